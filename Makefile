@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+#
+# make                  build the program
+# make deps             install what building and testing need
+# make check            unit and command line tests
+# make check-all        the same again under the sanitizers
+# make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers
+# make bench            side by side with stock git
+# make install          PREFIX, DESTDIR and the directories below are honoured
+#
+# V=1 shows the commands, WERROR=1 makes warnings fail, SAN=address,undefined or
+# SAN=thread builds with sanitizers, in a directory of its own.
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+all:
+
+# ---- Settings of the caller ------------------------------------------------------
+
+PREFIX      ?= /usr/local
+BINDIR      ?= $(PREFIX)/bin
+SHAREDIR    ?= $(PREFIX)/share
+MANDIR      ?= $(SHAREDIR)/man
+BASHCOMPDIR ?= $(SHAREDIR)/bash-completion/completions
+ZSHCOMPDIR  ?= $(SHAREDIR)/zsh/site-functions
+FISHCOMPDIR ?= $(SHAREDIR)/fish/vendor_completions.d
+DESTDIR     ?=
+
+CFLAGS      ?= $(if $(SAN),-O1,-O2) -g
+CPPFLAGS    ?=
+LDFLAGS     ?=
+PKG_CONFIG  ?= pkg-config
+INSTALL     ?= install
+PROVE       ?= prove
+PROVE_JOBS  ?= 2
+
+SAN         ?=
+WERROR      ?=
+V           ?=
+
+comma := ,
+# BUILD is where everything is made; builds with sanitizers go beside it.
+BUILD ?= build
+OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+
+# ---- Sources, from the lowest layer to the highest -------------------------------
+
+BASE     := $(sort $(wildcard lib/base/*.c))
+WORKTREE := $(sort $(wildcard lib/worktree/*.c))
+STORE    := $(sort $(wildcard lib/store/*.c))
+RECORD   := $(sort $(wildcard lib/record/*.c))
+OPS      := $(sort $(wildcard lib/ops/*.c))
+UI       := $(sort $(wildcard lib/ui/*.c))
+CMD      := $(sort $(wildcard lib/cmd/*.c))
+
+LIB  := $(BASE) $(WORKTREE) $(STORE) $(RECORD) $(OPS) $(UI) $(CMD)
+MAIN := git-checkpoint.c
+
+UNIT := $(sort $(wildcard tests/unit/test_*.c))
+CLI  := $(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh))
+
+# Under the thread sanitizer only what runs threads is worth the wait.
+TSAN_CLI := $(wildcard $(addprefix tests/cli/,t-save.sh t-restore.sh t-run.sh))
+
+MAN1     := $(wildcard man/*.1)
+MAN5     := $(wildcard man/*.5)
+HOOKS    := $(wildcard hooks/*)
+BASHCOMP := $(wildcard completion/git-checkpoint.bash)
+ZSHCOMP  := $(wildcard completion/_git-checkpoint)
+FISHCOMP := $(wildcard completion/git-checkpoint.fish)
+SCRIPTS  := .ci/run $(HOOKS) $(BASHCOMP) \
+            $(wildcard tests/lib/*.sh tests/cli/*.sh tests/fault/*.sh tests/bench/*.sh)
+
+# ---- Libraries -------------------------------------------------------------------
+
+LIBS := libgit2 inih libcrypto libdeflate zlib jansson
+
+# Only what compiles needs them: `make deps` has to work before they are there.
+ifneq ($(filter-out deps clean uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) && echo ok),ok)
+$(error Not all libraries were found ($(LIBS)): try 'make deps')
+endif
+LIB_CFLAGS    := $(shell $(PKG_CONFIG) --cflags $(LIBS))
+LIB_LIBS      := $(shell $(PKG_CONFIG) --libs $(LIBS))
+CMOCKA_CFLAGS  = $(shell $(PKG_CONFIG) --cflags cmocka)
+CMOCKA_LIBS    = $(shell $(PKG_CONFIG) --libs cmocka)
+endif
+
+# ---- Flags that are not up to the caller -----------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes $(if $(WERROR),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+BASE_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Ilib
+BASE_CFLAGS   := -std=c11 $(WARNINGS) -pthread
+DEPFLAGS       = -MMD -MP -MF $(@:%=%.d)
+
+COMPILE = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(LIB_CFLAGS) $(BASE_CFLAGS) $(SANFLAGS) $(CFLAGS) $(DEPFLAGS)
+LINK    = $(CC) $(BASE_CFLAGS) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
+
+# Helpers of the tests are never instrumented: they are loaded into, or time, other programs.
+COMPILE_HELPER = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(DEPFLAGS) $(LDFLAGS)
+
+# quiet: $(call say,WHAT,file) shows one line per step unless V=1
+Q   := $(if $(V),,@)
+say  = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+# ---- Program ---------------------------------------------------------------------
+
+PROGRAM  := $(OUT)/git-checkpoint
+ARCHIVE  := $(OUT)/libcheckpoint.a
+LIB_OBJ  := $(LIB:%.c=$(OUT)/%.o)
+MAIN_OBJ := $(MAIN:%.c=$(OUT)/%.o)
+
+all: $(PROGRAM)
+
+$(PROGRAM): $(MAIN_OBJ) $(ARCHIVE)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS)
+
+# Made anew each time: a member of a source that is gone must not stay.
+$(ARCHIVE): $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(OUT)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE) -c -o $@ $<
+
+# ---- Version ---------------------------------------------------------------------
+
+# The number of the next release, with the commit behind it where there is one: a tarball
+# unpacked inside somebody else's repository must not name that repository's commit.
+BASE_VERSION := 0.1.0
+VERSION := $(shell test -e .git && GIT_OPTIONAL_LOCKS=0 git describe --always --dirty 2>/dev/null)
+VERSION := $(if $(VERSION),$(if $(findstring .,$(VERSION)),$(VERSION:v%=%),$(BASE_VERSION)-g$(VERSION)),$(BASE_VERSION))
+
+$(MAIN_OBJ): CPPFLAGS += -DCKPT_VERSION='"$(VERSION)"'
+$(MAIN_OBJ): $(OUT)/version
+
+$(OUT)/version: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
+
+FORCE:
+
+# ---- Tests -----------------------------------------------------------------------
+
+UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
+HELPERS  := $(OUT)/mktree $(OUT)/measure $(OUT)/faultfs.so
+
+$(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
+	$(call say,TEST,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(ARCHIVE) $(LDFLAGS) $(LIB_LIBS) $(CMOCKA_LIBS)
+
+$(OUT)/mktree: tests/lib/mktree.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -o $@ $< -lm
+
+$(OUT)/measure: tests/bench/measure.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -o $@ $<
+
+$(OUT)/faultfs.so: tests/fault/faultfs.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $< -ldl
+
+# A sanitizer's report must not pass for one of the program's own exit codes.
+TEST_ENV = BUILD_DIR='$(abspath $(OUT))' CMOCKA_MESSAGE_OUTPUT=TAP \
+	ASAN_OPTIONS=exitcode=99:detect_leaks=1:detect_stack_use_after_return=1 \
+	LSAN_OPTIONS=exitcode=99 TSAN_OPTIONS=exitcode=99:halt_on_error=1 \
+	UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
+RUN_TESTS = $(Q)$(TEST_ENV) $(TEST_WRAP) $(PROVE) -j$(PROVE_JOBS) $(if $(V),--verbose)
+
+# Some kernels lay memory out in a way that the thread sanitizer cannot handle.
+TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+
+check: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
+	$(RUN_TESTS) $(UNIT_BIN) $(CLI)
+
+check-unit: $(UNIT_BIN) $(HELPERS)
+	$(RUN_TESTS) $(UNIT_BIN)
+
+check-cli: $(PROGRAM) $(HELPERS)
+	$(RUN_TESTS) $(CLI)
+
+# What check-all runs in the build with SAN=thread.
+check-threads: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
+	$(RUN_TESTS) $(UNIT_BIN) $(TSAN_CLI)
+
+# Compile with all processors, unless the caller said how many.
+SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(PROVE_JOBS))
+
+check-all:
+	$(SUBMAKE) SAN= check
+	$(SUBMAKE) SAN=address,undefined check
+	$(SUBMAKE) SAN=thread check-threads
+	$(SUBMAKE) SAN= check-install
+
+check-install: $(PROGRAM)
+	$(Q)tests/lib/check-install.sh '$(MAKE)'
+
+# ---- Lint ------------------------------------------------------------------------
+
+LINT_BUILD = $(MAKE) --no-print-directory SAN= WERROR=1
+
+lint:
+	$(call say,LINT,layers)
+	$(Q)tests/lib/check-layers.sh .
+	$(call say,LINT,scripts)
+	$(Q)shellcheck -x -P SCRIPTDIR -S warning $(SCRIPTS)
+	$(call say,LINT,manual)
+	$(Q)$(if $(MAN1)$(MAN5),mandoc -T lint -W warning $(MAN1) $(MAN5))
+	$(call say,LINT,gcc)
+	+$(Q)$(LINT_BUILD) BUILD=$(BUILD)-lint-gcc CC=gcc lint-build
+	$(call say,LINT,clang)
+	+$(Q)$(LINT_BUILD) BUILD=$(BUILD)-lint-clang CC=clang lint-build
+	$(call say,LINT,cppcheck)
+	$(Q)if command -v cppcheck >/dev/null; then \
+		cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability \
+			--suppress=missingIncludeSystem -D_GNU_SOURCE -Ilib $(wildcard $(MAIN)) lib; \
+	fi
+
+lint-build: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
+
+# ---- Bench -----------------------------------------------------------------------
+
+bench: $(PROGRAM) $(HELPERS)
+	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/bench/run.sh
+
+# ---- Install ---------------------------------------------------------------------
+
+HOOKDIR = $(SHAREDIR)/git-checkpoint/hooks
+
+# $(call install_files,mode,directory,files) and $(call install_as,mode,target,file)
+define install_files
+$(if $(3),$(Q)$(INSTALL) -d '$(DESTDIR)$(2)' && $(INSTALL) -m $(1) $(3) '$(DESTDIR)$(2)')
+endef
+define install_as
+$(if $(3),$(Q)$(INSTALL) -d '$(DESTDIR)$(dir $(2))' && $(INSTALL) -m $(1) $(3) '$(DESTDIR)$(2)')
+endef
+define uninstall_files
+$(if $(2),$(Q)rm -f $(foreach f,$(notdir $(2)),'$(DESTDIR)$(1)/$(f)'))
+endef
+
+install: $(PROGRAM)
+	$(call install_files,755,$(BINDIR),$(PROGRAM))
+	$(call install_files,644,$(MANDIR)/man1,$(MAN1))
+	$(call install_files,644,$(MANDIR)/man5,$(MAN5))
+	$(call install_as,644,$(BASHCOMPDIR)/git-checkpoint,$(BASHCOMP))
+	$(call install_files,644,$(ZSHCOMPDIR),$(ZSHCOMP))
+	$(call install_files,644,$(FISHCOMPDIR),$(FISHCOMP))
+	$(call install_files,755,$(HOOKDIR),$(HOOKS))
+
+uninstall:
+	$(call uninstall_files,$(BINDIR),$(PROGRAM))
+	$(call uninstall_files,$(MANDIR)/man1,$(MAN1))
+	$(call uninstall_files,$(MANDIR)/man5,$(MAN5))
+	$(call uninstall_files,$(BASHCOMPDIR),$(BASHCOMP:%.bash=%))
+	$(call uninstall_files,$(ZSHCOMPDIR),$(ZSHCOMP))
+	$(call uninstall_files,$(FISHCOMPDIR),$(FISHCOMP))
+	$(call uninstall_files,$(HOOKDIR),$(HOOKS))
+	$(Q)rmdir '$(DESTDIR)$(HOOKDIR)' '$(DESTDIR)$(SHAREDIR)/git-checkpoint' 2>/dev/null || :
+
+# ---- Dependencies ----------------------------------------------------------------
+
+DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
+                libdeflate-dev zlib1g-dev libjansson-dev
+DEBIAN_TEST  := libcmocka-dev perl jq mandoc shellcheck clang
+
+deps:
+	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
+		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
+		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
+		echo '  for the tests: cmocka perl jq mandoc shellcheck clang'; \
+		exit 0; \
+	fi; \
+	missing=; \
+	for p in $(DEBIAN_BUILD) $(DEBIAN_TEST); do \
+		case "$$(dpkg-query -W -f '$${db:Status-Status}' "$$p" 2>/dev/null)" in \
+		installed) ;; \
+		*) missing="$$missing $$p" ;; \
+		esac; \
+	done; \
+	if test -z "$$missing"; then \
+		echo 'all dependencies are installed'; \
+		exit 0; \
+	fi; \
+	sudo=; \
+	if test "$$(id -u)" != 0; then \
+		if ! command -v sudo >/dev/null; then \
+			echo "please install, as root:$$missing" >&2; \
+			exit 1; \
+		fi; \
+		sudo=sudo; \
+	fi; \
+	echo "installing:$$missing"; \
+	$$sudo apt-get update -q && \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing
+
+# ---- Housekeeping ----------------------------------------------------------------
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-*
+
+.PHONY: all deps check check-unit check-cli check-threads check-all check-install lint lint-build \
+	bench install uninstall clean FORCE
+
+-include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(HELPERS:=.d)
