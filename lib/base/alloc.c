@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *must(void *ptr, size_t size)
+{
+	if (!ptr && size) {
+		fprintf(stderr, "git-checkpoint: out of memory (%zu bytes)\n", size);
+		exit(128);
+	}
+	return ptr;
+}
+
+void *xmalloc(size_t size)
+{
+	return must(malloc(size), size);
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	return must(calloc(count, size), count && size ? count : 0);
+}
+
+void *xrealloc(void *ptr, size_t size)
+{
+	return must(realloc(ptr, size), size);
+}
+
+char *xstrdup(const char *str)
+{
+	return xmemdupz(str, strlen(str));
+}
+
+char *xmemdupz(const void *data, size_t len)
+{
+	char *copy = xmalloc(len + 1);
+
+	if (len)
+		memcpy(copy, data, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+char *xstrfmt(const char *fmt, ...)
+{
+	va_list ap;
+	char *out = NULL;
+
+	va_start(ap, fmt);
+	if (vasprintf(&out, fmt, ap) < 0)
+		out = NULL;
+	va_end(ap);
+	return must(out, 1);
+}
+
+size_t alloc_grow_size(size_t alloc, size_t need)
+{
+	size_t next = alloc < 16 ? 16 : alloc + alloc / 2;
+
+	return next < need ? need : next;
+}

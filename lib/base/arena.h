@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_ARENA_H
+#define CKPT_BASE_ARENA_H
+
+#include <stddef.h>
+
+/**
+ * Memory for many small things that die together. Not safe to share between
+ * threads: give each worker one of its own. Start with ARENA_INIT.
+ */
+struct arena {
+	struct arena_block *blocks;
+	size_t used; /**< bytes used in the first block */
+};
+
+#define ARENA_INIT { NULL, 0 }
+
+void arena_release(struct arena *arena);
+
+/** `size` bytes, aligned for anything, not cleared. */
+void *arena_alloc(struct arena *arena, size_t size);
+
+/** A copy of `len` bytes with a NUL behind, not aligned. */
+char *arena_memdupz(struct arena *arena, const void *data, size_t len);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cancel.h"
+
+#include "base/error.h"
+
+#include <signal.h>
+
+static volatile sig_atomic_t caught;
+
+static void note(int sig)
+{
+	caught = sig;
+}
+
+void cancel_install(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = note };
+
+	sigemptyset(&action.sa_mask);
+	/* A second one ends the program at once. */
+	action.sa_flags = (int)SA_RESETHAND;
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction old;
+
+		/* nohup and the like set SIG_IGN; that stays. */
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+int cancel_check(void)
+{
+	return caught ? ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was changed") : 0;
+}
+
+int cancel_signal(void)
+{
+	return caught;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_CANCEL_H
+#define CKPT_BASE_CANCEL_H
+
+/**
+ * ^C and its like. The handler only sets a flag; long work asks for it between
+ * two items and returns CKPT_ECANCELLED, so that temporaries are removed on
+ * the way out.
+ */
+
+/** Catch SIGINT, SIGTERM and SIGHUP from now on. */
+void cancel_install(void);
+
+/** 0, or CKPT_ECANCELLED with the sentence set. */
+int cancel_check(void);
+
+/** The signal that was caught, 0 if none. */
+int cancel_signal(void);
+
+#endif

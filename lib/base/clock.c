@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct {
+	char letter;
+	int64_t seconds;
+} units[] = { { 'w', 604800 }, { 'd', 86400 }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 } };
+
+int64_t clock_now(void)
+{
+	return (int64_t)time(NULL);
+}
+
+int64_t clock_file_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+double clock_monotonic(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static char *format(char out[CLOCK_ISO_SIZE], const char *fmt, int64_t when)
+{
+	time_t t = (time_t)when;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(out, CLOCK_ISO_SIZE, fmt, &tm))
+		snprintf(out, CLOCK_ISO_SIZE, "1970-01-01T00:00:00Z");
+	return out;
+}
+
+char *clock_format_iso(char out[CLOCK_ISO_SIZE], int64_t when)
+{
+	return format(out, "%Y-%m-%dT%H:%M:%SZ", when);
+}
+
+char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when)
+{
+	return format(out, "%Y%m%d_%H%M%S", when);
+}
+
+char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
+{
+	static const struct {
+		const char *name;
+		int64_t seconds, from;
+	} steps[] = {
+		{ "year", 31536000, 63072000 }, { "month", 2592000, 5184000 },
+		{ "week", 604800, 1209600 },	{ "day", 86400, 129600 },
+		{ "hour", 3600, 5400 },		{ "minute", 60, 90 },
+		{ "second", 1, 0 },
+	};
+	int64_t diff = now >= when ? now - when : when - now;
+	size_t i = 0;
+	long long n;
+
+	while (diff < steps[i].from)
+		i++;
+	n = (long long)((diff + steps[i].seconds / 2) / steps[i].seconds);
+	snprintf(out, CLOCK_ISO_SIZE, "%s%lld %s%s%s", now >= when ? "" : "in ", n, steps[i].name,
+		 n == 1 ? "" : "s", now >= when ? " ago" : "");
+	return out;
+}
+
+static bool digits(const char **p, int count, int *out)
+{
+	*out = 0;
+	for (int i = 0; i < count; i++, (*p)++) {
+		if (!isdigit((unsigned char)**p))
+			return false;
+		*out = *out * 10 + (**p - '0');
+	}
+	return true;
+}
+
+static bool expect(const char **p, char c)
+{
+	if (**p != c)
+		return false;
+	(*p)++;
+	return true;
+}
+
+/* "Z", "+hh:mm", "+hhmm" or "+hh"; sets the distance to UTC in seconds. */
+static bool parse_zone(const char **p, long *offset)
+{
+	int sign = **p == '-' ? -1 : 1, hours, minutes = 0;
+
+	*offset = 0;
+	if (expect(p, 'Z') || expect(p, 'z'))
+		return true;
+	if (!expect(p, '+') && !expect(p, '-'))
+		return false;
+	if (!digits(p, 2, &hours))
+		return false;
+	if (**p) {
+		expect(p, ':');
+		if (!digits(p, 2, &minutes))
+			return false;
+	}
+	if (hours > 23 || minutes > 59)
+		return false;
+	*offset = sign * (hours * 3600L + minutes * 60L);
+	return true;
+}
+
+bool clock_parse_iso(int64_t *out, const char *text)
+{
+	struct tm tm = { .tm_isdst = -1 }, check;
+	const char *p = text;
+	long offset = 0;
+	bool local = true;
+	time_t t;
+
+	if (!digits(&p, 4, &tm.tm_year) || !expect(&p, '-') || !digits(&p, 2, &tm.tm_mon) ||
+	    !expect(&p, '-') || !digits(&p, 2, &tm.tm_mday))
+		return false;
+	tm.tm_year -= 1900;
+	tm.tm_mon -= 1;
+	if (*p) {
+		if (!expect(&p, 'T') && !expect(&p, 't') && !expect(&p, ' '))
+			return false;
+		if (!digits(&p, 2, &tm.tm_hour) || !expect(&p, ':') || !digits(&p, 2, &tm.tm_min))
+			return false;
+		if (expect(&p, ':') && !digits(&p, 2, &tm.tm_sec))
+			return false;
+		if (expect(&p, '.')) {
+			if (!isdigit((unsigned char)*p))
+				return false;
+			while (isdigit((unsigned char)*p))
+				p++;
+		}
+		if (*p) {
+			local = false;
+			if (!parse_zone(&p, &offset))
+				return false;
+		}
+	}
+	if (*p || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+		return false;
+	/* mktime() mends the 31st of February; a person who typed it wants to hear. */
+	check = tm;
+	t = timegm(&check);
+	if (check.tm_mon != tm.tm_mon || check.tm_mday != tm.tm_mday)
+		return false;
+	if (local)
+		t = mktime(&tm);
+	*out = (int64_t)t - offset;
+	return true;
+}
+
+bool clock_parse_duration(int64_t *seconds_out, const char *text)
+{
+	int64_t n = 0;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	for (; isdigit((unsigned char)*text); text++) {
+		n = n * 10 + (*text - '0');
+		if (n > 1000000000000)
+			return false;
+	}
+	if (!text[0] || text[1])
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (units[i].letter == *text) {
+			*seconds_out = n * units[i].seconds;
+			return true;
+		}
+	return false;
+}
+
+char *clock_format_duration(char out[CLOCK_ISO_SIZE], int64_t seconds)
+{
+	size_t i = 0;
+
+	while (seconds % units[i].seconds)
+		i++;
+	if (!seconds)
+		i = ARRAY_SIZE(units) - 1;
+	snprintf(out, CLOCK_ISO_SIZE, "%lld%c", (long long)(seconds / units[i].seconds),
+		 units[i].letter);
+	return out;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_CLOCK_H
+#define CKPT_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Time, as people and programs write it. Seconds since 1970, UTC. */
+
+enum { CLOCK_ISO_SIZE = 48 };
+
+int64_t clock_now(void);
+
+/**
+ * Nanoseconds of the clock from which the kernel takes file times. It moves in
+ * ticks; a file written within the tick that this returns may carry this time.
+ */
+int64_t clock_file_ns(void);
+
+/** Seconds of a clock that never jumps, for measuring. */
+double clock_monotonic(void);
+
+/** "2026-09-30T12:34:56Z"; returns `out`. */
+char *clock_format_iso(char out[CLOCK_ISO_SIZE], int64_t when);
+
+/** "20260930_123456"; returns `out`. */
+char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when);
+
+/** "3 minutes ago", "in 2 days"; returns `out`. */
+char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
+
+/** ISO 8601: a date, a date and a time, with Z, an offset or neither (local zone). */
+bool clock_parse_iso(int64_t *out, const char *text);
+
+/** `<n>` with s, m, h, d or w. */
+bool clock_parse_duration(int64_t *seconds_out, const char *text);
+
+/** The shortest exact form that clock_parse_duration() reads: "90s", "2w"; returns `out`. */
+char *clock_format_duration(char out[CLOCK_ISO_SIZE], int64_t seconds);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOT_SIZE = 8192 };
+
+static _Thread_local char slot[SLOT_SIZE];
+
+int ckpt_error_set(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(slot, sizeof(slot), fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int ckpt_error_errno(const char *fmt, ...)
+{
+	int saved = errno;
+	va_list ap;
+	size_t len;
+
+	va_start(ap, fmt);
+	vsnprintf(slot, sizeof(slot), fmt, ap);
+	va_end(ap);
+
+	len = strlen(slot);
+	snprintf(slot + len, sizeof(slot) - len, ": %s", strerror(saved));
+	errno = saved;
+	return saved == ENOENT ? CKPT_ENOTFOUND : CKPT_ERROR;
+}
+
+int ckpt_error_prefix(int code, const char *fmt, ...)
+{
+	char old[SLOT_SIZE];
+	va_list ap;
+	size_t len;
+
+	memcpy(old, slot, sizeof(old));
+	va_start(ap, fmt);
+	vsnprintf(slot, sizeof(slot), fmt, ap);
+	va_end(ap);
+
+	len = strlen(slot);
+	if (len + 2 < sizeof(slot)) {
+		memcpy(slot + len, ": ", 2);
+		len += 2;
+		memcpy(slot + len, old, sizeof(slot) - len - 1);
+		slot[sizeof(slot) - 1] = '\0';
+	}
+	return code;
+}
+
+const char *ckpt_error_last(void)
+{
+	return slot[0] ? slot : "unknown error";
+}

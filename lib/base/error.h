@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_ERROR_H
+#define CKPT_BASE_ERROR_H
+
+/**
+ * The one error model of this program.
+ *
+ * A function that can fail returns 0 or one of the negative codes below. The
+ * sentence for the user sits in a slot that each thread has for itself; it is
+ * set where the failure is detected and travels up untouched. Only the command
+ * layer prints it, once, and turns the code into an exit status.
+ *
+ * Sentences begin in lower case, say what failed first, put names in quotes
+ * and end without a full stop.
+ */
+enum ckpt_error {
+	CKPT_OK = 0,
+	CKPT_ERROR = -1,      /**< anything a caller does not act on */
+	CKPT_ENOTFOUND = -2,  /**< the thing asked for is not there */
+	CKPT_EEXISTS = -3,    /**< the thing to be made is there already */
+	CKPT_ELOCKED = -4,    /**< another process holds the lock */
+	CKPT_ECORRUPT = -5,   /**< stored bytes are not what was written */
+	CKPT_ECANCELLED = -6, /**< the user interrupted */
+	CKPT_EREFUSED = -7,   /**< refused for safety, --force or --yes helps */
+	CKPT_EUSAGE = -8,     /**< the command line is malformed */
+};
+
+/** Set the sentence of this thread and return `code`, for `return ckpt_error_set(...)`. */
+int ckpt_error_set(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** The same with ": <text of errno>" appended; ENOENT gives CKPT_ENOTFOUND, else CKPT_ERROR. */
+int ckpt_error_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** Put "<text>: " before the present sentence and return `code`. */
+int ckpt_error_prefix(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** The sentence of this thread; never NULL. */
+const char *ckpt_error_last(void);
+
+#endif

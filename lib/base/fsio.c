@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/fsio.h"
+
+#include "base/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int fs_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int fs_pwrite_all(int fd, const void *data, size_t len, off_t offset)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		p += n;
+		len -= (size_t)n;
+		offset += n;
+	}
+	return 0;
+}
+
+ssize_t fs_read_full(int fd, void *data, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = read(fd, (char *)data + done, len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)data + done, len - done, offset + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static int read_file(struct strbuf *out, int dirfd, const char *path, int flags)
+{
+	/* O_NONBLOCK: a FIFO where a file is expected must not hang us. */
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+	int err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return ckpt_error_errno("unable to open '%s'", path);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path);
+	}
+	strbuf_grow(out, (size_t)st.st_size + 1);
+	for (;;) {
+		ssize_t n;
+
+		strbuf_grow(out, 4096);
+		n = fs_read_full(fd, out->buf + out->len, out->alloc - out->len - 1);
+		if (n < 0)
+			err = ckpt_error_errno("unable to read '%s'", path);
+		if (n <= 0)
+			break;
+		strbuf_setlen(out, out->len + (size_t)n);
+	}
+	close(fd);
+	return err;
+}
+
+int fs_read_file(struct strbuf *out, int dirfd, const char *path)
+{
+	return read_file(out, dirfd, path, O_NOFOLLOW);
+}
+
+int fs_read_linked(struct strbuf *out, const char *path)
+{
+	return read_file(out, AT_FDCWD, path, 0);
+}
+
+int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *dir, mode_t mode)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		uint64_t random;
+		int fd;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return ckpt_error_errno("unable to get random bytes");
+		strbuf_reset(path_out);
+		strbuf_addf(path_out, "%s/" FS_TEMP_PREFIX "%016llx", dir,
+			    (unsigned long long)random);
+		fd = openat(dirfd, path_out->buf,
+			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd >= 0) {
+			if (mode != 0600 && fchmod(fd, mode) < 0) {
+				int err = ckpt_error_errno("unable to set the mode of '%s'",
+							   path_out->buf);
+				close(fd);
+				unlinkat(dirfd, path_out->buf, 0);
+				return err;
+			}
+			*fd_out = fd;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return ckpt_error_errno("unable to create a file in '%s'", dir);
+}
+
+int fs_sync_dir(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = 0;
+
+	if (fd < 0 || fsync(fd) < 0)
+		err = ckpt_error_errno("unable to sync the directory '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int fs_rename(int dirfd, const char *from, const char *to, const char *dir,
+	      enum fs_durability durability)
+{
+	if (renameat(dirfd, from, dirfd, to) < 0)
+		return ckpt_error_errno("unable to put '%s' in place", to);
+	return durability == FS_DURABLE ? fs_sync_dir(dirfd, dir) : 0;
+}
+
+int fs_write_file(int dirfd, const char *path, const void *data, size_t len, mode_t mode,
+		  enum fs_durability durability)
+{
+	struct strbuf dir = STRBUF_INIT, temp = STRBUF_INIT;
+	const char *slash = strrchr(path, '/');
+	int fd = -1, err;
+
+	strbuf_add(&dir, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
+	err = fs_temp_open(&fd, &temp, dirfd, dir.buf, mode);
+	if (err)
+		goto out;
+	if (fs_write_all(fd, data, len) < 0 || (durability == FS_DURABLE && fsync(fd) < 0))
+		err = ckpt_error_errno("unable to write '%s'", path);
+	if (close(fd) < 0 && !err)
+		err = ckpt_error_errno("unable to close '%s'", path);
+	if (!err)
+		err = fs_rename(dirfd, temp.buf, path, dir.buf, durability);
+	if (err)
+		unlinkat(dirfd, temp.buf, 0);
+out:
+	strbuf_release(&dir);
+	strbuf_release(&temp);
+	return err;
+}
+
+int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mode_t mode)
+{
+	int fd = openat(dirfd, path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, mode);
+	struct strbuf out = STRBUF_INIT;
+	struct stat st;
+	char last = '\n';
+	int err = 0;
+
+	if (fd < 0)
+		return ckpt_error_errno("unable to open '%s'", path);
+	if (!fstat(fd, &st) && st.st_size > 0 &&
+	    fs_pread_full(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
+		strbuf_addch(&out, '\n');
+	strbuf_add(&out, line, len);
+	if (fs_write_all(fd, out.buf, out.len) < 0)
+		err = ckpt_error_errno("unable to write '%s'", path);
+	if (close(fd) < 0 && !err)
+		err = ckpt_error_errno("unable to close '%s'", path);
+	strbuf_release(&out);
+	return err;
+}
+
+int fs_mkdir_p(const char *path, mode_t mode)
+{
+	struct strbuf sb = STRBUF_INIT;
+	int err = 0;
+
+	strbuf_addstr(&sb, path);
+	for (size_t i = 1; i <= sb.len && !err; i++) {
+		char saved = sb.buf[i];
+
+		if (saved != '/' && saved != '\0')
+			continue;
+		sb.buf[i] = '\0';
+		if (!mkdir(sb.buf, mode))
+			chmod(sb.buf, mode);
+		else if (errno != EEXIST)
+			err = ckpt_error_errno("unable to create the directory '%s'", sb.buf);
+		sb.buf[i] = saved;
+	}
+	if (!err && !fs_is_dir(path))
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is not a directory", path);
+	strbuf_release(&sb);
+	return err;
+}
+
+int fs_remove_tree(int dirfd, const char *path)
+{
+	int fd, err = 0;
+	DIR *dir;
+	struct dirent *ent;
+
+	if (!unlinkat(dirfd, path, 0) || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return ckpt_error_errno("unable to remove '%s'", path);
+	fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		err = ckpt_error_errno("unable to open the directory '%s'", path);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (ent = readdir(dir)))
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
+			err = fs_remove_tree(fd, ent->d_name);
+	closedir(dir);
+	if (!err && unlinkat(dirfd, path, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		err = ckpt_error_errno("unable to remove '%s'", path);
+	return err;
+}
+
+void fs_sweep_temps(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((ent = readdir(dir)))
+		if (!strncmp(ent->d_name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX)))
+			unlinkat(fd, ent->d_name, 0);
+	closedir(dir);
+}
+
+unsigned long long fs_disk_usage(int dirfd, const char *path)
+{
+	unsigned long long sum;
+	struct dirent *ent;
+	struct stat st;
+	DIR *dir;
+	int fd;
+
+	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	sum = (unsigned long long)st.st_blocks * 512;
+	if (!S_ISDIR(st.st_mode))
+		return sum;
+	fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return sum;
+	}
+	while ((ent = readdir(dir)))
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
+			sum += fs_disk_usage(fd, ent->d_name);
+	closedir(dir);
+	return sum;
+}
+
+bool fs_is_dir(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_FSIO_H
+#define CKPT_BASE_FSIO_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/**
+ * Reading and writing files: the one place where durability is decided.
+ *
+ * Paths are relative to `dirfd` (AT_FDCWD for plain paths). Descriptors are
+ * close-on-exec, the last component of a path is never followed if it is a
+ * symbolic link. Failures name the path.
+ *
+ * A file that must never be seen half-written is made as a temporary beside
+ * its final name, synced, renamed, and the directory synced, in that order:
+ * after a power loss there is the old file or the new one.
+ */
+
+enum fs_durability {
+	FS_FAST,    /**< atomic towards other processes; may be lost with the power */
+	FS_DURABLE, /**< survives a power loss once the call has returned */
+};
+
+/** Every temporary that this program makes has a name that begins with this. */
+#define FS_TEMP_PREFIX "tmp_ckpt_"
+
+/** Append the whole file to `out`. CKPT_ENOTFOUND if it is not there. */
+int fs_read_file(struct strbuf *out, int dirfd, const char *path);
+
+/** The same for a file of the user's own (a configuration), which may be a symbolic link. */
+int fs_read_linked(struct strbuf *out, const char *path);
+
+/** Write a whole file atomically, with permission bits `mode` whatever the umask. */
+int fs_write_file(int dirfd, const char *path, const void *data, size_t len, mode_t mode,
+		  enum fs_durability durability);
+
+/**
+ * Append in one write(2), so that lines of concurrent processes do not mix.
+ * If the file does not end in a newline (a torn line), one is put in between.
+ */
+int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mode_t mode);
+
+/** Create a temporary in directory `dir` of `dirfd`; its path is put into `path_out`. */
+int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *dir, mode_t mode);
+
+/** Rename `from` to `to` and, if durable, sync the directory `dir` they are in. */
+int fs_rename(int dirfd, const char *from, const char *to, const char *dir,
+	      enum fs_durability durability);
+
+/** write(2), pwrite(2) and read(2) until all is done; return 0 or -1 with errno. */
+int fs_write_all(int fd, const void *data, size_t len);
+int fs_pwrite_all(int fd, const void *data, size_t len, off_t offset);
+
+/** Read until `len` bytes are there or the file ends; the number read, or -1 with errno. */
+ssize_t fs_read_full(int fd, void *data, size_t len);
+ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset);
+
+int fs_sync_dir(int dirfd, const char *path);
+
+/** Create a directory and all that lead to it, each with `mode`. */
+int fs_mkdir_p(const char *path, mode_t mode);
+
+/** Remove a file or a directory with all below it; nothing there is no failure. */
+int fs_remove_tree(int dirfd, const char *path);
+
+/** Remove the temporaries of dead processes from a directory that this process has locked. */
+void fs_sweep_temps(int dirfd, const char *dir);
+
+/** Bytes on disk of a directory with all below it. */
+unsigned long long fs_disk_usage(int dirfd, const char *path);
+
+bool fs_is_dir(const char *path);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_HASH_H
+#define CKPT_BASE_HASH_H
+
+#include "base/oid.h"
+
+#include <stddef.h>
+
+/**
+ * SHA-1 and SHA-256 through libcrypto, which uses the processor's own
+ * instructions. A digest may be used any number of times, by one thread at a
+ * time. Hashing cannot fail; a libcrypto that has no SHA is a broken system
+ * and ends the program.
+ */
+enum hash_kind { HASH_SHA1, HASH_SHA256 };
+
+struct digest;
+
+struct digest *digest_new(enum hash_kind kind);
+void digest_free(struct digest *digest);
+
+/** Begin anew; a fresh digest has begun already. */
+void digest_begin(struct digest *digest);
+void digest_update(struct digest *digest, const void *data, size_t len);
+
+/** Write OID_SIZE or SHA256_SIZE bytes and begin anew. */
+void digest_end(struct digest *digest, unsigned char *out);
+
+/** Both at once, for callers that hash one thing now and then. */
+void hash_buffer(enum hash_kind kind, unsigned char *out, const void *data, size_t len);
+
+/** The name git gives to an object of type `type` ("blob", ...) with these contents. */
+void hash_object(struct digest *sha1, struct oid *out, const char *type, const void *data,
+		 size_t len);
+
+/** The header that git puts before an object when naming it; returns its length with the NUL. */
+size_t object_header(char out[64], const char *type, unsigned long long size);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json.h"
+
+#include "base/clock.h"
+#include "base/quote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+json_t *json_text(const char *text)
+{
+	struct strbuf sb = STRBUF_INIT;
+	json_t *value;
+
+	if (!text)
+		return json_null();
+	utf8_sanitize(&sb, text, strlen(text));
+	value = json_stringn(sb.buf, sb.len);
+	strbuf_release(&sb);
+	return value;
+}
+
+json_t *json_path(const char *path)
+{
+	size_t len = strlen(path);
+	struct strbuf sb = STRBUF_INIT;
+	json_t *value;
+
+	if (path[0] != '"' && utf8_valid(path, len))
+		return json_stringn(path, len);
+	quote_c(&sb, path, len);
+	value = json_stringn(sb.buf, sb.len);
+	strbuf_release(&sb);
+	return value;
+}
+
+static json_t *array_of(const struct strlist *list, json_t *(*make)(const char *))
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < list->nr; i++)
+		json_array_append_new(array, make(list->items[i]));
+	return array;
+}
+
+json_t *json_texts(const struct strlist *list)
+{
+	return array_of(list, json_text);
+}
+
+json_t *json_paths(const struct strlist *list)
+{
+	return array_of(list, json_path);
+}
+
+json_t *json_time(int64_t when)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	return when ? json_string(clock_format_iso(iso, when)) : json_null();
+}
+
+void json_write(struct strbuf *out, const json_t *value)
+{
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+	strbuf_addstr(out, text ? text : "null");
+	free(text);
+}

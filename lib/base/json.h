@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_JSON_H
+#define CKPT_BASE_JSON_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+/**
+ * The door to jansson: values made from bytes that need not be UTF-8.
+ * All return a new reference that the caller owns or gives away.
+ */
+
+/** A text; invalid bytes become U+FFFD. NULL gives null. */
+json_t *json_text(const char *text);
+
+/** A path; one that is not UTF-8, or that begins with a quote, is C-quoted as git prints it. */
+json_t *json_path(const char *path);
+
+/** An array of texts. */
+json_t *json_texts(const struct strlist *list);
+
+/** An array of paths. */
+json_t *json_paths(const struct strlist *list);
+
+/** An ISO time, or null for 0. */
+json_t *json_time(int64_t when);
+
+/** Append `value` in one line, keys in the order in which they were set, without a newline. */
+void json_write(struct strbuf *out, const json_t *value);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void path_append(struct strbuf *sb, const char *name)
+{
+	if (sb->len && sb->buf[sb->len - 1] != '/')
+		strbuf_addch(sb, '/');
+	strbuf_addstr(sb, name);
+}
+
+static void append_clean(struct strbuf *out, const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 2 && !memcmp(path, "..", 2)) {
+			while (out->len && out->buf[out->len - 1] != '/')
+				strbuf_setlen(out, out->len - 1);
+			if (out->len)
+				strbuf_setlen(out, out->len - 1);
+		} else if (len && !(len == 1 && path[0] == '.')) {
+			strbuf_addch(out, '/');
+			strbuf_add(out, path, len);
+		}
+		path += len;
+		path += strspn(path, "/");
+	}
+}
+
+void path_absolute(struct strbuf *out, const char *base, const char *path)
+{
+	strbuf_reset(out);
+	if (path[0] != '/')
+		append_clean(out, base);
+	append_clean(out, path);
+	if (!out->len)
+		strbuf_addch(out, '/');
+}
+
+const char *path_below(const char *path, const char *root)
+{
+	size_t len = strlen(root);
+
+	if (len == 1)
+		return path + 1;
+	if (strncmp(path, root, len))
+		return NULL;
+	if (!path[len])
+		return path + len;
+	return path[len] == '/' ? path + len + 1 : NULL;
+}
+
+bool path_has_dotgit(const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 4 && !memcmp(path, ".git", 4))
+			return true;
+		path += len;
+		path += strspn(path, "/");
+	}
+	return false;
+}
+
+char *path_real(const char *path)
+{
+	return realpath(path, NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_PATH_H
+#define CKPT_BASE_PATH_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+
+/** Path strings. Nothing here looks at a file system except path_real(). */
+
+/** Append "/" (unless there is one, or `sb` is empty) and `name`. */
+void path_append(struct strbuf *sb, const char *name);
+
+/**
+ * Make `path` absolute against `base` and remove ".", ".." and repeated
+ * slashes by their letters alone. `base` must be absolute.
+ */
+void path_absolute(struct strbuf *out, const char *base, const char *path);
+
+/**
+ * The part of `path` below `root`, "" if they are equal, NULL if it lies
+ * elsewhere. Both must be absolute and clean.
+ */
+const char *path_below(const char *path, const char *root);
+
+/** True if some component of the relative path is ".git". */
+bool path_has_dotgit(const char *path);
+
+/** The real absolute path, or NULL with errno; the caller frees it. */
+char *path_real(const char *path);
+
+#endif

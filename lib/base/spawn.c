@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/spawn.h"
+
+#include "base/env.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { EXIT_NOT_FOUND = 127 };
+
+int spawn_wait(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void exec_captured(int fd, const char *dir, const char *const argv[])
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 2) < 0 || dup2(fd, 1) < 0)
+		_exit(126);
+	if (dir && chdir(dir) < 0)
+		_exit(126);
+	/* The places of the user's own configuration are no steering of repositories. */
+	env_unscrub("GIT_CONFIG_GLOBAL");
+	env_unscrub("GIT_CONFIG_SYSTEM");
+	env_unscrub("GIT_CONFIG_NOSYSTEM");
+	execvp(argv[0], (char *const *)argv);
+	_exit(errno == ENOENT ? EXIT_NOT_FOUND : 126);
+}
+
+int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
+{
+	int pipefd[2], status;
+	pid_t pid;
+
+	if (pipe2(pipefd, O_CLOEXEC) < 0)
+		return ckpt_error_errno("unable to make a pipe");
+	pid = fork();
+	if (pid < 0) {
+		close(pipefd[0]);
+		close(pipefd[1]);
+		return ckpt_error_errno("unable to start '%s'", argv[0]);
+	}
+	if (!pid)
+		exec_captured(pipefd[1], dir, argv);
+	close(pipefd[1]);
+	for (;;) {
+		ssize_t n;
+
+		strbuf_grow(out, 65536);
+		n = read(pipefd[0], out->buf + out->len, out->alloc - out->len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		strbuf_setlen(out, out->len + (size_t)n);
+	}
+	close(pipefd[0]);
+	status = spawn_wait(pid);
+	if (status == EXIT_NOT_FOUND)
+		return ckpt_error_set(CKPT_ENOTFOUND, "unable to run '%s': not found", argv[0]);
+	if (status)
+		return ckpt_error_set(CKPT_ERROR, "'%s %s' failed with status %d", argv[0],
+				      argv[1] ? argv[1] : "", status);
+	return 0;
+}
+
+int spawn_sink(pid_t *pid_out, int *fd_out, const char *command)
+{
+	int pipefd[2];
+	pid_t pid;
+
+	if (pipe2(pipefd, O_CLOEXEC) < 0)
+		return ckpt_error_errno("unable to make a pipe");
+	pid = fork();
+	if (pid < 0) {
+		close(pipefd[0]);
+		close(pipefd[1]);
+		return ckpt_error_errno("unable to start '%s'", command);
+	}
+	if (!pid) {
+		if (dup2(pipefd[0], 0) < 0)
+			_exit(126);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(EXIT_NOT_FOUND);
+	}
+	close(pipefd[0]);
+	*pid_out = pid;
+	*fd_out = pipefd[1];
+	return 0;
+}

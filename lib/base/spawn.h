@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_SPAWN_H
+#define CKPT_BASE_SPAWN_H
+
+#include "base/strbuf.h"
+
+#include <sys/types.h>
+
+/** Other programs. Children see an environment without GIT_* (see env.h). */
+
+/**
+ * Run `argv` (looked up in PATH) in directory `dir` (NULL: here) with stdin and
+ * stderr at /dev/null, and append what it prints to `out`. Returns 0 only if
+ * it exits with 0; CKPT_ENOTFOUND if there is no such program.
+ */
+int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[]);
+
+/** Start `/bin/sh -c command` that reads what is written to `*fd_out`. */
+int spawn_sink(pid_t *pid_out, int *fd_out, const char *command);
+
+/** Wait for a child; its exit status, 128 + n if signal n ended it. */
+int spawn_wait(pid_t pid);
+
+#endif

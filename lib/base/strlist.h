@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_STRLIST_H
+#define CKPT_BASE_STRLIST_H
+
+#include <stddef.h>
+
+/** A list of C strings that it owns. Start with STRLIST_INIT. */
+struct strlist {
+	char **items;
+	size_t nr;
+	size_t alloc;
+};
+
+#define STRLIST_INIT { NULL, 0, 0 }
+
+void strlist_release(struct strlist *list);
+
+/** Append a copy of `str`. */
+void strlist_add(struct strlist *list, const char *str);
+
+void strlist_addf(struct strlist *list, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** Append `str` itself, which the list then owns. */
+void strlist_take(struct strlist *list, char *str);
+
+/** Append copies of all of `other`. */
+void strlist_extend(struct strlist *list, const struct strlist *other);
+
+/** Sort by bytes and remove repetitions. */
+void strlist_sort_unique(struct strlist *list);
+
+int strlist_equal(const struct strlist *a, const struct strlist *b);
+
+#endif
