@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/beneath.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static atomic_bool no_openat2;
+
+static int open_step(int fd, const char *name, int flags)
+{
+	if (!strcmp(name, "..")) {
+		errno = EXDEV;
+		return -1;
+	}
+	return openat(fd, name, flags | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* For kernels without openat2(2), sandboxes that forbid it, and paths over PATH_MAX. */
+static int open_walk(int rootfd, const char *path, int flags)
+{
+	char *copy = xstrdup(path), *name = copy;
+	int fd = rootfd, next;
+
+	for (;;) {
+		char *slash = strchr(name, '/');
+
+		if (slash)
+			*slash = '\0';
+		next = open_step(fd, name, slash ? O_PATH | O_DIRECTORY : flags);
+		if (fd != rootfd) {
+			int saved = errno;
+
+			close(fd);
+			errno = saved;
+		}
+		if (next < 0 && slash && errno == ENOTDIR) {
+			/* O_PATH|O_DIRECTORY says ENOTDIR for a link; tell them apart as openat2 does. */
+			errno = ELOOP;
+		}
+		if (next < 0 || !slash)
+			break;
+		fd = next;
+		name = slash + 1;
+	}
+	free(copy);
+	return next;
+}
+
+int beneath_open(int rootfd, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (unsigned long long)(flags | O_CLOEXEC | O_NOFOLLOW),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd;
+
+	if (!*path)
+		return openat(rootfd, ".", flags | O_CLOEXEC);
+	if (strlen(path) >= PATH_MAX || atomic_load_explicit(&no_openat2, memory_order_relaxed))
+		return open_walk(rootfd, path, flags);
+	fd = (int)syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
+		atomic_store(&no_openat2, true);
+		return open_walk(rootfd, path, flags);
+	}
+	return fd;
+}
+
+int beneath_open_parent(int rootfd, const char *path, const char **name_out)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = xmemdupz(path, slash ? (size_t)(slash - path) : 0);
+	int fd = beneath_open(rootfd, dir, O_PATH | O_DIRECTORY);
+	int saved = errno;
+
+	*name_out = slash ? slash + 1 : path;
+	free(dir);
+	errno = saved;
+	return fd;
+}

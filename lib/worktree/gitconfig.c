@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/gitconfig.h"
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/giterr.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "base/spawn.h"
+#include "base/units.h"
+#include "worktree/repo.h"
+
+#include <git2.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Each file is parsed by itself, in git's order, and its values are copied
+ * into one array: a lookup then is a search from the end, and nothing of
+ * libgit2 stays open. libgit2 1.5 knows neither the environment's places of
+ * configuration nor config.worktree, so which files there are is decided here.
+ */
+
+struct entry {
+	char *key;
+	char *value; /* "true" for a key that stands alone */
+	enum gitconfig_level level;
+};
+
+struct gitconfig {
+	struct entry *entries; /* lowest level first */
+	size_t nr, alloc;
+	bool conditional; /* a file has an includeIf, which needs to know the repository */
+};
+
+const char *gitconfig_level_name(enum gitconfig_level level)
+{
+	static const char *const names[] = { "system", "global", "local", "command" };
+
+	return names[level];
+}
+
+static void add_entry(struct gitconfig *config, char *key, const char *value,
+		      enum gitconfig_level level)
+{
+	ALLOC_GROW(config->entries, config->nr + 1, config->alloc);
+	config->entries[config->nr].key = key;
+	config->entries[config->nr].value = xstrdup(value ? value : "true");
+	config->entries[config->nr].level = level;
+	config->nr++;
+}
+
+static void clear(struct gitconfig *config)
+{
+	for (size_t i = 0; i < config->nr; i++) {
+		free(config->entries[i].key);
+		free(config->entries[i].value);
+	}
+	config->nr = 0;
+}
+
+void gitconfig_close(struct gitconfig *config)
+{
+	if (!config)
+		return;
+	clear(config);
+	free(config->entries);
+	free(config);
+}
+
+static int copy_entries(struct gitconfig *config, git_config *from, enum gitconfig_level level)
+{
+	git_config_iterator *iter = NULL;
+	git_config_entry *entry;
+	int rc = git_config_iterator_new(&iter, from);
+
+	while (!rc && !(rc = git_config_next(&entry, iter))) {
+		if (!strncmp(entry->name, "includeif.", 10))
+			config->conditional = true;
+		add_entry(config, xstrdup(entry->name), entry->value, level);
+	}
+	git_config_iterator_free(iter);
+	return rc == GIT_ITEROVER ? 0 : rc;
+}
+
+/* Add one file with all that it includes. One that is not there counts as empty. */
+static int add_file(struct gitconfig *config, const char *path, enum gitconfig_level level,
+		    git_repository *repository)
+{
+	git_config *file = NULL;
+	int rc;
+
+	if (access(path, R_OK) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return 0;
+		/* As git has it: after a change of user, HOME may still be somebody else's. */
+		if (errno == EACCES && level != GITCONFIG_LOCAL)
+			return 0;
+		ckpt_error_errno("unable to read '%s'", path);
+		return CKPT_ERROR;
+	}
+	rc = git_config_new(&file);
+	if (!rc)
+		rc = git_config_add_file_ondisk(file, path, GIT_CONFIG_LEVEL_LOCAL, repository, 0);
+	if (!rc)
+		rc = copy_entries(config, file, level);
+	git_config_free(file);
+	if (rc) {
+		ckpt_error_git(rc, "unable to read the git configuration '%s'", path);
+		return CKPT_ERROR;
+	}
+	return 0;
+}
+
+/* The same for a name below a directory; nothing if there is no such directory. */
+static int add_below(struct gitconfig *config, const char *dir, const char *name,
+		     enum gitconfig_level level, git_repository *repository)
+{
+	struct strbuf path = STRBUF_INIT;
+	int err;
+
+	if (!dir || !*dir)
+		return 0;
+	strbuf_addstr(&path, dir);
+	path_append(&path, name);
+	err = add_file(config, path.buf, level, repository);
+	strbuf_release(&path);
+	return err;
+}
+
+static const char *find(const struct gitconfig *config, const char *key,
+			enum gitconfig_level highest, enum gitconfig_level lowest)
+{
+	for (size_t i = config->nr; i-- > 0;) {
+		const struct entry *entry = &config->entries[i];
+
+		if (entry->level <= highest && entry->level >= lowest && !strcmp(entry->key, key))
+			return entry->value;
+	}
+	return NULL;
+}
+
+/* git's words for yes and no; anything else leaves `*out` alone. */
+static bool parse_bool(bool *out, const char *value)
+{
+	static const char *const yes[] = { "true", "yes", "on" };
+	static const char *const no[] = { "false", "no", "off", "" };
+	uint64_t number;
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
+		if (!strcasecmp(value, yes[i])) {
+			*out = true;
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		if (!strcasecmp(value, no[i])) {
+			*out = false;
+			return true;
+		}
+	if (!units_parse_size(&number, *value == '-' ? value + 1 : value))
+		return false;
+	*out = number != 0;
+	return true;
+}
+
+static int add_user_files(struct gitconfig *config, git_repository *repository)
+{
+	const char *override = env_git("GIT_CONFIG_GLOBAL");
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	int err;
+
+	if (override)
+		return *override ? add_file(config, override, GITCONFIG_GLOBAL, repository) : 0;
+	if (xdg && *xdg)
+		err = add_below(config, xdg, "git/config", GITCONFIG_GLOBAL, repository);
+	else
+		err = add_below(config, home, ".config/git/config", GITCONFIG_GLOBAL, repository);
+	if (!err)
+		err = add_below(config, home, ".gitconfig", GITCONFIG_GLOBAL, repository);
+	return err;
+}
+
+static int add_all_files(struct gitconfig *config, const struct repo *repo,
+			 git_repository *repository)
+{
+	const char *system = env_git("GIT_CONFIG_SYSTEM"), *none = env_git("GIT_CONFIG_NOSYSTEM");
+	const char *own;
+	bool no_system = false, own_config = false;
+	int err = 0;
+
+	if (none)
+		parse_bool(&no_system, none);
+	if (!no_system && (!system || *system))
+		err = add_file(config, system ? system : "/etc/gitconfig", GITCONFIG_SYSTEM,
+			       repository);
+	if (!err)
+		err = add_user_files(config, repository);
+	if (err || !repo)
+		return err;
+	err = add_below(config, repo->commondir, "config", GITCONFIG_LOCAL, repository);
+	own = find(config, "extensions.worktreeconfig", GITCONFIG_LOCAL, GITCONFIG_LOCAL);
+	if (!err && own && parse_bool(&own_config, own) && own_config)
+		err = add_below(config, repo->gitdir, "config.worktree", GITCONFIG_LOCAL,
+				repository);
+	return err;
+}
+
+/*
+ * A repository that libgit2 cannot open has conditions that it cannot judge.
+ * git's answer is a sequence of "<scope> NUL <key> [LF <value>] NUL".
+ */
+static int add_from_git(struct gitconfig *config, const struct repo *repo)
+{
+	char *gitdir = xstrfmt("--git-dir=%s", repo->gitdir);
+	const char *argv[] = { "git", gitdir, "-c", "safe.directory=*", "config", "--list",
+			       "--includes", "--null", "--show-scope", NULL };
+	struct strbuf answer = STRBUF_INIT;
+	int err = spawn_capture(&answer, repo->worktree, argv);
+	const char *p = answer.buf, *end = answer.buf + answer.len;
+
+	while (!err && p < end) {
+		const char *scope = p, *key = p + strlen(p) + 1, *newline;
+		enum gitconfig_level level = GITCONFIG_LOCAL;
+
+		if (key >= end)
+			break;
+		p = key + strlen(key) + 1;
+		if (!strcmp(scope, "command"))
+			continue;
+		if (!strcmp(scope, "system") || !strcmp(scope, "global"))
+			level = *scope == 's' ? GITCONFIG_SYSTEM : GITCONFIG_GLOBAL;
+		newline = strchr(key, '\n');
+		add_entry(config, xmemdupz(key, newline ? (size_t)(newline - key) : strlen(key)),
+			  newline ? newline + 1 : NULL, level);
+	}
+	strbuf_release(&answer);
+	free(gitdir);
+	return err;
+}
+
+/* Read once more, now that it is known that a handle of the repository is needed. */
+static int add_conditional(struct gitconfig *config, const struct repo *repo)
+{
+	struct gitconfig fresh = { 0 };
+	git_repository *repository = NULL;
+	int err;
+
+	if (!repo->sha256 && !git_repository_open_ext(&repository, repo->gitdir,
+						      GIT_REPOSITORY_OPEN_NO_SEARCH, NULL)) {
+		clear(config);
+		err = add_all_files(config, repo, repository);
+		git_repository_free(repository);
+		return err;
+	}
+	/* Without a git to ask, what has no condition is better than nothing. */
+	if (!add_from_git(&fresh, repo)) {
+		struct gitconfig old = *config;
+
+		*config = fresh;
+		fresh = old;
+	}
+	clear(&fresh);
+	free(fresh.entries);
+	return 0;
+}
+
+/*
+ * A key of `git -c`, brought to the form in which the others are: all lower
+ * case except for a subsection. NULL if it is none.
+ */
+static char *canonical_key(const char *text, size_t len)
+{
+	const char *first = memchr(text, '.', len), *last = memrchr(text, '.', len);
+	char *key;
+
+	if (!first || first == text || last == text + len - 1)
+		return NULL;
+	key = xmemdupz(text, len);
+	for (size_t i = 0; i < len; i++)
+		if (text + i < first || text + i > last)
+			key[i] = (char)tolower((unsigned char)key[i]);
+	return key;
+}
+
+static int add_parameter(struct gitconfig *config, const char *name, size_t len,
+			 const char *value, const char *variable)
+{
+	char *key = canonical_key(name, len);
+
+	if (!key)
+		return ckpt_error_set(CKPT_ERROR, "%s: '%.*s' is not a key of git's configuration",
+				      variable, (int)len, name);
+	add_entry(config, key, value, GITCONFIG_COMMAND);
+	/* Other includes are relative to a file, or depend on it. */
+	if (!strcmp(key, "include.path") && value && *value == '/')
+		return add_file(config, value, GITCONFIG_COMMAND, NULL);
+	return 0;
+}
+
+/* 'key=value' as git wrote it before 2.31, 'key'='value' or 'key'= since; in between spaces. */
+static int add_parameter_list(struct gitconfig *config, const char *text)
+{
+	static const char variable[] = "GIT_CONFIG_PARAMETERS";
+	struct strbuf key = STRBUF_INIT, value = STRBUF_INIT;
+	int err = 0;
+
+	while (!err && *(text += strspn(text, " \t\n"))) {
+		strbuf_reset(&key);
+		strbuf_reset(&value);
+		if (!unquote_shell(&key, &text))
+			goto malformed;
+		if (*text != '=') {
+			const char *equals = strchr(key.buf, '=');
+
+			err = add_parameter(config, key.buf,
+					    equals ? (size_t)(equals - key.buf) : key.len,
+					    equals ? equals + 1 : NULL, variable);
+		} else if (*++text == '\'') {
+			if (!unquote_shell(&value, &text))
+				goto malformed;
+			err = add_parameter(config, key.buf, key.len, value.buf, variable);
+		} else {
+			err = add_parameter(config, key.buf, key.len, NULL, variable);
+		}
+		if (!err && *text && !isspace((unsigned char)*text))
+			goto malformed;
+	}
+	goto out;
+malformed:
+	err = ckpt_error_set(CKPT_ERROR, "%s is malformed", variable);
+out:
+	strbuf_release(&key);
+	strbuf_release(&value);
+	return err;
+}
+
+static int add_counted(struct gitconfig *config, const char *text)
+{
+	uint64_t count;
+	int err = 0;
+
+	if (!*text)
+		return 0;
+	if (!units_parse_number(&count, text) || count > 1000000)
+		return ckpt_error_set(CKPT_ERROR, "GIT_CONFIG_COUNT: '%s' is not a number", text);
+	for (unsigned i = 0; i < count && !err; i++) {
+		char *name = xstrfmt("GIT_CONFIG_KEY_%u", i);
+		char *name_of_value = xstrfmt("GIT_CONFIG_VALUE_%u", i);
+		const char *key = env_git(name), *value = env_git(name_of_value);
+
+		if (!key || !value)
+			err = ckpt_error_set(CKPT_ERROR, "%s is not set",
+					     key ? name_of_value : name);
+		else
+			err = add_parameter(config, key, strlen(key), value, name);
+		free(name);
+		free(name_of_value);
+	}
+	return err;
+}
+
+int gitconfig_open(struct gitconfig **out, const struct repo *repo)
+{
+	const char *count = env_git("GIT_CONFIG_COUNT");
+	const char *parameters = env_git("GIT_CONFIG_PARAMETERS");
+	struct gitconfig *config = xcalloc(1, sizeof(*config));
+	int err;
+
+	git_begin();
+	err = add_all_files(config, repo, NULL);
+	if (!err && repo && config->conditional)
+		err = add_conditional(config, repo);
+	if (!err && count)
+		err = add_counted(config, count);
+	if (!err && parameters)
+		err = add_parameter_list(config, parameters);
+	if (err) {
+		gitconfig_close(config);
+		return err;
+	}
+	*out = config;
+	return 0;
+}
+
+const char *gitconfig_get(const struct gitconfig *config, const char *key,
+			  enum gitconfig_level highest)
+{
+	return find(config, key, highest, GITCONFIG_SYSTEM);
+}
+
+bool gitconfig_bool(const struct gitconfig *config, const char *key, bool fallback)
+{
+	const char *value = gitconfig_get(config, key, GITCONFIG_COMMAND);
+	bool result = fallback;
+
+	if (value)
+		parse_bool(&result, value);
+	return result;
+}
+
+bool gitconfig_path(struct strbuf *out, const struct gitconfig *config, const char *key)
+{
+	const char *value = gitconfig_get(config, key, GITCONFIG_COMMAND), *home;
+	struct passwd *user;
+	size_t len;
+	char *name;
+
+	if (!value || !*value)
+		return false;
+	if (*value != '~') {
+		strbuf_addstr(out, value);
+		return true;
+	}
+	len = strcspn(value, "/");
+	home = getenv("HOME");
+	if (len > 1) {
+		name = xmemdupz(value + 1, len - 1);
+		user = getpwnam(name);
+		home = user ? user->pw_dir : NULL;
+		free(name);
+	}
+	if (!home || !*home)
+		return false;
+	strbuf_addstr(out, home);
+	strbuf_addstr(out, value + len);
+	return true;
+}
+
+int gitconfig_each(const struct gitconfig *config, const char *prefix, gitconfig_fn fn,
+		   void *payload)
+{
+	size_t len = strlen(prefix);
+	int rc = 0;
+
+	for (size_t i = 0; i < config->nr && !rc; i++) {
+		const struct entry *entry = &config->entries[i];
+
+		if (!strncmp(entry->key, prefix, len))
+			rc = fn(entry->key, entry->value, entry->level, payload);
+	}
+	return rc;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/rules.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/path.h"
+#include "worktree/gitconfig.h"
+#include "worktree/gitindex.h"
+#include "worktree/repo.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TAG_PROJECT, TAG_DEFAULT, TAG_EXTRA };
+
+const char rules_default_patterns[] = "node_modules/\n"
+				      "__pycache__/\n"
+				      "venv/\n"
+				      ".venv/\n"
+				      "dist/\n"
+				      "build/\n"
+				      ".next/\n"
+				      "*.pyc\n"
+				      ".DS_Store\n";
+
+static const char sensitive_patterns[] = ".env\n"
+					 ".env.*\n"
+					 "!.env.example\n"
+					 "!.env.sample\n"
+					 "!.env.template\n"
+					 "*.pem\n"
+					 "*.key\n"
+					 "id_rsa*\n"
+					 "id_ed25519*\n"
+					 ".netrc\n"
+					 ".npmrc\n"
+					 ".pypirc\n"
+					 "credentials\n"
+					 "credentials.json\n"
+					 "*.kdbx\n";
+
+/*
+ * What one repository tracks. The index is read when a rule first leaves
+ * something out, which in many trees never happens.
+ */
+struct rules_tracked {
+	struct rules_tracked *outer;
+	struct rules_tracked *next; /* all of them, for rules_close() */
+	struct rules *rules;
+	struct repo *owned;      /* nested ones */
+	const struct repo *repo; /* NULL: tracks nothing */
+	size_t prefix;           /* bytes of a path up to the names of this repository */
+	pthread_mutex_t lock;
+	bool loaded;
+	struct gitindex *index;
+};
+
+struct rules {
+	struct rules_opts opts;
+	bool ignore_case;
+	struct exclude_chain extra, sensitive;
+	struct exclude_chain base[3]; /* info/exclude, core.excludesFile, defaults */
+
+	pthread_mutex_t lock; /* of all below */
+	struct strlist warnings;
+	struct rules_tracked *all;
+	struct exclude_list **lists;
+	size_t lists_nr, lists_alloc;
+};
+
+static struct exclude_list *parse(struct rules *rules, const char *text, size_t len,
+				  const char *base, int tag)
+{
+	struct exclude_list *list = exclude_list_new(text, len, base, tag, rules->ignore_case);
+
+	pthread_mutex_lock(&rules->lock);
+	ALLOC_GROW(rules->lists, rules->lists_nr + 1, rules->lists_alloc);
+	rules->lists[rules->lists_nr++] = list;
+	pthread_mutex_unlock(&rules->lock);
+	return list;
+}
+
+static void warn(struct rules *rules, const char *what)
+{
+	pthread_mutex_lock(&rules->lock);
+	strlist_addf(&rules->warnings, "%s: %s", what, ckpt_error_last());
+	pthread_mutex_unlock(&rules->lock);
+}
+
+/* The rules in a file of the user's or of a repository; one that is not there has none. */
+static struct exclude_list *parse_file(struct rules *rules, const char *path, const char *base)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct exclude_list *list;
+	int err = fs_read_linked(&text, path);
+
+	if (err && err != CKPT_ENOTFOUND)
+		warn(rules, "ignore rules left unread");
+	list = parse(rules, text.buf, text.len, base, TAG_PROJECT);
+	strbuf_release(&text);
+	return list;
+}
+
+static struct exclude_list *parse_lines(struct rules *rules, const char *first,
+					const struct strlist *more, int tag)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct exclude_list *list;
+
+	strbuf_addstr(&text, first);
+	for (size_t i = 0; more && i < more->nr; i++)
+		strbuf_addf(&text, "%s\n", more->items[i]);
+	list = parse(rules, text.buf, text.len, "", tag);
+	strbuf_release(&text);
+	return list;
+}
+
+static struct exclude_list *parse_info(struct rules *rules, const struct repo *repo,
+				       const char *base)
+{
+	struct strbuf path = STRBUF_INIT;
+	struct exclude_list *list;
+
+	strbuf_addf(&path, "%s/info/exclude", repo->commondir);
+	list = parse_file(rules, path.buf, base);
+	strbuf_release(&path);
+	return list;
+}
+
+static struct exclude_list *parse_global(struct rules *rules)
+{
+	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	struct exclude_list *list;
+
+	if (!gitconfig_path(&path, rules->opts.config, "core.excludesfile")) {
+		if (xdg && *xdg)
+			strbuf_addf(&path, "%s/git/ignore", xdg);
+		else if (home && *home)
+			strbuf_addf(&path, "%s/.config/git/ignore", home);
+	}
+	if (path.len) {
+		path_absolute(&full, rules->opts.root, path.buf);
+		list = parse_file(rules, full.buf, "");
+	} else {
+		list = parse(rules, "", 0, "", TAG_PROJECT);
+	}
+	strbuf_release(&path);
+	strbuf_release(&full);
+	return list;
+}
+
+static struct rules_tracked *add_tracked(struct rules *rules, struct rules_tracked *outer,
+					 const struct repo *repo, struct repo *owned,
+					 const char *path)
+{
+	struct rules_tracked *tracked = xcalloc(1, sizeof(*tracked));
+
+	tracked->outer = outer;
+	tracked->rules = rules;
+	tracked->repo = repo;
+	tracked->owned = owned;
+	tracked->prefix = *path ? strlen(path) + 1 : 0;
+	pthread_mutex_init(&tracked->lock, NULL);
+	pthread_mutex_lock(&rules->lock);
+	tracked->next = rules->all;
+	rules->all = tracked;
+	pthread_mutex_unlock(&rules->lock);
+	return tracked;
+}
+
+int rules_open(struct rules **out, const struct rules_opts *opts)
+{
+	struct rules *rules = xcalloc(1, sizeof(*rules));
+
+	rules->opts = *opts;
+	rules->ignore_case = gitconfig_bool(opts->config, "core.ignorecase", false);
+	pthread_mutex_init(&rules->lock, NULL);
+	rules->extra.list = parse_lines(rules, "", opts->exclude, TAG_EXTRA);
+	rules->sensitive.list =
+		parse_lines(rules, sensitive_patterns, opts->sensitive, TAG_EXTRA);
+	rules->base[0].list = opts->repo ? parse_info(rules, opts->repo, "") :
+					   parse(rules, "", 0, "", TAG_PROJECT);
+	rules->base[0].next = &rules->base[1];
+	rules->base[1].list = parse_global(rules);
+	rules->base[1].next = &rules->base[2];
+	rules->base[2].list = parse_lines(rules, opts->defaults, NULL, TAG_DEFAULT);
+	add_tracked(rules, NULL, opts->repo, NULL, "");
+	*out = rules;
+	return 0;
+}
+
+void rules_close(struct rules *rules)
+{
+	if (!rules)
+		return;
+	while (rules->all) {
+		struct rules_tracked *tracked = rules->all;
+
+		rules->all = tracked->next;
+		gitindex_close(tracked->index);
+		repo_free(tracked->owned);
+		pthread_mutex_destroy(&tracked->lock);
+		free(tracked);
+	}
+	for (size_t i = 0; i < rules->lists_nr; i++)
+		exclude_list_free(rules->lists[i]);
+	free(rules->lists);
+	strlist_release(&rules->warnings);
+	pthread_mutex_destroy(&rules->lock);
+	free(rules);
+}
+
+const struct strlist *rules_warnings(const struct rules *rules)
+{
+	return &rules->warnings;
+}
+
+struct rules_dir rules_begin(const struct rules *rules)
+{
+	return (struct rules_dir){ .chain = rules->base, .tracked = rules->all };
+}
+
+static void push(struct rules_dir *dir, struct arena *arena, const struct exclude_list *list)
+{
+	struct exclude_chain *link;
+
+	if (exclude_list_empty(list))
+		return;
+	link = arena_alloc(arena, sizeof(*link));
+	link->list = list;
+	link->next = dir->chain;
+	dir->chain = link;
+}
+
+void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena, int dirfd,
+		 const char *path, bool has_gitignore, bool has_dotgit)
+{
+	if (has_dotgit && *path) {
+		struct strbuf full = STRBUF_INIT;
+		struct repo *repo = NULL;
+
+		strbuf_addf(&full, "%s/%s", rules->opts.root, path);
+		if (!repo_open_at(&repo, full.buf)) {
+			dir->tracked = add_tracked(rules, dir->tracked, repo, repo, path);
+			push(dir, arena, parse_info(rules, repo, path));
+		}
+		strbuf_release(&full);
+	}
+	if (has_gitignore && !dir->excluded) {
+		struct strbuf text = STRBUF_INIT;
+
+		/* As in git, a .gitignore that is a symbolic link is not followed. */
+		if (!fs_read_file(&text, dirfd, ".gitignore"))
+			push(dir, arena, parse(rules, text.buf, text.len, path, TAG_PROJECT));
+		strbuf_release(&text);
+	}
+}
+
+static const struct gitindex *index_of(struct rules_tracked *tracked)
+{
+	if (!tracked->repo)
+		return NULL;
+	pthread_mutex_lock(&tracked->lock);
+	if (!tracked->loaded) {
+		const struct repo *repo = tracked->repo;
+
+		tracked->loaded = true;
+		if (gitindex_open(&tracked->index, repo->worktree, repo->gitdir, repo->sha256))
+			warn(tracked->rules, "files that are both tracked and ignored are left out");
+	}
+	pthread_mutex_unlock(&tracked->lock);
+	return tracked->index;
+}
+
+static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_dir)
+{
+	size_t len = strlen(path);
+
+	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
+		const struct gitindex *index = index_of(t);
+		const char *name = len >= t->prefix ? path + t->prefix : "";
+
+		if (!index)
+			continue;
+		if (is_dir ? gitindex_has_below(index, name) : gitindex_has(index, name))
+			return true;
+	}
+	return false;
+}
+
+static enum rules_verdict judge_sensitive(const struct rules *rules, const struct rules_dir *dir,
+					  const char *path, const char *name, bool is_file)
+{
+	if (!is_file || rules->opts.include_sensitive ||
+	    exclude_match(&rules->sensitive, path, name, false, NULL) != EXCLUDE_IGNORED)
+		return RULES_CAPTURE;
+	return is_tracked(dir, path, false) ? RULES_CAPTURE_SENSITIVE : RULES_SENSITIVE;
+}
+
+enum rules_verdict rules_judge_named(const struct rules *rules, const struct rules_dir *dir,
+				     const char *path, const char *name, bool is_file)
+{
+	return judge_sensitive(rules, dir, path, name, is_file);
+}
+
+enum rules_verdict rules_judge(const struct rules *rules, const struct rules_dir *dir,
+			       const char *path, const char *name, bool is_dir, bool is_file)
+{
+	const struct exclude_list *decided = NULL;
+	bool left_out = dir->excluded;
+
+	if (!left_out) {
+		enum exclude_verdict verdict =
+			exclude_match(&rules->extra, path, name, is_dir, &decided);
+
+		if (verdict == EXCLUDE_UNDECIDED && !rules->opts.include_ignored)
+			verdict = exclude_match(dir->chain, path, name, is_dir, &decided);
+		left_out = verdict == EXCLUDE_IGNORED;
+	}
+	if (left_out) {
+		bool by_default = decided ? exclude_list_tag(decided) == TAG_DEFAULT :
+					    dir->default_top != NULL;
+
+		if (!is_tracked(dir, path, is_dir))
+			return by_default ? RULES_DEFAULT : RULES_IGNORED;
+		if (is_dir)
+			return by_default ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
+	}
+	return judge_sensitive(rules, dir, path, name, is_file);
+}

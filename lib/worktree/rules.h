@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_WORKTREE_RULES_H
+#define CKPT_WORKTREE_RULES_H
+
+#include "base/arena.h"
+#include "base/strlist.h"
+#include "worktree/exclude.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gitconfig;
+struct repo;
+
+/**
+ * What belongs into a checkpoint: all ignore sources in git's order of
+ * precedence, the default patterns below them, the user's own `exclude` above
+ * them, the patterns of sensitive files, and what the project and the
+ * repositories nested in it track, which no rule can leave out.
+ *
+ * Loaded once; then the walk takes a `rules_dir` down with it, one for each
+ * directory. Any number of threads may ask.
+ */
+
+/** The patterns that a new store begins with in its info/exclude. */
+extern const char rules_default_patterns[];
+
+struct rules_opts {
+	const char *root;                /**< absolute path of the worktree */
+	const struct repo *repo;         /**< NULL outside of git */
+	const struct gitconfig *config;
+	const char *defaults;            /**< text of the store's info/exclude */
+	const struct strlist *exclude;   /**< settings `exclude` and `sensitive`; NULL: none */
+	const struct strlist *sensitive;
+	bool include_ignored;
+	bool include_sensitive;
+};
+
+struct rules;
+
+int rules_open(struct rules **out, const struct rules_opts *opts);
+void rules_close(struct rules *rules);
+
+/** Sentences about what could not be read; valid once the walk is over. */
+const struct strlist *rules_warnings(const struct rules *rules);
+
+struct rules_tracked;
+
+struct rules_dir {
+	const struct exclude_chain *chain;
+	struct rules_tracked *tracked; /**< innermost repository */
+	bool excluded;                 /**< ignored: only what is tracked counts */
+	const char *default_top; /**< the topmost directory that a default pattern left out, if one did */
+};
+
+/** The state in which the walk begins, before the root itself is entered. */
+struct rules_dir rules_begin(const struct rules *rules);
+
+/**
+ * Take in what a directory adds: its .gitignore, and if it has a ".git" of its
+ * own the rules and the index of that repository. `dir` is that of its parent
+ * on entry and its own on return. `path` is relative to the root.
+ */
+void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena, int dirfd,
+		 const char *path, bool has_gitignore, bool has_dotgit);
+
+enum rules_verdict {
+	RULES_CAPTURE,
+	RULES_CAPTURE_SENSITIVE, /**< tracked although its name says secret: captured, with a warning */
+	RULES_TRACKED_ONLY,      /**< a directory that is ignored but has tracked files below */
+	RULES_TRACKED_DEFAULT,   /**< the same, ignored by a default pattern */
+	RULES_IGNORED,           /**< by a rule of the project's or the user's */
+	RULES_DEFAULT,           /**< left out by a default pattern: must be said */
+	RULES_SENSITIVE,
+};
+
+/** About an entry of a directory; `path` relative to the root, `name` its last component. */
+enum rules_verdict rules_judge(const struct rules *rules, const struct rules_dir *dir,
+			       const char *path, const char *name, bool is_dir, bool is_file);
+
+/** About an entry that the user named: no rule leaves it out, but it may be sensitive. */
+enum rules_verdict rules_judge_named(const struct rules *rules, const struct rules_dir *dir,
+				     const char *path, const char *name, bool is_file);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_WORKTREE_SCAN_H
+#define CKPT_WORKTREE_SCAN_H
+
+#include "base/strlist.h"
+#include "worktree/rules.h"
+#include "worktree/tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct statcache;
+
+/**
+ * The walk over a working directory: parallel, each directory read once, no
+ * file opened. The result does not depend on the number of threads.
+ *
+ * Files that the stat cache knows come out with WT_KNOWN set; what else is
+ * found must be read (store/ingest.h).
+ */
+enum skip_why {
+	SKIP_UNREADABLE, /**< no permission, or an error while reading */
+	SKIP_OVERSIZE,   /**< over maxFileSize */
+	SKIP_CHANGING,   /**< changed each time it was read */
+	SKIP_VANISHED,   /**< there when the directory was read, gone when it was to be opened */
+	SKIP_SENSITIVE,
+	SKIP_SPECIAL, /**< FIFO, socket, device */
+};
+
+/** "unreadable", ... as in `skipped` of the JSON. */
+const char *skip_why_name(enum skip_why why);
+
+/** True if a checkpoint without this path is incomplete. */
+bool skip_why_incomplete(enum skip_why why);
+
+/** The reverse of skip_why_name(); false if there is none of that name. */
+bool skip_why_parse(enum skip_why *out, const char *name);
+
+struct skip {
+	char *path;
+	enum skip_why why;
+};
+
+struct skip_list {
+	struct skip *items;
+	size_t nr, alloc;
+};
+
+void skip_list_add(struct skip_list *list, const char *path, enum skip_why why);
+/** By path; repetitions removed. */
+void skip_list_sort(struct skip_list *list);
+void skip_list_release(struct skip_list *list);
+/** How many of them make a checkpoint incomplete. */
+size_t skip_list_incomplete(const struct skip_list *list);
+
+typedef void (*progress_fn)(const char *what, size_t done, size_t total, void *payload);
+
+struct scan_opts {
+	const char *root;              /**< absolute path */
+	struct rules *rules;
+	const struct statcache *cache; /**< NULL: nothing known */
+	const struct strlist *scope;   /**< sorted paths below the root; NULL or empty: all */
+	dev_t avoid_dev;               /**< a directory that is never entered: the stores' home */
+	ino_t avoid_ino;               /**< 0: none */
+	uint64_t max_files;            /**< 0: no limit; more give CKPT_EREFUSED */
+	uint64_t max_file_size;        /**< 0: no limit */
+	unsigned threads;
+	progress_fn progress; /**< may be NULL */
+};
+
+struct scan {
+	int rootfd;
+	struct wt_dir *root;
+	struct skip_list skips;
+	struct strlist defaults_left_out; /**< topmost paths that a default pattern left out, sorted */
+	struct strlist sensitive_tracked; /**< captured, but the name says secret; sorted */
+	bool dir_modes_changed;           /**< some directory's mode is not the cached one */
+
+	struct scan_worker *workers; /**< private: memory of the result */
+	unsigned workers_nr;
+};
+
+int scan_run(struct scan **out, const struct scan_opts *opts);
+void scan_free(struct scan *scan);
+
+#endif

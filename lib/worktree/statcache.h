@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_WORKTREE_STATCACHE_H
+#define CKPT_WORKTREE_STATCACHE_H
+
+#include "base/oid.h"
+#include "worktree/tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * The stat cache: what every file looked like to stat(2) when its contents
+ * were last read, and what was read. With it a file whose times, size, inode
+ * and mode did not change is not read again, and a directory in which nothing
+ * changed keeps its tree.
+ *
+ * A file that is mapped into memory and used as it is. Each directory is a
+ * block with a checksum of its own, looked at only when the walk comes there;
+ * a block that is damaged, or a file that is truncated, foreign, of another
+ * version or not there at all, counts as "nothing known": everything is read
+ * again, nothing else happens.
+ *
+ * It describes one checkpoint, named in its header. While that checkpoint is
+ * in the store all its objects are; the caller checks this before it relies on
+ * them (see `checkpoint` and `packs`).
+ */
+struct statcache;
+
+/** The head of a directory's block; its entries follow. */
+struct statcache_dir {
+	uint32_t crc; /**< of all that follows in the block */
+	uint32_t nr;
+	uint32_t names_len;
+	uint32_t reserved;
+	struct oid tree;
+	uint32_t padding;
+};
+
+struct statcache_entry {
+	struct wt_stat st;
+	uint64_t child; /**< offset of a directory's block, else 0 */
+	uint32_t name_at; /**< offset in the block's names */
+	uint32_t name_len;
+	uint16_t mode;
+	uint8_t kind;
+	uint8_t flags; /**< WT_RACY */
+	struct oid oid;
+	unsigned char sha256[SHA256_SIZE];
+};
+
+struct statcache_head {
+	struct oid commit;    /**< the checkpoint that it describes */
+	uint64_t packs;       /**< a fingerprint of the packs that were there, see store/objects.h */
+};
+
+/** NULL if there is none that can be used. */
+struct statcache *statcache_open(int dirfd, const char *path);
+void statcache_close(struct statcache *cache);
+
+const struct statcache_head *statcache_head(const struct statcache *cache);
+
+/** The root's block, or NULL. */
+const struct statcache_dir *statcache_root(const struct statcache *cache);
+
+/** The block of a directory entry, or NULL if it is not sound. */
+const struct statcache_dir *statcache_child(const struct statcache *cache,
+					    const struct statcache_entry *entry);
+
+static inline const struct statcache_entry *statcache_entries(const struct statcache_dir *dir)
+{
+	return (const struct statcache_entry *)(dir + 1);
+}
+
+static inline const char *statcache_name(const struct statcache_dir *dir,
+					 const struct statcache_entry *entry)
+{
+	return (const char *)(statcache_entries(dir) + dir->nr) + entry->name_at;
+}
+
+/** Write the cache for a tree that was captured as `head` says; all entries must be known. */
+int statcache_write(int dirfd, const char *path, const struct statcache_head *head,
+		    const struct wt_dir *root);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/tree.h"
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * File times come from a clock that ticks at least a hundred times a second;
+ * twice that is a safe distance. File systems without fractions of a second
+ * (and those of two seconds) need more.
+ */
+#define TICK_NS 20000000LL
+#define COARSE_NS 2100000000LL
+
+int wt_name_compare(const char *a, size_t a_len, bool a_dir, const char *b, size_t b_len,
+		    bool b_dir)
+{
+	size_t len = a_len < b_len ? a_len : b_len;
+	int cmp = memcmp(a, b, len);
+	unsigned char ca, cb;
+
+	if (cmp)
+		return cmp;
+	ca = len < a_len ? (unsigned char)a[len] : a_dir ? '/' : 0;
+	cb = len < b_len ? (unsigned char)b[len] : b_dir ? '/' : 0;
+	return ca < cb ? -1 : ca > cb;
+}
+
+int wt_entry_compare(const void *x, const void *y)
+{
+	const struct wt_entry *a = x, *b = y;
+
+	return wt_name_compare(a->name, a->name_len, a->kind == WT_DIR, b->name, b->name_len,
+			       b->kind == WT_DIR);
+}
+
+void wt_stat_from(struct wt_stat *out, const struct stat *st)
+{
+	out->size = (uint64_t)st->st_size;
+	out->mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	out->ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+	out->ino = (uint64_t)st->st_ino;
+}
+
+bool wt_stat_equal(const struct wt_stat *a, const struct wt_stat *b)
+{
+	return a->size == b->size && a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns &&
+	       a->ino == b->ino;
+}
+
+bool wt_stat_racy(const struct wt_stat *st, int64_t read_ns)
+{
+	int64_t newest = st->mtime_ns > st->ctime_ns ? st->mtime_ns : st->ctime_ns;
+	bool coarse = st->mtime_ns % 1000000000 == 0 && st->ctime_ns % 1000000000 == 0;
+
+	return newest + (coarse ? COARSE_NS : TICK_NS) >= read_ns;
+}
+
+void wt_compact(struct wt_dir *dir)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < dir->nr; i++) {
+		if (dir->entries[i].flags & WT_DEAD)
+			continue;
+		if (dir->entries[i].kind == WT_DIR)
+			wt_compact(dir->entries[i].dir);
+		if (kept != i)
+			dir->entries[kept] = dir->entries[i];
+		kept++;
+	}
+	dir->nr = kept;
+}
+
+static void count(struct wt_counts *out, const struct wt_dir *dir)
+{
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+
+		if (entry->kind == WT_DIR) {
+			out->dirs++;
+			count(out, entry->dir);
+		} else {
+			out->files++;
+			out->bytes += entry->st.size;
+		}
+	}
+}
+
+void wt_count(struct wt_counts *out, const struct wt_dir *dir)
+{
+	memset(out, 0, sizeof(*out));
+	count(out, dir);
+}
+
+/* In the state hash an empty directory stands under its bare name, without the slash. */
+static bool bare(const struct wt_entry *entry)
+{
+	return entry->kind == WT_DIR && !entry->dir->nr;
+}
+
+static int compare_by_path(const void *x, const void *y)
+{
+	const struct wt_entry *a = *(const struct wt_entry *const *)x;
+	const struct wt_entry *b = *(const struct wt_entry *const *)y;
+
+	return wt_name_compare(a->name, a->name_len, a->kind == WT_DIR && !bare(a), b->name,
+			       b->name_len, b->kind == WT_DIR && !bare(b));
+}
+
+static int visit(const struct wt_dir *dir, struct strbuf *path, wt_visit_fn fn, void *payload)
+{
+	const struct wt_entry **order = NULL;
+	size_t len = path->len;
+	bool moved = false;
+	int err = 0;
+
+	for (size_t i = 0; i < dir->nr && !moved; i++)
+		moved = bare(&dir->entries[i]);
+	if (moved) {
+		order = xmalloc(dir->nr * sizeof(*order));
+		for (size_t i = 0; i < dir->nr; i++)
+			order[i] = &dir->entries[i];
+		qsort(order, dir->nr, sizeof(*order), compare_by_path);
+	}
+	for (size_t i = 0; i < dir->nr && !err; i++) {
+		const struct wt_entry *entry = order ? order[i] : &dir->entries[i];
+
+		strbuf_add(path, entry->name, entry->name_len);
+		if (entry->kind == WT_DIR && entry->dir->nr) {
+			strbuf_addch(path, '/');
+			err = visit(entry->dir, path, fn, payload);
+		} else {
+			err = fn(path->buf, path->len, entry, payload);
+		}
+		strbuf_setlen(path, len);
+	}
+	free(order);
+	return err;
+}
+
+int wt_visit(const struct wt_dir *root, wt_visit_fn fn, void *payload)
+{
+	struct strbuf path = STRBUF_INIT;
+	int err = visit(root, &path, fn, payload);
+
+	strbuf_release(&path);
+	return err;
+}

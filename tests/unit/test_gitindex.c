@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/* Indexes that git makes, compared with what `git ls-files` says, and damaged ones. */
+#include "worktree/gitindex.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/spawn.h"
+#include "base/strbuf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static char scratch[4096];
+
+static void run(struct strbuf *out, const char *command)
+{
+	const char *argv[] = { "sh", "-c", command, NULL };
+	struct strbuf ignored = STRBUF_INIT;
+
+	if (spawn_capture(out ? out : &ignored, NULL, argv))
+		fail_msg("%s: %s", command, ckpt_error_last());
+	strbuf_release(&ignored);
+}
+
+static char *here(const char *suffix)
+{
+	char *cwd = getcwd(NULL, 0), *path = xstrfmt("%s%s", cwd, suffix);
+
+	free(cwd);
+	return path;
+}
+
+static int open_here(struct gitindex **out, bool sha256)
+{
+	char *worktree = here(""), *gitdir = here("/.git");
+	int err = gitindex_open(out, worktree, gitdir, sha256);
+
+	free(worktree);
+	free(gitdir);
+	return err;
+}
+
+/* Everything about the files of the index that a write would change. */
+static void fingerprint(struct strbuf *out)
+{
+	run(out, "cd .git && stat -c '%n %i %s %y %z' index sharedindex.* 2>/dev/null | sort; "
+		 "cat index | cksum; ls -a");
+}
+
+/* Both ways: all that git lists is found, and nothing else is counted. */
+static void assert_like_git(bool sha256)
+{
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT, list = STRBUF_INIT;
+	struct gitindex *index = NULL;
+	size_t count = 0;
+
+	fingerprint(&before);
+	if (open_here(&index, sha256))
+		fail_msg("%s", ckpt_error_last());
+	fingerprint(&after);
+	assert_string_equal(before.buf, after.buf);
+
+	run(&list, "git ls-files -z --deduplicate");
+	for (char *p = list.buf; p < list.buf + list.len; p += strlen(p) + 1, count++) {
+		char *changed = xstrfmt("%s~", p), *slash;
+
+		assert_true(gitindex_has(index, p));
+		assert_false(gitindex_has(index, changed));
+		assert_false(gitindex_has_below(index, changed));
+		changed[strlen(p) - 1] = '\0';
+		/* All names of these tests are longer than their directory by two. */
+		assert_false(gitindex_has(index, changed));
+		for (slash = strrchr(changed, '/'); slash; slash = strrchr(changed, '/')) {
+			*slash = '\0';
+			assert_true(gitindex_has_below(index, changed));
+			assert_false(gitindex_has(index, changed));
+		}
+		free(changed);
+	}
+	assert_int_equal(gitindex_count(index), count);
+	assert_int_equal(gitindex_has_below(index, ""), count > 0);
+	assert_false(gitindex_has(index, ""));
+	gitindex_close(index);
+	strbuf_release(&before);
+	strbuf_release(&after);
+	strbuf_release(&list);
+}
+
+static void make_repo(const char *init_options)
+{
+	static int nr;
+	char *command = xstrfmt("git init -q %s %s/r%d", init_options, scratch, ++nr);
+	char *dir = xstrfmt("%s/r%d", scratch, nr);
+
+	run(NULL, command);
+	assert_int_equal(chdir(dir), 0);
+	/* "ab" next to "ab/" and "ab.c": where sorting by components would go wrong. */
+	run(NULL, "mkdir -p d.1/e2 ab.d ab d-1 \"$(printf 'n\\303\\251 x')\" &&"
+		  "for f in f1 d.1/e2/g3 d.1/e2/g4 d.1/h5 ab.d/c1 ab/c2 ab/c3 ab.c d-1/k1 "
+		  "\"$(printf 'n\\303\\251 x/y1')\" zz; do echo \"$f\" >\"$f\"; done &&"
+		  "git add . && git commit -q -m one");
+	free(command);
+	free(dir);
+}
+
+static unsigned version_here(void)
+{
+	struct strbuf text = STRBUF_INIT;
+	unsigned version;
+
+	assert_int_equal(fs_read_file(&text, AT_FDCWD, ".git/index"), 0);
+	version = (unsigned char)text.buf[7];
+	strbuf_release(&text);
+	return version;
+}
+
+static void test_gitindex_versions(void **state)
+{
+	(void)state;
+	make_repo("");
+	assert_int_equal(version_here(), 2);
+	assert_like_git(false);
+
+	run(NULL, "echo >new1 && git add -N new1 && git update-index --skip-worktree d.1/h5");
+	assert_int_equal(version_here(), 3);
+	assert_like_git(false);
+
+	run(NULL, "git update-index --index-version 4");
+	assert_int_equal(version_here(), 4);
+	assert_like_git(false);
+
+	run(NULL, "git rm -q -r --cached . && git update-index --index-version 2");
+	assert_like_git(false);
+}
+
+static void test_gitindex_sha256(void **state)
+{
+	struct gitindex *index = NULL;
+
+	(void)state;
+	make_repo("--object-format=sha256");
+	assert_like_git(true);
+	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
+	assert_null(index);
+	run(NULL, "echo >new1 && git add -N new1");
+	assert_like_git(true);
+	run(NULL, "git update-index --index-version 4");
+	assert_like_git(true);
+	run(NULL, "git update-index --split-index && git rm -q --cached ab/c2 f1 &&"
+		  "echo x >>zz && echo >q1 && git add zz q1");
+	assert_like_git(true);
+}
+
+static void test_gitindex_long_names(void **state)
+{
+	struct strbuf name = STRBUF_INIT, command = STRBUF_INIT;
+
+	(void)state;
+	make_repo("");
+	/* Around the length that the field in an entry can hold. */
+	for (size_t len = 4080; len < 4100; len++) {
+		strbuf_reset(&name);
+		for (size_t i = 0; i < len; i++)
+			strbuf_addch(&name, i % 100 == 99 ? '/' : 'l');
+		strbuf_addf(&name, "x%zu", len);
+		strbuf_reset(&command);
+		strbuf_addf(&command, "git update-index --add --cacheinfo "
+			    "100644,$(git rev-parse :f1),%s", name.buf);
+		run(NULL, command.buf);
+	}
+	assert_like_git(false);
+	run(NULL, "git update-index --index-version 4");
+	assert_like_git(false);
+	strbuf_release(&name);
+	strbuf_release(&command);
+}
+
+static void test_gitindex_no_index(void **state)
+{
+	struct gitindex *index = NULL;
+
+	(void)state;
+	make_repo("");
+	unlink(".git/index");
+	assert_int_equal(open_here(&index, false), 0);
+	assert_int_equal(gitindex_count(index), 0);
+	assert_false(gitindex_has(index, "f1"));
+	assert_false(gitindex_has_below(index, ""));
+	gitindex_close(index);
+	gitindex_close(NULL);
+}
+
+static void test_gitindex_split(void **state)
+{
+	(void)state;
+	make_repo("");
+	run(NULL, "git config splitIndex.maxPercentChange 100 && git update-index --split-index");
+	assert_like_git(false);
+	run(NULL, "echo >n1 && echo >ab/n2 && git add n1 ab/n2");
+	assert_like_git(false);
+	run(NULL, "echo more >>f1 && echo more >>ab.c && git add f1 ab.c");
+	assert_like_git(false);
+	run(NULL, "git rm -q --cached zz d.1/e2/g3 n1 ab.d/c1");
+	assert_like_git(false);
+	run(NULL, "git add -f zz");
+	assert_like_git(false);
+	run(NULL, "git update-index --index-version 4 && echo more >>ab/c3 && git add ab/c3");
+	assert_like_git(false);
+	/* Long runs, which a bitmap has as numbers. */
+	run(NULL, "mkdir many && cd many && seq -f 'm%g' 1000 2999 | xargs touch &&"
+		  "git add . && git update-index --no-split-index && git update-index --split-index &&"
+		  "seq -f 'm%g' 1100 2500 | xargs git rm -q --cached &&"
+		  "for i in 1000 1003 2700; do echo x >m$i; done && git add m1000 m1003 m2700");
+	assert_like_git(false);
+	run(NULL, "ls .git | grep -q sharedindex");
+}
+
+static void test_gitindex_split_without_shared(void **state)
+{
+	struct gitindex *index = NULL;
+
+	(void)state;
+	make_repo("");
+	run(NULL, "git update-index --split-index && rm .git/sharedindex.*");
+	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
+	assert_null(index);
+}
+
+static void test_gitindex_sparse(void **state)
+{
+	struct gitindex *index = NULL;
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	make_repo("");
+	/* None of this may run when git is asked. */
+	run(NULL, "git sparse-checkout init --cone --sparse-index && git sparse-checkout set ab &&"
+		  "printf '#!/bin/sh\\ntouch %s/ran\\n' \"$PWD\" >.git/evil &&"
+		  "chmod +x .git/evil && cp .git/evil .git/hooks/post-index-change &&"
+		  "git config core.fsmonitor \"$PWD/.git/evil\"");
+	run(&text, "git -c core.fsmonitor=false ls-files --sparse");
+	assert_non_null(strstr(text.buf, "d.1/\n"));
+	unlink("ran");
+	assert_int_equal(open_here(&index, false), 0);
+	assert_true(gitindex_has(index, "d.1/e2/g3"));
+	assert_true(gitindex_has_below(index, "d.1/e2"));
+	assert_false(gitindex_has(index, "d.1/"));
+	assert_int_equal(gitindex_count(index), 11);
+	gitindex_close(index);
+	assert_int_equal(access("ran", F_OK), -1);
+	run(NULL, "git config --unset core.fsmonitor");
+	assert_like_git(false);
+
+	/* Without the trees git says too little and is content. */
+	run(NULL, "rm -rf .git/objects/??");
+	index = NULL;
+	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
+	assert_null(index);
+	strbuf_release(&text);
+}
+
+static void test_gitindex_conflict_counts_once(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	make_repo("");
+	run(NULL, "git checkout -q -b other && echo o >f1 && echo o >ab/c2 && git rm -q ab/c3 &&"
+		  "git commit -q -a -m other && git checkout -q - && echo m >f1 && echo m >ab/c2 &&"
+		  "echo m >ab/c3 && git commit -q -a -m mine; git merge -q other || :");
+	run(&text, "git ls-files -u | wc -l");
+	assert_int_equal(atoi(text.buf), 8);
+	assert_like_git(false);
+	run(NULL, "git update-index --index-version 4");
+	assert_like_git(false);
+	run(NULL, "git update-index --split-index");
+	assert_like_git(false);
+	strbuf_release(&text);
+}
+
+static void test_gitindex_submodule(void **state)
+{
+	static const char *const ways[] = {
+		":", "git update-index --index-version 4", "git update-index --split-index",
+	};
+
+	(void)state;
+	make_repo("");
+	run(NULL, "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),ab/sub1");
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct gitindex *index = NULL;
+
+		run(NULL, ways[i]);
+		assert_like_git(false);
+		assert_int_equal(open_here(&index, false), 0);
+		assert_true(gitindex_has(index, "ab/sub1"));
+		assert_true(gitindex_has_below(index, "ab/sub1"));
+		assert_false(gitindex_has_below(index, "ab/c2"));
+		assert_false(gitindex_has_below(index, "a"));
+		assert_false(gitindex_has_below(index, "ab/su"));
+		gitindex_close(index);
+	}
+}
+
+/* ---- damage ---- */
+
+static void write_index(const char *file, const char *data, size_t len)
+{
+	int fd = open(file, O_WRONLY | O_TRUNC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fs_write_all(fd, data, len), 0);
+	close(fd);
+}
+
+/* It may be read or refused, but never crash. Gives the number of entries, or -1. */
+static long open_damaged(bool sha256)
+{
+	struct gitindex *index = NULL;
+	int err = open_here(&index, sha256);
+	long count;
+
+	if (err) {
+		assert_int_equal(err, CKPT_ECORRUPT);
+		assert_null(index);
+		assert_true(strlen(ckpt_error_last()) > 10);
+		return -1;
+	}
+	gitindex_has(index, "d.1/e2/g3");
+	gitindex_has_below(index, "d.1/e2");
+	count = (long)gitindex_count(index);
+	gitindex_close(index);
+	return count;
+}
+
+static void damage(const char *file, bool sha256)
+{
+	struct strbuf good = STRBUF_INIT, bad = STRBUF_INIT;
+	long count = open_damaged(sha256);
+	uint32_t rng = 2463534242u;
+
+	assert_true(count > 0);
+	assert_int_equal(fs_read_file(&good, AT_FDCWD, file), 0);
+	for (size_t len = 0; len < good.len; len++) {
+		long left;
+
+		write_index(file, good.buf, len);
+		left = open_damaged(sha256);
+		/* Cut off between extensions it looks whole, but no entry may be missing. */
+		assert_true(left == -1 || left == count);
+	}
+	for (int round = 0; round < 800; round++) {
+		strbuf_reset(&bad);
+		strbuf_add(&bad, good.buf, good.len);
+		for (int n = 0; n <= round % 4; n++) {
+			rng ^= rng << 13;
+			rng ^= rng >> 17;
+			rng ^= rng << 5;
+			bad.buf[(rng >> 3) % bad.len] ^= (char)(1 << (rng & 7));
+		}
+		write_index(file, bad.buf, bad.len);
+		open_damaged(sha256);
+	}
+	write_index(file, good.buf, good.len);
+	assert_int_equal(open_damaged(sha256), count);
+	strbuf_release(&good);
+	strbuf_release(&bad);
+}
+
+static void test_gitindex_damaged(void **state)
+{
+	(void)state;
+	make_repo("");
+	run(NULL, "git rm -q -r --cached ab.d d-1 && echo >new1 && git add -N new1");
+	damage(".git/index", false);
+	run(NULL, "git update-index --index-version 4");
+	damage(".git/index", false);
+}
+
+static void test_gitindex_damaged_sha256(void **state)
+{
+	(void)state;
+	make_repo("--object-format=sha256");
+	run(NULL, "git rm -q -r --cached ab.d d-1 d.1");
+	damage(".git/index", true);
+}
+
+static void test_gitindex_damaged_split(void **state)
+{
+	(void)state;
+	make_repo("");
+	run(NULL, "git config splitIndex.maxPercentChange 100 && git rm -q -r --cached ab.d d-1 &&"
+		  "git update-index --split-index && echo x >>f1 && echo >n1 &&"
+		  "git add f1 n1 && git rm -q --cached zz ab/c2 &&"
+		  "cp \"$(ls -t .git/sharedindex.* | head -n 1)\" .git/kept &&"
+		  "for f in .git/sharedindex.*; do cmp -s $f .git/kept || rm $f; done &&"
+		  "mv .git/sharedindex.* .git/kept && ln -s kept .git/sharedindex.$("
+		  "tail -c 20 .git/kept | od -An -v -tx1 | tr -d ' \\n')");
+	damage(".git/index", false);
+	damage(".git/kept", false);
+}
+
+/* A small file must not make us ask for much memory. */
+static void test_gitindex_hostile_sizes(void **state)
+{
+	static const char many[] = "DIRC\0\0\0\2\xff\xff\xff\xff";
+	struct strbuf text = STRBUF_INIT;
+	struct gitindex *index = NULL;
+
+	(void)state;
+	make_repo("");
+	strbuf_add(&text, many, sizeof(many) - 1);
+	for (size_t i = 0; i < 1000; i++)
+		strbuf_addch(&text, 0);
+	write_index(".git/index", text.buf, text.len);
+	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
+
+	/* Version 4: one name of a megabyte, and ten thousand that repeat it. */
+	strbuf_reset(&text);
+	strbuf_add(&text, "DIRC\0\0\0\4\0\0\x27\x11", 12);
+	for (size_t i = 0; i <= 10000; i++) {
+		for (size_t b = 0; b < 60; b++)
+			strbuf_addch(&text, 0);
+		strbuf_add(&text, "\x0f\xff\0", 3);
+		for (size_t b = 0; b < (i ? 1 : 1000000); b++)
+			strbuf_addch(&text, 'n');
+		strbuf_addch(&text, 0);
+	}
+	for (size_t b = 0; b < 20; b++)
+		strbuf_addch(&text, 0);
+	write_index(".git/index", text.buf, text.len);
+	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
+	assert_non_null(strstr(ckpt_error_last(), "too long"));
+
+	/* Something that would block. */
+	run(NULL, "rm .git/index && mkfifo .git/index");
+	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
+	assert_null(index);
+	strbuf_release(&text);
+}
+
+static int setup(void **state)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	(void)state;
+	for (char **var = environ; *var;) {
+		char *name = xmemdupz(*var, strcspn(*var, "="));
+
+		if (!strncmp(name, "GIT_", 4)) {
+			unsetenv(name);
+			var = environ;
+		} else {
+			var++;
+		}
+		free(name);
+	}
+	snprintf(scratch, sizeof(scratch), "%s/ckpt-gitindex-XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(scratch) || chdir(scratch))
+		return -1;
+	setenv("HOME", scratch, 1);
+	setenv("XDG_CONFIG_HOME", scratch, 1);
+	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	setenv("GIT_AUTHOR_NAME", "a", 1);
+	setenv("GIT_AUTHOR_EMAIL", "a@example.org", 1);
+	setenv("GIT_COMMITTER_NAME", "a", 1);
+	setenv("GIT_COMMITTER_EMAIL", "a@example.org", 1);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return chdir("/") || fs_remove_tree(AT_FDCWD, scratch);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gitindex_versions),
+		cmocka_unit_test(test_gitindex_sha256),
+		cmocka_unit_test(test_gitindex_long_names),
+		cmocka_unit_test(test_gitindex_no_index),
+		cmocka_unit_test(test_gitindex_split),
+		cmocka_unit_test(test_gitindex_split_without_shared),
+		cmocka_unit_test(test_gitindex_sparse),
+		cmocka_unit_test(test_gitindex_conflict_counts_once),
+		cmocka_unit_test(test_gitindex_submodule),
+		cmocka_unit_test(test_gitindex_damaged),
+		cmocka_unit_test(test_gitindex_damaged_sha256),
+		cmocka_unit_test(test_gitindex_damaged_split),
+		cmocka_unit_test(test_gitindex_hostile_sizes),
+	};
+
+	return cmocka_run_group_tests_name("gitindex", tests, setup, teardown);
+}
