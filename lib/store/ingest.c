@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/ingest.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "base/pool.h"
+#include "store/pack.h"
+#include "worktree/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	SMALL_MAX = 4 << 20, /* read into memory as a whole up to this */
+	BATCH_FILES = 64,    /* one item of work, all from one directory */
+	BATCH_BYTES = 1 << 20,
+	TRIES = 5,
+	CHUNK = 256 * 1024,
+};
+
+struct batch {
+	struct wt_dir *dir;
+	size_t first, end;
+};
+
+struct reader {
+	struct digest *sha1, *sha256;
+	unsigned char *buf;
+	size_t alloc;
+};
+
+struct ingest {
+	const struct ingest_opts *opts;
+	struct batch *batches;
+	size_t nr, alloc;
+	size_t total; /* files to be read */
+	struct reader *readers;
+	pthread_mutex_t lock; /* of the scan's skip list */
+	atomic_size_t files;
+	atomic_ullong bytes;
+};
+
+enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP };
+
+/* --- one file --- */
+
+static enum outcome give_up(enum skip_why *why, int err)
+{
+	*why = err == ENOENT ? SKIP_VANISHED : SKIP_UNREADABLE;
+	/* A link or a directory where a file was: it changed, look again. */
+	if (err == ENOENT || err == ELOOP || err == EISDIR || err == ENXIO || err == EINTR)
+		return READ_AGAIN;
+	return READ_SKIP;
+}
+
+static void name_small(struct reader *reader, struct wt_entry *entry, size_t len)
+{
+	hash_object(reader->sha1, &entry->oid, "blob", reader->buf, len);
+	digest_update(reader->sha256, reader->buf, len);
+	digest_end(reader->sha256, entry->sha256);
+}
+
+/* What pack_add_stream() reads from. */
+struct file_stream {
+	struct reader *reader;
+	int fd;
+	bool failed;
+	const struct ingest *ingest;
+};
+
+static int read_stream(void *buf, size_t size, void *payload)
+{
+	struct file_stream *stream = payload;
+	ssize_t n = fs_read_full(stream->fd, buf, size);
+	int err = cancel_check();
+
+	if (err)
+		return err;
+	if (n < 0) {
+		stream->failed = true;
+		return ckpt_error_errno("unable to read a file");
+	}
+	digest_update(stream->reader->sha256, buf, (size_t)n);
+	return (int)n;
+}
+
+/* Hash a large file without storing it. */
+static int name_stream(struct file_stream *stream, struct wt_entry *entry)
+{
+	struct reader *reader = stream->reader;
+	uint64_t done = 0;
+	char header[64];
+	int n;
+
+	ALLOC_GROW(reader->buf, CHUNK, reader->alloc);
+	digest_update(reader->sha1, header, object_header(header, "blob", entry->st.size));
+	while ((n = read_stream(reader->buf, CHUNK, stream)) > 0) {
+		digest_update(reader->sha1, reader->buf, (size_t)n);
+		done += (uint64_t)n;
+	}
+	digest_end(reader->sha1, entry->oid.id);
+	if (!n && done != entry->st.size)
+		return ckpt_error_set(CKPT_ERROR, "a file changed while it was read");
+	return n;
+}
+
+/* A failure of the store ends the save; one of the file is this file's matter. */
+static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
+		      struct reader *reader, struct wt_entry *entry, int fd)
+{
+	struct file_stream stream = { .reader = reader, .fd = fd, .ingest = ingest };
+	struct stat st;
+	int err;
+
+	digest_begin(reader->sha256);
+	if (ingest->opts->pack)
+		err = pack_add_stream(ingest->opts->pack, &entry->oid, entry->st.size, read_stream,
+				      &stream);
+	else
+		err = name_stream(&stream, entry);
+	digest_end(reader->sha256, entry->sha256);
+	if (!err)
+		return 0;
+	if (err == CKPT_ECANCELLED)
+		return err;
+	if (stream.failed) {
+		*outcome = READ_SKIP;
+		*why = SKIP_UNREADABLE;
+		return 0;
+	}
+	if (!fstat(fd, &st)) {
+		struct wt_stat now;
+
+		wt_stat_from(&now, &st);
+		if (!wt_stat_equal(&now, &entry->st)) {
+			*outcome = READ_AGAIN;
+			*why = SKIP_CHANGING;
+			return 0;
+		}
+	}
+	return err;
+}
+
+static int read_small(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
+		      unsigned worker, struct reader *reader, struct wt_entry *entry, int fd,
+		      const struct stat *before)
+{
+	size_t size = (size_t)entry->st.size;
+	struct wt_stat after;
+	struct stat st;
+	ssize_t n;
+
+	/* One byte more than there should be: growing shows. */
+	ALLOC_GROW(reader->buf, size + 1, reader->alloc);
+	n = fs_read_full(fd, reader->buf, size + 1);
+	if (n < 0) {
+		*outcome = give_up(why, errno);
+		return 0;
+	}
+	if (fstat(fd, &st) < 0) {
+		*outcome = give_up(why, errno);
+		return 0;
+	}
+	wt_stat_from(&after, &st);
+	if ((size_t)n != size || !wt_stat_equal(&after, &entry->st) ||
+	    st.st_mode != before->st_mode) {
+		*outcome = READ_AGAIN;
+		*why = SKIP_CHANGING;
+		return 0;
+	}
+	name_small(reader, entry, size);
+	if (!ingest->opts->pack)
+		return 0;
+	return pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid, reader->buf, size);
+}
+
+static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
+			unsigned worker, int dirfd, struct wt_entry *entry, bool large)
+{
+	struct reader *reader = &ingest->readers[worker];
+	int64_t read_ns = clock_file_ns();
+	struct stat st;
+	int fd = openat(dirfd, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int err = 0;
+
+	if (fd < 0) {
+		*outcome = give_up(why, errno);
+		return 0;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		*outcome = READ_AGAIN;
+		*why = SKIP_CHANGING;
+		goto out;
+	}
+	wt_stat_from(&entry->st, &st);
+	entry->mode = st.st_mode & 07777;
+	if (ingest->opts->max_file_size && entry->st.size > ingest->opts->max_file_size) {
+		*outcome = READ_SKIP;
+		*why = SKIP_OVERSIZE;
+		goto out;
+	}
+	if (entry->st.size > SMALL_MAX && !large) {
+		/* Has grown since the scan; only the serial part may stream. */
+		*outcome = READ_LATER;
+		goto out;
+	}
+	*outcome = READ_DONE;
+	if (entry->st.size > SMALL_MAX)
+		err = read_large(outcome, why, ingest, reader, entry, fd);
+	else
+		err = read_small(outcome, why, ingest, worker, reader, entry, fd, &st);
+	if (!err && *outcome == READ_DONE) {
+		struct wt_stat after;
+
+		/* For the streamed ones; cheap for the others. */
+		if (entry->st.size > SMALL_MAX && !fstat(fd, &st)) {
+			wt_stat_from(&after, &st);
+			if (!wt_stat_equal(&after, &entry->st)) {
+				*outcome = READ_AGAIN;
+				*why = SKIP_CHANGING;
+			}
+		}
+		entry->flags &= (uint8_t)~WT_RACY;
+		if (wt_stat_racy(&entry->st, read_ns))
+			entry->flags |= WT_RACY;
+	}
+out:
+	close(fd);
+	return err;
+}
+
+static int read_link(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
+		     unsigned worker, int dirfd, struct wt_entry *entry)
+{
+	struct reader *reader = &ingest->readers[worker];
+	int64_t read_ns = clock_file_ns();
+	struct wt_stat after;
+	struct stat st;
+	ssize_t n;
+
+	ALLOC_GROW(reader->buf, 65536, reader->alloc);
+	n = readlinkat(dirfd, entry->name, (char *)reader->buf, 65536);
+	if (n < 0) {
+		/* EINVAL: no longer a link. */
+		*outcome = errno == EINVAL ? READ_AGAIN : give_up(why, errno);
+		if (errno == EINVAL)
+			*why = SKIP_CHANGING;
+		return 0;
+	}
+	if (fstatat(dirfd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		*outcome = give_up(why, errno);
+		return 0;
+	}
+	wt_stat_from(&after, &st);
+	if (!wt_stat_equal(&after, &entry->st)) {
+		entry->st = after;
+		*outcome = READ_AGAIN;
+		*why = SKIP_CHANGING;
+		return 0;
+	}
+	name_small(reader, entry, (size_t)n);
+	entry->flags &= (uint8_t)~WT_RACY;
+	if (wt_stat_racy(&entry->st, read_ns))
+		entry->flags |= WT_RACY;
+	*outcome = READ_DONE;
+	return ingest->opts->pack ? pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid,
+					     reader->buf, (size_t)n) :
+				    0;
+}
+
+static void skip_entry(struct ingest *ingest, struct wt_dir *dir, struct wt_entry *entry,
+		       enum skip_why why)
+{
+	char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
+
+	entry->flags |= WT_DEAD;
+	pthread_mutex_lock(&ingest->lock);
+	skip_list_add(&ingest->opts->scan->skips, path, why);
+	pthread_mutex_unlock(&ingest->lock);
+	free(path);
+}
+
+static int read_entry(struct ingest *ingest, unsigned worker, int dirfd, struct wt_dir *dir,
+		      struct wt_entry *entry, bool large)
+{
+	enum outcome outcome = READ_AGAIN;
+	enum skip_why why = SKIP_CHANGING;
+	int err = 0;
+
+	for (int i = 0; i < TRIES && outcome == READ_AGAIN && !err; i++) {
+		if (i) {
+			struct timespec pause = { .tv_nsec = 2000000L << i };
+
+			nanosleep(&pause, NULL);
+		}
+		if (entry->kind == WT_LINK)
+			err = read_link(&outcome, &why, ingest, worker, dirfd, entry);
+		else
+			err = read_regular(&outcome, &why, ingest, worker, dirfd, entry, large);
+	}
+	if (err || outcome == READ_LATER)
+		return err;
+	if (outcome != READ_DONE) {
+		skip_entry(ingest, dir, entry, why);
+		return 0;
+	}
+	entry->flags |= WT_KNOWN;
+	atomic_fetch_add(&ingest->files, 1);
+	atomic_fetch_add(&ingest->bytes, entry->st.size);
+	return 0;
+}
+
+/* --- all files --- */
+
+static bool is_large(const struct wt_entry *entry)
+{
+	return entry->kind == WT_FILE && entry->st.size > SMALL_MAX;
+}
+
+static int read_batch(struct ingest *ingest, const struct batch *batch, unsigned worker, bool large)
+{
+	struct wt_dir *dir = batch->dir;
+	int dirfd = beneath_open(ingest->opts->scan->rootfd, dir->path, O_PATH | O_DIRECTORY);
+	int open_errno = errno, err = 0;
+
+	for (size_t i = batch->first; i < batch->end && !err; i++) {
+		struct wt_entry *entry = &dir->entries[i];
+
+		if (entry->kind == WT_DIR || entry->flags & WT_KNOWN || is_large(entry) != large)
+			continue;
+		err = cancel_check();
+		if (err)
+			break;
+		if (dirfd < 0) {
+			bool gone = open_errno == ENOENT || open_errno == ENOTDIR ||
+				    open_errno == ELOOP;
+
+			skip_entry(ingest, dir, entry, gone ? SKIP_VANISHED : SKIP_UNREADABLE);
+			continue;
+		}
+		err = read_entry(ingest, worker, dirfd, dir, entry, large);
+	}
+	if (dirfd >= 0)
+		close(dirfd);
+	return err;
+}
+
+static int read_item(size_t index, unsigned worker, void *payload)
+{
+	struct ingest *ingest = payload;
+	int err = read_batch(ingest, &ingest->batches[index], worker, false);
+
+	if (!err && !worker && ingest->opts->progress)
+		ingest->opts->progress("Storing", atomic_load(&ingest->files), ingest->total, NULL);
+	return err;
+}
+
+static void add_batch(struct ingest *ingest, struct wt_dir *dir, size_t first, size_t end)
+{
+	ALLOC_GROW(ingest->batches, ingest->nr + 1, ingest->alloc);
+	ingest->batches[ingest->nr++] = (struct batch){ dir, first, end };
+}
+
+static void collect(struct ingest *ingest, struct wt_dir *dir)
+{
+	size_t first = 0, files = 0;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < dir->nr; i++) {
+		struct wt_entry *entry = &dir->entries[i];
+
+		if (entry->kind == WT_DIR) {
+			if (!entry->dir->known)
+				collect(ingest, entry->dir);
+			continue;
+		}
+		if (entry->flags & WT_KNOWN && !ingest->opts->objects_there && ingest->opts->pack &&
+		    !objects_exist(ingest->opts->store, &entry->oid))
+			entry->flags &= (uint8_t)~WT_KNOWN;
+		if (entry->flags & WT_KNOWN)
+			continue;
+		ingest->total++;
+		files++;
+		bytes += is_large(entry) ? 0 : entry->st.size;
+		if (files >= BATCH_FILES || bytes >= BATCH_BYTES) {
+			add_batch(ingest, dir, first, i + 1);
+			first = i + 1;
+			files = 0;
+			bytes = 0;
+		}
+	}
+	if (files)
+		add_batch(ingest, dir, first, dir->nr);
+}
+
+int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
+{
+	struct ingest ingest = { .opts = opts, .lock = PTHREAD_MUTEX_INITIALIZER };
+	unsigned threads = opts->threads ? opts->threads : 1;
+	int err;
+
+	collect(&ingest, opts->scan->root);
+	ingest.readers = xcalloc(threads, sizeof(*ingest.readers));
+	for (unsigned i = 0; i < threads; i++) {
+		ingest.readers[i].sha1 = digest_new(HASH_SHA1);
+		ingest.readers[i].sha256 = digest_new(HASH_SHA256);
+	}
+	err = pool_for(threads, ingest.nr, read_item, &ingest);
+	/* Large files one after the other: only one at a time can be appended to the pack. */
+	for (size_t i = 0; i < ingest.nr && !err; i++)
+		err = read_batch(&ingest, &ingest.batches[i], 0, true);
+
+	for (unsigned i = 0; i < threads; i++) {
+		digest_free(ingest.readers[i].sha1);
+		digest_free(ingest.readers[i].sha256);
+		free(ingest.readers[i].buf);
+	}
+	free(ingest.readers);
+	free(ingest.batches);
+	if (err)
+		return err;
+	wt_compact(opts->scan->root);
+	skip_list_sort(&opts->scan->skips);
+	out->files = atomic_load(&ingest.files);
+	out->bytes = atomic_load(&ingest.bytes);
+	return 0;
+}
+
+int ingest_trees(struct wt_dir *dir, struct pack *pack)
+{
+	struct digest *sha1 = NULL;
+	struct strbuf tree = STRBUF_INIT;
+	int err = 0;
+
+	if (dir->known)
+		return 0;
+	for (size_t i = 0; i < dir->nr && !err; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			err = ingest_trees(dir->entries[i].dir, pack);
+	if (err)
+		return err;
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		const struct oid *oid = entry->kind == WT_DIR ? &entry->dir->tree : &entry->oid;
+
+		strbuf_addf(&tree, "%o %s", wt_git_mode(entry), entry->name);
+		strbuf_addch(&tree, '\0');
+		strbuf_add(&tree, oid->id, OID_SIZE);
+	}
+	if (pack) {
+		err = pack_add_new(pack, &dir->tree, OBJECT_TREE, tree.buf, tree.len);
+	} else {
+		sha1 = digest_new(HASH_SHA1);
+		hash_object(sha1, &dir->tree, "tree", tree.buf, tree.len);
+		digest_free(sha1);
+	}
+	dir->known = !err;
+	strbuf_release(&tree);
+	return err;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/layout.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "worktree/rules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FORMAT_VERSION "1"
+
+/*
+ * Stock git shall read the store without the user's configuration getting in
+ * the way, and judge the store rather than the user's files: what fsck says
+ * about the contents of a .gitmodules is no damage. Unknown message ids make
+ * fsck die, so only those of git 2.39 are here.
+ */
+static const char config_head[] = "[core]\n"
+				  "\trepositoryFormatVersion = 0\n"
+				  "\tbare = false\n"
+				  "\tfileMode = true\n"
+				  "\tautocrlf = false\n"
+				  "\tsafecrlf = false\n"
+				  "\tlogAllRefUpdates = false\n"
+				  "\thooksPath = /dev/null\n"
+				  "\tfsmonitor = false\n"
+				  "\tprotectNTFS = false\n"
+				  "\tprotectHFS = false\n";
+
+static const char config_tail[] = "[gc]\n"
+				  "\tauto = 0\n"
+				  "[commit]\n"
+				  "\tgpgSign = false\n"
+				  "[fsck]\n";
+
+static const char *const fsck_ignored[] = {
+	"hasDotgit",	     "gitmodulesMissing",   "gitmodulesBlob",
+	"gitmodulesLarge",   "gitmodulesName",	    "gitmodulesSymlink",
+	"gitmodulesUrl",     "gitmodulesPath",	    "gitmodulesUpdate",
+	"gitmodulesParse",   "gitignoreSymlink",    "gitattributesSymlink",
+	"mailmapSymlink",    "gitattributesBlob",   "gitattributesLarge",
+	"gitattributesLineLength", "gitattributesMissing",
+};
+
+/*
+ * Highest in precedence of all attributes: whatever a project says, its bytes
+ * are stored, and checked out by stock git, as they are. For the last two
+ * "unspecified" is the only value that git accepts.
+ */
+static const char attributes[] = "* -text -crlf -ident -filter !eol !working-tree-encoding\n";
+
+/* A value of git's configuration: quoted, so that any byte of a path survives. */
+static void add_config_value(struct strbuf *out, const char *value)
+{
+	strbuf_addch(out, '"');
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			strbuf_addch(out, '\\');
+		if (*value == '\n')
+			strbuf_addstr(out, "\\n");
+		else
+			strbuf_addch(out, *value);
+	}
+	strbuf_addch(out, '"');
+}
+
+static void make_config(struct strbuf *out, const char *worktree)
+{
+	strbuf_addstr(out, config_head);
+	strbuf_addstr(out, "\tworktree = ");
+	add_config_value(out, worktree);
+	strbuf_addch(out, '\n');
+	strbuf_addstr(out, config_tail);
+	for (size_t i = 0; i < ARRAY_SIZE(fsck_ignored); i++)
+		strbuf_addf(out, "\t%s = ignore\n", fsck_ignored[i]);
+}
+
+static int fill(int dirfd, const char *worktree)
+{
+	static const char *const dirs[] = { "objects",	       "objects/info", "objects/pack",
+					    "refs",	       "refs/heads",   "refs/checkpoints",
+					    "info",	       "checkpoint" };
+	struct strbuf config = STRBUF_INIT;
+	const struct {
+		const char *name, *text;
+	} files[] = {
+		{ "HEAD", "ref: refs/heads/latest\n" },
+		{ "info/exclude", rules_default_patterns },
+		{ "info/attributes", attributes },
+		{ "checkpoint/worktree", worktree },
+		{ "checkpoint/version", FORMAT_VERSION "\n" },
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !err; i++)
+		if (mkdirat(dirfd, dirs[i], 0700) < 0 || fchmodat(dirfd, dirs[i], 0700, 0) < 0)
+			err = ckpt_error_errno("unable to create '%s' in a new store", dirs[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
+		err = fs_write_file(dirfd, files[i].name, files[i].text, strlen(files[i].text),
+				    0600, FS_DURABLE);
+	make_config(&config, worktree);
+	if (!err)
+		err = fs_write_file(dirfd, "config", config.buf, config.len, 0600, FS_DURABLE);
+	strbuf_release(&config);
+	return err;
+}
+
+int layout_create(const char *home, const char *path, const char *worktree)
+{
+	char *temp = xstrfmt("%s/" FS_TEMP_PREFIX "XXXXXX", home);
+	int dirfd = -1, err = 0;
+
+	if (!mkdtemp(temp)) {
+		err = ckpt_error_errno("unable to create a store in '%s'", home);
+		free(temp);
+		return err;
+	}
+	dirfd = open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = dirfd < 0 ? ckpt_error_errno("unable to open '%s'", temp) : fill(dirfd, worktree);
+	if (!err && rename(temp, path) < 0) {
+		if (errno != EEXIST && errno != ENOTEMPTY)
+			err = ckpt_error_errno("unable to create the store '%s'", path);
+	} else if (!err) {
+		err = fs_sync_dir(AT_FDCWD, home);
+		free(temp);
+		temp = NULL;
+	}
+	if (dirfd >= 0)
+		close(dirfd);
+	if (temp) {
+		char *message = err ? xstrdup(ckpt_error_last()) : NULL;
+
+		(void)fs_remove_tree(AT_FDCWD, temp);
+		if (message)
+			ckpt_error_set(err, "%s", message);
+		free(message);
+		free(temp);
+	}
+	return err;
+}
+
+int layout_check(int dirfd, const char *path, const char *worktree)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_file(&text, dirfd, "checkpoint/version");
+
+	if (err) {
+		err = ckpt_error_prefix(CKPT_ECORRUPT, "'%s' is no store of git-checkpoint", path);
+		goto out;
+	}
+	strbuf_trim(&text);
+	if (strcmp(text.buf, FORMAT_VERSION)) {
+		err = ckpt_error_set(CKPT_ERROR,
+				     "the store '%s' has format '%s', this program knows "
+				     "format " FORMAT_VERSION,
+				     path, text.buf);
+		goto out;
+	}
+	strbuf_reset(&text);
+	err = fs_read_file(&text, dirfd, "checkpoint/worktree");
+	if (err)
+		err = ckpt_error_prefix(CKPT_ECORRUPT, "the store '%s' is damaged", path);
+	else if (strcmp(text.buf, worktree))
+		err = ckpt_error_set(CKPT_ERROR, "the store '%s' belongs to '%s', not to '%s'",
+				     path, text.buf, worktree);
+out:
+	strbuf_release(&text);
+	return err;
+}

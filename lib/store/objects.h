@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_STORE_OBJECTS_H
+#define CKPT_STORE_OBJECTS_H
+
+#include "base/oid.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+/** Objects of a store, read through libgit2. Reading is safe from any thread after the first call. */
+
+enum object_type { OBJECT_COMMIT = 1, OBJECT_TREE = 2, OBJECT_BLOB = 3 };
+
+/** "commit", "tree", "blob". */
+const char *object_type_name(enum object_type type);
+
+/** Open the object database; must be called before threads use the store. */
+int objects_open(struct store *store);
+
+/** Append the contents of an object. CKPT_ENOTFOUND if it is missing, CKPT_ECORRUPT if damaged. */
+int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
+		 enum object_type type);
+
+/** The size of an object without reading it all. */
+int objects_size(uint64_t *out, struct store *store, const struct oid *oid);
+
+/** True if a pack of the store has it. */
+bool objects_exist(struct store *store, const struct oid *oid);
+
+/** A number that changes when a pack is removed, replaced or cut; packs that are added change it too. */
+uint64_t objects_packs_fingerprint(struct store *store);
+
+/** One entry of a tree object. */
+struct tree_entry {
+	const char *name; /**< within the tree's bytes, NUL-terminated */
+	size_t name_len;
+	unsigned mode; /**< 040000, 0100644, 0100755, 0120000 */
+	struct oid oid;
+};
+
+/** Take the next entry of a tree's bytes at `*at`; 1, 0 at the end, CKPT_ECORRUPT. */
+int tree_next(struct tree_entry *out, const struct strbuf *tree, size_t *at);
+
+#endif

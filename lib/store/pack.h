@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_STORE_PACK_H
+#define CKPT_STORE_PACK_H
+
+#include "base/oid.h"
+#include "store/objects.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store;
+
+/**
+ * The writer of packs: one pack and its index for each save, in git's format
+ * (gitformat-pack(5)), version 2 both.
+ *
+ * Loose objects would cost a file, an fsync and a disk block each; libgit2's
+ * own pack builder wants every object in its database before it packs it. So
+ * this is ours: no deltas, each object deflated by the thread that read it and
+ * appended as it comes.
+ *
+ * Nothing is visible to anybody before pack_commit(): until then all is in a
+ * temporary, which pack_free() removes. An object that the store, or this
+ * pack, has already is not written again.
+ */
+struct pack;
+
+/** What is known of an object in the pack; also for pack_index.c and pack_verify.c. */
+struct pack_entry {
+	struct oid oid;
+	uint32_t crc; /**< of the bytes in the pack */
+	uint64_t offset;
+	uint64_t len; /**< of the bytes in the pack */
+};
+
+/** For `workers` threads that add at the same time; `level` of deflate, 0 to 9. */
+struct pack *pack_new(struct store *store, unsigned workers, unsigned level);
+void pack_free(struct pack *pack);
+
+/** Add an object whose name is known. Safe from any thread that uses its own `worker` number. */
+int pack_add(struct pack *pack, unsigned worker, enum object_type type, const struct oid *oid,
+	     const void *data, size_t len);
+
+/** Name an object and add it. */
+int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, const void *data,
+		 size_t len);
+
+/** Feeds pack_add_stream(): the number of bytes put into `buf`, 0 at the end, negative on failure. */
+typedef int (*pack_read_fn)(void *buf, size_t size, void *payload);
+
+/**
+ * Add a blob of `size` bytes that is too large to be held in memory. Its name
+ * is not known before it is read; if it turns out to be there already, or if
+ * it has more or fewer bytes than said (CKPT_ECHANGED is the caller's matter:
+ * this returns CKPT_ERROR), what was written is taken back. No other thread may add at the same time.
+ */
+int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_read_fn read,
+		    void *payload);
+
+/** True if nothing was added. */
+bool pack_is_empty(struct pack *pack);
+
+/**
+ * Complete the pack: read every object back from it and compare its name,
+ * write the index, sync both and put them in place. After this the objects
+ * survive a power loss. `bytes_out` (may be NULL) gets the bytes on disk. Does nothing to an empty pack.
+ */
+int pack_commit(struct pack *pack, uint64_t *bytes_out);
+
+/* --- parts, for the files of the writer and their tests --- */
+
+enum { PACK_HEADER_SIZE = 12 };
+
+/** Write the index of `nr` entries, sorted by oid, to `fd`. */
+int pack_write_index(int fd, const struct pack_entry *entries, size_t nr, const struct oid *pack_id);
+
+/**
+ * Read the pack in `fd` of `size` bytes (without the trailer) and check the
+ * checksum and the name of each object, with `threads` threads; its own SHA-1
+ * is computed on the way. `entries` must be sorted by offset.
+ */
+int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
+		size_t nr, unsigned threads);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/pack.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/crc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "base/pool.h"
+
+#include <libdeflate.h>
+#include <zlib.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The pack is cut into spans of neighbouring objects; workers take one each.
+ * The SHA-1 over the whole file, which git wants behind it, can only be
+ * computed from front to back, so that is an item of its own, begun first.
+ */
+enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20, CHUNK = 256 * 1024 };
+
+struct verifier {
+	struct libdeflate_decompressor *inflate;
+	struct digest *sha1;
+	unsigned char *packed, *plain;
+	size_t packed_alloc, plain_alloc;
+};
+
+struct verify {
+	int fd;
+	uint64_t size;
+	const struct pack_entry *entries;
+	size_t nr;
+	size_t *spans; /* first entry of each */
+	size_t spans_nr;
+	struct verifier *workers;
+	struct oid *pack_id;
+};
+
+static int damaged(const struct pack_entry *entry)
+{
+	char hex[OID_HEX + 1];
+
+	return ckpt_error_set(CKPT_ECORRUPT,
+			      "the object %s cannot be read back as it was written; "
+			      "is the disk or the memory failing?",
+			      oid_hex(hex, &entry->oid));
+}
+
+/* Type and size before the deflated bytes; the length of that, 0 if it is malformed. */
+static size_t parse_header(enum object_type *type, uint64_t *size, const unsigned char *p,
+			   size_t len)
+{
+	size_t n = 0;
+	int shift = 4;
+
+	if (!len)
+		return 0;
+	*type = (p[0] >> 4) & 7;
+	*size = p[0] & 15;
+	while (p[n] & 0x80) {
+		if (++n >= len || shift > 57)
+			return 0;
+		*size |= (uint64_t)(p[n] & 0x7f) << shift;
+		shift += 7;
+	}
+	return *type >= OBJECT_COMMIT && *type <= OBJECT_BLOB ? n + 1 : 0;
+}
+
+static int check_large(struct verify *verify, struct verifier *worker,
+		       const struct pack_entry *entry);
+
+static int check_small(struct verify *verify, struct verifier *worker,
+		       const struct pack_entry *entry, const unsigned char *bytes)
+{
+	enum object_type type;
+	uint64_t size;
+	size_t head = parse_header(&type, &size, bytes, entry->len);
+	struct oid oid;
+
+	if (!head || crc_update(0, bytes, entry->len) != entry->crc)
+		return damaged(entry);
+	if (size > PLAIN_MAX)
+		return check_large(verify, worker, entry); /* few bytes in the pack, many in memory */
+	ALLOC_GROW(worker->plain, size + 1, worker->plain_alloc);
+	if (libdeflate_zlib_decompress(worker->inflate, bytes + head, entry->len - head,
+				       worker->plain, size, NULL) != LIBDEFLATE_SUCCESS)
+		return damaged(entry);
+	hash_object(worker->sha1, &oid, object_type_name(type), worker->plain, size);
+	return oid_equal(&oid, &entry->oid) ? 0 : damaged(entry);
+}
+
+/* An object that is too large for memory. */
+static int check_large(struct verify *verify, struct verifier *worker,
+		       const struct pack_entry *entry)
+{
+	unsigned char *in = xmalloc(CHUNK), *out = xmalloc(CHUNK);
+	uint64_t done = 0, size = 0, plain = 0;
+	enum object_type type;
+	z_stream z = { 0 };
+	uint32_t crc = 0;
+	char prefix[64];
+	struct oid oid;
+	int rc = Z_OK, err = 0;
+
+	if (inflateInit(&z) != Z_OK)
+		err = ckpt_error_set(CKPT_ERROR, "unable to start zlib");
+	while (!err && done < entry->len) {
+		size_t want = entry->len - done < CHUNK ? (size_t)(entry->len - done) : CHUNK;
+		ssize_t n = fs_pread_full(verify->fd, in, want, (off_t)(entry->offset + done));
+		size_t head = 0;
+
+		err = cancel_check();
+		if (!err && n != (ssize_t)want)
+			err = damaged(entry);
+		if (err)
+			break;
+		crc = crc_update(crc, in, want);
+		if (!done) {
+			head = parse_header(&type, &size, in, want);
+			if (!head) {
+				err = damaged(entry);
+				break;
+			}
+			digest_update(worker->sha1, prefix,
+				      object_header(prefix, object_type_name(type), size));
+		}
+		done += want;
+		z.next_in = in + head;
+		z.avail_in = (uInt)(want - head);
+		do {
+			z.next_out = out;
+			z.avail_out = CHUNK;
+			rc = inflate(&z, Z_NO_FLUSH);
+			if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) {
+				err = damaged(entry);
+				break;
+			}
+			digest_update(worker->sha1, out, CHUNK - z.avail_out);
+			plain += CHUNK - z.avail_out;
+		} while (!z.avail_out);
+	}
+	inflateEnd(&z);
+	digest_end(worker->sha1, oid.id);
+	if (!err && (rc != Z_STREAM_END || plain != size || crc != entry->crc ||
+		     !oid_equal(&oid, &entry->oid)))
+		err = damaged(entry);
+	free(in);
+	free(out);
+	return err;
+}
+
+static int check_span(struct verify *verify, struct verifier *worker, size_t first, size_t end)
+{
+	const struct pack_entry *entries = verify->entries;
+	uint64_t start = entries[first].offset;
+	uint64_t len = entries[end - 1].offset + entries[end - 1].len - start;
+	int err = 0;
+
+	if (end - first == 1 && len > SPAN)
+		return check_large(verify, worker, &entries[first]);
+	ALLOC_GROW(worker->packed, len, worker->packed_alloc);
+	if (fs_pread_full(verify->fd, worker->packed, len, (off_t)start) != (ssize_t)len)
+		return damaged(&entries[first]);
+	for (size_t i = first; i < end && !err; i++)
+		err = check_small(verify, worker, &entries[i],
+				  worker->packed + (entries[i].offset - start));
+	return err;
+}
+
+static int hash_pack(struct verify *verify)
+{
+	struct digest *sha1 = digest_new(HASH_SHA1);
+	unsigned char *buf = xmalloc(CHUNK);
+	uint64_t done = 0;
+	int err = 0;
+
+	while (done < verify->size) {
+		size_t want = verify->size - done < CHUNK ? (size_t)(verify->size - done) : CHUNK;
+
+		if (fs_pread_full(verify->fd, buf, want, (off_t)done) != (ssize_t)want) {
+			err = ckpt_error_errno("unable to read a pack back");
+			break;
+		}
+		digest_update(sha1, buf, want);
+		done += want;
+	}
+	digest_end(sha1, verify->pack_id->id);
+	digest_free(sha1);
+	free(buf);
+	return err;
+}
+
+static int verify_item(size_t index, unsigned number, void *payload)
+{
+	struct verify *verify = payload;
+	int err = cancel_check();
+
+	if (err)
+		return err;
+	if (!index)
+		return hash_pack(verify);
+	return check_span(verify, &verify->workers[number], verify->spans[index - 1],
+			  verify->spans[index]);
+}
+
+static void cut_spans(struct verify *verify)
+{
+	uint64_t start = 0;
+
+	verify->spans = xmalloc((verify->nr + 1) * sizeof(*verify->spans));
+	for (size_t i = 0; i < verify->nr; i++) {
+		const struct pack_entry *entry = &verify->entries[i];
+
+		if (!i || entry->offset + entry->len - start > SPAN) {
+			verify->spans[verify->spans_nr++] = i;
+			start = entry->offset;
+		}
+	}
+	verify->spans[verify->spans_nr] = verify->nr;
+}
+
+int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
+		size_t nr, unsigned threads)
+{
+	struct verify verify = {
+		.fd = fd, .size = size, .entries = entries, .nr = nr, .pack_id = pack_id_out,
+	};
+	int err;
+
+	cut_spans(&verify);
+	verify.workers = xcalloc(threads, sizeof(*verify.workers));
+	for (unsigned i = 0; i < threads; i++) {
+		verify.workers[i].inflate = libdeflate_alloc_decompressor();
+		verify.workers[i].sha1 = digest_new(HASH_SHA1);
+	}
+	err = pool_for(threads, verify.spans_nr + 1, verify_item, &verify);
+	for (unsigned i = 0; i < threads; i++) {
+		libdeflate_free_decompressor(verify.workers[i].inflate);
+		digest_free(verify.workers[i].sha1);
+		free(verify.workers[i].packed);
+		free(verify.workers[i].plain);
+	}
+	free(verify.workers);
+	free(verify.spans);
+	return err;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/pack.h"
+
+#include "base/alloc.h"
+#include "base/crc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "store/oidset.h"
+#include "store/store.h"
+
+#include <libdeflate.h>
+#include <zlib.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	FLUSH_AT = 256 * 1024,	       /* bytes that a worker collects before it writes */
+	WRITEBACK_STEP = 8 << 20,      /* begin writing to disk while there is still work to do */
+	STREAM_CHUNK = 256 * 1024,
+};
+
+struct pack_worker {
+	struct libdeflate_compressor *deflate;
+	struct digest *sha1;
+	struct strbuf out; /* deflated objects, not yet in the file */
+	struct pack_entry *entries;
+	size_t nr, alloc;
+	size_t flushed; /* entries from here on have offsets relative to `out` */
+};
+
+struct pack {
+	struct store *store;
+	unsigned level;
+	unsigned workers_nr;
+	struct pack_worker *workers;
+
+	pthread_mutex_t lock; /* of all below */
+	struct oidset claimed;
+	int fd;
+	struct strbuf temp;
+	uint64_t size, synced;
+};
+
+struct pack *pack_new(struct store *store, unsigned workers, unsigned level)
+{
+	struct pack *pack = xcalloc(1, sizeof(*pack));
+
+	pack->store = store;
+	pack->level = level;
+	pack->fd = -1;
+	strbuf_init(&pack->temp);
+	pthread_mutex_init(&pack->lock, NULL);
+	pack->workers_nr = workers;
+	pack->workers = xcalloc(workers, sizeof(*pack->workers));
+	for (unsigned i = 0; i < workers; i++) {
+		strbuf_init(&pack->workers[i].out);
+		pack->workers[i].deflate = libdeflate_alloc_compressor((int)level);
+		pack->workers[i].sha1 = digest_new(HASH_SHA1);
+		if (!pack->workers[i].deflate)
+			abort();
+	}
+	return pack;
+}
+
+void pack_free(struct pack *pack)
+{
+	if (!pack)
+		return;
+	for (unsigned i = 0; i < pack->workers_nr; i++) {
+		libdeflate_free_compressor(pack->workers[i].deflate);
+		digest_free(pack->workers[i].sha1);
+		strbuf_release(&pack->workers[i].out);
+		free(pack->workers[i].entries);
+	}
+	free(pack->workers);
+	if (pack->fd >= 0)
+		close(pack->fd);
+	if (pack->temp.len)
+		unlinkat(pack->store->dirfd, pack->temp.buf, 0);
+	strbuf_release(&pack->temp);
+	oidset_release(&pack->claimed);
+	pthread_mutex_destroy(&pack->lock);
+	free(pack);
+}
+
+/* The type and size that stand before an object's deflated bytes. */
+static size_t entry_header(unsigned char out[16], enum object_type type, uint64_t size)
+{
+	size_t n = 0;
+
+	out[0] = (unsigned char)((unsigned)type << 4 | (size & 15));
+	for (size >>= 4; size; size >>= 7) {
+		out[n++] |= 0x80;
+		out[n] = size & 0x7f;
+	}
+	return n + 1;
+}
+
+static int failed(struct pack *pack)
+{
+	return ckpt_error_errno("unable to write to the store '%s'", pack->store->path);
+}
+
+/* With the lock held: the place for `len` more bytes in the file. */
+static int reserve(struct pack *pack, uint64_t *at_out, size_t len)
+{
+	if (pack->fd < 0) {
+		int err = fs_temp_open(&pack->fd, &pack->temp, pack->store->dirfd, "objects/pack",
+				       0400);
+
+		if (err) {
+			strbuf_reset(&pack->temp);
+			return err;
+		}
+		pack->size = PACK_HEADER_SIZE;
+	}
+	*at_out = pack->size;
+	pack->size += len;
+	if (pack->size - pack->synced > WRITEBACK_STEP) {
+		/* Only a hint; the fsync at the end is what counts. */
+		(void)sync_file_range(pack->fd, (off_t)pack->synced,
+				      (off_t)(*at_out - pack->synced), SYNC_FILE_RANGE_WRITE);
+		pack->synced = *at_out;
+	}
+	return 0;
+}
+
+static int flush(struct pack *pack, struct pack_worker *worker)
+{
+	uint64_t at = 0;
+	int err;
+
+	if (!worker->out.len)
+		return 0;
+	pthread_mutex_lock(&pack->lock);
+	err = reserve(pack, &at, worker->out.len);
+	pthread_mutex_unlock(&pack->lock);
+	if (err)
+		return err;
+	if (fs_pwrite_all(pack->fd, worker->out.buf, worker->out.len, (off_t)at) < 0)
+		return failed(pack);
+	for (; worker->flushed < worker->nr; worker->flushed++)
+		worker->entries[worker->flushed].offset += at;
+	strbuf_reset(&worker->out);
+	return 0;
+}
+
+static bool claim(struct pack *pack, const struct oid *oid)
+{
+	bool added;
+
+	if (objects_exist(pack->store, oid))
+		return false;
+	pthread_mutex_lock(&pack->lock);
+	added = oidset_add(&pack->claimed, oid);
+	pthread_mutex_unlock(&pack->lock);
+	return added;
+}
+
+static struct pack_entry *add_entry(struct pack_worker *worker, const struct oid *oid)
+{
+	struct pack_entry *entry;
+
+	ALLOC_GROW(worker->entries, worker->nr + 1, worker->alloc);
+	entry = &worker->entries[worker->nr++];
+	entry->oid = *oid;
+	return entry;
+}
+
+int pack_add(struct pack *pack, unsigned number, enum object_type type, const struct oid *oid,
+	     const void *data, size_t len)
+{
+	struct pack_worker *worker = &pack->workers[number];
+	size_t start = worker->out.len, head, bound, packed;
+	unsigned char header[16];
+	struct pack_entry *entry;
+
+	if (!claim(pack, oid))
+		return 0;
+	head = entry_header(header, type, len);
+	bound = libdeflate_zlib_compress_bound(worker->deflate, len);
+	strbuf_grow(&worker->out, head + bound);
+	memcpy(worker->out.buf + start, header, head);
+	packed = libdeflate_zlib_compress(worker->deflate, data, len,
+					  worker->out.buf + start + head, bound);
+	if (!packed)
+		return ckpt_error_set(CKPT_ERROR, "unable to compress an object");
+	strbuf_setlen(&worker->out, start + head + packed);
+
+	entry = add_entry(worker, oid);
+	entry->offset = start;
+	entry->len = head + packed;
+	entry->crc = crc_update(0, worker->out.buf + start, head + packed);
+	return worker->out.len >= FLUSH_AT ? flush(pack, worker) : 0;
+}
+
+int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, const void *data,
+		 size_t len)
+{
+	hash_object(pack->workers[0].sha1, oid_out, object_type_name(type), data, len);
+	return pack_add(pack, 0, type, oid_out, data, len);
+}
+
+/* A large object on its way into the file. */
+struct stream {
+	struct pack *pack;
+	uint64_t start, at; /* in the file */
+	uint32_t crc;
+	unsigned char *out;
+};
+
+static int stream_write(struct stream *stream, const void *data, size_t len)
+{
+	uint64_t at;
+	int err = reserve(stream->pack, &at, len);
+
+	if (err)
+		return err;
+	if (fs_pwrite_all(stream->pack->fd, data, len, (off_t)at) < 0)
+		return failed(stream->pack);
+	stream->crc = crc_update(stream->crc, data, len);
+	return 0;
+}
+
+static int stream_deflate(struct stream *stream, z_stream *z, int flag)
+{
+	int rc, err = 0;
+
+	do {
+		z->next_out = stream->out;
+		z->avail_out = STREAM_CHUNK;
+		rc = deflate(z, flag);
+		if (rc == Z_STREAM_ERROR)
+			return ckpt_error_set(CKPT_ERROR, "unable to compress an object");
+		err = stream_write(stream, stream->out, STREAM_CHUNK - z->avail_out);
+	} while (!err && !z->avail_out);
+	return err;
+}
+
+static int stream_all(struct stream *stream, z_stream *z, struct digest *sha1, uint64_t size,
+		      pack_read_fn read, void *payload)
+{
+	unsigned char *in = xmalloc(STREAM_CHUNK);
+	uint64_t left = size;
+	int err = 0;
+
+	for (;;) {
+		int n = read(in, STREAM_CHUNK, payload);
+
+		if (n < 0)
+			err = n;
+		else if ((uint64_t)n > left || (!n && left))
+			err = ckpt_error_set(CKPT_ERROR, "a file changed while it was read");
+		if (err || !n)
+			break;
+		left -= (uint64_t)n;
+		digest_update(sha1, in, (size_t)n);
+		z->next_in = in;
+		z->avail_in = (uInt)n;
+		err = stream_deflate(stream, z, Z_NO_FLUSH);
+		if (err)
+			break;
+	}
+	if (!err)
+		err = stream_deflate(stream, z, Z_FINISH);
+	free(in);
+	return err;
+}
+
+/* Forget what was written since `start`. */
+static int take_back(struct pack *pack, uint64_t start)
+{
+	pack->size = start;
+	if (pack->synced > start)
+		pack->synced = start;
+	if (pack->fd >= 0 && ftruncate(pack->fd, (off_t)start) < 0)
+		return failed(pack);
+	return 0;
+}
+
+int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_read_fn read,
+		    void *payload)
+{
+	struct pack_worker *worker = &pack->workers[0];
+	struct stream stream = { .pack = pack };
+	unsigned char header[16];
+	char prefix[64];
+	z_stream z = { 0 };
+	struct oid oid;
+	int err = flush(pack, worker);
+
+	if (!err)
+		err = reserve(pack, &stream.start, 0);
+	if (err)
+		return err;
+	if (deflateInit(&z, (int)pack->level) != Z_OK)
+		return ckpt_error_set(CKPT_ERROR, "unable to start zlib");
+	stream.out = xmalloc(STREAM_CHUNK);
+	digest_begin(worker->sha1);
+	digest_update(worker->sha1, prefix, object_header(prefix, "blob", size));
+	err = stream_write(&stream, header, entry_header(header, OBJECT_BLOB, size));
+	if (!err)
+		err = stream_all(&stream, &z, worker->sha1, size, read, payload);
+	deflateEnd(&z);
+	free(stream.out);
+	digest_end(worker->sha1, oid.id);
+	if (err) {
+		char *message = xstrdup(ckpt_error_last());
+
+		(void)take_back(pack, stream.start);
+		ckpt_error_set(err, "%s", message);
+		free(message);
+		return err;
+	}
+	*oid_out = oid;
+	if (!claim(pack, &oid))
+		return take_back(pack, stream.start);
+	{
+		struct pack_entry *entry = add_entry(worker, &oid);
+
+		entry->offset = stream.start;
+		entry->len = pack->size - stream.start;
+		entry->crc = stream.crc;
+		worker->flushed = worker->nr;
+	}
+	return 0;
+}
+
+bool pack_is_empty(struct pack *pack)
+{
+	for (unsigned i = 0; i < pack->workers_nr; i++)
+		if (pack->workers[i].nr)
+			return false;
+	return true;
+}
+
+static int by_offset(const void *x, const void *y)
+{
+	const struct pack_entry *a = x, *b = y;
+
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int by_oid(const void *x, const void *y)
+{
+	return memcmp(x, y, OID_SIZE);
+}
+
+static struct pack_entry *gather(struct pack *pack, size_t *nr_out)
+{
+	struct pack_entry *all;
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < pack->workers_nr; i++)
+		nr += pack->workers[i].nr;
+	all = xmalloc(nr * sizeof(*all));
+	nr = 0;
+	for (unsigned i = 0; i < pack->workers_nr; i++) {
+		memcpy(all + nr, pack->workers[i].entries,
+		       pack->workers[i].nr * sizeof(*all));
+		nr += pack->workers[i].nr;
+	}
+	*nr_out = nr;
+	return all;
+}
+
+static int write_header(struct pack *pack, size_t nr)
+{
+	unsigned char header[PACK_HEADER_SIZE] = { 'P', 'A', 'C', 'K', 0, 0, 0, 2 };
+
+	for (int i = 0; i < 4; i++)
+		header[8 + i] = (unsigned char)(nr >> (24 - 8 * i));
+	return fs_pwrite_all(pack->fd, header, sizeof(header), 0) < 0 ? failed(pack) : 0;
+}
+
+/* Sync pack and index, and give them their names: the pack first, as it is found by its index. */
+static int put_in_place(struct pack *pack, int index_fd, const char *index_temp,
+			const struct oid *id)
+{
+	int dirfd = pack->store->dirfd, err;
+	char hex[OID_HEX + 1];
+	char *pack_name = xstrfmt("objects/pack/pack-%s.pack", oid_hex(hex, id));
+	char *index_name = xstrfmt("objects/pack/pack-%s.idx", hex);
+
+	if (fdatasync(pack->fd) < 0 || fdatasync(index_fd) < 0) {
+		err = failed(pack);
+	} else {
+		err = fs_rename(dirfd, pack->temp.buf, pack_name, "objects/pack", FS_FAST);
+		if (!err) {
+			strbuf_reset(&pack->temp);
+			err = fs_rename(dirfd, index_temp, index_name, "objects/pack", FS_DURABLE);
+			if (err)
+				unlinkat(dirfd, pack_name, 0);
+		}
+	}
+	free(pack_name);
+	free(index_name);
+	return err;
+}
+
+int pack_commit(struct pack *pack, uint64_t *bytes_out)
+{
+	struct pack_entry *entries = NULL;
+	struct strbuf index_temp = STRBUF_INIT;
+	int index_fd = -1, err = 0;
+	struct stat st;
+	struct oid id;
+	size_t nr;
+
+	if (bytes_out)
+		*bytes_out = 0;
+	if (pack_is_empty(pack))
+		return 0;
+	for (unsigned i = 0; i < pack->workers_nr && !err; i++)
+		err = flush(pack, &pack->workers[i]);
+	if (err)
+		return err;
+	entries = gather(pack, &nr);
+	err = write_header(pack, nr);
+	if (err)
+		goto out;
+	qsort(entries, nr, sizeof(*entries), by_offset);
+	err = pack_verify(&id, pack->fd, pack->size, entries, nr, pack->workers_nr);
+	if (err)
+		goto out;
+	if (fs_pwrite_all(pack->fd, id.id, OID_SIZE, (off_t)pack->size) < 0) {
+		err = failed(pack);
+		goto out;
+	}
+	qsort(entries, nr, sizeof(*entries), by_oid);
+	err = fs_temp_open(&index_fd, &index_temp, pack->store->dirfd, "objects/pack", 0400);
+	if (err) {
+		strbuf_reset(&index_temp);
+		goto out;
+	}
+	err = pack_write_index(index_fd, entries, nr, &id);
+	if (!err && bytes_out)
+		*bytes_out = pack->size + OID_SIZE + (fstat(index_fd, &st) ? 0 : (uint64_t)st.st_size);
+	if (!err)
+		err = put_in_place(pack, index_fd, index_temp.buf, &id);
+	if (!err)
+		strbuf_reset(&index_temp);
+out:
+	if (index_fd >= 0)
+		close(index_fd);
+	if (index_temp.len)
+		unlinkat(pack->store->dirfd, index_temp.buf, 0);
+	strbuf_release(&index_temp);
+	free(entries);
+	return err;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_STORE_STORE_H
+#define CKPT_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct git_odb;
+struct git_repository;
+
+/**
+ * A store: the GIT_DIR, one for each worktree, that holds its checkpoints.
+ *
+ *     <home>/<key>/   objects/ refs/ HEAD config info/  what stock git reads
+ *                     checkpoint-manifest.md            the list for people
+ *                     checkpoint/                       private: see below
+ *
+ *     checkpoint/version    the format, "1"
+ *     checkpoint/worktree   the full path of the worktree, no newline
+ *     checkpoint/lock       flock(2)ed by whoever changes the store
+ *     checkpoint/config     settings for this store
+ *     checkpoint/statcache, checkpoint/log, checkpoint/every
+ *
+ * <key> is the beginning of the SHA-256 of the worktree's real path; the full
+ * path is compared, so two worktrees never share a store.
+ *
+ * A store is made under a temporary name and renamed, so that it is there
+ * whole or not at all, whoever else makes it at the same time.
+ */
+struct store {
+	char *path;     /**< absolute */
+	char *worktree; /**< absolute, real */
+	int dirfd;
+	int lockfd; /**< -1: not locked */
+	struct git_repository *git; /**< opened when first needed, see objects.h */
+	struct git_odb *odb;
+	struct git_odb *packs;
+};
+
+enum { STORE_KEY_SIZE = 17 };
+
+/** Where all stores are; the caller frees it. Does not create it. */
+int store_home(char **out);
+
+/** The name of a worktree's store. */
+void store_key(char out[STORE_KEY_SIZE], const char *worktree);
+
+/** True if `worktree` has a store, without opening it. */
+bool store_exists(const char *home, const char *worktree);
+
+/** Open the store of `worktree`; CKPT_ENOTFOUND if it has none. */
+int store_open(struct store **out, const char *worktree);
+
+/** The same, but make it if there is none. */
+int store_open_or_create(struct store **out, const char *worktree);
+
+void store_close(struct store *store);
+
+/**
+ * Wait for the store's lock, at most `timeout` seconds: CKPT_ELOCKED. A
+ * process that dies gives it back. Removes what dead processes left half-made.
+ */
+int store_lock(struct store *store, int64_t timeout);
+
+#endif
