@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_INIFILE_H
+#define CKPT_RECORD_INIFILE_H
+
+/**
+ * Configuration files in INI form, parsed by inih.
+ *
+ *     key = value       ; a comment, also with #, if white space is before it
+ *         key = value   (indented, as git users do)
+ *     [section]
+ *     [section "name"]
+ *
+ * Lines may be of any length and end in LF or CRLF; a byte order mark is
+ * skipped. Nothing is quoted and no line is continued: a value is what stands
+ * between the "=" and the end of the line or a comment.
+ */
+
+/**
+ * One key. `section` is "" before the first one, else what stands in the
+ * brackets: `capture "db"`. All three live only during the call. To fail, set
+ * an error and return its code: reading ends and inifile_read() returns it.
+ */
+typedef int (*inifile_fn)(const char *section, const char *key, const char *value, unsigned line,
+			  void *payload);
+
+/**
+ * Call `fn` for every key of the file, in its order. CKPT_ENOTFOUND if there
+ * is no such file; a malformed line fails with a sentence that begins
+ * "<path>:<line>: ". A symbolic link is followed.
+ */
+int inifile_read(const char *path, inifile_fn fn, void *payload);
+
+#endif

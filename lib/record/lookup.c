@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/lookup.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMMIT_PREFIX_MIN = 4, CANDIDATES_SHOWN = 10 };
+
+int ckpt_records_read(struct ckpt_records *out, struct store *store)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	out->items = xcalloc(refs.nr ? refs.nr : 1, sizeof(*out->items));
+	for (size_t i = 0; i < refs.nr; i++) {
+		if (ckpt_record_read(&out->items[out->nr], store, &refs.items[i]))
+			strlist_add(&out->damaged, ckpt_error_last());
+		else
+			out->nr++;
+	}
+	ref_list_release(&refs);
+	return 0;
+}
+
+void ckpt_records_release(struct ckpt_records *records)
+{
+	for (size_t i = 0; i < records->nr; i++)
+		ckpt_record_release(&records->items[i]);
+	free(records->items);
+	strlist_release(&records->damaged);
+	memset(records, 0, sizeof(*records));
+}
+
+int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		       const struct strlist *scope)
+{
+	for (size_t i = refs->nr; i--;) {
+		if (ckpt_record_read(out, store, &refs->items[i]))
+			continue;
+		if (strlist_equal(&out->scope, scope))
+			return 0;
+		ckpt_record_release(out);
+	}
+	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet");
+}
+
+static int unknown(const char *name)
+{
+	return ckpt_error_set(CKPT_ENOTFOUND,
+			      "no checkpoint is called '%s'; see 'git checkpoint list'", name);
+}
+
+/* "@" and "@~<n>": counted from the newest, over those that can be read. */
+static int by_position(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		       const char *name)
+{
+	uint64_t back = 0;
+
+	if (name[1] && (name[1] != '~' || (name[2] && !units_parse_number(&back, name + 2))))
+		return unknown(name);
+	if (name[1] && !name[2])
+		back = 1;
+	for (size_t i = refs->nr; i--;) {
+		if (ckpt_record_read(out, store, &refs->items[i]))
+			continue;
+		if (!back--)
+			return 0;
+		ckpt_record_release(out);
+	}
+	if (!refs->nr)
+		return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet; "
+						      "'git checkpoint save' takes one");
+	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' goes back beyond the oldest checkpoint", name);
+}
+
+static int by_step(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		   const char *name)
+{
+	uint64_t step;
+
+	if (!units_parse_number(&step, name + strlen("step:")))
+		return unknown(name);
+	for (size_t i = refs->nr; i--;) {
+		if (ckpt_record_read(out, store, &refs->items[i]))
+			continue;
+		if (out->step >= 0 && (uint64_t)out->step == step)
+			return 0;
+		ckpt_record_release(out);
+	}
+	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has the step %llu",
+			      (unsigned long long)step);
+}
+
+static bool is_hex(const char *s)
+{
+	return *s && !s[strspn(s, "0123456789abcdefABCDEF")];
+}
+
+static bool matches(const struct ref_item *ref, const char *name, size_t len, bool hex)
+{
+	char commit[OID_HEX + 1];
+
+	if (!strncmp(ref->id, name, len))
+		return true;
+	return hex && len <= OID_HEX && !strncasecmp(oid_hex(commit, &ref->commit), name, len);
+}
+
+static int ambiguous(const struct ref_list *refs, const char *name, size_t len, bool hex)
+{
+	struct strbuf list = STRBUF_INIT;
+	size_t found = 0;
+
+	for (size_t i = 0; i < refs->nr; i++) {
+		if (!matches(&refs->items[i], name, len, hex))
+			continue;
+		if (found++ < CANDIDATES_SHOWN)
+			strbuf_addf(&list, "\n  %s", refs->items[i].id);
+	}
+	if (found > CANDIDATES_SHOWN)
+		strbuf_addf(&list, "\n  and %zu more", found - CANDIDATES_SHOWN);
+	ckpt_error_set(CKPT_ERROR, "'%s' is ambiguous, it could be:%s", name, list.buf);
+	strbuf_release(&list);
+	return CKPT_ERROR;
+}
+
+static int by_prefix(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		     const char *name)
+{
+	size_t len = strlen(name), found = 0, at = 0;
+	bool hex = len >= COMMIT_PREFIX_MIN && is_hex(name);
+
+	for (size_t i = 0; i < refs->nr; i++) {
+		/* A whole id is never ambiguous. */
+		if (!strcmp(refs->items[i].id, name))
+			return ckpt_record_read(out, store, &refs->items[i]);
+		if (matches(&refs->items[i], name, len, hex)) {
+			found++;
+			at = i;
+		}
+	}
+	if (!found)
+		return unknown(name);
+	if (found > 1)
+		return ambiguous(refs, name, len, hex);
+	return ckpt_record_read(out, store, &refs->items[at]);
+}
+
+int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name)
+{
+	struct ref_list refs;
+	int err;
+
+	if (!*name)
+		return unknown(name);
+	err = refs_list(&refs, store);
+	if (err)
+		return err;
+	if (*name == '@')
+		err = by_position(out, store, &refs, name);
+	else if (!strncmp(name, "step:", 5))
+		err = by_step(out, store, &refs, name);
+	else
+		err = by_prefix(out, store, &refs, name);
+	ref_list_release(&refs);
+	return err;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_LOOKUP_H
+#define CKPT_RECORD_LOOKUP_H
+
+#include "base/strlist.h"
+#include "record/record.h"
+#include "store/refs.h"
+
+struct store;
+
+/**
+ * Finding checkpoints: all of them, the newest of a scope, and by the names
+ * that people type: an id or a unique prefix of it, four or more digits of a
+ * commit, "@", "@~<n>", "step:<n>".
+ */
+
+struct ckpt_records {
+	struct ckpt_record *items; /**< in the order of saving */
+	size_t nr;
+	struct strlist damaged; /**< a sentence about each one that cannot be read */
+};
+
+/** Read all records; damaged ones are left out and named. */
+int ckpt_records_read(struct ckpt_records *out, struct store *store);
+void ckpt_records_release(struct ckpt_records *records);
+
+/**
+ * The newest one whose scope is `scope`; CKPT_ENOTFOUND if there is none.
+ * Damaged ones are passed over.
+ */
+int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		       const struct strlist *scope);
+
+/** By name. CKPT_ENOTFOUND if nothing fits, CKPT_ERROR if several do: the sentence lists them. */
+int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name);
+
+#endif

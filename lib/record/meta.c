@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "store/objects.h"
+#include "store/pack.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ckpt_meta_init(struct ckpt_meta *meta)
+{
+	memset(meta, 0, sizeof(*meta));
+	strbuf_init(&meta->modes);
+}
+
+void ckpt_meta_release(struct ckpt_meta *meta)
+{
+	strbuf_release(&meta->modes);
+	skip_list_release(&meta->skips);
+	for (size_t i = 0; i < meta->states_nr; i++) {
+		free(meta->states[i].key);
+		free(meta->states[i].value);
+	}
+	free(meta->states);
+	ckpt_meta_init(meta);
+}
+
+void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len)
+{
+	ALLOC_GROW(meta->states, meta->states_nr + 1, meta->states_alloc);
+	meta->states[meta->states_nr++] = (struct ckpt_state){
+		.key = xstrdup(key), .value = xmemdupz(value, len), .len = len
+	};
+}
+
+/* --- names of state keys as names in a tree: no "/", no ".git", nothing odd --- */
+
+static void encode_key(struct strbuf *out, const char *key)
+{
+	for (const char *p = key; *p; p++) {
+		if (isalnum((unsigned char)*p) || *p == '_' || *p == '-' || (*p == '.' && p != key))
+			strbuf_addch(out, *p);
+		else
+			strbuf_addf(out, "%%%02x", (unsigned char)*p);
+	}
+}
+
+static void decode_key(struct strbuf *out, const char *name)
+{
+	for (; *name; name++) {
+		unsigned char byte;
+
+		if (*name == '%' && hex_decode(&byte, name + 1, 1)) {
+			strbuf_addch(out, byte);
+			name += 2;
+		} else {
+			strbuf_addch(out, *name);
+		}
+	}
+}
+
+/* --- writing --- */
+
+static int add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
+		    size_t len)
+{
+	struct oid oid;
+	int err = pack_add_new(pack, &oid, OBJECT_BLOB, data, len);
+
+	strbuf_addf(tree, "100644 %s", name);
+	strbuf_addch(tree, '\0');
+	strbuf_add(tree, oid.id, OID_SIZE);
+	return err;
+}
+
+static int add_skips(struct strbuf *tree, struct pack *pack, const char *name,
+		     const struct skip_list *skips, bool incomplete)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < skips->nr; i++) {
+		if (skip_why_incomplete(skips->items[i].why) != incomplete)
+			continue;
+		strbuf_addf(&text, "%s %s", skip_why_name(skips->items[i].why),
+			    skips->items[i].path);
+		strbuf_addch(&text, '\0');
+	}
+	if (text.len)
+		err = add_blob(tree, pack, name, text.buf, text.len);
+	strbuf_release(&text);
+	return err;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_states(struct strbuf *tree, struct pack *pack, const struct ckpt_meta *meta)
+{
+	struct strbuf sub = STRBUF_INIT;
+	char **names = xcalloc(meta->states_nr ? meta->states_nr : 1, 2 * sizeof(*names));
+	struct oid oid;
+	int err = 0;
+
+	/* Pairs of encoded name and state, in the order of the names. */
+	for (size_t i = 0; i < meta->states_nr; i++) {
+		struct strbuf name = STRBUF_INIT;
+
+		encode_key(&name, meta->states[i].key);
+		names[2 * i] = strbuf_detach(&name, NULL);
+		names[2 * i + 1] = (char *)&meta->states[i];
+	}
+	if (meta->states_nr)
+		qsort(names, meta->states_nr, 2 * sizeof(*names), by_key);
+	for (size_t i = 0; i < meta->states_nr && !err; i++) {
+		const struct ckpt_state *state = (const struct ckpt_state *)names[2 * i + 1];
+
+		err = add_blob(&sub, pack, names[2 * i], state->value, state->len);
+	}
+	if (!err && meta->states_nr) {
+		err = pack_add_new(pack, &oid, OBJECT_TREE, sub.buf, sub.len);
+		strbuf_addstr(tree, "40000 state");
+		strbuf_addch(tree, '\0');
+		strbuf_add(tree, oid.id, OID_SIZE);
+	}
+	for (size_t i = 0; i < meta->states_nr; i++)
+		free(names[2 * i]);
+	free(names);
+	strbuf_release(&sub);
+	return err;
+}
+
+int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack)
+{
+	struct strbuf tree = STRBUF_INIT, commit = STRBUF_INIT;
+	char hex[OID_HEX + 1];
+	struct oid oid;
+	int err;
+
+	/* In the order of their names. */
+	err = add_skips(&tree, pack, "left-out", &meta->skips, false);
+	if (!err)
+		err = add_skips(&tree, pack, "missing", &meta->skips, true);
+	if (!err)
+		err = add_blob(&tree, pack, "modes", meta->modes.buf, meta->modes.len);
+	if (!err)
+		err = add_states(&tree, pack, meta);
+	if (!err)
+		err = pack_add_new(pack, &oid, OBJECT_TREE, tree.buf, tree.len);
+	if (!err) {
+		/* No time of its own: equal contents, equal commit. */
+		strbuf_addf(&commit,
+			    "tree %s\nauthor git-checkpoint <git-checkpoint@localhost> 0 +0000\n"
+			    "committer git-checkpoint <git-checkpoint@localhost> 0 +0000\n\n"
+			    "checkpoint metadata\n",
+			    oid_hex(hex, &oid));
+		err = pack_add_new(pack, commit_out, OBJECT_COMMIT, commit.buf, commit.len);
+	}
+	strbuf_release(&tree);
+	strbuf_release(&commit);
+	return err;
+}
+
+/* --- reading --- */
+
+static int parse_skips(struct skip_list *out, const struct strbuf *text)
+{
+	for (const char *p = text->buf, *end = p + text->len; p < end; p += strlen(p) + 1) {
+		const char *space = strchr(p, ' ');
+		char *name = space ? xmemdupz(p, (size_t)(space - p)) : NULL;
+		enum skip_why why;
+		bool ok = name && skip_why_parse(&why, name);
+
+		free(name);
+		if (!ok)
+			return ckpt_error_set(CKPT_ECORRUPT, "the list of skipped paths is malformed");
+		skip_list_add(out, space + 1, why);
+	}
+	return 0;
+}
+
+static int read_states(struct ckpt_meta *meta, struct store *store, const struct oid *oid)
+{
+	struct strbuf tree = STRBUF_INIT, value = STRBUF_INIT, key = STRBUF_INIT;
+	struct tree_entry entry;
+	size_t at = 0;
+	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
+
+	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
+		strbuf_reset(&value);
+		strbuf_reset(&key);
+		err = objects_read(&value, store, &entry.oid, OBJECT_BLOB);
+		decode_key(&key, entry.name);
+		if (!err)
+			ckpt_meta_add_state(meta, key.buf, value.buf, value.len);
+	}
+	if (!err && rc < 0)
+		err = rc;
+	strbuf_release(&tree);
+	strbuf_release(&value);
+	strbuf_release(&key);
+	return err;
+}
+
+static int read_part(struct ckpt_meta *meta, struct store *store, const struct tree_entry *entry,
+		     bool modes_only)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
+
+	if (!strcmp(entry->name, "modes")) {
+		err = objects_read(&meta->modes, store, &entry->oid, OBJECT_BLOB);
+	} else if (modes_only) {
+		/* not asked for */
+	} else if (!strcmp(entry->name, "missing") || !strcmp(entry->name, "left-out")) {
+		err = objects_read(&text, store, &entry->oid, OBJECT_BLOB);
+		if (!err)
+			err = parse_skips(&meta->skips, &text);
+	} else if (!strcmp(entry->name, "state")) {
+		err = read_states(meta, store, &entry->oid);
+	}
+	strbuf_release(&text);
+	return err;
+}
+
+int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
+		   bool modes_only)
+{
+	struct strbuf commit = STRBUF_INIT, tree = STRBUF_INIT;
+	struct tree_entry entry;
+	size_t at = 0;
+	struct oid oid;
+	int err, rc = 1;
+
+	ckpt_meta_init(out);
+	err = objects_read(&commit, store, &record->meta, OBJECT_COMMIT);
+	if (!err && (strncmp(commit.buf, "tree ", 5) || !oid_parse(&oid, commit.buf + 5)))
+		err = ckpt_error_set(CKPT_ECORRUPT, "the metadata is malformed");
+	if (!err)
+		err = objects_read(&tree, store, &oid, OBJECT_TREE);
+	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0)
+		err = read_part(out, store, &entry, modes_only);
+	if (!err && rc < 0)
+		err = rc;
+	if (!err)
+		skip_list_sort(&out->skips);
+	if (err) {
+		ckpt_meta_release(out);
+		err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", record->id);
+	}
+	strbuf_release(&commit);
+	strbuf_release(&tree);
+	return err;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/modes.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "worktree/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum class { CLASS_FILE, CLASS_EXEC, CLASS_DIR, CLASSES };
+enum { MODES = 010000 };
+
+static const uint16_t usual[CLASSES] = { 0644, 0755, 0755 };
+
+struct encoder {
+	uint32_t counts[CLASSES][MODES];
+	uint16_t common[CLASSES];
+	struct mode_item *items;
+	size_t nr, alloc;
+};
+
+static int class_of(const struct wt_entry *entry)
+{
+	if (entry->kind == WT_LINK || (entry->kind == WT_DIR && entry->dir->outside))
+		return -1;
+	if (entry->kind == WT_DIR)
+		return CLASS_DIR;
+	return entry->mode & 0100 ? CLASS_EXEC : CLASS_FILE;
+}
+
+static void count(struct encoder *enc, const struct wt_dir *dir)
+{
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		int class = class_of(entry);
+
+		if (class >= 0)
+			enc->counts[class][entry->mode]++;
+		if (entry->kind == WT_DIR)
+			count(enc, entry->dir);
+	}
+}
+
+static void choose(struct encoder *enc)
+{
+	for (int class = 0; class < CLASSES; class++) {
+		uint32_t best = 0;
+
+		enc->common[class] = usual[class];
+		for (unsigned mode = 0; mode < MODES; mode++)
+			if (enc->counts[class][mode] > best) {
+				best = enc->counts[class][mode];
+				enc->common[class] = (uint16_t)mode;
+			}
+	}
+}
+
+static void gather(struct encoder *enc, const struct wt_dir *dir)
+{
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		int class = class_of(entry);
+
+		if (class >= 0 && entry->mode != enc->common[class]) {
+			ALLOC_GROW(enc->items, enc->nr + 1, enc->alloc);
+			enc->items[enc->nr++] = (struct mode_item){
+				.path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "",
+						entry->name),
+				.mode = entry->mode,
+			};
+		}
+		if (entry->kind == WT_DIR)
+			gather(enc, entry->dir);
+	}
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct mode_item *)a)->path, ((const struct mode_item *)b)->path);
+}
+
+void modes_encode(struct strbuf *out, const struct wt_dir *root)
+{
+	struct encoder *enc = xcalloc(1, sizeof(*enc));
+
+	count(enc, root);
+	choose(enc);
+	gather(enc, root);
+	if (enc->nr)
+		qsort(enc->items, enc->nr, sizeof(*enc->items), by_path);
+	strbuf_addf(out, "file %o exec %o dir %o\n", enc->common[CLASS_FILE],
+		    enc->common[CLASS_EXEC], enc->common[CLASS_DIR]);
+	for (size_t i = 0; i < enc->nr; i++) {
+		strbuf_addf(out, "%o %s", enc->items[i].mode, enc->items[i].path);
+		strbuf_addch(out, '\0');
+		free((char *)enc->items[i].path);
+	}
+	free(enc->items);
+	free(enc);
+}
+
+static int malformed(struct modes *modes)
+{
+	modes_release(modes);
+	return ckpt_error_set(CKPT_ECORRUPT, "the recorded modes are malformed");
+}
+
+int modes_parse(struct modes *out, const char *data, size_t len)
+{
+	unsigned file, exec, dir;
+	size_t alloc = 0;
+	char *p, *end;
+
+	memset(out, 0, sizeof(*out));
+	out->text = xmemdupz(data, len);
+	end = out->text + len;
+	if (sscanf(out->text, "file %o exec %o dir %o\n", &file, &exec, &dir) != 3 ||
+	    file >= MODES || exec >= MODES || dir >= MODES)
+		return malformed(out);
+	out->file = (uint16_t)file;
+	out->exec = (uint16_t)exec;
+	out->dir = (uint16_t)dir;
+	p = memchr(out->text, '\n', len);
+	if (!p)
+		return malformed(out);
+	for (p++; p < end;) {
+		char *nul = memchr(p, '\0', (size_t)(end - p)), *path;
+		unsigned long mode = strtoul(p, &path, 8);
+
+		if (!nul || *path != ' ' || mode >= MODES || path + 1 == nul)
+			return malformed(out);
+		ALLOC_GROW(out->items, out->nr + 1, alloc);
+		out->items[out->nr++] =
+			(struct mode_item){ .path = path + 1, .mode = (uint16_t)mode };
+		p = nul + 1;
+	}
+	return 0;
+}
+
+void modes_release(struct modes *modes)
+{
+	free(modes->items);
+	free(modes->text);
+	memset(modes, 0, sizeof(*modes));
+}
+
+uint16_t modes_lookup(const struct modes *modes, const char *path, unsigned git_mode)
+{
+	struct mode_item key = { .path = path }, *found = NULL;
+
+	if (git_mode == 0120000)
+		return 0;
+	if (modes->nr)
+		found = bsearch(&key, modes->items, modes->nr, sizeof(key), by_path);
+	if (found)
+		return found->mode;
+	return git_mode == 0040000 ? modes->dir : git_mode == 0100755 ? modes->exec : modes->file;
+}
+
+bool modes_differing(struct strlist *out, const struct modes *a, const struct modes *b)
+{
+	size_t i = 0, j = 0;
+
+	if (a->file != b->file || a->exec != b->exec || a->dir != b->dir)
+		return false;
+	while (i < a->nr || j < b->nr) {
+		int cmp = i == a->nr ? 1 : j == b->nr ? -1 : by_path(&a->items[i], &b->items[j]);
+
+		if (cmp < 0) {
+			strlist_add(out, a->items[i++].path);
+		} else if (cmp > 0) {
+			strlist_add(out, b->items[j++].path);
+		} else {
+			if (a->items[i].mode != b->items[j].mode)
+				strlist_add(out, a->items[i].path);
+			i++;
+			j++;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_MODES_H
+#define CKPT_RECORD_MODES_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wt_dir;
+
+/**
+ * The permission bits that a git tree cannot hold.
+ *
+ * As bytes: a line with the bits that most files, executable files and
+ * directories have, then one record for each path that has others:
+ *
+ *     file 644 exec 755 dir 755\n
+ *     600 <path>\0
+ *
+ * in byte order of path. Equal trees with equal modes give equal bytes.
+ */
+struct mode_item {
+	const char *path;
+	uint16_t mode;
+};
+
+struct modes {
+	uint16_t file, exec, dir;
+	struct mode_item *items; /**< sorted by path */
+	size_t nr;
+	char *text; /**< that the paths point into */
+};
+
+/** Append the bytes for a scanned tree. */
+void modes_encode(struct strbuf *out, const struct wt_dir *root);
+
+/** CKPT_ECORRUPT if the bytes are not of that form. */
+int modes_parse(struct modes *out, const char *data, size_t len);
+void modes_release(struct modes *modes);
+
+/** Permission bits of a path whose mode in the tree is `git_mode`. */
+uint16_t modes_lookup(const struct modes *modes, const char *path, unsigned git_mode);
+
+/**
+ * The paths, sorted, that have a record of their own in one but not the same in
+ * the other. False if the common bits differ, so that any path may.
+ */
+bool modes_differing(struct strlist *out, const struct modes *a, const struct modes *b);
+
+#endif

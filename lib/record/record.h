@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_RECORD_H
+#define CKPT_RECORD_RECORD_H
+
+#include "base/oid.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "record/statehash.h"
+#include "store/refs.h"
+#include "worktree/scan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pack;
+struct store;
+
+/**
+ * A checkpoint and the commit that it is.
+ *
+ *     commit  tree    the worktree
+ *             parent  a commit that holds what a tree cannot:
+ *                       modes     permission bits, see modes.h
+ *                       missing   what could not be captured: "<why> <path>\0" each
+ *                       left-out  what was left out on purpose, likewise
+ *                       state/    one blob for each state key (name percent-encoded)
+ *             message "<reason> | <time> | <source>", a blank line, then
+ *                     "Key: value" lines; a value with odd bytes is C-quoted
+ *
+ * The parent depends on nothing but its contents, so checkpoints that agree in
+ * them share it. No commit leads to an older checkpoint.
+ */
+struct ckpt_state {
+	char *key;
+	char *value;
+	size_t len;
+};
+
+struct ckpt_record {
+	char id[CKPT_ID_SIZE];
+	struct oid commit, tree, meta;
+	char *type;
+	int64_t created_at;
+	char *reason;
+	char *source;
+	int64_t step;    /**< -1: none */
+	int64_t expiry;  /**< 0: never */
+	bool pinned;
+	struct strlist scope;      /**< empty: the whole worktree */
+	bool include_ignored, include_sensitive; /**< as the save was asked to */
+	struct strlist state_keys; /**< sorted */
+	char state_hash[STATEHASH_SIZE];
+	uint64_t files;   /**< files and links captured */
+	uint64_t bytes;
+	uint64_t changed; /**< against `base` */
+	uint64_t missing; /**< paths in scope that could not be captured */
+	char *base;       /**< id of the previous one of the same scope, or NULL */
+	struct strlist warnings;
+	char *head, *branch, *operation; /**< of the project, each may be NULL */
+};
+
+#define CKPT_RECORD_INIT { .step = -1 }
+
+void ckpt_record_release(struct ckpt_record *record);
+
+/** What hangs off the commit, beside the record itself. */
+struct ckpt_meta {
+	struct strbuf modes;
+	struct skip_list skips;
+	struct ckpt_state *states;
+	size_t states_nr, states_alloc;
+};
+
+void ckpt_meta_init(struct ckpt_meta *meta);
+void ckpt_meta_release(struct ckpt_meta *meta);
+void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len);
+
+/** Add the metadata commit alone to a pack. */
+int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
+
+/**
+ * Add the commits of a checkpoint to a pack. `record->tree` must be set;
+ * `record->commit` and `record->meta` are set on return.
+ */
+int ckpt_record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack);
+
+/** Read the record of a ref. CKPT_ECORRUPT if it is damaged, the sentence names the id. */
+int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
+
+/** Read what hangs off it; with `modes_only`, no more than the modes. */
+int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
+		   bool modes_only);
+
+/** captured / in scope: 1.0 only if nothing is missing. */
+double ckpt_record_confidence(const struct ckpt_record *record);
+
+/** True if its time has passed. */
+bool ckpt_record_expired(const struct ckpt_record *record, int64_t now);
+
+#endif

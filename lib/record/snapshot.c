@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/snapshot.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "record/record.h"
+#include "store/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_record *record)
+{
+	struct snapshot *snapshot = xcalloc(1, sizeof(*snapshot));
+	struct ckpt_meta meta;
+	int err = ckpt_meta_read(&meta, store, record, true);
+
+	snapshot->store = store;
+	if (!err) {
+		err = modes_parse(&snapshot->modes, meta.modes.buf, meta.modes.len);
+		ckpt_meta_release(&meta);
+		if (err)
+			err = ckpt_error_prefix(err, "checkpoint '%s' is damaged", record->id);
+	}
+	if (err) {
+		free(snapshot);
+		return err;
+	}
+	snapshot->root = arena_alloc(&snapshot->arena, sizeof(*snapshot->root));
+	memset(snapshot->root, 0, sizeof(*snapshot->root));
+	snapshot->root->path = "";
+	snapshot->root->tree = record->tree;
+	snapshot->root->known = true;
+	*out = snapshot;
+	return 0;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	modes_release(&snapshot->modes);
+	arena_release(&snapshot->arena);
+	free(snapshot);
+}
+
+static int fill_entry(struct wt_entry *out, struct snapshot *snapshot, struct wt_dir *dir,
+		      const struct tree_entry *from, struct strbuf *path)
+{
+	size_t len = path->len;
+
+	memset(out, 0, sizeof(*out));
+	out->name = arena_memdupz(&snapshot->arena, from->name, from->name_len);
+	out->name_len = (uint32_t)from->name_len;
+	out->oid = from->oid;
+	strbuf_add(path, from->name, from->name_len);
+	out->mode = modes_lookup(&snapshot->modes, path->buf, from->mode);
+	switch (from->mode) {
+	case 0100644:
+	case 0100755:
+		out->kind = WT_FILE;
+		break;
+	case 0120000:
+		out->kind = WT_LINK;
+		break;
+	case 0040000:
+		out->kind = WT_DIR;
+		out->dir = arena_alloc(&snapshot->arena, sizeof(*out->dir));
+		memset(out->dir, 0, sizeof(*out->dir));
+		out->dir->path = arena_memdupz(&snapshot->arena, path->buf, path->len);
+		out->dir->parent = dir;
+		out->dir->tree = from->oid;
+		out->dir->known = true;
+		break;
+	default:
+		return ckpt_error_set(CKPT_ECORRUPT, "'%s' has the unknown mode %o in a checkpoint",
+				      path->buf, from->mode);
+	}
+	strbuf_setlen(path, len);
+	return 0;
+}
+
+int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
+{
+	struct strbuf tree = STRBUF_INIT, path = STRBUF_INIT;
+	struct wt_entry *entries = NULL;
+	size_t nr = 0, alloc = 0, at = 0;
+	struct tree_entry entry;
+	int err, rc = 1;
+
+	if (dir->entries)
+		return 0;
+	err = objects_read(&tree, snapshot->store, &dir->tree, OBJECT_TREE);
+	strbuf_addstr(&path, dir->path);
+	if (path.len)
+		strbuf_addch(&path, '/');
+	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
+		ALLOC_GROW(entries, nr + 1, alloc);
+		err = fill_entry(&entries[nr++], snapshot, dir, &entry, &path);
+	}
+	if (!err && rc < 0)
+		err = rc;
+	if (!err) {
+		dir->nr = nr;
+		dir->entries = arena_alloc(&snapshot->arena, (nr ? nr : 1) * sizeof(*entries));
+		if (nr)
+			memcpy(dir->entries, entries, nr * sizeof(*entries));
+	}
+	free(entries);
+	strbuf_release(&tree);
+	strbuf_release(&path);
+	return err;
+}
+
+int snapshot_expand_all(struct snapshot *snapshot, struct wt_dir *dir)
+{
+	int err = snapshot_expand(snapshot, dir);
+
+	for (size_t i = 0; i < dir->nr && !err; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			err = snapshot_expand_all(snapshot, dir->entries[i].dir);
+	return err;
+}
+
+int snapshot_find(struct wt_entry **out, struct snapshot *snapshot, const char *path)
+{
+	struct wt_dir *dir = snapshot->root;
+	struct wt_entry *found = NULL;
+
+	*out = NULL;
+	while (*path) {
+		size_t len = strcspn(path, "/");
+		int err = snapshot_expand(snapshot, dir);
+
+		if (err)
+			return err;
+		found = NULL;
+		for (size_t i = 0; i < dir->nr && !found; i++)
+			if (dir->entries[i].name_len == len &&
+			    !memcmp(dir->entries[i].name, path, len))
+				found = &dir->entries[i];
+		path += len;
+		path += strspn(path, "/");
+		if (!found || (*path && found->kind != WT_DIR))
+			return 0;
+		dir = found->dir;
+	}
+	*out = found;
+	return 0;
+}
