@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+int cmd_session_open(struct session *out, unsigned flags)
+{
+	int err = session_open(out, flags);
+
+	if (err)
+		return err;
+	term_set_color(out->settings.color);
+	term_progress_setup(out->settings.progress, opt_common.quiet || opt_common.json);
+	report_warnings(&out->settings.warnings);
+	return 0;
+}

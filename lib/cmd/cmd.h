@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_CMD_CMD_H
+#define CKPT_CMD_CMD_H
+
+struct opt_spec;
+struct session;
+
+/**
+ * One file for each command: its options, its `-h`, the checks of its
+ * arguments, one call of an operation, and what it prints. Each returns the
+ * exit status.
+ */
+struct cmd {
+	const char *name;
+	int (*run)(int argc, char **argv); /**< argv[0] is the command's name */
+	const struct opt_spec *spec;       /**< for the list of commands and for completion */
+};
+
+extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_diff_spec,
+	cmd_status_spec, cmd_log_spec, cmd_config_spec;
+
+int cmd_save(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_log(int argc, char **argv);
+int cmd_config(int argc, char **argv);
+
+/** Open a session and apply its settings to the terminal; say what is odd about them. */
+int cmd_session_open(struct session *out, unsigned flags);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "ops/diff.h"
+#include "ops/session.h"
+#include "record/lookup.h"
+#include "record/snapshot.h"
+#include "ui/changes.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool stat_, names, quiet, nul;
+
+static const struct opt options[] = {
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "how much changed, file by file", false },
+	{ OPT_FLAG, 0, "name-status", &names, NULL, "only names and A, M, D or T", false },
+	{ OPT_FLAG, 0, "quiet", &quiet, NULL, "print nothing, exit with 1 if there is a difference",
+	  false },
+	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --name-status: NUL instead of tab and newline", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_diff_spec = {
+	.command = "diff",
+	.usage = "[--stat | --name-status [-z] | --quiet] [<checkpoint> [<checkpoint>]] "
+		 "[--] [<path>...]",
+	.summary = "compare a checkpoint with the worktree or with another",
+	.options = options,
+};
+
+struct request {
+	struct ckpt_record sides[2];
+	size_t nr;
+	struct strlist paths;
+};
+
+static bool exists(const struct session *session, const char *typed)
+{
+	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
+	struct stat st;
+	bool found = !session_path(&path, session, typed);
+
+	strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
+	found = found && !lstat(full.buf, &st);
+	strbuf_release(&path);
+	strbuf_release(&full);
+	return found;
+}
+
+/* Up to two checkpoints, then paths; as in git, "--" tells them apart where it matters. */
+static int parse(struct request *request, const struct session *session, const struct strlist *args,
+		 int dashdash)
+{
+	size_t before = dashdash < 0 ? args->nr : (size_t)dashdash, i = 0;
+	struct strbuf path = STRBUF_INIT;
+	int err = 0;
+
+	for (; i < before && request->nr < 2; i++) {
+		err = ckpt_lookup(&request->sides[request->nr], session->store, args->items[i]);
+		if (err) {
+			if (dashdash >= 0 || !exists(session, args->items[i]))
+				break;
+			err = 0;
+			break;
+		}
+		request->nr++;
+	}
+	if (!err && i < before && dashdash >= 0)
+		err = ckpt_error_set(CKPT_EUSAGE, "diff takes at most two checkpoints, but got '%s' too",
+				     args->items[i]);
+	for (; i < args->nr && !err; i++) {
+		err = session_path(&path, session, args->items[i]);
+		if (!err && dashdash < 0 && !exists(session, args->items[i]))
+			err = ckpt_error_set(CKPT_ERROR,
+					     "'%s' is neither a checkpoint nor a path here; put '--' "
+					     "before a path that is gone",
+					     args->items[i]);
+		if (!err)
+			strlist_add(&request->paths, path.buf);
+	}
+	strlist_sort_unique(&request->paths);
+	strbuf_release(&path);
+	if (!err && !request->nr) {
+		err = ckpt_lookup(&request->sides[0], session->store, "@");
+		request->nr = !err;
+	}
+	return err;
+}
+
+static int print(struct diff *diff, const struct request *request, const struct session *session)
+{
+	int err = 0;
+
+	if (quiet)
+		return diff->changes.nr ? EXIT_NO : EXIT_DONE;
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "from", json_text(request->sides[0].id));
+		json_object_set_new(answer, "to",
+				    json_text(request->nr > 1 ? request->sides[1].id : NULL));
+		json_object_set_new(answer, "changes", changes_json(diff));
+		return report_json(answer, EXIT_DONE);
+	}
+	if (opt_common.quiet)
+		return EXIT_DONE;
+	if (!nul)
+		term_pager_start(session->gitconfig);
+	if (names)
+		changes_print_names(diff, nul);
+	else if (stat_)
+		err = diff->changes.nr ? changes_print_stat(diff) : 0;
+	else
+		err = changes_print_patch(diff);
+	err = err ? report_failure(err) : report_done(EXIT_DONE);
+	term_pager_end();
+	return err;
+}
+
+static int diff_command(struct session *session, const struct strlist *args, int dashdash)
+{
+	struct request request = { .sides = { CKPT_RECORD_INIT, CKPT_RECORD_INIT } };
+	struct diff diff;
+	int err = parse(&request, session, args, dashdash), status;
+
+	if (!err && request.nr == 2)
+		err = diff_checkpoints(&diff, session, &request.sides[0], &request.sides[1],
+				       &request.paths);
+	else if (!err)
+		err = diff_worktree(&diff, session, &request.sides[0], &request.paths, term_progress);
+	term_progress_clear();
+	if (err) {
+		status = report_failure(err);
+	} else {
+		status = print(&diff, &request, session);
+		diff_release(&diff);
+	}
+	ckpt_record_release(&request.sides[0]);
+	ckpt_record_release(&request.sides[1]);
+	strlist_release(&request.paths);
+	return status;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct session session;
+	int dashdash, status;
+	int err = opt_parse(&cmd_diff_spec, argc, argv, &args, &dashdash);
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && stat_ + names + quiet > 1)
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "only one of --stat, --name-status and --quiet can be asked for");
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err) {
+		strlist_release(&args);
+		return report_failure(err);
+	}
+	status = diff_command(&session, &args, dashdash);
+	strlist_release(&args);
+	session_close(&session);
+	return status;
+}

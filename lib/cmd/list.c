@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "ops/list.h"
+#include "ops/session.h"
+#include "ui/changes.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/table.h"
+#include "ui/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *source, *since, *grep;
+static int64_t count = -1, step = -1;
+static bool stat_;
+
+static const struct opt options[] = {
+	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "no more than the newest <n>", false },
+	{ OPT_STRING, 0, "source", &source, "<s>", "only those that <s> took", false },
+	{ OPT_STRING, 0, "since", &since, "<dur|time>", "only those taken since then", false },
+	{ OPT_NUMBER, 0, "step", &step, "<n>", "only those of step <n>", false },
+	{ OPT_STRING, 0, "grep", &grep, "<text>", "only those whose reason contains <text>", false },
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "show what changed in each", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_list_spec = {
+	.command = "list",
+	.usage = "[-n <n>] [--source <s>] [--since <dur|time>] [--step <n>] "
+		 "[--grep <text>] [--stat]",
+	.summary = "list checkpoints, newest first",
+	.options = options,
+};
+
+static int parse_since(int64_t *out)
+{
+	int64_t seconds;
+
+	*out = 0;
+	if (!since)
+		return 0;
+	if (clock_parse_duration(&seconds, since))
+		*out = clock_now() - seconds;
+	else if (!clock_parse_iso(out, since))
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "option '--since' takes a duration such as 2h or a time such as "
+				      "2030-12-31T18:00, not '%s'",
+				      since);
+	return 0;
+}
+
+static bool wanted(const struct ckpt_record *record, int64_t from)
+{
+	return (!source || !strcmp(record->source, source)) && record->created_at >= from &&
+	       (step < 0 || record->step == step) && (!grep || strstr(record->reason, grep));
+}
+
+static void add_row(struct table *table, const struct ckpt_record *record, int64_t now)
+{
+	char age[CLOCK_ISO_SIZE], size[UNITS_SIZE];
+	char *line = report_reason_line(record);
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addstr(&text, line);
+	if (record->step >= 0)
+		strbuf_addf(&text, " [step %lld]", (long long)record->step);
+	if (record->pinned)
+		strbuf_addstr(&text, " [pinned]");
+	if (ckpt_record_expired(record, now))
+		strbuf_addstr(&text, " [expired]");
+	if (record->missing)
+		strbuf_addstr(&text, " [incomplete]");
+	if (record->scope.nr)
+		strbuf_addf(&text, " [%s%s]", record->scope.items[0],
+			    record->scope.nr > 1 ? ", ..." : "");
+	table_add(table, record->id);
+	table_add(table, clock_format_age(age, record->created_at, now));
+	table_add(table, record->source);
+	table_addf(table, "%llu changed", (unsigned long long)record->changed);
+	table_addf(table, "%llu files, %s", (unsigned long long)record->files,
+		   units_format_size(size, record->bytes));
+	table_add(table, text.buf);
+	strbuf_release(&text);
+	free(line);
+}
+
+static int print(struct session *session, struct ckpt_records *records, int64_t from)
+{
+	static const struct table_column columns[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW }, { NULL, TABLE_LEFT, 0, TERM_RESET },
+		{ NULL, TABLE_LEFT, 15, TERM_CYAN },  { NULL, TABLE_RIGHT, 0, TERM_RESET },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET }, { NULL, TABLE_LEFT, 40, TERM_RESET },
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	json_t *array = json_array();
+	int64_t now = clock_now(), left = count;
+	int err = 0;
+
+	for (size_t i = records->nr; i-- && left && !err;) {
+		const struct ckpt_record *record = &records->items[i];
+
+		if (!wanted(record, from))
+			continue;
+		left -= left > 0;
+		if (opt_common.json) {
+			json_t *listed = report_listed(record);
+
+			json_t *changed = NULL;
+
+			if (stat_)
+				err = changes_json_of(&changed, session, record);
+			if (changed)
+				json_object_set_new(listed, "changed_files", changed);
+			json_array_append_new(array, listed);
+			continue;
+		}
+		add_row(table, record, now);
+		if (stat_) {
+			if (!opt_common.quiet)
+				table_print(table);
+			table_free(table);
+			table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+			if (!opt_common.quiet)
+				err = changes_print_stat_of(session, record);
+		}
+	}
+	if (!err && !opt_common.json && !opt_common.quiet)
+		table_print(table);
+	table_free(table);
+	if (err || !opt_common.json)
+		json_decref(array);
+	if (err)
+		return report_failure(err);
+	return opt_common.json ? report_json(json_pack("{s:o}", "checkpoints", array), EXIT_DONE) :
+				 report_done(EXIT_DONE);
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct ckpt_records records = { 0 };
+	struct session session;
+	int64_t from;
+	int err = opt_parse(&cmd_list_spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "list takes no arguments, but got '%s'", args.items[0]);
+	if (!err)
+		err = parse_since(&from);
+	strlist_release(&args);
+	if (!err)
+		err = cmd_session_open(&session, 0);
+	if (err)
+		return report_failure(err);
+	err = ops_list(&records, &session);
+	if (err) {
+		status = report_failure(err);
+	} else {
+		if (!opt_common.json && !opt_common.quiet)
+			term_pager_start(session.gitconfig);
+		report_warnings(&records.damaged);
+		if (!records.nr && !opt_common.json && !opt_common.quiet)
+			fprintf(stderr, "no checkpoints of '%s' yet\n", session.worktree);
+		status = print(&session, &records, from);
+		term_pager_end();
+	}
+	ckpt_records_release(&records);
+	session_close(&session);
+	return status;
+}

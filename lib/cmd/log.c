@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "ops/session.h"
+#include "record/audit.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/table.h"
+#include "ui/term.h"
+
+#include <string.h>
+
+static int64_t count = -1;
+
+static const struct opt options[] = {
+	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "no more than the newest <n>", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_log_spec = {
+	.command = "log",
+	.usage = "[-n <n>]",
+	.summary = "what was done to the checkpoints, newest first",
+	.options = options,
+};
+
+static const char *text(const json_t *entry, const char *key)
+{
+	const char *value = json_string_value(json_object_get(entry, key));
+
+	return value ? value : "";
+}
+
+static void print(json_t *entries)
+{
+	static const struct table_column columns[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_RESET },
+		{ NULL, TABLE_LEFT, 0, TERM_CYAN },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET },
+		{ NULL, TABLE_LEFT, 40, TERM_RESET },
+	};
+	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(entries, i, entry) {
+		const char *hash = text(entry, "hash");
+
+		table_add(table, text(entry, "at"));
+		table_add(table, text(entry, "action"));
+		table_add(table, text(entry, "id"));
+		table_addf(table, "%.19s", hash);
+		table_addf(table, "%.*s", (int)strcspn(text(entry, "reason"), "\n"),
+			   text(entry, "reason"));
+	}
+	table_print(table);
+	table_free(table);
+}
+
+int cmd_log(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct session session;
+	json_t *entries = NULL;
+	int err = opt_parse(&cmd_log_spec, argc, argv, &args, NULL), status = EXIT_DONE;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "log takes no arguments, but got '%s'", args.items[0]);
+	strlist_release(&args);
+	if (!err)
+		err = cmd_session_open(&session, 0);
+	if (err)
+		return report_failure(err);
+	if (!session.store || !count)
+		entries = json_array();
+	else
+		err = ckpt_audit_read(&entries, session.store, count < 0 ? 0 : (size_t)count);
+	if (err) {
+		status = report_failure(err);
+	} else if (opt_common.json) {
+		status = report_json(json_pack("{s:o}", "entries", entries), EXIT_DONE);
+	} else if (!opt_common.quiet) {
+		term_pager_start(session.gitconfig);
+		print(entries);
+		status = report_done(EXIT_DONE);
+		term_pager_end();
+	}
+	if (!opt_common.json)
+		json_decref(entries);
+	session_close(&session);
+	return status;
+}

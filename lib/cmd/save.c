@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "ops/save.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *reason = "manual", *source = "cli", *expires;
+static int64_t step = -1, every, min_interval;
+static bool pin, allow_empty, include_ignored, include_sensitive, force;
+static struct strlist states = STRLIST_INIT;
+
+static const struct opt options[] = {
+	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why this checkpoint is taken", false },
+	{ OPT_STRING, 0, "source", &source, "<name>", "who takes it (default cli)", false },
+	{ OPT_NUMBER, 0, "step", &step, "<n>", "number of a step, to find it as step:<n>", false },
+	{ OPT_STRING, 0, "expires", &expires, "<dur|time|never>", "when it may go", false },
+	{ OPT_FLAG, 0, "pin", &pin, NULL, "never evict it", false },
+	{ OPT_LIST, 0, "state", &states, "<k>=<v>", "store a small named value with it", false },
+	{ OPT_NUMBER, 0, "every", &every, "<n>", "take one at the first of <n> such calls", false },
+	{ OPT_DURATION, 0, "min-interval", &min_interval, "<dur>",
+	  "take none while the newest is younger", false },
+	{ OPT_FLAG, 0, "allow-empty", &allow_empty, NULL, "take one even if nothing changed", false },
+	{ OPT_FLAG, 0, "include-ignored", &include_ignored, NULL, "take ignored files too", false },
+	{ OPT_FLAG, 0, "include-sensitive", &include_sensitive, NULL,
+	  "take files whose names say secret too", false },
+	{ OPT_FLAG, 0, "force", &force, NULL, "save the home directory, '/' or very many files",
+	  false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_save_spec = {
+	.command = "save",
+	.usage = "[-m <reason>] [--source <name>] [--step <n>] "
+		 "[--expires <dur|time|never>] [--pin] [--state <k>=<v>]... "
+		 "[--every <n>] [--min-interval <dur>] [--allow-empty] "
+		 "[--include-ignored] [--include-sensitive] [--force] "
+		 "[--] [<path>...]",
+	.summary = "take a checkpoint",
+	.options = options,
+};
+
+static int parse_expiry(int64_t *out)
+{
+	int64_t seconds;
+
+	*out = 0;
+	if (!expires || !strcmp(expires, "never"))
+		return 0;
+	if (clock_parse_duration(&seconds, expires))
+		*out = clock_now() + seconds;
+	else if (!clock_parse_iso(out, expires))
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "option '--expires' takes a duration such as 7d, a time such as "
+				      "2030-12-31T18:00, or never, not '%s'",
+				      expires);
+	if (*out <= clock_now())
+		return ckpt_error_set(CKPT_EUSAGE, "option '--expires': '%s' is in the past", expires);
+	return 0;
+}
+
+static int parse_states(struct ckpt_meta *meta)
+{
+	for (size_t i = 0; i < states.nr; i++) {
+		char *equals = strchr(states.items[i], '=');
+
+		if (!equals || equals == states.items[i])
+			return ckpt_error_set(CKPT_EUSAGE, "option '--state' takes <key>=<value>, not '%s'",
+					      states.items[i]);
+		*equals = '\0';
+		for (size_t j = 0; j < meta->states_nr; j++)
+			if (!strcmp(meta->states[j].key, states.items[i]))
+				return ckpt_error_set(CKPT_EUSAGE,
+						      "option '--state' gives the key '%s' twice",
+						      states.items[i]);
+		ckpt_meta_add_state(meta, states.items[i], equals + 1, strlen(equals + 1));
+	}
+	return 0;
+}
+
+/* One path is enough for the whole: "." names all. Paths below another named one add nothing. */
+static int parse_scope(struct strlist *out, const struct session *session, const struct strlist *args)
+{
+	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
+	struct strlist all = STRLIST_INIT;
+	bool whole = false;
+	int err = 0;
+
+	for (size_t i = 0; i < args->nr && !err; i++) {
+		struct stat st;
+
+		err = session_path(&path, session, args->items[i]);
+		if (err)
+			break;
+		strbuf_reset(&full);
+		strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
+		if (lstat(full.buf, &st) < 0)
+			err = ckpt_error_errno("unable to save '%s'", args->items[i]);
+		whole = whole || !path.len;
+		strlist_add(&all, path.buf);
+	}
+	strlist_sort_unique(&all);
+	for (size_t i = 0; i < all.nr && !whole; i++) {
+		const char *last = out->nr ? out->items[out->nr - 1] : NULL;
+		bool below = false;
+
+		for (size_t j = 0; j < out->nr && !below; j++) {
+			size_t len = strlen(out->items[j]);
+
+			last = out->items[j];
+			below = !strncmp(all.items[i], last, len) && all.items[i][len] == '/';
+		}
+		if (!below)
+			strlist_add(out, all.items[i]);
+	}
+	strlist_release(&all);
+	strbuf_release(&path);
+	strbuf_release(&full);
+	return err;
+}
+
+static char *summary(const struct save_result *result)
+{
+	const struct ckpt_record *record = &result->record;
+	char size[UNITS_SIZE];
+	char *counts, *text;
+
+	if (!result->have_record)
+		return xstrdup("no checkpoint yet");
+	counts = xstrfmt("%llu %s, %s", (unsigned long long)record->files,
+			 record->files == 1 ? "file" : "files",
+			 units_format_size(size, record->bytes));
+	if (result->outcome == SAVE_UNCHANGED)
+		text = xstrfmt("%s, unchanged since %s", counts, record->id);
+	else if (result->outcome == SAVE_NOT_YET)
+		text = xstrfmt("%s in %s, not looked at since", counts, record->id);
+	else if (record->base)
+		text = xstrfmt("%s, %llu changed since %s", counts,
+			       (unsigned long long)record->changed, record->base);
+	else
+		text = xstrfmt("%s, first checkpoint", counts);
+	free(counts);
+	return text;
+}
+
+static json_t *stats(const struct save_result *result)
+{
+	const struct ckpt_record *record = &result->record;
+	bool created = result->outcome == SAVE_CREATED;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "files", json_integer((json_int_t)record->files));
+	json_object_set_new(object, "bytes", json_integer((json_int_t)record->bytes));
+	json_object_set_new(object, "changed", json_integer(created ? (json_int_t)record->changed : 0));
+	json_object_set_new(object, "new_bytes", json_integer((json_int_t)result->new_bytes));
+	json_object_set_new(object, "seconds", json_real(result->seconds));
+	return object;
+}
+
+static json_t *next_actions(const struct ckpt_record *record)
+{
+	json_t *array = json_array();
+
+	json_array_append_new(array, json_sprintf("git checkpoint diff %s", record->id));
+	json_array_append_new(array, json_sprintf("git checkpoint show --stat %s", record->id));
+	json_array_append_new(array, json_sprintf("git checkpoint restore %s", record->id));
+	return array;
+}
+
+static json_t *assumptions(void)
+{
+	json_t *array = json_array();
+
+	if (!include_ignored)
+		json_array_append_new(array, json_string("files that ignore rules leave out can be made again"));
+	json_array_append_new(array, json_string("the contents of every .git are kept safe by git itself"));
+	return array;
+}
+
+static int print_json(const struct save_result *result, int status)
+{
+	const struct ckpt_record *record = &result->record;
+	json_t *answer = json_object(), *before = json_object(), *anchors = json_array();
+	char *text = summary(result);
+
+	json_object_set_new(answer, "checkpoint_created", json_boolean(result->outcome == SAVE_CREATED));
+	json_object_set_new(answer, "checkpoint",
+			    result->have_record ? report_checkpoint(record) : json_null());
+	json_object_set_new(before, "hash",
+			    json_text(result->have_record ? record->state_hash : NULL));
+	json_object_set_new(before, "summary", json_text(text));
+	json_object_set_new(answer, "pre_mutation_state", before);
+	json_object_set_new(answer, "stats", stats(result));
+	json_object_set_new(answer, "skipped", report_skips(&result->skips));
+	json_object_set_new(answer, "next_safe_actions",
+			    result->have_record ? next_actions(record) : json_array());
+	json_object_set_new(answer, "confidence",
+			    json_real(result->have_record ? ckpt_record_confidence(record) : 0.0));
+	if (result->have_record) {
+		json_array_append_new(anchors, json_string(record->id));
+		json_array_append_new(anchors, json_sprintf("refs/checkpoints/%s", record->id));
+		json_array_append_new(anchors, json_string(record->state_hash));
+	}
+	json_object_set_new(answer, "evidence_anchors", anchors);
+	json_object_set_new(answer, "assumptions", assumptions());
+	json_object_set_new(answer, "warnings", json_texts(&record->warnings));
+	free(text);
+	return report_json(answer, status);
+}
+
+static int print_text(const struct save_result *result, int status)
+{
+	const struct ckpt_record *record = &result->record;
+	char *text = summary(result);
+
+	report_warnings(&record->warnings);
+	switch (result->outcome) {
+	case SAVE_CREATED:
+		report_text("Saved %s%s%s (%s)\n", term_color(TERM_YELLOW), record->id,
+			    term_color(TERM_RESET), text);
+		break;
+	case SAVE_UNCHANGED:
+		report_text("Nothing changed since %s%s%s\n", term_color(TERM_YELLOW), record->id,
+			    term_color(TERM_RESET));
+		break;
+	case SAVE_NOT_YET:
+		report_text(result->have_record ? "Not due yet, the newest is %s%s%s\n" :
+						  "Not due yet%s%s%s\n",
+			    term_color(TERM_YELLOW), result->have_record ? record->id : "",
+			    term_color(TERM_RESET));
+		break;
+	}
+	if (status == EXIT_INCOMPLETE && !opt_common.quiet)
+		fprintf(stderr, "warning: the checkpoint is incomplete: %llu %s not in it\n",
+			(unsigned long long)record->missing,
+			record->missing == 1 ? "path is" : "paths are");
+	free(text);
+	return report_done(status);
+}
+
+static int save(const struct strlist *args)
+{
+	struct save_opts opts = {
+		.reason = reason,
+		.source = source,
+		.step = step,
+		.pin = pin,
+		.every = (uint64_t)every,
+		.min_interval = min_interval,
+		.allow_empty = allow_empty,
+		.include_ignored = include_ignored,
+		.include_sensitive = include_sensitive,
+		.force = force,
+		.progress = term_progress,
+	};
+	struct strlist scope = STRLIST_INIT;
+	struct save_result result;
+	struct session session;
+	struct ckpt_meta meta;
+	int err, status;
+
+	ckpt_meta_init(&meta);
+	err = parse_expiry(&opts.expiry);
+	if (!err)
+		err = parse_states(&meta);
+	if (!err)
+		err = cmd_session_open(&session, SESSION_CREATE);
+	if (err) {
+		ckpt_meta_release(&meta);
+		return report_failure(err);
+	}
+	opts.states = meta.states;
+	opts.states_nr = meta.states_nr;
+	opts.scope = &scope;
+	err = parse_scope(&scope, &session, args);
+	if (!err)
+		err = ckpt_save(&result, &session, &opts);
+	term_progress_clear();
+	if (err) {
+		status = report_failure(err);
+	} else {
+		status = result.have_record && result.record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
+		status = opt_common.json ? print_json(&result, status) : print_text(&result, status);
+		save_result_release(&result);
+	}
+	strlist_release(&scope);
+	ckpt_meta_release(&meta);
+	session_close(&session);
+	return status;
+}
+
+int cmd_save(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	int err = opt_parse(&cmd_save_spec, argc, argv, &args, NULL), status;
+
+	if (err)
+		status = err > 0 ? EXIT_DONE : report_failure(err);
+	else
+		status = save(&args);
+	strlist_release(&args);
+	strlist_release(&states);
+	return status;
+}

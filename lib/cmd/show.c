@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "base/units.h"
+#include "ops/session.h"
+#include "record/contents.h"
+#include "record/lookup.h"
+#include "record/snapshot.h"
+#include "ui/changes.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool stat_, patch, files, hashes, nul;
+
+static const struct opt options[] = {
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "how much it changed, file by file", false },
+	{ OPT_FLAG, 'p', "patch", &patch, NULL, "what it changed, as a patch", false },
+	{ OPT_FLAG, 0, "files", &files, NULL, "the paths that it holds", false },
+	{ OPT_FLAG, 0, "hashes", &hashes, NULL, "exactly the bytes of which the state hash is made",
+	  false },
+	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --files: NUL behind each path, nothing quoted", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_show_spec = {
+	.command = "show",
+	.usage = "[--stat | --patch | --files [-z] | --hashes] <checkpoint>",
+	.summary = "show one checkpoint",
+	.options = options,
+};
+
+/* --- as text --- */
+
+static void field(const char *name, const char *value)
+{
+	if (value)
+		printf("%-10s %s\n", name, value);
+}
+
+static void print_project(const struct ckpt_record *record)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (!record->head && !record->branch && !record->operation)
+		return;
+	if (record->branch)
+		strbuf_addf(&text, "on %s", record->branch);
+	else
+		strbuf_addstr(&text, "detached");
+	strbuf_addf(&text, " at %.12s", record->head ? record->head : "no commit");
+	if (record->operation)
+		strbuf_addf(&text, ", %s in progress", record->operation);
+	field("Project:", text.buf);
+	strbuf_release(&text);
+}
+
+static void print_reason(const struct ckpt_record *record)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	utf8_sanitize(&text, record->reason, strlen(record->reason));
+	putchar('\n');
+	for (char *line = text.buf, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		printf("    %.*s\n", (int)(end - line), line);
+		end += *end == '\n';
+	}
+	strbuf_release(&text);
+}
+
+static void print_head(const struct ckpt_record *record)
+{
+	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE], commit[OID_HEX + 1], size[UNITS_SIZE];
+	struct strbuf text = STRBUF_INIT;
+	int64_t now = clock_now();
+
+	printf("%scheckpoint %s%s", term_color(TERM_YELLOW), record->id, term_color(TERM_RESET));
+	printf("%s%s\n", record->pinned ? " [pinned]" : "",
+	       ckpt_record_expired(record, now) ? " [expired]" : "");
+	field("Commit:", oid_hex(commit, &record->commit));
+	strbuf_addf(&text, "%s (%s)", clock_format_iso(iso, record->created_at),
+		    clock_format_age(age, record->created_at, now));
+	field("Date:", text.buf);
+	field("Source:", record->source);
+	strbuf_reset(&text);
+	strbuf_addf(&text, "%llu, %s, %llu changed", (unsigned long long)record->files,
+		    units_format_size(size, record->bytes), (unsigned long long)record->changed);
+	if (record->base)
+		strbuf_addf(&text, " since %s", record->base);
+	field("Files:", text.buf);
+	for (size_t i = 0; i < record->scope.nr; i++) {
+		strbuf_reset(&text);
+		quote_path(&text, record->scope.items[i]);
+		field(i ? "" : "Scope:", text.buf);
+	}
+	if (record->step >= 0) {
+		strbuf_reset(&text);
+		strbuf_addf(&text, "%lld", (long long)record->step);
+		field("Step:", text.buf);
+	}
+	if (record->expiry)
+		field("Expires:", clock_format_iso(iso, record->expiry));
+	field("State:", record->state_hash);
+	print_project(record);
+	strbuf_release(&text);
+}
+
+static void print_rest(const struct ckpt_record *record, const struct ckpt_meta *meta)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	print_reason(record);
+	for (size_t i = 0; i < meta->states_nr; i++) {
+		strbuf_reset(&text);
+		utf8_sanitize(&text, meta->states[i].value, meta->states[i].len);
+		printf("%s%s = %s\n", i ? "" : "\n", meta->states[i].key, text.buf);
+	}
+	for (size_t i = 0; i < meta->skips.nr; i++) {
+		strbuf_reset(&text);
+		quote_path(&text, meta->skips.items[i].path);
+		printf("%sleft out: %s (%s)\n", i ? "" : "\n", text.buf,
+		       skip_why_name(meta->skips.items[i].why));
+	}
+	strbuf_release(&text);
+}
+
+/* --- what it holds --- */
+
+static int print_file(const char *path, size_t len, const struct wt_entry *entry, void *payload)
+{
+	const char *slash = entry->kind == WT_DIR ? "/" : "";
+	json_t *array = payload;
+	char *name;
+
+	(void)len;
+	name = xstrfmt("%s%s", path, slash);
+	if (array) {
+		json_t *object = json_object();
+
+		json_object_set_new(object, "file", json_path(name));
+		json_object_set_new(object, "mode", json_sprintf("%06o", wt_entry_mode(entry)));
+		json_array_append_new(array, object);
+	} else if (nul) {
+		fwrite(name, 1, strlen(name) + 1, stdout);
+	} else {
+		struct strbuf quoted = STRBUF_INIT;
+
+		quote_path(&quoted, name);
+		printf("%s\n", quoted.buf);
+		strbuf_release(&quoted);
+	}
+	free(name);
+	return 0;
+}
+
+/* `array` NULL: to stdout. */
+static int list_files(json_t *array, struct session *session, const struct ckpt_record *record)
+{
+	struct snapshot *snapshot = NULL;
+	int err = snapshot_open(&snapshot, session->store, record);
+
+	if (!err)
+		err = snapshot_expand_all(snapshot, snapshot->root);
+	if (!err)
+		err = wt_visit(snapshot->root, print_file, array);
+	snapshot_free(snapshot);
+	return err;
+}
+
+static int write_piece(const char *data, size_t len, void *payload)
+{
+	(void)payload;
+	fwrite(data, 1, len, stdout);
+	return 0;
+}
+
+static int print_hashes(struct session *session, const struct ckpt_record *record)
+{
+	struct snapshot *snapshot = NULL;
+	int err = snapshot_open(&snapshot, session->store, record);
+
+	if (!err)
+		err = contents_hash(snapshot, session->threads);
+	if (!err)
+		err = statehash_lines(snapshot->root, write_piece, NULL);
+	snapshot_free(snapshot);
+	return err;
+}
+
+/* --- the command --- */
+
+static int print_json(struct session *session, const struct ckpt_record *record,
+		      const struct ckpt_meta *meta)
+{
+	json_t *answer = report_listed(record), *changed = NULL, *state = json_object(),
+	       *project = json_object();
+	int err = changes_json_of(&changed, session, record);
+
+	if (err) {
+		json_decref(answer);
+		json_decref(state);
+		json_decref(project);
+		return report_failure(err);
+	}
+	json_object_set_new(answer, "changed_files", changed);
+	json_object_set_new(answer, "skipped", report_skips(&meta->skips));
+	json_object_set_new(answer, "confidence", json_real(ckpt_record_confidence(record)));
+	for (size_t i = 0; i < meta->states_nr; i++) {
+		json_t *key = json_text(meta->states[i].key);
+
+		json_object_set_new(state, json_string_value(key), json_text(meta->states[i].value));
+		json_decref(key);
+	}
+	json_object_set_new(answer, "state", state);
+	json_object_set_new(project, "head", json_text(record->head));
+	json_object_set_new(project, "branch", json_text(record->branch));
+	json_object_set_new(project, "operation", json_text(record->operation));
+	json_object_set_new(answer, "project", project);
+	json_object_set_new(answer, "warnings", json_texts(&record->warnings));
+	if (files) {
+		json_t *array = json_array();
+
+		err = list_files(array, session, record);
+		json_object_set_new(answer, "files", array);
+	}
+	if (err) {
+		json_decref(answer);
+		return report_failure(err);
+	}
+	return report_json(answer, EXIT_DONE);
+}
+
+static int print_text(struct session *session, const struct ckpt_record *record,
+		      const struct ckpt_meta *meta)
+{
+	int err = 0;
+
+	if (files)
+		err = list_files(NULL, session, record);
+	else if (hashes)
+		err = print_hashes(session, record);
+	else {
+		print_head(record);
+		print_rest(record, meta);
+		if (stat_ || patch)
+			putchar('\n');
+		if (stat_)
+			err = changes_print_stat_of(session, record);
+		else if (patch)
+			err = changes_print_patch_of(session, record);
+	}
+	return err ? report_failure(err) : report_done(EXIT_DONE);
+}
+
+static int show(struct session *session, const char *name)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct ckpt_meta meta;
+	int err = ckpt_lookup(&record, session->store, name), status;
+
+	if (err)
+		return report_failure(err);
+	err = ckpt_meta_read(&meta, session->store, &record, false);
+	if (err) {
+		ckpt_record_release(&record);
+		return report_failure(err);
+	}
+	if (opt_common.json) {
+		status = print_json(session, &record, &meta);
+	} else if (opt_common.quiet) {
+		status = EXIT_DONE;
+	} else {
+		if (!hashes && !nul)
+			term_pager_start(session->gitconfig);
+		status = print_text(session, &record, &meta);
+		term_pager_end();
+	}
+	ckpt_meta_release(&meta);
+	ckpt_record_release(&record);
+	return status;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct session session;
+	int err = opt_parse(&cmd_show_spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && stat_ + patch + files + hashes > 1)
+		err = ckpt_error_set(CKPT_EUSAGE, "only one of --stat, --patch, --files and --hashes "
+						  "can be shown at a time");
+	if (!err && hashes && opt_common.json)
+		err = ckpt_error_set(CKPT_EUSAGE, "option '--hashes' prints bytes, not JSON");
+	if (!err && args.nr != 1)
+		err = ckpt_error_set(CKPT_EUSAGE, "show takes one checkpoint, such as @ for the newest");
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err) {
+		strlist_release(&args);
+		return report_failure(err);
+	}
+	status = show(&session, args.items[0]);
+	strlist_release(&args);
+	session_close(&session);
+	return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/units.h"
+#include "ops/diff.h"
+#include "ops/list.h"
+#include "ops/session.h"
+#include "record/snapshot.h"
+#include "store/store.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <stdlib.h>
+
+static const struct opt options[] = {
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_status_spec = {
+	.command = "status",
+	.usage = "",
+	.summary = "the newest checkpoint, what changed since, disk use",
+	.options = options,
+};
+
+struct overview {
+	struct ckpt_records records;
+	const struct ckpt_record *newest; /* NULL: none */
+	size_t added, modified, deleted;  /* since then */
+	uint64_t bytes;
+};
+
+static int count_changes(struct overview *overview, struct session *session)
+{
+	struct diff diff;
+	int err = diff_worktree(&diff, session, overview->newest, NULL, term_progress);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < diff.changes.nr; i++) {
+		enum change_kind kind = diff.changes.items[i].kind;
+
+		overview->added += kind == CHANGE_ADDED;
+		overview->deleted += kind == CHANGE_DELETED;
+		overview->modified += kind == CHANGE_MODIFIED || kind == CHANGE_TYPE;
+	}
+	diff_release(&diff);
+	return 0;
+}
+
+static int look(struct overview *overview, struct session *session)
+{
+	int err = ops_list(&overview->records, session);
+
+	if (err || !session->store)
+		return err;
+	overview->bytes = fs_disk_usage(session->store->dirfd, ".");
+	if (!overview->records.nr)
+		return 0;
+	overview->newest = &overview->records.items[overview->records.nr - 1];
+	return count_changes(overview, session);
+}
+
+static int print_json(const struct overview *overview, const struct session *session)
+{
+	json_t *answer = json_object(), *disk = json_object();
+	uint64_t budget = session->settings.max_size;
+
+	json_object_set_new(answer, "worktree", json_path(session->worktree));
+	json_object_set_new(answer, "store",
+			    session->store ? json_path(session->store->path) : json_null());
+	json_object_set_new(answer, "newest",
+			    overview->newest ? report_listed(overview->newest) : json_null());
+	json_object_set_new(answer, "changes",
+			    json_pack("{s:I,s:I,s:I}", "added", (json_int_t)overview->added,
+				      "modified", (json_int_t)overview->modified, "deleted",
+				      (json_int_t)overview->deleted));
+	json_object_set_new(answer, "checkpoints", json_integer((json_int_t)overview->records.nr));
+	json_object_set_new(disk, "bytes", json_integer((json_int_t)overview->bytes));
+	json_object_set_new(disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
+	json_object_set_new(answer, "disk", disk);
+	json_object_set_new(answer, "warnings", json_texts(&overview->records.damaged));
+	return report_json(answer, EXIT_DONE);
+}
+
+static void print_newest(const struct overview *overview)
+{
+	const struct ckpt_record *newest = overview->newest;
+	size_t changes = overview->added + overview->modified + overview->deleted;
+	char age[CLOCK_ISO_SIZE];
+	char *line;
+
+	if (!newest) {
+		report_text("Newest:      %snone%s, 'git checkpoint save' takes one\n",
+			    term_color(TERM_RED), term_color(TERM_RESET));
+		return;
+	}
+	line = report_reason_line(newest);
+	report_text("Newest:      %s%s%s, %s: %s\n", term_color(TERM_YELLOW), newest->id,
+		    term_color(TERM_RESET), clock_format_age(age, newest->created_at, clock_now()),
+		    line);
+	free(line);
+	if (newest->missing)
+		report_text("             %sincomplete, %llu left out%s\n", term_color(TERM_RED),
+			    (unsigned long long)newest->missing, term_color(TERM_RESET));
+	if (changes)
+		report_text("Since then:  %zu added, %zu modified, %zu deleted\n", overview->added,
+			    overview->modified, overview->deleted);
+	else
+		report_text("Since then:  %snothing changed%s\n", term_color(TERM_GREEN),
+			    term_color(TERM_RESET));
+}
+
+static int print_text(const struct overview *overview, const struct session *session)
+{
+	char used[UNITS_SIZE], budget[UNITS_SIZE];
+
+	report_warnings(&overview->records.damaged);
+	report_text("Worktree:    %s\n", session->worktree);
+	print_newest(overview);
+	report_text("Checkpoints: %zu\n", overview->records.nr);
+	report_text("Disk use:    %s", units_format_size(used, overview->bytes));
+	if (session->settings.max_size)
+		report_text(" of %s", units_format_size(budget, session->settings.max_size));
+	report_text("\n");
+	if (session->store)
+		report_text("Store:       %s\n", session->store->path);
+	return report_done(EXIT_DONE);
+}
+
+int cmd_status(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct overview overview = { 0 };
+	struct session session;
+	int err = opt_parse(&cmd_status_spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "status takes no arguments, but got '%s'",
+				     args.items[0]);
+	strlist_release(&args);
+	if (!err)
+		err = cmd_session_open(&session, 0);
+	if (err)
+		return report_failure(err);
+	err = look(&overview, &session);
+	term_progress_clear();
+	if (err)
+		status = report_failure(err);
+	else
+		status = opt_common.json ? print_json(&overview, &session) :
+					   print_text(&overview, &session);
+	ckpt_records_release(&overview.records);
+	session_close(&session);
+	return status;
+}

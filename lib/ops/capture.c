@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/capture.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "ops/session.h"
+#include "store/objects.h"
+#include "store/store.h"
+#include "worktree/statcache.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The store's info/exclude, which the user may have edited; what a new store would have. */
+static int load_defaults(struct strbuf *out, const struct session *session)
+{
+	if (session->store && !fs_read_file(out, session->store->dirfd, "info/exclude"))
+		return 0;
+	strbuf_reset(out);
+	strbuf_addstr(out, rules_default_patterns);
+	return 0;
+}
+
+static int open_rules(struct capture *capture, const struct capture_opts *opts)
+{
+	struct session *session = capture->session;
+	struct strbuf defaults = STRBUF_INIT;
+	struct rules_opts rules = {
+		.root = session->worktree,
+		.repo = session->repo,
+		.config = session->gitconfig,
+		.exclude = &session->settings.exclude,
+		.sensitive = &session->settings.sensitive,
+		.include_ignored = opts->include_ignored,
+		.include_sensitive = opts->include_sensitive,
+	};
+	int err = load_defaults(&defaults, session);
+
+	rules.defaults = defaults.buf;
+	if (!err)
+		err = rules_open(&capture->rules, &rules);
+	strbuf_release(&defaults);
+	return err;
+}
+
+/*
+ * Objects that the cache names are there if the checkpoint that it describes
+ * is, and if no pack was removed since. Else each is asked for.
+ */
+static void open_cache(struct capture *capture, const struct ref_list *refs)
+{
+	struct store *store = capture->session->store;
+	const struct statcache_head *head;
+
+	if (!store)
+		return;
+	capture->cache = statcache_open(store->dirfd, "checkpoint/statcache");
+	if (!capture->cache)
+		return;
+	head = statcache_head(capture->cache);
+	for (size_t i = refs->nr; i-- && !capture->objects_there;)
+		capture->objects_there = oid_equal(&refs->items[i].commit, &head->commit);
+	if (head->packs != objects_packs_fingerprint(store))
+		capture->objects_there = false;
+}
+
+/* Trees may have lost what is in them; build them again. */
+static void distrust(struct wt_dir *dir)
+{
+	dir->known = false;
+	for (size_t i = 0; i < dir->nr; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			distrust(dir->entries[i].dir);
+}
+
+int capture_scan(struct capture *out, struct session *session, const struct ref_list *refs,
+		 const struct capture_opts *opts)
+{
+	struct scan_opts scan = {
+		.root = session->worktree,
+		.scope = opts->scope,
+		.max_files = opts->no_limit ? 0 : session->settings.max_files,
+		.max_file_size = session->settings.max_file_size,
+		.threads = session->threads,
+		.progress = opts->progress,
+	};
+	struct stat home;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->session = session;
+	out->progress = opts->progress;
+	err = open_rules(out, opts);
+	if (err)
+		goto out;
+	open_cache(out, refs);
+	if (!stat(session->home, &home)) {
+		scan.avoid_dev = home.st_dev;
+		scan.avoid_ino = home.st_ino;
+	}
+	scan.rules = out->rules;
+	scan.cache = out->cache;
+	err = scan_run(&out->scan, &scan);
+	if (err)
+		goto out;
+	out->untouched = out->objects_there && out->scan->root->known &&
+			 !out->scan->dir_modes_changed && !(opts->scope && opts->scope->nr);
+	if (!out->objects_there)
+		distrust(out->scan->root);
+out:
+	if (err)
+		capture_release(out);
+	return err;
+}
+
+int capture_read(struct capture *capture, struct pack *pack)
+{
+	struct session *session = capture->session;
+	struct ingest_opts opts = {
+		.store = session->store,
+		.pack = pack,
+		.scan = capture->scan,
+		.max_file_size = session->settings.max_file_size,
+		.objects_there = capture->objects_there,
+		.threads = session->threads,
+		.progress = capture->progress,
+	};
+	int err = ingest_run(&capture->read, &opts);
+
+	return err ? err : ingest_trees(capture->scan->root, pack);
+}
+
+const struct oid *capture_cached_commit(const struct capture *capture)
+{
+	return capture->cache ? &statcache_head(capture->cache)->commit : NULL;
+}
+
+void capture_release(struct capture *capture)
+{
+	scan_free(capture->scan);
+	rules_close(capture->rules);
+	statcache_close(capture->cache);
+	memset(capture, 0, sizeof(*capture));
+}

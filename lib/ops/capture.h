@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_CAPTURE_H
+#define CKPT_OPS_CAPTURE_H
+
+#include "store/ingest.h"
+#include "store/refs.h"
+#include "worktree/scan.h"
+
+#include <stdbool.h>
+
+struct pack;
+struct rules;
+struct session;
+struct statcache;
+
+/**
+ * The present state of the worktree: scanned, and where the stat cache does
+ * not know a file, read. `save` writes what it reads into a pack, `diff` and
+ * `status` only name it.
+ */
+struct capture_opts {
+	const struct strlist *scope; /**< sorted; empty: all */
+	bool include_ignored;
+	bool include_sensitive;
+	bool no_limit; /**< of maxFiles */
+	progress_fn progress;
+};
+
+struct capture {
+	struct session *session;
+	struct rules *rules;
+	struct statcache *cache;
+	struct scan *scan;
+	progress_fn progress;
+	bool objects_there; /**< what the cache knows is in the store for certain */
+	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
+	struct ingest_result read;
+};
+
+/**
+ * Walk. `refs` tells which checkpoints exist; NULL if there is no store. On
+ * failure nothing is left to be released.
+ */
+int capture_scan(struct capture *out, struct session *session, const struct ref_list *refs,
+		 const struct capture_opts *opts);
+
+/** Read what is not known and build the trees. `pack` may be NULL. */
+int capture_read(struct capture *capture, struct pack *pack);
+
+/** The commit that the cache describes, or NULL. */
+const struct oid *capture_cached_commit(const struct capture *capture);
+
+void capture_release(struct capture *capture);
+
+#endif

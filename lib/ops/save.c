@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/save.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "ops/cadence.h"
+#include "ops/compare.h"
+#include "ops/newid.h"
+#include "ops/session.h"
+#include "ops/warnings.h"
+#include "record/audit.h"
+#include "record/lookup.h"
+#include "record/manifest.h"
+#include "record/snapshot.h"
+#include "store/pack.h"
+#include "store/store.h"
+#include "worktree/repo.h"
+#include "worktree/statcache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All that one save works with. */
+struct save {
+	struct session *session;
+	const struct save_opts *opts;
+	struct store *store;
+	struct ref_list refs;
+	bool have_newest;
+	struct ckpt_record newest; /* of the same scope */
+	struct ckpt_meta newest_meta;
+	struct capture capture;
+	struct pack *pack;
+	struct ckpt_meta meta;
+};
+
+void save_result_release(struct save_result *result)
+{
+	ckpt_record_release(&result->record);
+	skip_list_release(&result->skips);
+	memset(result, 0, sizeof(*result));
+}
+
+/* Places that nobody means to save as a whole. */
+static int check_place(const struct session *session)
+{
+	const char *home = getenv("HOME");
+	char *real = home ? path_real(home) : NULL;
+	bool is_home = real && !strcmp(real, session->worktree);
+
+	free(real);
+	if (strcmp(session->worktree, "/") && !is_home)
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED, "'%s' is %s; use --force to save it anyway",
+			      session->worktree, is_home ? "your home directory" : "the whole system");
+}
+
+static int load_newest(struct save *save)
+{
+	int err = ckpt_lookup_newest(&save->newest, save->store, &save->refs, save->opts->scope);
+
+	if (err == CKPT_ENOTFOUND)
+		return 0;
+	if (err)
+		return err;
+	/* One whose metadata is damaged is no base for anything, but no obstacle either. */
+	if (ckpt_meta_read(&save->newest_meta, save->store, &save->newest, false)) {
+		ckpt_record_release(&save->newest);
+		return 0;
+	}
+	save->have_newest = true;
+	return 0;
+}
+
+/* --- has anything changed? --- */
+
+static bool has_state(const struct ckpt_meta *meta, const struct ckpt_state *state)
+{
+	for (size_t i = 0; i < meta->states_nr; i++)
+		if (!strcmp(meta->states[i].key, state->key))
+			return meta->states[i].len == state->len &&
+			       !memcmp(meta->states[i].value, state->value, state->len);
+	return false;
+}
+
+/* What the command line says, apart from the files. */
+static bool request_is_new(const struct save *save)
+{
+	const struct save_opts *opts = save->opts;
+
+	if (!save->have_newest || opts->allow_empty)
+		return true;
+	if (opts->step >= 0 && opts->step != save->newest.step)
+		return true;
+	if (opts->pin && !save->newest.pinned)
+		return true;
+	for (size_t i = 0; i < opts->states_nr; i++)
+		if (!has_state(&save->newest_meta, &opts->states[i]))
+			return true;
+	return false;
+}
+
+/* The same paths could not be captured, for the same reasons. */
+static bool same_missing(const struct skip_list *a, const struct skip_list *b)
+{
+	size_t i = 0, j = 0;
+
+	for (;;) {
+		while (i < a->nr && !skip_why_incomplete(a->items[i].why))
+			i++;
+		while (j < b->nr && !skip_why_incomplete(b->items[j].why))
+			j++;
+		if (i == a->nr || j == b->nr)
+			return i == a->nr && j == b->nr;
+		if (a->items[i].why != b->items[j].why || strcmp(a->items[i].path, b->items[j].path))
+			return false;
+		i++;
+		j++;
+	}
+}
+
+/* Known from the scan alone, without having read anything. */
+static bool untouched(const struct save *save)
+{
+	const struct oid *cached = capture_cached_commit(&save->capture);
+
+	return save->capture.untouched && !request_is_new(save) &&
+	       oid_equal(cached, &save->newest.commit) &&
+	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
+}
+
+static bool same_state(const struct save *save)
+{
+	return !request_is_new(save) &&
+	       oid_equal(&save->capture.scan->root->tree, &save->newest.tree) &&
+	       save->meta.modes.len == save->newest_meta.modes.len &&
+	       !memcmp(save->meta.modes.buf, save->newest_meta.modes.buf, save->meta.modes.len) &&
+	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
+}
+
+/* --- the new checkpoint --- */
+
+static int count_changes(uint64_t *out, struct save *save)
+{
+	struct compare_side before = { 0 }, after = { .root = save->capture.scan->root };
+	struct snapshot *snapshot = NULL;
+	struct change_list changes;
+	struct modes modes;
+	int err;
+
+	if (!save->have_newest) {
+		struct wt_counts counts;
+
+		wt_count(&counts, save->capture.scan->root);
+		*out = counts.files;
+		return 0;
+	}
+	err = modes_parse(&modes, save->meta.modes.buf, save->meta.modes.len);
+	if (err)
+		return err;
+	after.modes = &modes;
+	err = snapshot_open(&snapshot, save->store, &save->newest);
+	if (!err) {
+		before.root = snapshot->root;
+		before.snapshot = snapshot;
+		before.modes = &snapshot->modes;
+		err = compare_run(&changes, &before, &after, NULL);
+	}
+	if (!err) {
+		*out = changes.nr;
+		change_list_release(&changes);
+	}
+	snapshot_free(snapshot);
+	modes_release(&modes);
+	return err;
+}
+
+static void set_project(struct ckpt_record *record, const struct repo *repo)
+{
+	struct repo_state state = { 0 };
+
+	record->type = xstrdup(repo ? "git_stash" : "file_backup");
+	if (!repo || repo_read_state(&state, repo))
+		return;
+	/* Takes over the strings. */
+	record->head = state.head;
+	record->branch = state.branch;
+	record->operation = state.operation;
+}
+
+static int fill_record(struct ckpt_record *record, struct save *save)
+{
+	const struct save_opts *opts = save->opts;
+	struct scan *scan = save->capture.scan;
+	struct wt_counts counts;
+	int err;
+
+	*record = (struct ckpt_record)CKPT_RECORD_INIT;
+	record->created_at = clock_now();
+	err = ckpt_new_id(record->id, &save->refs, record->created_at);
+	if (!err)
+		err = count_changes(&record->changed, save);
+	if (err)
+		return err;
+	record->tree = scan->root->tree;
+	record->reason = xstrdup(opts->reason);
+	record->source = xstrdup(opts->source);
+	record->step = opts->step;
+	record->expiry = opts->expiry;
+	record->pinned = opts->pin;
+	record->include_ignored = opts->include_ignored;
+	record->include_sensitive = opts->include_sensitive;
+	strlist_extend(&record->scope, opts->scope);
+	for (size_t i = 0; i < opts->states_nr; i++)
+		strlist_add(&record->state_keys, opts->states[i].key);
+	strlist_sort_unique(&record->state_keys);
+	statehash(record->state_hash, scan->root);
+	wt_count(&counts, scan->root);
+	record->files = counts.files;
+	record->bytes = counts.bytes;
+	record->missing = skip_list_incomplete(&scan->skips);
+	if (save->have_newest)
+		record->base = xstrdup(save->newest.id);
+	set_project(record, save->session->repo);
+	save_warnings(&record->warnings, scan, rules_warnings(save->capture.rules));
+	return 0;
+}
+
+/* Step 3: what can be made again. A failure here must not make a taken checkpoint look failed. */
+static void write_derived(struct save *save, const struct ckpt_record *record)
+{
+	refs_set_latest(save->store, &record->commit);
+	if (!ckpt_manifest_agrees(save->store, &save->refs) ||
+	    ckpt_manifest_append(save->store, record))
+		(void)ckpt_manifest_rebuild(save->store);
+	(void)ckpt_audit_add(save->store, "save", record->id, &record->commit, record->reason,
+			     record->state_hash);
+}
+
+static void write_cache(struct save *save, const struct oid *commit)
+{
+	struct statcache_head head = {
+		.commit = *commit,
+		.packs = objects_packs_fingerprint(save->store),
+	};
+
+	/* A scope's tree would make the next full save forget the rest. */
+	if (!save->opts->scope->nr)
+		(void)statcache_write(save->store->dirfd, "checkpoint/statcache", &head,
+				      save->capture.scan->root);
+}
+
+static int create(struct save_result *out, struct save *save)
+{
+	int err = fill_record(&out->record, save);
+
+	if (!err)
+		err = ckpt_record_write(&out->record, &save->meta, save->pack);
+	if (!err)
+		err = pack_commit(save->pack, &out->new_bytes);
+	if (!err)
+		err = refs_create(save->store, out->record.id, &out->record.commit);
+	if (err) {
+		ckpt_record_release(&out->record);
+		return err;
+	}
+	write_derived(save, &out->record);
+	write_cache(save, &out->record.commit);
+	out->outcome = SAVE_CREATED;
+	out->have_record = true;
+	out->skips = save->meta.skips;
+	memset(&save->meta.skips, 0, sizeof(save->meta.skips));
+	return 0;
+}
+
+/* Answer with the newest checkpoint instead of a new one. */
+static int answer_newest(struct save_result *out, struct save *save, enum save_outcome outcome)
+{
+	out->outcome = outcome;
+	if (!save->have_newest)
+		return 0;
+	out->have_record = true;
+	out->record = save->newest;
+	out->skips = save->newest_meta.skips;
+	save->newest = (struct ckpt_record)CKPT_RECORD_INIT;
+	memset(&save->newest_meta.skips, 0, sizeof(save->newest_meta.skips));
+	return 0;
+}
+
+static int take(struct save_result *out, struct save *save)
+{
+	const struct save_opts *opts = save->opts;
+	struct capture_opts capture = {
+		.scope = opts->scope,
+		.include_ignored = opts->include_ignored,
+		.include_sensitive = opts->include_sensitive,
+		.no_limit = opts->force,
+		.progress = opts->progress,
+	};
+	int err = capture_scan(&save->capture, save->session, &save->refs, &capture);
+
+	if (err)
+		return err;
+	if (untouched(save))
+		return answer_newest(out, save, SAVE_UNCHANGED);
+	save->pack = pack_new(save->store, save->session->threads,
+			      (unsigned)save->session->settings.compression);
+	err = capture_read(&save->capture, save->pack);
+	if (err)
+		return err;
+	modes_encode(&save->meta.modes, save->capture.scan->root);
+	if (same_state(save)) {
+		/* Read again, or distrusted, in vain: not next time. */
+		write_cache(save, &save->newest.commit);
+		return answer_newest(out, save, SAVE_UNCHANGED);
+	}
+	for (size_t i = 0; i < save->capture.scan->skips.nr; i++)
+		skip_list_add(&save->meta.skips, save->capture.scan->skips.items[i].path,
+			      save->capture.scan->skips.items[i].why);
+	for (size_t i = 0; i < opts->states_nr; i++)
+		ckpt_meta_add_state(&save->meta, opts->states[i].key, opts->states[i].value,
+				    opts->states[i].len);
+	return create(out, save);
+}
+
+static int locked(struct save_result *out, struct save *save)
+{
+	int err = objects_open(save->store);
+	bool due = true;
+
+	if (!err)
+		err = refs_list(&save->refs, save->store);
+	if (!err)
+		err = load_newest(save);
+	if (!err)
+		err = cadence_due(&due, save->store, save->opts,
+				  save->have_newest ? &save->newest : NULL);
+	if (err)
+		return err;
+	return due ? take(out, save) : answer_newest(out, save, SAVE_NOT_YET);
+}
+
+int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts)
+{
+	struct save save = {
+		.session = session,
+		.opts = opts,
+		.store = session->store,
+		.newest = CKPT_RECORD_INIT,
+	};
+	double start = clock_monotonic();
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	ckpt_meta_init(&save.meta);
+	ckpt_meta_init(&save.newest_meta);
+	if (!opts->force)
+		err = check_place(session);
+	if (!err)
+		err = store_lock(session->store, session->settings.lock_timeout);
+	if (!err)
+		err = locked(out, &save);
+	pack_free(save.pack);
+	capture_release(&save.capture);
+	ckpt_meta_release(&save.meta);
+	ckpt_meta_release(&save.newest_meta);
+	ckpt_record_release(&save.newest);
+	ref_list_release(&save.refs);
+	out->seconds = clock_monotonic() - start;
+	return err;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_SAVE_H
+#define CKPT_OPS_SAVE_H
+
+#include "ops/capture.h"
+#include "record/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+/**
+ * Taking a checkpoint. What is written, in this order, and what each step
+ * guarantees:
+ *
+ *  1. The pack with all new objects, read back and synced. A crash before or
+ *     in this step leaves a temporary that the next save removes.
+ *  2. The ref. This instant makes the checkpoint exist; it is durable when the
+ *     call returns, and all that it needs was durable before.
+ *  3. Manifest line, audit line, stat cache. Losing them loses nothing: the
+ *     first is made anew from the refs, without the last all files are read.
+ *
+ * Nothing is written at all if nothing changed since the newest checkpoint of
+ * the same scope.
+ */
+struct save_opts {
+	const char *reason;
+	const char *source;
+	int64_t step;   /**< -1: none */
+	int64_t expiry; /**< 0: never */
+	bool pin;
+	const struct ckpt_state *states;
+	size_t states_nr;
+	uint64_t every;       /**< 0: not asked for */
+	int64_t min_interval; /**< seconds, 0: not asked for */
+	bool allow_empty;
+	bool include_ignored;
+	bool include_sensitive;
+	bool force;
+	const struct strlist *scope; /**< sorted paths below the root; empty: all */
+	progress_fn progress;
+};
+
+enum save_outcome {
+	SAVE_CREATED,
+	SAVE_UNCHANGED, /**< `record` is the newest of the scope, which this state equals */
+	SAVE_NOT_YET,   /**< --every or --min-interval said so; `record` is the newest, if there is one */
+};
+
+struct save_result {
+	enum save_outcome outcome;
+	bool have_record;
+	struct ckpt_record record;
+	struct skip_list skips;
+	uint64_t new_bytes; /**< added to the store */
+	double seconds;
+};
+
+/**
+ * The session must have a store (SESSION_CREATE). CKPT_EREFUSED: a place that
+ * is not saved without `force`. CKPT_ELOCKED: see store_lock().
+ */
+int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts);
+void save_result_release(struct save_result *result);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/session.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/pool.h"
+#include "store/store.h"
+#include "worktree/gitconfig.h"
+#include "worktree/repo.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Outside of git: the nearest directory upwards that has a store, else the current one. */
+static char *plain_worktree(const struct session *session)
+{
+	char *dir = xstrdup(session->cwd);
+
+	for (;;) {
+		char *slash;
+
+		if (store_exists(session->home, dir))
+			return dir;
+		slash = strrchr(dir, '/');
+		if (!slash || !dir[1])
+			break;
+		slash[slash == dir ? 1 : 0] = '\0';
+	}
+	free(dir);
+	return xstrdup(session->cwd);
+}
+
+static int find_worktree(struct session *session)
+{
+	int err = repo_discover(&session->repo);
+
+	if (err && err != CKPT_ENOTFOUND)
+		return err;
+	session->worktree = err ? plain_worktree(session) : xstrdup(session->repo->worktree);
+	if (path_below(session->worktree, session->home))
+		return ckpt_error_set(CKPT_ERROR,
+				      "'%s' is where checkpoints are kept, it cannot be saved itself",
+				      session->worktree);
+	return 0;
+}
+
+static int open_store(struct session *session, unsigned flags)
+{
+	int err = flags & SESSION_CREATE ? store_open_or_create(&session->store, session->worktree) :
+					   store_open(&session->store, session->worktree);
+
+	return err == CKPT_ENOTFOUND && !(flags & SESSION_STORE) ? 0 : err;
+}
+
+int session_open(struct session *out, unsigned flags)
+{
+	char *store_file = NULL;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->cwd = path_real(".");
+	if (!out->cwd)
+		return ckpt_error_errno("unable to find the current directory");
+	err = store_home(&out->home);
+	if (!err)
+		err = find_worktree(out);
+	if (!err)
+		err = open_store(out, flags);
+	if (!err)
+		err = gitconfig_open(&out->gitconfig, out->repo);
+	if (!err) {
+		if (out->store)
+			store_file = xstrfmt("%s/checkpoint/config", out->store->path);
+		err = ckpt_settings_load(&out->settings, out->gitconfig, store_file);
+		free(store_file);
+	}
+	if (err) {
+		session_close(out);
+		return err;
+	}
+	out->threads = out->settings.threads ? (unsigned)out->settings.threads :
+					       pool_default_threads();
+	return 0;
+}
+
+void session_close(struct session *session)
+{
+	ckpt_settings_release(&session->settings);
+	gitconfig_close(session->gitconfig);
+	store_close(session->store);
+	repo_free(session->repo);
+	free(session->worktree);
+	free(session->home);
+	free(session->cwd);
+	memset(session, 0, sizeof(*session));
+}
+
+/* The first directory on the way to `path` that is a symbolic link, or NULL. */
+static char *link_on_the_way(const char *root, const char *path)
+{
+	struct strbuf full = STRBUF_INIT;
+	const char *slash = path;
+	char *found = NULL;
+
+	while (!found && (slash = strchr(slash, '/'))) {
+		struct stat st;
+
+		strbuf_reset(&full);
+		strbuf_addf(&full, "%s/%.*s", root, (int)(slash - path), path);
+		if (!lstat(full.buf, &st) && S_ISLNK(st.st_mode))
+			found = xmemdupz(path, (size_t)(slash - path));
+		slash++;
+	}
+	strbuf_release(&full);
+	return found;
+}
+
+int session_path(struct strbuf *out, const struct session *session, const char *typed)
+{
+	struct strbuf full = STRBUF_INIT;
+	const char *below;
+	char *link;
+	int err = 0;
+
+	if (!*typed)
+		return ckpt_error_set(CKPT_ERROR, "an empty path names nothing");
+	path_absolute(&full, session->cwd, typed);
+	below = path_below(full.buf, session->worktree);
+	if (!below && typed[0] == '/') {
+		/* An absolute path may lead here through a link above the worktree. */
+		const char *name = strrchr(full.buf, '/') + 1;
+		char *dir = xmemdupz(full.buf, (size_t)(name - full.buf)), *real = path_real(dir);
+
+		if (real) {
+			char *joined = xstrfmt("%s/%s", real, name);
+
+			path_absolute(&full, "/", joined);
+			below = path_below(full.buf, session->worktree);
+			free(joined);
+		}
+		free(real);
+		free(dir);
+	}
+	if (!below) {
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is outside of '%s'", typed,
+				     session->worktree);
+	} else if (path_has_dotgit(below)) {
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is in a .git, which is never touched",
+				     typed);
+	} else {
+		strbuf_reset(out);
+		strbuf_addstr(out, below);
+		link = link_on_the_way(session->worktree, below);
+		if (link)
+			err = ckpt_error_set(CKPT_ERROR, "'%s' is beyond the symbolic link '%s'",
+					     typed, link);
+		free(link);
+	}
+	strbuf_release(&full);
+	return err;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_SESSION_H
+#define CKPT_OPS_SESSION_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "record/settings.h"
+
+#include <stdbool.h>
+
+struct gitconfig;
+struct repo;
+struct store;
+
+/**
+ * What every command begins with: which worktree, which settings, which store.
+ */
+struct session {
+	char *cwd;         /**< real path of the current directory */
+	char *worktree;    /**< real path of the worktree's root */
+	char *home;        /**< of all stores */
+	struct repo *repo; /**< NULL outside of git */
+	struct gitconfig *gitconfig;
+	struct ckpt_settings settings;
+	struct store *store; /**< NULL: there is none yet */
+	unsigned threads;
+};
+
+enum session_flags {
+	SESSION_CREATE = 1 << 0, /**< make the store if there is none */
+	SESSION_STORE = 1 << 1,  /**< fail with CKPT_ENOTFOUND if there is none */
+};
+
+/** On failure nothing is left to be closed. */
+int session_open(struct session *out, unsigned flags);
+void session_close(struct session *session);
+
+/**
+ * Turn a path that a user typed, relative to the current directory, into one
+ * relative to the worktree's root ("" for the root itself). Fails if it lies
+ * outside, in a .git, or beyond a symbolic link.
+ */
+int session_path(struct strbuf *out, const struct session *session, const char *typed);
+
+#endif

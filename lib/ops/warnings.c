@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/warnings.h"
+
+#include "base/quote.h"
+#include "worktree/scan.h"
+
+#include <stdlib.h>
+
+/* Of one kind; a thousand of them would hide the others. */
+enum { SHOWN = 20 };
+
+static void add(struct strlist *out, size_t *count, const char *path, const char *what)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	if ((*count)++ < SHOWN) {
+		quote_path(&quoted, path);
+		strlist_addf(out, "%s %s", quoted.buf, what);
+	}
+	strbuf_release(&quoted);
+}
+
+static void add_more(struct strlist *out, size_t count, const char *what)
+{
+	if (count > SHOWN)
+		strlist_addf(out, "%zu more %s", count - SHOWN, what);
+}
+
+static void add_skips(struct strlist *out, const struct scan *scan, enum skip_why why,
+		      const char *what)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < scan->skips.nr; i++)
+		if (scan->skips.items[i].why == why)
+			add(out, &count, scan->skips.items[i].path, what);
+	add_more(out, count, what);
+}
+
+static void add_paths(struct strlist *out, const struct strlist *paths, const char *what)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < paths->nr; i++)
+		add(out, &count, paths->items[i], what);
+	add_more(out, count, what);
+}
+
+void save_warnings(struct strlist *out, const struct scan *scan, const struct strlist *rules)
+{
+	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint");
+	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint");
+	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint");
+	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive takes it");
+	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
+	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
+	add_paths(out, &scan->defaults_left_out,
+		  "was left out by a default pattern; '!' and its name in .gitignore takes it in");
+	strlist_extend(out, rules);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_WARNINGS_H
+#define CKPT_OPS_WARNINGS_H
+
+#include "base/strlist.h"
+
+struct scan;
+
+/** What a person must know about a checkpoint: a sentence for each thing left out unasked. */
+void save_warnings(struct strlist *out, const struct scan *scan, const struct strlist *rules);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/options.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/quote.h"
+#include "base/strbuf.h"
+#include "base/units.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	USAGE_WIDTH = 80,
+	HELP_COLUMN = 26, /* where git begins the help of an option */
+	COMMON_NR = 3,
+};
+
+struct opt_common opt_common;
+
+static bool help_wanted;
+
+static const struct opt common_options[COMMON_NR] = {
+	{ OPT_FLAG, 'h', "help", &help_wanted, NULL, "show this help", false },
+	{ OPT_FLAG, 'q', "quiet", &opt_common.quiet, NULL, "say nothing but errors", false },
+	{ OPT_FLAG, 0, "json", &opt_common.json, NULL, "print the result as JSON", false },
+};
+
+/* The options of a command and those of all, of which it may have taken letters and names. */
+struct rows {
+	struct opt *items;
+	size_t nr;
+};
+
+static void rows_init(struct rows *rows, const struct opt_spec *spec)
+{
+	size_t own = 0;
+
+	while (spec->options && spec->options[own].kind != OPT_END)
+		own++;
+	rows->items = xcalloc(own + COMMON_NR, sizeof(*rows->items));
+	rows->nr = own;
+	if (own)
+		memcpy(rows->items, spec->options, own * sizeof(*rows->items));
+	for (size_t i = 0; i < COMMON_NR; i++) {
+		struct opt row = common_options[i];
+
+		for (size_t k = 0; k < own; k++) {
+			const struct opt *taken = &rows->items[k];
+
+			if (taken->letter == row.letter)
+				row.letter = 0;
+			if (row.name && taken->name && !strcmp(taken->name, row.name))
+				row.name = NULL;
+		}
+		if (row.letter || row.name)
+			rows->items[rows->nr++] = row;
+	}
+}
+
+/* ---- usage and completion ---- */
+
+/* Length of the next word; what stands in brackets is one word. */
+static size_t usage_word(const char *s)
+{
+	size_t n = 0;
+	int depth = 0;
+
+	for (; s[n] && s[n] != '\n'; n++) {
+		if (s[n] == '[' || s[n] == '(')
+			depth++;
+		else if ((s[n] == ']' || s[n] == ')') && depth)
+			depth--;
+		else if (s[n] == ' ' && !depth)
+			break;
+	}
+	return n;
+}
+
+static size_t width_of(const char *s, size_t len)
+{
+	char *copy = xmemdupz(s, len);
+	size_t width = term_text_width(copy);
+
+	free(copy);
+	return width;
+}
+
+/* One form of the usage, up to "\n" or the end; returns where that is. */
+static const char *usage_form(struct strbuf *out, const char *lead, const char *s)
+{
+	size_t indent = term_text_width(lead) + 1, column = indent - 1;
+
+	strbuf_addstr(out, lead);
+	while (*s && *s != '\n') {
+		size_t len = usage_word(s), width;
+
+		/* A group too long for any line is broken inside like plain words. */
+		if (indent + width_of(s, len) > USAGE_WIDTH)
+			len = strcspn(s, " \n");
+		width = width_of(s, len);
+		if (column >= indent && column + 1 + width > USAGE_WIDTH) {
+			strbuf_addf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (len) {
+			strbuf_addch(out, ' ');
+			column++;
+		}
+		strbuf_add(out, s, len);
+		column += width;
+		s += len;
+		while (*s == ' ')
+			s++;
+	}
+	strbuf_addch(out, '\n');
+	return s;
+}
+
+/* Plain words, beginning at HELP_COLUMN and wrapped to it. */
+static void usage_help(struct strbuf *out, const char *help)
+{
+	size_t column = HELP_COLUMN;
+
+	while (*help) {
+		size_t len = strcspn(help, " "), width = width_of(help, len);
+
+		if (column > HELP_COLUMN && column + 1 + width > USAGE_WIDTH) {
+			strbuf_addf(out, "\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		} else if (column > HELP_COLUMN) {
+			strbuf_addch(out, ' ');
+			column++;
+		}
+		strbuf_add(out, help, len);
+		column += width;
+		help += len;
+		help += strspn(help, " ");
+	}
+}
+
+static void usage_option(struct strbuf *out, const struct opt *opt)
+{
+	struct strbuf left = STRBUF_INIT;
+	size_t width;
+
+	strbuf_addstr(&left, "    ");
+	if (opt->letter)
+		strbuf_addf(&left, "-%c", opt->letter);
+	if (opt->name)
+		strbuf_addf(&left, "%s--%s", opt->letter ? ", " : "", opt->name);
+	if (opt->kind != OPT_FLAG)
+		strbuf_addf(&left, " %s", opt->argument ? opt->argument : "<value>");
+	width = term_text_width(left.buf);
+	strbuf_add(out, left.buf, left.len);
+	if (opt->help) {
+		if (width + 2 > HELP_COLUMN)
+			strbuf_addf(out, "\n%*s", HELP_COLUMN, "");
+		else
+			strbuf_addf(out, "%*s", (int)(HELP_COLUMN - width), "");
+		usage_help(out, opt->help);
+	}
+	strbuf_addch(out, '\n');
+	strbuf_release(&left);
+}
+
+void opt_usage(const struct opt_spec *spec, int fd)
+{
+	struct strbuf out = STRBUF_INIT, lead = STRBUF_INIT;
+	const char *form = spec->usage ? spec->usage : "";
+	const char *word = "usage:";
+	struct rows rows;
+
+	for (;;) {
+		strbuf_reset(&lead);
+		strbuf_addf(&lead, "%s git checkpoint", word);
+		if (spec->command && *spec->command)
+			strbuf_addf(&lead, " %s", spec->command);
+		form = usage_form(&out, lead.buf, form);
+		if (!*form)
+			break;
+		form++;
+		word = "   or:";
+	}
+	strbuf_addch(&out, '\n');
+	rows_init(&rows, spec);
+	for (size_t i = 0; i < rows.nr; i++)
+		if (!rows.items[i].hidden)
+			usage_option(&out, &rows.items[i]);
+	strbuf_addch(&out, '\n');
+
+	/* What stdio still holds was printed before. A usage that cannot be shown has no remedy. */
+	if (fd == STDOUT_FILENO)
+		fflush(stdout);
+	(void)fs_write_all(fd, out.buf, out.len);
+	free(rows.items);
+	strbuf_release(&lead);
+	strbuf_release(&out);
+}
+
+void opt_complete(const struct opt_spec *spec)
+{
+	struct rows rows;
+
+	rows_init(&rows, spec);
+	for (size_t i = 0; i < rows.nr; i++) {
+		const struct opt *opt = &rows.items[i];
+		const char *help = opt->help ? opt->help : "";
+
+		if (opt->hidden)
+			continue;
+		if (opt->name)
+			printf("--%s%s\t%s\n", opt->name, opt->kind == OPT_FLAG ? "" : "=", help);
+		else
+			printf("-%c\t%s\n", opt->letter, help);
+	}
+	free(rows.items);
+}
+
+/* ---- parsing ---- */
+
+/* What a word on the command line turned out to mean. */
+struct match {
+	const struct opt *opt;
+	bool negated;
+};
+
+/* The other name of a flag: "no-pin" of "pin", "delete" of "no-delete"; NULL if it has none. */
+static const char *opposite_name(struct strbuf *buf, const struct opt *opt)
+{
+	if (opt->kind != OPT_FLAG || !opt->name || opt->value == &help_wanted)
+		return NULL;
+	strbuf_reset(buf);
+	if (!strncmp(opt->name, "no-", 3))
+		strbuf_addstr(buf, opt->name + 3);
+	else
+		strbuf_addf(buf, "no-%s", opt->name);
+	return buf->buf;
+}
+
+static const char *name_of(struct strbuf *buf, const struct opt *opt, bool negated)
+{
+	return negated ? opposite_name(buf, opt) : opt->name;
+}
+
+static bool find_exact(struct match *out, const struct rows *rows, const char *name, size_t len)
+{
+	struct strbuf buf = STRBUF_INIT;
+	bool found = false;
+
+	/* A flag that really is called "no-x" goes before the negation of an "x". */
+	for (int negated = 0; negated < 2 && !found; negated++) {
+		for (size_t i = 0; i < rows->nr && !found; i++) {
+			const char *have = name_of(&buf, &rows->items[i], negated);
+
+			if (!have || strlen(have) != len || memcmp(have, name, len))
+				continue;
+			*out = (struct match){ &rows->items[i], negated };
+			found = true;
+		}
+	}
+	strbuf_release(&buf);
+	return found;
+}
+
+/*
+ * Options that begin with `name`. Negations count only if nothing else fits,
+ * else hardly any prefix that begins with "n" would be unique.
+ */
+static size_t find_prefix(struct match *out, struct strlist *names_out, const struct rows *rows,
+			  const char *name, size_t len)
+{
+	struct strbuf buf = STRBUF_INIT;
+
+	for (int negated = 0; negated < 2 && !names_out->nr; negated++) {
+		for (size_t i = 0; i < rows->nr; i++) {
+			const struct opt *opt = &rows->items[i];
+			const char *have = name_of(&buf, opt, negated);
+
+			if (!have || opt->hidden || strncmp(have, name, len))
+				continue;
+			*out = (struct match){ opt, negated };
+			strlist_add(names_out, have);
+		}
+	}
+	strbuf_release(&buf);
+	return names_out->nr;
+}
+
+static int error_ambiguous(const char *name, size_t len, const struct strlist *names)
+{
+	struct strbuf list = STRBUF_INIT;
+	int rc;
+
+	for (size_t i = 0; i < names->nr; i++)
+		strbuf_addf(&list, "%s--%s", !i ? "" : i + 1 < names->nr ? ", " : " or ",
+			    names->items[i]);
+	rc = ckpt_error_set(CKPT_EUSAGE, "option '--%.*s' is ambiguous (%s)", (int)len, name,
+			    list.buf);
+	strbuf_release(&list);
+	return rc;
+}
+
+static int find_long(struct match *out, const struct rows *rows, const char *name, size_t len)
+{
+	struct strlist names = STRLIST_INIT;
+	int rc = 0;
+
+	if (find_exact(out, rows, name, len))
+		return 0;
+	/* "--=x" is a prefix of everything, and means nothing. */
+	if (!len || !find_prefix(out, &names, rows, name, len))
+		rc = ckpt_error_set(CKPT_EUSAGE, "unknown option '--%.*s'", (int)len, name);
+	else if (names.nr > 1)
+		rc = error_ambiguous(name, len, &names);
+	strlist_release(&names);
+	return rc;
+}
+
+/* `shown` is the option as the user should read it: "--step" or "-n". */
+static int set_value(const struct opt *opt, const char *shown, const char *text)
+{
+	int64_t seconds;
+	uint64_t number;
+
+	switch (opt->kind) {
+	case OPT_STRING:
+		*(const char **)opt->value = text;
+		return 0;
+	case OPT_LIST:
+		strlist_add(opt->value, text);
+		return 0;
+	case OPT_NUMBER:
+		if (!units_parse_number(&number, text))
+			return ckpt_error_set(CKPT_EUSAGE,
+					      "option '%s' takes a whole number, not '%s'", shown,
+					      text);
+		*(int64_t *)opt->value = (int64_t)number;
+		return 0;
+	case OPT_DURATION:
+		if (!clock_parse_duration(&seconds, text))
+			return ckpt_error_set(
+				CKPT_EUSAGE,
+				"option '%s' takes a duration such as 90s, 15m, 2h, 7d or 4w, "
+				"not '%s'",
+				shown, text);
+		*(int64_t *)opt->value = seconds;
+		return 0;
+	case OPT_SIZE:
+		if (!units_parse_size(&number, text))
+			return ckpt_error_set(CKPT_EUSAGE,
+					      "option '%s' takes a size such as 512k, 100m or 2g, "
+					      "not '%s'",
+					      shown, text);
+		*(int64_t *)opt->value = (int64_t)number;
+		return 0;
+	case OPT_FLAG:
+	case OPT_END:
+		break;
+	}
+	return ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no value", shown);
+}
+
+/* Where parsing is. */
+struct cursor {
+	int argc, at;
+	char **argv;
+};
+
+static int take_value(const struct opt *opt, const char *shown, const char *attached,
+		      struct cursor *cursor)
+{
+	if (!attached && cursor->at + 1 >= cursor->argc)
+		return ckpt_error_set(CKPT_EUSAGE, "option '%s' needs a value", shown);
+	return set_value(opt, shown, attached ? attached : cursor->argv[++cursor->at]);
+}
+
+static int parse_long(const struct rows *rows, struct cursor *cursor)
+{
+	const char *name = cursor->argv[cursor->at] + 2;
+	size_t len = strcspn(name, "=");
+	const char *attached = name[len] ? name + len + 1 : NULL;
+	struct strbuf shown = STRBUF_INIT, buf = STRBUF_INIT;
+	struct match match = { 0 };
+	int rc = find_long(&match, rows, name, len);
+
+	if (rc)
+		return rc;
+	strbuf_addf(&shown, "--%s", name_of(&buf, match.opt, match.negated));
+	if (match.opt->kind != OPT_FLAG)
+		rc = take_value(match.opt, shown.buf, attached, cursor);
+	else if (attached)
+		rc = ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no value", shown.buf);
+	else
+		*(bool *)match.opt->value = !match.negated;
+	strbuf_release(&buf);
+	strbuf_release(&shown);
+	return rc;
+}
+
+static const struct opt *find_letter(const struct rows *rows, char letter)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		if (rows->items[i].letter == letter)
+			return &rows->items[i];
+	return NULL;
+}
+
+static int parse_short(const struct rows *rows, struct cursor *cursor)
+{
+	const char *p = cursor->argv[cursor->at] + 1;
+
+	for (; *p; p++) {
+		const struct opt *opt = find_letter(rows, *p);
+		char shown[3] = { '-', *p, '\0' };
+
+		if (!opt) {
+			size_t len = utf8_sequence(p, strlen(p));
+
+			return ckpt_error_set(CKPT_EUSAGE, "unknown option '-%.*s'",
+					      (int)(len ? len : 1), p);
+		}
+		if (opt->kind != OPT_FLAG)
+			return take_value(opt, shown, p[1] ? p + 1 : NULL, cursor);
+		*(bool *)opt->value = true;
+	}
+	return 0;
+}
+
+static int parse_words(const struct rows *rows, struct cursor *cursor, struct strlist *args_out,
+		       int *dashdash_out)
+{
+	int rc;
+
+	for (; cursor->at < cursor->argc && !help_wanted; cursor->at++) {
+		const char *word = cursor->argv[cursor->at];
+
+		if (word[0] != '-' || !word[1]) {
+			strlist_add(args_out, word);
+			continue;
+		}
+		if (!strcmp(word, "--")) {
+			*dashdash_out = (int)args_out->nr;
+			for (cursor->at++; cursor->at < cursor->argc; cursor->at++)
+				strlist_add(args_out, cursor->argv[cursor->at]);
+			break;
+		}
+		rc = word[1] == '-' ? parse_long(rows, cursor) : parse_short(rows, cursor);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+void opt_scan_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "--json"))
+			opt_common.json = true;
+}
+
+int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args_out,
+	      int *dashdash_out)
+{
+	struct cursor cursor = { argc, 1, argv };
+	int dashdash = -1, rc;
+	struct rows rows;
+
+	help_wanted = false;
+	rows_init(&rows, spec);
+	rc = parse_words(&rows, &cursor, args_out, &dashdash);
+	free(rows.items);
+	if (rc) {
+		/* The caller tells of the failure in JSON, wherever on the line that was asked for. */
+		opt_scan_json(argc, argv);
+		return rc;
+	}
+	if (help_wanted) {
+		opt_usage(spec, STDOUT_FILENO);
+		return 1;
+	}
+	if (dashdash_out)
+		*dashdash_out = dashdash;
+	return 0;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/term.h"
+
+#include "base/env.h"
+#include "base/spawn.h"
+#include "base/strbuf.h"
+#include "ui/term_state.h"
+#include "worktree/gitconfig.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pid_t pager_pid;
+static int saved_stdout = -1;
+static bool at_exit;
+
+static const char *choose(const struct gitconfig *config)
+{
+	const char *command = env_git("GIT_PAGER");
+
+	/* Not from the repository, and not from "git -c", which a caller can be made to pass on. */
+	if (!command && config)
+		command = gitconfig_get(config, "core.pager", GITCONFIG_GLOBAL);
+	if (!command)
+		command = getenv("PAGER");
+	return command ? command : "less";
+}
+
+/*
+ * False if the command is a plain word that is no program: the shell would
+ * complain and the output would be lost. Anything else is the shell's affair.
+ */
+static bool can_run(const char *command)
+{
+	size_t len = strcspn(command, " \t");
+	const char *path = getenv("PATH");
+	struct strbuf file = STRBUF_INIT;
+	bool found = false;
+
+	for (size_t i = 0; i < len; i++)
+		if (strchr("|&;<>()$`\\\"'*?[#~=%!{/", command[i]))
+			return true;
+	while (path && *path && !found) {
+		size_t dir = strcspn(path, ":");
+
+		strbuf_reset(&file);
+		strbuf_add(&file, path, dir);
+		strbuf_addch(&file, '/');
+		strbuf_add(&file, command, len);
+		found = dir && !access(file.buf, X_OK);
+		path += dir;
+		path += *path == ':';
+	}
+	strbuf_release(&file);
+	return found;
+}
+
+void term_pager_start(const struct gitconfig *config)
+{
+	const char *command;
+	int fd;
+
+	if (pager_pid || !isatty(STDOUT_FILENO))
+		return;
+	command = choose(config);
+	command += strspn(command, " \t");
+	if (!*command || !strcmp(command, "cat") || !can_run(command))
+		return;
+	fflush(stdout);
+	term_progress_clear();
+	saved_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (saved_stdout < 0)
+		return;
+	setenv("LESS", "FRX", 0);
+	setenv("LV", "-c", 0);
+	/* Without a pager the answer is still an answer: no failure. */
+	if (spawn_sink(&pager_pid, &fd, command)) {
+		pager_pid = 0;
+		close(saved_stdout);
+		saved_stdout = -1;
+		return;
+	}
+	term_hold();
+	dup2(fd, STDOUT_FILENO);
+	close(fd);
+	/* Who quits the pager has seen enough; a caller may have had SIGPIPE ignored. */
+	signal(SIGPIPE, SIG_DFL);
+	if (!at_exit) {
+		at_exit = true;
+		atexit(term_pager_end);
+	}
+}
+
+void term_pager_end(void)
+{
+	if (!pager_pid)
+		return;
+	fflush(stdout);
+	/* Takes the place of the pipe, so that the pager sees the end of its input. */
+	dup2(saved_stdout, STDOUT_FILENO);
+	close(saved_stdout);
+	saved_stdout = -1;
+	spawn_wait(pager_pid);
+	pager_pid = 0;
+	term_unhold();
+}

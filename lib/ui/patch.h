@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_UI_PATCH_H
+#define CKPT_UI_PATCH_H
+
+#include "base/oid.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * One file's change as a patch, as `git diff` prints it, to the letter:
+ * `git apply` takes it. Nothing is converted, no attribute is asked.
+ *
+ * A path that is NULL means that the file is not there on this side; the other
+ * fields of this side are then ignored. Modes are those of the state hash,
+ * with all permission bits (0100600). A directory has no content and no place
+ * in a patch: it counts as not there, except that permissions of one that is
+ * on both sides are shown.
+ *
+ * Content is given whole. NULL with a length other than 0 stands for one too
+ * large to be read: it is shown as binary, and equal if the ids are.
+ */
+struct patch_input {
+	const char *old_path, *new_path;
+	unsigned old_mode, new_mode;
+	struct oid old_oid, new_oid;
+	const char *old_data, *new_data;
+	size_t old_len, new_len;
+};
+
+/** Append the patch to `out`; nothing if nothing differs. */
+int patch_print(struct strbuf *out, const struct patch_input *in, bool color);
+
+/** Count the lines; `binary_out` true: there are none to count, both are 0. */
+int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
+		const struct patch_input *in);
+
+#endif

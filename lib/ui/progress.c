@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/term.h"
+
+#include "base/clock.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { DELAY_MS = 1000, REDRAW_MS = 100 };
+
+/*
+ * `next_ms` is when the next line may be drawn, 0 if no work has begun. It is
+ * read without the lock, since most calls have nothing to do but look at it.
+ */
+static atomic_bool enabled;
+static _Atomic int64_t next_ms;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t drawn; /* columns of the line that is shown; under the lock */
+
+static int64_t now_ms(void)
+{
+	return (int64_t)(clock_monotonic() * 1000);
+}
+
+void term_progress_setup(const char *when, bool quiet)
+{
+	bool on;
+
+	if (quiet || (when && !strcmp(when, "never")))
+		on = false;
+	else if (when && !strcmp(when, "always"))
+		on = true;
+	else
+		on = isatty(STDERR_FILENO);
+	atomic_store(&enabled, on);
+	atomic_store(&next_ms, 0);
+}
+
+/* A job in the background must not write over what the user is doing. */
+static bool in_foreground(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group < 0 || group == getpgrp();
+}
+
+static size_t columns(void)
+{
+	struct winsize size;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+}
+
+/* 12345 as "12,345". */
+static void add_number(struct strbuf *out, size_t n)
+{
+	char digits[32];
+	int len = snprintf(digits, sizeof(digits), "%zu", n);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			strbuf_addch(out, ',');
+		strbuf_addch(out, digits[i]);
+	}
+}
+
+static void compose(struct strbuf *line, const char *what, size_t done, size_t total)
+{
+	strbuf_addf(line, "%s: ", what);
+	if (!total) {
+		add_number(line, done);
+		strbuf_addstr(line, done == 1 ? " file" : " files");
+		return;
+	}
+	done = done < total ? done : total;
+	strbuf_addf(line, "%3u%% (", (unsigned)((double)done * 100 / (double)total));
+	add_number(line, done);
+	strbuf_addch(line, '/');
+	add_number(line, total);
+	strbuf_addch(line, ')');
+}
+
+/* The line, and spaces over what remains of the one before. */
+static void draw(const char *what, size_t done, size_t total)
+{
+	struct strbuf line = STRBUF_INIT;
+	size_t width, room = columns() - 1;
+
+	strbuf_addch(&line, '\r');
+	compose(&line, what, done, total);
+	width = term_text_width(line.buf + 1);
+	/* A line that wraps could not be removed again; words are short, so this is a tiny window. */
+	if (width <= room) {
+		if (drawn > width)
+			strbuf_addf(&line, "%*s", (int)(drawn - width), "");
+		(void)fs_write_all(STDERR_FILENO, line.buf, line.len);
+		drawn = width;
+	}
+	strbuf_release(&line);
+}
+
+void term_progress(const char *what, size_t done, size_t total, void *payload)
+{
+	int64_t now, next;
+
+	(void)payload;
+	if (!atomic_load_explicit(&enabled, memory_order_relaxed))
+		return;
+	now = now_ms();
+	next = atomic_load_explicit(&next_ms, memory_order_relaxed);
+	if (!next) {
+		/* Whoever is first begins the work; a second one finds it begun. */
+		atomic_compare_exchange_strong(&next_ms, &next, now + DELAY_MS);
+		return;
+	}
+	/* If another thread is drawing, its line will do. */
+	if (now < next || pthread_mutex_trylock(&lock))
+		return;
+	if (now >= atomic_load(&next_ms) && atomic_load(&next_ms)) {
+		atomic_store(&next_ms, now + REDRAW_MS);
+		if (in_foreground())
+			draw(what, done, total);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void term_progress_clear(void)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	pthread_mutex_lock(&lock);
+	if (drawn) {
+		strbuf_addf(&line, "\r%*s\r", (int)drawn, "");
+		(void)fs_write_all(STDERR_FILENO, line.buf, line.len);
+		strbuf_release(&line);
+	}
+	drawn = 0;
+	atomic_store(&next_ms, 0);
+	pthread_mutex_unlock(&lock);
+}

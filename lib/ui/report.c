@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/report.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "record/record.h"
+#include "ui/options.h"
+#include "ui/term.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int status_of(int err)
+{
+	switch (err) {
+	case CKPT_EUSAGE:
+		return EXIT_USAGE;
+	case CKPT_EREFUSED:
+		return EXIT_REFUSED;
+	case CKPT_ELOCKED:
+		return EXIT_LOCKED;
+	case CKPT_ECANCELLED:
+		return 128 + cancel_signal();
+	default:
+		return EXIT_FATAL;
+	}
+}
+
+int report_failure(int err)
+{
+	int status = status_of(err);
+	char *message = xstrdup(ckpt_error_last());
+
+	term_progress_clear();
+	fprintf(stderr, "%s: %s\n", status == EXIT_FATAL ? "fatal" : "error", message);
+	if (opt_common.json) {
+		json_t *error = json_object(), *answer = json_object();
+
+		json_object_set_new(error, "code", json_integer(status));
+		json_object_set_new(error, "message", json_text(message));
+		json_object_set_new(answer, "error", error);
+		report_json(answer, status);
+	}
+	free(message);
+	return status;
+}
+
+void report_warnings(const struct strlist *warnings)
+{
+	if (opt_common.quiet || opt_common.json)
+		return;
+	for (size_t i = 0; i < warnings->nr; i++) {
+		struct strbuf clean = STRBUF_INIT;
+
+		utf8_sanitize(&clean, warnings->items[i], strlen(warnings->items[i]));
+		fprintf(stderr, "warning: %s\n", clean.buf);
+		strbuf_release(&clean);
+	}
+}
+
+int report_done(int status)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		/* A reader that has gone is no failure of ours. */
+		if (errno != EPIPE)
+			fprintf(stderr, "fatal: unable to write the answer: %s\n", strerror(errno));
+		return EXIT_FATAL;
+	}
+	return status;
+}
+
+int report_json(json_t *answer, int status)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	json_write(&text, answer);
+	json_decref(answer);
+	strbuf_addch(&text, '\n');
+	fwrite(text.buf, 1, text.len, stdout);
+	strbuf_release(&text);
+	return report_done(status);
+}
+
+void report_text(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (opt_common.quiet)
+		return;
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+}
+
+json_t *report_checkpoint(const struct ckpt_record *record)
+{
+	json_t *object = json_object(), *scope = json_object();
+	struct strbuf command = STRBUF_INIT;
+	char commit[OID_HEX + 1];
+
+	strbuf_addf(&command, "git checkpoint restore %s", record->id);
+	json_object_set_new(object, "id", json_text(record->id));
+	json_object_set_new(object, "commit", json_text(oid_hex(commit, &record->commit)));
+	json_object_set_new(object, "type", json_text(record->type));
+	json_object_set_new(object, "created_at", json_time(record->created_at));
+	json_object_set_new(object, "reason", json_text(record->reason));
+	json_object_set_new(object, "source", json_text(record->source));
+	json_object_set_new(object, "step",
+			    record->step >= 0 ? json_integer(record->step) : json_null());
+	json_object_set_new(object, "pinned", json_boolean(record->pinned));
+	if (record->scope.nr)
+		json_object_set_new(scope, "files", json_paths(&record->scope));
+	else
+		json_object_set_new(scope, "files", json_pack("[s]", "."));
+	json_object_set_new(scope, "state_keys", json_texts(&record->state_keys));
+	json_object_set_new(object, "scope", scope);
+	json_object_set_new(object, "restore_command", json_text(command.buf));
+	json_object_set_new(object, "expiry", json_time(record->expiry));
+	strbuf_release(&command);
+	return object;
+}
+
+json_t *report_listed(const struct ckpt_record *record)
+{
+	json_t *object = report_checkpoint(record);
+
+	json_object_set_new(object, "hash", json_text(record->state_hash));
+	json_object_set_new(object, "files_changed", json_integer((json_int_t)record->changed));
+	return object;
+}
+
+json_t *report_skips(const struct skip_list *skips)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < skips->nr; i++) {
+		json_t *skip = json_object();
+
+		json_object_set_new(skip, "file", json_path(skips->items[i].path));
+		json_object_set_new(skip, "why", json_text(skip_why_name(skips->items[i].why)));
+		json_array_append_new(array, skip);
+	}
+	return array;
+}
+
+char *report_reason_line(const struct ckpt_record *record)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	utf8_sanitize(&line, record->reason, strcspn(record->reason, "\n"));
+	for (size_t i = 0; i < line.len; i++)
+		if ((unsigned char)line.buf[i] < 0x20 || line.buf[i] == 0x7f)
+			line.buf[i] = ' ';
+	return strbuf_detach(&line, NULL);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_UI_REPORT_H
+#define CKPT_UI_REPORT_H
+
+#include "base/json.h"
+#include "base/strlist.h"
+
+struct ckpt_record;
+struct skip_list;
+
+/**
+ * What commands say: exit statuses, the sentence of a failure, and the parts
+ * of JSON answers that several commands share. stdout is the answer, stderr
+ * is the conversation.
+ */
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_NO = 1,          /**< the answer is no */
+	EXIT_INCOMPLETE = 3,  /**< done, but paths were skipped that the user would expect */
+	EXIT_UNVERIFIED = 4,
+	EXIT_REFUSED = 5,
+	EXIT_LOCKED = 75,
+	EXIT_FATAL = 128,
+	EXIT_USAGE = 129,
+};
+
+/** Print the sentence of the last failure (as JSON too, if that is asked for); the exit status for it. */
+int report_failure(int err);
+
+/** "warning: ..." on stderr for each, unless -q or --json. */
+void report_warnings(const struct strlist *warnings);
+
+/** Print a JSON answer on stdout and free it; `status`, or that of a failed write. */
+int report_json(json_t *answer, int status);
+
+/** Flush stdout; `status`, or that of a failed write. */
+int report_done(int status);
+
+/** Print text on stdout unless -q. */
+void report_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/** The checkpoint object of the contract. */
+json_t *report_checkpoint(const struct ckpt_record *record);
+
+/** The same with "hash" and "files_changed", as `list` and `show` have it. */
+json_t *report_listed(const struct ckpt_record *record);
+
+/** [{"file","why"}] */
+json_t *report_skips(const struct skip_list *skips);
+
+/** The first line of a reason, fit for a terminal; the caller frees it. */
+char *report_reason_line(const struct ckpt_record *record);
+
+#endif

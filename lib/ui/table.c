@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/table.h"
+
+#include "base/alloc.h"
+#include "base/quote.h"
+#include "base/strlist.h"
+#include "ui/term_state.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	GAP = 2,
+	LEAST_WIDTH = 4, /* no column is cut to less: nothing could be recognised */
+};
+
+static const char ellipsis[] = "\xe2\x80\xa6";
+
+struct table {
+	const struct table_column *columns;
+	size_t columns_nr;
+	struct strlist cells;
+};
+
+struct table *table_new(const struct table_column *columns, size_t nr)
+{
+	struct table *table = xcalloc(1, sizeof(*table));
+
+	table->columns = columns;
+	table->columns_nr = nr;
+	return table;
+}
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	strlist_release(&table->cells);
+	free(table);
+}
+
+/* C0, DEL, and the C1 characters U+0080 to U+009F, which some terminals obey as well. */
+static bool is_control(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)s[0];
+
+	if (len == 2)
+		return c == 0xc2 && (unsigned char)s[1] < 0xa0;
+	return len == 1 && (c < 0x20 || c == 0x7f);
+}
+
+void table_add(struct table *table, const char *text)
+{
+	struct strbuf clean = STRBUF_INIT;
+	size_t left = text ? strlen(text) : 0;
+
+	while (left) {
+		size_t len = utf8_sequence(text, left);
+
+		if (!len)
+			strbuf_addstr(&clean, "\xef\xbf\xbd");
+		else if (is_control(text, len))
+			strbuf_addch(&clean, ' ');
+		else
+			strbuf_add(&clean, text, len);
+		len = len ? len : 1;
+		text += len;
+		left -= len;
+	}
+	/* The list owns what it is given, and an empty strbuf detaches to a copy too. */
+	strlist_take(&table->cells, strbuf_detach(&clean, NULL));
+}
+
+void table_addf(struct table *table, const char *fmt, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	table_add(table, text.buf);
+	strbuf_release(&text);
+}
+
+void table_end_row(struct table *table)
+{
+	while (table->cells.nr % table->columns_nr)
+		strlist_take(&table->cells, xstrdup(""));
+}
+
+/* ---- widths ---- */
+
+static void natural_widths(size_t *widths, const struct table *table)
+{
+	for (size_t c = 0; c < table->columns_nr; c++) {
+		const char *title = table->columns[c].title;
+
+		widths[c] = title ? term_text_width(title) : 0;
+	}
+	for (size_t i = 0; i < table->cells.nr; i++) {
+		size_t width = term_text_width(table->cells.items[i]);
+		size_t *most = &widths[i % table->columns_nr];
+
+		*most = *most < width ? width : *most;
+	}
+}
+
+/* Take up to `excess` columns from `width`, but leave `least`; returns what is still too much. */
+static size_t shorten(size_t *width, size_t least, size_t excess)
+{
+	size_t cut = *width > least ? *width - least : 0;
+
+	cut = cut < excess ? cut : excess;
+	*width -= cut;
+	return excess - cut;
+}
+
+static void fit_widths(size_t *widths, const struct table *table, size_t room)
+{
+	size_t total = GAP * (table->columns_nr - 1), excess;
+
+	for (size_t c = 0; c < table->columns_nr; c++)
+		total += widths[c];
+	excess = total > room ? total - room : 0;
+	for (size_t c = 0; c < table->columns_nr && excess; c++) {
+		const struct table_column *column = &table->columns[c];
+		size_t title = column->title ? term_text_width(column->title) : 0;
+		size_t least = room * column->share / 100;
+
+		/* A title is worth more than the share. */
+		least = least > title ? least : title;
+		if (column->share)
+			excess = shorten(&widths[c], least > LEAST_WIDTH ? least : LEAST_WIDTH,
+					 excess);
+	}
+	while (excess) {
+		size_t widest = table->columns_nr;
+
+		for (size_t c = 0; c < table->columns_nr; c++)
+			if (table->columns[c].share && widths[c] > LEAST_WIDTH &&
+			    (widest == table->columns_nr || widths[c] > widths[widest]))
+				widest = c;
+		if (widest == table->columns_nr)
+			return;
+		excess = shorten(&widths[widest], widths[widest] - 1, excess);
+	}
+}
+
+/* ---- lines ---- */
+
+/* Append as much as fits into `width` columns; returns the columns it took. */
+static size_t add_cut(struct strbuf *out, const char *text, size_t width)
+{
+	size_t used = term_text_width(text), end = 0;
+
+	if (used <= width) {
+		strbuf_addstr(out, text);
+		return used;
+	}
+	used = 1; /* of the ellipsis */
+	while (text[end]) {
+		size_t len = utf8_sequence(text + end, strlen(text + end));
+		char one[5] = "";
+		size_t more;
+
+		len = len ? len : 1;
+		memcpy(one, text + end, len);
+		more = term_text_width(one);
+		if (used + more > width)
+			break;
+		used += more;
+		end += len;
+	}
+	strbuf_add(out, text, end);
+	strbuf_addstr(out, ellipsis);
+	return used;
+}
+
+static void add_cell(struct strbuf *out, const char *text, size_t width,
+		     const struct table_column *column, const char *escape, bool last)
+{
+	struct strbuf cut = STRBUF_INIT;
+	size_t used = add_cut(&cut, text, width);
+	int pad = used < width ? (int)(width - used) : 0;
+	bool colored = cut.len && *escape;
+
+	if (column->align == TABLE_RIGHT)
+		strbuf_addf(out, "%*s", pad, "");
+	if (colored)
+		strbuf_addstr(out, escape);
+	strbuf_add(out, cut.buf, cut.len);
+	if (colored)
+		strbuf_addstr(out, term_color(TERM_RESET));
+	if (column->align == TABLE_LEFT && !last)
+		strbuf_addf(out, "%*s", pad, "");
+	strbuf_release(&cut);
+}
+
+/* `cells` NULL: the titles. */
+static void add_line(struct strbuf *out, const struct table *table, const size_t *widths,
+		     char *const *cells)
+{
+	size_t start = out->len;
+
+	for (size_t c = 0; c < table->columns_nr; c++) {
+		const struct table_column *column = &table->columns[c];
+		const char *text = cells ? cells[c] : column->title ? column->title : "";
+		enum term_color color = cells ? column->color : TERM_BOLD;
+
+		if (c)
+			strbuf_addf(out, "%*s", GAP, "");
+		add_cell(out, text, widths[c], column,
+			 color == TERM_RESET ? "" : term_color(color), c + 1 == table->columns_nr);
+	}
+	/* Empty cells at the end leave the gaps before them. */
+	while (out->len > start && out->buf[out->len - 1] == ' ')
+		strbuf_setlen(out, out->len - 1);
+	strbuf_addch(out, '\n');
+}
+
+void table_format(struct strbuf *out, const struct table *table, unsigned width)
+{
+	size_t *widths = xcalloc(table->columns_nr, sizeof(*widths));
+	bool titled = false;
+
+	natural_widths(widths, table);
+	if (width)
+		fit_widths(widths, table, width);
+	for (size_t c = 0; c < table->columns_nr; c++)
+		titled |= table->columns[c].title && *table->columns[c].title;
+	if (titled)
+		add_line(out, table, widths, NULL);
+	for (size_t i = 0; i + table->columns_nr <= table->cells.nr; i += table->columns_nr)
+		add_line(out, table, widths, table->cells.items + i);
+	free(widths);
+}
+
+void table_print(const struct table *table)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	table_format(&out, table, term_is_terminal() ? term_width() : 0);
+	fwrite(out.buf, 1, out.len, stdout);
+	strbuf_release(&out);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_UI_TERM_H
+#define CKPT_UI_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gitconfig;
+
+/**
+ * The terminal: colour, width, pager, progress. stdout is the answer, stderr
+ * is the conversation.
+ */
+
+enum term_color {
+	TERM_RESET,
+	TERM_BOLD,
+	TERM_DIM,
+	TERM_RED,
+	TERM_GREEN,
+	TERM_YELLOW,
+	TERM_BLUE,
+	TERM_CYAN,
+};
+
+/** `when` is "auto", "always" or "never"; NO_COLOR and TERM=dumb count for auto. */
+void term_set_color(const char *when);
+
+/** The escape for stdout, "" if it is not to be coloured. */
+const char *term_color(enum term_color color);
+
+/** Columns of the terminal; COLUMNS, else 80 if there is none. */
+unsigned term_width(void);
+
+/** Columns that a UTF-8 text takes. */
+size_t term_text_width(const char *text);
+
+/**
+ * Send stdout through a pager if it is a terminal: GIT_PAGER, core.pager of
+ * the user's own configuration (never of the repository's, which may not make
+ * us run anything), PAGER, else less. LESS=FRX and LV=-c unless set. "cat" or
+ * "" means none. Colour and width are decided before.
+ */
+void term_pager_start(const struct gitconfig *config);
+
+/** Wait for the pager, if there is one. */
+void term_pager_end(void);
+
+/**
+ * Progress on stderr, if that is a terminal (or `when` is "always") and the work
+ * takes longer than a second; redrawn at most ten times a second. `total` 0: not known. Safe to
+ * call from any thread.
+ */
+void term_progress_setup(const char *when, bool quiet);
+void term_progress(const char *what, size_t done, size_t total, void *payload);
+
+/** Remove the progress line. */
+void term_progress_clear(void);
+
+#endif

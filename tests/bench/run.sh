@@ -1,0 +1,328 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The program side by side with stock git, which keeps its own history of the same tree in a
+# shadow GIT_DIR. Both take turns on one tree with a warm cache; the table shows medians.
+#
+#   BENCH_ROUNDS=<n>   rounds (5)
+#   BENCH_DIR=<dir>    measure on a copy of this directory instead of a generated tree
+#   BENCH_QUICK=1      a small tree and no large file: to try the script, not to judge
+#   TMPDIR=<dir>       where the trees are made; the file system matters
+#
+# Exits with 1 if a row misses what it must reach.
+#
+# To add a row: take samples with `ours <key> <command>...` and `stock <key> <command>...` in
+# one_round or further below, and print it with a call of row_time, row_disk, row_memory or
+# row_millis at the end.
+set -eu
+
+ROOT=$(cd "$(dirname "$0")/../.." && pwd -P)
+BUILD_DIR=${BUILD_DIR:-$ROOT/build}
+QUICK=${BENCH_QUICK:-}
+ROUNDS=${BENCH_ROUNDS:-${QUICK:+3}}
+ROUNDS=${ROUNDS:-5}
+SAVES=50
+
+# ---- a place of our own ------------------------------------------------------------
+
+for name in $(env | sed -n 's/^\(\(GIT\|XDG\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
+	unset "$name"
+done
+SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/git-checkpoint-bench.XXXXXX")
+trap 'chmod -R u+rwx "$SCRATCH" 2>/dev/null; rm -rf "$SCRATCH"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+TREE=$SCRATCH/tree
+SHADOW=$SCRATCH/shadow
+SAMPLES=$SCRATCH/samples
+export HOME="$SCRATCH/home" LC_ALL=C TZ=UTC PATH="$BUILD_DIR:$PATH"
+export GIT_CHECKPOINT_HOME="$SCRATCH/stores" GIT_CHECKPOINT_MAX_COUNT=1000
+export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL="$HOME/.gitconfig"
+mkdir "$HOME" "$SAMPLES"
+# A collection in the background would disturb what is measured next.
+cat >"$GIT_CONFIG_GLOBAL" <<'END'
+[user]
+	name = A U Thor
+	email = author@example.com
+[init]
+	defaultBranch = main
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+END
+
+say() {
+	echo "$*" >&2
+}
+
+# Without the program only stock git is measured.
+HAVE_OURS=
+if command -v git-checkpoint >/dev/null; then
+	HAVE_OURS=1
+else
+	say 'git-checkpoint is not built: measuring stock git only'
+fi
+
+has_command() {
+	test -n "$HAVE_OURS" && git-checkpoint --list-cmds 2>/dev/null | grep -qw "$1"
+}
+
+# ---- taking samples ----------------------------------------------------------------
+
+# ours <key> <command>... and stock <key> <script>: one sample each, in the tree
+ours() {
+	test -n "$HAVE_OURS" || return 0
+	key=$1
+	shift
+	sample_status=0
+	(cd "$TREE" && measure "$SAMPLES/$key.ours" "$@" >"$SCRATCH/log" 2>&1) || sample_status=$?
+	if test $sample_status != 0; then
+		say "failed with $sample_status: $*"
+		cat "$SCRATCH/log" >&2
+		exit 2
+	fi
+}
+
+# A commit of nothing exits with 1; that is how stock git says so, and is measured like the rest.
+stock() {
+	(cd "$TREE" && measure "$SAMPLES/$1.git" sh -c "$2" sh "git --git-dir=$SHADOW --work-tree=$TREE" \
+		>"$SCRATCH/log" 2>&1) || test $? = 1 || {
+		say "stock git failed: $2"
+		cat "$SCRATCH/log" >&2
+		exit 2
+	}
+}
+
+# turns <n> <function> <function>: who is first changes from round to round
+turns() {
+	if test $(($1 % 2)) = 1; then
+		"$2"
+		"$3"
+	else
+		"$3"
+		"$2"
+	fi
+}
+
+ours_save() {
+	ours "$SAVE_AS" git-checkpoint save -q -m x
+}
+
+# shellcheck disable=SC2016 # expanded by the measured shell
+stock_save() {
+	stock "$SAVE_AS" '$1 add -A && $1 commit -q -m x'
+}
+
+disk() {
+	du -sk "$2" | cut -f1 >>"$SAMPLES/$1"
+}
+
+# ---- the tree ----------------------------------------------------------------------
+
+make_the_tree() {
+	if test -n "${BENCH_DIR:-}"; then
+		say "copying $BENCH_DIR"
+		cp -a --reflink=auto "$BENCH_DIR" "$TREE"
+	else
+		say 'making the tree'
+		if test -n "$QUICK"; then
+			mktree --files 3000 --dirs 225 "$TREE"
+		else
+			mktree --files 60000 --dirs 4500 --bytes 200000000 "$TREE"
+		fi
+		# As people have it: a repository, everything committed.
+		git init -q "$TREE"
+		git -C "$TREE" -c core.compression=0 add -A
+		git -C "$TREE" commit -q -m x
+	fi
+	tar cf - -C "$TREE" . | cat >/dev/null
+}
+
+new_shadow() {
+	rm -rf "$SHADOW"
+	git --git-dir="$SHADOW" --work-tree="$TREE" init -q
+}
+
+# change <n>: append to ten files, spread over the tree, other ones for each n
+change() {
+	awk -v n="$1" -v total="$(wc -l <"$SCRATCH/files")" '
+		BEGIN { step = int(total / 10); for (i = 0; i < 10; i++) pick[(i * step + n * 7) % total + 1] }
+		NR in pick' "$SCRATCH/files" |
+		while IFS= read -r file; do
+			echo "change $1" >>"$TREE/$file"
+		done
+}
+
+# disturb <n>: ten files changed, five created
+disturb() {
+	change "$1"
+	for i in 1 2 3 4 5; do
+		echo "new $1" >"$TREE/bench-new-$i.txt"
+	done
+}
+
+delete_everything() {
+	find "$TREE" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
+}
+
+# ---- the rounds --------------------------------------------------------------------
+
+one_round() {
+	rm -rf "$GIT_CHECKPOINT_HOME"
+	new_shadow
+	SAVE_AS=first turns "$1" ours_save stock_save
+	if test "$1" = 1; then
+		git --git-dir="$SHADOW" ls-files | grep -v '^"' >"$SCRATCH/files"
+		disk size-first.git "$SHADOW"
+		test -z "$HAVE_OURS" || disk size-first.ours "$GIT_CHECKPOINT_HOME"
+	fi
+	SAVE_AS=unchanged turns "$1" ours_save stock_save
+	change "$1"
+	SAVE_AS=ten turns "$1" ours_save stock_save
+	test -z "$HAVE_RESTORE" || restores "$1"
+}
+
+ours_restore() {
+	"$RESTORE_FROM" "$round"
+	ours "$RESTORE_AS" git-checkpoint restore -q -y "$TARGET"
+}
+
+# shellcheck disable=SC2016
+stock_restore() {
+	"$RESTORE_FROM" "$round"
+	stock "$RESTORE_AS" '$1 checkout -q HEAD -- . && $1 clean -fdq'
+}
+
+restores() {
+	TARGET=$(git --git-dir="$(echo "$GIT_CHECKPOINT_HOME"/*)" \
+		for-each-ref --format='%(refname:lstrip=2)' refs/checkpoints | tail -n 1)
+	RESTORE_FROM=disturb RESTORE_AS=restore-ten
+	turns "$1" ours_restore stock_restore
+	RESTORE_FROM=delete_everything RESTORE_AS=restore-all
+	turns "$1" ours_restore stock_restore
+}
+
+# The round before has left one store and one shadow: fill them up.
+many_saves() {
+	SAVE_AS=many
+	i=0
+	while test $i -lt $SAVES; do
+		i=$((i + 1))
+		change $((100 + i))
+		ours_save
+		stock_save
+	done
+	disk size-many.git "$SHADOW"
+	test -z "$HAVE_OURS" || disk size-many.ours "$GIT_CHECKPOINT_HOME"
+}
+
+# Both must have seen the same files, else nothing below means anything.
+compare_what_was_captured() {
+	test -n "$HAVE_OURS" || return 0
+	store=$(echo "$GIT_CHECKPOINT_HOME"/*)
+	newest=$(git --git-dir="$store" for-each-ref --format='%(objectname)' refs/checkpoints | tail -n 1)
+	say "captured: ours $(git --git-dir="$store" ls-tree -r --name-only "$newest" | wc -l) files," \
+		"git $(git --git-dir="$SHADOW" ls-files | wc -l)"
+}
+
+short_commands() {
+	i=0
+	while test $i -lt 11; do
+		i=$((i + 1))
+		ours list git-checkpoint list -n 50
+		ours completion git-checkpoint --list-cmds
+	done
+}
+
+large_file() {
+	test -z "$QUICK" || return 0
+	say 'one file of 2 GB'
+	rm -rf "$GIT_CHECKPOINT_HOME" "$TREE"
+	mkdir "$TREE"
+	truncate -s 2G "$TREE/large"
+	dd if=/dev/urandom of="$TREE/large" bs=1M count=64 seek=700 conv=notrunc 2>/dev/null
+	ours large git-checkpoint save -q -m x
+}
+
+# ---- the table ---------------------------------------------------------------------
+
+# median <file> <column>
+median() {
+	test -s "$1" || return 0
+	cut -d' ' -f"$2" "$1" | sort -n | awk '{ v[NR] = $1 }
+		END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+largest() {
+	test -s "$1" || return 0
+	cut -d' ' -f"$2" "$1" | sort -n | tail -n 1
+}
+
+# row <title> <ours> <git> <must> <goal> <format> <scale>: with <git>, limits are ratios
+row() {
+	awk -v title="$1" -v ours="$2" -v stock="$3" -v must="$4" -v goal="$5" -v format="$6" -v scale="$7" '
+	BEGIN {
+		ratio = ours != "" && stock > 0 ? ours / stock : ""
+		judged = stock != "" ? ratio : ours == "" ? "" : ours * scale
+		verdict = judged == "" ? "-" : judged <= goal ? "goal" : judged <= must ? "ok" : "MISSED"
+		unit = stock != "" ? "%.2f" : format
+		printf "%-44s %10s %10s %6s %8s %8s  %s\n", title,
+			ours == "" ? "-" : sprintf(format, ours * scale),
+			stock == "" ? "-" : sprintf(format, stock * scale),
+			ratio == "" ? "-" : sprintf("%.2f", ratio),
+			sprintf(unit, must), sprintf(unit, goal), verdict
+	}'
+}
+
+row_time() { # <title> <key> <must> <goal>
+	row "$1" "$(median "$SAMPLES/$2.ours" 1)" "$(median "$SAMPLES/$2.git" 1)" "$3" "$4" '%.3f s' 1
+}
+
+row_disk() {
+	row "$1" "$(median "$SAMPLES/$2.ours" 1)" "$(median "$SAMPLES/$2.git" 1)" "$3" "$4" '%.1f MB' 0.001024
+}
+
+row_memory() {
+	row "$1" "$(largest "$SAMPLES/$2.ours" 2)" '' "$3" "$4" '%.0f MB' 0.001024
+}
+
+row_millis() {
+	row "$1" "$(median "$SAMPLES/$2.ours" 1)" '' "$3" "$4" '%.1f ms' 1000
+}
+
+table() {
+	printf '%-44s %10s %10s %6s %8s %8s  %s\n' work ours git ratio must goal verdict
+	row_time 'first save' first 0.20 0.10
+	row_time 'save, nothing changed' unchanged 0.45 0.25
+	row_time 'save, 10 files changed' ten 0.45 0.25
+	row_time 'restore, 10 files changed, 5 created' restore-ten 0.45 0.25
+	row_time 'restore after the whole tree was deleted' restore-all 0.80 0.40
+	row_disk 'store size after the first save' size-first 0.50 0.25
+	row_disk "store size after $SAVES saves of 10 changes" size-many 0.50 0.25
+	row_memory "peak memory, save of $(wc -l <"$SCRATCH/files") files" first 120 60
+	row_memory 'peak memory, save of one 2 GB file' large 64 32
+	row_millis 'list of 50' list 20 5
+	row_millis 'completion' completion 20 5
+}
+
+HAVE_RESTORE=
+! has_command restore || HAVE_RESTORE=1
+
+make_the_tree
+round=0
+while test $round -lt "$ROUNDS"; do
+	round=$((round + 1))
+	say "round $round of $ROUNDS"
+	one_round $round
+done
+compare_what_was_captured
+say "$SAVES saves of 10 changes each"
+many_saves
+short_commands
+large_file
+table >"$SCRATCH/table"
+cat "$SCRATCH/table"
+if test -z "$QUICK" && grep -q 'MISSED$' "$SCRATCH/table"; then
+	exit 1
+fi

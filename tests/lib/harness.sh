@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+#
+# For tests/cli/t-*.sh: runs every function test_* of the file that sources this and reports in
+# TAP, for prove(1).
+#
+#   . "$(dirname "$0")/../lib/harness.sh"
+#
+#   test_an_unchanged_tree_takes_no_second_checkpoint() {
+#           make_tree 1
+#           git checkpoint save -q
+#           ...
+#   }
+#
+#   run_tests
+#
+# Cases run in the order of the file, each in a subshell with `set -e`, in an empty directory
+# $T/work below a scratch directory $T of its own. Environment and configuration of the user are
+# out of reach. What a case prints is shown if it fails, with a trace of a second run.
+# `! command` does not stop a case even with `set -e`: use expect_exit.
+#
+# ./t-x.sh <word>   runs only the cases whose name contains the word
+# TEST_KEEP=1       leaves the scratch directory
+
+LIB_DIR=$(cd "$(dirname "$0")/../lib" && pwd -P)
+ROOT_DIR=$(cd "$LIB_DIR/../.." && pwd -P)
+BUILD_DIR=$(cd "${BUILD_DIR:-$ROOT_DIR/build}" 2>/dev/null && pwd -P) || {
+	echo 'Bail out! Nothing is built: run make check'
+	exit 1
+}
+TEST_FILE=$(cd "$(dirname "$0")" && pwd -P)/$(basename "$0")
+TEST_FILTER=${1:-}
+
+# ---- environment -----------------------------------------------------------------
+
+for name in $(env | sed -n 's/^\(\(GIT\|XDG\|FAULT\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
+	unset "$name"
+done
+unset name CDPATH LANG LANGUAGE PAGER EDITOR VISUAL NO_COLOR LD_PRELOAD
+TZ=UTC
+LC_ALL=C
+TERM=dumb
+PATH=$BUILD_DIR:$PATH
+GIT_CONFIG_NOSYSTEM=1
+export TZ LC_ALL TERM PATH GIT_CONFIG_NOSYSTEM LIB_DIR ROOT_DIR BUILD_DIR
+umask 022
+
+SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/git-checkpoint-test.XXXXXX") || exit 1
+SCRATCH=$(cd "$SCRATCH" && pwd -P)
+chmod 711 "$SCRATCH"
+
+clean_up() {
+	if test "${TEST_KEEP:-}" = 1; then
+		echo "# kept: $SCRATCH"
+	else
+		chmod -R u+rwx "$SCRATCH" 2>/dev/null
+		rm -rf "$SCRATCH"
+	fi
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# new_scratch <dir>: directories and configuration for one case
+new_scratch() {
+	T=$1
+	HOME=$T/home
+	XDG_CONFIG_HOME=$T/config
+	XDG_STATE_HOME=$T/state
+	XDG_CACHE_HOME=$T/cache
+	XDG_DATA_HOME=$T/data
+	TMPDIR=$T/tmp
+	GIT_CONFIG_GLOBAL=$HOME/.gitconfig
+	export T HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_DATA_HOME TMPDIR \
+		GIT_CONFIG_GLOBAL
+	mkdir "$T" "$HOME" "$XDG_CONFIG_HOME" "$XDG_STATE_HOME" "$XDG_CACHE_HOME" \
+		"$XDG_DATA_HOME" "$TMPDIR" "$T/work"
+	cat >"$GIT_CONFIG_GLOBAL" <<-'END'
+	[user]
+		name = A U Thor
+		email = author@example.com
+	[init]
+		defaultBranch = main
+	[advice]
+		detachedHead = false
+	END
+	cd "$T/work" || exit 1
+}
+
+# ---- running ---------------------------------------------------------------------
+
+# run_case <function> <directory> <file for the output> [-x]
+run_case() (
+	trap - EXIT
+	exec >"$3" 2>&1 </dev/null
+	new_scratch "$2"
+	set -e ${4:+"$4"}
+	"$1"
+)
+
+# Output as TAP diagnostics.
+show() {
+	sed "s/^/#   /" "$1" | head -n "${2:-100}"
+}
+
+run_tests() {
+	count=0
+	failed=0
+	for case in $(sed -n 's/^\(test_[A-Za-z0-9_]*\)() *[{(].*/\1/p' "$TEST_FILE"); do
+		case $case in
+		*"$TEST_FILTER"*) ;;
+		*) continue ;;
+		esac
+		count=$((count + 1))
+		title=$(echo "${case#test_}" | tr _ ' ')
+		run_case "$case" "$SCRATCH/$count" "$SCRATCH/$count.out"
+		status=$?
+		if test $status = 0; then
+			echo "ok $count - $title"
+		elif test $status = 77; then
+			echo "ok $count - $title # SKIP $(tail -n 1 "$SCRATCH/$count.out")"
+		else
+			failed=$((failed + 1))
+			echo "not ok $count - $title"
+			echo "# exit status $status; output:"
+			show "$SCRATCH/$count.out"
+			run_case "$case" "$SCRATCH/$count-again" "$SCRATCH/$count.trace" -x
+			echo "# end of the trace of a second run, exit status $?:"
+			tail -n 25 "$SCRATCH/$count.trace" | show /dev/stdin
+		fi
+	done
+	echo "1..$count"
+	test $failed = 0
+	exit
+}
+
+# skip <reason>: the case cannot run here
+skip() {
+	echo "$*"
+	exit 77
+}
+
+# require <program>...: skip the case unless all are there
+require() {
+	for program; do
+		command -v "$program" >/dev/null || skip "needs $program"
+	done
+}
+
+# ---- expectations ----------------------------------------------------------------
+
+# fail <text>: the case has failed, and says why
+fail() {
+	echo "FAILED: $*"
+	exit 1
+}
+
+# expect_exit <status> <command>...
+expect_exit() {
+	expected_status=$1
+	shift
+	actual_status=0
+	"$@" || actual_status=$?
+	test "$actual_status" = "$expected_status" ||
+		fail "exit status $actual_status instead of $expected_status: $*" >&2
+}
+
+# expect_eq <expected> <actual> [<what>]
+expect_eq() {
+	test "$1" = "$2" || fail "${3:-value}: expected '$1', got '$2'"
+}
+
+# expect_same <file> <file>
+expect_same() {
+	diff -u "$1" "$2" || fail "'$1' and '$2' differ"
+}
+
+# expect_grep <basic regular expression> <file>
+expect_grep() {
+	grep -q -e "$1" "$2" || {
+		cat "$2"
+		fail "no line of '$2' matches '$1'"
+	}
+}
+
+expect_no_grep() {
+	if grep -e "$1" "$2"; then
+		fail "a line of '$2' matches '$1'"
+	fi
+}
+
+expect_exists() {
+	for path; do
+		test -e "$path" || test -L "$path" || fail "'$path' is not there"
+	done
+}
+
+expect_missing() {
+	for path; do
+		if test -e "$path" || test -L "$path"; then
+			fail "'$path' is there"
+		fi
+	done
+}
+
+# ---- looking at trees, stores and answers ----------------------------------------
+
+# fingerprint <dir>: kind, mode, contents and path of everything but .git, a line each
+fingerprint() {
+	"$LIB_DIR/fingerprint.pl" "$1"
+}
+
+# fingerprint_raw <dir>: also .git, mtimes and inodes, to prove that nothing was written
+fingerprint_raw() {
+	"$LIB_DIR/fingerprint.pl" --raw "$1"
+}
+
+# json <filter> <file>: strings come out bare; a missing value is an error
+json() {
+	jq -e -r "$1" "$2" || {
+		json_status=$?
+		# false and null are answers, too
+		test $json_status = 1 || {
+			cat "$2" >&2
+			fail "jq '$1' failed on '$2'" >&2
+		}
+	}
+}
+
+# checkpoint_home: where stores are
+checkpoint_home() {
+	if test -n "${GIT_CHECKPOINT_HOME:-}"; then
+		echo "$GIT_CHECKPOINT_HOME"
+	elif test -n "${XDG_STATE_HOME:-}"; then
+		echo "$XDG_STATE_HOME/git-checkpoint"
+	else
+		echo "$HOME/.local/state/git-checkpoint"
+	fi
+}
+
+# store_dir [<worktree>]: the store of the worktree with that root (the current directory)
+store_dir() {
+	echo "$(checkpoint_home)/$(printf %s "$(cd "${1:-.}" && pwd -P)" | sha256sum | cut -c1-16)"
+}
+
+# ---- making trees and trouble ----------------------------------------------------
+
+# make_tree <seed> [<files>] [<dir>]: an odd tree
+make_tree() {
+	mktree --odd --seed "$1" --files "${2:-100}" --dirs $((${2:-100} / 5 + 1)) "${3:-.}"
+}
+
+# damage_tree <seed> [<dir>]: random changes of all kinds
+damage_tree() {
+	mktree --damage --seed "$1" "${2:-.}"
+}
+
+# with_faults <calls> <at> <what> <command>...: see tests/fault/faultfs.c; 0 for <at> only counts.
+# FAULT_PATH and FAULT_STICKY may be set for the call; the count is left in $T/faults.
+with_faults() {
+	fault_calls=$1 fault_at=$2 fault_do=$3
+	shift 3
+	rm -f "$T/faults"
+	env LD_PRELOAD="$BUILD_DIR/faultfs.so" \
+		ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" \
+		FAULT_CALLS="$fault_calls" FAULT_AT="$fault_at" FAULT_DO="$fault_do" \
+		FAULT_PATH="${FAULT_PATH:-}" FAULT_STICKY="${FAULT_STICKY:-}" \
+		FAULT_COUNT_FILE="$T/faults" "$@"
+}
+
+# as_nobody <command>...: without root's right to read everything. Configuration and state of the
+# case are handed over; for other files there is give_to_nobody.
+as_nobody() {
+	if test "$(id -u)" != 0; then
+		"$@"
+		return
+	fi
+	id nobody >/dev/null 2>&1 || skip 'needs the user nobody'
+	give_to_nobody "$HOME" "$XDG_CONFIG_HOME" "$XDG_STATE_HOME" "$XDG_CACHE_HOME" \
+		"$XDG_DATA_HOME" "$TMPDIR"
+	run_as_nobody test -x "$BUILD_DIR" || skip 'nobody cannot reach the program'
+	run_as_nobody "$@"
+}
+
+run_as_nobody() {
+	if command -v setpriv >/dev/null; then
+		setpriv --reuid="$(id -u nobody)" --regid="$(id -g nobody)" --clear-groups "$@"
+	elif command -v runuser >/dev/null; then
+		runuser -u nobody -- "$@"
+	else
+		skip 'needs setpriv or runuser'
+	fi
+}
+
+# give_to_nobody <path>...: make nobody the owner, if this is root
+give_to_nobody() {
+	test "$(id -u)" != 0 || chown -hR "$(id -u nobody):$(id -g nobody)" "$@"
+}

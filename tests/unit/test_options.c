@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/options.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "ui/term.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+	const char *message, *source;
+	bool pin, no_delete, name_status;
+	int64_t step, interval, size;
+	struct strlist states;
+} got;
+
+static const struct opt table[] = {
+	{ OPT_STRING, 'm', "message", &got.message, "<reason>", "why the checkpoint is taken", false },
+	{ OPT_STRING, 0, "source", &got.source, "<name>", "who takes it", false },
+	{ OPT_NUMBER, 'n', "step", &got.step, "<n>", "number of the step", false },
+	{ OPT_DURATION, 0, "min-interval", &got.interval, "<dur>",
+	  "take none if the newest one is younger than this, which is a long line of help", false },
+	{ OPT_SIZE, 0, "max-size", &got.size, "<size>", "most bytes on disk", false },
+	{ OPT_FLAG, 'p', "pin", &got.pin, NULL, "keep it from eviction", false },
+	{ OPT_FLAG, 0, "no-delete", &got.no_delete, NULL, "remove nothing", false },
+	{ OPT_FLAG, 0, "name-status", &got.name_status, NULL, "names and letters", false },
+	{ OPT_LIST, 's', "state", &got.states, "<k>=<v>", "a state key", false },
+	{ OPT_FLAG, 0, "secret", &got.pin, NULL, "not shown", true },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+static const struct opt_spec spec = {
+	"save",
+	"[-m <reason>] [--source <name>] [--step <n>] [--min-interval <dur>] "
+	"[--max-size <size>] [--pin] [--state <k>=<v>]... [--] [<path>...]\n--continue",
+	"take a checkpoint",
+	table,
+};
+
+static struct strlist args = STRLIST_INIT;
+static int dashdash;
+
+static int reset(void **state)
+{
+	(void)state;
+	strlist_release(&args);
+	strlist_release(&got.states);
+	memset(&got, 0, sizeof(got));
+	memset(&opt_common, 0, sizeof(opt_common));
+	dashdash = -2;
+	return 0;
+}
+
+/* Parse the words of one line; the copies live until the next call. */
+static int parse(const char *line)
+{
+	static char words[512];
+	char *argv[32] = { words };
+	int argc = 1;
+
+	reset(NULL);
+	snprintf(words, sizeof(words), "save %s", line);
+	for (char *p = strchr(words, ' '); p; p = strchr(p, ' ')) {
+		*p++ = '\0';
+		if (*p)
+			argv[argc++] = p;
+	}
+	return opt_parse(&spec, argc, argv, &args, &dashdash);
+}
+
+static void expect_error(const char *line, const char *sentence)
+{
+	assert_int_equal(parse(line), CKPT_EUSAGE);
+	assert_string_equal(ckpt_error_last(), sentence);
+}
+
+static void test_options_values(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-m why --source=me --step 5 --min-interval 15m --max-size 2k"), 0);
+	assert_string_equal(got.message, "why");
+	assert_string_equal(got.source, "me");
+	assert_int_equal(got.step, 5);
+	assert_int_equal(got.interval, 900);
+	assert_int_equal(got.size, 2048);
+	assert_int_equal(args.nr, 0);
+	assert_int_equal(dashdash, -1);
+
+	assert_int_equal(parse("-n7 -mx=y --message= -sa=1 --state b=2 -s c"), 0);
+	assert_int_equal(got.step, 7);
+	assert_string_equal(got.message, "");
+	assert_int_equal(got.states.nr, 3);
+	assert_string_equal(got.states.items[0], "a=1");
+	assert_string_equal(got.states.items[1], "b=2");
+	assert_string_equal(got.states.items[2], "c");
+
+	/* A value may look like an option. */
+	assert_int_equal(parse("-m --pin"), 0);
+	assert_string_equal(got.message, "--pin");
+	assert_false(got.pin);
+	assert_int_equal(parse("--step 9223372036854775807"), 0);
+	assert_true(got.step == INT64_MAX);
+}
+
+static void test_options_flags(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--pin"), 0);
+	assert_true(got.pin);
+	assert_int_equal(parse("--pin --no-pin"), 0);
+	assert_false(got.pin);
+	assert_int_equal(parse("--no-delete"), 0);
+	assert_true(got.no_delete);
+	assert_int_equal(parse("--no-delete --delete"), 0);
+	assert_false(got.no_delete);
+	assert_int_equal(parse("-pqn3"), 0);
+	assert_true(got.pin && opt_common.quiet);
+	assert_int_equal(got.step, 3);
+	assert_int_equal(parse("--secret"), 0);
+	assert_true(got.pin);
+}
+
+static void test_options_prefixes(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--mes x --so y --ste 4 --pi --js"), 0);
+	assert_string_equal(got.message, "x");
+	assert_string_equal(got.source, "y");
+	assert_int_equal(got.step, 4);
+	assert_true(got.pin && opt_common.json);
+	assert_int_equal(parse("--name"), 0);
+	assert_true(got.name_status);
+	assert_int_equal(parse("--pin --no-p"), 0);
+	assert_false(got.pin);
+
+	expect_error("--m x", "option '--m' is ambiguous (--message, --min-interval or --max-size)");
+	expect_error("--st 1", "option '--st' is ambiguous (--step or --state)");
+	expect_error("--secr", "unknown option '--secr'");
+}
+
+static void test_options_arguments(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("one - --pin two"), 0);
+	assert_true(got.pin);
+	assert_int_equal(args.nr, 3);
+	assert_string_equal(args.items[0], "one");
+	assert_string_equal(args.items[1], "-");
+	assert_string_equal(args.items[2], "two");
+	assert_int_equal(dashdash, -1);
+
+	assert_int_equal(parse("one -- --pin -- -h"), 0);
+	assert_false(got.pin);
+	assert_int_equal(dashdash, 1);
+	assert_int_equal(args.nr, 4);
+	assert_string_equal(args.items[1], "--pin");
+	assert_string_equal(args.items[2], "--");
+	assert_string_equal(args.items[3], "-h");
+
+	assert_int_equal(parse("--"), 0);
+	assert_int_equal(dashdash, 0);
+	assert_int_equal(args.nr, 0);
+}
+
+static void test_options_errors(void **state)
+{
+	(void)state;
+	expect_error("--foo", "unknown option '--foo'");
+	expect_error("--foo=bar", "unknown option '--foo'");
+	expect_error("--=bar", "unknown option '--'");
+	expect_error("-x", "unknown option '-x'");
+	expect_error("-px", "unknown option '-x'");
+	expect_error("-\xc3\xa4", "unknown option '-\xc3\xa4'");
+	expect_error("--step", "option '--step' needs a value");
+	expect_error("--ste", "option '--step' needs a value");
+	expect_error("-pn", "option '-n' needs a value");
+	expect_error("--step x", "option '--step' takes a whole number, not 'x'");
+	expect_error("--step -1", "option '--step' takes a whole number, not '-1'");
+	expect_error("--step=", "option '--step' takes a whole number, not ''");
+	expect_error("-n 9223372036854775808",
+		     "option '-n' takes a whole number, not '9223372036854775808'");
+	expect_error("--min-interval 5",
+		     "option '--min-interval' takes a duration such as 90s, 15m, 2h, 7d or 4w, "
+		     "not '5'");
+	expect_error("--max-size big",
+		     "option '--max-size' takes a size such as 512k, 100m or 2g, not 'big'");
+	expect_error("--pin=yes", "option '--pin' takes no value");
+	expect_error("--no-pin=yes", "option '--no-pin' takes no value");
+	expect_error("--json=1", "option '--json' takes no value");
+	expect_error("--no-step", "unknown option '--no-step'");
+	expect_error("--no-help", "unknown option '--no-help'");
+}
+
+static void test_options_json_survives_errors(void **state)
+{
+	(void)state;
+	expect_error("--foo --json", "unknown option '--foo'");
+	assert_true(opt_common.json);
+	expect_error("--json --foo", "unknown option '--foo'");
+	assert_true(opt_common.json);
+	expect_error("--foo -- --json", "unknown option '--foo'");
+	assert_false(opt_common.json);
+	/* A value is not an option, once the line is understood. */
+	assert_int_equal(parse("-m --json"), 0);
+	assert_false(opt_common.json);
+	assert_int_equal(parse("a --json b"), 0);
+	assert_true(opt_common.json);
+}
+
+static void test_options_own_quiet(void **state)
+{
+	static bool quiet;
+	static const struct opt own[] = {
+		{ OPT_FLAG, 0, "quiet", &quiet, NULL, "answer by exit status", false },
+		{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	};
+	const struct opt_spec diff = { "diff", "[--quiet]", "", own };
+	char *longer[] = { "diff", "--quiet" }, *shorter[] = { "diff", "-q" };
+
+	(void)state;
+	assert_int_equal(opt_parse(&diff, 2, longer, &args, NULL), 0);
+	assert_true(quiet);
+	assert_false(opt_common.quiet);
+	quiet = false;
+	assert_int_equal(opt_parse(&diff, 2, shorter, &args, NULL), 0);
+	assert_true(opt_common.quiet);
+	assert_false(quiet);
+}
+
+/* Run `fn` with stdout in a file and give back what it wrote. */
+static void captured(struct strbuf *out, int (*fn)(void), int expected)
+{
+	FILE *file = tmpfile();
+	int saved = dup(1), rc;
+	char buf[4096];
+	size_t n;
+
+	assert_non_null(file);
+	fflush(stdout);
+	dup2(fileno(file), 1);
+	rc = fn();
+	fflush(stdout);
+	dup2(saved, 1);
+	close(saved);
+	rewind(file);
+	while ((n = fread(buf, 1, sizeof(buf), file)) > 0)
+		strbuf_add(out, buf, n);
+	fclose(file);
+	assert_int_equal(rc, expected);
+}
+
+static int run_help(void)
+{
+	return parse("--pin -h --unknown");
+}
+
+static int run_complete(void)
+{
+	opt_complete(&spec);
+	return 0;
+}
+
+static void test_options_usage(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	captured(&out, run_help, 1);
+	assert_string_equal(
+		out.buf,
+		"usage: git checkpoint save [-m <reason>] [--source <name>] [--step <n>]\n"
+		"                           [--min-interval <dur>] [--max-size <size>] [--pin]\n"
+		"                           [--state <k>=<v>]... [--] [<path>...]\n"
+		"   or: git checkpoint save --continue\n"
+		"\n"
+		"    -m, --message <reason>\n"
+		"                          why the checkpoint is taken\n"
+		"    --source <name>       who takes it\n"
+		"    -n, --step <n>        number of the step\n"
+		"    --min-interval <dur>  take none if the newest one is younger than this,\n"
+		"                          which is a long line of help\n"
+		"    --max-size <size>     most bytes on disk\n"
+		"    -p, --pin             keep it from eviction\n"
+		"    --no-delete           remove nothing\n"
+		"    --name-status         names and letters\n"
+		"    -s, --state <k>=<v>   a state key\n"
+		"    -h, --help            show this help\n"
+		"    -q, --quiet           say nothing but errors\n"
+		"    --json                print the result as JSON\n"
+		"\n");
+	strbuf_release(&out);
+}
+
+static void test_options_usage_fits(void **state)
+{
+	static const char usage[] =
+		"[-n|--dry-run] [-y|--yes] [--reason <text>] (--one-long-choice <value> | "
+		"--another-long-choice <value> | --a-third-one) [--no-verify] <c> [--] [<path>…]";
+	const struct opt_spec restore = { "restore", usage, "", NULL };
+	struct strbuf out = STRBUF_INIT;
+	int pipefd[2];
+	char *line, *next;
+
+	(void)state;
+	assert_int_equal(pipe(pipefd), 0);
+	opt_usage(&restore, pipefd[1]);
+	close(pipefd[1]);
+	strbuf_grow(&out, 8192);
+	strbuf_setlen(&out, (size_t)fs_read_full(pipefd[0], out.buf, 8000));
+	close(pipefd[0]);
+	assert_memory_equal(out.buf, "usage: git checkpoint restore [-n|--dry-run]", 44);
+	for (line = out.buf; *line; line = next) {
+		next = strchr(line, '\n') + 1;
+		next[-1] = '\0';
+		assert_true(term_text_width(line) <= 80);
+		assert_true(!*line || line[strlen(line) - 1] != ' ');
+	}
+	strbuf_release(&out);
+}
+
+static void test_options_complete(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	captured(&out, run_complete, 0);
+	assert_non_null(strstr(out.buf, "--message=\twhy the checkpoint is taken\n"));
+	assert_non_null(strstr(out.buf, "\n--pin\tkeep it from eviction\n"));
+	assert_non_null(strstr(out.buf, "\n--json\tprint the result as JSON\n"));
+	assert_null(strstr(out.buf, "secret"));
+	strbuf_release(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_options_values, reset),
+		cmocka_unit_test_teardown(test_options_flags, reset),
+		cmocka_unit_test_teardown(test_options_prefixes, reset),
+		cmocka_unit_test_teardown(test_options_arguments, reset),
+		cmocka_unit_test_teardown(test_options_errors, reset),
+		cmocka_unit_test_teardown(test_options_json_survives_errors, reset),
+		cmocka_unit_test_teardown(test_options_own_quiet, reset),
+		cmocka_unit_test_teardown(test_options_usage, reset),
+		cmocka_unit_test_teardown(test_options_usage_fits, reset),
+		cmocka_unit_test_teardown(test_options_complete, reset),
+	};
+
+	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
