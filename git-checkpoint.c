@@ -35,7 +35,7 @@
  *   store layout open, create, lock; the files of a new one
  *   objects refs reading objects; one ref for each checkpoint
  *   pack_write pack_verify pack_index    one pack for each save
- *   ingest       files of a scan into a pack; trees
+ *   ingest trees files of a scan into a pack; trees of directories
  *   oidset       a set of object names
  * lib/worktree/  the user's files and the project's repository, read only
  *   scan skip    the parallel walk; what was left out and why

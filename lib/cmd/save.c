@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "ops/save.h"
 #include "ops/session.h"
@@ -11,7 +12,7 @@
 #include "ui/report.h"
 #include "ui/term.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,15 +113,10 @@ static int parse_scope(struct strlist *out, const struct session *session, const
 	}
 	strlist_sort_unique(&all);
 	for (size_t i = 0; i < all.nr && !whole; i++) {
-		const char *last = out->nr ? out->items[out->nr - 1] : NULL;
 		bool below = false;
 
-		for (size_t j = 0; j < out->nr && !below; j++) {
-			size_t len = strlen(out->items[j]);
-
-			last = out->items[j];
-			below = !strncmp(all.items[i], last, len) && all.items[i][len] == '/';
-		}
+		for (size_t j = 0; j < out->nr && !below; j++)
+			below = path_below(all.items[i], out->items[j]) != NULL;
 		if (!below)
 			strlist_add(out, all.items[i]);
 	}
@@ -164,7 +160,7 @@ static json_t *stats(const struct save_result *result)
 	json_object_set_new(object, "bytes", json_integer((json_int_t)record->bytes));
 	json_object_set_new(object, "changed", json_integer(created ? (json_int_t)record->changed : 0));
 	json_object_set_new(object, "new_bytes", json_integer((json_int_t)result->new_bytes));
-	json_object_set_new(object, "seconds", json_real(result->seconds));
+	json_object_set_new(object, "seconds", json_real((double)(long long)(result->seconds * 1e6) / 1e6));
 	return object;
 }
 
@@ -275,7 +271,7 @@ static int save(const struct strlist *args)
 	if (!err)
 		err = parse_states(&meta);
 	if (!err)
-		err = cmd_session_open(&session, SESSION_CREATE);
+		err = cmd_session_open(&session, 0);
 	if (err) {
 		ckpt_meta_release(&meta);
 		return report_failure(err);

@@ -7,6 +7,7 @@
 #include "ops/session.h"
 #include "store/objects.h"
 #include "store/store.h"
+#include "store/trees.h"
 #include "worktree/statcache.h"
 
 #include <stdlib.h>
@@ -129,7 +130,7 @@ int capture_read(struct capture *capture, struct pack *pack)
 	};
 	int err = ingest_run(&capture->read, &opts);
 
-	return err ? err : ingest_trees(capture->scan->root, pack);
+	return err ? err : trees_build(capture->scan->root, pack, session->threads);
 }
 
 const struct oid *capture_cached_commit(const struct capture *capture)

@@ -347,7 +347,6 @@ int ckpt_save(struct save_result *out, struct session *session, const struct sav
 	struct save save = {
 		.session = session,
 		.opts = opts,
-		.store = session->store,
 		.newest = CKPT_RECORD_INIT,
 	};
 	double start = clock_monotonic();
@@ -358,6 +357,10 @@ int ckpt_save(struct save_result *out, struct session *session, const struct sav
 	ckpt_meta_init(&save.newest_meta);
 	if (!opts->force)
 		err = check_place(session);
+	/* Not before: a refused place must not get a store, it would be the worktree of all below. */
+	if (!err && !session->store)
+		err = store_open_or_create(&session->store, session->worktree);
+	save.store = session->store;
 	if (!err)
 		err = store_lock(session->store, session->settings.lock_timeout);
 	if (!err)

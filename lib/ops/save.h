@@ -58,7 +58,7 @@ struct save_result {
 };
 
 /**
- * The session must have a store (SESSION_CREATE). CKPT_EREFUSED: a place that
+ * Makes the store if there is none yet. CKPT_EREFUSED: a place that
  * is not saved without `force`. CKPT_ELOCKED: see store_lock().
  */
 int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts);

@@ -49,8 +49,7 @@ static int find_worktree(struct session *session)
 
 static int open_store(struct session *session, unsigned flags)
 {
-	int err = flags & SESSION_CREATE ? store_open_or_create(&session->store, session->worktree) :
-					   store_open(&session->store, session->worktree);
+	int err = store_open(&session->store, session->worktree);
 
 	return err == CKPT_ENOTFOUND && !(flags & SESSION_STORE) ? 0 : err;
 }

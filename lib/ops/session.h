@@ -27,8 +27,7 @@ struct session {
 };
 
 enum session_flags {
-	SESSION_CREATE = 1 << 0, /**< make the store if there is none */
-	SESSION_STORE = 1 << 1,  /**< fail with CKPT_ENOTFOUND if there is none */
+	SESSION_STORE = 1 << 0, /**< fail with CKPT_ENOTFOUND if there is none */
 };
 
 /** On failure nothing is left to be closed. */

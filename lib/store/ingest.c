@@ -435,36 +435,3 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 	out->bytes = atomic_load(&ingest.bytes);
 	return 0;
 }
-
-int ingest_trees(struct wt_dir *dir, struct pack *pack)
-{
-	struct digest *sha1 = NULL;
-	struct strbuf tree = STRBUF_INIT;
-	int err = 0;
-
-	if (dir->known)
-		return 0;
-	for (size_t i = 0; i < dir->nr && !err; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			err = ingest_trees(dir->entries[i].dir, pack);
-	if (err)
-		return err;
-	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
-		const struct oid *oid = entry->kind == WT_DIR ? &entry->dir->tree : &entry->oid;
-
-		strbuf_addf(&tree, "%o %s", wt_git_mode(entry), entry->name);
-		strbuf_addch(&tree, '\0');
-		strbuf_add(&tree, oid->id, OID_SIZE);
-	}
-	if (pack) {
-		err = pack_add_new(pack, &dir->tree, OBJECT_TREE, tree.buf, tree.len);
-	} else {
-		sha1 = digest_new(HASH_SHA1);
-		hash_object(sha1, &dir->tree, "tree", tree.buf, tree.len);
-		digest_free(sha1);
-	}
-	dir->known = !err;
-	strbuf_release(&tree);
-	return err;
-}

@@ -37,7 +37,4 @@ struct ingest_result {
 
 int ingest_run(struct ingest_result *out, const struct ingest_opts *opts);
 
-/** Build the trees of all directories that are not known, and add them to the pack if there is one. */
-int ingest_trees(struct wt_dir *root, struct pack *pack);
-
 #endif

@@ -10,9 +10,11 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "store/layout.h"
+#include "store/refs.h"
 
 #include <git2.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -64,9 +66,18 @@ static char *store_path(const char *home, const char *worktree)
 
 bool store_exists(const char *home, const char *worktree)
 {
-	char *path = store_path(home, worktree);
-	bool exists = fs_is_dir(path);
+	char *path = store_path(home, worktree), *refs = xstrfmt("%s/refs/checkpoints", path),
+	     *packed = xstrfmt("%s/packed-refs", path);
+	DIR *dir = opendir(refs);
+	bool exists = !access(packed, F_OK);
+	struct dirent *ent;
 
+	while (dir && !exists && (ent = readdir(dir)))
+		exists = refs_valid_id(ent->d_name);
+	if (dir)
+		closedir(dir);
+	free(packed);
+	free(refs);
 	free(path);
 	return exists;
 }

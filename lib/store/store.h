@@ -45,7 +45,7 @@ int store_home(char **out);
 /** The name of a worktree's store. */
 void store_key(char out[STORE_KEY_SIZE], const char *worktree);
 
-/** True if `worktree` has a store, without opening it. */
+/** True if `worktree` has a store with a checkpoint in it, without opening it. */
 bool store_exists(const char *home, const char *worktree);
 
 /** Open the store of `worktree`; CKPT_ENOTFOUND if it has none. */

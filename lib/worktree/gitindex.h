@@ -9,9 +9,9 @@
  * The names that a repository tracks, read from its index without locking or
  * writing it.
  *
- * Versions 2, 3 and 4, SHA-1 and SHA-256, are read here. A split or a sparse
- * index is not complete in itself; then `git ls-files` is asked. libgit2 1.5
- * reads none of those three kinds.
+ * Versions 2, 3 and 4, SHA-1 and SHA-256, are read here. A split index
+ * is put together with its shared part, and a sparse one, which is not complete
+ * in itself, is asked of `git ls-files`. libgit2 1.5 reads none of those.
  *
  * Never changes after it was opened, so any number of threads may ask.
  */
