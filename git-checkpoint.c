@@ -44,7 +44,7 @@
  *   statcache    what needs no reading again
  *   tree         a directory tree in memory
  *   beneath      opening files without leaving the root
- *   repo repo_state gitfile gitindex gitconfig    the project's own repository
+ *   repo repo_state gitfile gitindex indexfile gitconfig    the project's repository
  * lib/base/      error alloc strbuf strlist arena path quote units clock json
  *                hash oid crc fsio pool spawn env cancel giterr
  */
