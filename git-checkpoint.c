@@ -38,7 +38,7 @@
  *   ingest trees files of a scan into a pack; trees of directories
  *   oidset       a set of object names
  * lib/worktree/  the user's files and the project's repository, read only
- *   scan skip    the parallel walk; what was left out and why
+ *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
  *   rules        what belongs into a checkpoint
  *   exclude wildmatch        ignore patterns
  *   statcache    what needs no reading again

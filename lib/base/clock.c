@@ -9,6 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+/* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
+#define FIRST (-62167219200LL)
+#define LAST 253402300799LL
+
 static const struct {
 	char letter;
 	int64_t seconds;
@@ -35,24 +39,34 @@ double clock_monotonic(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static char *format(char out[CLOCK_ISO_SIZE], const char *fmt, int64_t when)
+/* Of times that four digits of a year cannot hold, the nearest one that they can. */
+static struct tm split(int64_t when)
 {
-	time_t t = (time_t)when;
-	struct tm tm;
+	time_t t = (time_t)(when < FIRST ? FIRST : when > LAST ? LAST : when);
+	struct tm tm = { 0 };
 
-	if (!gmtime_r(&t, &tm) || !strftime(out, CLOCK_ISO_SIZE, fmt, &tm))
-		snprintf(out, CLOCK_ISO_SIZE, "1970-01-01T00:00:00Z");
-	return out;
+	gmtime_r(&t, &tm);
+	tm.tm_year += 1900;
+	tm.tm_mon += 1;
+	return tm;
 }
 
 char *clock_format_iso(char out[CLOCK_ISO_SIZE], int64_t when)
 {
-	return format(out, "%Y-%m-%dT%H:%M:%SZ", when);
+	struct tm tm = split(when);
+
+	snprintf(out, CLOCK_ISO_SIZE, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year, tm.tm_mon,
+		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return out;
 }
 
 char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when)
 {
-	return format(out, "%Y%m%d_%H%M%S", when);
+	struct tm tm = split(when);
+
+	snprintf(out, CLOCK_ISO_SIZE, "%04d%02d%02d_%02d%02d%02d", tm.tm_year, tm.tm_mon,
+		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return out;
 }
 
 char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)

@@ -44,7 +44,7 @@ const char *path_below(const char *path, const char *root)
 {
 	size_t len = strlen(root);
 
-	if (len == 1)
+	if (len == 1 && root[0] == '/')
 		return path + 1;
 	if (strncmp(path, root, len))
 		return NULL;

@@ -40,10 +40,29 @@ const struct opt_spec cmd_show_spec = {
 
 /* --- as text --- */
 
+/* What others stored must not get at the terminal. */
+static void add_clean(struct strbuf *out, const char *text, size_t len)
+{
+	size_t start = out->len;
+
+	utf8_sanitize(out, text, len);
+	for (size_t i = start; i < out->len; i++)
+		if (((unsigned char)out->buf[i] < 0x20 && !strchr("\n\t", out->buf[i])) ||
+		    out->buf[i] == 0x7f)
+			out->buf[i] = '?';
+}
+
 static void field(const char *name, const char *value)
 {
-	if (value)
-		printf("%-10s %s\n", name, value);
+	struct strbuf clean = STRBUF_INIT;
+
+	if (!value)
+		return;
+	add_clean(&clean, value, strlen(value));
+	for (char *p = clean.buf; (p = strchr(p, '\n'));)
+		*p = ' ';
+	printf("%-10s %s\n", name, clean.buf);
+	strbuf_release(&clean);
 }
 
 static void print_project(const struct ckpt_record *record)
@@ -67,7 +86,7 @@ static void print_reason(const struct ckpt_record *record)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	utf8_sanitize(&text, record->reason, strlen(record->reason));
+	add_clean(&text, record->reason, strlen(record->reason));
 	putchar('\n');
 	for (char *line = text.buf, *end; *line; line = end) {
 		end = line + strcspn(line, "\n");
@@ -121,8 +140,10 @@ static void print_rest(const struct ckpt_record *record, const struct ckpt_meta 
 	print_reason(record);
 	for (size_t i = 0; i < meta->states_nr; i++) {
 		strbuf_reset(&text);
-		utf8_sanitize(&text, meta->states[i].value, meta->states[i].len);
-		printf("%s%s = %s\n", i ? "" : "\n", meta->states[i].key, text.buf);
+		add_clean(&text, meta->states[i].key, strlen(meta->states[i].key));
+		strbuf_addstr(&text, " = ");
+		add_clean(&text, meta->states[i].value, meta->states[i].len);
+		printf("%s%s\n", i ? "" : "\n", text.buf);
 	}
 	for (size_t i = 0; i < meta->skips.nr; i++) {
 		strbuf_reset(&text);

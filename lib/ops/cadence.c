@@ -15,8 +15,11 @@
 
 #define FILE_NAME "checkpoint/every"
 
-/* The number of calls before this one since the last that was due; one more is noted. */
-static int count_call(uint64_t *out, struct store *store, const struct save_opts *opts)
+/*
+ * The number of calls before this one since the last that was due; one more is
+ * noted if so asked.
+ */
+static int count_call(uint64_t *out, struct store *store, const struct save_opts *opts, bool note)
 {
 	struct strbuf text = STRBUF_INIT, clean = STRBUF_INIT;
 	char *key = xstrfmt("%" PRIu64 " %s", opts->every, opts->source);
@@ -37,7 +40,7 @@ static int count_call(uint64_t *out, struct store *store, const struct save_opts
 	json_object_set_new(counts, json_string_value(name),
 			    json_integer((json_int_t)((uint64_t)(calls + 1) % opts->every)));
 	json_write(&clean, counts);
-	err = fs_write_file(store->dirfd, FILE_NAME, clean.buf, clean.len, 0600, FS_FAST);
+	err = note ? fs_write_file(store->dirfd, FILE_NAME, clean.buf, clean.len, 0600, FS_FAST) : 0;
 	json_decref(counts);
 	json_decref(name);
 	strbuf_release(&text);
@@ -50,10 +53,17 @@ int cadence_due(bool *due_out, struct store *store, const struct save_opts *opts
 		const struct ckpt_record *newest)
 {
 	uint64_t calls = 0;
-	int err = opts->every ? count_call(&calls, store, opts) : 0;
+	int err = opts->every ? count_call(&calls, store, opts, false) : 0;
 	int64_t age = newest ? clock_now() - newest->created_at : 0;
 
 	/* A clock that went backwards makes ages negative; then the save is due. */
 	*due_out = !calls && !(opts->min_interval && newest && age >= 0 && age < opts->min_interval);
 	return err;
+}
+
+int cadence_note(struct store *store, const struct save_opts *opts)
+{
+	uint64_t calls;
+
+	return opts->every ? count_call(&calls, store, opts, true) : 0;
 }

@@ -16,6 +16,8 @@ static void mend_manifest(struct store *store)
 	/* Whoever holds the lock is about to write it; then it is not ours to mend. */
 	if (!ckpt_manifest_agrees(store, &refs) && !store_lock(store, 0))
 		(void)ckpt_manifest_rebuild(store);
+	/* A pager may keep us waiting; that must not keep anybody from saving. */
+	store_unlock(store);
 	ref_list_release(&refs);
 }
 

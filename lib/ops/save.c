@@ -339,7 +339,15 @@ static int locked(struct save_result *out, struct save *save)
 				  save->have_newest ? &save->newest : NULL);
 	if (err)
 		return err;
-	return due ? take(out, save) : answer_newest(out, save, SAVE_NOT_YET);
+	if (!due)
+		err = cadence_note(save->store, save->opts);
+	if (err)
+		return err;
+	err = due ? take(out, save) : answer_newest(out, save, SAVE_NOT_YET);
+	/* Not noted: one too many next time, never one too few. */
+	if (!err && due)
+		(void)cadence_note(save->store, save->opts);
+	return err;
 }
 
 int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts)

@@ -170,8 +170,7 @@ void store_close(struct store *store)
 	git_odb_free(store->packs);
 	git_odb_free(store->odb);
 	git_repository_free(store->git);
-	if (store->lockfd >= 0)
-		close(store->lockfd);
+	store_unlock(store);
 	if (store->dirfd >= 0)
 		close(store->dirfd);
 	free(store->path);
@@ -207,4 +206,11 @@ int store_lock(struct store *store, int64_t timeout)
 	fs_sweep_temps(store->dirfd, "objects/pack");
 	fs_sweep_temps(store->dirfd, "checkpoint");
 	return 0;
+}
+
+void store_unlock(struct store *store)
+{
+	if (store->lockfd >= 0)
+		close(store->lockfd);
+	store->lockfd = -1;
 }

@@ -61,5 +61,6 @@ void store_close(struct store *store);
  * process that dies gives it back. Removes what dead processes left half-made.
  */
 int store_lock(struct store *store, int64_t timeout);
+void store_unlock(struct store *store);
 
 #endif

@@ -61,6 +61,7 @@ struct rules_tracked {
 struct rules {
 	struct rules_opts opts;
 	bool ignore_case;
+	uint64_t fingerprint; /* of all but the .gitignore files */
 	struct exclude_chain extra, sensitive;
 	struct exclude_chain base[3]; /* info/exclude, core.excludesFile, defaults */
 
@@ -70,6 +71,16 @@ struct rules {
 	struct exclude_list **lists;
 	size_t lists_nr, lists_alloc;
 };
+
+/* FNV-1a */
+static uint64_t mix(uint64_t hash, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * 1099511628211u;
+	return (hash ^ len) * 1099511628211u;
+}
 
 static struct exclude_list *parse(struct rules *rules, const char *text, size_t len,
 				  const char *base, int tag)
@@ -91,7 +102,8 @@ static void warn(struct rules *rules, const char *what)
 }
 
 /* The rules in a file of the user's or of a repository; one that is not there has none. */
-static struct exclude_list *parse_file(struct rules *rules, const char *path, const char *base)
+static struct exclude_list *parse_file(struct rules *rules, const char *path, const char *base,
+				       uint64_t *fingerprint)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct exclude_list *list;
@@ -99,6 +111,7 @@ static struct exclude_list *parse_file(struct rules *rules, const char *path, co
 
 	if (err && err != CKPT_ENOTFOUND)
 		warn(rules, "ignore rules left unread");
+	*fingerprint = mix(*fingerprint, text.buf, text.len);
 	list = parse(rules, text.buf, text.len, base, TAG_PROJECT);
 	strbuf_release(&text);
 	return list;
@@ -113,19 +126,20 @@ static struct exclude_list *parse_lines(struct rules *rules, const char *first,
 	strbuf_addstr(&text, first);
 	for (size_t i = 0; more && i < more->nr; i++)
 		strbuf_addf(&text, "%s\n", more->items[i]);
+	rules->fingerprint = mix(rules->fingerprint, text.buf, text.len);
 	list = parse(rules, text.buf, text.len, "", tag);
 	strbuf_release(&text);
 	return list;
 }
 
 static struct exclude_list *parse_info(struct rules *rules, const struct repo *repo,
-				       const char *base)
+				       const char *base, uint64_t *fingerprint)
 {
 	struct strbuf path = STRBUF_INIT;
 	struct exclude_list *list;
 
 	strbuf_addf(&path, "%s/info/exclude", repo->commondir);
-	list = parse_file(rules, path.buf, base);
+	list = parse_file(rules, path.buf, base, fingerprint);
 	strbuf_release(&path);
 	return list;
 }
@@ -144,7 +158,7 @@ static struct exclude_list *parse_global(struct rules *rules)
 	}
 	if (path.len) {
 		path_absolute(&full, rules->opts.root, path.buf);
-		list = parse_file(rules, full.buf, "");
+		list = parse_file(rules, full.buf, "", &rules->fingerprint);
 	} else {
 		list = parse(rules, "", 0, "", TAG_PROJECT);
 	}
@@ -178,12 +192,16 @@ int rules_open(struct rules **out, const struct rules_opts *opts)
 
 	rules->opts = *opts;
 	rules->ignore_case = gitconfig_bool(opts->config, "core.ignorecase", false);
+	rules->fingerprint = 1u | (uint64_t)rules->ignore_case << 1 |
+			     (uint64_t)opts->include_ignored << 2 |
+			     (uint64_t)opts->include_sensitive << 3;
 	pthread_mutex_init(&rules->lock, NULL);
 	rules->extra.list = parse_lines(rules, "", opts->exclude, TAG_EXTRA);
 	rules->sensitive.list =
 		parse_lines(rules, sensitive_patterns, opts->sensitive, TAG_EXTRA);
-	rules->base[0].list = opts->repo ? parse_info(rules, opts->repo, "") :
-					   parse(rules, "", 0, "", TAG_PROJECT);
+	rules->base[0].list = opts->repo ?
+				      parse_info(rules, opts->repo, "", &rules->fingerprint) :
+				      parse(rules, "", 0, "", TAG_PROJECT);
 	rules->base[0].next = &rules->base[1];
 	rules->base[1].list = parse_global(rules);
 	rules->base[1].next = &rules->base[2];
@@ -221,7 +239,9 @@ const struct strlist *rules_warnings(const struct rules *rules)
 
 struct rules_dir rules_begin(const struct rules *rules)
 {
-	return (struct rules_dir){ .chain = rules->base, .tracked = rules->all };
+	return (struct rules_dir){ .chain = rules->base,
+				   .tracked = rules->all,
+				   .fingerprint = rules->fingerprint };
 }
 
 static void push(struct rules_dir *dir, struct arena *arena, const struct exclude_list *list)
@@ -246,7 +266,7 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 		strbuf_addf(&full, "%s/%s", rules->opts.root, path);
 		if (!repo_open_at(&repo, full.buf)) {
 			dir->tracked = add_tracked(rules, dir->tracked, repo, repo, path);
-			push(dir, arena, parse_info(rules, repo, path));
+			push(dir, arena, parse_info(rules, repo, path, &dir->fingerprint));
 		}
 		strbuf_release(&full);
 	}
@@ -254,8 +274,10 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 		struct strbuf text = STRBUF_INIT;
 
 		/* As in git, a .gitignore that is a symbolic link is not followed. */
-		if (!fs_read_file(&text, dirfd, ".gitignore"))
+		if (!fs_read_file(&text, dirfd, ".gitignore")) {
+			dir->fingerprint = mix(dir->fingerprint, text.buf, text.len);
 			push(dir, arena, parse(rules, text.buf, text.len, path, TAG_PROJECT));
+		}
 		strbuf_release(&text);
 	}
 }
@@ -329,6 +351,8 @@ enum rules_verdict rules_judge(const struct rules *rules, const struct rules_dir
 			return by_default ? RULES_DEFAULT : RULES_IGNORED;
 		if (is_dir)
 			return by_default ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
+		if (judge_sensitive(rules, dir, path, name, is_file) == RULES_CAPTURE)
+			return RULES_CAPTURE_TRACKED;
 	}
 	return judge_sensitive(rules, dir, path, name, is_file);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct gitconfig;
 struct repo;
@@ -51,6 +52,7 @@ struct rules_dir {
 	const struct exclude_chain *chain;
 	struct rules_tracked *tracked; /**< innermost repository */
 	bool excluded;                 /**< ignored: only what is tracked counts */
+	uint64_t fingerprint; /**< of all rules that apply, for comparing with an earlier walk */
 	const char *default_top; /**< the topmost directory that a default pattern left out, if one did */
 };
 
@@ -67,6 +69,7 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 
 enum rules_verdict {
 	RULES_CAPTURE,
+	RULES_CAPTURE_TRACKED,   /**< a rule would leave it out, but it is tracked */
 	RULES_CAPTURE_SENSITIVE, /**< tracked although its name says secret: captured, with a warning */
 	RULES_TRACKED_ONLY,      /**< a directory that is ignored but has tracked files below */
 	RULES_TRACKED_DEFAULT,   /**< the same, ignored by a default pattern */

@@ -1,392 +1,128 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/scan.h"
+#include "worktree/scan_walk.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/pool.h"
-#include "base/strbuf.h"
 #include "worktree/beneath.h"
 #include "worktree/statcache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-/*
- * One item of work is one directory. A worker lists it, asks the rules about
- * each name, stats what belongs in, sorts, compares with the cache, and puts
- * the subdirectories on the queue. Results lie in memory of the worker that
- * made them and are only linked by pointers, so workers share nothing but the
- * queue and, rarely, the lists of what was left out.
- */
-
-enum { DIRENTS_SIZE = 64 * 1024 };
-
-struct scan_worker {
-	struct arena arena;
-	struct strbuf path;
-	struct strbuf names; /* of the directory at hand: a type, a name and a NUL each */
-	char *dirents;       /* what the kernel fills */
-	struct wt_entry *entries; /* of the directory at hand */
-	size_t nr, alloc;
-	struct item **children; /* likewise, in no order */
-	size_t children_nr, children_alloc;
-};
-
-struct item {
-	struct wt_dir *dir;
-	struct rules_dir rules;
-	bool partial; /* only on the way to the scope */
-};
-
-struct walk {
-	const struct scan_opts *opts;
-	struct scan *scan;
-	pthread_mutex_t lock; /* of the lists in `scan` */
-	atomic_size_t files;
-	atomic_bool dir_modes_changed;
-};
-
-enum scope_relation { SCOPE_NONE, SCOPE_ABOVE, SCOPE_NAMED };
-
-/* How an entry of a directory on the way to the scope relates to it. */
-static enum scope_relation scope_relation(const struct strlist *scope, const char *path)
-{
-	size_t len = strlen(path);
-
-	for (size_t i = 0; i < scope->nr; i++) {
-		const char *named = scope->items[i];
-
-		if (strncmp(named, path, len))
-			continue;
-		if (!named[len])
-			return SCOPE_NAMED;
-		if (named[len] == '/')
-			return SCOPE_ABOVE;
-	}
-	return SCOPE_NONE;
-}
-
-static void note_skip(struct walk *walk, const char *path, enum skip_why why)
+void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why)
 {
 	pthread_mutex_lock(&walk->lock);
 	skip_list_add(&walk->scan->skips, path, why);
 	pthread_mutex_unlock(&walk->lock);
 }
 
-static void note_path(struct walk *walk, struct strlist *list, const char *path, bool is_dir)
+size_t scan_enter_path(struct scan_worker *worker, const struct scan_item *item)
 {
-	pthread_mutex_lock(&walk->lock);
-	strlist_addf(list, "%s%s", path, is_dir ? "/" : "");
-	pthread_mutex_unlock(&walk->lock);
-}
-
-static struct wt_dir *new_dir(struct scan_worker *worker, struct wt_dir *parent, const char *path)
-{
-	struct wt_dir *dir = arena_alloc(&worker->arena, sizeof(*dir));
-
-	memset(dir, 0, sizeof(*dir));
-	dir->parent = parent;
-	dir->path = arena_memdupz(&worker->arena, path, strlen(path));
-	return dir;
-}
-
-static struct wt_entry *add_entry(struct scan_worker *worker, const char *name, const struct stat *st)
-{
-	struct wt_entry *entry;
-
-	ALLOC_GROW(worker->entries, worker->nr + 1, worker->alloc);
-	entry = &worker->entries[worker->nr++];
-	memset(entry, 0, sizeof(*entry));
-	entry->name_len = (uint32_t)strlen(name);
-	entry->name = arena_memdupz(&worker->arena, name, entry->name_len);
-	entry->mode = st->st_mode & 07777;
-	wt_stat_from(&entry->st, st);
-	return entry;
-}
-
-static void add_subdir(struct scan_worker *worker, struct item *parent, const char *name,
-		       const struct stat *st, bool partial, enum rules_verdict verdict)
-{
-	struct wt_entry *entry = add_entry(worker, name, st);
-	struct item *item = arena_alloc(&worker->arena, sizeof(*item));
-
-	memset(item, 0, sizeof(*item));
-	entry->kind = WT_DIR;
-	entry->dir = new_dir(worker, parent->dir, worker->path.buf);
-	entry->dir->outside = partial;
-	item->dir = entry->dir;
-	item->rules = parent->rules;
-	item->partial = partial;
-	if (verdict != RULES_CAPTURE) {
-		item->rules.excluded = true;
-		entry->dir->ignored = true;
-		if (verdict == RULES_TRACKED_DEFAULT && !item->rules.default_top)
-			item->rules.default_top = entry->dir->path;
-	}
-	ALLOC_GROW(worker->children, worker->children_nr + 1, worker->children_alloc);
-	worker->children[worker->children_nr++] = item;
-}
-
-static bool is_avoided(const struct scan_opts *opts, const struct stat *st)
-{
-	return opts->avoid_ino && st->st_ino == opts->avoid_ino && st->st_dev == opts->avoid_dev;
-}
-
-/* A directory that a rule leaves out still counts if it is a repository of its own. */
-static bool has_own_repo(int dirfd, const char *name)
-{
-	struct strbuf path = STRBUF_INIT;
-	bool found;
-
-	strbuf_addf(&path, "%s/.git", name);
-	found = !faccessat(dirfd, path.buf, F_OK, AT_SYMLINK_NOFOLLOW);
-	strbuf_release(&path);
-	return found;
-}
-
-static int add_file(struct walk *walk, struct scan_worker *worker, const char *name,
-		    const struct stat *st)
-{
-	const struct scan_opts *opts = walk->opts;
-	struct wt_entry *entry;
-
-	if (!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)) {
-		note_skip(walk, worker->path.buf, SKIP_SPECIAL);
-		return 0;
-	}
-	if (S_ISREG(st->st_mode) && opts->max_file_size &&
-	    (uint64_t)st->st_size > opts->max_file_size) {
-		note_skip(walk, worker->path.buf, SKIP_OVERSIZE);
-		return 0;
-	}
-	entry = add_entry(worker, name, st);
-	entry->kind = S_ISLNK(st->st_mode) ? WT_LINK : WT_FILE;
-	if (entry->kind == WT_LINK)
-		entry->mode = 0;
-	if (atomic_fetch_add(&walk->files, 1) >= opts->max_files && opts->max_files)
-		return ckpt_error_set(CKPT_EREFUSED,
-				      "more than %llu files below '%s'; use --force to save them, "
-				      "or raise maxFiles",
-				      (unsigned long long)opts->max_files, opts->root);
-	return 0;
-}
-
-/* One name of a directory; worker->path is its path. */
-static int visit(struct walk *walk, struct scan_worker *worker, struct item *item, int dirfd,
-		 const char *name, unsigned char type)
-{
-	enum scope_relation relation =
-		item->partial ? scope_relation(walk->opts->scope, worker->path.buf) : SCOPE_NONE;
-	enum rules_verdict verdict;
-	struct stat st;
-	bool is_dir, have_stat = false;
-
-	if (item->partial && relation == SCOPE_NONE)
-		return 0;
-	if (type == DT_UNKNOWN) {
-		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			return 0; /* gone: captured as not there */
-		have_stat = true;
-		type = IFTODT(st.st_mode);
-	}
-	is_dir = type == DT_DIR;
-	if (item->partial)
-		verdict = rules_judge_named(walk->opts->rules, &item->rules, worker->path.buf, name,
-					    type == DT_REG);
-	else
-		verdict = rules_judge(walk->opts->rules, &item->rules, worker->path.buf, name, is_dir,
-				      type == DT_REG);
-	if (verdict == RULES_DEFAULT) {
-		if (item->rules.default_top)
-			note_path(walk, &walk->scan->defaults_left_out, item->rules.default_top,
-				  true);
-		else
-			note_path(walk, &walk->scan->defaults_left_out, worker->path.buf, is_dir);
-	}
-	if (verdict == RULES_IGNORED || verdict == RULES_DEFAULT) {
-		if (!is_dir || !has_own_repo(dirfd, name))
-			return 0;
-		verdict = verdict == RULES_DEFAULT ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
-	}
-	if (!have_stat && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	if (verdict == RULES_SENSITIVE) {
-		note_skip(walk, worker->path.buf, SKIP_SENSITIVE);
-		return 0;
-	}
-	if (verdict == RULES_CAPTURE_SENSITIVE)
-		note_path(walk, &walk->scan->sensitive_tracked, worker->path.buf, false);
-	if (S_ISDIR(st.st_mode)) {
-		if (!is_avoided(walk->opts, &st))
-			add_subdir(worker, item, name, &st, relation == SCOPE_ABOVE, verdict);
-		return 0;
-	}
-	return add_file(walk, worker, name, &st);
-}
-
-/*
- * All names of a directory: .gitignore and .git must be known before the others
- * are judged. readdir(3) would cost three more system calls a directory, one
- * seventh of all in an unchanged tree.
- */
-static int list_names(struct scan_worker *worker, int dirfd, bool *gitignore, bool *dotgit)
-{
-	ssize_t n;
-
-	strbuf_reset(&worker->names);
-	while ((n = getdents64(dirfd, worker->dirents, DIRENTS_SIZE)) > 0) {
-		for (char *p = worker->dirents; p < worker->dirents + n;) {
-			struct dirent64 *ent = (struct dirent64 *)p;
-			const char *name = ent->d_name;
-
-			p += ent->d_reclen;
-			if (name[0] == '.') {
-				if (!name[1] || (name[1] == '.' && !name[2]))
-					continue;
-				if (!strcmp(name, ".git")) {
-					*dotgit = true;
-					continue;
-				}
-				if (!strcmp(name, ".gitignore"))
-					*gitignore = true;
-			}
-			strbuf_addch(&worker->names, ent->d_type);
-			strbuf_add(&worker->names, name, strlen(name) + 1);
-		}
-	}
-	return n < 0 ? -1 : 0;
-}
-
-static void take_cached(struct wt_entry *entry, const struct statcache_entry *cached)
-{
-	if (cached->flags & WT_RACY || entry->mode != cached->mode ||
-	    !wt_stat_equal(&entry->st, &cached->st))
-		return;
-	entry->oid = cached->oid;
-	memcpy(entry->sha256, cached->sha256, SHA256_SIZE);
-	entry->flags |= WT_KNOWN;
-}
-
-/* Compare a sorted directory with its block in the cache, both in the same order. */
-static void match_cache(struct walk *walk, struct wt_dir *dir)
-{
-	const struct statcache_dir *cached = dir->cached;
-	const struct statcache_entry *other;
-	size_t matched = 0, j = 0;
-
-	if (!cached)
-		return;
-	other = statcache_entries(cached);
-	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_entry *entry = &dir->entries[i];
-		int cmp = 1;
-
-		while (j < cached->nr &&
-		       (cmp = wt_name_compare(statcache_name(cached, &other[j]), other[j].name_len,
-					      other[j].kind == WT_DIR, entry->name,
-					      entry->name_len, entry->kind == WT_DIR)) < 0)
-			j++;
-		if (j == cached->nr || cmp || other[j].kind != entry->kind)
-			continue;
-		if (entry->kind == WT_DIR) {
-			entry->dir->cached = statcache_child(walk->opts->cache, &other[j]);
-			if (entry->mode != other[j].mode)
-				atomic_store(&walk->dir_modes_changed, true);
-			matched++;
-		} else {
-			take_cached(entry, &other[j]);
-			matched += (entry->flags & WT_KNOWN) != 0;
-		}
-	}
-	/* For now of this directory alone; settle() looks at those below. */
-	dir->known = matched == dir->nr && dir->nr == cached->nr;
+	strbuf_reset(&worker->path);
+	strbuf_addstr(&worker->path, item->dir->path);
+	if (worker->path.len)
+		strbuf_addch(&worker->path, '/');
+	return worker->path.len;
 }
 
 /* Move what the worker collected into the directory. */
-static void finish_dir(struct walk *walk, struct scan_worker *worker, struct item *item,
-		       struct pool_queue *queue)
+static void finish_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+		       bool sorted, struct pool_queue *queue)
 {
 	struct wt_dir *dir = item->dir;
 
 	dir->nr = worker->nr;
-	dir->entries = arena_alloc(&worker->arena, (worker->nr ? worker->nr : 1) *
-							   sizeof(*dir->entries));
+	dir->rules = item->rules.fingerprint;
+	dir->entries = arena_alloc(&worker->arena,
+				   (worker->nr ? worker->nr : 1) * sizeof(*dir->entries));
 	if (dir->nr) {
-		qsort(worker->entries, worker->nr, sizeof(*worker->entries), wt_entry_compare);
+		if (!sorted)
+			qsort(worker->entries, worker->nr, sizeof(*worker->entries),
+			      wt_entry_compare);
 		memcpy(dir->entries, worker->entries, worker->nr * sizeof(*dir->entries));
 	}
-	match_cache(walk, dir);
+	/* A change in the same tick would not show in the times that were taken before it. */
+	if (wt_stat_racy(&dir->st, walk->start_ns))
+		dir->listing &= (uint8_t)~WT_PLAIN;
+	scan_match(walk, dir);
 	for (size_t i = 0; i < worker->children_nr; i++)
 		pool_push(queue, worker->children[i]);
 }
 
-static int lost_dir(struct walk *walk, struct wt_dir *dir)
+static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
 {
 	if (!dir->parent)
 		return ckpt_error_errno("unable to read the directory '%s'", walk->opts->root);
 	/* Gone, or turned into something else since: captured as not there. */
 	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-		note_skip(walk, dir->path, SKIP_UNREADABLE);
+		scan_note_skip(walk, dir->path, SKIP_UNREADABLE);
 	dir->lost = true;
 	return 0;
 }
 
-static int visit_all(struct walk *walk, struct scan_worker *worker, struct item *item, int dirfd)
+static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+		    int fd, struct pool_queue *queue)
 {
-	const char *end = worker->names.buf + worker->names.len;
-	size_t base;
-	int err = 0;
+	bool gitignore = false, dotgit = false, known = scan_names_known(walk, item);
+	struct rules_dir outer = item->rules;
+	int err;
 
-	worker->nr = worker->children_nr = 0;
-	strbuf_reset(&worker->path);
-	strbuf_addstr(&worker->path, item->dir->path);
-	if (worker->path.len)
-		strbuf_addch(&worker->path, '/');
-	base = worker->path.len;
-	for (const char *name = worker->names.buf; name < end && !err;) {
-		size_t len = strlen(name + 1);
-
-		strbuf_setlen(&worker->path, base);
-		strbuf_add(&worker->path, name + 1, len);
-		err = visit(walk, worker, item, dirfd, name + 1, (unsigned char)name[0]);
-		name += len + 2;
+	if (known) {
+		gitignore = item->dir->cached->listing & WT_GITIGNORE;
+		rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path,
+			    gitignore, false);
+		if (item->rules.fingerprint == item->dir->cached->rules) {
+			err = scan_visit_known(walk, worker, item, fd);
+			if (err < 0)
+				return err;
+			if (err) {
+				item->dir->listing = (uint8_t)item->dir->cached->listing;
+				finish_dir(walk, worker, item, true, queue);
+				return 0;
+			}
+		}
+		item->rules = outer;
 	}
-	return err;
+	if (scan_list(worker, fd, &gitignore, &dotgit) < 0)
+		return lost_dir(walk, item->dir);
+	rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path, gitignore,
+		    dotgit);
+	err = scan_visit(walk, worker, item, fd);
+	if (err)
+		return err;
+	/* A repository in it has rules and an index that are not part of the fingerprint. */
+	if (dotgit && item->dir->parent)
+		item->dir->listing &= (uint8_t)~WT_PLAIN;
+	if (gitignore)
+		item->dir->listing |= WT_GITIGNORE;
+	finish_dir(walk, worker, item, false, queue);
+	return 0;
 }
 
 static int scan_dir(struct pool_queue *queue, void *arg, unsigned number, void *payload)
 {
-	struct walk *walk = payload;
+	struct scan_walk *walk = payload;
 	struct scan_worker *worker = &walk->scan->workers[number];
-	struct item *item = arg;
-	bool gitignore = false, dotgit = false;
+	struct scan_item *item = arg;
 	int fd, err = cancel_check();
 
 	if (err)
 		return err;
 	fd = beneath_open(walk->scan->rootfd, item->dir->path, O_RDONLY | O_DIRECTORY);
-	if (fd < 0 || list_names(worker, fd, &gitignore, &dotgit) < 0) {
-		err = lost_dir(walk, item->dir);
-		goto out;
-	}
-	rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path,
-		    gitignore, dotgit);
-	err = visit_all(walk, worker, item, fd);
-	if (!err)
-		finish_dir(walk, worker, item, queue);
+	if (fd < 0)
+		return lost_dir(walk, item->dir);
+	err = read_dir(walk, worker, item, fd, queue);
+	close(fd);
 	if (!number && walk->opts->progress)
 		walk->opts->progress("Scanning", atomic_load(&walk->files), 0, NULL);
-out:
-	if (fd >= 0)
-		close(fd);
 	return err;
 }
 
@@ -408,17 +144,60 @@ static void settle(struct wt_dir *dir)
 		dir->tree = dir->cached->tree;
 }
 
+/*
+ * Whether the times of a directory show every change of its names. True of the
+ * file systems that people work on; not assumed of network and user space ones.
+ */
+static bool keeps_dir_times(int fd)
+{
+	static const unsigned long known[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,
+					       BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+					       TMPFS_MAGIC };
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if ((unsigned long)fs.f_type == known[i])
+			return true;
+	return false;
+}
+
+static int open_root(struct scan_walk *walk, struct scan_item *item)
+{
+	struct scan *scan = walk->scan;
+	struct scan_worker *worker = &scan->workers[0];
+	struct stat st;
+
+	scan->rootfd = open(walk->opts->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (scan->rootfd < 0 || fstat(scan->rootfd, &st) < 0)
+		return ckpt_error_errno("unable to open the directory '%s'", walk->opts->root);
+	walk->dev = st.st_dev;
+	walk->dir_times = keeps_dir_times(scan->rootfd);
+	scan->root = arena_alloc(&worker->arena, sizeof(*scan->root));
+	memset(scan->root, 0, sizeof(*scan->root));
+	scan->root->path = "";
+	wt_stat_from(&scan->root->st, &st);
+	scan->root->cached = walk->opts->cache ? statcache_root(walk->opts->cache) : NULL;
+	item->dir = scan->root;
+	item->rules = rules_begin(walk->opts->rules);
+	item->partial = walk->opts->scope && walk->opts->scope->nr;
+	return 0;
+}
+
 int scan_run(struct scan **out, const struct scan_opts *opts)
 {
 	struct scan *scan = xcalloc(1, sizeof(*scan));
-	struct walk walk = {
+	struct scan_walk walk = {
 		.opts = opts,
 		.scan = scan,
+		.start_ns = clock_file_ns(),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	struct item root = { .rules = rules_begin(opts->rules) };
+	struct scan_item root = { 0 };
 	int err;
 
+	scan->rootfd = -1;
 	scan->workers_nr = opts->threads ? opts->threads : 1;
 	scan->workers = xcalloc(scan->workers_nr, sizeof(*scan->workers));
 	for (unsigned i = 0; i < scan->workers_nr; i++) {
@@ -426,18 +205,13 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 		strbuf_init(&scan->workers[i].names);
 		scan->workers[i].dirents = xmalloc(DIRENTS_SIZE);
 	}
-	scan->rootfd = open(opts->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (scan->rootfd < 0) {
-		err = ckpt_error_errno("unable to open the directory '%s'", opts->root);
-		goto out;
+	err = open_root(&walk, &root);
+	if (!err)
+		err = pool_drain(scan->workers_nr, &root, scan_dir, &walk);
+	if (err) {
+		scan_free(scan);
+		return err;
 	}
-	scan->root = new_dir(&scan->workers[0], NULL, "");
-	root.dir = scan->root;
-	root.partial = opts->scope && opts->scope->nr;
-	scan->root->cached = opts->cache ? statcache_root(opts->cache) : NULL;
-	err = pool_drain(scan->workers_nr, &root, scan_dir, &walk);
-	if (err)
-		goto out;
 	settle(scan->root);
 	wt_compact(scan->root);
 	skip_list_sort(&scan->skips);
@@ -445,10 +219,7 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	strlist_sort_unique(&scan->sensitive_tracked);
 	scan->dir_modes_changed = atomic_load(&walk.dir_modes_changed);
 	*out = scan;
-out:
-	if (err)
-		scan_free(scan);
-	return err;
+	return 0;
 }
 
 void scan_free(struct scan *scan)
@@ -464,7 +235,7 @@ void scan_free(struct scan *scan)
 		free(scan->workers[i].children);
 	}
 	free(scan->workers);
-	if (scan->rootfd > 0)
+	if (scan->rootfd >= 0)
 		close(scan->rootfd);
 	skip_list_release(&scan->skips);
 	strlist_release(&scan->defaults_left_out);

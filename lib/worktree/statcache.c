@@ -31,7 +31,7 @@ struct file_header {
 };
 
 static const char magic[8] = "CKPTSTC";
-enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
+enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
 
 /* Blocks are used in place. */
 static_assert(sizeof(struct statcache_dir) % BLOCK_ALIGN == 0, "entries must be aligned");
@@ -158,7 +158,13 @@ static void fill_entry(struct statcache_entry *out, const struct wt_entry *entry
 static uint64_t write_block(struct strbuf *out, const struct wt_dir *dir)
 {
 	uint64_t *children = xcalloc(dir->nr ? dir->nr : 1, sizeof(*children));
-	struct statcache_dir head = { .nr = (uint32_t)dir->nr, .tree = dir->tree };
+	struct statcache_dir head = {
+		.nr = (uint32_t)dir->nr,
+		.listing = dir->listing,
+		.st = dir->st,
+		.rules = dir->rules,
+		.tree = dir->tree,
+	};
 	struct statcache_dir *block;
 	size_t start, size;
 	uint32_t name_at = 0;
@@ -166,7 +172,7 @@ static uint64_t write_block(struct strbuf *out, const struct wt_dir *dir)
 	for (size_t i = 0; i < dir->nr; i++) {
 		if (dir->entries[i].kind == WT_DIR)
 			children[i] = write_block(out, dir->entries[i].dir);
-		head.names_len += dir->entries[i].name_len;
+		head.names_len += dir->entries[i].name_len + 1;
 	}
 	start = out->len;
 	size = block_size(head.nr, head.names_len);
@@ -180,9 +186,9 @@ static uint64_t write_block(struct strbuf *out, const struct wt_dir *dir)
 		fill_entry(entry, &dir->entries[i]);
 		entry->child = children[i];
 		entry->name_at = name_at;
-		name_at += entry->name_len;
+		name_at += entry->name_len + 1;
 		memcpy((char *)statcache_name(block, entry), dir->entries[i].name,
-		       entry->name_len);
+		       entry->name_len + 1);
 	}
 	block->crc = block_crc(block);
 	strbuf_setlen(out, start + size);

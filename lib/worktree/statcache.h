@@ -11,8 +11,9 @@
 /**
  * The stat cache: what every file looked like to stat(2) when its contents
  * were last read, and what was read. With it a file whose times, size, inode
- * and mode did not change is not read again, and a directory in which nothing
- * changed keeps its tree.
+ * and mode did not change is not read again, a directory whose own times did
+ * not change is not listed again, and one in which nothing changed keeps its
+ * tree.
  *
  * A file that is mapped into memory and used as it is. Each directory is a
  * block with a checksum of its own, looked at only when the walk comes there;
@@ -31,7 +32,9 @@ struct statcache_dir {
 	uint32_t crc; /**< of all that follows in the block */
 	uint32_t nr;
 	uint32_t names_len;
-	uint32_t reserved;
+	uint32_t listing; /**< enum wt_listing */
+	struct wt_stat st;
+	uint64_t rules;
 	struct oid tree;
 	uint32_t padding;
 };
@@ -39,7 +42,7 @@ struct statcache_dir {
 struct statcache_entry {
 	struct wt_stat st;
 	uint64_t child; /**< offset of a directory's block, else 0 */
-	uint32_t name_at; /**< offset in the block's names */
+	uint32_t name_at;  /**< offset in the block's names; a NUL follows the name */
 	uint32_t name_len;
 	uint16_t mode;
 	uint8_t kind;

@@ -72,6 +72,9 @@ void wt_compact(struct wt_dir *dir)
 			dir->entries[kept] = dir->entries[i];
 		kept++;
 	}
+	/* A name that is there but not in the tree: it must be met again by the next walk. */
+	if (kept != dir->nr)
+		dir->listing &= (uint8_t)~WT_PLAIN;
 	dir->nr = kept;
 }
 

@@ -24,6 +24,12 @@ enum wt_flags {
 	WT_DEAD = 1 << 2,  /**< not captured after all; removed by wt_compact() */
 };
 
+/** What is known of the names in a directory. */
+enum wt_listing {
+	WT_PLAIN = 1 << 0,     /**< every name was captured, and none only because it is tracked */
+	WT_GITIGNORE = 1 << 1, /**< there is a .gitignore */
+};
+
 /** What tells whether a file may have changed. */
 struct wt_stat {
 	uint64_t size;
@@ -49,6 +55,9 @@ struct statcache_dir;
 struct wt_dir {
 	const char *path; /**< relative to the root, "" for the root */
 	struct wt_dir *parent;
+	struct wt_stat st;    /**< of the directory itself, from before it was listed */
+	uint64_t rules;       /**< fingerprint of the rules that applied in it */
+	uint8_t listing;      /**< enum wt_listing */
 	struct wt_entry *entries;
 	size_t nr;
 	struct oid tree;   /**< valid if `known` */

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/scan_walk.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum scope_relation { SCOPE_NONE, SCOPE_ABOVE, SCOPE_NAMED };
+
+/* How an entry of a directory on the way to the scope relates to it. */
+static enum scope_relation scope_relation(const struct strlist *scope, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < scope->nr; i++) {
+		const char *named = scope->items[i];
+
+		if (strncmp(named, path, len))
+			continue;
+		if (!named[len])
+			return SCOPE_NAMED;
+		if (named[len] == '/')
+			return SCOPE_ABOVE;
+	}
+	return SCOPE_NONE;
+}
+
+static void note_path(struct scan_walk *walk, struct strlist *list, const char *path, bool is_dir)
+{
+	pthread_mutex_lock(&walk->lock);
+	strlist_addf(list, "%s%s", path, is_dir ? "/" : "");
+	pthread_mutex_unlock(&walk->lock);
+}
+
+static struct wt_dir *new_dir(struct scan_worker *worker, struct wt_dir *parent, const char *path)
+{
+	struct wt_dir *dir = arena_alloc(&worker->arena, sizeof(*dir));
+
+	memset(dir, 0, sizeof(*dir));
+	dir->parent = parent;
+	dir->path = arena_memdupz(&worker->arena, path, strlen(path));
+	return dir;
+}
+
+static struct wt_entry *add_entry(struct scan_worker *worker, const char *name, size_t name_len,
+				  const struct stat *st)
+{
+	struct wt_entry *entry;
+
+	ALLOC_GROW(worker->entries, worker->nr + 1, worker->alloc);
+	entry = &worker->entries[worker->nr++];
+	memset(entry, 0, sizeof(*entry));
+	entry->name_len = (uint32_t)name_len;
+	entry->name = name;
+	entry->mode = st->st_mode & 07777;
+	wt_stat_from(&entry->st, st);
+	return entry;
+}
+
+static bool is_avoided(const struct scan_opts *opts, const struct stat *st)
+{
+	return opts->avoid_ino && st->st_ino == opts->avoid_ino && st->st_dev == opts->avoid_dev;
+}
+
+void scan_add_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *parent,
+		  const char *name, size_t name_len, const struct stat *st, bool partial,
+		  enum rules_verdict verdict)
+{
+	struct wt_entry *entry;
+	struct scan_item *item;
+
+	if (is_avoided(walk->opts, st))
+		return;
+	entry = add_entry(worker, name, name_len, st);
+	item = arena_alloc(&worker->arena, sizeof(*item));
+	memset(item, 0, sizeof(*item));
+	entry->kind = WT_DIR;
+	entry->dir = new_dir(worker, parent->dir, worker->path.buf);
+	entry->dir->outside = partial;
+	entry->dir->st = entry->st;
+	item->dir = entry->dir;
+	item->rules = parent->rules;
+	item->partial = partial;
+	item->other_device = st->st_dev != walk->dev;
+	if (verdict != RULES_CAPTURE) {
+		item->rules.excluded = true;
+		entry->dir->ignored = true;
+		if (verdict == RULES_TRACKED_DEFAULT && !item->rules.default_top)
+			item->rules.default_top = entry->dir->path;
+	}
+	ALLOC_GROW(worker->children, worker->children_nr + 1, worker->children_alloc);
+	worker->children[worker->children_nr++] = item;
+}
+
+/* A directory that a rule leaves out still counts if it is a repository of its own. */
+static bool has_own_repo(int dirfd, const char *name)
+{
+	struct strbuf path = STRBUF_INIT;
+	bool found;
+
+	strbuf_addf(&path, "%s/.git", name);
+	found = !faccessat(dirfd, path.buf, F_OK, AT_SYMLINK_NOFOLLOW);
+	strbuf_release(&path);
+	return found;
+}
+
+int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char *name,
+		  size_t name_len, const struct stat *st)
+{
+	const struct scan_opts *opts = walk->opts;
+	struct wt_entry *entry;
+
+	if (!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)) {
+		scan_note_skip(walk, worker->path.buf, SKIP_SPECIAL);
+		return 0;
+	}
+	if (S_ISREG(st->st_mode) && opts->max_file_size &&
+	    (uint64_t)st->st_size > opts->max_file_size) {
+		scan_note_skip(walk, worker->path.buf, SKIP_OVERSIZE);
+		return 0;
+	}
+	entry = add_entry(worker, name, name_len, st);
+	entry->kind = S_ISLNK(st->st_mode) ? WT_LINK : WT_FILE;
+	if (entry->kind == WT_LINK)
+		entry->mode = 0;
+	if (atomic_fetch_add(&walk->files, 1) >= opts->max_files && opts->max_files)
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "more than %llu files below '%s'; use --force to save them, "
+				      "or raise maxFiles",
+				      (unsigned long long)opts->max_files, opts->root);
+	return 0;
+}
+
+/* One name of a directory; worker->path is its path. */
+static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item, int dirfd,
+		 const char *name, unsigned char type)
+{
+	enum scope_relation relation =
+		item->partial ? scope_relation(walk->opts->scope, worker->path.buf) : SCOPE_NONE;
+	enum rules_verdict verdict;
+	struct stat st;
+	bool is_dir, have_stat = false;
+	size_t len;
+
+	if (item->partial && relation == SCOPE_NONE)
+		return 0;
+	if (type == DT_UNKNOWN) {
+		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return 0; /* gone: captured as not there */
+		have_stat = true;
+		type = IFTODT(st.st_mode);
+	}
+	is_dir = type == DT_DIR;
+	if (item->partial)
+		verdict = rules_judge_named(walk->opts->rules, &item->rules, worker->path.buf, name,
+					    type == DT_REG);
+	else
+		verdict = rules_judge(walk->opts->rules, &item->rules, worker->path.buf, name, is_dir,
+				      type == DT_REG);
+	if (verdict == RULES_DEFAULT) {
+		if (item->rules.default_top)
+			note_path(walk, &walk->scan->defaults_left_out, item->rules.default_top,
+				  true);
+		else
+			note_path(walk, &walk->scan->defaults_left_out, worker->path.buf, is_dir);
+	}
+	if (verdict == RULES_IGNORED || verdict == RULES_DEFAULT) {
+		if (!is_dir || !has_own_repo(dirfd, name))
+			return 0;
+		verdict = verdict == RULES_DEFAULT ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
+	}
+	if (!have_stat && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (verdict == RULES_SENSITIVE) {
+		scan_note_skip(walk, worker->path.buf, SKIP_SENSITIVE);
+		return 0;
+	}
+	worker->odd += verdict != RULES_CAPTURE;
+	if (verdict == RULES_CAPTURE_TRACKED)
+		verdict = RULES_CAPTURE;
+	if (verdict == RULES_CAPTURE_SENSITIVE)
+		note_path(walk, &walk->scan->sensitive_tracked, worker->path.buf, false);
+	len = strlen(name);
+	name = arena_memdupz(&worker->arena, name, len);
+	if (S_ISDIR(st.st_mode)) {
+		scan_add_dir(walk, worker, item, name, len, &st, relation == SCOPE_ABOVE, verdict);
+		return 0;
+	}
+	return scan_add_file(walk, worker, name, len, &st);
+}
+
+/*
+ * All names of a directory: .gitignore and .git must be known before the others
+ * are judged. readdir(3) would cost three more system calls a directory, one
+ * seventh of all in an unchanged tree.
+ */
+int scan_list(struct scan_worker *worker, int dirfd, bool *gitignore, bool *dotgit)
+{
+	ssize_t n;
+
+	strbuf_reset(&worker->names);
+	while ((n = getdents64(dirfd, worker->dirents, DIRENTS_SIZE)) > 0) {
+		for (char *p = worker->dirents; p < worker->dirents + n;) {
+			struct dirent64 *ent = (struct dirent64 *)p;
+			const char *name = ent->d_name;
+
+			p += ent->d_reclen;
+			if (name[0] == '.') {
+				if (!name[1] || (name[1] == '.' && !name[2]))
+					continue;
+				if (!strcmp(name, ".git")) {
+					*dotgit = true;
+					continue;
+				}
+				if (!strcmp(name, ".gitignore"))
+					*gitignore = true;
+			}
+			strbuf_addch(&worker->names, ent->d_type);
+			strbuf_add(&worker->names, name, strlen(name) + 1);
+		}
+	}
+	return n < 0 ? -1 : 0;
+}
+
+int scan_visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+	       int dirfd)
+{
+	const char *end = worker->names.buf + worker->names.len;
+	size_t base = scan_enter_path(worker, item), names = 0;
+	int err = 0;
+
+	worker->nr = worker->children_nr = 0;
+	worker->odd = 0;
+	for (const char *name = worker->names.buf; name < end && !err; names++) {
+		size_t len = strlen(name + 1);
+
+		strbuf_setlen(&worker->path, base);
+		strbuf_add(&worker->path, name + 1, len);
+		err = visit(walk, worker, item, dirfd, name + 1, (unsigned char)name[0]);
+		name += len + 2;
+	}
+	if (names == worker->nr && !worker->odd)
+		item->dir->listing |= WT_PLAIN;
+	return err;
+}
