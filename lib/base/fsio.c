@@ -138,7 +138,8 @@ int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *di
 		fd = openat(dirfd, path_out->buf,
 			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd >= 0) {
-			if (mode != 0600 && fchmod(fd, mode) < 0) {
+			/* Also for 0600: a umask may take bits of the owner's. */
+			if (fchmod(fd, mode) < 0) {
 				int err = ckpt_error_errno("unable to set the mode of '%s'",
 							   path_out->buf);
 				close(fd);
@@ -209,8 +210,12 @@ int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mo
 
 	if (fd < 0)
 		return ckpt_error_errno("unable to open '%s'", path);
-	if (!fstat(fd, &st) && st.st_size > 0 &&
-	    fs_pread_full(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path);
+	}
+	if (st.st_size > 0 && fs_pread_full(fd, &last, 1, st.st_size - 1) == 1 &&
+	    last != '\n')
 		strbuf_addch(&out, '\n');
 	strbuf_add(&out, line, len);
 	if (fs_write_all(fd, out.buf, out.len) < 0)

@@ -74,8 +74,8 @@ static void name_small(struct reader *reader, struct wt_entry *entry, size_t len
 struct file_stream {
 	struct reader *reader;
 	int fd;
-	bool failed;
-	const struct ingest *ingest;
+	uint64_t bytes;
+	bool at_end, failed;
 };
 
 static int read_stream(void *buf, size_t size, void *payload)
@@ -91,6 +91,8 @@ static int read_stream(void *buf, size_t size, void *payload)
 		return ckpt_error_errno("unable to read a file");
 	}
 	digest_update(stream->reader->sha256, buf, (size_t)n);
+	stream->bytes += (uint64_t)n;
+	stream->at_end = !n;
 	return (int)n;
 }
 
@@ -118,15 +120,30 @@ static int name_stream(struct file_stream *stream, struct wt_entry *entry)
 static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
 		      struct reader *reader, struct wt_entry *entry, int fd)
 {
-	struct file_stream stream = { .reader = reader, .fd = fd, .ingest = ingest };
-	struct stat st;
-	int err;
+	struct file_stream stream = { .reader = reader, .fd = fd };
+	int err = 0;
 
 	digest_begin(reader->sha256);
-	if (ingest->opts->pack)
+	/*
+	 * Compressing costs ten times as much as hashing. Where chances are that
+	 * the contents are the old ones, find out first.
+	 */
+	if (ingest->opts->pack && entry->flags & WT_TOUCHED) {
+		err = name_stream(&stream, entry);
+		if (!err && objects_exist(ingest->opts->store, &entry->oid)) {
+			digest_end(reader->sha256, entry->sha256);
+			return 0;
+		}
+		digest_begin(reader->sha1);
+		digest_begin(reader->sha256);
+		if (!err && lseek(fd, 0, SEEK_SET) < 0)
+			err = ckpt_error_errno("unable to read a file again");
+		stream.bytes = err ? stream.bytes : 0;
+	}
+	if (!err && ingest->opts->pack)
 		err = pack_add_stream(ingest->opts->pack, &entry->oid, entry->st.size, read_stream,
 				      &stream);
-	else
+	else if (!err)
 		err = name_stream(&stream, entry);
 	digest_end(reader->sha256, entry->sha256);
 	if (!err)
@@ -138,15 +155,10 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 		*why = SKIP_UNREADABLE;
 		return 0;
 	}
-	if (!fstat(fd, &st)) {
-		struct wt_stat now;
-
-		wt_stat_from(&now, &st);
-		if (!wt_stat_equal(&now, &entry->st)) {
-			*outcome = READ_AGAIN;
-			*why = SKIP_CHANGING;
-			return 0;
-		}
+	if (stream.at_end ? stream.bytes != entry->st.size : stream.bytes > entry->st.size) {
+		*outcome = READ_AGAIN;
+		*why = SKIP_CHANGING;
+		return 0;
 	}
 	return err;
 }

@@ -24,6 +24,7 @@ enum {
 	FLUSH_AT = 256 * 1024,	       /* bytes that a worker collects before it writes */
 	WRITEBACK_STEP = 8 << 20,      /* begin writing to disk while there is still work to do */
 	STREAM_CHUNK = 256 * 1024,
+	PROBE = 16 * 1024,
 };
 
 struct pack_worker {
@@ -211,8 +212,9 @@ int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, 
 /* A large object on its way into the file. */
 struct stream {
 	struct pack *pack;
-	uint64_t start, at; /* in the file */
+	uint64_t start; /* in the file */
 	uint32_t crc;
+	int level; /* of deflate at present */
 	unsigned char *out;
 };
 
@@ -244,6 +246,33 @@ static int stream_deflate(struct stream *stream, z_stream *z, int flag)
 	return err;
 }
 
+/*
+ * Large files are mostly archives, pictures, films: compressing them again takes
+ * long and gains nothing. A look at the beginning of each chunk tells; those
+ * chunks are stored as they are.
+ */
+static int choose_level(struct stream *stream, z_stream *z, const unsigned char *chunk, size_t len)
+{
+	struct pack *pack = stream->pack;
+	struct libdeflate_compressor *deflate = pack->workers[0].deflate;
+	size_t probe = len < PROBE ? len : PROBE;
+	/* Room for a saving of a twentieth only: 0 means that it did not fit. */
+	size_t packed = libdeflate_zlib_compress(deflate, chunk, probe, stream->out,
+						 probe - probe / 20);
+	int level = packed ? (int)pack->level : 0;
+
+	if (level == stream->level)
+		return 0;
+	stream->level = level;
+	z->next_out = stream->out;
+	z->avail_out = STREAM_CHUNK;
+	z->next_in = NULL;
+	z->avail_in = 0;
+	if (deflateParams(z, level, Z_DEFAULT_STRATEGY) != Z_OK)
+		return ckpt_error_set(CKPT_ERROR, "unable to compress an object");
+	return stream_write(stream, stream->out, STREAM_CHUNK - z->avail_out);
+}
+
 static int stream_all(struct stream *stream, z_stream *z, struct digest *sha1, uint64_t size,
 		      pack_read_fn read, void *payload)
 {
@@ -262,6 +291,9 @@ static int stream_all(struct stream *stream, z_stream *z, struct digest *sha1, u
 			break;
 		left -= (uint64_t)n;
 		digest_update(sha1, in, (size_t)n);
+		err = choose_level(stream, z, in, (size_t)n);
+		if (err)
+			break;
 		z->next_in = in;
 		z->avail_in = (uInt)n;
 		err = stream_deflate(stream, z, Z_NO_FLUSH);
@@ -289,7 +321,7 @@ int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_
 		    void *payload)
 {
 	struct pack_worker *worker = &pack->workers[0];
-	struct stream stream = { .pack = pack };
+	struct stream stream = { .pack = pack, .level = (int)pack->level };
 	unsigned char header[16];
 	char prefix[64];
 	z_stream z = { 0 };

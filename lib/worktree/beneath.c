@@ -11,18 +11,36 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static atomic_bool no_openat2;
 
-static int open_step(int fd, const char *name, int flags)
+static bool has_dotdot(const char *path)
 {
-	if (!strcmp(name, "..")) {
-		errno = EXDEV;
-		return -1;
+	for (; *path; path += strspn(path, "/")) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 2 && !memcmp(path, "..", 2))
+			return true;
+		path += len;
 	}
-	return openat(fd, name, flags | O_NOFOLLOW | O_CLOEXEC);
+	return false;
+}
+
+/* A directory on the way. For a link this says ENOTDIR; tell it apart as openat2 does. */
+static int open_on_the_way(int fd, const char *name)
+{
+	int next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (next < 0 && errno == ENOTDIR) {
+		bool link = !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode);
+
+		errno = link ? ELOOP : ENOTDIR;
+	}
+	return next;
 }
 
 /* For kernels without openat2(2), sandboxes that forbid it, and paths over PATH_MAX. */
@@ -34,18 +52,17 @@ static int open_walk(int rootfd, const char *path, int flags)
 	for (;;) {
 		char *slash = strchr(name, '/');
 
-		if (slash)
+		if (slash) {
 			*slash = '\0';
-		next = open_step(fd, name, slash ? O_PATH | O_DIRECTORY : flags);
+			next = open_on_the_way(fd, name);
+		} else {
+			next = openat(fd, name, flags | O_NOFOLLOW | O_CLOEXEC);
+		}
 		if (fd != rootfd) {
 			int saved = errno;
 
 			close(fd);
 			errno = saved;
-		}
-		if (next < 0 && slash && errno == ENOTDIR) {
-			/* O_PATH|O_DIRECTORY says ENOTDIR for a link; tell them apart as openat2 does. */
-			errno = ELOOP;
 		}
 		if (next < 0 || !slash)
 			break;
@@ -66,6 +83,11 @@ int beneath_open(int rootfd, const char *path, int flags)
 
 	if (!*path)
 		return openat(rootfd, ".", flags | O_CLOEXEC);
+	/* Where it does not lead out openat2 would allow it, but then a path has two names. */
+	if (has_dotdot(path)) {
+		errno = EXDEV;
+		return -1;
+	}
 	if (strlen(path) >= PATH_MAX || atomic_load_explicit(&no_openat2, memory_order_relaxed))
 		return open_walk(rootfd, path, flags);
 	fd = (int)syscall(SYS_openat2, rootfd, path, &how, sizeof(how));

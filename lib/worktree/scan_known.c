@@ -58,8 +58,11 @@ int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct 
 static void take_cached(struct wt_entry *entry, const struct statcache_entry *cached)
 {
 	if (cached->flags & WT_RACY || entry->mode != cached->mode ||
-	    !wt_stat_equal(&entry->st, &cached->st))
+	    !wt_stat_equal(&entry->st, &cached->st)) {
+		if (entry->st.size == cached->st.size)
+			entry->flags |= WT_TOUCHED;
 		return;
+	}
 	entry->oid = cached->oid;
 	memcpy(entry->sha256, cached->sha256, SHA256_SIZE);
 	entry->flags |= WT_KNOWN;

@@ -241,7 +241,9 @@ int scan_visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_i
 
 		strbuf_setlen(&worker->path, base);
 		strbuf_add(&worker->path, name + 1, len);
-		err = visit(walk, worker, item, dirfd, name + 1, (unsigned char)name[0]);
+		/* The rules want the name as the end of the path. */
+		err = visit(walk, worker, item, dirfd, worker->path.buf + base,
+			    (unsigned char)name[0]);
 		name += len + 2;
 	}
 	if (names == worker->nr && !worker->odd)
