@@ -35,6 +35,7 @@
  *   store layout open, create, lock; the files of a new one
  *   objects refs reading objects; one ref for each checkpoint
  *   pack_write pack_verify pack_index    one pack for each save
+ *   packs        reading them
  *   ingest trees files of a scan into a pack; trees of directories
  *   oidset       a set of object names
  * lib/worktree/  the user's files and the project's repository, read only
@@ -56,6 +57,7 @@
 #include "ui/options.h"
 #include "ui/report.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,8 +77,8 @@ static void usage(FILE *out)
 	fprintf(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n\n");
 	for (int i = 0; i < COMMANDS; i++)
 		fprintf(out, "    %-10s %s\n", commands[i].name, commands[i].spec->summary);
-	fprintf(out, "\n'git checkpoint <command> -h' shows the options of a command, "
-		     "'git checkpoint --help'\nthe manual.\n");
+	fprintf(out, "\n'git checkpoint <command> -h' shows the options of a command,\n"
+		     "'git checkpoint --help' the manual.\n");
 }
 
 static const struct cmd *find(const char *name)
@@ -105,12 +107,28 @@ static int bad_usage(const char *message, const char *word)
 					     word));
 }
 
+/*
+ * A standard stream that is closed would be the next file that is opened, and
+ * messages would go into it. For reading only, so that writing still fails.
+ */
+static void occupy_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd *cmd;
 	bool json = false;
 	int i = 1;
 
+	occupy_standard_streams();
 	env_scrub();
 	cancel_install();
 	opt_scan_json(argc, argv);
@@ -136,6 +154,9 @@ int main(int argc, char **argv)
 		}
 	}
 	if (i >= argc) {
+		if (opt_common.json)
+			return report_failure(ckpt_error_set(
+				CKPT_EUSAGE, "no command was given; see 'git checkpoint -h'"));
 		usage(stderr);
 		return EXIT_USAGE;
 	}

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 static const char *reason = "manual", *source = "cli", *expires;
-static int64_t step = -1, every, min_interval;
+static int64_t step = -1, every = -1, min_interval;
 static bool pin, allow_empty, include_ignored, include_sensitive, force;
 static struct strlist states = STRLIST_INIT;
 
@@ -252,7 +252,7 @@ static int save(const struct strlist *args)
 		.source = source,
 		.step = step,
 		.pin = pin,
-		.every = (uint64_t)every,
+		.every = every > 0 ? (uint64_t)every : 0,
 		.min_interval = min_interval,
 		.allow_empty = allow_empty,
 		.include_ignored = include_ignored,
@@ -270,6 +270,8 @@ static int save(const struct strlist *args)
 	err = parse_expiry(&opts.expiry);
 	if (!err)
 		err = parse_states(&meta);
+	if (!err && !every)
+		err = ckpt_error_set(CKPT_EUSAGE, "option '--every' takes a number from 1 on, not '0'");
 	if (!err)
 		err = cmd_session_open(&session, 0);
 	if (err) {

@@ -10,6 +10,9 @@
 
 #include <stdlib.h>
 
+/* Larger ones are not held in memory. */
+enum { SMALL_MAX = 4 << 20 };
+
 struct contents {
 	struct snapshot *snapshot;
 	struct wt_entry **entries;
@@ -30,22 +33,48 @@ static void collect(struct contents *contents, struct wt_dir *dir)
 	}
 }
 
+static int hash_piece(const void *data, size_t len, void *payload)
+{
+	digest_update(payload, data, len);
+	return 0;
+}
+
+static int hash_large(struct wt_entry *entry, struct store *store)
+{
+	struct digest *sha256 = digest_new(HASH_SHA256);
+	int err = objects_stream(store, &entry->oid, hash_piece, sha256);
+
+	digest_end(sha256, entry->sha256);
+	digest_free(sha256);
+	return err;
+}
+
+static int hash_small(struct wt_entry *entry, struct store *store)
+{
+	struct strbuf data = STRBUF_INIT;
+	int err = objects_read(&data, store, &entry->oid, OBJECT_BLOB);
+
+	if (!err)
+		hash_buffer(HASH_SHA256, entry->sha256, data.buf, data.len);
+	strbuf_release(&data);
+	return err;
+}
+
 static int hash_one(size_t index, unsigned worker, void *payload)
 {
 	struct contents *contents = payload;
 	struct wt_entry *entry = contents->entries[index];
-	struct strbuf data = STRBUF_INIT;
+	struct store *store = contents->snapshot->store;
 	int err = cancel_check();
 
 	(void)worker;
 	if (!err)
-		err = objects_read(&data, contents->snapshot->store, &entry->oid, OBJECT_BLOB);
-	if (!err) {
-		hash_buffer(HASH_SHA256, entry->sha256, data.buf, data.len);
-		entry->st.size = data.len;
+		err = objects_size(&entry->st.size, store, &entry->oid);
+	if (!err)
+		err = entry->st.size > SMALL_MAX ? hash_large(entry, store) :
+						   hash_small(entry, store);
+	if (!err)
 		entry->flags |= WT_KNOWN;
-	}
-	strbuf_release(&data);
 	return err;
 }
 

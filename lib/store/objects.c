@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/objects.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/giterr.h"
+#include "store/packs.h"
 #include "store/store.h"
 
 #include <git2.h>
-#include <git2/sys/odb_backend.h>
 
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,32 +27,26 @@ const char *object_type_name(enum object_type type)
 
 int objects_open(struct store *store)
 {
-	git_odb_backend *backend = NULL;
-	char *objects;
-	int rc;
+	if (!store->packs)
+		store->packs = packs_open(store->dirfd);
+	return 0;
+}
 
-	if (store->odb)
-		return 0;
-	git_begin();
-	rc = git_repository_open_bare(&store->git, store->path);
-	if (!rc)
-		rc = git_repository_odb(&store->odb, store->git);
-	if (rc < 0)
-		return ckpt_error_git(rc, "unable to open the store '%s'", store->path);
+/* Only for what packs.c cannot read: starting libgit2 takes longer than most commands. */
+static int open_odb(struct store *store)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int rc = 0;
 
-	/*
-	 * Whether an object is there is asked for every file of a first save.
-	 * Packs alone, without the loose objects that we never write, answer it
-	 * without a system call.
-	 */
-	objects = xstrfmt("%s/objects", store->path);
-	rc = git_odb_new(&store->packs);
-	if (!rc)
-		rc = git_odb_backend_pack(&backend, objects);
-	if (!rc)
-		rc = git_odb_add_backend(store->packs, backend, 1);
-	free(objects);
-	return rc < 0 ? ckpt_error_git(rc, "unable to open the packs of '%s'", store->path) : 0;
+	pthread_mutex_lock(&lock);
+	if (!store->odb) {
+		git_begin();
+		rc = git_repository_open_bare(&store->git, store->path);
+		if (!rc)
+			rc = git_repository_odb(&store->odb, store->git);
+	}
+	pthread_mutex_unlock(&lock);
+	return rc < 0 ? ckpt_error_git(rc, "unable to open the store '%s'", store->path) : 0;
 }
 
 static int read_failed(int rc, const struct oid *oid)
@@ -64,36 +57,76 @@ static int read_failed(int rc, const struct oid *oid)
 	return err == CKPT_ENOTFOUND ? err : CKPT_ECORRUPT;
 }
 
-int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
-		 enum object_type type)
+static int read_odb(struct strbuf *out, enum object_type *type, struct store *store,
+		    const struct oid *oid)
 {
 	git_odb_object *object = NULL;
-	int err = objects_open(store), rc;
-	char hex[OID_HEX + 1];
+	int err = open_odb(store), rc;
 
 	if (err)
 		return err;
 	rc = git_odb_read(&object, store->odb, (const git_oid *)oid);
 	if (rc < 0)
 		return read_failed(rc, oid);
-	if ((int)git_odb_object_type(object) != (int)type)
+	*type = (enum object_type)git_odb_object_type(object);
+	strbuf_add(out, git_odb_object_data(object), git_odb_object_size(object));
+	git_odb_object_free(object);
+	return 0;
+}
+
+int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
+		 enum object_type type)
+{
+	enum object_type is;
+	size_t start = out->len;
+	int err = objects_open(store);
+	char hex[OID_HEX + 1];
+
+	if (!err)
+		err = packs_read(out, &is, store->packs, oid);
+	if (err == CKPT_ENOTFOUND)
+		err = read_odb(out, &is, store, oid);
+	if (!err && is != type)
 		err = ckpt_error_set(CKPT_ECORRUPT, "the object %s is not a %s", oid_hex(hex, oid),
 				     object_type_name(type));
-	else
-		strbuf_add(out, git_odb_object_data(object), git_odb_object_size(object));
-	git_odb_object_free(object);
+	if (err)
+		strbuf_setlen(out, start);
+	return err;
+}
+
+int objects_stream(struct store *store, const struct oid *oid,
+		   int (*fn)(const void *data, size_t len, void *payload), void *payload)
+{
+	struct strbuf whole = STRBUF_INIT;
+	enum object_type type;
+	int err = objects_open(store);
+
+	if (!err)
+		err = packs_stream(store->packs, oid, fn, payload);
+	if (err != CKPT_ENOTFOUND)
+		return err;
+	err = read_odb(&whole, &type, store, oid);
+	if (!err)
+		err = fn(whole.buf, whole.len, payload);
+	strbuf_release(&whole);
 	return err;
 }
 
 int objects_size(uint64_t *out, struct store *store, const struct oid *oid)
 {
-	int err = objects_open(store), rc;
-	git_object_t type;
+	enum object_type type;
+	git_object_t git_type;
 	size_t size;
+	int err = objects_open(store), rc;
 
+	if (!err)
+		err = packs_stat(&type, out, store->packs, oid);
+	if (err != CKPT_ENOTFOUND)
+		return err;
+	err = open_odb(store);
 	if (err)
 		return err;
-	rc = git_odb_read_header(&size, &type, store->odb, (const git_oid *)oid);
+	rc = git_odb_read_header(&size, &git_type, store->odb, (const git_oid *)oid);
 	if (rc < 0)
 		return read_failed(rc, oid);
 	*out = size;
@@ -102,8 +135,7 @@ int objects_size(uint64_t *out, struct store *store, const struct oid *oid)
 
 bool objects_exist(struct store *store, const struct oid *oid)
 {
-	return git_odb_exists_ext(store->packs, (const git_oid *)oid, GIT_ODB_LOOKUP_NO_REFRESH) ==
-	       1;
+	return packs_have(store->packs, oid);
 }
 
 uint64_t objects_packs_fingerprint(struct store *store)

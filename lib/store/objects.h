@@ -10,7 +10,11 @@
 
 struct store;
 
-/** Objects of a store, read through libgit2. Reading is safe from any thread after the first call. */
+/**
+ * Objects of a store. Those in packs of our own making are read by packs.c,
+ * all others (deltas and loose objects, where stock git has repacked the
+ * store) through libgit2. Safe from any thread after objects_open().
+ */
 
 enum object_type { OBJECT_COMMIT = 1, OBJECT_TREE = 2, OBJECT_BLOB = 3 };
 
@@ -23,6 +27,10 @@ int objects_open(struct store *store);
 /** Append the contents of an object. CKPT_ENOTFOUND if it is missing, CKPT_ECORRUPT if damaged. */
 int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
 		 enum object_type type);
+
+/** Hand out the contents of a blob piece by piece; see packs_stream(). */
+int objects_stream(struct store *store, const struct oid *oid,
+		   int (*fn)(const void *data, size_t len, void *payload), void *payload);
 
 /** The size of an object without reading it all. */
 int objects_size(uint64_t *out, struct store *store, const struct oid *oid);

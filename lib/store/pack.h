@@ -52,8 +52,8 @@ typedef int (*pack_read_fn)(void *buf, size_t size, void *payload);
 /**
  * Add a blob of `size` bytes that is too large to be held in memory. Its name
  * is not known before it is read; if it turns out to be there already, or if
- * it has more or fewer bytes than said (CKPT_ECHANGED is the caller's matter:
- * this returns CKPT_ERROR), what was written is taken back. No other thread may add at the same time.
+ * it has more or fewer bytes than said (CKPT_ERROR), what was written is taken
+ * back. No other thread may add at the same time.
  */
 int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_read_fn read,
 		    void *payload);
@@ -71,6 +71,12 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out);
 /* --- parts, for the files of the writer and their tests --- */
 
 enum { PACK_HEADER_SIZE = 12 };
+
+/**
+ * Read what stands before an object's deflated bytes: type and size. Its
+ * length; 0 if it is malformed or that of a delta.
+ */
+size_t pack_entry_header(enum object_type *type, uint64_t *size, const unsigned char *p, size_t len);
 
 /** Write the index of `nr` entries, sorted by oid, to `fd`. */
 int pack_write_index(int fd, const struct pack_entry *entries, size_t nr, const struct oid *pack_id);

@@ -50,9 +50,7 @@ static int damaged(const struct pack_entry *entry)
 			      oid_hex(hex, &entry->oid));
 }
 
-/* Type and size before the deflated bytes; the length of that, 0 if it is malformed. */
-static size_t parse_header(enum object_type *type, uint64_t *size, const unsigned char *p,
-			   size_t len)
+size_t pack_entry_header(enum object_type *type, uint64_t *size, const unsigned char *p, size_t len)
 {
 	size_t n = 0;
 	int shift = 4;
@@ -78,7 +76,7 @@ static int check_small(struct verify *verify, struct verifier *worker,
 {
 	enum object_type type;
 	uint64_t size;
-	size_t head = parse_header(&type, &size, bytes, entry->len);
+	size_t head = pack_entry_header(&type, &size, bytes, entry->len);
 	struct oid oid;
 
 	if (!head || crc_update(0, bytes, entry->len) != entry->crc)
@@ -120,7 +118,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 			break;
 		crc = crc_update(crc, in, want);
 		if (!done) {
-			head = parse_header(&type, &size, in, want);
+			head = pack_entry_header(&type, &size, in, want);
 			if (!head) {
 				err = damaged(entry);
 				break;

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "store/layout.h"
+#include "store/packs.h"
 #include "store/refs.h"
 
 #include <git2.h>
@@ -167,9 +168,11 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
-	git_odb_free(store->packs);
-	git_odb_free(store->odb);
-	git_repository_free(store->git);
+	packs_close(store->packs);
+	if (store->git) {
+		git_odb_free(store->odb);
+		git_repository_free(store->git);
+	}
 	store_unlock(store);
 	if (store->dirfd >= 0)
 		close(store->dirfd);

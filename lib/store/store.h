@@ -7,6 +7,7 @@
 
 struct git_odb;
 struct git_repository;
+struct packs;
 
 /**
  * A store: the GIT_DIR, one for each worktree, that holds its checkpoints.
@@ -32,9 +33,9 @@ struct store {
 	char *worktree; /**< absolute, real */
 	int dirfd;
 	int lockfd; /**< -1: not locked */
-	struct git_repository *git; /**< opened when first needed, see objects.h */
+	struct packs *packs;        /**< these three opened when first needed, see objects.h */
+	struct git_repository *git;
 	struct git_odb *odb;
-	struct git_odb *packs;
 };
 
 enum { STORE_KEY_SIZE = 17 };

@@ -11,46 +11,96 @@
 #include <string.h>
 
 /*
- * `git ls-files` must not write (no optional lock), not fetch what a partial
- * clone lacks, and not run what the configuration of the repository names.
+ * git must not write (no optional lock), not fetch what a partial clone lacks,
+ * and not run what the configuration of the repository names. `more` ends with
+ * a NULL.
  */
-static int ask_git(struct gitindex *index, const char *worktree, const char *gitdir)
+static int ask_git(struct strbuf *out, const char *worktree, const char *gitdir,
+		   const char *const more[])
 {
 	char *gitdir_arg = xstrfmt("--git-dir=%s", gitdir);
 	char *worktree_arg = xstrfmt("--work-tree=%s", worktree);
-	const char *const argv[] = {
+	const char *argv[20] = {
 		"env", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
 		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-		"-c", "safe.directory=*", gitdir_arg, worktree_arg, "ls-files", "-z", "--stage",
-		NULL,
+		"-c", "safe.directory=*", gitdir_arg, worktree_arg,
 	};
+	size_t nr = 13;
+	int err;
+
+	while (*more && nr < ARRAY_SIZE(argv) - 1)
+		argv[nr++] = *more++;
+	err = spawn_capture(out, worktree, argv);
+	free(gitdir_arg);
+	free(worktree_arg);
+	if (err)
+		err = ckpt_error_set(err == CKPT_ENOTFOUND ? CKPT_ERROR : CKPT_ECORRUPT,
+				     "unable to read the index in '%s': 'git %s' failed", gitdir,
+				     argv[13]);
+	return err;
+}
+
+/* The files of a directory that a sparse index has as one entry. */
+static int add_tree(struct gitindex *index, const char *worktree, const char *gitdir,
+		    const char *dir, char *hash)
+{
+	const char *const more[] = { "ls-tree", "-r", "-z", "--full-tree", hash, NULL };
+	size_t dir_len = strlen(dir);
+	struct strbuf out = STRBUF_INIT, path = STRBUF_INIT;
+	int err;
+
+	hash[strcspn(hash, " ")] = '\0';
+	err = ask_git(&out, worktree, gitdir, more);
+	for (size_t i = 0; !err && i < out.len; i += strlen(out.buf + i) + 1) {
+		const char *tab = strchr(out.buf + i, '\t');
+
+		if (!tab)
+			continue;
+		strbuf_reset(&path);
+		strbuf_addf(&path, "%.*s%s", (int)dir_len, dir, tab + 1);
+		indexfile_add(index, arena_memdupz(&index->names, path.buf, path.len),
+			      (unsigned)strtoul(out.buf + i, NULL, 8));
+	}
+	strbuf_release(&path);
+	strbuf_release(&out);
+	return err;
+}
+
+/*
+ * Asked for the files of a sparse index as a whole, git makes the trees of all
+ * directories anew and writes those that the repository does not have yet. So
+ * it is asked for the entries as they are, and for each tree by itself.
+ */
+static int read_with_git(struct gitindex *index, const char *worktree, const char *gitdir)
+{
+	static const char *const more[] = { "ls-files", "-z", "--stage", "--sparse", NULL };
 	struct strbuf out = STRBUF_INIT;
-	int err = spawn_capture(&out, worktree, argv);
+	int err = ask_git(&out, worktree, gitdir, more);
 	size_t len = out.len;
 	char *line;
 
 	if (err) {
-		err = ckpt_error_set(err == CKPT_ENOTFOUND ? CKPT_ERROR : CKPT_ECORRUPT,
-				     "unable to read the index in '%s': 'git ls-files' failed",
-				     gitdir);
-		goto out;
+		strbuf_release(&out);
+		return err;
 	}
 	line = index->data[0] = strbuf_detach(&out, NULL);
 	/* "<mode> <hash> <stage>\t<name>" */
-	for (char *end = line + len; line < end; line += strlen(line) + 1) {
+	for (char *end = line + len; !err && line < end; line += strlen(line) + 1) {
 		char *tab = strchr(line, '\t');
+		unsigned mode = (unsigned)strtoul(line, NULL, 8);
 
 		if (!tab) {
 			err = ckpt_error_set(CKPT_ECORRUPT, "unable to read the index in '%s': "
 					     "'git ls-files' said '%s'", gitdir, line);
-			goto out;
+		} else if (mode == 040000) {
+			char *hash = xmemdupz(line + 7, (size_t)(tab - line) - 7);
+
+			err = add_tree(index, worktree, gitdir, tab + 1, hash);
+			free(hash);
+		} else {
+			indexfile_add(index, tab + 1, mode);
 		}
-		indexfile_add(index, tab + 1, (unsigned)strtoul(line, NULL, 8));
 	}
-out:
-	strbuf_release(&out);
-	free(gitdir_arg);
-	free(worktree_arg);
 	return err;
 }
 
@@ -116,31 +166,15 @@ static bool has_below(const struct gitindex *index, const char *path, size_t len
 	       index->entries[i].name[len] == '/';
 }
 
-/*
- * git expands the directories of a sparse index, but if it lacks a tree it
- * leaves the directory out and is content; then so much of what is tracked
- * would be unknown to us.
- */
-static int ask_git_to_expand(struct gitindex *sparse, const char *worktree, const char *gitdir,
-			     const char *file)
+static int reread_with_git(struct gitindex *index, const char *worktree, const char *gitdir,
+			   const char *file)
 {
-	struct gitindex full = { .names = ARENA_INIT };
-	int err = ask_git(&full, worktree, gitdir);
+	int err;
 
-	if (!err)
-		err = check_order(&full, file);
-	for (size_t i = 0; !err && i < sparse->nr; i++) {
-		const char *name = sparse->entries[i].name;
-		size_t len = strlen(name);
-
-		if (len && name[len - 1] == '/' && !has_below(&full, name, len - 1))
-			err = ckpt_error_set(CKPT_ECORRUPT, "unable to read the index in '%s': the "
-					     "tree of the sparse directory '%s' is missing",
-					     gitdir, name);
-	}
-	clear(sparse);
-	*sparse = full;
-	return err;
+	clear(index);
+	index->names = (struct arena)ARENA_INIT;
+	err = read_with_git(index, worktree, gitdir);
+	return err ? err : check_order(index, file);
 }
 
 int gitindex_open(struct gitindex **out, const char *worktree, const char *gitdir, bool sha256)
@@ -153,7 +187,7 @@ int gitindex_open(struct gitindex **out, const char *worktree, const char *gitdi
 	if (err == CKPT_ENOTFOUND)
 		err = 0;
 	else if (!err && needs_git)
-		err = ask_git_to_expand(index, worktree, gitdir, file);
+		err = reread_with_git(index, worktree, gitdir, file);
 	else if (!err)
 		err = check_order(index, file);
 	free(file);

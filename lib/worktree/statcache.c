@@ -57,7 +57,7 @@ static bool header_sound(const struct file_header *header, size_t size)
 
 struct statcache *statcache_open(int dirfd, const char *path)
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dirfd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	struct statcache *cache;
 	struct stat st;
 	void *map;

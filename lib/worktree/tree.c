@@ -64,10 +64,16 @@ void wt_compact(struct wt_dir *dir)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_dir *below = dir->entries[i].dir;
+
 		if (dir->entries[i].flags & WT_DEAD)
 			continue;
-		if (dir->entries[i].kind == WT_DIR)
+		if (dir->entries[i].kind == WT_DIR) {
 			wt_compact(dir->entries[i].dir);
+			/* There only for the sake of what turned out not to be in it. */
+			if ((below->ignored || below->outside) && !below->nr)
+				continue;
+		}
 		if (kept != i)
 			dir->entries[kept] = dir->entries[i];
 		kept++;
