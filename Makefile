@@ -25,6 +25,7 @@ MANDIR      ?= $(SHAREDIR)/man
 BASHCOMPDIR ?= $(SHAREDIR)/bash-completion/completions
 ZSHCOMPDIR  ?= $(SHAREDIR)/zsh/site-functions
 FISHCOMPDIR ?= $(SHAREDIR)/fish/vendor_completions.d
+FISHCONFDIR ?= $(SHAREDIR)/fish/vendor_conf.d
 DESTDIR     ?=
 
 CFLAGS      ?= $(if $(SAN),-O1,-O2) -g
@@ -69,6 +70,7 @@ HOOKS    := $(wildcard hooks/*)
 BASHCOMP := $(wildcard completion/git-checkpoint.bash)
 ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
+FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 SCRIPTS  := .ci/run $(HOOKS) $(BASHCOMP) \
             $(wildcard tests/lib/*.sh tests/cli/*.sh tests/fault/*.sh tests/bench/*.sh)
 
@@ -256,6 +258,7 @@ install: $(PROGRAM)
 	$(call install_as,644,$(BASHCOMPDIR)/git-checkpoint,$(BASHCOMP))
 	$(call install_files,644,$(ZSHCOMPDIR),$(ZSHCOMP))
 	$(call install_files,644,$(FISHCOMPDIR),$(FISHCOMP))
+	$(call install_as,644,$(FISHCONFDIR)/git-checkpoint.fish,$(FISHCONF))
 	$(call install_files,755,$(HOOKDIR),$(HOOKS))
 
 uninstall:
@@ -265,6 +268,7 @@ uninstall:
 	$(call uninstall_files,$(BASHCOMPDIR),$(BASHCOMP:%.bash=%))
 	$(call uninstall_files,$(ZSHCOMPDIR),$(ZSHCOMP))
 	$(call uninstall_files,$(FISHCOMPDIR),$(FISHCOMP))
+	$(call uninstall_files,$(FISHCONFDIR),$(FISHCONF:%.conf.fish=%.fish))
 	$(call uninstall_files,$(HOOKDIR),$(HOOKS))
 	$(Q)rmdir '$(DESTDIR)$(HOOKDIR)' '$(DESTDIR)$(SHAREDIR)/git-checkpoint' 2>/dev/null || :
 
@@ -272,13 +276,14 @@ uninstall:
 
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
-DEBIAN_TEST  := libcmocka-dev perl jq mandoc shellcheck clang
+DEBIAN_TEST  := libcmocka-dev perl jq mandoc groff-base man-db shellcheck clang \
+                bash-completion zsh fish
 
 deps:
 	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
 		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
 		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
-		echo '  for the tests: cmocka perl jq mandoc shellcheck clang'; \
+		echo '  for the tests: cmocka perl jq mandoc groff man shellcheck clang bash-completion zsh fish'; \
 		exit 0; \
 	fi; \
 	missing=; \

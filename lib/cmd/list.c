@@ -82,7 +82,8 @@ static void add_row(struct table *table, const struct ckpt_record *record, int64
 	table_add(table, clock_format_age(age, record->created_at, now));
 	table_add(table, record->source);
 	table_addf(table, "%llu changed", (unsigned long long)record->changed);
-	table_addf(table, "%llu files, %s", (unsigned long long)record->files,
+	table_addf(table, "%llu %s, %s", (unsigned long long)record->files,
+		   record->files == 1 ? "file" : "files",
 		   units_format_size(size, record->bytes));
 	table_add(table, text.buf);
 	strbuf_release(&text);

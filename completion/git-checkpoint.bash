@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154,SC2207
+#
+# Completion for bash: of `git checkpoint`, through git's own completion, which calls
+# _git_checkpoint, and of `git-checkpoint`. What there is to complete is asked of the program.
+
+# Offer the lines of $1 that begin with the word at the cursor. As in git's completion, the space
+# behind a word is ours to add, so that --name= can do without.
+__git_checkpoint_offer() {
+	local IFS=$'\n' line
+	for line in $1; do
+		[[ $line == "$cur"* ]] || continue
+		[[ $line == *= ]] || line+=' '
+		COMPREPLY+=("$line")
+	done
+}
+
+# The first column of what the program prints: $1 is what separates it from the rest.
+__git_checkpoint_ask() {
+	local separator=$1
+	shift
+	git-checkpoint "$@" 2>/dev/null </dev/null | cut -d "$separator" -f 1
+}
+
+# True if the option $2 of the command $1 is followed by a value.
+__git_checkpoint_takes_value() {
+	case $2 in
+	--*=*) return 1 ;;
+	--*) __git_checkpoint_ask $'\t' --list-opts "$1" | grep -q -x -e "$2=" ;;
+	-?) git-checkpoint "$1" -h 2>/dev/null | grep -q -e "^    $2, --[a-z-]* <" ;;
+	*) return 1 ;;
+	esac
+}
+
+# $1 is the place of "checkpoint" in the words.
+__git_checkpoint_words() {
+	local i=$(($1 + 1)) command='' where=() after_dashes=''
+
+	[[ -z ${__git_C_args[*]-} ]] || where=("${__git_C_args[@]}")
+	for (( ; i < cword; i++)); do
+		case ${words[i]} in
+		-C) where+=(-C "${words[++i]}") ;;
+		-*) ;;
+		*)
+			command=${words[i]}
+			break
+			;;
+		esac
+	done
+	for (( ; i < cword; i++)); do
+		[[ ${words[i]} != -- ]] || after_dashes=1
+	done
+
+	if [[ -z $command ]]; then
+		if [[ ${words[cword - 1]} == -C ]]; then
+			compopt -o dirnames 2>/dev/null
+		elif [[ $cur == -* ]]; then
+			__git_checkpoint_offer $'-C\n-h\n--version'
+		else
+			__git_checkpoint_offer "$(__git_checkpoint_ask $'\t' --list-cmds)"
+		fi
+		return
+	fi
+	# From here on an empty answer means names of files.
+	[[ -z $after_dashes ]] || return
+	if [[ $cur == -* ]]; then
+		__git_checkpoint_offer "$(__git_checkpoint_ask $'\t' --list-opts "$command")"
+	elif ! __git_checkpoint_takes_value "$command" "${words[cword - 1]}"; then
+		case $command in
+		show | diff) __git_checkpoint_offer "$(__git_checkpoint_ask ' ' "${where[@]}" list -n 50)" ;;
+		esac
+	fi
+}
+
+_git_checkpoint() {
+	local i=1
+
+	while ((i < cword)) && [[ ${words[i]} != checkpoint ]]; do
+		((i++))
+	done
+	# Behind an alias the word is another one.
+	((i < cword)) || i=${__git_cmd_idx:-1}
+	__git_checkpoint_words "$i"
+}
+
+__git_checkpoint_main() {
+	local cur words cword
+
+	COMPREPLY=()
+	if declare -F _get_comp_words_by_ref >/dev/null; then
+		_get_comp_words_by_ref -n =: cur words cword
+	else
+		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]}
+	fi
+	__git_checkpoint_words 0
+}
+
+complete -o bashdefault -o default -o nospace -F __git_checkpoint_main git-checkpoint

@@ -1,0 +1,246 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Manual, README, help and program say the same.
+
+. "$(dirname "$0")/../lib/harness.sh"
+
+MANUAL=$ROOT_DIR/man/git-checkpoint.1
+README=$ROOT_DIR/README.md
+
+names() {
+	git-checkpoint --list-cmds | cut -f 1
+}
+
+# The manual as plain text, one line a paragraph, in $T/manual.
+read_manual() {
+	require mandoc
+	mandoc -T ascii -O width=1000 "$MANUAL" | perl -pe 's/.\x08//g' >"$T/manual"
+}
+
+# section <title>: its lines, without those of the title
+section() {
+	awk -v title="$1" '/^[A-Z]/ { on = $0 == title; next } on' "$T/manual" |
+		grep . || fail "the manual has no section '$1'" >&2
+}
+
+# subsection <section> <title>
+subsection() {
+	section "$1" | awk -v title="   $2" '/^   [^ ]/ { on = $0 == title; next } on' |
+		grep . || fail "'$1' has no part '$2'" >&2
+}
+
+# The usage of a command as one line for each form, without "usage:" and "or:".
+usage_forms() {
+	git-checkpoint "$1" -h | sed '/^$/q' | tr '\n' ' ' | sed 's/ \{1,\}/ /g; s/ or: /\n/g' |
+		sed 's/^usage: //; s/ *$//' | grep .
+}
+
+test_the_manual_has_no_lint() {
+	require mandoc groff
+	for page in "$ROOT_DIR"/man/*.[1-8]; do
+		mandoc -T lint -W warning "$page" >lint 2>&1 || :
+		expect_eq '' "$(cat lint)" "mandoc about $page"
+		groff -ww -z -man "$page" >lint 2>&1
+		expect_eq '' "$(cat lint)" "groff about $page"
+	done
+}
+
+test_the_synopsis_is_the_usage() {
+	read_manual
+	for command in $(names); do
+		usage_forms "$command"
+	done >expected
+	section SYNOPSIS | sed 's/^ *//; s/ *$//' >actual
+	expect_same expected actual
+}
+
+test_every_command_and_option_is_in_the_manual() {
+	read_manual
+	section OPTIONS >common
+	for option in -C -h --help -q --quiet --json --version; do
+		expect_grep "^ *\(-., \)\{0,1\}$option\( \|,\|\$\)" common
+	done
+	for command in $(names); do
+		subsection COMMANDS "$command" >part
+		# those of all commands, unless the command has one of its own
+		git-checkpoint "$command" -h >help
+		git-checkpoint --list-opts "$command" | cut -f 1 | while read -r option; do
+			case $option in
+			--help | --json) continue ;;
+			--quiet) grep -q -e '-q, --quiet' help && continue ;;
+			esac
+			expect_grep "^ *\(-.\( <[^>]*>\)\{0,1\}, \)\{0,1\}$option\(<\| \|,\|\$\)" part
+		done
+		# and their letters
+		sed -n 's/^    \(-.\), --.*/\1/p' help | grep -v -e '-[hq]' | while read -r letter; do
+			expect_grep "^ *$letter\( \|,\)" part
+		done
+		subsection 'JSON OUTPUT' "git checkpoint $command" >/dev/null
+	done
+}
+
+test_the_manual_has_no_option_that_is_not_there() {
+	read_manual
+	for command in $(names); do
+		git-checkpoint --list-opts "$command" | cut -f 1 | tr -d = >known
+		git-checkpoint "$command" -h | sed -n 's/^    \(-.\), --.*/\1/p' >>known
+		subsection COMMANDS "$command" >part
+		# the line of an option begins with it, or with its letter
+		sed -n -e 'h; s/^ *\(-[A-Za-z-]*\).*/\1/p; g' \
+			-e 's/^ *-[A-Za-z]\( <[^>]*>\)\{0,1\}, \(--[a-z-]*\).*/\2/p' part >named
+		while read -r option; do
+			grep -q -x -e "$option" known || fail "$command has no option '$option'"
+		done <named
+	done
+}
+
+test_every_setting_is_in_the_manual_with_its_default() {
+	read_manual
+	section CONFIGURATION >part
+	git checkpoint config | while IFS='=' read -r key value; do
+		expect_grep "^ *$key ($value)" part
+	done
+	expect_eq "$(git checkpoint config | wc -l)" "$(grep -c '^ *[a-zA-Z]* ([^ ]*)\( \|$\)' part)" \
+		'settings in the manual'
+}
+
+test_every_exit_status_is_in_the_manual() {
+	read_manual
+	section 'EXIT STATUS' >part
+	for status in 0 1 3 4 5 75 128 129; do
+		expect_grep "^ *$status " part
+	done
+}
+
+# Each key of an answer stands in the part about its command, or in that which it refers to.
+test_every_json_key_is_in_the_manual() {
+	require jq
+	read_manual
+	git init -q
+	echo 1 >a
+	echo secret >.env
+	git checkpoint save -q
+	echo 2 >a
+	mkdir "$T/answers"
+	git checkpoint save --state k=v --json >"$T/answers/save"
+	git checkpoint list --stat --json >"$T/answers/list"
+	git checkpoint show --files --json @ >"$T/answers/show"
+	git checkpoint diff --json @~1 >"$T/answers/diff"
+	git checkpoint status --json >"$T/answers/status"
+	git checkpoint log --json >"$T/answers/log"
+	git checkpoint config --json >"$T/answers/config"
+	subsection 'JSON OUTPUT' 'The checkpoint object' >object
+	subsection 'JSON OUTPUT' 'git checkpoint save' >of-save
+	subsection 'JSON OUTPUT' 'git checkpoint list' >of-list
+	for command in $(names); do
+		expect_exists "$T/answers/$command"
+		subsection 'JSON OUTPUT' "git checkpoint $command" >part
+		case $command in
+		save) cat object >>part ;;
+		list | status) cat object of-list >>part ;;
+		show) cat object of-list of-save >>part ;;
+		esac
+		# settings and states have keys of the user's
+		jq -r 'del(.state.k) | if .settings then .settings |= {x: .maxCount} else . end |
+			[paths | map(strings) | last | values] | unique[]' "$T/answers/$command" |
+			grep -v -x x >keys
+		test -s keys || fail "no keys in the answer of $command"
+		while read -r key; do
+			expect_grep "\(^\|[^a-z_]\)$key\([^a-z_]\|\$\)" part
+		done <keys
+	done
+}
+
+test_help_fits_the_terminal() {
+	for command in $(names); do
+		git-checkpoint "$command" -h
+	done >help
+	git-checkpoint -h >>help
+	expect_eq '' "$(awk 'length > 80' help)" 'lines over 80 columns'
+	names | while read -r command; do
+		expect_grep "^    $command " help
+	done
+}
+
+test_git_help_opens_the_manual() {
+	require man
+	mkdir -p "$T/share/man1"
+	cp "$MANUAL" "$T/share/man1/"
+	MANPATH=$T/share MANPAGER=cat git checkpoint --help >out
+	expect_grep 'save and look at the state of a working directory' out
+}
+
+test_every_option_is_offered_by_bash() {
+	require bash
+	test -e /usr/share/bash-completion/bash_completion || skip 'needs bash-completion'
+	mkdir -p "$XDG_DATA_HOME/bash-completion/completions"
+	cp "$ROOT_DIR/completion/git-checkpoint.bash" \
+		"$XDG_DATA_HOME/bash-completion/completions/git-checkpoint"
+	for command in $(names); do
+		git-checkpoint --list-opts "$command" | cut -f 1 >expected
+		"$LIB_DIR/complete-bash.sh" "git-checkpoint $command -" | sed 's/ $//' >actual
+		expect_same expected actual
+	done
+}
+
+# ---- README ----------------------------------------------------------------------
+
+# What differs from run to run: ids, hashes, times, sizes on disk, places.
+same_for_all_runs() {
+	perl -pe '
+		s/chk_\d{8}_\d{6}_[0-9a-f]{6}/ID/g;
+		s/\b[0-9a-f]{40}\b/COMMIT/g;
+		s/\d+ (second|minute)s? ago/AGO/g;
+		s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g;
+		s/^(Disk use:|Worktree:|Store:).*/$1/;
+		s/ +/ /g' "$1"
+}
+
+# Blocks "```sh tour" as $T/tour/<n>.sh, and the "```text" behind each as <n>.expected.
+cut_tour() {
+	mkdir "$T/tour"
+	awk -v dir="$T/tour" '
+		/^```sh tour$/ { file = dir "/" ++n ".sh"; printf "" >file; next }
+		/^```text$/ && n { file = dir "/" n ".expected"; printf "" >file; next }
+		/^```/ { file = ""; next }
+		file { print >file }' "$README"
+	expect_exists "$T/tour/1.sh" "$T/tour/1.expected"
+}
+
+test_the_tour_of_the_readme_is_real() {
+	cut_tour
+	n=1
+	while test -e "$T/tour/$n.sh"; do
+		# shellcheck source=/dev/null
+		. "$T/tour/$n.sh" >"$T/tour/$n.actual" 2>&1
+		same_for_all_runs "$T/tour/$n.expected" >"$T/expected"
+		same_for_all_runs "$T/tour/$n.actual" >"$T/actual"
+		expect_same "$T/expected" "$T/actual"
+		n=$((n + 1))
+	done
+	test $n -gt 3 || fail 'the tour is too short'
+}
+
+test_the_readme_names_targets_and_files_that_exist() {
+	grep -o 'make [a-z-]*' "$README" | sed 's/make //' | sort -u | while read -r target; do
+		case $target in
+		'' | git | the | deps) continue ;;
+		esac
+		expect_grep "^$target:" "$ROOT_DIR/Makefile"
+	done
+	expect_exists "$ROOT_DIR/hooks/pre-rebase" "$ROOT_DIR/git-checkpoint.c" "$ROOT_DIR/LICENSE"
+	# both commands of the set-up stand on lines of their own
+	expect_grep '^S=.* && git checkpoint save -m .*$' "$README"
+	expect_grep '^make deps && make check-all$' "$README"
+}
+
+test_every_setting_of_the_readme_is_real() {
+	sed -n 's/^| `\([a-zA-Z]*\)` | \([^ ]*\) *|.*/\1=\2/p' "$README" >mentioned
+	test -s mentioned
+	git checkpoint config >known
+	while IFS='=' read -r key value; do
+		expect_grep "^$key=$value\$" known
+	done <mentioned
+}
+
+run_tests
