@@ -18,6 +18,9 @@ int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 /** Start `/bin/sh -c command` that reads what is written to `*fd_out`. */
 int spawn_sink(pid_t *pid_out, int *fd_out, const char *command);
 
+/** Run `/bin/sh -c command` in `dir` and wait: its exit status. stdin is /dev/null, stdout is stderr. */
+int spawn_shell(const char *command, const char *dir);
+
 /** Wait for a child; its exit status, 128 + n if signal n ended it. */
 int spawn_wait(pid_t pid);
 

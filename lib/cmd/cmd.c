@@ -2,9 +2,12 @@
 #include "cmd/cmd.h"
 
 #include "ops/session.h"
+#include "record/journal.h"
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/term.h"
+
+#include <stdio.h>
 
 int cmd_session_open(struct session *out, unsigned flags)
 {
@@ -15,5 +18,8 @@ int cmd_session_open(struct session *out, unsigned flags)
 	term_set_color(out->settings.color);
 	term_progress_setup(out->settings.progress, opt_common.quiet || opt_common.json);
 	report_warnings(&out->settings.warnings);
+	if (out->store && journal_exists(out->store))
+		fprintf(stderr, "warning: a restore was interrupted; 'git checkpoint restore --continue' "
+				"finishes it, '--abort' goes back\n");
 	return 0;
 }

@@ -17,7 +17,8 @@ struct cmd {
 };
 
 extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_diff_spec,
-	cmd_status_spec, cmd_log_spec, cmd_config_spec;
+	cmd_status_spec, cmd_log_spec, cmd_config_spec, cmd_restore_spec, cmd_undo_spec,
+	cmd_redo_spec, cmd_verify_spec;
 
 int cmd_save(int argc, char **argv);
 int cmd_list(int argc, char **argv);
@@ -25,6 +26,10 @@ int cmd_show(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_log(int argc, char **argv);
+int cmd_restore(int argc, char **argv);
+int cmd_undo(int argc, char **argv);
+int cmd_redo(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 
 /** Open a session and apply its settings to the terminal; say what is odd about them. */

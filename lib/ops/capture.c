@@ -24,25 +24,31 @@ static int load_defaults(struct strbuf *out, const struct session *session)
 	return 0;
 }
 
-static int open_rules(struct capture *capture, const struct capture_opts *opts)
+int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts)
 {
-	struct session *session = capture->session;
 	struct strbuf defaults = STRBUF_INIT;
 	struct rules_opts rules = {
 		.root = session->worktree,
 		.repo = session->repo,
 		.config = session->gitconfig,
-		.exclude = &session->settings.exclude,
 		.sensitive = &session->settings.sensitive,
+		.also = opts->also,
+		.no_tracked = opts->rules_only,
 		.include_ignored = opts->include_ignored,
 		.include_sensitive = opts->include_sensitive,
 	};
+	struct strlist exclude = STRLIST_INIT;
 	int err = load_defaults(&defaults, session);
 
+	strlist_extend(&exclude, &session->settings.exclude);
+	if (!opts->staging)
+		strlist_add(&exclude, "/" CAPTURE_STAGING_PREFIX "*/");
+	rules.exclude = &exclude;
 	rules.defaults = defaults.buf;
 	if (!err)
-		err = rules_open(&capture->rules, &rules);
+		err = rules_open(out, &rules);
 	strbuf_release(&defaults);
+	strlist_release(&exclude);
 	return err;
 }
 
@@ -93,7 +99,7 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	memset(out, 0, sizeof(*out));
 	out->session = session;
 	out->progress = opts->progress;
-	err = open_rules(out, opts);
+	err = capture_rules(&out->rules, session, opts);
 	if (err)
 		goto out;
 	open_cache(out, refs);

@@ -18,11 +18,17 @@ struct statcache;
  * not know a file, read. `save` writes what it reads into a pack, `diff` and
  * `status` only name it.
  */
+/** Names of the directories in which a restore prepares its files begin with this. */
+#define CAPTURE_STAGING_PREFIX ".git-checkpoint-restore-"
+
 struct capture_opts {
 	const struct strlist *scope; /**< sorted; empty: all */
 	bool include_ignored;
 	bool include_sensitive;
 	bool no_limit; /**< of maxFiles */
+	bool staging;  /**< take in what an interrupted restore left in its staging directory */
+	bool rules_only; /**< for capture_rules(): what the rules say, whatever is tracked */
+	const struct strlist *also; /**< sorted paths to take although a rule leaves them out */
 	progress_fn progress;
 };
 
@@ -36,6 +42,9 @@ struct capture {
 	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
 	struct ingest_result read;
 };
+
+/** The rules that a capture with these options follows; the caller closes them. */
+int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts);
 
 /**
  * Walk. `refs` tells which checkpoints exist; NULL if there is no store. On

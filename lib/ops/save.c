@@ -22,20 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All that one save works with. */
-struct save {
-	struct session *session;
-	const struct save_opts *opts;
-	struct store *store;
-	struct ref_list refs;
-	bool have_newest;
-	struct ckpt_record newest; /* of the same scope */
-	struct ckpt_meta newest_meta;
-	struct capture capture;
-	struct pack *pack;
-	struct ckpt_meta meta;
-};
-
 void save_result_release(struct save_result *result)
 {
 	ckpt_record_release(&result->record);
@@ -57,7 +43,7 @@ static int check_place(const struct session *session)
 			      session->worktree, is_home ? "your home directory" : "the whole system");
 }
 
-static int load_newest(struct save *save)
+static int load_newest(struct save_job *save)
 {
 	int err = ckpt_lookup_newest(&save->newest, save->store, &save->refs, save->opts->scope);
 
@@ -86,7 +72,7 @@ static bool has_state(const struct ckpt_meta *meta, const struct ckpt_state *sta
 }
 
 /* What the command line says, apart from the files. */
-static bool request_is_new(const struct save *save)
+static bool request_is_new(const struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
 
@@ -122,7 +108,7 @@ static bool same_missing(const struct skip_list *a, const struct skip_list *b)
 }
 
 /* Known from the scan alone, without having read anything. */
-static bool untouched(const struct save *save)
+static bool untouched(const struct save_job *save)
 {
 	const struct oid *cached = capture_cached_commit(&save->capture);
 
@@ -131,7 +117,7 @@ static bool untouched(const struct save *save)
 	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
 }
 
-static bool same_state(const struct save *save)
+static bool same_state(const struct save_job *save)
 {
 	return !request_is_new(save) &&
 	       oid_equal(&save->capture.scan->root->tree, &save->newest.tree) &&
@@ -142,7 +128,7 @@ static bool same_state(const struct save *save)
 
 /* --- the new checkpoint --- */
 
-static int count_changes(uint64_t *out, struct save *save)
+static int count_changes(uint64_t *out, struct save_job *save)
 {
 	struct compare_side before = { 0 }, after = { .root = save->capture.scan->root };
 	struct snapshot *snapshot = NULL;
@@ -190,7 +176,7 @@ static void set_project(struct ckpt_record *record, const struct repo *repo)
 	record->operation = state.operation;
 }
 
-static int fill_record(struct ckpt_record *record, struct save *save)
+static int fill_record(struct ckpt_record *record, struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
 	struct scan *scan = save->capture.scan;
@@ -229,7 +215,7 @@ static int fill_record(struct ckpt_record *record, struct save *save)
 }
 
 /* Step 3: what can be made again. A failure here must not make a taken checkpoint look failed. */
-static void write_derived(struct save *save, const struct ckpt_record *record)
+static void write_derived(struct save_job *save, const struct ckpt_record *record)
 {
 	refs_set_latest(save->store, &record->commit);
 	if (!ckpt_manifest_agrees(save->store, &save->refs) ||
@@ -239,7 +225,7 @@ static void write_derived(struct save *save, const struct ckpt_record *record)
 			     record->state_hash);
 }
 
-static void write_cache(struct save *save, const struct oid *commit)
+static void write_cache(struct save_job *save, const struct oid *commit)
 {
 	struct statcache_head head = {
 		.commit = *commit,
@@ -252,7 +238,7 @@ static void write_cache(struct save *save, const struct oid *commit)
 				      save->capture.scan->root);
 }
 
-static int create(struct save_result *out, struct save *save)
+static int create(struct save_result *out, struct save_job *save)
 {
 	int err = fill_record(&out->record, save);
 
@@ -276,7 +262,7 @@ static int create(struct save_result *out, struct save *save)
 }
 
 /* Answer with the newest checkpoint instead of a new one. */
-static int answer_newest(struct save_result *out, struct save *save, enum save_outcome outcome)
+static int answer_newest(struct save_result *out, struct save_job *save, enum save_outcome outcome)
 {
 	out->outcome = outcome;
 	if (!save->have_newest)
@@ -289,9 +275,82 @@ static int answer_newest(struct save_result *out, struct save *save, enum save_o
 	return 0;
 }
 
-static int take(struct save_result *out, struct save *save)
+int save_job_begin(struct save_job *job, struct session *session, const struct save_opts *opts)
 {
-	const struct save_opts *opts = save->opts;
+	int err = 0;
+
+	memset(job, 0, sizeof(*job));
+	job->session = session;
+	job->opts = opts;
+	job->newest = (struct ckpt_record)CKPT_RECORD_INIT;
+	ckpt_meta_init(&job->meta);
+	ckpt_meta_init(&job->newest_meta);
+	/* Not before: a refused place must not get a store, it would be the worktree of all below. */
+	if (!session->store)
+		err = store_open_or_create(&session->store, session->worktree);
+	job->store = session->store;
+	if (!err)
+		err = store_lock(session->store, session->settings.lock_timeout);
+	if (!err)
+		err = objects_open(job->store);
+	if (!err)
+		err = refs_list(&job->refs, job->store);
+	return err ? err : load_newest(job);
+}
+
+int save_job_scan(struct save_job *job, const struct capture_opts *capture)
+{
+	capture_release(&job->capture);
+	return capture_scan(&job->capture, job->session, &job->refs, capture);
+}
+
+int save_job_read(struct save_job *job)
+{
+	int err;
+
+	if (!job->pack)
+		job->pack = pack_new(job->store, job->session->threads,
+				     (unsigned)job->session->settings.compression);
+	err = capture_read(&job->capture, job->pack);
+	if (err)
+		return err;
+	strbuf_reset(&job->meta.modes);
+	modes_encode(&job->meta.modes, job->capture.scan->root);
+	return 0;
+}
+
+int save_job_commit(struct save_result *out, struct save_job *job)
+{
+	const struct save_opts *opts = job->opts;
+	const struct skip_list *skips = &job->capture.scan->skips;
+
+	memset(out, 0, sizeof(*out));
+	if (same_state(job)) {
+		/* Read again, or distrusted, in vain: not next time. */
+		write_cache(job, &job->newest.commit);
+		return answer_newest(out, job, SAVE_UNCHANGED);
+	}
+	for (size_t i = 0; i < skips->nr; i++)
+		skip_list_add(&job->meta.skips, skips->items[i].path, skips->items[i].why);
+	for (size_t i = 0; i < opts->states_nr; i++)
+		ckpt_meta_add_state(&job->meta, opts->states[i].key, opts->states[i].value,
+				    opts->states[i].len);
+	return create(out, job);
+}
+
+void save_job_end(struct save_job *job)
+{
+	pack_free(job->pack);
+	capture_release(&job->capture);
+	ckpt_meta_release(&job->meta);
+	ckpt_meta_release(&job->newest_meta);
+	ckpt_record_release(&job->newest);
+	ref_list_release(&job->refs);
+}
+
+static int take(struct save_result *out, struct save_job *job)
+{
+	const struct save_opts *opts = job->opts;
 	struct capture_opts capture = {
 		.scope = opts->scope,
 		.include_ignored = opts->include_ignored,
@@ -299,86 +358,39 @@ static int take(struct save_result *out, struct save *save)
 		.no_limit = opts->force,
 		.progress = opts->progress,
 	};
-	int err = capture_scan(&save->capture, save->session, &save->refs, &capture);
+	int err = save_job_scan(job, &capture);
 
 	if (err)
 		return err;
-	if (untouched(save))
-		return answer_newest(out, save, SAVE_UNCHANGED);
-	save->pack = pack_new(save->store, save->session->threads,
-			      (unsigned)save->session->settings.compression);
-	err = capture_read(&save->capture, save->pack);
-	if (err)
-		return err;
-	modes_encode(&save->meta.modes, save->capture.scan->root);
-	if (same_state(save)) {
-		/* Read again, or distrusted, in vain: not next time. */
-		write_cache(save, &save->newest.commit);
-		return answer_newest(out, save, SAVE_UNCHANGED);
-	}
-	for (size_t i = 0; i < save->capture.scan->skips.nr; i++)
-		skip_list_add(&save->meta.skips, save->capture.scan->skips.items[i].path,
-			      save->capture.scan->skips.items[i].why);
-	for (size_t i = 0; i < opts->states_nr; i++)
-		ckpt_meta_add_state(&save->meta, opts->states[i].key, opts->states[i].value,
-				    opts->states[i].len);
-	return create(out, save);
-}
-
-static int locked(struct save_result *out, struct save *save)
-{
-	int err = objects_open(save->store);
-	bool due = true;
-
-	if (!err)
-		err = refs_list(&save->refs, save->store);
-	if (!err)
-		err = load_newest(save);
-	if (!err)
-		err = cadence_due(&due, save->store, save->opts,
-				  save->have_newest ? &save->newest : NULL);
-	if (err)
-		return err;
-	if (!due)
-		err = cadence_note(save->store, save->opts);
-	if (err)
-		return err;
-	err = due ? take(out, save) : answer_newest(out, save, SAVE_NOT_YET);
-	/* Not noted: one too many next time, never one too few. */
-	if (!err && due)
-		(void)cadence_note(save->store, save->opts);
-	return err;
+	if (untouched(job))
+		return answer_newest(out, job, SAVE_UNCHANGED);
+	err = save_job_read(job);
+	return err ? err : save_job_commit(out, job);
 }
 
 int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts)
 {
-	struct save save = {
-		.session = session,
-		.opts = opts,
-		.newest = CKPT_RECORD_INIT,
-	};
 	double start = clock_monotonic();
-	int err = 0;
+	struct save_job job = { 0 };
+	bool due = true;
+	int err = opts->force ? 0 : check_place(session);
 
 	memset(out, 0, sizeof(*out));
-	ckpt_meta_init(&save.meta);
-	ckpt_meta_init(&save.newest_meta);
-	if (!opts->force)
-		err = check_place(session);
-	/* Not before: a refused place must not get a store, it would be the worktree of all below. */
-	if (!err && !session->store)
-		err = store_open_or_create(&session->store, session->worktree);
-	save.store = session->store;
+	if (err)
+		return err;
+	err = save_job_begin(&job, session, opts);
 	if (!err)
-		err = store_lock(session->store, session->settings.lock_timeout);
+		err = cadence_due(&due, job.store, opts, job.have_newest ? &job.newest : NULL);
+	if (!err && !due)
+		err = cadence_note(job.store, opts);
 	if (!err)
-		err = locked(out, &save);
-	pack_free(save.pack);
-	capture_release(&save.capture);
-	ckpt_meta_release(&save.meta);
-	ckpt_meta_release(&save.newest_meta);
-	ckpt_record_release(&save.newest);
-	ref_list_release(&save.refs);
+		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
+	/* Not noted: one too many next time, never one too few. */
+	if (!err && due)
+		(void)cadence_note(job.store, opts);
+	save_job_end(&job);
+	if (session->store)
+		store_unlock(session->store);
 	out->seconds = clock_monotonic() - start;
 	return err;
 }

@@ -64,4 +64,35 @@ struct save_result {
 int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts);
 void save_result_release(struct save_result *result);
 
+/**
+ * The same in steps, for a restore, which plans from the very capture that its
+ * safety checkpoint is made of. In this order; save_job_end() in any case.
+ */
+struct save_job {
+	struct session *session;
+	const struct save_opts *opts;
+	struct store *store;
+	struct ref_list refs;
+	bool have_newest;
+	struct ckpt_record newest; /**< of the same scope */
+	struct ckpt_meta newest_meta;
+	struct capture capture;
+	struct pack *pack;
+	struct ckpt_meta meta;
+};
+
+/** Lock the store, find the newest checkpoint. */
+int save_job_begin(struct save_job *job, struct session *session, const struct save_opts *opts);
+
+/** Scan; may be done again with other options. */
+int save_job_scan(struct save_job *job, const struct capture_opts *capture);
+
+/** Read what is not known into the pack. */
+int save_job_read(struct save_job *job);
+
+/** Make the checkpoint, or find that the newest one is the same; scanned is enough. */
+int save_job_commit(struct save_result *out, struct save_job *job);
+
+void save_job_end(struct save_job *job);
+
 #endif

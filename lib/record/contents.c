@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "base/strlist.h"
 #include "record/snapshot.h"
 #include "store/objects.h"
 
@@ -78,15 +79,48 @@ static int hash_one(size_t index, unsigned worker, void *payload)
 	return err;
 }
 
+static int hash_collected(struct contents *contents, unsigned threads)
+{
+	int err = pool_for(threads, contents->nr, hash_one, contents);
+
+	free(contents->entries);
+	return err;
+}
+
 int contents_hash(struct snapshot *snapshot, unsigned threads)
 {
 	struct contents contents = { .snapshot = snapshot };
 	int err = snapshot_expand_all(snapshot, snapshot->root);
 
-	if (!err) {
-		collect(&contents, snapshot->root);
-		err = pool_for(threads, contents.nr, hash_one, &contents);
+	if (err)
+		return err;
+	collect(&contents, snapshot->root);
+	return hash_collected(&contents, threads);
+}
+
+int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths, unsigned threads)
+{
+	struct contents contents = { .snapshot = snapshot };
+	int err = 0;
+
+	for (size_t i = 0; i < paths->nr && !err; i++) {
+		struct wt_entry *entry = NULL;
+
+		err = snapshot_find(&entry, snapshot, paths->items[i]);
+		if (err || !entry)
+			continue;
+		if (entry->kind == WT_DIR) {
+			err = snapshot_expand_all(snapshot, entry->dir);
+			if (!err)
+				collect(&contents, entry->dir);
+		} else {
+			ALLOC_GROW(contents.entries, contents.nr + 1, contents.alloc);
+			contents.entries[contents.nr++] = entry;
+		}
 	}
-	free(contents.entries);
-	return err;
+	if (err) {
+		free(contents.entries);
+		return err;
+	}
+	return hash_collected(&contents, threads);
 }

@@ -3,6 +3,7 @@
 #define CKPT_RECORD_CONTENTS_H
 
 struct snapshot;
+struct strlist;
 
 /**
  * Compute the SHA-256 of every file of a checkpoint from its stored bytes, with
@@ -10,5 +11,8 @@ struct snapshot;
  * can be used on it.
  */
 int contents_hash(struct snapshot *snapshot, unsigned threads);
+
+/** The same for these paths and what is below them alone. */
+int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths, unsigned threads);
 
 #endif

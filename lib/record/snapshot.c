@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include "store/objects.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_
 	snapshot->root->path = "";
 	snapshot->root->tree = record->tree;
 	snapshot->root->known = true;
+	memcpy(snapshot->id, record->id, sizeof(snapshot->id));
 	*out = snapshot;
 	return 0;
 }
@@ -42,6 +44,38 @@ void snapshot_free(struct snapshot *snapshot)
 	modes_release(&snapshot->modes);
 	arena_release(&snapshot->arena);
 	free(snapshot);
+}
+
+/* Names that no honest tree has: they would lead out of the root, or to the project's .git. */
+static bool bad_name(const struct tree_entry *entry)
+{
+	const char *name = entry->name;
+
+	return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, ".git") ||
+	       memchr(name, '/', entry->name_len);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct wt_entry *const *)a)->name, (*(struct wt_entry *const *)b)->name);
+}
+
+/* Nor does one name stand twice in a tree, as a link and as a directory for instance. */
+static int check_names(const struct wt_dir *dir, struct wt_entry *entries, size_t nr)
+{
+	struct wt_entry **order = xmalloc((nr + 1) * sizeof(*order));
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		order[i] = &entries[i];
+	if (nr)
+		qsort(order, nr, sizeof(*order), by_name);
+	for (size_t i = 1; i < nr && !err; i++)
+		if (!strcmp(order[i - 1]->name, order[i]->name))
+			err = ckpt_error_set(CKPT_ECORRUPT, "the name '%s' stands twice in '%s'",
+					     order[i]->name, *dir->path ? dir->path : ".");
+	free(order);
+	return err;
 }
 
 static int fill_entry(struct wt_entry *out, struct snapshot *snapshot, struct wt_dir *dir,
@@ -96,10 +130,18 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 		strbuf_addch(&path, '/');
 	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
 		ALLOC_GROW(entries, nr + 1, alloc);
-		err = fill_entry(&entries[nr++], snapshot, dir, &entry, &path);
+		if (bad_name(&entry))
+			err = ckpt_error_set(CKPT_ECORRUPT, "'%s%s' is no name for a file",
+					     path.buf, entry.name);
+		else
+			err = fill_entry(&entries[nr++], snapshot, dir, &entry, &path);
 	}
 	if (!err && rc < 0)
 		err = rc;
+	if (!err)
+		err = check_names(dir, entries, nr);
+	if (err)
+		err = ckpt_error_prefix(err, "checkpoint '%s' is damaged", snapshot->id);
 	if (!err) {
 		dir->nr = nr;
 		dir->entries = arena_alloc(&snapshot->arena, (nr ? nr : 1) * sizeof(*entries));

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "record/modes.h"
+#include "store/refs.h"
 #include "worktree/tree.h"
 
 struct ckpt_record;
@@ -16,6 +17,7 @@ struct store;
  */
 struct snapshot {
 	struct store *store;
+	char id[CKPT_ID_SIZE];
 	struct modes modes;
 	struct wt_dir *root;
 	struct arena arena;

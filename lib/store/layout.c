@@ -7,11 +7,13 @@
 #include "base/strbuf.h"
 #include "worktree/rules.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,13 +115,45 @@ static int fill(int dirfd, const char *worktree)
 	return err;
 }
 
+/* Half-made stores of dead processes. */
+static void sweep(const char *home)
+{
+	DIR *dir = opendir(home);
+	struct dirent *ent;
+
+	while (dir && (ent = readdir(dir)))
+		if (!strncmp(ent->d_name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX)))
+			(void)fs_remove_tree(dirfd(dir), ent->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+/*
+ * Whoever makes a store shares this lock, so that one who gets it alone knows
+ * that nothing half-made belongs to a living process.
+ */
+static int lock_home(const char *home)
+{
+	char *name = xstrfmt("%s/lock", home);
+	int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	free(name);
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+		sweep(home);
+	if (fd >= 0)
+		(void)flock(fd, LOCK_SH);
+	return fd;
+}
+
 int layout_create(const char *home, const char *path, const char *worktree)
 {
 	char *temp = xstrfmt("%s/" FS_TEMP_PREFIX "XXXXXX", home);
-	int dirfd = -1, err = 0;
+	int dirfd = -1, err = 0, lockfd = lock_home(home);
 
-	if (!mkdtemp(temp)) {
+	if (lockfd < 0 || !mkdtemp(temp)) {
 		err = ckpt_error_errno("unable to create a store in '%s'", home);
+		if (lockfd >= 0)
+			close(lockfd);
 		free(temp);
 		return err;
 	}
@@ -144,6 +178,7 @@ int layout_create(const char *home, const char *path, const char *worktree)
 		free(message);
 		free(temp);
 	}
+	close(lockfd);
 	return err;
 }
 

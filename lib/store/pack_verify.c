@@ -169,6 +169,13 @@ static int check_span(struct verify *verify, struct verifier *worker, size_t fir
 	return err;
 }
 
+/* What stands before the objects: no checksum of theirs covers it. */
+static bool header_sound(const struct verify *verify, const unsigned char *p, size_t len)
+{
+	return len >= PACK_HEADER_SIZE && !memcmp(p, "PACK\0\0\0\2", 8) &&
+	       verify->nr == ((size_t)p[8] << 24 | (size_t)p[9] << 16 | (size_t)p[10] << 8 | p[11]);
+}
+
 static int hash_pack(struct verify *verify)
 {
 	struct digest *sha1 = digest_new(HASH_SHA1);
@@ -181,6 +188,11 @@ static int hash_pack(struct verify *verify)
 
 		if (fs_pread_full(verify->fd, buf, want, (off_t)done) != (ssize_t)want) {
 			err = ckpt_error_errno("unable to read a pack back");
+			break;
+		}
+		if (!done && !header_sound(verify, buf, want)) {
+			err = ckpt_error_set(CKPT_ECORRUPT, "the header of a pack cannot be read "
+							    "back as it was written");
 			break;
 		}
 		digest_update(sha1, buf, want);

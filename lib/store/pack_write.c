@@ -395,8 +395,9 @@ static struct pack_entry *gather(struct pack *pack, size_t *nr_out)
 	all = xmalloc(nr * sizeof(*all));
 	nr = 0;
 	for (unsigned i = 0; i < pack->workers_nr; i++) {
-		memcpy(all + nr, pack->workers[i].entries,
-		       pack->workers[i].nr * sizeof(*all));
+		if (pack->workers[i].nr)
+			memcpy(all + nr, pack->workers[i].entries,
+			       pack->workers[i].nr * sizeof(*all));
 		nr += pack->workers[i].nr;
 	}
 	*nr_out = nr;
@@ -428,8 +429,10 @@ static int put_in_place(struct pack *pack, int index_fd, const char *index_temp,
 		if (!err) {
 			strbuf_reset(&pack->temp);
 			err = fs_rename(dirfd, index_temp, index_name, "objects/pack", FS_DURABLE);
-			if (err)
+			if (err) {
+				unlinkat(dirfd, index_name, 0);
 				unlinkat(dirfd, pack_name, 0);
+			}
 		}
 	}
 	free(pack_name);

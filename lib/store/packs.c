@@ -238,7 +238,8 @@ static int find(struct found *out, struct packs *packs, const struct oid *oid)
 			continue;
 		map = pack_map(packs, &packs->items[i]);
 		if (!map->data || !offset_at(&offset, &packs->items[i], (uint32_t)at) ||
-		    offset < PACK_HEADER_SIZE || offset + OID_SIZE >= map->size)
+		    offset < PACK_HEADER_SIZE || map->size < OID_SIZE ||
+		    offset >= map->size - OID_SIZE)
 			return damaged(oid);
 		out->data = map->data + offset;
 		out->left = map->size - OID_SIZE - (size_t)offset;

@@ -130,26 +130,48 @@ void ref_list_release(struct ref_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static int write_ref(struct store *store, const char *name, const struct oid *commit,
-		     enum fs_durability durability)
+/* Made elsewhere and moved: whatever lies below refs/, git takes for a ref. */
+static int write_ref(struct store *store, const char *dir, const char *name,
+		     const struct oid *commit, enum fs_durability durability)
 {
+	struct strbuf temp = STRBUF_INIT;
+	char *path = xstrfmt("%s/%s", dir, name);
 	char text[OID_HEX + 2];
+	int fd = -1, err = fs_temp_open(&fd, &temp, store->dirfd, "checkpoint", 0600);
 
+	if (err)
+		goto out;
 	oid_hex(text, commit);
 	text[OID_HEX] = '\n';
-	return fs_write_file(store->dirfd, name, text, OID_HEX + 1, 0600, durability);
+	if (fs_write_all(fd, text, OID_HEX + 1) < 0 || (durability == FS_DURABLE && fsync(fd) < 0))
+		err = ckpt_error_errno("unable to write '%s'", path);
+	if (close(fd) < 0 && !err)
+		err = ckpt_error_errno("unable to close '%s'", path);
+	if (!err)
+		err = fs_rename(store->dirfd, temp.buf, path, dir, durability);
+	if (err)
+		unlinkat(store->dirfd, temp.buf, 0);
+out:
+	strbuf_release(&temp);
+	free(path);
+	return err;
 }
 
 int refs_create(struct store *store, const char *id, const struct oid *commit)
 {
-	char *name = xstrfmt(PREFIX "%s", id);
-	int err = write_ref(store, name, commit, FS_DURABLE);
+	int err = write_ref(store, "refs/checkpoints", id, commit, FS_DURABLE);
 
-	free(name);
+	/* In place but perhaps not for good: then it must not look like a checkpoint. */
+	if (err) {
+		char *name = xstrfmt(PREFIX "%s", id);
+
+		unlinkat(store->dirfd, name, 0);
+		free(name);
+	}
 	return err;
 }
 
 void refs_set_latest(struct store *store, const struct oid *commit)
 {
-	(void)write_ref(store, "refs/heads/latest", commit, FS_FAST);
+	(void)write_ref(store, "refs/heads", "latest", commit, FS_FAST);
 }

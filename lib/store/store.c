@@ -193,19 +193,23 @@ int store_lock(struct store *store, int64_t timeout)
 		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
 	while (flock(store->lockfd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return ckpt_error_errno("unable to lock '%s'", store->path);
-		if (clock_monotonic() >= deadline)
-			return ckpt_error_set(CKPT_ELOCKED,
-					      "another process is using the checkpoints of '%s'; "
-					      "try again, or raise lockTimeout",
-					      store->worktree);
-		err = cancel_check();
-		if (err)
+			err = ckpt_error_errno("unable to lock '%s'", store->path);
+		else if (clock_monotonic() >= deadline)
+			err = ckpt_error_set(CKPT_ELOCKED,
+					     "another process is using the checkpoints of '%s'; "
+					     "try again, or raise lockTimeout",
+					     store->worktree);
+		else
+			err = cancel_check();
+		if (err) {
+			store_unlock(store);
 			return err;
+		}
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < 50000000)
 			pause.tv_nsec += pause.tv_nsec / 2;
 	}
+	fs_sweep_temps(store->dirfd, ".");
 	fs_sweep_temps(store->dirfd, "objects/pack");
 	fs_sweep_temps(store->dirfd, "checkpoint");
 	return 0;

@@ -31,10 +31,9 @@ static int status_of(int err)
 	}
 }
 
-int report_failure(int err)
+static int report_error(int status, const char *why)
 {
-	int status = status_of(err);
-	char *message = xstrdup(ckpt_error_last());
+	char *message = xstrdup(why);
 
 	term_progress_clear();
 	fprintf(stderr, "%s: %s\n", status == EXIT_FATAL ? "fatal" : "error", message);
@@ -48,6 +47,16 @@ int report_failure(int err)
 	}
 	free(message);
 	return status;
+}
+
+int report_failure(int err)
+{
+	return report_error(status_of(err), ckpt_error_last());
+}
+
+int report_no(const char *why)
+{
+	return report_error(EXIT_NO, why);
 }
 
 void report_warnings(const struct strlist *warnings)

@@ -27,6 +27,9 @@ enum exit_status {
 /** Print the sentence of the last failure (as JSON too, if that is asked for); the exit status for it. */
 int report_failure(int err);
 
+/** The answer is no, and why: on stderr, and as a JSON error if that is asked for. */
+int report_no(const char *why);
+
 /** "warning: ..." on stderr for each, unless -q or --json. */
 void report_warnings(const struct strlist *warnings);
 

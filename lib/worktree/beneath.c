@@ -98,6 +98,20 @@ int beneath_open(int rootfd, const char *path, int flags)
 	return fd;
 }
 
+int beneath_create(int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name), fd, saved;
+
+	if (dirfd < 0)
+		return -1;
+	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	saved = errno;
+	close(dirfd);
+	errno = saved;
+	return fd;
+}
+
 int beneath_open_parent(int rootfd, const char *path, const char **name_out)
 {
 	const char *slash = strrchr(path, '/');

@@ -15,6 +15,9 @@
  */
 int beneath_open(int rootfd, const char *path, int flags);
 
+/** Make a file that must not be there yet, for writing. */
+int beneath_create(int rootfd, const char *path);
+
 /** Open the directory that `path` is in, and point `name_out` at the last component. */
 int beneath_open_parent(int rootfd, const char *path, const char **name_out);
 

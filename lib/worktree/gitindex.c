@@ -20,12 +20,14 @@ static int ask_git(struct strbuf *out, const char *worktree, const char *gitdir,
 {
 	char *gitdir_arg = xstrfmt("--git-dir=%s", gitdir);
 	char *worktree_arg = xstrfmt("--work-tree=%s", worktree);
-	const char *argv[20] = {
+	const char *argv[24] = {
 		"env", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
 		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-		"-c", "safe.directory=*", gitdir_arg, worktree_arg,
+		"-c", "safe.directory=*", "-c", "sparse.expectFilesOutsideOfPatterns=true",
+		gitdir_arg, worktree_arg,
 	};
-	size_t nr = 13;
+	const char *command = more[0];
+	size_t nr = 15;
 	int err;
 
 	while (*more && nr < ARRAY_SIZE(argv) - 1)
@@ -36,7 +38,7 @@ static int ask_git(struct strbuf *out, const char *worktree, const char *gitdir,
 	if (err)
 		err = ckpt_error_set(err == CKPT_ENOTFOUND ? CKPT_ERROR : CKPT_ECORRUPT,
 				     "unable to read the index in '%s': 'git %s' failed", gitdir,
-				     argv[13]);
+				     command);
 	return err;
 }
 
@@ -69,7 +71,8 @@ static int add_tree(struct gitindex *index, const char *worktree, const char *gi
 /*
  * Asked for the files of a sparse index as a whole, git makes the trees of all
  * directories anew and writes those that the repository does not have yet. So
- * it is asked for the entries as they are, and for each tree by itself.
+ * it is asked for the entries as they are, and for each tree by itself. It would
+ * do the same if it met files of a sparse directory, but for the setting above.
  */
 static int read_with_git(struct gitindex *index, const char *worktree, const char *gitdir)
 {

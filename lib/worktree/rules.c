@@ -274,12 +274,29 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 		struct strbuf text = STRBUF_INIT;
 
 		/* As in git, a .gitignore that is a symbolic link is not followed. */
-		if (!fs_read_file(&text, dirfd, ".gitignore")) {
-			dir->fingerprint = mix(dir->fingerprint, text.buf, text.len);
-			push(dir, arena, parse(rules, text.buf, text.len, path, TAG_PROJECT));
-		}
+		if (!fs_read_file(&text, dirfd, ".gitignore"))
+			rules_enter_text(dir, rules, arena, path, text.buf, text.len);
 		strbuf_release(&text);
 	}
+}
+
+void rules_enter_text(struct rules_dir *dir, struct rules *rules, struct arena *arena,
+		      const char *path, const char *text, size_t len)
+{
+	dir->fingerprint = mix(dir->fingerprint, text, len);
+	push(dir, arena, parse(rules, text, len, path, TAG_PROJECT));
+}
+
+/* One of the paths that count as tracked, or a directory above one. */
+static bool is_also(const struct strlist *also, const char *path, bool is_dir)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; also && i < also->nr; i++)
+		if (!strncmp(also->items[i], path, len) &&
+		    (is_dir ? also->items[i][len] == '/' : !also->items[i][len]))
+			return true;
+	return false;
 }
 
 static const struct gitindex *index_of(struct rules_tracked *tracked)
@@ -300,8 +317,13 @@ static const struct gitindex *index_of(struct rules_tracked *tracked)
 
 static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_dir)
 {
+	const struct rules_opts *opts = &dir->tracked->rules->opts;
 	size_t len = strlen(path);
 
+	if (opts->no_tracked)
+		return false;
+	if (is_also(opts->also, path, is_dir))
+		return true;
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
 		const struct gitindex *index = index_of(t);
 		const char *name = len >= t->prefix ? path + t->prefix : "";

@@ -34,6 +34,8 @@ struct rules_opts {
 	const char *defaults;            /**< text of the store's info/exclude */
 	const struct strlist *exclude;   /**< settings `exclude` and `sensitive`; NULL: none */
 	const struct strlist *sensitive;
+	const struct strlist *also;      /**< sorted paths that count as tracked; NULL: none */
+	bool no_tracked;                 /**< nothing counts as tracked: what the rules alone say */
 	bool include_ignored;
 	bool include_sensitive;
 };
@@ -66,6 +68,10 @@ struct rules_dir rules_begin(const struct rules *rules);
  */
 void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena, int dirfd,
 		 const char *path, bool has_gitignore, bool has_dotgit);
+
+/** The same for a directory of a checkpoint: `text` is its .gitignore. */
+void rules_enter_text(struct rules_dir *dir, struct rules *rules, struct arena *arena,
+		      const char *path, const char *text, size_t len);
 
 enum rules_verdict {
 	RULES_CAPTURE,

@@ -84,6 +84,25 @@ void wt_compact(struct wt_dir *dir)
 	dir->nr = kept;
 }
 
+const struct wt_entry *wt_find(const struct wt_dir *dir, const char *path)
+{
+	const struct wt_entry *found = NULL;
+
+	while (dir && *path) {
+		size_t len = strcspn(path, "/");
+
+		found = NULL;
+		for (size_t i = 0; i < dir->nr && !found; i++)
+			if (dir->entries[i].name_len == len &&
+			    !memcmp(dir->entries[i].name, path, len))
+				found = &dir->entries[i];
+		path += len;
+		path += strspn(path, "/");
+		dir = found && found->kind == WT_DIR ? found->dir : NULL;
+	}
+	return *path ? NULL : found;
+}
+
 static void count(struct wt_counts *out, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {

@@ -107,6 +107,9 @@ static inline unsigned wt_git_mode(const struct wt_entry *entry)
 /** Remove dead entries below `dir`. */
 void wt_compact(struct wt_dir *dir);
 
+/** The entry at a path, or NULL. */
+const struct wt_entry *wt_find(const struct wt_dir *root, const char *path);
+
 struct wt_counts {
 	uint64_t files; /**< files and links */
 	uint64_t dirs;  /**< without the root */

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "ops/restore.h"
+#include "ops/session.h"
+#include "ops/undo.h"
+#include "record/lookup.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/restored.h"
+#include "ui/term.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool dry_run, yes, no_delete, no_verify, force, go_on, abort_;
+static const char *reason, *verify_command;
+
+static const struct opt restore_options[] = {
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing", false },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", false },
+	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", false },
+	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "leave files that were created since", false },
+	{ OPT_FLAG, 0, "no-verify", &no_verify, NULL, "do not check the result", false },
+	{ OPT_STRING, 0, "verify-command", &verify_command, "<cmd>",
+	  "run this afterwards and report its result", false },
+	{ OPT_FLAG, 0, "force", &force, NULL,
+	  "also an expired one; leave what cannot be saved before", false },
+	{ OPT_FLAG, 0, "continue", &go_on, NULL, "finish an interrupted restore", false },
+	{ OPT_FLAG, 0, "abort", &abort_, NULL, "go back to the state before an interrupted restore",
+	  false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+static const struct opt undo_options[] = {
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_restore_spec = {
+	.command = "restore",
+	.usage = "[-n | --dry-run] [-y | --yes] [--reason <text>] [--no-delete] [--no-verify] "
+		 "[--verify-command <cmd>] [--force] <checkpoint> [--] [<path>...]\n"
+		 "--continue\n--abort",
+	.summary = "bring a checkpoint back",
+	.options = restore_options,
+};
+
+const struct opt_spec cmd_undo_spec = {
+	.command = "undo",
+	.usage = "[-y | --yes]",
+	.summary = "go back to the state before the last restore",
+	.options = undo_options,
+};
+
+const struct opt_spec cmd_redo_spec = {
+	.command = "redo",
+	.usage = "[-y | --yes]",
+	.summary = "do again what undo took back",
+	.options = undo_options,
+};
+
+/* Run it, say what came of it. */
+static int carry_out(struct session *session, struct restore_opts *opts)
+{
+	struct restore_result result;
+	bool settling = opts->interrupted != NULL;
+	int err, status;
+
+	opts->progress = term_progress;
+	if (!yes && !settling && !opts->dry_run) {
+		opts->confirm = restored_confirm;
+		opts->payload = (void *)opts->target;
+	}
+	err = ckpt_restore(&result, session, opts);
+	term_progress_clear();
+	if (err)
+		return report_failure(err);
+	if (!verify_command && opts->paths && !opts->dry_run)
+		verify_command = session->settings.verify_command;
+	status = restored_report(&result, opts->target, session, opts->dry_run ? NULL : verify_command);
+	restore_result_release(&result);
+	return status;
+}
+
+static int parse_paths(struct strlist *out, const struct session *session,
+		       const struct ckpt_record *target, const struct strlist *args)
+{
+	struct strbuf path = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 1; i < args->nr && !err; i++) {
+		err = session_path(&path, session, args->items[i]);
+		if (!err && target->scope.nr && !compare_in_scope(&target->scope, path.buf))
+			err = ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint %s",
+					     args->items[i], target->id);
+		if (!err)
+			strlist_add(out, path.buf);
+	}
+	strlist_sort_unique(out);
+	strbuf_release(&path);
+	return err;
+}
+
+static int restore_named(struct session *session, const struct strlist *args)
+{
+	struct ckpt_record target = CKPT_RECORD_INIT;
+	struct strlist paths = STRLIST_INIT;
+	struct restore_opts opts = {
+		.target = &target,
+		.kind = "restore",
+		.reason = reason,
+		.paths = &paths,
+		.dry_run = dry_run,
+		.no_delete = no_delete,
+		.no_verify = no_verify,
+		.force = force,
+	};
+	int err = ckpt_lookup(&target, session->store, args->items[0]), status;
+
+	if (!err && !force && ckpt_record_expired(&target, clock_now()))
+		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint %s has expired; use --force to restore it "
+						    "anyway",
+				     target.id);
+	if (!err)
+		err = parse_paths(&paths, session, &target, args);
+	status = err ? report_failure(err) : carry_out(session, &opts);
+	strlist_release(&paths);
+	ckpt_record_release(&target);
+	return status;
+}
+
+static int restore_remembered(struct session *session, enum undo_kind kind)
+{
+	struct undo_job job;
+	int err = undo_job_init(&job, session, kind), status;
+
+	if (err == CKPT_ENOTFOUND) {
+		status = report_no(ckpt_error_last());
+	} else if (err) {
+		status = report_failure(err);
+	} else {
+		job.opts.no_verify = no_verify;
+		job.opts.force = true;
+		status = carry_out(session, &job.opts);
+	}
+	undo_job_release(&job);
+	return status;
+}
+
+int cmd_restore(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct session session;
+	int err = opt_parse(&cmd_restore_spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && go_on && abort_)
+		err = ckpt_error_set(CKPT_EUSAGE, "only one of --continue and --abort can be asked for");
+	if (!err && (go_on || abort_) && args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no checkpoint",
+				     go_on ? "--continue" : "--abort");
+	if (!err && !go_on && !abort_ && !args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err) {
+		strlist_release(&args);
+		return report_failure(err);
+	}
+	if (go_on || abort_)
+		status = restore_remembered(&session, go_on ? UNDO_CONTINUE : UNDO_ABORT);
+	else
+		status = restore_named(&session, &args);
+	strlist_release(&args);
+	session_close(&session);
+	return status;
+}
+
+static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_kind kind)
+{
+	struct strlist args = STRLIST_INIT;
+	struct session session;
+	int err = opt_parse(spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "%s takes no arguments, but got '%s'", spec->command,
+				     args.items[0]);
+	strlist_release(&args);
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err)
+		return report_failure(err);
+	err = restore_check_settled(&session);
+	status = err ? report_failure(err) : restore_remembered(&session, kind);
+	session_close(&session);
+	return status;
+}
+
+int cmd_undo(int argc, char **argv)
+{
+	return walk(&cmd_undo_spec, argc, argv, UNDO_BACK);
+}
+
+int cmd_redo(int argc, char **argv)
+{
+	return walk(&cmd_redo_spec, argc, argv, UNDO_FORTH);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "ops/session.h"
+#include "ops/verify.h"
+#include "record/lookup.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool all;
+
+static const struct opt options[] = {
+	{ OPT_FLAG, 0, "all", &all, NULL, "all checkpoints", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_verify_spec = {
+	.command = "verify",
+	.usage = "[<checkpoint>... | --all]",
+	.summary = "check that checkpoints are sound",
+	.options = options,
+};
+
+struct verifying {
+	struct session *session;
+	json_t *answers;
+	size_t damaged;
+};
+
+static int verify_one(struct verifying *verifying, const struct ref_item *ref)
+{
+	struct verify_result result;
+	bool ok;
+	int err = ckpt_verify(&result, verifying->session, ref);
+
+	if (err)
+		return err;
+	ok = !result.problems.nr;
+	verifying->damaged += !ok;
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "id", json_string(result.id));
+		json_object_set_new(answer, "ok", json_boolean(ok));
+		json_object_set_new(answer, "problems", json_texts(&result.problems));
+		json_array_append_new(verifying->answers, answer);
+	} else {
+		report_text("%s %s%s%s\n", result.id, term_color(ok ? TERM_GREEN : TERM_RED),
+			    ok ? "sound" : "damaged", term_color(TERM_RESET));
+		for (size_t i = 0; i < result.problems.nr; i++)
+			report_text("  %s\n", result.problems.items[i]);
+	}
+	strlist_release(&result.problems);
+	return 0;
+}
+
+/* By name: one that is too damaged to be looked up is still found by its whole id. */
+static int verify_named(struct verifying *verifying, const char *name)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct ref_list refs;
+	struct ref_item ref;
+	int err = refs_list(&refs, verifying->session->store);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < refs.nr; i++)
+		if (!strcmp(refs.items[i].id, name)) {
+			ref = refs.items[i];
+			ref_list_release(&refs);
+			return verify_one(verifying, &ref);
+		}
+	ref_list_release(&refs);
+	err = ckpt_lookup(&record, verifying->session->store, name);
+	if (err)
+		return err;
+	memcpy(ref.id, record.id, sizeof(ref.id));
+	ref.commit = record.commit;
+	ckpt_record_release(&record);
+	return verify_one(verifying, &ref);
+}
+
+static int verify_all(struct verifying *verifying)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, verifying->session->store);
+
+	for (size_t i = 0; !err && i < refs.nr; i++)
+		err = verify_one(verifying, &refs.items[i]);
+	ref_list_release(&refs);
+	return err;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct session session;
+	struct verifying verifying = { .session = &session };
+	int err = opt_parse(&cmd_verify_spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && all && args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "option '--all' takes no checkpoint");
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err) {
+		strlist_release(&args);
+		return report_failure(err);
+	}
+	verifying.answers = json_array();
+	if (!all && !args.nr)
+		strlist_add(&args, "@");
+	if (all)
+		err = verify_all(&verifying);
+	for (size_t i = 0; !all && i < args.nr && !err; i++)
+		err = verify_named(&verifying, args.items[i]);
+	status = verifying.damaged ? EXIT_NO : EXIT_DONE;
+	if (err) {
+		status = report_failure(err);
+	} else if (opt_common.json) {
+		status = report_json(json_pack("{s:b,s:O}", "ok", !verifying.damaged, "checkpoints",
+					       verifying.answers),
+				     status);
+	} else {
+		status = report_done(status);
+	}
+	json_decref(verifying.answers);
+	strlist_release(&args);
+	session_close(&session);
+	return status;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/apply.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "worktree/beneath.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SYNC_EACH_MAX = 64 };
+
+/* A directory that had to be made writable for a moment. */
+struct opened {
+	char *path;
+	mode_t mode;
+};
+
+struct apply {
+	struct strlist *changed;
+	struct stage *stage;
+	const struct plan *plan;
+	struct opened *opened;
+	size_t opened_nr, opened_alloc;
+};
+
+static int failed(const struct plan_action *action, const char *what)
+{
+	return ckpt_error_errno("unable to %s '%s'", what, action->path);
+}
+
+/* chmod without following a link and without needing to read the file. */
+static int set_mode(int dirfd, const char *name, mode_t mode)
+{
+	char proc[64];
+	int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -1;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	rc = chmod(proc, mode);
+	close(fd);
+	return rc;
+}
+
+/* Make the directory that an action works in writable; true if that may help. */
+static bool open_up(struct apply *apply, const struct plan_action *action, int dirfd)
+{
+	const char *slash = strrchr(action->path, '/');
+	struct stat st;
+	char proc[64];
+
+	if ((errno != EACCES && errno != EPERM) || fstat(dirfd, &st) < 0 ||
+	    (st.st_mode & 0300) == 0300)
+		return false;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dirfd);
+	if (chmod(proc, (st.st_mode & 07777) | 0700) < 0)
+		return false;
+	ALLOC_GROW(apply->opened, apply->opened_nr + 1, apply->opened_alloc);
+	apply->opened[apply->opened_nr++] = (struct opened){
+		.path = xmemdupz(action->path, slash ? (size_t)(slash - action->path) : 0),
+		.mode = st.st_mode & 07777,
+	};
+	return true;
+}
+
+/* Their own modes again, where the plan did not set another. */
+static void close_up(struct apply *apply)
+{
+	for (size_t i = apply->opened_nr; i--;) {
+		struct opened *opened = &apply->opened[i];
+		mode_t mode = opened->mode;
+		const char *name;
+		int dirfd;
+
+		for (size_t j = 0; j < apply->plan->nr; j++)
+			if (apply->plan->actions[j].kind == PLAN_CHMOD &&
+			    !strcmp(apply->plan->actions[j].path, opened->path))
+				mode = apply->plan->actions[j].target->mode;
+		dirfd = *opened->path ? beneath_open_parent(apply->stage->rootfd, opened->path, &name) :
+					dup(apply->stage->rootfd);
+		if (dirfd >= 0) {
+			(void)set_mode(dirfd, *opened->path ? name : ".", mode);
+			close(dirfd);
+		}
+		free(opened->path);
+	}
+	free(apply->opened);
+}
+
+/* rename(2) between the staging directory and the worktree, past read-only directories. */
+static int move(struct apply *apply, const struct plan_action *action, int from, const char *a,
+		int to, const char *b, unsigned flags, int dirfd)
+{
+	int rc = renameat2(from, a, to, b, flags);
+
+	if (rc < 0 && open_up(apply, action, dirfd))
+		rc = renameat2(from, a, to, b, flags);
+	return rc;
+}
+
+static const struct wt_entry *child_of(const struct wt_dir *dir, const char *name)
+{
+	for (size_t i = 0; i < dir->nr; i++)
+		if (!strcmp(dir->entries[i].name, name))
+			return &dir->entries[i];
+	return NULL;
+}
+
+/* A displaced directory: all that is in it must be as the scan saw it. */
+static bool dir_as_scanned(int dirfd, const char *name, const struct wt_dir *dir)
+{
+	int fd = beneath_open(dirfd, name, O_RDONLY | O_DIRECTORY);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	bool same = true;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (same && (ent = readdir(stream))) {
+		const struct wt_entry *seen;
+		struct wt_stat now;
+		struct stat st;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		seen = child_of(dir, ent->d_name);
+		same = seen && !fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
+		if (!same)
+			break;
+		wt_stat_from(&now, &st);
+		same = seen->kind == WT_DIR ? dir_as_scanned(fd, ent->d_name, seen->dir) :
+					      wt_stat_equal(&now, &seen->st);
+	}
+	closedir(stream);
+	return same;
+}
+
+/* Is what lies in the staging directory now what the scan saw? Renaming changes only its ctime. */
+static bool as_scanned(const struct stage *stage, const char *number, const struct wt_entry *seen)
+{
+	struct wt_stat now;
+	struct stat st;
+
+	if (fstatat(stage->fd, number, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	wt_stat_from(&now, &st);
+	if (now.ino != seen->st.ino)
+		return false;
+	if (seen->kind == WT_DIR)
+		return dir_as_scanned(stage->fd, number, seen->dir);
+	return now.size == seen->st.size && now.mtime_ns == seen->st.mtime_ns;
+}
+
+static int note_changed(struct apply *apply, const struct plan_action *action)
+{
+	strlist_add(apply->changed, action->path);
+	return 0;
+}
+
+static int put_new(struct apply *apply, const struct plan_action *action, const char *number,
+		   int dirfd, const char *name)
+{
+	if (move(apply, action, apply->stage->fd, number, dirfd, name, RENAME_NOREPLACE, dirfd) < 0) {
+		if (errno == EEXIST)
+			return note_changed(apply, action);
+		return failed(action, "create");
+	}
+	return 0;
+}
+
+static int exchange(struct apply *apply, const struct plan_action *action, const char *number,
+		    int dirfd, const char *name)
+{
+	struct stage *stage = apply->stage;
+
+	if (move(apply, action, stage->fd, number, dirfd, name, RENAME_EXCHANGE, dirfd) < 0) {
+		if (errno == ENOENT)
+			return note_changed(apply, action);
+		return failed(action, "write");
+	}
+	if (as_scanned(stage, number, action->current))
+		return 0;
+	/* Somebody wrote it after the scan; that is in no checkpoint. */
+	if (renameat2(stage->fd, number, dirfd, name, RENAME_EXCHANGE) < 0)
+		return failed(action, "put back");
+	return note_changed(apply, action);
+}
+
+static int place(struct apply *apply, size_t index)
+{
+	const struct plan_action *action = &apply->plan->actions[index];
+	const char *name;
+	char number[32];
+	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
+
+	if (dirfd < 0)
+		return failed(action, "reach");
+	snprintf(number, sizeof(number), "%zu", index);
+	switch (action->kind) {
+	case PLAN_CREATE:
+		err = put_new(apply, action, number, dirfd, name);
+		break;
+	case PLAN_OVERWRITE:
+	case PLAN_REPLACE:
+		err = exchange(apply, action, number, dirfd, name);
+		break;
+	default:
+		break;
+	}
+	if (!err && action->target->kind == WT_DIR && action->kind != PLAN_CHMOD &&
+	    set_mode(dirfd, name, action->target->mode) < 0)
+		err = failed(action, "set the mode of");
+	close(dirfd);
+	return err;
+}
+
+static int change_mode(struct apply *apply, const struct plan_action *action)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
+	struct stat st;
+
+	if (dirfd < 0)
+		return failed(action, "reach");
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode) ||
+	    (uint64_t)st.st_ino != action->current->st.ino)
+		err = note_changed(apply, action);
+	else if (set_mode(dirfd, name, action->target->mode) < 0)
+		err = failed(action, "set the mode of");
+	close(dirfd);
+	return err;
+}
+
+static int take_away(struct apply *apply, size_t index)
+{
+	const struct plan_action *action = &apply->plan->actions[index];
+	struct stage *stage = apply->stage;
+	const char *name;
+	char number[32];
+	int dirfd = beneath_open_parent(stage->rootfd, action->path, &name), err = 0;
+
+	if (dirfd < 0)
+		return errno == ENOENT ? 0 : failed(action, "reach");
+	snprintf(number, sizeof(number), "%zu", index);
+	if (action->kind == PLAN_RMDIR) {
+		if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && open_up(apply, action, dirfd))
+			(void)unlinkat(dirfd, name, AT_REMOVEDIR);
+		/* Not empty: kept for the sake of what is in it. */
+	} else if (move(apply, action, dirfd, name, stage->fd, number, 0, dirfd) < 0) {
+		err = errno == ENOENT ? 0 : failed(action, "remove");
+	} else if (!as_scanned(stage, number, action->current)) {
+		if (renameat2(stage->fd, number, dirfd, name, RENAME_NOREPLACE) < 0)
+			err = failed(action, "put back");
+		else
+			err = note_changed(apply, action);
+	}
+	close(dirfd);
+	return err;
+}
+
+/* A few directories one by one, many by one call. */
+static int sync_all(struct apply *apply)
+{
+	const struct plan *plan = apply->plan;
+
+	if (plan->nr > SYNC_EACH_MAX)
+		return syncfs(apply->stage->rootfd) < 0 ?
+			       ckpt_error_errno("unable to sync the worktree") :
+			       0;
+	for (size_t i = 0; i < plan->nr; i++) {
+		const char *slash = strrchr(plan->actions[i].path, '/');
+		char *dir = xmemdupz(plan->actions[i].path,
+				     slash ? (size_t)(slash - plan->actions[i].path) : 0);
+		int fd = beneath_open(apply->stage->rootfd, dir, O_RDONLY | O_DIRECTORY);
+
+		free(dir);
+		if (fd < 0)
+			continue; /* removed with all that was in it */
+		if (fsync(fd) < 0) {
+			close(fd);
+			return failed(&plan->actions[i], "sync");
+		}
+		close(fd);
+	}
+	return 0;
+}
+
+int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan)
+{
+	struct apply apply = { .changed = changed, .stage = stage, .plan = plan };
+	int err = 0;
+
+	for (size_t i = 0; i < plan->nr && !err; i++) {
+		enum plan_kind kind = plan->actions[i].kind;
+
+		if (kind == PLAN_CHMOD)
+			err = change_mode(&apply, &plan->actions[i]);
+		else if (kind < PLAN_REMOVE)
+			err = place(&apply, i);
+	}
+	for (size_t i = 0; i < plan->nr && !err; i++)
+		if (plan->actions[i].kind >= PLAN_REMOVE)
+			err = take_away(&apply, i);
+	close_up(&apply);
+	return err ? err : sync_all(&apply);
+}

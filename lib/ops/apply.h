@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_APPLY_H
+#define CKPT_OPS_APPLY_H
+
+#include "base/strlist.h"
+#include "ops/plan.h"
+#include "ops/stage.h"
+
+/**
+ * Carrying a plan out, once everything it needs is staged.
+ *
+ * Invariants:
+ *  1. Nothing is written or removed through a symbolic link or outside of the
+ *     root: every step is relative to a directory opened by beneath_open().
+ *  2. What is displaced is exchanged with, or renamed into, the staging
+ *     directory in one step, and only then looked at: if it is not what the
+ *     scan saw (and the safety checkpoint holds), it is put back.
+ *  3. Nothing is removed before everything that is to be put in place is.
+ *  4. At every instant each path holds the old or the new thing, whole.
+ */
+
+/** Put in place, set modes, remove. Paths that changed meanwhile are left and named in `changed`. */
+int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan);
+
+#endif

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/restore.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/quote.h"
+#include "ops/apply.h"
+#include "ops/protect.h"
+#include "ops/restore_check.h"
+#include "ops/save.h"
+#include "ops/session.h"
+#include "ops/stage.h"
+#include "ops/survey.h"
+#include "record/audit.h"
+#include "record/journal.h"
+#include "record/snapshot.h"
+#include "store/store.h"
+#include "worktree/beneath.h"
+#include "worktree/repo.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* All that one restore works with. */
+struct restore {
+	struct session *session;
+	const struct restore_opts *opts;
+	struct strlist scope; /* what is scanned: the named paths or the checkpoint's scope */
+	struct save_opts safety;
+	struct save_job job;
+	struct snapshot *target;
+	struct protect *protect;
+	struct modes modes; /* of the worktree */
+	struct strlist also;
+	struct survey survey;
+	struct stage stage;
+	struct plan plan;
+};
+
+void restore_result_release(struct restore_result *result)
+{
+	plan_release(&result->plan);
+	strlist_release(&result->warnings);
+}
+
+int restore_check_settled(struct session *session)
+{
+	if (!session->store || !journal_exists(session->store))
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "a restore was interrupted; 'git checkpoint restore --continue' finishes "
+			      "it, 'git checkpoint restore --abort' goes back to the state before it");
+}
+
+/* --- the plan --- */
+
+static int make_plan(struct restore *r)
+{
+	struct compare_side target = { .root = r->target->root,
+				       .snapshot = r->target,
+				       .modes = &r->target->modes };
+	struct compare_side current = { .root = r->job.capture.scan->root, .modes = &r->modes };
+	struct plan_opts opts = {
+		.target = &target,
+		.current = &current,
+		.paths = &r->scope,
+		.no_delete = r->opts->no_delete,
+		.protect = protect_path,
+		.payload = r->protect,
+	};
+	struct strbuf modes = STRBUF_INIT;
+	int err;
+
+	plan_release(&r->plan);
+	survey_release(&r->survey);
+	modes_release(&r->modes);
+	modes_encode(&modes, r->job.capture.scan->root);
+	err = modes_parse(&r->modes, modes.buf, modes.len);
+	strbuf_release(&modes);
+	if (!err)
+		err = plan_make(&r->plan, &opts);
+	if (!err)
+		err = survey_run(&r->survey, &r->plan, &r->scope, r->job.capture.scan->rootfd);
+	return err;
+}
+
+/* `store`: read into the pack of the safety checkpoint; else only name what is there. */
+static int scan_and_plan(struct restore *r, bool store)
+{
+	struct capture_opts capture = {
+		.scope = &r->scope,
+		.include_ignored = r->opts->target->include_ignored,
+		.include_sensitive = r->opts->target->include_sensitive,
+		.no_limit = true,
+		.staging = r->opts->interrupted != NULL,
+		.also = &r->also,
+		.progress = r->opts->progress,
+	};
+	int err = save_job_scan(&r->job, &capture);
+
+	if (!err)
+		err = store ? save_job_read(&r->job) : capture_read(&r->job.capture, NULL);
+	return err ? err : make_plan(r);
+}
+
+/*
+ * Files of the checkpoint that are there but that a rule leaves out now are
+ * captured by name, so that the safety checkpoint has them.
+ */
+static int plan_restore(struct restore *r, bool store)
+{
+	int err = scan_and_plan(r, store);
+
+	if (err || !r->survey.also.nr)
+		return err;
+	strlist_extend(&r->also, &r->survey.also);
+	strlist_sort_unique(&r->also);
+	return scan_and_plan(r, store);
+}
+
+static void drop_action(struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (!strcmp(plan->actions[i].path, path)) {
+			free(plan->actions[i].path);
+			memmove(plan->actions + i, plan->actions + i + 1,
+				(plan->nr - i - 1) * sizeof(*plan->actions));
+			plan->nr--;
+			return;
+		}
+}
+
+/* What is in the way and could not be captured even by name. */
+static int check_obstacles(struct restore_result *out, struct restore *r)
+{
+	struct strbuf list = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < r->survey.conflicts.nr; i++)
+		strbuf_addf(&list, "%s%s", i ? "\n" : "", r->survey.conflicts.items[i]);
+	if (list.len) {
+		err = ckpt_error_set(CKPT_EREFUSED, "%s; move it away first", list.buf);
+	} else if (r->survey.also.nr && !r->opts->force) {
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' would be overwritten but cannot be saved before; use --force "
+				     "to restore all the rest",
+				     r->survey.also.items[0]);
+	}
+	for (size_t i = 0; i < r->survey.also.nr && !err; i++) {
+		struct plan *plan = &r->plan;
+
+		drop_action(plan, r->survey.also.items[i]);
+		ALLOC_GROW(plan->kept, plan->kept_nr + 1, plan->kept_alloc);
+		plan->kept[plan->kept_nr++] = (struct plan_kept){
+			xstrdup(r->survey.also.items[i]), xstrdup("cannot be saved before")
+		};
+		out->incomplete = true;
+	}
+	strbuf_release(&list);
+	return err;
+}
+
+static int check_paths_exist(struct restore *r)
+{
+	for (size_t i = 0; i < r->opts->paths->nr; i++) {
+		const char *path = r->opts->paths->items[i];
+		struct wt_entry *entry = NULL;
+		int err = snapshot_find(&entry, r->target, path);
+
+		if (err)
+			return err;
+		if (entry || !*path)
+			continue;
+		if (!wt_find(r->job.capture.scan->root, path))
+			return ckpt_error_set(CKPT_ENOTFOUND,
+					      "'%s' is neither in the worktree nor in checkpoint %s",
+					      path, r->opts->target->id);
+	}
+	return 0;
+}
+
+/* --- what the user should know --- */
+
+static void warn_project(struct strlist *out, const struct session *session,
+			 const struct ckpt_record *target)
+{
+	struct repo_state now = { 0 };
+
+	if (!session->repo || repo_read_state(&now, session->repo))
+		return;
+	if (target->head && now.head && strcmp(target->head, now.head))
+		strlist_addf(out, "HEAD moved since the checkpoint: %s -> %s", target->head, now.head);
+	if (target->branch && (!now.branch || strcmp(target->branch, now.branch)))
+		strlist_addf(out, "the branch was '%s' then; 'git switch %s' goes back to it",
+			     target->branch, target->branch);
+	else if (target->head && now.head && strcmp(target->head, now.head))
+		strlist_addf(out, "'git reset --soft %s' moves HEAD back and keeps the files",
+			     target->head);
+	if (now.operation && (!target->operation || strcmp(target->operation, now.operation)))
+		strlist_addf(out, "a %s is in progress that was not then; 'git %s --quit' forgets it",
+			     now.operation, now.operation);
+	else if (target->operation && !now.operation)
+		strlist_addf(out, "a %s was in progress then", target->operation);
+	repo_state_release(&now);
+}
+
+/* What an interrupted restore had prepared goes with the rest, but is nobody's file. */
+static void drop_staging_rows(struct plan *plan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		if (!strncmp(plan->rows[i].path, CAPTURE_STAGING_PREFIX,
+			     strlen(CAPTURE_STAGING_PREFIX))) {
+			free(plan->rows[i].path);
+			free(plan->rows[i].summary);
+		} else {
+			plan->rows[kept++] = plan->rows[i];
+		}
+	}
+	plan->rows_nr = kept;
+}
+
+static void warn_plan(struct strlist *out, struct plan *plan)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	drop_staging_rows(plan);
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		if (plan->rows[i].operation != UNDO_CREATE)
+			continue;
+		strbuf_reset(&quoted);
+		quote_path(&quoted, plan->rows[i].path);
+		strlist_addf(out, "Orphaned file detected: %s (removed)", quoted.buf);
+	}
+	for (size_t i = 0; i < plan->kept_nr; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, plan->kept[i].path);
+		strlist_addf(out, "Kept: %s (%s)", quoted.buf, plan->kept[i].why);
+	}
+	strbuf_release(&quoted);
+}
+
+static void warn_skips(struct restore_result *out, const struct skip_list *skips)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	for (size_t i = 0; i < skips->nr; i++) {
+		if (!skip_why_incomplete(skips->items[i].why))
+			continue;
+		out->incomplete = true;
+		strbuf_reset(&quoted);
+		quote_path(&quoted, skips->items[i].path);
+		strlist_addf(&out->warnings, "Kept: %s (%s)", quoted.buf,
+			     skip_why_name(skips->items[i].why));
+	}
+	strbuf_release(&quoted);
+}
+
+/* --- doing it --- */
+
+static int begin_journal(struct restore *r, const char *safety)
+{
+	struct journal journal = { 0 };
+	int err;
+
+	snprintf(journal.target, sizeof(journal.target), "%s", r->opts->target->id);
+	snprintf(journal.safety, sizeof(journal.safety), "%s", safety);
+	journal.kind = xstrdup(r->opts->kind);
+	journal.staging = xstrdup(r->stage.name);
+	journal.reason = xstrdup(r->opts->reason ? r->opts->reason : "");
+	strlist_extend(&journal.paths, r->opts->paths);
+	journal.no_delete = r->opts->no_delete;
+	err = journal_write(&journal, r->session->store);
+	journal_release(&journal);
+	return err;
+}
+
+static int stage_plan(struct restore *r)
+{
+	struct stage_opts opts = {
+		.store = r->session->store,
+		.plan = &r->plan,
+		.paths = &r->scope,
+		.threads = r->session->threads,
+		.progress = r->opts->progress,
+	};
+	unsigned long long token;
+	char name[64];
+
+	if (getrandom(&token, sizeof(token), 0) != sizeof(token))
+		return ckpt_error_errno("unable to get random bytes");
+	snprintf(name, sizeof(name), CAPTURE_STAGING_PREFIX "%016llx", token);
+	return stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
+}
+
+static struct check make_check(const struct restore *r)
+{
+	return (struct check){
+		.target = r->target,
+		.record = r->opts->target,
+		.paths = &r->scope,
+		.plan = &r->plan,
+		.no_delete = r->opts->no_delete,
+		.threads = r->session->threads,
+	};
+}
+
+/*
+ * What the checkpoint has and the scan has not although it is there: the rules
+ * that came back with the checkpoint leave it out.
+ */
+static int find_left_out(struct strlist *also, struct restore *r, const struct scan *scan)
+{
+	struct compare_side target = { .root = r->target->root,
+				       .snapshot = r->target,
+				       .modes = &r->target->modes };
+	struct compare_side current = { .root = scan->root };
+	struct change_list changes;
+	int err = compare_run(&changes, &target, &current, &r->scope);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < changes.nr; i++) {
+		const struct change *change = &changes.items[i];
+		const char *name;
+		struct stat st;
+		int fd;
+
+		if (change->kind != CHANGE_DELETED || change->is_dir)
+			continue;
+		fd = beneath_open_parent(scan->rootfd, change->path, &name);
+		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+			strlist_add(also, change->path);
+		if (fd >= 0)
+			close(fd);
+	}
+	change_list_release(&changes);
+	strlist_sort_unique(also);
+	return 0;
+}
+
+/* From what is on the disk now; only what was not rewritten may come from the cache. */
+static int capture_result(struct capture *out, struct restore *r, const struct ref_list *refs)
+{
+	struct capture_opts opts = {
+		.scope = &r->scope,
+		.include_ignored = r->opts->target->include_ignored,
+		.include_sensitive = r->opts->target->include_sensitive,
+		.no_limit = true,
+		.also = &r->also,
+		.progress = r->opts->progress,
+	};
+	size_t before = r->also.nr;
+	int err = capture_scan(out, r->session, refs, &opts);
+
+	if (!err) {
+		err = find_left_out(&r->also, r, out->scan);
+		if (err || r->also.nr != before)
+			capture_release(out);
+	}
+	if (!err && r->also.nr != before)
+		err = capture_scan(out, r->session, refs, &opts);
+	if (err)
+		return err;
+	err = capture_read(out, NULL);
+	if (err)
+		capture_release(out);
+	return err;
+}
+
+static int verify(struct restore_result *out, struct restore *r)
+{
+	struct check check = make_check(r);
+	struct capture capture;
+	struct ref_list refs;
+	int err = refs_list(&refs, r->session->store);
+
+	if (err)
+		return err;
+	err = capture_result(&capture, r, &refs);
+	if (!err) {
+		err = check_worktree(out->post_hash, &check, capture.scan->root);
+		capture_release(&capture);
+	}
+	ref_list_release(&refs);
+	out->verified = !err;
+	out->match = !err && !strcmp(out->post_hash, out->target_hash);
+	return err;
+}
+
+/*
+ * Move on the stack that undo and redo walk. Done again after an interruption,
+ * so what stands there already is not put there twice.
+ */
+static int note_restore(struct restore *r, const char *safety)
+{
+	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
+	struct undo_stack stack;
+	struct undo_entry *entry;
+	int err;
+
+	undo_read(&stack, r->session->store);
+	if (!strcmp(r->opts->kind, "undo")) {
+		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		if (entry && !strcmp(entry->before, r->opts->target->id)) {
+			snprintf(entry->after, sizeof(entry->after), "%s", before);
+			stack.done--;
+		}
+	} else if (!strcmp(r->opts->kind, "redo")) {
+		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
+		if (entry && !strcmp(entry->after, r->opts->target->id)) {
+			snprintf(entry->before, sizeof(entry->before), "%s", before);
+			stack.done++;
+		}
+	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
+		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
+			undo_push(&stack, before, &r->scope);
+	}
+	err = undo_write(&stack, r->session->store);
+	undo_release(&stack);
+	return err;
+}
+
+/* Behind the journal: from here on an interruption has to be continued or undone. */
+static int carry_out(struct restore_result *out, struct restore *r)
+{
+	struct strlist changed = STRLIST_INIT;
+	int err = apply_run(&changed, &r->stage, &r->plan);
+
+	for (size_t i = 0; i < changed.nr; i++)
+		strlist_addf(&out->warnings, "%s changed while it was to be restored and was left as it is",
+			     changed.items[i]);
+	out->incomplete = out->incomplete || changed.nr;
+	strlist_release(&changed);
+	if (!err)
+		err = stage_remove(&r->stage);
+	if (err)
+		return ckpt_error_prefix(err, "the restore stopped half-way, nothing is lost; 'git "
+					      "checkpoint restore --continue' when that is mended, or "
+					      "'--abort'");
+	if (!err && r->opts->old_staging && *r->opts->old_staging)
+		err = fs_remove_tree(r->job.capture.scan->rootfd, r->opts->old_staging);
+	if (!err && !r->opts->no_verify)
+		err = verify(out, r);
+	if (!err && !r->opts->abort)
+		err = note_restore(r, out->safety);
+	return err ? err : journal_remove(r->session->store);
+}
+
+static int make_safety(struct restore_result *out, struct restore *r)
+{
+	struct save_result saved;
+	int err = save_job_commit(&saved, &r->job);
+
+	if (err)
+		return ckpt_error_prefix(CKPT_EREFUSED, "no safety checkpoint could be taken, nothing "
+							"was touched");
+	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
+	out->safety_commit = saved.record.commit;
+	save_result_release(&saved);
+	return 0;
+}
+
+static int execute(struct restore_result *out, struct restore *r)
+{
+	struct store *store = r->session->store;
+	int err = stage_plan(r);
+
+	if (!err)
+		err = make_safety(out, r);
+	if (!err)
+		err = begin_journal(r, out->safety);
+	if (err) {
+		char *message = xstrdup(ckpt_error_last());
+
+		(void)stage_remove(&r->stage);
+		ckpt_error_set(err, "%s", message);
+		free(message);
+		return err;
+	}
+	err = carry_out(out, r);
+	(void)ckpt_audit_add(store, err ? "restore-interrupted" : r->opts->kind, r->opts->target->id,
+			     &r->opts->target->commit,
+			     r->opts->reason ? r->opts->reason : r->opts->target->reason,
+			     out->verified ? out->post_hash : NULL);
+	return err;
+}
+
+/* A restore that was killed before its journal was written left nothing but this. */
+static void sweep_staging(struct session *session)
+{
+	DIR *dir = opendir(session->worktree);
+	struct dirent *ent;
+
+	while (dir && (ent = readdir(dir)))
+		if (!strncmp(ent->d_name, CAPTURE_STAGING_PREFIX, strlen(CAPTURE_STAGING_PREFIX)))
+			(void)fs_remove_tree(dirfd(dir), ent->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static int open_restore(struct restore *r, struct session *session, const struct restore_opts *opts)
+{
+	static const struct strlist nothing = STRLIST_INIT;
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	r->session = session;
+	r->opts = opts;
+	r->stage.fd = -1;
+	strlist_extend(&r->scope, opts->paths->nr ? opts->paths : &opts->target->scope);
+	if (r->scope.nr == 1 && !*r->scope.items[0])
+		strlist_release(&r->scope);
+	r->safety = (struct save_opts){
+		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
+		.source = "checkpoint",
+		.step = -1,
+		.include_ignored = opts->target->include_ignored,
+		.include_sensitive = opts->target->include_sensitive,
+		.scope = r->scope.nr ? &r->scope : &nothing,
+		.progress = opts->progress,
+	};
+	err = save_job_begin(&r->job, session, &r->safety);
+	if (!err && !journal_exists(session->store))
+		sweep_staging(session);
+	if (!err)
+		err = snapshot_open(&r->target, session->store, opts->target);
+	if (!err)
+		err = protect_new(&r->protect, session);
+	if (!err)
+		err = protect_add(r->protect, opts->target);
+	if (!err && opts->interrupted)
+		err = protect_add(r->protect, opts->interrupted);
+	return err;
+}
+
+static void close_restore(struct restore *r)
+{
+	stage_close(&r->stage);
+	plan_release(&r->plan);
+	survey_release(&r->survey);
+	modes_release(&r->modes);
+	protect_free(r->protect);
+	snapshot_free(r->target);
+	save_job_end(&r->job);
+	store_unlock(r->session->store);
+	strlist_release(&r->scope);
+	strlist_release(&r->also);
+}
+
+/* Everything up to the point where something would be touched. */
+static int prepare(struct restore_result *out, struct restore *r, bool store)
+{
+	struct check check = make_check(r);
+	int err = plan_restore(r, store);
+
+	if (!err)
+		err = check_paths_exist(r);
+	if (!err)
+		err = check_obstacles(out, r);
+	if (!err)
+		err = check_target(out->target_hash, &check);
+	if (!err)
+		err = check_worktree(out->pre_hash, &check, r->job.capture.scan->root);
+	return err;
+}
+
+/* What is left of the plan when the trees that it points into are gone. */
+static void keep_rows(struct restore_result *out, struct restore *r)
+{
+	out->plan = r->plan;
+	memset(&r->plan, 0, sizeof(r->plan));
+	for (size_t i = 0; i < out->plan.nr; i++)
+		out->plan.actions[i].target = out->plan.actions[i].current = NULL;
+}
+
+static int ask(struct session *session, const struct restore_opts *opts)
+{
+	struct restore_result preview = { 0 };
+	struct restore r;
+	int err = open_restore(&r, session, opts);
+
+	if (!err)
+		err = prepare(&preview, &r, false);
+	if (!err)
+		keep_rows(&preview, &r);
+	close_restore(&r); /* nobody shall wait for the lock while somebody thinks */
+	if (!err)
+		err = opts->confirm(&preview.plan, opts->payload);
+	restore_result_release(&preview);
+	return err;
+}
+
+int ckpt_restore(struct restore_result *out, struct session *session,
+		 const struct restore_opts *opts)
+{
+	struct restore r;
+	int err = opts->interrupted ? 0 : restore_check_settled(session);
+
+	memset(out, 0, sizeof(*out));
+	if (!err && opts->confirm && !opts->dry_run)
+		err = ask(session, opts);
+	if (err)
+		return err;
+	err = open_restore(&r, session, opts);
+	if (!err && !opts->interrupted)
+		err = restore_check_settled(session); /* now with the lock */
+	if (!err)
+		err = prepare(out, &r, !opts->dry_run);
+	if (!err) {
+		warn_project(&out->warnings, session, opts->target);
+		warn_plan(&out->warnings, &r.plan);
+		warn_skips(out, &r.job.capture.scan->skips);
+	}
+	if (!err && !opts->dry_run) {
+		err = execute(out, &r);
+		out->done = !err;
+	}
+	if (!err)
+		keep_rows(out, &r);
+	close_restore(&r);
+	if (err)
+		restore_result_release(out);
+	return err;
+}

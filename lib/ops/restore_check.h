@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_RESTORE_CHECK_H
+#define CKPT_OPS_RESTORE_CHECK_H
+
+#include "base/strlist.h"
+#include "ops/plan.h"
+#include "record/statehash.h"
+
+#include <stdbool.h>
+
+struct ckpt_record;
+struct snapshot;
+struct wt_dir;
+
+/**
+ * State hashes over the part of a tree that a restore is about: the named
+ * paths, without what was kept, and with `no_delete` only what the checkpoint
+ * has. If that is all, they are the plain state hash.
+ */
+struct check {
+	struct snapshot *target;
+	const struct ckpt_record *record;
+	const struct strlist *paths;  /**< empty: all */
+	const struct plan *plan;      /**< for what was kept */
+	bool no_delete;
+	unsigned threads;
+};
+
+/** Of the checkpoint. */
+int check_target(char out[STATEHASH_SIZE], const struct check *check);
+
+/** Of the worktree as scanned and read. */
+int check_worktree(char out[STATEHASH_SIZE], const struct check *check, const struct wt_dir *root);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/stage.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/pool.h"
+#include "base/strbuf.h"
+#include "store/objects.h"
+#include "worktree/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	SYNC_EACH_MAX = 16,  /* up to so many files are synced one by one, more by one syncfs(2) */
+	WHOLE_MAX = 4 << 20, /* larger contents are streamed */
+};
+
+/* One file or link. */
+struct item {
+	char *path; /* in the staging directory */
+	const struct wt_entry *entry;
+	const struct plan_action *action;
+	bool top; /* the action's own entry, not one below it */
+};
+
+struct filler {
+	struct stage *stage;
+	const struct stage_opts *opts;
+	struct item *items;
+	size_t nr, alloc;
+	atomic_size_t done;
+};
+
+/* --- what there is to be written --- */
+
+static int collect(struct filler *filler, const char *staged, const char *path,
+		   const struct wt_entry *entry, const struct plan_action *action, bool top)
+{
+	int err = 0;
+
+	if (entry->kind != WT_DIR) {
+		ALLOC_GROW(filler->items, filler->nr + 1, filler->alloc);
+		filler->items[filler->nr++] = (struct item){
+			.path = xstrdup(staged), .entry = entry, .action = action, .top = top
+		};
+		return 0;
+	}
+	if (mkdirat(filler->stage->fd, staged, 0700) < 0)
+		return ckpt_error_errno("unable to create a directory for '%s'", path);
+	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
+		const struct wt_entry *child = &entry->dir->entries[i];
+		char *below = xstrfmt("%s/%s", path, child->name);
+		char *staged_below = xstrfmt("%s/%s", staged, child->name);
+
+		if (plan_concerns(filler->opts->paths, below))
+			err = collect(filler, staged_below, below, child, action, false);
+		free(below);
+		free(staged_below);
+	}
+	return err;
+}
+
+static int collect_all(struct filler *filler)
+{
+	const struct plan *plan = filler->opts->plan;
+	int err = 0;
+
+	for (size_t i = 0; i < plan->nr && !err; i++) {
+		const struct plan_action *action = &plan->actions[i];
+		char number[32];
+
+		if (action->kind != PLAN_CREATE && action->kind != PLAN_OVERWRITE &&
+		    action->kind != PLAN_REPLACE)
+			continue;
+		snprintf(number, sizeof(number), "%zu", i);
+		err = collect(filler, number, action->path, action->target, action, true);
+	}
+	return err;
+}
+
+/* --- writing it --- */
+
+/* A file that replaces one has its owner; one in a set-group-id directory its group. */
+static void inherit_owner(struct filler *filler, const struct item *item, int fd)
+{
+	const char *name;
+	int dirfd;
+	struct stat st;
+
+	if (!item->top)
+		return;
+	dirfd = beneath_open_parent(filler->stage->rootfd, item->action->path, &name);
+	if (dirfd < 0)
+		return;
+	if (item->action->current) {
+		if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    (st.st_uid != geteuid() || st.st_gid != getegid()) &&
+		    fchown(fd, st.st_uid, st.st_gid) < 0 && fchown(fd, (uid_t)-1, st.st_gid) < 0)
+			errno = 0; /* not allowed: it is ours then */
+	} else if (!fstat(dirfd, &st) && st.st_mode & S_ISGID) {
+		if (fchown(fd, (uid_t)-1, st.st_gid) < 0)
+			errno = 0;
+	}
+	close(dirfd);
+}
+
+struct sink {
+	int fd;
+};
+
+static int write_piece(const void *data, size_t len, void *payload)
+{
+	struct sink *sink = payload;
+
+	return fs_write_all(sink->fd, data, len) < 0 ? ckpt_error_errno("unable to write") : 0;
+}
+
+static int write_file(struct filler *filler, const struct item *item, bool sync)
+{
+	struct store *store = filler->opts->store;
+	struct strbuf data = STRBUF_INIT;
+	uint64_t size = 0;
+	int fd = beneath_create(filler->stage->fd, item->path);
+	struct sink sink = { .fd = fd };
+	int err;
+
+	if (fd < 0)
+		return ckpt_error_errno("unable to create '%s'", item->action->path);
+	err = objects_size(&size, store, &item->entry->oid);
+	if (!err && size > WHOLE_MAX) {
+		err = objects_stream(store, &item->entry->oid, write_piece, &sink);
+	} else if (!err) {
+		err = objects_read(&data, store, &item->entry->oid, OBJECT_BLOB);
+		if (!err)
+			err = write_piece(data.buf, data.len, &sink);
+	}
+	if (!err) {
+		inherit_owner(filler, item, fd);
+		if (fchmod(fd, item->entry->mode) < 0 || (sync && fsync(fd) < 0))
+			err = ckpt_error_errno("unable to write");
+	}
+	if (close(fd) < 0 && !err)
+		err = ckpt_error_errno("unable to write");
+	strbuf_release(&data);
+	return err ? ckpt_error_prefix(err, "'%s'", item->action->path) : 0;
+}
+
+static int write_link(struct filler *filler, const struct item *item)
+{
+	struct strbuf target = STRBUF_INIT;
+	int err = objects_read(&target, filler->opts->store, &item->entry->oid, OBJECT_BLOB);
+
+	if (!err && (!target.len || strlen(target.buf) != target.len))
+		err = ckpt_error_set(CKPT_ECORRUPT, "the target of the link is malformed");
+	if (!err && symlinkat(target.buf, filler->stage->fd, item->path) < 0)
+		err = ckpt_error_errno("unable to create the link");
+	strbuf_release(&target);
+	return err ? ckpt_error_prefix(err, "'%s'", item->action->path) : 0;
+}
+
+static int write_item(size_t index, unsigned worker, void *payload)
+{
+	struct filler *filler = payload;
+	const struct item *item = &filler->items[index];
+	int err = cancel_check();
+
+	if (err)
+		return err;
+	err = item->entry->kind == WT_LINK ? write_link(filler, item) :
+					     write_file(filler, item, filler->nr <= SYNC_EACH_MAX);
+	if (!worker && filler->opts->progress)
+		filler->opts->progress("Writing", atomic_load(&filler->done), filler->nr, NULL);
+	atomic_fetch_add(&filler->done, 1);
+	return err;
+}
+
+/* Modes of directories below a staged one; its own only when it is in place, see apply.c. */
+static int set_modes(struct stage *stage, const char *staged, const struct wt_dir *dir)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < dir->nr && !err; i++) {
+		const struct wt_entry *child = &dir->entries[i];
+		char *below;
+
+		if (child->kind != WT_DIR)
+			continue;
+		below = xstrfmt("%s/%s", staged, child->name);
+		err = set_modes(stage, below, child->dir);
+		/* One that is limited to other paths was not made. */
+		if (!err && fchmodat(stage->fd, below, child->mode, 0) < 0 && errno != ENOENT)
+			err = ckpt_error_errno("unable to set the mode of a directory");
+		free(below);
+	}
+	return err;
+}
+
+static int finish(struct filler *filler)
+{
+	const struct plan *plan = filler->opts->plan;
+	int err = 0;
+
+	for (size_t i = 0; i < plan->nr && !err; i++) {
+		const struct plan_action *action = &plan->actions[i];
+		char number[32];
+
+		if ((action->kind != PLAN_CREATE && action->kind != PLAN_REPLACE) ||
+		    action->target->kind != WT_DIR)
+			continue;
+		snprintf(number, sizeof(number), "%zu", i);
+		err = set_modes(filler->stage, number, action->target->dir);
+	}
+	if (!err && filler->nr > SYNC_EACH_MAX && syncfs(filler->stage->fd) < 0)
+		err = ckpt_error_errno("unable to sync");
+	return err;
+}
+
+int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts)
+{
+	struct filler filler = { .stage = stage, .opts = opts };
+	int err;
+
+	stage->rootfd = rootfd;
+	stage->name = xstrdup(name);
+	stage->fd = -1;
+	if (mkdirat(rootfd, name, 0700) < 0)
+		return ckpt_error_errno("unable to create the directory '%s'", name);
+	stage->fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (stage->fd < 0)
+		return ckpt_error_errno("unable to open the directory '%s'", name);
+	err = collect_all(&filler);
+	if (!err)
+		err = pool_for(opts->threads, filler.nr, write_item, &filler);
+	if (!err)
+		err = finish(&filler);
+	for (size_t i = 0; i < filler.nr; i++)
+		free(filler.items[i].path);
+	free(filler.items);
+	return err;
+}
+
+int stage_remove(struct stage *stage)
+{
+	return stage->name ? fs_remove_tree(stage->rootfd, stage->name) : 0;
+}
+
+void stage_close(struct stage *stage)
+{
+	if (stage->name && stage->fd >= 0)
+		close(stage->fd);
+	free(stage->name);
+	memset(stage, 0, sizeof(*stage));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_STAGE_H
+#define CKPT_OPS_STAGE_H
+
+#include "base/strlist.h"
+#include "ops/plan.h"
+#include "worktree/scan.h"
+
+struct store;
+
+/**
+ * Everything that a plan will put into the worktree, written beforehand into a
+ * directory of its own in the worktree's root (so that a rename puts it in
+ * place): contents, links, whole directories. Nothing of the user's is touched
+ * by this. Contents are checked against their names on the way.
+ *
+ * What belongs to action `i` is called `i` (decimal) in that directory.
+ */
+struct stage {
+	int rootfd;
+	int fd;     /**< of the staging directory; -1: none */
+	char *name; /**< in the root */
+};
+
+struct stage_opts {
+	struct store *store;
+	const struct plan *plan;
+	const struct strlist *paths; /**< limit of the plan; NULL or empty: none */
+	unsigned threads;
+	progress_fn progress;
+};
+
+/** Make the directory `name` (which must not be there) and fill it; durable when it returns. */
+int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
+
+/** Remove it with all that is left in it. */
+int stage_remove(struct stage *stage);
+void stage_close(struct stage *stage);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/survey.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "base/strbuf.h"
+#include "worktree/beneath.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void survey_release(struct survey *survey)
+{
+	strlist_release(&survey->also);
+	strlist_release(&survey->conflicts);
+}
+
+static const char *kind_of(const struct stat *st)
+{
+	return S_ISDIR(st->st_mode) ? "directory" :
+	       S_ISREG(st->st_mode) ? "file" :
+	       S_ISLNK(st->st_mode) ? "symbolic link" :
+				      "special file";
+}
+
+static void add_conflict(struct survey *survey, const char *wanted, const char *obstacle,
+			 const char *kind)
+{
+	struct strbuf a = STRBUF_INIT, b = STRBUF_INIT;
+
+	quote_path(&a, wanted);
+	quote_path(&b, obstacle);
+	strlist_addf(&survey->conflicts, "the %s '%s' is not in any checkpoint and in the way of '%s'",
+		     kind, b.buf, a.buf);
+	strbuf_release(&a);
+	strbuf_release(&b);
+}
+
+/* lstat below the root; -1 with errno. `obstacle` gets the part of the path that is no directory. */
+static int look(struct stat *st, int rootfd, const char *path, struct strbuf *obstacle)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name), rc, saved;
+
+	if (dirfd < 0) {
+		if (errno == ENOTDIR || errno == ELOOP) {
+			const char *slash = strrchr(path, '/');
+
+			strbuf_reset(obstacle);
+			strbuf_add(obstacle, path, slash ? (size_t)(slash - path) : 0);
+			errno = ENOTDIR;
+		}
+		return -1;
+	}
+	rc = fstatat(dirfd, name, st, AT_SYMLINK_NOFOLLOW);
+	saved = errno;
+	close(dirfd);
+	errno = saved;
+	return rc;
+}
+
+/* 1 if the directory is there and its contents must be created one by one. */
+static int check_create(struct survey *survey, int rootfd, const char *path,
+			const struct wt_entry *target)
+{
+	struct strbuf obstacle = STRBUF_INIT;
+	struct stat st;
+	int split = 0;
+
+	if (look(&st, rootfd, path, &obstacle) < 0) {
+		if (errno == ENOTDIR)
+			add_conflict(survey, path, obstacle.buf, "file");
+		/* ENOENT: nothing is in the way. */
+	} else if (target->kind == WT_DIR && S_ISDIR(st.st_mode)) {
+		split = 1;
+	} else if (target->kind != WT_DIR && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))) {
+		strlist_add(&survey->also, path);
+	} else {
+		add_conflict(survey, path, path, kind_of(&st));
+	}
+	strbuf_release(&obstacle);
+	return split;
+}
+
+static const struct wt_entry *child_of(const struct wt_dir *dir, const char *name)
+{
+	for (size_t i = 0; i < dir->nr; i++)
+		if (!strcmp(dir->entries[i].name, name))
+			return &dir->entries[i];
+	return NULL;
+}
+
+/* A directory that is to make room: all that is in it must be captured. */
+static int check_emptied(struct survey *survey, int rootfd, const char *wanted, const char *path,
+			 const struct wt_dir *dir)
+{
+	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY), err = 0;
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return ckpt_error_errno("unable to read the directory '%s'", path);
+	}
+	while (!err && (ent = readdir(stream))) {
+		const struct wt_entry *child;
+		char *below;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		below = xstrfmt("%s/%s", path, ent->d_name);
+		child = child_of(dir, ent->d_name);
+		if (!child) {
+			struct stat st = { 0 };
+
+			(void)fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
+			add_conflict(survey, wanted, below, kind_of(&st));
+		} else if (child->kind == WT_DIR) {
+			err = check_emptied(survey, rootfd, wanted, below, child->dir);
+		}
+		free(below);
+	}
+	closedir(stream);
+	return err;
+}
+
+/* Replace action `at` by one for each child that is asked for. */
+static void split_action(struct plan *plan, size_t at, const struct strlist *paths)
+{
+	struct plan_action action = plan->actions[at];
+	const struct wt_dir *dir = action.target->dir;
+	size_t rest = plan->nr - at - 1, kept = 0;
+
+	ALLOC_GROW(plan->actions, plan->nr + dir->nr, plan->alloc);
+	memmove(plan->actions + at + dir->nr, plan->actions + at + 1,
+		rest * sizeof(*plan->actions));
+	for (size_t i = 0; i < dir->nr; i++) {
+		char *path = xstrfmt("%s/%s", action.path, dir->entries[i].name);
+
+		if (!plan_concerns(paths, path)) {
+			free(path);
+			continue;
+		}
+		plan->actions[at + kept++] = (struct plan_action){
+			.kind = PLAN_CREATE,
+			.path = path,
+			.target = &dir->entries[i],
+		};
+	}
+	memmove(plan->actions + at + kept, plan->actions + at + dir->nr,
+		rest * sizeof(*plan->actions));
+	plan->nr = at + kept + rest;
+	free(action.path);
+}
+
+int survey_run(struct survey *out, struct plan *plan, const struct strlist *paths, int rootfd)
+{
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < plan->nr && !err; i++) {
+		const struct plan_action *action = &plan->actions[i];
+
+		if (action->kind == PLAN_CREATE) {
+			if (check_create(out, rootfd, action->path, action->target))
+				split_action(plan, i--, paths);
+		} else if (action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
+			err = check_emptied(out, rootfd, action->path, action->path,
+					    action->current->dir);
+		}
+	}
+	strlist_sort_unique(&out->also);
+	return err;
+}

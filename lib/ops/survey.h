@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_SURVEY_H
+#define CKPT_OPS_SURVEY_H
+
+#include "base/strlist.h"
+#include "ops/plan.h"
+
+/**
+ * What stands in the way of a plan on the disk: things that the scan left out
+ * (ignored, sensitive, special, unreadable) where the checkpoint has something.
+ * Looks only.
+ */
+struct survey {
+	struct strlist also;      /**< files that could be captured by name, then overwritten */
+	struct strlist conflicts; /**< a sentence for each thing that must not be touched */
+};
+
+/**
+ * Also cuts up the creation of directories that are on the disk already, so
+ * that their contents are created one by one.
+ */
+int survey_run(struct survey *out, struct plan *plan, const struct strlist *paths, int rootfd);
+void survey_release(struct survey *survey);
+
+#endif

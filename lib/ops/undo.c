@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/undo.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "ops/session.h"
+#include "record/journal.h"
+#include "record/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int from_stack(struct undo_job *job, struct session *session, bool back)
+{
+	struct undo_stack stack;
+	int err;
+
+	undo_read(&stack, session->store);
+	if (back ? !stack.done : stack.done == stack.nr) {
+		err = ckpt_error_set(CKPT_ENOTFOUND, back ? "there is no restore to undo" :
+							    "there is no undone restore to redo");
+	} else {
+		struct undo_entry *entry = &stack.items[back ? stack.done - 1 : stack.done];
+
+		strlist_extend(&job->paths, &entry->paths);
+		err = ckpt_lookup(&job->target, session->store, back ? entry->before : entry->after);
+		/* Not found here means lost, not "nothing to do". */
+		if (err == CKPT_ENOTFOUND)
+			err = CKPT_ERROR;
+	}
+	undo_release(&stack);
+	job->opts.kind = back ? "undo" : "redo";
+	return err;
+}
+
+static int from_journal(struct undo_job *job, struct session *session, bool abort)
+{
+	struct journal journal;
+	int err = journal_read(&journal, session->store);
+
+	if (err == CKPT_ENOTFOUND)
+		return ckpt_error_set(err, "no restore was interrupted");
+	if (err)
+		return err;
+	err = ckpt_lookup(&job->interrupted, session->store, journal.safety);
+	if (!err)
+		err = ckpt_lookup(&job->target, session->store,
+				  abort ? journal.safety : journal.target);
+	if (err == CKPT_ENOTFOUND)
+		err = CKPT_ERROR;
+	strlist_extend(&job->paths, &journal.paths);
+	job->reason = xstrdup(journal.reason);
+	job->staging = xstrdup(journal.staging);
+	job->opts.interrupted = &job->interrupted;
+	job->opts.old_staging = job->staging;
+	job->opts.no_delete = !abort && journal.no_delete;
+	job->opts.abort = abort;
+	job->opts.kind = !strcmp(journal.kind, "undo") ? "undo" :
+			 !strcmp(journal.kind, "redo") ? "redo" :
+							 "restore";
+	if (*job->reason)
+		job->opts.reason = job->reason;
+	journal_release(&journal);
+	return err;
+}
+
+int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind kind)
+{
+	int err;
+
+	memset(job, 0, sizeof(*job));
+	job->target = job->interrupted = (struct ckpt_record)CKPT_RECORD_INIT;
+	job->opts.target = &job->target;
+	job->opts.paths = &job->paths;
+	if (kind == UNDO_BACK || kind == UNDO_FORTH)
+		err = from_stack(job, session, kind == UNDO_BACK);
+	else
+		err = from_journal(job, session, kind == UNDO_ABORT);
+	return err;
+}
+
+void undo_job_release(struct undo_job *job)
+{
+	ckpt_record_release(&job->target);
+	ckpt_record_release(&job->interrupted);
+	strlist_release(&job->paths);
+	free(job->reason);
+	free(job->staging);
+}

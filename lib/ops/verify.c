@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/verify.h"
+
+#include "base/error.h"
+#include "ops/session.h"
+#include "record/contents.h"
+#include "record/record.h"
+#include "record/snapshot.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int verify_tree(struct verify_result *out, struct session *session,
+		       const struct ckpt_record *record)
+{
+	struct snapshot *snapshot = NULL;
+	char hash[STATEHASH_SIZE];
+	int err = snapshot_open(&snapshot, session->store, record);
+
+	if (!err)
+		err = contents_hash(snapshot, session->threads);
+	if (!err && strcmp(statehash(hash, snapshot->root), record->state_hash))
+		strlist_addf(&out->problems, "its contents give the state hash %s, recorded is %s", hash,
+			     record->state_hash);
+	snapshot_free(snapshot);
+	return err;
+}
+
+int ckpt_verify(struct verify_result *out, struct session *session, const struct ref_item *ref)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct ckpt_meta meta;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	snprintf(out->id, sizeof(out->id), "%s", ref->id);
+	err = ckpt_record_read(&record, session->store, ref);
+	if (!err) {
+		err = ckpt_meta_read(&meta, session->store, &record, false);
+		if (!err)
+			ckpt_meta_release(&meta);
+	}
+	if (!err)
+		err = verify_tree(out, session, &record);
+	if (err && err != CKPT_ECANCELLED) {
+		strlist_add(&out->problems, ckpt_error_last());
+		err = 0;
+	}
+	ckpt_record_release(&record);
+	return err;
+}

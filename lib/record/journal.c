@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/journal.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/json.h"
+#include "base/quote.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define JOURNAL "checkpoint/journal"
+#define UNDO "checkpoint/undo"
+
+/* --- both are JSON; paths are C-quoted so that any bytes survive --- */
+
+static json_t *write_paths(const struct strlist *paths)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < paths->nr; i++) {
+		struct strbuf quoted = STRBUF_INIT;
+
+		quote_c(&quoted, paths->items[i], strlen(paths->items[i]));
+		json_array_append_new(array, json_string(quoted.buf));
+		strbuf_release(&quoted);
+	}
+	return array;
+}
+
+static void read_paths(struct strlist *out, const json_t *array)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item) {
+		struct strbuf path = STRBUF_INIT;
+
+		if (json_is_string(item) && unquote_c(&path, json_string_value(item), NULL))
+			strlist_add(out, path.buf);
+		strbuf_release(&path);
+	}
+}
+
+static int write_json(struct store *store, const char *file, json_t *value)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	json_write(&text, value);
+	strbuf_addch(&text, '\n');
+	err = fs_write_file(store->dirfd, file, text.buf, text.len, 0600, FS_DURABLE);
+	json_decref(value);
+	strbuf_release(&text);
+	return err;
+}
+
+static json_t *read_json(struct store *store, const char *file, int *err)
+{
+	struct strbuf text = STRBUF_INIT;
+	json_t *value = NULL;
+
+	*err = fs_read_file(&text, store->dirfd, file);
+	if (!*err)
+		value = json_loadb(text.buf, text.len, 0, NULL);
+	strbuf_release(&text);
+	return value;
+}
+
+static bool read_id(char out[CKPT_ID_SIZE], const json_t *object, const char *key)
+{
+	const char *id = json_string_value(json_object_get(object, key));
+
+	if (!id || !refs_valid_id(id))
+		return false;
+	snprintf(out, CKPT_ID_SIZE, "%s", id);
+	return true;
+}
+
+static char *read_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return xstrdup(text ? text : "");
+}
+
+/* --- the journal --- */
+
+bool journal_exists(const struct store *store)
+{
+	struct stat st;
+
+	return !fstatat(store->dirfd, JOURNAL, &st, AT_SYMLINK_NOFOLLOW);
+}
+
+int journal_write(const struct journal *journal, struct store *store)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "version", json_integer(1));
+	json_object_set_new(object, "kind", json_text(journal->kind));
+	json_object_set_new(object, "target", json_text(journal->target));
+	json_object_set_new(object, "safety", json_text(journal->safety));
+	json_object_set_new(object, "staging", json_text(journal->staging));
+	json_object_set_new(object, "reason", json_text(journal->reason));
+	json_object_set_new(object, "paths", write_paths(&journal->paths));
+	json_object_set_new(object, "no_delete", json_boolean(journal->no_delete));
+	return write_json(store, JOURNAL, object);
+}
+
+int journal_read(struct journal *out, struct store *store)
+{
+	int err;
+	json_t *object = read_json(store, JOURNAL, &err);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	if (!read_id(out->target, object, "target") || !read_id(out->safety, object, "safety")) {
+		json_decref(object);
+		return ckpt_error_set(CKPT_ECORRUPT, "the journal of the interrupted restore is damaged; "
+						     "'git checkpoint list' shows the safety checkpoint "
+						     "that was taken before it");
+	}
+	out->kind = read_text(object, "kind");
+	out->staging = read_text(object, "staging");
+	out->reason = read_text(object, "reason");
+	read_paths(&out->paths, json_object_get(object, "paths"));
+	out->no_delete = json_is_true(json_object_get(object, "no_delete"));
+	json_decref(object);
+	return 0;
+}
+
+int journal_remove(struct store *store)
+{
+	if (unlinkat(store->dirfd, JOURNAL, 0) < 0)
+		return ckpt_error_errno("unable to close the journal");
+	return fs_sync_dir(store->dirfd, "checkpoint");
+}
+
+void journal_release(struct journal *journal)
+{
+	free(journal->kind);
+	free(journal->staging);
+	free(journal->reason);
+	strlist_release(&journal->paths);
+	memset(journal, 0, sizeof(*journal));
+}
+
+/* --- the stack of undo --- */
+
+void undo_release(struct undo_stack *stack)
+{
+	for (size_t i = 0; i < stack->nr; i++)
+		strlist_release(&stack->items[i].paths);
+	free(stack->items);
+	memset(stack, 0, sizeof(*stack));
+}
+
+static struct undo_entry *add_entry(struct undo_stack *stack)
+{
+	ALLOC_GROW(stack->items, stack->nr + 1, stack->alloc);
+	memset(&stack->items[stack->nr], 0, sizeof(*stack->items));
+	return &stack->items[stack->nr++];
+}
+
+void undo_push(struct undo_stack *stack, const char *before, const struct strlist *paths)
+{
+	struct undo_entry *entry;
+
+	while (stack->nr > stack->done)
+		strlist_release(&stack->items[--stack->nr].paths);
+	entry = add_entry(stack);
+	snprintf(entry->before, sizeof(entry->before), "%s", before);
+	strlist_extend(&entry->paths, paths);
+	stack->done = stack->nr;
+}
+
+int undo_write(const struct undo_stack *stack, struct store *store)
+{
+	json_t *object = json_object(), *array = json_array();
+
+	for (size_t i = 0; i < stack->nr; i++) {
+		json_t *entry = json_object();
+
+		json_object_set_new(entry, "before", json_text(stack->items[i].before));
+		json_object_set_new(entry, "after", json_text(stack->items[i].after));
+		json_object_set_new(entry, "paths", write_paths(&stack->items[i].paths));
+		json_array_append_new(array, entry);
+	}
+	json_object_set_new(object, "version", json_integer(1));
+	json_object_set_new(object, "done", json_integer((json_int_t)stack->done));
+	json_object_set_new(object, "restores", array);
+	return write_json(store, UNDO, object);
+}
+
+void undo_read(struct undo_stack *out, struct store *store)
+{
+	int err;
+	json_t *object = read_json(store, UNDO, &err), *item;
+	json_int_t done = json_integer_value(json_object_get(object, "done"));
+	size_t i;
+
+	memset(out, 0, sizeof(*out));
+	json_array_foreach(json_object_get(object, "restores"), i, item) {
+		struct undo_entry *entry = add_entry(out);
+
+		if (!read_id(entry->before, item, "before")) {
+			undo_release(out);
+			break;
+		}
+		(void)read_id(entry->after, item, "after");
+		read_paths(&entry->paths, json_object_get(item, "paths"));
+	}
+	out->done = done < 0 || (size_t)done > out->nr ? out->nr : (size_t)done;
+	json_decref(object);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_JOURNAL_H
+#define CKPT_RECORD_JOURNAL_H
+
+#include "base/strlist.h"
+#include "store/refs.h"
+
+#include <stdbool.h>
+
+struct store;
+
+/**
+ * checkpoint/journal: there while a restore is under way, and after one that
+ * was interrupted. Written before the worktree is first touched, removed when
+ * the result is verified; whole or not there at all.
+ *
+ * It says what is needed to go on or back. Both are restores like any other,
+ * planned anew from what is on the disk then: to the target, or to the state
+ * before.
+ */
+struct journal {
+	char target[CKPT_ID_SIZE];
+	char safety[CKPT_ID_SIZE]; /**< the state before */
+	char *kind;                /**< "restore", "undo", "redo" */
+	char *staging;             /**< name of the staging directory in the root */
+	char *reason;
+	struct strlist paths;
+	bool no_delete;
+};
+
+/** CKPT_ENOTFOUND: no restore is under way. */
+int journal_read(struct journal *out, struct store *store);
+int journal_write(const struct journal *journal, struct store *store);
+int journal_remove(struct store *store);
+void journal_release(struct journal *journal);
+
+/** True if there is one, sound or not. */
+bool journal_exists(const struct store *store);
+
+/**
+ * checkpoint/undo: the stack of restores that undo and redo walk. Each has the
+ * state before it and, once undone, the state that redo leads to.
+ */
+struct undo_entry {
+	char before[CKPT_ID_SIZE];
+	char after[CKPT_ID_SIZE]; /**< "" until it is undone */
+	struct strlist paths;
+};
+
+struct undo_stack {
+	struct undo_entry *items;
+	size_t nr, alloc;
+	size_t done; /**< so many from the bottom are in effect; those above were undone */
+};
+
+/** A stack that is not there or damaged is an empty one. */
+void undo_read(struct undo_stack *out, struct store *store);
+int undo_write(const struct undo_stack *stack, struct store *store);
+void undo_release(struct undo_stack *stack);
+
+/** A new restore: what had been undone is forgotten. */
+void undo_push(struct undo_stack *stack, const char *before, const struct strlist *paths);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/prompt.h"
+
+#include "base/cancel.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+bool prompt_possible(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+bool prompt_yes(const char *question)
+{
+	FILE *tty = fopen("/dev/tty", "r+e");
+	char answer[64] = "";
+	bool yes;
+
+	if (!tty)
+		return false;
+	term_progress_clear();
+	fprintf(tty, "%s [y/N] ", question);
+	fflush(tty);
+	if (!fgets(answer, sizeof(answer), tty)) {
+		fputc('\n', tty);
+		answer[0] = '\0';
+	}
+	fclose(tty);
+	answer[strcspn(answer, "\r\n")] = '\0';
+	yes = !strcasecmp(answer, "y") || !strcasecmp(answer, "yes");
+	return yes && !cancel_signal();
+}

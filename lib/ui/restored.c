@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/restored.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "base/spawn.h"
+#include "ops/restore.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/prompt.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 20 };
+
+static const char *const operations[] = { [UNDO_CREATE] = "create",
+					  [UNDO_MODIFY] = "modify",
+					  [UNDO_DELETE] = "delete" };
+
+/* --- the plan --- */
+
+static void count(const struct plan *plan, size_t counts[3])
+{
+	memset(counts, 0, 3 * sizeof(*counts));
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		counts[plan->rows[i].operation]++;
+}
+
+static void print_rows(FILE *out, const struct plan *plan)
+{
+	static const struct {
+		char letter;
+		enum term_color color;
+	} looks[] = { [UNDO_CREATE] = { '-', TERM_RED },
+		      [UNDO_MODIFY] = { '~', TERM_YELLOW },
+		      [UNDO_DELETE] = { '+', TERM_GREEN } };
+
+	for (size_t i = 0; i < plan->rows_nr && i < SHOWN; i++) {
+		struct strbuf path = STRBUF_INIT;
+
+		quote_path(&path, plan->rows[i].path);
+		fprintf(out, "  %s%c %s%s\n", term_color(looks[plan->rows[i].operation].color),
+			looks[plan->rows[i].operation].letter, path.buf, term_color(TERM_RESET));
+		strbuf_release(&path);
+	}
+	if (plan->rows_nr > SHOWN)
+		fprintf(out, "  and %zu more\n", plan->rows_nr - SHOWN);
+}
+
+int restored_confirm(const struct plan *plan, void *payload)
+{
+	const struct ckpt_record *target = payload;
+	char *question;
+	size_t counts[3];
+	bool agreed;
+
+	if (!prompt_possible() || opt_common.json)
+		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore %s",
+				      target->id);
+	term_progress_clear();
+	print_rows(stderr, plan);
+	count(plan, counts);
+	question = xstrfmt("Restore %s: %zu to bring back, %zu to change, %zu to remove?", target->id,
+			   counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE]);
+	agreed = prompt_yes(question);
+	free(question);
+	return agreed ? 0 : ckpt_error_set(CKPT_EREFUSED, "not restored, nothing was touched");
+}
+
+/* --- the report --- */
+
+static int exit_status(const struct restore_result *result, int checked)
+{
+	if (result->verified && !result->match)
+		return EXIT_UNVERIFIED;
+	if (checked > 0)
+		return EXIT_NO;
+	return result->incomplete && result->done ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+static json_t *reverted(const struct plan *plan)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		json_t *row = json_object();
+
+		json_object_set_new(row, "file", json_path(plan->rows[i].path));
+		json_object_set_new(row, "operation", json_string(operations[plan->rows[i].operation]));
+		json_object_set_new(row, "summary", json_text(plan->rows[i].summary));
+		json_array_append_new(array, row);
+	}
+	return array;
+}
+
+static json_t *verification(const struct restore_result *result)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "pre_state_hash", json_string(result->pre_hash));
+	json_object_set_new(object, "post_state_hash",
+			    json_text(result->verified ? result->post_hash : NULL));
+	json_object_set_new(object, "checkpoint_hash", json_string(result->target_hash));
+	json_object_set_new(object, "match",
+			    result->verified ? json_boolean(result->match) : json_null());
+	return object;
+}
+
+static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target)
+{
+	json_t *array = json_array();
+
+	if (result->done) {
+		json_array_append_new(array, json_string("git checkpoint undo"));
+		json_array_append_new(array, json_string("git checkpoint status"));
+	} else {
+		json_array_append_new(array, json_sprintf("git checkpoint restore --yes %s", target->id));
+	}
+	return array;
+}
+
+static double confidence(const struct restore_result *result)
+{
+	if (!result->done)
+		return 1.0;
+	if (!result->verified)
+		return 0.5;
+	return result->match ? 1.0 : 0.0;
+}
+
+static int print_json(const struct restore_result *result, const struct ckpt_record *target,
+		      const char *command, int checked, int status)
+{
+	json_t *answer = json_object(), *to = json_object(), *safety = json_object(),
+	       *anchors = json_array(), *assumptions = json_array();
+	char hex[OID_HEX + 1];
+
+	json_object_set_new(answer, "rolled_back", json_boolean(result->done));
+	json_object_set_new(to, "checkpoint_id", json_string(target->id));
+	json_object_set_new(to, "checkpoint_type", json_text(target->type));
+	json_object_set_new(to, "timestamp", json_time(target->created_at));
+	json_object_set_new(answer, "restored_to", to);
+	json_object_set_new(answer, "changes_reverted", reverted(&result->plan));
+	json_object_set_new(answer, "verification", verification(result));
+	json_object_set_new(safety, "id", json_string(result->safety));
+	json_object_set_new(safety, "commit", json_string(oid_hex(hex, &result->safety_commit)));
+	if (!result->done) {
+		json_decref(safety);
+		safety = json_null();
+	}
+	json_object_set_new(answer, "safety_checkpoint", safety);
+	json_object_set_new(answer, "warnings", json_texts(&result->warnings));
+	json_object_set_new(answer, "next_actions", next_actions(result, target));
+	json_object_set_new(answer, "confidence", json_real(confidence(result)));
+	json_array_append_new(anchors, json_string(target->id));
+	json_array_append_new(anchors, json_string(result->target_hash));
+	if (result->done)
+		json_array_append_new(anchors, json_string(result->safety));
+	json_object_set_new(answer, "evidence_anchors", anchors);
+	json_array_append_new(assumptions,
+			      json_string("files that ignore rules leave out are as the user wants them"));
+	json_object_set_new(answer, "assumptions", assumptions);
+	if (command) {
+		json_t *check = json_object();
+
+		json_object_set_new(check, "command", json_text(command));
+		json_object_set_new(check, "status", json_integer(checked));
+		json_object_set_new(answer, "verify_command", check);
+	}
+	return report_json(answer, status);
+}
+
+static int print_text(const struct restore_result *result, const struct ckpt_record *target,
+		      const char *command, int checked, int status)
+{
+	size_t counts[3];
+
+	report_warnings(&result->warnings);
+	count(&result->plan, counts);
+	if (!opt_common.quiet)
+		print_rows(stdout, &result->plan);
+	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
+		    result->done ? "Restored" : "Would restore", term_color(TERM_YELLOW), target->id,
+		    term_color(TERM_RESET), counts[UNDO_DELETE], counts[UNDO_MODIFY],
+		    counts[UNDO_CREATE], result->verified && result->match ? ", verified" : "");
+	if (command)
+		report_text("'%s' %s\n", command, checked ? "failed" : "succeeded");
+	if (result->done)
+		report_text("The state before is %s; 'git checkpoint undo' goes back to it\n",
+			    result->safety);
+	if (result->verified && !result->match)
+		fprintf(stderr, "error: the restored state does NOT match the checkpoint: stop and look; "
+				"'git checkpoint undo' goes back\n");
+	return report_done(status);
+}
+
+int restored_report(const struct restore_result *result, const struct ckpt_record *target,
+		    const struct session *session, const char *command)
+{
+	int checked = 0, status;
+
+	if (command && result->done)
+		checked = spawn_shell(command, session->worktree);
+	else
+		command = NULL;
+	status = exit_status(result, checked);
+	return opt_common.json ? print_json(result, target, command, checked, status) :
+				 print_text(result, target, command, checked, status);
+}

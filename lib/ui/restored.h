@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_UI_RESTORED_H
+#define CKPT_UI_RESTORED_H
+
+struct ckpt_record;
+struct plan;
+struct restore_result;
+struct session;
+
+/** What people and programs see of a restore. */
+
+/** For restore_opts.confirm: show the plan and ask; `payload` is the target's record. */
+int restored_confirm(const struct plan *plan, void *payload);
+
+/**
+ * Run the user's own check, if there is one, and print the report; the exit
+ * status.
+ */
+int restored_report(const struct restore_result *result, const struct ckpt_record *target,
+		    const struct session *session, const char *verify_command);
+
+#endif
