@@ -1,48 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/restore.h"
+#include "ops/restore_run.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "base/quote.h"
 #include "ops/apply.h"
-#include "ops/protect.h"
-#include "ops/restore_check.h"
-#include "ops/save.h"
 #include "ops/session.h"
-#include "ops/stage.h"
-#include "ops/survey.h"
 #include "record/audit.h"
 #include "record/journal.h"
 #include "record/snapshot.h"
 #include "store/store.h"
-#include "worktree/beneath.h"
-#include "worktree/repo.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* All that one restore works with. */
-struct restore {
-	struct session *session;
-	const struct restore_opts *opts;
-	struct strlist scope; /* what is scanned: the named paths or the checkpoint's scope */
-	struct save_opts safety;
-	struct save_job job;
-	struct snapshot *target;
-	struct protect *protect;
-	struct modes modes; /* of the worktree */
-	struct strlist also;
-	struct survey survey;
-	struct stage stage;
-	struct plan plan;
-};
 
 void restore_result_release(struct restore_result *result)
 {
@@ -186,84 +159,6 @@ static int check_paths_exist(struct restore *r)
 	return 0;
 }
 
-/* --- what the user should know --- */
-
-static void warn_project(struct strlist *out, const struct session *session,
-			 const struct ckpt_record *target)
-{
-	struct repo_state now = { 0 };
-
-	if (!session->repo || repo_read_state(&now, session->repo))
-		return;
-	if (target->head && now.head && strcmp(target->head, now.head))
-		strlist_addf(out, "HEAD moved since the checkpoint: %s -> %s", target->head, now.head);
-	if (target->branch && (!now.branch || strcmp(target->branch, now.branch)))
-		strlist_addf(out, "the branch was '%s' then; 'git switch %s' goes back to it",
-			     target->branch, target->branch);
-	else if (target->head && now.head && strcmp(target->head, now.head))
-		strlist_addf(out, "'git reset --soft %s' moves HEAD back and keeps the files",
-			     target->head);
-	if (now.operation && (!target->operation || strcmp(target->operation, now.operation)))
-		strlist_addf(out, "a %s is in progress that was not then; 'git %s --quit' forgets it",
-			     now.operation, now.operation);
-	else if (target->operation && !now.operation)
-		strlist_addf(out, "a %s was in progress then", target->operation);
-	repo_state_release(&now);
-}
-
-/* What an interrupted restore had prepared goes with the rest, but is nobody's file. */
-static void drop_staging_rows(struct plan *plan)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < plan->rows_nr; i++) {
-		if (!strncmp(plan->rows[i].path, CAPTURE_STAGING_PREFIX,
-			     strlen(CAPTURE_STAGING_PREFIX))) {
-			free(plan->rows[i].path);
-			free(plan->rows[i].summary);
-		} else {
-			plan->rows[kept++] = plan->rows[i];
-		}
-	}
-	plan->rows_nr = kept;
-}
-
-static void warn_plan(struct strlist *out, struct plan *plan)
-{
-	struct strbuf quoted = STRBUF_INIT;
-
-	drop_staging_rows(plan);
-	for (size_t i = 0; i < plan->rows_nr; i++) {
-		if (plan->rows[i].operation != UNDO_CREATE)
-			continue;
-		strbuf_reset(&quoted);
-		quote_path(&quoted, plan->rows[i].path);
-		strlist_addf(out, "Orphaned file detected: %s (removed)", quoted.buf);
-	}
-	for (size_t i = 0; i < plan->kept_nr; i++) {
-		strbuf_reset(&quoted);
-		quote_path(&quoted, plan->kept[i].path);
-		strlist_addf(out, "Kept: %s (%s)", quoted.buf, plan->kept[i].why);
-	}
-	strbuf_release(&quoted);
-}
-
-static void warn_skips(struct restore_result *out, const struct skip_list *skips)
-{
-	struct strbuf quoted = STRBUF_INIT;
-
-	for (size_t i = 0; i < skips->nr; i++) {
-		if (!skip_why_incomplete(skips->items[i].why))
-			continue;
-		out->incomplete = true;
-		strbuf_reset(&quoted);
-		quote_path(&quoted, skips->items[i].path);
-		strlist_addf(&out->warnings, "Kept: %s (%s)", quoted.buf,
-			     skip_why_name(skips->items[i].why));
-	}
-	strbuf_release(&quoted);
-}
-
 /* --- doing it --- */
 
 static int begin_journal(struct restore *r, const char *safety)
@@ -299,101 +194,6 @@ static int stage_plan(struct restore *r)
 		return ckpt_error_errno("unable to get random bytes");
 	snprintf(name, sizeof(name), CAPTURE_STAGING_PREFIX "%016llx", token);
 	return stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
-}
-
-static struct check make_check(const struct restore *r)
-{
-	return (struct check){
-		.target = r->target,
-		.record = r->opts->target,
-		.paths = &r->scope,
-		.plan = &r->plan,
-		.no_delete = r->opts->no_delete,
-		.threads = r->session->threads,
-	};
-}
-
-/*
- * What the checkpoint has and the scan has not although it is there: the rules
- * that came back with the checkpoint leave it out.
- */
-static int find_left_out(struct strlist *also, struct restore *r, const struct scan *scan)
-{
-	struct compare_side target = { .root = r->target->root,
-				       .snapshot = r->target,
-				       .modes = &r->target->modes };
-	struct compare_side current = { .root = scan->root };
-	struct change_list changes;
-	int err = compare_run(&changes, &target, &current, &r->scope);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < changes.nr; i++) {
-		const struct change *change = &changes.items[i];
-		const char *name;
-		struct stat st;
-		int fd;
-
-		if (change->kind != CHANGE_DELETED || change->is_dir)
-			continue;
-		fd = beneath_open_parent(scan->rootfd, change->path, &name);
-		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
-			strlist_add(also, change->path);
-		if (fd >= 0)
-			close(fd);
-	}
-	change_list_release(&changes);
-	strlist_sort_unique(also);
-	return 0;
-}
-
-/* From what is on the disk now; only what was not rewritten may come from the cache. */
-static int capture_result(struct capture *out, struct restore *r, const struct ref_list *refs)
-{
-	struct capture_opts opts = {
-		.scope = &r->scope,
-		.include_ignored = r->opts->target->include_ignored,
-		.include_sensitive = r->opts->target->include_sensitive,
-		.no_limit = true,
-		.also = &r->also,
-		.progress = r->opts->progress,
-	};
-	size_t before = r->also.nr;
-	int err = capture_scan(out, r->session, refs, &opts);
-
-	if (!err) {
-		err = find_left_out(&r->also, r, out->scan);
-		if (err || r->also.nr != before)
-			capture_release(out);
-	}
-	if (!err && r->also.nr != before)
-		err = capture_scan(out, r->session, refs, &opts);
-	if (err)
-		return err;
-	err = capture_read(out, NULL);
-	if (err)
-		capture_release(out);
-	return err;
-}
-
-static int verify(struct restore_result *out, struct restore *r)
-{
-	struct check check = make_check(r);
-	struct capture capture;
-	struct ref_list refs;
-	int err = refs_list(&refs, r->session->store);
-
-	if (err)
-		return err;
-	err = capture_result(&capture, r, &refs);
-	if (!err) {
-		err = check_worktree(out->post_hash, &check, capture.scan->root);
-		capture_release(&capture);
-	}
-	ref_list_release(&refs);
-	out->verified = !err;
-	out->match = !err && !strcmp(out->post_hash, out->target_hash);
-	return err;
 }
 
 /*
@@ -450,7 +250,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	if (!err && r->opts->old_staging && *r->opts->old_staging)
 		err = fs_remove_tree(r->job.capture.scan->rootfd, r->opts->old_staging);
 	if (!err && !r->opts->no_verify)
-		err = verify(out, r);
+		err = restore_verify(out, r);
 	if (!err && !r->opts->abort)
 		err = note_restore(r, out->safety);
 	return err ? err : journal_remove(r->session->store);
@@ -560,7 +360,7 @@ static void close_restore(struct restore *r)
 /* Everything up to the point where something would be touched. */
 static int prepare(struct restore_result *out, struct restore *r, bool store)
 {
-	struct check check = make_check(r);
+	struct check check = restore_check(r);
 	int err = plan_restore(r, store);
 
 	if (!err)
@@ -616,11 +416,8 @@ int ckpt_restore(struct restore_result *out, struct session *session,
 		err = restore_check_settled(session); /* now with the lock */
 	if (!err)
 		err = prepare(out, &r, !opts->dry_run);
-	if (!err) {
-		warn_project(&out->warnings, session, opts->target);
-		warn_plan(&out->warnings, &r.plan);
-		warn_skips(out, &r.job.capture.scan->skips);
-	}
+	if (!err)
+		restore_warn(out, &r);
 	if (!err && !opts->dry_run) {
 		err = execute(out, &r);
 		out->done = !err;

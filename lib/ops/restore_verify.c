@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/restore_run.h"
+
+#include "ops/compare.h"
+#include "ops/session.h"
+#include "record/snapshot.h"
+#include "worktree/beneath.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct check restore_check(const struct restore *r)
+{
+	return (struct check){
+		.target = r->target,
+		.record = r->opts->target,
+		.paths = &r->scope,
+		.plan = &r->plan,
+		.no_delete = r->opts->no_delete,
+		.threads = r->session->threads,
+	};
+}
+
+/*
+ * What the checkpoint has and the scan has not although it is there: the rules
+ * that came back with the checkpoint leave it out.
+ */
+static int find_left_out(struct strlist *also, struct restore *r, const struct scan *scan)
+{
+	struct compare_side target = { .root = r->target->root,
+				       .snapshot = r->target,
+				       .modes = &r->target->modes };
+	struct compare_side current = { .root = scan->root };
+	struct change_list changes;
+	int err = compare_run(&changes, &target, &current, &r->scope);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < changes.nr; i++) {
+		const struct change *change = &changes.items[i];
+		const char *name;
+		struct stat st;
+		int fd;
+
+		if (change->kind != CHANGE_DELETED || change->is_dir)
+			continue;
+		fd = beneath_open_parent(scan->rootfd, change->path, &name);
+		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+			strlist_add(also, change->path);
+		if (fd >= 0)
+			close(fd);
+	}
+	change_list_release(&changes);
+	strlist_sort_unique(also);
+	return 0;
+}
+
+/* From what is on the disk now; only what was not rewritten may come from the cache. */
+static int capture_result(struct capture *out, struct restore *r, const struct ref_list *refs)
+{
+	struct capture_opts opts = {
+		.scope = &r->scope,
+		.include_ignored = r->opts->target->include_ignored,
+		.include_sensitive = r->opts->target->include_sensitive,
+		.no_limit = true,
+		.also = &r->also,
+		.progress = r->opts->progress,
+	};
+	size_t before = r->also.nr;
+	int err = capture_scan(out, r->session, refs, &opts);
+
+	if (!err) {
+		err = find_left_out(&r->also, r, out->scan);
+		if (err || r->also.nr != before)
+			capture_release(out);
+	}
+	if (!err && r->also.nr != before)
+		err = capture_scan(out, r->session, refs, &opts);
+	if (err)
+		return err;
+	err = capture_read(out, NULL);
+	if (err)
+		capture_release(out);
+	return err;
+}
+
+int restore_verify(struct restore_result *out, struct restore *r)
+{
+	struct check check = restore_check(r);
+	struct capture capture;
+	struct ref_list refs;
+	int err = refs_list(&refs, r->session->store);
+
+	if (err)
+		return err;
+	err = capture_result(&capture, r, &refs);
+	if (!err) {
+		err = check_worktree(out->post_hash, &check, capture.scan->root);
+		capture_release(&capture);
+	}
+	ref_list_release(&refs);
+	out->verified = !err;
+	out->match = !err && !strcmp(out->post_hash, out->target_hash);
+	return err;
+}
