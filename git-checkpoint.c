@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * git-checkpoint: save the whole state of a working directory, and see what
- * became of it since, without touching the project's own .git.
+ * git-checkpoint: save the whole state of a working directory, see what became
+ * of it since, and bring it back, without touching the project's own .git.
  *
  * Where everything is, from the top down. A file includes headers of its own
  * folder and of those below it, never of one above.
  *
  * lib/cmd/       one file a command: options, argument checks, one call, output
  *   cmd          what all commands begin with
- *   save list show diff status log config
+ *   save list show diff status verify log config
+ *   restore      also undo and redo
  * lib/ui/        what people and programs see
  *   options      command lines from tables, -h, data for completion
  *   report       failures, exit statuses, JSON that several commands share
  *   changes      a difference as patch, histogram, names or JSON
+ *   restored     the plan of a restore and what came of it
  *   patch diffstat table     one file's patch, the histogram, aligned columns
- *   term pager progress      colour and width, the pager, the progress line
+ *   term pager progress prompt    colour and width, the pager, the progress line, yes or no
  * lib/ops/       what commands do
  *   session      which worktree, which settings, which store
  *   capture      the present state of the worktree, scanned and read
  *   save         a checkpoint from a capture; newid, cadence, warnings for it
  *   compare      what differs between two trees
  *   diff         compare for checkpoints and worktree, with contents
- *   list         all checkpoints
+ *   list verify  all checkpoints; whether one is sound
+ *   restore      the order of events: plan, stage, safety checkpoint, journal, apply, check
+ *   plan         what has to be done, from two trees
+ *   protect survey           what must stay; what is in the way
+ *   stage apply  new contents beside the user's files; putting them in place
+ *   restore_verify restore_check    whether it came out right: state hashes of what it was about
+ *   restore_warn what the user should know of it
+ *   undo         undo, redo, --continue and --abort as restores
  * lib/record/    what a checkpoint is
  *   record meta  checkpoint <-> commits
  *   modes        permission bits that a git tree cannot hold
@@ -30,6 +39,7 @@
  *   statehash    the hash of a whole state
  *   lookup       from the names that people type to records
  *   manifest audit           the list for people, the audit trail
+ *   journal      an interrupted restore, the stack of undo
  *   settings setting_value inifile    the table of settings and its sources
  * lib/store/     the shadow repository
  *   store layout open, create, lock; the files of a new one
@@ -46,8 +56,9 @@
  *   tree         a directory tree in memory
  *   beneath      opening files without leaving the root
  *   repo repo_state gitfile gitindex indexfile gitconfig    the project's repository
- * lib/base/      error alloc strbuf strlist arena path quote units clock json
- *                hash oid crc fsio pool spawn env cancel giterr
+ * lib/base/      tools that know nothing of checkpoints
+ *   error alloc strbuf strlist arena path quote units clock json
+ *   hash oid crc fsio pool spawn env cancel giterr
  */
 
 #include "base/cancel.h"
@@ -66,7 +77,9 @@
 static const struct cmd commands[] = {
 	{ "save", cmd_save, &cmd_save_spec },	    { "list", cmd_list, &cmd_list_spec },
 	{ "show", cmd_show, &cmd_show_spec },	    { "diff", cmd_diff, &cmd_diff_spec },
-	{ "status", cmd_status, &cmd_status_spec }, { "log", cmd_log, &cmd_log_spec },
+	{ "status", cmd_status, &cmd_status_spec }, { "restore", cmd_restore, &cmd_restore_spec },
+	{ "undo", cmd_undo, &cmd_undo_spec },	    { "redo", cmd_redo, &cmd_redo_spec },
+	{ "verify", cmd_verify, &cmd_verify_spec }, { "log", cmd_log, &cmd_log_spec },
 	{ "config", cmd_config, &cmd_config_spec },
 };
 

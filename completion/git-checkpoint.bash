@@ -32,9 +32,19 @@ __git_checkpoint_takes_value() {
 	esac
 }
 
+# True if no argument of the command, which is the word $1, stands before the cursor.
+__git_checkpoint_first_argument() {
+	local i command=${words[$1]}
+
+	for ((i = $1 + 1; i < cword; i++)); do
+		[[ ${words[i]} == -* ]] || return 1
+		! __git_checkpoint_takes_value "$command" "${words[i]}" || ((i++))
+	done
+}
+
 # $1 is the place of "checkpoint" in the words.
 __git_checkpoint_words() {
-	local i=$(($1 + 1)) command='' where=() after_dashes=''
+	local i=$(($1 + 1)) at command='' where=() after_dashes=''
 
 	[[ -z ${__git_C_args[*]-} ]] || where=("${__git_C_args[@]}")
 	for (( ; i < cword; i++)); do
@@ -47,7 +57,7 @@ __git_checkpoint_words() {
 			;;
 		esac
 	done
-	for (( ; i < cword; i++)); do
+	for ((at = i; i < cword; i++)); do
 		[[ ${words[i]} != -- ]] || after_dashes=1
 	done
 
@@ -67,8 +77,11 @@ __git_checkpoint_words() {
 		__git_checkpoint_offer "$(__git_checkpoint_ask $'\t' --list-opts "$command")"
 	elif ! __git_checkpoint_takes_value "$command" "${words[cword - 1]}"; then
 		case $command in
-		show | diff) __git_checkpoint_offer "$(__git_checkpoint_ask ' ' "${where[@]}" list -n 50)" ;;
+		show | diff | verify) ;;
+		restore) __git_checkpoint_first_argument "$at" || return ;;
+		*) return ;;
 		esac
+		__git_checkpoint_offer "$(__git_checkpoint_ask ' ' "${where[@]}" list -n 50)"
 	fi
 }
 

@@ -15,5 +15,5 @@ function __git_checkpoint_from_git
 end
 
 complete -c git -n __fish_git_needs_command -f -a checkpoint \
-    -d 'save and look at the state of a working directory'
+    -d 'save and restore the state of a working directory'
 complete -c git -k -n '__fish_git_using_command checkpoint' -f -a '(__git_checkpoint_from_git)'

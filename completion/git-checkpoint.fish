@@ -32,19 +32,42 @@ function __git_checkpoint_using
     contains -- "$command" $argv
 end
 
-# True if the word before the cursor waits for its value.
-function __git_checkpoint_needs_value
-    __git_checkpoint_parse
-    set -l last (commandline -opc)[-1]
-    switch $last
+# True if the option $argv[2] of the command $argv[1] is followed by a value.
+function __git_checkpoint_takes_value
+    switch $argv[2]
         case '--*=*'
             return 1
         case '--*'
-            git-checkpoint --list-opts $command 2>/dev/null | string match -q -- "$last="\t'*'
+            git-checkpoint --list-opts $argv[1] 2>/dev/null | string match -q -- "$argv[2]="\t'*'
         case '-?'
-            git-checkpoint $command -h 2>/dev/null | string match -q -r -- "^    $last, --[a-z-]+ <"
+            git-checkpoint $argv[1] -h 2>/dev/null | string match -q -r -- "^    $argv[2], --[a-z-]+ <"
         case '*'
             return 1
+    end
+end
+
+# True if the word before the cursor waits for its value.
+function __git_checkpoint_needs_value
+    __git_checkpoint_parse
+    __git_checkpoint_takes_value "$command" (commandline -opc)[-1]
+end
+
+# True if the command is one of those given, and has no argument before the cursor.
+function __git_checkpoint_first_argument
+    __git_checkpoint_parse
+    contains -- "$command" $argv
+    or return
+    set -l tokens (commandline -opc)[2..-1]
+    set -e tokens[1..(contains -i -- $command $tokens)]
+    while set -q tokens[1]
+        string match -q -- '-*' $tokens[1]
+        or return 1
+        test "$tokens[1]" != --
+        or return 1
+        if __git_checkpoint_takes_value $command $tokens[1]
+            set -e tokens[1]
+        end
+        set -e tokens[1]
     end
 end
 
@@ -69,6 +92,8 @@ complete -c git-checkpoint -n '__git_checkpoint_needs_command' -l version -d 'sh
 complete -c git-checkpoint -n 'not __git_checkpoint_needs_command; and __git_checkpoint_needs_value' -f
 complete -c git-checkpoint -n 'not __git_checkpoint_needs_command; and not __git_checkpoint_needs_value' \
     -a '(__git_checkpoint_options)'
-complete -c git-checkpoint -k -n '__git_checkpoint_using show diff; and not __git_checkpoint_needs_value' \
+complete -c git-checkpoint -k -n '__git_checkpoint_using show diff verify; and not __git_checkpoint_needs_value' \
     -a '(__git_checkpoint_checkpoints)'
-complete -c git-checkpoint -n '__git_checkpoint_using list show status log config' -f
+complete -c git-checkpoint -k -n '__git_checkpoint_first_argument restore; and not __git_checkpoint_needs_value' \
+    -f -a '(__git_checkpoint_checkpoints)'
+complete -c git-checkpoint -n '__git_checkpoint_using list show status undo redo verify log config' -f

@@ -62,6 +62,18 @@ const struct opt_spec cmd_redo_spec = {
 	.options = undo_options,
 };
 
+/* What leads to the state before. A restore that had nothing to do is not on the stack. */
+static const char *way_back(const struct restore_opts *opts, const struct restore_result *result)
+{
+	if (opts->abort)
+		return NULL;
+	if (!strcmp(opts->kind, "undo"))
+		return "git checkpoint redo";
+	if (!strcmp(opts->kind, "restore") && !opts->interrupted && plan_is_empty(&result->plan))
+		return NULL;
+	return "git checkpoint undo";
+}
+
 /* Run it, say what came of it. */
 static int carry_out(struct session *session, struct restore_opts *opts)
 {
@@ -80,7 +92,8 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 		return report_failure(err);
 	if (!verify_command && opts->paths && !opts->dry_run)
 		verify_command = session->settings.verify_command;
-	status = restored_report(&result, opts->target, session, opts->dry_run ? NULL : verify_command);
+	status = restored_report(&result, opts->target, session, opts->dry_run ? NULL : verify_command,
+				 way_back(opts, &result));
 	restore_result_release(&result);
 	return status;
 }
@@ -162,6 +175,10 @@ int cmd_restore(int argc, char **argv)
 		err = ckpt_error_set(CKPT_EUSAGE, "only one of --continue and --abort can be asked for");
 	if (!err && (go_on || abort_) && args.nr)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no checkpoint",
+				     go_on ? "--continue" : "--abort");
+	if (!err && (go_on || abort_) && (dry_run || no_delete))
+		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' cannot be used with '%s'",
+				     dry_run ? "--dry-run" : "--no-delete",
 				     go_on ? "--continue" : "--abort");
 	if (!err && !go_on && !abort_ && !args.nr)
 		err = ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");

@@ -8,6 +8,7 @@
 #include "ops/diff.h"
 #include "ops/list.h"
 #include "ops/session.h"
+#include "record/journal.h"
 #include "record/snapshot.h"
 #include "store/store.h"
 #include "ui/options.h"
@@ -65,6 +66,21 @@ static int look(struct overview *overview, struct session *session)
 	return count_changes(overview, session);
 }
 
+/* What was being restored, and the state before; null if nothing was interrupted. */
+static json_t *interrupted(const struct session *session)
+{
+	struct journal journal;
+	json_t *object;
+
+	if (!session->store || journal_read(&journal, session->store))
+		return json_null();
+	object = json_object();
+	json_object_set_new(object, "target", json_string(journal.target));
+	json_object_set_new(object, "safety_checkpoint", json_string(journal.safety));
+	journal_release(&journal);
+	return object;
+}
+
 static int print_json(const struct overview *overview, const struct session *session)
 {
 	json_t *answer = json_object(), *disk = json_object();
@@ -83,6 +99,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	json_object_set_new(disk, "bytes", json_integer((json_int_t)overview->bytes));
 	json_object_set_new(disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
 	json_object_set_new(answer, "disk", disk);
+	json_object_set_new(answer, "interrupted_restore", interrupted(session));
 	json_object_set_new(answer, "warnings", json_texts(&overview->records.damaged));
 	return report_json(answer, EXIT_DONE);
 }

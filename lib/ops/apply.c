@@ -182,8 +182,13 @@ static int exchange(struct apply *apply, const struct plan_action *action, const
 		    int dirfd, const char *name)
 {
 	struct stage *stage = apply->stage;
+	int rc = move(apply, action, stage->fd, number, dirfd, name, RENAME_EXCHANGE, dirfd);
 
-	if (move(apply, action, stage->fd, number, dirfd, name, RENAME_EXCHANGE, dirfd) < 0) {
+	/* A directory that changes its parent must be writable itself. */
+	if (rc < 0 && errno == EACCES && action->current->kind == WT_DIR &&
+	    !set_mode(dirfd, name, action->current->mode | 0700))
+		rc = move(apply, action, stage->fd, number, dirfd, name, RENAME_EXCHANGE, dirfd);
+	if (rc < 0) {
 		if (errno == ENOENT)
 			return note_changed(apply, action);
 		return failed(action, "write");
@@ -193,6 +198,8 @@ static int exchange(struct apply *apply, const struct plan_action *action, const
 	/* Somebody wrote it after the scan; that is in no checkpoint. */
 	if (renameat2(stage->fd, number, dirfd, name, RENAME_EXCHANGE) < 0)
 		return failed(action, "put back");
+	if (action->current->kind == WT_DIR)
+		(void)set_mode(dirfd, name, action->current->mode);
 	return note_changed(apply, action);
 }
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "ops/list.h"
 
+#include "base/alloc.h"
 #include "ops/session.h"
 #include "record/manifest.h"
 #include "store/store.h"
 
 #include <string.h>
 
-static void mend_manifest(struct store *store)
+/* One that cannot be read has no line in the manifest either. */
+static void mend_manifest(struct store *store, const struct ckpt_records *records)
 {
-	struct ref_list refs;
+	struct ref_list refs = { 0 };
 
-	if (refs_list(&refs, store))
-		return;
+	for (size_t i = 0; i < records->nr; i++) {
+		ALLOC_GROW(refs.items, refs.nr + 1, refs.alloc);
+		memcpy(refs.items[refs.nr++].id, records->items[i].id, CKPT_ID_SIZE);
+	}
 	/* Whoever holds the lock is about to write it; then it is not ours to mend. */
 	if (!ckpt_manifest_agrees(store, &refs) && !store_lock(store, 0))
 		(void)ckpt_manifest_rebuild(store);
@@ -30,6 +34,6 @@ int ops_list(struct ckpt_records *out, struct session *session)
 		return 0;
 	err = ckpt_records_read(out, session->store);
 	if (!err)
-		mend_manifest(session->store);
+		mend_manifest(session->store, out);
 	return err;
 }

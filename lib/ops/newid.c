@@ -36,14 +36,16 @@ int ckpt_new_id(char out[CKPT_ID_SIZE], const struct ref_list *refs, int64_t now
 	if (last && strncmp(out, last, strlen("chk_YYYYMMDD_HHMMSS")) <= 0) {
 		unsigned long suffix = strtoul(last + strlen("chk_YYYYMMDD_HHMMSS_"), NULL, 16) + 1 +
 				       (random & STEP_MAX);
-		int64_t when = id_time(last);
 
 		if (suffix > SUFFIX_MAX) {
 			suffix = random & FRESH_MAX;
-			when++;
+			clock_format_id(stamp, id_time(last) + 1);
+		} else {
+			snprintf(stamp, sizeof(stamp), "%.15s", last + strlen("chk_"));
 		}
-		clock_format_id(stamp, when);
 		snprintf(out, CKPT_ID_SIZE, "chk_%.15s_%06lx", stamp, suffix);
+		if (strcmp(out, last) <= 0)
+			return ckpt_error_set(CKPT_ERROR, "no id can follow '%s'", last);
 	}
 	return 0;
 }

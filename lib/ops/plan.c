@@ -62,10 +62,23 @@ static void add_row(struct planner *planner, const char *path, enum plan_operati
 	plan->rows[plan->rows_nr++] = (struct plan_row){ xstrdup(path), operation, summary };
 }
 
-static void add_kept(struct planner *planner, const char *path, const char *why)
+void plan_keep(struct plan *plan, const char *path, const char *why)
 {
-	struct plan *plan = planner->plan;
-
+	for (size_t i = 0; i < plan->nr; i++)
+		if (!strcmp(plan->actions[i].path, path)) {
+			free(plan->actions[i].path);
+			memmove(plan->actions + i, plan->actions + i + 1,
+				(--plan->nr - i) * sizeof(*plan->actions));
+			break;
+		}
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		if (!strcmp(plan->rows[i].path, path)) {
+			free(plan->rows[i].path);
+			free(plan->rows[i].summary);
+			memmove(plan->rows + i, plan->rows + i + 1,
+				(--plan->rows_nr - i) * sizeof(*plan->rows));
+			break;
+		}
 	ALLOC_GROW(plan->kept, plan->kept_nr + 1, plan->kept_alloc);
 	plan->kept[plan->kept_nr++] = (struct plan_kept){ xstrdup(path), xstrdup(why) };
 }
@@ -150,7 +163,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 	if (opts->no_delete || !concerned(planner, path))
 		return;
 	if (why) {
-		add_kept(planner, path, why);
+		plan_keep(planner->plan, path, why);
 		return;
 	}
 	if (current->kind != WT_DIR) {
@@ -180,11 +193,25 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 
 /* --- what both have --- */
 
+static int both(struct planner *planner, const char *path, struct wt_dir *target,
+		struct wt_dir *current);
+
+/* Something of another kind is there, but only paths below it are asked for. */
+static int replace_below(struct planner *planner, const char *path, const struct wt_entry *target,
+			 const struct wt_entry *current)
+{
+	struct wt_entry none;
+	struct wt_dir nothing = { .path = path, .entries = &none };
+
+	return both(planner, path, target->kind == WT_DIR ? target->dir : &nothing,
+		    current->kind == WT_DIR ? current->dir : &nothing);
+}
+
 static int replace(struct planner *planner, const char *path, const struct wt_entry *target,
 		   const struct wt_entry *current)
 {
 	if (!compare_in_scope(planner->opts->paths, path))
-		return 0;
+		return replace_below(planner, path, target, current);
 	add_action(planner, PLAN_REPLACE, path, target, current);
 	add_row(planner, path, UNDO_MODIFY,
 		xstrfmt("%s becomes a %s again", kind_name(current), kind_name(target)));
@@ -204,9 +231,6 @@ static bool modes_may_differ(const struct planner *planner, const char *dir)
 			return true;
 	return false;
 }
-
-static int both(struct planner *planner, const char *path, struct wt_dir *target,
-		struct wt_dir *current);
 
 static int both_entries(struct planner *planner, const char *path, const struct wt_entry *target,
 			const struct wt_entry *current)

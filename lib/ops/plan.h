@@ -71,6 +71,9 @@ struct plan_opts {
 int plan_make(struct plan *out, const struct plan_opts *opts);
 void plan_release(struct plan *plan);
 
+/** Leave out what was to be done at `path`: it is kept, and why. */
+void plan_keep(struct plan *plan, const char *path, const char *why);
+
 /** True if something of `paths` (empty: all) is at or below `path`, or `path` below one of them. */
 bool plan_concerns(const struct strlist *paths, const char *path);
 

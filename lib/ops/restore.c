@@ -60,7 +60,7 @@ static int make_plan(struct restore *r)
 	if (!err)
 		err = plan_make(&r->plan, &opts);
 	if (!err)
-		err = survey_run(&r->survey, &r->plan, &r->scope, r->job.capture.scan->rootfd);
+		err = survey_run(&r->survey, &r->plan, &opts, r->job.capture.scan->rootfd);
 	return err;
 }
 
@@ -98,18 +98,6 @@ static int plan_restore(struct restore *r, bool store)
 	return scan_and_plan(r, store);
 }
 
-static void drop_action(struct plan *plan, const char *path)
-{
-	for (size_t i = 0; i < plan->nr; i++)
-		if (!strcmp(plan->actions[i].path, path)) {
-			free(plan->actions[i].path);
-			memmove(plan->actions + i, plan->actions + i + 1,
-				(plan->nr - i - 1) * sizeof(*plan->actions));
-			plan->nr--;
-			return;
-		}
-}
-
 /* What is in the way and could not be captured even by name. */
 static int check_obstacles(struct restore_result *out, struct restore *r)
 {
@@ -127,13 +115,7 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 				     r->survey.also.items[0]);
 	}
 	for (size_t i = 0; i < r->survey.also.nr && !err; i++) {
-		struct plan *plan = &r->plan;
-
-		drop_action(plan, r->survey.also.items[i]);
-		ALLOC_GROW(plan->kept, plan->kept_nr + 1, plan->kept_alloc);
-		plan->kept[plan->kept_nr++] = (struct plan_kept){
-			xstrdup(r->survey.also.items[i]), xstrdup("cannot be saved before")
-		};
+		plan_keep(&r->plan, r->survey.also.items[i], "cannot be saved before");
 		out->incomplete = true;
 	}
 	strbuf_release(&list);

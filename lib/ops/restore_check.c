@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "ops/compare.h"
+#include "ops/protect.h"
 #include "record/contents.h"
 #include "record/record.h"
 #include "record/snapshot.h"
@@ -45,6 +46,18 @@ static bool in_target(const struct check *check, const char *path)
 	return !snapshot_find(&entry, check->target, path) && entry;
 }
 
+/* Not there for the restore that went before: ignored then, and no path of the checkpoint's. */
+static bool was_left(const struct lines *lines, const char *path, bool is_dir)
+{
+	const struct check *check = lines->check;
+
+	if (!lines->worktree || !check->before || in_target(check, path) ||
+	    !protect_path(path, is_dir, check->before))
+		return false;
+	strlist_add(check->left, path);
+	return true;
+}
+
 static void add_line(struct lines *lines, const char *path, const struct wt_entry *entry)
 {
 	struct line *line;
@@ -70,7 +83,9 @@ static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 		char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
 		bool mine = compare_in_scope(check->paths, path) && !is_kept(check, path);
 
-		if (entry->kind == WT_DIR) {
+		if (mine && was_left(lines, path, entry->kind == WT_DIR)) {
+			/* does not count, nor does what is below */
+		} else if (entry->kind == WT_DIR) {
 			/* With nothing counted in it, it counts where the checkpoint has it. */
 			if (add_dir(lines, entry->dir)) {
 				any = true;
@@ -117,16 +132,25 @@ static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 	hex_encode(out + 7, raw, SHA256_SIZE);
 }
 
+static bool keeps_of_target(const struct check *check)
+{
+	for (size_t i = 0; i < check->plan->kept_nr; i++)
+		if (in_target(check, check->plan->kept[i].path))
+			return true;
+	return false;
+}
+
 int check_target(char out[STATEHASH_SIZE], const struct check *check)
 {
 	struct lines lines = { .check = check };
 	int err;
 
-	if (!check->paths->nr) {
+	if (!check->paths->nr && !keeps_of_target(check)) {
 		memcpy(out, check->record->state_hash, STATEHASH_SIZE);
 		return 0;
 	}
-	err = contents_hash_paths(check->target, check->paths, check->threads);
+	err = check->paths->nr ? contents_hash_paths(check->target, check->paths, check->threads) :
+				 contents_hash(check->target, check->threads);
 	if (err)
 		return err;
 	add_dir(&lines, check->target->root);
@@ -152,7 +176,7 @@ int check_worktree(char out[STATEHASH_SIZE], const struct check *check, const st
 {
 	struct lines lines = { .check = check, .worktree = true };
 
-	if (!check->paths->nr && !check->plan->kept_nr && !check->no_delete &&
+	if (!check->paths->nr && !check->plan->kept_nr && !check->no_delete && !check->before &&
 	    no_odd_dirs(check, root)) {
 		statehash(out, root);
 		return 0;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct ckpt_record;
+struct protect;
 struct snapshot;
 struct wt_dir;
 
@@ -24,6 +25,12 @@ struct check {
 	const struct plan *plan;      /**< for what was kept */
 	bool no_delete;
 	unsigned threads;
+	/**
+	 * Afterwards, for what was ignored before and lies open now that other
+	 * .gitignore files are in place; named in `left`. NULL: nothing.
+	 */
+	struct protect *before;
+	struct strlist *left;
 };
 
 /** Of the checkpoint. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ops/restore_run.h"
 
+#include "base/quote.h"
 #include "ops/compare.h"
 #include "ops/session.h"
+#include "record/lookup.h"
 #include "record/snapshot.h"
 #include "worktree/beneath.h"
 
@@ -86,6 +88,37 @@ static int capture_result(struct capture *out, struct restore *r, const struct r
 	return err;
 }
 
+/*
+ * It does not match; but that may be because files that were ignored before are
+ * not any more. The safety checkpoint has the rules that left them out.
+ */
+static int look_again(struct restore_result *out, struct restore *r, struct check *check,
+		      const struct wt_dir *root)
+{
+	struct ckpt_record safety = CKPT_RECORD_INIT;
+	struct strlist left = STRLIST_INIT;
+	struct strbuf quoted = STRBUF_INIT;
+	int err = protect_new(&check->before, r->session);
+
+	check->left = &left;
+	if (!err)
+		err = ckpt_lookup(&safety, r->session->store, out->safety);
+	if (!err)
+		err = protect_add(check->before, &safety);
+	if (!err)
+		err = check_worktree(out->post_hash, check, root);
+	for (size_t i = 0; i < left.nr && !err; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, left.items[i]);
+		strlist_addf(&out->warnings, "Kept: %s (ignored before)", quoted.buf);
+	}
+	protect_free(check->before);
+	ckpt_record_release(&safety);
+	strlist_release(&left);
+	strbuf_release(&quoted);
+	return err;
+}
+
 int restore_verify(struct restore_result *out, struct restore *r)
 {
 	struct check check = restore_check(r);
@@ -98,6 +131,8 @@ int restore_verify(struct restore_result *out, struct restore *r)
 	err = capture_result(&capture, r, &refs);
 	if (!err) {
 		err = check_worktree(out->post_hash, &check, capture.scan->root);
+		if (!err && strcmp(out->post_hash, out->target_hash))
+			err = look_again(out, r, &check, capture.scan->root);
 		capture_release(&capture);
 	}
 	ref_list_release(&refs);

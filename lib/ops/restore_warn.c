@@ -68,7 +68,16 @@ static void warn_plan(struct strlist *out, struct plan *plan)
 	strbuf_release(&quoted);
 }
 
-static void warn_skips(struct restore_result *out, const struct skip_list *skips)
+static bool is_kept(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->kept_nr; i++)
+		if (!strcmp(plan->kept[i].path, path))
+			return true;
+	return false;
+}
+
+static void warn_skips(struct restore_result *out, const struct plan *plan,
+		       const struct skip_list *skips)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
@@ -76,6 +85,8 @@ static void warn_skips(struct restore_result *out, const struct skip_list *skips
 		if (!skip_why_incomplete(skips->items[i].why))
 			continue;
 		out->incomplete = true;
+		if (is_kept(plan, skips->items[i].path))
+			continue; /* said already */
 		strbuf_reset(&quoted);
 		quote_path(&quoted, skips->items[i].path);
 		strlist_addf(&out->warnings, "Kept: %s (%s)", quoted.buf,
@@ -88,5 +99,5 @@ void restore_warn(struct restore_result *out, struct restore *r)
 {
 	warn_project(&out->warnings, r->session, r->opts->target);
 	warn_plan(&out->warnings, &r->plan);
-	warn_skips(out, &r->job.capture.scan->skips);
+	warn_skips(out, &r->plan, &r->job.capture.scan->skips);
 }

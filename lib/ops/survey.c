@@ -96,8 +96,8 @@ static const struct wt_entry *child_of(const struct wt_dir *dir, const char *nam
 }
 
 /* A directory that is to make room: all that is in it must be captured. */
-static int check_emptied(struct survey *survey, int rootfd, const char *wanted, const char *path,
-			 const struct wt_dir *dir)
+static int check_emptied(struct survey *survey, const struct plan_opts *opts, int rootfd,
+			 const char *wanted, const char *path, const struct wt_dir *dir)
 {
 	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY), err = 0;
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
@@ -116,18 +116,54 @@ static int check_emptied(struct survey *survey, int rootfd, const char *wanted, 
 			continue;
 		below = xstrfmt("%s/%s", path, ent->d_name);
 		child = child_of(dir, ent->d_name);
-		if (!child) {
+		if (!child || (opts->protect &&
+			       opts->protect(below, child->kind == WT_DIR, opts->payload))) {
 			struct stat st = { 0 };
 
 			(void)fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
 			add_conflict(survey, wanted, below, kind_of(&st));
 		} else if (child->kind == WT_DIR) {
-			err = check_emptied(survey, rootfd, wanted, below, child->dir);
+			err = check_emptied(survey, opts, rootfd, wanted, below, child->dir);
 		}
 		free(below);
 	}
 	closedir(stream);
 	return err;
+}
+
+static bool is_kept(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->kept_nr; i++)
+		if (!strcmp(plan->kept[i].path, path))
+			return true;
+	return false;
+}
+
+/* True if something is in a directory that the plan does not remove: it has to stay. */
+static bool stays(const struct plan *plan, int rootfd, const char *path, const struct wt_dir *dir)
+{
+	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	bool found = false;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!found && (ent = readdir(stream))) {
+		char *below;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		below = xstrfmt("%s/%s", path, ent->d_name);
+		/* What is below it was looked at before, since the deepest comes first. */
+		found = !child_of(dir, ent->d_name) || is_kept(plan, below);
+		free(below);
+	}
+	closedir(stream);
+	return found;
 }
 
 /* Replace action `at` by one for each child that is asked for. */
@@ -159,7 +195,7 @@ static void split_action(struct plan *plan, size_t at, const struct strlist *pat
 	free(action.path);
 }
 
-int survey_run(struct survey *out, struct plan *plan, const struct strlist *paths, int rootfd)
+int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd)
 {
 	int err = 0;
 
@@ -169,10 +205,17 @@ int survey_run(struct survey *out, struct plan *plan, const struct strlist *path
 
 		if (action->kind == PLAN_CREATE) {
 			if (check_create(out, rootfd, action->path, action->target))
-				split_action(plan, i--, paths);
+				split_action(plan, i--, opts->paths);
 		} else if (action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
-			err = check_emptied(out, rootfd, action->path, action->path,
+			err = check_emptied(out, opts, rootfd, action->path, action->path,
 					    action->current->dir);
+		} else if (action->kind == PLAN_RMDIR &&
+			   stays(plan, rootfd, action->path, action->current->dir)) {
+			char *path = xstrdup(action->path);
+
+			plan_keep(plan, path, "holds what no checkpoint has");
+			free(path);
+			i--;
 		}
 	}
 	strlist_sort_unique(&out->also);

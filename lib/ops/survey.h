@@ -17,9 +17,10 @@ struct survey {
 
 /**
  * Also cuts up the creation of directories that are on the disk already, so
- * that their contents are created one by one.
+ * that their contents are created one by one, and keeps directories in which
+ * something would be left. `opts` are those that the plan was made with.
  */
-int survey_run(struct survey *out, struct plan *plan, const struct strlist *paths, int rootfd);
+int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd);
 void survey_release(struct survey *survey);
 
 #endif

@@ -91,7 +91,9 @@ bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs)
 	struct strbuf text = STRBUF_INIT;
 	size_t found = 0;
 	bool agrees = !fs_read_file(&text, store->dirfd, MANIFEST);
-	size_t head = agrees ? strcspn(text.buf, "|") : 0;
+	/* Behind the title, which names a worktree that may be called anything. */
+	const char *blank = strstr(text.buf, "\n\n");
+	size_t head = blank ? (size_t)(blank + 2 - text.buf) : 0;
 	char *line, *rest = NULL;
 
 	/* A file of NULs, a torn last line, or a head of another version: make it anew. */

@@ -12,6 +12,8 @@
 enum class { CLASS_FILE, CLASS_EXEC, CLASS_DIR, CLASSES };
 enum { MODES = 010000 };
 
+#define HEAD "file %o exec %o dir %o\n"
+
 static const uint16_t usual[CLASSES] = { 0644, 0755, 0755 };
 
 struct encoder {
@@ -90,7 +92,7 @@ void modes_encode(struct strbuf *out, const struct wt_dir *root)
 	gather(enc, root);
 	if (enc->nr)
 		qsort(enc->items, enc->nr, sizeof(*enc->items), by_path);
-	strbuf_addf(out, "file %o exec %o dir %o\n", enc->common[CLASS_FILE],
+	strbuf_addf(out, HEAD, enc->common[CLASS_FILE],
 		    enc->common[CLASS_EXEC], enc->common[CLASS_DIR]);
 	for (size_t i = 0; i < enc->nr; i++) {
 		strbuf_addf(out, "%o %s", enc->items[i].mode, enc->items[i].path);
@@ -111,25 +113,30 @@ int modes_parse(struct modes *out, const char *data, size_t len)
 {
 	unsigned file, exec, dir;
 	size_t alloc = 0;
-	char *p, *end;
+	char head[64], *p, *end;
+	int head_len;
 
 	memset(out, 0, sizeof(*out));
 	out->text = xmemdupz(data, len);
 	end = out->text + len;
-	if (sscanf(out->text, "file %o exec %o dir %o\n", &file, &exec, &dir) != 3 ||
+	if (sscanf(out->text, HEAD, &file, &exec, &dir) != 3 ||
 	    file >= MODES || exec >= MODES || dir >= MODES)
+		return malformed(out);
+	/* sscanf() is generous; the form is not. */
+	head_len = snprintf(head, sizeof(head), HEAD, file, exec, dir);
+	if (len < (size_t)head_len || memcmp(out->text, head, (size_t)head_len))
 		return malformed(out);
 	out->file = (uint16_t)file;
 	out->exec = (uint16_t)exec;
 	out->dir = (uint16_t)dir;
-	p = memchr(out->text, '\n', len);
-	if (!p)
-		return malformed(out);
-	for (p++; p < end;) {
+	for (p = out->text + head_len; p < end;) {
 		char *nul = memchr(p, '\0', (size_t)(end - p)), *path;
 		unsigned long mode = strtoul(p, &path, 8);
 
-		if (!nul || *path != ' ' || mode >= MODES || path + 1 == nul)
+		if (!nul || *p < '0' || *p > '7' || *path != ' ' || mode >= MODES || path + 1 == nul)
+			return malformed(out);
+		/* They are searched by halves. */
+		if (out->nr && strcmp(out->items[out->nr - 1].path, path + 1) >= 0)
 			return malformed(out);
 		ALLOC_GROW(out->items, out->nr + 1, alloc);
 		out->items[out->nr++] =

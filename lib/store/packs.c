@@ -191,12 +191,12 @@ static bool offset_at(uint64_t *out, const struct one_pack *pack, uint32_t at)
 	return true;
 }
 
-bool packs_have(const struct packs *packs, const struct oid *oid)
+/* The pack ends as its index says: it is the one that belongs to it, and was not cut. */
+static bool pack_sound(const struct one_pack *pack)
 {
-	for (size_t i = packs->nr; i--;)
-		if (position(&packs->items[i], oid) >= 0)
-			return true;
-	return false;
+	return pack->pack.size >= PACK_HEADER_SIZE + OID_SIZE &&
+	       !memcmp(pack->pack.data + pack->pack.size - OID_SIZE,
+		       pack->index.data + pack->index.size - TRAILERS, OID_SIZE);
 }
 
 /* Mapped when it is first needed; most commands read from few packs. */
@@ -205,10 +205,21 @@ static const struct map *pack_map(struct packs *packs, struct one_pack *pack)
 	pthread_mutex_lock(&packs->lock);
 	if (!pack->tried) {
 		pack->pack = map_file(packs->dirfd, pack->name, ".pack");
+		if (pack->pack.data && !pack_sound(pack))
+			unmap(&pack->pack);
 		pack->tried = true;
 	}
 	pthread_mutex_unlock(&packs->lock);
 	return &pack->pack;
+}
+
+/* An index alone is a promise only: what is lost has to be stored again. */
+bool packs_have(struct packs *packs, const struct oid *oid)
+{
+	for (size_t i = packs->nr; i--;)
+		if (position(&packs->items[i], oid) >= 0 && pack_map(packs, &packs->items[i])->data)
+			return true;
+	return false;
 }
 
 static int damaged(const struct oid *oid)
@@ -228,6 +239,8 @@ struct found {
 
 static int find(struct found *out, struct packs *packs, const struct oid *oid)
 {
+	bool lost = false;
+
 	for (size_t i = packs->nr; i--;) {
 		int64_t at = position(&packs->items[i], oid);
 		const struct map *map;
@@ -238,19 +251,20 @@ static int find(struct found *out, struct packs *packs, const struct oid *oid)
 			continue;
 		map = pack_map(packs, &packs->items[i]);
 		if (!map->data || !offset_at(&offset, &packs->items[i], (uint32_t)at) ||
-		    offset < PACK_HEADER_SIZE || map->size < OID_SIZE ||
-		    offset >= map->size - OID_SIZE)
-			return damaged(oid);
+		    offset < PACK_HEADER_SIZE || offset >= map->size - OID_SIZE) {
+			lost = true; /* but perhaps stored again since */
+			continue;
+		}
 		out->data = map->data + offset;
 		out->left = map->size - OID_SIZE - (size_t)offset;
 		head = pack_entry_header(&out->type, &out->size, out->data, out->left);
 		if (!head)
-			break; /* a delta */
+			return CKPT_ENOTFOUND; /* a delta */
 		out->data += head;
 		out->left -= head;
 		return 0;
 	}
-	return CKPT_ENOTFOUND;
+	return lost ? damaged(oid) : CKPT_ENOTFOUND;
 }
 
 int packs_stat(enum object_type *type_out, uint64_t *size_out, struct packs *packs,

@@ -27,7 +27,7 @@ struct packs;
 struct packs *packs_open(int storefd);
 void packs_close(struct packs *packs);
 
-bool packs_have(const struct packs *packs, const struct oid *oid);
+bool packs_have(struct packs *packs, const struct oid *oid);
 
 /**
  * Type and size. CKPT_ENOTFOUND also for what only libgit2 can read;

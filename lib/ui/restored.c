@@ -111,12 +111,14 @@ static json_t *verification(const struct restore_result *result)
 	return object;
 }
 
-static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target)
+static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
+			    const char *back)
 {
 	json_t *array = json_array();
 
 	if (result->done) {
-		json_array_append_new(array, json_string("git checkpoint undo"));
+		if (back)
+			json_array_append_new(array, json_string(back));
 		json_array_append_new(array, json_string("git checkpoint status"));
 	} else {
 		json_array_append_new(array, json_sprintf("git checkpoint restore --yes %s", target->id));
@@ -134,7 +136,7 @@ static double confidence(const struct restore_result *result)
 }
 
 static int print_json(const struct restore_result *result, const struct ckpt_record *target,
-		      const char *command, int checked, int status)
+		      const char *command, const char *back, int checked, int status)
 {
 	json_t *answer = json_object(), *to = json_object(), *safety = json_object(),
 	       *anchors = json_array(), *assumptions = json_array();
@@ -155,7 +157,7 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 	}
 	json_object_set_new(answer, "safety_checkpoint", safety);
 	json_object_set_new(answer, "warnings", json_texts(&result->warnings));
-	json_object_set_new(answer, "next_actions", next_actions(result, target));
+	json_object_set_new(answer, "next_actions", next_actions(result, target, back));
 	json_object_set_new(answer, "confidence", json_real(confidence(result)));
 	json_array_append_new(anchors, json_string(target->id));
 	json_array_append_new(anchors, json_string(result->target_hash));
@@ -176,7 +178,7 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 }
 
 static int print_text(const struct restore_result *result, const struct ckpt_record *target,
-		      const char *command, int checked, int status)
+		      const char *command, const char *back, int checked, int status)
 {
 	size_t counts[3];
 
@@ -190,17 +192,17 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		    counts[UNDO_CREATE], result->verified && result->match ? ", verified" : "");
 	if (command)
 		report_text("'%s' %s\n", command, checked ? "failed" : "succeeded");
-	if (result->done)
-		report_text("The state before is %s; 'git checkpoint undo' goes back to it\n",
-			    result->safety);
+	if (result->done && back)
+		report_text("The state before is %s; '%s' goes back to it\n", result->safety, back);
 	if (result->verified && !result->match)
-		fprintf(stderr, "error: the restored state does NOT match the checkpoint: stop and look; "
-				"'git checkpoint undo' goes back\n");
+		fprintf(stderr,
+			"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",
+			back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
 	return report_done(status);
 }
 
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
-		    const struct session *session, const char *command)
+		    const struct session *session, const char *command, const char *back)
 {
 	int checked = 0, status;
 
@@ -209,6 +211,6 @@ int restored_report(const struct restore_result *result, const struct ckpt_recor
 	else
 		command = NULL;
 	status = exit_status(result, checked);
-	return opt_common.json ? print_json(result, target, command, checked, status) :
-				 print_text(result, target, command, checked, status);
+	return opt_common.json ? print_json(result, target, command, back, checked, status) :
+				 print_text(result, target, command, back, checked, status);
 }

@@ -373,6 +373,8 @@ int gitconfig_open(struct gitconfig **out, const struct repo *repo)
 	int err;
 
 	git_begin();
+	/* Here the user's configuration counts: without the place of it "~/" would mean nothing. */
+	git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, NULL);
 	err = add_all_files(config, repo, NULL);
 	if (!err && repo && config->conditional)
 		err = add_conditional(config, repo);
@@ -380,6 +382,7 @@ int gitconfig_open(struct gitconfig **out, const struct repo *repo)
 		err = add_counted(config, count);
 	if (!err && parameters)
 		err = add_parameter_list(config, parameters);
+	git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, "");
 	if (err) {
 		gitconfig_close(config);
 		return err;

@@ -79,7 +79,11 @@ test_bash_offers_checkpoints_newest_first() {
 	use_bash
 	two_checkpoints
 	for line in 'git checkpoint show ' 'git-checkpoint show ' 'git checkpoint diff --stat chk_' \
-		'git checkpoint diff @ ' "git -C $PWD checkpoint show " "git-checkpoint -C $PWD show "; do
+		'git checkpoint diff @ ' 'git checkpoint verify ' 'git-checkpoint verify @ chk_' \
+		'git checkpoint restore ' 'git-checkpoint restore -n --reason why chk_' \
+		'git checkpoint restore --verify-command=true -y ' \
+		"git -C $PWD checkpoint restore " "git-checkpoint -C $PWD restore " \
+		"git -C $PWD checkpoint show " "git-checkpoint -C $PWD show "; do
 		"$LIB_DIR/complete-bash.sh" "$line" | sed 's/ $//' >actual
 		expect_same ids actual
 	done
@@ -95,7 +99,10 @@ test_bash_leaves_values_and_paths_to_the_user() {
 	# nothing offered: bash goes on to names of files
 	for line in 'git checkpoint save -m ' 'git checkpoint save --message ' 'git checkpoint list -n ' \
 		'git checkpoint diff -- ' 'git checkpoint save a' 'git-checkpoint save -- --' \
-		'git checkpoint diff app'; do
+		'git checkpoint diff app' 'git checkpoint restore @ ' 'git checkpoint restore @ chk' \
+		'git-checkpoint restore --reason why @ ' 'git checkpoint restore @ -- ' \
+		'git checkpoint restore --verify-command ' 'git checkpoint undo ' \
+		'git checkpoint redo ' 'git checkpoint restore --reason '; do
 		expect_eq '' "$(offered "$line")" "after '$line'"
 	done
 	# but -p of show has no value
@@ -129,6 +136,8 @@ test_bash_completes_when_tab_is_pressed() {
 	wait_for 'LINE<git-checkpoint save --allow-empty >'
 	printf 'git checkpoint save app\t\030p' >&3
 	wait_for 'LINE<git checkpoint save apple.txt'
+	printf 'git checkpoint restore -n @ app\t\030p' >&3
+	wait_for 'LINE<git checkpoint restore -n @ apple.txt'
 	echo exit >&3
 	exec 3>&-
 	wait
@@ -206,7 +215,8 @@ test_zsh_offers_the_options_of_each_command() {
 
 test_zsh_offers_checkpoints_newest_first_and_files() {
 	two_checkpoints
-	for line in 'git checkpoint show ' 'git-checkpoint diff '; do
+	for line in 'git checkpoint show ' 'git-checkpoint diff ' 'git checkpoint restore ' \
+		'git-checkpoint restore --reason why -n ' 'git checkpoint verify @ '; do
 		zsh_tab "$line"
 		sed -n 's/^\(chk_[0-9a-f_]*\)  *-- .*/\1/p' listed >actual
 		expect_same ids actual
@@ -215,6 +225,11 @@ test_zsh_offers_checkpoints_newest_first_and_files() {
 	zsh_tab 'git checkpoint save app' 'git checkpoint diff app'
 	expect_grep 'LINE<git checkpoint save apple.txt >END' listed
 	expect_grep 'LINE<git checkpoint diff apple.txt >END' listed
+	zsh_tab 'git checkpoint restore @ app' 'git checkpoint restore @ ch' 'git-checkpoint undo ch' \
+		'git checkpoint restore app'
+	expect_grep 'LINE<git checkpoint restore @ apple.txt >END' listed
+	expect_grep 'LINE<git checkpoint restore app>END' listed
+	expect_no_grep 'chk_' listed
 	mkdir "$T/empty"
 	zsh_tab "git-checkpoint -C $T/empty show ch" "git -C $T/empty checkpoint show ch"
 	expect_no_grep 'chk_' listed
@@ -260,15 +275,22 @@ test_fish_offers_the_options_of_each_command() {
 
 test_fish_offers_checkpoints_newest_first_and_files() {
 	two_checkpoints
-	for line in 'git checkpoint show ' 'git-checkpoint show ' 'git-checkpoint diff --stat chk'; do
+	for line in 'git checkpoint show ' 'git-checkpoint show ' 'git-checkpoint diff --stat chk' \
+		'git checkpoint restore ' 'git-checkpoint restore -n --reason why ' \
+		'git checkpoint verify @ '; do
 		fish_tab "$line"
 		cut -f 1 offered >actual
 		expect_same ids actual
 		expect_grep '^chk_.*	.*the second: one' offered
 	done
-	fish_tab 'git checkpoint save app'
-	expect_eq apple.txt "$(cat offered)"
+	for line in 'git checkpoint save app' 'git checkpoint restore @ app' \
+		'git-checkpoint restore --reason why @ app'; do
+		fish_tab "$line"
+		expect_eq apple.txt "$(cat offered)" "after '$line'"
+	done
 	for line in 'git checkpoint save -m ' 'git-checkpoint list --max-count ' \
+		'git checkpoint undo ' 'git-checkpoint redo ' 'git checkpoint restore --reason ' \
+		'git checkpoint restore @ chk' \
 		"git-checkpoint -C $T show " "git -C $T checkpoint show "; do
 		fish_tab "$line"
 		expect_eq '' "$(cat offered)" "after '$line'"

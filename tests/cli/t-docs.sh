@@ -129,9 +129,16 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint status --json >"$T/answers/status"
 	git checkpoint log --json >"$T/answers/log"
 	git checkpoint config --json >"$T/answers/config"
+	git checkpoint restore --yes --verify-command true --json @~1 >"$T/answers/restore"
+	git checkpoint undo --yes --json >"$T/answers/undo"
+	git checkpoint redo --yes --json >"$T/answers/redo"
+	git checkpoint verify --all --json >"$T/answers/verify"
+	expect_eq 3 "$(jq -r 'select(.changes_reverted[0].operation == "modify") | 1' \
+		"$T/answers/restore" "$T/answers/undo" "$T/answers/redo" | wc -l)" 'answers with changes'
 	subsection 'JSON OUTPUT' 'The checkpoint object' >object
 	subsection 'JSON OUTPUT' 'git checkpoint save' >of-save
 	subsection 'JSON OUTPUT' 'git checkpoint list' >of-list
+	subsection 'JSON OUTPUT' 'git checkpoint restore' >of-restore
 	for command in $(names); do
 		expect_exists "$T/answers/$command"
 		subsection 'JSON OUTPUT' "git checkpoint $command" >part
@@ -139,6 +146,7 @@ test_every_json_key_is_in_the_manual() {
 		save) cat object >>part ;;
 		list | status) cat object of-list >>part ;;
 		show) cat object of-list of-save >>part ;;
+		undo | redo) cat of-restore >>part ;;
 		esac
 		# settings and states have keys of the user's
 		jq -r 'del(.state.k) | if .settings then .settings |= {x: .maxCount} else . end |
@@ -167,7 +175,7 @@ test_git_help_opens_the_manual() {
 	mkdir -p "$T/share/man1"
 	cp "$MANUAL" "$T/share/man1/"
 	MANPATH=$T/share MANPAGER=cat git checkpoint --help >out
-	expect_grep 'save and look at the state of a working directory' out
+	expect_grep 'save and restore the state of a working directory' out
 }
 
 test_every_option_is_offered_by_bash() {

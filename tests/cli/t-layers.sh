@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No file includes a header of a layer above its own.
+# No file includes a header of a layer above its own; every file is built and on the map.
 
 . "$(dirname "$0")/../lib/harness.sh"
 
@@ -41,6 +41,68 @@ test_a_folder_that_is_no_layer_is_named() {
 	echo 'int x;' >lib/util/common.c
 	expect_exit 1 check_layers . >out
 	expect_grep 'lib/util/common.c:1' out
+}
+
+# ---- the list of sources and the map ---------------------------------------------
+
+# As lib/<layer>/<name>.c, one a line.
+sources() {
+	(cd "$1" && find lib -name '*.c' | sort)
+}
+
+# What the Makefile builds, in its own words; a file that is listed twice is there twice.
+listed() {
+	(
+		unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
+		make -s --no-print-directory -C "$1" --eval 'list-lib: ; @printf "%s\n" $(LIB)' list-lib
+	) | sort
+}
+
+# The words of each part of the map at the top of git-checkpoint.c, as lib/<layer>/<word>.c
+mapped() {
+	awk '
+		/^ \*\// { exit }
+		/^ \* lib\// {
+			split($2, part, "/")
+			layer = part[2]
+			next
+		}
+		/^ \*   / && layer {
+			gsub(/[^a-z_0-9]+/, " ")
+			for (i = 1; i <= NF; i++)
+				print "lib/" layer "/" $i ".c"
+		}' "$1/git-checkpoint.c" | sort -u
+}
+
+test_the_makefile_lists_every_source_once() {
+	sources "$ROOT_DIR" >there
+	listed "$ROOT_DIR" >built
+	expect_same there built
+}
+
+test_a_source_that_is_not_listed_is_noticed() {
+	mkdir copy
+	cp -R "$ROOT_DIR/lib" "$ROOT_DIR/Makefile" copy/
+	echo 'int x;' >copy/lib/base/forgotten.c
+	sources copy >there
+	listed copy >built
+	expect_eq lib/base/forgotten.c "$(comm -23 there built)" 'sources that are not built'
+}
+
+test_every_source_is_on_the_map() {
+	sources "$ROOT_DIR" >there
+	mapped "$ROOT_DIR" >drawn
+	expect_eq '' "$(comm -23 there drawn)" 'sources that are not on the map'
+	# and each layer is, in its own part
+	for layer in base worktree store record ops ui cmd; do
+		expect_grep "^lib/$layer/" drawn
+	done
+}
+
+test_the_main_file_stays_short() {
+	lines=$(awk 'after { n++ } /^ \*\// { after = 1 } END { print n }' "$ROOT_DIR/git-checkpoint.c")
+	test "$lines" -gt 0
+	test "$lines" -lt 150 || fail "git-checkpoint.c has $lines lines behind the map"
 }
 
 run_tests

@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The names of a checkpoint that a user may type.
+
+. "$(dirname "$0")/../lib/harness.sh"
+
+# Five checkpoints; their ids, oldest first, in $T/ids, their commits in $T/commits.
+five() {
+	for i in 1 2 3 4 5; do
+		echo $i >a
+		git-checkpoint save --json --step $((i % 3)) >"$T/saved.json"
+		json .checkpoint.id "$T/saved.json" >>"$T/ids"
+		json .checkpoint.commit "$T/saved.json" >>"$T/commits"
+	done
+}
+
+# line <n> <file>
+line() {
+	sed -n "$1p" "$2"
+}
+
+# names <name>: the id that it stands for
+names() {
+	git-checkpoint show --json -- "$1" >"$T/shown.json"
+	json .id "$T/shown.json"
+}
+
+# unknown <name>: it stands for nothing, and is named; in both commands that take names
+unknown() {
+	expect_exit 128 git-checkpoint show -- "$1" >"$T/out" 2>"$T/err"
+	expect_eq '' "$(cat "$T/out")" 'stdout'
+	expect_grep '^fatal: ' "$T/err"
+	grep -q -F -e "'$1'" "$T/err" || fail "'$1' is not named: $(cat "$T/err")"
+	case $1 in
+	-*) return ;;
+	esac
+	expect_exit 128 git-checkpoint diff "$1" -- >"$T/out" 2>"$T/err"
+}
+
+test_positions_count_from_the_newest() {
+	five
+	expect_eq "$(line 5 "$T/ids")" "$(names @)"
+	expect_eq "$(line 5 "$T/ids")" "$(names @~0)"
+	expect_eq "$(line 4 "$T/ids")" "$(names @~1)"
+	expect_eq "$(line 4 "$T/ids")" "$(names @~)"
+	expect_eq "$(line 1 "$T/ids")" "$(names @~4)"
+	unknown @~5
+	unknown @~99999999999999999999
+}
+
+test_of_two_with_the_same_step_the_newest() {
+	five
+	expect_eq "$(line 4 "$T/ids")" "$(names step:1)"
+	expect_eq "$(line 5 "$T/ids")" "$(names step:2)"
+	expect_eq "$(line 3 "$T/ids")" "$(names step:0)"
+	expect_exit 128 git-checkpoint show step:3 2>"$T/err"
+	expect_grep 'step.*3' "$T/err"
+	unknown step:
+	unknown step:x
+	unknown step:-1
+	unknown step:1x
+}
+
+test_ids_and_their_prefixes() {
+	five
+	for n in 1 2 3 4 5; do
+		id=$(line $n "$T/ids")
+		expect_eq "$id" "$(names "$id")"
+	done
+	# the shortest prefix of the third that no other id has
+	id=$(line 3 "$T/ids")
+	len=1
+	while test "$(cut -c1-$len "$T/ids" | grep -c "^$(echo "$id" | cut -c1-$len)$")" -gt 1; do
+		len=$((len + 1))
+	done
+	expect_eq "$id" "$(names "$(echo "$id" | cut -c1-$len)")"
+	short=$(echo "$id" | cut -c1-$((len - 1)))
+	expect_exit 128 git-checkpoint show "$short" >"$T/out" 2>"$T/err"
+	expect_grep ambiguous "$T/err"
+	grep "^$short" "$T/ids" >"$T/expected"
+	grep -o '  chk_[0-9a-f_]*' "$T/err" | tr -d ' ' >"$T/candidates"
+	expect_same "$T/expected" "$T/candidates"
+	unknown "${id}0"
+	unknown "x$id"
+	unknown "refs/checkpoints/$id"
+	unknown "$(echo "$id" | tr a-z A-Z)"
+}
+
+test_one_checkpoint_has_short_names() {
+	git-checkpoint save -q
+	id=$(names @)
+	expect_eq "$id" "$(names c)"
+	expect_eq "$id" "$(names chk_)"
+}
+
+test_commit_prefixes_of_four_and_more() {
+	five
+	for n in 1 2 3 4 5; do
+		commit=$(line $n "$T/commits")
+		id=$(line $n "$T/ids")
+		expect_eq "$id" "$(names "$commit")"
+		expect_eq "$id" "$(names "$(echo "$commit" | cut -c1-8)")"
+		expect_eq "$id" "$(names "$(echo "$commit" | cut -c1-12 | tr a-f A-F)")"
+	done
+	first=$(line 1 "$T/commits")
+	unknown "$(echo "$first" | cut -c1-3)"
+	unknown "${first}0"
+	unknown deadbeefdeadbeef
+	# an object that is no checkpoint
+	tree=$(git --git-dir="$(store_dir)" rev-parse 'latest^{tree}')
+	unknown "$tree"
+}
+
+test_a_commit_prefix_of_exactly_four_digits() {
+	git-checkpoint save -q
+	commit=$(git-checkpoint show --json @ | jq -r .commit)
+	expect_eq "$(names @)" "$(names "$(echo "$commit" | cut -c1-4)")"
+}
+
+# Of 300 commits some two share their first four digits, if not: no harm done.
+test_an_ambiguous_commit_lists_the_candidates() {
+	rounds=${CKPT_TEST_ROUNDS:-60}
+	i=0
+	while test $i -lt "$rounds"; do
+		i=$((i + 1))
+		git-checkpoint save -q --allow-empty
+	done
+	git-checkpoint list --json |
+		jq -r '.checkpoints | group_by(.commit[:4])[] | select(length > 1)[0].commit[:4]' >"$T/twins"
+	test -s "$T/twins" || skip 'no two commits were alike'
+	prefix=$(head -n 1 "$T/twins")
+	expect_exit 128 git-checkpoint show "$prefix" 2>"$T/err"
+	expect_grep ambiguous "$T/err"
+	git-checkpoint list --json |
+		jq -r --arg p "$prefix" '.checkpoints[] | select(.commit | startswith($p)).id' |
+		sort >"$T/expected"
+	grep -o 'chk_[0-9a-f_]*' "$T/err" | sort >"$T/candidates"
+	expect_same "$T/expected" "$T/candidates"
+}
+
+test_odd_names_are_unknown() {
+	five
+	for name in '@~x' '@~-1' '@~1x' '@1' '@@' '@{0}' '@^' 'HEAD' 'latest' '../..' '/' '.' ' ' \
+		'refs/heads/latest' '-' '*' 'chk_*' 'chk_20??' "$(printf 'new\nline')" \
+		"$(head -c 5000 /dev/zero | tr '\0' a)" '%s%n' 'step:%s' '../../etc/passwd'; do
+		unknown "$name"
+	done
+	expect_exit 128 git-checkpoint show '' 2>"$T/err"
+	expect_exit 129 git-checkpoint show --upload-pack=x 2>"$T/err"
+	expect_grep 'upload-pack' "$T/err"
+	unknown --upload-pack=x
+	unknown "$(printf 'bad\377')"
+}
+
+test_json_tells_of_an_unknown_name() {
+	five
+	expect_exit 128 git-checkpoint show --json nobody >"$T/out" 2>"$T/err"
+	expect_eq 128 "$(json .error.code "$T/out")"
+	expect_grep nobody "$T/out"
+	expect_exit 128 git-checkpoint show --json "$(printf 'bad\377')" >"$T/out" 2>"$T/err"
+	expect_eq 128 "$(json .error.code "$T/out")"
+	expect_exit 128 git-checkpoint show --json chk_ >"$T/out" 2>"$T/err"
+	expect_eq 1 "$(wc -l <"$T/out")" 'lines'
+	expect_grep ambiguous "$T/out"
+}
+
+test_ids_of_another_store_are_unknown() {
+	five
+	mkdir "$T/other"
+	cd "$T/other"
+	echo x >x
+	git-checkpoint save -q
+	unknown "$(line 1 "$T/ids")"
+	unknown "$(line 1 "$T/commits")"
+	names @ >/dev/null
+}
+
+test_there_may_be_no_checkpoint_at_all() {
+	expect_exit 128 git-checkpoint show @ 2>"$T/err"
+	expect_grep 'no checkpoint' "$T/err"
+	expect_exit 128 git-checkpoint diff 2>"$T/err"
+	expect_grep 'no checkpoint' "$T/err"
+	expect_missing "$(store_dir)"
+}
+
+run_tests

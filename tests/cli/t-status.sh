@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# status and log.
+
+. "$(dirname "$0")/../lib/harness.sh"
+
+test_before_the_first_checkpoint() {
+	git-checkpoint status >"$T/out"
+	expect_grep "^Worktree: *$T/work$" "$T/out"
+	expect_grep '^Newest: *none' "$T/out"
+	expect_grep '^Checkpoints: *0$' "$T/out"
+	git-checkpoint status --json >"$T/out"
+	jq -e '.newest == null and .checkpoints == 0 and .store == null and .disk.bytes == 0' "$T/out"
+	jq -e '.changes == {"added":0,"modified":0,"deleted":0} and .warnings == []' "$T/out"
+	expect_missing "$(store_dir)"
+}
+
+test_changes_since_the_newest_are_counted() {
+	for name in a b c d; do
+		echo 1 >$name
+	done
+	git-checkpoint save -q -m why
+	git-checkpoint status >"$T/out"
+	expect_grep '^Newest: *chk_[0-9a-f_]*, .* ago: why$' "$T/out"
+	expect_grep '^Since then: *nothing changed$' "$T/out"
+	echo 2 >a
+	rm b c
+	ln -s x c
+	mkdir new
+	git-checkpoint status >"$T/out"
+	expect_grep '^Since then: *1 added, 2 modified, 1 deleted$' "$T/out"
+	git-checkpoint status --json >"$T/out"
+	jq -e '.changes == {"added":1,"modified":2,"deleted":1}' "$T/out"
+	git-checkpoint save -q
+	git-checkpoint status --json >"$T/out"
+	jq -e '.checkpoints == 2 and .changes == {"added":0,"modified":0,"deleted":0}' "$T/out"
+}
+
+test_json_names_the_newest_as_list_does() {
+	echo 1 >a
+	git-checkpoint save -q
+	git-checkpoint status --json >"$T/out"
+	jq -S .newest "$T/out" >"$T/actual"
+	git-checkpoint list --json | jq -S '.checkpoints[0]' >"$T/expected"
+	expect_same "$T/expected" "$T/actual"
+	expect_eq "$T/work" "$(json .worktree "$T/out")"
+	expect_eq "$(store_dir)" "$(json .store "$T/out")"
+}
+
+test_disk_use_is_that_of_the_store() {
+	head -c 300000 /dev/urandom >a
+	git-checkpoint save -q
+	git-checkpoint status --json >"$T/out"
+	jq -e '.disk.budget == null' "$T/out"
+	expect_eq "$(($(du -s --block-size=1 "$(store_dir)" | cut -f1)))" "$(json .disk.bytes "$T/out")"
+	export GIT_CHECKPOINT_MAX_SIZE=2m
+	git-checkpoint status --json >"$T/out"
+	expect_eq 2097152 "$(json .disk.budget "$T/out")"
+	git-checkpoint status >"$T/out"
+	expect_grep '^Disk use: .* of 2\.1 MB$' "$T/out"
+}
+
+test_an_incomplete_newest_is_marked() {
+	head -c 3000 /dev/zero >a
+	expect_exit 3 env GIT_CHECKPOINT_MAX_FILE_SIZE=1k git-checkpoint save -q
+	git-checkpoint status >"$T/out"
+	expect_grep incomplete "$T/out"
+}
+
+test_quiet_says_nothing() {
+	git-checkpoint save -q
+	expect_eq '' "$(git-checkpoint status -q 2>&1)"
+	expect_eq '' "$(git-checkpoint log -q 2>&1)"
+}
+
+# ---- log ----
+
+test_every_save_is_logged_newest_first() {
+	for i in 1 2 3; do
+		echo $i >a
+		git-checkpoint save -q -m "reason $i
+more"
+		git-checkpoint save -q
+	done
+	git-checkpoint log --json >"$T/out"
+	jq -e 'keys == ["entries"]' "$T/out"
+	jq -e '.entries | all(keys == ["action","at","commit","hash","id","reason"])' "$T/out"
+	jq -e '.entries | all(.action == "save")' "$T/out"
+	jq -r '.entries[] | "\(.at) \(.id) \(.commit) \(.hash) \(.reason)"' "$T/out" >"$T/actual"
+	git-checkpoint list --json | jq -r '.checkpoints[] |
+		"\(.created_at) \(.id) \(.commit) \(.hash) \(.reason)"' >"$T/expected"
+	expect_same "$T/expected" "$T/actual"
+	git-checkpoint log >"$T/out"
+	expect_eq 3 "$(wc -l <"$T/out")" 'lines'
+	expect_grep '^[0-9-]*T[0-9:]*Z  save  chk_[0-9a-f_]*  sha256:[0-9a-f]\{12\}  reason 3$' "$T/out"
+}
+
+test_log_can_be_cut_short() {
+	for i in 1 2 3; do
+		git-checkpoint save -q --allow-empty -m $i
+	done
+	expect_eq '3 2' "$(git-checkpoint log -n 2 --json | jq -r '[.entries[].reason] | join(" ")')"
+	expect_eq 0 "$(git-checkpoint log -n 0 --json | jq '.entries | length')"
+	expect_eq 3 "$(git-checkpoint log -n 9 | wc -l)"
+}
+
+test_log_of_nothing_is_empty() {
+	expect_eq '{"entries":[]}' "$(git-checkpoint log --json)"
+	expect_eq '' "$(git-checkpoint log)"
+	expect_missing "$(store_dir)"
+}
+
+run_tests
