@@ -209,6 +209,7 @@ static void test_gitconfig_includes(void **state)
 	    "printf '[includeIf \"gitdir:~/r/\"]\\npath=inc/three\\n' >>.gitconfig;"
 	    "printf '[i]\\nthere=1\\n' >inc/four;"
 	    "printf '[includeIf \"gitdir:~/other/\"]\\npath=inc/four\\n' >>.gitconfig;"
+	    "printf '[i]\\nhome=1\\n' >inc/home; printf '[include]\\npath=~/inc/home\\n' >>.gitconfig;"
 	    "printf '[i]\\nbranch=1\\n' >inc/five;"
 	    "printf '[includeIf \"onbranch:main\"]\\npath=inc/five\\n' >>.gitconfig;"
 	    "git -C r worktree add -b side ../wt");
@@ -218,6 +219,8 @@ static void test_gitconfig_includes(void **state)
 	same_as_git("r", "i.here");
 	is_set("r", "i.here", "global\t1");
 	same_as_git("r", "i.there");
+	same_as_git("r", "i.home");
+	is_set("r", "i.home", "global\t1");
 	same_as_git("r", "i.branch");
 	is_set("r", "i.branch", "global\t1");
 	same_as_git("wt", "i.branch");

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_TESTS_RECORDGEN_H
+#define CKPT_TESTS_RECORDGEN_H
+
+/* Stores with checkpoints in them, made without a worktree. After unit.h. */
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "record/record.h"
+#include "store/pack.h"
+#include "store/store.h"
+
+UNUSED static struct store *recordgen_store(const char *name)
+{
+	struct store *store = NULL;
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", scratch, name);
+	(void)mkdir(path, 0755);
+	if (store_open_or_create(&store, path) || objects_open(store))
+		fail_msg("%s", ckpt_error_last());
+	return store;
+}
+
+/* So that what was written since is seen. */
+UNUSED static struct store *recordgen_reopen(struct store *store)
+{
+	char *worktree = xstrdup(store->worktree);
+
+	store_close(store);
+	if (store_open(&store, worktree) || objects_open(store))
+		fail_msg("%s", ckpt_error_last());
+	free(worktree);
+	return store;
+}
+
+UNUSED static char *recordgen_text(size_t max)
+{
+	size_t len = rnd((unsigned)max);
+	char *text = xmalloc(len + 1);
+
+	if (rnd(3)) {
+		rnd_text(text, len);
+	} else {
+		memset(text, 'a', len);
+		text[len] = '\0';
+	}
+	return text;
+}
+
+/* What every record must have; all else is absent. */
+UNUSED static void recordgen_plain(struct ckpt_record *out, const char *id)
+{
+	*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	snprintf(out->id, sizeof(out->id), "%s", id);
+	out->type = xstrdup("git_stash");
+	out->created_at = 1790000000;
+	out->reason = xstrdup("a reason");
+	out->source = xstrdup("test");
+	memset(out->state_hash, 'a', STATEHASH_SIZE - 1);
+	memcpy(out->state_hash, "sha256:", 7);
+}
+
+/* Write it as a checkpoint of the store, with an empty tree, and make its ref. */
+UNUSED static void recordgen_save(struct store *store, struct ckpt_record *record)
+{
+	struct pack *pack = pack_new(store, 1, 1);
+	struct ckpt_meta meta;
+
+	ckpt_meta_init(&meta);
+	strbuf_addstr(&meta.modes, "file 644 exec 755 dir 755\n");
+	assert_int_equal(pack_add_new(pack, &record->tree, OBJECT_TREE, "", 0), 0);
+	assert_int_equal(ckpt_record_write(record, &meta, pack), 0);
+	assert_int_equal(pack_commit(pack, NULL), 0);
+	pack_free(pack);
+	ckpt_meta_release(&meta);
+	assert_int_equal(refs_create(store, record->id, &record->commit), 0);
+}
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "ops/plan.h"
+#include "treegen.h"
+
+/*
+ * Trees are written as words: "a=1" is a file with the contents number 1, "a@2" a link to number 2,
+ * "d/" a directory; ":600" behind it gives permission bits. Directories on the way need not be named.
+ */
+enum { WIDTH = 32 }; /* entries that a directory has room for */
+
+static struct arena arena;
+
+static struct wt_dir *new_dir(struct wt_dir *parent, const char *path)
+{
+	struct wt_dir *dir = arena_alloc(&arena, sizeof(*dir));
+
+	memset(dir, 0, sizeof(*dir));
+	dir->path = arena_memdupz(&arena, path, strlen(path));
+	dir->parent = parent;
+	dir->entries = arena_alloc(&arena, WIDTH * sizeof(*dir->entries));
+	return dir;
+}
+
+static struct wt_entry *entry_in(struct wt_dir *dir, const char *name, size_t len)
+{
+	struct wt_entry *entry;
+
+	for (size_t i = 0; i < dir->nr; i++)
+		if (dir->entries[i].name_len == len && !memcmp(dir->entries[i].name, name, len))
+			return &dir->entries[i];
+	assert_true(dir->nr < WIDTH);
+	entry = &dir->entries[dir->nr++];
+	memset(entry, 0, sizeof(*entry));
+	entry->name = arena_memdupz(&arena, name, len);
+	entry->name_len = (uint32_t)len;
+	return entry;
+}
+
+static struct wt_dir *dir_in(struct wt_dir *parent, const char *name, size_t len)
+{
+	struct wt_entry *entry = entry_in(parent, name, len);
+	struct strbuf path = STRBUF_INIT;
+
+	if (!entry->dir) {
+		strbuf_addf(&path, "%s%s%s", parent->path, *parent->path ? "/" : "", entry->name);
+		entry->kind = WT_DIR;
+		entry->mode = 0755;
+		entry->dir = new_dir(parent, path.buf);
+		strbuf_release(&path);
+	}
+	return entry->dir;
+}
+
+static void add_word(struct wt_dir *root, char *word)
+{
+	char *colon = strrchr(word, ':'), *sign, *slash;
+	struct wt_dir *dir = root;
+	struct wt_entry *entry;
+
+	if (colon)
+		*colon = '\0';
+	while ((slash = strchr(word, '/')) && slash[1]) {
+		dir = dir_in(dir, word, (size_t)(slash - word));
+		word = slash + 1;
+	}
+	if (slash) {
+		(void)dir_in(dir, word, (size_t)(slash - word));
+		entry = entry_in(dir, word, (size_t)(slash - word));
+	} else {
+		sign = strpbrk(word, "=@");
+		assert_non_null(sign);
+		entry = entry_in(dir, word, (size_t)(sign - word));
+		entry->kind = *sign == '@' ? WT_LINK : WT_FILE;
+		entry->mode = *sign == '@' ? 0 : 0644;
+		memset(entry->oid.id, atoi(sign + 1), OID_SIZE);
+		memset(entry->sha256, atoi(sign + 1), SHA256_SIZE);
+		entry->flags = WT_KNOWN;
+	}
+	if (colon)
+		entry->mode = (uint16_t)strtoul(colon + 1, NULL, 8);
+}
+
+static void sort_all(struct wt_dir *dir)
+{
+	if (dir->nr)
+		qsort(dir->entries, dir->nr, sizeof(*dir->entries), wt_entry_compare);
+	for (size_t i = 0; i < dir->nr; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			sort_all(dir->entries[i].dir);
+}
+
+static struct wt_dir *tree(const char *text)
+{
+	struct wt_dir *root = new_dir(NULL, "");
+	char *copy = xstrdup(text), *rest = copy, *word;
+
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			add_word(root, word);
+	free(copy);
+	sort_all(root);
+	return root;
+}
+
+/* What plan_make() says, as text. */
+static void describe(struct strbuf *out, const struct plan *plan)
+{
+	static const char *const kinds[] = { [PLAN_CREATE] = "create",	 [PLAN_OVERWRITE] = "overwrite",
+					     [PLAN_CHMOD] = "chmod",	 [PLAN_REPLACE] = "replace",
+					     [PLAN_REMOVE] = "remove", [PLAN_RMDIR] = "rmdir" };
+	static const char *const operations[] = { [UNDO_CREATE] = "create",
+						  [UNDO_MODIFY] = "modify",
+						  [UNDO_DELETE] = "delete" };
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct plan_action *action = &plan->actions[i];
+
+		strbuf_addf(out, "%s%s %s", i ? ", " : "", kinds[action->kind], action->path);
+		/* Each side is given where there is one. */
+		assert_true((action->target != NULL) == (action->kind < PLAN_REMOVE));
+		assert_true((action->current != NULL) == (action->kind != PLAN_CREATE));
+	}
+	strbuf_addstr(out, " |");
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		strbuf_addf(out, " %s %s", operations[plan->rows[i].operation], plan->rows[i].path);
+		assert_true(plan->rows[i].summary && *plan->rows[i].summary);
+	}
+	strbuf_addstr(out, " |");
+	for (size_t i = 0; i < plan->kept_nr; i++)
+		strbuf_addf(out, " %s (%s)", plan->kept[i].path, plan->kept[i].why);
+}
+
+struct row {
+	const char *target, *current;
+	const char *expected; /* actions | rows | kept */
+	const char *paths;    /* sorted words, or NULL */
+	const char *protect;  /* a path, or NULL */
+	bool no_delete;
+};
+
+static const char *protect_one(const char *path, bool is_dir, void *payload)
+{
+	(void)is_dir;
+	return payload && !strcmp(path, payload) ? "precious" : NULL;
+}
+
+static void check_row(const struct row *row)
+{
+	struct compare_side target = { .root = tree(row->target) };
+	struct compare_side current = { .root = tree(row->current) };
+	struct strlist paths = STRLIST_INIT;
+	struct plan_opts opts = {
+		.target = &target,
+		.current = &current,
+		.paths = &paths,
+		.no_delete = row->no_delete,
+		.protect = protect_one,
+		.payload = (void *)row->protect,
+	};
+	struct strbuf actual = STRBUF_INIT;
+	struct plan plan;
+	char *copy = xstrdup(row->paths ? row->paths : ""), *rest = copy, *word;
+
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			strlist_add(&paths, word);
+	free(copy);
+	assert_int_equal(plan_make(&plan, &opts), 0);
+	describe(&actual, &plan);
+	if (strcmp(actual.buf, row->expected))
+		print_message("target '%s', current '%s'\n", row->target, row->current);
+	assert_string_equal(actual.buf, row->expected);
+	assert_true(plan_is_empty(&plan) == !plan.nr);
+	plan_release(&plan);
+	plan_release(&plan); /* harmless */
+	strbuf_release(&actual);
+	strlist_release(&paths);
+}
+
+static void check_rows(const struct row *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		check_row(&rows[i]);
+	arena_release(&arena);
+}
+
+#define CHECK(...)                                            \
+	do {                                                  \
+		static const struct row rows[] = __VA_ARGS__; \
+		check_rows(rows, ARRAY_SIZE(rows));           \
+	} while (0)
+
+static void test_plan_equal_trees_need_nothing(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "", "", " | |", NULL, NULL, false },
+		{ "a=1 d/ e/f=2:600 l@3", "a=1 d/ e/f=2:600 l@3", " | |", NULL, NULL, false },
+	});
+}
+
+static void test_plan_creates(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "a=1", "", "create a | delete a |", NULL, NULL, false },
+		{ "l@1", "", "create l | delete l |", NULL, NULL, false },
+		{ "d/", "", "create d | delete d |", NULL, NULL, false },
+		/* A directory with all below it is one action, and no row of its own. */
+		{ "d/a=1 d/e/b=2 d/f/", "", "create d | delete d/a delete d/e/b delete d/f |", NULL, NULL,
+		  false },
+		{ "d/a=1 d/b=1", "d/a=1", "create d/b | delete d/b |", NULL, NULL, false },
+	});
+}
+
+static void test_plan_overwrites_and_changes_modes(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "a=1", "a=2", "overwrite a | modify a |", NULL, NULL, false },
+		{ "a=1:600", "a=2:755", "overwrite a | modify a |", NULL, NULL, false },
+		{ "l@1", "l@2", "overwrite l | modify l |", NULL, NULL, false },
+		{ "a=1:600", "a=1", "chmod a | modify a |", NULL, NULL, false },
+		{ "a=1:4755", "a=1:755", "chmod a | modify a |", NULL, NULL, false },
+		{ "d/:700 d/a=1", "d/ d/a=1", "chmod d | modify d |", NULL, NULL, false },
+		{ "d/:700 d/a=1", "d/ d/a=2", "chmod d, overwrite d/a | modify d modify d/a |", NULL, NULL,
+		  false },
+		{ "d/:2755", "d/", "chmod d | modify d |", NULL, NULL, false },
+	});
+}
+
+static void test_plan_replaces_kinds_in_all_directions(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "x=1", "x@1", "replace x | modify x |", NULL, NULL, false },
+		{ "x@1", "x=1", "replace x | modify x |", NULL, NULL, false },
+		{ "x=1", "x/", "replace x | modify x |", NULL, NULL, false },
+		{ "x/", "x=1", "replace x | modify x |", NULL, NULL, false },
+		{ "x@1", "x/", "replace x | modify x |", NULL, NULL, false },
+		{ "x/", "x@1", "replace x | modify x |", NULL, NULL, false },
+		/* "x" as a file and "x/" as a directory do not stand side by side in git's order. */
+		{ "x=1 x-a=1 x.b=1", "x/a=1 x-a=1 x.b=1", "replace x | modify x |", NULL, NULL, false },
+		{ "x/a=1 x-a=1 x.b=1", "x=1 x-a=1 x.b=1", "replace x | modify x |", NULL, NULL, false },
+	});
+}
+
+static void test_plan_removes(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "", "a=1", "remove a | create a |", NULL, NULL, false },
+		{ "", "l@1", "remove l | create l |", NULL, NULL, false },
+		{ "", "d/", "rmdir d | create d |", NULL, NULL, false },
+		/* A directory that the plan empties goes, the deepest first, without a row. */
+		{ "", "d/a=1 d/e/b=1", "remove d/e/b, rmdir d/e, remove d/a, rmdir d | create d/a "
+				       "create d/e/b |",
+		  NULL, NULL, false },
+		{ "d/", "d/a=1", "remove d/a | create d/a |", NULL, NULL, false },
+		{ "d/a=1", "d/a=1 d/b=1", "remove d/b | create d/b |", NULL, NULL, false },
+	});
+}
+
+static void test_plan_keeps_what_is_protected(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "", "a=1 b=1", "remove b | create b | a (precious)", NULL, "a", false },
+		{ "", "d/a=1 d/b=1", "remove d/b | create d/b | d/a (precious)", NULL, "d/a", false },
+		{ "", "d/a=1 d/e/b=1", " | | d (precious)", NULL, "d", false },
+		{ "", "d/e/a=1 d/f/b=1", "remove d/f/b, rmdir d/f | create d/f/b | d/e/a (precious)", NULL,
+		  "d/e/a", false },
+		/* Only what would go is kept: the checkpoint has this one. */
+		{ "a=1", "a=2", "overwrite a | modify a |", NULL, "a", false },
+		{ "a=1", "a=1", " | |", NULL, "a", false },
+	});
+}
+
+static void test_plan_without_deletions(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "", "a=1 d/b=1 e/", " | |", NULL, NULL, true },
+		{ "a=1 b=2", "a=3 c=1", "overwrite a, create b | modify a delete b |", NULL, NULL, true },
+	});
+}
+
+static void test_plan_is_limited_to_paths(void **state)
+{
+	(void)state;
+	CHECK({
+		{ "a=1 b=1", "a=2 b=2", "overwrite a | modify a |", "a", NULL, false },
+		{ "d/a=1 d/b=1 e=1", "d/a=2 d/b=2 e=2", "overwrite d/a, overwrite d/b | modify d/a modify "
+							"d/b |",
+		  "d", NULL, false },
+		{ "", "a=1 ab=1", "remove a | create a |", "a", NULL, false },
+		{ "d/:700 d/a=1", "d/ d/a=2", "overwrite d/a | modify d/a |", "d/a", NULL, false },
+		{ "d/a=1 d/b=1", "", "create d | delete d/a |", "d/a", NULL, false },
+		/* The directory around it is nobody's business. */
+		{ "", "d/a=1", "remove d/a | create d/a |", "d/a", NULL, false },
+		{ "a=1 b=1 c=1", "", "create a, create c | delete a delete c |", "a c", NULL, false },
+		{ "x=1 y=1", "x/ y/", "replace y | modify y |", "y", NULL, false },
+	});
+}
+
+static void test_plan_order(void **state)
+{
+	(void)state;
+	/* Removals behind all others, and of these the deepest first. */
+	CHECK({
+		{ "a=1 c/d=1 m=1:600 z=1", "b=1 c/d=2 c/e/f=1 m=1 y/x/w=1 z/",
+		  "create a, overwrite c/d, chmod m, replace z, remove y/x/w, rmdir y/x, rmdir y, remove "
+		  "c/e/f, rmdir c/e, remove b | delete a create b modify c/d create c/e/f modify m create "
+		  "y/x/w modify z |",
+		  NULL, NULL, false },
+	});
+}
+
+/* --- random trees --- */
+
+static size_t index_of(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (!strcmp(plan->actions[i].path, path))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Whether an action on `path`, or a creation or replacement around it, is in the plan. */
+static bool covered(const struct plan *plan, const char *path)
+{
+	char *copy = xstrdup(path), *slash;
+	bool found = index_of(plan, path) != SIZE_MAX;
+
+	while (!found && (slash = strrchr(copy, '/'))) {
+		size_t at;
+
+		*slash = '\0';
+		at = index_of(plan, copy);
+		found = at != SIZE_MAX && (plan->actions[at].kind == PLAN_CREATE ||
+					   plan->actions[at].kind == PLAN_REPLACE);
+	}
+	free(copy);
+	return found;
+}
+
+static bool same(const struct wt_entry *a, const struct wt_entry *b)
+{
+	return a && b && a->kind == b->kind && (a->kind == WT_LINK || a->mode == b->mode) &&
+	       (a->kind == WT_DIR || oid_equal(&a->oid, &b->oid));
+}
+
+struct sides {
+	const struct plan *plan;
+	const struct wt_dir *other;
+};
+
+/* Everything that differs is in the plan, and nothing else is. */
+static void check_side(const struct sides *sides, const struct wt_dir *dir)
+{
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		struct strbuf path = STRBUF_INIT;
+		const struct wt_entry *twin;
+
+		strbuf_addf(&path, "%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
+		twin = wt_find(sides->other, path.buf);
+		if (same(entry, twin))
+			assert_true(index_of(sides->plan, path.buf) == SIZE_MAX);
+		else
+			assert_true(covered(sides->plan, path.buf));
+		if (entry->kind == WT_DIR)
+			check_side(sides, entry->dir);
+		strbuf_release(&path);
+	}
+}
+
+static void test_plan_of_random_trees(void **state)
+{
+	(void)state;
+	for (int round = 0; round < rounds(2000); round++) {
+		struct compare_side target = { .root = treegen(&arena, NULL, "", 3, 6) };
+		struct compare_side current = { .root = treegen(&arena, NULL, "", 3, 6) };
+		struct plan_opts opts = { .target = &target, .current = &current };
+		struct plan plan;
+		bool removing = false;
+
+		assert_int_equal(plan_make(&plan, &opts), 0);
+		check_side(&(struct sides){ &plan, current.root }, target.root);
+		check_side(&(struct sides){ &plan, target.root }, current.root);
+		for (size_t i = 0; i < plan.nr; i++) {
+			bool removal = plan.actions[i].kind >= PLAN_REMOVE;
+
+			assert_true(removal || !removing);
+			removing = removal;
+			if (i && (plan.actions[i - 1].kind >= PLAN_REMOVE) == removal)
+				assert_true(removal ? strcmp(plan.actions[i - 1].path,
+							     plan.actions[i].path) > 0 :
+						      strcmp(plan.actions[i - 1].path,
+							     plan.actions[i].path) < 0);
+		}
+		for (size_t i = 1; i < plan.rows_nr; i++)
+			assert_true(strcmp(plan.rows[i - 1].path, plan.rows[i].path) < 0);
+		plan_release(&plan);
+		arena_release(&arena);
+	}
+}
+
+static void test_plan_concerns(void **state)
+{
+	char *items[] = { (char *)"a/b", (char *)"c" };
+	struct strlist paths = { .items = items, .nr = 2 };
+
+	(void)state;
+	assert_true(plan_concerns(&paths, "a"));
+	assert_true(plan_concerns(&paths, "a/b"));
+	assert_true(plan_concerns(&paths, "a/b/x"));
+	assert_true(plan_concerns(&paths, "c"));
+	assert_true(plan_concerns(&paths, "c/x/y"));
+	assert_false(plan_concerns(&paths, "a/bb"));
+	assert_false(plan_concerns(&paths, "a/c"));
+	assert_false(plan_concerns(&paths, "b"));
+	assert_false(plan_concerns(&paths, "cc"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plan_equal_trees_need_nothing),
+		cmocka_unit_test(test_plan_creates),
+		cmocka_unit_test(test_plan_overwrites_and_changes_modes),
+		cmocka_unit_test(test_plan_replaces_kinds_in_all_directions),
+		cmocka_unit_test(test_plan_removes),
+		cmocka_unit_test(test_plan_keeps_what_is_protected),
+		cmocka_unit_test(test_plan_without_deletions),
+		cmocka_unit_test(test_plan_is_limited_to_paths),
+		cmocka_unit_test(test_plan_order),
+		cmocka_unit_test(test_plan_of_random_trees),
+		cmocka_unit_test(test_plan_concerns),
+	};
+
+	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include "store/objects.h"
+#include "unit.h"
+
+#include "recordgen.h"
+
+static const char id[] = "chk_20260930_123456_0af9be";
+
+static void random_list(struct strlist *out)
+{
+	for (unsigned n = rnd(5); n; n--)
+		strlist_take(out, recordgen_text(20));
+}
+
+static void random_record(struct ckpt_record *out)
+{
+	*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	strcpy(out->id, id);
+	out->type = xstrdup(rnd(2) ? "git_stash" : "file_backup");
+	out->created_at = 1 + (int64_t)(rnd64() % 253402300799u);
+	out->reason = recordgen_text(200);
+	out->source = recordgen_text(30);
+	out->step = rnd(2) ? -1 : (int64_t)(rnd64() >> (1 + rnd(62)));
+	out->expiry = rnd(2) ? 0 : 1 + (int64_t)(rnd64() % 253402300799u);
+	out->pinned = rnd(2);
+	out->include_ignored = rnd(2);
+	out->include_sensitive = rnd(2);
+	random_list(&out->scope);
+	random_list(&out->state_keys);
+	random_list(&out->warnings);
+	rnd_bytes(&out->tree, sizeof(out->tree));
+	memcpy(out->state_hash, "sha256:", 7);
+	for (int i = 7; i < STATEHASH_SIZE - 1; i++)
+		out->state_hash[i] = "0123456789abcdef"[rnd(16)];
+	out->files = rnd64() >> (1 + rnd(62));
+	out->bytes = rnd64() >> (1 + rnd(62));
+	out->changed = rnd64() >> (1 + rnd(62));
+	out->missing = rnd(3) ? 0 : rnd64() >> (1 + rnd(62));
+	out->base = rnd(2) ? NULL : xstrdup("chk_20260930_123456_0af9bd");
+	out->head = rnd(2) ? NULL : recordgen_text(45);
+	out->branch = rnd(2) ? NULL : recordgen_text(30);
+	out->operation = rnd(2) ? NULL : xstrdup("rebase");
+}
+
+static void check_string(const char *a, const char *b)
+{
+	if (!a || !b)
+		assert_ptr_equal(a, b);
+	else
+		assert_string_equal(a, b);
+}
+
+static void check_equal(const struct ckpt_record *a, const struct ckpt_record *b)
+{
+	assert_string_equal(a->id, b->id);
+	assert_true(oid_equal(&a->commit, &b->commit));
+	assert_true(oid_equal(&a->tree, &b->tree));
+	assert_true(oid_equal(&a->meta, &b->meta));
+	check_string(a->type, b->type);
+	assert_int_equal(a->created_at, b->created_at);
+	check_string(a->reason, b->reason);
+	check_string(a->source, b->source);
+	assert_int_equal(a->step, b->step);
+	assert_int_equal(a->expiry, b->expiry);
+	assert_int_equal(a->pinned, b->pinned);
+	assert_int_equal(a->include_ignored, b->include_ignored);
+	assert_int_equal(a->include_sensitive, b->include_sensitive);
+	assert_true(strlist_equal(&a->scope, &b->scope));
+	assert_true(strlist_equal(&a->state_keys, &b->state_keys));
+	assert_true(strlist_equal(&a->warnings, &b->warnings));
+	assert_string_equal(a->state_hash, b->state_hash);
+	assert_int_equal(a->files, b->files);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->changed, b->changed);
+	assert_int_equal(a->missing, b->missing);
+	check_string(a->base, b->base);
+	check_string(a->head, b->head);
+	check_string(a->branch, b->branch);
+	check_string(a->operation, b->operation);
+}
+
+static void random_meta(struct ckpt_meta *out)
+{
+	char bytes[64];
+
+	ckpt_meta_init(out);
+	for (unsigned n = rnd(4); n; n--) {
+		rnd_bytes(bytes, sizeof(bytes));
+		strbuf_add(&out->modes, bytes, rnd(sizeof(bytes)));
+	}
+	for (unsigned n = rnd(6); n; n--) {
+		char *path = recordgen_text(30);
+
+		skip_list_add(&out->skips, path, (enum skip_why)rnd(SKIP_SPECIAL + 1));
+		free(path);
+	}
+	skip_list_sort(&out->skips);
+	for (unsigned n = rnd(5); n; n--) {
+		char *key = recordgen_text(20);
+		bool taken = !*key;
+
+		for (size_t i = 0; i < out->states_nr; i++)
+			taken = taken || !strcmp(out->states[i].key, key);
+		rnd_bytes(bytes, sizeof(bytes));
+		if (!taken)
+			ckpt_meta_add_state(out, key, bytes, rnd(sizeof(bytes)));
+		free(key);
+	}
+}
+
+static void check_meta(const struct ckpt_meta *a, const struct ckpt_meta *b)
+{
+	assert_int_equal(a->modes.len, b->modes.len);
+	assert_memory_equal(a->modes.buf, b->modes.buf, a->modes.len);
+	assert_int_equal(a->skips.nr, b->skips.nr);
+	for (size_t i = 0; i < a->skips.nr; i++) {
+		assert_string_equal(a->skips.items[i].path, b->skips.items[i].path);
+		assert_int_equal(a->skips.items[i].why, b->skips.items[i].why);
+	}
+	assert_int_equal(a->states_nr, b->states_nr);
+	/* In any order. */
+	for (size_t i = 0; i < a->states_nr; i++) {
+		size_t j = 0;
+
+		while (j < b->states_nr && strcmp(a->states[i].key, b->states[j].key))
+			j++;
+		assert_true(j < b->states_nr);
+		assert_int_equal(a->states[i].len, b->states[j].len);
+		assert_memory_equal(a->states[i].value, b->states[j].value, a->states[i].len);
+	}
+}
+
+static void test_record_round_trip(void **state)
+{
+	enum { RECORDS = 150 };
+	struct store *store = recordgen_store("round");
+	struct pack *pack = pack_new(store, 1, 1);
+	static struct ckpt_record records[RECORDS];
+	static struct ckpt_meta metas[RECORDS];
+
+	(void)state;
+	for (int i = 0; i < RECORDS; i++) {
+		random_record(&records[i]);
+		random_meta(&metas[i]);
+		/* A tree that is there, so that git has nothing to complain about. */
+		assert_int_equal(pack_add_new(pack, &records[i].tree, OBJECT_TREE, "", 0), 0);
+		assert_int_equal(ckpt_record_write(&records[i], &metas[i], pack), 0);
+	}
+	assert_int_equal(pack_commit(pack, NULL), 0);
+	pack_free(pack);
+	store = recordgen_reopen(store);
+	for (int i = 0; i < RECORDS; i++) {
+		struct ref_item ref = { .commit = records[i].commit };
+		struct ckpt_record back;
+		struct ckpt_meta meta;
+
+		strcpy(ref.id, id);
+		if (ckpt_record_read(&back, store, &ref))
+			fail_msg("%s", ckpt_error_last());
+		check_equal(&records[i], &back);
+		assert_int_equal(ckpt_meta_read(&meta, store, &back, false), 0);
+		check_meta(&metas[i], &meta);
+		ckpt_meta_release(&meta);
+		assert_int_equal(ckpt_meta_read(&meta, store, &back, true), 0);
+		assert_int_equal(meta.modes.len, metas[i].modes.len);
+		assert_int_equal(meta.states_nr + meta.skips.nr, 0);
+		ckpt_meta_release(&meta);
+		ckpt_record_release(&back);
+		ckpt_record_release(&records[i]);
+		ckpt_meta_release(&metas[i]);
+	}
+	sh("git --git-dir='%s' fsck --full --strict --no-dangling", store->path);
+	store_close(store);
+}
+
+/* The subject is "<first line of the reason> | <time> | <source>". */
+static void test_record_subject_is_for_people(void **state)
+{
+	struct store *store = recordgen_store("subject");
+	struct strbuf out = STRBUF_INIT;
+	struct ckpt_record record;
+
+	(void)state;
+	recordgen_plain(&record, id);
+	free(record.reason);
+	record.reason = xstrdup("before the | change\nand more\n\nType: forged");
+	recordgen_save(store, &record);
+	ask(&out, "git --git-dir='%s' log -1 --format=%%s%%n%%an%%n%%at%%n%%P refs/checkpoints/%s", store->path,
+	    id);
+	{
+		char expect[256], hex[OID_HEX + 1];
+
+		snprintf(expect, sizeof(expect),
+			 "before the | change | 2026-09-21T14:13:20Z | test\ngit-checkpoint\n1790000000\n%s\n",
+			 oid_hex(hex, &record.meta));
+		assert_string_equal(out.buf, expect);
+	}
+	{
+		struct ref_item ref = { .commit = record.commit };
+		struct ckpt_record back;
+
+		strcpy(ref.id, id);
+		store = recordgen_reopen(store);
+		assert_int_equal(ckpt_record_read(&back, store, &ref), 0);
+		assert_string_equal(back.reason, record.reason);
+		assert_string_equal(back.type, "git_stash");
+		ckpt_record_release(&back);
+	}
+	ckpt_record_release(&record);
+	strbuf_release(&out);
+	store_close(store);
+}
+
+/* A time beyond year 9999 must not make the whole record unreadable. */
+static void test_record_expiry_far_in_the_future(void **state)
+{
+	static const int64_t late[] = { 253402300799, 253402300800, 604800000000000, INT64_MAX };
+	struct store *store = recordgen_store("late");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(late); i++) {
+		char name[CKPT_ID_SIZE];
+		struct ref_item ref = { .id = "" };
+		struct ckpt_record record, back;
+
+		snprintf(name, sizeof(name), "chk_20260930_123456_%06zx", i);
+		recordgen_plain(&record, name);
+		record.expiry = late[i];
+		recordgen_save(store, &record);
+		store = recordgen_reopen(store);
+		strcpy(ref.id, name);
+		ref.commit = record.commit;
+		assert_int_equal(ckpt_record_read(&back, store, &ref), 0);
+		assert_int_equal(back.expiry, 253402300799);
+		assert_false(ckpt_record_expired(&back, clock_now()));
+		ckpt_record_release(&back);
+		ckpt_record_release(&record);
+	}
+	store_close(store);
+}
+
+/* Metadata depend on nothing but themselves: equal ones are one commit. */
+static void test_record_equal_metadata_are_shared(void **state)
+{
+	struct store *store = recordgen_store("shared");
+	struct pack *pack = pack_new(store, 1, 1);
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		struct ckpt_meta a, b;
+		struct oid first, second;
+
+		random_meta(&a);
+		ckpt_meta_init(&b);
+		strbuf_add(&b.modes, a.modes.buf, a.modes.len);
+		for (size_t i = 0; i < a.skips.nr; i++)
+			skip_list_add(&b.skips, a.skips.items[i].path, a.skips.items[i].why);
+		/* Given in another order. */
+		for (size_t i = a.states_nr; i--;)
+			ckpt_meta_add_state(&b, a.states[i].key, a.states[i].value, a.states[i].len);
+		assert_int_equal(ckpt_meta_write(&first, &a, pack), 0);
+		assert_int_equal(ckpt_meta_write(&second, &b, pack), 0);
+		assert_true(oid_equal(&first, &second));
+		strbuf_addch(&b.modes, 'x');
+		assert_int_equal(ckpt_meta_write(&second, &b, pack), 0);
+		assert_false(oid_equal(&first, &second));
+		ckpt_meta_release(&a);
+		ckpt_meta_release(&b);
+	}
+	pack_free(pack);
+	store_close(store);
+}
+
+/* Keys that are no names of files, or look as if they were encoded already. */
+static void test_record_state_keys_may_be_anything(void **state)
+{
+	static const char *const keys[] = { ".", "..", ".git", "/", "a/b", "%41", "A", "%", "%4", "%zz", "%2e",
+					    "%25", "%2541", " ", "\n", "\xff", "state", "a.b" };
+	struct store *store = recordgen_store("keys");
+	struct pack *pack = pack_new(store, 1, 1);
+	struct ckpt_record record;
+	struct ckpt_meta meta, back;
+
+	(void)state;
+	recordgen_plain(&record, id);
+	ckpt_meta_init(&meta);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		ckpt_meta_add_state(&meta, keys[i], keys[i], strlen(keys[i]));
+	assert_int_equal(ckpt_meta_write(&record.meta, &meta, pack), 0);
+	assert_int_equal(pack_commit(pack, NULL), 0);
+	pack_free(pack);
+	store = recordgen_reopen(store);
+	assert_int_equal(ckpt_meta_read(&back, store, &record, false), 0);
+	check_meta(&meta, &back);
+	sh("git --git-dir='%s' -c fsck.hasDotgit=error fsck --full --strict --no-dangling", store->path);
+	ckpt_meta_release(&meta);
+	ckpt_meta_release(&back);
+	ckpt_record_release(&record);
+	store_close(store);
+}
+
+/* ---- damage ---- */
+
+/* Any bytes as the commit, the metadata commit or one of the trees: read, or refused, no more. */
+static void test_record_damaged_bytes_never_crash(void **state)
+{
+	enum { VARIANTS = 400 };
+	struct store *store = recordgen_store("damage");
+	struct strbuf text = STRBUF_INIT;
+	static struct oid variants[VARIANTS];
+	struct ckpt_record record;
+	struct pack *pack;
+	unsigned good = 0, bad = 0;
+
+	(void)state;
+	random_record(&record);
+	free(record.reason);
+	record.reason = xstrdup("odd\n\xff");
+	recordgen_save(store, &record);
+	store = recordgen_reopen(store);
+	assert_int_equal(objects_read(&text, store, &record.commit, OBJECT_COMMIT), 0);
+	pack = pack_new(store, 1, 1);
+	for (int i = 0; i < VARIANTS; i++) {
+		size_t len = rnd(4) ? text.len : rnd((unsigned)text.len);
+		char *copy = xmemdupz(text.buf, len);
+
+		for (unsigned n = rnd(6); n && len; n--) {
+			static const char odd[] = "\n\n\": \0\\0a";
+
+			copy[rnd((unsigned)len)] = rnd(2) ? (char)rnd(256) : odd[rnd(sizeof(odd) - 1)];
+		}
+		assert_int_equal(pack_add_new(pack, &variants[i], OBJECT_COMMIT, copy, len), 0);
+		free(copy);
+	}
+	assert_int_equal(pack_commit(pack, NULL), 0);
+	pack_free(pack);
+	store = recordgen_reopen(store);
+	for (int i = 0; i < VARIANTS; i++) {
+		struct ref_item ref = { .commit = variants[i] };
+		struct ckpt_record back;
+		int err;
+
+		strcpy(ref.id, id);
+		err = ckpt_record_read(&back, store, &ref);
+		if (err) {
+			assert_int_equal(err, CKPT_ECORRUPT);
+			assert_non_null(strstr(ckpt_error_last(), id));
+			bad++;
+			continue;
+		}
+		assert_true(back.type && back.reason && back.source && back.created_at);
+		assert_int_equal(strlen(back.state_hash), STATEHASH_SIZE - 1);
+		{
+			struct ckpt_meta meta;
+
+			err = ckpt_meta_read(&meta, store, &back, false);
+			assert_true(!err || err == CKPT_ECORRUPT);
+			if (!err)
+				ckpt_meta_release(&meta);
+		}
+		good++;
+		ckpt_record_release(&back);
+	}
+	assert_true(good > 20);
+	assert_true(bad > 50);
+	ckpt_record_release(&record);
+	strbuf_release(&text);
+	store_close(store);
+}
+
+/* The parts of the metadata, each replaced by noise. */
+static void test_record_damaged_metadata_never_crash(void **state)
+{
+	struct store *store = recordgen_store("meta");
+	struct pack *pack = pack_new(store, 1, 1);
+	struct ckpt_record records[200];
+	unsigned good = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
+		static const char *const names[] = { "left-out", "missing", "modes", "state", "other" };
+		struct strbuf tree = STRBUF_INIT, commit = STRBUF_INIT, bytes = STRBUF_INIT;
+		struct oid oid;
+		char hex[OID_HEX + 1];
+
+		recordgen_plain(&records[i], id);
+		for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
+			static const char *const pieces[] = { "unreadable a", "special ", " ", "x", "100644 k",
+							      "oversize b c", "" };
+
+			strbuf_reset(&bytes);
+			for (unsigned k = rnd(3); k; k--) {
+				strbuf_addstr(&bytes, pieces[rnd(ARRAY_SIZE(pieces))]);
+				if (rnd(3))
+					strbuf_addch(&bytes, 0);
+			}
+			if (n == 3 && rnd(3))
+				strbuf_reset(&bytes);
+			assert_int_equal(pack_add_new(pack, &oid,
+						      (n == 3) == !rnd(6) ? OBJECT_BLOB : OBJECT_TREE,
+						      bytes.buf, bytes.len),
+					 0);
+			if (!rnd(8))
+				rnd_bytes(&oid, sizeof(oid));
+			strbuf_addf(&tree, "%s %s", strcmp(names[n], "state") ? "100644" : "40000", names[n]);
+			strbuf_addch(&tree, 0);
+			strbuf_add(&tree, oid.id, OID_SIZE);
+		}
+		if (!rnd(4))
+			strbuf_setlen(&tree, rnd((unsigned)tree.len));
+		assert_int_equal(pack_add_new(pack, &oid, OBJECT_TREE, tree.buf, tree.len), 0);
+		strbuf_addf(&commit, "tree %s\nx", oid_hex(hex, &oid));
+		if (!rnd(6))
+			strbuf_setlen(&commit, rnd((unsigned)commit.len));
+		assert_int_equal(pack_add_new(pack, &records[i].meta, OBJECT_COMMIT, commit.buf, commit.len), 0);
+		strbuf_release(&tree);
+		strbuf_release(&commit);
+		strbuf_release(&bytes);
+	}
+	assert_int_equal(pack_commit(pack, NULL), 0);
+	pack_free(pack);
+	store = recordgen_reopen(store);
+	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
+		struct ckpt_meta meta;
+		int err = ckpt_meta_read(&meta, store, &records[i], false);
+
+		assert_true(!err || err == CKPT_ECORRUPT);
+		if (err)
+			assert_non_null(strstr(ckpt_error_last(), id));
+		else
+			ckpt_meta_release(&meta);
+		good += !err;
+		ckpt_record_release(&records[i]);
+	}
+	assert_true(good > 5);
+	store_close(store);
+}
+
+static void test_record_missing_or_foreign_commits_are_damage(void **state)
+{
+	struct store *store = recordgen_store("foreign");
+	struct ref_item ref = { .id = "" };
+	struct ckpt_record record, back;
+
+	(void)state;
+	strcpy(ref.id, id);
+	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
+	assert_non_null(strstr(ckpt_error_last(), "ref is empty"));
+	memset(&ref.commit, 7, sizeof(ref.commit));
+	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
+	assert_non_null(strstr(ckpt_error_last(), id));
+	/* The record of one under the name of another. */
+	recordgen_plain(&record, "chk_20260101_000000_000000");
+	recordgen_save(store, &record);
+	store = recordgen_reopen(store);
+	ref.commit = record.commit;
+	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
+	ref.commit = record.tree;
+	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
+	ckpt_record_release(&record);
+	store_close(store);
+}
+
+static void test_record_confidence_and_expiry(void **state)
+{
+	struct ckpt_record record = { .files = 3 };
+
+	(void)state;
+	assert_true(ckpt_record_confidence(&record) == 1.0);
+	record.missing = 1;
+	assert_true(ckpt_record_confidence(&record) == 0.75);
+	record.files = 0;
+	assert_true(ckpt_record_confidence(&record) == 0.0);
+	record.missing = 0;
+	assert_true(ckpt_record_confidence(&record) == 1.0);
+	record.files = 1000000000;
+	record.missing = 1;
+	assert_true(ckpt_record_confidence(&record) < 1.0);
+	assert_false(ckpt_record_expired(&record, INT64_MAX));
+	record.expiry = 100;
+	assert_false(ckpt_record_expired(&record, 99));
+	assert_true(ckpt_record_expired(&record, 100));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_record_round_trip),
+		cmocka_unit_test(test_record_subject_is_for_people),
+		cmocka_unit_test(test_record_expiry_far_in_the_future),
+		cmocka_unit_test(test_record_equal_metadata_are_shared),
+		cmocka_unit_test(test_record_state_keys_may_be_anything),
+		cmocka_unit_test(test_record_damaged_bytes_never_crash),
+		cmocka_unit_test(test_record_damaged_metadata_never_crash),
+		cmocka_unit_test(test_record_missing_or_foreign_commits_are_damage),
+		cmocka_unit_test(test_record_confidence_and_expiry),
+	};
+
+	return cmocka_run_group_tests_name("record", tests, unit_setup, unit_teardown);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/refs.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "store/pack.h"
+#include "store/store.h"
+#include "unit.h"
+
+static struct store *store;
+static struct oid commit; /* one that is there, so that git takes the refs */
+
+static int setup(void **state)
+{
+	static const char text[] = "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n"
+				   "author A <a@b> 0 +0000\ncommitter A <a@b> 0 +0000\n\nx\n";
+	struct pack *pack;
+	struct oid tree;
+	int err;
+
+	if (unit_setup(state))
+		return -1;
+	sh("mkdir worktree");
+	if (store_open_or_create(&store, in_scratch("worktree")) || objects_open(store))
+		return -1;
+	pack = pack_new(store, 1, 1);
+	err = pack_add_new(pack, &tree, OBJECT_TREE, "", 0) ||
+	      pack_add_new(pack, &commit, OBJECT_COMMIT, text, strlen(text)) || pack_commit(pack, NULL);
+	pack_free(pack);
+	return err ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+	store_close(store);
+	return unit_teardown(state);
+}
+
+/* Each test begins without refs. */
+static int no_refs(void **state)
+{
+	(void)state;
+	sh("cd '%s'; rm -rf refs/checkpoints packed-refs; mkdir refs/checkpoints", store->path);
+	return 0;
+}
+
+static void test_refs_valid_id(void **state)
+{
+	static const char good[] = "chk_20260930_123456_0af9be";
+
+	(void)state;
+	assert_true(refs_valid_id(good));
+	assert_true(refs_valid_id("chk_00000000_000000_000000"));
+	assert_false(refs_valid_id(""));
+	/* Every other length, and every character that does not belong. */
+	for (size_t len = 0; len < strlen(good); len++) {
+		char *cut = xmemdupz(good, len);
+
+		assert_false(refs_valid_id(cut));
+		free(cut);
+	}
+	assert_false(refs_valid_id("chk_20260930_123456_0af9be0"));
+	assert_false(refs_valid_id("chk_20260930_123456_0af9be.lock"));
+	for (size_t at = 0; at < strlen(good); at++)
+		for (int c = 1; c < 256; c++) {
+			bool digit = c >= '0' && c <= '9', hex = digit || (c >= 'a' && c <= 'f'), expect;
+			char id[32];
+
+			strcpy(id, good);
+			id[at] = (char)c;
+			expect = good[at] == '_' || at < 3 ? c == good[at] : at >= 20 ? hex : digit;
+			if (refs_valid_id(id) != expect)
+				fail_msg("'%s'", id);
+		}
+}
+
+static void make_id(char out[CKPT_ID_SIZE], unsigned n)
+{
+	snprintf(out, CKPT_ID_SIZE, "chk_%08u_%06u_%06x", 20260101 + n % 28, n % 240000, n & 0xffffff);
+}
+
+/* What we list is what git lists, loose or packed, in the order of ids. */
+static void check_list(void)
+{
+	struct strbuf expect = STRBUF_INIT, got = STRBUF_INIT;
+	struct ref_list list;
+
+	ask(&expect, "git --git-dir='%s' for-each-ref --format='%%(objectname) %%(refname:lstrip=2)' "
+		     "refs/checkpoints",
+	    store->path);
+	assert_int_equal(refs_list(&list, store), 0);
+	for (size_t i = 0; i < list.nr; i++) {
+		char hex[OID_HEX + 1];
+
+		strbuf_addf(&got, "%s %s\n", oid_hex(hex, &list.items[i].commit), list.items[i].id);
+		if (i)
+			assert_true(strcmp(list.items[i - 1].id, list.items[i].id) < 0);
+	}
+	assert_string_equal(got.buf, expect.buf);
+	ref_list_release(&list);
+	strbuf_release(&expect);
+	strbuf_release(&got);
+}
+
+static void test_refs_list_equals_git(void **state)
+{
+	(void)state;
+	check_list();
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 40; i++) {
+			char id[CKPT_ID_SIZE];
+
+			make_id(id, rnd(1000000));
+			assert_int_equal(refs_create(store, id, &commit), 0);
+		}
+		check_list();
+		if (round < 2) {
+			sh("git --git-dir='%s' pack-refs --all", store->path);
+			check_list();
+		}
+	}
+	sh("test -s '%s/packed-refs'; test -z \"$(find '%s' -name 'tmp_ckpt_*')\"", store->path, store->path);
+}
+
+static void test_refs_loose_ones_win_over_packed(void **state)
+{
+	struct oid other = { { 1, 2, 3 } };
+	struct ref_list list;
+
+	(void)state;
+	assert_int_equal(refs_create(store, "chk_20260930_123456_0af9be", &commit), 0);
+	sh("git --git-dir='%s' pack-refs --all", store->path);
+	assert_int_equal(refs_create(store, "chk_20260930_123456_0af9be", &other), 0);
+	assert_int_equal(refs_list(&list, store), 0);
+	assert_int_equal(list.nr, 1);
+	assert_true(oid_equal(&list.items[0].commit, &other));
+	ref_list_release(&list);
+}
+
+/* A damaged one is listed with a zero commit and hides no other. */
+static void test_refs_damage_hides_nothing_else(void **state)
+{
+	static const char *const harm[] = {
+		": >$r",			"printf 'garbage' >$r",		   "head -c 41 /dev/zero >$r",
+		"rm $r; mkdir $r",		"rm $r; mkfifo $r",		   "rm $r; ln -s nowhere $r; false",
+		"printf 'ref: refs/x\\n' >$r", "printf '%.39s' $(cat $r) >$r; true",
+	};
+	pid_t pid;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(harm); i++) {
+		no_refs(state);
+		assert_int_equal(refs_create(store, "chk_20260101_000000_000001", &commit), 0);
+		assert_int_equal(refs_create(store, "chk_20260101_000000_000002", &commit), 0);
+		assert_int_equal(refs_create(store, "chk_20260101_000000_000003", &commit), 0);
+		sh("r='%s/refs/checkpoints/chk_20260101_000000_000002'; { %s; } || :", store->path, harm[i]);
+		fflush(NULL);
+		pid = fork();
+		if (!pid) {
+			struct ref_list list;
+			bool good = !refs_list(&list, store);
+
+			good = good && list.items[0].id[25] == '1' && list.items[list.nr - 1].id[25] == '3' &&
+			       oid_equal(&list.items[0].commit, &commit) &&
+			       oid_equal(&list.items[list.nr - 1].commit, &commit);
+			/* That it is damaged shows, unless it is gone. */
+			if (good && list.nr == 3)
+				good = oid_is_zero(&list.items[1].commit);
+			_exit(good && list.nr >= 2 ? 0 : 1 + (int)i);
+		}
+		expect_exit(pid, 10);
+	}
+}
+
+static void test_refs_other_names_are_passed_over(void **state)
+{
+	struct ref_list list;
+
+	(void)state;
+	assert_int_equal(refs_create(store, "chk_20260101_000000_000001", &commit), 0);
+	sh("cd '%s/refs/checkpoints'; for n in a chk_ chk_20260101_000000_00000g "
+	   "chk_20260101_000000_000001.lock tmp_ckpt_1; do cp chk_20260101_000000_000001 $n; done; "
+	   "mkdir -p deeper; cp a deeper/chk_20260101_000000_000009; cd ../..; "
+	   "printf '# pack-refs with: peeled\\n\\nnonsense\\n^%%040d\\n%%040d refs/heads/x\\n"
+	   "%%040d refs/checkpoints/zzz\\nabc refs/checkpoints/chk_20260101_000000_000007\\n' 1 1 1 >packed-refs",
+	   store->path);
+	assert_int_equal(refs_list(&list, store), 0);
+	assert_int_equal(list.nr, 2);
+	assert_string_equal(list.items[0].id, "chk_20260101_000000_000001");
+	assert_true(oid_is_zero(&list.items[1].commit));
+	ref_list_release(&list);
+	/* None at all is an empty list. */
+	sh("cd '%s'; rm -rf refs/checkpoints packed-refs", store->path);
+	assert_int_equal(refs_list(&list, store), 0);
+	assert_int_equal(list.nr, 0);
+	ref_list_release(&list);
+}
+
+/* Bytes of any kind in packed-refs are borne. */
+static void test_refs_packed_refs_of_any_bytes(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	char path[2 * PATH_MAX];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/packed-refs", store->path);
+	for (int i = 0; i < 5; i++)
+		strbuf_addf(&text, "%040d refs/checkpoints/chk_20260101_000000_00000%d\n", i, i);
+	for (int round = 0; round < 400; round++) {
+		char *copy = xmemdupz(text.buf, text.len);
+		struct ref_list list;
+
+		for (unsigned n = rnd(10); n; n--)
+			copy[rnd((unsigned)text.len)] = rnd(3) ? (char)rnd(256) : "\n \0"[rnd(3)];
+		put_bytes(path, copy, rnd(2) ? text.len : rnd((unsigned)text.len));
+		assert_int_equal(refs_list(&list, store), 0);
+		for (size_t i = 0; i < list.nr; i++)
+			assert_true(refs_valid_id(list.items[i].id));
+		ref_list_release(&list);
+		free(copy);
+	}
+	strbuf_release(&text);
+}
+
+static void test_refs_latest_is_where_git_log_begins(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+	char hex[OID_HEX + 1];
+
+	(void)state;
+	refs_set_latest(store, &commit);
+	ask(&out, "git --git-dir='%s' rev-parse HEAD", store->path);
+	strbuf_trim(&out);
+	assert_string_equal(out.buf, oid_hex(hex, &commit));
+	/* It may fail; the list does not. */
+	sh("rm -rf '%s/refs/heads'", store->path);
+	refs_set_latest(store, &commit);
+	strbuf_release(&out);
+}
+
+static void test_refs_create_fails_with_a_sentence(void **state)
+{
+	(void)state;
+	sh("rm -rf '%s/refs/checkpoints'", store->path);
+	assert_int_not_equal(refs_create(store, "chk_20260101_000000_000001", &commit), 0);
+	assert_non_null(strstr(ckpt_error_last(), "chk_20260101_000000_000001"));
+	sh("test -z \"$(find '%s' -name 'tmp_ckpt_*')\"", store->path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refs_valid_id),
+		cmocka_unit_test_setup(test_refs_list_equals_git, no_refs),
+		cmocka_unit_test_setup(test_refs_loose_ones_win_over_packed, no_refs),
+		cmocka_unit_test_setup(test_refs_damage_hides_nothing_else, no_refs),
+		cmocka_unit_test_setup(test_refs_other_names_are_passed_over, no_refs),
+		cmocka_unit_test_setup(test_refs_packed_refs_of_any_bytes, no_refs),
+		cmocka_unit_test_setup(test_refs_latest_is_where_git_log_begins, no_refs),
+		cmocka_unit_test_setup(test_refs_create_fails_with_a_sentence, no_refs),
+	};
+
+	return cmocka_run_group_tests_name("refs", tests, setup, teardown);
+}

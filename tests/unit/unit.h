@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_TESTS_UNIT_H
+#define CKPT_TESTS_UNIT_H
+
+/*
+ * What many unit tests need: a scratch directory that is also HOME, chance that
+ * can be repeated, and other programs. To be included once, by a test's .c.
+ */
+
+#include "base/strbuf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define UNUSED __attribute__((unused))
+
+/* How often to try: the thread sanitizer is slow, and looks for something else. */
+UNUSED static int rounds(int n)
+{
+#ifdef __SANITIZE_THREAD__
+	return n / 8 + 1;
+#else
+	return n;
+#endif
+}
+
+/* ---- chance ---- */
+
+static uint64_t unit_seed = 0x5eed;
+
+UNUSED static uint64_t rnd64(void)
+{
+	uint64_t x = unit_seed += 0x9e3779b97f4a7c15u;
+
+	x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+	x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+	return x ^ (x >> 32);
+}
+
+UNUSED static unsigned rnd(unsigned below)
+{
+	return (unsigned)((rnd64() >> 33) % below);
+}
+
+UNUSED static void rnd_bytes(void *out, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		((unsigned char *)out)[i] = (unsigned char)rnd64();
+}
+
+/* A text of `len` bytes, none of them NUL, of which every other is a troublesome one. */
+UNUSED static void rnd_text(char *out, size_t len)
+{
+	static const char odd[] = "\n\r\t \"'\\|:#%~!$`*?[]{}()<>&;=-\x01\x1b\x7f\x80\xc3\xa4\xe2\x82\xac\xff";
+
+	for (size_t i = 0; i < len; i++)
+		out[i] = rnd(2) ? odd[rnd(sizeof(odd) - 1)] : (char)(1 + rnd(255));
+	out[len] = '\0';
+}
+
+/* A file name: the same, without a slash, and neither "." nor ".." nor ".git". */
+UNUSED static void rnd_name(char *out, size_t len)
+{
+	rnd_text(out, len);
+	for (size_t i = 0; i < len; i++)
+		if (out[i] == '/')
+			out[i] = '_';
+	if (out[0] == '.')
+		out[0] = '_';
+}
+
+/* ---- scratch ---- */
+
+static char scratch[PATH_MAX];
+
+/* For cmocka_run_group_tests(): no configuration of the user's can be seen from here. */
+UNUSED static int unit_setup(void **state)
+{
+	const char *tmp = getenv("TMPDIR");
+	char made[PATH_MAX / 2];
+
+	(void)state;
+	snprintf(made, sizeof(made), "%s/unit-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(made) || !realpath(made, scratch))
+		return -1;
+	setenv("HOME", scratch, 1);
+	setenv("XDG_CONFIG_HOME", scratch, 1);
+	setenv("XDG_STATE_HOME", scratch, 1);
+	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	setenv("GIT_AUTHOR_NAME", "A", 1);
+	setenv("GIT_AUTHOR_EMAIL", "a@example.org", 1);
+	setenv("GIT_COMMITTER_NAME", "A", 1);
+	setenv("GIT_COMMITTER_EMAIL", "a@example.org", 1);
+	setenv("LC_ALL", "C", 1);
+	unsetenv("GIT_DIR");
+	unsetenv("GIT_WORK_TREE");
+	unsetenv("GIT_INDEX_FILE");
+	umask(022);
+	return chdir(scratch);
+}
+
+UNUSED static int unit_teardown(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	if (chdir("/"))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		execlp("rm", "rm", "-rf", "--", scratch, (char *)NULL);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) == pid && !status ? 0 : -1;
+}
+
+/* An absolute path below the scratch directory; four may be in use at a time. */
+__attribute__((format(printf, 1, 2))) UNUSED static const char *in_scratch(const char *fmt, ...)
+{
+	static char paths[4][2 * PATH_MAX];
+	static unsigned turn;
+	char *path = paths[turn++ % 4];
+	size_t len = (size_t)snprintf(path, sizeof(paths[0]), "%s/", scratch);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(path + len, sizeof(paths[0]) - len, fmt, ap);
+	va_end(ap);
+	return path;
+}
+
+/* ---- files ---- */
+
+UNUSED static void put_bytes(const char *path, const void *data, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		fail_msg("unable to create %s", path);
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		assert_true(n > 0);
+		data = (const char *)data + n;
+		len -= (size_t)n;
+	}
+	close(fd);
+}
+
+UNUSED static void put_text(const char *path, const char *text)
+{
+	put_bytes(path, text, strlen(text));
+}
+
+/* Appends the whole file; fails the test if there is none. */
+UNUSED static void get_bytes(struct strbuf *out, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char buf[65536];
+	size_t n;
+
+	if (!file)
+		fail_msg("unable to open %s", path);
+	while ((n = fread(buf, 1, sizeof(buf), file)))
+		strbuf_add(out, buf, n);
+	fclose(file);
+}
+
+UNUSED static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+/* ---- programs ---- */
+
+/* Run a script in the scratch directory; it must succeed. */
+__attribute__((format(printf, 1, 2))) UNUSED static void sh(const char *fmt, ...)
+{
+	struct strbuf script = STRBUF_INIT;
+	va_list ap;
+	int status;
+
+	strbuf_addf(&script, "set -e; cd '%s'\nexec 2>&1\n", scratch);
+	va_start(ap, fmt);
+	strbuf_vaddf(&script, fmt, ap);
+	va_end(ap);
+	fflush(NULL);
+	status = system(script.buf);
+	if (status)
+		fail_msg("script failed (%d): %s", status, script.buf);
+	strbuf_release(&script);
+}
+
+/* The same, appending what it prints to `out`. */
+__attribute__((format(printf, 2, 3))) UNUSED static void ask(struct strbuf *out, const char *fmt, ...)
+{
+	struct strbuf script = STRBUF_INIT;
+	char buf[65536];
+	FILE *stream;
+	va_list ap;
+	size_t n;
+	int status;
+
+	strbuf_addf(&script, "set -e; cd '%s'\n", scratch);
+	va_start(ap, fmt);
+	strbuf_vaddf(&script, fmt, ap);
+	va_end(ap);
+	fflush(NULL);
+	stream = popen(script.buf, "re");
+	assert_non_null(stream);
+	while ((n = fread(buf, 1, sizeof(buf), stream)))
+		strbuf_add(out, buf, n);
+	status = pclose(stream);
+	if (status)
+		fail_msg("script failed (%d): %s", status, script.buf);
+	strbuf_release(&script);
+}
+
+/* A helper that the build has put two levels above this program. */
+UNUSED static const char *helper(const char *name)
+{
+	static char path[PATH_MAX + 64];
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	assert_true(n > 0);
+	self[n] = '\0';
+	for (int i = 0; i < 3; i++)
+		*strrchr(self, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/%s", self, name);
+	if (access(path, X_OK))
+		fail_msg("%s is not there", path);
+	return path;
+}
+
+/* Wait for a child that must end with 0 within `seconds`; else it is killed and the test fails. */
+UNUSED static void expect_exit(pid_t pid, int seconds)
+{
+	int status = 0;
+
+	for (int i = 0; i < seconds * 200; i++) {
+		pid_t done = waitpid(pid, &status, WNOHANG);
+
+		assert_true(done >= 0);
+		if (done == pid) {
+			if (status)
+				fail_msg("the child ended with status %x", status);
+			return;
+		}
+		usleep(5000);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	fail_msg("the child hangs");
+}
+
+#endif
