@@ -99,6 +99,7 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	memset(out, 0, sizeof(*out));
 	out->session = session;
 	out->progress = opts->progress;
+	out->scoped = opts->scope && opts->scope->nr;
 	err = capture_rules(&out->rules, session, opts);
 	if (err)
 		goto out;
@@ -113,7 +114,7 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	if (err)
 		goto out;
 	out->untouched = out->objects_there && out->scan->root->known &&
-			 !out->scan->dir_modes_changed && !(opts->scope && opts->scope->nr);
+			 !out->scan->dir_modes_changed && !out->scoped;
 	if (!out->objects_there)
 		distrust(out->scan->root);
 out:
@@ -137,6 +138,20 @@ int capture_read(struct capture *capture, struct pack *pack)
 	int err = ingest_run(&capture->read, &opts);
 
 	return err ? err : trees_build(capture->scan->root, pack, session->threads);
+}
+
+void capture_write_cache(const struct capture *capture, const struct oid *commit)
+{
+	struct store *store = capture->session->store;
+	struct statcache_head head = {
+		.commit = *commit,
+		.packs = objects_packs_fingerprint(store),
+	};
+
+	/* A scope's tree would make the next full save forget the rest. */
+	if (!capture->scoped)
+		(void)statcache_write(store->dirfd, "checkpoint/statcache", &head,
+				      capture->scan->root);
 }
 
 const struct oid *capture_cached_commit(const struct capture *capture)

@@ -38,6 +38,7 @@ struct capture {
 	struct statcache *cache;
 	struct scan *scan;
 	progress_fn progress;
+	bool scoped;
 	bool objects_there; /**< what the cache knows is in the store for certain */
 	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
 	struct ingest_result read;
@@ -55,6 +56,12 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 
 /** Read what is not known and build the trees. `pack` may be NULL. */
 int capture_read(struct capture *capture, struct pack *pack);
+
+/**
+ * Write the stat cache, after everything was read: the worktree is the
+ * checkpoint `commit`. Failing only costs time later. Nothing for a scope.
+ */
+void capture_write_cache(const struct capture *capture, const struct oid *commit);
 
 /** The commit that the cache describes, or NULL. */
 const struct oid *capture_cached_commit(const struct capture *capture);

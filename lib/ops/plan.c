@@ -62,6 +62,12 @@ static void add_row(struct planner *planner, const char *path, enum plan_operati
 	plan->rows[plan->rows_nr++] = (struct plan_row){ xstrdup(path), operation, summary };
 }
 
+static void add_kept(struct plan *plan, const char *path, const char *why)
+{
+	ALLOC_GROW(plan->kept, plan->kept_nr + 1, plan->kept_alloc);
+	plan->kept[plan->kept_nr++] = (struct plan_kept){ xstrdup(path), xstrdup(why) };
+}
+
 void plan_keep(struct plan *plan, const char *path, const char *why)
 {
 	for (size_t i = 0; i < plan->nr; i++)
@@ -79,8 +85,7 @@ void plan_keep(struct plan *plan, const char *path, const char *why)
 				(--plan->rows_nr - i) * sizeof(*plan->rows));
 			break;
 		}
-	ALLOC_GROW(plan->kept, plan->kept_nr + 1, plan->kept_alloc);
-	plan->kept[plan->kept_nr++] = (struct plan_kept){ xstrdup(path), xstrdup(why) };
+	add_kept(plan, path, why);
 }
 
 static const char *kind_name(const struct wt_entry *entry)
@@ -163,7 +168,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 	if (opts->no_delete || !concerned(planner, path))
 		return;
 	if (why) {
-		plan_keep(planner->plan, path, why);
+		add_kept(planner->plan, path, why);
 		return;
 	}
 	if (current->kind != WT_DIR) {

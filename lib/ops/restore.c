@@ -148,6 +148,17 @@ static int begin_journal(struct restore *r, const char *safety)
 	struct journal journal = { 0 };
 	int err;
 
+	/* Whatever settles an interrupted restore: its two ends stay those it had. */
+	if (r->opts->interrupted) {
+		err = journal_read(&journal, r->session->store);
+		if (err)
+			return err;
+		free(journal.staging);
+		journal.staging = xstrdup(r->stage.name);
+		err = journal_write(&journal, r->session->store);
+		journal_release(&journal);
+		return err;
+	}
 	snprintf(journal.target, sizeof(journal.target), "%s", r->opts->target->id);
 	snprintf(journal.safety, sizeof(journal.safety), "%s", safety);
 	journal.kind = xstrdup(r->opts->kind);
@@ -171,11 +182,16 @@ static int stage_plan(struct restore *r)
 	};
 	unsigned long long token;
 	char name[64];
+	int err;
 
 	if (getrandom(&token, sizeof(token), 0) != sizeof(token))
 		return ckpt_error_errno("unable to get random bytes");
 	snprintf(name, sizeof(name), CAPTURE_STAGING_PREFIX "%016llx", token);
-	return stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
+	err = stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
+	if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
+		err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint %s is damaged",
+					r->opts->target->id);
+	return err;
 }
 
 /*

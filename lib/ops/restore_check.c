@@ -2,6 +2,7 @@
 #include "ops/restore_check.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "ops/compare.h"
 #include "ops/protect.h"
@@ -152,7 +153,7 @@ int check_target(char out[STATEHASH_SIZE], const struct check *check)
 	err = check->paths->nr ? contents_hash_paths(check->target, check->paths, check->threads) :
 				 contents_hash(check->target, check->threads);
 	if (err)
-		return err;
+		return ckpt_error_prefix(err, "checkpoint %s", check->record->id);
 	add_dir(&lines, check->target->root);
 	hash_lines(out, &lines);
 	return 0;

@@ -131,6 +131,9 @@ int restore_verify(struct restore_result *out, struct restore *r)
 	err = capture_result(&capture, r, &refs);
 	if (!err) {
 		err = check_worktree(out->post_hash, &check, capture.scan->root);
+		/* The very tree of the checkpoint: the next save need not read it again. */
+		if (!err && oid_equal(&capture.scan->root->tree, &r->opts->target->tree))
+			capture_write_cache(&capture, &r->opts->target->commit);
 		if (!err && strcmp(out->post_hash, out->target_hash))
 			err = look_again(out, r, &check, capture.scan->root);
 		capture_release(&capture);

@@ -17,7 +17,6 @@
 #include "store/pack.h"
 #include "store/store.h"
 #include "worktree/repo.h"
-#include "worktree/statcache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,19 +224,6 @@ static void write_derived(struct save_job *save, const struct ckpt_record *recor
 			     record->state_hash);
 }
 
-static void write_cache(struct save_job *save, const struct oid *commit)
-{
-	struct statcache_head head = {
-		.commit = *commit,
-		.packs = objects_packs_fingerprint(save->store),
-	};
-
-	/* A scope's tree would make the next full save forget the rest. */
-	if (!save->opts->scope->nr)
-		(void)statcache_write(save->store->dirfd, "checkpoint/statcache", &head,
-				      save->capture.scan->root);
-}
-
 static int create(struct save_result *out, struct save_job *save)
 {
 	int err = fill_record(&out->record, save);
@@ -253,7 +239,7 @@ static int create(struct save_result *out, struct save_job *save)
 		return err;
 	}
 	write_derived(save, &out->record);
-	write_cache(save, &out->record.commit);
+	capture_write_cache(&save->capture, &out->record.commit);
 	out->outcome = SAVE_CREATED;
 	out->have_record = true;
 	out->skips = save->meta.skips;
@@ -327,7 +313,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 	memset(out, 0, sizeof(*out));
 	if (same_state(job)) {
 		/* Read again, or distrusted, in vain: not next time. */
-		write_cache(job, &job->newest.commit);
+		capture_write_cache(&job->capture, &job->newest.commit);
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	}
 	for (size_t i = 0; i < skips->nr; i++)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/strlist.h"
@@ -14,11 +15,23 @@
 /* Larger ones are not held in memory. */
 enum { SMALL_MAX = 4 << 20 };
 
+/* `dir` is NULL where `path` is all of it. */
+struct item {
+	struct wt_entry *entry;
+	const char *dir, *path;
+};
+
 struct contents {
 	struct snapshot *snapshot;
-	struct wt_entry **entries;
+	struct item *items;
 	size_t nr, alloc;
 };
+
+static void add(struct contents *contents, struct wt_entry *entry, const char *dir, const char *path)
+{
+	ALLOC_GROW(contents->items, contents->nr + 1, contents->alloc);
+	contents->items[contents->nr++] = (struct item){ entry, dir, path };
+}
 
 static void collect(struct contents *contents, struct wt_dir *dir)
 {
@@ -29,8 +42,7 @@ static void collect(struct contents *contents, struct wt_dir *dir)
 			collect(contents, entry->dir);
 			continue;
 		}
-		ALLOC_GROW(contents->entries, contents->nr + 1, contents->alloc);
-		contents->entries[contents->nr++] = entry;
+		add(contents, entry, dir->path, entry->name);
 	}
 }
 
@@ -64,7 +76,8 @@ static int hash_small(struct wt_entry *entry, struct store *store)
 static int hash_one(size_t index, unsigned worker, void *payload)
 {
 	struct contents *contents = payload;
-	struct wt_entry *entry = contents->entries[index];
+	const struct item *item = &contents->items[index];
+	struct wt_entry *entry = item->entry;
 	struct store *store = contents->snapshot->store;
 	int err = cancel_check();
 
@@ -76,6 +89,9 @@ static int hash_one(size_t index, unsigned worker, void *payload)
 						   hash_small(entry, store);
 	if (!err)
 		entry->flags |= WT_KNOWN;
+	else if (err != CKPT_ECANCELLED)
+		err = ckpt_error_prefix(err, "'%s%s%s'", item->dir ? item->dir : "",
+					item->dir && *item->dir ? "/" : "", item->path);
 	return err;
 }
 
@@ -83,7 +99,7 @@ static int hash_collected(struct contents *contents, unsigned threads)
 {
 	int err = pool_for(threads, contents->nr, hash_one, contents);
 
-	free(contents->entries);
+	free(contents->items);
 	return err;
 }
 
@@ -114,12 +130,11 @@ int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths, 
 			if (!err)
 				collect(&contents, entry->dir);
 		} else {
-			ALLOC_GROW(contents.entries, contents.nr + 1, contents.alloc);
-			contents.entries[contents.nr++] = entry;
+			add(&contents, entry, NULL, paths->items[i]);
 		}
 	}
 	if (err) {
-		free(contents.entries);
+		free(contents.items);
 		return err;
 	}
 	return hash_collected(&contents, threads);
