@@ -260,9 +260,13 @@ static int take_away(struct apply *apply, size_t index)
 		return errno == ENOENT ? 0 : failed(action, "reach");
 	snprintf(number, sizeof(number), "%zu", index);
 	if (action->kind == PLAN_RMDIR) {
-		if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && open_up(apply, action, dirfd))
-			(void)unlinkat(dirfd, name, AT_REMOVEDIR);
+		int rc = unlinkat(dirfd, name, AT_REMOVEDIR);
+
+		if (rc < 0 && open_up(apply, action, dirfd))
+			rc = unlinkat(dirfd, name, AT_REMOVEDIR);
 		/* Not empty: kept for the sake of what is in it. */
+		if (rc < 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT && errno != EBUSY)
+			err = failed(action, "remove");
 	} else if (move(apply, action, dirfd, name, stage->fd, number, 0, dirfd) < 0) {
 		err = errno == ENOENT ? 0 : failed(action, "remove");
 	} else if (!as_scanned(stage, number, action->current)) {

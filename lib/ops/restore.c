@@ -241,17 +241,18 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	strlist_release(&changed);
 	if (!err)
 		err = stage_remove(&r->stage);
-	if (err)
-		return ckpt_error_prefix(err, "the restore stopped half-way, nothing is lost; 'git "
-					      "checkpoint restore --continue' when that is mended, or "
-					      "'--abort'");
 	if (!err && r->opts->old_staging && *r->opts->old_staging)
 		err = fs_remove_tree(r->job.capture.scan->rootfd, r->opts->old_staging);
 	if (!err && !r->opts->no_verify)
 		err = restore_verify(out, r);
 	if (!err && !r->opts->abort)
 		err = note_restore(r, out->safety);
-	return err ? err : journal_remove(r->session->store);
+	if (!err)
+		err = journal_remove(r->session->store);
+	return err ? ckpt_error_prefix(err, "the restore stopped half-way, nothing is lost; 'git "
+					    "checkpoint restore --continue' when that is mended, or "
+					    "'--abort'") :
+		     0;
 }
 
 static int make_safety(struct restore_result *out, struct restore *r)
@@ -268,29 +269,39 @@ static int make_safety(struct restore_result *out, struct restore *r)
 	return 0;
 }
 
-static int execute(struct restore_result *out, struct restore *r)
+/* What does not matter enough to hide the failure before it. */
+static int clean_up(struct restore_result *out, struct restore *r, int err, bool begun)
 {
 	struct store *store = r->session->store;
+	char *message = err ? xstrdup(ckpt_error_last()) : NULL;
+
+	if (err && !begun) {
+		(void)stage_remove(&r->stage);
+		if (!r->opts->interrupted)
+			(void)journal_remove(store);
+	} else {
+		(void)ckpt_audit_add(store, err ? "restore-interrupted" : r->opts->kind,
+				     r->opts->target->id, &r->opts->target->commit,
+				     r->opts->reason ? r->opts->reason : r->opts->target->reason,
+				     out->verified ? out->post_hash : NULL);
+	}
+	if (err)
+		ckpt_error_set(err, "%s", message);
+	free(message);
+	return err;
+}
+
+static int execute(struct restore_result *out, struct restore *r)
+{
 	int err = stage_plan(r);
 
 	if (!err)
 		err = make_safety(out, r);
 	if (!err)
 		err = begin_journal(r, out->safety);
-	if (err) {
-		char *message = xstrdup(ckpt_error_last());
-
-		(void)stage_remove(&r->stage);
-		ckpt_error_set(err, "%s", message);
-		free(message);
-		return err;
-	}
-	err = carry_out(out, r);
-	(void)ckpt_audit_add(store, err ? "restore-interrupted" : r->opts->kind, r->opts->target->id,
-			     &r->opts->target->commit,
-			     r->opts->reason ? r->opts->reason : r->opts->target->reason,
-			     out->verified ? out->post_hash : NULL);
-	return err;
+	if (err)
+		return clean_up(out, r, err, false);
+	return clean_up(out, r, carry_out(out, r), true);
 }
 
 /* A restore that was killed before its journal was written left nothing but this. */

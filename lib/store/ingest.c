@@ -355,7 +355,7 @@ static int read_batch(struct ingest *ingest, const struct batch *batch, unsigned
 			break;
 		if (dirfd < 0) {
 			bool gone = open_errno == ENOENT || open_errno == ENOTDIR ||
-				    open_errno == ELOOP;
+				    open_errno == ELOOP || open_errno == EXDEV;
 
 			skip_entry(ingest, dir, entry, gone ? SKIP_VANISHED : SKIP_UNREADABLE);
 			continue;

@@ -11,7 +11,7 @@
 /**
  * `path` is relative to `rootfd`, "" is the root itself. Close-on-exec is added
  * to `flags`. Returns a descriptor or -1 with errno; ELOOP means that a symbolic link was in
- * the way.
+ * the way, EXDEV that it was moved out of the root while it was opened.
  */
 int beneath_open(int rootfd, const char *path, int flags);
 

@@ -61,8 +61,8 @@ static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
 {
 	if (!dir->parent)
 		return ckpt_error_errno("unable to read the directory '%s'", walk->opts->root);
-	/* Gone, or turned into something else since: captured as not there. */
-	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+	/* Gone, turned into something else, or moved out (EXDEV): captured as not there. */
+	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
 		scan_note_skip(walk, dir->path, SKIP_UNREADABLE);
 	dir->lost = true;
 	return 0;

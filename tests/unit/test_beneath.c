@@ -39,9 +39,11 @@ static int setup(void **state)
 {
 	if (unit_setup(state))
 		return -1;
-	sh("mkdir -p root/a/b/c root/empty outside/sub; echo in >root/a/b/file; echo top >root/top; "
+	sh("mkdir -p root/a/b/c root/empty outside/sub; echo in >root/a/b/file; echo top "
+	   ">root/top; "
 	   "echo out >outside/file; echo out >outside/sub/file; "
-	   "ln -s ../outside root/out; ln -s a root/in; ln -s b root/a/mid; ln -s file root/a/b/last; "
+	   "ln -s ../outside root/out; ln -s a root/in; ln -s b root/a/mid; ln -s file "
+	   "root/a/b/last; "
 	   "ln -s '%s/outside' root/abs; ln -s loop root/loop; ln -s none root/dangling; "
 	   "ln -s .. root/a/up; mkfifo root/fifo; chmod 755 root/a",
 	   scratch);
@@ -82,11 +84,40 @@ static struct answer try(const char *path, int flags)
 }
 
 static const char *const paths[] = {
-	"",	   "top",      "a",	      "a/b",	     "a/b/c",	     "a/b/file",   "empty",
-	"none",	   "a/none",   "none/x",      "a/b/file/x",  "top/x",	     "out",	   "out/file",
-	"in",	   "in/b",     "a/mid",	      "a/mid/file",  "a/b/last",     "abs",	   "abs/file",
-	"loop",	   "loop/x",   "dangling",    "dangling/x",  "a/up",	     "a/up/top",   "fifo/x",
-	"..",	   "../root",  "a/..",	      "a/../top",    "a/b/../../top", "../outside/file",
+	"",
+	"top",
+	"a",
+	"a/b",
+	"a/b/c",
+	"a/b/file",
+	"empty",
+	"none",
+	"a/none",
+	"none/x",
+	"a/b/file/x",
+	"top/x",
+	"out",
+	"out/file",
+	"in",
+	"in/b",
+	"a/mid",
+	"a/mid/file",
+	"a/b/last",
+	"abs",
+	"abs/file",
+	"loop",
+	"loop/x",
+	"dangling",
+	"dangling/x",
+	"a/up",
+	"a/up/top",
+	"fifo/x",
+	"..",
+	"../root",
+	"a/..",
+	"a/../top",
+	"a/b/../../top",
+	"../outside/file",
 	"a/b/../../../outside/file",
 };
 
@@ -181,8 +212,8 @@ static void test_beneath_walk_equals_openat2(void **state)
 			if (walk[i].err != kernel[i].err)
 				fail_msg("'%s' with %o: errno %d by the walk, %d by openat2",
 					 paths[i / ARRAY_SIZE(flag_sets)],
-					 (unsigned)flag_sets[i % ARRAY_SIZE(flag_sets)], walk[i].err,
-					 kernel[i].err);
+					 (unsigned)flag_sets[i % ARRAY_SIZE(flag_sets)],
+					 walk[i].err, kernel[i].err);
 	}
 }
 

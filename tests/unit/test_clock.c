@@ -16,9 +16,12 @@ static void test_clock_iso_round_trip(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 50000; round++) {
-		int64_t when = round == 0 ? first_second :
-			       round == 1 ? last_second :
-					    first_second + (int64_t)(rnd64() % (uint64_t)(last_second - first_second + 1));
+		int64_t when =
+			round == 0 ? first_second
+			: round == 1
+				? last_second
+				: first_second + (int64_t)(rnd64() % (uint64_t)(last_second -
+										first_second + 1));
 		char iso[CLOCK_ISO_SIZE], id[CLOCK_ISO_SIZE], expect[32];
 		int64_t back = 0;
 
@@ -73,11 +76,11 @@ static void test_clock_iso_stays_readable_at_the_ends(void **state)
 static void test_clock_iso_forms_equal_date(void **state)
 {
 	static const char *const forms[] = {
-		"2026-09-30T12:34:56Z",	     "2026-09-30T12:34:56+02:00", "2026-09-30T12:34:56-0330",
-		"2026-09-30T12:34:56+05",    "2024-02-29T00:00:00Z",	  "2000-02-29T23:59:59-12:00",
-		"1999-12-31T23:59Z",	     "2026-09-30 12:34:56",	  "2026-09-30",
-		"2026-03-29T12:00",	     "1970-01-01T00:00:00Z",	  "1969-12-31T23:59:58Z",
-		"2038-01-19T03:14:08Z",	     "2026-07-01T12:34:56.789Z",  "2026-07-01T12:34:56.5",
+		"2026-09-30T12:34:56Z",	  "2026-09-30T12:34:56+02:00", "2026-09-30T12:34:56-0330",
+		"2026-09-30T12:34:56+05", "2024-02-29T00:00:00Z",      "2000-02-29T23:59:59-12:00",
+		"1999-12-31T23:59Z",	  "2026-09-30 12:34:56",       "2026-09-30",
+		"2026-03-29T12:00",	  "1970-01-01T00:00:00Z",      "1969-12-31T23:59:58Z",
+		"2038-01-19T03:14:08Z",	  "2026-07-01T12:34:56.789Z",  "2026-07-01T12:34:56.5",
 	};
 
 	(void)state;
@@ -96,8 +99,8 @@ static void test_clock_iso_forms_equal_date(void **state)
 
 static void test_clock_iso_without_zone_is_local(void **state)
 {
-	static const char *const zones[] = { "UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu",
-					     "XYZ+7:30" };
+	static const char *const zones[] = { "UTC", "Europe/Berlin", "America/St_Johns",
+					     "Asia/Kathmandu", "XYZ+7:30" };
 	int64_t when, utc;
 
 	(void)state;
@@ -129,14 +132,38 @@ static void test_clock_iso_without_zone_is_local(void **state)
 static void test_clock_iso_refuses_what_is_no_date(void **state)
 {
 	static const char *const bad[] = {
-		"",		      "2026",		      "2026-09",	     "2026-13-01",
-		"2026-00-10",	      "2026-01-00",	      "2026-02-29",	     "2026-02-30",
-		"2026-04-31",	      "2100-02-29",	      "2026-1-1",	     "26-01-01",
-		"2026-01-01T",	      "2026-01-01T12",	      "2026-01-01T12:60",    "2026-01-01T24:00",
-		"2026-01-01T12:00:61", "2026-01-01T12:00:0",  "2026-01-01T12:00Zx",  "2026-01-01T12:00+24:00",
-		"2026-01-01T12:00+1", "2026-01-01T12:00+01:", "2026-01-01T12:00.",   "2026-01-01x12:00",
-		" 2026-01-01",	      "2026-01-01 ",	      "-026-01-01",	     "yesterday",
-		"2026-01-01T12:00:00+01:60", "2026/01/01",    "2026-01-01T12:00:00ZZ", "2026-01-01T-1:00",
+		"",
+		"2026",
+		"2026-09",
+		"2026-13-01",
+		"2026-00-10",
+		"2026-01-00",
+		"2026-02-29",
+		"2026-02-30",
+		"2026-04-31",
+		"2100-02-29",
+		"2026-1-1",
+		"26-01-01",
+		"2026-01-01T",
+		"2026-01-01T12",
+		"2026-01-01T12:60",
+		"2026-01-01T24:00",
+		"2026-01-01T12:00:61",
+		"2026-01-01T12:00:0",
+		"2026-01-01T12:00Zx",
+		"2026-01-01T12:00+24:00",
+		"2026-01-01T12:00+1",
+		"2026-01-01T12:00+01:",
+		"2026-01-01T12:00.",
+		"2026-01-01x12:00",
+		" 2026-01-01",
+		"2026-01-01 ",
+		"-026-01-01",
+		"yesterday",
+		"2026-01-01T12:00:00+01:60",
+		"2026/01/01",
+		"2026-01-01T12:00:00ZZ",
+		"2026-01-01T-1:00",
 	};
 	int64_t when = 4711;
 
@@ -169,8 +196,21 @@ static void test_clock_duration_round_trip(void **state)
 
 static void test_clock_duration_takes_one_number_and_one_unit(void **state)
 {
-	static const char *const bad[] = { "",	 "5",	"d",  "5x",  "5dd", "-5d", "+5d", " 5d",
-					   "5 d", "5d ", "1.5d", "0x5d", "5D", "5d5", "99999999999999999999d",
+	static const char *const bad[] = { "",
+					   "5",
+					   "d",
+					   "5x",
+					   "5dd",
+					   "-5d",
+					   "+5d",
+					   " 5d",
+					   "5 d",
+					   "5d ",
+					   "1.5d",
+					   "0x5d",
+					   "5D",
+					   "5d5",
+					   "99999999999999999999d",
 					   "1000000000001s" };
 	int64_t seconds = 4711;
 
@@ -194,8 +234,8 @@ static int64_t age_seconds(const char *text, bool *future)
 	static const struct {
 		const char *name;
 		int64_t seconds;
-	} names[] = { { "second", 1 },	     { "minute", 60 },	    { "hour", 3600 },
-		      { "day", 86400 },	     { "week", 604800 },    { "month", 2592000 },
+	} names[] = { { "second", 1 },	   { "minute", 60 },   { "hour", 3600 },
+		      { "day", 86400 },	   { "week", 604800 }, { "month", 2592000 },
 		      { "year", 31536000 } };
 	char name[16] = "";
 	long long n = -1;
@@ -247,8 +287,9 @@ static void test_clock_age_examples(void **state)
 	static const struct {
 		int64_t diff;
 		const char *text;
-	} cases[] = { { 0, "0 seconds ago" },	   { 1, "1 second ago" },  { 89, "89 seconds ago" },
-		      { 180, "3 minutes ago" },	   { 7200, "2 hours ago" }, { 3 * 86400, "3 days ago" },
+	} cases[] = { { 0, "0 seconds ago" },	   { 1, "1 second ago" },
+		      { 89, "89 seconds ago" },	   { 180, "3 minutes ago" },
+		      { 7200, "2 hours ago" },	   { 3 * 86400, "3 days ago" },
 		      { -2 * 86400, "in 2 days" }, { 63072000, "2 years ago" } };
 	char text[CLOCK_ISO_SIZE];
 
@@ -280,8 +321,17 @@ static void test_clock_clocks_agree(void **state)
 
 static void test_units_number_takes_digits_only(void **state)
 {
-	static const char *const bad[] = { "", "-1", "+1", " 1", "1 ", "1x", "0x1", "1.0",
-					   "9223372036854775808", "18446744073709551616", "99999999999999999999999" };
+	static const char *const bad[] = { "",
+					   "-1",
+					   "+1",
+					   " 1",
+					   "1 ",
+					   "1x",
+					   "0x1",
+					   "1.0",
+					   "9223372036854775808",
+					   "18446744073709551616",
+					   "99999999999999999999999" };
 	uint64_t n = 4711;
 
 	(void)state;
@@ -303,8 +353,17 @@ static void test_units_number_takes_digits_only(void **state)
 
 static void test_units_size_multiplies_by_1024(void **state)
 {
-	static const char *const bad[] = { "", "k", "1kk", "1kBB", "1x", "1 k", "-1k", "1k ", "1p",
-					   "8388608t", "9223372036854775807k" };
+	static const char *const bad[] = { "",
+					   "k",
+					   "1kk",
+					   "1kBB",
+					   "1x",
+					   "1 k",
+					   "-1k",
+					   "1k ",
+					   "1p",
+					   "8388608t",
+					   "9223372036854775807k" };
 	uint64_t n = 4711;
 
 	(void)state;
@@ -318,7 +377,10 @@ static void test_units_size_multiplies_by_1024(void **state)
 		char text[32];
 
 		snprintf(text, sizeof(text), "%" PRIu64 "%.1s%s", value,
-			 power ? &(rnd(2) ? "kmgt" : "KMGT")[power - 1] : "", rnd(2) ? "" : rnd(2) ? "b" : "B");
+			 power ? &(rnd(2) ? "kmgt" : "KMGT")[power - 1] : "",
+			 rnd(2)	  ? ""
+			 : rnd(2) ? "b"
+				  : "B");
 		assert_true(units_parse_size(&n, text));
 		assert_int_equal(n, value << (10 * power));
 	}

@@ -10,8 +10,8 @@
 
 /* ---- pairs of trees that have much in common ---- */
 
-static struct wt_dir *copy_changed(struct arena *arena, const struct wt_dir *from, struct wt_dir *parent,
-				   unsigned chance, unsigned depth)
+static struct wt_dir *copy_changed(struct arena *arena, const struct wt_dir *from,
+				   struct wt_dir *parent, unsigned chance, unsigned depth)
 {
 	struct wt_dir *dir = arena_alloc(arena, sizeof(*dir));
 	struct wt_dir *fresh = treegen(arena, parent, from->path, depth, rnd(chance) ? 0 : 3);
@@ -56,7 +56,8 @@ static struct wt_dir *copy_changed(struct arena *arena, const struct wt_dir *fro
 		}
 		dir->nr++;
 		if (entry->kind == WT_DIR)
-			entry->dir = copy_changed(arena, entry->dir, dir, chance, depth ? depth - 1 : 0);
+			entry->dir =
+				copy_changed(arena, entry->dir, dir, chance, depth ? depth - 1 : 0);
 	}
 	for (size_t i = 0; i < fresh->nr; i++) {
 		bool taken = false;
@@ -115,7 +116,7 @@ static void say(struct strlist *out, const char *path, char kind, const struct w
 		const struct wt_entry *new)
 {
 	/* A directory that holds something is named by what it holds. */
-	if ((kind == 'A' && new->kind == WT_DIR && new->dir->nr) ||
+	if ((kind == 'A' && new->kind == WT_DIR &&new->dir->nr) ||
 	    (kind == 'D' && old->kind == WT_DIR && old->dir->nr))
 		return;
 	strlist_addf(out, "%s %c %06o %06o", path, kind, shown_mode(old), shown_mode(new));
@@ -145,16 +146,19 @@ static void naive(struct strlist *out, const struct wt_dir *before, const struct
 			const char *path = lists[side].items[i].path;
 			const struct wt_entry *mine = lists[side].items[i].entry;
 			const struct wt_entry *other = flat_find(&lists[!side], path);
-			const struct wt_entry *old = side ? other : mine, *new = side ? mine : other;
+			const struct wt_entry *old = side ? other : mine,
+					      *new = side ? mine : other;
 
 			if (!below(paths, path))
 				continue;
 			if (!old || !new || (old->kind == WT_DIR) != (new->kind == WT_DIR)) {
-				say(out, path, side ? 'A' : 'D', side ? NULL : mine, side ? mine : NULL);
+				say(out, path, side ? 'A' : 'D', side ? NULL : mine,
+				    side ? mine : NULL);
 			} else if (!side && old->kind != new->kind) {
 				say(out, path, 'T', old, new);
-			} else if (!side && (old->mode != new->mode ||
-					     (old->kind != WT_DIR && !oid_equal(&old->oid, &new->oid)))) {
+			} else if (!side &&
+				   (old->mode != new->mode ||
+				    (old->kind != WT_DIR && !oid_equal(&old->oid, &new->oid)))) {
 				say(out, path, 'M', old, new);
 			}
 		}
@@ -174,7 +178,8 @@ static void listed(struct strlist *out, const struct change_list *changes)
 		if (i)
 			assert_true(strcmp(changes->items[i - 1].path, change->path) <= 0);
 		assert_int_equal(change->is_dir,
-				 ((change->new_mode ? change->new_mode : change->old_mode) & 0170000) == 0040000);
+				 ((change->new_mode ? change->new_mode : change->old_mode) &
+				  0170000) == 0040000);
 		strlist_addf(out, "%s %c %06o %06o", change->path, change->kind, change->old_mode,
 			     change->new_mode);
 	}
@@ -219,8 +224,8 @@ static void test_compare_equals_the_naive_way(void **state)
 	for (int round = 0; round < rounds(1500); round++) {
 		struct arena arena = ARENA_INIT;
 		struct wt_dir *old = treegen(&arena, NULL, "", 3, 6);
-		struct wt_dir *new = rnd(3) ? copy_changed(&arena, old, NULL, 2 + rnd(8), 2) :
-					      treegen(&arena, NULL, "", 3, 6);
+		struct wt_dir *new = rnd(3) ? copy_changed(&arena, old, NULL, 2 + rnd(8), 2)
+					    : treegen(&arena, NULL, "", 3, 6);
 		struct compare_side before = { .root = rnd(20) ? old : NULL };
 		struct compare_side after = { .root = rnd(20) ? new : NULL };
 		struct strlist paths = STRLIST_INIT;
@@ -233,7 +238,8 @@ static void test_compare_equals_the_naive_way(void **state)
 
 			treegen_name(name);
 			treegen_name(more);
-			strlist_addf(&paths, "%s%s%s", name, rnd(2) ? "/" : "", rnd(2) ? more : "a");
+			strlist_addf(&paths, "%s%s%s", name, rnd(2) ? "/" : "",
+				     rnd(2) ? more : "a");
 		}
 		strlist_sort_unique(&paths);
 		compare_and_check(&before, &after, before.root, after.root, &paths);
@@ -252,7 +258,8 @@ static void test_compare_equals_the_naive_way(void **state)
 
 /* ---- checkpoints, loaded piece by piece ---- */
 
-static void save_tree(struct store *store, struct ckpt_record *record, const char *id, struct wt_dir *root)
+static void save_tree(struct store *store, struct ckpt_record *record, const char *id,
+		      struct wt_dir *root)
 {
 	struct pack *pack = pack_new(store, 1, 1);
 	struct ckpt_meta meta;
@@ -269,15 +276,15 @@ static void save_tree(struct store *store, struct ckpt_record *record, const cha
 }
 
 /* In git's words; modes that git does not know are no change to it, nor are directories. */
-static void check_by_git(struct store *store, const struct ckpt_record *a, const struct ckpt_record *b,
-			 const struct change_list *changes)
+static void check_by_git(struct store *store, const struct ckpt_record *a,
+			 const struct ckpt_record *b, const struct change_list *changes)
 {
 	struct strlist expect = STRLIST_INIT, got = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
 	char old[OID_HEX + 1], new[OID_HEX + 1];
 
-	ask(&out, "git --git-dir='%s' diff-tree -r -z --no-renames --name-status %s %s", store->path,
-	    oid_hex(old, &a->tree), oid_hex(new, &b->tree));
+	ask(&out, "git --git-dir='%s' diff-tree -r -z --no-renames --name-status %s %s",
+	    store->path, oid_hex(old, &a->tree), oid_hex(new, &b->tree));
 	for (const char *p = out.buf; p < out.buf + out.len;) {
 		const char *path = p + strlen(p) + 1;
 
@@ -287,9 +294,9 @@ static void check_by_git(struct store *store, const struct ckpt_record *a, const
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->items[i];
 
-		if (change->is_dir ||
-		    (change->kind == CHANGE_MODIFIED && oid_equal(&change->old_oid, &change->new_oid) &&
-		     (change->old_mode & 0100) == (change->new_mode & 0100)))
+		if (change->is_dir || (change->kind == CHANGE_MODIFIED &&
+				       oid_equal(&change->old_oid, &change->new_oid) &&
+				       (change->old_mode & 0100) == (change->new_mode & 0100)))
 			continue;
 		strlist_addf(&got, "%s %c", change->path, change->kind);
 	}
@@ -359,12 +366,17 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 		same[i] = (struct wt_dir){ .path = "same", .entries = &inner[i][0], .nr = 1 };
 		other[i] = (struct wt_dir){ .path = "other", .entries = &inner[i][1], .nr = 1 };
 		memset(entries[i], 0, sizeof(entries[i]));
-		entries[i][0] = (struct wt_entry){ .name = "other", .name_len = 5, .kind = WT_DIR, .mode = 0755,
+		entries[i][0] = (struct wt_entry){ .name = "other",
+						   .name_len = 5,
+						   .kind = WT_DIR,
+						   .mode = 0755,
 						   .dir = &other[i] };
-		entries[i][1] = (struct wt_entry){ .name = "same", .name_len = 4, .kind = WT_DIR, .mode = 0755,
-						   .dir = &same[i] };
+		entries[i][1] = (struct wt_entry){
+			.name = "same", .name_len = 4, .kind = WT_DIR, .mode = 0755, .dir = &same[i]
+		};
 		roots[i] = (struct wt_dir){ .path = "", .entries = entries[i], .nr = 2 };
-		save_tree(store, &records[i], i ? "chk_20260101_000000_000002" : "chk_20260101_000000_000001",
+		save_tree(store, &records[i],
+			  i ? "chk_20260101_000000_000002" : "chk_20260101_000000_000001",
 			  &roots[i]);
 		store = recordgen_reopen(store);
 	}
@@ -390,7 +402,8 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 
 static void test_compare_modes_on_the_way_to_a_scope_do_not_count(void **state)
 {
-	struct wt_entry old_entry = { .name = "d", .name_len = 1, .kind = WT_DIR, .mode = 0755 }, new_entry;
+	struct wt_entry old_entry = { .name = "d", .name_len = 1, .kind = WT_DIR, .mode = 0755 },
+			new_entry;
 	struct wt_dir old_dir = { .path = "d" }, new_dir = { .path = "d" };
 	struct wt_dir old = { .path = "", .entries = &old_entry, .nr = 1 };
 	struct wt_dir new = { .path = "", .entries = &new_entry, .nr = 1 };
@@ -495,8 +508,9 @@ static void test_snapshot_finds_every_entry(void **state)
 /* A tree that no honest program made: names that lead elsewhere, unknown modes, one name twice. */
 static void test_snapshot_refuses_dishonest_trees(void **state)
 {
-	static const char *const bad[] = { "100644 ..", "100644 .", "100644 .git", "40000 .git", "100644 a/b",
-					   "100644 /",	"160000 m", "100664 w", "0 z" };
+	static const char *const bad[] = { "100644 ..",	 "100644 .",   "100644 .git",
+					   "40000 .git", "100644 a/b", "100644 /",
+					   "160000 m",	 "100664 w",   "0 z" };
 	struct store *store = recordgen_store("dishonest");
 	struct pack *pack;
 	struct ckpt_record record;
@@ -517,7 +531,8 @@ static void test_snapshot_refuses_dishonest_trees(void **state)
 		strbuf_add(&tree, "\0aaaaaaaaaaaaaaaaaaaa", 21);
 		if (i == ARRAY_SIZE(bad))
 			strbuf_add(&tree, "40000 twice\0aaaaaaaaaaaaaaaaaaaa", 32);
-		assert_int_equal(pack_add_new(pack, &record.tree, OBJECT_TREE, tree.buf, tree.len), 0);
+		assert_int_equal(pack_add_new(pack, &record.tree, OBJECT_TREE, tree.buf, tree.len),
+				 0);
 		assert_int_equal(ckpt_record_write(&record, &meta, pack), 0);
 		assert_int_equal(pack_commit(pack, NULL), 0);
 		pack_free(pack);

@@ -119,7 +119,8 @@ static void test_fsio_write_failing_leaves_the_old(void **state)
 
 	/* A directory with something in it cannot be replaced. */
 	assert_int_equal(fs_write_file(AT_FDCWD, "full/dir", "x", 1, 0600, FS_FAST), CKPT_ERROR);
-	assert_int_equal(fs_write_file(AT_FDCWD, "none/file", "x", 1, 0600, FS_FAST), CKPT_ENOTFOUND);
+	assert_int_equal(fs_write_file(AT_FDCWD, "none/file", "x", 1, 0600, FS_FAST),
+			 CKPT_ENOTFOUND);
 	assert_int_equal(count_names(in_scratch("full")), 2);
 	free(data);
 	strbuf_release(&out);
@@ -172,7 +173,8 @@ static void test_fsio_read_refuses_what_is_no_file(void **state)
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	sh("mkdir odd; cd odd; mkfifo fifo; mkdir dir; echo x >file; ln -s file link; ln -s none dangling");
+	sh("mkdir odd; cd odd; mkfifo fifo; mkdir dir; echo x >file; ln -s file link; ln -s none "
+	   "dangling");
 	assert_int_equal(fs_read_file(&out, AT_FDCWD, "odd/none"), CKPT_ENOTFOUND);
 	assert_non_null(strstr(ckpt_error_last(), "'odd/none'"));
 	assert_int_equal(fs_read_file(&out, AT_FDCWD, "odd/dir"), CKPT_ERROR);

@@ -22,7 +22,8 @@ static void test_hash_known_vectors(void **state)
 
 	(void)state;
 	assert_string_equal(hex_of(HASH_SHA1, "", 0), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-	assert_string_equal(hex_of(HASH_SHA1, "abc", 3), "a9993e364706816aba3e25717850c26c9cd0d89d");
+	assert_string_equal(hex_of(HASH_SHA1, "abc", 3),
+			    "a9993e364706816aba3e25717850c26c9cd0d89d");
 	assert_string_equal(hex_of(HASH_SHA1, two, 56), "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
 	assert_string_equal(hex_of(HASH_SHA256, "", 0),
 			    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -100,7 +101,8 @@ static void test_hash_object_names_every_type_as_git(void **state)
 	const struct {
 		const char *type, *data;
 		size_t len;
-	} cases[] = { { "tree", tree, sizeof(tree) - 1 }, { "commit", commit, sizeof(commit) - 1 } };
+	} cases[] = { { "tree", tree, sizeof(tree) - 1 },
+		      { "commit", commit, sizeof(commit) - 1 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

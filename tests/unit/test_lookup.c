@@ -48,8 +48,8 @@ static void expect(const char *name, int index)
 	if (index < 0) {
 		if (err != index)
 			fail_msg("'%s' gives %d, not %d", name, err, index);
-		assert_true(strncmp(name, "step:", 5) ? strstr(ckpt_error_last(), name) != NULL :
-							strstr(ckpt_error_last(), "step") != NULL);
+		assert_true(strncmp(name, "step:", 5) ? strstr(ckpt_error_last(), name) != NULL
+						      : strstr(ckpt_error_last(), "step") != NULL);
 		return;
 	}
 	if (err)
@@ -119,7 +119,8 @@ static void test_lookup_by_commit(void **state)
 			for (int j = 0; j < NR; j++) {
 				char other[OID_HEX + 1];
 
-				others += j != i && !strncmp(oid_hex(other, &records[j].commit), hex, len);
+				others += j != i &&
+					  !strncmp(oid_hex(other, &records[j].commit), hex, len);
 			}
 			/* Less than four digits name nothing. */
 			expect(name, len < 4 ? CKPT_ENOTFOUND : others ? CKPT_ERROR : i);

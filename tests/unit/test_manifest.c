@@ -15,7 +15,9 @@ static void read_manifest(struct strbuf *out, struct store *store)
 
 static void write_manifest(struct store *store, const void *data, size_t len)
 {
-	assert_int_equal(fs_write_file(store->dirfd, "checkpoint-manifest.md", data, len, 0600, FS_FAST), 0);
+	assert_int_equal(fs_write_file(store->dirfd, "checkpoint-manifest.md", data, len, 0600,
+				       FS_FAST),
+			 0);
 }
 
 static bool agrees(struct store *store)
@@ -68,7 +70,8 @@ static size_t split(struct strlist *out, const char *row)
 			strbuf_addch(&cell, '|');
 			p++;
 		} else if (*p == '|') {
-			assert_true(cell.len >= 2 && cell.buf[0] == ' ' && cell.buf[cell.len - 1] == ' ');
+			assert_true(cell.len >= 2 && cell.buf[0] == ' ' &&
+				    cell.buf[cell.len - 1] == ' ');
 			strbuf_setlen(&cell, cell.len - 1);
 			strlist_add(out, cell.buf + 1);
 			strbuf_reset(&cell);
@@ -199,12 +202,14 @@ static void test_manifest_disagrees_with_anything_else(void **state)
 	write_manifest(store, copy, good.len - (size_t)(second - first));
 	assert_false(agrees(store));
 	memcpy(copy, good.buf, good.len);
-	memmove(copy + (second - good.buf) + (second - first), second, good.len - (size_t)(second - good.buf));
+	memmove(copy + (second - good.buf) + (second - first), second,
+		good.len - (size_t)(second - good.buf));
 	memcpy(copy + (second - good.buf), first, (size_t)(second - first));
 	write_manifest(store, copy, good.len + (size_t)(second - first));
 	assert_false(agrees(store));
 	{
-		size_t third = (size_t)(strchr(second, '\n') + 1 - second), len = (size_t)(second - first);
+		size_t third = (size_t)(strchr(second, '\n') + 1 - second),
+		       len = (size_t)(second - first);
 
 		memcpy(copy, good.buf, good.len);
 		memcpy(copy + (first - good.buf), second, third);
@@ -224,7 +229,8 @@ static void test_manifest_disagrees_with_anything_else(void **state)
 	write_manifest(store, copy, good.len);
 	assert_false(agrees(store));
 	/* A directory in its place can be neither read nor replaced, but nothing worse happens. */
-	sh("rm '%s/checkpoint-manifest.md'; mkdir -p '%s/checkpoint-manifest.md/x'", store->path, store->path);
+	sh("rm '%s/checkpoint-manifest.md'; mkdir -p '%s/checkpoint-manifest.md/x'", store->path,
+	   store->path);
 	assert_false(agrees(store));
 	assert_int_not_equal(ckpt_manifest_rebuild(store), 0);
 	sh("rm -r '%s/checkpoint-manifest.md'", store->path);
@@ -256,7 +262,8 @@ static void test_manifest_of_any_bytes(void **state)
 		char id[CKPT_ID_SIZE];
 
 		for (unsigned n = rnd(20); n; n--)
-			copy[rnd((unsigned)good.len)] = rnd(2) ? (char)rnd(256) : "|\\\n \0"[rnd(5)];
+			copy[rnd((unsigned)good.len)] =
+				rnd(2) ? (char)rnd(256) : "|\\\n \0"[rnd(5)];
 		snprintf(id, sizeof(id), "chk_20260930_123456_%06x", which);
 		at = memmem(copy, good.len, id, strlen(id));
 		if (at)
@@ -273,7 +280,8 @@ static void test_manifest_of_any_bytes(void **state)
 /* The title names the worktree, whatever that is called. */
 static void test_manifest_of_worktrees_with_odd_names(void **state)
 {
-	static const char *const names[] = { "pi|pe", "| Hash |", "new\nline\n\nmore", "back\\|", "\xff" };
+	static const char *const names[] = { "pi|pe", "| Hash |", "new\nline\n\nmore", "back\\|",
+					     "\xff" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

@@ -20,7 +20,8 @@ static void check_lookup(const struct modes *modes, const struct wt_dir *dir)
 			assert_true(modes_lookup(modes, path.buf, wt_git_mode(entry)) ==
 				    (entry->kind == WT_LINK ? 0 : modes->dir));
 		else
-			assert_int_equal(modes_lookup(modes, path.buf, wt_git_mode(entry)), entry->mode);
+			assert_int_equal(modes_lookup(modes, path.buf, wt_git_mode(entry)),
+					 entry->mode);
 		strbuf_release(&path);
 		if (entry->kind == WT_DIR)
 			check_lookup(modes, entry->dir);
@@ -95,14 +96,31 @@ static void test_modes_common_bits_are_the_most_frequent(void **state)
 static void test_modes_parse_refuses_what_is_malformed(void **state)
 {
 	/* Behind the head, without their last NUL. */
-	static const char *const records[] = { "",	  " 600 a", "600",   "600 ",	 "x a",	    "8 a",
-					       "10000 a", "-1 a",   "+1 a",  "600a",	 "600\ta",  "0600\n a",
+	static const char *const records[] = { "",
+					       " 600 a",
+					       "600",
+					       "600 ",
+					       "x a",
+					       "8 a",
+					       "10000 a",
+					       "-1 a",
+					       "+1 a",
+					       "600a",
+					       "600\ta",
+					       "0600\n a",
 					       "777777777777777777777777 a" };
-	static const char *const heads[] = { "", "\n", "file 644 exec 755\n", "file 644 exec 755 dir 755",
-					     "file 644 exec 755 dir 10000\n", "file 648 exec 755 dir 755\n",
-					     "file -1 exec 755 dir 755\n", "file  644 exec 755 dir 755\n",
-					     "file 0644 exec 755 dir 755\n", " file 644 exec 755 dir 755\n",
-					     "file 644 exec 755 dir 755 \n", "modes\n" };
+	static const char *const heads[] = { "",
+					     "\n",
+					     "file 644 exec 755\n",
+					     "file 644 exec 755 dir 755",
+					     "file 644 exec 755 dir 10000\n",
+					     "file 648 exec 755 dir 755\n",
+					     "file -1 exec 755 dir 755\n",
+					     "file  644 exec 755 dir 755\n",
+					     "file 0644 exec 755 dir 755\n",
+					     " file 644 exec 755 dir 755\n",
+					     "file 644 exec 755 dir 755 \n",
+					     "modes\n" };
 	struct modes modes;
 
 	(void)state;
@@ -118,10 +136,23 @@ static void test_modes_parse_refuses_what_is_malformed(void **state)
 		strbuf_release(&text);
 	}
 	/* Without the NUL, twice the same, in the wrong order. */
-	assert_int_equal(modes_parse(&modes, "file 644 exec 755 dir 755\n600 a", 31), CKPT_ECORRUPT);
-	assert_int_equal(modes_parse(&modes, "file 644 exec 755 dir 755\n600 a\0" "600 a", 38), CKPT_ECORRUPT);
-	assert_int_equal(modes_parse(&modes, "file 644 exec 755 dir 755\n600 b\0" "600 a", 38), CKPT_ECORRUPT);
-	assert_int_equal(modes_parse(&modes, "file 644 exec 755 dir 755\n600 a\0" "600 b", 38), 0);
+	assert_int_equal(modes_parse(&modes, "file 644 exec 755 dir 755\n600 a", 31),
+			 CKPT_ECORRUPT);
+	assert_int_equal(modes_parse(&modes,
+				     "file 644 exec 755 dir 755\n600 a\0"
+				     "600 a",
+				     38),
+			 CKPT_ECORRUPT);
+	assert_int_equal(modes_parse(&modes,
+				     "file 644 exec 755 dir 755\n600 b\0"
+				     "600 a",
+				     38),
+			 CKPT_ECORRUPT);
+	assert_int_equal(modes_parse(&modes,
+				     "file 644 exec 755 dir 755\n600 a\0"
+				     "600 b",
+				     38),
+			 0);
 	assert_int_equal(modes.nr, 2);
 	modes_release(&modes);
 }
@@ -148,7 +179,8 @@ static void test_modes_damaged_bytes_are_borne(void **state)
 			size_t at = 0;
 
 			taken++;
-			strbuf_addf(&back, "file %o exec %o dir %o\n", modes.file, modes.exec, modes.dir);
+			strbuf_addf(&back, "file %o exec %o dir %o\n", modes.file, modes.exec,
+				    modes.dir);
 			assert_memory_equal(copy, back.buf, back.len);
 			for (size_t i = 0; i < modes.nr; i++) {
 				at = back.len;
@@ -158,7 +190,8 @@ static void test_modes_damaged_bytes_are_borne(void **state)
 				/* Leading zeroes of a number are the one freedom. */
 				while (copy[at] == '0' && copy[at + 1] != ' ')
 					strbuf_addch(&back, copy[at++]);
-				strbuf_addf(&back, "%o %s", modes.items[i].mode, modes.items[i].path);
+				strbuf_addf(&back, "%o %s", modes.items[i].mode,
+					    modes.items[i].path);
 				strbuf_addch(&back, '\0');
 			}
 			assert_int_equal(back.len, len);
@@ -181,10 +214,13 @@ static void test_modes_differing_names_every_difference(void **state)
 		struct modes sides[2];
 
 		for (int s = 0; s < 2; s++) {
-			sides[s] = (struct modes){ .file = 0644, .exec = 0755, .dir = 0755, .items = items[s] };
+			sides[s] = (struct modes){
+				.file = 0644, .exec = 0755, .dir = 0755, .items = items[s]
+			};
 			for (int i = 0; i < 12; i++) {
-				static const char *const names[] = { "a", "a-", "a/b", "a0", "b", "b/a",
-								     "b/b", "c", "d", "e", "e/f", "g" };
+				static const char *const names[] = { "a", "a-",	 "a/b", "a0",
+								     "b", "b/a", "b/b", "c",
+								     "d", "e",	 "e/f", "g" };
 
 				if (rnd(2))
 					items[s][sides[s].nr++] = (struct mode_item){
@@ -197,8 +233,9 @@ static void test_modes_differing_names_every_difference(void **state)
 				bool same = false;
 
 				for (size_t j = 0; j < sides[!s].nr; j++)
-					same = same || (!strcmp(items[s][i].path, items[!s][j].path) &&
-							items[s][i].mode == items[!s][j].mode);
+					same = same ||
+					       (!strcmp(items[s][i].path, items[!s][j].path) &&
+						items[s][i].mode == items[!s][j].mode);
 				if (!same)
 					strlist_add(&expect, items[s][i].path);
 			}

@@ -87,8 +87,10 @@ static void test_newid_runs_over_into_the_next_second(void **state)
 /* Ids that only a person could have made, with times that are none, are still exceeded. */
 static void test_newid_exceeds_ids_without_a_time(void **state)
 {
-	static const char *const odd[] = { "chk_20269999_000000_000001", "chk_20260230_250000_000001",
-					   "chk_20260101_235960_000001", "chk_99999999_999999_000001" };
+	static const char *const odd[] = { "chk_20269999_000000_000001",
+					   "chk_20260230_250000_000001",
+					   "chk_20260101_235960_000001",
+					   "chk_99999999_999999_000001" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {

@@ -52,7 +52,8 @@ static int setup(void **state)
 		while (object->data.len < len)
 			strbuf_addch(&object->data, rnd(3) ? 'x' : (int)rnd(256));
 		strbuf_addf(&object->data, "%d", i);
-		if (pack_add_new(pack, &object->oid, object->type, object->data.buf, object->data.len))
+		if (pack_add_new(pack, &object->oid, object->type, object->data.buf,
+				 object->data.len))
 			return -1;
 	}
 	if (pack_commit(pack, NULL))
@@ -202,7 +203,8 @@ static void test_packs_leave_to_libgit2_what_git_repacked(void **state)
 	pack_free(pack);
 	sh("cd '%s'; export GIT_DIR=$PWD; p=$(echo objects/pack/*.pack); "
 	   "git cat-file --batch-all-objects --batch-check='%%(objectname)' >names; "
-	   "sed 1d names | git pack-objects -q --no-reuse-delta --window=50 --depth=50 objects/pack/pack >/dev/null; "
+	   "sed 1d names | git pack-objects -q --no-reuse-delta --window=50 --depth=50 "
+	   "objects/pack/pack >/dev/null; "
 	   "git cat-file blob $(sed -n 1p names) >first; rm -f $p ${p%%.pack}.idx; "
 	   "git hash-object -w first >/dev/null; "
 	   "test $(git verify-pack -v objects/pack/*.idx | grep -c '^chain length') -gt 0",
@@ -307,9 +309,10 @@ static void test_packs_damage_is_never_taken_for_contents(void **state)
 
 		for (unsigned n = 1 + rnd(6); n; n--) {
 			/* Half of it where counts and offsets are. */
-			size_t at = in_index && rnd(2) ? (rnd(2) ? rnd(8 + 1024) :
-								    1032 + OBJECTS * 24 + rnd(OBJECTS * 4)) :
-							 rnd((unsigned)from->len);
+			size_t at = in_index && rnd(2)
+					    ? (rnd(2) ? rnd(8 + 1024)
+						      : 1032 + OBJECTS * 24 + rnd(OBJECTS * 4))
+					    : rnd((unsigned)from->len);
 
 			copy[at] = rnd(2) ? (char)rnd(256) : (char)(rnd(2) ? 0xff : 0x80);
 		}
@@ -392,9 +395,20 @@ static void test_packs_contents_are_checked_against_the_name(void **state)
 /* Offsets that only the table of large ones can hold, up to the largest there is. */
 static void test_packs_absurd_offsets_are_damage(void **state)
 {
-	static const uint64_t offsets[] = { 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000,
-					    UINT64_MAX, UINT64_MAX - 4, UINT64_MAX - 19, UINT64_MAX - 20,
-					    UINT64_MAX - 21, UINT64_MAX - 4096, 0, 1, 11, 12 };
+	static const uint64_t offsets[] = { 0x80000000,
+					    0xffffffff,
+					    0x7fffffffffffffff,
+					    0x8000000000000000,
+					    UINT64_MAX,
+					    UINT64_MAX - 4,
+					    UINT64_MAX - 19,
+					    UINT64_MAX - 20,
+					    UINT64_MAX - 21,
+					    UINT64_MAX - 4096,
+					    0,
+					    1,
+					    11,
+					    12 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {

@@ -162,9 +162,12 @@ static void test_pool_drain_works_off_what_is_added(void **state)
 			unsigned sum = 0;
 
 			drained->limit = limits[l];
-			assert_int_equal(pool_drain(thread_counts[t], (void *)1, drain_number, drained), 0);
+			assert_int_equal(pool_drain(thread_counts[t], (void *)1, drain_number,
+						    drained),
+					 0);
 			for (size_t i = 0; i <= ITEMS; i++)
-				assert_int_equal(atomic_load(&drained->seen[i]), i && i <= limits[l]);
+				assert_int_equal(atomic_load(&drained->seen[i]),
+						 i && i <= limits[l]);
 			for (size_t i = 0; i < ARRAY_SIZE(drained->by_worker); i++)
 				sum += drained->by_worker[i];
 			assert_int_equal(sum, limits[l]);
@@ -183,7 +186,8 @@ static void test_pool_drain_failure_ends_it(void **state)
 			drained->limit = ITEMS;
 			drained->bad = 1 + rnd(ITEMS);
 			snprintf(expect, sizeof(expect), "number %zu", drained->bad);
-			assert_int_equal(pool_drain(thread_counts[t], (void *)1, drain_number, drained),
+			assert_int_equal(pool_drain(thread_counts[t], (void *)1, drain_number,
+						    drained),
 					 CKPT_EREFUSED);
 			assert_string_equal(ckpt_error_last(), expect);
 			for (size_t i = 0; i <= ITEMS; i++)

@@ -128,8 +128,9 @@ static void test_quote_c_round_trip(void **state)
 /* Any bytes are either taken or refused; nothing is read behind their end. */
 static void test_unquote_c_refuses_what_is_malformed(void **state)
 {
-	static const char *const bad[] = { "",	    "x",	"\"",	 "\"abc",  "\"\\",   "\"\\\"",
-					   "\"\\x41\"", "\"\\4",	"\"\\40\"", "\"\\477\"", "\"\\08 \"", "\"\\1\"" };
+	static const char *const bad[] = { "",	       "x",	    "\"",	 "\"abc",
+					   "\"\\",     "\"\\\"",    "\"\\x41\"", "\"\\4",
+					   "\"\\40\"", "\"\\477\"", "\"\\08 \"", "\"\\1\"" };
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
@@ -224,8 +225,10 @@ static void test_quote_path_is_harmless_and_reversible(void **state)
 		assert_string_equal(back.buf, name);
 	}
 	strbuf_reset(&shown);
-	quote_path(&shown, "gr\xc3\xbc\xc3\x9f" "e und so.txt");
-	assert_string_equal(shown.buf, "gr\xc3\xbc\xc3\x9f" "e und so.txt");
+	quote_path(&shown, "gr\xc3\xbc\xc3\x9f"
+			   "e und so.txt");
+	assert_string_equal(shown.buf, "gr\xc3\xbc\xc3\x9f"
+				       "e und so.txt");
 	strbuf_release(&shown);
 	strbuf_release(&back);
 }
@@ -236,8 +239,9 @@ static void test_quote_shell_survives_the_shell(void **state)
 {
 	enum { WORDS = 600 };
 	struct strbuf script = STRBUF_INIT, expect = STRBUF_INIT, got = STRBUF_INIT;
-	static const char *const fixed[] = { "", "~", "~root", "a b", "-n", "$HOME", "`id`", "*", "a'b",
-					     "'", "''", "\n", "!", "a!b", "#x", "a=b", "\\", "\"" };
+	static const char *const fixed[] = { "",     "~",   "~root", "a b", "-n", "$HOME",
+					     "`id`", "*",   "a'b",   "'",   "''", "\n",
+					     "!",    "a!b", "#x",    "a=b", "\\", "\"" };
 
 	(void)state;
 	strbuf_addstr(&script, "printf '%s\\0'");

@@ -187,13 +187,14 @@ static void test_record_subject_is_for_people(void **state)
 	free(record.reason);
 	record.reason = xstrdup("before the | change\nand more\n\nType: forged");
 	recordgen_save(store, &record);
-	ask(&out, "git --git-dir='%s' log -1 --format=%%s%%n%%an%%n%%at%%n%%P refs/checkpoints/%s", store->path,
-	    id);
+	ask(&out, "git --git-dir='%s' log -1 --format=%%s%%n%%an%%n%%at%%n%%P refs/checkpoints/%s",
+	    store->path, id);
 	{
 		char expect[256], hex[OID_HEX + 1];
 
 		snprintf(expect, sizeof(expect),
-			 "before the | change | 2026-09-21T14:13:20Z | test\ngit-checkpoint\n1790000000\n%s\n",
+			 "before the | change | 2026-09-21T14:13:20Z | "
+			 "test\ngit-checkpoint\n1790000000\n%s\n",
 			 oid_hex(hex, &record.meta));
 		assert_string_equal(out.buf, expect);
 	}
@@ -259,7 +260,8 @@ static void test_record_equal_metadata_are_shared(void **state)
 			skip_list_add(&b.skips, a.skips.items[i].path, a.skips.items[i].why);
 		/* Given in another order. */
 		for (size_t i = a.states_nr; i--;)
-			ckpt_meta_add_state(&b, a.states[i].key, a.states[i].value, a.states[i].len);
+			ckpt_meta_add_state(&b, a.states[i].key, a.states[i].value,
+					    a.states[i].len);
 		assert_int_equal(ckpt_meta_write(&first, &a, pack), 0);
 		assert_int_equal(ckpt_meta_write(&second, &b, pack), 0);
 		assert_true(oid_equal(&first, &second));
@@ -276,8 +278,9 @@ static void test_record_equal_metadata_are_shared(void **state)
 /* Keys that are no names of files, or look as if they were encoded already. */
 static void test_record_state_keys_may_be_anything(void **state)
 {
-	static const char *const keys[] = { ".", "..", ".git", "/", "a/b", "%41", "A", "%", "%4", "%zz", "%2e",
-					    "%25", "%2541", " ", "\n", "\xff", "state", "a.b" };
+	static const char *const keys[] = { ".",     "..", ".git", "/",	   "a/b",   "%41",
+					    "A",     "%",  "%4",   "%zz",  "%2e",   "%25",
+					    "%2541", " ",  "\n",   "\xff", "state", "a.b" };
 	struct store *store = recordgen_store("keys");
 	struct pack *pack = pack_new(store, 1, 1);
 	struct ckpt_record record;
@@ -294,7 +297,8 @@ static void test_record_state_keys_may_be_anything(void **state)
 	store = recordgen_reopen(store);
 	assert_int_equal(ckpt_meta_read(&back, store, &record, false), 0);
 	check_meta(&meta, &back);
-	sh("git --git-dir='%s' -c fsck.hasDotgit=error fsck --full --strict --no-dangling", store->path);
+	sh("git --git-dir='%s' -c fsck.hasDotgit=error fsck --full --strict --no-dangling",
+	   store->path);
 	ckpt_meta_release(&meta);
 	ckpt_meta_release(&back);
 	ckpt_record_release(&record);
@@ -329,7 +333,8 @@ static void test_record_damaged_bytes_never_crash(void **state)
 		for (unsigned n = rnd(6); n && len; n--) {
 			static const char odd[] = "\n\n\": \0\\0a";
 
-			copy[rnd((unsigned)len)] = rnd(2) ? (char)rnd(256) : odd[rnd(sizeof(odd) - 1)];
+			copy[rnd((unsigned)len)] =
+				rnd(2) ? (char)rnd(256) : odd[rnd(sizeof(odd) - 1)];
 		}
 		assert_int_equal(pack_add_new(pack, &variants[i], OBJECT_COMMIT, copy, len), 0);
 		free(copy);
@@ -380,15 +385,17 @@ static void test_record_damaged_metadata_never_crash(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
-		static const char *const names[] = { "left-out", "missing", "modes", "state", "other" };
+		static const char *const names[] = { "left-out", "missing", "modes", "state",
+						     "other" };
 		struct strbuf tree = STRBUF_INIT, commit = STRBUF_INIT, bytes = STRBUF_INIT;
 		struct oid oid;
 		char hex[OID_HEX + 1];
 
 		recordgen_plain(&records[i], id);
 		for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
-			static const char *const pieces[] = { "unreadable a", "special ", " ", "x", "100644 k",
-							      "oversize b c", "" };
+			static const char *const pieces[] = {
+				"unreadable a", "special ", " ", "x", "100644 k", "oversize b c", ""
+			};
 
 			strbuf_reset(&bytes);
 			for (unsigned k = rnd(3); k; k--) {
@@ -399,12 +406,14 @@ static void test_record_damaged_metadata_never_crash(void **state)
 			if (n == 3 && rnd(3))
 				strbuf_reset(&bytes);
 			assert_int_equal(pack_add_new(pack, &oid,
-						      (n == 3) == !rnd(6) ? OBJECT_BLOB : OBJECT_TREE,
+						      (n == 3) == !rnd(6) ? OBJECT_BLOB
+									  : OBJECT_TREE,
 						      bytes.buf, bytes.len),
 					 0);
 			if (!rnd(8))
 				rnd_bytes(&oid, sizeof(oid));
-			strbuf_addf(&tree, "%s %s", strcmp(names[n], "state") ? "100644" : "40000", names[n]);
+			strbuf_addf(&tree, "%s %s", strcmp(names[n], "state") ? "100644" : "40000",
+				    names[n]);
 			strbuf_addch(&tree, 0);
 			strbuf_add(&tree, oid.id, OID_SIZE);
 		}
@@ -414,7 +423,9 @@ static void test_record_damaged_metadata_never_crash(void **state)
 		strbuf_addf(&commit, "tree %s\nx", oid_hex(hex, &oid));
 		if (!rnd(6))
 			strbuf_setlen(&commit, rnd((unsigned)commit.len));
-		assert_int_equal(pack_add_new(pack, &records[i].meta, OBJECT_COMMIT, commit.buf, commit.len), 0);
+		assert_int_equal(pack_add_new(pack, &records[i].meta, OBJECT_COMMIT, commit.buf,
+					      commit.len),
+				 0);
 		strbuf_release(&tree);
 		strbuf_release(&commit);
 		strbuf_release(&bytes);

@@ -25,7 +25,8 @@ static int setup(void **state)
 		return -1;
 	pack = pack_new(store, 1, 1);
 	err = pack_add_new(pack, &tree, OBJECT_TREE, "", 0) ||
-	      pack_add_new(pack, &commit, OBJECT_COMMIT, text, strlen(text)) || pack_commit(pack, NULL);
+	      pack_add_new(pack, &commit, OBJECT_COMMIT, text, strlen(text)) ||
+	      pack_commit(pack, NULL);
 	pack_free(pack);
 	return err ? -1 : 0;
 }
@@ -63,7 +64,8 @@ static void test_refs_valid_id(void **state)
 	assert_false(refs_valid_id("chk_20260930_123456_0af9be.lock"));
 	for (size_t at = 0; at < strlen(good); at++)
 		for (int c = 1; c < 256; c++) {
-			bool digit = c >= '0' && c <= '9', hex = digit || (c >= 'a' && c <= 'f'), expect;
+			bool digit = c >= '0' && c <= '9', hex = digit || (c >= 'a' && c <= 'f'),
+			     expect;
 			char id[32];
 
 			strcpy(id, good);
@@ -76,7 +78,8 @@ static void test_refs_valid_id(void **state)
 
 static void make_id(char out[CKPT_ID_SIZE], unsigned n)
 {
-	snprintf(out, CKPT_ID_SIZE, "chk_%08u_%06u_%06x", 20260101 + n % 28, n % 240000, n & 0xffffff);
+	snprintf(out, CKPT_ID_SIZE, "chk_%08u_%06u_%06x", 20260101 + n % 28, n % 240000,
+		 n & 0xffffff);
 }
 
 /* What we list is what git lists, loose or packed, in the order of ids. */
@@ -85,8 +88,9 @@ static void check_list(void)
 	struct strbuf expect = STRBUF_INIT, got = STRBUF_INIT;
 	struct ref_list list;
 
-	ask(&expect, "git --git-dir='%s' for-each-ref --format='%%(objectname) %%(refname:lstrip=2)' "
-		     "refs/checkpoints",
+	ask(&expect,
+	    "git --git-dir='%s' for-each-ref --format='%%(objectname) %%(refname:lstrip=2)' "
+	    "refs/checkpoints",
 	    store->path);
 	assert_int_equal(refs_list(&list, store), 0);
 	for (size_t i = 0; i < list.nr; i++) {
@@ -119,7 +123,8 @@ static void test_refs_list_equals_git(void **state)
 			check_list();
 		}
 	}
-	sh("test -s '%s/packed-refs'; test -z \"$(find '%s' -name 'tmp_ckpt_*')\"", store->path, store->path);
+	sh("test -s '%s/packed-refs'; test -z \"$(find '%s' -name 'tmp_ckpt_*')\"", store->path,
+	   store->path);
 }
 
 static void test_refs_loose_ones_win_over_packed(void **state)
@@ -141,9 +146,14 @@ static void test_refs_loose_ones_win_over_packed(void **state)
 static void test_refs_damage_hides_nothing_else(void **state)
 {
 	static const char *const harm[] = {
-		": >$r",			"printf 'garbage' >$r",		   "head -c 41 /dev/zero >$r",
-		"rm $r; mkdir $r",		"rm $r; mkfifo $r",		   "rm $r; ln -s nowhere $r; false",
-		"printf 'ref: refs/x\\n' >$r", "printf '%.39s' $(cat $r) >$r; true",
+		": >$r",
+		"printf 'garbage' >$r",
+		"head -c 41 /dev/zero >$r",
+		"rm $r; mkdir $r",
+		"rm $r; mkfifo $r",
+		"rm $r; ln -s nowhere $r; false",
+		"printf 'ref: refs/x\\n' >$r",
+		"printf '%.39s' $(cat $r) >$r; true",
 	};
 	pid_t pid;
 
@@ -153,14 +163,16 @@ static void test_refs_damage_hides_nothing_else(void **state)
 		assert_int_equal(refs_create(store, "chk_20260101_000000_000001", &commit), 0);
 		assert_int_equal(refs_create(store, "chk_20260101_000000_000002", &commit), 0);
 		assert_int_equal(refs_create(store, "chk_20260101_000000_000003", &commit), 0);
-		sh("r='%s/refs/checkpoints/chk_20260101_000000_000002'; { %s; } || :", store->path, harm[i]);
+		sh("r='%s/refs/checkpoints/chk_20260101_000000_000002'; { %s; } || :", store->path,
+		   harm[i]);
 		fflush(NULL);
 		pid = fork();
 		if (!pid) {
 			struct ref_list list;
 			bool good = !refs_list(&list, store);
 
-			good = good && list.items[0].id[25] == '1' && list.items[list.nr - 1].id[25] == '3' &&
+			good = good && list.items[0].id[25] == '1' &&
+			       list.items[list.nr - 1].id[25] == '3' &&
 			       oid_equal(&list.items[0].commit, &commit) &&
 			       oid_equal(&list.items[list.nr - 1].commit, &commit);
 			/* That it is damaged shows, unless it is gone. */
@@ -182,7 +194,8 @@ static void test_refs_other_names_are_passed_over(void **state)
 	   "chk_20260101_000000_000001.lock tmp_ckpt_1; do cp chk_20260101_000000_000001 $n; done; "
 	   "mkdir -p deeper; cp a deeper/chk_20260101_000000_000009; cd ../..; "
 	   "printf '# pack-refs with: peeled\\n\\nnonsense\\n^%%040d\\n%%040d refs/heads/x\\n"
-	   "%%040d refs/checkpoints/zzz\\nabc refs/checkpoints/chk_20260101_000000_000007\\n' 1 1 1 >packed-refs",
+	   "%%040d refs/checkpoints/zzz\\nabc refs/checkpoints/chk_20260101_000000_000007\\n' 1 1 "
+	   "1 >packed-refs",
 	   store->path);
 	assert_int_equal(refs_list(&list, store), 0);
 	assert_int_equal(list.nr, 2);

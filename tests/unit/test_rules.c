@@ -51,7 +51,8 @@ static void probe(struct probe *out, const char *name, struct rules_opts opts)
 	if (!opts.defaults)
 		opts.defaults = "";
 	assert_int_equal(rules_open(&rules, &opts), 0);
-	err = scan_run(&scan, &(struct scan_opts){ .root = root, .rules = rules, .threads = 1 + rnd(3) });
+	err = scan_run(&scan,
+		       &(struct scan_opts){ .root = root, .rules = rules, .threads = 1 + rnd(3) });
 	assert_int_equal(err, 0);
 	collect(out, scan->root);
 	strlist_sort_unique(&out->files);
@@ -102,21 +103,25 @@ static void expect(const char *name, struct rules_opts opts, const char *files, 
 
 /* ---- as git ---- */
 
-static const char *const names[] = { "a", "b", "foo", "bar.o", "x.c", "a b", "#x", "o", "FOO", "B" };
+static const char *const names[] = {
+	"a", "b", "foo", "bar.o", "x.c", "a b", "#x", "o", "FOO", "B"
+};
 
 /* Where case does not count git takes "FOO" for the tracked "foo"; so no file is called that. */
 enum { FILE_NAMES = 8 };
 
 static void random_pattern(struct strbuf *out)
 {
-	static const char *const globs[] = { "*", "*.o", "?", "[ab]", "**", "f*", "*o", "[!a]", "\\#x", "x.?" };
+	static const char *const globs[] = { "*",  "*.o", "?",	  "[ab]", "**",
+					     "f*", "*o",  "[!a]", "\\#x", "x.?" };
 
 	if (!rnd(4))
 		strbuf_addch(out, '!');
 	if (!rnd(4))
 		strbuf_addch(out, '/');
 	for (unsigned n = 1 + rnd(3); n; n--)
-		strbuf_addf(out, "%s%s", rnd(2) ? globs[rnd(ARRAY_SIZE(globs))] : names[rnd(ARRAY_SIZE(names))],
+		strbuf_addf(out, "%s%s",
+			    rnd(2) ? globs[rnd(ARRAY_SIZE(globs))] : names[rnd(ARRAY_SIZE(names))],
 			    n > 1 ? "/" : "");
 	if (!rnd(3))
 		strbuf_addch(out, '/');
@@ -137,9 +142,12 @@ static void random_repo(const char *name)
 {
 	char path[2 * PATH_MAX];
 
-	sh("git init -q --template= '%s'; cd '%s'; mkdir -p .git/info a/b/foo a/foo b/a 'a b' foo/a", name, name);
+	sh("git init -q --template= '%s'; cd '%s'; mkdir -p .git/info a/b/foo a/foo b/a 'a b' "
+	   "foo/a",
+	   name, name);
 	for (int i = 0; i < 50; i++) {
-		static const char *const dirs[] = { "", "a/", "a/b/", "a/b/foo/", "a/foo/", "b/", "b/a/", "a b/", "foo/", "foo/a/" };
+		static const char *const dirs[] = { "",	  "a/",	  "a/b/", "a/b/foo/", "a/foo/",
+						    "b/", "b/a/", "a b/", "foo/",     "foo/a/" };
 
 		snprintf(path, sizeof(path), "%s/%s/%s%s", scratch, name, dirs[rnd(10)],
 			 names[rnd(FILE_NAMES)]);
@@ -197,16 +205,19 @@ static void test_rules_capture_what_git_sees(void **state)
 		strlist_sort_unique(&listed);
 		probe(&got, name, (struct rules_opts){ .include_sensitive = true });
 		if (!strlist_equal(&listed, &got.files))
-			fail_msg("round %d: git has %s; we have %s", round, join(&listed), join(&got.files));
+			fail_msg("round %d: git has %s; we have %s", round, join(&listed),
+				 join(&got.files));
 		assert_int_equal(got.others.nr, 0);
 		/* With all that is ignored nothing is left out. */
-		probe(&whole, name, (struct rules_opts){ .include_sensitive = true, .include_ignored = true });
+		probe(&whole, name,
+		      (struct rules_opts){ .include_sensitive = true, .include_ignored = true });
 		captured += got.files.nr;
 		left_out += whole.files.nr - got.files.nr;
 		for (size_t i = 0; i < got.files.nr; i++) {
 			size_t at = 0;
 
-			while (at < whole.files.nr && strcmp(whole.files.items[at], got.files.items[i]))
+			while (at < whole.files.nr &&
+			       strcmp(whole.files.items[at], got.files.items[i]))
 				at++;
 			assert_true(at < whole.files.nr);
 		}
@@ -238,7 +249,8 @@ static void test_rules_defaults_stand_below_the_project(void **state)
 	sh("printf 'node_modules/\\nbuild/\\n*.pyc\\n' >def/.gitignore");
 	expect("def", defaults, ".gitignore f src/k", "");
 	/* What is tracked is in, whatever says otherwise; the rest beside it is still left out. */
-	sh("cd def; git add -f node_modules/p/x build/z; touch node_modules/p/other; rm .gitignore");
+	sh("cd def; git add -f node_modules/p/x build/z; touch node_modules/p/other; rm "
+	   ".gitignore");
 	expect("def", defaults, "build/z f node_modules/p/x src/k",
 	       "default node_modules/ default src/a.pyc default src/node_modules/");
 	/* Outside of git there is nothing but the defaults. */
@@ -247,7 +259,9 @@ static void test_rules_defaults_stand_below_the_project(void **state)
 	       "default build/ default node_modules/ default src/a.pyc default src/node_modules/");
 	defaults.include_ignored = true;
 	expect("def", defaults,
-	       "build/z f node_modules/p/other node_modules/p/x src/a.pyc src/k src/node_modules/q/y", "");
+	       "build/z f node_modules/p/other node_modules/p/x src/a.pyc src/k "
+	       "src/node_modules/q/y",
+	       "");
 }
 
 static void test_rules_exclude_setting_stands_above_all(void **state)
@@ -256,7 +270,8 @@ static void test_rules_exclude_setting_stands_above_all(void **state)
 	struct rules_opts opts = { .exclude = &exclude, .defaults = rules_default_patterns };
 
 	(void)state;
-	sh("git init -q own; cd own; mkdir -p tmp dist keep; touch tmp/a dist/b keep/c x.log y.txt t.log; "
+	sh("git init -q own; cd own; mkdir -p tmp dist keep; touch tmp/a dist/b keep/c x.log y.txt "
+	   "t.log; "
 	   "printf '!tmp/\\ny.txt\\n' >.gitignore; git add -f t.log");
 	strlist_add(&exclude, "tmp/");
 	strlist_add(&exclude, "*.log");
@@ -275,20 +290,23 @@ static void test_rules_sensitive_files_are_left_out_and_named(void **state)
 
 	(void)state;
 	sh("git init -q sec; cd sec; mkdir -p d .env.d credentials; "
-	   "touch .env .env.local .env.example d/.env id_rsa id_rsa.pub k.pem d/t.key credentials/f "
+	   "touch .env .env.local .env.example d/.env id_rsa id_rsa.pub k.pem d/t.key "
+	   "credentials/f "
 	   "d/credentials .npmrc plain .env.d/f; git add -f d/t.key id_rsa");
 	expect("sec", opts, ".env.d/f .env.example credentials/f d/t.key id_rsa plain",
 	       "sensitive d/t.key sensitive id_rsa skip sensitive .env skip sensitive .env.local "
 	       "skip sensitive .npmrc skip sensitive d/.env skip sensitive d/credentials "
 	       "skip sensitive id_rsa.pub skip sensitive k.pem");
 	/* What an ignore rule leaves out needs no word. */
-	sh("printf '.env*\\n*.pem\\n' >sec/.gitignore; rm sec/id_rsa.pub sec/.npmrc sec/d/credentials");
+	sh("printf '.env*\\n*.pem\\n' >sec/.gitignore; rm sec/id_rsa.pub sec/.npmrc "
+	   "sec/d/credentials");
 	expect("sec", opts, ".gitignore credentials/f d/t.key id_rsa plain",
 	       "sensitive d/t.key sensitive id_rsa");
 	strlist_add(&more, "pl*");
 	strlist_add(&more, "!id_rsa");
 	opts.sensitive = &more;
-	expect("sec", opts, ".gitignore credentials/f d/t.key id_rsa", "sensitive d/t.key skip sensitive plain");
+	expect("sec", opts, ".gitignore credentials/f d/t.key id_rsa",
+	       "sensitive d/t.key skip sensitive plain");
 	opts.include_sensitive = true;
 	expect("sec", opts, ".gitignore credentials/f d/t.key id_rsa plain", "");
 	strlist_release(&more);
@@ -299,19 +317,24 @@ static void test_rules_nested_repositories_count_as_files(void **state)
 	struct rules_opts opts = { .defaults = rules_default_patterns };
 
 	(void)state;
-	sh("git init -q out; cd out; mkdir -p sub/in vendor/lib ign; git init -q sub; git init -q vendor/lib; "
-	   "git init -q ign/deep; touch f sub/a sub/in/b.o sub/in/t.o vendor/lib/v ign/x ign/deep/t ign/deep/u; "
+	sh("git init -q out; cd out; mkdir -p sub/in vendor/lib ign; git init -q sub; git init -q "
+	   "vendor/lib; "
+	   "git init -q ign/deep; touch f sub/a sub/in/b.o sub/in/t.o vendor/lib/v ign/x "
+	   "ign/deep/t ign/deep/u; "
 	   "printf '*.o\\n' >sub/.gitignore; printf 'a\\n' >sub/.git/info/exclude; "
-	   "git -C sub add -f in/t.o; git -C ign/deep add t; printf '/ign/deep\\nlib/\\n' >.gitignore; "
+	   "git -C sub add -f in/t.o; git -C ign/deep add t; printf '/ign/deep\\nlib/\\n' "
+	   ">.gitignore; "
 	   "git -C vendor/lib add v");
-	/* Its own rules and index count in it; ignored by the outer one, what it tracks is still in. */
-	expect("out", opts, ".gitignore f ign/deep/t ign/x sub/.gitignore sub/in/t.o vendor/lib/v", "");
+	/* Its own rules and index count in it; ignored by the outer one, what it tracks stays in. */
+	expect("out", opts, ".gitignore f ign/deep/t ign/x sub/.gitignore sub/in/t.o vendor/lib/v",
+	       "");
 }
 
 static void test_rules_gitignore_links_are_not_followed(void **state)
 {
 	(void)state;
-	sh("git init -q lnk; cd lnk; echo f >pats; ln -s pats .gitignore; mkdir d; mkfifo d/.gitignore; "
+	sh("git init -q lnk; cd lnk; echo f >pats; ln -s pats .gitignore; mkdir d; mkfifo "
+	   "d/.gitignore; "
 	   "touch f d/g");
 	expect("lnk", (struct rules_opts){ .defaults = "" }, ".gitignore d/g f pats",
 	       "skip special d/.gitignore");
@@ -328,7 +351,8 @@ static void test_rules_say_what_cannot_be_read(void **state)
 	assert_string_equal(join(&got.files), ".gitignore f");
 	assert_int_equal(got.others.nr, 2);
 	assert_non_null(strstr(join(&got.others), "warning ignore rules left unread"));
-	assert_non_null(strstr(join(&got.others), "warning files that are both tracked and ignored"));
+	assert_non_null(
+		strstr(join(&got.others), "warning files that are both tracked and ignored"));
 	probe_release(&got);
 }
 
@@ -358,8 +382,8 @@ static uint64_t fingerprint(const char *name, struct rules_opts opts, const char
 	close(fd);
 	if (*dir) {
 		fd = open(in_scratch("%s/%s", name, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		rules_enter(&at, rules, &arena, fd, dir, is_there(in_scratch("%s/%s/.gitignore", name, dir)),
-			    false);
+		rules_enter(&at, rules, &arena, fd, dir,
+			    is_there(in_scratch("%s/%s/.gitignore", name, dir)), false);
 		close(fd);
 	}
 	print = at.fingerprint;
@@ -422,11 +446,14 @@ int main(void)
 		cmocka_unit_test_setup(test_rules_capture_what_git_sees, no_user_rules),
 		cmocka_unit_test_setup(test_rules_defaults_stand_below_the_project, no_user_rules),
 		cmocka_unit_test_setup(test_rules_exclude_setting_stands_above_all, no_user_rules),
-		cmocka_unit_test_setup(test_rules_sensitive_files_are_left_out_and_named, no_user_rules),
-		cmocka_unit_test_setup(test_rules_nested_repositories_count_as_files, no_user_rules),
+		cmocka_unit_test_setup(test_rules_sensitive_files_are_left_out_and_named,
+				       no_user_rules),
+		cmocka_unit_test_setup(test_rules_nested_repositories_count_as_files,
+				       no_user_rules),
 		cmocka_unit_test_setup(test_rules_gitignore_links_are_not_followed, no_user_rules),
 		cmocka_unit_test_setup(test_rules_say_what_cannot_be_read, no_user_rules),
-		cmocka_unit_test_setup(test_rules_fingerprint_changes_with_every_source, no_user_rules),
+		cmocka_unit_test_setup(test_rules_fingerprint_changes_with_every_source,
+				       no_user_rules),
 	};
 
 	return cmocka_run_group_tests_name("rules", tests, unit_setup, unit_teardown);

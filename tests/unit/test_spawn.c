@@ -12,25 +12,25 @@
  * Environment, signals and descriptors belong to the whole process: what
  * changes them is tried in a child, which says what went wrong by its status.
  */
-#define IN_CHILD(body)                                                                      \
-	do {                                                                                \
-		pid_t child_pid;                                                            \
-		fflush(NULL);                                                               \
-		child_pid = fork();                                                         \
-		if (!child_pid) {                                                           \
-			body;                                                               \
-			_exit(0);                                                           \
-		}                                                                           \
-		expect_exit(child_pid, 20);                                                 \
+#define IN_CHILD(body)                      \
+	do {                                \
+		pid_t child_pid;            \
+		fflush(NULL);               \
+		child_pid = fork();         \
+		if (!child_pid) {           \
+			body;               \
+			_exit(0);           \
+		}                           \
+		expect_exit(child_pid, 20); \
 	} while (0)
 
 /* In a child: end it with the number of the line. */
-#define MUST(condition)                                                                     \
-	do {                                                                                \
-		if (!(condition)) {                                                         \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);             \
-			_exit(1);                                                           \
-		}                                                                           \
+#define MUST(condition)                                                         \
+	do {                                                                    \
+		if (!(condition)) {                                             \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+			_exit(1);                                               \
+		}                                                               \
 	} while (0)
 
 static bool same(const char *a, const char *b)
@@ -64,8 +64,8 @@ static void scrub_and_look(void)
 	MUST(same(env_git("GIT_DIR"), "/somewhere") && same(env_git("GIT_EMPTY"), "") &&
 	     same(env_git("GIT_EQUALS"), "a=b=c") && same(env_git("GIT_N199"), "x") &&
 	     same(env_git("GIT_"), "bare"));
-	MUST(!env_git("GIT_DI") && !env_git("GIT_DIRX") && !env_git("GITX") && !env_git("OTHER100") &&
-	     !env_git(""));
+	MUST(!env_git("GIT_DI") && !env_git("GIT_DIRX") && !env_git("GITX") &&
+	     !env_git("OTHER100") && !env_git(""));
 	env_unscrub("GIT_DIR");
 	env_unscrub("GIT_NEVER");
 	MUST(same(getenv("GIT_DIR"), "/somewhere") && !getenv("GIT_NEVER") && !getenv("GIT_EMPTY"));

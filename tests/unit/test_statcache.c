@@ -6,7 +6,8 @@
 
 #include "treegen.h"
 
-static const struct statcache_head head = { .commit = { { 1, 2, 3 } }, .packs = 0x123456789abcdefu };
+static const struct statcache_head head = { .commit = { { 1, 2, 3 } },
+					    .packs = 0x123456789abcdefu };
 
 static struct strbuf good = STRBUF_INIT; /* the bytes of a sound cache of `tree` */
 static struct wt_dir *tree;
@@ -157,7 +158,8 @@ static void test_statcache_every_flipped_bit_is_noticed(void **state)
 	(void)state;
 	put_bytes(in_scratch("flip"), good.buf, good.len);
 	fd = open(in_scratch("flip"), O_RDWR | O_CLOEXEC);
-	for (size_t bit = 0; bit < good.len * 8; bit += bit < 8 * 256 ? 1 : 1 + rnd((unsigned)(2 * step))) {
+	for (size_t bit = 0; bit < good.len * 8;
+	     bit += bit < 8 * 256 ? 1 : 1 + rnd((unsigned)(2 * step))) {
 		size_t found;
 
 		flip(fd, bit);

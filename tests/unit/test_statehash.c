@@ -13,9 +13,9 @@ static void add_lines(struct strlist *out, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
 		const struct wt_entry *entry = &dir->entries[i];
-		unsigned mode = entry->kind == WT_LINK ? 0120000 :
-				entry->kind == WT_DIR  ? 0040000 :
-							 0100000 | entry->mode;
+		unsigned mode = entry->kind == WT_LINK	? 0120000
+				: entry->kind == WT_DIR ? 0040000
+							: 0100000 | entry->mode;
 		unsigned char nothing[SHA256_SIZE];
 		char hex[SHA256_HEX + 1];
 
@@ -26,8 +26,8 @@ static void add_lines(struct strlist *out, const struct wt_dir *dir)
 		hash_buffer(HASH_SHA256, nothing, "", 0);
 		hex_encode(hex, entry->kind == WT_DIR ? nothing : entry->sha256, SHA256_SIZE);
 		/* The path first, so that sorting lines sorts paths. */
-		strlist_addf(out, "%s%s%s\n%06o %s", dir->path, *dir->path ? "/" : "", entry->name, mode,
-			     hex);
+		strlist_addf(out, "%s%s%s\n%06o %s", dir->path, *dir->path ? "/" : "", entry->name,
+			     mode, hex);
 	}
 }
 
@@ -74,7 +74,8 @@ static void test_statehash_is_as_defined(void **state)
 		unsigned char raw[SHA256_SIZE];
 		struct arena arena = ARENA_INIT;
 		/* A few of them longer than one piece. */
-		struct wt_dir *root = treegen(&arena, NULL, "", round % 50 ? 4 : 3, round % 50 ? 7 : 40);
+		struct wt_dir *root =
+			treegen(&arena, NULL, "", round % 50 ? 4 : 3, round % 50 ? 7 : 40);
 
 		define(&expect, root);
 		assert_int_equal(statehash_lines(root, gather, &got), 0);
@@ -123,7 +124,9 @@ static void test_statehash_sees_every_change(void **state)
 		struct wt_dir *root = treegen(&arena, NULL, "", 3, 6);
 		char before[STATEHASH_SIZE], after[STATEHASH_SIZE];
 		unsigned what = rnd(6);
-		struct wt_entry *entry = pick(root, what < 3 ? WT_FILE : what == 3 ? WT_LINK : WT_DIR);
+		struct wt_entry *entry = pick(root, what < 3	? WT_FILE
+						    : what == 3 ? WT_LINK
+								: WT_DIR);
 
 		statehash(before, root);
 		if (!entry) {

@@ -104,7 +104,8 @@ static void test_store_is_private_whatever_the_umask(void **state)
 
 	(void)state;
 	umask(old);
-	sh("test -z \"$(find '%s' -perm /077)\"; test \"$(stat -c %%a '%s')\" = 700", store->path, store->path);
+	sh("test -z \"$(find '%s' -perm /077)\"; test \"$(stat -c %%a '%s')\" = 700", store->path,
+	   store->path);
 	store_close(store);
 	/* One that was opened to others is closed again. */
 	sh("chmod 755 git-checkpoint/*");
@@ -125,11 +126,13 @@ static void test_store_git_reads_it(void **state)
 	store_close(store);
 }
 
-/* Any path of a worktree: git finds it in the store's configuration, and we find the store again. */
+/* Any path: git finds the worktree in the store's configuration, and we find the store again. */
 static void test_store_of_worktrees_with_odd_names(void **state)
 {
-	static const char *const names[] = { "a b", "quote\"d", "back\\slash", "new\nline", "#hash", ";semi",
-					     "tab\there", "end ", " begin", "\xff\xfe", "a=b", "[x]", "\\", "$(id)" };
+	static const char *const names[] = { "a b",    "quote\"d", "back\\slash", "new\nline",
+					     "#hash",  ";semi",	   "tab\there",	  "end ",
+					     " begin", "\xff\xfe", "a=b",	  "[x]",
+					     "\\",     "$(id)" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names) + 10; i++) {
@@ -389,9 +392,11 @@ static void test_store_lock_sweeps_what_the_dead_left(void **state)
 	struct store *store = make("swept");
 
 	(void)state;
-	sh("cd '%s'; touch objects/pack/tmp_ckpt_1 checkpoint/tmp_ckpt_2 objects/pack/pack-x.pack", store->path);
+	sh("cd '%s'; touch objects/pack/tmp_ckpt_1 checkpoint/tmp_ckpt_2 objects/pack/pack-x.pack",
+	   store->path);
 	assert_int_equal(store_lock(store, 0), 0);
-	sh("cd '%s'; test -z \"$(find . -name 'tmp_ckpt_*')\"; test -e objects/pack/pack-x.pack", store->path);
+	sh("cd '%s'; test -z \"$(find . -name 'tmp_ckpt_*')\"; test -e objects/pack/pack-x.pack",
+	   store->path);
 	store_close(store);
 }
 
@@ -414,11 +419,13 @@ static void test_store_lock_serializes(void **state)
 				struct strbuf text = STRBUF_INIT;
 				char next[16];
 
-				if (store_open(&store, in_scratch("serial")) || store_lock(store, 60) ||
+				if (store_open(&store, in_scratch("serial")) ||
+				    store_lock(store, 60) ||
 				    fs_read_file(&text, AT_FDCWD, "counter"))
 					_exit(1);
 				snprintf(next, sizeof(next), "%d", atoi(text.buf) + 1);
-				if (fs_write_file(AT_FDCWD, "counter", next, strlen(next), 0600, FS_FAST))
+				if (fs_write_file(AT_FDCWD, "counter", next, strlen(next), 0600,
+						  FS_FAST))
 					_exit(2);
 				store_close(store);
 				strbuf_release(&text);

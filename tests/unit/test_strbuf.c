@@ -271,7 +271,9 @@ static void model_absolute(char *out, const char *base, const char *path)
 
 static void test_path_absolute_equals_a_stack_of_components(void **state)
 {
-	static const char *const pieces[] = { "a", "bb", ".", "..", "...", "/", "//", ".a", "a.", "" };
+	static const char *const pieces[] = {
+		"a", "bb", ".", "..", "...", "/", "//", ".a", "a.", ""
+	};
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
@@ -333,9 +335,10 @@ static void test_path_append_puts_one_slash(void **state)
 
 static void test_path_dotgit_is_a_whole_component(void **state)
 {
-	static const char *const yes[] = { ".git", "a/.git", ".git/x", "a/.git/b", "a//.git", ".git/" };
-	static const char *const no[] = { "",	    ".gitignore", "a.git", "x/.gitt", "x.git/y",
-					  ".gi/t", ".git2/a",	  "..git", "a/b/c",   ". git" };
+	static const char *const yes[] = { ".git",     "a/.git",  ".git/x",
+					   "a/.git/b", "a//.git", ".git/" };
+	static const char *const no[] = { "",	   ".gitignore", "a.git", "x/.gitt", "x.git/y",
+					  ".gi/t", ".git2/a",	 "..git", "a/b/c",   ". git" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)

@@ -8,9 +8,10 @@
 #include "base/arena.h"
 #include "worktree/tree.h"
 
-static const uint16_t treegen_modes[] = { 0644, 0644, 0644, 0755, 0600, 0444, 0700, 04755, 0, 0611, 0001 };
+static const uint16_t treegen_modes[] = { 0644, 0644,  0644, 0755, 0600, 0444,
+					  0700, 04755, 0,    0611, 0001 };
 
-/* One to three letters of few: "a", "a-", "a.", "a0" and "a" as a directory are where orders differ. */
+/* One to three letters of few: "a", "a-", "a." and "a" as a directory are where orders differ. */
 UNUSED static void treegen_name(char out[8])
 {
 	static const char letters[] = "aab.-0+\x01\xff\xc3\xa4 |";
@@ -29,9 +30,9 @@ static void treegen_entry(struct wt_entry *entry, struct arena *arena, const cha
 	entry->name_len = (uint32_t)strlen(name);
 	entry->name = arena_memdupz(arena, name, entry->name_len);
 	entry->kind = (uint8_t)rnd(3);
-	entry->mode = entry->kind == WT_LINK ? 0 :
-		      entry->kind == WT_DIR ? (rnd(4) ? 0755 : 0700) :
-					      treegen_modes[rnd(ARRAY_SIZE(treegen_modes))];
+	entry->mode = entry->kind == WT_LINK  ? 0
+		      : entry->kind == WT_DIR ? (rnd(4) ? 0755 : 0700)
+					      : treegen_modes[rnd(ARRAY_SIZE(treegen_modes))];
 	entry->st = (struct wt_stat){ .size = rnd(100000),
 				      .mtime_ns = (int64_t)(rnd64() >> 2),
 				      .ctime_ns = (int64_t)(rnd64() >> 2),

@@ -66,7 +66,8 @@ UNUSED static void rnd_bytes(void *out, size_t len)
 /* A text of `len` bytes, none of them NUL, of which every other is a troublesome one. */
 UNUSED static void rnd_text(char *out, size_t len)
 {
-	static const char odd[] = "\n\r\t \"'\\|:#%~!$`*?[]{}()<>&;=-\x01\x1b\x7f\x80\xc3\xa4\xe2\x82\xac\xff";
+	static const char odd[] =
+		"\n\r\t \"'\\|:#%~!$`*?[]{}()<>&;=-\x01\x1b\x7f\x80\xc3\xa4\xe2\x82\xac\xff";
 
 	for (size_t i = 0; i < len; i++)
 		out[i] = rnd(2) ? odd[rnd(sizeof(odd) - 1)] : (char)(1 + rnd(255));
@@ -211,7 +212,8 @@ __attribute__((format(printf, 1, 2))) UNUSED static void sh(const char *fmt, ...
 }
 
 /* The same, appending what it prints to `out`. */
-__attribute__((format(printf, 2, 3))) UNUSED static void ask(struct strbuf *out, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) UNUSED static void ask(struct strbuf *out, const char *fmt,
+							     ...)
 {
 	struct strbuf script = STRBUF_INIT;
 	char buf[65536];

@@ -1,0 +1,199 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# verify: every object and state hash, from the stored bytes.
+
+. "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/restore.sh"
+
+id= # of the checkpoint that was saved last
+
+three() {
+	mkdir d
+	head -c 3000 /dev/urandom >d/one
+	save -m one
+	first=$id
+	head -c 3000 /dev/urandom >d/two
+	chmod 600 d/two
+	save -m two
+	second=$id
+	rm d/two
+	head -c 3000 /dev/urandom >d/three
+	save -m three
+	third=$id
+	store=$(store_dir)
+}
+
+# damage <object>: change bytes of it where it lies in a pack
+damage() {
+	for index in "$store"/objects/pack/*.idx; do
+		at=$(git show-index <"$index" | awk -v o="$1" '$2 == o { print $1 }')
+		test -z "$at" || break
+	done
+	test -n "$at" || fail "$1 is in no pack"
+	pack=${index%.idx}.pack
+	chmod 600 "$pack"
+	# behind its head, where the compressed data lies
+	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, $ARGV[1], 0; read $f, my $b, 1;
+		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "$pack" $((at + ${2:-12}))
+}
+
+object() {
+	git --git-dir="$store" rev-parse "$1"
+}
+
+verify() {
+	restoring "$@"
+}
+
+# only_bad <id>...: --all finds exactly these
+only_bad() {
+	restoring 1 verify --all
+	expect_eq false "$(told .ok)"
+	expect_eq "$*" "$(told '[.checkpoints[] | select(.ok | not) | .id] | join(" ")')"
+	expect_eq true "$(told '.checkpoints | all(.ok == (.problems | length == 0))')"
+	expect_eq 3 "$(told '.checkpoints | length')"
+	for bad; do
+		restoring 1 verify "$bad"
+		expect_eq "$bad" "$(told '.checkpoints[0].id')"
+		expect_exit 1 git-checkpoint verify "$bad" >"$T/out" 2>"$T/err"
+		expect_grep "^$bad damaged" "$T/out"
+	done
+	for good in $first $second $third; do
+		case " $* " in
+		*" $good "*) ;;
+		*)
+			restoring 0 verify "$good"
+			git-checkpoint restore -n "$good" >/dev/null 2>&1
+			;;
+		esac
+	done
+}
+
+test_sound() {
+	three
+	verify 0 verify
+	expect_eq "{\"ok\":true,\"checkpoints\":[{\"id\":\"$third\",\"ok\":true,\"problems\":[]}]}" \
+		"$(told tostring)"
+	verify 0 verify "$first" @~1
+	expect_eq "true $first $second" "$(told '"\(.ok) \([.checkpoints[].id] | join(" "))"')"
+	verify 0 verify --all
+	expect_eq 3 "$(told '.checkpoints | length')"
+	git-checkpoint verify --all >"$T/out"
+	expect_eq 3 "$(grep -c '^chk_.* sound$' "$T/out")"
+	git-checkpoint verify -q --all >"$T/out"
+	expect_eq '' "$(cat "$T/out")"
+}
+
+test_odd_trees_are_sound() {
+	make_tree 4 80
+	save --include-ignored --include-sensitive
+	git-checkpoint verify -q
+	damage_tree 4
+	save --include-ignored --include-sensitive
+	git-checkpoint verify -q --all
+	git --git-dir="$(store_dir)" gc -q
+	git-checkpoint verify -q --all
+}
+
+test_usage() {
+	three
+	verify 128 verify nonsense
+	verify 128 verify "$first" @~9
+	verify 129 verify --all "$first"
+	mkdir "$T/other"
+	cd "$T/other"
+	verify 128 verify --all
+}
+
+test_a_damaged_blob_of_one() {
+	three
+	damage "$(object "refs/checkpoints/$second:d/two")" 60
+	only_bad "$second"
+	expect_eq true "$(restoring 1 verify --all && told '[.checkpoints[].problems[]] | any(test("d/two"))')"
+}
+
+test_a_damaged_blob_of_all() {
+	three
+	damage "$(object "refs/checkpoints/$first:d/one")" 60
+	only_bad "$first" "$second" "$third"
+}
+
+test_a_damaged_tree() {
+	three
+	damage "$(object "refs/checkpoints/$second:d")"
+	only_bad "$second"
+}
+
+test_a_damaged_commit() {
+	three
+	damage "$(object "refs/checkpoints/$third")"
+	only_bad "$third"
+}
+
+# What hangs off the commit: modes and the like.
+test_damaged_metadata() {
+	three
+	commit=$(object "refs/checkpoints/$second")
+	git --git-dir="$store" cat-file commit "$commit" >"$T/commit"
+	git --git-dir="$store" rev-list --objects "$commit" | cut -d' ' -f1 | sort >"$T/all"
+	git --git-dir="$store" rev-list --objects --no-walk "$commit" >/dev/null
+	# blobs that are not part of the tree
+	git --git-dir="$store" ls-tree -r -t "$commit" | awk '{ print $3 }' | sort >"$T/tree"
+	comm -23 "$T/all" "$T/tree" | while read -r object; do
+		test "$(git --git-dir="$store" cat-file -t "$object")" != blob || echo "$object"
+	done >"$T/meta"
+	test -s "$T/meta" || fail 'no metadata was found'
+	# those of this checkpoint alone
+	for other in $first $third; do
+		git --git-dir="$store" rev-list --objects "refs/checkpoints/$other" | cut -d' ' -f1
+	done | sort >"$T/others"
+	comm -23 "$T/meta" "$T/others" >"$T/own"
+	test -s "$T/own" || fail 'no metadata of its own was found'
+	damage "$(head -n 1 "$T/own")" 6
+	only_bad "$second"
+}
+
+test_a_lost_object() {
+	three
+	# a pack each
+	commit=$(object "refs/checkpoints/$second")
+	for index in "$store"/objects/pack/*.idx; do
+		if git show-index <"$index" | grep -q "$commit"; then
+			rm -f "$index" "${index%.idx}.pack"
+		fi
+	done
+	only_bad "$second"
+}
+
+# The objects are sound, but not what the record says.
+test_a_wrong_state_hash() {
+	three
+	commit=$(object "refs/checkpoints/$second")
+	hash=$(git-checkpoint show --json "$second" | jq -r .hash)
+	new=$(git --git-dir="$store" cat-file commit "$commit" | sed "s/$hash/sha256:$(printf %064d 7)/" |
+		git --git-dir="$store" hash-object -t commit -w --stdin)
+	test "$new" != "$commit"
+	git --git-dir="$store" update-ref "refs/checkpoints/$second" "$new"
+	only_bad "$second"
+	restoring 1 verify "$second"
+	expect_eq true "$(told '.checkpoints[0].problems[0] | test("state hash")')"
+}
+
+test_an_empty_ref() {
+	three
+	: >"$store/refs/checkpoints/$second"
+	only_bad "$second"
+}
+
+test_nothing_is_written() {
+	three
+	fingerprint_raw "$store" >"$T/before"
+	git-checkpoint verify -q --all
+	damage "$(object "refs/checkpoints/$second:d/two")" 60
+	fingerprint_raw "$store" >"$T/before"
+	restoring 1 verify --all
+	fingerprint_raw "$store" >"$T/after"
+	expect_same "$T/before" "$T/after"
+}
+
+run_tests
