@@ -160,7 +160,9 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 {
 	const struct plan_opts *opts = planner->opts;
 	const char *why = opts->protect ?
-				  opts->protect(path, current->kind == WT_DIR, opts->payload) :
+				  opts->protect(path, current->kind == WT_DIR,
+						current->kind == WT_DIR ? NULL : &current->oid,
+						opts->payload) :
 				  NULL;
 	bool all_gone = true;
 

@@ -56,8 +56,12 @@ struct plan {
 	size_t kept_nr, kept_alloc;
 };
 
-/** Why a path that the checkpoint does not have must stay; NULL if it may go. */
-typedef const char *(*plan_protect_fn)(const char *path, bool is_dir, void *payload);
+/**
+ * Why a path that the checkpoint does not have must stay; NULL if it may go.
+ * `oid` names the contents of a file or link, NULL for a directory.
+ */
+typedef const char *(*plan_protect_fn)(const char *path, bool is_dir, const struct oid *oid,
+				       void *payload);
 
 struct plan_opts {
 	const struct compare_side *target;  /**< expanded as far as it is needed */

@@ -30,6 +30,7 @@ struct protect {
 	struct session *session;
 	struct source **items;
 	size_t nr, alloc;
+	struct snapshot *exempt; /* NULL: nothing */
 };
 
 int protect_new(struct protect **out, struct session *session)
@@ -56,6 +57,7 @@ void protect_free(struct protect *protect)
 	for (size_t i = 0; i < protect->nr; i++)
 		source_free(protect->items[i]);
 	free(protect->items);
+	snapshot_free(protect->exempt);
 	free(protect);
 }
 
@@ -164,10 +166,29 @@ static const char *was_skipped(struct source *source, const char *path)
 	return NULL;
 }
 
-const char *protect_path(const char *path, bool is_dir, void *payload)
+int protect_exempt(struct protect *protect, const struct ckpt_record *record)
+{
+	return snapshot_open(&protect->exempt, protect->session->store, record);
+}
+
+/* A directory is gone through: what is in it is judged by itself. */
+static bool is_exempt(struct protect *protect, const char *path, bool is_dir, const struct oid *oid)
+{
+	struct wt_entry *entry = NULL;
+
+	if (!protect->exempt || snapshot_find(&entry, protect->exempt, path) || !entry)
+		return false;
+	if (is_dir)
+		return entry->kind == WT_DIR;
+	return oid && entry->kind != WT_DIR && oid_equal(&entry->oid, oid);
+}
+
+const char *protect_path(const char *path, bool is_dir, const struct oid *oid, void *payload)
 {
 	struct protect *protect = payload;
 
+	if (is_exempt(protect, path, is_dir, oid))
+		return NULL;
 	for (size_t i = 0; i < protect->nr; i++) {
 		struct source *source = protect->items[i];
 		const char *why = was_skipped(source, path);

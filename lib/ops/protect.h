@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct ckpt_record;
+struct oid;
 struct session;
 
 /**
@@ -26,7 +27,13 @@ int protect_add(struct protect *protect, const struct ckpt_record *record);
 
 void protect_free(struct protect *protect);
 
-/** For plan.h: why `path` must stay, or NULL. */
-const char *protect_path(const char *path, bool is_dir, void *protect);
+/**
+ * What this checkpoint holds, with the same contents, may go all the same: it
+ * was put there by the restore that is being taken back.
+ */
+int protect_exempt(struct protect *protect, const struct ckpt_record *record);
+
+/** For plan.h: why `path` must stay, or NULL. `oid` may be NULL. */
+const char *protect_path(const char *path, bool is_dir, const struct oid *oid, void *protect);
 
 #endif

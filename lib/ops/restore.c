@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+enum { STAGING_DIGITS = 16 };
+
 void restore_result_release(struct restore_result *result)
 {
 	plan_release(&result->plan);
@@ -216,12 +218,13 @@ static int note_restore(struct restore *r, const char *safety)
 		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
 		if (entry && !strcmp(entry->after, r->opts->target->id)) {
 			snprintf(entry->before, sizeof(entry->before), "%s", before);
+			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
 			stack.done++;
 		}
 	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
-			undo_push(&stack, before, &r->scope);
+			undo_push(&stack, before, r->opts->target->id, &r->scope);
 	}
 	err = undo_write(&stack, r->session->store);
 	undo_release(&stack);
@@ -304,6 +307,14 @@ static int execute(struct restore_result *out, struct restore *r)
 	return clean_up(out, r, carry_out(out, r), true);
 }
 
+static bool is_staging(const char *name)
+{
+	size_t len = strlen(CAPTURE_STAGING_PREFIX);
+
+	return !strncmp(name, CAPTURE_STAGING_PREFIX, len) && strlen(name + len) == STAGING_DIGITS &&
+	       strspn(name + len, "0123456789abcdef") == STAGING_DIGITS;
+}
+
 /* A restore that was killed before its journal was written left nothing but this. */
 static void sweep_staging(struct session *session)
 {
@@ -311,7 +322,7 @@ static void sweep_staging(struct session *session)
 	struct dirent *ent;
 
 	while (dir && (ent = readdir(dir)))
-		if (!strncmp(ent->d_name, CAPTURE_STAGING_PREFIX, strlen(CAPTURE_STAGING_PREFIX)))
+		if (is_staging(ent->d_name))
 			(void)fs_remove_tree(dirfd(dir), ent->d_name);
 	if (dir)
 		closedir(dir);
@@ -339,7 +350,7 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		.progress = opts->progress,
 	};
 	err = save_job_begin(&r->job, session, &r->safety);
-	if (!err && !journal_exists(session->store))
+	if (!err && !opts->dry_run && !journal_exists(session->store))
 		sweep_staging(session);
 	if (!err)
 		err = snapshot_open(&r->target, session->store, opts->target);
@@ -349,6 +360,8 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		err = protect_add(r->protect, opts->target);
 	if (!err && opts->interrupted)
 		err = protect_add(r->protect, opts->interrupted);
+	if (!err && opts->previous)
+		err = protect_exempt(r->protect, opts->previous);
 	return err;
 }
 

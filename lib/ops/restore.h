@@ -35,6 +35,8 @@ struct restore_opts {
 	bool force;
 	/** Recovering from an interruption: the state before it, whose rules count too; else NULL. */
 	const struct ckpt_record *interrupted;
+	/** What undo, redo and --abort take back: files that it put there may go. NULL: none. */
+	const struct ckpt_record *previous;
 	const char *old_staging; /**< of the interrupted one */
 	bool abort;              /**< the target is that state: as if nothing had happened */
 	/** Asked with the plan before anything is done; 0 goes on. NULL: not asked. */

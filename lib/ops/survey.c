@@ -117,7 +117,9 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 		below = xstrfmt("%s/%s", path, ent->d_name);
 		child = child_of(dir, ent->d_name);
 		if (!child || (opts->protect &&
-			       opts->protect(below, child->kind == WT_DIR, opts->payload))) {
+			       opts->protect(below, child->kind == WT_DIR,
+					     child->kind == WT_DIR ? NULL : &child->oid,
+					     opts->payload))) {
 			struct stat st = { 0 };
 
 			(void)fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);

@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Nothing to be exempted if it is gone: then more is kept than need be. */
+static void take_back(struct undo_job *job, struct session *session, const char *id)
+{
+	if (*id && !ckpt_lookup(&job->previous, session->store, id))
+		job->opts.previous = &job->previous;
+}
+
 static int from_stack(struct undo_job *job, struct session *session, bool back)
 {
 	struct undo_stack stack;
@@ -23,6 +30,7 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 		struct undo_entry *entry = &stack.items[back ? stack.done - 1 : stack.done];
 
 		strlist_extend(&job->paths, &entry->paths);
+		take_back(job, session, back ? entry->restored : entry->before);
 		err = ckpt_lookup(&job->target, session->store, back ? entry->before : entry->after);
 		/* Not found here means lost, not "nothing to do". */
 		if (err == CKPT_ENOTFOUND)
@@ -48,6 +56,8 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 				  abort ? journal.safety : journal.target);
 	if (err == CKPT_ENOTFOUND)
 		err = CKPT_ERROR;
+	if (!err && abort)
+		take_back(job, session, journal.target);
 	strlist_extend(&job->paths, &journal.paths);
 	job->reason = xstrdup(journal.reason);
 	job->staging = xstrdup(journal.staging);
@@ -69,7 +79,7 @@ int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind 
 	int err;
 
 	memset(job, 0, sizeof(*job));
-	job->target = job->interrupted = (struct ckpt_record)CKPT_RECORD_INIT;
+	job->target = job->interrupted = job->previous = (struct ckpt_record)CKPT_RECORD_INIT;
 	job->opts.target = &job->target;
 	job->opts.paths = &job->paths;
 	if (kind == UNDO_BACK || kind == UNDO_FORTH)
@@ -83,6 +93,7 @@ void undo_job_release(struct undo_job *job)
 {
 	ckpt_record_release(&job->target);
 	ckpt_record_release(&job->interrupted);
+	ckpt_record_release(&job->previous);
 	strlist_release(&job->paths);
 	free(job->reason);
 	free(job->staging);

@@ -172,7 +172,8 @@ static struct undo_entry *add_entry(struct undo_stack *stack)
 	return &stack->items[stack->nr++];
 }
 
-void undo_push(struct undo_stack *stack, const char *before, const struct strlist *paths)
+void undo_push(struct undo_stack *stack, const char *before, const char *restored,
+	       const struct strlist *paths)
 {
 	struct undo_entry *entry;
 
@@ -180,6 +181,7 @@ void undo_push(struct undo_stack *stack, const char *before, const struct strlis
 		strlist_release(&stack->items[--stack->nr].paths);
 	entry = add_entry(stack);
 	snprintf(entry->before, sizeof(entry->before), "%s", before);
+	snprintf(entry->restored, sizeof(entry->restored), "%s", restored);
 	strlist_extend(&entry->paths, paths);
 	stack->done = stack->nr;
 }
@@ -192,6 +194,7 @@ int undo_write(const struct undo_stack *stack, struct store *store)
 		json_t *entry = json_object();
 
 		json_object_set_new(entry, "before", json_text(stack->items[i].before));
+		json_object_set_new(entry, "restored", json_text(stack->items[i].restored));
 		json_object_set_new(entry, "after", json_text(stack->items[i].after));
 		json_object_set_new(entry, "paths", write_paths(&stack->items[i].paths));
 		json_array_append_new(array, entry);
@@ -217,6 +220,7 @@ void undo_read(struct undo_stack *out, struct store *store)
 			undo_release(out);
 			break;
 		}
+		(void)read_id(entry->restored, item, "restored");
 		(void)read_id(entry->after, item, "after");
 		read_paths(&entry->paths, json_object_get(item, "paths"));
 	}

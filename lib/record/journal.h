@@ -43,7 +43,8 @@ bool journal_exists(const struct store *store);
  */
 struct undo_entry {
 	char before[CKPT_ID_SIZE];
-	char after[CKPT_ID_SIZE]; /**< "" until it is undone */
+	char restored[CKPT_ID_SIZE]; /**< what was brought back */
+	char after[CKPT_ID_SIZE];    /**< "" until it is undone */
 	struct strlist paths;
 };
 
@@ -59,6 +60,7 @@ int undo_write(const struct undo_stack *stack, struct store *store);
 void undo_release(struct undo_stack *stack);
 
 /** A new restore: what had been undone is forgotten. */
-void undo_push(struct undo_stack *stack, const char *before, const struct strlist *paths);
+void undo_push(struct undo_stack *stack, const char *before, const char *restored,
+	       const struct strlist *paths);
 
 #endif

@@ -195,7 +195,7 @@ stock_restore() {
 }
 
 restores() {
-	TARGET=$(git --git-dir="$(echo "$GIT_CHECKPOINT_HOME"/*)" \
+	TARGET=$(git --git-dir="$(echo "$GIT_CHECKPOINT_HOME"/*/)" \
 		for-each-ref --format='%(refname:lstrip=2)' refs/checkpoints | tail -n 1)
 	RESTORE_FROM=disturb RESTORE_AS=restore-ten
 	turns "$1" ours_restore stock_restore
@@ -220,7 +220,7 @@ many_saves() {
 # Both must have seen the same files, else nothing below means anything.
 compare_what_was_captured() {
 	test -n "$HAVE_OURS" || return 0
-	store=$(echo "$GIT_CHECKPOINT_HOME"/*)
+	store=$(echo "$GIT_CHECKPOINT_HOME"/*/)
 	newest=$(git --git-dir="$store" for-each-ref --format='%(objectname)' refs/checkpoints | tail -n 1)
 	say "captured: ours $(git --git-dir="$store" ls-tree -r --name-only "$newest" | wc -l) files," \
 		"git $(git --git-dir="$SHADOW" ls-files | wc -l)"

@@ -18,7 +18,8 @@ static int setup(void **state)
 	for (int i = 0; i < NR; i++) {
 		char id[CKPT_ID_SIZE];
 
-		snprintf(id, sizeof(id), "chk_2026093%d_123456_0%05x", i / 8, 0x1000 * i);
+		snprintf(id, sizeof(id), "chk_2026093%u_123456_0%05x", (unsigned)i / 8 % 10,
+			 0x1000u * ((unsigned)i & 15));
 		recordgen_plain(&records[i], id);
 		records[i].step = i % 3 ? -1 : i / 6;
 		if (i % 4 == 1) {
