@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/error.h"
 #include "ops/session.h"
 #include "record/journal.h"
 #include "ui/options.h"
@@ -8,6 +9,18 @@
 #include "ui/term.h"
 
 #include <stdio.h>
+
+int cmd_parse_options(const struct opt_spec *spec, int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	int err = opt_parse(spec, argc, argv, &args, NULL);
+
+	if (!err && args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "%s takes no arguments, but got '%s'", spec->command,
+				     args.items[0]);
+	strlist_release(&args);
+	return err;
+}
 
 int cmd_session_open(struct session *out, unsigned flags)
 {

@@ -32,6 +32,9 @@ int cmd_redo(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 
+/** opt_parse() for a command that takes options only. */
+int cmd_parse_options(const struct opt_spec *spec, int argc, char **argv);
+
 /** Open a session and apply its settings to the terminal; say what is odd about them. */
 int cmd_session_open(struct session *out, unsigned flags);
 

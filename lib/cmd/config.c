@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/error.h"
 #include "ops/session.h"
 #include "ui/options.h"
 #include "ui/report.h"
@@ -59,16 +58,11 @@ static int print_text(const struct ckpt_settings *settings)
 
 int cmd_config(int argc, char **argv)
 {
-	struct strlist args = STRLIST_INIT;
 	struct session session;
-	int err = opt_parse(&cmd_config_spec, argc, argv, &args, NULL), status;
+	int err = cmd_parse_options(&cmd_config_spec, argc, argv), status;
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "config takes no arguments, but got '%s'",
-				     args.items[0]);
-	strlist_release(&args);
 	if (!err)
 		err = cmd_session_open(&session, 0);
 	if (err)

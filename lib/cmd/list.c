@@ -143,19 +143,15 @@ static int print(struct session *session, struct ckpt_records *records, int64_t 
 
 int cmd_list(int argc, char **argv)
 {
-	struct strlist args = STRLIST_INIT;
 	struct ckpt_records records = { 0 };
 	struct session session;
 	int64_t from;
-	int err = opt_parse(&cmd_list_spec, argc, argv, &args, NULL), status;
+	int err = cmd_parse_options(&cmd_list_spec, argc, argv), status;
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "list takes no arguments, but got '%s'", args.items[0]);
 	if (!err)
 		err = parse_since(&from);
-	strlist_release(&args);
 	if (!err)
 		err = cmd_session_open(&session, 0);
 	if (err)

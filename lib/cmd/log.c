@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/error.h"
 #include "ops/session.h"
 #include "record/audit.h"
 #include "ui/options.h"
@@ -61,16 +60,12 @@ static void print(json_t *entries)
 
 int cmd_log(int argc, char **argv)
 {
-	struct strlist args = STRLIST_INIT;
 	struct session session;
 	json_t *entries = NULL;
-	int err = opt_parse(&cmd_log_spec, argc, argv, &args, NULL), status = EXIT_DONE;
+	int err = cmd_parse_options(&cmd_log_spec, argc, argv), status = EXIT_DONE;
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "log takes no arguments, but got '%s'", args.items[0]);
-	strlist_release(&args);
 	if (!err)
 		err = cmd_session_open(&session, 0);
 	if (err)

@@ -199,16 +199,11 @@ int cmd_restore(int argc, char **argv)
 
 static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_kind kind)
 {
-	struct strlist args = STRLIST_INIT;
 	struct session session;
-	int err = opt_parse(spec, argc, argv, &args, NULL), status;
+	int err = cmd_parse_options(spec, argc, argv), status;
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "%s takes no arguments, but got '%s'", spec->command,
-				     args.items[0]);
-	strlist_release(&args);
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err)

@@ -2,7 +2,6 @@
 #include "cmd/cmd.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/fsio.h"
 #include "base/units.h"
 #include "ops/diff.h"
@@ -151,17 +150,12 @@ static int print_text(const struct overview *overview, const struct session *ses
 
 int cmd_status(int argc, char **argv)
 {
-	struct strlist args = STRLIST_INIT;
 	struct overview overview = { 0 };
 	struct session session;
-	int err = opt_parse(&cmd_status_spec, argc, argv, &args, NULL), status;
+	int err = cmd_parse_options(&cmd_status_spec, argc, argv), status;
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "status takes no arguments, but got '%s'",
-				     args.items[0]);
-	strlist_release(&args);
 	if (!err)
 		err = cmd_session_open(&session, 0);
 	if (err)

@@ -105,14 +105,6 @@ static int move(struct apply *apply, const struct plan_action *action, int from,
 	return rc;
 }
 
-static const struct wt_entry *child_of(const struct wt_dir *dir, const char *name)
-{
-	for (size_t i = 0; i < dir->nr; i++)
-		if (!strcmp(dir->entries[i].name, name))
-			return &dir->entries[i];
-	return NULL;
-}
-
 /* A displaced directory: all that is in it must be as the scan saw it. */
 static bool dir_as_scanned(int dirfd, const char *name, const struct wt_dir *dir)
 {
@@ -133,7 +125,7 @@ static bool dir_as_scanned(int dirfd, const char *name, const struct wt_dir *dir
 
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
 			continue;
-		seen = child_of(dir, ent->d_name);
+		seen = wt_child(dir, ent->d_name, strlen(ent->d_name));
 		same = seen && !fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
 		if (!same)
 			break;

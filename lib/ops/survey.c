@@ -87,14 +87,6 @@ static int check_create(struct survey *survey, int rootfd, const char *path,
 	return split;
 }
 
-static const struct wt_entry *child_of(const struct wt_dir *dir, const char *name)
-{
-	for (size_t i = 0; i < dir->nr; i++)
-		if (!strcmp(dir->entries[i].name, name))
-			return &dir->entries[i];
-	return NULL;
-}
-
 /* A directory that is to make room: all that is in it must be captured. */
 static int check_emptied(struct survey *survey, const struct plan_opts *opts, int rootfd,
 			 const char *wanted, const char *path, const struct wt_dir *dir)
@@ -115,7 +107,7 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
 			continue;
 		below = xstrfmt("%s/%s", path, ent->d_name);
-		child = child_of(dir, ent->d_name);
+		child = wt_child(dir, ent->d_name, strlen(ent->d_name));
 		if (!child || (opts->protect &&
 			       opts->protect(below, child->kind == WT_DIR,
 					     child->kind == WT_DIR ? NULL : &child->oid,
@@ -161,7 +153,7 @@ static bool stays(const struct plan *plan, int rootfd, const char *path, const s
 			continue;
 		below = xstrfmt("%s/%s", path, ent->d_name);
 		/* What is below it was looked at before, since the deepest comes first. */
-		found = !child_of(dir, ent->d_name) || is_kept(plan, below);
+		found = !wt_child(dir, ent->d_name, strlen(ent->d_name)) || is_kept(plan, below);
 		free(below);
 	}
 	closedir(stream);

@@ -66,6 +66,11 @@ static int check_names(const struct wt_dir *dir, struct wt_entry *entries, size_
 	struct wt_entry **order = xmalloc((nr + 1) * sizeof(*order));
 	int err = 0;
 
+	/* Lookups go by halves, so the order counts. */
+	for (size_t i = 1; i < nr && !err; i++)
+		if (wt_entry_compare(&entries[i - 1], &entries[i]) >= 0)
+			err = ckpt_error_set(CKPT_ECORRUPT, "the names in '%s' are not in order",
+					     *dir->path ? dir->path : ".");
 	for (size_t i = 0; i < nr; i++)
 		order[i] = &entries[i];
 	if (nr)
@@ -176,11 +181,7 @@ int snapshot_find(struct wt_entry **out, struct snapshot *snapshot, const char *
 
 		if (err)
 			return err;
-		found = NULL;
-		for (size_t i = 0; i < dir->nr && !found; i++)
-			if (dir->entries[i].name_len == len &&
-			    !memcmp(dir->entries[i].name, path, len))
-				found = &dir->entries[i];
+		found = wt_child(dir, path, len);
 		path += len;
 		path += strspn(path, "/");
 		if (!found || (*path && found->kind != WT_DIR))

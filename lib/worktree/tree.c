@@ -84,6 +84,34 @@ void wt_compact(struct wt_dir *dir)
 	dir->nr = kept;
 }
 
+/* In the order of trees a directory of that name and a file of that name are apart. */
+static struct wt_entry *find_kind(const struct wt_dir *dir, const char *name, size_t len, bool is_dir)
+{
+	size_t low = 0, high = dir->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		struct wt_entry *entry = &dir->entries[mid];
+		int cmp = wt_name_compare(entry->name, entry->name_len, entry->kind == WT_DIR, name,
+					  len, is_dir);
+
+		if (!cmp)
+			return entry;
+		if (cmp < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+struct wt_entry *wt_child(const struct wt_dir *dir, const char *name, size_t len)
+{
+	struct wt_entry *entry = find_kind(dir, name, len, false);
+
+	return entry ? entry : find_kind(dir, name, len, true);
+}
+
 const struct wt_entry *wt_find(const struct wt_dir *dir, const char *path)
 {
 	const struct wt_entry *found = NULL;
@@ -91,11 +119,7 @@ const struct wt_entry *wt_find(const struct wt_dir *dir, const char *path)
 	while (dir && *path) {
 		size_t len = strcspn(path, "/");
 
-		found = NULL;
-		for (size_t i = 0; i < dir->nr && !found; i++)
-			if (dir->entries[i].name_len == len &&
-			    !memcmp(dir->entries[i].name, path, len))
-				found = &dir->entries[i];
+		found = wt_child(dir, path, len);
 		path += len;
 		path += strspn(path, "/");
 		dir = found && found->kind == WT_DIR ? found->dir : NULL;

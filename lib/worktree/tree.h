@@ -107,6 +107,9 @@ static inline unsigned wt_git_mode(const struct wt_entry *entry)
 /** Remove dead entries below `dir`. */
 void wt_compact(struct wt_dir *dir);
 
+/** The entry of that name in a directory, or NULL. */
+struct wt_entry *wt_child(const struct wt_dir *dir, const char *name, size_t len);
+
 /** The entry at a path, or NULL. */
 const struct wt_entry *wt_find(const struct wt_dir *root, const char *path);
 
