@@ -51,7 +51,7 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 
 BASE := $(addprefix lib/base/, \
 	error.c alloc.c strbuf.c strlist.c arena.c \
-	path.c quote.c units.c clock.c json.c \
+	path.c pathset.c quote.c units.c clock.c json.c \
 	hash.c oid.c crc.c fsio.c pool.c spawn.c env.c cancel.c giterr.c)
 
 WORKTREE := $(addprefix lib/worktree/, \

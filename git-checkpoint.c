@@ -57,7 +57,7 @@
  *   beneath      opening files without leaving the root
  *   repo repo_state gitfile gitindex indexfile gitconfig    the project's repository
  * lib/base/      tools that know nothing of checkpoints
- *   error alloc strbuf strlist arena path quote units clock json
+ *   error alloc strbuf strlist arena path pathset quote units clock json
  *   hash oid crc fsio pool spawn env cancel giterr
  */
 

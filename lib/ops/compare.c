@@ -2,6 +2,7 @@
 #include "ops/compare.h"
 
 #include "base/alloc.h"
+#include "base/pathset.h"
 #include "record/snapshot.h"
 #include "worktree/tree.h"
 
@@ -26,15 +27,7 @@ void change_list_release(struct change_list *list)
 
 bool compare_in_scope(const struct strlist *paths, const char *path)
 {
-	if (!paths || !paths->nr)
-		return true;
-	for (size_t i = 0; i < paths->nr; i++) {
-		size_t len = strlen(paths->items[i]);
-
-		if (!len || (!strncmp(path, paths->items[i], len) && (!path[len] || path[len] == '/')))
-			return true;
-	}
-	return false;
+	return !paths || !paths->nr || pathset_covers(paths, path);
 }
 
 static unsigned full_mode(const struct wt_entry *entry)

@@ -2,6 +2,7 @@
 #include "ops/plan.h"
 
 #include "base/alloc.h"
+#include "base/pathset.h"
 #include "record/snapshot.h"
 
 #include <stdlib.h>
@@ -102,14 +103,7 @@ static int load(const struct compare_side *side, struct wt_dir *dir)
 
 bool plan_concerns(const struct strlist *paths, const char *path)
 {
-	size_t len = strlen(path);
-
-	if (compare_in_scope(paths, path))
-		return true;
-	for (size_t i = 0; i < paths->nr; i++)
-		if (!strncmp(paths->items[i], path, len) && paths->items[i][len] == '/')
-			return true;
-	return false;
+	return compare_in_scope(paths, path) || pathset_reaches(paths, path);
 }
 
 static bool concerned(const struct planner *planner, const char *path)

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/pathset.h"
 #include "ops/compare.h"
 #include "ops/protect.h"
 #include "record/contents.h"
@@ -24,21 +25,10 @@ struct line {
 struct lines {
 	const struct check *check;
 	bool worktree; /* else the checkpoint */
+	struct strlist kept; /* sorted */
 	struct line *items;
 	size_t nr, alloc;
 };
-
-static bool is_kept(const struct check *check, const char *path)
-{
-	for (size_t i = 0; i < check->plan->kept_nr; i++) {
-		const char *kept = check->plan->kept[i].path;
-		size_t len = strlen(kept);
-
-		if (!strncmp(path, kept, len) && (!path[len] || path[len] == '/'))
-			return true;
-	}
-	return false;
-}
 
 static bool in_target(const struct check *check, const char *path)
 {
@@ -82,7 +72,7 @@ static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 	for (size_t i = 0; i < dir->nr; i++) {
 		const struct wt_entry *entry = &dir->entries[i];
 		char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
-		bool mine = compare_in_scope(check->paths, path) && !is_kept(check, path);
+		bool mine = compare_in_scope(check->paths, path) && !pathset_covers(&lines->kept, path);
 
 		if (mine && was_left(lines, path, entry->kind == WT_DIR)) {
 			/* does not count, nor does what is below */
@@ -108,6 +98,16 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct line *)a)->path, ((const struct line *)b)->path);
 }
 
+static void begin_lines(struct lines *lines, const struct check *check, bool worktree)
+{
+	memset(lines, 0, sizeof(*lines));
+	lines->check = check;
+	lines->worktree = worktree;
+	for (size_t i = 0; i < check->plan->kept_nr; i++)
+		strlist_add(&lines->kept, check->plan->kept[i].path);
+	strlist_sort_unique(&lines->kept);
+}
+
 static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 {
 	struct digest *sha256 = digest_new(HASH_SHA256);
@@ -129,6 +129,7 @@ static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 	digest_end(sha256, raw);
 	digest_free(sha256);
 	free(lines->items);
+	strlist_release(&lines->kept);
 	memcpy(out, "sha256:", 7);
 	hex_encode(out + 7, raw, SHA256_SIZE);
 }
@@ -143,7 +144,7 @@ static bool keeps_of_target(const struct check *check)
 
 int check_target(char out[STATEHASH_SIZE], const struct check *check)
 {
-	struct lines lines = { .check = check };
+	struct lines lines;
 	int err;
 
 	if (!check->paths->nr && !keeps_of_target(check)) {
@@ -154,6 +155,7 @@ int check_target(char out[STATEHASH_SIZE], const struct check *check)
 				 contents_hash(check->target, check->threads);
 	if (err)
 		return ckpt_error_prefix(err, "checkpoint %s", check->record->id);
+	begin_lines(&lines, check, false);
 	add_dir(&lines, check->target->root);
 	hash_lines(out, &lines);
 	return 0;
@@ -175,13 +177,14 @@ static bool no_odd_dirs(const struct check *check, const struct wt_dir *dir)
 
 int check_worktree(char out[STATEHASH_SIZE], const struct check *check, const struct wt_dir *root)
 {
-	struct lines lines = { .check = check, .worktree = true };
+	struct lines lines;
 
 	if (!check->paths->nr && !check->plan->kept_nr && !check->no_delete && !check->before &&
 	    no_odd_dirs(check, root)) {
 		statehash(out, root);
 		return 0;
 	}
+	begin_lines(&lines, check, true);
 	add_dir(&lines, root);
 	hash_lines(out, &lines);
 	return 0;

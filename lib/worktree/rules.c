@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/path.h"
+#include "base/pathset.h"
 #include "worktree/gitconfig.h"
 #include "worktree/gitindex.h"
 #include "worktree/repo.h"
@@ -287,18 +288,6 @@ void rules_enter_text(struct rules_dir *dir, struct rules *rules, struct arena *
 	push(dir, arena, parse(rules, text, len, path, TAG_PROJECT));
 }
 
-/* One of the paths that count as tracked, or a directory above one. */
-static bool is_also(const struct strlist *also, const char *path, bool is_dir)
-{
-	size_t len = strlen(path);
-
-	for (size_t i = 0; also && i < also->nr; i++)
-		if (!strncmp(also->items[i], path, len) &&
-		    (is_dir ? also->items[i][len] == '/' : !also->items[i][len]))
-			return true;
-	return false;
-}
-
 static const struct gitindex *index_of(struct rules_tracked *tracked)
 {
 	if (!tracked->repo)
@@ -322,7 +311,8 @@ static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_di
 
 	if (opts->no_tracked)
 		return false;
-	if (is_also(opts->also, path, is_dir))
+	if (opts->also &&
+	    (is_dir ? pathset_reaches(opts->also, path) : pathset_has(opts->also, path)))
 		return true;
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
 		const struct gitindex *index = index_of(t);

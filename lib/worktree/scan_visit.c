@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/pathset.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,19 +16,9 @@ enum scope_relation { SCOPE_NONE, SCOPE_ABOVE, SCOPE_NAMED };
 /* How an entry of a directory on the way to the scope relates to it. */
 static enum scope_relation scope_relation(const struct strlist *scope, const char *path)
 {
-	size_t len = strlen(path);
-
-	for (size_t i = 0; i < scope->nr; i++) {
-		const char *named = scope->items[i];
-
-		if (strncmp(named, path, len))
-			continue;
-		if (!named[len])
-			return SCOPE_NAMED;
-		if (named[len] == '/')
-			return SCOPE_ABOVE;
-	}
-	return SCOPE_NONE;
+	if (pathset_has(scope, path))
+		return SCOPE_NAMED;
+	return pathset_reaches(scope, path) ? SCOPE_ABOVE : SCOPE_NONE;
 }
 
 static void note_path(struct scan_walk *walk, struct strlist *list, const char *path, bool is_dir)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/pathset.h"
+
+#include <string.h>
+
+/* Order of `item` against the first `len` bytes of `path` and a `last` byte behind them. */
+static int order(const char *item, const char *path, size_t len, char last)
+{
+	int cmp = strncmp(item, path, len);
+
+	return cmp ? cmp : (unsigned char)item[len] - (unsigned char)last;
+}
+
+/* The first item that is not before that. */
+static const char *lower_bound(const struct strlist *paths, const char *path, size_t len, char last)
+{
+	size_t low = 0, high = paths->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (order(paths->items[mid], path, len, last) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < paths->nr ? paths->items[low] : NULL;
+}
+
+static bool has(const struct strlist *paths, const char *path, size_t len)
+{
+	const char *item = lower_bound(paths, path, len, '\0');
+
+	return item && !order(item, path, len, '\0');
+}
+
+bool pathset_has(const struct strlist *paths, const char *path)
+{
+	return has(paths, path, strlen(path));
+}
+
+bool pathset_covers(const struct strlist *paths, const char *path)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (has(paths, path, (size_t)(slash - path)))
+			return true;
+	return pathset_has(paths, path) || pathset_has(paths, "");
+}
+
+bool pathset_reaches(const struct strlist *paths, const char *path)
+{
+	size_t len = strlen(path);
+	const char *item = lower_bound(paths, path, len, '/');
+
+	return item && !order(item, path, len, '/');
+}
