@@ -201,6 +201,7 @@ static int place(struct apply *apply, size_t index)
 	const char *name;
 	char number[32];
 	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
+	size_t changed = apply->changed->nr;
 
 	if (dirfd < 0)
 		return failed(action, "reach");
@@ -216,7 +217,8 @@ static int place(struct apply *apply, size_t index)
 	default:
 		break;
 	}
-	if (!err && action->target->kind == WT_DIR && action->kind != PLAN_CHMOD &&
+	/* What was left as it is keeps its mode, too. */
+	if (!err && changed == apply->changed->nr && action->target->kind == WT_DIR &&
 	    set_mode(dirfd, name, action->target->mode) < 0)
 		err = failed(action, "set the mode of");
 	close(dirfd);

@@ -41,8 +41,7 @@ int capture_rules(struct rules **out, struct session *session, const struct capt
 	int err = load_defaults(&defaults, session);
 
 	strlist_extend(&exclude, &session->settings.exclude);
-	if (!opts->staging)
-		strlist_add(&exclude, "/" CAPTURE_STAGING_PREFIX "*/");
+	strlist_add(&exclude, "/" CAPTURE_STAGING_PREFIX "*/");
 	rules.exclude = &exclude;
 	rules.defaults = defaults.buf;
 	if (!err)

@@ -26,7 +26,6 @@ struct capture_opts {
 	bool include_ignored;
 	bool include_sensitive;
 	bool no_limit; /**< of maxFiles */
-	bool staging;  /**< take in what an interrupted restore left in its staging directory */
 	bool rules_only; /**< for capture_rules(): what the rules say, whatever is tracked */
 	const struct strlist *also; /**< sorted paths to take although a rule leaves them out */
 	progress_fn progress;

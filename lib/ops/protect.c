@@ -68,7 +68,6 @@ int protect_add(struct protect *protect, const struct ckpt_record *record)
 		.include_ignored = record->include_ignored,
 		.include_sensitive = record->include_sensitive,
 		.rules_only = true,
-		.staging = true,
 	};
 	struct ckpt_meta meta;
 	int err = ckpt_meta_read(&meta, protect->session->store, record, false);

@@ -9,6 +9,7 @@
 #include "record/audit.h"
 #include "record/journal.h"
 #include "record/snapshot.h"
+#include "store/objects.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -16,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-enum { STAGING_DIGITS = 16 };
 
 void restore_result_release(struct restore_result *result)
 {
@@ -74,7 +73,6 @@ static int scan_and_plan(struct restore *r, bool store)
 		.include_ignored = r->opts->target->include_ignored,
 		.include_sensitive = r->opts->target->include_sensitive,
 		.no_limit = true,
-		.staging = r->opts->interrupted != NULL,
 		.also = &r->also,
 		.progress = r->opts->progress,
 	};
@@ -231,6 +229,32 @@ static int note_restore(struct restore *r, const char *safety)
 	return err;
 }
 
+/* What interrupted restores had prepared, and what they had displaced. */
+static int settle_staging(struct restore_result *out, struct restore *r)
+{
+	DIR *dir = opendir(r->session->worktree);
+	struct strbuf rescued = STRBUF_INIT;
+	struct dirent *ent;
+	int err = 0;
+
+	while (dir && !err && (ent = readdir(dir))) {
+		if (!stage_is_name(ent->d_name))
+			continue;
+		strbuf_reset(&rescued);
+		err = stage_settle(&rescued, r->session->store, dirfd(dir), ent->d_name);
+		if (!err && rescued.len) {
+			strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
+						     "instant of the interruption)",
+				     rescued.buf);
+			out->incomplete = true;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	strbuf_release(&rescued);
+	return err;
+}
+
 /* Behind the journal: from here on an interruption has to be continued or undone. */
 static int carry_out(struct restore_result *out, struct restore *r)
 {
@@ -244,10 +268,10 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	strlist_release(&changed);
 	if (!err)
 		err = stage_remove(&r->stage);
-	if (!err && r->opts->old_staging && *r->opts->old_staging)
-		err = fs_remove_tree(r->job.capture.scan->rootfd, r->opts->old_staging);
 	if (!err && !r->opts->no_verify)
 		err = restore_verify(out, r);
+	if (!err && r->opts->interrupted)
+		err = settle_staging(out, r);
 	if (!err && !r->opts->abort)
 		err = note_restore(r, out->safety);
 	if (!err)
@@ -294,6 +318,49 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 	return err;
 }
 
+static int drop_piece(const void *data, size_t len, void *payload)
+{
+	(void)data;
+	(void)len;
+	(void)payload;
+	return 0;
+}
+
+static int read_back(struct store *store, const struct wt_entry *entry)
+{
+	int err = 0;
+
+	if (entry->kind != WT_DIR)
+		return objects_stream(store, &entry->oid, drop_piece, NULL);
+	for (size_t i = 0; i < entry->dir->nr && !err; i++)
+		err = read_back(store, &entry->dir->entries[i]);
+	return err;
+}
+
+/*
+ * What is about to go must be readable in the safety checkpoint, also where it
+ * was stored long ago: a copy may have gone bad since.
+ */
+static int check_safety(struct restore *r)
+{
+	struct store *store = r->session->store;
+	int err = objects_reopen(store);
+
+	for (size_t i = 0; i < r->plan.nr && !err; i++) {
+		const struct plan_action *action = &r->plan.actions[i];
+
+		if (!action->current || action->kind == PLAN_CHMOD || action->kind == PLAN_RMDIR)
+			continue;
+		err = read_back(store, action->current);
+		if (err && err != CKPT_ECANCELLED)
+			err = ckpt_error_prefix(CKPT_EREFUSED,
+						"'%s' cannot be read back from the safety checkpoint, "
+						"nothing was touched",
+						action->path);
+	}
+	return err;
+}
+
 static int execute(struct restore_result *out, struct restore *r)
 {
 	int err = stage_plan(r);
@@ -301,31 +368,12 @@ static int execute(struct restore_result *out, struct restore *r)
 	if (!err)
 		err = make_safety(out, r);
 	if (!err)
+		err = check_safety(r);
+	if (!err)
 		err = begin_journal(r, out->safety);
 	if (err)
 		return clean_up(out, r, err, false);
 	return clean_up(out, r, carry_out(out, r), true);
-}
-
-static bool is_staging(const char *name)
-{
-	size_t len = strlen(CAPTURE_STAGING_PREFIX);
-
-	return !strncmp(name, CAPTURE_STAGING_PREFIX, len) && strlen(name + len) == STAGING_DIGITS &&
-	       strspn(name + len, "0123456789abcdef") == STAGING_DIGITS;
-}
-
-/* A restore that was killed before its journal was written left nothing but this. */
-static void sweep_staging(struct session *session)
-{
-	DIR *dir = opendir(session->worktree);
-	struct dirent *ent;
-
-	while (dir && (ent = readdir(dir)))
-		if (is_staging(ent->d_name))
-			(void)fs_remove_tree(dirfd(dir), ent->d_name);
-	if (dir)
-		closedir(dir);
 }
 
 static int open_restore(struct restore *r, struct session *session, const struct restore_opts *opts)
@@ -350,8 +398,6 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		.progress = opts->progress,
 	};
 	err = save_job_begin(&r->job, session, &r->safety);
-	if (!err && !opts->dry_run && !journal_exists(session->store))
-		sweep_staging(session);
 	if (!err)
 		err = snapshot_open(&r->target, session->store, opts->target);
 	if (!err)

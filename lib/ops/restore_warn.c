@@ -31,28 +31,10 @@ static void warn_project(struct strlist *out, const struct session *session,
 	repo_state_release(&now);
 }
 
-/* What an interrupted restore had prepared goes with the rest, but is nobody's file. */
-static void drop_staging_rows(struct plan *plan)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < plan->rows_nr; i++) {
-		if (!strncmp(plan->rows[i].path, CAPTURE_STAGING_PREFIX,
-			     strlen(CAPTURE_STAGING_PREFIX))) {
-			free(plan->rows[i].path);
-			free(plan->rows[i].summary);
-		} else {
-			plan->rows[kept++] = plan->rows[i];
-		}
-	}
-	plan->rows_nr = kept;
-}
-
-static void warn_plan(struct strlist *out, struct plan *plan)
+static void warn_plan(struct strlist *out, const struct plan *plan)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
-	drop_staging_rows(plan);
 	for (size_t i = 0; i < plan->rows_nr; i++) {
 		if (plan->rows[i].operation != UNDO_CREATE)
 			continue;

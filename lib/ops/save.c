@@ -9,8 +9,10 @@
 #include "ops/compare.h"
 #include "ops/newid.h"
 #include "ops/session.h"
+#include "ops/stage.h"
 #include "ops/warnings.h"
 #include "record/audit.h"
+#include "record/journal.h"
 #include "record/lookup.h"
 #include "record/manifest.h"
 #include "record/snapshot.h"
@@ -127,6 +129,14 @@ static bool same_state(const struct save_job *save)
 
 /* --- the new checkpoint --- */
 
+static uint64_t all_files(const struct save_job *save)
+{
+	struct wt_counts counts;
+
+	wt_count(&counts, save->capture.scan->root);
+	return counts.files;
+}
+
 static int count_changes(uint64_t *out, struct save_job *save)
 {
 	struct compare_side before = { 0 }, after = { .root = save->capture.scan->root };
@@ -136,10 +146,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 	int err;
 
 	if (!save->have_newest) {
-		struct wt_counts counts;
-
-		wt_count(&counts, save->capture.scan->root);
-		*out = counts.files;
+		*out = all_files(save);
 		return 0;
 	}
 	err = modes_parse(&modes, save->meta.modes.buf, save->meta.modes.len);
@@ -156,6 +163,10 @@ static int count_changes(uint64_t *out, struct save_job *save)
 	if (!err) {
 		*out = changes.nr;
 		change_list_release(&changes);
+	} else if (err != CKPT_ECANCELLED) {
+		/* A damaged one must not keep anybody from saving: all counts as changed. */
+		*out = all_files(save);
+		err = 0;
 	}
 	snapshot_free(snapshot);
 	modes_release(&modes);
@@ -277,8 +288,11 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	job->store = session->store;
 	if (!err)
 		err = store_lock(session->store, session->settings.lock_timeout);
+	if (!err && !journal_exists(session->store))
+		stage_sweep(session->worktree);
+	/* Packs may have come and gone while we waited for the lock. */
 	if (!err)
-		err = objects_open(job->store);
+		err = objects_reopen(job->store);
 	if (!err)
 		err = refs_list(&job->refs, job->store);
 	return err ? err : load_newest(job);
@@ -312,7 +326,12 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 
 	memset(out, 0, sizeof(*out));
 	if (same_state(job)) {
-		/* Read again, or distrusted, in vain: not next time. */
+		/* What had to be stored again was lost; it mends the newest checkpoint. */
+		int err = pack_commit(job->pack, &out->new_bytes);
+
+		if (err)
+			return err;
+		/* Read again, or distrusted: not next time. */
 		capture_write_cache(&job->capture, &job->newest.commit);
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	}
@@ -351,6 +370,12 @@ static int take(struct save_result *out, struct save_job *job)
 	if (untouched(job))
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	err = save_job_read(job);
+	/* Something was moved under our eyes: where it is now was perhaps listed before. */
+	if (!err && job->capture.scan->moved) {
+		err = save_job_scan(job, &capture);
+		if (!err)
+			err = save_job_read(job);
+	}
 	return err ? err : save_job_commit(out, job);
 }
 

@@ -5,11 +5,14 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "base/hash.h"
 #include "base/pool.h"
 #include "base/strbuf.h"
+#include "ops/capture.h"
 #include "store/objects.h"
 #include "worktree/beneath.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -22,6 +25,7 @@
 enum {
 	SYNC_EACH_MAX = 16,  /* up to so many files are synced one by one, more by one syncfs(2) */
 	WHOLE_MAX = 4 << 20, /* larger contents are streamed */
+	NAME_DIGITS = 16,    /* of a staging directory, behind the prefix */
 };
 
 /* One file or link. */
@@ -224,6 +228,26 @@ static int finish(struct filler *filler)
 	return err;
 }
 
+/*
+ * Files are exchanged by renames that not every file system knows (some network
+ * and user space ones); that has to come out before anything is touched.
+ */
+static int probe(struct stage *stage)
+{
+	int err = 0;
+
+	if (mkdirat(stage->fd, "a", 0700) < 0 || mkdirat(stage->fd, "b", 0700) < 0)
+		err = ckpt_error_errno("unable to create a directory in '%s'", stage->name);
+	else if (renameat2(stage->fd, "a", stage->fd, "b", RENAME_EXCHANGE) < 0 ||
+		 renameat2(stage->fd, "a", stage->fd, "c", RENAME_NOREPLACE) < 0)
+		err = ckpt_error_set(CKPT_EREFUSED, "the file system of the worktree cannot exchange "
+						    "files safely, nothing was touched");
+	unlinkat(stage->fd, "a", AT_REMOVEDIR);
+	unlinkat(stage->fd, "b", AT_REMOVEDIR);
+	unlinkat(stage->fd, "c", AT_REMOVEDIR);
+	return err;
+}
+
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts)
 {
 	struct filler filler = { .stage = stage, .opts = opts };
@@ -237,7 +261,9 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 	stage->fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (stage->fd < 0)
 		return ckpt_error_errno("unable to open the directory '%s'", name);
-	err = collect_all(&filler);
+	err = probe(stage);
+	if (!err)
+		err = collect_all(&filler);
 	if (!err)
 		err = pool_for(opts->threads, filler.nr, write_item, &filler);
 	if (!err)
@@ -259,4 +285,94 @@ void stage_close(struct stage *stage)
 		close(stage->fd);
 	free(stage->name);
 	memset(stage, 0, sizeof(*stage));
+}
+
+bool stage_is_name(const char *name)
+{
+	size_t len = strlen(CAPTURE_STAGING_PREFIX);
+
+	return !strncmp(name, CAPTURE_STAGING_PREFIX, len) && strlen(name + len) == NAME_DIGITS &&
+	       strspn(name + len, "0123456789abcdef") == NAME_DIGITS;
+}
+
+void stage_sweep(const char *root)
+{
+	DIR *dir = opendir(root);
+	struct dirent *ent;
+
+	while (dir && (ent = readdir(dir)))
+		if (stage_is_name(ent->d_name))
+			(void)fs_remove_tree(dirfd(dir), ent->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static int hash_file(struct oid *out, int dirfd, const char *name)
+{
+	struct digest *sha1 = digest_new(HASH_SHA1);
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err = 0;
+	char *buf = xmalloc(WHOLE_MAX);
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		err = -1;
+	} else {
+		char header[64];
+
+		digest_update(sha1, header,
+			      object_header(header, "blob", (unsigned long long)st.st_size));
+		while ((n = fs_read_full(fd, buf, WHOLE_MAX)) > 0)
+			digest_update(sha1, buf, (size_t)n);
+		err = n < 0 ? -1 : 0;
+	}
+	digest_end(sha1, out->id);
+	digest_free(sha1);
+	free(buf);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* True if the store has every file below; links and directories are no loss. */
+static bool all_stored(struct store *store, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	bool stored = dir != NULL;
+
+	while (stored && (ent = readdir(dir))) {
+		struct stat st;
+		struct oid oid;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		if (fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			stored = false;
+		else if (S_ISDIR(st.st_mode))
+			stored = all_stored(store, fd, ent->d_name);
+		else if (S_ISREG(st.st_mode))
+			stored = !hash_file(&oid, fd, ent->d_name) && objects_exist(store, &oid);
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return stored;
+}
+
+int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (all_stored(store, rootfd, name))
+		return fs_remove_tree(rootfd, name);
+	strbuf_reset(rescued_out);
+	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
+	return renameat(rootfd, name, rootfd, rescued_out->buf) < 0 ?
+		       ckpt_error_errno("unable to rename '%s'", name) :
+		       0;
 }

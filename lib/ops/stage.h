@@ -2,6 +2,7 @@
 #ifndef CKPT_OPS_STAGE_H
 #define CKPT_OPS_STAGE_H
 
+#include "base/strbuf.h"
 #include "base/strlist.h"
 #include "ops/plan.h"
 #include "worktree/scan.h"
@@ -36,5 +37,22 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 /** Remove it with all that is left in it. */
 int stage_remove(struct stage *stage);
 void stage_close(struct stage *stage);
+
+/** True if `name` is that of a staging directory. */
+bool stage_is_name(const char *name);
+
+/**
+ * Remove what a restore left in the worktree `root` that was killed before it
+ * touched anything: only when there is no journal.
+ */
+void stage_sweep(const char *root);
+
+/**
+ * Remove what an interrupted restore left in its staging directory `name`. Should
+ * something be in it that no checkpoint has (written by somebody in the instant
+ * before it was exchanged), the directory gets a plain name instead, which is
+ * put into `rescued_out`.
+ */
+int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
 
 #endif

@@ -35,8 +35,9 @@ static void add_conflict(struct survey *survey, const char *wanted, const char *
 
 	quote_path(&a, wanted);
 	quote_path(&b, obstacle);
-	strlist_addf(&survey->conflicts, "the %s '%s' is not in any checkpoint and in the way of '%s'",
-		     kind, b.buf, a.buf);
+	strlist_addf(&survey->conflicts,
+		     "the %s '%s', which checkpoints leave out, is in the way of '%s'", kind, b.buf,
+		     a.buf);
 	strbuf_release(&a);
 	strbuf_release(&b);
 }
@@ -75,7 +76,8 @@ static int check_create(struct survey *survey, int rootfd, const char *path,
 	if (look(&st, rootfd, path, &obstacle) < 0) {
 		if (errno == ENOTDIR)
 			add_conflict(survey, path, obstacle.buf, "file");
-		/* ENOENT: nothing is in the way. */
+		else if (errno != ENOENT)
+			add_conflict(survey, path, path, "unreadable place");
 	} else if (target->kind == WT_DIR && S_ISDIR(st.st_mode)) {
 		split = 1;
 	} else if (target->kind != WT_DIR && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))) {
@@ -189,6 +191,22 @@ static void split_action(struct plan *plan, size_t at, const struct strlist *pat
 	free(action.path);
 }
 
+/* A rename does not lead into another file system. */
+static void check_device(struct survey *survey, int rootfd, const struct plan_action *action)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, action->path, &name);
+	struct stat root, st;
+
+	if (dirfd < 0)
+		return;
+	if (!fstat(rootfd, &root) && !fstat(dirfd, &st) && st.st_dev != root.st_dev &&
+	    action->kind != PLAN_CHMOD && action->kind != PLAN_RMDIR)
+		strlist_addf(&survey->conflicts, "'%s' is on another file system than the worktree",
+			     action->path);
+	close(dirfd);
+}
+
 int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd)
 {
 	int err = 0;
@@ -197,6 +215,7 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 	for (size_t i = 0; i < plan->nr && !err; i++) {
 		const struct plan_action *action = &plan->actions[i];
 
+		check_device(out, rootfd, action);
 		if (action->kind == PLAN_CREATE) {
 			if (check_create(out, rootfd, action->path, action->target))
 				split_action(plan, i--, opts->paths);

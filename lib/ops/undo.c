@@ -60,9 +60,7 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 		take_back(job, session, journal.target);
 	strlist_extend(&job->paths, &journal.paths);
 	job->reason = xstrdup(journal.reason);
-	job->staging = xstrdup(journal.staging);
 	job->opts.interrupted = &job->interrupted;
-	job->opts.old_staging = job->staging;
 	job->opts.no_delete = !abort && journal.no_delete;
 	job->opts.abort = abort;
 	job->opts.kind = !strcmp(journal.kind, "undo") ? "undo" :
@@ -96,5 +94,4 @@ void undo_job_release(struct undo_job *job)
 	ckpt_record_release(&job->previous);
 	strlist_release(&job->paths);
 	free(job->reason);
-	free(job->staging);
 }

@@ -138,7 +138,10 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 		digest_begin(reader->sha256);
 		if (!err && lseek(fd, 0, SEEK_SET) < 0)
 			err = ckpt_error_errno("unable to read a file again");
-		stream.bytes = err ? stream.bytes : 0;
+		if (!err) {
+			stream.bytes = 0;
+			stream.at_end = false;
+		}
 	}
 	if (!err && ingest->opts->pack)
 		err = pack_add_stream(ingest->opts->pack, &entry->oid, entry->st.size, read_stream,
@@ -298,6 +301,8 @@ static void skip_entry(struct ingest *ingest, struct wt_dir *dir, struct wt_entr
 	entry->flags |= WT_DEAD;
 	pthread_mutex_lock(&ingest->lock);
 	skip_list_add(&ingest->opts->scan->skips, path, why);
+	if (why == SKIP_VANISHED)
+		ingest->opts->scan->moved = true;
 	pthread_mutex_unlock(&ingest->lock);
 	free(path);
 }

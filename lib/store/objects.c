@@ -32,6 +32,13 @@ int objects_open(struct store *store)
 	return 0;
 }
 
+int objects_reopen(struct store *store)
+{
+	packs_close(store->packs);
+	store->packs = NULL;
+	return objects_open(store);
+}
+
 /* Only for what packs.c cannot read: starting libgit2 takes longer than most commands. */
 static int open_odb(struct store *store)
 {

@@ -24,6 +24,9 @@ const char *object_type_name(enum object_type type);
 /** Open the object database; must be called before threads use the store. */
 int objects_open(struct store *store);
 
+/** The same anew: see the packs that are there now. Nobody may be reading. */
+int objects_reopen(struct store *store);
+
 /** Append the contents of an object. CKPT_ENOTFOUND if it is missing, CKPT_ECORRUPT if damaged. */
 int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
 		 enum object_type type);

@@ -7,6 +7,7 @@
 #include "base/fsio.h"
 #include "base/hash.h"
 #include "store/oidset.h"
+#include "store/packs.h"
 #include "store/store.h"
 
 #include <libdeflate.h>
@@ -157,7 +158,8 @@ static bool claim(struct pack *pack, const struct oid *oid)
 {
 	bool added;
 
-	if (objects_exist(pack->store, oid))
+	/* A copy that has gone bad is no copy: what is at hand now is stored again. */
+	if (objects_exist(pack->store, oid) && packs_sound(pack->store->packs, oid))
 		return false;
 	pthread_mutex_lock(&pack->lock);
 	added = oidset_add(&pack->claimed, oid);

@@ -29,6 +29,9 @@ void packs_close(struct packs *packs);
 
 bool packs_have(struct packs *packs, const struct oid *oid);
 
+/** Read it and compare its name: false if the stored copy is damaged. */
+bool packs_sound(struct packs *packs, const struct oid *oid);
+
 /**
  * Type and size. CKPT_ENOTFOUND also for what only libgit2 can read;
  * CKPT_ECORRUPT if the pack is damaged there.

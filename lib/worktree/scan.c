@@ -64,6 +64,8 @@ static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
 	/* Gone, turned into something else, or moved out (EXDEV): captured as not there. */
 	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
 		scan_note_skip(walk, dir->path, SKIP_UNREADABLE);
+	else
+		atomic_store(&walk->moved, true);
 	dir->lost = true;
 	return 0;
 }
@@ -85,6 +87,9 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 				return err;
 			if (err) {
 				item->dir->listing = (uint8_t)item->dir->cached->listing;
+				/* One that has become too large is there, but not captured. */
+				if (worker->nr != item->dir->cached->nr)
+					item->dir->listing &= (uint8_t)~WT_PLAIN;
 				finish_dir(walk, worker, item, true, queue);
 				return 0;
 			}
@@ -218,6 +223,7 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	strlist_sort_unique(&scan->defaults_left_out);
 	strlist_sort_unique(&scan->sensitive_tracked);
 	scan->dir_modes_changed = atomic_load(&walk.dir_modes_changed);
+	scan->moved = atomic_load(&walk.moved);
 	*out = scan;
 	return 0;
 }

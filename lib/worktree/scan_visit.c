@@ -127,6 +127,16 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 	return 0;
 }
 
+/* A name that cannot be looked at: gone, then it is captured as not there, or out of reach. */
+static int lost_name(struct scan_walk *walk, struct scan_worker *worker)
+{
+	if (errno == ENOENT)
+		atomic_store(&walk->moved, true);
+	else
+		scan_note_skip(walk, worker->path.buf, SKIP_UNREADABLE);
+	return 0;
+}
+
 /* One name of a directory; worker->path is its path. */
 static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item, int dirfd,
 		 const char *name, unsigned char type)
@@ -142,7 +152,7 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 		return 0;
 	if (type == DT_UNKNOWN) {
 		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			return 0; /* gone: captured as not there */
+			return lost_name(walk, worker);
 		have_stat = true;
 		type = IFTODT(st.st_mode);
 	}
@@ -166,7 +176,7 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 		verdict = verdict == RULES_DEFAULT ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
 	}
 	if (!have_stat && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
+		return lost_name(walk, worker);
 	if (verdict == RULES_SENSITIVE) {
 		scan_note_skip(walk, worker->path.buf, SKIP_SENSITIVE);
 		return 0;

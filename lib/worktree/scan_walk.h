@@ -49,6 +49,7 @@ struct scan_walk {
 	pthread_mutex_t lock; /**< of the lists in `scan` */
 	atomic_size_t files;
 	atomic_bool dir_modes_changed;
+	atomic_bool moved;
 };
 
 void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why);

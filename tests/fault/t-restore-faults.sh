@@ -515,6 +515,8 @@ test_a_directory_that_becomes_a_link_meanwhile() {
 		my $aside = "$ENV{T}/aside";
 		while (time < $end) {
 			rename 'd', $aside or next;
+			# A restore may have brought the link itself back; writing goes through no link.
+			if (-l $aside) { unlink $aside; mkdir $aside; }
 			symlink "$ENV{T}/victim", 'd' or die;
 			if (open my $h, '>', "$aside/f" . (1 + $n++ % 8)) { print $h "edit $n\n"; }
 			if (open my $h, '>', "$aside/precious") { print $h "new\n"; }
@@ -529,9 +531,11 @@ test_a_directory_that_becomes_a_link_meanwhile() {
 	rounds=0 wrote=0
 	while kill -0 $pid 2>/dev/null; do
 		rounds=$((rounds + 1))
-		if git-checkpoint restore -q -y "$id" >/dev/null 2>&1; then
-			wrote=$((wrote + 1))
-		fi
+		rc=0
+		git-checkpoint restore -q -y "$id" >/dev/null 2>&1 || rc=$?
+		case $rc in
+		0 | 3 | 4) wrote=$((wrote + 1)) ;;
+		esac
 		git-checkpoint restore -q --abort >/dev/null 2>&1 || :
 	done
 	wait $pid || :
