@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "ops/diff.h"
+#include "ops/plan.h"
 #include "ops/session.h"
 #include "record/lookup.h"
 #include "record/snapshot.h"
@@ -53,6 +54,18 @@ static bool exists(const struct session *session, const char *typed)
 	return found;
 }
 
+/* "No difference" would be misleading about a path that the checkpoint was not about. */
+static int check_scope(const struct request *request)
+{
+	const struct ckpt_record *record = &request->sides[0];
+
+	for (size_t i = 0; record->scope.nr && i < request->paths.nr; i++)
+		if (!plan_concerns(&record->scope, request->paths.items[i]))
+			return ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint %s",
+					      request->paths.items[i], record->id);
+	return 0;
+}
+
 /* Up to two checkpoints, then paths; as in git, "--" tells them apart where it matters. */
 static int parse(struct request *request, const struct session *session, const struct strlist *args,
 		 int dashdash)
@@ -87,10 +100,10 @@ static int parse(struct request *request, const struct session *session, const s
 	strlist_sort_unique(&request->paths);
 	strbuf_release(&path);
 	if (!err && !request->nr) {
-		err = ckpt_lookup(&request->sides[0], session->store, "@");
+		err = ckpt_lookup_default(&request->sides[0], session->store);
 		request->nr = !err;
 	}
-	return err;
+	return err ? err : check_scope(request);
 }
 
 static int print(struct diff *diff, const struct request *request, const struct session *session)

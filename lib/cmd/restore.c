@@ -92,8 +92,8 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 		return report_failure(err);
 	if (!verify_command && opts->paths && !opts->dry_run)
 		verify_command = session->settings.verify_command;
-	status = restored_report(&result, opts->target, session, opts->dry_run ? NULL : verify_command,
-				 way_back(opts, &result));
+	status = restored_report(&result, opts->target, opts->interrupted, session,
+				 opts->dry_run ? NULL : verify_command, way_back(opts, &result));
 	restore_result_release(&result);
 	return status;
 }
@@ -186,7 +186,8 @@ int cmd_restore(int argc, char **argv)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err) {
 		strlist_release(&args);
-		return report_failure(err);
+		return err == CKPT_ENOTFOUND && (go_on || abort_) ? report_no(ckpt_error_last()) :
+								     report_failure(err);
 	}
 	if (go_on || abort_)
 		status = restore_remembered(&session, go_on ? UNDO_CONTINUE : UNDO_ABORT);
@@ -207,7 +208,7 @@ static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_ki
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err)
-		return report_failure(err);
+		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : report_failure(err);
 	err = restore_check_settled(&session);
 	status = err ? report_failure(err) : restore_remembered(&session, kind);
 	session_close(&session);

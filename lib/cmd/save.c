@@ -145,7 +145,8 @@ static char *summary(const struct save_result *result)
 		text = xstrfmt("%s, %llu changed since %s", counts,
 			       (unsigned long long)record->changed, record->base);
 	else
-		text = xstrfmt("%s, first checkpoint", counts);
+		text = xstrfmt("%s, first checkpoint%s", counts,
+			       record->scope.nr ? " of this scope" : "");
 	free(counts);
 	return text;
 }

@@ -30,6 +30,7 @@ const struct opt_spec cmd_status_spec = {
 struct overview {
 	struct ckpt_records records;
 	const struct ckpt_record *newest; /* NULL: none */
+	const struct ckpt_record *base;   /* the newest of the whole worktree, else the newest */
 	size_t added, modified, deleted;  /* since then */
 	uint64_t bytes;
 };
@@ -37,7 +38,7 @@ struct overview {
 static int count_changes(struct overview *overview, struct session *session)
 {
 	struct diff diff;
-	int err = diff_worktree(&diff, session, overview->newest, NULL, term_progress);
+	int err = diff_worktree(&diff, session, overview->base, NULL, term_progress);
 
 	if (err)
 		return err;
@@ -62,6 +63,11 @@ static int look(struct overview *overview, struct session *session)
 	if (!overview->records.nr)
 		return 0;
 	overview->newest = &overview->records.items[overview->records.nr - 1];
+	/* One of a few paths says nothing about the others: "am I safe?" is about all. */
+	overview->base = overview->newest;
+	for (size_t i = overview->records.nr; i-- && overview->base->scope.nr;)
+		if (!overview->records.items[i].scope.nr)
+			overview->base = &overview->records.items[i];
 	return count_changes(overview, session);
 }
 
@@ -90,6 +96,8 @@ static int print_json(const struct overview *overview, const struct session *ses
 			    session->store ? json_path(session->store->path) : json_null());
 	json_object_set_new(answer, "newest",
 			    overview->newest ? report_listed(overview->newest) : json_null());
+	json_object_set_new(answer, "compared_with",
+			    json_text(overview->base ? overview->base->id : NULL));
 	json_object_set_new(answer, "changes",
 			    json_pack("{s:I,s:I,s:I}", "added", (json_int_t)overview->added,
 				      "modified", (json_int_t)overview->modified, "deleted",
@@ -123,6 +131,14 @@ static void print_newest(const struct overview *overview)
 	if (newest->missing)
 		report_text("             %sincomplete, %llu left out%s\n", term_color(TERM_RED),
 			    (unsigned long long)newest->missing, term_color(TERM_RESET));
+	if (newest->scope.nr) {
+		report_text("             of '%s'%s only\n", newest->scope.items[0],
+			    newest->scope.nr > 1 ? " and others" : "");
+		if (overview->base != newest)
+			report_text("Whole:       %s%s%s, %s\n", term_color(TERM_YELLOW),
+				    overview->base->id, term_color(TERM_RESET),
+				    clock_format_age(age, overview->base->created_at, clock_now()));
+	}
 	if (changes)
 		report_text("Since then:  %zu added, %zu modified, %zu deleted\n", overview->added,
 			    overview->modified, overview->deleted);

@@ -361,10 +361,23 @@ static int check_safety(struct restore *r)
 	return err;
 }
 
+/* Nothing is touched, so nothing has to be saved before: the newest checkpoint is as good. */
+static int execute_nothing(struct restore_result *out, struct restore *r)
+{
+	const struct ref_list *refs = &r->job.refs;
+
+	snprintf(out->safety, sizeof(out->safety), "%s", refs->items[refs->nr - 1].id);
+	out->safety_commit = refs->items[refs->nr - 1].commit;
+	return r->opts->no_verify ? 0 : restore_verify(out, r);
+}
+
 static int execute(struct restore_result *out, struct restore *r)
 {
-	int err = stage_plan(r);
+	int err;
 
+	if (plan_is_empty(&r->plan) && !strcmp(r->opts->kind, "restore") && !r->opts->interrupted)
+		return execute_nothing(out, r);
+	err = stage_plan(r);
 	if (!err)
 		err = make_safety(out, r);
 	if (!err)

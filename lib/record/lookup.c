@@ -51,6 +51,19 @@ int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struc
 	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet");
 }
 
+int ckpt_lookup_default(struct ckpt_record *out, struct store *store)
+{
+	static const struct strlist whole = STRLIST_INIT;
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+
+	if (err)
+		return err;
+	err = ckpt_lookup_newest(out, store, &refs, &whole);
+	ref_list_release(&refs);
+	return err == CKPT_ENOTFOUND ? ckpt_lookup(out, store, "@") : err;
+}
+
 static int unknown(const char *name)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND,

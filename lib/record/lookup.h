@@ -31,6 +31,12 @@ void ckpt_records_release(struct ckpt_records *records);
 int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		       const struct strlist *scope);
 
+/**
+ * What to compare the worktree with if nobody says: the newest checkpoint of
+ * the whole worktree, and only if there is none, the newest of a scope.
+ */
+int ckpt_lookup_default(struct ckpt_record *out, struct store *store);
+
 /** By name. CKPT_ENOTFOUND if nothing fits, CKPT_ERROR if several do: the sentence lists them. */
 int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name);
 

@@ -135,7 +135,8 @@ int store_open(struct store **out, const char *worktree)
 	free(home);
 	if (lstat(path, &st) < 0 && errno == ENOENT) {
 		free(path);
-		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoints of '%s' yet", worktree);
+		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoints of '%s' yet; 'git checkpoint save' takes one",
+				      worktree);
 	}
 	return open_at(out, path, worktree);
 }

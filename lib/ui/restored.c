@@ -2,6 +2,8 @@
 #include "ui/restored.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/spawn.h"
@@ -55,20 +57,27 @@ static void print_rows(FILE *out, const struct plan *plan)
 int restored_confirm(const struct plan *plan, void *payload)
 {
 	const struct ckpt_record *target = payload;
-	char *question;
+	char *question, *reason, age[CLOCK_ISO_SIZE];
 	size_t counts[3];
 	bool agreed;
 
+	if (plan_is_empty(plan))
+		return 0; /* nothing to agree to */
 	if (!prompt_possible() || opt_common.json)
 		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore %s",
 				      target->id);
 	term_progress_clear();
 	print_rows(stderr, plan);
 	count(plan, counts);
-	question = xstrfmt("Restore %s: %zu to bring back, %zu to change, %zu to remove?", target->id,
+	reason = report_reason_line(target);
+	question = xstrfmt("Restore %s (%s, %s): %zu to bring back, %zu to change, %zu to remove?",
+			   target->id, reason, clock_format_age(age, target->created_at, clock_now()),
 			   counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE]);
 	agreed = prompt_yes(question);
 	free(question);
+	free(reason);
+	if (cancel_signal())
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
 	return agreed ? 0 : ckpt_error_set(CKPT_EREFUSED, "not restored, nothing was touched");
 }
 
@@ -178,7 +187,8 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 }
 
 static int print_text(const struct restore_result *result, const struct ckpt_record *target,
-		      const char *command, const char *back, int checked, int status)
+		      const struct ckpt_record *interrupted, const char *command, const char *back,
+		      int checked, int status)
 {
 	size_t counts[3];
 
@@ -192,8 +202,11 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		    counts[UNDO_CREATE], result->verified && result->match ? ", verified" : "");
 	if (command)
 		report_text("'%s' %s\n", command, checked ? "failed" : "succeeded");
+	if (result->done && interrupted)
+		report_text("What was there when this began is in %s\n", result->safety);
 	if (result->done && back)
-		report_text("The state before is %s; '%s' goes back to it\n", result->safety, back);
+		report_text("The state before is %s; '%s' goes back to it\n",
+			    interrupted ? interrupted->id : result->safety, back);
 	if (result->verified && !result->match)
 		fprintf(stderr,
 			"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",
@@ -202,7 +215,8 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 }
 
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
-		    const struct session *session, const char *command, const char *back)
+		    const struct ckpt_record *interrupted, const struct session *session,
+		    const char *command, const char *back)
 {
 	int checked = 0, status;
 
@@ -212,5 +226,6 @@ int restored_report(const struct restore_result *result, const struct ckpt_recor
 		command = NULL;
 	status = exit_status(result, checked);
 	return opt_common.json ? print_json(result, target, command, back, checked, status) :
-				 print_text(result, target, command, back, checked, status);
+				 print_text(result, target, interrupted, command, back, checked,
+					    status);
 }

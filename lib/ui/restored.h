@@ -14,9 +14,11 @@ int restored_confirm(const struct plan *plan, void *payload);
 
 /**
  * Run the user's own check, if there is one, and print the report; the exit
- * status. `back` is the command that leads to the state before, or NULL.
+ * status. `back` is the command that leads to the state before, or NULL;
+ * `interrupted` that state, if an interrupted restore was settled, or NULL.
  */
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
-		    const struct session *session, const char *verify_command, const char *back);
+		    const struct ckpt_record *interrupted, const struct session *session,
+		    const char *verify_command, const char *back);
 
 #endif

@@ -351,7 +351,7 @@ test_an_unknown_or_ambiguous_one() {
 	mkdir "$T/other"
 	cd "$T/other"
 	restoring 128 restore -y @
-	restoring 128 undo -y
+	restoring 1 undo -y
 }
 
 test_a_reason_is_in_the_log() {
