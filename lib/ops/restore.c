@@ -146,6 +146,7 @@ static int check_paths_exist(struct restore *r)
 static int begin_journal(struct restore *r, const char *safety)
 {
 	struct journal journal = { 0 };
+	char *staging;
 	int err;
 
 	/* Whatever settles an interrupted restore: its two ends stay those it had. */
@@ -153,8 +154,9 @@ static int begin_journal(struct restore *r, const char *safety)
 		err = journal_read(&journal, r->session->store);
 		if (err)
 			return err;
+		staging = xstrfmt("%s %s", journal.staging, r->stage.name);
 		free(journal.staging);
-		journal.staging = xstrdup(r->stage.name);
+		journal.staging = staging;
 		err = journal_write(&journal, r->session->store);
 		journal_release(&journal);
 		return err;
@@ -234,12 +236,18 @@ static int settle_staging(struct restore_result *out, struct restore *r)
 {
 	DIR *dir = opendir(r->session->worktree);
 	struct strbuf rescued = STRBUF_INIT;
+	struct journal journal;
 	struct dirent *ent;
-	int err = 0;
+	int err = journal_read(&journal, r->session->store);
 
 	while (dir && !err && (ent = readdir(dir))) {
 		if (!stage_is_name(ent->d_name))
 			continue;
+		/* One that the journal does not know was never used, perhaps not even filled. */
+		if (!strstr(journal.staging, ent->d_name)) {
+			err = fs_remove_tree(dirfd(dir), ent->d_name);
+			continue;
+		}
 		strbuf_reset(&rescued);
 		err = stage_settle(&rescued, r->session->store, dirfd(dir), ent->d_name);
 		if (!err && rescued.len) {
@@ -251,6 +259,7 @@ static int settle_staging(struct restore_result *out, struct restore *r)
 	}
 	if (dir)
 		closedir(dir);
+	journal_release(&journal);
 	strbuf_release(&rescued);
 	return err;
 }

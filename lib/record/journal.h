@@ -22,7 +22,7 @@ struct journal {
 	char target[CKPT_ID_SIZE];
 	char safety[CKPT_ID_SIZE]; /**< the state before */
 	char *kind;                /**< "restore", "undo", "redo" */
-	char *staging;             /**< name of the staging directory in the root */
+	char *staging;             /**< names of the staging directories in the root, blanks between */
 	char *reason;
 	struct strlist paths;
 	bool no_delete;
