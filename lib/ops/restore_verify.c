@@ -34,7 +34,8 @@ static int find_left_out(struct strlist *also, struct restore *r, const struct s
 	struct compare_side target = { .root = r->target->root,
 				       .snapshot = r->target,
 				       .modes = &r->target->modes };
-	struct compare_side current = { .root = scan->root };
+	/* Modes do not matter here; taken for equal, whole subtrees are passed over. */
+	struct compare_side current = { .root = scan->root, .modes = &r->target->modes };
 	struct change_list changes;
 	int err = compare_run(&changes, &target, &current, &r->scope);
 
