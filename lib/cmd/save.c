@@ -262,7 +262,7 @@ static int save(const struct strlist *args)
 		.progress = term_progress,
 	};
 	struct strlist scope = STRLIST_INIT;
-	struct save_result result;
+	struct save_result result = { 0 };
 	struct session session;
 	struct ckpt_meta meta;
 	int err, status;

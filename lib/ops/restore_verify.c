@@ -114,6 +114,8 @@ static int look_again(struct restore_result *out, struct restore *r, struct chec
 		strlist_addf(&out->warnings, "Kept: %s (ignored before)", quoted.buf);
 	}
 	protect_free(check->before);
+	check->before = NULL;
+	check->left = NULL;
 	ckpt_record_release(&safety);
 	strlist_release(&left);
 	strbuf_release(&quoted);

@@ -141,7 +141,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 {
 	struct compare_side before = { 0 }, after = { .root = save->capture.scan->root };
 	struct snapshot *snapshot = NULL;
-	struct change_list changes;
+	struct change_list changes = { 0 };
 	struct modes modes;
 	int err;
 

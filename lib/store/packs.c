@@ -348,7 +348,7 @@ int packs_stream(struct packs *packs, const struct oid *oid, packs_piece_fn fn, 
 	struct stream stream = { .fn = fn, .payload = payload };
 	struct found found;
 	char header[64];
-	struct oid is;
+	struct oid is = { { 0 } };
 	int err = find(&found, packs, oid);
 
 	if (err)

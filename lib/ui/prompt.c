@@ -26,7 +26,7 @@ bool prompt_yes(const char *question)
 	fprintf(tty, "%s [y/N] ", question);
 	fflush(tty);
 	if (!fgets(answer, sizeof(answer), tty)) {
-		fputc('\n', tty);
+		fputc('\n', stderr);
 		answer[0] = '\0';
 	}
 	fclose(tty);
