@@ -20,7 +20,10 @@ struct packs;
  *     checkpoint/worktree   the full path of the worktree, no newline
  *     checkpoint/lock       flock(2)ed by whoever changes the store
  *     checkpoint/config     settings for this store
- *     checkpoint/statcache, checkpoint/log, checkpoint/every
+ *     checkpoint/statcache  see worktree/statcache.h
+ *     checkpoint/log        the audit trail, see record/audit.h
+ *     checkpoint/every      the counts of save --every, see ops/cadence.h
+ *     checkpoint/journal, checkpoint/undo    see record/journal.h
  *
  * <key> is the beginning of the SHA-256 of the worktree's real path; the full
  * path is compared, so two worktrees never share a store.

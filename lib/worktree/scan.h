@@ -59,7 +59,7 @@ typedef void (*progress_fn)(const char *what, size_t done, size_t total, void *p
 struct scan_opts {
 	const char *root;              /**< absolute path */
 	struct rules *rules;
-	const struct statcache *cache; /**< NULL: nothing known */
+	const struct statcache *cache; /**< NULL: nothing known; must outlive the scan, whose names may lie in it */
 	const struct strlist *scope;   /**< sorted paths below the root; NULL or empty: all */
 	dev_t avoid_dev;               /**< a directory that is never entered: the stores' home */
 	ino_t avoid_ino;               /**< 0: none */
