@@ -6,6 +6,7 @@
 #include <signal.h>
 
 static volatile sig_atomic_t caught;
+static struct sigaction child_before = { .sa_handler = SIG_DFL };
 
 static void note(int sig)
 {
@@ -15,8 +16,9 @@ static void note(int sig)
 void cancel_install(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = note };
+	struct sigaction action = { .sa_handler = note }, heard = { .sa_handler = SIG_DFL };
 
+	sigaction(SIGCHLD, &heard, &child_before);
 	sigemptyset(&action.sa_mask);
 	/* A second one ends the program at once. */
 	action.sa_flags = (int)SA_RESETHAND;
@@ -27,6 +29,11 @@ void cancel_install(void)
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}
+}
+
+void cancel_give_back_child(void)
+{
+	sigaction(SIGCHLD, &child_before, NULL);
 }
 
 int cancel_check(void)

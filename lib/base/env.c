@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/env.h"
 
+#include "base/alloc.h"
 #include "base/strlist.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static struct strlist taken = STRLIST_INIT;
+static struct strlist taken = STRLIST_INIT, assumed = STRLIST_INIT;
+static char **given;
 
 void env_scrub(void)
 {
+	size_t nr = 0;
+
+	while (environ[nr])
+		nr++;
+	given = xcalloc(nr + 1, sizeof(*given));
+	memcpy(given, environ, nr * sizeof(*given));
 	for (char **var = environ; *var; var++)
 		if (!strncmp(*var, "GIT_", 4) && strchr(*var, '='))
 			strlist_add(&taken, *var);
@@ -23,14 +31,37 @@ void env_scrub(void)
 	}
 }
 
-const char *env_git(const char *name)
+static const char *find(const struct strlist *list, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (size_t i = 0; i < taken.nr; i++)
-		if (!strncmp(taken.items[i], name, len) && taken.items[i][len] == '=')
-			return taken.items[i] + len + 1;
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strncmp(list->items[i], name, len) && list->items[i][len] == '=')
+			return list->items[i] + len + 1;
 	return NULL;
+}
+
+const char *env_git(const char *name)
+{
+	const char *value = find(&taken, name);
+
+	return value ? value : find(&assumed, name);
+}
+
+void env_assume(const char *name, const char *value)
+{
+	strlist_addf(&assumed, "%s=%s", name, value);
+}
+
+void env_restore(void)
+{
+	for (size_t i = 0; i < taken.nr; i++)
+		putenv(taken.items[i]);
+}
+
+char **env_given(void)
+{
+	return given ? given : environ;
 }
 
 void env_unscrub(const char *name)

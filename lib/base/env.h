@@ -17,6 +17,15 @@ void env_scrub(void);
 /** The value that a GIT_* variable had, or NULL. */
 const char *env_git(const char *name);
 
+/** Give one that the caller did not set a value, as far as env_git() is concerned. */
+void env_assume(const char *name, const char *value);
+
+/** Put all of them back into the environment, as they were: for another program in our place. */
+void env_restore(void);
+
+/** The whole environment as the caller gave it to us, in its order: for a command of the user's. */
+char **env_given(void);
+
 /** Put one back into the environment, if it was there: for children that must see it. */
 void env_unscrub(const char *name);
 

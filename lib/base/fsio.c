@@ -124,6 +124,36 @@ int fs_read_linked(struct strbuf *out, const char *path)
 	return read_file(out, AT_FDCWD, path, 0);
 }
 
+int fs_give_to_owner(int fd, int dirfd, const char *dir)
+{
+	struct stat st, is;
+
+	if (geteuid() != 0)
+		return 0;
+	if (fstatat(dirfd, dir, &st, 0) < 0 || fstat(fd, &is) < 0)
+		return -1;
+	/* One of several names: nobody gets somebody else's file by linking it to here. */
+	if (!st.st_uid || is.st_uid || (!S_ISDIR(is.st_mode) && is.st_nlink != 1))
+		return 0;
+	return fchown(fd, st.st_uid, st.st_gid);
+}
+
+int fs_mkdir(int dirfd, const char *path, const char *dir, mode_t mode)
+{
+	int fd, saved;
+
+	if (mkdirat(dirfd, path, mode) < 0)
+		return -1;
+	/* A umask may take bits of the owner's. */
+	fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fchmodat(dirfd, path, mode, 0);
+	saved = fchmod(fd, mode) < 0 || fs_give_to_owner(fd, dirfd, dir) < 0 ? errno : 0;
+	close(fd);
+	errno = saved;
+	return saved ? -1 : 0;
+}
+
 int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *dir, mode_t mode)
 {
 	for (int tries = 0; tries < 100; tries++) {
@@ -139,7 +169,7 @@ int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *di
 			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd >= 0) {
 			/* Also for 0600: a umask may take bits of the owner's. */
-			if (fchmod(fd, mode) < 0) {
+			if (fs_give_to_owner(fd, dirfd, dir) < 0 || fchmod(fd, mode) < 0) {
 				int err = ckpt_error_errno("unable to set the mode of '%s'",
 							   path_out->buf);
 				close(fd);
@@ -214,11 +244,13 @@ int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mo
 		close(fd);
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path);
 	}
+	if (!st.st_size && fs_give_to_owner(fd, dirfd, ".") < 0)
+		err = ckpt_error_errno("unable to set the owner of '%s'", path);
 	if (st.st_size > 0 && fs_pread_full(fd, &last, 1, st.st_size - 1) == 1 &&
 	    last != '\n')
 		strbuf_addch(&out, '\n');
 	strbuf_add(&out, line, len);
-	if (fs_write_all(fd, out.buf, out.len) < 0)
+	if (!err && fs_write_all(fd, out.buf, out.len) < 0)
 		err = ckpt_error_errno("unable to write '%s'", path);
 	if (close(fd) < 0 && !err)
 		err = ckpt_error_errno("unable to close '%s'", path);

@@ -44,6 +44,16 @@ int fs_write_file(int dirfd, const char *path, const void *data, size_t len, mod
  */
 int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mode_t mode);
 
+/**
+ * What root makes among somebody's files is that somebody's: else it could not
+ * be read by the one it is for. Gives a new file or directory to whom directory
+ * `dir` of `dirfd` belongs; of others than root it is theirs anyway.
+ */
+int fs_give_to_owner(int fd, int dirfd, const char *dir);
+
+/** mkdirat(2) of `path`, which lies in `dir`, with just this mode and its owner; sets `errno`. */
+int fs_mkdir(int dirfd, const char *path, const char *dir, mode_t mode);
+
 /** Create a temporary in directory `dir` of `dirfd`; its path is put into `path_out`. */
 int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *dir, mode_t mode);
 

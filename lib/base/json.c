@@ -62,7 +62,7 @@ json_t *json_time(int64_t when)
 
 void json_write(struct strbuf *out, const json_t *value)
 {
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 
 	strbuf_addstr(out, text ? text : "null");
 	free(text);

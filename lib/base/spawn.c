@@ -3,11 +3,15 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/fsio.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,11 +27,13 @@ int spawn_wait(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void exec_captured(int fd, const char *dir, const char *const argv[])
+static void exec_captured(int in, int fd, const char *dir, const char *const argv[])
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 2) < 0 || dup2(fd, 1) < 0)
+	/* What nobody waits for any more must not go on writing. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 || dup2(null, 2) < 0 || dup2(fd, 1) < 0)
 		_exit(126);
 	if (dir && chdir(dir) < 0)
 		_exit(126);
@@ -39,7 +45,8 @@ static void exec_captured(int fd, const char *dir, const char *const argv[])
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : 126);
 }
 
-int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
+/* `in` is what it reads; -1: nothing. */
+static int capture(struct strbuf *out, int in, const char *dir, const char *const argv[])
 {
 	int pipefd[2], status;
 	pid_t pid;
@@ -53,7 +60,7 @@ int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 		return ckpt_error_errno("unable to start '%s'", argv[0]);
 	}
 	if (!pid)
-		exec_captured(pipefd[1], dir, argv);
+		exec_captured(in, pipefd[1], dir, argv);
 	close(pipefd[1]);
 	for (;;) {
 		ssize_t n;
@@ -74,6 +81,26 @@ int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 		return ckpt_error_set(CKPT_ERROR, "'%s %s' failed with status %d", argv[0],
 				      argv[1] ? argv[1] : "", status);
 	return 0;
+}
+
+int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
+{
+	return capture(out, -1, dir, argv);
+}
+
+int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
+	       size_t len)
+{
+	/* A file in memory rather than a pipe: nobody has to write while somebody reads. */
+	int fd = memfd_create("input", MFD_CLOEXEC), err;
+
+	if (fd < 0 || fs_write_all(fd, data, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		err = ckpt_error_errno("unable to keep what '%s' is to read", argv[0]);
+	else
+		err = capture(out, fd, dir, argv);
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 int spawn_sink(pid_t *pid_out, int *fd_out, const char *command)

@@ -72,3 +72,11 @@ int strlist_equal(const struct strlist *a, const struct strlist *b)
 			return 0;
 	return 1;
 }
+
+bool strlist_has(const struct strlist *list, const char *str)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->items[i], str))
+			return true;
+	return false;
+}

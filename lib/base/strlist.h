@@ -2,6 +2,7 @@
 #ifndef CKPT_BASE_STRLIST_H
 #define CKPT_BASE_STRLIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** A list of C strings that it owns. Start with STRLIST_INIT. */
@@ -29,6 +30,9 @@ void strlist_extend(struct strlist *list, const struct strlist *other);
 
 /** Sort by bytes and remove repetitions. */
 void strlist_sort_unique(struct strlist *list);
+
+/** True if it is in there; looks at one after the other (pathset.h for sorted ones). */
+bool strlist_has(const struct strlist *list, const char *str);
 
 int strlist_equal(const struct strlist *a, const struct strlist *b);
 

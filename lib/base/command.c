@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/command.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/quote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	PIECE = 256 * 1024,
+	SAID_MAX = 4096,	/* kept of stderr */
+	LINES_SHOWN = 10,
+	DRAIN_MAX = 1 << 20,	/* read of stderr behind the end; who goes on writing is not waited for */
+	ROUND_MS = 200,		/* how often ^C and the time are looked at */
+	END_ROUND_MS = 5,	/* how often it is asked whether it has ended */
+	GRACE_ROUNDS = 200,	/* of END_ROUND_MS, between SIGTERM and SIGKILL */
+};
+
+struct command {
+	pid_t pid;
+	int in, out, err; /* our ends, -1: closed */
+	double deadline;  /* 0: none */
+	int64_t timeout;
+	int (*take)(const void *data, size_t len, void *payload);
+	void *payload;
+	struct strbuf said;
+	char *piece;
+	struct sigaction old_pipe;
+};
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* --- starting --- */
+
+static void exec_shell(const struct command_opts *opts, int in, int out, int err)
+{
+	/* Without a terminal a command that wants to ask for a password fails instead of hanging. */
+	setsid();
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Ignored, by us or by our caller, it would make `dump | head` complain. */
+	signal(SIGPIPE, SIG_DFL);
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir(opts->dir) < 0)
+		_exit(126);
+	execl("/bin/sh", "sh", "-c", opts->command, (char *)NULL);
+	_exit(127);
+}
+
+/* One end for the command, and ours, which does not block. */
+static int make_pipe(int *theirs, int *ours, bool we_write)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return ckpt_error_errno("unable to make a pipe");
+	*theirs = fds[we_write ? 0 : 1];
+	*ours = fds[we_write ? 1 : 0];
+	if (fcntl(*ours, F_SETFL, O_NONBLOCK) < 0)
+		return ckpt_error_errno("unable to set up a pipe");
+	return 0;
+}
+
+int command_start(struct command **out, const struct command_opts *opts)
+{
+	struct command *command = xcalloc(1, sizeof(*command));
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	int in = -1, to = -1, said = -1, err;
+
+	command->in = command->out = command->err = -1;
+	command->take = opts->take;
+	command->payload = opts->payload;
+	command->timeout = opts->timeout;
+	command->deadline = opts->timeout ? clock_monotonic() + (double)opts->timeout : 0;
+	command->piece = xmalloc(PIECE);
+	strbuf_init(&command->said);
+	/* Who does not read to the end must not end us. */
+	sigaction(SIGPIPE, &ignore, &command->old_pipe);
+	err = make_pipe(&said, &command->err, false);
+	if (!err && opts->take) {
+		err = make_pipe(&to, &command->out, false);
+		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	} else if (!err) {
+		err = make_pipe(&in, &command->in, true);
+	}
+	if (!err) {
+		command->pid = fork();
+		if (!command->pid)
+			exec_shell(opts, in, to < 0 ? said : to, said);
+		if (command->pid < 0)
+			err = ckpt_error_errno("unable to start '%s'", opts->command);
+	}
+	close_fd(&in);
+	close_fd(&to);
+	close_fd(&said);
+	if (err)
+		command_free(command);
+	else
+		*out = command;
+	return err;
+}
+
+/* --- ending it --- */
+
+/* True if it has ended; it stays to be reaped, so that its number names it and its group. */
+static bool has_ended(const struct command *command)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	       info.si_pid == command->pid;
+}
+
+/* True if it has ended, and not well: what may still be printed is of no use. */
+static bool has_failed(const struct command *command)
+{
+	siginfo_t info = { 0 };
+
+	return !waitid(P_PID, (id_t)command->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
+	       info.si_pid == command->pid && (info.si_code != CLD_EXITED || info.si_status);
+}
+
+static int reap(struct command *command)
+{
+	int status = 0;
+
+	while (waitpid(command->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	command->pid = 0;
+	return status;
+}
+
+static void send_all(const struct command *command, int sig)
+{
+	/* Not yet a group of its own: only in the first instant. */
+	if (kill(-command->pid, sig) < 0)
+		kill(command->pid, sig);
+}
+
+static void end_all(struct command *command)
+{
+	struct timespec pause = { .tv_nsec = END_ROUND_MS * 1000000L };
+
+	if (command->pid <= 0)
+		return;
+	send_all(command, SIGTERM);
+	close_fd(&command->in);
+	close_fd(&command->out);
+	close_fd(&command->err);
+	for (int i = 0; i < GRACE_ROUNDS && !has_ended(command); i++)
+		nanosleep(&pause, NULL);
+	/* Also if the shell has gone: what it started may not have listened. */
+	send_all(command, SIGKILL);
+	reap(command);
+}
+
+void command_free(struct command *command)
+{
+	if (!command)
+		return;
+	end_all(command);
+	close_fd(&command->in);
+	close_fd(&command->out);
+	close_fd(&command->err);
+	sigaction(SIGPIPE, &command->old_pipe, NULL);
+	strbuf_release(&command->said);
+	free(command->piece);
+	free(command);
+}
+
+/* --- while it runs --- */
+
+static void keep_tail(struct command *command, const char *data, size_t len)
+{
+	struct strbuf *said = &command->said;
+
+	if (len > SAID_MAX) {
+		data += len - SAID_MAX;
+		len = SAID_MAX;
+	}
+	strbuf_add(said, data, len);
+	if (said->len > SAID_MAX) {
+		memmove(said->buf, said->buf + said->len - SAID_MAX, SAID_MAX);
+		strbuf_setlen(said, SAID_MAX);
+	}
+}
+
+/* Bytes read; 0 if there are none at present; closes at the end. */
+static size_t read_some(struct command *command, int *fd)
+{
+	ssize_t n = read(*fd, command->piece, PIECE);
+
+	if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
+		close_fd(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static int check_time(struct command *command)
+{
+	char text[CLOCK_ISO_SIZE];
+
+	if (cancel_signal()) {
+		end_all(command);
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted");
+	}
+	if (!command->deadline || clock_monotonic() < command->deadline)
+		return 0;
+	end_all(command);
+	return ckpt_error_set(CKPT_ERROR, "it did not end within %s and was killed",
+			      clock_format_duration(text, command->timeout));
+}
+
+/* Wait until something can be read, or written if `write`; take what it printed and said. */
+static int pump(struct command *command, bool write, int round_ms)
+{
+	struct pollfd fds[3] = {
+		{ .fd = command->err, .events = POLLIN },
+		{ .fd = command->out, .events = POLLIN },
+		{ .fd = write ? command->in : -1, .events = POLLOUT },
+	};
+	int err = check_time(command);
+	size_t len;
+
+	if (err)
+		return err;
+	if (poll(fds, 3, round_ms) < 0 && errno != EINTR)
+		return ckpt_error_errno("unable to wait for a command");
+	if (command->err >= 0 && fds[0].revents) {
+		len = read_some(command, &command->err);
+		keep_tail(command, command->piece, len);
+	}
+	if (command->out >= 0 && fds[1].revents) {
+		len = read_some(command, &command->out);
+		if (len)
+			err = command->take(command->piece, len, command->payload);
+	}
+	return err;
+}
+
+int command_write(struct command *command, const void *data, size_t len)
+{
+	const char *p = data;
+	int err = 0;
+
+	while (len && !err && command->in >= 0) {
+		ssize_t n = write(command->in, p, len);
+
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
+		} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
+			close_fd(&command->in);
+			break;
+		}
+		/* Also where it takes all at once: ^C and the time must not wait. */
+		err = pump(command, true, len ? ROUND_MS : 0);
+	}
+	return err;
+}
+
+static int describe(int status)
+{
+	if (WIFSIGNALED(status))
+		return ckpt_error_set(CKPT_ERROR, "it was ended by signal %d (%s)", WTERMSIG(status),
+				      strsignal(WTERMSIG(status)));
+	if (WEXITSTATUS(status))
+		return ckpt_error_set(CKPT_ERROR, "it failed with status %d", WEXITSTATUS(status));
+	return 0;
+}
+
+int command_finish(struct command *command)
+{
+	size_t drained = 0, len = 1;
+	int err = 0;
+
+	close_fd(&command->in);
+	/* What it printed is whole when nobody can print any more. */
+	while (!err && command->out >= 0 && !has_failed(command))
+		err = pump(command, false, ROUND_MS);
+	while (!err && !has_ended(command))
+		err = pump(command, false, END_ROUND_MS);
+	if (err) {
+		end_all(command);
+		return err;
+	}
+	while (command->err >= 0 && len && drained < DRAIN_MAX) {
+		len = read_some(command, &command->err);
+		keep_tail(command, command->piece, len);
+		drained += len;
+	}
+	return describe(reap(command));
+}
+
+void command_said(struct strbuf *out, const struct command *command)
+{
+	struct strbuf clean = STRBUF_INIT;
+	const char *from;
+	int lines = 0;
+
+	utf8_sanitize(&clean, command->said.buf, command->said.len);
+	strbuf_trim(&clean);
+	for (size_t i = 0; i < clean.len; i++)
+		if (!clean.buf[i] || clean.buf[i] == 0x7f ||
+		    ((unsigned char)clean.buf[i] < 0x20 && !strchr("\n\t", clean.buf[i])))
+			clean.buf[i] = '?';
+	for (from = clean.buf + clean.len; from > clean.buf; from--)
+		if (from[-1] == '\n' && ++lines == LINES_SHOWN)
+			break;
+	if (*from)
+		strbuf_addf(out, "\n%s", from);
+	strbuf_release(&clean);
+}

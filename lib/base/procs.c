@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/procs.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	DEPTH_MAX = 128,         /* a chain longer than this is a loop, or nobody's business */
+	STAT_SIZE = 1024,
+	ARGV_SIZE = 128 * 1024,
+};
+
+/* What a file in /proc has, up to `size` bytes with the NUL; its length or -1. */
+static ssize_t slurp(char *buf, size_t size, const char *root, pid_t pid, const char *name)
+{
+	char *path = xstrfmt("%s/%ld/%s", root, (long)pid, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : fs_read_full(fd, buf, size - 1);
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	buf[n < 0 ? 0 : n] = '\0';
+	errno = saved;
+	return n;
+}
+
+/* proc(5): pid (name) state ppid pgrp session ..., starttime is the 22nd. */
+static int parse_stat(struct proc *out, const char *text)
+{
+	/* The name may have spaces and parentheses of its own. */
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	long parent, session;
+	unsigned long long start;
+
+	if (!open || !close || close < open ||
+	    sscanf(close + 1,
+		   " %*c %ld %*d %ld %*d %*d %*u %*u %*u %*u %*u %*u %*u"
+		   " %*d %*d %*d %*d %*d %*d %llu",
+		   &parent, &session, &start) != 3)
+		return ckpt_error_set(CKPT_ERROR, "process %ld cannot be understood",
+				      (long)out->pid);
+	out->parent = (pid_t)parent;
+	out->session = (pid_t)session;
+	out->start = start;
+	out->name = xmemdupz(open + 1, (size_t)(close - open - 1));
+	return 0;
+}
+
+static int read_stat(struct proc *out, const char *root, pid_t pid)
+{
+	char text[STAT_SIZE];
+
+	memset(out, 0, sizeof(*out));
+	out->pid = pid;
+	if (slurp(text, sizeof(text), root, pid, "stat") < 0)
+		return ckpt_error_errno("unable to look at process %ld", (long)pid);
+	return parse_stat(out, text);
+}
+
+int proc_read(struct proc *out, const char *root, pid_t pid)
+{
+	int err = read_stat(out, root, pid);
+	char *args;
+	ssize_t len;
+
+	if (err)
+		return err;
+	args = xmalloc(ARGV_SIZE);
+	len = slurp(args, ARGV_SIZE, root, pid, "cmdline");
+	for (ssize_t at = 0; at < len; at += (ssize_t)strlen(args + at) + 1)
+		strlist_add(&out->argv, args + at);
+	free(args);
+	return 0;
+}
+
+void proc_release(struct proc *proc)
+{
+	strlist_release(&proc->argv);
+	free(proc->name);
+	memset(proc, 0, sizeof(*proc));
+}
+
+void procs_ancestors(struct proc_list *out, const char *root, pid_t pid)
+{
+	struct proc proc;
+	pid_t next;
+
+	memset(out, 0, sizeof(*out));
+	next = read_stat(&proc, root, pid) ? 0 : proc.parent;
+	proc_release(&proc);
+	while (next > 0 && out->nr < DEPTH_MAX) {
+		if (proc_read(&proc, root, next)) {
+			proc_release(&proc);
+			return;
+		}
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		out->items[out->nr++] = proc;
+		next = proc.parent;
+	}
+}
+
+void proc_list_release(struct proc_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		proc_release(&list->items[i]);
+	free(list->items);
+	memset(list, 0, sizeof(*list));
+}
+
+bool proc_alive(const char *root, pid_t pid, uint64_t start)
+{
+	struct proc proc;
+	bool alive = !read_stat(&proc, root, pid) && proc.start == start;
+
+	proc_release(&proc);
+	return alive;
+}
