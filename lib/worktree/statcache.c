@@ -219,3 +219,22 @@ int statcache_write(int dirfd, const char *path, const struct statcache_head *he
 	strbuf_release(&out);
 	return err;
 }
+
+void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t after)
+{
+	int fd = openat(dirfd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	size_t skip = offsetof(struct file_header, byte_order);
+	struct file_header header;
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) &&
+	    fs_pread_full(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+	    header_sound(&header, (size_t)st.st_size) && header.head.packs == before) {
+		header.head.packs = after;
+		header.crc = crc_update(0, (const char *)&header + skip, sizeof(header) - skip);
+		/* In place: torn, its checksum is wrong, and it is as if there were none. */
+		(void)fs_pwrite_all(fd, &header, sizeof(header), 0);
+	}
+	if (fd >= 0)
+		close(fd);
+}

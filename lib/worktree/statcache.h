@@ -84,4 +84,10 @@ static inline const char *statcache_name(const struct statcache_dir *dir,
 int statcache_write(int dirfd, const char *path, const struct statcache_head *head,
 		    const struct wt_dir *root);
 
+/**
+ * Packs were changed without losing anything: if the cache was written with the
+ * fingerprint `before`, it is good with `after`.
+ */
+void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t after);
+
 #endif
