@@ -17,7 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FORMAT_VERSION "1"
+const char layout_head[] = "ref: refs/heads/latest\n";
+
+const char *const layout_dirs[] = { "objects", "objects/info", "objects/pack",
+				    "refs",    "refs/heads",   "refs/checkpoints",
+				    "info",    "checkpoint",   NULL };
 
 /*
  * Stock git shall read the store without the user's configuration getting in
@@ -44,12 +48,23 @@ static const char config_tail[] = "[gc]\n"
 				  "[fsck]\n";
 
 static const char *const fsck_ignored[] = {
-	"hasDotgit",	     "gitmodulesMissing",   "gitmodulesBlob",
-	"gitmodulesLarge",   "gitmodulesName",	    "gitmodulesSymlink",
-	"gitmodulesUrl",     "gitmodulesPath",	    "gitmodulesUpdate",
-	"gitmodulesParse",   "gitignoreSymlink",    "gitattributesSymlink",
-	"mailmapSymlink",    "gitattributesBlob",   "gitattributesLarge",
-	"gitattributesLineLength", "gitattributesMissing",
+	"hasDotgit",
+	"gitmodulesMissing",
+	"gitmodulesBlob",
+	"gitmodulesLarge",
+	"gitmodulesName",
+	"gitmodulesSymlink",
+	"gitmodulesUrl",
+	"gitmodulesPath",
+	"gitmodulesUpdate",
+	"gitmodulesParse",
+	"gitignoreSymlink",
+	"gitattributesSymlink",
+	"mailmapSymlink",
+	"gitattributesBlob",
+	"gitattributesLarge",
+	"gitattributesLineLength",
+	"gitattributesMissing",
 };
 
 /*
@@ -57,7 +72,7 @@ static const char *const fsck_ignored[] = {
  * are stored, and checked out by stock git, as they are. For the last two
  * "unspecified" is the only value that git accepts.
  */
-static const char attributes[] = "* -text -crlf -ident -filter !eol !working-tree-encoding\n";
+const char layout_attributes[] = "* -text -crlf -ident -filter !eol !working-tree-encoding\n";
 
 /* A value of git's configuration: quoted, so that any byte of a path survives. */
 static void add_config_value(struct strbuf *out, const char *value)
@@ -74,7 +89,7 @@ static void add_config_value(struct strbuf *out, const char *value)
 	strbuf_addch(out, '"');
 }
 
-static void make_config(struct strbuf *out, const char *worktree)
+void layout_config(struct strbuf *out, const char *worktree)
 {
 	strbuf_addstr(out, config_head);
 	strbuf_addstr(out, "\tworktree = ");
@@ -87,28 +102,25 @@ static void make_config(struct strbuf *out, const char *worktree)
 
 static int fill(int dirfd, const char *worktree)
 {
-	static const char *const dirs[] = { "objects",	       "objects/info", "objects/pack",
-					    "refs",	       "refs/heads",   "refs/checkpoints",
-					    "info",	       "checkpoint" };
 	struct strbuf config = STRBUF_INIT;
 	const struct {
 		const char *name, *text;
 	} files[] = {
-		{ "HEAD", "ref: refs/heads/latest\n" },
+		{ "HEAD", layout_head },
 		{ "info/exclude", rules_default_patterns },
-		{ "info/attributes", attributes },
+		{ "info/attributes", layout_attributes },
 		{ "checkpoint/worktree", worktree },
-		{ "checkpoint/version", FORMAT_VERSION "\n" },
+		{ "checkpoint/version", LAYOUT_VERSION "\n" },
 	};
 	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !err; i++)
-		if (mkdirat(dirfd, dirs[i], 0700) < 0 || fchmodat(dirfd, dirs[i], 0700, 0) < 0)
-			err = ckpt_error_errno("unable to create '%s' in a new store", dirs[i]);
+	for (const char *const *dir = layout_dirs; *dir && !err; dir++)
+		if (fs_mkdir(dirfd, *dir, ".", 0700) < 0)
+			err = ckpt_error_errno("unable to create '%s' in a new store", *dir);
 	for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
 		err = fs_write_file(dirfd, files[i].name, files[i].text, strlen(files[i].text),
 				    0600, FS_DURABLE);
-	make_config(&config, worktree);
+	layout_config(&config, worktree);
 	if (!err)
 		err = fs_write_file(dirfd, "config", config.buf, config.len, 0600, FS_DURABLE);
 	strbuf_release(&config);
@@ -130,17 +142,20 @@ static void sweep(const char *home)
 
 /*
  * Whoever makes a store shares this lock, so that one who gets it alone knows
- * that nothing half-made belongs to a living process.
+ * that nothing half-made belongs to a living process, and that nobody puts a
+ * new store where he is moving one away.
  */
-static int lock_home(const char *home)
+int layout_lock_home(const char *home, bool alone)
 {
 	char *name = xstrfmt("%s/lock", home);
 	int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	free(name);
-	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
-		sweep(home);
 	if (fd >= 0)
+		(void)fs_give_to_owner(fd, AT_FDCWD, home);
+	if (fd >= 0 && !flock(fd, LOCK_EX | (alone ? 0 : LOCK_NB)))
+		sweep(home);
+	if (fd >= 0 && !alone)
 		(void)flock(fd, LOCK_SH);
 	return fd;
 }
@@ -148,7 +163,7 @@ static int lock_home(const char *home)
 int layout_create(const char *home, const char *path, const char *worktree)
 {
 	char *temp = xstrfmt("%s/" FS_TEMP_PREFIX "XXXXXX", home);
-	int dirfd = -1, err = 0, lockfd = lock_home(home);
+	int dirfd = -1, err = 0, lockfd = layout_lock_home(home, false);
 
 	if (lockfd < 0 || !mkdtemp(temp)) {
 		err = ckpt_error_errno("unable to create a store in '%s'", home);
@@ -158,7 +173,9 @@ int layout_create(const char *home, const char *path, const char *worktree)
 		return err;
 	}
 	dirfd = open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	err = dirfd < 0 ? ckpt_error_errno("unable to open '%s'", temp) : fill(dirfd, worktree);
+	err = dirfd < 0 || fs_give_to_owner(dirfd, AT_FDCWD, home) < 0
+		      ? ckpt_error_errno("unable to open '%s'", temp)
+		      : fill(dirfd, worktree);
 	if (!err && rename(temp, path) < 0) {
 		if (errno != EEXIST && errno != ENOTEMPTY)
 			err = ckpt_error_errno("unable to create the store '%s'", path);
@@ -179,34 +196,5 @@ int layout_create(const char *home, const char *path, const char *worktree)
 		free(temp);
 	}
 	close(lockfd);
-	return err;
-}
-
-int layout_check(int dirfd, const char *path, const char *worktree)
-{
-	struct strbuf text = STRBUF_INIT;
-	int err = fs_read_file(&text, dirfd, "checkpoint/version");
-
-	if (err) {
-		err = ckpt_error_prefix(CKPT_ECORRUPT, "'%s' is no store of git-checkpoint", path);
-		goto out;
-	}
-	strbuf_trim(&text);
-	if (strcmp(text.buf, FORMAT_VERSION)) {
-		err = ckpt_error_set(CKPT_ERROR,
-				     "the store '%s' has format '%s', this program knows "
-				     "format " FORMAT_VERSION,
-				     path, text.buf);
-		goto out;
-	}
-	strbuf_reset(&text);
-	err = fs_read_file(&text, dirfd, "checkpoint/worktree");
-	if (err)
-		err = ckpt_error_prefix(CKPT_ECORRUPT, "the store '%s' is damaged", path);
-	else if (strcmp(text.buf, worktree))
-		err = ckpt_error_set(CKPT_ERROR, "the store '%s' belongs to '%s', not to '%s'",
-				     path, text.buf, worktree);
-out:
-	strbuf_release(&text);
 	return err;
 }

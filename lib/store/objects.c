@@ -20,7 +20,7 @@ static_assert(sizeof(struct oid) == sizeof(git_oid), "struct oid must be laid ou
 
 const char *object_type_name(enum object_type type)
 {
-	static const char *const names[] = { "", "commit", "tree", "blob" };
+	static const char *const names[] = { "", "commit", "tree", "blob", "tag" };
 
 	return names[type];
 }
@@ -39,7 +39,26 @@ int objects_reopen(struct store *store)
 	return objects_open(store);
 }
 
-/* Only for what packs.c cannot read: starting libgit2 takes longer than most commands. */
+static bool lost(int err)
+{
+	return err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT;
+}
+
+/*
+ * Whoever collects garbage in another process replaces packs by new ones: true
+ * if such have come, and the search that began with `*seen` packs is worth
+ * repeating. Counted here, as another thread may have found them first.
+ */
+static bool more_packs(struct store *store, size_t *seen)
+{
+	size_t had = *seen;
+
+	packs_refresh(store->packs);
+	*seen = packs_count(store->packs);
+	return *seen != had;
+}
+
+/* Only for loose objects: starting libgit2 takes longer than most commands. */
 static int open_odb(struct store *store)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -81,18 +100,29 @@ static int read_odb(struct strbuf *out, enum object_type *type, struct store *st
 	return 0;
 }
 
+int objects_read_any(struct strbuf *out, enum object_type *type_out, struct store *store,
+		     const struct oid *oid)
+{
+	size_t seen;
+	int err = objects_open(store);
+
+	if (err)
+		return err;
+	seen = packs_count(store->packs);
+	do
+		err = packs_read(out, type_out, store->packs, oid);
+	while (lost(err) && more_packs(store, &seen));
+	return err == CKPT_ENOTFOUND ? read_odb(out, type_out, store, oid) : err;
+}
+
 int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
 		 enum object_type type)
 {
 	enum object_type is;
 	size_t start = out->len;
-	int err = objects_open(store);
+	int err = objects_read_any(out, &is, store, oid);
 	char hex[OID_HEX + 1];
 
-	if (!err)
-		err = packs_read(out, &is, store->packs, oid);
-	if (err == CKPT_ENOTFOUND)
-		err = read_odb(out, &is, store, oid);
 	if (!err && is != type)
 		err = ckpt_error_set(CKPT_ECORRUPT, "the object %s is not a %s", oid_hex(hex, oid),
 				     object_type_name(type));
@@ -106,10 +136,16 @@ int objects_stream(struct store *store, const struct oid *oid,
 {
 	struct strbuf whole = STRBUF_INIT;
 	enum object_type type;
+	size_t seen;
 	int err = objects_open(store);
 
-	if (!err)
+	if (err)
+		return err;
+	seen = packs_count(store->packs);
+	/* Damage may have been found after pieces were handed out. */
+	do
 		err = packs_stream(store->packs, oid, fn, payload);
+	while (err == CKPT_ENOTFOUND && more_packs(store, &seen));
 	if (err != CKPT_ENOTFOUND)
 		return err;
 	err = read_odb(&whole, &type, store, oid);
@@ -119,15 +155,32 @@ int objects_stream(struct store *store, const struct oid *oid,
 	return err;
 }
 
+static int drop_piece(const void *data, size_t len, void *payload)
+{
+	(void)data;
+	(void)len;
+	(void)payload;
+	return 0;
+}
+
+int objects_check(struct store *store, const struct oid *oid)
+{
+	return objects_stream(store, oid, drop_piece, NULL);
+}
+
 int objects_size(uint64_t *out, struct store *store, const struct oid *oid)
 {
 	enum object_type type;
 	git_object_t git_type;
-	size_t size;
+	size_t size, seen;
 	int err = objects_open(store), rc;
 
-	if (!err)
+	if (err)
+		return err;
+	seen = packs_count(store->packs);
+	do
 		err = packs_stat(&type, out, store->packs, oid);
+	while (lost(err) && more_packs(store, &seen));
 	if (err != CKPT_ENOTFOUND)
 		return err;
 	err = open_odb(store);

@@ -11,14 +11,17 @@
 struct store;
 
 /**
- * Objects of a store. Those in packs of our own making are read by packs.c,
- * all others (deltas and loose objects, where stock git has repacked the
- * store) through libgit2. Safe from any thread after objects_open().
+ * Objects of a store. Those in packs are read by packs.c, loose ones (where
+ * stock git has written to the store) through libgit2. Safe from any thread
+ * after objects_open(), and while another process replaces packs by others
+ * that hold the same: what is not found is looked for once more among the
+ * packs that came since.
  */
 
-enum object_type { OBJECT_COMMIT = 1, OBJECT_TREE = 2, OBJECT_BLOB = 3 };
+/** Tags are made by stock git only. */
+enum object_type { OBJECT_COMMIT = 1, OBJECT_TREE = 2, OBJECT_BLOB = 3, OBJECT_TAG = 4 };
 
-/** "commit", "tree", "blob". */
+/** "commit", "tree", "blob", "tag". */
 const char *object_type_name(enum object_type type);
 
 /** Open the object database; must be called before threads use the store. */
@@ -31,17 +34,24 @@ int objects_reopen(struct store *store);
 int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
 		 enum object_type type);
 
+/** The same, of whatever type it is. */
+int objects_read_any(struct strbuf *out, enum object_type *type_out, struct store *store,
+		     const struct oid *oid);
+
 /** Hand out the contents of a blob piece by piece; see packs_stream(). */
 int objects_stream(struct store *store, const struct oid *oid,
 		   int (*fn)(const void *data, size_t len, void *payload), void *payload);
 
+/** Read all of an object, however large, and compare its name; errors as objects_read(). */
+int objects_check(struct store *store, const struct oid *oid);
+
 /** The size of an object without reading it all. */
 int objects_size(uint64_t *out, struct store *store, const struct oid *oid);
 
-/** True if a pack of the store has it. */
+/** True if a pack has it that was there when the store was opened, or was found since. */
 bool objects_exist(struct store *store, const struct oid *oid);
 
-/** A number that changes when a pack is removed, replaced or cut; packs that are added change it too. */
+/** A number that changes when a pack is added, removed, replaced or cut. */
 uint64_t objects_packs_fingerprint(struct store *store);
 
 /** One entry of a tree object. */

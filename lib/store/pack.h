@@ -58,6 +58,17 @@ typedef int (*pack_read_fn)(void *buf, size_t size, void *payload);
 int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_read_fn read,
 		    void *payload);
 
+/**
+ * Add an object as it lies in another pack: `len` bytes with what stands before
+ * the deflated ones, no delta. It is written although the store has it. Only
+ * worker 0 may add at the same time.
+ */
+int pack_add_copy(struct pack *pack, const struct oid *oid, const void *bytes, size_t len,
+		  uint32_t crc);
+
+/** The pack may have so many bytes; with more, adding fails with CKPT_EREFUSED. 0: no limit. */
+void pack_set_limit(struct pack *pack, uint64_t bytes);
+
 /** True if nothing was added. */
 bool pack_is_empty(struct pack *pack);
 
@@ -67,6 +78,9 @@ bool pack_is_empty(struct pack *pack);
  * survive a power loss. `bytes_out` (may be NULL) gets the bytes on disk. Does nothing to an empty pack.
  */
 int pack_commit(struct pack *pack, uint64_t *bytes_out);
+
+/** After pack_commit(): the name that stock git gives it, without "pack-"; all zero if it was empty. */
+const struct oid *pack_id(const struct pack *pack);
 
 /* --- parts, for the files of the writer and their tests --- */
 

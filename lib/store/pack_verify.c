@@ -65,7 +65,7 @@ size_t pack_entry_header(enum object_type *type, uint64_t *size, const unsigned 
 		*size |= (uint64_t)(p[n] & 0x7f) << shift;
 		shift += 7;
 	}
-	return *type >= OBJECT_COMMIT && *type <= OBJECT_BLOB ? n + 1 : 0;
+	return *type >= OBJECT_COMMIT && *type <= OBJECT_TAG ? n + 1 : 0;
 }
 
 static int check_large(struct verify *verify, struct verifier *worker,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/pack.h"
+#include "store/pack_writer.h"
 
 #include "base/alloc.h"
 #include "base/crc.h"
@@ -11,7 +11,6 @@
 #include "store/store.h"
 
 #include <libdeflate.h>
-#include <zlib.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,30 +23,6 @@
 enum {
 	FLUSH_AT = 256 * 1024,	       /* bytes that a worker collects before it writes */
 	WRITEBACK_STEP = 8 << 20,      /* begin writing to disk while there is still work to do */
-	STREAM_CHUNK = 256 * 1024,
-	PROBE = 16 * 1024,
-};
-
-struct pack_worker {
-	struct libdeflate_compressor *deflate;
-	struct digest *sha1;
-	struct strbuf out; /* deflated objects, not yet in the file */
-	struct pack_entry *entries;
-	size_t nr, alloc;
-	size_t flushed; /* entries from here on have offsets relative to `out` */
-};
-
-struct pack {
-	struct store *store;
-	unsigned level;
-	unsigned workers_nr;
-	struct pack_worker *workers;
-
-	pthread_mutex_t lock; /* of all below */
-	struct oidset claimed;
-	int fd;
-	struct strbuf temp;
-	uint64_t size, synced;
 };
 
 struct pack *pack_new(struct store *store, unsigned workers, unsigned level)
@@ -93,7 +68,7 @@ void pack_free(struct pack *pack)
 }
 
 /* The type and size that stand before an object's deflated bytes. */
-static size_t entry_header(unsigned char out[16], enum object_type type, uint64_t size)
+size_t pack_header(unsigned char out[16], enum object_type type, uint64_t size)
 {
 	size_t n = 0;
 
@@ -105,13 +80,13 @@ static size_t entry_header(unsigned char out[16], enum object_type type, uint64_
 	return n + 1;
 }
 
-static int failed(struct pack *pack)
+int pack_failed(struct pack *pack)
 {
 	return ckpt_error_errno("unable to write to the store '%s'", pack->store->path);
 }
 
 /* With the lock held: the place for `len` more bytes in the file. */
-static int reserve(struct pack *pack, uint64_t *at_out, size_t len)
+int pack_reserve(struct pack *pack, uint64_t *at_out, size_t len)
 {
 	if (pack->fd < 0) {
 		int err = fs_temp_open(&pack->fd, &pack->temp, pack->store->dirfd, "objects/pack",
@@ -123,6 +98,8 @@ static int reserve(struct pack *pack, uint64_t *at_out, size_t len)
 		}
 		pack->size = PACK_HEADER_SIZE;
 	}
+	if (pack->limit && pack->size + len > pack->limit)
+		return ckpt_error_set(CKPT_EREFUSED, "the pack is larger than it may be");
 	*at_out = pack->size;
 	pack->size += len;
 	if (pack->size - pack->synced > WRITEBACK_STEP) {
@@ -134,7 +111,7 @@ static int reserve(struct pack *pack, uint64_t *at_out, size_t len)
 	return 0;
 }
 
-static int flush(struct pack *pack, struct pack_worker *worker)
+int pack_flush(struct pack *pack, struct pack_worker *worker)
 {
 	uint64_t at = 0;
 	int err;
@@ -142,19 +119,19 @@ static int flush(struct pack *pack, struct pack_worker *worker)
 	if (!worker->out.len)
 		return 0;
 	pthread_mutex_lock(&pack->lock);
-	err = reserve(pack, &at, worker->out.len);
+	err = pack_reserve(pack, &at, worker->out.len);
 	pthread_mutex_unlock(&pack->lock);
 	if (err)
 		return err;
 	if (fs_pwrite_all(pack->fd, worker->out.buf, worker->out.len, (off_t)at) < 0)
-		return failed(pack);
+		return pack_failed(pack);
 	for (; worker->flushed < worker->nr; worker->flushed++)
 		worker->entries[worker->flushed].offset += at;
 	strbuf_reset(&worker->out);
 	return 0;
 }
 
-static bool claim(struct pack *pack, const struct oid *oid)
+bool pack_claim(struct pack *pack, const struct oid *oid)
 {
 	bool added;
 
@@ -167,7 +144,7 @@ static bool claim(struct pack *pack, const struct oid *oid)
 	return added;
 }
 
-static struct pack_entry *add_entry(struct pack_worker *worker, const struct oid *oid)
+struct pack_entry *pack_add_entry(struct pack_worker *worker, const struct oid *oid)
 {
 	struct pack_entry *entry;
 
@@ -185,9 +162,9 @@ int pack_add(struct pack *pack, unsigned number, enum object_type type, const st
 	unsigned char header[16];
 	struct pack_entry *entry;
 
-	if (!claim(pack, oid))
+	if (!pack_claim(pack, oid))
 		return 0;
-	head = entry_header(header, type, len);
+	head = pack_header(header, type, len);
 	bound = libdeflate_zlib_compress_bound(worker->deflate, len);
 	strbuf_grow(&worker->out, head + bound);
 	memcpy(worker->out.buf + start, header, head);
@@ -197,11 +174,11 @@ int pack_add(struct pack *pack, unsigned number, enum object_type type, const st
 		return ckpt_error_set(CKPT_ERROR, "unable to compress an object");
 	strbuf_setlen(&worker->out, start + head + packed);
 
-	entry = add_entry(worker, oid);
+	entry = pack_add_entry(worker, oid);
 	entry->offset = start;
 	entry->len = head + packed;
 	entry->crc = crc_update(0, worker->out.buf + start, head + packed);
-	return worker->out.len >= FLUSH_AT ? flush(pack, worker) : 0;
+	return worker->out.len >= FLUSH_AT ? pack_flush(pack, worker) : 0;
 }
 
 int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, const void *data,
@@ -211,160 +188,45 @@ int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, 
 	return pack_add(pack, 0, type, oid_out, data, len);
 }
 
-/* A large object on its way into the file. */
-struct stream {
-	struct pack *pack;
-	uint64_t start; /* in the file */
-	uint32_t crc;
-	int level; /* of deflate at present */
-	unsigned char *out;
-};
-
-static int stream_write(struct stream *stream, const void *data, size_t len)
-{
-	uint64_t at;
-	int err = reserve(stream->pack, &at, len);
-
-	if (err)
-		return err;
-	if (fs_pwrite_all(stream->pack->fd, data, len, (off_t)at) < 0)
-		return failed(stream->pack);
-	stream->crc = crc_update(stream->crc, data, len);
-	return 0;
-}
-
-static int stream_deflate(struct stream *stream, z_stream *z, int flag)
-{
-	int rc, err = 0;
-
-	do {
-		z->next_out = stream->out;
-		z->avail_out = STREAM_CHUNK;
-		rc = deflate(z, flag);
-		if (rc == Z_STREAM_ERROR)
-			return ckpt_error_set(CKPT_ERROR, "unable to compress an object");
-		err = stream_write(stream, stream->out, STREAM_CHUNK - z->avail_out);
-	} while (!err && !z->avail_out);
-	return err;
-}
-
-/*
- * Large files are mostly archives, pictures, films: compressing them again takes
- * long and gains nothing. A look at the beginning of each chunk tells; those
- * chunks are stored as they are.
- */
-static int choose_level(struct stream *stream, z_stream *z, const unsigned char *chunk, size_t len)
-{
-	struct pack *pack = stream->pack;
-	struct libdeflate_compressor *deflate = pack->workers[0].deflate;
-	size_t probe = len < PROBE ? len : PROBE;
-	/* Room for a saving of a twentieth only: 0 means that it did not fit. */
-	size_t packed = libdeflate_zlib_compress(deflate, chunk, probe, stream->out,
-						 probe - probe / 20);
-	int level = packed ? (int)pack->level : 0;
-
-	if (level == stream->level)
-		return 0;
-	stream->level = level;
-	z->next_out = stream->out;
-	z->avail_out = STREAM_CHUNK;
-	z->next_in = NULL;
-	z->avail_in = 0;
-	if (deflateParams(z, level, Z_DEFAULT_STRATEGY) != Z_OK)
-		return ckpt_error_set(CKPT_ERROR, "unable to compress an object");
-	return stream_write(stream, stream->out, STREAM_CHUNK - z->avail_out);
-}
-
-static int stream_all(struct stream *stream, z_stream *z, struct digest *sha1, uint64_t size,
-		      pack_read_fn read, void *payload)
-{
-	unsigned char *in = xmalloc(STREAM_CHUNK);
-	uint64_t left = size;
-	int err = 0;
-
-	for (;;) {
-		int n = read(in, STREAM_CHUNK, payload);
-
-		if (n < 0)
-			err = n;
-		else if ((uint64_t)n > left || (!n && left))
-			err = ckpt_error_set(CKPT_ERROR, "a file changed while it was read");
-		if (err || !n)
-			break;
-		left -= (uint64_t)n;
-		digest_update(sha1, in, (size_t)n);
-		err = choose_level(stream, z, in, (size_t)n);
-		if (err)
-			break;
-		z->next_in = in;
-		z->avail_in = (uInt)n;
-		err = stream_deflate(stream, z, Z_NO_FLUSH);
-		if (err)
-			break;
-	}
-	if (!err)
-		err = stream_deflate(stream, z, Z_FINISH);
-	free(in);
-	return err;
-}
-
-/* Forget what was written since `start`. */
-static int take_back(struct pack *pack, uint64_t start)
-{
-	pack->size = start;
-	if (pack->synced > start)
-		pack->synced = start;
-	if (pack->fd >= 0 && ftruncate(pack->fd, (off_t)start) < 0)
-		return failed(pack);
-	return 0;
-}
-
-int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_read_fn read,
-		    void *payload)
+int pack_add_copy(struct pack *pack, const struct oid *oid, const void *bytes, size_t len,
+		  uint32_t crc)
 {
 	struct pack_worker *worker = &pack->workers[0];
-	struct stream stream = { .pack = pack, .level = (int)pack->level };
-	unsigned char header[16];
-	char prefix[64];
-	z_stream z = { 0 };
-	struct oid oid;
-	int err = flush(pack, worker);
+	struct pack_entry *entry;
+	uint64_t at = 0;
+	int err;
 
-	if (!err)
-		err = reserve(pack, &stream.start, 0);
-	if (err)
-		return err;
-	if (deflateInit(&z, (int)pack->level) != Z_OK)
-		return ckpt_error_set(CKPT_ERROR, "unable to start zlib");
-	stream.out = xmalloc(STREAM_CHUNK);
-	digest_begin(worker->sha1);
-	digest_update(worker->sha1, prefix, object_header(prefix, "blob", size));
-	err = stream_write(&stream, header, entry_header(header, OBJECT_BLOB, size));
-	if (!err)
-		err = stream_all(&stream, &z, worker->sha1, size, read, payload);
-	deflateEnd(&z);
-	free(stream.out);
-	digest_end(worker->sha1, oid.id);
-	if (err) {
-		char *message = xstrdup(ckpt_error_last());
-
-		(void)take_back(pack, stream.start);
-		ckpt_error_set(err, "%s", message);
-		free(message);
-		return err;
+	if (!oidset_add(&pack->claimed, oid))
+		return 0;
+	if (worker->out.len + len > FLUSH_AT) {
+		err = pack_flush(pack, worker);
+		if (err)
+			return err;
 	}
-	*oid_out = oid;
-	if (!claim(pack, &oid))
-		return take_back(pack, stream.start);
-	{
-		struct pack_entry *entry = add_entry(worker, &oid);
-
-		entry->offset = stream.start;
-		entry->len = pack->size - stream.start;
-		entry->crc = stream.crc;
-		worker->flushed = worker->nr;
+	entry = pack_add_entry(worker, oid);
+	entry->len = len;
+	entry->crc = crc;
+	if (len <= FLUSH_AT) {
+		entry->offset = worker->out.len;
+		strbuf_add(&worker->out, bytes, len);
+		return 0;
 	}
-	return 0;
+	err = pack_reserve(pack, &at, len);
+	if (!err && fs_pwrite_all(pack->fd, bytes, len, (off_t)at) < 0)
+		err = pack_failed(pack);
+	entry->offset = at;
+	worker->flushed = worker->nr;
+	return err;
+}
+
+const struct oid *pack_id(const struct pack *pack)
+{
+	return &pack->id;
+}
+
+void pack_set_limit(struct pack *pack, uint64_t bytes)
+{
+	pack->limit = bytes;
 }
 
 bool pack_is_empty(struct pack *pack)
@@ -412,7 +274,7 @@ static int write_header(struct pack *pack, size_t nr)
 
 	for (int i = 0; i < 4; i++)
 		header[8 + i] = (unsigned char)(nr >> (24 - 8 * i));
-	return fs_pwrite_all(pack->fd, header, sizeof(header), 0) < 0 ? failed(pack) : 0;
+	return fs_pwrite_all(pack->fd, header, sizeof(header), 0) < 0 ? pack_failed(pack) : 0;
 }
 
 /* Sync pack and index, and give them their names: the pack first, as it is found by its index. */
@@ -423,15 +285,17 @@ static int put_in_place(struct pack *pack, int index_fd, const char *index_temp,
 	char hex[OID_HEX + 1];
 	char *pack_name = xstrfmt("objects/pack/pack-%s.pack", oid_hex(hex, id));
 	char *index_name = xstrfmt("objects/pack/pack-%s.idx", hex);
+	/* The same objects were stored before and have gone bad; these are good. */
+	bool again = !faccessat(dirfd, index_name, F_OK, AT_SYMLINK_NOFOLLOW);
 
 	if (fdatasync(pack->fd) < 0 || fdatasync(index_fd) < 0) {
-		err = failed(pack);
+		err = pack_failed(pack);
 	} else {
 		err = fs_rename(dirfd, pack->temp.buf, pack_name, "objects/pack", FS_FAST);
 		if (!err) {
 			strbuf_reset(&pack->temp);
 			err = fs_rename(dirfd, index_temp, index_name, "objects/pack", FS_DURABLE);
-			if (err) {
+			if (err && !again) {
 				unlinkat(dirfd, index_name, 0);
 				unlinkat(dirfd, pack_name, 0);
 			}
@@ -456,7 +320,7 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out)
 	if (pack_is_empty(pack))
 		return 0;
 	for (unsigned i = 0; i < pack->workers_nr && !err; i++)
-		err = flush(pack, &pack->workers[i]);
+		err = pack_flush(pack, &pack->workers[i]);
 	if (err)
 		return err;
 	entries = gather(pack, &nr);
@@ -468,7 +332,7 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out)
 	if (err)
 		goto out;
 	if (fs_pwrite_all(pack->fd, id.id, OID_SIZE, (off_t)pack->size) < 0) {
-		err = failed(pack);
+		err = pack_failed(pack);
 		goto out;
 	}
 	qsort(entries, nr, sizeof(*entries), by_oid);
@@ -482,6 +346,8 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out)
 		*bytes_out = pack->size + OID_SIZE + (fstat(index_fd, &st) ? 0 : (uint64_t)st.st_size);
 	if (!err)
 		err = put_in_place(pack, index_fd, index_temp.buf, &id);
+	if (!err)
+		pack->id = id;
 	if (!err)
 		strbuf_reset(&index_temp);
 out:

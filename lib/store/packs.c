@@ -2,71 +2,63 @@
 #include "store/packs.h"
 
 #include "base/alloc.h"
-#include "base/cancel.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "store/pack.h"
-
-#include <libdeflate.h>
-#include <zlib.h>
+#include "store/packs_find.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum {
-	FANOUT = 256 * 4,
-	INDEX_HEAD = 8,
-	TRAILERS = 2 * OID_SIZE,
-	CHUNK = 256 * 1024,
-	WHOLE_MAX = 16 << 20, /* inflated in one go up to this */
-};
+/*
+ * The packs are a list that only grows, at its head, until packs_close(): who
+ * walks along it needs no lock, and sees each pack whole or not at all. That
+ * of mapping a pack is told by its state in the same way.
+ */
 
-struct map {
-	const unsigned char *data;
-	size_t size;
-};
-
-struct one_pack {
-	char *name; /* without its ending */
-	struct map index, pack;
-	uint32_t nr;
-	bool tried; /* to map the pack */
-};
+enum { REFRESH_TRIES = 10 };
 
 struct packs {
 	int dirfd;
-	struct one_pack *items;
-	size_t nr, alloc;
-	pthread_mutex_t lock; /* of mapping a pack */
+	_Atomic(struct one_pack *) head;
+	atomic_size_t nr;
+	pthread_mutex_t map_lock;  /* of mapping a pack */
+	pthread_mutex_t scan_lock; /* of adding packs, and of what follows */
+	struct timespec mtime;	   /* of the directory when it was last read */
+	bool settled;		   /* no change since can have left it with that time */
 };
 
-static uint32_t get32(const unsigned char *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
+/* --- files --- */
 
+/* `errno` is set if it is not there, or is no file. */
 static struct map map_file(int dirfd, const char *name, const char *ending)
 {
 	char *path = xstrfmt("%s%s", name, ending);
 	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int saved = errno;
 	struct map map = { 0 };
 	struct stat st;
 
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
-		void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0) {
+		saved = EINVAL;
+		if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+			void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-		if (data != MAP_FAILED)
-			map = (struct map){ data, (size_t)st.st_size };
-	}
-	if (fd >= 0)
+			if (data != MAP_FAILED)
+				map = (struct map){ data, (size_t)st.st_size };
+		}
 		close(fd);
+	}
 	free(path);
+	errno = saved;
 	return map;
 }
 
@@ -83,71 +75,230 @@ static bool index_sound(const struct map *index, uint32_t *nr_out)
 	const unsigned char *fanout = index->data + INDEX_HEAD;
 	uint32_t last = 0;
 
-	if (index->size < INDEX_HEAD + FANOUT + TRAILERS ||
+	if (index->size < INDEX_HEAD + INDEX_FANOUT + INDEX_TRAILERS ||
 	    memcmp(index->data, "\377tOc\0\0\0\2", INDEX_HEAD))
 		return false;
 	for (int i = 0; i < 256; i++) {
-		uint32_t n = get32(fanout + 4 * i);
+		uint32_t n = packs_get32(fanout + 4 * i);
 
 		if (n < last)
 			return false;
 		last = n;
 	}
 	*nr_out = last;
-	return index->size >= INDEX_HEAD + FANOUT + TRAILERS + (uint64_t)last * (OID_SIZE + 8);
+	return index->size >=
+	       INDEX_HEAD + INDEX_FANOUT + INDEX_TRAILERS + (uint64_t)last * (OID_SIZE + 8);
 }
 
-static void add_pack(struct packs *packs, const char *file)
+/* The pack ends as its index says: it is the one that belongs to it, and was not cut. */
+static bool pack_sound(const struct one_pack *pack)
+{
+	return pack->pack.size >= PACK_HEADER_SIZE + OID_SIZE &&
+	       !memcmp(pack->pack.data + pack->pack.size - OID_SIZE,
+		       pack->index.data + pack->index.size - INDEX_TRAILERS, OID_SIZE);
+}
+
+static void try_to_map(struct packs *packs, struct one_pack *pack)
+{
+	enum pack_state state = PACK_MAPPED;
+
+	pack->pack = map_file(packs->dirfd, pack->name, ".pack");
+	pack->bytes = pack->pack.size;
+	if (!pack->pack.data) {
+		state = errno == ENOENT ? PACK_GONE : PACK_BAD;
+	} else if (!pack_sound(pack)) {
+		unmap(&pack->pack);
+		state = PACK_BAD;
+	}
+	atomic_store_explicit(&pack->state, state, memory_order_release);
+}
+
+/* Most commands read from few packs. */
+enum pack_state packs_state(struct packs *packs, struct one_pack *pack)
+{
+	int state = atomic_load_explicit(&pack->state, memory_order_acquire);
+
+	if (state != PACK_UNTRIED)
+		return state;
+	pthread_mutex_lock(&packs->map_lock);
+	if (atomic_load_explicit(&pack->state, memory_order_relaxed) == PACK_UNTRIED)
+		try_to_map(packs, pack);
+	pthread_mutex_unlock(&packs->map_lock);
+	return atomic_load_explicit(&pack->state, memory_order_relaxed);
+}
+
+struct one_pack *packs_newest(const struct packs *packs)
+{
+	return atomic_load_explicit(&((struct packs *)packs)->head, memory_order_acquire);
+}
+
+/* --- which packs there are --- */
+
+static void one_pack_free(struct one_pack *pack)
+{
+	unmap(&pack->index);
+	unmap(&pack->pack);
+	free(pack->name);
+	free(pack);
+}
+
+static bool known(const struct packs *packs, const char *file, size_t len)
+{
+	for (const struct one_pack *pack = packs_newest(packs); pack; pack = pack->next)
+		if (!strncmp(pack->name, file, len) && !pack->name[len])
+			return true;
+	return false;
+}
+
+/* True unless it vanished while it was looked at; `again`: others were added before. */
+static bool add_pack(struct packs *packs, const char *file, bool again)
 {
 	size_t len = strlen(file);
-	struct one_pack *pack, one = { 0 };
+	struct one_pack *pack;
 
 	if (len < 9 || strncmp(file, "pack-", 5) || strcmp(file + len - 4, ".idx"))
-		return;
-	one.name = xmemdupz(file, len - 4);
-	one.index = map_file(packs->dirfd, one.name, ".idx");
-	if (!one.index.data || !index_sound(&one.index, &one.nr)) {
-		unmap(&one.index);
-		free(one.name);
-		return;
+		return true;
+	if (again && known(packs, file, len - 4))
+		return true;
+	pack = xcalloc(1, sizeof(*pack));
+	pack->name = xmemdupz(file, len - 4);
+	pack->index = map_file(packs->dirfd, pack->name, ".idx");
+	if (!pack->index.data) {
+		bool gone = errno == ENOENT;
+
+		one_pack_free(pack);
+		return !gone;
 	}
-	ALLOC_GROW(packs->items, packs->nr + 1, packs->alloc);
-	pack = &packs->items[packs->nr++];
-	*pack = one;
+	if (!index_sound(&pack->index, &pack->nr)) {
+		one_pack_free(pack);
+		return true;
+	}
+	/* At once: whoever replaces packs may be about to replace this one. */
+	if (again && packs_state(packs, pack) == PACK_GONE) {
+		one_pack_free(pack);
+		return false;
+	}
+	pack->next = packs_newest(packs);
+	pack->number = atomic_load_explicit(&packs->nr, memory_order_relaxed);
+	atomic_store_explicit(&packs->head, pack, memory_order_release);
+	atomic_store_explicit(&packs->nr, pack->number + 1, memory_order_release);
+	return true;
+}
+
+static int64_t nanoseconds(const struct timespec *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+/*
+ * Remember how old the directory is. Its time has the granularity of the
+ * kernel's ticks, or of seconds where the file system stores no more: changes
+ * that come soon after another may not show. A time in the future says nothing.
+ */
+static void note_time(struct packs *packs, const struct stat *st)
+{
+	int64_t granularity = st->st_mtim.tv_nsec ? 50000000 : 2000000000, age;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	age = nanoseconds(&now) - nanoseconds(&st->st_mtim);
+	packs->mtime = st->st_mtim;
+	packs->settled = age < 0 || age > granularity;
+}
+
+static bool unchanged(const struct packs *packs)
+{
+	struct stat st;
+
+	return packs->settled && !fstat(packs->dirfd, &st) &&
+	       nanoseconds(&st.st_mtim) == nanoseconds(&packs->mtime);
+}
+
+/* Read the directory; false if something vanished meanwhile. */
+static bool scan(struct packs *packs, bool again)
+{
+	int fd = openat(packs->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool whole = true;
+	struct dirent *ent;
+	struct stat st;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return true;
+	}
+	/* Before it is read: what comes during that is looked for next time. */
+	if (!fstat(fd, &st))
+		note_time(packs, &st);
+	while ((ent = readdir(dir)))
+		if (!add_pack(packs, ent->d_name, again))
+			whole = false;
+	closedir(dir);
+	return whole;
 }
 
 struct packs *packs_open(int storefd)
 {
 	struct packs *packs = xcalloc(1, sizeof(*packs));
-	int fd = openat(storefd, "objects/pack", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
 
-	pthread_mutex_init(&packs->lock, NULL);
+	pthread_mutex_init(&packs->map_lock, NULL);
+	pthread_mutex_init(&packs->scan_lock, NULL);
 	packs->dirfd = openat(storefd, "objects/pack", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	while (dir && (ent = readdir(dir)))
-		add_pack(packs, ent->d_name);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	if (packs->dirfd >= 0)
+		scan(packs, false);
 	return packs;
+}
+
+/*
+ * A directory that changes while it is read may show neither the pack that
+ * goes nor the one that comes instead. So nothing new is believed only when it
+ * has been quiet for a moment; that is waited for, but not for long.
+ */
+bool packs_refresh(struct packs *packs)
+{
+	const struct timespec moment = { .tv_nsec = 10000000 };
+	size_t had;
+	bool found;
+
+	if (packs->dirfd < 0)
+		return false;
+	pthread_mutex_lock(&packs->scan_lock);
+	had = packs_count(packs);
+	for (int tries = 0; tries < REFRESH_TRIES && !unchanged(packs); tries++) {
+		bool whole;
+
+		if (tries)
+			nanosleep(&moment, NULL);
+		whole = scan(packs, true);
+		if (whole && packs_count(packs) > had)
+			break;
+	}
+	found = packs_count(packs) > had;
+	pthread_mutex_unlock(&packs->scan_lock);
+	return found;
 }
 
 void packs_close(struct packs *packs)
 {
+	struct one_pack *next;
+
 	if (!packs)
 		return;
-	for (size_t i = 0; i < packs->nr; i++) {
-		unmap(&packs->items[i].index);
-		unmap(&packs->items[i].pack);
-		free(packs->items[i].name);
+	for (struct one_pack *pack = packs_newest(packs); pack; pack = next) {
+		next = pack->next;
+		one_pack_free(pack);
 	}
-	free(packs->items);
 	if (packs->dirfd >= 0)
 		close(packs->dirfd);
-	pthread_mutex_destroy(&packs->lock);
+	pthread_mutex_destroy(&packs->map_lock);
+	pthread_mutex_destroy(&packs->scan_lock);
 	free(packs);
+}
+
+size_t packs_count(const struct packs *packs)
+{
+	return atomic_load_explicit(&((struct packs *)packs)->nr, memory_order_acquire);
 }
 
 /* --- where an object is --- */
@@ -155,9 +306,9 @@ void packs_close(struct packs *packs)
 /* Its position in the index, or -1. */
 static int64_t position(const struct one_pack *pack, const struct oid *oid)
 {
-	const unsigned char *fanout = pack->index.data + INDEX_HEAD, *names = fanout + FANOUT;
-	uint32_t low = oid->id[0] ? get32(fanout + 4 * (oid->id[0] - 1)) : 0;
-	uint32_t high = get32(fanout + 4 * oid->id[0]);
+	const unsigned char *fanout = pack->index.data + INDEX_HEAD, *names = fanout + INDEX_FANOUT;
+	uint32_t low = oid->id[0] ? packs_get32(fanout + 4 * (oid->id[0] - 1)) : 0;
+	uint32_t high = packs_get32(fanout + 4 * oid->id[0]);
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
@@ -173,303 +324,78 @@ static int64_t position(const struct one_pack *pack, const struct oid *oid)
 	return -1;
 }
 
-/* Its offset in the pack; false if the index is damaged there. */
-static bool offset_at(uint64_t *out, const struct one_pack *pack, uint32_t at)
+bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at)
 {
-	size_t table = INDEX_HEAD + FANOUT + (size_t)pack->nr * (OID_SIZE + 4);
-	uint32_t offset = get32(pack->index.data + table + (size_t)at * 4);
+	size_t table = INDEX_HEAD + INDEX_FANOUT + (size_t)pack->nr * (OID_SIZE + 4);
+	uint32_t offset = packs_get32(pack->index.data + table + (size_t)at * 4);
 	size_t large;
 
 	*out = offset;
 	if (!(offset & 0x80000000u))
 		return true;
 	large = table + (size_t)pack->nr * 4 + (size_t)(offset & 0x7fffffffu) * 8;
-	if (large + 8 + TRAILERS > pack->index.size)
+	if (large + 8 + INDEX_TRAILERS > pack->index.size)
 		return false;
-	*out = (uint64_t)get32(pack->index.data + large) << 32 |
-	       get32(pack->index.data + large + 4);
+	*out = (uint64_t)packs_get32(pack->index.data + large) << 32 |
+	       packs_get32(pack->index.data + large + 4);
 	return true;
-}
-
-/* The pack ends as its index says: it is the one that belongs to it, and was not cut. */
-static bool pack_sound(const struct one_pack *pack)
-{
-	return pack->pack.size >= PACK_HEADER_SIZE + OID_SIZE &&
-	       !memcmp(pack->pack.data + pack->pack.size - OID_SIZE,
-		       pack->index.data + pack->index.size - TRAILERS, OID_SIZE);
-}
-
-/* Mapped when it is first needed; most commands read from few packs. */
-static const struct map *pack_map(struct packs *packs, struct one_pack *pack)
-{
-	pthread_mutex_lock(&packs->lock);
-	if (!pack->tried) {
-		pack->pack = map_file(packs->dirfd, pack->name, ".pack");
-		if (pack->pack.data && !pack_sound(pack))
-			unmap(&pack->pack);
-		pack->tried = true;
-	}
-	pthread_mutex_unlock(&packs->lock);
-	return &pack->pack;
 }
 
 /* An index alone is a promise only: what is lost has to be stored again. */
 bool packs_have(struct packs *packs, const struct oid *oid)
 {
-	for (size_t i = packs->nr; i--;)
-		if (position(&packs->items[i], oid) >= 0 && pack_map(packs, &packs->items[i])->data)
+	for (struct one_pack *pack = packs_newest(packs); pack; pack = pack->next)
+		if (position(pack, oid) >= 0 && packs_state(packs, pack) == PACK_MAPPED)
 			return true;
 	return false;
 }
 
-static int damaged(const struct oid *oid)
+int packs_damaged(const struct oid *oid)
 {
 	char hex[OID_HEX + 1];
 
 	return ckpt_error_set(CKPT_ECORRUPT, "the object %s is damaged", oid_hex(hex, oid));
 }
 
-/* An object in a pack: what stands before it, and its deflated bytes. */
-struct found {
-	enum object_type type;
-	uint64_t size;
-	const unsigned char *data;
-	size_t left; /* to the end of the pack */
-};
-
-/* From the newest mapped on; `*from` tells where to go on if this copy is bad. */
-static int find_from(struct found *out, struct packs *packs, const struct oid *oid, size_t *from)
+/* Of a mapped pack. */
+static int fill_place(struct place *out, const struct one_pack *pack, int64_t at,
+		      const struct oid *oid)
 {
-	bool lost = false;
+	uint64_t offset;
 
-	for (size_t i = *from; i--;) {
-		int64_t at = position(&packs->items[i], oid);
-		const struct map *map;
-		uint64_t offset;
-		size_t head;
+	out->pack = pack;
+	out->data = pack->pack.data;
+	out->end = pack->pack.size - OID_SIZE;
+	if (!packs_offset(&offset, pack, (uint32_t)at) || offset < PACK_HEADER_SIZE ||
+	    offset >= out->end)
+		return packs_damaged(oid);
+	out->offset = offset;
+	return 0;
+}
+
+int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
+{
+	struct one_pack *pack = place->pack ? place->pack->next : packs_newest(packs);
+
+	for (; pack; pack = pack->next) {
+		int64_t at = position(pack, oid);
+		enum pack_state state;
 
 		if (at < 0)
 			continue;
-		map = pack_map(packs, &packs->items[i]);
-		if (!map->data || !offset_at(&offset, &packs->items[i], (uint32_t)at) ||
-		    offset < PACK_HEADER_SIZE || offset >= map->size - OID_SIZE) {
-			lost = true; /* but perhaps stored again since */
-			continue;
-		}
-		out->data = map->data + offset;
-		out->left = map->size - OID_SIZE - (size_t)offset;
-		head = pack_entry_header(&out->type, &out->size, out->data, out->left);
-		if (!head)
-			return CKPT_ENOTFOUND; /* a delta */
-		out->data += head;
-		out->left -= head;
-		*from = i;
-		return 0;
+		state = packs_state(packs, pack);
+		if (state == PACK_MAPPED)
+			return fill_place(place, pack, at, oid);
+		place->pack = pack;
+		if (state == PACK_BAD)
+			return packs_damaged(oid);
 	}
-	return lost ? damaged(oid) : CKPT_ENOTFOUND;
+	return CKPT_ENOTFOUND;
 }
 
-static int find(struct found *out, struct packs *packs, const struct oid *oid)
+int packs_beside(struct place *out, const struct place *place, const struct oid *oid)
 {
-	size_t from = packs->nr;
+	int64_t at = position(place->pack, oid);
 
-	return find_from(out, packs, oid, &from);
-}
-
-int packs_stat(enum object_type *type_out, uint64_t *size_out, struct packs *packs,
-	       const struct oid *oid)
-{
-	struct found found;
-	int err = find(&found, packs, oid);
-
-	if (!err) {
-		*type_out = found.type;
-		*size_out = found.size;
-	}
-	return err;
-}
-
-/* --- contents --- */
-
-static int inflate_pieces(const struct found *found, const struct oid *oid, packs_piece_fn fn,
-			  void *payload)
-{
-	unsigned char *out = xmalloc(CHUNK);
-	z_stream z = { 0 };
-	uint64_t done = 0;
-	size_t left = found->left;
-	int rc = Z_OK, err = 0;
-
-	if (inflateInit(&z) != Z_OK)
-		err = ckpt_error_set(CKPT_ERROR, "unable to start zlib");
-	z.next_in = (unsigned char *)found->data;
-	while (!err && rc == Z_OK) {
-		size_t had;
-
-		/* Its counters are of 32 bits. */
-		z.avail_in = left > CHUNK ? CHUNK : (uInt)left;
-		had = z.avail_in;
-		z.next_out = out;
-		z.avail_out = CHUNK;
-		rc = inflate(&z, Z_NO_FLUSH);
-		left -= had - z.avail_in;
-		done += CHUNK - z.avail_out;
-		if ((rc != Z_OK && rc != Z_STREAM_END) || done > found->size)
-			err = damaged(oid);
-		if (!err)
-			err = cancel_check();
-		if (!err)
-			err = fn(out, CHUNK - z.avail_out, payload);
-	}
-	if (!err && done != found->size)
-		err = damaged(oid);
-	inflateEnd(&z);
-	free(out);
-	return err;
-}
-
-/* Pieces on their way to the caller, hashed as they pass. */
-struct stream {
-	struct digest *sha1;
-	packs_piece_fn fn;
-	void *payload;
-};
-
-static int pass_piece(const void *data, size_t len, void *payload)
-{
-	struct stream *stream = payload;
-
-	digest_update(stream->sha1, data, len);
-	return stream->fn(data, len, stream->payload);
-}
-
-int packs_stream(struct packs *packs, const struct oid *oid, packs_piece_fn fn, void *payload)
-{
-	struct stream stream = { .fn = fn, .payload = payload };
-	struct found found;
-	char header[64];
-	struct oid is = { { 0 } };
-	int err = find(&found, packs, oid);
-
-	if (err)
-		return err;
-	stream.sha1 = digest_new(HASH_SHA1);
-	digest_update(stream.sha1, header,
-		      object_header(header, object_type_name(found.type), found.size));
-	err = inflate_pieces(&found, oid, pass_piece, &stream);
-	digest_end(stream.sha1, is.id);
-	digest_free(stream.sha1);
-	return err ? err : oid_equal(&is, oid) ? 0 : damaged(oid);
-}
-
-static int add_piece(const void *data, size_t len, void *payload)
-{
-	strbuf_add(payload, data, len);
-	return 0;
-}
-
-/* Freed with their thread. */
-static pthread_key_t tools_key;
-static pthread_once_t tools_once = PTHREAD_ONCE_INIT;
-
-struct tools {
-	struct libdeflate_decompressor *inflate;
-	struct digest *sha1;
-};
-
-static void tools_free(void *arg)
-{
-	struct tools *tools = arg;
-
-	libdeflate_free_decompressor(tools->inflate);
-	digest_free(tools->sha1);
-	free(tools);
-}
-
-static void tools_init(void)
-{
-	pthread_key_create(&tools_key, tools_free);
-}
-
-static struct tools *tools_get(void)
-{
-	struct tools *tools;
-
-	pthread_once(&tools_once, tools_init);
-	tools = pthread_getspecific(tools_key);
-	if (!tools) {
-		tools = xcalloc(1, sizeof(*tools));
-		tools->inflate = libdeflate_alloc_decompressor();
-		tools->sha1 = digest_new(HASH_SHA1);
-		pthread_setspecific(tools_key, tools);
-	}
-	return tools;
-}
-
-static int read_found(struct strbuf *out, const struct found *found, const struct oid *oid)
-{
-	struct tools *tools = tools_get();
-	size_t start = out->len, got = 0;
-	struct oid is;
-	int err = 0;
-
-	if (found->size > WHOLE_MAX) {
-		err = inflate_pieces(found, oid, add_piece, out);
-		if (err)
-			return err;
-	} else {
-		strbuf_grow(out, found->size);
-		if (libdeflate_zlib_decompress(tools->inflate, found->data, found->left,
-					       out->buf + start, found->size,
-					       &got) != LIBDEFLATE_SUCCESS ||
-		    got != found->size)
-			return damaged(oid);
-		strbuf_setlen(out, start + found->size);
-	}
-	hash_object(tools->sha1, &is, object_type_name(found->type), out->buf + start, found->size);
-	return oid_equal(&is, oid) ? 0 : damaged(oid);
-}
-
-int packs_read(struct strbuf *out, enum object_type *type_out, struct packs *packs,
-	       const struct oid *oid)
-{
-	size_t start = out->len, from = packs->nr;
-	struct found found;
-	int err, bad = 0;
-
-	/* A copy that is damaged may have been stored again since. */
-	while (!(err = find_from(&found, packs, oid, &from))) {
-		err = read_found(out, &found, oid);
-		if (err != CKPT_ECORRUPT) {
-			*type_out = found.type;
-			return err;
-		}
-		strbuf_setlen(out, start);
-		bad = err;
-	}
-	return bad ? damaged(oid) : err;
-}
-
-static int drop_piece(const void *data, size_t len, void *payload)
-{
-	(void)data;
-	(void)len;
-	(void)payload;
-	return 0;
-}
-
-bool packs_sound(struct packs *packs, const struct oid *oid)
-{
-	struct strbuf data = STRBUF_INIT;
-	enum object_type type;
-	uint64_t size;
-	int err = packs_stat(&type, &size, packs, oid);
-
-	if (!err && size > WHOLE_MAX)
-		err = packs_stream(packs, oid, drop_piece, NULL);
-	else if (!err)
-		err = packs_read(&data, &type, packs, oid);
-	strbuf_release(&data);
-	/* What only libgit2 can read is not ours to doubt here. */
-	return !err || err == CKPT_ENOTFOUND;
+	return at < 0 ? CKPT_ENOTFOUND : fill_place(out, place->pack, at, oid);
 }

@@ -10,16 +10,19 @@
 #include <stdint.h>
 
 /**
- * Reading packs as pack_write.c makes them: whether an object is there, and
- * its contents, whole or in pieces.
+ * Reading packs, those that pack_write.c makes and those of stock git, with
+ * their deltas: whether an object is there, and its contents, whole or in
+ * pieces.
  *
  * libgit2 reads packs too, but takes a lock for every question, asks the file
  * system about loose objects that we never have, and holds a whole object in
- * memory, however large. What only it can read (deltas, loose objects: stock
- * git may have repacked the store) is left to it, see objects.c.
+ * memory, however large. Only loose objects (stock git may have written to the
+ * store) are left to it, see objects.c.
  *
- * The packs are those that were there at packs_open(). Files are mapped; safe
- * from any number of threads.
+ * The packs are those that were there at packs_open() or were found by
+ * packs_refresh(). Files are mapped, a pack when it is first needed; a pack
+ * that was removed before that has no objects. Safe from any number of
+ * threads, but for packs_close().
  */
 struct packs;
 
@@ -27,14 +30,16 @@ struct packs;
 struct packs *packs_open(int storefd);
 void packs_close(struct packs *packs);
 
+/** A pack that is there has it. Reads no contents and never looks for new packs. */
 bool packs_have(struct packs *packs, const struct oid *oid);
 
-/** Read it and compare its name: false if the stored copy is damaged. */
+/** Read it and compare its name: false if it is damaged or not there. */
 bool packs_sound(struct packs *packs, const struct oid *oid);
 
 /**
- * Type and size. CKPT_ENOTFOUND also for what only libgit2 can read;
- * CKPT_ECORRUPT if the pack is damaged there.
+ * Type and size. CKPT_ENOTFOUND if no pack has it, or only such as are gone;
+ * CKPT_ECORRUPT if there are only damaged copies. The contents are not read:
+ * where they are damaged the size may be wrong.
  */
 int packs_stat(enum object_type *type_out, uint64_t *size_out, struct packs *packs,
 	       const struct oid *oid);
@@ -48,8 +53,55 @@ typedef int (*packs_piece_fn)(const void *data, size_t len, void *payload);
 /**
  * Hand out the contents piece by piece, for objects too large for memory. The
  * name is checked when all is handed out: CKPT_ECORRUPT then means that the
- * pieces were wrong. Stops if `fn` fails.
+ * pieces were wrong. Stops if `fn` fails. What is stored as a delta (git makes
+ * none of large files) is held in memory and comes as one piece.
  */
 int packs_stream(struct packs *packs, const struct oid *oid, packs_piece_fn fn, void *payload);
+
+/**
+ * Look for packs that came since, after something was not found: another
+ * process may have packed anew what was in packs that are gone now. True if
+ * there are new ones. Those that are known stay as they are. Costs one
+ * fstat(2) if the directory has not changed; if it did in the last instants,
+ * up to a tenth of a second.
+ *
+ * Where several threads do this, one finds the packs and the others do not:
+ * compare packs_count() with what it was before the search.
+ */
+bool packs_refresh(struct packs *packs);
+
+/** One object as it lies in a pack. */
+struct packed {
+	struct oid oid;
+	uint64_t offset;
+	uint64_t len; /**< of its bytes in the pack, with what stands before the deflated ones;
+			   0 if the pack is not mapped */
+	uint32_t crc; /**< of these bytes, as the index has it */
+};
+
+/** All that is in one pack. */
+struct pack_contents {
+	const char *name;     /**< "pack-<hex>", valid as long as the packs are open */
+	struct packed *items; /**< by offset */
+	size_t nr;
+	uint64_t bytes;		   /**< on disk, pack and index */
+	const unsigned char *data; /**< the mapped pack; NULL: not there, or cut */
+	bool deltas;		   /**< some of it is deltas: entries cannot be copied one by one */
+};
+
+/** How many packs were found, those included that are gone. Never falls. */
+size_t packs_count(const struct packs *packs);
+
+/**
+ * The contents of pack `index`, counted in the order in which they were found.
+ * For each entry a byte of the pack is read (see `deltas`).
+ *
+ * The index is held against the pack: CKPT_ECORRUPT if offsets are impossible
+ * or shared, or if it has more or fewer entries than the pack. Names and
+ * contents are not checked. A pack that is gone or cut is no failure: `data`
+ * is NULL then, and the items tell what should be in it.
+ */
+int packs_contents(struct pack_contents *out, struct packs *packs, size_t index);
+void pack_contents_release(struct pack_contents *contents);
 
 #endif

@@ -38,7 +38,47 @@ bool refs_valid_id(const char *id);
 /** Make a checkpoint exist; durable when it returns. */
 int refs_create(struct store *store, const char *id, const struct oid *commit);
 
-/** What a plain `git log` in the store begins at; a convenience that may be lost. */
+/** True if there is a ref of that name, sound or not: it was not dropped meanwhile. */
+bool refs_exist(struct store *store, const char *id);
+
+/**
+ * Let a checkpoint go, for good when it returns; its mark goes after it. None
+ * of that name is no failure. Lines that stock git packed are taken out of
+ * packed-refs under git's own lock on it: CKPT_ELOCKED if another process holds
+ * that for long. The store must be locked.
+ */
+int refs_delete(struct store *store, const char *id);
+
+/**
+ * refs/pinned/<id> and refs/unpinned/<id>: what was said of a checkpoint after
+ * it was taken. They point at its commit, so that stock git knows them too.
+ */
+enum refs_mark {
+	REFS_UNMARKED, /**< what the checkpoint was saved with counts */
+	REFS_PINNED,
+	REFS_UNPINNED,
+};
+
+/** Of both, pinned counts. */
+enum refs_mark refs_mark(struct store *store, const char *id);
+
+/** Durable when it returns; the other mark is removed. The store must be locked. */
+int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
+		  enum refs_mark mark);
+
+/**
+ * Remove marks on what is no checkpoint any more because its deletion was
+ * interrupted, but none on those in `lost`.
+ */
+int refs_sweep_marks(struct store *store, const struct ref_list *lost);
+
+/**
+ * What a plain `git log` in the store begins at; a convenience that may be
+ * lost. NULL: there is no checkpoint any more.
+ */
 void refs_set_latest(struct store *store, const struct oid *commit);
+
+/** Set it to the newest of `refs`, unless it is there. */
+void refs_mend_latest(struct store *store, const struct ref_list *refs);
 
 #endif

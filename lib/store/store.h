@@ -2,6 +2,8 @@
 #ifndef CKPT_STORE_STORE_H
 #define CKPT_STORE_STORE_H
 
+#include "base/strlist.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +26,8 @@ struct packs;
  *     checkpoint/log        the audit trail, see record/audit.h
  *     checkpoint/every      the counts of save --every, see ops/cadence.h
  *     checkpoint/journal, checkpoint/undo    see record/journal.h
+ *     checkpoint/lost       see record/lost.h
+ *     checkpoint/flow/      phase.json and workflow.json, see record/flowstate.h; archive/
  *
  * <key> is the beginning of the SHA-256 of the worktree's real path; the full
  * path is compared, so two worktrees never share a store.
@@ -36,6 +40,8 @@ struct store {
 	char *worktree; /**< absolute, real */
 	int dirfd;
 	int lockfd; /**< -1: not locked */
+	unsigned nested; /**< so often more it was locked by this process */
+	struct strlist mended;      /**< a sentence about each thing that was wrong when it was opened */
 	struct packs *packs;        /**< these three opened when first needed, see objects.h */
 	struct git_repository *git;
 	struct git_odb *odb;
@@ -52,17 +58,26 @@ void store_key(char out[STORE_KEY_SIZE], const char *worktree);
 /** True if `worktree` has a store with a checkpoint in it, without opening it. */
 bool store_exists(const char *home, const char *worktree);
 
-/** Open the store of `worktree`; CKPT_ENOTFOUND if it has none. */
+/**
+ * Open the store of `worktree`; CKPT_ENOTFOUND if it has none. What is wrong
+ * with its own files is mended on the way, see health.h; CKPT_ECORRUPT if that
+ * cannot be done.
+ */
 int store_open(struct store **out, const char *worktree);
 
-/** The same, but make it if there is none. */
+/** The same, but make it if there is none; one that cannot be mended is set aside. */
 int store_open_or_create(struct store **out, const char *worktree);
+
+/** Open what was set aside, in whatever state it is; only for reading. */
+int store_open_aside(struct store **out, const char *path, const char *worktree);
 
 void store_close(struct store *store);
 
 /**
  * Wait for the store's lock, at most `timeout` seconds: CKPT_ELOCKED. A
  * process that dies gives it back. Removes what dead processes left half-made.
+ * One that this process has locked already is locked once more: it is free for
+ * others when it has been unlocked as often.
  */
 int store_lock(struct store *store, int64_t timeout);
 void store_unlock(struct store *store);

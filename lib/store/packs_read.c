@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/packs.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "store/delta.h"
+#include "store/pack.h"
+#include "store/packs_find.h"
+
+#include <libdeflate.h>
+#include <zlib.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+	CHUNK = 256 * 1024,
+	WHOLE_MAX = 16 << 20, /* inflated in one go up to this */
+	CHAIN_MAX = 4095,     /* as many as git ever makes */
+};
+
+/* Deflated bytes in a pack. */
+struct deflated {
+	uint64_t size; /* when inflated, as it stands before them */
+	const unsigned char *data;
+	size_t left; /* to the end of the pack */
+};
+
+/* An object in a pack: its bytes, or those of the object that deltas make it from. */
+struct found {
+	enum object_type type;
+	struct deflated base;
+	struct deflated *deltas; /* the last to be applied comes first */
+	size_t nr, alloc;
+};
+
+/* --- what stands before the bytes --- */
+
+/* The type, of deltas too, and the size; returns the length of both, or 0 if malformed. */
+static size_t entry_header(unsigned *type, uint64_t *size, const unsigned char *p, size_t len)
+{
+	unsigned shift = 4;
+	size_t n = 0;
+
+	*type = p[0] >> 4 & 7;
+	*size = p[0] & 15;
+	while (p[n] & 0x80) {
+		if (++n >= len || shift > 57)
+			return 0;
+		*size |= (uint64_t)(p[n] & 0x7f) << shift;
+		shift += 7;
+	}
+	return n + 1;
+}
+
+/* How far before the delta its base begins; returns the length of that number, or 0. */
+static size_t base_distance(uint64_t *out, const unsigned char *p, size_t len)
+{
+	size_t n = 0;
+
+	if (!len)
+		return 0;
+	*out = p[0] & 0x7f;
+	while (p[n] & 0x80) {
+		if (++n >= len || *out >= UINT64_MAX >> 8)
+			return 0;
+		*out = (*out + 1) << 7 | (p[n] & 0x7f);
+	}
+	return n + 1;
+}
+
+/* From a delta to its base: `at` is moved there. Returns the bytes that told where, or 0. */
+static size_t go_to_base(struct place *at, struct packs *packs, unsigned type,
+			 const unsigned char *p, size_t len)
+{
+	struct place base = { 0 };
+	struct oid oid;
+	uint64_t distance;
+	size_t n;
+
+	if (type == PACK_OFS_DELTA) {
+		n = base_distance(&distance, p, len);
+		if (!n || !distance || distance > at->offset - PACK_HEADER_SIZE)
+			return 0;
+		at->offset -= distance;
+		return n;
+	}
+	if (len < OID_SIZE)
+		return 0;
+	memcpy(oid.id, p, OID_SIZE);
+	if (packs_beside(&base, at, &oid) && packs_next(&base, packs, &oid))
+		return 0;
+	*at = base;
+	return OID_SIZE;
+}
+
+/*
+ * Follow the deltas to the object that they begin with. A chain that leads
+ * back into itself is longer than any that git makes.
+ */
+static int trace(struct found *out, struct packs *packs, struct place at, const struct oid *oid)
+{
+	for (;;) {
+		const unsigned char *p = at.data + at.offset;
+		size_t left = (size_t)(at.end - at.offset), n;
+		struct deflated here;
+		unsigned type;
+
+		n = entry_header(&type, &here.size, p, left);
+		if (!n)
+			return packs_damaged(oid);
+		here.data = p + n;
+		here.left = left - n;
+		if (type >= OBJECT_COMMIT && type <= OBJECT_TAG) {
+			out->type = (enum object_type)type;
+			out->base = here;
+			return 0;
+		}
+		if ((type != PACK_OFS_DELTA && type != PACK_REF_DELTA) || out->nr == CHAIN_MAX)
+			return packs_damaged(oid);
+		n = go_to_base(&at, packs, type, here.data, here.left);
+		if (!n)
+			return packs_damaged(oid);
+		here.data += n;
+		here.left -= n;
+		ALLOC_GROW(out->deltas, out->nr + 1, out->alloc);
+		out->deltas[out->nr++] = here;
+	}
+}
+
+/* What is to be done with an object that was found. */
+typedef int (*found_fn)(const struct found *found, const struct oid *oid, void *payload);
+
+/* With the newest copy, or if that is damaged with the next one: stored again since, perhaps. */
+static int with_copies(struct packs *packs, const struct oid *oid, found_fn fn, void *payload)
+{
+	struct place place = { 0 };
+	int bad = 0, err;
+
+	for (;;) {
+		struct found found = { 0 };
+
+		err = packs_next(&place, packs, oid);
+		if (err == CKPT_ENOTFOUND)
+			return bad ? bad : err;
+		if (!err)
+			err = trace(&found, packs, place, oid);
+		if (!err)
+			err = fn(&found, oid, payload);
+		free(found.deltas);
+		if (err != CKPT_ECORRUPT)
+			return err;
+		bad = err;
+	}
+}
+
+/* --- inflating --- */
+
+static int inflate_pieces(const struct deflated *from, const struct oid *oid, packs_piece_fn fn,
+			  void *payload)
+{
+	unsigned char *out = xmalloc(CHUNK);
+	z_stream z = { 0 };
+	uint64_t done = 0;
+	size_t left = from->left;
+	int rc = Z_OK, err = 0;
+
+	if (inflateInit(&z) != Z_OK)
+		err = ckpt_error_set(CKPT_ERROR, "unable to start zlib");
+	z.next_in = (unsigned char *)from->data;
+	while (!err && rc == Z_OK) {
+		size_t had;
+
+		/* Its counters are of 32 bits. */
+		z.avail_in = left > CHUNK ? CHUNK : (uInt)left;
+		had = z.avail_in;
+		z.next_out = out;
+		z.avail_out = CHUNK;
+		rc = inflate(&z, Z_NO_FLUSH);
+		left -= had - z.avail_in;
+		done += CHUNK - z.avail_out;
+		if ((rc != Z_OK && rc != Z_STREAM_END) || done > from->size)
+			err = packs_damaged(oid);
+		if (!err)
+			err = cancel_check();
+		if (!err)
+			err = fn(out, CHUNK - z.avail_out, payload);
+	}
+	if (!err && done != from->size)
+		err = packs_damaged(oid);
+	inflateEnd(&z);
+	free(out);
+	return err;
+}
+
+static int add_piece(const void *data, size_t len, void *payload)
+{
+	strbuf_add(payload, data, len);
+	return 0;
+}
+
+/* Freed with their thread. */
+static pthread_key_t tools_key;
+static pthread_once_t tools_once = PTHREAD_ONCE_INIT;
+
+struct tools {
+	struct libdeflate_decompressor *inflate;
+	struct digest *sha1;
+};
+
+static void tools_free(void *arg)
+{
+	struct tools *tools = arg;
+
+	libdeflate_free_decompressor(tools->inflate);
+	digest_free(tools->sha1);
+	free(tools);
+}
+
+static void tools_init(void)
+{
+	pthread_key_create(&tools_key, tools_free);
+}
+
+static struct tools *tools_get(void)
+{
+	struct tools *tools;
+
+	pthread_once(&tools_once, tools_init);
+	tools = pthread_getspecific(tools_key);
+	if (!tools) {
+		tools = xcalloc(1, sizeof(*tools));
+		tools->inflate = libdeflate_alloc_decompressor();
+		tools->sha1 = digest_new(HASH_SHA1);
+		pthread_setspecific(tools_key, tools);
+	}
+	return tools;
+}
+
+/* Append all of it. A size that is not true never costs more memory than WHOLE_MAX. */
+static int inflate_whole(struct strbuf *out, const struct deflated *from, const struct oid *oid)
+{
+	size_t start = out->len, got = 0;
+
+	if (from->size > WHOLE_MAX)
+		return inflate_pieces(from, oid, add_piece, out);
+	strbuf_grow(out, from->size);
+	if (libdeflate_zlib_decompress(tools_get()->inflate, from->data, from->left,
+				       out->buf + start, from->size, &got) != LIBDEFLATE_SUCCESS ||
+	    got != from->size)
+		return packs_damaged(oid);
+	strbuf_setlen(out, start + from->size);
+	return 0;
+}
+
+/* The result of the deltas, appended. */
+static int apply_chain(struct strbuf *out, const struct found *found, const struct oid *oid)
+{
+	struct strbuf base = STRBUF_INIT, next = STRBUF_INIT, delta = STRBUF_INIT;
+	int err = inflate_whole(&base, &found->base, oid);
+
+	for (size_t i = found->nr; i-- && !err;) {
+		struct strbuf *to = i ? &next : out;
+
+		strbuf_reset(&delta);
+		err = cancel_check();
+		if (!err)
+			err = inflate_whole(&delta, &found->deltas[i], oid);
+		if (!err && delta_apply(to, base.buf, base.len, delta.buf, delta.len))
+			err = packs_damaged(oid);
+		if (i) {
+			struct strbuf old = base;
+
+			base = next;
+			next = old;
+			strbuf_reset(&next);
+		}
+	}
+	strbuf_release(&base);
+	strbuf_release(&next);
+	strbuf_release(&delta);
+	return err;
+}
+
+/* --- contents --- */
+
+/* The size of the result stands at the beginning of the last delta. */
+static int delta_result_size(uint64_t *out, const struct deflated *delta, const struct oid *oid)
+{
+	unsigned char head[DELTA_SIZES_MAX];
+	z_stream z = { .next_in = (unsigned char *)delta->data,
+		       .avail_in = delta->left > CHUNK ? CHUNK : (uInt)delta->left,
+		       .next_out = head,
+		       .avail_out = sizeof(head) };
+	uint64_t base;
+	int rc;
+
+	if (inflateInit(&z) != Z_OK)
+		return ckpt_error_set(CKPT_ERROR, "unable to start zlib");
+	rc = inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	if ((rc != Z_OK && rc != Z_STREAM_END) ||
+	    delta_sizes(&base, out, head, sizeof(head) - z.avail_out))
+		return packs_damaged(oid);
+	return 0;
+}
+
+struct stat_of {
+	enum object_type type;
+	uint64_t size;
+};
+
+static int stat_found(const struct found *found, const struct oid *oid, void *payload)
+{
+	struct stat_of *out = payload;
+
+	out->type = found->type;
+	out->size = found->base.size;
+	return found->nr ? delta_result_size(&out->size, &found->deltas[0], oid) : 0;
+}
+
+int packs_stat(enum object_type *type_out, uint64_t *size_out, struct packs *packs,
+	       const struct oid *oid)
+{
+	struct stat_of is;
+	int err = with_copies(packs, oid, stat_found, &is);
+
+	if (!err) {
+		*type_out = is.type;
+		*size_out = is.size;
+	}
+	return err;
+}
+
+struct read_to {
+	struct strbuf *out;
+	enum object_type type;
+};
+
+static int read_found(const struct found *found, const struct oid *oid, void *payload)
+{
+	struct read_to *to = payload;
+	struct strbuf *out = to->out;
+	size_t start = out->len;
+	struct oid is;
+	int err;
+
+	to->type = found->type;
+	err = found->nr ? apply_chain(out, found, oid) : inflate_whole(out, &found->base, oid);
+	if (!err) {
+		hash_object(tools_get()->sha1, &is, object_type_name(found->type), out->buf + start,
+			    out->len - start);
+		if (!oid_equal(&is, oid))
+			err = packs_damaged(oid);
+	}
+	if (err)
+		strbuf_setlen(out, start);
+	return err;
+}
+
+int packs_read(struct strbuf *out, enum object_type *type_out, struct packs *packs,
+	       const struct oid *oid)
+{
+	struct read_to to = { .out = out };
+	int err = with_copies(packs, oid, read_found, &to);
+
+	if (!err)
+		*type_out = to.type;
+	return err;
+}
+
+/* Pieces on their way to the caller, hashed as they pass. */
+struct stream {
+	struct digest *sha1;
+	packs_piece_fn fn;
+	void *payload;
+	bool begun;
+};
+
+static int pass_piece(const void *data, size_t len, void *payload)
+{
+	struct stream *stream = payload;
+
+	stream->begun = true;
+	digest_update(stream->sha1, data, len);
+	return stream->fn(data, len, stream->payload);
+}
+
+static int stream_whole(const struct found *found, const struct oid *oid, struct stream *stream)
+{
+	struct strbuf data = STRBUF_INIT;
+	struct read_to to = { .out = &data };
+	int err = read_found(found, oid, &to);
+
+	if (!err) {
+		stream->begun = true;
+		err = stream->fn(data.buf, data.len, stream->payload);
+	}
+	strbuf_release(&data);
+	return err;
+}
+
+static int stream_found(const struct found *found, const struct oid *oid, void *payload)
+{
+	struct stream *stream = payload;
+	struct oid is = { { 0 } };
+	char header[64];
+	int err;
+
+	if (stream->begun)
+		return CKPT_ECORRUPT; /* what was handed out cannot be taken back */
+	if (found->nr)
+		return stream_whole(found, oid, stream);
+	stream->sha1 = digest_new(HASH_SHA1);
+	digest_update(stream->sha1, header,
+		      object_header(header, object_type_name(found->type), found->base.size));
+	err = inflate_pieces(&found->base, oid, pass_piece, stream);
+	digest_end(stream->sha1, is.id);
+	digest_free(stream->sha1);
+	return err ? err : oid_equal(&is, oid) ? 0 : packs_damaged(oid);
+}
+
+int packs_stream(struct packs *packs, const struct oid *oid, packs_piece_fn fn, void *payload)
+{
+	struct stream stream = { .fn = fn, .payload = payload };
+
+	return with_copies(packs, oid, stream_found, &stream);
+}
+
+static int drop_piece(const void *data, size_t len, void *payload)
+{
+	(void)data;
+	(void)len;
+	(void)payload;
+	return 0;
+}
+
+bool packs_sound(struct packs *packs, const struct oid *oid)
+{
+	struct strbuf data = STRBUF_INIT;
+	enum object_type type;
+	uint64_t size;
+	int err = packs_stat(&type, &size, packs, oid);
+
+	if (!err && size > WHOLE_MAX)
+		err = packs_stream(packs, oid, drop_piece, NULL);
+	else if (!err)
+		err = packs_read(&data, &type, packs, oid);
+	strbuf_release(&data);
+	return !err;
+}

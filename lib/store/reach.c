@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/reach.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "store/objects.h"
+#include "store/packs.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct reached {
+	struct oid oid;
+	uint32_t owner;
+	const char *name; /* in a tree; "" for commits and roots */
+};
+
+struct reach {
+	struct store *store;
+	struct reached *items; /* in the order in which they were found */
+	size_t nr, alloc;
+	uint32_t *slots; /* index into items, plus one */
+	size_t slots_nr; /* a power of two */
+	struct arena names;
+	uint64_t *bytes; /* of each owner, once they were asked for */
+	uint32_t owners;
+	bool damaged;
+	double deadline; /* 0: none */
+};
+
+struct reach *reach_new(struct store *store)
+{
+	struct reach *reach = xcalloc(1, sizeof(*reach));
+
+	reach->store = store;
+	return reach;
+}
+
+void reach_free(struct reach *reach)
+{
+	if (!reach)
+		return;
+	free(reach->items);
+	free(reach->slots);
+	free(reach->bytes);
+	arena_release(&reach->names);
+	free(reach);
+}
+
+void reach_limit(struct reach *reach, double seconds)
+{
+	reach->deadline = clock_monotonic() + seconds;
+}
+
+/* --- the table --- */
+
+static uint32_t *slot(const struct reach *reach, const struct oid *oid)
+{
+	size_t mask = reach->slots_nr - 1, at;
+
+	/* Names are hashes already: their first bytes spread well. */
+	memcpy(&at, oid->id, sizeof(at));
+	for (at &= mask;; at = (at + 1) & mask)
+		if (!reach->slots[at] || oid_equal(&reach->items[reach->slots[at] - 1].oid, oid))
+			return &reach->slots[at];
+}
+
+static void grow(struct reach *reach)
+{
+	reach->slots_nr = reach->slots_nr ? reach->slots_nr * 2 : 4096;
+	free(reach->slots);
+	reach->slots = xcalloc(reach->slots_nr, sizeof(*reach->slots));
+	for (size_t i = 0; i < reach->nr; i++)
+		*slot(reach, &reach->items[i].oid) = (uint32_t)i + 1;
+}
+
+/* True if it was not there before. */
+static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name)
+{
+	uint32_t *at;
+
+	if (reach->nr * 2 >= reach->slots_nr)
+		grow(reach);
+	at = slot(reach, oid);
+	if (*at)
+		return false;
+	ALLOC_GROW(reach->items, reach->nr + 1, reach->alloc);
+	reach->items[reach->nr++] = (struct reached){
+		.oid = *oid,
+		.owner = owner,
+		.name = *name ? arena_memdupz(&reach->names, name, strlen(name)) : "",
+	};
+	*at = (uint32_t)reach->nr;
+	free(reach->bytes);
+	reach->bytes = NULL;
+	if (owner >= reach->owners)
+		reach->owners = owner + 1;
+	return true;
+}
+
+bool reach_has(const struct reach *reach, const struct oid *oid)
+{
+	return reach->slots_nr && *slot(reach, oid);
+}
+
+size_t reach_count(const struct reach *reach)
+{
+	return reach->nr;
+}
+
+const struct oid *reach_at(const struct reach *reach, size_t index, const char **name_out)
+{
+	*name_out = reach->items[index].name;
+	return &reach->items[index].oid;
+}
+
+bool reach_damaged(const struct reach *reach)
+{
+	return reach->damaged;
+}
+
+/* --- the walk --- */
+
+/* What cannot be read may lead anywhere. */
+static int unreadable(struct reach *reach, int err)
+{
+	reach->damaged = true;
+	return err == CKPT_ECANCELLED ? err : 0;
+}
+
+static bool time_is_up(const struct reach *reach)
+{
+	return reach->deadline > 0 && clock_monotonic() > reach->deadline;
+}
+
+static int add_tree(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name);
+
+static int add_entries(struct reach *reach, const struct strbuf *tree, uint32_t owner)
+{
+	struct tree_entry entry;
+	size_t at = 0;
+	int err = 0, more = 0;
+
+	while (!err && (more = tree_next(&entry, tree, &at)) > 0) {
+		if (entry.mode == 040000)
+			err = add_tree(reach, &entry.oid, owner, entry.name);
+		else if (entry.mode != 0160000)
+			(void)note(reach, &entry.oid, owner, entry.name);
+	}
+	if (!err && more < 0)
+		reach->damaged = true;
+	return err;
+}
+
+static int add_tree(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name)
+{
+	struct strbuf tree = STRBUF_INIT;
+	int err;
+
+	if (!note(reach, oid, owner, name))
+		return 0;
+	if (time_is_up(reach))
+		return 1;
+	err = cancel_check();
+	if (!err)
+		err = objects_read(&tree, reach->store, oid, OBJECT_TREE);
+	err = err ? unreadable(reach, err) : add_entries(reach, &tree, owner);
+	strbuf_release(&tree);
+	return err;
+}
+
+/* Commits and tags that are noted but not followed yet: a history may be of any length. */
+struct pending {
+	struct oid *items;
+	size_t nr, alloc;
+};
+
+static void add_pending(struct reach *reach, struct pending *pending, const struct oid *oid,
+			uint32_t owner)
+{
+	if (!note(reach, oid, owner, ""))
+		return;
+	ALLOC_GROW(pending->items, pending->nr + 1, pending->alloc);
+	pending->items[pending->nr++] = *oid;
+}
+
+/* The object that a line of a commit or tag names; false if the line is not of that kind. */
+static bool take_line(const char **p, const char *word, struct oid *out)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(*p, word, len) || !oid_parse(out, *p + len) || (*p)[len + OID_HEX] != '\n')
+		return false;
+	*p += len + OID_HEX + 1;
+	return true;
+}
+
+static int follow(struct reach *reach, struct pending *pending, const struct oid *from,
+		  uint32_t owner)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum object_type type = OBJECT_BLOB;
+	struct oid oid;
+	const char *p;
+	int err = objects_read_any(&text, &type, reach->store, from);
+
+	p = text.buf;
+	if (err) {
+		err = unreadable(reach, err);
+	} else if (type == OBJECT_TREE) {
+		err = add_entries(reach, &text, owner);
+	} else if (type == OBJECT_TAG && take_line(&p, "object ", &oid)) {
+		add_pending(reach, pending, &oid, owner);
+	} else if (type == OBJECT_COMMIT && take_line(&p, "tree ", &oid)) {
+		err = add_tree(reach, &oid, owner, "");
+		while (!err && take_line(&p, "parent ", &oid))
+			add_pending(reach, pending, &oid, owner);
+	} else if (type != OBJECT_BLOB) {
+		reach->damaged = true;
+	}
+	strbuf_release(&text);
+	return err;
+}
+
+int reach_add(struct reach *reach, const struct oid *root, uint32_t owner)
+{
+	struct pending pending = { 0 };
+	int err = 0;
+
+	add_pending(reach, &pending, root, owner);
+	for (size_t i = 0; i < pending.nr && !err; i++) {
+		struct oid from = pending.items[i]; /* they may move */
+
+		err = time_is_up(reach) ? 1 : cancel_check();
+		if (!err)
+			err = follow(reach, &pending, &from, owner);
+	}
+	free(pending.items);
+	return err;
+}
+
+/* --- other refs --- */
+
+static int add_ref_text(struct reach *reach, const char *text, uint32_t owner)
+{
+	struct oid oid;
+
+	if (!strncmp(text, "ref:", 4))
+		return 0; /* leads to another one that is looked at, too */
+	if (strlen(text) < OID_HEX || !oid_parse(&oid, text)) {
+		reach->damaged = true;
+		return 0;
+	}
+	return reach_add(reach, &oid, owner);
+}
+
+/* A file that holds a ref; what is there but cannot be read may lead anywhere. */
+static int add_ref_file(struct reach *reach, int dirfd, const char *path, uint32_t owner)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_file(&text, dirfd, path);
+
+	if (!err)
+		err = add_ref_text(reach, text.buf, owner);
+	else
+		err = err == CKPT_ENOTFOUND ? 0 : unreadable(reach, err);
+	strbuf_release(&text);
+	return err;
+}
+
+/* NULL if it is not there or, which is noted, cannot be read. */
+static DIR *open_dir(struct reach *reach, int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && errno != ENOENT)
+		reach->damaged = true;
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* What git is about to write, refs that others have listed, and marks on them, which keep nothing. */
+static bool is_passed_over(const struct reach *reach, int at, const char *name)
+{
+	size_t len = strlen(name);
+
+	return name[0] == '.' || (len > 5 && !strcmp(name + len - 5, ".lock")) ||
+	       (at == reach->store->dirfd &&
+		(!strcmp(name, "checkpoints") || !strcmp(name, "pinned") || !strcmp(name, "unpinned")));
+}
+
+static int add_loose(struct reach *reach, int at, const char *path, uint32_t owner)
+{
+	DIR *dir = open_dir(reach, at, path);
+	struct dirent *ent;
+	int err = 0;
+
+	while (dir && !err && (ent = readdir(dir))) {
+		struct stat st;
+
+		if (is_passed_over(reach, at, ent->d_name) ||
+		    fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISDIR(st.st_mode))
+			err = add_loose(reach, dirfd(dir), ent->d_name, owner);
+		else
+			err = add_ref_file(reach, dirfd(dir), ent->d_name, owner);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+/* A loose ref takes the place of a packed one, whose old value nobody sees. */
+static bool is_superseded(const struct reach *reach, const char *line)
+{
+	const char *name = strchr(line, ' ');
+	struct stat st;
+
+	return name && !fstatat(reach->store->dirfd, name + 1, &st, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISREG(st.st_mode);
+}
+
+static int add_packed(struct reach *reach, uint32_t owner)
+{
+	struct strbuf text = STRBUF_INIT;
+	char *line, *rest = NULL;
+	int err = fs_read_file(&text, reach->store->dirfd, "packed-refs");
+
+	if (err) {
+		strbuf_release(&text);
+		return err == CKPT_ENOTFOUND ? 0 : unreadable(reach, err);
+	}
+	for (line = strtok_r(text.buf, "\n", &rest); line && !err;
+	     line = strtok_r(NULL, "\n", &rest))
+		if (*line != '#' && *line != '^' && !strstr(line, " refs/checkpoints/") &&
+		    !strstr(line, " refs/pinned/") && !strstr(line, " refs/unpinned/") &&
+		    !is_superseded(reach, line))
+			err = add_ref_text(reach, line, owner);
+	strbuf_release(&text);
+	return err;
+}
+
+/* `git worktree add` is a way to look at a checkpoint. */
+static int add_worktrees(struct reach *reach, uint32_t owner)
+{
+	DIR *dir = open_dir(reach, reach->store->dirfd, "worktrees");
+	struct dirent *ent;
+	int err = 0;
+
+	while (dir && !err && (ent = readdir(dir))) {
+		char *path;
+
+		if (ent->d_name[0] == '.')
+			continue;
+		path = xstrfmt("%s/HEAD", ent->d_name);
+		err = add_ref_file(reach, dirfd(dir), path, owner);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+int reach_add_refs(struct reach *reach, uint32_t owner)
+{
+	int err = add_loose(reach, reach->store->dirfd, "refs", owner);
+
+	if (!err)
+		err = add_packed(reach, owner);
+	if (!err)
+		err = add_ref_file(reach, reach->store->dirfd, "HEAD", owner);
+	return err ? err : add_worktrees(reach, owner);
+}
+
+/* --- bytes --- */
+
+static void count_bytes(struct reach *reach)
+{
+	struct packs *packs = reach->store->packs;
+
+	reach->bytes = xcalloc(reach->owners ? reach->owners : 1, sizeof(*reach->bytes));
+	for (size_t i = 0; i < packs_count(packs); i++) {
+		struct pack_contents contents;
+
+		if (packs_contents(&contents, packs, i))
+			continue;
+		for (size_t j = 0; j < contents.nr; j++) {
+			uint32_t at = *slot(reach, &contents.items[j].oid);
+
+			if (at)
+				reach->bytes[reach->items[at - 1].owner] += contents.items[j].len;
+		}
+		pack_contents_release(&contents);
+	}
+}
+
+uint64_t reach_bytes(struct reach *reach, uint32_t owner)
+{
+	if (!reach->nr || owner >= reach->owners)
+		return 0;
+	if (!reach->bytes)
+		count_bytes(reach);
+	return reach->bytes[owner];
+}

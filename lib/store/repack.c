@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/repack.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/crc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/spawn.h"
+#include "store/pack.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- copying --- */
+
+bool repack_intact(const struct pack_contents *pack, const struct packed *item)
+{
+	return pack->data && crc_update(0, pack->data + item->offset, item->len) == item->crc;
+}
+
+static int copy_one(struct strlist *damaged_out, struct pack *pack, const struct pack_contents *from,
+		    repack_wanted_fn wanted, void *payload)
+{
+	bool damaged = false;
+	int err = 0;
+
+	for (size_t i = 0; i < from->nr && !err; i++) {
+		const struct packed *item = &from->items[i];
+
+		if (!wanted(&item->oid, payload))
+			continue;
+		err = cancel_check();
+		if (!err && !repack_intact(from, item))
+			damaged = true;
+		else if (!err)
+			err = pack_add_copy(pack, &item->oid, from->data + item->offset, item->len,
+					    item->crc);
+	}
+	if (damaged)
+		strlist_add(damaged_out, from->name);
+	return err;
+}
+
+int repack_copy(char **name_out, struct strlist *damaged_out, struct store *store,
+		const struct pack_contents *packs, size_t nr, unsigned threads,
+		repack_wanted_fn wanted, void *payload)
+{
+	struct pack *pack = pack_new(store, threads, 1);
+	char hex[OID_HEX + 1];
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++)
+		err = copy_one(damaged_out, pack, &packs[i], wanted, payload);
+	if (!err)
+		err = pack_commit(pack, NULL);
+	if (!err)
+		*name_out = oid_is_zero(pack_id(pack)) ? xstrdup("") :
+							 xstrfmt("pack-%s", oid_hex(hex, pack_id(pack)));
+	pack_free(pack);
+	return err;
+}
+
+/* --- removing --- */
+
+bool repack_is_kept(struct store *store, const char *name)
+{
+	char *path = xstrfmt("objects/pack/%s.keep", name);
+	bool kept = !faccessat(store->dirfd, path, F_OK, AT_SYMLINK_NOFOLLOW);
+
+	free(path);
+	return kept;
+}
+
+/* What stock git derives from packs, and would take their word for. */
+static void forget_derived(struct store *store)
+{
+	unlinkat(store->dirfd, "objects/pack/multi-pack-index", 0);
+	unlinkat(store->dirfd, "objects/info/commit-graph", 0);
+	unlinkat(store->dirfd, "objects/info/commit-graphs/commit-graph-chain", 0);
+}
+
+int repack_remove(struct store *store, const char *name)
+{
+	/* An index without its pack would promise what is gone. */
+	static const char *const endings[] = { ".idx", ".rev", ".bitmap", ".mtimes", ".pack" };
+	int err = 0;
+
+	forget_derived(store);
+	for (size_t i = 0; i < ARRAY_SIZE(endings) && !err; i++) {
+		char *path = xstrfmt("objects/pack/%s%s", name, endings[i]);
+
+		if (unlinkat(store->dirfd, path, 0) < 0 && errno != ENOENT)
+			err = ckpt_error_errno("unable to remove '%s/%s'", store->path, path);
+		free(path);
+	}
+	return err;
+}
+
+static void sweep_dir(struct store *store, const char *path, const char *prefix)
+{
+	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (ent = readdir(dir)))
+		if (ent->d_name[0] != '.' && !strncmp(ent->d_name, prefix, strlen(prefix)))
+			unlinkat(fd, ent->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+void repack_sweep(struct store *store)
+{
+	sweep_dir(store, REPACK_DIR, "");
+	unlinkat(store->dirfd, REPACK_DIR, AT_REMOVEDIR);
+	/* What stock git calls its own temporaries. */
+	sweep_dir(store, "objects/pack", "tmp_pack_");
+	sweep_dir(store, "objects/pack", "tmp_idx_");
+	sweep_dir(store, "objects/pack", "tmp_rev_");
+}
+
+/* --- with deltas --- */
+
+static int verify_tight(struct store *store, const char *name)
+{
+	struct strbuf answer = STRBUF_INIT;
+	char *file = xstrfmt("%s/" REPACK_DIR "/%s.idx", store->path, name);
+	char *git_dir = xstrfmt("--git-dir=%s", store->path);
+	const char *const argv[] = { "git", git_dir, "verify-pack", file, NULL };
+	int err = spawn_capture(&answer, "/", argv);
+
+	free(git_dir);
+	free(file);
+	strbuf_release(&answer);
+	return err ? ckpt_error_prefix(err, "the new pack does not verify") : 0;
+}
+
+static int sync_file(struct store *store, const char *name, const char *ending)
+{
+	char *path = xstrfmt(REPACK_DIR "/%s%s", name, ending);
+	int fd = openat(store->dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int err = fd < 0 || fs_give_to_owner(fd, store->dirfd, "objects/pack") < 0 || fsync(fd) < 0
+			  ? ckpt_error_errno("unable to sync '%s'", path)
+			  : 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return err;
+}
+
+int repack_tight(char **name_out, struct store *store, const struct strbuf *list, bool search,
+		 unsigned threads)
+{
+	struct strbuf answer = STRBUF_INIT;
+	char *jobs = xstrfmt("--threads=%u", threads), *git_dir = xstrfmt("--git-dir=%s", store->path);
+	char *base = xstrfmt("%s/" REPACK_DIR "/pack", store->path);
+	/*
+	 * Whatever the user's configuration says: one pack, little memory, nothing left out. Git
+	 * believes of two objects that lie whole in the same pack that no delta is worth it; ours
+	 * have never been tried.
+	 */
+	const char *const argv[] = {
+		"git", git_dir, "-c", "core.bigFileThreshold=32m", "-c", "pack.packSizeLimit=0",
+		"-c", "pack.deltaCacheSize=64m", "pack-objects", "-q", "--index-version=2",
+		"--delta-base-offset", search ? "--no-reuse-delta" : "--reuse-delta",
+		"--window=10", "--depth=50", "--window-memory=64m", jobs, base, NULL
+	};
+	int err = 0;
+
+	if (mkdirat(store->dirfd, REPACK_DIR, 0700) < 0 && errno != EEXIST)
+		err = ckpt_error_errno("unable to create '%s/" REPACK_DIR "'", store->path);
+	if (!err)
+		err = spawn_feed(&answer, "/", argv, list->buf, list->len);
+	if (err == CKPT_ERROR)
+		err = ckpt_error_set(err, "'git pack-objects' failed; 'git checkpoint verify --all' "
+					  "tells whether something is damaged");
+	strbuf_trim(&answer);
+	if (!err && answer.len != OID_HEX)
+		err = ckpt_error_set(CKPT_ERROR, "'git pack-objects' gave an unexpected answer");
+	if (!err) {
+		*name_out = xstrfmt("pack-%s", answer.buf);
+		err = verify_tight(store, *name_out);
+	}
+	if (!err)
+		err = sync_file(store, *name_out, ".pack");
+	if (!err)
+		err = sync_file(store, *name_out, ".idx");
+	free(jobs);
+	free(git_dir);
+	free(base);
+	strbuf_release(&answer);
+	return err;
+}
+
+int repack_adopt(struct store *store, const char *name)
+{
+	/* A pack is found by its index: that comes last. */
+	static const char *const endings[] = { ".pack", ".idx" };
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(endings) && !err; i++) {
+		char *from = xstrfmt(REPACK_DIR "/%s%s", name, endings[i]);
+		char *to = xstrfmt("objects/pack/%s%s", name, endings[i]);
+
+		if (fchmodat(store->dirfd, from, 0400, 0) < 0)
+			err = ckpt_error_errno("unable to set the mode of '%s'", from);
+		if (!err)
+			err = fs_rename(store->dirfd, from, to, "objects/pack", FS_DURABLE);
+		free(from);
+		free(to);
+	}
+	return err;
+}
