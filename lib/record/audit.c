@@ -4,9 +4,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "store/refs.h"
 #include "store/store.h"
 
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LOG "checkpoint/log"
 
@@ -29,6 +34,54 @@ int ckpt_audit_add(struct store *store, const char *action, const char *id,
 	err = fs_append_line(store->dirfd, LOG, line.buf, line.len, 0600);
 	json_decref(entry);
 	strbuf_release(&line);
+	return err;
+}
+
+/* Does a line tell where a checkpoint came from that is still there? */
+static bool is_origin(const char *line, size_t len, struct store *store)
+{
+	json_t *entry = json_loadb(line, len, 0, NULL);
+	const char *id = json_string_value(json_object_get(entry, "id")),
+		   *action = json_string_value(json_object_get(entry, "action"));
+	bool origin = id && action && (!strcmp(action, "save") || !strcmp(action, "salvage")) &&
+		      refs_valid_id(id) && refs_exist(store, id);
+
+	json_decref(entry);
+	return origin;
+}
+
+void ckpt_audit_sync(struct store *store)
+{
+	int fd = openat(store->dirfd, LOG, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd >= 0) {
+		(void)fdatasync(fd);
+		close(fd);
+	}
+}
+
+int ckpt_audit_trim(struct store *store, uint64_t max)
+{
+	struct strbuf text = STRBUF_INIT, out = STRBUF_INIT;
+	struct stat st;
+	size_t at = 0;
+	int err;
+
+	if (fstatat(store->dirfd, LOG, &st, AT_SYMLINK_NOFOLLOW) < 0 || (uint64_t)st.st_size <= max)
+		return 0;
+	err = fs_read_file(&text, store->dirfd, LOG);
+	while (!err && at < text.len) {
+		const char *line = text.buf + at, *end = memchr(line, '\n', text.len - at);
+		size_t len = end ? (size_t)(end + 1 - line) : text.len - at;
+
+		at += len;
+		if (text.len - at <= max / 2 || is_origin(line, len, store))
+			strbuf_add(&out, line, len);
+	}
+	if (!err && out.len < text.len)
+		err = fs_write_file(store->dirfd, LOG, out.buf, out.len, 0600, FS_DURABLE);
+	strbuf_release(&text);
+	strbuf_release(&out);
 	return err;
 }
 

@@ -2,6 +2,8 @@
 #ifndef CKPT_RECORD_INIFILE_H
 #define CKPT_RECORD_INIFILE_H
 
+#include <stdbool.h>
+
 /**
  * Configuration files in INI form, parsed by inih.
  *
@@ -29,5 +31,11 @@ typedef int (*inifile_fn)(const char *section, const char *key, const char *valu
  * "<path>:<line>: ". A symbolic link is followed.
  */
 int inifile_read(const char *path, inifile_fn fn, void *payload);
+
+/**
+ * True if commands in it may be run: it belongs to this user, or to root. With
+ * `sudo -E` the files of somebody else are read, but what they say is not run.
+ */
+bool inifile_is_trusted(const char *path);
 
 #endif

@@ -8,10 +8,12 @@
 #include "base/quote.h"
 #include "store/store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,6 +101,21 @@ bool journal_exists(const struct store *store)
 	return !fstatat(store->dirfd, JOURNAL, &st, AT_SYMLINK_NOFOLLOW);
 }
 
+bool journal_is_left(const struct store *store)
+{
+	bool held;
+	int fd;
+
+	if (!journal_exists(store) || store->lockfd >= 0)
+		return journal_exists(store);
+	fd = openat(store->dirfd, "checkpoint/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (fd >= 0)
+		close(fd);
+	/* Looked at again: it may have come to its end between the two. */
+	return !held && journal_exists(store);
+}
+
 int journal_write(const struct journal *journal, struct store *store)
 {
 	json_t *object = json_object();
@@ -111,6 +128,7 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "reason", json_text(journal->reason));
 	json_object_set_new(object, "paths", write_paths(&journal->paths));
 	json_object_set_new(object, "no_delete", json_boolean(journal->no_delete));
+	json_object_set_new(object, "replaying", json_boolean(journal->replaying));
 	return write_json(store, JOURNAL, object);
 }
 
@@ -133,6 +151,7 @@ int journal_read(struct journal *out, struct store *store)
 	out->reason = read_text(object, "reason");
 	read_paths(&out->paths, json_object_get(object, "paths"));
 	out->no_delete = json_is_true(json_object_get(object, "no_delete"));
+	out->replaying = json_is_true(json_object_get(object, "replaying"));
 	json_decref(object);
 	return 0;
 }
@@ -183,6 +202,10 @@ void undo_push(struct undo_stack *stack, const char *before, const char *restore
 	snprintf(entry->before, sizeof(entry->before), "%s", before);
 	snprintf(entry->restored, sizeof(entry->restored), "%s", restored);
 	strlist_extend(&entry->paths, paths);
+	if (stack->nr > UNDO_MAX) {
+		strlist_release(&stack->items[0].paths);
+		memmove(stack->items, stack->items + 1, --stack->nr * sizeof(*stack->items));
+	}
 	stack->done = stack->nr;
 }
 

@@ -26,6 +26,7 @@ struct journal {
 	char *reason;
 	struct strlist paths;
 	bool no_delete;
+	bool replaying; /**< the files are in place, captures are being replayed */
 };
 
 /** CKPT_ENOTFOUND: no restore is under way. */
@@ -36,6 +37,9 @@ void journal_release(struct journal *journal);
 
 /** True if there is one, sound or not. */
 bool journal_exists(const struct store *store);
+
+/** True if there is one, and the process that wrote it is not at work any more. */
+bool journal_is_left(const struct store *store);
 
 /**
  * checkpoint/undo: the stack of restores that undo and redo walk. Each has the
@@ -59,7 +63,12 @@ void undo_read(struct undo_stack *out, struct store *store);
 int undo_write(const struct undo_stack *stack, struct store *store);
 void undo_release(struct undo_stack *stack);
 
-/** A new restore: what had been undone is forgotten. */
+enum { UNDO_MAX = 100 };
+
+/**
+ * A new restore: what had been undone is forgotten, and of more than UNDO_MAX
+ * the oldest. Retention spares all that the stack names, so it must end somewhere.
+ */
 void undo_push(struct undo_stack *stack, const char *before, const char *restored,
 	       const struct strlist *paths);
 

@@ -20,10 +20,10 @@ int ckpt_records_read(struct ckpt_records *out, struct store *store)
 		return err;
 	out->items = xcalloc(refs.nr ? refs.nr : 1, sizeof(*out->items));
 	for (size_t i = 0; i < refs.nr; i++) {
-		if (ckpt_record_read(&out->items[out->nr], store, &refs.items[i]))
-			strlist_add(&out->damaged, ckpt_error_last());
-		else
+		if (!ckpt_record_read(&out->items[out->nr], store, &refs.items[i]))
 			out->nr++;
+		else if (refs_exist(store, refs.items[i].id)) /* else dropped meanwhile */
+			strlist_add(&out->damaged, ckpt_error_last());
 	}
 	ref_list_release(&refs);
 	return 0;
@@ -44,11 +44,35 @@ int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struc
 	for (size_t i = refs->nr; i--;) {
 		if (ckpt_record_read(out, store, &refs->items[i]))
 			continue;
-		if (strlist_equal(&out->scope, scope))
+		if (!out->state_only && strlist_equal(&out->scope, scope))
 			return 0;
 		ckpt_record_release(out);
 	}
 	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet");
+}
+
+int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
+			     const struct ref_list *refs)
+{
+	for (size_t i = refs->nr; i--;) {
+		if (ckpt_record_read(out, store, &refs->items[i]))
+			continue;
+		if (out->state_only)
+			return 0;
+		ckpt_record_release(out);
+	}
+	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of state alone yet");
+}
+
+static int no_files(struct ckpt_record *out, struct store *store)
+{
+	int err = ckpt_lookup(out, store, "@");
+
+	if (err)
+		return err;
+	ckpt_record_release(out);
+	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of files yet; "
+					      "'git checkpoint save' takes one");
 }
 
 int ckpt_lookup_default(struct ckpt_record *out, struct store *store)
@@ -60,8 +84,17 @@ int ckpt_lookup_default(struct ckpt_record *out, struct store *store)
 	if (err)
 		return err;
 	err = ckpt_lookup_newest(out, store, &refs, &whole);
+	for (size_t i = refs.nr; err == CKPT_ENOTFOUND && i--;) {
+		if (ckpt_record_read(out, store, &refs.items[i]))
+			continue;
+		if (!out->state_only)
+			err = 0;
+		else
+			ckpt_record_release(out);
+	}
 	ref_list_release(&refs);
-	return err == CKPT_ENOTFOUND ? ckpt_lookup(out, store, "@") : err;
+	/* None, or none with files: the sentence for that. */
+	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
 }
 
 static int unknown(const char *name)

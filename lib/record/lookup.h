@@ -25,11 +25,15 @@ int ckpt_records_read(struct ckpt_records *out, struct store *store);
 void ckpt_records_release(struct ckpt_records *records);
 
 /**
- * The newest one whose scope is `scope`; CKPT_ENOTFOUND if there is none.
- * Damaged ones are passed over.
+ * The newest one with files whose scope is `scope`; CKPT_ENOTFOUND if there is
+ * none. Damaged ones are passed over.
  */
 int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		       const struct strlist *scope);
+
+/** The newest one of state alone. */
+int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
+			     const struct ref_list *refs);
 
 /**
  * What to compare the worktree with if nobody says: the newest checkpoint of

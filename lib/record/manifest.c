@@ -114,6 +114,36 @@ bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs)
 	return agrees;
 }
 
+bool ckpt_manifest_each(struct store *store,
+			void (*fn)(const char *id, const char *digits, void *payload),
+			void *payload)
+{
+	struct strbuf text = STRBUF_INIT;
+	size_t at = 0;
+	bool whole = !fs_read_file(&text, store->dirfd, MANIFEST) && text.len &&
+		     strlen(text.buf) == text.len && text.buf[text.len - 1] == '\n';
+
+	/* By lines of the file, not by C strings: behind NULs there may be more of them. */
+	while (at < text.len) {
+		char *line = text.buf + at, *end = memchr(line, '\n', text.len - at);
+		char digits[HASH_DIGITS + 1] = "";
+		const char *id;
+
+		if (!end)
+			break; /* torn */
+		*end = '\0';
+		at = (size_t)(end + 1 - text.buf);
+		if (!strncmp(line, "| ", 2) &&
+		    strspn(line + 2, "0123456789abcdef") == HASH_DIGITS)
+			memcpy(digits, line + 2, HASH_DIGITS);
+		id = row_id(line);
+		if (id)
+			fn(id, digits, payload);
+	}
+	strbuf_release(&text);
+	return whole;
+}
+
 int ckpt_manifest_append(struct store *store, const struct ckpt_record *record)
 {
 	struct strbuf row = STRBUF_INIT;

@@ -9,12 +9,20 @@ struct store;
 /**
  * checkpoint-manifest.md: the list of checkpoints as a Markdown table, for
  * people. Newest last. Derived from the refs, which are the truth, and made
- * anew whenever it disagrees with them; nothing is ever read from it but
- * whether it does.
+ * anew whenever it disagrees with them; what is read from it is whether it
+ * does, and which checkpoints there were, see lost.h.
  */
 
 /** True if it lists exactly the checkpoints of `refs`, in their order. */
 bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs);
+
+/**
+ * Hand out the id of each line and the digits of its commit ("" if they are
+ * damaged). Lines that are torn are passed over, a missing file has none. False
+ * if it is missing or damaged, so that there may have been more of them.
+ */
+bool ckpt_manifest_each(struct store *store,
+			void (*fn)(const char *id, const char *digits, void *payload), void *payload);
 
 /** Add the line of a new checkpoint. */
 int ckpt_manifest_append(struct store *store, const struct ckpt_record *record);

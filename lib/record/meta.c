@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "store/objects.h"
 #include "store/pack.h"
 
@@ -25,7 +26,20 @@ void ckpt_meta_release(struct ckpt_meta *meta)
 		free(meta->states[i].value);
 	}
 	free(meta->states);
+	ckpt_captures_release(&meta->captures);
 	ckpt_meta_init(meta);
+}
+
+bool ckpt_state_key_valid(const char *key)
+{
+	size_t len = strlen(key);
+
+	if (!len || len > CKPT_STATE_KEY_MAX || !utf8_valid(key, len))
+		return false;
+	for (const char *p = key; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return false;
+	return true;
 }
 
 void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len)
@@ -34,6 +48,22 @@ void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *va
 	meta->states[meta->states_nr++] = (struct ckpt_state){
 		.key = xstrdup(key), .value = xmemdupz(value, len), .len = len
 	};
+}
+
+void ckpt_meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
+				uint64_t size)
+{
+	ALLOC_GROW(meta->states, meta->states_nr + 1, meta->states_alloc);
+	meta->states[meta->states_nr++] = (struct ckpt_state){ .key = xstrdup(key), .oid = *oid,
+							       .size = size };
+}
+
+const struct ckpt_state *ckpt_meta_find_state(const struct ckpt_meta *meta, const char *key)
+{
+	for (size_t i = 0; i < meta->states_nr; i++)
+		if (!strcmp(meta->states[i].key, key))
+			return &meta->states[i];
+	return NULL;
 }
 
 /* --- names of state keys as names in a tree: no "/", no ".git", nothing odd --- */
@@ -64,15 +94,21 @@ static void decode_key(struct strbuf *out, const char *name)
 
 /* --- writing --- */
 
+static void add_entry(struct strbuf *tree, const char *mode, const char *name,
+		      const struct oid *oid)
+{
+	strbuf_addf(tree, "%s %s", mode, name);
+	strbuf_addch(tree, '\0');
+	strbuf_add(tree, oid->id, OID_SIZE);
+}
+
 static int add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
 		    size_t len)
 {
 	struct oid oid;
 	int err = pack_add_new(pack, &oid, OBJECT_BLOB, data, len);
 
-	strbuf_addf(tree, "100644 %s", name);
-	strbuf_addch(tree, '\0');
-	strbuf_add(tree, oid.id, OID_SIZE);
+	add_entry(tree, "100644", name, &oid);
 	return err;
 }
 
@@ -120,18 +156,48 @@ static int add_states(struct strbuf *tree, struct pack *pack, const struct ckpt_
 	for (size_t i = 0; i < meta->states_nr && !err; i++) {
 		const struct ckpt_state *state = (const struct ckpt_state *)names[2 * i + 1];
 
-		err = add_blob(&sub, pack, names[2 * i], state->value, state->len);
+		if (state->value)
+			err = add_blob(&sub, pack, names[2 * i], state->value, state->len);
+		else
+			add_entry(&sub, "100644", names[2 * i], &state->oid);
 	}
 	if (!err && meta->states_nr) {
 		err = pack_add_new(pack, &oid, OBJECT_TREE, sub.buf, sub.len);
-		strbuf_addstr(tree, "40000 state");
-		strbuf_addch(tree, '\0');
-		strbuf_add(tree, oid.id, OID_SIZE);
+		add_entry(tree, "40000", "state", &oid);
 	}
 	for (size_t i = 0; i < meta->states_nr; i++)
 		free(names[2 * i]);
 	free(names);
 	strbuf_release(&sub);
+	return err;
+}
+
+static int captures_by_name(const void *a, const void *b)
+{
+	return strcmp((*(const struct ckpt_capture *const *)a)->name,
+		      (*(const struct ckpt_capture *const *)b)->name);
+}
+
+static int add_captures(struct strbuf *tree, struct pack *pack,
+			const struct ckpt_captures *captures)
+{
+	const struct ckpt_capture **order;
+	struct strbuf sub = STRBUF_INIT;
+	struct oid oid;
+	int err;
+
+	if (!captures->nr)
+		return 0;
+	order = xcalloc(captures->nr, sizeof(*order));
+	for (size_t i = 0; i < captures->nr; i++)
+		order[i] = &captures->items[i];
+	qsort(order, captures->nr, sizeof(*order), captures_by_name);
+	for (size_t i = 0; i < captures->nr; i++)
+		add_entry(&sub, "100644", order[i]->name, &order[i]->oid);
+	err = pack_add_new(pack, &oid, OBJECT_TREE, sub.buf, sub.len);
+	add_entry(tree, "40000", "captures", &oid);
+	strbuf_release(&sub);
+	free(order);
 	return err;
 }
 
@@ -143,7 +209,9 @@ int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct
 	int err;
 
 	/* In the order of their names. */
-	err = add_skips(&tree, pack, "left-out", &meta->skips, false);
+	err = add_captures(&tree, pack, &meta->captures);
+	if (!err)
+		err = add_skips(&tree, pack, "left-out", &meta->skips, false);
 	if (!err)
 		err = add_skips(&tree, pack, "missing", &meta->skips, true);
 	if (!err)
@@ -184,27 +252,72 @@ static int parse_skips(struct skip_list *out, const struct strbuf *text)
 	return 0;
 }
 
+static int read_state(struct ckpt_meta *meta, struct store *store, const char *key,
+		      const struct oid *oid)
+{
+	struct strbuf value = STRBUF_INIT;
+	struct ckpt_state *state;
+	uint64_t size;
+	int err = objects_size(&size, store, oid);
+
+	if (err)
+		return err;
+	ckpt_meta_add_stored_state(meta, key, oid, size);
+	if (size > CKPT_STATE_HELD)
+		return 0;
+	err = objects_read(&value, store, oid, OBJECT_BLOB);
+	state = &meta->states[meta->states_nr - 1];
+	state->len = value.len;
+	state->value = xmemdupz(value.buf, value.len);
+	strbuf_release(&value);
+	return err;
+}
+
 static int read_states(struct ckpt_meta *meta, struct store *store, const struct oid *oid)
 {
-	struct strbuf tree = STRBUF_INIT, value = STRBUF_INIT, key = STRBUF_INIT;
+	struct strbuf tree = STRBUF_INIT, key = STRBUF_INIT;
 	struct tree_entry entry;
 	size_t at = 0;
 	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
 
 	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
-		strbuf_reset(&value);
 		strbuf_reset(&key);
-		err = objects_read(&value, store, &entry.oid, OBJECT_BLOB);
 		decode_key(&key, entry.name);
-		if (!err)
-			ckpt_meta_add_state(meta, key.buf, value.buf, value.len);
+		err = read_state(meta, store, key.buf, &entry.oid);
 	}
 	if (!err && rc < 0)
 		err = rc;
 	strbuf_release(&tree);
-	strbuf_release(&value);
 	strbuf_release(&key);
 	return err;
+}
+
+/* The record has their order, types and sizes; here are their blobs. */
+static int read_captures(struct ckpt_meta *meta, struct store *store, const struct oid *oid)
+{
+	struct strbuf tree = STRBUF_INIT;
+	struct tree_entry entry;
+	size_t at = 0;
+	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
+
+	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0)
+		for (size_t i = 0; i < meta->captures.nr; i++)
+			if (!strcmp(meta->captures.items[i].name, entry.name))
+				meta->captures.items[i].oid = entry.oid;
+	if (!err && rc < 0)
+		err = rc;
+	strbuf_release(&tree);
+	return err;
+}
+
+/* A capture that the record names and nobody has is not to be passed over. */
+static int check_captures(const struct ckpt_meta *meta)
+{
+	for (size_t i = 0; i < meta->captures.nr; i++)
+		if (oid_is_zero(&meta->captures.items[i].oid))
+			return ckpt_error_set(CKPT_ECORRUPT, "the capture '%s' is missing",
+					      meta->captures.items[i].name);
+	return 0;
 }
 
 static int read_part(struct ckpt_meta *meta, struct store *store, const struct tree_entry *entry,
@@ -223,6 +336,8 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 			err = parse_skips(&meta->skips, &text);
 	} else if (!strcmp(entry->name, "state")) {
 		err = read_states(meta, store, &entry->oid);
+	} else if (!strcmp(entry->name, "captures")) {
+		err = read_captures(meta, store, &entry->oid);
 	}
 	strbuf_release(&text);
 	return err;
@@ -238,6 +353,9 @@ int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt
 	int err, rc = 1;
 
 	ckpt_meta_init(out);
+	for (size_t i = 0; i < record->captures.nr && !modes_only; i++)
+		ckpt_captures_add(&out->captures, record->captures.items[i].name,
+				  record->captures.items[i].type, record->captures.items[i].size, NULL);
 	err = objects_read(&commit, store, &record->meta, OBJECT_COMMIT);
 	if (!err && (strncmp(commit.buf, "tree ", 5) || !oid_parse(&oid, commit.buf + 5)))
 		err = ckpt_error_set(CKPT_ECORRUPT, "the metadata is malformed");
@@ -247,6 +365,8 @@ int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt
 		err = read_part(out, store, &entry, modes_only);
 	if (!err && rc < 0)
 		err = rc;
+	if (!err)
+		err = check_captures(out);
 	if (!err)
 		skip_list_sort(&out->skips);
 	if (err) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/units.h"
+#include "record/capturecfg.h"
 #include "store/objects.h"
 #include "store/pack.h"
 
@@ -29,7 +30,40 @@ void ckpt_record_release(struct ckpt_record *record)
 	strlist_release(&record->scope);
 	strlist_release(&record->state_keys);
 	strlist_release(&record->warnings);
+	ckpt_captures_release(&record->captures);
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
+}
+
+void ckpt_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
+		       uint64_t size, const struct oid *oid)
+{
+	struct ckpt_capture *capture;
+
+	ALLOC_GROW(captures->items, captures->nr + 1, captures->alloc);
+	capture = &captures->items[captures->nr++];
+	*capture = (struct ckpt_capture){ .name = xstrdup(name), .type = xstrdup(type),
+					  .size = size };
+	if (oid)
+		capture->oid = *oid;
+}
+
+const struct ckpt_capture *ckpt_captures_find(const struct ckpt_captures *captures,
+					      const char *name)
+{
+	for (size_t i = 0; i < captures->nr; i++)
+		if (!strcmp(captures->items[i].name, name))
+			return &captures->items[i];
+	return NULL;
+}
+
+void ckpt_captures_release(struct ckpt_captures *captures)
+{
+	for (size_t i = 0; i < captures->nr; i++) {
+		free(captures->items[i].name);
+		free(captures->items[i].type);
+	}
+	free(captures->items);
+	memset(captures, 0, sizeof(*captures));
 }
 
 double ckpt_record_confidence(const struct ckpt_record *record)
@@ -83,6 +117,14 @@ static void add_list(struct strbuf *out, const char *key, const struct strlist *
 		add_field(out, key, list->items[i]);
 }
 
+/* "<name> <type> <bytes>", in the order of capture; names have no blanks. */
+static void add_captures(struct strbuf *out, const struct ckpt_captures *captures)
+{
+	for (size_t i = 0; i < captures->nr; i++)
+		strbuf_addf(out, "Capture: %s %s %" PRIu64 "\n", captures->items[i].name,
+			    captures->items[i].type, captures->items[i].size);
+}
+
 static void add_subject(struct strbuf *out, const struct ckpt_record *record)
 {
 	char iso[CLOCK_ISO_SIZE];
@@ -118,7 +160,10 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	add_number(out, "Missing", record->missing);
 	add_field(out, "Base", record->base);
 	add_list(out, "Scope", &record->scope);
+	if (record->state_only)
+		add_field(out, "State-Only", "true");
 	add_list(out, "State", &record->state_keys);
+	add_captures(out, &record->captures);
 	add_field(out, "Head", record->head);
 	add_field(out, "Branch", record->branch);
 	add_field(out, "Operation", record->operation);
@@ -150,6 +195,31 @@ static void set_string(char **slot, const char *value)
 {
 	free(*slot);
 	*slot = xstrdup(value);
+}
+
+static bool set_capture(struct ckpt_record *record, const char *value)
+{
+	struct strlist words = STRLIST_INIT;
+	uint64_t size;
+	char *copy = xstrdup(value), *rest = NULL;
+	bool ok;
+
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		strlist_add(&words, word);
+	ok = words.nr == 3 && capture_name_valid(words.items[0]) &&
+	     !ckpt_captures_find(&record->captures, words.items[0]) &&
+	     units_parse_number(&size, words.items[2]);
+	if (ok)
+		ckpt_captures_add(&record->captures, words.items[0], words.items[1], size, NULL);
+	strlist_release(&words);
+	free(copy);
+	return ok;
+}
+
+static bool set_flag(bool *out, const char *value)
+{
+	*out = !strcmp(value, "true");
+	return true;
 }
 
 static bool set_field(struct ckpt_record *record, const char *key, const char *value)
@@ -199,10 +269,12 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		return clock_parse_iso(&record->created_at, value);
 	if (!strcmp(key, "Expires"))
 		return clock_parse_iso(&record->expiry, value);
-	if (!strcmp(key, "Pinned")) {
-		record->pinned = !strcmp(value, "true");
-		return true;
-	}
+	if (!strcmp(key, "Pinned"))
+		return set_flag(&record->pinned, value);
+	if (!strcmp(key, "State-Only"))
+		return set_flag(&record->state_only, value);
+	if (!strcmp(key, "Capture"))
+		return set_capture(record, value);
 	if (!strcmp(key, "Include")) {
 		record->include_ignored |= !strcmp(value, "ignored");
 		record->include_sensitive |= !strcmp(value, "sensitive");
@@ -283,8 +355,14 @@ int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct 
 					     "checkpoint '%s' is damaged: its record is malformed",
 					     ref->id);
 	}
-	if (err)
+	if (err) {
 		ckpt_record_release(out);
+	} else {
+		enum refs_mark mark = refs_mark(store, ref->id);
+
+		if (mark != REFS_UNMARKED)
+			out->pinned = mark == REFS_PINNED;
+	}
 	strbuf_release(&text);
 	return err;
 }

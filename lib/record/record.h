@@ -24,6 +24,7 @@ struct store;
  *                       missing   what could not be captured: "<why> <path>\0" each
  *                       left-out  what was left out on purpose, likewise
  *                       state/    one blob for each state key (name percent-encoded)
+ *                       captures/ one blob for each capture, see capturecfg.h
  *             message "<reason> | <time> | <source>", a blank line, then
  *                     "Key: value" lines; a value with odd bytes is C-quoted
  *
@@ -32,8 +33,27 @@ struct store;
  */
 struct ckpt_state {
 	char *key;
-	char *value;
-	size_t len;
+	char *value;    /**< NULL: larger than CKPT_STATE_HELD, or in the pack already */
+	size_t len;     /**< of `value` */
+	struct oid oid; /**< when read, or if `value` is NULL */
+	uint64_t size;  /**< when read */
+};
+
+enum { CKPT_STATE_HELD = 1 << 20, CKPT_STATE_KEY_MAX = 255 };
+
+/** 1 to CKPT_STATE_KEY_MAX bytes of UTF-8, no control characters. */
+bool ckpt_state_key_valid(const char *key);
+
+struct ckpt_capture {
+	char *name;
+	char *type;
+	uint64_t size;
+	struct oid oid; /**< of the blob; in a record not known */
+};
+
+struct ckpt_captures {
+	struct ckpt_capture *items; /**< in the order in which they were taken */
+	size_t nr, alloc;
 };
 
 struct ckpt_record {
@@ -45,10 +65,12 @@ struct ckpt_record {
 	char *source;
 	int64_t step;    /**< -1: none */
 	int64_t expiry;  /**< 0: never */
-	bool pinned;
+	bool pinned;     /**< as it was saved, or as a mark says since: see refs.h */
 	struct strlist scope;      /**< empty: the whole worktree */
 	bool include_ignored, include_sensitive; /**< as the save was asked to */
+	bool state_only;           /**< it holds no files; its tree is empty and says nothing */
 	struct strlist state_keys; /**< sorted */
+	struct ckpt_captures captures;
 	char state_hash[STATEHASH_SIZE];
 	uint64_t files;   /**< files and links captured */
 	uint64_t bytes;
@@ -69,13 +91,28 @@ struct ckpt_meta {
 	struct skip_list skips;
 	struct ckpt_state *states;
 	size_t states_nr, states_alloc;
+	struct ckpt_captures captures;
 };
 
 void ckpt_meta_init(struct ckpt_meta *meta);
 void ckpt_meta_release(struct ckpt_meta *meta);
 void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len);
 
-/** Add the metadata commit alone to a pack. */
+/** One whose blob is in the store, or will be. */
+void ckpt_meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
+				uint64_t size);
+
+/** NULL if there is none. */
+const struct ckpt_state *ckpt_meta_find_state(const struct ckpt_meta *meta, const char *key);
+
+/** `oid` may be NULL. */
+void ckpt_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
+		       uint64_t size, const struct oid *oid);
+const struct ckpt_capture *ckpt_captures_find(const struct ckpt_captures *captures,
+					      const char *name);
+void ckpt_captures_release(struct ckpt_captures *captures);
+
+/** Add the metadata commit alone to a pack. Blobs of captures and stored states are there. */
 int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
 
 /**
@@ -87,7 +124,10 @@ int ckpt_record_write(struct ckpt_record *record, const struct ckpt_meta *meta, 
 /** Read the record of a ref. CKPT_ECORRUPT if it is damaged, the sentence names the id. */
 int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
-/** Read what hangs off it; with `modes_only`, no more than the modes. */
+/**
+ * Read what hangs off it; with `modes_only`, no more than the modes. Captures
+ * and large values are not read but named.
+ */
 int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
 		   bool modes_only);
 

@@ -21,6 +21,7 @@ enum kind {
 	KIND_LIMIT,     /* number; 0, none, never: no limit, kept as 0 */
 	KIND_CEILING,   /* the same, but no limit is kept as the largest number */
 	KIND_SIZE,      /* bytes; 0, none, never: no limit, kept as 0 */
+	KIND_COUNT,     /* number; 0, none, never: none at all */
 	KIND_DURATION,  /* seconds */
 	KIND_AGE,       /* seconds; none, never: kept as 0 */
 	KIND_THREADS,   /* 1 .. 64; auto: kept as 0 */
@@ -35,9 +36,15 @@ enum kind {
 	X("maxCount", "number", LIMIT, max_count, "50",                                     \
 	  "how many checkpoints are kept, pinned ones not counted; none for all")           \
 	X("maxAge", "duration", AGE, max_age, "never",                                      \
-	  "age after which a checkpoint expires; never to keep it")                         \
+	  "age after which a checkpoint is evicted; never to keep it")                      \
 	X("maxSize", "size", SIZE, max_size, "none",                                        \
 	  "disk that the store may use, with k, m, g or t; none for no limit")              \
+	X("keepHourly", "number", COUNT, keep_hourly, "0",                                  \
+	  "beyond maxCount, keep the newest of each of so many hours")                      \
+	X("keepDaily", "number", COUNT, keep_daily, "0",                                    \
+	  "beyond maxCount, keep the newest of each of so many days")                       \
+	X("keepWeekly", "number", COUNT, keep_weekly, "0",                                  \
+	  "beyond maxCount, keep the newest of each of so many weeks")                      \
 	X("maxFiles", "number", CEILING, max_files, "1000000",                              \
 	  "a tree with more files is refused; none for no limit")                           \
 	X("maxFileSize", "size", SIZE, max_file_size, "none",                               \
@@ -81,6 +88,7 @@ static const char *const expected[] = {
 	[KIND_LIMIT] = "a number or 'none'",
 	[KIND_CEILING] = "a number or 'none'",
 	[KIND_SIZE] = "a size such as '500m' or 'none'",
+	[KIND_COUNT] = "a number",
 	[KIND_DURATION] = "a duration such as '90s', '10m', '24h', '7d' or '2w'",
 	[KIND_AGE] = "a duration such as '24h', '7d' or '2w', or 'never'",
 	[KIND_THREADS] = "'auto' or a number from 1 to 64",
@@ -175,6 +183,7 @@ bool ckpt_setting_parse(struct ckpt_settings *settings, unsigned index, const ch
 	case KIND_LIMIT:
 	case KIND_CEILING:
 	case KIND_SIZE:
+	case KIND_COUNT:
 		return parse_limit(field, kind, value);
 	case KIND_AGE:
 		if (is_nothing(value)) {
@@ -280,6 +289,7 @@ char *ckpt_setting_value(const struct ckpt_settings *settings, unsigned index)
 		if (!*(const uint64_t *)field)
 			return xstrdup("auto");
 		/* fall through */
+	case KIND_COUNT:
 	case KIND_LEVEL:
 		return format_number(*(const uint64_t *)field, false);
 	case KIND_PATTERNS:

@@ -79,6 +79,7 @@ static void warn_command(struct ckpt_settings *settings, const char *origin, uns
 struct file_context {
 	struct ckpt_settings *settings;
 	const char *path;
+	bool trusted; /* to say what is run */
 };
 
 /* Sections that others read: [hooks] and [capture "<name>"]. */
@@ -94,7 +95,11 @@ static int take_from_file(const char *section, const char *key, const char *valu
 	char *origin = xstrfmt("%s:%u", context->path, line);
 	int index = *section ? -1 : ckpt_setting_find(key), err = 0;
 
-	if (index >= 0)
+	if (index >= 0 && ckpt_setting_table[index].runs_command && !context->trusted)
+		strlist_addf(&context->settings->warnings,
+			     "%s: '%s' runs a command and is ignored: the file belongs to another user",
+			     origin, ckpt_setting_table[index].key);
+	else if (index >= 0)
 		err = assign(context->settings, (unsigned)index, value, origin);
 	else if (!is_known_section(section))
 		warn_unknown(context->settings, origin, section, key);
@@ -104,7 +109,7 @@ static int take_from_file(const char *section, const char *key, const char *valu
 
 static int load_file(struct ckpt_settings *settings, const char *path)
 {
-	struct file_context context = { settings, path };
+	struct file_context context = { settings, path, inifile_is_trusted(path) };
 	int err;
 
 	/* Somebody else's, as HOME is after a change of user: git passes it over as well. */
@@ -116,22 +121,29 @@ static int load_file(struct ckpt_settings *settings, const char *path)
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
-static int load_user_file(struct ckpt_settings *settings)
+bool ckpt_settings_user_file(struct strbuf *out)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+	strbuf_reset(out);
+	if (xdg && *xdg == '/') {
+		strbuf_addstr(out, xdg);
+	} else if (home && *home == '/') {
+		strbuf_addstr(out, home);
+		path_append(out, ".config");
+	}
+	if (out->len)
+		path_append(out, "git-checkpoint/config");
+	return out->len > 0;
+}
+
+static int load_user_file(struct ckpt_settings *settings)
+{
 	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
-	if (xdg && *xdg == '/') {
-		strbuf_addstr(&path, xdg);
-	} else if (home && *home == '/') {
-		strbuf_addstr(&path, home);
-		path_append(&path, ".config");
-	}
-	if (path.len) {
-		path_append(&path, "git-checkpoint/config");
+	if (ckpt_settings_user_file(&path))
 		err = load_file(settings, path.buf);
-	}
 	strbuf_release(&path);
 	return err;
 }

@@ -2,6 +2,7 @@
 #ifndef CKPT_RECORD_SETTINGS_H
 #define CKPT_RECORD_SETTINGS_H
 
+#include "base/strbuf.h"
 #include "base/strlist.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct ckpt_settings {
 	uint64_t max_count;     /**< 0: no limit */
 	int64_t max_age;        /**< seconds, 0: never */
 	uint64_t max_size;      /**< bytes, 0: none */
+	uint64_t keep_hourly, keep_daily, keep_weekly; /**< see ops/evict.h */
 	uint64_t max_files;
 	uint64_t max_file_size; /**< bytes, 0: none */
 	int64_t lock_timeout;   /**< seconds */
@@ -49,6 +51,9 @@ struct ckpt_settings {
 int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
 		       const char *store_file);
 void ckpt_settings_release(struct ckpt_settings *settings);
+
+/** The path of the user's file, whether it is there or not; false if there is no place for one. */
+bool ckpt_settings_user_file(struct strbuf *out);
 
 /** The table, for `config`, the manual's tests and completion. */
 struct ckpt_setting_info {

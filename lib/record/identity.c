@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/identity.h"
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/giterr.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "store/store.h"
+#include "worktree/repo.h"
+
+#include <git2.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define FILE_NAME "checkpoint/identity"
+#define ROOT_NONE "none"
+#define ROOT_UNKNOWN "unknown"
+
+/* A longer history is not followed to its beginning: nobody waits seconds for a warning. */
+enum { COMMITS_MAX = 50000 };
+
+#define NS_PER_S 1000000000LL
+
+static bool is_commit(const char *root)
+{
+	return strcmp(root, ROOT_NONE) && strcmp(root, ROOT_UNKNOWN);
+}
+
+int identity_of(struct identity *out, const char *dir)
+{
+	struct statx st;
+
+	memset(out, 0, sizeof(*out));
+	strcpy(out->root, ROOT_UNKNOWN);
+	if (statx(AT_FDCWD, dir, 0, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+		return ckpt_error_errno("unable to look at '%s'", dir);
+	if (!S_ISDIR(st.stx_mode))
+		return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is not a directory", dir);
+	out->device = makedev(st.stx_dev_major, st.stx_dev_minor);
+	out->inode = st.stx_ino;
+	if (st.stx_mask & STATX_BTIME)
+		out->born = st.stx_btime.tv_sec * NS_PER_S + st.stx_btime.tv_nsec;
+	return 0;
+}
+
+/* --- the root commit --- */
+
+/* Put the first parent into `id`; 0 if there is none, negative if the commit cannot be read. */
+static int to_first_parent(git_oid *id, git_odb *odb)
+{
+	/* Headers come in a fixed order: one tree, then the parents. */
+	enum { TREE_LINE = 5 + GIT_OID_HEXSZ + 1, PARENT_LINE = 7 + GIT_OID_HEXSZ + 1 };
+	git_odb_object *object = NULL;
+	int rc = git_odb_read(&object, odb, id);
+
+	if (rc < 0)
+		return rc;
+	if (git_odb_object_type(object) != GIT_OBJECT_COMMIT) {
+		rc = -1;
+	} else {
+		const char *text = git_odb_object_data(object);
+
+		rc = 0;
+		if (git_odb_object_size(object) >= TREE_LINE + PARENT_LINE &&
+		    !strncmp(text + TREE_LINE, "parent ", 7))
+			rc = git_oid_fromstrn(id, text + TREE_LINE + 7, GIT_OID_HEXSZ) < 0 ? -1 : 1;
+	}
+	git_odb_object_free(object);
+	return rc;
+}
+
+/*
+ * The object database alone, not the repository: no configuration is read, and
+ * nothing is fetched that is not there. What a shallow clone has for its root
+ * is none: its parent is named but missing.
+ */
+static int walk_to_root(char out[IDENTITY_ROOT_SIZE], const struct repo *repo, const char *head)
+{
+	struct strbuf objects = STRBUF_INIT;
+	git_odb *odb = NULL;
+	git_oid id;
+	int rc;
+
+	strbuf_addstr(&objects, repo->commondir);
+	path_append(&objects, "objects");
+	git_begin();
+	rc = git_odb_open(&odb, objects.buf);
+	if (!rc)
+		rc = git_oid_fromstr(&id, head);
+	if (!rc)
+		rc = 1;
+	for (int i = 0; rc > 0 && i < COMMITS_MAX && !cancel_check(); i++)
+		rc = to_first_parent(&id, odb);
+	if (!rc)
+		git_oid_tostr(out, GIT_OID_HEXSZ + 1, &id);
+	git_odb_free(odb);
+	strbuf_release(&objects);
+	return rc;
+}
+
+void identity_find_root(struct identity *identity, const struct repo *repo)
+{
+	struct repo_state state = { 0 };
+
+	strcpy(identity->root, ROOT_NONE);
+	if (!repo || repo_read_state(&state, repo) || !state.head) {
+		repo_state_release(&state);
+		return;
+	}
+	if (repo->sha256 || strlen(state.head) != GIT_OID_HEXSZ ||
+	    walk_to_root(identity->root, repo, state.head))
+		strcpy(identity->root, ROOT_UNKNOWN);
+	repo_state_release(&state);
+}
+
+/* --- the file --- */
+
+static bool valid_root(const char *root)
+{
+	size_t len = strlen(root);
+
+	return !is_commit(root) ||
+	       (len == GIT_OID_HEXSZ && strspn(root, "0123456789abcdef") == len);
+}
+
+int identity_read(struct identity *out, int store_dirfd)
+{
+	struct strbuf text = STRBUF_INIT;
+	unsigned long long device, inode;
+	long long born;
+	int end = 0, err = fs_read_file(&text, store_dirfd, FILE_NAME);
+
+	memset(out, 0, sizeof(*out));
+	if (!err && (sscanf(text.buf, "device %llu\ninode %llu\nborn %lld\nroot %64s\n%n", &device,
+			    &inode, &born, out->root, &end) != 4 ||
+		     (size_t)end != text.len || !valid_root(out->root))) {
+		err = ckpt_error_set(CKPT_ENOTFOUND, "'" FILE_NAME "' makes no sense");
+	} else if (!err) {
+		out->device = device;
+		out->inode = inode;
+		out->born = born;
+	}
+	strbuf_release(&text);
+	return err ? CKPT_ENOTFOUND : 0;
+}
+
+int identity_write(const struct identity *identity, struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	strbuf_addf(&text, "device %llu\ninode %llu\nborn %lld\nroot %s\n",
+		    (unsigned long long)identity->device, (unsigned long long)identity->inode,
+		    (long long)identity->born, identity->root);
+	err = fs_write_file(store->dirfd, FILE_NAME, text.buf, text.len, 0600, FS_DURABLE);
+	strbuf_release(&text);
+	return err;
+}
+
+/* --- what they are to each other --- */
+
+static bool same_inode(const struct identity *a, const struct identity *b)
+{
+	return a->inode == b->inode && (a->born == b->born || !a->born || !b->born);
+}
+
+bool identity_is(const struct identity *recorded, const struct identity *now)
+{
+	/* An inode number of another device says nothing; the same time of birth says much. */
+	return same_inode(recorded, now) &&
+	       (recorded->device == now->device || (recorded->born && recorded->born == now->born));
+}
+
+bool identity_is_at(const struct identity *recorded, const char *path)
+{
+	struct identity now;
+
+	return !identity_of(&now, path) && identity_is(recorded, &now);
+}
+
+bool identity_same_project(const struct identity *a, const struct identity *b)
+{
+	return is_commit(a->root) && !strcmp(a->root, b->root);
+}
+
+enum identity_relation identity_compare(const struct identity *recorded,
+					const struct identity *now)
+{
+	if (identity_is(recorded, now))
+		return IDENTITY_SAME;
+	if (is_commit(recorded->root) && is_commit(now->root) && strcmp(recorded->root, now->root))
+		return IDENTITY_OTHER;
+	/* The same disk, plugged in again, where times of birth are not kept. */
+	if (same_inode(recorded, now) && !strcmp(recorded->root, now->root))
+		return IDENTITY_SAME;
+	return IDENTITY_ANEW;
+}
+
+/* The newest checkpoint from before the directory was made, else the newest of all. */
+static const char *last_before(const struct ref_list *refs, const struct identity *now)
+{
+	enum { TIME_AT = 4 }; /* behind "chk_" */
+	char born[CLOCK_ISO_SIZE];
+
+	clock_format_id(born, now->born / NS_PER_S);
+	for (size_t i = refs->nr; now->born && i--;)
+		if (strncmp(refs->items[i].id + TIME_AT, born, strlen(born)) <= 0)
+			return refs->items[i].id;
+	return refs->items[refs->nr - 1].id;
+}
+
+static void say(struct strlist *warnings, enum identity_relation relation,
+		const struct ref_list *refs, const struct identity *now)
+{
+	if (relation == IDENTITY_SAME || !refs->nr)
+		return;
+	strlist_addf(warnings,
+		     "this directory is not the one that the checkpoints were taken of: "
+		     "it was made anew after %s%s; they are kept",
+		     last_before(refs, now),
+		     relation == IDENTITY_OTHER ? " and holds another project" : "");
+}
+
+void identity_check(struct strlist *warnings, struct store *store, const struct repo *repo,
+		    const struct ref_list *refs, bool record)
+{
+	struct identity recorded, now;
+	bool known = !identity_read(&recorded, store->dirfd), same;
+
+	if (identity_of(&now, store->worktree) || (!known && !record))
+		return;
+	same = known && identity_is(&recorded, &now);
+	/* A directory keeps its root, once it has one: looking for it takes time. */
+	if (same && strcmp(recorded.root, ROOT_NONE))
+		strcpy(now.root, recorded.root);
+	else
+		identity_find_root(&now, repo);
+	if (same && recorded.device == now.device && !strcmp(recorded.root, now.root))
+		return;
+	if (known)
+		say(warnings, identity_compare(&recorded, &now), refs, &now);
+	/* Not written: it is said once more. */
+	if (record)
+		(void)identity_write(&now, store);
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/lost.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "record/audit.h"
+#include "record/manifest.h"
+#include "record/record.h"
+#include "store/objects.h"
+#include "store/packs.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOST "checkpoint/lost"
+
+enum {
+	DIGITS = 8,
+	RECORD_MAX = 16 << 20, /* no record is larger than this */
+};
+
+struct note {
+	char id[CKPT_ID_SIZE];
+	char digits[DIGITS + 1]; /* "": not known */
+};
+
+struct notes {
+	struct note *items;
+	size_t nr, alloc;
+	const struct ref_list *refs; /* those that have one of these are not lost */
+};
+
+static bool has_ref(const struct ref_list *refs, const char *id)
+{
+	size_t low = 0, high = refs->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int cmp = strcmp(refs->items[mid].id, id);
+
+		if (!cmp)
+			return true;
+		if (cmp < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}
+
+static struct note *find_note(const struct notes *notes, const char *id)
+{
+	for (size_t i = 0; i < notes->nr; i++)
+		if (!strcmp(notes->items[i].id, id))
+			return &notes->items[i];
+	return NULL;
+}
+
+static void add_note(const char *id, const char *digits, void *payload)
+{
+	struct notes *notes = payload;
+	struct note *note;
+
+	if (has_ref(notes->refs, id) || find_note(notes, id))
+		return;
+	ALLOC_GROW(notes->items, notes->nr + 1, notes->alloc);
+	note = &notes->items[notes->nr++];
+	snprintf(note->id, sizeof(note->id), "%s", id);
+	snprintf(note->digits, sizeof(note->digits), "%s", digits);
+}
+
+/* --- the file --- */
+
+/* Torn lines are passed over: an id is whole or it is none. */
+static int read_notes(struct notes *out, struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_file(&text, store->dirfd, LOST);
+	size_t at = 0;
+
+	while (!err && at < text.len) {
+		char *line = text.buf + at, *digits;
+		char *end = memchr(line, '\n', text.len - at);
+
+		at = end ? (size_t)(end + 1 - text.buf) : text.len;
+		if (end)
+			*end = '\0';
+		digits = strchr(line, ' ');
+		if (digits)
+			*digits++ = '\0';
+		if (!digits || strspn(digits, "0123456789abcdef") != DIGITS)
+			digits = NULL;
+		if (refs_valid_id(line))
+			add_note(line, digits ? digits : "", out);
+	}
+	strbuf_release(&text);
+	return err == CKPT_ENOTFOUND ? 0 : err;
+}
+
+static int write_notes(const struct notes *notes, struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	if (!notes->nr)
+		return fs_remove_tree(store->dirfd, LOST);
+	for (size_t i = 0; i < notes->nr; i++)
+		strbuf_addf(&text, "%s%s%s\n", notes->items[i].id,
+			    *notes->items[i].digits ? " " : "", notes->items[i].digits);
+	err = fs_write_file(store->dirfd, LOST, text.buf, text.len, 0600, FS_DURABLE);
+	strbuf_release(&text);
+	return err;
+}
+
+/* --- commits --- */
+
+static void add_ref(struct ref_list *list, const char *id, const struct oid *commit)
+{
+	struct ref_item *item;
+
+	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
+	item = &list->items[list->nr++];
+	memset(item, 0, sizeof(*item));
+	snprintf(item->id, sizeof(item->id), "%s", id);
+	if (commit)
+		item->commit = *commit;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ref_item *one = a, *other = b;
+	int cmp = strcmp(one->id, other->id);
+
+	return cmp ? cmp : memcmp(one->commit.id, other->commit.id, OID_SIZE);
+}
+
+/* Sort; the same commit may be in several packs. */
+static void tidy(struct ref_list *list)
+{
+	size_t kept = 0;
+
+	if (list->nr)
+		qsort(list->items, list->nr, sizeof(*list->items), compare);
+	for (size_t i = 0; i < list->nr; i++)
+		if (!kept || compare(&list->items[kept - 1], &list->items[i]))
+			list->items[kept++] = list->items[i];
+	list->nr = kept;
+}
+
+/* Is it the commit of a checkpoint? Then it says of which. */
+static void add_commit(struct ref_list *out, struct store *store, const struct oid *oid)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct ckpt_record record;
+	struct ref_item ref = { .commit = *oid };
+	const char *line;
+
+	if (!objects_read(&text, store, oid, OBJECT_COMMIT)) {
+		line = strstr(text.buf, "\nId: ");
+		if (line) {
+			line += strlen("\nId: ");
+			snprintf(ref.id, sizeof(ref.id), "%.*s", (int)strcspn(line, "\n"), line);
+		}
+		if (refs_valid_id(ref.id) && !ckpt_record_read(&record, store, &ref)) {
+			add_ref(out, ref.id, oid);
+			ckpt_record_release(&record);
+		}
+	}
+	strbuf_release(&text);
+}
+
+int lost_commits(struct ref_list *out, struct store *store)
+{
+	int err = objects_open(store);
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; !err && i < packs_count(store->packs); i++) {
+		struct pack_contents contents;
+
+		if (packs_contents(&contents, store->packs, i))
+			continue;
+		for (size_t j = 0; contents.data && j < contents.nr; j++) {
+			enum object_type type;
+			uint64_t size;
+
+			if (!packs_stat(&type, &size, store->packs, &contents.items[j].oid) &&
+			    type == OBJECT_COMMIT && size <= RECORD_MAX)
+				add_commit(out, store, &contents.items[j].oid);
+		}
+		pack_contents_release(&contents);
+	}
+	tidy(out);
+	return err;
+}
+
+/* --- what happened to them --- */
+
+enum fate { UNKNOWN, KEPT, GONE };
+
+/* What the audit trail, newest first, said last about an id. */
+static enum fate fate_of(const json_t *log, const char *id)
+{
+	static const char *const gone[] = { "drop", "evict", "prune" };
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(log, i, entry)
+	{
+		const char *about = json_string_value(json_object_get(entry, "id")),
+			   *action = json_string_value(json_object_get(entry, "action"));
+
+		if (!about || !action || strcmp(about, id))
+			continue;
+		for (size_t j = 0; j < ARRAY_SIZE(gone); j++)
+			if (!strcmp(action, gone[j]))
+				return GONE;
+		return KEPT;
+	}
+	return UNKNOWN;
+}
+
+/*
+ * Without any ref, whoever wrote the manifest anew may have known of none, and
+ * one that is damaged has forgotten some: ask the packs. A commit that the trail does not know is one of a save that was
+ * killed before it made its ref, unless the trail is lost as well, which we
+ * believe only of a store that was found damaged.
+ */
+static int add_from_packs(struct notes *notes, struct store *store, const json_t *log, bool any)
+{
+	struct ref_list commits;
+	int err = lost_commits(&commits, store);
+
+	if (err)
+		return err;
+	any = any || (!notes->refs->nr && !json_array_size(log) && store->mended.nr);
+	for (size_t i = 0; i < commits.nr; i++) {
+		char hex[OID_HEX + 1];
+
+		oid_hex(hex, &commits.items[i].commit)[DIGITS] = '\0';
+		if (any || fate_of(log, commits.items[i].id) == KEPT)
+			add_note(commits.items[i].id, hex, notes);
+	}
+	ref_list_release(&commits);
+	return 0;
+}
+
+/* Those in the file, and behind them those that are not noted yet. */
+static int collect(struct notes *out, size_t *noted_out, struct store *store,
+		   const struct ref_list *refs, bool any)
+{
+	json_t *log = NULL;
+	bool whole;
+	size_t kept;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->refs = refs;
+	err = read_notes(out, store);
+	if (any)
+		err = 0; /* nothing is expected to be whole there */
+	kept = *noted_out = out->nr;
+	whole = ckpt_manifest_each(store, add_note, out);
+	if (err || (refs->nr && out->nr == kept && whole))
+		return err;
+	if (ckpt_audit_read(&log, store, 0))
+		log = json_array();
+	if (!refs->nr || !whole)
+		err = add_from_packs(out, store, log, any);
+	for (size_t i = kept; i < out->nr; i++)
+		if (fate_of(log, out->items[i].id) != GONE)
+			out->items[kept++] = out->items[i];
+	out->nr = kept;
+	json_decref(log);
+	return err;
+}
+
+int lost_note(struct store *store, const struct ref_list *refs)
+{
+	struct notes notes;
+	size_t noted;
+	int err = collect(&notes, &noted, store, refs, false);
+
+	if (!err && notes.nr > noted)
+		err = write_notes(&notes, store);
+	free(notes.items);
+	return err;
+}
+
+size_t lost_count(struct store *store, const struct ref_list *refs)
+{
+	struct notes notes = { .refs = refs };
+
+	(void)read_notes(&notes, store);
+	free(notes.items);
+	return notes.nr;
+}
+
+/* Of several commits with the same id the one whose name is noted. */
+static const struct oid *commit_of(const struct ref_list *commits, const struct note *note)
+{
+	const struct oid *found = NULL;
+	char hex[OID_HEX + 1];
+
+	for (size_t i = 0; i < commits->nr; i++) {
+		if (strcmp(commits->items[i].id, note->id))
+			continue;
+		if (!found ||
+		    !strncmp(oid_hex(hex, &commits->items[i].commit), note->digits, DIGITS))
+			found = &commits->items[i].commit;
+	}
+	return found;
+}
+
+static int resolve(struct ref_list *out, struct store *store, const struct notes *notes,
+		   bool unknown_too)
+{
+	struct ref_list commits;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (!notes->nr)
+		return 0;
+	err = lost_commits(&commits, store);
+	if (err)
+		return err;
+	for (size_t i = 0; i < notes->nr; i++) {
+		const struct oid *commit = commit_of(&commits, &notes->items[i]);
+
+		if (commit || unknown_too)
+			add_ref(out, notes->items[i].id, commit);
+	}
+	tidy(out);
+	ref_list_release(&commits);
+	return 0;
+}
+
+int lost_read(struct ref_list *out, struct store *store, const struct ref_list *refs)
+{
+	struct notes notes = { .refs = refs };
+	int err = read_notes(&notes, store);
+
+	memset(out, 0, sizeof(*out));
+	if (!err)
+		err = resolve(out, store, &notes, false);
+	free(notes.items);
+	return err;
+}
+
+int lost_find(struct ref_list *out, struct store *store, const struct ref_list *refs, bool any)
+{
+	struct notes notes;
+	size_t noted;
+	int err = collect(&notes, &noted, store, refs, any);
+
+	memset(out, 0, sizeof(*out));
+	if (!err)
+		err = resolve(out, store, &notes, true);
+	free(notes.items);
+	return err;
+}
+
+int lost_forget(struct store *store, const char *id)
+{
+	static const struct ref_list none;
+	struct notes notes = { .refs = &none };
+	struct note *note;
+	int err = read_notes(&notes, store);
+
+	note = find_note(&notes, id);
+	if (!err && note) {
+		*note = notes.items[--notes.nr];
+		err = write_notes(&notes, store);
+	}
+	free(notes.items);
+	return err;
+}
