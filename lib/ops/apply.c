@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "worktree/beneath.h"
 
 #include <dirent.h>
@@ -273,34 +274,48 @@ static int take_away(struct apply *apply, size_t index)
 	return err;
 }
 
-/* A few directories one by one, many by one call. */
-static int sync_all(struct apply *apply)
+struct syncer {
+	int rootfd;
+	struct strlist dirs;
+};
+
+static int sync_dir(size_t index, unsigned worker, void *payload)
 {
-	const struct plan *plan = apply->plan;
+	struct syncer *syncer = payload;
+	const char *dir = syncer->dirs.items[index];
+	int fd = beneath_open(syncer->rootfd, dir, O_RDONLY | O_DIRECTORY), err = 0;
 
-	if (plan->nr > SYNC_EACH_MAX)
-		return syncfs(apply->stage->rootfd) < 0 ?
-			       ckpt_error_errno("unable to sync the worktree") :
-			       0;
-	for (size_t i = 0; i < plan->nr; i++) {
-		const char *slash = strrchr(plan->actions[i].path, '/');
-		char *dir = xmemdupz(plan->actions[i].path,
-				     slash ? (size_t)(slash - plan->actions[i].path) : 0);
-		int fd = beneath_open(apply->stage->rootfd, dir, O_RDONLY | O_DIRECTORY);
-
-		free(dir);
-		if (fd < 0)
-			continue; /* removed with all that was in it */
-		if (fsync(fd) < 0) {
-			close(fd);
-			return failed(&plan->actions[i], "sync");
-		}
-		close(fd);
-	}
-	return 0;
+	(void)worker;
+	if (fd < 0)
+		return 0; /* removed with all that was in it */
+	if (fsync(fd) < 0)
+		err = ckpt_error_errno("unable to sync the directory '%s'", dir);
+	close(fd);
+	return err;
 }
 
-int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan)
+/* A few directories one by one, many by one call. */
+static int sync_all(struct apply *apply, unsigned threads)
+{
+	struct syncer syncer = { .rootfd = apply->stage->rootfd };
+	int err;
+
+	for (size_t i = 0; i < apply->plan->nr && i <= SYNC_EACH_MAX; i++) {
+		const char *path = apply->plan->actions[i].path, *slash = strrchr(path, '/');
+
+		strlist_addf(&syncer.dirs, "%.*s", slash ? (int)(slash - path) : 0, path);
+	}
+	strlist_sort_unique(&syncer.dirs);
+	if (apply->plan->nr <= SYNC_EACH_MAX)
+		err = pool_for(threads, syncer.dirs.nr, sync_dir, &syncer);
+	else
+		err = syncfs(syncer.rootfd) < 0 ? ckpt_error_errno("unable to sync the worktree") : 0;
+	strlist_release(&syncer.dirs);
+	return err;
+}
+
+int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan,
+	      unsigned threads)
 {
 	struct apply apply = { .changed = changed, .stage = stage, .plan = plan };
 	int err = 0;
@@ -317,5 +332,5 @@ int apply_run(struct strlist *changed, struct stage *stage, const struct plan *p
 		if (plan->actions[i].kind >= PLAN_REMOVE)
 			err = take_away(&apply, i);
 	close_up(&apply);
-	return err ? err : sync_all(&apply);
+	return err ? err : sync_all(&apply, threads);
 }

@@ -20,6 +20,7 @@
  */
 
 /** Put in place, set modes, remove. Paths that changed meanwhile are left and named in `changed`. */
-int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan);
+int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan,
+	      unsigned threads);
 
 #endif

@@ -114,8 +114,6 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 		goto out;
 	out->untouched = out->objects_there && out->scan->root->known &&
 			 !out->scan->dir_modes_changed && !out->scoped;
-	if (!out->objects_there)
-		distrust(out->scan->root);
 out:
 	if (err)
 		capture_release(out);
@@ -134,8 +132,12 @@ int capture_read(struct capture *capture, struct pack *pack)
 		.threads = session->threads,
 		.progress = capture->progress,
 	};
-	int err = ingest_run(&capture->read, &opts);
+	int err;
 
+	/* To name things nobody needs the objects. */
+	if (pack && !capture->objects_there)
+		distrust(capture->scan->root);
+	err = ingest_run(&capture->read, &opts);
 	return err ? err : trees_build(capture->scan->root, pack, session->threads);
 }
 

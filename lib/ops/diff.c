@@ -178,7 +178,9 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 		return err;
 	while (refs.nr && strcmp(refs.items[refs.nr - 1].id, record->id) >= 0)
 		refs.nr--;
-	err = ckpt_lookup_newest(out, session->store, &refs, &record->scope);
+	err = record->state_only ?
+		      ckpt_lookup_newest_state(out, session->store, &refs) :
+		      ckpt_lookup_newest(out, session->store, &refs, &record->scope);
 	ref_list_release(&refs);
 	return err;
 }

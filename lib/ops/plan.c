@@ -30,12 +30,13 @@ void plan_release(struct plan *plan)
 	free(plan->actions);
 	free(plan->rows);
 	free(plan->kept);
+	strlist_release(&plan->captures);
 	memset(plan, 0, sizeof(*plan));
 }
 
 bool plan_is_empty(const struct plan *plan)
 {
-	return !plan->nr;
+	return !plan->nr && !plan->captures.nr;
 }
 
 static char *join(const char *dir, const struct wt_entry *entry)

@@ -54,6 +54,7 @@ struct plan {
 	size_t rows_nr, rows_alloc;
 	struct plan_kept *kept;
 	size_t kept_nr, kept_alloc;
+	struct strlist captures; /**< replayed behind the files, in this order; for the caller to fill */
 };
 
 /**

@@ -3,8 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/path.h"
 #include "ops/apply.h"
+#include "ops/flow_files.h"
+#include "ops/retain.h"
 #include "ops/session.h"
 #include "record/audit.h"
 #include "record/journal.h"
@@ -12,21 +14,25 @@
 #include "store/objects.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#define NO_SAFETY "no safety checkpoint could be taken, nothing was touched"
+
 void restore_result_release(struct restore_result *result)
 {
 	plan_release(&result->plan);
 	strlist_release(&result->warnings);
+	for (size_t i = 0; i < result->captures_nr; i++)
+		free(result->captures[i].name);
+	free(result->captures);
 }
 
 int restore_check_settled(struct session *session)
 {
-	if (!session->store || !journal_exists(session->store))
+	if (!session->store || !journal_is_left(session->store))
 		return 0;
 	return ckpt_error_set(CKPT_EREFUSED,
 			      "a restore was interrupted; 'git checkpoint restore --continue' finishes "
@@ -80,6 +86,8 @@ static int scan_and_plan(struct restore *r, bool store)
 
 	if (!err)
 		err = store ? save_job_read(&r->job) : capture_read(&r->job.capture, NULL);
+	if (err && r->job.no_room)
+		err = ckpt_error_prefix(CKPT_EREFUSED, NO_SAFETY);
 	return err ? err : make_plan(r);
 }
 
@@ -122,6 +130,21 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 	return err;
 }
 
+/* It is there, but in no checkpoint: it cannot be restored, nor may it be removed. */
+static int refuse_absent(const struct restore *r, const char *path)
+{
+	const struct skip_list *skips = &r->job.capture.scan->skips;
+	const char *id = r->opts->target->id;
+
+	for (size_t i = 0; i < skips->nr; i++)
+		if (path_below(path, skips->items[i].path))
+			return ckpt_error_set(CKPT_ENOTFOUND,
+					      "'%s' is not in checkpoint %s and stays as it is (%s)", path,
+					      id, skip_why_name(skips->items[i].why));
+	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is neither in the worktree nor in checkpoint %s",
+			      path, id);
+}
+
 static int check_paths_exist(struct restore *r)
 {
 	for (size_t i = 0; i < r->opts->paths->nr; i++) {
@@ -134,44 +157,12 @@ static int check_paths_exist(struct restore *r)
 		if (entry || !*path)
 			continue;
 		if (!wt_find(r->job.capture.scan->root, path))
-			return ckpt_error_set(CKPT_ENOTFOUND,
-					      "'%s' is neither in the worktree nor in checkpoint %s",
-					      path, r->opts->target->id);
+			return refuse_absent(r, path);
 	}
 	return 0;
 }
 
 /* --- doing it --- */
-
-static int begin_journal(struct restore *r, const char *safety)
-{
-	struct journal journal = { 0 };
-	char *staging;
-	int err;
-
-	/* Whatever settles an interrupted restore: its two ends stay those it had. */
-	if (r->opts->interrupted) {
-		err = journal_read(&journal, r->session->store);
-		if (err)
-			return err;
-		staging = xstrfmt("%s %s", journal.staging, r->stage.name);
-		free(journal.staging);
-		journal.staging = staging;
-		err = journal_write(&journal, r->session->store);
-		journal_release(&journal);
-		return err;
-	}
-	snprintf(journal.target, sizeof(journal.target), "%s", r->opts->target->id);
-	snprintf(journal.safety, sizeof(journal.safety), "%s", safety);
-	journal.kind = xstrdup(r->opts->kind);
-	journal.staging = xstrdup(r->stage.name);
-	journal.reason = xstrdup(r->opts->reason ? r->opts->reason : "");
-	strlist_extend(&journal.paths, r->opts->paths);
-	journal.no_delete = r->opts->no_delete;
-	err = journal_write(&journal, r->session->store);
-	journal_release(&journal);
-	return err;
-}
 
 static int stage_plan(struct restore *r)
 {
@@ -196,79 +187,13 @@ static int stage_plan(struct restore *r)
 	return err;
 }
 
-/*
- * Move on the stack that undo and redo walk. Done again after an interruption,
- * so what stands there already is not put there twice.
- */
-static int note_restore(struct restore *r, const char *safety)
-{
-	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
-	struct undo_stack stack;
-	struct undo_entry *entry;
-	int err;
-
-	undo_read(&stack, r->session->store);
-	if (!strcmp(r->opts->kind, "undo")) {
-		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
-		if (entry && !strcmp(entry->before, r->opts->target->id)) {
-			snprintf(entry->after, sizeof(entry->after), "%s", before);
-			stack.done--;
-		}
-	} else if (!strcmp(r->opts->kind, "redo")) {
-		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
-		if (entry && !strcmp(entry->after, r->opts->target->id)) {
-			snprintf(entry->before, sizeof(entry->before), "%s", before);
-			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
-			stack.done++;
-		}
-	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
-		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
-		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
-			undo_push(&stack, before, r->opts->target->id, &r->scope);
-	}
-	err = undo_write(&stack, r->session->store);
-	undo_release(&stack);
-	return err;
-}
-
-/* What interrupted restores had prepared, and what they had displaced. */
-static int settle_staging(struct restore_result *out, struct restore *r)
-{
-	DIR *dir = opendir(r->session->worktree);
-	struct strbuf rescued = STRBUF_INIT;
-	struct journal journal;
-	struct dirent *ent;
-	int err = journal_read(&journal, r->session->store);
-
-	while (dir && !err && (ent = readdir(dir))) {
-		if (!stage_is_name(ent->d_name))
-			continue;
-		/* One that the journal does not know was never used, perhaps not even filled. */
-		if (!strstr(journal.staging, ent->d_name)) {
-			err = fs_remove_tree(dirfd(dir), ent->d_name);
-			continue;
-		}
-		strbuf_reset(&rescued);
-		err = stage_settle(&rescued, r->session->store, dirfd(dir), ent->d_name);
-		if (!err && rescued.len) {
-			strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
-						     "instant of the interruption)",
-				     rescued.buf);
-			out->incomplete = true;
-		}
-	}
-	if (dir)
-		closedir(dir);
-	journal_release(&journal);
-	strbuf_release(&rescued);
-	return err;
-}
-
 /* Behind the journal: from here on an interruption has to be continued or undone. */
 static int carry_out(struct restore_result *out, struct restore *r)
 {
 	struct strlist changed = STRLIST_INIT;
-	int err = apply_run(&changed, &r->stage, &r->plan);
+	int err = restore_is_state_only(r) ?
+			  0 :
+			  apply_run(&changed, &r->stage, &r->plan, r->session->threads);
 
 	for (size_t i = 0; i < changed.nr; i++)
 		strlist_addf(&out->warnings, "%s changed while it was to be restored and was left as it is",
@@ -279,10 +204,12 @@ static int carry_out(struct restore_result *out, struct restore *r)
 		err = stage_remove(&r->stage);
 	if (!err && !r->opts->no_verify)
 		err = restore_verify(out, r);
+	if (!err)
+		err = restore_replay(out, r);
 	if (!err && r->opts->interrupted)
-		err = settle_staging(out, r);
+		err = restore_settle_staging(out, r);
 	if (!err && !r->opts->abort)
-		err = note_restore(r, out->safety);
+		err = restore_note(r, out->safety);
 	if (!err)
 		err = journal_remove(r->session->store);
 	return err ? ckpt_error_prefix(err, "the restore stopped half-way, nothing is lost; 'git "
@@ -297,8 +224,7 @@ static int make_safety(struct restore_result *out, struct restore *r)
 	int err = save_job_commit(&saved, &r->job);
 
 	if (err)
-		return ckpt_error_prefix(CKPT_EREFUSED, "no safety checkpoint could be taken, nothing "
-							"was touched");
+		return ckpt_error_prefix(CKPT_EREFUSED, NO_SAFETY);
 	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
 	out->safety_commit = saved.record.commit;
 	save_result_release(&saved);
@@ -327,20 +253,12 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 	return err;
 }
 
-static int drop_piece(const void *data, size_t len, void *payload)
-{
-	(void)data;
-	(void)len;
-	(void)payload;
-	return 0;
-}
-
 static int read_back(struct store *store, const struct wt_entry *entry)
 {
 	int err = 0;
 
 	if (entry->kind != WT_DIR)
-		return objects_stream(store, &entry->oid, drop_piece, NULL);
+		return objects_check(store, &entry->oid);
 	for (size_t i = 0; i < entry->dir->nr && !err; i++)
 		err = read_back(store, &entry->dir->entries[i]);
 	return err;
@@ -386,13 +304,13 @@ static int execute(struct restore_result *out, struct restore *r)
 
 	if (plan_is_empty(&r->plan) && !strcmp(r->opts->kind, "restore") && !r->opts->interrupted)
 		return execute_nothing(out, r);
-	err = stage_plan(r);
+	err = restore_is_state_only(r) ? 0 : stage_plan(r);
 	if (!err)
 		err = make_safety(out, r);
 	if (!err)
 		err = check_safety(r);
 	if (!err)
-		err = begin_journal(r, out->safety);
+		err = restore_begin_journal(r, out->safety);
 	if (err)
 		return clean_up(out, r, err, false);
 	return clean_up(out, r, carry_out(out, r), true);
@@ -410,16 +328,30 @@ static int open_restore(struct restore *r, struct session *session, const struct
 	strlist_extend(&r->scope, opts->paths->nr ? opts->paths : &opts->target->scope);
 	if (r->scope.nr == 1 && !*r->scope.items[0])
 		strlist_release(&r->scope);
+	strlist_add(&r->keep, opts->target->id);
+	if (opts->interrupted)
+		strlist_add(&r->keep, opts->interrupted->id);
+	if (opts->previous)
+		strlist_add(&r->keep, opts->previous->id);
 	r->safety = (struct save_opts){
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
 		.step = -1,
 		.include_ignored = opts->target->include_ignored,
 		.include_sensitive = opts->target->include_sensitive,
+		.captures = &r->replayed,
+		.no_auto_captures = true,
+		.exact_captures = true,
+		.state_only = opts->target->state_only,
+		.cache_later = !opts->no_verify,
+		.keep = &r->keep,
 		.scope = r->scope.nr ? &r->scope : &nothing,
 		.progress = opts->progress,
 	};
 	err = save_job_begin(&r->job, session, &r->safety);
+	if (!err && !refs_exist(session->store, opts->target->id))
+		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
+				     opts->target->id);
 	if (!err)
 		err = snapshot_open(&r->target, session->store, opts->target);
 	if (!err)
@@ -430,11 +362,12 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		err = protect_add(r->protect, opts->interrupted);
 	if (!err && opts->previous)
 		err = protect_exempt(r->protect, opts->previous);
-	return err;
+	return err ? err : restore_open_captures(r);
 }
 
 static void close_restore(struct restore *r)
 {
+	restore_close_captures(r);
 	stage_close(&r->stage);
 	plan_release(&r->plan);
 	survey_release(&r->survey);
@@ -445,13 +378,34 @@ static void close_restore(struct restore *r)
 	store_unlock(r->session->store);
 	strlist_release(&r->scope);
 	strlist_release(&r->also);
+	strlist_release(&r->keep);
+}
+
+/* Without files there is little to plan. */
+static int prepare_state_only(struct restore_result *out, struct restore *r, bool store)
+{
+	if (r->opts->paths->nr)
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint %s holds state alone, no files",
+				      r->opts->target->id);
+	memcpy(out->target_hash, r->opts->target->state_hash, sizeof(out->target_hash));
+	memcpy(out->pre_hash, out->target_hash, sizeof(out->pre_hash));
+	return store ? save_job_read(&r->job) : 0;
 }
 
 /* Everything up to the point where something would be touched. */
 static int prepare(struct restore_result *out, struct restore *r, bool store)
 {
 	struct check check = restore_check(r);
-	int err = plan_restore(r, store);
+	bool whole = false;
+	int err = store ? restore_save_captures(out, r) : 0;
+
+	if (!err && restore_is_state_only(r)) {
+		err = prepare_state_only(out, r, store);
+		restore_plan_captures(out, r);
+		return err;
+	}
+	if (!err)
+		err = plan_restore(r, store);
 
 	if (!err)
 		err = check_paths_exist(r);
@@ -460,7 +414,11 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 	if (!err)
 		err = check_target(out->target_hash, &check);
 	if (!err)
-		err = check_worktree(out->pre_hash, &check, r->job.capture.scan->root);
+		check_worktree(out->pre_hash, &whole, &check, r->job.capture.scan->root);
+	if (!err && whole)
+		memcpy(r->job.state_hash, out->pre_hash, sizeof(out->pre_hash));
+	if (!err)
+		restore_plan_captures(out, r);
 	return err;
 }
 
@@ -504,6 +462,8 @@ int ckpt_restore(struct restore_result *out, struct session *session,
 	err = open_restore(&r, session, opts);
 	if (!err && !opts->interrupted)
 		err = restore_check_settled(session); /* now with the lock */
+	if (!err && opts->interrupted && !journal_exists(session->store))
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the restore has been finished meanwhile");
 	if (!err)
 		err = prepare(out, &r, !opts->dry_run);
 	if (!err)
@@ -511,6 +471,13 @@ int ckpt_restore(struct restore_result *out, struct session *session,
 	if (!err && !opts->dry_run) {
 		err = execute(out, &r);
 		out->done = !err;
+		/* Where a workflow is, the store knows best, whatever copy was brought back. */
+		if (!err && flow_mirror(session))
+			strlist_addf(&out->warnings, "the state of the workflow was not mirrored: %s",
+				     ckpt_error_last());
+		/* Stat cache, stack and journal came after the safety checkpoint. */
+		if (!err && session->settings.max_size)
+			retain_hold_budget(session, &r.keep);
 	}
 	if (!err)
 		keep_rows(out, &r);

@@ -20,6 +20,7 @@ struct session;
  *   journal   from here on an interruption can be continued or undone
  *   apply     renames, then removals
  *   verify    the state hash, computed again from what is on the disk
+ *   replay    captures, in the order in which they were taken
  *   journal   closed
  *
  * Whatever fails before the journal has touched nothing of the user's.
@@ -44,6 +45,20 @@ struct restore_opts {
 	progress_fn progress;
 };
 
+/** What became of a capture; see restore_capture_status_name(). */
+enum restore_capture_status {
+	RESTORE_CAPTURE_PLANNED,
+	RESTORE_CAPTURE_DONE,
+	RESTORE_CAPTURE_FAILED,
+	RESTORE_CAPTURE_UNCONFIGURED, /**< nobody knows any more how to restore it */
+	RESTORE_CAPTURE_LEFT,         /**< because the files did not come out right */
+};
+
+struct restore_capture {
+	char *name;
+	enum restore_capture_status status;
+};
+
 struct restore_result {
 	bool done;         /**< false: a dry run */
 	struct plan plan;  /**< rows and kept; the actions are not valid any more */
@@ -53,8 +68,16 @@ struct restore_result {
 	bool incomplete;   /**< something was left that should have been restored or saved */
 	char safety[CKPT_ID_SIZE]; /**< "" in a dry run */
 	struct oid safety_commit;
+	struct restore_capture *captures; /**< in the order of replay */
+	size_t captures_nr;
 	struct strlist warnings;
 };
+
+/** "planned", "restored", "failed", "not configured", "not replayed". */
+const char *restore_capture_status_name(enum restore_capture_status status);
+
+/** True if a capture that should have been replayed was not. */
+bool restore_captures_failed(const struct restore_result *result);
 
 /**
  * CKPT_EREFUSED: unsafe, nothing was touched; CKPT_ECORRUPT: the checkpoint is

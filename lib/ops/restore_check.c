@@ -175,17 +175,18 @@ static bool no_odd_dirs(const struct check *check, const struct wt_dir *dir)
 	return true;
 }
 
-int check_worktree(char out[STATEHASH_SIZE], const struct check *check, const struct wt_dir *root)
+void check_worktree(char out[STATEHASH_SIZE], bool *whole, const struct check *check,
+		    const struct wt_dir *root)
 {
 	struct lines lines;
 
-	if (!check->paths->nr && !check->plan->kept_nr && !check->no_delete && !check->before &&
-	    no_odd_dirs(check, root)) {
+	*whole = !check->paths->nr && !check->plan->kept_nr && !check->no_delete && !check->before &&
+		 no_odd_dirs(check, root);
+	if (*whole) {
 		statehash(out, root);
-		return 0;
+		return;
 	}
 	begin_lines(&lines, check, true);
 	add_dir(&lines, root);
 	hash_lines(out, &lines);
-	return 0;
 }

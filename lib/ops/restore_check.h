@@ -36,7 +36,8 @@ struct check {
 /** Of the checkpoint. */
 int check_target(char out[STATEHASH_SIZE], const struct check *check);
 
-/** Of the worktree as scanned and read. */
-int check_worktree(char out[STATEHASH_SIZE], const struct check *check, const struct wt_dir *root);
+/** Of the worktree as scanned and read; `whole` if that is the state hash of all of it. */
+void check_worktree(char out[STATEHASH_SIZE], bool *whole, const struct check *check,
+		    const struct wt_dir *root);
 
 #endif

@@ -8,6 +8,7 @@
 #include "ops/save.h"
 #include "ops/stage.h"
 #include "ops/survey.h"
+#include "record/capturecfg.h"
 
 /** The inside of a restore, for restore*.c alone. */
 
@@ -15,6 +16,7 @@ struct restore {
 	struct session *session;
 	const struct restore_opts *opts;
 	struct strlist scope; /**< what is scanned: the named paths or the checkpoint's scope */
+	struct strlist keep;  /**< ids that the safety checkpoint must not push out */
 	struct save_opts safety;
 	struct save_job job;
 	struct snapshot *target;
@@ -24,7 +26,46 @@ struct restore {
 	struct survey survey;
 	struct stage stage;
 	struct plan plan;
+	struct capture_defs defs;
+	struct ckpt_captures captures; /**< of the target, those that come back with it */
+	struct strlist replayed;       /**< names of those for which there is a command */
+	bool replaying;                /**< an interrupted restore had begun to replay captures */
 };
+
+/** Nothing but state, and perhaps captures: no file is looked at, let alone touched. */
+static inline bool restore_is_state_only(const struct restore *r)
+{
+	return r->opts->target->state_only;
+}
+
+/* --- restore_journal.c --- */
+
+/** From here on an interruption has to be continued or undone; `safety` is the state before. */
+int restore_begin_journal(struct restore *r, const char *safety);
+
+/** Note the restore for undo and redo. */
+int restore_note(struct restore *r, const char *safety);
+
+/** Remove what interrupted restores had prepared; what they had displaced is kept. */
+int restore_settle_staging(struct restore_result *out, struct restore *r);
+
+/** From here on --abort has to replay captures, too. */
+int restore_note_replay(struct restore *r);
+
+/* --- restore_captures.c --- */
+
+/** Find out which captures come back. */
+int restore_open_captures(struct restore *r);
+void restore_close_captures(struct restore *r);
+
+/** As a dry run has it, and for the plan. */
+void restore_plan_captures(struct restore_result *out, struct restore *r);
+
+/** Make sure that they can be read, and take the same ones for the safety checkpoint. */
+int restore_save_captures(struct restore_result *out, struct restore *r);
+
+/** Replay them. Only an interruption is a failure; else the result says what was not possible. */
+int restore_replay(struct restore_result *out, struct restore *r);
 
 /* --- restore_warn.c --- */
 

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "ops/save.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "ops/cadence.h"
-#include "ops/compare.h"
-#include "ops/newid.h"
+#include "ops/save_room.h"
 #include "ops/session.h"
 #include "ops/stage.h"
 #include "ops/warnings.h"
-#include "record/audit.h"
+#include "record/identity.h"
 #include "record/journal.h"
 #include "record/lookup.h"
-#include "record/manifest.h"
-#include "record/snapshot.h"
+#include "record/lost.h"
 #include "store/pack.h"
 #include "store/store.h"
-#include "worktree/repo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +26,7 @@ void save_result_release(struct save_result *result)
 	memset(result, 0, sizeof(*result));
 }
 
-/* Places that nobody means to save as a whole. */
-static int check_place(const struct session *session)
+int save_check_place(const struct session *session)
 {
 	const char *home = getenv("HOME");
 	char *real = home ? path_real(home) : NULL;
@@ -46,7 +41,10 @@ static int check_place(const struct session *session)
 
 static int load_newest(struct save_job *save)
 {
-	int err = ckpt_lookup_newest(&save->newest, save->store, &save->refs, save->opts->scope);
+	int err = save->opts->state_only ?
+			  ckpt_lookup_newest_state(&save->newest, save->store, &save->refs) :
+			  ckpt_lookup_newest(&save->newest, save->store, &save->refs,
+					     save->opts->scope);
 
 	if (err == CKPT_ENOTFOUND)
 		return 0;
@@ -63,15 +61,6 @@ static int load_newest(struct save_job *save)
 
 /* --- has anything changed? --- */
 
-static bool has_state(const struct ckpt_meta *meta, const struct ckpt_state *state)
-{
-	for (size_t i = 0; i < meta->states_nr; i++)
-		if (!strcmp(meta->states[i].key, state->key))
-			return meta->states[i].len == state->len &&
-			       !memcmp(meta->states[i].value, state->value, state->len);
-	return false;
-}
-
 /* What the command line says, apart from the files. */
 static bool request_is_new(const struct save_job *save)
 {
@@ -83,10 +72,7 @@ static bool request_is_new(const struct save_job *save)
 		return true;
 	if (opts->pin && !save->newest.pinned)
 		return true;
-	for (size_t i = 0; i < opts->states_nr; i++)
-		if (!has_state(&save->newest_meta, &opts->states[i]))
-			return true;
-	return false;
+	return extras_are_new(save);
 }
 
 /* The same paths could not be captured, for the same reasons. */
@@ -120,6 +106,8 @@ static bool untouched(const struct save_job *save)
 
 static bool same_state(const struct save_job *save)
 {
+	if (save->opts->state_only)
+		return !request_is_new(save);
 	return !request_is_new(save) &&
 	       oid_equal(&save->capture.scan->root->tree, &save->newest.tree) &&
 	       save->meta.modes.len == save->newest_meta.modes.len &&
@@ -127,135 +115,45 @@ static bool same_state(const struct save_job *save)
 	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
 }
 
-/* --- the new checkpoint --- */
+/* --- is there room? --- */
 
-static uint64_t all_files(const struct save_job *save)
+/*
+ * Evicting is the last resort: first make sure that what the scan does not know
+ * is new. Touched files, or all after the loss of the stat cache, need no room.
+ */
+static int make_room(struct save_job *save)
 {
-	struct wt_counts counts;
-
-	wt_count(&counts, save->capture.scan->root);
-	return counts.files;
-}
-
-static int count_changes(uint64_t *out, struct save_job *save)
-{
-	struct compare_side before = { 0 }, after = { .root = save->capture.scan->root };
-	struct snapshot *snapshot = NULL;
-	struct change_list changes = { 0 };
-	struct modes modes;
 	int err;
 
-	if (!save->have_newest) {
-		*out = all_files(save);
+	save->room = (struct retain_room){ 0 };
+	if (!save->session->settings.max_size ||
+	    !retain_lacks_room(save->session, save_room_needed(save)))
 		return 0;
-	}
-	err = modes_parse(&modes, save->meta.modes.buf, save->meta.modes.len);
+	err = save->opts->state_only ? 0 : capture_read(&save->capture, NULL);
 	if (err)
 		return err;
-	after.modes = &modes;
-	err = snapshot_open(&snapshot, save->store, &save->newest);
-	if (!err) {
-		before.root = snapshot->root;
-		before.snapshot = snapshot;
-		before.modes = &snapshot->modes;
-		err = compare_run(&changes, &before, &after, NULL);
+	/* From here on each object is looked for, whatever goes. */
+	save->capture.objects_there = false;
+	strbuf_reset(&save->meta.modes);
+	modes_encode(&save->meta.modes, save_job_root(save));
+	return same_state(save) ? 0 : save_room_make(save);
+}
+
+/* What is left out is no change, but who made it since must hear of it all the same. */
+static void add_new_warnings(struct strlist *out, const struct save_job *save)
+{
+	struct strlist now = STRLIST_INIT;
+
+	save_warnings(&now, save->capture.scan, rules_warnings(save->capture.rules));
+	for (size_t i = 0; i < now.nr; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < out->nr && !known; j++)
+			known = !strcmp(out->items[j], now.items[i]);
+		if (!known)
+			strlist_add(out, now.items[i]);
 	}
-	if (!err) {
-		*out = changes.nr;
-		change_list_release(&changes);
-	} else if (err != CKPT_ECANCELLED) {
-		/* A damaged one must not keep anybody from saving: all counts as changed. */
-		*out = all_files(save);
-		err = 0;
-	}
-	snapshot_free(snapshot);
-	modes_release(&modes);
-	return err;
-}
-
-static void set_project(struct ckpt_record *record, const struct repo *repo)
-{
-	struct repo_state state = { 0 };
-
-	record->type = xstrdup(repo ? "git_stash" : "file_backup");
-	if (!repo || repo_read_state(&state, repo))
-		return;
-	/* Takes over the strings. */
-	record->head = state.head;
-	record->branch = state.branch;
-	record->operation = state.operation;
-}
-
-static int fill_record(struct ckpt_record *record, struct save_job *save)
-{
-	const struct save_opts *opts = save->opts;
-	struct scan *scan = save->capture.scan;
-	struct wt_counts counts;
-	int err;
-
-	*record = (struct ckpt_record)CKPT_RECORD_INIT;
-	record->created_at = clock_now();
-	err = ckpt_new_id(record->id, &save->refs, record->created_at);
-	if (!err)
-		err = count_changes(&record->changed, save);
-	if (err)
-		return err;
-	record->tree = scan->root->tree;
-	record->reason = xstrdup(opts->reason);
-	record->source = xstrdup(opts->source);
-	record->step = opts->step;
-	record->expiry = opts->expiry;
-	record->pinned = opts->pin;
-	record->include_ignored = opts->include_ignored;
-	record->include_sensitive = opts->include_sensitive;
-	strlist_extend(&record->scope, opts->scope);
-	for (size_t i = 0; i < opts->states_nr; i++)
-		strlist_add(&record->state_keys, opts->states[i].key);
-	strlist_sort_unique(&record->state_keys);
-	statehash(record->state_hash, scan->root);
-	wt_count(&counts, scan->root);
-	record->files = counts.files;
-	record->bytes = counts.bytes;
-	record->missing = skip_list_incomplete(&scan->skips);
-	if (save->have_newest)
-		record->base = xstrdup(save->newest.id);
-	set_project(record, save->session->repo);
-	save_warnings(&record->warnings, scan, rules_warnings(save->capture.rules));
-	return 0;
-}
-
-/* Step 3: what can be made again. A failure here must not make a taken checkpoint look failed. */
-static void write_derived(struct save_job *save, const struct ckpt_record *record)
-{
-	refs_set_latest(save->store, &record->commit);
-	if (!ckpt_manifest_agrees(save->store, &save->refs) ||
-	    ckpt_manifest_append(save->store, record))
-		(void)ckpt_manifest_rebuild(save->store);
-	(void)ckpt_audit_add(save->store, "save", record->id, &record->commit, record->reason,
-			     record->state_hash);
-}
-
-static int create(struct save_result *out, struct save_job *save)
-{
-	int err = fill_record(&out->record, save);
-
-	if (!err)
-		err = ckpt_record_write(&out->record, &save->meta, save->pack);
-	if (!err)
-		err = pack_commit(save->pack, &out->new_bytes);
-	if (!err)
-		err = refs_create(save->store, out->record.id, &out->record.commit);
-	if (err) {
-		ckpt_record_release(&out->record);
-		return err;
-	}
-	write_derived(save, &out->record);
-	capture_write_cache(&save->capture, &out->record.commit);
-	out->outcome = SAVE_CREATED;
-	out->have_record = true;
-	out->skips = save->meta.skips;
-	memset(&save->meta.skips, 0, sizeof(save->meta.skips));
-	return 0;
+	strlist_release(&now);
 }
 
 /* Answer with the newest checkpoint instead of a new one. */
@@ -269,6 +167,8 @@ static int answer_newest(struct save_result *out, struct save_job *save, enum sa
 	out->skips = save->newest_meta.skips;
 	save->newest = (struct ckpt_record)CKPT_RECORD_INIT;
 	memset(&save->newest_meta.skips, 0, sizeof(save->newest_meta.skips));
+	if (outcome == SAVE_UNCHANGED && save->capture.scan)
+		add_new_warnings(&out->record.warnings, save);
 	return 0;
 }
 
@@ -295,7 +195,20 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 		err = objects_reopen(job->store);
 	if (!err)
 		err = refs_list(&job->refs, job->store);
+	/* A save that was killed behind its ref did not come to this. */
+	if (!err && job->refs.nr)
+		refs_mend_latest(job->store, &job->refs);
+	/* Before the manifest, which may be all that knows of them, is written anew. */
+	if (!err)
+		err = lost_note(job->store, &job->refs);
 	return err ? err : load_newest(job);
+}
+
+const struct wt_dir *save_job_root(const struct save_job *job)
+{
+	static const struct wt_dir nothing = { .path = "" };
+
+	return job->opts->state_only ? &nothing : job->capture.scan->root;
 }
 
 int save_job_scan(struct save_job *job, const struct capture_opts *capture)
@@ -311,18 +224,27 @@ int save_job_read(struct save_job *job)
 	if (!job->pack)
 		job->pack = pack_new(job->store, job->session->threads,
 				     (unsigned)job->session->settings.compression);
-	err = capture_read(&job->capture, job->pack);
+	err = make_room(job);
+	if (!err) {
+		pack_set_limit(job->pack, job->room.limit);
+		err = job->opts->state_only ? 0 : capture_read(&job->capture, job->pack);
+	}
+	if (!err)
+		err = extras_pack(job);
+	if (err == CKPT_EREFUSED && job->room.limit) {
+		job->no_room = true;
+		err = retain_too_large(job->session, job->room.damaged);
+	}
 	if (err)
 		return err;
 	strbuf_reset(&job->meta.modes);
-	modes_encode(&job->meta.modes, job->capture.scan->root);
+	modes_encode(&job->meta.modes, save_job_root(job));
 	return 0;
 }
 
 int save_job_commit(struct save_result *out, struct save_job *job)
 {
-	const struct save_opts *opts = job->opts;
-	const struct skip_list *skips = &job->capture.scan->skips;
+	const struct scan *scan = job->capture.scan;
 
 	memset(out, 0, sizeof(*out));
 	if (same_state(job)) {
@@ -332,20 +254,20 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		if (err)
 			return err;
 		/* Read again, or distrusted: not next time. */
-		capture_write_cache(&job->capture, &job->newest.commit);
+		if (scan)
+			capture_write_cache(&job->capture, &job->newest.commit);
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	}
-	for (size_t i = 0; i < skips->nr; i++)
-		skip_list_add(&job->meta.skips, skips->items[i].path, skips->items[i].why);
-	for (size_t i = 0; i < opts->states_nr; i++)
-		ckpt_meta_add_state(&job->meta, opts->states[i].key, opts->states[i].value,
-				    opts->states[i].len);
-	return create(out, job);
+	for (size_t i = 0; scan && i < scan->skips.nr; i++)
+		skip_list_add(&job->meta.skips, scan->skips.items[i].path, scan->skips.items[i].why);
+	return save_create(out, job);
 }
 
 void save_job_end(struct save_job *job)
 {
 	pack_free(job->pack);
+	extras_release(job);
+	strlist_release(&job->notes);
 	capture_release(&job->capture);
 	ckpt_meta_release(&job->meta);
 	ckpt_meta_release(&job->newest_meta);
@@ -363,11 +285,19 @@ static int take(struct save_result *out, struct save_job *job)
 		.no_limit = opts->force,
 		.progress = opts->progress,
 	};
-	int err = save_job_scan(job, &capture);
+	int err = extras_take(job);
 
+	if (!err && !opts->state_only)
+		err = save_job_scan(job, &capture);
 	if (err)
 		return err;
-	if (untouched(job))
+	if (opts->state_only) {
+		if (same_state(job))
+			return answer_newest(out, job, SAVE_UNCHANGED);
+		err = save_job_read(job);
+		return err ? err : save_job_commit(out, job);
+	}
+	if (!opts->amend && untouched(job))
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	err = save_job_read(job);
 	/* Something was moved under our eyes: where it is now was perhaps listed before. */
@@ -376,6 +306,8 @@ static int take(struct save_result *out, struct save_job *job)
 		if (!err)
 			err = save_job_read(job);
 	}
+	if (!err && opts->amend)
+		err = opts->amend(job, opts->amend_payload);
 	return err ? err : save_job_commit(out, job);
 }
 
@@ -384,7 +316,7 @@ int ckpt_save(struct save_result *out, struct session *session, const struct sav
 	double start = clock_monotonic();
 	struct save_job job = { 0 };
 	bool due = true;
-	int err = opts->force ? 0 : check_place(session);
+	int err = opts->force ? 0 : save_check_place(session);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
@@ -393,12 +325,17 @@ int ckpt_save(struct save_result *out, struct session *session, const struct sav
 	if (!err)
 		err = cadence_due(&due, job.store, opts, job.have_newest ? &job.newest : NULL);
 	if (!err && !due)
-		err = cadence_note(job.store, opts);
+		err = cadence_note(job.store, opts, false);
 	if (!err)
 		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
 	/* Not noted: one too many next time, never one too few. */
 	if (!err && due)
-		(void)cadence_note(job.store, opts);
+		(void)cadence_note(job.store, opts, true);
+	if (!err && due && out->have_record)
+		identity_check(&out->record.warnings, job.store, session->repo, &job.refs, true);
+	/* Nothing was taken, but the budget may have been made smaller. */
+	if (!err && out->outcome != SAVE_CREATED && session->settings.max_size)
+		retain_hold_budget(session, NULL);
 	save_job_end(&job);
 	if (session->store)
 		store_unlock(session->store);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/pool.h"
+#include "ops/stores.h"
 #include "store/store.h"
 #include "worktree/gitconfig.h"
 #include "worktree/repo.h"
@@ -47,11 +48,34 @@ static int find_worktree(struct session *session)
 	return 0;
 }
 
+/* The folder was moved, perhaps: its checkpoints are not lost, and nobody should think so. */
+static int no_store(struct session *session, unsigned flags)
+{
+	char *message = xstrdup(ckpt_error_last());
+	struct strbuf hint = STRBUF_INIT;
+	int err = 0;
+
+	if (stores_hint(&hint, session->home, session->worktree, !session->repo))
+		session->hint = strbuf_detach(&hint, NULL);
+	strbuf_release(&hint);
+	if (flags & SESSION_STORE && session->hint)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "no checkpoints of '%s' yet; %s",
+				     session->worktree, session->hint);
+	else if (flags & SESSION_STORE)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "%s", message);
+	free(message);
+	return err;
+}
+
 static int open_store(struct session *session, unsigned flags)
 {
-	int err = store_open(&session->store, session->worktree);
+	int err = flags & SESSION_NO_STORE ? 0 : store_open(&session->store, session->worktree);
 
-	return err == CKPT_ENOTFOUND && !(flags & SESSION_STORE) ? 0 : err;
+	if (err == CKPT_ECORRUPT && flags & SESSION_SAVE)
+		err = store_open_or_create(&session->store, session->worktree);
+	if (err && flags & SESSION_ANY)
+		return 0;
+	return err == CKPT_ENOTFOUND ? no_store(session, flags) : err;
 }
 
 int session_open(struct session *out, unsigned flags)
@@ -91,6 +115,7 @@ void session_close(struct session *session)
 	gitconfig_close(session->gitconfig);
 	store_close(session->store);
 	repo_free(session->repo);
+	free(session->hint);
 	free(session->worktree);
 	free(session->home);
 	free(session->cwd);

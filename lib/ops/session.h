@@ -24,10 +24,14 @@ struct session {
 	struct ckpt_settings settings;
 	struct store *store; /**< NULL: there is none yet */
 	unsigned threads;
+	char *hint; /**< a sentence about where this folder's checkpoints are instead, or NULL */
 };
 
 enum session_flags {
 	SESSION_STORE = 1 << 0, /**< fail with CKPT_ENOTFOUND if there is none */
+	SESSION_SAVE = 1 << 1,  /**< one that cannot be used is set aside, and a new one made */
+	SESSION_ANY = 1 << 2,   /**< one that cannot be used is none */
+	SESSION_NO_STORE = 1 << 3, /**< do not open it */
 };
 
 /** On failure nothing is left to be closed. */

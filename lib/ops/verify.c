@@ -2,10 +2,12 @@
 #include "ops/verify.h"
 
 #include "base/error.h"
+#include "ops/captures.h"
 #include "ops/session.h"
 #include "record/contents.h"
 #include "record/record.h"
 #include "record/snapshot.h"
+#include "store/objects.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -27,20 +29,36 @@ static int verify_tree(struct verify_result *out, struct session *session,
 	return err;
 }
 
+/* What hangs off the commit; small values are read with the metadata. */
+static int verify_extras(struct session *session, const struct ckpt_record *record)
+{
+	struct ckpt_meta meta;
+	int err = ckpt_meta_read(&meta, session->store, record, false);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < meta.states_nr && !err; i++) {
+		if (!meta.states[i].value)
+			err = objects_check(session->store, &meta.states[i].oid);
+		if (err && err != CKPT_ECANCELLED)
+			err = ckpt_error_prefix(err, "state key '%s'", meta.states[i].key);
+	}
+	if (!err)
+		err = captures_check(session, &meta.captures);
+	ckpt_meta_release(&meta);
+	return err;
+}
+
 int ckpt_verify(struct verify_result *out, struct session *session, const struct ref_item *ref)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
-	struct ckpt_meta meta;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	snprintf(out->id, sizeof(out->id), "%s", ref->id);
 	err = ckpt_record_read(&record, session->store, ref);
-	if (!err) {
-		err = ckpt_meta_read(&meta, session->store, &record, false);
-		if (!err)
-			ckpt_meta_release(&meta);
-	}
+	if (!err)
+		err = verify_extras(session, &record);
 	if (!err)
 		err = verify_tree(out, session, &record);
 	if (err && err != CKPT_ECANCELLED) {

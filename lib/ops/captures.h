@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_CAPTURES_H
+#define CKPT_OPS_CAPTURES_H
+
+#include "base/strlist.h"
+#include "ops/spool.h"
+#include "record/capturecfg.h"
+#include "record/record.h"
+
+struct save_job;
+struct session;
+
+/** Running the commands of captures; see capturecfg.h for what they are. */
+
+/** The captures that are configured for this worktree. */
+int captures_load(struct capture_defs *out, const struct session *session);
+
+/**
+ * Run the save command and keep what it prints. What it says on stderr is in
+ * the sentence if it fails, else it becomes a warning.
+ */
+int captures_save(struct spool *out, struct strlist *warnings, struct session *session,
+		  const struct capture_def *def);
+
+/** The same for the restore command, which gets the bytes of the capture. */
+int captures_replay(struct strlist *warnings, struct session *session,
+		    const struct capture_def *def, const struct ckpt_capture *capture);
+
+/** Read all bytes of the captures that are to be replayed: a command must not get wrong ones. */
+int captures_check(struct session *session, const struct ckpt_captures *captures);
+
+#endif

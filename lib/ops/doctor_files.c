@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/doctor_files.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/json.h"
+#include "ops/session.h"
+#include "ops/stage.h"
+#include "record/journal.h"
+#include "record/lookup.h"
+#include "record/lost.h"
+#include "store/objects.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- temporaries --- */
+
+static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char *name))
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	size_t nr = 0;
+
+	while (dir && (ent = readdir(dir)))
+		nr += wanted(ent->d_name);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return nr;
+}
+
+static bool is_temporary(const char *name)
+{
+	return !strncmp(name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX));
+}
+
+/* While another process works, they may be its own. */
+static bool in_use(struct store *store)
+{
+	int fd = openat(store->dirfd, "checkpoint/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool used = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+	if (fd >= 0)
+		close(fd);
+	return used;
+}
+
+void doctor_temporaries(struct doctor *doctor)
+{
+	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
+	size_t nr = 0;
+
+	if (in_use(doctor->store))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+		nr += count_names(doctor->store->dirfd, dirs[i], is_temporary);
+	if (nr)
+		problems_addf(doctor->out, doctor->fix,
+			      "%zu half-written %s left by a process that was killed%s", nr,
+			      nr == 1 ? "file was" : "files were", doctor->fix ? "; removed" : "");
+}
+
+/* --- marks and the branch that git log begins at --- */
+
+static bool names_commit(struct oid *out, struct store *store, const char *path)
+{
+	struct strbuf text = STRBUF_INIT;
+	bool ok = !fs_read_file(&text, store->dirfd, path) && text.len >= OID_HEX &&
+		  oid_parse(out, text.buf);
+
+	strbuf_release(&text);
+	return ok;
+}
+
+/* refs/pinned/<id> and the like name the commit of their checkpoint. */
+static int check_mark(struct doctor *doctor, const char *dir, const char *id, enum refs_mark mark,
+		      const struct ref_list *refs)
+{
+	char *path = xstrfmt("%s/%s", dir, id);
+	const struct ref_item *ref = NULL;
+	struct oid oid;
+	int err = 0;
+
+	for (size_t i = 0; i < refs->nr; i++)
+		if (!strcmp(refs->items[i].id, id))
+			ref = &refs->items[i];
+	if (!names_commit(&oid, doctor->store, path) || !ref || !oid_equal(&oid, &ref->commit)) {
+		/* That of a damaged one is all that is left of what the user said. */
+		bool keep = ref && oid_is_zero(&ref->commit);
+
+		if (doctor->fix && ref && !keep)
+			err = refs_set_mark(doctor->store, id, &ref->commit, mark);
+		else if (doctor->fix && !ref)
+			unlinkat(doctor->store->dirfd, path, 0);
+		if (!err && !keep)
+			problems_addf(doctor->out, doctor->fix,
+				      "'%s' does not belong to a checkpoint%s", path,
+				      !doctor->fix ? ""
+				      : ref	   ? "; it was made anew"
+						   : "; removed");
+	}
+	free(path);
+	return err;
+}
+
+static int check_marks(struct doctor *doctor, const struct ref_list *refs, const char *name,
+		       enum refs_mark mark)
+{
+	int fd = openat(doctor->store->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	int err = 0;
+
+	while (dir && !err && (ent = readdir(dir)))
+		if (refs_valid_id(ent->d_name))
+			err = check_mark(doctor, name, ent->d_name, mark, refs);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* Only a convenience, but stock git would complain of one that leads nowhere. */
+static void check_latest(struct doctor *doctor, const struct ref_list *refs)
+{
+	static const char name[] = "refs/heads/latest";
+	const struct oid *newest = NULL;
+	struct strbuf text = STRBUF_INIT;
+	struct oid oid;
+
+	for (size_t i = refs->nr; i-- && !newest;) {
+		strbuf_reset(&text);
+		if (!objects_read(&text, doctor->store, &refs->items[i].commit, OBJECT_COMMIT))
+			newest = &refs->items[i].commit;
+	}
+	strbuf_reset(&text);
+	if (!faccessat(doctor->store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) &&
+	    (!names_commit(&oid, doctor->store, name) ||
+	     objects_read(&text, doctor->store, &oid, OBJECT_COMMIT))) {
+		if (doctor->fix && newest)
+			refs_set_latest(doctor->store, newest);
+		else if (doctor->fix)
+			unlinkat(doctor->store->dirfd, name, 0);
+		problems_addf(doctor->out, doctor->fix, "'%s' leads to no checkpoint%s", name,
+			      doctor->fix ? "; it was made anew" : "");
+	}
+	strbuf_release(&text);
+}
+
+/* With --fix they have their refs again, and with those come their marks. */
+static int add_lost(struct ref_list *refs, struct doctor *doctor)
+{
+	struct ref_list lost = { 0 };
+	int err = doctor->fix ? 0 : lost_find(&lost, doctor->store, refs, false);
+
+	for (size_t i = 0; i < lost.nr; i++) {
+		if (oid_is_zero(&lost.items[i].commit))
+			continue;
+		ALLOC_GROW(refs->items, refs->nr + 1, refs->alloc);
+		refs->items[refs->nr++] = lost.items[i];
+	}
+	ref_list_release(&lost);
+	return err;
+}
+
+static int check_other_refs(struct doctor *doctor)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, doctor->store);
+
+	if (!err)
+		err = add_lost(&refs, doctor);
+	if (!err)
+		err = check_marks(doctor, &refs, "refs/pinned", REFS_PINNED);
+	if (!err)
+		err = check_marks(doctor, &refs, "refs/unpinned", REFS_UNPINNED);
+	if (!err)
+		check_latest(doctor, &refs);
+	ref_list_release(&refs);
+	return err;
+}
+
+/* --- the audit trail and the stack of undo --- */
+
+/* Copy the sound lines; the number of the others. */
+static size_t sound_lines(struct strbuf *out, const struct strbuf *text)
+{
+	size_t at = 0, bad = 0;
+
+	while (at < text->len) {
+		const char *line = text->buf + at, *end = memchr(line, '\n', text->len - at);
+		size_t len = end ? (size_t)(end - line) : text->len - at;
+		json_t *entry = json_loadb(line, len, 0, NULL);
+
+		if (json_is_object(entry)) {
+			strbuf_add(out, line, len);
+			strbuf_addch(out, '\n');
+		} else if (len) {
+			bad++;
+		}
+		json_decref(entry);
+		at += len + 1;
+	}
+	return bad;
+}
+
+static int check_log(struct doctor *doctor)
+{
+	static const char name[] = "checkpoint/log";
+	struct strbuf text = STRBUF_INIT, sound = STRBUF_INIT;
+	int err = 0;
+	size_t bad;
+
+	if (!fs_read_file(&text, doctor->store->dirfd, name)) {
+		bad = sound_lines(&sound, &text);
+		if (bad && doctor->fix)
+			err = fs_write_file(doctor->store->dirfd, name, sound.buf, sound.len, 0600,
+					    FS_DURABLE);
+		if (bad && !err)
+			problems_addf(doctor->out, doctor->fix,
+				      "%zu %s of the audit trail cannot be read%s", bad,
+				      bad == 1 ? "line" : "lines",
+				      doctor->fix ? "; the others were kept" : "");
+	}
+	strbuf_release(&text);
+	strbuf_release(&sound);
+	return err;
+}
+
+static void check_undo(struct doctor *doctor)
+{
+	static const char name[] = "checkpoint/undo";
+	struct strbuf text = STRBUF_INIT;
+	json_t *stack = NULL;
+
+	if (!fs_read_file(&text, doctor->store->dirfd, name)) {
+		stack = json_loadb(text.buf, text.len, 0, NULL);
+		if (!json_is_array(json_object_get(stack, "restores"))) {
+			if (doctor->fix)
+				unlinkat(doctor->store->dirfd, name, 0);
+			problems_addf(
+				doctor->out, doctor->fix,
+				"the list of restores that undo goes back through is damaged%s; "
+				"their safety checkpoints are there, see 'git checkpoint list'",
+				doctor->fix ? " and was removed" : "");
+		}
+		json_decref(stack);
+	}
+	strbuf_release(&text);
+}
+
+/* --- restores --- */
+
+/* The newest checkpoint that was taken before a restore, else the newest; NULL if there is none. */
+static char *safety_of(struct doctor *doctor)
+{
+	struct ckpt_records records;
+	char *id = NULL;
+
+	if (ckpt_records_read(&records, doctor->store))
+		return NULL;
+	for (size_t i = records.nr; i-- && !id;)
+		if (!strncmp(records.items[i].reason, "pre-restore-safety",
+			     strlen("pre-restore-safety")))
+			id = xstrdup(records.items[i].id);
+	if (!id && records.nr)
+		id = xstrdup(records.items[records.nr - 1].id);
+	ckpt_records_release(&records);
+	return id;
+}
+
+/* What is in the staging directories may be in no checkpoint: settle, not sweep. */
+static int settle_all(struct doctor *doctor)
+{
+	int rootfd = open(doctor->session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = opendir(doctor->session->worktree);
+	struct dirent *ent;
+	int err = rootfd < 0 || !dir
+			  ? ckpt_error_errno("unable to open '%s'", doctor->session->worktree)
+			  : 0;
+
+	while (dir && !err && (ent = readdir(dir))) {
+		struct strbuf rescued = STRBUF_INIT;
+
+		if (stage_is_name(ent->d_name))
+			err = stage_settle(&rescued, doctor->store, rootfd, ent->d_name);
+		if (!err && rescued.len)
+			problems_addf(doctor->out, true,
+				      "'%s' holds what the interrupted restore replaced and no "
+				      "checkpoint "
+				      "has; look at it",
+				      rescued.buf);
+		strbuf_release(&rescued);
+	}
+	if (dir)
+		closedir(dir);
+	if (rootfd >= 0)
+		close(rootfd);
+	return err;
+}
+
+static int check_journal(struct doctor *doctor)
+{
+	struct journal journal;
+	char *safety;
+	int err = journal_read(&journal, doctor->store);
+
+	if (!err) {
+		journal_release(&journal);
+		return 0;
+	}
+	if (err != CKPT_ECORRUPT)
+		return err == CKPT_ENOTFOUND ? 0 : err;
+	err = 0;
+	safety = safety_of(doctor);
+	if (!safety) {
+		problems_addf(
+			doctor->out, false,
+			"the journal of an interrupted restore is damaged, and no checkpoint is "
+			"left to go back to; look at the worktree, then remove "
+			"'%s/checkpoint/journal'",
+			doctor->store->path);
+		return 0;
+	}
+	if (doctor->fix) {
+		err = settle_all(doctor);
+		if (!err)
+			err = journal_remove(doctor->store);
+	}
+	if (!err)
+		problems_addf(doctor->out, doctor->fix,
+			      "the journal of an interrupted restore is damaged%s; the state "
+			      "before it is "
+			      "most likely '%s', 'git checkpoint restore' brings it back",
+			      doctor->fix ? " and was removed" : "", safety);
+	free(safety);
+	return err;
+}
+
+static void check_staging(struct doctor *doctor)
+{
+	size_t nr;
+
+	if (journal_exists(doctor->store) || (!doctor->fix && in_use(doctor->store)))
+		return;
+	nr = count_names(AT_FDCWD, doctor->session->worktree, stage_is_name);
+	if (!nr)
+		return;
+	if (doctor->fix)
+		stage_sweep(doctor->session->worktree);
+	problems_addf(doctor->out, doctor->fix,
+		      "a restore that was killed before it changed anything left %zu %s in the "
+		      "worktree%s",
+		      nr, nr == 1 ? "directory" : "directories", doctor->fix ? "; removed" : "");
+}
+
+int doctor_files(struct doctor *doctor)
+{
+	int err = check_other_refs(doctor);
+
+	if (!err)
+		err = check_log(doctor);
+	check_undo(doctor);
+	if (!err)
+		err = check_journal(doctor);
+	if (!err)
+		check_staging(doctor);
+	return err;
+}

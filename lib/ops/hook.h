@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_HOOK_H
+#define CKPT_OPS_HOOK_H
+
+#include "base/strlist.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hook_decision;
+
+/**
+ * Taking the checkpoint that a hook decided on, once for each command that the
+ * user gave, within the time that `hookTimeout` allows.
+ *
+ * Each git command has a mark, a small file named after its topmost process,
+ * which says what came of it. It is locked while a hook is at work; a hook
+ * that finds it locked waits, one that finds it done, given up, or left behind
+ * by a hook that was killed, leaves it at that. Marks lie in the store, in
+ * checkpoint/hooks/; where that cannot be written, or is not there yet, in a
+ * private directory in $XDG_RUNTIME_DIR or $TMPDIR. Those of processes that
+ * are gone are swept when a new one is made.
+ */
+enum hook_outcome {
+	HOOK_NOTHING, /**< none was needed, or it was said before what came of it */
+	HOOK_SAVED,
+	HOOK_FAILED,
+};
+
+struct hook_result {
+	enum hook_outcome outcome;
+	char *id;           /**< HOOK_SAVED */
+	uint64_t missing;   /**< HOOK_SAVED: paths that are not in it */
+	char *why;          /**< HOOK_FAILED: a sentence */
+	bool quiet;         /**< hookQuiet */
+	struct strlist mended; /**< sentences about what was wrong with the store */
+};
+
+/**
+ * Called from another thread if the work does not end although its time is
+ * over and it was told to stop: must end the process.
+ */
+typedef void (*hook_give_up_fn)(const char *why);
+
+/** Never fails: what went wrong is in `out`. The current directory is where git called the hook. */
+void hook_take(struct hook_result *out, const struct hook_decision *decision,
+	       hook_give_up_fn give_up);
+void hook_result_release(struct hook_result *result);
+
+#endif

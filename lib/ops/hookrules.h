@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_HOOKRULES_H
+#define CKPT_OPS_HOOKRULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct proc;
+struct proc_list;
+
+/**
+ * Whether a hook that git calls is a moment at which a checkpoint has to be
+ * taken, from what git is doing: a pure function, so that every row of what
+ * was measured can be tried.
+ *
+ * Three hooks come before the change:
+ *
+ * - `pre-rebase`, always, though with --autostash after the changes were put
+ *   aside (see autostash.h);
+ * - `reference-transaction` when it is prepared, for the few refs that are
+ *   written before the files are: ORIG_HEAD by `merge` and `am`, refs/stash by
+ *   `stash push`, refs/bisect/ by the steps of a bisection. All other commands
+ *   that write ORIG_HEAD do so when it is too late;
+ * - `fsmonitor`, which git asks whenever it reads the index. Here only the
+ *   command counts, that is the arguments of the git processes that this one
+ *   descends from.
+ */
+enum hook_event {
+	HOOK_EVENT_REBASE = 1 << 0,
+	HOOK_EVENT_MERGE = 1 << 1,
+	HOOK_EVENT_AM = 1 << 2,
+	HOOK_EVENT_STASH = 1 << 3,
+	HOOK_EVENT_BISECT = 1 << 4,
+	HOOK_EVENT_ALL = (1 << 5) - 1,
+};
+
+/** Add the events of a comma-separated list to `out`; unknown ones are passed over. */
+void hook_events_parse(unsigned *out, const char *list);
+
+struct hook_call {
+	const char *name;                 /**< "pre-rebase", "reference-transaction", "fsmonitor" */
+	const char *const *args;          /**< what git gives it */
+	size_t args_nr;
+	unsigned events;                  /**< enum hook_event; the fsmonitor hook does not ask */
+	const char *refs;                 /**< lines "<old> <new> <ref>"; may be NULL */
+	const char *reflog_action;        /**< GIT_REFLOG_ACTION, may be NULL */
+	const struct proc_list *ancestors; /**< of the hook; may be empty */
+};
+
+struct hook_decision {
+	bool act;
+	const char *command;   /**< "reset": for the reason `pre-reset`; static */
+	bool include_ignored;  /**< ignored files will go too */
+	bool autostash;        /**< changes may have been put aside already */
+	bool only_unborn;      /**< nothing to be done if HEAD names a commit */
+	const struct proc *top; /**< the topmost git, which all belongs to; NULL: not known */
+};
+
+/** True if the answer of hook_decide() could depend on `refs`: else they need not be read. */
+bool hook_wants_refs(const struct hook_call *call);
+
+void hook_decide(struct hook_decision *out, const struct hook_call *call);
+
+/* --- parts, for their tests --- */
+
+/** A git process: which command, and what stands behind it. */
+struct git_call {
+	const char *command; /**< "" if none is given */
+	char *const *args;
+	size_t nr;
+};
+
+/** False if `proc` is no git. Global options before the command are passed over. */
+bool hook_git_call(struct git_call *out, const struct proc *proc);
+
+#endif

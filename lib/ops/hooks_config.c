@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/hooks_config.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/quote.h"
+#include "base/spawn.h"
+#include "worktree/gitconfig.h"
+#include "worktree/repo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool hooks_config_supported(void)
+{
+	static const char *const argv[] = { "git", "--version", NULL };
+	struct strbuf out = STRBUF_INIT;
+	int major = 0, minor = 0;
+	bool supported;
+
+	supported = !spawn_capture(&out, NULL, argv) &&
+		    sscanf(out.buf, "git version %d.%d", &major, &minor) == 2 &&
+		    (major > 2 || (major == 2 && minor >= 54));
+	strbuf_release(&out);
+	return supported;
+}
+
+/* ---- values ---- */
+
+static char *shim_path(const struct repo *repo, const char *name)
+{
+	return xstrfmt("%s/" HOOKS_DIR "/%s", repo->commondir, name);
+}
+
+/*
+ * git hands these to a shell, with the arguments behind. A file that is not
+ * there, because the repository was moved, say, must not make git complain:
+ * the guard says that it does not know, a hook that all is well.
+ */
+static void guard_value(struct strbuf *out, const struct repo *repo)
+{
+	struct strbuf quoted = STRBUF_INIT;
+	char *path = shim_path(repo, "fsmonitor");
+
+	quote_shell(&quoted, path);
+	strbuf_addf(out, "test -r %s || exit 1; . %s", quoted.buf, quoted.buf);
+	strbuf_release(&quoted);
+	free(path);
+}
+
+static void hook_value(struct strbuf *out, const struct repo *repo, const char *name)
+{
+	struct strbuf quoted = STRBUF_INIT;
+	char *path = shim_path(repo, name);
+
+	quote_shell(&quoted, path);
+	strbuf_addf(out, "test -x %s || exit 0; %s", quoted.buf, quoted.buf);
+	strbuf_release(&quoted);
+	free(path);
+}
+
+/* A value of ours, wherever the repository was when it was written. */
+static bool is_guard_value(const char *value)
+{
+	return !strncmp(value, "test -r ", 8) && strstr(value, "/" HOOKS_DIR "/fsmonitor");
+}
+
+static bool is_true(const char *value)
+{
+	return !strcasecmp(value, "true") || !strcasecmp(value, "yes") ||
+	       !strcasecmp(value, "on") || !strcmp(value, "1");
+}
+
+static bool is_false(const char *value)
+{
+	return !*value || !strcasecmp(value, "false") || !strcasecmp(value, "no") ||
+	       !strcasecmp(value, "off") || !strcmp(value, "0");
+}
+
+/* ---- planning ---- */
+
+static char *config_path(const struct repo *repo)
+{
+	char *path = xstrfmt("%s/config", repo->commondir), *real = realpath(path, NULL);
+
+	if (!real)
+		return path;
+	free(path);
+	return real;
+}
+
+static int read_config(struct strbuf *out, const struct repo *repo)
+{
+	char *path = config_path(repo);
+	int err = fs_read_linked(out, path);
+
+	free(path);
+	return err;
+}
+
+int hooks_config_undone(struct strbuf *text_out, const struct hooks_record *record,
+			const struct repo *repo)
+{
+	int err = read_config(text_out, repo);
+
+	for (size_t i = record->edits_nr; i-- && !err;)
+		configedit_undo(text_out, &record->edits[i]);
+	return err;
+}
+
+static void set(struct strbuf *text, struct hooks_record *record, const char *section,
+		const char *key, const char *value)
+{
+	configedit_set(text, hooks_record_edit(record), section, key, value);
+}
+
+/* The value without us: the repository's own, else the user's. */
+static bool value_before(struct strbuf *out, const struct strbuf *text,
+			 const struct gitconfig *config, const char *key)
+{
+	char *lower = xstrfmt("core.%s", key);
+	const char *value = NULL;
+	bool found = configedit_get(out, text, "core", key);
+
+	for (char *p = lower; *p; p++)
+		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+	if (!found)
+		value = gitconfig_get(config, lower, GITCONFIG_GLOBAL);
+	if (value)
+		strbuf_addstr(out, value);
+	free(lower);
+	return found || value;
+}
+
+/* "~/" at the beginning is git's to expand, not the shell's. */
+static char *expand_home(const char *value)
+{
+	const char *home = getenv("HOME");
+
+	return !strncmp(value, "~/", 2) && home ? xstrfmt("%s%s", home, value + 1) : xstrdup(value);
+}
+
+static void plan_guard(struct strbuf *text, struct hooks_record *record, const struct repo *repo,
+		       const struct gitconfig *config, struct strlist *notes)
+{
+	struct strbuf value = STRBUF_INIT, version = STRBUF_INIT, before = STRBUF_INIT;
+	bool taken = value_before(&before, text, config, "fsmonitor");
+
+	free(record->chain);
+	record->chain = NULL;
+	if (taken && is_true(before.buf)) {
+		strlist_add(notes, "the guard is not installed: core.fsmonitor is 'true', git's "
+				   "own daemon is asked there");
+		record->guard = false;
+		goto out;
+	}
+	guard_value(&value, repo);
+	if (taken && !is_false(before.buf) && !is_guard_value(before.buf))
+		record->chain = expand_home(before.buf);
+	set(text, record, "core", "fsmonitor", value.buf);
+	/* Which version a program of somebody else's speaks is theirs to say. */
+	value_before(&version, text, config, "fsmonitorHookVersion");
+	if (!record->chain && strcmp(version.buf, "2"))
+		set(text, record, "core", "fsmonitorHookVersion", "2");
+out:
+	strbuf_release(&before);
+	strbuf_release(&version);
+	strbuf_release(&value);
+}
+
+static void plan_hook(struct strbuf *text, struct hooks_record *record, const struct repo *repo,
+		      const char *name)
+{
+	char *section = xstrfmt("hook.checkpoint-%s", name);
+	struct strbuf value = STRBUF_INIT;
+
+	hook_value(&value, repo, name);
+	set(text, record, section, "event", name);
+	set(text, record, section, "command", value.buf);
+	strbuf_release(&value);
+	free(section);
+}
+
+int hooks_config_plan(struct strbuf *text_out, struct hooks_record *record,
+		      const struct repo *repo, const struct gitconfig *config,
+		      const char *const names[], struct strlist *notes)
+{
+	int err = hooks_config_undone(text_out, record, repo);
+
+	if (err)
+		return err;
+	if (record->guard)
+		plan_guard(text_out, record, repo, config, notes);
+	for (size_t i = 0; record->config_hooks && names[i]; i++)
+		plan_hook(text_out, record, repo, names[i]);
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static bool same_inode(const char *a, const char *b)
+{
+	struct stat one, two;
+
+	return !lstat(a, &one) && !lstat(b, &two) && one.st_dev == two.st_dev &&
+	       one.st_ino == two.st_ino;
+}
+
+/*
+ * git's lock is a file that must not be there yet and that becomes the new
+ * one. It is made whole under a name of ours, so that one that a killed
+ * process of ours left can be told from git's.
+ */
+static int swap_config(const char *path, const char *lock, const char *new, mode_t mode,
+		       const struct strbuf *text)
+{
+	int err;
+
+	if (same_inode(lock, new))
+		unlink(lock);
+	err = fs_write_file(AT_FDCWD, new, text->buf, text->len, mode, FS_DURABLE);
+	if (err)
+		return err;
+	if (link(new, lock) < 0)
+		err = errno == EEXIST ?
+			      ckpt_error_set(CKPT_ERROR, "'%s' is there: another git process "
+					     "changes the configuration, or was killed", lock) :
+			      ckpt_error_errno("unable to create '%s'", lock);
+	else if (rename(lock, path) < 0)
+		err = ckpt_error_errno("unable to put '%s' in place", path);
+	unlink(new);
+	return err;
+}
+
+int hooks_config_write(const struct strbuf *text, const struct repo *repo)
+{
+	char *path = config_path(repo), *lock = xstrfmt("%s.lock", path);
+	char *new = xstrfmt("%s/" HOOKS_DIR "/config.new", repo->commondir);
+	struct strbuf now = STRBUF_INIT;
+	struct stat st;
+	int err = fs_read_linked(&now, path);
+
+	if (err)
+		goto out;
+	if (same_inode(lock, new))
+		unlink(lock);
+	unlink(new);
+	if (now.len == text->len && !memcmp(now.buf, text->buf, now.len))
+		goto out;
+	if (stat(path, &st) < 0)
+		err = ckpt_error_errno("unable to look at '%s'", path);
+	else
+		err = swap_config(path, lock, new, st.st_mode & 07777, text);
+out:
+	strbuf_release(&now);
+	free(new);
+	free(lock);
+	free(path);
+	return err;
+}
+
+/* ---- status ---- */
+
+static bool shim_there(const struct repo *repo, const char *name)
+{
+	char *path = shim_path(repo, name);
+	bool there = !access(path, X_OK);
+
+	free(path);
+	return there;
+}
+
+static enum hooks_state state_of(const char *value, const char *wanted, bool moved, bool shim,
+				 const char **why_out)
+{
+	if (!value) {
+		*why_out = "it was taken out of the configuration";
+		return HOOKS_MISSING;
+	}
+	if (moved) {
+		*why_out = "the repository was moved";
+		return HOOKS_NOT_RUN;
+	}
+	if (strcmp(value, wanted)) {
+		*why_out = "the configuration names another program";
+		return HOOKS_DISPLACED;
+	}
+	if (!shim) {
+		*why_out = "its file in .git/" HOOKS_DIR " is gone";
+		return HOOKS_NOT_RUN;
+	}
+	*why_out = "";
+	return HOOKS_RUNS;
+}
+
+enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
+					  const char **why_out)
+{
+	const char *value = gitconfig_get(config, "core.fsmonitor", GITCONFIG_LOCAL);
+	struct strbuf wanted = STRBUF_INIT;
+	enum hooks_state state;
+
+	guard_value(&wanted, repo);
+	state = state_of(value, wanted.buf,
+			 value && strcmp(value, wanted.buf) && is_guard_value(value),
+			 shim_there(repo, "fsmonitor"), why_out);
+	strbuf_release(&wanted);
+	return state;
+}
+
+enum hooks_state hooks_config_hook_state(const struct repo *repo, const struct gitconfig *config,
+					 const char *name, const char **why_out)
+{
+	char *key = xstrfmt("hook.checkpoint-%s.command", name);
+	const char *value = gitconfig_get(config, key, GITCONFIG_LOCAL);
+	struct strbuf wanted = STRBUF_INIT;
+	enum hooks_state state;
+
+	hook_value(&wanted, repo, name);
+	state = state_of(value, wanted.buf, false, shim_there(repo, name), why_out);
+	if (state == HOOKS_RUNS && !hooks_config_supported()) {
+		state = HOOKS_NOT_RUN;
+		*why_out = "this git knows no hooks in its configuration";
+	}
+	strbuf_release(&wanted);
+	free(key);
+	return state;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_OPS_HOOKS_CONFIG_H
+#define CKPT_OPS_HOOKS_CONFIG_H
+
+#include "base/strlist.h"
+#include "ops/hooks.h"
+#include "ops/hooks_record.h"
+
+struct gitconfig;
+struct repo;
+
+/** The hooks' part of the repository's configuration: the guard, and hooks of git 2.54. */
+
+/** True if this machine's git runs hooks that are in the configuration. */
+bool hooks_config_supported(void);
+
+/**
+ * The configuration as it shall be, from the record's choices. What has to be
+ * changed for it is added to `record->edits`: until it is in place, a record
+ * with the old and the new ones can undo both. `record->chain` becomes the
+ * program that is asked after ours. If the guard cannot be had, `record->guard`
+ * is taken back and a note says why.
+ */
+int hooks_config_plan(struct strbuf *text_out, struct hooks_record *record,
+		      const struct repo *repo, const struct gitconfig *config,
+		      const char *const names[], struct strlist *notes);
+
+/** The configuration without what the record says was changed. */
+int hooks_config_undone(struct strbuf *text_out, const struct hooks_record *record,
+			const struct repo *repo);
+
+/** Put it in place with git's own lock, if it is another one. */
+int hooks_config_write(const struct strbuf *text, const struct repo *repo);
+
+/** Whether git asks the guard; a reason in `why_out` if not (a constant). */
+enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
+					  const char **why_out);
+
+/** The same for a hook of the configuration. */
+enum hooks_state hooks_config_hook_state(const struct repo *repo, const struct gitconfig *config,
+					 const char *name, const char **why_out);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/restore_run.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "ops/session.h"
+#include "record/journal.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int restore_begin_journal(struct restore *r, const char *safety)
+{
+	struct journal journal = { 0 };
+	char *staging;
+	int err;
+
+	/* Whatever settles an interrupted restore: its two ends stay those it had. */
+	if (r->opts->interrupted) {
+		err = journal_read(&journal, r->session->store);
+		if (err)
+			return err;
+		staging = xstrfmt("%s %s", journal.staging, r->stage.name ? r->stage.name : "");
+		free(journal.staging);
+		journal.staging = staging;
+		err = journal_write(&journal, r->session->store);
+		journal_release(&journal);
+		return err;
+	}
+	snprintf(journal.target, sizeof(journal.target), "%s", r->opts->target->id);
+	snprintf(journal.safety, sizeof(journal.safety), "%s", safety);
+	journal.kind = xstrdup(r->opts->kind);
+	journal.staging = xstrdup(r->stage.name ? r->stage.name : "");
+	journal.reason = xstrdup(r->opts->reason ? r->opts->reason : "");
+	strlist_extend(&journal.paths, r->opts->paths);
+	journal.no_delete = r->opts->no_delete;
+	err = journal_write(&journal, r->session->store);
+	journal_release(&journal);
+	return err;
+}
+
+int restore_note_replay(struct restore *r)
+{
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (err)
+		return err;
+	journal.replaying = true;
+	err = journal_write(&journal, r->session->store);
+	journal_release(&journal);
+	return err;
+}
+
+/*
+ * Move on the stack that undo and redo walk. Done again after an interruption,
+ * so what stands there already is not put there twice.
+ */
+int restore_note(struct restore *r, const char *safety)
+{
+	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
+	struct undo_stack stack;
+	struct undo_entry *entry;
+	int err;
+
+	undo_read(&stack, r->session->store);
+	if (!strcmp(r->opts->kind, "undo")) {
+		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		if (entry && !strcmp(entry->before, r->opts->target->id)) {
+			snprintf(entry->after, sizeof(entry->after), "%s", before);
+			stack.done--;
+		}
+	} else if (!strcmp(r->opts->kind, "redo")) {
+		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
+		if (entry && !strcmp(entry->after, r->opts->target->id)) {
+			snprintf(entry->before, sizeof(entry->before), "%s", before);
+			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
+			stack.done++;
+		}
+	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
+		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
+			undo_push(&stack, before, r->opts->target->id, &r->scope);
+	}
+	err = undo_write(&stack, r->session->store);
+	undo_release(&stack);
+	return err;
+}
+
+/* What interrupted restores had prepared, and what they had displaced. */
+int restore_settle_staging(struct restore_result *out, struct restore *r)
+{
+	DIR *dir = opendir(r->session->worktree);
+	struct strbuf rescued = STRBUF_INIT;
+	struct journal journal;
+	struct dirent *ent;
+	int err = journal_read(&journal, r->session->store);
+
+	while (dir && !err && (ent = readdir(dir))) {
+		if (!stage_is_name(ent->d_name))
+			continue;
+		/* One that the journal does not know was never used, perhaps not even filled. */
+		if (!strstr(journal.staging, ent->d_name)) {
+			err = fs_remove_tree(dirfd(dir), ent->d_name);
+			continue;
+		}
+		strbuf_reset(&rescued);
+		err = stage_settle(&rescued, r->session->store, dirfd(dir), ent->d_name);
+		if (!err && rescued.len) {
+			strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
+						     "instant of the interruption)",
+				     rescued.buf);
+			out->incomplete = true;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	journal_release(&journal);
+	strbuf_release(&rescued);
+	return err;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/stock.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "ops/flow_files.h"
+#include "ops/hold.h"
+#include "ops/reclaim.h"
+#include "ops/session.h"
+#include "record/journal.h"
+#include "store/packs.h"
+#include "store/reach.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PACK_EXTRA = 5200 }; /* what a pack takes beside its objects */
+
+void stock_release(struct stock *stock)
+{
+	ckpt_records_release(&stock->records);
+	evict_plan_release(&stock->plan);
+	free(stock->items);
+	free(stock->bytes);
+}
+
+int stock_journal(struct strlist *out, struct session *session)
+{
+	struct journal journal;
+	int err = journal_read(&journal, session->store);
+
+	if (err)
+		return err == CKPT_ENOTFOUND ? 0 : CKPT_ERROR;
+	strlist_add(out, journal.target);
+	strlist_add(out, journal.safety);
+	journal_release(&journal);
+	return 0;
+}
+
+/* The next undo and redo lead to `next_out`, the other ones to `later_out`. */
+static void add_undo(struct strlist *next_out, struct strlist *later_out, struct store *store)
+{
+	struct undo_stack stack;
+
+	undo_read(&stack, store);
+	for (size_t i = 0; i < stack.nr; i++) {
+		struct strlist *out = i + 1 == stack.done || i == stack.done ? next_out : later_out;
+
+		strlist_add(out, stack.items[i].before);
+		strlist_add(out, stack.items[i].restored);
+		strlist_add(out, stack.items[i].after);
+	}
+	undo_release(&stack);
+}
+
+/* What the live workflow may have to go back to does not even count, as if it were pinned. */
+static void mark_flow(struct stock *stock)
+{
+	struct strlist named = STRLIST_INIT;
+	/* Of a workflow that cannot be read any of its checkpoints may be needed. */
+	bool all = flow_checkpoints(&named, stock->session->store) != 0;
+
+	for (size_t i = 0; i < stock->records.nr; i++) {
+		const struct ckpt_record *record = &stock->records.items[i];
+
+		if (strlist_has(&named, record->id) || (all && !strcmp(record->source, "flow")))
+			stock->items[i].pinned = true;
+	}
+	strlist_release(&named);
+}
+
+static void mark_exempt(struct stock *stock, const struct strlist *keep)
+{
+	struct strlist needed = STRLIST_INIT, later = STRLIST_INIT;
+	bool whole = stock->fresh && !stock->fresh->scope.nr;
+	/* Of a restore that cannot be read anything may be needed. */
+	bool all = stock_journal(&needed, stock->session) != 0;
+
+	add_undo(&needed, &later, stock->session->store);
+	hold_list(&needed, stock->session->store);
+	for (size_t i = stock->records.nr; i--;) {
+		const struct ckpt_record *record = &stock->records.items[i];
+
+		stock->items[i].exempt = all || strlist_has(&needed, record->id) ||
+					 (keep && strlist_has(keep, record->id));
+		stock->items[i].reserved = strlist_has(&later, record->id);
+		/* One of a few paths is no substitute for one of all. */
+		if (!whole && !record->scope.nr) {
+			whole = true;
+			stock->items[i].exempt |= i + 1 < stock->nr;
+		}
+	}
+	strlist_release(&needed);
+	strlist_release(&later);
+}
+
+static void add_item(struct stock *stock, const struct ckpt_record *record)
+{
+	stock->items[stock->nr++] = (struct evict_item){
+		.created_at = record->created_at,
+		.expiry = record->expiry,
+		.pinned = record->pinned,
+	};
+}
+
+int stock_open(struct stock *stock, struct session *session, const struct evict_rules *rules,
+	       const struct strlist *keep, const struct ckpt_record *fresh)
+{
+	int err;
+
+	memset(stock, 0, sizeof(*stock));
+	stock->session = session;
+	stock->rules = *rules;
+	stock->now = clock_now();
+	stock->fresh = fresh;
+	err = ckpt_records_read(&stock->records, session->store);
+	if (err)
+		return err;
+	stock->items = xcalloc(stock->records.nr + 1, sizeof(*stock->items));
+	for (size_t i = 0; i < stock->records.nr; i++)
+		add_item(stock, &stock->records.items[i]);
+	if (fresh)
+		add_item(stock, fresh);
+	mark_exempt(stock, keep);
+	mark_flow(stock);
+	evict_plan(&stock->plan, stock->items, stock->nr, rules, stock->now);
+	return 0;
+}
+
+/* --- what it would give back --- */
+
+static bool in_plan(const struct stock *stock, const char *id)
+{
+	for (size_t i = 0; i < stock->plan.nr; i++)
+		if (!strcmp(stock->records.items[stock->plan.items[i].item].id, id))
+			return true;
+	return false;
+}
+
+/* The newest, if nothing else speaks for it once there is a newer one. */
+static const struct ckpt_record *lonely_newest(const struct stock *stock)
+{
+	size_t last = stock->records.nr - 1;
+
+	if (stock->fresh || !stock->records.nr || stock->items[last].exempt ||
+	    stock->items[last].pinned)
+		return NULL;
+	return &stock->records.items[last];
+}
+
+/* All that stays, damaged ones and what is no checkpoint's included. */
+static int add_staying(struct stock *stock, struct reach *reach)
+{
+	const struct ckpt_record *newest = lonely_newest(stock);
+	struct ref_list refs;
+	int err = refs_list(&refs, stock->session->store);
+
+	if (err)
+		return err;
+	if (stock->fresh)
+		err = reach_add(reach, &stock->fresh->commit, 0);
+	for (size_t i = 0; i < refs.nr && !err; i++) {
+		if (oid_is_zero(&refs.items[i].commit))
+			stock->known = false;
+		else if (!in_plan(stock, refs.items[i].id) &&
+			 !(newest && !strcmp(newest->id, refs.items[i].id)))
+			err = reach_add(reach, &refs.items[i].commit, 0);
+	}
+	ref_list_release(&refs);
+	if (!err && newest)
+		err = reach_add(reach, &newest->commit, 1);
+	return err ? err : reclaim_add_others(reach, stock->session, 0);
+}
+
+/* Owners: 0 stays, 1 is the newest, the plan follows. */
+int stock_weigh(struct stock *stock)
+{
+	struct store *store = stock->session->store;
+	struct reach *reach = reach_new(store);
+	uint64_t sum, packs = fs_disk_usage(store->dirfd, "objects/pack");
+	size_t nr = stock->plan.nr;
+	int err;
+
+	stock->known = true;
+	err = add_staying(stock, reach);
+	for (size_t i = nr; i-- && !err;)
+		err = reach_add(reach, &stock->records.items[stock->plan.items[i].item].commit,
+				(uint32_t)i + 2);
+	if (!err) {
+		stock->known = stock->known && !reach_damaged(reach);
+		stock->bytes = xcalloc(nr ? nr : 1, sizeof(*stock->bytes));
+		stock->newest = lonely_newest(stock) ? reach_bytes(reach, 1) : 0;
+		sum = reach_bytes(reach, 0) + stock->newest;
+		for (size_t i = 0; i < nr; i++)
+			sum += stock->bytes[i] = reach_bytes(reach, (uint32_t)i + 2);
+		/* Each takes its place in an index, and each file has a head and an end. */
+		sum += reach_count(reach) * 32 + packs_count(store->packs) * PACK_EXTRA;
+		stock->garbage = packs > sum ? packs - sum : 0;
+	}
+	reach_free(reach);
+	return err;
+}
+
+uint64_t stock_spare(const struct stock *stock)
+{
+	uint64_t sum = stock->garbage;
+
+	for (size_t i = 0; i < stock->plan.nr; i++)
+		sum += stock->bytes[i];
+	return sum;
+}
