@@ -9,19 +9,29 @@
  *
  * lib/cmd/       one file a command: options, argument checks, one call, output
  *   cmd          what all commands begin with
- *   save list show diff status verify log config
+ *   save list show diff status verify log config prune gc doctor stores relink
+ *   pin          also unpin and drop
+ *   hooks hook   putting hooks in place; what they call
  *   restore      also undo and redo
+ *   run          a command between a checkpoint and its verification
+ *   flow         workflows that survive interruption
  * lib/ui/        what people and programs see
- *   options      command lines from tables, -h, data for completion
+ *   options      command lines from tables, -h
+ *   complete     what the completions of the shells ask for
  *   report       failures, exit statuses, JSON that several commands share
+ *   sink         where a JSON answer goes that is not for stdout
  *   changes      a difference as patch, histogram, names or JSON
  *   restored     the plan of a restore and what came of it
+ *   flowing      where a workflow is
+ *   ran          what came of a command that was run
  *   patch diffstat table     one file's patch, the histogram, aligned columns
  *   term pager progress prompt    colour and width, the pager, the progress line, yes or no
  * lib/ops/       what commands do
  *   session      which worktree, which settings, which store
  *   capture      the present state of the worktree, scanned and read
  *   save         a checkpoint from a capture; newid, cadence, warnings for it
+ *   save_create save_room    the record and its ref; what it takes of the budget
+ *   extras captures spool    what is saved beside files; running commands for it; bytes on their way
  *   compare      what differs between two trees
  *   diff         compare for checkpoints and worktree, with contents
  *   list verify  all checkpoints; whether one is sound
@@ -30,8 +40,25 @@
  *   protect survey           what must stay; what is in the way
  *   stage apply  new contents beside the user's files; putting them in place
  *   restore_verify restore_check    whether it came out right: state hashes of what it was about
- *   restore_warn what the user should know of it
+ *   restore_captures         what is replayed behind the files
+ *   restore_journal restore_warn    what is left when it is killed; what the user should know of it
  *   undo         undo, redo, --continue and --abort as restores
+ *   run hold     a command as if we were not there; checkpoints that must stay meanwhile
+ *   flow flow_resume         a workflow moves on; goes on after an interruption
+ *   flow_decide  what may happen to it, and where it goes on, from its state
+ *   flow_files flow_mirror flow_archive    its files, their copy elsewhere, those put away
+ *   evict stock  which checkpoints have to go, from rules; what there is and what it gives back
+ *   retain drop  letting them go: by rules, for room, by name
+ *   reclaim gc   the bytes of what is not needed any more; packing tightly
+ *   doctor doctor_files      what is wrong with a store
+ *   salvage      checkpoints out of a store that was set aside
+ *   stores relink            all stores; adopting one after its folder moved
+ *   hooks hooks_status       putting hooks and the guard in place, removing them, whether they run
+ *   hooks_place hooks_config one hook file; the repository's configuration
+ *   hooks_shim hooks_record  what is put there; what was there before
+ *   hook hookrules           what a hook does; whether it has to, from what git is doing
+ *   autostash    the state before git put changes aside
+ *   agents agent_entry agent_json    entries in the settings of coding agents
  * lib/record/    what a checkpoint is
  *   record meta  checkpoint <-> commits
  *   modes        permission bits that a git tree cannot hold
@@ -40,12 +67,17 @@
  *   lookup       from the names that people type to records
  *   manifest audit           the list for people, the audit trail
  *   journal      an interrupted restore, the stack of undo
+ *   lost identity            refs that disappeared; which directory a store belongs to
  *   settings setting_value inifile    the table of settings and its sources
+ *   capturecfg   which captures are configured
+ *   flowstate flowparse      where a workflow is, as text and as structures
  * lib/store/     the shadow repository
  *   store layout open, create, lock; the files of a new one
  *   objects refs reading objects; one ref for each checkpoint
- *   pack_write pack_verify pack_index    one pack for each save
- *   packs        reading them
+ *   pack_write pack_stream pack_verify pack_index    one pack for each save
+ *   packs packs_read packs_list delta    reading them
+ *   reach repack which objects are needed; packs without the others
+ *   health rescue            a store's own files, mended on every open; what is left of packs
  *   ingest trees files of a scan into a pack; trees of directories
  *   oidset       a set of object names
  * lib/worktree/  the user's files and the project's repository, read only
@@ -56,15 +88,17 @@
  *   tree         a directory tree in memory
  *   beneath      opening files without leaving the root
  *   repo repo_state gitfile gitindex indexfile gitconfig    the project's repository
+ *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc strbuf strlist arena path pathset quote units clock json
- *   hash oid crc fsio pool spawn env cancel giterr
+ *   hash oid crc fsio pool spawn command env cancel giterr procs jsonedit jsonedit_check tomledit
  */
 
 #include "base/cancel.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "cmd/cmd.h"
+#include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/report.h"
 
@@ -79,11 +113,20 @@ static const struct cmd commands[] = {
 	{ "show", cmd_show, &cmd_show_spec },	    { "diff", cmd_diff, &cmd_diff_spec },
 	{ "status", cmd_status, &cmd_status_spec }, { "restore", cmd_restore, &cmd_restore_spec },
 	{ "undo", cmd_undo, &cmd_undo_spec },	    { "redo", cmd_redo, &cmd_redo_spec },
-	{ "verify", cmd_verify, &cmd_verify_spec }, { "log", cmd_log, &cmd_log_spec },
+	{ "run", cmd_run, &cmd_run_spec },	    { "verify", cmd_verify, &cmd_verify_spec },
+	{ "log", cmd_log, &cmd_log_spec },
+	{ "pin", cmd_pin, &cmd_pin_spec },	    { "unpin", cmd_unpin, &cmd_unpin_spec },
+	{ "drop", cmd_drop, &cmd_drop_spec },	    { "prune", cmd_prune, &cmd_prune_spec },
+	{ "gc", cmd_gc, &cmd_gc_spec },		    { "doctor", cmd_doctor, &cmd_doctor_spec },
+	{ "stores", cmd_stores, &cmd_stores_spec }, { "relink", cmd_relink, &cmd_relink_spec },
+	{ "hooks", cmd_hooks, &cmd_hooks_spec },    { "flow", cmd_flow, &cmd_flow_spec },
 	{ "config", cmd_config, &cmd_config_spec },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+/* Not for people: what the hooks call. */
+static const struct cmd internal = { "hook", cmd_hook, &cmd_hook_spec };
 
 static void usage(FILE *out)
 {
@@ -99,19 +142,23 @@ static const struct cmd *find(const char *name)
 	for (int i = 0; i < COMMANDS; i++)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
-	return NULL;
+	return strcmp(internal.name, name) ? NULL : &internal;
 }
 
 /* For the completions, which ask the program so that they never fall behind it. */
-static int complete(const char *name)
+static int complete(const char *what, char *const *words, int nr)
 {
-	const struct cmd *cmd = name ? find(name) : NULL;
+	const struct cmd *cmd = nr ? find(words[0]) : NULL;
 
-	for (int i = 0; i < COMMANDS && !name; i++)
+	for (int i = 0; i < COMMANDS && !nr; i++)
 		printf("%s\t%s\n", commands[i].name, commands[i].spec->summary);
-	if (cmd)
-		opt_complete(cmd->spec);
-	return report_done(name && !cmd ? EXIT_USAGE : EXIT_DONE);
+	if (cmd && !strcmp(what, "--list-opts"))
+		complete_options(cmd->spec, nr > 1 ? words[1] : NULL);
+	else if (cmd && !strcmp(what, "--list-verbs"))
+		complete_verbs(cmd->spec);
+	else if (cmd && nr > 1)
+		complete_values(cmd->spec, words[1], nr > 2 ? words[2] : "");
+	return report_done(nr && !cmd ? EXIT_USAGE : EXIT_DONE);
 }
 
 static int bad_usage(const char *message, const char *word)
@@ -129,7 +176,7 @@ static void occupy_standard_streams(void)
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDONLY);
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
@@ -157,9 +204,11 @@ int main(int argc, char **argv)
 			printf("git-checkpoint version %s\n", CKPT_VERSION);
 			return report_done(EXIT_DONE);
 		} else if (!strcmp(argv[i], "--list-cmds")) {
-			return complete(NULL);
-		} else if (!strcmp(argv[i], "--list-opts") && i + 1 < argc) {
-			return complete(argv[i + 1]);
+			return complete(argv[i], NULL, 0);
+		} else if (i + 1 < argc && (!strcmp(argv[i], "--list-opts") ||
+					    !strcmp(argv[i], "--list-verbs") ||
+					    !strcmp(argv[i], "--list-values"))) {
+			return complete(argv[i], argv + i + 1, argc - i - 1);
 		} else if (!strcmp(argv[i], "--json")) {
 			json = true;
 		} else {

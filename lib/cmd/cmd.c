@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "ops/session.h"
 #include "record/journal.h"
+#include "store/store.h"
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/term.h"
@@ -31,7 +32,12 @@ int cmd_session_open(struct session *out, unsigned flags)
 	term_set_color(out->settings.color);
 	term_progress_setup(out->settings.progress, opt_common.quiet || opt_common.json);
 	report_warnings(&out->settings.warnings);
-	if (out->store && journal_exists(out->store))
+	/* Also for those who want to hear little: something happened to the only copy. */
+	for (size_t i = 0; out->store && i < out->store->mended.nr; i++)
+		fprintf(stderr, "warning: %s\n", out->store->mended.items[i]);
+	if (out->hint && !opt_common.quiet)
+		fprintf(stderr, "warning: %s\n", out->hint);
+	if (out->store && journal_is_left(out->store))
 		fprintf(stderr, "warning: a restore was interrupted; 'git checkpoint restore --continue' "
 				"finishes it, '--abort' goes back\n");
 	return 0;

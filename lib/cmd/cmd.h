@@ -18,7 +18,9 @@ struct cmd {
 
 extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_diff_spec,
 	cmd_status_spec, cmd_log_spec, cmd_config_spec, cmd_restore_spec, cmd_undo_spec,
-	cmd_redo_spec, cmd_verify_spec;
+	cmd_redo_spec, cmd_run_spec, cmd_verify_spec, cmd_pin_spec, cmd_unpin_spec, cmd_drop_spec,
+	cmd_prune_spec, cmd_gc_spec, cmd_doctor_spec, cmd_stores_spec, cmd_relink_spec,
+	cmd_hooks_spec, cmd_hook_spec, cmd_flow_spec;
 
 int cmd_save(int argc, char **argv);
 int cmd_list(int argc, char **argv);
@@ -29,8 +31,20 @@ int cmd_log(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
 int cmd_undo(int argc, char **argv);
 int cmd_redo(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_config(int argc, char **argv);
+int cmd_pin(int argc, char **argv);
+int cmd_unpin(int argc, char **argv);
+int cmd_drop(int argc, char **argv);
+int cmd_prune(int argc, char **argv);
+int cmd_gc(int argc, char **argv);
+int cmd_hooks(int argc, char **argv);
+int cmd_hook(int argc, char **argv);
+int cmd_flow(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_stores(int argc, char **argv);
+int cmd_relink(int argc, char **argv);
 
 /** opt_parse() for a command that takes options only. */
 int cmd_parse_options(const struct opt_spec *spec, int argc, char **argv);

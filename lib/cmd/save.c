@@ -19,8 +19,8 @@
 
 static const char *reason = "manual", *source = "cli", *expires;
 static int64_t step = -1, every = -1, min_interval;
-static bool pin, allow_empty, include_ignored, include_sensitive, force;
-static struct strlist states = STRLIST_INIT;
+static bool pin, allow_empty, include_ignored, include_sensitive, force, state_only;
+static struct strlist states = STRLIST_INIT, state_files = STRLIST_INIT, captures = STRLIST_INIT;
 
 static const struct opt options[] = {
 	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why this checkpoint is taken", false },
@@ -29,6 +29,11 @@ static const struct opt options[] = {
 	{ OPT_STRING, 0, "expires", &expires, "<dur|time|never>", "when it may go", false },
 	{ OPT_FLAG, 0, "pin", &pin, NULL, "never evict it", false },
 	{ OPT_LIST, 0, "state", &states, "<k>=<v>", "store a small named value with it", false },
+	{ OPT_LIST, 0, "state-file", &state_files, "<k>=<path>",
+	  "store what a file holds as a named value", false },
+	{ OPT_FLAG, 0, "state-only", &state_only, NULL, "state and named captures alone, no files",
+	  false },
+	{ OPT_LIST, 0, "capture", &captures, "<name>", "also take this capture", false },
 	{ OPT_NUMBER, 0, "every", &every, "<n>", "take one at the first of <n> such calls", false },
 	{ OPT_DURATION, 0, "min-interval", &min_interval, "<dur>",
 	  "take none while the newest is younger", false },
@@ -45,6 +50,7 @@ const struct opt_spec cmd_save_spec = {
 	.command = "save",
 	.usage = "[-m <reason>] [--source <name>] [--step <n>] "
 		 "[--expires <dur|time|never>] [--pin] [--state <k>=<v>]... "
+		 "[--state-file <k>=<path>]... [--state-only] [--capture <name>]... "
 		 "[--every <n>] [--min-interval <dur>] [--allow-empty] "
 		 "[--include-ignored] [--include-sensitive] [--force] "
 		 "[--] [<path>...]",
@@ -71,22 +77,59 @@ static int parse_expiry(int64_t *out)
 	return 0;
 }
 
-static int parse_states(struct ckpt_meta *meta)
+/* "<key>=<rest>", cut up in place; the rest, or NULL if it is malformed. */
+static char *split_state(char *item, const char *option, const struct ckpt_meta *meta,
+			 const struct save_state_file *files, size_t files_nr)
 {
-	for (size_t i = 0; i < states.nr; i++) {
-		char *equals = strchr(states.items[i], '=');
+	char *equals = strchr(item, '=');
+	bool twice = false;
 
-		if (!equals || equals == states.items[i])
-			return ckpt_error_set(CKPT_EUSAGE, "option '--state' takes <key>=<value>, not '%s'",
-					      states.items[i]);
-		*equals = '\0';
-		for (size_t j = 0; j < meta->states_nr; j++)
-			if (!strcmp(meta->states[j].key, states.items[i]))
-				return ckpt_error_set(CKPT_EUSAGE,
-						      "option '--state' gives the key '%s' twice",
-						      states.items[i]);
-		ckpt_meta_add_state(meta, states.items[i], equals + 1, strlen(equals + 1));
+	if (!equals) {
+		ckpt_error_set(CKPT_EUSAGE, "option '%s' takes <key>=<%s>, not '%s'", option,
+			       strcmp(option, "--state") ? "path" : "value", item);
+		return NULL;
 	}
+	*equals = '\0';
+	if (!ckpt_state_key_valid(item)) {
+		ckpt_error_set(CKPT_EUSAGE,
+			       "option '%s': '%s' is no key: 1 to %d bytes of UTF-8 without control "
+			       "characters",
+			       option, item, CKPT_STATE_KEY_MAX);
+		return NULL;
+	}
+	for (size_t i = 0; i < files_nr; i++)
+		twice = twice || !strcmp(files[i].key, item);
+	if (twice || ckpt_meta_find_state(meta, item)) {
+		ckpt_error_set(CKPT_EUSAGE, "option '%s' gives the key '%s' twice", option, item);
+		return NULL;
+	}
+	return equals + 1;
+}
+
+/* Values into `meta`, files into an array that the caller frees. */
+static int parse_states(struct ckpt_meta *meta, struct save_state_file **files)
+{
+	size_t nr = 0;
+
+	*files = xcalloc(state_files.nr ? state_files.nr : 1, sizeof(**files));
+	for (size_t i = 0; i < states.nr; i++) {
+		const char *value = split_state(states.items[i], "--state", meta, NULL, 0);
+
+		if (!value)
+			return CKPT_EUSAGE;
+		ckpt_meta_add_state(meta, states.items[i], value, strlen(value));
+	}
+	for (size_t i = 0; i < state_files.nr; i++) {
+		const char *path = split_state(state_files.items[i], "--state-file", meta, *files, nr);
+
+		if (!path)
+			return CKPT_EUSAGE;
+		(*files)[nr++] = (struct save_state_file){ state_files.items[i], path };
+	}
+	if (state_only && !states.nr && !state_files.nr && !captures.nr)
+		return ckpt_error_set(CKPT_EUSAGE, "option '--state-only' needs '--state', "
+						   "'--state-file' or '--capture': without files there "
+						   "would be nothing to save");
 	return 0;
 }
 
@@ -134,6 +177,10 @@ static char *summary(const struct save_result *result)
 
 	if (!result->have_record)
 		return xstrdup("no checkpoint yet");
+	if (record->state_only)
+		return xstrfmt("%zu state %s, %zu %s, no files", record->state_keys.nr,
+			       record->state_keys.nr == 1 ? "key" : "keys", record->captures.nr,
+			       record->captures.nr == 1 ? "capture" : "captures");
 	counts = xstrfmt("%llu %s, %s", (unsigned long long)record->files,
 			 record->files == 1 ? "file" : "files",
 			 units_format_size(size, record->bytes));
@@ -199,6 +246,8 @@ static int print_json(const struct save_result *result, int status)
 	json_object_set_new(before, "summary", json_text(text));
 	json_object_set_new(answer, "pre_mutation_state", before);
 	json_object_set_new(answer, "stats", stats(result));
+	if (record->captures.nr)
+		json_object_set_new(answer, "captures", report_captures(&record->captures));
 	json_object_set_new(answer, "skipped", report_skips(&result->skips));
 	json_object_set_new(answer, "next_safe_actions",
 			    result->have_record ? next_actions(record) : json_array());
@@ -219,11 +268,14 @@ static int print_json(const struct save_result *result, int status)
 static int print_text(const struct save_result *result, int status)
 {
 	const struct ckpt_record *record = &result->record;
-	char *text = summary(result);
+	char *text = summary(result), size[UNITS_SIZE];
 
 	report_warnings(&record->warnings);
 	switch (result->outcome) {
 	case SAVE_CREATED:
+		for (size_t i = 0; i < record->captures.nr; i++)
+			report_text("Captured %s (%s)\n", record->captures.items[i].name,
+				    units_format_size(size, record->captures.items[i].size));
 		report_text("Saved %s%s%s (%s)\n", term_color(TERM_YELLOW), record->id,
 			    term_color(TERM_RESET), text);
 		break;
@@ -259,8 +311,11 @@ static int save(const struct strlist *args)
 		.include_ignored = include_ignored,
 		.include_sensitive = include_sensitive,
 		.force = force,
+		.captures = &captures,
+		.state_only = state_only,
 		.progress = term_progress,
 	};
+	struct save_state_file *files = NULL;
 	struct strlist scope = STRLIST_INIT;
 	struct save_result result = { 0 };
 	struct session session;
@@ -270,17 +325,22 @@ static int save(const struct strlist *args)
 	ckpt_meta_init(&meta);
 	err = parse_expiry(&opts.expiry);
 	if (!err)
-		err = parse_states(&meta);
+		err = parse_states(&meta, &files);
+	if (!err && state_only && args->nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "option '--state-only' takes no paths");
 	if (!err && !every)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '--every' takes a number from 1 on, not '0'");
 	if (!err)
-		err = cmd_session_open(&session, 0);
+		err = cmd_session_open(&session, SESSION_SAVE);
 	if (err) {
 		ckpt_meta_release(&meta);
+		free(files);
 		return report_failure(err);
 	}
 	opts.states = meta.states;
 	opts.states_nr = meta.states_nr;
+	opts.state_files = files;
+	opts.state_files_nr = state_files.nr;
 	opts.scope = &scope;
 	err = parse_scope(&scope, &session, args);
 	if (!err)
@@ -295,6 +355,7 @@ static int save(const struct strlist *args)
 	}
 	strlist_release(&scope);
 	ckpt_meta_release(&meta);
+	free(files);
 	session_close(&session);
 	return status;
 }
@@ -310,5 +371,7 @@ int cmd_save(int argc, char **argv)
 		status = save(&args);
 	strlist_release(&args);
 	strlist_release(&states);
+	strlist_release(&state_files);
+	strlist_release(&captures);
 	return status;
 }

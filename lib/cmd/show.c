@@ -10,6 +10,7 @@
 #include "record/contents.h"
 #include "record/lookup.h"
 #include "record/snapshot.h"
+#include "store/objects.h"
 #include "ui/changes.h"
 #include "ui/options.h"
 #include "ui/report.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool stat_, patch, files, hashes, nul;
+static bool stat_, patch, files, hashes, nul, state;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 0, "stat", &stat_, NULL, "how much it changed, file by file", false },
@@ -27,13 +28,15 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 0, "files", &files, NULL, "the paths that it holds", false },
 	{ OPT_FLAG, 0, "hashes", &hashes, NULL, "exactly the bytes of which the state hash is made",
 	  false },
+	{ OPT_FLAG, 0, "state", &state, NULL, "state values; of one key: exactly its bytes", false },
 	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --files: NUL behind each path, nothing quoted", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
 const struct opt_spec cmd_show_spec = {
 	.command = "show",
-	.usage = "[--stat | --patch | --files [-z] | --hashes] <checkpoint>",
+	.usage = "[--stat | --patch | --files [-z] | --hashes] <checkpoint>\n"
+		 "--state [<key>] <checkpoint>",
 	.summary = "show one checkpoint",
 	.options = options,
 };
@@ -115,7 +118,7 @@ static void print_head(const struct ckpt_record *record)
 		    units_format_size(size, record->bytes), (unsigned long long)record->changed);
 	if (record->base)
 		strbuf_addf(&text, " since %s", record->base);
-	field("Files:", text.buf);
+	field("Files:", record->state_only ? "none, this is state alone" : text.buf);
 	for (size_t i = 0; i < record->scope.nr; i++) {
 		strbuf_reset(&text);
 		quote_path(&text, record->scope.items[i]);
@@ -133,18 +136,40 @@ static void print_head(const struct ckpt_record *record)
 	strbuf_release(&text);
 }
 
+static void print_states(const struct ckpt_meta *meta)
+{
+	struct strbuf text = STRBUF_INIT;
+	char size[UNITS_SIZE];
+
+	for (size_t i = 0; i < meta->states_nr; i++) {
+		const struct ckpt_state *one = &meta->states[i];
+
+		strbuf_reset(&text);
+		add_clean(&text, one->key, strlen(one->key));
+		strbuf_addstr(&text, " = ");
+		if (one->value)
+			add_clean(&text, one->value, one->len);
+		else
+			strbuf_addf(&text, "(%s)", units_format_size(size, one->size));
+		printf("%s\n", text.buf);
+	}
+	strbuf_release(&text);
+}
+
 static void print_rest(const struct ckpt_record *record, const struct ckpt_meta *meta)
 {
 	struct strbuf text = STRBUF_INIT;
 
+	char size[UNITS_SIZE];
+
 	print_reason(record);
-	for (size_t i = 0; i < meta->states_nr; i++) {
-		strbuf_reset(&text);
-		add_clean(&text, meta->states[i].key, strlen(meta->states[i].key));
-		strbuf_addstr(&text, " = ");
-		add_clean(&text, meta->states[i].value, meta->states[i].len);
-		printf("%s%s\n", i ? "" : "\n", text.buf);
-	}
+	for (size_t i = 0; i < meta->captures.nr; i++)
+		printf("%scapture %s: %s, %s\n", i ? "" : "\n", meta->captures.items[i].name,
+		       meta->captures.items[i].type,
+		       units_format_size(size, meta->captures.items[i].size));
+	if (meta->states_nr)
+		putchar('\n');
+	print_states(meta);
 	for (size_t i = 0; i < meta->skips.nr; i++) {
 		strbuf_reset(&text);
 		quote_path(&text, meta->skips.items[i].path);
@@ -219,29 +244,72 @@ static int print_hashes(struct session *session, const struct ckpt_record *recor
 
 /* --- the command --- */
 
+/* `only` NULL: all keys. */
+static json_t *json_states(const struct ckpt_meta *meta, const char *only)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < meta->states_nr; i++) {
+		json_t *key = json_text(meta->states[i].key);
+
+		if (!only || !strcmp(only, meta->states[i].key))
+			json_object_set_new(object, json_string_value(key),
+					    report_state(&meta->states[i]));
+		json_decref(key);
+	}
+	return object;
+}
+
+static int write_bytes(const void *data, size_t len, void *payload)
+{
+	(void)payload;
+	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
+}
+
+/* `key` NULL: all of them. */
+static int show_state(struct session *session, const struct ckpt_record *record,
+		      const struct ckpt_meta *meta, const char *key)
+{
+	const struct ckpt_state *one = key ? ckpt_meta_find_state(meta, key) : NULL;
+	int err;
+
+	if (key && !one)
+		return report_failure(ckpt_error_set(CKPT_ENOTFOUND,
+						     "checkpoint %s has no state key '%s'", record->id,
+						     key));
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "id", json_text(record->id));
+		json_object_set_new(answer, "state", json_states(meta, key));
+		return report_json(answer, EXIT_DONE);
+	}
+	if (!one) {
+		print_states(meta);
+		return report_done(EXIT_DONE);
+	}
+	err = objects_stream(session->store, &one->oid, write_bytes, NULL);
+	/* A write that failed is reported with the others. */
+	return err && !ferror(stdout) ? report_failure(err) : report_done(EXIT_DONE);
+}
+
 static int print_json(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta)
 {
-	json_t *answer = report_listed(record), *changed = NULL, *state = json_object(),
-	       *project = json_object();
+	json_t *answer = report_listed(record), *changed = NULL, *project = json_object();
 	int err = changes_json_of(&changed, session, record);
 
 	if (err) {
 		json_decref(answer);
-		json_decref(state);
 		json_decref(project);
 		return report_failure(err);
 	}
 	json_object_set_new(answer, "changed_files", changed);
 	json_object_set_new(answer, "skipped", report_skips(&meta->skips));
 	json_object_set_new(answer, "confidence", json_real(ckpt_record_confidence(record)));
-	for (size_t i = 0; i < meta->states_nr; i++) {
-		json_t *key = json_text(meta->states[i].key);
-
-		json_object_set_new(state, json_string_value(key), json_text(meta->states[i].value));
-		json_decref(key);
-	}
-	json_object_set_new(answer, "state", state);
+	json_object_set_new(answer, "state", json_states(meta, NULL));
+	if (meta->captures.nr)
+		json_object_set_new(answer, "captures", report_captures(&meta->captures));
 	json_object_set_new(project, "head", json_text(record->head));
 	json_object_set_new(project, "branch", json_text(record->branch));
 	json_object_set_new(project, "operation", json_text(record->operation));
@@ -282,7 +350,7 @@ static int print_text(struct session *session, const struct ckpt_record *record,
 	return err ? report_failure(err) : report_done(EXIT_DONE);
 }
 
-static int show(struct session *session, const char *name)
+static int show(struct session *session, const char *name, const char *key)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct ckpt_meta meta;
@@ -295,7 +363,9 @@ static int show(struct session *session, const char *name)
 		ckpt_record_release(&record);
 		return report_failure(err);
 	}
-	if (opt_common.json) {
+	if (state) {
+		status = show_state(session, &record, &meta, key);
+	} else if (opt_common.json) {
 		status = print_json(session, &record, &meta);
 	} else if (opt_common.quiet) {
 		status = EXIT_DONE;
@@ -318,12 +388,12 @@ int cmd_show(int argc, char **argv)
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && stat_ + patch + files + hashes > 1)
-		err = ckpt_error_set(CKPT_EUSAGE, "only one of --stat, --patch, --files and --hashes "
-						  "can be shown at a time");
+	if (!err && stat_ + patch + files + hashes + state > 1)
+		err = ckpt_error_set(CKPT_EUSAGE, "only one of --stat, --patch, --files, --hashes and "
+						  "--state can be shown at a time");
 	if (!err && hashes && opt_common.json)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '--hashes' prints bytes, not JSON");
-	if (!err && args.nr != 1)
+	if (!err && args.nr != 1 && !(state && args.nr == 2))
 		err = ckpt_error_set(CKPT_EUSAGE, "show takes one checkpoint, such as @ for the newest");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
@@ -331,7 +401,7 @@ int cmd_show(int argc, char **argv)
 		strlist_release(&args);
 		return report_failure(err);
 	}
-	status = show(&session, args.items[0]);
+	status = show(&session, args.items[args.nr - 1], args.nr > 1 ? args.items[0] : NULL);
 	strlist_release(&args);
 	session_close(&session);
 	return status;

@@ -5,8 +5,10 @@
 #include "base/fsio.h"
 #include "base/units.h"
 #include "ops/diff.h"
+#include "ops/hooks.h"
 #include "ops/list.h"
 #include "ops/session.h"
+#include "record/identity.h"
 #include "record/journal.h"
 #include "record/snapshot.h"
 #include "store/store.h"
@@ -33,6 +35,7 @@ struct overview {
 	const struct ckpt_record *base;   /* the newest of the whole worktree, else the newest */
 	size_t added, modified, deleted;  /* since then */
 	uint64_t bytes;
+	struct hooks_report hooks;
 };
 
 static int count_changes(struct overview *overview, struct session *session)
@@ -53,22 +56,51 @@ static int count_changes(struct overview *overview, struct session *session)
 	return 0;
 }
 
+/* Said here and recorded by the next save. */
+static void look_at_directory(struct strlist *warnings, const struct session *session)
+{
+	struct ref_list refs;
+
+	if (refs_list(&refs, session->store))
+		return;
+	identity_check(warnings, session->store, session->repo, &refs, false);
+	ref_list_release(&refs);
+}
+
+static void look_at_hooks(struct overview *overview, const struct session *session)
+{
+	if (!session->repo)
+		return;
+	hooks_check(&overview->records.damaged, session->repo);
+	(void)hooks_status(&overview->hooks, session->repo);
+}
+
 static int look(struct overview *overview, struct session *session)
 {
 	int err = ops_list(&overview->records, session);
 
+	if (!err)
+		look_at_hooks(overview, session);
 	if (err || !session->store)
 		return err;
+	look_at_directory(&overview->records.damaged, session);
 	overview->bytes = fs_disk_usage(session->store->dirfd, ".");
 	if (!overview->records.nr)
 		return 0;
 	overview->newest = &overview->records.items[overview->records.nr - 1];
 	/* One of a few paths says nothing about the others: "am I safe?" is about all. */
-	overview->base = overview->newest;
-	for (size_t i = overview->records.nr; i-- && overview->base->scope.nr;)
-		if (!overview->records.items[i].scope.nr)
-			overview->base = &overview->records.items[i];
-	return count_changes(overview, session);
+	overview->base = NULL;
+	for (size_t i = overview->records.nr; i--;) {
+		const struct ckpt_record *record = &overview->records.items[i];
+
+		if (record->state_only)
+			continue;
+		if (!overview->base || !record->scope.nr)
+			overview->base = record;
+		if (!record->scope.nr)
+			break;
+	}
+	return overview->base ? count_changes(overview, session) : 0;
 }
 
 /* What was being restored, and the state before; null if nothing was interrupted. */
@@ -77,13 +109,31 @@ static json_t *interrupted(const struct session *session)
 	struct journal journal;
 	json_t *object;
 
-	if (!session->store || journal_read(&journal, session->store))
+	if (!session->store || !journal_is_left(session->store) ||
+	    journal_read(&journal, session->store))
 		return json_null();
 	object = json_object();
 	json_object_set_new(object, "target", json_string(journal.target));
 	json_object_set_new(object, "safety_checkpoint", json_string(journal.safety));
 	journal_release(&journal);
 	return object;
+}
+
+static bool hooks_run(const struct hooks_report *hooks)
+{
+	for (size_t i = 0; i < hooks->nr; i++)
+		if (hooks->items[i].state != HOOKS_RUNS)
+			return false;
+	return true;
+}
+
+/* null if there are none. */
+static json_t *hooks_json(const struct hooks_report *hooks)
+{
+	if (!hooks->installed)
+		return json_null();
+	return json_pack("{s:o,s:b,s:b}", "events", json_texts(&hooks->events), "guard", hooks->guard,
+			 "ok", hooks_run(hooks));
 }
 
 static int print_json(const struct overview *overview, const struct session *session)
@@ -107,6 +157,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	json_object_set_new(disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
 	json_object_set_new(answer, "disk", disk);
 	json_object_set_new(answer, "interrupted_restore", interrupted(session));
+	json_object_set_new(answer, "hooks", hooks_json(&overview->hooks));
 	json_object_set_new(answer, "warnings", json_texts(&overview->records.damaged));
 	return report_json(answer, EXIT_DONE);
 }
@@ -131,20 +182,40 @@ static void print_newest(const struct overview *overview)
 	if (newest->missing)
 		report_text("             %sincomplete, %llu left out%s\n", term_color(TERM_RED),
 			    (unsigned long long)newest->missing, term_color(TERM_RESET));
-	if (newest->scope.nr) {
+	if (newest->state_only)
+		report_text("             of state alone, no files\n");
+	if (newest->scope.nr)
 		report_text("             of '%s'%s only\n", newest->scope.items[0],
 			    newest->scope.nr > 1 ? " and others" : "");
-		if (overview->base != newest)
-			report_text("Whole:       %s%s%s, %s\n", term_color(TERM_YELLOW),
-				    overview->base->id, term_color(TERM_RESET),
-				    clock_format_age(age, overview->base->created_at, clock_now()));
+	if (!overview->base) {
+		report_text("Files:       %sin no checkpoint%s, 'git checkpoint save' takes one\n",
+			    term_color(TERM_RED), term_color(TERM_RESET));
+		return;
 	}
+	if (overview->base != newest)
+		report_text("%s       %s%s%s, %s\n", overview->base->scope.nr ? "Files:" : "Whole:",
+			    term_color(TERM_YELLOW), overview->base->id, term_color(TERM_RESET),
+			    clock_format_age(age, overview->base->created_at, clock_now()));
 	if (changes)
 		report_text("Since then:  %zu added, %zu modified, %zu deleted\n", overview->added,
 			    overview->modified, overview->deleted);
 	else
 		report_text("Since then:  %snothing changed%s\n", term_color(TERM_GREEN),
 			    term_color(TERM_RESET));
+}
+
+static void print_hooks(const struct hooks_report *hooks, const struct session *session)
+{
+	if (!session->repo)
+		return;
+	report_text("Hooks:       ");
+	for (size_t i = 0; i < hooks->events.nr; i++)
+		report_text("%s%s", i ? ", " : "before ", hooks->events.items[i]);
+	if (!hooks->installed)
+		report_text("none, 'git checkpoint hooks install' puts them in place");
+	else if (hooks->guard)
+		report_text("%sguard", hooks->events.nr ? " and with the " : "");
+	report_text("%s\n", hooks_run(hooks) ? "" : ", but not all of them run");
 }
 
 static int print_text(const struct overview *overview, const struct session *session)
@@ -159,6 +230,7 @@ static int print_text(const struct overview *overview, const struct session *ses
 	if (session->settings.max_size)
 		report_text(" of %s", units_format_size(budget, session->settings.max_size));
 	report_text("\n");
+	print_hooks(&overview->hooks, session);
 	if (session->store)
 		report_text("Store:       %s\n", session->store->path);
 	return report_done(EXIT_DONE);
@@ -184,6 +256,7 @@ int cmd_status(int argc, char **argv)
 		status = opt_common.json ? print_json(&overview, &session) :
 					   print_text(&overview, &session);
 	ckpt_records_release(&overview.records);
+	hooks_report_release(&overview.hooks);
 	session_close(&session);
 	return status;
 }

@@ -41,6 +41,12 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 	if (err)
 		return err;
 	ok = !result.problems.nr;
+	/* Readers take no lock: one that was dropped meanwhile is not damaged. */
+	if (!ok && !refs_exist(verifying->session->store, ref->id)) {
+		strlist_release(&result.problems);
+		return all ? 0 : ckpt_error_set(CKPT_ENOTFOUND,
+						"checkpoint '%s' was dropped just now", ref->id);
+	}
 	verifying->damaged += !ok;
 	if (opt_common.json) {
 		json_t *answer = json_object();

@@ -35,6 +35,7 @@ static const struct opt common_options[COMMON_NR] = {
 struct rows {
 	struct opt *items;
 	size_t nr;
+	const char *command;
 };
 
 static void rows_init(struct rows *rows, const struct opt_spec *spec)
@@ -45,6 +46,7 @@ static void rows_init(struct rows *rows, const struct opt_spec *spec)
 		own++;
 	rows->items = xcalloc(own + COMMON_NR, sizeof(*rows->items));
 	rows->nr = own;
+	rows->command = spec->command;
 	if (own)
 		memcpy(rows->items, spec->options, own * sizeof(*rows->items));
 	for (size_t i = 0; i < COMMON_NR; i++) {
@@ -305,6 +307,12 @@ static int error_ambiguous(const char *name, size_t len, const struct strlist *n
 	return rc;
 }
 
+static int error_unknown(const struct rows *rows, const char *dashes, const char *name, size_t len)
+{
+	return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; see 'git checkpoint %s -h'", dashes,
+			      (int)len, name, rows->command);
+}
+
 static int find_long(struct match *out, const struct rows *rows, const char *name, size_t len)
 {
 	struct strlist names = STRLIST_INIT;
@@ -314,7 +322,7 @@ static int find_long(struct match *out, const struct rows *rows, const char *nam
 		return 0;
 	/* "--=x" is a prefix of everything, and means nothing. */
 	if (!len || !find_prefix(out, &names, rows, name, len))
-		rc = ckpt_error_set(CKPT_EUSAGE, "unknown option '--%.*s'", (int)len, name);
+		rc = error_unknown(rows, "--", name, len);
 	else if (names.nr > 1)
 		rc = error_ambiguous(name, len, &names);
 	strlist_release(&names);
@@ -421,8 +429,7 @@ static int parse_short(const struct rows *rows, struct cursor *cursor)
 		if (!opt) {
 			size_t len = utf8_sequence(p, strlen(p));
 
-			return ckpt_error_set(CKPT_EUSAGE, "unknown option '-%.*s'",
-					      (int)(len ? len : 1), p);
+			return error_unknown(rows, "-", p, len ? len : 1);
 		}
 		if (opt->kind != OPT_FLAG)
 			return take_value(opt, shown, p[1] ? p + 1 : NULL, cursor);
@@ -431,8 +438,14 @@ static int parse_short(const struct rows *rows, struct cursor *cursor)
 	return 0;
 }
 
-static int parse_words(const struct rows *rows, struct cursor *cursor, struct strlist *args_out,
-		       int *dashdash_out)
+static void take_rest(struct cursor *cursor, struct strlist *args_out)
+{
+	for (; cursor->at < cursor->argc; cursor->at++)
+		strlist_add(args_out, cursor->argv[cursor->at]);
+}
+
+static int parse_words(const struct rows *rows, bool first_ends, struct cursor *cursor,
+		       struct strlist *args_out, int *dashdash_out)
 {
 	int rc;
 
@@ -440,13 +453,17 @@ static int parse_words(const struct rows *rows, struct cursor *cursor, struct st
 		const char *word = cursor->argv[cursor->at];
 
 		if (word[0] != '-' || !word[1]) {
+			if (first_ends) {
+				take_rest(cursor, args_out);
+				break;
+			}
 			strlist_add(args_out, word);
 			continue;
 		}
 		if (!strcmp(word, "--")) {
 			*dashdash_out = (int)args_out->nr;
-			for (cursor->at++; cursor->at < cursor->argc; cursor->at++)
-				strlist_add(args_out, cursor->argv[cursor->at]);
+			cursor->at++;
+			take_rest(cursor, args_out);
 			break;
 		}
 		rc = word[1] == '-' ? parse_long(rows, cursor) : parse_short(rows, cursor);
@@ -463,6 +480,24 @@ void opt_scan_json(int argc, char **argv)
 			opt_common.json = true;
 }
 
+/*
+ * The same for a line with an error at the cursor whose arguments are somebody
+ * else's options: what is ours ends where it would have ended without the error.
+ */
+static void skim_json(const struct rows *rows, struct cursor *cursor)
+{
+	struct strlist rest = STRLIST_INIT;
+	char *message = xstrdup(ckpt_error_last());
+	int dashdash;
+
+	do
+		cursor->at++;
+	while (parse_words(rows, true, cursor, &rest, &dashdash));
+	ckpt_error_set(CKPT_EUSAGE, "%s", message);
+	free(message);
+	strlist_release(&rest);
+}
+
 int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args_out,
 	      int *dashdash_out)
 {
@@ -472,13 +507,15 @@ int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist
 
 	help_wanted = false;
 	rows_init(&rows, spec);
-	rc = parse_words(&rows, &cursor, args_out, &dashdash);
-	free(rows.items);
-	if (rc) {
-		/* The caller tells of the failure in JSON, wherever on the line that was asked for. */
+	rc = parse_words(&rows, spec->first_ends, &cursor, args_out, &dashdash);
+	/* The caller tells of the failure in JSON, wherever on the line that was asked for. */
+	if (rc && spec->first_ends)
+		skim_json(&rows, &cursor);
+	else if (rc)
 		opt_scan_json(argc, argv);
+	free(rows.items);
+	if (rc)
 		return rc;
-	}
 	if (help_wanted) {
 		opt_usage(spec, STDOUT_FILENO);
 		return 1;

@@ -14,7 +14,8 @@
  * manual and completion all read it. Behaves as git users expect: `--name
  * value` and `--name=value`, `-n 5` and `-n5`, bundled short flags, unique
  * prefixes of long options, `--no-` before a flag, `--` ends the options,
- * options may stand behind arguments.
+ * options may stand behind arguments, unless these are another command, whose
+ * options are none of ours.
  */
 enum opt_kind {
 	OPT_END,      /**< last row */
@@ -41,12 +42,16 @@ struct opt_spec {
 	const char *usage;        /**< all after the command, as in the manual's SYNOPSIS; "\n" begins a further form */
 	const char *summary;      /**< one line */
 	const struct opt *options;
+	/** For completion: the values that an option can have, ended by NULL; NULL: any. */
+	const char *const *(*values)(const char *option);
+	bool first_ends; /**< options end at the first argument, as if "--" stood before it */
 };
 
 /**
  * Parse argv[1..argc-1] into the table's variables. What is no option is left
  * in `args_out` in order; `dashdash_out` (may be NULL) gets the number of
- * arguments that stood before "--", or -1 if there was none.
+ * arguments that stood before "--", or -1 if there was none. With `first_ends`
+ * a "--" behind the first argument is an argument.
  *
  * Every command also has -h/--help, -q/--quiet and --json; the values of the
  * latter two are in `opt_common`.

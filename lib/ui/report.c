@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "ops/retain.h"
 #include "record/record.h"
 #include "ui/options.h"
 #include "ui/term.h"
@@ -122,7 +123,9 @@ json_t *report_checkpoint(const struct ckpt_record *record)
 	json_object_set_new(object, "step",
 			    record->step >= 0 ? json_integer(record->step) : json_null());
 	json_object_set_new(object, "pinned", json_boolean(record->pinned));
-	if (record->scope.nr)
+	if (record->state_only)
+		json_object_set_new(scope, "files", json_array());
+	else if (record->scope.nr)
 		json_object_set_new(scope, "files", json_paths(&record->scope));
 	else
 		json_object_set_new(scope, "files", json_pack("[s]", "."));
@@ -141,6 +144,62 @@ json_t *report_listed(const struct ckpt_record *record)
 	json_object_set_new(object, "hash", json_text(record->state_hash));
 	json_object_set_new(object, "files_changed", json_integer((json_int_t)record->changed));
 	return object;
+}
+
+json_t *report_removed(const struct retain_result *result)
+{
+	json_t *array = json_array(), *answer = json_object();
+
+	for (size_t i = 0; i < result->nr; i++) {
+		const struct retain_victim *victim = &result->items[i];
+		char commit[OID_HEX + 1];
+		json_t *removed;
+
+		if (victim->record.reason) {
+			removed = report_listed(&victim->record);
+		} else {
+			removed = json_object();
+			json_object_set_new(removed, "id", json_text(victim->record.id));
+			json_object_set_new(removed, "commit",
+					    json_text(oid_hex(commit, &victim->record.commit)));
+		}
+		json_object_set_new(removed, "why", json_text(victim->why));
+		json_array_append_new(array, removed);
+	}
+	json_object_set_new(answer, "removed", array);
+	json_object_set_new(answer, "freed", json_integer((json_int_t)result->freed));
+	return answer;
+}
+
+json_t *report_captures(const struct ckpt_captures *captures)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < captures->nr; i++) {
+		const struct ckpt_capture *capture = &captures->items[i];
+
+		json_array_append_new(array, json_pack("{s:o,s:o,s:I}", "name",
+						       json_text(capture->name), "type",
+						       json_text(capture->type), "bytes",
+						       (json_int_t)capture->size));
+	}
+	return array;
+}
+
+json_t *report_state(const struct ckpt_state *state)
+{
+	struct strbuf quoted = STRBUF_INIT;
+	json_t *value;
+
+	if (!state->value)
+		return json_null();
+	if (*state->value != '"' && !memchr(state->value, '\0', state->len) &&
+	    utf8_valid(state->value, state->len))
+		return json_stringn(state->value, state->len);
+	quote_c(&quoted, state->value, state->len);
+	value = json_string(quoted.buf);
+	strbuf_release(&quoted);
+	return value;
 }
 
 json_t *report_skips(const struct skip_list *skips)

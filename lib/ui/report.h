@@ -5,7 +5,10 @@
 #include "base/json.h"
 #include "base/strlist.h"
 
+struct ckpt_captures;
 struct ckpt_record;
+struct ckpt_state;
+struct retain_result;
 struct skip_list;
 
 /**
@@ -47,6 +50,18 @@ json_t *report_checkpoint(const struct ckpt_record *record);
 
 /** The same with "hash" and "files_changed", as `list` and `show` have it. */
 json_t *report_listed(const struct ckpt_record *record);
+
+/** {"removed":[...],"freed"}: as listed, each with "why". */
+json_t *report_removed(const struct retain_result *result);
+
+/** [{"name","type","bytes"}], in the order in which they were taken. */
+json_t *report_captures(const struct ckpt_captures *captures);
+
+/**
+ * The value of a state key: a text; in C quotes, as a path is, if it is not
+ * UTF-8, holds a NUL or begins with a quote; null if it is too large for this.
+ */
+json_t *report_state(const struct ckpt_state *state);
 
 /** [{"file","why"}] */
 json_t *report_skips(const struct skip_list *skips);

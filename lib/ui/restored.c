@@ -20,6 +20,9 @@
 
 enum { SHOWN = 20 };
 
+/* The plan was shown with the question: not a second time. */
+static bool plan_shown;
+
 static const char *const operations[] = { [UNDO_CREATE] = "create",
 					  [UNDO_MODIFY] = "modify",
 					  [UNDO_DELETE] = "delete" };
@@ -54,6 +57,13 @@ static void print_rows(FILE *out, const struct plan *plan)
 		fprintf(out, "  and %zu more\n", plan->rows_nr - SHOWN);
 }
 
+static void print_replays(FILE *out, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->captures.nr; i++)
+		fprintf(out, "  %s> capture %s, replayed behind the files%s\n",
+			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
+}
+
 int restored_confirm(const struct plan *plan, void *payload)
 {
 	const struct ckpt_record *target = payload;
@@ -68,11 +78,22 @@ int restored_confirm(const struct plan *plan, void *payload)
 				      target->id);
 	term_progress_clear();
 	print_rows(stderr, plan);
+	print_replays(stderr, plan);
+	plan_shown = true;
 	count(plan, counts);
 	reason = report_reason_line(target);
 	question = xstrfmt("Restore %s (%s, %s): %zu to bring back, %zu to change, %zu to remove?",
 			   target->id, reason, clock_format_age(age, target->created_at, clock_now()),
 			   counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE]);
+	if (plan->captures.nr) {
+		char *files = question;
+
+		/* The question mark goes to the end. */
+		files[strlen(files) - 1] = '\0';
+		question = xstrfmt("%s, %zu %s to replay?", files, plan->captures.nr,
+				   plan->captures.nr == 1 ? "capture" : "captures");
+		free(files);
+	}
 	agreed = prompt_yes(question);
 	free(question);
 	free(reason);
@@ -83,9 +104,9 @@ int restored_confirm(const struct plan *plan, void *payload)
 
 /* --- the report --- */
 
-static int exit_status(const struct restore_result *result, int checked)
+int restored_status(const struct restore_result *result, int checked)
 {
-	if (result->verified && !result->match)
+	if ((result->verified && !result->match) || restore_captures_failed(result))
 		return EXIT_UNVERIFIED;
 	if (checked > 0)
 		return EXIT_NO;
@@ -126,6 +147,9 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	json_t *array = json_array();
 
 	if (result->done) {
+		if (restore_captures_failed(result))
+			json_array_append_new(array,
+					      json_sprintf("git checkpoint restore %s", target->id));
 		if (back)
 			json_array_append_new(array, json_string(back));
 		json_array_append_new(array, json_string("git checkpoint status"));
@@ -139,13 +163,29 @@ static double confidence(const struct restore_result *result)
 {
 	if (!result->done)
 		return 1.0;
+	if (restore_captures_failed(result))
+		return 0.0;
 	if (!result->verified)
 		return 0.5;
 	return result->match ? 1.0 : 0.0;
 }
 
-static int print_json(const struct restore_result *result, const struct ckpt_record *target,
-		      const char *command, const char *back, int checked, int status)
+static json_t *captures(const struct restore_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->captures_nr; i++) {
+		const struct restore_capture *capture = &result->captures[i];
+
+		json_array_append_new(array,
+				      json_pack("{s:o,s:s}", "name", json_text(capture->name), "status",
+						restore_capture_status_name(capture->status)));
+	}
+	return array;
+}
+
+json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,
+		      const char *back)
 {
 	json_t *answer = json_object(), *to = json_object(), *safety = json_object(),
 	       *anchors = json_array(), *assumptions = json_array();
@@ -157,6 +197,8 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 	json_object_set_new(to, "timestamp", json_time(target->created_at));
 	json_object_set_new(answer, "restored_to", to);
 	json_object_set_new(answer, "changes_reverted", reverted(&result->plan));
+	if (target->captures.nr)
+		json_object_set_new(answer, "captures", captures(result));
 	json_object_set_new(answer, "verification", verification(result));
 	json_object_set_new(safety, "id", json_string(result->safety));
 	json_object_set_new(safety, "commit", json_string(oid_hex(hex, &result->safety_commit)));
@@ -176,6 +218,14 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 	json_array_append_new(assumptions,
 			      json_string("files that ignore rules leave out are as the user wants them"));
 	json_object_set_new(answer, "assumptions", assumptions);
+	return answer;
+}
+
+static int print_json(const struct restore_result *result, const struct ckpt_record *target,
+		      const char *command, const char *back, int checked, int status)
+{
+	json_t *answer = restored_json(result, target, back);
+
 	if (command) {
 		json_t *check = json_object();
 
@@ -186,6 +236,23 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 	return report_json(answer, status);
 }
 
+static void print_captures(const struct restore_result *result, const struct ckpt_record *target)
+{
+	for (size_t i = 0; i < result->captures_nr && result->done; i++)
+		report_text("Capture %s: %s\n", result->captures[i].name,
+			    restore_capture_status_name(result->captures[i].status));
+	if (!restore_captures_failed(result))
+		return;
+	fprintf(stderr, "error: %s:", result->verified && !result->match ?
+					     "these captures were not replayed" :
+					     "the files are back, but not what these captures hold");
+	for (size_t i = 0; i < result->captures_nr; i++)
+		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
+			fprintf(stderr, " %s", result->captures[i].name);
+	fprintf(stderr, "\n");
+	report_text("'git checkpoint restore %s' tries again\n", target->id);
+}
+
 static int print_text(const struct restore_result *result, const struct ckpt_record *target,
 		      const struct ckpt_record *interrupted, const char *command, const char *back,
 		      int checked, int status)
@@ -194,12 +261,15 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 
 	report_warnings(&result->warnings);
 	count(&result->plan, counts);
-	if (!opt_common.quiet)
+	if (!opt_common.quiet && !plan_shown)
 		print_rows(stdout, &result->plan);
+	if (!opt_common.quiet && !result->done)
+		print_replays(stdout, &result->plan);
 	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
 		    result->done ? "Restored" : "Would restore", term_color(TERM_YELLOW), target->id,
 		    term_color(TERM_RESET), counts[UNDO_DELETE], counts[UNDO_MODIFY],
 		    counts[UNDO_CREATE], result->verified && result->match ? ", verified" : "");
+	print_captures(result, target);
 	if (command)
 		report_text("'%s' %s\n", command, checked ? "failed" : "succeeded");
 	if (result->done && interrupted)
@@ -224,7 +294,7 @@ int restored_report(const struct restore_result *result, const struct ckpt_recor
 		checked = spawn_shell(command, session->worktree);
 	else
 		command = NULL;
-	status = exit_status(result, checked);
+	status = restored_status(result, checked);
 	return opt_common.json ? print_json(result, target, command, back, checked, status) :
 				 print_text(result, target, interrupted, command, back, checked,
 					    status);

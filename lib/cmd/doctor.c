@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "ops/doctor.h"
+#include "ops/hooks.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+static bool fix;
+
+static const struct opt options[] = {
+	{ OPT_FLAG, 0, "fix", &fix, NULL, "mend what can be mended", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_doctor_spec = {
+	.command = "doctor",
+	.usage = "[--fix]",
+	.summary = "find and mend what is wrong with the store",
+	.options = options,
+};
+
+/* The first `in_store` problems are those that --fix knows. */
+static int print(const struct problems *problems, size_t in_store, const struct session *session)
+{
+	json_t *array = json_array();
+	size_t open = 0;
+
+	for (size_t i = 0; i < problems->nr; i++) {
+		const struct problem *problem = &problems->items[i];
+
+		open += !problem->fixed;
+		json_array_append_new(array,
+				      json_pack("{s:o,s:b}", "what", json_text(problem->what),
+						"fixed", (int)problem->fixed));
+		if (!opt_common.json)
+			report_text("%s%s%s %s\n",
+				    term_color(problem->fixed ? TERM_GREEN : TERM_RED),
+				    problem->fixed ? "fixed:" : "problem:", term_color(TERM_RESET),
+				    problem->what);
+	}
+	if (opt_common.json)
+		return report_json(json_pack("{s:b,s:o}", "ok", !open, "problems", array),
+				   open ? EXIT_NO : EXIT_DONE);
+	json_decref(array);
+	if (!problems->nr && session->store)
+		report_text("sound\n");
+	else if (!problems->nr)
+		report_text("no checkpoints of '%s' yet\n", session->worktree);
+	else if (in_store && open && !fix)
+		report_text("'git checkpoint doctor --fix' mends what can be mended\n");
+	return report_done(open ? EXIT_NO : EXIT_DONE);
+}
+
+/* Those that git would not run: nothing protects where one believes to be protected. */
+static void look_at_hooks(struct problems *problems, const struct session *session)
+{
+	struct strlist found = STRLIST_INIT;
+
+	hooks_check(&found, session->repo);
+	for (size_t i = 0; i < found.nr; i++)
+		problems_addf(problems, false, "%s", found.items[i]);
+	strlist_release(&found);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct problems problems = { 0 };
+	struct session session;
+	size_t in_store;
+	int err = cmd_parse_options(&cmd_doctor_spec, argc, argv), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err)
+		err = session_open(&session, SESSION_ANY);
+	if (err)
+		return report_failure(err);
+	term_set_color(session.settings.color);
+	term_progress_setup(session.settings.progress, opt_common.quiet || opt_common.json);
+	report_warnings(&session.settings.warnings);
+	err = doctor_run(&problems, &session, fix, term_progress);
+	term_progress_clear();
+	in_store = problems.nr;
+	if (!err)
+		look_at_hooks(&problems, &session);
+	status = err ? report_failure(err) : print(&problems, in_store, &session);
+	problems_release(&problems);
+	session_close(&session);
+	return status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/units.h"
+#include "ops/gc.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+
+static const struct opt options[] = {
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_gc_spec = {
+	.command = "gc",
+	.usage = "",
+	.summary = "give back unused space, pack tightly",
+	.options = options,
+};
+
+static void print(const struct gc_result *result)
+{
+	char freed[UNITS_SIZE], left[UNITS_SIZE];
+
+	units_format_size(left, result->after);
+	if (result->after < result->before)
+		report_text("Freed %s, %s left in %zu pack%s\n",
+			    units_format_size(freed, result->before - result->after), left,
+			    result->packs, result->packs == 1 ? "" : "s");
+	else
+		report_text("Nothing to free, %s in %zu pack%s\n", left, result->packs,
+			    result->packs == 1 ? "" : "s");
+}
+
+static void note_problems(struct strlist *out, const struct gc_result *result)
+{
+	if (result->damaged)
+		strlist_add(out, "something is damaged, so nothing was thrown away; see 'git "
+				 "checkpoint doctor'");
+	if (*result->why)
+		strlist_addf(out, "not everything was packed into one: %s", result->why);
+}
+
+static json_t *to_json(const struct gc_result *result, const struct strlist *warnings)
+{
+	uint64_t freed = result->before > result->after ? result->before - result->after : 0;
+
+	return json_pack("{s:I,s:I,s:I,s:o}", "freed", (json_int_t)freed, "bytes",
+			 (json_int_t)result->after, "packs", (json_int_t)result->packs, "warnings",
+			 json_texts(warnings));
+}
+
+int cmd_gc(int argc, char **argv)
+{
+	struct session session;
+	struct gc_result result;
+	struct strlist warnings = STRLIST_INIT;
+	int err = cmd_parse_options(&cmd_gc_spec, argc, argv), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err)
+		return report_failure(err);
+	err = ckpt_gc(&result, &session);
+	if (!err)
+		note_problems(&warnings, &result);
+	if (err) {
+		status = report_failure(err);
+	} else if (opt_common.json) {
+		status = report_json(to_json(&result, &warnings), EXIT_DONE);
+	} else {
+		report_warnings(&warnings);
+		if (!opt_common.quiet)
+			print(&result);
+		status = report_done(EXIT_DONE);
+	}
+	strlist_release(&warnings);
+	session_close(&session);
+	return status;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/procs.h"
+#include "base/strbuf.h"
+#include "ops/hook.h"
+#include "ops/hookrules.h"
+#include "ui/options.h"
+#include "ui/report.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * What the hooks call, at times for every ref of a fetch: nothing is opened
+ * before it is certain that there is something to be done. Whatever happens,
+ * the status is 0, and stdout is left to the answer that git waits for.
+ */
+
+static const struct opt options[] = {
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_hook_spec = {
+	.command = "hook",
+	.usage = "<name> [--events=<list>] [--chain=<program>] [<args>...]",
+	.summary = "what the hooks call",
+	.options = options,
+};
+
+static struct hook_call call;
+static const char *chain;
+static const char *command = "";
+
+/* Another program has the answer: it takes our place. */
+static void run_chain(void)
+{
+	char *argv[] = { (char *)"sh", (char *)"-c", NULL, (char *)chain,
+			 (char *)(call.args_nr > 0 ? call.args[0] : "2"),
+			 (char *)(call.args_nr > 1 ? call.args[1] : ""), NULL };
+	struct strbuf script = STRBUF_INIT;
+
+	env_restore();
+	unsetenv("GIT_CHECKPOINT_IN_HOOK");
+	/* As git calls it: a command line of the shell. */
+	strbuf_addf(&script, "%s \"$@\"", chain);
+	argv[2] = script.buf;
+	execv("/bin/sh", argv);
+	strbuf_release(&script);
+}
+
+/* "Anything may have changed", as if nobody had been asked. */
+static void answer(void)
+{
+	const char *version = call.args_nr > 0 ? call.args[0] : "2";
+	const char *token = call.args_nr > 1 && *call.args[1] ? call.args[1] : "0";
+	struct strbuf out = STRBUF_INIT;
+
+	if (strcmp(call.name, "fsmonitor"))
+		return;
+	if (chain)
+		run_chain();
+	if (strcmp(version, "1"))
+		strbuf_add(&out, token, strlen(token) + 1);
+	strbuf_add(&out, "/", 2);
+	(void)fs_write_all(STDOUT_FILENO, out.buf, out.len);
+	strbuf_release(&out);
+}
+
+/* In one write, so that it stays whole among what others say. */
+__attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
+{
+	struct strbuf line = STRBUF_INIT;
+	va_list ap;
+
+	strbuf_addstr(&line, "checkpoint: ");
+	va_start(ap, fmt);
+	strbuf_vaddf(&line, fmt, ap);
+	va_end(ap);
+	strbuf_addch(&line, '\n');
+	(void)fs_write_all(STDERR_FILENO, line.buf, line.len);
+	strbuf_release(&line);
+}
+
+static void give_up(const char *why)
+{
+	say("not saved before %s: %s", command, why);
+	answer();
+	_exit(EXIT_DONE);
+}
+
+static void take(const struct hook_decision *decision)
+{
+	struct hook_result result;
+
+	command = decision->command;
+	hook_take(&result, decision, give_up);
+	for (size_t i = 0; i < result.mended.nr; i++)
+		say("%s", result.mended.items[i]);
+	if (result.outcome == HOOK_FAILED)
+		say("not saved before %s: %s", command, result.why);
+	else if (result.outcome == HOOK_SAVED && result.missing)
+		say("saved %s before %s, but %" PRIu64 " %s not in it", result.id, command,
+		    result.missing, result.missing == 1 ? "path is" : "paths are");
+	else if (result.outcome == HOOK_SAVED && !result.quiet)
+		say("saved %s before %s", result.id, command);
+	hook_result_release(&result);
+}
+
+static void read_refs(struct strbuf *out)
+{
+	ssize_t n;
+
+	do {
+		strbuf_grow(out, 65536);
+		n = read(STDIN_FILENO, out->buf + out->len, 65536);
+		if (n > 0)
+			strbuf_setlen(out, out->len + (size_t)n);
+	} while (n > 0);
+}
+
+/* What stands between the name and what git gives. */
+static void parse(int argc, char **argv)
+{
+	int i = 2;
+
+	call.name = argv[1];
+	call.events = HOOK_EVENT_ALL;
+	for (; i < argc; i++) {
+		if (!strncmp(argv[i], "--events=", 9)) {
+			call.events = 0;
+			hook_events_parse(&call.events, argv[i] + 9);
+		} else if (!strncmp(argv[i], "--chain=", 8)) {
+			chain = argv[i][8] ? argv[i] + 8 : NULL;
+		} else {
+			break;
+		}
+	}
+	call.args = (const char *const *)argv + i;
+	call.args_nr = (size_t)(argc - i);
+}
+
+int cmd_hook(int argc, char **argv)
+{
+	struct proc_list ancestors = { 0 };
+	struct strbuf refs = STRBUF_INIT;
+	struct hook_decision decision;
+
+	if (argc < 2)
+		return report_failure(ckpt_error_set(CKPT_EUSAGE, "hook takes the name of a hook"));
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
+		opt_usage(&cmd_hook_spec, STDOUT_FILENO);
+		return report_done(EXIT_DONE);
+	}
+	/* A child that hangs must not hold open what the shim waits for. */
+	(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+	parse(argc, argv);
+	call.reflog_action = env_git("GIT_REFLOG_ACTION");
+	call.ancestors = &ancestors;
+	if (strcmp(call.name, "reference-transaction") || hook_wants_refs(&call)) {
+		procs_ancestors(&ancestors, "/proc", getpid());
+		if (hook_wants_refs(&call))
+			read_refs(&refs);
+		call.refs = refs.buf;
+		hook_decide(&decision, &call);
+		if (decision.act)
+			take(&decision);
+	}
+	answer();
+	proc_list_release(&ancestors);
+	strbuf_release(&refs);
+	return EXIT_DONE;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "ops/agents.h"
+#include "ops/hooks.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *events;
+static bool guard, ref_transaction, no_ref_transaction, user, print;
+static struct strlist agents;
+
+static const struct opt options[] = {
+	{ OPT_STRING, 0, "events", &events, "<list>",
+	  "before which commands: rebase, merge (the default), am, stash, bisect", false },
+	{ OPT_FLAG, 0, "guard", &guard, NULL, "also what has no hook: reset, checkout, clean, ...",
+	  false },
+	{ OPT_FLAG, 0, "ref-transaction", &ref_transaction, NULL,
+	  "use the hook that merges need (the default)", false },
+	{ OPT_FLAG, 0, "no-ref-transaction", &no_ref_transaction, NULL,
+	  "do without it: it costs time with every ref", false },
+	{ OPT_LIST, 0, "agent", &agents, "<name>", "the settings of a coding agent instead",
+	  false },
+	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: those in the home directory", false },
+	{ OPT_FLAG, 0, "print", &print, NULL, "with --agent: show what would be put there", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const *option_values(const char *option)
+{
+	return !strcmp(option, "events") ? hooks_events :
+	       !strcmp(option, "agent") ? agents_names() : NULL;
+}
+
+const struct opt_spec cmd_hooks_spec = {
+	.command = "hooks",
+	.usage = "install [--events <list>] [--guard] [--[no-]ref-transaction]\n"
+		 "install --agent <name>... [--user] [--print]\n"
+		 "uninstall [--agent <name>... [--user]]\n"
+		 "status",
+	.summary = "let git take checkpoints before it changes files",
+	.options = options,
+	.values = option_values,
+};
+
+/* What no hook and no guard can see. */
+static const char *const blind_spots[] = {
+	"git apply without --index or --3way",
+	"git merge-file",
+	"git worktree remove --force",
+	"programs that do not use git (rm, editors, libgit2, JGit)",
+};
+
+enum { BLIND_SPOTS = sizeof(blind_spots) / sizeof(blind_spots[0]) };
+
+/* ---- hooks ---- */
+
+static int exit_status(const struct hooks_report *report)
+{
+	bool all = !report->partial;
+
+	for (size_t i = 0; i < report->nr; i++)
+		all = all && report->items[i].state == HOOKS_RUNS;
+	return all ? EXIT_DONE : EXIT_NO;
+}
+
+static json_t *report_object(const struct hooks_report *report)
+{
+	json_t *answer = json_object(), *hooks = json_array(), *blind = json_array();
+	json_t *guarded = json_null();
+
+	for (size_t i = 0; i < report->nr; i++) {
+		const struct hooks_item *item = &report->items[i];
+		json_t *object = json_object();
+
+		if (report->guard && i == report->nr - 1) {
+			guarded = json_string(hooks_state_name(item->state));
+			json_decref(object);
+			continue;
+		}
+		json_object_set_new(object, "name", json_string(item->name));
+		json_object_set_new(object, "state", json_string(hooks_state_name(item->state)));
+		json_object_set_new(object, "repair", json_text(item->repair));
+		json_array_append_new(hooks, object);
+	}
+	for (size_t i = 0; i < BLIND_SPOTS; i++)
+		json_array_append_new(blind, json_string(blind_spots[i]));
+	json_object_set_new(answer, "hooks", hooks);
+	json_object_set_new(answer, "guard", guarded);
+	json_object_set_new(answer, "events", json_texts(&report->events));
+	json_object_set_new(answer, "not_seen", blind);
+	json_object_set_new(answer, "warnings", json_texts(&report->notes));
+	return answer;
+}
+
+static void print_items(const struct hooks_report *report)
+{
+	for (size_t i = 0; i < report->nr; i++) {
+		const struct hooks_item *item = &report->items[i];
+
+		/* What does not run is the answer, also for those who want to hear little. */
+		if (item->state != HOOKS_RUNS)
+			printf("%s: %s: %s\n", hooks_state_name(item->state), item->name,
+			       item->repair);
+		else
+			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
+	}
+}
+
+static void print_events(const struct hooks_report *report)
+{
+	if (!report->events.nr)
+		return;
+	report_text("before:");
+	for (size_t i = 0; i < report->events.nr; i++)
+		report_text("%s %s", i ? "," : "", report->events.items[i]);
+	report_text("%s\n", report->guard ? ", and what the guard sees" : "");
+}
+
+static void print_blind_spots(void)
+{
+	report_text("not seen by any hook or guard:\n");
+	for (size_t i = 0; i < BLIND_SPOTS; i++)
+		report_text("  %s\n", blind_spots[i]);
+}
+
+static void print_cost(const struct hooks_report *report)
+{
+	if (report->ref_transaction && !report->config_hooks)
+		report_text("note: git runs reference-transaction for every ref that it updates, "
+			    "about 2 ms each:\n"
+			    "      a fetch of 1000 new refs takes seconds longer. 'git checkpoint "
+			    "hooks install\n"
+			    "      --guard --no-ref-transaction' sees merges without that\n");
+	for (size_t i = 0; i < report->events.nr; i++)
+		if (!report->ref_transaction && !report->guard &&
+		    strcmp(report->events.items[i], "rebase"))
+			report_text("note: '%s' is not seen without reference-transaction or "
+				    "--guard\n", report->events.items[i]);
+}
+
+static void print_notes(const struct hooks_report *report)
+{
+	/* Also with -q: they say that something asked for was not done. */
+	for (size_t i = 0; i < report->notes.nr && !opt_common.json; i++) {
+		struct strbuf clean = STRBUF_INIT;
+
+		utf8_sanitize(&clean, report->notes.items[i], strlen(report->notes.items[i]));
+		fprintf(stderr, "warning: %s\n", clean.buf);
+		strbuf_release(&clean);
+	}
+}
+
+static int install(const struct session *session, struct hooks_report *report)
+{
+	struct hooks_opts opts = {
+		.events = events,
+		.guard = guard,
+		.ref_transaction = no_ref_transaction ? 0 : ref_transaction ? 1 : -1,
+	};
+	int err = hooks_install(report, session, &opts);
+
+	if (err)
+		return report_failure(err);
+	print_notes(report);
+	if (opt_common.json) {
+		json_t *answer = report_object(report);
+
+		json_object_set_new(answer, "installed", json_true());
+		return report_json(answer, exit_status(report));
+	}
+	print_items(report);
+	print_events(report);
+	print_cost(report);
+	return report_done(exit_status(report));
+}
+
+static int uninstall(const struct session *session, struct hooks_report *report)
+{
+	int err = hooks_uninstall(report, session);
+	json_t *answer;
+
+	if (err)
+		return report_failure(err);
+	print_notes(report);
+	if (opt_common.json) {
+		answer = json_object();
+		json_object_set_new(answer, "uninstalled", json_boolean(report->installed));
+		json_object_set_new(answer, "warnings", json_texts(&report->notes));
+		return report_json(answer, EXIT_DONE);
+	}
+	report_text(report->installed ? "Uninstalled, everything is as it was\n" : "No hooks are installed\n");
+	return report_done(EXIT_DONE);
+}
+
+static int status(const struct session *session, struct hooks_report *report)
+{
+	int err = session->repo ? hooks_status(report, session->repo) :
+				  ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, "
+						 "there are no hooks", session->cwd);
+
+	if (err)
+		return report_failure(err);
+	if (opt_common.json)
+		return report_json(report_object(report), exit_status(report));
+	if (!report->installed) {
+		report_text("No hooks are installed; 'git checkpoint hooks install' does it\n");
+		return report_done(EXIT_DONE);
+	}
+	print_items(report);
+	print_events(report);
+	print_blind_spots();
+	return report_done(exit_status(report));
+}
+
+/* ---- agents ---- */
+
+static void print_agent(const struct agents_result *result, const char *name)
+{
+	static const char *const said[] = {
+		[AGENTS_UNCHANGED] = "unchanged",
+		[AGENTS_EDITED] = "edited",
+		[AGENTS_CREATED] = "created",
+		[AGENTS_REMOVED] = "removed",
+		[AGENTS_NO_FILE] = "has no settings file",
+	};
+	struct strbuf path = STRBUF_INIT;
+
+	report_warnings(&result->notes);
+	if (result->text.len) {
+		fwrite(result->text.buf, 1, result->text.len, stdout);
+		return;
+	}
+	quote_path(&path, result->path.buf);
+	report_text("%s: %s%s%s\n", name, said[result->change], path.len ? " " : "", path.buf);
+	strbuf_release(&path);
+}
+
+static json_t *agent_object(const struct agents_result *result, const char *name)
+{
+	static const char *const words[] = { "unchanged", "edited", "created", "removed",
+					     "no file" };
+	json_t *object = json_object();
+
+	json_object_set_new(object, "agent", json_text(name));
+	json_object_set_new(object, "change", json_string(words[result->change]));
+	json_object_set_new(object, "path",
+			    result->path.len ? json_path(result->path.buf) : json_null());
+	json_object_set_new(object, "text",
+			    result->text.len ? json_text(result->text.buf) : json_null());
+	json_object_set_new(object, "warnings", json_texts(&result->notes));
+	return object;
+}
+
+static int for_agents(const struct session *session, bool installing)
+{
+	json_t *array = json_array();
+	int err = 0;
+
+	/* One that is not known stops all, before anything is edited. */
+	for (size_t i = 0; i < agents.nr && !err; i++)
+		err = agents_check(agents.items[i]);
+	for (size_t i = 0; i < agents.nr && !err; i++) {
+		struct agents_opts opts = { agents.items[i], session->worktree, user };
+		struct agents_result result = AGENTS_RESULT_INIT;
+
+		err = !installing ? agents_uninstall(&result, &opts) :
+		      print ? agents_print(&result, &opts) : agents_install(&result, &opts);
+		if (!err && opt_common.json)
+			json_array_append_new(array, agent_object(&result, agents.items[i]));
+		else if (!err)
+			print_agent(&result, agents.items[i]);
+		agents_result_release(&result);
+	}
+	if (!err && opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "agents", array);
+		return report_json(answer, EXIT_DONE);
+	}
+	json_decref(array);
+	return err ? report_failure(err) : report_done(EXIT_DONE);
+}
+
+/* ---- command line ---- */
+
+static int check_arguments(const struct strlist *args)
+{
+	const char *verb = args->nr ? args->items[0] : "";
+	bool installing = !strcmp(verb, "install"), removing = !strcmp(verb, "uninstall");
+
+	if (!args->nr)
+		return ckpt_error_set(CKPT_EUSAGE, "hooks needs one of install, uninstall, status");
+	if (!installing && !removing && strcmp(verb, "status"))
+		return ckpt_error_set(CKPT_EUSAGE, "hooks knows install, uninstall and status, but "
+				      "not '%s'", verb);
+	if (args->nr > 1)
+		return ckpt_error_set(CKPT_EUSAGE, "hooks %s takes no arguments, but got '%s'",
+				      verb, args->items[1]);
+	if (ref_transaction && no_ref_transaction)
+		return ckpt_error_set(CKPT_EUSAGE, "--ref-transaction and --no-ref-transaction "
+				      "exclude each other");
+	if (!installing && (events || guard || ref_transaction || no_ref_transaction || print))
+		return ckpt_error_set(CKPT_EUSAGE, "hooks %s does not take the options of hooks "
+				      "install", verb);
+	if (agents.nr && (events || guard || ref_transaction || no_ref_transaction))
+		return ckpt_error_set(CKPT_EUSAGE, "--agent goes with --user and --print only");
+	if (agents.nr && !installing && !removing)
+		return ckpt_error_set(CKPT_EUSAGE, "hooks %s does not take --agent", verb);
+	if ((user || print) && !agents.nr)
+		return ckpt_error_set(CKPT_EUSAGE, "--%s goes with --agent only",
+				      user ? "user" : "print");
+	return 0;
+}
+
+static int run(const char *verb)
+{
+	struct hooks_report report = { 0 };
+	struct session session;
+	/* What is wrong with a store is no reason to keep hooks, or to have none. */
+	int err = cmd_session_open(&session, SESSION_ANY), code;
+
+	if (err)
+		return report_failure(err);
+	if (agents.nr)
+		code = for_agents(&session, !strcmp(verb, "install"));
+	else if (!strcmp(verb, "install"))
+		code = install(&session, &report);
+	else if (!strcmp(verb, "uninstall"))
+		code = uninstall(&session, &report);
+	else
+		code = status(&session, &report);
+	hooks_report_release(&report);
+	session_close(&session);
+	return code;
+}
+
+int cmd_hooks(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	int err = opt_parse(&cmd_hooks_spec, argc, argv, &args, NULL), code;
+
+	if (!err)
+		err = check_arguments(&args);
+	if (err)
+		code = err > 0 ? EXIT_DONE : report_failure(err);
+	else
+		code = run(args.items[0]);
+	strlist_release(&args);
+	strlist_release(&agents);
+	return code;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "ops/drop.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <stdlib.h>
+
+/* --- pin, unpin --- */
+
+static const struct opt no_options[] = {
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_pin_spec = {
+	.command = "pin",
+	.usage = "<checkpoint>",
+	.summary = "keep a checkpoint from being evicted",
+	.options = no_options,
+};
+
+const struct opt_spec cmd_unpin_spec = {
+	.command = "unpin",
+	.usage = "<checkpoint>",
+	.summary = "let a checkpoint be evicted again",
+	.options = no_options,
+};
+
+static int mark(const struct opt_spec *spec, int argc, char **argv, bool pin)
+{
+	struct strlist args = STRLIST_INIT;
+	struct ckpt_record record;
+	struct session session;
+	int err = opt_parse(spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && args.nr != 1)
+		err = ckpt_error_set(CKPT_EUSAGE, "%s takes one checkpoint", spec->command);
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err) {
+		strlist_release(&args);
+		return report_failure(err);
+	}
+	err = ckpt_pin(&record, &session, args.items[0], pin);
+	if (err) {
+		status = report_failure(err);
+	} else if (opt_common.json) {
+		status = report_json(json_pack("{s:o}", "checkpoint", report_listed(&record)),
+				     EXIT_DONE);
+	} else {
+		report_text("%s %s%s%s\n", pin ? "Pinned" : "Unpinned", term_color(TERM_YELLOW),
+			    record.id, term_color(TERM_RESET));
+		status = report_done(EXIT_DONE);
+	}
+	ckpt_record_release(&record);
+	strlist_release(&args);
+	session_close(&session);
+	return status;
+}
+
+int cmd_pin(int argc, char **argv)
+{
+	return mark(&cmd_pin_spec, argc, argv, true);
+}
+
+int cmd_unpin(int argc, char **argv)
+{
+	return mark(&cmd_unpin_spec, argc, argv, false);
+}
+
+/* --- drop --- */
+
+static bool force;
+
+static const struct opt drop_options[] = {
+	{ OPT_FLAG, 0, "force", &force, NULL, "also one that is pinned or that undo leads to",
+	  false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_drop_spec = {
+	.command = "drop",
+	.usage = "[--force] <checkpoint>...",
+	.summary = "delete checkpoints",
+	.options = drop_options,
+};
+
+static int print_dropped(const struct retain_result *result)
+{
+	char size[UNITS_SIZE];
+
+	for (size_t i = 0; i < result->nr; i++) {
+		const struct ckpt_record *record = &result->items[i].record;
+		char *line = record->reason ? report_reason_line(record) : NULL;
+
+		report_text("Dropped %s%s%s (%s)\n", term_color(TERM_YELLOW), record->id,
+			    term_color(TERM_RESET), line ? line : "damaged");
+		free(line);
+	}
+	report_text("Freed %s\n", units_format_size(size, result->freed));
+	return report_done(EXIT_DONE);
+}
+
+int cmd_drop(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct retain_result result = { 0 };
+	struct session session;
+	int err = opt_parse(&cmd_drop_spec, argc, argv, &args, NULL), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && !args.nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "drop takes one or more checkpoints");
+	if (!err)
+		err = cmd_session_open(&session, SESSION_STORE);
+	if (err) {
+		strlist_release(&args);
+		return report_failure(err);
+	}
+	err = ckpt_drop(&result, &session, &args, force);
+	if (err)
+		status = report_failure(err);
+	else
+		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE) :
+					   print_dropped(&result);
+	retain_result_release(&result);
+	strlist_release(&args);
+	session_close(&session);
+	return status;
+}

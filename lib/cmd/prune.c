@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "ops/retain.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+
+static bool dry_run, expired;
+static int64_t max_count = -1, max_size = -1;
+
+static const struct opt options[] = {
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only say what would go", false },
+	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep no more than <n>", false },
+	{ OPT_SIZE, 0, "max-size", &max_size, "<size>",
+	  "until the store takes no more disk than that", false },
+	{ OPT_FLAG, 0, "expired", &expired, NULL, "only those that have expired", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_prune_spec = {
+	.command = "prune",
+	.usage = "[-n] [--max-count <n>] [--max-size <size>] [--expired]",
+	.summary = "delete what retention does not keep",
+	.options = options,
+};
+
+static int print(const struct retain_result *result)
+{
+	char size[UNITS_SIZE];
+
+	for (size_t i = 0; i < result->nr; i++)
+		report_text("%s %s%s%s (%s)\n", dry_run ? "Would drop" : "Dropped",
+			    term_color(TERM_YELLOW), result->items[i].record.id,
+			    term_color(TERM_RESET), result->items[i].why);
+	if (!result->nr)
+		report_text("Nothing to drop\n");
+	if (result->nr || result->freed)
+		report_text("%s %s\n", dry_run ? "Would free about" : "Freed",
+			    units_format_size(size, result->freed));
+	return report_done(EXIT_DONE);
+}
+
+/* What is left is pinned, or needed: then only somebody can decide. */
+static void warn_of_excess(const struct retain_result *result)
+{
+	char size[UNITS_SIZE];
+
+	if (result->excess && !opt_common.quiet)
+		fprintf(stderr,
+			"warning: the store is still %s over the limit, and nothing more may go; "
+			"raise maxSize, or unpin or drop checkpoints\n",
+			units_format_size(size, result->excess));
+}
+
+/* A number on the command line takes the place of the setting; --expired alone, of all settings. */
+static void choose_rules(struct evict_rules *rules, const struct session *session)
+{
+	retain_rules(rules, &session->settings);
+	if (expired)
+		*rules = (struct evict_rules){ 0 };
+	if (max_count >= 0)
+		rules->max_count = (uint64_t)max_count;
+	if (max_size >= 0)
+		rules->max_size = (uint64_t)max_size;
+	rules->expired = true;
+}
+
+int cmd_prune(int argc, char **argv)
+{
+	struct retain_result result = { 0 };
+	struct evict_rules rules;
+	struct session session;
+	int err = cmd_parse_options(&cmd_prune_spec, argc, argv), status;
+
+	if (err > 0)
+		return EXIT_DONE;
+	if (!err && !max_count)
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "option '--max-count' takes a number from 1 on, not '0'");
+	if (!err && !max_size)
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "option '--max-size' takes a size such as 500m, not '0'");
+	if (!err)
+		err = cmd_session_open(&session, 0);
+	if (err)
+		return report_failure(err);
+	choose_rules(&rules, &session);
+	if (session.store)
+		err = retain_prune(&result, &session, &rules, dry_run);
+	if (err) {
+		status = report_failure(err);
+	} else {
+		warn_of_excess(&result);
+		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE) :
+					   print(&result);
+	}
+	retain_result_release(&result);
+	session_close(&session);
+	return status;
+}

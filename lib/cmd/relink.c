@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "ops/relink.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/report.h"
+
+static bool force;
+
+static const struct opt options[] = {
+	{ OPT_FLAG, 0, "force", &force, NULL,
+	  "merge with those of this folder, take those of one still there", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_relink_spec = {
+	.command = "relink",
+	.usage = "[--force] (<old path> | <key>)",
+	.summary = "adopt the checkpoints of a folder that was moved",
+	.options = options,
+};
+
+static int print_json(const struct relink_result *result)
+{
+	json_t *answer = json_object();
+
+	json_object_set_new(answer, "relinked", json_true());
+	json_object_set_new(answer, "from", json_path(result->from));
+	json_object_set_new(answer, "to", json_path(result->to));
+	json_object_set_new(answer, "key", json_string(result->key));
+	json_object_set_new(answer, "checkpoints", json_integer((json_int_t)result->checkpoints));
+	json_object_set_new(answer, "merged", json_integer((json_int_t)result->merged));
+	json_object_set_new(answer, "warnings", json_texts(&result->warnings));
+	return report_json(answer, result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE);
+}
+
+static int print_text(const struct relink_result *result)
+{
+	struct strbuf from = STRBUF_INIT, to = STRBUF_INIT;
+
+	report_warnings(&result->warnings);
+	quote_path(&from, result->from);
+	quote_path(&to, result->to);
+	report_text("Adopted %zu %s of '%s'; they are those of '%s' now\n", result->checkpoints,
+		    result->checkpoints == 1 ? "checkpoint" : "checkpoints", from.buf, to.buf);
+	if (result->merged)
+		report_text("Merged %zu %s that this folder had already\n", result->merged,
+			    result->merged == 1 ? "checkpoint" : "checkpoints");
+	strbuf_release(&from);
+	strbuf_release(&to);
+	return report_done(result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE);
+}
+
+static int relink(const char *name)
+{
+	struct relink_result result;
+	struct session session;
+	int err = *name ? cmd_session_open(&session, SESSION_NO_STORE) :
+			  ckpt_error_set(CKPT_EUSAGE, "an empty path names no folder"), status;
+
+	if (err)
+		return report_failure(err);
+	err = ckpt_relink(&result, &session, name, force);
+	if (err) {
+		status = report_failure(err);
+	} else {
+		status = opt_common.json ? print_json(&result) : print_text(&result);
+		relink_result_release(&result);
+	}
+	session_close(&session);
+	return status;
+}
+
+int cmd_relink(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	int err = opt_parse(&cmd_relink_spec, argc, argv, &args, NULL), status;
+
+	if (!err && args.nr != 1)
+		err = ckpt_error_set(CKPT_EUSAGE, "relink takes one argument: the old path of this "
+						  "folder, or the key of its store");
+	if (err)
+		status = err > 0 ? EXIT_DONE : report_failure(err);
+	else
+		status = relink(args.items[0]);
+	strlist_release(&args);
+	return status;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "ops/hold.h"
+#include "ops/restore.h"
+#include "ops/run.h"
+#include "ops/save.h"
+#include "ops/session.h"
+#include "ui/options.h"
+#include "ui/prompt.h"
+#include "ui/ran.h"
+#include "ui/report.h"
+#include "ui/restored.h"
+#include "ui/sink.h"
+#include "ui/term.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *reason = "pre-run", *verify, *json_file;
+static int64_t json_fd = -1;
+static bool rollback;
+
+static const struct opt options[] = {
+	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why the checkpoint is taken", false },
+	{ OPT_STRING, 0, "verify", &verify, "<cmd>", "run this if the command succeeds", false },
+	{ OPT_FLAG, 0, "rollback", &rollback, NULL, "roll back on failure, do not ask", false },
+	{ OPT_STRING, 0, "json-file", &json_file, "<file>", "write the result as JSON to a file",
+	  false },
+	{ OPT_NUMBER, 0, "json-fd", &json_fd, "<n>", "write it to a descriptor", false },
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_run_spec = {
+	.command = "run",
+	.usage = "[-m <reason>] [--verify <cmd>] [--rollback] [--json-file <file> | --json-fd <n>] "
+		 "[--] <command>...",
+	.summary = "run a command, roll back if it fails",
+	.options = options,
+	.first_ends = true,
+};
+
+/* One run, from the checkpoint to the answer. */
+struct run {
+	struct ran ran;
+	struct sink sink;
+	bool to_stdout; /* --json: a program is there, nobody is asked */
+	char *worktree, *verify;
+	mode_t mode;
+	struct hold hold;
+	bool failed, declined;
+};
+
+__attribute__((format(printf, 2, 3))) static void warn(struct run *run, const char *fmt, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	strlist_add(&run->ran.warnings, text.buf);
+	ran_say("warning: %s\n", text.buf);
+	strbuf_release(&text);
+}
+
+/* The command was not run. */
+static int fail(struct run *run, int err)
+{
+	int status = report_failure(err);
+	json_t *answer = json_object();
+
+	json_object_set_new(answer, "error", ran_error_json(status, ckpt_error_last()));
+	if (sink_write(&run->sink, answer))
+		report_failure(CKPT_ERROR);
+	return status;
+}
+
+/* ---- before ---- */
+
+static int open_sink(struct run *run)
+{
+	int err = 0;
+
+	run->to_stdout = opt_common.json;
+	/* Failures are told by fail(), so that there is one answer, in one place. */
+	opt_common.json = false;
+	if (json_file)
+		err = sink_to_file(&run->sink, json_file);
+	else if (json_fd >= 0)
+		err = sink_to_fd(&run->sink, json_fd);
+	else if (run->to_stdout)
+		sink_to_stdout(&run->sink);
+	run->to_stdout = run->to_stdout && !json_file && json_fd < 0;
+	return err;
+}
+
+static int take_checkpoint(struct run *run, struct session *session)
+{
+	static const struct strlist all = STRLIST_INIT;
+	struct save_opts opts = {
+		.reason = reason,
+		.source = "cli",
+		.step = -1,
+		.scope = &all,
+		/* One that holds more would, rolled back to, bring back more than there was. */
+		.exact_captures = true,
+		.progress = term_progress,
+	};
+	const struct ckpt_record *record = &run->ran.saved.record;
+	int err = ckpt_save(&run->ran.saved, session, &opts);
+
+	term_progress_clear();
+	if (err)
+		return err;
+	for (size_t i = 0; i < record->warnings.nr; i++)
+		warn(run, "%s", record->warnings.items[i]);
+	if (record->missing)
+		warn(run, "the checkpoint is incomplete: %llu %s not in it",
+		     (unsigned long long)record->missing, record->missing == 1 ? "path is" : "paths are");
+	ran_say(run->ran.saved.outcome == SAVE_CREATED ? "Saved %s\n" : "Nothing changed since %s\n",
+		record->id);
+	/* Not worth giving up for: it takes many saves by the command to make a difference. */
+	err = hold_take(&run->hold, session->store, record->id);
+	if (err && err != CKPT_ENOTFOUND)
+		warn(run, "%s", ckpt_error_last());
+	return err == CKPT_ENOTFOUND ? err : 0;
+}
+
+/* All that needs the store, which is closed again before the command runs. */
+static int prepare(struct run *run)
+{
+	struct session session;
+	struct stat st;
+	int err = cmd_session_open(&session, SESSION_SAVE);
+
+	if (err)
+		return err;
+	run->worktree = xstrdup(session.worktree);
+	run->mode = stat(session.worktree, &st) < 0 ? 0777 : st.st_mode;
+	if (!verify)
+		verify = session.settings.verify_command;
+	run->verify = verify && *verify ? xstrdup(verify) : NULL;
+	run->ran.verify = run->verify;
+	if (rollback)
+		err = restore_check_settled(&session);
+	if (!err)
+		err = take_checkpoint(run, &session);
+	session_close(&session);
+	return err;
+}
+
+/* ---- the command, and its verification ---- */
+
+static int execute(struct run *run)
+{
+	char **argv = xcalloc(run->ran.command->nr + 1, sizeof(*argv));
+	char *shell[] = { "/bin/sh", "-c", run->verify, NULL };
+	int err;
+
+	memcpy(argv, run->ran.command->items, run->ran.command->nr * sizeof(*argv));
+	err = run_child(&run->ran.child, argv, NULL, 0);
+	free(argv);
+	if (err)
+		return err;
+	if (run->ran.child.exit_status) {
+		ran_say_failed("", run->ran.command->items[0], &run->ran.child);
+	} else if (run->verify) {
+		err = run_child(&run->ran.check, shell, run->worktree, RUN_ASIDE);
+		/* Not verified is not good. */
+		if (err) {
+			run->ran.check.exit_status = EXIT_FATAL;
+			fprintf(stderr, "error: %s\n", ckpt_error_last());
+		} else if (run->ran.check.exit_status) {
+			ran_say_failed("the verification ", run->verify, &run->ran.check);
+		}
+		run->ran.checked = true;
+	}
+	run->failed = run->ran.child.exit_status || run->ran.check.exit_status;
+	return 0;
+}
+
+/* ---- behind it ---- */
+
+static int confirm(const struct plan *plan, void *payload)
+{
+	struct run *run = payload;
+	int err = restored_confirm(plan, &run->ran.saved.record);
+
+	run->declined = err != 0;
+	return err;
+}
+
+static int restore(struct run *run)
+{
+	static const struct strlist all = STRLIST_INIT;
+	struct restore_opts opts = {
+		.target = &run->ran.saved.record,
+		.kind = "restore",
+		.reason = "rollback of a failed run",
+		.paths = &all,
+		.confirm = rollback ? NULL : confirm,
+		.payload = run,
+		.progress = term_progress,
+	};
+	struct session session;
+	int err = run_find_again(&session, run->worktree, run->mode);
+
+	if (err)
+		return err;
+	err = ckpt_restore(&run->ran.result, &session, &opts);
+	run->ran.restored = !err;
+	if (err) /* nothing of it is left */
+		memset(&run->ran.result, 0, sizeof(run->ran.result));
+	term_progress_clear();
+	session_close(&session);
+	return err;
+}
+
+static void roll_back(struct run *run)
+{
+	int err = 0;
+
+	if (!rollback && (run->to_stdout || !prompt_possible())) {
+		run->declined = true;
+	} else {
+		err = restore(run);
+		if (!err) {
+			ran_say_restored(&run->ran);
+			if (!ran_is_back(&run->ran))
+				run->ran.error = EXIT_UNVERIFIED;
+		} else if (!run->declined) {
+			run->ran.error = report_failure(err);
+		}
+		if (run->ran.error)
+			run->ran.message = xstrdup(err ? ckpt_error_last() :
+						     "not all came back as it was in the checkpoint");
+	}
+	/* Somebody may have dropped it meanwhile. */
+	if (!run->ran.restored && err != CKPT_ENOTFOUND)
+		ran_say("The state before is %s; 'git checkpoint restore %s' goes back to it\n",
+		    run->ran.saved.record.id, run->ran.saved.record.id);
+}
+
+static int exit_status(const struct run *run)
+{
+	if (run->ran.error)
+		return run->ran.error;
+	return run->ran.child.exit_status ? run->ran.child.exit_status : run->failed ? EXIT_NO : EXIT_DONE;
+}
+
+static int run_it(struct run *run)
+{
+	int err = open_sink(run), status;
+
+	if (!err && !run->ran.command->nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "run needs a command");
+	if (!err && json_file && json_fd >= 0)
+		err = ckpt_error_set(CKPT_EUSAGE, "only one of --json-file and --json-fd can be used");
+	if (!err)
+		err = prepare(run);
+	if (!err)
+		err = execute(run);
+	if (err)
+		return fail(run, err);
+	/* What was not even started has changed nothing. */
+	if (run->failed && run->ran.child.started)
+		roll_back(run);
+	hold_release(&run->hold);
+	status = exit_status(run);
+	err = sink_write(&run->sink, ran_json(&run->ran));
+	/* That the command failed is what the caller has to know first. */
+	if (err)
+		err = report_failure(err);
+	return status ? status : err;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	struct run run = { .ran = { .command = &args }, .sink = SINK_INIT, .hold = HOLD_INIT };
+	int err = opt_parse(&cmd_run_spec, argc, argv, &args, NULL), status;
+
+	run_unheard();
+	if (err > 0) {
+		status = EXIT_DONE;
+	} else if (err) {
+		char *message = xstrdup(ckpt_error_last());
+
+		(void)open_sink(&run);
+		status = fail(&run, ckpt_error_set(err, "%s", message));
+		free(message);
+	} else {
+		status = run_it(&run);
+	}
+	hold_release(&run.hold);
+	restore_result_release(&run.ran.result);
+	save_result_release(&run.ran.saved);
+	strlist_release(&run.ran.warnings);
+	sink_release(&run.sink);
+	free(run.worktree);
+	free(run.verify);
+	free(run.ran.message);
+	strlist_release(&args);
+	return status;
+}
