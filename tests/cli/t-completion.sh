@@ -15,12 +15,41 @@ two_checkpoints() {
 	expect_eq 2 "$(wc -l <ids)" 'checkpoints'
 }
 
+# A folder that was moved away, one that is gone, and one whose path is odd; the current directory
+# is the first in its new place.
+three_old_folders() {
+	for dir in "$T/old one" "$T/gone" "$T/$(printf 'od\td')"; do
+		mkdir "$dir"
+		(cd "$dir" && echo 1 >f && git checkpoint save -q)
+	done
+	mv "$T/old one" "$T/here"
+	rm -r "$T/gone" "$T"/od*
+	mkdir "$T/there"
+	(cd "$T/there" && echo 1 >f && git checkpoint save -q)
+	cd "$T/here" || exit
+	odd=$(key_of "$T/$(printf 'od\td')")
+	gone=$(key_of "$T/gone")
+}
+
+key_of() {
+	printf %s "$1" | sha256sum | cut -c1-16
+}
+
 names() {
 	git-checkpoint --list-cmds | cut -f 1
 }
 
 options() {
 	git-checkpoint --list-opts "$1" | cut -f 1
+}
+
+# What follows 'hooks': its verbs, and what its options can be.
+hooks_words() {
+	printf '%s\n' install uninstall status >verbs
+	printf '%s\n' rebase merge am stash bisect >events
+	printf '%s\n' claude-code codex gemini-cli generic >agents
+	printf '%s\n' --agent= --user --help --quiet --json >of-uninstall
+	printf '%s\n' --help --quiet --json >of-status
 }
 
 # A container may come without pseudo terminals.
@@ -54,7 +83,7 @@ test_bash_offers_the_commands() {
 		offered "$typed " >actual
 		expect_same expected actual
 	done
-	expect_eq 'save show status' "$(offered 'git checkpoint s' | xargs)"
+	expect_eq 'save show status stores' "$(offered 'git checkpoint s' | xargs)"
 	expect_eq 'checkpoint' "$(offered 'git checkp')"
 }
 
@@ -82,6 +111,8 @@ test_bash_offers_checkpoints_newest_first() {
 		'git checkpoint diff @ ' 'git checkpoint verify ' 'git-checkpoint verify @ chk_' \
 		'git checkpoint restore ' 'git-checkpoint restore -n --reason why chk_' \
 		'git checkpoint restore --verify-command=true -y ' \
+		'git checkpoint pin ' 'git-checkpoint unpin --json chk_' 'git checkpoint drop ' \
+		'git-checkpoint drop --force @ chk_' \
 		"git -C $PWD checkpoint restore " "git-checkpoint -C $PWD restore " \
 		"git -C $PWD checkpoint show " "git-checkpoint -C $PWD show "; do
 		"$LIB_DIR/complete-bash.sh" "$line" | sed 's/ $//' >actual
@@ -102,16 +133,86 @@ test_bash_leaves_values_and_paths_to_the_user() {
 		'git checkpoint diff app' 'git checkpoint restore @ ' 'git checkpoint restore @ chk' \
 		'git-checkpoint restore --reason why @ ' 'git checkpoint restore @ -- ' \
 		'git checkpoint restore --verify-command ' 'git checkpoint undo ' \
-		'git checkpoint redo ' 'git checkpoint restore --reason '; do
+		'git checkpoint redo ' 'git checkpoint restore --reason ' 'git checkpoint pin @ ' \
+		'git-checkpoint unpin -q @ ch' 'git checkpoint prune --max-size ' \
+		'git checkpoint prune ' 'git checkpoint gc ' 'git checkpoint doctor --fix ' \
+		'git checkpoint stores '; do
 		expect_eq '' "$(offered "$line")" "after '$line'"
 	done
 	# but -p of show has no value
 	expect_eq 2 "$(offered 'git checkpoint show -p ' | wc -l)"
 }
 
+# Behind the command that is run all is its own.
+test_bash_offers_commands_to_run() {
+	use_bash
+	two_checkpoints
+	for line in 'git checkpoint run git-checkp' 'git-checkpoint run --rollback -m why git-checkp' \
+		'git checkpoint run -- git-checkp'; do
+		expect_eq git-checkpoint "$(offered "$line")" "after '$line'"
+	done
+	expect_eq '--rollback' "$(offered 'git checkpoint run --verify x --ro')"
+	for line in 'git checkpoint run make ' 'git checkpoint run make --ro' 'git checkpoint run -- make --ro' \
+		'git checkpoint run --verify '; do
+		expect_eq '' "$(offered "$line")" "after '$line'"
+	done
+}
+
+test_bash_offers_old_folders() {
+	use_bash
+	three_old_folders
+	printf '%s\n' "$T/gone" "$T/old\\ one" "$odd" | sort >expected
+	for line in 'git checkpoint relink ' 'git-checkpoint relink --force '; do
+		offered "$line" >actual
+		expect_same expected actual
+	done
+	expect_eq "$T/old\\ one" "$(offered "git checkpoint relink $T/o")"
+	expect_eq "$gone" "$(offered "git checkpoint relink $(echo "$gone" | cut -c1-6)")"
+	expect_eq '' "$(offered "git checkpoint relink $T/gone ")"
+	# what is offered can be run as it stands
+	eval "git checkpoint relink $(offered "git checkpoint relink $T/o")"
+	expect_eq 1 "$(git checkpoint list | wc -l)"
+	expect_eq "$T/gone" "$(offered "git checkpoint relink $T/")"
+}
+
+test_bash_offers_what_hooks_takes() {
+	use_bash
+	hooks_words
+	for list in verbs events agents of-uninstall of-status; do
+		sort -o $list $list
+	done
+	for typed in 'git checkpoint hooks' 'git-checkpoint hooks' 'git -C / checkpoint hooks -q'; do
+		offered "$typed " >actual
+		expect_same verbs actual
+		offered "$typed install --events " >actual
+		expect_same events actual
+		offered "$typed install --guard --events=" >actual
+		expect_same events actual
+		offered "$typed uninstall --agent " >actual
+		expect_same agents actual
+		offered "$typed uninstall -" >actual
+		expect_same of-uninstall actual
+		offered "$typed status -" >actual
+		expect_same of-status actual
+		expect_eq '' "$(offered "$typed install ")"
+	done
+	options hooks | sort >expected
+	offered 'git checkpoint hooks install --' >actual
+	expect_same expected actual
+	expect_eq 'merge,am,bisect' "$(offered 'git checkpoint hooks install --events merge,am,b')"
+	expect_eq 'stash,rebase' "$(offered 'git-checkpoint hooks install --events=stash,re')"
+	# the word of a list may go on, others are finished
+	"$LIB_DIR/complete-bash.sh" 'git checkpoint hooks install --events re' \
+		'git checkpoint hooks install --agent=co' 'git checkpoint hooks un' >raw
+	printf '%s\n' 'rebase' 'codex ' 'uninstall ' >expected
+	expect_same expected raw
+}
+
 test_bash_works_without_a_store() {
 	use_bash
-	expect_eq '' "$(offered 'git checkpoint show ')"
+	for command in show pin drop relink; do
+		expect_eq '' "$(offered "git checkpoint $command ")"
+	done
 	expect_missing "$(checkpoint_home)"
 }
 
@@ -138,6 +239,10 @@ test_bash_completes_when_tab_is_pressed() {
 	wait_for 'LINE<git checkpoint save apple.txt'
 	printf 'git checkpoint restore -n @ app\t\030p' >&3
 	wait_for 'LINE<git checkpoint restore -n @ apple.txt'
+	printf 'git checkpoint hooks install --events=rebase,m\t\030p' >&3
+	wait_for 'LINE<git checkpoint hooks install --events=rebase,merge>'
+	printf 'git-checkpoint hooks install --agent=cl\t\030p' >&3
+	wait_for 'LINE<git-checkpoint hooks install --agent=claude-code >'
 	echo exit >&3
 	exec 3>&-
 	wait
@@ -216,7 +321,8 @@ test_zsh_offers_the_options_of_each_command() {
 test_zsh_offers_checkpoints_newest_first_and_files() {
 	two_checkpoints
 	for line in 'git checkpoint show ' 'git-checkpoint diff ' 'git checkpoint restore ' \
-		'git-checkpoint restore --reason why -n ' 'git checkpoint verify @ '; do
+		'git-checkpoint restore --reason why -n ' 'git checkpoint verify @ ' \
+		'git checkpoint pin ' 'git-checkpoint unpin ' 'git checkpoint drop --force @ '; do
 		zsh_tab "$line"
 		sed -n 's/^\(chk_[0-9a-f_]*\)  *-- .*/\1/p' listed >actual
 		expect_same ids actual
@@ -226,13 +332,61 @@ test_zsh_offers_checkpoints_newest_first_and_files() {
 	expect_grep 'LINE<git checkpoint save apple.txt >END' listed
 	expect_grep 'LINE<git checkpoint diff apple.txt >END' listed
 	zsh_tab 'git checkpoint restore @ app' 'git checkpoint restore @ ch' 'git-checkpoint undo ch' \
-		'git checkpoint restore app'
+		'git checkpoint restore app' 'git checkpoint pin @ ch' 'git checkpoint prune ch'
 	expect_grep 'LINE<git checkpoint restore @ apple.txt >END' listed
 	expect_grep 'LINE<git checkpoint restore app>END' listed
 	expect_no_grep 'chk_' listed
 	mkdir "$T/empty"
 	zsh_tab "git-checkpoint -C $T/empty show ch" "git -C $T/empty checkpoint show ch"
 	expect_no_grep 'chk_' listed
+}
+
+test_zsh_offers_commands_to_run() {
+	two_checkpoints
+	zsh_tab 'git checkpoint run --rollback git-checkp' 'git-checkpoint run make app' \
+		'git-checkpoint run cat --rollb'
+	expect_grep 'LINE<git checkpoint run --rollback git-checkpoint' listed
+	expect_grep 'LINE<git-checkpoint run make app' listed
+	expect_grep 'LINE<git-checkpoint run cat --rollb>END' listed
+}
+
+test_zsh_offers_old_folders() {
+	three_old_folders
+	zsh_tab 'git checkpoint relink '
+	grep -o '^[^ ].*[^ ]  *-- .*' listed | sed 's/  *-- .*//' | sort >actual
+	printf '%s\n' "$T/gone" "$T/old one" "$odd" | sort >expected
+	expect_same expected actual
+	expect_grep "^$T/old one  *-- moved, [0-9a-f]*\$" listed
+	expect_grep "^$T/gone  *-- missing, $gone\$" listed
+	zsh_tab "git-checkpoint relink --force $T/ol" \
+		"git checkpoint relink $(echo "$gone" | cut -c1-6)" "git checkpoint relink $T/gone $T/o"
+	expect_grep "LINE<git-checkpoint relink --force $T/old\\\\ one >END" listed
+	expect_grep "LINE<git checkpoint relink $gone >END" listed
+	expect_grep "LINE<git checkpoint relink $T/gone $T/o>END" listed
+}
+
+test_zsh_offers_what_hooks_takes() {
+	hooks_words
+	zsh_tab 'git checkpoint hooks '
+	tr -s ' ' '\n' <listed | grep -x -F -f verbs >actual
+	expect_same verbs actual
+	zsh_tab 'git-checkpoint hooks install --events '
+	tr -s ' ' '\n' <listed | grep -x -F -f events >actual
+	expect_same events actual
+	zsh_tab 'git checkpoint hooks uninstall --agent='
+	tr -s ' ' '\n' <listed | grep -x -F -f agents >actual
+	expect_same agents actual
+	zsh_tab 'git checkpoint hooks uninstall --'
+	expect_grep '^--agent .*-- ' listed
+	expect_no_grep '^--events\|^--print' listed
+	zsh_tab 'git checkpoint hooks unin' 'git-checkpoint hooks install --events re' \
+		'git checkpoint hooks install --guard --events=merge,am,b' \
+		'git checkpoint hooks install --agent co' 'git checkpoint hooks install in'
+	expect_grep 'LINE<git checkpoint hooks uninstall >END' listed
+	expect_grep 'LINE<git-checkpoint hooks install --events rebase>END' listed
+	expect_grep 'LINE<git checkpoint hooks install --guard --events=merge,am,bisect>END' listed
+	expect_grep 'LINE<git checkpoint hooks install --agent codex >END' listed
+	expect_grep 'LINE<git checkpoint hooks install in>END' listed
 }
 
 # ---- fish ------------------------------------------------------------------------
@@ -277,7 +431,8 @@ test_fish_offers_checkpoints_newest_first_and_files() {
 	two_checkpoints
 	for line in 'git checkpoint show ' 'git-checkpoint show ' 'git-checkpoint diff --stat chk' \
 		'git checkpoint restore ' 'git-checkpoint restore -n --reason why ' \
-		'git checkpoint verify @ '; do
+		'git checkpoint verify @ ' 'git checkpoint pin ' 'git-checkpoint unpin --json ' \
+		'git checkpoint drop @ '; do
 		fish_tab "$line"
 		cut -f 1 offered >actual
 		expect_same ids actual
@@ -290,11 +445,63 @@ test_fish_offers_checkpoints_newest_first_and_files() {
 	done
 	for line in 'git checkpoint save -m ' 'git-checkpoint list --max-count ' \
 		'git checkpoint undo ' 'git-checkpoint redo ' 'git checkpoint restore --reason ' \
-		'git checkpoint restore @ chk' \
+		'git checkpoint restore @ chk' 'git checkpoint pin @ ' 'git-checkpoint gc ' \
+		'git checkpoint prune --max-count ' 'git-checkpoint doctor ' 'git checkpoint stores ' \
 		"git-checkpoint -C $T show " "git -C $T checkpoint show "; do
 		fish_tab "$line"
 		expect_eq '' "$(cat offered)" "after '$line'"
 	done
+}
+
+test_fish_offers_commands_to_run() {
+	two_checkpoints
+	fish_tab 'git checkpoint run --rollback git-checkp'
+	expect_grep '^git-checkpoint' offered
+	fish_tab 'git-checkpoint run --rollb'
+	expect_grep '^--rollback' offered
+	for line in 'git-checkpoint run cat --rollb' 'git checkpoint run -- cat --rollb' \
+		'git-checkpoint run --verify '; do
+		fish_tab "$line"
+		expect_eq '' "$(cat offered)" "after '$line'"
+	done
+	fish_tab 'git-checkpoint run cat app'
+	expect_eq apple.txt "$(cat offered)"
+}
+
+test_fish_offers_old_folders() {
+	three_old_folders
+	for line in 'git checkpoint relink ' 'git-checkpoint relink --force '; do
+		fish_tab "$line"
+		cut -f 1 offered | sort >actual
+		printf '%s\n' "$T/gone" "$T/old one" "$odd" | sort >expected
+		expect_same expected actual
+		expect_grep "^$T/gone	missing, $gone\$" offered
+	done
+	fish_tab "git checkpoint relink $(echo "$gone" | cut -c1-6)"
+	expect_eq "$gone	$T/gone" "$(cat offered)"
+	fish_tab "git checkpoint relink $T/gone "
+	expect_eq '' "$(cat offered)"
+}
+
+test_fish_offers_what_hooks_takes() {
+	hooks_words
+	for typed in 'git checkpoint hooks' 'git-checkpoint hooks'; do
+		fish_tab "$typed "
+		expect_same verbs offered
+		fish_tab "$typed install --events "
+		expect_same events offered
+		fish_tab "$typed uninstall --agent "
+		expect_same agents offered
+		fish_tab "$typed install --guard --events=merge,am,b"
+		expect_eq '--events=merge,am,bisect' "$(cat offered)"
+		fish_tab "$typed install "
+		expect_eq '' "$(cat offered)"
+	done
+	fish_tab 'git-checkpoint hooks uninstall -'
+	cut -f 1 offered >actual
+	sort -o actual actual
+	sort -o of-uninstall of-uninstall
+	expect_same of-uninstall actual
 }
 
 run_tests

@@ -18,6 +18,7 @@ sound() {
 }
 
 test_eight_processes_save_eight_times_each() {
+	export GIT_CHECKPOINT_MAX_COUNT=none
 	for p in 1 2 3 4 5 6 7 8; do
 		(
 			for i in 1 2 3 4 5 6 7 8; do
@@ -152,6 +153,221 @@ test_an_old_lock_file_is_no_lock() {
 	echo 1 >a
 	GIT_CHECKPOINT_LOCK_TIMEOUT=0s git-checkpoint save -q
 	sound
+}
+
+# ---- gc, prune and drop beside others ----
+
+# whole: sound, and all that is listed verifies
+whole() {
+	sound
+	git-checkpoint verify --all -q >"$T/verify" 2>&1 || fail "verify: $(cat "$T/verify")"
+	expect_eq '' "$(find "$(checkpoint_home)" -name 'tmp_*' -o -path '*/checkpoint/gc')" 'litter'
+}
+
+none_failed() {
+	test ! -e "$T/failed" || fail "$(cat "$T/failed")"
+}
+
+# gc may find another one at work; it has done nothing then
+gc_or_wait() {
+	gc_status=0
+	git-checkpoint gc -q 2>"$T/gc.err" || gc_status=$?
+	test $gc_status = 0 || test $gc_status = 75 || echo "gc: $gc_status $(cat "$T/gc.err")" >>"$T/failed"
+	test ! -s "$T/gc.err" || test $gc_status = 75 || echo "gc: $(cat "$T/gc.err")" >>"$T/failed"
+}
+
+test_saves_during_gc_in_a_loop() {
+	seq 1 3000 >text
+	git-checkpoint save -q -m 0
+	for round in 1 2 3 4 5 6 7 8; do
+		(
+			for i in 1 2 3 4 5; do
+				echo "$round-$i" >"file$i"
+				sed -i "${round}${i}0s/.*/$round-$i/" text
+				git-checkpoint save -q -m "$round-$i" 2>"$T/save.err" ||
+					echo "save $round-$i: $? $(cat "$T/save.err")" >>"$T/failed"
+			done
+			touch "$T/done"
+		) &
+		while ! test -e "$T/done"; do
+			gc_or_wait
+		done
+		wait
+		rm "$T/done"
+	done
+	none_failed
+	git-checkpoint gc -q
+	whole
+	expect_eq 41 "$(jq '.checkpoints | length' "$T/listed.json")"
+	expect_eq 1 "$(find "$store/objects/pack" -name '*.pack' | wc -l)" 'packs'
+	jq -r '.checkpoints[] | "\(.commit) \(.reason)"' "$T/listed.json" | sed '$d' |
+		while read -r commit reason; do
+			echo "$(git --git-dir="$store" show "$commit:file${reason#*-}") $reason"
+		done >"$T/contents"
+	expect_eq '' "$(awk '$1 != $2' "$T/contents")" 'contents of another'
+}
+
+# What is dropped and saved again while it is being collected: the same bytes, in the pack that goes.
+test_what_comes_back_during_gc_is_not_collected() {
+	head -c 300000 /dev/urandom >"$T/big"
+	echo 0 >a
+	git-checkpoint save -q -m base
+	for round in 1 2 3 4 5 6; do
+		cp "$T/big" big
+		git-checkpoint save -q -m "big $round"
+		rm big
+		echo $round >a
+		git-checkpoint save -q -m "small $round"
+		(
+			git-checkpoint drop -q @~1 2>"$T/drop.err" || echo "drop: $? $(cat "$T/drop.err")" >>"$T/failed"
+		) &
+		gc_or_wait &
+		cp "$T/big" big
+		git-checkpoint save -q -m "again $round" || echo "save: $?" >>"$T/failed"
+		wait
+		git --git-dir="$(store_dir)" cat-file blob "latest:big" | cmp - "$T/big" || fail "round $round: lost"
+	done
+	none_failed
+	whole
+}
+
+# Packs vanish under readers, which find what they need in the one that came instead.
+test_readers_are_never_disturbed_by_gc_and_prune() {
+	mkdir -p d/e
+	seq 1 2000 >d/text
+	for i in 1 2 3 4 5 6; do
+		echo $i >"d/e/$i"
+		git-checkpoint save -q -m $i
+	done
+	git-checkpoint save -q -m pinned --pin --allow-empty
+	pinned=$(git-checkpoint show --json @ | jq -r .id)
+	(
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+			sed -i "${i}s/.*/changed $i/" d/text
+			git-checkpoint save -q || echo "save: $?" >>"$T/failed"
+			case $i in
+			*[05]) git-checkpoint prune -q --max-count 3 2>"$T/prune.err" ||
+				echo "prune: $? $(cat "$T/prune.err")" >>"$T/failed" ;;
+			*) gc_or_wait ;;
+			esac
+		done
+		touch "$T/done"
+	) &
+	for reader in 1 2; do
+		while ! test -e "$T/done"; do
+			for command in list "show --patch $pinned" "show --hashes $pinned" "diff --name-status $pinned" \
+				status "verify $pinned" 'list --stat'; do
+				status=0
+				# shellcheck disable=SC2086
+				git-checkpoint $command >"$T/out.$reader" 2>"$T/err.$reader" || status=$?
+				test $status = 0 && test ! -s "$T/err.$reader" ||
+					echo "$command: $status $(cat "$T/err.$reader")" >>"$T/failed"
+			done
+		done &
+	done
+	wait
+	none_failed
+	whole
+}
+
+# Each has a file of its own, to save, to change, to bring back; others come and go around it.
+test_eight_processes_do_all_at_once() {
+	for p in 1 2 3 4 5 6 7 8; do
+		mkdir "dir$p"
+		echo "$p 0" >"dir$p/file"
+		git-checkpoint save -q --pin -m "anchor $p" "dir$p"
+		git-checkpoint show --json @ | jq -r .id >"$T/anchor$p"
+	done
+	# try <p> <allowed status> <command>...: with one's own files for its answers
+	try() {
+		try_p=$1 try_allowed=$2
+		shift 2
+		try_status=0
+		"$@" >"$T/out.$try_p" 2>"$T/err.$try_p" || try_status=$?
+		case " $try_allowed " in
+		*" $try_status "*) ;;
+		*) echo "$*: $try_status $(cat "$T/err.$try_p")" >>"$T/failed" ;;
+		esac
+	}
+	for p in 1 2 3 4 5 6 7 8; do
+		(
+			anchor=$(cat "$T/anchor$p")
+			for i in 1 2 3; do
+				echo "$p $i" >"dir$p/file"
+				try $p 0 git-checkpoint save -q -m "$p-$i" "dir$p"
+				try $p 0 git-checkpoint prune -q --max-count 6
+				try $p 0 git-checkpoint list
+				try $p 0 git-checkpoint restore -q --yes "$anchor" "dir$p"
+				test "$(cat "dir$p/file")" = "$p 0" || echo "$p: not restored" >>"$T/failed"
+				test $((p % 4)) != 0 || try $p '0 75' git-checkpoint gc -q
+			done
+		) &
+	done
+	wait
+	none_failed
+	git-checkpoint gc -q
+	whole
+	for p in 1 2 3 4 5 6 7 8; do
+		jq -e --arg id "$(cat "$T/anchor$p")" '.checkpoints | any(.id == $id)' "$T/listed.json" >/dev/null ||
+			fail "anchor $p is gone"
+	done
+}
+
+test_a_gc_that_was_killed_never_blocks() {
+	mktree --files 300 --dirs 20 .
+	for i in 1 2 3; do
+		echo $i >new
+		git-checkpoint save -q
+	done
+	export GIT_CHECKPOINT_LOCK_TIMEOUT=1s
+	for at in 1 2 4 6; do
+		with_faults rename,unlink,mkdir $at kill git-checkpoint gc -q || :
+		echo $at >new
+		git-checkpoint save -q
+		git-checkpoint gc -q
+	done
+	whole
+}
+
+# The long part is done without the lock: git that takes its time keeps nobody waiting.
+test_a_save_does_not_wait_for_gc() {
+	for i in 1 2 3; do
+		echo $i >a
+		git-checkpoint save -q
+	done
+	mkdir "$T/bin"
+	real=$(command -v git)
+	cat >"$T/bin/git" <<-END
+	#!/bin/sh
+	case " \$* " in
+	*' pack-objects '*)
+		touch "$T/packing"
+		while ! test -e "$T/go"; do
+			sleep 0.05
+		done
+		;;
+	esac
+	exec $real "\$@"
+	END
+	chmod +x "$T/bin/git"
+	PATH="$T/bin:$PATH" git-checkpoint gc --json >"$T/gc.json" 2>"$T/err" &
+	gc=$!
+	while ! test -e "$T/packing"; do
+		kill -0 $gc
+		sleep 0.05
+	done
+	export GIT_CHECKPOINT_LOCK_TIMEOUT=0s
+	echo 4 >a
+	git-checkpoint save -q -m meanwhile
+	git-checkpoint drop -q @~2
+	expect_exit 75 git-checkpoint gc -q 2>"$T/err2"
+	expect_grep 'another process' "$T/err2"
+	touch "$T/go"
+	wait $gc || fail "gc: $(cat "$T/err")"
+	unset GIT_CHECKPOINT_LOCK_TIMEOUT
+	whole
+	expect_eq 3 "$(jq '.checkpoints | length' "$T/listed.json")"
+	expect_eq meanwhile "$(jq -r '.checkpoints[0].reason' "$T/listed.json")"
 }
 
 test_an_interrupt_ends_it_and_leaves_nothing() {

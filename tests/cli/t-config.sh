@@ -34,6 +34,9 @@ test_every_key_has_its_documented_default() {
 		maxCount=50
 		maxAge=never
 		maxSize=none
+		keepHourly=0
+		keepDaily=0
+		keepWeekly=0
 		maxFiles=1000000
 		maxFileSize=none
 		lockTimeout=30s
@@ -50,9 +53,9 @@ test_every_key_has_its_documented_default() {
 	END
 	expect_same "$T/expected" "$T/actual"
 	git checkpoint config --origin >"$T/actual"
-	expect_eq 16 "$(grep -c '^default	' "$T/actual")" 'defaults'
+	expect_eq 19 "$(grep -c '^default	' "$T/actual")" 'defaults'
 	git checkpoint config --json >"$T/out"
-	jq -e '.settings | length == 16 and all(keys == ["origin","value"])' "$T/out"
+	jq -e '.settings | length == 19 and all(keys == ["origin","value"])' "$T/out"
 	expect_missing "$(store_dir)"
 }
 

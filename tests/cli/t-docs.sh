@@ -112,6 +112,31 @@ test_every_exit_status_is_in_the_manual() {
 	done
 }
 
+hooks_answers() {
+	git checkpoint hooks install --guard --json
+	rm .git/hooks/pre-rebase
+	(expect_exit 1 git checkpoint hooks status --json)
+	git checkpoint hooks uninstall --json
+	git checkpoint hooks install --agent claude-code --agent generic --json
+	git checkpoint hooks uninstall --agent claude-code --json
+}
+
+# One answer of each kind.
+flow_answers() {
+	git checkpoint flow start w --phases A,B --approve A --json
+	git checkpoint flow phase A start --json
+	git checkpoint flow task t running --json
+	git checkpoint flow status --json
+	git checkpoint flow resume --json
+	git checkpoint flow phase A complete --json
+	git checkpoint flow approve A --json
+	git checkpoint flow archive --json
+	git checkpoint flow list --json
+	git checkpoint flow start w --phases A --json
+	echo '{}' >"$(git checkpoint status --json | jq -r .store)/checkpoint/flow/phase.json"
+	(expect_exit 1 git checkpoint flow resume --json 2>/dev/null)
+}
+
 # Each key of an answer stands in the part about its command, or in that which it refers to.
 test_every_json_key_is_in_the_manual() {
 	require jq
@@ -132,21 +157,45 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint restore --yes --verify-command true --json @~1 >"$T/answers/restore"
 	git checkpoint undo --yes --json >"$T/answers/undo"
 	git checkpoint redo --yes --json >"$T/answers/redo"
+	(expect_exit 1 git checkpoint run --rollback --verify 'exit 2' --json-file "$T/answers/run" -- \
+		sh -c 'echo 3 >a' 2>/dev/null)
 	git checkpoint verify --all --json >"$T/answers/verify"
+	git checkpoint pin --json @ >"$T/answers/pin"
+	git checkpoint unpin --json @ >"$T/answers/unpin"
+	git checkpoint save -q --allow-empty
+	git checkpoint drop --json @ >"$T/answers/drop"
+	git checkpoint save -q --allow-empty --step 1
+	git checkpoint save -q --allow-empty --step 2
+	git checkpoint prune --max-count 1 --json >"$T/answers/prune"
+	git checkpoint gc --json >"$T/answers/gc"
+	hooks_answers >"$T/answers/hooks"
+	flow_answers >"$T/answers/flow"
+	jq -e '.removed | length > 0' "$T/answers/drop" "$T/answers/prune" >/dev/null
+	store=$(git checkpoint status --json | jq -r .store)
+	rm "$store/checkpoint-manifest.md"
+	(expect_exit 1 git checkpoint doctor --json >"$T/answers/doctor")
+	cd "$T"
+	mv work moved
+	cd moved
+	git checkpoint stores --json >"$T/answers/stores"
+	git checkpoint relink --json "$T/work" >"$T/answers/relink"
 	expect_eq 3 "$(jq -r 'select(.changes_reverted[0].operation == "modify") | 1' \
 		"$T/answers/restore" "$T/answers/undo" "$T/answers/redo" | wc -l)" 'answers with changes'
 	subsection 'JSON OUTPUT' 'The checkpoint object' >object
 	subsection 'JSON OUTPUT' 'git checkpoint save' >of-save
 	subsection 'JSON OUTPUT' 'git checkpoint list' >of-list
 	subsection 'JSON OUTPUT' 'git checkpoint restore' >of-restore
+	subsection 'JSON OUTPUT' 'git checkpoint prune' >of-prune
 	for command in $(names); do
 		expect_exists "$T/answers/$command"
 		subsection 'JSON OUTPUT' "git checkpoint $command" >part
 		case $command in
 		save) cat object >>part ;;
-		list | status) cat object of-list >>part ;;
+		list | status | pin | unpin | prune) cat object of-list >>part ;;
+		drop) cat object of-list of-prune >>part ;;
 		show) cat object of-list of-save >>part ;;
 		undo | redo) cat of-restore >>part ;;
+		run) cat object of-restore >>part ;;
 		esac
 		# settings and states have keys of the user's
 		jq -r 'del(.state.k) | if .settings then .settings |= {x: .maxCount} else . end |
@@ -157,6 +206,39 @@ test_every_json_key_is_in_the_manual() {
 			expect_grep "\(^\|[^a-z_]\)$key\([^a-z_]\|\$\)" part
 		done <keys
 	done
+}
+
+test_what_hooks_do_is_in_the_manual() {
+	require jq
+	read_manual
+	subsection 'BEFORE GIT CHANGES FILES' Events >part
+	git-checkpoint --list-values hooks --events >events
+	test -s events
+	while read -r event; do
+		expect_grep "^ *$event\( \|\$\)" part
+	done <events
+	# where the entries for agents go, and for which tools they are
+	section AGENTS >part
+	git init -q
+	git-checkpoint --list-values hooks --agent | grep -v generic >agents
+	test -s agents
+	while read -r agent; do
+		expect_grep "^ *$agent\( \|\$\)" part
+		git checkpoint hooks install --agent "$agent" --print --json >answer
+		path=$(jq -r '.agents[0].path' answer)
+		expect_grep "$(echo "${path#"$PWD"/}" | sed 's/[.]/[.]/g') " part
+		jq -r '.agents[0].text | fromjson.hooks | keys[0], .[][0].matcher' answer >words
+		expect_eq 2 "$(wc -l <words)"
+		while read -r word; do
+			grep -q -F -e "$word" part || fail "the manual does not name '$word'"
+		done <words
+	done <agents
+	subsection 'BEFORE GIT CHANGES FILES' 'What is not seen' >part
+	git checkpoint hooks status --json | jq -r '.not_seen[]' | sed 's/ (.*//' >blind
+	test -s blind
+	while read -r sentence; do
+		grep -q -F -e "$sentence" part || fail "the manual does not name '$sentence'"
+	done <blind
 }
 
 test_help_fits_the_terminal() {
@@ -200,7 +282,8 @@ same_for_all_runs() {
 		s/\b[0-9a-f]{40}\b/COMMIT/g;
 		s/\d+ (second|minute)s? ago/AGO/g;
 		s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g;
-		s/^(Disk use:|Worktree:|Store:).*/$1/;
+		s/^(Disk use:|Worktree:|Store:|Freed).*/$1/;
+		s|(?<=[\x27 ])/\S*/(?=\w+[\x27\n])||g;
 		s/ +/ /g' "$1"
 }
 
@@ -240,6 +323,13 @@ test_the_readme_names_targets_and_files_that_exist() {
 	# both commands of the set-up stand on lines of their own
 	expect_grep '^S=.* && git checkpoint save -m .*$' "$README"
 	expect_grep '^make deps && make check-all$' "$README"
+}
+
+test_every_command_is_in_the_readme() {
+	sed -n '/^## Commands/,/^## P/s/^| \(`.*`\) |.*/\1/p' "$README" | tr -d '`,' | tr ' ' '\n' |
+		sort >actual
+	names | sort >expected
+	expect_same expected actual
 }
 
 test_every_setting_of_the_readme_is_real() {

@@ -60,18 +60,107 @@ test_sources_are_counted_on_their_own() {
 	expect_eq true "$(created --every 2 --source x)"
 }
 
-test_every_counts_concurrent_calls_exactly() {
-	rounds=6
-	for _ in 1 2 3 4; do
+# calling <processes> <calls of each> <option>...: all at once
+calling() {
+	processes=$1 calls=$2
+	shift 2
+	for _ in $(seq "$processes"); do
 		(
-			for i in $(seq $rounds); do
-				git-checkpoint save -q --allow-empty --every 4 || echo failed >>"$T/failed"
+			for i in $(seq "$calls"); do
+				git-checkpoint save -q --allow-empty "$@" || echo failed >>"$T/failed"
 			done
 		) &
 	done
 	wait
 	expect_missing "$T/failed"
-	expect_eq $rounds "$(count)"
+}
+
+test_every_counts_concurrent_calls_exactly() {
+	calling 8 8 --every 4
+	expect_eq 16 "$(count)"
+}
+
+# Two who count on their own, among others who do not count at all.
+test_sources_are_counted_exactly_among_each_other() {
+	calling 2 6 --every 3 --source x &
+	calling 2 6 --every 4 --source y &
+	calling 1 5 --source z &
+	wait
+	expect_missing "$T/failed"
+	for expected in 'x 4' 'y 3' 'z 5'; do
+		expect_eq "${expected#* }" \
+			"$(git checkpoint list --source "${expected% *}" --json | jq '.checkpoints | length')" \
+			"those of ${expected% *}"
+	done
+}
+
+# Killed anywhere: one too many at most, never one too few.
+test_every_survives_being_killed() {
+	require faketime
+	FAULT_PATH=$(checkpoint_home)
+	at=0
+	echo 0 >a
+	for at in $(seq 60); do
+		rm -rf "$(store_dir)"
+		created --every 4 >/dev/null
+		for call in 2 3 4; do
+			echo "$at $call" >a
+			expect_eq false "$(created --every 4)"
+		done
+		# the call that is due, killed at its n-th write
+		echo "$at due" >a
+		status=0
+		with_faults rename,write,unlink,link $at kill git-checkpoint save -q --every 4 2>/dev/null ||
+			status=$?
+		taken=$(($(count) - 1))
+		echo "$at behind" >a
+		# not taken: it is still due; taken, but not counted: one more is allowed
+		now=$(created --every 4)
+		test $taken = 1 || expect_eq true "$now" "after a kill at $at"
+		# from then on as ever
+		for call in 2 3 4; do
+			echo "$at $call again" >a
+			now="$now $(created --every 4)"
+		done
+		case $now in
+		'true false false false' | 'false false false true' | 'false false false false') ;;
+		*) fail "after a kill at $at: $now" ;;
+		esac
+		test "$now" != 'false false false false' || expect_eq true "$(created --every 4)"
+		test $status = 137 || break
+	done
+	expect_eq 0 $status 'the last one, which was not killed'
+	test "$at" -gt 5 || fail 'not killed often enough'
+}
+
+# What was written last may not have reached the disk.
+test_counting_begins_anew_with_the_machine() {
+	echo 1 >a
+	expect_eq true "$(created --every 3)"
+	sed -i 's/"boot":"[^"]*"/"boot":"another"/' "$(store_dir)/checkpoint/every"
+	echo 2 >a
+	expect_eq true "$(created --every 3)"
+	expect_eq false "$(created --every 3)"
+	for damage in '' '{' '[]' '{"3 cli":"x"}' '{"3 cli":-1}' '{"3 cli":99}'; do
+		printf %s "$damage" >"$(store_dir)/checkpoint/every"
+		echo "$damage" >a
+		expect_eq true "$(created --every 3)"
+		expect_eq false "$(created --every 3)"
+	done
+}
+
+# A turn that comes too early waits until it may be taken.
+test_every_and_min_interval_together() {
+	require faketime
+	echo 1 >a
+	expect_eq true "$(created --every 2 --min-interval 10m)"
+	for i in 2 3 4 5; do
+		echo $i >a
+		expect_eq false "$(created --every 2 --min-interval 10m)"
+	done
+	fake -f +11m git-checkpoint save --every 2 --min-interval 10m --json >"$T/saved.json"
+	expect_eq true "$(json .checkpoint_created "$T/saved.json")"
+	expect_eq 2 "$(count)"
 }
 
 test_min_interval_takes_none_while_the_newest_is_young() {
@@ -96,6 +185,9 @@ test_min_interval_ends() {
 	# a clock that went backwards does not lock saving out
 	echo 3 >a
 	expect_eq true "$(created --min-interval 10m)"
+	# and then counts again
+	echo 4 >a
+	expect_eq false "$(created --min-interval 10m)"
 }
 
 test_min_interval_holds_among_concurrent_calls() {

@@ -59,6 +59,24 @@ test_default_patterns() {
 	expect_warning '^build/ was left out'
 }
 
+# It is no change, so that no checkpoint is taken: not the time to be silent about it.
+test_what_was_made_since_is_named_without_a_change() {
+	git init -q
+	make file
+	save
+	expect_no_warning
+	make build/a .env
+	save
+	expect_eq false "$(answer .checkpoint_created)" created
+	expect_warning '^build/ was left out by a default pattern'
+	expect_warning '^\.env looks like a secret and was left out'
+	# once, also where the checkpoint knows of it
+	save --allow-empty
+	save
+	expect_eq false "$(answer .checkpoint_created)" created
+	expect_eq 2 "$(answer '.warnings | length')" warnings
+}
+
 test_what_the_project_leaves_out_itself_is_no_news() {
 	git init -q
 	make build/a sub/dist/a

@@ -345,6 +345,27 @@ test_the_store_is_for_its_owner_alone() {
 	expect_eq 666 "$(stat -c %a file)"
 }
 
+# What root saves among somebody's checkpoints is of use to that somebody.
+test_root_in_a_store_of_somebody_else() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	echo 1 >file
+	mkdir -m 700 "$XDG_STATE_HOME/git-checkpoint"
+	give_to_nobody . "$XDG_STATE_HOME"
+	git checkpoint save -q -m one
+	echo 2 >file
+	git checkpoint save -q -m two
+	git checkpoint pin -q @~1
+	git checkpoint gc -q
+	find "$XDG_STATE_HOME" -user 0 >"$T/roots"
+	expect_same /dev/null "$T/roots"
+	echo 3 >file
+	as_nobody git-checkpoint save -q -m three
+	as_nobody git-checkpoint prune -q --max-count 1
+	expect_eq 2 "$(as_nobody git-checkpoint list | grep -c .)"
+	as_nobody git-checkpoint verify -q --all
+	as_nobody git-checkpoint gc -q
+}
+
 test_a_repository_of_somebody_else() {
 	test "$(id -u)" = 0 || skip 'needs root'
 	setup

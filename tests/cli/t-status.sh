@@ -67,6 +67,27 @@ test_an_incomplete_newest_is_marked() {
 	expect_grep incomplete "$T/out"
 }
 
+test_hooks_are_told() {
+	git init -q
+	git checkpoint status >"$T/out"
+	expect_grep '^Hooks: *none' "$T/out"
+	git checkpoint status --json | jq -e '.hooks == null'
+	git checkpoint hooks install --events merge --guard >"$T/install" 2>&1
+	git checkpoint status >"$T/out"
+	expect_grep '^Hooks: *before merge and with the guard$' "$T/out"
+	git checkpoint status --json | jq -e '.hooks == {"events":["merge"],"guard":true,"ok":true}'
+	rm .git/hooks/reference-transaction
+	git checkpoint status >"$T/out" 2>"$T/err"
+	expect_grep 'not all of them run' "$T/out"
+	expect_grep 'reference-transaction' "$T/err"
+	git checkpoint status --json | jq -e '.hooks.ok == false'
+	# outside of git there are none to speak of
+	mkdir "$T/plain"
+	cd "$T/plain"
+	git checkpoint status >"$T/out"
+	expect_no_grep Hooks "$T/out"
+}
+
 test_quiet_says_nothing() {
 	git-checkpoint save -q
 	expect_eq '' "$(git-checkpoint status -q 2>&1)"

@@ -5,20 +5,9 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/restore.sh"
+. "$LIB_DIR/strides.sh"
 
 id= # of the checkpoint that was saved last
-
-CHANGES=write,pwrite,fsync,fdatasync,rename,openat-create,unlink,mkdir,ftruncate,link
-# As in t-save-faults.sh: in strides, from another place each time; CKPT_TEST_ROUNDS=all takes all.
-STEP=${CKPT_TEST_ROUNDS:+1}
-
-begin_at() {
-	if test "${STEP:-$1}" = 1; then
-		echo 1
-	else
-		echo $(($(date +%s) % $1 + 1))
-	fi
-}
 
 # damaged_tree: a checkpoint $target, noted as "target", and a worktree in which all that a plan
 # knows has to be done, noted as "before"

@@ -3,20 +3,7 @@
 # A save that is killed, or whose disk fails, at every single call that changes a file.
 
 . "$(dirname "$0")/../lib/harness.sh"
-
-CHANGES=write,pwrite,fsync,fdatasync,rename,openat-create,unlink,mkdir,ftruncate,link
-# All of them take minutes: by default the loops go on in strides, and begin somewhere else each
-# time; CKPT_TEST_ROUNDS=all takes all.
-STEP=${CKPT_TEST_ROUNDS:+1}
-
-# begin_at <stride>: the first number of a loop
-begin_at() {
-	if test "${STEP:-$1}" = 1; then
-		echo 1
-	else
-		echo $(($(date +%s) % $1 + 1))
-	fi
-}
+. "$LIB_DIR/strides.sh"
 
 # new_tree: small, but with all that a store holds
 new_tree() {

@@ -42,13 +42,17 @@ static const struct opt table[] = {
 };
 
 static const struct opt_spec spec = {
-	"save",
-	"[-m <reason>] [--source <name>] [--step <n>] [--min-interval <dur>] "
+	.command = "save",
+	.usage = "[-m <reason>] [--source <name>] [--step <n>] [--min-interval <dur>] "
 	"[--max-size <size>] [--pin] [--state <k>=<v>]... [--] [<path>...]\n--continue",
-	"take a checkpoint",
-	table,
+	.summary = "take a checkpoint",
+	.options = table,
 };
 
+/* The same table, for a command whose arguments are another command. */
+static const struct opt_spec run_spec = { .command = "run", .options = table, .first_ends = true };
+
+static const struct opt_spec *spec_in_use = &spec;
 static struct strlist args = STRLIST_INIT;
 static int dashdash;
 
@@ -61,6 +65,12 @@ static int reset(void **state)
 	memset(&opt_common, 0, sizeof(opt_common));
 	dashdash = -2;
 	return 0;
+}
+
+static int reset_all(void **state)
+{
+	spec_in_use = &spec;
+	return reset(state);
 }
 
 /* Parse the words of one line; the copies live until the next call. */
@@ -77,8 +87,11 @@ static int parse(const char *line)
 		if (*p)
 			argv[argc++] = p;
 	}
-	return opt_parse(&spec, argc, argv, &args, &dashdash);
+	return opt_parse(spec_in_use, argc, argv, &args, &dashdash);
 }
+
+#define UNKNOWN(option, command) \
+	"unknown option '" option "'; see 'git checkpoint " command " -h'"
 
 static void expect_error(const char *line, const char *sentence)
 {
@@ -147,7 +160,7 @@ static void test_options_prefixes(void **state)
 
 	expect_error("--m x", "option '--m' is ambiguous (--message, --min-interval or --max-size)");
 	expect_error("--st 1", "option '--st' is ambiguous (--step or --state)");
-	expect_error("--secr", "unknown option '--secr'");
+	expect_error("--secr", UNKNOWN("--secr", "save"));
 }
 
 static void test_options_arguments(void **state)
@@ -177,12 +190,12 @@ static void test_options_arguments(void **state)
 static void test_options_errors(void **state)
 {
 	(void)state;
-	expect_error("--foo", "unknown option '--foo'");
-	expect_error("--foo=bar", "unknown option '--foo'");
-	expect_error("--=bar", "unknown option '--'");
-	expect_error("-x", "unknown option '-x'");
-	expect_error("-px", "unknown option '-x'");
-	expect_error("-\xc3\xa4", "unknown option '-\xc3\xa4'");
+	expect_error("--foo", UNKNOWN("--foo", "save"));
+	expect_error("--foo=bar", UNKNOWN("--foo", "save"));
+	expect_error("--=bar", UNKNOWN("--", "save"));
+	expect_error("-x", UNKNOWN("-x", "save"));
+	expect_error("-px", UNKNOWN("-x", "save"));
+	expect_error("-\xc3\xa4", UNKNOWN("-\xc3\xa4", "save"));
 	expect_error("--step", "option '--step' needs a value");
 	expect_error("--ste", "option '--step' needs a value");
 	expect_error("-pn", "option '-n' needs a value");
@@ -199,23 +212,76 @@ static void test_options_errors(void **state)
 	expect_error("--pin=yes", "option '--pin' takes no value");
 	expect_error("--no-pin=yes", "option '--no-pin' takes no value");
 	expect_error("--json=1", "option '--json' takes no value");
-	expect_error("--no-step", "unknown option '--no-step'");
-	expect_error("--no-help", "unknown option '--no-help'");
+	expect_error("--no-step", UNKNOWN("--no-step", "save"));
+	expect_error("--no-help", UNKNOWN("--no-help", "save"));
 }
 
 static void test_options_json_survives_errors(void **state)
 {
 	(void)state;
-	expect_error("--foo --json", "unknown option '--foo'");
+	expect_error("--foo --json", UNKNOWN("--foo", "save"));
 	assert_true(opt_common.json);
-	expect_error("--json --foo", "unknown option '--foo'");
+	expect_error("--json --foo", UNKNOWN("--foo", "save"));
 	assert_true(opt_common.json);
-	expect_error("--foo -- --json", "unknown option '--foo'");
+	expect_error("--foo -- --json", UNKNOWN("--foo", "save"));
 	assert_false(opt_common.json);
 	/* A value is not an option, once the line is understood. */
 	assert_int_equal(parse("-m --json"), 0);
 	assert_false(opt_common.json);
 	assert_int_equal(parse("a --json b"), 0);
+	assert_true(opt_common.json);
+}
+
+/* Joined by spaces, to be compared with what was typed. */
+static void expect_args(const char *expected)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	for (size_t i = 0; i < args.nr; i++)
+		strbuf_addf(&line, "%s%s", i ? " " : "", args.items[i]);
+	assert_string_equal(line.buf, expected);
+	strbuf_release(&line);
+}
+
+static void test_options_end_at_the_first_argument(void **state)
+{
+	(void)state;
+	spec_in_use = &run_spec;
+	assert_int_equal(parse("--pin -m x make --step -h --json -- -q"), 0);
+	assert_true(got.pin);
+	assert_string_equal(got.message, "x");
+	assert_false(opt_common.json || opt_common.quiet);
+	expect_args("make --step -h --json -- -q");
+	assert_int_equal(dashdash, -1);
+
+	assert_int_equal(parse("--json -- -x --pin -- y"), 0);
+	assert_true(opt_common.json && !got.pin);
+	expect_args("-x --pin -- y");
+	assert_int_equal(dashdash, 0);
+
+	/* "-" is an argument here as well. */
+	assert_int_equal(parse("- --pin"), 0);
+	assert_false(got.pin);
+	expect_args("- --pin");
+	assert_int_equal(parse("--pin"), 0);
+	expect_args("");
+}
+
+static void test_options_json_of_another_command(void **state)
+{
+	(void)state;
+	spec_in_use = &run_spec;
+	expect_error("--foo make --json", UNKNOWN("--foo", "run"));
+	assert_false(opt_common.json);
+	expect_error("--foo -- --json", UNKNOWN("--foo", "run"));
+	assert_false(opt_common.json);
+	expect_error("--foo --step x --json make", UNKNOWN("--foo", "run"));
+	assert_true(opt_common.json);
+	expect_error("--foo -m --json make --json", UNKNOWN("--foo", "run"));
+	assert_false(opt_common.json);
+	expect_error("--foo -m x --json make", UNKNOWN("--foo", "run"));
+	assert_true(opt_common.json);
+	expect_error("--foo --json --step", UNKNOWN("--foo", "run"));
 	assert_true(opt_common.json);
 }
 
@@ -226,7 +292,7 @@ static void test_options_own_quiet(void **state)
 		{ OPT_FLAG, 0, "quiet", &quiet, NULL, "answer by exit status", false },
 		{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 	};
-	const struct opt_spec diff = { "diff", "[--quiet]", "", own };
+	const struct opt_spec diff = { .command = "diff", .usage = "[--quiet]", .options = own };
 	char *longer[] = { "diff", "--quiet" }, *shorter[] = { "diff", "-q" };
 
 	(void)state;
@@ -308,7 +374,7 @@ static void test_options_usage_fits(void **state)
 	static const char usage[] =
 		"[-n|--dry-run] [-y|--yes] [--reason <text>] (--one-long-choice <value> | "
 		"--another-long-choice <value> | --a-third-one) [--no-verify] <c> [--] [<path>…]";
-	const struct opt_spec restore = { "restore", usage, "", NULL };
+	const struct opt_spec restore = { .command = "restore", .usage = usage };
 	struct strbuf out = STRBUF_INIT;
 	int pipefd[2];
 	char *line, *next;
@@ -352,6 +418,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_options_arguments, reset),
 		cmocka_unit_test_teardown(test_options_errors, reset),
 		cmocka_unit_test_teardown(test_options_json_survives_errors, reset),
+		cmocka_unit_test_teardown(test_options_end_at_the_first_argument, reset_all),
+		cmocka_unit_test_teardown(test_options_json_of_another_command, reset_all),
 		cmocka_unit_test_teardown(test_options_own_quiet, reset),
 		cmocka_unit_test_teardown(test_options_usage, reset),
 		cmocka_unit_test_teardown(test_options_usage_fits, reset),

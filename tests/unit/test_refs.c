@@ -260,6 +260,146 @@ static void test_refs_create_fails_with_a_sentence(void **state)
 	sh("test -z \"$(find '%s' -name 'tmp_ckpt_*')\"", store->path);
 }
 
+static size_t count_refs(void)
+{
+	struct ref_list list;
+	size_t nr;
+
+	assert_int_equal(refs_list(&list, store), 0);
+	nr = list.nr;
+	ref_list_release(&list);
+	return nr;
+}
+
+/* Loose, packed, or both: gone for us and for git, and all others as they were. */
+static void test_refs_delete(void **state)
+{
+	char ids[30][CKPT_ID_SIZE];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(ids); i++) {
+		make_id(ids[i], i * 31);
+		assert_int_equal(refs_create(store, ids[i], &commit), 0);
+		if (i == 9 || i == 19)
+			sh("git --git-dir='%s' pack-refs --all", store->path);
+	}
+	assert_int_equal(refs_create(store, ids[3], &commit), 0); /* packed and loose */
+	for (unsigned i = 0; i < ARRAY_SIZE(ids); i++) {
+		assert_true(refs_exist(store, ids[i]));
+		assert_int_equal(refs_delete(store, ids[i]), 0);
+		assert_false(refs_exist(store, ids[i]));
+		assert_int_equal(count_refs(), ARRAY_SIZE(ids) - 1 - i);
+		check_list();
+	}
+	/* Once more is no failure. */
+	assert_int_equal(refs_delete(store, ids[0]), 0);
+	sh("cd '%s'; git --git-dir=. fsck --strict; test ! -e packed-refs.lock; "
+	   "test -z \"$(find . -name 'tmp_ckpt_*')\"",
+	   store->path);
+}
+
+/* A peeled line belongs to the line before it. */
+static void test_refs_delete_from_odd_packed_refs(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	sh("cd '%s'; c=%s; p=refs/checkpoints/chk_20260101_000000_00000; "
+	   "printf '# pack-refs with: peeled fully-peeled sorted \n%%s %%s1\n%%s %%s2\n^%%s\n"
+	   "%%s %%s3\n%%s x%%s2\n%%s %%s22\n%%s %%s2' $c $p $c $p $c $c $p $c $p $c $p $c $p >packed-refs",
+	   store->path, "1111111111111111111111111111111111111111");
+	assert_int_equal(refs_delete(store, "chk_20260101_000000_000002"), 0);
+	ask(&out, "sed 's/.* //' '%s/packed-refs'", store->path);
+	assert_null(strstr(out.buf, "\nrefs/checkpoints/chk_20260101_000000_000002\n"));
+	assert_null(strstr(out.buf, "^"));
+	assert_non_null(strstr(out.buf, "000001\n"));
+	assert_non_null(strstr(out.buf, "000003\nxrefs/checkpoints/chk_20260101_000000_000002\n"
+					"refs/checkpoints/chk_20260101_000000_0000022\n"));
+	strbuf_release(&out);
+}
+
+static void test_refs_delete_respects_gits_lock(void **state)
+{
+	static const char id[] = "chk_20260101_000000_000001", other[] = "chk_20260101_000000_000002";
+
+	(void)state;
+	assert_int_equal(refs_create(store, id, &commit), 0);
+	assert_int_equal(refs_create(store, other, &commit), 0);
+	sh("cd '%s'; git --git-dir=. pack-refs --all; : >packed-refs.lock", store->path);
+	assert_int_equal(refs_delete(store, id), CKPT_ELOCKED);
+	assert_non_null(strstr(ckpt_error_last(), "packed-refs.lock"));
+	assert_true(refs_exist(store, id));
+	sh("cd '%s'; test -e packed-refs.lock; test ! -s packed-refs.lock; "
+	   "test -z \"$(find . -name 'tmp_ckpt_*')\"",
+	   store->path);
+	/* One that is not packed needs no lock. */
+	assert_int_equal(refs_create(store, "chk_20260101_000000_000003", &commit), 0);
+	assert_int_equal(refs_delete(store, "chk_20260101_000000_000003"), 0);
+	/* Given back soon: it is waited for. */
+	sh("(sleep 0.2; rm '%s/packed-refs.lock') >/dev/null 2>&1 &", store->path);
+	assert_int_equal(refs_delete(store, id), 0);
+	/* One of ours is that of a dead process: nobody else can hold the store's lock. */
+	sh("echo git-checkpoint >'%s/packed-refs.lock'", store->path);
+	assert_int_equal(refs_delete(store, other), 0);
+	assert_int_equal(count_refs(), 0);
+	sh("test ! -e '%s/packed-refs.lock'", store->path);
+}
+
+static void test_refs_marks(void **state)
+{
+	static const char id[] = "chk_20260101_000000_000001";
+
+	(void)state;
+	for (int packed = 0; packed < 2; packed++) {
+		assert_int_equal(refs_create(store, id, &commit), 0);
+		assert_int_equal(refs_mark(store, id), REFS_UNMARKED);
+		for (int i = 0; i < 3; i++) {
+			enum refs_mark mark = i % 2 ? REFS_UNPINNED : REFS_PINNED;
+
+			assert_int_equal(refs_set_mark(store, id, &commit, mark), 0);
+			assert_int_equal(refs_mark(store, id), mark);
+			assert_int_equal(refs_mark(store, "chk_20260101_000000_000002"), REFS_UNMARKED);
+			if (packed)
+				sh("git --git-dir='%s' pack-refs --all", store->path);
+			assert_int_equal(refs_mark(store, id), mark);
+			sh("git --git-dir='%s' show-ref --verify -q refs/%spinned/%s", store->path,
+			   i % 2 ? "un" : "", id);
+		}
+		assert_int_equal(refs_set_mark(store, id, &commit, REFS_UNMARKED), 0);
+		assert_int_equal(refs_mark(store, id), REFS_UNMARKED);
+		assert_int_equal(refs_set_mark(store, id, &commit, REFS_PINNED), 0);
+		if (packed)
+			sh("git --git-dir='%s' pack-refs --all", store->path);
+		/* They go with the checkpoint. */
+		assert_int_equal(refs_delete(store, id), 0);
+		assert_int_equal(refs_mark(store, id), REFS_UNMARKED);
+	}
+}
+
+/* What an interrupted deletion leaves; of one that lost its ref the mark stays. */
+static void test_refs_sweep_marks(void **state)
+{
+	static const char there[] = "chk_20260101_000000_000001", gone[] = "chk_20260101_000000_000002",
+			  lost[] = "chk_20260101_000000_000003";
+	struct ref_item item = { 0 };
+	const struct ref_list list = { &item, 1, 1 };
+
+	(void)state;
+	strcpy(item.id, lost);
+	for (int packed = 0; packed < 2; packed++) {
+		assert_int_equal(refs_create(store, there, &commit), 0);
+		assert_int_equal(refs_set_mark(store, there, &commit, REFS_PINNED), 0);
+		assert_int_equal(refs_set_mark(store, gone, &commit, REFS_UNPINNED), 0);
+		assert_int_equal(refs_set_mark(store, lost, &commit, REFS_PINNED), 0);
+		if (packed)
+			sh("git --git-dir='%s' pack-refs --all", store->path);
+		assert_int_equal(refs_sweep_marks(store, &list), 0);
+		assert_int_equal(refs_mark(store, there), REFS_PINNED);
+		assert_int_equal(refs_mark(store, gone), REFS_UNMARKED);
+		assert_int_equal(refs_mark(store, lost), REFS_PINNED);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +411,11 @@ int main(void)
 		cmocka_unit_test_setup(test_refs_packed_refs_of_any_bytes, no_refs),
 		cmocka_unit_test_setup(test_refs_latest_is_where_git_log_begins, no_refs),
 		cmocka_unit_test_setup(test_refs_create_fails_with_a_sentence, no_refs),
+		cmocka_unit_test_setup(test_refs_delete, no_refs),
+		cmocka_unit_test_setup(test_refs_delete_from_odd_packed_refs, no_refs),
+		cmocka_unit_test_setup(test_refs_delete_respects_gits_lock, no_refs),
+		cmocka_unit_test_setup(test_refs_marks, no_refs),
+		cmocka_unit_test_setup(test_refs_sweep_marks, no_refs),
 	};
 
 	return cmocka_run_group_tests_name("refs", tests, setup, teardown);

@@ -191,7 +191,7 @@ static void test_settings_defaults(void **state)
 	(void)state;
 	reset();
 	load();
-	assert_int_equal(ckpt_setting_count, 16);
+	assert_int_equal(ckpt_setting_count, 19);
 	for (unsigned i = 0; i < ckpt_setting_count; i++)
 		has("%s=%s|default", ckpt_setting_table[i].key, ckpt_setting_table[i].fallback);
 	has("maxCount=50|default");
@@ -222,6 +222,8 @@ static const struct {
 	{ "maxAge", "2w", "14d" },	     { "maxAge", "Never", "never" },
 	{ "maxSize", "500m", "500m" },       { "maxSize", "2GB", "2g" },
 	{ "maxSize", "1025", "1025" },       { "maxSize", "none", "none" },
+	{ "keepHourly", "24", "24" },	     { "keepDaily", "none", "0" },
+	{ "keepDaily", "7", "7" },	     { "keepWeekly", "0", "0" },
 	{ "maxFiles", "5", "5" },	     { "maxFiles", "none", "none" },
 	{ "maxFileSize", "1k", "1k" },       { "maxFileSize", "never", "none" },
 	{ "lockTimeout", "0s", "0s" },       { "lockTimeout", "2m", "2m" },
@@ -259,7 +261,8 @@ static const struct {
 	{ "lockTimeout", "never" }, { "threads", "0" },	    { "threads", "65" },
 	{ "compression", "10" },  { "compression", "fast" }, { "color", "sometimes" },
 	{ "progress", "2" },	  { "hookTimeout", "x" },   { "hookQuiet", "perhaps" },
-	{ "flowStaleAfter", "1y" },
+	{ "flowStaleAfter", "1y" }, { "keepHourly", "-1" }, { "keepDaily", "7d" },
+	{ "keepWeekly", "many" },
 };
 
 static void test_settings_bad_values_everywhere(void **state)

@@ -270,5 +270,9 @@ int main(void)
 		cmocka_unit_test(test_cancel_second_signal_ends_the_program),
 	};
 
+	/* A caller in the background, or under nohup, has some of them ignored. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	return cmocka_run_group_tests_name("spawn", tests, unit_setup, unit_teardown);
 }

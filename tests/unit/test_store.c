@@ -258,8 +258,6 @@ static void test_store_of_another_worktree_is_refused(void **state)
 	expect_refused("victim", CKPT_ERROR, "victim2");
 	sh("printf %%s '%s/victim/' >'%s/checkpoint/worktree'", scratch, path);
 	expect_refused("victim", CKPT_ERROR, "belongs to");
-	sh("rm '%s/checkpoint/worktree'", path);
-	expect_refused("victim", CKPT_ECORRUPT, "damaged");
 	free(path);
 }
 
@@ -272,10 +270,6 @@ static void test_store_of_another_format_is_refused(void **state)
 	store_close(store);
 	sh("echo 2 >'%s/checkpoint/version'", path);
 	expect_refused("format", CKPT_ERROR, "format '2'");
-	sh(": >'%s/checkpoint/version'", path);
-	expect_refused("format", CKPT_ERROR, "format ''");
-	sh("rm '%s/checkpoint/version'", path);
-	expect_refused("format", CKPT_ECORRUPT, "is no store");
 	sh("echo 1 >'%s/checkpoint/version'", path);
 	store = make("format");
 	store_close(store);
@@ -290,8 +284,6 @@ static void test_store_behind_a_link_is_refused(void **state)
 	(void)state;
 	store_close(store);
 	sh("mv '%s' moved; ln -s ../moved '%s'", path, path);
-	expect_refused("linked", CKPT_ERROR, "unable to open");
-	sh("rm '%s'; echo x >'%s'", path, path);
 	expect_refused("linked", CKPT_ERROR, "unable to open");
 	free(path);
 }

@@ -1,0 +1,758 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Captures: what is no file of the worktree, saved and restored by commands of the user.
+
+. "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/restore.sh"
+
+id=
+
+# configure: the user's file, from stdin
+configure() {
+	mkdir -p "$XDG_CONFIG_HOME/git-checkpoint"
+	cat >"$XDG_CONFIG_HOME/git-checkpoint/config"
+}
+
+# a_thing: a capture "db" of the file $T/db, with a trace of its commands in $T/trace
+a_thing() {
+	configure <<-END
+	[capture "db"]
+		type = database_savepoint
+		save = echo save >>$T/trace; cat $T/db
+		restore = echo restore >>$T/trace; cat >$T/db
+		$*
+	END
+	: >"$T/trace"
+	echo one >"$T/db"
+	echo one >f
+}
+
+no_litter() {
+	test -z "$(find "$(store_dir)" -name 'tmp_ckpt_*')" || fail 'a temporary is left'
+	expect_missing .git-checkpoint-restore-*
+}
+
+# expect_gone <pid>: it has ended, whether somebody has taken note of that or not
+expect_gone() {
+	! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null ||
+		fail "process $1 is alive"
+}
+
+count() {
+	git-checkpoint list --json >"$T/list.json"
+	json '.checkpoints | length' "$T/list.json"
+}
+
+# ---- saving ----------------------------------------------------------------------
+
+test_taken_by_name() {
+	a_thing
+	save
+	expect_eq null "$(jq -c .captures "$T/save.json")"
+	test ! -s "$T/trace"
+	save --capture db
+	expect_eq '[{"name":"db","type":"database_savepoint","bytes":4}]' \
+		"$(jq -c .captures "$T/save.json")"
+	expect_eq database_savepoint "$(json .checkpoint.type "$T/save.json")"
+	store=$(store_dir)
+	git --git-dir="$store" fsck --strict
+	expect_eq one "$(git --git-dir="$store" show "refs/checkpoints/$id^:captures/db")"
+	git-checkpoint show --json @ >"$T/show.json"
+	expect_eq 4 "$(json '.captures[0].bytes' "$T/show.json")"
+	git-checkpoint show @ >"$T/show"
+	expect_grep '^capture db: database_savepoint, 4 bytes' "$T/show"
+	no_litter
+	git-checkpoint gc -q
+	git-checkpoint verify --all
+	expect_eq one "$(git --git-dir="$store" show "refs/checkpoints/$id^:captures/db")"
+}
+
+test_automatic_ones_are_part_of_every_save() {
+	a_thing auto = true
+	save
+	expect_eq db "$(json '.captures[0].name' "$T/save.json")"
+	save --capture db
+	expect_eq false "$(json .checkpoint_created "$T/save.json")"
+	echo two >"$T/db"
+	save
+	expect_eq true "$(json .checkpoint_created "$T/save.json")"
+	# not due: not run
+	: >"$T/trace"
+	save --min-interval 1h
+	test ! -s "$T/trace"
+}
+
+test_other_types_do_not_make_it_a_database() {
+	a_thing
+	configure <<-END
+	[capture "cache"]
+	save = echo hello
+	END
+	save --capture cache
+	expect_eq file_backup "$(json .checkpoint.type "$T/save.json")"
+	save --state-only --capture cache
+	expect_eq state_snapshot "$(json .checkpoint.type "$T/save.json")"
+}
+
+test_unknown_names_and_bad_configuration() {
+	a_thing
+	expect_exit 128 git-checkpoint save --capture nope 2>"$T/err"
+	expect_grep nope "$T/err"
+	expect_eq 0 "$(count)"
+	for bad in 'type = nonsense' 'auto = perhaps' 'timeout = soon' 'timeout = 0s'; do
+		a_thing "$bad"
+		expect_exit 128 git-checkpoint save 2>"$T/err"
+		expect_grep 'git-checkpoint/config:5: ' "$T/err"
+	done
+	configure <<-END
+	[capture "no name"]
+	save = true
+	END
+	expect_exit 128 git-checkpoint save 2>"$T/err"
+	expect_grep 'config:2: ' "$T/err"
+	configure <<-END
+	[capture "nothing"]
+	auto = true
+	END
+	expect_exit 128 git-checkpoint save 2>"$T/err"
+	expect_grep "'nothing' has no save command" "$T/err"
+	a_thing 'colour = green'
+	save
+	expect_grep "unknown key 'colour'" "$T/save.json"
+}
+
+test_the_store_has_the_last_word() {
+	a_thing
+	save
+	printf '[capture "db"]\nsave = echo other\n' >"$(store_dir)/checkpoint/config"
+	save --capture db
+	expect_eq other "$(git --git-dir="$(store_dir)" show "refs/checkpoints/$id^:captures/db")"
+	expect_eq database_savepoint "$(json .checkpoint.type "$T/save.json")"
+}
+
+test_how_a_command_is_run() {
+	configure <<-'END'
+	[capture "env"]
+	save = env; echo "cwd=$(pwd -P)"; echo "in=$(readlink /proc/self/fd/0)"; ls -l /proc/self/fd
+	END
+	git init -q .
+	mkdir sub
+	echo x >sub/f
+	(cd sub && GIT_DIR='' GIT_AUTHOR_NAME=me GIT_CHECKPOINT_MAX_COUNT=7 PGPASSWORD=secret GITX=1 \
+		git-checkpoint save -q --capture env)
+	id=$(git-checkpoint list --json | jq -r '.checkpoints[0].id')
+	git --git-dir="$(store_dir)" show "refs/checkpoints/$id^:captures/env" >"$T/env"
+	expect_no_grep '^GIT_' "$T/env"
+	expect_grep '^GITX=1$' "$T/env"
+	expect_grep '^PGPASSWORD=secret$' "$T/env"
+	expect_grep "^HOME=$HOME\$" "$T/env"
+	expect_grep "^cwd=$PWD\$" "$T/env"
+	expect_grep '^in=/dev/null$' "$T/env"
+	# no lock, nothing of the store is handed down
+	expect_grep '/dev/null' "$T/env"
+	expect_no_grep ' -> .*/git-checkpoint/' "$T/env"
+}
+
+test_nothing_in_a_repository_or_the_environment_runs_a_command() {
+	git init -q .
+	for key in save restore; do
+		git config "capture.evil.$key" "touch $T/evil"
+		git config "checkpoint.capture.evil.$key" "touch $T/evil"
+		git config --global "capture.evil.$key" "touch $T/evil"
+	done
+	git config capture.evil.auto true
+	git config --global checkpoint.capture.evil.auto true
+	cat >config <<-END
+	[capture "evil"]
+	save = touch $T/evil
+	restore = touch $T/evil
+	auto = true
+	END
+	mkdir -p .config/git-checkpoint checkpoint git-checkpoint
+	cp config .config/git-checkpoint/config
+	cp config checkpoint/config
+	cp config git-checkpoint/config
+	cp config .git-checkpoint
+	cat config >>.git/config
+	export GIT_CHECKPOINT_CAPTURE="touch $T/evil" GIT_CHECKPOINT_CAPTURE_EVIL_SAVE="touch $T/evil"
+	# a relative place would be one in the worktree
+	XDG_CONFIG_HOME=.config git-checkpoint save -q
+	XDG_CONFIG_HOME=. git-checkpoint save -q
+	git -c checkpoint.capture.evil.auto=true -c "checkpoint.capture.evil.save=touch $T/evil" \
+		checkpoint save -q || :
+	expect_exit 128 git-checkpoint save --capture evil
+	echo x >another
+	git-checkpoint restore -y @ >/dev/null
+	expect_missing "$T/evil"
+}
+
+test_hooks_do_not_wait_for_captures() {
+	a_thing auto = true
+	git init -q .
+	git add f
+	git commit -q -m one
+	git switch -q -c other
+	git commit -q --allow-empty -m two
+	git-checkpoint hooks install >/dev/null 2>&1
+	echo two >untracked
+	git rebase -q --force-rebase main 2>"$T/err" || fail "$(cat "$T/err")"
+	test "$(count)" -ge 1 || fail "the hook took none: $(cat "$T/err")"
+	test ! -s "$T/trace" || fail 'a hook ran a capture'
+	save
+	expect_eq save "$(cat "$T/trace")"
+}
+
+# ---- commands that do not do well ------------------------------------------------
+
+test_a_failing_command_fails_the_save() {
+	a_thing
+	configure <<-'END'
+	[capture "bad"]
+	save = echo part; echo 'no such database' >&2; exit 3
+	[capture "shot"]
+	save = kill -9 $$
+	[capture "gone"]
+	save = no-such-program-anywhere
+	END
+	for name in bad shot gone; do
+		expect_exit 128 git-checkpoint save --json --capture "$name" >"$T/out" 2>"$T/err"
+		expect_grep "'$name'" "$T/err"
+		expect_eq 128 "$(json .error.code "$T/out")"
+	done
+	expect_exit 128 git-checkpoint save --capture bad 2>"$T/err"
+	expect_grep '^no such database$' "$T/err"
+	expect_eq 0 "$(count)"
+	no_litter
+}
+
+test_a_failure_is_seen_by_a_caller_that_ignores_its_children() {
+	a_thing
+	configure <<-'END'
+	[capture "bad"]
+	save = echo part; exit 3
+	restore = exit 3
+	[capture "good"]
+	save = echo whole
+	restore = exit 3
+	END
+	# shellcheck disable=SC2016
+	deaf='$SIG{CHLD} = "IGNORE"; exec @ARGV'
+	expect_exit 128 perl -e "$deaf" git-checkpoint save --capture bad 2>"$T/err"
+	expect_grep 'status 3' "$T/err"
+	expect_eq 0 "$(count)"
+	save --capture good
+	expect_exit 4 perl -e "$deaf" git-checkpoint restore -y @ >"$T/out" 2>"$T/err"
+}
+
+test_a_failing_one_is_over_whoever_keeps_its_output() {
+	a_thing
+	configure <<-END
+	[capture "bad"]
+	save = sleep 300 & echo \$! >$T/pid; exit 3
+	END
+	expect_exit 128 timeout 20 git-checkpoint save --capture bad 2>"$T/err"
+	kill "$(cat "$T/pid")"
+	expect_grep 'status 3' "$T/err"
+	no_litter
+}
+
+test_a_hanging_one_is_ended_with_all_that_it_started() {
+	a_thing
+	configure <<-END
+	[capture "hangs"]
+	timeout = 1s
+	save = echo waiting >&2; sh -c 'trap "" TERM; echo \$\$ >$T/pid; while :; do sleep 1; done' & sleep 1000
+	END
+	expect_exit 128 git-checkpoint save --capture hangs 2>"$T/err"
+	expect_grep 'within 1s' "$T/err"
+	expect_grep '^waiting$' "$T/err"
+	expect_gone "$(cat "$T/pid")"
+	expect_eq 0 "$(count)"
+	no_litter
+}
+
+test_a_flood_of_stderr_is_no_matter() {
+	a_thing
+	configure <<-'END'
+	[capture "floods"]
+	save = head -c 40000000 /dev/zero | tr '\0' '\n' >&2; echo last words >&2; exit 1
+	[capture "chats"]
+	save = head -c 40000000 /dev/zero | tr '\0' '\n' >&2; echo by the way >&2; echo data
+	END
+	"$BUILD_DIR/measure" "$T/rss" git-checkpoint save --capture floods 2>"$T/err" &&
+		fail 'it succeeded'
+	expect_grep '^last words$' "$T/err"
+	test "$(wc -l <"$T/err")" -lt 20
+	case $BUILD_DIR in
+	*address* | *thread*) ;;
+	*) test "$(cut -d' ' -f2 "$T/rss")" -lt 30000 || fail "memory: $(cat "$T/rss")" ;;
+	esac
+	# what a command that succeeds has to say is not lost
+	save --capture chats
+	expect_grep 'by the way' "$T/save.json"
+}
+
+# dump <size>: a capture of so many bytes there and back, in how much memory
+dump() {
+	configure <<-END
+	[capture "zeros"]
+	save = head -c $1 /dev/zero
+	restore = wc -c >$T/got; cat >/dev/null
+	END
+	echo x >f
+	"$BUILD_DIR/measure" "$T/rss" git-checkpoint save -q --capture zeros
+	"$BUILD_DIR/measure" "$T/rss" git-checkpoint restore -q -y @
+	expect_eq "$1" "$(tr -d ' ' <"$T/got")"
+	case $BUILD_DIR in
+	*address* | *thread*) ;;
+	*) awk '$2 > 65536 { exit 1 }' "$T/rss" || fail "memory: $(cat "$T/rss")" ;;
+	esac
+	no_litter
+}
+
+test_a_large_dump_needs_little_memory() {
+	if test "${CKPT_TEST_ROUNDS:-}" = all; then
+		dump 1073741824
+	else
+		dump 104857600
+	fi
+}
+
+test_killed_while_it_is_captured() {
+	a_thing
+	save
+	configure <<-END
+	[capture "slow"]
+	save = head -c 1000000 /dev/zero; echo >$T/started; exec sleep 1000
+	END
+	git-checkpoint save --capture slow &
+	pid=$!
+	while ! test -e "$T/started"; do sleep 0.02; done
+	kill -9 $pid
+	wait $pid || :
+	expect_eq 1 "$(count)"
+	# the next one finds neither a lock nor what was left
+	echo two >f
+	save
+	expect_eq 2 "$(count)"
+	no_litter
+}
+
+test_interrupted_while_it_is_captured() {
+	a_thing
+	configure <<-END
+	[capture "slow"]
+	save = echo \$\$ >$T/started; sleep 1000; echo
+	END
+	git-checkpoint save --capture slow 2>"$T/err" &
+	pid=$!
+	while ! test -s "$T/started"; do sleep 0.02; done
+	kill -TERM $pid
+	expect_exit 143 wait $pid
+	expect_gone "$(cat "$T/started")"
+	expect_eq 0 "$(count)"
+	no_litter
+}
+
+test_a_budget_holds() {
+	a_thing
+	configure <<-'END'
+	maxSize = 3m
+	[capture "big"]
+	save = head -c 4000000 /dev/urandom
+	[capture "fits"]
+	save = head -c 1000000 /dev/urandom
+	END
+	expect_exit 128 git-checkpoint save --capture big 2>"$T/err"
+	expect_grep maxSize "$T/err"
+	expect_eq 0 "$(count)"
+	no_litter
+	for round in 1 2 3 4 5 6; do
+		echo $round >f
+		save --capture fits
+		test "$(du -sk "$(store_dir)" | cut -f1)" -le 3072 || fail "over budget in round $round"
+	done
+	test "$(count)" -ge 1
+	git-checkpoint verify --all
+}
+
+# ---- restoring -------------------------------------------------------------------
+
+test_restored_behind_the_files_and_undone() {
+	a_thing
+	save --capture db
+	echo two >"$T/db"
+	echo two >f
+	configure <<-END
+	[capture "db"]
+	save = cat $T/db
+	restore = cp f $T/seen; cat >$T/db
+	END
+	restoring 0 restore -n "$id"
+	expect_eq '[{"name":"db","status":"planned"}]' "$(jq -c .captures "$T/restore.json")"
+	git-checkpoint restore -n "$id" >"$T/out"
+	expect_grep 'capture db' "$T/out"
+	expect_exit 5 git-checkpoint restore "$id"
+	expect_eq two "$(cat "$T/db")"
+	expect_missing "$T/seen"
+	restore "$id"
+	expect_eq '[{"name":"db","status":"restored"}]' "$(jq -c .captures "$T/restore.json")"
+	expect_eq one "$(cat "$T/db")"
+	expect_eq one "$(cat "$T/seen")" 'the file when the capture was replayed'
+	restoring 0 undo -y
+	expect_eq two "$(cat "$T/db")"
+	expect_eq two "$(cat f)"
+	restoring 0 redo -y
+	expect_eq one "$(cat "$T/db")"
+	expect_eq one "$(cat f)"
+	restoring 0 undo -y
+	expect_eq two "$(cat "$T/db")"
+	no_litter
+}
+
+test_a_change_of_the_capture_alone_is_restored_and_asked_for() {
+	a_thing
+	save --capture db
+	echo two >"$T/db"
+	expect_exit 5 git-checkpoint restore "$id"
+	expect_eq two "$(cat "$T/db")"
+	restore "$id"
+	expect_eq one "$(cat "$T/db")"
+	restoring 0 undo -y
+	expect_eq two "$(cat "$T/db")"
+}
+
+test_order_of_capture_is_order_of_replay() {
+	configure <<-END
+	[capture "second"]
+	save = echo s-second >>$T/trace; echo 1
+	restore = echo r-second >>$T/trace
+	[capture "first"]
+	save = echo s-first >>$T/trace; echo 2
+	restore = echo r-first >>$T/trace
+	END
+	echo x >f
+	save --capture first --capture second
+	expect_eq 's-second s-first' "$(contents "$T/trace")"
+	rm "$T/trace"
+	restore "$id"
+	expect_eq '["second","first"]' "$(jq -c '[.captures[].name]' "$T/restore.json")"
+	expect_eq 's-second s-first r-second r-first' "$(contents "$T/trace")"
+}
+
+test_only_what_is_replayed_is_saved_before_and_undone() {
+	a_thing auto = true
+	mv "$XDG_CONFIG_HOME/git-checkpoint/config" "$T/later"
+	save
+	without=$id
+	mv "$T/later" "$XDG_CONFIG_HOME/git-checkpoint/config"
+	echo two >f
+	save
+	restore "$without"
+	expect_eq null "$(jq -c .captures "$T/restore.json")"
+	echo worked-on >"$T/db"
+	restoring 0 undo -y
+	expect_eq two "$(cat f)"
+	expect_eq worked-on "$(cat "$T/db")" 'what the restore did not touch, after undo'
+}
+
+test_named_paths_replay_none() {
+	a_thing
+	save --capture db
+	echo two >"$T/db"
+	echo two >f
+	: >"$T/trace"
+	restore "$id" f
+	expect_eq '[]' "$(jq -c .captures "$T/restore.json")"
+	expect_eq two "$(cat "$T/db")"
+	restoring 0 undo -y
+	test ! -s "$T/trace"
+	expect_eq two "$(cat f)"
+}
+
+test_a_checkpoint_of_a_scope_has_captures_too() {
+	a_thing
+	echo g >g
+	save --capture db f
+	echo two >"$T/db"
+	echo two >f
+	restore "$id"
+	expect_eq one "$(cat "$T/db")"
+	restoring 0 undo -y
+	expect_eq two "$(cat "$T/db")"
+	expect_eq two "$(cat f)"
+}
+
+test_a_capture_without_files() {
+	a_thing
+	save --state-only --capture db
+	expect_eq database_savepoint "$(json .checkpoint.type "$T/save.json")"
+	echo two >"$T/db"
+	echo two >f
+	restore "$id"
+	expect_eq one "$(cat "$T/db")"
+	expect_eq two "$(cat f)"
+	restoring 0 undo -y
+	expect_eq two "$(cat "$T/db")"
+	restoring 0 redo -y
+	expect_eq one "$(cat "$T/db")"
+	expect_eq two "$(cat f)"
+}
+
+test_no_safety_no_restore() {
+	a_thing
+	save --capture db
+	echo two >f
+	echo two >"$T/db"
+	configure <<-END
+	[capture "db"]
+	save = exit 1
+	restore = cat >$T/db
+	END
+	fingerprint_raw . >"$T/before"
+	restoring 5 restore -y "$id"
+	restoring 5 restore -y --force "$id"
+	fingerprint_raw . >"$T/after"
+	expect_same "$T/before" "$T/after"
+	expect_eq two "$(cat "$T/db")"
+	no_litter
+}
+
+test_a_failing_replay_is_named_and_undone() {
+	configure <<-END
+	[capture "a"]
+	save = cat $T/a
+	restore = echo broken >$T/a; echo 'table is locked' >&2; test -e $T/mended && cat >$T/a
+	[capture "b"]
+	save = cat $T/b
+	restore = cat >$T/b
+	END
+	echo one >f
+	echo one >"$T/a"
+	echo one >"$T/b"
+	save --capture a --capture b
+	echo two >f
+	echo two >"$T/a"
+	echo two >"$T/b"
+	restoring 4 restore -y "$id"
+	expect_eq one "$(cat f)"
+	expect_eq one "$(cat "$T/b")" 'the other capture'
+	expect_eq '[{"name":"a","status":"failed"},{"name":"b","status":"restored"}]' \
+		"$(jq -c .captures "$T/restore.json")"
+	expect_eq true "$(told .rolled_back)"
+	expect_grep 'table is locked' "$T/restore.json"
+	expect_eq null "$(git-checkpoint status --json | jq -c .interrupted_restore)"
+	touch "$T/mended"
+	restoring 0 undo -y
+	expect_eq two "$(cat f)"
+	expect_eq two "$(cat "$T/a")"
+	expect_eq two "$(cat "$T/b")"
+	rm "$T/mended"
+	expect_exit 4 git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
+	expect_grep 'table is locked' "$T/err"
+	expect_grep '^error: the files are back, but not .* a$' "$T/err"
+}
+
+test_one_that_is_not_configured_any_more() {
+	a_thing
+	save --capture db
+	echo two >f
+	echo two >"$T/db"
+	for config in '' "[capture \"db\"]
+save = cat $T/db"; do
+		echo "$config" | configure
+		echo two >f
+		restoring 0 restore -n "$id"
+		expect_eq '[{"name":"db","status":"not configured"}]' \
+			"$(jq -c .captures "$T/restore.json")"
+		restoring 4 restore -y "$id"
+		expect_eq '[{"name":"db","status":"not configured"}]' \
+			"$(jq -c .captures "$T/restore.json")"
+		expect_eq one "$(cat f)"
+		expect_eq two "$(cat "$T/db")"
+		restoring 0 undo -y
+		expect_eq two "$(cat f)"
+	done
+}
+
+test_a_command_need_not_read_all() {
+	a_thing
+	configure <<-END
+	[capture "big"]
+	save = head -c 5000000 /dev/zero
+	restore = true
+	END
+	save --capture big
+	restore "$id"
+}
+
+test_a_daemon_that_a_command_leaves_is_not_waited_for() {
+	a_thing
+	configure <<-END
+	[capture "db"]
+	save = cat $T/db
+	restore = sleep 1000 & echo \$! >$T/pid; cat >$T/db
+	END
+	save --capture db
+	echo two >"$T/db"
+	restore "$id"
+	expect_eq one "$(cat "$T/db")"
+	kill "$(cat "$T/pid")"
+}
+
+test_a_damaged_capture_reaches_no_command() {
+	a_thing
+	head -c 300000 /dev/urandom >"$T/db"
+	save --capture db
+	git-checkpoint verify "$id"
+	store=$(store_dir)
+	pack=$(find "$store/objects/pack" -name '*.pack')
+	chmod u+w "$pack"
+	printf xxxx | dd of="$pack" bs=1 seek=150000 conv=notrunc 2>/dev/null
+	expect_exit 1 git-checkpoint verify "$id" >"$T/out"
+	expect_grep "'db'" "$T/out"
+	echo two >f
+	: >"$T/trace"
+	restoring 128 restore -y "$id"
+	expect_eq two "$(cat f)"
+	expect_no_grep restore "$T/trace"
+}
+
+# ---- interrupted -----------------------------------------------------------------
+
+# killed_in_replay: files are back, the capture is half-way, the journal is there
+killed_in_replay() {
+	a_thing
+	save --capture db
+	target=$id
+	echo two >f
+	echo two >"$T/db"
+	configure <<-END
+	[capture "db"]
+	save = cat $T/db
+	restore = test -e $T/mended || { echo half >$T/db; echo >$T/started; exec sleep 1000; }; cat >$T/db
+	END
+	git-checkpoint restore -y "$target" >/dev/null 2>&1 &
+	pid=$!
+	while ! test -e "$T/started"; do sleep 0.02; done
+	kill "$1" $pid
+	wait $pid || :
+	touch "$T/mended"
+	expect_eq one "$(cat f)"
+	expect_eq half "$(cat "$T/db")"
+	expect_eq "$target" "$(git-checkpoint status --json | jq -r .interrupted_restore.target)"
+	expect_exit 5 git-checkpoint restore -y "$target"
+}
+
+test_killed_in_the_replay_and_continued() {
+	killed_in_replay -9
+	restoring 0 restore --continue
+	expect_eq one "$(cat f)"
+	expect_eq one "$(cat "$T/db")"
+	restoring 0 undo -y
+	expect_eq two "$(cat f)"
+	expect_eq two "$(cat "$T/db")"
+	no_litter
+}
+
+test_killed_in_the_replay_and_aborted() {
+	killed_in_replay -9
+	restoring 0 restore --abort
+	expect_eq two "$(cat f)"
+	expect_eq two "$(cat "$T/db")"
+	expect_exit 1 git-checkpoint undo -y
+	no_litter
+}
+
+test_an_abort_whose_replay_fails_can_be_repeated() {
+	killed_in_replay -9
+	configure <<-END
+	[capture "db"]
+	save = cat $T/db
+	restore = test -e $T/mended && exit 7; cat >$T/db
+	END
+	restoring 4 restore --abort
+	expect_eq two "$(cat f)"
+	expect_eq half "$(cat "$T/db")"
+	again=$(json '.next_actions[0]' "$T/restore.json")
+	rm "$T/mended"
+	$again -y >/dev/null
+	expect_eq two "$(cat f)"
+	expect_eq two "$(cat "$T/db")"
+}
+
+test_interrupted_in_the_replay() {
+	killed_in_replay -TERM
+	restoring 0 restore --abort
+	expect_eq two "$(cat f)"
+	expect_eq two "$(cat "$T/db")"
+}
+
+test_what_is_half_replayed_need_not_be_in_a_state_to_be_saved() {
+	killed_in_replay -9
+	configure <<-END
+	[capture "db"]
+	save = ! grep half $T/db && cat $T/db
+	restore = cat >$T/db
+	END
+	restoring 0 restore --continue
+	expect_grep 'could not be saved' "$T/restore.json"
+	expect_eq one "$(cat "$T/db")"
+	restoring 0 undo -y
+	expect_eq two "$(cat "$T/db")"
+}
+
+test_killed_anywhere_and_aborted() {
+	a_thing
+	save --capture db
+	echo two >f
+	echo two >"$T/db"
+	with_faults rename 0 kill git-checkpoint restore -y "$id" >/dev/null
+	git-checkpoint undo -y >/dev/null
+	all=$(cat "$T/faults")
+	test "$all" -gt 3
+	seen=
+	n=1
+	while test $n -le "$all"; do
+		: >"$T/trace"
+		with_faults rename $n kill git-checkpoint restore -y "$id" >/dev/null 2>&1 || :
+		if test -e "$(store_dir)/checkpoint/journal"; then
+			begun=$(grep -c restore "$T/trace" || :)
+			seen="$seen $begun"
+			: >"$T/trace"
+			restoring 0 restore --abort
+			# what was not begun is not gone back on
+			test "$begun" != 0 || expect_no_grep restore "$T/trace"
+		elif test "$(cat f)" = one; then
+			expect_eq one "$(cat "$T/db")" "capture, killed at rename $n"
+			git-checkpoint undo -y >/dev/null
+		fi
+		expect_eq two "$(cat f)" "file, killed at rename $n"
+		expect_eq two "$(cat "$T/db")" "capture, killed at rename $n"
+		n=$((n + 1))
+	done
+	case $seen in
+	*0*1*) ;;
+	*) fail "not killed both before and behind the replay:$seen" ;;
+	esac
+}
+
+test_root_runs_no_commands_of_somebody_else() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	a_thing auto = true
+	sed -i "1i verifyCommand = touch $T/verified" "$XDG_CONFIG_HOME/git-checkpoint/config"
+	chown 65534 "$XDG_CONFIG_HOME/git-checkpoint/config"
+	git-checkpoint save >"$T/out" 2>"$T/err"
+	expect_eq '' "$(cat "$T/trace")"
+	expect_grep 'captures run commands and are ignored: the file belongs to another user' "$T/err"
+	expect_grep "'verifyCommand' runs a command and is ignored" "$T/err"
+	expect_exit 128 git-checkpoint save --capture db 2>"$T/err"
+	echo two >f
+	git-checkpoint restore -y @ >"$T/out" 2>"$T/err"
+	expect_missing "$T/verified"
+	chown 0 "$XDG_CONFIG_HOME/git-checkpoint/config"
+	git-checkpoint save --capture db >"$T/out" 2>"$T/err"
+	expect_eq save "$(cat "$T/trace")"
+}
+
+run_tests

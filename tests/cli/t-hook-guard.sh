@@ -1,0 +1,384 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The guard (core.fsmonitor) with real git: every command that changes files takes exactly one
+# checkpoint, of the state before it; those that change none take none.
+
+. "$(dirname "$0")/../lib/harness.sh"
+ROWS=${ROWS:-4}
+. "$LIB_DIR/hooked.sh"
+
+INSTALL=guard_only # see hooked.sh
+export INSTALL
+
+test_reset() {
+	make_template
+	saves pre-reset dirty git reset --hard
+	if_tried expect_eq d "$(cat d.txt)"
+	saves pre-reset dirty git reset -q --hard HEAD~1
+	saves pre-reset dirty git reset --merge HEAD~1
+	saves pre-reset dirty git reset --keep HEAD~1
+	all_rounds || return 0
+	saves pre-reset dirty git reset --hard feat
+	saves pre-reset dirty git reset --merge
+	saves pre-reset dirty git reset --hard --recurse-submodules
+}
+
+test_checkout_and_switch() {
+	make_template
+	saves pre-checkout dirty git checkout feat
+	saves pre-checkout dirty git checkout -f
+	saves pre-checkout dirty git checkout -- d.txt
+	saves pre-checkout dirty git checkout -m over
+	saves pre-switch dirty git switch feat
+	saves pre-switch dirty git switch --discard-changes feat
+	all_rounds || return 0
+	saves pre-checkout dirty git checkout --detach ffb
+	saves pre-checkout dirty git checkout -f feat
+	saves pre-checkout dirty git checkout feat -- sub
+	saves pre-checkout dirty git checkout .
+	saves pre-checkout dirty git checkout -b new feat
+	saves pre-checkout dirty git checkout -B main feat
+	saves pre-checkout dirty git checkout --orphan new
+	saves pre-checkout 'git merge -q conf >/dev/null || :; dirty' git checkout --ours m.txt
+	saves pre-switch dirty git switch -c new feat
+	saves pre-switch dirty git switch -m over
+	saves pre-switch untracked git switch --orphan new
+	saves pre-switch dirty git switch --discard-changes main
+}
+
+test_restore_clean_rm_and_mv() {
+	make_template
+	saves pre-restore dirty git restore d.txt
+	saves pre-restore dirty git restore --source feat --staged --worktree .
+	saves pre-clean dirty git clean -fd
+	if_tried expect_missing u.txt
+	saves pre-clean+i dirty git clean -fdx
+	if_tried expect_missing x.log
+	saves pre-rm dirty git rm -f d.txt
+	saves pre-mv dirty git mv -f e.txt d.txt
+	all_rounds || return 0
+	saves pre-restore dirty git restore .
+	saves pre-restore dirty git restore --staged --worktree d.txt
+	saves pre-clean dirty git clean -f
+	saves pre-clean+i dirty git clean -fdX
+	saves pre-rm dirty git rm -r sub
+	saves pre-mv dirty git mv e.txt sub
+}
+
+test_stash() {
+	make_template
+	saves pre-stash dirty git stash
+	saves pre-stash dirty git stash -u
+	saves pre-stash+i dirty git stash -a
+	stashed='dirty; git stash -q -u; echo more >>e.txt'
+	saves pre-stash "$stashed" git stash pop
+	saves pre-stash 'dirty; git stash -q; git rm -q e.txt' git stash pop --index
+	all_rounds || return 0
+	saves pre-stash "$stashed" git stash apply
+	saves pre-stash 'dirty; git add d.txt' git stash push -k
+	saves pre-stash 'dirty; git add d.txt' git stash push --staged
+	saves pre-stash dirty git stash push -- d.txt
+	saves pre-stash dirty git stash save words
+	saves pre-stash 'dirty; git stash -q; echo x >d.txt; git add d.txt' git stash pop
+	saves pre-stash 'dirty; git stash -q' git stash branch sb
+}
+
+test_cherry_pick_revert_and_am() {
+	make_template
+	git -C "$T/template" format-patch -q -1 feat -o "$T/patches"
+	git -C "$T/template" format-patch -q -1 conf -o "$T/conf"
+	saves pre-cherry-pick dirty git cherry-pick feat
+	saves pre-cherry-pick dirty git cherry-pick conf
+	if_tried expect_eq 1 $status
+	saves pre-cherry-pick 'git cherry-pick conf >/dev/null 2>&1 || :; echo mine >m.txt; untracked' \
+		git cherry-pick --abort
+	saves pre-revert dirty git revert --no-edit HEAD
+	saves pre-am dirty git am "$T"/patches/0001-feat.patch
+	saves pre-am 'git am -q -3 "$T"/conf/0001-conf.patch >/dev/null 2>&1 || :; dirty' git am --abort
+	all_rounds || return 0
+	saves pre-cherry-pick dirty git cherry-pick -n feat
+	saves pre-cherry-pick dirty git cherry-pick ffb
+	saves pre-cherry-pick dirty git cherry-pick feat other
+	saves pre-cherry-pick 'git cherry-pick conf feat >/dev/null 2>&1 || :; dirty' \
+		git cherry-pick --skip
+	saves pre-cherry-pick 'git cherry-pick conf feat >/dev/null 2>&1 || :; git add m.txt; dirty' \
+		git -c core.editor=: cherry-pick --continue
+	saves pre-revert dirty git revert -n HEAD
+	saves pre-revert 'git revert -n HEAD; untracked' git revert --abort
+	saves pre-am dirty git am -3 "$T"/patches/0001-feat.patch
+	saves pre-am dirty git am -3 "$T"/conf/0001-conf.patch
+	saves pre-am 'git am -q -3 "$T"/conf/0001-conf.patch >/dev/null 2>&1 || :; dirty' git am --skip
+}
+
+test_merge_and_rebase() {
+	make_template
+	saves pre-merge dirty git merge feat
+	saves pre-merge dirty git merge --autostash over
+	saves pre-merge 'git merge -q conf >/dev/null || :; echo mine >m.txt; untracked' git merge --abort
+	saves pre-rebase 'git checkout -q feat; dirty' git rebase -q --autostash --no-verify main
+	saves pre-rebase 'git checkout -q conf; git rebase -q main >/dev/null 2>&1 || :
+		echo mine >m.txt; untracked' git rebase --abort
+	all_rounds || return 0
+	saves pre-merge dirty git merge ffb
+	saves pre-merge dirty git merge --squash feat
+	saves pre-merge dirty git merge --no-commit feat
+	saves pre-merge dirty git merge conf
+	saves pre-merge dirty git merge feat other
+	saves pre-merge dirty git merge -s ours feat
+	saves pre-merge dirty git merge -s resolve feat
+	saves pre-merge 'git merge -q conf >/dev/null || :; git add m.txt' git merge --continue
+	saves pre-rebase 'git checkout -q feat; untracked' git rebase main
+	saves pre-rebase 'git checkout -q feat; untracked' git rebase --apply main
+	saves pre-rebase 'git checkout -q feat; dirty' git rebase --autostash --apply main
+	saves pre-rebase 'git checkout -q feat; untracked' git rebase -x 'echo x >>d.txt; git checkout -q d.txt' main
+	saves pre-rebase 'git checkout -q conf; git rebase -q main >/dev/null 2>&1 || :' git rebase --skip
+	saves pre-rebase 'git checkout -q conf; git rebase -q main >/dev/null 2>&1 || :
+		echo mine >m.txt; git add m.txt' git -c core.editor=: rebase --continue
+	saves pre-rebase 'git checkout -q conf; git rebase -q --apply main >/dev/null 2>&1 || :' \
+		git rebase --abort
+}
+
+test_a_pull_is_what_it_does() {
+	make_template
+	up='git remote add up ../../template; dirty'
+	saves pre-merge "$up" git pull -q up ffb
+	saves pre-rebase 'git remote add up ../../template; untracked' git pull -q --rebase up feat
+	saves pre-rebase "git checkout -q feat; $up" git pull -q --rebase --autostash up main
+	saves pre-merge "$up" git pull -q --rebase --autostash up ffb
+	saves pre-merge 'rm -rf .git .gitignore *; git init -q; git remote add up ../../template; echo u >u.txt' \
+		git pull -q up main
+	if_tried expect_exists d.txt
+}
+
+test_plumbing_and_the_rest() {
+	make_template
+	git -C "$T/template" diff main feat >"$T/patch"
+	steps='for i in 1 2 3 4 5 6 7 8; do commit $i n.txt $i; done'
+	saves pre-apply dirty git apply --index -R --exclude=m.txt "$T/patch"
+	saves pre-apply dirty git apply --3way "$T/patch"
+	saves pre-read-tree dirty git read-tree -u --reset feat
+	saves pre-checkout-index dirty git checkout-index -f -a
+	saves pre-sparse-checkout dirty git sparse-checkout set --no-cone /sub
+	saves pre-bisect "$steps; untracked" git bisect start HEAD HEAD~7
+	saves pre-bisect "$steps; git bisect start HEAD HEAD~7 >/dev/null; dirty" git bisect reset
+	saves pre-filter-branch untracked env FILTER_BRANCH_SQUELCH_WARNING=1 \
+		git filter-branch -f --tree-filter 'echo x >>e.txt' HEAD
+	all_rounds || return 0
+	saves pre-read-tree dirty git read-tree -m -u HEAD feat
+	saves pre-sparse-checkout 'git sparse-checkout set --no-cone /sub /.gitignore; untracked' git sparse-checkout disable
+	saves pre-bisect "$steps; git bisect start HEAD HEAD~7 >/dev/null; untracked" git bisect good
+	saves pre-worktree 'git worktree add -q "$T/linked" feat; dirty' git worktree move "$T/linked" "$T/moved"
+}
+
+test_what_changes_no_files_takes_none() {
+	make_template
+	fresh dirty
+	guard_only
+	for command in status diff 'stash list' reset 'restore --staged .' 'rm -q --cached d.txt' \
+		'reset -q' 'update-index -q --refresh' 'ls-files -o' 'fetch -q ../../template' \
+		'worktree add -q ../linked feat' 'add -A' 'commit -q -a -m x'; do
+		# shellcheck disable=SC2086 # words
+		run git $command
+		expect_eq '' "$(checkpoints)" "checkpoints of 'git $command'"
+		expect_no_grep '^checkpoint:' "$T/err"
+	done
+}
+
+test_a_push_that_updates_the_worktree() {
+	make_template
+	fresh 'git config receive.denyCurrentBranch updateInstead; untracked'
+	guard_only
+	state >"$T/before"
+	git -C "$T/template" push -q "$PWD" ffb:main
+	expect_exists ff.txt
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+}
+
+test_where_git_works() {
+	make_template
+	# git -C, from elsewhere, and from a directory below
+	fresh dirty
+	guard_only
+	state >"$T/before"
+	cd "$T"
+	git -C work/r -c core.abbrev=8 reset -q --hard
+	cd work/r
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	echo more >>e.txt
+	cd sub
+	git reset -q --hard
+	cd ..
+	expect_eq 2 "$(checkpoints | wc -l)"
+	# a linked worktree has a store of its own
+	git worktree add -q "$T/linked" feat
+	cd "$T/linked"
+	dirty
+	state >"$T/before"
+	git checkout -q -f
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	expect_eq 1 "$(checkpoints | wc -l)"
+	cd "$T/work/r"
+	expect_eq 2 "$(checkpoints | wc -l)"
+}
+
+test_separate_git_directories() {
+	make_template
+	fresh dirty
+	mv .git "$T/sep.git"
+	echo "gitdir: $T/sep.git" >.git
+	guard_only
+	rm .git
+	# said by the environment alone
+	state >"$T/before"
+	GIT_DIR=$T/sep.git git reset -q --hard
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	# by options, from elsewhere
+	dirty
+	echo more >>e.txt
+	state >"$T/before"
+	(cd / && git --git-dir="$T/sep.git" --work-tree="$T/work/r" reset -q --hard)
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	# by a file
+	echo "gitdir: $T/sep.git" >.git
+	dirty
+	echo again >>e.txt
+	state >"$T/before"
+	git reset -q --hard
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	expect_eq 3 "$(checkpoints | wc -l)"
+}
+
+test_submodules() {
+	make_template
+	fresh 'git -c protocol.file.allow=always submodule --quiet add ../../template m; git commit -q -m m'
+	guard_only
+	git -C m checkout -q --detach HEAD~1
+	echo dirty >>m/d.txt
+	state >"$T/before"
+	run git submodule update --force
+	expect_eq 0 $status
+	expect_eq 'pre-submodule hook' "$(checkpoints)"
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	# in the submodule itself
+	cd m
+	guard_only
+	echo dirty >>d.txt
+	state >"$T/before"
+	git reset -q --hard
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	expect_eq 'pre-reset hook' "$(checkpoints)"
+}
+
+test_aliases_and_scripts() {
+	make_template
+	saves pre-reset 'git config alias.nuke "reset --hard"; dirty' git nuke
+	saves pre-reset 'git config alias.nuke "!git reset -q --hard && git checkout -q feat"; dirty' git nuke
+	saves pre-reset dirty "$(git --exec-path)/git" reset --hard
+	saves pre-checkout 'dirty; printf "#!/bin/sh\ngit checkout -q -- d.txt\n" >.git/hooks/pre-commit
+		chmod +x .git/hooks/pre-commit; git add u.txt' git commit -q -m x
+	# what a second command would destroy beyond the first is saved, too
+	fresh 'git config alias.all "!git reset -q --hard && git clean -q -fdx"; dirty'
+	guard_only
+	git all
+	expect_eq 'pre-reset hook,pre-clean hook' "$(checkpoints | tr '\n' ',' | sed 's/,$//')"
+	expect_eq l "$(git --git-dir="$(store_dir)" show latest:x.log)"
+}
+
+test_with_all_hooks_there_is_still_one() {
+	make_template
+	INSTALL='install_hooks --guard'
+	saves pre-merge dirty git merge --autostash feat
+	saves pre-rebase 'git checkout -q feat; dirty' git rebase -q --autostash main
+	saves pre-stash dirty git stash
+	saves pre-merge 'git remote add up ../../template; dirty' git pull -q --no-rebase --no-edit up feat
+	saves pre-rebase 'git remote add up ../../template; git checkout -q feat; dirty' \
+		git pull -q --rebase --autostash up main
+}
+
+test_an_identical_state_takes_none_and_says_nothing() {
+	make_template
+	fresh dirty
+	guard_only
+	git-checkpoint save -q -m mine
+	run git reset -q --hard
+	expect_eq '' "$(cat "$T/out" "$T/err")" 'output'
+	expect_eq 'mine cli' "$(checkpoints)"
+}
+
+test_marks_are_swept() {
+	make_template
+	fresh dirty
+	guard_only
+	for i in 1 2 3; do
+		echo $i >>d.txt
+		git checkout -q -f
+	done
+	expect_eq 3 "$(checkpoints | wc -l)"
+	expect_eq 1 "$(find "$(store_dir)/checkpoint/hooks" -type f | wc -l)" 'marks'
+}
+
+test_quiet() {
+	make_template
+	fresh dirty
+	guard_only
+	git config checkpoint.hookQuiet true
+	run git reset -q --hard
+	expect_eq '' "$(cat "$T/out" "$T/err")" 'output'
+	expect_eq 'pre-reset hook' "$(checkpoints)"
+}
+
+test_places_with_nothing_to_save() {
+	make_template
+	git config --global core.fsmonitor 'git-checkpoint hook fsmonitor'
+	git clone -q --bare "$T/template" bare.git
+	cd bare.git
+	run git read-tree -m HEAD
+	cd "$T/template/.git"
+	run git --work-tree=. reset -q --hard
+	mkdir -p "$T/template/.git-rewrite/t"
+	cd "$T/template/.git-rewrite/t"
+	GIT_DIR=$T/template/.git GIT_WORK_TREE=. run git checkout -q -f
+	expect_missing "$(checkpoint_home)"
+	# but one level up
+	cd "$T/template"
+	rm -r .git-rewrite
+	run git checkout -q -f
+	expect_eq 'pre-checkout hook' "$(checkpoints)"
+}
+
+test_the_answer() {
+	git-checkpoint hook fsmonitor 2 'token 1' | tr '\0' '\n' >"$T/out"
+	printf 'token 1\n/\n' >"$T/expected"
+	expect_same "$T/expected" "$T/out"
+	git-checkpoint hook fsmonitor 1 17 | tr '\0' '\n' >"$T/out"
+	echo / >"$T/expected"
+	expect_same "$T/expected" "$T/out"
+	# never without a token, which git would complain about
+	git-checkpoint hook fsmonitor 2 '' | tr '\0' '\n' >"$T/out"
+	expect_eq 2 "$(grep -c . "$T/out")"
+	# another program's, with the environment as it was
+	printf '#!/bin/sh\nprintf "%%s|" "$0" "$@" "$GIT_DIR" "${GIT_CHECKPOINT_IN_HOOK-none}"; exit 3\n' >other
+	chmod +x other
+	expect_exit 3 env GIT_DIR=/x GIT_CHECKPOINT_IN_HOOK=1 \
+		git-checkpoint hook fsmonitor --chain=./other 2 'a b' >"$T/out"
+	expect_eq './other|2|a b|/x|none|' "$(cat "$T/out")"
+	expect_missing "$(checkpoint_home)"
+}
+
+test_unknown_hooks_are_none_of_our_business() {
+	expect_exit 0 git-checkpoint hook pre-commit >"$T/out" 2>&1
+	expect_exit 0 git-checkpoint hook reference-transaction committed >>"$T/out" 2>&1
+	expect_exit 0 git-checkpoint hook later --unknown >>"$T/out" 2>&1
+	expect_eq '' "$(cat "$T/out")"
+	expect_exit 129 git-checkpoint hook 2>/dev/null
+}
+
+run_tests

@@ -1,0 +1,383 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# hooks install --agent: entries in the settings of coding agents, and what they do when they run.
+
+. "$(dirname "$0")/../lib/harness.sh"
+
+agents='claude-code codex gemini-cli'
+
+# settings <agent>: its file, below the worktree or the home directory
+settings() {
+	case $1 in
+	claude-code) echo .claude/settings.json ;;
+	codex) echo .codex/hooks.json ;;
+	gemini-cli) echo .gemini/settings.json ;;
+	esac
+}
+
+# entry <agent> <file>: the command that the agent would run, taken from where it looks
+entry() {
+	case $1 in
+	claude-code | codex) jq -er '.hooks.PreToolUse[-1].hooks[0].command' "$2" ;;
+	gemini-cli) jq -er '.hooks.BeforeTool[-1].hooks[0].command' "$2" ;;
+	esac
+}
+
+# answer <agent>: what the agent has to read from the command
+answer() {
+	case $1 in
+	gemini-cli) echo '{}' ;;
+	esac
+}
+
+agent_repo() {
+	git init -q
+	echo one >file
+	git add file
+	git commit -qm one
+}
+
+# A tool call of the size that a written file has.
+payload() {
+	printf '{"tool_name":"Write","tool_input":{"content":"'
+	head -c 200000 /dev/zero | tr '\0' x
+	printf '"}}'
+}
+
+# fires <agent> <shell>...: run the entry as the agent does; it must not be noticed
+fires() {
+	agent=$1
+	shift
+	entry "$agent" "$(settings "$agent")" >"$T/entry"
+	answer "$agent" >"$T/wanted"
+	test -e "$T/payload" || payload >"$T/payload"
+	# The status of the left side is what an agent sees that writes to a hook.
+	{
+		cat "$T/payload" || echo broken >"$T/broken"
+	} | "$@" -c "$(cat "$T/entry")" >"$T/got" 2>"$T/err" || {
+		echo "status $?"
+		return 1
+	}
+	cmp "$T/wanted" "$T/got"
+	expect_eq '' "$(cat "$T/err")" 'messages'
+	test ! -e "$T/broken"
+}
+
+checkpoints() {
+	git checkpoint list --json | jq '.checkpoints | length'
+}
+
+test_every_agent_takes_checkpoints_and_never_notices() {
+	agent_repo
+	mkdir sub
+	n=0
+	for agent in $agents; do
+		git checkpoint hooks install --agent "$agent" >/dev/null
+		n=$((n + 1))
+		echo "$agent" >file
+		fires "$agent" sh
+		expect_eq $n "$(checkpoints)" "checkpoints with $agent"
+		expect_eq "$agent pre-tool" "$(git checkpoint list --json |
+			jq -r '.checkpoints[0] | .source + " " + .reason')"
+		expect_eq "$agent" "$(git --git-dir="$(store_dir)" show \
+			"$(git checkpoint list --json | jq -r '.checkpoints[0].commit'):file")"
+		fires "$agent" sh
+		expect_eq $n "$(checkpoints)" "checkpoints of an unchanged tree with $agent"
+		(cd sub && sh -c "$(cat "$T/entry")" </dev/null >/dev/null)
+		expect_eq $n "$(checkpoints)" "checkpoints from a directory below with $agent"
+	done
+}
+
+test_other_shells_run_the_entries_too() {
+	agent_repo
+	for agent in $agents; do
+		git checkpoint hooks install --agent "$agent" >/dev/null
+		for shell in bash zsh fish; do
+			command -v $shell >/dev/null || continue
+			# The variables of two agents are written as bash does, which they always use.
+			test $shell = fish && grep -q '\${' "$(settings "$agent")" && continue
+			echo "$agent $shell" >file
+			fires "$agent" $shell
+			expect_eq "$agent" "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
+		done
+	done
+}
+
+test_an_agent_that_is_elsewhere_saves_its_project() {
+	mkdir "my \$project"
+	cd "my \$project" || exit
+	agent_repo
+	for agent in claude-code gemini-cli; do
+		git checkpoint hooks install --agent $agent >/dev/null
+		entry $agent "$(settings $agent)" >"$T/entry"
+		echo $agent >file
+		(
+			cd /
+			CLAUDE_PROJECT_DIR="$T/work/my \$project" \
+				GEMINI_PROJECT_DIR="$T/work/my \$project" \
+				sh -c "$(cat "$T/entry")" </dev/null >/dev/null
+		)
+		expect_eq $agent "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
+	done
+	expect_eq 1 "$(git checkpoint stores --json | jq '.stores | length')" 'stores'
+}
+
+test_nothing_that_is_wrong_here_reaches_the_agent() {
+	agent_repo
+	for agent in $agents; do
+		git checkpoint hooks install --agent "$agent" >/dev/null
+	done
+	git checkpoint save -q
+	# No program, one that fails, one that talks, no store to write to, no directory to work in.
+	mkdir "$T/none" "$T/two" "$T/loud"
+	for tool in sh cat echo test git true; do
+		ln -s "$(command -v $tool)" "$T/none/$tool" 2>/dev/null || :
+	done
+	printf '#!/bin/sh\nexit 2\n' >"$T/two/git-checkpoint"
+	printf '#!/bin/sh\necho "{\\"decision\\":\\"block\\"}"; echo no >&2; kill -9 $$\n' \
+		>"$T/loud/git-checkpoint"
+	chmod +x "$T/two/git-checkpoint" "$T/loud/git-checkpoint"
+	for agent in $agents; do
+		(fires "$agent" env PATH="$T/none" "$T/none/sh")
+		(fires "$agent" env PATH="$T/two:$PATH" sh)
+		(fires "$agent" env PATH="$T/loud:$PATH" sh)
+		(fires "$agent" env GIT_CHECKPOINT_HOME=/dev/null/x sh)
+	done
+	mkdir "$T/gone"
+	cp -R .claude .codex .gemini "$T/gone"
+	(
+		cd "$T/gone" || exit
+		for agent in $agents; do
+			entry "$agent" "$(settings "$agent")" >"$T/entry.$agent"
+		done
+		rm -r "$T/gone"
+		for agent in $agents; do
+			sh -c "$(cat "$T/entry.$agent")" </dev/null >"$T/got" 2>/dev/null
+			answer "$agent" >"$T/wanted"
+			cmp "$T/wanted" "$T/got"
+		done
+	)
+}
+
+test_uninstall_gives_the_same_bytes() {
+	agent_repo
+	for agent in $agents; do
+		file=$(settings "$agent")
+		git checkpoint hooks install --agent "$agent" >/dev/null
+		jq -e . "$file" >/dev/null
+		git checkpoint hooks uninstall --agent "$agent" >/dev/null
+		test ! -e "${file%/*}"
+
+		mkdir "${file%/*}"
+		printf '{\r\n\t"permissions": { "allow": ["Bash(ls:*)"] },\r\n\t"other": 1}' >"$file"
+		chmod 640 "$file"
+		cp -p "$file" before
+		git checkpoint hooks install --agent "$agent" >/dev/null
+		jq -e '.permissions.allow == ["Bash(ls:*)"]' "$file" >/dev/null
+		entry "$agent" "$file" >/dev/null
+		cp "$file" once
+		git checkpoint hooks install --agent "$agent" >/dev/null
+		cmp once "$file"
+		expect_eq 640 "$(stat -c %a "$file")"
+		git checkpoint hooks uninstall --agent "$agent" >/dev/null
+		cmp before "$file"
+		expect_eq 640 "$(stat -c %a "$file")"
+		expect_eq 1 "$(find "${file%/*}" -mindepth 1 | wc -l)" 'files'
+	done
+	rm before once
+	expect_eq '' "$(git status --porcelain -- .git file)"
+}
+
+test_malformed_settings_are_refused_and_named() {
+	agent_repo
+	for agent in $agents; do
+		file=$(settings "$agent")
+		mkdir "${file%/*}"
+		printf '{\n  "hooks": {\n}' >"$file"
+		cp "$file" before
+		for verb in install uninstall; do
+			expect_exit 128 git checkpoint hooks $verb --agent "$agent" 2>err
+			expect_grep "$file" err
+			expect_grep 'line 3, column 2' err
+			cmp before "$file"
+		done
+		expect_eq 1 "$(find "${file%/*}" -mindepth 1 | wc -l)" 'files'
+	done
+}
+
+test_an_agent_that_is_not_known() {
+	agent_repo
+	for verb in install uninstall 'install --print'; do
+		for name in cursor emacs claude; do
+			# shellcheck disable=SC2086
+			expect_exit 128 git checkpoint hooks $verb --agent $name >out 2>err
+			expect_eq '' "$(cat out)"
+			expect_grep "agent '$name' is not supported" err
+			for agent in $agents generic; do
+				expect_grep "$agent" err
+			done
+		done
+	done
+	expect_eq '.git err file out' \
+		"$(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
+}
+
+test_one_of_several_that_is_not_known_stops_all() {
+	agent_repo
+	expect_exit 128 git checkpoint hooks install --agent claude-code --agent generic \
+		--agent cursor --agent codex >out 2>err
+	expect_eq '' "$(cat out)"
+	expect_grep "agent 'cursor' is not supported" err
+	expect_eq '.git err file out' \
+		"$(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
+	expect_exit 128 git checkpoint hooks install --user --agent codex --agent cursor 2>err
+	expect_eq '.gitconfig' "$(ls -A "$HOME")"
+	expect_exit 128 git checkpoint hooks install --print --agent codex --agent cursor >out 2>err
+	expect_eq '' "$(cat out)"
+
+	git checkpoint hooks install --agent claude-code --agent codex >/dev/null
+	cat .claude/settings.json .codex/hooks.json >before
+	expect_exit 128 git checkpoint hooks uninstall --agent claude-code --agent codex \
+		--agent cursor 2>err
+	cat .claude/settings.json .codex/hooks.json >after
+	cmp before after
+	git checkpoint hooks uninstall --agent claude-code --agent codex >/dev/null
+	test ! -e .claude
+	test ! -e .codex
+}
+
+test_print_touches_nothing() {
+	agent_repo
+	mkdir "$T/made"
+	for agent in $agents; do
+		git checkpoint hooks install --agent "$agent" --print >"$T/made/$agent"
+		entry "$agent" "$T/made/$agent" >"$T/entry"
+		expect_grep "git checkpoint save --source $agent " "$T/entry"
+		expect_no_grep added: "$T/entry"
+	done
+	for flag in '' --print; do
+		# shellcheck disable=SC2086
+		git checkpoint hooks install --agent generic $flag >"$T/line"
+		echo "generic$flag" >file
+		sh "$T/line" >"$T/got"
+		expect_eq '' "$(cat "$T/got")"
+		expect_eq generic "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
+	done
+	expect_eq '.git file' "$(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
+	expect_eq '.gitconfig' "$(ls -A "$HOME")"
+}
+
+test_the_home_directory() {
+	agent_repo
+	for agent in $agents; do
+		git checkpoint hooks install --agent "$agent" --user >/dev/null
+		entry "$agent" "$HOME/$(settings "$agent")" >"$T/entry"
+		echo "$agent" >file
+		sh -c "$(cat "$T/entry")" </dev/null >/dev/null
+		expect_eq "$agent" "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
+	done
+	expect_eq '.git file' "$(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
+	expect_eq 1 "$(git checkpoint stores --json | jq '.stores | length')" 'stores'
+	for agent in $agents; do
+		git checkpoint hooks uninstall --agent "$agent" --user >/dev/null
+	done
+	expect_eq '.gitconfig' "$(ls -A "$HOME")"
+}
+
+test_from_a_directory_below_and_in_a_linked_worktree() {
+	agent_repo
+	mkdir sub
+	(cd sub && git checkpoint hooks install --agent claude-code >/dev/null)
+	test -f .claude/settings.json
+	test ! -e sub/.claude
+	git worktree add -q ../linked
+	(cd ../linked && git checkpoint hooks install --agent gemini-cli >/dev/null)
+	test -f ../linked/.gemini/settings.json
+	test ! -e .gemini
+	(cd sub && git checkpoint hooks uninstall --agent claude-code >/dev/null)
+	test ! -e .claude
+}
+
+test_codex_with_hooks_in_toml() {
+	require python3
+	python3 -c 'import tomllib' 2>/dev/null || skip 'needs tomllib'
+	agent_repo
+	mkdir .codex
+	cat >.codex/config.toml <<-'END'
+	# mine
+	model = "o"   # the model
+
+	[[hooks.PreToolUse]]
+	matcher = "^Bash$"
+	hooks = [ { type = "command", command = '''theirs''' } ]
+	END
+	cp .codex/config.toml before
+	git checkpoint hooks install --agent codex >/dev/null
+	test ! -e .codex/hooks.json
+	expect_eq "$(cat before)" "$(head -n 6 .codex/config.toml)"
+	cat >read.py <<-'END'
+	import tomllib
+	config = tomllib.load(open(".codex/config.toml", "rb"))
+	groups = config["hooks"]["PreToolUse"]
+	assert len(groups) == 2 and groups[0]["hooks"][0]["command"] == "theirs"
+	assert groups[1]["hooks"][0]["type"] == "command"
+	assert groups[1]["hooks"][0]["timeout"] == 30
+	print(groups[1]["hooks"][0]["command"])
+	END
+	sh -c "$(python3 read.py)" </dev/null
+	expect_eq codex "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
+	git checkpoint hooks install --agent codex >/dev/null
+	python3 read.py >/dev/null
+	printf '\n[tui]\nnotifications = true\n' >>.codex/config.toml
+	git checkpoint hooks uninstall --agent codex >/dev/null
+	printf '\n[tui]\nnotifications = true\n' >>before
+	cmp before .codex/config.toml
+}
+
+# whole <before> <after>: the settings are the one or the other
+whole() {
+	cmp -s "$1" .claude/settings.json || cmp -s "$2" .claude/settings.json
+}
+
+test_a_full_disk_or_a_kill_leaves_one_of_the_two_files() {
+	agent_repo
+	mkdir .claude
+	printf '{\n  "a": 1\n}' >.claude/settings.json
+	cp .claude/settings.json before
+	git checkpoint hooks install --agent claude-code >/dev/null
+	cp .claude/settings.json after
+	git checkpoint hooks uninstall --agent claude-code >/dev/null
+	FAULT_PATH=/.claude
+	calls=openat-create,write,fsync,rename,close,unlink,mkdir
+	with_faults $calls 0 EIO git-checkpoint hooks install --agent claude-code >/dev/null
+	total=$(cat "$T/faults")
+	test "$total" -ge 4
+	for how in ENOSPC kill; do
+		at=0
+		while test $at -lt "$total"; do
+			at=$((at + 1))
+			cp before .claude/settings.json
+			with_faults $calls $at $how git-checkpoint hooks install --agent claude-code \
+				>/dev/null 2>&1 || :
+			whole before after
+			test $how = kill || expect_eq settings.json "$(ls -A .claude)"
+			rm -f .claude/tmp_ckpt_*
+			git checkpoint hooks install --agent claude-code >/dev/null
+			cmp after .claude/settings.json
+			with_faults $calls $at $how git-checkpoint hooks uninstall --agent claude-code \
+				>/dev/null 2>&1 || :
+			whole before after
+			rm -f .claude/tmp_ckpt_*
+			git checkpoint hooks uninstall --agent claude-code >/dev/null
+			cmp before .claude/settings.json
+		done
+	done
+	rm -r .claude
+	for at in 1 2 3 4; do
+		expect_exit 128 with_faults $calls $at ENOSPC \
+			git-checkpoint hooks install --agent claude-code 2>/dev/null
+		test ! -e .claude
+	done
+}
+
+run_tests

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+#
+# For the tests of retention; sourced behind harness.sh and restore.sh.
+
+# fake <time> <command>...: at that time
+fake() {
+	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime "$@"
+}
+
+# made <reason> [<option>...]: another state, saved; its id is left in $id
+made() {
+	echo "$1" >a
+	save -m "$@"
+}
+
+# reasons: of all checkpoints, oldest first, in one line
+reasons() {
+	git-checkpoint list --json >"$T/list.json"
+	json '[.checkpoints[].reason] | reverse | join(" ")' "$T/list.json"
+}
+
+# told_gone: reasons of those that the last drop or prune (see restoring) let go, in that order
+told_gone() {
+	told '[.removed[].reason] | join(" ")'
+}
+
+# store_sound: manifest, latest and stock git agree with the refs; nothing is left lying about
+store_sound() {
+	store=$(store_dir)
+	git --git-dir="$store" for-each-ref --format='%(refname:lstrip=2)' refs/checkpoints >"$T/refs"
+	sed -n 's/^|.*| \(chk_[0-9a-f_]*\) |.*/\1/p' "$store/checkpoint-manifest.md" >"$T/manifest"
+	expect_same "$T/refs" "$T/manifest"
+	if test -s "$T/refs"; then
+		expect_eq "$(git --git-dir="$store" rev-parse "refs/checkpoints/$(tail -n 1 "$T/refs")")" \
+			"$(git --git-dir="$store" rev-parse latest)" 'latest'
+		git-checkpoint verify --all >"$T/verified" || {
+			cat "$T/verified"
+			fail 'verify'
+		}
+	else
+		expect_missing "$store/refs/heads/latest"
+	fi
+	git --git-dir="$store" fsck --strict >"$T/fsck" 2>&1 || {
+		cat "$T/fsck"
+		fail 'fsck'
+	}
+	expect_no_grep 'missing\|error\|broken' "$T/fsck"
+	expect_eq '' "$(find "$store" -name '*tmp_ckpt_*' -o -name '*.lock' ! -name gc.lock)" 'litter'
+}
+
+# kilobytes: of the store, as du sees it
+kilobytes() {
+	du -sk "$(store_dir)" | cut -f1
+}
+
+# logged <action>: "<id> <reason>" of all such lines of the log, oldest first
+logged() {
+	git-checkpoint log --json >"$T/log.json"
+	jq -r --arg a "$1" '.entries | reverse[] | select(.action == $a) | .id + " " + .reason' "$T/log.json"
+}

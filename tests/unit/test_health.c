@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/health.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "store/layout.h"
+#include "store/store.h"
+#include "unit.h"
+
+/* The path of a new store of a worktree of that name, closed; freed by the caller. */
+static char *make(const char *name)
+{
+	struct store *store = NULL;
+	char *path;
+
+	(void)mkdir(in_scratch("%s", name), 0755);
+	if (store_open_or_create(&store, in_scratch("%s", name)))
+		fail_msg("%s", ckpt_error_last());
+	path = xstrdup(store->path);
+	store_close(store);
+	return path;
+}
+
+/* Open it: 0 or the failure; the sentences about what was mended, a line each. */
+static int reopen(struct strbuf *said, const char *name)
+{
+	struct store *store = NULL;
+	int err = store_open(&store, in_scratch("%s", name));
+
+	strbuf_reset(said);
+	for (size_t i = 0; !err && i < store->mended.nr; i++)
+		strbuf_addf(said, "%s\n", store->mended.items[i]);
+	if (!err)
+		store_close(store);
+	return err;
+}
+
+static void expect_sound(const char *name)
+{
+	struct strbuf said = STRBUF_INIT;
+
+	assert_int_equal(reopen(&said, name), 0);
+	assert_string_equal(said.buf, "");
+	strbuf_release(&said);
+}
+
+/* The file becomes what it was, and that is said once. */
+static void expect_mended(const char *name, const char *path, const char *file, const char *command)
+{
+	struct strbuf said = STRBUF_INIT, before = STRBUF_INIT, after = STRBUF_INIT;
+	char *full = xstrfmt("%s/%s", path, file);
+
+	get_bytes(&before, full);
+	sh("f='%s'; %s", full, command);
+	if (reopen(&said, name))
+		fail_msg("%s after %s: %s", file, command, ckpt_error_last());
+	if (!strstr(said.buf, file))
+		fail_msg("nothing is said of '%s' after %s: %s", file, command, said.buf);
+	get_bytes(&after, full);
+	assert_int_equal(before.len, after.len);
+	assert_memory_equal(before.buf, after.buf, before.len);
+	expect_sound(name);
+	free(full);
+	strbuf_release(&said);
+	strbuf_release(&before);
+	strbuf_release(&after);
+}
+
+static void test_health_files(void **state)
+{
+	static const char *const files[] = { "HEAD", "config", "info/attributes",
+					     "checkpoint/version", "checkpoint/worktree" };
+	static const char *const ways[] = {
+		"rm \"$f\"",
+		": >\"$f\"",
+		"head -c 20 /dev/zero >\"$f\"",
+		"s=$(stat -c %s \"$f\"); head -c \"$s\" /dev/zero >\"$f\"",
+		"s=$(stat -c %s \"$f\"); test \"$s\" = 2 && echo x >\"$f\" || truncate -s $((s / "
+		"2)) \"$f\"",
+		"s=$(stat -c %s \"$f\"); test \"$s\" = 2 && echo x >\"$f\" || truncate -s $((s - "
+		"2)) \"$f\"",
+	};
+	char *path = make("files");
+
+	(void)state;
+	expect_sound("files");
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(ways); j++)
+			expect_mended("files", path, files[i], ways[j]);
+	expect_mended("files", path, "HEAD", "echo garbage >\"$f\"");
+	expect_mended("files", path, "HEAD", "printf 'ref: refs/heads/latest' >\"$f\"");
+	expect_mended("files", path, "config",
+		      "sed -i 's/worktree = .*/worktree = \"\\/x\"/' \"$f\"");
+	expect_mended("files", path, "config", "sed -i /epositoryFormat/d \"$f\"");
+	free(path);
+}
+
+/* What a user may do is left alone. */
+static void test_health_leaves_edits_alone(void **state)
+{
+	char *path = make("edits");
+
+	(void)state;
+	sh("cd '%s'; git --git-dir=. config user.name x; git --git-dir=. config core.fileMode "
+	   "false; "
+	   "cp config kept",
+	   path);
+	expect_sound("edits");
+	sh("cmp '%s/config' '%s/kept'", path, path);
+	sh("cd '%s'; echo '*.x' >>info/exclude; echo '*.y -diff' >>info/attributes", path);
+	expect_sound("edits");
+	sh("cd '%s'; printf 'mine' >info/exclude", path);
+	expect_sound("edits");
+	sh("cd '%s'; rm info/exclude", path);
+	expect_sound("edits");
+	sh("test ! -e '%s/info/exclude'", path);
+	sh("cd '%s'; echo 0123456789012345678901234567890123456789 >HEAD", path);
+	expect_sound("edits");
+	free(path);
+}
+
+static void test_health_exclude(void **state)
+{
+	char *path = make("exclude");
+
+	(void)state;
+	expect_mended("exclude", path, "info/exclude", "head -c 30 /dev/zero >\"$f\"");
+	/* A torn pattern would leave out what nobody named. */
+	expect_mended("exclude", path, "info/exclude", "truncate -s -3 \"$f\"");
+	free(path);
+}
+
+static void test_health_directories(void **state)
+{
+	char *path = make("dirs");
+
+	(void)state;
+	for (const char *const *dir = layout_dirs; *dir; dir++) {
+		struct strbuf said = STRBUF_INIT;
+
+		sh("rm -r '%s/%s'", path, *dir);
+		assert_int_equal(reopen(&said, "dirs"), 0);
+		assert_non_null(strstr(said.buf, *dir));
+		for (const char *const *each = layout_dirs; *each; each++)
+			sh("test -d '%s/%s'; test \"$(stat -c %%a '%s/%s')\" = 700", path, *each,
+			   path, *each);
+		expect_sound("dirs");
+		strbuf_release(&said);
+	}
+	sh("git --git-dir='%s' fsck --strict", path);
+	free(path);
+}
+
+/* A path that is whole but another one is never overwritten, whatever it begins with. */
+static void test_health_other_worktrees(void **state)
+{
+	struct strbuf said = STRBUF_INIT;
+	char *path = make("other");
+
+	(void)state;
+	sh("printf %%s '%s/other2' >'%s/checkpoint/worktree'", scratch, path);
+	assert_int_equal(reopen(&said, "other"), CKPT_ERROR);
+	/* Of a directory above, and the configuration says the same. */
+	sh("printf %%s '%s' >'%s/checkpoint/worktree'; git config --file '%s/config' core.worktree "
+	   "'%s'",
+	   scratch, path, path, scratch);
+	assert_int_equal(reopen(&said, "other"), CKPT_ERROR);
+	sh("test \"$(cat '%s/checkpoint/worktree')\" = '%s'", path, scratch);
+	strbuf_release(&said);
+	free(path);
+}
+
+/* Of another format nothing is touched, whatever it looks like. */
+static void test_health_other_formats(void **state)
+{
+	struct strbuf said = STRBUF_INIT;
+	struct store *store = NULL;
+	char *path = make("formats");
+
+	(void)state;
+	sh("cd '%s'; echo 2 >checkpoint/version; rm HEAD; rm -r objects; echo x >objects", path);
+	assert_int_equal(reopen(&said, "formats"), CKPT_ERROR);
+	assert_int_equal(store_open_or_create(&store, in_scratch("formats")), CKPT_ERROR);
+	sh("cd '%s'; test ! -e HEAD; test -f objects; test ! -e '%s'.broken-*", path, path);
+	strbuf_release(&said);
+	free(path);
+}
+
+static void test_health_what_is_no_store(void **state)
+{
+	static const char *const ways[] = {
+		"rm -r objects; : >objects",
+		"rm -r objects/pack; : >objects/pack",
+		"rm -r refs; : >refs",
+		"rm -r refs/checkpoints; mkfifo refs/checkpoints",
+		"rm -r checkpoint; : >checkpoint",
+		"rm HEAD; mkdir HEAD",
+		"rm config; mkdir config",
+		"mkdir checkpoint/lock",
+		"rm -r objects refs checkpoint",
+		"find . -mindepth 1 -delete",
+	};
+	struct strbuf said = STRBUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct store *store = NULL;
+		char name[32], *path;
+
+		snprintf(name, sizeof(name), "broken%zu", i);
+		path = make(name);
+		sh("cd '%s'; %s; find . | sort >'%s/list'", path, ways[i], scratch);
+		/* Reading commands leave it where it is, untouched. */
+		assert_int_equal(reopen(&said, name), CKPT_ECORRUPT);
+		assert_non_null(strstr(ckpt_error_last(), "doctor"));
+		sh("cd '%s'; find . | sort | cmp - '%s/list'", path, scratch);
+		assert_int_equal(store_open_or_create(&store, in_scratch("%s", name)), 0);
+		assert_int_equal(store->mended.nr, 1);
+		assert_non_null(strstr(store->mended.items[0], "set aside as"));
+		store_close(store);
+		sh("cd '%s'.broken-*; find . | sort | cmp - '%s/list'", path, scratch);
+		expect_sound(name);
+		free(path);
+	}
+	strbuf_release(&said);
+}
+
+/* Trouble in looking is not damage: nothing is set aside for it. */
+static void test_health_trouble_is_no_damage(void **state)
+{
+	struct store *store = NULL;
+	char *path = make("trouble");
+
+	(void)state;
+	if (geteuid()) {
+		sh("chmod 0 '%s/checkpoint'", path);
+		assert_int_equal(store_open_or_create(&store, in_scratch("trouble")), CKPT_ERROR);
+		sh("chmod 700 '%s/checkpoint'", path);
+	}
+	sh("mv '%s' moved; ln -s ../moved '%s'", path, path);
+	assert_int_equal(store_open_or_create(&store, in_scratch("trouble")), CKPT_ERROR);
+	assert_null(store);
+	free(path);
+}
+
+static void test_health_newest_are_kept(void **state)
+{
+	struct strlist asides = STRLIST_INIT;
+	char *path = make("kept"), *home = xmemdupz(path, (size_t)(strrchr(path, '/') - path));
+
+	(void)state;
+	for (int i = 0; i < HEALTH_ASIDES_MAX + 3; i++) {
+		char *aside = NULL;
+
+		sh("rm -rf '%s'; echo %d >'%s'", path, i, path);
+		assert_int_equal(health_set_aside(&aside, home, path, in_scratch("kept")), 0);
+		assert_non_null(aside);
+		sh("test \"$(cat '%s')\" = %d; test ! -e '%s'", aside, i, path);
+		free(aside);
+	}
+	assert_int_equal(health_asides(&asides, home, path), 0);
+	assert_int_equal(asides.nr, HEALTH_ASIDES_MAX);
+	/* In order, however many there were in one second. */
+	for (size_t i = 0; i < asides.nr; i++)
+		sh("test \"$(cat '%s')\" = %zu", asides.items[i], i + 3);
+	/* What was salvaged is no more to be looked at, and goes first. */
+	assert_int_equal(health_salvaged(home, asides.items[4]), 0);
+	sh("echo new >'%s'", path);
+	{
+		char *aside = NULL;
+
+		assert_int_equal(health_set_aside(&aside, home, path, in_scratch("kept")), 0);
+		free(aside);
+	}
+	strlist_release(&asides);
+	assert_int_equal(health_asides(&asides, home, path), 0);
+	assert_int_equal(asides.nr, HEALTH_ASIDES_MAX);
+	sh("test \"$(cat '%s')\" = 3", asides.items[0]);
+	strlist_release(&asides);
+	free(home);
+	free(path);
+}
+
+/* A sound one stays where it is, whoever asks. */
+static void test_health_sound_is_not_set_aside(void **state)
+{
+	char *path = make("stays"), *home = xmemdupz(path, (size_t)(strrchr(path, '/') - path));
+	char *aside = NULL;
+
+	(void)state;
+	assert_int_equal(health_set_aside(&aside, home, path, in_scratch("stays")), 0);
+	assert_null(aside);
+	expect_sound("stays");
+	free(home);
+	free(path);
+}
+
+/* Processes that mend, set aside and begin anew at the same time end up in the same store. */
+static void test_health_many_at_once(void **state)
+{
+	static const char *const ways[] = { "rm HEAD; : >config; rm -r refs",
+					    "rm HEAD; mkdir HEAD" };
+	enum { PROCESSES = 8 };
+
+	(void)state;
+	for (size_t way = 0; way < ARRAY_SIZE(ways); way++) {
+		pid_t pids[PROCESSES];
+		char name[32], *path;
+
+		snprintf(name, sizeof(name), "many%zu", way);
+		path = make(name);
+		sh("cd '%s'; %s", path, ways[way]);
+		fflush(NULL);
+		for (int p = 0; p < PROCESSES; p++) {
+			pids[p] = fork();
+			if (!pids[p]) {
+				struct store *store = NULL;
+
+				if (store_open_or_create(&store, in_scratch("%s", name)) ||
+				    store_lock(store, 30)) {
+					fprintf(stderr, "%s\n", ckpt_error_last());
+					_exit(1);
+				}
+				store_close(store);
+				_exit(0);
+			}
+		}
+		for (int p = 0; p < PROCESSES; p++)
+			expect_exit(pids[p], 60);
+		expect_sound(name);
+		sh("test \"$(ls -d '%s'.broken-* 2>/dev/null | wc -l)\" = %zu", path, way);
+		sh("test -z \"$(find '%s' -name 'tmp_ckpt_*')\"", path);
+		free(path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_health_files),
+		cmocka_unit_test(test_health_leaves_edits_alone),
+		cmocka_unit_test(test_health_exclude),
+		cmocka_unit_test(test_health_directories),
+		cmocka_unit_test(test_health_other_worktrees),
+		cmocka_unit_test(test_health_other_formats),
+		cmocka_unit_test(test_health_what_is_no_store),
+		cmocka_unit_test(test_health_trouble_is_no_damage),
+		cmocka_unit_test(test_health_newest_are_kept),
+		cmocka_unit_test(test_health_sound_is_not_set_aside),
+		cmocka_unit_test(test_health_many_at_once),
+	};
+
+	return cmocka_run_group_tests_name("health", tests, unit_setup, unit_teardown);
+}

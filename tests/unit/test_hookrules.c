@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/hookrules.h"
+
+#include "base/alloc.h"
+#include "base/procs.h"
+#include "unit.h"
+
+/*
+ * Processes are written as "<topmost> > ... > <nearest>", words apart by one
+ * blank; "@" before one begins a new session. Expected is the command of the
+ * reason, "" for nothing; flags behind it: "+i" ignored files too, "+a" look
+ * for an autostash, "+u" only if HEAD is unborn.
+ */
+struct row {
+	const char *chain;
+	const char *expected;
+};
+
+static void add_proc(struct proc_list *list, const char *text, pid_t session)
+{
+	struct proc proc = { .pid = (pid_t)(100 + list->nr), .start = 1, .session = session };
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		strlist_take(&proc.argv, xmemdupz(text, len));
+		text += len;
+		text += *text == ' ';
+	}
+	proc.name = xstrdup("x");
+	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
+	/* The nearest comes first. */
+	memmove(list->items + 1, list->items, list->nr * sizeof(*list->items));
+	list->items[0] = proc;
+	list->nr++;
+}
+
+static void make_chain(struct proc_list *list, const char *chain)
+{
+	char *copy = xstrdup(chain), *p = copy;
+	pid_t session = 1;
+
+	memset(list, 0, sizeof(*list));
+	while (p && *p) {
+		char *next = strstr(p, " > ");
+
+		if (next)
+			*next = '\0';
+		if (*p == '@') {
+			session++;
+			p++;
+		}
+		add_proc(list, p, session);
+		p = next ? next + 3 : NULL;
+	}
+	free(copy);
+}
+
+static const char *told(const struct hook_decision *decision)
+{
+	static char text[128];
+
+	if (!decision->act)
+		return "";
+	snprintf(text, sizeof(text), "%s%s%s%s", decision->command,
+		 decision->include_ignored ? "+i" : "", decision->autostash ? "+a" : "",
+		 decision->only_unborn ? "+u" : "");
+	return text;
+}
+
+static void expect(struct hook_call *call, const char *chain, const char *expected)
+{
+	struct hook_decision decision;
+	struct proc_list list;
+
+	make_chain(&list, chain);
+	call->ancestors = &list;
+	hook_decide(&decision, call);
+	if (strcmp(told(&decision), expected))
+		fail_msg("%s: %s: '%s' instead of '%s'", call->name, chain, told(&decision),
+			 expected);
+	proc_list_release(&list);
+}
+
+static void expect_guard(const struct row *rows, size_t nr)
+{
+	static const char *const args[] = { "2", "token" };
+	struct hook_call call = { .name = "fsmonitor", .args = args, .args_nr = 2 };
+
+	for (size_t i = 0; i < nr; i++)
+		expect(&call, rows[i].chain, rows[i].expected);
+}
+
+#define GUARD(rows) expect_guard(rows, sizeof(rows) / sizeof(rows[0]))
+
+/* ---- fsmonitor ---- */
+
+static void test_hookrules_commands_that_change_files(void **state)
+{
+	static const struct row rows[] = {
+		{ "git merge other", "merge" },
+		{ "git merge --autostash other > git stash create", "merge" },
+		{ "git merge -s resolve other", "merge" },
+		{ "git merge a b > git merge-octopus > git read-tree -u -m", "merge" },
+		{ "git merge --squash other", "merge" },
+		{ "git merge --abort > git reset --merge", "merge" },
+		{ "git merge --continue > git commit", "merge" },
+		{ "git rebase main", "rebase" },
+		{ "git rebase --apply main > git am --rebasing", "rebase" },
+		{ "git rebase -i main", "rebase" },
+		{ "git rebase --autostash main > git stash create", "rebase" },
+		{ "git rebase --no-verify main", "rebase" },
+		{ "git rebase --abort", "rebase" },
+		{ "git rebase --skip", "rebase" },
+		{ "git rebase --continue > git commit -n", "rebase" },
+		{ "git rebase -x make main > sh -c make > make > git status", "rebase" },
+		{ "git cherry-pick x", "cherry-pick" },
+		{ "git cherry-pick -n x", "cherry-pick" },
+		{ "git cherry-pick --abort > git reset --merge", "cherry-pick" },
+		{ "git cherry-pick --skip", "cherry-pick" },
+		{ "git cherry-pick --continue > git commit --no-edit", "cherry-pick" },
+		{ "git revert x", "revert" },
+		{ "git revert --abort", "revert" },
+		{ "git am 0001.patch", "am" },
+		{ "git am -3 > git apply --3way", "am" },
+		{ "git am --abort", "am" },
+		{ "git am --skip", "am" },
+		{ "git reset --hard", "reset" },
+		{ "git reset --hard HEAD~1", "reset" },
+		{ "git reset -q --hard", "reset" },
+		{ "git reset HEAD~1 --hard", "reset" },
+		{ "git reset --har", "reset" },
+		{ "git reset --merge", "reset" },
+		{ "git reset --keep HEAD~1", "reset" },
+		{ "git reset --hard --recurse-submodules", "reset" },
+		{ "git checkout main", "checkout" },
+		{ "git checkout --detach main", "checkout" },
+		{ "git checkout -m main", "checkout" },
+		{ "git checkout -f", "checkout" },
+		{ "git checkout -- file", "checkout" },
+		{ "git checkout HEAD~1 -- file", "checkout" },
+		{ "git checkout .", "checkout" },
+		{ "git checkout -b new start", "checkout" },
+		{ "git checkout -B cur start", "checkout" },
+		{ "git checkout --orphan x", "checkout" },
+		{ "git checkout --ours file", "checkout" },
+		{ "git checkout -p > perl git-add--interactive > git diff-files", "checkout" },
+		{ "git switch main", "switch" },
+		{ "git switch -c new start", "switch" },
+		{ "git switch --discard-changes main", "switch" },
+		{ "git switch --orphan x", "switch" },
+		{ "git restore file", "restore" },
+		{ "git restore .", "restore" },
+		{ "git restore --source HEAD~1 file", "restore" },
+		{ "git restore --staged --worktree file", "restore" },
+		{ "git restore -SW file", "restore" },
+		{ "git restore -S -W file", "restore" },
+		{ "git stash", "stash" },
+		{ "git stash push", "stash" },
+		{ "git stash -u", "stash" },
+		{ "git stash push -k", "stash" },
+		{ "git stash push --staged", "stash" },
+		{ "git stash push -- path", "stash" },
+		{ "git stash save x", "stash" },
+		{ "git stash > git reset --hard -q", "stash" },
+		{ "git stash pop", "stash" },
+		{ "git stash pop --index", "stash" },
+		{ "git stash apply", "stash" },
+		{ "git stash branch b > git checkout -b b", "stash" },
+		{ "git clean -fd", "clean" },
+		{ "git clean -f", "clean" },
+		{ "git rm -f file", "rm" },
+		{ "git rm -r dir", "rm" },
+		{ "git mv a b", "mv" },
+		{ "git apply --index p", "apply" },
+		{ "git apply --3way p", "apply" },
+		{ "git bisect start bad good > sh git-bisect > git bisect--helper", "bisect" },
+		{ "git bisect reset", "bisect" },
+		{ "git bisect run make", "bisect" },
+		{ "git bisect--helper --bisect-reset", "bisect" },
+		{ "git read-tree -u --reset HEAD", "read-tree" },
+		{ "git read-tree -m -u HEAD", "read-tree" },
+		{ "git read-tree -mu HEAD", "read-tree" },
+		{ "git checkout-index -f -a", "checkout-index" },
+		{ "git worktree move a b", "worktree" },
+		{ "git worktree remove a > git status", "worktree" },
+		{ "git submodule update --force > sh git-submodule > git submodule--helper update",
+		  "submodule" },
+		{ "git submodule --quiet update", "submodule" },
+		{ "git submodule deinit -f m", "submodule" },
+		{ "git submodule--helper update", "submodule" },
+		{ "git filter-branch --tree-filter x > sh git-filter-branch > git read-tree -u -m HEAD",
+		  "filter-branch" },
+		{ "git sparse-checkout set dir", "sparse-checkout" },
+		{ "git sparse-checkout disable", "sparse-checkout" },
+		{ "git sparse-checkout reapply", "sparse-checkout" },
+		{ "git mergetool > sh git-mergetool > git checkout-index", "mergetool" },
+		{ "git push x > git-receive-pack x > git read-tree -u -m HEAD", "receive-pack" },
+	};
+
+	(void)state;
+	GUARD(rows);
+}
+
+static void test_hookrules_commands_that_change_none(void **state)
+{
+	static const struct row rows[] = {
+		{ "git status", "" },
+		{ "git diff", "" },
+		{ "git log", "" },
+		{ "git add file", "" },
+		{ "git commit -a -m x", "" },
+		{ "git commit --amend", "" },
+		{ "git fetch", "" },
+		{ "git ls-files -o", "" },
+		{ "git update-index --refresh", "" },
+		{ "git gc > git prune", "" },
+		{ "git stash list", "" },
+		{ "git stash show -p", "" },
+		{ "git stash drop", "" },
+		{ "git stash clear", "" },
+		{ "git stash create", "" },
+		{ "git stash store x", "" },
+		{ "git bisect log", "" },
+		{ "git sparse-checkout list", "" },
+		{ "git reset", "" },
+		{ "git reset -q HEAD~1", "" },
+		{ "git reset --soft HEAD~1", "" },
+		{ "git reset --mixed", "" },
+		{ "git reset HEAD -- --hard", "" },
+		{ "git restore --staged file", "" },
+		{ "git restore -S file", "" },
+		{ "git rm --cached file", "" },
+		{ "git read-tree HEAD", "" },
+		{ "git read-tree -m --reset HEAD u", "" },
+		{ "git submodule status", "" },
+		{ "git submodule", "" },
+		{ "git submodule--helper list", "" },
+		/* of no concern to the worktree at hand */
+		{ "git worktree add ../x > git reset --hard", "" },
+		{ "git clone a b > git checkout", "" },
+		{ "git", "" },
+		{ "git --version", "" },
+		/* no git at all */
+		{ "", "" },
+		{ "bash > vim", "" },
+		{ "bash > reset --hard", "" },
+		{ "python git.py reset --hard", "" },
+		{ "gitk --all", "" },
+	};
+
+	(void)state;
+	GUARD(rows);
+}
+
+static void test_hookrules_ignored_files_that_go_too(void **state)
+{
+	static const struct row rows[] = {
+		{ "git clean -fdx", "clean+i" },
+		{ "git clean -fdX", "clean+i" },
+		{ "git clean -x -f", "clean+i" },
+		{ "git clean -d -f -x -- dir", "clean+i" },
+		{ "git clean -fe x", "clean" },
+		{ "git clean -fex", "clean" },
+		{ "git clean -fe pattern -x", "clean+i" },
+		{ "git clean -f -- -x", "clean" },
+		{ "git clean -f --exclude=x", "clean" },
+		{ "git stash -a", "stash+i" },
+		{ "git stash --all", "stash+i" },
+		{ "git stash --al", "stash+i" },
+		{ "git stash push -qa", "stash+i" },
+		{ "git stash push -m a", "stash" },
+		{ "git stash push -ma", "stash" },
+		{ "git stash save --all", "stash+i" },
+		{ "git stash push -- -a", "stash" },
+		{ "git stash apply -a", "stash" },
+		/* nested: the name is that of the topmost */
+		{ "git stash -a > git clean -f -q -d -x", "stash+i" },
+		{ "git rebase -x cmd main > sh > git clean -fdx", "rebase+i" },
+	};
+
+	(void)state;
+	GUARD(rows);
+}
+
+static void test_hookrules_a_pull_is_what_it_does(void **state)
+{
+	static const struct row rows[] = {
+		{ "git pull > git merge FETCH_HEAD", "merge" },
+		{ "git pull --rebase > git rebase --onto x", "rebase" },
+		{ "git pull --rebase --autostash > git rebase > git stash create", "rebase" },
+		{ "git pull --rebase > git merge --ff-only", "merge" },
+		/* not known yet; nothing comes after it only where there is no commit */
+		{ "git pull", "merge+u" },
+		{ "git pull --rebase > git fetch --update-head-ok", "merge+u" },
+		{ "git pull > git fetch > git maintenance run --auto", "merge+u" },
+		{ "git up > git pull > git rebase", "rebase" },
+	};
+
+	(void)state;
+	GUARD(rows);
+}
+
+static void test_hookrules_how_git_is_called(void **state)
+{
+	static const struct row rows[] = {
+		{ "/usr/bin/git reset --hard", "reset" },
+		{ "/usr/lib/git-core/git reset --hard", "reset" },
+		{ "/usr/lib/git-core/git-reset --hard", "reset" },
+		{ "git-reset --hard", "reset" },
+		{ "git -C x -c a=b reset --hard", "reset" },
+		{ "git -C reset status", "" },
+		{ "git -c alias.x=reset status", "" },
+		{ "git --git-dir x --work-tree y clean -fdx", "clean+i" },
+		{ "git --git-dir=x --work-tree=y clean -fd", "clean" },
+		{ "git --namespace n --super-prefix p/ reset --hard", "reset" },
+		{ "git --config-env a=B --attr-source HEAD checkout x", "checkout" },
+		{ "git -p --no-pager --no-optional-locks --exec-path=/x --bare restore .", "restore" },
+		{ "git -C", "" },
+		{ "git -c", "" },
+		/* aliases are called as what they are, then as what they mean */
+		{ "git nuke > git reset --hard", "reset" },
+		{ "git nuke > sh -c git > git -C . reset --hard", "reset" },
+		/* what hooks and tools do on behalf of a harmless command */
+		{ "git commit > sh .git/hooks/pre-commit > git stash", "stash" },
+		{ "git commit > python pre-commit > git checkout -- .", "checkout" },
+		{ "git lfs migrate > git-lfs migrate > git checkout", "checkout" },
+		{ "bash > make > git -C sub checkout -f > sh hook > timeout", "checkout" },
+	};
+
+	(void)state;
+	GUARD(rows);
+}
+
+static void test_hookrules_never_for_what_we_do_ourselves(void **state)
+{
+	static const struct row rows[] = {
+		{ "git reset --hard > sh > git-checkpoint hook fsmonitor 2 x > git checkout-index", "" },
+		{ "git rebase > git-checkpoint hook pre-rebase > env > git read-tree x", "" },
+		/* but what is run under our protection is protected */
+		{ "git checkpoint run make > git-checkpoint run make > make > git reset --hard",
+		  "reset" },
+	};
+
+	(void)state;
+	GUARD(rows);
+}
+
+/* The place in the chain, from the top, of the process that all belongs to; -1 for none. */
+static int top_of(const char *chain)
+{
+	static const char *const args[] = { "2", "token" };
+	struct hook_call call = { .name = "fsmonitor", .args = args, .args_nr = 2 };
+	struct hook_decision decision;
+	struct proc_list list;
+	int index;
+
+	make_chain(&list, chain);
+	call.ancestors = &list;
+	hook_decide(&decision, &call);
+	index = decision.top ? (int)(list.nr - 1 - (size_t)(decision.top - list.items)) : -1;
+	proc_list_release(&list);
+	return index;
+}
+
+static void test_hookrules_the_topmost_git(void **state)
+{
+	(void)state;
+	assert_int_equal(top_of("bash > git reset --hard"), 1);
+	assert_int_equal(top_of("bash > git rebase x > sh -c y > git commit > git stash create"), 1);
+	assert_int_equal(top_of("bash > git nuke > sh > git reset --hard > sh > timeout"), 1);
+	assert_int_equal(top_of("make > git submodule update > sh > git submodule--helper update"), 1);
+	assert_int_equal(top_of("bash > vim"), -1);
+	/* Programs in which people work for hours. */
+	assert_int_equal(top_of("git gui > wish git-gui > git reset --hard"), 2);
+	assert_int_equal(top_of("git citool > wish > git checkout-index"), 2);
+	assert_int_equal(top_of("git checkpoint run x > git-checkpoint run x > x > git reset --hard"),
+			 3);
+	/* A terminal in an editor that git waits for. */
+	assert_int_equal(top_of("bash > git commit > vim > @bash > git reset --hard"), 4);
+	assert_int_equal(top_of("bash > git commit > vim > bash > git reset --hard"), 1);
+}
+
+/* ---- pre-rebase ---- */
+
+static void test_hookrules_pre_rebase(void **state)
+{
+	static const char *const args[] = { "main", "topic" };
+	struct hook_call call = { .name = "pre-rebase", .args = args, .args_nr = 2,
+				  .events = HOOK_EVENT_ALL };
+
+	(void)state;
+	expect(&call, "git rebase main", "rebase+a");
+	expect(&call, "git pull --rebase > git rebase x", "rebase+a");
+	expect(&call, "git up > git rebase x", "rebase+a");
+	/* where there is no /proc */
+	expect(&call, "", "rebase+a");
+	expect(&call, "git reset --hard > git-checkpoint hook fsmonitor > git rebase", "");
+	call.events = HOOK_EVENT_ALL & ~HOOK_EVENT_REBASE;
+	expect(&call, "git rebase main", "");
+	call.events = HOOK_EVENT_REBASE;
+	expect(&call, "git rebase main", "rebase+a");
+	call.name = "pre-commit";
+	expect(&call, "git reset --hard", "");
+}
+
+/* ---- reference-transaction ---- */
+
+#define ZERO "0000000000000000000000000000000000000000"
+#define ONE "1111111111111111111111111111111111111111"
+#define TWO "2222222222222222222222222222222222222222"
+#define ZERO64 "0000000000000000000000000000000000000000000000000000000000000000"
+#define ONE64 "1111111111111111111111111111111111111111111111111111111111111111"
+
+#define NEW(ref) ZERO " " ONE " " ref "\n"
+#define MOVED(ref) ONE " " TWO " " ref "\n"
+#define GONE(ref) ONE " " ZERO " " ref "\n"
+#define NEVER(ref) ZERO " " ZERO " " ref "\n"
+
+struct ref_row {
+	const char *chain;
+	const char *action; /* GIT_REFLOG_ACTION */
+	const char *refs;
+	const char *expected;
+};
+
+static const struct ref_row ref_rows[] = {
+	/* before anything is changed */
+	{ "git merge other", "merge other", NEW("ORIG_HEAD"), "merge" },
+	{ "git merge --autostash other", "merge other", NEW("ORIG_HEAD"), "merge" },
+	{ "git merge a b", "merge a b", MOVED("ORIG_HEAD"), "merge" },
+	{ "git merge --squash other", "merge other", NEW("ORIG_HEAD"), "merge" },
+	{ "git pull > git merge FETCH_HEAD", "pull", NEW("ORIG_HEAD"), "merge" },
+	{ "git pull --rebase > git merge --ff-only", "pull --rebase", NEW("ORIG_HEAD"), "merge" },
+	{ "git am 0001.patch", NULL, NEW("ORIG_HEAD"), "am" },
+	{ "git am -3", NULL, MOVED("ORIG_HEAD"), "am" },
+	{ "git stash", NULL, NEW("refs/stash"), "stash" },
+	{ "git stash push -u", NULL, MOVED("refs/stash"), "stash" },
+	{ "git stash -a", NULL, NEW("refs/stash"), "stash+i" },
+	{ "git stash save x", NULL, NEW("refs/stash"), "stash" },
+	{ "git bisect start > sh git-bisect > git bisect--helper", NULL, NEW("refs/bisect/bad"),
+	  "bisect" },
+	{ "git bisect good", NULL, NEW("refs/bisect/good-" ONE), "bisect" },
+	{ "git bisect bad", NULL, MOVED("refs/bisect/bad"), "bisect" },
+	{ "git bisect good", NULL, NEW("BISECT_EXPECTED_REV"), "bisect" },
+	{ "", "merge other", NEW("ORIG_HEAD"), "merge" },
+	/* too late */
+	{ "git reset --hard HEAD~1", NULL, NEW("ORIG_HEAD"), "" },
+	{ "git reset --hard HEAD~1", NULL, MOVED("HEAD") MOVED("refs/heads/main"), "" },
+	{ "git merge --abort > git reset --merge", NULL, MOVED("ORIG_HEAD"), "" },
+	{ "git merge --abort > git reset --merge", "merge", MOVED("ORIG_HEAD"), "" },
+	{ "git cherry-pick --abort", NULL, NEW("ORIG_HEAD"), "" },
+	{ "git cherry-pick --skip > git reset --merge", NULL, NEW("ORIG_HEAD"), "" },
+	{ "git revert --abort", NULL, NEW("ORIG_HEAD"), "" },
+	{ "git rebase main", "rebase", NEW("ORIG_HEAD"), "" },
+	{ "git rebase main", "rebase (start)", MOVED("HEAD"), "" },
+	{ "git pull --rebase > git rebase x", "pull --rebase", NEW("ORIG_HEAD"), "" },
+	{ "git pull --rebase > git rebase --apply > git am --rebasing", "pull --rebase (start)",
+	  NEW("ORIG_HEAD"), "" },
+	{ "git merge other", "merge other", MOVED("HEAD") MOVED("refs/heads/main"), "" },
+	{ "git am --abort", NULL, MOVED("HEAD") MOVED("refs/heads/main"), "" },
+	{ "git am --abort", NULL, MOVED("ORIG_HEAD"), "" },
+	{ "git am --skip", NULL, MOVED("ORIG_HEAD"), "" },
+	{ "git stash > git reset --hard -q", NULL, NEW("ORIG_HEAD"), "" },
+	{ "git stash pop --index > git reset", NULL, NEW("ORIG_HEAD"), "" },
+	{ "git merge --autostash x > git stash store", "merge x", NEW("refs/stash"), "" },
+	{ "git stash drop", NULL, GONE("refs/stash"), "" },
+	{ "git stash pop", NULL, GONE("refs/stash"), "" },
+	{ "git stash clear", NULL, GONE("refs/stash"), "" },
+	{ "git stash drop", NULL, MOVED("refs/stash"), "" },
+	{ "git bisect reset", NULL, GONE("refs/bisect/bad") GONE("refs/bisect/good-x"), "" },
+	{ "git bisect reset", NULL, NEVER("BISECT_HEAD"), "" },
+	{ "git worktree add x", NULL, NEW("ORIG_HEAD"), "" },
+	/* of no concern */
+	{ "git fetch", NULL, NEW("refs/remotes/origin/main"), "" },
+	{ "git fetch", NULL, NEW("refs/remotes/origin/ORIG_HEAD"), "" },
+	{ "git tag refs/stash", NULL, NEW("refs/tags/refs/stash"), "" },
+	{ "git branch bisect", NULL, NEW("refs/heads/refs/bisect/x"), "" },
+	{ "git commit", NULL, MOVED("HEAD") MOVED("refs/heads/main"), "" },
+	{ "git cherry-pick x", NULL, NEW("CHERRY_PICK_HEAD"), "" },
+	{ "git symbolic-ref HEAD x", NULL, "ref:refs/heads/a ref:refs/heads/b HEAD\n", "" },
+	{ "git fetch", NULL, "", "" },
+	{ "git merge x", "merge x", "", "" },
+	{ "git merge x", "merge x", "\n", "" },
+	{ "git merge x", "merge x", "ORIG_HEAD\n", "" },
+	{ "git merge x", "merge x", " ORIG_HEAD\n", "" },
+	{ "git merge x", "merge x", ONE " ORIG_HEAD", "" },
+	/* among others, the last without a line end, and with longer names */
+	{ "git merge x", "merge x", MOVED("HEAD") "\n" NEW("ORIG_HEAD"), "merge" },
+	{ "git merge x", "merge x", ZERO " " ONE " ORIG_HEAD", "merge" },
+	{ "git merge x", "merge x", ZERO64 " " ONE64 " ORIG_HEAD\n", "merge" },
+	{ "git stash drop", NULL, ONE64 " " ZERO64 " refs/stash\n", "" },
+};
+
+static void test_hookrules_reference_transaction(void **state)
+{
+	static const char *const states[] = { "prepared", "preparing", "committed", "aborted" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ref_rows); i++) {
+		const struct ref_row *row = &ref_rows[i];
+		struct hook_call call = { .name = "reference-transaction", .args_nr = 1,
+					  .events = HOOK_EVENT_ALL, .refs = row->refs,
+					  .reflog_action = row->action };
+
+		for (size_t s = 0; s < 4; s++) {
+			call.args = &states[s];
+			assert_int_equal(hook_wants_refs(&call), s < 2);
+			expect(&call, row->chain, s < 2 ? row->expected : "");
+		}
+		call.args_nr = 0;
+		expect(&call, row->chain, "");
+	}
+}
+
+static void test_hookrules_only_events_that_are_on(void **state)
+{
+	static const struct {
+		const char *list;
+		unsigned events;
+	} lists[] = {
+		{ "", 0 },
+		{ "rebase", HOOK_EVENT_REBASE },
+		{ "merge,am", HOOK_EVENT_MERGE | HOOK_EVENT_AM },
+		{ "bisect,stash,bisect", HOOK_EVENT_STASH | HOOK_EVENT_BISECT },
+		{ "rebase,merge,am,stash,bisect", HOOK_EVENT_ALL },
+		{ "later,,merge,", HOOK_EVENT_MERGE },
+		{ "merg,mergex,MERGE", 0 },
+	};
+	static const char *const prepared[] = { "prepared" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		unsigned events = 0;
+
+		hook_events_parse(&events, lists[i].list);
+		assert_int_equal(events, lists[i].events);
+		for (size_t r = 0; r < ARRAY_SIZE(ref_rows); r++) {
+			const struct ref_row *row = &ref_rows[r];
+			struct hook_call call = { .name = "reference-transaction", .args = prepared,
+						  .args_nr = 1, .events = events,
+						  .refs = row->refs, .reflog_action = row->action };
+			unsigned needed = 0;
+			char *event = xmemdupz(row->expected, strcspn(row->expected, "+"));
+
+			hook_events_parse(&needed, event);
+			expect(&call, row->chain, needed & events ? row->expected : "");
+			free(event);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hookrules_commands_that_change_files),
+		cmocka_unit_test(test_hookrules_commands_that_change_none),
+		cmocka_unit_test(test_hookrules_ignored_files_that_go_too),
+		cmocka_unit_test(test_hookrules_a_pull_is_what_it_does),
+		cmocka_unit_test(test_hookrules_how_git_is_called),
+		cmocka_unit_test(test_hookrules_never_for_what_we_do_ourselves),
+		cmocka_unit_test(test_hookrules_the_topmost_git),
+		cmocka_unit_test(test_hookrules_pre_rebase),
+		cmocka_unit_test(test_hookrules_reference_transaction),
+		cmocka_unit_test(test_hookrules_only_events_that_are_on),
+	};
+
+	return cmocka_run_group_tests_name("hookrules", tests, NULL, NULL);
+}
