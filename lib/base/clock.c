@@ -92,6 +92,27 @@ char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
 	return out;
 }
 
+char *clock_format_age_short(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
+{
+	static const struct {
+		char letter;
+		int64_t seconds, from;
+	} steps[] = { { 'w', 604800, 1209600 },
+		      { 'd', 86400, 129600 },
+		      { 'h', 3600, 5400 },
+		      { 'm', 60, 90 },
+		      { 's', 1, 0 } };
+	int64_t diff = now >= when ? now - when : when - now;
+	size_t i = 0;
+
+	while (diff < steps[i].from)
+		i++;
+	snprintf(out, CLOCK_ISO_SIZE, "%s%lld%c%s", now >= when ? "" : "in ",
+		 (long long)((diff + steps[i].seconds / 2) / steps[i].seconds), steps[i].letter,
+		 now >= when ? " ago" : "");
+	return out;
+}
+
 static bool digits(const char **p, int count, int *out)
 {
 	*out = 0;

@@ -29,6 +29,9 @@ char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when);
 /** "3 minutes ago", "in 2 days"; returns `out`. */
 char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
 
+/** The same for narrow columns, in the letters of durations: "5m ago", "in 2d"; weeks at the most. */
+char *clock_format_age_short(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
+
 /** ISO 8601: a date, a date and a time, with Z, an offset or neither (local zone). */
 bool clock_parse_iso(int64_t *out, const char *text);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
@@ -79,66 +80,87 @@ static void add_row(struct table *table, const struct ckpt_record *record, int64
 		strbuf_addf(&text, " [%s%s]", record->scope.items[0],
 			    record->scope.nr > 1 ? ", ..." : "");
 	table_add(table, record->id);
-	table_add(table, clock_format_age(age, record->created_at, now));
-	table_add(table, record->source);
+	table_add(table, clock_format_age_short(age, record->created_at, now));
 	table_addf(table, "%llu changed", (unsigned long long)record->changed);
 	table_addf(table, "%llu %s, %s", (unsigned long long)record->files,
 		   record->files == 1 ? "file" : "files",
 		   units_format_size(size, record->bytes));
+	table_add(table, record->source);
 	table_add(table, text.buf);
 	strbuf_release(&text);
 	free(line);
 }
 
-static int print(struct session *session, struct ckpt_records *records, int64_t from)
+/* Those that are asked for, newest first, in `out`, which has room for all; how many. */
+static size_t choose(const struct ckpt_record **out, const struct ckpt_records *records, int64_t from)
 {
-	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_YELLOW }, { NULL, TABLE_LEFT, 0, TERM_RESET },
-		{ NULL, TABLE_LEFT, 15, TERM_CYAN },  { NULL, TABLE_RIGHT, 0, TERM_RESET },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET }, { NULL, TABLE_LEFT, 40, TERM_RESET },
-	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	size_t nr = 0;
+
+	for (size_t i = records->nr; i-- && (count < 0 || nr < (size_t)count);)
+		if (wanted(&records->items[i], from))
+			out[nr++] = &records->items[i];
+	return nr;
+}
+
+static int print_json(struct session *session, const struct ckpt_record *const *chosen, size_t nr)
+{
 	json_t *array = json_array();
-	int64_t now = clock_now(), left = count;
 	int err = 0;
 
-	for (size_t i = records->nr; i-- && left && !err;) {
-		const struct ckpt_record *record = &records->items[i];
+	for (size_t i = 0; i < nr && !err; i++) {
+		json_t *listed = report_listed(chosen[i]), *changed = NULL;
 
-		if (!wanted(record, from))
-			continue;
-		left -= left > 0;
-		if (opt_common.json) {
-			json_t *listed = report_listed(record);
-
-			json_t *changed = NULL;
-
-			if (stat_)
-				err = changes_json_of(&changed, session, record);
-			if (changed)
-				json_object_set_new(listed, "changed_files", changed);
-			json_array_append_new(array, listed);
-			continue;
-		}
-		add_row(table, record, now);
-		if (stat_) {
-			if (!opt_common.quiet)
-				table_print(table);
-			table_free(table);
-			table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-			if (!opt_common.quiet)
-				err = changes_print_stat_of(session, record);
-		}
+		if (stat_)
+			err = changes_json_of(&changed, session, chosen[i]);
+		if (changed)
+			json_object_set_new(listed, "changed_files", changed);
+		json_array_append_new(array, listed);
 	}
-	if (!err && !opt_common.json && !opt_common.quiet)
-		table_print(table);
-	table_free(table);
-	if (err || !opt_common.json)
+	if (err) {
 		json_decref(array);
-	if (err)
 		return report_failure(err);
-	return opt_common.json ? report_json(json_pack("{s:o}", "checkpoints", array), EXIT_DONE) :
-				 report_done(EXIT_DONE);
+	}
+	return report_json(json_pack("{s:o}", "checkpoints", array), EXIT_DONE);
+}
+
+static int print_text(struct session *session, const struct ckpt_record *const *chosen, size_t nr)
+{
+	static const struct table_column columns[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
+		{ NULL, TABLE_RIGHT, 0, TERM_DIM, true },
+		{ NULL, TABLE_LEFT, 10, TERM_CYAN, false },
+		{ NULL, TABLE_LEFT, 40, TERM_RESET, false },
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	int64_t now = clock_now();
+	int err = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		add_row(table, chosen[i], now);
+	if (!stat_)
+		table_print(table);
+	for (size_t i = 0; stat_ && i < nr && !err; i++) {
+		table_print_row(table, i);
+		err = changes_print_stat_of(session, chosen[i]);
+	}
+	table_free(table);
+	return err ? report_failure(err) : report_done(EXIT_DONE);
+}
+
+static int print(struct session *session, const struct ckpt_records *records, int64_t from)
+{
+	const struct ckpt_record **chosen = xcalloc(records->nr + 1, sizeof(const struct ckpt_record *));
+	size_t nr = choose(chosen, records, from);
+	int status = EXIT_DONE;
+
+	if (opt_common.json)
+		status = print_json(session, chosen, nr);
+	else if (!opt_common.quiet)
+		status = print_text(session, chosen, nr);
+	free(chosen);
+	return status;
 }
 
 int cmd_list(int argc, char **argv)

@@ -34,11 +34,11 @@ static const char *text(const json_t *entry, const char *key)
 static void print(json_t *entries)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET },
-		{ NULL, TABLE_LEFT, 0, TERM_CYAN },
-		{ NULL, TABLE_LEFT, 0, TERM_YELLOW },
-		{ NULL, TABLE_LEFT, 0, TERM_RESET },
-		{ NULL, TABLE_LEFT, 40, TERM_RESET },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_CYAN, false },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 40, TERM_RESET, false },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	json_t *entry;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fsio.h"
 #include "base/units.h"
@@ -14,9 +15,12 @@
 #include "store/store.h"
 #include "ui/options.h"
 #include "ui/report.h"
+#include "ui/table.h"
 #include "ui/term.h"
 
 #include <stdlib.h>
+
+enum { RECENT = 5 }; /* shown of the checkpoints */
 
 static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
@@ -25,7 +29,7 @@ static const struct opt options[] = {
 const struct opt_spec cmd_status_spec = {
 	.command = "status",
 	.usage = "",
-	.summary = "the newest checkpoint, what changed since, disk use",
+	.summary = "whether all is saved, what changed since, disk use",
 	.options = options,
 };
 
@@ -103,6 +107,62 @@ static int look(struct overview *overview, struct session *session)
 	return overview->base ? count_changes(overview, session) : 0;
 }
 
+/* --- am I safe? --- */
+
+enum safety {
+	SAFE,
+	SAFE_NOTHING, /* no checkpoint of any file */
+	SAFE_SCOPE,   /* of some paths only */
+	SAFE_CHANGED, /* something changed since */
+	SAFE_MISSING, /* the checkpoint is not whole */
+};
+
+static size_t changes_of(const struct overview *overview)
+{
+	return overview->added + overview->modified + overview->deleted;
+}
+
+static enum safety judge(const struct overview *overview)
+{
+	if (!overview->base)
+		return SAFE_NOTHING;
+	if (overview->base->scope.nr)
+		return SAFE_SCOPE;
+	if (changes_of(overview))
+		return SAFE_CHANGED;
+	return overview->base->missing ? SAFE_MISSING : SAFE;
+}
+
+static void print_verdict(const struct overview *overview)
+{
+	size_t changes = changes_of(overview);
+	enum safety safety = judge(overview);
+
+	report_text("Safe:        %s%s%s, ", term_color(safety == SAFE ? TERM_GREEN : TERM_RED),
+		    safety == SAFE ? "yes" : "no", term_color(TERM_RESET));
+	switch (safety) {
+	case SAFE:
+		report_text("nothing changed since the newest checkpoint\n");
+		break;
+	case SAFE_NOTHING:
+		report_text("no file is in a checkpoint; 'git checkpoint save' takes one\n");
+		break;
+	case SAFE_SCOPE:
+		report_text("only some paths are in a checkpoint; 'git checkpoint save' takes all\n");
+		break;
+	case SAFE_CHANGED:
+		report_text("%zu %s in no checkpoint; 'git checkpoint save' takes %s\n", changes,
+			    changes == 1 ? "change is" : "changes are", changes == 1 ? "it" : "them");
+		break;
+	case SAFE_MISSING:
+		report_text("%llu %s not be captured; 'git checkpoint show %s' says why\n",
+			    (unsigned long long)overview->base->missing,
+			    overview->base->missing == 1 ? "path could" : "paths could",
+			    overview->base->id);
+		break;
+	}
+}
+
 /* What was being restored, and the state before; null if nothing was interrupted. */
 static json_t *interrupted(const struct session *session)
 {
@@ -144,6 +204,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	json_object_set_new(answer, "worktree", json_path(session->worktree));
 	json_object_set_new(answer, "store",
 			    session->store ? json_path(session->store->path) : json_null());
+	json_object_set_new(answer, "safe", json_boolean(judge(overview) == SAFE));
 	json_object_set_new(answer, "newest",
 			    overview->newest ? report_listed(overview->newest) : json_null());
 	json_object_set_new(answer, "compared_with",
@@ -165,20 +226,14 @@ static int print_json(const struct overview *overview, const struct session *ses
 static void print_newest(const struct overview *overview)
 {
 	const struct ckpt_record *newest = overview->newest;
-	size_t changes = overview->added + overview->modified + overview->deleted;
 	char age[CLOCK_ISO_SIZE];
-	char *line;
 
 	if (!newest) {
-		report_text("Newest:      %snone%s, 'git checkpoint save' takes one\n",
-			    term_color(TERM_RED), term_color(TERM_RESET));
+		report_text("Newest:      %snone%s\n", term_color(TERM_RED), term_color(TERM_RESET));
 		return;
 	}
-	line = report_reason_line(newest);
-	report_text("Newest:      %s%s%s, %s: %s\n", term_color(TERM_YELLOW), newest->id,
-		    term_color(TERM_RESET), clock_format_age(age, newest->created_at, clock_now()),
-		    line);
-	free(line);
+	report_text("Newest:      %s%s%s, %s\n", term_color(TERM_YELLOW), newest->id,
+		    term_color(TERM_RESET), clock_format_age(age, newest->created_at, clock_now()));
 	if (newest->missing)
 		report_text("             %sincomplete, %llu left out%s\n", term_color(TERM_RED),
 			    (unsigned long long)newest->missing, term_color(TERM_RESET));
@@ -187,16 +242,13 @@ static void print_newest(const struct overview *overview)
 	if (newest->scope.nr)
 		report_text("             of '%s'%s only\n", newest->scope.items[0],
 			    newest->scope.nr > 1 ? " and others" : "");
-	if (!overview->base) {
-		report_text("Files:       %sin no checkpoint%s, 'git checkpoint save' takes one\n",
-			    term_color(TERM_RED), term_color(TERM_RESET));
+	if (!overview->base)
 		return;
-	}
 	if (overview->base != newest)
 		report_text("%s       %s%s%s, %s\n", overview->base->scope.nr ? "Files:" : "Whole:",
 			    term_color(TERM_YELLOW), overview->base->id, term_color(TERM_RESET),
 			    clock_format_age(age, overview->base->created_at, clock_now()));
-	if (changes)
+	if (changes_of(overview))
 		report_text("Since then:  %zu added, %zu modified, %zu deleted\n", overview->added,
 			    overview->modified, overview->deleted);
 	else
@@ -218,14 +270,77 @@ static void print_hooks(const struct hooks_report *hooks, const struct session *
 	report_text("%s\n", hooks_run(hooks) ? "" : ", but not all of them run");
 }
 
+/* Downwards into the past, by the names that can be typed. */
+static void print_timeline(const struct overview *overview)
+{
+	static const struct table_column columns[] = {
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 60, TERM_RESET, false },
+	};
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	size_t nr = overview->records.nr, shown = nr < RECENT ? nr : RECENT;
+	int64_t now = clock_now();
+
+	if (changes_of(overview)) {
+		table_add(table, "now");
+		table_add(table, "o");
+		table_add(table, "");
+		table_addf(table, "%zu changed", changes_of(overview));
+		table_add(table, "in no checkpoint yet");
+	}
+	for (size_t i = 0; i < shown; i++) {
+		const struct ckpt_record *record = &overview->records.items[nr - 1 - i];
+		char age[CLOCK_ISO_SIZE], *line = report_reason_line(record);
+
+		table_add(table, clock_format_age_short(age, record->created_at, now));
+		table_add(table, "*");
+		if (i)
+			table_addf(table, "@~%zu", i);
+		else
+			table_add(table, "@");
+		table_addf(table, "%llu changed", (unsigned long long)record->changed);
+		table_addf(table, "%s%s", line, record->pinned ? " [pinned]" : "");
+		free(line);
+	}
+	if (shown < nr) {
+		table_add(table, "");
+		table_add(table, ":");
+		table_add(table, "");
+		table_add(table, "");
+		table_addf(table, "%zu more, 'git checkpoint list' shows all", nr - shown);
+	}
+	report_text("\n");
+	table_print(table);
+	table_free(table);
+}
+
+static void print_count(const struct overview *overview, const struct session *session)
+{
+	size_t nr = overview->records.nr, pinned = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		pinned += overview->records.items[i].pinned;
+	report_text("Checkpoints: %zu", nr);
+	if (pinned)
+		report_text(", %zu of them pinned", pinned);
+	if (nr && session->settings.max_count)
+		report_text("; the newest %llu are kept",
+			    (unsigned long long)session->settings.max_count);
+	report_text("\n");
+}
+
 static int print_text(const struct overview *overview, const struct session *session)
 {
 	char used[UNITS_SIZE], budget[UNITS_SIZE];
 
 	report_warnings(&overview->records.damaged);
+	print_verdict(overview);
 	report_text("Worktree:    %s\n", session->worktree);
 	print_newest(overview);
-	report_text("Checkpoints: %zu\n", overview->records.nr);
+	print_count(overview, session);
 	report_text("Disk use:    %s", units_format_size(used, overview->bytes));
 	if (session->settings.max_size)
 		report_text(" of %s", units_format_size(budget, session->settings.max_size));
@@ -233,6 +348,8 @@ static int print_text(const struct overview *overview, const struct session *ses
 	print_hooks(&overview->hooks, session);
 	if (session->store)
 		report_text("Store:       %s\n", session->store->path);
+	if (overview->records.nr && !opt_common.quiet)
+		print_timeline(overview);
 	return report_done(EXIT_DONE);
 }
 

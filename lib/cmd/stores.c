@@ -54,12 +54,12 @@ static int print_json(const struct stores_list *list)
 static void print_table(const struct stores_list *list)
 {
 	static const struct table_column columns[] = {
-		{ "Key", TABLE_LEFT, 0, TERM_YELLOW },
-		{ "Checkpoints", TABLE_RIGHT, 0, TERM_RESET },
-		{ "Size", TABLE_RIGHT, 0, TERM_RESET },
-		{ "Last use", TABLE_LEFT, 0, TERM_RESET },
-		{ "State", TABLE_LEFT, 0, TERM_RESET },
-		{ "Worktree", TABLE_LEFT, 40, TERM_RESET },
+		{ "Key", TABLE_LEFT, 0, TERM_YELLOW, false },
+		{ "Checkpoints", TABLE_RIGHT, 0, TERM_RESET, false },
+		{ "Size", TABLE_RIGHT, 0, TERM_RESET, false },
+		{ "Last use", TABLE_LEFT, 0, TERM_RESET, false },
+		{ "State", TABLE_LEFT, 0, TERM_RESET, false },
+		{ "Worktree", TABLE_LEFT, 40, TERM_RESET, false },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int64_t now = clock_now();

@@ -31,17 +31,10 @@ static void warn_project(struct strlist *out, const struct session *session,
 	repo_state_release(&now);
 }
 
-static void warn_plan(struct strlist *out, const struct plan *plan)
+static void warn_kept(struct strlist *out, const struct plan *plan)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
-	for (size_t i = 0; i < plan->rows_nr; i++) {
-		if (plan->rows[i].operation != UNDO_CREATE)
-			continue;
-		strbuf_reset(&quoted);
-		quote_path(&quoted, plan->rows[i].path);
-		strlist_addf(out, "Orphaned file detected: %s (removed)", quoted.buf);
-	}
 	for (size_t i = 0; i < plan->kept_nr; i++) {
 		strbuf_reset(&quoted);
 		quote_path(&quoted, plan->kept[i].path);
@@ -85,6 +78,6 @@ void restore_warn(struct restore_result *out, struct restore *r)
 		return;
 	}
 	warn_project(&out->warnings, r->session, r->opts->target);
-	warn_plan(&out->warnings, &r->plan);
+	warn_kept(&out->warnings, &r->plan);
 	warn_skips(out, &r->plan, &r->job.capture.scan->skips);
 }

@@ -249,10 +249,10 @@ static json_t *archive_object(const struct flow_archive *item)
 int flowing_list(const struct flow_archives *archives)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET },
-		{ NULL, TABLE_LEFT, 30, TERM_RESET },
-		{ NULL, TABLE_LEFT, 30, TERM_RESET },
-		{ NULL, TABLE_LEFT, 0, TERM_DIM },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_DIM, false },
 	};
 	struct table *table;
 

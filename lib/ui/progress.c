@@ -13,7 +13,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { DELAY_MS = 1000, REDRAW_MS = 100 };
+enum {
+	DELAY_MS = 1000,
+	REDRAW_MS = 100,
+	RATE_MS = 1000, /* a rate over less than this says nothing */
+};
 
 /*
  * `next_ms` is when the next line may be drawn, 0 if no work has begun. It is
@@ -23,6 +27,13 @@ static atomic_bool enabled;
 static _Atomic int64_t next_ms;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t drawn; /* columns of the line that is shown; under the lock */
+
+/* The stretch of work that the rate is measured over; under the lock. */
+static struct {
+	char what[64];
+	size_t total, done;
+	int64_t begin_ms;
+} stretch;
 
 static int64_t now_ms(void)
 {
@@ -87,14 +98,51 @@ static void compose(struct strbuf *line, const char *what, size_t done, size_t t
 	strbuf_addch(line, ')');
 }
 
+/* 75 as "1m 15s", 7500 as "2h 5m". */
+static void add_duration(struct strbuf *out, int64_t seconds)
+{
+	if (seconds < 60)
+		strbuf_addf(out, "%llds", (long long)seconds);
+	else if (seconds < 3600)
+		strbuf_addf(out, "%lldm %llds", (long long)(seconds / 60), (long long)(seconds % 60));
+	else
+		strbuf_addf(out, "%lldh %lldm", (long long)(seconds / 3600),
+			    (long long)(seconds % 3600 / 60));
+}
+
+/* How fast it goes, and how long it will take if it goes on like that. */
+static void compose_rate(struct strbuf *line, const char *what, size_t done, size_t total, int64_t now)
+{
+	double rate;
+
+	if (strcmp(stretch.what, what) || stretch.total != total || done < stretch.done) {
+		snprintf(stretch.what, sizeof(stretch.what), "%s", what);
+		stretch.total = total;
+		stretch.done = done;
+		stretch.begin_ms = now;
+	}
+	if (now - stretch.begin_ms < RATE_MS || done == stretch.done)
+		return;
+	rate = (double)(done - stretch.done) * 1000 / (double)(now - stretch.begin_ms);
+	strbuf_addstr(line, ", ");
+	add_number(line, (size_t)(rate + 0.5));
+	strbuf_addstr(line, "/s");
+	if (total > done) {
+		strbuf_addstr(line, ", ");
+		add_duration(line, (int64_t)((double)(total - done) / rate + 0.5));
+		strbuf_addstr(line, " left");
+	}
+}
+
 /* The line, and spaces over what remains of the one before. */
-static void draw(const char *what, size_t done, size_t total)
+static void draw(const char *what, size_t done, size_t total, int64_t now)
 {
 	struct strbuf line = STRBUF_INIT;
 	size_t width, room = columns() - 1;
 
 	strbuf_addch(&line, '\r');
 	compose(&line, what, done, total);
+	compose_rate(&line, what, done, total, now);
 	width = term_text_width(line.buf + 1);
 	/* A line that wraps could not be removed again; words are short, so this is a tiny window. */
 	if (width <= room) {
@@ -126,7 +174,7 @@ void term_progress(const char *what, size_t done, size_t total, void *payload)
 	if (now >= atomic_load(&next_ms) && atomic_load(&next_ms)) {
 		atomic_store(&next_ms, now + REDRAW_MS);
 		if (in_foreground())
-			draw(what, done, total);
+			draw(what, done, total, now);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -142,6 +190,7 @@ void term_progress_clear(void)
 		strbuf_release(&line);
 	}
 	drawn = 0;
+	stretch.what[0] = '\0';
 	atomic_store(&next_ms, 0);
 	pthread_mutex_unlock(&lock);
 }

@@ -184,6 +184,27 @@ static json_t *captures(const struct restore_result *result)
 	return array;
 }
 
+/* A text needs no warning of what is removed: the plan shows it. */
+static json_t *warnings_json(const struct restore_result *result)
+{
+	json_t *array = json_array(), *others = json_texts(&result->warnings);
+
+	for (size_t i = 0; i < result->plan.rows_nr; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		if (result->plan.rows[i].operation != UNDO_CREATE)
+			continue;
+		strbuf_addstr(&text, "Orphaned file detected: ");
+		quote_path(&text, result->plan.rows[i].path);
+		strbuf_addstr(&text, " (removed)");
+		json_array_append_new(array, json_text(text.buf));
+		strbuf_release(&text);
+	}
+	json_array_extend(array, others);
+	json_decref(others);
+	return array;
+}
+
 json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,
 		      const char *back)
 {
@@ -207,7 +228,7 @@ json_t *restored_json(const struct restore_result *result, const struct ckpt_rec
 		safety = json_null();
 	}
 	json_object_set_new(answer, "safety_checkpoint", safety);
-	json_object_set_new(answer, "warnings", json_texts(&result->warnings));
+	json_object_set_new(answer, "warnings", warnings_json(result));
 	json_object_set_new(answer, "next_actions", next_actions(result, target, back));
 	json_object_set_new(answer, "confidence", json_real(confidence(result)));
 	json_array_append_new(anchors, json_string(target->id));

@@ -25,6 +25,12 @@ struct table {
 	struct strlist cells;
 };
 
+/* How wide a column becomes. */
+struct width {
+	size_t columns;
+	bool out; /* left out */
+};
+
 struct table *table_new(const struct table_column *columns, size_t nr)
 {
 	struct table *table = xcalloc(1, sizeof(*table));
@@ -94,19 +100,51 @@ void table_end_row(struct table *table)
 
 /* ---- widths ---- */
 
-static void natural_widths(size_t *widths, const struct table *table)
+static size_t title_width(const struct table_column *column)
 {
-	for (size_t c = 0; c < table->columns_nr; c++) {
-		const char *title = table->columns[c].title;
+	return column->title ? term_text_width(column->title) : 0;
+}
 
-		widths[c] = title ? term_text_width(title) : 0;
-	}
+static void natural_widths(struct width *widths, const struct table *table)
+{
+	for (size_t c = 0; c < table->columns_nr; c++)
+		widths[c].columns = title_width(&table->columns[c]);
 	for (size_t i = 0; i < table->cells.nr; i++) {
 		size_t width = term_text_width(table->cells.items[i]);
-		size_t *most = &widths[i % table->columns_nr];
+		size_t *most = &widths[i % table->columns_nr].columns;
 
 		*most = *most < width ? width : *most;
 	}
+}
+
+/* To what a column may be shortened first. A title is worth more than the share. */
+static size_t fair_width(const struct table_column *column, size_t natural, size_t room)
+{
+	size_t title = title_width(column), least = room * column->share / 100;
+
+	least = least > title ? least : title;
+	least = least > LEAST_WIDTH ? least : LEAST_WIDTH;
+	return column->share && least < natural ? least : natural;
+}
+
+/* Of a whole line; with `room`, if each column has no more than its share of that. */
+static size_t line_width(const struct width *widths, const struct table *table, size_t room)
+{
+	size_t total = 0;
+
+	for (size_t c = 0; c < table->columns_nr; c++)
+		if (!widths[c].out)
+			total += (total ? GAP : 0) +
+				 (room ? fair_width(&table->columns[c], widths[c].columns, room) :
+					 widths[c].columns);
+	return total;
+}
+
+static void leave_out(struct width *widths, const struct table *table, size_t room)
+{
+	for (size_t c = table->columns_nr; c--;)
+		if (table->columns[c].spare && line_width(widths, table, room) > room)
+			widths[c].out = true;
 }
 
 /* Take up to `excess` columns from `width`, but leave `least`; returns what is still too much. */
@@ -119,34 +157,36 @@ static size_t shorten(size_t *width, size_t least, size_t excess)
 	return excess - cut;
 }
 
-static void fit_widths(size_t *widths, const struct table *table, size_t room)
+/* The widest that may be shortened still more; the number of columns if there is none. */
+static size_t find_widest(const struct width *widths, const struct table *table)
 {
-	size_t total = GAP * (table->columns_nr - 1), excess;
+	size_t widest = table->columns_nr;
 
 	for (size_t c = 0; c < table->columns_nr; c++)
-		total += widths[c];
+		if (table->columns[c].share && !widths[c].out && widths[c].columns > LEAST_WIDTH &&
+		    (widest == table->columns_nr || widths[c].columns > widths[widest].columns))
+			widest = c;
+	return widest;
+}
+
+static void fit_widths(struct width *widths, const struct table *table, size_t room)
+{
+	size_t total, excess;
+
+	leave_out(widths, table, room);
+	total = line_width(widths, table, 0);
 	excess = total > room ? total - room : 0;
-	for (size_t c = 0; c < table->columns_nr && excess; c++) {
-		const struct table_column *column = &table->columns[c];
-		size_t title = column->title ? term_text_width(column->title) : 0;
-		size_t least = room * column->share / 100;
-
-		/* A title is worth more than the share. */
-		least = least > title ? least : title;
-		if (column->share)
-			excess = shorten(&widths[c], least > LEAST_WIDTH ? least : LEAST_WIDTH,
+	for (size_t c = 0; c < table->columns_nr && excess; c++)
+		if (!widths[c].out)
+			excess = shorten(&widths[c].columns,
+					 fair_width(&table->columns[c], widths[c].columns, room),
 					 excess);
-	}
 	while (excess) {
-		size_t widest = table->columns_nr;
+		size_t widest = find_widest(widths, table);
 
-		for (size_t c = 0; c < table->columns_nr; c++)
-			if (table->columns[c].share && widths[c] > LEAST_WIDTH &&
-			    (widest == table->columns_nr || widths[c] > widths[widest]))
-				widest = c;
 		if (widest == table->columns_nr)
 			return;
-		excess = shorten(&widths[widest], widths[widest] - 1, excess);
+		excess = shorten(&widths[widest].columns, widths[widest].columns - 1, excess);
 	}
 }
 
@@ -201,19 +241,23 @@ static void add_cell(struct strbuf *out, const char *text, size_t width,
 }
 
 /* `cells` NULL: the titles. */
-static void add_line(struct strbuf *out, const struct table *table, const size_t *widths,
+static void add_line(struct strbuf *out, const struct table *table, const struct width *widths,
 		     char *const *cells)
 {
 	size_t start = out->len;
+	bool first = true;
 
 	for (size_t c = 0; c < table->columns_nr; c++) {
 		const struct table_column *column = &table->columns[c];
 		const char *text = cells ? cells[c] : column->title ? column->title : "";
 		enum term_color color = cells ? column->color : TERM_BOLD;
 
-		if (c)
+		if (widths[c].out)
+			continue;
+		if (!first)
 			strbuf_addf(out, "%*s", GAP, "");
-		add_cell(out, text, widths[c], column,
+		first = false;
+		add_cell(out, text, widths[c].columns, column,
 			 color == TERM_RESET ? "" : term_color(color), c + 1 == table->columns_nr);
 	}
 	/* Empty cells at the end leave the gaps before them. */
@@ -222,14 +266,21 @@ static void add_line(struct strbuf *out, const struct table *table, const size_t
 	strbuf_addch(out, '\n');
 }
 
-void table_format(struct strbuf *out, const struct table *table, unsigned width)
+static struct width *compute_widths(const struct table *table, unsigned width)
 {
-	size_t *widths = xcalloc(table->columns_nr, sizeof(*widths));
-	bool titled = false;
+	struct width *widths = xcalloc(table->columns_nr, sizeof(*widths));
 
 	natural_widths(widths, table);
 	if (width)
 		fit_widths(widths, table, width);
+	return widths;
+}
+
+void table_format(struct strbuf *out, const struct table *table, unsigned width)
+{
+	struct width *widths = compute_widths(table, width);
+	bool titled = false;
+
 	for (size_t c = 0; c < table->columns_nr; c++)
 		titled |= table->columns[c].title && *table->columns[c].title;
 	if (titled)
@@ -239,11 +290,27 @@ void table_format(struct strbuf *out, const struct table *table, unsigned width)
 	free(widths);
 }
 
+static unsigned stdout_width(void)
+{
+	return term_is_terminal() ? term_width() : 0;
+}
+
 void table_print(const struct table *table)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	table_format(&out, table, term_is_terminal() ? term_width() : 0);
+	table_format(&out, table, stdout_width());
 	fwrite(out.buf, 1, out.len, stdout);
 	strbuf_release(&out);
+}
+
+void table_print_row(const struct table *table, size_t row)
+{
+	struct width *widths = compute_widths(table, stdout_width());
+	struct strbuf out = STRBUF_INIT;
+
+	add_line(&out, table, widths, table->cells.items + row * table->columns_nr);
+	fwrite(out.buf, 1, out.len, stdout);
+	strbuf_release(&out);
+	free(widths);
 }

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "ui/term.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -12,8 +13,9 @@
  *
  * On a terminal (also behind a pager) the lines are made to fit: if they are
  * too long, columns that may be shortened lose their ends to a "…", first
- * those over their share, then the widest. Elsewhere nothing is ever cut, so
- * that scripts see it all.
+ * those over their share, then the widest. Before that, columns that can be
+ * spared are left out, the last first, until the others have their share.
+ * Elsewhere nothing is ever cut or left out, so that scripts see it all.
  *
  * Cells are UTF-8; control characters are shown as spaces and bytes that are
  * not UTF-8 as U+FFFD, so that no cell can break the table or the terminal.
@@ -25,6 +27,7 @@ struct table_column {
 	enum table_align align;
 	unsigned share;         /**< may be shortened, first to so many percent of the line; 0: never */
 	enum term_color color;  /**< TERM_RESET: none */
+	bool spare;             /**< may be left out where lines are too long */
 };
 
 struct table;
@@ -46,5 +49,8 @@ void table_format(struct strbuf *out, const struct table *table, unsigned width)
 
 /** Print to stdout, fitted if that is a terminal. */
 void table_print(const struct table *table);
+
+/** The same for one row alone, aligned as in the whole table: something stands between the rows. */
+void table_print_row(const struct table *table, size_t row);
 
 #endif

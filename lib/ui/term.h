@@ -48,8 +48,8 @@ void term_pager_end(void);
 
 /**
  * Progress on stderr, if that is a terminal (or `when` is "always") and the work
- * takes longer than a second; redrawn at most ten times a second. `total` 0: not known. Safe to
- * call from any thread.
+ * takes longer than a second, then with how fast it goes and how long it will take; redrawn at
+ * most ten times a second. `total` 0: not known. Safe to call from any thread.
  */
 void term_progress_setup(const char *when, bool quiet);
 void term_progress(const char *what, size_t done, size_t total, void *payload);

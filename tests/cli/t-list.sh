@@ -45,7 +45,7 @@ test_text_shows_what_matters() {
 	four
 	git-checkpoint list >"$T/out"
 	expect_grep ' me .* one \[step 1\]$' "$T/out"
-	expect_grep ' cli .*2 changed .*2 files, 4 bytes .*two | pipe \[step 2\] \[pinned\]$' "$T/out"
+	expect_grep ' 2 changed .*2 files, 4 bytes .*cli .*two | pipe \[step 2\] \[pinned\]$' "$T/out"
 	expect_grep ' four .*\[d\]$' "$T/out"
 	expect_no_grep 'second line' "$T/out"
 	expect_no_grep "$(printf '\033')" "$T/out"

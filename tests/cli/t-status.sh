@@ -21,7 +21,7 @@ test_changes_since_the_newest_are_counted() {
 	done
 	git-checkpoint save -q -m why
 	git-checkpoint status >"$T/out"
-	expect_grep '^Newest: *chk_[0-9a-f_]*, .* ago: why$' "$T/out"
+	expect_grep '^Newest: *chk_[0-9a-f_]*, .* ago$' "$T/out"
 	expect_grep '^Since then: *nothing changed$' "$T/out"
 	echo 2 >a
 	rm b c
@@ -34,6 +34,58 @@ test_changes_since_the_newest_are_counted() {
 	git-checkpoint save -q
 	git-checkpoint status --json >"$T/out"
 	jq -e '.checkpoints == 2 and .changes == {"added":0,"modified":0,"deleted":0}' "$T/out"
+}
+
+# verdict <yes|no> <rest of the line>: as text and in JSON
+verdict() {
+	git-checkpoint status >"$T/out"
+	expect_grep "^Safe: *$1, .*$2" "$T/out"
+	test "$1" = yes && safe=true || safe=false
+	expect_eq $safe "$(git-checkpoint status --json | jq .safe)"
+}
+
+test_am_i_safe() {
+	mkdir d
+	echo 1 >a
+	echo 1 >d/b
+	verdict no 'no file is in a checkpoint'
+	git-checkpoint save -q --state-only --state k=v
+	verdict no 'no file is in a checkpoint'
+	git-checkpoint save -q d
+	verdict no 'only some paths'
+	git-checkpoint save -q
+	verdict yes 'nothing changed'
+	chmod 600 a
+	verdict no '1 change is'
+	echo 2 >d/b
+	verdict no '2 changes are'
+	# of some paths only: the rest is as unsafe as before
+	git-checkpoint save -q d
+	verdict no '2 changes are'
+	head -c 3000 /dev/zero >large
+	expect_exit 3 env GIT_CHECKPOINT_MAX_FILE_SIZE=1k git-checkpoint save -q
+	export GIT_CHECKPOINT_MAX_FILE_SIZE=1k
+	verdict no "1 path could not be captured; .*$(git-checkpoint list -n 1 | cut -d ' ' -f 1)"
+}
+
+test_the_timeline_names_what_can_be_typed() {
+	for i in 1 2 3 4 5 6 7; do
+		echo $i >a
+		git-checkpoint save -q -m "reason $i"
+	done
+	git-checkpoint pin @~1
+	git-checkpoint status >"$T/out"
+	expect_no_grep '^ *now ' "$T/out"
+	expect_eq '@ @~1 @~2 @~3 @~4' "$(sed -n 's/^ *[0-9]*[smh] ago  \*  \(@[~0-9]*\) .*/\1/p' "$T/out" | xargs)"
+	expect_grep '@~1  1 changed  reason 6 \[pinned\]$' "$T/out"
+	expect_grep ' :  *2 more' "$T/out"
+	sed -n 's/.*  \(@[~0-9]*\)  *1 changed  \(reason .\).*/\1 \2/p' "$T/out" |
+		while read -r name reason; do
+			expect_eq "$reason" "$(git-checkpoint show --json "$name" | jq -r .reason)"
+		done
+	echo 8 >a
+	git-checkpoint status >"$T/out"
+	expect_grep '^ *now  o  *1 changed  in no checkpoint yet$' "$T/out"
 }
 
 test_json_names_the_newest_as_list_does() {

@@ -299,6 +299,25 @@ static void test_clock_age_examples(void **state)
 				    cases[i].text);
 }
 
+static void test_clock_age_short_says_the_same(void **state)
+{
+	char text[CLOCK_ISO_SIZE];
+	int64_t seconds;
+
+	(void)state;
+	assert_string_equal(clock_format_age_short(text, 2000000000, 2000000000 + 180), "3m ago");
+	assert_string_equal(clock_format_age_short(text, 2000000000, 2000000000 - 172800), "in 2d");
+	assert_string_equal(clock_format_age_short(text, 0, 604800 * 100), "100w ago");
+	/* What stands before "ago" is a duration that an option takes, and about right. */
+	for (int64_t diff = 0; diff < 604800 * 60; diff += diff / 7 + 1) {
+		clock_format_age_short(text, 1000000000, 1000000000 + diff);
+		*strchr(text, ' ') = '\0';
+		assert_true(clock_parse_duration(&seconds, text));
+		if (seconds * 3 > diff * 4 || seconds * 4 < diff * 3)
+			fail_msg("%lld seconds are '%s'", (long long)diff, text);
+	}
+}
+
 static void test_clock_clocks_agree(void **state)
 {
 	int64_t now = clock_now(), ns = clock_file_ns();
@@ -431,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_clock_duration_takes_one_number_and_one_unit),
 		cmocka_unit_test(test_clock_age_is_about_right),
 		cmocka_unit_test(test_clock_age_examples),
+		cmocka_unit_test(test_clock_age_short_says_the_same),
 		cmocka_unit_test(test_clock_clocks_agree),
 		cmocka_unit_test(test_units_number_takes_digits_only),
 		cmocka_unit_test(test_units_size_multiplies_by_1024),

@@ -197,10 +197,10 @@ static void test_term_color(void **state)
 /* ---- table ---- */
 
 static const struct table_column columns[] = {
-	{ "id", TABLE_LEFT, 0, TERM_YELLOW },
-	{ "files", TABLE_RIGHT, 0, TERM_RESET },
-	{ "reason", TABLE_LEFT, 40, TERM_RESET },
-	{ "source", TABLE_LEFT, 20, TERM_RESET },
+	{ "id", TABLE_LEFT, 0, TERM_YELLOW, false },
+	{ "files", TABLE_RIGHT, 0, TERM_RESET, false },
+	{ "reason", TABLE_LEFT, 40, TERM_RESET, false },
+	{ "source", TABLE_LEFT, 20, TERM_RESET, false },
 };
 
 static struct table *sample(void)
@@ -272,8 +272,8 @@ static void test_term_table_too_narrow(void **state)
 static void test_term_table_untitled(void **state)
 {
 	static const struct table_column plain[] = {
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET },
-		{ NULL, TABLE_LEFT, 0, TERM_GREEN },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_GREEN, false },
 	};
 	struct table *table = table_new(plain, 2);
 
@@ -288,6 +288,32 @@ static void test_term_table_untitled(void **state)
 	term_set_color("never");
 	table_free(table);
 	table_free(NULL);
+}
+
+static void test_term_table_spares_columns(void **state)
+{
+	static const struct table_column some[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, true },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, true },
+		{ NULL, TABLE_LEFT, 50, TERM_RESET, false },
+	};
+	struct table *table = table_new(some, ARRAY_SIZE(some));
+
+	(void)state;
+	term_set_color("never");
+	table_add(table, "chk");
+	table_add(table, "first");
+	table_add(table, "second");
+	table_add(table, "a reason of twenty-seven co");
+	expect_table(table, 0, "chk  first  second  a reason of twenty-seven co\n");
+	/* The last column can have its half of 40: shortening it is enough. */
+	expect_table(table, 40, "chk  first  second  a reason of twenty-…\n");
+	/* Not of 38: then the last that can be spared goes, and leaves more room than that. */
+	expect_table(table, 38, "chk  first  a reason of twenty-seven …\n");
+	expect_table(table, 22, "chk  a reason of twen…\n");
+	expect_table(table, 10, "chk  a re…\n");
+	table_free(table);
 }
 
 static void print_table(void)
@@ -506,6 +532,41 @@ static void test_term_progress(void **state)
 	strbuf_release(&out);
 }
 
+static void show_rate(void)
+{
+	term_progress_setup("auto", false);
+	term_progress("Storing", 0, 100000, NULL);
+	pause_ms(1010);
+	term_progress("Storing", 1000, 100000, NULL);
+	pause_ms(1010);
+	term_progress("Storing", 2000, 100000, NULL);
+	pause_ms(110);
+	/* Another stretch of work: its rate is its own. */
+	term_progress("Writing", 50, 100, NULL);
+	term_progress_clear();
+}
+
+static void test_term_progress_has_a_rate(void **state)
+{
+	struct strbuf out = STRBUF_INIT;
+	unsigned rate, minutes, seconds;
+	const char *line;
+
+	(void)state;
+	assert_int_equal(on_terminal(&out, 80, show_rate), 0);
+	assert_non_null(strstr(out.buf, "\rStoring:   1% (1,000/100,000)\r"));
+	line = strstr(out.buf, "(2,000/100,000), ");
+	assert_non_null(line);
+	/* A thousand in a second or more, so that 98,000 take 98 seconds or more. */
+	assert_int_equal(sscanf(line, "(2,000/100,000), %u/s, %um %us left", &rate, &minutes, &seconds), 3);
+	assert_in_range(rate, 1, 1000);
+	assert_true(minutes * 60 + seconds >= 98);
+	line = strstr(line, "Writing:  50% (50/100)");
+	assert_non_null(line);
+	assert_null(strstr(line, "/s"));
+	strbuf_release(&out);
+}
+
 static void show_short_progress(void)
 {
 	term_progress_setup("auto", false);
@@ -570,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_term_table),
 		cmocka_unit_test(test_term_table_too_narrow),
 		cmocka_unit_test(test_term_table_untitled),
+		cmocka_unit_test(test_term_table_spares_columns),
 		cmocka_unit_test(test_term_table_fits_terminal),
 		cmocka_unit_test(test_term_pager),
 		cmocka_unit_test(test_term_pager_none),
@@ -577,6 +639,7 @@ int main(void)
 		cmocka_unit_test(test_term_pager_quits),
 		cmocka_unit_test(test_term_pager_config),
 		cmocka_unit_test(test_term_progress),
+		cmocka_unit_test(test_term_progress_has_a_rate),
 		cmocka_unit_test(test_term_progress_silent),
 		cmocka_unit_test(test_term_progress_pipe),
 	};
