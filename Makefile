@@ -85,8 +85,8 @@ OPS := $(addprefix lib/ops/, \
 	hookrules.c hook.c autostash.c agents.c agent_entry.c agent_json.c)
 
 UI := $(addprefix lib/ui/, \
-	options.c complete.c report.c sink.c table.c term.c pager.c progress.c prompt.c \
-	changes.c patch.c diffstat.c restored.c ran.c flowing.c)
+	options.c complete.c report.c sink.c hint.c table.c term.c pager.c progress.c prompt.c \
+	pick.c pick_screen.c picklist.c changes.c patch.c diffstat.c restored.c ran.c flowing.c)
 
 CMD := $(addprefix lib/cmd/, \
 	cmd.c save.c list.c show.c diff.c status.c restore.c run.c verify.c log.c config.c \
@@ -345,13 +345,13 @@ uninstall:
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
 DEBIAN_TEST  := libcmocka-dev perl jq faketime mandoc groff-base man-db shellcheck clang \
-                bash-completion zsh fish pre-commit git-lfs sqlite3 postgresql
+                bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql
 
 deps:
 	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
 		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
 		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
-		echo '  for the tests: cmocka perl jq faketime mandoc groff man shellcheck clang bash-completion zsh fish sqlite3 postgresql'; \
+		echo '  for the tests: cmocka perl jq faketime mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql'; \
 		exit 0; \
 	fi; \
 	missing=; \

@@ -20,7 +20,9 @@
  *   complete     what the completions of the shells ask for
  *   report       failures, exit statuses, JSON that several commands share
  *   sink         where a JSON answer goes that is not for stdout
+ *   hint         sentences that teach the next command, once
  *   changes      a difference as patch, histogram, names or JSON
+ *   pick         choosing a checkpoint, in fzf or else on pick_screen; picklist: what keys do
  *   restored     the plan of a restore and what came of it
  *   flowing      where a workflow is
  *   ran          what came of a command that was run

@@ -17,6 +17,27 @@
 
 enum { EXIT_NOT_FOUND = 127 };
 
+bool spawn_available(const char *program)
+{
+	const char *path = getenv("PATH");
+	struct strbuf file = STRBUF_INIT;
+	bool found = false;
+
+	while (path && *path && !found) {
+		size_t dir = strcspn(path, ":");
+
+		strbuf_reset(&file);
+		strbuf_add(&file, path, dir);
+		strbuf_addch(&file, '/');
+		strbuf_addstr(&file, program);
+		found = dir && !access(file.buf, X_OK);
+		path += dir;
+		path += *path == ':';
+	}
+	strbuf_release(&file);
+	return found;
+}
+
 int spawn_wait(pid_t pid)
 {
 	int status;

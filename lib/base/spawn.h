@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /** Other programs. Children see an environment without GIT_* (see env.h). */
@@ -24,6 +25,9 @@ int spawn_sink(pid_t *pid_out, int *fd_out, const char *command);
 
 /** Run `/bin/sh -c command` in `dir` and wait: its exit status. stdin is /dev/null, stdout is stderr. */
 int spawn_shell(const char *command, const char *dir);
+
+/** True if a plain word is a program in PATH. */
+bool spawn_available(const char *program);
 
 /** Wait for a child; its exit status, 128 + n if signal n ended it. */
 int spawn_wait(pid_t pid);

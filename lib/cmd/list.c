@@ -8,6 +8,7 @@
 #include "ops/list.h"
 #include "ops/session.h"
 #include "ui/changes.h"
+#include "ui/hint.h"
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/table.h"
@@ -189,6 +190,8 @@ int cmd_list(int argc, char **argv)
 			fprintf(stderr, "no checkpoints of '%s' yet\n", session.worktree);
 		status = print(&session, &records, from);
 		term_pager_end();
+		if (records.nr)
+			hint_say(&session, HINT_LISTED);
 	}
 	ckpt_records_release(&records);
 	session_close(&session);

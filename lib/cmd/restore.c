@@ -3,11 +3,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "ops/list.h"
 #include "ops/restore.h"
 #include "ops/session.h"
 #include "ops/undo.h"
 #include "record/lookup.h"
 #include "ui/options.h"
+#include "ui/pick.h"
+#include "ui/prompt.h"
 #include "ui/report.h"
 #include "ui/restored.h"
 #include "ui/term.h"
@@ -42,7 +45,7 @@ static const struct opt undo_options[] = {
 const struct opt_spec cmd_restore_spec = {
 	.command = "restore",
 	.usage = "[-n | --dry-run] [-y | --yes] [--reason <text>] [--no-delete] [--no-verify] "
-		 "[--verify-command <cmd>] [--force] <checkpoint> [--] [<path>...]\n"
+		 "[--verify-command <cmd>] [--force] [<checkpoint>] [--] [<path>...]\n"
 		 "--continue\n--abort",
 	.summary = "bring a checkpoint back",
 	.options = restore_options,
@@ -98,13 +101,14 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	return status;
 }
 
+/* From what stands at the `first` argument and behind it. */
 static int parse_paths(struct strlist *out, const struct session *session,
-		       const struct ckpt_record *target, const struct strlist *args)
+		       const struct ckpt_record *target, const struct strlist *args, size_t first)
 {
 	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
-	for (size_t i = 1; i < args->nr && !err; i++) {
+	for (size_t i = first; i < args->nr && !err; i++) {
 		err = session_path(&path, session, args->items[i]);
 		if (!err && target->scope.nr && !compare_in_scope(&target->scope, path.buf))
 			err = ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint %s",
@@ -117,7 +121,24 @@ static int parse_paths(struct strlist *out, const struct session *session,
 	return err;
 }
 
-static int restore_named(struct session *session, const struct strlist *args)
+/* Nobody has named one: let them choose. */
+static int find_chosen(struct ckpt_record *out, struct session *session)
+{
+	const struct ckpt_record *chosen = NULL;
+	struct ckpt_records records;
+	int err = ops_list(&records, session);
+
+	if (!err && !records.nr)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of '%s' yet", session->worktree);
+	if (!err)
+		err = pick_checkpoint(&chosen, session, &records);
+	if (!err)
+		err = ckpt_lookup(out, session->store, chosen->id);
+	ckpt_records_release(&records);
+	return err;
+}
+
+static int restore_named(struct session *session, const struct strlist *args, bool named)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;
 	struct strlist paths = STRLIST_INIT;
@@ -131,14 +152,16 @@ static int restore_named(struct session *session, const struct strlist *args)
 		.no_verify = no_verify,
 		.force = force,
 	};
-	int err = ckpt_lookup(&target, session->store, args->items[0]), status;
+	int err = named ? ckpt_lookup(&target, session->store, args->items[0]) :
+			  find_chosen(&target, session);
+	int status;
 
 	if (!err && !force && ckpt_record_expired(&target, clock_now()))
 		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint %s has expired; use --force to restore it "
 						    "anyway",
 				     target.id);
 	if (!err)
-		err = parse_paths(&paths, session, &target, args);
+		err = parse_paths(&paths, session, &target, args, named);
 	status = err ? report_failure(err) : carry_out(session, &opts);
 	strlist_release(&paths);
 	ckpt_record_release(&target);
@@ -167,7 +190,10 @@ int cmd_restore(int argc, char **argv)
 {
 	struct strlist args = STRLIST_INIT;
 	struct session session;
-	int err = opt_parse(&cmd_restore_spec, argc, argv, &args, NULL), status;
+	int dashdash, status;
+	int err = opt_parse(&cmd_restore_spec, argc, argv, &args, &dashdash);
+	/* What stands behind "--" are paths, even if nothing stands before it. */
+	bool named = args.nr && dashdash;
 
 	if (err > 0)
 		return EXIT_DONE;
@@ -180,7 +206,7 @@ int cmd_restore(int argc, char **argv)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' cannot be used with '%s'",
 				     dry_run ? "--dry-run" : "--no-delete",
 				     go_on ? "--continue" : "--abort");
-	if (!err && !go_on && !abort_ && !args.nr)
+	if (!err && !go_on && !abort_ && !named && (opt_common.json || !prompt_possible()))
 		err = ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
@@ -192,7 +218,7 @@ int cmd_restore(int argc, char **argv)
 	if (go_on || abort_)
 		status = restore_remembered(&session, go_on ? UNDO_CONTINUE : UNDO_ABORT);
 	else
-		status = restore_named(&session, &args);
+		status = restore_named(&session, &args, named);
 	strlist_release(&args);
 	session_close(&session);
 	return status;

@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/units.h"
+#include "ops/hooks.h"
 #include "ops/save.h"
 #include "ops/session.h"
+#include "ui/hint.h"
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/term.h"
@@ -298,6 +300,19 @@ static int print_text(const struct save_result *result, int status)
 	return report_done(status);
 }
 
+static void give_hint(const struct session *session)
+{
+	struct hooks_report hooks = { 0 };
+
+	if (hint_due(session, HINT_SAVED)) {
+		hint_say(session, HINT_SAVED);
+	} else if (session->repo && hint_due(session, HINT_HOOKS)) {
+		if (!hooks_status(&hooks, session->repo) && !hooks.installed)
+			hint_say(session, HINT_HOOKS);
+		hooks_report_release(&hooks);
+	}
+}
+
 static int save(const struct strlist *args)
 {
 	struct save_opts opts = {
@@ -351,6 +366,8 @@ static int save(const struct strlist *args)
 	} else {
 		status = result.have_record && result.record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
 		status = opt_common.json ? print_json(&result, status) : print_text(&result, status);
+		if (result.outcome == SAVE_CREATED)
+			give_hint(&session);
 		save_result_release(&result);
 	}
 	strlist_release(&scope);

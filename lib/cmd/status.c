@@ -13,6 +13,7 @@
 #include "record/journal.h"
 #include "record/snapshot.h"
 #include "store/store.h"
+#include "ui/hint.h"
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/table.h"
@@ -372,6 +373,9 @@ int cmd_status(int argc, char **argv)
 	else
 		status = opt_common.json ? print_json(&overview, &session) :
 					   print_text(&overview, &session);
+	if (!err && session.settings.max_count &&
+	    overview.records.nr >= session.settings.max_count)
+		hint_say(&session, HINT_PIN);
 	ckpt_records_release(&overview.records);
 	hooks_report_release(&overview.hooks);
 	session_close(&session);

@@ -61,6 +61,8 @@ enum kind {
 	  "a pattern of files that hold secrets; repeat the key for more")                  \
 	X("color", "when", WHEN, color, "auto", "colours: auto, always or never")           \
 	X("progress", "when", WHEN, progress, "auto", "progress: auto, always or never")    \
+	X("advice", "bool", BOOL, advice, "true",                                           \
+	  "say once, on a terminal, which command may come next")                           \
 	X("verifyCommand", "command", COMMAND, verify_command, "",                          \
 	  "command to run after a restore, and the default of run --verify")                \
 	X("hookTimeout", "duration", DURATION, hook_timeout, "10s",                         \

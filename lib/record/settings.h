@@ -34,6 +34,7 @@ struct ckpt_settings {
 	struct strlist sensitive; /**< patterns, of all levels added up */
 	char *color;              /**< "auto", "always", "never" */
 	char *progress;           /**< "auto", "always", "never" */
+	bool advice;              /**< hints */
 	char *verify_command;     /**< NULL: none */
 	int64_t hook_timeout;
 	bool hook_quiet;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
 
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/spawn.h"
 #include "base/strbuf.h"
@@ -38,25 +39,15 @@ static const char *choose(const struct gitconfig *config)
 static bool can_run(const char *command)
 {
 	size_t len = strcspn(command, " \t");
-	const char *path = getenv("PATH");
-	struct strbuf file = STRBUF_INIT;
-	bool found = false;
+	char *program;
+	bool found;
 
 	for (size_t i = 0; i < len; i++)
 		if (strchr("|&;<>()$`\\\"'*?[#~=%!{/", command[i]))
 			return true;
-	while (path && *path && !found) {
-		size_t dir = strcspn(path, ":");
-
-		strbuf_reset(&file);
-		strbuf_add(&file, path, dir);
-		strbuf_addch(&file, '/');
-		strbuf_add(&file, command, len);
-		found = dir && !access(file.buf, X_OK);
-		path += dir;
-		path += *path == ':';
-	}
-	strbuf_release(&file);
+	program = xmemdupz(command, len);
+	found = spawn_available(program);
+	free(program);
 	return found;
 }
 

@@ -77,13 +77,14 @@ int restored_confirm(const struct plan *plan, void *payload)
 		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore %s",
 				      target->id);
 	term_progress_clear();
+	reason = report_reason_line(target);
+	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id, term_color(TERM_RESET),
+		clock_format_age(age, target->created_at, clock_now()), reason);
 	print_rows(stderr, plan);
 	print_replays(stderr, plan);
 	plan_shown = true;
 	count(plan, counts);
-	reason = report_reason_line(target);
-	question = xstrfmt("Restore %s (%s, %s): %zu to bring back, %zu to change, %zu to remove?",
-			   target->id, reason, clock_format_age(age, target->created_at, clock_now()),
+	question = xstrfmt("Restore it: %zu to bring back, %zu to change, %zu to remove?",
 			   counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE]);
 	if (plan->captures.nr) {
 		char *files = question;

@@ -17,8 +17,6 @@ enum {
 	LEAST_WIDTH = 4, /* no column is cut to less: nothing could be recognised */
 };
 
-static const char ellipsis[] = "\xe2\x80\xa6";
-
 struct table {
 	const struct table_column *columns;
 	size_t columns_nr;
@@ -192,39 +190,11 @@ static void fit_widths(struct width *widths, const struct table *table, size_t r
 
 /* ---- lines ---- */
 
-/* Append as much as fits into `width` columns; returns the columns it took. */
-static size_t add_cut(struct strbuf *out, const char *text, size_t width)
-{
-	size_t used = term_text_width(text), end = 0;
-
-	if (used <= width) {
-		strbuf_addstr(out, text);
-		return used;
-	}
-	used = 1; /* of the ellipsis */
-	while (text[end]) {
-		size_t len = utf8_sequence(text + end, strlen(text + end));
-		char one[5] = "";
-		size_t more;
-
-		len = len ? len : 1;
-		memcpy(one, text + end, len);
-		more = term_text_width(one);
-		if (used + more > width)
-			break;
-		used += more;
-		end += len;
-	}
-	strbuf_add(out, text, end);
-	strbuf_addstr(out, ellipsis);
-	return used;
-}
-
 static void add_cell(struct strbuf *out, const char *text, size_t width,
 		     const struct table_column *column, const char *escape, bool last)
 {
 	struct strbuf cut = STRBUF_INIT;
-	size_t used = add_cut(&cut, text, width);
+	size_t used = term_add_cut(&cut, text, width);
 	int pad = used < width ? (int)(width - used) : 0;
 	bool colored = cut.len && *escape;
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/quote.h"
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "ui/term_state.h"
 
@@ -157,4 +158,31 @@ size_t term_text_width(const char *text)
 		left -= len;
 	}
 	return width;
+}
+
+size_t term_add_cut(struct strbuf *out, const char *text, size_t width)
+{
+	size_t used = term_text_width(text), end = 0;
+
+	if (used <= width) {
+		strbuf_addstr(out, text);
+		return used;
+	}
+	used = 1; /* of the ellipsis */
+	while (text[end]) {
+		size_t len = utf8_sequence(text + end, strlen(text + end));
+		char one[5] = "";
+		size_t more;
+
+		len = len ? len : 1;
+		memcpy(one, text + end, len);
+		more = term_text_width(one);
+		if (used + more > width)
+			break;
+		used += more;
+		end += len;
+	}
+	strbuf_add(out, text, end);
+	strbuf_addstr(out, "\xe2\x80\xa6");
+	return used;
 }

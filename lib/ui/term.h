@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 struct gitconfig;
+struct strbuf;
 
 /**
  * The terminal: colour, width, pager, progress. stdout is the answer, stderr
@@ -34,6 +35,9 @@ unsigned term_width(void);
 
 /** Columns that a UTF-8 text takes. */
 size_t term_text_width(const char *text);
+
+/** Append as much as fits into `width` columns, cut with an ellipsis; the columns it took. */
+size_t term_add_cut(struct strbuf *out, const char *text, size_t width);
 
 /**
  * Send stdout through a pager if it is a terminal: GIT_PAGER, core.pager of

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_UI_PICK_H
+#define CKPT_UI_PICK_H
+
+#include <stddef.h>
+
+struct ckpt_record;
+struct ckpt_records;
+struct session;
+
+/**
+ * Let a person at the terminal choose a checkpoint, with a preview of what
+ * going back to it would do: in fzf if that is there, else on a screen of our
+ * own. `out` points into `records`, of which there must be one or more.
+ * CKPT_EREFUSED if none was chosen.
+ */
+int pick_checkpoint(const struct ckpt_record **out, struct session *session,
+		    const struct ckpt_records *records);
+
+/** The latter, for checkpoints in the order in which they are to be shown; `*at_out` is which. */
+int pick_on_screen(size_t *at_out, struct session *session,
+		   const struct ckpt_record *const *records, size_t nr);
+
+#endif

@@ -1,0 +1,386 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What a person at a terminal sees and types: questions, colours, pager, columns, hints, the picker.
+
+. "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/restore.sh"
+. "$(dirname "$0")/../lib/screen.sh"
+
+export GIT_PAGER=cat GIT_CHECKPOINT_ADVICE=false
+
+# A small tree with a checkpoint, its id in $id, and changes since.
+changed_tree() {
+	echo 1 >a
+	echo 1 >gone
+	save -m 'the state before'
+	echo 2 >a
+	rm gone
+	echo new >new
+	fingerprint . >"$T/before"
+}
+
+expect_untouched() {
+	fingerprint . >"$T/after"
+	expect_same "$T/before" "$T/after"
+}
+
+expect_restored() {
+	expect_eq '1 1' "$(contents a gone)"
+	expect_missing new
+}
+
+# ---- questions -------------------------------------------------------------------
+
+test_the_question_shows_the_plan() {
+	changed_tree
+	on_screen 80 24 "git-checkpoint restore $id"
+	see 'y/N'
+	expect_grep "^$id, .* ago: the state before\$" "$T/screen"
+	expect_grep '^  ~ a$' "$T/screen"
+	expect_grep '^  + gone$' "$T/screen"
+	expect_grep '^  - new$' "$T/screen"
+	expect_grep '1 to bring back, 1 to change, 1 to remove' "$T/screen"
+	# in the colours of their kind
+	esc=$(printf '\033')
+	expect_grep "$esc\[33m  ~ a\|$esc\[33m~ a" "$T/screen.raw"
+	expect_grep "$esc\[32m+ gone" "$T/screen.raw"
+	expect_grep "$esc\[31m- new" "$T/screen.raw"
+	expect_untouched
+	keys y Enter
+	ended 0
+	expect_grep "^Restored $id" "$T/screen"
+	# the plan is not shown a second time
+	expect_eq 1 "$(grep -c '^  ~ a$' "$T/screen")"
+	expect_restored
+}
+
+test_no_is_no() {
+	changed_tree
+	for answer in n no '' 'yes please' N; do
+		on_screen 80 24 "git-checkpoint restore $id"
+		see 'y/N'
+		keys "$answer" Enter
+		ended 5
+		expect_grep 'not restored, nothing was touched' "$T/screen"
+		expect_untouched
+	done
+}
+
+test_yes_in_full_and_in_capitals() {
+	changed_tree
+	for answer in yes Y YES; do
+		on_screen 80 24 "git-checkpoint restore $id"
+		see 'y/N'
+		keys "$answer" Enter
+		ended 0
+		expect_restored
+		git-checkpoint undo -q -y
+		expect_untouched
+	done
+}
+
+test_end_of_file_and_interrupt_touch_nothing() {
+	changed_tree
+	on_screen 80 24 "git-checkpoint restore $id"
+	see 'y/N'
+	keys C-d
+	ended 5
+	expect_untouched
+	on_screen 80 24 "git-checkpoint restore $id"
+	see 'y/N'
+	keys C-c
+	ended 130
+	expect_grep 'interrupted, nothing was touched' "$T/screen"
+	expect_untouched
+	git-checkpoint status --json | jq -e '.interrupted_restore == null'
+}
+
+test_undo_asks_as_well() {
+	changed_tree
+	git-checkpoint restore -q -y "$id"
+	on_screen 80 24 'git-checkpoint undo'
+	see 'y/N'
+	keys n Enter
+	ended 5
+	expect_restored
+	on_screen 80 24 'git-checkpoint undo'
+	see 'y/N'
+	keys y Enter
+	ended 0
+	expect_untouched
+}
+
+# ---- what is shown ---------------------------------------------------------------
+
+long_list() {
+	for i in 1 2 3; do
+		echo $i >a
+		save --source some-coding-agent -m "reason $i, which goes on for longer than any line of a terminal can be, whatever its width: $(printf '%0250d' 0)"
+	done
+}
+
+test_list_fits_the_terminal() {
+	long_list
+	for columns in 80 120 200; do
+		on_screen $columns 24 'git-checkpoint list'
+		ended 0
+		# one line each, which says why
+		expect_eq 3 "$(grep -c . "$T/screen")"
+		expect_eq 3 "$(grep -c '^chk_.* ago .* changed .*some-c.*reason [123].*…$' "$T/screen")"
+	done
+	expect_grep '1 file, 2 bytes' "$T/screen"
+	on_screen 80 24 'git-checkpoint list --stat'
+	ended 0
+	expect_eq 3 "$(grep -c '^chk_.*reason [123].*…$' "$T/screen")"
+	expect_eq 3 "$(grep -c '^ a | [12] +' "$T/screen")"
+}
+
+test_status_fits_one_screen() {
+	long_list
+	save -m "and more" --allow-empty
+	for i in 1 2 3 4 5; do
+		save --allow-empty -m "$i"
+	done
+	echo changed >a
+	git init -q
+	on_screen 80 24 'git-checkpoint status'
+	ended 0
+	test "$(grep -c . "$T/screen")" -le 23 || fail 'does not fit'
+	expect_grep '^Safe: *no, ' "$T/screen"
+	expect_grep '^ *now  o' "$T/screen"
+	expect_grep '  @~4 ' "$T/screen"
+}
+
+test_colour_follows_the_rules() {
+	long_list
+	esc=$(printf '\033')
+	on_screen 80 24 'git-checkpoint list'
+	ended 0
+	expect_grep "$esc\[33mchk_" "$T/screen.raw"
+	on_screen 80 24 'NO_COLOR=1 git-checkpoint list'
+	ended 0
+	expect_no_grep "$esc" "$T/screen.raw"
+	on_screen 80 24 'git -c checkpoint.color=never checkpoint list'
+	ended 0
+	expect_no_grep "$esc" "$T/screen.raw"
+	on_screen 80 24 'TERM=dumb git-checkpoint list'
+	ended 0
+	expect_no_grep "$esc" "$T/screen.raw"
+	git-checkpoint list >"$T/out"
+	expect_no_grep "$esc" "$T/out"
+	git -c checkpoint.color=always checkpoint list >"$T/out"
+	expect_grep "$esc\[33mchk_" "$T/out"
+}
+
+test_long_answers_go_through_the_pager() {
+	long_list
+	on_screen 80 24 'GIT_PAGER="sed s/^/paged:/" git-checkpoint list'
+	ended 0
+	expect_eq 3 "$(grep -c '^paged:chk_' "$T/screen")"
+	on_screen 80 24 "PAGER='sed s/^/second:/' GIT_PAGER='' git-checkpoint list"
+	ended 0
+	expect_eq 3 "$(grep -c '^chk_' "$T/screen")"
+	# a pager that one leaves early is no failure
+	seq 5000 >b
+	save
+	on_screen 80 24 'GIT_PAGER="head -n 1" git-checkpoint show --patch @'
+	ended 0
+	require less
+	on_screen 80 24 'GIT_PAGER=less LESS=FRX git-checkpoint show --patch @'
+	see '^:'
+	keys q
+	ended 0
+}
+
+# ---- hints -----------------------------------------------------------------------
+
+test_a_hint_is_given_once() {
+	unset GIT_CHECKPOINT_ADVICE
+	git init -q
+	echo 1 >a
+	# nobody is there to be taught
+	git-checkpoint save -q
+	git-checkpoint list >"$T/out" 2>&1
+	expect_no_grep hint "$T/out"
+	for i in 2 3 4; do
+		echo $i >a
+		on_screen 80 24 'git-checkpoint save'
+		ended 0
+		cp "$T/screen" "$T/saved.$i"
+	done
+	expect_grep '^hint: .*git checkpoint status' "$T/saved.2"
+	expect_grep '^hint: .*checkpoint.advice false' "$T/saved.2"
+	expect_no_grep 'hooks install' "$T/saved.2"
+	expect_grep '^hint: .*git checkpoint hooks install' "$T/saved.3"
+	expect_no_grep hint "$T/saved.4"
+	# also in another project
+	mkdir "$T/other"
+	cd "$T/other"
+	echo 1 >a
+	on_screen 80 24 'git-checkpoint save'
+	ended 0
+	expect_no_grep hint "$T/screen"
+	git-checkpoint stores >"$T/out"
+	expect_eq 2 "$(grep -c present "$T/out")"
+}
+
+test_hints_can_be_turned_off() {
+	unset GIT_CHECKPOINT_ADVICE
+	git config --global checkpoint.advice false
+	echo 1 >a
+	on_screen 80 24 'git-checkpoint save; git-checkpoint list'
+	ended 0
+	expect_no_grep hint "$T/screen"
+	git config --global --unset checkpoint.advice
+	on_screen 80 24 'git-checkpoint list -q; git-checkpoint list --json'
+	ended 0
+	expect_no_grep hint "$T/screen"
+	on_screen 80 24 'git-checkpoint list'
+	ended 0
+	expect_grep '^hint: ' "$T/screen"
+}
+
+test_no_hooks_are_suggested_where_there_are_some() {
+	unset GIT_CHECKPOINT_ADVICE
+	git init -q
+	git checkpoint hooks install >/dev/null
+	for i in 1 2 3; do
+		echo $i >a
+		on_screen 80 24 'git-checkpoint save'
+		ended 0
+		expect_no_grep 'hooks install' "$T/screen"
+	done
+}
+
+# ---- the picker ------------------------------------------------------------------
+
+# Nothing is chosen by fzf: it is as if it were not there.
+without_fzf() {
+	mkdir -p "$T/bin"
+	printf '#!/bin/sh\nexit 2\n' >"$T/bin/fzf"
+	chmod +x "$T/bin/fzf"
+	PATH=$T/bin:$PATH
+}
+
+some_checkpoints() {
+	for i in 1 2 3 4 5 6 7 8 9; do
+		echo $i >a
+		echo $i >"file$i"
+		save -m "reason $i"
+		eval "id$i=$id"
+	done
+}
+
+test_restore_without_a_name_lets_one_choose() {
+	without_fzf
+	some_checkpoints
+	on_screen 80 24 'git-checkpoint restore'
+	see 'nothing to restore'
+	expect_eq 9 "$(grep -c '^chk_.*reason [1-9]$' "$T/screen")"
+	keys Down j
+	see 'Going back: 0 to bring back, 1 to change, 2 to remove'
+	expect_grep '^  ~ a$' "$T/screen"
+	expect_grep '^  - file8$' "$T/screen"
+	# the chosen one is marked
+	esc=$(printf '\033')
+	expect_eq 1 "$(grep -c "$esc\[7mchk_.*reason 7" "$T/screen.raw")"
+	keys Up
+	see 'Going back: 0 to bring back, 1 to change, 1 to remove'
+	keys Enter
+	see 'y/N'
+	expect_grep "^$id8, " "$T/screen"
+	keys y Enter
+	ended 0
+	expect_eq 8 "$(cat a)"
+	expect_missing file9
+	# the terminal is as it was
+	on_screen 80 24 'git-checkpoint restore; stty -a'
+	see 'reason 9'
+	keys q
+	ended 0
+	for mode in icanon echo isig icrnl; do
+		expect_grep "\(^\| \)$mode\( \|\$\)" "$T/screen"
+	done
+}
+
+test_the_picker_can_be_left() {
+	without_fzf
+	some_checkpoints
+	fingerprint . >"$T/before"
+	for key in q Escape C-c C-d; do
+		on_screen 80 24 'git-checkpoint restore'
+		see 'Which checkpoint'
+		keys $key
+		ended 5
+		expect_grep 'no checkpoint was chosen, nothing was touched' "$T/screen"
+		expect_untouched
+	done
+}
+
+test_the_picker_moves_in_long_lists_on_small_screens() {
+	without_fzf
+	some_checkpoints
+	for size in '80 8' '30 6' '20 24' '200 50'; do
+		# shellcheck disable=SC2086
+		on_screen $size 'git-checkpoint restore -y'
+		see '^chk_'
+		keys G
+		keys g
+		keys G
+		keys Up
+		keys Enter
+		ended 0
+		expect_eq 2 "$(cat a)"
+		git-checkpoint undo -q -y
+	done
+}
+
+test_paths_can_be_given_without_a_name() {
+	without_fzf
+	some_checkpoints
+	on_screen 80 24 'git-checkpoint restore -y -- a'
+	see 'Which checkpoint'
+	keys Down Enter
+	ended 0
+	expect_eq 8 "$(cat a)"
+	expect_exists file9
+}
+
+test_fzf_is_used_where_it_is() {
+	require fzf
+	some_checkpoints
+	on_screen 100 30 'git-checkpoint restore'
+	see 'Would restore'
+	see 'reason 1'
+	keys "$id4"
+	see ' 1/9'
+	see 'file5'
+	keys Enter
+	see 'y/N'
+	expect_grep "^$id4, " "$T/screen"
+	keys y Enter
+	ended 0
+	expect_eq 4 "$(cat a)"
+	on_screen 100 30 'git-checkpoint restore'
+	see 'Would restore'
+	keys Escape
+	ended 5
+	expect_grep 'no checkpoint was chosen' "$T/screen"
+}
+
+test_without_a_terminal_nothing_can_be_chosen() {
+	some_checkpoints
+	expect_exit 129 git-checkpoint restore 2>"$T/err"
+	expect_grep 'needs a checkpoint' "$T/err"
+	expect_exit 129 git-checkpoint restore -y -- a 2>"$T/err"
+	expect_exit 129 git-checkpoint restore --json >"$T/out" 2>"$T/err"
+	expect_eq 129 "$(json .error.code "$T/out")"
+	on_screen 80 24 'git-checkpoint restore --json'
+	ended 129
+	mkdir "$T/empty"
+	cd "$T/empty"
+	on_screen 80 24 'git-checkpoint restore'
+	ended 128
+}
+
+run_tests
