@@ -46,6 +46,7 @@ test_every_key_has_its_documented_default() {
 		sensitive=
 		color=auto
 		progress=auto
+		advice=true
 		verifyCommand=
 		hookTimeout=10s
 		hookQuiet=false

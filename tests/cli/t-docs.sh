@@ -280,7 +280,7 @@ same_for_all_runs() {
 	perl -pe '
 		s/chk_\d{8}_\d{6}_[0-9a-f]{6}/ID/g;
 		s/\b[0-9a-f]{40}\b/COMMIT/g;
-		s/\d+ (second|minute)s? ago/AGO/g;
+		s/\d+( second| minute|[smh])s? ago/AGO/g;
 		s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g;
 		s/^(Disk use:|Worktree:|Store:|Freed).*/$1/;
 		s|(?<=[\x27 ])/\S*/(?=\w+[\x27\n])||g;

@@ -191,7 +191,7 @@ static void test_settings_defaults(void **state)
 	(void)state;
 	reset();
 	load();
-	assert_int_equal(ckpt_setting_count, 19);
+	assert_int_equal(ckpt_setting_count, 20);
 	for (unsigned i = 0; i < ckpt_setting_count; i++)
 		has("%s=%s|default", ckpt_setting_table[i].key, ckpt_setting_table[i].fallback);
 	has("maxCount=50|default");
