@@ -6,6 +6,7 @@
 # make check-all        the same again under the sanitizers
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers
 # make bench            side by side with stock git
+# make picture          the terminal at the top of the README, from a real run
 # make soak             minutes of random commands from several processes, some killed
 # make install          PREFIX, DESTDIR and the directories below are honoured
 #
@@ -114,7 +115,7 @@ ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 SCRIPTS  := .ci/run $(HOOKS) $(BASHCOMP) \
-            $(wildcard tests/lib/*.sh tests/cli/*.sh tests/fault/*.sh tests/bench/*.sh tests/soak/*.sh)
+            $(wildcard tests/lib/*.sh tests/cli/*.sh tests/fault/*.sh tests/bench/*.sh tests/soak/*.sh tests/picture/*.sh)
 
 # ---- Libraries -------------------------------------------------------------------
 
@@ -295,6 +296,12 @@ lint-build: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
 bench: $(PROGRAM) $(HELPERS)
 	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/bench/run.sh
 
+# ---- Picture ---------------------------------------------------------------------
+
+# The terminal at the top of the README, from a real run.
+picture: $(PROGRAM)
+	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/picture/picture.sh tests/picture/terminal.svg
+
 # ---- Soak ------------------------------------------------------------------------
 
 # Minutes of random commands from several processes, some of them killed. The seed is printed;
@@ -383,6 +390,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	bench soak install uninstall clean FORCE
+	bench picture soak install uninstall clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(HELPERS:=.d)

@@ -312,6 +312,22 @@ test_the_tour_of_the_readme_is_real() {
 	test $n -gt 3 || fail 'the tour is too short'
 }
 
+test_the_picture_of_the_readme_is_real() {
+	require tmux perl
+	for file in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$README"); do
+		expect_exists "$ROOT_DIR/$file"
+	done
+	expect_exists "$ROOT_DIR/$file"
+	"$ROOT_DIR/tests/picture/picture.sh" "$T/now.svg"
+	# an age may be longer than another
+	for svg in "$ROOT_DIR/$file" "$T/now.svg"; do
+		same_for_all_runs "$svg" | sed 's/textLength="[0-9.]*"//; s/x="[0-9.]*"//'
+		echo
+	done | awk -v RS='\n\n' -v dir="$T" '{ print >(dir "/" (NR == 1 ? "expected" : "actual")) }'
+	expect_same "$T/expected" "$T/actual"
+	expect_grep '</svg>' "$T/actual"
+}
+
 test_the_readme_names_targets_and_files_that_exist() {
 	grep -o 'make [a-z-]*' "$README" | sed 's/make //' | sort -u | while read -r target; do
 		case $target in

@@ -267,8 +267,12 @@ some_checkpoints() {
 		echo $i >a
 		echo $i >"file$i"
 		save -m "reason $i"
-		eval "id$i=$id"
 	done
+}
+
+# id_of <reason>
+id_of() {
+	git-checkpoint list --grep "$1" | cut -d ' ' -f 1
 }
 
 test_restore_without_a_name_lets_one_choose() {
@@ -288,7 +292,7 @@ test_restore_without_a_name_lets_one_choose() {
 	see 'Going back: 0 to bring back, 1 to change, 1 to remove'
 	keys Enter
 	see 'y/N'
-	expect_grep "^$id8, " "$T/screen"
+	expect_grep "^$(id_of "reason 8"), " "$T/screen"
 	keys y Enter
 	ended 0
 	expect_eq 8 "$(cat a)"
@@ -352,12 +356,12 @@ test_fzf_is_used_where_it_is() {
 	on_screen 100 30 'git-checkpoint restore'
 	see 'Would restore'
 	see 'reason 1'
-	keys "$id4"
+	keys "$(id_of "reason 4")"
 	see ' 1/9'
 	see 'file5'
 	keys Enter
 	see 'y/N'
-	expect_grep "^$id4, " "$T/screen"
+	expect_grep "^$(id_of "reason 4"), " "$T/screen"
 	keys y Enter
 	ended 0
 	expect_eq 4 "$(cat a)"

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Make the picture of the README: a real run in a real terminal (tmux), drawn as SVG.
+# usage: picture.sh [<file>]   to stdout without a file; needs tmux and a build
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+root=$(cd "$here/../.." && pwd -P)
+build=${BUILD_DIR:-$root/build}
+T=$(mktemp -d "${TMPDIR:-/tmp}/git-checkpoint-picture.XXXXXX")
+export T
+
+on_tmux() {
+	tmux -S "$T/tmux" -f /dev/null "$@"
+}
+
+clean_up() {
+	on_tmux kill-server 2>/dev/null || :
+	rm -rf "$T"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+# last_line: of what is on the screen
+last_line() {
+	on_tmux capture-pane -p | sed '/^$/d' | tail -n 1
+}
+
+# wait_for <pattern>: until the last line looks like that
+wait_for() {
+	for _ in $(seq 400); do
+		! last_line | grep -q -e "$1" || return 0
+		sleep 0.05
+	done
+	on_tmux capture-pane -p >&2
+	echo "picture: '$1' never came on the screen" >&2
+	exit 1
+}
+
+# say <command> [<pattern>]: typed and run, until the prompt is there again, or the pattern
+say() {
+	on_tmux send-keys -l "$1"
+	wait_for '^\$ .*.$'
+	on_tmux send-keys Enter
+	wait_for "${2:-^\\\$\$}"
+}
+
+mkdir -p "$T/home/demo"
+cat >"$T/home/.gitconfig" <<'END'
+[user]
+	name = A U Thor
+	email = author@example.com
+[init]
+	defaultBranch = main
+[checkpoint]
+	advice = false
+END
+cd "$T/home/demo"
+git init -q -b main
+printf '%s\n' 'def greet(name):' '    return "hello " + name' >app.py
+printf '%s\n' 'call the dentist' >todo.txt
+git add app.py
+
+echo "unset HISTFILE; PS1='\[\e[1m\]$ \[\e[m\]'" >"$T/rc"
+
+# Nothing of who runs this is to be seen.
+env -i HOME="$T/home" PATH="$build:$PATH" TERM=screen-256color LC_ALL=C.UTF-8 T="$T" \
+	tmux -S "$T/tmux" -f /dev/null new-session -d -x 86 -y 27 'bash --rcfile "$T/rc"'
+on_tmux set -g status off
+wait_for '^\$$'
+say "git checkpoint save -m 'before the agent starts'"
+say 'rm todo.txt && sed -i s/hello/bye/ app.py && touch junk.tmp'
+say 'git checkpoint diff --stat'
+say 'git checkpoint restore @' 'y/N'
+on_tmux send-keys y Enter
+wait_for '^\$$'
+say 'cat todo.txt'
+on_tmux capture-pane -p -e >"$T/screen"
+perl "$here/svg.pl" <"$T/screen" >"$T/picture.svg"
+if test $# -gt 0; then
+	cp "$T/picture.svg" "$1"
+else
+	cat "$T/picture.svg"
+fi
