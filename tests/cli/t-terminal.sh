@@ -356,7 +356,8 @@ test_fzf_is_used_where_it_is() {
 	on_screen 100 30 'git-checkpoint restore'
 	see 'Would restore'
 	see 'reason 1'
-	keys "$(id_of "reason 4")"
+	# the quote: not fuzzily
+	keys -l "'$(id_of 'reason 4')"
 	see ' 1/9'
 	see 'file5'
 	keys Enter
