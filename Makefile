@@ -91,7 +91,7 @@ UI := $(addprefix lib/ui/, \
 
 CMD := $(addprefix lib/cmd/, \
 	cmd.c save.c list.c show.c diff.c status.c restore.c run.c verify.c log.c config.c \
-	pin.c prune.c gc.c doctor.c stores.c relink.c hooks.c hook.c flow.c)
+	pin.c prune.c gc.c doctor.c stores.c relink.c hooks.c hook.c flow.c help.c)
 
 LIB  := $(BASE) $(WORKTREE) $(STORE) $(RECORD) $(OPS) $(UI) $(CMD)
 MAIN := git-checkpoint.c
@@ -107,6 +107,7 @@ SAN_CLI := $(wildcard $(patsubst %,tests/cli/t-%.sh,save save-bytes save-modes s
 TSAN_UNIT := $(addprefix tests/unit/test_,pool.c scan.c pack.c packs.c store.c term.c beneath.c)
 TSAN_CLI  := $(wildcard $(addprefix tests/cli/,t-save-roundtrip.sh t-restore.sh))
 
+AGENTS   := man/git-checkpoint-agents.md
 MAN1     := $(wildcard man/*.1)
 MAN5     := $(wildcard man/*.5)
 HOOKS    := $(wildcard hooks/*)
@@ -155,7 +156,7 @@ say  = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 PROGRAM  := $(OUT)/git-checkpoint
 ARCHIVE  := $(OUT)/libcheckpoint.a
-LIB_OBJ  := $(LIB:%.c=$(OUT)/%.o)
+LIB_OBJ  := $(LIB:%.c=$(OUT)/%.o) $(OUT)/agents_text.o
 MAIN_OBJ := $(MAIN:%.c=$(OUT)/%.o)
 
 all: $(PROGRAM)
@@ -177,6 +178,17 @@ $(OUT)/hooks/%: hooks/%
 $(OUT)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE) -c -o $@ $<
+
+# The text of `help agents` as a string, so that the program depends on no file.
+$(OUT)/agents_text.c: $(AGENTS)
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo '#include "cmd/cmd.h"'; echo 'const char cmd_agents_text[] ='; \
+		sed -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $<; echo ';'; } >$@
+
+$(OUT)/agents_text.o: $(OUT)/agents_text.c
+	$(call say,CC,$<)
 	$(Q)$(COMPILE) -c -o $@ $<
 
 # ---- Version ---------------------------------------------------------------------

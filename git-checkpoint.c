@@ -15,6 +15,7 @@
  *   restore      also undo and redo
  *   run          a command between a checkpoint and its verification
  *   flow         workflows that survive interruption
+ *   help         the list of commands, the manual, man/git-checkpoint-agents.md
  * lib/ui/        what people and programs see
  *   options      command lines from tables, -h
  *   complete     what the completions of the shells ask for
@@ -122,22 +123,15 @@ static const struct cmd commands[] = {
 	{ "gc", cmd_gc, &cmd_gc_spec },		    { "doctor", cmd_doctor, &cmd_doctor_spec },
 	{ "stores", cmd_stores, &cmd_stores_spec }, { "relink", cmd_relink, &cmd_relink_spec },
 	{ "hooks", cmd_hooks, &cmd_hooks_spec },    { "flow", cmd_flow, &cmd_flow_spec },
-	{ "config", cmd_config, &cmd_config_spec },
+	{ "config", cmd_config, &cmd_config_spec }, { "help", cmd_help, &cmd_help_spec },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
+const struct cmd_table cmd_table = { commands, COMMANDS };
+
 /* Not for people: what the hooks call. */
 static const struct cmd internal = { "hook", cmd_hook, &cmd_hook_spec };
-
-static void usage(FILE *out)
-{
-	fprintf(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n\n");
-	for (int i = 0; i < COMMANDS; i++)
-		fprintf(out, "    %-10s %s\n", commands[i].name, commands[i].spec->summary);
-	fprintf(out, "\n'git checkpoint <command> -h' shows the options of a command,\n"
-		     "'git checkpoint --help' the manual.\n");
-}
 
 static const struct cmd *find(const char *name)
 {
@@ -200,7 +194,7 @@ int main(int argc, char **argv)
 				return report_failure(
 					ckpt_error_errno("unable to change to '%s'", argv[i]));
 		} else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help")) {
-			usage(stdout);
+			cmd_usage(stdout);
 			return report_done(EXIT_DONE);
 		} else if (!strcmp(argv[i], "--version")) {
 			printf("git-checkpoint version %s\n", CKPT_VERSION);
@@ -221,7 +215,7 @@ int main(int argc, char **argv)
 		if (opt_common.json)
 			return report_failure(ckpt_error_set(
 				CKPT_EUSAGE, "no command was given; see 'git checkpoint -h'"));
-		usage(stderr);
+		cmd_usage(stderr);
 		return EXIT_USAGE;
 	}
 	cmd = find(argv[i]);

@@ -2,6 +2,8 @@
 #ifndef CKPT_CMD_CMD_H
 #define CKPT_CMD_CMD_H
 
+#include <stdio.h>
+
 struct opt_spec;
 struct session;
 
@@ -16,11 +18,18 @@ struct cmd {
 	const struct opt_spec *spec;       /**< for the list of commands and for completion */
 };
 
+/** All commands, in the order in which they are listed: what the program is, see git-checkpoint.c. */
+struct cmd_table {
+	const struct cmd *items;
+	size_t nr;
+};
+extern const struct cmd_table cmd_table;
+
 extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_diff_spec,
 	cmd_status_spec, cmd_log_spec, cmd_config_spec, cmd_restore_spec, cmd_undo_spec,
 	cmd_redo_spec, cmd_run_spec, cmd_verify_spec, cmd_pin_spec, cmd_unpin_spec, cmd_drop_spec,
 	cmd_prune_spec, cmd_gc_spec, cmd_doctor_spec, cmd_stores_spec, cmd_relink_spec,
-	cmd_hooks_spec, cmd_hook_spec, cmd_flow_spec;
+	cmd_hooks_spec, cmd_hook_spec, cmd_flow_spec, cmd_help_spec;
 
 int cmd_save(int argc, char **argv);
 int cmd_list(int argc, char **argv);
@@ -45,6 +54,13 @@ int cmd_flow(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_stores(int argc, char **argv);
 int cmd_relink(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+
+/** The list of commands, for those who gave none, or ask for it. */
+void cmd_usage(FILE *out);
+
+/** man/git-checkpoint-agents.md, made part of the program by the Makefile. */
+extern const char cmd_agents_text[];
 
 /** opt_parse() for a command that takes options only. */
 int cmd_parse_options(const struct opt_spec *spec, int argc, char **argv);

@@ -170,6 +170,8 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint gc --json >"$T/answers/gc"
 	hooks_answers >"$T/answers/hooks"
 	flow_answers >"$T/answers/flow"
+	git checkpoint help save --json >"$T/answers/help"
+	git checkpoint help agents --json >>"$T/answers/help"
 	jq -e '.removed | length > 0' "$T/answers/drop" "$T/answers/prune" >/dev/null
 	store=$(git checkpoint status --json | jq -r .store)
 	rm "$store/checkpoint-manifest.md"

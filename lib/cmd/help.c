@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/spawn.h"
+#include "ui/options.h"
+#include "ui/report.h"
+#include "ui/term.h"
+#include "worktree/gitconfig.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MANUAL "git-checkpoint"
+#define AGENTS "agents"
+
+static const struct opt options[] = {
+	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+};
+
+const struct opt_spec cmd_help_spec = {
+	.command = "help",
+	.usage = "[<command>]\n" AGENTS,
+	.summary = "the manual of a command; instructions for coding agents",
+	.options = options,
+};
+
+void cmd_usage(FILE *out)
+{
+	fprintf(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n\n");
+	for (size_t i = 0; i < cmd_table.nr; i++)
+		fprintf(out, "    %-10s %s\n", cmd_table.items[i].name,
+			cmd_table.items[i].spec->summary);
+	fprintf(out, "\n'git checkpoint <command> -h' shows the options of a command,\n"
+		     "'git checkpoint --help' the manual, and 'git checkpoint help agents' what\n"
+		     "a coding agent should know.\n");
+}
+
+static const struct cmd *find(const char *name)
+{
+	for (size_t i = 0; i < cmd_table.nr; i++)
+		if (!strcmp(cmd_table.items[i].name, name))
+			return &cmd_table.items[i];
+	return NULL;
+}
+
+/* ---- JSON ---- */
+
+static json_t *usage_forms(const struct opt_spec *spec)
+{
+	json_t *forms = json_array();
+	const char *form = spec->usage ? spec->usage : "";
+
+	for (;;) {
+		size_t len = strcspn(form, "\n");
+
+		json_array_append_new(forms, json_sprintf("git checkpoint %s%s%.*s", spec->command,
+							  len ? " " : "", (int)len, form));
+		if (!form[len])
+			return forms;
+		form += len + 1;
+	}
+}
+
+/* Of one command, or of all. */
+static int print_commands(const struct cmd *only)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < cmd_table.nr; i++) {
+		const struct cmd *cmd = &cmd_table.items[i];
+		json_t *object;
+
+		if (only && cmd != only)
+			continue;
+		object = json_object();
+		json_object_set_new(object, "name", json_string(cmd->name));
+		json_object_set_new(object, "summary", json_string(cmd->spec->summary));
+		json_object_set_new(object, "usage", usage_forms(cmd->spec));
+		json_array_append_new(array, object);
+	}
+	return report_json(json_pack("{s:o}", "commands", array), EXIT_DONE);
+}
+
+/* ---- text ---- */
+
+static int list_commands(void)
+{
+	if (opt_common.json)
+		return print_commands(NULL);
+	if (!opt_common.quiet)
+		cmd_usage(stdout);
+	return report_done(EXIT_DONE);
+}
+
+static int instruct_agents(void)
+{
+	struct gitconfig *config = NULL;
+	int status;
+
+	if (opt_common.json)
+		return report_json(json_pack("{s:s}", AGENTS, cmd_agents_text), EXIT_DONE);
+	if (opt_common.quiet)
+		return EXIT_DONE;
+	/* No session: this has to work everywhere, and a configuration that is wrong is no reason. */
+	if (gitconfig_open(&config, NULL))
+		config = NULL;
+	term_pager_start(config);
+	fputs(cmd_agents_text, stdout);
+	status = report_done(EXIT_DONE);
+	term_pager_end();
+	gitconfig_close(config);
+	return status;
+}
+
+/* ---- the manual ---- */
+
+static bool have_manual(void)
+{
+	static const char *const where[] = { "man", "-w", MANUAL, NULL };
+	struct strbuf path = STRBUF_INIT;
+	bool found = !spawn_capture(&path, NULL, where);
+
+	strbuf_release(&path);
+	return found;
+}
+
+/* man(1) hands LESS on, behind its own options; the $ ends the pattern. */
+static void begin_at(const char *command)
+{
+	const char *given = getenv("LESS");
+	struct strbuf less = STRBUF_INIT;
+
+	strbuf_addf(&less, "+/^   %s$%s", command, given ? given : "");
+	setenv("LESS", less.buf, 1);
+	strbuf_release(&less);
+}
+
+/* By way of git, which knows what the user reads manuals with; returns only if that is not there. */
+static void open_manual(const char *command)
+{
+	static const char *const argv[] = { "git", "help", "-m", MANUAL, NULL };
+
+	env_restore();
+	begin_at(command);
+	execvp(argv[0], (char *const *)argv);
+}
+
+static int explain(const struct cmd *cmd)
+{
+	if (opt_common.json)
+		return print_commands(cmd);
+	if (opt_common.quiet)
+		return EXIT_DONE;
+	if (have_manual())
+		open_manual(cmd->name);
+	opt_usage(cmd->spec, STDOUT_FILENO);
+	return report_done(EXIT_DONE);
+}
+
+static int help(const struct strlist *args)
+{
+	const struct cmd *cmd;
+
+	if (!args->nr)
+		return list_commands();
+	if (args->nr > 1)
+		return report_failure(ckpt_error_set(CKPT_EUSAGE,
+						     "help takes one argument, but got '%s', too",
+						     args->items[1]));
+	if (!strcmp(args->items[0], AGENTS))
+		return instruct_agents();
+	cmd = find(args->items[0]);
+	if (!cmd)
+		return report_failure(ckpt_error_set(CKPT_EUSAGE, "there is no help on '%s'; see "
+						     "'git checkpoint help'", args->items[0]));
+	return explain(cmd);
+}
+
+int cmd_help(int argc, char **argv)
+{
+	struct strlist args = STRLIST_INIT;
+	int err = opt_parse(&cmd_help_spec, argc, argv, &args, NULL), status;
+
+	if (err)
+		status = err > 0 ? EXIT_DONE : report_failure(err);
+	else
+		status = help(&args);
+	strlist_release(&args);
+	return status;
+}
