@@ -380,4 +380,58 @@ test_a_full_disk_or_a_kill_leaves_one_of_the_two_files() {
 	done
 }
 
+# ---- what the README tells --------------------------------------------------------
+
+# recipe <kind> <agent>: the block of the README with that mark
+recipe() {
+	awk -v mark="\`\`\`$1 $2" '$0 == mark { on = 1; next } /^```/ { on = 0 } on' \
+		"$ROOT_DIR/README.md" | grep '' || fail "the README has no recipe '$1 $2'" >&2
+}
+
+test_the_recipes_of_the_readme_are_what_is_installed() {
+	agent_repo
+	git-checkpoint --list-values hooks --agent >known
+	while read -r agent; do
+		git checkpoint hooks install --agent "$agent" --print >printed 2>/dev/null
+		if test "$agent" = generic; then
+			recipe sh generic >written
+			sh -n written
+		else
+			recipe json "$agent" >written
+			jq -e .hooks written >/dev/null
+		fi
+		expect_same printed written
+	done <known
+	# that of an agent which has its hooks in TOML
+	mkdir .codex
+	printf '[[hooks.Stop]]\nmatcher = "x"\n' >.codex/config.toml
+	git checkpoint hooks install --agent codex >/dev/null 2>&1
+	sed -n '/^# >>> git-checkpoint/,/^# <<</p' .codex/config.toml | grep -v '^#' >installed
+	recipe toml codex >written
+	expect_same installed written
+}
+
+test_the_recipes_say_the_same_in_both_languages() {
+	require python3
+	python3 -c 'import tomllib' 2>/dev/null || skip 'needs tomllib of Python 3.11'
+	recipe toml codex >written.toml
+	python3 -c 'import json, sys, tomllib; json.dump(tomllib.load(sys.stdin.buffer), sys.stdout)' \
+		<written.toml | jq -S . >toml
+	recipe json codex | jq -S . >json
+	expect_same json toml
+}
+
+test_the_instructions_go_where_the_readme_puts_them() {
+	sed -n '/^## For agents/,/^## /p' "$ROOT_DIR/README.md" |
+		awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' >commands
+	test "$(wc -l <commands)" = 2
+	echo mine >AGENTS.md
+	sh -e ./commands
+	git checkpoint help agents >text
+	expect_same text .claude/skills/git-checkpoint/SKILL.md
+	expect_eq mine "$(sed -n 1p AGENTS.md)"
+	expect_eq '# git checkpoint, for agents' "$(grep -m 1 '^#' AGENTS.md)"
+	expect_no_grep '^name: ' AGENTS.md
+}
+
 run_tests
