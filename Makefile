@@ -9,6 +9,9 @@
 # make picture          the terminal at the top of the README, from a real run
 # make soak             minutes of random commands from several processes, some killed
 # make install          PREFIX, DESTDIR and the directories below are honoured
+# make uninstall        take away what it put there
+# make deb              a package for Debian, in BUILD
+# make dist             the sources of REV (HEAD) as a tarball, in BUILD
 #
 # V=1 shows the commands, WERROR=1 makes warnings fail, SAN=address,undefined or
 # SAN=thread builds with sanitizers, in a directory of its own.
@@ -24,11 +27,17 @@ PREFIX      ?= /usr/local
 BINDIR      ?= $(PREFIX)/bin
 SHAREDIR    ?= $(PREFIX)/share
 MANDIR      ?= $(SHAREDIR)/man
-BASHCOMPDIR ?= $(SHAREDIR)/bash-completion/completions
-ZSHCOMPDIR  ?= $(SHAREDIR)/zsh/site-functions
-FISHCOMPDIR ?= $(SHAREDIR)/fish/vendor_completions.d
-FISHCONFDIR ?= $(SHAREDIR)/fish/vendor_conf.d
 DESTDIR     ?=
+
+# The zsh of Debian reads no site-functions below /usr; fish reads /usr/local only if
+# XDG_DATA_DIRS says so, but always what the administrator has in /etc.
+zsh_dir  := $(if $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version)),vendor-completions,site-functions)
+fish_etc := $(and $(filter /usr/local,$(PREFIX)),$(wildcard /etc/fish))
+
+BASHCOMPDIR ?= $(SHAREDIR)/bash-completion/completions
+ZSHCOMPDIR  ?= $(SHAREDIR)/zsh/$(zsh_dir)
+FISHCOMPDIR ?= $(if $(fish_etc),/etc/fish/completions,$(SHAREDIR)/fish/vendor_completions.d)
+FISHCONFDIR ?= $(if $(fish_etc),/etc/fish/conf.d,$(SHAREDIR)/fish/vendor_conf.d)
 
 CFLAGS      ?= $(if $(SAN),-O1,-O2) -g
 CPPFLAGS    ?=
@@ -115,15 +124,15 @@ BASHCOMP := $(wildcard completion/git-checkpoint.bash)
 ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
-SCRIPTS  := .ci/run $(HOOKS) $(BASHCOMP) \
-            $(wildcard tests/lib/*.sh tests/cli/*.sh tests/fault/*.sh tests/bench/*.sh tests/soak/*.sh tests/picture/*.sh)
+SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
+            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault install bench soak picture))
 
 # ---- Libraries -------------------------------------------------------------------
 
 LIBS := libgit2 inih libcrypto libdeflate zlib jansson
 
 # Only what compiles needs them: `make deps` has to work before they are there.
-ifneq ($(filter-out deps clean uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out deps clean uninstall dist,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) && echo ok),ok)
 $(error Not all libraries were found ($(LIBS)): try 'make deps')
 endif
@@ -194,12 +203,14 @@ $(OUT)/agents_text.o: $(OUT)/agents_text.c
 # ---- Version ---------------------------------------------------------------------
 
 # The number of the next release, with the commit behind it where there is one: a tarball
-# unpacked inside somebody else's repository must not name that repository's commit.
+# unpacked inside somebody else's repository must not name that repository's commit. It has a
+# file .version instead.
 BASE_VERSION := 0.1.0
-VERSION := $(shell test -e .git && GIT_OPTIONAL_LOCKS=0 git describe --always --dirty 2>/dev/null)
-VERSION := $(if $(VERSION),$(if $(findstring .,$(VERSION)),$(VERSION:v%=%),$(BASE_VERSION)-g$(VERSION)),$(BASE_VERSION))
+version_of = GIT_OPTIONAL_LOCKS=0 git describe --always $(1) 2>/dev/null | \
+	sed -e 's/^v//' -e '/[.]/!s/^/$(BASE_VERSION)-g/'
+VERSION := $(or $(shell cat .version 2>/dev/null),$(shell test -e .git && $(call version_of,--dirty)),$(BASE_VERSION))
 
-$(MAIN_OBJ): CPPFLAGS += -DCKPT_VERSION='"$(VERSION)"'
+$(MAIN_OBJ): BASE_CPPFLAGS += -DCKPT_VERSION='"$(VERSION)"'
 $(MAIN_OBJ): $(OUT)/version
 
 $(OUT)/version: FORCE
@@ -208,7 +219,7 @@ $(OUT)/version: FORCE
 
 # The same for the place of the shims, which the caller may choose.
 SHIM_OBJ := $(OUT)/lib/ops/hooks_shim.o
-$(SHIM_OBJ): CPPFLAGS += -DCKPT_DATADIR='"$(SHAREDIR)/git-checkpoint"'
+$(SHIM_OBJ): BASE_CPPFLAGS += -DCKPT_DATADIR='"$(SHAREDIR)/git-checkpoint"'
 $(SHIM_OBJ): $(OUT)/datadir
 
 $(OUT)/datadir: FORCE
@@ -277,8 +288,9 @@ check-all:
 	$(SUBMAKE) SAN=thread check-threads
 	$(SUBMAKE) SAN= check-install
 
+# In a copy of its own: `make install` builds the program anew, for another place.
 check-install: $(PROGRAM)
-	$(Q)tests/lib/check-install.sh '$(MAKE)'
+	$(RUN_TESTS) tests/install/t-install.sh
 
 # ---- Lint ------------------------------------------------------------------------
 
@@ -325,39 +337,82 @@ soak: $(PROGRAM)
 
 # ---- Install ---------------------------------------------------------------------
 
-HOOKDIR = $(SHAREDIR)/git-checkpoint/hooks
+OWNDIR = $(SHAREDIR)/git-checkpoint
 
-# $(call install_files,mode,directory,files) and $(call install_as,mode,target,file)
-define install_files
-$(if $(3),$(Q)$(INSTALL) -d '$(DESTDIR)$(2)' && $(INSTALL) -m $(1) $(3) '$(DESTDIR)$(2)')
+# What goes where: $(call each_file,<function>) calls it for each file, with mode, directory, name
+# there, and file here.
+define each_file
+$(1) 755 '$(BINDIR)' git-checkpoint $(PROGRAM); \
+$(foreach f,$(HOOKS),$(1) 755 '$(OWNDIR)/hooks' $(notdir $(f)) $(f);) \
+$(foreach f,$(MAN1),$(1) 644 '$(MANDIR)/man1' $(notdir $(f)) $(f);) \
+$(foreach f,$(MAN5),$(1) 644 '$(MANDIR)/man5' $(notdir $(f)) $(f);) \
+$(foreach f,$(BASHCOMP),$(1) 644 '$(BASHCOMPDIR)' git-checkpoint $(f);) \
+$(foreach f,$(ZSHCOMP),$(1) 644 '$(ZSHCOMPDIR)' _git-checkpoint $(f);) \
+$(foreach f,$(FISHCOMP),$(1) 644 '$(FISHCOMPDIR)' git-checkpoint.fish $(f);) \
+$(foreach f,$(FISHCONF),$(1) 644 '$(FISHCONFDIR)' git-checkpoint.fish $(f);)
 endef
-define install_as
-$(if $(3),$(Q)$(INSTALL) -d '$(DESTDIR)$(dir $(2))' && $(INSTALL) -m $(1) $(3) '$(DESTDIR)$(2)')
-endef
-define uninstall_files
-$(if $(2),$(Q)rm -f $(foreach f,$(notdir $(2)),'$(DESTDIR)$(1)/$(f)'))
-endef
+
+# All that is made, directories too, is noted in a file of ours, for `make uninstall`, which thus
+# leaves nothing, whatever this or an earlier version put there, and no directory of others goes.
+INSTALLED = $(OWNDIR)/installed
 
 install: $(PROGRAM)
-	$(call install_files,755,$(BINDIR),$(PROGRAM))
-	$(call install_files,644,$(MANDIR)/man1,$(MAN1))
-	$(call install_files,644,$(MANDIR)/man5,$(MAN5))
-	$(call install_as,644,$(BASHCOMPDIR)/git-checkpoint,$(BASHCOMP))
-	$(call install_files,644,$(ZSHCOMPDIR),$(ZSHCOMP))
-	$(call install_files,644,$(FISHCOMPDIR),$(FISHCOMP))
-	$(call install_as,644,$(FISHCONFDIR)/git-checkpoint.fish,$(FISHCONF))
-	$(call install_files,755,$(HOOKDIR),$(HOOKS))
+	$(Q)set -e; umask 022; \
+	list=$$(mktemp); trap 'rm -f "$$list"' EXIT; \
+	put() { \
+		dir=$$2; \
+		while test -n "$$dir" && test ! -d '$(DESTDIR)'"$$dir"; do \
+			echo "$$dir/"; \
+			case $$dir in */*) dir=$${dir%/*} ;; *) dir= ;; esac; \
+		done >>"$$list"; \
+		$(INSTALL) -d '$(DESTDIR)'"$$2"; \
+		$(INSTALL) -m "$$1" "$$4" '$(DESTDIR)'"$$2/$$3"; \
+		echo "$$2/$$3" >>"$$list"; \
+	}; \
+	$(call each_file,put) \
+	test ! -e '$(DESTDIR)$(INSTALLED)' || cat '$(DESTDIR)$(INSTALLED)' >>"$$list"; \
+	LC_ALL=C sort -u -o "$$list" "$$list"; \
+	$(INSTALL) -m 644 "$$list" '$(DESTDIR)$(INSTALLED)'
 
+# Backwards: what is in a directory stands behind it.
 uninstall:
-	$(call uninstall_files,$(BINDIR),$(PROGRAM))
-	$(call uninstall_files,$(MANDIR)/man1,$(MAN1))
-	$(call uninstall_files,$(MANDIR)/man5,$(MAN5))
-	$(call uninstall_files,$(BASHCOMPDIR),$(BASHCOMP:%.bash=%))
-	$(call uninstall_files,$(ZSHCOMPDIR),$(ZSHCOMP))
-	$(call uninstall_files,$(FISHCOMPDIR),$(FISHCOMP))
-	$(call uninstall_files,$(FISHCONFDIR),$(FISHCONF:%.conf.fish=%.fish))
-	$(call uninstall_files,$(HOOKDIR),$(HOOKS))
-	$(Q)rmdir '$(DESTDIR)$(HOOKDIR)' '$(DESTDIR)$(SHAREDIR)/git-checkpoint' 2>/dev/null || :
+	$(Q)list='$(DESTDIR)$(INSTALLED)'; \
+	if test ! -e "$$list"; then \
+		echo 'nothing is installed below $(DESTDIR)$(PREFIX)'; \
+		exit 0; \
+	fi; \
+	{ cat "$$list"; echo '$(INSTALLED)'; } | LC_ALL=C sort -r -u | while IFS= read -r path; do \
+		case $$path in \
+		*/) rmdir '$(DESTDIR)'"$$path" 2>/dev/null || : ;; \
+		*) rm -f '$(DESTDIR)'"$$path" || exit 1 ;; \
+		esac; \
+	done
+
+# ---- Packages --------------------------------------------------------------------
+
+REV ?= HEAD
+
+# A copy of a commit, the same bytes each time; .version tells what git cannot tell there.
+dist:
+	$(Q)test -e .git || { echo 'make dist needs a clone: this is no git repository' >&2; exit 1; }
+	$(Q)set -e; mkdir -p $(BUILD); \
+	commit=$$(git rev-parse --verify --quiet '$(REV)^{commit}') || { \
+		echo "make dist: there is no commit '$(REV)'" >&2; exit 1; }; \
+	git diff --quiet "$$commit" -- || echo 'note: what is not committed is not in the tarball' >&2; \
+	version=$$($(call version_of,"$$commit")); \
+	name=git-checkpoint-$$version; \
+	echo "$$version" >$(BUILD)/.version; \
+	git -c tar.umask=0022 archive --format=tar --prefix="$$name/" --add-file=$(BUILD)/.version \
+		"$$commit" >"$(BUILD)/$$name.tar"; \
+	rm $(BUILD)/.version; \
+	gzip -9nf "$(BUILD)/$$name.tar"; \
+	echo "$(BUILD)/$$name.tar.gz"
+
+# Compiled as Debian does, apart from all else: nobody keeps track of flags here.
+DEB_BUILD ?= $(BUILD)-deb
+
+deb:
+	+$(Q)VERSION='$(VERSION)' .debian/build '$(MAKE)' '$(DEB_BUILD)' '$(BUILD)'
 
 # ---- Dependencies ----------------------------------------------------------------
 
@@ -402,6 +457,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	bench picture soak install uninstall clean FORCE
+	bench picture soak install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(HELPERS:=.d)
