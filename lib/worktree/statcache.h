@@ -53,6 +53,7 @@ struct statcache_entry {
 
 struct statcache_head {
 	struct oid commit;    /**< the checkpoint that it describes */
+	uint32_t padding;     /**< 0: what is written to disk has no gaps */
 	uint64_t packs;       /**< a fingerprint of the packs that were there, see store/objects.h */
 };
 

@@ -41,7 +41,7 @@ test_the_manual_has_no_lint() {
 	for page in "$ROOT_DIR"/man/*.[1-8]; do
 		mandoc -T lint -W warning "$page" >lint 2>&1 || :
 		expect_eq '' "$(cat lint)" "mandoc about $page"
-		groff -ww -z -man "$page" >lint 2>&1
+		groff -t -ww -z -man "$page" >lint 2>&1
 		expect_eq '' "$(cat lint)" "groff about $page"
 	done
 }
