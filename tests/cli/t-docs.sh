@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 
 MANUAL=$ROOT_DIR/man/git-checkpoint.1
+JSON=$ROOT_DIR/man/git-checkpoint-json.5
 CONFIG=$ROOT_DIR/man/git-checkpoint-config.5
 README=$ROOT_DIR/README.md
 
@@ -46,6 +47,22 @@ test_the_manual_has_no_lint() {
 	done
 }
 
+# As git-stash(1) has them: what is looked up first stands first.
+test_the_manual_has_the_shape_of_that_of_git_stash() {
+	read_manual
+	grep '^[A-Z]' "$T/manual" | grep -v '(1)' >titles
+	for title in NAME SYNOPSIS DESCRIPTION COMMANDS OPTIONS EXAMPLES CONFIGURATION 'SEE ALSO'; do
+		grep -n -x "$title" titles || fail "there is no section '$title'"
+	done | cut -d : -f 1 >numbers
+	sort -n numbers >sorted
+	expect_same sorted numbers
+	expect_eq 'SEE ALSO' "$(tail -n 1 titles)"
+	section 'SEE ALSO' >part
+	for page in "$ROOT_DIR"/man/*.5; do
+		expect_grep "$(basename "$page" .5)(5)" part
+	done
+}
+
 test_the_synopsis_is_the_usage() {
 	read_manual
 	for command in $(names); do
@@ -76,7 +93,6 @@ test_every_command_and_option_is_in_the_manual() {
 		sed -n 's/^    \(-.\), --.*/\1/p' help | grep -v -e '-[hq]' | while read -r letter; do
 			expect_grep "^ *$letter\( \|,\)" part
 		done
-		subsection 'JSON OUTPUT' "git checkpoint $command" >/dev/null
 	done
 }
 
@@ -183,7 +199,7 @@ flow_answers() {
 # Each key of an answer stands in the part about its command, or in that which it refers to.
 test_every_json_key_is_in_the_manual() {
 	require jq
-	read_manual
+	read_manual "$JSON"
 	git init -q
 	echo 1 >a
 	echo secret >.env
@@ -226,14 +242,14 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint relink --json "$T/work" >"$T/answers/relink"
 	expect_eq 3 "$(jq -r 'select(.changes_reverted[0].operation == "modify") | 1' \
 		"$T/answers/restore" "$T/answers/undo" "$T/answers/redo" | wc -l)" 'answers with changes'
-	subsection 'JSON OUTPUT' 'The checkpoint object' >object
-	subsection 'JSON OUTPUT' 'git checkpoint save' >of-save
-	subsection 'JSON OUTPUT' 'git checkpoint list' >of-list
-	subsection 'JSON OUTPUT' 'git checkpoint restore' >of-restore
-	subsection 'JSON OUTPUT' 'git checkpoint prune' >of-prune
+	subsection ANSWERS 'The checkpoint object' >object
+	subsection ANSWERS 'git checkpoint save' >of-save
+	subsection ANSWERS 'git checkpoint list' >of-list
+	subsection ANSWERS 'git checkpoint restore' >of-restore
+	subsection ANSWERS 'git checkpoint prune' >of-prune
 	for command in $(names); do
 		expect_exists "$T/answers/$command"
-		subsection 'JSON OUTPUT' "git checkpoint $command" >part
+		subsection ANSWERS "git checkpoint $command" >part
 		case $command in
 		save) cat object >>part ;;
 		list | status | pin | unpin | prune) cat object of-list >>part ;;
