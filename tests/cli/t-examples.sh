@@ -48,7 +48,7 @@ make_world() {
 	git init -q
 	mkdir src build
 	printf '%s\n' 'check:' "$(printf '\ttrue')" >Makefile
-	for script in migrate.sh codemod.sh; do
+	for script in migrate.sh codemod.sh build.sh; do
 		printf '%s\n' '#!/bin/sh' 'echo changed >src/a' >$script
 		chmod +x $script
 	done
