@@ -64,7 +64,7 @@ BASE := $(addprefix lib/base/, \
 	error.c alloc.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c units.c clock.c json.c \
 	hash.c oid.c crc.c fsio.c pool.c spawn.c command.c env.c cancel.c giterr.c \
-	procs.c jsonedit.c jsonedit_check.c tomledit.c)
+	procs.c nearest.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \
 	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c beneath.c \

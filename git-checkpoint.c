@@ -94,7 +94,7 @@
  *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc strbuf strlist arena path pathset quote units clock json
- *   hash oid crc fsio pool spawn command env cancel giterr procs jsonedit jsonedit_check tomledit
+ *   hash oid crc fsio pool spawn command env cancel giterr procs nearest jsonedit jsonedit_check tomledit
  */
 
 #include "base/cancel.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/nearest.h"
 #include "ops/session.h"
 #include "ui/options.h"
 #include "ui/report.h"
@@ -17,57 +20,113 @@ static const struct opt options[] = {
 
 const struct opt_spec cmd_config_spec = {
 	.command = "config",
-	.usage = "[--origin]",
+	.usage = "[--origin] [<key>...]",
 	.summary = "the settings in force",
 	.options = options,
 };
 
-static int print_json(const struct ckpt_settings *settings)
+/* Rows of the table. */
+struct rows {
+	unsigned *items;
+	size_t nr;
+};
+
+static int unknown(const char *key)
+{
+	const char **known = xcalloc(ckpt_setting_count, sizeof(*known)), *nearest;
+	int err;
+
+	for (unsigned i = 0; i < ckpt_setting_count; i++)
+		known[i] = ckpt_setting_table[i].key;
+	nearest = nearest_word(key, known, ckpt_setting_count);
+	if (nearest)
+		err = ckpt_error_set(CKPT_EUSAGE, "there is no setting '%s'; did you mean '%s'?",
+				     key, nearest);
+	else
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "there is no setting '%s'; 'git checkpoint config' lists all", key);
+	free(known);
+	return err;
+}
+
+/* Those that are asked for, in that order; all if none is. */
+static int find_rows(struct rows *out, const struct strlist *keys)
+{
+	out->nr = keys->nr ? keys->nr : ckpt_setting_count;
+	out->items = xcalloc(out->nr, sizeof(*out->items));
+	for (size_t i = 0; i < out->nr; i++) {
+		int row = keys->nr ? ckpt_setting_find(keys->items[i]) : (int)i;
+
+		if (row < 0)
+			return unknown(keys->items[i]);
+		out->items[i] = (unsigned)row;
+	}
+	return 0;
+}
+
+static int print_json(const struct ckpt_settings *settings, const struct rows *rows)
 {
 	json_t *object = json_object();
 
-	for (unsigned i = 0; i < ckpt_setting_count; i++) {
-		char *value = ckpt_setting_value(settings, i);
+	for (size_t i = 0; i < rows->nr; i++) {
+		unsigned row = rows->items[i];
+		char *value = ckpt_setting_value(settings, row);
 		json_t *entry = json_object();
 
 		json_object_set_new(entry, "value", json_text(value));
-		json_object_set_new(entry, "origin", json_text(ckpt_setting_origin(settings, i)));
-		json_object_set_new(object, ckpt_setting_table[i].key, entry);
+		json_object_set_new(entry, "origin", json_text(ckpt_setting_origin(settings, row)));
+		json_object_set_new(object, ckpt_setting_table[row].key, entry);
 		free(value);
 	}
 	return report_json(json_pack("{s:o}", "settings", object), EXIT_DONE);
 }
 
-static int print_text(const struct ckpt_settings *settings)
+static void print_row(const struct ckpt_settings *settings, unsigned row, bool alone)
 {
-	for (unsigned i = 0; i < ckpt_setting_count; i++) {
-		char *value = ckpt_setting_value(settings, i), *rest = NULL;
-		char *line = strtok_r(value, "\n", &rest);
+	char *value = ckpt_setting_value(settings, row), *rest = NULL;
+	char *line = strtok_r(value, "\n", &rest);
 
-		/* A list: one line a value, as `git config --list` does it. */
-		do {
-			if (origin)
-				report_text("%s\t", ckpt_setting_origin(settings, i));
-			report_text("%s=%s\n", ckpt_setting_table[i].key, line ? line : "");
-			line = strtok_r(NULL, "\n", &rest);
-		} while (line);
-		free(value);
-	}
+	/* A list: one line a value, as `git config --list` does it. */
+	do {
+		if (origin)
+			report_text("%s\t", ckpt_setting_origin(settings, row));
+		if (!alone)
+			report_text("%s=", ckpt_setting_table[row].key);
+		report_text("%s\n", line ? line : "");
+		line = strtok_r(NULL, "\n", &rest);
+	} while (line);
+	free(value);
+}
+
+static int print_text(const struct ckpt_settings *settings, const struct rows *rows)
+{
+	/* As `git config <key>` does it, for scripts. */
+	bool alone = rows->nr == 1 && !origin;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		print_row(settings, rows->items[i], alone);
 	return report_done(EXIT_DONE);
 }
 
 int cmd_config(int argc, char **argv)
 {
+	struct strlist keys = STRLIST_INIT;
+	struct rows rows = { 0 };
 	struct session session;
-	int err = cmd_parse_options(&cmd_config_spec, argc, argv), status;
+	int err = opt_parse(&cmd_config_spec, argc, argv, &keys, NULL), status = EXIT_DONE;
 
-	if (err > 0)
-		return EXIT_DONE;
+	if (!err)
+		err = find_rows(&rows, &keys);
 	if (!err)
 		err = cmd_session_open(&session, 0);
-	if (err)
-		return report_failure(err);
-	status = opt_common.json ? print_json(&session.settings) : print_text(&session.settings);
-	session_close(&session);
+	if (err < 0) {
+		status = report_failure(err);
+	} else if (!err) {
+		status = opt_common.json ? print_json(&session.settings, &rows) :
+					   print_text(&session.settings, &rows);
+		session_close(&session);
+	}
+	free(rows.items);
+	strlist_release(&keys);
 	return status;
 }

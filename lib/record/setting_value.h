@@ -12,9 +12,6 @@ struct ckpt_settings;
  * business; for settings.c only.
  */
 
-/** The row of a key, whatever its case; -1 if there is none. */
-int ckpt_setting_find(const char *key);
-
 /** Set the field of row `index`; false, and nothing changed, if `value` is none for it. */
 bool ckpt_setting_parse(struct ckpt_settings *settings, unsigned index, const char *value);
 

@@ -68,6 +68,9 @@ struct ckpt_setting_info {
 extern const struct ckpt_setting_info ckpt_setting_table[];
 extern const unsigned ckpt_setting_count;
 
+/** The row of a key, whatever its case; -1 if there is none. */
+int ckpt_setting_find(const char *key);
+
 /** The effective value of row `index` as a user would write it; the caller frees it. */
 char *ckpt_setting_value(const struct ckpt_settings *settings, unsigned index);
 

@@ -236,4 +236,38 @@ test_limits_can_be_lifted_by_name() {
 	expect_eq 2k "$(value maxFileSize)"
 }
 
+test_a_key_alone_prints_its_value() {
+	expect_eq 50 "$(git checkpoint config maxCount)"
+	expect_eq 30s "$(git checkpoint config LOCKTIMEOUT)"
+	git checkpoint config verifyCommand >"$T/out"
+	printf '\n' | cmp - "$T/out"
+	user 'exclude = *.one' 'exclude = *.two' 'verifyCommand = make test=1'
+	expect_eq '*.one *.two' "$(git checkpoint config exclude | tr '\n' ' ' | sed 's/ $//')"
+	expect_eq 'make test=1' "$(git checkpoint config verifyCommand)"
+	expect_eq "$XDG_CONFIG_HOME/$USER_FILE:3	verifyCommand=make test=1" \
+		"$(git checkpoint config --origin verifyCommand)"
+	expect_eq 7 "$(git -c checkpoint.maxcount=7 checkpoint config maxCount)"
+	expect_eq '' "$(git checkpoint config -q maxCount)"
+}
+
+test_several_keys_are_printed_in_their_order() {
+	git checkpoint config threads maxCount >"$T/out"
+	printf 'threads=auto\nmaxCount=50\n' | cmp - "$T/out"
+	git checkpoint config --origin maxAge color >"$T/out"
+	printf 'default\tmaxAge=never\ndefault\tcolor=auto\n' | cmp - "$T/out"
+	git checkpoint config --json maxage >"$T/out"
+	expect_eq '{"settings":{"maxAge":{"origin":"default","value":"never"}}}' \
+		"$(jq -c -S . "$T/out")"
+}
+
+test_a_key_that_there_is_not() {
+	expect_exit 129 git checkpoint config maxCount maxcuont >"$T/out" 2>"$T/err"
+	expect_eq '' "$(cat "$T/out")"
+	expect_grep "'maxcuont'.*'maxCount'" "$T/err"
+	expect_exit 129 git checkpoint config --json xyzzy >"$T/out" 2>"$T/err"
+	expect_grep "'xyzzy'" "$T/err"
+	expect_no_grep 'did you mean' "$T/err"
+	expect_eq 129 "$(json .error.code "$T/out")"
+}
+
 run_tests
