@@ -62,7 +62,7 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 
 BASE := $(addprefix lib/base/, \
 	error.c alloc.c strbuf.c strlist.c arena.c \
-	path.c pathset.c quote.c units.c clock.c json.c \
+	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
 	hash.c oid.c crc.c fsio.c pool.c spawn.c command.c env.c cancel.c giterr.c \
 	procs.c nearest.c jsonedit.c jsonedit_check.c tomledit.c)
 
@@ -95,8 +95,9 @@ OPS := $(addprefix lib/ops/, \
 	hookrules.c hook.c autostash.c agents.c agent_entry.c agent_json.c)
 
 UI := $(addprefix lib/ui/, \
-	options.c complete.c report.c sink.c hint.c table.c term.c pager.c progress.c prompt.c \
-	pick.c pick_screen.c picklist.c changes.c patch.c diffstat.c restored.c ran.c flowing.c)
+	options.c options_look.c grammar.c complete.c complete_offer.c complete_store.c \
+	report.c sink.c hint.c table.c term.c pager.c progress.c prompt.c pick.c pick_screen.c picklist.c \
+	changes.c patch.c diffstat.c restored.c ran.c flowing.c)
 
 CMD := $(addprefix lib/cmd/, \
 	cmd.c save.c list.c show.c diff.c status.c restore.c run.c verify.c log.c config.c \

@@ -17,8 +17,9 @@
  *   flow         workflows that survive interruption
  *   help         the list of commands, the manual, man/git-checkpoint-agents.md
  * lib/ui/        what people and programs see
- *   options      command lines from tables, -h
- *   complete     what the completions of the shells ask for
+ *   options options_look     command lines from tables, -h; those that end at the cursor
+ *   grammar      the usage of a command as what it says
+ *   complete complete_offer complete_store    what the completions of the shells ask for
  *   report       failures, exit statuses, JSON that several commands share
  *   sink         where a JSON answer goes that is not for stdout
  *   hint         sentences that teach the next command, once
@@ -93,7 +94,7 @@
  *   repo repo_state gitfile gitindex indexfile gitconfig    the project's repository
  *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints
- *   error alloc strbuf strlist arena path pathset quote units clock json
+ *   error alloc strbuf strlist arena path pathset quote shellwords units clock json
  *   hash oid crc fsio pool spawn command env cancel giterr procs nearest jsonedit jsonedit_check tomledit
  */
 
@@ -141,19 +142,22 @@ static const struct cmd *find(const char *name)
 	return strcmp(internal.name, name) ? NULL : &internal;
 }
 
-/* For the completions, which ask the program so that they never fall behind it. */
+/* Asked by the completions of the shells, and by the tests of the manual. */
 static int complete(const char *what, char *const *words, int nr)
 {
+	const struct opt_spec *specs[COMMANDS];
 	const struct cmd *cmd = nr ? find(words[0]) : NULL;
 
-	for (int i = 0; i < COMMANDS && !nr; i++)
+	for (int i = 0; i < COMMANDS; i++)
+		specs[i] = commands[i].spec;
+	if (!strcmp(what, "--complete"))
+		return complete_words(specs, COMMANDS, words, (size_t)nr);
+	if (!strcmp(what, "--complete-line"))
+		return complete_line(specs, COMMANDS, words, (size_t)nr);
+	for (int i = 0; i < COMMANDS && !strcmp(what, "--list-cmds"); i++)
 		printf("%s\t%s\n", commands[i].name, commands[i].spec->summary);
-	if (cmd && !strcmp(what, "--list-opts"))
-		complete_options(cmd->spec, nr > 1 ? words[1] : NULL);
-	else if (cmd && !strcmp(what, "--list-verbs"))
-		complete_verbs(cmd->spec);
-	else if (cmd && nr > 1)
-		complete_values(cmd->spec, words[1], nr > 2 ? words[2] : "");
+	if (!strcmp(what, "--list-opts") && cmd)
+		complete_print_options(cmd->spec);
 	return report_done(nr && !cmd ? EXIT_USAGE : EXIT_DONE);
 }
 
@@ -199,11 +203,8 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--version")) {
 			printf("git-checkpoint version %s\n", CKPT_VERSION);
 			return report_done(EXIT_DONE);
-		} else if (!strcmp(argv[i], "--list-cmds")) {
-			return complete(argv[i], NULL, 0);
-		} else if (i + 1 < argc && (!strcmp(argv[i], "--list-opts") ||
-					    !strcmp(argv[i], "--list-verbs") ||
-					    !strcmp(argv[i], "--list-values"))) {
+		} else if (!strncmp(argv[i], "--complete", 10) || !strcmp(argv[i], "--list-cmds") ||
+			   (!strcmp(argv[i], "--list-opts") && i + 1 < argc)) {
 			return complete(argv[i], argv + i + 1, argc - i - 1);
 		} else if (!strcmp(argv[i], "--json")) {
 			json = true;

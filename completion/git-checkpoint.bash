@@ -1,173 +1,124 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2154,SC2207
+# shellcheck shell=bash disable=SC2154
 #
 # Completion for bash: of `git checkpoint`, through git's own completion, which calls
-# _git_checkpoint, and of `git-checkpoint`. What there is to complete is asked of the program.
+# _git_checkpoint, and of `git-checkpoint`. What can stand at the cursor is asked of the program;
+# lib/ui/complete.h in its sources says how.
 
-# Offer the lines of $1 that begin with the word at the cursor, or with $2 if that is given. As in
-# git's completion, the space behind a word is ours to add, so that --name= can do without.
-__git_checkpoint_offer() {
-	local IFS=$'\n' line
-	for line in $1; do
-		[[ $line == "${2-$cur}"* ]] || continue
-		[[ $line == *= ]] || line+=${3- }
-		COMPREPLY+=("$line")
+# bash 3 has no compopt; elsewhere it works only while a word is being completed.
+__git_checkpoint_compopt() {
+	compopt "$@" 2>/dev/null
+}
+
+# The words that were offered, with quotes: the space goes behind these, so readline has to add it.
+__git_checkpoint_quoted() {
+	local space=+o
+
+	[[ ${ends[0]} ]] || space=-o
+	__git_checkpoint_compopt "$space" nospace
+	COMPREPLY=("${words[@]}")
+}
+
+# The same, but readline quotes them, as names of files.
+__git_checkpoint_names() {
+	local i
+
+	__git_checkpoint_quoted
+	if ! __git_checkpoint_compopt -o filenames; then
+		for i in "${!COMPREPLY[@]}"; do
+			printf -v "COMPREPLY[$i]" %q "${COMPREPLY[i]}"
+		done
+		return
+	fi
+	# The slash behind a directory that is there comes from readline, and behind quotes twice.
+	for i in "${!COMPREPLY[@]}"; do
+		[[ ${COMPREPLY[i]} != */ || ! -d ${COMPREPLY[i]} ]] || COMPREPLY[i]=${COMPREPLY[i]%/}
 	done
 }
 
-# The first column of what the program prints: $1 is what separates it from the rest.
-__git_checkpoint_ask() {
-	local separator=$1
-	shift
-	git-checkpoint "$@" 2>/dev/null </dev/null | cut -d "$separator" -f 1
+# The same as plain words. As in git's completion, the space behind them is ours to add. Where there
+# is a choice, and it is only shown, what there is to say about each stands beside it.
+__git_checkpoint_plain() {
+	local i line wide=0
+
+	__git_checkpoint_compopt -o nospace
+	for i in "${!words[@]}"; do
+		COMPREPLY[i]=${words[i]}${ends[i]}
+		((${#words[i]} <= wide)) || wide=${#words[i]}
+	done
+	[[ ${#words[@]} -gt 1 && ${COMP_TYPE-} != 37 && ${COMP_TYPE-} != 42 ]] || return 0
+	for i in "${!words[@]}"; do
+		[[ ${texts[i]} ]] || continue
+		printf -v line '%-*s  %s' "$wide" "${words[i]}" "${texts[i]}"
+		COMPREPLY[i]=${line:0:${COLUMNS:-80}-1}
+	done
 }
 
-# True if the option $2 of the command $1 is followed by a value.
-__git_checkpoint_takes_value() {
-	case $2 in
-	--*=*) return 1 ;;
-	--*) __git_checkpoint_ask $'\t' --list-opts "$1" | grep -q -x -e "$2=" ;;
-	-?) git-checkpoint "$1" -h 2>/dev/null | grep -q -e "^    $2, --[a-z-]* <" ;;
-	*) return 1 ;;
+# A command line of its own, of which there is $1.
+__git_checkpoint_command() {
+	local i=0 line=${COMP_LINE:0:COMP_POINT}
+
+	line=${line%"$1"}
+	while [[ $line == *[![:space:]]* ]] && ((i < COMP_CWORD)); do
+		line=${line#*"${COMP_WORDS[i]}"}
+		((++i))
+	done
+	__git_checkpoint_compopt +o nospace
+	if declare -F _comp_command_offset >/dev/null; then
+		_comp_command_offset "$i"
+	elif declare -F _command_offset >/dev/null; then
+		_command_offset "$i"
+	elif ((i == COMP_CWORD)); then
+		while IFS= read -r line; do
+			COMPREPLY+=("$line")
+		done < <(compgen -c -- "${COMP_WORDS[i]}")
+	fi
+}
+
+# $1: the name that the line begins with.
+__git_checkpoint_ask() {
+	local answer line also='' how=plain words=() texts=() ends=()
+
+	COMPREPLY=()
+	answer=$(git-checkpoint --complete-line "$1" "$COMP_WORDBREAKS" "${COMP_LINE:0:COMP_POINT}" \
+		2>/dev/null </dev/null)
+	while IFS= read -r line; do
+		case $line in
+		'!names' | '!quoted') how=${line#!} ;;
+		'!'*) also=${line#!} ;;
+		' '* | -*)
+			[[ $line == -* ]] && ends+=('') || ends+=(' ')
+			line=${line:1}
+			words+=("${line%%$'\t'*}")
+			[[ $line == *$'\t'* ]] && texts+=("${line#*$'\t'}") || texts+=('')
+			;;
+		esac
+	done <<<"$answer"
+
+	# Names of files are what readline goes on to if there is nothing else, and only then.
+	[[ $also == files || $also == command* ]] || __git_checkpoint_compopt +o bashdefault +o default
+	__git_checkpoint_compopt -o nosort
+	case $also in
+	files) __git_checkpoint_compopt +o nospace ;;
+	directories) __git_checkpoint_compopt -o dirnames ;;
+	command*) __git_checkpoint_command "${also#command }" ;;
+	*)
+		((${#words[@]} == 0)) || "__git_checkpoint_$how"
+		;;
 	esac
 }
 
-# True if no argument of the command, which is the word $1, stands before the cursor.
-__git_checkpoint_first_argument() {
-	local i command=${words[$1]}
-
-	for ((i = $1 + 1; i < cword; i++)); do
-		[[ ${words[i]} == -* ]] || return 1
-		! __git_checkpoint_takes_value "$command" "${words[i]}" || ((i++))
-	done
-}
-
-# The argument that says what to do, as "install" of hooks, of the command that is the word $1.
-__git_checkpoint_verb() {
-	local i command=${words[$1]}
-
-	for ((i = $1 + 1; i < cword; i++)); do
-		if [[ ${words[i]} != -* ]]; then
-			echo "${words[i]}"
-			return
-		fi
-		! __git_checkpoint_takes_value "$command" "${words[i]}" || ((i++))
-	done
-}
-
-# Offer the values of the option $2 of the command $1, if they are known, for what is typed in $3.
-__git_checkpoint_values() {
-	local end=' '
-
-	# A list may go on.
-	! git-checkpoint "$1" -h 2>/dev/null | grep -q -e "^    $2 <list>" || end=''
-	__git_checkpoint_offer "$(__git_checkpoint_ask $'\t' --list-values "$1" "$2" "$3")" "$3" "$end"
-}
-
-# What relink can adopt: the old paths of folders that are not there any more, as they are typed.
-# The key of a store takes the place of a path that is hard to type, or that cannot be told; keys
-# are offered, too, where a word begins as one.
-__git_checkpoint_old_folders() {
-	local line path row='^([0-9a-f]{16}) .*  (missing|moved|damaged) +(.*)$'
-
-	while IFS= read -r line; do
-		[[ $line =~ $row ]] || continue
-		printf -v path %q "${BASH_REMATCH[3]}"
-		# A colon or an = ends a word for readline.
-		if [[ $path == /* && $path != *[:=]* && $cur != [0-9a-f]* ]]; then
-			echo "$path"
-		else
-			echo "${BASH_REMATCH[1]}"
-		fi
-	done < <(git-checkpoint "$@" stores 2>/dev/null </dev/null)
-}
-
-# $1 is the place of "checkpoint" in the words.
-__git_checkpoint_words() {
-	local i=$(($1 + 1)) at command='' where=() after_dashes=''
-
-	[[ -z ${__git_C_args[*]-} ]] || where=("${__git_C_args[@]}")
-	for (( ; i < cword; i++)); do
-		case ${words[i]} in
-		-C) where+=(-C "${words[++i]}") ;;
-		-*) ;;
-		*)
-			command=${words[i]}
-			break
-			;;
-		esac
-	done
-	for ((at = i; i < cword; i++)); do
-		[[ ${words[i]} != -- ]] || after_dashes=1
-	done
-
-	if [[ -z $command ]]; then
-		if [[ ${words[cword - 1]} == -C ]]; then
-			compopt -o dirnames 2>/dev/null
-		elif [[ $cur == -* ]]; then
-			__git_checkpoint_offer $'-C\n-h\n--version'
-		else
-			__git_checkpoint_offer "$(__git_checkpoint_ask $'\t' --list-cmds)"
-		fi
-		return
-	fi
-	# From here on an empty answer means names of files.
-	if [[ $command == run ]] && ! __git_checkpoint_first_argument "$at"; then
-		return
-	fi
-	[[ -z $after_dashes || $command == run ]] || return
-	if [[ $cur == --*=* && -z $after_dashes ]]; then
-		__git_checkpoint_values "$command" "${cur%%=*}" "${cur#*=}"
-	elif [[ $cur == -* && -z $after_dashes ]]; then
-		__git_checkpoint_offer "$(__git_checkpoint_ask $'\t' --list-opts "$command" \
-			"$(__git_checkpoint_verb "$at")")"
-	elif __git_checkpoint_takes_value "$command" "${words[cword - 1]}"; then
-		__git_checkpoint_values "$command" "${words[cword - 1]}" "$cur"
-	else
-		case $command in
-		show | diff | verify | drop) ;;
-		run)
-			__git_checkpoint_offer "$(compgen -c -- "$cur" | sort -u)"
-			return
-			;;
-		restore | pin | unpin) __git_checkpoint_first_argument "$at" || return ;;
-		hooks | flow)
-			! __git_checkpoint_first_argument "$at" ||
-				__git_checkpoint_offer "$(__git_checkpoint_ask $'\t' --list-verbs "$command")"
-			return
-			;;
-		relink)
-			! __git_checkpoint_first_argument "$at" ||
-				__git_checkpoint_offer "$(__git_checkpoint_old_folders "${where[@]}")"
-			return
-			;;
-		*) return ;;
-		esac
-		__git_checkpoint_offer "$(__git_checkpoint_ask ' ' "${where[@]}" list -n 50)"
-	fi
-}
-
 _git_checkpoint() {
-	local i=1
-
-	while ((i < cword)) && [[ ${words[i]} != checkpoint ]]; do
-		((i++))
-	done
-	# Behind an alias the word is another one.
-	((i < cword)) || i=${__git_cmd_idx:-1}
-	__git_checkpoint_words "$i"
+	# With an alias of the shell for `git checkpoint` its name is all that comes before.
+	if [[ ${__git_cmd_idx-1} == 0 ]]; then
+		__git_checkpoint_ask git-checkpoint
+	else
+		__git_checkpoint_ask git
+	fi
 }
 
 __git_checkpoint_main() {
-	local cur words cword
-
-	COMPREPLY=()
-	if declare -F _get_comp_words_by_ref >/dev/null; then
-		_get_comp_words_by_ref -n =: cur words cword
-	else
-		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]}
-	fi
-	__git_checkpoint_words 0
+	__git_checkpoint_ask git-checkpoint
 }
 
 complete -o bashdefault -o default -o nospace -F __git_checkpoint_main git-checkpoint

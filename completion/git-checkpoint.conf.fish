@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# Completion of `git checkpoint` for fish: git's own hands nothing on to git-checkpoint, so this,
-# which fish reads when it starts, asks the completion of `git-checkpoint` instead.
+# Completion of `git checkpoint` for fish, which reads this when it starts: git's own completion
+# hands nothing on to that of `git-checkpoint`.
 
 function __git_checkpoint_from_git
-    set -l tokens (commandline -opc)
-    set -l at (contains -i -- checkpoint $tokens)
-    or return
-    set -l words git-checkpoint
-    set -l i (contains -i -- -C $tokens[1..$at])
-    and set words $words -C $tokens[(math $i + 1)]
-    set words $words $tokens[(math $at + 1)..-1]
-    complete -C (string join ' ' -- (string escape -- $words) (commandline -ct))
+    # What is defined there is loaded when `git-checkpoint` is first completed.
+    functions -q __git_checkpoint_complete
+    or complete -C 'git-checkpoint ' >/dev/null
+    __git_checkpoint_complete git
 end
 
 complete -c git -n __fish_git_needs_command -f -a checkpoint \

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "ops/session.h"
+#include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/report.h"
 
@@ -18,11 +19,23 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+static bool offer(struct complete *complete, const char *what)
+{
+	if (strcmp(what, "<key>") != 0)
+		return false;
+	for (unsigned i = 0; i < ckpt_setting_count; i++)
+		if (!strlist_has(&complete->look->args, ckpt_setting_table[i].key))
+			complete_add(complete, ckpt_setting_table[i].key,
+				     ckpt_setting_table[i].help);
+	return true;
+}
+
 const struct opt_spec cmd_config_spec = {
 	.command = "config",
 	.usage = "[--origin] [<key>...]",
 	.summary = "the settings in force",
 	.options = options,
+	.offer = offer,
 };
 
 /* Rows of the table. */

@@ -6,6 +6,7 @@
 #include "base/spawn.h"
 #include "ops/flow.h"
 #include "ops/session.h"
+#include "ui/complete.h"
 #include "ui/flowing.h"
 #include "ui/options.h"
 #include "ui/report.h"
@@ -34,6 +35,43 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+static void offer_phases(struct complete *complete, const struct flow *flow)
+{
+	for (size_t i = 0; i < flow->plan.phases.nr; i++) {
+		const char *phase = flow->plan.phases.items[i], *text = NULL;
+
+		for (size_t k = 0; k < flow->state.done_nr; k++)
+			if (!strcmp(flow->state.done[k].phase, phase))
+				text = flow_status_name(FLOW_COMPLETE);
+		if (!strcmp(flow->state.current_phase, phase))
+			text = flow_status_name(flow->state.phase_status);
+		complete_add(complete, phase, text);
+	}
+}
+
+/* Of the workflow that is in progress. */
+static bool offer(struct complete *complete, const char *what)
+{
+	bool is_phase = !strcmp(what, "<phase>");
+	const struct session *session;
+	struct flow flow = FLOW_INIT;
+
+	if (!is_phase && strcmp(what, "<id>") != 0)
+		return false;
+	session = complete_session(complete);
+	if (!session || !session->store || flow_read(&flow, session->store)) {
+		flow_release(&flow);
+		return true;
+	}
+	if (is_phase)
+		offer_phases(complete, &flow);
+	for (size_t i = 0; !is_phase && i < flow.state.tasks_nr; i++)
+		complete_add(complete, flow.state.tasks[i].id,
+			     flow_task_status_name(flow.state.tasks[i].status));
+	flow_release(&flow);
+	return true;
+}
+
 const struct opt_spec cmd_flow_spec = {
 	.command = "flow",
 	.usage = "start <workflow> --phases <list> [--approve <list>] [--state-dir <dir>] "
@@ -45,6 +83,7 @@ const struct opt_spec cmd_flow_spec = {
 		 "status\narchive\nlist",
 	.summary = "walk through phases, and find the way after an interruption",
 	.options = options,
+	.offer = offer,
 };
 
 /* ---- the parts of the command line ---- */

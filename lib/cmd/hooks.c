@@ -6,6 +6,7 @@
 #include "ops/agents.h"
 #include "ops/hooks.h"
 #include "ops/session.h"
+#include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/report.h"
 
@@ -32,10 +33,15 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
-static const char *const *option_values(const char *option)
+static bool offer(struct complete *complete, const char *what)
 {
-	return !strcmp(option, "events") ? hooks_events :
-	       !strcmp(option, "agent") ? agents_names() : NULL;
+	const char *const *names = !strcmp(what, "--events") ? hooks_events :
+				   !strcmp(what, "--agent")  ? agents_names() :
+							       NULL;
+
+	for (size_t i = 0; names && names[i]; i++)
+		complete_add(complete, names[i], NULL);
+	return names != NULL;
 }
 
 const struct opt_spec cmd_hooks_spec = {
@@ -46,7 +52,7 @@ const struct opt_spec cmd_hooks_spec = {
 		 "status",
 	.summary = "let git take checkpoints before it changes files",
 	.options = options,
-	.values = option_values,
+	.offer = offer,
 };
 
 /* What no hook and no guard can see. */

@@ -8,6 +8,7 @@
 #include "ops/list.h"
 #include "ops/session.h"
 #include "ui/changes.h"
+#include "ui/complete.h"
 #include "ui/hint.h"
 #include "ui/options.h"
 #include "ui/report.h"
@@ -31,12 +32,35 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+/* Who took checkpoints. */
+static bool offer(struct complete *complete, const char *what)
+{
+	const struct session *session;
+	struct ckpt_records records;
+	struct strlist sources = STRLIST_INIT;
+
+	if (strcmp(what, "--source") != 0)
+		return false;
+	session = complete_session(complete);
+	if (!session || !session->store || ckpt_records_read(&records, session->store))
+		return true;
+	for (size_t i = 0; i < records.nr; i++)
+		strlist_add(&sources, records.items[i].source);
+	strlist_sort_unique(&sources);
+	for (size_t i = 0; i < sources.nr; i++)
+		complete_add(complete, sources.items[i], NULL);
+	strlist_release(&sources);
+	ckpt_records_release(&records);
+	return true;
+}
+
 const struct opt_spec cmd_list_spec = {
 	.command = "list",
 	.usage = "[-n <n>] [--source <s>] [--since <dur|time>] [--step <n>] "
 		 "[--grep <text>] [--stat]",
 	.summary = "list checkpoints, newest first",
 	.options = options,
+	.offer = offer,
 };
 
 static int parse_since(int64_t *out)

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "ops/relink.h"
 #include "ops/session.h"
+#include "ops/stores.h"
+#include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/report.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
 
 static bool force;
 
@@ -16,11 +23,56 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+/*
+ * The old paths of folders that are not there any more. The key takes the place
+ * of a path that cannot be told or typed; keys also where one was begun.
+ */
+static void offer_store(struct complete *complete, const struct stores_item *item)
+{
+	const char *state = stores_state_name(item->state);
+	struct strbuf shown = STRBUF_INIT;
+	char *text;
+
+	if (item->path)
+		quote_path(&shown, item->path);
+	if (item->path && !strcmp(shown.buf, item->path) && !isxdigit((unsigned char)*complete->typed)) {
+		text = xstrfmt("%s, %s", state, item->key);
+		complete_add(complete, item->path, text);
+	} else {
+		text = xstrfmt("%s, %s", state, item->path ? shown.buf : "?");
+		complete_add(complete, item->key, text);
+	}
+	free(text);
+	strbuf_release(&shown);
+}
+
+static bool offer(struct complete *complete, const char *what)
+{
+	const struct session *session;
+	struct stores_list list;
+
+	/* Both ways to name one are offered as the first. */
+	if (!strcmp(what, "<key>"))
+		return true;
+	if (strcmp(what, "<old path>") != 0)
+		return false;
+	session = complete_session(complete);
+	if (!session || stores_read(&list, session->home, session->cwd, session->repo))
+		return true;
+	for (size_t i = 0; i < list.nr; i++)
+		if (list.items[i].state != STORES_PRESENT && list.items[i].state != STORES_SET_ASIDE)
+			offer_store(complete, &list.items[i]);
+	complete->described = complete->names = true;
+	stores_release(&list);
+	return true;
+}
+
 const struct opt_spec cmd_relink_spec = {
 	.command = "relink",
 	.usage = "[--force] (<old path> | <key>)",
 	.summary = "adopt the checkpoints of a folder that was moved",
 	.options = options,
+	.offer = offer,
 };
 
 static int print_json(const struct relink_result *result)

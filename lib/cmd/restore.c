@@ -45,7 +45,7 @@ static const struct opt undo_options[] = {
 const struct opt_spec cmd_restore_spec = {
 	.command = "restore",
 	.usage = "[-n | --dry-run] [-y | --yes] [--reason <text>] [--no-delete] [--no-verify] "
-		 "[--verify-command <cmd>] [--force] [<checkpoint>] [--] [<path>...]\n"
+		 "[--verify-command <cmd>] [--force] [<checkpoint> [--] [<path>...]]\n"
 		 "--continue\n--abort",
 	.summary = "bring a checkpoint back",
 	.options = restore_options,

@@ -9,6 +9,9 @@
 #include "ops/hooks.h"
 #include "ops/save.h"
 #include "ops/session.h"
+#include "record/capturecfg.h"
+#include "store/store.h"
+#include "ui/complete.h"
 #include "ui/hint.h"
 #include "ui/options.h"
 #include "ui/report.h"
@@ -48,6 +51,27 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+/* The captures that are configured. */
+static bool offer(struct complete *complete, const char *what)
+{
+	const struct session *session;
+	struct capture_defs defs;
+	char *file = NULL;
+
+	if (strcmp(what, "--capture") != 0)
+		return false;
+	session = complete_session(complete);
+	if (session && session->store)
+		file = xstrfmt("%s/checkpoint/config", session->store->path);
+	if (!capture_defs_load(&defs, file)) {
+		for (size_t i = 0; i < defs.nr; i++)
+			complete_add(complete, defs.items[i].name, defs.items[i].type);
+		capture_defs_release(&defs);
+	}
+	free(file);
+	return true;
+}
+
 const struct opt_spec cmd_save_spec = {
 	.command = "save",
 	.usage = "[-m <reason>] [--source <name>] [--step <n>] "
@@ -58,6 +82,7 @@ const struct opt_spec cmd_save_spec = {
 		 "[--] [<path>...]",
 	.summary = "take a checkpoint",
 	.options = options,
+	.offer = offer,
 };
 
 static int parse_expiry(int64_t *out)

@@ -67,6 +67,19 @@ static int no_store(struct session *session, unsigned flags)
 	return err;
 }
 
+/* As it is, and only if it is certain that it is ours. */
+static void look_at_store(struct session *session)
+{
+	char key[STORE_KEY_SIZE];
+
+	store_key(key, session->worktree);
+	if (stores_open(&session->store, session->home, key) ||
+	    !strcmp(session->store->worktree, session->worktree))
+		return;
+	store_close(session->store);
+	session->store = NULL;
+}
+
 static int open_store(struct session *session, unsigned flags)
 {
 	int err = flags & SESSION_NO_STORE ? 0 : store_open(&session->store, session->worktree);
@@ -90,6 +103,10 @@ int session_open(struct session *out, unsigned flags)
 	err = store_home(&out->home);
 	if (!err)
 		err = find_worktree(out);
+	if (!err && flags & SESSION_LOOK) {
+		look_at_store(out);
+		return 0;
+	}
 	if (!err)
 		err = open_store(out, flags);
 	if (!err)

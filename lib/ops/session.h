@@ -32,6 +32,8 @@ enum session_flags {
 	SESSION_SAVE = 1 << 1,  /**< one that cannot be used is set aside, and a new one made */
 	SESSION_ANY = 1 << 2,   /**< one that cannot be used is none */
 	SESSION_NO_STORE = 1 << 3, /**< do not open it */
+	/** Nothing is mended or written, no settings are read, what cannot be read is not there. */
+	SESSION_LOOK = 1 << 4,
 };
 
 /** On failure nothing is left to be closed. */

@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/strbuf.h"
 #include "base/units.h"
+#include "ui/options_rows.h"
 #include "ui/term.h"
 
 #include <stdio.h>
@@ -31,14 +32,7 @@ static const struct opt common_options[COMMON_NR] = {
 	{ OPT_FLAG, 0, "json", &opt_common.json, NULL, "print the result as JSON", false },
 };
 
-/* The options of a command and those of all, of which it may have taken letters and names. */
-struct rows {
-	struct opt *items;
-	size_t nr;
-	const char *command;
-};
-
-static void rows_init(struct rows *rows, const struct opt_spec *spec)
+void opt_rows_init(struct opt_rows *rows, const struct opt_spec *spec)
 {
 	size_t own = 0;
 
@@ -65,7 +59,7 @@ static void rows_init(struct rows *rows, const struct opt_spec *spec)
 	}
 }
 
-/* ---- usage and completion ---- */
+/* ---- usage ---- */
 
 /* Length of the next word; what stands in brackets is one word. */
 static size_t usage_word(const char *s)
@@ -175,7 +169,7 @@ void opt_usage(const struct opt_spec *spec, int fd)
 	struct strbuf out = STRBUF_INIT, lead = STRBUF_INIT;
 	const char *form = spec->usage ? spec->usage : "";
 	const char *word = "usage:";
-	struct rows rows;
+	struct opt_rows rows;
 
 	for (;;) {
 		strbuf_reset(&lead);
@@ -189,7 +183,7 @@ void opt_usage(const struct opt_spec *spec, int fd)
 		word = "   or:";
 	}
 	strbuf_addch(&out, '\n');
-	rows_init(&rows, spec);
+	opt_rows_init(&rows, spec);
 	for (size_t i = 0; i < rows.nr; i++)
 		if (!rows.items[i].hidden)
 			usage_option(&out, &rows.items[i]);
@@ -204,32 +198,7 @@ void opt_usage(const struct opt_spec *spec, int fd)
 	strbuf_release(&out);
 }
 
-void opt_complete(const struct opt_spec *spec)
-{
-	struct rows rows;
-
-	rows_init(&rows, spec);
-	for (size_t i = 0; i < rows.nr; i++) {
-		const struct opt *opt = &rows.items[i];
-		const char *help = opt->help ? opt->help : "";
-
-		if (opt->hidden)
-			continue;
-		if (opt->name)
-			printf("--%s%s\t%s\n", opt->name, opt->kind == OPT_FLAG ? "" : "=", help);
-		else
-			printf("-%c\t%s\n", opt->letter, help);
-	}
-	free(rows.items);
-}
-
 /* ---- parsing ---- */
-
-/* What a word on the command line turned out to mean. */
-struct match {
-	const struct opt *opt;
-	bool negated;
-};
 
 /* The other name of a flag: "no-pin" of "pin", "delete" of "no-delete"; NULL if it has none. */
 static const char *opposite_name(struct strbuf *buf, const struct opt *opt)
@@ -249,7 +218,7 @@ static const char *name_of(struct strbuf *buf, const struct opt *opt, bool negat
 	return negated ? opposite_name(buf, opt) : opt->name;
 }
 
-static bool find_exact(struct match *out, const struct rows *rows, const char *name, size_t len)
+static bool find_exact(struct opt_match *out, const struct opt_rows *rows, const char *name, size_t len)
 {
 	struct strbuf buf = STRBUF_INIT;
 	bool found = false;
@@ -261,7 +230,7 @@ static bool find_exact(struct match *out, const struct rows *rows, const char *n
 
 			if (!have || strlen(have) != len || memcmp(have, name, len))
 				continue;
-			*out = (struct match){ &rows->items[i], negated };
+			*out = (struct opt_match){ &rows->items[i], negated };
 			found = true;
 		}
 	}
@@ -273,7 +242,7 @@ static bool find_exact(struct match *out, const struct rows *rows, const char *n
  * Options that begin with `name`. Negations count only if nothing else fits,
  * else hardly any prefix that begins with "n" would be unique.
  */
-static size_t find_prefix(struct match *out, struct strlist *names_out, const struct rows *rows,
+static size_t find_prefix(struct opt_match *out, struct strlist *names_out, const struct opt_rows *rows,
 			  const char *name, size_t len)
 {
 	struct strbuf buf = STRBUF_INIT;
@@ -285,7 +254,7 @@ static size_t find_prefix(struct match *out, struct strlist *names_out, const st
 
 			if (!have || opt->hidden || strncmp(have, name, len))
 				continue;
-			*out = (struct match){ opt, negated };
+			*out = (struct opt_match){ opt, negated };
 			strlist_add(names_out, have);
 		}
 	}
@@ -307,13 +276,13 @@ static int error_ambiguous(const char *name, size_t len, const struct strlist *n
 	return rc;
 }
 
-static int error_unknown(const struct rows *rows, const char *dashes, const char *name, size_t len)
+static int error_unknown(const struct opt_rows *rows, const char *dashes, const char *name, size_t len)
 {
 	return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; see 'git checkpoint %s -h'", dashes,
 			      (int)len, name, rows->command);
 }
 
-static int find_long(struct match *out, const struct rows *rows, const char *name, size_t len)
+int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char *name, size_t len)
 {
 	struct strlist names = STRLIST_INIT;
 	int rc = 0;
@@ -387,14 +356,14 @@ static int take_value(const struct opt *opt, const char *shown, const char *atta
 	return set_value(opt, shown, attached ? attached : cursor->argv[++cursor->at]);
 }
 
-static int parse_long(const struct rows *rows, struct cursor *cursor)
+static int parse_long(const struct opt_rows *rows, struct cursor *cursor)
 {
 	const char *name = cursor->argv[cursor->at] + 2;
 	size_t len = strcspn(name, "=");
 	const char *attached = name[len] ? name + len + 1 : NULL;
 	struct strbuf shown = STRBUF_INIT, buf = STRBUF_INIT;
-	struct match match = { 0 };
-	int rc = find_long(&match, rows, name, len);
+	struct opt_match match = { 0 };
+	int rc = opt_rows_long(&match, rows, name, len);
 
 	if (rc)
 		return rc;
@@ -410,7 +379,7 @@ static int parse_long(const struct rows *rows, struct cursor *cursor)
 	return rc;
 }
 
-static const struct opt *find_letter(const struct rows *rows, char letter)
+const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter)
 {
 	for (size_t i = 0; i < rows->nr; i++)
 		if (rows->items[i].letter == letter)
@@ -418,12 +387,12 @@ static const struct opt *find_letter(const struct rows *rows, char letter)
 	return NULL;
 }
 
-static int parse_short(const struct rows *rows, struct cursor *cursor)
+static int parse_short(const struct opt_rows *rows, struct cursor *cursor)
 {
 	const char *p = cursor->argv[cursor->at] + 1;
 
 	for (; *p; p++) {
-		const struct opt *opt = find_letter(rows, *p);
+		const struct opt *opt = opt_rows_letter(rows, *p);
 		char shown[3] = { '-', *p, '\0' };
 
 		if (!opt) {
@@ -444,7 +413,7 @@ static void take_rest(struct cursor *cursor, struct strlist *args_out)
 		strlist_add(args_out, cursor->argv[cursor->at]);
 }
 
-static int parse_words(const struct rows *rows, bool first_ends, struct cursor *cursor,
+static int parse_words(const struct opt_rows *rows, bool first_ends, struct cursor *cursor,
 		       struct strlist *args_out, int *dashdash_out)
 {
 	int rc;
@@ -484,7 +453,7 @@ void opt_scan_json(int argc, char **argv)
  * The same for a line with an error at the cursor whose arguments are somebody
  * else's options: what is ours ends where it would have ended without the error.
  */
-static void skim_json(const struct rows *rows, struct cursor *cursor)
+static void skim_json(const struct opt_rows *rows, struct cursor *cursor)
 {
 	struct strlist rest = STRLIST_INIT;
 	char *message = xstrdup(ckpt_error_last());
@@ -503,10 +472,10 @@ int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist
 {
 	struct cursor cursor = { argc, 1, argv };
 	int dashdash = -1, rc;
-	struct rows rows;
+	struct opt_rows rows;
 
 	help_wanted = false;
-	rows_init(&rows, spec);
+	opt_rows_init(&rows, spec);
 	rc = parse_words(&rows, spec->first_ends, &cursor, args_out, &dashdash);
 	/* The caller tells of the failure in JSON, wherever on the line that was asked for. */
 	if (rc && spec->first_ends)

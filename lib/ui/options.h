@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct complete;
+
 /**
  * Command lines from tables.
  *
@@ -42,8 +44,12 @@ struct opt_spec {
 	const char *usage;        /**< all after the command, as in the manual's SYNOPSIS; "\n" begins a further form */
 	const char *summary;      /**< one line */
 	const struct opt *options;
-	/** For completion: the values that an option can have, ended by NULL; NULL: any. */
-	const char *const *(*values)(const char *option);
+	/**
+	 * For completion: add what can stand for `what`, an option with a value
+	 * ("--source") or a placeholder of the usage ("<key>"), where only this
+	 * command knows that; false if it does not. NULL: it never does.
+	 */
+	bool (*offer)(struct complete *complete, const char *what);
 	bool first_ends; /**< options end at the first argument, as if "--" stood before it */
 };
 
@@ -74,7 +80,20 @@ void opt_scan_json(int argc, char **argv);
 /** Print "usage: git checkpoint save ..." and the options; fits 80 columns. */
 void opt_usage(const struct opt_spec *spec, int fd);
 
-/** One line an option, for completion: "--name" or "--name=" and a tab and the help. */
-void opt_complete(const struct opt_spec *spec);
+/** A command line up to the cursor, read as opt_parse() does, but setting nothing. */
+struct opt_look {
+	struct strlist args; /**< before the cursor */
+	size_t first;        /**< the place of the first of them among the words */
+	int dashdash;        /**< as of opt_parse() */
+	struct strlist given; /**< names of options, or letters of those without; each once a time */
+	bool ended;           /**< no option can stand at the cursor */
+	/** The option whose value is at the cursor, or NULL; it begins at `value_at` of the word. */
+	const struct opt *value_of;
+	size_t value_at;
+};
+
+/** `words` are the command and all behind it; the last of `nr` is at the cursor. */
+void opt_look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr);
+void opt_look_release(struct opt_look *look);
 
 #endif

@@ -273,7 +273,7 @@ test_what_hooks_do_is_in_the_manual() {
 	require jq
 	read_manual
 	subsection 'BEFORE GIT CHANGES FILES' Events >part
-	git-checkpoint --list-values hooks --events >events
+	git-checkpoint --complete git-checkpoint hooks install --events '' | cut -c 2- >events
 	test -s events
 	while read -r event; do
 		expect_grep "^ *$event\( \|\$\)" part
@@ -281,7 +281,8 @@ test_what_hooks_do_is_in_the_manual() {
 	# where the entries for agents go, and for which tools they are
 	section AGENTS >part
 	git init -q
-	git-checkpoint --list-values hooks --agent | grep -v generic >agents
+	git-checkpoint --complete git-checkpoint hooks install --agent '' | cut -c 2- |
+		grep -v generic >agents
 	test -s agents
 	while read -r agent; do
 		expect_grep "^ *$agent\( \|\$\)" part

@@ -228,7 +228,7 @@ test_agents_are_told_every_exit_status() {
 
 test_agents_are_told_every_agent() {
 	tail -n 6 "$TEXT" >part
-	git-checkpoint --list-values hooks --agent >known
+	git-checkpoint --complete git-checkpoint hooks install --agent "" | tr -d " " >known
 	test -s known
 	while read -r agent; do
 		expect_grep "[\` ]$agent\`" part

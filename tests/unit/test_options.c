@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/strbuf.h"
+#include "ui/complete.h"
 #include "ui/term.h"
 
 #include <setjmp.h>
@@ -334,7 +335,7 @@ static int run_help(void)
 
 static int run_complete(void)
 {
-	opt_complete(&spec);
+	complete_print_options(&spec);
 	return 0;
 }
 
