@@ -10,7 +10,7 @@
 static void *must(void *ptr, size_t size)
 {
 	if (!ptr && size) {
-		fprintf(stderr, "git-checkpoint: out of memory (%zu bytes)\n", size);
+		fprintf(stderr, "fatal: out of memory, %zu bytes were asked for\n", size);
 		exit(128);
 	}
 	return ptr;

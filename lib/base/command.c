@@ -34,6 +34,7 @@ struct command {
 	int in, out, err; /* our ends, -1: closed */
 	double deadline;  /* 0: none */
 	int64_t timeout;
+	const char *name;
 	int (*take)(const void *data, size_t len, void *payload);
 	void *payload;
 	struct strbuf said;
@@ -87,6 +88,7 @@ int command_start(struct command **out, const struct command_opts *opts)
 	command->take = opts->take;
 	command->payload = opts->payload;
 	command->timeout = opts->timeout;
+	command->name = opts->name ? opts->name : "the command";
 	command->deadline = opts->timeout ? clock_monotonic() + (double)opts->timeout : 0;
 	command->piece = xmalloc(PIECE);
 	strbuf_init(&command->said);
@@ -222,7 +224,8 @@ static int check_time(struct command *command)
 	if (!command->deadline || clock_monotonic() < command->deadline)
 		return 0;
 	end_all(command);
-	return ckpt_error_set(CKPT_ERROR, "it did not end within %s and was killed",
+	return ckpt_error_set(CKPT_ERROR, "%s did not end within %s and was killed",
+			      command->name,
 			      clock_format_duration(text, command->timeout));
 }
 
@@ -240,7 +243,7 @@ static int pump(struct command *command, bool write, int round_ms)
 	if (err)
 		return err;
 	if (poll(fds, 3, round_ms) < 0 && errno != EINTR)
-		return ckpt_error_errno("unable to wait for a command");
+		return ckpt_error_errno("unable to wait for %s", command->name);
 	if (command->err >= 0 && fds[0].revents) {
 		len = read_some(command, &command->err);
 		keep_tail(command, command->piece, len);
@@ -274,13 +277,14 @@ int command_write(struct command *command, const void *data, size_t len)
 	return err;
 }
 
-static int describe(int status)
+static int describe(const char *name, int status)
 {
 	if (WIFSIGNALED(status))
-		return ckpt_error_set(CKPT_ERROR, "it was ended by signal %d (%s)", WTERMSIG(status),
+		return ckpt_error_set(CKPT_ERROR, "%s was ended by signal %d (%s)", name, WTERMSIG(status),
 				      strsignal(WTERMSIG(status)));
 	if (WEXITSTATUS(status))
-		return ckpt_error_set(CKPT_ERROR, "it failed with status %d", WEXITSTATUS(status));
+		return ckpt_error_set(CKPT_ERROR, "%s failed with status %d", name,
+				      WEXITSTATUS(status));
 	return 0;
 }
 
@@ -304,7 +308,7 @@ int command_finish(struct command *command)
 		keep_tail(command, command->piece, len);
 		drained += len;
 	}
-	return describe(reap(command));
+	return describe(command->name, reap(command));
 }
 
 void command_said(struct strbuf *out, const struct command *command)

@@ -17,6 +17,7 @@ struct command;
 
 struct command_opts {
 	const char *command;
+	const char *name; /**< what sentences call it: "the save command" */
 	const char *dir;
 	int64_t timeout; /**< seconds; 0: none */
 	/**

@@ -23,7 +23,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void check(int ok)
 {
 	if (!ok) {
-		fprintf(stderr, "git-checkpoint: libcrypto cannot compute SHA-1 and SHA-256\n");
+		fprintf(stderr, "fatal: libcrypto cannot compute SHA-1 and SHA-256; check the installation of OpenSSL\n");
 		exit(128);
 	}
 }

@@ -62,6 +62,8 @@ static void exec_captured(int in, int fd, const char *dir, const char *const arg
 	env_unscrub("GIT_CONFIG_GLOBAL");
 	env_unscrub("GIT_CONFIG_SYSTEM");
 	env_unscrub("GIT_CONFIG_NOSYSTEM");
+	/* What is read is never translated; the character set, which filters see, stays. */
+	(void)setenv("LANGUAGE", "C", 1);
 	execvp(argv[0], (char *const *)argv);
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : 126);
 }

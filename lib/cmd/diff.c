@@ -61,11 +61,11 @@ static int check_scope(const struct request *request)
 
 	for (size_t i = 0; i < request->nr; i++)
 		if (request->sides[i].state_only)
-			return ckpt_error_set(CKPT_ERROR, "checkpoint %s holds state alone, no files",
+			return ckpt_error_set(CKPT_ERROR, "checkpoint '%s' holds state alone, no files",
 					      request->sides[i].id);
 	for (size_t i = 0; record->scope.nr && i < request->paths.nr; i++)
 		if (!plan_concerns(&record->scope, request->paths.items[i]))
-			return ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint %s",
+			return ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint '%s'",
 					      request->paths.items[i], record->id);
 	return 0;
 }

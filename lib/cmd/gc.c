@@ -50,6 +50,18 @@ static json_t *to_json(const struct gc_result *result, const struct strlist *war
 			 json_texts(warnings));
 }
 
+/* As for prune: where nothing is kept, there is nothing to do. */
+static int nothing_to_do(const struct session *session)
+{
+	const struct gc_result none = { 0 };
+	const struct strlist no_warnings = STRLIST_INIT;
+
+	if (opt_common.json)
+		return report_json(to_json(&none, &no_warnings), EXIT_DONE);
+	report_text("Nothing to free, there are no checkpoints of '%s' yet\n", session->worktree);
+	return report_done(EXIT_DONE);
+}
+
 int cmd_gc(int argc, char **argv)
 {
 	struct session session;
@@ -60,9 +72,14 @@ int cmd_gc(int argc, char **argv)
 	if (err > 0)
 		return EXIT_DONE;
 	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
+		err = cmd_session_open(&session, 0);
 	if (err)
 		return report_failure(err);
+	if (!session.store) {
+		status = nothing_to_do(&session);
+		session_close(&session);
+		return status;
+	}
 	err = ckpt_gc(&result, &session);
 	if (!err)
 		note_problems(&warnings, &result);

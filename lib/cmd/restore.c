@@ -111,7 +111,7 @@ static int parse_paths(struct strlist *out, const struct session *session,
 	for (size_t i = first; i < args->nr && !err; i++) {
 		err = session_path(&path, session, args->items[i]);
 		if (!err && target->scope.nr && !compare_in_scope(&target->scope, path.buf))
-			err = ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint %s",
+			err = ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint '%s'",
 					     args->items[i], target->id);
 		if (!err)
 			strlist_add(out, path.buf);
@@ -157,7 +157,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 	int status;
 
 	if (!err && !force && ckpt_record_expired(&target, clock_now()))
-		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint %s has expired; use --force to restore it "
+		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint '%s' has expired; use --force to restore it "
 						    "anyway",
 				     target.id);
 	if (!err)

@@ -275,7 +275,7 @@ static int show_state(struct session *session, const struct ckpt_record *record,
 
 	if (key && !one)
 		return report_failure(ckpt_error_set(CKPT_ENOTFOUND,
-						     "checkpoint %s has no state key '%s'", record->id,
+						     "checkpoint '%s' has no state key '%s'", record->id,
 						     key));
 	if (opt_common.json) {
 		json_t *answer = json_object();

@@ -67,7 +67,7 @@ static int settings_find(struct settings *s, const struct agent *agent, const ch
 	const char *base = opts->user ? getenv("HOME") : opts->root;
 
 	if (!base || *base != '/')
-		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path");
+		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path; set it, or leave --user out");
 	strbuf_addstr(&s->dir, base);
 	path_append(&s->dir, agent->dir);
 	strbuf_addstr(&s->path, s->dir.buf);
@@ -277,7 +277,7 @@ static void add_notes(struct agents_result *out, const struct agent *agent, bool
 	if (agent->note && is_new)
 		strlist_add(&out->notes, agent->note);
 	if (user && moved && *moved && strncmp(moved, out->path.buf, strlen(moved)))
-		strlist_addf(&out->notes, "%s is set: settings are read from '%s', not from '%s'",
+		strlist_addf(&out->notes, "the variable '%s' is set: settings are read from '%s', not from '%s'",
 			     agent->variable, moved, out->path.buf);
 }
 

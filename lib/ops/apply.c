@@ -309,7 +309,7 @@ static int sync_all(struct apply *apply, unsigned threads)
 	if (apply->plan->nr <= SYNC_EACH_MAX)
 		err = pool_for(threads, syncer.dirs.nr, sync_dir, &syncer);
 	else
-		err = syncfs(syncer.rootfd) < 0 ? ckpt_error_errno("unable to sync the worktree") : 0;
+		err = syncfs(syncer.rootfd) < 0 ? ckpt_error_errno("unable to sync the file system of the worktree") : 0;
 	strlist_release(&syncer.dirs);
 	return err;
 }

@@ -47,7 +47,7 @@ static int ask_git(struct strbuf *out, const struct repo *repo, const char *work
 {
 	char *gitdir_arg = xstrfmt("--git-dir=%s", repo->gitdir);
 	char *worktree_arg = xstrfmt("--work-tree=%s", worktree);
-	char *index_arg = index ? xstrfmt("GIT_INDEX_FILE=%s", index) : xstrdup("LC_ALL=C");
+	char *index_arg = index ? xstrfmt("GIT_INDEX_FILE=%s", index) : xstrdup("LANGUAGE=C");
 	const char *argv[32] = {
 		"env", "GIT_OPTIONAL_LOCKS=0", "GIT_CHECKPOINT_IN_HOOK=1", index_arg,
 		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",

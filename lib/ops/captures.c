@@ -20,11 +20,12 @@ int captures_load(struct capture_defs *out, const struct session *session)
 }
 
 /*
- * The sentence is set, or there is none if it succeeded; what the command said
- * is added to the one, or becomes a warning.
+ * The sentence is set, or there is none if it succeeded; what follows from the
+ * failure and what the command said are added to the one, or the latter becomes
+ * a warning.
  */
 static int conclude(struct strlist *warnings, const struct command *command, const char *name,
-		    const char *what, int err)
+		    const char *what, const char *hence, int err)
 {
 	struct strbuf said = STRBUF_INIT;
 	char *why = err ? xstrdup(ckpt_error_last()) : NULL;
@@ -32,9 +33,10 @@ static int conclude(struct strlist *warnings, const struct command *command, con
 	if (command)
 		command_said(&said, command);
 	if (err)
-		ckpt_error_set(err, "capture '%s': the %s command: %s%s", name, what, why, said.buf);
+		ckpt_error_set(err, "capture '%s': %s%s%s%s", name, why, hence,
+			       said.len ? "; it said:" : "", said.buf);
 	else if (said.len)
-		strlist_addf(warnings, "capture '%s': the %s command said:%s", name, what, said.buf);
+		strlist_addf(warnings, "capture '%s': %s said:%s", name, what, said.buf);
 	free(why);
 	strbuf_release(&said);
 	return err;
@@ -50,6 +52,7 @@ int captures_save(struct spool *out, struct strlist *warnings, struct session *s
 {
 	struct command_opts opts = {
 		.command = def->save,
+		.name = "the save command",
 		.dir = session->worktree,
 		.timeout = def->timeout,
 		.take = take_piece,
@@ -59,14 +62,16 @@ int captures_save(struct spool *out, struct strlist *warnings, struct session *s
 	int err;
 
 	if (!def->save)
-		return ckpt_error_set(CKPT_ERROR, "capture '%s' has no save command", def->name);
+		return ckpt_error_set(CKPT_ERROR, "capture '%s' has no save command; see git-checkpoint-config(5)",
+				      def->name);
 	err = spool_open(out, session);
 	if (err)
 		return err;
 	err = command_start(&command, &opts);
 	if (!err)
 		err = command_finish(command);
-	err = conclude(warnings, command, def->name, "save", err);
+	err = conclude(warnings, command, def->name, opts.name, ", so no checkpoint was taken",
+		       err);
 	command_free(command);
 	return err ? err : spool_close(out);
 }
@@ -81,6 +86,7 @@ int captures_replay(struct strlist *warnings, struct session *session,
 {
 	struct command_opts opts = {
 		.command = def->restore,
+		.name = "the restore command",
 		.dir = session->worktree,
 		.timeout = def->timeout,
 	};
@@ -91,7 +97,7 @@ int captures_replay(struct strlist *warnings, struct session *session,
 		err = objects_stream(session->store, &capture->oid, feed_piece, command);
 	if (!err)
 		err = command_finish(command);
-	err = conclude(warnings, command, def->name, "restore", err);
+	err = conclude(warnings, command, def->name, opts.name, "", err);
 	command_free(command);
 	return err;
 }

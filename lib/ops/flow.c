@@ -36,7 +36,7 @@ void flow_result_release(struct flow_result *result)
 int flow_lock(struct session *session)
 {
 	if (!session->store)
-		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress");
+		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow start' begins one");
 	return store_lock(session->store, session->settings.lock_timeout);
 }
 
@@ -106,7 +106,7 @@ static int need_outputs(const struct session *session, const struct strlist *out
 {
 	for (size_t i = 0; i < output->nr; i++)
 		if (!flow_output_exists(session, output->items[i]))
-			return ckpt_error_set(CKPT_ERROR, "the output '%s' is not there",
+			return ckpt_error_set(CKPT_ERROR, "the output '%s' is not there, so this is not complete",
 					      output->items[i]);
 	return 0;
 }
@@ -400,7 +400,7 @@ int flow_look(struct flow_result *out, struct session *session)
 
 	result_init(out);
 	if (!session->store)
-		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress");
+		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow start' begins one");
 	err = flow_read(&out->flow, session->store);
 	if (err == CKPT_ECORRUPT) {
 		flow_release(&out->flow);

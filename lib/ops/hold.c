@@ -50,7 +50,7 @@ static int make_file(struct hold *hold, const char *id)
 			close(hold->fd);
 		hold->fd = -1;
 	}
-	return ckpt_error_errno("unable to hold checkpoint %s", id);
+	return ckpt_error_errno("unable to hold checkpoint '%s'", id);
 }
 
 int hold_take(struct hold *out, struct store *store, const char *id)
@@ -59,13 +59,13 @@ int hold_take(struct hold *out, struct store *store, const char *id)
 
 	*out = (struct hold)HOLD_INIT;
 	if (fs_mkdir(store->dirfd, DIR_NAME, "checkpoint", 0700) < 0 && errno != EEXIST)
-		return ckpt_error_errno("unable to hold checkpoint %s", id);
+		return ckpt_error_errno("unable to hold checkpoint '%s'", id);
 	out->dirfd = open_dir(store);
 	if (out->dirfd < 0)
-		return ckpt_error_errno("unable to hold checkpoint %s", id);
+		return ckpt_error_errno("unable to hold checkpoint '%s'", id);
 	err = make_file(out, id);
 	if (!err && !refs_exist(store, id))
-		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint %s was removed meanwhile", id);
+		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was removed meanwhile", id);
 	return err;
 }
 

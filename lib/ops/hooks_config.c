@@ -231,7 +231,7 @@ static int swap_config(const char *path, const char *lock, const char *new, mode
 	if (link(new, lock) < 0)
 		err = errno == EEXIST ?
 			      ckpt_error_set(CKPT_ERROR, "'%s' is there: another git process "
-					     "changes the configuration, or was killed", lock) :
+					     "changes the configuration; if none does, remove that file", lock) :
 			      ckpt_error_errno("unable to create '%s'", lock);
 	else if (rename(lock, path) < 0)
 		err = ckpt_error_errno("unable to put '%s' in place", path);

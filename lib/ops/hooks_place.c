@@ -41,7 +41,7 @@ static int look(struct found *out, const char *path)
 	if (out->regular)
 		return fs_read_file(&out->text, AT_FDCWD, path);
 	if (!out->link)
-		return ckpt_error_set(CKPT_ERROR, "'%s' is neither a file nor a link", path);
+		return ckpt_error_set(CKPT_ERROR, "'%s' is neither a file nor a link; move it away", path);
 	len = readlink(path, target, sizeof(target));
 	if (len < 0)
 		return ckpt_error_errno("unable to read the link '%s'", path);
@@ -153,7 +153,8 @@ static int put_aside(const struct hooks_entry *entry)
 	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0 &&
 	    !(errno == EEXIST && same_file(entry->path, aside))) {
 		if (errno == EEXIST)
-			err = ckpt_error_set(CKPT_ERROR, "'%s' is in the way", aside);
+			err = ckpt_error_set(CKPT_ERROR, "'%s' is in the way of the hook that has "
+					     "to be put aside; move it away", aside);
 		else if (rename(entry->path, aside) < 0)
 			err = ckpt_error_errno("unable to put '%s' aside", entry->path);
 	}

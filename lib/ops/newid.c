@@ -45,7 +45,7 @@ int ckpt_new_id(char out[CKPT_ID_SIZE], const struct ref_list *refs, int64_t now
 		}
 		snprintf(out, CKPT_ID_SIZE, "chk_%.15s_%06lx", stamp, suffix);
 		if (strcmp(out, last) <= 0)
-			return ckpt_error_set(CKPT_ERROR, "no id can follow '%s'", last);
+			return ckpt_error_set(CKPT_ERROR, "no id can follow that of checkpoint '%s'; drop it", last);
 	}
 	return 0;
 }

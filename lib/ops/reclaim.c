@@ -65,7 +65,8 @@ int reclaim_lock(int *fd_out, struct store *store)
 		return 0;
 	close(*fd_out);
 	*fd_out = -1;
-	return ckpt_error_set(CKPT_ELOCKED, "another process is packing the checkpoints of '%s'",
+	return ckpt_error_set(CKPT_ELOCKED, "another process is packing the checkpoints of '%s'; try again "
+			      "when it is done",
 			      store->worktree);
 }
 

@@ -139,9 +139,9 @@ static int refuse_absent(const struct restore *r, const char *path)
 	for (size_t i = 0; i < skips->nr; i++)
 		if (path_below(path, skips->items[i].path))
 			return ckpt_error_set(CKPT_ENOTFOUND,
-					      "'%s' is not in checkpoint %s and stays as it is (%s)", path,
+					      "'%s' is not in checkpoint '%s' and stays as it is (%s)", path,
 					      id, skip_why_name(skips->items[i].why));
-	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is neither in the worktree nor in checkpoint %s",
+	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is neither in the worktree nor in checkpoint '%s'",
 			      path, id);
 }
 
@@ -182,7 +182,7 @@ static int stage_plan(struct restore *r)
 	snprintf(name, sizeof(name), CAPTURE_STAGING_PREFIX "%016llx", token);
 	err = stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
 	if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
-		err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint %s is damaged",
+		err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged",
 					r->opts->target->id);
 	return err;
 }
@@ -196,7 +196,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 			  apply_run(&changed, &r->stage, &r->plan, r->session->threads);
 
 	for (size_t i = 0; i < changed.nr; i++)
-		strlist_addf(&out->warnings, "%s changed while it was to be restored and was left as it is",
+		strlist_addf(&out->warnings, "'%s' changed while it was to be restored and was left as it is",
 			     changed.items[i]);
 	out->incomplete = out->incomplete || changed.nr;
 	strlist_release(&changed);
@@ -385,7 +385,7 @@ static void close_restore(struct restore *r)
 static int prepare_state_only(struct restore_result *out, struct restore *r, bool store)
 {
 	if (r->opts->paths->nr)
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint %s holds state alone, no files",
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds state alone, no files",
 				      r->opts->target->id);
 	memcpy(out->target_hash, r->opts->target->state_hash, sizeof(out->target_hash));
 	memcpy(out->pre_hash, out->target_hash, sizeof(out->pre_hash));

@@ -109,7 +109,7 @@ int restore_save_captures(struct restore_result *out, struct restore *r)
 	if (err == CKPT_ECANCELLED)
 		return err;
 	if (err)
-		return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint %s is damaged",
+		return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged",
 					 r->opts->target->id);
 	err = extras_take(&r->job);
 	if (!err || err == CKPT_ECANCELLED)

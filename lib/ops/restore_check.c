@@ -154,7 +154,7 @@ int check_target(char out[STATEHASH_SIZE], const struct check *check)
 	err = check->paths->nr ? contents_hash_paths(check->target, check->paths, check->threads) :
 				 contents_hash(check->target, check->threads);
 	if (err)
-		return ckpt_error_prefix(err, "checkpoint %s", check->record->id);
+		return ckpt_error_prefix(err, "checkpoint '%s'", check->record->id);
 	begin_lines(&lines, check, false);
 	add_dir(&lines, check->target->root);
 	hash_lines(out, &lines);

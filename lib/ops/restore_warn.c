@@ -73,7 +73,7 @@ static void warn_skips(struct restore_result *out, const struct plan *plan,
 void restore_warn(struct restore_result *out, struct restore *r)
 {
 	if (restore_is_state_only(r)) {
-		strlist_addf(&out->warnings, "checkpoint %s holds state alone: no file is touched",
+		strlist_addf(&out->warnings, "checkpoint '%s' holds state alone: no file is touched",
 			     r->opts->target->id);
 		return;
 	}

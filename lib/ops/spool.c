@@ -41,7 +41,7 @@ int spool_add(struct spool *spool, const void *data, size_t len)
 	char shown[UNITS_SIZE];
 
 	if (budget && spool->size + len > budget)
-		return ckpt_error_set(CKPT_ERROR, "more than maxSize (%s) came",
+		return ckpt_error_set(CKPT_ERROR, "what is to be stored is larger than maxSize (%s); raise that",
 				      units_format_size(shown, budget));
 	if (fs_write_all(spool->fd, data, len) < 0)
 		return ckpt_error_errno("unable to write to the store");

@@ -202,7 +202,8 @@ static int set_modes(struct stage *stage, const char *staged, const struct wt_di
 		err = set_modes(stage, below, child->dir);
 		/* One that is limited to other paths was not made. */
 		if (!err && fchmodat(stage->fd, below, child->mode, 0) < 0 && errno != ENOENT)
-			err = ckpt_error_errno("unable to set the mode of a directory");
+			err = ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'",
+					       below, stage->name);
 		free(below);
 	}
 	return err;
@@ -224,7 +225,7 @@ static int finish(struct filler *filler)
 		err = set_modes(filler->stage, number, action->target->dir);
 	}
 	if (!err && filler->nr > SYNC_EACH_MAX && syncfs(filler->stage->fd) < 0)
-		err = ckpt_error_errno("unable to sync");
+		err = ckpt_error_errno("unable to sync the directory '%s'", filler->stage->name);
 	return err;
 }
 
@@ -241,7 +242,7 @@ static int probe(struct stage *stage)
 	else if (renameat2(stage->fd, "a", stage->fd, "b", RENAME_EXCHANGE) < 0 ||
 		 renameat2(stage->fd, "a", stage->fd, "c", RENAME_NOREPLACE) < 0)
 		err = ckpt_error_set(CKPT_EREFUSED, "the file system of the worktree cannot exchange "
-						    "files safely, nothing was touched");
+						    "files safely, nothing was touched; move it to another");
 	unlinkat(stage->fd, "a", AT_REMOVEDIR);
 	unlinkat(stage->fd, "b", AT_REMOVEDIR);
 	unlinkat(stage->fd, "c", AT_REMOVEDIR);

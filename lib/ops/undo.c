@@ -47,7 +47,7 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	int err = journal_read(&journal, session->store);
 
 	if (err == CKPT_ENOTFOUND)
-		return ckpt_error_set(err, "no restore was interrupted");
+		return ckpt_error_set(err, "no restore was interrupted, there is nothing to continue or abort");
 	if (err)
 		return err;
 	err = ckpt_lookup(&job->interrupted, session->store, journal.safety);

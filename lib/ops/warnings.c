@@ -15,7 +15,7 @@ static void add(struct strlist *out, size_t *count, const char *path, const char
 
 	if ((*count)++ < SHOWN) {
 		quote_path(&quoted, path);
-		strlist_addf(out, "%s %s", quoted.buf, what);
+		strlist_addf(out, "'%s' %s", quoted.buf, what);
 	}
 	strbuf_release(&quoted);
 }
@@ -48,9 +48,9 @@ static void add_paths(struct strlist *out, const struct strlist *paths, const ch
 
 void save_warnings(struct strlist *out, const struct scan *scan, const struct strlist *rules)
 {
-	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint");
-	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint");
-	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint");
+	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
+	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
+	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; raise that, or exclude it");
 	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive takes it");
 	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");

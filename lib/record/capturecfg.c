@@ -121,11 +121,12 @@ static const char *set_key(struct capture_def *def, const char *key, const char 
 		set_string(&def->restore, value);
 	else if (!strcasecmp(key, "type"))
 		return set_type(def, value) ? NULL :
-					      "database_savepoint, file_backup or state_snapshot";
+					      "'database_savepoint', 'file_backup' or "
+					      "'state_snapshot'";
 	else if (!strcasecmp(key, "auto"))
-		return set_bool(&def->automatic, value) ? NULL : "true or false";
+		return set_bool(&def->automatic, value) ? NULL : "'true' or 'false'";
 	else if (!strcasecmp(key, "timeout"))
-		return set_timeout(&def->timeout, value) ? NULL : "a duration such as 10m, or none";
+		return set_timeout(&def->timeout, value) ? NULL : "a duration such as '10m', or 'none'";
 	else
 		return "";
 	return NULL;

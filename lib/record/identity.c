@@ -224,7 +224,7 @@ static void say(struct strlist *warnings, enum identity_relation relation,
 		return;
 	strlist_addf(warnings,
 		     "this directory is not the one that the checkpoints were taken of: "
-		     "it was made anew after %s%s; they are kept",
+		     "it was made anew after '%s'%s; they are kept",
 		     last_before(refs, now),
 		     relation == IDENTITY_OTHER ? " and holds another project" : "");
 }

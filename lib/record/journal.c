@@ -159,7 +159,7 @@ int journal_read(struct journal *out, struct store *store)
 int journal_remove(struct store *store)
 {
 	if (unlinkat(store->dirfd, JOURNAL, 0) < 0)
-		return ckpt_error_errno("unable to close the journal");
+		return ckpt_error_errno("unable to remove '%s/" JOURNAL "'", store->path);
 	/* One that comes back after a power cut is of a restore that is done: no harm. */
 	(void)fs_sync_dir(store->dirfd, "checkpoint");
 	return 0;

@@ -48,7 +48,7 @@ int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struc
 			return 0;
 		ckpt_record_release(out);
 	}
-	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet");
+	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet; 'git checkpoint save' takes one");
 }
 
 int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
@@ -61,7 +61,8 @@ int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
 			return 0;
 		ckpt_record_release(out);
 	}
-	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of state alone yet");
+	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of state alone yet; "
+					      "'git checkpoint save --state-only' takes one");
 }
 
 static int no_files(struct ckpt_record *out, struct store *store)
@@ -123,7 +124,8 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 	if (!refs->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet; "
 						      "'git checkpoint save' takes one");
-	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' goes back beyond the oldest checkpoint", name);
+	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' goes back beyond the oldest checkpoint; "
+					      "see 'git checkpoint list'", name);
 }
 
 static int by_step(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
@@ -140,7 +142,7 @@ static int by_step(struct ckpt_record *out, struct store *store, const struct re
 			return 0;
 		ckpt_record_release(out);
 	}
-	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has the step %llu",
+	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has the step %llu; see 'git checkpoint list'",
 			      (unsigned long long)step);
 }
 

@@ -114,7 +114,7 @@ static int load_file(struct ckpt_settings *settings, const char *path)
 
 	/* Somebody else's, as HOME is after a change of user: git passes it over as well. */
 	if (access(path, R_OK) < 0 && errno == EACCES) {
-		strlist_addf(&settings->warnings, "%s: not readable, ignored", path);
+		strlist_addf(&settings->warnings, "'%s' cannot be read and is ignored; make it readable, or remove it", path);
 		return 0;
 	}
 	err = inifile_read(path, take_from_file, &context);

@@ -130,7 +130,7 @@ static int check_version(bool *damaged, const struct patient *p)
 		if (!*damaged)
 			err = ckpt_error_set(CKPT_ERROR,
 					     "the store '%s' has format '%s', this program knows "
-					     "format " LAYOUT_VERSION,
+					     "format " LAYOUT_VERSION "; use a newer git-checkpoint",
 					     p->path, text.buf);
 	}
 	strbuf_release(&text);

@@ -78,7 +78,7 @@ static int open_odb(struct store *store)
 static int read_failed(int rc, const struct oid *oid)
 {
 	char hex[OID_HEX + 1];
-	int err = ckpt_error_git(rc, "unable to read the object %s", oid_hex(hex, oid));
+	int err = ckpt_error_git(rc, "unable to read the object '%s'", oid_hex(hex, oid));
 
 	return err == CKPT_ENOTFOUND ? err : CKPT_ECORRUPT;
 }
@@ -124,7 +124,7 @@ int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
 	char hex[OID_HEX + 1];
 
 	if (!err && is != type)
-		err = ckpt_error_set(CKPT_ECORRUPT, "the object %s is not a %s", oid_hex(hex, oid),
+		err = ckpt_error_set(CKPT_ECORRUPT, "the object '%s' is not a %s", oid_hex(hex, oid),
 				     object_type_name(type));
 	if (err)
 		strbuf_setlen(out, start);

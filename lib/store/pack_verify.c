@@ -45,7 +45,7 @@ static int damaged(const struct pack_entry *entry)
 	char hex[OID_HEX + 1];
 
 	return ckpt_error_set(CKPT_ECORRUPT,
-			      "the object %s cannot be read back as it was written; "
+			      "the object '%s' cannot be read back as it was written; "
 			      "is the disk or the memory failing?",
 			      oid_hex(hex, &entry->oid));
 }

@@ -99,7 +99,7 @@ int pack_reserve(struct pack *pack, uint64_t *at_out, size_t len)
 		pack->size = PACK_HEADER_SIZE;
 	}
 	if (pack->limit && pack->size + len > pack->limit)
-		return ckpt_error_set(CKPT_EREFUSED, "the pack is larger than it may be");
+		return ckpt_error_set(CKPT_EREFUSED, "the pack is larger than maxSize leaves room for");
 	*at_out = pack->size;
 	pack->size += len;
 	if (pack->size - pack->synced > WRITEBACK_STEP) {

@@ -354,7 +354,7 @@ int packs_damaged(const struct oid *oid)
 {
 	char hex[OID_HEX + 1];
 
-	return ckpt_error_set(CKPT_ECORRUPT, "the object %s is damaged", oid_hex(hex, oid));
+	return ckpt_error_set(CKPT_ECORRUPT, "the object '%s' is damaged", oid_hex(hex, oid));
 }
 
 /* Of a mapped pack. */

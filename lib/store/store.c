@@ -112,9 +112,11 @@ static int check_owner(const char *path, struct strlist *mended)
 	if (lstat(path, &st) < 0)
 		return ckpt_error_errno("unable to look at '%s'", path);
 	if (!S_ISDIR(st.st_mode))
-		return ckpt_error_set(CKPT_ERROR, "'%s' is not a directory", path);
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not a directory; move it away, or set GIT_CHECKPOINT_HOME to "
+				      "another", path);
 	if (st.st_uid != geteuid() && geteuid() != 0)
-		return ckpt_error_set(CKPT_ERROR, "'%s' belongs to another user", path);
+		return ckpt_error_set(CKPT_ERROR, "'%s' belongs to another user; set GIT_CHECKPOINT_HOME to a directory "
+				      "of your own", path);
 	if (!(st.st_mode & 077))
 		return 0;
 	if (chmod(path, 0700) < 0)
@@ -141,7 +143,7 @@ static int open_failed(const char *path)
 	struct stat st;
 
 	if (!lstat(path, &st) && S_ISREG(st.st_mode))
-		return ckpt_error_set(CKPT_ECORRUPT, "the store '%s' is not a directory", path);
+		return ckpt_error_set(CKPT_ECORRUPT, "the store '%s' is not a directory; move it away", path);
 	errno = saved;
 	return ckpt_error_errno("unable to open the store '%s'", path);
 }

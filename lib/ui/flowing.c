@@ -118,7 +118,7 @@ int flowing_moved(const struct flow_result *result, const char *phase)
 	}
 	report_warnings(&result->warnings);
 	if (result->incomplete && !opt_common.quiet)
-		fprintf(stderr, "warning: checkpoint %s is incomplete\n", result->checkpoint);
+		fprintf(stderr, "warning: checkpoint '%s' is incomplete\n", result->checkpoint);
 	report_text("Phase %s of %s: %s (%s)\n", phase, state->workflow_id,
 		    flow_status_name(state->phase_status), result->checkpoint);
 	print_next(&result->flow);

@@ -78,7 +78,7 @@ void ran_say_restored(const struct ran *ran)
 		    result->safety);
 	for (size_t i = 0; i < result->captures_nr; i++)
 		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
-			fprintf(stderr, "error: capture %s: %s\n", result->captures[i].name,
+			fprintf(stderr, "error: capture '%s': %s\n", result->captures[i].name,
 				restore_capture_status_name(result->captures[i].status));
 	if (!result->match)
 		fprintf(stderr, "error: the restored state does NOT match the checkpoint: stop and look\n");

@@ -74,7 +74,7 @@ int restored_confirm(const struct plan *plan, void *payload)
 	if (plan_is_empty(plan))
 		return 0; /* nothing to agree to */
 	if (!prompt_possible() || opt_common.json)
-		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore %s",
+		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore '%s'",
 				      target->id);
 	term_progress_clear();
 	reason = report_reason_line(target);
@@ -270,7 +270,7 @@ static void print_captures(const struct restore_result *result, const struct ckp
 					     "the files are back, but not what these captures hold");
 	for (size_t i = 0; i < result->captures_nr; i++)
 		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
-			fprintf(stderr, " %s", result->captures[i].name);
+			fprintf(stderr, " '%s'", result->captures[i].name);
 	fprintf(stderr, "\n");
 	report_text("'git checkpoint restore %s' tries again\n", target->id);
 }

@@ -333,7 +333,7 @@ static int add_parameter_list(struct gitconfig *config, const char *text)
 	}
 	goto out;
 malformed:
-	err = ckpt_error_set(CKPT_ERROR, "%s is malformed", variable);
+	err = ckpt_error_set(CKPT_ERROR, "the variable '%s' is malformed", variable);
 out:
 	strbuf_release(&key);
 	strbuf_release(&value);
@@ -355,7 +355,7 @@ static int add_counted(struct gitconfig *config, const char *text)
 		const char *key = env_git(name), *value = env_git(name_of_value);
 
 		if (!key || !value)
-			err = ckpt_error_set(CKPT_ERROR, "%s is not set",
+			err = ckpt_error_set(CKPT_ERROR, "the variable '%s' is not set",
 					     key ? name_of_value : name);
 		else
 			err = add_parameter(config, key, strlen(key), value, name);

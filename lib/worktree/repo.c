@@ -228,15 +228,17 @@ static int refuse_gitdir(const char *cwd, const char *dir, const char *common)
 
 	if (path_has_dotgit(cwd))
 		return ckpt_error_set(CKPT_ERROR,
-				      "the current directory is inside of a .git directory");
+				      "the current directory is inside of a .git directory; "
+				      "go to the worktree");
 	if (!read_format(&format, dir, common) && format.bare) {
 		free(format.worktree);
 		return ckpt_error_set(CKPT_ERROR,
-				      "this is a bare repository, it has no files to save");
+				      "this is a bare repository, it has no files to save; "
+				      "go to a worktree of it");
 	}
 	free(format.worktree);
 	return ckpt_error_set(CKPT_ERROR, "the current directory is inside of the git directory "
-			      "'%s'", dir);
+			      "'%s'; go to the worktree", dir);
 }
 
 static int discover_from_env(struct repo **out, const char *cwd, const char *git_dir,
@@ -285,7 +287,8 @@ static int found(struct repo **out, const char *cwd, const char *dir, char *gitd
 		}
 	} else if (!err && format.bare) {
 		err = ckpt_error_set(CKPT_ERROR,
-				     "this is a bare repository, it has no files to save");
+				     "this is a bare repository, it has no files to save; "
+				      "go to a worktree of it");
 	}
 	free(format.worktree);
 	if (err) {

@@ -143,7 +143,7 @@ test_paths_that_cannot_be_meant() {
 	done
 	echo 1 >.env
 	untouched restoring 128 restore -y "$id" .env
-	expect_eq "'.env' is not in checkpoint $id and stays as it is (sensitive)" "$(told .error.message)"
+	expect_eq "'.env' is not in checkpoint '$id' and stays as it is (sensitive)" "$(told .error.message)"
 	# one bad one among good ones stops all
 	untouched restoring 128 restore -y "$id" a nowhere
 	untouched restoring 128 restore -n "$id" nowhere

@@ -47,16 +47,16 @@ test_default_patterns() {
 	expect_captured buildx/a files/build files/dist files/venv keep notbuild/a sub/
 	for name in node_modules/ __pycache__/ venv/ .venv/ dist/ build/ .next/ a.pyc .DS_Store \
 		sub/node_modules/ sub/build/ sub/a.pyc sub/.DS_Store; do
-		expect_warning "^$name was left out by a default pattern"
+		expect_warning "^'$name' was left out by a default pattern"
 	done
 	expect_no_warning 'deep\|build/a'
 	expect_eq '0 1 0' "$? $(answer .confidence) $(answer '.skipped | length')"
 	git checkpoint save --allow-empty 2>"$T/stderr"
-	expect_grep 'warning:.* sub/build/ was left out' "$T/stderr"
+	expect_grep "warning:.* 'sub/build/' was left out" "$T/stderr"
 	# again from the checkpoint that is named when nothing changed
 	save
 	expect_eq false "$(answer .checkpoint_created)"
-	expect_warning '^build/ was left out'
+	expect_warning "^'build/' was left out"
 }
 
 # It is no change, so that no checkpoint is taken: not the time to be silent about it.
@@ -68,8 +68,8 @@ test_what_was_made_since_is_named_without_a_change() {
 	make build/a .env
 	save
 	expect_eq false "$(answer .checkpoint_created)" created
-	expect_warning '^build/ was left out by a default pattern'
-	expect_warning '^\.env looks like a secret and was left out'
+	expect_warning "^'build/' was left out by a default pattern"
+	expect_warning "^'\.env' looks like a secret and was left out"
 	# once, also where the checkpoint knows of it
 	save --allow-empty
 	save
@@ -93,7 +93,7 @@ test_the_project_overrides_default_patterns() {
 	echo '!dist/' >sub/.gitignore
 	save
 	expect_captured .gitignore b.pyc build/a sub/.gitignore sub/build/a sub/dist/a
-	expect_warning '^dist/ was'
+	expect_warning "^'dist/' was"
 	echo '!dist/' >.git/info/exclude
 	git config core.excludesFile "$HOME/rules"
 	echo '!a.pyc' >"$HOME/rules"
@@ -110,7 +110,7 @@ test_the_default_patterns_are_the_users_to_edit() {
 	echo out/ >"$(store_dir)/info/exclude"
 	save
 	expect_captured build/a
-	expect_warning '^out/ was left out by a default pattern'
+	expect_warning "^'out/' was left out by a default pattern"
 }
 
 # Every form that an index can have.
@@ -152,8 +152,8 @@ test_tracked_files_are_exempt() {
 		test $form != sparse || dir=dir/
 		expect_captured .gitignore a.log build/deep/tracked build/tracked c.pyc $dir \
 			ignored/tracked node_modules/x/tracked
-		expect_warning '^build/ was left out by a default pattern'
-		expect_warning '^node_modules/ was left out by a default pattern'
+		expect_warning "^'build/' was left out by a default pattern"
+		expect_warning "^'node_modules/' was left out by a default pattern"
 		expect_no_warning 'ignored/'
 		cd ..
 	done
@@ -242,7 +242,7 @@ test_an_ignored_directory_that_is_a_repository_itself() {
 	git -C build add tracked
 	save
 	expect_captured .gitignore build/tracked vendor/sub/tracked vendor/tracked
-	expect_warning '^build/ was left out by a default pattern'
+	expect_warning "^'build/' was left out by a default pattern"
 	expect_no_warning vendor
 }
 
@@ -314,7 +314,7 @@ test_outside_of_git_rules_count_as_well() {
 	echo x >sub/.gitignore
 	save
 	expect_captured .gitignore build/a kept sub/.gitignore
-	expect_warning '^dist/ was'
+	expect_warning "^'dist/' was"
 	expect_eq file_backup "$(answer .checkpoint.type)"
 }
 
@@ -327,7 +327,7 @@ test_include_ignored_lifts_both() {
 	save --include-ignored
 	expect_captured .gitignore build/a ignored node_modules/b/a sub/ignored
 	expect_no_warning 'default pattern'
-	expect_warning '^.env looks like a secret'
+	expect_warning "^'.env' looks like a secret"
 }
 
 test_a_path_given_by_name_is_captured_although_ignored() {

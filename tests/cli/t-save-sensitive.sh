@@ -27,7 +27,7 @@ test_the_list() {
 		printf '%s\n' "$name" "sub/$name"
 	done | sort >"$T/expected"
 	expect_same "$T/expected" "$T/skipped"
-	expect_warning '^.env looks like a secret and was left out'
+	expect_warning "^'.env' looks like a secret and was left out"
 	expect_eq 1 "$(answer .confidence)" confidence
 	if store_git grep -q secret "$(answer .checkpoint.commit)" --; then
 		fail 'a secret is in the store'
@@ -45,7 +45,7 @@ test_it_is_said_on_the_terminal() {
 	git checkpoint save -q 2>"$T/stderr"
 	save
 	expect_eq false "$(answer .checkpoint_created)"
-	expect_warning '^.env looks'
+	expect_warning "^'.env' looks"
 	expect_skipped .env sensitive
 }
 
@@ -67,8 +67,8 @@ test_tracked_ones_are_captured_with_a_warning() {
 	git add -f certs .env
 	save
 	expect_captured .env certs/test.pem
-	expect_warning '^.env looks like a secret and is in the checkpoint'
-	expect_warning '^certs/test.pem looks like a secret and is in the checkpoint'
+	expect_warning "^'.env' looks like a secret and is in the checkpoint"
+	expect_warning "^'certs/test.pem' looks like a secret and is in the checkpoint"
 	expect_skipped a.key sensitive
 	expect_eq 1 "$(answer .confidence)"
 }

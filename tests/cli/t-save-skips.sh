@@ -76,7 +76,7 @@ test_an_unreadable_file() {
 	expect_captured a b c
 	expect_skipped closed unreadable
 	expect_incomplete 0.75
-	expect_warning '^closed could not be read'
+	expect_warning "^'closed' could not be read"
 	# nothing changed: the same answer, and the same exit status
 	expect_exit 3 as_nobody git checkpoint save --json >"$T/save.json"
 	expect_eq false "$(answer .checkpoint_created)"
@@ -127,7 +127,7 @@ test_an_incomplete_checkpoint_is_told_on_the_terminal() {
 	chmod 0 closed
 	give_to_nobody .
 	expect_exit 3 as_nobody git checkpoint save 2>"$T/stderr" >/dev/null
-	expect_grep '^warning: closed could not be read' "$T/stderr"
+	expect_grep "^warning: 'closed' could not be read" "$T/stderr"
 	expect_grep 'incomplete: 1 path' "$T/stderr"
 }
 
@@ -153,7 +153,7 @@ test_files_over_the_limit() {
 	expect_captured just small
 	expect_skipped over oversize tracked oversize
 	expect_incomplete 0.5
-	expect_warning '^over is larger than maxFileSize'
+	expect_warning "^'over' is larger than maxFileSize"
 	expect_exit 3 save
 	expect_eq false "$(answer .checkpoint_created)"
 	git config checkpoint.maxFileSize 1k
@@ -240,7 +240,7 @@ test_a_file_that_keeps_changing() {
 	expect_captured quiet
 	expect_skipped busy changing
 	expect_incomplete 0.5
-	expect_warning '^busy kept changing'
+	expect_warning "^'busy' kept changing"
 	save
 	expect_captured busy quiet
 	expect_state_of_files

@@ -322,7 +322,7 @@ test_cloned_again() {
 	sleep 1
 	git clone -q origin.git a
 	cd a
-	warned "it was made anew after $id; they are kept"
+	warned "it was made anew after '$id'; they are kept"
 	# which is what they are for
 	git-checkpoint restore -q -y "$id"
 	expect_eq precious "$(cat untracked)"
@@ -337,7 +337,7 @@ test_another_project_in_its_place() {
 	echo other >file
 	git add file
 	git commit -q -m other
-	warned 'it was made anew after chk_[0-9a-f_]* and holds another project; they are kept'
+	warned "it was made anew after 'chk_[0-9a-f_]*' and holds another project; they are kept"
 	expect_eq 3 "$(git-checkpoint list --json | jq '.checkpoints | length')"
 }
 
@@ -346,7 +346,7 @@ test_a_plain_folder_made_anew() {
 	rm -r a
 	mkdir a
 	cd a
-	warned 'it was made anew after chk_'
+	warned "it was made anew after 'chk_"
 }
 
 test_the_same_directory_is_the_same() {

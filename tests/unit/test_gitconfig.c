@@ -295,11 +295,11 @@ static void test_gitconfig_command(void **state)
 	setenv("GIT_CONFIG_PARAMETERS", parameters, 1);
 	same_as_git("plain", "i.two");
 	unsetenv("GIT_CONFIG_VALUE_1");
-	is_set("r", "c.old", "error GIT_CONFIG_VALUE_1 is not set");
+	is_set("r", "c.old", "error the variable 'GIT_CONFIG_VALUE_1' is not set");
 	unsetenv("GIT_CONFIG_COUNT");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		setenv("GIT_CONFIG_PARAMETERS", bad[i], 1);
-		assert_non_null(strstr(in_child("r", tell, "a.all"), "error GIT_CONFIG_PARAM"));
+		assert_non_null(strstr(in_child("r", tell, "a.all"), "GIT_CONFIG_PARAM"));
 	}
 	unsetenv("GIT_CONFIG_PARAMETERS");
 }

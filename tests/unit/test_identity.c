@@ -225,9 +225,9 @@ static void test_said_once(void **state)
 	assert_int_equal(check(store, NULL, &refs, true, NULL), 0);
 	sh("mv said kept; mkdir said");
 	/* looking says it again and again, recording once; the newest from before is named */
-	assert_int_equal(check(store, NULL, &refs, false, "after chk_20200101_000000_000002;"), 1);
-	assert_int_equal(check(store, NULL, &refs, false, "after chk_20200101_000000_000002;"), 1);
-	assert_int_equal(check(store, NULL, &refs, true, "after chk_20200101_000000_000002;"), 1);
+	assert_int_equal(check(store, NULL, &refs, false, "after 'chk_20200101_000000_000002';"), 1);
+	assert_int_equal(check(store, NULL, &refs, false, "after 'chk_20200101_000000_000002';"), 1);
+	assert_int_equal(check(store, NULL, &refs, true, "after 'chk_20200101_000000_000002';"), 1);
 	assert_int_equal(check(store, NULL, &refs, true, NULL), 0);
 	/* of nothing nothing is said */
 	sh("rm -r said; mkdir said");
@@ -266,7 +266,7 @@ static void test_projects(void **state)
 	assert_string_equal(recorded.root, root);
 	/* cloned again */
 	sh("git clone -q project again; rm -rf project; mv again project");
-	assert_int_equal(check_git(store, &refs, "anew after chk_20200101_000000_000001;"), 1);
+	assert_int_equal(check_git(store, &refs, "anew after 'chk_20200101_000000_000001';"), 1);
 	assert_int_equal(check_git(store, &refs, NULL), 0);
 	/* another history in the same directory is a matter of the user's */
 	sh("cd project; git checkout -q --orphan o; git commit -q --allow-empty -m o");

@@ -1,0 +1,196 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the program says, as far as that can be checked by a program: lower case, no full stop, names
+# in quotes; and nothing that git says in the user's language is ever read.
+
+. "$(dirname "$0")/../lib/harness.sh"
+
+# Texts of failures and warnings, a line "<place> <text>" each, in $T/messages.
+read_messages() {
+	require perl
+	(cd "$ROOT_DIR" && tests/lib/messages.pl git-checkpoint.c lib/*/*.c) |
+		sed 's/^\([^ ]*\): [a-z_]*: /\1 /' >"$T/messages"
+	test "$(wc -l <"$T/messages")" -gt 400 || fail 'where are the messages?'
+}
+
+# not_in <file of what was found>
+expect_none() {
+	test ! -s "$1" || {
+		cat "$1"
+		fail "$2"
+	}
+}
+
+test_messages_begin_in_lower_case() {
+	read_messages
+	# Three have to be as they are, and names of variables are in upper case.
+	grep -v -e ' \(Kept\|Orphaned file detected\|HEAD moved since the checkpoint\): ' \
+		-e '^[^ ]* [A-Z][A-Z_]*\(: \| is \)' "$T/messages" |
+		grep '^[^ ]* [^a-z %'"'"'-]' | grep -v '^[^ ]* X$' >found || :
+	expect_none found 'these do not begin in lower case'
+}
+
+test_messages_end_without_a_full_stop() {
+	read_messages
+	grep '[.!]$' "$T/messages" >found || :
+	expect_none found 'these end with a full stop'
+}
+
+test_names_are_in_quotes() {
+	read_messages
+	# a noun and then a name
+	nouns='checkpoint\|path\|file\|directory\|folder\|command\|option\|capture\|key\|phase\|workflow'
+	nouns="$nouns\\|task\\|hook\\|branch\\|pack\\|variable\\|setting\\|link\\|name\\|agent\\|object"
+	# (behind 'hook' the state comes first, as hooks status has it)
+	grep "[ (]\\($nouns\\) %[.*]*s" "$T/messages" |
+		grep -v -e "'git checkpoint %s" -e ' hook %s: %s: %s$' >found || :
+	# or a name that is the subject
+	grep '^[^ ]* %s \(is\|has\|was left\|does\|could\|looks\|needs\|changed\|cannot\) ' \
+		"$T/messages" >>found || :
+	# or the object
+	grep '\(unable to [a-z]*\|see\|remove\|not\) %s' "$T/messages" >>found || :
+	expect_none found 'these have names without quotes'
+}
+
+# An errno alone says why, and neither what nor where.
+test_failures_of_the_system_say_of_what() {
+	(cd "$ROOT_DIR" && tests/lib/messages.pl lib/*/*.c) | sed -n 's/^\([^ ]*\): ckpt_error_errno: /\1 /p' >calls
+	test "$(wc -l <calls)" -gt 100
+	grep -v '^[^ ]* unable to \([a-z]*\|%s\) .' calls | grep -v '^lib/ops/stage.c:[0-9]* unable to write$' >found || :
+	expect_none found 'these do not say what was not possible'
+}
+
+# What people see in the end: one line, "fatal: " or "error: ", and the same in JSON.
+test_failures_are_one_line_and_the_same_in_json() {
+	require jq
+	git init -q
+	echo 1 >a
+	git checkpoint save -q
+	mkdir "$T/bare" && git init -q --bare "$T/bare"
+	while read -r line; do
+		status=0
+		# shellcheck disable=SC2086 # words
+		git-checkpoint $line >out 2>err || status=$?
+		test $status -ge 1 || fail "'$line' succeeded"
+		expect_eq 1 "$(wc -l <err)" "lines of '$line'"
+		expect_grep '^\(fatal\|error\): [^A-Z]' err
+		expect_no_grep '[.]$' err
+		# shellcheck disable=SC2086
+		git-checkpoint --json $line >out 2>/dev/null || :
+		expect_eq "$(sed 's/^[a-z]*: //' err)" "$(json .error.message out)" "$line"
+		expect_eq $status "$(json .error.code out)" "$line"
+	done <<-END
+	show nothing
+	show @~7
+	show step:4
+	diff a b c d
+	restore @ -- nowhere
+	restore
+	restore @
+	restore --continue
+	undo -y
+	redo -y
+	save -- nowhere
+	save --state x
+	save --expires yesterday
+	save --capture none
+	drop
+	drop nothing
+	pin @~3
+	prune --max-count 0
+	relink /nowhere
+	hooks install --agent none
+	hooks install --events x
+	flow status x
+	flow phase A start
+	flow approve A
+	list --since x
+	-C $T/bare save
+	-C .git save
+	END
+}
+
+test_no_store_is_nothing_to_do_for_gc_and_prune() {
+	require jq
+	for command in gc prune; do
+		git checkpoint $command >out 2>err
+		expect_eq '' "$(cat err)" "what $command says"
+		expect_grep '^Nothing to ' out
+		git checkpoint $command -q >out 2>&1
+		expect_eq '' "$(cat out)" "what $command -q says"
+		git checkpoint $command --json >out
+		expect_eq 0 "$(json .freed out)"
+	done
+	expect_missing "$(store_dir)"
+}
+
+# ---- git's words -----------------------------------------------------------------
+
+# All that runs git and reads its answer does so by way of one function.
+test_one_function_runs_git() {
+	(cd "$ROOT_DIR" && grep -n '\<\(execv[pe]*\|execl[pe]*\|posix_spawnp\{0,1\}\|popen\|system\)(' lib/*/*.c) >calls
+	# the command of run, /bin/sh for commands and pagers of the user, and a hook of somebody else
+	grep -v -e '^lib/ops/run.c:[0-9]*:.*execvp(argv\[0\], argv)' -e '"/bin/sh"' \
+		-e '^lib/base/spawn.c:[0-9]*:.*execvp(argv\[0\]' calls >found || :
+	expect_none found 'these run something by themselves'
+	expect_eq 1 "$(grep -c 'setenv("LANGUAGE", "C", 1)' "$ROOT_DIR/lib/base/spawn.c")" \
+		'places that switch translation off'
+	(cd "$ROOT_DIR" && grep -l 'setlocale' lib/*/*.c git-checkpoint.c) >found || :
+	expect_none found 'these have a language'
+}
+
+# asked <command>...: run it for a user who speaks German, and note in $T/asked what git is asked
+asked() {
+	PATH=$T/bin:$PATH LANGUAGE=de LC_ALL=C.UTF-8 "$@"
+}
+
+# And git gets an environment in which it does not translate, and is asked with commands whose
+# answers are made for programs.
+test_git_is_asked_in_no_language() {
+	mkdir "$T/bin"
+	real=$(command -v git)
+	cat >"$T/bin/git" <<-END
+	#!/bin/sh
+	echo "\${LANGUAGE-none} \$*" >>'$T/asked'
+	exec '$real' "\$@"
+	END
+	chmod +x "$T/bin/git"
+	git init -q
+	echo '/a' >.gitignore
+	echo 1 >a
+	git add -f .
+	git commit -q -m 1
+	git update-index --split-index
+	asked git-checkpoint save -q
+	asked git-checkpoint gc -q
+	asked git-checkpoint hooks install -q --guard
+	asked git-checkpoint hooks status -q
+	mkdir "$T/two"
+	cd "$T/two"
+	if git init -q --object-format=sha256 . 2>/dev/null; then
+		echo 1 >a
+		git add a
+		git commit -q -m 1
+		asked git-checkpoint save -q
+	fi
+	test "$(wc -l <"$T/asked")" -ge 3 || fail 'git was hardly asked'
+	expect_no_grep '^de \|^none ' "$T/asked"
+	# the command behind options, and options with values, of git itself
+	sed -e 's/^C //' -e ':again' -e 's/^-c [^ ]* //; t again' -e 's/^--[a-z-]*=[^ ]* //; t again' \
+		-e 's/^--literal-pathspecs //; t again' -e 's/ .*//' "$T/asked" >commands
+	# those that need more to happen, from the source
+	(cd "$ROOT_DIR" && sed -n 's/.*char \*.*\[\] = { "\([a-z][a-z]*-[a-z]*\)",.*/\1/p' lib/*/*.c) >>commands
+	test "$(sort -u commands | wc -l)" -ge 6
+	while read -r command; do
+		case $command in
+		--version | config | ls-files | ls-tree | rev-parse | symbolic-ref | read-tree | checkout-index | \
+			cat-file | diff-tree | diff-index | pack-objects | verify-pack) ;;
+		*) fail "'git $command' is for people" ;;
+		esac
+	done <commands
+	# what a user runs has what the user has
+	LANGUAGE=de git-checkpoint run -- sh -c "echo \$LANGUAGE" >out 2>/dev/null
+	expect_eq de "$(cat out)"
+}
+
+run_tests
