@@ -58,9 +58,9 @@ static void add_changes(struct strlist *out, const struct change_list *changes)
 	}
 	changed = changes->nr - back - removed;
 	if (!changes->nr)
-		strlist_add(out, "Everything is as it was then: nothing to restore");
+		strlist_add(out, "everything is as it was then: nothing to restore");
 	else
-		strlist_addf(out, "Going back: %zu to bring back, %zu to change, %zu to remove", back,
+		strlist_addf(out, "going back: %zu to bring back, %zu to change, %zu to remove", back,
 			     changed, removed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		struct strbuf path = STRBUF_INIT;
@@ -83,7 +83,7 @@ static void make_preview(struct strlist *out, struct session *session, const str
 	strlist_addf(out, "    %s", line);
 	strlist_add(out, "");
 	if (record->state_only)
-		strlist_add(out, "It holds state alone: no file would be touched");
+		strlist_add(out, "it holds state alone: no file would be touched");
 	else if (diff_worktree(&diff, session, record, NULL, NULL))
 		strlist_add(out, ckpt_error_last());
 	else {

@@ -282,14 +282,14 @@ test_restore_without_a_name_lets_one_choose() {
 	see 'nothing to restore'
 	expect_eq 9 "$(grep -c '^chk_.*reason [1-9]$' "$T/screen")"
 	keys Down j
-	see 'Going back: 0 to bring back, 1 to change, 2 to remove'
+	see 'going back: 0 to bring back, 1 to change, 2 to remove'
 	expect_grep '^  ~ a$' "$T/screen"
 	expect_grep '^  - file8$' "$T/screen"
 	# the chosen one is marked
 	esc=$(printf '\033')
 	expect_eq 1 "$(grep -c "$esc\[7mchk_.*reason 7" "$T/screen.raw")"
 	keys Up
-	see 'Going back: 0 to bring back, 1 to change, 1 to remove'
+	see 'going back: 0 to bring back, 1 to change, 1 to remove'
 	keys Enter
 	see 'y/N'
 	expect_grep "^$(id_of "reason 8"), " "$T/screen"
