@@ -262,9 +262,10 @@ static void format(struct strbuf *out, const struct strbuf *text, const char *ke
 			strbuf_addch(out, *p);
 			continue;
 		}
-		/* There is no newline in a string, and one space for each level. */
+		/* There is no newline in a string or in one line, and one space for each level. */
 		strbuf_addstr(out, eol(text));
-		strbuf_add(out, indent->buf, indent->len);
+		if (indent)
+			strbuf_add(out, indent->buf, indent->len);
 		for (; p[1] == ' '; p++)
 			strbuf_add(out, unit.buf, unit.len);
 	}

@@ -4,6 +4,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/spawn.h"
+#include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/term.h"
@@ -20,11 +21,24 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+static bool offer(struct complete *complete, const char *what)
+{
+	bool ours = !strcmp(what, "<command>");
+
+	for (size_t i = 0; ours && i < cmd_table.nr; i++) {
+		const struct cmd *cmd = &cmd_table.items[i];
+
+		complete_add(complete, cmd->name, cmd->spec->summary);
+	}
+	return ours;
+}
+
 const struct opt_spec cmd_help_spec = {
 	.command = "help",
 	.usage = "[<command>]\n" AGENTS,
 	.summary = "the manual of a command; instructions for coding agents",
 	.options = options,
+	.offer = offer,
 };
 
 void cmd_usage(FILE *out)

@@ -28,7 +28,7 @@ const char *const *agents_names(void)
 {
 	static const char *names[16];
 
-	for (int i = 0; agent_table[i].name && i < 15; i++)
+	for (int i = 0; i < 15 && agent_table[i].name; i++)
 		names[i] = agent_table[i].name;
 	return names;
 }

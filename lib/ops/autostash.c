@@ -355,18 +355,19 @@ static void remove_emptied(const struct autostash *stash, struct wt_dir *root)
 		const char *name = stash->gone.items[i];
 		struct wt_dir *dir = parent_of(root, &name);
 
-		while (dir && dir != root && !dir->nr && made_anew(stash, dir)) {
-			struct wt_dir *above = dir->parent;
+		struct wt_dir *above = dir ? dir->parent : NULL;
+
+		/* The root has none above it. */
+		for (; above && !dir->nr && made_anew(stash, dir); dir = above, above = dir->parent) {
 			const char *last = strrchr(dir->path, '/');
 			struct wt_entry *entry;
 
 			last = last ? last + 1 : dir->path;
-			entry = above ? wt_child(above, last, strlen(last)) : NULL;
+			entry = wt_child(above, last, strlen(last));
 			if (!entry)
 				break;
 			entry->flags |= WT_DEAD;
 			wt_compact(above);
-			dir = above;
 		}
 	}
 }

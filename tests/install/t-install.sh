@@ -217,7 +217,7 @@ test_man_finds_the_pages_beside_the_program() {
 	PATH=$T/dest/opt/checkpoint/bin:${PATH#"$BUILD_DIR":}
 	unset MANPATH
 	for how in 'git checkpoint --help' 'git help checkpoint' 'git checkpoint help save'; do
-		MANPAGER=cat $how >out 2>err
+		MANPAGER='cat' $how >out 2>err
 		expect_grep 'save and restore the state of a working directory' out
 	done
 	man -w git-checkpoint-format >out
