@@ -48,13 +48,14 @@ int spawn_wait(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void exec_captured(int in, int fd, const char *dir, const char *const argv[])
+/* `shown`: what it says on stderr is for the user. */
+static void exec_captured(int in, int fd, const char *dir, const char *const argv[], bool shown)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	/* What nobody waits for any more must not go on writing. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 || dup2(null, 2) < 0 || dup2(fd, 1) < 0)
+	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 || (!shown && dup2(null, 2) < 0) || dup2(fd, 1) < 0)
 		_exit(126);
 	if (dir && chdir(dir) < 0)
 		_exit(126);
@@ -69,7 +70,7 @@ static void exec_captured(int in, int fd, const char *dir, const char *const arg
 }
 
 /* `in` is what it reads; -1: nothing. */
-static int capture(struct strbuf *out, int in, const char *dir, const char *const argv[])
+static int capture(struct strbuf *out, int in, const char *dir, const char *const argv[], bool shown)
 {
 	int pipefd[2], status;
 	pid_t pid;
@@ -83,7 +84,7 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 		return ckpt_error_errno("unable to start '%s'", argv[0]);
 	}
 	if (!pid)
-		exec_captured(in, pipefd[1], dir, argv);
+		exec_captured(in, pipefd[1], dir, argv, shown);
 	close(pipefd[1]);
 	for (;;) {
 		ssize_t n;
@@ -108,11 +109,11 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 
 int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 {
-	return capture(out, -1, dir, argv);
+	return capture(out, -1, dir, argv, false);
 }
 
 int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
-	       size_t len)
+	       size_t len, bool shown)
 {
 	/* A file in memory rather than a pipe: nobody has to write while somebody reads. */
 	int fd = memfd_create("input", MFD_CLOEXEC), err;
@@ -120,7 +121,7 @@ int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], co
 	if (fd < 0 || fs_write_all(fd, data, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		err = ckpt_error_errno("unable to keep what '%s' is to read", argv[0]);
 	else
-		err = capture(out, fd, dir, argv);
+		err = capture(out, fd, dir, argv, shown);
 	if (fd >= 0)
 		close(fd);
 	return err;

@@ -16,9 +16,9 @@
  */
 int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[]);
 
-/** The same, but it reads `len` bytes of `data` from its stdin. */
+/** The same, but it reads `len` bytes of `data` from its stdin; `shown`: its stderr is ours. */
 int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
-	       size_t len);
+	       size_t len, bool shown);
 
 /** Start `/bin/sh -c command` that reads what is written to `*fd_out`. */
 int spawn_sink(pid_t *pid_out, int *fd_out, const char *command);

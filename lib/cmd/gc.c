@@ -6,6 +6,7 @@
 #include "ops/session.h"
 #include "ui/options.h"
 #include "ui/report.h"
+#include "ui/term.h"
 
 static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
@@ -80,7 +81,7 @@ int cmd_gc(int argc, char **argv)
 		session_close(&session);
 		return status;
 	}
-	err = ckpt_gc(&result, &session);
+	err = ckpt_gc(&result, &session, term_progress_enabled());
 	if (!err)
 		note_problems(&warnings, &result);
 	if (err) {

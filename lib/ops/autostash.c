@@ -59,7 +59,7 @@ static int ask_git(struct strbuf *out, const struct repo *repo, const char *work
 
 	for (size_t i = 0; more[i] && nr < ARRAY_SIZE(argv) - 1; i++)
 		argv[nr++] = more[i];
-	err = spawn_feed(out, worktree, argv, input ? input->buf : "", input ? input->len : 0);
+	err = spawn_feed(out, worktree, argv, input ? input->buf : "", input ? input->len : 0, false);
 	if (err)
 		err = ckpt_error_set(CKPT_ERROR, "the changes that git put aside cannot be read: "
 						 "'git %s' failed", more[0]);

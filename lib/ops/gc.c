@@ -27,6 +27,7 @@ struct gc {
 	uint64_t untried;    /* of these, such as nobody has looked for deltas of yet */
 	bool tight;          /* nothing could be gained */
 	char *name;          /* of the new pack */
+	bool show;           /* how far it is */
 };
 
 /* --- with the lock: what there is to do --- */
@@ -193,7 +194,8 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 	}
 	store_unlock(gc->store);
 	/* A little that came since is compared with what was there, but not all with all again. */
-	rc = repack_tight(&gc->name, gc->store, &gc->list, gc->untried > gc->bytes / 4,
+	rc = repack_tight(&gc->name, gc->store, &gc->list,
+			  (gc->untried > gc->bytes / 4 ? REPACK_SEARCH : 0) | (gc->show ? REPACK_SHOW : 0),
 			  gc->session->threads);
 	if (!rc)
 		return replace(gc, out);
@@ -206,9 +208,9 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 							  ckpt_error_last());
 }
 
-int ckpt_gc(struct gc_result *out, struct session *session)
+int ckpt_gc(struct gc_result *out, struct session *session, bool show)
 {
-	struct gc gc = { .session = session, .store = session->store };
+	struct gc gc = { .session = session, .store = session->store, .show = show };
 	struct reclaim_result freed;
 	int lock = -1, err;
 

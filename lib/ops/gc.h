@@ -22,7 +22,7 @@ struct gc_result {
 	char why[256]; /**< what kept it from packing everything; "" if nothing did */
 };
 
-/** CKPT_ELOCKED: another process is at it, or has the store's lock for too long. */
-int ckpt_gc(struct gc_result *out, struct session *session);
+/** `show`: say on stderr how far the long part is. CKPT_ELOCKED: another process is at it, or has the store's lock for too long. */
+int ckpt_gc(struct gc_result *out, struct session *session, bool show);
 
 #endif

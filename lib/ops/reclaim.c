@@ -375,7 +375,7 @@ static int copy_tight(struct reclaim *reclaim)
 	} else if (list.len) {
 		bool made = false;
 
-		err = repack_tight(&name, reclaim->store, &list, false, reclaim->session->threads);
+		err = repack_tight(&name, reclaim->store, &list, 0, reclaim->session->threads);
 		if (!err && is_gain(reclaim, name, old)) {
 			err = repack_adopt(reclaim->store, name);
 			made = !err;

@@ -159,7 +159,7 @@ static int sync_file(struct store *store, const char *name, const char *ending)
 	return err;
 }
 
-int repack_tight(char **name_out, struct store *store, const struct strbuf *list, bool search,
+int repack_tight(char **name_out, struct store *store, const struct strbuf *list, unsigned flags,
 		 unsigned threads)
 {
 	struct strbuf answer = STRBUF_INIT;
@@ -172,8 +172,9 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	 */
 	const char *const argv[] = {
 		"git", git_dir, "-c", "core.bigFileThreshold=32m", "-c", "pack.packSizeLimit=0",
-		"-c", "pack.deltaCacheSize=64m", "pack-objects", "-q", "--index-version=2",
-		"--delta-base-offset", search ? "--no-reuse-delta" : "--reuse-delta",
+		"-c", "pack.deltaCacheSize=64m", "pack-objects",
+		flags & REPACK_SHOW ? "--progress" : "-q", "--index-version=2",
+		"--delta-base-offset", flags & REPACK_SEARCH ? "--no-reuse-delta" : "--reuse-delta",
 		"--window=10", "--depth=50", "--window-memory=64m", jobs, base, NULL
 	};
 	int err = 0;
@@ -181,7 +182,7 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	if (mkdirat(store->dirfd, REPACK_DIR, 0700) < 0 && errno != EEXIST)
 		err = ckpt_error_errno("unable to create '%s/" REPACK_DIR "'", store->path);
 	if (!err)
-		err = spawn_feed(&answer, "/", argv, list->buf, list->len);
+		err = spawn_feed(&answer, "/", argv, list->buf, list->len, flags & REPACK_SHOW);
 	if (err == CKPT_ERROR)
 		err = ckpt_error_set(err, "'git pack-objects' failed; 'git checkpoint verify --all' "
 					  "tells whether something is damaged");

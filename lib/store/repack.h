@@ -48,10 +48,13 @@ bool repack_is_kept(struct store *store, const char *name);
  * Have stock git make one pack of the objects in `list` ("<hex> <name>" lines)
  * in REPACK_DIR, check it and sync it. Deltas that there are already are kept,
  * and new ones made for what lies in different packs or loses its base; with
- * `search` all are looked for anew, which takes long. `name_out` is its name.
- * CKPT_ENOTFOUND: there is no git here.
+ * REPACK_SEARCH all are looked for anew, which takes long; with REPACK_SHOW git
+ * shows on stderr how far it is. `name_out` is its name. CKPT_ENOTFOUND: there
+ * is no git here.
  */
-int repack_tight(char **name_out, struct store *store, const struct strbuf *list, bool search,
+enum repack_flags { REPACK_SEARCH = 1 << 0, REPACK_SHOW = 1 << 1 };
+
+int repack_tight(char **name_out, struct store *store, const struct strbuf *list, unsigned flags,
 		 unsigned threads);
 
 /** Put that pack in place, durably. */

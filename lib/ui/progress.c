@@ -54,6 +54,11 @@ void term_progress_setup(const char *when, bool quiet)
 	atomic_store(&next_ms, 0);
 }
 
+bool term_progress_enabled(void)
+{
+	return atomic_load(&enabled);
+}
+
 /* A job in the background must not write over what the user is doing. */
 static bool in_foreground(void)
 {

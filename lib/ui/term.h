@@ -58,6 +58,9 @@ void term_pager_end(void);
 void term_progress_setup(const char *when, bool quiet);
 void term_progress(const char *what, size_t done, size_t total, void *payload);
 
+/** True if progress is to be shown: for work that another program does, and shows. */
+bool term_progress_enabled(void);
+
 /** Remove the progress line. */
 void term_progress_clear(void);
 

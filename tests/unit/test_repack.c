@@ -359,7 +359,7 @@ static void test_repack_with_deltas(void **state)
 	assert_int_equal(packs_contents(&contents, store->packs, 0), 0);
 	assert_false(contents.deltas);
 	before = (off_t)contents.bytes;
-	assert_int_equal(repack_tight(&name, store, &list, true, 2), 0);
+	assert_int_equal(repack_tight(&name, store, &list, REPACK_SEARCH, 2), 0);
 	/* Not to be seen before it is adopted. */
 	assert_int_equal(count_packs(store, ""), 2);
 	assert_int_equal(repack_adopt(store, name), 0);
@@ -378,7 +378,7 @@ static void test_repack_with_deltas(void **state)
 	after = size_of(path);
 	assert_true(after < before / 5);
 	/* Without a search those that there are stay. */
-	assert_int_equal(repack_tight(&again, store, &list, false, 1), 0);
+	assert_int_equal(repack_tight(&again, store, &list, 0, 1), 0);
 	assert_int_equal(repack_adopt(store, again), 0);
 	snprintf(path, sizeof(path), "%s/objects/pack/%s.pack", store->path, again);
 	assert_true(size_of(path) < after + after / 10);
@@ -401,7 +401,7 @@ static void test_repack_minds_no_configuration(void **state)
 				    "[core]\n\tbigFileThreshold = 1\n\tcompression = 0\n");
 	setenv("GIT_CONFIG_GLOBAL", in_scratch("odd"), 1);
 	add_versions(store, &list);
-	assert_int_equal(repack_tight(&name, store, &list, true, 1), 0);
+	assert_int_equal(repack_tight(&name, store, &list, REPACK_SEARCH, 1), 0);
 	assert_int_equal(repack_adopt(store, name), 0);
 	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
 	repack_sweep(store);
@@ -429,7 +429,7 @@ static void test_repack_with_something_missing_fails(void **state)
 	(void)state;
 	add_versions(store, &list);
 	strbuf_addstr(&list, "0123456789012345678901234567890123456789 gone\n");
-	err = repack_tight(&name, store, &list, true, 1);
+	err = repack_tight(&name, store, &list, REPACK_SEARCH, 1);
 	assert_true(err < 0 && err != CKPT_ENOTFOUND);
 	assert_non_null(strstr(ckpt_error_last(), "pack-objects"));
 	repack_sweep(store);
@@ -448,7 +448,7 @@ static void test_repack_without_git(void **state)
 	(void)state;
 	add_versions(store, &list);
 	setenv("PATH", scratch, 1);
-	assert_int_equal(repack_tight(&name, store, &list, true, 1), CKPT_ENOTFOUND);
+	assert_int_equal(repack_tight(&name, store, &list, REPACK_SEARCH, 1), CKPT_ENOTFOUND);
 	setenv("PATH", path, 1);
 	assert_int_equal(count_packs(store, ""), 2);
 	free(name);
