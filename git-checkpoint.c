@@ -203,7 +203,9 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--version")) {
 			printf("git-checkpoint version %s\n", CKPT_VERSION);
 			return report_done(EXIT_DONE);
-		} else if (!strncmp(argv[i], "--complete", 10) || !strcmp(argv[i], "--list-cmds") ||
+		} else if (!strcmp(argv[i], "--complete") ||
+			   !strcmp(argv[i], "--complete-line") ||
+			   !strcmp(argv[i], "--list-cmds") ||
 			   (!strcmp(argv[i], "--list-opts") && i + 1 < argc)) {
 			return complete(argv[i], argv + i + 1, argc - i - 1);
 		} else if (!strcmp(argv[i], "--json")) {

@@ -8,6 +8,7 @@
 #include "record/lookup.h"
 #include "record/snapshot.h"
 #include "ui/changes.h"
+#include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/term.h"
@@ -27,12 +28,24 @@ static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+static bool offer(struct complete *complete, const char *what)
+{
+	const struct opt_look *look = complete->look;
+	bool named = look->args.nr && look->dashdash != 0;
+
+	if (strcmp(what, "<path>") != 0)
+		return false;
+	complete_paths(complete, named ? look->args.items[0] : NULL, look->dashdash < 0);
+	return true;
+}
+
 const struct opt_spec cmd_diff_spec = {
 	.command = "diff",
 	.usage = "[--stat | --name-status [-z] | --quiet] [<checkpoint> [<checkpoint>]] "
 		 "[--] [<path>...]",
 	.summary = "compare a checkpoint with the worktree or with another",
 	.options = options,
+	.offer = offer,
 };
 
 struct request {

@@ -8,6 +8,7 @@
 #include "ops/session.h"
 #include "ops/undo.h"
 #include "record/lookup.h"
+#include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/pick.h"
 #include "ui/prompt.h"
@@ -42,13 +43,27 @@ static const struct opt undo_options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
+/* Before "--" the first argument is a checkpoint, and nothing else. */
+static bool offer(struct complete *complete, const char *what)
+{
+	const struct opt_look *look = complete->look;
+	bool named = look->args.nr && look->dashdash != 0;
+
+	if (strcmp(what, "<path>") != 0)
+		return false;
+	if (named || look->dashdash == 0)
+		complete_paths(complete, named ? look->args.items[0] : NULL, false);
+	return true;
+}
+
 const struct opt_spec cmd_restore_spec = {
 	.command = "restore",
 	.usage = "[-n | --dry-run] [-y | --yes] [--reason <text>] [--no-delete] [--no-verify] "
-		 "[--verify-command <cmd>] [--force] [<checkpoint> [--] [<path>...]]\n"
+		 "[--verify-command <cmd>] [--force] [<checkpoint>] [--] [<path>...]\n"
 		 "--continue\n--abort",
 	.summary = "bring a checkpoint back",
 	.options = restore_options,
+	.offer = offer,
 };
 
 const struct opt_spec cmd_undo_spec = {

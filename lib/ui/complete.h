@@ -102,7 +102,10 @@ void complete_release(struct complete *complete);
 /** "<checkpoint>" */
 void complete_checkpoints(struct complete *complete);
 
-/** "<path>": of the checkpoint that the arguments name, or of the worktree if they name none. */
-void complete_paths(struct complete *complete);
+/**
+ * Paths of a checkpoint; NULL: of the one that the worktree is compared with. With `guess`, where
+ * a word is a path if it is no checkpoint: only what is there, and `checkpoint` may be none.
+ */
+void complete_paths(struct complete *complete, const char *checkpoint, bool guess);
 
 #endif

@@ -187,7 +187,7 @@ static const struct {
 	void (*offer)(struct complete *complete);
 } meanings[] = {
 	{ "<checkpoint>", complete_checkpoints },
-	{ "<path>", complete_paths },
+	{ "<path>", any_file },
 	{ "<file>", any_file },
 	{ "<dir>", any_directory },
 	{ "<k>=<path>", file_of_key },

@@ -10,7 +10,6 @@
 #include "ops/session.h"
 #include "record/lookup.h"
 #include "record/snapshot.h"
-#include "ui/grammar.h"
 #include "ui/report.h"
 
 #include <dirent.h>
@@ -177,7 +176,7 @@ static void add_new(struct complete *complete, const struct place *place,
 	}
 }
 
-/* With `present` only what is there, as where a word might as well be a checkpoint. */
+/* With `present` only what is there. */
 static void add_tree(struct complete *complete, const struct place *place,
 		     struct snapshot *snapshot, const struct ckpt_record *record, bool present)
 {
@@ -196,46 +195,31 @@ static void add_tree(struct complete *complete, const struct place *place,
 	add_new(complete, place, &place->files, dir, record);
 }
 
-/* The first that the arguments name, or, if that may be left out, what is compared then. */
-static int find_record(struct ckpt_record *out, const struct complete *complete,
-		       struct store *store, bool optional)
+void complete_paths(struct complete *complete, const char *checkpoint, bool guess)
 {
-	const struct opt_look *look = complete->look;
-	bool named = look->args.nr && look->dashdash != 0;
-	int err = named ? ckpt_lookup(out, store, look->args.items[0]) : -1;
-
-	return err && optional ? ckpt_lookup_default(out, store) : err;
-}
-
-void complete_paths(struct complete *complete)
-{
-	const char *usage = complete->spec->usage;
-	/* A path may stand without a checkpoint before it: of diff, not of restore. */
-	bool optional = strstr(usage, "[<checkpoint>") && !strstr(usage, "[<checkpoint> [--]");
+	struct session *session = complete_session(complete);
 	const char *slash = strrchr(complete->typed, '/');
 	struct place place = { .below = STRBUF_INIT };
-	struct session *session;
 	struct snapshot *snapshot;
 	struct ckpt_record record;
 	size_t before = complete->nr;
+	int err = -1;
 
-	if (!grammar_count(complete->spec, "<checkpoint>")) {
-		complete_files(complete, false);
-		return;
-	}
 	/* bash cannot show what is what: checkpoints, until the user begins to type a path. */
-	if (complete->in_line && before && !*complete->typed)
+	if (!session || !session->store || (complete->in_line && before && !*complete->typed))
 		return;
-	session = complete_session(complete);
-	if (!session || !session->store || find_record(&record, complete, session->store, optional))
+	if (checkpoint)
+		err = ckpt_lookup(&record, session->store, checkpoint);
+	if (err && (guess || !checkpoint))
+		err = ckpt_lookup_default(&record, session->store);
+	if (err)
 		return;
 	place.typed = xmemdupz(complete->typed, slash ? (size_t)(slash + 1 - complete->typed) : 0);
 	if (!record.state_only &&
 	    !session_path(&place.below, session, *place.typed ? place.typed : ".") &&
 	    !snapshot_open(&snapshot, session->store, &record)) {
 		read_place(&place, session);
-		add_tree(complete, &place, snapshot, &record,
-			 optional && complete->look->dashdash < 0);
+		add_tree(complete, &place, snapshot, &record, guess);
 		snapshot_free(snapshot);
 	}
 	complete->names |= complete->nr > before;

@@ -226,24 +226,6 @@ void grammar_next(struct strlist *out, const struct opt_spec *spec, const struct
 	}
 }
 
-size_t grammar_count(const struct opt_spec *spec, const char *placeholder)
-{
-	size_t most = 0;
-
-	for (const char *at = spec->usage; *at;) {
-		struct form form;
-		size_t nr = 0;
-
-		read_form(&form, spec, at);
-		for (size_t i = 0; i < form.nr; i++)
-			nr += strlist_has(&form.places[i].words, placeholder);
-		most = nr > most ? nr : most;
-		at = next_form(&form);
-		form_release(&form);
-	}
-	return most;
-}
-
 /* ---- options ---- */
 
 /* True if `text` has `word`, and nothing behind that would make it another one. */

@@ -33,7 +33,4 @@ void grammar_next(struct strlist *out, const struct opt_spec *spec, const struct
 bool grammar_takes(const struct opt_spec *spec, const struct opt_look *look,
 		   const struct opt *opt);
 
-/** How many places of one form have that placeholder, at most. */
-size_t grammar_count(const struct opt_spec *spec, const char *placeholder);
-
 #endif

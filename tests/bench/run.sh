@@ -242,7 +242,7 @@ short_commands() {
 	while test $i -lt 11; do
 		i=$((i + 1))
 		ours list git-checkpoint list -n 50
-		ours completion git-checkpoint --list-cmds
+		ours completion git-checkpoint --complete git-checkpoint show ""
 	done
 }
 

@@ -114,7 +114,7 @@ wait_until() {
 		tries=$((tries + 1))
 		test $tries -lt 300 || {
 			exec 3>&-
-			cat -v "$T/screen"
+			cat -v "$T/screen" 2>/dev/null
 			fail "it never came: $*"
 		}
 		sleep 0.1
@@ -191,6 +191,10 @@ test_commands_and_options() {
 	expect_same of-uninstall actual
 }
 
+brief_is_expired() {
+	ask show '' | grep -q 'brief \[expired\]$'
+}
+
 test_checkpoints_have_their_age_and_reason() {
 	two_checkpoints
 	for command in show restore verify drop pin unpin diff; do
@@ -215,9 +219,7 @@ test_checkpoints_have_their_age_and_reason() {
 	# expired ones, and no more than fit
 	echo 3 >apple.txt
 	git checkpoint save -q -m brief --expires 1s
-	wait_until grep -q 'brief \[expired\]$' /dev/stdin <<-END
-		$(sleep 1.1 && ask show '')
-	END
+	wait_until brief_is_expired
 	git config checkpoint.maxCount none
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 \
 		31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50; do
@@ -265,6 +267,7 @@ test_paths_are_those_of_the_checkpoint() {
 	expect_eq '../top' "$(offered_to restore @ ../to | grep top)"
 	expect_eq "$T/work/src/deep/" "$(offered_to restore @ "$T/work/src/d" | grep deep)"
 	expect_eq 'a deep/ new' "$(offered_to restore @ '' | xargs)"
+	expect_eq '' "$(ask restore '' | grep -v chk_)"
 	expect_eq '' "$(ask restore @ ../../)$(ask restore @ -- ../.git/)$(ask restore nothing '')"
 	cd ..
 	# of the directory that the line names

@@ -169,15 +169,6 @@ static void test_grammar_options_of_a_verb(void **state)
 	assert_string_equal(options("[--yes] <name>", "x install "), all);
 }
 
-static void test_grammar_count(void **state)
-{
-	(void)state;
-	spec.usage = "[<a> [<a>]] [<b>...]\n<b> <a>";
-	assert_int_equal(grammar_count(&spec, "<a>"), 2);
-	assert_int_equal(grammar_count(&spec, "<b>"), 1);
-	assert_int_equal(grammar_count(&spec, "<c>"), 0);
-}
-
 /* ---- the words before it ---- */
 
 static void check_value(const char *line, const char *option, size_t at)
@@ -258,7 +249,6 @@ int main(void)
 		cmocka_unit_test(test_grammar_dashes),
 		cmocka_unit_test(test_grammar_forms_with_an_option),
 		cmocka_unit_test(test_grammar_options_of_a_verb),
-		cmocka_unit_test(test_grammar_count),
 		cmocka_unit_test(test_look_values),
 		cmocka_unit_test(test_look_arguments),
 	};
