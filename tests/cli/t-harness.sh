@@ -18,7 +18,7 @@ run_file() {
 }
 
 test_results_are_reported_in_order() {
-	expect_exit 1 run_file >out <<-'END'
+	expect_exit 1 run_file >out 2>said <<-'END'
 		test_b_passes() { true; }
 		test_a_fails() { echo "said before"; false; echo "not reached"; }
 		test_c_is_skipped() { skip 'no moon'; }
@@ -33,9 +33,9 @@ test_results_are_reported_in_order() {
 		1..4
 	END
 	expect_same expected results
-	expect_grep '^#   said before' out
-	expect_no_grep '^#   not reached' out
-	expect_grep '^# .*+ false' out
+	expect_grep '^#   said before' said
+	expect_no_grep '^#   not reached' said
+	expect_grep '^# .*+ false' said
 }
 
 test_prove_notices_a_failing_case() {

@@ -169,6 +169,7 @@ test_an_orchestrator_that_dies_at_random_comes_to_its_end() {
 	git-checkpoint flow status --json | jq -e .workflow_id >/dev/null ||
 		git-checkpoint flow start story --phases one,two,three --approve two --state-dir st -q
 	while git-checkpoint flow resume --json >"$2" 2>/dev/null; do
+		echo resumed >>"$3"
 		phase=$(jq -r .phase "$2")
 		if test "$(jq -r .waiting_for_approval "$2")" = true; then
 			git-checkpoint flow approve "$phase" -q
@@ -184,6 +185,7 @@ test_an_orchestrator_that_dies_at_random_comes_to_its_end() {
 			three) cat two.* >"$2.new" ;;
 			esac
 			mv "$2.new" "$phase.$task"
+			echo made >>"$3"
 			git-checkpoint flow task $task complete -q
 		done
 		git-checkpoint flow phase "$phase" complete --output "$phase.x" --output "$phase.y" --output "$phase.z" -q
@@ -192,16 +194,21 @@ test_an_orchestrator_that_dies_at_random_comes_to_its_end() {
 	chmod +x "$T/orchestrator"
 	deaths=0
 	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
-		setsid "$T/orchestrator" "$T/work" "$T/resume" >"$T/said" 2>&1 &
+		: >"$T/steps"
+		setsid "$T/orchestrator" "$T/work" "$T/resume" "$T/steps" >"$T/said" 2>&1 &
 		pid=$!
-		sleep "0.$(((n * 37 + $(date +%s)) % 60 + 10))"
+		# after one to three of its steps, and a moment of some milliseconds
+		while test "$(wc -l <"$T/steps")" -le $((n % 3)) && kill -0 $pid 2>/dev/null; do
+			sleep 0.01
+		done
+		sleep "0.0$(((n * 37 + $(date +%s)) % 10))"
 		if kill -9 "-$pid" 2>/dev/null; then
 			deaths=$((deaths + 1))
 		fi
 		wait $pid || :
 		test ! -e "$(state)" || expect_eq "$KEYS" "$(jq -r 'keys | join(",")' "$(state)")"
 	done
-	"$T/orchestrator" "$T/work" "$T/resume" >"$T/said" 2>&1 || fail "the last one: $(cat "$T/said")"
+	"$T/orchestrator" "$T/work" "$T/resume" "$T/steps" >"$T/said" 2>&1 || fail "the last one: $(cat "$T/said")"
 	test $deaths -ge 2 || fail "died only $deaths times"
 	expect_eq '["one","two","three"]' "$(jq -c '[.completed_phases[].phase]' "$(state)")"
 	expect_eq complete "$(jq -r .phase_status "$(state)")"

@@ -123,11 +123,14 @@ run_tests() {
 		else
 			failed=$((failed + 1))
 			echo "not ok $count - $title"
-			echo "# exit status $status; output:"
-			show "$SCRATCH/$count.out"
-			run_case "$case" "$SCRATCH/$count-again" "$SCRATCH/$count.trace" -x
-			echo "# end of the trace of a second run, exit status $?:"
-			tail -n 25 "$SCRATCH/$count.trace" | show /dev/stdin
+			# on stderr, where prove shows it
+			{
+				echo "# $TEST_FILE: $title: exit status $status; output:"
+				show "$SCRATCH/$count.out"
+				run_case "$case" "$SCRATCH/$count-again" "$SCRATCH/$count.trace" -x
+				echo "# end of the trace of a second run, exit status $?:"
+				tail -n 25 "$SCRATCH/$count.trace" | show /dev/stdin
+			} >&2
 		fi
 	done
 	echo "1..$count"
