@@ -701,7 +701,8 @@ killed_everywhere() {
 		adopted || fail "killed at $at"
 		at=$((at + STEP))
 	done
-	test $half -ge 1 || fail "never half done"
+	# strides may pass over the few places where it is
+	test $STEP -gt 1 || test $half -ge 1 || fail "never half done"
 	works
 }
 
