@@ -161,12 +161,6 @@ static int complete(const char *what, char *const *words, int nr)
 	return report_done(nr && !cmd ? EXIT_USAGE : EXIT_DONE);
 }
 
-static int bad_usage(const char *message, const char *word)
-{
-	return report_failure(ckpt_error_set(CKPT_EUSAGE, "%s '%s'; see 'git checkpoint -h'", message,
-					     word));
-}
-
 /*
  * A standard stream that is closed would be the next file that is opened, and
  * messages would go into it. For reading only, so that writing still fails.
@@ -211,7 +205,9 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--json")) {
 			json = true;
 		} else {
-			return bad_usage("unknown or incomplete option", argv[i]);
+			return report_failure(ckpt_error_set(
+				CKPT_EUSAGE, "unknown or incomplete option '%s'; see 'git checkpoint -h'",
+				argv[i]));
 		}
 	}
 	if (i >= argc) {
@@ -223,7 +219,7 @@ int main(int argc, char **argv)
 	}
 	cmd = find(argv[i]);
 	if (!cmd)
-		return bad_usage("unknown command", argv[i]);
+		return report_failure(cmd_unknown(argv[i]));
 	/* From here on the command's own parser knows what is an option and what a value. */
 	opt_common.json = json;
 	return cmd->run(argc - i, argv + i);

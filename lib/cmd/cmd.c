@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "ops/session.h"
 #include "record/journal.h"
 #include "store/store.h"
@@ -10,6 +12,20 @@
 #include "ui/term.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+int cmd_unknown(const char *name)
+{
+	const char **names = xcalloc(cmd_table.nr, sizeof(const char *)), *nearest;
+
+	for (size_t i = 0; i < cmd_table.nr; i++)
+		names[i] = cmd_table.items[i].name;
+	nearest = nearest_word(name, names, cmd_table.nr);
+	free(names);
+	if (nearest)
+		return ckpt_error_set(CKPT_EUSAGE, "unknown command '%s'; did you mean '%s'?", name, nearest);
+	return ckpt_error_set(CKPT_EUSAGE, "unknown command '%s'; see 'git checkpoint -h'", name);
+}
 
 int cmd_parse_options(const struct opt_spec *spec, int argc, char **argv)
 {

@@ -25,6 +25,9 @@ struct cmd_table {
 };
 extern const struct cmd_table cmd_table;
 
+/** The sentence about a command that there is not, with one that may have been meant. */
+int cmd_unknown(const char *name);
+
 extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_diff_spec,
 	cmd_status_spec, cmd_log_spec, cmd_config_spec, cmd_restore_spec, cmd_undo_spec,
 	cmd_redo_spec, cmd_run_spec, cmd_verify_spec, cmd_pin_spec, cmd_unpin_spec, cmd_drop_spec,

@@ -125,10 +125,8 @@ static int parse(struct request *request, const struct session *session, const s
 
 static int print(struct diff *diff, const struct request *request, const struct session *session)
 {
-	int err = 0;
+	int status = quiet && diff->changes.nr ? EXIT_NO : EXIT_DONE, err = 0;
 
-	if (quiet)
-		return diff->changes.nr ? EXIT_NO : EXIT_DONE;
 	if (opt_common.json) {
 		json_t *answer = json_object();
 
@@ -136,10 +134,10 @@ static int print(struct diff *diff, const struct request *request, const struct 
 		json_object_set_new(answer, "to",
 				    json_text(request->nr > 1 ? request->sides[1].id : NULL));
 		json_object_set_new(answer, "changes", changes_json(diff));
-		return report_json(answer, EXIT_DONE);
+		return report_json(answer, status);
 	}
-	if (opt_common.quiet)
-		return EXIT_DONE;
+	if (quiet || opt_common.quiet)
+		return status;
 	if (!nul)
 		term_pager_start(session->gitconfig);
 	if (names)

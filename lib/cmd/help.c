@@ -188,8 +188,7 @@ static int help(const struct strlist *args)
 		return instruct_agents();
 	cmd = find(args->items[0]);
 	if (!cmd)
-		return report_failure(ckpt_error_set(CKPT_EUSAGE, "there is no help on '%s'; see "
-						     "'git checkpoint help'", args->items[0]));
+		return report_failure(cmd_unknown(args->items[0]));
 	return explain(cmd);
 }
 

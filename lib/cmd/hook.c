@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/procs.h"
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "ops/hook.h"
 #include "ops/hookrules.h"
@@ -24,6 +25,8 @@
  * before it is certain that there is something to be done. Whatever happens,
  * the status is 0, and stdout is left to the answer that git waits for.
  */
+
+enum { SECRETS_SHOWN = 5 };
 
 static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
@@ -97,6 +100,24 @@ static void give_up(const char *why)
 	_exit(EXIT_DONE);
 }
 
+/* What the checkpoint does not have, and git is about to remove. */
+static void say_secrets(const struct hook_result *result)
+{
+	struct strbuf list = STRBUF_INIT;
+	size_t nr = result->secrets.nr;
+
+	for (size_t i = 0; i < nr && i < SECRETS_SHOWN; i++) {
+		strbuf_addstr(&list, i ? ", '" : "'");
+		quote_path(&list, result->secrets.items[i]);
+		strbuf_addch(&list, '\'');
+	}
+	if (nr > SECRETS_SHOWN)
+		strbuf_addf(&list, " and %zu more", nr - SECRETS_SHOWN);
+	if (nr)
+		say("warning: in no checkpoint, as they look like secrets: %s", list.buf);
+	strbuf_release(&list);
+}
+
 static void take(const struct hook_decision *decision)
 {
 	struct hook_result result;
@@ -112,6 +133,7 @@ static void take(const struct hook_decision *decision)
 		    result.missing, result.missing == 1 ? "path is" : "paths are");
 	else if (result.outcome == HOOK_SAVED && !result.quiet)
 		say("saved %s before %s", result.id, command);
+	say_secrets(&result);
 	hook_result_release(&result);
 }
 

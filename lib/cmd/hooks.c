@@ -139,11 +139,10 @@ static void print_blind_spots(void)
 static void print_cost(const struct hooks_report *report)
 {
 	if (report->ref_transaction && !report->config_hooks)
-		report_text("note: git runs reference-transaction for every ref that it updates, "
-			    "about 2 ms each:\n"
-			    "      a fetch of 1000 new refs takes seconds longer. 'git checkpoint "
-			    "hooks install\n"
-			    "      --guard --no-ref-transaction' sees merges without that\n");
+		report_text("note: git runs reference-transaction for every ref that it updates, about\n"
+			    "      2 ms each: a fetch of 1000 new refs takes seconds longer\n"
+			    "note: to see merges without that:\n"
+			    "      git checkpoint hooks install --guard --no-ref-transaction\n");
 	for (size_t i = 0; i < report->events.nr; i++)
 		if (!report->ref_transaction && !report->guard &&
 		    strcmp(report->events.items[i], "rebase"))

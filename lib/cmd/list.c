@@ -89,21 +89,8 @@ static bool wanted(const struct ckpt_record *record, int64_t from)
 static void add_row(struct table *table, const struct ckpt_record *record, int64_t now)
 {
 	char age[CLOCK_ISO_SIZE], size[UNITS_SIZE];
-	char *line = report_reason_line(record);
-	struct strbuf text = STRBUF_INIT;
+	char *line = report_marked_reason(record, now);
 
-	strbuf_addstr(&text, line);
-	if (record->step >= 0)
-		strbuf_addf(&text, " [step %lld]", (long long)record->step);
-	if (record->pinned)
-		strbuf_addstr(&text, " [pinned]");
-	if (ckpt_record_expired(record, now))
-		strbuf_addstr(&text, " [expired]");
-	if (record->missing)
-		strbuf_addstr(&text, " [incomplete]");
-	if (record->scope.nr)
-		strbuf_addf(&text, " [%s%s]", record->scope.items[0],
-			    record->scope.nr > 1 ? ", ..." : "");
 	table_add(table, record->id);
 	table_add(table, clock_format_age_short(age, record->created_at, now));
 	table_addf(table, "%llu changed", (unsigned long long)record->changed);
@@ -111,8 +98,7 @@ static void add_row(struct table *table, const struct ckpt_record *record, int64
 		   record->files == 1 ? "file" : "files",
 		   units_format_size(size, record->bytes));
 	table_add(table, record->source);
-	table_add(table, text.buf);
-	strbuf_release(&text);
+	table_add(table, line);
 	free(line);
 }
 
@@ -151,12 +137,12 @@ static int print_json(struct session *session, const struct ckpt_record *const *
 static int print_text(struct session *session, const struct ckpt_record *const *chosen, size_t nr)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
-		{ NULL, TABLE_RIGHT, 0, TERM_DIM, true },
-		{ NULL, TABLE_LEFT, 10, TERM_CYAN, false },
-		{ NULL, TABLE_LEFT, 40, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_LAST },
+		{ NULL, TABLE_RIGHT, 0, TERM_DIM, TABLE_SPARE },
+		{ NULL, TABLE_LEFT, 10, TERM_CYAN, TABLE_LAST },
+		{ NULL, TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	int64_t now = clock_now();
@@ -211,7 +197,8 @@ int cmd_list(int argc, char **argv)
 			term_pager_start(session.gitconfig);
 		report_warnings(&records.damaged);
 		if (!records.nr && !opt_common.json && !opt_common.quiet)
-			fprintf(stderr, "no checkpoints of '%s' yet\n", session.worktree);
+			fprintf(stderr, "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
+				session.worktree);
 		status = print(&session, &records, from);
 		term_pager_end();
 		if (records.nr)

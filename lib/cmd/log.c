@@ -34,11 +34,11 @@ static const char *text(const json_t *entry, const char *key)
 static void print(json_t *entries)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 0, TERM_CYAN, false },
-		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 40, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_CYAN, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
+		{ NULL, TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	json_t *entry;

@@ -18,6 +18,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool dry_run, yes, no_delete, no_verify, force, go_on, abort_;
 static const char *reason, *verify_command;
@@ -136,8 +137,20 @@ static int parse_paths(struct strlist *out, const struct session *session,
 	return err;
 }
 
+static int find_named(struct ckpt_record *out, struct session *session, const char *name)
+{
+	int err = ckpt_lookup(out, session->store, name);
+
+	/* As `git restore <path>` would have it. */
+	if (err == CKPT_ENOTFOUND && !access(name, F_OK))
+		err = ckpt_error_set(err, "no checkpoint is called '%s'; for the path of that name: "
+					  "git checkpoint restore @ -- %s",
+				     name, name);
+	return err;
+}
+
 /* Nobody has named one: let them choose. */
-static int find_chosen(struct ckpt_record *out, struct session *session)
+static int find_chosen(struct ckpt_record *out, struct session *session, const struct strlist *typed)
 {
 	const struct ckpt_record *chosen = NULL;
 	struct ckpt_records records;
@@ -146,7 +159,7 @@ static int find_chosen(struct ckpt_record *out, struct session *session)
 	if (!err && !records.nr)
 		err = ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of '%s' yet", session->worktree);
 	if (!err)
-		err = pick_checkpoint(&chosen, session, &records);
+		err = pick_checkpoint(&chosen, session, &records, typed);
 	if (!err)
 		err = ckpt_lookup(out, session->store, chosen->id);
 	ckpt_records_release(&records);
@@ -167,8 +180,8 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.no_verify = no_verify,
 		.force = force,
 	};
-	int err = named ? ckpt_lookup(&target, session->store, args->items[0]) :
-			  find_chosen(&target, session);
+	int err = named ? find_named(&target, session, args->items[0]) :
+			  find_chosen(&target, session, args);
 	int status;
 
 	if (!err && !force && ckpt_record_expired(&target, clock_now()))

@@ -20,6 +20,7 @@
 #include "ui/term.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { RECENT = 5 }; /* shown of the checkpoints */
 
@@ -38,10 +39,56 @@ struct overview {
 	struct ckpt_records records;
 	const struct ckpt_record *newest; /* NULL: none */
 	const struct ckpt_record *base;   /* the newest of the whole worktree, else the newest */
+	bool restored;                    /* the base is what the last restore brought back */
 	size_t added, modified, deleted;  /* since then */
 	uint64_t bytes;
 	struct hooks_report hooks;
 };
+
+static const struct ckpt_record *find_record(const struct overview *overview, const char *id)
+{
+	for (size_t i = 0; i < overview->records.nr; i++)
+		if (!strcmp(overview->records.items[i].id, id))
+			return &overview->records.items[i];
+	return NULL;
+}
+
+/* The checkpoint that the last restore, undo or redo of everything brought back; NULL if none. */
+static const struct ckpt_record *last_restored(const struct overview *overview,
+					       const struct session *session)
+{
+	const struct ckpt_record *found = NULL;
+	struct undo_stack stack;
+
+	undo_read(&stack, session->store);
+	if (stack.done < stack.nr && !stack.items[stack.done].paths.nr)
+		found = find_record(overview, stack.items[stack.done].before);
+	else if (stack.done == stack.nr && stack.done && !stack.items[stack.done - 1].paths.nr)
+		found = find_record(overview, stack.items[stack.done - 1].restored);
+	undo_release(&stack);
+	return found && !found->scope.nr && !found->state_only ? found : NULL;
+}
+
+/* After a restore the newest is the state before it: what matters is the one that was restored. */
+static int look_at_restored(struct overview *overview, struct session *session)
+{
+	const struct ckpt_record *restored = last_restored(overview, session);
+	struct diff diff;
+	int err;
+
+	if (!restored || restored == overview->base)
+		return 0;
+	err = diff_worktree(&diff, session, restored, NULL, term_progress);
+	if (err)
+		return err;
+	if (!diff.changes.nr) {
+		overview->base = restored;
+		overview->restored = true;
+		overview->added = overview->modified = overview->deleted = 0;
+	}
+	diff_release(&diff);
+	return 0;
+}
 
 static int count_changes(struct overview *overview, struct session *session)
 {
@@ -57,8 +104,9 @@ static int count_changes(struct overview *overview, struct session *session)
 		overview->deleted += kind == CHANGE_DELETED;
 		overview->modified += kind == CHANGE_MODIFIED || kind == CHANGE_TYPE;
 	}
+	err = diff.changes.nr ? look_at_restored(overview, session) : 0;
 	diff_release(&diff);
-	return 0;
+	return err;
 }
 
 /* Said here and recorded by the next save. */
@@ -134,7 +182,7 @@ static enum safety judge(const struct overview *overview)
 	return overview->base->missing ? SAFE_MISSING : SAFE;
 }
 
-static void print_verdict(const struct overview *overview)
+static void print_verdict(const struct overview *overview, const struct session *session)
 {
 	size_t changes = changes_of(overview);
 	enum safety safety = judge(overview);
@@ -143,16 +191,21 @@ static void print_verdict(const struct overview *overview)
 		    safety == SAFE ? "yes" : "no", term_color(TERM_RESET));
 	switch (safety) {
 	case SAFE:
-		report_text("nothing changed since the newest checkpoint\n");
+		if (overview->restored)
+			report_text("all is as in %s, which was restored\n", overview->base->id);
+		else
+			report_text("nothing changed since the newest checkpoint\n");
 		break;
 	case SAFE_NOTHING:
-		report_text("no file is in a checkpoint; 'git checkpoint save' takes one\n");
+		/* Whose checkpoints lie elsewhere has been told what to do first. */
+		report_text("no file is in a checkpoint%s\n",
+			    session->hint ? " of this folder" : "; 'git checkpoint save' takes one");
 		break;
 	case SAFE_SCOPE:
 		report_text("only some paths are in a checkpoint; 'git checkpoint save' takes all\n");
 		break;
 	case SAFE_CHANGED:
-		report_text("%zu %s in no checkpoint; 'git checkpoint save' takes %s\n", changes,
+		report_text("%zu %s not saved; 'git checkpoint save' takes %s\n", changes,
 			    changes == 1 ? "change is" : "changes are", changes == 1 ? "it" : "them");
 		break;
 	case SAFE_MISSING:
@@ -246,7 +299,9 @@ static void print_newest(const struct overview *overview)
 	if (!overview->base)
 		return;
 	if (overview->base != newest)
-		report_text("%s       %s%s%s, %s\n", overview->base->scope.nr ? "Files:" : "Whole:",
+		report_text("%-12s %s%s%s, %s\n",
+			    overview->restored ? "Restored:" :
+			    overview->base->scope.nr ? "Files:" : "Whole:",
 			    term_color(TERM_YELLOW), overview->base->id, term_color(TERM_RESET),
 			    clock_format_age(age, overview->base->created_at, clock_now()));
 	if (changes_of(overview))
@@ -275,11 +330,11 @@ static void print_hooks(const struct hooks_report *hooks, const struct session *
 static void print_timeline(const struct overview *overview)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
-		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, false },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 60, TERM_RESET, false },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	size_t nr = overview->records.nr, shown = nr < RECENT ? nr : RECENT;
@@ -290,11 +345,11 @@ static void print_timeline(const struct overview *overview)
 		table_add(table, "o");
 		table_add(table, "");
 		table_addf(table, "%zu changed", changes_of(overview));
-		table_add(table, "in no checkpoint yet");
+		table_add(table, "not saved yet");
 	}
 	for (size_t i = 0; i < shown; i++) {
 		const struct ckpt_record *record = &overview->records.items[nr - 1 - i];
-		char age[CLOCK_ISO_SIZE], *line = report_reason_line(record);
+		char age[CLOCK_ISO_SIZE], *line = report_marked_reason(record, now);
 
 		table_add(table, clock_format_age_short(age, record->created_at, now));
 		table_add(table, "*");
@@ -303,7 +358,7 @@ static void print_timeline(const struct overview *overview)
 		else
 			table_add(table, "@");
 		table_addf(table, "%llu changed", (unsigned long long)record->changed);
-		table_addf(table, "%s%s", line, record->pinned ? " [pinned]" : "");
+		table_add(table, line);
 		free(line);
 	}
 	if (shown < nr) {
@@ -338,7 +393,7 @@ static int print_text(const struct overview *overview, const struct session *ses
 	char used[UNITS_SIZE], budget[UNITS_SIZE];
 
 	report_warnings(&overview->records.damaged);
-	print_verdict(overview);
+	print_verdict(overview, session);
 	report_text("Worktree:    %s\n", session->worktree);
 	print_newest(overview);
 	print_count(overview, session);

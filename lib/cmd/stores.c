@@ -54,12 +54,12 @@ static int print_json(const struct stores_list *list)
 static void print_table(const struct stores_list *list)
 {
 	static const struct table_column columns[] = {
-		{ "Key", TABLE_LEFT, 0, TERM_YELLOW, false },
-		{ "Checkpoints", TABLE_RIGHT, 0, TERM_RESET, false },
-		{ "Size", TABLE_RIGHT, 0, TERM_RESET, false },
-		{ "Last use", TABLE_LEFT, 0, TERM_RESET, false },
-		{ "State", TABLE_LEFT, 0, TERM_RESET, false },
-		{ "Worktree", TABLE_LEFT, 40, TERM_RESET, false },
+		{ "Key", TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+		{ "Checkpoints", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ "Size", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ "Last use", TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
+		{ "State", TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ "Worktree", TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	int64_t now = clock_now();

@@ -310,6 +310,25 @@ static bool is_unborn(const struct repo *repo)
 
 /* --- the checkpoint --- */
 
+/* Only where untracked files go: elsewhere it would be said each time. */
+static void note_secrets(struct strlist *out, const struct session *session,
+			 const struct hook_decision *decision, const struct skip_list *skips)
+{
+	bool removes = decision->include_ignored || !strcmp(decision->command, "clean");
+
+	for (size_t i = 0; removes && i < skips->nr; i++) {
+		char *path;
+
+		if (skips->items[i].why != SKIP_SENSITIVE)
+			continue;
+		/* If nothing changed, they are those of the checkpoint that there is. */
+		path = xstrfmt("%s/%s", session->worktree, skips->items[i].path);
+		if (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
+			strlist_add(out, skips->items[i].path);
+		free(path);
+	}
+}
+
 static int save(struct hook_result *out, const struct hook_decision *decision,
 		struct session *session, struct autostash *stash)
 {
@@ -339,6 +358,8 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 		out->id = xstrdup(result.record.id);
 		out->missing = result.record.missing;
 	}
+	if (!err)
+		note_secrets(&out->secrets, session, decision, &result.skips);
 	save_result_release(&result);
 	free(reason);
 	return err;
@@ -425,5 +446,6 @@ void hook_result_release(struct hook_result *result)
 	free(result->id);
 	free(result->why);
 	strlist_release(&result->mended);
+	strlist_release(&result->secrets);
 	memset(result, 0, sizeof(*result));
 }

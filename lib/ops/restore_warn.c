@@ -21,7 +21,7 @@ static void warn_project(struct strlist *out, const struct session *session,
 		strlist_addf(out, "the branch was '%s' then; 'git switch %s' goes back to it",
 			     target->branch, target->branch);
 	else if (target->head && now.head && strcmp(target->head, now.head))
-		strlist_addf(out, "'git reset --soft %s' moves HEAD back and keeps the files",
+		strlist_addf(out, "'git reset %s' moves HEAD back and keeps the files",
 			     target->head);
 	if (now.operation && (!target->operation || strcmp(target->operation, now.operation)))
 		strlist_addf(out, "a %s is in progress that was not then; 'git %s --quit' forgets it",

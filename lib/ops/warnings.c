@@ -46,6 +46,20 @@ static void add_paths(struct strlist *out, const struct strlist *paths, const ch
 	add_more(out, count, what);
 }
 
+/* Each with the line that would take it in. */
+static void add_defaults(struct strlist *out, const struct strlist *paths)
+{
+	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
+		struct strbuf quoted = STRBUF_INIT;
+
+		quote_path(&quoted, paths->items[i]);
+		strlist_addf(out, "'%s' was left out by a default pattern; '!%s' in .gitignore takes it in",
+			     quoted.buf, quoted.buf);
+		strbuf_release(&quoted);
+	}
+	add_more(out, paths->nr, "were left out by a default pattern");
+}
+
 void save_warnings(struct strlist *out, const struct scan *scan, const struct strlist *rules)
 {
 	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
@@ -54,7 +68,6 @@ void save_warnings(struct strlist *out, const struct scan *scan, const struct st
 	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive takes it");
 	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
-	add_paths(out, &scan->defaults_left_out,
-		  "was left out by a default pattern; '!' and its name in .gitignore takes it in");
+	add_defaults(out, &scan->defaults_left_out);
 	strlist_extend(out, rules);
 }

@@ -33,10 +33,11 @@ int store_home(char **out)
 	struct strbuf sb = STRBUF_INIT;
 
 	if (own && *own) {
-		char *cwd = path_real(".");
-
-		path_absolute(&sb, cwd ? cwd : "/", own);
-		free(cwd);
+		/* One that depends on where one stands would be another in each directory. */
+		if (own[0] != '/')
+			return ckpt_error_set(CKPT_ERROR, "GIT_CHECKPOINT_HOME is '%s', but has to be an "
+							  "absolute path", own);
+		path_absolute(&sb, "/", own);
 	} else if (xdg && xdg[0] == '/') {
 		/* A relative one is invalid and to be ignored, says its specification. */
 		strbuf_addf(&sb, "%s/git-checkpoint", xdg);
@@ -214,6 +215,9 @@ static int make_or_open(struct store **out, const char *home, const char *path,
 
 	if (lstat(path, &st) < 0) {
 		err = fs_mkdir_p(home, 0700);
+		if (err)
+			return ckpt_error_set(err, "%s; GIT_CHECKPOINT_HOME can name another place",
+					      ckpt_error_last());
 		if (!err)
 			err = check_owner(home, NULL);
 		if (!err)

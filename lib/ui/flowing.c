@@ -249,10 +249,10 @@ static json_t *archive_object(const struct flow_archive *item)
 int flowing_list(const struct flow_archives *archives)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 30, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 30, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 0, TERM_DIM, false },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_DIM, TABLE_KEEP },
 	};
 	struct table *table;
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "base/nearest.h"
 #include "base/quote.h"
 #include "base/strbuf.h"
 #include "base/units.h"
@@ -276,8 +277,29 @@ static int error_ambiguous(const char *name, size_t len, const struct strlist *n
 	return rc;
 }
 
+/* NULL if none is near. */
+static const char *nearest_name(const struct opt_rows *rows, const char *name, size_t len)
+{
+	const char **names = xcalloc(rows->nr + 1, sizeof(const char *)), *found;
+	char *typed = xmemdupz(name, len);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		if (rows->items[i].name && !rows->items[i].hidden)
+			names[nr++] = rows->items[i].name;
+	found = len > 1 ? nearest_word(typed, names, nr) : NULL;
+	free(typed);
+	free(names);
+	return found;
+}
+
 static int error_unknown(const struct opt_rows *rows, const char *dashes, const char *name, size_t len)
 {
+	const char *nearest = nearest_name(rows, name, len);
+
+	if (nearest)
+		return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; did you mean '--%s'?", dashes,
+				      (int)len, name, nearest);
 	return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; see 'git checkpoint %s -h'", dashes,
 			      (int)len, name, rows->command);
 }

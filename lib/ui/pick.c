@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "base/spawn.h"
 #include "base/strbuf.h"
+#include "ops/session.h"
 #include "record/lookup.h"
 #include "ui/report.h"
 
@@ -35,7 +36,7 @@ static void compose(struct strbuf *out, const struct ckpt_records *records)
 
 	for (size_t i = records->nr; i--;) {
 		const struct ckpt_record *record = &records->items[i];
-		char age[CLOCK_ISO_SIZE], *line = report_reason_line(record);
+		char age[CLOCK_ISO_SIZE], *line = report_marked_reason(record, now);
 
 		strbuf_addf(out, "%s  %8s  %s\n", record->id,
 			    clock_format_age_short(age, record->created_at, now), line);
@@ -44,24 +45,33 @@ static void compose(struct strbuf *out, const struct ckpt_records *records)
 }
 
 /* What shows what going back would do; fzf puts the id there. NULL if it cannot be said. */
-static char *preview_command(void)
+static char *preview_command(const struct strlist *typed)
 {
-	char *self = path_real("/proc/self/exe"), *command = NULL;
-	struct strbuf quoted = STRBUF_INIT;
-
+	char *self = path_real("/proc/self/exe");
+	struct strbuf command = STRBUF_INIT;
 	/* fzf would put something else in the place of braces. */
-	if (self && !strchr(self, '{')) {
-		quote_shell(&quoted, self);
-		command = xstrfmt("env GIT_CHECKPOINT_COLOR=always %s restore --dry-run {1} 2>&1", quoted.buf);
+	bool possible = self && !strchr(self, '{');
+
+	strbuf_addstr(&command, "env GIT_CHECKPOINT_COLOR=always ");
+	if (self)
+		quote_shell(&command, self);
+	strbuf_addstr(&command, " restore --dry-run {1} --");
+	for (size_t i = 0; i < typed->nr; i++) {
+		possible = possible && !strchr(typed->items[i], '{');
+		strbuf_addch(&command, ' ');
+		quote_shell(&command, typed->items[i]);
 	}
-	strbuf_release(&quoted);
+	strbuf_addstr(&command, " 2>&1");
 	free(self);
-	return command;
+	if (possible)
+		return strbuf_detach(&command, NULL);
+	strbuf_release(&command);
+	return NULL;
 }
 
-static void exec_fzf(int in, int out)
+static void exec_fzf(int in, int out, const struct strlist *typed)
 {
-	char *preview = preview_command();
+	char *preview = preview_command(typed);
 	const char *const argv[] = {
 		"fzf", "--no-sort", "--no-multi", "--layout=reverse",
 		"--header=Which checkpoint to restore? Enter chooses, Escape leaves",
@@ -77,7 +87,7 @@ static void exec_fzf(int in, int out)
 }
 
 /* Run it; its exit status, -1 if it could not be run. */
-static int run_fzf(struct strbuf *answer, const struct strbuf *lines)
+static int run_fzf(struct strbuf *answer, const struct strbuf *lines, const struct strlist *typed)
 {
 	int in[2], out[2], status = -1;
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
@@ -94,7 +104,7 @@ static int run_fzf(struct strbuf *answer, const struct strbuf *lines)
 	}
 	pid = fork();
 	if (!pid)
-		exec_fzf(in[0], out[1]);
+		exec_fzf(in[0], out[1], typed);
 	close(in[0]);
 	close(out[1]);
 	if (pid > 0) {
@@ -113,7 +123,8 @@ static int run_fzf(struct strbuf *answer, const struct strbuf *lines)
 }
 
 /* CKPT_ENOTFOUND: ask in another way. */
-static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records *records)
+static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records *records,
+		       const struct strlist *typed)
 {
 	struct strbuf lines = STRBUF_INIT, answer = STRBUF_INIT;
 	int err = CKPT_ENOTFOUND, status;
@@ -121,7 +132,7 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records
 	if (!spawn_available("fzf"))
 		return ckpt_error_set(CKPT_ENOTFOUND, "there is no fzf");
 	compose(&lines, records);
-	status = run_fzf(&answer, &lines);
+	status = run_fzf(&answer, &lines, typed);
 	if (status == FZF_NO_MATCH || status == FZF_LEFT)
 		err = nothing_chosen();
 	strbuf_setlen(&answer, strcspn(answer.buf, " \n"));
@@ -136,23 +147,45 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records
 	return err;
 }
 
+/* As the rest of the program has them. */
+static int resolve(struct strlist *out, const struct session *session, const struct strlist *typed)
+{
+	struct strbuf path = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < typed->nr && !err; i++) {
+		err = session_path(&path, session, typed->items[i]);
+		if (!err)
+			strlist_add(out, path.buf);
+	}
+	strlist_sort_unique(out);
+	strbuf_release(&path);
+	return err;
+}
+
 int pick_checkpoint(const struct ckpt_record **out, struct session *session,
-		    const struct ckpt_records *records)
+		    const struct ckpt_records *records, const struct strlist *typed)
 {
 	const struct ckpt_record **newest_first;
+	struct strlist paths = STRLIST_INIT;
 	size_t at = 0;
-	int err = pick_in_fzf(out, records);
+	int err = resolve(&paths, session, typed);
 
-	if (err != CKPT_ENOTFOUND)
+	if (!err)
+		err = pick_in_fzf(out, records, typed);
+	if (err != CKPT_ENOTFOUND) {
+		strlist_release(&paths);
 		return err;
+	}
 	newest_first = xcalloc(records->nr, sizeof(const struct ckpt_record *));
 	for (size_t i = 0; i < records->nr; i++)
 		newest_first[i] = &records->items[records->nr - 1 - i];
-	err = pick_on_screen(&at, session, newest_first, records->nr);
+	err = pick_on_screen(&at, session, newest_first, records->nr, &paths);
 	if (!err)
 		*out = newest_first[at];
 	else if (err == CKPT_EREFUSED)
 		err = nothing_chosen();
 	free(newest_first);
+	strlist_release(&paths);
 	return err;
 }

@@ -39,6 +39,7 @@ struct screen {
 	struct termios before;
 	struct session *session;
 	const struct ckpt_record *const *records;
+	const struct strlist *paths;
 	struct strlist *previews; /* one for each record, made when first seen */
 	struct picklist list;
 	size_t lines, columns;
@@ -73,8 +74,10 @@ static void add_changes(struct strlist *out, const struct change_list *changes)
 	}
 }
 
-static void make_preview(struct strlist *out, struct session *session, const struct ckpt_record *record)
+static void make_preview(struct strlist *out, const struct screen *screen,
+			 const struct ckpt_record *record)
 {
+	const struct strlist *paths = screen->paths->nr ? screen->paths : NULL;
 	char time[CLOCK_ISO_SIZE], *line = report_reason_line(record);
 	struct diff diff;
 
@@ -84,7 +87,7 @@ static void make_preview(struct strlist *out, struct session *session, const str
 	strlist_add(out, "");
 	if (record->state_only)
 		strlist_add(out, "it holds state alone: no file would be touched");
-	else if (diff_worktree(&diff, session, record, NULL, NULL))
+	else if (diff_worktree(&diff, screen->session, record, paths, NULL))
 		strlist_add(out, ckpt_error_last());
 	else {
 		add_changes(out, &diff.changes);
@@ -115,16 +118,16 @@ static void measure(struct screen *screen)
 static void format_rows(struct strbuf *out, const struct screen *screen, unsigned width)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },  { NULL, TABLE_RIGHT, 0, TERM_RESET, false },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, true },  { NULL, TABLE_LEFT, 10, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 40, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },  { NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_SPARE },  { NULL, TABLE_LEFT, 10, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	int64_t now = clock_now();
 
 	for (size_t i = 0; i < screen->list.nr; i++) {
 		const struct ckpt_record *record = screen->records[i];
-		char age[CLOCK_ISO_SIZE], *line = report_reason_line(record);
+		char age[CLOCK_ISO_SIZE], *line = report_marked_reason(record, now);
 
 		table_add(table, record->id);
 		table_add(table, clock_format_age_short(age, record->created_at, now));
@@ -276,7 +279,7 @@ static enum pick_key choose(struct screen *screen)
 		if (!draw(screen))
 			return PICK_LEAVE;
 		if (!screen->previews[screen->list.at].nr && !key_waits(screen))
-			make_preview(&screen->previews[screen->list.at], screen->session,
+			make_preview(&screen->previews[screen->list.at], screen,
 				     screen->records[screen->list.at]);
 		else if (!read_keys(screen, ROUND_MS) || cancel_signal())
 			return PICK_LEAVE;
@@ -284,9 +287,12 @@ static enum pick_key choose(struct screen *screen)
 }
 
 int pick_on_screen(size_t *at_out, struct session *session,
-		   const struct ckpt_record *const *records, size_t nr)
+		   const struct ckpt_record *const *records, size_t nr, const struct strlist *paths)
 {
-	struct screen screen = { .session = session, .records = records, .list = { .nr = nr, .rows = 1 } };
+	struct screen screen = { .session = session,
+				 .records = records,
+				 .paths = paths,
+				 .list = { .nr = nr, .rows = 1 } };
 	int err = open_screen(&screen);
 
 	if (err)

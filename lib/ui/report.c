@@ -226,3 +226,24 @@ char *report_reason_line(const struct ckpt_record *record)
 			line.buf[i] = ' ';
 	return strbuf_detach(&line, NULL);
 }
+
+char *report_marked_reason(const struct ckpt_record *record, int64_t now)
+{
+	struct strbuf text = STRBUF_INIT;
+	char *line = report_reason_line(record);
+
+	if (record->pinned)
+		strbuf_addstr(&text, "[pinned] ");
+	if (ckpt_record_expired(record, now))
+		strbuf_addstr(&text, "[expired] ");
+	if (record->missing)
+		strbuf_addstr(&text, "[incomplete] ");
+	if (record->step >= 0)
+		strbuf_addf(&text, "[step %lld] ", (long long)record->step);
+	if (record->scope.nr)
+		strbuf_addf(&text, "[%s%s] ", record->scope.items[0],
+			    record->scope.nr > 1 ? ", ..." : "");
+	strbuf_addstr(&text, line);
+	free(line);
+	return strbuf_detach(&text, NULL);
+}

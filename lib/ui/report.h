@@ -69,4 +69,11 @@ json_t *report_skips(const struct skip_list *skips);
 /** The first line of a reason, fit for a terminal; the caller frees it. */
 char *report_reason_line(const struct ckpt_record *record);
 
+/**
+ * The same for a row of a table, behind what is special about the checkpoint:
+ * "[pinned] [step 2] reason". The marks stand before it, so that they are not
+ * what is cut off.
+ */
+char *report_marked_reason(const struct ckpt_record *record, int64_t now);
+
 #endif

@@ -36,7 +36,7 @@ static void count(const struct plan *plan, size_t counts[3])
 		counts[plan->rows[i].operation]++;
 }
 
-static void print_rows(FILE *out, const struct plan *plan)
+static void print_row(FILE *out, const struct plan_row *row)
 {
 	static const struct {
 		char letter;
@@ -44,17 +44,39 @@ static void print_rows(FILE *out, const struct plan *plan)
 	} looks[] = { [UNDO_CREATE] = { '-', TERM_RED },
 		      [UNDO_MODIFY] = { '~', TERM_YELLOW },
 		      [UNDO_DELETE] = { '+', TERM_GREEN } };
+	struct strbuf path = STRBUF_INIT;
 
-	for (size_t i = 0; i < plan->rows_nr && i < SHOWN; i++) {
-		struct strbuf path = STRBUF_INIT;
+	quote_path(&path, row->path);
+	fprintf(out, "  %s%c %s%s\n", term_color(looks[row->operation].color),
+		looks[row->operation].letter, path.buf, term_color(TERM_RESET));
+	strbuf_release(&path);
+}
 
-		quote_path(&path, plan->rows[i].path);
-		fprintf(out, "  %s%c %s%s\n", term_color(looks[plan->rows[i].operation].color),
-			looks[plan->rows[i].operation].letter, path.buf, term_color(TERM_RESET));
-		strbuf_release(&path);
+/* All of them, or if that is too much, SHOWN: what is removed before what is not. */
+static void print_rows(FILE *out, const struct plan *plan, const char *id, bool all)
+{
+	size_t removed = 0, left = SHOWN;
+	bool *shown;
+
+	if (all || plan->rows_nr <= SHOWN) {
+		for (size_t i = 0; i < plan->rows_nr; i++)
+			print_row(out, &plan->rows[i]);
+		return;
 	}
-	if (plan->rows_nr > SHOWN)
-		fprintf(out, "  and %zu more\n", plan->rows_nr - SHOWN);
+	shown = xcalloc(plan->rows_nr, sizeof(*shown));
+	for (size_t i = 0; i < plan->rows_nr && removed < SHOWN; i++)
+		removed += shown[i] = plan->rows[i].operation == UNDO_CREATE;
+	left -= removed;
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		if (!shown[i] && left) {
+			shown[i] = true;
+			left--;
+		}
+		if (shown[i])
+			print_row(out, &plan->rows[i]);
+	}
+	fprintf(out, "  and %zu more; 'git checkpoint restore -n %s' shows all\n", plan->rows_nr - SHOWN, id);
+	free(shown);
 }
 
 static void print_replays(FILE *out, const struct plan *plan)
@@ -80,7 +102,7 @@ int restored_confirm(const struct plan *plan, void *payload)
 	reason = report_reason_line(target);
 	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id, term_color(TERM_RESET),
 		clock_format_age(age, target->created_at, clock_now()), reason);
-	print_rows(stderr, plan);
+	print_rows(stderr, plan, target->id, false);
 	print_replays(stderr, plan);
 	plan_shown = true;
 	count(plan, counts);
@@ -284,7 +306,7 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 	report_warnings(&result->warnings);
 	count(&result->plan, counts);
 	if (!opt_common.quiet && !plan_shown)
-		print_rows(stdout, &result->plan);
+		print_rows(stdout, &result->plan, target->id, !result->done);
 	if (!opt_common.quiet && !result->done)
 		print_replays(stdout, &result->plan);
 	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
@@ -297,8 +319,8 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 	if (result->done && interrupted)
 		report_text("What was there when this began is in %s\n", result->safety);
 	if (result->done && back)
-		report_text("The state before is %s; '%s' goes back to it\n",
-			    interrupted ? interrupted->id : result->safety, back);
+		report_text("'%s' goes back to %s\n", back,
+			    interrupted ? interrupted->id : result->safety);
 	if (result->verified && !result->match)
 		fprintf(stderr,
 			"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",

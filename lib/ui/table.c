@@ -125,23 +125,34 @@ static size_t fair_width(const struct table_column *column, size_t natural, size
 	return column->share && least < natural ? least : natural;
 }
 
-/* Of a whole line; with `room`, if each column has no more than its share of that. */
-static size_t line_width(const struct width *widths, const struct table *table, size_t room)
+enum measure { NATURAL, FAIR, LEAST };
+
+static size_t width_as(const struct table_column *column, size_t natural, size_t room, enum measure how)
+{
+	if (how == NATURAL || !column->share)
+		return natural;
+	if (how == FAIR)
+		return fair_width(column, natural, room);
+	return natural < LEAST_WIDTH ? natural : LEAST_WIDTH;
+}
+
+static size_t line_width(const struct width *widths, const struct table *table, size_t room,
+			 enum measure how)
 {
 	size_t total = 0;
 
 	for (size_t c = 0; c < table->columns_nr; c++)
 		if (!widths[c].out)
 			total += (total ? GAP : 0) +
-				 (room ? fair_width(&table->columns[c], widths[c].columns, room) :
-					 widths[c].columns);
+				 width_as(&table->columns[c], widths[c].columns, room, how);
 	return total;
 }
 
-static void leave_out(struct width *widths, const struct table *table, size_t room)
+static void leave_out(struct width *widths, const struct table *table, size_t room,
+		      enum table_spare which, enum measure how)
 {
 	for (size_t c = table->columns_nr; c--;)
-		if (table->columns[c].spare && line_width(widths, table, room) > room)
+		if (table->columns[c].spare == which && line_width(widths, table, room, how) > room)
 			widths[c].out = true;
 }
 
@@ -171,8 +182,9 @@ static void fit_widths(struct width *widths, const struct table *table, size_t r
 {
 	size_t total, excess;
 
-	leave_out(widths, table, room);
-	total = line_width(widths, table, 0);
+	leave_out(widths, table, room, TABLE_SPARE, FAIR);
+	leave_out(widths, table, room, TABLE_LAST, LEAST);
+	total = line_width(widths, table, room, NATURAL);
 	excess = total > room ? total - room : 0;
 	for (size_t c = 0; c < table->columns_nr && excess; c++)
 		if (!widths[c].out)

@@ -14,7 +14,8 @@
  * On a terminal (also behind a pager) the lines are made to fit: if they are
  * too long, columns that may be shortened lose their ends to a "…", first
  * those over their share, then the widest. Before that, columns that can be
- * spared are left out, the last first, until the others have their share.
+ * spared are left out, the last first: some until the others have their share,
+ * some only if there would be no room at all.
  * Elsewhere nothing is ever cut or left out, so that scripts see it all.
  *
  * Cells are UTF-8; control characters are shown as spaces and bytes that are
@@ -22,12 +23,18 @@
  */
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
+enum table_spare {
+	TABLE_KEEP,  /**< never left out */
+	TABLE_SPARE, /**< if the others would not have their share */
+	TABLE_LAST,  /**< if there is no room even for beginnings */
+};
+
 struct table_column {
 	const char *title;      /**< NULL or "" for none; no line of titles if no column has one */
 	enum table_align align;
 	unsigned share;         /**< may be shortened, first to so many percent of the line; 0: never */
 	enum term_color color;  /**< TERM_RESET: none */
-	bool spare;             /**< may be left out where lines are too long */
+	enum table_spare spare;
 };
 
 struct table;

@@ -25,7 +25,7 @@ enum skip_why {
 	SKIP_CHANGING,   /**< changed each time it was read */
 	SKIP_VANISHED,   /**< there when the directory was read, gone when it was to be opened */
 	SKIP_SENSITIVE,
-	SKIP_SPECIAL, /**< FIFO, socket, device */
+	SKIP_SPECIAL, /**< FIFO, socket, device; a set-id program of another user */
 };
 
 /** "unreadable", ... as in `skipped` of the JSON. */

@@ -100,13 +100,22 @@ static bool has_own_repo(int dirfd, const char *name)
 	return found;
 }
 
+/*
+ * A program that runs with the rights of its owner, who is somebody else: a
+ * restore would make it one that runs with the rights of whoever restores.
+ */
+static bool is_foreign_setid(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && (st->st_mode & (S_ISUID | S_ISGID)) && st->st_uid != geteuid();
+}
+
 int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char *name,
 		  size_t name_len, const struct stat *st)
 {
 	const struct scan_opts *opts = walk->opts;
 	struct wt_entry *entry;
 
-	if (!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)) {
+	if ((!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)) || is_foreign_setid(st)) {
 		scan_note_skip(walk, worker->path.buf, SKIP_SPECIAL);
 		return 0;
 	}

@@ -341,4 +341,16 @@ test_one_form_at_a_time() {
 	done
 }
 
+test_quiet_and_json_answer_both() {
+	echo 1 >a
+	git-checkpoint save -q
+	git-checkpoint diff --quiet --json >"$T/out"
+	expect_eq '[]' "$(jq -c .changes "$T/out")"
+	echo 2 >a
+	expect_exit 1 git-checkpoint diff --quiet --json >"$T/out"
+	expect_eq '[{"file":"a","status":"M"}]' "$(jq -c .changes "$T/out")"
+	expect_exit 1 git-checkpoint diff --quiet >"$T/out"
+	expect_eq '' "$(cat "$T/out")"
+}
+
 run_tests

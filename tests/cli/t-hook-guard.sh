@@ -303,6 +303,26 @@ test_with_all_hooks_there_is_still_one() {
 		git pull -q --rebase --autostash up main
 }
 
+# What the checkpoint cannot bring back is named while it is still there.
+test_secrets_that_clean_removes_are_named() {
+	git init -q
+	echo 1 >a
+	git add a
+	git commit -q -m 1
+	git checkpoint hooks install --guard --no-ref-transaction >/dev/null 2>&1
+	echo secret >.env
+	echo secret >id_rsa
+	git reset -q --hard 2>"$T/err"
+	expect_no_grep secrets "$T/err"
+	git clean -fdx >/dev/null 2>"$T/err"
+	expect_grep "in no checkpoint, as they look like secrets: '.env', 'id_rsa'$" "$T/err"
+	git clean -fdx >/dev/null 2>"$T/err"
+	expect_no_grep secrets "$T/err"
+	echo secret >.env
+	git stash -q -a 2>"$T/err"
+	expect_grep "in no checkpoint, as they look like secrets: '.env'$" "$T/err"
+}
+
 test_an_identical_state_takes_none_and_says_nothing() {
 	make_template
 	fresh dirty

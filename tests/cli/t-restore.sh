@@ -383,7 +383,7 @@ test_a_head_that_moved() {
 	now=$(git rev-parse HEAD)
 	restore "$id"
 	expect_warned "HEAD moved since the checkpoint: $then -> $now"
-	expect_warned_like "git reset --soft $then"
+	expect_warned_like "git reset $then"
 	git checkout -q -f -b other "$then"
 	restore "$id"
 	expect_warned_like "git switch main"
@@ -541,6 +541,24 @@ test_a_large_file() {
 	expect_same "$T/before" "$T/after"
 	restoring 0 undo -y
 	expect_eq 12000100 "$(wc -c <large)"
+}
+
+test_of_a_long_plan_removals_are_shown_first() {
+	for n in $(seq 30); do
+		echo 1 >f$n
+	done
+	save
+	for n in $(seq 30); do
+		echo 2 >f$n
+	done
+	echo thesis >thesis.tex
+	git-checkpoint restore --dry-run "$id" >"$T/out"
+	expect_eq 31 "$(grep -c '^  [~-] ' "$T/out")"
+	expect_no_grep 'more' "$T/out"
+	git-checkpoint restore --yes "$id" >"$T/out"
+	expect_eq 20 "$(grep -c '^  [~-] ' "$T/out")"
+	expect_grep '^  - thesis.tex$' "$T/out"
+	expect_grep "^  and 11 more; 'git checkpoint restore -n $id' shows all$" "$T/out"
 }
 
 run_tests

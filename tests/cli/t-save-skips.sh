@@ -53,6 +53,31 @@ test_a_scope_of_which_nothing_can_be_captured() {
 	expect_incomplete 0
 }
 
+# Brought back it would run with the rights of who restores it.
+test_a_set_id_program_of_another_user_is_left_alone() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	echo 1 >a
+	for mode in 4755 2755 6755; do
+		echo evil >evil.$mode
+		chown nobody evil.$mode
+		chmod $mode evil.$mode
+	done
+	# of one's own, and without the bits, all is exact
+	echo mine >mine
+	chmod 6755 mine
+	echo theirs >theirs
+	chown nobody theirs
+	save
+	expect_skipped evil.2755 special evil.4755 special evil.6755 special
+	rm evil.4755 mine theirs
+	echo 2 >a
+	git-checkpoint restore -q -y @
+	expect_missing evil.4755
+	expect_eq '6755 root' "$(stat -c '%a %U' mine)"
+	expect_exists theirs
+	expect_eq '2755 nobody' "$(stat -c '%a %U' evil.2755)"
+}
+
 test_a_special_file_in_the_place_of_a_rule_file() {
 	git init -q
 	: >file

@@ -59,6 +59,24 @@ test_am_i_safe() {
 	verdict no '1 change is'
 	echo 2 >d/b
 	verdict no '2 changes are'
+	# after a restore the newest is the state before it, but all is in the one restored
+	git-checkpoint save -q -m both
+	echo 3 >a
+	git-checkpoint restore -q -y @
+	verdict yes 'all is as in chk_.*, which was restored'
+	expect_eq both "$(git-checkpoint show --json "$(git-checkpoint status --json | jq -r .compared_with)" | jq -r .reason)"
+	git-checkpoint undo -q -y
+	verdict yes 'nothing changed\|all is as in'
+	expect_eq 3 "$(cat a)"
+	git-checkpoint redo -q -y
+	verdict yes 'all is as in'
+	echo 4 >a
+	verdict no '1 change'
+	git-checkpoint restore -q -y --force @ -- a
+	echo 2 >d/b
+	git-checkpoint save -q
+	echo 5 >a
+	echo 5 >d/b
 	# of some paths only: the rest is as unsafe as before
 	git-checkpoint save -q d
 	verdict no '2 changes are'
@@ -77,15 +95,15 @@ test_the_timeline_names_what_can_be_typed() {
 	git-checkpoint status >"$T/out"
 	expect_no_grep '^ *now ' "$T/out"
 	expect_eq '@ @~1 @~2 @~3 @~4' "$(sed -n 's/^ *[0-9]*[smh] ago  \*  \(@[~0-9]*\) .*/\1/p' "$T/out" | xargs)"
-	expect_grep '@~1  1 changed  reason 6 \[pinned\]$' "$T/out"
+	expect_grep '@~1  1 changed  \[pinned\] reason 6$' "$T/out"
 	expect_grep ' :  *2 more' "$T/out"
-	sed -n 's/.*  \(@[~0-9]*\)  *1 changed  \(reason .\).*/\1 \2/p' "$T/out" |
+	sed -n 's/.*  \(@[~0-9]*\)  *1 changed .*\(reason .\)$/\1 \2/p' "$T/out" |
 		while read -r name reason; do
 			expect_eq "$reason" "$(git-checkpoint show --json "$name" | jq -r .reason)"
 		done
 	echo 8 >a
 	git-checkpoint status >"$T/out"
-	expect_grep '^ *now  o  *1 changed  in no checkpoint yet$' "$T/out"
+	expect_grep '^ *now  o  *1 changed  not saved yet$' "$T/out"
 }
 
 test_json_names_the_newest_as_list_does() {

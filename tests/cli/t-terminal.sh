@@ -129,6 +129,14 @@ test_list_fits_the_terminal() {
 		expect_eq 3 "$(grep -c '^chk_.* ago .* changed .*some-c.*reason [123].*…$' "$T/screen")"
 	done
 	expect_grep '1 file, 2 bytes' "$T/screen"
+	# below that, what cannot be shortened goes
+	git-checkpoint pin -q @
+	for columns in 40 50 60; do
+		on_screen $columns 24 'git-checkpoint list'
+		ended 0
+		expect_eq 3 "$(grep -c '^chk_.* ago .*…$' "$T/screen")"
+	done
+	expect_eq 1 "$(grep -c '\[pinned\]' "$T/screen")"
 	on_screen 80 24 'git-checkpoint list --stat'
 	ended 0
 	expect_eq 3 "$(grep -c '^chk_.*reason [123].*…$' "$T/screen")"
@@ -344,8 +352,11 @@ test_paths_can_be_given_without_a_name() {
 	without_fzf
 	some_checkpoints
 	on_screen 80 24 'git-checkpoint restore -y -- a'
-	see 'Which checkpoint'
-	keys Down Enter
+	see 'nothing to restore'
+	keys Down
+	# what is shown is about that path alone
+	see 'going back: 0 to bring back, 1 to change, 0 to remove'
+	keys Enter
 	ended 0
 	expect_eq 8 "$(cat a)"
 	expect_exists file9
@@ -372,6 +383,12 @@ test_fzf_is_used_where_it_is() {
 	keys Escape
 	ended 5
 	expect_grep 'no checkpoint was chosen' "$T/screen"
+	on_screen 100 30 'git-checkpoint restore -- file2'
+	see 'Would restore'
+	keys -l "'$(id_of 'reason 1')"
+	see '0 brought back, 0 changed, 1 removed'
+	keys Escape
+	ended 5
 }
 
 test_without_a_terminal_nothing_can_be_chosen() {

@@ -240,4 +240,26 @@ test_an_answer_that_cannot_be_written_is_a_failure() {
 	done
 }
 
+test_a_typo_is_understood() {
+	for line in "restor|did you mean 'restore'" "sav|did you mean 'save'" \
+		"help restor|did you mean 'restore'" "save --mesage x|did you mean '--message'" \
+		"xyzzy|see 'git checkpoint -h'" "save --xyzzy|see 'git checkpoint save -h'"; do
+		# shellcheck disable=SC2086
+		expect_exit 129 git-checkpoint ${line%%|*} 2>"$T/err"
+		expect_grep "${line#*|}" "$T/err"
+	done
+	# as `git restore <path>` would have it
+	echo 1 >app.py
+	git-checkpoint save -q
+	expect_exit 128 git-checkpoint restore --yes app.py 2>"$T/err"
+	expect_grep "git checkpoint restore @ -- app.py$" "$T/err"
+}
+
+test_a_home_that_depends_on_the_directory_is_refused() {
+	echo 1 >a
+	expect_exit 128 env GIT_CHECKPOINT_HOME=rel git-checkpoint save 2>"$T/err"
+	expect_grep "GIT_CHECKPOINT_HOME is 'rel', but has to be an absolute path" "$T/err"
+	expect_missing rel
+}
+
 run_tests

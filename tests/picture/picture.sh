@@ -7,6 +7,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 build=${BUILD_DIR:-$root/build}
+case ${1:-/} in
+/*) out=${1:-} ;;
+*) out=$PWD/$1 ;;
+esac
 T=$(mktemp -d "${TMPDIR:-/tmp}/git-checkpoint-picture.XXXXXX")
 export T
 
@@ -77,8 +81,8 @@ wait_for '^\$$'
 say 'cat todo.txt'
 on_tmux capture-pane -p -e >"$T/screen"
 perl "$here/svg.pl" <"$T/screen" >"$T/picture.svg"
-if test $# -gt 0; then
-	cp "$T/picture.svg" "$1"
+if test -n "$out"; then
+	cp "$T/picture.svg" "$out"
 else
 	cat "$T/picture.svg"
 fi

@@ -197,10 +197,10 @@ static void test_term_color(void **state)
 /* ---- table ---- */
 
 static const struct table_column columns[] = {
-	{ "id", TABLE_LEFT, 0, TERM_YELLOW, false },
-	{ "files", TABLE_RIGHT, 0, TERM_RESET, false },
-	{ "reason", TABLE_LEFT, 40, TERM_RESET, false },
-	{ "source", TABLE_LEFT, 20, TERM_RESET, false },
+	{ "id", TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+	{ "files", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+	{ "reason", TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
+	{ "source", TABLE_LEFT, 20, TERM_RESET, TABLE_KEEP },
 };
 
 static struct table *sample(void)
@@ -272,8 +272,8 @@ static void test_term_table_too_narrow(void **state)
 static void test_term_table_untitled(void **state)
 {
 	static const struct table_column plain[] = {
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 0, TERM_GREEN, false },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_GREEN, TABLE_KEEP },
 	};
 	struct table *table = table_new(plain, 2);
 
@@ -293,10 +293,10 @@ static void test_term_table_untitled(void **state)
 static void test_term_table_spares_columns(void **state)
 {
 	static const struct table_column some[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, false },
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, true },
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, true },
-		{ NULL, TABLE_LEFT, 50, TERM_RESET, false },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
+		{ NULL, TABLE_LEFT, 50, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(some, ARRAY_SIZE(some));
 
@@ -313,6 +313,27 @@ static void test_term_table_spares_columns(void **state)
 	expect_table(table, 38, "chk  first  a reason of twenty-seven …\n");
 	expect_table(table, 22, "chk  a reason of twen…\n");
 	expect_table(table, 10, "chk  a re…\n");
+	table_free(table);
+}
+
+static void test_term_table_spares_the_last(void **state)
+{
+	static const struct table_column some[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_LAST },
+		{ NULL, TABLE_LEFT, 50, TERM_RESET, TABLE_KEEP },
+	};
+	struct table *table = table_new(some, ARRAY_SIZE(some));
+
+	(void)state;
+	term_set_color("never");
+	table_add(table, "chk");
+	table_add(table, "first");
+	table_add(table, "a reason");
+	/* There is room as long as beginnings can be shown. */
+	expect_table(table, 16, "chk  first  a r…\n");
+	expect_table(table, 15, "chk  a reason\n");
+	expect_table(table, 9, "chk  a r…\n");
 	table_free(table);
 }
 
@@ -632,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_term_table_too_narrow),
 		cmocka_unit_test(test_term_table_untitled),
 		cmocka_unit_test(test_term_table_spares_columns),
+		cmocka_unit_test(test_term_table_spares_the_last),
 		cmocka_unit_test(test_term_table_fits_terminal),
 		cmocka_unit_test(test_term_pager),
 		cmocka_unit_test(test_term_pager_none),
