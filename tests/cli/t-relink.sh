@@ -3,16 +3,9 @@
 # A folder that was moved adopts its checkpoints.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/strides.sh"
 
-CHANGES=write,pwrite,fsync,fdatasync,rename,openat-create,unlink,mkdir,ftruncate,link
-# The loops that kill go on in strides, and begin somewhere else each time; CKPT_TEST_ROUNDS=all
-# takes all.
-STEP=12
-test -z "${CKPT_TEST_ROUNDS:-}" || STEP=1
-
-begin_at() {
-	echo $(($(date +%s) % STEP + 1))
-}
+STEP=${STEP:-12}
 
 # new_folder <dir> [git]: two checkpoints, and something that was changed since
 new_folder() {
@@ -602,7 +595,7 @@ test_killed_while_merging() {
 	cp -a "$XDG_STATE_HOME" "$T/kept"
 	with_faults $CHANGES 0 kill git-checkpoint relink -q --force ../a
 	total=$(cat "$T/faults")
-	at=$(begin_at)
+	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
 		rm -rf "$XDG_STATE_HOME"
 		cp -a "$T/kept" "$XDG_STATE_HOME"
@@ -651,7 +644,7 @@ test_a_full_disk_while_merging() {
 	FAULT_PATH=$XDG_STATE_HOME
 	with_faults $calls 0 ENOSPC git-checkpoint relink -q --force ../a
 	total=$(cat "$T/faults")
-	at=$(begin_at)
+	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
 		rm -rf "$XDG_STATE_HOME"
 		cp -a "$T/kept" "$XDG_STATE_HOME"
@@ -679,7 +672,7 @@ killed_everywhere() {
 	total=$(cat "$T/faults")
 	test "$total" -ge 10 || fail "only $total calls"
 	half=0
-	at=$(begin_at)
+	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
 		rm -rf "$XDG_STATE_HOME"
 		cp -a "$T/kept" "$XDG_STATE_HOME"
@@ -756,7 +749,7 @@ test_a_full_disk() {
 	FAULT_PATH=$XDG_STATE_HOME
 	with_faults write,openat-create,rename 0 ENOSPC git-checkpoint relink -q ../a
 	total=$(cat "$T/faults")
-	at=$(begin_at)
+	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
 		rm -rf "$XDG_STATE_HOME"
 		cp -a "$T/kept" "$XDG_STATE_HOME"
