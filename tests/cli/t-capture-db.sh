@@ -4,13 +4,9 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/restore.sh"
+. "$LIB_DIR/capture-commands.sh"
 
 id=
-
-configure() {
-	mkdir -p "$XDG_CONFIG_HOME/git-checkpoint"
-	cat >"$XDG_CONFIG_HOME/git-checkpoint/config"
-}
 
 sql() {
 	sqlite3 -cmd '.timeout 20000' "$T/app.db" "$1"
