@@ -131,7 +131,7 @@ test_list_fits_the_terminal() {
 	expect_grep '1 file, 2 bytes' "$T/screen"
 	# below that, what cannot be shortened goes
 	git-checkpoint pin -q @
-	for columns in 40 50 60; do
+	for columns in 40 50 70; do
 		on_screen $columns 24 'git-checkpoint list'
 		ended 0
 		expect_eq 3 "$(grep -c '^chk_.* ago .*…$' "$T/screen")"

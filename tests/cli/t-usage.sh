@@ -241,13 +241,18 @@ test_an_answer_that_cannot_be_written_is_a_failure() {
 }
 
 test_a_typo_is_understood() {
-	for line in "restor|did you mean 'restore'" "sav|did you mean 'save'" \
-		"help restor|did you mean 'restore'" "save --mesage x|did you mean '--message'" \
-		"xyzzy|see 'git checkpoint -h'" "save --xyzzy|see 'git checkpoint save -h'"; do
+	while IFS='|' read -r line said; do
 		# shellcheck disable=SC2086
-		expect_exit 129 git-checkpoint ${line%%|*} 2>"$T/err"
-		expect_grep "${line#*|}" "$T/err"
-	done
+		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
+		expect_grep "$said" "$T/err"
+	done <<-'END'
+		restor|did you mean 'restore'
+		sav|did you mean 'save'
+		help restor|did you mean 'restore'
+		save --mesage x|did you mean '--message'
+		xyzzy|see 'git checkpoint -h'
+		save --xyzzy|see 'git checkpoint save -h'
+	END
 	# as `git restore <path>` would have it
 	echo 1 >app.py
 	git-checkpoint save -q
