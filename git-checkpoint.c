@@ -42,6 +42,7 @@
  *   restore      the order of events: plan, stage, safety checkpoint, journal, apply, check
  *   plan         what has to be done, from two trees
  *   protect survey           what must stay; what is in the way
+ *   restore_plan             the plan from what is on the disk, and when it is refused
  *   stage apply  new contents beside the user's files; putting them in place
  *   restore_verify restore_check    whether it came out right: state hashes of what it was about
  *   restore_captures         what is replayed behind the files

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/path.h"
 #include "ops/apply.h"
 #include "ops/flow_files.h"
 #include "ops/retain.h"
@@ -18,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-#define NO_SAFETY "no safety checkpoint could be taken, nothing was touched"
 
 void restore_result_release(struct restore_result *result)
 {
@@ -38,131 +35,6 @@ int restore_check_settled(struct session *session)
 			      "a restore was interrupted; 'git checkpoint restore --continue' finishes "
 			      "it, 'git checkpoint restore --abort' goes back to the state before it");
 }
-
-/* --- the plan --- */
-
-static int make_plan(struct restore *r)
-{
-	struct compare_side target = { .root = r->target->root,
-				       .snapshot = r->target,
-				       .modes = &r->target->modes };
-	struct compare_side current = { .root = r->job.capture.scan->root, .modes = &r->modes };
-	struct plan_opts opts = {
-		.target = &target,
-		.current = &current,
-		.paths = &r->scope,
-		.no_delete = r->opts->no_delete,
-		.protect = protect_path,
-		.payload = r->protect,
-	};
-	struct strbuf modes = STRBUF_INIT;
-	int err;
-
-	plan_release(&r->plan);
-	survey_release(&r->survey);
-	modes_release(&r->modes);
-	modes_encode(&modes, r->job.capture.scan->root);
-	err = modes_parse(&r->modes, modes.buf, modes.len);
-	strbuf_release(&modes);
-	if (!err)
-		err = plan_make(&r->plan, &opts);
-	if (!err)
-		err = survey_run(&r->survey, &r->plan, &opts, r->job.capture.scan->rootfd);
-	return err;
-}
-
-/* `store`: read into the pack of the safety checkpoint; else only name what is there. */
-static int scan_and_plan(struct restore *r, bool store)
-{
-	struct capture_opts capture = {
-		.scope = &r->scope,
-		.include_ignored = r->opts->target->include_ignored,
-		.include_sensitive = r->opts->target->include_sensitive,
-		.no_limit = true,
-		.also = &r->also,
-		.progress = r->opts->progress,
-	};
-	int err = save_job_scan(&r->job, &capture);
-
-	if (!err)
-		err = store ? save_job_read(&r->job) : capture_read(&r->job.capture, NULL);
-	if (err && r->job.no_room)
-		err = ckpt_error_prefix(CKPT_EREFUSED, NO_SAFETY);
-	return err ? err : make_plan(r);
-}
-
-/*
- * Files of the checkpoint that are there but that a rule leaves out now are
- * captured by name, so that the safety checkpoint has them.
- */
-static int plan_restore(struct restore *r, bool store)
-{
-	int err = scan_and_plan(r, store);
-
-	if (err || !r->survey.also.nr)
-		return err;
-	strlist_extend(&r->also, &r->survey.also);
-	strlist_sort_unique(&r->also);
-	return scan_and_plan(r, store);
-}
-
-/* What is in the way and could not be captured even by name. */
-static int check_obstacles(struct restore_result *out, struct restore *r)
-{
-	struct strbuf list = STRBUF_INIT;
-	int err = 0;
-
-	for (size_t i = 0; i < r->survey.conflicts.nr; i++)
-		strbuf_addf(&list, "%s%s", i ? "\n" : "", r->survey.conflicts.items[i]);
-	if (list.len) {
-		err = ckpt_error_set(CKPT_EREFUSED, "%s; move it away first", list.buf);
-	} else if (r->survey.also.nr && !r->opts->force) {
-		err = ckpt_error_set(CKPT_EREFUSED,
-				     "'%s' would be overwritten but cannot be saved before; use --force "
-				     "to restore all the rest",
-				     r->survey.also.items[0]);
-	}
-	for (size_t i = 0; i < r->survey.also.nr && !err; i++) {
-		plan_keep(&r->plan, r->survey.also.items[i], "cannot be saved before");
-		out->incomplete = true;
-	}
-	strbuf_release(&list);
-	return err;
-}
-
-/* It is there, but in no checkpoint: it cannot be restored, nor may it be removed. */
-static int refuse_absent(const struct restore *r, const char *path)
-{
-	const struct skip_list *skips = &r->job.capture.scan->skips;
-	const char *id = r->opts->target->id;
-
-	for (size_t i = 0; i < skips->nr; i++)
-		if (path_below(path, skips->items[i].path))
-			return ckpt_error_set(CKPT_ENOTFOUND,
-					      "'%s' is not in checkpoint '%s' and stays as it is (%s)", path,
-					      id, skip_why_name(skips->items[i].why));
-	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is neither in the worktree nor in checkpoint '%s'",
-			      path, id);
-}
-
-static int check_paths_exist(struct restore *r)
-{
-	for (size_t i = 0; i < r->opts->paths->nr; i++) {
-		const char *path = r->opts->paths->items[i];
-		struct wt_entry *entry = NULL;
-		int err = snapshot_find(&entry, r->target, path);
-
-		if (err)
-			return err;
-		if (entry || !*path)
-			continue;
-		if (!wt_find(r->job.capture.scan->root, path))
-			return refuse_absent(r, path);
-	}
-	return 0;
-}
-
-/* --- doing it --- */
 
 static int stage_plan(struct restore *r)
 {
@@ -224,7 +96,7 @@ static int make_safety(struct restore_result *out, struct restore *r)
 	int err = save_job_commit(&saved, &r->job);
 
 	if (err)
-		return ckpt_error_prefix(CKPT_EREFUSED, NO_SAFETY);
+		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
 	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
 	out->safety_commit = saved.record.commit;
 	save_result_release(&saved);
@@ -405,12 +277,9 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 		return err;
 	}
 	if (!err)
-		err = plan_restore(r, store);
-
+		err = restore_plan(r, store);
 	if (!err)
-		err = check_paths_exist(r);
-	if (!err)
-		err = check_obstacles(out, r);
+		err = restore_check_plan(out, r);
 	if (!err)
 		err = check_target(out->target_hash, &check);
 	if (!err)

@@ -115,8 +115,7 @@ int restore_save_captures(struct restore_result *out, struct restore *r)
 	if (!err || err == CKPT_ECANCELLED)
 		return err;
 	if (!r->replaying)
-		return ckpt_error_prefix(CKPT_EREFUSED,
-					 "no safety checkpoint could be taken, nothing was touched");
+		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
 	/* Half replayed, it need not be in a state to be saved; the one before is in a checkpoint. */
 	strlist_addf(&out->warnings, "the present state could not be saved: %s", ckpt_error_last());
 	extras_release(&r->job);

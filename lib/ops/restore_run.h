@@ -38,6 +38,16 @@ static inline bool restore_is_state_only(const struct restore *r)
 	return r->opts->target->state_only;
 }
 
+#define RESTORE_NO_SAFETY "no safety checkpoint could be taken, nothing was touched"
+
+/* --- restore_plan.c --- */
+
+/** Look at the worktree and plan; with `store` it is read into the pack of the safety checkpoint. */
+int restore_plan(struct restore *r, bool store);
+
+/** Refuse what cannot be done, or with --force keep what stands in the way of it. */
+int restore_check_plan(struct restore_result *out, struct restore *r);
+
 /* --- restore_journal.c --- */
 
 /** From here on an interruption has to be continued or undone; `safety` is the state before. */
