@@ -155,9 +155,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 {
 	const struct plan_opts *opts = planner->opts;
 	const char *why = opts->protect ?
-				  opts->protect(path, current->kind == WT_DIR,
-						current->kind == WT_DIR ? NULL : &current->oid,
-						opts->payload) :
+				  opts->protect(path, current->kind == WT_DIR, opts->payload) :
 				  NULL;
 	bool all_gone = true;
 

@@ -57,12 +57,8 @@ struct plan {
 	struct strlist captures; /**< replayed behind the files, in this order; for the caller to fill */
 };
 
-/**
- * Why a path that the checkpoint does not have must stay; NULL if it may go.
- * `oid` names the contents of a file or link, NULL for a directory.
- */
-typedef const char *(*plan_protect_fn)(const char *path, bool is_dir, const struct oid *oid,
-				       void *payload);
+/** Why a path that the checkpoint does not have must stay; NULL if it may go. */
+typedef const char *(*plan_protect_fn)(const char *path, bool is_dir, void *payload);
 
 struct plan_opts {
 	const struct compare_side *target;  /**< expanded as far as it is needed */

@@ -57,7 +57,6 @@ void protect_free(struct protect *protect)
 	for (size_t i = 0; i < protect->nr; i++)
 		source_free(protect->items[i]);
 	free(protect->items);
-	snapshot_free(protect->exempt);
 	free(protect);
 }
 
@@ -165,35 +164,35 @@ static const char *was_skipped(struct source *source, const char *path)
 	return NULL;
 }
 
-int protect_exempt(struct protect *protect, const struct ckpt_record *record)
+void protect_exempt(struct protect *protect, struct snapshot *snapshot)
 {
-	return snapshot_open(&protect->exempt, protect->session->store, record);
+	protect->exempt = snapshot;
 }
 
 /* A directory is gone through: what is in it is judged by itself. */
-static bool is_exempt(struct protect *protect, const char *path, bool is_dir, const struct oid *oid)
+static bool is_exempt(struct protect *protect, const char *path, bool is_dir)
 {
 	struct wt_entry *entry = NULL;
 
-	if (!protect->exempt || snapshot_find(&entry, protect->exempt, path) || !entry)
-		return false;
-	if (is_dir)
-		return entry->kind == WT_DIR;
-	return oid && entry->kind != WT_DIR && oid_equal(&entry->oid, oid);
+	return protect->exempt && !snapshot_find(&entry, protect->exempt, path) && entry &&
+	       (entry->kind == WT_DIR) == is_dir;
 }
 
-const char *protect_path(const char *path, bool is_dir, const struct oid *oid, void *payload)
+const char *protect_path(const char *path, bool is_dir, void *payload)
 {
 	struct protect *protect = payload;
 
-	if (is_exempt(protect, path, is_dir, oid))
-		return NULL;
 	for (size_t i = 0; i < protect->nr; i++) {
-		struct source *source = protect->items[i];
-		const char *why = was_skipped(source, path);
+		const char *why = was_skipped(protect->items[i], path);
 
 		if (why)
 			return why;
+	}
+	if (is_exempt(protect, path, is_dir))
+		return NULL;
+	for (size_t i = 0; i < protect->nr; i++) {
+		struct source *source = protect->items[i];
+
 		go_to(source, path);
 		if (source->at.excluded || left_out(source, path, is_dir)) {
 			if (!source->why[0])

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 struct ckpt_record;
-struct oid;
 struct session;
+struct snapshot;
 
 /**
  * What a restore must not delete although the worktree has it and the
@@ -28,12 +28,14 @@ int protect_add(struct protect *protect, const struct ckpt_record *record);
 void protect_free(struct protect *protect);
 
 /**
- * What this checkpoint holds, with the same contents, may go all the same: it
- * was put there by the restore that is being taken back.
+ * What is in this snapshot may go all the same: it was put there by the restore
+ * that is being taken back, and what became of it since is captured. Not what
+ * was skipped before it: that was there already. The snapshot stays the
+ * caller's; NULL: nothing.
  */
-int protect_exempt(struct protect *protect, const struct ckpt_record *record);
+void protect_exempt(struct protect *protect, struct snapshot *snapshot);
 
-/** For plan.h: why `path` must stay, or NULL. `oid` may be NULL. */
-const char *protect_path(const char *path, bool is_dir, const struct oid *oid, void *protect);
+/** For plan.h: why `path` must stay, or NULL. */
+const char *protect_path(const char *path, bool is_dir, void *protect);
 
 #endif

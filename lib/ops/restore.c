@@ -233,7 +233,9 @@ static int open_restore(struct restore *r, struct session *session, const struct
 	if (!err && opts->interrupted)
 		err = protect_add(r->protect, opts->interrupted);
 	if (!err && opts->previous)
-		err = protect_exempt(r->protect, opts->previous);
+		err = snapshot_open(&r->previous, session->store, opts->previous);
+	if (!err)
+		protect_exempt(r->protect, r->previous);
 	return err ? err : restore_open_captures(r);
 }
 
@@ -245,6 +247,7 @@ static void close_restore(struct restore *r)
 	survey_release(&r->survey);
 	modes_release(&r->modes);
 	protect_free(r->protect);
+	snapshot_free(r->previous);
 	snapshot_free(r->target);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);

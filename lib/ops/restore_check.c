@@ -43,7 +43,7 @@ static bool was_left(const struct lines *lines, const char *path, bool is_dir)
 	const struct check *check = lines->check;
 
 	if (!lines->worktree || !check->before || in_target(check, path) ||
-	    !protect_path(path, is_dir, NULL, check->before))
+	    !protect_path(path, is_dir, check->before))
 		return false;
 	strlist_add(check->left, path);
 	return true;

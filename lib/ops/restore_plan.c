@@ -5,6 +5,8 @@
 #include "base/path.h"
 #include "record/snapshot.h"
 
+#include <string.h>
+
 static int make_plan(struct restore *r)
 {
 	struct compare_side target = { .root = r->target->root,
@@ -56,18 +58,21 @@ static int scan_and_plan(struct restore *r, bool store)
 }
 
 /*
- * Files of the checkpoint that are there but that a rule leaves out now are
- * captured by name, so that the safety checkpoint has them.
+ * What is there but left out by a rule now is captured by name, so that the
+ * safety checkpoint has it: what the checkpoint has, too, and what the restore
+ * had brought back that is taken back here.
  */
 int restore_plan(struct restore *r, bool store)
 {
 	int err = scan_and_plan(r, store);
 
-	if (err || !r->survey.also.nr)
+	if (!err && r->previous)
+		err = restore_find_left_out(&r->also, r->previous, &r->scope, r->job.capture.scan);
+	if (err)
 		return err;
 	strlist_extend(&r->also, &r->survey.also);
 	strlist_sort_unique(&r->also);
-	return scan_and_plan(r, store);
+	return r->also.nr ? scan_and_plan(r, store) : 0;
 }
 
 /* What is in the way and could not be captured even by name. */
@@ -109,8 +114,11 @@ static int refuse_absent(const struct restore *r, const char *path)
 			      path, id);
 }
 
+/* Only what was typed for this very restore; remembered paths may have come and gone since. */
 static int check_paths_exist(struct restore *r)
 {
+	if (strcmp(r->opts->kind, "restore") || r->opts->interrupted)
+		return 0;
 	for (size_t i = 0; i < r->opts->paths->nr; i++) {
 		const char *path = r->opts->paths->items[i];
 		struct wt_entry *entry = NULL;

@@ -20,6 +20,7 @@ struct restore {
 	struct save_opts safety;
 	struct save_job job;
 	struct snapshot *target;
+	struct snapshot *previous; /**< what is taken back; NULL: nothing */
 	struct protect *protect;
 	struct modes modes; /**< of the worktree */
 	struct strlist also;
@@ -85,6 +86,13 @@ void restore_warn(struct restore_result *out, struct restore *r);
 /* --- restore_verify.c --- */
 
 struct check restore_check(const struct restore *r);
+
+/**
+ * Paths, sorted, that the snapshot has and the scan has not although they are
+ * on the disk: a rule leaves them out.
+ */
+int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
+			  const struct strlist *paths, const struct scan *scan);
 
 /** Look at what is on the disk now and compare; sets post_hash, verified and match. */
 int restore_verify(struct restore_result *out, struct restore *r);

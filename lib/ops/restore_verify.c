@@ -26,19 +26,16 @@ struct check restore_check(const struct restore *r)
 	};
 }
 
-/*
- * What the checkpoint has and the scan has not although it is there: the rules
- * that came back with the checkpoint leave it out.
- */
-static int find_left_out(struct strlist *also, struct restore *r, const struct scan *scan)
+int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
+			  const struct strlist *paths, const struct scan *scan)
 {
-	struct compare_side target = { .root = r->target->root,
-				       .snapshot = r->target,
-				       .modes = &r->target->modes };
+	struct compare_side held = { .root = snapshot->root,
+				     .snapshot = snapshot,
+				     .modes = &snapshot->modes };
 	/* Modes do not matter here; taken for equal, whole subtrees are passed over. */
-	struct compare_side current = { .root = scan->root, .modes = &r->target->modes };
+	struct compare_side current = { .root = scan->root, .modes = &snapshot->modes };
 	struct change_list changes;
-	int err = compare_run(&changes, &target, &current, &r->scope);
+	int err = compare_run(&changes, &held, &current, paths);
 
 	if (err)
 		return err;
@@ -52,16 +49,19 @@ static int find_left_out(struct strlist *also, struct restore *r, const struct s
 			continue;
 		fd = beneath_open_parent(scan->rootfd, change->path, &name);
 		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
-			strlist_add(also, change->path);
+			strlist_add(out, change->path);
 		if (fd >= 0)
 			close(fd);
 	}
 	change_list_release(&changes);
-	strlist_sort_unique(also);
+	strlist_sort_unique(out);
 	return 0;
 }
 
-/* From what is on the disk now; only what was not rewritten may come from the cache. */
+/*
+ * From what is on the disk now; only what was not rewritten may come from the
+ * cache. The rules that came back with the checkpoint may leave out part of it.
+ */
 static int capture_result(struct capture *out, struct restore *r, const struct ref_list *refs)
 {
 	struct capture_opts opts = {
@@ -76,7 +76,7 @@ static int capture_result(struct capture *out, struct restore *r, const struct r
 	int err = capture_scan(out, r->session, refs, &opts);
 
 	if (!err) {
-		err = find_left_out(&r->also, r, out->scan);
+		err = restore_find_left_out(&r->also, r->target, &r->scope, out->scan);
 		if (err || r->also.nr != before)
 			capture_release(out);
 	}

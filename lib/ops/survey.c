@@ -111,9 +111,7 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 		below = xstrfmt("%s/%s", path, ent->d_name);
 		child = wt_child(dir, ent->d_name, strlen(ent->d_name));
 		if (!child || (opts->protect &&
-			       opts->protect(below, child->kind == WT_DIR,
-					     child->kind == WT_DIR ? NULL : &child->oid,
-					     opts->payload))) {
+			       opts->protect(below, child->kind == WT_DIR, opts->payload))) {
 			struct stat st = { 0 };
 
 			(void)fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);

@@ -17,6 +17,29 @@ static void take_back(struct undo_job *job, struct session *session, const char 
 		job->opts.previous = &job->previous;
 }
 
+static void take_back_step(struct undo_job *job, struct session *session,
+			   const struct undo_entry *entry, bool back)
+{
+	take_back(job, session, back ? entry->restored : entry->before);
+}
+
+/* To go on with an undo or redo is to take back the same, unless the stack has moved on already. */
+static void continue_step(struct undo_job *job, struct session *session)
+{
+	bool back = !strcmp(job->opts.kind, "undo");
+	const struct undo_entry *entry = NULL;
+	struct undo_stack stack;
+
+	undo_read(&stack, session->store);
+	if (back && stack.done)
+		entry = &stack.items[stack.done - 1];
+	else if (!back && stack.done < stack.nr)
+		entry = &stack.items[stack.done];
+	if (entry && !strcmp(back ? entry->before : entry->after, job->target.id))
+		take_back_step(job, session, entry, back);
+	undo_release(&stack);
+}
+
 static int from_stack(struct undo_job *job, struct session *session, bool back)
 {
 	struct undo_stack stack;
@@ -30,7 +53,7 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 		struct undo_entry *entry = &stack.items[back ? stack.done - 1 : stack.done];
 
 		strlist_extend(&job->paths, &entry->paths);
-		take_back(job, session, back ? entry->restored : entry->before);
+		take_back_step(job, session, entry, back);
 		err = ckpt_lookup(&job->target, session->store, back ? entry->before : entry->after);
 		/* Not found here means lost, not "nothing to do". */
 		if (err == CKPT_ENOTFOUND)
@@ -66,6 +89,8 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	job->opts.kind = !strcmp(journal.kind, "undo") ? "undo" :
 			 !strcmp(journal.kind, "redo") ? "redo" :
 							 "restore";
+	if (!err && !abort && strcmp(job->opts.kind, "restore"))
+		continue_step(job, session);
 	if (*job->reason)
 		job->opts.reason = job->reason;
 	journal_release(&journal);

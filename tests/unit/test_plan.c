@@ -142,11 +142,9 @@ struct row {
 	bool no_delete;
 };
 
-static const char *protect_one(const char *path, bool is_dir, const struct oid *oid,
-			       void *payload)
+static const char *protect_one(const char *path, bool is_dir, void *payload)
 {
 	(void)is_dir;
-	(void)oid;
 	return payload && !strcmp(path, payload) ? "precious" : NULL;
 }
 
