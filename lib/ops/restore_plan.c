@@ -71,8 +71,27 @@ int restore_plan(struct restore *r, bool store)
 	if (err)
 		return err;
 	strlist_extend(&r->also, &r->survey.also);
+	strlist_extend(&r->also, &r->survey.dirs);
 	strlist_sort_unique(&r->also);
 	return r->also.nr ? scan_and_plan(r, store) : 0;
+}
+
+/* Directories that the checkpoint has empty, and that cannot be looked into: let alone. */
+static int keep_unread(struct restore *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->survey.dirs.nr && !err; i++) {
+		const char *path = r->survey.dirs.items[i];
+		struct wt_entry *entry = NULL;
+
+		err = snapshot_find(&entry, r->target, path);
+		if (!err && entry && entry->kind == WT_DIR)
+			err = snapshot_expand(r->target, entry->dir);
+		if (!err && entry && entry->kind == WT_DIR && !entry->dir->nr)
+			plan_keep(&r->plan, path, skip_why_name(SKIP_UNREADABLE));
+	}
+	return err;
 }
 
 /* What is in the way and could not be captured even by name. */
@@ -138,5 +157,7 @@ int restore_check_plan(struct restore_result *out, struct restore *r)
 {
 	int err = check_paths_exist(r);
 
-	return err ? err : check_obstacles(out, r);
+	if (!err)
+		err = check_obstacles(out, r);
+	return err ? err : keep_unread(r);
 }

@@ -45,10 +45,11 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 		struct stat st;
 		int fd;
 
-		if (change->kind != CHANGE_DELETED || change->is_dir)
+		if (change->kind != CHANGE_DELETED)
 			continue;
 		fd = beneath_open_parent(scan->rootfd, change->path, &name);
-		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISDIR(st.st_mode) == change->is_dir)
 			strlist_add(out, change->path);
 		if (fd >= 0)
 			close(fd);

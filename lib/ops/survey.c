@@ -17,6 +17,7 @@
 void survey_release(struct survey *survey)
 {
 	strlist_release(&survey->also);
+	strlist_release(&survey->dirs);
 	strlist_release(&survey->conflicts);
 }
 
@@ -215,8 +216,11 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 
 		check_device(out, rootfd, action);
 		if (action->kind == PLAN_CREATE) {
-			if (check_create(out, rootfd, action->path, action->target))
-				split_action(plan, i--, opts->paths);
+			if (!check_create(out, rootfd, action->path, action->target))
+				continue;
+			if (compare_in_scope(opts->paths, action->path))
+				strlist_add(&out->dirs, action->path);
+			split_action(plan, i--, opts->paths);
 		} else if (action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
 			err = check_emptied(out, opts, rootfd, action->path, action->path,
 					    action->current->dir);
@@ -230,5 +234,6 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 		}
 	}
 	strlist_sort_unique(&out->also);
+	strlist_sort_unique(&out->dirs);
 	return err;
 }

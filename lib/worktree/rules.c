@@ -304,6 +304,11 @@ static const struct gitindex *index_of(struct rules_tracked *tracked)
 	return tracked->index;
 }
 
+bool rules_is_named(const struct rules *rules, const char *path)
+{
+	return rules->opts.also && pathset_has(rules->opts.also, path);
+}
+
 static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_dir)
 {
 	const struct rules_opts *opts = &dir->tracked->rules->opts;
@@ -311,8 +316,8 @@ static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_di
 
 	if (opts->no_tracked)
 		return false;
-	if (opts->also &&
-	    (is_dir ? pathset_reaches(opts->also, path) : pathset_has(opts->also, path)))
+	if (rules_is_named(dir->tracked->rules, path) ||
+	    (is_dir && opts->also && pathset_reaches(opts->also, path)))
 		return true;
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
 		const struct gitindex *index = index_of(t);

@@ -34,7 +34,7 @@ struct rules_opts {
 	const char *defaults;            /**< text of the store's info/exclude */
 	const struct strlist *exclude;   /**< settings `exclude` and `sensitive`; NULL: none */
 	const struct strlist *sensitive;
-	const struct strlist *also;      /**< sorted paths that count as tracked; NULL: none */
+	const struct strlist *also;      /**< sorted paths that count as tracked, directories alone; NULL: none */
 	bool no_tracked;                 /**< nothing counts as tracked: what the rules alone say */
 	bool include_ignored;
 	bool include_sensitive;
@@ -83,6 +83,9 @@ enum rules_verdict {
 	RULES_DEFAULT,           /**< left out by a default pattern: must be said */
 	RULES_SENSITIVE,
 };
+
+/** True of a path among those that count as tracked by name: a directory counts without contents. */
+bool rules_is_named(const struct rules *rules, const char *path);
 
 /** About an entry of a directory; `path` relative to the root, `name` its last component. */
 enum rules_verdict rules_judge(const struct rules *rules, const struct rules_dir *dir,

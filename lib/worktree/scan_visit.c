@@ -80,7 +80,7 @@ void scan_add_dir(struct scan_walk *walk, struct scan_worker *worker, struct sca
 	item->other_device = st->st_dev != walk->dev;
 	if (verdict != RULES_CAPTURE) {
 		item->rules.excluded = true;
-		entry->dir->ignored = true;
+		entry->dir->ignored = !rules_is_named(walk->opts->rules, entry->dir->path);
 		if (verdict == RULES_TRACKED_DEFAULT && !item->rules.default_top)
 			item->rules.default_top = entry->dir->path;
 	}

@@ -506,6 +506,93 @@ test_a_directory_of_the_checkpoint_that_is_ignored_now() {
 	expect_eq '2 2' "$(contents out/a out/new)"
 }
 
+# An empty directory is there or not, whatever rule leaves it out by now.
+test_an_empty_directory_of_the_checkpoint_that_is_ignored_now() {
+	git init -q
+	echo 1 >x
+	mkdir logs
+	save
+	note target
+	echo logs/ >.git/info/exclude
+	restoring 0 restore -n "$id"
+	expect_reverted
+	restore "$id"
+	expect_reverted
+	expect_eq true "$(told .verification.match)"
+	echo 1 >logs/today
+	echo 2 >x
+	restore "$id"
+	expect_reverted modify x
+	expect_eq true "$(told .verification.match)"
+	expect_eq 1 "$(cat logs/today)"
+	restoring 0 undo -y
+	expect_eq 2 "$(cat x)"
+	# its mode is restored like any other
+	rm logs/today
+	chmod 700 logs
+	note before
+	restore "$id"
+	expect_reverted modify logs modify x
+	expect_noted target
+	restoring 0 undo -y
+	expect_noted before
+	# and one that is gone comes back, and goes with undo
+	rmdir logs
+	note before
+	restore "$id"
+	expect_noted target
+	restoring 0 undo -y
+	expect_noted before
+	restoring 0 redo -y
+	expect_noted target
+}
+
+test_an_empty_directory_that_a_new_gitignore_leaves_out() {
+	git init -q
+	echo 1 >x
+	mkdir -p logs out/deep
+	save
+	printf 'logs/\nout/\n' >.gitignore
+	note before
+	restore --no-delete "$id"
+	expect_reverted
+	expect_noted before
+	restore "$id"
+	expect_reverted create .gitignore
+	restoring 0 undo -y
+	expect_noted before
+}
+
+# The directory around what comes back was there, so undo leaves it.
+test_an_ignored_directory_that_was_there_stays_with_undo() {
+	git init -q
+	mkdir out
+	echo 1 >out/a
+	save
+	rm out/a
+	echo out/ >.git/info/exclude
+	note before
+	restore "$id"
+	expect_eq 1 "$(cat out/a)"
+	restoring 0 undo -y
+	expect_noted before
+}
+
+test_an_unreadable_empty_directory_of_the_checkpoint() {
+	echo 1 >x
+	mkdir logs
+	give_to_nobody .
+	as_nobody git-checkpoint save -q
+	echo 2 >x
+	chmod 0 logs
+	expect_exit 3 as_nobody git-checkpoint restore --json -y @ >"$T/restore.json" 2>"$T/restore.err"
+	expect_reverted modify x
+	expect_warned 'Kept: logs (unreadable)'
+	expect_eq true "$(told .verification.match)"
+	expect_eq 1 "$(cat x)"
+	expect_eq 0 "$(stat -c %a logs)"
+}
+
 test_a_tracked_file_although_ignored() {
 	git init -q
 	echo 1 >x.log
