@@ -251,10 +251,13 @@ static int take_away(struct apply *apply, size_t index)
 	char number[32];
 	int dirfd = beneath_open_parent(stage->rootfd, action->path, &name), err = 0;
 
+	/* A directory that nobody looked into goes if it can. */
 	if (dirfd < 0)
-		return errno == ENOENT ? 0 : failed(action, "reach");
+		return errno == ENOENT || !action->current ? 0 : failed(action, "reach");
 	snprintf(number, sizeof(number), "%zu", index);
-	if (action->kind == PLAN_RMDIR) {
+	if (!action->current) {
+		(void)unlinkat(dirfd, name, AT_REMOVEDIR);
+	} else if (action->kind == PLAN_RMDIR) {
 		int rc = unlinkat(dirfd, name, AT_REMOVEDIR);
 
 		if (rc < 0 && open_up(apply, action, dirfd))

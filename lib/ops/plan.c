@@ -318,6 +318,39 @@ static int both(struct planner *planner, const char *path, struct wt_dir *target
 	return err;
 }
 
+/* --- directories that are only on the way --- */
+
+/* Those that a restore had made, whatever is in them by now. */
+static void remove_made(struct planner *planner)
+{
+	const struct strlist *made = planner->opts->made;
+
+	for (size_t i = 0; made && i < made->nr && !planner->opts->no_delete; i++)
+		add_action(planner, PLAN_RMDIR, made->items[i], NULL, NULL);
+}
+
+static void list_made(struct strlist *out, const char *path, const struct wt_entry *target,
+		      const struct strlist *paths)
+{
+	if (target->kind != WT_DIR || compare_in_scope(paths, path) || !plan_concerns(paths, path))
+		return;
+	strlist_add(out, path);
+	for (size_t i = 0; i < target->dir->nr; i++) {
+		char *child = join(path, &target->dir->entries[i]);
+
+		list_made(out, child, &target->dir->entries[i], paths);
+		free(child);
+	}
+}
+
+void plan_list_made(struct strlist *out, const struct plan *plan, const struct strlist *paths)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->actions[i].kind == PLAN_CREATE)
+			list_made(out, plan->actions[i].path, plan->actions[i].target, paths);
+	strlist_sort_unique(out);
+}
+
 /* Removals behind all others, the deepest first; else by path. */
 static int by_order(const void *x, const void *y)
 {
@@ -348,6 +381,7 @@ int plan_make(struct plan *out, const struct plan_opts *opts)
 		plan_release(out);
 		return err;
 	}
+	remove_made(&planner);
 	if (out->nr)
 		qsort(out->actions, out->nr, sizeof(*out->actions), by_order);
 	if (out->rows_nr)

@@ -29,7 +29,7 @@ struct plan_action {
 	enum plan_kind kind;
 	char *path;
 	const struct wt_entry *target;  /**< NULL for removals */
-	const struct wt_entry *current; /**< NULL for PLAN_CREATE */
+	const struct wt_entry *current; /**< NULL for PLAN_CREATE, and for what was asked for by `made` */
 };
 
 /** What is undone, as the report has it: files, links, empty directories, each once. */
@@ -64,6 +64,7 @@ struct plan_opts {
 	const struct compare_side *target;  /**< expanded as far as it is needed */
 	const struct compare_side *current;
 	const struct strlist *paths; /**< limit it to these; NULL or empty: all */
+	const struct strlist *made;  /**< directories to be removed if they turn out to be empty; or NULL */
 	bool no_delete;
 	plan_protect_fn protect; /**< may be NULL */
 	void *payload;
@@ -77,6 +78,9 @@ void plan_keep(struct plan *plan, const char *path, const char *why);
 
 /** True if something of `paths` (empty: all) is at or below `path`, or `path` below one of them. */
 bool plan_concerns(const struct strlist *paths, const char *path);
+
+/** Directories that the plan makes though they are outside of `paths`: to hold what comes back. */
+void plan_list_made(struct strlist *out, const struct plan *plan, const struct strlist *paths);
 
 /** True if there is nothing to do. */
 bool plan_is_empty(const struct plan *plan);

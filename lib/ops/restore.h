@@ -38,6 +38,8 @@ struct restore_opts {
 	const struct ckpt_record *interrupted;
 	/** What undo, redo and --abort take back: files that it put there may go. NULL: none. */
 	const struct ckpt_record *previous;
+	/** Directories outside of the paths that it made, which go if they are empty. NULL: none. */
+	const struct strlist *made;
 	bool abort;              /**< the target is that state: as if nothing had happened */
 	/** Asked with the plan before anything is done; 0 goes on. NULL: not asked. */
 	int (*confirm)(const struct plan *plan, void *payload);

@@ -26,6 +26,8 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		staging = xstrfmt("%s %s", journal.staging, r->stage.name ? r->stage.name : "");
 		free(journal.staging);
 		journal.staging = staging;
+		strlist_extend(&journal.made, &r->made);
+		strlist_sort_unique(&journal.made);
 		err = journal_write(&journal, r->session->store);
 		journal_release(&journal);
 		return err;
@@ -36,6 +38,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 	journal.staging = xstrdup(r->stage.name ? r->stage.name : "");
 	journal.reason = xstrdup(r->opts->reason ? r->opts->reason : "");
 	strlist_extend(&journal.paths, r->opts->paths);
+	strlist_extend(&journal.made, &r->made);
 	journal.no_delete = r->opts->no_delete;
 	err = journal_write(&journal, r->session->store);
 	journal_release(&journal);
@@ -55,6 +58,13 @@ int restore_note_replay(struct restore *r)
 	return err;
 }
 
+/* The journal has them all, also those from before an interruption. */
+static void replace_made(struct undo_entry *entry, const struct journal *journal)
+{
+	strlist_release(&entry->made);
+	strlist_extend(&entry->made, &journal->made);
+}
+
 /*
  * Move on the stack that undo and redo walk. Done again after an interruption,
  * so what stands there already is not put there twice.
@@ -64,14 +74,18 @@ int restore_note(struct restore *r, const char *safety)
 	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
 	struct undo_stack stack;
 	struct undo_entry *entry;
-	int err;
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
 
+	if (err)
+		return err;
 	undo_read(&stack, r->session->store);
 	if (!strcmp(r->opts->kind, "undo")) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (entry && !strcmp(entry->before, r->opts->target->id)) {
 			snprintf(entry->after, sizeof(entry->after), "%s", before);
 			stack.done--;
+			replace_made(entry, &journal);
 		}
 	} else if (!strcmp(r->opts->kind, "redo")) {
 		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
@@ -79,14 +93,16 @@ int restore_note(struct restore *r, const char *safety)
 			snprintf(entry->before, sizeof(entry->before), "%s", before);
 			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
 			stack.done++;
+			replace_made(entry, &journal);
 		}
 	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
-			undo_push(&stack, before, r->opts->target->id, &r->scope);
+			undo_push(&stack, before, r->opts->target->id, &r->scope, &journal.made);
 	}
 	err = undo_write(&stack, r->session->store);
 	undo_release(&stack);
+	journal_release(&journal);
 	return err;
 }
 

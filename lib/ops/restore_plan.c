@@ -17,6 +17,7 @@ static int make_plan(struct restore *r)
 		.target = &target,
 		.current = &current,
 		.paths = &r->scope,
+		.made = r->opts->made,
 		.no_delete = r->opts->no_delete,
 		.protect = protect_path,
 		.payload = r->protect,
@@ -37,6 +38,18 @@ static int make_plan(struct restore *r)
 	return err;
 }
 
+/* They are to go, so the safety checkpoint needs their modes. */
+static void record_made(struct restore *r)
+{
+	for (size_t i = 0; r->opts->made && i < r->opts->made->nr; i++) {
+		const struct wt_entry *entry =
+			wt_find(r->job.capture.scan->root, r->opts->made->items[i]);
+
+		if (entry && entry->kind == WT_DIR)
+			entry->dir->outside = false;
+	}
+}
+
 /* `store`: read into the pack of the safety checkpoint; else only name what is there. */
 static int scan_and_plan(struct restore *r, bool store)
 {
@@ -50,6 +63,8 @@ static int scan_and_plan(struct restore *r, bool store)
 	};
 	int err = save_job_scan(&r->job, &capture);
 
+	if (!err)
+		record_made(r);
 	if (!err)
 		err = store ? save_job_read(&r->job) : capture_read(&r->job.capture, NULL);
 	if (err && r->job.no_room)
@@ -159,5 +174,9 @@ int restore_check_plan(struct restore_result *out, struct restore *r)
 
 	if (!err)
 		err = check_obstacles(out, r);
-	return err ? err : keep_unread(r);
+	if (!err)
+		err = keep_unread(r);
+	if (!err && r->scope.nr)
+		plan_list_made(&r->made, &r->plan, &r->scope);
+	return err;
 }

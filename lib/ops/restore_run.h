@@ -27,6 +27,7 @@ struct restore {
 	struct survey survey;
 	struct stage stage;
 	struct plan plan;
+	struct strlist made; /**< directories outside of the scope that the plan makes, sorted */
 	struct capture_defs defs;
 	struct ckpt_captures captures; /**< of the target, those that come back with it */
 	struct strlist replayed;       /**< names of those for which there is a command */

@@ -272,7 +272,7 @@ static int carry_undo(struct store *store, const char *path)
 	if (from.done && (!into.done || !same_restore(&into, &from))) {
 		for (size_t i = 0; i < from.done; i++)
 			undo_push(&into, from.items[i].before, from.items[i].restored,
-				  &from.items[i].paths);
+				  &from.items[i].paths, &from.items[i].made);
 		err = undo_write(&into, store);
 	}
 	undo_release(&into);

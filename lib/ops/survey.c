@@ -224,7 +224,7 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 		} else if (action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
 			err = check_emptied(out, opts, rootfd, action->path, action->path,
 					    action->current->dir);
-		} else if (action->kind == PLAN_RMDIR &&
+		} else if (action->kind == PLAN_RMDIR && action->current &&
 			   stays(plan, rootfd, action->path, action->current->dir)) {
 			char *path = xstrdup(action->path);
 

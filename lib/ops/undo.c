@@ -21,6 +21,7 @@ static void take_back_step(struct undo_job *job, struct session *session,
 			   const struct undo_entry *entry, bool back)
 {
 	take_back(job, session, back ? entry->restored : entry->before);
+	strlist_extend(&job->made, &entry->made);
 }
 
 /* To go on with an undo or redo is to take back the same, unless the stack has moved on already. */
@@ -79,8 +80,10 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 				  abort ? journal.safety : journal.target);
 	if (err == CKPT_ENOTFOUND)
 		err = CKPT_ERROR;
-	if (!err && abort)
+	if (!err && abort) {
 		take_back(job, session, journal.target);
+		strlist_extend(&job->made, &journal.made);
+	}
 	strlist_extend(&job->paths, &journal.paths);
 	job->reason = xstrdup(journal.reason);
 	job->opts.interrupted = &job->interrupted;
@@ -105,6 +108,7 @@ int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind 
 	job->target = job->interrupted = job->previous = (struct ckpt_record)CKPT_RECORD_INIT;
 	job->opts.target = &job->target;
 	job->opts.paths = &job->paths;
+	job->opts.made = &job->made;
 	if (kind == UNDO_BACK || kind == UNDO_FORTH)
 		err = from_stack(job, session, kind == UNDO_BACK);
 	else
@@ -118,5 +122,6 @@ void undo_job_release(struct undo_job *job)
 	ckpt_record_release(&job->interrupted);
 	ckpt_record_release(&job->previous);
 	strlist_release(&job->paths);
+	strlist_release(&job->made);
 	free(job->reason);
 }

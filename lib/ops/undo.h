@@ -15,7 +15,7 @@ enum undo_kind { UNDO_BACK, UNDO_FORTH, UNDO_CONTINUE, UNDO_ABORT };
 
 struct undo_job {
 	struct ckpt_record target, interrupted, previous;
-	struct strlist paths;
+	struct strlist paths, made;
 	char *reason;
 	struct restore_opts opts; /**< filled in; confirm, progress and the like are the caller's */
 };

@@ -127,6 +127,7 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "staging", json_text(journal->staging));
 	json_object_set_new(object, "reason", json_text(journal->reason));
 	json_object_set_new(object, "paths", write_paths(&journal->paths));
+	json_object_set_new(object, "made", write_paths(&journal->made));
 	json_object_set_new(object, "no_delete", json_boolean(journal->no_delete));
 	json_object_set_new(object, "replaying", json_boolean(journal->replaying));
 	return write_json(store, JOURNAL, object);
@@ -150,6 +151,7 @@ int journal_read(struct journal *out, struct store *store)
 	out->staging = read_text(object, "staging");
 	out->reason = read_text(object, "reason");
 	read_paths(&out->paths, json_object_get(object, "paths"));
+	read_paths(&out->made, json_object_get(object, "made"));
 	out->no_delete = json_is_true(json_object_get(object, "no_delete"));
 	out->replaying = json_is_true(json_object_get(object, "replaying"));
 	json_decref(object);
@@ -171,15 +173,22 @@ void journal_release(struct journal *journal)
 	free(journal->staging);
 	free(journal->reason);
 	strlist_release(&journal->paths);
+	strlist_release(&journal->made);
 	memset(journal, 0, sizeof(*journal));
 }
 
 /* --- the stack of undo --- */
 
+static void entry_release(struct undo_entry *entry)
+{
+	strlist_release(&entry->paths);
+	strlist_release(&entry->made);
+}
+
 void undo_release(struct undo_stack *stack)
 {
 	for (size_t i = 0; i < stack->nr; i++)
-		strlist_release(&stack->items[i].paths);
+		entry_release(&stack->items[i]);
 	free(stack->items);
 	memset(stack, 0, sizeof(*stack));
 }
@@ -192,18 +201,19 @@ static struct undo_entry *add_entry(struct undo_stack *stack)
 }
 
 void undo_push(struct undo_stack *stack, const char *before, const char *restored,
-	       const struct strlist *paths)
+	       const struct strlist *paths, const struct strlist *made)
 {
 	struct undo_entry *entry;
 
 	while (stack->nr > stack->done)
-		strlist_release(&stack->items[--stack->nr].paths);
+		entry_release(&stack->items[--stack->nr]);
 	entry = add_entry(stack);
 	snprintf(entry->before, sizeof(entry->before), "%s", before);
 	snprintf(entry->restored, sizeof(entry->restored), "%s", restored);
 	strlist_extend(&entry->paths, paths);
+	strlist_extend(&entry->made, made);
 	if (stack->nr > UNDO_MAX) {
-		strlist_release(&stack->items[0].paths);
+		entry_release(&stack->items[0]);
 		memmove(stack->items, stack->items + 1, --stack->nr * sizeof(*stack->items));
 	}
 	stack->done = stack->nr;
@@ -220,6 +230,7 @@ int undo_write(const struct undo_stack *stack, struct store *store)
 		json_object_set_new(entry, "restored", json_text(stack->items[i].restored));
 		json_object_set_new(entry, "after", json_text(stack->items[i].after));
 		json_object_set_new(entry, "paths", write_paths(&stack->items[i].paths));
+		json_object_set_new(entry, "made", write_paths(&stack->items[i].made));
 		json_array_append_new(array, entry);
 	}
 	json_object_set_new(object, "version", json_integer(1));
@@ -246,6 +257,7 @@ void undo_read(struct undo_stack *out, struct store *store)
 		(void)read_id(entry->restored, item, "restored");
 		(void)read_id(entry->after, item, "after");
 		read_paths(&entry->paths, json_object_get(item, "paths"));
+		read_paths(&entry->made, json_object_get(item, "made"));
 	}
 	out->done = done < 0 || (size_t)done > out->nr ? out->nr : (size_t)done;
 	json_decref(object);

@@ -25,6 +25,7 @@ struct journal {
 	char *staging;             /**< names of the staging directories in the root, blanks between */
 	char *reason;
 	struct strlist paths;
+	struct strlist made; /**< see undo_entry */
 	bool no_delete;
 	bool replaying; /**< the files are in place, captures are being replayed */
 };
@@ -50,6 +51,8 @@ struct undo_entry {
 	char restored[CKPT_ID_SIZE]; /**< what was brought back */
 	char after[CKPT_ID_SIZE];    /**< "" until it is undone */
 	struct strlist paths;
+	/** Directories outside of them that the last step made on the way: they go with the next. */
+	struct strlist made;
 };
 
 struct undo_stack {
@@ -70,6 +73,6 @@ enum { UNDO_MAX = 100 };
  * the oldest. Retention spares all that the stack names, so it must end somewhere.
  */
 void undo_push(struct undo_stack *stack, const char *before, const char *restored,
-	       const struct strlist *paths);
+	       const struct strlist *paths, const struct strlist *made);
 
 #endif

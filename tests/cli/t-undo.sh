@@ -455,4 +455,80 @@ test_redo_goes_on_without_a_named_file_that_is_gone() {
 	restoring 128 restore -y "$id" new
 }
 
+# Directories that had to be made for what comes back go with it, if nothing else is in them then.
+test_undo_takes_back_directories_on_the_way() {
+	mkdir -p a/b
+	echo 1 >a/b/in
+	echo 1 >a/b/other
+	chmod 700 a
+	chmod 750 a/b
+	echo 1 >x
+	save
+	rm -r a
+	note before
+	restore "$id" a/b/in
+	expect_eq a/b/in "$(find a -type f)"
+	note after
+	undo
+	expect_noted before
+	redo
+	expect_noted after
+	undo
+	expect_noted before
+	redo
+	# what is not empty, or not a directory any more, stays
+	echo mine >a/mine
+	undo
+	expect_eq a/mine "$(find a ! -name a)"
+	redo
+	expect_eq '1 mine' "$(contents a/b/in a/mine)"
+	rm -r a/b
+	ln -s nowhere a/b
+	undo
+	expect_eq 'a/b a/mine' "$(find a ! -name a | sort | tr '\n' ' ' | sed 's/ $//')"
+}
+
+test_undo_takes_back_directories_around_a_scope() {
+	mkdir -p a/b
+	echo 1 >a/b/in
+	save a/b/in
+	rm -r a
+	note before
+	restore "$id"
+	note after
+	undo
+	expect_noted before
+	redo
+	expect_noted after
+	# also where the file went otherwise
+	rm a/b/in
+	undo
+	expect_noted before
+}
+
+# Only those that were not there before.
+test_undo_leaves_directories_that_were_there() {
+	mkdir -p a/b
+	echo 1 >a/b/in
+	save
+	rm -r a/b
+	note before
+	restore "$id" a/b/in
+	undo
+	expect_noted before
+	redo
+	rm a/b/in
+	rmdir a/b
+	undo
+	expect_noted before
+	# nor does a restore remove the directory around what is removed
+	mkdir new
+	echo 1 >new/file
+	restore "$id" new/file
+	expect_exists new
+	undo
+	redo
+	expect_exists new
+}
+
 run_tests

@@ -122,7 +122,8 @@ static void describe(struct strbuf *out, const struct plan *plan)
 		strbuf_addf(out, "%s%s %s", i ? ", " : "", kinds[action->kind], action->path);
 		/* Each side is given where there is one. */
 		assert_true((action->target != NULL) == (action->kind < PLAN_REMOVE));
-		assert_true((action->current != NULL) == (action->kind != PLAN_CREATE));
+		assert_true(action->kind == PLAN_RMDIR ||
+			    (action->current != NULL) == (action->kind != PLAN_CREATE));
 	}
 	strbuf_addstr(out, " |");
 	for (size_t i = 0; i < plan->rows_nr; i++) {
@@ -140,6 +141,7 @@ struct row {
 	const char *paths;    /* sorted words, or NULL */
 	const char *protect;  /* a path, or NULL */
 	bool no_delete;
+	const char *made; /* sorted words, or NULL */
 };
 
 static const char *protect_one(const char *path, bool is_dir, void *payload)
@@ -148,27 +150,35 @@ static const char *protect_one(const char *path, bool is_dir, void *payload)
 	return payload && !strcmp(path, payload) ? "precious" : NULL;
 }
 
+static void add_words(struct strlist *out, const char *text)
+{
+	char *copy = xstrdup(text ? text : ""), *rest = copy, *word;
+
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			strlist_add(out, word);
+	free(copy);
+}
+
 static void check_row(const struct row *row)
 {
 	struct compare_side target = { .root = tree(row->target) };
 	struct compare_side current = { .root = tree(row->current) };
-	struct strlist paths = STRLIST_INIT;
+	struct strlist paths = STRLIST_INIT, made = STRLIST_INIT;
 	struct plan_opts opts = {
 		.target = &target,
 		.current = &current,
 		.paths = &paths,
+		.made = &made,
 		.no_delete = row->no_delete,
 		.protect = protect_one,
 		.payload = (void *)row->protect,
 	};
 	struct strbuf actual = STRBUF_INIT;
 	struct plan plan;
-	char *copy = xstrdup(row->paths ? row->paths : ""), *rest = copy, *word;
 
-	while ((word = strsep(&rest, " ")))
-		if (*word)
-			strlist_add(&paths, word);
-	free(copy);
+	add_words(&paths, row->paths);
+	add_words(&made, row->made);
 	assert_int_equal(plan_make(&plan, &opts), 0);
 	describe(&actual, &plan);
 	if (strcmp(actual.buf, row->expected))
@@ -179,6 +189,7 @@ static void check_row(const struct row *row)
 	plan_release(&plan); /* harmless */
 	strbuf_release(&actual);
 	strlist_release(&paths);
+	strlist_release(&made);
 }
 
 static void check_rows(const struct row *rows, size_t nr)
@@ -198,8 +209,8 @@ static void test_plan_equal_trees_need_nothing(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "", "", " | |", NULL, NULL, false },
-		{ "a=1 d/ e/f=2:600 l@3", "a=1 d/ e/f=2:600 l@3", " | |", NULL, NULL, false },
+		{ "", "", " | |", NULL, NULL, false, NULL },
+		{ "a=1 d/ e/f=2:600 l@3", "a=1 d/ e/f=2:600 l@3", " | |", NULL, NULL, false, NULL },
 	});
 }
 
@@ -207,13 +218,13 @@ static void test_plan_creates(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "a=1", "", "create a | delete a |", NULL, NULL, false },
-		{ "l@1", "", "create l | delete l |", NULL, NULL, false },
-		{ "d/", "", "create d | delete d |", NULL, NULL, false },
+		{ "a=1", "", "create a | delete a |", NULL, NULL, false, NULL },
+		{ "l@1", "", "create l | delete l |", NULL, NULL, false, NULL },
+		{ "d/", "", "create d | delete d |", NULL, NULL, false, NULL },
 		/* A directory with all below it is one action, and no row of its own. */
 		{ "d/a=1 d/e/b=2 d/f/", "", "create d | delete d/a delete d/e/b delete d/f |", NULL, NULL,
-		  false },
-		{ "d/a=1 d/b=1", "d/a=1", "create d/b | delete d/b |", NULL, NULL, false },
+		  false, NULL },
+		{ "d/a=1 d/b=1", "d/a=1", "create d/b | delete d/b |", NULL, NULL, false, NULL },
 	});
 }
 
@@ -221,15 +232,15 @@ static void test_plan_overwrites_and_changes_modes(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "a=1", "a=2", "overwrite a | modify a |", NULL, NULL, false },
-		{ "a=1:600", "a=2:755", "overwrite a | modify a |", NULL, NULL, false },
-		{ "l@1", "l@2", "overwrite l | modify l |", NULL, NULL, false },
-		{ "a=1:600", "a=1", "chmod a | modify a |", NULL, NULL, false },
-		{ "a=1:4755", "a=1:755", "chmod a | modify a |", NULL, NULL, false },
-		{ "d/:700 d/a=1", "d/ d/a=1", "chmod d | modify d |", NULL, NULL, false },
+		{ "a=1", "a=2", "overwrite a | modify a |", NULL, NULL, false, NULL },
+		{ "a=1:600", "a=2:755", "overwrite a | modify a |", NULL, NULL, false, NULL },
+		{ "l@1", "l@2", "overwrite l | modify l |", NULL, NULL, false, NULL },
+		{ "a=1:600", "a=1", "chmod a | modify a |", NULL, NULL, false, NULL },
+		{ "a=1:4755", "a=1:755", "chmod a | modify a |", NULL, NULL, false, NULL },
+		{ "d/:700 d/a=1", "d/ d/a=1", "chmod d | modify d |", NULL, NULL, false, NULL },
 		{ "d/:700 d/a=1", "d/ d/a=2", "chmod d, overwrite d/a | modify d modify d/a |", NULL, NULL,
-		  false },
-		{ "d/:2755", "d/", "chmod d | modify d |", NULL, NULL, false },
+		  false, NULL },
+		{ "d/:2755", "d/", "chmod d | modify d |", NULL, NULL, false, NULL },
 	});
 }
 
@@ -237,15 +248,15 @@ static void test_plan_replaces_kinds_in_all_directions(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "x=1", "x@1", "replace x | modify x |", NULL, NULL, false },
-		{ "x@1", "x=1", "replace x | modify x |", NULL, NULL, false },
-		{ "x=1", "x/", "replace x | modify x |", NULL, NULL, false },
-		{ "x/", "x=1", "replace x | modify x |", NULL, NULL, false },
-		{ "x@1", "x/", "replace x | modify x |", NULL, NULL, false },
-		{ "x/", "x@1", "replace x | modify x |", NULL, NULL, false },
+		{ "x=1", "x@1", "replace x | modify x |", NULL, NULL, false, NULL },
+		{ "x@1", "x=1", "replace x | modify x |", NULL, NULL, false, NULL },
+		{ "x=1", "x/", "replace x | modify x |", NULL, NULL, false, NULL },
+		{ "x/", "x=1", "replace x | modify x |", NULL, NULL, false, NULL },
+		{ "x@1", "x/", "replace x | modify x |", NULL, NULL, false, NULL },
+		{ "x/", "x@1", "replace x | modify x |", NULL, NULL, false, NULL },
 		/* "x" as a file and "x/" as a directory do not stand side by side in git's order. */
-		{ "x=1 x-a=1 x.b=1", "x/a=1 x-a=1 x.b=1", "replace x | modify x |", NULL, NULL, false },
-		{ "x/a=1 x-a=1 x.b=1", "x=1 x-a=1 x.b=1", "replace x | modify x |", NULL, NULL, false },
+		{ "x=1 x-a=1 x.b=1", "x/a=1 x-a=1 x.b=1", "replace x | modify x |", NULL, NULL, false, NULL },
+		{ "x/a=1 x-a=1 x.b=1", "x=1 x-a=1 x.b=1", "replace x | modify x |", NULL, NULL, false, NULL },
 	});
 }
 
@@ -253,15 +264,15 @@ static void test_plan_removes(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "", "a=1", "remove a | create a |", NULL, NULL, false },
-		{ "", "l@1", "remove l | create l |", NULL, NULL, false },
-		{ "", "d/", "rmdir d | create d |", NULL, NULL, false },
+		{ "", "a=1", "remove a | create a |", NULL, NULL, false, NULL },
+		{ "", "l@1", "remove l | create l |", NULL, NULL, false, NULL },
+		{ "", "d/", "rmdir d | create d |", NULL, NULL, false, NULL },
 		/* A directory that the plan empties goes, the deepest first, without a row. */
 		{ "", "d/a=1 d/e/b=1", "remove d/e/b, rmdir d/e, remove d/a, rmdir d | create d/a "
 				       "create d/e/b |",
-		  NULL, NULL, false },
-		{ "d/", "d/a=1", "remove d/a | create d/a |", NULL, NULL, false },
-		{ "d/a=1", "d/a=1 d/b=1", "remove d/b | create d/b |", NULL, NULL, false },
+		  NULL, NULL, false, NULL },
+		{ "d/", "d/a=1", "remove d/a | create d/a |", NULL, NULL, false, NULL },
+		{ "d/a=1", "d/a=1 d/b=1", "remove d/b | create d/b |", NULL, NULL, false, NULL },
 	});
 }
 
@@ -269,14 +280,14 @@ static void test_plan_keeps_what_is_protected(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "", "a=1 b=1", "remove b | create b | a (precious)", NULL, "a", false },
-		{ "", "d/a=1 d/b=1", "remove d/b | create d/b | d/a (precious)", NULL, "d/a", false },
-		{ "", "d/a=1 d/e/b=1", " | | d (precious)", NULL, "d", false },
+		{ "", "a=1 b=1", "remove b | create b | a (precious)", NULL, "a", false, NULL },
+		{ "", "d/a=1 d/b=1", "remove d/b | create d/b | d/a (precious)", NULL, "d/a", false, NULL },
+		{ "", "d/a=1 d/e/b=1", " | | d (precious)", NULL, "d", false, NULL },
 		{ "", "d/e/a=1 d/f/b=1", "remove d/f/b, rmdir d/f | create d/f/b | d/e/a (precious)", NULL,
-		  "d/e/a", false },
+		  "d/e/a", false, NULL },
 		/* Only what would go is kept: the checkpoint has this one. */
-		{ "a=1", "a=2", "overwrite a | modify a |", NULL, "a", false },
-		{ "a=1", "a=1", " | |", NULL, "a", false },
+		{ "a=1", "a=2", "overwrite a | modify a |", NULL, "a", false, NULL },
+		{ "a=1", "a=1", " | |", NULL, "a", false, NULL },
 	});
 }
 
@@ -284,8 +295,8 @@ static void test_plan_without_deletions(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "", "a=1 d/b=1 e/", " | |", NULL, NULL, true },
-		{ "a=1 b=2", "a=3 c=1", "overwrite a, create b | modify a delete b |", NULL, NULL, true },
+		{ "", "a=1 d/b=1 e/", " | |", NULL, NULL, true, NULL },
+		{ "a=1 b=2", "a=3 c=1", "overwrite a, create b | modify a delete b |", NULL, NULL, true, NULL },
 	});
 }
 
@@ -293,18 +304,71 @@ static void test_plan_is_limited_to_paths(void **state)
 {
 	(void)state;
 	CHECK({
-		{ "a=1 b=1", "a=2 b=2", "overwrite a | modify a |", "a", NULL, false },
+		{ "a=1 b=1", "a=2 b=2", "overwrite a | modify a |", "a", NULL, false, NULL },
 		{ "d/a=1 d/b=1 e=1", "d/a=2 d/b=2 e=2", "overwrite d/a, overwrite d/b | modify d/a modify "
 							"d/b |",
-		  "d", NULL, false },
-		{ "", "a=1 ab=1", "remove a | create a |", "a", NULL, false },
-		{ "d/:700 d/a=1", "d/ d/a=2", "overwrite d/a | modify d/a |", "d/a", NULL, false },
-		{ "d/a=1 d/b=1", "", "create d | delete d/a |", "d/a", NULL, false },
+		  "d", NULL, false, NULL },
+		{ "", "a=1 ab=1", "remove a | create a |", "a", NULL, false, NULL },
+		{ "d/:700 d/a=1", "d/ d/a=2", "overwrite d/a | modify d/a |", "d/a", NULL, false, NULL },
+		{ "d/a=1 d/b=1", "", "create d | delete d/a |", "d/a", NULL, false, NULL },
 		/* The directory around it is nobody's business. */
-		{ "", "d/a=1", "remove d/a | create d/a |", "d/a", NULL, false },
-		{ "a=1 b=1 c=1", "", "create a, create c | delete a delete c |", "a c", NULL, false },
-		{ "x=1 y=1", "x/ y/", "replace y | modify y |", "y", NULL, false },
+		{ "", "d/a=1", "remove d/a | create d/a |", "d/a", NULL, false, NULL },
+		{ "a=1 b=1 c=1", "", "create a, create c | delete a delete c |", "a c", NULL, false, NULL },
+		{ "x=1 y=1", "x/ y/", "replace y | modify y |", "y", NULL, false, NULL },
 	});
+}
+
+static void test_plan_takes_back_directories_on_the_way(void **state)
+{
+	(void)state;
+	CHECK({
+		/* behind what is in them, without a row */
+		{ "", "d/e/a=1", "remove d/e/a, rmdir d/e, rmdir d | create d/e/a |", "d/e/a", NULL, false,
+		  "d d/e" },
+		/* whatever is there by now: looked at when it is done */
+		{ "x=1", "x=1", "rmdir d/e, rmdir d | |", "d/e/a", NULL, false, "d d/e" },
+		{ "", "d/e/a=1", "remove d/e/a, rmdir d/e | create d/e/a |", "d/e/a", NULL, false, "d/e" },
+		{ "", "d/e/a=1", " | |", "d/e/a", NULL, true, "d d/e" },
+	});
+}
+
+/* Which directories a plan makes outside of the paths that it is limited to. */
+static void test_plan_lists_what_it_makes_on_the_way(void **state)
+{
+	static const struct {
+		const char *target, *current, *paths, *made;
+	} rows[] = {
+		{ "d/e/a=1 d/e/b=1 d/f/c=1", "", "d/e/a", "d d/e " },
+		{ "d/e/a=1 d/f/c=1 d/g/h=1", "", "d/e/a d/f", "d d/e " },
+		{ "d/e/a=1", "d/b=1", "d/e/a", "d/e " },
+		{ "d/e/a=1", "d/e/b=1", "d/e/a", "" },
+		{ "d/e/a=1", "", "d", "" },
+		{ "d/e/", "", "d/e", "d " },
+		{ "", "d/e/a=1", "d/e/a", "" },
+		{ "d/a=1", "d/a=2", "d/a", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct compare_side target = { .root = tree(rows[i].target) };
+		struct compare_side current = { .root = tree(rows[i].current) };
+		struct strlist paths = STRLIST_INIT, made = STRLIST_INIT;
+		struct plan_opts opts = { .target = &target, .current = &current, .paths = &paths };
+		struct strbuf actual = STRBUF_INIT;
+		struct plan plan;
+
+		add_words(&paths, rows[i].paths);
+		assert_int_equal(plan_make(&plan, &opts), 0);
+		plan_list_made(&made, &plan, &paths);
+		for (size_t j = 0; j < made.nr; j++)
+			strbuf_addf(&actual, "%s ", made.items[j]);
+		assert_string_equal(actual.buf, rows[i].made);
+		plan_release(&plan);
+		strlist_release(&paths);
+		strlist_release(&made);
+		strbuf_release(&actual);
+	}
+	arena_release(&arena);
 }
 
 static void test_plan_order(void **state)
@@ -316,7 +380,7 @@ static void test_plan_order(void **state)
 		  "create a, overwrite c/d, chmod m, replace z, remove y/x/w, rmdir y/x, rmdir y, remove "
 		  "c/e/f, rmdir c/e, remove b | delete a create b modify c/d create c/e/f modify m create "
 		  "y/x/w modify z |",
-		  NULL, NULL, false },
+		  NULL, NULL, false, NULL },
 	});
 }
 
@@ -438,6 +502,8 @@ int main(void)
 		cmocka_unit_test(test_plan_keeps_what_is_protected),
 		cmocka_unit_test(test_plan_without_deletions),
 		cmocka_unit_test(test_plan_is_limited_to_paths),
+		cmocka_unit_test(test_plan_takes_back_directories_on_the_way),
+		cmocka_unit_test(test_plan_lists_what_it_makes_on_the_way),
 		cmocka_unit_test(test_plan_order),
 		cmocka_unit_test(test_plan_of_random_trees),
 		cmocka_unit_test(test_plan_concerns),

@@ -330,6 +330,29 @@ static void test_rules_nested_repositories_count_as_files(void **state)
 	       "");
 }
 
+/* By name a file counts, and a directory by itself: nothing else that is in it. */
+static void test_rules_what_is_named_counts_as_tracked(void **state)
+{
+	struct strlist also = STRLIST_INIT;
+	struct probe got;
+
+	(void)state;
+	sh("mkdir -p named/out/empty named/out/full named/out/other; cd named; echo out/ >.gitignore; "
+	   "touch out/a out/b out/full/c .env");
+	expect("named", (struct rules_opts){ .also = &also }, ".gitignore", "skip sensitive .env");
+	strlist_add(&also, ".env");
+	strlist_add(&also, "out/a");
+	strlist_add(&also, "out/empty");
+	strlist_add(&also, "out/full");
+	probe(&got, "named", (struct rules_opts){ .also = &also });
+	assert_string_equal(join(&got.files), ".env .gitignore out/a");
+	strlist_sort_unique(&got.dirs);
+	assert_string_equal(join(&got.dirs), "out out/empty out/full");
+	assert_string_equal(join(&got.others), "sensitive .env");
+	probe_release(&got);
+	strlist_release(&also);
+}
+
 static void test_rules_gitignore_links_are_not_followed(void **state)
 {
 	(void)state;
@@ -450,6 +473,7 @@ int main(void)
 				       no_user_rules),
 		cmocka_unit_test_setup(test_rules_nested_repositories_count_as_files,
 				       no_user_rules),
+		cmocka_unit_test_setup(test_rules_what_is_named_counts_as_tracked, no_user_rules),
 		cmocka_unit_test_setup(test_rules_gitignore_links_are_not_followed, no_user_rules),
 		cmocka_unit_test_setup(test_rules_say_what_cannot_be_read, no_user_rules),
 		cmocka_unit_test_setup(test_rules_fingerprint_changes_with_every_source,
