@@ -109,6 +109,25 @@ static bool settle_present(struct change *change, int rootfd)
 	return differs;
 }
 
+/* The same of a directory that the checkpoint has empty: what it holds now is left out. */
+static bool settle_dir(struct change *change, int rootfd)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, change->path, &name);
+	struct stat st;
+	bool differs = true;
+
+	if (dirfd < 0)
+		return true;
+	if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode)) {
+		change->new_mode = 0040000u | (st.st_mode & 07777);
+		change->kind = CHANGE_MODIFIED;
+		differs = change->old_mode != change->new_mode;
+	}
+	close(dirfd);
+	return differs;
+}
+
 static void settle_deleted(struct change_list *list, int rootfd)
 {
 	size_t kept = 0;
@@ -116,8 +135,8 @@ static void settle_deleted(struct change_list *list, int rootfd)
 	for (size_t i = 0; i < list->nr; i++) {
 		struct change *change = &list->items[i];
 
-		if (change->kind == CHANGE_DELETED && !change->is_dir &&
-		    !settle_present(change, rootfd)) {
+		if (change->kind == CHANGE_DELETED &&
+		    !(change->is_dir ? settle_dir : settle_present)(change, rootfd)) {
 			free(change->path);
 			continue;
 		}

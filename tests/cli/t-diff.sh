@@ -310,6 +310,21 @@ test_ignored_since_is_not_deleted() {
 	expect_eq 'A:.gitignore D:a.log M:b.log D:out/c ' "$(names)"
 }
 
+test_an_empty_directory_ignored_since_is_not_deleted() {
+	git init -q
+	mkdir logs
+	git-checkpoint save -q
+	echo logs/ >.git/info/exclude
+	expect_eq '' "$(names)"
+	expect_exit 0 git-checkpoint diff --quiet
+	echo 1 >logs/today
+	expect_eq '' "$(names)"
+	chmod 700 logs
+	expect_eq 'M:logs/ ' "$(names)"
+	rm -r logs
+	expect_eq 'D:logs/ ' "$(names)"
+}
+
 test_what_was_included_is_compared_likewise() {
 	git init -q
 	echo '*.log' >.gitignore
