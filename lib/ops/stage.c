@@ -58,7 +58,7 @@ static int collect(struct filler *filler, const char *staged, const char *path,
 		};
 		return 0;
 	}
-	if (mkdirat(filler->stage->fd, staged, 0700) < 0)
+	if (beneath_mkdir(filler->stage->fd, staged, 0700) < 0)
 		return ckpt_error_errno("unable to create a directory for '%s'", path);
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
 		const struct wt_entry *child = &entry->dir->entries[i];
@@ -165,7 +165,7 @@ static int write_link(struct filler *filler, const struct item *item)
 
 	if (!err && (!target.len || strlen(target.buf) != target.len))
 		err = ckpt_error_set(CKPT_ECORRUPT, "the target of the link is malformed");
-	if (!err && symlinkat(target.buf, filler->stage->fd, item->path) < 0)
+	if (!err && beneath_symlink(target.buf, filler->stage->fd, item->path) < 0)
 		err = ckpt_error_errno("unable to create the link");
 	strbuf_release(&target);
 	return err ? ckpt_error_prefix(err, "'%s'", item->action->path) : 0;
@@ -201,7 +201,7 @@ static int set_modes(struct stage *stage, const char *staged, const struct wt_di
 		below = xstrfmt("%s/%s", staged, child->name);
 		err = set_modes(stage, below, child->dir);
 		/* One that is limited to other paths was not made. */
-		if (!err && fchmodat(stage->fd, below, child->mode, 0) < 0 && errno != ENOENT)
+		if (!err && beneath_chmod_dir(stage->fd, below, child->mode) < 0 && errno != ENOENT)
 			err = ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'",
 					       below, stage->name);
 		free(below);

@@ -98,20 +98,6 @@ int beneath_open(int rootfd, const char *path, int flags)
 	return fd;
 }
 
-int beneath_create(int rootfd, const char *path)
-{
-	const char *name;
-	int dirfd = beneath_open_parent(rootfd, path, &name), fd, saved;
-
-	if (dirfd < 0)
-		return -1;
-	fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	saved = errno;
-	close(dirfd);
-	errno = saved;
-	return fd;
-}
-
 int beneath_open_parent(int rootfd, const char *path, const char **name_out)
 {
 	const char *slash = strrchr(path, '/');
@@ -123,4 +109,49 @@ int beneath_open_parent(int rootfd, const char *path, const char **name_out)
 	free(dir);
 	errno = saved;
 	return fd;
+}
+
+/* close(2) behind a call that failed or not, whose errno is to be seen. */
+static int close_keeping(int fd, int rc)
+{
+	int saved = errno;
+
+	close(fd);
+	errno = saved;
+	return rc;
+}
+
+int beneath_create(int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+
+	if (dirfd < 0)
+		return -1;
+	return close_keeping(dirfd, openat(dirfd, name,
+					   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+					   0600));
+}
+
+int beneath_mkdir(int rootfd, const char *path, mode_t mode)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+
+	return dirfd < 0 ? -1 : close_keeping(dirfd, mkdirat(dirfd, name, mode));
+}
+
+int beneath_symlink(const char *target, int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+
+	return dirfd < 0 ? -1 : close_keeping(dirfd, symlinkat(target, dirfd, name));
+}
+
+int beneath_chmod_dir(int rootfd, const char *path, mode_t mode)
+{
+	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
+
+	return fd < 0 ? -1 : close_keeping(fd, fchmod(fd, mode));
 }

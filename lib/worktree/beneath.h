@@ -2,6 +2,8 @@
 #ifndef CKPT_WORKTREE_BENEATH_H
 #define CKPT_WORKTREE_BENEATH_H
 
+#include <sys/types.h>
+
 /**
  * Opening things below a root directory without ever leaving it: no component
  * of the path, the last one included, may be a symbolic link or "..". One
@@ -17,6 +19,12 @@ int beneath_open(int rootfd, const char *path, int flags);
 
 /** Make a file that must not be there yet, for writing. */
 int beneath_create(int rootfd, const char *path);
+
+/** mkdirat(2), symlinkat(2) and fchmod(2) likewise, for a path of any length; the last for a
+ * directory that may be read. */
+int beneath_mkdir(int rootfd, const char *path, mode_t mode);
+int beneath_symlink(const char *target, int rootfd, const char *path);
+int beneath_chmod_dir(int rootfd, const char *path, mode_t mode);
 
 /** Open the directory that `path` is in, and point `name_out` at the last component. */
 int beneath_open_parent(int rootfd, const char *path, const char **name_out);
