@@ -43,6 +43,7 @@
  *   plan         what has to be done, from two trees
  *   protect survey           what must stay; what is in the way
  *   restore_plan             the plan from what is on the disk, and when it is refused
+ *   staging      the directory for that in the worktree, told from the user's own
  *   stage apply  new contents beside the user's files; putting them in place
  *   restore_verify restore_check    whether it came out right: state hashes of what it was about
  *   restore_captures         what is replayed behind the files

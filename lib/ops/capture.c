@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "ops/session.h"
+#include "ops/staging.h"
 #include "store/objects.h"
 #include "store/store.h"
 #include "store/trees.h"
@@ -24,7 +25,26 @@ static int load_defaults(struct strbuf *out, const struct session *session)
 	return 0;
 }
 
-int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts)
+/* What a restore has prepared is no part of the worktree, whoever's restore it is. */
+static void exclude_staging(struct strlist *exclude, struct strlist *notes,
+			    const struct session *session)
+{
+	struct staging_dirs dirs;
+
+	staging_list(&dirs, session->store, session->worktree);
+	for (size_t i = 0; i < dirs.nr; i++) {
+		strlist_addf(exclude, "/%s/", dirs.items[i].name);
+		if (notes && dirs.items[i].kind == STAGING_FOREIGN)
+			strlist_addf(notes,
+				     "'%s' belongs to a restore with the checkpoints of '%s' and was left "
+				     "out; 'git checkpoint doctor' says more",
+				     dirs.items[i].name, dirs.items[i].worktree);
+	}
+	staging_dirs_release(&dirs);
+}
+
+static int open_rules(struct rules **out, struct strlist *notes, struct session *session,
+		      const struct capture_opts *opts)
 {
 	struct strbuf defaults = STRBUF_INIT;
 	struct rules_opts rules = {
@@ -41,7 +61,7 @@ int capture_rules(struct rules **out, struct session *session, const struct capt
 	int err = load_defaults(&defaults, session);
 
 	strlist_extend(&exclude, &session->settings.exclude);
-	strlist_add(&exclude, "/" CAPTURE_STAGING_PREFIX "*/");
+	exclude_staging(&exclude, notes, session);
 	rules.exclude = &exclude;
 	rules.defaults = defaults.buf;
 	if (!err)
@@ -49,6 +69,11 @@ int capture_rules(struct rules **out, struct session *session, const struct capt
 	strbuf_release(&defaults);
 	strlist_release(&exclude);
 	return err;
+}
+
+int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts)
+{
+	return open_rules(out, NULL, session, opts);
 }
 
 /*
@@ -99,7 +124,7 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	out->session = session;
 	out->progress = opts->progress;
 	out->scoped = opts->scope && opts->scope->nr;
-	err = capture_rules(&out->rules, session, opts);
+	err = open_rules(&out->rules, &out->notes, session, opts);
 	if (err)
 		goto out;
 	open_cache(out, refs);
@@ -163,6 +188,7 @@ const struct oid *capture_cached_commit(const struct capture *capture)
 void capture_release(struct capture *capture)
 {
 	scan_free(capture->scan);
+	strlist_release(&capture->notes);
 	rules_close(capture->rules);
 	statcache_close(capture->cache);
 	memset(capture, 0, sizeof(*capture));

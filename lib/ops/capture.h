@@ -18,9 +18,6 @@ struct statcache;
  * not know a file, read. `save` writes what it reads into a pack, `diff` and
  * `status` only name it.
  */
-/** Names of the directories in which a restore prepares its files begin with this. */
-#define CAPTURE_STAGING_PREFIX ".git-checkpoint-restore-"
-
 struct capture_opts {
 	const struct strlist *scope; /**< sorted; empty: all */
 	bool include_ignored;
@@ -39,6 +36,7 @@ struct capture {
 	progress_fn progress;
 	bool scoped;
 	bool objects_there; /**< what the cache knows is in the store for certain */
+	struct strlist notes; /**< a sentence about each thing beside the files that is left out */
 	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
 	struct ingest_result read;
 };

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "ops/session.h"
 #include "ops/stage.h"
+#include "ops/staging.h"
 #include "record/journal.h"
 #include "record/lookup.h"
 #include "record/lost.h"
@@ -281,33 +282,36 @@ static char *safety_of(struct doctor *doctor)
 	return id;
 }
 
+static int settle(struct doctor *doctor, const struct staging_dir *dir)
+{
+	int rootfd = open(doctor->session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	struct strbuf rescued = STRBUF_INIT;
+
+	if (rootfd < 0)
+		return ckpt_error_errno("unable to open '%s'", doctor->session->worktree);
+	err = stage_settle(&rescued, doctor->store, rootfd, dir->name);
+	if (!err && rescued.len)
+		problems_addf(doctor->out, true,
+			      "'%s' holds what the interrupted restore replaced and no "
+			      "checkpoint "
+			      "has; look at it",
+			      rescued.buf);
+	strbuf_release(&rescued);
+	close(rootfd);
+	return err;
+}
+
 /* What is in the staging directories may be in no checkpoint: settle, not sweep. */
 static int settle_all(struct doctor *doctor)
 {
-	int rootfd = open(doctor->session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = opendir(doctor->session->worktree);
-	struct dirent *ent;
-	int err = rootfd < 0 || !dir
-			  ? ckpt_error_errno("unable to open '%s'", doctor->session->worktree)
-			  : 0;
+	struct staging_dirs dirs;
+	int err = 0;
 
-	while (dir && !err && (ent = readdir(dir))) {
-		struct strbuf rescued = STRBUF_INIT;
-
-		if (stage_is_name(ent->d_name))
-			err = stage_settle(&rescued, doctor->store, rootfd, ent->d_name);
-		if (!err && rescued.len)
-			problems_addf(doctor->out, true,
-				      "'%s' holds what the interrupted restore replaced and no "
-				      "checkpoint "
-				      "has; look at it",
-				      rescued.buf);
-		strbuf_release(&rescued);
-	}
-	if (dir)
-		closedir(dir);
-	if (rootfd >= 0)
-		close(rootfd);
+	staging_list(&dirs, doctor->store, doctor->session->worktree);
+	for (size_t i = 0; i < dirs.nr && !err; i++)
+		if (dirs.items[i].kind == STAGING_OWN)
+			err = settle(doctor, &dirs.items[i]);
+	staging_dirs_release(&dirs);
 	return err;
 }
 
@@ -349,21 +353,64 @@ static int check_journal(struct doctor *doctor)
 	return err;
 }
 
-static void check_staging(struct doctor *doctor)
+/*
+ * Of another store, or of this folder when it was elsewhere: what is in it may
+ * be all that is left of a file. As long as the other store knows of it, that
+ * one has to settle it.
+ */
+static int check_foreign(struct doctor *doctor, const struct staging_dir *dir)
 {
-	size_t nr;
+	bool known = staging_is_known(dir), fix = doctor->fix && !known;
+	int err;
 
-	if (journal_exists(doctor->store) || (!doctor->fix && in_use(doctor->store)))
-		return;
-	nr = count_names(AT_FDCWD, doctor->session->worktree, stage_is_name);
-	if (!nr)
-		return;
+	if (!fix) {
+		problems_addf(doctor->out, false,
+			      "'%s' belongs to a restore of '%s' with the checkpoints in '%s', and may "
+			      "hold files that it replaced; %s",
+			      dir->name, dir->worktree, dir->store,
+			      !known ? "that has been forgotten there, --fix removes it if all of it is in "
+				       "checkpoints, and renames it else" :
+			      strcmp(dir->worktree, doctor->session->worktree) ?
+				       "if the folder was moved, 'git checkpoint relink' takes those "
+				       "checkpoints along; renamed, it is a directory like any other" :
+				       "finish that one; renamed, it is a directory like any other");
+		return 0;
+	}
+	err = settle(doctor, dir);
+	if (!err)
+		problems_addf(doctor->out, true,
+			      "'%s' was left by a restore of '%s' that nobody knows of any more; "
+			      "settled",
+			      dir->name, dir->worktree);
+	return err;
+}
+
+static int check_staging(struct doctor *doctor)
+{
+	struct staging_dirs dirs;
+	size_t nr = 0;
+	int err = 0;
+
+	if (!doctor->fix && in_use(doctor->store))
+		return 0;
+	staging_list(&dirs, doctor->store, doctor->session->worktree);
+	for (size_t i = 0; i < dirs.nr && !err; i++) {
+		if (dirs.items[i].kind == STAGING_FOREIGN)
+			err = check_foreign(doctor, &dirs.items[i]);
+		else
+			nr++;
+	}
+	staging_dirs_release(&dirs);
+	/* With a journal they are part of what is interrupted. */
+	if (err || !nr || journal_exists(doctor->store))
+		return err;
 	if (doctor->fix)
-		stage_sweep(doctor->session->worktree);
+		staging_sweep(doctor->store, doctor->session->worktree);
 	problems_addf(doctor->out, doctor->fix,
 		      "a restore that was killed before it changed anything left %zu %s in the "
 		      "worktree%s",
 		      nr, nr == 1 ? "directory" : "directories", doctor->fix ? "; removed" : "");
+	return 0;
 }
 
 int doctor_files(struct doctor *doctor)
@@ -375,7 +422,5 @@ int doctor_files(struct doctor *doctor)
 	check_undo(doctor);
 	if (!err)
 		err = check_journal(doctor);
-	if (!err)
-		check_staging(doctor);
-	return err;
+	return err ? err : check_staging(doctor);
 }

@@ -7,6 +7,7 @@
 #include "ops/flow_files.h"
 #include "ops/retain.h"
 #include "ops/session.h"
+#include "ops/staging.h"
 #include "record/audit.h"
 #include "record/journal.h"
 #include "record/snapshot.h"
@@ -51,7 +52,7 @@ static int stage_plan(struct restore *r)
 
 	if (getrandom(&token, sizeof(token), 0) != sizeof(token))
 		return ckpt_error_errno("unable to get random bytes");
-	snprintf(name, sizeof(name), CAPTURE_STAGING_PREFIX "%016llx", token);
+	snprintf(name, sizeof(name), STAGING_PREFIX "%016llx", token);
 	err = stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
 	if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
 		err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged",

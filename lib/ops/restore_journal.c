@@ -3,11 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fsio.h"
 #include "ops/session.h"
+#include "ops/staging.h"
 #include "record/journal.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,22 +108,26 @@ int restore_note(struct restore *r, const char *safety)
 /* What interrupted restores had prepared, and what they had displaced. */
 int restore_settle_staging(struct restore_result *out, struct restore *r)
 {
-	DIR *dir = opendir(r->session->worktree);
+	int rootfd = r->job.capture.scan ? r->job.capture.scan->rootfd : -1;
 	struct strbuf rescued = STRBUF_INIT;
+	struct staging_dirs dirs = { 0 };
 	struct journal journal;
-	struct dirent *ent;
 	int err = journal_read(&journal, r->session->store);
 
-	while (dir && !err && (ent = readdir(dir))) {
-		if (!stage_is_name(ent->d_name))
+	if (!err && rootfd >= 0)
+		staging_list(&dirs, r->session->store, r->session->worktree);
+	for (size_t i = 0; i < dirs.nr && !err; i++) {
+		const char *name = dirs.items[i].name;
+
+		if (dirs.items[i].kind != STAGING_OWN)
 			continue;
 		/* One that the journal does not know was never used, perhaps not even filled. */
-		if (!strstr(journal.staging, ent->d_name)) {
-			err = fs_remove_tree(dirfd(dir), ent->d_name);
+		if (!strstr(journal.staging, name)) {
+			err = staging_remove(r->session->store, rootfd, name);
 			continue;
 		}
 		strbuf_reset(&rescued);
-		err = stage_settle(&rescued, r->session->store, dirfd(dir), ent->d_name);
+		err = stage_settle(&rescued, r->session->store, rootfd, name);
 		if (!err && rescued.len) {
 			strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
 						     "instant of the interruption)",
@@ -132,8 +135,7 @@ int restore_settle_staging(struct restore_result *out, struct restore *r)
 			out->incomplete = true;
 		}
 	}
-	if (dir)
-		closedir(dir);
+	staging_dirs_release(&dirs);
 	journal_release(&journal);
 	strbuf_release(&rescued);
 	return err;

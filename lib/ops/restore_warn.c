@@ -78,6 +78,7 @@ void restore_warn(struct restore_result *out, struct restore *r)
 		return;
 	}
 	warn_project(&out->warnings, r->session, r->opts->target);
+	strlist_extend(&out->warnings, &r->job.capture.notes);
 	warn_kept(&out->warnings, &r->plan);
 	warn_skips(out, &r->plan, &r->job.capture.scan->skips);
 }

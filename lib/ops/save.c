@@ -7,12 +7,13 @@
 #include "ops/cadence.h"
 #include "ops/save_room.h"
 #include "ops/session.h"
-#include "ops/stage.h"
+#include "ops/staging.h"
 #include "ops/warnings.h"
 #include "record/identity.h"
 #include "record/journal.h"
 #include "record/lookup.h"
 #include "record/lost.h"
+#include "record/modes.h"
 #include "store/pack.h"
 #include "store/store.h"
 
@@ -144,7 +145,7 @@ static void add_new_warnings(struct strlist *out, const struct save_job *save)
 {
 	struct strlist now = STRLIST_INIT;
 
-	save_warnings(&now, save->capture.scan, rules_warnings(save->capture.rules));
+	save_warnings(&now, &save->capture);
 	for (size_t i = 0; i < now.nr; i++) {
 		bool known = false;
 
@@ -189,7 +190,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	if (!err)
 		err = store_lock(session->store, session->settings.lock_timeout);
 	if (!err && !journal_exists(session->store))
-		stage_sweep(session->worktree);
+		staging_sweep(session->store, session->worktree);
 	/* Packs may have come and gone while we waited for the lock. */
 	if (!err)
 		err = objects_reopen(job->store);

@@ -148,7 +148,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	set_project(record, save->session->repo);
 	set_type(record, save);
 	if (scan)
-		save_warnings(&record->warnings, scan, rules_warnings(save->capture.rules));
+		save_warnings(&record->warnings, &save->capture);
 	strlist_extend(&record->warnings, &save->notes);
 	if (opts->notes)
 		strlist_extend(&record->warnings, opts->notes);

@@ -8,13 +8,14 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/strbuf.h"
-#include "ops/capture.h"
+#include "ops/staging.h"
 #include "store/objects.h"
 #include "worktree/beneath.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,6 @@
 enum {
 	SYNC_EACH_MAX = 16,  /* up to so many files are synced one by one, more by one syncfs(2) */
 	WHOLE_MAX = 4 << 20, /* larger contents are streamed */
-	NAME_DIGITS = 16,    /* of a staging directory, behind the prefix */
 };
 
 /* One file or link. */
@@ -252,16 +252,13 @@ static int probe(struct stage *stage)
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts)
 {
 	struct filler filler = { .stage = stage, .opts = opts };
-	int err;
+	int err = staging_make(&stage->fd, opts->store, rootfd, name);
 
+	if (err)
+		return err;
+	stage->store = opts->store;
 	stage->rootfd = rootfd;
 	stage->name = xstrdup(name);
-	stage->fd = -1;
-	if (mkdirat(rootfd, name, 0700) < 0)
-		return ckpt_error_errno("unable to create the directory '%s'", name);
-	stage->fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (stage->fd < 0)
-		return ckpt_error_errno("unable to open the directory '%s'", name);
 	err = probe(stage);
 	if (!err)
 		err = collect_all(&filler);
@@ -277,7 +274,7 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 
 int stage_remove(struct stage *stage)
 {
-	return stage->name ? fs_remove_tree(stage->rootfd, stage->name) : 0;
+	return stage->name ? staging_remove(stage->store, stage->rootfd, stage->name) : 0;
 }
 
 void stage_close(struct stage *stage)
@@ -288,55 +285,63 @@ void stage_close(struct stage *stage)
 	memset(stage, 0, sizeof(*stage));
 }
 
-bool stage_is_name(const char *name)
-{
-	size_t len = strlen(CAPTURE_STAGING_PREFIX);
+/* --- what is left of a restore that was interrupted --- */
 
-	return !strncmp(name, CAPTURE_STAGING_PREFIX, len) && strlen(name + len) == NAME_DIGITS &&
-	       strspn(name + len, "0123456789abcdef") == NAME_DIGITS;
+static bool is_stored(struct store *store, struct digest *sha1)
+{
+	struct oid oid;
+
+	digest_end(sha1, oid.id);
+	digest_free(sha1);
+	return objects_exist(store, &oid);
 }
 
-void stage_sweep(const char *root)
-{
-	DIR *dir = opendir(root);
-	struct dirent *ent;
-
-	while (dir && (ent = readdir(dir)))
-		if (stage_is_name(ent->d_name))
-			(void)fs_remove_tree(dirfd(dir), ent->d_name);
-	if (dir)
-		closedir(dir);
-}
-
-static int hash_file(struct oid *out, int dirfd, const char *name)
+static struct digest *begin_blob(unsigned long long size)
 {
 	struct digest *sha1 = digest_new(HASH_SHA1);
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err = 0;
-	char *buf = xmalloc(WHOLE_MAX);
+	char header[64];
+
+	digest_update(sha1, header, object_header(header, "blob", size));
+	return sha1;
+}
+
+static bool file_stored(struct store *store, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char *buf = NULL;
+	bool stored = false;
 	struct stat st;
-	ssize_t n = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err = -1;
-	} else {
-		char header[64];
+	if (fd >= 0 && !fstat(fd, &st)) {
+		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
+		ssize_t n;
 
-		digest_update(sha1, header,
-			      object_header(header, "blob", (unsigned long long)st.st_size));
+		buf = xmalloc(WHOLE_MAX);
 		while ((n = fs_read_full(fd, buf, WHOLE_MAX)) > 0)
 			digest_update(sha1, buf, (size_t)n);
-		err = n < 0 ? -1 : 0;
+		stored = is_stored(store, sha1) && !n;
 	}
-	digest_end(sha1, out->id);
-	digest_free(sha1);
 	free(buf);
 	if (fd >= 0)
 		close(fd);
-	return err;
+	return stored;
 }
 
-/* True if the store has every file below; links and directories are no loss. */
-static bool all_stored(struct store *store, int dirfd, const char *name)
+static bool link_stored(struct store *store, int dirfd, const char *name)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(dirfd, name, target, sizeof(target));
+	struct digest *sha1;
+
+	if (len < 0 || len == (ssize_t)sizeof(target))
+		return false;
+	sha1 = begin_blob((unsigned long long)len);
+	digest_update(sha1, target, (size_t)len);
+	return is_stored(store, sha1);
+}
+
+/* True if the store has every file and link below; directories are no loss. */
+static bool all_stored(struct store *store, int dirfd, const char *name, bool top)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -345,16 +350,18 @@ static bool all_stored(struct store *store, int dirfd, const char *name)
 
 	while (stored && (ent = readdir(dir))) {
 		struct stat st;
-		struct oid oid;
 
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+		    (top && !strcmp(ent->d_name, STAGING_MARKER)))
 			continue;
 		if (fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			stored = false;
 		else if (S_ISDIR(st.st_mode))
-			stored = all_stored(store, fd, ent->d_name);
-		else if (S_ISREG(st.st_mode))
-			stored = !hash_file(&oid, fd, ent->d_name) && objects_exist(store, &oid);
+			stored = all_stored(store, fd, ent->d_name, false);
+		else if (S_ISLNK(st.st_mode))
+			stored = link_stored(store, fd, ent->d_name);
+		else
+			stored = S_ISREG(st.st_mode) && file_stored(store, fd, ent->d_name);
 	}
 	if (dir)
 		closedir(dir);
@@ -366,14 +373,19 @@ static bool all_stored(struct store *store, int dirfd, const char *name)
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
 {
 	struct stat st;
+	char *marker;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	if (all_stored(store, rootfd, name))
-		return fs_remove_tree(rootfd, name);
+		return staging_forget(store, name);
+	if (all_stored(store, rootfd, name, true))
+		return staging_remove(store, rootfd, name);
 	strbuf_reset(rescued_out);
 	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
-	return renameat(rootfd, name, rootfd, rescued_out->buf) < 0 ?
-		       ckpt_error_errno("unable to rename '%s'", name) :
-		       0;
+	if (renameat2(rootfd, name, rootfd, rescued_out->buf, RENAME_NOREPLACE) < 0)
+		return ckpt_error_errno("unable to rename '%s'", name);
+	/* Under this name it has no meaning any more. */
+	marker = xstrfmt("%s/" STAGING_MARKER, rescued_out->buf);
+	(void)unlinkat(rootfd, marker, 0);
+	free(marker);
+	return staging_forget(store, name);
 }

@@ -18,6 +18,7 @@ struct store;
  * What belongs to action `i` is called `i` (decimal) in that directory.
  */
 struct stage {
+	struct store *store;
 	int rootfd;
 	int fd;     /**< of the staging directory; -1: none */
 	char *name; /**< in the root */
@@ -31,21 +32,15 @@ struct stage_opts {
 	progress_fn progress;
 };
 
-/** Make the directory `name` (which must not be there) and fill it; durable when it returns. */
+/**
+ * Make the directory `name` (which must not be there, see staging.h) and fill
+ * it; durable when it returns.
+ */
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
 
 /** Remove it with all that is left in it. */
 int stage_remove(struct stage *stage);
 void stage_close(struct stage *stage);
-
-/** True if `name` is that of a staging directory. */
-bool stage_is_name(const char *name);
-
-/**
- * Remove what a restore left in the worktree `root` that was killed before it
- * touched anything: only when there is no journal.
- */
-void stage_sweep(const char *root);
 
 /**
  * Remove what an interrupted restore left in its staging directory `name`. Should

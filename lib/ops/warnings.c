@@ -2,7 +2,7 @@
 #include "ops/warnings.h"
 
 #include "base/quote.h"
-#include "worktree/scan.h"
+#include "ops/capture.h"
 
 #include <stdlib.h>
 
@@ -60,8 +60,10 @@ static void add_defaults(struct strlist *out, const struct strlist *paths)
 	add_more(out, paths->nr, "were left out by a default pattern");
 }
 
-void save_warnings(struct strlist *out, const struct scan *scan, const struct strlist *rules)
+void save_warnings(struct strlist *out, const struct capture *capture)
 {
+	const struct scan *scan = capture->scan;
+
 	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
 	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
 	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; raise that, or exclude it");
@@ -69,5 +71,6 @@ void save_warnings(struct strlist *out, const struct scan *scan, const struct st
 	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
 	add_defaults(out, &scan->defaults_left_out);
-	strlist_extend(out, rules);
+	strlist_extend(out, &capture->notes);
+	strlist_extend(out, rules_warnings(capture->rules));
 }

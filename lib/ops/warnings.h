@@ -4,9 +4,9 @@
 
 #include "base/strlist.h"
 
-struct scan;
+struct capture;
 
 /** What a person must know about a checkpoint: a sentence for each thing left out unasked. */
-void save_warnings(struct strlist *out, const struct scan *scan, const struct strlist *rules);
+void save_warnings(struct strlist *out, const struct capture *capture);
 
 #endif

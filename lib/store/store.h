@@ -26,6 +26,7 @@ struct packs;
  *     checkpoint/log        the audit trail, see record/audit.h
  *     checkpoint/every      the counts of save --every, see ops/cadence.h
  *     checkpoint/journal, checkpoint/undo    see record/journal.h
+ *     checkpoint/staging    see ops/staging.h
  *     checkpoint/lost       see record/lost.h
  *     checkpoint/flow/      phase.json and workflow.json, see record/flowstate.h; archive/
  *

@@ -1,0 +1,297 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The directory in which a restore prepares its files: what is one, whose it is, and that nothing
+# of the user's is ever taken for one.
+
+. "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/restore.sh"
+
+id= # of the checkpoint that was saved last
+NAME=.git-checkpoint-restore-0123456789abcdef
+
+# two_states: a checkpoint $target; some files in it are not there any more, others are changed
+two_states() {
+	mkdir d
+	for file in a b d/x d/y; do
+		echo "old $file" >$file
+	done
+	save
+	target=$id
+	note target
+	rm b
+	echo 'new a' >a
+	echo 'new x' >d/x
+	echo 'fresh' >fresh
+	ln -s a link
+	note before
+}
+
+# interrupt: begin to restore $target, and be killed when half of it is in place; $staging is the
+# directory that is left
+interrupt() {
+	cp -a "$T/work" "$T/spare"
+	cp -a "$(checkpoint_home)" "$T/spare.home"
+	FAULT_PATH=$T/work with_faults rename 0 kill git-checkpoint restore -q -y "$target"
+	renames=$(cat "$T/faults")
+	cd "$T"
+	rm -rf work "$(checkpoint_home)"
+	mv spare work
+	mv spare.home "$(checkpoint_home)"
+	cd work
+	FAULT_PATH=$T/work expect_exit 137 with_faults rename $((renames / 2 + 2)) kill \
+		git-checkpoint restore -q -y "$target"
+	staging=$(cat "$(store_dir)/checkpoint/staging")
+	expect_exists "$staging/git-checkpoint-staging" "$(store_dir)/checkpoint/journal"
+	ls -A "$staging" >"$T/displaced"
+	test "$(wc -l <"$T/displaced")" -gt 1 || fail 'nothing was displaced'
+}
+
+captured() {
+	git --git-dir="$(store_dir)" ls-tree -r -t --name-only "refs/checkpoints/$1"
+}
+
+expect_save_warned() {
+	json '[.warnings[] | . + "\n"] | add // ""' "$T/save.json" >"$T/warnings"
+	expect_eq "$1" "$(grep -c "$2" "$T/warnings" || :)" "warnings about $2"
+}
+
+# ---- paths of the user's ----
+
+# own_paths: everything that can have such a name
+own_paths() {
+	mkdir "$NAME" "${NAME%f}e" "${NAME%f}d" .git-checkpoint-restore-mine
+	echo precious >"$NAME/file"
+	# without a name, or with that of another directory, a marker is none
+	echo 'This directory was made by a restore of git-checkpoint.' >"${NAME%f}e/git-checkpoint-staging"
+	printf 'This directory was made by a restore of git-checkpoint.\nname %s\n' "$NAME" \
+		>"${NAME%f}d/git-checkpoint-staging"
+	echo precious >.git-checkpoint-restore-mine/file
+	echo precious >"${NAME%f}c"
+	ln -s a "${NAME%f}b"
+	mkdir "${NAME%f}a"
+}
+
+test_paths_of_the_user_with_such_names_are_saved_and_restored() {
+	echo 1 >a
+	own_paths
+	note target
+	save
+	expect_eq 0 "$(jq '.warnings | length' "$T/save.json")" warnings
+	first=$id
+	expect_noted target
+	echo 2 >a
+	save
+	expect_noted_but_a() {
+		fingerprint . | grep -v ' a$' >"$T/fp.now"
+		grep -v ' a$' "$T/fp.target" >"$T/fp.rest"
+		expect_same "$T/fp.rest" "$T/fp.now"
+	}
+	expect_noted_but_a
+	git-checkpoint doctor -q
+	git-checkpoint doctor --fix -q
+	expect_noted_but_a
+	rm -r .git-checkpoint-restore-*
+	restore "$first"
+	expect_noted target
+	restoring 0 undo -y
+	expect_eq 2 "$(cat a)"
+	expect_missing "$NAME" "${NAME%f}c"
+	restoring 0 redo -y
+	expect_noted target
+}
+
+test_tracked_paths_with_such_names() {
+	git init -q
+	own_paths
+	git add -A
+	git commit -qm one
+	note target
+	save
+	captured "$id" >"$T/captured"
+	expect_grep "^$NAME/file\$" "$T/captured"
+	expect_grep "^${NAME%f}c\$" "$T/captured"
+	expect_noted target
+}
+
+test_they_outlive_an_interrupted_restore() {
+	own_paths
+	two_states
+	interrupt
+	restoring 0 restore --abort
+	expect_noted before
+	expect_eq precious "$(cat "$NAME/file")"
+	expect_eq precious "$(cat "${NAME%f}c")"
+	expect_exists "${NAME%f}a" "${NAME%f}e/git-checkpoint-staging"
+	expect_missing "$staging"
+}
+
+# ---- our own ----
+
+test_nothing_of_one_is_ever_saved_and_nothing_is_left() {
+	two_states
+	calls=mkdir,openat-create,write,fsync,rename,unlink
+	cp -a "$T/work" "$T/spare"
+	cp -a "$(checkpoint_home)" "$T/spare.home"
+	FAULT_PATH=.git-checkpoint-restore-
+	with_faults $calls 0 kill git-checkpoint restore -q -y "$target"
+	total=$(cat "$T/faults")
+	test "$total" -ge 8 || fail "only $total calls"
+	at=0
+	empty=0
+	while test $((at += 1)) -le "$total"; do
+		cd "$T"
+		rm -rf work "$(checkpoint_home)"
+		cp -a spare work
+		cp -a spare.home "$(checkpoint_home)"
+		cd work
+		expect_exit 137 with_faults $calls "$at" kill git-checkpoint restore -q -y "$target"
+		for dir in .git-checkpoint-restore-*; do
+			test ! -d "$dir" || test -n "$(ls -A "$dir")" || empty=$((empty + 1))
+		done
+		git-checkpoint status >"$T/out" 2>&1
+		expect_no_grep 'git-checkpoint-restore' "$T/out"
+		git-checkpoint doctor -q >"$T/out" 2>&1 || :
+		if test -e "$(store_dir)/checkpoint/journal"; then
+			restoring 0 restore --abort
+			expect_noted before
+		fi
+		save
+		captured "$id" >"$T/captured"
+		expect_no_grep 'git-checkpoint-restore' "$T/captured"
+		expect_save_warned 0 'git-checkpoint-restore'
+		no_litter
+		expect_missing "$(store_dir)/checkpoint/staging"
+		git-checkpoint doctor -q
+	done
+	test $empty -gt 0 || fail 'never killed before the marker was there'
+}
+
+test_what_the_user_put_into_one_without_a_marker_stays() {
+	two_states
+	FAULT_PATH=.git-checkpoint-restore-
+	expect_exit 137 with_faults openat-create 1 kill git-checkpoint restore -q -y "$target"
+	staging=$(echo .git-checkpoint-restore-*)
+	expect_grep "^$staging\$" "$(store_dir)/checkpoint/staging"
+	echo precious >"$staging/file"
+	save
+	captured "$id" >"$T/captured"
+	expect_grep "^$staging/file\$" "$T/captured"
+	git-checkpoint doctor --fix -q
+	expect_eq precious "$(cat "$staging/file")"
+}
+
+test_the_store_takes_them_along_when_it_is_relinked() {
+	two_states
+	interrupt
+	cd "$T"
+	mv work moved
+	cd moved
+	git-checkpoint relink "$T/work" >"$T/out" 2>&1 || {
+		cat "$T/out"
+		fail relink
+	}
+	restoring 0 restore --abort
+	expect_noted before
+	expect_missing "$staging"
+}
+
+# ---- those of others ----
+
+# foreign: what is in $staging stays, in no checkpoint, whatever is done
+foreign() {
+	cp -a "$staging" "$T/before"
+	save
+	captured "$id" >"$T/captured"
+	expect_no_grep "$staging" "$T/captured"
+	expect_save_warned 1 "^'$staging' belongs to a restore with the checkpoints of '$T/work'"
+	echo again >>a
+	save
+	expect_save_warned 1 "^'$staging' belongs to a restore"
+	echo more >more
+	restore "$id"
+	expect_warned_like "^'$staging' belongs to a restore"
+	expect_missing more
+	restoring 0 undo -y
+	git-checkpoint doctor >"$T/out" 2>&1 && fail 'doctor says nothing'
+	expect_grep "'$staging' belongs to a restore of '$T/work'" "$T/out"
+	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
+	expect_grep "'$staging' belongs to a restore of '$T/work'" "$T/out"
+	diff -r --no-dereference "$T/before" "$staging"
+}
+
+test_a_folder_that_was_moved_keeps_what_was_displaced() {
+	two_states
+	interrupt
+	cd "$T"
+	mv work moved
+	cd moved
+	foreign
+	expect_grep 'git checkpoint relink' "$T/out"
+}
+
+test_another_store_keeps_off() {
+	two_states
+	interrupt
+	# what another store saw of a half-done restore
+	GIT_CHECKPOINT_HOME=$T/other
+	export GIT_CHECKPOINT_HOME
+	cp -a "$staging" "$T/staging"
+	save
+	expect_save_warned 1 "^'$staging' belongs to a restore"
+	echo 2 >other
+	restore "$id"
+	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
+	expect_grep 'finish that one' "$T/out"
+	diff -r --no-dereference "$T/staging" "$staging"
+	unset GIT_CHECKPOINT_HOME
+	restoring 0 restore --abort
+	expect_noted before
+	expect_missing "$staging"
+}
+
+test_one_that_was_forgotten_is_settled_by_doctor() {
+	two_states
+	interrupt
+	cp -a "$staging" "$T/staging"
+	rm -r "$(checkpoint_home)"
+	echo 1 >>a
+	save
+	expect_save_warned 1 "^'$staging' belongs to a restore"
+	expect_exit 1 git-checkpoint doctor >"$T/out" 2>&1
+	expect_grep 'forgotten' "$T/out"
+	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
+	expect_missing "$staging"
+	rescued=rescued-${staging##*-}
+	expect_grep "'$rescued' holds" "$T/out"
+	rm "$T/staging/git-checkpoint-staging"
+	diff -r --no-dereference "$T/staging" "$rescued"
+	git-checkpoint doctor -q
+	save
+	captured "$id" >"$T/captured"
+	expect_grep "^$rescued/" "$T/captured"
+}
+
+test_one_that_was_forgotten_goes_if_all_of_it_is_saved() {
+	two_states
+	interrupt
+	mkdir copy
+	cp -a "$staging"/[0-9]* copy
+	rm -r "$(checkpoint_home)"
+	save
+	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
+	expect_missing "$staging" rescued-*
+	git-checkpoint doctor -q
+}
+
+test_one_that_was_added_to_the_project_is_no_obstacle() {
+	git init -q
+	two_states
+	interrupt
+	git add -A
+	GIT_CHECKPOINT_HOME=$T/other git-checkpoint save -q
+	restoring 0 restore --continue
+	expect_missing "$staging"
+	expect_noted target
+}
+
+run_tests
