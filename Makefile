@@ -67,7 +67,7 @@ BASE := $(addprefix lib/base/, \
 	procs.c nearest.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \
-	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c beneath.c \
+	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c beneath.c mounts.c \
 	rules.c exclude.c wildmatch.c \
 	repo.c repo_state.c gitfile.c gitindex.c indexfile.c gitconfig.c hookfile.c configedit.c)
 
@@ -112,8 +112,9 @@ CLI  := $(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh))
 # Under the address sanitizer: all unit tests, and one or two scripts for each part of the program
 # (SAN_CLI='$(CLI)' for all, which takes long); under the thread sanitizer what runs threads.
 SAN_CLI := $(wildcard $(patsubst %,tests/cli/t-%.sh,save save-bytes save-modes save-names \
-	save-scope save-skips restore restore-paths restore-protect undo verify show diff \
-	doctor damage prune pin state capture capture-restore run run-transparent flow flow-resume hook-merge) tests/fault/t-bad-copies.sh)
+	save-scope save-skips restore restore-paths restore-protect restore-staging restore-mounts \
+	undo verify show diff doctor damage prune pin state capture capture-restore run run-transparent \
+	flow flow-resume hook-merge) tests/fault/t-bad-copies.sh)
 TSAN_UNIT := $(addprefix tests/unit/test_,pool.c scan.c pack.c packs.c store.c term.c beneath.c)
 TSAN_CLI  := $(wildcard $(addprefix tests/cli/,t-save-roundtrip.sh t-restore.sh))
 

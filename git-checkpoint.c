@@ -93,6 +93,7 @@
  *   statcache    what needs no reading again
  *   tree         a directory tree in memory
  *   beneath      opening files without leaving the root
+ *   mounts       other file systems within it
  *   repo repo_state gitfile gitindex indexfile gitconfig    the project's repository
  *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints

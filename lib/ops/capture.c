@@ -33,7 +33,7 @@ static void exclude_staging(struct strlist *exclude, struct strlist *notes,
 
 	staging_list(&dirs, session->store, session->worktree);
 	for (size_t i = 0; i < dirs.nr; i++) {
-		strlist_addf(exclude, "/%s/", dirs.items[i].name);
+		strlist_take(exclude, xstrfmt("/%s/", dirs.items[i].name));
 		if (notes && dirs.items[i].kind == STAGING_FOREIGN)
 			strlist_addf(notes,
 				     "'%s' belongs to a restore with the checkpoints of '%s' and was left "

@@ -2,6 +2,7 @@
 #include "ops/plan.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/pathset.h"
 #include "record/snapshot.h"
 
@@ -70,23 +71,37 @@ static void add_kept(struct plan *plan, const char *path, const char *why)
 	plan->kept[plan->kept_nr++] = (struct plan_kept){ xstrdup(path), xstrdup(why) };
 }
 
+/* Without the rows of a path, and `all` those below it. */
+static void drop_rows(struct plan *plan, const char *path, bool all)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		struct plan_row *row = &plan->rows[i];
+
+		if (all ? !path_below(row->path, path) : strcmp(row->path, path) != 0) {
+			plan->rows[kept++] = *row;
+			continue;
+		}
+		free(row->path);
+		free(row->summary);
+	}
+	plan->rows_nr = kept;
+}
+
 void plan_keep(struct plan *plan, const char *path, const char *why)
 {
+	bool all = false;
+
 	for (size_t i = 0; i < plan->nr; i++)
 		if (!strcmp(plan->actions[i].path, path)) {
+			all = plan->actions[i].kind == PLAN_CREATE;
 			free(plan->actions[i].path);
 			memmove(plan->actions + i, plan->actions + i + 1,
 				(--plan->nr - i) * sizeof(*plan->actions));
 			break;
 		}
-	for (size_t i = 0; i < plan->rows_nr; i++)
-		if (!strcmp(plan->rows[i].path, path)) {
-			free(plan->rows[i].path);
-			free(plan->rows[i].summary);
-			memmove(plan->rows + i, plan->rows + i + 1,
-				(--plan->rows_nr - i) * sizeof(*plan->rows));
-			break;
-		}
+	drop_rows(plan, path, all);
 	add_kept(plan, path, why);
 }
 

@@ -73,7 +73,7 @@ struct plan_opts {
 int plan_make(struct plan *out, const struct plan_opts *opts);
 void plan_release(struct plan *plan);
 
-/** Leave out what was to be done at `path`: it is kept, and why. */
+/** Leave out what was to be done at `path`, and what was to be created below: it is kept, and why. */
 void plan_keep(struct plan *plan, const char *path, const char *why);
 
 /** True if something of `paths` (empty: all) is at or below `path`, or `path` below one of them. */

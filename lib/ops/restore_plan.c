@@ -125,8 +125,17 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 				     "to restore all the rest",
 				     r->survey.also.items[0]);
 	}
+	if (!err && r->survey.elsewhere.nr && !r->opts->force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' is on another file system than the worktree; use --force to "
+				     "restore all the rest",
+				     r->survey.elsewhere.items[0]);
 	for (size_t i = 0; i < r->survey.also.nr && !err; i++) {
 		plan_keep(&r->plan, r->survey.also.items[i], "cannot be saved before");
+		out->incomplete = true;
+	}
+	for (size_t i = 0; i < r->survey.elsewhere.nr && !err; i++) {
+		plan_keep(&r->plan, r->survey.elsewhere.items[i], "another file system");
 		out->incomplete = true;
 	}
 	strbuf_release(&list);

@@ -6,6 +6,7 @@
 #include "base/quote.h"
 #include "base/strbuf.h"
 #include "worktree/beneath.h"
+#include "worktree/mounts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,6 +19,7 @@ void survey_release(struct survey *survey)
 {
 	strlist_release(&survey->also);
 	strlist_release(&survey->dirs);
+	strlist_release(&survey->elsewhere);
 	strlist_release(&survey->conflicts);
 }
 
@@ -190,32 +192,71 @@ static void split_action(struct plan *plan, size_t at, const struct strlist *pat
 	free(action.path);
 }
 
-/* A rename does not lead into another file system. */
-static void check_device(struct survey *survey, int rootfd, const struct plan_action *action)
+/* A mount point somewhere in a directory holds all of it where it is. */
+static bool holds_mount(const struct mount *root, int dirfd, const char *name,
+			const struct wt_dir *dir)
 {
+	int fd = beneath_open(dirfd, name, O_RDONLY | O_DIRECTORY);
+	bool found = false;
+
+	for (size_t i = 0; fd >= 0 && i < dir->nr && !found; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		struct mount mount;
+
+		found = (!mount_of(&mount, fd, entry->name) && mount_differs(root, &mount)) ||
+			(entry->kind == WT_DIR && holds_mount(root, fd, entry->name, entry->dir));
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* A rename does not lead into another file system, nor does one move a mount point. */
+static bool is_elsewhere(const struct mount *root, int rootfd, const struct plan_action *action)
+{
+	const struct wt_entry *current = action->current;
 	const char *name;
 	int dirfd = beneath_open_parent(rootfd, action->path, &name);
-	struct stat root, st;
+	struct mount parent, self;
+	bool elsewhere = false;
 
 	if (dirfd < 0)
-		return;
-	if (!fstat(rootfd, &root) && !fstat(dirfd, &st) && st.st_dev != root.st_dev &&
-	    action->kind != PLAN_CHMOD && action->kind != PLAN_RMDIR)
-		strlist_addf(&survey->conflicts, "'%s' is on another file system than the worktree",
-			     action->path);
+		return false;
+	if (action->kind != PLAN_RMDIR)
+		elsewhere = !mount_of(&parent, dirfd, "") && mount_differs(root, &parent);
+	if (!elsewhere && current)
+		elsewhere = !mount_of(&self, dirfd, name) && mount_differs(root, &self) &&
+			    (action->kind != PLAN_RMDIR ||
+			     (!mount_of(&parent, dirfd, "") && mount_differs(&parent, &self)));
+	if (!elsewhere && action->kind == PLAN_REPLACE && current->kind == WT_DIR)
+		elsewhere = holds_mount(root, dirfd, name, current->dir);
 	close(dirfd);
+	return elsewhere;
 }
 
 int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd)
 {
+	struct mount root;
 	int err = 0;
 
 	memset(out, 0, sizeof(*out));
+	if (mount_of(&root, rootfd, "") < 0)
+		return ckpt_error_errno("unable to look at the worktree");
 	for (size_t i = 0; i < plan->nr && !err; i++) {
 		const struct plan_action *action = &plan->actions[i];
 
-		check_device(out, rootfd, action);
-		if (action->kind == PLAN_CREATE) {
+		/* Modes can be set anywhere; whether a mount point is empty does not matter. */
+		if (action->kind != PLAN_CHMOD && is_elsewhere(&root, rootfd, action)) {
+			char *path = xstrdup(action->path);
+
+			if (action->kind != PLAN_RMDIR) {
+				strlist_take(&out->elsewhere, path);
+				continue;
+			}
+			plan_keep(plan, path, "another file system");
+			free(path);
+			i--;
+		} else if (action->kind == PLAN_CREATE) {
 			if (!check_create(out, rootfd, action->path, action->target))
 				continue;
 			if (compare_in_scope(opts->paths, action->path))

@@ -69,6 +69,7 @@ void save_warnings(struct strlist *out, const struct capture *capture)
 	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; raise that, or exclude it");
 	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive takes it");
 	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
+	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore has to leave it; restore --force brings back the rest");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
 	add_defaults(out, &scan->defaults_left_out);
 	strlist_extend(out, &capture->notes);

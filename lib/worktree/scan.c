@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "worktree/beneath.h"
+#include "worktree/mounts.h"
 #include "worktree/statcache.h"
 
 #include <errno.h>
@@ -190,6 +191,21 @@ static int open_root(struct scan_walk *walk, struct scan_item *item)
 	return 0;
 }
 
+/* The walk has seen where the device changes; a part of the same one may be bound there, too. */
+static void find_mounts(struct scan *scan, const char *root)
+{
+	struct strlist all = STRLIST_INIT;
+
+	mounts_below(&all, root, scan->rootfd);
+	strlist_extend(&all, &scan->mounts);
+	strlist_sort_unique(&all);
+	strlist_release(&scan->mounts);
+	for (size_t i = 0; i < all.nr; i++)
+		if (wt_find(scan->root, all.items[i]))
+			strlist_add(&scan->mounts, all.items[i]);
+	strlist_release(&all);
+}
+
 int scan_run(struct scan **out, const struct scan_opts *opts)
 {
 	struct scan *scan = xcalloc(1, sizeof(*scan));
@@ -219,6 +235,7 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	}
 	settle(scan->root);
 	wt_compact(scan->root);
+	find_mounts(scan, opts->root);
 	skip_list_sort(&scan->skips);
 	strlist_sort_unique(&scan->defaults_left_out);
 	strlist_sort_unique(&scan->sensitive_tracked);
@@ -246,5 +263,6 @@ void scan_free(struct scan *scan)
 	skip_list_release(&scan->skips);
 	strlist_release(&scan->defaults_left_out);
 	strlist_release(&scan->sensitive_tracked);
+	strlist_release(&scan->mounts);
 	free(scan);
 }

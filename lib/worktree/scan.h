@@ -74,6 +74,7 @@ struct scan {
 	struct wt_dir *root;
 	struct skip_list skips;
 	struct strlist defaults_left_out; /**< topmost paths that a default pattern left out, sorted */
+	struct strlist mounts; /**< where another file system begins that is captured, too; sorted */
 	struct strlist sensitive_tracked; /**< captured, but the name says secret; sorted */
 	bool moved; /**< something that was listed was not there when it was to be opened */
 	bool dir_modes_changed;           /**< some directory's mode is not the cached one */

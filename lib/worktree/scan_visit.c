@@ -78,6 +78,8 @@ void scan_add_dir(struct scan_walk *walk, struct scan_worker *worker, struct sca
 	item->rules = parent->rules;
 	item->partial = partial;
 	item->other_device = st->st_dev != walk->dev;
+	if (item->other_device && !parent->other_device)
+		note_path(walk, &walk->scan->mounts, worker->path.buf, false);
 	if (verdict != RULES_CAPTURE) {
 		item->rules.excluded = true;
 		entry->dir->ignored = !rules_is_named(walk->opts->rules, entry->dir->path);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/mounts.h"
+
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "worktree/beneath.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0
+#endif
+
+int mount_of(struct mount *out, int dirfd, const char *name)
+{
+	struct statx stx;
+
+	memset(&stx, 0, sizeof(stx));
+	if (statx(dirfd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_MNT_ID,
+		  &stx) < 0)
+		return -1;
+	out->dev = makedev(stx.stx_dev_major, stx.stx_dev_minor);
+	out->is_dir = S_ISDIR(stx.stx_mode);
+	out->id = 0;
+#if STATX_MNT_ID
+	if (stx.stx_mask & STATX_MNT_ID)
+		out->id = stx.stx_mnt_id;
+#endif
+	return 0;
+}
+
+bool mount_differs(const struct mount *root, const struct mount *other)
+{
+	if (root->id && other->id && root->id != other->id)
+		return true;
+	/* Files of an overlay have the device of the layer they are in. */
+	return other->is_dir && root->dev != other->dev;
+}
+
+/* A field of mountinfo: blanks and the like are three octal digits. */
+static void add_unescaped(struct strbuf *out, const char *field, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (field[i] == '\\' && i + 3 < len && strspn(field + i + 1, "01234567") >= 3) {
+			strbuf_addch(out, (char)((field[i + 1] - '0') << 6 | (field[i + 2] - '0') << 3 |
+						 (field[i + 3] - '0')));
+			i += 3;
+		} else {
+			strbuf_addch(out, field[i]);
+		}
+	}
+}
+
+/* Others may be hidden by what was mounted over them. */
+static bool is_mount(int rootfd, const char *path)
+{
+	struct mount parent, self;
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+	bool is;
+
+	if (dirfd < 0)
+		return false;
+	is = !mount_of(&parent, dirfd, "") && !mount_of(&self, dirfd, name) &&
+	     mount_differs(&parent, &self);
+	close(dirfd);
+	return is;
+}
+
+void mounts_below(struct strlist *out, const char *root, int rootfd)
+{
+	struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
+	size_t len = strcmp(root, "/") ? strlen(root) : 0;
+	char *line, *rest = NULL;
+
+	if (fs_read_file(&text, AT_FDCWD, "/proc/self/mountinfo"))
+		strbuf_reset(&text);
+	for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *field = line;
+
+		/* id, parent, device, root, then the mount point */
+		for (int i = 0; i < 4 && field; i++) {
+			field = strchr(field, ' ');
+			field = field ? field + 1 : NULL;
+		}
+		if (!field)
+			continue;
+		strbuf_reset(&path);
+		add_unescaped(&path, field, strcspn(field, " "));
+		if (!strncmp(path.buf, root, len) && path.buf[len] == '/' && path.buf[len + 1] &&
+		    is_mount(rootfd, path.buf + len + 1))
+			strlist_add(out, path.buf + len + 1);
+	}
+	strbuf_release(&text);
+	strbuf_release(&path);
+}
