@@ -80,7 +80,7 @@ static int check_create(struct survey *survey, int rootfd, const char *path,
 		if (errno == ENOTDIR)
 			add_conflict(survey, path, obstacle.buf, "file");
 		else if (errno != ENOENT)
-			add_conflict(survey, path, path, "unreadable place");
+			strlist_add(&survey->also, path);
 	} else if (target->kind == WT_DIR && S_ISDIR(st.st_mode)) {
 		split = 1;
 	} else if (target->kind != WT_DIR && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))) {
@@ -90,6 +90,16 @@ static int check_create(struct survey *survey, int rootfd, const char *path,
 	}
 	strbuf_release(&obstacle);
 	return split;
+}
+
+/* What is brought back into a directory that cannot be listed could not be checked, nor undone. */
+static bool can_list(int rootfd, const char *path)
+{
+	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* A directory that is to make room: all that is in it must be captured. */
@@ -259,6 +269,10 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 		} else if (action->kind == PLAN_CREATE) {
 			if (!check_create(out, rootfd, action->path, action->target))
 				continue;
+			if (action->target->dir->nr && !can_list(rootfd, action->path)) {
+				strlist_add(&out->also, action->path);
+				continue;
+			}
 			if (compare_in_scope(opts->paths, action->path))
 				strlist_add(&out->dirs, action->path);
 			split_action(plan, i--, opts->paths);

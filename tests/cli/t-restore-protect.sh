@@ -593,6 +593,32 @@ test_an_unreadable_empty_directory_of_the_checkpoint() {
 	expect_eq 0 "$(stat -c %a logs)"
 }
 
+# Whether it can be entered or not: what is in it could not be looked at afterwards.
+test_an_unreadable_directory_that_something_was_in() {
+	echo 1 >x
+	mkdir d
+	echo 1 >d/a
+	echo 1 >d/b
+	give_to_nobody .
+	as_nobody git-checkpoint save --json >"$T/save.json"
+	id=$(json .checkpoint.id "$T/save.json")
+	echo 2 >x
+	rm d/a
+	for mode in 300 0 600; do
+		chmod $mode d
+		note before
+		expect_exit 5 as_nobody git-checkpoint restore --json -y "$id" >"$T/restore.json" 2>"$T/restore.err"
+		refused "'d" '--force'
+		expect_noted before
+		expect_exit 3 as_nobody git-checkpoint restore --json -y --force "$id" >"$T/restore.json" 2>"$T/restore.err"
+		expect_warned_like '^Kept: d'
+		expect_eq true "$(told .verification.match)"
+		expect_eq '1 d/b' "$(cat x) $(find d -type f)"
+		as_nobody git-checkpoint undo -q -y || test $? = 3
+		expect_noted before
+	done
+}
+
 test_a_tracked_file_although_ignored() {
 	git init -q
 	echo 1 >x.log

@@ -291,6 +291,35 @@ static void test_plan_keeps_what_is_protected(void **state)
 	});
 }
 
+/* What is left out of a plan afterwards goes with all that it would have brought back. */
+static void test_plan_keeps_what_cannot_be_done(void **state)
+{
+	static const struct {
+		const char *target, *current, *path, *expected;
+	} rows[] = {
+		{ "a=1 b=1", "", "a", "create b | delete b | a (shut)" },
+		{ "d/a=1 d/e/b=1 d-x=1", "", "d", "create d-x | delete d-x | d (shut)" },
+		{ "", "d/a=1", "d", "remove d/a | create d/a | d (shut)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct compare_side target = { .root = tree(rows[i].target) };
+		struct compare_side current = { .root = tree(rows[i].current) };
+		struct plan_opts opts = { .target = &target, .current = &current };
+		struct strbuf actual = STRBUF_INIT;
+		struct plan plan;
+
+		assert_int_equal(plan_make(&plan, &opts), 0);
+		plan_keep(&plan, rows[i].path, "shut");
+		describe(&actual, &plan);
+		assert_string_equal(actual.buf, rows[i].expected);
+		plan_release(&plan);
+		strbuf_release(&actual);
+	}
+	arena_release(&arena);
+}
+
 static void test_plan_without_deletions(void **state)
 {
 	(void)state;
@@ -500,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_plan_replaces_kinds_in_all_directions),
 		cmocka_unit_test(test_plan_removes),
 		cmocka_unit_test(test_plan_keeps_what_is_protected),
+		cmocka_unit_test(test_plan_keeps_what_cannot_be_done),
 		cmocka_unit_test(test_plan_without_deletions),
 		cmocka_unit_test(test_plan_is_limited_to_paths),
 		cmocka_unit_test(test_plan_takes_back_directories_on_the_way),
