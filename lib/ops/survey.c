@@ -224,24 +224,56 @@ static bool holds_mount(const struct mount *root, int dirfd, const char *name,
 /* A rename does not lead into another file system, nor does one move a mount point. */
 static bool is_elsewhere(const struct mount *root, int rootfd, const struct plan_action *action)
 {
-	const struct wt_entry *current = action->current;
 	const char *name;
 	int dirfd = beneath_open_parent(rootfd, action->path, &name);
 	struct mount parent, self;
-	bool elsewhere = false;
+	bool elsewhere;
 
 	if (dirfd < 0)
 		return false;
-	if (action->kind != PLAN_RMDIR)
-		elsewhere = !mount_of(&parent, dirfd, "") && mount_differs(root, &parent);
-	if (!elsewhere && current)
-		elsewhere = !mount_of(&self, dirfd, name) && mount_differs(root, &self) &&
-			    (action->kind != PLAN_RMDIR ||
-			     (!mount_of(&parent, dirfd, "") && mount_differs(&parent, &self)));
-	if (!elsewhere && action->kind == PLAN_REPLACE && current->kind == WT_DIR)
-		elsewhere = holds_mount(root, dirfd, name, current->dir);
+	if (mount_of(&parent, dirfd, "") < 0)
+		elsewhere = false;
+	else if (action->kind == PLAN_RMDIR) /* done wherever it is */
+		elsewhere = !mount_of(&self, dirfd, name) && mount_differs(&parent, &self);
+	else if (mount_differs(root, &parent) || action->kind == PLAN_CREATE)
+		elsewhere = mount_differs(root, &parent);
+	else
+		elsewhere = (!mount_of(&self, dirfd, name) && mount_differs(root, &self)) ||
+			    (action->current->kind == WT_DIR &&
+			     holds_mount(root, dirfd, name, action->current->dir));
 	close(dirfd);
 	return elsewhere;
+}
+
+/* True if the action was replaced by those for what is in the directory. */
+static bool survey_create(struct survey *out, struct plan *plan, size_t at,
+			  const struct plan_opts *opts, const struct mount *root, int rootfd)
+{
+	const struct plan_action *action = &plan->actions[at];
+	size_t known = out->also.nr + out->conflicts.nr;
+
+	if (!check_create(out, rootfd, action->path, action->target)) {
+		/* What is there is captured by name first; perhaps it need not change. */
+		if (known == out->also.nr + out->conflicts.nr && is_elsewhere(root, rootfd, action))
+			strlist_add(&out->elsewhere, action->path);
+		return false;
+	}
+	if (action->target->dir->nr && !can_list(rootfd, action->path)) {
+		strlist_add(&out->also, action->path);
+		return false;
+	}
+	if (compare_in_scope(opts->paths, action->path))
+		strlist_add(&out->dirs, action->path);
+	split_action(plan, at, opts->paths);
+	return true;
+}
+
+static void keep_dir(struct plan *plan, size_t at, const char *why)
+{
+	char *path = xstrdup(plan->actions[at].path);
+
+	plan_keep(plan, path, why);
+	free(path);
 }
 
 int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd)
@@ -255,37 +287,21 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 	for (size_t i = 0; i < plan->nr && !err; i++) {
 		const struct plan_action *action = &plan->actions[i];
 
-		/* Modes can be set anywhere; whether a mount point is empty does not matter. */
-		if (action->kind != PLAN_CHMOD && is_elsewhere(&root, rootfd, action)) {
-			char *path = xstrdup(action->path);
-
-			if (action->kind != PLAN_RMDIR) {
-				strlist_take(&out->elsewhere, path);
-				continue;
-			}
-			plan_keep(plan, path, "another file system");
-			free(path);
-			i--;
-		} else if (action->kind == PLAN_CREATE) {
-			if (!check_create(out, rootfd, action->path, action->target))
-				continue;
-			if (action->target->dir->nr && !can_list(rootfd, action->path)) {
-				strlist_add(&out->also, action->path);
-				continue;
-			}
-			if (compare_in_scope(opts->paths, action->path))
-				strlist_add(&out->dirs, action->path);
-			split_action(plan, i--, opts->paths);
+		if (action->kind == PLAN_CREATE) {
+			if (survey_create(out, plan, i, opts, &root, rootfd))
+				i--;
+		} else if (action->kind != PLAN_CHMOD && is_elsewhere(&root, rootfd, action)) {
+			/* A mount point cannot go; that is no reason not to do the rest. */
+			if (action->kind == PLAN_RMDIR)
+				keep_dir(plan, i--, "another file system");
+			else
+				strlist_add(&out->elsewhere, action->path);
 		} else if (action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
 			err = check_emptied(out, opts, rootfd, action->path, action->path,
 					    action->current->dir);
 		} else if (action->kind == PLAN_RMDIR && action->current &&
 			   stays(plan, rootfd, action->path, action->current->dir)) {
-			char *path = xstrdup(action->path);
-
-			plan_keep(plan, path, "holds what no checkpoint has");
-			free(path);
-			i--;
+			keep_dir(plan, i--, "holds what no checkpoint has");
 		}
 	}
 	strlist_sort_unique(&out->also);

@@ -14,7 +14,14 @@ mounted() {
 	mount "$@" 2>/dev/null || skip 'cannot mount'
 	shift $(($# - 1))
 	echo "$(pwd -P)/$1" >>"$T/points"
-	trap 'cd /; sort -r "$T/points" | while read -r point; do umount "$point"; done' EXIT
+	trap unmount EXIT
+}
+
+unmount() {
+	cd /
+	sort -r "$T/points" | while read -r point; do
+		umount "$point"
+	done
 }
 
 tmpfs() {
@@ -179,6 +186,21 @@ test_one_that_is_left_out_is_not_named() {
 	expect_mounts 'odd name'
 	save
 	expect_mounts 'odd name'
+}
+
+test_what_a_rule_leaves_out_now_and_has_not_changed_is_no_reason() {
+	tmpfs m
+	mkdir m/sub
+	echo 1 >m/file
+	echo 1 >m/sub/file
+	echo 1 >plain
+	save
+	printf '%s\n' /m/file /m/sub/ >.gitignore
+	echo 2 >plain
+	restore "$id"
+	expect_eq 1 "$(cat plain)"
+	expect_missing .gitignore
+	expect_eq '1 1' "$(contents m/file m/sub/file)"
 }
 
 run_tests
