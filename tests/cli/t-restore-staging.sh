@@ -207,10 +207,10 @@ foreign() {
 	echo again >>a
 	save
 	expect_save_warned 1 "^'$staging' belongs to a restore"
-	echo more >more
+	echo 2 >later
 	restore "$id"
 	expect_warned_like "^'$staging' belongs to a restore"
-	expect_missing more
+	expect_missing later
 	restoring 0 undo -y
 	git-checkpoint doctor >"$T/out" 2>&1 && fail 'doctor says nothing'
 	expect_grep "'$staging' belongs to a restore of '$T/work'" "$T/out"
