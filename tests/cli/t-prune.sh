@@ -127,7 +127,7 @@ test_expired_ones() {
 	made 5 --expires 2h
 	made 6
 	later +90m git-checkpoint list >"$T/out"
-	expect_eq 3 "$(sed -n 's/.* \([0-9]\) \[expired\]$/\1/p' "$T/out")"
+	expect_eq 3 "$(sed -n 's/.* \[expired\] \([0-9]\)$/\1/p' "$T/out")"
 	# they stay until prune
 	echo 7 >a
 	later +5h git-checkpoint save -q -m 7
