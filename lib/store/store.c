@@ -216,10 +216,9 @@ static int make_or_open(struct store **out, const char *home, const char *path,
 	if (lstat(path, &st) < 0) {
 		err = fs_mkdir_p(home, 0700);
 		if (err)
-			return ckpt_error_set(err, "%s; GIT_CHECKPOINT_HOME can name another place",
-					      ckpt_error_last());
-		if (!err)
-			err = check_owner(home, NULL);
+			return ckpt_error_prefix(err, "no place for checkpoints, "
+						      "GIT_CHECKPOINT_HOME can name another");
+		err = check_owner(home, NULL);
 		if (!err)
 			err = layout_create(home, path, worktree);
 	}
