@@ -18,3 +18,15 @@ begin_at() {
 		echo $(($(date +%s) % $1 + 1))
 	fi
 }
+
+# killed <number> <total> <command>...: true if it was killed at that call. With threads a run may
+# have a call less than the one that was counted: false if it came to its end before the last few.
+killed() {
+	killed_at=$1 killed_of=$2 killed_status=0
+	shift 2
+	with_faults "$CHANGES" "$killed_at" kill "$@" || killed_status=$?
+	test $killed_status != 137 || return 0
+	test $killed_status = 0 && test $((killed_at + 3)) -ge "$killed_of" ||
+		fail "exit status $killed_status instead of 137 at call $killed_at of $killed_of: $*"
+	return 1
+}
