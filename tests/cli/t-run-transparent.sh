@@ -254,7 +254,7 @@ test_the_interrupt_key_reaches_the_command_once() {
 	(
 		wait_for "$T/ready"
 		printf '\003'
-		# an answer given before the question may be thrown away with the interrupt
+		# answer the question, not a moment that was guessed
 		wait_until grep -q 'y/N' "$T/screen"
 		printf 'y\n'
 	) | script -qefc 'git-checkpoint run "$T/listen"' "$T/screen" >/dev/null || status=$?
