@@ -11,7 +11,6 @@
 #include "ui/complete.h"
 #include "ui/options.h"
 #include "ui/pick.h"
-#include "ui/prompt.h"
 #include "ui/report.h"
 #include "ui/restored.h"
 #include "ui/term.h"
@@ -234,7 +233,7 @@ int cmd_restore(int argc, char **argv)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' cannot be used with '%s'",
 				     dry_run ? "--dry-run" : "--no-delete",
 				     go_on ? "--continue" : "--abort");
-	if (!err && !go_on && !abort_ && !named && (opt_common.json || !prompt_possible()))
+	if (!err && !go_on && !abort_ && !named && (opt_common.json || !pick_possible()))
 		err = ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "ops/session.h"
 #include "record/lookup.h"
+#include "ui/prompt.h"
 #include "ui/report.h"
 
 #include <fcntl.h>
@@ -27,6 +28,13 @@ enum { FZF_CHOSEN = 0, FZF_NO_MATCH = 1, FZF_LEFT = 130 };
 static int nothing_chosen(void)
 {
 	return ckpt_error_set(CKPT_EREFUSED, "no checkpoint was chosen, nothing was touched");
+}
+
+bool pick_possible(void)
+{
+	const char *term = getenv("TERM");
+
+	return prompt_possible() && term && *term && strcmp(term, "dumb") != 0;
 }
 
 /* A line a checkpoint, newest first; the id is the first word of each. */

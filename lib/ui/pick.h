@@ -2,12 +2,16 @@
 #ifndef CKPT_UI_PICK_H
 #define CKPT_UI_PICK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ckpt_record;
 struct ckpt_records;
 struct session;
 struct strlist;
+
+/** True if somebody is there who could choose, at a terminal that can show it. */
+bool pick_possible(void);
 
 /**
  * Let a person at the terminal choose a checkpoint, with a preview of what

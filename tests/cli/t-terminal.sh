@@ -400,6 +400,10 @@ test_without_a_terminal_nothing_can_be_chosen() {
 	expect_eq 129 "$(json .error.code "$T/out")"
 	on_screen 80 24 'git-checkpoint restore --json'
 	ended 129
+	# nor on one that cannot show it, as in an editor
+	on_screen 80 24 'TERM=dumb git-checkpoint restore'
+	ended 129
+	expect_grep 'needs a checkpoint' "$T/screen"
 	mkdir "$T/empty"
 	cd "$T/empty"
 	on_screen 80 24 'git-checkpoint restore'
