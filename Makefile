@@ -256,11 +256,17 @@ $(OUT)/faultfs.so: tests/fault/faultfs.c
 	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $< -ldl
 
 # A sanitizer's report must not pass for one of the program's own exit codes.
-TEST_ENV = BUILD_DIR='$(abspath $(OUT))' CMOCKA_MESSAGE_OUTPUT=TAP \
+TEST_ENV = BUILD_DIR='$(abspath $(OUT))' TEST_FAILURES='$(abspath $(OUT))/failures' \
+	CMOCKA_MESSAGE_OUTPUT=TAP \
 	ASAN_OPTIONS=exitcode=99:detect_leaks=1:detect_stack_use_after_return=1 \
 	LSAN_OPTIONS=exitcode=99 TSAN_OPTIONS=exitcode=99:halt_on_error=1 \
 	UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
-RUN_TESTS = $(Q)$(TEST_ENV) $(TEST_WRAP) $(PROVE) -j$(PROVE_JOBS) $(if $(V),--verbose)
+# What failed, and how, is told once more at the end: in a long log the end is what people see.
+RUN_TESTS = $(Q)run_tests() { \
+		: >'$(OUT)/failures'; \
+		$(TEST_ENV) $(TEST_WRAP) $(PROVE) -j$(PROVE_JOBS) $(if $(V),--verbose) "$$@" || \
+			{ cat '$(OUT)/failures' >&2; return 1; }; \
+	}; run_tests
 
 # Some kernels lay memory out in a way that the thread sanitizer cannot handle.
 TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))

@@ -132,6 +132,11 @@ run_tests() {
 				echo "# end of the trace of a second run, exit status $?:"
 				tail -n 25 "$SCRATCH/$count.trace" | show /dev/stdin
 			} >&2
+			# and shorter for who summarizes when all have run
+			{
+				echo "$(basename "$TEST_FILE"): $title: exit status $status"
+				tail -n 12 "$SCRATCH/$count.out" | show /dev/stdin
+			} >>"${TEST_FAILURES:-/dev/null}"
 		fi
 	done
 	echo "1..$count"
