@@ -51,23 +51,24 @@ static int open_rules(struct rules **out, struct strlist *notes, struct session 
 		.root = session->worktree,
 		.repo = session->repo,
 		.config = session->gitconfig,
+		.exclude = &session->settings.exclude,
 		.sensitive = &session->settings.sensitive,
+		.texts = opts->texts,
 		.also = opts->also,
 		.no_tracked = opts->rules_only,
 		.include_ignored = opts->include_ignored,
 		.include_sensitive = opts->include_sensitive,
 	};
-	struct strlist exclude = STRLIST_INIT;
+	struct strlist staging = STRLIST_INIT;
 	int err = load_defaults(&defaults, session);
 
-	strlist_extend(&exclude, &session->settings.exclude);
-	exclude_staging(&exclude, notes, session);
-	rules.exclude = &exclude;
+	exclude_staging(&staging, notes, session);
+	rules.never = &staging;
 	rules.defaults = defaults.buf;
 	if (!err)
 		err = rules_open(out, &rules);
 	strbuf_release(&defaults);
-	strlist_release(&exclude);
+	strlist_release(&staging);
 	return err;
 }
 

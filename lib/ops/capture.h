@@ -24,6 +24,7 @@ struct capture_opts {
 	bool include_sensitive;
 	bool no_limit; /**< of maxFiles */
 	bool rules_only; /**< for capture_rules(): what the rules say, whatever is tracked */
+	const struct rules_texts *texts; /**< for capture_rules(): see rules.h */
 	const struct strlist *also; /**< sorted paths to take although a rule leaves them out */
 	progress_fn progress;
 };

@@ -74,8 +74,9 @@ int protect_add(struct protect *protect, const struct ckpt_record *record)
 	if (!err) {
 		source->skips = meta.skips;
 		memset(&meta.skips, 0, sizeof(meta.skips));
-		ckpt_meta_release(&meta);
+		opts.texts = meta.have_rules ? &meta.rules : NULL;
 		err = capture_rules(&source->rules, protect->session, &opts);
+		ckpt_meta_release(&meta);
 	}
 	if (!err)
 		err = snapshot_open(&source->snapshot, protect->session->store, record);

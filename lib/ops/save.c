@@ -261,6 +261,10 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 	}
 	for (size_t i = 0; scan && i < scan->skips.nr; i++)
 		skip_list_add(&job->meta.skips, scan->skips.items[i].path, scan->skips.items[i].why);
+	if (scan) {
+		job->meta.have_rules = true;
+		rules_texts_copy(&job->meta.rules, rules_texts(job->capture.rules));
+	}
 	return save_create(out, job);
 }
 

@@ -15,6 +15,7 @@ void ckpt_meta_init(struct ckpt_meta *meta)
 {
 	memset(meta, 0, sizeof(*meta));
 	strbuf_init(&meta->modes);
+	rules_texts_init(&meta->rules);
 }
 
 void ckpt_meta_release(struct ckpt_meta *meta)
@@ -27,6 +28,7 @@ void ckpt_meta_release(struct ckpt_meta *meta)
 	}
 	free(meta->states);
 	ckpt_captures_release(&meta->captures);
+	rules_texts_release(&meta->rules);
 	ckpt_meta_init(meta);
 }
 
@@ -131,6 +133,28 @@ static int add_skips(struct strbuf *tree, struct pack *pack, const char *name,
 	return err;
 }
 
+/* In the order of their names, which is that of the sources. */
+static const char *const rules_names[RULES_SOURCES] = { "default", "exclude", "project", "user" };
+
+static int add_rules(struct strbuf *tree, struct pack *pack, const struct ckpt_meta *meta)
+{
+	struct strbuf sub = STRBUF_INIT;
+	struct oid oid;
+	int err = 0;
+
+	if (!meta->have_rules)
+		return 0;
+	for (size_t i = 0; i < RULES_SOURCES && !err; i++)
+		err = add_blob(&sub, pack, rules_names[i], meta->rules.of[i].buf,
+			       meta->rules.of[i].len);
+	if (!err)
+		err = pack_add_new(pack, &oid, OBJECT_TREE, sub.buf, sub.len);
+	if (!err)
+		add_entry(tree, "40000", "rules", &oid);
+	strbuf_release(&sub);
+	return err;
+}
+
 static int by_key(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -216,6 +240,8 @@ int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct
 		err = add_skips(&tree, pack, "missing", &meta->skips, true);
 	if (!err)
 		err = add_blob(&tree, pack, "modes", meta->modes.buf, meta->modes.len);
+	if (!err)
+		err = add_rules(&tree, pack, meta);
 	if (!err)
 		err = add_states(&tree, pack, meta);
 	if (!err)
@@ -310,6 +336,25 @@ static int read_captures(struct ckpt_meta *meta, struct store *store, const stru
 	return err;
 }
 
+static int read_rules(struct ckpt_meta *meta, struct store *store, const struct oid *oid)
+{
+	struct strbuf tree = STRBUF_INIT;
+	struct tree_entry entry;
+	size_t at = 0;
+	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
+
+	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0)
+		for (size_t i = 0; i < RULES_SOURCES && !err; i++)
+			if (!strcmp(rules_names[i], entry.name))
+				err = objects_read(&meta->rules.of[i], store, &entry.oid,
+						   OBJECT_BLOB);
+	if (!err && rc < 0)
+		err = rc;
+	meta->have_rules = true;
+	strbuf_release(&tree);
+	return err;
+}
+
 /* A capture that the record names and nobody has is not to be passed over. */
 static int check_captures(const struct ckpt_meta *meta)
 {
@@ -338,6 +383,8 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 		err = read_states(meta, store, &entry->oid);
 	} else if (!strcmp(entry->name, "captures")) {
 		err = read_captures(meta, store, &entry->oid);
+	} else if (!strcmp(entry->name, "rules")) {
+		err = read_rules(meta, store, &entry->oid);
 	}
 	strbuf_release(&text);
 	return err;

@@ -7,6 +7,7 @@
 #include "base/strlist.h"
 #include "record/statehash.h"
 #include "store/refs.h"
+#include "worktree/rules.h"
 #include "worktree/scan.h"
 
 #include <stdbool.h>
@@ -23,6 +24,8 @@ struct store;
  *                       modes     permission bits, see modes.h
  *                       missing   what could not be captured: "<why> <path>\0" each
  *                       left-out  what was left out on purpose, likewise
+ *                       rules/    the rules that are in no file of the worktree, one blob
+ *                                 for each source, see rules.h
  *                       state/    one blob for each state key (name percent-encoded)
  *                       captures/ one blob for each capture, see capturecfg.h
  *             message "<reason> | <time> | <source>", a blank line, then
@@ -92,6 +95,8 @@ struct ckpt_meta {
 	struct ckpt_state *states;
 	size_t states_nr, states_alloc;
 	struct ckpt_captures captures;
+	bool have_rules; /**< not in checkpoints that hold no files, or are of an older program */
+	struct rules_texts rules;
 };
 
 void ckpt_meta_init(struct ckpt_meta *meta);

@@ -63,6 +63,7 @@ struct rules {
 	struct rules_opts opts;
 	bool ignore_case;
 	uint64_t fingerprint; /* of all but the .gitignore files */
+	struct rules_texts texts;
 	struct exclude_chain extra, sensitive;
 	struct exclude_chain base[3]; /* info/exclude, core.excludesFile, defaults */
 
@@ -72,6 +73,26 @@ struct rules {
 	struct exclude_list **lists;
 	size_t lists_nr, lists_alloc;
 };
+
+void rules_texts_init(struct rules_texts *texts)
+{
+	for (size_t i = 0; i < RULES_SOURCES; i++)
+		strbuf_init(&texts->of[i]);
+}
+
+void rules_texts_copy(struct rules_texts *to, const struct rules_texts *from)
+{
+	for (size_t i = 0; i < RULES_SOURCES; i++) {
+		strbuf_reset(&to->of[i]);
+		strbuf_add(&to->of[i], from->of[i].buf, from->of[i].len);
+	}
+}
+
+void rules_texts_release(struct rules_texts *texts)
+{
+	for (size_t i = 0; i < RULES_SOURCES; i++)
+		strbuf_release(&texts->of[i]);
+}
 
 /* FNV-1a */
 static uint64_t mix(uint64_t hash, const void *data, size_t len)
@@ -103,53 +124,27 @@ static void warn(struct rules *rules, const char *what)
 }
 
 /* The rules in a file of the user's or of a repository; one that is not there has none. */
-static struct exclude_list *parse_file(struct rules *rules, const char *path, const char *base,
-				       uint64_t *fingerprint)
+static void read_rules(struct strbuf *out, struct rules *rules, const char *path)
 {
-	struct strbuf text = STRBUF_INIT;
-	struct exclude_list *list;
-	int err = fs_read_linked(&text, path);
+	int err = fs_read_linked(out, path);
 
 	if (err && err != CKPT_ENOTFOUND)
 		warn(rules, "ignore rules left unread");
-	*fingerprint = mix(*fingerprint, text.buf, text.len);
-	list = parse(rules, text.buf, text.len, base, TAG_PROJECT);
-	strbuf_release(&text);
-	return list;
 }
 
-static struct exclude_list *parse_lines(struct rules *rules, const char *first,
-					const struct strlist *more, int tag)
-{
-	struct strbuf text = STRBUF_INIT;
-	struct exclude_list *list;
-
-	strbuf_addstr(&text, first);
-	for (size_t i = 0; more && i < more->nr; i++)
-		strbuf_addf(&text, "%s\n", more->items[i]);
-	rules->fingerprint = mix(rules->fingerprint, text.buf, text.len);
-	list = parse(rules, text.buf, text.len, "", tag);
-	strbuf_release(&text);
-	return list;
-}
-
-static struct exclude_list *parse_info(struct rules *rules, const struct repo *repo,
-				       const char *base, uint64_t *fingerprint)
+static void read_info(struct strbuf *out, struct rules *rules, const struct repo *repo)
 {
 	struct strbuf path = STRBUF_INIT;
-	struct exclude_list *list;
 
 	strbuf_addf(&path, "%s/info/exclude", repo->commondir);
-	list = parse_file(rules, path.buf, base, fingerprint);
+	read_rules(out, rules, path.buf);
 	strbuf_release(&path);
-	return list;
 }
 
-static struct exclude_list *parse_global(struct rules *rules)
+static void read_global(struct strbuf *out, struct rules *rules)
 {
 	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	struct exclude_list *list;
 
 	if (!gitconfig_path(&path, rules->opts.config, "core.excludesfile")) {
 		if (xdg && *xdg)
@@ -159,12 +154,44 @@ static struct exclude_list *parse_global(struct rules *rules)
 	}
 	if (path.len) {
 		path_absolute(&full, rules->opts.root, path.buf);
-		list = parse_file(rules, full.buf, "", &rules->fingerprint);
-	} else {
-		list = parse(rules, "", 0, "", TAG_PROJECT);
+		read_rules(out, rules, full.buf);
 	}
 	strbuf_release(&path);
 	strbuf_release(&full);
+}
+
+static void add_lines(struct strbuf *out, const struct strlist *lines)
+{
+	for (size_t i = 0; lines && i < lines->nr; i++)
+		strbuf_addf(out, "%s\n", lines->items[i]);
+}
+
+static void read_texts(struct rules *rules)
+{
+	const struct rules_opts *opts = &rules->opts;
+	struct strbuf *of = rules->texts.of;
+
+	strbuf_addstr(&of[RULES_FROM_DEFAULTS], opts->defaults);
+	add_lines(&of[RULES_FROM_SETTINGS], opts->exclude);
+	if (opts->repo)
+		read_info(&of[RULES_FROM_PROJECT], rules, opts->repo);
+	read_global(&of[RULES_FROM_USER], rules);
+}
+
+/* One of the sources that apply everywhere: those of the program's own beside what `text` says. */
+static struct exclude_list *parse_base(struct rules *rules, const char *own,
+				       const struct strbuf *text, const struct strlist *more, int tag)
+{
+	struct strbuf all = STRBUF_INIT;
+	struct exclude_list *list;
+
+	strbuf_addstr(&all, own);
+	if (text)
+		strbuf_add(&all, text->buf, text->len);
+	add_lines(&all, more);
+	rules->fingerprint = mix(rules->fingerprint, all.buf, all.len);
+	list = parse(rules, all.buf, all.len, "", tag);
+	strbuf_release(&all);
 	return list;
 }
 
@@ -190,6 +217,7 @@ static struct rules_tracked *add_tracked(struct rules *rules, struct rules_track
 int rules_open(struct rules **out, const struct rules_opts *opts)
 {
 	struct rules *rules = xcalloc(1, sizeof(*rules));
+	const struct strbuf *of = rules->texts.of;
 
 	rules->opts = *opts;
 	rules->ignore_case = gitconfig_bool(opts->config, "core.ignorecase", false);
@@ -197,16 +225,19 @@ int rules_open(struct rules **out, const struct rules_opts *opts)
 			     (uint64_t)opts->include_ignored << 2 |
 			     (uint64_t)opts->include_sensitive << 3;
 	pthread_mutex_init(&rules->lock, NULL);
-	rules->extra.list = parse_lines(rules, "", opts->exclude, TAG_EXTRA);
+	rules_texts_init(&rules->texts);
+	if (opts->texts)
+		rules_texts_copy(&rules->texts, opts->texts);
+	else
+		read_texts(rules);
+	rules->extra.list = parse_base(rules, "", &of[RULES_FROM_SETTINGS], opts->never, TAG_EXTRA);
 	rules->sensitive.list =
-		parse_lines(rules, sensitive_patterns, opts->sensitive, TAG_EXTRA);
-	rules->base[0].list = opts->repo ?
-				      parse_info(rules, opts->repo, "", &rules->fingerprint) :
-				      parse(rules, "", 0, "", TAG_PROJECT);
+		parse_base(rules, sensitive_patterns, NULL, opts->sensitive, TAG_EXTRA);
+	rules->base[0].list = parse_base(rules, "", &of[RULES_FROM_PROJECT], NULL, TAG_PROJECT);
 	rules->base[0].next = &rules->base[1];
-	rules->base[1].list = parse_global(rules);
+	rules->base[1].list = parse_base(rules, "", &of[RULES_FROM_USER], NULL, TAG_PROJECT);
 	rules->base[1].next = &rules->base[2];
-	rules->base[2].list = parse_lines(rules, opts->defaults, NULL, TAG_DEFAULT);
+	rules->base[2].list = parse_base(rules, "", &of[RULES_FROM_DEFAULTS], NULL, TAG_DEFAULT);
 	add_tracked(rules, NULL, opts->repo, NULL, "");
 	*out = rules;
 	return 0;
@@ -228,9 +259,15 @@ void rules_close(struct rules *rules)
 	for (size_t i = 0; i < rules->lists_nr; i++)
 		exclude_list_free(rules->lists[i]);
 	free(rules->lists);
+	rules_texts_release(&rules->texts);
 	strlist_release(&rules->warnings);
 	pthread_mutex_destroy(&rules->lock);
 	free(rules);
+}
+
+const struct rules_texts *rules_texts(const struct rules *rules)
+{
+	return &rules->texts;
 }
 
 const struct strlist *rules_warnings(const struct rules *rules)
@@ -266,8 +303,12 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 
 		strbuf_addf(&full, "%s/%s", rules->opts.root, path);
 		if (!repo_open_at(&repo, full.buf)) {
+			struct strbuf text = STRBUF_INIT;
+
 			dir->tracked = add_tracked(rules, dir->tracked, repo, repo, path);
-			push(dir, arena, parse_info(rules, repo, path, &dir->fingerprint));
+			read_info(&text, rules, repo);
+			rules_enter_text(dir, rules, arena, path, text.buf, text.len);
+			strbuf_release(&text);
 		}
 		strbuf_release(&full);
 	}

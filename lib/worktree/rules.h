@@ -3,6 +3,7 @@
 #define CKPT_WORKTREE_RULES_H
 
 #include "base/arena.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 #include "worktree/exclude.h"
 
@@ -27,6 +28,26 @@ struct repo;
 /** The patterns that a new store begins with in its info/exclude. */
 extern const char rules_default_patterns[];
 
+/**
+ * The rules that are in no file of the worktree. A checkpoint keeps them, so that a later restore
+ * knows what was left out of it.
+ */
+enum rules_source {
+	RULES_FROM_DEFAULTS, /**< the store's info/exclude */
+	RULES_FROM_SETTINGS, /**< `exclude` */
+	RULES_FROM_PROJECT,  /**< .git/info/exclude */
+	RULES_FROM_USER,     /**< core.excludesFile */
+	RULES_SOURCES,
+};
+
+struct rules_texts {
+	struct strbuf of[RULES_SOURCES];
+};
+
+void rules_texts_init(struct rules_texts *texts);
+void rules_texts_copy(struct rules_texts *to, const struct rules_texts *from);
+void rules_texts_release(struct rules_texts *texts);
+
 struct rules_opts {
 	const char *root;                /**< absolute path of the worktree */
 	const struct repo *repo;         /**< NULL outside of git */
@@ -34,6 +55,8 @@ struct rules_opts {
 	const char *defaults;            /**< text of the store's info/exclude */
 	const struct strlist *exclude;   /**< settings `exclude` and `sensitive`; NULL: none */
 	const struct strlist *sensitive;
+	const struct strlist *never;     /**< more patterns like `exclude`, of the program's own; NULL: none */
+	const struct rules_texts *texts; /**< instead of what there is of these now; NULL: that */
 	const struct strlist *also;      /**< sorted paths that count as tracked, directories alone; NULL: none */
 	bool no_tracked;                 /**< nothing counts as tracked: what the rules alone say */
 	bool include_ignored;
@@ -44,6 +67,9 @@ struct rules;
 
 int rules_open(struct rules **out, const struct rules_opts *opts);
 void rules_close(struct rules *rules);
+
+/** What it was opened with, or read; valid until it is closed. */
+const struct rules_texts *rules_texts(const struct rules *rules);
 
 /** Sentences about what could not be read; valid once the walk is over. */
 const struct strlist *rules_warnings(const struct rules *rules);
