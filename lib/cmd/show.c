@@ -231,11 +231,13 @@ static int write_piece(const char *data, size_t len, void *payload)
 
 static int print_hashes(struct session *session, const struct ckpt_record *record)
 {
+	struct contents_opts opts = { .threads = session->threads, .progress = term_progress };
 	struct snapshot *snapshot = NULL;
 	int err = snapshot_open(&snapshot, session->store, record);
 
 	if (!err)
-		err = contents_hash(snapshot, session->threads);
+		err = contents_hash(snapshot, &opts);
+	term_progress_clear();
 	if (!err)
 		err = statehash_lines(snapshot->root, write_piece, NULL);
 	snapshot_free(snapshot);

@@ -28,6 +28,7 @@ const struct opt_spec cmd_verify_spec = {
 
 struct verifying {
 	struct session *session;
+	struct verify verify;
 	json_t *answers;
 	size_t damaged;
 };
@@ -36,8 +37,9 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 {
 	struct verify_result result;
 	bool ok;
-	int err = ckpt_verify(&result, verifying->session, ref);
+	int err = ckpt_verify(&result, &verifying->verify, ref);
 
+	term_progress_clear();
 	if (err)
 		return err;
 	ok = !result.problems.nr;
@@ -120,6 +122,7 @@ int cmd_verify(int argc, char **argv)
 		return report_failure(err);
 	}
 	verifying.answers = json_array();
+	verify_begin(&verifying.verify, &session, term_progress);
 	if (!all && !args.nr)
 		strlist_add(&args, "@");
 	if (all)
@@ -137,6 +140,7 @@ int cmd_verify(int argc, char **argv)
 		status = report_done(status);
 	}
 	json_decref(verifying.answers);
+	verify_end(&verifying.verify);
 	strlist_release(&args);
 	session_close(&session);
 	return status;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ops/session.h"
 #include "store/objects.h"
+#include "store/oidset.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -102,16 +103,20 @@ int captures_replay(struct strlist *warnings, struct session *session,
 	return err;
 }
 
-int captures_check(struct session *session, const struct ckpt_captures *captures)
+int captures_check(struct session *session, const struct ckpt_captures *captures,
+		   struct oidset *sound)
 {
 	for (size_t i = 0; i < captures->nr; i++) {
-		int err = objects_check(session->store, &captures->items[i].oid);
+		const struct oid *oid = &captures->items[i].oid;
+		int err = sound && oidset_has(sound, oid) ? 0 : objects_check(session->store, oid);
 
 		if (err && err != CKPT_ECANCELLED)
 			return ckpt_error_prefix(CKPT_ECORRUPT, "capture '%s'",
 						 captures->items[i].name);
 		if (err)
 			return err;
+		if (sound)
+			oidset_add(sound, oid);
 	}
 	return 0;
 }

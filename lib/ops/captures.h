@@ -7,6 +7,7 @@
 #include "record/capturecfg.h"
 #include "record/record.h"
 
+struct oidset;
 struct save_job;
 struct session;
 
@@ -26,7 +27,11 @@ int captures_save(struct spool *out, struct strlist *warnings, struct session *s
 int captures_replay(struct strlist *warnings, struct session *session,
 		    const struct capture_def *def, const struct ckpt_capture *capture);
 
-/** Read all bytes of the captures that are to be replayed: a command must not get wrong ones. */
-int captures_check(struct session *session, const struct ckpt_captures *captures);
+/**
+ * Read all bytes of captures: the command that replays them must not get wrong ones. Those in
+ * `sound` were read before, the others come into it; NULL: all are read.
+ */
+int captures_check(struct session *session, const struct ckpt_captures *captures,
+		   struct oidset *sound);
 
 #endif

@@ -184,13 +184,15 @@ static int find_damaged(struct patients *out, struct doctor *doctor)
 {
 	struct ref_list refs;
 	size_t refs_alloc = 0;
+	struct verify verify;
 	int err = refs_list(&refs, doctor->store);
 
+	verify_begin(&verify, doctor->session, doctor->progress);
 	for (size_t i = 0; !err && i < refs.nr; i++) {
 		struct verify_result result;
 		struct ckpt_record record;
 
-		err = ckpt_verify(&result, doctor->session, &refs.items[i]);
+		err = ckpt_verify(&result, &verify, &refs.items[i]);
 		if (err || !result.problems.nr)
 			continue;
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
@@ -203,6 +205,7 @@ static int find_damaged(struct patients *out, struct doctor *doctor)
 			ckpt_record_release(&record);
 		}
 	}
+	verify_end(&verify);
 	ref_list_release(&refs);
 	return err;
 }
@@ -250,21 +253,24 @@ static void describe(struct doctor *doctor, const char *id, const char *problem,
 static int check_contents(struct doctor *doctor)
 {
 	struct patients patients = { 0 };
+	struct verify verify;
 	int err = find_damaged(&patients, doctor);
 
 	if (!err && doctor->fix && patients.nr)
 		err = store_again(doctor, &patients);
+	verify_begin(&verify, doctor->session, doctor->progress);
 	for (size_t i = 0; i < patients.nr; i++) {
 		struct verify_result again = { 0 };
 
 		if (!err && doctor->fix)
-			err = ckpt_verify(&again, doctor->session, &patients.refs[i]);
+			err = ckpt_verify(&again, &verify, &patients.refs[i]);
 		if (!err)
 			describe(doctor, patients.refs[i].id, patients.items[i].problems.items[0],
 				 doctor->fix && !again.problems.nr);
 		strlist_release(&again.problems);
 		strlist_release(&patients.items[i].problems);
 	}
+	verify_end(&verify);
 	free(patients.items);
 	free(patients.refs);
 	return err;

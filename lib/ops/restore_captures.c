@@ -104,7 +104,7 @@ void restore_plan_captures(struct restore_result *out, struct restore *r)
 
 int restore_save_captures(struct restore_result *out, struct restore *r)
 {
-	int err = captures_check(r->session, &r->captures);
+	int err = captures_check(r->session, &r->captures, NULL);
 
 	if (err == CKPT_ECANCELLED)
 		return err;

@@ -144,6 +144,7 @@ static bool keeps_of_target(const struct check *check)
 
 int check_target(char out[STATEHASH_SIZE], const struct check *check)
 {
+	struct contents_opts opts = { .threads = check->threads };
 	struct lines lines;
 	int err;
 
@@ -151,8 +152,8 @@ int check_target(char out[STATEHASH_SIZE], const struct check *check)
 		memcpy(out, check->record->state_hash, STATEHASH_SIZE);
 		return 0;
 	}
-	err = check->paths->nr ? contents_hash_paths(check->target, check->paths, check->threads) :
-				 contents_hash(check->target, check->threads);
+	err = check->paths->nr ? contents_hash_paths(check->target, check->paths, &opts) :
+				 contents_hash(check->target, &opts);
 	if (err)
 		return ckpt_error_prefix(err, "checkpoint '%s'", check->record->id);
 	begin_lines(&lines, check, false);

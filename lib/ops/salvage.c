@@ -25,6 +25,7 @@ struct salvage {
 	struct problems *out;
 	struct session *session;
 	struct session other;  /* the same, but with the old store */
+	struct verify verify;  /* of the old store */
 	struct ref_list sound; /* those to be brought back */
 	size_t lost;
 };
@@ -81,7 +82,7 @@ static const char *why(const struct verify_result *result)
 static int examine(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct verify_result result;
-	int err = ckpt_verify(&result, &salvage->other, ref);
+	int err = ckpt_verify(&result, &salvage->verify, ref);
 
 	if (err)
 		return err;
@@ -234,7 +235,9 @@ int salvage_store(struct problems *out, struct session *session, const char *pat
 			      path);
 		return err;
 	}
+	verify_begin(&salvage.verify, &salvage.other, NULL);
 	err = find_sound(&salvage);
+	verify_end(&salvage.verify);
 	if (!err && fix)
 		err = bring_back(&salvage);
 	if (!err && (salvage.sound.nr || out->nr == before))

@@ -10,10 +10,82 @@
 #include "record/snapshot.h"
 #include "store/objects.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Larger ones are not held in memory. */
 enum { SMALL_MAX = 4 << 20 };
+
+/* --- what was read already --- */
+
+struct contents_item {
+	struct oid oid;
+	unsigned char sha256[SHA256_SIZE];
+	uint64_t size;
+};
+
+/* Names are hashes already: their first bytes spread well. */
+static uint32_t *slot(const struct contents_known *known, const struct oid *oid)
+{
+	size_t mask = known->slots_nr - 1, at;
+
+	memcpy(&at, oid->id, sizeof(at));
+	for (at &= mask;; at = (at + 1) & mask) {
+		uint32_t *found = &known->slots[at];
+
+		if (!*found || oid_equal(&known->items[*found - 1].oid, oid))
+			return found;
+	}
+}
+
+static bool recall(struct wt_entry *entry, const struct contents_known *known)
+{
+	const struct contents_item *item;
+	uint32_t *at = known && known->slots_nr ? slot(known, &entry->oid) : NULL;
+
+	if (!at || !*at)
+		return false;
+	item = &known->items[*at - 1];
+	memcpy(entry->sha256, item->sha256, SHA256_SIZE);
+	entry->st.size = item->size;
+	entry->flags |= WT_KNOWN;
+	return true;
+}
+
+static void grow(struct contents_known *known)
+{
+	known->slots_nr = known->slots_nr ? known->slots_nr * 2 : 1024;
+	free(known->slots);
+	known->slots = xcalloc(known->slots_nr, sizeof(*known->slots));
+	for (size_t i = 0; i < known->nr; i++)
+		*slot(known, &known->items[i].oid) = (uint32_t)i + 1;
+}
+
+static void remember(struct contents_known *known, const struct wt_entry *entry)
+{
+	uint32_t *at;
+
+	if (known->nr * 2 >= known->slots_nr)
+		grow(known);
+	at = slot(known, &entry->oid);
+	if (*at || known->nr == UINT32_MAX)
+		return;
+	ALLOC_GROW(known->items, known->nr + 1, known->alloc);
+	known->items[known->nr].oid = entry->oid;
+	known->items[known->nr].size = entry->st.size;
+	memcpy(known->items[known->nr].sha256, entry->sha256, SHA256_SIZE);
+	*at = (uint32_t)++known->nr;
+}
+
+void contents_known_release(struct contents_known *known)
+{
+	free(known->items);
+	free(known->slots);
+	memset(known, 0, sizeof(*known));
+}
+
+/* --- reading --- */
 
 /* `dir` is NULL where `path` is all of it. */
 struct item {
@@ -23,12 +95,16 @@ struct item {
 
 struct contents {
 	struct snapshot *snapshot;
+	const struct contents_opts *opts;
 	struct item *items;
 	size_t nr, alloc;
+	atomic_size_t done;
 };
 
 static void add(struct contents *contents, struct wt_entry *entry, const char *dir, const char *path)
 {
+	if (recall(entry, contents->opts->known))
+		return;
 	ALLOC_GROW(contents->items, contents->nr + 1, contents->alloc);
 	contents->items[contents->nr++] = (struct item){ entry, dir, path };
 }
@@ -92,31 +168,38 @@ static int hash_one(size_t index, unsigned worker, void *payload)
 	else if (err != CKPT_ECANCELLED)
 		err = ckpt_error_prefix(err, "'%s%s%s'", item->dir ? item->dir : "",
 					item->dir && *item->dir ? "/" : "", item->path);
+	if (!err && contents->opts->progress)
+		contents->opts->progress("Checking", ++contents->done, contents->nr, NULL);
 	return err;
 }
 
-static int hash_collected(struct contents *contents, unsigned threads)
+static int hash_collected(struct contents *contents)
 {
-	int err = pool_for(threads, contents->nr, hash_one, contents);
+	int err = pool_for(contents->opts->threads, contents->nr, hash_one, contents);
 
+	/* Also those before one that is damaged. */
+	for (size_t i = 0; i < contents->nr && contents->opts->known; i++)
+		if (contents->items[i].entry->flags & WT_KNOWN)
+			remember(contents->opts->known, contents->items[i].entry);
 	free(contents->items);
 	return err;
 }
 
-int contents_hash(struct snapshot *snapshot, unsigned threads)
+int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts)
 {
-	struct contents contents = { .snapshot = snapshot };
+	struct contents contents = { .snapshot = snapshot, .opts = opts };
 	int err = snapshot_expand_all(snapshot, snapshot->root);
 
 	if (err)
 		return err;
 	collect(&contents, snapshot->root);
-	return hash_collected(&contents, threads);
+	return hash_collected(&contents);
 }
 
-int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths, unsigned threads)
+int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,
+			const struct contents_opts *opts)
 {
-	struct contents contents = { .snapshot = snapshot };
+	struct contents contents = { .snapshot = snapshot, .opts = opts };
 	int err = 0;
 
 	for (size_t i = 0; i < paths->nr && !err; i++) {
@@ -137,5 +220,5 @@ int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths, 
 		free(contents.items);
 		return err;
 	}
-	return hash_collected(&contents, threads);
+	return hash_collected(&contents);
 }

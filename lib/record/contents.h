@@ -2,17 +2,41 @@
 #ifndef CKPT_RECORD_CONTENTS_H
 #define CKPT_RECORD_CONTENTS_H
 
+#include "worktree/scan.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
 struct snapshot;
 struct strlist;
 
 /**
- * Compute the SHA-256 of every file of a checkpoint from its stored bytes, with
- * `threads` threads; loads the whole tree. Afterwards statehash() and its like
- * can be used on it.
+ * The SHA-256 of objects that were read and found sound, so that checkpoints
+ * which have them in common need not read them again. All zero is an empty one.
  */
-int contents_hash(struct snapshot *snapshot, unsigned threads);
+struct contents_known {
+	struct contents_item *items;
+	size_t nr, alloc;
+	uint32_t *slots;  /**< 1 + index of an item, at a place that its name gives; 0: free */
+	size_t slots_nr;  /**< a power of two */
+};
+
+void contents_known_release(struct contents_known *known);
+
+struct contents_opts {
+	unsigned threads;
+	struct contents_known *known; /**< looked at and added to; NULL: everything is read */
+	progress_fn progress;         /**< or NULL */
+};
+
+/**
+ * Compute the SHA-256 of every file of a checkpoint from its stored bytes;
+ * loads the whole tree. Afterwards statehash() and its like can be used on it.
+ */
+int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts);
 
 /** The same for these paths and what is below them alone. */
-int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths, unsigned threads);
+int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,
+			const struct contents_opts *opts);
 
 #endif
