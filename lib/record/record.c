@@ -222,7 +222,8 @@ static bool set_flag(bool *out, const char *value)
 	return true;
 }
 
-static bool set_field(struct ckpt_record *record, const char *key, const char *value)
+/* Fields that are kept as they are. True if `key` is one; `ok` says whether it could be read. */
+static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, const char *value)
 {
 	const struct {
 		const char *key;
@@ -250,21 +251,33 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		{ "State", &record->state_keys },
 		{ "Warning", &record->warnings },
 	};
-	uint64_t number;
 
+	*ok = true;
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
 		if (!strcmp(key, strings[i].key)) {
 			set_string(strings[i].slot, value);
 			return true;
 		}
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (!strcmp(key, numbers[i].key))
-			return units_parse_number(numbers[i].slot, value);
+		if (!strcmp(key, numbers[i].key)) {
+			*ok = units_parse_number(numbers[i].slot, value);
+			return true;
+		}
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (!strcmp(key, lists[i].key)) {
 			strlist_add(lists[i].slot, value);
 			return true;
 		}
+	return false;
+}
+
+static bool set_field(struct ckpt_record *record, const char *key, const char *value)
+{
+	uint64_t number;
+	bool ok;
+
+	if (set_plain(&ok, record, key, value))
+		return ok;
 	if (!strcmp(key, "Created"))
 		return clock_parse_iso(&record->created_at, value);
 	if (!strcmp(key, "Expires"))
