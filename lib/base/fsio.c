@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { TEMP_DIGITS = 16 }; /* behind FS_TEMP_PREFIX */
+
 int fs_write_all(int fd, const void *data, size_t len)
 {
 	const char *p = data;
@@ -163,7 +165,7 @@ int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *di
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return ckpt_error_errno("unable to get random bytes");
 		strbuf_reset(path_out);
-		strbuf_addf(path_out, "%s/" FS_TEMP_PREFIX "%016llx", dir,
+		strbuf_addf(path_out, "%s/" FS_TEMP_PREFIX "%0*llx", dir, TEMP_DIGITS,
 			    (unsigned long long)random);
 		fd = openat(dirfd, path_out->buf,
 			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -325,6 +327,14 @@ int fs_remove_tree(int dirfd, const char *path)
 	return err;
 }
 
+bool fs_is_temp(const char *name)
+{
+	static const size_t prefix = sizeof(FS_TEMP_PREFIX) - 1;
+
+	return !strncmp(name, FS_TEMP_PREFIX, prefix) && strlen(name + prefix) == TEMP_DIGITS &&
+	       strspn(name + prefix, "0123456789abcdef") == TEMP_DIGITS;
+}
+
 void fs_sweep_temps(int dirfd, const char *path)
 {
 	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -337,7 +347,7 @@ void fs_sweep_temps(int dirfd, const char *path)
 		return;
 	}
 	while ((ent = readdir(dir)))
-		if (!strncmp(ent->d_name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX)))
+		if (fs_is_temp(ent->d_name))
 			unlinkat(fd, ent->d_name, 0);
 	closedir(dir);
 }

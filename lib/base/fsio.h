@@ -77,6 +77,9 @@ int fs_mkdir_p(const char *path, mode_t mode);
 /** Remove a file or a directory with all below it; nothing there is no failure. */
 int fs_remove_tree(int dirfd, const char *path);
 
+/** Whether fs_temp_open() makes such names: a user may have files that only begin like them. */
+bool fs_is_temp(const char *name);
+
 /** Remove the temporaries of dead processes from a directory that this process has locked. */
 void fs_sweep_temps(int dirfd, const char *dir);
 

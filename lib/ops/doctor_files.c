@@ -41,11 +41,6 @@ static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char
 	return nr;
 }
 
-static bool is_temporary(const char *name)
-{
-	return !strncmp(name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX));
-}
-
 /* While another process works, they may be its own. */
 static bool in_use(struct store *store)
 {
@@ -65,7 +60,7 @@ void doctor_temporaries(struct doctor *doctor)
 	if (in_use(doctor->store))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
-		nr += count_names(doctor->store->dirfd, dirs[i], is_temporary);
+		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
 	if (nr)
 		problems_addf(doctor->out, doctor->fix,
 			      "%zu half-written %s left by a process that was killed%s", nr,

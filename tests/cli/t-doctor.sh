@@ -435,10 +435,10 @@ test_journal() {
 
 test_litter() {
 	three
-	: >"$store/objects/pack/tmp_ckpt_1"
-	: >"$store/checkpoint/tmp_ckpt_2"
+	: >"$store/objects/pack/tmp_ckpt_0000000000000001"
+	: >"$store/checkpoint/tmp_ckpt_0000000000000002"
 	mends '2 half-written files were left by a process that was killed'
-	expect_missing "$store/objects/pack/tmp_ckpt_1" "$store/checkpoint/tmp_ckpt_2"
+	expect_missing "$store/objects/pack/tmp_ckpt_0000000000000001" "$store/checkpoint/tmp_ckpt_0000000000000002"
 }
 
 test_permissions() {

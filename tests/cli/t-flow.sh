@@ -345,6 +345,11 @@ test_the_mirror_spares_what_is_not_ours() {
 	expect_eq '{"mine":1}' "$(cat d/phase.json)"
 	expect_missing "$(state)"
 	expect_exit 128 flow start w --phases A --state-dir .git/x 2>/dev/null
+	# nor is a name that only begins like that of a temporary one of ours
+	echo mine >tmp_ckpt_notes
+	flow start w --phases A --state-dir . -q
+	flow archive -q
+	expect_eq mine "$(cat tmp_ckpt_notes)"
 	# no link that comes later leads it out
 	flow start w --phases A --state-dir m -q
 	rm -r m

@@ -544,7 +544,7 @@ test_litter_of_the_dead_is_removed() {
 	many 3
 	mkdir "$store/checkpoint/gc"
 	touch "$store/objects/pack/tmp_pack_1" "$store/objects/pack/tmp_idx_1" \
-		"$store/objects/pack/tmp_ckpt_1" "$store/checkpoint/gc/pack-1.pack"
+		"$store/objects/pack/tmp_ckpt_0000000000000001" "$store/checkpoint/gc/pack-1.pack"
 	cp "$store"/objects/pack/pack-*.pack "$T/" 2>/dev/null
 	for pack in "$T"/pack-*.pack; do
 		cp "$pack" "$store/objects/pack/pack-0123456789012345678901234567890123456789.pack"

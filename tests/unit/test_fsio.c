@@ -217,7 +217,8 @@ static void test_fsio_temp_names_can_be_swept(void **state)
 	int fd = -1;
 
 	(void)state;
-	sh("mkdir temps; touch temps/keep temps/tmp_other; mkdir temps/tmp_ckpt_dir");
+	sh("mkdir temps; touch temps/keep temps/tmp_other temps/tmp_ckpt_notes; "
+	   "mkdir temps/tmp_ckpt_0123456789abcdef");
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(fs_temp_open(&fd, &path, AT_FDCWD, "temps", 0640), 0);
 		assert_int_equal(strncmp(path.buf, "temps/" FS_TEMP_PREFIX, 15), 0);
@@ -227,11 +228,12 @@ static void test_fsio_temp_names_can_be_swept(void **state)
 		assert_int_equal(fs_write_all(fd, "x", 1), 0);
 		close(fd);
 	}
-	assert_int_equal(count_names(in_scratch("temps")), 6);
+	assert_int_equal(count_names(in_scratch("temps")), 7);
 	fs_sweep_temps(AT_FDCWD, "temps");
 	/* A directory of that name is no temporary of this kind. */
-	assert_int_equal(count_names(in_scratch("temps")), 3);
+	assert_int_equal(count_names(in_scratch("temps")), 4);
 	assert_true(is_there(in_scratch("temps/keep")));
+	assert_true(is_there(in_scratch("temps/tmp_ckpt_notes")));
 	fs_sweep_temps(AT_FDCWD, "nothing-here");
 	assert_int_not_equal(fs_temp_open(&fd, &path, AT_FDCWD, "nothing-here", 0600), 0);
 	strbuf_release(&path);

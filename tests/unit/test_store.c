@@ -382,7 +382,7 @@ static void test_store_lock_sweeps_what_the_dead_left(void **state)
 	struct store *store = make("swept");
 
 	(void)state;
-	sh("cd '%s'; touch objects/pack/tmp_ckpt_1 checkpoint/tmp_ckpt_2 objects/pack/pack-x.pack",
+	sh("cd '%s'; touch objects/pack/tmp_ckpt_0000000000000001 checkpoint/tmp_ckpt_0000000000000002 objects/pack/pack-x.pack",
 	   store->path);
 	assert_int_equal(store_lock(store, 0), 0);
 	sh("cd '%s'; test -z \"$(find . -name 'tmp_ckpt_*')\"; test -e objects/pack/pack-x.pack",
