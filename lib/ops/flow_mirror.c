@@ -103,6 +103,9 @@ int flow_mirror_place(char **out, const struct session *session, const char *typ
 	}
 	if (path_below(full.buf, session->home))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is where checkpoints are kept", typed);
+	else if (path_has_dotgit(full.buf + 1))
+		/* Also that of another worktree, which may be the same repository's. */
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is in a .git, which is never touched", typed);
 	else if (path_below(full.buf, session->worktree))
 		err = session_path(&place, session, full.buf);
 	else

@@ -345,6 +345,11 @@ test_the_mirror_spares_what_is_not_ours() {
 	expect_eq '{"mine":1}' "$(cat d/phase.json)"
 	expect_missing "$(state)"
 	expect_exit 128 flow start w --phases A --state-dir .git/x 2>/dev/null
+	git commit -q --allow-empty -m one
+	git worktree add -q ../linked
+	(cd ../linked && expect_exit 128 flow start w --phases A --state-dir "$T/work/.git/x" 2>"$T/err")
+	expect_grep 'never touched' "$T/err"
+	expect_missing .git/x
 	# nor is a name that only begins like that of a temporary one of ours
 	echo mine >tmp_ckpt_notes
 	flow start w --phases A --state-dir . -q
