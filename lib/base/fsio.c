@@ -379,6 +379,14 @@ unsigned long long fs_disk_usage(int dirfd, const char *path)
 	return sum;
 }
 
+mode_t fs_usual_mode(mode_t mode)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mode & ~mask;
+}
+
 bool fs_is_dir(const char *path)
 {
 	struct stat st;

@@ -100,14 +100,6 @@ static int settings_load(struct settings *s)
 	return fs_read_linked(&s->text, s->real.buf);
 }
 
-static mode_t usual_mode(mode_t mode)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return mode & ~mask;
-}
-
 static int settings_store(const struct settings *s)
 {
 	return fs_write_file(AT_FDCWD, s->real.buf, s->text.buf, s->text.len, s->mode, FS_DURABLE);
@@ -118,12 +110,12 @@ static int settings_create(struct settings *s, bool make_dir)
 	int err;
 
 	if (make_dir) {
-		err = fs_mkdir_p(s->dir.buf, usual_mode(0777));
+		err = fs_mkdir_p(s->dir.buf, fs_usual_mode(0777));
 		if (err)
 			return err;
 	}
 	strbuf_addstr(&s->real, s->path.buf);
-	s->mode = usual_mode(0666);
+	s->mode = fs_usual_mode(0666);
 	err = settings_store(s);
 	if (err && make_dir)
 		rmdir(s->dir.buf);

@@ -62,13 +62,10 @@ void sink_to_stdout(struct sink *sink)
 static mode_t mode_of(const struct sink *sink)
 {
 	struct stat st;
-	mode_t mask;
 
 	if (!lstat(sink->path, &st) && S_ISREG(st.st_mode))
 		return st.st_mode & 0777;
-	mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
+	return fs_usual_mode(0666);
 }
 
 int sink_write(struct sink *sink, json_t *answer)

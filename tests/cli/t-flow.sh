@@ -336,6 +336,19 @@ test_the_mirror_may_be_elsewhere() {
 	expect_eq complete "$(at .phase_status)"
 }
 
+test_the_mirror_heeds_the_umask() {
+	git init -q
+	for dir in in "$T/out"; do
+		for mask in 077:700:600 002:775:664; do
+			umask "${mask%%:*}"
+			flow start w --phases A --state-dir "$dir/$mask" -q
+			expect_eq "${mask#*:}" "$(stat -c %a "$dir/$mask" "$dir/$mask/phase.json" | paste -sd:)"
+			flow archive -q
+		done
+	done
+	umask 022
+}
+
 test_the_mirror_spares_what_is_not_ours() {
 	git init -q
 	mkdir d
