@@ -14,11 +14,14 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
 	CHUNK = 256 * 1024,
 	WHOLE_MAX = 16 << 20, /* inflated in one go up to this */
 	CHAIN_MAX = 4095,     /* as many as git ever makes */
+	FORGET = 4 << 20,     /* so much is let go of at a time */
 };
 
 /* Deflated bytes in a pack. */
@@ -158,10 +161,20 @@ static int with_copies(struct packs *packs, const struct oid *oid, found_fn fn, 
 
 /* --- inflating --- */
 
+/* What was read of a large object would count as memory of ours for as long as it is mapped. */
+static void forget(const unsigned char *from, const unsigned char *to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = (uintptr_t)from / page * page, end = (uintptr_t)to / page * page;
+
+	(void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
 static int inflate_pieces(const struct deflated *from, const struct oid *oid, packs_piece_fn fn,
 			  void *payload)
 {
 	unsigned char *out = xmalloc(CHUNK);
+	const unsigned char *seen = from->data;
 	z_stream z = { 0 };
 	uint64_t done = 0;
 	size_t left = from->left;
@@ -187,6 +200,10 @@ static int inflate_pieces(const struct deflated *from, const struct oid *oid, pa
 			err = cancel_check();
 		if (!err)
 			err = fn(out, CHUNK - z.avail_out, payload);
+		if (z.next_in - seen >= FORGET) {
+			forget(seen, z.next_in);
+			seen = z.next_in;
+		}
 	}
 	if (!err && done != from->size)
 		err = packs_damaged(oid);
