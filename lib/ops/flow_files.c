@@ -76,9 +76,10 @@ int flow_read(struct flow *out, struct store *store)
 
 static int make_dir(struct store *store)
 {
-	if (fs_mkdir(store->dirfd, DIR_NAME, "checkpoint", 0700) < 0 && errno != EEXIST)
-		return ckpt_error_errno("unable to make '%s/%s'", store->path, DIR_NAME);
-	return 0;
+	if (!fs_mkdir(store->dirfd, DIR_NAME, "checkpoint", 0700))
+		return fs_sync_dir(store->dirfd, "checkpoint");
+	return errno == EEXIST ? 0 :
+				 ckpt_error_errno("unable to make '%s/%s'", store->path, DIR_NAME);
 }
 
 int flow_write_text(struct store *store, const struct strbuf *text)
