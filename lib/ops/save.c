@@ -36,7 +36,7 @@ int save_check_place(const struct session *session)
 	free(real);
 	if (strcmp(session->worktree, "/") && !is_home)
 		return 0;
-	return ckpt_error_set(CKPT_EREFUSED, "'%s' is %s; use --force to save it anyway",
+	return ckpt_error_set(CKPT_EREFUSED, "'%s' is %s; 'git checkpoint save --force' saves it anyway",
 			      session->worktree, is_home ? "your home directory" : "the whole system");
 }
 

@@ -132,8 +132,8 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 		entry->mode = 0;
 	if (atomic_fetch_add(&walk->files, 1) >= opts->max_files && opts->max_files)
 		return ckpt_error_set(CKPT_EREFUSED,
-				      "more than %llu files below '%s'; use --force to save them, "
-				      "or raise maxFiles",
+				      "more than %llu files below '%s'; raise maxFiles, or 'git "
+				      "checkpoint save --force' saves them once",
 				      (unsigned long long)opts->max_files, opts->root);
 	return 0;
 }

@@ -98,6 +98,12 @@ test_no_checkpoint_no_command() {
 	HOME=$PWD
 	expect_exit 5 git checkpoint run touch "$T/ran" 2>"$T/err"
 	expect_missing "$T/ran"
+	# there is no run --force
+	expect_grep "'git checkpoint save --force' saves it" "$T/err"
+	HOME=$T
+	GIT_CHECKPOINT_MAX_FILES=1 expect_exit 5 git-checkpoint run touch "$T/ran" 2>"$T/err"
+	expect_missing "$T/ran"
+	expect_grep "'git checkpoint save --force' saves them" "$T/err"
 }
 
 test_an_incomplete_checkpoint_is_a_warning() {
