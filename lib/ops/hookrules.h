@@ -61,16 +61,4 @@ bool hook_wants_refs(const struct hook_call *call);
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call);
 
-/* --- parts, for their tests --- */
-
-/** A git process: which command, and what stands behind it. */
-struct git_call {
-	const char *command; /**< "" if none is given */
-	char *const *args;
-	size_t nr;
-};
-
-/** False if `proc` is no git. Global options before the command are passed over. */
-bool hook_git_call(struct git_call *out, const struct proc *proc);
-
 #endif

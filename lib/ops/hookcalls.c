@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/hookcalls.h"
+
+#include "base/alloc.h"
+#include "base/procs.h"
+
+#include <string.h>
+
+bool hook_among(const char *word, const char *const list[])
+{
+	for (size_t i = 0; list[i]; i++)
+		if (!strcmp(word, list[i]))
+			return true;
+	return false;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* --- command lines --- */
+
+bool hook_git_call(struct git_call *out, const struct proc *proc)
+{
+	static const char *const with_value[] = { "-C", "-c", "--git-dir", "--work-tree",
+						  "--namespace", "--super-prefix",
+						  "--config-env", "--attr-source", NULL };
+	const struct strlist *argv = &proc->argv;
+	const char *name = argv->nr ? base_name(argv->items[0]) : "";
+	size_t i = 1;
+
+	if (!strncmp(name, "git-", 4) && name[4]) {
+		*out = (struct git_call){ name + 4, argv->items + 1, argv->nr - 1 };
+		return true;
+	}
+	/* A wrapper may call it by another name. */
+	if (strcmp(name, "git") && !(proc->name && !strcmp(proc->name, "git") && argv->nr))
+		return false;
+	while (i < argv->nr && argv->items[i][0] == '-')
+		i += hook_among(argv->items[i], with_value) ? 2 : 1;
+	*out = (struct git_call){ "", NULL, 0 };
+	if (i < argv->nr)
+		*out = (struct git_call){ argv->items[i], argv->items + i + 1, argv->nr - i - 1 };
+	return true;
+}
+
+const char *hook_first_word(const struct git_call *git)
+{
+	for (size_t i = 0; i < git->nr; i++)
+		if (git->args[i][0] != '-')
+			return git->args[i];
+	return "";
+}
+
+/* True if an option is given; `name` may be cut short as git allows it. */
+static bool has_option(const struct git_call *git, const char *name, size_t shortest)
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++) {
+		size_t len = strcspn(git->args[i], "=");
+
+		if (len >= shortest && len <= strlen(name) && !strncmp(git->args[i], name, len))
+			return true;
+	}
+	return false;
+}
+
+/* True if a bundle of one-letter options has one of `letters`; those in `valued` eat the rest. */
+static bool has_letter(const struct git_call *git, const char *letters, const char *valued)
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++) {
+		const char *p = git->args[i];
+
+		if (p[0] != '-' || p[1] == '-')
+			continue;
+		while (*++p) {
+			if (strchr(letters, *p))
+				return true;
+			if (!strchr(valued, *p))
+				continue;
+			if (!p[1])
+				i++;
+			break;
+		}
+	}
+	return false;
+}
+
+/* True if all options are among those that leave the files alone. */
+static bool only_options(const struct git_call *git, const char *const list[])
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
+		if (git->args[i][0] == '-' && !hook_among(git->args[i], list))
+			return false;
+	return true;
+}
+
+/* --- which commands change files --- */
+
+/* `git stash` alone, or with options, is a push. */
+static const char *stash_verb(const struct git_call *git)
+{
+	return git->nr && git->args[0][0] != '-' ? git->args[0] : "push";
+}
+
+bool hook_stash_pushes(const struct git_call *git)
+{
+	return !strcmp(stash_verb(git), "push") || !strcmp(stash_verb(git), "save");
+}
+
+static bool stash_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "list", "show", "drop", "clear", "create",
+					     "store", "export", "import", NULL };
+
+	return hook_among(stash_verb(git), verbs);
+}
+
+bool hook_stash_takes_ignored(const struct git_call *git)
+{
+	return hook_stash_pushes(git) &&
+	       (has_letter(git, "a", "m") || has_option(git, "--all", strlen("--a")));
+}
+
+static bool clean_takes_ignored(const struct git_call *git)
+{
+	return has_letter(git, "xX", "e");
+}
+
+/* What only changes the index is too common to take a checkpoint each time. */
+static bool reset_harmless(const struct git_call *git)
+{
+	static const char *const options[] = { "-q", "--quiet", "--soft", "--mixed", "-N",
+					       "--intent-to-add", "-p", "--patch", "--refresh",
+					       "--no-refresh", NULL };
+
+	return only_options(git, options);
+}
+
+/* Without -u only the index is read into: what tools do that keep a tree of their own. */
+static bool read_tree_harmless(const struct git_call *git)
+{
+	return !has_letter(git, "u", "");
+}
+
+static bool restore_harmless(const struct git_call *git)
+{
+	static const char *const options[] = { "-q", "--quiet", "-S", "--staged", "-p", "--patch",
+					       NULL };
+
+	return only_options(git, options) &&
+	       (has_option(git, "-S", 2) || has_option(git, "--staged", strlen("--staged")));
+}
+
+static bool rm_harmless(const struct git_call *git)
+{
+	return has_option(git, "--cached", strlen("--cached"));
+}
+
+static bool bisect_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "log", "view", "visualize", "terms", "help", NULL };
+
+	return hook_among(hook_first_word(git), verbs);
+}
+
+static bool sparse_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "list", "check-rules", NULL };
+
+	return hook_among(hook_first_word(git), verbs);
+}
+
+static bool submodule_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "update", "deinit", "run-update-procedure", NULL };
+
+	return !hook_among(hook_first_word(git), verbs);
+}
+
+static bool worktree_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "move", "remove", NULL };
+
+	return !hook_among(hook_first_word(git), verbs);
+}
+
+struct rule {
+	const char *command;
+	const char *called;                            /* in the reason; NULL: the same */
+	bool (*harmless)(const struct git_call *git);  /* forms that change nothing; NULL: none */
+	bool (*takes_ignored)(const struct git_call *git);
+	enum hook_kind otherwise; /* what the harmless forms are */
+};
+
+static const struct rule rules[] = {
+	{ "am", NULL, NULL, NULL, HOOK_PASSES },
+	{ "apply", NULL, NULL, NULL, HOOK_PASSES },
+	{ "bisect", NULL, bisect_harmless, NULL, HOOK_PASSES },
+	{ "bisect--helper", "bisect", NULL, NULL, HOOK_PASSES },
+	{ "checkout", NULL, NULL, NULL, HOOK_PASSES },
+	{ "checkout-index", NULL, NULL, NULL, HOOK_PASSES },
+	{ "cherry-pick", NULL, NULL, NULL, HOOK_PASSES },
+	{ "clean", NULL, NULL, clean_takes_ignored, HOOK_PASSES },
+	{ "filter-branch", NULL, NULL, NULL, HOOK_PASSES },
+	{ "merge", NULL, NULL, NULL, HOOK_PASSES },
+	{ "mergetool", NULL, NULL, NULL, HOOK_PASSES },
+	{ "mv", NULL, NULL, NULL, HOOK_PASSES },
+	{ "pull", "merge", NULL, NULL, HOOK_PASSES },
+	{ "read-tree", NULL, read_tree_harmless, NULL, HOOK_PASSES },
+	{ "rebase", NULL, NULL, NULL, HOOK_PASSES },
+	{ "receive-pack", NULL, NULL, NULL, HOOK_PASSES },
+	{ "reset", NULL, reset_harmless, NULL, HOOK_PASSES },
+	{ "restore", NULL, restore_harmless, NULL, HOOK_PASSES },
+	{ "revert", NULL, NULL, NULL, HOOK_PASSES },
+	{ "rm", NULL, rm_harmless, NULL, HOOK_PASSES },
+	{ "sparse-checkout", NULL, sparse_harmless, NULL, HOOK_PASSES },
+	{ "stash", NULL, stash_harmless, hook_stash_takes_ignored, HOOK_PASSES },
+	{ "submodule", NULL, submodule_harmless, NULL, HOOK_PASSES },
+	{ "submodule--helper", "submodule", submodule_harmless, NULL, HOOK_PASSES },
+	{ "switch", NULL, NULL, NULL, HOOK_PASSES },
+	{ "worktree", NULL, worktree_harmless, NULL, HOOK_OWNS },
+};
+
+static const struct rule *find_rule(const char *command)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (!strcmp(rules[i].command, command))
+			return &rules[i];
+	return NULL;
+}
+
+void hook_effect_of(struct hook_effect *out, const struct git_call *git)
+{
+	const struct rule *rule = find_rule(git->command);
+
+	*out = (struct hook_effect){ .kind = HOOK_CHANGES };
+	if (!strcmp(git->command, "clone"))
+		out->kind = HOOK_OWNS;
+	else if (!rule)
+		out->kind = HOOK_PASSES;
+	else if (rule->harmless && rule->harmless(git))
+		out->kind = rule->otherwise;
+	if (out->kind != HOOK_CHANGES)
+		return;
+	out->called = rule->called ? rule->called : rule->command;
+	out->takes_ignored = rule->takes_ignored && rule->takes_ignored(git);
+}
