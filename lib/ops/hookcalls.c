@@ -173,18 +173,63 @@ static bool sparse_harmless(const struct git_call *git)
 	return hook_among(hook_first_word(git), verbs);
 }
 
+/* With a cone, directories outside of it go that have no files but ignored ones. */
+static bool sparse_takes_ignored(const struct git_call *git)
+{
+	return strcmp(hook_first_word(git), "disable") &&
+	       !has_option(git, "--no-cone", strlen("--no-c"));
+}
+
+/* What `submodule foreach` runs; all that is not known to be a git command may change files. */
+static void foreach_effect(struct hook_effect *out, const struct git_call *git)
+{
+	struct proc proc = { .argv = { .items = NULL } };
+	struct git_call each;
+	size_t i = 0;
+
+	while (i < git->nr && strcmp(git->args[i], "foreach"))
+		i++;
+	do
+		i++;
+	while (i < git->nr && git->args[i][0] == '-');
+	*out = (struct hook_effect){ .kind = HOOK_CHANGES };
+	if (i >= git->nr)
+		return;
+	proc.argv.items = (char **)git->args + i;
+	proc.argv.nr = git->nr - i;
+	if (hook_git_call(&each, &proc))
+		hook_effect_of(out, &each);
+}
+
 static bool submodule_harmless(const struct git_call *git)
 {
 	static const char *const verbs[] = { "update", "deinit", "run-update-procedure", NULL };
+	struct hook_effect each;
 
-	return !hook_among(hook_first_word(git), verbs);
+	if (strcmp(hook_first_word(git), "foreach"))
+		return !hook_among(hook_first_word(git), verbs);
+	foreach_effect(&each, git);
+	return each.kind != HOOK_CHANGES;
+}
+
+static bool submodule_takes_ignored(const struct git_call *git)
+{
+	struct hook_effect each;
+
+	if (strcmp(hook_first_word(git), "foreach"))
+		return !strcmp(hook_first_word(git), "deinit");
+	foreach_effect(&each, git);
+	return each.takes_ignored;
+}
+
+static bool worktree_removes(const struct git_call *git)
+{
+	return !strcmp(hook_first_word(git), "remove");
 }
 
 static bool worktree_harmless(const struct git_call *git)
 {
-	static const char *const verbs[] = { "move", "remove", NULL };
-
-	return !hook_among(hook_first_word(git), verbs);
+	return !worktree_removes(git) && strcmp(hook_first_word(git), "move");
 }
 
 struct rule {
@@ -216,12 +261,13 @@ static const struct rule rules[] = {
 	{ "restore", NULL, restore_harmless, NULL, HOOK_PASSES },
 	{ "revert", NULL, NULL, NULL, HOOK_PASSES },
 	{ "rm", NULL, rm_harmless, NULL, HOOK_PASSES },
-	{ "sparse-checkout", NULL, sparse_harmless, NULL, HOOK_PASSES },
+	{ "sparse-checkout", NULL, sparse_harmless, sparse_takes_ignored, HOOK_PASSES },
 	{ "stash", NULL, stash_harmless, hook_stash_takes_ignored, HOOK_PASSES },
-	{ "submodule", NULL, submodule_harmless, NULL, HOOK_PASSES },
-	{ "submodule--helper", "submodule", submodule_harmless, NULL, HOOK_PASSES },
+	{ "submodule", NULL, submodule_harmless, submodule_takes_ignored, HOOK_PASSES },
+	{ "submodule--helper", "submodule", submodule_harmless, submodule_takes_ignored,
+	  HOOK_PASSES },
 	{ "switch", NULL, NULL, NULL, HOOK_PASSES },
-	{ "worktree", NULL, worktree_harmless, NULL, HOOK_OWNS },
+	{ "worktree", NULL, worktree_harmless, worktree_removes, HOOK_OWNS },
 };
 
 static const struct rule *find_rule(const char *command)
@@ -247,4 +293,5 @@ void hook_effect_of(struct hook_effect *out, const struct git_call *git)
 		return;
 	out->called = rule->called ? rule->called : rule->command;
 	out->takes_ignored = rule->takes_ignored && rule->takes_ignored(git);
+	out->elsewhere = !strcmp(git->command, "worktree") && worktree_removes(git);
 }

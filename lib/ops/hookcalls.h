@@ -37,6 +37,7 @@ struct hook_effect {
 	enum hook_kind kind;
 	const char *called;  /**< HOOK_CHANGES: the command in the reason; static */
 	bool takes_ignored;  /**< HOOK_CHANGES: ignored files go, too */
+	bool elsewhere;      /**< HOOK_CHANGES: only where a git that it calls works */
 };
 
 void hook_effect_of(struct hook_effect *out, const struct git_call *git);

@@ -120,7 +120,7 @@ static void decide_pull(struct hook_decision *out, const struct proc_list *ances
 static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *ancestors,
 			     size_t nr)
 {
-	struct git_call git;
+	struct git_call git, called;
 
 	for (size_t i = nr; i--;) {
 		struct hook_effect effect;
@@ -131,6 +131,9 @@ static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *
 		if (effect.kind == HOOK_OWNS)
 			return;
 		if (effect.kind == HOOK_PASSES)
+			continue;
+		/* `worktree remove` has a look at that one first. */
+		if (effect.elsewhere && !caller(&called, ancestors, i))
 			continue;
 		if (is(git.command, "pull")) {
 			decide_pull(out, ancestors, i);

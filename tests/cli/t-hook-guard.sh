@@ -277,6 +277,48 @@ test_submodules() {
 	expect_eq 'pre-reset hook' "$(checkpoints)"
 }
 
+test_what_is_done_to_all_submodules() {
+	make_template
+	fresh 'git -c protocol.file.allow=always submodule --quiet add ../../template m; git commit -q -m m'
+	guard_only
+	echo dirty >>m/d.txt
+	echo l >m/x.log
+	state >"$T/before"
+	git submodule --quiet foreach git status -s >/dev/null
+	expect_eq '' "$(checkpoints)"
+	git submodule --quiet foreach 'git reset -q --hard'
+	expect_eq 'pre-submodule hook' "$(checkpoints)"
+	stored >"$T/stored"
+	expect_same "$T/before" "$T/stored"
+	git submodule --quiet foreach --recursive git clean -q -fdx
+	expect_missing m/x.log
+	expect_eq l "$(git --git-dir="$(store_dir)" show latest:m/x.log)"
+	echo again >m/x.log
+	git submodule --quiet deinit m
+	expect_missing m/x.log
+	expect_eq again "$(git --git-dir="$(store_dir)" show latest:m/x.log)"
+}
+
+# They refuse where other files would go, but not because of these.
+test_what_removes_directories_with_ignored_files() {
+	make_template
+	fresh 'mkdir sub2; commit s sub2/f f; echo l >sub2/x.log'
+	guard_only
+	git sparse-checkout set --cone sub
+	expect_missing sub2
+	expect_eq l "$(git --git-dir="$(store_dir)" show latest:sub2/x.log)"
+	git sparse-checkout disable
+	git worktree add -q "$T/linked" feat
+	echo linked >"$T/linked/x.log"
+	here=$(checkpoints)
+	key=$(printf %s "$T/linked" | sha256sum | cut -c1-16)
+	git worktree remove "$T/linked"
+	expect_missing "$T/linked"
+	expect_eq linked "$(git --git-dir="$(checkpoint_home)/$key" show latest:x.log)"
+	# nothing happened to this one
+	expect_eq "$here" "$(checkpoints)"
+}
+
 test_aliases_and_scripts() {
 	make_template
 	saves pre-reset 'git config alias.nuke "reset --hard"; dirty' git nuke
