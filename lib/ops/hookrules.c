@@ -44,8 +44,8 @@ void hook_events_parse(unsigned *out, const char *list)
 /* Those that live on while people work: what is called from there stands for itself. */
 static bool is_session(const struct git_call *git)
 {
-	static const char *const commands[] = { "gui", "citool", "daemon", "instaweb",
-						"checkpoint", NULL };
+	static const char *const commands[] = { "gui", "citool", "cola", "dag", "daemon",
+						"instaweb", "checkpoint", NULL };
 
 	return hook_among(git->command, commands);
 }

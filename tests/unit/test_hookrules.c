@@ -386,6 +386,8 @@ static void test_hookrules_the_topmost_git(void **state)
 	/* Programs in which people work for hours. */
 	assert_int_equal(top_of("git gui > wish git-gui > git reset --hard"), 2);
 	assert_int_equal(top_of("git citool > wish > git checkout-index"), 2);
+	assert_int_equal(top_of("git cola > python3 git-cola > git reset --hard"), 2);
+	assert_int_equal(top_of("git dag > python3 git-dag > git checkout x"), 2);
 	assert_int_equal(top_of("git checkpoint run x > git-checkpoint run x > x > git reset --hard"),
 			 3);
 	/* A terminal in an editor that git waits for. */
