@@ -85,6 +85,28 @@ static void plan_ours(struct hooks_entry *entry, const struct found *found)
 	strbuf_release(&bare);
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat one, two;
+
+	return !lstat(a, &one) && !lstat(b, &two) && one.st_dev == two.st_dev &&
+	       one.st_ino == two.st_ino;
+}
+
+/* What was put aside has to have its place: one of somebody else's is not touched. */
+static int check_aside(const struct hooks_entry *entry)
+{
+	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	struct stat st;
+	int err = 0;
+
+	if (!lstat(aside, &st) && !same_file(entry->path, aside))
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is in the way of the hook that has to be "
+				     "put aside; move it away", aside);
+	free(aside);
+	return err;
+}
+
 int hooks_place_plan(struct hooks_record *record, const char *path, const char *name)
 {
 	struct hooks_entry *entry;
@@ -108,17 +130,11 @@ int hooks_place_plan(struct hooks_record *record, const char *path, const char *
 					     !access(path, X_OK) ? HOOKS_LINES : HOOKS_ASIDE;
 		entry->sha256 = hex_sha256(&found.text);
 	}
+	if (entry->how == HOOKS_ASIDE && !is_ours(&found))
+		err = check_aside(entry);
 out:
 	strbuf_release(&found.text);
 	return err;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-	struct stat one, two;
-
-	return !lstat(a, &one) && !lstat(b, &two) && one.st_dev == two.st_dev &&
-	       one.st_ino == two.st_ino;
 }
 
 static char *dir_of(const char *path)
@@ -150,11 +166,9 @@ static int put_aside(const struct hooks_entry *entry)
 	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
 	int err = make_link(entry);
 
-	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0 &&
-	    !(errno == EEXIST && same_file(entry->path, aside))) {
+	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0) {
 		if (errno == EEXIST)
-			err = ckpt_error_set(CKPT_ERROR, "'%s' is in the way of the hook that has "
-					     "to be put aside; move it away", aside);
+			err = check_aside(entry);
 		else if (rename(entry->path, aside) < 0)
 			err = ckpt_error_errno("unable to put '%s' aside", entry->path);
 	}

@@ -80,6 +80,20 @@ test_hooks_of_every_kind_go_on_as_before() {
 	done
 }
 
+# Nothing is begun that would leave a file of somebody else's where ours are looked for.
+test_a_file_where_a_hook_has_to_be_put_aside() {
+	repository
+	printf '#!/usr/bin/perl\n' >.git/hooks/pre-rebase
+	chmod +x .git/hooks/pre-rebase
+	echo mine >.git/hooks/pre-rebase.pre-checkpoint
+	before
+	expect_exit 128 hooks install 2>"$T/err"
+	expect_grep "pre-rebase.pre-checkpoint' is in the way" "$T/err"
+	expect_as_before
+	expect_exit 0 hooks uninstall >/dev/null
+	expect_as_before
+}
+
 test_stdin_of_a_hook_is_the_same_to_the_byte() {
 	repository
 	stand_in
