@@ -147,6 +147,24 @@ static char *expand_home(const char *value)
 	return !strncmp(value, "~/", 2) && home ? xstrfmt("%s%s", home, value + 1) : xstrdup(value);
 }
 
+static int note_local(const char *key, const char *value, enum gitconfig_level level, void *payload)
+{
+	const char **last = payload;
+
+	if (!strcmp(key, "core.fsmonitor") && level == GITCONFIG_LOCAL)
+		*last = value;
+	return 0;
+}
+
+/* Said for the repository, but in a file that is included, or in the worktree's own. */
+static bool is_set_elsewhere(const struct gitconfig *config, const char *here)
+{
+	const char *last = NULL;
+
+	(void)gitconfig_each(config, "core.fsmonitor", note_local, &last);
+	return last && strcmp(last, here) && !is_guard_value(last);
+}
+
 static void plan_guard(struct strbuf *text, struct hooks_record *record, const struct repo *repo,
 		       const struct gitconfig *config, struct strlist *notes)
 {
@@ -158,6 +176,13 @@ static void plan_guard(struct strbuf *text, struct hooks_record *record, const s
 	if (taken && is_true(before.buf)) {
 		strlist_add(notes, "the guard is not installed: core.fsmonitor is 'true', git's "
 				   "own daemon is asked there");
+		record->guard = false;
+		goto out;
+	}
+	if (is_set_elsewhere(config, before.buf)) {
+		strlist_add(notes, "the guard is not installed: core.fsmonitor is set for this "
+				   "repository, but not in its own file; 'git config --show-origin "
+				   "core.fsmonitor' says where");
 		record->guard = false;
 		goto out;
 	}

@@ -260,6 +260,35 @@ test_the_guard_does_not_replace_the_daemon() {
 	done
 }
 
+# What is set in another file cannot be replaced in .git/config, nor come back from there.
+test_a_program_that_is_set_in_another_file() {
+	repository
+	printf '[core]\n\tfsmonitor = %s\n' true >"$T/included"
+	git config extensions.worktreeConfig true
+	for where in 'include.path $T/included' '--worktree core.fsmonitor /bin/false'; do
+		eval "git config $where"
+		before
+		expect_exit 1 hooks install --guard >"$T/out" 2>"$T/err"
+		expect_grep 'the guard is not installed: .*show-origin' "$T/err"
+		expect_no_grep fsmonitor "$T/out"
+		expect_exists .git/hooks/pre-rebase
+		hooks status -q
+		hooks uninstall -q
+		expect_as_before
+		eval "git config --unset ${where% *}"
+	done
+	# one that comes later, too
+	hooks install -q --guard
+	git config include.path "$T/included"
+	expect_exit 1 hooks status >"$T/out"
+	expect_grep '^displaced: fsmonitor' "$T/out"
+	expect_exit 1 hooks install -q 2>"$T/err"
+	expect_grep 'show-origin' "$T/err"
+	expect_exit 0 hooks status -q
+	hooks uninstall -q
+	expect_no_grep fsmonitor .git/config
+}
+
 test_another_program_is_asked_after_ours() {
 	repository
 	stand_in
