@@ -301,7 +301,7 @@ static int check_shims(const struct install *install)
 static int run(struct install *install)
 {
 	struct hooks_record *record = &install->record;
-	struct strbuf config = STRBUF_INIT;
+	struct hooks_config config = HOOKS_CONFIG_INIT;
 	size_t old_edits = record->edits_nr;
 	bool guard = record->guard;
 	int err = check_shims(install);
@@ -324,7 +324,7 @@ static int run(struct install *install)
 		hooks_record_drop_edits(record, old_edits);
 		err = hooks_record_write(record, install->repo);
 	}
-	strbuf_release(&config);
+	hooks_config_release(&config);
 	return err;
 }
 
@@ -379,7 +379,7 @@ static int remove_own_dir(const struct repo *repo)
 static int undo(struct hooks_report *report, const struct hooks_record *record,
 		const struct repo *repo)
 {
-	struct strbuf config = STRBUF_INIT;
+	struct hooks_config config = HOOKS_CONFIG_INIT;
 	int err = hooks_config_undone(&config, record, repo);
 
 	/* Nobody is to ask for a file that is gone: the configuration is first. */
@@ -389,7 +389,7 @@ static int undo(struct hooks_report *report, const struct hooks_record *record,
 		err = hooks_place_remove(&record->entries[i], &report->notes);
 	for (size_t i = record->dirs.nr; i-- && !err;)
 		rmdir(record->dirs.items[i]);
-	strbuf_release(&config);
+	hooks_config_release(&config);
 	return err;
 }
 

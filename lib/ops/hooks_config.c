@@ -105,13 +105,20 @@ static int read_config(struct strbuf *out, const struct repo *repo)
 	return err;
 }
 
-int hooks_config_undone(struct strbuf *text_out, const struct hooks_record *record,
+void hooks_config_release(struct hooks_config *config)
+{
+	strbuf_release(&config->before);
+	strbuf_release(&config->text);
+}
+
+int hooks_config_undone(struct hooks_config *out, const struct hooks_record *record,
 			const struct repo *repo)
 {
-	int err = read_config(text_out, repo);
+	int err = read_config(&out->before, repo);
 
+	strbuf_add(&out->text, out->before.buf, out->before.len);
 	for (size_t i = record->edits_nr; i-- && !err;)
-		configedit_undo(text_out, &record->edits[i]);
+		configedit_undo(&out->text, &record->edits[i]);
 	return err;
 }
 
@@ -213,18 +220,18 @@ static void plan_hook(struct strbuf *text, struct hooks_record *record, const st
 	free(section);
 }
 
-int hooks_config_plan(struct strbuf *text_out, struct hooks_record *record,
+int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
 		      const struct repo *repo, const struct gitconfig *config,
 		      const char *const names[], struct strlist *notes)
 {
-	int err = hooks_config_undone(text_out, record, repo);
+	int err = hooks_config_undone(out, record, repo);
 
 	if (err)
 		return err;
 	if (record->guard)
-		plan_guard(text_out, record, repo, config, notes);
+		plan_guard(&out->text, record, repo, config, notes);
 	for (size_t i = 0; record->config_hooks && names[i]; i++)
-		plan_hook(text_out, record, repo, names[i]);
+		plan_hook(&out->text, record, repo, names[i]);
 	return 0;
 }
 
@@ -238,19 +245,41 @@ static bool same_inode(const char *a, const char *b)
 	       one.st_ino == two.st_ino;
 }
 
+static bool same_text(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
+}
+
+/* Nobody else writes now, but somebody may have since it was read. */
+static int swap_locked(const char *path, const char *lock, const struct hooks_config *config)
+{
+	struct strbuf now = STRBUF_INIT;
+	int err = fs_read_linked(&now, path);
+
+	if (!err && !same_text(&now, &config->before))
+		err = ckpt_error_set(CKPT_ERROR, "'%s' was changed by another process meanwhile; "
+				     "try again", path);
+	if (!err && rename(lock, path) < 0)
+		err = ckpt_error_errno("unable to put '%s' in place", path);
+	if (err)
+		unlink(lock);
+	strbuf_release(&now);
+	return err;
+}
+
 /*
  * git's lock is a file that must not be there yet and that becomes the new
  * one. It is made whole under a name of ours, so that one that a killed
  * process of ours left can be told from git's.
  */
 static int swap_config(const char *path, const char *lock, const char *new, mode_t mode,
-		       const struct strbuf *text)
+		       const struct hooks_config *config)
 {
 	int err;
 
 	if (same_inode(lock, new))
 		unlink(lock);
-	err = fs_write_file(AT_FDCWD, new, text->buf, text->len, mode, FS_DURABLE);
+	err = fs_write_file(AT_FDCWD, new, config->text.buf, config->text.len, mode, FS_DURABLE);
 	if (err)
 		return err;
 	if (link(new, lock) < 0)
@@ -258,13 +287,13 @@ static int swap_config(const char *path, const char *lock, const char *new, mode
 			      ckpt_error_set(CKPT_ERROR, "'%s' is there: another git process "
 					     "changes the configuration; if none does, remove that file", lock) :
 			      ckpt_error_errno("unable to create '%s'", lock);
-	else if (rename(lock, path) < 0)
-		err = ckpt_error_errno("unable to put '%s' in place", path);
+	else
+		err = swap_locked(path, lock, config);
 	unlink(new);
 	return err;
 }
 
-int hooks_config_write(const struct strbuf *text, const struct repo *repo)
+int hooks_config_write(const struct hooks_config *config, const struct repo *repo)
 {
 	char *path = config_path(repo), *lock = xstrfmt("%s.lock", path);
 	char *new = xstrfmt("%s/" HOOKS_DIR "/config.new", repo->commondir);
@@ -277,12 +306,12 @@ int hooks_config_write(const struct strbuf *text, const struct repo *repo)
 	if (same_inode(lock, new))
 		unlink(lock);
 	unlink(new);
-	if (now.len == text->len && !memcmp(now.buf, text->buf, now.len))
+	if (same_text(&now, &config->text))
 		goto out;
 	if (stat(path, &st) < 0)
 		err = ckpt_error_errno("unable to look at '%s'", path);
 	else
-		err = swap_config(path, lock, new, st.st_mode & 07777, text);
+		err = swap_config(path, lock, new, st.st_mode & 07777, config);
 out:
 	strbuf_release(&now);
 	free(new);

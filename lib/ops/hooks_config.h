@@ -2,6 +2,7 @@
 #ifndef CKPT_OPS_HOOKS_CONFIG_H
 #define CKPT_OPS_HOOKS_CONFIG_H
 
+#include "base/strbuf.h"
 #include "base/strlist.h"
 #include "ops/hooks.h"
 #include "ops/hooks_record.h"
@@ -14,6 +15,15 @@ struct repo;
 /** True if this machine's git runs hooks that are in the configuration. */
 bool hooks_config_supported(void);
 
+/** The file as it was read, and as it shall be. */
+struct hooks_config {
+	struct strbuf before, text;
+};
+
+#define HOOKS_CONFIG_INIT { STRBUF_INIT, STRBUF_INIT }
+
+void hooks_config_release(struct hooks_config *config);
+
 /**
  * The configuration as it shall be, from the record's choices. What has to be
  * changed for it is added to `record->edits`: until it is in place, a record
@@ -21,16 +31,19 @@ bool hooks_config_supported(void);
  * program that is asked after ours. If the guard cannot be had, `record->guard`
  * is taken back and a note says why.
  */
-int hooks_config_plan(struct strbuf *text_out, struct hooks_record *record,
+int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
 		      const struct repo *repo, const struct gitconfig *config,
 		      const char *const names[], struct strlist *notes);
 
 /** The configuration without what the record says was changed. */
-int hooks_config_undone(struct strbuf *text_out, const struct hooks_record *record,
+int hooks_config_undone(struct hooks_config *out, const struct hooks_record *record,
 			const struct repo *repo);
 
-/** Put it in place with git's own lock, if it is another one. */
-int hooks_config_write(const struct strbuf *text, const struct repo *repo);
+/**
+ * Put it in place with git's own lock, if it is another one. Fails if the file
+ * was changed since it was read.
+ */
+int hooks_config_write(const struct hooks_config *config, const struct repo *repo);
 
 /** Whether git asks the guard; a reason in `why_out` if not (a constant). */
 enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
