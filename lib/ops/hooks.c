@@ -194,7 +194,7 @@ static int plan_files(struct install *install)
 	if (install->files &&
 	    !hooks_directory(&install->dir, &barred, install->repo, install->session->gitconfig)) {
 		strlist_addf(&install->report->notes,
-			     "hooks are not installed: core.hooksPath leads to '%s', %s; '--guard' "
+			     "hooks are not installed: git takes them from '%s', %s; '--guard' "
 			     "does without hooks, or set core.hooksPath in this repository",
 			     install->dir.buf, barred);
 		install->report->partial = true;

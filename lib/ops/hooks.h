@@ -50,7 +50,7 @@ struct hooks_report {
 	size_t nr;
 	bool installed;        /**< there is a record */
 	bool guard;            /**< the guard is one of the items, the last one */
-	bool ref_transaction;  /**< the hook that costs time with every ref is one of them */
+	bool ref_transaction;  /**< the hook that costs time with every ref runs */
 	bool config_hooks;     /**< see above */
 	struct strlist events;
 	struct strlist notes;  /**< sentences: what could not be done, what to know */

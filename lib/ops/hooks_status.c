@@ -156,7 +156,7 @@ static void look_at_file(struct hooks_report *report, const struct hooks_record 
 
 		item->name = name;
 		item->state = HOOKS_NOT_RUN;
-		item->repair = xstrfmt("core.hooksPath leads to '%s', %s; 'git checkpoint hooks "
+		item->repair = xstrfmt("git takes hooks from '%s', %s; 'git checkpoint hooks "
 				       "install --guard' does without it, or set core.hooksPath "
 				       "in this repository", dir, barred);
 	} else if (state != HOOKS_RUNS && elsewhere(record, name, path)) {
@@ -179,13 +179,14 @@ static void look(struct hooks_report *report, const struct hooks_record *record,
 	(void)hooks_directory(&dir, &barred, repo, config);
 	hooks_wanted(names, record);
 	for (size_t i = 0; names[i]; i++) {
-		report->ref_transaction |= !strcmp(names[i], "reference-transaction");
 		if (record->config_hooks) {
 			state = hooks_config_hook_state(repo, config, names[i], &why);
 			add_item(report, names[i], state, why);
 		} else {
 			look_at_file(report, record, dir.buf, barred, names[i]);
 		}
+		if (report->items[report->nr - 1].state == HOOKS_RUNS)
+			report->ref_transaction |= !strcmp(names[i], "reference-transaction");
 	}
 	if (record->guard) {
 		report->guard = true;

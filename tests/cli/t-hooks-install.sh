@@ -129,8 +129,11 @@ test_a_directory_of_all_repositories_is_not_written_to() {
 	git config --global --unset core.hooksPath
 	rm -r .git/hooks
 	ln -s "$T/shared" .git/hooks
-	expect_exit 1 hooks install 2>/dev/null
+	expect_exit 1 hooks install >"$T/out" 2>"$T/err"
 	expect_eq '' "$(ls "$T/shared")"
+	expect_grep "git takes them from '$T/shared'" "$T/err"
+	# no cost of what is not there
+	expect_no_grep '2 ms' "$T/out"
 }
 
 test_tracked_hooks_are_not_written_to() {
