@@ -124,6 +124,13 @@ bool hook_stash_takes_ignored(const struct git_call *git)
 	       (has_letter(git, "a", "m") || has_option(git, "--all", strlen("--a")));
 }
 
+/* Of `clean`, `rm` and `mv`. What would go is often looked at first. */
+static bool is_dry_run(const struct git_call *git)
+{
+	return (has_letter(git, "n", "e") || has_option(git, "--dry-run", strlen("--d"))) &&
+	       !has_option(git, "--no-dry-run", strlen("--no-d"));
+}
+
 static bool clean_takes_ignored(const struct git_call *git)
 {
 	return has_letter(git, "xX", "e");
@@ -156,7 +163,7 @@ static bool restore_harmless(const struct git_call *git)
 
 static bool rm_harmless(const struct git_call *git)
 {
-	return has_option(git, "--cached", strlen("--cached"));
+	return is_dry_run(git) || has_option(git, "--cached", strlen("--cached"));
 }
 
 static bool bisect_harmless(const struct git_call *git)
@@ -248,11 +255,11 @@ static const struct rule rules[] = {
 	{ "checkout", NULL, NULL, NULL, HOOK_PASSES },
 	{ "checkout-index", NULL, NULL, NULL, HOOK_PASSES },
 	{ "cherry-pick", NULL, NULL, NULL, HOOK_PASSES },
-	{ "clean", NULL, NULL, clean_takes_ignored, HOOK_PASSES },
+	{ "clean", NULL, is_dry_run, clean_takes_ignored, HOOK_PASSES },
 	{ "filter-branch", NULL, NULL, NULL, HOOK_PASSES },
 	{ "merge", NULL, NULL, NULL, HOOK_PASSES },
 	{ "mergetool", NULL, NULL, NULL, HOOK_PASSES },
-	{ "mv", NULL, NULL, NULL, HOOK_PASSES },
+	{ "mv", NULL, is_dry_run, NULL, HOOK_PASSES },
 	{ "pull", "merge", NULL, NULL, HOOK_PASSES },
 	{ "read-tree", NULL, read_tree_harmless, NULL, HOOK_PASSES },
 	{ "rebase", NULL, NULL, NULL, HOOK_PASSES },

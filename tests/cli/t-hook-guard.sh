@@ -174,7 +174,7 @@ test_what_changes_no_files_takes_none() {
 	make_template
 	fresh dirty
 	guard_only
-	for command in status diff 'stash list' reset 'restore --staged .' 'rm -q --cached d.txt' \
+	for command in status diff 'stash list' reset 'restore --staged .' 'rm -q --cached d.txt' 'clean -ndx' \
 		'reset -q' 'update-index -q --refresh' 'ls-files -o' 'fetch -q ../../template' \
 		'worktree add -q ../linked feat' 'add -A' 'commit -q -a -m x'; do
 		# shellcheck disable=SC2086 # words
