@@ -131,12 +131,20 @@ void repack_sweep(struct store *store)
 
 /* --- with deltas --- */
 
+/*
+ * Git would map whole packs and hold objects of up to 512 MB: as much memory as the largest files
+ * of the user take.
+ */
+#define LITTLE_MEMORY                                                                               \
+	"-c", "core.bigFileThreshold=32m", "-c", "core.packedGitWindowSize=16m", "-c",              \
+		"core.packedGitLimit=64m"
+
 static int verify_tight(struct store *store, const char *name)
 {
 	struct strbuf answer = STRBUF_INIT;
 	char *file = xstrfmt("%s/" REPACK_DIR "/%s.idx", store->path, name);
 	char *git_dir = xstrfmt("--git-dir=%s", store->path);
-	const char *const argv[] = { "git", git_dir, "verify-pack", file, NULL };
+	const char *const argv[] = { "git", git_dir, LITTLE_MEMORY, "verify-pack", file, NULL };
 	int err = spawn_capture(&answer, "/", argv);
 
 	free(git_dir);
@@ -166,13 +174,13 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	char *jobs = xstrfmt("--threads=%u", threads), *git_dir = xstrfmt("--git-dir=%s", store->path);
 	char *base = xstrfmt("%s/" REPACK_DIR "/pack", store->path);
 	/*
-	 * Whatever the user's configuration says: one pack, little memory, nothing left out. Git
-	 * believes of two objects that lie whole in the same pack that no delta is worth it; ours
-	 * have never been tried.
+	 * Whatever the user's configuration says: one pack, nothing left out. Git believes of two
+	 * objects that lie whole in the same pack that no delta is worth it; ours have never been
+	 * tried.
 	 */
 	const char *const argv[] = {
-		"git", git_dir, "-c", "core.bigFileThreshold=32m", "-c", "pack.packSizeLimit=0",
-		"-c", "pack.deltaCacheSize=64m", "pack-objects",
+		"git", git_dir, LITTLE_MEMORY, "-c", "pack.packSizeLimit=0", "-c",
+		"pack.deltaCacheSize=64m", "pack-objects",
 		flags & REPACK_SHOW ? "--progress" : "-q", "--index-version=2",
 		"--delta-base-offset", flags & REPACK_SEARCH ? "--no-reuse-delta" : "--reuse-delta",
 		"--window=10", "--depth=50", "--window-memory=64m", jobs, base, NULL

@@ -130,6 +130,20 @@ test_files_that_are_alike_become_deltas() {
 	sound 1
 }
 
+# What git maps of a pack, and the objects that it holds, count as well.
+test_large_files_need_little_memory() {
+	for i in 1 2; do
+		head -c 80000000 /dev/urandom >large
+		save
+	done
+	"$BUILD_DIR/measure" "$T/rss" git-checkpoint gc -q
+	case $BUILD_DIR in
+	*address* | *thread*) ;;
+	*) test "$(cut -d' ' -f2 "$T/rss")" -lt 131072 || fail "memory: $(cat "$T/rss")" ;;
+	esac
+	git-checkpoint verify -q --all
+}
+
 test_a_second_one_changes_nothing() {
 	many 6
 	gc_quietly
