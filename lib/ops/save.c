@@ -69,6 +69,9 @@ static bool request_is_new(const struct save_job *save)
 
 	if (!save->have_newest || opts->allow_empty)
 		return true;
+	/* It may go at any time, and restore refuses it: nobody should rely on it. */
+	if (ckpt_record_expired(&save->newest, clock_now()))
+		return true;
 	if (opts->step >= 0 && opts->step != save->newest.step)
 		return true;
 	if (opts->pin && !save->newest.pinned)

@@ -145,6 +145,16 @@ test_expired_ones() {
 	store_sound
 }
 
+# Restore refuses it and prune takes it: it is not what somebody who saves now should be told of.
+test_an_expired_one_is_no_answer_to_a_save() {
+	require faketime
+	many 1
+	made 2 --expires 1h
+	later +30m git-checkpoint save -q -m 'not needed'
+	later +2h git-checkpoint save -q -m important
+	expect_eq '1 2 important' "$(reasons)"
+}
+
 test_only_expired_ones_if_so_asked() {
 	require faketime
 	many 3
