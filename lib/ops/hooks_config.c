@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,18 +69,6 @@ static void hook_value(struct strbuf *out, const struct repo *repo, const char *
 static bool is_guard_value(const char *value)
 {
 	return !strncmp(value, "test -r ", 8) && strstr(value, "/" HOOKS_DIR "/fsmonitor");
-}
-
-static bool is_true(const char *value)
-{
-	return !strcasecmp(value, "true") || !strcasecmp(value, "yes") ||
-	       !strcasecmp(value, "on") || !strcmp(value, "1");
-}
-
-static bool is_false(const char *value)
-{
-	return !*value || !strcasecmp(value, "false") || !strcasecmp(value, "no") ||
-	       !strcasecmp(value, "off") || !strcmp(value, "0");
 }
 
 /* ---- planning ---- */
@@ -176,11 +163,12 @@ static void plan_guard(struct strbuf *text, struct hooks_record *record, const s
 		       const struct gitconfig *config, struct strlist *notes)
 {
 	struct strbuf value = STRBUF_INIT, version = STRBUF_INIT, before = STRBUF_INIT;
-	bool taken = value_before(&before, text, config, "fsmonitor");
+	bool taken = value_before(&before, text, config, "fsmonitor"), daemon = false;
+	bool is_bool = taken && gitconfig_parse_bool(&daemon, before.buf);
 
 	free(record->chain);
 	record->chain = NULL;
-	if (taken && is_true(before.buf)) {
+	if (daemon) {
 		strlist_add(notes, "the guard is not installed: core.fsmonitor is 'true', git's "
 				   "own daemon is asked there");
 		record->guard = false;
@@ -194,7 +182,7 @@ static void plan_guard(struct strbuf *text, struct hooks_record *record, const s
 		goto out;
 	}
 	guard_value(&value, repo);
-	if (taken && !is_false(before.buf) && !is_guard_value(before.buf))
+	if (taken && !is_bool && !is_guard_value(before.buf))
 		record->chain = expand_home(before.buf);
 	set(text, record, "core", "fsmonitor", value.buf);
 	/* Which version a program of somebody else's speaks is theirs to say. */

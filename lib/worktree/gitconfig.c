@@ -146,8 +146,7 @@ static const char *find(const struct gitconfig *config, const char *key,
 	return NULL;
 }
 
-/* git's words for yes and no; anything else leaves `*out` alone. */
-static bool parse_bool(bool *out, const char *value)
+bool gitconfig_parse_bool(bool *out, const char *value)
 {
 	static const char *const yes[] = { "true", "yes", "on" };
 	static const char *const no[] = { "false", "no", "off", "" };
@@ -195,7 +194,7 @@ static int add_all_files(struct gitconfig *config, const struct repo *repo,
 	int err = 0;
 
 	if (none)
-		parse_bool(&no_system, none);
+		gitconfig_parse_bool(&no_system, none);
 	if (!no_system && (!system || *system))
 		err = add_file(config, system ? system : "/etc/gitconfig", GITCONFIG_SYSTEM,
 			       repository);
@@ -205,7 +204,7 @@ static int add_all_files(struct gitconfig *config, const struct repo *repo,
 		return err;
 	err = add_below(config, repo->commondir, "config", GITCONFIG_LOCAL, repository);
 	own = find(config, "extensions.worktreeconfig", GITCONFIG_LOCAL, GITCONFIG_LOCAL);
-	if (!err && own && parse_bool(&own_config, own) && own_config)
+	if (!err && own && gitconfig_parse_bool(&own_config, own) && own_config)
 		err = add_below(config, repo->gitdir, "config.worktree", GITCONFIG_LOCAL,
 				repository);
 	return err;
@@ -403,7 +402,7 @@ bool gitconfig_bool(const struct gitconfig *config, const char *key, bool fallba
 	bool result = fallback;
 
 	if (value)
-		parse_bool(&result, value);
+		gitconfig_parse_bool(&result, value);
 	return result;
 }
 

@@ -38,6 +38,9 @@ void gitconfig_close(struct gitconfig *config);
 const char *gitconfig_get(const struct gitconfig *config, const char *key,
 			  enum gitconfig_level highest);
 
+/** git's words and numbers for yes and no; false for anything else, which leaves `*out` alone. */
+bool gitconfig_parse_bool(bool *out, const char *value);
+
 bool gitconfig_bool(const struct gitconfig *config, const char *key, bool fallback);
 
 /** The same as a path: "~/" expanded. False if the key is not set or empty. */

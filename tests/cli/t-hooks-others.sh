@@ -246,13 +246,16 @@ test_the_guard_is_asked_and_answers() {
 test_the_guard_does_not_replace_the_daemon() {
 	repository
 	for scope in --local --global; do
-		git config $scope core.fsmonitor true
+		value=true
+		# a number that is not 0 is true to git
+		test $scope = --local || value=2
+		git config $scope core.fsmonitor $value
 		before
 		expect_exit 1 hooks install --guard >"$T/out" 2>"$T/err"
 		expect_grep 'core.fsmonitor' "$T/err"
 		expect_eq 1 "$(wc -l <"$T/err")"
 		expect_exists .git/hooks/pre-rebase
-		expect_eq true "$(git config core.fsmonitor)"
+		expect_eq $value "$(git config core.fsmonitor)"
 		hooks status -q
 		hooks uninstall -q
 		expect_as_before
