@@ -8,6 +8,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool differ(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) != 0 : a != b;
+}
+
+/*
+ * On another commit the files that came back are changes for git, and "git
+ * switch" would refuse to take them along, or change them. So HEAD is moved
+ * without them, and no branch is.
+ */
+static void warn_branch(struct strlist *out, const struct ckpt_record *target,
+			const struct repo_state *now)
+{
+	bool same_commit = !differ(target->head, now->head) && !now->operation;
+	struct strbuf ref = STRBUF_INIT, quoted = STRBUF_INIT;
+	const char *heads;
+
+	if (!target->branch) {
+		if (same_commit)
+			strlist_add(out, "no branch was checked out then; to detach HEAD again: git switch --detach");
+		else
+			strlist_addf(out, "no branch was checked out then; to detach HEAD again and keep the files: "
+					  "git update-ref --no-deref HEAD %s && git reset",
+				     target->head);
+		return;
+	}
+	/* What is no branch was recorded with its whole name. */
+	heads = strncmp(target->branch, "refs/", 5) ? "refs/heads/" : "";
+	if (same_commit && *heads) {
+		quote_shell(&quoted, target->branch);
+		strlist_addf(out, "the branch was '%s' then; to go back to it: git switch %s",
+			     target->branch, quoted.buf);
+	} else {
+		strbuf_addf(&ref, "%s%s", heads, target->branch);
+		quote_shell(&quoted, ref.buf);
+		strlist_addf(out, "the branch was '%s' then; to go back to it and keep the files: "
+				  "git symbolic-ref HEAD %s && git reset",
+			     target->branch, quoted.buf);
+	}
+	strbuf_release(&ref);
+	strbuf_release(&quoted);
+}
+
+static void warn_operation(struct strlist *out, const char *then, const char *now)
+{
+	if (now && differ(then, now))
+		strlist_addf(out, "a %s is in progress that was not then; 'git %s %s' forgets it", now,
+			     now, strcmp(now, "bisect") ? "--quit" : "reset HEAD");
+	else if (then && !now)
+		strlist_addf(out, "a %s was in progress then", then);
+}
+
 static void warn_project(struct strlist *out, const struct session *session,
 			 const struct ckpt_record *target)
 {
@@ -17,17 +69,14 @@ static void warn_project(struct strlist *out, const struct session *session,
 		return;
 	if (target->head && now.head && strcmp(target->head, now.head))
 		strlist_addf(out, "HEAD moved since the checkpoint: %s -> %s", target->head, now.head);
-	if (target->branch && (!now.branch || strcmp(target->branch, now.branch)))
-		strlist_addf(out, "the branch was '%s' then; 'git switch %s' goes back to it",
-			     target->branch, target->branch);
+	/* Before the others: to forget a bisect detaches HEAD. */
+	warn_operation(out, target->operation, now.operation);
+	/* Without either there was no repository then. */
+	if ((target->branch || target->head) && differ(target->branch, now.branch))
+		warn_branch(out, target, &now);
 	else if (target->head && now.head && strcmp(target->head, now.head))
 		strlist_addf(out, "'git reset %s' moves HEAD back and keeps the files",
 			     target->head);
-	if (now.operation && (!target->operation || strcmp(target->operation, now.operation)))
-		strlist_addf(out, "a %s is in progress that was not then; 'git %s --quit' forgets it",
-			     now.operation, now.operation);
-	else if (target->operation && !now.operation)
-		strlist_addf(out, "a %s was in progress then", target->operation);
 	repo_state_release(&now);
 }
 
