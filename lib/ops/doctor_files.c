@@ -8,6 +8,7 @@
 #include "ops/session.h"
 #include "ops/stage.h"
 #include "ops/staging.h"
+#include "ops/verify.h"
 #include "record/journal.h"
 #include "record/lookup.h"
 #include "record/lost.h"
@@ -310,6 +311,58 @@ static int settle_all(struct doctor *doctor)
 	return err;
 }
 
+static bool is_sound(struct doctor *doctor, const char *id)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct verify_result result = { 0 };
+	struct verify verify;
+	struct ref_item ref;
+	bool sound = !ckpt_lookup(&record, doctor->store, id);
+
+	if (sound) {
+		memcpy(ref.id, record.id, sizeof(ref.id));
+		ref.commit = record.commit;
+		verify_begin(&verify, doctor->session, doctor->progress);
+		sound = !ckpt_verify(&result, &verify, &ref) && !result.problems.nr;
+		verify_end(&verify);
+		strlist_release(&result.problems);
+	}
+	ckpt_record_release(&record);
+	return sound;
+}
+
+/* --abort needs all of the one checkpoint; --continue its record, and all of the other. */
+static bool can_be_settled(struct doctor *doctor, const struct journal *journal)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	bool readable = !ckpt_lookup(&record, doctor->store, journal->safety);
+
+	ckpt_record_release(&record);
+	return readable &&
+	       (is_sound(doctor, journal->safety) || is_sound(doctor, journal->target));
+}
+
+/* Neither way is open, and until one is taken no other restore is: end it as it is. */
+static int check_settleable(struct doctor *doctor, const struct journal *journal)
+{
+	int err = 0;
+
+	if (can_be_settled(doctor, journal))
+		return 0;
+	if (doctor->fix) {
+		err = settle_all(doctor);
+		if (!err)
+			err = journal_remove(doctor->store);
+	}
+	if (!err)
+		problems_addf(doctor->out, doctor->fix,
+			      "the restore of '%s' that was interrupted can neither be continued nor "
+			      "aborted, since its checkpoints are damaged%s",
+			      journal->target,
+			      doctor->fix ? "; it was ended, the worktree is as it had left it" : "");
+	return err;
+}
+
 static int check_journal(struct doctor *doctor)
 {
 	struct journal journal;
@@ -317,8 +370,9 @@ static int check_journal(struct doctor *doctor)
 	int err = journal_read(&journal, doctor->store);
 
 	if (!err) {
+		err = check_settleable(doctor, &journal);
 		journal_release(&journal);
-		return 0;
+		return err;
 	}
 	if (err != CKPT_ECORRUPT)
 		return err == CKPT_ENOTFOUND ? 0 : err;

@@ -287,13 +287,14 @@ void stage_close(struct stage *stage)
 
 /* --- what is left of a restore that was interrupted --- */
 
+/* Read, not only looked up: what is displaced may be the last good copy. */
 static bool is_stored(struct store *store, struct digest *sha1)
 {
 	struct oid oid;
 
 	digest_end(sha1, oid.id);
 	digest_free(sha1);
-	return objects_exist(store, &oid);
+	return !objects_check(store, &oid);
 }
 
 static struct digest *begin_blob(unsigned long long size)

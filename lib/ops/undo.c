@@ -75,7 +75,11 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	if (err)
 		return err;
 	err = ckpt_lookup(&job->interrupted, session->store, journal.safety);
-	if (!err)
+	if (err)
+		err = ckpt_error_prefix(err, "the state before the interrupted restore cannot be read; if "
+					     "'git checkpoint doctor --fix' cannot mend it, that ends "
+					     "the restore as it is");
+	else
 		err = ckpt_lookup(&job->target, session->store,
 				  abort ? journal.safety : journal.target);
 	if (err == CKPT_ENOTFOUND)

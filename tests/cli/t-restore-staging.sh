@@ -283,6 +283,62 @@ test_one_that_was_forgotten_goes_if_all_of_it_is_saved() {
 	git-checkpoint doctor -q
 }
 
+# ---- damage behind an interruption ----
+
+# spoil_safety [<path>]: a file in the safety checkpoint of the restore that was interrupted, or
+# what it begins with
+spoil_safety() {
+	safety=$(jq -r .safety "$(store_dir)/checkpoint/journal")
+	damage "$(git --git-dir="$(store_dir)" rev-parse "refs/checkpoints/$safety${1:+:$1}")" 5
+}
+
+test_what_was_displaced_is_kept_if_its_copy_is_damaged() {
+	two_states
+	interrupt
+	number=$(grep -l 'new a' "$staging"/[0-9]*)
+	spoil_safety a
+	restoring 3 restore --continue
+	rescued=rescued-${staging##*-}
+	expect_warned_like "^Kept: $rescued "
+	expect_eq 'new a' "$(cat "$rescued/${number##*/}")"
+	expect_missing "$staging"
+}
+
+test_a_safety_checkpoint_that_is_lost_is_no_dead_end() {
+	two_states
+	interrupt
+	cp -a "$staging" "$T/staging"
+	spoil_safety
+	for way in --continue --abort; do
+		untouched restoring 128 restore $way
+		refused 'git checkpoint doctor --fix'
+	done
+	restoring 5 restore -y "$target"
+	expect_exit 1 git-checkpoint doctor >"$T/out" 2>&1
+	expect_grep '^problem: .* neither be continued nor aborted' "$T/out"
+	expect_exists "$staging" "$(store_dir)/checkpoint/journal"
+	expect_exit 1 git-checkpoint doctor --fix >"$T/out" 2>&1
+	expect_grep '^fixed: .* neither be continued nor aborted' "$T/out"
+	expect_missing "$staging" "$(store_dir)/checkpoint/journal"
+	restore "$target"
+	rm -rf rescued-*
+	expect_noted target
+	git-checkpoint drop -q --force "$safety"
+	git-checkpoint doctor -q
+}
+
+test_an_interrupted_restore_that_can_be_settled_is_left_to_the_user() {
+	two_states
+	interrupt
+	spoil_safety a
+	rm a # or it would be mended with it
+	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
+	expect_no_grep 'neither be continued' "$T/out"
+	restoring 3 restore --continue
+	rm -r rescued-*
+	expect_noted target
+}
+
 test_one_that_was_added_to_the_project_is_no_obstacle() {
 	git init -q
 	two_states

@@ -23,20 +23,6 @@ three() {
 	store=$(store_dir)
 }
 
-# damage <object>: change bytes of it where it lies in a pack
-damage() {
-	for index in "$store"/objects/pack/*.idx; do
-		at=$(git show-index <"$index" | awk -v o="$1" '$2 == o { print $1 }')
-		test -z "$at" || break
-	done
-	test -n "$at" || fail "$1 is in no pack"
-	pack=${index%.idx}.pack
-	chmod 600 "$pack"
-	# behind its head, where the compressed data lies
-	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, $ARGV[1], 0; read $f, my $b, 1;
-		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "$pack" $((at + ${2:-12}))
-}
-
 object() {
 	git --git-dir="$store" rev-parse "$1"
 }

@@ -127,6 +127,20 @@ safety() {
 	told .safety_checkpoint.id
 }
 
+# damage <object> [<offset>]: change a byte of it where it lies in a pack
+damage() {
+	for index in "$(store_dir)"/objects/pack/*.idx; do
+		at=$(git show-index <"$index" | awk -v o="$1" '$2 == o { print $1 }')
+		test -z "$at" || break
+	done
+	test -n "$at" || fail "$1 is in no pack"
+	pack=${index%.idx}.pack
+	chmod 600 "$pack"
+	# behind its head, where the compressed data lies
+	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, $ARGV[1], 0; read $f, my $b, 1;
+		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "$pack" $((at + ${2:-12}))
+}
+
 # later <time> <command>...: as faketime has it
 later() {
 	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime -f "$@"
