@@ -33,6 +33,15 @@ size_t utf8_sequence(const char *text, size_t len)
 	return need;
 }
 
+bool utf8_control(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)s[0];
+
+	if (len == 2)
+		return c == 0xc2 && (unsigned char)s[1] < 0xa0;
+	return len == 1 && (c < 0x20 || c == 0x7f);
+}
+
 bool utf8_valid(const char *s, size_t len)
 {
 	while (len) {

@@ -32,12 +32,34 @@ static int status_of(int err)
 	}
 }
 
+void report_clean(struct strbuf *out, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		size_t len = utf8_sequence(text, left);
+
+		if (!len)
+			strbuf_addstr(out, "\xef\xbf\xbd");
+		else if (utf8_control(text, len) && *text != '\n' && *text != '\t')
+			strbuf_addch(out, '?');
+		else
+			strbuf_add(out, text, len);
+		len = len ? len : 1;
+		text += len;
+		left -= len;
+	}
+}
+
 static int report_error(int status, const char *why)
 {
 	char *message = xstrdup(why);
+	struct strbuf clean = STRBUF_INIT;
 
 	term_progress_clear();
-	fprintf(stderr, "%s: %s\n", status == EXIT_FATAL ? "fatal" : "error", message);
+	report_clean(&clean, message);
+	fprintf(stderr, "%s: %s\n", status == EXIT_FATAL ? "fatal" : "error", clean.buf);
+	strbuf_release(&clean);
 	if (opt_common.json) {
 		json_t *error = json_object(), *answer = json_object();
 
@@ -67,7 +89,7 @@ void report_warnings(const struct strlist *warnings)
 	for (size_t i = 0; i < warnings->nr; i++) {
 		struct strbuf clean = STRBUF_INIT;
 
-		utf8_sanitize(&clean, warnings->items[i], strlen(warnings->items[i]));
+		report_clean(&clean, warnings->items[i]);
 		fprintf(stderr, "warning: %s\n", clean.buf);
 		strbuf_release(&clean);
 	}

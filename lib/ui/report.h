@@ -27,6 +27,13 @@ enum exit_status {
 	EXIT_USAGE = 129,
 };
 
+/**
+ * A sentence for the terminal that may have names in it: "?" for control
+ * characters, as git does it, so that no file can be called something that
+ * steers the terminal.
+ */
+void report_clean(struct strbuf *out, const char *text);
+
 /** Print the sentence of the last failure (as JSON too, if that is asked for); the exit status for it. */
 int report_failure(int err);
 

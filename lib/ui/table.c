@@ -46,16 +46,6 @@ void table_free(struct table *table)
 	free(table);
 }
 
-/* C0, DEL, and the C1 characters U+0080 to U+009F, which some terminals obey as well. */
-static bool is_control(const char *s, size_t len)
-{
-	unsigned char c = (unsigned char)s[0];
-
-	if (len == 2)
-		return c == 0xc2 && (unsigned char)s[1] < 0xa0;
-	return len == 1 && (c < 0x20 || c == 0x7f);
-}
-
 void table_add(struct table *table, const char *text)
 {
 	struct strbuf clean = STRBUF_INIT;
@@ -66,7 +56,7 @@ void table_add(struct table *table, const char *text)
 
 		if (!len)
 			strbuf_addstr(&clean, "\xef\xbf\xbd");
-		else if (is_control(text, len))
+		else if (utf8_control(text, len))
 			strbuf_addch(&clean, ' ');
 		else
 			strbuf_add(&clean, text, len);

@@ -98,6 +98,23 @@ test_a_damaged_blob_of_one() {
 	expect_eq true "$(restoring 1 verify --all && told '[.checkpoints[].problems[]] | any(test("d/two"))')"
 }
 
+test_names_do_not_steer_the_terminal() {
+	esc=$(printf '\033') csi=$(printf '\302\233')
+	head -c 3000 /dev/urandom >"odd${esc}[31m${csi}31m"
+	save
+	store=$(store_dir)
+	damage "$(object "refs/checkpoints/$id:odd${esc}[31m${csi}31m")" 60
+	expect_exit 1 git-checkpoint verify >"$T/out" 2>&1
+	expect_exit 1 git-checkpoint doctor >>"$T/out" 2>&1
+	rm odd*
+	expect_exit 128 git-checkpoint restore -y @ >>"$T/out" 2>&1
+	expect_exit 128 git-checkpoint restore -y @ -- "other${esc}[31m" >>"$T/out" 2>&1
+	expect_eq 3 "$(grep -c 'odd?\[31m?31m' "$T/out")" 'lines with its name'
+	expect_grep 'other?\[31m' "$T/out"
+	expect_no_grep "$esc" "$T/out"
+	expect_no_grep "$csi" "$T/out"
+}
+
 test_a_damaged_blob_of_all() {
 	three
 	damage "$(object "refs/checkpoints/$first:d/one")" 60
