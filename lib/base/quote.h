@@ -11,7 +11,7 @@
 /** Length of the UTF-8 sequence that begins at `s`, 0 if it is none. */
 size_t utf8_sequence(const char *s, size_t len);
 
-/** True if the sequence is C0, DEL, or one of U+0080 to U+009F, which some terminals obey as well. */
+/** True if the sequence is C0, DEL, or C1 (U+0080 to U+009F), which some terminals obey as well. */
 bool utf8_control(const char *s, size_t len);
 
 bool utf8_valid(const char *s, size_t len);

@@ -279,25 +279,32 @@ static int take_away(struct apply *apply, size_t index)
 
 struct syncer {
 	int rootfd;
-	struct strlist dirs;
+	struct strlist paths;
 };
 
-static int sync_dir(size_t index, unsigned worker, void *payload)
+static int sync_path(size_t index, unsigned worker, void *payload)
 {
 	struct syncer *syncer = payload;
-	const char *dir = syncer->dirs.items[index];
-	int fd = beneath_open(syncer->rootfd, dir, O_RDONLY | O_DIRECTORY), err = 0;
+	const char *path = syncer->paths.items[index];
+	int fd = beneath_open(syncer->rootfd, path, O_RDONLY | O_NONBLOCK), err = 0;
 
 	(void)worker;
 	if (fd < 0)
-		return 0; /* removed with all that was in it */
-	if (fsync(fd) < 0)
-		err = ckpt_error_errno("unable to sync the directory '%s'", dir);
+		return 0; /* removed with all that was in it, or not to be read */
+	if (fsync(fd) < 0 && errno != EINVAL) /* something else by now that knows no such thing */
+		err = ckpt_error_errno("unable to sync '%s'", path);
 	close(fd);
 	return err;
 }
 
-/* A few directories one by one, many by one call. */
+/* What was staged is synced, but for the mode of a directory. */
+static bool mode_was_set(const struct plan_action *action)
+{
+	return action->kind == PLAN_CHMOD ||
+	       (action->kind < PLAN_REMOVE && action->target->kind == WT_DIR);
+}
+
+/* Where something changed, and what has a new mode: a few one by one, many by one call. */
 static int sync_all(struct apply *apply, unsigned threads)
 {
 	struct syncer syncer = { .rootfd = apply->stage->rootfd };
@@ -306,14 +313,16 @@ static int sync_all(struct apply *apply, unsigned threads)
 	for (size_t i = 0; i < apply->plan->nr && i <= SYNC_EACH_MAX; i++) {
 		const char *path = apply->plan->actions[i].path, *slash = strrchr(path, '/');
 
-		strlist_addf(&syncer.dirs, "%.*s", slash ? (int)(slash - path) : 0, path);
+		strlist_addf(&syncer.paths, "%.*s", slash ? (int)(slash - path) : 0, path);
+		if (mode_was_set(&apply->plan->actions[i]))
+			strlist_add(&syncer.paths, path);
 	}
-	strlist_sort_unique(&syncer.dirs);
+	strlist_sort_unique(&syncer.paths);
 	if (apply->plan->nr <= SYNC_EACH_MAX)
-		err = pool_for(threads, syncer.dirs.nr, sync_dir, &syncer);
+		err = pool_for(threads, syncer.paths.nr, sync_path, &syncer);
 	else
 		err = syncfs(syncer.rootfd) < 0 ? ckpt_error_errno("unable to sync the file system of the worktree") : 0;
-	strlist_release(&syncer.dirs);
+	strlist_release(&syncer.paths);
 	return err;
 }
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-	SYNC_EACH_MAX = 16,  /* up to so many files are synced one by one, more by one syncfs(2) */
+	SYNC_EACH_MAX = 16,  /* files and directories synced one by one; more by one syncfs(2) */
 	WHOLE_MAX = 4 << 20, /* larger contents are streamed */
 };
 
@@ -41,6 +41,8 @@ struct filler {
 	const struct stage_opts *opts;
 	struct item *items;
 	size_t nr, alloc;
+	size_t dirs;
+	bool sync_each;
 	atomic_size_t done;
 };
 
@@ -60,6 +62,7 @@ static int collect(struct filler *filler, const char *staged, const char *path,
 	}
 	if (beneath_mkdir(filler->stage->fd, staged, 0700) < 0)
 		return ckpt_error_errno("unable to create a directory for '%s'", path);
+	filler->dirs++;
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
 		const struct wt_entry *child = &entry->dir->entries[i];
 		char *below = xstrfmt("%s/%s", path, child->name);
@@ -88,6 +91,7 @@ static int collect_all(struct filler *filler)
 		snprintf(number, sizeof(number), "%zu", i);
 		err = collect(filler, number, action->path, action->target, action, true);
 	}
+	filler->sync_each = filler->nr + filler->dirs <= SYNC_EACH_MAX;
 	return err;
 }
 
@@ -180,15 +184,26 @@ static int write_item(size_t index, unsigned worker, void *payload)
 	if (err)
 		return err;
 	err = item->entry->kind == WT_LINK ? write_link(filler, item) :
-					     write_file(filler, item, filler->nr <= SYNC_EACH_MAX);
+					     write_file(filler, item, filler->sync_each);
 	if (!worker && filler->opts->progress)
 		filler->opts->progress("Writing", atomic_load(&filler->done), filler->nr, NULL);
 	atomic_fetch_add(&filler->done, 1);
 	return err;
 }
 
-/* Modes of directories below a staged one; its own only when it is in place, see apply.c. */
-static int set_modes(struct stage *stage, const char *staged, const struct wt_dir *dir)
+static int finish_dir(struct filler *filler, const char *staged, mode_t mode)
+{
+	struct stage *stage = filler->stage;
+
+	/* One that is limited to other paths was not made. */
+	if (beneath_chmod_dir(stage->fd, staged, mode, filler->sync_each) < 0 && errno != ENOENT)
+		return ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'", staged,
+					stage->name);
+	return 0;
+}
+
+/* Directories below a staged one. */
+static int finish_below(struct filler *filler, const char *staged, const struct wt_dir *dir)
 {
 	int err = 0;
 
@@ -199,11 +214,9 @@ static int set_modes(struct stage *stage, const char *staged, const struct wt_di
 		if (child->kind != WT_DIR)
 			continue;
 		below = xstrfmt("%s/%s", staged, child->name);
-		err = set_modes(stage, below, child->dir);
-		/* One that is limited to other paths was not made. */
-		if (!err && beneath_chmod_dir(stage->fd, below, child->mode) < 0 && errno != ENOENT)
-			err = ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'",
-					       below, stage->name);
+		err = finish_below(filler, below, child->dir);
+		if (!err)
+			err = finish_dir(filler, below, child->mode);
 		free(below);
 	}
 	return err;
@@ -222,9 +235,12 @@ static int finish(struct filler *filler)
 		    action->target->kind != WT_DIR)
 			continue;
 		snprintf(number, sizeof(number), "%zu", i);
-		err = set_modes(filler->stage, number, action->target->dir);
+		err = finish_below(filler, number, action->target->dir);
+		/* It gets its own mode only when it is in place, see apply.c. */
+		if (!err)
+			err = finish_dir(filler, number, 0700);
 	}
-	if (!err && filler->nr > SYNC_EACH_MAX && syncfs(filler->stage->fd) < 0)
+	if (!err && !filler->sync_each && syncfs(filler->stage->fd) < 0)
 		err = ckpt_error_errno("unable to sync the directory '%s'", filler->stage->name);
 	return err;
 }

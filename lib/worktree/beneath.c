@@ -149,9 +149,11 @@ int beneath_symlink(const char *target, int rootfd, const char *path)
 	return dirfd < 0 ? -1 : close_keeping(dirfd, symlinkat(target, dirfd, name));
 }
 
-int beneath_chmod_dir(int rootfd, const char *path, mode_t mode)
+int beneath_chmod_dir(int rootfd, const char *path, mode_t mode, bool sync)
 {
 	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
 
-	return fd < 0 ? -1 : close_keeping(fd, fchmod(fd, mode));
+	if (fd < 0)
+		return -1;
+	return close_keeping(fd, fchmod(fd, mode) < 0 || (sync && fsync(fd) < 0) ? -1 : 0);
 }

@@ -2,6 +2,7 @@
 #ifndef CKPT_WORKTREE_BENEATH_H
 #define CKPT_WORKTREE_BENEATH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /**
@@ -21,10 +22,10 @@ int beneath_open(int rootfd, const char *path, int flags);
 int beneath_create(int rootfd, const char *path);
 
 /** mkdirat(2), symlinkat(2) and fchmod(2) likewise, for a path of any length; the last for a
- * directory that may be read. */
+ * directory that may be read, with `sync` followed by fsync(2). */
 int beneath_mkdir(int rootfd, const char *path, mode_t mode);
 int beneath_symlink(const char *target, int rootfd, const char *path);
-int beneath_chmod_dir(int rootfd, const char *path, mode_t mode);
+int beneath_chmod_dir(int rootfd, const char *path, mode_t mode, bool sync);
 
 /** Open the directory that `path` is in, and point `name_out` at the last component. */
 int beneath_open_parent(int rootfd, const char *path, const char **name_out);

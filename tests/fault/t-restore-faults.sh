@@ -328,6 +328,29 @@ test_a_bad_disk() {
 	failing_everywhere EIO write,pwrite,fsync,fdatasync,rename,unlink 12
 }
 
+# syncs <text>: how often a restore syncs something with that in its path
+syncs() {
+	again
+	FAULT_PATH=$1 with_faults fsync 0 kill git-checkpoint restore -q -y "$target"
+	cat "$T/faults"
+}
+
+# Before the journal is closed, which may lie on another disk. Links cannot be synced themselves.
+test_all_that_a_restore_brings_back_is_synced() {
+	mkdir -p dir/below bits
+	ln -s somewhere dir/below/link
+	echo 1 >file
+	save
+	target=$id
+	rm -r dir
+	chmod 600 file
+	chmod 700 bits
+	keep
+	for path in /below work/dir work/file work/bits; do
+		test "$(syncs $path)" = 1 || fail "'$path' was not synced, or more than once"
+	done
+}
+
 test_a_disk_that_is_really_full() {
 	test "$(id -u)" = 0 || skip 'needs root'
 	mkdir "$T/small"

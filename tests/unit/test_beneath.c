@@ -276,14 +276,14 @@ static void test_beneath_deeper_than_path_max(void **state)
 	close(next);
 	strcpy(deep + DEPTH * 201, "made");
 	assert_int_equal(beneath_mkdir(rootfd, deep, 0700), 0);
-	assert_int_equal(beneath_chmod_dir(rootfd, deep, 0510), 0);
+	assert_int_equal(beneath_chmod_dir(rootfd, deep, 0510, true), 0);
 	assert_int_equal(fstatat(fd, "made", &st, AT_SYMLINK_NOFOLLOW), 0);
 	assert_int_equal(st.st_mode, S_IFDIR | 0510);
 	strcpy(deep + DEPTH * 201, "pointer");
 	assert_int_equal(beneath_symlink("made", rootfd, deep), 0);
 	assert_int_equal(fstatat(fd, "pointer", &st, AT_SYMLINK_NOFOLLOW), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	assert_int_equal(beneath_chmod_dir(rootfd, deep, 0777), -1);
+	assert_int_equal(beneath_chmod_dir(rootfd, deep, 0777, false), -1);
 	strcpy(deep + DEPTH * 201, "last");
 	assert_int_equal(try(deep, O_RDONLY).err, ELOOP);
 	strcpy(deep + DEPTH * 201, "link/passwd");
