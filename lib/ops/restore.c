@@ -199,7 +199,8 @@ static int open_restore(struct restore *r, struct session *session, const struct
 	r->opts = opts;
 	r->stage.fd = -1;
 	strlist_extend(&r->scope, opts->paths->nr ? opts->paths : &opts->target->scope);
-	if (r->scope.nr == 1 && !*r->scope.items[0])
+	/* The root, which is sorted before all others, covers them. */
+	if (r->scope.nr && !*r->scope.items[0])
 		strlist_release(&r->scope);
 	strlist_add(&r->keep, opts->target->id);
 	if (opts->interrupted)

@@ -54,6 +54,17 @@ test_all_by_name() {
 	expect_missing new
 }
 
+test_all_and_more_by_name() {
+	setup
+	restoring 128 restore -y "$id" . d nowhere
+	refused nowhere
+	restore "$id" d . d/e
+	expect_eq '1 1 1 1 1' "$(contents a b d/a d/e/a f/a)"
+	expect_missing new
+	restoring 0 undo -y
+	expect_exists new
+}
+
 # Hashes run over the paths in question.
 test_the_hashes_are_those_of_the_paths() {
 	setup
