@@ -404,8 +404,13 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 		err = stock_weigh(&stock);
 	if (!err && (!stock.known || stock_spare(&stock) < over))
 		err = retain_too_large(session, !stock.known);
-	if (err)
+	if (err) {
+		char *message = xstrdup(ckpt_error_last());
+
 		set_latest(session->store);
+		ckpt_error_set(err, "%s", message);
+		free(message);
+	}
 	stock_release(&stock);
 	return err;
 }

@@ -221,6 +221,15 @@ int save_job_scan(struct save_job *job, const struct capture_opts *capture)
 	return capture_scan(&job->capture, job->session, &job->refs, capture);
 }
 
+/* A pack that has reached its limit knows no more than that. */
+static int explain(struct save_job *job, int err)
+{
+	if (err != CKPT_EREFUSED || !job->room.limit)
+		return err;
+	job->no_room = true;
+	return retain_too_large(job->session, job->room.damaged);
+}
+
 int save_job_read(struct save_job *job)
 {
 	int err;
@@ -235,12 +244,8 @@ int save_job_read(struct save_job *job)
 	}
 	if (!err)
 		err = extras_pack(job);
-	if (err == CKPT_EREFUSED && job->room.limit) {
-		job->no_room = true;
-		err = retain_too_large(job->session, job->room.damaged);
-	}
 	if (err)
-		return err;
+		return explain(job, err);
 	strbuf_reset(&job->meta.modes);
 	modes_encode(&job->meta.modes, save_job_root(job));
 	return 0;
@@ -256,7 +261,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		int err = pack_commit(job->pack, &out->new_bytes);
 
 		if (err)
-			return err;
+			return explain(job, err);
 		/* Read again, or distrusted: not next time. */
 		if (scan)
 			capture_write_cache(&job->capture, &job->newest.commit);
@@ -268,7 +273,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		job->meta.have_rules = true;
 		rules_texts_copy(&job->meta.rules, rules_texts(job->capture.rules));
 	}
-	return save_create(out, job);
+	return explain(job, save_create(out, job));
 }
 
 void save_job_end(struct save_job *job)

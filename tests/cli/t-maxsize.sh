@@ -91,6 +91,19 @@ test_the_first_one_may_be_too_large_too() {
 	store_sound
 }
 
+# A little too much is noticed by other parts than far too much.
+test_a_little_too_large() {
+	head -c 100000 /dev/urandom >a
+	limit=90 times=0
+	until GIT_CHECKPOINT_MAX_SIZE=${limit}k git-checkpoint save -q 2>"$T/err"; do
+		expect_grep '^fatal: the checkpoint does not fit into maxSize' "$T/err"
+		GIT_CHECKPOINT_MAX_SIZE=${limit}k expect_exit 128 git-checkpoint save -q 2>"$T/err"
+		limit=$((limit + 2)) times=$((times + 1))
+		test $limit -lt 400 || fail 'it never fits'
+	done
+	test $times -gt 10 || fail "refused only $times times"
+}
+
 # What does compress is not judged by its size.
 test_text_is_smaller_than_it_looks() {
 	for n in 1 2 3; do
