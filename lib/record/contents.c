@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/pathset.h"
 #include "base/pool.h"
 #include "base/strlist.h"
 #include "record/snapshot.h"
@@ -196,6 +197,17 @@ int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts)
 	return hash_collected(&contents);
 }
 
+/* Below another of the paths: it comes with that one, and two threads must not hash it at once. */
+static bool is_below_another(const struct strlist *paths, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? xmemdupz(path, (size_t)(slash - path)) : NULL;
+	bool below = dir && pathset_covers(paths, dir);
+
+	free(dir);
+	return below;
+}
+
 int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,
 			const struct contents_opts *opts)
 {
@@ -205,6 +217,8 @@ int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,
 	for (size_t i = 0; i < paths->nr && !err; i++) {
 		struct wt_entry *entry = NULL;
 
+		if (is_below_another(paths, paths->items[i]))
+			continue;
 		err = snapshot_find(&entry, snapshot, paths->items[i]);
 		if (err || !entry)
 			continue;

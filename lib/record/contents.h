@@ -35,7 +35,7 @@ struct contents_opts {
  */
 int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts);
 
-/** The same for these paths and what is below them alone. */
+/** The same for these paths, which are sorted, and what is below them alone. */
 int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,
 			const struct contents_opts *opts);
 
