@@ -317,12 +317,8 @@ void command_said(struct strbuf *out, const struct command *command)
 	const char *from;
 	int lines = 0;
 
-	utf8_sanitize(&clean, command->said.buf, command->said.len);
+	utf8_printable(&clean, command->said.buf, command->said.len, "\n\t", '?');
 	strbuf_trim(&clean);
-	for (size_t i = 0; i < clean.len; i++)
-		if (!clean.buf[i] || clean.buf[i] == 0x7f ||
-		    ((unsigned char)clean.buf[i] < 0x20 && !strchr("\n\t", clean.buf[i])))
-			clean.buf[i] = '?';
 	for (from = clean.buf + clean.len; from > clean.buf; from--)
 		if (from[-1] == '\n' && ++lines == LINES_SHOWN)
 			break;

@@ -33,15 +33,6 @@ size_t utf8_sequence(const char *text, size_t len)
 	return need;
 }
 
-bool utf8_control(const char *s, size_t len)
-{
-	unsigned char c = (unsigned char)s[0];
-
-	if (len == 2)
-		return c == 0xc2 && (unsigned char)s[1] < 0xa0;
-	return len == 1 && (c < 0x20 || c == 0x7f);
-}
-
 bool utf8_valid(const char *s, size_t len)
 {
 	while (len) {
@@ -64,6 +55,32 @@ void utf8_sanitize(struct strbuf *out, const char *s, size_t len)
 			strbuf_add(out, s, n);
 		else
 			strbuf_addstr(out, "\xef\xbf\xbd");
+		n = n ? n : 1;
+		s += n;
+		len -= n;
+	}
+}
+
+bool utf8_control(const char *s, size_t sequence)
+{
+	unsigned char c = (unsigned char)s[0];
+
+	if (sequence == 2)
+		return c == 0xc2 && (unsigned char)s[1] < 0xa0;
+	return sequence == 1 && (c < 0x20 || c == 0x7f);
+}
+
+void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *kept, char instead)
+{
+	while (len) {
+		size_t n = utf8_sequence(s, len);
+
+		if (!n)
+			strbuf_addstr(out, "\xef\xbf\xbd");
+		else if (utf8_control(s, n) && !(*s && strchr(kept, *s)))
+			strbuf_addch(out, instead);
+		else
+			strbuf_add(out, s, n);
 		n = n ? n : 1;
 		s += n;
 		len -= n;
@@ -125,13 +142,12 @@ bool unquote_c(struct strbuf *out, const char *s, const char **end_out)
 
 void quote_path(struct strbuf *out, const char *path)
 {
-	size_t len = strlen(path);
-	bool plain = utf8_valid(path, len);
+	size_t len = strlen(path), n = 0;
+	bool plain = true;
 
-	for (size_t i = 0; i < len && plain; i++) {
-		unsigned char c = (unsigned char)path[i];
-
-		plain = c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
+	for (size_t i = 0; i < len && plain; i += n) {
+		n = utf8_sequence(path + i, len - i);
+		plain = n && !utf8_control(path + i, n) && path[i] != '"' && path[i] != '\\';
 	}
 	if (plain)
 		strbuf_add(out, path, len);

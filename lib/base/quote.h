@@ -11,13 +11,20 @@
 /** Length of the UTF-8 sequence that begins at `s`, 0 if it is none. */
 size_t utf8_sequence(const char *s, size_t len);
 
-/** True if the sequence is C0, DEL, or C1 (U+0080 to U+009F), which some terminals obey as well. */
-bool utf8_control(const char *s, size_t len);
-
 bool utf8_valid(const char *s, size_t len);
 
 /** Append `s`, invalid bytes replaced by U+FFFD. */
 void utf8_sanitize(struct strbuf *out, const char *s, size_t len);
+
+/** C0, DEL, or a C1 character (U+0080 to U+009F), which some terminals obey as well. */
+bool utf8_control(const char *s, size_t sequence);
+
+/**
+ * Append `s` as it can be shown on a terminal, which must not obey what others
+ * wrote: invalid bytes become U+FFFD, and control characters that are not among
+ * `kept` become `instead`.
+ */
+void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *kept, char instead);
 
 /**
  * Append a path as people should see it: as it is, or in git's C quotes if it

@@ -50,9 +50,9 @@ int cmd_session_open(struct session *out, unsigned flags)
 	report_warnings(&out->settings.warnings);
 	/* Also for those who want to hear little: something happened to the only copy. */
 	for (size_t i = 0; out->store && i < out->store->mended.nr; i++)
-		fprintf(stderr, "warning: %s\n", out->store->mended.items[i]);
+		report_message("warning", out->store->mended.items[i]);
 	if (out->hint && !opt_common.quiet)
-		fprintf(stderr, "warning: %s\n", out->hint);
+		report_message("warning", out->hint);
 	if (out->store && journal_is_left(out->store))
 		fprintf(stderr, "warning: a restore was interrupted; 'git checkpoint restore --continue' "
 				"finishes it, '--abort' goes back\n");

@@ -153,13 +153,8 @@ static void print_cost(const struct hooks_report *report)
 static void print_notes(const struct hooks_report *report)
 {
 	/* Also with -q: they say that something asked for was not done. */
-	for (size_t i = 0; i < report->notes.nr && !opt_common.json; i++) {
-		struct strbuf clean = STRBUF_INIT;
-
-		utf8_sanitize(&clean, report->notes.items[i], strlen(report->notes.items[i]));
-		fprintf(stderr, "warning: %s\n", clean.buf);
-		strbuf_release(&clean);
-	}
+	for (size_t i = 0; i < report->notes.nr && !opt_common.json; i++)
+		report_message("warning", report->notes.items[i]);
 }
 
 static int install(const struct session *session, struct hooks_report *report)

@@ -65,7 +65,8 @@ __attribute__((format(printf, 2, 3))) static void warn(struct run *run, const ch
 	strbuf_vaddf(&text, fmt, ap);
 	va_end(ap);
 	strlist_add(&run->ran.warnings, text.buf);
-	ran_say("warning: %s\n", text.buf);
+	if (!opt_common.quiet)
+		report_message("warning", text.buf);
 	strbuf_release(&text);
 }
 
@@ -175,7 +176,7 @@ static int execute(struct run *run)
 		/* Not verified is not good. */
 		if (err) {
 			run->ran.check.exit_status = EXIT_FATAL;
-			fprintf(stderr, "error: %s\n", ckpt_error_last());
+			report_message("error", ckpt_error_last());
 		} else if (run->ran.check.exit_status) {
 			ran_say_failed("the verification ", run->verify, &run->ran.check);
 		}

@@ -46,13 +46,7 @@ const struct opt_spec cmd_show_spec = {
 /* What others stored must not get at the terminal. */
 static void add_clean(struct strbuf *out, const char *text, size_t len)
 {
-	size_t start = out->len;
-
-	utf8_sanitize(out, text, len);
-	for (size_t i = start; i < out->len; i++)
-		if (((unsigned char)out->buf[i] < 0x20 && !strchr("\n\t", out->buf[i])) ||
-		    out->buf[i] == 0x7f)
-			out->buf[i] = '?';
+	utf8_printable(out, text, len, "\n\t", '?');
 }
 
 static void field(const char *name, const char *value)

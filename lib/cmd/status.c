@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/fsio.h"
+#include "base/quote.h"
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "ops/diff.h"
 #include "ops/hooks.h"
@@ -388,13 +390,22 @@ static void print_count(const struct overview *overview, const struct session *s
 	report_text("\n");
 }
 
+static void print_path(const char *title, const char *path)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	quote_path(&quoted, path);
+	report_text("%-13s%s\n", title, quoted.buf);
+	strbuf_release(&quoted);
+}
+
 static int print_text(const struct overview *overview, const struct session *session)
 {
 	char used[UNITS_SIZE], budget[UNITS_SIZE];
 
 	report_warnings(&overview->records.damaged);
 	print_verdict(overview, session);
-	report_text("Worktree:    %s\n", session->worktree);
+	print_path("Worktree:", session->worktree);
 	print_newest(overview);
 	print_count(overview, session);
 	report_text("Disk use:    %s", units_format_size(used, overview->bytes));
@@ -403,7 +414,7 @@ static int print_text(const struct overview *overview, const struct session *ses
 	report_text("\n");
 	print_hooks(&overview->hooks, session);
 	if (session->store)
-		report_text("Store:       %s\n", session->store->path);
+		print_path("Store:", session->store->path);
 	if (overview->records.nr && !opt_common.quiet)
 		print_timeline(overview);
 	return report_done(EXIT_DONE);

@@ -9,7 +9,6 @@
 #include "ui/grammar.h"
 #include "ui/options_rows.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 static bool has_control(const char *s)
 {
 	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+		if (utf8_control(s, utf8_sequence(s, strlen(s))))
 			return true;
 	return false;
 }
@@ -30,10 +29,7 @@ static char *clean_text(const char *text)
 {
 	struct strbuf clean = STRBUF_INIT;
 
-	utf8_sanitize(&clean, text, strlen(text));
-	for (size_t i = 0; i < clean.len; i++)
-		if (iscntrl((unsigned char)clean.buf[i]))
-			clean.buf[i] = ' ';
+	utf8_printable(&clean, text, strlen(text), "", ' ');
 	return strbuf_detach(&clean, NULL);
 }
 

@@ -45,7 +45,7 @@ void ran_say_failed(const char *what, const char *name, const struct run_child *
 	struct strbuf clean = STRBUF_INIT;
 	char *sig = child->signal ? signal_name(child->signal) : NULL;
 
-	utf8_sanitize(&clean, name, strlen(name));
+	utf8_printable(&clean, name, strlen(name), "\n\t", '?');
 	if (!child->started)
 		fprintf(stderr, "error: unable to run '%s': %s\n", clean.buf, strerror(child->error));
 	else if (sig)

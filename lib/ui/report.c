@@ -34,32 +34,24 @@ static int status_of(int err)
 
 void report_clean(struct strbuf *out, const char *text)
 {
-	size_t left = strlen(text);
+	utf8_printable(out, text, strlen(text), "\n\t", '?');
+}
 
-	while (left) {
-		size_t len = utf8_sequence(text, left);
+void report_message(const char *kind, const char *text)
+{
+	struct strbuf clean = STRBUF_INIT;
 
-		if (!len)
-			strbuf_addstr(out, "\xef\xbf\xbd");
-		else if (utf8_control(text, len) && *text != '\n' && *text != '\t')
-			strbuf_addch(out, '?');
-		else
-			strbuf_add(out, text, len);
-		len = len ? len : 1;
-		text += len;
-		left -= len;
-	}
+	report_clean(&clean, text);
+	fprintf(stderr, "%s: %s\n", kind, clean.buf);
+	strbuf_release(&clean);
 }
 
 static int report_error(int status, const char *why)
 {
 	char *message = xstrdup(why);
-	struct strbuf clean = STRBUF_INIT;
 
 	term_progress_clear();
-	report_clean(&clean, message);
-	fprintf(stderr, "%s: %s\n", status == EXIT_FATAL ? "fatal" : "error", clean.buf);
-	strbuf_release(&clean);
+	report_message(status == EXIT_FATAL ? "fatal" : "error", message);
 	if (opt_common.json) {
 		json_t *error = json_object(), *answer = json_object();
 
@@ -86,13 +78,8 @@ void report_warnings(const struct strlist *warnings)
 {
 	if (opt_common.quiet || opt_common.json)
 		return;
-	for (size_t i = 0; i < warnings->nr; i++) {
-		struct strbuf clean = STRBUF_INIT;
-
-		report_clean(&clean, warnings->items[i]);
-		fprintf(stderr, "warning: %s\n", clean.buf);
-		strbuf_release(&clean);
-	}
+	for (size_t i = 0; i < warnings->nr; i++)
+		report_message("warning", warnings->items[i]);
 }
 
 int report_done(int status)
@@ -242,10 +229,7 @@ char *report_reason_line(const struct ckpt_record *record)
 {
 	struct strbuf line = STRBUF_INIT;
 
-	utf8_sanitize(&line, record->reason, strcspn(record->reason, "\n"));
-	for (size_t i = 0; i < line.len; i++)
-		if ((unsigned char)line.buf[i] < 0x20 || line.buf[i] == 0x7f)
-			line.buf[i] = ' ';
+	utf8_printable(&line, record->reason, strcspn(record->reason, "\n"), "", ' ');
 	return strbuf_detach(&line, NULL);
 }
 

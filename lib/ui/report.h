@@ -27,18 +27,17 @@ enum exit_status {
 	EXIT_USAGE = 129,
 };
 
-/**
- * A sentence for the terminal that may have names in it: "?" for control
- * characters, as git does it, so that no file can be called something that
- * steers the terminal.
- */
-void report_clean(struct strbuf *out, const char *text);
-
 /** Print the sentence of the last failure (as JSON too, if that is asked for); the exit status for it. */
 int report_failure(int err);
 
 /** The answer is no, and why: on stderr, and as a JSON error if that is asked for. */
 int report_no(const char *why);
+
+/** Append a sentence as git shows one: "?" for control characters, which names in it may have. */
+void report_clean(struct strbuf *out, const char *text);
+
+/** "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile. */
+void report_message(const char *kind, const char *text);
 
 /** "warning: ..." on stderr for each, unless -q or --json. */
 void report_warnings(const struct strlist *warnings);

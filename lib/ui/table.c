@@ -49,21 +49,9 @@ void table_free(struct table *table)
 void table_add(struct table *table, const char *text)
 {
 	struct strbuf clean = STRBUF_INIT;
-	size_t left = text ? strlen(text) : 0;
 
-	while (left) {
-		size_t len = utf8_sequence(text, left);
-
-		if (!len)
-			strbuf_addstr(&clean, "\xef\xbf\xbd");
-		else if (utf8_control(text, len))
-			strbuf_addch(&clean, ' ');
-		else
-			strbuf_add(&clean, text, len);
-		len = len ? len : 1;
-		text += len;
-		left -= len;
-	}
+	if (text)
+		utf8_printable(&clean, text, strlen(text), "", ' ');
 	/* The list owns what it is given, and an empty strbuf detaches to a copy too. */
 	strlist_take(&table->cells, strbuf_detach(&clean, NULL));
 }

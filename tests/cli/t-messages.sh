@@ -194,4 +194,26 @@ test_git_is_asked_in_no_language() {
 	expect_eq de "$(cat out)"
 }
 
+# Names come from whoever made the tree.
+test_names_in_messages_are_not_obeyed_by_the_terminal() {
+	esc=$(printf '\033')
+	csi=$(printf '\302\233')
+	mkdir "d${esc}[1m" "$T/${esc}[2m"
+	echo 1 >"d${esc}[1m/f"
+	expect_exit 128 git-checkpoint save -- "x${esc}[3m${csi}4m" 2>>err
+	expect_exit 129 git-checkpoint "sa${esc}[5mve" 2>>err
+	expect_exit 127 git-checkpoint run -- "./x${esc}[6m" 2>>err
+	expect_exit 128 git-checkpoint -C "$T/${esc}[2m" show @ 2>>err
+	git-checkpoint -C "$T/${esc}[2m" status >>err
+	give_to_nobody .
+	as_nobody git-checkpoint save -q
+	chmod 0 "d${esc}[1m"
+	expect_exit 5 as_nobody git-checkpoint restore --yes @ 2>>err
+	chmod 755 "d${esc}[1m"
+	expect_no_grep "$esc\\|$csi" err
+	for n in 1 2 3 5 6; do
+		expect_grep "[?3]\\[${n}m" err
+	done
+}
+
 run_tests

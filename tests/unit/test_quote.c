@@ -229,8 +229,27 @@ static void test_quote_path_is_harmless_and_reversible(void **state)
 			   "e und so.txt");
 	assert_string_equal(shown.buf, "gr\xc3\xbc\xc3\x9f"
 				       "e und so.txt");
+	/* What introduces a sequence that a terminal obeys, in one character. */
+	strbuf_reset(&shown);
+	quote_path(&shown, "a\xc2\x9b"
+			   "31mb");
+	assert_string_equal(shown.buf, "\"a\\302\\23331mb\"");
 	strbuf_release(&shown);
 	strbuf_release(&back);
+}
+
+static void test_what_is_printable_holds_nothing_that_is_obeyed(void **state)
+{
+	static const char text[] = "a\x1b[1m\0\x7f\xc2\x9b\xc2\xa0\xff\tb\nc";
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	utf8_printable(&out, text, sizeof(text) - 1, "\n\t", '?');
+	assert_string_equal(out.buf, "a?[1m???\xc2\xa0\xef\xbf\xbd\tb\nc");
+	strbuf_reset(&out);
+	utf8_printable(&out, text, sizeof(text) - 1, "", ' ');
+	assert_string_equal(out.buf, "a [1m   \xc2\xa0\xef\xbf\xbd b c");
+	strbuf_release(&out);
 }
 
 /* ---- the shell ---- */
@@ -357,6 +376,7 @@ int main(void)
 		cmocka_unit_test(test_unquote_c_refuses_what_is_malformed),
 		cmocka_unit_test(test_quote_equals_git),
 		cmocka_unit_test(test_quote_path_is_harmless_and_reversible),
+		cmocka_unit_test(test_what_is_printable_holds_nothing_that_is_obeyed),
 		cmocka_unit_test(test_quote_shell_survives_the_shell),
 		cmocka_unit_test(test_unquote_shell_reads_what_git_writes),
 		cmocka_unit_test(test_unquote_shell_refuses_what_is_malformed),
