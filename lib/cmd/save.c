@@ -17,6 +17,7 @@
 #include "ui/report.h"
 #include "ui/term.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,13 @@ static int parse_states(struct ckpt_meta *meta, struct save_state_file **files)
 	return 0;
 }
 
+/* Who comes from `git stash save` may have meant it for a reason. */
+static int no_such_path(const char *path)
+{
+	return ckpt_error_set(CKPT_ENOTFOUND,
+			      "unable to save '%s': there is no such path; a reason is given with -m", path);
+}
+
 /* One path is enough for the whole: "." names all. Paths below another named one add nothing. */
 static int parse_scope(struct strlist *out, const struct session *session, const struct strlist *args)
 {
@@ -177,7 +185,8 @@ static int parse_scope(struct strlist *out, const struct session *session, const
 		strbuf_reset(&full);
 		strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
 		if (lstat(full.buf, &st) < 0)
-			err = ckpt_error_errno("unable to save '%s'", args->items[i]);
+			err = errno == ENOENT ? no_such_path(args->items[i]) :
+						ckpt_error_errno("unable to save '%s'", args->items[i]);
 		whole = whole || !path.len;
 		strlist_add(&all, path.buf);
 	}
