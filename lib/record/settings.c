@@ -182,6 +182,19 @@ static int load_git(struct ckpt_settings *settings, const struct gitconfig *gitc
 	return gitconfig ? gitconfig_each(gitconfig, "checkpoint.", take_from_git, &context) : 0;
 }
 
+/*
+ * Who wants no colours of git wants none of us. It says less than every setting
+ * of our own, so it comes first; what git would not understand is not our affair.
+ */
+static void load_git_color(struct ckpt_settings *settings, const struct gitconfig *gitconfig)
+{
+	const char *value = gitconfig ? gitconfig_get(gitconfig, "color.ui", GITCONFIG_COMMAND) : NULL;
+	unsigned color = (unsigned)ckpt_setting_find("color");
+
+	if (value && ckpt_setting_parse(settings, color, value))
+		note_origin(settings, color, "git config (color.ui)");
+}
+
 /* "maxCount" is GIT_CHECKPOINT_MAX_COUNT there; an empty one counts as not set. */
 static int load_environment(struct ckpt_settings *settings)
 {
@@ -221,8 +234,10 @@ int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitcon
 		if (!ckpt_setting_parse(&settings, i, ckpt_setting_table[i].fallback))
 			err = ckpt_error_set(CKPT_ERROR, "bad default of '%s'",
 					     ckpt_setting_table[i].key);
-	if (!err)
+	if (!err) {
+		load_git_color(&settings, gitconfig);
 		err = load_user_file(&settings);
+	}
 	if (!err)
 		err = load_git(&settings, gitconfig, false);
 	if (!err && store_file)

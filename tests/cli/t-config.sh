@@ -113,6 +113,22 @@ test_files_are_read_as_people_write_them() {
 	expect_eq '' "$(cat "$T/err")" 'warnings'
 }
 
+test_colours_are_those_of_git_unless_set() {
+	git init -q
+	git config --global color.ui false
+	expect_eq never "$(value color)"
+	expect_eq 'git config (color.ui)' "$(origin color)"
+	expect_eq always "$(git -c color.ui=always checkpoint config color | sed 's/.*=//')"
+	git config --global color.ui nonsense
+	expect_eq auto "$(value color)"
+	# what is said of checkpoints says more, wherever it is said
+	git config --global color.ui always
+	user 'color = never'
+	expect_eq never "$(value color)"
+	git config checkpoint.color auto
+	expect_eq auto "$(value color)"
+}
+
 test_bad_values_are_fatal_with_file_and_line() {
 	git init -q
 	git-checkpoint save -q
