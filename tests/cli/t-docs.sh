@@ -42,7 +42,9 @@ test_the_manual_has_no_lint() {
 	for page in "$ROOT_DIR"/man/*.[1-8]; do
 		mandoc -T lint -W warning "$page" >lint 2>&1 || :
 		expect_eq '' "$(cat lint)" "mandoc about $page"
+		# on paper, and as man(1) shows it on a terminal of 80 columns
 		groff -t -ww -z -man "$page" >lint 2>&1
+		groff -t -ww -z -man -Tutf8 -rLL=78n "$page" >>lint 2>&1
 		expect_eq '' "$(cat lint)" "groff about $page"
 	done
 }
