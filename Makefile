@@ -206,9 +206,9 @@ $(OUT)/agents_text.o: $(OUT)/agents_text.c
 
 # The number of the next release, with the commit behind it where there is one: a tarball
 # unpacked inside somebody else's repository must not name that repository's commit. It has a
-# file .version instead.
+# file .version instead. Root, who installs what another user has built, reads that user's clone.
 BASE_VERSION := 0.1.0
-version_of = GIT_OPTIONAL_LOCKS=0 git describe --always $(1) 2>/dev/null | \
+version_of = GIT_OPTIONAL_LOCKS=0 git -c safe.directory='*' describe --always $(1) 2>/dev/null | \
 	sed -e 's/^v//' -e '/[.]/!s/^/$(BASE_VERSION)-g/'
 VERSION := $(or $(shell cat .version 2>/dev/null),$(shell test -e .git && $(call version_of,--dirty)),$(BASE_VERSION))
 

@@ -150,6 +150,19 @@ test_the_tarball_builds_without_git() {
 	expect_eq "git-checkpoint version $(cat version)" "$("$SRC/build/git-checkpoint" --version)"
 }
 
+# With another version all that has it would be compiled again, by root, in that user's clone.
+test_root_finds_the_version_of_what_another_user_has_built() {
+	test -e "$ROOT_DIR/.git" || skip 'needs a clone'
+	test "$(id -u)" = 0 || skip 'needs root'
+	git clone -q "$ROOT_DIR" clone
+	cp "$ROOT_DIR/Makefile" clone
+	make_in clone -s --eval 'tell: ; @echo $(VERSION)' tell >mine
+	give_to_nobody clone
+	expect_exit 128 git -C clone status 2>/dev/null
+	make_in clone -s --eval 'tell: ; @echo $(VERSION)' tell >theirs
+	expect_same mine theirs
+}
+
 test_a_tarball_of_a_tarball_is_refused() {
 	build_sources
 	expect_exit 2 make_in "$SRC" -s dist 2>err
