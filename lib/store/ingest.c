@@ -44,6 +44,7 @@ struct ingest {
 	struct batch *batches;
 	size_t nr, alloc;
 	size_t total; /* files to be read */
+	uint64_t large_total, large_done; /* bytes of the large ones; these are read by one thread */
 	struct reader *readers;
 	pthread_mutex_t lock; /* of the scan's skip list */
 	atomic_size_t files;
@@ -72,11 +73,25 @@ static void name_small(struct reader *reader, struct wt_entry *entry, size_t len
 
 /* What pack_add_stream() reads from. */
 struct file_stream {
+	const struct ingest *ingest;
 	struct reader *reader;
 	int fd;
 	uint64_t bytes;
 	bool at_end, failed;
 };
+
+/* By what is in them: a few large files take as long as many small ones. */
+static void tell_large(const struct file_stream *stream)
+{
+	enum { MB = 1000 * 1000 };
+	const struct ingest *ingest = stream->ingest;
+
+	if (ingest->opts->progress)
+		ingest->opts->progress(ingest->opts->pack ? "Storing large files, in MB" :
+							    "Reading large files, in MB",
+				       (size_t)((ingest->large_done + stream->bytes) / MB),
+				       (size_t)(ingest->large_total / MB), NULL);
+}
 
 static int read_stream(void *buf, size_t size, void *payload)
 {
@@ -93,6 +108,7 @@ static int read_stream(void *buf, size_t size, void *payload)
 	digest_update(stream->reader->sha256, buf, (size_t)n);
 	stream->bytes += (uint64_t)n;
 	stream->at_end = !n;
+	tell_large(stream);
 	return (int)n;
 }
 
@@ -120,7 +136,7 @@ static int name_stream(struct file_stream *stream, struct wt_entry *entry)
 static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
 		      struct reader *reader, struct wt_entry *entry, int fd)
 {
-	struct file_stream stream = { .reader = reader, .fd = fd };
+	struct file_stream stream = { .ingest = ingest, .reader = reader, .fd = fd };
 	int err = 0;
 
 	digest_begin(reader->sha256);
@@ -366,6 +382,8 @@ static int read_batch(struct ingest *ingest, const struct batch *batch, unsigned
 			continue;
 		}
 		err = read_entry(ingest, worker, dirfd, dir, entry, large);
+		if (large)
+			ingest->large_done += entry->st.size;
 	}
 	if (dirfd >= 0)
 		close(dirfd);
@@ -378,7 +396,8 @@ static int read_item(size_t index, unsigned worker, void *payload)
 	int err = read_batch(ingest, &ingest->batches[index], worker, false);
 
 	if (!err && !worker && ingest->opts->progress)
-		ingest->opts->progress("Storing", atomic_load(&ingest->files), ingest->total, NULL);
+		ingest->opts->progress(ingest->opts->pack ? "Storing" : "Reading",
+				       atomic_load(&ingest->files), ingest->total, NULL);
 	return err;
 }
 
@@ -408,7 +427,10 @@ static void collect(struct ingest *ingest, struct wt_dir *dir)
 			continue;
 		ingest->total++;
 		files++;
-		bytes += is_large(entry) ? 0 : entry->st.size;
+		if (is_large(entry))
+			ingest->large_total += entry->st.size;
+		else
+			bytes += entry->st.size;
 		if (files >= BATCH_FILES || bytes >= BATCH_BYTES) {
 			add_batch(ingest, dir, first, i + 1);
 			first = i + 1;

@@ -273,6 +273,40 @@ static void test_scan_with_cache_sees_changes_within_a_tick(void **state)
 	}
 }
 
+/* ---- what is told of large files ---- */
+
+static size_t told, told_last, told_total;
+
+static void listen(const char *what, size_t done, size_t total, void *payload)
+{
+	(void)payload;
+	if (!strstr(what, "large"))
+		return;
+	assert_true(done >= told_last && done <= total);
+	told++;
+	told_last = done;
+	told_total = total;
+}
+
+/* One file can take as long as thousands: it is told how far it is, not only that it is done. */
+static void test_large_files_are_told_of_while_they_are_read(void **state)
+{
+	struct ingest_opts ingest = { .threads = 2, .progress = listen };
+	struct ingest_result read = { 0 };
+	struct scan *scan = NULL;
+
+	(void)state;
+	sh("mkdir large; echo 1 >large/small; truncate -s 30000000 large/a; truncate -s 20000000 large/b");
+	assert_int_equal(scan_in(&scan, "large", (struct scan_opts){ .threads = 1 }, true), 0);
+	ingest.scan = scan;
+	assert_int_equal(ingest_run(&read, &ingest), 0);
+	assert_int_equal(read.files, 3);
+	assert_true(told > 10);
+	assert_int_equal(told_last, 50);
+	assert_int_equal(told_total, 50);
+	scan_free(scan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_scan_with_cache_sees_changes_of_the_index),
 		cmocka_unit_test(test_scan_marks_what_is_too_young),
 		cmocka_unit_test(test_scan_with_cache_sees_changes_within_a_tick),
+		cmocka_unit_test(test_large_files_are_told_of_while_they_are_read),
 	};
 
 	return cmocka_run_group_tests_name("scan_cache", tests, scanprobe_setup,
