@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # make                  build the program
-# make deps             install what building and testing need
+# make build-deps       install what building needs
+# make deps             the same, and what testing needs
 # make check            unit and command line tests
 # make check-all        the same again under the sanitizers
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers
@@ -133,10 +134,10 @@ SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
 
 LIBS := libgit2 inih libcrypto libdeflate zlib jansson
 
-# Only what compiles needs them: `make deps` has to work before they are there.
-ifneq ($(filter-out deps clean uninstall dist,$(or $(MAKECMDGOALS),all)),)
+# Only what compiles needs them: `make build-deps` has to work before they are there.
+ifneq ($(filter-out build-deps deps clean uninstall dist,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) && echo ok),ok)
-$(error Not all libraries were found ($(LIBS)): try 'make deps')
+$(error Not all libraries were found ($(LIBS)): try 'make build-deps')
 endif
 LIB_CFLAGS    := $(shell $(PKG_CONFIG) --cflags $(LIBS))
 LIB_LIBS      := $(shell $(PKG_CONFIG) --libs $(LIBS))
@@ -429,7 +430,10 @@ DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-de
 DEBIAN_TEST  := libcmocka-dev perl jq faketime mandoc groff-base man-db shellcheck clang \
                 bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql
 
-deps:
+build-deps: WANTED = $(DEBIAN_BUILD)
+deps: WANTED = $(DEBIAN_BUILD) $(DEBIAN_TEST)
+
+build-deps deps:
 	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
 		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
 		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
@@ -437,7 +441,7 @@ deps:
 		exit 0; \
 	fi; \
 	missing=; \
-	for p in $(DEBIAN_BUILD) $(DEBIAN_TEST); do \
+	for p in $(WANTED); do \
 		case "$$(dpkg-query -W -f '$${db:Status-Status}' "$$p" 2>/dev/null)" in \
 		installed) ;; \
 		*) missing="$$missing $$p" ;; \
@@ -464,7 +468,7 @@ deps:
 clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: all deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
+.PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
 	bench picture soak install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(HELPERS:=.d)
