@@ -109,6 +109,15 @@ static int keep_unread(struct restore *r)
 	return err;
 }
 
+static void keep_all(struct restore_result *out, struct restore *r, const struct strlist *paths,
+		     const char *why)
+{
+	for (size_t i = 0; i < paths->nr; i++) {
+		plan_keep(&r->plan, paths->items[i], why);
+		out->incomplete = true;
+	}
+}
+
 /* What is in the way and could not be captured even by name. */
 static int check_obstacles(struct restore_result *out, struct restore *r)
 {
@@ -130,16 +139,18 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 				     "'%s' is on another file system than the worktree; use --force to "
 				     "restore all the rest",
 				     r->survey.elsewhere.items[0]);
-	for (size_t i = 0; i < r->survey.also.nr && !err; i++) {
-		plan_keep(&r->plan, r->survey.also.items[i], "cannot be saved before");
-		out->incomplete = true;
-	}
-	for (size_t i = 0; i < r->survey.elsewhere.nr && !err; i++) {
-		plan_keep(&r->plan, r->survey.elsewhere.items[i], "another file system");
-		out->incomplete = true;
-	}
+	if (!err && r->survey.denied.nr && !r->opts->force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' belongs to somebody else, or the directory that it is in, and "
+				     "cannot be changed; use --force to restore all the rest",
+				     r->survey.denied.items[0]);
 	strbuf_release(&list);
-	return err;
+	if (err)
+		return err;
+	keep_all(out, r, &r->survey.also, "cannot be saved before");
+	keep_all(out, r, &r->survey.elsewhere, "another file system");
+	keep_all(out, r, &r->survey.denied, "no permission to change it");
+	return 0;
 }
 
 /* It is there, but in no checkpoint: it cannot be restored, nor may it be removed. */

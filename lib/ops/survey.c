@@ -20,6 +20,7 @@ void survey_release(struct survey *survey)
 	strlist_release(&survey->also);
 	strlist_release(&survey->dirs);
 	strlist_release(&survey->elsewhere);
+	strlist_release(&survey->denied);
 	strlist_release(&survey->conflicts);
 }
 
@@ -222,27 +223,90 @@ static bool holds_mount(const struct mount *root, int dirfd, const char *name,
 }
 
 /* A rename does not lead into another file system, nor does one move a mount point. */
-static bool is_elsewhere(const struct mount *root, int rootfd, const struct plan_action *action)
+static bool is_elsewhere(const struct mount *root, int dirfd, const char *name,
+			 const struct plan_action *action)
 {
-	const char *name;
-	int dirfd = beneath_open_parent(rootfd, action->path, &name);
 	struct mount parent, self;
 	bool elsewhere;
 
-	if (dirfd < 0)
-		return false;
-	if (mount_of(&parent, dirfd, "") < 0)
+	/* A directory is removed wherever it is. */
+	if (action->kind == PLAN_RMDIR || mount_of(&parent, dirfd, "") < 0)
 		elsewhere = false;
-	else if (action->kind == PLAN_RMDIR) /* done wherever it is */
-		elsewhere = !mount_of(&self, dirfd, name) && mount_differs(&parent, &self);
 	else if (mount_differs(root, &parent) || action->kind == PLAN_CREATE)
 		elsewhere = mount_differs(root, &parent);
 	else
 		elsewhere = (!mount_of(&self, dirfd, name) && mount_differs(root, &self)) ||
 			    (action->current->kind == WT_DIR &&
 			     holds_mount(root, dirfd, name, action->current->dir));
-	close(dirfd);
 	return elsewhere;
+}
+
+static bool is_mount_point(int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+	struct mount parent, self;
+	bool differs = dirfd >= 0 && !mount_of(&parent, dirfd, "") && !mount_of(&self, dirfd, name) &&
+		       mount_differs(&parent, &self);
+
+	if (dirfd >= 0)
+		close(dirfd);
+	return differs;
+}
+
+/* What belongs to this user can be made writable. */
+static bool may_write(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return !faccessat(dirfd, name, W_OK | X_OK, AT_EACCESS) ||
+	       (errno == EACCES && !fstatat(dirfd, name, &st, 0) && st.st_uid == geteuid());
+}
+
+/* A sticky directory lets everybody add, but only the owners move. */
+static bool is_stuck(int dirfd, const char *name)
+{
+	struct stat dir, self;
+	uid_t me = geteuid();
+
+	return me && !fstat(dirfd, &dir) && (dir.st_mode & S_ISVTX) && dir.st_uid != me &&
+	       !fstatat(dirfd, name, &self, AT_SYMLINK_NOFOLLOW) && self.st_uid != me;
+}
+
+static bool is_denied(int dirfd, const char *name, const struct plan_action *action)
+{
+	struct stat st;
+
+	if (action->kind == PLAN_CHMOD)
+		return geteuid() && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		       st.st_uid != geteuid();
+	if (!may_write(dirfd, "."))
+		return true;
+	if (action->kind == PLAN_CREATE)
+		return false;
+	/* A directory that changes its parent must be writable itself. */
+	return is_stuck(dirfd, name) || (action->kind == PLAN_REPLACE &&
+					 action->current->kind == WT_DIR && !may_write(dirfd, name));
+}
+
+/* Note why an action would fail, if it would. */
+static bool out_of_reach(struct survey *out, const struct mount *root, int rootfd,
+			 const struct plan_action *action)
+{
+	struct strlist *why = NULL;
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, action->path, &name);
+
+	if (dirfd < 0)
+		return false;
+	if (action->kind != PLAN_CHMOD && is_elsewhere(root, dirfd, name, action))
+		why = &out->elsewhere;
+	else if (is_denied(dirfd, name, action))
+		why = &out->denied;
+	close(dirfd);
+	if (why)
+		strlist_add(why, action->path);
+	return why;
 }
 
 /* True if the action was replaced by those for what is in the directory. */
@@ -254,8 +318,8 @@ static bool survey_create(struct survey *out, struct plan *plan, size_t at,
 
 	if (!check_create(out, rootfd, action->path, action->target)) {
 		/* What is there is captured by name first; perhaps it need not change. */
-		if (known == out->also.nr + out->conflicts.nr && is_elsewhere(root, rootfd, action))
-			strlist_add(&out->elsewhere, action->path);
+		if (known == out->also.nr + out->conflicts.nr)
+			(void)out_of_reach(out, root, rootfd, action);
 		return false;
 	}
 	if (action->target->dir->nr && !can_list(rootfd, action->path)) {
@@ -290,18 +354,16 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 		if (action->kind == PLAN_CREATE) {
 			if (survey_create(out, plan, i, opts, &root, rootfd))
 				i--;
-		} else if (action->kind != PLAN_CHMOD && is_elsewhere(&root, rootfd, action)) {
+		} else if (action->kind == PLAN_RMDIR && is_mount_point(rootfd, action->path)) {
 			/* A mount point cannot go; that is no reason not to do the rest. */
-			if (action->kind == PLAN_RMDIR)
-				keep_dir(plan, i--, "another file system");
-			else
-				strlist_add(&out->elsewhere, action->path);
-		} else if (action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
-			err = check_emptied(out, opts, rootfd, action->path, action->path,
-					    action->current->dir);
+			keep_dir(plan, i--, "another file system");
 		} else if (action->kind == PLAN_RMDIR && action->current &&
 			   stays(plan, rootfd, action->path, action->current->dir)) {
 			keep_dir(plan, i--, "holds what no checkpoint has");
+		} else if (!out_of_reach(out, &root, rootfd, action) &&
+			   action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
+			err = check_emptied(out, opts, rootfd, action->path, action->path,
+					    action->current->dir);
 		}
 	}
 	strlist_sort_unique(&out->also);

@@ -14,6 +14,7 @@ struct survey {
 	struct strlist also;      /**< what could be captured by name, then overwritten */
 	struct strlist dirs;      /**< directories that could be captured by name, as they are there */
 	struct strlist elsewhere; /**< on another file system, where no rename leads */
+	struct strlist denied;    /**< what this user may not change */
 	struct strlist conflicts; /**< a sentence for each thing that must not be touched */
 };
 

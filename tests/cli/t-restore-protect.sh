@@ -291,6 +291,43 @@ test_an_unreadable_file_that_would_be_overwritten() {
 	expect_eq '1 2' "$(cat a) $(cat b)"
 }
 
+# Found out before anything is touched, not half-way. Names sort so that others would come first.
+test_what_belongs_to_somebody_else() {
+	test "$(id -u)" = 0 || skip 'needs root, to make files of two users'
+	mkdir mine theirs sticky
+	for f in a mine/a theirs/f theirs/g sticky/f; do
+		echo 1 >$f
+	done
+	give_to_nobody .
+	as_nobody git-checkpoint save -q
+	for f in a mine/a theirs/f sticky/f; do
+		echo 2 >$f
+	done
+	rm theirs/g
+	chown -R 0 theirs sticky
+	chmod 1777 sticky
+	# one's own directory, whatever is in it; what is added to a sticky one
+	echo 2 >mine/theirs
+	echo 2 >sticky/new
+	chown "$(id -u nobody)" sticky/new
+	as_nobody git-checkpoint save -q -m before
+	note before
+	for path in theirs/f theirs/g sticky/f; do
+		expect_exit 5 as_nobody git-checkpoint restore -y @~1 -- $path >"$T/out" 2>"$T/err"
+		expect_grep "^error: '$path' belongs to somebody else" "$T/err"
+		expect_noted before
+	done
+	expect_exit 5 as_nobody git-checkpoint restore -y @~1 2>"$T/err"
+	expect_noted before
+	expect_exit 3 as_nobody git-checkpoint restore -y --force --json @~1 >"$T/restore.json" 2>"$T/err"
+	expect_reverted modify a modify mine/a create mine/theirs create sticky/new
+	for path in theirs/f theirs/g sticky/f; do
+		expect_warned "Kept: $path (no permission to change it)"
+	done
+	expect_eq '1 1 2 2' "$(contents a mine/a theirs/f sticky/f)"
+	no_litter
+}
+
 test_special_files_stay() {
 	echo 1 >a
 	save
