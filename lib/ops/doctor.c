@@ -320,6 +320,26 @@ static int check_all(struct doctor *doctor)
 	return err ? err : doctor_files(doctor);
 }
 
+/*
+ * What another process is at work on may look damaged, so what was found counts
+ * only if it is still there while nobody else can change anything. Most often
+ * nothing is found, and nobody has to wait.
+ */
+static int check_twice(struct doctor *doctor)
+{
+	size_t before = doctor->out->nr;
+	int err = check_all(doctor);
+
+	if (err == CKPT_ECANCELLED || (!err && doctor->out->nr == before))
+		return err;
+	err = store_lock(doctor->store, doctor->session->settings.lock_timeout);
+	if (err == CKPT_ECANCELLED || err == CKPT_ELOCKED)
+		return err;
+	/* Else locked, or there is no writing to it, and so no lock. */
+	problems_truncate(doctor->out, before);
+	return check_all(doctor);
+}
+
 int doctor_run(struct problems *out, struct session *session, bool fix, progress_fn progress)
 {
 	struct doctor doctor = { .session = session, .out = out, .fix = fix, .progress = progress };
@@ -335,7 +355,7 @@ int doctor_run(struct problems *out, struct session *session, bool fix, progress
 			err = reclaim_lock(&packing, doctor.store);
 	}
 	if (!err)
-		err = check_all(&doctor);
+		err = fix ? check_all(&doctor) : check_twice(&doctor);
 	if (packing >= 0)
 		close(packing);
 	store_unlock(doctor.store);

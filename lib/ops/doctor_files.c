@@ -42,26 +42,19 @@ static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char
 	return nr;
 }
 
-/* While another process works, they may be its own. */
-static bool in_use(struct store *store)
-{
-	int fd = openat(store->dirfd, "checkpoint/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	bool used = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
-
-	if (fd >= 0)
-		close(fd);
-	return used;
-}
-
 void doctor_temporaries(struct doctor *doctor)
 {
 	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
+	int lock = openat(doctor->store->dirfd, "checkpoint/lock",
+			  O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* While another process works, they may be its own; none shall begin while they are counted. */
+	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
 	size_t nr = 0;
 
-	if (in_use(doctor->store))
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !in_use; i++)
 		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
+	if (lock >= 0)
+		close(lock);
 	if (nr)
 		problems_addf(doctor->out, doctor->fix,
 			      "%zu half-written %s left by a process that was killed%s", nr,
@@ -440,8 +433,6 @@ static int check_staging(struct doctor *doctor)
 	size_t nr = 0;
 	int err = 0;
 
-	if (!doctor->fix && in_use(doctor->store))
-		return 0;
 	staging_list(&dirs, doctor->store, doctor->session->worktree);
 	for (size_t i = 0; i < dirs.nr && !err; i++) {
 		if (dirs.items[i].kind == STAGING_FOREIGN)

@@ -39,10 +39,15 @@ void problems_addf(struct problems *list, bool fixed, const char *fmt, ...)
 	list->items[list->nr++].what = strbuf_detach(&text, NULL);
 }
 
+void problems_truncate(struct problems *list, size_t nr)
+{
+	while (list->nr > nr)
+		free(list->items[--list->nr].what);
+}
+
 void problems_release(struct problems *list)
 {
-	for (size_t i = 0; i < list->nr; i++)
-		free(list->items[i].what);
+	problems_truncate(list, 0);
 	free(list->items);
 	memset(list, 0, sizeof(*list));
 }

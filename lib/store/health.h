@@ -28,6 +28,8 @@ struct problems {
 
 void problems_addf(struct problems *list, bool fixed, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/** Forget all but the first `nr`. */
+void problems_truncate(struct problems *list, size_t nr);
 void problems_release(struct problems *list);
 
 enum { HEALTH_ASIDES_MAX = 5 };

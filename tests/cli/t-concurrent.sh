@@ -270,6 +270,44 @@ test_readers_are_never_disturbed_by_gc_and_prune() {
 	whole
 }
 
+# A save that has made its ref and not yet its line in the manifest: half of something, no damage.
+test_doctor_takes_nothing_for_damage_that_somebody_is_at_work_on() {
+	require flock
+	for i in 1 2 3; do
+		echo $i >a
+		git-checkpoint save -q
+	done
+	store=$(store_dir)
+	cp "$store/checkpoint-manifest.md" "$T/manifest"
+	sed -i '$d' "$store/checkpoint-manifest.md"
+	exec 9>"$store/checkpoint/lock"
+	flock 9
+	git-checkpoint doctor >"$T/out" 2>&1 9>&- &
+	pid=$!
+	# until it waits for the lock, or is done without
+	seen=0
+	while test $seen -lt 8 && kill -0 $pid 2>/dev/null; do
+		if find "/proc/$pid/fd" -lname '*/checkpoint/lock' 2>/dev/null | grep -q .; then
+			seen=$((seen + 1))
+		else
+			seen=0
+		fi
+		sleep 0.05
+	done
+	cp "$T/manifest" "$store/checkpoint-manifest.md"
+	exec 9>&-
+	status=0
+	wait $pid || status=$?
+	expect_eq '0 sound' "$status $(cat "$T/out")"
+	# what is still there when it has the lock is damage
+	sed -i '$d' "$store/checkpoint-manifest.md"
+	expect_exit 1 git-checkpoint doctor >"$T/out"
+	expect_eq 1 "$(grep -c '^problem: the manifest' "$T/out")"
+	export GIT_CHECKPOINT_LOCK_TIMEOUT=1s
+	expect_exit 75 flock "$store/checkpoint/lock" git-checkpoint doctor 2>"$T/err"
+	expect_grep 'another process' "$T/err"
+}
+
 # Each has a file of its own, to save, to change, to bring back; others come and go around it.
 test_eight_processes_do_all_at_once() {
 	for p in 1 2 3 4 5 6 7 8; do
