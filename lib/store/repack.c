@@ -174,13 +174,13 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	char *jobs = xstrfmt("--threads=%u", threads), *git_dir = xstrfmt("--git-dir=%s", store->path);
 	char *base = xstrfmt("%s/" REPACK_DIR "/pack", store->path);
 	/*
-	 * Whatever the user's configuration says: one pack, nothing left out. Git believes of two
-	 * objects that lie whole in the same pack that no delta is worth it; ours have never been
+	 * Whatever the user's configuration says: one pack, small, nothing left out. Git believes of
+	 * two objects that lie whole in the same pack that no delta is worth it; ours have never been
 	 * tried.
 	 */
 	const char *const argv[] = {
 		"git", git_dir, LITTLE_MEMORY, "-c", "pack.packSizeLimit=0", "-c",
-		"pack.deltaCacheSize=64m", "pack-objects",
+		"pack.deltaCacheSize=64m", "-c", "pack.compression=-1", "pack-objects",
 		flags & REPACK_SHOW ? "--progress" : "-q", "--index-version=2",
 		"--delta-base-offset", flags & REPACK_SEARCH ? "--no-reuse-delta" : "--reuse-delta",
 		"--window=10", "--depth=50", "--window-memory=64m", jobs, base, NULL

@@ -332,6 +332,19 @@ test_in_a_git_repository_its_own_git_is_not_written() {
 	sound 3
 }
 
+# Many have this in their configuration, to have git fetch faster.
+test_deltas_are_compressed_whatever_the_configuration_says() {
+	git config --global core.compression 0
+	for i in 1 2 3 4 5 6; do
+		seq 20000 | awk -v i=$i '{ print "line", $1, $1 % 5 < 2 ? i * NR : "" }' >text
+		git-checkpoint save -q
+	done
+	before=$(bytes)
+	gc_quietly
+	test "$(bytes)" -lt "$before" || fail "from $before to $(bytes) kB"
+	sound 6
+}
+
 # Variables and configuration that steer stock git do not steer what it does for us.
 test_the_surroundings_do_not_matter() {
 	many 4
