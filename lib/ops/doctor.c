@@ -288,7 +288,8 @@ static int check_manifest(struct doctor *doctor)
 		return err;
 	for (size_t i = 0; i < records.nr; i++) {
 		ALLOC_GROW(refs.items, refs.nr + 1, refs.alloc);
-		memcpy(refs.items[refs.nr++].id, records.items[i].id, CKPT_ID_SIZE);
+		memcpy(refs.items[refs.nr].id, records.items[i].id, CKPT_ID_SIZE);
+		refs.items[refs.nr++].commit = records.items[i].commit;
 	}
 	/* A store without a checkpoint has had no reason to write one. */
 	if ((records.nr || !faccessat(doctor->store->dirfd, "checkpoint-manifest.md", F_OK, 0)) &&

@@ -28,7 +28,8 @@ static void mend_manifest(struct store *store, const struct ckpt_records *record
 
 	for (size_t i = 0; i < records->nr; i++) {
 		ALLOC_GROW(refs.items, refs.nr + 1, refs.alloc);
-		memcpy(refs.items[refs.nr++].id, records->items[i].id, CKPT_ID_SIZE);
+		memcpy(refs.items[refs.nr].id, records->items[i].id, CKPT_ID_SIZE);
+		refs.items[refs.nr++].commit = records->items[i].commit;
 	}
 	/* Whoever holds the lock is about to write it; then it is not ours to mend. */
 	if (!ckpt_manifest_agrees(store, &refs) && !store_lock(store, 0))

@@ -104,8 +104,11 @@ bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs)
 		line = strtok_r(text.buf + head + strlen(table_head), "\n", &rest);
 		for (; line && agrees; line = strtok_r(NULL, "\n", &rest)) {
 			const char *id = row_id(line);
+			char hash[OID_HEX + 1];
 
-			agrees = id && found < refs->nr && !strcmp(id, refs->items[found].id);
+			agrees = id && found < refs->nr && !strcmp(id, refs->items[found].id) &&
+				 !strncmp(line + strlen("| "),
+					  oid_hex(hash, &refs->items[found].commit), HASH_DIGITS);
 			found++;
 		}
 		agrees = agrees && found == refs->nr;

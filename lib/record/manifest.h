@@ -13,7 +13,7 @@ struct store;
  * does, and which checkpoints there were, see lost.h.
  */
 
-/** True if it lists exactly the checkpoints of `refs`, in their order. */
+/** True if it lists exactly the checkpoints of `refs`, with their commits, in their order. */
 bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs);
 
 /**

@@ -395,6 +395,8 @@ test_manifest() {
 	mends 'the manifest does not list the checkpoints'
 	rm "$store/checkpoint-manifest.md"
 	mends 'the manifest does not list the checkpoints'
+	sed -i '$s/^| [0-9a-f]*/| 00000000/' "$store/checkpoint-manifest.md"
+	mends 'the manifest does not list the checkpoints'
 	expect_three
 }
 
