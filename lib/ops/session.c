@@ -37,11 +37,17 @@ static char *plain_worktree(const struct session *session)
 static int find_worktree(struct session *session)
 {
 	int err = repo_discover(&session->repo);
+	char *home;
+	bool inside;
 
 	if (err && err != CKPT_ENOTFOUND)
 		return err;
 	session->worktree = err ? plain_worktree(session) : xstrdup(session->repo->worktree);
-	if (path_below(session->worktree, session->home))
+	/* Where one is has no links in it; the way to the home may. */
+	home = path_real(session->home);
+	inside = home && path_below(session->worktree, home);
+	free(home);
+	if (inside)
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' is where checkpoints are kept, it cannot be saved itself",
 				      session->worktree);

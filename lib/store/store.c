@@ -112,6 +112,9 @@ static int check_owner(const char *path, struct strlist *mended)
 
 	if (lstat(path, &st) < 0)
 		return ckpt_error_errno("unable to look at '%s'", path);
+	/* One's own link, to a larger disk say, is as good as the directory that it leads to. */
+	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) && stat(path, &st) < 0)
+		return ckpt_error_errno("unable to look at '%s'", path);
 	if (!S_ISDIR(st.st_mode))
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not a directory; move it away, or set GIT_CHECKPOINT_HOME to "
 				      "another", path);

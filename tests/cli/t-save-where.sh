@@ -277,6 +277,33 @@ test_a_store_inside_of_the_worktree_is_not_captured() {
 	expect_captured
 }
 
+# Where the disk is too small, people put it on another and leave a link.
+test_the_home_of_stores_may_be_a_link() {
+	setup
+	mkdir "$T/disk"
+	ln -s "$T/disk" "$XDG_STATE_HOME/git-checkpoint"
+	save
+	expect_captured sub/deep/file top
+	expect_exists "$T/disk/$(basename "$(store_dir)")"
+	expect_eq 700 "$(stat -c %a "$T/disk")"
+	git-checkpoint verify -q --all
+	cd "$T/disk"
+	expect_exit 128 git-checkpoint save -q 2>"$T/err"
+	expect_grep 'is where checkpoints are kept' "$T/err"
+}
+
+test_a_home_of_stores_that_is_the_link_of_somebody_else() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	mkdir "$T/disk"
+	ln -s "$T/disk" "$T/link"
+	chown -h 1 "$T/link"
+	give_to_nobody "$T/disk" .
+	GIT_CHECKPOINT_HOME=$T/link
+	export GIT_CHECKPOINT_HOME
+	expect_exit 128 as_nobody git-checkpoint save -q --allow-empty 2>"$T/err"
+	expect_grep "link' is not a directory" "$T/err"
+}
+
 test_the_home_of_stores_cannot_be_saved_itself() {
 	setup
 	save
