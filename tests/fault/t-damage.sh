@@ -375,6 +375,15 @@ test_a_torn_log_is_read_and_continued() {
 	saves_right 'the log is a directory'
 }
 
+test_a_log_that_is_a_fifo_keeps_nobody_waiting() {
+	require timeout
+	three
+	rm "$store/checkpoint/log"
+	mkfifo "$store/checkpoint/log"
+	timeout -k 1 60 git-checkpoint prune -q --max-count 2
+	expect_eq 'three two' "$(listed)"
+}
+
 test_garbage_in_the_counts_of_every() {
 	three
 	for garbage in '' 'x' '{' '[]' '{"3 cli":"x"}' '{"3 cli":-5}' '{"3 cli":99999999999999999999}' \
