@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXIT_NOT_FOUND = 127 };
+enum {
+	EXIT_NOT_FOUND = 127,
+	STOP_INTERVAL = 100, /* milliseconds */
+};
 
 bool spawn_available(const char *program)
 {
@@ -69,10 +73,23 @@ static void exec_captured(int in, int fd, const char *dir, const char *const arg
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : 126);
 }
 
+/* False: nothing came yet, and it is to be ended. */
+static bool wait_for_output(int fd, spawn_stop_fn stop, void *payload)
+{
+	struct pollfd output = { .fd = fd, .events = POLLIN };
+
+	while (stop && poll(&output, 1, STOP_INTERVAL) <= 0)
+		if (stop(payload))
+			return false;
+	return true;
+}
+
 /* `in` is what it reads; -1: nothing. */
-static int capture(struct strbuf *out, int in, const char *dir, const char *const argv[], bool shown)
+static int capture(struct strbuf *out, int in, const char *dir, const char *const argv[], bool shown,
+		   spawn_stop_fn stop, void *payload)
 {
 	int pipefd[2], status;
+	bool stopped = false;
 	pid_t pid;
 
 	if (pipe2(pipefd, O_CLOEXEC) < 0)
@@ -89,6 +106,11 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 	for (;;) {
 		ssize_t n;
 
+		stopped = !wait_for_output(pipefd[0], stop, payload);
+		if (stopped) {
+			kill(pid, SIGKILL);
+			break;
+		}
 		strbuf_grow(out, 65536);
 		n = read(pipefd[0], out->buf + out->len, out->alloc - out->len - 1);
 		if (n < 0 && errno == EINTR)
@@ -99,6 +121,8 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 	}
 	close(pipefd[0]);
 	status = spawn_wait(pid);
+	if (stopped)
+		return ckpt_error_set(CKPT_ELOCKED, "'%s' was stopped", argv[0]);
 	if (status == EXIT_NOT_FOUND)
 		return ckpt_error_set(CKPT_ENOTFOUND, "unable to run '%s': not found", argv[0]);
 	if (status)
@@ -109,11 +133,17 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 
 int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 {
-	return capture(out, -1, dir, argv, false);
+	return capture(out, -1, dir, argv, false, NULL, NULL);
 }
 
 int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
 	       size_t len, bool shown)
+{
+	return spawn_feed_until(out, dir, argv, data, len, shown, NULL, NULL);
+}
+
+int spawn_feed_until(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
+		     size_t len, bool shown, spawn_stop_fn stop, void *payload)
 {
 	/* A file in memory rather than a pipe: nobody has to write while somebody reads. */
 	int fd = memfd_create("input", MFD_CLOEXEC), err;
@@ -121,7 +151,7 @@ int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], co
 	if (fd < 0 || fs_write_all(fd, data, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		err = ckpt_error_errno("unable to keep what '%s' is to read", argv[0]);
 	else
-		err = capture(out, fd, dir, argv, shown);
+		err = capture(out, fd, dir, argv, shown, stop, payload);
 	if (fd >= 0)
 		close(fd);
 	return err;

@@ -20,6 +20,13 @@ int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
 	       size_t len, bool shown);
 
+/** Asked several times a second; true: end the child. */
+typedef bool (*spawn_stop_fn)(void *payload);
+
+/** The same as spawn_feed(); CKPT_ELOCKED if `stop` (may be NULL) had it ended. */
+int spawn_feed_until(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
+		     size_t len, bool shown, spawn_stop_fn stop, void *payload);
+
 /** Start `/bin/sh -c command` that reads what is written to `*fd_out`. */
 int spawn_sink(pid_t *pid_out, int *fd_out, const char *command);
 

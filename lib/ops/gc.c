@@ -2,6 +2,7 @@
 #include "ops/gc.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "ops/session.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 struct gc {
@@ -147,15 +149,24 @@ static int remove_old(struct gc *gc, struct gc_result *out)
 	return err;
 }
 
+/* Whoever holds the lock may be waiting for us to make way. */
+static int lock_again(struct gc *gc)
+{
+	const struct timespec pause = { .tv_nsec = 50000000 };
+	double deadline = clock_monotonic() + (double)gc->session->settings.lock_timeout;
+	int err;
+
+	while ((err = store_lock(gc->store, 0)) == CKPT_ELOCKED && clock_monotonic() < deadline &&
+	       !repack_must_yield(gc->store))
+		nanosleep(&pause, NULL);
+	return err == CKPT_ELOCKED ? ckpt_error_set(err, "another command was waiting for it") : err;
+}
+
 static int replace(struct gc *gc, struct gc_result *out)
 {
-	uint64_t cache;
-	int err = store_lock(gc->store, gc->session->settings.lock_timeout);
+	uint64_t cache = reclaim_cache_before(gc->store);
+	int err = repack_adopt(gc->store, gc->name);
 
-	if (err)
-		return err;
-	cache = reclaim_cache_before(gc->store);
-	err = repack_adopt(gc->store, gc->name);
 	if (!err)
 		err = objects_reopen(gc->store);
 	if (!err)
@@ -192,11 +203,14 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 		*lock = -1;
 		return fall_back(gc, out, "the disk has no room to pack everything into one");
 	}
+	repack_ask_to_yield(gc->store, false); /* left by one that was killed */
 	store_unlock(gc->store);
 	/* A little that came since is compared with what was there, but not all with all again. */
 	rc = repack_tight(&gc->name, gc->store, &gc->list,
 			  (gc->untried > gc->bytes / 4 ? REPACK_SEARCH : 0) | (gc->show ? REPACK_SHOW : 0),
 			  gc->session->threads);
+	if (!rc)
+		rc = lock_again(gc);
 	if (!rc)
 		return replace(gc, out);
 	if (rc == CKPT_ECANCELLED)

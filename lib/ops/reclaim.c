@@ -2,6 +2,8 @@
 #include "ops/reclaim.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "ops/session.h"
@@ -22,6 +24,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -31,6 +34,7 @@ enum {
 	WORTH_BYTES = 1 << 20,    /* dead bytes that are always worth the copying */
 	ALL_BYTES = 256 << 20,    /* copied for any dead byte, if all are asked for */
 	SPARE_BYTES = 128 * 1024, /* of the disk, left to others */
+	WAY_SECONDS = 20,         /* that gc gets to make way; it takes a fraction of one */
 };
 
 static const double quick_seconds = 0.4;
@@ -68,6 +72,26 @@ int reclaim_lock(int *fd_out, struct store *store)
 	return ckpt_error_set(CKPT_ELOCKED, "another process is packing the checkpoints of '%s'; try again "
 			      "when it is done",
 			      store->worktree);
+}
+
+int reclaim_make_way(struct store *store)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	double deadline = clock_monotonic() + WAY_SECONDS;
+	int lock = -1, err = reclaim_lock(&lock, store);
+
+	if (err == CKPT_ELOCKED)
+		repack_ask_to_yield(store, true);
+	while (err == CKPT_ELOCKED && clock_monotonic() < deadline) {
+		nanosleep(&pause, NULL);
+		err = cancel_check();
+		if (!err)
+			err = reclaim_lock(&lock, store);
+	}
+	repack_ask_to_yield(store, false);
+	if (lock >= 0)
+		close(lock);
+	return err;
 }
 
 /* --- what is needed --- */

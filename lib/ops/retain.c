@@ -244,6 +244,12 @@ static int one_round(struct retain_result *out, struct session *session,
 
 	if (!first && !over)
 		return 0;
+	if (over && !job->dry_run) {
+		err = reclaim_make_way(session->store);
+		if (err)
+			return err;
+		over = bytes_over(session, job->rules.max_size, job->need);
+	}
 	err = stock_open(&stock, session, first ? &job->rules : &only_size, job->keep, NULL);
 	if (!err && (over || job->dry_run))
 		err = stock_weigh(&stock);

@@ -139,13 +139,38 @@ void repack_sweep(struct store *store)
 	"-c", "core.bigFileThreshold=32m", "-c", "core.packedGitWindowSize=16m", "-c",              \
 		"core.packedGitLimit=64m"
 
+#define YIELD_FILE "checkpoint/gc.yield"
+
+void repack_ask_to_yield(struct store *store, bool ask)
+{
+	int fd;
+
+	if (!ask) {
+		unlinkat(store->dirfd, YIELD_FILE, 0);
+		return;
+	}
+	fd = openat(store->dirfd, YIELD_FILE, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0)
+		close(fd);
+}
+
+bool repack_must_yield(struct store *store)
+{
+	return !faccessat(store->dirfd, YIELD_FILE, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool must_stop(void *store)
+{
+	return repack_must_yield(store);
+}
+
 static int verify_tight(struct store *store, const char *name)
 {
 	struct strbuf answer = STRBUF_INIT;
 	char *file = xstrfmt("%s/" REPACK_DIR "/%s.idx", store->path, name);
 	char *git_dir = xstrfmt("--git-dir=%s", store->path);
 	const char *const argv[] = { "git", git_dir, LITTLE_MEMORY, "verify-pack", file, NULL };
-	int err = spawn_capture(&answer, "/", argv);
+	int err = spawn_feed_until(&answer, "/", argv, "", 0, false, must_stop, store);
 
 	free(git_dir);
 	free(file);
@@ -190,7 +215,8 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	if (mkdirat(store->dirfd, REPACK_DIR, 0700) < 0 && errno != EEXIST)
 		err = ckpt_error_errno("unable to create '%s/" REPACK_DIR "'", store->path);
 	if (!err)
-		err = spawn_feed(&answer, "/", argv, list->buf, list->len, flags & REPACK_SHOW);
+		err = spawn_feed_until(&answer, "/", argv, list->buf, list->len, flags & REPACK_SHOW,
+				       must_stop, store);
 	if (err == CKPT_ERROR)
 		err = ckpt_error_set(err, "'git pack-objects' failed; 'git checkpoint verify --all' "
 					  "tells whether something is damaged");
@@ -205,6 +231,8 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 		err = sync_file(store, *name_out, ".pack");
 	if (!err)
 		err = sync_file(store, *name_out, ".idx");
+	if (err == CKPT_ELOCKED)
+		ckpt_error_set(err, "another command needed the room");
 	free(jobs);
 	free(git_dir);
 	free(base);

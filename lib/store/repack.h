@@ -41,6 +41,14 @@ int repack_remove(struct store *store, const char *name);
 /** True if somebody asked stock git to keep it. */
 bool repack_is_kept(struct store *store, const char *name);
 
+/**
+ * Ask whoever packs to make way, because the room that it takes meanwhile, or
+ * what it keeps from being freed, is needed for a budget; or take that back. By
+ * who holds the store's lock.
+ */
+void repack_ask_to_yield(struct store *store, bool ask);
+bool repack_must_yield(struct store *store);
+
 /** Where repack_tight() leaves its result, in the store. */
 #define REPACK_DIR "checkpoint/gc"
 
@@ -50,7 +58,7 @@ bool repack_is_kept(struct store *store, const char *name);
  * and new ones made for what lies in different packs or loses its base; with
  * REPACK_SEARCH all are looked for anew, which takes long; with REPACK_SHOW git
  * shows on stderr how far it is. `name_out` is its name. CKPT_ENOTFOUND: there
- * is no git here.
+ * is no git here. CKPT_ELOCKED: it was asked to yield.
  */
 enum repack_flags { REPACK_SEARCH = 1 << 0, REPACK_SHOW = 1 << 1 };
 

@@ -348,6 +348,39 @@ test_the_audit_trail_keeps_within_its_part() {
 	store_sound
 }
 
+# What is let go while somebody packs cannot be freed: then gc gives up, not one checkpoint after the other.
+test_gc_makes_way_for_the_budget() {
+	for n in 1 2 3 4 5 6 7 8; do
+		noise 1000000 f$((n % 2))
+		save -m $n
+	done
+	mkdir "$T/bin"
+	cat >"$T/bin/git" <<-'END'
+	#!/bin/sh
+	touch "$T/packing"
+	head -c 3000000 /dev/zero >"$(find "$T" -type d -path '*/checkpoint/gc')/pack"
+	exec sleep 100
+	END
+	chmod +x "$T/bin/git"
+	PATH="$T/bin:$PATH" git-checkpoint gc --json >"$T/gc.json" 2>"$T/gc.err" &
+	gc=$!
+	while ! test -e "$T/packing"; do
+		kill -0 $gc
+		sleep 0.05
+	done
+	for n in 9 10 11; do
+		noise 1000000 f$((n % 2))
+		save -m $n
+		within 10240 "step $n"
+	done
+	wait $gc || fail "gc: $(cat "$T/gc.json" "$T/gc.err")"
+	expect_grep 'not everything was packed.*needed the room' "$T/gc.json"
+	# as if there had been no gc
+	test "$(reasons | wc -w)" -ge 7 || fail "only $(reasons) are left"
+	expect_missing "$(store_dir)/checkpoint/gc" "$(store_dir)/checkpoint/gc.yield"
+	store_sound
+}
+
 # What is damaged might need anything: then nothing is evicted in vain.
 test_damage_evicts_nothing() {
 	for n in 1 2 3 4; do
