@@ -178,6 +178,16 @@ static int ambiguous(const struct ref_list *refs, const char *name, size_t len, 
 	return CKPT_ERROR;
 }
 
+/* What is let go while it is read is not damaged. */
+static int read_found(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+{
+	int err = ckpt_record_read(out, store, ref);
+
+	if (err && !refs_exist(store, ref->id))
+		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", ref->id);
+	return err;
+}
+
 static int by_prefix(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		     const char *name)
 {
@@ -187,7 +197,7 @@ static int by_prefix(struct ckpt_record *out, struct store *store, const struct 
 	for (size_t i = 0; i < refs->nr; i++) {
 		/* A whole id is never ambiguous. */
 		if (!strcmp(refs->items[i].id, name))
-			return ckpt_record_read(out, store, &refs->items[i]);
+			return read_found(out, store, &refs->items[i]);
 		if (matches(&refs->items[i], name, len, hex)) {
 			found++;
 			at = i;
@@ -197,7 +207,7 @@ static int by_prefix(struct ckpt_record *out, struct store *store, const struct 
 		return unknown(name);
 	if (found > 1)
 		return ambiguous(refs, name, len, hex);
-	return ckpt_record_read(out, store, &refs->items[at]);
+	return read_found(out, store, &refs->items[at]);
 }
 
 int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name)
