@@ -34,7 +34,7 @@ fi
 T=$(cd "$T" && pwd -P)
 export TZ=UTC LC_ALL=C PATH="$BUILD_DIR:$PATH" HOME="$T/home" GIT_CONFIG_NOSYSTEM=1 \
 	GIT_CONFIG_GLOBAL="$T/home/.gitconfig" GIT_CHECKPOINT_HOME="$T/stores" \
-	XDG_CONFIG_HOME="$T/home" GIT_CHECKPOINT_LOCK_TIMEOUT=120s
+	XDG_CONFIG_HOME="$T/home" GIT_CHECKPOINT_LOCK_TIMEOUT=120s GIT_CHECKPOINT_MAX_SIZE=1200k
 mkdir "$T/home" "$T/work"
 touch "$GIT_CONFIG_GLOBAL"
 cd "$T/work" || exit 1
@@ -69,8 +69,8 @@ explicable() {
 	*:0 | *:137) return 0 ;;
 	# a file came or went while it was read
 	save:3 | restore:3 | undo:3 | redo:3 | continue:3 | abort:3) return 0 ;;
-	# the path was removed, the checkpoint dropped meanwhile
-	save:128) grep -q 'does not exist\|no such\|No such' "$err" ;;
+	# the path was removed, the checkpoint dropped meanwhile; others have pinned too much
+	save:128) grep -q 'does not exist\|no such\|No such\|does not fit' "$err" ;;
 	show:128 | diff:128 | verify:128 | pin:128 | unpin:128 | drop:128 | restore:128)
 		grep -q 'no checkpoint\|not found\|beyond the oldest\|dropped meanwhile\|is gone\|in the scope\|neither'"\|$vanished" "$err" ;;
 	# nothing to undo, nothing interrupted
@@ -223,6 +223,9 @@ editing=0
 all_work $((seconds / 4))
 
 # ---- and then all must be well ----
+
+# whatever is pinned
+unset GIT_CHECKPOINT_MAX_SIZE
 
 # must <command>...: 0, or it is a problem
 must() {
