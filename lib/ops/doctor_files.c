@@ -304,44 +304,51 @@ static int settle_all(struct doctor *doctor)
 	return err;
 }
 
-static bool is_sound(struct doctor *doctor, const char *id)
+static int is_sound(bool *out, struct doctor *doctor, const char *id)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct verify_result result = { 0 };
 	struct verify verify;
 	struct ref_item ref;
-	bool sound = !ckpt_lookup(&record, doctor->store, id);
+	int err;
 
-	if (sound) {
-		memcpy(ref.id, record.id, sizeof(ref.id));
-		ref.commit = record.commit;
-		verify_begin(&verify, doctor->session, doctor->progress);
-		sound = !ckpt_verify(&result, &verify, &ref) && !result.problems.nr;
-		verify_end(&verify);
-		strlist_release(&result.problems);
-	}
+	*out = false;
+	if (ckpt_lookup(&record, doctor->store, id))
+		return 0;
+	memcpy(ref.id, record.id, sizeof(ref.id));
+	ref.commit = record.commit;
 	ckpt_record_release(&record);
-	return sound;
+	verify_begin(&verify, doctor->session, doctor->progress);
+	err = ckpt_verify(&result, &verify, &ref);
+	verify_end(&verify);
+	*out = !err && !result.problems.nr;
+	strlist_release(&result.problems);
+	return err;
 }
 
 /* --abort needs all of the one checkpoint; --continue its record, and all of the other. */
-static bool can_be_settled(struct doctor *doctor, const struct journal *journal)
+static int can_be_settled(bool *out, struct doctor *doctor, const struct journal *journal)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	bool readable = !ckpt_lookup(&record, doctor->store, journal->safety);
+	int err;
 
 	ckpt_record_release(&record);
-	return readable &&
-	       (is_sound(doctor, journal->safety) || is_sound(doctor, journal->target));
+	*out = false;
+	if (!readable)
+		return 0;
+	err = is_sound(out, doctor, journal->safety);
+	return err || *out ? err : is_sound(out, doctor, journal->target);
 }
 
 /* Neither way is open, and until one is taken no other restore is: end it as it is. */
 static int check_settleable(struct doctor *doctor, const struct journal *journal)
 {
-	int err = 0;
+	bool settleable;
+	int err = can_be_settled(&settleable, doctor, journal);
 
-	if (can_be_settled(doctor, journal))
-		return 0;
+	if (err || settleable)
+		return err;
 	if (doctor->fix) {
 		err = settle_all(doctor);
 		if (!err)
