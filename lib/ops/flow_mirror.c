@@ -101,7 +101,7 @@ int flow_mirror_place(char **out, const struct session *session, const char *typ
 		strbuf_addstr(&full, real);
 		free(real);
 	}
-	if (path_below(full.buf, session->home))
+	if (session_is_home(session, full.buf))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is where checkpoints are kept", typed);
 	else if (path_has_dotgit(full.buf + 1))
 		/* Also that of another worktree, which may be the same repository's. */

@@ -34,20 +34,24 @@ static char *plain_worktree(const struct session *session)
 	return xstrdup(session->cwd);
 }
 
+bool session_is_home(const struct session *session, const char *path)
+{
+	/* A path of ours has no links in it; the way to the home may. */
+	char *home = path_real(session->home);
+	bool inside = path_below(path, session->home) || (home && path_below(path, home));
+
+	free(home);
+	return inside;
+}
+
 static int find_worktree(struct session *session)
 {
 	int err = repo_discover(&session->repo);
-	char *home;
-	bool inside;
 
 	if (err && err != CKPT_ENOTFOUND)
 		return err;
 	session->worktree = err ? plain_worktree(session) : xstrdup(session->repo->worktree);
-	/* Where one is has no links in it; the way to the home may. */
-	home = path_real(session->home);
-	inside = home && path_below(session->worktree, home);
-	free(home);
-	if (inside)
+	if (session_is_home(session, session->worktree))
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' is where checkpoints are kept, it cannot be saved itself",
 				      session->worktree);

@@ -40,6 +40,9 @@ enum session_flags {
 int session_open(struct session *out, unsigned flags);
 void session_close(struct session *session);
 
+/** True if an absolute path without links is where stores are kept, or below it. */
+bool session_is_home(const struct session *session, const char *path);
+
 /**
  * Turn a path that a user typed, relative to the current directory, into one
  * relative to the worktree's root ("" for the root itself). Fails if it lies

@@ -287,6 +287,10 @@ test_the_home_of_stores_may_be_a_link() {
 	expect_exists "$T/disk/$(basename "$(store_dir)")"
 	expect_eq 700 "$(stat -c %a "$T/disk")"
 	git-checkpoint verify -q --all
+	for dir in "$XDG_STATE_HOME/git-checkpoint" "$T/disk"; do
+		expect_exit 128 git-checkpoint flow start w --phases A --state-dir "$dir" 2>"$T/err"
+		expect_grep 'is where checkpoints are kept' "$T/err"
+	done
 	cd "$T/disk"
 	expect_exit 128 git-checkpoint save -q 2>"$T/err"
 	expect_grep 'is where checkpoints are kept' "$T/err"
