@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/path.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,4 +71,19 @@ bool path_has_dotgit(const char *path)
 char *path_real(const char *path)
 {
 	return realpath(path, NULL);
+}
+
+char *path_resolve(const char *path)
+{
+	char *head = xstrdup(path), *real, *slash, *result;
+
+	while (!(real = path_real(head)) && (slash = strrchr(head, '/')) && slash > head)
+		*slash = '\0';
+	if (!real)
+		result = xstrdup(path);
+	else
+		result = xstrfmt("%s%s", strcmp(real, "/") ? real : "", path + strlen(head));
+	free(real);
+	free(head);
+	return result;
 }

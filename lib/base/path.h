@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/** Path strings. Nothing here looks at a file system except path_real(). */
+/** Path strings. Nothing here looks at a file system except path_real() and path_resolve(). */
 
 /** Append "/" (unless there is one, or `sb` is empty) and `name`. */
 void path_append(struct strbuf *sb, const char *name);
@@ -28,5 +28,8 @@ bool path_has_dotgit(const char *path);
 
 /** The real absolute path, or NULL with errno; the caller frees it. */
 char *path_real(const char *path);
+
+/** An absolute path with the links on the part of it resolved that is there; the caller frees it. */
+char *path_resolve(const char *path);
 
 #endif

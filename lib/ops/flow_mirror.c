@@ -8,6 +8,7 @@
 #include "ops/session.h"
 #include "store/store.h"
 #include "worktree/beneath.h"
+#include "worktree/repo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,13 @@ static int check_free(const struct session *session, const char *dir, const char
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
+/* By its name, also that of another worktree, which may be the same repository's; or by any name. */
+static bool is_in_git(const struct repo *repo, const char *path)
+{
+	return path_has_dotgit(path + 1) ||
+	       (repo && (path_below(path, repo->gitdir) || path_below(path, repo->commondir)));
+}
+
 int flow_mirror_place(char **out, const struct session *session, const char *typed)
 {
 	struct strbuf full = STRBUF_INIT, place = STRBUF_INIT;
@@ -95,21 +103,16 @@ int flow_mirror_place(char **out, const struct session *session, const char *typ
 
 	path_absolute(&full, session->cwd, typed);
 	/* Links on the way are the user's choice now; later ones are not. */
-	real = path_real(full.buf);
-	if (real) {
-		strbuf_reset(&full);
-		strbuf_addstr(&full, real);
-		free(real);
-	}
-	if (session_is_home(session, full.buf))
+	real = path_resolve(full.buf);
+	if (session_is_home(session, real))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is where checkpoints are kept", typed);
-	else if (path_has_dotgit(full.buf + 1))
-		/* Also that of another worktree, which may be the same repository's. */
+	else if (is_in_git(session->repo, real))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is in a .git, which is never touched", typed);
-	else if (path_below(full.buf, session->worktree))
-		err = session_path(&place, session, full.buf);
+	else if (path_below(real, session->worktree))
+		err = session_path(&place, session, real);
 	else
-		strbuf_addstr(&place, full.buf);
+		strbuf_addstr(&place, real);
+	free(real);
 	if (!err)
 		err = check_free(session, place.buf, typed);
 	if (!err)

@@ -277,22 +277,6 @@ void stores_release(struct stores_list *list)
 
 /* --- by an old path --- */
 
-/* `path` with the links on the part of it resolved that is there. */
-static char *resolve(const char *path)
-{
-	char *head = xstrdup(path), *real, *slash, *result;
-
-	while (!(real = path_real(head)) && (slash = strrchr(head, '/')) && slash > head)
-		*slash = '\0';
-	if (!real)
-		result = xstrdup(path);
-	else
-		result = xstrfmt("%s%s", strcmp(real, "/") ? real : "", path + strlen(head));
-	free(real);
-	free(head);
-	return result;
-}
-
 /* What the user may mean: the path by its letters, without links above it, without any. */
 static void old_paths(struct strlist *out, const char *cwd, const char *typed)
 {
@@ -305,11 +289,11 @@ static void old_paths(struct strlist *out, const char *cwd, const char *typed)
 	name = strrchr(path.buf, '/');
 	parent = xmemdupz(path.buf, (size_t)(name - path.buf));
 	if (*parent) {
-		real = resolve(parent);
+		real = path_resolve(parent);
 		strlist_addf(out, "%s%s", strcmp(real, "/") ? real : "", name);
 		free(real);
 	}
-	strlist_take(out, resolve(path.buf));
+	strlist_take(out, path_resolve(path.buf));
 	free(parent);
 	strbuf_release(&path);
 }

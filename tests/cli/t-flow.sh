@@ -363,6 +363,20 @@ test_the_mirror_spares_what_is_not_ours() {
 	(cd ../linked && expect_exit 128 flow start w --phases A --state-dir "$T/work/.git/x" 2>"$T/err")
 	expect_grep 'never touched' "$T/err"
 	expect_missing .git/x
+	# whatever leads there
+	ln -s "$PWD/.git" ../link
+	expect_exit 128 flow start w --phases A --state-dir ../link/x 2>"$T/err"
+	expect_grep 'never touched' "$T/err"
+	expect_missing .git/x
+	git checkpoint save -q --allow-empty
+	ln -s "$(dirname "$(store_dir)")" ../stores
+	expect_exit 128 flow start w --phases A --state-dir ../stores/x 2>"$T/err"
+	expect_grep 'where checkpoints are kept' "$T/err"
+	# or how it is called
+	git init -q --separate-git-dir "$T/apart" "$T/other"
+	(cd "$T/other" && expect_exit 128 flow start w --phases A --state-dir ../apart/x 2>"$T/err")
+	expect_grep 'never touched' "$T/err"
+	expect_missing "$T/apart/x"
 	# nor is a name that only begins like that of a temporary one of ours
 	echo mine >tmp_ckpt_notes
 	flow start w --phases A --state-dir . -q
