@@ -59,7 +59,9 @@ static int nothing_to_do(const struct session *session)
 
 	if (opt_common.json)
 		return report_json(to_json(&none, &no_warnings), EXIT_DONE);
-	report_text("Nothing to free, there are no checkpoints of '%s' yet\n", session->worktree);
+	if (!opt_common.quiet)
+		report_plain(stdout, "Nothing to free, there are no checkpoints of '%s' yet\n",
+			     session->worktree);
 	return report_done(EXIT_DONE);
 }
 

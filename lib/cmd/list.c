@@ -197,8 +197,8 @@ int cmd_list(int argc, char **argv)
 			term_pager_start(session.gitconfig);
 		report_warnings(&records.damaged);
 		if (!records.nr && !opt_common.json && !opt_common.quiet)
-			fprintf(stderr, "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
-				session.worktree);
+			report_plain(stderr, "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
+				     session.worktree);
 		status = print(&session, &records, from);
 		term_pager_end();
 		if (records.nr)

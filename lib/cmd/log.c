@@ -80,8 +80,9 @@ int cmd_log(int argc, char **argv)
 		status = report_json(json_pack("{s:o}", "entries", entries), EXIT_DONE);
 	} else if (!opt_common.quiet) {
 		if (!session.store)
-			fprintf(stderr, "nothing was done in '%s' yet; 'git checkpoint save' takes a checkpoint\n",
-				session.worktree);
+			report_plain(stderr,
+				     "nothing was done in '%s' yet; 'git checkpoint save' takes a checkpoint\n",
+				     session.worktree);
 		term_pager_start(session.gitconfig);
 		print(entries);
 		status = report_done(EXIT_DONE);

@@ -344,10 +344,10 @@ static void print_resume(const struct flow_resumed *resumed)
 static void print_refusal(const struct flow_resumed *resumed)
 {
 	if (resumed->outcome == FLOW_DISTRUST)
-		fprintf(stderr,
-			"error: the state of the workflow cannot be trusted: %s; it was put away "
-			"as corrupt in '%s'\n",
-			resumed->why, resumed->base.archived);
+		report_plain(stderr,
+			     "error: the state of the workflow cannot be trusted: %s; it was put away "
+			     "as corrupt in '%s'\n",
+			     resumed->why, resumed->base.archived);
 	else if (resumed->outcome == FLOW_OVER)
 		fprintf(stderr, "error: workflow '%s' is complete, there is nothing to resume\n",
 			resumed->base.flow.state.workflow_id);

@@ -37,6 +37,20 @@ void report_clean(struct strbuf *out, const char *text)
 	utf8_printable(out, text, strlen(text), "\n\t", '?');
 }
 
+void report_plain(FILE *to, const char *fmt, ...)
+{
+	struct strbuf text = STRBUF_INIT, clean = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	report_clean(&clean, text.buf);
+	fputs(clean.buf, to);
+	strbuf_release(&text);
+	strbuf_release(&clean);
+}
+
 void report_message(const char *kind, const char *text)
 {
 	struct strbuf clean = STRBUF_INIT;

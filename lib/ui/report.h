@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "base/strlist.h"
 
+#include <stdio.h>
+
 struct ckpt_captures;
 struct ckpt_record;
 struct ckpt_state;
@@ -35,6 +37,9 @@ int report_no(const char *why);
 
 /** Append a sentence as git shows one: "?" for control characters, which names in it may have. */
 void report_clean(struct strbuf *out, const char *text);
+
+/** A sentence without colours that names may be in, cleaned likewise. */
+void report_plain(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /** "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile. */
 void report_message(const char *kind, const char *text);

@@ -205,6 +205,9 @@ test_names_in_messages_are_not_obeyed_by_the_terminal() {
 	expect_exit 127 git-checkpoint run -- "./x${esc}[6m" 2>>err
 	expect_exit 128 git-checkpoint -C "$T/${esc}[2m" show @ 2>>err
 	git-checkpoint -C "$T/${esc}[2m" status >>err
+	for command in list log gc; do
+		git-checkpoint -C "$T/${esc}[2m" $command >>err 2>&1
+	done
 	give_to_nobody .
 	as_nobody git-checkpoint save -q
 	chmod 0 "d${esc}[1m"
