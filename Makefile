@@ -78,7 +78,7 @@ STORE := $(addprefix lib/store/, \
 	reach.c repack.c health.c rescue.c)
 
 RECORD := $(addprefix lib/record/, \
-	record.c meta.c modes.c snapshot.c contents.c statehash.c lookup.c \
+	record.c meta.c meta_rules.c modes.c snapshot.c contents.c statehash.c lookup.c \
 	manifest.c audit.c journal.c lost.c identity.c \
 	settings.c setting_value.c inifile.c capturecfg.c \
 	flowstate.c flowparse.c)

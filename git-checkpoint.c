@@ -67,7 +67,7 @@
  *   autostash    the state before git put changes aside
  *   agents agent_entry agent_json    entries in the settings of coding agents
  * lib/record/    what a checkpoint is
- *   record meta  checkpoint <-> commits
+ *   record meta meta_rules    checkpoint <-> commits
  *   modes        permission bits that a git tree cannot hold
  *   snapshot contents        a checkpoint's tree and contents, read back
  *   statehash    the hash of a whole state

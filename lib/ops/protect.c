@@ -89,12 +89,17 @@ int protect_add(struct protect *protect, const struct ckpt_record *record)
 	return 0;
 }
 
-/* Take in the .gitignore that the checkpoint has in `dir`. */
+/* Take in the .gitignore that the checkpoint has in `dir`, and what a repository there had. */
 static void enter(struct source *source, const char *dir)
 {
+	const struct rules_texts *texts = rules_texts(source->rules);
 	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
 	struct wt_entry *entry = NULL;
 
+	for (size_t i = 0; i < texts->nested_nr; i++)
+		if (!strcmp(texts->nested[i].path, dir))
+			rules_enter_text(&source->at, source->rules, &source->arena, dir,
+					 texts->nested[i].text.buf, texts->nested[i].text.len);
 	strbuf_addf(&path, "%s%s.gitignore", dir, *dir ? "/" : "");
 	if (!snapshot_find(&entry, source->snapshot, path.buf) && entry &&
 	    entry->kind == WT_FILE &&

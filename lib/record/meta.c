@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "record/meta_parts.h"
 #include "store/objects.h"
 #include "store/pack.h"
 
@@ -68,9 +69,9 @@ const struct ckpt_state *ckpt_meta_find_state(const struct ckpt_meta *meta, cons
 	return NULL;
 }
 
-/* --- names of state keys as names in a tree: no "/", no ".git", nothing odd --- */
+/* --- names in a tree: no "/", no ".git", nothing odd --- */
 
-static void encode_key(struct strbuf *out, const char *key)
+void meta_encode(struct strbuf *out, const char *key)
 {
 	for (const char *p = key; *p; p++) {
 		if (isalnum((unsigned char)*p) || *p == '_' || *p == '-' || (*p == '.' && p != key))
@@ -80,7 +81,7 @@ static void encode_key(struct strbuf *out, const char *key)
 	}
 }
 
-static void decode_key(struct strbuf *out, const char *name)
+void meta_decode(struct strbuf *out, const char *name)
 {
 	for (; *name; name++) {
 		unsigned char byte;
@@ -96,7 +97,7 @@ static void decode_key(struct strbuf *out, const char *name)
 
 /* --- writing --- */
 
-static void add_entry(struct strbuf *tree, const char *mode, const char *name,
+void meta_add_entry(struct strbuf *tree, const char *mode, const char *name,
 		      const struct oid *oid)
 {
 	strbuf_addf(tree, "%s %s", mode, name);
@@ -104,13 +105,13 @@ static void add_entry(struct strbuf *tree, const char *mode, const char *name,
 	strbuf_add(tree, oid->id, OID_SIZE);
 }
 
-static int add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
+int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
 		    size_t len)
 {
 	struct oid oid;
 	int err = pack_add_new(pack, &oid, OBJECT_BLOB, data, len);
 
-	add_entry(tree, "100644", name, &oid);
+	meta_add_entry(tree, "100644", name, &oid);
 	return err;
 }
 
@@ -128,30 +129,8 @@ static int add_skips(struct strbuf *tree, struct pack *pack, const char *name,
 		strbuf_addch(&text, '\0');
 	}
 	if (text.len)
-		err = add_blob(tree, pack, name, text.buf, text.len);
+		err = meta_add_blob(tree, pack, name, text.buf, text.len);
 	strbuf_release(&text);
-	return err;
-}
-
-/* In the order of their names, which is that of the sources. */
-static const char *const rules_names[RULES_SOURCES] = { "default", "exclude", "project", "user" };
-
-static int add_rules(struct strbuf *tree, struct pack *pack, const struct ckpt_meta *meta)
-{
-	struct strbuf sub = STRBUF_INIT;
-	struct oid oid;
-	int err = 0;
-
-	if (!meta->have_rules)
-		return 0;
-	for (size_t i = 0; i < RULES_SOURCES && !err; i++)
-		err = add_blob(&sub, pack, rules_names[i], meta->rules.of[i].buf,
-			       meta->rules.of[i].len);
-	if (!err)
-		err = pack_add_new(pack, &oid, OBJECT_TREE, sub.buf, sub.len);
-	if (!err)
-		add_entry(tree, "40000", "rules", &oid);
-	strbuf_release(&sub);
 	return err;
 }
 
@@ -171,7 +150,7 @@ static int add_states(struct strbuf *tree, struct pack *pack, const struct ckpt_
 	for (size_t i = 0; i < meta->states_nr; i++) {
 		struct strbuf name = STRBUF_INIT;
 
-		encode_key(&name, meta->states[i].key);
+		meta_encode(&name, meta->states[i].key);
 		names[2 * i] = strbuf_detach(&name, NULL);
 		names[2 * i + 1] = (char *)&meta->states[i];
 	}
@@ -181,13 +160,13 @@ static int add_states(struct strbuf *tree, struct pack *pack, const struct ckpt_
 		const struct ckpt_state *state = (const struct ckpt_state *)names[2 * i + 1];
 
 		if (state->value)
-			err = add_blob(&sub, pack, names[2 * i], state->value, state->len);
+			err = meta_add_blob(&sub, pack, names[2 * i], state->value, state->len);
 		else
-			add_entry(&sub, "100644", names[2 * i], &state->oid);
+			meta_add_entry(&sub, "100644", names[2 * i], &state->oid);
 	}
 	if (!err && meta->states_nr) {
 		err = pack_add_new(pack, &oid, OBJECT_TREE, sub.buf, sub.len);
-		add_entry(tree, "40000", "state", &oid);
+		meta_add_entry(tree, "40000", "state", &oid);
 	}
 	for (size_t i = 0; i < meta->states_nr; i++)
 		free(names[2 * i]);
@@ -217,9 +196,9 @@ static int add_captures(struct strbuf *tree, struct pack *pack,
 		order[i] = &captures->items[i];
 	qsort(order, captures->nr, sizeof(*order), captures_by_name);
 	for (size_t i = 0; i < captures->nr; i++)
-		add_entry(&sub, "100644", order[i]->name, &order[i]->oid);
+		meta_add_entry(&sub, "100644", order[i]->name, &order[i]->oid);
 	err = pack_add_new(pack, &oid, OBJECT_TREE, sub.buf, sub.len);
-	add_entry(tree, "40000", "captures", &oid);
+	meta_add_entry(tree, "40000", "captures", &oid);
 	strbuf_release(&sub);
 	free(order);
 	return err;
@@ -239,9 +218,9 @@ int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct
 	if (!err)
 		err = add_skips(&tree, pack, "missing", &meta->skips, true);
 	if (!err)
-		err = add_blob(&tree, pack, "modes", meta->modes.buf, meta->modes.len);
+		err = meta_add_blob(&tree, pack, "modes", meta->modes.buf, meta->modes.len);
 	if (!err)
-		err = add_rules(&tree, pack, meta);
+		err = meta_add_rules(&tree, pack, meta);
 	if (!err)
 		err = add_states(&tree, pack, meta);
 	if (!err)
@@ -308,7 +287,7 @@ static int read_states(struct ckpt_meta *meta, struct store *store, const struct
 
 	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
 		strbuf_reset(&key);
-		decode_key(&key, entry.name);
+		meta_decode(&key, entry.name);
 		err = read_state(meta, store, key.buf, &entry.oid);
 	}
 	if (!err && rc < 0)
@@ -332,25 +311,6 @@ static int read_captures(struct ckpt_meta *meta, struct store *store, const stru
 				meta->captures.items[i].oid = entry.oid;
 	if (!err && rc < 0)
 		err = rc;
-	strbuf_release(&tree);
-	return err;
-}
-
-static int read_rules(struct ckpt_meta *meta, struct store *store, const struct oid *oid)
-{
-	struct strbuf tree = STRBUF_INIT;
-	struct tree_entry entry;
-	size_t at = 0;
-	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
-
-	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0)
-		for (size_t i = 0; i < RULES_SOURCES && !err; i++)
-			if (!strcmp(rules_names[i], entry.name))
-				err = objects_read(&meta->rules.of[i], store, &entry.oid,
-						   OBJECT_BLOB);
-	if (!err && rc < 0)
-		err = rc;
-	meta->have_rules = true;
 	strbuf_release(&tree);
 	return err;
 }
@@ -384,7 +344,7 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 	} else if (!strcmp(entry->name, "captures")) {
 		err = read_captures(meta, store, &entry->oid);
 	} else if (!strcmp(entry->name, "rules")) {
-		err = read_rules(meta, store, &entry->oid);
+		err = meta_read_rules(meta, store, &entry->oid);
 	}
 	strbuf_release(&text);
 	return err;

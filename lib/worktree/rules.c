@@ -76,8 +76,21 @@ struct rules {
 
 void rules_texts_init(struct rules_texts *texts)
 {
+	memset(texts, 0, sizeof(*texts));
 	for (size_t i = 0; i < RULES_SOURCES; i++)
 		strbuf_init(&texts->of[i]);
+}
+
+void rules_texts_add_nested(struct rules_texts *texts, const char *path, const char *text,
+			    size_t len)
+{
+	struct rules_nested *nested;
+
+	ALLOC_GROW(texts->nested, texts->nested_nr + 1, texts->nested_alloc);
+	nested = &texts->nested[texts->nested_nr++];
+	nested->path = xstrdup(path);
+	strbuf_init(&nested->text);
+	strbuf_add(&nested->text, text, len);
 }
 
 void rules_texts_copy(struct rules_texts *to, const struct rules_texts *from)
@@ -86,12 +99,21 @@ void rules_texts_copy(struct rules_texts *to, const struct rules_texts *from)
 		strbuf_reset(&to->of[i]);
 		strbuf_add(&to->of[i], from->of[i].buf, from->of[i].len);
 	}
+	for (size_t i = 0; i < from->nested_nr; i++)
+		rules_texts_add_nested(to, from->nested[i].path, from->nested[i].text.buf,
+				       from->nested[i].text.len);
 }
 
 void rules_texts_release(struct rules_texts *texts)
 {
 	for (size_t i = 0; i < RULES_SOURCES; i++)
 		strbuf_release(&texts->of[i]);
+	for (size_t i = 0; i < texts->nested_nr; i++) {
+		free(texts->nested[i].path);
+		strbuf_release(&texts->nested[i].text);
+	}
+	free(texts->nested);
+	rules_texts_init(texts);
 }
 
 /* FNV-1a */
@@ -294,6 +316,31 @@ static void push(struct rules_dir *dir, struct arena *arena, const struct exclud
 	dir->chain = link;
 }
 
+static const struct exclude_list *enter_text(struct rules_dir *dir, struct rules *rules,
+					     struct arena *arena, const char *path,
+					     const char *text, size_t len)
+{
+	const struct exclude_list *list = parse(rules, text, len, path, TAG_PROJECT);
+
+	dir->fingerprint = mix(dir->fingerprint, text, len);
+	push(dir, arena, list);
+	return list;
+}
+
+static void enter_info(struct rules_dir *dir, struct rules *rules, struct arena *arena,
+		       const struct repo *repo, const char *path)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	read_info(&text, rules, repo);
+	if (!exclude_list_empty(enter_text(dir, rules, arena, path, text.buf, text.len))) {
+		pthread_mutex_lock(&rules->lock);
+		rules_texts_add_nested(&rules->texts, path, text.buf, text.len);
+		pthread_mutex_unlock(&rules->lock);
+	}
+	strbuf_release(&text);
+}
+
 void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena, int dirfd,
 		 const char *path, bool has_gitignore, bool has_dotgit)
 {
@@ -303,12 +350,8 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 
 		strbuf_addf(&full, "%s/%s", rules->opts.root, path);
 		if (!repo_open_at(&repo, full.buf)) {
-			struct strbuf text = STRBUF_INIT;
-
 			dir->tracked = add_tracked(rules, dir->tracked, repo, repo, path);
-			read_info(&text, rules, repo);
-			rules_enter_text(dir, rules, arena, path, text.buf, text.len);
-			strbuf_release(&text);
+			enter_info(dir, rules, arena, repo, path);
 		}
 		strbuf_release(&full);
 	}
@@ -325,8 +368,7 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 void rules_enter_text(struct rules_dir *dir, struct rules *rules, struct arena *arena,
 		      const char *path, const char *text, size_t len)
 {
-	dir->fingerprint = mix(dir->fingerprint, text, len);
-	push(dir, arena, parse(rules, text, len, path, TAG_PROJECT));
+	(void)enter_text(dir, rules, arena, path, text, len);
 }
 
 static const struct gitindex *index_of(struct rules_tracked *tracked)

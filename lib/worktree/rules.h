@@ -40,12 +40,22 @@ enum rules_source {
 	RULES_SOURCES,
 };
 
+/** The info/exclude of a repository in the worktree, in no order; not there if it has no pattern. */
+struct rules_nested {
+	char *path; /**< of its directory, relative to the root */
+	struct strbuf text;
+};
+
 struct rules_texts {
 	struct strbuf of[RULES_SOURCES];
+	struct rules_nested *nested;
+	size_t nested_nr, nested_alloc;
 };
 
 void rules_texts_init(struct rules_texts *texts);
 void rules_texts_copy(struct rules_texts *to, const struct rules_texts *from);
+void rules_texts_add_nested(struct rules_texts *texts, const char *path, const char *text,
+			    size_t len);
 void rules_texts_release(struct rules_texts *texts);
 
 struct rules_opts {
@@ -68,7 +78,7 @@ struct rules;
 int rules_open(struct rules **out, const struct rules_opts *opts);
 void rules_close(struct rules *rules);
 
-/** What it was opened with, or read; valid until it is closed. */
+/** What it was opened with, or read; complete once the walk is over, valid until it is closed. */
 const struct rules_texts *rules_texts(const struct rules *rules);
 
 /** Sentences about what could not be read; valid once the walk is over. */

@@ -79,6 +79,37 @@ test_the_default_patterns() {
 	expect_kept
 }
 
+# Repositories in the worktree have such rules of their own, below them.
+test_those_of_nested_repositories() {
+	git init -q
+	for dir in n n/deeper 'odd %/name'; do
+		git init -q "$dir"
+		echo keep.dat >"$dir/.git/info/exclude"
+	done
+	git init -q other
+	echo 1 >a
+	save
+	for dir in n n/deeper 'odd %/name' other; do
+		echo 1 >"$dir/keep.dat"
+	done
+	rm -f n/.git/info/exclude n/deeper/.git/info/exclude
+	rm -rf 'odd %/name/.git'
+	echo 2 >a
+	note before
+	restore "$id"
+	expect_reverted modify a create other/keep.dat
+	for dir in n n/deeper 'odd %/name'; do
+		expect_warned "Kept: $dir/keep.dat (ignored when the checkpoint was taken)"
+	done
+	restoring 0 undo -y
+	expect_noted before
+	git --git-dir="$(store_dir)" fsck --strict 2>&1
+	expect_eq keep.dat "$(git --git-dir="$(store_dir)" show "refs/checkpoints/$id^:rules/nested/odd%20%25%2fname")"
+	# comments alone, as git writes them into a new one, are no rules
+	git --git-dir="$(store_dir)" ls-tree --name-only "refs/checkpoints/$id^:rules/nested" >"$T/nested"
+	expect_no_grep other "$T/nested"
+}
+
 # Rules that came since are no reason to keep what is not ignored now, nor was then.
 test_rules_of_neither_time_do_not_count() {
 	git init -q
