@@ -334,7 +334,13 @@ static int check_twice(struct doctor *doctor)
 	if (err == CKPT_ECANCELLED || (!err && doctor->out->nr == before))
 		return err;
 	err = store_lock(doctor->store, doctor->session->settings.lock_timeout);
-	if (err == CKPT_ECANCELLED || err == CKPT_ELOCKED)
+	if (err == CKPT_ELOCKED) {
+		problems_addf(doctor->out, false,
+			      "another process has been at work all the time, so that what is said here may "
+			      "be its own, half done; try again");
+		return 0;
+	}
+	if (err == CKPT_ECANCELLED)
 		return err;
 	/* Else locked, or there is no writing to it, and so no lock. */
 	problems_truncate(doctor->out, before);

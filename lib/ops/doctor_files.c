@@ -12,6 +12,7 @@
 #include "record/journal.h"
 #include "record/lookup.h"
 #include "record/lost.h"
+#include "record/snapshot.h"
 #include "store/objects.h"
 #include "store/store.h"
 
@@ -304,20 +305,20 @@ static int settle_all(struct doctor *doctor)
 	return err;
 }
 
-static int is_sound(bool *out, struct doctor *doctor, const char *id)
+/* Only this is damage; not having been able to look is not. */
+static bool means_damage(int err)
 {
-	struct ckpt_record record = CKPT_RECORD_INIT;
+	return err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT;
+}
+
+static int verify_whole(bool *out, struct doctor *doctor, const struct ckpt_record *record)
+{
+	struct ref_item ref = { .commit = record->commit };
 	struct verify_result result = { 0 };
 	struct verify verify;
-	struct ref_item ref;
 	int err;
 
-	*out = false;
-	if (ckpt_lookup(&record, doctor->store, id))
-		return 0;
-	memcpy(ref.id, record.id, sizeof(ref.id));
-	ref.commit = record.commit;
-	ckpt_record_release(&record);
+	memcpy(ref.id, record->id, sizeof(ref.id));
 	verify_begin(&verify, doctor->session, doctor->progress);
 	err = ckpt_verify(&result, &verify, &ref);
 	verify_end(&verify);
@@ -326,19 +327,49 @@ static int is_sound(bool *out, struct doctor *doctor, const char *id)
 	return err;
 }
 
+static int verify_paths(bool *out, struct doctor *doctor, const struct ckpt_record *record,
+			const struct strlist *paths)
+{
+	struct contents_opts opts = {
+		.threads = doctor->session->threads,
+		.progress = doctor->progress,
+	};
+	struct snapshot *snapshot = NULL;
+	int err = snapshot_open(&snapshot, doctor->store, record);
+
+	if (!err)
+		err = contents_hash_paths(snapshot, paths, &opts);
+	snapshot_free(snapshot);
+	*out = !err;
+	return means_damage(err) ? 0 : err;
+}
+
+/* Whether all is there of a checkpoint that its restore needs. */
+static int is_sound(bool *out, struct doctor *doctor, const char *id, const struct strlist *paths)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	int err = ckpt_lookup(&record, doctor->store, id);
+
+	*out = false;
+	if (!err)
+		err = paths->nr ? verify_paths(out, doctor, &record, paths) :
+				  verify_whole(out, doctor, &record);
+	ckpt_record_release(&record);
+	return means_damage(err) ? 0 : err;
+}
+
 /* --abort needs all of the one checkpoint; --continue its record, and all of the other. */
 static int can_be_settled(bool *out, struct doctor *doctor, const struct journal *journal)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
-	bool readable = !ckpt_lookup(&record, doctor->store, journal->safety);
-	int err;
+	int err = ckpt_lookup(&record, doctor->store, journal->safety);
 
 	ckpt_record_release(&record);
 	*out = false;
-	if (!readable)
-		return 0;
-	err = is_sound(out, doctor, journal->safety);
-	return err || *out ? err : is_sound(out, doctor, journal->target);
+	if (err)
+		return means_damage(err) ? 0 : err;
+	err = is_sound(out, doctor, journal->safety, &journal->paths);
+	return err || *out ? err : is_sound(out, doctor, journal->target, &journal->paths);
 }
 
 /* Neither way is open, and until one is taken no other restore is: end it as it is. */

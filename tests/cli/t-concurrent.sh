@@ -304,8 +304,9 @@ test_doctor_takes_nothing_for_damage_that_somebody_is_at_work_on() {
 	expect_exit 1 git-checkpoint doctor >"$T/out"
 	expect_eq 1 "$(grep -c '^problem: the manifest' "$T/out")"
 	export GIT_CHECKPOINT_LOCK_TIMEOUT=1s
-	expect_exit 75 flock "$store/checkpoint/lock" git-checkpoint doctor 2>"$T/err"
-	expect_grep 'another process' "$T/err"
+	expect_exit 1 flock "$store/checkpoint/lock" git-checkpoint doctor >"$T/out"
+	expect_eq 1 "$(grep -c '^problem: the manifest' "$T/out")"
+	expect_grep '^problem: another process has been at work' "$T/out"
 }
 
 # Each has a file of its own, to save, to change, to bring back; others come and go around it.

@@ -26,12 +26,12 @@ two_states() {
 	note before
 }
 
-# interrupt: begin to restore $target, and be killed when half of it is in place; $staging is the
+# interrupt [-- <path>...]: begin to restore $target, and be killed when half of it is in place; $staging is the
 # directory that is left
 interrupt() {
 	cp -a "$T/work" "$T/spare"
 	cp -a "$(checkpoint_home)" "$T/spare.home"
-	FAULT_PATH=$T/work with_faults rename 0 kill git-checkpoint restore -q -y "$target"
+	FAULT_PATH=$T/work with_faults rename 0 kill git-checkpoint restore -q -y "$target" "$@"
 	renames=$(cat "$T/faults")
 	cd "$T"
 	rm -rf work "$(checkpoint_home)"
@@ -39,7 +39,7 @@ interrupt() {
 	mv spare.home "$(checkpoint_home)"
 	cd work
 	FAULT_PATH=$T/work expect_exit 137 with_faults rename $((renames / 2 + 2)) kill \
-		git-checkpoint restore -q -y "$target"
+		git-checkpoint restore -q -y "$target" "$@"
 	staging=$(cat "$(store_dir)/checkpoint/staging")
 	expect_exists "$staging/git-checkpoint-staging" "$(store_dir)/checkpoint/journal"
 	ls -A "$staging" >"$T/displaced"
@@ -337,6 +337,21 @@ test_an_interrupted_restore_that_can_be_settled_is_left_to_the_user() {
 	restoring 3 restore --continue
 	rm -r rescued-*
 	expect_noted target
+}
+
+# What the restore has nothing to do with need not be sound for it.
+test_damage_elsewhere_does_not_end_an_interrupted_restore() {
+	two_states
+	interrupt -- a d
+	spoil_safety d/x
+	damage "$(git --git-dir="$(store_dir)" rev-parse "refs/checkpoints/$target:b")" 5
+	rm -f d/x
+	expect_exit 1 git-checkpoint doctor --fix >"$T/out" 2>&1
+	expect_grep "^problem: checkpoint '$target' is damaged" "$T/out"
+	expect_no_grep 'neither be continued' "$T/out"
+	restoring 0 restore --continue
+	expect_eq 'old a old d/x' "$(contents a d/x)"
+	expect_missing b
 }
 
 test_one_that_was_added_to_the_project_is_no_obstacle() {
