@@ -2,6 +2,7 @@
 #include "base/spawn.h"
 
 #include "base/env.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/fsio.h"
 
@@ -121,6 +122,8 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 	}
 	close(pipefd[0]);
 	status = spawn_wait(pid);
+	if (stopped && cancel_check())
+		return CKPT_ECANCELLED;
 	if (stopped)
 		return ckpt_error_set(CKPT_ELOCKED, "'%s' was stopped", argv[0]);
 	if (status == EXIT_NOT_FOUND)

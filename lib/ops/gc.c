@@ -2,6 +2,7 @@
 #include "ops/gc.h"
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
@@ -154,12 +155,19 @@ static int lock_again(struct gc *gc)
 {
 	const struct timespec pause = { .tv_nsec = 50000000 };
 	double deadline = clock_monotonic() + (double)gc->session->settings.lock_timeout;
-	int err;
 
-	while ((err = store_lock(gc->store, 0)) == CKPT_ELOCKED && clock_monotonic() < deadline &&
-	       !repack_must_yield(gc->store))
+	for (;;) {
+		int err = store_lock(gc->store, 0);
+
+		if (err != CKPT_ELOCKED || clock_monotonic() >= deadline)
+			return err;
+		if (repack_must_yield(gc->store))
+			return ckpt_error_set(err, "another command was waiting for it");
+		err = cancel_check();
+		if (err)
+			return err;
 		nanosleep(&pause, NULL);
-	return err == CKPT_ELOCKED ? ckpt_error_set(err, "another command was waiting for it") : err;
+	}
 }
 
 static int replace(struct gc *gc, struct gc_result *out)

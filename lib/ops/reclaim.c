@@ -499,10 +499,12 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 		out->postponed = true;
 		return 0;
 	}
-	if (!err)
+	if (!err) {
+		/* Left by one that was killed: who may ask holds the lock that we have. */
+		repack_ask_to_yield(session->store, false);
 		repack_sweep(session->store);
-	if (!err)
 		err = objects_reopen(session->store);
+	}
 	if (!err)
 		err = reclaim_reach(&reclaim.reach, session,
 				    effort == RECLAIM_QUICK ? quick_seconds : 0);

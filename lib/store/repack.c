@@ -161,15 +161,17 @@ bool repack_must_yield(struct store *store)
 
 static bool must_stop(void *store)
 {
-	return repack_must_yield(store);
+	return repack_must_yield(store) || cancel_signal();
 }
 
 static int verify_tight(struct store *store, const char *name)
 {
 	struct strbuf answer = STRBUF_INIT;
-	char *file = xstrfmt("%s/" REPACK_DIR "/%s.idx", store->path, name);
+	char *file = xstrfmt("%s/" REPACK_DIR "/%s.pack", store->path, name);
 	char *git_dir = xstrfmt("--git-dir=%s", store->path);
-	const char *const argv[] = { "git", git_dir, LITTLE_MEMORY, "verify-pack", file, NULL };
+	/* What verify-pack runs, but without a child that would outlive it if it has to be stopped. */
+	const char *const argv[] = { "git",	git_dir, LITTLE_MEMORY, "index-pack",
+				     "--verify", file,	 NULL };
 	int err = spawn_feed_until(&answer, "/", argv, "", 0, false, must_stop, store);
 
 	free(git_dir);

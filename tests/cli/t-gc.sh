@@ -581,6 +581,27 @@ test_litter_of_the_dead_is_removed() {
 	expect_eq 1 "$(packs)"
 }
 
+# One that was killed while it had gc make way left its request.
+test_an_old_request_to_make_way_does_not_count() {
+	for i in 1 2; do
+		head -c 300000 /dev/urandom >large
+		save
+	done
+	gc_quietly
+	for command in "drop -q @" "prune -q --max-count 1" "gc -q"; do
+		head -c 300000 /dev/urandom >large
+		save
+		git-checkpoint gc -q
+		: >"$(store_dir)/checkpoint/gc.yield"
+		before=$(du -sk "$(store_dir)" | cut -f1)
+		# shellcheck disable=SC2086
+		git-checkpoint $command
+		expect_missing "$(store_dir)/checkpoint/gc.yield"
+		test "$command" = "gc -q" || test "$(du -sk "$(store_dir)" | cut -f1)" -lt $((before - 200)) ||
+			fail "nothing was freed by $command"
+	done
+}
+
 test_two_at_once() {
 	many 4
 	for out in 1 2 3 4 5; do
