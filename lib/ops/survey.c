@@ -103,6 +103,26 @@ static bool can_list(int rootfd, const char *path)
 	return fd >= 0;
 }
 
+/* What belongs to this user can be made writable. */
+static bool may_write(int dirfd, const char *name)
+{
+	struct stat st;
+
+	/* Other failures, of a file system that is read-only, say, are found out with their names. */
+	return !faccessat(dirfd, name, W_OK | X_OK, AT_EACCESS) || errno != EACCES ||
+	       (!fstatat(dirfd, name, &st, 0) && st.st_uid == geteuid());
+}
+
+/* A sticky directory lets everybody add, but only the owners move. */
+static bool is_stuck(int dirfd, const char *name)
+{
+	struct stat dir, self;
+	uid_t me = geteuid();
+
+	return me && !fstat(dirfd, &dir) && (dir.st_mode & S_ISVTX) && dir.st_uid != me &&
+	       !fstatat(dirfd, name, &self, AT_SYMLINK_NOFOLLOW) && self.st_uid != me;
+}
+
 /* A directory that is to make room: all that is in it must be captured. */
 static int check_emptied(struct survey *survey, const struct plan_opts *opts, int rootfd,
 			 const char *wanted, const char *path, const struct wt_dir *dir)
@@ -110,12 +130,14 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY), err = 0;
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *ent;
+	bool writable;
 
 	if (!stream) {
 		if (fd >= 0)
 			close(fd);
 		return ckpt_error_errno("unable to read the directory '%s'", path);
 	}
+	writable = may_write(fd, ".");
 	while (!err && (ent = readdir(stream))) {
 		const struct wt_entry *child;
 		char *below;
@@ -124,6 +146,9 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 			continue;
 		below = xstrfmt("%s/%s", path, ent->d_name);
 		child = wt_child(dir, ent->d_name, strlen(ent->d_name));
+		/* Moved away with the rest it would, but never be removed. */
+		if (!writable || is_stuck(fd, ent->d_name))
+			strlist_add(&survey->denied, wanted);
 		if (!child || (opts->protect &&
 			       opts->protect(below, child->kind == WT_DIR, opts->payload))) {
 			struct stat st = { 0 };
@@ -254,25 +279,6 @@ static bool is_mount_point(int rootfd, const char *path)
 	return differs;
 }
 
-/* What belongs to this user can be made writable. */
-static bool may_write(int dirfd, const char *name)
-{
-	struct stat st;
-
-	return !faccessat(dirfd, name, W_OK | X_OK, AT_EACCESS) ||
-	       (errno == EACCES && !fstatat(dirfd, name, &st, 0) && st.st_uid == geteuid());
-}
-
-/* A sticky directory lets everybody add, but only the owners move. */
-static bool is_stuck(int dirfd, const char *name)
-{
-	struct stat dir, self;
-	uid_t me = geteuid();
-
-	return me && !fstat(dirfd, &dir) && (dir.st_mode & S_ISVTX) && dir.st_uid != me &&
-	       !fstatat(dirfd, name, &self, AT_SYMLINK_NOFOLLOW) && self.st_uid != me;
-}
-
 static bool is_denied(int dirfd, const char *name, const struct plan_action *action)
 {
 	struct stat st;
@@ -295,8 +301,12 @@ static bool out_of_reach(struct survey *out, const struct mount *root, int rootf
 {
 	struct strlist *why = NULL;
 	const char *name;
-	int dirfd = beneath_open_parent(rootfd, action->path, &name);
+	int dirfd;
 
+	/* What goes only if it can is no reason to complain. */
+	if (action->kind == PLAN_RMDIR && !action->current)
+		return false;
+	dirfd = beneath_open_parent(rootfd, action->path, &name);
 	if (dirfd < 0)
 		return false;
 	if (action->kind != PLAN_CHMOD && is_elsewhere(root, dirfd, name, action))
@@ -366,6 +376,7 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 					    action->current->dir);
 		}
 	}
+	strlist_sort_unique(&out->denied);
 	strlist_sort_unique(&out->also);
 	strlist_sort_unique(&out->dirs);
 	return err;

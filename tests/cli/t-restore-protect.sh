@@ -328,6 +328,51 @@ test_what_belongs_to_somebody_else() {
 	no_litter
 }
 
+# It could be moved out of the way with the directory that it is in, but never be removed then.
+test_what_belongs_to_somebody_else_deep_in_what_has_to_go() {
+	test "$(id -u)" = 0 || skip 'needs root, to make files of two users'
+	echo 1 >a
+	echo 1 >z
+	give_to_nobody .
+	as_nobody git-checkpoint save --json >"$T/save.json"
+	first=$(json .checkpoint.id "$T/save.json")
+	echo 2 >a
+	rm z
+	mkdir -p z/r
+	echo 2 >z/g
+	echo 2 >z/r/f
+	give_to_nobody .
+	chown -R 0 z/r
+	note before
+	expect_exit 5 as_nobody git-checkpoint restore -y @ 2>"$T/err"
+	expect_grep "^error: 'z' belongs to somebody else" "$T/err"
+	expect_noted before
+	expect_exit 3 as_nobody git-checkpoint restore -y --force --json @ >"$T/restore.json" 2>"$T/err"
+	expect_reverted modify a
+	expect_warned 'Kept: z (no permission to change it)'
+	no_litter
+	as_nobody git-checkpoint undo -q -y
+	expect_noted before
+	# an empty one can go
+	rm z/r/f
+	as_nobody git-checkpoint restore -q -y "$first"
+	expect_eq 1 "$(cat z)"
+}
+
+# A directory that a restore made on the way goes again if it can; if not, nothing is missing.
+test_a_directory_that_was_made_and_belongs_to_somebody_else_by_now() {
+	test "$(id -u)" = 0 || skip 'needs root, to make files of two users'
+	mkdir -p p/q
+	echo 1 >p/q/f
+	give_to_nobody .
+	as_nobody git-checkpoint save -q
+	rm -r p
+	as_nobody git-checkpoint restore -q -y @ -- p/q/f
+	chown 0 p
+	as_nobody git-checkpoint undo -q -y
+	expect_missing p/q/f
+}
+
 test_special_files_stay() {
 	echo 1 >a
 	save
