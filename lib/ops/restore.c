@@ -85,6 +85,10 @@ static int carry_out(struct restore_result *out, struct restore *r)
 		err = restore_note(r, out->safety);
 	if (!err)
 		err = journal_remove(r->session->store);
+	/* What an interrupt says of itself is true before this. */
+	if (err == CKPT_ECANCELLED)
+		return ckpt_error_set(err, "the restore was interrupted half-way, nothing is lost; 'git "
+					   "checkpoint restore --continue' goes on, '--abort' goes back");
 	return err ? ckpt_error_prefix(err, "the restore stopped half-way, nothing is lost; 'git "
 					    "checkpoint restore --continue' when that is mended, or "
 					    "'--abort'") :
@@ -96,6 +100,8 @@ static int make_safety(struct restore_result *out, struct restore *r)
 	struct save_result saved;
 	int err = save_job_commit(&saved, &r->job);
 
+	if (err == CKPT_ECANCELLED)
+		return err;
 	if (err)
 		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
 	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);

@@ -19,11 +19,12 @@ static bool differ(const char *a, const char *b)
  * without them, and no branch is.
  */
 static void warn_branch(struct strlist *out, const struct ckpt_record *target,
-			const struct repo_state *now)
+			const struct repo_state *now, const struct repo *repo)
 {
 	bool same_commit = !differ(target->head, now->head) && !now->operation;
 	struct strbuf ref = STRBUF_INIT, quoted = STRBUF_INIT;
 	const char *heads;
+	char *tip;
 
 	if (!target->branch) {
 		if (same_commit)
@@ -36,17 +37,19 @@ static void warn_branch(struct strlist *out, const struct ckpt_record *target,
 	}
 	/* What is no branch was recorded with its whole name. */
 	heads = strncmp(target->branch, "refs/", 5) ? "refs/heads/" : "";
-	if (same_commit && *heads) {
+	strbuf_addf(&ref, "%s%s", heads, target->branch);
+	tip = repo_ref(repo, ref.buf);
+	if (same_commit && *heads && now->head && !differ(tip, now->head)) {
 		quote_shell(&quoted, target->branch);
 		strlist_addf(out, "the branch was '%s' then; to go back to it: git switch %s",
 			     target->branch, quoted.buf);
 	} else {
-		strbuf_addf(&ref, "%s%s", heads, target->branch);
 		quote_shell(&quoted, ref.buf);
 		strlist_addf(out, "the branch was '%s' then; to go back to it and keep the files: "
 				  "git symbolic-ref HEAD %s && git reset",
 			     target->branch, quoted.buf);
 	}
+	free(tip);
 	strbuf_release(&ref);
 	strbuf_release(&quoted);
 }
@@ -73,7 +76,7 @@ static void warn_project(struct strlist *out, const struct session *session,
 	warn_operation(out, target->operation, now.operation);
 	/* Without either there was no repository then. */
 	if ((target->branch || target->head) && differ(target->branch, now.branch))
-		warn_branch(out, target, &now);
+		warn_branch(out, target, &now, session->repo);
 	else if (target->head && now.head && strcmp(target->head, now.head))
 		strlist_addf(out, "'git reset %s' moves HEAD back and keeps the files",
 			     target->head);

@@ -391,11 +391,16 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 {
 	struct stat st;
 	char *marker;
+	int err;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return staging_forget(store, name);
 	if (all_stored(store, rootfd, name, true))
 		return staging_remove(store, rootfd, name);
+	/* Perhaps it is, and only was not read to the end. */
+	err = cancel_check();
+	if (err)
+		return err;
 	strbuf_reset(rescued_out);
 	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
 	if (renameat2(rootfd, name, rootfd, rescued_out->buf, RENAME_NOREPLACE) < 0)

@@ -45,6 +45,9 @@ struct repo_state {
 	char *operation; /**< "merge", "rebase", "cherry-pick", "revert", "am", "bisect", or NULL */
 };
 
+/** The commit of a ref, given by its whole name; NULL if it is not there or cannot be told. */
+char *repo_ref(const struct repo *repo, const char *ref);
+
 int repo_read_state(struct repo_state *out, const struct repo *repo);
 void repo_state_release(struct repo_state *state);
 

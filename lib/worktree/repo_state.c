@@ -74,6 +74,14 @@ static char *resolve_ref(const struct repo *repo, const char *text, int depth)
 	return id;
 }
 
+char *repo_ref(const struct repo *repo, const char *ref)
+{
+	char *text = xstrfmt("ref: %s", ref), *id = resolve_ref(repo, text, 0);
+
+	free(text);
+	return id;
+}
+
 static char *ask_git(const struct repo *repo, const char *command, const char *flag)
 {
 	char *gitdir = xstrfmt("--git-dir=%s", repo->gitdir);

@@ -434,6 +434,21 @@ test_the_way_back_to_another_branch_keeps_the_files() {
 	expect_eq ' M b' "$(git status --porcelain)"
 }
 
+# HEAD is where it was, but the branch that it was on is not.
+test_the_way_back_to_a_branch_that_moved_on() {
+	two_commits
+	git checkout -q --detach
+	git checkout -q -B main "$then"
+	echo mine >a
+	save
+	git commit -q -a -m three
+	git checkout -q --detach "$then"
+	restore "$id"
+	eval "$(advice 'to go back to it and keep the files: \(git .*\)')"
+	expect_eq "$(git rev-parse main) main" "$(where)"
+	expect_eq 'mine 1' "$(contents a b)"
+}
+
 test_the_way_back_to_a_detached_head_moves_no_branch() {
 	two_commits
 	git checkout -q --detach "$then"
