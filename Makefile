@@ -88,7 +88,7 @@ OPS := $(addprefix lib/ops/, \
 	compare.c diff.c list.c verify.c \
 	restore.c plan.c protect.c survey.c staging.c stage.c apply.c undo.c \
 	restore_plan.c restore_journal.c restore_check.c restore_verify.c restore_warn.c restore_captures.c \
-	evict.c stock.c retain.c drop.c reclaim.c gc.c doctor.c doctor_files.c salvage.c \
+	evict.c stock.c retain.c drop.c reclaim.c gc.c doctor.c doctor_files.c doctor_restore.c salvage.c \
 	stores.c relink.c \
 	hooks.c hooks_status.c hooks_place.c hooks_config.c hooks_shim.c hooks_record.c \
 	run.c hold.c \

@@ -56,7 +56,7 @@
  *   evict stock  which checkpoints have to go, from rules; what there is and what it gives back
  *   retain drop  letting them go: by rules, for room, by name
  *   reclaim gc   the bytes of what is not needed any more; packing tightly
- *   doctor doctor_files      what is wrong with a store
+ *   doctor doctor_files doctor_restore    what is wrong with a store
  *   salvage      checkpoints out of a store that was set aside
  *   stores relink            all stores; adopting one after its folder moved
  *   hooks hooks_status       putting hooks and the guard in place, removing them, whether they run

@@ -26,4 +26,7 @@ void doctor_temporaries(struct doctor *doctor);
 /** Marks, the audit trail, the stack of undo, the journal, what a restore left in the worktree. */
 int doctor_files(struct doctor *doctor);
 
+/** The last of these two; in doctor_restore.c. */
+int doctor_restores(struct doctor *doctor);
+
 #endif
