@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/procs.h"
 
+#include <ctype.h>
 #include <string.h>
 
 bool hook_among(const char *word, const char *const list[])
@@ -187,10 +188,58 @@ static bool sparse_takes_ignored(const struct git_call *git)
 	       !has_option(git, "--no-cone", strlen("--no-c"));
 }
 
-/* What `submodule foreach` runs; all that is not known to be a git command may change files. */
+static bool has_rule(const char *command);
+
+/* Git's own, which no alias can replace. */
+static bool is_known_harmless(const char *command)
+{
+	static const char *const commands[] = {
+		"add", "blame", "branch", "cat-file", "commit", "config", "describe", "diff",
+		"diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "fsck", "gc",
+		"grep", "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev",
+		"push", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show",
+		"show-ref", "status", "symbolic-ref", "tag", "version", NULL,
+	};
+
+	return hook_among(command, commands);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = text; (p = strstr(p, word)); p += len)
+		if ((p == text || !isalnum((unsigned char)p[-1])) &&
+		    !isalnum((unsigned char)p[len]))
+			return true;
+	return false;
+}
+
+/*
+ * The words of a command as git would run it: the first one may be a line for
+ * the shell, all the rest stands behind it. False if only a shell could tell.
+ */
+static bool split_command(struct strlist *out, char *const *args, size_t nr)
+{
+	const char *p = args[0];
+
+	if (strpbrk(p, "|&;<>()$`\\\"'*?[]{}#\n"))
+		return false;
+	while (*(p += strspn(p, " \t"))) {
+		size_t len = strcspn(p, " \t");
+
+		strlist_take(out, xmemdupz(p, len));
+		p += len;
+	}
+	for (size_t i = 1; i < nr; i++)
+		strlist_add(out, args[i]);
+	return true;
+}
+
+/* What `submodule foreach` runs; all that is not known to be harmless may change files. */
 static void foreach_effect(struct hook_effect *out, const struct git_call *git)
 {
-	struct proc proc = { .argv = { .items = NULL } };
+	struct proc proc = { .argv = STRLIST_INIT };
 	struct git_call each;
 	size_t i = 0;
 
@@ -202,10 +251,16 @@ static void foreach_effect(struct hook_effect *out, const struct git_call *git)
 	*out = (struct hook_effect){ .kind = HOOK_CHANGES };
 	if (i >= git->nr)
 		return;
-	proc.argv.items = (char **)git->args + i;
-	proc.argv.nr = git->nr - i;
-	if (hook_git_call(&each, &proc))
+	if (!split_command(&proc.argv, git->args + i, git->nr - i) ||
+	    !hook_git_call(&each, &proc)) {
+		for (; i < git->nr; i++)
+			out->takes_ignored |= has_word(git->args[i], "clean");
+	} else if (has_rule(each.command)) {
 		hook_effect_of(out, &each);
+	} else if (is_known_harmless(each.command)) {
+		out->kind = HOOK_PASSES;
+	}
+	strlist_release(&proc.argv);
 }
 
 static bool submodule_harmless(const struct git_call *git)
@@ -283,6 +338,11 @@ static const struct rule *find_rule(const char *command)
 		if (!strcmp(rules[i].command, command))
 			return &rules[i];
 	return NULL;
+}
+
+static bool has_rule(const char *command)
+{
+	return find_rule(command) != NULL;
 }
 
 void hook_effect_of(struct hook_effect *out, const struct git_call *git)

@@ -285,6 +285,7 @@ test_what_is_done_to_all_submodules() {
 	echo l >m/x.log
 	state >"$T/before"
 	git submodule --quiet foreach git status -s >/dev/null
+	git submodule --quiet foreach 'git status -s' >/dev/null
 	expect_eq '' "$(checkpoints)"
 	git submodule --quiet foreach 'git reset -q --hard'
 	expect_eq 'pre-submodule hook' "$(checkpoints)"
@@ -293,6 +294,19 @@ test_what_is_done_to_all_submodules() {
 	git submodule --quiet foreach --recursive git clean -q -fdx
 	expect_missing m/x.log
 	expect_eq l "$(git --git-dir="$(store_dir)" show latest:m/x.log)"
+	echo quoted >m/x.log
+	git submodule --quiet foreach 'git clean -q -fdx'
+	expect_missing m/x.log
+	expect_eq quoted "$(git --git-dir="$(store_dir)" show latest:m/x.log)"
+	# a name that ends like that of a git program, an alias
+	git -C m branch feature/git-fix
+	git config --global alias.co checkout
+	for command in 'git reset -q --hard feature/git-fix' 'git co -q .'; do
+		echo "$command" >m/d.txt
+		git submodule --quiet foreach "$command"
+		expect_eq d "$(cat m/d.txt)"
+		expect_eq "$command" "$(git --git-dir="$(store_dir)" show latest:m/d.txt)"
+	done
 	echo again >m/x.log
 	git submodule --quiet deinit m
 	expect_missing m/x.log

@@ -7,7 +7,7 @@
 
 /*
  * Processes are written as "<topmost> > ... > <nearest>", words apart by one
- * blank; "@" before one begins a new session. Expected is the command of the
+ * blank ("%" is a blank within a word); "@" before one begins a new session. Expected is the command of the
  * reason, "" for nothing; flags behind it: "+i" ignored files too, "+a" look
  * for an autostash, "+u" only if HEAD is unborn.
  */
@@ -23,7 +23,11 @@ static void add_proc(struct proc_list *list, const char *text, pid_t session)
 	while (*text) {
 		size_t len = strcspn(text, " ");
 
-		strlist_take(&proc.argv, xmemdupz(text, len));
+		char *word = xmemdupz(text, len);
+
+		for (char *p = word; (p = strchr(p, '%'));)
+			*p = ' ';
+		strlist_take(&proc.argv, word);
 		text += len;
 		text += *text == ' ';
 	}
@@ -190,6 +194,12 @@ static void test_hookrules_commands_that_change_files(void **state)
 		{ "git submodule foreach git reset --hard", "submodule" },
 		{ "git submodule foreach --recursive git -C . checkout -f", "submodule" },
 		{ "git submodule foreach make", "submodule" },
+		{ "git submodule foreach git%reset%--hard%origin/feature/git-fix", "submodule" },
+		{ "git submodule foreach git%reset%--hard%feature/git-status x", "submodule" },
+		{ "git submodule foreach git%status;git%reset%--hard", "submodule" },
+		{ "git submodule foreach git%status\ngit%reset%--hard", "submodule" },
+		{ "git submodule foreach git co .", "submodule" },
+		{ "git submodule foreach git%co%.", "submodule" },
 		{ "git submodule > sh > git submodule--helper foreach -- git pull", "submodule" },
 		{ "git filter-branch --tree-filter x > sh git-filter-branch > git read-tree -u -m HEAD",
 		  "filter-branch" },
@@ -242,6 +252,9 @@ static void test_hookrules_commands_that_change_none(void **state)
 		{ "git submodule--helper list", "" },
 		{ "git submodule foreach git status", "" },
 		{ "git submodule foreach git -C . fetch", "" },
+		{ "git submodule foreach git%status%-s", "" },
+		{ "git submodule--helper foreach --recursive -- %/usr/bin/git%%log%", "" },
+		{ "git submodule foreach git%clean -n", "" },
 		{ "git submodule foreach --quiet git reset -q", "" },
 		/* of no concern to the worktree at hand */
 		{ "git worktree add ../x > git reset --hard", "" },
@@ -292,6 +305,13 @@ static void test_hookrules_ignored_files_that_go_too(void **state)
 		{ "git submodule deinit -f m", "submodule+i" },
 		{ "git submodule foreach git clean -fdx", "submodule+i" },
 		{ "git submodule foreach git clean -fd", "submodule" },
+		{ "git submodule foreach git%clean%-fdx", "submodule+i" },
+		{ "git submodule foreach git%clean%-fd", "submodule" },
+		/* what only a shell can tell */
+		{ "git submodule foreach git%fetch;git-clean%-fdx", "submodule+i" },
+		{ "git submodule foreach git%clean%-fdx%||%:", "submodule+i" },
+		{ "git submodule foreach sh -c git%clean%-fdx", "submodule+i" },
+		{ "git submodule foreach git%merge%cleanup%||%:", "submodule" },
 		/* asked in the worktree that goes, not in the one where it is said */
 		{ "git worktree remove a > git status", "worktree+i" },
 		/* nested: the name is that of the topmost */
