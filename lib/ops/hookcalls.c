@@ -56,35 +56,56 @@ const char *hook_first_word(const struct git_call *git)
 	return "";
 }
 
-/* True if an option is given; `name` may be cut short as git allows it. */
-static bool has_option(const struct git_call *git, const char *name, size_t shortest)
-{
-	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++) {
-		size_t len = strcspn(git->args[i], "=");
+/* The options of a command that have a value, which may be the next word. */
+struct valued {
+	const char *letters;
+	const char *name; /* may be cut short as git allows it */
+	size_t shortest;
+};
 
-		if (len >= shortest && len <= strlen(name) && !strncmp(git->args[i], name, len))
-			return true;
+static const struct valued no_values = { "", "", 1 };
+static const struct valued clean_values = { "e", "--exclude", sizeof("--e") - 1 };
+static const struct valued stash_values = { "m", "--message", sizeof("--m") - 1 };
+
+static bool is_option(const char *arg, size_t len, const char *name, size_t shortest)
+{
+	return len >= shortest && len <= strlen(name) && !strncmp(arg, name, len);
+}
+
+/* The place of the next argument that is no value. */
+static size_t next_arg(const struct git_call *git, size_t i, const struct valued *valued)
+{
+	const char *arg = git->args[i];
+	bool eats;
+
+	if (arg[0] == '-' && arg[1] && arg[1] != '-') {
+		arg += 1 + strcspn(arg + 1, valued->letters);
+		eats = *arg && !arg[1];
+	} else {
+		eats = is_option(arg, strlen(arg), valued->name, valued->shortest);
 	}
+	return i + 1 + eats;
+}
+
+/* True if an option is given; `name` may be cut short as git allows it. */
+static bool has_option(const struct git_call *git, const char *name, size_t shortest,
+		       const struct valued *valued)
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i = next_arg(git, i, valued))
+		if (is_option(git->args[i], strcspn(git->args[i], "="), name, shortest))
+			return true;
 	return false;
 }
 
-/* True if a bundle of one-letter options has one of `letters`; those in `valued` eat the rest. */
-static bool has_letter(const struct git_call *git, const char *letters, const char *valued)
+/* True if a bundle of one-letter options has one of `letters`; a value eats the rest. */
+static bool has_letter(const struct git_call *git, const char *letters, const struct valued *valued)
 {
-	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++) {
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i = next_arg(git, i, valued)) {
 		const char *p = git->args[i];
 
-		if (p[0] != '-' || p[1] == '-')
-			continue;
-		while (*++p) {
-			if (strchr(letters, *p))
-				return true;
-			if (!strchr(valued, *p))
-				continue;
-			if (!p[1])
-				i++;
-			break;
-		}
+		if (p[0] == '-' && p[1] != '-' &&
+		    strcspn(p + 1, letters) < strcspn(p + 1, valued->letters))
+			return true;
 	}
 	return false;
 }
@@ -122,19 +143,21 @@ static bool stash_harmless(const struct git_call *git)
 bool hook_stash_takes_ignored(const struct git_call *git)
 {
 	return hook_stash_pushes(git) &&
-	       (has_letter(git, "a", "m") || has_option(git, "--all", strlen("--a")));
+	       (has_letter(git, "a", &stash_values) ||
+		has_option(git, "--all", strlen("--a"), &stash_values));
 }
 
 /* Of `clean`, `rm` and `mv`. What would go is often looked at first. */
 static bool is_dry_run(const struct git_call *git)
 {
-	return (has_letter(git, "n", "e") || has_option(git, "--dry-run", strlen("--d"))) &&
-	       !has_option(git, "--no-dry-run", strlen("--no-d"));
+	return (has_letter(git, "n", &clean_values) ||
+		has_option(git, "--dry-run", strlen("--d"), &clean_values)) &&
+	       !has_option(git, "--no-dry-run", strlen("--no-d"), &clean_values);
 }
 
 static bool clean_takes_ignored(const struct git_call *git)
 {
-	return has_letter(git, "xX", "e");
+	return has_letter(git, "xX", &clean_values);
 }
 
 /* What only changes the index is too common to take a checkpoint each time. */
@@ -150,7 +173,7 @@ static bool reset_harmless(const struct git_call *git)
 /* Without -u only the index is read into: what tools do that keep a tree of their own. */
 static bool read_tree_harmless(const struct git_call *git)
 {
-	return !has_letter(git, "u", "");
+	return !has_letter(git, "u", &no_values);
 }
 
 static bool restore_harmless(const struct git_call *git)
@@ -159,12 +182,13 @@ static bool restore_harmless(const struct git_call *git)
 					       NULL };
 
 	return only_options(git, options) &&
-	       (has_option(git, "-S", 2) || has_option(git, "--staged", strlen("--staged")));
+	       (has_option(git, "-S", 2, &no_values) ||
+		has_option(git, "--staged", strlen("--staged"), &no_values));
 }
 
 static bool rm_harmless(const struct git_call *git)
 {
-	return is_dry_run(git) || has_option(git, "--cached", strlen("--cached"));
+	return is_dry_run(git) || has_option(git, "--cached", strlen("--cached"), &no_values);
 }
 
 static bool bisect_harmless(const struct git_call *git)
@@ -185,7 +209,7 @@ static bool sparse_harmless(const struct git_call *git)
 static bool sparse_takes_ignored(const struct git_call *git)
 {
 	return strcmp(hook_first_word(git), "disable") &&
-	       !has_option(git, "--no-cone", strlen("--no-c"));
+	       !has_option(git, "--no-cone", strlen("--no-c"), &no_values);
 }
 
 static bool has_rule(const char *command);
