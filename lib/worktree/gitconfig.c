@@ -15,6 +15,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,11 +148,33 @@ static const char *find(const struct gitconfig *config, const char *key,
 	return NULL;
 }
 
+/* A number as git reads it, in an int: any sign and base, with k, m or g behind it. */
+static bool parse_int(intmax_t *out, const char *value)
+{
+	static const char letters[] = "kmg";
+	intmax_t max = INT_MAX, number;
+	char *end;
+
+	errno = 0;
+	number = strtoimax(value, &end, 0);
+	if (errno || end == value)
+		return false;
+	if (*end) {
+		const char *at = strchr(letters, tolower((unsigned char)*end));
+
+		if (!at || end[1])
+			return false;
+		max >>= 10 * (at - letters + 1);
+	}
+	*out = number;
+	return number <= max && number >= -max;
+}
+
 bool gitconfig_parse_bool(bool *out, const char *value)
 {
 	static const char *const yes[] = { "true", "yes", "on" };
 	static const char *const no[] = { "false", "no", "off", "" };
-	uint64_t number;
+	intmax_t number;
 
 	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
 		if (!strcasecmp(value, yes[i])) {
@@ -162,7 +186,7 @@ bool gitconfig_parse_bool(bool *out, const char *value)
 			*out = false;
 			return true;
 		}
-	if (!units_parse_size(&number, *value == '-' ? value + 1 : value))
+	if (!parse_int(&number, value))
 		return false;
 	*out = number != 0;
 	return true;

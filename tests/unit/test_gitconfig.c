@@ -431,6 +431,41 @@ static int teardown(void **state)
 	return fs_remove_tree(AT_FDCWD, root);
 }
 
+/* As `git config --type=bool` answers: 1, 0, or -1 for no boolean. */
+static int git_bool(const char *value)
+{
+	char command[1024], line[16] = "";
+	FILE *pipe;
+
+	snprintf(command, sizeof(command),
+		 "cd '%s' && git -c 'x.y=%s' config --type=bool x.y 2>/dev/null", root, value);
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	if (!fgets(line, sizeof(line), pipe))
+		*line = '\0';
+	pclose(pipe);
+	return !*line ? -1 : !strcmp(line, "true\n");
+}
+
+static void test_gitconfig_booleans(void **state)
+{
+	static const char *const values[] = {
+		"true", "Yes", "ON", "false", "no", "Off", "", "truex", "/bin/true", "2", "-1", "0",
+		"00", "-0", "010", "08", "0x10", "0x0", "0X1f", "0x", "+1", "+0", "+-1", "-", " 1",
+		"1 ", "1k", "1M", "-1g", "2g", "1t", "1B", "1kB", "2147483647", "2147483648",
+		"99999999999999999999",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		bool on = false;
+		int ours = gitconfig_parse_bool(&on, values[i]) ? on : -1;
+
+		if (ours != git_bool(values[i]))
+			fail_msg("'%s': %d instead of %d", values[i], ours, git_bool(values[i]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_gitconfig_worktree),
 		cmocka_unit_test(test_gitconfig_command),
 		cmocka_unit_test(test_gitconfig_types),
+		cmocka_unit_test(test_gitconfig_booleans),
 		cmocka_unit_test(test_gitconfig_each),
 		cmocka_unit_test(test_gitconfig_broken_files),
 		cmocka_unit_test(test_gitconfig_unreadable),
