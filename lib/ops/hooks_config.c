@@ -141,29 +141,52 @@ static char *expand_home(const char *value)
 	return !strncmp(value, "~/", 2) && home ? xstrfmt("%s%s", home, value + 1) : xstrdup(value);
 }
 
+/* The repository's last word, and how often it is said. */
+struct last_word {
+	const char *value;
+	size_t count;
+};
+
 static int note_local(const char *key, const char *value, enum gitconfig_level level, void *payload)
 {
-	const char **last = payload;
+	struct last_word *last = payload;
 
 	if (!strcmp(key, "core.fsmonitor") && level == GITCONFIG_LOCAL)
-		*last = value;
+		last->value = value;
 	return 0;
 }
 
-/* Said for the repository, but in a file that is included, or in the worktree's own. */
-static bool is_set_elsewhere(const struct gitconfig *config, const char *here)
+static int count_local(const char *key, const char *value, enum gitconfig_level level,
+		       void *payload)
 {
-	const char *last = NULL;
+	struct last_word *last = payload;
 
-	(void)gitconfig_each(config, "core.fsmonitor", note_local, &last);
-	return last && strcmp(last, here) && !is_guard_value(last);
+	last->count += !strcmp(key, "core.fsmonitor") && level == GITCONFIG_LOCAL &&
+		       !strcmp(value, last->value);
+	return 0;
 }
 
-static void plan_guard(struct strbuf *text, struct hooks_record *record, const struct repo *repo,
-		       const struct gitconfig *config, struct strlist *notes)
+/*
+ * Said for the repository, but in a file that is included, or in the worktree's
+ * own: more often than in `text`, which is the repository's file.
+ */
+static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf *text)
+{
+	struct last_word last = { NULL, 0 };
+
+	(void)gitconfig_each(config, "core.fsmonitor", note_local, &last);
+	if (!last.value || is_guard_value(last.value))
+		return false;
+	(void)gitconfig_each(config, "core.fsmonitor", count_local, &last);
+	return last.count > configedit_count(text, "core", "fsmonitor", last.value);
+}
+
+static void plan_guard(struct hooks_config *out, struct hooks_record *record,
+		       const struct repo *repo, const struct gitconfig *config,
+		       struct strlist *notes)
 {
 	struct strbuf value = STRBUF_INIT, version = STRBUF_INIT, before = STRBUF_INIT;
-	bool taken = value_before(&before, text, config, "fsmonitor"), daemon = false;
+	bool taken = value_before(&before, &out->text, config, "fsmonitor"), daemon = false;
 	bool is_bool = taken && gitconfig_parse_bool(&daemon, before.buf);
 
 	free(record->chain);
@@ -172,24 +195,24 @@ static void plan_guard(struct strbuf *text, struct hooks_record *record, const s
 		strlist_add(notes, "the guard is not installed: core.fsmonitor is 'true', git's "
 				   "own daemon is asked there");
 		record->guard = false;
-		goto out;
+		goto done;
 	}
-	if (is_set_elsewhere(config, before.buf)) {
+	if (is_set_elsewhere(config, &out->before)) {
 		strlist_add(notes, "the guard is not installed: core.fsmonitor is set for this "
 				   "repository, but not in its own file; 'git config --show-origin "
 				   "core.fsmonitor' says where");
 		record->guard = false;
-		goto out;
+		goto done;
 	}
 	guard_value(&value, repo);
 	if (taken && !is_bool && !is_guard_value(before.buf))
 		record->chain = expand_home(before.buf);
-	set(text, record, "core", "fsmonitor", value.buf);
+	set(&out->text, record, "core", "fsmonitor", value.buf);
 	/* Which version a program of somebody else's speaks is theirs to say. */
-	value_before(&version, text, config, "fsmonitorHookVersion");
+	value_before(&version, &out->text, config, "fsmonitorHookVersion");
 	if (!record->chain && strcmp(version.buf, "2"))
-		set(text, record, "core", "fsmonitorHookVersion", "2");
-out:
+		set(&out->text, record, "core", "fsmonitorHookVersion", "2");
+done:
 	strbuf_release(&before);
 	strbuf_release(&version);
 	strbuf_release(&value);
@@ -217,7 +240,7 @@ int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
 	if (err)
 		return err;
 	if (record->guard)
-		plan_guard(&out->text, record, repo, config, notes);
+		plan_guard(out, record, repo, config, notes);
 	for (size_t i = 0; record->config_hooks && names[i]; i++)
 		plan_hook(&out->text, record, repo, names[i]);
 	return 0;

@@ -366,6 +366,18 @@ bool configedit_get(struct strbuf *out, const struct strbuf *text, const char *s
 	return found;
 }
 
+size_t configedit_count(const struct strbuf *text, const char *section, const char *key,
+			const char *value)
+{
+	struct item item = ITEM_INIT;
+	size_t pos = 0, count = 0;
+
+	while (next_item(&item, text, &pos))
+		count += is_key(&item, text, section, key) && !strcmp(item.value.buf, value);
+	item_release(&item);
+	return count;
+}
+
 void configedit_release(struct configedit *edit)
 {
 	free(edit->section);

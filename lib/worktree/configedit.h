@@ -43,4 +43,8 @@ bool configedit_undo(struct strbuf *text, const struct configedit *edit);
 bool configedit_get(struct strbuf *out, const struct strbuf *text, const char *section,
 		    const char *key);
 
+/** How often a key is set to a value. */
+size_t configedit_count(const struct strbuf *text, const char *section, const char *key,
+			const char *value);
+
 #endif

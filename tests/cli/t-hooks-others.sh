@@ -292,6 +292,39 @@ test_a_program_that_is_set_in_another_file() {
 	expect_no_grep fsmonitor .git/config
 }
 
+# The same value in two places is still in two places, and that of the included file is last.
+test_a_value_that_is_in_another_file_too() {
+	repository
+	for values in 'false - false' '- - ""' '- /bin/false /bin/false' '/bin/false - /bin/false' \
+		'- false false'; do
+		# global, own, included
+		eval "set -- $values"
+		git config --global --unset core.fsmonitor || :
+		test "$1" = - || git config --global core.fsmonitor "$1"
+		test "$2" = - || git config core.fsmonitor "$2"
+		printf '[core]\n\tfsmonitor = %s\n' "$3" >"$T/included"
+		git config include.path "$T/included"
+		before
+		expect_exit 1 hooks install --guard >"$T/out" 2>"$T/err"
+		expect_grep 'the guard is not installed: .*show-origin' "$T/err"
+		hooks status -q
+		hooks uninstall -q
+		expect_as_before
+		git config --unset include.path
+		git config --unset core.fsmonitor || :
+	done
+	git config --global --unset core.fsmonitor || :
+	# one that the repository's own comes behind does not matter
+	printf '[core]\n\tfsmonitor = /bin/true\n' >"$T/included"
+	printf '[include]\n\tpath = %s\n[core]\n\tfsmonitor = /bin/false\n' "$T/included" >.git/config
+	before
+	hooks install -q --guard
+	hooks install -q
+	hooks status -q
+	hooks uninstall -q
+	expect_as_before
+}
+
 test_another_program_is_asked_after_ours() {
 	repository
 	stand_in
