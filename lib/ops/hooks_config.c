@@ -31,6 +31,9 @@ bool hooks_config_supported(void)
 	return supported;
 }
 
+#define SET_ELSEWHERE "core.fsmonitor is set for this repository, but not in its own file"
+#define SHOW_ORIGIN "'git config --show-origin core.fsmonitor' says where"
+
 /* ---- values ---- */
 
 static char *shim_path(const struct repo *repo, const char *name)
@@ -181,6 +184,15 @@ static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf
 	return last.count > configedit_count(text, "core", "fsmonitor", last.value);
 }
 
+/* Of an install before this one. */
+static bool had_guard(const struct hooks_record *record)
+{
+	for (size_t i = 0; i < record->edits_nr; i++)
+		if (!strcmp(record->edits[i].key, "fsmonitor"))
+			return true;
+	return false;
+}
+
 static void plan_guard(struct hooks_config *out, struct hooks_record *record,
 		       const struct repo *repo, const struct gitconfig *config,
 		       struct strlist *notes)
@@ -198,11 +210,13 @@ static void plan_guard(struct hooks_config *out, struct hooks_record *record,
 		goto done;
 	}
 	if (is_set_elsewhere(config, &out->before)) {
-		strlist_add(notes, "the guard is not installed: core.fsmonitor is set for this "
-				   "repository, but not in its own file; 'git config --show-origin "
-				   "core.fsmonitor' says where");
-		record->guard = false;
-		goto done;
+		/* Other worktrees may have a use for one that is there. */
+		record->guard = had_guard(record);
+		strlist_addf(notes, "the guard %s: %s; %s",
+			     record->guard ? "stays, but git does not ask it here" :
+					     "is not installed", SET_ELSEWHERE, SHOW_ORIGIN);
+		if (!record->guard)
+			goto done;
 	}
 	guard_value(&value, repo);
 	if (taken && !is_bool && !is_guard_value(before.buf))
@@ -366,16 +380,23 @@ static enum hooks_state state_of(const char *value, const char *wanted, bool mov
 }
 
 enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
-					  const char **why_out)
+					  const char **why_out, const char **advice_out)
 {
 	const char *value = gitconfig_get(config, "core.fsmonitor", GITCONFIG_LOCAL);
-	struct strbuf wanted = STRBUF_INIT;
+	struct strbuf wanted = STRBUF_INIT, text = STRBUF_INIT;
 	enum hooks_state state;
 
 	guard_value(&wanted, repo);
 	state = state_of(value, wanted.buf,
 			 value && strcmp(value, wanted.buf) && is_guard_value(value),
 			 shim_there(repo, "fsmonitor"), why_out);
+	*advice_out = HOOKS_INSTALL_AGAIN;
+	if (state == HOOKS_DISPLACED && !read_config(&text, repo) &&
+	    is_set_elsewhere(config, &text)) {
+		*why_out = SET_ELSEWHERE;
+		*advice_out = SHOW_ORIGIN;
+	}
+	strbuf_release(&text);
 	strbuf_release(&wanted);
 	return state;
 }

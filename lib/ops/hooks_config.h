@@ -28,8 +28,9 @@ void hooks_config_release(struct hooks_config *config);
  * The configuration as it shall be, from the record's choices. What has to be
  * changed for it is added to `record->edits`: until it is in place, a record
  * with the old and the new ones can undo both. `record->chain` becomes the
- * program that is asked after ours. If the guard cannot be had, `record->guard`
- * is taken back and a note says why.
+ * program that is asked after ours. If the guard cannot be had, a note says why,
+ * and `record->guard` is taken back; one that is there stays if only another file
+ * than the repository's own is in its way, which other worktrees need not have.
  */
 int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
 		      const struct repo *repo, const struct gitconfig *config,
@@ -45,11 +46,14 @@ int hooks_config_undone(struct hooks_config *out, const struct hooks_record *rec
  */
 int hooks_config_write(const struct hooks_config *config, const struct repo *repo);
 
-/** Whether git asks the guard; a reason in `why_out` if not (a constant). */
-enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
-					  const char **why_out);
+/** What helps with most that keeps a hook or the guard from being run. */
+#define HOOKS_INSTALL_AGAIN "'git checkpoint hooks install' puts it in place again"
 
-/** The same for a hook of the configuration. */
+/** Whether git asks the guard; if not, why, and what to do about it (constants). */
+enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
+					  const char **why_out, const char **advice_out);
+
+/** Whether git runs a hook of the configuration; a reason in `why_out` if not (a constant). */
 enum hooks_state hooks_config_hook_state(const struct repo *repo, const struct gitconfig *config,
 					 const char *name, const char **why_out);
 

@@ -118,15 +118,14 @@ bool hooks_directory(struct strbuf *out, const char **why_out, const struct repo
 }
 
 static void add_item(struct hooks_report *report, const char *name, enum hooks_state state,
-		     const char *why)
+		     const char *why, const char *advice)
 {
 	struct hooks_item *item = &report->items[report->nr++];
 
 	item->name = name;
 	item->state = state;
 	if (state != HOOKS_RUNS)
-		item->repair = xstrfmt("%s; 'git checkpoint hooks install' puts it in place again",
-				       why);
+		item->repair = xstrfmt("%s; %s", why, advice);
 }
 
 /* A file of ours that is not where git looks now. */
@@ -152,18 +151,15 @@ static void look_at_file(struct hooks_report *report, const struct hooks_record 
 	enum hooks_state state = hooks_place_state(path, &why);
 
 	if (state != HOOKS_RUNS && *barred) {
-		struct hooks_item *item = &report->items[report->nr++];
-
-		item->name = name;
-		item->state = HOOKS_NOT_RUN;
-		item->repair = xstrfmt("git takes hooks from '%s', %s; 'git checkpoint hooks "
-				       "install --guard' does without it, or set core.hooksPath "
-				       "in this repository", dir, barred);
+		text = xstrfmt("git takes hooks from '%s', %s", dir, barred);
+		add_item(report, name, HOOKS_NOT_RUN, text,
+			 "'git checkpoint hooks install --guard' does without it, or set "
+			 "core.hooksPath in this repository");
 	} else if (state != HOOKS_RUNS && elsewhere(record, name, path)) {
 		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", dir);
-		add_item(report, name, HOOKS_NOT_RUN, text);
+		add_item(report, name, HOOKS_NOT_RUN, text, HOOKS_INSTALL_AGAIN);
 	} else {
-		add_item(report, name, state, why);
+		add_item(report, name, state, why, HOOKS_INSTALL_AGAIN);
 	}
 	free(text);
 	free(path);
@@ -173,7 +169,7 @@ static void look(struct hooks_report *report, const struct hooks_record *record,
 		 const struct repo *repo, const struct gitconfig *config)
 {
 	struct strbuf dir = STRBUF_INIT;
-	const char *names[HOOKS_NAMES], *why, *barred;
+	const char *names[HOOKS_NAMES], *why, *advice, *barred;
 	enum hooks_state state;
 
 	(void)hooks_directory(&dir, &barred, repo, config);
@@ -181,7 +177,7 @@ static void look(struct hooks_report *report, const struct hooks_record *record,
 	for (size_t i = 0; names[i]; i++) {
 		if (record->config_hooks) {
 			state = hooks_config_hook_state(repo, config, names[i], &why);
-			add_item(report, names[i], state, why);
+			add_item(report, names[i], state, why, HOOKS_INSTALL_AGAIN);
 		} else {
 			look_at_file(report, record, dir.buf, barred, names[i]);
 		}
@@ -190,8 +186,8 @@ static void look(struct hooks_report *report, const struct hooks_record *record,
 	}
 	if (record->guard) {
 		report->guard = true;
-		state = hooks_config_guard_state(repo, config, &why);
-		add_item(report, "fsmonitor", state, why);
+		state = hooks_config_guard_state(repo, config, &why, &advice);
+		add_item(report, "fsmonitor", state, why, advice);
 	}
 	strbuf_release(&dir);
 }

@@ -284,12 +284,39 @@ test_a_program_that_is_set_in_another_file() {
 	hooks install -q --guard
 	git config include.path "$T/included"
 	expect_exit 1 hooks status >"$T/out"
-	expect_grep '^displaced: fsmonitor' "$T/out"
-	expect_exit 1 hooks install -q 2>"$T/err"
-	expect_grep 'show-origin' "$T/err"
-	expect_exit 0 hooks status -q
+	expect_grep '^displaced: fsmonitor: .*show-origin' "$T/out"
+	expect_no_grep 'hooks install' "$T/out"
+	cp .git/config "$T/config"
+	expect_exit 1 hooks install -q >"$T/out" 2>"$T/err"
+	expect_grep 'the guard stays, but .*show-origin' "$T/err"
+	expect_grep '^displaced: fsmonitor: .*show-origin' "$T/out"
+	expect_same "$T/config" .git/config
+	git config --unset include.path
+	hooks status -q
 	hooks uninstall -q
 	expect_no_grep fsmonitor .git/config
+}
+
+# What one worktree says for itself is nothing to the others.
+test_a_worktree_that_asks_another_program() {
+	repository
+	git worktree add -q "$T/linked" topic
+	hooks install -q --guard
+	git config extensions.worktreeConfig true
+	git -C "$T/linked" config --worktree core.fsmonitor false
+	cp .git/config "$T/config"
+	cd "$T/linked"
+	expect_exit 1 hooks install -q >"$T/out" 2>"$T/err"
+	expect_grep 'the guard stays, but .*show-origin' "$T/err"
+	expect_exit 1 hooks install -q --guard --json >"$T/json"
+	expect_eq displaced "$(json .guard "$T/json")"
+	expect_grep 'the guard stays' "$T/json"
+	cd "$T/work"
+	expect_same "$T/config" .git/config
+	hooks status -q
+	echo changed >>a
+	git reset -q --hard 2>"$T/err"
+	expect_grep '^checkpoint: saved' "$T/err"
 }
 
 # The same value in two places is still in two places, and that of the included file is last.
