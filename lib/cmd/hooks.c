@@ -109,13 +109,16 @@ static void print_items(const struct hooks_report *report)
 {
 	for (size_t i = 0; i < report->nr; i++) {
 		const struct hooks_item *item = &report->items[i];
+		struct strbuf clean = STRBUF_INIT;
 
-		/* What does not run is the answer, also for those who want to hear little. */
-		if (item->state != HOOKS_RUNS)
-			printf("%s: %s: %s\n", hooks_state_name(item->state), item->name,
-			       item->repair);
-		else
+		if (item->state == HOOKS_RUNS) {
 			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
+			continue;
+		}
+		/* What does not run is the answer, also for those who want to hear little. */
+		report_clean(&clean, item->repair);
+		printf("%s: %s: %s\n", hooks_state_name(item->state), item->name, clean.buf);
+		strbuf_release(&clean);
 	}
 }
 

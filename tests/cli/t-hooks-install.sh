@@ -136,6 +136,18 @@ test_a_directory_of_all_repositories_is_not_written_to() {
 	expect_no_grep '2 ms' "$T/out"
 }
 
+test_names_do_not_reach_the_terminal_as_they_are() {
+	repository
+	escape=$(printf '\033')
+	git config core.hooksPath "$T/all${escape}[31m"
+	expect_exit 1 hooks install >"$T/out" 2>"$T/err"
+	expect_exit 1 hooks status >>"$T/out" 2>>"$T/err"
+	expect_grep '^not run: pre-rebase: .*/all?' "$T/out"
+	expect_grep '^warning: .*/all?' "$T/err"
+	expect_no_grep "$escape" "$T/out"
+	expect_no_grep "$escape" "$T/err"
+}
+
 test_tracked_hooks_are_not_written_to() {
 	repository
 	mkdir .githooks
