@@ -185,10 +185,10 @@ static void plan_dirs(struct install *install, const char *path)
 	free(dir);
 }
 
-static int plan_files(struct install *install)
+/* Where hook files go, if any do. */
+static void find_directory(struct install *install)
 {
 	const char *barred;
-	int err = 0;
 
 	install->files = !install->record.config_hooks && install->names[0];
 	if (install->files &&
@@ -200,6 +200,30 @@ static int plan_files(struct install *install)
 		install->report->partial = true;
 		install->files = false;
 	}
+}
+
+/* Before anything is changed: what is in the way of one hook must not cost another. */
+static int check_files(const struct install *install)
+{
+	int err = 0;
+
+	for (size_t i = 0; install->files && install->names[i] && !err; i++) {
+		char *path = xstrfmt("%s/%s", install->dir.buf, install->names[i]);
+		const struct hooks_entry *entry = hooks_record_find(&install->record, path);
+		const char *why;
+
+		/* As in plan_file(). */
+		if (!entry || hooks_place_state(path, &why) != HOOKS_RUNS)
+			err = hooks_place_check(entry, path);
+		free(path);
+	}
+	return err;
+}
+
+static int plan_files(struct install *install)
+{
+	int err = 0;
+
 	if (install->files)
 		plan_dirs(install, install->dir.buf);
 	for (size_t i = 0; install->files && install->names[i] && !err; i++)
@@ -306,6 +330,9 @@ static int run(struct install *install)
 	bool guard = record->guard;
 	int err = check_shims(install);
 
+	find_directory(install);
+	if (!err)
+		err = check_files(install);
 	if (!err)
 		err = remove_unwanted(install);
 	if (!err)

@@ -94,16 +94,59 @@ static bool same_file(const char *a, const char *b)
 }
 
 /* What was put aside has to have its place: one of somebody else's is not touched. */
-static int check_aside(const struct hooks_entry *entry)
+static int check_aside(const char *path)
 {
-	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, path);
 	struct stat st;
 	int err = 0;
 
-	if (!lstat(aside, &st) && !same_file(entry->path, aside))
+	if (!lstat(aside, &st) && !same_file(path, aside))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is in the way of the hook that has to be "
 				     "put aside; move it away", aside);
 	free(aside);
+	return err;
+}
+
+/* Our lines cannot be put into it. A hook that is switched off by its mode stays off, too. */
+static bool goes_aside(const struct found *found, const char *path)
+{
+	return found->link || (found->regular && !is_ours(found) &&
+			       (!hookfile_is_shell(found->text.buf, found->text.len) ||
+				access(path, X_OK) < 0));
+}
+
+/* A dispatcher that somebody put aside, which takes back what it was put in the place of. */
+static bool is_parked(const char *path, const char *suffix)
+{
+	char *parked = xstrfmt("%s%s", path, suffix);
+	struct found found;
+	bool is = !look(&found, parked) && is_ours(&found) &&
+		  hookfile_is_dispatcher(found.text.buf, found.text.len);
+
+	strbuf_release(&found.text);
+	free(parked);
+	return is;
+}
+
+/* What hooks_place_remove() does with a hook that was put aside makes its place free. */
+static bool makes_room(const char *path)
+{
+	char *old = xstrfmt("%s.old", path);
+	struct stat st;
+	bool room = lstat(old, &st) < 0 || is_parked(path, ".old") || is_parked(path, ".legacy");
+
+	free(old);
+	return room;
+}
+
+int hooks_place_check(const struct hooks_entry *entry, const char *path)
+{
+	struct found found;
+	int err = look(&found, path);
+
+	if (!err && goes_aside(&found, path) && !(entry && makes_room(path)))
+		err = check_aside(path);
+	strbuf_release(&found.text);
 	return err;
 }
 
@@ -119,19 +162,17 @@ int hooks_place_plan(struct hooks_record *record, const char *path, const char *
 	entry->mode = found.mode;
 	if (!found.exists) {
 		entry->how = HOOKS_CREATED;
-	} else if (found.link) {
-		entry->how = HOOKS_ASIDE;
-		entry->target = xstrdup(found.text.buf);
 	} else if (is_ours(&found)) {
 		plan_ours(entry, &found);
 	} else {
-		/* A hook that is switched off by its mode stays off: lines in it would not run. */
-		entry->how = hookfile_is_shell(found.text.buf, found.text.len) &&
-					     !access(path, X_OK) ? HOOKS_LINES : HOOKS_ASIDE;
-		entry->sha256 = hex_sha256(&found.text);
+		entry->how = goes_aside(&found, path) ? HOOKS_ASIDE : HOOKS_LINES;
+		if (found.link)
+			entry->target = xstrdup(found.text.buf);
+		else
+			entry->sha256 = hex_sha256(&found.text);
 	}
 	if (entry->how == HOOKS_ASIDE && !is_ours(&found))
-		err = check_aside(entry);
+		err = check_aside(path);
 out:
 	strbuf_release(&found.text);
 	return err;
@@ -168,7 +209,7 @@ static int put_aside(const struct hooks_entry *entry)
 
 	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0) {
 		if (errno == EEXIST)
-			err = check_aside(entry);
+			err = check_aside(entry->path);
 		else if (rename(entry->path, aside) < 0)
 			err = ckpt_error_errno("unable to put '%s' aside", entry->path);
 	}

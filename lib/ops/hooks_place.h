@@ -13,6 +13,12 @@
  * Every step leaves something that hooks_place_remove() can undo.
  */
 
+/**
+ * Fails if hooks_place_plan() would, after a hooks_place_remove() of `entry`,
+ * what the record has of it (NULL: nothing). Changes no file.
+ */
+int hooks_place_check(const struct hooks_entry *entry, const char *path);
+
 /** Look at what is at `path` and make an entry of it. Changes no file. */
 int hooks_place_plan(struct hooks_record *record, const char *path, const char *name);
 

@@ -162,6 +162,52 @@ test_edits_after_the_install_survive() {
 	expect_missing .git/hooks/reference-transaction
 }
 
+# A later install refuses as well before it has changed anything.
+test_what_is_in_the_way_costs_no_other_hook() {
+	repository
+	hooks install -q --events rebase
+	printf '#!/usr/bin/perl\nexit;\n' >.git/hooks/reference-transaction
+	chmod +x .git/hooks/reference-transaction
+	echo theirs >.git/hooks/reference-transaction.pre-checkpoint
+	before
+	expect_exit 128 hooks install --events merge 2>"$T/err"
+	expect_grep 'reference-transaction.pre-checkpoint. is in the way' "$T/err"
+	expect_as_before
+	# one that was displaced would have been cleaned
+	mv .git/hooks/reference-transaction.pre-checkpoint "$T/theirs"
+	printf '#!/usr/bin/perl\n1;\n' >.git/hooks/pre-rebase
+	hooks install -q --no-ref-transaction
+	mv .git/hooks/pre-rebase .git/hooks/pre-rebase.old
+	printf '#!/bin/sh\n' >.git/hooks/pre-rebase
+	chmod +x .git/hooks/pre-rebase
+	mv "$T/theirs" .git/hooks/reference-transaction.pre-checkpoint
+	before
+	expect_exit 128 hooks install --events rebase,merge --ref-transaction 2>"$T/err"
+	expect_as_before
+	rm .git/hooks/reference-transaction.pre-checkpoint
+	hooks install -q --events rebase,merge --ref-transaction
+	hooks status -q
+}
+
+# What an install put aside, it may put aside again.
+test_a_place_that_becomes_free_is_not_in_the_way() {
+	repository
+	for parked in none .old .legacy; do
+		rm -rf .git/hooks/*
+		printf '#!/usr/bin/perl\n1;\n' >.git/hooks/pre-rebase
+		chmod +x .git/hooks/pre-rebase
+		hooks install -q
+		expect_exists .git/hooks/pre-rebase.pre-checkpoint
+		test $parked = none || cp -p .git/hooks/pre-rebase ".git/hooks/pre-rebase$parked"
+		printf '#!/usr/bin/perl\n2;\n' >.git/hooks/pre-rebase
+		hooks install -q 2>"$T/err"
+		hooks status -q
+		expect_grep '^2;$' .git/hooks/pre-rebase.pre-checkpoint
+		hooks uninstall -q
+		expect_grep '^2;$' .git/hooks/pre-rebase
+	done
+}
+
 # ---- the guard -------------------------------------------------------------------
 
 # expect_config_cycle: .git/config, whatever it is, comes back
