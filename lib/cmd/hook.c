@@ -118,6 +118,25 @@ static void say_secrets(const struct hook_result *result)
 	strbuf_release(&list);
 }
 
+static void say_saved(const struct hook_result *result)
+{
+	struct strbuf lacks = STRBUF_INIT;
+	bool one = result->missing == 1 && !result->no_ignored;
+
+	if (result->missing)
+		strbuf_addf(&lacks, "%" PRIu64 " path%s%s", result->missing,
+			    result->missing == 1 ? "" : "s", result->no_ignored ? " and " : "");
+	if (result->no_ignored)
+		strbuf_addstr(&lacks, "ignored files");
+	if (lacks.len)
+		say("saved %s before %s, but %s %s not in it%s%s", result->id, command, lacks.buf,
+		    one ? "is" : "are", result->no_ignored ? ": " : "",
+		    result->no_ignored ? result->no_ignored : "");
+	else if (!result->quiet)
+		say("saved %s before %s", result->id, command);
+	strbuf_release(&lacks);
+}
+
 static void take(const struct hook_decision *decision)
 {
 	struct hook_result result;
@@ -128,11 +147,10 @@ static void take(const struct hook_decision *decision)
 		say("%s", result.mended.items[i]);
 	if (result.outcome == HOOK_FAILED)
 		say("not saved before %s: %s", command, result.why);
-	else if (result.outcome == HOOK_SAVED && result.missing)
-		say("saved %s before %s, but %" PRIu64 " %s not in it", result.id, command,
-		    result.missing, result.missing == 1 ? "path is" : "paths are");
-	else if (result.outcome == HOOK_SAVED && !result.quiet)
-		say("saved %s before %s", result.id, command);
+	else if (result.outcome == HOOK_SAVED)
+		say_saved(&result);
+	else if (result.no_ignored)
+		say("ignored files are not saved before %s: %s", command, result.no_ignored);
 	say_secrets(&result);
 	hook_result_release(&result);
 }

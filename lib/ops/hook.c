@@ -329,6 +329,26 @@ static void note_secrets(struct strlist *out, const struct session *session,
 	}
 }
 
+/* What is ignored is at times more than is allowed: the rest is saved without it then. */
+static int save_what_is_allowed(struct save_result *result, char **no_ignored_out,
+				struct session *session, struct save_opts *opts)
+{
+	int err = ckpt_save(result, session, opts);
+	char *why;
+
+	if ((err != CKPT_EREFUSED && !(err && result->no_room)) || !opts->include_ignored)
+		return err;
+	why = xstrdup(ckpt_error_last());
+	save_result_release(result);
+	opts->include_ignored = false;
+	err = ckpt_save(result, session, opts);
+	if (err)
+		free(why);
+	else
+		*no_ignored_out = why;
+	return err;
+}
+
 static int save(struct hook_result *out, const struct hook_decision *decision,
 		struct session *session, struct autostash *stash)
 {
@@ -350,7 +370,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 		opts.amend_payload = stash;
 		opts.notes = autostash_notes(stash);
 	}
-	err = ckpt_save(&result, session, &opts);
+	err = save_what_is_allowed(&result, &out->no_ignored, session, &opts);
 	if (session->store)
 		strlist_extend(&out->mended, &session->store->mended);
 	if (!err && result.outcome == SAVE_CREATED) {
@@ -444,6 +464,7 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 void hook_result_release(struct hook_result *result)
 {
 	free(result->id);
+	free(result->no_ignored);
 	free(result->why);
 	strlist_release(&result->mended);
 	strlist_release(&result->secrets);

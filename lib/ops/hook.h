@@ -31,6 +31,7 @@ struct hook_result {
 	enum hook_outcome outcome;
 	char *id;           /**< HOOK_SAVED */
 	uint64_t missing;   /**< HOOK_SAVED: paths that are not in it */
+	char *no_ignored;   /**< why ignored files are not saved, though they will go; or NULL */
 	struct strlist secrets; /**< left out, and git is about to remove them, perhaps */
 	char *why;          /**< HOOK_FAILED: a sentence */
 	bool quiet;         /**< hookQuiet */

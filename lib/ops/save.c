@@ -353,5 +353,6 @@ int ckpt_save(struct save_result *out, struct session *session, const struct sav
 	if (session->store)
 		store_unlock(session->store);
 	out->seconds = clock_monotonic() - start;
+	out->no_room = err && job.no_room;
 	return err;
 }

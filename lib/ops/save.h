@@ -81,6 +81,7 @@ struct save_result {
 	struct skip_list skips;
 	uint64_t new_bytes; /**< added to the store */
 	double seconds;
+	bool no_room; /**< why it failed: it does not fit into maxSize */
 };
 
 /**

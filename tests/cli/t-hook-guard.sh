@@ -333,6 +333,49 @@ test_what_removes_directories_with_ignored_files() {
 	expect_eq "$here" "$(checkpoints)"
 }
 
+# Half is better than nothing, and is not taken for the whole.
+test_ignored_files_that_are_too_many() {
+	make_template
+	lacks='but ignored files are not in it: '
+	fresh 'mkdir sub2; commit s sub2/f f'
+	guard_only
+	git worktree add -q "$T/linked" feat
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		echo $i >sub2/$i.log
+		echo $i >"$T/linked/$i.log"
+	done
+	git config checkpoint.maxFiles 20
+	git config checkpoint.hookQuiet true
+	run git sparse-checkout set --cone sub
+	expect_eq 0 $status
+	expect_grep "^checkpoint: saved chk_.* before sparse-checkout, $lacks.*maxFiles" "$T/err"
+	expect_eq 1 "$(grep -c '^checkpoint:' "$T/err")"
+	expect_eq 'pre-sparse-checkout hook' "$(checkpoints)"
+	git sparse-checkout disable
+	key=$(printf %s "$T/linked" | sha256sum | cut -c1-16)
+	run git worktree remove "$T/linked"
+	expect_grep "before worktree, $lacks" "$T/err"
+	expect_eq d "$(git --git-dir="$(checkpoint_home)/$key" show latest:d.txt)"
+	# where nothing else changed, that is all there is to say
+	dirty
+	git-checkpoint save -q
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		echo $i >$i.log
+	done
+	run git clean -q -fdx
+	expect_grep '^checkpoint: ignored files are not saved before clean: .*maxFiles' "$T/err"
+	expect_eq 1 "$(grep -c '^checkpoint:' "$T/err")"
+	git config --unset checkpoint.maxFiles
+	# and too large
+	dirty
+	head -c 3000000 /dev/urandom >x.log
+	git config checkpoint.maxSize 1m
+	echo more >u.txt
+	run git clean -q -fdx
+	expect_grep "before clean, $lacks.*maxSize" "$T/err"
+	expect_eq more "$(git --git-dir="$(store_dir)" show latest:u.txt)"
+}
+
 test_aliases_and_scripts() {
 	make_template
 	saves pre-reset 'git config alias.nuke "reset --hard"; dirty' git nuke
