@@ -81,15 +81,17 @@ static void answer(void)
 /* In one write, so that it stays whole among what others say. */
 __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 {
-	struct strbuf line = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
 	va_list ap;
 
-	strbuf_addstr(&line, "checkpoint: ");
 	va_start(ap, fmt);
-	strbuf_vaddf(&line, fmt, ap);
+	strbuf_vaddf(&text, fmt, ap);
 	va_end(ap);
+	strbuf_addstr(&line, "checkpoint: ");
+	report_clean(&line, text.buf);
 	strbuf_addch(&line, '\n');
 	(void)fs_write_all(STDERR_FILENO, line.buf, line.len);
+	strbuf_release(&text);
 	strbuf_release(&line);
 }
 
