@@ -65,7 +65,7 @@ BASE := $(addprefix lib/base/, \
 	error.c alloc.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
 	hash.c oid.c crc.c fsio.c pool.c spawn.c command.c env.c cancel.c giterr.c \
-	procs.c nearest.c jsonedit.c jsonedit_check.c tomledit.c)
+	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \
 	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c beneath.c mounts.c \
@@ -75,7 +75,7 @@ WORKTREE := $(addprefix lib/worktree/, \
 STORE := $(addprefix lib/store/, \
 	store.c layout.c objects.c refs.c oidset.c \
 	pack_write.c pack_stream.c pack_verify.c pack_index.c packs.c packs_read.c packs_list.c delta.c ingest.c trees.c \
-	reach.c repack.c health.c rescue.c)
+	reach.c packing.c repack.c health.c rescue.c)
 
 RECORD := $(addprefix lib/record/, \
 	record.c meta.c meta_rules.c modes.c snapshot.c contents.c statehash.c lookup.c \

@@ -83,7 +83,7 @@
  *   objects refs reading objects; one ref for each checkpoint
  *   pack_write pack_stream pack_verify pack_index    one pack for each save
  *   packs packs_read packs_list delta    reading them
- *   reach repack which objects are needed; packs without the others
+ *   reach repack packing     which objects are needed; packs without the others; who makes them
  *   health rescue            a store's own files, mended on every open; what is left of packs
  *   ingest trees files of a scan into a pack; trees of directories
  *   oidset       a set of object names
@@ -99,7 +99,8 @@
  *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc strbuf strlist arena path pathset quote shellwords units clock json
- *   hash oid crc fsio pool spawn command env cancel giterr procs nearest jsonedit jsonedit_check tomledit
+ *   hash oid crc fsio pool spawn command env cancel giterr procs nearest problems
+ *   jsonedit jsonedit_check tomledit
  */
 
 #include "base/cancel.h"

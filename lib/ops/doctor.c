@@ -16,6 +16,7 @@
 #include "record/lost.h"
 #include "record/manifest.h"
 #include "store/pack.h"
+#include "store/packing.h"
 #include "store/rescue.h"
 #include "store/store.h"
 
@@ -359,7 +360,7 @@ int doctor_run(struct problems *out, struct session *session, bool fix, progress
 	if (fix) {
 		err = store_lock(doctor.store, session->settings.lock_timeout);
 		if (!err)
-			err = reclaim_lock(&packing, doctor.store);
+			err = packing_lock(&packing, doctor.store);
 	}
 	if (!err)
 		err = fix ? check_all(&doctor) : check_twice(&doctor);

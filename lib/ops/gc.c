@@ -8,6 +8,7 @@
 #include "base/fsio.h"
 #include "ops/session.h"
 #include "store/objects.h"
+#include "store/packing.h"
 #include "store/packs.h"
 #include "store/reach.h"
 #include "store/oidset.h"
@@ -161,7 +162,7 @@ static int lock_again(struct gc *gc)
 
 		if (err != CKPT_ELOCKED || clock_monotonic() >= deadline)
 			return err;
-		if (repack_must_yield(gc->store))
+		if (packing_must_yield(gc->store))
 			return ckpt_error_set(err, "another command was waiting for it");
 		err = cancel_check();
 		if (err)
@@ -211,7 +212,7 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 		*lock = -1;
 		return fall_back(gc, out, "the disk has no room to pack everything into one");
 	}
-	repack_ask_to_yield(gc->store, false); /* left by one that was killed */
+	packing_forget(gc->store); /* left by one that was killed */
 	store_unlock(gc->store);
 	/* A little that came since is compared with what was there, but not all with all again. */
 	rc = repack_tight(&gc->name, gc->store, &gc->list,
@@ -243,7 +244,7 @@ int ckpt_gc(struct gc_result *out, struct session *session, bool show)
 	if (!err)
 		err = reclaim_run(&freed, session, RECLAIM_FREE);
 	if (!err)
-		err = reclaim_lock(&lock, gc.store);
+		err = packing_lock(&lock, gc.store);
 	if (!err)
 		err = pack_tightly(&gc, out, &lock);
 	if (lock >= 0) {

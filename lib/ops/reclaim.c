@@ -2,13 +2,12 @@
 #include "ops/reclaim.h"
 
 #include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "ops/session.h"
 #include "record/lost.h"
 #include "store/objects.h"
+#include "store/packing.h"
 #include "store/packs.h"
 #include "store/reach.h"
 #include "store/repack.h"
@@ -21,10 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -34,7 +31,6 @@ enum {
 	WORTH_BYTES = 1 << 20,    /* dead bytes that are always worth the copying */
 	ALL_BYTES = 256 << 20,    /* copied for any dead byte, if all are asked for */
 	SPARE_BYTES = 128 * 1024, /* of the disk, left to others */
-	WAY_SECONDS = 20,         /* that gc gets to make way; it takes a fraction of one */
 };
 
 static const double quick_seconds = 0.4;
@@ -57,42 +53,6 @@ struct reclaim {
 	bool postponed;
 	char *why;
 };
-
-int reclaim_lock(int *fd_out, struct store *store)
-{
-	*fd_out = openat(store->dirfd, "checkpoint/gc.lock",
-			 O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (*fd_out < 0)
-		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
-	(void)fs_give_to_owner(*fd_out, store->dirfd, "checkpoint");
-	if (!flock(*fd_out, LOCK_EX | LOCK_NB))
-		return 0;
-	close(*fd_out);
-	*fd_out = -1;
-	return ckpt_error_set(CKPT_ELOCKED, "another process is packing the checkpoints of '%s'; try again "
-			      "when it is done",
-			      store->worktree);
-}
-
-int reclaim_make_way(struct store *store)
-{
-	const struct timespec pause = { .tv_nsec = 20000000 };
-	double deadline = clock_monotonic() + WAY_SECONDS;
-	int lock = -1, err = reclaim_lock(&lock, store);
-
-	if (err == CKPT_ELOCKED)
-		repack_ask_to_yield(store, true);
-	while (err == CKPT_ELOCKED && clock_monotonic() < deadline) {
-		nanosleep(&pause, NULL);
-		err = cancel_check();
-		if (!err)
-			err = reclaim_lock(&lock, store);
-	}
-	repack_ask_to_yield(store, false);
-	if (lock >= 0)
-		close(lock);
-	return err;
-}
 
 /* --- what is needed --- */
 
@@ -494,14 +454,14 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 
 	memset(out, 0, sizeof(*out));
 	out->before = out->after = fs_disk_usage(session->store->dirfd, ".");
-	err = reclaim_lock(&lock, session->store);
+	err = packing_lock(&lock, session->store);
 	if (err == CKPT_ELOCKED) {
 		out->postponed = true;
 		return 0;
 	}
 	if (!err) {
 		/* Left by one that was killed: who may ask holds the lock that we have. */
-		repack_ask_to_yield(session->store, false);
+		packing_forget(session->store);
 		repack_sweep(session->store);
 		err = objects_reopen(session->store);
 	}

@@ -41,17 +41,7 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
  */
 int reclaim_add_others(struct reach *reach, struct session *session, uint32_t owner);
 
-/**
- * Before something is let go for a budget: whoever packs would keep it from
- * being freed, so have that one give up. CKPT_ELOCKED if it does not. The store
- * must be locked, so that nobody begins anew.
- */
-int reclaim_make_way(struct store *store);
-
 /* --- parts, for gc.c --- */
-
-/** Be the only one that packs; CKPT_ELOCKED if another process does. */
-int reclaim_lock(int *fd_out, struct store *store);
 
 /**
  * All that is needed. NULL if that is not known because something is damaged, or

@@ -17,6 +17,7 @@
 #include "record/manifest.h"
 #include "store/health.h"
 #include "store/layout.h"
+#include "store/packing.h"
 #include "store/refs.h"
 #include "worktree/repo.h"
 
@@ -235,9 +236,9 @@ static int lock_packing(struct relink *job)
 	int err = health_asides(&asides, job->session->home, path);
 
 	if (!err && (job->own_checkpoints || asides.nr))
-		err = reclaim_lock(&job->packing, job->store);
+		err = packing_lock(&job->packing, job->store);
 	if (!err && job->own_checkpoints)
-		err = reclaim_lock(&job->own_packing, job->own);
+		err = packing_lock(&job->own_packing, job->own);
 	strlist_release(&asides);
 	free(path);
 	return err;

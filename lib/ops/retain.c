@@ -12,6 +12,7 @@
 #include "record/lost.h"
 #include "record/manifest.h"
 #include "store/objects.h"
+#include "store/packing.h"
 #include "store/packs.h"
 #include "store/store.h"
 
@@ -245,7 +246,7 @@ static int one_round(struct retain_result *out, struct session *session,
 	if (!first && !over)
 		return 0;
 	if (over && !job->dry_run) {
-		err = reclaim_make_way(session->store);
+		err = packing_make_way(session->store);
 		if (err)
 			return err;
 		over = bytes_over(session, job->rules.max_size, job->need);

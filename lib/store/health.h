@@ -2,6 +2,7 @@
 #ifndef CKPT_STORE_HEALTH_H
 #define CKPT_STORE_HEALTH_H
 
+#include "base/problems.h"
 #include "base/strlist.h"
 
 #include <stdbool.h>
@@ -14,23 +15,6 @@
  * Files are replaced whole and by what they always hold, so any number of
  * processes may mend the same store at the same time.
  */
-
-/** What is wrong, in sentences, and whether it was put right. All zero is an empty list. */
-struct problem {
-	char *what;
-	bool fixed;
-};
-
-struct problems {
-	struct problem *items;
-	size_t nr, alloc;
-};
-
-void problems_addf(struct problems *list, bool fixed, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-/** Forget all but the first `nr`. */
-void problems_truncate(struct problems *list, size_t nr);
-void problems_release(struct problems *list);
 
 enum { HEALTH_ASIDES_MAX = 5 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/packing.h"
 #include "store/repack.h"
 
 #include "base/alloc.h"
@@ -139,29 +140,9 @@ void repack_sweep(struct store *store)
 	"-c", "core.bigFileThreshold=32m", "-c", "core.packedGitWindowSize=16m", "-c",              \
 		"core.packedGitLimit=64m"
 
-#define YIELD_FILE "checkpoint/gc.yield"
-
-void repack_ask_to_yield(struct store *store, bool ask)
-{
-	int fd;
-
-	if (!ask) {
-		unlinkat(store->dirfd, YIELD_FILE, 0);
-		return;
-	}
-	fd = openat(store->dirfd, YIELD_FILE, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd >= 0)
-		close(fd);
-}
-
-bool repack_must_yield(struct store *store)
-{
-	return !faccessat(store->dirfd, YIELD_FILE, F_OK, AT_SYMLINK_NOFOLLOW);
-}
-
 static bool must_stop(void *store)
 {
-	return repack_must_yield(store) || cancel_signal();
+	return packing_must_yield(store) || cancel_signal();
 }
 
 static int verify_tight(struct store *store, const char *name)
@@ -177,7 +158,7 @@ static int verify_tight(struct store *store, const char *name)
 	free(git_dir);
 	free(file);
 	strbuf_release(&answer);
-	return err ? ckpt_error_prefix(err, "the new pack does not verify") : 0;
+	return err == CKPT_ERROR ? ckpt_error_prefix(err, "the new pack does not verify") : err;
 }
 
 static int sync_file(struct store *store, const char *name, const char *ending)

@@ -41,14 +41,6 @@ int repack_remove(struct store *store, const char *name);
 /** True if somebody asked stock git to keep it. */
 bool repack_is_kept(struct store *store, const char *name);
 
-/**
- * Ask whoever packs to make way, because the room that it takes meanwhile, or
- * what it keeps from being freed, is needed for a budget; or take that back. By
- * who holds the store's lock.
- */
-void repack_ask_to_yield(struct store *store, bool ask);
-bool repack_must_yield(struct store *store);
-
 /** Where repack_tight() leaves its result, in the store. */
 #define REPACK_DIR "checkpoint/gc"
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/packing.h"
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_FILE "checkpoint/gc.lock"
+#define YIELD_FILE "checkpoint/gc.yield"
+
+enum { WAY_SECONDS = 20 }; /* that it gets to make way; it takes a fraction of one */
+
+int packing_lock(int *fd_out, struct store *store)
+{
+	*fd_out = openat(store->dirfd, LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (*fd_out < 0)
+		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
+	(void)fs_give_to_owner(*fd_out, store->dirfd, "checkpoint");
+	if (!flock(*fd_out, LOCK_EX | LOCK_NB))
+		return 0;
+	close(*fd_out);
+	*fd_out = -1;
+	return ckpt_error_set(CKPT_ELOCKED, "another process is packing the checkpoints of '%s'; try again "
+			      "when it is done",
+			      store->worktree);
+}
+
+static void ask_to_yield(struct store *store)
+{
+	int fd = openat(store->dirfd, YIELD_FILE, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+void packing_forget(struct store *store)
+{
+	unlinkat(store->dirfd, YIELD_FILE, 0);
+}
+
+bool packing_must_yield(struct store *store)
+{
+	return !faccessat(store->dirfd, YIELD_FILE, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+int packing_make_way(struct store *store)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	double deadline = clock_monotonic() + WAY_SECONDS;
+	int lock = -1, err = packing_lock(&lock, store);
+
+	if (err == CKPT_ELOCKED)
+		ask_to_yield(store);
+	while (err == CKPT_ELOCKED && clock_monotonic() < deadline) {
+		nanosleep(&pause, NULL);
+		err = cancel_check();
+		if (!err)
+			err = packing_lock(&lock, store);
+	}
+	packing_forget(store);
+	if (lock >= 0)
+		close(lock);
+	return err;
+}
