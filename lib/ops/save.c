@@ -251,6 +251,16 @@ int save_job_read(struct save_job *job)
 	return 0;
 }
 
+void save_job_write_cache(const struct save_job *job, const struct oid *commit)
+{
+	/* So many files are read again in less time than it takes to write it. */
+	enum { READ_AGAIN_MAX = 200 };
+
+	if (job->capture.scan &&
+	    (!job->opts->cache_later || job->capture.read.files > READ_AGAIN_MAX))
+		capture_write_cache(&job->capture, commit);
+}
+
 int save_job_commit(struct save_result *out, struct save_job *job)
 {
 	const struct scan *scan = job->capture.scan;
@@ -263,8 +273,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		if (err)
 			return explain(job, err);
 		/* Read again, or distrusted: not next time. */
-		if (scan)
-			capture_write_cache(&job->capture, &job->newest.commit);
+		save_job_write_cache(job, &job->newest.commit);
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	}
 	for (size_t i = 0; scan && i < scan->skips.nr; i++)

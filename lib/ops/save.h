@@ -122,6 +122,9 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 /** The tree of files: of the scan, or with `state_only` an empty one. */
 const struct wt_dir *save_job_root(const struct save_job *job);
 
+/** The stat cache, if it is worth it: the worktree is `commit`. */
+void save_job_write_cache(const struct save_job *job, const struct oid *commit);
+
 /** Scan, after extras_take(); may be done again with other options. */
 int save_job_scan(struct save_job *job, const struct capture_opts *capture);
 

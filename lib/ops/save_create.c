@@ -21,9 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many files are read again in less time than it takes to write the stat cache. */
-enum { READ_AGAIN_MAX = 200 };
-
 static uint64_t all_files(const struct save_job *save)
 {
 	struct wt_counts counts;
@@ -208,9 +205,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	write_derived(save, &out->record);
 	/* The pack has them now. */
 	extras_release(save);
-	if (save->capture.scan &&
-	    (!save->opts->cache_later || save->capture.read.files > READ_AGAIN_MAX))
-		capture_write_cache(&save->capture, &out->record.commit);
+	save_job_write_cache(save, &out->record.commit);
 	if (save->opts->taken)
 		save->opts->taken(&out->record, save->opts->taken_payload);
 	retain_after_save(save->session, save->opts->keep);
