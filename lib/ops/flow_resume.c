@@ -230,12 +230,11 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 	if (err)
 		return err;
 	err = decide(out, session, &restoring, opts);
-	if (!err && out->outcome == FLOW_GOES_ON && !restoring) {
-		if (out->decision.changed)
-			err = flow_write(&out->base.flow, session->store);
-		if (!err)
-			flow_result_mirror(&out->base, session);
-	}
+	if (!err && out->outcome == FLOW_GOES_ON && !restoring && out->decision.changed)
+		err = flow_write(&out->base.flow, session->store);
+	/* Who was killed behind the state did not come to its copy. */
+	if (!err && !restoring && (out->outcome == FLOW_GOES_ON || out->outcome == FLOW_OVER))
+		flow_result_mirror(&out->base, session);
 	store_unlock(session->store);
 	if (!err && restoring)
 		err = restore_files(out, session, opts);

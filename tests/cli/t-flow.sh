@@ -313,6 +313,12 @@ test_the_mirror_follows_every_change_and_every_restore() {
 	rm -r sub
 	flow phase B start -q
 	expect_same "$(state)" $mirror
+	# one that was killed before it wrote the copy of the last change
+	cp $mirror "$T/old"
+	flow phase B complete -q
+	cp "$T/old" $mirror
+	expect_exit 1 flow resume -q 2>"$T/err"
+	expect_same "$(state)" $mirror
 	# the copy of what was put away goes, unless somebody changed it
 	flow archive -q
 	expect_missing $mirror
