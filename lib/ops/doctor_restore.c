@@ -69,6 +69,14 @@ static int settle_all(struct doctor *doctor)
 	return err;
 }
 
+/* Neither finished nor undone; what it displaced is not lost. */
+static int end_restore(struct doctor *doctor)
+{
+	int err = settle_all(doctor);
+
+	return err ? err : journal_remove(doctor->store);
+}
+
 /* Only this is damage; not having been able to look is not. */
 static bool means_damage(int err)
 {
@@ -144,11 +152,8 @@ static int check_settleable(struct doctor *doctor, const struct journal *journal
 
 	if (err || settleable)
 		return err;
-	if (doctor->fix) {
-		err = settle_all(doctor);
-		if (!err)
-			err = journal_remove(doctor->store);
-	}
+	if (doctor->fix)
+		err = end_restore(doctor);
 	if (!err)
 		problems_addf(doctor->out, doctor->fix,
 			      "the restore of '%s' that was interrupted can neither be continued nor "
@@ -182,11 +187,8 @@ static int check_journal(struct doctor *doctor)
 			doctor->store->path);
 		return 0;
 	}
-	if (doctor->fix) {
-		err = settle_all(doctor);
-		if (!err)
-			err = journal_remove(doctor->store);
-	}
+	if (doctor->fix)
+		err = end_restore(doctor);
 	if (!err)
 		problems_addf(doctor->out, doctor->fix,
 			      "the journal of an interrupted restore is damaged%s; the state "
