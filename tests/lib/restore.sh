@@ -127,6 +127,17 @@ safety() {
 	told .safety_checkpoint.id
 }
 
+# there_and_back [<exit status>]: the state before is in the safety checkpoint, so undo and redo
+# must be exact, too; from the state that was noted as "before".
+there_and_back() {
+	note restored
+	restoring "${1:-0}" undo -y
+	expect_noted before
+	restoring "${1:-0}" redo -y
+	expect_noted restored
+	no_litter
+}
+
 # damage <object> [<offset>]: change a byte of it where it lies in a pack
 damage() {
 	for index in "$(store_dir)"/objects/pack/*.idx; do
