@@ -234,7 +234,7 @@ FORCE:
 # ---- Tests -----------------------------------------------------------------------
 
 UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
-HELPERS  := $(OUT)/mktree $(OUT)/measure $(OUT)/faultfs.so
+HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/measure $(OUT)/faultfs.so
 
 $(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
 	$(call say,TEST,$<)
@@ -246,6 +246,11 @@ $(OUT)/mktree: tests/lib/mktree.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -o $@ $< -lm
 
+$(OUT)/noise: tests/lib/noise.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -o $@ $<
+
 $(OUT)/measure: tests/bench/measure.c
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
@@ -256,8 +261,12 @@ $(OUT)/faultfs.so: tests/fault/faultfs.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $< -ldl
 
+# Where the random choices of the tests come from: TEST_SEED=<n> makes those of an earlier run again.
+TEST_SEED := $(or $(TEST_SEED),$(shell date +%s))
+
 # A sanitizer's report must not pass for one of the program's own exit codes.
 TEST_ENV = BUILD_DIR='$(abspath $(OUT))' TEST_FAILURES='$(abspath $(OUT))/failures' \
+	TEST_SEED='$(TEST_SEED)' $(if $(TEST_GIT),TEST_GIT='$(abspath $(TEST_GIT))') \
 	CMOCKA_MESSAGE_OUTPUT=TAP \
 	ASAN_OPTIONS=exitcode=99:detect_leaks=1:detect_stack_use_after_return=1 \
 	LSAN_OPTIONS=exitcode=99 TSAN_OPTIONS=exitcode=99:halt_on_error=1 \
@@ -265,7 +274,9 @@ TEST_ENV = BUILD_DIR='$(abspath $(OUT))' TEST_FAILURES='$(abspath $(OUT))/failur
 # What failed, and how, is told once more at the end: in a long log the end is what people see.
 RUN_TESTS = $(Q)run_tests() { \
 		: >'$(OUT)/failures'; \
-		$(TEST_ENV) $(TEST_WRAP) $(PROVE) -j$(PROVE_JOBS) $(if $(V),--verbose) "$$@" || \
+		echo 'TEST_SEED=$(TEST_SEED)'; \
+		$(TEST_ENV) $(TEST_WRAP) $(PROVE) -j$(PROVE_JOBS) $(if $(V),--verbose) \
+			--exec tests/lib/hermetic.sh "$$@" || \
 			{ cat '$(OUT)/failures' >&2; return 1; }; \
 	}; run_tests
 
@@ -342,7 +353,7 @@ picture: $(PROGRAM)
 SOAK_SECONDS ?= 180
 
 soak: $(PROGRAM)
-	$(Q)$(TEST_ENV) tests/soak/soak.sh $(SOAK_SECONDS) $(SOAK_SEED)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/soak.sh $(SOAK_SECONDS) $(SOAK_SEED)
 
 # ---- Install ---------------------------------------------------------------------
 

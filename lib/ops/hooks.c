@@ -321,6 +321,17 @@ static int check_shims(const struct install *install)
 	return err;
 }
 
+/* What an install that was killed left where this one writes; the lock tells that it is dead. */
+static void sweep(const struct install *install)
+{
+	char *dir = xstrfmt("%s/" HOOKS_DIR, install->repo->commondir);
+
+	fs_sweep_temps(AT_FDCWD, dir);
+	if (install->files)
+		fs_sweep_temps(AT_FDCWD, install->dir.buf);
+	free(dir);
+}
+
 /* First the plan of everything, then the record of it, then the deeds. */
 static int run(struct install *install)
 {
@@ -331,6 +342,7 @@ static int run(struct install *install)
 	int err = check_shims(install);
 
 	find_directory(install);
+	sweep(install);
 	if (!err)
 		err = check_files(install);
 	if (!err)

@@ -235,7 +235,7 @@ test_a_daemon_that_a_command_leaves_is_not_waited_for() {
 
 test_a_damaged_capture_reaches_no_command() {
 	a_thing
-	head -c 300000 /dev/urandom >"$T/db"
+	noise 300000 >"$T/db"
 	save --capture db
 	git-checkpoint verify "$id"
 	store=$(store_dir)

@@ -289,7 +289,7 @@ test_a_flood_of_stderr_is_no_matter() {
 # dump <size>: a capture of so many bytes there and back, in how much memory. Bytes that cannot be
 # compressed, as those of a dump that is already: what is read of the pack counts as memory, too.
 dump() {
-	head -c "$1" /dev/urandom >"$T/dump"
+	noise "$1" >"$T/dump"
 	configure <<-END
 	[capture "large"]
 	save = cat $T/dump
@@ -357,9 +357,9 @@ test_a_budget_holds() {
 	configure <<-'END'
 	maxSize = 3m
 	[capture "big"]
-	save = head -c 4000000 /dev/urandom
+	save = noise 4000000
 	[capture "fits"]
-	save = head -c 1000000 /dev/urandom
+	save = noise 1000000
 	END
 	expect_exit 128 git-checkpoint save --capture big 2>"$T/err"
 	expect_grep maxSize "$T/err"

@@ -11,20 +11,20 @@
 . "$LIB_DIR/restore.sh"
 
 id= # of the checkpoint that was saved last
-turn=$(date +%s)
+turn=$TEST_SEED
 
 # A store in $T/keep with checkpoints, a restore and a pin; $all are its checkpoints, and in
 # $T/need.<id> is what each of them needs, as stock git has it.
 make_store() {
 	mkdir d empty
-	head -c 4000 /dev/urandom >d/one
+	noise 4000 >d/one
 	echo same >same
 	save -m one
 	first=$id
-	head -c 4000 /dev/urandom >d/two
+	noise 4000 >d/two
 	chmod 600 d/two
 	save -m two
-	head -c 4000 /dev/urandom >d/three
+	noise 4000 >d/three
 	rm d/one
 	save -m three
 	echo lost >d/later

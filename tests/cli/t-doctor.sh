@@ -9,14 +9,14 @@ id= # of the checkpoint that was saved last
 
 three() {
 	mkdir d
-	head -c 3000 /dev/urandom >d/one
+	noise 3000 >d/one
 	save -m one
 	first=$id
-	head -c 3000 /dev/urandom >d/two
+	noise 3000 >d/two
 	save -m two
 	second=$id
 	rm d/one
-	head -c 3000 /dev/urandom >d/three
+	noise 3000 >d/three
 	save -m three
 	third=$id
 	store=$(store_dir)
@@ -45,7 +45,7 @@ one_of() {
 	if test "${CKPT_TEST_ROUNDS:-}" = all; then
 		echo "$@"
 	else
-		shift $(($(date +%s) % $#))
+		shift "$(any $#)"
 		echo "$1"
 	fi
 }

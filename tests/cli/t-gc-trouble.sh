@@ -94,12 +94,12 @@ test_litter_of_the_dead_is_removed() {
 # One that was killed while it had gc make way left its request.
 test_an_old_request_to_make_way_does_not_count() {
 	for i in 1 2; do
-		head -c 300000 /dev/urandom >large
+		noise 300000 >large
 		save
 	done
 	gc_quietly
 	for command in "drop -q @" "prune -q --max-count 1" "gc -q"; do
-		head -c 300000 /dev/urandom >large
+		noise 300000 >large
 		save
 		git-checkpoint gc -q
 		: >"$(store_dir)/checkpoint/gc.yield"
@@ -149,7 +149,7 @@ test_on_a_full_disk_it_frees_what_nobody_needs() {
 	echo 0 >a
 	save
 	for i in 1 2 3; do
-		head -c 2000000 /dev/urandom >big
+		noise 2000000 >big
 		save
 		dropped="$dropped $id"
 	done
@@ -170,9 +170,9 @@ test_on_a_full_disk_it_frees_what_nobody_needs() {
 test_with_half_a_megabyte_free_packs_without_use_go_first() {
 	with_small_disk 10000
 	echo 0 >a
-	head -c 1500000 /dev/urandom >keep
+	noise 1500000 >keep
 	save
-	head -c 4000000 /dev/urandom >big
+	noise 4000000 >big
 	FAULT_PATH=refs/checkpoints expect_exit 137 with_faults openat-create,rename,link 1 kill git-checkpoint save -q
 	rm big
 	leave_free 512
@@ -190,7 +190,7 @@ test_with_half_a_megabyte_free_packs_without_use_go_first() {
 test_it_needs_little_more_room_than_the_result() {
 	with_small_disk 12000
 	for i in 1 2 3 4 5 6 7 8; do
-		head -c 500000 /dev/urandom >"file$i"
+		noise 500000 >"file$i"
 		save
 	done
 	leave_free 5600
@@ -199,7 +199,7 @@ test_it_needs_little_more_room_than_the_result() {
 	sound 8
 	# less than that: nothing is lost
 	for i in 1 2 3 4; do
-		head -c 100000 /dev/urandom >"file$i"
+		noise 100000 >"file$i"
 		save
 	done
 	rm "$T/small/fill"

@@ -71,7 +71,7 @@ test_files_that_are_alike_become_deltas() {
 # What git maps of a pack, and the objects that it holds, count as well.
 test_large_files_need_little_memory() {
 	for i in 1 2; do
-		head -c 80000000 /dev/urandom >large
+		noise 80000000 >large
 		save
 	done
 	"$BUILD_DIR/measure" "$T/rss" git-checkpoint gc -q
@@ -150,9 +150,9 @@ test_an_empty_store_and_one_of_empty_trees() {
 test_what_was_dropped_can_be_saved_again() {
 	echo 0 >a
 	save
-	head -c 100000 /dev/urandom >b
+	noise 100000 >b
 	mkdir d
-	head -c 100000 /dev/urandom >d/c
+	noise 100000 >d/c
 	sleep 1.1 # old enough for the cache to be believed
 	save
 	fingerprint . >"$T/print.1"
@@ -179,7 +179,7 @@ test_dropping_from_a_tight_store_frees_bytes() {
 	perl -e 'srand 1; print join("", map { chr(97 + int rand 26) } 1 .. 79), "\n" for 1 .. 2600' >text
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		sed -i "${i}00s/.*/changed $i/" text
-		head -c 100000 /dev/urandom >random
+		noise 100000 >random
 		git-checkpoint save -q
 	done
 	gc_quietly

@@ -14,7 +14,8 @@ run_file() {
 		cat
 		echo run_tests
 	} >tests/cli/t-x.sh
-	TEST_FAILURES='' sh tests/cli/t-x.sh "$@"
+	chmod +x tests/cli/t-x.sh
+	TEST_FAILURES='' ./tests/cli/t-x.sh "$@"
 }
 
 test_results_are_reported_in_order() {
@@ -91,10 +92,19 @@ test_only_the_cases_asked_for_run() {
 	expect_grep '^1\.\.1$' out
 }
 
-test_the_environment_is_scrubbed() {
-	GIT_DIR=/nowhere GIT_INDEX_FILE=/nowhere GIT_CHECKPOINT_HOME=/nowhere XDG_STATE_HOME=/nowhere \
-		HOME=/nowhere LD_PRELOAD='' run_file >out <<-'END'
+# Whatever the caller has in the environment, and whatever is installed.
+test_the_environment_is_made_from_scratch() {
+	mkdir bin
+	printf '#!/bin/sh\necho decoy\n' >bin/git-checkpoint
+	chmod +x bin/git-checkpoint
+	TEST_HERMETIC='' PATH=$PWD/bin:$PATH GIT_DIR=/nowhere GIT_INDEX_FILE=/nowhere ODD='a b' LANG=/nowhere \
+		GIT_CHECKPOINT_HOME=/nowhere XDG_STATE_HOME=/nowhere HOME=/nowhere LD_PRELOAD='' PERL5LIB=/nowhere \
+		run_file >out <<-'END'
 		test_nothing_is_left() {
+			test -z "${ODD:-}"
+			test "$(command -v git-checkpoint)" = "$BUILD_DIR/git-checkpoint"
+			PATH=$TOOLS
+			! command -v git-checkpoint
 			env | grep nowhere && exit 1
 			test -z "$(env | grep ^GIT_ | grep -v '^GIT_CONFIG_\(GLOBAL\|NOSYSTEM\)=')"
 			test "$HOME" = "$T/home"

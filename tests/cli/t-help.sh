@@ -29,7 +29,7 @@ test_a_command_is_explained_by_the_manual() {
 	MANPATH=$T/share MANPAGER=cat git checkpoint help undo >out
 	expect_grep 'save and restore the state of a working directory' out
 	# also if git does not find us
-	MANPATH=$T/share MANPAGER=cat PATH=${PATH#*:} "$BUILD_DIR/git-checkpoint" help undo >out
+	MANPATH=$T/share MANPAGER=cat PATH=$TOOLS "$BUILD_DIR/git-checkpoint" help undo >out
 	expect_grep 'save and restore the state of a working directory' out
 }
 

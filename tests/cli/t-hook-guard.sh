@@ -368,7 +368,7 @@ test_ignored_files_that_are_too_many() {
 	git config --unset checkpoint.maxFiles
 	# and too large
 	dirty
-	head -c 3000000 /dev/urandom >x.log
+	noise 3000000 >x.log
 	git config checkpoint.maxSize 1m
 	echo more >u.txt
 	run git clean -q -fdx

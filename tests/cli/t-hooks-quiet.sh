@@ -98,13 +98,12 @@ test_nothing_is_run_from_the_worktree() {
 		chmod +x $name
 	done
 	hooks install -q --guard
-	absolute=$(echo "$PATH" | sed "s#$BUILD_DIR:##")
 	for add in : :. :./ :./bin; do
 		echo "$add" >>a
-		PATH=$absolute$add git reset -q --hard 2>"$T/err"
+		PATH=$TOOLS$add git reset -q --hard 2>"$T/err"
 		expect_grep '^checkpoint: saved' "$T/err"
-		PATH=$absolute$add git merge -q -m x topic 2>"$T/err"
-		PATH=$absolute$add git rebase -q --force-rebase topic 2>"$T/err"
+		PATH=$TOOLS$add git merge -q -m x topic 2>"$T/err"
+		PATH=$TOOLS$add git rebase -q --force-rebase topic 2>"$T/err"
 		expect_missing "$T/ran"
 	done
 }
@@ -118,7 +117,8 @@ test_a_missing_program_is_not_noticed() {
 		with/.git/hooks/pre-rebase with/.git/hooks/reference-transaction \
 		with/.git/git-checkpoint/fsmonitor
 	expect_grep nonexistent with/.git/git-checkpoint/fsmonitor
-	PATH=$(echo "$PATH" | sed "s#$BUILD_DIR:##")
+	PATH=$TOOLS
+	expect_exit 127 git-checkpoint -h
 	GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'
 	export GIT_AUTHOR_DATE GIT_COMMITTER_DATE
 	for command in 'merge -m merged topic' 'checkout topic' 'rebase main' 'reset --hard HEAD~1' \
@@ -139,7 +139,7 @@ test_the_program_is_found_without_path() {
 	hooks install -q
 	git checkout -q topic
 	expect_missing "$(checkpoint_home)"
-	PATH=$(echo "$PATH" | sed "s#$BUILD_DIR:##") git rebase -q main
+	PATH=$TOOLS git rebase -q main
 	expect_grep "_ckpt_program='$BUILD_DIR/git-checkpoint'" .git/hooks/pre-rebase
 }
 

@@ -11,11 +11,6 @@ id= # of the checkpoint that was saved last
 GIT_CHECKPOINT_MAX_SIZE=10m
 export GIT_CHECKPOINT_MAX_SIZE
 
-# noise <bytes> <file>: what does not compress
-noise() {
-	head -c "$1" /dev/urandom >"$2"
-}
-
 within() {
 	test "$(kilobytes)" -le "${1:-10240}" || fail "$(kilobytes) KB in use: $2"
 	expect_eq '' "$(find "$(store_dir)" -name 'tmp_*')" 'litter'
@@ -27,7 +22,7 @@ test_sixty_megabytes_in_ten() {
 	n=0
 	while test $n -lt "$rounds"; do
 		n=$((n + 1))
-		noise $((900000 + n * 3000)) f$((n % 3))
+		noise $((900000 + n * 3000)) >f$((n % 3))
 		save -m $n
 		within 10240 "step $n"
 		test $((n % 10)) != 0 || git-checkpoint verify @ >"$T/out" ||
@@ -42,7 +37,7 @@ test_sixty_megabytes_in_ten() {
 	# the newest comes back
 	note new
 	rm f0 f1
-	noise 1000 f2
+	noise 1000 >f2
 	restore @
 	expect_noted new
 	within 10240 restore
@@ -50,11 +45,11 @@ test_sixty_megabytes_in_ten() {
 
 test_one_that_is_too_large_is_refused() {
 	for n in 1 2 3; do
-		noise 1000000 f
+		noise 1000000 >f
 		save -m $n
 	done
 	fingerprint_raw "$(store_dir)/refs" >"$T/refs.before"
-	noise 11000000 large
+	noise 11000000 >large
 	restoring 128 save -m large
 	expect_grep 'maxSize' "$T/restore.err"
 	expect_grep 'raise maxSize' "$T/restore.err"
@@ -69,20 +64,20 @@ test_one_that_is_too_large_is_refused() {
 	n=0
 	while test $n -lt 30; do
 		n=$((n + 1))
-		noise 400000 many/$n
+		noise 400000 >many/$n
 	done
 	restoring 128 save -m many
 	expect_eq '1 2 3' "$(reasons)"
 	within
 	store_sound
 	rm -r many
-	noise 1000000 f
+	noise 1000000 >f
 	save -m 4
 	expect_eq '1 2 3 4' "$(reasons)"
 }
 
 test_the_first_one_may_be_too_large_too() {
-	noise 11000000 large
+	noise 11000000 >large
 	restoring 128 save
 	within 200
 	rm large
@@ -93,7 +88,7 @@ test_the_first_one_may_be_too_large_too() {
 
 # A little too much is noticed by other parts than far too much.
 test_a_little_too_large() {
-	head -c 100000 /dev/urandom >a
+	noise 100000 >a
 	limit=90 times=0
 	until GIT_CHECKPOINT_MAX_SIZE=${limit}k git-checkpoint save -q 2>"$T/err"; do
 		expect_grep '^fatal: the checkpoint does not fit into maxSize' "$T/err"
@@ -107,7 +102,7 @@ test_a_little_too_large() {
 # What does compress is not judged by its size.
 test_text_is_smaller_than_it_looks() {
 	for n in 1 2 3; do
-		noise 1000000 f
+		noise 1000000 >f
 		save -m $n
 	done
 	seq 4000000 | sed 's/$/ bottles of beer on the wall/' | head -c 30000000 >text
@@ -120,7 +115,7 @@ test_text_is_smaller_than_it_looks() {
 # Neither touched files nor a lost stat cache push anything out.
 test_what_is_there_already_needs_no_room() {
 	for n in 1 2 3 4; do
-		noise 2000000 f$n
+		noise 2000000 >f$n
 		save -m $n
 	done
 	touch -d '2020-01-01' f*
@@ -141,7 +136,7 @@ test_what_is_there_already_needs_no_room() {
 # The older one goes when the newer one is safe.
 test_two_that_do_not_fit_together() {
 	for n in 1 2 3; do
-		noise 6000000 f
+		noise 6000000 >f
 		save -m $n
 		within 10240 $n
 		expect_eq $n "$(reasons)"
@@ -152,16 +147,16 @@ test_two_that_do_not_fit_together() {
 
 # Contents that only an evicted one had are stored anew.
 test_contents_that_come_back() {
-	noise 3000000 "$T/old"
+	noise 3000000 >"$T/old"
 	cp "$T/old" f
 	save -m old
 	for n in 1 2; do
-		noise 3000000 f
+		noise 3000000 >f
 		save -m $n
 	done
 	cp "$T/old" f
 	echo x >x
-	noise 1500000 g
+	noise 1500000 >g
 	save -m again
 	expect_eq again "$(reasons | sed 's/.* //')"
 	git-checkpoint verify --all
@@ -174,29 +169,29 @@ test_contents_that_come_back() {
 test_expired_ones_go_first() {
 	require faketime
 	for n in 1 2 3; do
-		noise 2500000 f
+		noise 2500000 >f
 		save -m $n
 	done
-	noise 2000000 f
+	noise 2000000 >f
 	save -m short --expires 1h
-	noise 20000 f
+	noise 20000 >f
 	save -m small
-	noise 2000000 f
+	noise 2000000 >f
 	later +2h git-checkpoint save -q -m new
 	expect_eq '1 2 3 small new' "$(reasons)"
 	within
 }
 
 test_pinned_ones_stay() {
-	noise 4000000 f
+	noise 4000000 >f
 	save -m 1 --pin
-	noise 4000000 f
+	noise 4000000 >f
 	save -m 2
-	noise 4000000 f
+	noise 4000000 >f
 	save -m 3
 	expect_eq '1 3' "$(reasons)"
 	git-checkpoint pin -q @
-	noise 4000000 f
+	noise 4000000 >f
 	restoring 128 save -m 4
 	expect_grep 'unpin' "$T/restore.err"
 	expect_eq '1 3' "$(reasons)"
@@ -209,11 +204,11 @@ test_pinned_ones_stay() {
 
 test_a_restore_keeps_its_target() {
 	for n in 1 2 3 4; do
-		noise 2000000 f
+		noise 2000000 >f
 		save -m $n
 		test $n != 1 || { note one && first=$id; }
 	done
-	noise 3500000 f
+	noise 3500000 >f
 	cp f "$T/unsaved"
 	restore "$first"
 	expect_noted one
@@ -228,11 +223,11 @@ test_a_restore_keeps_its_target() {
 
 # What undo leads to is spared by other rules, but not for ever by this one.
 test_restores_without_end() {
-	noise 1000000 f
+	noise 1000000 >f
 	save --pin -m first
 	note first
 	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
-		noise 1500000 f
+		noise 1500000 >f
 		cp f "$T/unsaved"
 		restore "$id"
 		expect_noted first
@@ -241,16 +236,16 @@ test_restores_without_end() {
 	restoring 0 undo -y
 	cmp f "$T/unsaved"
 	within 10240 undo
-	noise 1500000 f
+	noise 1500000 >f
 	save -m last
 	within
 	store_sound
 }
 
 test_a_restore_without_room_is_refused() {
-	noise 6000000 f
+	noise 6000000 >f
 	save -m 1
-	noise 6000000 f
+	noise 6000000 >f
 	untouched restoring 5 restore -y @
 	expect_grep 'maxSize' "$T/restore.err"
 	expect_grep 'nothing was touched' "$T/restore.err"
@@ -263,7 +258,7 @@ test_a_restore_without_room_is_refused() {
 # A budget that was made smaller holds after the next save, also of nothing.
 test_a_smaller_budget() {
 	for n in 1 2 3 4 5; do
-		noise 1500000 f
+		noise 1500000 >f
 		save -m $n
 	done
 	GIT_CHECKPOINT_MAX_SIZE=5m
@@ -276,7 +271,7 @@ test_a_smaller_budget() {
 test_prune_to_a_size() {
 	GIT_CHECKPOINT_MAX_SIZE=none
 	for n in 1 2 3 4 5; do
-		noise 1000000 f
+		noise 1000000 >f
 		save -m $n
 	done
 	restoring 0 prune -n --max-size 2500k
@@ -300,7 +295,7 @@ test_dropping_frees_bytes() {
 	GIT_CHECKPOINT_MAX_SIZE=none
 	echo base >base
 	save -m base
-	noise 5242880 big
+	noise 5242880 >big
 	save -m big
 	rm big
 	save -m after
@@ -319,7 +314,7 @@ test_evicted_ones_do_not_pile_up() {
 	n=0
 	while test $n -lt 30; do
 		n=$((n + 1))
-		noise 200000 f
+		noise 200000 >f
 		save -m $n
 		# three that are kept, and less than twenty that were not yet looked for
 		within 6000 "step $n"
@@ -330,15 +325,15 @@ test_evicted_ones_do_not_pile_up() {
 
 # Years of lines are no reason to refuse; where those came from that are there is not forgotten.
 test_the_audit_trail_keeps_within_its_part() {
-	noise 1000000 f
+	noise 1000000 >f
 	save --pin -m first
 	first=$id
-	noise 1000000 f
+	noise 1000000 >f
 	save -m second
 	log=$(store_dir)/checkpoint/log
 	sed -n '1s/"id":"[^"]*"/"id":"chk_20200101_000000_000000"/p' "$log" >"$T/line"
 	yes "$(cat "$T/line")" | head -n 40000 >>"$log"
-	noise 1000000 f
+	noise 1000000 >f
 	save -m third
 	within
 	test "$(wc -c <"$log")" -le 700000 || fail "$(wc -c <"$log") bytes in the trail"
@@ -351,7 +346,7 @@ test_the_audit_trail_keeps_within_its_part() {
 # What is let go while somebody packs cannot be freed: then gc gives up, not one checkpoint after the other.
 test_gc_makes_way_for_the_budget() {
 	for n in 1 2 3 4 5 6 7 8; do
-		noise 1000000 f$((n % 2))
+		noise 1000000 >f$((n % 2))
 		save -m $n
 	done
 	mkdir "$T/bin"
@@ -369,7 +364,7 @@ test_gc_makes_way_for_the_budget() {
 		sleep 0.05
 	done
 	for n in 9 10 11; do
-		noise 1000000 f$((n % 2))
+		noise 1000000 >f$((n % 2))
 		save -m $n
 		within 10240 "step $n"
 	done
@@ -384,12 +379,12 @@ test_gc_makes_way_for_the_budget() {
 # What is damaged might need anything: then nothing is evicted in vain.
 test_damage_evicts_nothing() {
 	for n in 1 2 3 4; do
-		noise 2000000 f
+		noise 2000000 >f
 		save -m $n
 	done
 	second=$(git-checkpoint list --json | jq -r '.checkpoints[2].id')
 	: >"$(store_dir)/refs/checkpoints/$second"
-	noise 3000000 f
+	noise 3000000 >f
 	restoring 128 save -m 5
 	expect_grep 'doctor' "$T/restore.err"
 	expect_eq '1 3 4' "$(reasons 2>/dev/null)"
@@ -402,16 +397,16 @@ test_damage_evicts_nothing() {
 # A kill at any call leaves the budget as it was or the checkpoint saved.
 test_kill_while_room_is_made() {
 	for n in 1 2 3 4; do
-		noise 2000000 f
+		noise 2000000 >f
 		save -m $n
 	done
-	noise 3000000 f
+	noise 3000000 >f
 	cp -a "$(store_dir)" "$T/before"
 	with_faults rename,unlink,link,fsync 0 kill git-checkpoint save -q -m 5
 	total=$(cat "$T/faults")
 	step=${CKPT_TEST_ROUNDS:+1}
 	step=${step:-10}
-	at=$((1 + $(date +%s) % step))
+	at=$((1 + $(any $step)))
 	while test $at -le "$total"; do
 		rm -rf "$(store_dir)"
 		cp -a "$T/before" "$(store_dir)"

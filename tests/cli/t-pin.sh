@@ -133,7 +133,7 @@ test_latest_follows() {
 
 # A save that follows finds nothing in the stat cache that is gone.
 test_contents_of_a_dropped_one_can_be_saved_again() {
-	head -c 100000 /dev/urandom >big
+	noise 100000 >big
 	cp big "$T/big"
 	made one
 	rm big
@@ -227,7 +227,7 @@ test_a_killed_drop() {
 	# each third one, from another place each time; all with CKPT_TEST_ROUNDS
 	step=${CKPT_TEST_ROUNDS:+1}
 	step=${step:-3}
-	at=$((1 + $$ % step))
+	at=$((1 + $(any $step)))
 	while test $at -le "$total"; do
 		rm -rf "$store"
 		cp -a "$T/before" "$store"

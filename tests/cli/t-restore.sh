@@ -481,7 +481,7 @@ test_the_current_directory_goes() {
 }
 
 test_a_large_file() {
-	head -c 12000000 /dev/urandom >large
+	noise 12000000 >large
 	cksum <large >"$T/before"
 	save
 	head -c 100 /dev/zero >>large

@@ -83,7 +83,7 @@ test_descriptors_signals_and_limits_are_the_same() {
 
 test_input_and_output_pass_through_unaltered() {
 	some_files
-	head -c 3000000 /dev/urandom >"$T/bytes"
+	noise 3000000 >"$T/bytes"
 	git checkpoint run cat <"$T/bytes" >"$T/out" 2>"$T/err"
 	cmp "$T/bytes" "$T/out"
 	# shellcheck disable=SC2016

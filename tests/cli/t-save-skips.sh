@@ -245,6 +245,7 @@ test_a_file_that_keeps_changing() {
 	git init -q
 	: >quiet
 	perl -e '
+		srand $ENV{TEST_SEED};
 		my ($size, $end) = (24_000_000, time + 20);
 		open my $file, "+>", "busy" or die;
 		syswrite $file, "x" x $size;

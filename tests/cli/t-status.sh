@@ -118,7 +118,7 @@ test_json_names_the_newest_as_list_does() {
 }
 
 test_disk_use_is_that_of_the_store() {
-	head -c 300000 /dev/urandom >a
+	noise 300000 >a
 	git-checkpoint save -q
 	git-checkpoint status --json >"$T/out"
 	jq -e '.disk.budget == null' "$T/out"

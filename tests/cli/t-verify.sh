@@ -9,15 +9,15 @@ id= # of the checkpoint that was saved last
 
 three() {
 	mkdir d
-	head -c 3000 /dev/urandom >d/one
+	noise 3000 >d/one
 	save -m one
 	first=$id
-	head -c 3000 /dev/urandom >d/two
+	noise 3000 >d/two
 	chmod 600 d/two
 	save -m two
 	second=$id
 	rm d/two
-	head -c 3000 /dev/urandom >d/three
+	noise 3000 >d/three
 	save -m three
 	third=$id
 	store=$(store_dir)
@@ -100,7 +100,7 @@ test_a_damaged_blob_of_one() {
 
 test_names_do_not_steer_the_terminal() {
 	esc=$(printf '\033') csi=$(printf '\302\233')
-	head -c 3000 /dev/urandom >"odd${esc}[31m${csi}31m"
+	noise 3000 >"odd${esc}[31m${csi}31m"
 	save
 	store=$(store_dir)
 	damage "$(object "refs/checkpoints/$id:odd${esc}[31m${csi}31m")" 60

@@ -89,7 +89,7 @@ test_a_cache_of_zeros_or_noise_is_no_harm() {
 	head -c "$size" /dev/zero >"$T/bad"
 	with_cache "$T/bad"
 	saves_right zeros
-	head -c "$size" /dev/urandom >"$T/bad"
+	noise "$size" >"$T/bad"
 	with_cache "$T/bad"
 	saves_right noise
 	# a sound head, then nothing

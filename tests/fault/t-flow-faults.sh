@@ -212,7 +212,7 @@ test_an_orchestrator_that_dies_at_random_comes_to_its_end() {
 		while test "$(wc -l <"$T/steps")" -le $((n % 3)) && kill -0 $pid 2>/dev/null; do
 			sleep 0.01
 		done
-		sleep "0.0$(((n * 37 + $(date +%s)) % 10))"
+		sleep "0.0$(((n * 37 + TEST_SEED) % 10))"
 		if kill -9 "-$pid" 2>/dev/null; then
 			deaths=$((deaths + 1))
 		fi

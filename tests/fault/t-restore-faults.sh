@@ -357,7 +357,7 @@ test_a_disk_that_is_really_full() {
 	mount -t tmpfs -o size=1m none "$T/small" 2>/dev/null || skip 'cannot mount'
 	trap 'cd /; umount "$T/small"' EXIT
 	cd "$T/small"
-	head -c 300000 /dev/urandom >large
+	noise 300000 >large
 	echo 1 >a
 	save
 	note target
@@ -393,10 +393,10 @@ flip() {
 
 test_a_damaged_target_is_refused() {
 	mkdir d
-	head -c 2000 /dev/urandom >d/one
+	noise 2000 >d/one
 	save
 	first=$id
-	head -c 2000 /dev/urandom >d/two
+	noise 2000 >d/two
 	save
 	second=$id
 	rm d/two
@@ -521,6 +521,7 @@ test_a_directory_that_becomes_a_link_meanwhile() {
 	fingerprint_raw "$T/victim" >"$T/victim.before"
 	# It does the damage, too, while the directory is out of reach: nobody else writes through the link.
 	cat >"$T/swap.pl" <<-'END'
+		srand $ENV{TEST_SEED};
 		my $n = 0;
 		my $aside = "$ENV{T}/aside";
 		until (-e "$ENV{T}/enough") {
@@ -572,6 +573,7 @@ test_files_that_are_written_meanwhile_are_not_lost() {
 		echo 2 >f$n
 	done
 	cat >"$T/write.pl" <<-'END'
+		srand $ENV{TEST_SEED};
 		my $n = 0;
 		while (!-e "$ENV{T}/stop") {
 			my $f = 'f' . (1 + int rand 40);

@@ -182,7 +182,7 @@ test_a_failure_is_explained() {
 
 test_short_transfers_change_nothing() {
 	new_tree
-	head -c 100000 /dev/urandom >random
+	noise 100000 >random
 	git-checkpoint save -q
 	hash=$(git-checkpoint show --json @ | jq -r .hash)
 	git --git-dir="$(store_dir)" ls-tree -r -t latest >"$T/expected"
@@ -237,7 +237,7 @@ test_a_disk_that_is_really_full() {
 	new_tree
 	git-checkpoint save -q
 	kept=$(count)
-	head -c 5000000 /dev/urandom >large
+	noise 5000000 >large
 	expect_exit 128 git-checkpoint save --json >"$T/out" 2>"$T/err"
 	expect_eq 128 "$(json .error.code "$T/out")"
 	expect_grep 'No space left' "$T/err"

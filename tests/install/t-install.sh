@@ -26,7 +26,7 @@ tarball() {
 without_git() {
 	if test ! -e "$SCRATCH/bin"; then
 		mkdir "$SCRATCH/bin"
-		echo "${PATH#"$BUILD_DIR":}" | tr : '\n' | while read -r dir; do
+		echo "$TOOLS" | tr : '\n' | while read -r dir; do
 			test ! -d "$dir" || find "$dir/" -maxdepth 1 ! -type d ! -name 'git*' \
 				-exec ln -s -t "$SCRATCH/bin" {} + 2>/dev/null || :
 		done
@@ -91,7 +91,7 @@ installed_files() {
 works() {
 	mkdir -p "$T/project"
 	(
-		PATH=$(dirname "$1"):${PATH#"$BUILD_DIR":}
+		PATH=$(dirname "$1"):$TOOLS
 		cd "$T/project"
 		git init -q
 		echo 1 >file
@@ -227,7 +227,7 @@ test_man_finds_the_pages_beside_the_program() {
 	require man
 	build_sources
 	install_to "$T/dest" PREFIX=/opt/checkpoint
-	PATH=$T/dest/opt/checkpoint/bin:${PATH#"$BUILD_DIR":}
+	PATH=$T/dest/opt/checkpoint/bin:$TOOLS
 	unset MANPATH
 	for how in 'git checkpoint --help' 'git help checkpoint' 'git checkpoint help save'; do
 		MANPAGER='cat' $how >out 2>err

@@ -15,36 +15,28 @@
 #   run_tests
 #
 # Cases run in the order of the file, each in a subshell with `set -e`, in an empty directory
-# $T/work below a scratch directory $T of its own. Environment and configuration of the user are
-# out of reach. What a case prints is shown if it fails, with a trace of a second run.
+# $T/work below a scratch directory $T of its own. Environment and configuration are made from
+# scratch (hermetic.sh). What a case prints is shown if it fails, with a trace of a second run.
 # `! command` does not stop a case even with `set -e`: use expect_exit.
 #
 # ./t-x.sh <word>   runs only the cases whose name contains the word
 # TEST_KEEP=1       leaves the scratch directory
+# TEST_SEED=<n>     makes the random choices of an earlier run again
 
 LIB_DIR=$(cd "$(dirname "$0")/../lib" && pwd -P)
 ROOT_DIR=$(cd "$LIB_DIR/../.." && pwd -P)
-BUILD_DIR=$(cd "${BUILD_DIR:-$ROOT_DIR/build}" 2>/dev/null && pwd -P) || {
-	echo 'Bail out! Nothing is built: run make check'
-	exit 1
-}
 TEST_FILE=$(cd "$(dirname "$0")" && pwd -P)/$(basename "$0")
 TEST_FILTER=${1:-}
 
 # ---- environment -----------------------------------------------------------------
 
-for name in $(env | sed -n 's/^\(\(GIT\|XDG\|FAULT\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
-	unset "$name"
-done
-unset name CDPATH LANG LANGUAGE PAGER EDITOR VISUAL NO_COLOR LD_PRELOAD
-TZ=UTC
-LC_ALL=C
-TERM=dumb
-SHELL=/bin/sh
-PATH=$BUILD_DIR:$PATH
-GIT_CONFIG_NOSYSTEM=1
-export TZ LC_ALL TERM SHELL PATH GIT_CONFIG_NOSYSTEM LIB_DIR ROOT_DIR BUILD_DIR
-umask 022
+# Also for one who runs a test by hand: nothing of the caller's is in reach.
+if test "${TEST_HERMETIC:-}" != "${BUILD_DIR:-.}"; then
+	exec "$LIB_DIR/hermetic.sh" sh "$TEST_FILE" "$@"
+fi
+# PATH without our program
+TOOLS=${PATH#"$BUILD_DIR":}
+export LIB_DIR ROOT_DIR TOOLS
 
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/git-checkpoint-test.XXXXXX") || exit 1
 SCRATCH=$(cd "$SCRATCH" && pwd -P)
@@ -108,6 +100,7 @@ show() {
 run_tests() {
 	count=0
 	failed=0
+	echo "# TEST_SEED=$TEST_SEED"
 	for case in $(sed -n 's/^\(test_[A-Za-z0-9_]*\)() *[{(].*/\1/p' "$TEST_FILE"); do
 		case $case in
 		*"$TEST_FILTER"*) ;;
@@ -126,7 +119,7 @@ run_tests() {
 			echo "not ok $count - $title"
 			# on stderr, where prove shows it
 			{
-				echo "# $TEST_FILE: $title: exit status $status; output:"
+				echo "# $TEST_FILE: $title: exit status $status, TEST_SEED=$TEST_SEED; output:"
 				show "$SCRATCH/$count.out"
 				run_case "$case" "$SCRATCH/$count-again" "$SCRATCH/$count.trace" -x
 				echo "# end of the trace of a second run, exit status $?:"
@@ -134,7 +127,7 @@ run_tests() {
 			} >&2
 			# and shorter for who summarizes when all have run
 			{
-				echo "$(basename "$TEST_FILE"): $title: exit status $status"
+				echo "$(basename "$TEST_FILE"): $title: exit status $status, TEST_SEED=$TEST_SEED"
 				tail -n 12 "$SCRATCH/$count.out" | show /dev/stdin
 			} >>"${TEST_FAILURES:-/dev/null}"
 		fi
@@ -254,6 +247,11 @@ store_dir() {
 }
 
 # ---- making trees and trouble ----------------------------------------------------
+
+# any <n>: a number from 0 to n - 1, the same for the same seed
+any() {
+	echo $((TEST_SEED % $1))
+}
 
 # make_tree <seed> [<files>] [<dir>]: an odd tree
 make_tree() {

@@ -15,7 +15,7 @@ begin_at() {
 	if test "${STEP:-$1}" = 1; then
 		echo 1
 	else
-		echo $(($(date +%s) % $1 + 1))
+		echo $(($(any "$1") + 1))
 	fi
 }
 

@@ -414,6 +414,7 @@ static int setup(void **state)
 		return -1;
 	snprintf(root, sizeof(root), "%s", real);
 	free(real);
+	unsetenv("GIT_CONFIG_NOSYSTEM"); /* each test has its own */
 	env_scrub();
 	snprintf(xdg, sizeof(xdg), "%s/xdg", root);
 	setenv("HOME", root, 1);

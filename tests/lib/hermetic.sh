@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# hermetic.sh <command>...: runs a test in an environment made from scratch
+#
+# The test sees the program of BUILD_DIR and the tools of the system, nothing else: no other
+# git-checkpoint, whatever is installed and wherever; no home, no configuration, no locale of the
+# caller. These variables are handed on:
+#
+# BUILD_DIR        where the program is (build)
+# TEST_GIT         a directory with another git, to be used instead of the system's
+# TEST_SEED        where random choices come from; chosen, and printed, if not set
+# TEST_* CKPT_TEST_* SOAK_* RANDOM_* CRASH_* FUZZ_* *SAN_OPTIONS CMOCKA_MESSAGE_OUTPUT TMPDIR
+
+root=$(cd "$(dirname "$0")/../.." && pwd -P) || exit 1
+BUILD_DIR=$(cd "${BUILD_DIR:-$root/build}" 2>/dev/null && pwd -P) || {
+	echo 'Bail out! Nothing is built: run make check'
+	exit 1
+}
+system='/usr/bin /bin /usr/sbin /sbin'
+
+# link_tools <dir>: links to all programs of the system but ours
+link_tools() {
+	mkdir "$1" || return
+	for dir in $system; do
+		# a link to one that was taken already
+		test ! -L "$dir" || continue
+		find "$dir/" -maxdepth 1 ! -type d ! -name 'git-checkpoint*' -exec ln -s -t "$1" {} + 2>/dev/null
+	done
+	test -e "$1/sh"
+}
+
+# A directory for each state of the system's own, as packages come and go.
+# shellcheck disable=SC2086 # words
+tools=$BUILD_DIR/tools-$(stat -L -c '%n %Y' $system 2>/dev/null | cksum | cut -d' ' -f1)
+if test ! -e "$tools"; then
+	made=$(mktemp -d "$BUILD_DIR/tools.XXXXXX") && link_tools "$made/tools" || {
+		echo 'Bail out! No directory of tools can be made'
+		exit 1
+	}
+	# unless somebody else was faster
+	mv -T "$made/tools" "$tools" 2>/dev/null
+	rm -rf "$made"
+fi
+
+TEST_SEED=${TEST_SEED:-$(date +%s)}
+TEST_HERMETIC=$BUILD_DIR
+set -- TEST_SEED="$TEST_SEED" TEST_HERMETIC="$TEST_HERMETIC" BUILD_DIR="$BUILD_DIR" \
+	PATH="$BUILD_DIR:${TEST_GIT:+$TEST_GIT:}$tools" HOME=/nonexistent SHELL=/bin/sh TERM=dumb TZ=UTC LC_ALL=C \
+	GIT_CONFIG_NOSYSTEM=1 "$@"
+for name in $(env | sed -n 's/^\([A-Z_]*\)=.*/\1/p'); do
+	case $name in
+	TEST_SEED | TEST_HERMETIC) ;;
+	TEST_* | CKPT_TEST_* | SOAK_* | RANDOM_* | CRASH_* | FUZZ_* | *SAN_OPTIONS | CMOCKA_MESSAGE_OUTPUT | TMPDIR)
+		eval "set -- $name=\"\$$name\" \"\$@\""
+		;;
+	esac
+done
+umask 022
+exec env -i "$@"
