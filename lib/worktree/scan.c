@@ -132,7 +132,10 @@ static int scan_dir(struct pool_queue *queue, void *arg, unsigned number, void *
 	return err;
 }
 
-/* A directory is known if all below it is; an ignored one with nothing in it is none. */
+/*
+ * A directory is known if all below it is. An ignored one with nothing in it is
+ * none, nor is one that only leads to a scope of which nothing is there.
+ */
 static void settle(struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
@@ -141,7 +144,8 @@ static void settle(struct wt_dir *dir)
 		if (entry->kind != WT_DIR)
 			continue;
 		settle(entry->dir);
-		if (entry->dir->lost || (entry->dir->ignored && !entry->dir->nr))
+		if (entry->dir->lost ||
+		    ((entry->dir->ignored || entry->dir->outside) && !entry->dir->nr))
 			entry->flags |= WT_DEAD;
 		if (entry->flags & WT_DEAD || !entry->dir->known)
 			dir->known = false;

@@ -114,6 +114,25 @@ test_a_file_that_was_deleted() {
 }
 
 # Modes of directories that are only on the way are nobody's business.
+# An empty directory that leads to the path is no part of the scope, nor of its safety checkpoint.
+test_a_path_in_a_directory_that_became_empty() {
+	mkdir -p d/e
+	echo x >d/e/in
+	save
+	first=$id
+	rm d/e/in
+	save
+	restore "$first" d/e/in
+	git-checkpoint verify -q --all || fail 'a checkpoint was damaged from the beginning'
+	git-checkpoint show --hashes "$(safety)" >"$T/hashes"
+	expect_eq '' "$(cat "$T/hashes")" 'the state before'
+	expect_eq '' "$(git --git-dir="$(store_dir)" ls-tree -r -t "refs/checkpoints/$(safety)")"
+	restoring 0 undo -y
+	expect_exists d/e
+	expect_missing d/e/in
+	git-checkpoint verify -q --all
+}
+
 test_directories_on_the_way_are_left_alone() {
 	setup
 	chmod 700 d
