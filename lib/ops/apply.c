@@ -106,6 +106,25 @@ static int move(struct apply *apply, const struct plan_action *action, int from,
 	return rc;
 }
 
+/*
+ * A file that a displaced directory holds. Its ctime counts, since it shows what
+ * was written with the other times put back; but that of a file with several
+ * names also changes with what is done to the others, here or anywhere. Then
+ * its contents tell.
+ */
+static bool file_as_scanned(int dirfd, const char *name, const struct stat *st,
+			    const struct wt_entry *seen)
+{
+	struct wt_stat now;
+
+	wt_stat_from(&now, st);
+	if (wt_stat_equal(&now, &seen->st))
+		return true;
+	return S_ISREG(st->st_mode) && seen->kind == WT_FILE && now.ino == seen->st.ino &&
+	       now.size == seen->st.size && now.mtime_ns == seen->st.mtime_ns &&
+	       (st->st_mode & 07777) == seen->mode && stage_file_is(dirfd, name, &seen->oid);
+}
+
 /* A displaced directory: all that is in it must be as the scan saw it. */
 static bool dir_as_scanned(int dirfd, const char *name, const struct wt_dir *dir)
 {
@@ -121,7 +140,6 @@ static bool dir_as_scanned(int dirfd, const char *name, const struct wt_dir *dir
 	}
 	while (same && (ent = readdir(stream))) {
 		const struct wt_entry *seen;
-		struct wt_stat now;
 		struct stat st;
 
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
@@ -130,9 +148,8 @@ static bool dir_as_scanned(int dirfd, const char *name, const struct wt_dir *dir
 		same = seen && !fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
 		if (!same)
 			break;
-		wt_stat_from(&now, &st);
 		same = seen->kind == WT_DIR ? dir_as_scanned(fd, ent->d_name, seen->dir) :
-					      wt_stat_equal(&now, &seen->st);
+					      file_as_scanned(fd, ent->d_name, &st, seen);
 	}
 	closedir(stream);
 	return same;
@@ -235,7 +252,8 @@ static int change_mode(struct apply *apply, const struct plan_action *action)
 	if (dirfd < 0)
 		return failed(action, "reach");
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode) ||
-	    (uint64_t)st.st_ino != action->current->st.ino)
+	    (uint64_t)st.st_ino != action->current->st.ino ||
+	    (!S_ISDIR(st.st_mode) && st.st_nlink > 1)) /* since the scan: see plan.h */
 		err = note_changed(apply, action);
 	else if (set_mode(dirfd, name, action->target->mode) < 0)
 		err = failed(action, "set the mode of");

@@ -269,7 +269,9 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 		add_row(planner, path, UNDO_MODIFY,
 			xstrdup(target->kind == WT_LINK ? "link target" : "contents"));
 	} else if (target->mode != current->mode) {
-		add_action(planner, PLAN_CHMOD, path, target, current);
+		/* What a file with another name gets in place, that one gets too, wherever it is. */
+		add_action(planner, current->flags & WT_LINKED ? PLAN_OVERWRITE : PLAN_CHMOD, path,
+			   target, current);
 		add_row(planner, path, UNDO_MODIFY,
 			xstrfmt("mode %04o becomes %04o", current->mode, target->mode));
 	}

@@ -19,7 +19,7 @@
 enum plan_kind {
 	PLAN_CREATE,    /**< nothing is there now; a directory with all below it is one action */
 	PLAN_OVERWRITE, /**< the contents of a file, or the target of a link, differ */
-	PLAN_CHMOD,     /**< only the permission bits differ */
+	PLAN_CHMOD,     /**< only the permission bits differ, and the file has no other name */
 	PLAN_REPLACE,   /**< there is something of another kind now */
 	PLAN_REMOVE,    /**< a file or a link */
 	PLAN_RMDIR,     /**< a directory of which nothing is left; not, if it turns out that something is */

@@ -303,16 +303,6 @@ void stage_close(struct stage *stage)
 
 /* --- what is left of a restore that was interrupted --- */
 
-/* Read, not only looked up: what is displaced may be the last good copy. */
-static bool is_stored(struct store *store, struct digest *sha1)
-{
-	struct oid oid;
-
-	digest_end(sha1, oid.id);
-	digest_free(sha1);
-	return !objects_check(store, &oid);
-}
-
 static struct digest *begin_blob(unsigned long long size)
 {
 	struct digest *sha1 = digest_new(HASH_SHA1);
@@ -322,26 +312,46 @@ static struct digest *begin_blob(unsigned long long size)
 	return sha1;
 }
 
-static bool file_stored(struct store *store, int dirfd, const char *name)
+static void end_blob(struct oid *out, struct digest *sha1)
+{
+	digest_end(sha1, out->id);
+	digest_free(sha1);
+}
+
+/* False if it cannot be read. */
+static bool name_file(struct oid *out, int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char *buf = NULL;
-	bool stored = false;
 	struct stat st;
+	ssize_t n = -1;
 
 	if (fd >= 0 && !fstat(fd, &st)) {
 		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
-		ssize_t n;
+		char *buf = xmalloc(WHOLE_MAX);
 
-		buf = xmalloc(WHOLE_MAX);
 		while ((n = fs_read_full(fd, buf, WHOLE_MAX)) > 0)
 			digest_update(sha1, buf, (size_t)n);
-		stored = is_stored(store, sha1) && !n;
+		end_blob(out, sha1);
+		free(buf);
 	}
-	free(buf);
 	if (fd >= 0)
 		close(fd);
-	return stored;
+	return !n;
+}
+
+bool stage_file_is(int dirfd, const char *name, const struct oid *oid)
+{
+	struct oid now;
+
+	return name_file(&now, dirfd, name) && oid_equal(&now, oid);
+}
+
+/* Read, not only looked up: what is displaced may be the last good copy. */
+static bool file_stored(struct store *store, int dirfd, const char *name)
+{
+	struct oid oid;
+
+	return name_file(&oid, dirfd, name) && !objects_check(store, &oid);
 }
 
 static bool link_stored(struct store *store, int dirfd, const char *name)
@@ -349,12 +359,14 @@ static bool link_stored(struct store *store, int dirfd, const char *name)
 	char target[PATH_MAX];
 	ssize_t len = readlinkat(dirfd, name, target, sizeof(target));
 	struct digest *sha1;
+	struct oid oid;
 
 	if (len < 0 || len == (ssize_t)sizeof(target))
 		return false;
 	sha1 = begin_blob((unsigned long long)len);
 	digest_update(sha1, target, (size_t)len);
-	return is_stored(store, sha1);
+	end_blob(&oid, sha1);
+	return !objects_check(store, &oid);
 }
 
 /* True if the store has every file and link below; directories are no loss. */

@@ -38,6 +38,9 @@ struct stage_opts {
  */
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
 
+/** True if the contents of a file are this blob. */
+bool stage_file_is(int dirfd, const char *name, const struct oid *oid);
+
 /** Remove it with all that is left in it. */
 int stage_remove(struct stage *stage);
 void stage_close(struct stage *stage);

@@ -130,6 +130,8 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 	entry->kind = S_ISLNK(st->st_mode) ? WT_LINK : WT_FILE;
 	if (entry->kind == WT_LINK)
 		entry->mode = 0;
+	else if (st->st_nlink > 1)
+		entry->flags |= WT_LINKED;
 	if (atomic_fetch_add(&walk->files, 1) >= opts->max_files && opts->max_files)
 		return ckpt_error_set(CKPT_EREFUSED,
 				      "more than %llu files below '%s'; raise maxFiles, or 'git "

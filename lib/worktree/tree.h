@@ -23,6 +23,7 @@ enum wt_flags {
 	WT_RACY = 1 << 1,  /**< changed so recently that its times cannot be trusted later */
 	WT_DEAD = 1 << 2,  /**< not captured after all; removed by wt_compact() */
 	WT_TOUCHED = 1 << 3, /**< its times differ from the cached ones, its size does not */
+	WT_LINKED = 1 << 4,  /**< a file with further names, in the worktree or anywhere */
 };
 
 /** What is known of the names in a directory. */

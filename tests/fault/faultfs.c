@@ -5,12 +5,15 @@
  * be its last: what a full disk, a dying disk or a power cut would do, at an exact place.
  *
  *   FAULT_CALLS   comma list of write pwrite fsync fdatasync rename openat-create ftruncate close
- *                 read pread link unlink mkdir
+ *                 read pread link unlink mkdir chmod
  *   FAULT_PATH    count only calls on a path, or a descriptor of a file, that contains this text
  *   FAULT_AT      the call to hit, counted from 1; without it calls are only counted
  *   FAULT_DO      ENOSPC EIO EACCES EDQUOT EROFS EMFILE EINTR: the call fails without effect;
- *                 short: half of the bytes are transferred; kill: SIGKILL before the call
+ *                 short: half of the bytes are transferred; kill: SIGKILL before the call;
+ *                 run: the call is made, but the command in FAULT_RUN is run before
  *   FAULT_STICKY  1: from that call on, all fail (a full disk stays full)
+ *   FAULT_LACKS   comma list of exchange noreplace link chmod: as on a file system that does not
+ *                 know these (renameat2(2) with such a flag fails, and so on), at every call
  *   FAULT_COUNT_FILE  at exit the number of matching calls is written here
  *
  * Names stand for families: rename is renameat and renameat2 too, unlink is unlinkat and rmdir,
@@ -48,6 +51,7 @@ enum call {
 	CALL_LINK = 1 << 10,
 	CALL_UNLINK = 1 << 11,
 	CALL_MKDIR = 1 << 12,
+	CALL_CHMOD = 1 << 13,
 };
 
 static const struct {
@@ -60,7 +64,7 @@ static const struct {
 	{ "ftruncate", CALL_FTRUNCATE }, { "close", CALL_CLOSE },
 	{ "read", CALL_READ },	     { "pread", CALL_PREAD },
 	{ "link", CALL_LINK },	     { "unlink", CALL_UNLINK },
-	{ "mkdir", CALL_MKDIR },
+	{ "mkdir", CALL_MKDIR },	     { "chmod", CALL_CHMOD },
 };
 
 static const struct {
@@ -83,7 +87,8 @@ static unsigned int wanted;
 static const char *wanted_path;
 static unsigned long fault_at;
 static bool sticky;
-static bool do_kill, do_half;
+static bool do_kill, do_half, do_run;
+static bool lacks_exchange, lacks_noreplace, lacks_link, lacks_chmod;
 static int do_errno;
 static atomic_ulong matched;
 
@@ -118,7 +123,10 @@ static void parse_action(const char *name)
 
 	do_kill = !strcmp(name, "kill");
 	do_half = !strcmp(name, "short");
-	if (do_kill || do_half)
+	do_run = !strcmp(name, "run");
+	if (do_run && !getenv("FAULT_RUN"))
+		die("no command for FAULT_DO", name);
+	if (do_kill || do_half || do_run)
 		return;
 	for (i = 0; i < n; i++)
 		if (!strcmp(error_names[i].name, name))
@@ -126,6 +134,13 @@ static void parse_action(const char *name)
 	if (i == n)
 		die("unknown FAULT_DO", name);
 	do_errno = error_names[i].code;
+}
+
+static bool lacks(const char *what)
+{
+	const char *list = getenv("FAULT_LACKS");
+
+	return list && strstr(list, what);
 }
 
 __attribute__((constructor)) static void setup(void)
@@ -150,6 +165,10 @@ __attribute__((constructor)) static void setup(void)
 	if (fault_at)
 		parse_action(act ? act : "(unset)");
 	sticky = stick && !strcmp(stick, "1");
+	lacks_exchange = lacks("exchange");
+	lacks_noreplace = lacks("noreplace");
+	lacks_link = lacks("link");
+	lacks_chmod = lacks("chmod");
 	active = true;
 }
 
@@ -194,7 +213,21 @@ static bool path_matches(int dirfd, const char *path)
 		return false;
 	if (strstr(path, wanted_path))
 		return true;
+	/* What a chmod without following links goes through. */
+	if (!strncmp(path, "/proc/self/fd/", 14))
+		return fd_matches(atoi(path + 14));
 	return path[0] != '/' && dirfd != AT_FDCWD && fd_matches(dirfd);
+}
+
+/* The children are not the owner, so nothing of theirs counts. */
+static enum action run_command(void)
+{
+	int saved = errno;
+
+	if (system(getenv("FAULT_RUN")))
+		fprintf(stderr, "faultfs: the command failed\n");
+	errno = saved;
+	return PASS;
 }
 
 static enum action strike(void)
@@ -210,6 +243,8 @@ static enum action strike(void)
 	}
 	if (do_half)
 		return HALF;
+	if (do_run)
+		return run_command();
 	errno = do_errno;
 	return FAIL;
 }
@@ -376,6 +411,21 @@ WRAP(int, close, (int fd))
 
 /* ---- calls on paths ------------------------------------------------------------------------ */
 
+static bool missing(bool lacking, int code)
+{
+	if (lacking)
+		errno = code;
+	return lacking;
+}
+
+/* Such a call is not counted: it changes nothing. */
+static bool lacks_flags(unsigned int flags)
+{
+	return missing((lacks_exchange && flags & RENAME_EXCHANGE) ||
+			       (lacks_noreplace && flags & RENAME_NOREPLACE),
+		       EINVAL);
+}
+
 WRAP(int, rename, (const char *from, const char *to))
 {
 	if (on_two_paths(CALL_RENAME, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
@@ -392,21 +442,22 @@ WRAP(int, renameat, (int fd1, const char *from, int fd2, const char *to))
 
 WRAP(int, renameat2, (int fd1, const char *from, int fd2, const char *to, unsigned int flags))
 {
-	if (on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
+	if (lacks_flags(flags) || on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
 		return -1;
 	return next_renameat2()(fd1, from, fd2, to, flags);
 }
 
 WRAP(int, link, (const char *from, const char *to))
 {
-	if (on_two_paths(CALL_LINK, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
+	if (missing(lacks_link, EPERM) ||
+	    on_two_paths(CALL_LINK, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
 		return -1;
 	return next_link()(from, to);
 }
 
 WRAP(int, linkat, (int fd1, const char *from, int fd2, const char *to, int flags))
 {
-	if (on_two_paths(CALL_LINK, fd1, from, fd2, to) == FAIL)
+	if (missing(lacks_link, EPERM) || on_two_paths(CALL_LINK, fd1, from, fd2, to) == FAIL)
 		return -1;
 	return next_linkat()(fd1, from, fd2, to, flags);
 }
@@ -434,6 +485,27 @@ WRAP(int, mkdir, (const char *path, mode_t mode))
 WRAP(int, mkdirat, (int fd, const char *path, mode_t mode))
 {
 	return on_path(CALL_MKDIR, fd, path) == FAIL ? -1 : next_mkdirat()(fd, path, mode);
+}
+
+WRAP(int, chmod, (const char *path, mode_t mode))
+{
+	if (missing(lacks_chmod, EPERM) || on_path(CALL_CHMOD, AT_FDCWD, path) == FAIL)
+		return -1;
+	return next_chmod()(path, mode);
+}
+
+WRAP(int, fchmodat, (int fd, const char *path, mode_t mode, int flags))
+{
+	if (missing(lacks_chmod, EPERM) || on_path(CALL_CHMOD, fd, path) == FAIL)
+		return -1;
+	return next_fchmodat()(fd, path, mode, flags);
+}
+
+WRAP(int, fchmod, (int fd, mode_t mode))
+{
+	if (missing(lacks_chmod, EPERM) || on_fd(CALL_CHMOD, fd) == FAIL)
+		return -1;
+	return next_fchmod()(fd, mode);
 }
 
 /* ---- creation of files --------------------------------------------------------------------- */
@@ -512,8 +584,10 @@ WRAP(long, syscall, (long number, ...))
 		if (creates((int)how->flags))
 			act = on_path(CALL_CREATE, (int)a[0], (const char *)a[1]);
 	} else if (number == SYS_renameat2) {
-		act = on_two_paths(CALL_RENAME, (int)a[0], (const char *)a[1], (int)a[2],
-				   (const char *)a[3]);
+		act = lacks_flags((unsigned int)a[4]) ?
+			      FAIL :
+			      on_two_paths(CALL_RENAME, (int)a[0], (const char *)a[1], (int)a[2],
+					   (const char *)a[3]);
 	}
 	if (act == FAIL)
 		return -1;

@@ -54,6 +54,27 @@ test_a_full_disk_stays_full() {
 	expect_eq 1 "$(with_faults write 2 ENOSPC perl -e "$script")" 'writes that worked'
 }
 
+test_a_command_runs_before_the_call() {
+	echo 1 >from
+	FAULT_PATH=from FAULT_RUN='cat from >seen; echo 2 >from' with_faults rename 1 run mv from to
+	expect_eq '1 2' "$(cat seen) $(cat to)"
+}
+
+test_what_a_file_system_lacks_is_not_there() {
+	echo 1 >a
+	FAULT_LACKS=link,chmod
+	expect_exit 1 with_faults rename 0 kill ln a b 2>err
+	expect_grep 'Operation not permitted' err
+	expect_exit 1 with_faults rename 0 kill chmod 600 a 2>err
+	FAULT_LACKS=noreplace
+	# renameat2(2) with RENAME_NOREPLACE, and without
+	script='my ($f, $t) = qw(a b); my $r = syscall(316, -100, $f, -100, $t, $ARGV[0] + 0); print $r ? $! + 0 : 0'
+	case $(uname -m) in
+	x86_64) expect_eq '22 0' "$(with_faults rename 0 kill perl -e "$script" 1) $(
+		with_faults rename 0 kill perl -e "$script" 0)" ;;
+	esac
+}
+
 test_syncs_renames_and_removals_fail() {
 	echo x >file
 	mkdir dir

@@ -35,6 +35,10 @@ damaged_tree() {
 	echo new >fresh/deep/a
 	echo new >fresh/b
 	ln -s b link
+	# further names of files that change, and in what has to go
+	ln a swap2/deep/linked
+	ln b fresh/deep/linked
+	ln swap2/deep/a d/linked
 	chmod 700 d/e
 	# ignored by the checkpoint's rules, not by those of today
 	rm .gitignore

@@ -264,7 +264,8 @@ damage_tree() {
 }
 
 # with_faults <calls> <at> <what> <command>...: see tests/fault/faultfs.c; 0 for <at> only counts.
-# FAULT_PATH and FAULT_STICKY may be set for the call; the count is left in $T/faults.
+# FAULT_PATH, FAULT_STICKY, FAULT_RUN and FAULT_LACKS may be set for the call; the count is left in
+# $T/faults.
 with_faults() {
 	fault_calls=$1 fault_at=$2 fault_do=$3
 	shift 3
@@ -273,6 +274,7 @@ with_faults() {
 		ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" \
 		FAULT_CALLS="$fault_calls" FAULT_AT="$fault_at" FAULT_DO="$fault_do" \
 		FAULT_PATH="${FAULT_PATH:-}" FAULT_STICKY="${FAULT_STICKY:-}" \
+		FAULT_RUN="${FAULT_RUN:-}" FAULT_LACKS="${FAULT_LACKS:-}" \
 		FAULT_COUNT_FILE="$T/faults" "$@"
 }
 

@@ -7,7 +7,8 @@
  *   mktree --odd [--seed S] [--files N] [--dirs N] <dir>          names, modes and links that hurt
  *   mktree --damage [--seed S] [--edits N] [--verbose] <dir>      random changes to such a tree
  *
- * Damage edits, removes, creates, renames, swaps kinds (file, directory, link) and changes modes.
+ * Damage edits, removes, creates, renames, swaps kinds (file, directory, link), gives files further
+ * names and changes modes.
  * It never goes into a .git. Directories stay usable by their owner, so that it needs no root.
  */
 
@@ -409,16 +410,34 @@ static void odd_dir(const char *path)
 	make_dir(path, dir_modes[rnd(COUNT(dir_modes))]);
 }
 
-/* Something new with an odd name in `dir`, unless the name is taken. */
-static void odd_entry(const char *dir, unsigned int links_percent)
+/* A further name in `dir` for a file that is there, as long as it is. */
+static void odd_name_for(const char *file, const char *dir)
 {
 	char *path = join(dir, odd_name());
 
+	if (strlen(path) < 1200 && linkat(AT_FDCWD, file, AT_FDCWD, path, 0) < 0 && errno != EEXIST &&
+	    errno != ENOENT && errno != EPERM && errno != ENOTDIR && errno != ELOOP)
+		die("cannot link '%s'", file);
+	free(path);
+}
+
+/* Something new with an odd name in `dir`, unless the name is taken. */
+static void odd_entry(const char *dir, unsigned int links_percent)
+{
+	static char *former;
+	char *path = join(dir, odd_name());
+
+	if (former && rnd(12) == 0) {
+		odd_name_for(former, dir);
+		free(path);
+		return;
+	}
 	if (rnd(100) < links_percent)
 		odd_link(path);
 	else
 		odd_file(path);
-	free(path);
+	free(former);
+	former = path;
 }
 
 static void make_odd_tree(unsigned int files, unsigned int ndirs)
@@ -590,7 +609,7 @@ static bool is_beneath(const char *path)
 
 static void damage_one(const char *path, const char *dir)
 {
-	unsigned int what = rnd(16);
+	unsigned int what = rnd(17);
 	struct stat st;
 
 	if (!is_beneath(path))
@@ -612,6 +631,9 @@ static void damage_one(const char *path, const char *dir)
 	} else if (what < 14) {
 		note("move", path);
 		move(path, dir);
+	} else if (what == 16 && !S_ISDIR(st.st_mode)) {
+		note("link", path);
+		odd_name_for(path, dir);
 	} else if (!S_ISLNK(st.st_mode)) {
 		note("chmod", path);
 		if (chmod(path, S_ISDIR(st.st_mode) ? dir_modes[rnd(COUNT(dir_modes))]

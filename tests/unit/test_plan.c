@@ -8,7 +8,8 @@
 
 /*
  * Trees are written as words: "a=1" is a file with the contents number 1, "a@2" a link to number 2,
- * "d/" a directory; ":600" behind it gives permission bits. Directories on the way need not be named.
+ * "d/" a directory; ":600" after it gives permission bits, "+" says that the file has another name.
+ * Directories on the way need not be named.
  */
 enum { WIDTH = 32 }; /* entries that a directory has room for */
 
@@ -78,7 +79,7 @@ static void add_word(struct wt_dir *root, char *word)
 		entry->mode = *sign == '@' ? 0 : 0644;
 		memset(entry->oid.id, atoi(sign + 1), OID_SIZE);
 		memset(entry->sha256, atoi(sign + 1), SHA256_SIZE);
-		entry->flags = WT_KNOWN;
+		entry->flags = WT_KNOWN | (strchr(sign, '+') ? WT_LINKED : 0);
 	}
 	if (colon)
 		entry->mode = (uint16_t)strtoul(colon + 1, NULL, 8);
@@ -236,6 +237,9 @@ static void test_plan_overwrites_and_changes_modes(void **state)
 		{ "a=1:600", "a=2:755", "overwrite a | modify a |", NULL, NULL, false, NULL },
 		{ "l@1", "l@2", "overwrite l | modify l |", NULL, NULL, false, NULL },
 		{ "a=1:600", "a=1", "chmod a | modify a |", NULL, NULL, false, NULL },
+		/* "+": has another name, too */
+		{ "a=1:600", "a=1+", "overwrite a | modify a |", NULL, NULL, false, NULL },
+		{ "a=1 b=1:600", "a=1+ b=1+", "overwrite b | modify b |", NULL, NULL, false, NULL },
 		{ "a=1:4755", "a=1:755", "chmod a | modify a |", NULL, NULL, false, NULL },
 		{ "d/:700 d/a=1", "d/ d/a=1", "chmod d | modify d |", NULL, NULL, false, NULL },
 		{ "d/:700 d/a=1", "d/ d/a=2", "chmod d, overwrite d/a | modify d modify d/a |", NULL, NULL,
