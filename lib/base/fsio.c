@@ -140,8 +140,20 @@ int fs_give_to_owner(int fd, int dirfd, const char *dir)
 	return fchown(fd, st.st_uid, st.st_gid);
 }
 
-int fs_mkdir(int dirfd, const char *path, const char *dir, mode_t mode)
+/* The directory that `path` is in. */
+static void holder_of(struct strbuf *out, const char *path)
 {
+	const char *slash = strrchr(path, '/');
+
+	if (slash == path)
+		strbuf_addch(out, '/');
+	else
+		strbuf_add(out, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
+}
+
+int fs_mkdir(int dirfd, const char *path, mode_t mode)
+{
+	struct strbuf dir = STRBUF_INIT;
 	int fd, saved;
 
 	if (mkdirat(dirfd, path, mode) < 0)
@@ -150,10 +162,30 @@ int fs_mkdir(int dirfd, const char *path, const char *dir, mode_t mode)
 	fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fchmodat(dirfd, path, mode, 0);
-	saved = fchmod(fd, mode) < 0 || fs_give_to_owner(fd, dirfd, dir) < 0 ? errno : 0;
+	holder_of(&dir, path);
+	saved = fchmod(fd, mode) < 0 || fs_give_to_owner(fd, dirfd, dir.buf) < 0 ? errno : 0;
+	strbuf_release(&dir);
 	close(fd);
 	errno = saved;
 	return saved ? -1 : 0;
+}
+
+int fs_sync_holder(int dirfd, const char *path)
+{
+	struct strbuf dir = STRBUF_INIT;
+	int err;
+
+	holder_of(&dir, path);
+	err = fs_sync_dir(dirfd, dir.buf);
+	strbuf_release(&dir);
+	return err;
+}
+
+int fs_ensure_dir(int dirfd, const char *path, mode_t mode)
+{
+	if (fs_mkdir(dirfd, path, mode) < 0 && errno != EEXIST)
+		return ckpt_error_errno("unable to create the directory '%s'", path);
+	return fs_sync_holder(dirfd, path);
 }
 
 int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *dir, mode_t mode)
@@ -211,10 +243,9 @@ int fs_write_file(int dirfd, const char *path, const void *data, size_t len, mod
 		  enum fs_durability durability)
 {
 	struct strbuf dir = STRBUF_INIT, temp = STRBUF_INIT;
-	const char *slash = strrchr(path, '/');
 	int fd = -1, err;
 
-	strbuf_add(&dir, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
+	holder_of(&dir, path);
 	err = fs_temp_open(&fd, &temp, dirfd, dir.buf, mode);
 	if (err)
 		goto out;
@@ -256,8 +287,24 @@ int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mo
 		err = ckpt_error_errno("unable to write '%s'", path);
 	if (close(fd) < 0 && !err)
 		err = ckpt_error_errno("unable to close '%s'", path);
+	if (!st.st_size && !err)
+		err = fs_sync_holder(dirfd, path);
 	strbuf_release(&out);
 	return err;
+}
+
+/* Directories of others, who made them long ago, are left alone. */
+static int ensure_step(const char *path, mode_t mode)
+{
+	struct strbuf dir = STRBUF_INIT;
+
+	if (!fs_is_dir(path))
+		return fs_ensure_dir(AT_FDCWD, path, mode);
+	holder_of(&dir, path);
+	if (!access(dir.buf, W_OK))
+		(void)fs_sync_dir(AT_FDCWD, dir.buf);
+	strbuf_release(&dir);
+	return 0;
 }
 
 int fs_mkdir_p(const char *path, mode_t mode)
@@ -272,10 +319,7 @@ int fs_mkdir_p(const char *path, mode_t mode)
 		if (saved != '/' && saved != '\0')
 			continue;
 		sb.buf[i] = '\0';
-		if (!mkdir(sb.buf, mode))
-			chmod(sb.buf, mode);
-		else if (errno != EEXIST)
-			err = ckpt_error_errno("unable to create the directory '%s'", sb.buf);
+		err = ensure_step(sb.buf, mode);
 		sb.buf[i] = saved;
 	}
 	if (!err && !fs_is_dir(path))

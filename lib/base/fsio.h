@@ -41,6 +41,7 @@ int fs_write_file(int dirfd, const char *path, const void *data, size_t len, mod
 /**
  * Append in one write(2), so that lines of concurrent processes do not mix.
  * If the file does not end in a newline (a torn line), one is put in between.
+ * The name of a new file lasts; what is in it may be lost with the power.
  */
 int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mode_t mode);
 
@@ -51,8 +52,17 @@ int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mo
  */
 int fs_give_to_owner(int fd, int dirfd, const char *dir);
 
-/** mkdirat(2) of `path`, which lies in `dir`, with just this mode and its owner; sets `errno`. */
-int fs_mkdir(int dirfd, const char *path, const char *dir, mode_t mode);
+/**
+ * mkdirat(2), with just this mode, whatever the umask, and the owner of the directory that it is
+ * in; sets `errno`. It may be lost with the power until that directory is synced.
+ */
+int fs_mkdir(int dirfd, const char *path, mode_t mode);
+
+/**
+ * Make sure that a directory is there for good: fs_mkdir() if it is not, and the directory that
+ * it is in is synced, in any case: who made it may have been killed before he came to that.
+ */
+int fs_ensure_dir(int dirfd, const char *path, mode_t mode);
 
 /** Create a temporary in directory `dir` of `dirfd`; its path is put into `path_out`. */
 int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *dir, mode_t mode);
@@ -71,7 +81,10 @@ ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset);
 
 int fs_sync_dir(int dirfd, const char *path);
 
-/** Create a directory and all that lead to it, each with `mode`. */
+/** Sync the directory that `path` is in, so that its name lasts. */
+int fs_sync_holder(int dirfd, const char *path);
+
+/** fs_ensure_dir() for a directory and all that lead to it, each with `mode` if it is made. */
 int fs_mkdir_p(const char *path, mode_t mode);
 
 /** Remove a file or a directory with all below it; nothing there is no failure. */

@@ -161,12 +161,12 @@ static int make_copy(struct store *store)
 {
 	int err;
 
-	if (fs_mkdir(store->dirfd, ARCHIVE, FLOW, 0700) < 0 && errno != EEXIST)
-		return ckpt_error_errno("unable to make '%s/%s'", store->path, ARCHIVE);
-	err = fs_remove_tree(store->dirfd, TEMP);
+	err = fs_ensure_dir(store->dirfd, ARCHIVE, 0700);
+	if (!err)
+		err = fs_remove_tree(store->dirfd, TEMP);
 	if (err)
 		return err;
-	if (fs_mkdir(store->dirfd, TEMP, ARCHIVE, 0700) < 0)
+	if (fs_mkdir(store->dirfd, TEMP, 0700) < 0)
 		return ckpt_error_errno("unable to make '%s/%s'", store->path, TEMP);
 	err = copy_file(store, "phase.json");
 	return err ? err : copy_file(store, "workflow.json");

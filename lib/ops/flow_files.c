@@ -76,10 +76,7 @@ int flow_read(struct flow *out, struct store *store)
 
 static int make_dir(struct store *store)
 {
-	if (!fs_mkdir(store->dirfd, DIR_NAME, "checkpoint", 0700))
-		return fs_sync_dir(store->dirfd, "checkpoint");
-	return errno == EEXIST ? 0 :
-				 ckpt_error_errno("unable to make '%s/%s'", store->path, DIR_NAME);
+	return fs_ensure_dir(store->dirfd, DIR_NAME, 0700);
 }
 
 int flow_write_text(struct store *store, const struct strbuf *text)

@@ -58,7 +58,7 @@ int hold_take(struct hold *out, struct store *store, const char *id)
 	int err;
 
 	*out = (struct hold)HOLD_INIT;
-	if (fs_mkdir(store->dirfd, DIR_NAME, "checkpoint", 0700) < 0 && errno != EEXIST)
+	if (fs_mkdir(store->dirfd, DIR_NAME, 0700) < 0 && errno != EEXIST)
 		return ckpt_error_errno("unable to hold checkpoint '%s'", id);
 	out->dirfd = open_dir(store);
 	if (out->dirfd < 0)

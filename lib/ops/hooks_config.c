@@ -286,6 +286,8 @@ static int swap_locked(const char *path, const char *lock, const struct hooks_co
 				     "try again", path);
 	if (!err && rename(lock, path) < 0)
 		err = ckpt_error_errno("unable to put '%s' in place", path);
+	else if (!err)
+		err = fs_sync_holder(AT_FDCWD, path);
 	if (err)
 		unlink(lock);
 	strbuf_release(&now);

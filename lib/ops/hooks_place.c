@@ -303,7 +303,8 @@ static int clean(const struct hooks_entry *entry, const char *path, struct strli
 		goto out;
 	if (dispatcher && !lstat(aside, &st))
 		err = rename(aside, path) < 0 ?
-			      ckpt_error_errno("unable to put '%s' back", path) : 0;
+			      ckpt_error_errno("unable to put '%s' back", path) :
+			      fs_sync_holder(AT_FDCWD, path);
 	else if (dispatcher || (is_frame(&bare) && entry->how == HOOKS_CREATED))
 		err = remove_file(path);
 	else
@@ -333,6 +334,8 @@ static int settle_aside(const struct hooks_entry *entry, struct strlist *notes)
 	} else if (lstat(entry->path, &st) < 0) {
 		if (rename(aside, entry->path) < 0)
 			err = ckpt_error_errno("unable to put '%s' back", entry->path);
+		else
+			err = fs_sync_holder(AT_FDCWD, entry->path);
 	} else if (lstat(old, &st) < 0 && !rename(aside, old)) {
 		strlist_addf(notes, "'%s' is another one now; the one that was there is in '%s'",
 			     entry->path, old);

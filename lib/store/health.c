@@ -189,16 +189,18 @@ static int check_kinds(const struct patient *p)
 
 static void make_dirs(struct patient *p)
 {
+	static const char *const holders[] = { "objects", "refs", "." };
+
 	for (const char *const *dir = layout_dirs; *dir; dir++) {
-		if (!fs_mkdir(p->dirfd, *dir, ".", 0700)) {
+		if (!fs_mkdir(p->dirfd, *dir, 0700)) {
 			strlist_addf(
 				p->mended,
 				"the directory '%s' of the store was missing; it was made anew",
 				*dir);
 		}
 	}
-	if (p->mended->nr)
-		(void)fs_sync_dir(p->dirfd, ".");
+	for (size_t i = 0; p->mended->nr && i < ARRAY_SIZE(holders); i++)
+		(void)fs_sync_dir(p->dirfd, holders[i]);
 }
 
 static void rewrite(struct patient *p, const char *name, bool missing, const char *text)

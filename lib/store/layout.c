@@ -115,11 +115,16 @@ static int fill(int dirfd, const char *worktree)
 	int err = 0;
 
 	for (const char *const *dir = layout_dirs; *dir && !err; dir++)
-		if (fs_mkdir(dirfd, *dir, ".", 0700) < 0)
+		if (fs_mkdir(dirfd, *dir, 0700) < 0)
 			err = ckpt_error_errno("unable to create '%s' in a new store", *dir);
 	for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
 		err = fs_write_file(dirfd, files[i].name, files[i].text, strlen(files[i].text),
 				    0600, FS_DURABLE);
+	/* Those that no file was written to: the names of the directories in them. */
+	if (!err)
+		err = fs_sync_dir(dirfd, "objects");
+	if (!err)
+		err = fs_sync_dir(dirfd, "refs");
 	layout_config(&config, worktree);
 	if (!err)
 		err = fs_write_file(dirfd, "config", config.buf, config.len, 0600, FS_DURABLE);

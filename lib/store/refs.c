@@ -361,10 +361,8 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 
 	if (mark == REFS_UNMARKED) {
 		err = remove_ref(store, dir, id);
-	} else if (!fs_mkdir(store->dirfd, dir, "refs", 0700)) {
-		err = fs_sync_dir(store->dirfd, "refs");
-	} else if (errno != EEXIST) {
-		err = ckpt_error_errno("unable to create '%s'", dir);
+	} else {
+		err = fs_ensure_dir(store->dirfd, dir, 0700);
 	}
 	if (!err && mark != REFS_UNMARKED)
 		err = write_ref(store, dir, id, commit, FS_DURABLE);

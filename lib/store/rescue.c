@@ -367,11 +367,13 @@ static int clear_away(struct wreck *wreck, bool keep)
 	remove_file(wreck, ".idx");
 	remove_file(wreck, ".rev");
 	remove_file(wreck, ".bitmap");
-	if (keep && mkdirat(wreck->store->dirfd, "checkpoint/damaged", 0700) < 0 && errno != EEXIST)
-		err = ckpt_error_errno("unable to make 'checkpoint/damaged'");
-	else if (keep)
-		err = fs_rename(wreck->store->dirfd, from, to, DIR_NAME, FS_DURABLE);
-	else
+	if (keep)
+		err = fs_ensure_dir(wreck->store->dirfd, "checkpoint/damaged", 0700);
+	if (keep && !err)
+		err = fs_rename(wreck->store->dirfd, from, to, "checkpoint/damaged", FS_DURABLE);
+	if (keep && !err)
+		err = fs_sync_dir(wreck->store->dirfd, DIR_NAME);
+	if (!keep)
 		remove_file(wreck, ".pack");
 	free(from);
 	free(to);

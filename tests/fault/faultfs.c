@@ -15,6 +15,9 @@
  *   FAULT_LACKS   comma list of exchange noreplace link chmod: as on a file system that does not
  *                 know these (renameat2(2) with such a flag fails, and so on), at every call
  *   FAULT_COUNT_FILE  at exit the number of matching calls is written here
+ *   FAULT_NAMES_FILE  at exit the names are written here, one a line, that the process gave to files
+ *                 and directories without syncing the directory that they are in: a power cut may
+ *                 take them away. Names that are gone by then do not count
  *
  * Names stand for families: rename is renameat and renameat2 too, unlink is unlinkat and rmdir,
  * write is writev. Only the process that was started is touched, not those that it starts. Writes
@@ -24,7 +27,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -81,7 +86,7 @@ enum action {
 	HALF, /* transfer half */
 };
 
-static bool active;
+static bool active, recording;
 static pid_t owner;
 static unsigned int wanted;
 static const char *wanted_path;
@@ -151,11 +156,14 @@ __attribute__((constructor)) static void setup(void)
 	char number[32];
 
 	owner = getpid();
-	if (!calls || (pid && atol(pid) != (long)owner))
+	if ((!calls && !getenv("FAULT_NAMES_FILE")) || (pid && atol(pid) != (long)owner))
 		return;
+	recording = getenv("FAULT_NAMES_FILE") != NULL;
 	snprintf(number, sizeof(number), "%ld", (long)owner);
 	setenv("FAULT_PID", number, 1);
 
+	if (!calls)
+		return;
 	parse_calls(calls);
 	wanted_path = getenv("FAULT_PATH");
 	if (wanted_path && !*wanted_path)
@@ -172,6 +180,8 @@ __attribute__((constructor)) static void setup(void)
 	active = true;
 }
 
+static void report_names(void);
+
 /* With bare system calls: the report must not count, nor be hit. */
 __attribute__((destructor)) static void report(void)
 {
@@ -179,6 +189,8 @@ __attribute__((destructor)) static void report(void)
 	char text[32];
 	int fd, len;
 
+	if (recording && getpid() == owner)
+		report_names();
 	if (!active || !file || getpid() != owner)
 		return;
 	active = false;
@@ -314,6 +326,168 @@ static size_t half(size_t count)
 
 _Static_assert(sizeof(long) == 8 && sizeof(off_t) == 8, "one offset type for pread and pread64");
 
+/* ---- names that a power cut may take away --------------------------------------------------- */
+
+enum { NAMES_MAX = 16384 };
+
+/* One that was given, and where: the directory may be renamed before it is synced. */
+struct name {
+	dev_t dev;
+	ino_t ino;
+	char *dir, *base;
+};
+
+static struct name names[NAMES_MAX];
+static size_t names_nr;
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The directory that holds `path`, opened, with what is behind the last slash; -1 if there is none. */
+static int open_holder(int dirfd, const char *path, char base[NAME_MAX + 1])
+{
+	char dir[PATH_MAX];
+	size_t len = strlen(path), end;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (end = len; end && path[end - 1] != '/'; end--)
+		;
+	if (!len || len >= sizeof(dir) || len - end > NAME_MAX)
+		return -1;
+	memcpy(base, path + end, len - end);
+	base[len - end] = '\0';
+	memcpy(dir, end ? path : ".", end ? end : 1);
+	dir[end ? end : 1] = '\0';
+	return (int)syscall(SYS_openat, dirfd, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+/* Where a name is, made absolute; false if it has no directory. */
+static bool locate(struct name *out, int dirfd, const char *path)
+{
+	char base[NAME_MAX + 1], link[64], dir[PATH_MAX];
+	int fd = open_holder(dirfd, path, base);
+	struct stat st;
+	long len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = fd < 0 ? -1 : syscall(SYS_readlinkat, AT_FDCWD, link, dir, sizeof(dir) - 1);
+	if (len > 0 && fstat(fd, &st) < 0)
+		len = -1;
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (len <= 0)
+		return false;
+	dir[len] = '\0';
+	*out = (struct name){ st.st_dev, st.st_ino, strdup(dir), strdup(base) };
+	return true;
+}
+
+static void note_name(int dirfd, const char *path)
+{
+	int saved = errno;
+	struct name name;
+
+	if (recording && getpid() == owner && locate(&name, dirfd, path)) {
+		pthread_mutex_lock(&names_lock);
+		if (names_nr == NAMES_MAX)
+			die("too many names", path);
+		names[names_nr++] = name;
+		pthread_mutex_unlock(&names_lock);
+	}
+	errno = saved;
+}
+
+/* What was noted below a directory that has another name now. */
+static void follow(const struct name *from, const struct name *to)
+{
+	char old[PATH_MAX + NAME_MAX + 2], path[2 * PATH_MAX];
+	size_t len = (size_t)snprintf(old, sizeof(old), "%s/%s", from->dir, from->base);
+
+	for (size_t i = 0; i < names_nr; i++) {
+		const char *dir = names[i].dir;
+
+		if (!dir || strncmp(dir, old, len) || (dir[len] && dir[len] != '/'))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s%s", to->dir, to->base, dir + len);
+		names[i].dir = strdup(path);
+	}
+}
+
+/* After a rename; handed through. */
+static int renamed(int rc, int fd1, const char *from, int fd2, const char *to)
+{
+	struct name old, new;
+	int saved = errno;
+
+	if (rc < 0 || !recording || getpid() != owner)
+		return rc;
+	note_name(fd2, to);
+	if (locate(&old, fd1, from) && locate(&new, fd2, to)) {
+		pthread_mutex_lock(&names_lock);
+		follow(&old, &new);
+		pthread_mutex_unlock(&names_lock);
+	}
+	errno = saved;
+	return rc;
+}
+
+/* After the call: what it made now has a name. Handed through. */
+static int named(int rc, int dirfd, const char *path)
+{
+	if (rc >= 0)
+		note_name(dirfd, path);
+	return rc;
+}
+
+/* Opened to be made if need be: was it there before? */
+static bool is_there(int dirfd, const char *path)
+{
+	struct stat st;
+	int saved = errno;
+	bool there = !recording || !fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW);
+
+	errno = saved;
+	return there;
+}
+
+/* A directory that was synced keeps its names. */
+static int synced(int rc, int fd)
+{
+	struct stat st;
+
+	if (rc || !recording || getpid() != owner || fstat(fd, &st) < 0)
+		return rc;
+	pthread_mutex_lock(&names_lock);
+	for (size_t i = 0; i < names_nr; i++)
+		if (names[i].dir && names[i].dev == st.st_dev && names[i].ino == st.st_ino)
+			names[i].dir = NULL;
+	pthread_mutex_unlock(&names_lock);
+	return rc;
+}
+
+static void report_names(void)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, getenv("FAULT_NAMES_FILE"),
+			      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	recording = false;
+	for (size_t i = 0; i < names_nr; i++) {
+		char path[PATH_MAX + NAME_MAX + 3];
+		struct stat st;
+		int len;
+
+		if (!names[i].dir)
+			continue;
+		len = snprintf(path, sizeof(path), "%s/%s\n", names[i].dir, names[i].base);
+		path[len - 1] = '\0';
+		if (fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		path[len - 1] = '\n';
+		if (syscall(SYS_write, fd, path, (size_t)len) != len)
+			fprintf(stderr, "faultfs: cannot write the names\n");
+	}
+	syscall(SYS_close, fd);
+}
+
 /* ---- transfers ----------------------------------------------------------------------------- */
 
 #define WRAP_TRANSFER(symbol, call, buf_t)                                                         \
@@ -378,7 +552,7 @@ WRAP(ssize_t, __pread64_chk, (int fd, void *buf, size_t count, off_t offset, siz
 
 WRAP(int, fsync, (int fd))
 {
-	return on_fd(CALL_FSYNC, fd) == FAIL ? -1 : next_fsync()(fd);
+	return on_fd(CALL_FSYNC, fd) == FAIL ? -1 : synced(next_fsync()(fd), fd);
 }
 
 WRAP(int, fdatasync, (int fd))
@@ -430,21 +604,21 @@ WRAP(int, rename, (const char *from, const char *to))
 {
 	if (on_two_paths(CALL_RENAME, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
 		return -1;
-	return next_rename()(from, to);
+	return renamed(next_rename()(from, to), AT_FDCWD, from, AT_FDCWD, to);
 }
 
 WRAP(int, renameat, (int fd1, const char *from, int fd2, const char *to))
 {
 	if (on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
 		return -1;
-	return next_renameat()(fd1, from, fd2, to);
+	return renamed(next_renameat()(fd1, from, fd2, to), fd1, from, fd2, to);
 }
 
 WRAP(int, renameat2, (int fd1, const char *from, int fd2, const char *to, unsigned int flags))
 {
 	if (lacks_flags(flags) || on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
 		return -1;
-	return next_renameat2()(fd1, from, fd2, to, flags);
+	return renamed(next_renameat2()(fd1, from, fd2, to, flags), fd1, from, fd2, to);
 }
 
 WRAP(int, link, (const char *from, const char *to))
@@ -452,14 +626,14 @@ WRAP(int, link, (const char *from, const char *to))
 	if (missing(lacks_link, EPERM) ||
 	    on_two_paths(CALL_LINK, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
 		return -1;
-	return next_link()(from, to);
+	return named(next_link()(from, to), AT_FDCWD, to);
 }
 
 WRAP(int, linkat, (int fd1, const char *from, int fd2, const char *to, int flags))
 {
 	if (missing(lacks_link, EPERM) || on_two_paths(CALL_LINK, fd1, from, fd2, to) == FAIL)
 		return -1;
-	return next_linkat()(fd1, from, fd2, to, flags);
+	return named(next_linkat()(fd1, from, fd2, to, flags), fd2, to);
 }
 
 WRAP(int, unlink, (const char *path))
@@ -479,12 +653,30 @@ WRAP(int, rmdir, (const char *path))
 
 WRAP(int, mkdir, (const char *path, mode_t mode))
 {
-	return on_path(CALL_MKDIR, AT_FDCWD, path) == FAIL ? -1 : next_mkdir()(path, mode);
+	if (on_path(CALL_MKDIR, AT_FDCWD, path) == FAIL)
+		return -1;
+	return named(next_mkdir()(path, mode), AT_FDCWD, path);
 }
 
 WRAP(int, mkdirat, (int fd, const char *path, mode_t mode))
 {
-	return on_path(CALL_MKDIR, fd, path) == FAIL ? -1 : next_mkdirat()(fd, path, mode);
+	if (on_path(CALL_MKDIR, fd, path) == FAIL)
+		return -1;
+	return named(next_mkdirat()(fd, path, mode), fd, path);
+}
+
+WRAP(char *, mkdtemp, (char *path))
+{
+	char *made = next_mkdtemp()(path);
+
+	if (made)
+		note_name(AT_FDCWD, path);
+	return made;
+}
+
+WRAP(int, symlinkat, (const char *target, int fd, const char *path))
+{
+	return named(next_symlinkat()(target, fd, path), fd, path);
 }
 
 WRAP(int, chmod, (const char *path, mode_t mode))
@@ -531,7 +723,9 @@ static mode_t mode_argument(int flags, va_list ap)
 		va_end(ap);                                                                        \
 		if (creates(flags) && on_path(CALL_CREATE, AT_FDCWD, path) == FAIL)                \
 			return -1;                                                                 \
-		return next_##symbol()(path, flags, mode);                                         \
+		if (!creates(flags) || is_there(AT_FDCWD, path))                                   \
+			return next_##symbol()(path, flags, mode);                                 \
+		return named(next_##symbol()(path, flags, mode), AT_FDCWD, path);                  \
 	}
 
 #define WRAP_OPENAT(symbol)                                                                        \
@@ -545,7 +739,9 @@ static mode_t mode_argument(int flags, va_list ap)
 		va_end(ap);                                                                        \
 		if (creates(flags) && on_path(CALL_CREATE, fd, path) == FAIL)                      \
 			return -1;                                                                 \
-		return next_##symbol()(fd, path, flags, mode);                                     \
+		if (!creates(flags) || is_there(fd, path))                                         \
+			return next_##symbol()(fd, path, flags, mode);                             \
+		return named(next_##symbol()(fd, path, flags, mode), fd, path);                    \
 	}
 
 WRAP_OPEN(open)
@@ -556,7 +752,9 @@ WRAP_OPENAT(openat64)
 #define WRAP_CREATE(symbol, args, values, path)                                                    \
 	WRAP(int, symbol, args)                                                                    \
 	{                                                                                          \
-		return on_path(CALL_CREATE, AT_FDCWD, path) == FAIL ? -1 : next_##symbol() values; \
+		if (on_path(CALL_CREATE, AT_FDCWD, path) == FAIL)                                  \
+			return -1;                                                                 \
+		return named(next_##symbol() values, AT_FDCWD, path);                              \
 	}
 
 WRAP_CREATE(creat, (const char *path, mode_t mode), (path, mode), path)
@@ -570,7 +768,8 @@ WRAP_CREATE(mkostemp64, (char *path, int flags), (path, flags), path)
 WRAP(long, syscall, (long number, ...))
 {
 	enum action act = PASS;
-	long a[6];
+	bool gives_name = false;
+	long a[6], rc;
 	va_list ap;
 
 	va_start(ap, number);
@@ -581,8 +780,10 @@ WRAP(long, syscall, (long number, ...))
 	if (number == SYS_openat2) {
 		const struct open_how *how = (const struct open_how *)a[2];
 
-		if (creates((int)how->flags))
+		if (creates((int)how->flags)) {
 			act = on_path(CALL_CREATE, (int)a[0], (const char *)a[1]);
+			gives_name = !is_there((int)a[0], (const char *)a[1]);
+		}
 	} else if (number == SYS_renameat2) {
 		act = lacks_flags((unsigned int)a[4]) ?
 			      FAIL :
@@ -591,7 +792,12 @@ WRAP(long, syscall, (long number, ...))
 	}
 	if (act == FAIL)
 		return -1;
-	return next_syscall()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	rc = next_syscall()(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (number == SYS_renameat2)
+		renamed((int)rc, (int)a[0], (const char *)a[1], (int)a[2], (const char *)a[3]);
+	else if (gives_name)
+		named((int)rc, (int)a[0], (const char *)a[1]);
+	return rc;
 }
 
 /* ---- the other way out --------------------------------------------------------------------- */
