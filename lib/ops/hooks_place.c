@@ -210,7 +210,8 @@ static int put_aside(const struct hooks_entry *entry)
 	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0) {
 		if (errno == EEXIST)
 			err = check_aside(entry->path);
-		else if (rename(entry->path, aside) < 0)
+		/* A full disk has no room for what would take its place either. */
+		else if (errno == ENOSPC || errno == EDQUOT || rename(entry->path, aside) < 0)
 			err = ckpt_error_errno("unable to put '%s' aside", entry->path);
 	}
 	free(aside);
