@@ -32,6 +32,7 @@ struct file_header {
 
 static const char magic[8] = "CKPTSTC";
 enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
+enum { CACHED_FLAGS = WT_RACY };
 
 /* Blocks are used in place. */
 static_assert(sizeof(struct statcache_dir) % BLOCK_ALIGN == 0, "entries must be aligned");
@@ -112,6 +113,46 @@ static uint32_t block_crc(const struct statcache_dir *dir)
 	return crc_update(0, (const char *)dir + skip, block_size(dir->nr, dir->names_len) - skip);
 }
 
+/* A name that a scan can have found. */
+static bool name_sound(const char *name, size_t len)
+{
+	return len && !name[len] && !memchr(name, '\0', len) && !memchr(name, '/', len) &&
+	       strcmp(name, ".") && strcmp(name, "..") && strcmp(name, ".git");
+}
+
+static bool entry_sound(const struct statcache_entry *entry, uint64_t offset)
+{
+	/* Children are written before their parents, so there is no way round in a circle. */
+	return entry->kind <= WT_DIR && entry->mode <= 07777 && !(entry->flags & ~CACHED_FLAGS) &&
+	       (entry->kind == WT_DIR ? entry->child < offset : !entry->child);
+}
+
+/*
+ * The checksum tells that nothing was damaged; it does not tell who wrote it.
+ * Names follow each other without gaps, in the order of trees, and fill their
+ * part of the block, so a number of entries or an offset that is not what was
+ * written contradicts the rest.
+ */
+static bool entries_sound(const struct statcache_dir *dir, uint64_t offset)
+{
+	const struct statcache_entry *entries = statcache_entries(dir);
+	const char *names = (const char *)(entries + dir->nr);
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < dir->nr; i++) {
+		const struct statcache_entry *entry = &entries[i], *before = entry - 1;
+
+		if (entry->name_at != at || entry->name_len >= dir->names_len - at ||
+		    !name_sound(names + at, entry->name_len) || !entry_sound(entry, offset) ||
+		    (i && wt_name_compare(names + before->name_at, before->name_len,
+					  before->kind == WT_DIR, names + at, entry->name_len,
+					  entry->kind == WT_DIR) >= 0))
+			return false;
+		at += entry->name_len + 1;
+	}
+	return at == dir->names_len;
+}
+
 static const struct statcache_dir *block_at(const struct statcache *cache, uint64_t offset)
 {
 	const struct statcache_dir *dir;
@@ -125,8 +166,7 @@ static const struct statcache_dir *block_at(const struct statcache *cache, uint6
 	if (dir->nr > left / sizeof(struct statcache_entry) || dir->names_len > left ||
 	    block_size(dir->nr, dir->names_len) > left || dir->crc != block_crc(dir))
 		return NULL;
-	/* The checksum vouches for the rest: only this program writes it. */
-	return dir;
+	return entries_sound(dir, offset) ? dir : NULL;
 }
 
 const struct statcache_dir *statcache_root(const struct statcache *cache)
@@ -147,7 +187,7 @@ static void fill_entry(struct statcache_entry *out, const struct wt_entry *entry
 	out->name_len = entry->name_len;
 	out->mode = entry->mode;
 	out->kind = entry->kind;
-	out->flags = entry->flags & WT_RACY;
+	out->flags = entry->flags & CACHED_FLAGS;
 	if (entry->kind != WT_DIR) {
 		out->oid = entry->oid;
 		memcpy(out->sha256, entry->sha256, SHA256_SIZE);

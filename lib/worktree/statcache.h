@@ -19,7 +19,9 @@
  * block with a checksum of its own, looked at only when the walk comes there;
  * a block that is damaged, or a file that is truncated, foreign, of another
  * version or not there at all, counts as "nothing known": everything is read
- * again, nothing else happens.
+ * again, nothing else happens. A block with a right checksum is not believed
+ * either: each offset, count and name in it is checked before anybody uses it,
+ * and one that cannot be right makes the whole block unknown, with all below.
  *
  * It describes one checkpoint, named in its header. While that checkpoint is
  * in the store all its objects are; the caller checks this before it relies on
