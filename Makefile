@@ -220,14 +220,16 @@ $(OUT)/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
 
-# The same for the place of the shims, which the caller may choose.
+# The same for the place of the shims where it cannot be told from that of the program: beside the
+# usual bin and share no PREFIX is compiled in, so that `make install` compiles nothing again.
+DATADIR  := $(if $(subst :$(PREFIX)/bin,,:$(BINDIR))$(subst :$(PREFIX)/share,,:$(SHAREDIR)),$(SHAREDIR)/git-checkpoint)
 SHIM_OBJ := $(OUT)/lib/ops/hooks_shim.o
-$(SHIM_OBJ): BASE_CPPFLAGS += -DCKPT_DATADIR='"$(SHAREDIR)/git-checkpoint"'
+$(SHIM_OBJ): BASE_CPPFLAGS += -DCKPT_DATADIR='"$(DATADIR)"'
 $(SHIM_OBJ): $(OUT)/datadir
 
 $(OUT)/datadir: FORCE
 	@mkdir -p $(@D)
-	@echo '$(SHAREDIR)' | cmp -s - $@ || echo '$(SHAREDIR)' >$@
+	@echo '$(DATADIR)' | cmp -s - $@ || echo '$(DATADIR)' >$@
 
 FORCE:
 
@@ -374,6 +376,8 @@ endef
 
 # All that is made, directories too, is noted in a file of ours, for `make uninstall`, which thus
 # leaves nothing, whatever this or an earlier version put there, and no directory of others goes.
+# Paths below PREFIX are noted relative to it, so that a copy of an installation is uninstalled by
+# itself; of other paths only those go that are in a directory of this installation.
 INSTALLED = $(OWNDIR)/installed
 
 install: $(PROGRAM)
@@ -391,17 +395,30 @@ install: $(PROGRAM)
 	}; \
 	$(call each_file,put) \
 	test ! -e '$(DESTDIR)$(INSTALLED)' || cat '$(DESTDIR)$(INSTALLED)' >>"$$list"; \
-	LC_ALL=C sort -u -o "$$list" "$$list"; \
+	awk -v prefix='$(PREFIX)/' 'index($$0, prefix) == 1 { $$0 = substr($$0, length(prefix) + 1) } \
+		{ print $$0 == "" ? "./" : $$0 }' "$$list" | LC_ALL=C sort -u -o "$$list"; \
 	$(INSTALL) -m 644 "$$list" '$(DESTDIR)$(INSTALLED)'
 
-# Backwards: what is in a directory stands behind it.
+# quoted: $(call quoted,VARIABLES) is their values as words for the shell
+quoted = $(foreach v,$(1),'$($(v))')
+
+# Backwards: what is in a directory comes after it in the list.
 uninstall:
 	$(Q)list='$(DESTDIR)$(INSTALLED)'; \
 	if test ! -e "$$list"; then \
 		echo 'nothing is installed below $(DESTDIR)$(PREFIX)'; \
 		exit 0; \
 	fi; \
-	{ cat "$$list"; echo '$(INSTALLED)'; } | LC_ALL=C sort -r -u | while IFS= read -r path; do \
+	ours() { \
+		case $$1 in '$(PREFIX)'/*) return 0 ;; esac; \
+		for dir in $(call quoted,BINDIR OWNDIR MANDIR BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR FISHCONFDIR); do \
+			case $$dir/ in "$${1%/*}"/*) return 0 ;; esac; \
+		done; \
+		return 1; \
+	}; \
+	{ awk -v prefix='$(PREFIX)/' '$$0 == "./" { $$0 = "" } !/^\// { $$0 = prefix $$0 } 1' "$$list"; echo '$(INSTALLED)'; } | \
+	LC_ALL=C sort -r -u | while IFS= read -r path; do \
+		ours "$$path" || continue; \
 		case $$path in \
 		*/) rmdir '$(DESTDIR)'"$$path" 2>/dev/null || : ;; \
 		*) rm -f '$(DESTDIR)'"$$path" || exit 1 ;; \

@@ -274,6 +274,47 @@ test_uninstalling_leaves_what_was_there_before() {
 	expect_grep 'nothing is installed' out
 }
 
+# A copy of an installation has the list of the original.
+test_uninstalling_a_copy_leaves_the_original() {
+	build_sources
+	install_to '' PREFIX="$T/a"
+	# as an earlier version noted it
+	sed -e "s|^\./\$|$T/a/|" -e "s|^[^/]|$T/a/&|" "$T/a/share/git-checkpoint/installed" >old
+	files "$T/a" >before
+	for list in "$T/a/share/git-checkpoint/installed" old; do
+		cp -a "$T/a" "$T/b"
+		cat "$list" >"$T/b/share/git-checkpoint/installed.new"
+		mv "$T/b/share/git-checkpoint/installed.new" "$T/b/share/git-checkpoint/installed"
+		uninstall_from '' PREFIX="$T/b"
+		files "$T/a" >after
+		expect_same before after
+		test "$list" = old || expect_missing "$T/b"
+		rm -rf "$T/b"
+	done
+	cp old "$T/a/share/git-checkpoint/installed"
+	uninstall_from '' PREFIX="$T/a"
+	expect_missing "$T/a"
+}
+
+# `make` by somebody, `sudo make install` after it, wherever to.
+test_installing_compiles_nothing_again() {
+	build_sources
+	cp -a "$SRC" "$T/tree"
+	find "$T/tree" -exec touch -h -d 2020-01-01 {} +
+	give_to_nobody "$T/tree"
+	for prefix in /usr/local /usr '/opt/a b'; do
+		# shellcheck disable=SC2086
+		without_git make_in "$T/tree" install DESTDIR="$T/dest" PREFIX="$prefix" $FAST >out
+		expect_eq '' "$(cat out)"
+		expect_eq '' "$(find "$T/tree" -newermt 2020-01-02)" 'written by make install'
+		test "$(id -u)" != 0 || expect_eq '' "$(find "$T/tree" -user root)" "root's files"
+	done
+	# a place that cannot be found from the program's is compiled in
+	# shellcheck disable=SC2086
+	without_git make_in "$T/tree" -s install DESTDIR="$T/odd" BINDIR=/opt/programs SHAREDIR=/srv/shared $FAST
+	expect_grep '/srv/shared/git-checkpoint' "$T/odd/opt/programs/git-checkpoint"
+}
+
 test_what_is_installed_is_for_all() {
 	build_sources
 	(
