@@ -86,40 +86,72 @@ static int add_loose(struct ref_list *list, struct store *store)
 	return 0;
 }
 
-static bool has(const struct ref_list *list, size_t nr, const char *id)
+static int compare(const void *a, const void *b)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (!strcmp(list->items[i].id, id))
-			return true;
-	return false;
+	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
 }
 
-/* "<hex> <name>" a line; a loose ref of the same name wins. */
+/* Equal ids too, what can be read before what cannot. */
+static int compare_all(const void *a, const void *b)
+{
+	int order = compare(a, b);
+
+	return order ? order :
+		       memcmp(&((const struct ref_item *)b)->commit,
+			      &((const struct ref_item *)a)->commit, sizeof(struct oid));
+}
+
+/* Add a line "<hex> <name>", unless there is a loose ref of that name: it wins. */
+static void add_line(struct ref_list *list, size_t loose, const char *line)
+{
+	const char *name = strchr(line, ' ');
+
+	if (*line == '#' || *line == '^' || !name || strncmp(name + 1, PREFIX, strlen(PREFIX)))
+		return;
+	name += 1 + strlen(PREFIX);
+	if (refs_valid_id(name)) {
+		struct ref_item key;
+
+		strcpy(key.id, name);
+		if (!loose || !bsearch(&key, list->items, loose, sizeof(key), compare))
+			add(list, name, line, strcspn(line, " "));
+	}
+}
+
+/* A NUL, which a bad disk leaves, ends a line: it must not hide those behind it. */
+static int read_packed(struct strbuf *out, struct store *store)
+{
+	int err = fs_read_file(out, store->dirfd, PACKED);
+
+	for (char *p; !err && (p = memchr(out->buf, '\0', out->len));)
+		*p = '\n';
+	return err;
+}
+
+/* `list` has the loose ones, in order. */
 static void add_packed(struct ref_list *list, struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
 	size_t loose = list->nr;
 	char *line, *rest = NULL;
 
-	if (fs_read_file(&text, store->dirfd, PACKED)) {
-		strbuf_release(&text);
-		return;
-	}
-	for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		char *name = strchr(line, ' ');
-
-		if (*line == '#' || *line == '^' || !name || strncmp(name + 1, PREFIX, strlen(PREFIX)))
-			continue;
-		name += 1 + strlen(PREFIX);
-		if (refs_valid_id(name) && !has(list, loose, name))
-			add(list, name, line, strcspn(line, " "));
-	}
+	if (!read_packed(&text, store))
+		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+			add_line(list, loose, line);
 	strbuf_release(&text);
 }
 
-static int compare(const void *a, const void *b)
+/* A name that is there twice is one checkpoint. */
+static void sort_once(struct ref_list *list)
 {
-	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
+	size_t kept = 0;
+
+	if (list->nr)
+		qsort(list->items, list->nr, sizeof(*list->items), compare_all);
+	for (size_t i = 0; i < list->nr; i++)
+		if (!kept || compare(&list->items[kept - 1], &list->items[i]))
+			list->items[kept++] = list->items[i];
+	list->nr = kept;
 }
 
 int refs_list(struct ref_list *out, struct store *store)
@@ -132,9 +164,9 @@ int refs_list(struct ref_list *out, struct store *store)
 		ref_list_release(out);
 		return err;
 	}
+	sort_once(out);
 	add_packed(out, store);
-	if (out->nr)
-		qsort(out->items, out->nr, sizeof(*out->items), compare);
+	sort_once(out);
 	return 0;
 }
 
@@ -220,7 +252,7 @@ static bool is_packed(struct store *store, const char *name)
 	struct strbuf text = STRBUF_INIT;
 	size_t len;
 	bool found = !faccessat(store->dirfd, PACKED, F_OK, 0) &&
-		     !fs_read_file(&text, store->dirfd, PACKED) && find_packed(text.buf, name, &len);
+		     !read_packed(&text, store) && find_packed(text.buf, name, &len);
 
 	strbuf_release(&text);
 	return found;
@@ -289,7 +321,7 @@ static int remove_packed(struct store *store, const char *name)
 
 	if (err)
 		return err;
-	err = fs_read_file(&text, store->dirfd, PACKED);
+	err = read_packed(&text, store);
 	while (!err && (line = find_packed(text.buf, name, &len))) {
 		memmove(line, line + len, (size_t)(text.buf + text.len - line) - len);
 		strbuf_setlen(&text, text.len - len);
@@ -370,6 +402,14 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 	return err ? err : remove_ref(store, other, id);
 }
 
+static bool has(const struct ref_list *list, const char *id)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->items[i].id, id))
+			return true;
+	return false;
+}
+
 static int sweep_dir(struct store *store, const char *path, const struct ref_list *lost)
 {
 	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
@@ -380,7 +420,7 @@ static int sweep_dir(struct store *store, const char *path, const struct ref_lis
 		close(fd);
 	while (dir && !err && (ent = readdir(dir)))
 		if (refs_valid_id(ent->d_name) && !refs_exist(store, ent->d_name) &&
-		    !has(lost, lost->nr, ent->d_name))
+		    !has(lost, ent->d_name))
 			err = remove_ref(store, path, ent->d_name);
 	if (dir)
 		closedir(dir);
@@ -395,8 +435,7 @@ static int sweep_packed(struct store *store, const char *dir, const struct ref_l
 	char *line, *rest = NULL;
 	int err = 0;
 
-	if (faccessat(store->dirfd, PACKED, F_OK, 0) < 0 ||
-	    fs_read_file(&text, store->dirfd, PACKED)) {
+	if (faccessat(store->dirfd, PACKED, F_OK, 0) < 0 || read_packed(&text, store)) {
 		strbuf_release(&text);
 		return 0;
 	}
@@ -407,7 +446,7 @@ static int sweep_packed(struct store *store, const char *dir, const struct ref_l
 		if (!name || strncmp(++name, dir, dir_len) || name[dir_len] != '/')
 			continue;
 		id = name + dir_len + 1;
-		if (refs_valid_id(id) && !refs_exist(store, id) && !has(lost, lost->nr, id))
+		if (refs_valid_id(id) && !refs_exist(store, id) && !has(lost, id))
 			err = remove_ref(store, dir, id);
 	}
 	strbuf_release(&text);

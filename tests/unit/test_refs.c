@@ -209,6 +209,36 @@ static void test_refs_other_names_are_passed_over(void **state)
 	ref_list_release(&list);
 }
 
+/* Lines that say the same twice, or contradict each other: one counts, always the same one. */
+static void test_refs_packed_twice_are_one(void **state)
+{
+	struct ref_list list;
+
+	(void)state;
+	sh("cd '%s'; n=refs/checkpoints/chk_20260101_000000_000001; "
+	   "printf '%%040d %%s\n' 2 $n 1 $n 2 $n 3 ${n%%%%1}2 >packed-refs; echo \"abc $n\" >>packed-refs",
+	   store->path);
+	assert_int_equal(refs_list(&list, store), 0);
+	assert_int_equal(list.nr, 2);
+	assert_int_equal(list.items[0].commit.id[OID_SIZE - 1], 2);
+	assert_int_equal(list.items[1].commit.id[OID_SIZE - 1], 3);
+	ref_list_release(&list);
+}
+
+/* What stands behind a NUL, which a bad disk leaves, is still there. */
+static void test_refs_packed_behind_a_nul_are_seen(void **state)
+{
+	struct ref_list list;
+
+	(void)state;
+	sh("cd '%s'; n=refs/checkpoints/chk_20260101_000000_00000; "
+	   "{ printf '%%040d %%s\n' 1 ${n}1; printf 'a\\0b\n'; printf '%%040d %%s\n' 2 ${n}2; } >packed-refs",
+	   store->path);
+	assert_int_equal(refs_list(&list, store), 0);
+	assert_int_equal(list.nr, 2);
+	ref_list_release(&list);
+}
+
 /* Bytes of any kind in packed-refs are borne. */
 static void test_refs_packed_refs_of_any_bytes(void **state)
 {
@@ -227,8 +257,10 @@ static void test_refs_packed_refs_of_any_bytes(void **state)
 			copy[rnd((unsigned)text.len)] = rnd(3) ? (char)rnd(256) : "\n \0"[rnd(3)];
 		put_bytes(path, copy, rnd(2) ? text.len : rnd((unsigned)text.len));
 		assert_int_equal(refs_list(&list, store), 0);
-		for (size_t i = 0; i < list.nr; i++)
+		for (size_t i = 0; i < list.nr; i++) {
 			assert_true(refs_valid_id(list.items[i].id));
+			assert_true(!i || strcmp(list.items[i - 1].id, list.items[i].id) < 0);
+		}
 		ref_list_release(&list);
 		free(copy);
 	}
@@ -408,6 +440,8 @@ int main(void)
 		cmocka_unit_test_setup(test_refs_loose_ones_win_over_packed, no_refs),
 		cmocka_unit_test_setup(test_refs_damage_hides_nothing_else, no_refs),
 		cmocka_unit_test_setup(test_refs_other_names_are_passed_over, no_refs),
+		cmocka_unit_test_setup(test_refs_packed_twice_are_one, no_refs),
+		cmocka_unit_test_setup(test_refs_packed_behind_a_nul_are_seen, no_refs),
 		cmocka_unit_test_setup(test_refs_packed_refs_of_any_bytes, no_refs),
 		cmocka_unit_test_setup(test_refs_latest_is_where_git_log_begins, no_refs),
 		cmocka_unit_test_setup(test_refs_create_fails_with_a_sentence, no_refs),
