@@ -9,6 +9,7 @@
 # make bench            side by side with stock git
 # make picture          the terminal at the top of the README, from a real run
 # make soak             minutes of random commands from several processes, some killed
+# make fuzz             hostile input for every parser, with libFuzzer
 # make install          PREFIX, DESTDIR and the directories below are honoured
 # make uninstall        take away what it put there
 # make deb              a package for Debian, in BUILD
@@ -109,6 +110,7 @@ MAIN := git-checkpoint.c
 
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
 CLI  := $(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh))
+FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 # Under the address sanitizer: all unit tests, and one or two scripts for each part of the program
 # (SAN_CLI='$(CLI)' for all, which takes long); under the thread sanitizer what runs threads.
@@ -128,7 +130,7 @@ ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
-            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault install bench soak picture))
+            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault fuzz install bench soak picture))
 
 # ---- Libraries -------------------------------------------------------------------
 
@@ -236,6 +238,7 @@ FORCE:
 # ---- Tests -----------------------------------------------------------------------
 
 UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
+FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
 HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/measure $(OUT)/faultfs.so
 
 $(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
@@ -263,6 +266,14 @@ $(OUT)/faultfs.so: tests/fault/faultfs.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $< -ldl
 
+# Without libFuzzer a target is a program that replays its seeds.
+FUZZ_MAIN := $(OUT)/tests/fuzz/replay.o
+
+$(FUZZ_BIN): $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(ARCHIVE) $(FUZZ_MAIN)
+	$(call say,FUZZ,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE) -o $@ $< $(FUZZ_MAIN) $(ARCHIVE) $(FUZZ_FLAGS) $(LDFLAGS) $(LIB_LIBS)
+
 # Where the random choices of the tests come from: TEST_SEED=<n> makes those of an earlier run again.
 TEST_SEED := $(or $(TEST_SEED),$(shell date +%s))
 
@@ -285,8 +296,8 @@ RUN_TESTS = $(Q)run_tests() { \
 # Some kernels lay memory out in a way that the thread sanitizer cannot handle.
 TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
-check: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
-	$(RUN_TESTS) $(UNIT_BIN) $(CLI)
+check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
+	$(RUN_TESTS) $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
 check-unit: $(UNIT_BIN) $(HELPERS)
 	$(RUN_TESTS) $(UNIT_BIN)
@@ -295,8 +306,8 @@ check-cli: $(PROGRAM) $(HELPERS)
 	$(RUN_TESTS) $(CLI)
 
 # What check-all runs in the builds with SAN=address,undefined and SAN=thread.
-check-memory: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
-	$(RUN_TESTS) $(UNIT_BIN) $(SAN_CLI)
+check-memory: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
+	$(RUN_TESTS) $(UNIT_BIN) $(SAN_CLI) tests/fuzz/t-corpus.sh
 
 check-threads: $(PROGRAM) $(TSAN_UNIT:tests/unit/%.c=$(OUT)/tests/unit/%) $(HELPERS)
 	$(RUN_TESTS) $(TSAN_UNIT:tests/unit/%.c=$(OUT)/tests/unit/%) $(TSAN_CLI)
@@ -335,7 +346,7 @@ lint:
 			--suppress=missingIncludeSystem -D_GNU_SOURCE -Ilib $(wildcard $(MAIN)) lib; \
 	fi
 
-lint-build: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
+lint-build: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 
 # ---- Bench -----------------------------------------------------------------------
 
@@ -356,6 +367,20 @@ SOAK_SECONDS ?= 180
 
 soak: $(PROGRAM)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/soak.sh $(SOAK_SECONDS) $(SOAK_SEED)
+
+# ---- Fuzz ------------------------------------------------------------------------
+
+# Hostile input for each target, so many seconds each; what is found is left in BUILD-fuzz/found.
+# FUZZ_TARGETS='index json' for some of them.
+FUZZ_TIME    ?= 60
+FUZZ_TARGETS ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
+
+fuzz:
+	+$(Q)$(MAKE) --no-print-directory CC=clang OUT='$(BUILD)-fuzz' SAN=fuzzer-no-link,address,undefined \
+		FUZZ_MAIN= FUZZ_FLAGS=-fsanitize=fuzzer fuzz-run
+
+fuzz-run: $(FUZZ_TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
+	$(Q)tests/fuzz/fuzz.sh '$(OUT)' $(FUZZ_TIME) $(FUZZ_TARGETS)
 
 # ---- Install ---------------------------------------------------------------------
 
@@ -455,7 +480,7 @@ deb:
 
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
-DEBIAN_TEST  := libcmocka-dev perl jq faketime mandoc groff-base man-db shellcheck clang \
+DEBIAN_TEST  := libcmocka-dev perl jq faketime mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
                 bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql
 
 build-deps: WANTED = $(DEBIAN_BUILD)
@@ -497,6 +522,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	bench picture soak install uninstall dist deb clean FORCE
+	bench picture soak fuzz fuzz-run install uninstall dist deb clean FORCE
 
--include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(HELPERS:=.d)
+-include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Our lines in a hook of somebody else: they are found, and leave no trace when they go. */
+#include "fuzz.h"
+
+#include "worktree/hookfile.h"
+
+static const char lines[] = HOOKFILE_BEGIN "x=''\ngit checkpoint hook y\n" HOOKFILE_END;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	struct strbuf with = STRBUF_INIT, without = STRBUF_INIT;
+	bool ours = hookfile_is_ours(text, size);
+
+	(void)hookfile_is_dispatcher(text, size);
+	(void)hookfile_remove(&without, text, size);
+	strbuf_reset(&without);
+	(void)hookfile_lines(&without, text, size);
+	strbuf_reset(&without);
+	if (hookfile_is_shell(text, size) && !ours) {
+		hookfile_insert(&with, text, size, lines);
+		FUZZ_CHECK(hookfile_is_shell(with.buf, with.len), "it is no script any more");
+		FUZZ_CHECK(hookfile_is_ours(with.buf, with.len), "our lines are not found");
+		FUZZ_CHECK(hookfile_remove(&without, with.buf, with.len), "our lines do not go");
+		FUZZ_CHECK(without.len == size && !memcmp(without.buf, data, size),
+			   "other bytes than before:\n%s", without.buf);
+	}
+	strbuf_release(&with);
+	strbuf_release(&without);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings of a store, captures too: every value can be said again. */
+#include "fuzz.h"
+
+#include "base/env.h"
+#include "record/capturecfg.h"
+#include "record/inifile.h"
+#include "record/settings.h"
+
+static int look(const char *section, const char *key, const char *value, unsigned line, void *payload)
+{
+	(void)payload;
+	(void)strlen(section);
+	(void)strlen(key);
+	(void)strlen(value);
+	FUZZ_CHECK(line > 0, "no line");
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ckpt_settings settings;
+	struct capture_defs defs = { 0 };
+	const char *file;
+
+	if (!*fuzz_dir) {
+		fuzz_scratch();
+		env_scrub();
+	}
+	fuzz_put("config", data, size);
+	file = fuzz_path("config");
+	(void)inifile_read(file, look, NULL);
+	if (!ckpt_settings_load(&settings, NULL, file)) {
+		for (unsigned i = 0; i < ckpt_setting_count; i++) {
+			free(ckpt_setting_value(&settings, i));
+			(void)strlen(ckpt_setting_origin(&settings, i));
+		}
+		ckpt_settings_release(&settings);
+	}
+	if (!capture_defs_load(&defs, file)) {
+		for (size_t i = 0; i < defs.nr; i++) {
+			FUZZ_CHECK(capture_name_valid(defs.items[i].name), "a bad name");
+			FUZZ_CHECK(defs.items[i].timeout >= 0, "a bad timeout");
+		}
+		capture_defs_release(&defs);
+	}
+	return 0;
+}
