@@ -69,7 +69,7 @@ BASE := $(addprefix lib/base/, \
 	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \
-	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c beneath.c mounts.c \
+	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c origin.c beneath.c mounts.c \
 	rules.c exclude.c wildmatch.c \
 	repo.c repo_state.c gitfile.c gitindex.c indexfile.c gitconfig.c hookfile.c configedit.c)
 
@@ -481,7 +481,7 @@ deb:
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
 DEBIAN_TEST  := libcmocka-dev perl jq faketime mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
-                bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql
+                bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount
 
 build-deps: WANTED = $(DEBIAN_BUILD)
 deps: WANTED = $(DEBIAN_BUILD) $(DEBIAN_TEST)

@@ -91,7 +91,7 @@
  *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
  *   rules        what belongs into a checkpoint
  *   exclude wildmatch        ignore patterns
- *   statcache    what needs no reading again
+ *   statcache origin         what needs no reading again; where it was read
  *   tree         a directory tree in memory
  *   beneath      opening files without leaving the root
  *   mounts       other file systems within it

@@ -138,8 +138,9 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	err = scan_run(&out->scan, &scan);
 	if (err)
 		goto out;
+	/* One of another boot has to be written anew, or nothing would be known to this one either. */
 	out->untouched = out->objects_there && out->scan->root->known &&
-			 !out->scan->dir_modes_changed && !out->scoped;
+			 !out->scan->cache_is_old && !out->scan->dir_modes_changed && !out->scoped;
 out:
 	if (err)
 		capture_release(out);
@@ -173,6 +174,7 @@ void capture_write_cache(const struct capture *capture, const struct oid *commit
 	struct statcache_head head = {
 		.commit = *commit,
 		.packs = objects_packs_fingerprint(store),
+		.origin = capture->scan->origin,
 	};
 
 	/* A scope's tree would make the next full save forget the rest. */

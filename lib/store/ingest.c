@@ -215,6 +215,29 @@ static int read_small(enum outcome *outcome, enum skip_why *why, struct ingest *
 	return pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid, reader->buf, size);
 }
 
+/* What is read now; whatever was proved of other contents is void. */
+static void take_stat(struct wt_entry *entry, const struct stat *st)
+{
+	struct wt_stat now;
+
+	wt_stat_from(&now, st);
+	if (!wt_stat_equal(&now, &entry->st))
+		entry->flags &= (uint8_t)~(WT_EARLIER | WT_SETTLED);
+	entry->st = now;
+	if (entry->kind == WT_FILE)
+		entry->mode = st->st_mode & 07777;
+}
+
+/* Read to the end: what its times prove from now on, see origin.h. */
+static void mark_read(struct wt_entry *entry, int64_t read_ns)
+{
+	entry->flags &= (uint8_t)~WT_RACY;
+	if (wt_stat_racy(&entry->st, read_ns))
+		entry->flags |= WT_RACY;
+	else if (entry->flags & WT_EARLIER)
+		entry->flags |= WT_SETTLED;
+}
+
 static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
 			unsigned worker, int dirfd, struct wt_entry *entry, bool large)
 {
@@ -233,8 +256,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 		*why = SKIP_CHANGING;
 		goto out;
 	}
-	wt_stat_from(&entry->st, &st);
-	entry->mode = st.st_mode & 07777;
+	take_stat(entry, &st);
 	if (ingest->opts->max_file_size && entry->st.size > ingest->opts->max_file_size) {
 		*outcome = READ_SKIP;
 		*why = SKIP_OVERSIZE;
@@ -261,9 +283,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 				*why = SKIP_CHANGING;
 			}
 		}
-		entry->flags &= (uint8_t)~WT_RACY;
-		if (wt_stat_racy(&entry->st, read_ns))
-			entry->flags |= WT_RACY;
+		mark_read(entry, read_ns);
 	}
 out:
 	close(fd);
@@ -294,15 +314,13 @@ static int read_link(enum outcome *outcome, enum skip_why *why, struct ingest *i
 	}
 	wt_stat_from(&after, &st);
 	if (!wt_stat_equal(&after, &entry->st)) {
-		entry->st = after;
+		take_stat(entry, &st);
 		*outcome = READ_AGAIN;
 		*why = SKIP_CHANGING;
 		return 0;
 	}
 	name_small(reader, entry, (size_t)n);
-	entry->flags &= (uint8_t)~WT_RACY;
-	if (wt_stat_racy(&entry->st, read_ns))
-		entry->flags |= WT_RACY;
+	mark_read(entry, read_ns);
 	*outcome = READ_DONE;
 	return ingest->opts->pack ? pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid,
 					     reader->buf, (size_t)n) :

@@ -15,7 +15,6 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why)
@@ -53,7 +52,7 @@ static void finish_dir(struct scan_walk *walk, struct scan_worker *worker, struc
 	/* A change in the same tick would not show in the times that were taken before it. */
 	if (wt_stat_racy(&dir->st, walk->start_ns))
 		dir->listing &= (uint8_t)~WT_PLAIN;
-	scan_match(walk, dir);
+	scan_match(walk, item);
 	for (size_t i = 0; i < worker->children_nr; i++)
 		pool_push(queue, worker->children[i]);
 }
@@ -158,19 +157,23 @@ static void settle(struct wt_dir *dir)
  * Whether the times of a directory show every change of its names. True of the
  * file systems that people work on; not assumed of network and user space ones.
  */
-static bool keeps_dir_times(int fd)
+static bool keeps_dir_times(const struct origin *origin)
 {
-	static const unsigned long known[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,
-					       BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-					       TMPFS_MAGIC };
-	struct statfs fs;
+	return origin_on_disk(origin) || origin->fstype == TMPFS_MAGIC;
+}
 
-	if (fstatfs(fd, &fs) < 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if ((unsigned long)fs.f_type == known[i])
-			return true;
-	return false;
+static void open_cache(struct scan_walk *walk)
+{
+	const struct statcache *cache = walk->opts->cache;
+	struct scan *scan = walk->scan;
+
+	origin_now(&scan->origin, scan->rootfd);
+	walk->dir_times = keeps_dir_times(&scan->origin);
+	if (!cache)
+		return;
+	walk->cache = origin_compare(&statcache_head(cache)->origin, &scan->origin);
+	scan->cache_is_old = walk->cache != ORIGIN_SAME;
+	scan->root->cached = statcache_root(cache);
 }
 
 static int open_root(struct scan_walk *walk, struct scan_item *item)
@@ -183,12 +186,11 @@ static int open_root(struct scan_walk *walk, struct scan_item *item)
 	if (scan->rootfd < 0 || fstat(scan->rootfd, &st) < 0)
 		return ckpt_error_errno("unable to open the directory '%s'", walk->opts->root);
 	walk->dev = st.st_dev;
-	walk->dir_times = keeps_dir_times(scan->rootfd);
 	scan->root = arena_alloc(&worker->arena, sizeof(*scan->root));
 	memset(scan->root, 0, sizeof(*scan->root));
 	scan->root->path = "";
 	wt_stat_from(&scan->root->st, &st);
-	scan->root->cached = walk->opts->cache ? statcache_root(walk->opts->cache) : NULL;
+	open_cache(walk);
 	item->dir = scan->root;
 	item->rules = rules_begin(walk->opts->rules);
 	item->partial = walk->opts->scope && walk->opts->scope->nr;

@@ -3,6 +3,7 @@
 #define CKPT_WORKTREE_SCAN_H
 
 #include "base/strlist.h"
+#include "worktree/origin.h"
 #include "worktree/rules.h"
 #include "worktree/tree.h"
 
@@ -71,6 +72,8 @@ struct scan_opts {
 
 struct scan {
 	int rootfd;
+	struct origin origin; /**< where it was read */
+	bool cache_is_old;    /**< there is a cache, but of another boot or mount */
 	struct wt_dir *root;
 	struct skip_list skips;
 	struct strlist defaults_left_out; /**< topmost paths that a default pattern left out, sorted */

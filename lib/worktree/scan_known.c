@@ -14,6 +14,9 @@
  * Files are still looked at one by one. In a tree where nothing changed this
  * saves a quarter of the work.
  *
+ * Not after another boot: the times of a directory and its names may not have
+ * reached the disk together.
+ *
  * It is only done on file systems that are known to keep those times, see
  * scan_run().
  */
@@ -21,7 +24,7 @@ bool scan_names_known(const struct scan_walk *walk, const struct scan_item *item
 {
 	const struct statcache_dir *cached = item->dir->cached;
 
-	return cached && walk->dir_times && !item->partial && !item->other_device &&
+	return cached && walk->cache == ORIGIN_SAME && walk->dir_times && !item->partial && !item->other_device &&
 	       !item->rules.excluded && cached->listing & WT_PLAIN &&
 	       wt_stat_equal(&cached->st, &item->dir->st);
 }
@@ -55,21 +58,32 @@ int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct 
 	return 1;
 }
 
-static void take_cached(struct wt_entry *entry, const struct statcache_entry *cached)
+/* What its times prove depends on where it was read, see origin.h. */
+static void take_cached(struct wt_entry *entry, const struct statcache_entry *cached,
+			enum origin_relation relation)
 {
-	if (cached->flags & WT_RACY || entry->mode != cached->mode ||
-	    !wt_stat_equal(&entry->st, &cached->st)) {
+	bool same = entry->mode == cached->mode && wt_stat_equal(&entry->st, &cached->st);
+
+	if (same && relation == ORIGIN_EARLIER)
+		entry->flags |= WT_EARLIER;
+	if (!same || cached->flags & WT_RACY ||
+	    (relation != ORIGIN_SAME && !(cached->flags & WT_SETTLED))) {
 		if (entry->st.size == cached->st.size)
 			entry->flags |= WT_TOUCHED;
 		return;
 	}
 	entry->oid = cached->oid;
 	memcpy(entry->sha256, cached->sha256, SHA256_SIZE);
-	entry->flags |= WT_KNOWN;
+	entry->flags |= WT_KNOWN | (cached->flags & WT_SETTLED);
 }
 
-void scan_match(struct scan_walk *walk, struct wt_dir *dir)
+void scan_match(struct scan_walk *walk, const struct scan_item *item)
 {
+	/* Where another file system is mounted nothing is known of its memory. */
+	enum origin_relation relation = walk->cache == ORIGIN_EARLIER && item->other_device ?
+						ORIGIN_UNSURE :
+						walk->cache;
+	struct wt_dir *dir = item->dir;
 	const struct statcache_dir *cached = dir->cached;
 	const struct statcache_entry *other;
 	size_t matched = 0, j = 0;
@@ -94,7 +108,7 @@ void scan_match(struct scan_walk *walk, struct wt_dir *dir)
 				atomic_store(&walk->dir_modes_changed, true);
 			matched++;
 		} else {
-			take_cached(entry, &other[j]);
+			take_cached(entry, &other[j], relation);
 			matched += (entry->flags & WT_KNOWN) != 0;
 		}
 	}

@@ -46,6 +46,7 @@ struct scan_walk {
 	int64_t start_ns;     /**< of the clock of file times */
 	dev_t dev;            /**< of the root */
 	bool dir_times;       /**< the file system keeps the times of directories exactly */
+	enum origin_relation cache; /**< of what the cache has: how far it is believed */
 	pthread_mutex_t lock; /**< of the lists in `scan` */
 	atomic_size_t files;
 	atomic_bool dir_modes_changed;
@@ -86,7 +87,7 @@ bool scan_names_known(const struct scan_walk *walk, const struct scan_item *item
 int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
 		     int dirfd);
 
-/** Compare a sorted directory with its block in the cache. */
-void scan_match(struct scan_walk *walk, struct wt_dir *dir);
+/** Compare a directory, its entries sorted, with its block in the cache. */
+void scan_match(struct scan_walk *walk, const struct scan_item *item);
 
 #endif

@@ -31,8 +31,8 @@ struct file_header {
 };
 
 static const char magic[8] = "CKPTSTC";
-enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
-enum { CACHED_FLAGS = WT_RACY };
+enum { VERSION = 3, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
+enum { CACHED_FLAGS = WT_RACY | WT_SETTLED };
 
 /* Blocks are used in place. */
 static_assert(sizeof(struct statcache_dir) % BLOCK_ALIGN == 0, "entries must be aligned");

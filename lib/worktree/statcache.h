@@ -3,6 +3,7 @@
 #define CKPT_WORKTREE_STATCACHE_H
 
 #include "base/oid.h"
+#include "worktree/origin.h"
 #include "worktree/tree.h"
 
 #include <stdbool.h>
@@ -48,7 +49,7 @@ struct statcache_entry {
 	uint32_t name_len;
 	uint16_t mode;
 	uint8_t kind;
-	uint8_t flags; /**< WT_RACY */
+	uint8_t flags; /**< WT_RACY, WT_SETTLED */
 	struct oid oid;
 	unsigned char sha256[SHA256_SIZE];
 };
@@ -57,6 +58,7 @@ struct statcache_head {
 	struct oid commit;    /**< the checkpoint that it describes */
 	uint32_t padding;     /**< 0: what is written to disk has no gaps */
 	uint64_t packs;       /**< a fingerprint of the packs that were there, see store/objects.h */
+	struct origin origin; /**< where its files were read: how far their times are believed */
 };
 
 /** NULL if there is none that can be used. */

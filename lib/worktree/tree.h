@@ -22,7 +22,9 @@ enum wt_flags {
 	WT_KNOWN = 1 << 0, /**< oid and sha256 are those of the present contents */
 	WT_RACY = 1 << 1,  /**< changed so recently that its times cannot be trusted later */
 	WT_DEAD = 1 << 2,  /**< not captured after all; removed by wt_compact() */
-	WT_TOUCHED = 1 << 3, /**< its times differ from the cached ones, its size does not */
+	WT_TOUCHED = 1 << 3, /**< its size is the cached one, but its contents have to be read */
+	WT_SETTLED = 1 << 4, /**< its contents came from the disk: a power cut does not change them */
+	WT_EARLIER = 1 << 5, /**< had these very times on an earlier boot; reading it settles it */
 	WT_LINKED = 1 << 4,  /**< a file with further names, in the worktree or anywhere */
 };
 

@@ -214,6 +214,8 @@ test_the_stat_cache() {
 	git checkpoint show --files --json @ >answer
 	expect_eq "$(json .commit answer)" "$(json .commit told)"
 	expect_eq true "$(json .packs_agree told)"
+	expect_eq "$(tr -d - </proc/sys/kernel/random/boot_id)" "$(json .boot told)"
+	expect_eq "$(stat -c %d .)" "$(json .dev told)"
 	# files: modes, contents, places
 	git checkpoint show --hashes @ | tr '\0\n' '\n?' >expected
 	"$LIB_DIR/read-store.pl" "$(store_dir)" hashes "$(json .id answer)" | tr '\0\n' '\n?' >lines

@@ -14,6 +14,7 @@
  *   FAULT_STICKY  1: from that call on, all fail (a full disk stays full)
  *   FAULT_LACKS   comma list of exchange noreplace link chmod: as on a file system that does not
  *                 know these (renameat2(2) with such a flag fails, and so on), at every call
+ *   FAULT_BOOT_ID the kernel's id of the boot is read from this file instead; works alone
  *   FAULT_COUNT_FILE  at exit the number of matching calls is written here
  *   FAULT_NAMES_FILE  at exit the names are written here, one a line, that the process gave to files
  *                 and directories without syncing the directory that they are in: a power cut may
@@ -712,6 +713,14 @@ static mode_t mode_argument(int flags, va_list ap)
 	return creates(flags) ? va_arg(ap, mode_t) : 0;
 }
 
+/* Another boot, without one. */
+static const char *boot_id_path(const char *path)
+{
+	const char *other = getenv("FAULT_BOOT_ID");
+
+	return other && !strcmp(path, "/proc/sys/kernel/random/boot_id") ? other : path;
+}
+
 #define WRAP_OPEN(symbol)                                                                          \
 	WRAP(int, symbol, (const char *path, int flags, ...))                                      \
 	{                                                                                          \
@@ -724,7 +733,7 @@ static mode_t mode_argument(int flags, va_list ap)
 		if (creates(flags) && on_path(CALL_CREATE, AT_FDCWD, path) == FAIL)                \
 			return -1;                                                                 \
 		if (!creates(flags) || is_there(AT_FDCWD, path))                                   \
-			return next_##symbol()(path, flags, mode);                                 \
+			return next_##symbol()(boot_id_path(path), flags, mode);                   \
 		return named(next_##symbol()(path, flags, mode), AT_FDCWD, path);                  \
 	}
 

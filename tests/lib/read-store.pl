@@ -293,14 +293,15 @@ sub fingerprint {
 
 sub show_statcache {
 	$cache = slurp('checkpoint/statcache');
-	my ($magic, $sum, $order, $version, $entry, $size, $root, $commit, $zero, $packs) =
-		unpack 'a8 L4 Q2 H40 L Q', $cache;
+	my ($magic, $sum, $order, $version, $entry, $size, $root, $commit, $zero, $packs, $boot, $dev) =
+		unpack 'a8 L4 Q2 H40 L Q H32 Q', $cache;
 	my @entries;
 
-	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 2 && $entry == 104 &&
-		$size == length $cache && !$zero && $sum == crc32(substr $cache, 12, 60) or die "header\n";
+	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 3 && $entry == 104 &&
+		$size == length $cache && !$zero && $sum == crc32(substr $cache, 12, 100) or die "header\n";
 	block($root, '', \@entries);
 	print $json->encode({ commit => $commit, packs_agree => flag("$packs" eq fingerprint()),
+		boot => $boot, dev => $dev,
 		entries => \@entries }), "\n";
 }
 

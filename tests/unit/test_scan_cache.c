@@ -30,13 +30,19 @@ static struct scan *capture(struct strbuf *out, const char *name, const struct s
 	return scan;
 }
 
+static int write_cache(const struct scan *scan)
+{
+	struct statcache_head head = { .origin = scan->origin };
+
+	return statcache_write(AT_FDCWD, "cache", &head, scan->root);
+}
+
 /*
  * The promise of the cache: with it everything comes out as without it, however
  * soon a change follows the scan that the cache was written from.
  */
 static void test_scan_with_cache_equals_scan_without(void **state)
 {
-	static const struct statcache_head head;
 	unsigned saved = 0;
 
 	(void)state;
@@ -65,7 +71,7 @@ static void test_scan_with_cache_equals_scan_without(void **state)
 			assert_string_equal(with.buf, fresh.buf);
 			assert_true(read_with.files <= read_fresh.files);
 			saved += (unsigned)(read_fresh.files - read_with.files);
-			assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+			assert_int_equal(write_cache(scan), 0);
 			scan_free(scan);
 			statcache_close(cache);
 			strbuf_release(&fresh);
@@ -78,7 +84,6 @@ static void test_scan_with_cache_equals_scan_without(void **state)
 
 static void test_scan_with_cache_reads_only_what_changed(void **state)
 {
-	static const struct statcache_head head = { .packs = 1 };
 	struct strbuf text = STRBUF_INIT;
 	struct ingest_result read = { 0 };
 	struct statcache *cache;
@@ -90,7 +95,7 @@ static void test_scan_with_cache_reads_only_what_changed(void **state)
 	scan_free(capture(&text, "quiet", NULL, &read));
 	assert_int_equal(read.files, 200);
 	scan = capture(&text, "quiet", NULL, &read);
-	assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+	assert_int_equal(write_cache(scan), 0);
 	scan_free(scan);
 
 	cache = statcache_open(AT_FDCWD, "cache");
@@ -116,7 +121,6 @@ static void test_scan_with_cache_reads_only_what_changed(void **state)
  */
 static void test_scan_with_cache_sees_changes_of_the_index(void **state)
 {
-	static const struct statcache_head head;
 	static const char *const steps[] = {
 		"true",
 		"git add -f d/ignored.o",
@@ -172,7 +176,7 @@ static void test_scan_with_cache_sees_changes_of_the_index(void **state)
 									  .scan = scans[0] }),
 				 0);
 		assert_int_equal(trees_build(scans[0]->root, NULL, 1), 0);
-		assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scans[0]->root), 0);
+		assert_int_equal(write_cache(scans[0]), 0);
 		scan_free(scans[0]);
 		statcache_close(cache);
 		strbuf_release(&fresh);
@@ -185,7 +189,6 @@ static void test_scan_with_cache_sees_changes_of_the_index(void **state)
 /* What is younger than a tick is marked, in the file's entry and in the directory's listing. */
 static void test_scan_marks_what_is_too_young(void **state)
 {
-	static const struct statcache_head head;
 	struct ingest_result read = { 0 };
 	struct strbuf text = STRBUF_INIT;
 	struct statcache *cache;
@@ -217,7 +220,7 @@ static void test_scan_marks_what_is_too_young(void **state)
 	scan = capture(&text, "young", NULL, &read);
 	entry = &scan->root->entries[0];
 	entry->dir->entries[0].flags |= WT_RACY;
-	assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+	assert_int_equal(write_cache(scan), 0);
 	scan_free(scan);
 	cache = statcache_open(AT_FDCWD, "cache");
 	scan_free(capture(&text, "young", cache, &read));
@@ -232,7 +235,6 @@ static void test_scan_marks_what_is_too_young(void **state)
  */
 static void test_scan_with_cache_sees_changes_within_a_tick(void **state)
 {
-	static const struct statcache_head head;
 	char file[2 * PATH_MAX], other[2 * PATH_MAX];
 
 	(void)state;
@@ -253,7 +255,7 @@ static void test_scan_with_cache_sees_changes_within_a_tick(void **state)
 		{
 			struct scan *scan = capture(&before, "tick", NULL, &read);
 
-			assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+			assert_int_equal(write_cache(scan), 0);
 			scan_free(scan);
 		}
 		/* The same length, in the same file. */
@@ -374,7 +376,6 @@ static void try_block(const struct strbuf *good, size_t block, size_t size, cons
 /* The checksum proves that nothing was damaged, not who made it: every field is looked at. */
 static void test_scan_with_a_wild_cache_finds_what_is_there(void **state)
 {
-	static const struct statcache_head head;
 	struct strbuf text = STRBUF_INIT, names = STRBUF_INIT, good = STRBUF_INIT;
 	struct ingest_result read = { 0 };
 	struct blocks blocks = { .nr = 0 };
@@ -389,7 +390,7 @@ static void test_scan_with_a_wild_cache_finds_what_is_there(void **state)
 	scan = capture(&text, "wild", NULL, &read);
 	describe(&names, scan->root, false);
 	assert_true(scan->root->listing & WT_PLAIN);
-	assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+	assert_int_equal(write_cache(scan), 0);
 	scan_free(scan);
 	get_bytes(&good, in_scratch("cache"));
 	memcpy(&root, good.buf + HEADER_ROOT, 8);
@@ -419,6 +420,118 @@ static void test_scan_with_a_wild_cache_finds_what_is_there(void **state)
 	strbuf_release(&text);
 	strbuf_release(&names);
 	strbuf_release(&good);
+}
+
+/* ---- a cache of another boot ---- */
+
+/* Write the cache as if the scan had been made on boot `boot`; 0: nobody knows which. */
+static void write_cache_of(const struct scan *scan, unsigned char boot)
+{
+	struct statcache_head head = { .origin = scan->origin };
+
+	memset(head.origin.boot, boot, BOOT_ID_SIZE);
+	assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+}
+
+/* Scan with the cache that is there, which makes so many files be read; the last scan is gone. */
+static struct scan *again(struct strbuf *text, uint64_t expected)
+{
+	static struct statcache *cache; /* of the last scan, whose names lie in it */
+	struct ingest_result read = { 0 };
+	struct scan *scan;
+
+	statcache_close(cache);
+	cache = statcache_open(AT_FDCWD, "cache");
+	strbuf_reset(text);
+	scan = capture(text, "boots", cache, &read);
+	assert_int_equal(read.files, expected);
+	return scan;
+}
+
+static void test_scan_believes_a_cache_of_another_boot_once_it_was_read_again(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct scan *scan;
+
+	(void)state;
+	sh("mkdir boots; echo 1 >boots/a; echo 2 >boots/b; ln -s a boots/l; rm -f cache");
+	usleep(50000);
+	scan = again(&text, 3);
+	if (!origin_on_disk(&scan->origin)) {
+		scan_free(scan);
+		skip();
+	}
+	/* Another device: read again, each time. */
+	for (int i = 0; i < 3; i++) {
+		struct statcache_head head = { .origin = scan->origin };
+
+		head.origin.dev++;
+		assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+		scan_free(scan);
+		scan = again(&text, 3);
+		assert_true(scan->cache_is_old);
+	}
+	/* Another boot: once. */
+	write_cache_of(scan, 7);
+	scan_free(scan);
+	scan = again(&text, 3);
+	for (unsigned char boot = 8; boot < 11; boot++) {
+		write_cache_of(scan, boot);
+		scan_free(scan);
+		scan = again(&text, 0);
+		assert_true(scan->cache_is_old);
+		assert_true(scan->root->known);
+	}
+	/* What has changed since is no better than new. */
+	put_text(in_scratch("boots/b"), "3");
+	usleep(50000);
+	write_cache_of(scan, 11);
+	scan_free(scan);
+	scan = again(&text, 1);
+	write_cache_of(scan, 12);
+	scan_free(scan);
+	scan = again(&text, 1);
+	write_cache_of(scan, 13);
+	scan_free(scan);
+	scan = again(&text, 0);
+	/* No boot id: only what was settled counts. */
+	put_text(in_scratch("boots/b"), "4");
+	usleep(50000);
+	scan_free(scan);
+	scan = again(&text, 1);
+	for (int i = 0; i < 3; i++) {
+		write_cache_of(scan, 0);
+		scan_free(scan);
+		scan = again(&text, 1);
+	}
+	scan_free(scan);
+	strbuf_release(&text);
+}
+
+static void test_origin_relations(void **state)
+{
+	struct origin a, b;
+
+	(void)state;
+	origin_now(&a, AT_FDCWD);
+	assert_int_equal(a.dev, 0);
+	a = (struct origin){ .boot = { 1 }, .dev = 1, .fsid = 2, .fstype = 0xef53 };
+	b = a;
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_SAME);
+	b.dev++;
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_UNSURE);
+	b = a;
+	b.fsid++;
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_UNSURE);
+	b.boot[15] = 1;
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_EARLIER);
+	/* NFS: the memory of the server counts, which this says nothing of. */
+	b.fstype = 0x6969;
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_UNSURE);
+	memset(a.boot, 0, sizeof(a.boot));
+	assert_int_equal(origin_compare(&a, &a), ORIGIN_UNSURE);
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_UNSURE);
+	assert_int_equal(origin_compare(&b, &a), ORIGIN_UNSURE);
 }
 
 /* ---- what is told of large files ---- */
@@ -464,6 +577,8 @@ int main(void)
 		cmocka_unit_test(test_scan_marks_what_is_too_young),
 		cmocka_unit_test(test_scan_with_cache_sees_changes_within_a_tick),
 		cmocka_unit_test(test_scan_with_a_wild_cache_finds_what_is_there),
+		cmocka_unit_test(test_scan_believes_a_cache_of_another_boot_once_it_was_read_again),
+		cmocka_unit_test(test_origin_relations),
 		cmocka_unit_test(test_large_files_are_told_of_while_they_are_read),
 	};
 

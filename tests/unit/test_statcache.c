@@ -7,7 +7,8 @@
 #include "treegen.h"
 
 static const struct statcache_head head = { .commit = { { 1, 2, 3 } },
-					    .packs = 0x123456789abcdefu };
+					    .packs = 0x123456789abcdefu,
+					    .origin = { .boot = { 4, 5 }, .dev = 6 } };
 
 static struct strbuf good = STRBUF_INIT; /* the bytes of a sound cache of `tree` */
 static struct wt_dir *tree;
@@ -71,7 +72,7 @@ static size_t check_block(const struct statcache *cache, const struct statcache_
 		if (entry->kind == WT_DIR) {
 			found += check_block(cache, statcache_child(cache, got), entry->dir);
 		} else {
-			assert_int_equal(got->flags, entry->flags & WT_RACY);
+			assert_int_equal(got->flags, entry->flags & (WT_RACY | WT_SETTLED));
 			assert_true(oid_equal(&got->oid, &entry->oid));
 			assert_memory_equal(got->sha256, entry->sha256, SHA256_SIZE);
 			assert_null(statcache_child(cache, got));
@@ -90,6 +91,7 @@ static size_t check_file(const char *path, const struct wt_dir *root)
 		return 0;
 	assert_memory_equal(statcache_head(cache)->commit.id, head.commit.id, OID_SIZE);
 	assert_int_equal(statcache_head(cache)->packs, head.packs);
+	assert_memory_equal(&statcache_head(cache)->origin, &head.origin, sizeof(head.origin));
 	found = check_block(cache, statcache_root(cache), root);
 	statcache_close(cache);
 	return found;

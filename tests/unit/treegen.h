@@ -41,7 +41,7 @@ static void treegen_entry(struct wt_entry *entry, struct arena *arena, const cha
 		/* Few different contents, so that trees agree in some. */
 		memset(entry->oid.id, 1 + (int)rnd(6), OID_SIZE);
 		memset(entry->sha256, entry->oid.id[0], SHA256_SIZE);
-		entry->flags = WT_KNOWN | (rnd(4) ? 0 : WT_RACY);
+		entry->flags = (uint8_t)(WT_KNOWN | (rnd(4) ? 0 : WT_RACY) | (rnd(4) ? 0 : WT_SETTLED));
 	}
 }
 
