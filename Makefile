@@ -65,7 +65,7 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 BASE := $(addprefix lib/base/, \
 	error.c alloc.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
-	hash.c oid.c crc.c fsio.c pool.c spawn.c command.c env.c cancel.c giterr.c \
+	hash.c oid.c crc.c fsio.c sparse.c pool.c spawn.c command.c env.c cancel.c giterr.c \
 	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \

@@ -7,6 +7,7 @@
 #include "base/fsio.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "base/sparse.h"
 #include "base/strbuf.h"
 #include "ops/staging.h"
 #include "store/objects.h"
@@ -121,15 +122,9 @@ static void inherit_owner(struct filler *filler, const struct item *item, int fd
 	close(dirfd);
 }
 
-struct sink {
-	int fd;
-};
-
 static int write_piece(const void *data, size_t len, void *payload)
 {
-	struct sink *sink = payload;
-
-	return fs_write_all(sink->fd, data, len) < 0 ? ckpt_error_errno("unable to write") : 0;
+	return sparse_write(payload, data, len) < 0 ? ckpt_error_errno("unable to write") : 0;
 }
 
 static int write_file(struct filler *filler, const struct item *item, bool sync)
@@ -138,19 +133,21 @@ static int write_file(struct filler *filler, const struct item *item, bool sync)
 	struct strbuf data = STRBUF_INIT;
 	uint64_t size = 0;
 	int fd = beneath_create(filler->stage->fd, item->path);
-	struct sink sink = { .fd = fd };
+	struct sparse file = SPARSE_INIT(fd);
 	int err;
 
 	if (fd < 0)
 		return ckpt_error_errno("unable to create '%s'", item->action->path);
 	err = objects_size(&size, store, &item->entry->oid);
 	if (!err && size > WHOLE_MAX) {
-		err = objects_stream(store, &item->entry->oid, write_piece, &sink);
+		err = objects_stream(store, &item->entry->oid, write_piece, &file);
 	} else if (!err) {
 		err = objects_read(&data, store, &item->entry->oid, OBJECT_BLOB);
 		if (!err)
-			err = write_piece(data.buf, data.len, &sink);
+			err = write_piece(data.buf, data.len, &file);
 	}
+	if (!err && sparse_finish(&file) < 0)
+		err = ckpt_error_errno("unable to write");
 	if (!err) {
 		inherit_owner(filler, item, fd);
 		if (fchmod(fd, item->entry->mode) < 0 || (sync && fsync(fd) < 0))

@@ -492,6 +492,31 @@ test_a_large_file() {
 	expect_eq 12000100 "$(wc -c <large)"
 }
 
+# sparse <path>: at most 256 kB on the disk
+sparse() {
+	test "$(($(stat -c '%b * %B' "$1")))" -le 262144 ||
+		fail "'$1' of $(stat -c %s "$1") bytes takes $(stat -c '%b * %B' "$1") bytes"
+}
+
+# A hole is no part of the contents, but writing it out can fill the disk.
+test_holes_are_not_written_out() {
+	truncate -s 40M end middle all small
+	echo begin | dd of=end conv=notrunc status=none
+	echo end >>middle
+	echo middle | dd of=middle bs=1M seek=20 conv=notrunc status=none
+	truncate -s 300k small
+	echo x >>small
+	sparse end || skip 'no holes on this file system'
+	sha256sum end middle all small >"$T/sums"
+	save
+	rm end middle all small
+	restore "$id"
+	sha256sum --quiet -c "$T/sums"
+	for name in end middle all small; do
+		sparse $name
+	done
+}
+
 test_of_a_long_plan_removals_are_shown_first() {
 	for n in $(seq 30); do
 		echo 1 >f$n
