@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/pool.h"
+#include "ops/compare.h"
 #include "worktree/beneath.h"
 
 #include <dirent.h>
@@ -24,6 +25,7 @@ struct opened {
 };
 
 struct apply {
+	const struct apply_opts *opts;
 	struct strlist *changed;
 	struct stage *stage;
 	const struct plan *plan;
@@ -36,38 +38,35 @@ static int failed(const struct plan_action *action, const char *what)
 	return ckpt_error_errno("unable to %s '%s'", what, action->path);
 }
 
-/* chmod without following a link and without needing to read the file. */
-static int set_mode(int dirfd, const char *name, mode_t mode)
-{
-	char proc[64];
-	int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
-
-	if (fd < 0)
-		return -1;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	rc = chmod(proc, mode);
-	close(fd);
-	return rc;
-}
-
-/* Make the directory that an action works in writable; true if that may help. */
+/*
+ * Make the directory that an action works in writable; true if that may help.
+ * The modes of those that no checkpoint has are noted before.
+ */
 static bool open_up(struct apply *apply, const struct plan_action *action, int dirfd)
 {
+	const struct apply_opts *opts = apply->opts;
 	const char *slash = strrchr(action->path, '/');
+	struct opened opened;
 	struct stat st;
 	char proc[64];
 
 	if ((errno != EACCES && errno != EPERM) || fstat(dirfd, &st) < 0 ||
 	    (st.st_mode & 0300) == 0300)
 		return false;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dirfd);
-	if (chmod(proc, (st.st_mode & 07777) | 0700) < 0)
-		return false;
-	ALLOC_GROW(apply->opened, apply->opened_nr + 1, apply->opened_alloc);
-	apply->opened[apply->opened_nr++] = (struct opened){
+	opened = (struct opened){
 		.path = xmemdupz(action->path, slash ? (size_t)(slash - action->path) : 0),
 		.mode = st.st_mode & 07777,
 	};
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dirfd);
+	if (((!*opened.path || !compare_in_scope(opts->paths, opened.path)) &&
+	     opts->note_mode(opened.path, opened.mode, opts->payload)) ||
+	    chmod(proc, opened.mode | 0700) < 0) {
+		free(opened.path);
+		errno = EACCES;
+		return false;
+	}
+	ALLOC_GROW(apply->opened, apply->opened_nr + 1, apply->opened_alloc);
+	apply->opened[apply->opened_nr++] = opened;
 	return true;
 }
 
@@ -87,7 +86,7 @@ static void close_up(struct apply *apply)
 		dirfd = *opened->path ? beneath_open_parent(apply->stage->rootfd, opened->path, &name) :
 					dup(apply->stage->rootfd);
 		if (dirfd >= 0) {
-			(void)set_mode(dirfd, *opened->path ? name : ".", mode);
+			(void)beneath_set_mode(dirfd, *opened->path ? name : ".", mode);
 			close(dirfd);
 		}
 		free(opened->path);
@@ -196,7 +195,7 @@ static int exchange(struct apply *apply, const struct plan_action *action, const
 
 	/* A directory that changes its parent must be writable itself. */
 	if (rc < 0 && errno == EACCES && action->current->kind == WT_DIR &&
-	    !set_mode(dirfd, name, action->current->mode | 0700))
+	    !beneath_set_mode(dirfd, name, action->current->mode | 0700))
 		rc = move(apply, action, stage->fd, number, dirfd, name, RENAME_EXCHANGE, dirfd);
 	if (rc < 0) {
 		if (errno == ENOENT)
@@ -209,7 +208,7 @@ static int exchange(struct apply *apply, const struct plan_action *action, const
 	if (renameat2(stage->fd, number, dirfd, name, RENAME_EXCHANGE) < 0)
 		return failed(action, "put back");
 	if (action->current->kind == WT_DIR)
-		(void)set_mode(dirfd, name, action->current->mode);
+		(void)beneath_set_mode(dirfd, name, action->current->mode);
 	return note_changed(apply, action);
 }
 
@@ -237,7 +236,7 @@ static int place(struct apply *apply, size_t index)
 	}
 	/* What was left as it is keeps its mode, too. */
 	if (!err && changed == apply->changed->nr && action->target->kind == WT_DIR &&
-	    set_mode(dirfd, name, action->target->mode) < 0)
+	    beneath_set_mode(dirfd, name, action->target->mode) < 0)
 		err = failed(action, "set the mode of");
 	close(dirfd);
 	return err;
@@ -255,7 +254,7 @@ static int change_mode(struct apply *apply, const struct plan_action *action)
 	    (uint64_t)st.st_ino != action->current->st.ino ||
 	    (!S_ISDIR(st.st_mode) && st.st_nlink > 1)) /* since the scan: see plan.h */
 		err = note_changed(apply, action);
-	else if (set_mode(dirfd, name, action->target->mode) < 0)
+	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0)
 		err = failed(action, "set the mode of");
 	close(dirfd);
 	return err;
@@ -344,10 +343,12 @@ static int sync_all(struct apply *apply, unsigned threads)
 	return err;
 }
 
-int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan,
-	      unsigned threads)
+int apply_run(struct strlist *changed, const struct apply_opts *opts)
 {
-	struct apply apply = { .changed = changed, .stage = stage, .plan = plan };
+	const struct plan *plan = opts->plan;
+	struct apply apply = {
+		.opts = opts, .changed = changed, .stage = opts->stage, .plan = plan
+	};
 	int err = 0;
 
 	for (size_t i = 0; i < plan->nr && !err; i++) {
@@ -362,5 +363,5 @@ int apply_run(struct strlist *changed, struct stage *stage, const struct plan *p
 		if (plan->actions[i].kind >= PLAN_REMOVE)
 			err = take_away(&apply, i);
 	close_up(&apply);
-	return err ? err : sync_all(&apply, threads);
+	return err ? err : sync_all(&apply, opts->threads);
 }

@@ -19,8 +19,20 @@
  *  4. At every instant each path holds the old or the new thing, whole.
  */
 
+struct apply_opts {
+	struct stage *stage;
+	const struct plan *plan;
+	const struct strlist *paths; /**< limit of the plan; empty: none */
+	unsigned threads;
+	/**
+	 * A directory outside of the paths, or the root (""), is about to be made
+	 * writable for a moment; its mode has to be known if that is the last moment.
+	 */
+	int (*note_mode)(const char *path, mode_t mode, void *payload);
+	void *payload;
+};
+
 /** Put in place, set modes, remove. Paths that changed meanwhile are left and named in `changed`. */
-int apply_run(struct strlist *changed, struct stage *stage, const struct plan *plan,
-	      unsigned threads);
+int apply_run(struct strlist *changed, const struct apply_opts *opts);
 
 #endif

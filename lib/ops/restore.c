@@ -63,16 +63,24 @@ static int stage_plan(struct restore *r)
 /* Behind the journal: from here on an interruption has to be continued or undone. */
 static int carry_out(struct restore_result *out, struct restore *r)
 {
+	struct apply_opts apply = {
+		.stage = &r->stage,
+		.plan = &r->plan,
+		.paths = &r->scope,
+		.threads = r->session->threads,
+		.note_mode = restore_note_mode,
+		.payload = r,
+	};
 	struct strlist changed = STRLIST_INIT;
-	int err = restore_is_state_only(r) ?
-			  0 :
-			  apply_run(&changed, &r->stage, &r->plan, r->session->threads);
+	int err = restore_is_state_only(r) ? 0 : apply_run(&changed, &apply);
 
 	for (size_t i = 0; i < changed.nr; i++)
 		strlist_addf(&out->warnings, "'%s' changed while it was to be restored and was left as it is",
 			     changed.items[i]);
 	out->incomplete = out->incomplete || changed.nr;
 	strlist_release(&changed);
+	if (!err && r->opts->interrupted && !restore_is_state_only(r))
+		err = restore_settle_modes(r);
 	if (!err)
 		err = stage_remove(&r->stage);
 	if (!err && !r->opts->no_verify)

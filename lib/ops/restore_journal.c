@@ -6,10 +6,94 @@
 #include "ops/session.h"
 #include "ops/staging.h"
 #include "record/journal.h"
+#include "worktree/beneath.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- modes of directories that are only on the way --- */
+
+static const char *noted_path(const char *note)
+{
+	const char *blank = strchr(note, ' ');
+
+	return blank ? blank + 1 : note;
+}
+
+/* The first note is the one from before anything was done. */
+static void add_mode(struct strlist *modes, const char *path, mode_t mode)
+{
+	for (size_t i = 0; i < modes->nr; i++)
+		if (!strcmp(noted_path(modes->items[i]), path))
+			return;
+	strlist_addf(modes, "%04o %s", (unsigned)mode, path);
+}
+
+/* Those that are made get their modes when they are in place, see apply.c. */
+static void add_made_modes(struct strlist *modes, const struct restore *r)
+{
+	for (size_t i = 0; i < r->plan.nr && r->made.nr; i++) {
+		const struct plan_action *action = &r->plan.actions[i];
+
+		if (action->kind == PLAN_CREATE && action->target->kind == WT_DIR &&
+		    strlist_has(&r->made, action->path))
+			add_mode(modes, action->path, action->target->mode);
+	}
+}
+
+int restore_note_mode(const char *path, mode_t mode, void *payload)
+{
+	struct restore *r = payload;
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (err)
+		return err;
+	add_mode(&journal.modes, path, mode);
+	err = journal_write(&journal, r->session->store);
+	journal_release(&journal);
+	return err;
+}
+
+static void settle_mode(int rootfd, const char *path, mode_t mode)
+{
+	int fd = beneath_open(rootfd, path, O_PATH | O_DIRECTORY), readable;
+	struct stat st;
+
+	if (fd < 0)
+		return; /* it went, or was never made */
+	/* What a restore gives one for the moment; any other is somebody else's. */
+	if (!fstat(fd, &st) && (st.st_mode & 07777) != mode &&
+	    ((st.st_mode & 07777) == 0700 || (st.st_mode & 07777) == (mode | 0700))) {
+		readable = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		(void)beneath_set_mode(fd, ".", mode);
+		if (readable >= 0) {
+			(void)fsync(readable);
+			close(readable);
+		}
+	}
+	close(fd);
+}
+
+int restore_settle_modes(struct restore *r)
+{
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < journal.modes.nr; i++)
+		settle_mode(r->stage.rootfd, noted_path(journal.modes.items[i]),
+			    (mode_t)strtoul(journal.modes.items[i], NULL, 8) & 07777);
+	journal_release(&journal);
+	return 0;
+}
+
+/* --- the journal --- */
 
 int restore_begin_journal(struct restore *r, const char *safety)
 {
@@ -27,6 +111,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		journal.staging = staging;
 		strlist_extend(&journal.made, &r->made);
 		strlist_sort_unique(&journal.made);
+		add_made_modes(&journal.modes, r);
 		err = journal_write(&journal, r->session->store);
 		journal_release(&journal);
 		return err;
@@ -38,6 +123,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 	journal.reason = xstrdup(r->opts->reason ? r->opts->reason : "");
 	strlist_extend(&journal.paths, r->opts->paths);
 	strlist_extend(&journal.made, &r->made);
+	add_made_modes(&journal.modes, r);
 	journal.no_delete = r->opts->no_delete;
 	err = journal_write(&journal, r->session->store);
 	journal_release(&journal);

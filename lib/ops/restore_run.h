@@ -55,6 +55,12 @@ int restore_check_plan(struct restore_result *out, struct restore *r);
 /** From here on an interruption has to be continued or undone; `safety` is the state before. */
 int restore_begin_journal(struct restore *r, const char *safety);
 
+/** For apply_run(): note the mode of a directory that gets another for a moment. */
+int restore_note_mode(const char *path, mode_t mode, void *payload);
+
+/** After an interruption: set the modes that were noted, where nobody else has set one since. */
+int restore_settle_modes(struct restore *r);
+
 /** Note the restore for undo and redo. */
 int restore_note(struct restore *r, const char *safety);
 

@@ -128,6 +128,7 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "reason", json_text(journal->reason));
 	json_object_set_new(object, "paths", write_paths(&journal->paths));
 	json_object_set_new(object, "made", write_paths(&journal->made));
+	json_object_set_new(object, "modes", write_paths(&journal->modes));
 	json_object_set_new(object, "no_delete", json_boolean(journal->no_delete));
 	json_object_set_new(object, "replaying", json_boolean(journal->replaying));
 	return write_json(store, JOURNAL, object);
@@ -152,6 +153,7 @@ int journal_read(struct journal *out, struct store *store)
 	out->reason = read_text(object, "reason");
 	read_paths(&out->paths, json_object_get(object, "paths"));
 	read_paths(&out->made, json_object_get(object, "made"));
+	read_paths(&out->modes, json_object_get(object, "modes"));
 	out->no_delete = json_is_true(json_object_get(object, "no_delete"));
 	out->replaying = json_is_true(json_object_get(object, "replaying"));
 	json_decref(object);
@@ -174,6 +176,7 @@ void journal_release(struct journal *journal)
 	free(journal->reason);
 	strlist_release(&journal->paths);
 	strlist_release(&journal->made);
+	strlist_release(&journal->modes);
 	memset(journal, 0, sizeof(*journal));
 }
 

@@ -26,6 +26,11 @@ struct journal {
 	char *reason;
 	struct strlist paths;
 	struct strlist made; /**< see undo_entry */
+	/**
+	 * "<octal mode> <path>" of directories that no checkpoint knows the modes of,
+	 * since they are only on the way, and that have another while it goes on.
+	 */
+	struct strlist modes;
 	bool no_delete;
 	bool replaying; /**< the files are in place, captures are being replayed */
 };

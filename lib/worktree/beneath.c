@@ -9,6 +9,7 @@
 #include <linux/openat2.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -147,6 +148,17 @@ int beneath_symlink(const char *target, int rootfd, const char *path)
 	int dirfd = beneath_open_parent(rootfd, path, &name);
 
 	return dirfd < 0 ? -1 : close_keeping(dirfd, symlinkat(target, dirfd, name));
+}
+
+int beneath_set_mode(int dirfd, const char *name, mode_t mode)
+{
+	char proc[64];
+	int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	return close_keeping(fd, chmod(proc, mode));
 }
 
 int beneath_chmod_dir(int rootfd, const char *path, mode_t mode, bool sync)

@@ -27,6 +27,9 @@ int beneath_mkdir(int rootfd, const char *path, mode_t mode);
 int beneath_symlink(const char *target, int rootfd, const char *path);
 int beneath_chmod_dir(int rootfd, const char *path, mode_t mode, bool sync);
 
+/** chmod(2) of a name in a directory, without following a link and without the right to read it. */
+int beneath_set_mode(int dirfd, const char *name, mode_t mode);
+
 /** Open the directory that `path` is in, and point `name_out` at the last component. */
 int beneath_open_parent(int rootfd, const char *path, const char **name_out);
 

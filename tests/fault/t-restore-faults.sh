@@ -140,6 +140,69 @@ test_a_restore_can_be_killed_at_any_change_of_the_worktree() {
 	killed_everywhere 3
 }
 
+# at_every_chmod <noted before> <noted after> <command to run it with> <restore argument>...: killed
+# there, continued and aborted
+at_every_chmod() {
+	was=$1 becomes=$2 who=$3
+	shift 3
+	keep
+	# shellcheck disable=SC2086
+	FAULT_PATH=$T/work with_faults chmod,rename 0 kill $who git-checkpoint restore -q -y "$@"
+	total=$(cat "$T/faults")
+	expect_noted "$becomes"
+	at=0 interrupted=0
+	while test $at -lt "$total"; do
+		at=$((at + 1))
+		for way in --continue --abort; do
+			again
+			# shellcheck disable=SC2086
+			FAULT_PATH=$T/work expect_exit 137 with_faults chmod,rename $at kill \
+				$who git-checkpoint restore -q -y "$@"
+			test -e "$(store_dir)/checkpoint/journal" || continue
+			interrupted=$((interrupted + 1))
+			$who git-checkpoint restore -q $way
+			test $way = --abort || expect_noted "$becomes"
+			test $way = --continue || expect_noted "$was"
+			no_litter
+		done
+	done
+	test $interrupted -gt 0 || fail 'never in the middle of it'
+}
+
+# Directories that are only on the way are in no checkpoint of the paths, their modes neither.
+test_modes_of_directories_on_the_way() {
+	mkdir -p d/e/f
+	chmod 2755 d/e
+	chmod 750 d
+	echo x >d/e/f/in
+	echo y >y
+	save
+	note target
+	rm -r d
+	note before
+	at_every_chmod before target '' "$id" d/e/f/in
+}
+
+test_modes_of_read_only_directories_on_the_way() {
+	who=
+	if test "$(id -u)" = 0; then
+		require setpriv
+		who="setpriv --reuid=$(id -u nobody) --regid=$(id -g nobody) --clear-groups"
+	fi
+	mkdir -p d/e
+	echo 2 >d/e/in
+	chmod 555 d d/e
+	note target
+	give_to_nobody "$T"
+	as_nobody git-checkpoint save -q
+	echo 1 >"$T/other"
+	chmod 755 d/e
+	cat "$T/other" >d/e/in
+	chmod 555 d/e
+	note before
+	at_every_chmod before target "$who" @ d/e/in
+}
+
 test_a_restore_can_be_killed_anywhere() {
 	damaged_tree
 	killed_everywhere 11
