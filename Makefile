@@ -87,7 +87,7 @@ RECORD := $(addprefix lib/record/, \
 OPS := $(addprefix lib/ops/, \
 	session.c capture.c save.c save_create.c save_room.c extras.c captures.c spool.c newid.c cadence.c warnings.c \
 	compare.c diff.c list.c verify.c \
-	restore.c plan.c protect.c survey.c staging.c stage.c apply.c undo.c \
+	restore.c plan.c protect.c survey.c staging.c stage.c stage_settle.c apply.c undo.c \
 	restore_plan.c restore_journal.c restore_check.c restore_verify.c restore_warn.c restore_captures.c \
 	evict.c stock.c retain.c drop.c reclaim.c gc.c doctor.c doctor_files.c doctor_restore.c salvage.c \
 	stores.c relink.c \

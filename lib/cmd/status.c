@@ -11,6 +11,7 @@
 #include "ops/hooks.h"
 #include "ops/list.h"
 #include "ops/session.h"
+#include "ops/staging.h"
 #include "record/identity.h"
 #include "record/journal.h"
 #include "record/snapshot.h"
@@ -130,6 +131,21 @@ static void look_at_hooks(struct overview *overview, const struct session *sessi
 	(void)hooks_status(&overview->hooks, session->repo);
 }
 
+/* Settled by the next save. */
+static void look_at_staging(struct strlist *warnings, const struct session *session)
+{
+	struct staging_dirs dirs;
+
+	staging_list(&dirs, session->store, session->worktree);
+	for (size_t i = 0; i < dirs.nr; i++)
+		if (dirs.items[i].kind == STAGING_STRAY)
+			strlist_addf(warnings,
+				     "'%s' was left by a restore that is done; 'git checkpoint save' "
+				     "removes it",
+				     dirs.items[i].name);
+	staging_dirs_release(&dirs);
+}
+
 static int look(struct overview *overview, struct session *session)
 {
 	int err = ops_list(&overview->records, session);
@@ -139,6 +155,7 @@ static int look(struct overview *overview, struct session *session)
 	if (err || !session->store)
 		return err;
 	look_at_directory(&overview->records.damaged, session);
+	look_at_staging(&overview->records.damaged, session);
 	overview->bytes = fs_disk_usage(session->store->dirfd, ".");
 	if (!overview->records.nr)
 		return 0;

@@ -231,8 +231,21 @@ static int check_foreign(struct doctor *doctor, const struct staging_dir *dir)
 	return err;
 }
 
+/* With a journal that cannot be read nobody knows what is in it. */
+static int check_stray(struct doctor *doctor, const struct staging_dir *dir)
+{
+	bool fix = doctor->fix && !journal_exists(doctor->store);
+	int err = fix ? settle(doctor, dir) : 0;
+
+	if (!err)
+		problems_addf(doctor->out, fix, "'%s' was left by a restore that is done%s", dir->name,
+			      fix ? "; settled" : ", 'git checkpoint save' removes it");
+	return err;
+}
+
 static int check_staging(struct doctor *doctor)
 {
+	struct strlist notes = STRLIST_INIT; /* settled above */
 	struct staging_dirs dirs;
 	size_t nr = 0;
 	int err = 0;
@@ -241,6 +254,8 @@ static int check_staging(struct doctor *doctor)
 	for (size_t i = 0; i < dirs.nr && !err; i++) {
 		if (dirs.items[i].kind == STAGING_FOREIGN)
 			err = check_foreign(doctor, &dirs.items[i]);
+		else if (dirs.items[i].kind == STAGING_STRAY)
+			err = check_stray(doctor, &dirs.items[i]);
 		else
 			nr++;
 	}
@@ -249,11 +264,12 @@ static int check_staging(struct doctor *doctor)
 	if (err || !nr || journal_exists(doctor->store))
 		return err;
 	if (doctor->fix)
-		staging_sweep(doctor->store, doctor->session->worktree);
+		stage_sweep(&notes, doctor->store, doctor->session->worktree);
 	problems_addf(doctor->out, doctor->fix,
 		      "a restore that was killed before it changed anything left %zu %s in the "
 		      "worktree%s",
 		      nr, nr == 1 ? "directory" : "directories", doctor->fix ? "; removed" : "");
+	strlist_release(&notes);
 	return 0;
 }
 

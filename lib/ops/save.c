@@ -7,7 +7,7 @@
 #include "ops/cadence.h"
 #include "ops/save_room.h"
 #include "ops/session.h"
-#include "ops/staging.h"
+#include "ops/stage.h"
 #include "ops/warnings.h"
 #include "record/identity.h"
 #include "record/journal.h"
@@ -192,11 +192,11 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	job->store = session->store;
 	if (!err)
 		err = store_lock(session->store, session->settings.lock_timeout);
-	if (!err && !journal_exists(session->store))
-		staging_sweep(session->store, session->worktree);
 	/* Packs may have come and gone while we waited for the lock. */
 	if (!err)
 		err = objects_reopen(job->store);
+	if (!err && !journal_exists(session->store))
+		stage_sweep(&job->notes, session->store, session->worktree);
 	if (!err)
 		err = refs_list(&job->refs, job->store);
 	/* A save that was killed behind its ref did not come to this. */

@@ -53,4 +53,11 @@ void stage_close(struct stage *stage);
  */
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
 
+/**
+ * Remove what restores of this store left that were killed before they touched
+ * anything, and settle strays: only when there is no journal, and with the lock
+ * held. A sentence about what had to be kept is put into `notes`.
+ */
+void stage_sweep(struct strlist *notes, struct store *store, const char *worktree);
+
 #endif

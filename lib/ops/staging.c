@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -206,7 +207,19 @@ static bool trusted_owner(int rootfd, int fd)
 	       (st.st_uid == geteuid() || !st.st_uid || st.st_uid == root.st_uid);
 }
 
-static enum staging_kind judge(struct strbuf *marker, int rootfd, const char *name, bool known)
+/* Written by this very store, for this very place. */
+static bool is_of_store(const struct strbuf *marker, const struct store *store)
+{
+	char *path = marker_path(marker, "\nstore "), *worktree = marker_path(marker, "\nworktree ");
+	bool same = !strcmp(path, store->path) && !strcmp(worktree, store->worktree);
+
+	free(path);
+	free(worktree);
+	return same;
+}
+
+static enum staging_kind judge(struct strbuf *marker, int rootfd, const char *name,
+			       const struct store *store, bool known)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct strbuf head = STRBUF_INIT;
@@ -218,7 +231,9 @@ static enum staging_kind judge(struct strbuf *marker, int rootfd, const char *na
 	if (!trusted_owner(rootfd, fd))
 		kind = STAGING_NONE;
 	else if (read_marker(marker, fd) && !strncmp(marker->buf, head.buf, head.len))
-		kind = known ? STAGING_OWN : STAGING_FOREIGN;
+		kind = known				  ? STAGING_OWN :
+		       store && is_of_store(marker, store) ? STAGING_STRAY :
+							    STAGING_FOREIGN;
 	else if (known && holds_nothing(fd, head.buf))
 		kind = STAGING_OWN;
 	strbuf_release(&head);
@@ -226,8 +241,8 @@ static enum staging_kind judge(struct strbuf *marker, int rootfd, const char *na
 	return kind;
 }
 
-static void judge_all(struct staging_dirs *out, int rootfd, const struct strlist *names,
-		      const struct strlist *known)
+static void judge_all(struct staging_dirs *out, int rootfd, const struct store *store,
+		      const struct strlist *names, const struct strlist *known)
 {
 	struct strbuf marker = STRBUF_INIT;
 
@@ -236,7 +251,7 @@ static void judge_all(struct staging_dirs *out, int rootfd, const struct strlist
 		enum staging_kind kind;
 
 		strbuf_reset(&marker);
-		kind = judge(&marker, rootfd, name, strlist_has(known, name));
+		kind = judge(&marker, rootfd, name, store, strlist_has(known, name));
 		if (kind == STAGING_NONE)
 			continue;
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
@@ -263,7 +278,7 @@ void staging_list(struct staging_dirs *out, struct store *store, const char *wor
 	if (names.nr && store)
 		read_known(&known, store);
 	if (names.nr)
-		judge_all(out, dirfd(dir), &names, &known);
+		judge_all(out, dirfd(dir), store, &names, &known);
 	if (dir)
 		closedir(dir);
 	strlist_release(&names);
@@ -311,6 +326,9 @@ int staging_make(int *fd_out, struct store *store, int rootfd, const char *name)
 		*fd_out = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		err = *fd_out < 0 ? ckpt_error_errno("unable to open the directory '%s'", name) :
 				    write_marker(store, *fd_out, name);
+		/* As long as this process has it open; where that cannot be, it is known all the same. */
+		if (!err)
+			(void)flock(*fd_out, LOCK_EX | LOCK_NB);
 		if (!err)
 			return 0;
 		/* Nothing else is in it yet. */
@@ -364,32 +382,34 @@ int staging_remove(struct store *store, int rootfd, const char *name)
 	close(fd);
 	if (!err && unlinkat(rootfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to remove '%s'", name);
+	/* Else a power cut could bring it back when nobody knows of it any more. */
+	if (!err && fsync(rootfd) < 0)
+		err = ckpt_error_errno("unable to sync the directory that '%s' was in", name);
 	return err ? err : staging_forget(store, name);
 }
 
-void staging_sweep(struct store *store, const char *worktree)
+bool staging_in_use(int rootfd, const char *name)
 {
-	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
+void staging_forget_all(struct store *store, const struct staging_dirs *dirs)
+{
 	struct strlist names = STRLIST_INIT;
-	struct staging_dirs dirs = { 0 };
 
 	read_record(&names, store->dirfd);
-	if (names.nr && rootfd >= 0)
-		staging_list(&dirs, store, worktree);
-	for (size_t i = 0; i < dirs.nr; i++)
-		if (dirs.items[i].kind == STAGING_OWN)
-			(void)staging_remove(store, rootfd, dirs.items[i].name);
-	/* A name without its directory, or one that the user has put to use, is of no use here. */
-	for (size_t i = 0; i < names.nr && rootfd >= 0; i++) {
+	for (size_t i = 0; i < names.nr; i++) {
 		bool ours = false;
 
-		for (size_t j = 0; j < dirs.nr; j++)
-			ours = ours || !strcmp(dirs.items[j].name, names.items[i]);
+		for (size_t j = 0; j < dirs->nr; j++)
+			ours = ours || !strcmp(dirs->items[j].name, names.items[i]);
 		if (!ours)
 			(void)staging_forget(store, names.items[i]);
 	}
-	staging_dirs_release(&dirs);
 	strlist_release(&names);
-	if (rootfd >= 0)
-		close(rootfd);
 }

@@ -19,6 +19,9 @@ struct strbuf;
  *
  *   marker, name known to the store    ours
  *   neither files nor marker, known    ours, made or removed half
+ *   marker with this store and place,
+ *   name not known                     a stray: ours, and forgotten; a power cut has
+ *                                      brought it back
  *   marker, name not known             of another store, or of another place:
  *                                      it may hold what was displaced there
  *   anything else                      a path of the user's like any other
@@ -29,6 +32,7 @@ struct strbuf;
 enum staging_kind {
 	STAGING_NONE,    /**< the user's */
 	STAGING_OWN,     /**< of this store */
+	STAGING_STRAY,   /**< of this store, which has forgotten it */
 	STAGING_FOREIGN, /**< of another, or of a folder that was moved or copied here */
 };
 
@@ -58,10 +62,13 @@ int staging_remove(struct store *store, int rootfd, const char *name);
 int staging_forget(struct store *store, const char *name);
 
 /**
- * Remove what restores of this store left that were killed before they touched
- * anything: only when there is no journal, and with the lock held.
+ * Forget all names but these: one without its directory, or one that the user
+ * has put to use, is of no use.
  */
-void staging_sweep(struct store *store, const char *worktree);
+void staging_forget_all(struct store *store, const struct staging_dirs *dirs);
+
+/** True if the restore that made it is at work, even if it is one of another store. */
+bool staging_in_use(int rootfd, const char *name);
 
 /** True if the store that made it still knows of it, so that its restore may yet be settled. */
 bool staging_is_known(const struct staging_dir *dir);

@@ -249,37 +249,117 @@ test_another_store_keeps_off() {
 	expect_missing "$staging"
 }
 
-test_one_that_was_forgotten_is_settled_by_doctor() {
+# ---- forgotten ones ----
+
+# stray: one of a restore that is done is there again, as after a power cut; $staging is its name
+stray() {
+	two_states
+	# what is in it when all is displaced: at the last removal, that of the marker
+	cat >"$T/keep.sh" <<-'END'
+		unset LD_PRELOAD
+		test -e "$T/stray" || cp -a "$T"/work/.git-checkpoint-restore-* "$T/stray"
+	END
+	FAULT_RUN="sh $T/keep.sh" FAULT_PATH=$T/work with_faults unlink 1 run \
+		git-checkpoint restore -q -y "$target"
+	expect_noted target
+	no_litter
+	staging=$(sed -n 's/^name //p' "$T/stray/git-checkpoint-staging")
+	test "$(ls "$T/stray" | wc -l)" -gt 2 || fail 'nothing was displaced'
+	cp -a "$T/stray" "$staging"
+}
+
+test_a_stray_one_is_named_by_status_and_removed_by_save() {
+	stray
+	git-checkpoint status >"$T/out" 2>&1
+	expect_grep "$staging" "$T/out"
+	git-checkpoint status --json >"$T/status.json"
+	expect_eq 1 "$(json '[.warnings[] | select(contains("'"$staging"'"))] | length' "$T/status.json")"
+	git-checkpoint diff --quiet "$target" || fail 'it counts as a change'
+	expect_exit 1 git-checkpoint doctor >"$T/out" 2>&1
+	expect_grep "$staging" "$T/out"
+	expect_exists "$staging"
+	git-checkpoint save -q
+	expect_missing "$staging" rescued-*
+	expect_noted target
+	git-checkpoint status >"$T/out" 2>&1
+	expect_no_grep git-checkpoint-restore "$T/out"
+}
+
+test_a_stray_one_is_removed_by_doctor_and_restore() {
+	stray
+	git-checkpoint doctor --fix >"$T/out" 2>&1
+	expect_missing "$staging" rescued-*
+	cp -a "$T/stray" "$staging"
+	restoring 0 undo -y
+	expect_missing "$staging" rescued-*
+	expect_noted before
+}
+
+test_a_stray_one_with_what_no_checkpoint_has() {
+	stray
+	echo precious >"$staging/7"
+	save
+	expect_missing "$staging"
+	expect_eq precious "$(cat "rescued-${staging##*-}/7")"
+	captured "$id" >"$T/captured"
+	expect_grep "^rescued-${staging##*-}/7" "$T/captured"
+	expect_save_warned 1 '^Kept: rescued-'
+}
+
+test_a_stray_one_without_its_marker_is_the_users() {
+	stray
+	rm "$staging/git-checkpoint-staging"
+	save
+	expect_exists "$staging"
+	captured "$id" >"$T/captured"
+	expect_grep "^$staging/" "$T/captured"
+}
+
+# A restore of another store with the same paths, as from within a container, is left alone.
+test_a_stray_one_that_is_in_use_stays() {
+	two_states
+	cat >"$T/other.sh" <<-'END'
+		unset LD_PRELOAD
+		mv "$XDG_STATE_HOME" "$XDG_STATE_HOME.kept"
+		git-checkpoint save -q
+		ls -d "$T"/work/.git-checkpoint-restore-*/git-checkpoint-staging >"$T/there"
+		rm -rf "$XDG_STATE_HOME"
+		mv "$XDG_STATE_HOME.kept" "$XDG_STATE_HOME"
+	END
+	FAULT_RUN="sh $T/other.sh" FAULT_PATH=$T/work with_faults rename 2 run \
+		git-checkpoint restore -q -y "$target"
+	expect_noted target
+	test "$(wc -l <"$T/there")" = 1 || fail 'it was settled under the eyes of its restore'
+	no_litter
+}
+
+# Its removal is on the disk before the journal goes.
+test_its_removal_is_synced() {
+	two_states
+	cat >"$T/look.sh" <<-'END'
+		ls -d "$T"/work/.git-checkpoint-restore-* >/dev/null 2>&1 && printf 'staging '
+		ls "$T"/state/git-checkpoint/*/checkpoint/journal >/dev/null 2>&1 && printf 'journal'
+		echo
+	END
+	FAULT_STICKY=1 FAULT_RUN="sh $T/look.sh >>$T/syncs" FAULT_PATH=$T/work with_faults fsync 1 run \
+		git-checkpoint restore -q -y "$target"
+	expect_grep '^journal$' "$T/syncs"
+}
+
+# The store was lost, and with it all that is displaced: a new one keeps it.
+test_one_of_a_store_that_was_lost() {
 	two_states
 	interrupt
 	cp -a "$staging" "$T/staging"
 	rm -r "$(checkpoint_home)"
 	echo 1 >>a
 	save
-	expect_save_warned 1 "^'$staging' belongs to a restore"
-	expect_exit 1 git-checkpoint doctor >"$T/out" 2>&1
-	expect_grep 'forgotten' "$T/out"
-	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
 	expect_missing "$staging"
 	rescued=rescued-${staging##*-}
-	expect_grep "'$rescued' holds" "$T/out"
 	rm "$T/staging/git-checkpoint-staging"
 	diff -r --no-dereference "$T/staging" "$rescued"
-	git-checkpoint doctor -q
-	save
 	captured "$id" >"$T/captured"
 	expect_grep "^$rescued/" "$T/captured"
-}
-
-test_one_that_was_forgotten_goes_if_all_of_it_is_saved() {
-	two_states
-	interrupt
-	mkdir copy
-	cp -a "$staging"/[0-9]* copy
-	rm -r "$(checkpoint_home)"
-	save
-	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
-	expect_missing "$staging" rescued-*
 	git-checkpoint doctor -q
 }
 

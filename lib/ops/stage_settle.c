@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/stage.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
+#include "ops/staging.h"
+#include "store/objects.h"
+#include "worktree/beneath.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is left of a restore that was interrupted. */
+
+enum { PIECE = 1 << 20 };
+
+static struct digest *begin_blob(unsigned long long size)
+{
+	struct digest *sha1 = digest_new(HASH_SHA1);
+	char header[64];
+
+	digest_update(sha1, header, object_header(header, "blob", size));
+	return sha1;
+}
+
+static void end_blob(struct oid *out, struct digest *sha1)
+{
+	digest_end(sha1, out->id);
+	digest_free(sha1);
+}
+
+/* False if it cannot be read. */
+static bool name_file(struct oid *out, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd >= 0 && !fstat(fd, &st)) {
+		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
+		char *buf = xmalloc(PIECE);
+
+		while ((n = fs_read_full(fd, buf, PIECE)) > 0)
+			digest_update(sha1, buf, (size_t)n);
+		end_blob(out, sha1);
+		free(buf);
+	}
+	if (fd >= 0)
+		close(fd);
+	return !n;
+}
+
+bool stage_file_is(int dirfd, const char *name, const struct oid *oid)
+{
+	struct oid now;
+
+	return name_file(&now, dirfd, name) && oid_equal(&now, oid);
+}
+
+/* Read, not only looked up: what is displaced may be the last good copy. */
+static bool file_stored(struct store *store, int dirfd, const char *name)
+{
+	struct oid oid;
+
+	return name_file(&oid, dirfd, name) && !objects_check(store, &oid);
+}
+
+static bool link_stored(struct store *store, int dirfd, const char *name)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(dirfd, name, target, sizeof(target));
+	struct digest *sha1;
+	struct oid oid;
+
+	if (len < 0 || len == (ssize_t)sizeof(target))
+		return false;
+	sha1 = begin_blob((unsigned long long)len);
+	digest_update(sha1, target, (size_t)len);
+	end_blob(&oid, sha1);
+	return !objects_check(store, &oid);
+}
+
+/* All but directories in `dirfd`; the names of these are put into `dirs_out`. */
+static bool files_stored(struct strlist *dirs_out, struct store *store, DIR *dir, bool top)
+{
+	struct dirent *ent;
+	bool stored = true;
+
+	while (stored && (ent = readdir(dir))) {
+		struct stat st;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+		    (top && !strcmp(ent->d_name, STAGING_MARKER)))
+			continue;
+		if (fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			stored = false;
+		else if (S_ISDIR(st.st_mode))
+			strlist_add(dirs_out, ent->d_name);
+		else if (S_ISLNK(st.st_mode))
+			stored = link_stored(store, dirfd(dir), ent->d_name);
+		else
+			stored = S_ISREG(st.st_mode) && file_stored(store, dirfd(dir), ent->d_name);
+	}
+	return stored;
+}
+
+/*
+ * True if the store has every file and link below; directories are no loss. One
+ * directory is open at a time, however deep they lie.
+ */
+static bool all_stored(struct store *store, int rootfd, const char *path, bool top)
+{
+	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct strlist dirs = STRLIST_INIT;
+	bool stored = dir && files_stored(&dirs, store, dir, top);
+
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; i < dirs.nr && stored; i++) {
+		char *below = xstrfmt("%s/%s", path, dirs.items[i]);
+
+		stored = all_stored(store, rootfd, below, false);
+		free(below);
+	}
+	strlist_release(&dirs);
+	return stored;
+}
+
+int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
+{
+	struct stat st;
+	char *marker;
+	int err;
+
+	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return staging_forget(store, name);
+	if (all_stored(store, rootfd, name, true))
+		return staging_remove(store, rootfd, name);
+	/* Perhaps it is, and only was not read to the end. */
+	err = cancel_check();
+	if (err)
+		return err;
+	strbuf_reset(rescued_out);
+	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
+	if (renameat2(rootfd, name, rootfd, rescued_out->buf, RENAME_NOREPLACE) < 0)
+		return ckpt_error_errno("unable to rename '%s'", name);
+	/* Under this name it has no meaning any more. */
+	marker = xstrfmt("%s/" STAGING_MARKER, rescued_out->buf);
+	(void)unlinkat(rootfd, marker, 0);
+	free(marker);
+	return staging_forget(store, name);
+}
+
+/* A power cut can bring one back that was removed; then all that was displaced has been saved. */
+static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, const char *name)
+{
+	struct strbuf rescued = STRBUF_INIT;
+
+	if (!staging_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
+	    rescued.len)
+		strlist_addf(notes, "Kept: %s (files that are in no checkpoint, from a restore that nobody "
+				    "knows of any more)",
+			     rescued.buf);
+	strbuf_release(&rescued);
+}
+
+void stage_sweep(struct strlist *notes, struct store *store, const char *worktree)
+{
+	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct staging_dirs dirs = { 0 };
+
+	if (rootfd < 0)
+		return;
+	staging_list(&dirs, store, worktree);
+	for (size_t i = 0; i < dirs.nr; i++) {
+		if (dirs.items[i].kind == STAGING_OWN)
+			(void)staging_remove(store, rootfd, dirs.items[i].name);
+		else if (dirs.items[i].kind == STAGING_STRAY)
+			sweep_stray(notes, store, rootfd, dirs.items[i].name);
+	}
+	staging_forget_all(store, &dirs);
+	staging_dirs_release(&dirs);
+	close(rootfd);
+}
