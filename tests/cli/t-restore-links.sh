@@ -119,7 +119,7 @@ test_a_second_name_that_is_really_written_meanwhile() {
 		touch -r "$T/time" "$T/work/d/g"
 	END
 	status=0
-	FAULT_RUN="sh $T/edit.sh" FAULT_PATH=/d with_faults rename 1 run \
+	FAULT_RUN="sh $T/edit.sh" FAULT_PATH=$T/work with_faults rename 1 run \
 		git-checkpoint restore -y --json "$id" >"$T/restore.json" 2>"$T/restore.err" || status=$?
 	test $status = 4 || {
 		cat "$T/restore.json" "$T/restore.err"
