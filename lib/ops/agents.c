@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,6 +103,13 @@ static int settings_load(struct settings *s)
 
 static int settings_store(const struct settings *s)
 {
+	if (s->linked) {
+		struct strbuf dir = STRBUF_INIT;
+
+		strbuf_add(&dir, s->real.buf, (size_t)(strrchr(s->real.buf, '/') - s->real.buf));
+		fs_sweep_temps(AT_FDCWD, dir.len ? dir.buf : "/");
+		strbuf_release(&dir);
+	}
 	return fs_write_file(AT_FDCWD, s->real.buf, s->text.buf, s->text.len, s->mode, FS_DURABLE);
 }
 
@@ -286,12 +294,25 @@ static void generic(struct agents_result *out, const struct agent *agent)
 /* Both are read before one is written: what is malformed stops all of it. */
 struct both {
 	struct settings json, toml;
+	int lock;
 };
+
+/* One at a time: so a temporary that is there was left by one that was killed. */
+static int lock_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && !flock(fd, LOCK_EX))
+		fs_sweep_temps(fd, ".");
+	return fd;
+}
 
 static int open_both(struct both *b, const struct agent *agent, const struct agents_opts *opts)
 {
 	int err = settings_find(&b->json, agent, agent->file, opts);
 
+	if (!err)
+		b->lock = lock_dir(b->json.dir.buf);
 	if (!err)
 		err = settings_load(&b->json);
 	if (!err && agent->toml)
@@ -332,7 +353,7 @@ static int uninstall(struct agents_result *out, struct both *b, const struct age
 
 static int edit(struct agents_result *out, const struct agents_opts *opts, bool in)
 {
-	struct both b = { SETTINGS_INIT, SETTINGS_INIT };
+	struct both b = { SETTINGS_INIT, SETTINGS_INIT, -1 };
 	const struct agent *agent;
 	int err = agent_find(&agent, opts->agent);
 
@@ -351,6 +372,8 @@ static int edit(struct agents_result *out, const struct agents_opts *opts, bool 
 		add_notes(out, agent, opts->user, out->change != AGENTS_UNCHANGED);
 	settings_release(&b.json);
 	settings_release(&b.toml);
+	if (b.lock >= 0)
+		close(b.lock);
 	return err;
 }
 

@@ -361,20 +361,20 @@ test_a_full_disk_or_a_kill_leaves_one_of_the_two_files() {
 				>/dev/null 2>&1 || :
 			whole before after
 			test $how = kill || expect_eq settings.json "$(ls -A .claude)"
-			rm -f .claude/tmp_ckpt_*
 			git checkpoint hooks install --agent claude-code >/dev/null
 			cmp after .claude/settings.json
+			expect_eq settings.json "$(ls -A .claude)"
 			with_faults $calls $at $how git-checkpoint hooks uninstall --agent claude-code \
 				>/dev/null 2>&1 || :
 			whole before after
-			rm -f .claude/tmp_ckpt_*
 			git checkpoint hooks uninstall --agent claude-code >/dev/null
 			cmp before .claude/settings.json
+			expect_eq settings.json "$(ls -A .claude)"
 		done
 	done
 	rm -r .claude
 	for at in 1 2 3 4; do
-		expect_exit 128 with_faults $calls $at ENOSPC \
+		expect_exit 128 with_faults openat-create,write,fsync,rename,mkdir $at ENOSPC \
 			git-checkpoint hooks install --agent claude-code 2>/dev/null
 		test ! -e .claude
 	done
