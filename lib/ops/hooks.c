@@ -405,12 +405,16 @@ static int remove_own_dir(const struct repo *repo)
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++) {
 		char *path = xstrfmt("%s/%s", dir, names[i]);
 
+		if (!strcmp(names[i], HOOKS_RECORD_FILE))
+			(void)fs_sync_dir(AT_FDCWD, dir);
 		if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
 			err = ckpt_error_errno("unable to remove '%s'", path);
 		free(path);
 	}
 	/* Somebody else's file in it keeps it. */
-	rmdir(dir);
+	(void)fs_sync_dir(AT_FDCWD, dir);
+	if (!rmdir(dir))
+		(void)fs_sync_holder(AT_FDCWD, dir);
 	free(dir);
 	return err;
 }
@@ -427,7 +431,8 @@ static int undo(struct hooks_report *report, const struct hooks_record *record,
 	for (size_t i = 0; i < record->nr && !err; i++)
 		err = hooks_place_remove(&record->entries[i], &report->notes);
 	for (size_t i = record->dirs.nr; i-- && !err;)
-		rmdir(record->dirs.items[i]);
+		if (!rmdir(record->dirs.items[i]))
+			(void)fs_sync_holder(AT_FDCWD, record->dirs.items[i]);
 	hooks_config_release(&config);
 	return err;
 }

@@ -379,6 +379,9 @@ int hooks_place_remove(const struct hooks_entry *entry, struct strlist *notes)
 		err = settle_aside(entry, notes);
 	if (!err)
 		remove_link(entry);
+	/* Before the record goes: a hook that a power cut brings back would belong to nobody. */
+	if (!err)
+		(void)fs_sync_holder(AT_FDCWD, entry->path);
 	return err;
 }
 
