@@ -172,8 +172,8 @@ void flow_mirror_remove(const struct session *session, const struct flow_plan *p
 		return;
 	fs_sweep_temps(fd, ".");
 	if (!fs_read_file(&there, fd, NAME) && there.len == text->len &&
-	    !memcmp(there.buf, text->buf, text->len))
-		unlinkat(fd, NAME, 0);
+	    !memcmp(there.buf, text->buf, text->len) && !unlinkat(fd, NAME, 0))
+		fsync(fd); /* nothing would remove it if it came back */
 	close(fd);
 	strbuf_release(&there);
 }
