@@ -109,7 +109,7 @@ LIB  := $(BASE) $(WORKTREE) $(STORE) $(RECORD) $(OPS) $(UI) $(CMD)
 MAIN := git-checkpoint.c
 
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
-CLI  := $(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh))
+CLI  := $(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh tests/crash/t-*.sh))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 # Under the address sanitizer: all unit tests, and one or two scripts for each part of the program
@@ -130,7 +130,7 @@ ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
-            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault fuzz install bench soak picture))
+            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz install bench soak picture))
 
 # ---- Libraries -------------------------------------------------------------------
 
@@ -239,7 +239,8 @@ FORCE:
 
 UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
-HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/measure $(OUT)/faultfs.so
+HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/measure $(OUT)/faultfs.so \
+            $(OUT)/crash-record $(OUT)/crash-replay
 
 $(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
 	$(call say,TEST,$<)
@@ -265,6 +266,16 @@ $(OUT)/faultfs.so: tests/fault/faultfs.c
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $< -ldl
+
+$(OUT)/crash-record: tests/crash/record.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -o $@ $<
+
+$(OUT)/crash-replay: $(addprefix tests/crash/,model.c tree.c replay.c model.h tree.h crashlog.h)
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -o $@ $(filter %.c,$^)
 
 # Without libFuzzer a target is a program that replays its seeds.
 FUZZ_MAIN := $(OUT)/tests/fuzz/replay.o
@@ -381,6 +392,13 @@ fuzz:
 
 fuzz-run: $(FUZZ_TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 	$(Q)tests/fuzz/fuzz.sh '$(OUT)' $(FUZZ_TIME) $(FUZZ_TARGETS)
+
+# ---- Power cuts ------------------------------------------------------------------
+
+# States that a power cut may leave, simulated: each cut in each command, which takes hours.
+# `make check` has a few hundred of them. V=1 tells how many there were.
+crash: $(PROGRAM) $(HELPERS)
+	$(Q)$(TEST_ENV) CRASH_ALL=1 $(PROVE) -j$(PROVE_JOBS) $(if $(V),--verbose) $(wildcard tests/crash/t-*.sh)
 
 # ---- Install ---------------------------------------------------------------------
 
@@ -522,6 +540,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	bench picture soak fuzz fuzz-run install uninstall dist deb clean FORCE
+	bench picture soak crash fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)
