@@ -74,7 +74,7 @@ WORKTREE := $(addprefix lib/worktree/, \
 	repo.c repo_state.c gitfile.c gitindex.c indexfile.c gitconfig.c hookfile.c configedit.c)
 
 STORE := $(addprefix lib/store/, \
-	store.c layout.c objects.c refs.c oidset.c \
+	store.c layout.c objects.c refs.c packed_refs.c oidset.c \
 	pack_write.c pack_stream.c pack_verify.c pack_index.c packs.c packs_read.c packs_list.c delta.c ingest.c trees.c \
 	reach.c packing.c repack.c health.c rescue.c)
 

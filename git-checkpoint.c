@@ -82,6 +82,7 @@
  * lib/store/     the shadow repository
  *   store layout open, create, lock; the files of a new one
  *   objects refs reading objects; one ref for each checkpoint
+ *   packed_refs  many refs in one file, as git has it
  *   pack_write pack_stream pack_verify pack_index    one pack for each save
  *   packs packs_read packs_list delta    reading them
  *   reach repack packing     which objects are needed; packs without the others; who makes them

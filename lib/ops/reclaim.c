@@ -161,7 +161,7 @@ static void look_at_packs(struct reclaim *reclaim)
 
 static bool worth_copying(const struct reclaim *reclaim, const struct candidate *pack)
 {
-	if (!pack->dead || !pack->live || reclaim->effort == RECLAIM_FREE)
+	if (!pack->dead || !pack->live || reclaim->effort <= RECLAIM_MERGE)
 		return false;
 	if (reclaim->effort == RECLAIM_QUICK)
 		return pack->dead >= pack->live / 4 && !pack->contents.deltas;
@@ -173,7 +173,8 @@ static bool worth_copying(const struct reclaim *reclaim, const struct candidate 
 
 static void choose(struct reclaim *reclaim)
 {
-	uint64_t sum = 0, limit = reclaim->effort == RECLAIM_QUICK ? QUICK_BYTES : UINT64_MAX;
+	bool hurry = reclaim->effort == RECLAIM_MERGE || reclaim->effort == RECLAIM_QUICK;
+	uint64_t sum = 0, limit = hurry ? QUICK_BYTES : UINT64_MAX;
 	size_t left = 0, merged = 0;
 
 	for (size_t i = 0; i < reclaim->nr; i++) {
@@ -465,7 +466,8 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 		repack_sweep(session->store);
 		err = objects_reopen(session->store);
 	}
-	if (!err)
+	/* To merge what is there nobody needs to know what of it is needed. */
+	if (!err && effort != RECLAIM_MERGE)
 		err = reclaim_reach(&reclaim.reach, session,
 				    effort == RECLAIM_QUICK ? quick_seconds : 0);
 	if (!err) {

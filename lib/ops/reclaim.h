@@ -20,6 +20,7 @@ struct store;
  */
 enum reclaim_effort {
 	RECLAIM_FREE,     /**< only remove what nobody needs */
+	RECLAIM_MERGE,    /**< after a save: small packs into one; nothing is looked for to remove */
 	RECLAIM_QUICK,    /**< after a save: in a fraction of a second, or not at all */
 	RECLAIM_THOROUGH, /**< for a budget: everything worth the copying */
 	RECLAIM_ALL,      /**< after a drop or prune: however little it gives back */

@@ -118,11 +118,16 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 		      size_t from)
 {
 	bool *unsaid = xcalloc(result->nr + 1, sizeof(*unsaid));
-	int err = 0;
+	struct strlist ids = STRLIST_INIT;
+	int err;
 
-	for (size_t i = from; i < result->nr; i++)
+	for (size_t i = from; i < result->nr; i++) {
 		unsaid[i] = say(store, action, &result->items[i]) != 0;
+		strlist_add(&ids, result->items[i].record.id);
+	}
 	ckpt_audit_sync(store);
+	err = refs_unpack(store, &ids);
+	strlist_release(&ids);
 	for (size_t i = from; i < result->nr && !err; i++) {
 		err = refs_delete(store, result->items[i].record.id);
 		/* The disk was full; now there is at least the room that the ref took. */
@@ -188,7 +193,7 @@ static void reclaim_sometimes(struct session *session, size_t evicted_now)
 	read_progress(&evicted, &packs, session->store);
 	evicted += evicted_now;
 	if (evicted >= EVICTED_MAX || (present > PACKS_MAX && present >= packs + EVICTED_MAX))
-		(void)reclaim(&result, session, RECLAIM_QUICK);
+		(void)reclaim(&result, session, evicted ? RECLAIM_QUICK : RECLAIM_MERGE);
 	else if (evicted_now)
 		write_progress(session->store, evicted, packs);
 }
@@ -434,6 +439,7 @@ void retain_after_save(struct session *session, const struct strlist *keep)
 	if (refs_list(&refs, session->store))
 		return;
 	nr = refs.nr;
+	refs_pack(session->store, &refs);
 	ref_list_release(&refs);
 	/* Most saves end here, having read nothing. */
 	if (job.rules.max_age || (job.rules.max_count && nr > job.rules.max_count) ||

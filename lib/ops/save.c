@@ -13,6 +13,7 @@
 #include "record/journal.h"
 #include "record/lookup.h"
 #include "record/lost.h"
+#include "record/manifest.h"
 #include "record/modes.h"
 #include "store/pack.h"
 #include "store/store.h"
@@ -202,8 +203,10 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	/* A save that was killed behind its ref did not come to this. */
 	if (!err && job->refs.nr)
 		refs_mend_latest(job->store, &job->refs);
-	/* Before the manifest, which may be all that knows of them, is written anew. */
 	if (!err)
+		job->listed = ckpt_manifest_agrees(job->store, &job->refs);
+	/* Before the manifest, which may be all that knows of them, is written anew. */
+	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
 	return err ? err : load_newest(job);
 }

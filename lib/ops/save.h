@@ -103,6 +103,7 @@ struct save_job {
 	const struct save_opts *opts;
 	struct store *store;
 	struct ref_list refs;
+	bool listed; /**< the manifest agrees with them */
 	bool have_newest;
 	struct ckpt_record newest; /**< of the same scope */
 	struct ckpt_meta newest_meta;

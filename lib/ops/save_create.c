@@ -156,8 +156,10 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 static void write_derived(struct save_job *save, const struct ckpt_record *record)
 {
 	refs_set_latest(save->store, &record->commit);
-	if (!ckpt_manifest_agrees(save->store, &save->refs) ||
-	    ckpt_manifest_append(save->store, record))
+	/* Whoever made room wrote it anew. */
+	if (save->room.evicted)
+		save->listed = ckpt_manifest_agrees(save->store, &save->refs);
+	if (!save->listed || ckpt_manifest_append(save->store, record))
 		(void)ckpt_manifest_rebuild(save->store);
 	(void)ckpt_audit_add(save->store, "save", record->id, &record->commit, record->reason,
 			     record->state_hash);

@@ -2,10 +2,11 @@
 #include "store/refs.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/strbuf.h"
+#include "base/strlist.h"
+#include "store/packed_refs.h"
 #include "store/store.h"
 
 #include <ctype.h>
@@ -15,21 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PREFIX "refs/checkpoints/"
-#define PACKED "packed-refs"
-#define PACKED_LOCK "packed-refs.lock"
-
-/* What our own locks on packed-refs contain, to know one that a dead process of ours left. */
-#define LOCK_TEXT "git-checkpoint\n"
-
-enum {
-	PACKED_LOCK_SECONDS = 1, /* as long as git itself waits */
-	/* Git holds it for milliseconds; one so old was left by a process that was killed. */
-	PACKED_LOCK_STALE = 600,
-};
+/* So many loose refs are read as fast as they are packed. */
+enum { LOOSE_MAX = 128 };
 
 bool refs_valid_id(const char *id)
 {
@@ -91,83 +82,51 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
 }
 
-/* Equal ids too, what can be read before what cannot. */
-static int compare_all(const void *a, const void *b)
+/* In a list that is in order. */
+static bool has(const struct ref_list *list, const char *id)
 {
-	int order = compare(a, b);
+	struct ref_item key = { .id = "" };
 
-	return order ? order :
-		       memcmp(&((const struct ref_item *)b)->commit,
-			      &((const struct ref_item *)a)->commit, sizeof(struct oid));
+	strcpy(key.id, id);
+	return list->nr && bsearch(&key, list->items, list->nr, sizeof(key), compare);
 }
 
-/* Add a line "<hex> <name>", unless there is a loose ref of that name: it wins. */
-static void add_line(struct ref_list *list, size_t loose, const char *line)
+/* Both are in order, and so is what becomes of them. Of the same name the loose one wins. */
+static void add_packed(struct ref_list *out, const struct ref_list *loose, struct store *store)
 {
-	const char *name = strchr(line, ' ');
+	size_t nr, at = 0;
+	const struct packed_ref *packed = packed_refs_below(store, PREFIX, &nr);
 
-	if (*line == '#' || *line == '^' || !name || strncmp(name + 1, PREFIX, strlen(PREFIX)))
-		return;
-	name += 1 + strlen(PREFIX);
-	if (refs_valid_id(name)) {
-		struct ref_item key;
+	ALLOC_GROW(out->items, nr + loose->nr, out->alloc);
+	for (size_t i = 0; i < nr; i++) {
+		const char *id = packed[i].name + strlen(PREFIX);
 
-		strcpy(key.id, name);
-		if (!loose || !bsearch(&key, list->items, loose, sizeof(key), compare))
-			add(list, name, line, strcspn(line, " "));
+		if (!refs_valid_id(id))
+			continue;
+		while (at < loose->nr && strcmp(loose->items[at].id, id) <= 0)
+			out->items[out->nr++] = loose->items[at++];
+		/* A name that is there twice is one checkpoint. */
+		if (!out->nr || strcmp(out->items[out->nr - 1].id, id))
+			add(out, id, packed[i].hex, packed[i].hex_len);
 	}
-}
-
-/* A NUL, which a bad disk leaves, ends a line: it must not hide those behind it. */
-static int read_packed(struct strbuf *out, struct store *store)
-{
-	int err = fs_read_file(out, store->dirfd, PACKED);
-
-	for (char *p; !err && (p = memchr(out->buf, '\0', out->len));)
-		*p = '\n';
-	return err;
-}
-
-/* `list` has the loose ones, in order. */
-static void add_packed(struct ref_list *list, struct store *store)
-{
-	struct strbuf text = STRBUF_INIT;
-	size_t loose = list->nr;
-	char *line, *rest = NULL;
-
-	if (!read_packed(&text, store))
-		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-			add_line(list, loose, line);
-	strbuf_release(&text);
-}
-
-/* A name that is there twice is one checkpoint. */
-static void sort_once(struct ref_list *list)
-{
-	size_t kept = 0;
-
-	if (list->nr)
-		qsort(list->items, list->nr, sizeof(*list->items), compare_all);
-	for (size_t i = 0; i < list->nr; i++)
-		if (!kept || compare(&list->items[kept - 1], &list->items[i]))
-			list->items[kept++] = list->items[i];
-	list->nr = kept;
+	while (at < loose->nr)
+		out->items[out->nr++] = loose->items[at++];
 }
 
 int refs_list(struct ref_list *out, struct store *store)
 {
-	int err;
+	struct ref_list loose = { 0 };
+	int err = add_loose(&loose, store);
 
 	memset(out, 0, sizeof(*out));
-	err = add_loose(out, store);
-	if (err) {
-		ref_list_release(out);
-		return err;
+	if (!err) {
+		if (loose.nr)
+			qsort(loose.items, loose.nr, sizeof(*loose.items), compare);
+		add_packed(out, &loose, store);
+		out->loose = loose.nr;
 	}
-	sort_once(out);
-	add_packed(out, store);
-	sort_once(out);
-	return 0;
+	ref_list_release(&loose);
+	return err;
 }
 
 void ref_list_release(struct ref_list *list)
@@ -223,123 +182,12 @@ int refs_create(struct store *store, const char *id, const struct oid *commit)
 
 /* --- removing --- */
 
-/* The line of a ref in the text of packed-refs, or NULL; `len_out` with the peeled one behind it. */
-static char *find_packed(char *text, const char *name, size_t *len_out)
-{
-	size_t name_len = strlen(name);
-
-	for (char *line = text; *line;) {
-		char *end = strchrnul(line, '\n'), *space = memchr(line, ' ', (size_t)(end - line));
-
-		if (*line != '#' && *line != '^' && space && (size_t)(end - space - 1) == name_len &&
-		    !memcmp(space + 1, name, name_len)) {
-			end += *end == '\n';
-			while (*end == '^') {
-				end = strchrnul(end, '\n');
-				end += *end == '\n';
-			}
-			*len_out = (size_t)(end - line);
-			return line;
-		}
-		line = end + (*end == '\n');
-	}
-	return NULL;
-}
-
-/* Most stores have no packed refs, and then this is one call. */
-static bool is_packed(struct store *store, const char *name)
-{
-	struct strbuf text = STRBUF_INIT;
-	size_t len;
-	bool found = !faccessat(store->dirfd, PACKED, F_OK, 0) &&
-		     !read_packed(&text, store) && find_packed(text.buf, name, &len);
-
-	strbuf_release(&text);
-	return found;
-}
-
-/* By the clock that dates files: one that was set says nothing about a lock of the future. */
-static bool is_stale(struct store *store)
-{
-	struct timespec now;
-	struct stat st;
-
-	return !clock_gettime(CLOCK_REALTIME, &now) &&
-	       !fstatat(store->dirfd, PACKED_LOCK, &st, AT_SYMLINK_NOFOLLOW) &&
-	       st.st_mtime + PACKED_LOCK_STALE < now.tv_sec;
-}
-
-/*
- * The lock is linked into place with its contents, so that one of ours is never
- * taken for one of git's. We hold the store's lock: another of ours is that of
- * a process that died.
- */
-static int lock_packed(struct store *store)
-{
-	double deadline = clock_monotonic() + PACKED_LOCK_SECONDS;
-	const struct timespec pause = { .tv_nsec = 20000000 };
-	struct strbuf temp = STRBUF_INIT, text = STRBUF_INIT;
-	int fd = -1, err = fs_temp_open(&fd, &temp, store->dirfd, "checkpoint", 0600);
-
-	if (err)
-		goto out;
-	if (fs_write_all(fd, LOCK_TEXT, strlen(LOCK_TEXT)) < 0)
-		err = ckpt_error_errno("unable to write '%s'", PACKED_LOCK);
-	close(fd);
-	while (!err && linkat(store->dirfd, temp.buf, store->dirfd, PACKED_LOCK, 0) < 0) {
-		if (errno != EEXIST) {
-			err = ckpt_error_errno("unable to create '%s/" PACKED_LOCK "'", store->path);
-			break;
-		}
-		strbuf_reset(&text);
-		if (((!fs_read_file(&text, store->dirfd, PACKED_LOCK) &&
-		      !strcmp(text.buf, LOCK_TEXT)) ||
-		     is_stale(store)) &&
-		    !unlinkat(store->dirfd, PACKED_LOCK, 0))
-			continue;
-		if (clock_monotonic() < deadline)
-			nanosleep(&pause, NULL);
-		else
-			err = ckpt_error_set(CKPT_ELOCKED,
-					     "'%s/" PACKED_LOCK "' is there: another git process is "
-					     "at work in the store; if none is, remove that file",
-					     store->path);
-	}
-	unlinkat(store->dirfd, temp.buf, 0);
-out:
-	strbuf_release(&temp);
-	strbuf_release(&text);
-	return err;
-}
-
-static int remove_packed(struct store *store, const char *name)
-{
-	struct strbuf text = STRBUF_INIT;
-	size_t len;
-	char *line;
-	int err = lock_packed(store);
-
-	if (err)
-		return err;
-	err = read_packed(&text, store);
-	while (!err && (line = find_packed(text.buf, name, &len))) {
-		memmove(line, line + len, (size_t)(text.buf + text.len - line) - len);
-		strbuf_setlen(&text, text.len - len);
-	}
-	if (!err)
-		err = fs_write_file(store->dirfd, PACKED, text.buf, text.len, 0600, FS_DURABLE);
-	else if (err == CKPT_ENOTFOUND)
-		err = 0;
-	unlinkat(store->dirfd, PACKED_LOCK, 0);
-	strbuf_release(&text);
-	return err;
-}
-
 /* The packed one first: it would show as soon as the loose one is gone. */
 static int remove_ref(struct store *store, const char *dir, const char *id)
 {
 	char *name = xstrfmt("%s/%s", dir, id);
-	int err = is_packed(store, name) ? remove_packed(store, name) : 0;
+	struct packed_change change = { .name = name };
+	int err = packed_refs_find(store, name) ? packed_refs_change(store, &change, 1) : 0;
 
 	if (!err && !unlinkat(store->dirfd, name, 0))
 		err = fs_sync_dir(store->dirfd, dir);
@@ -355,7 +203,7 @@ static bool ref_is_there(struct store *store, const char *dir, const char *id)
 {
 	char *name = xstrfmt("%s/%s", dir, id);
 	bool there = !faccessat(store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) ||
-		     is_packed(store, name);
+		     packed_refs_find(store, name);
 
 	free(name);
 	return there;
@@ -373,6 +221,81 @@ int refs_delete(struct store *store, const char *id)
 	if (!err)
 		err = remove_ref(store, "refs/pinned", id);
 	return err ? err : remove_ref(store, "refs/unpinned", id);
+}
+
+/* --- many at a time --- */
+
+int refs_unpack(struct store *store, const struct strlist *ids)
+{
+	struct packed_change *changes = xcalloc(ids->nr + 1, sizeof(*changes));
+	size_t nr = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < ids->nr; i++) {
+		char *name = xstrfmt(PREFIX "%s", ids->items[i]);
+
+		if (packed_refs_find(store, name))
+			changes[nr++].name = name;
+		else
+			free(name);
+	}
+	if (nr)
+		err = packed_refs_change(store, changes, nr);
+	for (size_t i = 0; i < nr; i++)
+		free((char *)changes[i].name);
+	free(changes);
+	return err;
+}
+
+/* Whoever has been at it since made it another one. */
+static bool is_still(struct store *store, const struct packed_change *change)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct oid commit;
+	bool same = !fs_read_file(&text, store->dirfd, change->name) && text.len >= OID_HEX &&
+		    oid_parse(&commit, text.buf) && oid_equal(&commit, &change->commit);
+
+	strbuf_release(&text);
+	return same;
+}
+
+/*
+ * They are in packed-refs for good before the first of them goes, and gone for good before
+ * anybody can delete them from there: none is ever without a ref, nor comes back.
+ */
+static void pack_loose(struct store *store, const struct ref_list *loose)
+{
+	struct packed_change *changes = xcalloc(loose->nr + 1, sizeof(*changes));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < loose->nr; i++)
+		if (!oid_is_zero(&loose->items[i].commit))
+			changes[nr++] = (struct packed_change){
+				.name = xstrfmt(PREFIX "%s", loose->items[i].id),
+				.commit = loose->items[i].commit,
+			};
+	if (!packed_refs_change(store, changes, nr)) {
+		for (size_t i = 0; i < nr; i++)
+			if (is_still(store, &changes[i]))
+				unlinkat(store->dirfd, changes[i].name, 0);
+		(void)fs_sync_dir(store->dirfd, "refs/checkpoints");
+	}
+	for (size_t i = 0; i < nr; i++)
+		free((char *)changes[i].name);
+	free(changes);
+}
+
+void refs_pack(struct store *store, const struct ref_list *refs)
+{
+	struct ref_list loose = { 0 };
+
+	/* It takes little, but a store of usual size shall have its refs where people look for them. */
+	if (refs->loose < LOOSE_MAX || add_loose(&loose, store)) {
+		ref_list_release(&loose);
+		return;
+	}
+	pack_loose(store, &loose);
+	ref_list_release(&loose);
 }
 
 /* --- marks --- */
@@ -402,14 +325,6 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 	return err ? err : remove_ref(store, other, id);
 }
 
-static bool has(const struct ref_list *list, const char *id)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		if (!strcmp(list->items[i].id, id))
-			return true;
-	return false;
-}
-
 static int sweep_dir(struct store *store, const char *path, const struct ref_list *lost)
 {
 	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
@@ -430,26 +345,23 @@ static int sweep_dir(struct store *store, const char *path, const struct ref_lis
 /* Those that stock git packed, too. */
 static int sweep_packed(struct store *store, const char *dir, const struct ref_list *lost)
 {
-	struct strbuf text = STRBUF_INIT;
-	size_t dir_len = strlen(dir);
-	char *line, *rest = NULL;
+	char *prefix = xstrfmt("%s/", dir);
+	struct strlist stray = STRLIST_INIT;
+	size_t nr;
+	const struct packed_ref *packed = packed_refs_below(store, prefix, &nr);
 	int err = 0;
 
-	if (faccessat(store->dirfd, PACKED, F_OK, 0) < 0 || read_packed(&text, store)) {
-		strbuf_release(&text);
-		return 0;
-	}
-	for (line = strtok_r(text.buf, "\n", &rest); line && !err;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		const char *name = strchr(line, ' '), *id;
+	for (size_t i = 0; i < nr; i++) {
+		const char *id = packed[i].name + strlen(prefix);
 
-		if (!name || strncmp(++name, dir, dir_len) || name[dir_len] != '/')
-			continue;
-		id = name + dir_len + 1;
-		if (refs_valid_id(id) && !refs_exist(store, id) && !has(lost, id))
-			err = remove_ref(store, dir, id);
+		if (refs_valid_id(id) && !has(lost, id))
+			strlist_add(&stray, id);
 	}
-	strbuf_release(&text);
+	for (size_t i = 0; i < stray.nr && !err; i++)
+		if (!refs_exist(store, stray.items[i]))
+			err = remove_ref(store, dir, stray.items[i]);
+	strlist_release(&stray);
+	free(prefix);
 	return err;
 }
 

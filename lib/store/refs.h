@@ -8,13 +8,14 @@
 #include <stddef.h>
 
 struct store;
+struct strlist;
 
 /**
  * refs/checkpoints/<id>: one ref for each checkpoint, and what makes it exist.
  *
  * Read here rather than through libgit2, whose iterator ends at the first ref
  * that is damaged; here a damaged one hides nothing but itself. Packed refs
- * are read too, since stock git may have packed them.
+ * are read too: stock git may have packed them, or we, where there are many.
  */
 enum { CKPT_ID_SIZE = 32 };
 
@@ -27,6 +28,7 @@ struct ref_item {
 struct ref_list {
 	struct ref_item *items;
 	size_t nr, alloc;
+	size_t loose; /**< so many have a file of their own */
 };
 
 int refs_list(struct ref_list *out, struct store *store);
@@ -48,6 +50,19 @@ bool refs_exist(struct store *store, const char *id);
  * that for long. The store must be locked.
  */
 int refs_delete(struct store *store, const char *id);
+
+/**
+ * Before many are deleted: take those of them that are packed out of
+ * packed-refs at once, which is written anew each time. Else as refs_delete().
+ */
+int refs_unpack(struct store *store, const struct strlist *ids);
+
+/**
+ * Put the refs of `refs` that have a file each into packed-refs, as
+ * `git pack-refs` does, if they have become so many that reading them takes
+ * its time. A failure leaves them as they were. The store must be locked.
+ */
+void refs_pack(struct store *store, const struct ref_list *refs);
 
 /**
  * refs/pinned/<id> and refs/unpinned/<id>: what was said of a checkpoint after

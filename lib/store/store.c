@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "store/health.h"
 #include "store/layout.h"
+#include "store/packed_refs.h"
 #include "store/packs.h"
 #include "store/refs.h"
 
@@ -260,6 +261,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	packs_close(store->packs);
+	packed_refs_free(store->packed);
 	if (store->git) {
 		git_odb_free(store->odb);
 		git_repository_free(store->git);

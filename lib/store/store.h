@@ -9,6 +9,7 @@
 
 struct git_odb;
 struct git_repository;
+struct packed_refs;
 struct packs;
 
 /**
@@ -43,6 +44,7 @@ struct store {
 	int lockfd; /**< -1: not locked */
 	unsigned nested; /**< so often more it was locked by this process */
 	struct strlist mended;      /**< a sentence about each thing that was wrong when it was opened */
+	struct packed_refs *packed; /**< packed-refs as it was last read, see packed_refs.h */
 	struct packs *packs;        /**< these three opened when first needed, see objects.h */
 	struct git_repository *git;
 	struct git_odb *odb;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/strlist.h"
 #include "store/pack.h"
 #include "store/store.h"
 #include "unit.h"
@@ -43,6 +44,17 @@ static int no_refs(void **state)
 	(void)state;
 	sh("cd '%s'; rm -rf refs/checkpoints packed-refs; mkdir refs/checkpoints", store->path);
 	return 0;
+}
+
+/* In the order of numbers, up to 4 of them at a time. */
+static const char *nth_id(int n)
+{
+	static char ids[4][CKPT_ID_SIZE];
+	static int next;
+	char *id = ids[next++ % 4];
+
+	snprintf(id, CKPT_ID_SIZE, "chk_20260101_000000_%06x", (unsigned)n & 0xffffff);
+	return id;
 }
 
 static void test_refs_valid_id(void **state)
@@ -345,9 +357,84 @@ static void test_refs_delete_from_odd_packed_refs(void **state)
 	assert_null(strstr(out.buf, "\nrefs/checkpoints/chk_20260101_000000_000002\n"));
 	assert_null(strstr(out.buf, "^"));
 	assert_non_null(strstr(out.buf, "000001\n"));
-	assert_non_null(strstr(out.buf, "000003\nxrefs/checkpoints/chk_20260101_000000_000002\n"
-					"refs/checkpoints/chk_20260101_000000_0000022\n"));
+	assert_non_null(strstr(out.buf, "000003\n"));
+	assert_non_null(strstr(out.buf, "\nxrefs/checkpoints/chk_20260101_000000_000002\n"));
+	assert_non_null(strstr(out.buf, "\nrefs/checkpoints/chk_20260101_000000_0000022\n"));
 	strbuf_release(&out);
+}
+
+/* One that cannot be read may have anything in it: it is not written anew. */
+static void test_refs_unreadable_packed_refs_stay(void **state)
+{
+	static const char id[] = "chk_20260101_000000_000001";
+	struct ref_list refs;
+
+	(void)state;
+	sh("cd '%s'; rm -f packed-refs; mkdir packed-refs", store->path);
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(refs_create(store, nth_id(i), &commit), 0);
+	assert_int_equal(refs_list(&refs, store), 0);
+	refs_pack(store, &refs);
+	ref_list_release(&refs);
+	assert_int_equal(refs_list(&refs, store), 0);
+	assert_int_equal(refs.nr, 200);
+	assert_int_equal(refs.loose, 200);
+	ref_list_release(&refs);
+	assert_int_equal(refs_delete(store, id), 0);
+	sh("cd '%s'; test -d packed-refs; test ! -e packed-refs.lock; rmdir packed-refs", store->path);
+}
+
+/* Packed by us, git sees the same refs; a damaged one, and what came since, stay as they are. */
+static void test_refs_pack(void **state)
+{
+	struct ref_list before, after;
+	struct strbuf ours = STRBUF_INIT, gits = STRBUF_INIT;
+	struct strlist ids = STRLIST_INIT;
+
+	(void)state;
+	for (int i = 0; i < 150; i++)
+		assert_int_equal(refs_create(store, nth_id(i), &commit), 0);
+	/* A tag has a line of its own after it. */
+	sh("cd '%s'; git --git-dir=. -c user.name=A -c user.email=a@b tag -a -m x heavy refs/checkpoints/%s; "
+	   "git --git-dir=. pack-refs --all; grep -q '^^' packed-refs",
+	   store->path, nth_id(0));
+	for (int i = 150; i < 300; i++)
+		assert_int_equal(refs_create(store, nth_id(i), &commit), 0);
+	ask(&gits, "git --git-dir='%s' for-each-ref", store->path);
+	sh("cd '%s'; : >refs/checkpoints/%s", store->path, nth_id(300));
+	assert_int_equal(refs_list(&before, store), 0);
+	assert_int_equal(before.nr, 301);
+	assert_int_equal(before.loose, 151);
+	refs_pack(store, &before);
+	assert_int_equal(refs_list(&after, store), 0);
+	assert_int_equal(after.nr, 301);
+	assert_int_equal(after.loose, 1);
+	assert_memory_equal(before.items, after.items, 301 * sizeof(*before.items));
+	sh("cd '%s'; test \"$(ls refs/checkpoints)\" = %s; rm refs/checkpoints/%s; "
+	   "test ! -e packed-refs.lock; grep -A1 refs/tags/heavy packed-refs | grep -q '^^'",
+	   store->path, nth_id(300), nth_id(300));
+	ask(&ours, "git --git-dir='%s' for-each-ref", store->path);
+	assert_string_equal(ours.buf, gits.buf);
+	/* Few are left as they are. */
+	ref_list_release(&after);
+	assert_int_equal(refs_create(store, nth_id(300), &commit), 0);
+	assert_int_equal(refs_list(&after, store), 0);
+	refs_pack(store, &after);
+	sh("test -s '%s/refs/checkpoints/%s'", store->path, nth_id(300));
+	/* Many are taken out at once, loose ones are not touched by that. */
+	for (int i = 10; i < 301; i++)
+		strlist_add(&ids, nth_id(i));
+	assert_int_equal(refs_unpack(store, &ids), 0);
+	ref_list_release(&after);
+	assert_int_equal(refs_list(&after, store), 0);
+	assert_int_equal(after.nr, 11);
+	assert_string_equal(after.items[10].id, nth_id(300));
+	sh("cd '%s'; git --git-dir=. fsck --strict; git --git-dir=. tag -d heavy", store->path);
+	strlist_release(&ids);
+	ref_list_release(&before);
+	ref_list_release(&after);
+	strbuf_release(&ours);
+	strbuf_release(&gits);
 }
 
 static void test_refs_delete_respects_gits_lock(void **state)
@@ -414,7 +501,7 @@ static void test_refs_sweep_marks(void **state)
 	static const char there[] = "chk_20260101_000000_000001", gone[] = "chk_20260101_000000_000002",
 			  lost[] = "chk_20260101_000000_000003";
 	struct ref_item item = { 0 };
-	const struct ref_list list = { &item, 1, 1 };
+	const struct ref_list list = { .items = &item, .nr = 1 };
 
 	(void)state;
 	strcpy(item.id, lost);
@@ -447,6 +534,8 @@ int main(void)
 		cmocka_unit_test_setup(test_refs_create_fails_with_a_sentence, no_refs),
 		cmocka_unit_test_setup(test_refs_delete, no_refs),
 		cmocka_unit_test_setup(test_refs_delete_from_odd_packed_refs, no_refs),
+		cmocka_unit_test_setup(test_refs_unreadable_packed_refs_stay, no_refs),
+		cmocka_unit_test_setup(test_refs_pack, no_refs),
 		cmocka_unit_test_setup(test_refs_delete_respects_gits_lock, no_refs),
 		cmocka_unit_test_setup(test_refs_marks, no_refs),
 		cmocka_unit_test_setup(test_refs_sweep_marks, no_refs),

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/packed_refs.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PACKED "packed-refs"
+#define PACKED_LOCK "packed-refs.lock"
+
+/* What our own locks on packed-refs contain, to know one that a dead process of ours left. */
+#define LOCK_TEXT "git-checkpoint\n"
+
+enum {
+	PACKED_LOCK_SECONDS = 1, /* as long as git itself waits */
+	/* Git holds it for milliseconds; one so old was left by a process that was killed. */
+	PACKED_LOCK_STALE = 600,
+};
+
+/* Says that lines are in order, and that a ref without a line about it is no tag. */
+static const char usual_head[] = "# pack-refs with: peeled fully-peeled sorted \n";
+
+struct packed_refs {
+	struct stat st; /* of the file; all zero if there was none */
+	bool unreadable;
+	struct strbuf text;
+	struct packed_ref *items; /* by name */
+	size_t nr, alloc;
+};
+
+void packed_refs_free(struct packed_refs *packed)
+{
+	if (!packed)
+		return;
+	strbuf_release(&packed->text);
+	free(packed->items);
+	free(packed);
+}
+
+/* --- reading --- */
+
+static bool is_readable(const struct packed_ref *ref)
+{
+	struct oid oid;
+
+	return ref->hex_len >= OID_HEX && oid_parse(&oid, ref->hex);
+}
+
+/* Of lines of the same name, which only damage makes, the one comes first that can be read. */
+static int by_name(const void *a, const void *b)
+{
+	const struct packed_ref *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	if (!order)
+		order = is_readable(y) - is_readable(x);
+	return order || !is_readable(x) ? order : memcmp(y->hex, x->hex, OID_HEX);
+}
+
+/* "<hex> <name>" a line, behind which "^<hex>" tells what a tag leads to. */
+static void parse(struct packed_refs *packed)
+{
+	char *line = packed->text.buf, *all_end = line + packed->text.len;
+	struct packed_ref *last = NULL;
+	bool sorted = true;
+
+	while (line < all_end) {
+		char *end = memchr(line, '\n', (size_t)(all_end - line)), *space;
+
+		if (!end)
+			end = all_end;
+		if (*line == '^' && last && end < all_end) {
+			last->peeled = line;
+			last->peeled_len = (size_t)(end + 1 - line);
+			last = NULL;
+			line = end + 1;
+			continue;
+		}
+		space = memchr(line, ' ', (size_t)(end - line));
+		last = NULL;
+		if (*line != '#' && *line != '^' && space) {
+			ALLOC_GROW(packed->items, packed->nr + 1, packed->alloc);
+			last = &packed->items[packed->nr];
+			*last = (struct packed_ref){ .name = space + 1,
+						     .hex = line,
+						     .hex_len = (size_t)(space - line) };
+			*end = '\0'; /* the text ends in one */
+			sorted = sorted && (!packed->nr || by_name(last - 1, last) < 0);
+			packed->nr++;
+		}
+		line = end + 1;
+	}
+	if (!sorted)
+		qsort(packed->items, packed->nr, sizeof(*packed->items), by_name);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* What is there now. One that cannot be read has nothing in it. */
+static struct packed_refs *look(struct store *store)
+{
+	struct packed_refs *packed = store->packed;
+	struct stat st;
+
+	if (fstatat(store->dirfd, PACKED, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		memset(&st, 0, sizeof(st));
+	if (packed && same_file(&packed->st, &st))
+		return packed;
+	packed_refs_free(packed);
+	packed = store->packed = xcalloc(1, sizeof(*packed));
+	strbuf_init(&packed->text);
+	packed->st = st;
+	packed->unreadable = st.st_ino && fs_read_file(&packed->text, store->dirfd, PACKED);
+	/* A NUL, which a bad disk leaves, ends a line: it must not hide those behind it. */
+	for (char *p; (p = memchr(packed->text.buf, '\0', packed->text.len));)
+		*p = '\n';
+	if (!packed->unreadable)
+		parse(packed);
+	return packed;
+}
+
+/* The first whose name is not before `name`. */
+static size_t first_not_before(const struct packed_refs *packed, const char *name)
+{
+	size_t low = 0, high = packed->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(packed->items[mid].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct packed_ref *packed_refs_find(struct store *store, const char *name)
+{
+	const struct packed_refs *packed = look(store);
+	size_t at = first_not_before(packed, name);
+
+	return at < packed->nr && !strcmp(packed->items[at].name, name) ? &packed->items[at] : NULL;
+}
+
+const struct packed_ref *packed_refs_below(struct store *store, const char *prefix, size_t *nr_out)
+{
+	const struct packed_refs *packed = look(store);
+	size_t from = first_not_before(packed, prefix), to = from;
+
+	while (to < packed->nr && !strncmp(packed->items[to].name, prefix, strlen(prefix)))
+		to++;
+	*nr_out = to - from;
+	return packed->items + from;
+}
+
+/* --- changing --- */
+
+/* By the clock that dates files: one that was set says nothing about a lock of the future. */
+static bool is_stale(struct store *store)
+{
+	struct timespec now;
+	struct stat st;
+
+	return !clock_gettime(CLOCK_REALTIME, &now) &&
+	       !fstatat(store->dirfd, PACKED_LOCK, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_mtime + PACKED_LOCK_STALE < now.tv_sec;
+}
+
+/*
+ * The lock is linked into place with its contents, so that one of ours is never
+ * taken for one of git's. We hold the store's lock: another of ours is that of
+ * a process that died.
+ */
+static int lock_packed(struct store *store)
+{
+	double deadline = clock_monotonic() + PACKED_LOCK_SECONDS;
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct strbuf temp = STRBUF_INIT, text = STRBUF_INIT;
+	int fd = -1, err = fs_temp_open(&fd, &temp, store->dirfd, "checkpoint", 0600);
+
+	if (err)
+		goto out;
+	if (fs_write_all(fd, LOCK_TEXT, strlen(LOCK_TEXT)) < 0)
+		err = ckpt_error_errno("unable to write '%s'", PACKED_LOCK);
+	close(fd);
+	while (!err && linkat(store->dirfd, temp.buf, store->dirfd, PACKED_LOCK, 0) < 0) {
+		if (errno != EEXIST) {
+			err = ckpt_error_errno("unable to create '%s/" PACKED_LOCK "'", store->path);
+			break;
+		}
+		strbuf_reset(&text);
+		if (((!fs_read_file(&text, store->dirfd, PACKED_LOCK) &&
+		      !strcmp(text.buf, LOCK_TEXT)) ||
+		     is_stale(store)) &&
+		    !unlinkat(store->dirfd, PACKED_LOCK, 0))
+			continue;
+		if (clock_monotonic() < deadline)
+			nanosleep(&pause, NULL);
+		else
+			err = ckpt_error_set(CKPT_ELOCKED,
+					     "'%s/" PACKED_LOCK "' is there: another git process is "
+					     "at work in the store; if none is, remove that file",
+					     store->path);
+	}
+	unlinkat(store->dirfd, temp.buf, 0);
+out:
+	strbuf_release(&temp);
+	strbuf_release(&text);
+	return err;
+}
+
+static int change_by_name(const void *a, const void *b)
+{
+	const struct packed_change *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* What the old head promises stays true: we add no tags. And now it is in order. */
+static void add_head(struct strbuf *out, const struct packed_refs *packed)
+{
+	static const char mark[] = "# pack-refs with:";
+	const char *text = packed->text.buf;
+	size_t len = packed->text.len ? strcspn(text, "\n") : 0;
+
+	if (!packed->nr) {
+		strbuf_addstr(out, usual_head);
+		return;
+	}
+	strbuf_addstr(out, mark);
+	if (!strncmp(text, mark, strlen(mark))) {
+		if (memmem(text, len, " peeled", strlen(" peeled")))
+			strbuf_addstr(out, " peeled");
+		if (memmem(text, len, " fully-peeled", strlen(" fully-peeled")))
+			strbuf_addstr(out, " fully-peeled");
+	}
+	strbuf_addstr(out, " sorted \n");
+}
+
+static void add_old(struct strbuf *out, const struct packed_ref *ref)
+{
+	strbuf_add(out, ref->hex, ref->hex_len);
+	strbuf_addf(out, " %s\n", ref->name);
+	if (ref->peeled)
+		strbuf_add(out, ref->peeled, ref->peeled_len);
+}
+
+/* Both are in order: one walk along both. */
+static void merge(struct strbuf *out, const struct packed_refs *packed,
+		  const struct packed_change *changes, size_t nr)
+{
+	char hex[OID_HEX + 1];
+	size_t i = 0;
+
+	add_head(out, packed);
+	for (size_t j = 0; j <= nr; j++) {
+		const char *name = j < nr ? changes[j].name : NULL;
+
+		for (; i < packed->nr && (!name || strcmp(packed->items[i].name, name) < 0); i++)
+			add_old(out, &packed->items[i]);
+		for (; name && i < packed->nr && !strcmp(packed->items[i].name, name); i++)
+			;
+		if (name && !oid_is_zero(&changes[j].commit))
+			strbuf_addf(out, "%s %s\n", oid_hex(hex, &changes[j].commit), name);
+	}
+}
+
+int packed_refs_change(struct store *store, struct packed_change *changes, size_t nr)
+{
+	struct strbuf text = STRBUF_INIT;
+	const struct packed_refs *packed;
+	int err = lock_packed(store);
+
+	if (err)
+		return err;
+	if (nr)
+		qsort(changes, nr, sizeof(*changes), change_by_name);
+	packed = look(store);
+	if (packed->unreadable)
+		err = ckpt_error_set(CKPT_ERROR, "unable to read '%s/" PACKED "'", store->path);
+	else
+		merge(&text, packed, changes, nr);
+	if (!err)
+		err = fs_write_file(store->dirfd, PACKED, text.buf, text.len, 0600, FS_DURABLE);
+	unlinkat(store->dirfd, PACKED_LOCK, 0);
+	strbuf_release(&text);
+	return err;
+}
