@@ -65,13 +65,13 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 BASE := $(addprefix lib/base/, \
 	error.c alloc.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
-	hash.c oid.c crc.c fsio.c sparse.c pool.c spawn.c command.c env.c cancel.c giterr.c \
+	hash.c oid.c crc.c fsio.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c giterr.c \
 	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \
 	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c origin.c beneath.c mounts.c \
 	rules.c exclude.c wildmatch.c \
-	repo.c repo_state.c gitfile.c gitindex.c indexfile.c gitconfig.c hookfile.c configedit.c)
+	repo.c repo_state.c gitfile.c askgit.c gitindex.c indexfile.c gitconfig.c configtext.c configcond.c hookfile.c configedit.c)
 
 STORE := $(addprefix lib/store/, \
 	store.c layout.c objects.c refs.c packed_refs.c oidset.c \

@@ -97,11 +97,12 @@
  *   tree         a directory tree in memory
  *   beneath      opening files without leaving the root
  *   mounts       other file systems within it
- *   repo repo_state gitfile gitindex indexfile gitconfig    the project's repository
+ *   repo repo_state gitfile gitindex indexfile gitconfig askgit    the project's repository
+ *   configtext configcond    git's configuration as text; whether a part of it counts
  *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc strbuf strlist arena path pathset quote shellwords units clock json
- *   hash oid crc fsio sparse pool spawn command env cancel giterr procs nearest problems
+ *   hash oid crc fsio sparse pool spawn gitrun command env cancel giterr procs nearest problems
  *   jsonedit jsonedit_check tomledit
  */
 

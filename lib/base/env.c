@@ -63,11 +63,3 @@ char **env_given(void)
 {
 	return given ? given : environ;
 }
-
-void env_unscrub(const char *name)
-{
-	const char *value = env_git(name);
-
-	if (value)
-		setenv(name, value, 1);
-}

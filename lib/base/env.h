@@ -26,7 +26,4 @@ void env_restore(void);
 /** The whole environment as the caller gave it to us, in its order: for a command of the user's. */
 char **env_given(void);
 
-/** Put one back into the environment, if it was there: for children that must see it. */
-void env_unscrub(const char *name);
-
 #endif

@@ -87,43 +87,73 @@ ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset)
 	return (ssize_t)done;
 }
 
-static int read_file(struct strbuf *out, int dirfd, const char *path, int flags)
+int fs_open_regular(struct stat *st_out, int dirfd, const char *path, int flags)
 {
-	/* O_NONBLOCK: a FIFO where a file is expected must not hang us. */
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
-	int err = 0;
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 	struct stat st;
 
 	if (fd < 0)
-		return ckpt_error_errno("unable to open '%s'", path);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path);
+		return -1;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		if (st_out)
+			*st_out = st;
+		return fd;
 	}
-	strbuf_grow(out, (size_t)st.st_size + 1);
+	close(fd);
+	errno = EINVAL;
+	return -1;
+}
+
+int fs_open_failed(const char *path)
+{
+	return errno == EINVAL ? ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path) :
+				 ckpt_error_errno("unable to open '%s'", path);
+}
+
+static int read_open(struct strbuf *out, int fd, const struct stat *st, const char *path)
+{
+	strbuf_grow(out, (size_t)st->st_size + 1);
 	for (;;) {
 		ssize_t n;
 
 		strbuf_grow(out, 4096);
 		n = fs_read_full(fd, out->buf + out->len, out->alloc - out->len - 1);
 		if (n < 0)
-			err = ckpt_error_errno("unable to read '%s'", path);
-		if (n <= 0)
-			break;
+			return ckpt_error_errno("unable to read '%s'", path);
+		if (!n)
+			return 0;
 		strbuf_setlen(out, out->len + (size_t)n);
 	}
-	close(fd);
-	return err;
 }
 
 int fs_read_file(struct strbuf *out, int dirfd, const char *path)
 {
-	return read_file(out, dirfd, path, O_NOFOLLOW);
+	struct stat st;
+	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW), err;
+
+	if (fd < 0)
+		return fs_open_failed(path);
+	err = read_open(out, fd, &st, path);
+	close(fd);
+	return err;
 }
 
 int fs_read_linked(struct strbuf *out, const char *path)
 {
-	return read_file(out, AT_FDCWD, path, 0);
+	struct stat st;
+	int fd = fs_open_regular(&st, AT_FDCWD, path, 0), err;
+
+	/* What people name where they want no file at all. */
+	if (fd < 0 && !strcmp(path, "/dev/null"))
+		return 0;
+	if (fd < 0)
+		return fs_open_failed(path);
+	if (st.st_size > FS_TEXT_MAX)
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is too large for what it should be", path);
+	else
+		err = read_open(out, fd, &st, path);
+	close(fd);
+	return err;
 }
 
 int fs_give_to_owner(int fd, int dirfd, const char *dir)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /**
@@ -28,10 +29,26 @@ enum fs_durability {
 /** Every temporary that this program makes has a name that begins with this. */
 #define FS_TEMP_PREFIX "tmp_ckpt_"
 
+/**
+ * Open a regular file to read it, and nothing else: to open a FIFO waits for
+ * ever, and a device may have no end. `flags` may be O_NOFOLLOW; `st_out` may be
+ * NULL. Returns a descriptor, or -1 with errno: EINVAL if it is something else.
+ */
+int fs_open_regular(struct stat *st_out, int dirfd, const char *path, int flags);
+
+/** What fs_open_regular() could not open, as a sentence; CKPT_ENOTFOUND if it is not there. */
+int fs_open_failed(const char *path);
+
 /** Append the whole file to `out`. CKPT_ENOTFOUND if it is not there. */
 int fs_read_file(struct strbuf *out, int dirfd, const char *path);
 
-/** The same for a file of the user's own (a configuration), which may be a symbolic link. */
+/** No file that a person writes is larger. */
+enum { FS_TEXT_MAX = 64 << 20 };
+
+/**
+ * The same for a file of the user's own (a configuration), which may be a
+ * symbolic link, or /dev/null; one over FS_TEXT_MAX is refused.
+ */
 int fs_read_linked(struct strbuf *out, const char *path);
 
 /** Write a whole file atomically, with permission bits `mode` whatever the umask. */

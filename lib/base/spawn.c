@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/spawn.h"
 
-#include "base/env.h"
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/fsio.h"
@@ -53,23 +52,21 @@ int spawn_wait(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* `shown`: what it says on stderr is for the user. */
-static void exec_captured(int in, int fd, const char *dir, const char *const argv[], bool shown)
+static void exec_captured(int in, int fd, const struct spawn_opts *opts, const char *const argv[])
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	/* What nobody waits for any more must not go on writing. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 || (!shown && dup2(null, 2) < 0) || dup2(fd, 1) < 0)
+	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 || (!opts->shown && dup2(null, 2) < 0) ||
+	    dup2(fd, 1) < 0)
 		_exit(126);
-	if (dir && chdir(dir) < 0)
+	if (opts->dir && chdir(opts->dir) < 0)
 		_exit(126);
-	/* The places of the user's own configuration are no steering of repositories. */
-	env_unscrub("GIT_CONFIG_GLOBAL");
-	env_unscrub("GIT_CONFIG_SYSTEM");
-	env_unscrub("GIT_CONFIG_NOSYSTEM");
 	/* What is read is never translated; the character set, which filters see, stays. */
 	(void)setenv("LANGUAGE", "C", 1);
+	for (size_t i = 0; opts->env && opts->env[i]; i++)
+		(void)putenv((char *)opts->env[i]);
 	execvp(argv[0], (char *const *)argv);
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : 126);
 }
@@ -86,8 +83,8 @@ static bool wait_for_output(int fd, spawn_stop_fn stop, void *payload)
 }
 
 /* `in` is what it reads; -1: nothing. */
-static int capture(struct strbuf *out, int in, const char *dir, const char *const argv[], bool shown,
-		   spawn_stop_fn stop, void *payload)
+static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
+		   const char *const argv[])
 {
 	int pipefd[2], status;
 	bool stopped = false;
@@ -102,12 +99,12 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 		return ckpt_error_errno("unable to start '%s'", argv[0]);
 	}
 	if (!pid)
-		exec_captured(in, pipefd[1], dir, argv, shown);
+		exec_captured(in, pipefd[1], opts, argv);
 	close(pipefd[1]);
 	for (;;) {
 		ssize_t n;
 
-		stopped = !wait_for_output(pipefd[0], stop, payload);
+		stopped = !wait_for_output(pipefd[0], opts->stop, opts->payload);
 		if (stopped) {
 			kill(pid, SIGKILL);
 			break;
@@ -136,25 +133,23 @@ static int capture(struct strbuf *out, int in, const char *dir, const char *cons
 
 int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 {
-	return capture(out, -1, dir, argv, false, NULL, NULL);
+	const struct spawn_opts opts = { .dir = dir };
+
+	return capture(out, -1, &opts, argv);
 }
 
-int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
-	       size_t len, bool shown)
+int spawn_run(struct strbuf *out, const struct spawn_opts *opts, const char *const argv[])
 {
-	return spawn_feed_until(out, dir, argv, data, len, shown, NULL, NULL);
-}
+	int fd, err;
 
-int spawn_feed_until(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
-		     size_t len, bool shown, spawn_stop_fn stop, void *payload)
-{
+	if (!opts->input)
+		return capture(out, -1, opts, argv);
 	/* A file in memory rather than a pipe: nobody has to write while somebody reads. */
-	int fd = memfd_create("input", MFD_CLOEXEC), err;
-
-	if (fd < 0 || fs_write_all(fd, data, len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+	fd = memfd_create("input", MFD_CLOEXEC);
+	if (fd < 0 || fs_write_all(fd, opts->input, opts->input_len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		err = ckpt_error_errno("unable to keep what '%s' is to read", argv[0]);
 	else
-		err = capture(out, fd, dir, argv, shown, stop, payload);
+		err = capture(out, fd, opts, argv);
 	if (fd >= 0)
 		close(fd);
 	return err;

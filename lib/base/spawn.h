@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** Other programs. Children see an environment without GIT_* (see env.h). */
+/**
+ * Other programs. Children see an environment without GIT_* (see env.h).
+ * Not for git, which has a function of its own: see gitrun.h.
+ */
 
 /**
  * Run `argv` (looked up in PATH) in directory `dir` (NULL: here) with stdin and
@@ -16,16 +19,21 @@
  */
 int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[]);
 
-/** The same, but it reads `len` bytes of `data` from its stdin; `shown`: its stderr is ours. */
-int spawn_feed(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
-	       size_t len, bool shown);
-
-/** Asked several times a second; true: end the child. */
+/** Asked several times a second while nothing comes; true: end the child. */
 typedef bool (*spawn_stop_fn)(void *payload);
 
-/** The same as spawn_feed(); CKPT_ELOCKED if `stop` (may be NULL) had it ended. */
-int spawn_feed_until(struct strbuf *out, const char *dir, const char *const argv[], const void *data,
-		     size_t len, bool shown, spawn_stop_fn stop, void *payload);
+struct spawn_opts {
+	const char *dir;	/**< where it runs; NULL: here */
+	const char *const *env; /**< "NAME=value" each, up to a NULL: set for it; NULL: nothing */
+	const void *input;	/**< what it reads from its stdin; NULL: /dev/null */
+	size_t input_len;
+	bool shown;		/**< its stderr is ours */
+	spawn_stop_fn stop;	/**< NULL: it is never ended */
+	void *payload;
+};
+
+/** The same as spawn_capture(), with more to choose; CKPT_ELOCKED if `stop` had it ended. */
+int spawn_run(struct strbuf *out, const struct spawn_opts *opts, const char *const argv[]);
 
 /** Start `/bin/sh -c command` that reads what is written to `*fd_out`. */
 int spawn_sink(pid_t *pid_out, int *fd_out, const char *command);

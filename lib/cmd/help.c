@@ -152,10 +152,13 @@ static void begin_at(const char *command)
 	strbuf_release(&less);
 }
 
-/* By way of git, which knows what the user reads manuals with; returns only if that is not there. */
+/*
+ * Not by way of `git help`, which runs what the repository at hand calls a
+ * viewer (man.viewer). Returns only if there is no man.
+ */
 static void open_manual(const char *command)
 {
-	static const char *const argv[] = { "git", "help", "-m", MANUAL, NULL };
+	static const char *const argv[] = { "man", MANUAL, NULL };
 
 	env_restore();
 	begin_at(command);

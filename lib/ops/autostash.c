@@ -7,12 +7,12 @@
 #include "base/fsio.h"
 #include "base/oid.h"
 #include "base/path.h"
-#include "base/spawn.h"
 #include "ops/save.h"
 #include "ops/session.h"
 #include "record/modes.h"
 #include "store/store.h"
 #include "store/trees.h"
+#include "worktree/askgit.h"
 #include "worktree/gitfile.h"
 #include "worktree/repo.h"
 
@@ -39,34 +39,24 @@ struct autostash {
 /* --- what was put aside --- */
 
 /*
- * Ask git about the project without writing anything to it. `index` may be
- * NULL. Filters run as they do in any checkout; hooks do not.
+ * Ask git about the project without writing anything to it. With an `index` of
+ * ours, files are written out as git had them in the worktree.
  */
 static int ask_git(struct strbuf *out, const struct repo *repo, const char *worktree,
-		   const char *index, const struct strbuf *input, const char *const more[])
+		   const char *index, const struct strbuf *input, const char *const args[])
 {
-	char *gitdir_arg = xstrfmt("--git-dir=%s", repo->gitdir);
-	char *worktree_arg = xstrfmt("--work-tree=%s", worktree);
-	char *index_arg = index ? xstrfmt("GIT_INDEX_FILE=%s", index) : xstrdup("LANGUAGE=C");
-	const char *argv[32] = {
-		"env", "GIT_OPTIONAL_LOCKS=0", "GIT_CHECKPOINT_IN_HOOK=1", index_arg,
-		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-		"-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false",
-		"-c", "safe.directory=*", gitdir_arg, worktree_arg,
+	const struct gitrun how = {
+		.profile = index ? GITRUN_REPLAY : GITRUN_LOOK,
+		.gitdir = repo->gitdir,
+		.worktree = worktree,
+		.index = index,
+		.input = input ? input->buf : NULL,
+		.input_len = input ? input->len : 0,
 	};
-	size_t nr = 17;
-	int err;
+	int err = askgit(out, &how, args);
 
-	for (size_t i = 0; more[i] && nr < ARRAY_SIZE(argv) - 1; i++)
-		argv[nr++] = more[i];
-	err = spawn_feed(out, worktree, argv, input ? input->buf : "", input ? input->len : 0, false);
-	if (err)
-		err = ckpt_error_set(CKPT_ERROR, "the changes that git put aside cannot be read: "
-						 "'git %s' failed", more[0]);
-	free(gitdir_arg);
-	free(worktree_arg);
-	free(index_arg);
-	return err;
+	return err ? ckpt_error_prefix(CKPT_ERROR, "the changes that git put aside cannot be read") :
+		     0;
 }
 
 /* The commit, or NULL. */
@@ -203,10 +193,13 @@ const struct strlist *autostash_notes(const struct autostash *stash)
 
 /* --- its contents --- */
 
+/* The index is a file of its own, and whole. */
+#define NO_SHORTCUTS "-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false"
+
 static int check_out(struct autostash *stash, const char *tree, const char *index)
 {
-	const char *read[] = { "read-tree", stash->id, NULL };
-	const char *write[] = { "checkout-index", "-f", "-z", "--stdin", NULL };
+	const char *read[] = { NO_SHORTCUTS, "read-tree", stash->id, NULL };
+	const char *write[] = { NO_SHORTCUTS, "checkout-index", "-f", "-z", "--stdin", NULL };
 	struct strbuf answer = STRBUF_INIT;
 	int err = ask_git(&answer, stash->repo, tree, index, NULL, read);
 

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "base/gitrun.h"
 #include "base/quote.h"
-#include "base/spawn.h"
 #include "worktree/gitconfig.h"
 #include "worktree/repo.h"
 
@@ -19,12 +19,13 @@
 
 bool hooks_config_supported(void)
 {
-	static const char *const argv[] = { "git", "--version", NULL };
+	static const char *const args[] = { "--version", NULL };
+	const struct gitrun how = { .profile = GITRUN_LOOK };
 	struct strbuf out = STRBUF_INIT;
 	int major = 0, minor = 0;
 	bool supported;
 
-	supported = !spawn_capture(&out, NULL, argv) &&
+	supported = !gitrun(&out, &how, args) &&
 		    sscanf(out.buf, "git version %d.%d", &major, &minor) == 2 &&
 		    (major > 2 || (major == 2 && minor >= 54));
 	strbuf_release(&out);

@@ -3,12 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
-#include "base/spawn.h"
 #include "ops/hooks_config.h"
 #include "ops/hooks_place.h"
 #include "ops/hooks_record.h"
 #include "ops/hooks_run.h"
 #include "worktree/gitconfig.h"
+#include "worktree/gitindex.h"
 #include "worktree/repo.h"
 
 #include <stdlib.h>
@@ -79,17 +79,21 @@ static bool is_own(const char *dir, const struct repo *repo)
  * Files that are tracked: with our lines in one of them git would refuse to
  * rebase, and whoever commits them would hand paths of this machine to others.
  */
-static bool is_tracked(const char *dir, const struct repo *repo)
+static bool is_tracked(const char **why_out, const char *dir, const struct repo *repo)
 {
-	const char *const argv[] = { "git", "--literal-pathspecs", "-c", "core.fsmonitor=false",
-				     "ls-files", "-z", "--", dir, NULL };
-	struct strbuf out = STRBUF_INIT;
+	const char *below = path_below(dir, repo->worktree);
+	struct gitindex *index = NULL;
 	bool tracked;
 
-	if (path_below(dir, repo->commondir) || !path_below(dir, repo->worktree))
+	if (path_below(dir, repo->commondir) || !below)
 		return false;
-	tracked = !spawn_capture(&out, repo->worktree, argv) && out.len;
-	strbuf_release(&out);
+	if (gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256)) {
+		*why_out = "of which the index, which cannot be read, does not say whether it is tracked";
+		return true;
+	}
+	*why_out = "which has tracked files: a change would be committed";
+	tracked = gitindex_has(index, below) || gitindex_has_below(index, below);
+	gitindex_close(index);
 	return tracked;
 }
 
@@ -107,9 +111,10 @@ bool hooks_directory(struct strbuf *out, const char **why_out, const struct repo
 		strbuf_addf(out, "%s/hooks", repo->commondir);
 	real = real_dir(out->buf);
 	own = is_own(real, repo);
-	tracked = own && is_tracked(real, repo);
-	*why_out = !own ? "which other repositories use, too" :
-		   tracked ? "which has tracked files: a change would be committed" : "";
+	*why_out = "which other repositories use, too";
+	tracked = own && is_tracked(why_out, real, repo);
+	if (own && !tracked)
+		*why_out = "";
 	strbuf_reset(out);
 	strbuf_addstr(out, real);
 	free(real);

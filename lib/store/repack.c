@@ -7,9 +7,9 @@
 #include "base/crc.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "base/spawn.h"
 #include "store/pack.h"
 #include "store/store.h"
+#include "worktree/askgit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -149,13 +149,11 @@ static int verify_tight(struct store *store, const char *name)
 {
 	struct strbuf answer = STRBUF_INIT;
 	char *file = xstrfmt("%s/" REPACK_DIR "/%s.pack", store->path, name);
-	char *git_dir = xstrfmt("--git-dir=%s", store->path);
 	/* What verify-pack runs, but without a child that would outlive it if it has to be stopped. */
-	const char *const argv[] = { "git",	git_dir, LITTLE_MEMORY, "index-pack",
-				     "--verify", file,	 NULL };
-	int err = spawn_feed_until(&answer, "/", argv, "", 0, false, must_stop, store);
+	const char *const args[] = { LITTLE_MEMORY, "index-pack", "--verify", file, NULL };
+	const struct gitrun how = { .gitdir = store->path, .stop = must_stop, .payload = store };
+	int err = askgit(&answer, &how, args);
 
-	free(git_dir);
 	free(file);
 	strbuf_release(&answer);
 	return err == CKPT_ERROR ? ckpt_error_prefix(err, "the new pack does not verify") : err;
@@ -179,27 +177,34 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 		 unsigned threads)
 {
 	struct strbuf answer = STRBUF_INIT;
-	char *jobs = xstrfmt("--threads=%u", threads), *git_dir = xstrfmt("--git-dir=%s", store->path);
+	char *jobs = xstrfmt("--threads=%u", threads);
 	char *base = xstrfmt("%s/" REPACK_DIR "/pack", store->path);
 	/*
 	 * Whatever the user's configuration says: one pack, small, nothing left out. Git believes of
 	 * two objects that lie whole in the same pack that no delta is worth it; ours have never been
 	 * tried.
 	 */
-	const char *const argv[] = {
-		"git", git_dir, LITTLE_MEMORY, "-c", "pack.packSizeLimit=0", "-c",
+	const char *const args[] = {
+		LITTLE_MEMORY, "-c", "pack.packSizeLimit=0", "-c",
 		"pack.deltaCacheSize=64m", "-c", "pack.compression=-1", "pack-objects",
 		flags & REPACK_SHOW ? "--progress" : "-q", "--index-version=2",
 		"--delta-base-offset", flags & REPACK_SEARCH ? "--no-reuse-delta" : "--reuse-delta",
 		"--window=10", "--depth=50", "--window-memory=64m", jobs, base, NULL
+	};
+	const struct gitrun how = {
+		.gitdir = store->path,
+		.input = list->buf,
+		.input_len = list->len,
+		.shown = flags & REPACK_SHOW,
+		.stop = must_stop,
+		.payload = store,
 	};
 	int err = 0;
 
 	if (mkdirat(store->dirfd, REPACK_DIR, 0700) < 0 && errno != EEXIST)
 		err = ckpt_error_errno("unable to create '%s/" REPACK_DIR "'", store->path);
 	if (!err)
-		err = spawn_feed_until(&answer, "/", argv, list->buf, list->len, flags & REPACK_SHOW,
-				       must_stop, store);
+		err = askgit(&answer, &how, args);
 	if (err == CKPT_ERROR)
 		err = ckpt_error_set(err, "'git pack-objects' failed; 'git checkpoint verify --all' "
 					  "tells whether something is damaged");
@@ -217,7 +222,6 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	if (err == CKPT_ELOCKED)
 		ckpt_error_set(err, "another command needed the room");
 	free(jobs);
-	free(git_dir);
 	free(base);
 	strbuf_release(&answer);
 	return err;

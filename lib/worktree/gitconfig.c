@@ -4,30 +4,33 @@
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/giterr.h"
+#include "base/fsio.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "base/spawn.h"
+#include "base/strlist.h"
 #include "base/units.h"
+#include "worktree/configcond.h"
+#include "worktree/configtext.h"
 #include "worktree/repo.h"
-
-#include <git2.h>
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /*
- * Each file is parsed by itself, in git's order, and its values are copied
- * into one array: a lookup then is a search from the end, and nothing of
- * libgit2 stays open. libgit2 1.5 knows neither the environment's places of
- * configuration nor config.worktree, so which files there are is decided here.
+ * Each file is read and parsed by itself, in git's order, and its values are
+ * copied into one array: a lookup then is a search from the end. Not by
+ * libgit2, which waits for ever where a file, or one that it includes, is a
+ * FIFO.
  */
+
+enum {
+	INCLUDE_DEPTH = 10, /* git's own limit */
+};
 
 struct entry {
 	char *key;
@@ -38,7 +41,7 @@ struct entry {
 struct gitconfig {
 	struct entry *entries; /* lowest level first */
 	size_t nr, alloc;
-	bool conditional; /* a file has an includeIf, which needs to know the repository */
+	struct configcond cond; /* while it is read */
 };
 
 const char *gitconfig_level_name(enum gitconfig_level level)
@@ -76,27 +79,64 @@ void gitconfig_close(struct gitconfig *config)
 	free(config);
 }
 
-static int copy_entries(struct gitconfig *config, git_config *from, enum gitconfig_level level)
-{
-	git_config_iterator *iter = NULL;
-	git_config_entry *entry;
-	int rc = git_config_iterator_new(&iter, from);
+/* A file while it is read. */
+struct source {
+	struct gitconfig *config;
+	const char *path;
+	enum gitconfig_level level;
+	int depth; /* of includes */
+};
 
-	while (!rc && !(rc = git_config_next(&entry, iter))) {
-		if (!strncmp(entry->name, "includeif.", 10))
-			config->conditional = true;
-		add_entry(config, xstrdup(entry->name), entry->value, level);
+static int add_file(struct gitconfig *config, const char *path, enum gitconfig_level level,
+		    int depth);
+
+/* `value` is a path: absolute, of a home directory, or relative to the file that has it. */
+static int include(const struct source *from, const char *value)
+{
+	struct strbuf expanded = STRBUF_INIT, path = STRBUF_INIT;
+	const char *slash = strrchr(from->path, '/');
+	int err = 0;
+
+	if (from->depth == INCLUDE_DEPTH)
+		return ckpt_error_set(CKPT_ERROR, "files include each other more than %d deep",
+				      INCLUDE_DEPTH);
+	if (configcond_expand(&expanded, value)) {
+		if (*expanded.buf != '/')
+			strbuf_add(&path, from->path, slash ? (size_t)(slash - from->path) + 1 : 0);
+		strbuf_addstr(&path, expanded.buf);
+		err = add_file(from->config, path.buf, from->level, from->depth + 1);
 	}
-	git_config_iterator_free(iter);
-	return rc == GIT_ITEROVER ? 0 : rc;
+	strbuf_release(&expanded);
+	strbuf_release(&path);
+	return err;
+}
+
+static int add_value(const char *key, const char *value, void *payload)
+{
+	static const char prefix[] = "includeif.", suffix[] = ".path";
+	const struct source *from = payload;
+	size_t len = strlen(key);
+	bool holds = !strcmp(key, "include.path");
+
+	add_entry(from->config, xstrdup(key), value, from->level);
+	if (len > strlen(prefix) + strlen(suffix) && !strncmp(key, prefix, strlen(prefix)) &&
+	    !strcmp(key + len - strlen(suffix), suffix)) {
+		char *condition = xmemdupz(key + strlen(prefix),
+					   len - strlen(prefix) - strlen(suffix));
+
+		holds = configcond_holds(&from->config->cond, condition, from->path);
+		free(condition);
+	}
+	return holds && value && *value ? include(from, value) : 0;
 }
 
 /* Add one file with all that it includes. One that is not there counts as empty. */
 static int add_file(struct gitconfig *config, const char *path, enum gitconfig_level level,
-		    git_repository *repository)
+		    int depth)
 {
-	git_config *file = NULL;
-	int rc;
+	struct source from = { config, path, level, depth };
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
 
 	if (access(path, R_OK) < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
@@ -107,22 +147,19 @@ static int add_file(struct gitconfig *config, const char *path, enum gitconfig_l
 		ckpt_error_errno("unable to read '%s'", path);
 		return CKPT_ERROR;
 	}
-	rc = git_config_new(&file);
-	if (!rc)
-		rc = git_config_add_file_ondisk(file, path, GIT_CONFIG_LEVEL_LOCAL, repository, 0);
-	if (!rc)
-		rc = copy_entries(config, file, level);
-	git_config_free(file);
-	if (rc) {
-		ckpt_error_git(rc, "unable to read the git configuration '%s'", path);
-		return CKPT_ERROR;
+	err = fs_read_linked(&text, path);
+	if (!err) {
+		err = configtext_parse(text.buf, text.len, add_value, &from);
+		if (err)
+			ckpt_error_prefix(err, "unable to read the git configuration '%s'", path);
 	}
-	return 0;
+	strbuf_release(&text);
+	return err ? CKPT_ERROR : 0;
 }
 
 /* The same for a name below a directory; nothing if there is no such directory. */
 static int add_below(struct gitconfig *config, const char *dir, const char *name,
-		     enum gitconfig_level level, git_repository *repository)
+		     enum gitconfig_level level)
 {
 	struct strbuf path = STRBUF_INIT;
 	int err;
@@ -131,7 +168,7 @@ static int add_below(struct gitconfig *config, const char *dir, const char *name
 		return 0;
 	strbuf_addstr(&path, dir);
 	path_append(&path, name);
-	err = add_file(config, path.buf, level, repository);
+	err = add_file(config, path.buf, level, 0);
 	strbuf_release(&path);
 	return err;
 }
@@ -192,25 +229,24 @@ bool gitconfig_parse_bool(bool *out, const char *value)
 	return true;
 }
 
-static int add_user_files(struct gitconfig *config, git_repository *repository)
+static int add_user_files(struct gitconfig *config)
 {
 	const char *override = env_git("GIT_CONFIG_GLOBAL");
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	int err;
 
 	if (override)
-		return *override ? add_file(config, override, GITCONFIG_GLOBAL, repository) : 0;
+		return *override ? add_file(config, override, GITCONFIG_GLOBAL, 0) : 0;
 	if (xdg && *xdg)
-		err = add_below(config, xdg, "git/config", GITCONFIG_GLOBAL, repository);
+		err = add_below(config, xdg, "git/config", GITCONFIG_GLOBAL);
 	else
-		err = add_below(config, home, ".config/git/config", GITCONFIG_GLOBAL, repository);
+		err = add_below(config, home, ".config/git/config", GITCONFIG_GLOBAL);
 	if (!err)
-		err = add_below(config, home, ".gitconfig", GITCONFIG_GLOBAL, repository);
+		err = add_below(config, home, ".gitconfig", GITCONFIG_GLOBAL);
 	return err;
 }
 
-static int add_all_files(struct gitconfig *config, const struct repo *repo,
-			 git_repository *repository)
+static int add_all_files(struct gitconfig *config, const struct repo *repo)
 {
 	const char *system = env_git("GIT_CONFIG_SYSTEM"), *none = env_git("GIT_CONFIG_NOSYSTEM");
 	const char *own;
@@ -220,77 +256,50 @@ static int add_all_files(struct gitconfig *config, const struct repo *repo,
 	if (none)
 		gitconfig_parse_bool(&no_system, none);
 	if (!no_system && (!system || *system))
-		err = add_file(config, system ? system : "/etc/gitconfig", GITCONFIG_SYSTEM,
-			       repository);
+		err = add_file(config, system ? system : "/etc/gitconfig", GITCONFIG_SYSTEM, 0);
 	if (!err)
-		err = add_user_files(config, repository);
+		err = add_user_files(config);
 	if (err || !repo)
 		return err;
-	err = add_below(config, repo->commondir, "config", GITCONFIG_LOCAL, repository);
+	err = add_below(config, repo->commondir, "config", GITCONFIG_LOCAL);
 	own = find(config, "extensions.worktreeconfig", GITCONFIG_LOCAL, GITCONFIG_LOCAL);
 	if (!err && own && gitconfig_parse_bool(&own_config, own) && own_config)
-		err = add_below(config, repo->gitdir, "config.worktree", GITCONFIG_LOCAL,
-				repository);
+		err = add_below(config, repo->gitdir, "config.worktree", GITCONFIG_LOCAL);
 	return err;
 }
 
-/*
- * A repository that libgit2 cannot open has conditions that it cannot judge.
- * git's answer is a sequence of "<scope> NUL <key> [LF <value>] NUL".
- */
-static int add_from_git(struct gitconfig *config, const struct repo *repo)
+/* What remotes are called does not depend on conditions about it: so has git defined it. */
+static void add_urls(struct strlist *urls, const struct gitconfig *config)
 {
-	char *gitdir = xstrfmt("--git-dir=%s", repo->gitdir);
-	const char *argv[] = { "git", gitdir, "-c", "safe.directory=*", "config", "--list",
-			       "--includes", "--null", "--show-scope", NULL };
-	struct strbuf answer = STRBUF_INIT;
-	int err = spawn_capture(&answer, repo->worktree, argv);
-	const char *p = answer.buf, *end = answer.buf + answer.len;
+	for (size_t i = 0; i < config->nr; i++) {
+		const char *key = config->entries[i].key, *last = strrchr(key, '.');
 
-	while (!err && p < end) {
-		const char *scope = p, *key = p + strlen(p) + 1, *newline;
-		enum gitconfig_level level = GITCONFIG_LOCAL;
-
-		if (key >= end)
-			break;
-		p = key + strlen(key) + 1;
-		if (!strcmp(scope, "command"))
-			continue;
-		if (!strcmp(scope, "system") || !strcmp(scope, "global"))
-			level = *scope == 's' ? GITCONFIG_SYSTEM : GITCONFIG_GLOBAL;
-		newline = strchr(key, '\n');
-		add_entry(config, xmemdupz(key, newline ? (size_t)(newline - key) : strlen(key)),
-			  newline ? newline + 1 : NULL, level);
+		if (!strncmp(key, "remote.", 7) && last > key + 6 && !strcmp(last, ".url"))
+			strlist_add(urls, config->entries[i].value);
 	}
-	strbuf_release(&answer);
-	free(gitdir);
-	return err;
 }
 
-/* Read once more, now that it is known that a handle of the repository is needed. */
-static int add_conditional(struct gitconfig *config, const struct repo *repo)
+static int add_files(struct gitconfig *config, const struct repo *repo)
 {
-	struct gitconfig fresh = { 0 };
-	git_repository *repository = NULL;
+	struct repo_state state = { 0 };
+	struct strlist urls = STRLIST_INIT;
 	int err;
 
-	if (!repo->sha256 && !git_repository_open_ext(&repository, repo->gitdir,
-						      GIT_REPOSITORY_OPEN_NO_SEARCH, NULL)) {
+	if (repo)
+		repo_read_state(&state, repo);
+	config->cond.gitdir = repo ? repo->gitdir : NULL;
+	config->cond.branch = state.branch;
+	err = add_all_files(config, repo);
+	if (!err && config->cond.asked_for_urls) {
+		add_urls(&urls, config);
+		config->cond.urls = &urls;
 		clear(config);
-		err = add_all_files(config, repo, repository);
-		git_repository_free(repository);
-		return err;
+		err = add_all_files(config, repo);
 	}
-	/* Without a git to ask, what has no condition is better than nothing. */
-	if (!add_from_git(&fresh, repo)) {
-		struct gitconfig old = *config;
-
-		*config = fresh;
-		fresh = old;
-	}
-	clear(&fresh);
-	free(fresh.entries);
-	return 0;
+	strlist_release(&urls);
+	repo_state_release(&state);
+	memset(&config->cond, 0, sizeof(config->cond));
+	return err;
 }
 
 /*
@@ -322,7 +331,7 @@ static int add_parameter(struct gitconfig *config, const char *name, size_t len,
 	add_entry(config, key, value, GITCONFIG_COMMAND);
 	/* Other includes are relative to a file, or depend on it. */
 	if (!strcmp(key, "include.path") && value && *value == '/')
-		return add_file(config, value, GITCONFIG_COMMAND, NULL);
+		return add_file(config, value, GITCONFIG_COMMAND, 0);
 	return 0;
 }
 
@@ -395,17 +404,11 @@ int gitconfig_open(struct gitconfig **out, const struct repo *repo)
 	struct gitconfig *config = xcalloc(1, sizeof(*config));
 	int err;
 
-	git_begin();
-	/* Here the user's configuration counts: without the place of it "~/" would mean nothing. */
-	git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, NULL);
-	err = add_all_files(config, repo, NULL);
-	if (!err && repo && config->conditional)
-		err = add_conditional(config, repo);
+	err = add_files(config, repo);
 	if (!err && count)
 		err = add_counted(config, count);
 	if (!err && parameters)
 		err = add_parameter_list(config, parameters);
-	git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, "");
 	if (err) {
 		gitconfig_close(config);
 		return err;
@@ -432,30 +435,9 @@ bool gitconfig_bool(const struct gitconfig *config, const char *key, bool fallba
 
 bool gitconfig_path(struct strbuf *out, const struct gitconfig *config, const char *key)
 {
-	const char *value = gitconfig_get(config, key, GITCONFIG_COMMAND), *home;
-	struct passwd *user;
-	size_t len;
-	char *name;
+	const char *value = gitconfig_get(config, key, GITCONFIG_COMMAND);
 
-	if (!value || !*value)
-		return false;
-	if (*value != '~') {
-		strbuf_addstr(out, value);
-		return true;
-	}
-	len = strcspn(value, "/");
-	home = getenv("HOME");
-	if (len > 1) {
-		name = xmemdupz(value + 1, len - 1);
-		user = getpwnam(name);
-		home = user ? user->pw_dir : NULL;
-		free(name);
-	}
-	if (!home || !*home)
-		return false;
-	strbuf_addstr(out, home);
-	strbuf_addstr(out, value + len);
-	return true;
+	return value && *value && configcond_expand(out, value);
 }
 
 int gitconfig_each(const struct gitconfig *config, const char *prefix, gitconfig_fn fn,

@@ -12,7 +12,8 @@ struct repo;
  * git's configuration as git itself would read it: system, the user's two
  * places (or GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM, GIT_CONFIG_NOSYSTEM), the
  * repository's, the worktree's, and `git -c` (GIT_CONFIG_PARAMETERS,
- * GIT_CONFIG_COUNT). Parsed by libgit2, includes followed. Read only.
+ * GIT_CONFIG_COUNT). Includes are followed, with their conditions. Only regular
+ * files are read, and none is written.
  */
 struct gitconfig;
 

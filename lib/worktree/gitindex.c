@@ -3,42 +3,23 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/spawn.h"
 #include "base/strbuf.h"
+#include "worktree/askgit.h"
 #include "worktree/indexfile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * git must not write (no optional lock), not fetch what a partial clone lacks,
- * and not run what the configuration of the repository names. `more` ends with
- * a NULL.
- */
+/* `more` ends with a NULL. */
 static int ask_git(struct strbuf *out, const char *worktree, const char *gitdir,
 		   const char *const more[])
 {
-	char *gitdir_arg = xstrfmt("--git-dir=%s", gitdir);
-	char *worktree_arg = xstrfmt("--work-tree=%s", worktree);
-	const char *argv[24] = {
-		"env", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
-		"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-		"-c", "safe.directory=*", "-c", "sparse.expectFilesOutsideOfPatterns=true",
-		gitdir_arg, worktree_arg,
-	};
-	const char *command = more[0];
-	size_t nr = 15;
-	int err;
+	const struct gitrun how = { .gitdir = gitdir, .worktree = worktree };
+	int err = askgit(out, &how, more);
 
-	while (*more && nr < ARRAY_SIZE(argv) - 1)
-		argv[nr++] = *more++;
-	err = spawn_capture(out, worktree, argv);
-	free(gitdir_arg);
-	free(worktree_arg);
 	if (err)
-		err = ckpt_error_set(err == CKPT_ENOTFOUND ? CKPT_ERROR : CKPT_ECORRUPT,
-				     "unable to read the index in '%s': 'git %s' failed", gitdir,
-				     command);
+		err = ckpt_error_prefix(err == CKPT_ENOTFOUND ? CKPT_ERROR : CKPT_ECORRUPT,
+					"unable to read the index in '%s'", gitdir);
 	return err;
 }
 
@@ -71,8 +52,7 @@ static int add_tree(struct gitindex *index, const char *worktree, const char *gi
 /*
  * Asked for the files of a sparse index as a whole, git makes the trees of all
  * directories anew and writes those that the repository does not have yet. So
- * it is asked for the entries as they are, and for each tree by itself. It would
- * do the same if it met files of a sparse directory, but for the setting above.
+ * it is asked for the entries as they are, and for each tree by itself.
  */
 static int read_with_git(struct gitindex *index, const char *worktree, const char *gitdir)
 {

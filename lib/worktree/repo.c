@@ -5,11 +5,10 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "base/giterr.h"
 #include "base/path.h"
+#include "worktree/configtext.h"
+#include "worktree/gitconfig.h"
 #include "worktree/gitfile.h"
-
-#include <git2.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,8 @@
 struct format {
 	bool bare;
 	bool sha256;
-	char *worktree; /* core.worktree as it is written */
+	bool own_config; /* extensions.worktreeConfig */
+	char *worktree;	 /* core.worktree as it is written */
 };
 
 static bool has_dir(const char *dir, const char *name)
@@ -128,33 +128,31 @@ static bool mentions(const char *dir, const char *name, const char *const words[
 	return found;
 }
 
-static int open_config(git_config **out, const char *dir, const char *name)
+static int note_format(const char *key, const char *value, void *payload)
 {
-	struct strbuf path = STRBUF_INIT;
-	int rc;
+	struct format *format = payload;
+	const char *text = value ? value : "true";
 
-	git_begin();
-	strbuf_addstr(&path, dir);
-	path_append(&path, name);
-	rc = git_config_open_ondisk(out, path.buf);
-	if (rc)
-		rc = ckpt_error_git(rc, "unable to read '%s'", path.buf);
-	strbuf_release(&path);
-	return rc;
+	if (!strcmp(key, "extensions.objectformat")) {
+		format->sha256 = !strcasecmp(text, "sha256");
+	} else if (!strcmp(key, "extensions.worktreeconfig")) {
+		gitconfig_parse_bool(&format->own_config, text);
+	} else if (!strcmp(key, "core.bare")) {
+		gitconfig_parse_bool(&format->bare, text);
+	} else if (!strcmp(key, "core.worktree")) {
+		free(format->worktree);
+		format->worktree = xstrdup(text);
+	}
+	return 0;
 }
 
-static void read_bare_and_worktree(struct format *format, git_config *config)
+static int read_config(struct format *out, const char *dir, const char *name)
 {
-	git_buf worktree = { 0 };
-	int bare;
+	char *text = gitfile_read(dir, name);
+	int err = text ? configtext_parse(text, strlen(text), note_format, out) : 0;
 
-	if (!git_config_get_bool(&bare, config, "core.bare"))
-		format->bare = bare;
-	if (!git_config_get_string_buf(&worktree, config, "core.worktree")) {
-		free(format->worktree);
-		format->worktree = xstrdup(worktree.ptr);
-	}
-	git_buf_dispose(&worktree);
+	free(text);
+	return err ? ckpt_error_prefix(err, "unable to read '%s/%s'", dir, name) : 0;
 }
 
 /*
@@ -164,28 +162,18 @@ static void read_bare_and_worktree(struct format *format, git_config *config)
 static int read_format(struct format *out, const char *gitdir, const char *common)
 {
 	static const char *const words[] = { "worktree", "objectformat", "bare", NULL };
-	git_config *config = NULL, *own = NULL;
-	git_buf hash = { 0 };
-	int err, own_config = 0;
+	int err;
 
 	if (!mentions(common, "config", words))
 		return 0;
-	err = open_config(&config, common, "config");
-	if (err)
-		return err;
-	if (!git_config_get_string_buf(&hash, config, "extensions.objectformat"))
-		out->sha256 = !strcasecmp(hash.ptr, "sha256");
-	git_buf_dispose(&hash);
-	if (!strcmp(gitdir, common))
-		read_bare_and_worktree(out, config);
-	if (!git_config_get_bool(&own_config, config, "extensions.worktreeconfig") && own_config &&
-	    mentions(gitdir, "config.worktree", words)) {
-		err = open_config(&own, gitdir, "config.worktree");
-		if (!err)
-			read_bare_and_worktree(out, own);
+	err = read_config(out, common, "config");
+	if (!err && strcmp(gitdir, common)) {
+		out->bare = false;
+		free(out->worktree);
+		out->worktree = NULL;
 	}
-	git_config_free(own);
-	git_config_free(config);
+	if (!err && out->own_config && mentions(gitdir, "config.worktree", words))
+		err = read_config(out, gitdir, "config.worktree");
 	return err;
 }
 

@@ -3,7 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
-#include "base/spawn.h"
+#include "base/strbuf.h"
+#include "worktree/askgit.h"
 #include "worktree/gitfile.h"
 
 #include <ctype.h>
@@ -84,19 +85,17 @@ char *repo_ref(const struct repo *repo, const char *ref)
 
 static char *ask_git(const struct repo *repo, const char *command, const char *flag)
 {
-	char *gitdir = xstrfmt("--git-dir=%s", repo->gitdir);
-	const char *argv[] = { "git", "-c", "core.fsmonitor=false", "-c", "safe.directory=*",
-			       gitdir, command, "-q", flag, "HEAD", NULL };
+	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
+	const char *const args[] = { command, "-q", flag, "HEAD", NULL };
 	struct strbuf answer = STRBUF_INIT;
 	char *result = NULL;
 
-	if (!spawn_capture(&answer, repo->worktree, argv)) {
+	if (!askgit(&answer, &how, args)) {
 		strbuf_trim(&answer);
 		if (answer.len)
 			result = strbuf_detach(&answer, NULL);
 	}
 	strbuf_release(&answer);
-	free(gitdir);
 	return result;
 }
 

@@ -229,6 +229,30 @@ static void test_gitconfig_includes(void **state)
 	is_set("plain", "i.here", "");
 }
 
+static void test_gitconfig_conditions(void **state)
+{
+	static const char *const conditions[] = {
+		"gitdir:r/", "gitdir:r", "gitdir:r/.git", "gitdir:*/.git", "gitdir:R/", "gitdir/i:R/",
+		"gitdir:./r/", "gitdir:./", "gitdir:./x/", "gitdir:~/", "gitdir:~nobody-here/",
+		"gitdir:/", "gitdir:/**/r/.git", "onbranch:m*", "onbranch:main/", "onbranch:side",
+		"onbranch:", "hasconfig:remote.*.url:https://*/x", "hasconfig:remote.*.url:https://**",
+		"hasconfig:remote.*.url:ssh://**", "unknown:x", "gitdir",
+	};
+
+	(void)state;
+	run("git -C r config remote.a.url https://example.org/x; printf '[c]\nis=1\n' >inc/cond;"
+	    "cp .gitconfig gitconfig.kept");
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++) {
+		run("printf '[includeIf \"%s\"]\npath=inc/cond\n' >.gitconfig", conditions[i]);
+		same_as_git("r", "c.is");
+		same_as_git("wt", "c.is");
+		same_as_git("plain", "c.is");
+	}
+	run("printf '[include]\npath=.gitconfig\n' >.gitconfig");
+	assert_int_equal(strncmp(in_child("r", tell, "c.is"), "error ", 6), 0);
+	run("mv gitconfig.kept .gitconfig");
+}
+
 /* libgit2 does not open this one, yet the condition holds. */
 static void test_gitconfig_conditions_of_sha256(void **state)
 {
@@ -370,13 +394,33 @@ static void test_gitconfig_broken_files(void **state)
 	answer = in_child("plain", tell, "x.y");
 	assert_int_equal(strncmp(answer, "error ", 6), 0);
 	assert_non_null(strstr(answer, "'../broken.conf'"));
-	assert_non_null(strstr(answer, ":3"));
+	assert_non_null(strstr(answer, "line 3"));
 	unsetenv("GIT_CONFIG_GLOBAL");
 	run("printf '[x]\\ny=1\\n[oops\\n' >>broken/.git/info/bad;"
 	    "git -C broken config include.path info/bad");
 	answer = in_child("broken", tell, "x.y");
 	assert_non_null(strstr(answer, "error"));
 	assert_non_null(strstr(answer, "info/bad"));
+}
+
+/* A FIFO would be waited for, a device read without end. */
+static void test_gitconfig_only_regular_files(void **state)
+{
+	static const char *const places[] = { ".git/config", ".git/info/inc", ".git/config.worktree" };
+
+	(void)state;
+	run("git init odd; cd odd; git config include.path info/inc;"
+	    "git config extensions.worktreeConfig true; cp .git/config kept");
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		run("cd odd; rm -f .git/info/inc .git/config.worktree; cp kept .git/config;"
+		    "rm -f %s; mkfifo %s", places[i], places[i]);
+		assert_non_null(strstr(in_child("odd", tell, "x.y"), "is not a regular file"));
+		run("cd odd; rm %s; ln -s /dev/zero %s", places[i], places[i]);
+		assert_non_null(strstr(in_child("odd", tell, "x.y"), "is not a regular file"));
+		run("cd odd; rm %s; truncate -s 9G %s", places[i], places[i]);
+		assert_non_null(strstr(in_child("odd", tell, "x.y"), "too large"));
+		run("cd odd; rm %s", places[i]);
+	}
 }
 
 /* Only an ordinary user can be denied something. */
@@ -473,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_gitconfig_levels),
 		cmocka_unit_test(test_gitconfig_user_places),
 		cmocka_unit_test(test_gitconfig_includes),
+		cmocka_unit_test(test_gitconfig_conditions),
 		cmocka_unit_test(test_gitconfig_conditions_of_sha256),
 		cmocka_unit_test(test_gitconfig_worktree),
 		cmocka_unit_test(test_gitconfig_command),
@@ -480,6 +525,7 @@ int main(void)
 		cmocka_unit_test(test_gitconfig_booleans),
 		cmocka_unit_test(test_gitconfig_each),
 		cmocka_unit_test(test_gitconfig_broken_files),
+		cmocka_unit_test(test_gitconfig_only_regular_files),
 		cmocka_unit_test(test_gitconfig_unreadable),
 	};
 

@@ -66,9 +66,7 @@ static void scrub_and_look(void)
 	     same(env_git("GIT_"), "bare"));
 	MUST(!env_git("GIT_DI") && !env_git("GIT_DIRX") && !env_git("GITX") &&
 	     !env_git("OTHER100") && !env_git(""));
-	env_unscrub("GIT_DIR");
-	env_unscrub("GIT_NEVER");
-	MUST(same(getenv("GIT_DIR"), "/somewhere") && !getenv("GIT_NEVER") && !getenv("GIT_EMPTY"));
+	MUST(!getenv("GIT_DIR") && !getenv("GIT_EMPTY"));
 }
 
 static void test_env_scrub_takes_out_git_and_remembers(void **state)
@@ -161,10 +159,8 @@ static void capture_environment(void)
 	setenv("GIT_INDEX_FILE", "/elsewhere", 1);
 	setenv("GIT_CONFIG_GLOBAL", "/of/the/user", 1);
 	env_scrub();
-	MUST(!capture(&out, NULL, "env | grep ^GIT_ | sort"));
-	MUST(same(out.buf, "GIT_CONFIG_GLOBAL=/of/the/user\nGIT_CONFIG_NOSYSTEM=1\n"));
-	/* Ours stays scrubbed. */
-	MUST(!getenv("GIT_CONFIG_GLOBAL"));
+	MUST(!capture(&out, NULL, "env | grep ^GIT_ || :"));
+	MUST(!out.len);
 	strbuf_release(&out);
 }
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/askgit.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "worktree/gitfile.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	BORROW_DEPTH = 5,  /* as deep as git follows alternates */
+	PATIENCE = 60,	   /* seconds, for what the check does not find */
+};
+
+static int check_entry(const char *path, const struct dirent *ent, int dirfd)
+{
+	struct stat st;
+
+	if (ent->d_type == DT_REG || ent->d_type == DT_DIR)
+		return 0;
+	/* A link counts as what it leads to; one that leads nowhere does not block. */
+	if (fstatat(dirfd, ent->d_name, &st, 0) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return 0;
+	return ckpt_error_set(CKPT_ERROR, "'%s/%s' is not a regular file", path, ent->d_name);
+}
+
+/* One directory, without what is below it; "" for `name` is `dir` itself. */
+static int check_dir(const char *dir, const char *name)
+{
+	char *path = *name ? xstrfmt("%s/%s", dir, name) : xstrdup(dir);
+	DIR *handle = opendir(path);
+	struct dirent *ent;
+	int err = 0;
+
+	while (handle && !err && (ent = readdir(handle)))
+		err = check_entry(path, ent, dirfd(handle));
+	if (handle)
+		closedir(handle);
+	free(path);
+	return err;
+}
+
+static int check_objects(const char *dir, int depth)
+{
+	char *list, *line, *rest;
+	int err = check_dir(dir, "info");
+
+	if (!err)
+		err = check_dir(dir, "pack");
+	if (err || depth == BORROW_DEPTH)
+		return err;
+	list = gitfile_read(dir, "info/alternates");
+	for (line = list; line && *line && !err; line = rest) {
+		struct strbuf path = STRBUF_INIT;
+
+		rest = line + strcspn(line, "\n");
+		if (*rest)
+			*rest++ = '\0';
+		path_absolute(&path, dir, line);
+		if (*line && *line != '#')
+			err = check_objects(path.buf, depth + 1);
+		strbuf_release(&path);
+	}
+	free(list);
+	return err;
+}
+
+int askgit_check(const char *gitdir)
+{
+	char *shared = gitfile_read(gitdir, "commondir");
+	struct strbuf common = STRBUF_INIT, objects = STRBUF_INIT;
+	int err = check_dir(gitdir, "");
+
+	path_absolute(&common, gitdir, shared ? shared : ".");
+	strbuf_addstr(&objects, common.buf);
+	path_append(&objects, "objects");
+	if (!err)
+		err = check_dir(gitdir, "info");
+	if (!err && shared)
+		err = check_dir(common.buf, "");
+	if (!err && shared)
+		err = check_dir(common.buf, "info");
+	if (!err)
+		err = check_objects(objects.buf, 0);
+	strbuf_release(&common);
+	strbuf_release(&objects);
+	free(shared);
+	return err;
+}
+
+int askgit(struct strbuf *out, const struct gitrun *how, const char *const args[])
+{
+	struct gitrun bounded = *how;
+	int err = askgit_check(how->gitdir);
+
+	if (!how->stop && how->patience <= 0)
+		bounded.patience = PATIENCE;
+	return err ? err : gitrun(out, &bounded, args);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_WORKTREE_ASKGIT_H
+#define CKPT_WORKTREE_ASKGIT_H
+
+#include "base/gitrun.h"
+
+/**
+ * Asking git about a repository that somebody else made.
+ *
+ * On top of what gitrun() promises, git is not started where it would wait for
+ * ever: at a FIFO or a device in the place of one of the repository's files.
+ */
+
+/**
+ * CKPT_ERROR, naming the file, if something in the git directory, or in an
+ * object directory that it borrows from, is neither a file nor a directory.
+ * Looks at what git reads in any case; refs and single objects are left out.
+ */
+int askgit_check(const char *gitdir);
+
+/** gitrun() after that check; `how` must name the repository. */
+int askgit(struct strbuf *out, const struct gitrun *how, const char *const args[]);
+
+#endif
