@@ -26,7 +26,7 @@ run() {
 
 # files <look>: what a checkpoint holds of it; the copy of a workflow (here/) is the store's
 files() {
-	grep -v ' \.git$\| \.git/\| here' "$1"
+	grep -v ' \.git$\| \.git/\| here\| \.git-checkpoint-restore-' "$1"
 }
 
 cd "$R/work" || bad 'the worktree is gone'

@@ -22,7 +22,8 @@
  *     the files in it;
  *   - of all others any may be on the disk and any may be missing, in whatever order they were
  *     made. Of a write, sectors of 512 bytes may be there or not. Where a write is missing but
- *     the file is longer, there are zeros; the whole of a write may be zeros.
+ *     the file is longer, there are zeros; the whole of a write may be zeros. A directory that
+ *     came to a second place while it is still at the first is left in one of them.
  *
  * MODEL_EXT4, ext4 with data=ordered and delayed allocation, as Debian mounts it:
  *   - names, modes, times and sizes go through a journal in the order in which they were made:

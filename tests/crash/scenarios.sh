@@ -27,6 +27,11 @@ restores() {
 	phase restore-no-delete restore git-checkpoint restore --yes --no-delete @~1
 }
 
+restores_all() {
+	phase restore-many restore git-checkpoint restore --yes @~1
+	phase undo-many restore git-checkpoint undo --yes
+}
+
 # One that was killed half-way, before.
 goes_on() {
 	phase continue restore git-checkpoint restore --continue
