@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/quote.h"
 
@@ -56,6 +57,7 @@ static void exec_shell(const struct command_opts *opts, int in, int out, int err
 	/* Without a terminal a command that wants to ask for a password fails instead of hanging. */
 	setsid();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	env_restore_umask();
 	/* Ignored, by us or by our caller, it would make `dump | head` complain. */
 	signal(SIGPIPE, SIG_DFL);
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir(opts->dir) < 0)

@@ -6,15 +6,35 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct strlist taken = STRLIST_INIT, assumed = STRLIST_INIT;
 static char **given;
+static mode_t given_umask;
+
+mode_t env_umask(void)
+{
+	mode_t mask = given_umask;
+
+	/* There is no asking for it without setting it, which other threads would see. */
+	if (!given)
+		umask(mask = umask(0));
+	return mask & ~(mode_t)0700;
+}
+
+void env_restore_umask(void)
+{
+	if (given)
+		umask(given_umask);
+}
 
 void env_scrub(void)
 {
 	size_t nr = 0;
 
+	given_umask = umask(0);
+	umask(given_umask & ~(mode_t)0700);
 	while (environ[nr])
 		nr++;
 	given = xcalloc(nr + 1, sizeof(*given));
@@ -57,6 +77,7 @@ void env_restore(void)
 {
 	for (size_t i = 0; i < taken.nr; i++)
 		putenv(taken.items[i]);
+	env_restore_umask();
 }
 
 char **env_given(void)

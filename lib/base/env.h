@@ -2,17 +2,30 @@
 #ifndef CKPT_BASE_ENV_H
 #define CKPT_BASE_ENV_H
 
+#include <sys/types.h>
+
 /**
- * The GIT_* variables of the caller.
+ * What the caller gave us, and what of it we work with: the GIT_* variables and
+ * the umask.
  *
  * They steer git, and libgit2, towards repositories, indexes and objects that
  * are none of our business (in a hook they point right at the project). So
  * main() takes them all out of the environment before anything is opened or
  * spawned; what we do want to know of them is asked for here by name.
+ *
+ * A umask may take away the bits of the owner. What we make must be readable by
+ * its owner or we could not go on with it, so for us it counts for the others
+ * alone; a command of the user's gets it back as it was.
  */
 
-/** Remember every GIT_* variable and remove it. Call once, before any thread exists. */
+/** Remember every GIT_* variable and remove it, and the umask. Call once, before any thread exists. */
 void env_scrub(void);
+
+/** The umask for what we make: never of the owner's bits. */
+mode_t env_umask(void);
+
+/** The umask as the caller gave it to us: in a child, for a command of the user's. */
+void env_restore_umask(void);
 
 /** The value that a GIT_* variable had, or NULL. */
 const char *env_git(const char *name);
@@ -20,7 +33,7 @@ const char *env_git(const char *name);
 /** Give one that the caller did not set a value, as far as env_git() is concerned. */
 void env_assume(const char *name, const char *value);
 
-/** Put all of them back into the environment, as they were: for another program in our place. */
+/** All variables and the umask as they were: for another program in our place. */
 void env_restore(void);
 
 /** The whole environment as the caller gave it to us, in its order: for a command of the user's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fsio.h"
 
+#include "base/env.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -455,10 +456,7 @@ unsigned long long fs_disk_usage(int dirfd, const char *path)
 
 mode_t fs_usual_mode(mode_t mode)
 {
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return mode & ~mask;
+	return mode & ~env_umask();
 }
 
 bool fs_is_dir(const char *path)

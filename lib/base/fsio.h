@@ -118,7 +118,7 @@ unsigned long long fs_disk_usage(int dirfd, const char *path);
 
 bool fs_is_dir(const char *path);
 
-/** What the umask leaves of `mode`, for files of the user. */
+/** What the umask leaves of `mode`, for files of the user; all that is the owner's. */
 mode_t fs_usual_mode(mode_t mode);
 
 #endif

@@ -171,6 +171,7 @@ int spawn_sink(pid_t *pid_out, int *fd_out, const char *command)
 	if (!pid) {
 		if (dup2(pipefd[0], 0) < 0)
 			_exit(126);
+		env_restore_umask();
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(EXIT_NOT_FOUND);
 	}
@@ -192,6 +193,7 @@ int spawn_shell(const char *command, const char *dir)
 		/* stdout is the answer of this program, not of the command. */
 		if (null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0 || chdir(dir) < 0)
 			_exit(126);
+		env_restore_umask();
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(EXIT_NOT_FOUND);
 	}

@@ -59,7 +59,7 @@ static int open_dir(const struct session *session, const char *dir, bool make)
 {
 	if (*dir != '/')
 		return open_inner(session->worktree, dir, make);
-	if (make && fs_mkdir_p(dir, fs_usual_mode(0777) | 0700))
+	if (make && fs_mkdir_p(dir, fs_usual_mode(0777)))
 		return -1;
 	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -137,7 +137,7 @@ int flow_mirror_write(const struct session *session, const struct flow_plan *pla
 	err = fs_read_file(&there, fd, NAME);
 	if (err || there.len != text->len || memcmp(there.buf, text->buf, text->len))
 		err = fs_write_file(fd, NAME, text->buf, text->len,
-				    fs_usual_mode(0666) | 0600, FS_DURABLE);
+				    fs_usual_mode(0666), FS_DURABLE);
 	if (err)
 		err = ckpt_error_prefix(err, "'%s'", *plan->state_dir ? plan->state_dir : ".");
 	close(fd);

@@ -85,6 +85,7 @@ static void exec_child(char *const argv[], const char *dir, unsigned flags,
 		environ = env_given();
 		if (!dir || !chdir(dir)) {
 			signals_give_back(signals);
+			env_restore_umask();
 			execvp(argv[0], argv);
 		}
 	}
