@@ -2,6 +2,7 @@
 #include "base/spawn.h"
 
 #include "base/cancel.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/fsio.h"
 
