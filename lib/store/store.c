@@ -211,8 +211,8 @@ int store_open(struct store **out, const char *worktree)
 	return err;
 }
 
-static int make_or_open(struct store **out, const char *home, const char *path,
-			const char *worktree)
+static int try_make_or_open(struct store **out, const char *home, const char *path,
+			    const char *worktree)
 {
 	struct stat st;
 	int err = 0;
@@ -227,6 +227,18 @@ static int make_or_open(struct store **out, const char *home, const char *path,
 			err = layout_create(home, path, worktree);
 	}
 	return err ? err : open_at(out, path, worktree);
+}
+
+/* Another process may set aside what is of no use between one look at it and the next. */
+static int make_or_open(struct store **out, const char *home, const char *path,
+			const char *worktree)
+{
+	int err, tries = 10;
+
+	do
+		err = try_make_or_open(out, home, path, worktree);
+	while (err == CKPT_ENOTFOUND && --tries);
+	return err == CKPT_ENOTFOUND ? CKPT_ERROR : err;
 }
 
 int store_open_or_create(struct store **out, const char *worktree)
