@@ -4,6 +4,8 @@
 # make build-deps       install what building needs
 # make deps             the same, and what testing needs
 # make check            unit and command line tests
+# make check-quick      those that find most mistakes, in less than a minute
+# make coverage         how much of each folder the tests of `make check` run
 # make check-all        the same again under the sanitizers
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers
 # make bench            side by side with stock git
@@ -41,22 +43,23 @@ ZSHCOMPDIR  ?= $(SHAREDIR)/zsh/$(zsh_dir)
 FISHCOMPDIR ?= $(if $(fish_etc),/etc/fish/completions,$(SHAREDIR)/fish/vendor_completions.d)
 FISHCONFDIR ?= $(if $(fish_etc),/etc/fish/conf.d,$(SHAREDIR)/fish/vendor_conf.d)
 
-CFLAGS      ?= $(if $(SAN),-O1,-O2) -g
+CFLAGS      ?= $(if $(SAN)$(COVERAGE),-O1,-O2) -g
 CPPFLAGS    ?=
 LDFLAGS     ?=
 PKG_CONFIG  ?= pkg-config
 INSTALL     ?= install
 PROVE       ?= prove
-PROVE_JOBS  ?= 3
+PROVE_JOBS  ?= $(shell expr 1 + "$$(nproc)")
 
 SAN         ?=
+COVERAGE    ?=
 WERROR      ?=
 V           ?=
 
 comma := ,
 # BUILD is where everything is made; builds with sanitizers go beside it.
 BUILD ?= build
-OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-coverage)
 
 # ---- Sources, from the lowest layer to the highest -------------------------------
 
@@ -150,7 +153,8 @@ endif
 # ---- Flags that are not up to the caller -----------------------------------------
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes $(if $(WERROR),-Werror)
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+            $(if $(COVERAGE),--coverage -fprofile-update=atomic)
 
 BASE_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Ilib
 BASE_CFLAGS   := -std=c11 $(WARNINGS) -pthread
@@ -310,6 +314,13 @@ TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && 
 check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 	$(RUN_TESTS) $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
+# For those who change something: less than a minute on two processors.
+QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers usage messages save save-bytes save-scope save-skips \
+	restore-paths restore-protect list diff status pin state flow hook-merge help)
+
+check-quick: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
+	$(RUN_TESTS) $(UNIT_BIN) $(QUICK_CLI)
+
 check-unit: $(UNIT_BIN) $(HELPERS)
 	$(RUN_TESTS) $(UNIT_BIN)
 
@@ -335,6 +346,20 @@ check-all:
 # In a copy of its own: `make install` builds the program anew, for another place.
 check-install: $(PROGRAM)
 	$(RUN_TESTS) tests/install/t-install.sh
+
+# ---- Coverage --------------------------------------------------------------------
+
+# Lines run by the tests, a figure for each folder. What a killed process ran is not counted, nor
+# what ran as a user who may not write here. COVERAGE_FILES=1 lists the files, too.
+coverage:
+	$(SUBMAKE) COVERAGE=1 coverage-run
+
+coverage-run: export GCOV_ERROR_FILE = /dev/null
+coverage-run: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
+	$(Q)find $(OUT) -name '*.gcda' -delete
+	-$(RUN_TESTS) $(UNIT_BIN) $(CLI)
+	$(Q)cd $(OUT) && gcov -n $(LIB_OBJ:$(OUT)/%=%) $(MAIN_OBJ:$(OUT)/%=%) 2>/dev/null | \
+		awk -v files='$(COVERAGE_FILES)' -f $(CURDIR)/tests/lib/coverage.awk
 
 # ---- Lint ------------------------------------------------------------------------
 
@@ -540,6 +565,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	bench picture soak crash fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick coverage coverage-run bench picture soak crash fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

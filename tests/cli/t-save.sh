@@ -146,7 +146,7 @@ test_an_unchanged_tree_takes_no_second_checkpoint() {
 	expect_eq "$hash" "$(json .pre_mutation_state.hash "$T/saved.json")"
 	expect_eq 0 "$(json '.stats.changed + .stats.new_bytes' "$T/saved.json")"
 	# rewritten with the same contents, without the cache
-	touch -d '2001-01-01' ./*
+	touch -h -d '2001-01-01' ./*
 	unchanged
 	rm "$(store_dir)/checkpoint/statcache"
 	unchanged

@@ -51,7 +51,7 @@ set -- TEST_SEED="$TEST_SEED" TEST_HERMETIC="$TEST_HERMETIC" BUILD_DIR="$BUILD_D
 for name in $(env | sed -n 's/^\([A-Z_]*\)=.*/\1/p'); do
 	case $name in
 	TEST_SEED | TEST_HERMETIC) ;;
-	TEST_* | CKPT_TEST_* | SOAK_* | RANDOM_* | CRASH_* | FUZZ_* | *SAN_OPTIONS | CMOCKA_MESSAGE_OUTPUT | TMPDIR)
+	TEST_* | CKPT_TEST_* | SOAK_* | RANDOM_* | CRASH_* | FUZZ_* | *SAN_OPTIONS | CMOCKA_MESSAGE_OUTPUT | GCOV_ERROR_FILE | TMPDIR)
 		eval "set -- $name=\"\$$name\" \"\$@\""
 		;;
 	esac
