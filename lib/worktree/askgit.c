@@ -20,10 +20,12 @@ static int check_entry(const char *path, const struct dirent *ent, int dirfd)
 {
 	struct stat st;
 
-	if (ent->d_type == DT_REG || ent->d_type == DT_DIR)
+	/* A socket, that of git's own fsmonitor say, cannot be opened at all. */
+	if (ent->d_type == DT_REG || ent->d_type == DT_DIR || ent->d_type == DT_SOCK)
 		return 0;
 	/* A link counts as what it leads to; one that leads nowhere does not block. */
-	if (fstatat(dirfd, ent->d_name, &st, 0) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+	if (fstatat(dirfd, ent->d_name, &st, 0) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+	    S_ISSOCK(st.st_mode))
 		return 0;
 	return ckpt_error_set(CKPT_ERROR, "'%s/%s' is not a regular file", path, ent->d_name);
 }

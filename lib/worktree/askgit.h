@@ -13,7 +13,7 @@
 
 /**
  * CKPT_ERROR, naming the file, if something in the git directory, or in an
- * object directory that it borrows from, is neither a file nor a directory.
+ * object directory that it borrows from, is a FIFO or a device.
  * Looks at what git reads in any case; refs and single objects are left out.
  */
 int askgit_check(const char *gitdir);
