@@ -171,7 +171,7 @@ test_a_tracked_file_outside_of_the_cone_is_exempt() {
 	expect_grep '^out/$' "$T/index"
 	make out/deep/file.pyc
 	# as git's own fsmonitor has one
-	perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0) && bind($s, sockaddr_un(".git/fsmonitor--daemon.ipc"))
+	perl -MSocket -e 'my $s; socket($s, AF_UNIX, SOCK_STREAM, 0) && bind($s, sockaddr_un(".git/fsmonitor--daemon.ipc"))
 		or die $!'
 	save
 	expect_captured in/file out/deep/file.pyc
