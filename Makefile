@@ -97,7 +97,7 @@ OPS := $(addprefix lib/ops/, \
 	hooks.c hooks_status.c hooks_place.c hooks_config.c hooks_shim.c hooks_record.c \
 	run.c hold.c \
 	flow.c flow_resume.c flow_decide.c flow_files.c flow_mirror.c flow_archive.c \
-	hookrules.c hookcalls.c hook.c autostash.c agents.c agent_entry.c agent_json.c)
+	hookrules.c hookcalls.c hooktargets.c hookmark.c exposed.c hook.c autostash.c agents.c agent_entry.c agent_json.c)
 
 UI := $(addprefix lib/ui/, \
 	options.c options_look.c grammar.c complete.c complete_offer.c complete_store.c \

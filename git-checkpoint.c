@@ -64,7 +64,9 @@
  *   hooks_place hooks_config one hook file; the repository's configuration
  *   hooks_shim hooks_record  what is put there; what was there before
  *   hook hookrules           what a hook does; whether it has to, from what git is doing
- *   hookcalls    git's command lines, and what they do to files
+ *   hookcalls hooktargets    git's command lines: what they do to files, where they lead
+ *   exposed      what is left out as a rule, and git is about to write over
+ *   hookmark     what came of the hooks of one git command
  *   autostash    the state before git put changes aside
  *   agents agent_entry agent_json    entries in the settings of coding agents
  * lib/record/    what a checkpoint is

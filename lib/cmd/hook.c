@@ -26,7 +26,7 @@
  * the status is 0, and stdout is left to the answer that git waits for.
  */
 
-enum { SECRETS_SHOWN = 5 };
+enum { SHOWN = 5 };
 
 static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
@@ -102,20 +102,24 @@ static void give_up(const char *why)
 	_exit(EXIT_DONE);
 }
 
+static void add_paths(struct strbuf *out, const struct strlist *paths)
+{
+	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
+		strbuf_addstr(out, i ? ", '" : "'");
+		quote_path(out, paths->items[i]);
+		strbuf_addch(out, '\'');
+	}
+	if (paths->nr > SHOWN)
+		strbuf_addf(out, " and %zu more", paths->nr - SHOWN);
+}
+
 /* What the checkpoint does not have, and git is about to remove. */
 static void say_secrets(const struct hook_result *result)
 {
 	struct strbuf list = STRBUF_INIT;
-	size_t nr = result->secrets.nr;
 
-	for (size_t i = 0; i < nr && i < SECRETS_SHOWN; i++) {
-		strbuf_addstr(&list, i ? ", '" : "'");
-		quote_path(&list, result->secrets.items[i]);
-		strbuf_addch(&list, '\'');
-	}
-	if (nr > SECRETS_SHOWN)
-		strbuf_addf(&list, " and %zu more", nr - SECRETS_SHOWN);
-	if (nr)
+	add_paths(&list, &result->secrets);
+	if (list.len)
 		say("warning: in no checkpoint, as they look like secrets: %s", list.buf);
 	strbuf_release(&list);
 }
@@ -123,19 +127,37 @@ static void say_secrets(const struct hook_result *result)
 static void say_saved(const struct hook_result *result)
 {
 	struct strbuf lacks = STRBUF_INIT;
-	bool one = result->missing == 1 && !result->no_ignored;
+	uint64_t nr = result->missing + result->lacking.nr + 2 * result->no_ignored;
 
 	if (result->missing)
 		strbuf_addf(&lacks, "%" PRIu64 " path%s%s", result->missing,
-			    result->missing == 1 ? "" : "s", result->no_ignored ? " and " : "");
+			    result->missing == 1 ? "" : "s", nr > result->missing ? " and " : "");
 	if (result->no_ignored)
 		strbuf_addstr(&lacks, "ignored files");
+	else
+		add_paths(&lacks, &result->lacking);
 	if (lacks.len)
 		say("saved %s before %s, but %s %s not in it%s%s", result->id, command, lacks.buf,
-		    one ? "is" : "are", result->no_ignored ? ": " : "",
-		    result->no_ignored ? result->no_ignored : "");
+		    nr == 1 ? "is" : "are", result->lacks_why ? ": " : "",
+		    result->lacks_why ? result->lacks_why : "");
 	else if (!result->quiet)
 		say("saved %s before %s", result->id, command);
+	strbuf_release(&lacks);
+}
+
+/* Nothing else changed, so there is no new checkpoint that could lack them. */
+static void say_not_saved(const struct hook_result *result)
+{
+	struct strbuf lacks = STRBUF_INIT;
+
+	if (result->no_ignored)
+		strbuf_addstr(&lacks, "ignored files");
+	else
+		add_paths(&lacks, &result->lacking);
+	if (lacks.len)
+		say("%s %s not saved before %s%s%s", lacks.buf,
+		    !result->no_ignored && result->lacking.nr == 1 ? "is" : "are", command,
+		    result->lacks_why ? ": " : "", result->lacks_why ? result->lacks_why : "");
 	strbuf_release(&lacks);
 }
 
@@ -151,8 +173,8 @@ static void take(const struct hook_decision *decision)
 		say("not saved before %s: %s", command, result.why);
 	else if (result.outcome == HOOK_SAVED)
 		say_saved(&result);
-	else if (result.no_ignored)
-		say("ignored files are not saved before %s: %s", command, result.no_ignored);
+	else
+		say_not_saved(&result);
 	say_secrets(&result);
 	hook_result_release(&result);
 }

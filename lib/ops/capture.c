@@ -55,6 +55,7 @@ static int open_rules(struct rules **out, struct strlist *notes, struct session 
 		.sensitive = &session->settings.sensitive,
 		.texts = opts->texts,
 		.also = opts->also,
+		.whole = opts->whole,
 		.no_tracked = opts->rules_only,
 		.include_ignored = opts->include_ignored,
 		.include_sensitive = opts->include_sensitive,
@@ -62,6 +63,8 @@ static int open_rules(struct rules **out, struct strlist *notes, struct session 
 	struct strlist staging = STRLIST_INIT;
 	int err = load_defaults(&defaults, session);
 
+	if (opts->no_defaults)
+		rules_drop_defaults(&defaults);
 	exclude_staging(&staging, notes, session);
 	rules.never = &staging;
 	rules.defaults = defaults.buf;
@@ -116,6 +119,7 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 		.max_files = opts->no_limit ? 0 : session->settings.max_files,
 		.max_file_size = session->settings.max_file_size,
 		.threads = session->threads,
+		.want_left_out = opts->want_left_out,
 		.progress = opts->progress,
 	};
 	struct stat home;

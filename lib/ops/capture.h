@@ -26,6 +26,9 @@ struct capture_opts {
 	bool rules_only; /**< for capture_rules(): what the rules say, whatever is tracked */
 	const struct rules_texts *texts; /**< for capture_rules(): see rules.h */
 	const struct strlist *also; /**< sorted paths to take although a rule leaves them out */
+	const struct strlist *whole; /**< the same, with all below them, but no secrets */
+	bool no_defaults;   /**< the patterns that a new store begins with do not count */
+	bool want_left_out; /**< see scan.h */
 	progress_fn progress;
 };
 

@@ -8,25 +8,24 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/path.h"
-#include "base/procs.h"
+#include "base/pathset.h"
 #include "ops/autostash.h"
+#include "ops/exposed.h"
+#include "ops/hookmark.h"
 #include "ops/hookrules.h"
+#include "ops/hooktargets.h"
 #include "ops/save.h"
 #include "ops/session.h"
 #include "store/store.h"
+#include "worktree/gitconfig.h"
 #include "worktree/repo.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,161 +112,6 @@ static void watch_end(struct watch *watch)
 	pthread_mutex_destroy(&watch->lock);
 }
 
-/* --- marks --- */
-
-struct mark {
-	int fd;         /* -1: none */
-	bool done;      /* nothing is left to be done */
-	double spent;   /* seconds, by hooks before this one */
-	double start;
-};
-
-/* "<what> <with ignored files> <milliseconds>"; a mark that only began is one that was killed. */
-enum { MARK_BEGUN = 'b', MARK_TAKEN = 't', MARK_FAILED = 'f' };
-
-static void mark_write(const struct mark *mark, char what, bool ignored)
-{
-	double spent = mark->spent + clock_monotonic() - mark->start;
-	char text[64];
-	int len = snprintf(text, sizeof(text), "%c %d %010ld\n", what, ignored,
-			   (long)(spent * 1000));
-
-	/* Losing it costs at most a second checkpoint. */
-	if (mark->fd >= 0)
-		(void)fs_pwrite_all(mark->fd, text, (size_t)len, 0);
-}
-
-static void mark_read(struct mark *mark, bool want_ignored)
-{
-	char text[64] = "", what;
-	long spent = 0;
-	int ignored = 0;
-
-	if (fs_pread_full(mark->fd, text, sizeof(text) - 1, 0) <= 0 ||
-	    sscanf(text, "%c %d %ld", &what, &ignored, &spent) != 3)
-		return;
-	mark->spent = (double)spent / 1000;
-	mark->done = what != MARK_TAKEN || ignored || !want_ignored;
-}
-
-/* Marks of processes that are gone. */
-static void sweep(int dirfd)
-{
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
-
-	while (dir && (ent = readdir(dir))) {
-		unsigned long long start;
-		long pid;
-
-		if (sscanf(ent->d_name, "%ld-%llu", &pid, &start) == 2 &&
-		    !proc_alive("/proc", (pid_t)pid, start))
-			unlinkat(dirfd, ent->d_name, 0);
-	}
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
-}
-
-/* A directory that only this user can write to; -1 if it cannot be had. */
-static int private_dir(const char *path, bool create)
-{
-	struct stat st;
-	int fd;
-
-	if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -1;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 077)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static int open_mark(const char *dir, const char *name, int flags)
-{
-	int dirfd = private_dir(dir, flags & O_CREAT), fd;
-
-	if (dirfd < 0)
-		return -1;
-	fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-	if (fd >= 0 && flags & O_CREAT)
-		sweep(dirfd);
-	close(dirfd);
-	return fd;
-}
-
-/* In the store, else beside everything else that does not outlive a session. */
-static void mark_find(struct mark *mark, const struct proc *top, const char *worktree, bool create)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
-	char key[STORE_KEY_SIZE], *home = NULL, *name, *dirs[2];
-	bool runtime_ok = runtime && runtime[0] == '/';
-
-	store_key(key, worktree);
-	dirs[0] = store_home(&home) ? NULL : xstrfmt("%s/%s/checkpoint/hooks", home, key);
-	dirs[1] = runtime_ok ? xstrfmt("%s/git-checkpoint-hooks", runtime) :
-			       xstrfmt("%s/git-checkpoint-hooks-%ld", tmp && *tmp ? tmp : "/tmp",
-				       (long)geteuid());
-	name = xstrfmt("%ld-%llu-%s", (long)top->pid, (unsigned long long)top->start, key);
-	for (int i = 0; i < (create ? 4 : 2) && mark->fd < 0; i++)
-		if (dirs[i % 2])
-			mark->fd = open_mark(dirs[i % 2], name, i < 2 ? 0 : O_CREAT);
-	free(name);
-	free(dirs[0]);
-	free(dirs[1]);
-	free(home);
-}
-
-/* Find or make the mark and lock it. */
-static void mark_enter(struct mark *mark, const struct hook_decision *decision,
-		       const char *worktree)
-{
-	struct timespec pause = { .tv_nsec = 5000000 };
-
-	*mark = (struct mark){ .fd = -1, .start = clock_monotonic() };
-	if (!decision->top)
-		return;
-	mark_find(mark, decision->top, worktree, true);
-	if (mark->fd < 0)
-		return;
-	while (flock(mark->fd, LOCK_EX | LOCK_NB) < 0) {
-		if ((errno != EWOULDBLOCK && errno != EINTR) || cancel_check()) {
-			/* Another hook of the same command is at it, and says what comes of it. */
-			mark->done = true;
-			return;
-		}
-		nanosleep(&pause, NULL);
-	}
-	mark_read(mark, decision->include_ignored);
-	if (!mark->done)
-		mark_write(mark, MARK_BEGUN, decision->include_ignored);
-}
-
-static void mark_leave(struct mark *mark)
-{
-	if (mark->fd >= 0)
-		close(mark->fd);
-}
-
-/* The usual case, a hundred times in a long rebase: all was done, and nothing has to be opened. */
-static bool is_settled(const struct hook_decision *decision)
-{
-	struct mark mark = { .fd = -1 };
-	char *cwd = decision->top ? path_real(".") : NULL;
-
-	if (cwd)
-		mark_find(&mark, decision->top, cwd, false);
-	if (mark.fd >= 0 && !flock(mark.fd, LOCK_EX | LOCK_NB))
-		mark_read(&mark, decision->include_ignored);
-	mark_leave(&mark);
-	free(cwd);
-	return mark.done;
-}
-
 /* --- the place --- */
 
 static bool has_component(const char *path, const char *name)
@@ -280,6 +124,12 @@ static bool has_component(const char *path, const char *name)
 	return false;
 }
 
+/* A worktree may lie there, too: it has a .git of its own. */
+static bool in_gitdir(const char *cwd)
+{
+	return path_has_dotgit(cwd) && faccessat(AT_FDCWD, ".git", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
 /*
  * git calls hooks at the top of the worktree; GIT_DIR alone then means that
  * this is it. In a bare repository, and for a push, it is the git directory.
@@ -288,7 +138,7 @@ static bool find_place(void)
 {
 	const char *git_dir = env_git("GIT_DIR"), *work_tree = env_git("GIT_WORK_TREE");
 	char *cwd = path_real("."), *real = git_dir && *git_dir ? path_real(git_dir) : NULL;
-	bool good = cwd && !path_has_dotgit(cwd) && !has_component(cwd, ".git-rewrite");
+	bool good = cwd && !in_gitdir(cwd) && !has_component(cwd, ".git-rewrite");
 
 	if (good && real && path_below(cwd, real))
 		good = false;
@@ -299,78 +149,169 @@ static bool find_place(void)
 	return good;
 }
 
-static bool is_unborn(const struct repo *repo)
+/* A value of remote.<name>.fetch. */
+static int writes_branches(const char *key, const char *value, enum gitconfig_level level,
+			   void *payload)
+{
+	const char *name = strrchr(key, '.'), *to = value ? strchr(value, ':') : NULL;
+
+	(void)level;
+	(void)payload;
+	return !strcmp(name, ".fetch") && to && !strncmp(to + 1, "refs/heads/", 11);
+}
+
+/* Nothing is checked out yet, or a fetch may move what is. */
+static bool moves_first(const struct repo *repo)
 {
 	struct repo_state state = { 0 };
-	bool unborn = !repo_read_state(&state, repo) && !state.head;
+	struct gitconfig *config = NULL;
+	bool moves = !repo_read_state(&state, repo) && !state.head;
 
 	repo_state_release(&state);
-	return unborn;
+	if (!moves && !gitconfig_open(&config, repo))
+		moves = gitconfig_each(config, "remote.", writes_branches, NULL) > 0;
+	gitconfig_close(config);
+	return moves;
 }
 
 /* --- the checkpoint --- */
 
-/* Only where untracked files go: elsewhere it would be said each time. */
-static void note_secrets(struct strlist *out, const struct session *session,
-			 const struct hook_decision *decision, const struct skip_list *skips)
-{
-	bool removes = decision->include_ignored || !strcmp(decision->command, "clean");
+struct chooser {
+	const struct session *session;
+	const struct hook_decision *decision;
+	struct hook_targets targets;
+	bool only_if_any; /* without them there is nothing to be saved */
+	bool only_named;  /* they are too many: say so, and leave them out */
+	struct strlist chosen;
+	struct strlist left_out; /* by patterns of the user's, though git is about to remove it */
+};
 
-	for (size_t i = 0; removes && i < skips->nr; i++) {
+/* For save.h: what is in git's way. */
+static int choose(struct strlist *out, const struct scan *scan, void *payload)
+{
+	struct chooser *chooser = payload;
+	const char *prefix = env_git("GIT_PREFIX");
+	int err = 0;
+
+	strlist_release(&chooser->chosen);
+	strlist_release(&chooser->left_out);
+	if (chooser->decision->extent == HOOK_TAKES_UNTRACKED)
+		strlist_extend(&chooser->left_out, &scan->defaults_left_out);
+	if (chooser->session->repo)
+		err = exposed_find(&chooser->chosen, scan, chooser->session->repo,
+				   &chooser->targets, prefix ? prefix : "");
+	strlist_sort_unique(&chooser->chosen);
+	if (!err && chooser->only_if_any && !chooser->chosen.nr)
+		return CKPT_ENOTFOUND;
+	if (!err && !chooser->only_named)
+		strlist_extend(out, &chooser->chosen);
+	return err;
+}
+
+static void chooser_init(struct chooser *chooser, const struct session *session,
+			 const struct hook_decision *decision)
+{
+	memset(chooser, 0, sizeof(*chooser));
+	chooser->session = session;
+	chooser->decision = decision;
+	hook_decision_targets(&chooser->targets, decision);
+	if (gitconfig_bool(session->gitconfig, "submodule.recurse", false))
+		chooser->targets.modules = true;
+	if (chooser->targets.applies_patches &&
+	    gitconfig_bool(session->gitconfig, "am.threeway", false))
+		chooser->targets.merges_patches = true;
+}
+
+static void chooser_release(struct chooser *chooser)
+{
+	hook_targets_release(&chooser->targets);
+	strlist_release(&chooser->chosen);
+	strlist_release(&chooser->left_out);
+}
+
+/* Only those that go: else it would be said each time. */
+static void note_secrets(struct strlist *out, const struct chooser *chooser,
+			 const struct skip_list *skips)
+{
+	for (size_t i = 0; i < skips->nr; i++) {
+		const char *name = skips->items[i].path;
 		char *path;
 
-		if (skips->items[i].why != SKIP_SENSITIVE)
+		if (skips->items[i].why != SKIP_SENSITIVE ||
+		    (chooser->decision->extent == HOOK_TAKES_SOME &&
+		     !pathset_covers(&chooser->chosen, name)))
 			continue;
 		/* If nothing changed, they are those of the checkpoint that there is. */
-		path = xstrfmt("%s/%s", session->worktree, skips->items[i].path);
+		path = xstrfmt("%s/%s", chooser->session->worktree, name);
 		if (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
-			strlist_add(out, skips->items[i].path);
+			strlist_add(out, name);
 		free(path);
 	}
 }
 
-/* What is ignored is at times more than is allowed: the rest is saved without it then. */
-static int save_what_is_allowed(struct save_result *result, char **no_ignored_out,
+/* What is left out as a rule is at times more than is allowed: the rest is saved without it then. */
+static int save_what_is_allowed(struct save_result *result, struct hook_result *out,
 				struct session *session, struct save_opts *opts)
 {
+	struct chooser *chooser = opts->choose_payload;
 	int err = ckpt_save(result, session, opts);
 	char *why;
 
-	if ((err != CKPT_EREFUSED && !(err && result->no_room)) || !opts->include_ignored)
+	if (err != CKPT_EREFUSED && !(err && result->no_room))
+		return err;
+	if (!opts->include_ignored && !opts->no_defaults && !chooser->chosen.nr)
 		return err;
 	why = xstrdup(ckpt_error_last());
+	out->no_ignored = opts->include_ignored;
 	save_result_release(result);
-	opts->include_ignored = false;
+	opts->include_ignored = opts->no_defaults = false;
+	chooser->only_named = true;
 	err = ckpt_save(result, session, opts);
 	if (err)
 		free(why);
 	else
-		*no_ignored_out = why;
+		out->lacks_why = why;
 	return err;
 }
 
+static void note_lacking(struct hook_result *out, const struct chooser *chooser)
+{
+	if (out->no_ignored)
+		return;
+	strlist_extend(&out->lacking, &chooser->left_out);
+	if (chooser->only_named)
+		strlist_extend(&out->lacking, &chooser->chosen);
+	strlist_sort_unique(&out->lacking);
+}
+
 static int save(struct hook_result *out, const struct hook_decision *decision,
-		struct session *session, struct autostash *stash)
+		struct session *session, struct autostash *stash, bool only_if_any)
 {
 	static const struct strlist everything = STRLIST_INIT;
 	char *reason = xstrfmt("pre-%s", decision->command);
+	struct chooser chooser;
 	struct save_opts opts = {
 		.reason = reason,
 		.source = "hook",
 		.step = -1,
-		.include_ignored = decision->include_ignored,
+		.include_ignored = decision->extent == HOOK_TAKES_IGNORED,
+		.no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
 		.no_auto_captures = true, /* a dump may take longer than a git command may wait */
 		.scope = &everything,
+		.choose = decision->extent == HOOK_TAKES_IGNORED ? NULL : choose,
+		.choose_payload = &chooser,
 	};
 	struct save_result result = { 0 };
 	int err;
 
+	chooser_init(&chooser, session, decision);
+	chooser.only_if_any = only_if_any;
 	if (stash) {
 		opts.amend = autostash_amend;
 		opts.amend_payload = stash;
 		opts.notes = autostash_notes(stash);
 	}
-	err = save_what_is_allowed(&result, &out->no_ignored, session, &opts);
+	err = save_what_is_allowed(&result, out, session, &opts);
 	if (session->store)
 		strlist_extend(&out->mended, &session->store->mended);
 	if (!err && result.outcome == SAVE_CREATED) {
@@ -378,15 +319,20 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 		out->id = xstrdup(result.record.id);
 		out->missing = result.record.missing;
 	}
-	if (!err)
-		note_secrets(&out->secrets, session, decision, &result.skips);
+	if (!err) {
+		note_secrets(&out->secrets, &chooser, &result.skips);
+		note_lacking(out, &chooser);
+	} else if (err == CKPT_ENOTFOUND && only_if_any) {
+		err = 0;
+	}
 	save_result_release(&result);
+	chooser_release(&chooser);
 	free(reason);
 	return err;
 }
 
 static int take(struct hook_result *out, const struct hook_decision *decision, struct watch *watch,
-		const struct mark *mark)
+		const struct hook_mark *mark)
 {
 	struct autostash *stash = NULL;
 	struct session session;
@@ -408,7 +354,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 	if (decision->autostash)
 		err = autostash_open(&stash, session.repo);
 	if (!err)
-		err = save(out, decision, &session, stash);
+		err = save(out, decision, &session, stash, mark->state == HOOK_MARK_OTHER);
 	autostash_free(stash);
 	session_close(&session);
 	return err;
@@ -431,11 +377,11 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 {
 	struct repo *repo = NULL;
 	struct watch watch;
-	struct mark mark;
+	struct hook_mark mark;
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (is_settled(decision) || !find_place())
+	if (hook_mark_settled(decision) || !find_place())
 		return;
 	watch_start(&watch, give_up);
 	err = repo_discover(&repo);
@@ -446,16 +392,14 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 		watch_end(&watch);
 		return;
 	}
-	if (!decision->only_unborn || is_unborn(repo)) {
-		mark_enter(&mark, decision, repo->worktree);
-		if (!mark.done) {
+	if (!decision->only_unborn || moves_first(repo)) {
+		hook_mark_enter(&mark, decision, repo->worktree);
+		if (mark.state != HOOK_MARK_DONE) {
 			err = take(out, decision, &watch, &mark);
 			if (err)
 				fail(out, &watch);
-			mark_write(&mark, err ? MARK_FAILED : MARK_TAKEN,
-				   decision->include_ignored);
 		}
-		mark_leave(&mark);
+		hook_mark_leave(&mark, decision, !err);
 	}
 	watch_end(&watch);
 	repo_free(repo);
@@ -464,7 +408,8 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 void hook_result_release(struct hook_result *result)
 {
 	free(result->id);
-	free(result->no_ignored);
+	free(result->lacks_why);
+	strlist_release(&result->lacking);
 	free(result->why);
 	strlist_release(&result->mended);
 	strlist_release(&result->secrets);

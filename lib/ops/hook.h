@@ -12,14 +12,6 @@ struct hook_decision;
 /**
  * Taking the checkpoint that a hook decided on, once for each command that the
  * user gave, within the time that `hookTimeout` allows.
- *
- * Each git command has a mark, a small file named after its topmost process,
- * which says what came of it. It is locked while a hook is at work; a hook
- * that finds it locked waits, one that finds it done, given up, or left behind
- * by a hook that was killed, leaves it at that. Marks lie in the store, in
- * checkpoint/hooks/; where that cannot be written, or is not there yet, in a
- * private directory in $XDG_RUNTIME_DIR or $TMPDIR. Those of processes that
- * are gone are swept when a new one is made.
  */
 enum hook_outcome {
 	HOOK_NOTHING, /**< none was needed, or it was said before what came of it */
@@ -31,7 +23,9 @@ struct hook_result {
 	enum hook_outcome outcome;
 	char *id;           /**< HOOK_SAVED */
 	uint64_t missing;   /**< HOOK_SAVED: paths that are not in it */
-	char *no_ignored;   /**< why ignored files are not saved, though they will go; or NULL */
+	bool no_ignored;    /**< ignored files are not saved, though they will go */
+	struct strlist lacking; /**< paths that are not saved, though they will go, perhaps */
+	char *lacks_why;    /**< why any of these are not, or NULL */
 	struct strlist secrets; /**< left out, and git is about to remove them, perhaps */
 	char *why;          /**< HOOK_FAILED: a sentence */
 	bool quiet;         /**< hookQuiet */

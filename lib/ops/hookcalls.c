@@ -147,6 +147,13 @@ bool hook_stash_takes_ignored(const struct git_call *git)
 		has_option(git, "--all", strlen("--a"), &stash_values));
 }
 
+bool hook_stash_takes_untracked(const struct git_call *git)
+{
+	return hook_stash_pushes(git) &&
+	       (has_letter(git, "u", &stash_values) ||
+		has_option(git, "--include-untracked", strlen("--inc"), &stash_values));
+}
+
 /* Of `clean`, `rm` and `mv`. What would go is often looked at first. */
 static bool is_dry_run(const struct git_call *git)
 {
@@ -157,7 +164,25 @@ static bool is_dry_run(const struct git_call *git)
 
 static bool clean_takes_ignored(const struct git_call *git)
 {
-	return has_letter(git, "xX", &clean_values);
+	size_t forced = 0;
+
+	/* Forced twice, it removes repositories with all that is in them. */
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--");
+	     i = next_arg(git, i, &clean_values)) {
+		const char *p = git->args[i];
+
+		if (!strcmp(p, "--force"))
+			forced++;
+		else if (p[0] == '-' && p[1] != '-')
+			for (p++; *p && *p != 'e'; p++)
+				forced += *p == 'f';
+	}
+	return forced > 1 || has_letter(git, "xX", &clean_values);
+}
+
+static bool clean_takes_untracked(const struct git_call *git)
+{
+	return !has_letter(git, "X", &clean_values);
 }
 
 /* What only changes the index is too common to take a checkpoint each time. */
@@ -203,6 +228,18 @@ static bool sparse_harmless(const struct git_call *git)
 	static const char *const verbs[] = { "list", "check-rules", NULL };
 
 	return hook_among(hook_first_word(git), verbs);
+}
+
+static bool rerere_harmless(const struct git_call *git)
+{
+	return *hook_first_word(git) != '\0';
+}
+
+/* What is edited in its two directories is copied back. */
+static bool difftool_harmless(const struct git_call *git)
+{
+	return !has_letter(git, "d", &no_values) &&
+	       !has_option(git, "--dir-diff", strlen("--d"), &no_values);
 }
 
 /* With a cone, directories outside of it go that have no files but ignored ones. */
@@ -289,7 +326,8 @@ static void foreach_effect(struct hook_effect *out, const struct git_call *git)
 
 static bool submodule_harmless(const struct git_call *git)
 {
-	static const char *const verbs[] = { "update", "deinit", "run-update-procedure", NULL };
+	static const char *const verbs[] = { "add", "clone", "deinit", "run-update-procedure",
+					     "set-branch", "set-url", "update", NULL };
 	struct hook_effect each;
 
 	if (strcmp(hook_first_word(git), "foreach"))
@@ -308,6 +346,15 @@ static bool submodule_takes_ignored(const struct git_call *git)
 	return each.takes_ignored;
 }
 
+static bool submodule_takes_untracked(const struct git_call *git)
+{
+	struct hook_effect each = { .takes_untracked = false };
+
+	if (!strcmp(hook_first_word(git), "foreach"))
+		foreach_effect(&each, git);
+	return each.takes_untracked;
+}
+
 static bool worktree_removes(const struct git_call *git)
 {
 	return !strcmp(hook_first_word(git), "remove");
@@ -323,37 +370,59 @@ struct rule {
 	const char *called;                            /* in the reason; NULL: the same */
 	bool (*harmless)(const struct git_call *git);  /* forms that change nothing; NULL: none */
 	bool (*takes_ignored)(const struct git_call *git);
+	bool (*takes_untracked)(const struct git_call *git);
+	bool through;             /* acts by the commands that it calls */
 	enum hook_kind otherwise; /* what the harmless forms are */
 };
 
 static const struct rule rules[] = {
-	{ "am", NULL, NULL, NULL, HOOK_PASSES },
-	{ "apply", NULL, NULL, NULL, HOOK_PASSES },
-	{ "bisect", NULL, bisect_harmless, NULL, HOOK_PASSES },
-	{ "bisect--helper", "bisect", NULL, NULL, HOOK_PASSES },
-	{ "checkout", NULL, NULL, NULL, HOOK_PASSES },
-	{ "checkout-index", NULL, NULL, NULL, HOOK_PASSES },
-	{ "cherry-pick", NULL, NULL, NULL, HOOK_PASSES },
-	{ "clean", NULL, is_dry_run, clean_takes_ignored, HOOK_PASSES },
-	{ "filter-branch", NULL, NULL, NULL, HOOK_PASSES },
-	{ "merge", NULL, NULL, NULL, HOOK_PASSES },
-	{ "mergetool", NULL, NULL, NULL, HOOK_PASSES },
-	{ "mv", NULL, is_dry_run, NULL, HOOK_PASSES },
-	{ "pull", "merge", NULL, NULL, HOOK_PASSES },
-	{ "read-tree", NULL, read_tree_harmless, NULL, HOOK_PASSES },
-	{ "rebase", NULL, NULL, NULL, HOOK_PASSES },
-	{ "receive-pack", NULL, NULL, NULL, HOOK_PASSES },
-	{ "reset", NULL, reset_harmless, NULL, HOOK_PASSES },
-	{ "restore", NULL, restore_harmless, NULL, HOOK_PASSES },
-	{ "revert", NULL, NULL, NULL, HOOK_PASSES },
-	{ "rm", NULL, rm_harmless, NULL, HOOK_PASSES },
-	{ "sparse-checkout", NULL, sparse_harmless, sparse_takes_ignored, HOOK_PASSES },
-	{ "stash", NULL, stash_harmless, hook_stash_takes_ignored, HOOK_PASSES },
-	{ "submodule", NULL, submodule_harmless, submodule_takes_ignored, HOOK_PASSES },
-	{ "submodule--helper", "submodule", submodule_harmless, submodule_takes_ignored,
-	  HOOK_PASSES },
-	{ "switch", NULL, NULL, NULL, HOOK_PASSES },
-	{ "worktree", NULL, worktree_harmless, worktree_removes, HOOK_OWNS },
+	{ .command = "am" },
+	{ .command = "apply" },
+	{ .command = "bisect", .harmless = bisect_harmless },
+	{ .command = "bisect--helper", .called = "bisect" },
+	{ .command = "checkout" },
+	{ .command = "checkout-index" },
+	{ .command = "cherry-pick" },
+	{ .command = "clean", .harmless = is_dry_run, .takes_ignored = clean_takes_ignored,
+	  .takes_untracked = clean_takes_untracked },
+	{ .command = "difftool", .harmless = difftool_harmless },
+	{ .command = "filter-branch" },
+	{ .command = "history" },
+	{ .command = "merge" },
+	{ .command = "merge-index", .called = "merge" },
+	{ .command = "merge-octopus", .called = "merge" },
+	{ .command = "merge-one-file", .called = "merge" },
+	{ .command = "merge-ort", .called = "merge" },
+	{ .command = "merge-recursive", .called = "merge" },
+	{ .command = "merge-recursive-ours", .called = "merge" },
+	{ .command = "merge-recursive-theirs", .called = "merge" },
+	{ .command = "merge-resolve", .called = "merge" },
+	{ .command = "merge-subtree", .called = "merge" },
+	{ .command = "mergetool" },
+	{ .command = "mv", .harmless = is_dry_run },
+	{ .command = "pull", .called = "merge" },
+	{ .command = "read-tree", .harmless = read_tree_harmless },
+	{ .command = "rebase" },
+	{ .command = "receive-pack", .through = true },
+	{ .command = "rerere", .harmless = rerere_harmless },
+	{ .command = "reset", .harmless = reset_harmless },
+	{ .command = "restore", .harmless = restore_harmless },
+	{ .command = "revert" },
+	{ .command = "rm", .harmless = rm_harmless },
+	{ .command = "sparse-checkout", .harmless = sparse_harmless,
+	  .takes_ignored = sparse_takes_ignored },
+	{ .command = "stash", .harmless = stash_harmless,
+	  .takes_ignored = hook_stash_takes_ignored,
+	  .takes_untracked = hook_stash_takes_untracked },
+	{ .command = "submodule", .harmless = submodule_harmless,
+	  .takes_ignored = submodule_takes_ignored,
+	  .takes_untracked = submodule_takes_untracked },
+	{ .command = "submodule--helper", .called = "submodule", .harmless = submodule_harmless,
+	  .takes_ignored = submodule_takes_ignored,
+	  .takes_untracked = submodule_takes_untracked },
+	{ .command = "switch" },
+	{ .command = "worktree", .harmless = worktree_harmless, .takes_ignored = worktree_removes,
+	  .otherwise = HOOK_OWNS },
 };
 
 static const struct rule *find_rule(const char *command)
@@ -384,5 +453,7 @@ void hook_effect_of(struct hook_effect *out, const struct git_call *git)
 		return;
 	out->called = rule->called ? rule->called : rule->command;
 	out->takes_ignored = rule->takes_ignored && rule->takes_ignored(git);
+	out->takes_untracked = rule->takes_untracked && rule->takes_untracked(git);
+	out->through = rule->through;
 	out->elsewhere = !strcmp(git->command, "worktree") && worktree_removes(git);
 }

@@ -22,6 +22,7 @@ const char *hook_first_word(const struct git_call *git);
 
 bool hook_stash_pushes(const struct git_call *git);
 bool hook_stash_takes_ignored(const struct git_call *git);
+bool hook_stash_takes_untracked(const struct git_call *git);
 
 /** True if `word` is in the list, which ends with NULL. */
 bool hook_among(const char *word, const char *const list[]);
@@ -36,8 +37,10 @@ enum hook_kind {
 struct hook_effect {
 	enum hook_kind kind;
 	const char *called;  /**< HOOK_CHANGES: the command in the reason; static */
+	bool takes_untracked; /**< HOOK_CHANGES: whatever git does not ignore goes, tracked or not */
 	bool takes_ignored;  /**< HOOK_CHANGES: ignored files go, too */
 	bool elsewhere;      /**< HOOK_CHANGES: only where a git that it calls works */
+	bool through;        /**< HOOK_CHANGES: only by a git that it calls and that changes files */
 };
 
 void hook_effect_of(struct hook_effect *out, const struct git_call *git);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/procs.h"
 #include "ops/hookcalls.h"
+#include "ops/hooktargets.h"
 
 #include <string.h>
 
@@ -97,11 +98,36 @@ static void decide(struct hook_decision *out, const char *command)
 
 /* --- fsmonitor --- */
 
-/* What a pull does shows in what it calls; itself it acts only where there is nothing yet. */
-static void decide_pull(struct hook_decision *out, const struct proc_list *ancestors,
-			size_t below)
+static void extend(struct hook_decision *out, enum hook_extent extent)
 {
+	if (out->extent < extent)
+		out->extent = extent;
+}
+
+/* Whether the fetch may write to a branch: "main:main". It may be the one that is checked out. */
+static bool pull_writes_branches(const struct git_call *git)
+{
+	for (size_t i = 0; i < git->nr; i++) {
+		const char *arg = git->args[i], *colon = strchr(arg, ':');
+
+		/* Of an address it would be too, but only once a command. */
+		if (arg[0] != '-' && colon && colon[1] && colon[1] != '/' && arg != hook_first_word(git))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a pull does shows in what it calls; itself it acts only where there is
+ * nothing yet, or where the branch moves on before anything is called.
+ */
+static void decide_pull(struct hook_decision *out, const struct git_call *pull,
+			const struct proc_list *ancestors, size_t below)
+{
+	static const char *const rebases[] = { "-r", "--rebase", "--rebase=true",
+					       "--rebase=merges", "--rebase=interactive", NULL };
 	struct git_call git;
+	bool rebase = false;
 
 	while (below--) {
 		if (!hook_git_call(&git, &ancestors->items[below]))
@@ -110,11 +136,38 @@ static void decide_pull(struct hook_decision *out, const struct proc_list *ances
 			decide(out, "merge");
 		else if (is(git.command, "rebase"))
 			decide(out, "rebase");
-		if (out->act)
+		if (out->act) {
+			out->actor = &ancestors->items[below];
 			return;
+		}
 	}
-	decide(out, "merge");
-	out->only_unborn = true;
+	for (size_t i = 0; i < pull->nr; i++)
+		rebase |= hook_among(pull->args[i], rebases);
+	out->only_unborn = !pull_writes_branches(pull);
+	decide(out, rebase && !out->only_unborn ? "rebase" : "merge");
+}
+
+/* True if one of the `nr` nearest changes files. */
+static bool changes_below(const struct proc_list *ancestors, size_t nr)
+{
+	while (nr--) {
+		struct hook_effect effect;
+		struct git_call git;
+
+		if (!hook_git_call(&git, &ancestors->items[nr]))
+			continue;
+		hook_effect_of(&effect, &git);
+		if (effect.kind == HOOK_CHANGES)
+			return true;
+	}
+	return false;
+}
+
+static enum hook_extent extent_of(const struct hook_effect *effect)
+{
+	return effect->takes_ignored   ? HOOK_TAKES_IGNORED :
+	       effect->takes_untracked ? HOOK_TAKES_UNTRACKED :
+					 HOOK_TAKES_SOME;
 }
 
 static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *ancestors,
@@ -135,15 +188,18 @@ static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *
 		/* `worktree remove` has a look at that one first. */
 		if (effect.elsewhere && !caller(&called, ancestors, i))
 			continue;
+		if (effect.through && !changes_below(ancestors, i))
+			continue;
+		if (!out->actor)
+			out->actor = &ancestors->items[i];
 		if (is(git.command, "pull")) {
-			decide_pull(out, ancestors, i);
+			decide_pull(out, &git, ancestors, i);
 			return;
 		}
 		if (!out->act)
 			decide(out, effect.called);
 		/* The topmost gives the name; what any of them destroys has to be saved. */
-		if (effect.takes_ignored)
-			out->include_ignored = true;
+		extend(out, extent_of(&effect));
 	}
 }
 
@@ -227,7 +283,10 @@ static void decide_refs(struct hook_decision *out, const struct hook_call *call,
 			if (call->events & HOOK_EVENT_STASH && git && is(git->command, "stash") &&
 			    hook_stash_pushes(git)) {
 				decide(out, "stash");
-				out->include_ignored = hook_stash_takes_ignored(git);
+				if (hook_stash_takes_untracked(git))
+					extend(out, HOOK_TAKES_UNTRACKED);
+				if (hook_stash_takes_ignored(git))
+					extend(out, HOOK_TAKES_IGNORED);
 			}
 		} else if (named(&ref, "BISECT_EXPECTED_REV") ||
 			   (ref.name_len > 12 && begins(ref.name, "refs/bisect/"))) {
@@ -235,6 +294,22 @@ static void decide_refs(struct hook_decision *out, const struct hook_call *call,
 				decide(out, "bisect");
 		}
 	}
+}
+
+/* The topmost that changes files, but for a pull, which leaves that to others. */
+static const struct proc *find_actor(const struct proc_list *ancestors, size_t nr)
+{
+	while (nr--) {
+		struct hook_effect effect;
+		struct git_call git;
+
+		if (!hook_git_call(&git, &ancestors->items[nr]))
+			continue;
+		hook_effect_of(&effect, &git);
+		if (effect.kind == HOOK_CHANGES && !is(git.command, "pull"))
+			return &ancestors->items[nr];
+	}
+	return NULL;
 }
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call)
@@ -246,6 +321,8 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 	memset(out, 0, sizeof(*out));
 	if (!find_family(&nr, call->ancestors))
 		return;
+	out->ancestors = call->ancestors;
+	out->family = nr;
 	if (nr)
 		out->top = &call->ancestors->items[nr - 1];
 	known = caller(&git, call->ancestors, nr);
@@ -258,5 +335,24 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 			decide_refs(out, call, known ? &git : NULL);
 	} else if (is(call->name, "fsmonitor")) {
 		decide_fsmonitor(out, call->ancestors, nr);
+	}
+	if (out->act && !out->actor)
+		out->actor = find_actor(call->ancestors, nr);
+}
+
+void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision)
+{
+	memset(out, 0, sizeof(*out));
+	for (size_t i = decision->family; i--;) {
+		struct hook_effect effect;
+		struct git_call git;
+
+		if (!hook_git_call(&git, &decision->ancestors->items[i]))
+			continue;
+		hook_effect_of(&effect, &git);
+		/* A pull that has come to merge or to rebase says with that what it does. */
+		if (effect.kind == HOOK_CHANGES &&
+		    !(is(git.command, "pull") && changes_below(decision->ancestors, i)))
+			hook_targets_add(out, &git);
 	}
 }

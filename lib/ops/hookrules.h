@@ -47,18 +47,33 @@ struct hook_call {
 	const struct proc_list *ancestors; /**< of the hook; may be empty */
 };
 
+/** What is about to go beyond what a checkpoint has anyway; each with what is before it. */
+enum hook_extent {
+	HOOK_TAKES_SOME,      /**< here and there a file that is in the way: see hooktargets.h */
+	HOOK_TAKES_UNTRACKED, /**< all that git does not ignore */
+	HOOK_TAKES_IGNORED,
+};
+
 struct hook_decision {
 	bool act;
 	const char *command;   /**< "reset": for the reason `pre-reset`; static */
-	bool include_ignored;  /**< ignored files will go too */
+	enum hook_extent extent;
 	bool autostash;        /**< changes may have been put aside already */
-	bool only_unborn;      /**< nothing to be done if HEAD names a commit */
+	bool only_unborn;      /**< nothing to be done if HEAD names a commit that no fetch replaces */
 	const struct proc *top; /**< the topmost git, which all belongs to; NULL: not known */
+	const struct proc *actor; /**< the topmost that changes files; NULL: not known */
+	const struct proc_list *ancestors;
+	size_t family; /**< how many of them belong to the topmost git */
 };
 
 /** True if the answer of hook_decide() could depend on `refs`: else they need not be read. */
 bool hook_wants_refs(const struct hook_call *call);
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call);
+
+struct hook_targets;
+
+/** Where the commands lead that the decision is about. */
+void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision);
 
 #endif

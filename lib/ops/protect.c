@@ -184,6 +184,23 @@ static bool is_exempt(struct protect *protect, const char *path, bool is_dir)
 	       (entry->kind == WT_DIR) == is_dir;
 }
 
+/* Where the checkpoint has a file or a link, nothing can have been below it. */
+static bool could_not_be(const struct source *source, const char *path)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		char *above = xmemdupz(path, (size_t)(slash - path));
+		struct wt_entry *entry = NULL;
+		int err = snapshot_find(&entry, source->snapshot, above);
+
+		free(above);
+		if (err || !entry)
+			return false;
+		if (entry->kind != WT_DIR)
+			return true;
+	}
+	return false;
+}
+
 const char *protect_path(const char *path, bool is_dir, void *payload)
 {
 	struct protect *protect = payload;
@@ -199,6 +216,8 @@ const char *protect_path(const char *path, bool is_dir, void *payload)
 	for (size_t i = 0; i < protect->nr; i++) {
 		struct source *source = protect->items[i];
 
+		if (could_not_be(source, path))
+			continue;
 		go_to(source, path);
 		if (source->at.excluded || left_out(source, path, is_dir)) {
 			if (!source->why[0])

@@ -12,8 +12,10 @@ struct snapshot;
  * What a restore must not delete although the worktree has it and the
  * checkpoint has not: paths that the rules stored in the checkpoint leave out,
  * those of its .gitignore files and those kept beside them (a rule that changed
- * since does not hand over data that was never captured), and those recorded as skipped when it was taken. What is ignored
- * now is not in the scan at all and needs no protection.
+ * since does not hand over data that was never captured), and those recorded as
+ * skipped when it was taken. Not what lies where the checkpoint has a file: it
+ * cannot have been there. What is ignored now is not in the scan at all and
+ * needs no protection.
  *
  * Several checkpoints may have a say: an interrupted restore has already put
  * some of the .gitignore files back, so the state before it is asked too.

@@ -293,11 +293,29 @@ void save_job_end(struct save_job *job)
 	pack_free(job->pack);
 	extras_release(job);
 	strlist_release(&job->notes);
+	strlist_release(&job->chosen);
 	capture_release(&job->capture);
 	ckpt_meta_release(&job->meta);
 	ckpt_meta_release(&job->newest_meta);
 	ckpt_record_release(&job->newest);
 	ref_list_release(&job->refs);
+}
+
+/* Scan, and once more if something has to be taken that the rules leave out. */
+static int scan_all(struct save_job *job, struct capture_opts *capture)
+{
+	const struct save_opts *opts = job->opts;
+	int err = save_job_scan(job, capture);
+
+	if (err || !opts->choose)
+		return err;
+	err = opts->choose(&job->chosen, job->capture.scan, opts->choose_payload);
+	if (err || !job->chosen.nr)
+		return err;
+	strlist_sort_unique(&job->chosen);
+	capture->whole = &job->chosen;
+	capture->want_left_out = false;
+	return save_job_scan(job, capture);
 }
 
 static int take(struct save_result *out, struct save_job *job)
@@ -307,13 +325,15 @@ static int take(struct save_result *out, struct save_job *job)
 		.scope = opts->scope,
 		.include_ignored = opts->include_ignored,
 		.include_sensitive = opts->include_sensitive,
+		.no_defaults = opts->no_defaults,
+		.want_left_out = opts->choose != NULL,
 		.no_limit = opts->force,
 		.progress = opts->progress,
 	};
 	int err = extras_take(job);
 
 	if (!err && !opts->state_only)
-		err = save_job_scan(job, &capture);
+		err = scan_all(job, &capture);
 	if (err)
 		return err;
 	if (opts->state_only) {

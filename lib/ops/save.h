@@ -54,11 +54,18 @@ struct save_opts {
 	bool allow_empty;
 	bool include_ignored;
 	bool include_sensitive;
+	bool no_defaults; /**< the patterns that a new store begins with do not count */
 	bool force;
 	bool cache_later; /**< the caller writes the stat cache soon; only after long reading here */
 	const struct strlist *keep;  /**< ids that retention must spare, or NULL */
 	const struct strlist *scope; /**< sorted paths below the root; empty: all */
 	progress_fn progress;
+	/**
+	 * Told what the rules left out (scan->left_out): adds the paths that are to be
+	 * taken all the same, each with all below it. NULL: none are.
+	 */
+	int (*choose)(struct strlist *out, const struct scan *scan, void *payload);
+	void *choose_payload;
 	/** Makes what was read into what is to be saved, and keeps the stat cache out of it. */
 	int (*amend)(struct save_job *job, void *payload);
 	void *amend_payload;
@@ -110,6 +117,7 @@ struct save_job {
 	struct capture capture;
 	struct extras extras;
 	struct strlist notes; /**< further warnings */
+	struct strlist chosen; /**< paths that a rule leaves out, but `choose` does not */
 	struct pack *pack;
 	struct ckpt_meta meta;
 	bool no_room;   /**< why it failed: it does not fit into maxSize */

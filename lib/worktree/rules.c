@@ -74,6 +74,34 @@ struct rules {
 	size_t lists_nr, lists_alloc;
 };
 
+static bool is_default(const char *line, size_t len)
+{
+	const char *p = rules_default_patterns;
+
+	for (size_t n; *p; p += n) {
+		n = strcspn(p, "\n") + 1;
+		if (n == len + 1 && !memcmp(p, line, len))
+			return true;
+	}
+	return false;
+}
+
+void rules_drop_defaults(struct strbuf *text)
+{
+	struct strbuf kept = STRBUF_INIT;
+
+	for (const char *line = text->buf; *line;) {
+		size_t len = strcspn(line, "\n"), whole = len + (line[len] == '\n');
+
+		if (!is_default(line, len))
+			strbuf_add(&kept, line, whole);
+		line += whole;
+	}
+	strbuf_reset(text);
+	strbuf_add(text, kept.buf, kept.len);
+	strbuf_release(&kept);
+}
+
 void rules_texts_init(struct rules_texts *texts)
 {
 	memset(texts, 0, sizeof(*texts));
@@ -387,9 +415,19 @@ static const struct gitindex *index_of(struct rules_tracked *tracked)
 	return tracked->index;
 }
 
-bool rules_is_named(const struct rules *rules, const char *path)
+static bool is_also(const struct rules *rules, const char *path)
 {
 	return rules->opts.also && pathset_has(rules->opts.also, path);
+}
+
+static bool is_whole(const struct rules *rules, const char *path)
+{
+	return rules->opts.whole && pathset_covers(rules->opts.whole, path);
+}
+
+bool rules_is_named(const struct rules *rules, const char *path)
+{
+	return is_also(rules, path) || is_whole(rules, path);
 }
 
 static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_dir)
@@ -399,7 +437,7 @@ static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_di
 
 	if (opts->no_tracked)
 		return false;
-	if (rules_is_named(dir->tracked->rules, path) ||
+	if (is_also(dir->tracked->rules, path) ||
 	    (is_dir && opts->also && pathset_reaches(opts->also, path)))
 		return true;
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
@@ -412,6 +450,13 @@ static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_di
 			return true;
 	}
 	return false;
+}
+
+/* Taken with all below it, or on the way there; being so does not make a secret one that may be. */
+static bool is_wanted(const struct rules *rules, const char *path, bool is_dir)
+{
+	return is_whole(rules, path) ||
+	       (is_dir && rules->opts.whole && pathset_reaches(rules->opts.whole, path));
 }
 
 static enum rules_verdict judge_sensitive(const struct rules *rules, const struct rules_dir *dir,
@@ -447,7 +492,7 @@ enum rules_verdict rules_judge(const struct rules *rules, const struct rules_dir
 		bool by_default = decided ? exclude_list_tag(decided) == TAG_DEFAULT :
 					    dir->default_top != NULL;
 
-		if (!is_tracked(dir, path, is_dir))
+		if (!is_wanted(rules, path, is_dir) && !is_tracked(dir, path, is_dir))
 			return by_default ? RULES_DEFAULT : RULES_IGNORED;
 		if (is_dir)
 			return by_default ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;

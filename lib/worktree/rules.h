@@ -28,6 +28,9 @@ struct repo;
 /** The patterns that a new store begins with in its info/exclude. */
 extern const char rules_default_patterns[];
 
+/** Take these out of the text of a store's info/exclude: what the user added stays. */
+void rules_drop_defaults(struct strbuf *text);
+
 /**
  * The rules that are in no file of the worktree. A checkpoint keeps them, so that a later restore
  * knows what was left out of it.
@@ -68,6 +71,7 @@ struct rules_opts {
 	const struct strlist *never;     /**< more patterns like `exclude`, of the program's own; NULL: none */
 	const struct rules_texts *texts; /**< instead of what there is of these now; NULL: that */
 	const struct strlist *also;      /**< sorted paths that count as tracked, directories alone; NULL: none */
+	const struct strlist *whole;     /**< sorted paths which, with all below, only secrets are left out of; NULL: none */
 	bool no_tracked;                 /**< nothing counts as tracked: what the rules alone say */
 	bool include_ignored;
 	bool include_sensitive;
@@ -120,7 +124,7 @@ enum rules_verdict {
 	RULES_SENSITIVE,
 };
 
-/** True of a path among those that count as tracked by name: a directory counts without contents. */
+/** True of a path that is taken by name (`also`, `whole`): a directory counts without contents. */
 bool rules_is_named(const struct rules *rules, const char *path);
 
 /** About an entry of a directory; `path` relative to the root, `name` its last component. */

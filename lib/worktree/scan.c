@@ -244,6 +244,7 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	find_mounts(scan, opts->root);
 	skip_list_sort(&scan->skips);
 	strlist_sort_unique(&scan->defaults_left_out);
+	strlist_sort_unique(&scan->left_out);
 	strlist_sort_unique(&scan->sensitive_tracked);
 	scan->dir_modes_changed = atomic_load(&walk.dir_modes_changed);
 	scan->moved = atomic_load(&walk.moved);
@@ -268,6 +269,7 @@ void scan_free(struct scan *scan)
 		close(scan->rootfd);
 	skip_list_release(&scan->skips);
 	strlist_release(&scan->defaults_left_out);
+	strlist_release(&scan->left_out);
 	strlist_release(&scan->sensitive_tracked);
 	strlist_release(&scan->mounts);
 	free(scan);

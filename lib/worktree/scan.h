@@ -67,6 +67,7 @@ struct scan_opts {
 	uint64_t max_files;            /**< 0: no limit; more give CKPT_EREFUSED */
 	uint64_t max_file_size;        /**< 0: no limit */
 	unsigned threads;
+	bool want_left_out; /**< of the result */
 	progress_fn progress; /**< may be NULL */
 };
 
@@ -77,6 +78,7 @@ struct scan {
 	struct wt_dir *root;
 	struct skip_list skips;
 	struct strlist defaults_left_out; /**< topmost paths that a default pattern left out, sorted */
+	struct strlist left_out; /**< if asked for: topmost paths that a rule left out, no secrets; sorted */
 	struct strlist mounts; /**< where another file system begins that is captured, too; sorted */
 	struct strlist sensitive_tracked; /**< captured, but the name says secret; sorted */
 	bool moved; /**< something that was listed was not there when it was to be opened */

@@ -184,8 +184,11 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 			note_path(walk, &walk->scan->defaults_left_out, worker->path.buf, is_dir);
 	}
 	if (verdict == RULES_IGNORED || verdict == RULES_DEFAULT) {
-		if (!is_dir || !has_own_repo(dirfd, name))
+		if (!is_dir || !has_own_repo(dirfd, name)) {
+			if (walk->opts->want_left_out)
+				note_path(walk, &walk->scan->left_out, worker->path.buf, false);
 			return 0;
+		}
 		verdict = verdict == RULES_DEFAULT ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
 	}
 	if (!have_stat && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)

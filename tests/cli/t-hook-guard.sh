@@ -283,7 +283,7 @@ test_what_is_done_to_all_submodules() {
 	guard_only
 	echo dirty >>m/d.txt
 	echo l >m/x.log
-	state >"$T/before"
+	state all >"$T/before"
 	git submodule --quiet foreach git status -s >/dev/null
 	git submodule --quiet foreach 'git status -s' >/dev/null
 	expect_eq '' "$(checkpoints)"

@@ -8,7 +8,7 @@
 /*
  * Processes are written as "<topmost> > ... > <nearest>", words apart by one
  * blank ("%" is a blank within a word); "@" before one begins a new session. Expected is the command of the
- * reason, "" for nothing; flags behind it: "+i" ignored files too, "+a" look
+ * reason, "" for nothing; flags behind it: "+n" all that is not ignored, "+i" ignored files too, "+a" look
  * for an autostash, "+u" only if HEAD is unborn.
  */
 struct row {
@@ -67,7 +67,10 @@ static const char *told(const struct hook_decision *decision)
 	if (!decision->act)
 		return "";
 	snprintf(text, sizeof(text), "%s%s%s%s", decision->command,
-		 decision->include_ignored ? "+i" : "", decision->autostash ? "+a" : "",
+		 decision->extent == HOOK_TAKES_IGNORED   ? "+i" :
+		 decision->extent == HOOK_TAKES_UNTRACKED ? "+n" :
+							    "",
+		 decision->autostash ? "+a" : "",
 		 decision->only_unborn ? "+u" : "");
 	return text;
 }
@@ -161,7 +164,16 @@ static void test_hookrules_commands_that_change_files(void **state)
 		{ "git restore -S -W file", "restore" },
 		{ "git stash", "stash" },
 		{ "git stash push", "stash" },
-		{ "git stash -u", "stash" },
+		{ "git stash -u", "stash+n" },
+		{ "git merge-recursive a -- b c", "merge" },
+		{ "git merge-resolve a -- b c", "merge" },
+		{ "git-merge-one-file a b c", "merge" },
+		{ "git history reword HEAD~1", "history" },
+		{ "git rerere", "rerere" },
+		{ "git difftool -d", "difftool" },
+		{ "git difftool --dir-diff HEAD", "difftool" },
+		{ "git submodule add x", "submodule" },
+		{ "git submodule set-url x y", "submodule" },
 		{ "git stash push -k", "stash" },
 		{ "git stash push --staged", "stash" },
 		{ "git stash push -- path", "stash" },
@@ -171,8 +183,8 @@ static void test_hookrules_commands_that_change_files(void **state)
 		{ "git stash pop --index", "stash" },
 		{ "git stash apply", "stash" },
 		{ "git stash branch b > git checkout -b b", "stash" },
-		{ "git clean -fd", "clean" },
-		{ "git clean -f", "clean" },
+		{ "git clean -fd", "clean+n" },
+		{ "git clean -f", "clean+n" },
 		{ "git rm -f file", "rm" },
 		{ "git rm -r dir", "rm" },
 		{ "git mv a b", "mv" },
@@ -243,6 +255,11 @@ static void test_hookrules_commands_that_change_none(void **state)
 		{ "git rm -n file", "" },
 		{ "git mv --dry-run a b", "" },
 		{ "git clean -n", "" },
+		{ "git rerere clear", "" },
+		{ "git rerere diff", "" },
+		{ "git difftool HEAD", "" },
+		{ "git merge-tree a b", "" },
+		{ "git merge-base a b", "" },
 		{ "git clean -ndx", "" },
 		{ "git clean -fdx --dry", "" },
 		{ "git read-tree HEAD", "" },
@@ -278,22 +295,28 @@ static void test_hookrules_ignored_files_that_go_too(void **state)
 {
 	static const struct row rows[] = {
 		{ "git clean -fdx", "clean+i" },
+		{ "git clean -ffd", "clean+i" },
+		{ "git clean -f -d --force", "clean+i" },
+		{ "git clean -fd -efff", "clean+n" },
+		{ "git stash push --include-untracked", "stash+n" },
+		{ "git stash -um words", "stash+n" },
+		{ "git stash -mu", "stash" },
 		{ "git clean -fdX", "clean+i" },
 		{ "git clean -x -f", "clean+i" },
 		{ "git clean -d -f -x -- dir", "clean+i" },
-		{ "git clean -fe x", "clean" },
-		{ "git clean -fex", "clean" },
+		{ "git clean -fe x", "clean+n" },
+		{ "git clean -fex", "clean+n" },
 		{ "git clean -fe pattern -x", "clean+i" },
 		{ "git clean -fx -en", "clean+i" },
 		{ "git clean -fx -e n -- -n", "clean+i" },
 		{ "git clean -nfx --no-dry-run", "clean+i" },
-		{ "git clean -f -- -x", "clean" },
-		{ "git clean -f --exclude=x", "clean" },
+		{ "git clean -f -- -x", "clean+n" },
+		{ "git clean -f --exclude=x", "clean+n" },
 		/* a value may look like an option */
-		{ "git clean -f --exclude -n", "clean" },
-		{ "git clean -f --excl -x", "clean" },
-		{ "git clean -f --exclude --dry-run", "clean" },
-		{ "git clean -f -e --dry-run", "clean" },
+		{ "git clean -f --exclude -n", "clean+n" },
+		{ "git clean -f --excl -x", "clean+n" },
+		{ "git clean -f --exclude --dry-run", "clean+n" },
+		{ "git clean -f -e --dry-run", "clean+n" },
 		{ "git clean -fx -e --no-dry-run -n", "" },
 		{ "git clean -f --exclude=n -nx", "" },
 		{ "git clean -f --exclude x -x", "clean+i" },
@@ -314,9 +337,9 @@ static void test_hookrules_ignored_files_that_go_too(void **state)
 		{ "git sparse-checkout disable", "sparse-checkout" },
 		{ "git submodule deinit -f m", "submodule+i" },
 		{ "git submodule foreach git clean -fdx", "submodule+i" },
-		{ "git submodule foreach git clean -fd", "submodule" },
+		{ "git submodule foreach git clean -fd", "submodule+n" },
 		{ "git submodule foreach git%clean%-fdx", "submodule+i" },
-		{ "git submodule foreach git%clean%-fd", "submodule" },
+		{ "git submodule foreach git%clean%-fd", "submodule+n" },
 		/* what only a shell can tell */
 		{ "git submodule foreach git%fetch;git-clean%-fdx", "submodule+i" },
 		{ "git submodule foreach git%clean%-fdx%||%:", "submodule+i" },
@@ -343,6 +366,11 @@ static void test_hookrules_a_pull_is_what_it_does(void **state)
 		/* not known yet; nothing comes after it only where there is no commit */
 		{ "git pull", "merge+u" },
 		{ "git pull --rebase > git fetch --update-head-ok", "merge+u" },
+		/* the branch at hand may be moved by the fetch */
+		{ "git pull origin main:main", "merge" },
+		{ "git pull -r origin +refs/heads/main:refs/heads/main", "rebase" },
+		{ "git pull https://host:80/x main", "merge+u" },
+		{ "git pull origin main:", "merge+u" },
 		{ "git pull > git fetch > git maintenance run --auto", "merge+u" },
 		{ "git up > git pull > git rebase", "rebase" },
 	};
@@ -362,7 +390,7 @@ static void test_hookrules_how_git_is_called(void **state)
 		{ "git -C reset status", "" },
 		{ "git -c alias.x=reset status", "" },
 		{ "git --git-dir x --work-tree y clean -fdx", "clean+i" },
-		{ "git --git-dir=x --work-tree=y clean -fd", "clean" },
+		{ "git --git-dir=x --work-tree=y clean -fd", "clean+n" },
 		{ "git --namespace n --super-prefix p/ reset --hard", "reset" },
 		{ "git --config-env a=B --attr-source HEAD checkout x", "checkout" },
 		{ "git -p --no-pager --no-optional-locks --exec-path=/x --bare restore .", "restore" },
@@ -487,7 +515,7 @@ static const struct ref_row ref_rows[] = {
 	{ "git am 0001.patch", NULL, NEW("ORIG_HEAD"), "am" },
 	{ "git am -3", NULL, MOVED("ORIG_HEAD"), "am" },
 	{ "git stash", NULL, NEW("refs/stash"), "stash" },
-	{ "git stash push -u", NULL, MOVED("refs/stash"), "stash" },
+	{ "git stash push -u", NULL, MOVED("refs/stash"), "stash+n" },
 	{ "git stash -a", NULL, NEW("refs/stash"), "stash+i" },
 	{ "git stash save x", NULL, NEW("refs/stash"), "stash" },
 	{ "git bisect start > sh git-bisect > git bisect--helper", NULL, NEW("refs/bisect/bad"),
