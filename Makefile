@@ -11,6 +11,7 @@
 # make bench            side by side with stock git
 # make picture          the terminal at the top of the README, from a real run
 # make soak             minutes of random commands from several processes, some killed
+# make random           random trees and damage, and what came back compared with what there was
 # make fuzz             hostile input for every parser, with libFuzzer
 # make install          PREFIX, DESTDIR and the directories below are honoured
 # make uninstall        take away what it put there
@@ -133,7 +134,7 @@ ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
-            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz install bench soak picture))
+            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench soak picture))
 
 # ---- Libraries -------------------------------------------------------------------
 
@@ -312,7 +313,7 @@ RUN_TESTS = $(Q)run_tests() { \
 TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
 check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
-	$(RUN_TESTS) $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
+	$(RUN_TESTS) tests/random/t-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
 # For those who change something: less than a minute on two processors.
 QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers usage messages save save-bytes save-scope save-skips \
@@ -403,6 +404,12 @@ SOAK_SECONDS ?= 180
 
 soak: $(PROGRAM)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/soak.sh $(SOAK_SECONDS) $(SOAK_SEED)
+
+# ---- Random ----------------------------------------------------------------------
+
+# Random trees and damage for so long; RANDOM_SEED=n does one of them again.
+random: $(PROGRAM)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/random.pl $(or $(RANDOM_SECONDS),300) $(RANDOM_SEED)
 
 # ---- Fuzz ------------------------------------------------------------------------
 
@@ -565,6 +572,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	check-quick coverage coverage-run bench picture soak crash fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick coverage coverage-run bench picture soak crash random fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

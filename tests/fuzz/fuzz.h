@@ -105,18 +105,16 @@ UNUSED static void fuzz_clean_up(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* Made at the first call, in memory where that can be had, with nothing of the user's in sight. */
+/* Made at the first call, in FUZZ_SCRATCH, with nothing of the user's in sight. */
 UNUSED static const char *fuzz_scratch(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	char made[PATH_MAX / 2] = "/dev/shm/fuzz-XXXXXX";
+	const char *base = getenv("FUZZ_SCRATCH");
+	char made[PATH_MAX / 2];
 
 	if (*fuzz_dir)
 		return fuzz_dir;
-	if (!mkdtemp(made)) {
-		snprintf(made, sizeof(made), "%s/fuzz-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-		FUZZ_CHECK(mkdtemp(made), "no scratch directory");
-	}
+	snprintf(made, sizeof(made), "%s/fuzz-XXXXXX", base && *base ? base : "/tmp");
+	FUZZ_CHECK(mkdtemp(made), "no scratch directory");
 	FUZZ_CHECK(realpath(made, fuzz_dir), "no scratch directory");
 	fuzz_owner = getpid();
 	atexit(fuzz_clean_up);

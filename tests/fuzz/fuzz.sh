@@ -11,6 +11,11 @@ shift 2
 cd "$(dirname "$0")/../.." || exit 1
 jobs=$(nproc 2>/dev/null || echo 1)
 mkdir -p "$out/corpus" "$out/found" "$out/logs" || exit 1
+# In memory, where that can be had; a target that fails does not tidy up.
+FUZZ_SCRATCH=$(mktemp -d /dev/shm/fuzz.XXXXXX 2>/dev/null || mktemp -d) || exit 1
+trap 'rm -rf "$FUZZ_SCRATCH"' EXIT
+trap 'exit 1' HUP INT TERM
+export FUZZ_SCRATCH
 UBSAN_OPTIONS=print_stacktrace=1
 ASAN_OPTIONS=detect_leaks=1
 export UBSAN_OPTIONS ASAN_OPTIONS

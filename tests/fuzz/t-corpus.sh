@@ -27,6 +27,7 @@ test_the_seeds_and_their_mutations_do_no_harm() {
 		case $name in *.d | *.o) continue ;; esac
 		test -e "$ROOT_DIR/tests/fuzz/$name.c" || continue
 		echo "$name"
+		export FUZZ_SCRATCH="$TMPDIR"
 		"$program" "$CORPUS/${name#fuzz_}" "$MUTATIONS" ||
 			fail "$name: exit status $?; again with: $program tests/fuzz/corpus/${name#fuzz_} $MUTATIONS"
 	done
