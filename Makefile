@@ -91,7 +91,7 @@ RECORD := $(addprefix lib/record/, \
 OPS := $(addprefix lib/ops/, \
 	session.c capture.c save.c save_create.c save_room.c extras.c captures.c spool.c newid.c cadence.c warnings.c \
 	compare.c diff.c list.c verify.c \
-	restore.c plan.c protect.c survey.c staging.c stage.c stage_settle.c apply.c undo.c \
+	restore.c plan.c protect.c survey.c staging.c stage.c stage_settle.c apply.c swap.c displaced.c undo.c \
 	restore_plan.c restore_journal.c restore_check.c restore_verify.c restore_warn.c restore_captures.c \
 	evict.c stock.c retain.c drop.c reclaim.c gc.c doctor.c doctor_files.c doctor_restore.c salvage.c \
 	stores.c relink.c \
@@ -531,7 +531,8 @@ deb:
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
 DEBIAN_TEST  := libcmocka-dev perl jq faketime mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
-                bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount
+                bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount \
+                bindfs ntfs-3g
 
 build-deps: WANTED = $(DEBIAN_BUILD)
 deps: WANTED = $(DEBIAN_BUILD) $(DEBIAN_TEST)
@@ -540,7 +541,7 @@ build-deps deps:
 	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
 		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
 		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
-		echo '  for the tests: cmocka perl jq faketime mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql'; \
+		echo '  for the tests: cmocka perl jq faketime mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql bindfs ntfs-3g'; \
 		exit 0; \
 	fi; \
 	missing=; \

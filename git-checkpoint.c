@@ -45,6 +45,7 @@
  *   restore_plan             the plan from what is on the disk, and when it is refused
  *   staging      the directory for that in the worktree, told from the user's own
  *   stage apply  new contents beside the user's files; putting them in place
+ *   swap displaced           renames that replace nothing; whether it is what the scan saw
  *   stage_settle what is left of a restore that was interrupted
  *   restore_verify restore_check    whether it came out right: state hashes of what it was about
  *   restore_captures         what is replayed behind the files

@@ -5,9 +5,10 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "ops/compare.h"
+#include "ops/displaced.h"
+#include "ops/swap.h"
 #include "worktree/beneath.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,80 +95,32 @@ static void close_up(struct apply *apply)
 	free(apply->opened);
 }
 
-/* rename(2) between the staging directory and the worktree, past read-only directories. */
-static int move(struct apply *apply, const struct plan_action *action, int from, const char *a,
-		int to, const char *b, unsigned flags, int dirfd)
+/* How a name gets from one directory to the other: see swap.h; the last replaces, in ours alone. */
+typedef int (*move_fn)(int fromfd, const char *from, int tofd, const char *to);
+
+/* Between the staging directory and the worktree, past read-only directories. */
+static int move(struct apply *apply, const struct plan_action *action, move_fn fn, int from,
+		const char *a, int to, const char *b, int dirfd)
 {
-	int rc = renameat2(from, a, to, b, flags);
+	int rc = fn(from, a, to, b);
 
 	if (rc < 0 && open_up(apply, action, dirfd))
-		rc = renameat2(from, a, to, b, flags);
+		rc = fn(from, a, to, b);
 	return rc;
 }
 
-/*
- * A file that a displaced directory holds. Its ctime counts, since it shows what
- * was written with the other times put back; but that of a file with several
- * names also changes with what is done to the others, here or anywhere. Then
- * its contents tell.
- */
-static bool file_as_scanned(int dirfd, const char *name, const struct stat *st,
-			    const struct wt_entry *seen)
+/* Out of the worktree, or for another thing of the staging directory. */
+static int displace(struct apply *apply, const struct plan_action *action, move_fn fn, int dirfd,
+		    const char *name, const char *staged)
 {
-	struct wt_stat now;
+	int stagefd = apply->stage->fd;
+	int rc = move(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
 
-	wt_stat_from(&now, st);
-	if (wt_stat_equal(&now, &seen->st))
-		return true;
-	return S_ISREG(st->st_mode) && seen->kind == WT_FILE && now.ino == seen->st.ino &&
-	       now.size == seen->st.size && now.mtime_ns == seen->st.mtime_ns &&
-	       (st->st_mode & 07777) == seen->mode && stage_file_is(dirfd, name, &seen->oid);
-}
-
-/* A displaced directory: all that is in it must be as the scan saw it. */
-static bool dir_as_scanned(int dirfd, const char *name, const struct wt_dir *dir)
-{
-	int fd = beneath_open(dirfd, name, O_RDONLY | O_DIRECTORY);
-	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
-	bool same = true;
-
-	if (!stream) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	while (same && (ent = readdir(stream))) {
-		const struct wt_entry *seen;
-		struct stat st;
-
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
-			continue;
-		seen = wt_child(dir, ent->d_name, strlen(ent->d_name));
-		same = seen && !fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
-		if (!same)
-			break;
-		same = seen->kind == WT_DIR ? dir_as_scanned(fd, ent->d_name, seen->dir) :
-					      file_as_scanned(fd, ent->d_name, &st, seen);
-	}
-	closedir(stream);
-	return same;
-}
-
-/* Is what lies in the staging directory now what the scan saw? Renaming changes only its ctime. */
-static bool as_scanned(const struct stage *stage, const char *number, const struct wt_entry *seen)
-{
-	struct wt_stat now;
-	struct stat st;
-
-	if (fstatat(stage->fd, number, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	wt_stat_from(&now, &st);
-	if (now.ino != seen->st.ino)
-		return false;
-	if (seen->kind == WT_DIR)
-		return dir_as_scanned(stage->fd, number, seen->dir);
-	return now.size == seen->st.size && now.mtime_ns == seen->st.mtime_ns;
+	/* A directory that changes its parent must be writable itself. */
+	if (rc < 0 && errno == EACCES && action->current->kind == WT_DIR &&
+	    !beneath_set_mode(dirfd, name, action->current->mode | 0700))
+		rc = move(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
+	return rc;
 }
 
 static int note_changed(struct apply *apply, const struct plan_action *action)
@@ -179,7 +132,7 @@ static int note_changed(struct apply *apply, const struct plan_action *action)
 static int put_new(struct apply *apply, const struct plan_action *action, const char *number,
 		   int dirfd, const char *name)
 {
-	if (move(apply, action, apply->stage->fd, number, dirfd, name, RENAME_NOREPLACE, dirfd) < 0) {
+	if (move(apply, action, swap_put, apply->stage->fd, number, dirfd, name, dirfd) < 0) {
 		if (errno == EEXIST)
 			return note_changed(apply, action);
 		return failed(action, "create");
@@ -187,29 +140,56 @@ static int put_new(struct apply *apply, const struct plan_action *action, const 
 	return 0;
 }
 
-static int exchange(struct apply *apply, const struct plan_action *action, const char *number,
-		    int dirfd, const char *name)
+/* Somebody wrote it after the scan; that is in no checkpoint. */
+static int put_back(struct apply *apply, const struct plan_action *action, move_fn fn,
+		    const char *staged, int dirfd, const char *name)
 {
-	struct stage *stage = apply->stage;
-	int rc = move(apply, action, stage->fd, number, dirfd, name, RENAME_EXCHANGE, dirfd);
-
-	/* A directory that changes its parent must be writable itself. */
-	if (rc < 0 && errno == EACCES && action->current->kind == WT_DIR &&
-	    !beneath_set_mode(dirfd, name, action->current->mode | 0700))
-		rc = move(apply, action, stage->fd, number, dirfd, name, RENAME_EXCHANGE, dirfd);
-	if (rc < 0) {
-		if (errno == ENOENT)
-			return note_changed(apply, action);
-		return failed(action, "write");
-	}
-	if (as_scanned(stage, number, action->current))
-		return 0;
-	/* Somebody wrote it after the scan; that is in no checkpoint. */
-	if (renameat2(stage->fd, number, dirfd, name, RENAME_EXCHANGE) < 0)
+	if (fn(apply->stage->fd, staged, dirfd, name) < 0)
 		return failed(action, "put back");
 	if (action->current->kind == WT_DIR)
 		(void)beneath_set_mode(dirfd, name, action->current->mode);
 	return note_changed(apply, action);
+}
+
+/*
+ * On a file system that cannot exchange: the old thing aside, then the new one
+ * into its place. Killed in between, there is neither, and both are in
+ * checkpoints: to continue or abort makes the one or the other.
+ */
+static int exchange_in_steps(struct apply *apply, const struct plan_action *action,
+			     const char *number, int dirfd, const char *name)
+{
+	struct stage *stage = apply->stage;
+	char aside[48];
+	int saved;
+
+	snprintf(aside, sizeof(aside), "%s-old", number);
+	if (displace(apply, action, renameat, dirfd, name, aside) < 0)
+		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
+	if (!displaced_as_scanned(stage->fd, aside, action->current))
+		return put_back(apply, action, swap_put, aside, dirfd, name);
+	if (!move(apply, action, swap_put, stage->fd, number, dirfd, name, dirfd))
+		return 0;
+	/* What somebody made there meanwhile stays; the old thing is in the safety checkpoint. */
+	if (errno == EEXIST)
+		return note_changed(apply, action);
+	saved = errno;
+	(void)swap_put(stage->fd, aside, dirfd, name);
+	errno = saved;
+	return failed(action, "write");
+}
+
+static int exchange(struct apply *apply, const struct plan_action *action, const char *number,
+		    int dirfd, const char *name)
+{
+	if (displace(apply, action, swap_exchange, dirfd, name, number) < 0) {
+		if (swap_unknown(errno))
+			return exchange_in_steps(apply, action, number, dirfd, name);
+		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
+	}
+	if (displaced_as_scanned(apply->stage->fd, number, action->current))
+		return 0;
+	return put_back(apply, action, swap_exchange, number, dirfd, name);
 }
 
 static int place(struct apply *apply, size_t index)
@@ -236,10 +216,22 @@ static int place(struct apply *apply, size_t index)
 	}
 	/* What was left as it is keeps its mode, too. */
 	if (!err && changed == apply->changed->nr && action->target->kind == WT_DIR &&
+	    !apply->stage->fixed_modes &&
 	    beneath_set_mode(dirfd, name, action->target->mode) < 0)
 		err = failed(action, "set the mode of");
 	close(dirfd);
 	return err;
+}
+
+/* Of a file it must be the one that the scan saw, and still have no other name: see plan.h. */
+static bool may_change(int dirfd, const char *name, const struct stat *st,
+		       const struct plan_action *action)
+{
+	if (action->current->kind == WT_DIR)
+		return S_ISDIR(st->st_mode);
+	return S_ISREG(st->st_mode) && st->st_nlink <= 1 &&
+	       ((uint64_t)st->st_ino == action->current->st.ino ||
+		displaced_same_file(dirfd, name, st, action->current));
 }
 
 static int change_mode(struct apply *apply, const struct plan_action *action)
@@ -250,9 +242,7 @@ static int change_mode(struct apply *apply, const struct plan_action *action)
 
 	if (dirfd < 0)
 		return failed(action, "reach");
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode) ||
-	    (uint64_t)st.st_ino != action->current->st.ino ||
-	    (!S_ISDIR(st.st_mode) && st.st_nlink > 1)) /* since the scan: see plan.h */
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !may_change(dirfd, name, &st, action))
 		err = note_changed(apply, action);
 	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0)
 		err = failed(action, "set the mode of");
@@ -282,13 +272,10 @@ static int take_away(struct apply *apply, size_t index)
 		/* Not empty: kept for the sake of what is in it. */
 		if (rc < 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT && errno != EBUSY)
 			err = failed(action, "remove");
-	} else if (move(apply, action, dirfd, name, stage->fd, number, 0, dirfd) < 0) {
+	} else if (move(apply, action, renameat, dirfd, name, stage->fd, number, dirfd) < 0) {
 		err = errno == ENOENT ? 0 : failed(action, "remove");
-	} else if (!as_scanned(stage, number, action->current)) {
-		if (renameat2(stage->fd, number, dirfd, name, RENAME_NOREPLACE) < 0)
-			err = failed(action, "put back");
-		else
-			err = note_changed(apply, action);
+	} else if (!displaced_as_scanned(stage->fd, number, action->current)) {
+		err = put_back(apply, action, swap_put, number, dirfd, name);
 	}
 	close(dirfd);
 	return err;

@@ -46,13 +46,53 @@ struct filler {
 	atomic_size_t done;
 };
 
+/* --- file systems without modes --- */
+
+/* Whether a mode can be set at all; one of a FAT or of NTFS has none as a rule. */
+static int probe_modes(struct stage *stage)
+{
+	static const char name[] = "probe";
+	int fd = beneath_create(stage->fd, name), err = 0;
+	struct stat file, dir;
+
+	if (fd < 0)
+		return ckpt_error_errno("unable to create a file in '%s'", stage->name);
+	if (!fchmod(fd, 0640) && !fstat(fd, &file) && (file.st_mode & 07777) == 0640) {
+		stage->fixed_modes = false;
+	} else if (fstat(fd, &file) < 0 || fstat(stage->fd, &dir) < 0) {
+		err = ckpt_error_errno("unable to look at '%s'", stage->name);
+	} else {
+		stage->fixed_modes = true;
+		stage->file_mode = file.st_mode & 07777;
+		stage->dir_mode = dir.st_mode & 07777;
+	}
+	close(fd);
+	if (unlinkat(stage->fd, name, 0) < 0 && !err)
+		err = ckpt_error_errno("unable to remove a file in '%s'", stage->name);
+	return err;
+}
+
+static int check_mode(const struct stage *stage, const char *path, const struct wt_entry *entry)
+{
+	mode_t fixed = entry->kind == WT_DIR ? stage->dir_mode : stage->file_mode;
+
+	if (!stage->fixed_modes || entry->kind == WT_LINK || entry->mode == fixed)
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "'%s' has mode %04o in the checkpoint, but the file system of the worktree "
+			      "has no modes of its own (%04o for all); nothing was touched",
+			      path, entry->mode, (unsigned)fixed);
+}
+
 /* --- what there is to be written --- */
 
 static int collect(struct filler *filler, const char *staged, const char *path,
 		   const struct wt_entry *entry, const struct plan_action *action, bool top)
 {
-	int err = 0;
+	int err = check_mode(filler->stage, path, entry);
 
+	if (err)
+		return err;
 	if (entry->kind != WT_DIR) {
 		ALLOC_GROW(filler->items, filler->nr + 1, filler->alloc);
 		filler->items[filler->nr++] = (struct item){
@@ -85,6 +125,8 @@ static int collect_all(struct filler *filler)
 		const struct plan_action *action = &plan->actions[i];
 		char number[32];
 
+		if (action->kind == PLAN_CHMOD)
+			err = check_mode(filler->stage, action->path, action->target);
 		if (action->kind != PLAN_CREATE && action->kind != PLAN_OVERWRITE &&
 		    action->kind != PLAN_REPLACE)
 			continue;
@@ -149,7 +191,8 @@ static int write_file(struct filler *filler, const struct item *item, bool sync)
 		err = ckpt_error_errno("unable to write");
 	if (!err) {
 		inherit_owner(filler, item, fd);
-		if (fchmod(fd, item->entry->mode) < 0 || (sync && fsync(fd) < 0))
+		if ((!filler->stage->fixed_modes && fchmod(fd, item->entry->mode) < 0) ||
+		    (sync && fsync(fd) < 0))
 			err = ckpt_error_errno("unable to write");
 	}
 	if (close(fd) < 0 && !err)
@@ -192,7 +235,9 @@ static int finish_dir(struct filler *filler, const char *staged, mode_t mode)
 	struct stage *stage = filler->stage;
 
 	/* One that is limited to other paths was not made. */
-	if (beneath_chmod_dir(stage->fd, staged, mode, filler->sync_each) < 0 && errno != ENOENT)
+	if (beneath_chmod_dir(stage->fd, staged, stage->fixed_modes ? stage->dir_mode : mode,
+			      filler->sync_each) < 0 &&
+	    errno != ENOENT && !stage->fixed_modes)
 		return ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'", staged,
 					stage->name);
 	return 0;
@@ -241,26 +286,6 @@ static int finish(struct filler *filler)
 	return err;
 }
 
-/*
- * Files are exchanged by renames that not every file system knows (some network
- * and user space ones); that has to come out before anything is touched.
- */
-static int probe(struct stage *stage)
-{
-	int err = 0;
-
-	if (mkdirat(stage->fd, "a", 0700) < 0 || mkdirat(stage->fd, "b", 0700) < 0)
-		err = ckpt_error_errno("unable to create a directory in '%s'", stage->name);
-	else if (renameat2(stage->fd, "a", stage->fd, "b", RENAME_EXCHANGE) < 0 ||
-		 renameat2(stage->fd, "a", stage->fd, "c", RENAME_NOREPLACE) < 0)
-		err = ckpt_error_set(CKPT_EREFUSED, "the file system of the worktree cannot exchange "
-						    "files safely, nothing was touched; move it to another");
-	unlinkat(stage->fd, "a", AT_REMOVEDIR);
-	unlinkat(stage->fd, "b", AT_REMOVEDIR);
-	unlinkat(stage->fd, "c", AT_REMOVEDIR);
-	return err;
-}
-
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts)
 {
 	struct filler filler = { .stage = stage, .opts = opts };
@@ -271,7 +296,7 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 	stage->store = opts->store;
 	stage->rootfd = rootfd;
 	stage->name = xstrdup(name);
-	err = probe(stage);
+	err = probe_modes(stage);
 	if (!err)
 		err = collect_all(&filler);
 	if (!err)

@@ -7,6 +7,8 @@
 #include "ops/plan.h"
 #include "worktree/scan.h"
 
+#include <sys/types.h>
+
 struct store;
 
 /**
@@ -22,6 +24,9 @@ struct stage {
 	int rootfd;
 	int fd;     /**< of the staging directory; -1: none */
 	char *name; /**< in the root */
+	/** chmod(2) has no effect on this file system: every file has the one mode, a directory the other. */
+	bool fixed_modes;
+	mode_t file_mode, dir_mode;
 };
 
 struct stage_opts {
@@ -37,9 +42,6 @@ struct stage_opts {
  * it; durable when it returns.
  */
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
-
-/** True if the contents of a file are this blob. */
-bool stage_file_is(int dirfd, const char *name, const struct oid *oid);
 
 /** Remove it with all that is left in it. */
 int stage_remove(struct stage *stage);

@@ -4,18 +4,16 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
 #include "base/strbuf.h"
+#include "ops/displaced.h"
 #include "ops/staging.h"
+#include "ops/swap.h"
 #include "store/objects.h"
 #include "worktree/beneath.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,72 +21,19 @@
 
 /* What is left of a restore that was interrupted. */
 
-enum { PIECE = 1 << 20 };
-
-static struct digest *begin_blob(unsigned long long size)
-{
-	struct digest *sha1 = digest_new(HASH_SHA1);
-	char header[64];
-
-	digest_update(sha1, header, object_header(header, "blob", size));
-	return sha1;
-}
-
-static void end_blob(struct oid *out, struct digest *sha1)
-{
-	digest_end(sha1, out->id);
-	digest_free(sha1);
-}
-
-/* False if it cannot be read. */
-static bool name_file(struct oid *out, int dirfd, const char *name)
-{
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	ssize_t n = -1;
-
-	if (fd >= 0 && !fstat(fd, &st)) {
-		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
-		char *buf = xmalloc(PIECE);
-
-		while ((n = fs_read_full(fd, buf, PIECE)) > 0)
-			digest_update(sha1, buf, (size_t)n);
-		end_blob(out, sha1);
-		free(buf);
-	}
-	if (fd >= 0)
-		close(fd);
-	return !n;
-}
-
-bool stage_file_is(int dirfd, const char *name, const struct oid *oid)
-{
-	struct oid now;
-
-	return name_file(&now, dirfd, name) && oid_equal(&now, oid);
-}
-
 /* Read, not only looked up: what is displaced may be the last good copy. */
 static bool file_stored(struct store *store, int dirfd, const char *name)
 {
 	struct oid oid;
 
-	return name_file(&oid, dirfd, name) && !objects_check(store, &oid);
+	return displaced_name_file(&oid, dirfd, name) && !objects_check(store, &oid);
 }
 
 static bool link_stored(struct store *store, int dirfd, const char *name)
 {
-	char target[PATH_MAX];
-	ssize_t len = readlinkat(dirfd, name, target, sizeof(target));
-	struct digest *sha1;
 	struct oid oid;
 
-	if (len < 0 || len == (ssize_t)sizeof(target))
-		return false;
-	sha1 = begin_blob((unsigned long long)len);
-	digest_update(sha1, target, (size_t)len);
-	end_blob(&oid, sha1);
-	return !objects_check(store, &oid);
+	return displaced_name_link(&oid, dirfd, name) && !objects_check(store, &oid);
 }
 
 /* All but directories in `dirfd`; the names of these are put into `dirs_out`. */
@@ -156,7 +101,7 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 		return err;
 	strbuf_reset(rescued_out);
 	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
-	if (renameat2(rootfd, name, rootfd, rescued_out->buf, RENAME_NOREPLACE) < 0)
+	if (swap_put(rootfd, name, rootfd, rescued_out->buf) < 0)
 		return ckpt_error_errno("unable to rename '%s'", name);
 	/* Under this name it has no meaning any more. */
 	marker = xstrfmt("%s/" STAGING_MARKER, rescued_out->buf);

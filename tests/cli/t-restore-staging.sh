@@ -38,7 +38,7 @@ interrupt() {
 	mv spare work
 	mv spare.home "$(checkpoint_home)"
 	cd work
-	FAULT_PATH=$T/work expect_exit 137 with_faults rename $((renames / 2 + 2)) kill \
+	FAULT_PATH=$T/work expect_exit 137 with_faults rename $((renames / 2 + 1)) kill \
 		git-checkpoint restore -q -y "$target" "$@"
 	staging=$(cat "$(store_dir)/checkpoint/staging")
 	expect_exists "$staging/git-checkpoint-staging" "$(store_dir)/checkpoint/journal"
@@ -254,12 +254,13 @@ test_another_store_keeps_off() {
 # stray: one of a restore that is done is there again, as after a power cut; $staging is its name
 stray() {
 	two_states
-	# what is in it when all is displaced: at the last removal, that of the marker
+	# what is in it when all is displaced: before the first removal after the journal was begun
 	cat >"$T/keep.sh" <<-'END'
-		unset LD_PRELOAD
-		test -e "$T/stray" || cp -a "$T"/work/.git-checkpoint-restore-* "$T/stray"
+		test ! -e "$T/stray" || exit 0
+		ls "$T"/state/git-checkpoint/*/checkpoint/journal >/dev/null 2>&1 || exit 0
+		cp -a "$T"/work/.git-checkpoint-restore-* "$T/stray"
 	END
-	FAULT_RUN="sh $T/keep.sh" FAULT_PATH=$T/work with_faults unlink 1 run \
+	FAULT_STICKY=1 FAULT_RUN="sh $T/keep.sh" FAULT_PATH=$T/work with_faults unlink 1 run \
 		git-checkpoint restore -q -y "$target"
 	expect_noted target
 	no_litter

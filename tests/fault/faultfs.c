@@ -13,7 +13,8 @@
  *                 run: the call is made, but the command in FAULT_RUN is run before
  *   FAULT_STICKY  1: from that call on, all fail (a full disk stays full)
  *   FAULT_LACKS   comma list of exchange noreplace link chmod: as on a file system that does not
- *                 know these (renameat2(2) with such a flag fails, and so on), at every call
+ *                 know these (renameat2(2) with such a flag fails, and so on), at every call on
+ *                 FAULT_PATH
  *   FAULT_BOOT_ID the kernel's id of the boot is read from this file instead; works alone
  *   FAULT_COUNT_FILE  at exit the number of matching calls is written here
  *   FAULT_NAMES_FILE  at exit the names are written here, one a line, that the process gave to files
@@ -586,19 +587,20 @@ WRAP(int, close, (int fd))
 
 /* ---- calls on paths ------------------------------------------------------------------------ */
 
-static bool missing(bool lacking, int code)
+/* Such a call is not counted: it changes nothing. */
+static bool missing(bool lacking, int fd, const char *path, int code)
 {
-	if (lacking)
-		errno = code;
-	return lacking;
+	if (!lacking || (wanted_path && !(path ? path_matches(fd, path) : fd_matches(fd))))
+		return false;
+	errno = code;
+	return true;
 }
 
-/* Such a call is not counted: it changes nothing. */
-static bool lacks_flags(unsigned int flags)
+static bool lacks_flags(int fd, const char *path, unsigned int flags)
 {
 	return missing((lacks_exchange && flags & RENAME_EXCHANGE) ||
 			       (lacks_noreplace && flags & RENAME_NOREPLACE),
-		       EINVAL);
+		       fd, path, EINVAL);
 }
 
 WRAP(int, rename, (const char *from, const char *to))
@@ -617,14 +619,14 @@ WRAP(int, renameat, (int fd1, const char *from, int fd2, const char *to))
 
 WRAP(int, renameat2, (int fd1, const char *from, int fd2, const char *to, unsigned int flags))
 {
-	if (lacks_flags(flags) || on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
+	if (lacks_flags(fd1, from, flags) || on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
 		return -1;
 	return renamed(next_renameat2()(fd1, from, fd2, to, flags), fd1, from, fd2, to);
 }
 
 WRAP(int, link, (const char *from, const char *to))
 {
-	if (missing(lacks_link, EPERM) ||
+	if (missing(lacks_link, AT_FDCWD, from, EPERM) ||
 	    on_two_paths(CALL_LINK, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
 		return -1;
 	return named(next_link()(from, to), AT_FDCWD, to);
@@ -632,7 +634,8 @@ WRAP(int, link, (const char *from, const char *to))
 
 WRAP(int, linkat, (int fd1, const char *from, int fd2, const char *to, int flags))
 {
-	if (missing(lacks_link, EPERM) || on_two_paths(CALL_LINK, fd1, from, fd2, to) == FAIL)
+	if (missing(lacks_link, fd1, from, EPERM) ||
+	    on_two_paths(CALL_LINK, fd1, from, fd2, to) == FAIL)
 		return -1;
 	return named(next_linkat()(fd1, from, fd2, to, flags), fd2, to);
 }
@@ -682,21 +685,22 @@ WRAP(int, symlinkat, (const char *target, int fd, const char *path))
 
 WRAP(int, chmod, (const char *path, mode_t mode))
 {
-	if (missing(lacks_chmod, EPERM) || on_path(CALL_CHMOD, AT_FDCWD, path) == FAIL)
+	if (missing(lacks_chmod, AT_FDCWD, path, EPERM) ||
+	    on_path(CALL_CHMOD, AT_FDCWD, path) == FAIL)
 		return -1;
 	return next_chmod()(path, mode);
 }
 
 WRAP(int, fchmodat, (int fd, const char *path, mode_t mode, int flags))
 {
-	if (missing(lacks_chmod, EPERM) || on_path(CALL_CHMOD, fd, path) == FAIL)
+	if (missing(lacks_chmod, fd, path, EPERM) || on_path(CALL_CHMOD, fd, path) == FAIL)
 		return -1;
 	return next_fchmodat()(fd, path, mode, flags);
 }
 
 WRAP(int, fchmod, (int fd, mode_t mode))
 {
-	if (missing(lacks_chmod, EPERM) || on_fd(CALL_CHMOD, fd) == FAIL)
+	if (missing(lacks_chmod, fd, NULL, EPERM) || on_fd(CALL_CHMOD, fd) == FAIL)
 		return -1;
 	return next_fchmod()(fd, mode);
 }
@@ -794,7 +798,7 @@ WRAP(long, syscall, (long number, ...))
 			gives_name = !is_there((int)a[0], (const char *)a[1]);
 		}
 	} else if (number == SYS_renameat2) {
-		act = lacks_flags((unsigned int)a[4]) ?
+		act = lacks_flags((int)a[0], (const char *)a[1], (unsigned int)a[4]) ?
 			      FAIL :
 			      on_two_paths(CALL_RENAME, (int)a[0], (const char *)a[1], (int)a[2],
 					   (const char *)a[3]);

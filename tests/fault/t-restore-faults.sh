@@ -339,6 +339,119 @@ test_edits_after_the_interruption_are_saved() {
 	expect_eq 'later later' "$(held_by "$(safety)" a) $(held_by "$(safety)" later)"
 }
 
+# ---- file systems that know less ----
+
+# lacking <what>: from here on the program meets a file system without it, see faultfs.c
+lacking() {
+	mkdir -p "$T/bin"
+	cat >"$T/bin/git-checkpoint" <<-END
+		#!/bin/sh
+		exec env LD_PRELOAD="$BUILD_DIR/faultfs.so" FAULT_LACKS="$1" \
+			FAULT_CALLS="\${FAULT_CALLS:-rename}" FAULT_PATH="\${FAULT_PATH:-$T/work}" \
+			"$BUILD_DIR/git-checkpoint" "\$@"
+	END
+	chmod +x "$T/bin/git-checkpoint"
+	PATH=$T/bin:$PATH
+	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
+	export ASAN_OPTIONS
+}
+
+# Both ends are reached from everywhere, though there is no exchange.
+killed_without() {
+	lacking "$1"
+	damaged_tree
+	CHANGES=rename,link,unlink
+	FAULT_PATH=$T/work
+	killed_everywhere "$2"
+}
+
+test_without_exchange() {
+	killed_without exchange 7
+}
+
+test_without_exchange_and_noreplace() {
+	killed_without exchange,noreplace 7
+}
+
+test_without_exchange_and_noreplace_and_links() {
+	killed_without exchange,noreplace,link 9
+}
+
+# A file that comes into being between the two steps is not overwritten.
+test_without_exchange_nothing_new_is_overwritten() {
+	for lack in exchange exchange,noreplace; do
+		lacking $lack
+		rm -f a d
+		echo 1 >a
+		echo 1 >d
+		save
+		echo 2 >a
+		cat >"$T/make.sh" <<-'END'
+			test -e "$T/work/a" || test -e "$T/made" || {
+				echo precious >"$T/work/a"
+				: >"$T/made"
+			}
+		END
+		rm -f "$T/made"
+		status=0
+		FAULT_STICKY=1 FAULT_RUN="sh $T/make.sh" FAULT_PATH=$T/work with_faults rename,link 1 run \
+			git-checkpoint restore -y --json "$id" >"$T/restore.json" 2>"$T/restore.err" || status=$?
+		expect_exists "$T/made"
+		expect_eq precious "$(cat a)" "$lack"
+		expect_eq 4 $status "$lack: exit status"
+		expect_warned_like "'a' changed while it was to be restored"
+		expect_eq 2 "$(held_by "$(safety)" a)"
+		no_litter
+	done
+}
+
+# ... nor one that is written just before.
+test_without_exchange_an_edit_is_put_back() {
+	lacking exchange
+	echo 1 >a
+	save
+	echo 2 >a
+	status=0
+	FAULT_RUN="echo precious >$T/work/a" FAULT_PATH=$T/work with_faults rename 1 run \
+		git-checkpoint restore -y --json "$id" >"$T/restore.json" 2>"$T/restore.err" || status=$?
+	expect_eq precious "$(cat a)"
+	expect_eq 4 $status 'exit status'
+	no_litter
+}
+
+# Modes that it cannot hold are said before anything is touched; those that it has are no obstacle.
+test_without_chmod() {
+	mkdir d
+	chmod 700 d .
+	umask 077
+	echo 1 >a
+	echo 1 >d/b
+	save
+	first=$id
+	rm a
+	echo 2 >d/b
+	rm -r d
+	note before
+	lacking chmod
+	restore "$first"
+	expect_eq '1 1' "$(contents a d/b)"
+	restoring 0 undo -y
+	expect_noted before
+	mkdir d
+	echo 1 >d/b
+	chmod 644 d/b
+	save
+	second=$id
+	rm d/b
+	untouched restoring 5 restore -y "$second"
+	refused d/b 0644
+	no_litter
+	echo 1 >d/b
+	untouched restoring 5 restore -y "$second"
+	refused d/b 0644
+	no_litter
+}
+
 # ---- a disk that fails ----
 
 # failing_everywhere <error> <calls> <stride>: nothing is deleted, it is said, and it can be finished

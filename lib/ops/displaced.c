@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops/displaced.h"
+
+#include "base/alloc.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "store/objects.h"
+#include "worktree/beneath.h"
+#include "worktree/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 20 };
+
+/* --- contents --- */
+
+static struct digest *begin_blob(unsigned long long size)
+{
+	struct digest *sha1 = digest_new(HASH_SHA1);
+	char header[64];
+
+	digest_update(sha1, header, object_header(header, "blob", size));
+	return sha1;
+}
+
+static void end_blob(struct oid *out, struct digest *sha1)
+{
+	digest_end(sha1, out->id);
+	digest_free(sha1);
+}
+
+bool displaced_name_file(struct oid *out, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd >= 0 && !fstat(fd, &st)) {
+		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
+		char *buf = xmalloc(PIECE);
+
+		while ((n = fs_read_full(fd, buf, PIECE)) > 0)
+			digest_update(sha1, buf, (size_t)n);
+		end_blob(out, sha1);
+		free(buf);
+	}
+	if (fd >= 0)
+		close(fd);
+	return !n;
+}
+
+bool displaced_name_link(struct oid *out, int dirfd, const char *name)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(dirfd, name, target, sizeof(target));
+	struct digest *sha1;
+
+	if (len < 0 || len == (ssize_t)sizeof(target))
+		return false;
+	sha1 = begin_blob((unsigned long long)len);
+	digest_update(sha1, target, (size_t)len);
+	end_blob(out, sha1);
+	return true;
+}
+
+static bool same_contents(int dirfd, const char *name, const struct stat *st,
+			  const struct wt_entry *seen)
+{
+	struct oid now;
+	bool named = S_ISREG(st->st_mode) && seen->kind == WT_FILE ?
+			     displaced_name_file(&now, dirfd, name) :
+		     S_ISLNK(st->st_mode) && seen->kind == WT_LINK ?
+			     displaced_name_link(&now, dirfd, name) :
+			     false;
+
+	return named && oid_equal(&now, &seen->oid);
+}
+
+/* --- files and links --- */
+
+/*
+ * The times of a file show that it was written. Its ctime does so even if the
+ * others were put back, but a rename changes it too, and so does what is done
+ * to another name of the file, here or anywhere. And on some file systems the
+ * inode of a file has another number the next time. Then its contents tell.
+ */
+static bool same_file(int dirfd, const char *name, const struct stat *st,
+		      const struct wt_entry *seen, bool renamed)
+{
+	struct wt_stat now;
+
+	wt_stat_from(&now, st);
+	if (now.size != seen->st.size || now.mtime_ns != seen->st.mtime_ns)
+		return false;
+	if (now.ino == seen->st.ino && (renamed || now.ctime_ns == seen->st.ctime_ns))
+		return true;
+	return (S_ISLNK(st->st_mode) || (st->st_mode & 07777) == seen->mode) &&
+	       same_contents(dirfd, name, st, seen);
+}
+
+bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
+			 const struct wt_entry *seen)
+{
+	return same_file(dirfd, name, st, seen, false);
+}
+
+/* --- directories --- */
+
+/* All that is in it but what is below its directories. */
+static bool same_names(DIR *stream, const struct wt_dir *dir)
+{
+	struct dirent *ent;
+	bool same = true;
+
+	while (same && (ent = readdir(stream))) {
+		const struct wt_entry *seen;
+		struct stat st;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		seen = wt_child(dir, ent->d_name, strlen(ent->d_name));
+		same = seen && !fstatat(dirfd(stream), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		       (seen->kind == WT_DIR ?
+				S_ISDIR(st.st_mode) :
+				same_file(dirfd(stream), ent->d_name, &st, seen, false));
+	}
+	return same;
+}
+
+/* One directory is open at a time, however deep they lie. */
+static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir)
+{
+	int fd = beneath_open(dirfd, path, O_RDONLY | O_DIRECTORY);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	bool same;
+
+	if (!stream) {
+		same = fd < 0 && errno == ENOENT;
+		if (fd >= 0)
+			close(fd);
+		return same;
+	}
+	same = same_names(stream, dir);
+	closedir(stream);
+	for (size_t i = 0; i < dir->nr && same; i++) {
+		char *below;
+
+		if (dir->entries[i].kind != WT_DIR)
+			continue;
+		below = xstrfmt("%s/%s", path, dir->entries[i].name);
+		same = same_dir(dirfd, below, dir->entries[i].dir);
+		free(below);
+	}
+	return same;
+}
+
+bool displaced_as_scanned(int dirfd, const char *path, const struct wt_entry *seen)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (seen->kind == WT_DIR)
+		return S_ISDIR(st.st_mode) && same_dir(dirfd, path, seen->dir);
+	return same_file(dirfd, path, &st, seen, true);
+}
