@@ -80,7 +80,7 @@ WORKTREE := $(addprefix lib/worktree/, \
 STORE := $(addprefix lib/store/, \
 	store.c layout.c objects.c refs.c packed_refs.c oidset.c \
 	pack_write.c pack_stream.c pack_verify.c pack_index.c packs.c packs_read.c packs_list.c delta.c ingest.c trees.c \
-	reach.c packing.c repack.c health.c rescue.c)
+	reach.c packing.c repack.c litter.c health.c rescue.c)
 
 RECORD := $(addprefix lib/record/, \
 	record.c meta.c meta_rules.c modes.c snapshot.c contents.c statehash.c lookup.c \

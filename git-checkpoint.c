@@ -89,6 +89,7 @@
  *   pack_write pack_stream pack_verify pack_index    one pack for each save
  *   packs packs_read packs_list delta    reading them
  *   reach repack packing     which objects are needed; packs without the others; who makes them
+ *   litter       what a git that was killed left
  *   health rescue            a store's own files, mended on every open; what is left of packs
  *   ingest trees files of a scan into a pack; trees of directories
  *   oidset       a set of object names

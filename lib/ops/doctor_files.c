@@ -6,7 +6,9 @@
 #include "base/fsio.h"
 #include "base/json.h"
 #include "record/lost.h"
+#include "store/litter.h"
 #include "store/objects.h"
+#include "store/packing.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -41,10 +43,15 @@ void doctor_temporaries(struct doctor *doctor)
 			  O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	/* While another process works, they may be its own; none shall begin while they are counted. */
 	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
+	int packing = -1;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !in_use; i++)
 		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
+	if (!in_use && !packing_lock(&packing, doctor->store))
+		nr += litter_sweep(doctor->store, !doctor->fix);
+	if (packing >= 0)
+		close(packing);
 	if (lock >= 0)
 		close(lock);
 	if (nr)

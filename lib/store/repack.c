@@ -7,6 +7,7 @@
 #include "base/crc.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "store/litter.h"
 #include "store/pack.h"
 #include "store/store.h"
 #include "worktree/askgit.h"
@@ -91,7 +92,8 @@ static void forget_derived(struct store *store)
 int repack_remove(struct store *store, const char *name)
 {
 	/* An index without its pack would promise what is gone. */
-	static const char *const endings[] = { ".idx", ".rev", ".bitmap", ".mtimes", ".pack" };
+	static const char *const endings[] = { ".idx", ".rev", ".bitmap", ".mtimes", ".promisor",
+					       ".pack" };
 	int err = 0;
 
 	forget_derived(store);
@@ -105,7 +107,7 @@ int repack_remove(struct store *store, const char *name)
 	return err;
 }
 
-static void sweep_dir(struct store *store, const char *path, const char *prefix)
+static void sweep_dir(struct store *store, const char *path)
 {
 	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -114,7 +116,7 @@ static void sweep_dir(struct store *store, const char *path, const char *prefix)
 	if (!dir && fd >= 0)
 		close(fd);
 	while (dir && (ent = readdir(dir)))
-		if (ent->d_name[0] != '.' && !strncmp(ent->d_name, prefix, strlen(prefix)))
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
 			unlinkat(fd, ent->d_name, 0);
 	if (dir)
 		closedir(dir);
@@ -122,12 +124,9 @@ static void sweep_dir(struct store *store, const char *path, const char *prefix)
 
 void repack_sweep(struct store *store)
 {
-	sweep_dir(store, REPACK_DIR, "");
+	sweep_dir(store, REPACK_DIR);
 	unlinkat(store->dirfd, REPACK_DIR, AT_REMOVEDIR);
-	/* What stock git calls its own temporaries. */
-	sweep_dir(store, "objects/pack", "tmp_pack_");
-	sweep_dir(store, "objects/pack", "tmp_idx_");
-	sweep_dir(store, "objects/pack", "tmp_rev_");
+	(void)litter_sweep(store, false);
 }
 
 /* --- with deltas --- */
