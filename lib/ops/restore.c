@@ -54,10 +54,7 @@ static int stage_plan(struct restore *r)
 		return ckpt_error_errno("unable to get random bytes");
 	snprintf(name, sizeof(name), STAGING_PREFIX "%016llx", token);
 	err = stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
-	if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
-		err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged",
-					r->opts->target->id);
-	return err;
+	return err ? ckpt_damaged(err, r->session->store, r->opts->target->id) : 0;
 }
 
 /* Behind the journal: from here on an interruption has to be continued or undone. */
@@ -248,7 +245,8 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		err = protect_add(r->protect, opts->target);
 	if (!err && opts->interrupted)
 		err = protect_add(r->protect, opts->interrupted);
-	if (!err && opts->previous)
+	/* Nobody keeps that one for us: it may have gone while we waited for the lock. */
+	if (!err && opts->previous && refs_exist(session->store, opts->previous->id))
 		err = snapshot_open(&r->previous, session->store, opts->previous);
 	if (!err)
 		protect_exempt(r->protect, r->previous);

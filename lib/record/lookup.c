@@ -20,13 +20,19 @@ int ckpt_records_read(struct ckpt_records *out, struct store *store)
 		return err;
 	out->items = xcalloc(refs.nr ? refs.nr : 1, sizeof(*out->items));
 	for (size_t i = 0; i < refs.nr; i++) {
-		if (!ckpt_record_read(&out->items[out->nr], store, &refs.items[i]))
+		err = ckpt_record_read(&out->items[out->nr], store, &refs.items[i]);
+		if (!err)
 			out->nr++;
-		else if (refs_exist(store, refs.items[i].id)) /* else dropped meanwhile */
+		else if (err == CKPT_ECORRUPT)
 			strlist_add(&out->damaged, ckpt_error_last());
+		else if (err != CKPT_ENOTFOUND)
+			break;
+		err = 0;
 	}
 	ref_list_release(&refs);
-	return 0;
+	if (err)
+		ckpt_records_release(out);
+	return err;
 }
 
 void ckpt_records_release(struct ckpt_records *records)
@@ -38,11 +44,23 @@ void ckpt_records_release(struct ckpt_records *records)
 	memset(records, 0, sizeof(*records));
 }
 
+/* 0, or 1 if it is passed over: what is damaged, or was let go meanwhile, is none to choose. */
+static int read_sound(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+{
+	int err = ckpt_record_read(out, store, ref);
+
+	return err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND ? 1 : err;
+}
+
 int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		       const struct strlist *scope)
 {
 	for (size_t i = refs->nr; i--;) {
-		if (ckpt_record_read(out, store, &refs->items[i]))
+		int rc = read_sound(out, store, &refs->items[i]);
+
+		if (rc < 0)
+			return rc;
+		if (rc)
 			continue;
 		if (!out->state_only && strlist_equal(&out->scope, scope))
 			return 0;
@@ -55,7 +73,11 @@ int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
 			     const struct ref_list *refs)
 {
 	for (size_t i = refs->nr; i--;) {
-		if (ckpt_record_read(out, store, &refs->items[i]))
+		int rc = read_sound(out, store, &refs->items[i]);
+
+		if (rc < 0)
+			return rc;
+		if (rc)
 			continue;
 		if (out->state_only)
 			return 0;
@@ -86,7 +108,11 @@ int ckpt_lookup_default(struct ckpt_record *out, struct store *store)
 		return err;
 	err = ckpt_lookup_newest(out, store, &refs, &whole);
 	for (size_t i = refs.nr; err == CKPT_ENOTFOUND && i--;) {
-		if (ckpt_record_read(out, store, &refs.items[i]))
+		int rc = read_sound(out, store, &refs.items[i]);
+
+		if (rc < 0)
+			err = rc;
+		if (rc)
 			continue;
 		if (!out->state_only)
 			err = 0;
@@ -115,7 +141,11 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 	if (name[1] && !name[2])
 		back = 1;
 	for (size_t i = refs->nr; i--;) {
-		if (ckpt_record_read(out, store, &refs->items[i]))
+		int rc = read_sound(out, store, &refs->items[i]);
+
+		if (rc < 0)
+			return rc;
+		if (rc)
 			continue;
 		if (!back--)
 			return 0;
@@ -136,7 +166,11 @@ static int by_step(struct ckpt_record *out, struct store *store, const struct re
 	if (!units_parse_number(&step, name + strlen("step:")))
 		return unknown(name);
 	for (size_t i = refs->nr; i--;) {
-		if (ckpt_record_read(out, store, &refs->items[i]))
+		int rc = read_sound(out, store, &refs->items[i]);
+
+		if (rc < 0)
+			return rc;
+		if (rc)
 			continue;
 		if (out->step >= 0 && (uint64_t)out->step == step)
 			return 0;
@@ -178,16 +212,6 @@ static int ambiguous(const struct ref_list *refs, const char *name, size_t len, 
 	return CKPT_ERROR;
 }
 
-/* What is let go while it is read is not damaged. */
-static int read_found(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
-{
-	int err = ckpt_record_read(out, store, ref);
-
-	if (err && !refs_exist(store, ref->id))
-		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", ref->id);
-	return err;
-}
-
 static int by_prefix(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		     const char *name)
 {
@@ -197,7 +221,7 @@ static int by_prefix(struct ckpt_record *out, struct store *store, const struct 
 	for (size_t i = 0; i < refs->nr; i++) {
 		/* A whole id is never ambiguous. */
 		if (!strcmp(refs->items[i].id, name))
-			return read_found(out, store, &refs->items[i]);
+			return ckpt_record_read(out, store, &refs->items[i]);
 		if (matches(&refs->items[i], name, len, hex)) {
 			found++;
 			at = i;
@@ -207,7 +231,7 @@ static int by_prefix(struct ckpt_record *out, struct store *store, const struct 
 		return unknown(name);
 	if (found > 1)
 		return ambiguous(refs, name, len, hex);
-	return read_found(out, store, &refs->items[at]);
+	return ckpt_record_read(out, store, &refs->items[at]);
 }
 
 int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name)

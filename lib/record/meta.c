@@ -378,7 +378,7 @@ int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt
 		skip_list_sort(&out->skips);
 	if (err) {
 		ckpt_meta_release(out);
-		err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", record->id);
+		err = ckpt_damaged(err, store, record->id);
 	}
 	strbuf_release(&commit);
 	strbuf_release(&tree);

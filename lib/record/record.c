@@ -8,6 +8,8 @@
 #include "base/units.h"
 #include "record/capturecfg.h"
 #include "store/objects.h"
+#include "store/refs.h"
+#include "store/store.h"
 #include "store/pack.h"
 
 #include <inttypes.h>
@@ -347,6 +349,16 @@ static bool parse_commit(struct ckpt_record *record, char *text)
 	       record->state_hash[0];
 }
 
+int ckpt_damaged(int err, struct store *store, const char *id)
+{
+	if (err != CKPT_ENOTFOUND && err != CKPT_ECORRUPT)
+		return err;
+	/* Who holds the lock knows that nobody else lets anything go. */
+	if (store->lockfd < 0 && !refs_exist(store, id))
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", id);
+	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
+}
+
 int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -361,8 +373,7 @@ int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct 
 	} else {
 		err = objects_read(&text, store, &ref->commit, OBJECT_COMMIT);
 		if (err)
-			err = ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged",
-						ref->id);
+			err = ckpt_damaged(err, store, ref->id);
 		else if (!parse_commit(out, text.buf))
 			err = ckpt_error_set(CKPT_ECORRUPT,
 					     "checkpoint '%s' is damaged: its record is malformed",

@@ -126,7 +126,14 @@ int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct
  */
 int ckpt_record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack);
 
-/** Read the record of a ref. CKPT_ECORRUPT if it is damaged, the sentence names the id. */
+/**
+ * What it means that something of checkpoint `id` cannot be read: damaged, CKPT_ECORRUPT, the
+ * sentence names the id; or let go while it was read without the lock, CKPT_ENOTFOUND. Failures
+ * that tell nothing about what is stored are handed through.
+ */
+int ckpt_damaged(int err, struct store *store, const char *id);
+
+/** Read the record of a ref; fails as ckpt_damaged() says. */
 int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
 /**

@@ -21,7 +21,7 @@ int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_
 		err = modes_parse(&snapshot->modes, meta.modes.buf, meta.modes.len);
 		ckpt_meta_release(&meta);
 		if (err)
-			err = ckpt_error_prefix(err, "checkpoint '%s' is damaged", record->id);
+			err = ckpt_damaged(err, store, record->id);
 	}
 	if (err) {
 		free(snapshot);
@@ -146,7 +146,7 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 	if (!err)
 		err = check_names(dir, entries, nr);
 	if (err)
-		err = ckpt_error_prefix(err, "checkpoint '%s' is damaged", snapshot->id);
+		err = ckpt_damaged(err, snapshot->store, snapshot->id);
 	if (!err) {
 		dir->nr = nr;
 		dir->entries = arena_alloc(&snapshot->arena, (nr ? nr : 1) * sizeof(*entries));

@@ -30,6 +30,7 @@ struct packs {
 	int dirfd;
 	_Atomic(struct one_pack *) head;
 	atomic_size_t nr;
+	atomic_int lacking;	   /* the errno for which some could not be looked at */
 	pthread_mutex_t map_lock;  /* of mapping a pack */
 	pthread_mutex_t scan_lock; /* of adding packs, and of what follows */
 	struct timespec mtime;	   /* of the directory when it was last read */
@@ -52,6 +53,7 @@ static struct map map_file(int dirfd, const char *name, const char *ending)
 		if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
 			void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
+			saved = errno;
 			if (data != MAP_FAILED)
 				map = (struct map){ data, (size_t)st.st_size };
 		}
@@ -98,12 +100,22 @@ static bool pack_sound(const struct one_pack *pack)
 		       pack->index.data + pack->index.size - INDEX_TRAILERS, OID_SIZE);
 }
 
+/* What says nothing about the file, and may be otherwise in a moment. */
+static bool is_lack(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 static void try_to_map(struct packs *packs, struct one_pack *pack)
 {
 	enum pack_state state = PACK_MAPPED;
 
 	pack->pack = map_file(packs->dirfd, pack->name, ".pack");
 	pack->bytes = pack->pack.size;
+	if (!pack->pack.data && is_lack(errno)) {
+		atomic_store(&packs->lacking, errno);
+		return;
+	}
 	if (!pack->pack.data) {
 		state = errno == ENOENT ? PACK_GONE : PACK_BAD;
 	} else if (!pack_sound(pack)) {
@@ -166,6 +178,8 @@ static bool add_pack(struct packs *packs, const char *file, bool again)
 	if (!pack->index.data) {
 		bool gone = errno == ENOENT;
 
+		if (is_lack(errno))
+			atomic_store(&packs->lacking, errno);
 		one_pack_free(pack);
 		return !gone;
 	}
@@ -195,13 +209,11 @@ static int64_t nanoseconds(const struct timespec *t)
  * kernel's ticks, or of seconds where the file system stores no more: changes
  * that come soon after another may not show. A time in the future says nothing.
  */
-static void note_time(struct packs *packs, const struct stat *st)
+static void note_time(struct packs *packs, const struct stat *st, const struct timespec *now)
 {
 	int64_t granularity = st->st_mtim.tv_nsec ? 50000000 : 2000000000, age;
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	age = nanoseconds(&now) - nanoseconds(&st->st_mtim);
+	age = nanoseconds(now) - nanoseconds(&st->st_mtim);
 	packs->mtime = st->st_mtim;
 	packs->settled = age < 0 || age > granularity;
 }
@@ -221,16 +233,19 @@ static bool scan(struct packs *packs, bool again)
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	bool whole = true;
 	struct dirent *ent;
+	struct timespec now;
 	struct stat st;
 
+	atomic_store(&packs->lacking, !dir && is_lack(errno) ? errno : 0);
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
 		return true;
 	}
 	/* Before it is read: what comes during that is looked for next time. */
+	clock_gettime(CLOCK_REALTIME, &now);
 	if (!fstat(fd, &st))
-		note_time(packs, &st);
+		note_time(packs, &st, &now);
 	while ((ent = readdir(dir)))
 		if (!add_pack(packs, ent->d_name, again))
 			whole = false;
@@ -247,6 +262,8 @@ struct packs *packs_open(int storefd)
 	packs->dirfd = openat(storefd, "objects/pack", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (packs->dirfd >= 0)
 		scan(packs, false);
+	else if (is_lack(errno))
+		atomic_store(&packs->lacking, errno);
 	return packs;
 }
 
@@ -265,7 +282,8 @@ bool packs_refresh(struct packs *packs)
 		return false;
 	pthread_mutex_lock(&packs->scan_lock);
 	had = packs_count(packs);
-	for (int tries = 0; tries < REFRESH_TRIES && !unchanged(packs); tries++) {
+	for (int tries = 0;
+	     tries < REFRESH_TRIES && (!unchanged(packs) || atomic_load(&packs->lacking)); tries++) {
 		bool whole;
 
 		if (tries)
@@ -386,11 +404,15 @@ int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
 		state = packs_state(packs, pack);
 		if (state == PACK_MAPPED)
 			return fill_place(place, pack, at, oid);
+		if (state == PACK_UNTRIED)
+			break;
 		place->pack = pack;
 		if (state == PACK_BAD)
 			return packs_damaged(oid);
 	}
-	return CKPT_ENOTFOUND;
+	/* It may be in one of those that could not be looked at. */
+	errno = atomic_load(&packs->lacking);
+	return errno ? ckpt_error_errno("unable to open all packs of the store") : CKPT_ENOTFOUND;
 }
 
 int packs_beside(struct place *out, const struct place *place, const struct oid *oid)

@@ -38,7 +38,8 @@ bool packs_sound(struct packs *packs, const struct oid *oid);
 
 /**
  * Type and size. CKPT_ENOTFOUND if no pack has it, or only such as are gone;
- * CKPT_ECORRUPT if there are only damaged copies. The contents are not read:
+ * CKPT_ECORRUPT if there are only damaged copies; CKPT_ERROR if that is not
+ * known, for want of descriptors or memory. The contents are not read:
  * where they are damaged the size may be wrong.
  */
 int packs_stat(enum object_type *type_out, uint64_t *size_out, struct packs *packs,

@@ -29,7 +29,7 @@ struct map {
 };
 
 enum pack_state {
-	PACK_UNTRIED,
+	PACK_UNTRIED, /**< or it cannot be tried now, for want of descriptors or memory */
 	PACK_MAPPED,
 	PACK_GONE, /**< no such file any more */
 	PACK_BAD,  /**< cut, not that of the index, or not to be opened */
@@ -66,7 +66,7 @@ struct place {
 /**
  * The next copy of an object: the newest if `place->pack` is NULL, else the
  * one behind it. CKPT_ENOTFOUND if there are no more; packs that are gone are
- * passed over. CKPT_ECORRUPT if this copy cannot be got at, but the next one
+ * passed over. CKPT_ERROR if it may be in a pack that cannot be opened now. CKPT_ECORRUPT if this copy cannot be got at, but the next one
  * may be asked for.
  */
 int packs_next(struct place *place, struct packs *packs, const struct oid *oid);

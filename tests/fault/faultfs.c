@@ -5,7 +5,7 @@
  * be its last: what a full disk, a dying disk or a power cut would do, at an exact place.
  *
  *   FAULT_CALLS   comma list of write pwrite fsync fdatasync rename openat-create ftruncate close
- *                 read pread link unlink mkdir chmod
+ *                 read pread link unlink mkdir chmod open (of what is there)
  *   FAULT_PATH    count only calls on a path, or a descriptor of a file, that contains this text
  *   FAULT_AT      the call to hit, counted from 1; without it calls are only counted
  *   FAULT_DO      ENOSPC EIO EACCES EDQUOT EROFS EMFILE EINTR: the call fails without effect;
@@ -59,6 +59,7 @@ enum call {
 	CALL_UNLINK = 1 << 11,
 	CALL_MKDIR = 1 << 12,
 	CALL_CHMOD = 1 << 13,
+	CALL_OPEN = 1 << 14,
 };
 
 static const struct {
@@ -72,6 +73,7 @@ static const struct {
 	{ "read", CALL_READ },	     { "pread", CALL_PREAD },
 	{ "link", CALL_LINK },	     { "unlink", CALL_UNLINK },
 	{ "mkdir", CALL_MKDIR },	     { "chmod", CALL_CHMOD },
+	{ "open", CALL_OPEN },
 };
 
 static const struct {
@@ -734,7 +736,7 @@ static const char *boot_id_path(const char *path)
 		va_start(ap, flags);                                                               \
 		mode = mode_argument(flags, ap);                                                   \
 		va_end(ap);                                                                        \
-		if (creates(flags) && on_path(CALL_CREATE, AT_FDCWD, path) == FAIL)                \
+		if (on_path(creates(flags) ? CALL_CREATE : CALL_OPEN, AT_FDCWD, path) == FAIL)     \
 			return -1;                                                                 \
 		if (!creates(flags) || is_there(AT_FDCWD, path))                                   \
 			return next_##symbol()(boot_id_path(path), flags, mode);                   \
@@ -750,7 +752,7 @@ static const char *boot_id_path(const char *path)
 		va_start(ap, flags);                                                               \
 		mode = mode_argument(flags, ap);                                                   \
 		va_end(ap);                                                                        \
-		if (creates(flags) && on_path(CALL_CREATE, fd, path) == FAIL)                      \
+		if (on_path(creates(flags) ? CALL_CREATE : CALL_OPEN, fd, path) == FAIL)           \
 			return -1;                                                                 \
 		if (!creates(flags) || is_there(fd, path))                                         \
 			return next_##symbol()(fd, path, flags, mode);                             \

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Another process packs, evicts or drops at the very instant at which one reads: who reads sees the
+# same as ever, and calls nothing damaged that is not.
+
+. "$(dirname "$0")/../lib/harness.sh"
+
+# Some checkpoints in several packs, the oldest in a tight one.
+several() {
+	mkdir d
+	for i in 1 2 3 4 5; do
+		echo "$i" >a
+		echo "$i" >"d/f$i"
+		git-checkpoint save -q -m "$i"
+		test $i != 3 || git-checkpoint gc -q
+	done
+	store=$(store_dir)
+	cp -a "$store" "$T/before"
+	cp -a . "$T/tree"
+}
+
+# Everything as several() left it; the stat cache knows the files by their inodes.
+again() {
+	rm -rf "$store"
+	cp -a "$T/before" "$store"
+	find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +
+	cp -a "$T/tree/." .
+}
+
+# racing <meanwhile> <command>...: at each of the moments in which the command opens something of the
+# packs, of which there are few, the other one is run; it must not matter
+racing() {
+	meanwhile="GIT_CHECKPOINT_LOCK_TIMEOUT=0s $1"
+	shift
+	again
+	FAULT_PATH=objects/pack with_faults open 0 run "$@" >"$T/expected" 2>&1
+	count=$(cat "$T/faults")
+	test "$count" -gt 1 || fail "only $count calls: $*"
+	at=1
+	while test $at -le "$count"; do
+		again
+		FAULT_RUN=$meanwhile FAULT_PATH=objects/pack
+		export FAULT_RUN
+		with_faults open $at run "$@" >"$T/out" 2>&1 || fail "exit $? at $at: $* $(cat "$T/out")"
+		expect_no_grep 'damaged' "$T/out"
+		test "${3:-}" = --yes || expect_same "$T/expected" "$T/out"
+		at=$((at + 1 + count / 12))
+	done
+}
+
+test_gc_while_one_reads() {
+	several
+	for command in 'list --json' 'show --stat --json @~3' 'show --hashes @' 'verify --all' 'diff @~2'; do
+		# shellcheck disable=SC2086 # words
+		racing 'git-checkpoint gc -q' git-checkpoint $command
+	done
+}
+
+test_saves_that_merge_packs_while_one_reads() {
+	several
+	# as reclaiming after a drop does: another pack for each that has something to drop
+	racing 'git-checkpoint drop -q @~4' git-checkpoint show --hashes @~3
+	racing 'git-checkpoint drop -q @~4' git-checkpoint diff --name-status @~3 @
+}
+
+test_gc_before_a_restore() {
+	several
+	racing 'git-checkpoint gc -q' git-checkpoint restore --yes @~3
+	expect_eq 2 "$(cat a)"
+	expect_missing d/f3
+}
+
+test_what_goes_while_it_is_read_was_dropped() {
+	several
+	store=$(store_dir)
+	id=$(git-checkpoint list --json | jq -r '.checkpoints[3].id')
+	for command in show 'show --hashes' 'show --stat' 'diff --stat'; do
+		for at in 1 2 3 4; do
+			again
+			export FAULT_RUN="git-checkpoint drop -q $id; git-checkpoint gc -q"
+			# shellcheck disable=SC2086
+			FAULT_PATH=objects/pack with_faults open $at run git-checkpoint $command "$id" \
+				>"$T/out" 2>"$T/err" || expect_grep 'was dropped meanwhile\|no checkpoint is called' "$T/err"
+			expect_no_grep 'damaged' "$T/err"
+		done
+	done
+}
+
+# An undo looks at what the restore had brought, which nobody keeps for it.
+test_undo_whose_restored_checkpoint_goes() {
+	several
+	id=$(git-checkpoint list --json | jq -r '.checkpoints[3].id')
+	git-checkpoint restore -q --yes "$id"
+	echo mine >mine
+	rm -rf "$T/before" "$T/tree"
+	cp -a "$store" "$T/before"
+	cp -a . "$T/tree"
+	export FAULT_RUN="git-checkpoint drop -q --force $id; git-checkpoint gc -q"
+	FAULT_PATH=checkpoint/lock with_faults openat-create 0 run git-checkpoint undo --yes
+	count=$(cat "$T/faults")
+	for at in $(seq "$count"); do
+		again
+		FAULT_PATH=checkpoint/lock with_faults openat-create "$at" run git-checkpoint undo --yes \
+			>"$T/out" 2>&1 || fail "exit $? $(cat "$T/out")"
+		expect_no_grep 'damaged' "$T/out"
+		expect_eq 5 "$(cat a)"
+	done
+}
+
+# Without descriptors or memory a pack cannot be read; that does not make it damaged.
+test_a_pack_that_cannot_be_opened_now() {
+	several
+	for at in 1 2 3 4; do
+		FAULT_STICKY=1 FAULT_PATH=objects/pack expect_exit 128 with_faults open $at EMFILE \
+			git-checkpoint show --hashes @~3 >"$T/out" 2>"$T/err"
+		expect_no_grep 'damaged' "$T/err"
+		expect_grep 'unable to open' "$T/err"
+	done
+}
+
+run_tests
