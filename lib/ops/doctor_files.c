@@ -39,8 +39,7 @@ static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char
 void doctor_temporaries(struct doctor *doctor)
 {
 	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
-	int lock = openat(doctor->store->dirfd, "checkpoint/lock",
-			  O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int lock = fs_open_regular(NULL, doctor->store->dirfd, "checkpoint/lock", O_NOFOLLOW);
 	/* While another process works, they may be its own; none shall begin while they are counted. */
 	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
 	int packing = -1;

@@ -144,13 +144,13 @@ static int write_marker(struct store *store, int fd, const char *name)
 /* False if there is nothing that could be one. */
 static bool read_marker(struct strbuf *out, int fd)
 {
-	int file = openat(fd, STAGING_MARKER, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
+	int file = fs_open_regular(&st, fd, STAGING_MARKER, O_NOFOLLOW);
 	ssize_t n = -1;
 
 	if (file < 0)
 		return false;
-	if (!fstat(file, &st) && S_ISREG(st.st_mode) && st.st_size <= MARKER_MAX) {
+	if (st.st_size <= MARKER_MAX) {
 		char *buf = xmalloc(MARKER_MAX);
 
 		n = fs_read_full(file, buf, MARKER_MAX);

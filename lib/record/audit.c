@@ -52,7 +52,7 @@ static bool is_origin(const char *line, size_t len, struct store *store)
 
 void ckpt_audit_sync(struct store *store)
 {
-	int fd = openat(store->dirfd, LOG, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = fs_open_regular(NULL, store->dirfd, LOG, O_NOFOLLOW);
 
 	if (fd >= 0) {
 		(void)fdatasync(fd);

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "store/store.h"
+#include "worktree/askgit.h"
 #include "worktree/repo.h"
 
 #include <git2.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #define FILE_NAME "checkpoint/identity"
 #define ROOT_NONE "none"
@@ -54,13 +56,16 @@ int identity_of(struct identity *out, const char *dir)
 /* --- the root commit --- */
 
 /* Put the first parent into `id`; 0 if there is none, negative if the commit cannot be read. */
-static int to_first_parent(git_oid *id, git_odb *odb)
+static int to_first_parent(git_oid *id, git_odb *odb, int objects_fd)
 {
 	/* Headers come in a fixed order: one tree, then the parents. */
 	enum { TREE_LINE = 5 + GIT_OID_HEXSZ + 1, PARENT_LINE = 7 + GIT_OID_HEXSZ + 1 };
 	git_odb_object *object = NULL;
-	int rc = git_odb_read(&object, odb, id);
+	char hex[GIT_OID_HEXSZ + 1];
+	int rc;
 
+	git_oid_tostr(hex, sizeof(hex), id);
+	rc = askgit_check_loose(objects_fd, hex) ? -1 : git_odb_read(&object, odb, id);
 	if (rc < 0)
 		return rc;
 	if (git_odb_object_type(object) != GIT_OBJECT_COMMIT) {
@@ -87,21 +92,24 @@ static int walk_to_root(char out[IDENTITY_ROOT_SIZE], const struct repo *repo, c
 	struct strbuf objects = STRBUF_INIT;
 	git_odb *odb = NULL;
 	git_oid id;
-	int rc;
+	int rc, fd;
 
 	strbuf_addstr(&objects, repo->commondir);
 	path_append(&objects, "objects");
 	git_begin();
-	rc = git_odb_open(&odb, objects.buf);
+	fd = open(objects.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	rc = fd < 0 || askgit_check_objects(objects.buf) ? -1 : git_odb_open(&odb, objects.buf);
 	if (!rc)
 		rc = git_oid_fromstr(&id, head);
 	if (!rc)
 		rc = 1;
 	for (int i = 0; rc > 0 && i < COMMITS_MAX && !cancel_check(); i++)
-		rc = to_first_parent(&id, odb);
+		rc = to_first_parent(&id, odb, fd);
 	if (!rc)
 		git_oid_tostr(out, GIT_OID_HEXSZ + 1, &id);
 	git_odb_free(odb);
+	if (fd >= 0)
+		close(fd);
 	strbuf_release(&objects);
 	return rc;
 }

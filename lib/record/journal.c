@@ -108,7 +108,7 @@ bool journal_is_left(const struct store *store)
 
 	if (!journal_exists(store) || store->lockfd >= 0)
 		return journal_exists(store);
-	fd = openat(store->dirfd, "checkpoint/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = fs_open_regular(NULL, store->dirfd, "checkpoint/lock", O_NOFOLLOW);
 	held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (fd >= 0)
 		close(fd);

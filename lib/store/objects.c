@@ -5,6 +5,7 @@
 #include "base/giterr.h"
 #include "store/packs.h"
 #include "store/store.h"
+#include "worktree/askgit.h"
 
 #include <git2.h>
 
@@ -65,6 +66,10 @@ static int open_odb(struct store *store)
 	int rc = 0;
 
 	pthread_mutex_lock(&lock);
+	if (!store->odb && askgit_check(store->path)) {
+		pthread_mutex_unlock(&lock);
+		return CKPT_ECORRUPT;
+	}
 	if (!store->odb) {
 		git_begin();
 		rc = git_repository_open_bare(&store->git, store->path);
@@ -73,6 +78,18 @@ static int open_odb(struct store *store)
 	}
 	pthread_mutex_unlock(&lock);
 	return rc < 0 ? ckpt_error_git(rc, "unable to open the store '%s'", store->path) : 0;
+}
+
+static int check_loose(struct store *store, const struct oid *oid)
+{
+	int fd = openat(store->dirfd, "objects", O_PATH | O_DIRECTORY | O_CLOEXEC), err = 0;
+	char hex[OID_HEX + 1];
+
+	if (fd >= 0) {
+		err = askgit_check_loose(fd, oid_hex(hex, oid));
+		close(fd);
+	}
+	return err;
 }
 
 static int read_failed(int rc, const struct oid *oid)
@@ -87,8 +104,10 @@ static int read_odb(struct strbuf *out, enum object_type *type, struct store *st
 		    const struct oid *oid)
 {
 	git_odb_object *object = NULL;
-	int err = open_odb(store), rc;
+	int err = check_loose(store, oid), rc;
 
+	if (!err)
+		err = open_odb(store);
 	if (err)
 		return err;
 	rc = git_odb_read(&object, store->odb, (const git_oid *)oid);
@@ -183,7 +202,9 @@ int objects_size(uint64_t *out, struct store *store, const struct oid *oid)
 	while (lost(err) && more_packs(store, &seen));
 	if (err != CKPT_ENOTFOUND)
 		return err;
-	err = open_odb(store);
+	err = check_loose(store, oid);
+	if (!err)
+		err = open_odb(store);
 	if (err)
 		return err;
 	rc = git_odb_read_header(&size, &git_type, store->odb, (const git_oid *)oid);

@@ -34,7 +34,9 @@ int packing_lock(int *fd_out, struct store *store)
 
 static void ask_to_yield(struct store *store)
 {
-	int fd = openat(store->dirfd, YIELD_FILE, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* O_NONBLOCK: what is there counts, whatever it is. */
+	int fd = openat(store->dirfd, YIELD_FILE,
+			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
 	if (fd >= 0)
 		close(fd);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fsio.h"
 #include "store/pack.h"
 #include "store/packs_find.h"
 
@@ -43,14 +44,14 @@ struct packs {
 static struct map map_file(int dirfd, const char *name, const char *ending)
 {
 	char *path = xstrfmt("%s%s", name, ending);
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW);
 	int saved = errno;
 	struct map map = { 0 };
-	struct stat st;
 
 	if (fd >= 0) {
 		saved = EINVAL;
-		if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+		if (st.st_size > 0) {
 			void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 			saved = errno;

@@ -161,7 +161,7 @@ static int verify_tight(struct store *store, const char *name)
 static int sync_file(struct store *store, const char *name, const char *ending)
 {
 	char *path = xstrfmt(REPACK_DIR "/%s%s", name, ending);
-	int fd = openat(store->dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = fs_open_regular(NULL, store->dirfd, path, O_NOFOLLOW);
 	int err = fd < 0 || fs_give_to_owner(fd, store->dirfd, "objects/pack") < 0 || fsync(fd) < 0
 			  ? ckpt_error_errno("unable to sync '%s'", path)
 			  : 0;

@@ -54,18 +54,16 @@ struct wreck {
 /* NULL and `errno` 0: it is gone, empty or no file. */
 static const unsigned char *map_file(size_t *size_out, int dirfd, const char *path)
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), saved = 0;
-	void *data = MAP_FAILED;
 	struct stat st;
+	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW), saved = 0;
+	void *data = MAP_FAILED;
 
 	*size_out = 0;
 	if (fd < 0)
-		saved = errno == ENOENT || errno == ELOOP ? 0 : errno;
-	else if (fstat(fd, &st) < 0)
-		saved = errno;
-	else if (S_ISREG(st.st_mode) && st.st_size > 0)
+		saved = errno == ENOENT || errno == ELOOP || errno == EINVAL ? 0 : errno;
+	else if (st.st_size > 0)
 		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED && fd >= 0 && !saved && S_ISREG(st.st_mode) && st.st_size > 0)
+	if (data == MAP_FAILED && fd >= 0 && st.st_size > 0)
 		saved = errno;
 	if (fd >= 0)
 		close(fd);

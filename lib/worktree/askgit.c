@@ -71,6 +71,24 @@ static int check_objects(const char *dir, int depth)
 	return err;
 }
 
+int askgit_check_objects(const char *objects)
+{
+	return check_objects(objects, 0);
+}
+
+int askgit_check_loose(int objects_fd, const char *hex)
+{
+	char *path = xstrfmt("%.2s/%s", hex, hex + 2);
+	struct stat st;
+	int err = 0;
+
+	if (!fstatat(objects_fd, path, &st, 0) && !S_ISREG(st.st_mode))
+		err = ckpt_error_set(CKPT_ECORRUPT, "the file of the object '%s' is not a regular file",
+				     hex);
+	free(path);
+	return err;
+}
+
 int askgit_check(const char *gitdir)
 {
 	char *shared = gitfile_read(gitdir, "commondir");

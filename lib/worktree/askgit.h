@@ -18,6 +18,15 @@
  */
 int askgit_check(const char *gitdir);
 
+/** The same for an object directory alone, before libgit2 opens it. */
+int askgit_check_objects(const char *objects);
+
+/**
+ * The same for the file of an object (its name in hex) that is kept by itself;
+ * one that is not there is no problem.
+ */
+int askgit_check_loose(int objects_fd, const char *hex);
+
 /** gitrun() after that check; `how` must name the repository. */
 int askgit(struct strbuf *out, const struct gitrun *how, const char *const args[]);
 

@@ -11,6 +11,7 @@
 #include "base/fsio.h"
 #include "base/strbuf.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,25 +57,18 @@ int indexfile_corrupt(const char *file, const char *what)
 	return ckpt_error_set(CKPT_ECORRUPT, "index file '%s' is damaged: %s", file, what);
 }
 
-/* Not fs_read_file(): git follows a symbolic link here, and a FIFO must not hang us. */
+/* Not fs_read_file(): git follows a symbolic link here. */
 static int read_index_file(char **data_out, size_t *len_out, const char *file)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char *data = NULL;
 	struct stat st;
+	int fd = fs_open_regular(&st, AT_FDCWD, file, 0);
+	char *data = NULL;
 	ssize_t len;
 	int err = 0;
 
 	if (fd < 0)
-		return ckpt_error_errno("unable to open '%s'", file);
-	if (fstat(fd, &st) < 0) {
-		err = ckpt_error_errno("unable to stat '%s'", file);
-		goto out;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		err = indexfile_corrupt(file, "it is no regular file");
-		goto out;
-	}
+		return errno == EINVAL ? indexfile_corrupt(file, "it is not a regular file") :
+					 fs_open_failed(file);
 	data = xmalloc((size_t)st.st_size + 1);
 	len = fs_read_full(fd, data, (size_t)st.st_size);
 	if (len < 0) {

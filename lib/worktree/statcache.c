@@ -58,15 +58,14 @@ static bool header_sound(const struct file_header *header, size_t size)
 
 struct statcache *statcache_open(int dirfd, const char *path)
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-	struct statcache *cache;
 	struct stat st;
+	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW);
+	struct statcache *cache;
 	void *map;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    (size_t)st.st_size < sizeof(struct file_header)) {
+	if ((size_t)st.st_size < sizeof(struct file_header)) {
 		close(fd);
 		return NULL;
 	}
