@@ -326,8 +326,9 @@ static void foreach_effect(struct hook_effect *out, const struct git_call *git)
 
 static bool submodule_harmless(const struct git_call *git)
 {
+	/* `set-url` and `set-branch` have written .gitmodules when they first ask. */
 	static const char *const verbs[] = { "add", "clone", "deinit", "run-update-procedure",
-					     "set-branch", "set-url", "update", NULL };
+					     "update", NULL };
 	struct hook_effect each;
 
 	if (strcmp(hook_first_word(git), "foreach"))

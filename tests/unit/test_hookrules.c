@@ -173,7 +173,6 @@ static void test_hookrules_commands_that_change_files(void **state)
 		{ "git difftool -d", "difftool" },
 		{ "git difftool --dir-diff HEAD", "difftool" },
 		{ "git submodule add x", "submodule" },
-		{ "git submodule set-url x y", "submodule" },
 		{ "git stash push -k", "stash" },
 		{ "git stash push --staged", "stash" },
 		{ "git stash push -- path", "stash" },
