@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "ops/agents.h"
@@ -63,7 +64,18 @@ static const char *const blind_spots[] = {
 	"programs that do not use git (rm, editors, libgit2, JGit)",
 };
 
-enum { BLIND_SPOTS = sizeof(blind_spots) / sizeof(blind_spots[0]) };
+static void list_blind_spots(struct strlist *out, const struct hooks_report *report)
+{
+	if (!report->guard) {
+		strlist_add(out, "commands that run no hook (reset --hard, checkout, switch, restore, "
+				 "clean, cherry-pick, revert, rm, stash pop, --abort): only --guard");
+		strlist_add(out, "git rebase --no-verify");
+	}
+	if (report->submodules)
+		strlist_add(out, "commands that are given in a submodule (install hooks there, too)");
+	for (size_t i = 0; i < ARRAY_SIZE(blind_spots); i++)
+		strlist_add(out, blind_spots[i]);
+}
 
 /* ---- hooks ---- */
 
@@ -78,7 +90,8 @@ static int exit_status(const struct hooks_report *report)
 
 static json_t *report_object(const struct hooks_report *report)
 {
-	json_t *answer = json_object(), *hooks = json_array(), *blind = json_array();
+	json_t *answer = json_object(), *hooks = json_array();
+	struct strlist blind = STRLIST_INIT;
 	json_t *guarded = json_null();
 
 	for (size_t i = 0; i < report->nr; i++) {
@@ -95,12 +108,12 @@ static json_t *report_object(const struct hooks_report *report)
 		json_object_set_new(object, "repair", json_text(item->repair));
 		json_array_append_new(hooks, object);
 	}
-	for (size_t i = 0; i < BLIND_SPOTS; i++)
-		json_array_append_new(blind, json_string(blind_spots[i]));
+	list_blind_spots(&blind, report);
 	json_object_set_new(answer, "hooks", hooks);
 	json_object_set_new(answer, "guard", guarded);
 	json_object_set_new(answer, "events", json_texts(&report->events));
-	json_object_set_new(answer, "not_seen", blind);
+	json_object_set_new(answer, "not_seen", json_texts(&blind));
+	strlist_release(&blind);
 	json_object_set_new(answer, "warnings", json_texts(&report->notes));
 	return answer;
 }
@@ -132,11 +145,15 @@ static void print_events(const struct hooks_report *report)
 	report_text("%s\n", report->guard ? ", and what the guard sees" : "");
 }
 
-static void print_blind_spots(void)
+static void print_blind_spots(const struct hooks_report *report)
 {
-	report_text("not seen by any hook or guard:\n");
-	for (size_t i = 0; i < BLIND_SPOTS; i++)
-		report_text("  %s\n", blind_spots[i]);
+	struct strlist blind = STRLIST_INIT;
+
+	list_blind_spots(&blind, report);
+	report_text(report->guard ? "not seen by any hook or guard:\n" : "not seen by these hooks:\n");
+	for (size_t i = 0; i < blind.nr; i++)
+		report_text("  %s\n", blind.items[i]);
+	strlist_release(&blind);
 }
 
 static void print_cost(const struct hooks_report *report)
@@ -218,7 +235,7 @@ static int status(const struct session *session, struct hooks_report *report)
 	}
 	print_items(report);
 	print_events(report);
-	print_blind_spots();
+	print_blind_spots(report);
 	return report_done(exit_status(report));
 }
 

@@ -52,6 +52,7 @@ struct hooks_report {
 	bool guard;            /**< the guard is one of the items, the last one */
 	bool ref_transaction;  /**< the hook that costs time with every ref runs */
 	bool config_hooks;     /**< see above */
+	bool submodules;       /**< of hooks_status(): there are some, which have hooks of their own */
 	struct strlist events;
 	struct strlist notes;  /**< sentences: what could not be done, what to know */
 	bool partial;          /**< something that was asked for could not be put in place */

@@ -2,6 +2,7 @@
 #include "ops/hooks.h"
 
 #include "base/alloc.h"
+#include "base/fsio.h"
 #include "base/path.h"
 #include "ops/hooks_config.h"
 #include "ops/hooks_place.h"
@@ -13,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *hooks_state_name(enum hooks_state state)
 {
@@ -197,6 +199,17 @@ static void look(struct hooks_report *report, const struct hooks_record *record,
 	strbuf_release(&dir);
 }
 
+static bool has_submodules(const struct repo *repo)
+{
+	char *modules = xstrfmt("%s/modules", repo->commondir);
+	char *list = xstrfmt("%s/.gitmodules", repo->worktree);
+	bool has = fs_is_dir(modules) || !access(list, F_OK);
+
+	free(modules);
+	free(list);
+	return has;
+}
+
 int hooks_status(struct hooks_report *report, const struct repo *repo)
 {
 	struct gitconfig *config = NULL;
@@ -207,6 +220,7 @@ int hooks_status(struct hooks_report *report, const struct repo *repo)
 		return err;
 	report->installed = record.exists;
 	report->config_hooks = record.config_hooks;
+	report->submodules = record.exists && has_submodules(repo);
 	strlist_extend(&report->events, &record.events);
 	if (record.exists)
 		err = gitconfig_open(&config, repo);

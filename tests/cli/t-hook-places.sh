@@ -91,4 +91,23 @@ test_history() {
 	saves pre-history dirty env GIT_EDITOR='echo words >' git history reword HEAD
 }
 
+test_status_says_what_is_not_seen() {
+	make_template
+	fresh :
+	git config --global protocol.file.allow always
+	git-checkpoint hooks install -q >/dev/null
+	git-checkpoint hooks status >"$T/out"
+	expect_grep '^not seen by these hooks:' "$T/out"
+	expect_grep '^  commands that run no hook (reset --hard, checkout' "$T/out"
+	expect_no_grep submodule "$T/out"
+	guard_only
+	git-checkpoint hooks status >"$T/out"
+	expect_no_grep 'run no hook' "$T/out"
+	git submodule --quiet add ../../template m 2>/dev/null
+	git-checkpoint hooks status >"$T/out"
+	expect_grep '^  commands that are given in a submodule (install hooks there, too)' "$T/out"
+	git-checkpoint hooks status --json >"$T/json"
+	expect_eq true "$(json '.not_seen | map(test("submodule")) | any' "$T/json")"
+}
+
 run_tests
