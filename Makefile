@@ -69,7 +69,7 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-cover
 BASE := $(addprefix lib/base/, \
 	error.c alloc.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
-	hash.c oid.c crc.c fsio.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c giterr.c \
+	hash.c oid.c crc.c fsio.c fsio_remove.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c giterr.c \
 	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \

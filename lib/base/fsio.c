@@ -359,49 +359,6 @@ int fs_mkdir_p(const char *path, mode_t mode)
 	return err;
 }
 
-/* A directory that is to be emptied may have to be made accessible for that. */
-static int open_to_empty(int dirfd, const char *path)
-{
-	int fd = openat(dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
-	char proc[64];
-
-	if (fd < 0)
-		return -1;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	if (!fstat(fd, &st) && (st.st_mode & 0700) != 0700)
-		(void)chmod(proc, 0700);
-	close(fd);
-	return openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-}
-
-int fs_remove_tree(int dirfd, const char *path)
-{
-	int fd, err = 0;
-	DIR *dir;
-	struct dirent *ent;
-
-	if (!unlinkat(dirfd, path, 0) || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM)
-		return ckpt_error_errno("unable to remove '%s'", path);
-	fd = open_to_empty(dirfd, path);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		err = ckpt_error_errno("unable to open the directory '%s'", path);
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	while (!err && (ent = readdir(dir)))
-		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
-			err = fs_remove_tree(fd, ent->d_name);
-	closedir(dir);
-	if (!err && unlinkat(dirfd, path, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		err = ckpt_error_errno("unable to remove '%s'", path);
-	return err;
-}
-
 bool fs_is_temp(const char *name)
 {
 	static const size_t prefix = sizeof(FS_TEMP_PREFIX) - 1;

@@ -123,22 +123,15 @@ static bool is_stuck(int dirfd, const char *name)
 	       !fstatat(dirfd, name, &self, AT_SYMLINK_NOFOLLOW) && self.st_uid != me;
 }
 
-/* A directory that is to make room: all that is in it must be captured. */
-static int check_emptied(struct survey *survey, const struct plan_opts *opts, int rootfd,
-			 const char *wanted, const char *path, const struct wt_dir *dir)
+/* What is in such a directory itself; those below it that have to be looked into are in `dirs`. */
+static void check_names(struct strlist *dirs, struct survey *survey, const struct plan_opts *opts,
+			DIR *stream, const char *wanted, const char *path, const struct wt_dir *dir)
 {
-	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY), err = 0;
-	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	int fd = dirfd(stream);
+	bool writable = may_write(fd, ".");
 	struct dirent *ent;
-	bool writable;
 
-	if (!stream) {
-		if (fd >= 0)
-			close(fd);
-		return ckpt_error_errno("unable to read the directory '%s'", path);
-	}
-	writable = may_write(fd, ".");
-	while (!err && (ent = readdir(stream))) {
+	while ((ent = readdir(stream))) {
 		const struct wt_entry *child;
 		char *below;
 
@@ -156,11 +149,38 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 			(void)fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
 			add_conflict(survey, wanted, below, kind_of(&st));
 		} else if (child->kind == WT_DIR) {
-			err = check_emptied(survey, opts, rootfd, wanted, below, child->dir);
+			strlist_add(dirs, ent->d_name);
 		}
 		free(below);
 	}
+}
+
+/*
+ * A directory that is to make room: all that is in it must be captured. One is
+ * open at a time, however deep they lie.
+ */
+static int check_emptied(struct survey *survey, const struct plan_opts *opts, int rootfd,
+			 const char *wanted, const char *path, const struct wt_dir *dir)
+{
+	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY), err = 0;
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct strlist dirs = STRLIST_INIT;
+
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
+		return ckpt_error_errno("unable to read the directory '%s'", path);
+	}
+	check_names(&dirs, survey, opts, stream, wanted, path, dir);
 	closedir(stream);
+	for (size_t i = 0; i < dirs.nr && !err; i++) {
+		const struct wt_entry *child = wt_child(dir, dirs.items[i], strlen(dirs.items[i]));
+		char *below = xstrfmt("%s/%s", path, dirs.items[i]);
+
+		err = check_emptied(survey, opts, rootfd, wanted, below, child->dir);
+		free(below);
+	}
+	strlist_release(&dirs);
 	return err;
 }
 
@@ -229,21 +249,29 @@ static void split_action(struct plan *plan, size_t at, const struct strlist *pat
 }
 
 /* A mount point somewhere in a directory holds all of it where it is. */
-static bool holds_mount(const struct mount *root, int dirfd, const char *name,
+static bool holds_mount(const struct mount *root, int dirfd, const char *path,
 			const struct wt_dir *dir)
 {
-	int fd = beneath_open(dirfd, name, O_RDONLY | O_DIRECTORY);
+	int fd = beneath_open(dirfd, path, O_RDONLY | O_DIRECTORY);
 	bool found = false;
 
 	for (size_t i = 0; fd >= 0 && i < dir->nr && !found; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
 		struct mount mount;
 
-		found = (!mount_of(&mount, fd, entry->name) && mount_differs(root, &mount)) ||
-			(entry->kind == WT_DIR && holds_mount(root, fd, entry->name, entry->dir));
+		found = !mount_of(&mount, fd, dir->entries[i].name) && mount_differs(root, &mount);
 	}
 	if (fd >= 0)
 		close(fd);
+	for (size_t i = 0; fd >= 0 && i < dir->nr && !found; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		char *below;
+
+		if (entry->kind != WT_DIR)
+			continue;
+		below = xstrfmt("%s/%s", path, entry->name);
+		found = holds_mount(root, dirfd, below, entry->dir);
+		free(below);
+	}
 	return found;
 }
 

@@ -44,7 +44,7 @@ static int open_on_the_way(int fd, const char *name)
 	return next;
 }
 
-/* For kernels without openat2(2), sandboxes that forbid it, and paths over PATH_MAX. */
+/* For kernels without openat2(2), and sandboxes that forbid it. */
 static int open_walk(int rootfd, const char *path, int flags)
 {
 	char *copy = xstrdup(path), *name = copy;
@@ -74,12 +74,48 @@ static int open_walk(int rootfd, const char *path, int flags)
 	return next;
 }
 
-int beneath_open(int rootfd, const char *path, int flags)
+static int open_one(int dirfd, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (unsigned long long)(flags | O_CLOEXEC | O_NOFOLLOW),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
+
+	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+}
+
+/* A path over PATH_MAX in as few pieces as may be: one by one its components would take for ever. */
+static int open_pieces(int rootfd, const char *path, int flags)
+{
+	char *copy = xstrdup(path), *at = copy;
+	int fd = rootfd, next;
+
+	for (;;) {
+		size_t len = strlen(at);
+		bool last = len < PATH_MAX;
+		int saved;
+
+		if (!last) {
+			for (len = PATH_MAX - 1; len && at[len] != '/'; len--)
+				;
+			at[len] = '\0';
+		}
+		next = open_one(fd, at, last ? flags : O_PATH | O_DIRECTORY);
+		saved = errno;
+		if (fd != rootfd)
+			close(fd);
+		errno = saved;
+		if (next < 0 || last)
+			break;
+		fd = next;
+		at += len + 1;
+	}
+	free(copy);
+	return next;
+}
+
+int beneath_open(int rootfd, const char *path, int flags)
+{
 	int fd;
 
 	if (!*path)
@@ -89,9 +125,10 @@ int beneath_open(int rootfd, const char *path, int flags)
 		errno = EXDEV;
 		return -1;
 	}
-	if (strlen(path) >= PATH_MAX || atomic_load_explicit(&no_openat2, memory_order_relaxed))
+	if (atomic_load_explicit(&no_openat2, memory_order_relaxed))
 		return open_walk(rootfd, path, flags);
-	fd = (int)syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
+	fd = strlen(path) < PATH_MAX ? open_one(rootfd, path, flags) :
+				       open_pieces(rootfd, path, flags);
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
 		atomic_store(&no_openat2, true);
 		return open_walk(rootfd, path, flags);

@@ -84,6 +84,31 @@ test_many_levels() {
 	round_trip 300 20
 }
 
+# More levels than there may be open files, and beyond PATH_MAX.
+test_more_levels_than_descriptors() {
+	ulimit -n 64
+	round_trip 1500 2
+}
+
+# What is displaced is as deep, and has to go on the way out, too.
+test_a_deep_tree_that_was_displaced_half() {
+	ulimit -n 64
+	echo flat >deep
+	save
+	first=$id
+	rm deep
+	deep 1200 2 "$MAKE"' put("file", "one", 0640)'
+	at_the_end >"$T/before"
+	FAULT_PATH=$T/work expect_exit 137 with_faults unlink 20 kill git-checkpoint restore -q -y "$first"
+	restoring 0 restore --abort
+	at_the_end >"$T/now"
+	expect_same "$T/before" "$T/now"
+	no_litter
+	restore "$first"
+	expect_eq flat "$(cat deep)"
+	no_litter
+}
+
 test_the_rest_of_the_checkpoint_is_not_held_up() {
 	deep 25 200 "$MAKE"' put("file", "one", 0644)'
 	echo 1 >plain

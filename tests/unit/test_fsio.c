@@ -391,6 +391,26 @@ static void test_fsio_remove_tree_does_not_follow_links(void **state)
 	assert_false(is_there(in_scratch("outside/deep/file")));
 }
 
+/* Files and directories beside each other at every level, more of these than descriptors. */
+static void test_fsio_remove_tree_of_any_depth(void **state)
+{
+	struct rlimit usual, small;
+	int dirfd = open(in_scratch("."), O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+
+	(void)state;
+	sh("mkdir deep && cd deep && perl -e 'for (1 .. 2000) { for my $n (qw(a c)) { open my $f, q(>), "
+	   "$n; mkdir qq($n.d); } mkdir q(b); chmod 0500, q(a.d); chdir q(b) or die }'");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+	small = usual;
+	small.rlim_cur = 32;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
+	rc = fs_remove_tree(dirfd, "deep");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+	assert_int_equal(rc, 0);
+	assert_false(is_there(in_scratch("deep")));
+	close(dirfd);
+}
+
 static void test_fsio_disk_usage_equals_du(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -432,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_fsio_full_reads_bear_small_pieces),
 		cmocka_unit_test(test_fsio_mkdir_p),
 		cmocka_unit_test(test_fsio_remove_tree_does_not_follow_links),
+		cmocka_unit_test(test_fsio_remove_tree_of_any_depth),
 		cmocka_unit_test(test_fsio_disk_usage_equals_du),
 		cmocka_unit_test(test_fsio_rename_and_sync_name_what_failed),
 	};
