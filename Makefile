@@ -244,7 +244,7 @@ FORCE:
 
 UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
-HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/measure $(OUT)/faultfs.so \
+HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/measure $(OUT)/faultfs.so \
             $(OUT)/crash-record $(OUT)/crash-replay
 
 $(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
@@ -258,6 +258,11 @@ $(OUT)/mktree: tests/lib/mktree.c
 	$(Q)$(COMPILE_HELPER) -o $@ $< -lm
 
 $(OUT)/noise: tests/lib/noise.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -o $@ $<
+
+$(OUT)/mapper: tests/lib/mapper.c
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -o $@ $<

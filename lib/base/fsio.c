@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,26 @@ int fs_pwrite_all(int fd, const void *data, size_t len, off_t offset)
 		offset += n;
 	}
 	return 0;
+}
+
+/*
+ * A read lease is given only while nobody can write. Whoever comes to open the
+ * file for writing before it is handed back waits these microseconds, and we
+ * would be told by SIGIO, which ends a program: hence a signal that does not.
+ */
+bool fs_has_writer(int fd)
+{
+	int saved = errno;
+	bool has = false;
+
+	if (!fcntl(fd, F_SETSIG, SIGURG)) {
+		if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+			has = errno == EAGAIN;
+		else
+			(void)fcntl(fd, F_SETLEASE, F_UNLCK);
+	}
+	errno = saved;
+	return has;
 }
 
 ssize_t fs_read_full(int fd, void *data, size_t len)

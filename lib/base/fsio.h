@@ -92,6 +92,13 @@ int fs_rename(int dirfd, const char *from, const char *to, const char *dir,
 int fs_write_all(int fd, const void *data, size_t len);
 int fs_pwrite_all(int fd, const void *data, size_t len, off_t offset);
 
+/**
+ * True if somebody can write to the file that `fd` reads: has it open for that,
+ * or mapped. False also where this cannot be told: on file systems without
+ * leases, and of files of another user.
+ */
+bool fs_has_writer(int fd);
+
 /** Read until `len` bytes are there or the file ends; the number read, or -1 with errno. */
 ssize_t fs_read_full(int fd, void *data, size_t len);
 ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset);

@@ -13,9 +13,9 @@
  *  1. Nothing is written or removed through a symbolic link or outside of the
  *     root: every step is relative to a directory opened by beneath_open().
  *  2. What is displaced is exchanged with, or renamed into, the staging
- *     directory in one step, and only then looked at: if it is not what the
- *     scan saw (and the safety checkpoint holds), it is put back. Nothing is
- *     ever replaced that was not looked at.
+ *     directory in one step, and only then looked at, contents and all: if it
+ *     is not what the scan saw (and the safety checkpoint holds), it is put
+ *     back. Nothing is ever replaced that was not looked at.
  *  3. Nothing is removed before everything that is to be put in place is.
  *  4. At every instant each path holds the old or the new thing, whole; on a file
  *     system that cannot exchange two names there is an instant with neither.

@@ -43,9 +43,11 @@ bool displaced_name_file(struct oid *out, int dirfd, const char *name)
 
 	if (fd >= 0 && !fstat(fd, &st)) {
 		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
-		char *buf = xmalloc(PIECE);
+		/* One byte more than there should be: the end shows at once. */
+		size_t size = st.st_size < PIECE ? (size_t)st.st_size + 1 : PIECE;
+		char *buf = xmalloc(size);
 
-		while ((n = fs_read_full(fd, buf, PIECE)) > 0)
+		while ((n = fs_read_full(fd, buf, size)) > 0)
 			digest_update(sha1, buf, (size_t)n);
 		end_blob(out, sha1);
 		free(buf);
@@ -85,10 +87,11 @@ static bool same_contents(int dirfd, const char *name, const struct stat *st,
 /* --- files and links --- */
 
 /*
- * The times of a file show that it was written. Its ctime does so even if the
- * others were put back, but a rename changes it too, and so does what is done
- * to another name of the file, here or anywhere. And on some file systems the
- * inode of a file has another number the next time. Then its contents tell.
+ * Its times may show that it was written, but do not prove that it was not:
+ * they do not change when it is written through memory to which it is mapped,
+ * nor could they be kept apart from what a rename does, and what is done to
+ * another name of the file, here or anywhere. And on some file systems its
+ * inode has another number the next time. Its contents tell.
  */
 static bool same_file(int dirfd, const char *name, const struct stat *st,
 		      const struct wt_entry *seen, bool renamed)
@@ -98,16 +101,21 @@ static bool same_file(int dirfd, const char *name, const struct stat *st,
 	wt_stat_from(&now, st);
 	if (now.size != seen->st.size || now.mtime_ns != seen->st.mtime_ns)
 		return false;
-	if (now.ino == seen->st.ino && (renamed || now.ctime_ns == seen->st.ctime_ns))
-		return true;
-	return (S_ISLNK(st->st_mode) || (st->st_mode & 07777) == seen->mode) &&
-	       same_contents(dirfd, name, st, seen);
+	/* Only its mode may have changed. */
+	if ((now.ino != seen->st.ino || (!renamed && now.ctime_ns != seen->st.ctime_ns)) &&
+	    !S_ISLNK(st->st_mode) && (st->st_mode & 07777) != seen->mode)
+		return false;
+	return same_contents(dirfd, name, st, seen);
 }
 
 bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
 			 const struct wt_entry *seen)
 {
-	return same_file(dirfd, name, st, seen, false);
+	struct wt_stat now;
+
+	wt_stat_from(&now, st);
+	/* It stays, so nothing is lost with what its times do not show. */
+	return wt_stat_equal(&now, &seen->st) || same_file(dirfd, name, st, seen, false);
 }
 
 /* --- directories --- */

@@ -229,10 +229,10 @@ static void take_stat(struct wt_entry *entry, const struct stat *st)
 }
 
 /* Read to the end: what its times prove from now on, see origin.h. */
-static void mark_read(struct wt_entry *entry, int64_t read_ns)
+static void mark_read(struct wt_entry *entry, int64_t read_ns, bool has_writer)
 {
 	entry->flags &= (uint8_t)~WT_RACY;
-	if (wt_stat_racy(&entry->st, read_ns))
+	if (has_writer || wt_stat_racy(&entry->st, read_ns))
 		entry->flags |= WT_RACY;
 	else if (entry->flags & WT_EARLIER)
 		entry->flags |= WT_SETTLED;
@@ -245,6 +245,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 	int64_t read_ns = clock_file_ns();
 	struct stat st;
 	int fd = openat(dirfd, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool has_writer;
 	int err = 0;
 
 	if (fd < 0) {
@@ -267,6 +268,11 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 		*outcome = READ_LATER;
 		goto out;
 	}
+	/*
+	 * Through memory that is mapped already it can be written again without its times showing
+	 * it. Asked before it is read: who maps it later changes them with the first write.
+	 */
+	has_writer = entry->st.size && fs_has_writer(fd);
 	*outcome = READ_DONE;
 	if (entry->st.size > SMALL_MAX)
 		err = read_large(outcome, why, ingest, reader, entry, fd);
@@ -283,7 +289,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 				*why = SKIP_CHANGING;
 			}
 		}
-		mark_read(entry, read_ns);
+		mark_read(entry, read_ns, has_writer);
 	}
 out:
 	close(fd);
@@ -320,7 +326,7 @@ static int read_link(enum outcome *outcome, enum skip_why *why, struct ingest *i
 		return 0;
 	}
 	name_small(reader, entry, (size_t)n);
-	mark_read(entry, read_ns);
+	mark_read(entry, read_ns, false);
 	*outcome = READ_DONE;
 	return ingest->opts->pack ? pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid,
 					     reader->buf, (size_t)n) :

@@ -20,7 +20,7 @@ enum wt_kind { WT_FILE, WT_LINK, WT_DIR };
 
 enum wt_flags {
 	WT_KNOWN = 1 << 0, /**< oid and sha256 are those of the present contents */
-	WT_RACY = 1 << 1,  /**< changed so recently that its times cannot be trusted later */
+	WT_RACY = 1 << 1,  /**< its times cannot be trusted later: changed just now, or has a writer */
 	WT_DEAD = 1 << 2,  /**< not captured after all; removed by wt_compact() */
 	WT_TOUCHED = 1 << 3, /**< its size is the cached one, but its contents have to be read */
 	WT_SETTLED = 1 << 4, /**< its contents came from the disk: a power cut does not change them */

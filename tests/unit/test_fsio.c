@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "unit.h"
 
+#include <sys/mman.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -436,6 +438,76 @@ static void test_fsio_rename_and_sync_name_what_failed(void **state)
 	assert_false(is_there(in_scratch("from")));
 }
 
+/* A descriptor that reads the file; skips the test where leases are not to be had. */
+static int open_leasable(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0) {
+		close(fd);
+		skip();
+	}
+	assert_int_equal(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
+	return fd;
+}
+
+static void test_fsio_writers_are_told(void **state)
+{
+	int fd, other;
+	char *map;
+
+	(void)state;
+	put_text(in_scratch("written"), "text");
+	fd = open_leasable(in_scratch("written"));
+	assert_false(fs_has_writer(fd));
+	other = open(in_scratch("written"), O_RDONLY | O_CLOEXEC);
+	assert_false(fs_has_writer(fd));
+	close(other);
+	other = open(in_scratch("written"), O_RDWR | O_CLOEXEC);
+	assert_true(fs_has_writer(fd));
+	map = mmap(NULL, 4, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0);
+	assert_true(map != MAP_FAILED);
+	close(other);
+	assert_true(fs_has_writer(fd));
+	munmap(map, 4);
+	assert_false(fs_has_writer(fd));
+	close(fd);
+}
+
+/* Whoever opens it meanwhile notices nothing, nor do we. */
+static void test_fsio_asking_for_writers_disturbs_nobody(void **state)
+{
+	int pipefd[2], fd;
+	char done = 0;
+	pid_t pid;
+
+	(void)state;
+	put_text(in_scratch("written"), "text");
+	fd = open_leasable(in_scratch("written"));
+	assert_int_equal(pipe2(pipefd, O_CLOEXEC | O_NONBLOCK), 0);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		for (int i = 0; i < rounds(3000); i++) {
+			int other = open(in_scratch("written"), O_WRONLY | O_CLOEXEC);
+
+			if (other < 0)
+				_exit(1);
+			close(other);
+		}
+		_exit(write(pipefd[1], "x", 1) != 1);
+	}
+	while (read(pipefd[0], &done, 1) < 0)
+		(void)fs_has_writer(fd);
+	expect_exit(pid, 60);
+	assert_int_equal(done, 'x');
+	assert_false(fs_has_writer(fd));
+	close(fd);
+	close(pipefd[0]);
+	close(pipefd[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +527,8 @@ int main(void)
 		cmocka_unit_test(test_fsio_remove_tree_of_any_depth),
 		cmocka_unit_test(test_fsio_disk_usage_equals_du),
 		cmocka_unit_test(test_fsio_rename_and_sync_name_what_failed),
+		cmocka_unit_test(test_fsio_writers_are_told),
+		cmocka_unit_test(test_fsio_asking_for_writers_disturbs_nobody),
 	};
 
 	return cmocka_run_group_tests_name("fsio", tests, unit_setup, unit_teardown);
