@@ -167,7 +167,7 @@ const struct packed_ref *packed_refs_below(struct store *store, const char *pref
 	while (to < packed->nr && !strncmp(packed->items[to].name, prefix, strlen(prefix)))
 		to++;
 	*nr_out = to - from;
-	return packed->items + from;
+	return packed->nr ? packed->items + from : NULL;
 }
 
 /* --- changing --- */

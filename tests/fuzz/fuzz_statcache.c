@@ -16,7 +16,8 @@ static void seal_block(char *data, size_t size, uint64_t offset, unsigned *budge
 	struct statcache_dir *dir;
 	uint64_t left;
 
-	if (!*budget || offset % BLOCK_ALIGN || offset > size || size - offset < sizeof(*dir))
+	if (!*budget || offset % BLOCK_ALIGN || offset < sizeof(struct file_header) || offset > size ||
+	    size - offset < sizeof(*dir))
 		return;
 	--*budget;
 	left = size - offset;
@@ -41,8 +42,7 @@ static void seal(char *data, size_t size)
 	header->version = VERSION;
 	header->entry_size = sizeof(struct statcache_entry);
 	header->file_size = size;
-	if (header->root >= sizeof(*header))
-		seal_block(data, size, header->root, &budget);
+	seal_block(data, size, header->root, &budget);
 	header->crc = crc_update(0, data + skip, sizeof(*header) - skip);
 }
 

@@ -194,10 +194,10 @@ sub check_capture {
 }
 
 # What has to come of a restore from the state `now` to the saved state `then`, at paths that
-# `inside` says are meant: path => 'then', 'now', 'gone' or 'any' (one of these). `old`: what the rules
+# `inside` says are meant: path => 'then', 'now', 'gone', 'lead' or 'any' (one of the first three). `old`: what the rules
 # of then ignore.
 sub expected {
-	my ($then, $now, $inside, $old, $partial) = @_;
+	my ($then, $now, $inside, $old, $partial, $keep, $named) = @_;
 	my (%want, %kept);
 	my %paths = (%{ $then->{tree} }, %{ $now->{tree} });
 	for my $path (sort { length $b <=> length $a } keys %paths) {
@@ -211,13 +211,16 @@ sub expected {
 			# A directory of both that only leads to others may have been left out of either.
 			$what = 'any' if $left_out_now && $is->{kind} eq 'dir';
 		} elsif (!$is) {
-			$what = 'gone';
+			# What leads to a path may have to be made on the way; a checkpoint of that path alone
+			# does not know its mode.
+			$what = (grep { $_ ne $path && below($_, $path) } @$named) ? 'lead' : 'gone';
 		} elsif ($left_out_now) {
-			$what = 'now';
+			# An ignored directory that was named is meant with all that is in it.
+			$what = (grep { $now->{ignored}{$_} && below($path, $_) } @$named) ? 'any' : 'now';
 		} elsif ($old->{$path} || was_left_out($then, $path) || $path =~ /\.nestx/ || is_sensitive($path, { kind => 'file' })) {
 			$what = 'any';
 		} else {
-			$what = $is->{kind} eq 'dir' && ($kept{$path} || -e "$root/$path/.git") ? 'any' : 'gone';
+			$what = $keep || $is->{kind} eq 'dir' && ($kept{$path} || -e "$root/$path/.git") ? 'any' : 'gone';
 		}
 		$want{$path} = $what;
 		$kept{ parent_of($path) } = 1 if $is && $what ne 'gone' || -e "$root/$path/.git" || $kept{$path};
@@ -254,10 +257,10 @@ sub ignored_then {
 }
 
 sub check_restored {
-	my ($then, $now, $inside, $partial, $what) = @_;
+	my ($then, $now, $inside, $partial, $what, $keep, $named) = @_;
 	my $tree = snapshot($root);
 	my $old = ignored_then($then, $now);
-	my $want = expected($then, $now, $inside, $old, $partial);
+	my $want = expected($then, $now, $inside, $old, $partial, $keep, $named // []);
 	my %stays = map { $_ => $tree->{$_} } grep { $want->{$_} eq 'now' && $tree->{$_} } keys %$want;
 	my $before = $tampered;
 	harm_tree({ map { $_ => $tree->{$_} } grep { $want->{$_} eq 'then' && $tree->{$_} && same_entry($now->{tree}{$_}, $then->{tree}{$_}) } keys %$want }, \%stays);
@@ -270,6 +273,7 @@ sub check_restored {
 		my $ok = $rule eq 'then' ? same_entry($got, $was) && (!same_entry($is, $was) || same_entry($got, $is, 1))
 			: $rule eq 'now' ? !$got && !$is || same_entry($got, $is, 1)
 			: $rule eq 'gone' ? !$got
+			: $rule eq 'lead' ? !$got || $got->{kind} eq 'dir'
 			: !$got || same_entry($got, $is) || same_entry($got, $was);
 		next if $ok;
 		push @wrong, sprintf '%s: %s, saved as %s, was %s, is %s', show_name($path),
@@ -281,19 +285,32 @@ sub check_restored {
 
 # ---- one round -------------------------------------------------------------------
 
-my @saved;    # { id, state }
+my @saved;    # { id, state, scope }
 
 sub save {
 	my $state = look();
-	my ($json, $status, $err) = answer('save', '-m', 'round', chance(4) ? () : ('--allow-empty'));
+	my ($scope) = chance(5) ? '' : pick('', sort grep { !/\A-/ } keys %{ $state->{in} });
+	my ($json, $status, $err) = answer('save', '-m', 'round', chance(4) ? () : ('--allow-empty'),
+		$scope eq '' ? () : ('--', $scope));
 	fail("save: exit status $status", split /\n/, $err) if $status;
 	my $id = $json->{checkpoint}{id};
 	my @wrong = differences($state->{tree}, snapshot($root), 1);
 	fail("save changed the worktree", @wrong) if @wrong;
+	$state->{in} = { map { $_ => 1 } grep { below($_, $scope) } keys %{ $state->{in} } };
 	check_capture($state, $id);
 	@saved = grep { $_->{id} ne $id } @saved;
-	push @saved, { id => $id, state => $state };
+	push @saved, { id => $id, state => $state, scope => $scope };
 	$count{saves}++;
+}
+
+# The worktree is as it was: what was refused touched nothing.
+sub untouched {
+	my ($now, $json, $what) = @_;
+	$count{refused}++;
+	$trace[-1] .= ': ' . show_name($json->{error}{message});
+	print "# $trace[-1]\n" if $ENV{RANDOM_VERBOSE};
+	my @wrong = differences($now->{tree}, snapshot($root), 1);
+	fail("$what was refused and changed the worktree", @wrong) if @wrong;
 }
 
 # Restore, undo, redo, with all that is known of each checked.
@@ -301,44 +318,58 @@ sub restore {
 	my $target = pick(@saved);
 	my $now = look();
 	my @paths;
+	my $keep = !chance(8);
 	if (!chance(3)) {
-		my @known = sort grep { !/\A-/ } keys %{ { %{ $target->{state}{in} }, %{ $now->{in} } } };
+		my @known = sort grep { !/\A-/ && below($_, $target->{scope}) } keys %{ { %{ $target->{state}{in} }, %{ $now->{in} } } };
 		@paths = (pick(@known)) if @known;
 	}
-	my $inside = sub { my ($path) = @_; return !@paths || grep { below($path, $_) } @paths };
-	my ($json, $status, $err) = answer('restore', '--yes', $target->{id}, @paths ? ('--', @paths) : ());
-	if ($status == 5 || ($status == 128 && @paths)) {
-		$count{refused}++;
-		$trace[-1] .= ': ' . show_name($json->{error}{message});
-		print "# $trace[-1]\n" if $ENV{RANDOM_VERBOSE};
-		my @wrong = differences($now->{tree}, snapshot($root), 1);
-		fail("a refused restore changed the worktree", @wrong) if @wrong;
-		return;
-	}
+	my ($json, $status, $err) = answer('restore', '--yes', $keep ? ('--no-delete') : (), $target->{id}, @paths ? ('--', @paths) : ());
+	return untouched($now, $json, 'restore') if $status == 5 || ($status == 128 && @paths);
 	fail("restore: exit status $status", $json->{error} ? $json->{error}{message} : (), split /\n/, $err)
 		if $status && $status != 3;
 	fail("restore: it does not say that it matches") if !$status && !$json->{verification}{match};
+	my @tops = @paths ? @paths : ($target->{scope});
 	# What leads to a path has to be made first, if it is not there.
-	my $leads = sub { my ($path) = @_; return grep { below($_, $path) && $_ ne $path && !$now->{tree}{$path} } @paths };
-	my $after = check_restored($target->{state}, $now, @paths ? sub { $inside->(@_) || $leads->(@_) } : $inside, $status == 3, 'restore');
-	$count{ @paths ? 'paths' : 'restores' }++;
+	my $inside = sub {
+		my ($path) = @_;
+		return grep { below($path, $_) || (below($_, $path) && ($now->{tree}{$path} // { kind => '' })->{kind} ne 'dir') } @tops;
+	};
+	my $after = check_restored($target->{state}, $now, $inside, $status == 3, 'restore', $keep, \@tops);
+	$count{ @paths || $target->{scope} ne '' ? 'paths' : 'restores' }++;
 	$count{partial}++ if $status == 3;
 	return if !chance(3) || !@{ $json->{changes_reverted} };
-	walk_back($now, $after, $status == 3);
+	if (!chance(4) && $target->{scope} eq '' && !@paths && !$keep) {
+		undo_after_edits($now);
+	} else {
+		walk_back($now, $after, $status == 3);
+	}
 }
 
 sub walk_back {
 	my ($now, $after, $partial) = @_;
-	for my $step ([ 'undo', $now, 'undone' ], [ 'redo', $after, 'redone' ], [ 'undo', $now, 'undone' ]) {
+	for my $step ([ 'undo', $now->{tree}, 'undone' ], [ 'redo', $after, 'redone' ], [ 'undo', $now->{tree}, 'undone' ]) {
 		my ($command, $goal, $counter) = @$step;
 		my ($json, $status, $err) = answer($command, '--yes');
 		fail("$command: exit status $status", $json->{error} ? $json->{error}{message} : (), split /\n/, $err)
 			if $status && !($partial && $status == 3);
-		my @wrong = differences($goal->{tree} // $goal, snapshot($root));
+		my @wrong = differences($goal, snapshot($root));
 		fail("$command did not bring back what was there before", @wrong) if @wrong;
 		$count{$counter}++;
 		last if !chance(2);
 	}
+}
+
+# With edits in between, undo is a restore like any other, to the state before the first one.
+sub undo_after_edits {
+	my ($then) = @_;
+	damage($root);
+	my $now = look();
+	my ($json, $status, $err) = answer('undo', '--yes');
+	return untouched($now, $json, 'undo') if $status == 5;
+	fail("undo: exit status $status", $json->{error} ? $json->{error}{message} : (), split /\n/, $err)
+		if $status && $status != 3;
+	check_restored($then, $now, sub { 1 }, $status == 3, 'undo');
+	$count{undone}++;
 }
 
 sub upkeep {
