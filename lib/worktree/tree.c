@@ -37,6 +37,11 @@ int wt_entry_compare(const void *x, const void *y)
 			       b->kind == WT_DIR);
 }
 
+/* One bit each. */
+_Static_assert((WT_KNOWN ^ WT_RACY ^ WT_DEAD ^ WT_TOUCHED ^ WT_SETTLED ^ WT_EARLIER ^ WT_LINKED) ==
+		       (1 << 7) - 1,
+	       "two flags share a bit");
+
 void wt_stat_from(struct wt_stat *out, const struct stat *st)
 {
 	out->size = (uint64_t)st->st_size;

@@ -25,7 +25,7 @@ enum wt_flags {
 	WT_TOUCHED = 1 << 3, /**< its size is the cached one, but its contents have to be read */
 	WT_SETTLED = 1 << 4, /**< its contents came from the disk: a power cut does not change them */
 	WT_EARLIER = 1 << 5, /**< had these very times on an earlier boot; reading it settles it */
-	WT_LINKED = 1 << 4,  /**< a file with further names, in the worktree or anywhere */
+	WT_LINKED = 1 << 6,  /**< a file with further names, in the worktree or anywhere */
 };
 
 /** What is known of the names in a directory. */
