@@ -122,20 +122,24 @@ sub repositories {
 	return @found;
 }
 
-sub is_repository {
+# In so many words: a submodule that was moved has its old place in its configuration.
+sub at_repository {
 	my ($root, $dir) = @_;
 	my $at = $dir eq '' ? $root : "$root/$dir";
-	my $pid = open my $pipe, '-|';
-	die unless defined $pid;
+	return ("--git-dir=$at/.git", "--work-tree=$at", '-C', $at);
+}
+
+sub is_repository {
+	my ($root, $dir) = @_;
+	my $pid = fork;
+	die "fork: $!" unless defined $pid;
 	if (!$pid) {
+		open STDOUT, '>', '/dev/null';
 		open STDERR, '>', '/dev/null';
-		exec 'git', '-C', $at, 'rev-parse', '--show-toplevel' or exit 127;
+		exec 'git', at_repository($root, $dir), 'rev-parse', '--git-dir' or exit 127;
 	}
-	local $/;
-	my $out = <$pipe> // '';
-	close $pipe;
-	$out =~ s/\n\z//;
-	return $? == 0 && $out eq $at;
+	waitpid $pid, 0;
+	return $? == 0;
 }
 
 # path => 1 for all that some repository tracks. One that lies in an ignored directory is seen only
@@ -149,7 +153,7 @@ sub tracked {
 			$up = parent_of($up);
 		}
 		next if $up ne '';
-		for my $name (split /\0/, run_git('', '-C', $dir eq '' ? $root : "$root/$dir", 'ls-files', '-z')) {
+		for my $name (split /\0/, run_git('', at_repository($root, $dir), 'ls-files', '-z')) {
 			$tracked{ $dir eq '' ? $name : "$dir/$name" } = 1;
 		}
 	}
