@@ -7,6 +7,7 @@
 #include "ops/session.h"
 #include "ops/staging.h"
 #include "store/objects.h"
+#include "store/pack.h"
 #include "store/store.h"
 #include "store/trees.h"
 #include "worktree/statcache.h"
@@ -128,6 +129,7 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	memset(out, 0, sizeof(*out));
 	out->session = session;
 	out->progress = opts->progress;
+	out->until = opts->until;
 	out->scoped = opts->scope && opts->scope->nr;
 	err = open_rules(&out->rules, &out->notes, session, opts);
 	if (err)
@@ -161,6 +163,7 @@ int capture_read(struct capture *capture, struct pack *pack)
 		.max_file_size = session->settings.max_file_size,
 		.objects_there = capture->objects_there,
 		.threads = session->threads,
+		.until = pack ? capture->until : 0,
 		.progress = capture->progress,
 	};
 	int err;
@@ -185,6 +188,37 @@ void capture_write_cache(const struct capture *capture, const struct oid *commit
 	if (!capture->scoped)
 		(void)statcache_write(store->dirfd, "checkpoint/statcache", &head,
 				      capture->scan->root);
+}
+
+/* As if there were no files but those that are known; no list of names is complete then. */
+static void drop_unread(struct wt_dir *dir)
+{
+	dir->listing &= (uint8_t)~WT_PLAIN;
+	for (size_t i = 0; i < dir->nr; i++) {
+		struct wt_entry *entry = &dir->entries[i];
+
+		if (entry->kind == WT_DIR)
+			drop_unread(entry->dir);
+		else if (!(entry->flags & WT_KNOWN))
+			entry->flags |= WT_DEAD;
+	}
+}
+
+int capture_keep(struct capture *capture, struct pack *pack)
+{
+	static const struct oid none;
+	struct wt_dir *root = capture->scan->root;
+	int err;
+
+	drop_unread(root);
+	wt_compact(root);
+	err = trees_build(root, pack, capture->session->threads);
+	if (!err)
+		err = pack_commit(pack, NULL);
+	/* It describes no checkpoint: each object is asked for before it is relied on. */
+	if (!err)
+		capture_write_cache(capture, &none);
+	return err;
 }
 
 const struct oid *capture_cached_commit(const struct capture *capture)

@@ -29,6 +29,7 @@ struct capture_opts {
 	const struct strlist *whole; /**< the same, with all below them, but no secrets */
 	bool no_defaults;   /**< the patterns that a new store begins with do not count */
 	bool want_left_out; /**< see scan.h */
+	double until;       /**< see ingest.h */
 	progress_fn progress;
 };
 
@@ -43,6 +44,7 @@ struct capture {
 	struct strlist notes; /**< a sentence about each thing beside the files that is left out */
 	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
 	struct ingest_result read;
+	double until;
 };
 
 /** The rules that a capture with these options follows; the caller closes them. */
@@ -63,6 +65,12 @@ int capture_read(struct capture *capture, struct pack *pack);
  * checkpoint `commit`. Failing only costs time later. Nothing for a scope.
  */
 void capture_write_cache(const struct capture *capture, const struct oid *commit);
+
+/**
+ * After reading took too long: store what was read, and say in the stat cache
+ * that it is there, so that it is not read again. No checkpoint comes of it.
+ */
+int capture_keep(struct capture *capture, struct pack *pack);
 
 /** The commit that the cache describes, or NULL. */
 const struct oid *capture_cached_commit(const struct capture *capture);

@@ -31,6 +31,9 @@
 
 /* --- the clock --- */
 
+static const char too_long[] =
+	"it takes longer than hookTimeout allows; 'git checkpoint save' has the time";
+
 enum {
 	DEFAULT_SECONDS = 10, /* until the settings are read */
 	GRACE_SECONDS = 1,    /* to stop in good order */
@@ -70,7 +73,7 @@ static void *watch_main(void *payload)
 		while (!watch->over && clock_monotonic() < end)
 			wait_until(watch, end);
 		if (!watch->over)
-			watch->give_up("it takes longer than hookTimeout allows");
+			watch->give_up(too_long);
 	}
 	pthread_mutex_unlock(&watch->lock);
 	return NULL;
@@ -285,7 +288,7 @@ static void note_lacking(struct hook_result *out, const struct chooser *chooser)
 }
 
 static int save(struct hook_result *out, const struct hook_decision *decision,
-		struct session *session, struct autostash *stash, bool only_if_any)
+		struct session *session, struct autostash *stash, bool only_if_any, double until)
 {
 	static const struct strlist everything = STRLIST_INIT;
 	char *reason = xstrfmt("pre-%s", decision->command);
@@ -300,6 +303,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 		.scope = &everything,
 		.choose = decision->extent == HOOK_TAKES_IGNORED ? NULL : choose,
 		.choose_payload = &chooser,
+		.until = until,
 	};
 	struct save_result result = { 0 };
 	int err;
@@ -312,6 +316,10 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 		opts.notes = autostash_notes(stash);
 	}
 	err = save_what_is_allowed(&result, out, session, &opts);
+	if (err && result.late)
+		err = ckpt_error_set(err, "it takes longer than hookTimeout allows; %u%% of it is "
+				     "read and kept, 'git checkpoint save' reads the rest",
+				     result.percent);
 	if (session->store)
 		strlist_extend(&out->mended, &session->store->mended);
 	if (!err && result.outcome == SAVE_CREATED) {
@@ -336,6 +344,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 {
 	struct autostash *stash = NULL;
 	struct session session;
+	double deadline = 0;
 	int64_t limit;
 	int err = session_open(&session, SESSION_SAVE);
 
@@ -344,8 +353,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 	limit = session.settings.hook_timeout;
 	out->quiet = session.settings.hook_quiet;
 	if (limit > 0) {
-		double deadline = mark->start + (double)limit - mark->spent;
-
+		deadline = mark->start + (double)limit - mark->spent;
 		watch_set(watch, deadline);
 		/* Who has the lock may have it for long. */
 		if (session.settings.lock_timeout > limit)
@@ -354,7 +362,8 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 	if (decision->autostash)
 		err = autostash_open(&stash, session.repo);
 	if (!err)
-		err = save(out, decision, &session, stash, mark->state == HOOK_MARK_OTHER);
+		err = save(out, decision, &session, stash, mark->state == HOOK_MARK_OTHER,
+			   deadline);
 	autostash_free(stash);
 	session_close(&session);
 	return err;
@@ -364,7 +373,7 @@ static void fail(struct hook_result *out, const struct watch *watch)
 {
 	out->outcome = HOOK_FAILED;
 	if (atomic_load(&watch->expired))
-		out->why = xstrdup("it takes longer than hookTimeout allows");
+		out->why = xstrdup(too_long);
 	else if (cancel_signal())
 		/* The user stops git; it will not do anything either. */
 		out->outcome = HOOK_NOTHING;

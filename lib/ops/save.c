@@ -327,6 +327,7 @@ static int take(struct save_result *out, struct save_job *job)
 		.include_sensitive = opts->include_sensitive,
 		.no_defaults = opts->no_defaults,
 		.want_left_out = opts->choose != NULL,
+		.until = opts->until,
 		.no_limit = opts->force,
 		.progress = opts->progress,
 	};
@@ -381,6 +382,10 @@ int ckpt_save(struct save_result *out, struct session *session, const struct sav
 	/* Nothing was taken, but the budget may have been made smaller. */
 	if (!err && out->outcome != SAVE_CREATED && session->settings.max_size)
 		retain_hold_budget(session, NULL);
+	if (err && job.capture.read.late && !capture_keep(&job.capture, job.pack)) {
+		out->late = true;
+		out->percent = job.capture.read.percent;
+	}
 	save_job_end(&job);
 	if (session->store)
 		store_unlock(session->store);

@@ -56,6 +56,7 @@ struct save_opts {
 	bool include_sensitive;
 	bool no_defaults; /**< the patterns that a new store begins with do not count */
 	bool force;
+	double until; /**< clock_monotonic(): what will not be done by then is given up in time; 0: none */
 	bool cache_later; /**< the caller writes the stat cache soon; only after long reading here */
 	const struct strlist *keep;  /**< ids that retention must spare, or NULL */
 	const struct strlist *scope; /**< sorted paths below the root; empty: all */
@@ -89,6 +90,8 @@ struct save_result {
 	uint64_t new_bytes; /**< added to the store */
 	double seconds;
 	bool no_room; /**< why it failed: it does not fit into maxSize */
+	bool late;    /**< why it failed: see `until`; what was read is kept for the next save */
+	unsigned percent; /**< `late`: how much that is */
 };
 
 /**

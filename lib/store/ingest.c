@@ -49,9 +49,48 @@ struct ingest {
 	pthread_mutex_t lock; /* of the scan's skip list */
 	atomic_size_t files;
 	atomic_ullong bytes;
+	uint64_t total_bytes;
+	double start;
+	atomic_bool late;
 };
 
 enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP };
+
+/* --- is there time? --- */
+
+/* A file costs as much as so many bytes of one. */
+static double work(uint64_t files, uint64_t bytes)
+{
+	enum { FILE_COSTS = 8192 };
+
+	return (double)files * FILE_COSTS + (double)bytes;
+}
+
+/* Extrapolated once there is something to go by; reading back and syncing come on top. */
+static int time_check(struct ingest *ingest)
+{
+	static const double early = 0.4, after = 0.5;
+	double limit = ingest->opts->until - ingest->start, spent, done;
+
+	if (ingest->opts->until <= 0)
+		return 0;
+	spent = clock_monotonic() - ingest->start;
+	if (spent < early * limit)
+		return 0;
+	done = work(atomic_load(&ingest->files), atomic_load(&ingest->bytes)) /
+	       work(ingest->total, ingest->total_bytes);
+	if (spent * (1 + after) <= done * limit)
+		return 0;
+	atomic_store(&ingest->late, true);
+	return ckpt_error_set(CKPT_ECANCELLED, "there is not enough time to read everything");
+}
+
+static int go_on(struct ingest *ingest)
+{
+	int err = cancel_check();
+
+	return err ? err : time_check(ingest);
+}
 
 /* --- one file --- */
 
@@ -73,7 +112,7 @@ static void name_small(struct reader *reader, struct wt_entry *entry, size_t len
 
 /* What pack_add_stream() reads from. */
 struct file_stream {
-	const struct ingest *ingest;
+	struct ingest *ingest;
 	struct reader *reader;
 	int fd;
 	uint64_t bytes;
@@ -97,7 +136,7 @@ static int read_stream(void *buf, size_t size, void *payload)
 {
 	struct file_stream *stream = payload;
 	ssize_t n = fs_read_full(stream->fd, buf, size);
-	int err = cancel_check();
+	int err = go_on(stream->ingest);
 
 	if (err)
 		return err;
@@ -395,7 +434,7 @@ static int read_batch(struct ingest *ingest, const struct batch *batch, unsigned
 
 		if (entry->kind == WT_DIR || entry->flags & WT_KNOWN || is_large(entry) != large)
 			continue;
-		err = cancel_check();
+		err = go_on(ingest);
 		if (err)
 			break;
 		if (dirfd < 0) {
@@ -450,6 +489,7 @@ static void collect(struct ingest *ingest, struct wt_dir *dir)
 		if (entry->flags & WT_KNOWN)
 			continue;
 		ingest->total++;
+		ingest->total_bytes += entry->st.size;
 		files++;
 		if (is_large(entry))
 			ingest->large_total += entry->st.size;
@@ -468,7 +508,8 @@ static void collect(struct ingest *ingest, struct wt_dir *dir)
 
 int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 {
-	struct ingest ingest = { .opts = opts, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct ingest ingest = { .opts = opts, .lock = PTHREAD_MUTEX_INITIALIZER,
+				 .start = clock_monotonic() };
 	unsigned threads = opts->threads ? opts->threads : 1;
 	int err;
 
@@ -490,11 +531,15 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 	}
 	free(ingest.readers);
 	free(ingest.batches);
+	*out = (struct ingest_result){ .files = atomic_load(&ingest.files),
+				       .bytes = atomic_load(&ingest.bytes),
+				       .late = atomic_load(&ingest.late) };
+	if (out->late)
+		out->percent = (unsigned)(100 * work(out->files, out->bytes) /
+					  work(ingest.total, ingest.total_bytes));
 	if (err)
 		return err;
 	wt_compact(opts->scan->root);
 	skip_list_sort(&opts->scan->skips);
-	out->files = atomic_load(&ingest.files);
-	out->bytes = atomic_load(&ingest.bytes);
 	return 0;
 }

@@ -27,14 +27,22 @@ struct ingest_opts {
 	uint64_t max_file_size; /**< 0: no limit */
 	bool objects_there;     /**< all that the cache knows is in the store for certain */
 	unsigned threads;
+	double until;           /**< clock_monotonic(): when all has to be stored; 0: whenever */
 	progress_fn progress;   /**< may be NULL */
 };
 
 struct ingest_result {
 	uint64_t files; /**< read */
 	uint64_t bytes;
+	bool late;      /**< why it failed: it would not be done by then */
+	unsigned percent; /**< `late`: of what had to be read */
 };
 
+/**
+ * If it becomes clear that it will not be done in time, it fails with
+ * CKPT_ECANCELLED while there is time left to store what was read: those files
+ * are marked WT_KNOWN.
+ */
 int ingest_run(struct ingest_result *out, const struct ingest_opts *opts);
 
 #endif
