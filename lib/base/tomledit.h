@@ -28,13 +28,21 @@ typedef void (*tomledit_seen)(void *data, enum tomledit_kind kind, const struct 
  */
 int tomledit_scan(const struct strbuf *text, tomledit_seen seen, void *data);
 
-/** Whether there is a block of that name, with its first and its last line. */
+/** Whether there is a block of that name, with its first and its last line, whatever is in it. */
 bool tomledit_has_block(const struct strbuf *text, const char *name);
 
-/** Append `body`, whole lines with plain newlines, between lines that carry `name`. */
-void tomledit_add_block(struct strbuf *text, const char *name, const char *body);
+/**
+ * Append `body`, whole lines with plain newlines, between lines that carry
+ * `name`. False, and nothing changed, if tomledit_remove_block() would not give
+ * back every byte.
+ */
+bool tomledit_add_block(struct strbuf *text, const char *name, const char *body);
 
-/** Take it out again; what was written before and after it stays. False if there is none. */
-bool tomledit_remove_block(struct strbuf *text, const char *name);
+/**
+ * Take it out again; what was written before and after it stays. A block is
+ * the one that was added only if it equals it byte by byte (of several, the
+ * last): what somebody wrote between such lines is theirs. False if there is none.
+ */
+bool tomledit_remove_block(struct strbuf *text, const char *name, const char *body);
 
 #endif

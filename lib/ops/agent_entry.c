@@ -169,17 +169,31 @@ void agent_toml(struct strbuf *out, const struct agent *agent)
 	strbuf_release(&command);
 }
 
-bool agent_is_ours(const struct agent *agent, const char *command)
+bool agent_mentioned(const struct agent *agent, const char *text)
 {
 	struct strbuf save = STRBUF_INIT;
-	const char *found;
-	size_t len;
+	bool found = false;
 
 	strbuf_addf(&save, "git checkpoint save --source %s", agent->name);
-	len = save.len;
-	found = strstr(command, save.buf);
+	for (const char *at = text; !found && (at = strstr(at, save.buf)); at++)
+		found = !strchr("abcdefghijklmnopqrstuvwxyz-", at[save.len] ? at[save.len] : ' ');
 	strbuf_release(&save);
-	return found && !strchr("abcdefghijklmnopqrstuvwxyz-", found[len] ? found[len] : ' ');
+	return found;
+}
+
+bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added)
+{
+	const char *command = json_string_value(json_object_get(handler, "command"));
+	json_t *entry;
+	bool ours;
+
+	if (!command)
+		return false;
+	*added = agent_added(command);
+	entry = make_entry(agent, *added);
+	ours = json_equal(handler, json_array_get(json_object_get(entry, "hooks"), 0));
+	json_decref(entry);
+	return ours;
 }
 
 unsigned agent_added(const char *command)

@@ -64,8 +64,14 @@ void agent_toml(struct strbuf *out, const struct agent *agent);
 /** Append the line that takes a checkpoint, for agents without settings. */
 void agent_line(struct strbuf *out, const struct agent *agent);
 
-/** Whether a command is one of ours, whatever it has become since. */
-bool agent_is_ours(const struct agent *agent, const char *command);
+/** Whether a text has a command like ours in it, whoever wrote it. */
+bool agent_mentioned(const struct agent *agent, const char *text);
+
+/**
+ * Whether a handler (what stands in the list "hooks" of an entry) equals one
+ * that we write, value by value; `added` is then what its command says.
+ */
+bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added);
 
 /** Which words stand behind "added:" in a command. */
 unsigned agent_added(const char *command);

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/jsonedit.h"
 
+#include <string.h>
+
 static int misshapen(const struct strbuf *text, size_t offset, const char *what,
 		     const char *shape)
 {
@@ -35,38 +37,58 @@ struct place {
 	unsigned added;
 };
 
-/* Whether the object at `start` has a command of ours. */
-static bool is_our_handler(const struct strbuf *text, const struct agent *agent, size_t start,
-			   unsigned *added)
+/* The value at [start, end); NULL if it has what only a person writes: a name twice, a comment. */
+static json_t *load(const struct strbuf *text, size_t start, size_t end)
 {
-	struct strbuf command = STRBUF_INIT;
-	struct jsonedit_item item;
-	bool ours = false;
+	return json_loadb(text->buf + start, end - start, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+}
 
-	if (text->buf[start] == '{' && jsonedit_find(&item, text, start, "command") &&
-	    jsonedit_string(&command, text, item.start) && agent_is_ours(agent, command.buf)) {
-		*added = agent_added(command.buf);
-		ours = true;
-	}
-	strbuf_release(&command);
+/* How exactly an entry is looked for. */
+enum likeness {
+	LIKE_OURS, /* does the same: once is enough */
+	IS_OURS,   /* is one that we wrote: only that is ours to remove */
+};
+
+static bool is_our_handler(const struct strbuf *text, const struct agent *agent,
+			   const struct jsonedit_item *item, enum likeness likeness, unsigned *added)
+{
+	json_t *handler = load(text, item->start, item->end);
+	const char *command = json_string_value(json_object_get(handler, "command"));
+	bool ours = likeness == IS_OURS ? handler && agent_is_handler(agent, handler, added) :
+					  command && agent_mentioned(agent, command);
+
+	json_decref(handler);
+	return ours;
+}
+
+/* Nothing but "hooks" and our "matcher": somebody else's group has what they put into it. */
+static bool is_our_group(const struct strbuf *text, const struct agent *agent,
+			 const struct jsonedit_item *group)
+{
+	json_t *value = load(text, group->start, group->end);
+	const char *matcher = json_string_value(json_object_get(value, "matcher"));
+	bool ours = json_object_size(value) == 2 && matcher && !strcmp(matcher, agent->matcher);
+
+	json_decref(value);
 	return ours;
 }
 
 /* In a group: if there is no other command in it, the group is the entry. */
 static bool find_in_group(struct place *out, const struct strbuf *text, const struct agent *agent,
-			  size_t group)
+			  const struct jsonedit_item *group, enum likeness likeness)
 {
 	struct jsonedit_item list, item;
 	struct jsonedit_iter iter;
 	bool found = false;
 	int others = 0;
 
-	if (text->buf[group] != '{' || !jsonedit_find(&list, text, group, "hooks") ||
-	    text->buf[list.start] != '[')
+	if (text->buf[group->start] != '{' || !jsonedit_find(&list, text, group->start, "hooks") ||
+	    text->buf[list.start] != '[' ||
+	    (likeness == IS_OURS && !is_our_group(text, agent, group)))
 		return false;
 	jsonedit_begin(&iter, text, list.start);
 	while (jsonedit_next(&iter, &item)) {
-		if (!found && is_our_handler(text, agent, item.start, &out->added)) {
+		if (!found && is_our_handler(text, agent, &item, likeness, &out->added)) {
 			found = true;
 			out->container = list.start;
 			out->item = item.start;
@@ -76,12 +98,13 @@ static bool find_in_group(struct place *out, const struct strbuf *text, const st
 	}
 	if (found && !others) {
 		out->container = out->event;
-		out->item = group;
+		out->item = group->start;
 	}
 	return found;
 }
 
-static bool find_in_event(struct place *out, const struct strbuf *text, const struct agent *agent)
+static bool find_in_event(struct place *out, const struct strbuf *text, const struct agent *agent,
+			  enum likeness likeness)
 {
 	struct jsonedit_iter iter;
 	struct jsonedit_item item;
@@ -90,7 +113,7 @@ static bool find_in_event(struct place *out, const struct strbuf *text, const st
 		return false;
 	jsonedit_begin(&iter, text, out->event);
 	while (jsonedit_next(&iter, &item))
-		if (find_in_group(out, text, agent, item.start))
+		if (find_in_group(out, text, agent, &item, likeness))
 			return true;
 	return false;
 }
@@ -110,7 +133,8 @@ static bool find_entry(struct place *out, const struct strbuf *text, const struc
 		jsonedit_begin(&events, text, member.start);
 		while (jsonedit_next(&events, &event)) {
 			out->event = event.start;
-			if (find_in_event(out, text, agent))
+			if (jsonedit_equals(text, event.key, agent->event) &&
+			    find_in_event(out, text, agent, IS_OURS))
 				return true;
 		}
 	}
@@ -149,7 +173,7 @@ static int find_attachment(struct attachment *out, const struct strbuf *text,
 		return misshapen(text, event.start, agent->event, "an array");
 	} else {
 		place.event = event.start;
-		out->there = find_in_event(&place, text, agent);
+		out->there = find_in_event(&place, text, agent, LIKE_OURS);
 		out->container = event.start;
 		out->key = NULL;
 		out->depth = AGENT_ENTRY;
@@ -159,9 +183,28 @@ static int find_attachment(struct attachment *out, const struct strbuf *text,
 	return 0;
 }
 
+/* Whether `with`, once the entry is out again, is `text`. */
+static int check_way_back(const struct strbuf *with, const struct strbuf *text,
+			  const struct agent *agent)
+{
+	struct strbuf without = STRBUF_INIT;
+	bool changed, empty;
+	unsigned added;
+	int err;
+
+	strbuf_add(&without, with->buf, with->len);
+	err = agent_json_remove(&without, agent, &changed, &added, &empty);
+	if (!err && (without.len != text->len || memcmp(without.buf, text->buf, text->len)))
+		err = CKPT_EREFUSED;
+	strbuf_release(&without);
+	return err ? ckpt_error_set(CKPT_EREFUSED, "the entry could not be taken out again without "
+						   "a trace") : 0;
+}
+
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed)
 {
 	int err = agent_json_check(text, agent);
+	struct strbuf with = STRBUF_INIT;
 	struct attachment at;
 	json_t *value;
 
@@ -172,10 +215,19 @@ int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *chan
 	*changed = !at.there;
 	if (at.there)
 		return 0;
+	strbuf_add(&with, text->buf, text->len);
 	value = agent_entry(agent, at.added, at.depth);
-	jsonedit_insert(text, at.container, at.key, value);
+	jsonedit_insert(&with, at.container, at.key, value);
 	json_decref(value);
-	return 0;
+	err = check_way_back(&with, text, agent);
+	if (!err) {
+		struct strbuf old = *text;
+
+		*text = with;
+		with = old;
+	}
+	strbuf_release(&with);
+	return err;
 }
 
 /* ---- taking it out ---- */

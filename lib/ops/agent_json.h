@@ -15,7 +15,10 @@
 /** Whether it is JSON with an object around all. */
 int agent_json_check(const struct strbuf *text, const struct agent *agent);
 
-/** Put the entry in, unless there is one already: then `changed` is set to false. */
+/**
+ * Put the entry in, unless there is one already: then `changed` is set to false.
+ * CKPT_EREFUSED if agent_json_remove() would not give back every byte.
+ */
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed);
 
 /**

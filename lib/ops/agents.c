@@ -139,6 +139,25 @@ static int settings_unlink(const struct settings *s, bool made_dir)
 	return fs_sync_dir(AT_FDCWD, s->dir.buf);
 }
 
+/* What says the same as our entry but is not the one that we write is somebody's own. */
+static void note_others(struct agents_result *out, const struct settings *s,
+			const struct agent *agent)
+{
+	if (agent_mentioned(agent, s->text.buf))
+		strlist_addf(&out->notes,
+			     "'%s' has an entry that was not written by 'hooks install', or was "
+			     "changed since; remove it by hand",
+			     s->path.buf);
+}
+
+/* Nothing is put in that could not be taken out again so that every other byte is the same. */
+static int no_way_back(const struct settings *s)
+{
+	return ckpt_error_set(CKPT_ERROR, "'%s' is written in a way in which the entry could not be "
+			      "taken out again without a trace; add the entry that --print shows",
+			      s->path.buf);
+}
+
 /* ---- JSON ---- */
 
 static int malformed(int err, const struct settings *s)
@@ -159,11 +178,12 @@ static int install_json(struct agents_result *out, struct settings *s, const str
 		return settings_create(s, make_dir);
 	}
 	err = agent_json_insert(&s->text, agent, &changed);
+	if (err == CKPT_EREFUSED)
+		return no_way_back(s);
 	if (err || !changed)
 		return malformed(err, s);
 	out->change = AGENTS_EDITED;
-	err = agent_json_check(&s->text, agent); /* nothing is written that was not read again */
-	return err ? malformed(err, s) : settings_store(s);
+	return settings_store(s);
 }
 
 static int uninstall_json(struct agents_result *out, struct settings *s,
@@ -173,6 +193,8 @@ static int uninstall_json(struct agents_result *out, struct settings *s,
 	unsigned added;
 	int err = agent_json_remove(&s->text, agent, &changed, &added, &empty);
 
+	if (!err)
+		note_others(out, s, agent);
 	if (err || !changed)
 		return malformed(err, s);
 	if (empty && added & ADDED_FILE && !s->linked) {
@@ -220,6 +242,17 @@ static int check_toml(const struct settings *s, const struct agent *agent, struc
 	return malformed(err, s);
 }
 
+static bool has_toml(const struct strbuf *text, const char *body)
+{
+	struct strbuf copy = STRBUF_INIT;
+	bool has;
+
+	strbuf_add(&copy, text->buf, text->len);
+	has = tomledit_remove_block(&copy, BLOCK, body);
+	strbuf_release(&copy);
+	return has;
+}
+
 /* Installed there, or there is the place for it? Sets `*done` if there is nothing left to do. */
 static int install_toml(struct agents_result *out, struct settings *s, const struct agent *agent,
 			bool elsewhere, bool *done)
@@ -230,42 +263,47 @@ static int install_toml(struct agents_result *out, struct settings *s, const str
 
 	if (err)
 		return err;
-	*done = tomledit_has_block(&s->text, BLOCK) || agent_is_ours(agent, s->text.buf);
-	if (*done || elsewhere || !hooks.any)
-		return 0;
-	*done = true;
-	if (hooks.fixed)
-		return ckpt_error_set(CKPT_ERROR,
-				      "'%s' has its hooks in a form that nothing can be appended "
-				      "to; add the entry that --print shows",
-				      s->path.buf);
 	agent_toml(&body, agent);
-	tomledit_add_block(&s->text, BLOCK, body.buf);
-	strbuf_release(&body);
+	*done = has_toml(&s->text, body.buf) || agent_mentioned(agent, s->text.buf);
+	if (*done || elsewhere || !hooks.any)
+		goto out;
+	*done = true;
+	if (hooks.fixed) {
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' has its hooks in a form that nothing can be appended "
+				     "to; add the entry that --print shows",
+				     s->path.buf);
+		goto out;
+	}
+	err = tomledit_add_block(&s->text, BLOCK, body.buf) ? check_toml(s, agent, &hooks) :
+							      no_way_back(s);
+	if (err)
+		goto out;
 	out->change = AGENTS_EDITED;
-	err = check_toml(s, agent, &hooks);
-	return err ? err : settings_store(s);
+	err = settings_store(s);
+out:
+	strbuf_release(&body);
+	return err;
 }
 
 static int uninstall_toml(struct agents_result *out, struct settings *s,
 			  const struct agent *agent)
 {
+	struct strbuf body = STRBUF_INIT;
 	struct toml_hooks hooks;
 	int err = check_toml(s, agent, &hooks);
 
-	if (err)
-		return err;
-	if (tomledit_remove_block(&s->text, BLOCK)) {
+	agent_toml(&body, agent);
+	if (!err && tomledit_remove_block(&s->text, BLOCK, body.buf)) {
 		out->change = AGENTS_EDITED;
 		err = check_toml(s, agent, &hooks);
-		return err ? err : settings_store(s);
+		if (!err)
+			err = settings_store(s);
 	}
-	if (agent_is_ours(agent, s->text.buf))
-		strlist_addf(&out->notes,
-			     "'%s' has an entry without the lines around it that mark it; "
-			     "remove it by hand",
-			     s->path.buf);
-	return 0;
+	if (!err)
+		note_others(out, s, agent);
+	strbuf_release(&body);
+	return err;
 }
 
 /* ---- all together ---- */

@@ -251,14 +251,24 @@ int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
 		      const char *const names[], struct strlist *notes)
 {
 	int err = hooks_config_undone(out, record, repo);
+	struct strbuf base = STRBUF_INIT;
+	size_t old = record->edits_nr;
 
 	if (err)
 		return err;
+	strbuf_add(&base, out->text.buf, out->text.len);
 	if (record->guard)
 		plan_guard(out, record, repo, config, notes);
 	for (size_t i = 0; record->config_hooks && names[i]; i++)
 		plan_hook(&out->text, record, repo, names[i]);
-	return 0;
+	if (record->edits_nr > old &&
+	    !configedit_check(&base, &out->text, record->edits + old, record->edits_nr - old))
+		err = ckpt_error_set(CKPT_ERROR, "'%s/config' is written in a way in which a change "
+				     "could not be taken back without a trace; tidy it up, or install "
+				     "without what is kept there",
+				     repo->commondir);
+	strbuf_release(&base);
+	return err;
 }
 
 /* ---- writing ---- */

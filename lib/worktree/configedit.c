@@ -2,6 +2,7 @@
 #include "worktree/configedit.h"
 
 #include "base/alloc.h"
+#include "worktree/configtext.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -352,6 +353,66 @@ bool configedit_undo(struct strbuf *text, const struct configedit *edit)
 		remove_empty_section(text, edit->section);
 	item_release(&item);
 	return found;
+}
+
+/* --- whether it came out right --- */
+
+struct reading {
+	const struct configedit *edits;
+	size_t nr;
+	size_t ours; /* values that the edits gave */
+	struct strbuf others; /* all that the edits are not about */
+};
+
+static int note_value(const char *key, const char *value, void *payload)
+{
+	struct reading *reading = payload;
+	const char *last = strrchr(key, '.');
+
+	for (size_t i = 0; last && i < reading->nr; i++) {
+		const struct configedit *edit = &reading->edits[i];
+		size_t len = strlen(edit->section);
+
+		if ((size_t)(last - key) == len && !strncasecmp(key, edit->section, len) &&
+		    !strcasecmp(last + 1, edit->key)) {
+			reading->ours += value && !strcmp(value, edit->value);
+			/* A value before the last one, which is replaced, is not ours. */
+			return 0;
+		}
+	}
+	strbuf_addf(&reading->others, "%s=%s%c", key, value ? value : "", value ? '\1' : '\2');
+	return 0;
+}
+
+static bool read_all(struct reading *out, const struct strbuf *text, const struct configedit *edits,
+		     size_t nr)
+{
+	*out = (struct reading){ edits, nr, 0, STRBUF_INIT };
+	return !configtext_parse(text->buf, text->len, note_value, out);
+}
+
+static bool same_bytes(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
+}
+
+bool configedit_check(const struct strbuf *before, const struct strbuf *after,
+		      const struct configedit *edits, size_t nr)
+{
+	struct reading was, is;
+	struct strbuf undone = STRBUF_INIT;
+	bool good = read_all(&was, before, edits, nr);
+
+	good = read_all(&is, after, edits, nr) && good && is.ours >= nr &&
+	       same_bytes(&was.others, &is.others);
+	strbuf_add(&undone, after->buf, after->len);
+	for (size_t i = nr; i-- && good;)
+		good = configedit_undo(&undone, &edits[i]);
+	good = good && same_bytes(&undone, before);
+	strbuf_release(&undone);
+	strbuf_release(&was.others);
+	strbuf_release(&is.others);
+	return good;
 }
 
 bool configedit_get(struct strbuf *out, const struct strbuf *text, const char *section,

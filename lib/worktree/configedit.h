@@ -39,6 +39,14 @@ void configedit_set(struct strbuf *text, struct configedit *edit, const char *se
  */
 bool configedit_undo(struct strbuf *text, const struct configedit *edit);
 
+/**
+ * Whether `after`, which is `before` with edits made to it in their order, can
+ * be trusted: git reads every other key as before, and taking the edits back
+ * gives `before`, byte by byte. False as well if git could not read `before`.
+ */
+bool configedit_check(const struct strbuf *before, const struct strbuf *after,
+		      const struct configedit *edits, size_t nr);
+
 /** Append the last value of a key ("true" for one that stands alone); false if there is none. */
 bool configedit_get(struct strbuf *out, const struct strbuf *text, const char *section,
 		    const char *key);

@@ -8,6 +8,9 @@
 /* The variable that only a dispatcher's lines set. */
 #define DISPATCH "_ckpt_hook="
 
+/* The one that all of our lines set. */
+#define PROGRAM "_ckpt_program="
+
 /* The place of the line `line` (with its end) in the text, NULL if it has none. */
 static const char *find_line(const char *text, size_t len, const char *line)
 {
@@ -22,17 +25,26 @@ static const char *find_line(const char *text, size_t len, const char *line)
 	return NULL;
 }
 
-/* Our lines, from the first marker to behind the last. */
+/*
+ * Our lines, from the first marker to behind the last. All that were ever put
+ * into a hook name the program in the same way; what somebody else wrote between
+ * such markers is theirs.
+ */
 static bool find_ours(const char **start, const char **end, const char *text, size_t len)
 {
-	*start = find_line(text, len, HOOKFILE_BEGIN);
-	if (!*start)
-		return false;
-	*end = find_line(*start, (size_t)(text + len - *start), HOOKFILE_END);
-	if (!*end)
-		return false;
-	*end += strlen(HOOKFILE_END);
-	return true;
+	const char *limit = text + len;
+
+	while ((*start = find_line(text, (size_t)(limit - text), HOOKFILE_BEGIN))) {
+		text = *start + strlen(HOOKFILE_BEGIN);
+		*end = find_line(text, (size_t)(limit - text), HOOKFILE_END);
+		if (!*end)
+			return false;
+		if (memmem(text - 1, (size_t)(*end - text) + 1, "\n" PROGRAM, strlen("\n" PROGRAM))) {
+			*end += strlen(HOOKFILE_END);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The interpreter's name without its directory; past "env" if that is what looks for it. */

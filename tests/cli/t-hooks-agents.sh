@@ -339,6 +339,47 @@ whole() {
 	cmp -s "$1" .claude/settings.json || cmp -s "$2" .claude/settings.json
 }
 
+# stays <file>: install and uninstall, together and uninstall alone, leave it byte for byte
+stays() {
+	cp "$1" "$T/before"
+	git checkpoint hooks uninstall -q --agent "$agent" 2>"$T/err"
+	expect_same "$T/before" "$1"
+	git checkpoint hooks install -q --agent "$agent" 2>"$T/err" || :
+	git checkpoint hooks uninstall --agent "$agent" >"$T/err" 2>&1 || :
+	cmp "$T/before" "$1" || fail "'$1' is not what it was"
+}
+
+test_what_the_user_wrote_is_the_users() {
+	agent_repo
+	mkdir .claude .codex
+	agent=claude-code
+	# another event, our words; our event, another command
+	for event in Stop PreToolUse; do
+		printf '{"hooks": {"%s": [{"hooks": [{"type": "command", "command": "%s"}]}]}}\n' $event \
+			'git checkpoint save --source claude-code -m mine' >.claude/settings.json
+		stays .claude/settings.json
+	done
+	expect_grep 'was not written by' "$T/err"
+	# line ends of another age
+	printf '{\r  "a": 1,\r  "hooks": {\r  }\r}\r' >.claude/settings.json
+	stays .claude/settings.json
+	printf '{ "hooks":\r{ "PreToolUse":\r[ ] } }' >.claude/settings.json
+	stays .claude/settings.json
+	# ours, but for a number that the user changed
+	rm .claude/settings.json
+	git checkpoint hooks install -q --agent claude-code
+	sed -i 's/"timeout": 30/"timeout": 60/' .claude/settings.json
+	stays .claude/settings.json
+	agent=codex
+	for line in '# >>> git-checkpoint >>>' '# <<< git-checkpoint <<<'; do
+		printf 'a = 1\n%s\n[[hooks.Stop]]\nmatcher = "x"\n' "$line" >.codex/config.toml
+		stays .codex/config.toml
+	done
+	printf '# >>> git-checkpoint >>>\n[[hooks.Stop]]\nmatcher = "mine"\n# <<< git-checkpoint <<<\n' \
+		>.codex/config.toml
+	stays .codex/config.toml
+}
+
 test_a_full_disk_or_a_kill_leaves_one_of_the_two_files() {
 	agent_repo
 	mkdir .claude

@@ -431,6 +431,37 @@ test_a_damaged_record_is_said() {
 	expect_missing .git/hooks/pre-rebase .git/git-checkpoint
 }
 
+test_a_configuration_that_cannot_be_changed_back_is_refused() {
+	repository
+	cp -a .git/hooks "$T/hooks"
+	# the last line goes on: what is appended would become part of its value
+	for text in '[x]\n\ty = 1\\' '[core]\n\tbare = false\n\ty = 1\\'; do
+		# shellcheck disable=SC2059 # a format
+		printf "$text" >.git/config
+		cp .git/config "$T/config"
+		expect_exit 128 git checkpoint hooks install --guard 2>"$T/err"
+		expect_grep 'could not be taken back' "$T/err"
+		expect_same "$T/config" .git/config
+		diff -r "$T/hooks" .git/hooks
+		git checkpoint hooks uninstall -q
+		expect_same "$T/config" .git/config
+	done
+}
+
+test_marker_lines_of_the_user() {
+	repository
+	for text in '# >>> git-checkpoint >>>\n' '# <<< git-checkpoint <<<\n' \
+		'# <<< git-checkpoint <<<\n# >>> git-checkpoint >>>\n' \
+		'# >>> git-checkpoint >>>\n: three\n# <<< git-checkpoint <<<\n'; do
+		printf "#!/bin/sh\n: mine\n$text: too\n" >.git/hooks/pre-rebase
+		chmod +x .git/hooks/pre-rebase
+		cp .git/hooks/pre-rebase "$T/before"
+		git checkpoint hooks install -q
+		git checkpoint hooks uninstall -q
+		expect_same "$T/before" .git/hooks/pre-rebase
+	done
+}
+
 test_a_locked_configuration_is_not_written() {
 	repository
 	: >.git/config.lock

@@ -4,7 +4,7 @@
 
 #include "worktree/hookfile.h"
 
-static const char lines[] = HOOKFILE_BEGIN "x=''\ngit checkpoint hook y\n" HOOKFILE_END;
+static const char lines[] = HOOKFILE_BEGIN "_ckpt_program=''\ngit checkpoint hook y\n" HOOKFILE_END;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/tomledit.h"
 
+#define BODY "[[x]]\ny = 1\n"
+
 static void seen(void *data, enum tomledit_kind kind, const struct strlist *path)
 {
 	(void)kind;
@@ -18,13 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t before = 0, after = 0;
 
 	strbuf_add(&text, data, size);
-	if (!tomledit_scan(&text, seen, &before) && !tomledit_has_block(&text, "block")) {
-		tomledit_add_block(&text, "block", "[[x]]\ny = 1\n");
+	if (!tomledit_scan(&text, seen, &before)) {
+		tomledit_add_block(&text, "block", BODY);
 		FUZZ_CHECK(tomledit_has_block(&text, "block"), "our block is not found:\n%s", text.buf);
 		FUZZ_CHECK(!tomledit_scan(&text, seen, &after), "it is not TOML any more: %s\n%s",
 			   ckpt_error_last(), text.buf);
 		FUZZ_CHECK(after == before + 2, "other keys than before");
-		FUZZ_CHECK(tomledit_remove_block(&text, "block"), "our block does not go");
+		FUZZ_CHECK(tomledit_remove_block(&text, "block", BODY), "our block does not go");
 		FUZZ_CHECK(text.len == size && (!size || !memcmp(text.buf, data, size)),
 			   "other bytes than before:\n%s", text.buf);
 	}

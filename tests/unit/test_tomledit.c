@@ -110,7 +110,8 @@ static void test_what_is_no_toml_is_refused_with_its_place(void **state)
 static void test_a_block_leaves_no_trace(void **state)
 {
 	static const char *const texts[] = {
-		"", "\n", "\n\n", "a", "a\n", "a\n\n", "a\r\nb\r\n", "a\r\nb", "# <<< n <<<\n",
+		"", "\n", "\n\n", "a", "a\n", "a\n\n", "a\r\nb\r\n", "a\r\nb", "# <<< n <<<\n", "# >>> n >>>\n",
+		"# >>> n >>>\nmine = 1\n# <<< n <<<\n", "# >>> n >>>\n\n# <<< n <<<", "a\n\r", "\r",
 		"\xef\xbb\xbf", ("\xef\xbb\xbf" "a = 1\n"),
 	};
 	struct strbuf text = STRBUF_INIT;
@@ -118,14 +119,14 @@ static void test_a_block_leaves_no_trace(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		set(&text, texts[i]);
-		assert_false(tomledit_has_block(&text, "n"));
+		assert_false(tomledit_remove_block(&text, "n", "x = 1\ny = 2\n"));
 		tomledit_add_block(&text, "n", "x = 1\ny = 2\n");
 		assert_true(tomledit_has_block(&text, "n"));
 		assert_false(tomledit_has_block(&text, "m"));
 		assert_int_equal(strncmp(text.buf, texts[i], strlen(texts[i])), 0);
-		assert_true(tomledit_remove_block(&text, "n"));
+		assert_true(tomledit_remove_block(&text, "n", "x = 1\ny = 2\n"));
 		assert_string_equal(text.buf, texts[i]);
-		assert_false(tomledit_remove_block(&text, "n"));
+		assert_false(tomledit_remove_block(&text, "n", "x = 1\ny = 2\n"));
 	}
 	set(&text, "a\n");
 	tomledit_add_block(&text, "n", "x\n");
@@ -144,16 +145,16 @@ static void test_what_was_written_around_a_block_stays(void **state)
 	set(&text, "a = 1");
 	tomledit_add_block(&text, "n", "x = 1\n");
 	strbuf_addstr(&text, "\nb = 2\n");
-	assert_true(tomledit_remove_block(&text, "n"));
+	assert_true(tomledit_remove_block(&text, "n", "x = 1\n"));
 	assert_string_equal(text.buf, "a = 1\nb = 2\n");
 
 	set(&text, "a = 1\n# >>> n >>>\nx\n# <<< n <<<\nb = 2\n");
-	assert_true(tomledit_remove_block(&text, "n"));
+	assert_true(tomledit_remove_block(&text, "n", "x\n"));
 	assert_string_equal(text.buf, "a = 1\nb = 2\n");
 
 	/* One that does not end is none. */
 	set(&text, "a = 1\n# >>> n >>>\nx\n");
-	assert_false(tomledit_remove_block(&text, "n"));
+	assert_false(tomledit_remove_block(&text, "n", "x\n"));
 	assert_string_equal(text.buf, "a = 1\n# >>> n >>>\nx\n");
 	strbuf_release(&text);
 }
