@@ -6,9 +6,14 @@
 #include "base/oid.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/btrfs.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -33,6 +38,54 @@ static void read_boot_id(unsigned char out[BOOT_ID_SIZE])
 		memset(out, 0, BOOT_ID_SIZE);
 }
 
+/* On which device, for file systems that call their directory in /sys/fs after it. */
+static bool block_device(char *out, size_t size, dev_t dev)
+{
+	char link[64], target[PATH_MAX];
+	const char *slash;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", major(dev), minor(dev));
+	len = readlink(link, target, sizeof(target) - 1);
+	if (len < 0)
+		return false;
+	target[len] = '\0';
+	slash = strrchr(target, '/');
+	return slash && (size_t)snprintf(out, size, "%s", slash + 1) < size;
+}
+
+/* The btrfs way: its devices are many, and st_dev is none of them. */
+static bool btrfs_uuid(char *out, size_t size, int fd)
+{
+	struct btrfs_ioctl_fs_info_args info = { 0 };
+	char hex[2 * BTRFS_FSID_SIZE + 1];
+
+	if (ioctl(fd, BTRFS_IOC_FS_INFO, &info) < 0)
+		return false;
+	hex_encode(hex, info.fsid, BTRFS_FSID_SIZE);
+	return (size_t)snprintf(out, size, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
+				hex + 16, hex + 20) < size;
+}
+
+/* The directory in /sys that the kernel makes for a mounted file system is a new one each time. */
+static uint64_t mount_number(int fd, const struct origin *origin)
+{
+	const char *type = origin->fstype == EXT4_SUPER_MAGIC  ? "ext4" :
+			   origin->fstype == XFS_SUPER_MAGIC   ? "xfs" :
+			   origin->fstype == F2FS_SUPER_MAGIC  ? "f2fs" :
+			   origin->fstype == BTRFS_SUPER_MAGIC ? "btrfs" :
+								 NULL;
+	char name[NAME_MAX + 1], path[2 * NAME_MAX];
+	struct stat st;
+
+	if (!type || !(origin->fstype == BTRFS_SUPER_MAGIC ?
+			       btrfs_uuid(name, sizeof(name), fd) :
+			       block_device(name, sizeof(name), origin->dev)))
+		return 0;
+	snprintf(path, sizeof(path), "/sys/fs/%s/%s", type, name);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
 void origin_now(struct origin *out, int fd)
 {
 	struct stat st;
@@ -46,6 +99,7 @@ void origin_now(struct origin *out, int fd)
 		memcpy(&out->fsid, &fs.f_fsid, sizeof(out->fsid));
 		out->fstype = (uint64_t)fs.f_type;
 	}
+	out->mount = mount_number(fd, out);
 }
 
 static bool boot_known(const struct origin *origin)
@@ -72,5 +126,9 @@ enum origin_relation origin_compare(const struct origin *then, const struct orig
 		return ORIGIN_UNSURE;
 	if (memcmp(then->boot, now->boot, BOOT_ID_SIZE))
 		return origin_on_disk(now) ? ORIGIN_EARLIER : ORIGIN_UNSURE;
-	return then->dev == now->dev && then->fsid == now->fsid ? ORIGIN_SAME : ORIGIN_UNSURE;
+	/* Where /sys is out of reach, the rest has to do. */
+	if (then->dev != now->dev || then->fsid != now->fsid ||
+	    (then->mount != now->mount && then->mount && now->mount))
+		return ORIGIN_UNSURE;
+	return ORIGIN_SAME;
 }

@@ -28,8 +28,10 @@
  * network and user space file systems it is another machine's memory that
  * counts: they never settle anything, and everything is read after each boot.
  *
- * A file system that was unmounted and mounted again without a reboot, a disk
- * that was pulled out, shows in its device number, if another one is given out;
+ * A file system that was unmounted and mounted again without a reboot, because
+ * its disk was pulled out say, shows in the number of the directory that the
+ * kernel makes for it in /sys/fs (not in that of the mount: each container and
+ * each sandbox has mounts of its own, of the same memory), or in its device;
  * then everything is read, but nothing settles.
  *
  * Without /proc the boot is not known; then nothing that is not settled is
@@ -45,6 +47,7 @@ struct origin {
 	uint64_t dev;                     /**< st_dev */
 	uint64_t fsid;                    /**< f_fsid */
 	uint64_t fstype;                  /**< f_type */
+	uint64_t mount;                   /**< of its directory in /sys/fs, the inode; 0: unknown */
 };
 
 enum origin_relation {

@@ -31,7 +31,7 @@ struct file_header {
 };
 
 static const char magic[8] = "CKPTSTC";
-enum { VERSION = 3, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
+enum { VERSION = 4, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
 enum { CACHED_FLAGS = WT_RACY | WT_SETTLED };
 
 /* Blocks are used in place. */

@@ -297,8 +297,8 @@ sub show_statcache {
 		unpack 'a8 L4 Q2 H40 L Q H32 Q', $cache;
 	my @entries;
 
-	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 3 && $entry == 104 &&
-		$size == length $cache && !$zero && $sum == crc32(substr $cache, 12, 100) or die "header\n";
+	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 4 && $entry == 104 &&
+		$size == length $cache && !$zero && $sum == crc32(substr $cache, 12, 108) or die "header\n";
 	block($root, '', \@entries);
 	print $json->encode({ commit => $commit, packs_agree => flag("$packs" eq fingerprint()),
 		boot => $boot, dev => $dev,

@@ -521,6 +521,11 @@ static void test_origin_relations(void **state)
 	b.dev++;
 	assert_int_equal(origin_compare(&a, &b), ORIGIN_UNSURE);
 	b = a;
+	b.mount = 3;
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_SAME);
+	a.mount = 4;
+	assert_int_equal(origin_compare(&a, &b), ORIGIN_UNSURE);
+	b = a;
 	b.fsid++;
 	assert_int_equal(origin_compare(&a, &b), ORIGIN_UNSURE);
 	b.boot[15] = 1;
