@@ -8,16 +8,22 @@
 #include "base/quote.h"
 #include "base/strbuf.h"
 #include "ops/hook.h"
+#include "ops/hookcalls.h"
 #include "ops/hookrules.h"
 #include "ui/options.h"
 #include "ui/report.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/close_range.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /*
@@ -161,6 +167,52 @@ static void say_not_saved(const struct hook_result *result)
 	strbuf_release(&lacks);
 }
 
+/* --- the end of git --- */
+
+enum { GRACE_SECONDS = 1 }; /* to stop in good order */
+
+/*
+ * Who waits for us was stopped: there is nothing to be saved before, and who
+ * reads what git says is not to wait for us.
+ */
+static void *stop_with_git(void *payload)
+{
+	struct pollfd poll_fd = { .fd = (int)(intptr_t)payload, .events = POLLIN };
+
+	while (poll(&poll_fd, 1, -1) < 0 && errno == EINTR)
+		;
+	if (poll_fd.revents & POLLIN) {
+		kill(getpid(), SIGTERM);
+		sleep(GRACE_SECONDS);
+		_exit(EXIT_DONE);
+	}
+	return NULL;
+}
+
+/* Where the system cannot tell, the clock alone ends us. */
+static void watch_git(const struct proc_list *ancestors)
+{
+	pthread_t thread;
+	struct git_call git;
+	size_t i = 0;
+	int fd;
+
+	while (i < ancestors->nr && !hook_git_call(&git, &ancestors->items[i]))
+		i++;
+	if (i == ancestors->nr)
+		return;
+	fd = (int)syscall(SYS_pidfd_open, ancestors->items[i].pid, 0);
+	if (fd < 0)
+		return;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	if (!proc_alive("/proc", ancestors->items[i].pid, ancestors->items[i].start))
+		_exit(EXIT_DONE);
+	if (!pthread_create(&thread, NULL, stop_with_git, (void *)(intptr_t)fd))
+		pthread_detach(thread);
+	else
+		close(fd);
+}
+
 static void take(const struct hook_decision *decision)
 {
 	struct hook_result result;
@@ -224,8 +276,8 @@ int cmd_hook(int argc, char **argv)
 		opt_usage(&cmd_hook_spec, STDOUT_FILENO);
 		return report_done(EXIT_DONE);
 	}
-	/* A child that hangs must not hold open what the shim waits for. */
-	(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+	/* What git's caller has open, and may wait for, is not ours to hold. */
+	(void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
 	parse(argc, argv);
 	call.reflog_action = env_git("GIT_REFLOG_ACTION");
 	call.ancestors = &ancestors;
@@ -235,8 +287,10 @@ int cmd_hook(int argc, char **argv)
 			read_refs(&refs);
 		call.refs = refs.buf;
 		hook_decide(&decision, &call);
-		if (decision.act)
+		if (decision.act) {
+			watch_git(&ancestors);
 			take(&decision);
+		}
 	}
 	answer();
 	proc_list_release(&ancestors);

@@ -50,6 +50,19 @@ static int read_shim(struct strbuf *out, const char *name)
 	return err;
 }
 
+/* The function that runs us stands in one of the shims; the others name it. */
+static int paste_shared(struct strbuf *text)
+{
+	struct strbuf home = STRBUF_INIT;
+	int err = read_shim(&home, "pre-rebase");
+
+	if (!err && !hookfile_paste(text, home.buf, "bounded"))
+		err = ckpt_error_set(CKPT_ERROR, "the shims of git-checkpoint are damaged: they do "
+				     "not fit together");
+	strbuf_release(&home);
+	return err;
+}
+
 static void fill(struct strbuf *text, const struct hooks_shim_values *values)
 {
 	char exe[PATH_MAX], seconds[32];
@@ -68,10 +81,16 @@ static void fill(struct strbuf *text, const struct hooks_shim_values *values)
 
 int hooks_shim_file(struct strbuf *out, const char *name, const struct hooks_shim_values *values)
 {
-	int err = read_shim(out, name);
+	struct strbuf text = STRBUF_INIT;
+	int err = read_shim(&text, name);
 
 	if (!err)
-		fill(out, values);
+		err = paste_shared(&text);
+	if (!err) {
+		fill(&text, values);
+		strbuf_add(out, text.buf, text.len);
+	}
+	strbuf_release(&text);
 	return err;
 }
 

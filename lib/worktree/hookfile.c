@@ -122,6 +122,44 @@ bool hookfile_lines(struct strbuf *out, const char *shim, size_t len)
 	return true;
 }
 
+/* The line of `text` that begins with "# @", the name and `what`; its end is behind it. */
+static const char *find_mark(const char **behind, const char *text, const char *name,
+			     const char *what)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = text; *p;) {
+		const char *eol = strchrnul(p, '\n'), *next = *eol ? eol + 1 : eol;
+
+		if (!strncmp(p, "# @", 3) && !strncmp(p + 3, name, len) &&
+		    !strncmp(p + 3 + len, what, strlen(what))) {
+			*behind = next;
+			return p;
+		}
+		p = next;
+	}
+	return NULL;
+}
+
+bool hookfile_paste(struct strbuf *shim, const char *home, const char *name)
+{
+	const char *part, *end, *at, *behind, *ignored;
+	struct strbuf out = STRBUF_INIT;
+
+	if (!find_mark(&part, home, name, " begins") ||
+	    !(end = find_mark(&ignored, part, name, " ends")))
+		return false;
+	at = find_mark(&behind, shim->buf, name, ":");
+	if (!at)
+		return true;
+	strbuf_add(&out, shim->buf, (size_t)(at - shim->buf));
+	strbuf_add(&out, part, (size_t)(end - part));
+	strbuf_addstr(&out, behind);
+	strbuf_release(shim);
+	*shim = out;
+	return true;
+}
+
 /* The line "name='...'" without its end. */
 static const char *find_variable(size_t *len_out, const struct strbuf *lines, const char *name)
 {

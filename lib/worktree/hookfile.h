@@ -48,6 +48,13 @@ bool hookfile_is_dispatcher(const char *text, size_t len);
 bool hookfile_lines(struct strbuf *out, const char *shim, size_t len);
 
 /**
+ * Put the part `name` of the shim `home`, which stands between two lines
+ * "# @name begins..." and "# @name ends" there, in the place of a line
+ * "# @name: ..." here, if there is one. False if `home` has no such part.
+ */
+bool hookfile_paste(struct strbuf *shim, const char *home, const char *name);
+
+/**
  * Give a variable of the lines its value: the first `name=''`, with whatever
  * between the quotes, at the beginning of a line. False if there is no such line.
  */

@@ -50,13 +50,17 @@ test_nothing_is_started_for_what_changes_no_files() {
 	hooks install -q --guard --no-ref-transaction
 	: >"$T/calls"
 	echo changed >a
-	for command in status '--no-optional-locks status -s' diff 'add a' 'commit -q -m x'; do
+	for command in status '--no-optional-locks status -s' diff 'add a' 'commit -q -m x' \
+		'-c user.name=x commit -q --amend -m y' '-c user.name=x -c user.email=y diff' \
+		'--no-pager -c core.abbrev=8 --no-optional-locks status' '-c a.b= -c a.b=reset add a'; do
 		# shellcheck disable=SC2086 # words
 		git $command >/dev/null
 		expect_eq '' "$(cat "$T/calls")" "calls by 'git $command'"
 	done
 	# however the words of another command look when they stand together
-	for command in 'checkout -q -f -- a' '-C . reset -q --hard' '-c a.b=gitstatus clean -fdq'; do
+	for command in 'checkout -q -f -- a' '-C . reset -q --hard' '-c a.b=gitstatus clean -fdq' \
+		'-c a.b=commit reset -q --hard' '-c a.b=x -c a.b=xcommit reset -q --hard' \
+		'-c a.b=x -c a.b reset -q --hard' '--no-pager checkout -q -f -- a'; do
 		: >"$T/calls"
 		# shellcheck disable=SC2086
 		git $command
@@ -67,6 +71,121 @@ test_nothing_is_started_for_what_changes_no_files() {
 	: >"$T/calls"
 	git -C x/gitstatus reset -q --hard
 	expect_grep '^hook fsmonitor' "$T/calls"
+}
+
+test_configuration_of_a_parent_is_told_from_a_command() {
+	repository
+	stand_in
+	hooks install -q --guard --no-ref-transaction
+	git config alias.x '!git -c c.d=y commit -q --allow-empty -m x'
+	git config alias.y '!git -c a.b=xcommit reset -q --hard'
+	: >"$T/calls"
+	git -c a.b=x x
+	expect_eq '' "$(cat "$T/calls")"
+	git -c a.b=x y
+	expect_grep '^hook fsmonitor' "$T/calls"
+}
+
+# stand_in_that_looks: notes how often the shell of the shim read something
+stand_in_that_looks() {
+	stand_in 'parent() { sed "s/.*) . \([0-9]*\) .*/\1/" "/proc/$1/stat"; }' \
+		'sed -n "s/^syscr: //p" "/proc/$(parent "$(parent "$PPID")")/io" >>'"'$T/reads'"
+}
+
+test_a_long_command_line_is_not_read_byte_by_byte() {
+	grep -q syscr /proc/self/io || skip 'needs /proc/<pid>/io'
+	repository
+	stand_in_that_looks
+	hooks install -q --guard --no-ref-transaction
+	git -c a.b="$(printf '%060000d' 0)" reset -q --hard
+	expect_eq 1 "$(wc -l <"$T/reads")"
+	test "$(cat "$T/reads")" -lt 3000 || fail "$(cat "$T/reads") times"
+}
+
+test_nobody_waits_for_who_was_started_on_the_way() {
+	repository
+	# as BusyBox has it: the command takes the place, and another process looks after it
+	mkdir "$T/other"
+	cat >"$T/other/timeout" <<-END
+	#!/bin/sh
+	(n=0
+	while ! test -e "$T/go" && test \$n -lt 100; do sleep 0.1; n=\$((n + 1)); done
+	test -e "$T/go" || echo >"$T/late"
+	echo >"$T/gone") &
+	shift 3
+	exec "\$@"
+	END
+	chmod +x "$T/other/timeout"
+	hooks install -q --guard --ref-transaction
+	PATH=$T/other:$PATH git reset -q --hard 2>&1 | cat >"$T/out"
+	expect_missing "$T/late"
+	expect_grep '^checkpoint: saved' "$T/out"
+	PATH=$T/other:$PATH git merge -q -m x topic 2>&1 | cat >"$T/out"
+	expect_missing "$T/late"
+	: >"$T/go"
+	while ! test -e "$T/gone"; do sleep 0.1; done
+}
+
+test_busybox() {
+	require busybox
+	repository
+	mkdir "$T/box"
+	for name in sh timeout cat sed head date; do
+		! busybox --list | grep -qx $name || ln -s "$(command -v busybox)" "$T/box/$name"
+	done
+	hooks install -q --guard
+	echo changed >a
+	PATH=$BUILD_DIR:$T/box:$TOOLS git reset -q --hard 2>"$T/err"
+	expect_eq 1 "$(wc -l <"$T/err")"
+	expect_grep '^checkpoint: saved' "$T/err"
+	# and as the shell
+	sed -n 's/.*\. \(.*fsmonitor\)".*/\1/p' .git/config >"$T/shim"
+	printf 'git-checkpoint\0/\0' >"$T/expected"
+	"$T/box/sh" "$(cat "$T/shim")" 2 x >"$T/out" 2>"$T/err"
+	expect_same "$T/expected" "$T/out"
+	expect_eq '' "$(cat "$T/err")"
+}
+
+# interrupt [group]: git, or all that is in the foreground with it, when the guard was asked, which
+# writes $T/in; returns when who reads git's output is done
+interrupt() {
+	rm -f "$T/in" "$T/pipe"
+	mkfifo "$T/pipe"
+	# a shell has its jobs ignore the signal
+	perl -MPOSIX -e 'setsid(); $SIG{INT} = "DEFAULT"; exec @ARGV' \
+		git reset -q --hard >"$T/pipe" 2>&1 &
+	git=$!
+	cat "$T/pipe" >"$T/out" &
+	reader=$!
+	while ! test -s "$T/in"; do sleep 0.1; done
+	kill -INT "${1:+-}$git"
+	wait $reader
+}
+
+test_after_an_interrupt_nobody_holds_the_pipes() {
+	require flock
+	repository
+	git config checkpoint.hookTimeout 300s
+	git config checkpoint.lockTimeout 300s
+	hooks install -q --guard --no-ref-transaction
+	git-checkpoint save -q
+	echo changed >a
+	(exec 9<>"$(store_dir)/checkpoint/lock" && flock 9 && echo >"$T/locked" && exec sleep 60) &
+	holder=$!
+	while ! test -e "$T/locked"; do sleep 0.1; done
+	mkdir "$T/bin"
+	printf '#!/bin/sh\necho $$ >"%s"\nexec "%s" "$@"\n' "$T/in" "$BUILD_DIR/git-checkpoint" \
+		>"$T/bin/git-checkpoint"
+	chmod +x "$T/bin/git-checkpoint"
+	PATH=$T/bin:$PATH
+	for whom in '' group; do
+		interrupt $whom
+		# it waited neither for the lock nor until its time was over
+		kill -0 $holder
+		expect_eq '' "$(cat "$T/out")"
+		expect_eq changed "$(cat a)"
+	done
+	kill $holder
 }
 
 test_a_process_is_answered_once() {
@@ -97,7 +216,7 @@ test_nothing_is_run_from_the_worktree() {
 		printf '#!/bin/sh\necho "$0" >>"%s"\n' "$T/ran" >$name
 		chmod +x $name
 	done
-	hooks install -q --guard
+	hooks install -q --guard --ref-transaction
 	for add in : :. :./ :./bin; do
 		echo "$add" >>a
 		PATH=$TOOLS$add git reset -q --hard 2>"$T/err"
@@ -111,11 +230,10 @@ test_nothing_is_run_from_the_worktree() {
 test_a_missing_program_is_not_noticed() {
 	repository without
 	cp -a without with
-	(cd with && hooks install -q --guard)
+	(cd with && hooks install -q --guard --ref-transaction)
 	# as if the package had been removed: neither in PATH nor where it was
 	sed -i "s#^_ckpt_program='.*#_ckpt_program='/nonexistent/git-checkpoint'#" \
-		with/.git/hooks/pre-rebase with/.git/hooks/reference-transaction \
-		with/.git/git-checkpoint/fsmonitor
+		"with/$(shim pre-rebase)" "with/$(shim reference-transaction)" "with/$(shim fsmonitor)"
 	expect_grep nonexistent with/.git/git-checkpoint/fsmonitor
 	PATH=$TOOLS
 	expect_exit 127 git-checkpoint -h
@@ -140,7 +258,7 @@ test_the_program_is_found_without_path() {
 	git checkout -q topic
 	expect_missing "$(checkpoint_home)"
 	PATH=$TOOLS git rebase -q main
-	expect_grep "_ckpt_program='$BUILD_DIR/git-checkpoint'" .git/hooks/pre-rebase
+	expect_grep "_ckpt_program='$BUILD_DIR/git-checkpoint'" "$(shim pre-rebase)"
 }
 
 # expect_undisturbed: with the stand-in as it is, git does the same, and says little more
@@ -148,10 +266,10 @@ expect_undisturbed() {
 	rm -rf with without
 	repository with
 	repository without
-	(cd with && hooks install -q --guard)
+	(cd with && hooks install -q --guard --ref-transaction)
 	# a short time, for one that has to be ended
-	sed -i "s/^_ckpt_seconds=.*/_ckpt_seconds='${1:-60}'/" with/.git/hooks/* \
-		with/.git/git-checkpoint/fsmonitor
+	sed -i "s/^_ckpt_seconds=.*/_ckpt_seconds='${1:-60}'/" "with/$(shim pre-rebase)" \
+		"with/$(shim reference-transaction)" "with/$(shim fsmonitor)"
 	: >"$T/calls"
 	git_says without merge -m merged topic
 	cp "$T/out" "$T/expected.out"
@@ -191,7 +309,7 @@ test_a_program_that_hangs() {
 	expect_eq 2 "$(grep -c '^hook' "$T/calls")"
 	cd with
 	GIT_CHECKPOINT_HOOK_TIMEOUT=1s hooks install -q
-	expect_grep "_ckpt_seconds='3'" .git/hooks/reference-transaction
+	expect_grep "_ckpt_seconds='3'" "$(shim reference-transaction)"
 	hooks uninstall -q
 	expect_missing .git/git-checkpoint
 }

@@ -122,6 +122,22 @@ static void test_values_are_filled_in(void **state)
 	strbuf_release(&out);
 }
 
+static void test_what_shims_share_is_pasted(void **state)
+{
+	static const char home[] = "a\n# @xy begins\n# @x begins, and so on\nrun() {\n}\n# @x ends\nb\n";
+	struct strbuf shim = STRBUF_INIT;
+
+	(void)state;
+	strbuf_addstr(&shim, "a # @x: no\n# @x: here\nb\n");
+	assert_true(hookfile_paste(&shim, home, "x"));
+	assert_string_equal(shim.buf, "a # @x: no\nrun() {\n}\nb\n");
+	assert_true(hookfile_paste(&shim, home, "x"));
+	assert_string_equal(shim.buf, "a # @x: no\nrun() {\n}\nb\n");
+	assert_false(hookfile_paste(&shim, home, "xy"));
+	assert_false(hookfile_paste(&shim, home, "z"));
+	strbuf_release(&shim);
+}
+
 /* ---- configuration ---- */
 
 static void check_cycle(const char *before, const char *key, const char *value)
@@ -254,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_lines_without_an_end_are_not_touched),
 		cmocka_unit_test(test_a_dispatcher_is_told_from_lines),
 		cmocka_unit_test(test_values_are_filled_in),
+		cmocka_unit_test(test_what_shims_share_is_pasted),
 		cmocka_unit_test(test_a_value_comes_and_goes),
 		cmocka_unit_test(test_what_others_wrote_stays),
 		cmocka_unit_test(test_sections_with_a_name),
