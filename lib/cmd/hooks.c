@@ -24,9 +24,9 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 0, "guard", &guard, NULL, "also what has no hook: reset, checkout, clean, ...",
 	  false },
 	{ OPT_FLAG, 0, "ref-transaction", &ref_transaction, NULL,
-	  "use the hook that merges need (the default)", false },
+	  "use the hook that merges need without a guard (the default then)", false },
 	{ OPT_FLAG, 0, "no-ref-transaction", &no_ref_transaction, NULL,
-	  "do without it: it costs time with every ref", false },
+	  "do without it, as it costs time with every ref (the default with --guard)", false },
 	{ OPT_LIST, 0, "agent", &agents, "<name>", "the settings of a coding agent instead",
 	  false },
 	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: those in the home directory", false },
@@ -158,11 +158,14 @@ static void print_blind_spots(const struct hooks_report *report)
 
 static void print_cost(const struct hooks_report *report)
 {
-	if (report->ref_transaction && !report->config_hooks)
+	if (report->ref_transaction)
 		report_text("note: git runs reference-transaction for every ref that it updates, about\n"
-			    "      2 ms each: a fetch of 1000 new refs takes seconds longer\n"
+			    "      2 ms each time: %s\n"
 			    "note: to see merges without that:\n"
-			    "      git checkpoint hooks install --guard --no-ref-transaction\n");
+			    "      git checkpoint hooks install --guard --no-ref-transaction\n",
+			    report->config_hooks ?
+				    "20 times or more for each commit of a rebase" :
+				    "a fetch of 1000 new refs takes seconds longer");
 	for (size_t i = 0; i < report->events.nr; i++)
 		if (!report->ref_transaction && !report->guard &&
 		    strcmp(report->events.items[i], "rebase"))

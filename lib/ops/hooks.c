@@ -103,19 +103,30 @@ static int choose_events(struct strlist *events, const char *list)
 	return 0;
 }
 
-static int choose(struct hooks_record *record, const struct hooks_opts *opts)
+/* The guard sees all that the hook does, and costs less. */
+static void choose_ref_transaction(struct hooks_record *record, const struct hooks_opts *opts,
+				   const struct session *session)
+{
+	if (opts->ref_transaction >= 0)
+		record->ref_transaction = opts->ref_transaction;
+	else if (opts->guard)
+		record->ref_transaction =
+			!hooks_config_has_room(record, session->repo, session->gitconfig);
+	else if (!record->exists)
+		record->ref_transaction = true;
+}
+
+static int choose(struct hooks_record *record, const struct hooks_opts *opts,
+		  const struct session *session)
 {
 	const char *list = opts->events;
 	int err = 0;
 
-	if (!record->exists)
-		record->ref_transaction = true;
 	if (!list && !record->exists)
 		list = "rebase,merge";
 	if (list)
 		err = choose_events(&record->events, list);
-	if (opts->ref_transaction >= 0)
-		record->ref_transaction = opts->ref_transaction;
+	choose_ref_transaction(record, opts, session);
 	record->guard |= opts->guard;
 	record->config_hooks = hooks_config_supported();
 	return err;
@@ -377,7 +388,7 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 	if (!err)
 		err = hooks_record_read(&install.record, session->repo);
 	if (!err)
-		err = choose(&install.record, opts);
+		err = choose(&install.record, opts, session);
 	if (!err) {
 		hooks_wanted(install.names, &install.record);
 		err = run(&install);

@@ -61,7 +61,7 @@ struct hooks_report {
 struct hooks_opts {
 	const char *events;  /**< comma-separated; NULL: as before, at first rebase and merge */
 	bool guard;          /**< the guard, too; one that is in place stays in any case */
-	int ref_transaction; /**< 1 yes, 0 no, -1 as before, at first yes */
+	int ref_transaction; /**< 1 yes, 0 no, -1 as before, at first yes; not with `guard` */
 };
 
 /** `report` must be released also after a failure. An event that is not known: CKPT_EUSAGE. */

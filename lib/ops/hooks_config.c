@@ -64,7 +64,8 @@ static void hook_value(struct strbuf *out, const struct repo *repo, const char *
 	char *path = shim_path(repo, name);
 
 	quote_shell(&quoted, path);
-	strbuf_addf(out, "test -x %s || exit 0; %s", quoted.buf, quoted.buf);
+	/* In the shell that git starts anyway; nothing follows that reads what git says. */
+	strbuf_addf(out, "test -r %s || exit 0; _ckpt_alone=alone; . %s", quoted.buf, quoted.buf);
 	strbuf_release(&quoted);
 	free(path);
 }
@@ -194,28 +195,49 @@ static bool had_guard(const struct hooks_record *record)
 	return false;
 }
 
+/* What is in the way of a guard, in a sentence; "" if nothing is. */
+static const char *guard_barred(const struct hooks_config *out, const struct gitconfig *config,
+				bool *daemon_out)
+{
+	struct strbuf before = STRBUF_INIT;
+	bool taken = value_before(&before, &out->text, config, "fsmonitor");
+
+	*daemon_out = false;
+	if (taken)
+		gitconfig_parse_bool(daemon_out, before.buf);
+	strbuf_release(&before);
+	return *daemon_out ? "core.fsmonitor is 'true', git's own daemon is asked there" :
+	       is_set_elsewhere(config, &out->before) ? SET_ELSEWHERE "; " SHOW_ORIGIN : "";
+}
+
+bool hooks_config_has_room(const struct hooks_record *record, const struct repo *repo,
+			   const struct gitconfig *config)
+{
+	struct hooks_config undone = HOOKS_CONFIG_INIT;
+	bool daemon, room = !hooks_config_undone(&undone, record, repo) &&
+			    !*guard_barred(&undone, config, &daemon);
+
+	hooks_config_release(&undone);
+	return room;
+}
+
 static void plan_guard(struct hooks_config *out, struct hooks_record *record,
 		       const struct repo *repo, const struct gitconfig *config,
 		       struct strlist *notes)
 {
 	struct strbuf value = STRBUF_INIT, version = STRBUF_INIT, before = STRBUF_INIT;
-	bool taken = value_before(&before, &out->text, config, "fsmonitor"), daemon = false;
-	bool is_bool = taken && gitconfig_parse_bool(&daemon, before.buf);
+	bool taken = value_before(&before, &out->text, config, "fsmonitor"), daemon, ignored;
+	bool is_bool = taken && gitconfig_parse_bool(&ignored, before.buf);
+	const char *barred = guard_barred(out, config, &daemon);
 
 	free(record->chain);
 	record->chain = NULL;
-	if (daemon) {
-		strlist_add(notes, "the guard is not installed: core.fsmonitor is 'true', git's "
-				   "own daemon is asked there");
-		record->guard = false;
-		goto done;
-	}
-	if (is_set_elsewhere(config, &out->before)) {
+	if (*barred) {
 		/* Other worktrees may have a use for one that is there. */
-		record->guard = had_guard(record);
-		strlist_addf(notes, "the guard %s: %s; %s",
+		record->guard = !daemon && had_guard(record);
+		strlist_addf(notes, "the guard %s: %s",
 			     record->guard ? "stays, but git does not ask it here" :
-					     "is not installed", SET_ELSEWHERE, SHOW_ORIGIN);
+					     "is not installed", barred);
 		if (!record->guard)
 			goto done;
 	}

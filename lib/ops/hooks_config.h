@@ -24,6 +24,10 @@ struct hooks_config {
 
 void hooks_config_release(struct hooks_config *config);
 
+/** True if nothing is in the way of a guard here. */
+bool hooks_config_has_room(const struct hooks_record *record, const struct repo *repo,
+			   const struct gitconfig *config);
+
 /**
  * The configuration as it shall be, from the record's choices. What has to be
  * changed for it is added to `record->edits`: until it is in place, a record

@@ -157,7 +157,10 @@ test_the_hook_does_not_call_itself() {
 	install_hook
 	GIT_CHECKPOINT_IN_HOOK=1 git rebase -q main
 	expect_missing "$(checkpoint_home)"
-	GIT_CHECKPOINT_IN_HOOK=1 .git/hooks/pre-rebase main
+	# wherever it was put
+	for hook in .git/hooks/pre-rebase .git/git-checkpoint/pre-rebase; do
+		test ! -x $hook || GIT_CHECKPOINT_IN_HOOK=1 $hook main
+	done
 	expect_missing "$(checkpoint_home)"
 }
 

@@ -35,7 +35,37 @@ test_install_and_uninstall() {
 	expect_grep '^No hooks' "$T/out"
 }
 
+test_a_guard_does_without_the_hook_for_refs() {
+	repository
+	before
+	hooks install --guard >"$T/out"
+	expect_grep '^installed: fsmonitor$' "$T/out"
+	expect_no_grep 'reference-transaction' "$T/out"
+	hooks install --guard --ref-transaction >"$T/out"
+	expect_grep '^installed: reference-transaction$' "$T/out"
+	expect_grep '2 ms' "$T/out"
+	# what was asked for stays
+	hooks install >"$T/out"
+	expect_grep '^installed: reference-transaction$' "$T/out"
+	hooks uninstall -q
+	# one that comes later takes its place
+	hooks install -q
+	hooks install --guard >"$T/out"
+	expect_no_grep 'reference-transaction' "$T/out"
+	hooks uninstall -q
+	expect_as_before
+	# where there can be no guard, merges are to be seen all the same
+	git config core.fsmonitor true
+	before
+	expect_exit 1 hooks install --guard >"$T/out" 2>/dev/null
+	expect_grep '^installed: reference-transaction$' "$T/out"
+	expect_no_grep 'fsmonitor' "$T/out"
+	hooks uninstall -q
+	expect_as_before
+}
+
 test_events_choose_the_hooks() {
+	hook_files
 	repository
 	before
 	expect_exit 129 hooks install --events rebase,nonsense 2>"$T/err"
@@ -73,6 +103,7 @@ test_where_there_is_nothing_to_install() {
 }
 
 test_linked_worktrees_and_submodules() {
+	hook_files
 	repository
 	git worktree add -q "$T/linked" topic
 	before
@@ -96,6 +127,7 @@ test_linked_worktrees_and_submodules() {
 }
 
 test_core_hookspath_is_honoured() {
+	hook_files
 	repository
 	git config core.hooksPath .config/hooks
 	before .
@@ -114,6 +146,7 @@ test_core_hookspath_is_honoured() {
 }
 
 test_a_directory_of_all_repositories_is_not_written_to() {
+	hook_files
 	repository
 	mkdir "$T/shared"
 	git config --global core.hooksPath "$T/shared"
@@ -137,6 +170,7 @@ test_a_directory_of_all_repositories_is_not_written_to() {
 }
 
 test_names_do_not_reach_the_terminal_as_they_are() {
+	hook_files
 	repository
 	escape=$(printf '\033')
 	git config core.hooksPath "$T/all${escape}[31m"
@@ -149,6 +183,7 @@ test_names_do_not_reach_the_terminal_as_they_are() {
 }
 
 test_tracked_hooks_are_not_written_to() {
+	hook_files
 	repository
 	mkdir .githooks
 	printf '#!/bin/sh\necho theirs\n' >.githooks/pre-rebase
@@ -196,6 +231,7 @@ test_names_that_a_shell_would_take_apart() {
 # ---- displaced -------------------------------------------------------------------
 
 test_status_says_what_will_not_run() {
+	hook_files
 	repository
 	hooks install -q
 	rm .git/hooks/pre-rebase
@@ -227,6 +263,7 @@ test_status_says_what_will_not_run() {
 }
 
 test_what_a_manager_parked_is_cleaned() {
+	hook_files
 	repository
 	for suffix in old legacy; do
 		for kind in none sh perl; do
@@ -276,24 +313,12 @@ test_a_repository_that_was_moved() {
 
 # ---- git 2.54 --------------------------------------------------------------------
 
-# pretend_git <version>: a git that says it is another one
-pretend_git() {
-	mkdir -p "$T/pretend"
-	printf '#!/bin/sh\n[ "$1" != --version ] || { echo "git version %s"; exit; }\nexec %s "$@"\n' \
-		"$1" "$(PATH=$(echo "$PATH" | sed "s#$T/pretend:##") command -v git)" >"$T/pretend/git"
-	chmod +x "$T/pretend/git"
-	case $PATH in
-	"$T"/pretend:*) ;;
-	*) PATH=$T/pretend:$PATH ;;
-	esac
-}
-
 test_hooks_in_the_configuration() {
 	repository
 	before
 	stand_in
 	pretend_git 2.55.0
-	hooks install -q --guard
+	hooks install -q --guard --ref-transaction
 	expect_missing .git/hooks/pre-rebase .git/hooks/reference-transaction
 	expect_eq pre-rebase "$(git config hook.checkpoint-pre-rebase.event)"
 	command=$(git config hook.checkpoint-pre-rebase.command)
@@ -338,26 +363,26 @@ killable=write,fsync,rename,openat-create,link,unlink,mkdir
 
 test_an_install_that_is_killed_can_be_undone() {
 	troubled_repository
-	with_faults $killable 0 kill git-checkpoint hooks install -q --guard
+	with_faults $killable 0 kill git-checkpoint hooks install -q --guard --ref-transaction
 	count=$(cat "$T/faults")
 	test "$count" -gt 20 || fail "only $count calls"
 	hooks uninstall -q
 	expect_as_before
 	at=$first
 	while test $at -le "$count"; do
-		expect_exit 137 with_faults $killable $at kill git-checkpoint hooks install -q --guard
+		expect_exit 137 with_faults $killable $at kill git-checkpoint hooks install -q --guard --ref-transaction
 		# there is a hook at every moment
 		expect_exists .git/hooks/pre-rebase .git/hooks/reference-transaction .git/config
 		hooks uninstall -q
 		expect_as_before
 		at=$((at + step))
 	done
-	hooks install -q --guard
+	hooks install -q --guard --ref-transaction
 	with_faults $killable 0 kill git-checkpoint hooks uninstall -q
 	count=$(cat "$T/faults")
 	at=$first
 	while test $at -le "$count"; do
-		hooks install -q --guard
+		hooks install -q --guard --ref-transaction
 		expect_exit 137 with_faults $killable $at kill git-checkpoint hooks uninstall -q
 		expect_exists .git/hooks/pre-rebase .git/hooks/reference-transaction .git/config
 		hooks uninstall -q
@@ -368,16 +393,16 @@ test_an_install_that_is_killed_can_be_undone() {
 
 test_an_install_that_was_killed_can_be_finished() {
 	troubled_repository
-	hooks install -q --guard
+	hooks install -q --guard --ref-transaction
 	fingerprint "$PWD/.git" >"$T/installed"
 	hooks uninstall -q
-	with_faults $killable 0 kill git-checkpoint hooks install -q --guard
+	with_faults $killable 0 kill git-checkpoint hooks install -q --guard --ref-transaction
 	count=$(cat "$T/faults")
 	hooks uninstall -q
 	at=$first
 	while test $at -le "$count"; do
-		expect_exit 137 with_faults $killable $at kill git-checkpoint hooks install -q --guard
-		hooks install -q --guard
+		expect_exit 137 with_faults $killable $at kill git-checkpoint hooks install -q --guard --ref-transaction
+		hooks install -q --guard --ref-transaction
 		fingerprint "$PWD/.git" >"$T/now"
 		expect_same "$T/installed" "$T/now"
 		hooks uninstall -q
@@ -392,7 +417,7 @@ test_a_full_disk_leaves_nothing_that_cannot_be_undone() {
 		test $((at % 3)) = $((first % 3)) || test $step = 1 || continue
 		status=0
 		FAULT_STICKY=1 FAULT_PATH=$PWD/.git with_faults write,fsync,openat-create,link,mkdir $at \
-			ENOSPC git-checkpoint hooks install -q --guard 2>"$T/err" || status=$?
+			ENOSPC git-checkpoint hooks install -q --guard --ref-transaction 2>"$T/err" || status=$?
 		case $status in
 		0 | 128) ;;
 		*) fail "exit status $status" ;;
@@ -405,10 +430,10 @@ test_a_full_disk_leaves_nothing_that_cannot_be_undone() {
 
 test_two_at_a_time() {
 	troubled_repository
-	hooks install -q --guard &
-	hooks install -q --guard --events rebase,merge,stash &
+	hooks install -q --guard --ref-transaction &
+	hooks install -q --guard --ref-transaction --events rebase,merge,stash &
 	wait
-	hooks install -q --guard
+	hooks install -q --guard --ref-transaction
 	hooks status -q
 	hooks uninstall -q &
 	hooks uninstall -q &
@@ -417,6 +442,7 @@ test_two_at_a_time() {
 }
 
 test_a_damaged_record_is_said() {
+	hook_files
 	repository
 	hooks install -q
 	echo '{' >.git/git-checkpoint/hooks.json

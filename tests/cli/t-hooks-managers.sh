@@ -4,6 +4,7 @@
 # nobody's hook is lost, and status says when ours were displaced.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/hook-files.sh"
 
 # node_modules with husky and lefthook, fetched once; skips the case where they cannot be had
 need_npm() {
@@ -90,6 +91,7 @@ their_husky_hook() {
 }
 
 test_husky_was_there_first() {
+	hook_files
 	need_npm
 	repository
 	their_husky_hook
@@ -116,6 +118,7 @@ test_husky_was_there_first() {
 }
 
 test_husky_comes_later() {
+	hook_files
 	need_npm
 	repository
 	before
@@ -145,6 +148,7 @@ their_lefthook_hook() {
 }
 
 test_lefthook_was_there_first() {
+	hook_files
 	need_npm
 	repository
 	their_lefthook_hook
@@ -166,6 +170,7 @@ test_lefthook_was_there_first() {
 }
 
 test_lefthook_comes_later() {
+	hook_files
 	need_npm
 	repository
 	their_lefthook_hook
@@ -206,6 +211,7 @@ test_lefthook_comes_later() {
 
 # Ours was moved away and never put in place again.
 test_ours_goes_from_where_lefthook_put_it() {
+	hook_files
 	need_npm
 	repository
 	before

@@ -52,6 +52,7 @@ call_hook() {
 }
 
 test_hooks_of_every_kind_go_on_as_before() {
+	hook_files
 	repository
 	stand_in
 	hook_kinds
@@ -82,6 +83,7 @@ test_hooks_of_every_kind_go_on_as_before() {
 
 # Nothing is begun that would leave a file of somebody else's where ours are looked for.
 test_a_file_where_a_hook_has_to_be_put_aside() {
+	hook_files
 	repository
 	printf '#!/usr/bin/perl\n' >.git/hooks/pre-rebase
 	chmod +x .git/hooks/pre-rebase
@@ -119,6 +121,7 @@ test_stdin_of_a_hook_is_the_same_to_the_byte() {
 }
 
 test_lines_do_not_disturb_a_strict_script() {
+	hook_files
 	repository
 	stand_in
 	cat >.git/hooks/pre-rebase <<-'END'
@@ -140,6 +143,7 @@ test_lines_do_not_disturb_a_strict_script() {
 }
 
 test_edits_after_the_install_survive() {
+	hook_files
 	repository
 	printf '#!/bin/sh\necho mine\n' >.git/hooks/pre-rebase
 	printf '#!/usr/bin/perl\nprint "old\\n"\n' >.git/hooks/reference-transaction
@@ -164,6 +168,7 @@ test_edits_after_the_install_survive() {
 
 # A later install refuses as well before it has changed anything.
 test_what_is_in_the_way_costs_no_other_hook() {
+	hook_files
 	repository
 	hooks install -q --events rebase
 	printf '#!/usr/bin/perl\nexit;\n' >.git/hooks/reference-transaction
@@ -191,6 +196,7 @@ test_what_is_in_the_way_costs_no_other_hook() {
 
 # What an install put aside, it may put aside again.
 test_a_place_that_becomes_free_is_not_in_the_way() {
+	hook_files
 	repository
 	for parked in none .old .legacy; do
 		rm -rf .git/hooks/*
@@ -290,6 +296,7 @@ test_the_guard_is_asked_and_answers() {
 }
 
 test_the_guard_does_not_replace_the_daemon() {
+	hook_files
 	repository
 	for scope in --local --global; do
 		value=true
@@ -311,6 +318,7 @@ test_the_guard_does_not_replace_the_daemon() {
 
 # What is set in another file cannot be replaced in .git/config, nor come back from there.
 test_a_program_that_is_set_in_another_file() {
+	hook_files
 	repository
 	printf '[core]\n\tfsmonitor = %s\n' true >"$T/included"
 	git config extensions.worktreeConfig true
@@ -345,6 +353,7 @@ test_a_program_that_is_set_in_another_file() {
 
 # What one worktree says for itself is nothing to the others.
 test_a_worktree_that_asks_another_program() {
+	hook_files
 	repository
 	git worktree add -q "$T/linked" topic
 	hooks install -q --guard

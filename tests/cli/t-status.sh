@@ -142,11 +142,11 @@ test_hooks_are_told() {
 	git checkpoint status >"$T/out"
 	expect_grep '^Hooks: *none' "$T/out"
 	git checkpoint status --json | jq -e '.hooks == null'
-	git checkpoint hooks install --events merge --guard >"$T/install" 2>&1
+	git checkpoint hooks install --events merge --guard --ref-transaction >"$T/install" 2>&1
 	git checkpoint status >"$T/out"
 	expect_grep '^Hooks: *before merge and with the guard$' "$T/out"
 	git checkpoint status --json | jq -e '.hooks == {"events":["merge"],"guard":true,"ok":true}'
-	rm .git/hooks/reference-transaction
+	rm -f .git/hooks/reference-transaction .git/git-checkpoint/reference-transaction
 	git checkpoint status >"$T/out" 2>"$T/err"
 	expect_grep 'not all of them run' "$T/out"
 	expect_grep 'reference-transaction' "$T/err"

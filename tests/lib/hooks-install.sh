@@ -3,6 +3,8 @@
 #
 # For the tests of putting hooks in place; sourced behind harness.sh.
 
+. "$LIB_DIR/hook-files.sh"
+
 # A repository with two branches, `main` and `topic`, that can be merged; made once and copied.
 repository() {
 	test -e "$SCRATCH/repository" || make_repository "$SCRATCH/repository"
