@@ -12,6 +12,7 @@
 # make picture          the terminal at the top of the README, from a real run
 # make soak             minutes of random commands from several processes, some killed
 # make random           random trees and damage, and what came back compared with what there was
+# make peer             git's own tests with our hooks and guard in every repository
 # make fuzz             hostile input for every parser, with libFuzzer
 # make install          PREFIX, DESTDIR and the directories below are honoured
 # make uninstall        take away what it put there
@@ -19,7 +20,8 @@
 # make dist             the sources of REV (HEAD) as a tarball, in BUILD
 #
 # V=1 shows the commands, WERROR=1 makes warnings fail, SAN=address,undefined or
-# SAN=thread builds with sanitizers, in a directory of its own.
+# SAN=thread builds with sanitizers, in a directory of its own. TEST_GIT=<dir> tests with the git
+# in that directory instead of the system's.
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -134,7 +136,7 @@ ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
-            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench soak picture))
+            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench peer soak picture))
 
 # ---- Libraries -------------------------------------------------------------------
 
@@ -416,6 +418,12 @@ soak: $(PROGRAM)
 random: $(PROGRAM)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/random.pl $(or $(RANDOM_SECONDS),300) $(RANDOM_SEED)
 
+# ---- Peer ------------------------------------------------------------------------
+
+# git's own tests, plain and with us; hours if all are run. The settings are in the script.
+peer: $(PROGRAM)
+	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/peer/peer.sh
+
 # ---- Fuzz ------------------------------------------------------------------------
 
 # Hostile input for each target, so many seconds each; what is found is left in BUILD-fuzz/found.
@@ -578,6 +586,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	check-quick coverage coverage-run bench picture soak crash random fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick coverage coverage-run bench picture soak peer crash random fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)
