@@ -215,8 +215,9 @@ sub expected {
 			# does not know its mode.
 			$what = (grep { $_ ne $path && below($_, $path) } @$named) ? 'lead' : 'gone';
 		} elsif ($left_out_now) {
-			# An ignored directory that was named is meant with all that is in it.
-			$what = (grep { $now->{ignored}{$_} && below($path, $_) } @$named) ? 'any' : 'now';
+			# An ignored directory that was named is meant with all that is in it; and what a restore
+			# brought goes with its undo.
+			$what = $now->{brought}{$path} || (grep { $now->{ignored}{$_} && below($path, $_) } @$named) ? 'any' : 'now';
 		} elsif ($old->{$path} || was_left_out($then, $path) || $path =~ /\.nestx/ || is_sensitive($path, { kind => 'file' })) {
 			$what = 'any';
 		} else {
@@ -339,7 +340,7 @@ sub restore {
 	$count{partial}++ if $status == 3;
 	return if !chance(3) || !@{ $json->{changes_reverted} };
 	if (!chance(4) && $target->{scope} eq '' && !@paths && !$keep) {
-		undo_after_edits($now);
+		undo_after_edits($now, $target->{state}{in});
 	} else {
 		walk_back($now, $after, $status == 3);
 	}
@@ -361,9 +362,10 @@ sub walk_back {
 
 # With edits in between, undo is a restore like any other, to the state before the first one.
 sub undo_after_edits {
-	my ($then) = @_;
+	my ($then, $brought) = @_;
 	damage($root);
 	my $now = look();
+	$now->{brought} = $brought;
 	my ($json, $status, $err) = answer('undo', '--yes');
 	return untouched($now, $json, 'undo') if $status == 5;
 	fail("undo: exit status $status", $json->{error} ? $json->{error}{message} : (), split /\n/, $err)
