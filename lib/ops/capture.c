@@ -44,6 +44,31 @@ static void exclude_staging(struct strlist *exclude, struct strlist *notes,
 	staging_dirs_release(&dirs);
 }
 
+/*
+ * A reader has no lock: a restore may begin, or come to its end, while the walk
+ * is under way. What it has prepared is no part of the worktree then, either.
+ */
+static void drop_staging(struct scan *scan, const struct session *session)
+{
+	struct wt_dir *root = scan->root;
+	bool any = false;
+
+	for (size_t i = 0; i < root->nr; i++) {
+		struct wt_entry *entry = &root->entries[i];
+
+		if (entry->kind != WT_DIR || !staging_is_name(entry->name) ||
+		    staging_look(session->store, session->worktree, entry->name) == STAGING_NONE)
+			continue;
+		entry->flags |= WT_DEAD;
+		skip_list_drop(&scan->skips, entry->name);
+		any = true;
+	}
+	if (!any)
+		return;
+	root->known = false;
+	wt_compact(root);
+}
+
 static int open_rules(struct rules **out, struct strlist *notes, struct session *session,
 		      const struct capture_opts *opts)
 {
@@ -145,6 +170,7 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	if (err)
 		goto out;
 	/* One of another boot has to be written anew, or nothing would be known to this one either. */
+	drop_staging(out->scan, session);
 	out->untouched = out->objects_there && out->scan->root->known &&
 			 !out->scan->cache_is_old && !out->scan->dir_modes_changed && !out->scoped;
 out:

@@ -12,6 +12,7 @@
 #include "store/store.h"
 #include "worktree/beneath.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,22 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 	return err;
 }
 
+/* Removed, or something else by now. */
+static bool is_gone(int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+	struct stat st;
+	bool gone = dirfd < 0 ? errno == ENOENT || errno == ENOTDIR || errno == ELOOP :
+				fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ?
+				errno == ENOENT :
+				!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
+
+	if (dirfd >= 0)
+		close(dirfd);
+	return gone;
+}
+
 int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 		 const struct change *change, enum diff_side side)
 {
@@ -216,6 +233,11 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 	*too_large_out = 0;
 	if (side == DIFF_NEW && !diff->new) {
 		err = read_worktree(out, &st, diff->capture.scan->rootfd, change->path);
+		/* It was there, and nobody keeps it from going: then nothing is in it any more. */
+		if (err && is_gone(diff->capture.scan->rootfd, change->path)) {
+			strbuf_reset(out);
+			return 0;
+		}
 		if (!err && S_ISREG(st.st_mode) && (uint64_t)st.st_size > CONTENT_MAX)
 			*too_large_out = (uint64_t)st.st_size;
 		return err;

@@ -27,7 +27,7 @@ enum {
 	MARKER_MAX = 64 << 10, /* two quoted paths */
 };
 
-static bool is_name(const char *name)
+bool staging_is_name(const char *name)
 {
 	size_t len = strlen(STAGING_PREFIX);
 
@@ -44,7 +44,7 @@ static void read_record(struct strlist *out, int dirfd)
 
 	if (!fs_read_file(&text, dirfd, RECORD))
 		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-			if (is_name(line))
+			if (staging_is_name(line))
 				strlist_add(out, line);
 	strbuf_release(&text);
 }
@@ -273,7 +273,7 @@ void staging_list(struct staging_dirs *out, struct store *store, const char *wor
 
 	memset(out, 0, sizeof(*out));
 	while (dir && (ent = readdir(dir)))
-		if (is_name(ent->d_name))
+		if (staging_is_name(ent->d_name))
 			strlist_add(&names, ent->d_name);
 	if (names.nr && store)
 		read_known(&known, store);
@@ -283,6 +283,27 @@ void staging_list(struct staging_dirs *out, struct store *store, const char *wor
 		closedir(dir);
 	strlist_release(&names);
 	strlist_release(&known);
+}
+
+enum staging_kind staging_look(struct store *store, const char *worktree, const char *name)
+{
+	struct strbuf marker = STRBUF_INIT;
+	struct strlist known = STRLIST_INIT;
+	enum staging_kind kind = STAGING_FOREIGN;
+	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (store)
+		read_known(&known, store);
+	if (rootfd >= 0 && !faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		kind = judge(&marker, rootfd, name, store, strlist_has(&known, name));
+	/* Looked at again: perhaps it went while it was judged. */
+	if (kind == STAGING_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		kind = STAGING_FOREIGN;
+	if (rootfd >= 0)
+		close(rootfd);
+	strlist_release(&known);
+	strbuf_release(&marker);
+	return kind;
 }
 
 void staging_dirs_release(struct staging_dirs *dirs)

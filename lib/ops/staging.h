@@ -48,9 +48,15 @@ struct staging_dirs {
 	size_t nr, alloc;
 };
 
+/** Whether a name could be that of one. */
+bool staging_is_name(const char *name);
+
 /** All that are in the root of `worktree`. `store` may be NULL: then all are foreign. */
 void staging_list(struct staging_dirs *out, struct store *store, const char *worktree);
 void staging_dirs_release(struct staging_dirs *dirs);
+
+/** What a directory of such a name is; one that is gone by now was a restore's. */
+enum staging_kind staging_look(struct store *store, const char *worktree, const char *name);
 
 /** Make the directory `name`, which must not be there, and its marker; `fd_out` is open for it. */
 int staging_make(int *fd_out, struct store *store, int rootfd, const char *name);

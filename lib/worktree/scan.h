@@ -51,6 +51,9 @@ struct skip_list {
 void skip_list_add(struct skip_list *list, const char *path, enum skip_why why);
 /** By path; repetitions removed. */
 void skip_list_sort(struct skip_list *list);
+
+/** Without what is at or below `path`. */
+void skip_list_drop(struct skip_list *list, const char *path);
 void skip_list_release(struct skip_list *list);
 /** How many of them make a checkpoint incomplete. */
 size_t skip_list_incomplete(const struct skip_list *list);

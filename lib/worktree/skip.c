@@ -2,6 +2,7 @@
 #include "worktree/scan.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,19 @@ void skip_list_sort(struct skip_list *list)
 		qsort(list->items, list->nr, sizeof(*list->items), compare);
 	for (size_t i = 0; i < list->nr; i++) {
 		if (kept && !strcmp(list->items[kept - 1].path, list->items[i].path))
+			free(list->items[i].path);
+		else
+			list->items[kept++] = list->items[i];
+	}
+	list->nr = kept;
+}
+
+void skip_list_drop(struct skip_list *list, const char *path)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		if (path_below(list->items[i].path, path))
 			free(list->items[i].path);
 		else
 			list->items[kept++] = list->items[i];

@@ -249,6 +249,59 @@ test_another_store_keeps_off() {
 	expect_missing "$staging"
 }
 
+# ---- readers, which take no lock ----
+
+# reading <command>...: while it runs, just after it looked for such directories, a restore begins
+# and is killed half-way
+reading() {
+	rm -f "$T/begun"
+	cat >"$T/begin.sh" <<-'END'
+		test ! -e "$T/begun" || exit 0
+		: >"$T/begun"
+		env -u FAULT_PID FAULT_CALLS=rename FAULT_AT=3 FAULT_DO=kill FAULT_PATH=$T/work FAULT_STICKY= \
+			LD_PRELOAD=$BUILD_DIR/faultfs.so git-checkpoint restore -q -y "$(cat "$T/target")" || :
+		ls -d "$T"/work/.git-checkpoint-restore-* >"$T/there"
+	END
+	echo "$target" >"$T/target"
+	FAULT_RUN="sh $T/begin.sh" FAULT_STICKY=1 FAULT_PATH=$T/work/.git/info \
+		with_faults read 1 run "$@" >"$T/out" 2>"$T/err" || fail "exit status $?: $* $(cat "$T/err")"
+	expect_exists "$T/begun"
+	test -s "$T/there" || fail 'no restore was under way'
+	expect_no_grep git-checkpoint-restore "$T/out"
+	git-checkpoint restore -q --abort
+	expect_noted before
+}
+
+test_readers_do_not_see_one_that_appears_meanwhile() {
+	git init -q
+	echo '# nothing' >.git/info/exclude
+	two_states
+	reading git-checkpoint diff "$target"
+	reading git-checkpoint diff --name-status "$target"
+	reading git-checkpoint status
+}
+
+# What is gone when its contents are wanted is no failure: it was there, and is not any more.
+test_readers_bear_that_files_go() {
+	mkdir d
+	echo 1 >a
+	echo 1 >b
+	echo 1 >d/c
+	ln -s a link
+	save
+	rm link
+	for file in a b d/c link; do
+		echo 2 >$file
+	done
+	# read once for its name, then for its contents
+	FAULT_RUN="rm -rf $T/work/b $T/work/d $T/work/link; mkdir $T/work/b" FAULT_PATH=$T/work/a \
+		with_faults read 3 run git-checkpoint diff >"$T/out" 2>"$T/err" ||
+		fail "exit status $?: $(cat "$T/err")"
+	expect_exists b
+	test ! -f b || fail 'nothing was removed'
+	expect_grep '^+2' "$T/out"
+}
+
 # ---- forgotten ones ----
 
 # stray: one of a restore that is done is there again, as after a power cut; $staging is its name
