@@ -91,7 +91,7 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 		if (env_git(places[i]))
 			strlist_addf(env, "%s=%s", places[i], env_git(places[i]));
 	if (how->index)
-		strlist_addf(env, "GIT_INDEX_FILE=%s", how->index);
+		strlist_addf(env, "%s=%s", "GIT_INDEX_FILE", how->index);
 }
 
 static void add_arguments(struct strlist *argv, const struct gitrun *how, const char *const args[])

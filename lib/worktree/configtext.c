@@ -92,6 +92,8 @@ static bool parse_section(struct parser *p)
 			return false;
 		strbuf_addch(&p->key, lower(c));
 	}
+	if (!p->key.len)
+		return false;
 	strbuf_addch(&p->key, '.');
 	p->section = p->key.len;
 	return true;

@@ -55,7 +55,8 @@ static void test_configtext_forms(void **state)
 		"[a]k=a;b", "[a]k=\"a;b\"c\\td\\n", "[a]k=\\x", "[a]k\n=1", "[a] 1k=x", "[a]k-1=x",
 		"[a]k_1=x", "\xef\xbb\xbf[a]k=1", "k=1", "[a", "[a\n]", "[a \"b\n\"]", "[ a]k=1",
 		"[a]k= x  y ", "[a]k=\"\"", "[a]k=", "[a]k = # x", "# only\n; that", "[a \"\"]k=1",
-		"[a]k=1\n[a]k=2\n[A]K=3", "[a]k=x\\\r\ny", "[a \"b\"] k = v ; c\n\tl\n", "[]k=1",
+		"[a]k=1\n[a]k=2\n[A]K=3", "[a]k=x\\\r\ny", "[a \"b\"] k = v ; c\n\tl\n", "[]k=1", "[.]k=1",
+		"[.a]k=1", "[ \"x\"]k=1", "[a.]k=1", "[a..b]k=1", "[- \"x\"]k=1",
 	};
 
 	(void)state;
