@@ -406,7 +406,7 @@ static int ask_all(struct find *find, const struct hook_targets *targets, const 
 		add_ongoing(&trees, &walk, find->repo);
 	if (targets->guesses.nr)
 		add_guesses(&trees, find, &targets->guesses);
-	err = consider_trees(find, &trees);
+	err = trees.nr ? consider_trees(find, &trees) : 0;
 	if (!err && !find->unknown && walk.nr && strcmp(walk.items[walk.nr - 1], "--no-walk"))
 		err = consider_walk(find, &walk);
 	if (!err && !find->unknown && targets->merges_patches)
@@ -424,7 +424,7 @@ int exposed_find(struct strlist *out, const struct scan *scan, const struct repo
 	int err = 0;
 
 	hide(&find, scan);
-	if (find.hidden.nr && !find.unknown && targets->trees.nr)
+	if (find.hidden.nr && !find.unknown)
 		err = ask_all(&find, targets, prefix);
 	/* What git cannot tell, a missing object, say, may be anything. */
 	if (err && !cancel_check()) {

@@ -260,11 +260,11 @@ static int save_what_is_allowed(struct save_result *result, struct hook_result *
 	int err = ckpt_save(result, session, opts);
 	char *why;
 
-	if (err != CKPT_EREFUSED && !(err && result->no_room))
+	if (err != CKPT_EREFUSED && !(err && (result->no_room || result->late)))
 		return err;
 	if (!opts->include_ignored && !opts->no_defaults && !chooser->chosen.nr)
 		return err;
-	why = xstrdup(ckpt_error_last());
+	why = xstrdup(result->late ? too_long : ckpt_error_last());
 	out->no_ignored = opts->include_ignored;
 	save_result_release(result);
 	opts->include_ignored = opts->no_defaults = false;

@@ -136,10 +136,8 @@ static void decide_pull(struct hook_decision *out, const struct git_call *pull,
 			decide(out, "merge");
 		else if (is(git.command, "rebase"))
 			decide(out, "rebase");
-		if (out->act) {
-			out->actor = &ancestors->items[below];
+		if (out->act)
 			return;
-		}
 	}
 	for (size_t i = 0; i < pull->nr; i++)
 		rebase |= hook_among(pull->args[i], rebases);
@@ -190,8 +188,6 @@ static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *
 			continue;
 		if (effect.through && !changes_below(ancestors, i))
 			continue;
-		if (!out->actor)
-			out->actor = &ancestors->items[i];
 		if (is(git.command, "pull")) {
 			decide_pull(out, &git, ancestors, i);
 			return;
@@ -296,20 +292,34 @@ static void decide_refs(struct hook_decision *out, const struct hook_call *call,
 	}
 }
 
-/* The topmost that changes files, but for a pull, which leaves that to others. */
+static bool acts(const struct proc *proc)
+{
+	struct hook_effect effect;
+	struct git_call git;
+
+	if (!hook_git_call(&git, proc) || is(git.command, "pull"))
+		return false;
+	hook_effect_of(&effect, &git);
+	return effect.kind == HOOK_CHANGES;
+}
+
+/*
+ * The topmost that changes files among those that called each other without
+ * anything else in between: what a shell runs, in an alias or for a rebase, is
+ * a command of its own. A pull leaves the work to others.
+ */
 static const struct proc *find_actor(const struct proc_list *ancestors, size_t nr)
 {
-	while (nr--) {
-		struct hook_effect effect;
-		struct git_call git;
+	const struct proc *found = NULL;
+	struct git_call git;
+	size_t i = 0;
 
-		if (!hook_git_call(&git, &ancestors->items[nr]))
-			continue;
-		hook_effect_of(&effect, &git);
-		if (effect.kind == HOOK_CHANGES && !is(git.command, "pull"))
-			return &ancestors->items[nr];
-	}
-	return NULL;
+	while (i < nr && !hook_git_call(&git, &ancestors->items[i]))
+		i++;
+	for (; i < nr && (!found || hook_git_call(&git, &ancestors->items[i])); i++)
+		if (acts(&ancestors->items[i]))
+			found = &ancestors->items[i];
+	return found;
 }
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call)
@@ -336,23 +346,19 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 	} else if (is(call->name, "fsmonitor")) {
 		decide_fsmonitor(out, call->ancestors, nr);
 	}
-	if (out->act && !out->actor)
+	if (out->act)
 		out->actor = find_actor(call->ancestors, nr);
 }
 
 void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision)
 {
-	memset(out, 0, sizeof(*out));
-	for (size_t i = decision->family; i--;) {
-		struct hook_effect effect;
-		struct git_call git;
+	size_t nr = decision->actor ? (size_t)(decision->actor - decision->ancestors->items) + 1 :
+				      decision->family;
+	struct git_call git;
 
-		if (!hook_git_call(&git, &decision->ancestors->items[i]))
-			continue;
-		hook_effect_of(&effect, &git);
-		/* A pull that has come to merge or to rebase says with that what it does. */
-		if (effect.kind == HOOK_CHANGES &&
-		    !(is(git.command, "pull") && changes_below(decision->ancestors, i)))
+	memset(out, 0, sizeof(*out));
+	while (nr--)
+		if (acts(&decision->ancestors->items[nr]) &&
+		    hook_git_call(&git, &decision->ancestors->items[nr]))
 			hook_targets_add(out, &git);
-	}
 }

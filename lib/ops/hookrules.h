@@ -61,7 +61,7 @@ struct hook_decision {
 	bool autostash;        /**< changes may have been put aside already */
 	bool only_unborn;      /**< nothing to be done if HEAD names a commit that no fetch replaces */
 	const struct proc *top; /**< the topmost git, which all belongs to; NULL: not known */
-	const struct proc *actor; /**< the topmost that changes files; NULL: not known */
+	const struct proc *actor; /**< which of them changes files; NULL: not known */
 	const struct proc_list *ancestors;
 	size_t family; /**< how many of them belong to the topmost git */
 };
@@ -73,7 +73,7 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call);
 
 struct hook_targets;
 
-/** Where the commands lead that the decision is about. */
+/** Where the command leads that the decision is about, and what it calls. */
 void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision);
 
 #endif

@@ -244,6 +244,18 @@ static void of_anything(struct hook_targets *out, const struct git_call *git,
 	out->unknown = true;
 }
 
+/* `--prefix=dir/`: files are written there. */
+static void of_prefix(struct hook_targets *out, const struct git_call *git,
+		      const struct strlist *words)
+{
+	static const char option[] = "--prefix=";
+
+	(void)words;
+	for (size_t i = 0; i < git->nr; i++)
+		if (begins(git->args[i], option))
+			strlist_add(&out->paths, git->args[i] + strlen(option));
+}
+
 /* It writes no tree that the index has not. */
 static void of_none(struct hook_targets *out, const struct git_call *git,
 		    const struct strlist *words)
@@ -264,7 +276,7 @@ static const struct row {
 	{ "bisect", of_bisect, false },
 	{ "bisect--helper", of_bisect, false },
 	{ "checkout", of_checkout, false },
-	{ "checkout-index", of_none, true },
+	{ "checkout-index", of_prefix, true },
 	{ "cherry-pick", of_pick, true },
 	{ "clean", of_none, true },
 	{ "difftool", of_none, true },
@@ -273,8 +285,6 @@ static const struct row {
 	{ "merge", of_merge, false },
 	{ "mergetool", of_none, true },
 	{ "mv", of_mv, true },
-	/* It leaves the work to others, and where it does not, ignored files alone. */
-	{ "pull", of_none, true },
 	{ "rebase", of_rebase, false },
 	{ "rerere", of_none, true },
 	{ "revert", of_pick, true },
@@ -286,6 +296,23 @@ static const struct row {
 	{ "switch", of_checkout, false },
 	{ "worktree", of_none, true },
 };
+
+/*
+ * What is staged to be deleted is in HEAD, but not in the index. What these
+ * commands name is all that they write, unless they are forced; others may go
+ * back to HEAD first, for an autostash, say.
+ */
+static bool may_reset(const struct git_call *git, const struct strlist *words,
+		      const struct strlist *values)
+{
+	static const char *const elsewhere[] = { "checkout", "cherry-pick", "revert", "switch",
+						 NULL };
+	static const char *const forced[] = { "-f", "--force", "--discard-changes", NULL };
+
+	if (!strcmp(git->command, "restore"))
+		return !values->nr;
+	return !hook_among(git->command, elsewhere) || !words->nr || has(git, forced);
+}
 
 static const struct row *find_row(const char *command)
 {
@@ -306,8 +333,8 @@ void hook_targets_add(struct hook_targets *out, const struct git_call *git)
 	if (row && row->targets == of_none)
 		return;
 	list_words(&words, &values, git);
-	/* What is staged to be deleted is in none but this. */
-	strlist_add(&out->trees, "HEAD");
+	if (may_reset(git, &words, &values))
+		strlist_add(&out->trees, "HEAD");
 	add_trees(out, &values);
 	out->ongoing |= later;
 	out->modules |= has_prefix(git, "--recurse-sub");

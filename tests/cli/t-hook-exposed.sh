@@ -165,6 +165,7 @@ test_what_is_staged_to_be_deleted() {
 	keeps "$off" git reset -q --hard
 	keeps "$off" git checkout -q -f
 	keeps "$off" git stash -q
+	keeps "$off" git restore -SW .
 }
 
 test_operations_that_go_on() {
@@ -185,6 +186,7 @@ test_files_by_name() {
 	make_exposing
 	keeps precious git mv -f d.txt t.log
 	keeps 'precious; echo P >sub/d.txt.log; git mv d.txt d.txt.log' git mv -f d.txt.log sub
+	keeps 'precious; mkdir -p ign/d; echo P >ign/d/e.txt' git checkout-index -q -f -a --prefix=ign/d/
 	fresh precious
 	guard_only
 	cd sub
@@ -207,6 +209,11 @@ test_what_default_patterns_leave_out() {
 	git all
 	expect_missing build
 	expect_eq 'PRECIOUS build' "$(git --git-dir="$(store_dir)" show latest:build/tool.sh)"
+	# one that a rebase runs
+	fresh 'git checkout -q c; precious'
+	guard_only
+	run git rebase -q -x 'git checkout -q b -- t.log && git reset -q --hard' main
+	expect_eq 'PRECIOUS t.log' "$(git --git-dir="$(store_dir)" show latest:t.log)"
 	# and of which only the second leads there
 	fresh 'precious; git config alias.go "!git reset -q --hard && git checkout -q b"; echo x >>d.txt'
 	guard_only

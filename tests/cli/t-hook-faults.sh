@@ -274,6 +274,34 @@ test_what_was_read_is_kept() {
 		fail "$(cat "$T/rest") of $(cat "$T/all") are read after $(cat "$T/some")"
 }
 
+# The rest is not lost for ignored files that take too long.
+test_the_rest_is_saved_in_time() {
+	make_template
+	fresh dirty
+	mkdir ign
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		mkdir ign/$i
+		for j in 1 2 3 4 5 6 7 8 9 10; do echo $i $j >ign/$i/$j; done
+	done
+	echo ign/ >>.git/info/exclude
+	git config checkpoint.threads 1
+	git config checkpoint.hookTimeout 8s
+	cat >"$T/monitor" <<-END
+	#!/bin/sh
+	exec env LD_PRELOAD="$BUILD_DIR/faultfs.so" ASAN_OPTIONS=verify_asan_link_order=0 FAULT_CALLS=open \
+		FAULT_PATH=$PWD/ign FAULT_AT=60 FAULT_DO=run FAULT_RUN='sleep 4' git-checkpoint hook fsmonitor "\$@"
+	END
+	chmod +x "$T/monitor"
+	git config core.fsmonitor "$T/monitor"
+	git config core.fsmonitorHookVersion 2
+	state >"$T/before"
+	run git clean -q -fdx
+	expect_grep '^checkpoint: saved chk_.* before clean, but ignored files are not in it: .*hookTimeout' "$T/err"
+	stored | grep -v ' ign/' >"$T/stored"
+	grep -v ' ign/' "$T/before" >"$T/wanted"
+	expect_same "$T/wanted" "$T/stored"
+}
+
 test_places_that_are_refused() {
 	make_template
 	break='git config checkpoint.maxFiles 2'
