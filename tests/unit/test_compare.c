@@ -537,6 +537,7 @@ static void test_snapshot_refuses_dishonest_trees(void **state)
 		assert_int_equal(pack_commit(pack, NULL), 0);
 		pack_free(pack);
 		store = recordgen_reopen(store);
+		assert_int_equal(refs_create(store, id, &record.commit), 0);
 		assert_int_equal(snapshot_open(&snapshot, store, &record), 0);
 		if (snapshot_expand(snapshot, snapshot->root) != CKPT_ECORRUPT)
 			fail_msg("'%s' was taken", tree.buf);
