@@ -175,6 +175,15 @@ static char *marker_path(const struct strbuf *marker, const char *key)
 
 /* --- telling them from others --- */
 
+/* Of a marker that is being written there is a part; after a power cut zeros may stand for it. */
+static bool is_torn(const struct strbuf *marker, const char *head)
+{
+	for (size_t i = 0; i < marker->len && head[i]; i++)
+		if (marker->buf[i] && marker->buf[i] != head[i])
+			return false;
+	return true;
+}
+
 /* Nothing but, perhaps, what there is of a marker that was being written. */
 static bool holds_nothing(int fd, const char *head)
 {
@@ -188,7 +197,7 @@ static bool holds_nothing(int fd, const char *head)
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
 			continue;
 		nothing = !strcmp(ent->d_name, STAGING_MARKER) && read_marker(&marker, fd) &&
-			  !strncmp(head, marker.buf, marker.len);
+			  is_torn(&marker, head);
 	}
 	if (dir)
 		closedir(dir);

@@ -166,6 +166,26 @@ test_nothing_of_one_is_ever_saved_and_nothing_is_left() {
 	test $empty -gt 0 || fail 'never killed before the marker was there'
 }
 
+# The marker is not synced when the power goes: a part of it, nothing, or zeros.
+test_one_with_a_torn_marker_goes() {
+	echo 1 >a
+	git-checkpoint save -q
+	name=.git-checkpoint-restore-0123456789abcdef
+	for bytes in 0 100 700; do
+		echo $name >"$(store_dir)/checkpoint/staging"
+		mkdir $name
+		head -c $bytes /dev/zero >$name/git-checkpoint-staging
+		git-checkpoint save -q
+		expect_missing $name
+	done
+	# what is not ours stays
+	echo $name >"$(store_dir)/checkpoint/staging"
+	mkdir $name
+	echo mine >$name/git-checkpoint-staging
+	git-checkpoint save -q
+	expect_eq mine "$(cat $name/git-checkpoint-staging)"
+}
+
 test_what_the_user_put_into_one_without_a_marker_stays() {
 	two_states
 	FAULT_PATH=.git-checkpoint-restore-
