@@ -544,7 +544,7 @@ deb:
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
 DEBIAN_TEST  := libcmocka-dev perl jq faketime mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
-                bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount \
+                bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount xfsprogs btrfs-progs \
                 bindfs ntfs-3g
 
 build-deps: WANTED = $(DEBIAN_BUILD)

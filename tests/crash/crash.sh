@@ -17,9 +17,9 @@
 #   acked    checkpoints that were there for certain: id and the file with their state, `-` if
 #            they hold a part of it
 
-# begin: an empty worktree, no store
+# begin [<dir>]: an empty worktree, no store
 begin() {
-	R=$T/root
+	R=${1:-$T/root}
 	S=$T/crash
 	XDG_STATE_HOME=$R/state
 	export R S XDG_STATE_HOME
@@ -78,7 +78,7 @@ mark() {
 
 # the_store: of the worktree $R/work
 the_store() {
-	echo "$R/state/git-checkpoint/$(printf %s "$R/work" | sha256sum | cut -c1-16)"
+	echo "$XDG_STATE_HOME/git-checkpoint/$(printf %s "$R/work" | sha256sum | cut -c1-16)"
 }
 
 listed() {
