@@ -261,12 +261,14 @@ large_file() {
 REFS=1000
 HOOK_ROUNDS=5
 
-# hooked <kind>: a repository that has nothing of the other one's refs yet, with hooks of a kind
+# hooked <kind> [<repository>]: a copy of one, else of one that has nothing of the other one's refs
+# yet, with hooks of a kind
 hooked() {
 	new_away
 	test ! -e "$TREE" || mv "$TREE" "$SCRATCH/away/$AWAY"
-	cp -a "$SCRATCH/refless" "$TREE"
+	cp -a "${2:-$SCRATCH/refless}" "$TREE"
 	cd "$TREE"
+	git update-index -q --refresh
 	case $1 in
 	exits)
 		printf '#!/bin/sh\nexit 0\n' >.git/hooks/reference-transaction
@@ -274,6 +276,12 @@ hooked() {
 		;;
 	ours) git-checkpoint hooks install -q ;;
 	guard) git-checkpoint hooks install -q --guard --no-ref-transaction ;;
+	answers)
+		printf '#!/bin/sh\nprintf "x\\0/\\0"\n' >.git/answers
+		chmod +x .git/answers
+		git config core.fsmonitor .git/answers
+		git config core.fsmonitorHookVersion 2
+		;;
 	esac
 	cd "$SCRATCH"
 }
@@ -320,6 +328,75 @@ hooks_on_refs() {
 		i=$((i + 1))
 		turns $i ours_refs stock_refs
 		turns $i ours_guarded stock_unguarded
+	done
+}
+
+# A repository with fifty commits to be rebased, and as many small files.
+make_small() {
+	git init -q "$SCRATCH/small"
+	(
+		cd "$SCRATCH/small"
+		git commit -q --allow-empty -m base
+		git branch upstream
+		i=0
+		while test $i -lt 50; do
+			i=$((i + 1))
+			echo $i >file$i
+			git add file$i
+			git commit -q -m $i
+		done
+		git branch other HEAD~1
+		git checkout -q upstream
+		echo x >x
+		git add x
+		git commit -q -m x
+		git checkout -q main
+	)
+}
+
+ours_small_hook() {
+	hooked ours "$SCRATCH/small"
+	ours commit-hook git commit -q --allow-empty -m x
+	ours rebase-hook git rebase -q upstream
+}
+
+stock_small_hook() {
+	hooked exits "$SCRATCH/small"
+	stock commit-hook 'git commit -q --allow-empty -m x'
+	stock rebase-hook 'git rebase -q upstream'
+}
+
+# What is saved already, so that the guard has to look, but not to write.
+ours_small_guard() {
+	hooked guard "$SCRATCH/small"
+	git-checkpoint -C "$TREE" save -q
+	for i in 1 2 3 4 5; do
+		ours checkout-guard git checkout -q -f main
+		ours commit-guard git -c user.name=x commit -q --allow-empty -m x
+	done
+	ours switch-guard git checkout -q other
+	ours rebase-guard git rebase -q upstream main
+}
+
+stock_small_answers() {
+	hooked answers "$SCRATCH/small"
+	for i in 1 2 3 4 5; do
+		stock checkout-guard 'git checkout -q -f main'
+		stock commit-guard 'git -c user.name=x commit -q --allow-empty -m x'
+	done
+	stock switch-guard 'git checkout -q other'
+	stock rebase-guard 'git rebase -q upstream main'
+}
+
+hooks_on_files() {
+	has_command hooks || return 0
+	say 'hooks, 50 commits and files'
+	make_small
+	round=0
+	while test $round -lt $HOOK_ROUNDS; do
+		round=$((round + 1))
+		turns $round ours_small_hook stock_small_hook
+		turns $round ours_small_guard stock_small_answers
 	done
 }
 
@@ -386,6 +463,12 @@ table() {
 	row_time "pack-refs of $REFS refs, the same" pack-hook 1.3 1.1
 	row_time "fetch of $REFS refs, guard: no hook at all" fetch-guard 1.5 1.1
 	row_time "pack-refs of $REFS refs, the same" pack-guard 1.5 1.1
+	row_time 'rebase of 50, our hook: one that exits' rebase-hook 1.3 1.1
+	row_time 'commit, the same' commit-hook 1.3 1.1
+	row_time 'rebase of 50, guard: one that only answers' rebase-guard 1.5 1.2
+	row_time 'commit, the same' commit-guard 1.3 1.1
+	row_time 'checkout -f, nothing to save, the same' checkout-guard 3.0 2.0
+	row_time 'checkout of a branch, saved before, the same' switch-guard 6.0 3.0
 }
 
 HAVE_RESTORE=
@@ -404,6 +487,7 @@ many_saves
 short_commands
 large_file
 hooks_on_refs
+hooks_on_files
 table >"$SCRATCH/table"
 cat "$SCRATCH/table"
 if test -z "$QUICK" && grep -q 'MISSED$' "$SCRATCH/table"; then
