@@ -115,30 +115,38 @@ make_template() {
 
 # ---- running ---------------------------------------------------------------------
 
-# run_one <plain|ours> <tree> <script>: called by xargs, below
-if test "${1:-}" = --run; then
-	result=$DIR/$2/${4%.sh}
-	test ! -e "$result" || exit 0
-	mkdir -p "$DIR/$2" "$DIR/out/$2"
-	cd "$3/t"
-	test "$2" = plain || PATH=$DIR/bin:$PATH
-	TEST_OUTPUT_DIRECTORY=$DIR/out/$2 GIT_TEST_DEFAULT_HASH=sha1 XDG_STATE_HOME=$DIR/state \
-		timeout 1800 sh "./$4" --root="$DIR/trash/$2" >"$DIR/out/$2/$4.log" 2>&1 </dev/null || :
-	# numbers shift between versions of git, titles rarely do
-	sed -n -e 's/^\(ok\) [0-9]* - \(.*\)/\1 \2/p' -e 's/^\(not ok\) [0-9]* - \(.*\)/\1 \2/p' \
-		"$DIR/out/$2/$4.log" | sed 's/ # SKIP.*//' >"$result.new"
-	grep -q '^1[.][.]' "$DIR/out/$2/$4.log" || echo 'not ok (it ends before its time)' >>"$result.new"
+# run_one <plain|ours> <tree> <script>
+run_one() {
+	result=$DIR/$1/${3%.sh} log=$DIR/out/$1/$3.log
+	test ! -e "$result" || return 0
+	mkdir -p "$DIR/$1" "$DIR/out/$1"
+	(
+		cd "$2/t"
+		test "$1" = plain || PATH=$DIR/bin:$PATH
+		TEST_OUTPUT_DIRECTORY=$DIR/out/$1 GIT_TEST_DEFAULT_HASH=sha1 \
+			timeout 1800 sh "./$3" --root="$DIR/trash/$1" >"$log" 2>&1 </dev/null || :
+	)
+	# without numbers, which shift between versions of git
+	sed -n -e 's/ # SKIP.*//' -e 's/^\(ok\) [0-9]* - \(.*\)/\1 \2/p' \
+		-e 's/^\(not ok\) [0-9]* - \(.*\)/\1 \2/p' "$log" >"$result.new"
+	grep -q '^1[.][.]' "$log" || echo 'not ok (it ends before its time)' >>"$result.new"
 	mv "$result.new" "$result"
+}
+
+# Called by xargs, below: one script both ways, so that what was run can be compared at any time.
+if test "${1:-}" = --run; then
+	run_one plain "$2" "$3"
+	run_one ours "$DIR/tree" "$3"
 	exit 0
 fi
 
-# run_all <plain|ours> <tree>
+# run_all: those that have no result yet
 run_all() {
 	# shellcheck disable=SC2086 # patterns
 	(cd "$SRC/t" && for test in ${PEER_TESTS:-*}; do
 		ls $test 2>/dev/null
 	done) | grep '^t[0-9][0-9][0-9][0-9]-.*[.]sh$' | sort -u |
-		PEER_DIR=$DIR BUILD_DIR=$BUILD_DIR xargs -P "$JOBS" -n 1 "$HERE/peer.sh" --run "$1" "$2"
+		PEER_DIR=$DIR BUILD_DIR=$BUILD_DIR xargs -P "$JOBS" -n 1 "$HERE/peer.sh" --run "$SRC"
 }
 
 # ---- comparing -------------------------------------------------------------------
@@ -189,13 +197,12 @@ make_program
 make_tree
 make_template
 say "$("$SRC/git" --version), from $SRC"
-run_all plain "$SRC"
-run_all ours "$DIR/tree"
+run_all
 compare
 # what depends on the clock or on the load, once more
 for script in $(cut -d: -f1 "$DIR/differ" | sort -u); do
 	rm -f "$DIR/ours/$script"
-	PEER_TESTS=$script.sh run_all ours "$DIR/tree"
+	PEER_TESTS=$script.sh run_all
 done
 compare
 
