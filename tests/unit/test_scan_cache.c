@@ -364,14 +364,15 @@ static void try_block(const struct strbuf *good, size_t block, size_t size, cons
 {
 	static const char letters[] = { '\0', '/', '.', 'z', '\xff' };
 	size_t entries = block + sizeof(struct statcache_dir), at = block + 4;
+	size_t step = (size_t)(8 / rounds(8));
 	struct statcache_dir head;
 
 	memcpy(&head, good->buf + block, sizeof(head));
-	for (; at < entries + head.nr * sizeof(struct statcache_entry); at += 4)
+	for (; at < entries + head.nr * sizeof(struct statcache_entry); at += 4 * step)
 		if (at < entries || (at - entries) % sizeof(struct statcache_entry) <=
 					    offsetof(struct statcache_entry, oid))
 			try_values(good, block, at, names);
-	for (; at < block + size; at++)
+	for (; at < block + size; at += step)
 		for (size_t j = 0; j < ARRAY_SIZE(letters); j++)
 			try_value(good, block, at, 1, (unsigned char)letters[j], names);
 }
