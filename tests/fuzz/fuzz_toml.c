@@ -20,8 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t before = 0, after = 0;
 
 	strbuf_add(&text, data, size);
-	if (!tomledit_scan(&text, seen, &before)) {
-		tomledit_add_block(&text, "block", BODY);
+	if (!tomledit_scan(&text, seen, &before) && tomledit_add_block(&text, "block", BODY)) {
 		FUZZ_CHECK(tomledit_has_block(&text, "block"), "our block is not found:\n%s", text.buf);
 		FUZZ_CHECK(!tomledit_scan(&text, seen, &after), "it is not TOML any more: %s\n%s",
 			   ckpt_error_last(), text.buf);
