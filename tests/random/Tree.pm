@@ -165,12 +165,18 @@ sub tracked {
 sub ignored {
 	my ($root, $rules, @paths) = @_;
 	my %ignored;
-	return \%ignored unless @paths;
-	my @out = split /\0/, run_git(join('', map { "./$_\0" } @paths), "--git-dir=$rules", "--work-tree=$root",
-		'-C', $root, 'check-ignore', '--no-index', '-v', '-n', '-z', '--stdin'), -1;
-	while (@out >= 4) {
-		my ($source, $line, $pattern, $path) = splice @out, 0, 4;
-		$ignored{ substr $path, 2 } = 1 if $source ne '' && $pattern !~ /\A!/;
+	@paths = sort @paths;
+	while (@paths) {
+		my @out = split /\0/, run_git(join('', map { "./$_\0" } @paths), "--git-dir=$rules", "--work-tree=$root",
+			'-C', $root, 'check-ignore', '--no-index', '-v', '-n', '-z', '--stdin'), -1;
+		# git 2.39 crashes at times when it goes on after a deep path; it does not if asked anew.
+		@out >= 4 or die "git check-ignore does not answer\n";
+		while (@out >= 4) {
+			my ($source, $line, $pattern, $path) = splice @out, 0, 4;
+			substr $path, 0, 2, '';
+			die "git check-ignore answers something else\n" if $path ne shift @paths;
+			$ignored{$path} = 1 if $source ne '' && $pattern !~ /\A!/;
+		}
 	}
 	return \%ignored;
 }
