@@ -3,7 +3,7 @@
 # Commands and places that are easily overlooked by the guard.
 
 . "$(dirname "$0")/../lib/harness.sh"
-ROWS=1
+ROWS=${ROWS:-1}
 . "$LIB_DIR/hooked.sh"
 
 INSTALL=guard_only # see hooked.sh
