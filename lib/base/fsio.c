@@ -148,34 +148,35 @@ static int read_open(struct strbuf *out, int fd, const struct stat *st, const ch
 	}
 }
 
-int fs_read_file(struct strbuf *out, int dirfd, const char *path)
+static int read_file(struct strbuf *out, int dirfd, const char *path, int flags, off_t max)
 {
 	struct stat st;
-	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW), err;
+	int fd = fs_open_regular(&st, dirfd, path, flags), err;
 
 	if (fd < 0)
 		return fs_open_failed(path);
-	err = read_open(out, fd, &st, path);
-	close(fd);
-	return err;
-}
-
-int fs_read_linked(struct strbuf *out, const char *path)
-{
-	struct stat st;
-	int fd = fs_open_regular(&st, AT_FDCWD, path, 0), err;
-
-	/* What people name where they want no file at all. */
-	if (fd < 0 && !strcmp(path, "/dev/null"))
-		return 0;
-	if (fd < 0)
-		return fs_open_failed(path);
-	if (st.st_size > FS_TEXT_MAX)
+	if (max && st.st_size > max)
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is too large for what it should be", path);
 	else
 		err = read_open(out, fd, &st, path);
 	close(fd);
 	return err;
+}
+
+int fs_read_file(struct strbuf *out, int dirfd, const char *path)
+{
+	return read_file(out, dirfd, path, O_NOFOLLOW, 0);
+}
+
+int fs_read_text(struct strbuf *out, int dirfd, const char *path)
+{
+	return read_file(out, dirfd, path, O_NOFOLLOW, FS_TEXT_MAX);
+}
+
+int fs_read_linked(struct strbuf *out, const char *path)
+{
+	/* What people name where they want no file at all. */
+	return strcmp(path, "/dev/null") ? read_file(out, AT_FDCWD, path, 0, FS_TEXT_MAX) : 0;
 }
 
 int fs_give_to_owner(int fd, int dirfd, const char *dir)

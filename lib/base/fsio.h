@@ -45,10 +45,10 @@ int fs_read_file(struct strbuf *out, int dirfd, const char *path);
 /** No file that a person writes is larger. */
 enum { FS_TEXT_MAX = 64 << 20 };
 
-/**
- * The same for a file of the user's own (a configuration), which may be a
- * symbolic link, or /dev/null; one over FS_TEXT_MAX is refused.
- */
+/** The same for a file that a person wrote: one over FS_TEXT_MAX is refused. */
+int fs_read_text(struct strbuf *out, int dirfd, const char *path);
+
+/** The same for one of the user's own (a configuration): also a symbolic link, or /dev/null. */
 int fs_read_linked(struct strbuf *out, const char *path);
 
 /** Write a whole file atomically, with permission bits `mode` whatever the umask. */

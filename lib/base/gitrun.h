@@ -26,7 +26,10 @@
  * A profile may loosen some of that, by name:
  */
 enum gitrun_profile {
-	/** Nothing loosened. */
+	/**
+	 * Nothing loosened. For commands that neither read nor write files of a
+	 * worktree: so no filter runs either, whatever the attributes say.
+	 */
 	GITRUN_LOOK,
 
 	/**

@@ -146,7 +146,7 @@ static int check_base(struct autostash *stash)
 	return err;
 }
 
-int autostash_open(struct autostash **out, const struct repo *repo)
+int autostash_open(struct autostash **out, const struct repo *repo, bool under_way)
 {
 	struct autostash *stash = xcalloc(1, sizeof(*stash));
 	int err = 0;
@@ -156,7 +156,9 @@ int autostash_open(struct autostash **out, const struct repo *repo)
 	strbuf_init(&stash->there);
 	stash->id = repo ? find_commit(&stash->aside_ns, repo) : NULL;
 	if (stash->id) {
-		err = check_base(stash);
+		err = under_way ? check_base(stash) :
+				  ckpt_error_set(CKPT_ERROR, "there are changes that git put aside, "
+						 "but no git command is under way");
 		if (!err)
 			err = list_changes(stash);
 	}

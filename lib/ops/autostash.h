@@ -25,8 +25,12 @@ struct save_job;
  */
 struct autostash;
 
-/** `*out` is NULL if nothing was put aside. */
-int autostash_open(struct autostash **out, const struct repo *repo);
+/**
+ * `*out` is NULL if nothing was put aside. `under_way`: a git command of the
+ * user's is, which has run the repository's filters itself; else something that
+ * was put aside is CKPT_ERROR, as to write it out would run them.
+ */
+int autostash_open(struct autostash **out, const struct repo *repo, bool under_way);
 void autostash_free(struct autostash *stash);
 
 /** For save_opts.amend, with the autostash as payload, which must outlive the save. */

@@ -360,7 +360,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 			session.settings.lock_timeout = limit;
 	}
 	if (decision->autostash)
-		err = autostash_open(&stash, session.repo);
+		err = autostash_open(&stash, session.repo, decision->top != NULL);
 	if (!err)
 		err = save(out, decision, &session, stash, mark->state == HOOK_MARK_OTHER,
 			   deadline);

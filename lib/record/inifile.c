@@ -188,7 +188,7 @@ int inifile_read(const char *path, inifile_fn fn, void *payload)
 		return ckpt_error_set(CKPT_ENOTFOUND, "unable to open '%s': not there", path);
 	if (!real)
 		return ckpt_error_errno("unable to open '%s'", path);
-	err = fs_read_file(&text, AT_FDCWD, real);
+	err = fs_read_text(&text, AT_FDCWD, real);
 	if (!err) {
 		reader.next = text.buf;
 		reader.end = text.buf + text.len;

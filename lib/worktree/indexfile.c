@@ -29,6 +29,9 @@ enum {
 	MAX_EXPANSION = 64,	 /* how many times its file the names of a version 4 may fill */
 };
 
+/* Room for some forty million files. */
+#define SIZE_LIMIT ((off_t)4 << 30)
+
 /* One index file while it is read. */
 struct reader {
 	const char *file;
@@ -62,13 +65,19 @@ static int read_index_file(char **data_out, size_t *len_out, const char *file)
 {
 	struct stat st;
 	int fd = fs_open_regular(&st, AT_FDCWD, file, 0);
-	char *data = NULL;
+	char *data = NULL, magic[4] = "";
 	ssize_t len;
 	int err = 0;
 
 	if (fd < 0)
 		return errno == EINVAL ? indexfile_corrupt(file, "it is not a regular file") :
 					 fs_open_failed(file);
+	/* Before memory is asked for on the word of the file. */
+	if (st.st_size > SIZE_LIMIT || fs_pread_full(fd, magic, sizeof(magic), 0) < 0 ||
+	    memcmp(magic, "DIRC", sizeof(magic))) {
+		err = indexfile_corrupt(file, "it does not begin like one, or is too large");
+		goto out;
+	}
 	data = xmalloc((size_t)st.st_size + 1);
 	len = fs_read_full(fd, data, (size_t)st.st_size);
 	if (len < 0) {

@@ -387,7 +387,7 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 		struct strbuf text = STRBUF_INIT;
 
 		/* As in git, a .gitignore that is a symbolic link is not followed. */
-		if (!fs_read_file(&text, dirfd, ".gitignore"))
+		if (!fs_read_text(&text, dirfd, ".gitignore"))
 			rules_enter_text(dir, rules, arena, path, text.buf, text.len);
 		strbuf_release(&text);
 	}

@@ -122,6 +122,19 @@ test_files_of_the_user() {
 	with_fifo "$XDG_CONFIG_HOME/git-checkpoint/config"
 }
 
+# A file without end in a way: it would take all memory.
+test_files_that_are_too_large() {
+	setup
+	for place in .git/config .git/index .git/info/exclude .git/HEAD; do
+		mv "$place" "$T/kept"
+		truncate -s 9G "$place"
+		ends "$place" status
+		ends "$place" save
+		rm "$place"
+		mv "$T/kept" "$place"
+	done
+}
+
 test_files_of_the_store() {
 	setup
 	store=$(store_dir)

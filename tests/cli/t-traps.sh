@@ -293,6 +293,23 @@ test_a_plain_repository() {
 	try_everything '0 1'
 }
 
+# The one time that filters run is a rebase that puts changes aside, where git runs them itself.
+test_a_hook_without_git() {
+	setup
+	echo more >>a.txt
+	id=$(git stash create)
+	git checkout -q -f
+	set_traps
+	mkdir .git/rebase-merge
+	echo "$id" >.git/rebase-merge/autostash
+	mkdir -p "$T/elsewhere"
+	tried=
+	rm -f "$T/marks"/* "$T/outside"/*
+	state_of_the_world >"$T/world"
+	try 0 hook pre-rebase main
+	expect_grep 'no git command is under way' "$T/out"
+}
+
 test_a_sparse_index_with_a_tree_that_is_missing() {
 	setup
 	git sparse-checkout set --cone --sparse-index dir
