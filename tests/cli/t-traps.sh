@@ -41,6 +41,44 @@ test_one_function_starts_git() {
 	expect_eq '' "$(starters .)"
 }
 
+test_every_git_that_is_started_is_hardened() {
+	setup
+	git sparse-checkout set --cone --sparse-index dir
+	mkdir "$T/bin"
+	cat >"$T/bin/git" <<-END
+	#!/bin/sh
+	{
+		echo "command \$*"
+		env | grep '^GIT_' | sort
+		echo end
+	} >>"$T/gits"
+	exec "$(command -v git)" "\$@"
+	END
+	chmod +x "$T/bin/git"
+	trap_environment
+	PATH=$T/bin:$PATH
+	git-checkpoint save -q
+	echo 2 >>a.txt
+	git-checkpoint save -q
+	git-checkpoint gc -q
+	git-checkpoint hooks install --guard >/dev/null 2>&1
+	for command in ls-files ls-tree pack-objects index-pack; do
+		expect_grep "^command .* $command " "$T/gits"
+	done
+	starts=$(grep -c '^command' "$T/gits")
+	for line in GIT_ALLOW_PROTOCOL= GIT_NO_LAZY_FETCH=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 \
+		GIT_TRACE2=0 GIT_TRACE2_EVENT=0 GIT_TRACE2_PERF=0 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1; do
+		expect_eq "$starts" "$(grep -c "^$line\$" "$T/gits")" "$line"
+	done
+	for word in 'core.hooksPath=/dev/null' 'core.fsmonitor=false' 'protocol.allow=never' 'credential.helper=' \
+		'core.sshCommand=false'; do
+		expect_eq "$(grep -c '^command .*--git-dir' "$T/gits")" \
+			"$(grep -c "^command .*-c $word " "$T/gits")" "$word"
+	done
+	expect_no_grep "^GIT_[A-Z_]*=.*$T/outside" "$T/gits"
+	expect_no_grep '^GIT_CURL_VERBOSE\|^GIT_TRACE_\|^GIT_TRACE=' "$T/gits"
+}
+
 # ---- the traps work --------------------------------------------------------------
 
 setup() {
@@ -51,6 +89,9 @@ setup() {
 	done
 	mkdir outside/hooks
 	echo 1 >outside/hooks/README
+	# only where something is ignored does it matter what is tracked
+	echo '*.log' >.gitignore
+	echo 1 >x.log
 	git add .
 	git commit -q -m one
 	git -c gc.auto=0 repack -q -d
