@@ -69,7 +69,7 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-cover
 # Every source by name: a file that nobody listed is not built, and t-layers.sh says so.
 
 BASE := $(addprefix lib/base/, \
-	error.c alloc.c strbuf.c strlist.c arena.c \
+	error.c alloc.c libmem.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
 	hash.c oid.c crc.c fsio.c fsio_remove.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c giterr.c \
 	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
@@ -246,7 +246,7 @@ FORCE:
 
 UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
-HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/measure $(OUT)/faultfs.so \
+HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/measure $(OUT)/faultfs.so $(OUT)/faultmem.so \
             $(OUT)/crash-record $(OUT)/crash-replay
 
 $(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
@@ -273,6 +273,11 @@ $(OUT)/measure: tests/bench/measure.c
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -o $@ $<
+
+$(OUT)/faultmem.so: tests/fault/faultmem.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $<
 
 $(OUT)/faultfs.so: tests/fault/faultfs.c
 	$(call say,HELPER,$@)

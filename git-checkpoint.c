@@ -105,7 +105,7 @@
  *   configtext configcond    git's configuration as text; whether a part of it counts
  *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints
- *   error alloc strbuf strlist arena path pathset quote shellwords units clock json
+ *   error alloc libmem strbuf strlist arena path pathset quote shellwords units clock json
  *   hash oid crc fsio fsio_remove sparse pool spawn gitrun command env cancel giterr procs nearest problems
  *   jsonedit jsonedit_check tomledit
  */
@@ -113,6 +113,7 @@
 #include "base/cancel.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/libmem.h"
 #include "cmd/cmd.h"
 #include "ui/complete.h"
 #include "ui/options.h"
@@ -194,6 +195,7 @@ int main(int argc, char **argv)
 	bool json = false;
 	int i = 1;
 
+	libmem_install();
 	occupy_standard_streams();
 	env_scrub();
 	cancel_install();
