@@ -10,7 +10,7 @@
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers
 # make bench            side by side with stock git
 # make picture          the terminal at the top of the README, from a real run
-# make soak             minutes of random commands from several processes, some killed
+# make soak             an hour of random commands, some killed, and of everything that can run out
 # make random           random trees and damage, and what came back compared with what there was
 # make peer             git's own tests with our hooks and guard in every repository
 # make fuzz             hostile input for every parser, with libFuzzer
@@ -410,12 +410,17 @@ picture: $(PROGRAM)
 
 # ---- Soak ------------------------------------------------------------------------
 
-# Minutes of random commands from several processes, some of them killed. The seed is printed;
+# An hour: random commands from several processes, some of them killed; commands without memory,
+# descriptors, room or a clock; 10,000 checkpoints, and 10 GB under a budget. The seed is printed;
 # SOAK_SEED=n does the same again, SAN=address,undefined finds more.
-SOAK_SECONDS ?= 180
+SOAK_SECONDS     ?= 1200
+SOAK_CHECKPOINTS ?= 10000
+SOAK_MEGABYTES   ?= 10240
 
-soak: $(PROGRAM)
+soak: $(PROGRAM) $(HELPERS)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/soak.sh $(SOAK_SECONDS) $(SOAK_SEED)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/trouble.sh $(SOAK_SECONDS) $(SOAK_SEED)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/large.sh $(SOAK_CHECKPOINTS) $(SOAK_MEGABYTES) $(SOAK_SEED)
 
 # ---- Random ----------------------------------------------------------------------
 

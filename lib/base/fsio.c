@@ -91,6 +91,11 @@ ssize_t fs_read_full(int fd, void *data, size_t len)
 	return (ssize_t)done;
 }
 
+bool fs_is_lack(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset)
 {
 	size_t done = 0;

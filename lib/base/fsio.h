@@ -39,7 +39,13 @@ int fs_open_regular(struct stat *st_out, int dirfd, const char *path, int flags)
 /** What fs_open_regular() could not open, as a sentence; CKPT_ENOTFOUND if it is not there. */
 int fs_open_failed(const char *path);
 
-/** Append the whole file to `out`. CKPT_ENOTFOUND if it is not there. */
+/**
+ * Whether a failure with this `errno` says nothing about the file, only that there are no
+ * descriptors or no memory now: what is behind it must not be taken for damaged or missing.
+ */
+bool fs_is_lack(int error);
+
+/** Append the whole file to `out`. CKPT_ENOTFOUND if it is not there. Leaves `errno`. */
 int fs_read_file(struct strbuf *out, int dirfd, const char *path);
 
 /** No file that a person writes is larger. */

@@ -3,37 +3,113 @@
 
 #include "base/alloc.h"
 
+#include <git2.h>
+#include <git2/sys/alloc.h>
 #include <jansson.h>
 #include <libdeflate.h>
 #include <openssl/crypto.h>
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void *crypto_malloc(size_t size, const char *file, int line)
+static void *lib_malloc(size_t size, const char *file, int line)
 {
 	(void)file;
 	(void)line;
 	return xmalloc(size);
 }
 
-static void *crypto_realloc(void *ptr, size_t size, const char *file, int line)
+static void *lib_realloc(void *ptr, size_t size, const char *file, int line)
 {
 	(void)file;
 	(void)line;
 	return xrealloc(ptr, size);
 }
 
-static void crypto_free(void *ptr, const char *file, int line)
+static void lib_free(void *ptr, const char *file, int line)
 {
 	(void)file;
 	(void)line;
 	free(ptr);
 }
 
+static void git_gfree(void *ptr)
+{
+	free(ptr);
+}
+
+#if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR <= 5
+/* Overflow is for the libraries to see: they ask for what they may. */
+static void *git_array(void *ptr, size_t nr, size_t size)
+{
+	return size && nr > SIZE_MAX / size ? NULL : xrealloc(ptr, nr * size);
+}
+
+static void *git_gcalloc(size_t nr, size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return xcalloc(nr, size);
+}
+
+static char *git_gsubstrdup(const char *str, size_t len, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return xmemdupz(str, len);
+}
+
+static char *git_gstrdup(const char *str, const char *file, int line)
+{
+	return git_gsubstrdup(str, strlen(str), file, line);
+}
+
+static char *git_gstrndup(const char *str, size_t len, const char *file, int line)
+{
+	return git_gsubstrdup(str, strnlen(str, len), file, line);
+}
+
+static void *git_greallocarray(void *ptr, size_t nr, size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return git_array(ptr, nr, size);
+}
+
+static void *git_gmallocarray(size_t nr, size_t size, const char *file, int line)
+{
+	return git_greallocarray(NULL, nr, size, file, line);
+}
+#endif
+
+/* Its interface to this has changed, and is not stable. */
+static void install_git(void)
+{
+#if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR != 6
+	static git_allocator allocator = {
+		.gmalloc = lib_malloc,
+		.grealloc = lib_realloc,
+		.gfree = git_gfree,
+#if LIBGIT2_VER_MINOR <= 5
+		.gcalloc = git_gcalloc,
+		.gstrdup = git_gstrdup,
+		.gstrndup = git_gstrndup,
+		.gsubstrdup = git_gsubstrdup,
+		.greallocarray = git_greallocarray,
+		.gmallocarray = git_gmallocarray,
+#endif
+	};
+
+	git_libgit2_opts(GIT_OPT_SET_ALLOCATOR, &allocator);
+#endif
+}
+
 void libmem_install(void)
 {
 	/* Refused if something was allocated already; then it is as without. */
-	(void)CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free);
+	(void)CRYPTO_set_mem_functions(lib_malloc, lib_realloc, lib_free);
 	json_set_alloc_funcs(xmalloc, free);
 	libdeflate_set_memory_allocator(xmalloc, free);
+	install_git();
 }

@@ -34,6 +34,7 @@ static const char usual_head[] = "# pack-refs with: peeled fully-peeled sorted \
 struct packed_refs {
 	struct stat st; /* of the file; all zero if there was none */
 	bool unreadable;
+	int lacking; /* the errno, if that is no fault of the file */
 	struct strbuf text;
 	struct packed_ref *items; /* by name */
 	size_t nr, alloc;
@@ -120,19 +121,26 @@ static struct packed_refs *look(struct store *store)
 
 	if (fstatat(store->dirfd, PACKED, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		memset(&st, 0, sizeof(st));
-	if (packed && same_file(&packed->st, &st))
+	if (packed && same_file(&packed->st, &st) && !packed->lacking)
 		return packed;
 	packed_refs_free(packed);
 	packed = store->packed = xcalloc(1, sizeof(*packed));
 	strbuf_init(&packed->text);
 	packed->st = st;
 	packed->unreadable = st.st_ino && fs_read_file(&packed->text, store->dirfd, PACKED);
+	packed->lacking = packed->unreadable && fs_is_lack(errno) ? errno : 0;
 	/* A NUL, which a bad disk leaves, ends a line: it must not hide those behind it. */
 	for (char *p; (p = memchr(packed->text.buf, '\0', packed->text.len));)
 		*p = '\n';
 	if (!packed->unreadable)
 		parse(packed);
 	return packed;
+}
+
+int packed_refs_check(struct store *store)
+{
+	errno = look(store)->lacking;
+	return errno ? ckpt_error_errno("unable to read '%s/" PACKED "'", store->path) : 0;
 }
 
 /* The first whose name is not before `name`. */

@@ -27,6 +27,9 @@ struct packed_ref {
 
 struct packed_refs;
 
+/** Fails if the file cannot be read for want of descriptors or memory; else it may be asked. */
+int packed_refs_check(struct store *store);
+
 /** A ref by its full name, or NULL. Valid until the next call. */
 const struct packed_ref *packed_refs_find(struct store *store, const char *name);
 

@@ -101,19 +101,13 @@ static bool pack_sound(const struct one_pack *pack)
 		       pack->index.data + pack->index.size - INDEX_TRAILERS, OID_SIZE);
 }
 
-/* What says nothing about the file, and may be otherwise in a moment. */
-static bool is_lack(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
-
 static void try_to_map(struct packs *packs, struct one_pack *pack)
 {
 	enum pack_state state = PACK_MAPPED;
 
 	pack->pack = map_file(packs->dirfd, pack->name, ".pack");
 	pack->bytes = pack->pack.size;
-	if (!pack->pack.data && is_lack(errno)) {
+	if (!pack->pack.data && fs_is_lack(errno)) {
 		atomic_store(&packs->lacking, errno);
 		return;
 	}
@@ -179,7 +173,7 @@ static bool add_pack(struct packs *packs, const char *file, bool again)
 	if (!pack->index.data) {
 		bool gone = errno == ENOENT;
 
-		if (is_lack(errno))
+		if (fs_is_lack(errno))
 			atomic_store(&packs->lacking, errno);
 		one_pack_free(pack);
 		return !gone;
@@ -237,7 +231,7 @@ static bool scan(struct packs *packs, bool again)
 	struct timespec now;
 	struct stat st;
 
-	atomic_store(&packs->lacking, !dir && is_lack(errno) ? errno : 0);
+	atomic_store(&packs->lacking, !dir && fs_is_lack(errno) ? errno : 0);
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
@@ -263,7 +257,7 @@ struct packs *packs_open(int storefd)
 	packs->dirfd = openat(storefd, "objects/pack", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (packs->dirfd >= 0)
 		scan(packs, false);
-	else if (is_lack(errno))
+	else if (fs_is_lack(errno))
 		atomic_store(&packs->lacking, errno);
 	return packs;
 }

@@ -56,25 +56,30 @@ static int add_loose(struct ref_list *list, struct store *store)
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct strbuf text = STRBUF_INIT;
 	struct dirent *ent;
+	int err = 0;
 
 	if (!dir) {
-		int err = errno == ENOENT ? 0 : ckpt_error_errno("unable to read the refs of '%s'", store->path);
+		err = errno == ENOENT ? 0 : ckpt_error_errno("unable to read the refs of '%s'", store->path);
 
 		if (fd >= 0)
 			close(fd);
 		return err;
 	}
-	while ((ent = readdir(dir))) {
+	while (!err && (ent = readdir(dir))) {
 		if (!refs_valid_id(ent->d_name))
 			continue;
 		strbuf_reset(&text);
-		if (fs_read_file(&text, fd, ent->d_name) == CKPT_ENOTFOUND)
-			continue; /* dropped just now */
-		add(list, ent->d_name, text.buf, text.len);
+		err = fs_read_file(&text, fd, ent->d_name);
+		if (err && fs_is_lack(errno))
+			break;
+		/* Not there: dropped just now. A damaged one says that there is one. */
+		if (err != CKPT_ENOTFOUND)
+			add(list, ent->d_name, text.buf, text.len);
+		err = 0;
 	}
 	closedir(dir);
 	strbuf_release(&text);
-	return 0;
+	return err;
 }
 
 static int compare(const void *a, const void *b)
@@ -118,6 +123,8 @@ int refs_list(struct ref_list *out, struct store *store)
 	struct ref_list loose = { 0 };
 	int err = add_loose(&loose, store);
 
+	if (!err)
+		err = packed_refs_check(store);
 	memset(out, 0, sizeof(*out));
 	if (!err) {
 		if (loose.nr)

@@ -256,6 +256,47 @@ large_file() {
 	ours large git-checkpoint save -q -m x
 }
 
+# ---- many checkpoints ------------------------------------------------------------------
+
+FEW=300
+MANY=3000
+
+# grow <dir> <n>: a small tree with so many checkpoints
+grow() {
+	mktree --files 200 --dirs 20 "$1"
+	(
+		cd "$1" || exit 2
+		while test "$2" -gt 0; do
+			echo "$2" >changed
+			git-checkpoint save -q || exit 2
+			set -- "$1" $(($2 - 1))
+		done
+	) || exit 2
+}
+
+# one_more <key> <dir>: a sample of a save there
+one_more() {
+	echo "$round" >"$2/changed"
+	(cd "$2" && measure "$SAMPLES/$1" git-checkpoint save -q) || exit 2
+}
+
+many_checkpoints() {
+	test -n "$HAVE_OURS" || return 0
+	test -z "$QUICK" || FEW=20 MANY=200
+	say "$FEW and $MANY checkpoints"
+	GIT_CHECKPOINT_MAX_COUNT=100000
+	export GIT_CHECKPOINT_MAX_COUNT
+	grow "$SCRATCH/few" $FEW
+	grow "$SCRATCH/many" $MANY
+	round=0
+	while test $round -lt 41; do
+		round=$((round + 1))
+		one_more checkpoints.git "$SCRATCH/few"
+		one_more checkpoints.ours "$SCRATCH/many"
+	done
+	unset GIT_CHECKPOINT_MAX_COUNT
+}
+
 # ---- hooks ---------------------------------------------------------------------------
 
 REFS=1000
@@ -459,6 +500,7 @@ table() {
 	row_memory 'peak memory, save of one 2 GB file' large 64 32
 	row_millis 'list of 50' list 20 5
 	row_millis 'completion' completion 20 5
+	row_time "save at $MANY checkpoints: at $FEW" checkpoints 1.5 1.2
 	row_time "fetch of $REFS refs, our hook: one that exits" fetch-hook 1.3 1.1
 	row_time "pack-refs of $REFS refs, the same" pack-hook 1.3 1.1
 	row_time "fetch of $REFS refs, guard: no hook at all" fetch-guard 1.5 1.1
@@ -486,6 +528,7 @@ say "$SAVES saves of 10 changes each"
 many_saves
 short_commands
 large_file
+many_checkpoints
 hooks_on_refs
 hooks_on_files
 table >"$SCRATCH/table"

@@ -15,43 +15,9 @@ set -u
 seconds=${1:?usage: soak.sh <seconds> [<seed>]}
 seed=${2:-$(($(date +%s) % 1000000))}
 processes=${SOAK_PROCESSES:-4}
-root=$(cd "$(dirname "$0")/../.." && pwd -P)
-BUILD_DIR=$(cd "${BUILD_DIR:-$root/build}" && pwd -P) || exit 1
-ASAN_OPTIONS=${ASAN_OPTIONS:-exitcode=99:detect_leaks=1}
-LSAN_OPTIONS=${LSAN_OPTIONS:-exitcode=99}
-UBSAN_OPTIONS=${UBSAN_OPTIONS:-exitcode=99:print_stacktrace=1}
-export ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS
-
-for name in $(env | sed -n 's/^\(\(GIT\|XDG\|FAULT\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
-	unset "$name"
-done
-if test -n "${SOAK_DIR:-}"; then
-	T=$SOAK_DIR
-	mkdir "$T" || exit 1
-else
-	T=$(mktemp -d "${TMPDIR:-/tmp}/git-checkpoint-soak.XXXXXX") || exit 1
-fi
-T=$(cd "$T" && pwd -P)
-export TZ=UTC LC_ALL=C PATH="$BUILD_DIR:$PATH" HOME="$T/home" GIT_CONFIG_NOSYSTEM=1 \
-	GIT_CONFIG_GLOBAL="$T/home/.gitconfig" GIT_CHECKPOINT_HOME="$T/stores" \
-	XDG_CONFIG_HOME="$T/home" GIT_CHECKPOINT_LOCK_TIMEOUT=120s GIT_CHECKPOINT_MAX_SIZE=1200k
-mkdir "$T/home" "$T/work"
-touch "$GIT_CONFIG_GLOBAL"
-cd "$T/work" || exit 1
+. "$(dirname "$0")/soaklib.sh"
+export GIT_CHECKPOINT_MAX_SIZE=1200k
 echo "# soak: $seconds s, seed $seed, $processes processes, in $T"
-
-# problem <text>: note it; the end will tell
-problem() {
-	echo "$*" >>"$T/problems"
-}
-
-# ---- chance ----
-
-# rnd <below>: the next number, in $r
-rnd() {
-	state=$(((state * 1103515245 + 12345) & 0x7fffffff))
-	r=$(((state >> 8) % $1))
-}
 
 # ---- one process ----
 
@@ -131,7 +97,7 @@ edit() {
 	case $r in
 	0) rm -rf "$dir" ;;
 	1) rnd 5 && ln -sfn "target $r" "$dir/link" ;;
-	2) rnd 40 && head -c $((r * 1000)) /dev/urandom >"$dir/random" ;;
+	2) rnd 40 && noise $((r * 1000)) >"$dir/random" ;;
 	3) rnd 3000 && seq "$r" 3000 >"$dir/text" ;;
 	4) rnd 3 && chmod "$((r + 4))44" "$dir/text" ;;
 	5) mkdir -p "$dir/a/b/empty" ;;
@@ -216,7 +182,6 @@ mkdir -p empty/dir
 git-checkpoint save -q --pin -m known || exit 1
 store=$(find "$T/stores" -mindepth 1 -maxdepth 1 -type d | head -n 1)
 known=$(git-checkpoint list --json | sed 's/.*"id":"\(chk_[0-9_a-f]*\)".*/\1/')
-trap 'touch "$T/stop"' INT TERM
 editing=1
 all_work $((seconds - seconds / 4))
 editing=0
@@ -226,11 +191,6 @@ all_work $((seconds / 4))
 
 # whatever is pinned
 unset GIT_CHECKPOINT_MAX_SIZE
-
-# must <command>...: 0, or it is a problem
-must() {
-	"$@" >"$T/out" 2>"$T/err" || problem "$*: $?: $(head -c 3000 "$T/out" "$T/err")"
-}
 
 if test -e "$store/checkpoint/journal"; then
 	status=0
@@ -250,11 +210,7 @@ must git-checkpoint verify --all
 must git-checkpoint doctor
 must git --git-dir="$store" fsck --strict --no-dangling
 test ! -s "$T/out" && test ! -s "$T/err" || problem "fsck: $(cat "$T/out" "$T/err")"
-litter=$(find "$T/stores" -name 'tmp_*' -o -path '*/checkpoint/gc' -o -name '*.broken-*' -o \
-	-name '*.lock' ! -name gc.lock)
-test -z "$litter" || problem "litter in the store: $litter"
-litter=$(find . -maxdepth 1 -name '.git-checkpoint*')
-test -z "$litter" || problem "litter in the worktree: $litter"
+no_litter
 git --git-dir="$store" for-each-ref --format='%(objectname)' refs/checkpoints | cut -c1-8 >"$T/refs"
 sed -n 's/^| \([0-9a-f]\{8\}\) | .*/\1/p' "$store/checkpoint-manifest.md" >"$T/rows"
 cmp -s "$T/refs" "$T/rows" || problem "manifest and refs differ: $(diff "$T/refs" "$T/rows")"
@@ -264,12 +220,4 @@ git-checkpoint restore -q --yes --force "$known" >"$T/out" 2>"$T/err" ||
 cmp -s "$T/known.print" "$T/now.print" ||
 	problem "the first one came back wrong: $(diff "$T/known.print" "$T/now.print")"
 
-cat "$T"/history.* | sed 's/^[0-9]* [0-9]*: \([a-z]*\).* -> /\1 /' | sort | uniq -c |
-	awk '{ printf "%s %s×%s", (NR > 1 ? "," : "# commands (status):"), $2 " " $3, $1 } END { print "" }'
-if test -e "$T/problems"; then
-	sed 's/^/# /' "$T/problems"
-	echo "# again: tests/soak/soak.sh $seconds $seed; all is left in $T"
-	exit 1
-fi
-test -n "${SOAK_DIR:-}" || { chmod -R u+rwx "$T"; rm -rf "$T"; }
-echo '# nothing is wrong'
+tell
