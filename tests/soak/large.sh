@@ -38,12 +38,13 @@ many() {
 		git-checkpoint save -q -m "number $i" 2>"$T/err" || problem "save $i: $?: $(cat "$T/err")"
 	done
 	note save 0
-	n=$(git-checkpoint list --json | jq '.checkpoints | length')
+	git-checkpoint list --json | jq -r '.checkpoints[].id' >"$T/ids"
+	n=$(wc -l <"$T/ids")
 	test "$n" = $i || problem "$n of $i checkpoints are listed"
 	must git-checkpoint verify --all -q
 	for t in 1 2 3; do
 		rnd "$i"
-		must git-checkpoint restore -q --yes "@~$r"
+		must git-checkpoint restore -q --yes "$(sed -n "$((r + 1))p" "$T/ids")"
 		want=$((i - r))
 		grep -qx "$want" d*/file || problem "number $want came back without its file"
 		must git-checkpoint undo -q --yes
