@@ -28,7 +28,7 @@ many() {
 	export GIT_CHECKPOINT_MAX_COUNT=$((checkpoints + 10))
 	for d in 1 2 3 4 5 6 7 8; do
 		mkdir "d$d"
-		echo "$d" >"d$d/file"
+		echo "first $d" >"d$d/file"
 	done
 	i=0
 	while test $i -lt "$checkpoints" && test ! -e "$T/stop"; do
