@@ -187,16 +187,18 @@ static bool is_exempt(struct protect *protect, const char *path, bool is_dir)
 /* Where the checkpoint has a file or a link, nothing can have been below it. */
 static bool could_not_be(const struct source *source, const char *path)
 {
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		char *above = xmemdupz(path, (size_t)(slash - path));
-		struct wt_entry *entry = NULL;
-		int err = snapshot_find(&entry, source->snapshot, above);
+	struct wt_dir *dir = source->snapshot->root;
+	const char *slash;
 
-		free(above);
-		if (err || !entry)
+	for (; (slash = strchr(path, '/')); path = slash + 1) {
+		const struct wt_entry *entry;
+
+		if (snapshot_expand(source->snapshot, dir))
 			return false;
-		if (entry->kind != WT_DIR)
-			return true;
+		entry = wt_child(dir, path, (size_t)(slash - path));
+		if (!entry || entry->kind != WT_DIR)
+			return entry;
+		dir = entry->dir;
 	}
 	return false;
 }

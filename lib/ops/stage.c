@@ -42,6 +42,7 @@ struct filler {
 	struct item *items;
 	size_t nr, alloc;
 	size_t dirs;
+	struct beneath_near near; /* for directories, which one thread makes */
 	bool sync_each;
 	atomic_size_t done;
 };
@@ -100,7 +101,7 @@ static int collect(struct filler *filler, const char *staged, const char *path,
 		};
 		return 0;
 	}
-	if (beneath_mkdir(filler->stage->fd, staged, 0700) < 0)
+	if (beneath_mkdir(&filler->near, filler->stage->fd, staged, 0700) < 0)
 		return ckpt_error_errno("unable to create a directory for '%s'", path);
 	filler->dirs++;
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
@@ -235,7 +236,7 @@ static int finish_dir(struct filler *filler, const char *staged, mode_t mode)
 	struct stage *stage = filler->stage;
 
 	/* One that is limited to other paths was not made. */
-	if (beneath_chmod_dir(stage->fd, staged, stage->fixed_modes ? stage->dir_mode : mode,
+	if (beneath_chmod_dir(&filler->near, stage->fd, staged, stage->fixed_modes ? stage->dir_mode : mode,
 			      filler->sync_each) < 0 &&
 	    errno != ENOENT && !stage->fixed_modes)
 		return ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'", staged,
@@ -303,6 +304,7 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 		err = pool_for(opts->threads, filler.nr, write_item, &filler);
 	if (!err)
 		err = finish(&filler);
+	beneath_near_release(&filler.near);
 	for (size_t i = 0; i < filler.nr; i++)
 		free(filler.items[i].path);
 	free(filler.items);

@@ -193,9 +193,10 @@ static bool is_kept(const struct plan *plan, const char *path)
 }
 
 /* True if something is in a directory that the plan does not remove: it has to stay. */
-static bool stays(const struct plan *plan, int rootfd, const char *path, const struct wt_dir *dir)
+static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd, const char *path,
+		  const struct wt_dir *dir)
 {
-	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
+	int fd = beneath_open_near(near, rootfd, path, O_RDONLY | O_DIRECTORY);
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *ent;
 	bool found = false;
@@ -294,10 +295,10 @@ static bool is_elsewhere(const struct mount *root, int dirfd, const char *name,
 	return elsewhere;
 }
 
-static bool is_mount_point(int rootfd, const char *path)
+static bool is_mount_point(struct beneath_near *near, int rootfd, const char *path)
 {
 	const char *name;
-	int dirfd = beneath_open_parent(rootfd, path, &name);
+	int dirfd = beneath_open_parent_near(near, rootfd, path, &name);
 	struct mount parent, self;
 	bool differs = dirfd >= 0 && !mount_of(&parent, dirfd, "") && !mount_of(&self, dirfd, name) &&
 		       mount_differs(&parent, &self);
@@ -324,8 +325,8 @@ static bool is_denied(int dirfd, const char *name, const struct plan_action *act
 }
 
 /* Note why an action would fail, if it would. */
-static bool out_of_reach(struct survey *out, const struct mount *root, int rootfd,
-			 const struct plan_action *action)
+static bool out_of_reach(struct survey *out, const struct mount *root, struct beneath_near *near,
+			 int rootfd, const struct plan_action *action)
 {
 	struct strlist *why = NULL;
 	const char *name;
@@ -334,7 +335,7 @@ static bool out_of_reach(struct survey *out, const struct mount *root, int rootf
 	/* What goes only if it can is no reason to complain. */
 	if (action->kind == PLAN_RMDIR && !action->current)
 		return false;
-	dirfd = beneath_open_parent(rootfd, action->path, &name);
+	dirfd = beneath_open_parent_near(near, rootfd, action->path, &name);
 	if (dirfd < 0)
 		return false;
 	if (action->kind != PLAN_CHMOD && is_elsewhere(root, dirfd, name, action))
@@ -357,7 +358,7 @@ static bool survey_create(struct survey *out, struct plan *plan, size_t at,
 	if (!check_create(out, rootfd, action->path, action->target)) {
 		/* What is there is captured by name first; perhaps it need not change. */
 		if (known == out->also.nr + out->conflicts.nr)
-			(void)out_of_reach(out, root, rootfd, action);
+			(void)out_of_reach(out, root, NULL, rootfd, action);
 		return false;
 	}
 	if (action->target->dir->nr && !can_list(rootfd, action->path)) {
@@ -380,6 +381,7 @@ static void keep_dir(struct plan *plan, size_t at, const char *why)
 
 int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd)
 {
+	struct beneath_near near = { 0 };
 	struct mount root;
 	int err = 0;
 
@@ -392,18 +394,19 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 		if (action->kind == PLAN_CREATE) {
 			if (survey_create(out, plan, i, opts, &root, rootfd))
 				i--;
-		} else if (action->kind == PLAN_RMDIR && is_mount_point(rootfd, action->path)) {
+		} else if (action->kind == PLAN_RMDIR && is_mount_point(&near, rootfd, action->path)) {
 			/* A mount point cannot go; that is no reason not to do the rest. */
 			keep_dir(plan, i--, "another file system");
 		} else if (action->kind == PLAN_RMDIR && action->current &&
-			   stays(plan, rootfd, action->path, action->current->dir)) {
+			   stays(plan, &near, rootfd, action->path, action->current->dir)) {
 			keep_dir(plan, i--, "holds what no checkpoint has");
-		} else if (!out_of_reach(out, &root, rootfd, action) &&
+		} else if (!out_of_reach(out, &root, &near, rootfd, action) &&
 			   action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
 			err = check_emptied(out, opts, rootfd, action->path, action->path,
 					    action->current->dir);
 		}
 	}
+	beneath_near_release(&near);
 	strlist_sort_unique(&out->denied);
 	strlist_sort_unique(&out->also);
 	strlist_sort_unique(&out->dirs);

@@ -37,6 +37,7 @@ struct reader {
 	struct digest *sha1, *sha256;
 	unsigned char *buf;
 	size_t alloc;
+	struct beneath_near near;
 };
 
 struct ingest {
@@ -426,7 +427,8 @@ static bool is_large(const struct wt_entry *entry)
 static int read_batch(struct ingest *ingest, const struct batch *batch, unsigned worker, bool large)
 {
 	struct wt_dir *dir = batch->dir;
-	int dirfd = beneath_open(ingest->opts->scan->rootfd, dir->path, O_PATH | O_DIRECTORY);
+	int dirfd = beneath_open_near(&ingest->readers[worker].near, ingest->opts->scan->rootfd,
+				      dir->path, O_PATH | O_DIRECTORY);
 	int open_errno = errno, err = 0;
 
 	for (size_t i = batch->first; i < batch->end && !err; i++) {
@@ -528,6 +530,7 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 		digest_free(ingest.readers[i].sha1);
 		digest_free(ingest.readers[i].sha256);
 		free(ingest.readers[i].buf);
+		beneath_near_release(&ingest.readers[i].near);
 	}
 	free(ingest.readers);
 	free(ingest.batches);

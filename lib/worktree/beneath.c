@@ -136,11 +136,75 @@ int beneath_open(int rootfd, const char *path, int flags)
 	return fd;
 }
 
+void beneath_near_release(struct beneath_near *near)
+{
+	if (near->path)
+		close(near->fd);
+	free(near->path);
+	memset(near, 0, sizeof(*near));
+}
+
+static bool is_near(const struct beneath_near *near, const char *path, size_t len)
+{
+	return near->path && len > near->len && path[near->len] == '/' &&
+	       !memcmp(near->path, path, near->len);
+}
+
+enum {
+	NEAR_MIN = 1024, /* shorter paths are not worth it */
+	NEAR_STEP = 256, /* so far above them: the next may be further down, or further up */
+};
+
+/* To a directory some way above `path`, from where it is or from the root. */
+static bool come_near(struct beneath_near *near, int rootfd, const char *path, size_t len)
+{
+	char *dir;
+	int fd;
+
+	for (len -= NEAR_STEP; len && path[len] != '/'; len--)
+		;
+	dir = xmemdupz(path, len);
+	fd = is_near(near, dir, len) ?
+		     beneath_open(near->fd, dir + near->len + 1, O_PATH | O_DIRECTORY) :
+		     beneath_open(rootfd, dir, O_PATH | O_DIRECTORY);
+	beneath_near_release(near);
+	if (fd < 0) {
+		free(dir);
+		return false;
+	}
+	*near = (struct beneath_near){ .fd = fd, .path = dir, .len = strlen(dir) };
+	return true;
+}
+
+int beneath_open_near(struct beneath_near *near, int rootfd, const char *path, int flags)
+{
+	size_t len = strlen(path);
+	int fd;
+
+	if (!near || len < NEAR_MIN)
+		return beneath_open(rootfd, path, flags);
+	if ((!is_near(near, path, len) || len - near->len > 2 * NEAR_STEP + NAME_MAX) &&
+	    !come_near(near, rootfd, path, len))
+		return beneath_open(rootfd, path, flags);
+	fd = beneath_open(near->fd, path + near->len + 1, flags);
+	if (fd >= 0)
+		return fd;
+	/* Whatever it is: what counts is what there is on the way from the root. */
+	beneath_near_release(near);
+	return beneath_open(rootfd, path, flags);
+}
+
 int beneath_open_parent(int rootfd, const char *path, const char **name_out)
+{
+	return beneath_open_parent_near(NULL, rootfd, path, name_out);
+}
+
+int beneath_open_parent_near(struct beneath_near *near, int rootfd, const char *path,
+			     const char **name_out)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = xmemdupz(path, slash ? (size_t)(slash - path) : 0);
-	int fd = beneath_open(rootfd, dir, O_PATH | O_DIRECTORY);
+	int fd = beneath_open_near(near, rootfd, dir, O_PATH | O_DIRECTORY);
 	int saved = errno;
 
 	*name_out = slash ? slash + 1 : path;
@@ -171,10 +235,10 @@ int beneath_create(int rootfd, const char *path)
 					   0600));
 }
 
-int beneath_mkdir(int rootfd, const char *path, mode_t mode)
+int beneath_mkdir(struct beneath_near *near, int rootfd, const char *path, mode_t mode)
 {
 	const char *name;
-	int dirfd = beneath_open_parent(rootfd, path, &name);
+	int dirfd = beneath_open_parent_near(near, rootfd, path, &name);
 
 	return dirfd < 0 ? -1 : close_keeping(dirfd, mkdirat(dirfd, name, mode));
 }
@@ -198,9 +262,10 @@ int beneath_set_mode(int dirfd, const char *name, mode_t mode)
 	return close_keeping(fd, chmod(proc, mode));
 }
 
-int beneath_chmod_dir(int rootfd, const char *path, mode_t mode, bool sync)
+int beneath_chmod_dir(struct beneath_near *near, int rootfd, const char *path, mode_t mode,
+		      bool sync)
 {
-	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
+	int fd = beneath_open_near(near, rootfd, path, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
 		return -1;

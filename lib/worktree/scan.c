@@ -121,7 +121,8 @@ static int scan_dir(struct pool_queue *queue, void *arg, unsigned number, void *
 
 	if (err)
 		return err;
-	fd = beneath_open(walk->scan->rootfd, item->dir->path, O_RDONLY | O_DIRECTORY);
+	fd = beneath_open_near(&worker->near, walk->scan->rootfd, item->dir->path,
+			       O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return lost_dir(walk, item->dir);
 	err = read_dir(walk, worker, item, fd, queue);
@@ -235,6 +236,8 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	err = open_root(&walk, &root);
 	if (!err)
 		err = pool_drain(scan->workers_nr, &root, scan_dir, &walk);
+	for (unsigned i = 0; i < scan->workers_nr; i++)
+		beneath_near_release(&scan->workers[i].near);
 	if (err) {
 		scan_free(scan);
 		return err;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "worktree/beneath.h"
 #include "worktree/scan.h"
 
 #include <pthread.h>
@@ -30,6 +31,7 @@ struct scan_worker {
 	size_t nr, alloc;
 	struct scan_item **children; /**< likewise, in no order */
 	size_t children_nr, children_alloc;
+	struct beneath_near near;
 	size_t odd; /**< names that were captured for another reason than that no rule matches */
 };
 

@@ -237,6 +237,36 @@ static void test_beneath_absolute_paths_are_refused(void **state)
 	assert_int_not_equal(try(in_scratch("root/top"), O_RDONLY).err, 0);
 }
 
+/* Up and down at random, opened from near and from the root: always the same. */
+static void near_is_the_same(const char *deep, size_t levels)
+{
+	static const char *const ends[] = { "", "/none", "/../x", "/file" };
+	struct beneath_near near = { 0 };
+	size_t at = levels / 2;
+
+	for (int i = 0; i < 400; i++) {
+		struct strbuf path = STRBUF_INIT;
+		struct answer answer;
+		struct stat st = { 0 };
+		int fd;
+
+		at = rnd(10) ? at + rnd(5) : rnd((unsigned)levels);
+		at = at < 2 ? 0 : (at - 2) % levels;
+		strbuf_add(&path, deep, at * 201 + 200);
+		strbuf_addstr(&path, ends[rnd(3) ? 0 : rnd(ARRAY_SIZE(ends))]);
+		answer = try(path.buf, O_RDONLY);
+		fd = beneath_open_near(&near, rootfd, path.buf, O_RDONLY);
+		assert_int_equal(fd < 0 ? errno : 0, answer.err);
+		if (fd >= 0) {
+			assert_int_equal(fstat(fd, &st), 0);
+			close(fd);
+			assert_true(st.st_ino == answer.ino && st.st_dev == answer.dev);
+		}
+		strbuf_release(&path);
+	}
+	beneath_near_release(&near);
+}
+
 /* Directories so deep that no path reaches them in one call. */
 static void test_beneath_deeper_than_path_max(void **state)
 {
@@ -275,23 +305,51 @@ static void test_beneath_deeper_than_path_max(void **state)
 	assert_int_equal(faccessat(next, "last", F_OK, AT_SYMLINK_NOFOLLOW), 0);
 	close(next);
 	strcpy(deep + DEPTH * 201, "made");
-	assert_int_equal(beneath_mkdir(rootfd, deep, 0700), 0);
-	assert_int_equal(beneath_chmod_dir(rootfd, deep, 0510, true), 0);
+	assert_int_equal(beneath_mkdir(NULL, rootfd, deep, 0700), 0);
+	assert_int_equal(beneath_chmod_dir(NULL, rootfd, deep, 0510, true), 0);
 	assert_int_equal(fstatat(fd, "made", &st, AT_SYMLINK_NOFOLLOW), 0);
 	assert_int_equal(st.st_mode, S_IFDIR | 0510);
 	strcpy(deep + DEPTH * 201, "pointer");
 	assert_int_equal(beneath_symlink("made", rootfd, deep), 0);
 	assert_int_equal(fstatat(fd, "pointer", &st, AT_SYMLINK_NOFOLLOW), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	assert_int_equal(beneath_chmod_dir(rootfd, deep, 0777, false), -1);
+	assert_int_equal(beneath_chmod_dir(NULL, rootfd, deep, 0777, false), -1);
 	strcpy(deep + DEPTH * 201, "last");
 	assert_int_equal(try(deep, O_RDONLY).err, ELOOP);
 	strcpy(deep + DEPTH * 201, "link/passwd");
 	assert_int_equal(try(deep, O_RDONLY).err, ELOOP);
 	strcpy(deep + DEPTH * 201, "../x");
 	assert_int_equal(try(deep, O_RDONLY).err, EXDEV);
+	near_is_the_same(deep, DEPTH);
 	close(fd);
 	free(deep);
+}
+
+/* In doubt the way from the root counts. */
+static void test_beneath_near_notices_what_went(void **state)
+{
+	struct beneath_near near = { 0 };
+	char *path = xmalloc(8192);
+	int fd;
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		if (i)
+			path[i * 101 - 1] = '/';
+		memset(path + i * 101, 'm', 100);
+		path[i * 101 + 100] = '\0';
+		assert_int_equal(beneath_mkdir(NULL, rootfd, path, 0755), 0);
+	}
+	fd = beneath_open_near(&near, rootfd, path, O_RDONLY | O_DIRECTORY);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_non_null(near.path);
+	strcat(path, "/none");
+	assert_int_equal(beneath_open_near(&near, rootfd, path, O_RDONLY), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_null(near.path);
+	beneath_near_release(&near);
+	free(path);
 }
 
 static void test_beneath_parent(void **state)
@@ -407,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_beneath_says_why),
 		cmocka_unit_test(test_beneath_absolute_paths_are_refused),
 		cmocka_unit_test(test_beneath_deeper_than_path_max),
+		cmocka_unit_test(test_beneath_near_notices_what_went),
 		cmocka_unit_test(test_beneath_parent),
 		cmocka_unit_test(test_beneath_is_not_led_outside_by_a_race),
 	};
