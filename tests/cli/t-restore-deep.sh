@@ -86,12 +86,14 @@ test_many_levels() {
 
 # More levels than there may be open files, and beyond PATH_MAX.
 test_more_levels_than_descriptors() {
+	# shellcheck disable=SC3045 # every shell that is a /bin/sh has it
 	ulimit -n 64
 	round_trip 1500 2
 }
 
 # What is displaced is as deep, and has to go on the way out, too.
 test_a_deep_tree_that_was_displaced_half() {
+	# shellcheck disable=SC3045 # every shell that is a /bin/sh has it
 	ulimit -n 64
 	echo flat >deep
 	save
