@@ -284,12 +284,13 @@ $(OUT)/faultfs.so: tests/fault/faultfs.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $< -ldl
 
-$(OUT)/crash-record: tests/crash/record.c
+$(OUT)/crash-record: $(addprefix tests/crash/,record.c calls.c logfile.c calls.h logfile.h crashlog.h)
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $<
+	$(Q)$(COMPILE_HELPER) -o $@ $(filter %.c,$^)
 
-$(OUT)/crash-replay: $(addprefix tests/crash/,model.c tree.c replay.c model.h tree.h crashlog.h)
+$(OUT)/crash-replay: $(addprefix tests/crash/,replay.c model.c history.c state.c tree.c \
+		model.h history.h state.h tree.h crashlog.h)
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -o $@ $(filter %.c,$^)
@@ -450,10 +451,13 @@ fuzz-run: $(FUZZ_TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 
 # ---- Power cuts ------------------------------------------------------------------
 
-# States that a power cut may leave, simulated: each cut in each command, which takes hours.
-# `make check` has a few hundred of them. V=1 tells how many there were.
+# States that a power cut may leave, simulated: each cut in each command, which takes hours, or
+# CRASH_STATES=n for each kind of command, by chance. `make check` has a few hundred in all.
 crash: $(PROGRAM) $(HELPERS)
-	$(Q)$(TEST_ENV) CRASH_ALL=1 $(PROVE) -j$(PROVE_JOBS) $(if $(V),--verbose) $(wildcard tests/crash/t-*.sh)
+	$(Q)rm -f $(OUT)/crash-figures
+	$(Q)$(TEST_ENV) CRASH_ALL=1 CRASH_STATES='$(CRASH_STATES)' CRASH_FIGURES='$(abspath $(OUT))/crash-figures' \
+		$(PROVE) -j$(PROVE_JOBS) $(wildcard tests/crash/t-*.sh)
+	$(Q)cat $(OUT)/crash-figures
 
 # ---- Install ---------------------------------------------------------------------
 

@@ -164,16 +164,21 @@ record() {
 # replay [<option>...]: states from $TEST_SEED, few or all
 replay() {
 	cd "$S" || exit # $R is made anew each time
-	crash-replay run -s "$TEST_SEED" "$@" "$S/log" "$R" sh "$CRASH_DIR/check-state.sh" ||
+	crash-replay run -s "$TEST_SEED" "$@" "$S/log" "$R" sh "$CRASH_DIR/check-state.sh" \
+		>"$S/result" || {
+		cat "$S/result"
 		fail "TEST_KEEP=1 keeps the log: crash-replay one '$S/log' '$R' <state>"
+	}
+	echo "$SCENARIO: $(tail -n 1 "$S/result")" >>"${CRASH_FIGURES:-/dev/null}"
 }
 
 # scenario <function> <states>: record it and look at so many states, or at all of them
 scenario() {
+	SCENARIO=$1
 	record "$1"
-	if test -n "${CRASH_ALL:-}"; then
+	if test -n "${CRASH_ALL:-}" && test -z "${CRASH_STATES:-}"; then
 		replay -a
 	else
-		replay -n "$2"
+		replay -n "${CRASH_STATES:-$2}"
 	fi
 }

@@ -42,7 +42,7 @@ struct run {
 	size_t seen_size;
 };
 
-static void fatal(const char *what)
+static void __attribute__((noreturn)) fatal(const char *what)
 {
 	fprintf(stderr, "crash-replay: %s\n", what);
 	exit(125);
@@ -258,7 +258,6 @@ static int model_bits(const char *name)
 		if (!strcmp(name, model_names[i]))
 			return 1 << i;
 	fatal("unknown model");
-	return 0;
 }
 
 int main(int argc, char **argv)
