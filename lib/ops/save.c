@@ -264,6 +264,17 @@ void save_job_write_cache(const struct save_job *job, const struct oid *commit)
 		capture_write_cache(&job->capture, commit);
 }
 
+/* Nothing was learned: what was read has to be read again the next time, whatever is written. */
+static bool cache_is_as_good(const struct save_job *job)
+{
+	const struct capture *capture = &job->capture;
+	const struct oid *cached = capture_cached_commit(capture);
+
+	return cached && oid_equal(cached, &job->newest.commit) && capture->objects_there &&
+	       !capture->scan->cache_is_old && !capture->scan->dir_modes_changed &&
+	       capture->read.racy == capture->read.files;
+}
+
 int save_job_commit(struct save_result *out, struct save_job *job)
 {
 	const struct scan *scan = job->capture.scan;
@@ -276,7 +287,8 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		if (err)
 			return explain(job, err);
 		/* Read again, or distrusted: not next time. */
-		save_job_write_cache(job, &job->newest.commit);
+		if (!cache_is_as_good(job))
+			save_job_write_cache(job, &job->newest.commit);
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	}
 	for (size_t i = 0; scan && i < scan->skips.nr; i++)

@@ -48,7 +48,7 @@ struct ingest {
 	uint64_t large_total, large_done; /* bytes of the large ones; these are read by one thread */
 	struct reader *readers;
 	pthread_mutex_t lock; /* of the scan's skip list */
-	atomic_size_t files;
+	atomic_size_t files, racy;
 	atomic_ullong bytes;
 	uint64_t total_bytes;
 	double start;
@@ -413,6 +413,7 @@ static int read_entry(struct ingest *ingest, unsigned worker, int dirfd, struct 
 	}
 	entry->flags |= WT_KNOWN;
 	atomic_fetch_add(&ingest->files, 1);
+	atomic_fetch_add(&ingest->racy, (entry->flags & WT_RACY) != 0);
 	atomic_fetch_add(&ingest->bytes, entry->st.size);
 	return 0;
 }
@@ -535,6 +536,7 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 	free(ingest.readers);
 	free(ingest.batches);
 	*out = (struct ingest_result){ .files = atomic_load(&ingest.files),
+				       .racy = atomic_load(&ingest.racy),
 				       .bytes = atomic_load(&ingest.bytes),
 				       .late = atomic_load(&ingest.late) };
 	if (out->late)

@@ -33,6 +33,7 @@ struct ingest_opts {
 
 struct ingest_result {
 	uint64_t files; /**< read */
+	uint64_t racy;  /**< of these, those that have to be read again the next time */
 	uint64_t bytes;
 	bool late;      /**< why it failed: it would not be done by then */
 	unsigned percent; /**< `late`: of what had to be read */

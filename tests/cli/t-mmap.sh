@@ -54,6 +54,24 @@ test_save_takes_it() {
 	expect_eq 5 "$(git checkpoint list --json | jq '.checkpoints | length')" 'checkpoints'
 }
 
+# As long as nothing is learned from reading it again, nothing is written either.
+test_a_file_that_is_held_open_costs_no_new_cache() {
+	saved_while_mapped
+	git checkpoint save -q
+	cache=$(store_dir)/checkpoint/statcache
+	cp "$cache" "$T/old"
+	before=$(stat -c '%i %z' "$cache")
+	git checkpoint save -q
+	git checkpoint save -q
+	expect_eq "$before" "$(stat -c '%i %z' "$cache")" 'the cache'
+	unmap
+	git checkpoint save -q
+	expect_exit 1 cmp -s "$T/old" "$cache"
+	before=$(stat -c '%i %z' "$cache")
+	git checkpoint save -q
+	expect_eq "$before" "$(stat -c '%i %z' "$cache")" 'the cache'
+}
+
 test_a_restore_to_the_same_state_brings_the_bytes_back() {
 	saved_while_mapped
 	write_mapped third-
