@@ -175,7 +175,7 @@ test_every_exit_status_is_in_the_manual() {
 
 hooks_answers() {
 	git checkpoint hooks install --guard --json
-	rm .git/hooks/pre-rebase
+	rm -f .git/hooks/pre-rebase .git/git-checkpoint/pre-rebase
 	(expect_exit 1 git checkpoint hooks status --json)
 	git checkpoint hooks uninstall --json
 	git checkpoint hooks install --agent claude-code --agent generic --json
