@@ -108,7 +108,7 @@ static void check_names(const struct wt_dir *dir)
 		const struct wt_entry *entry = &dir->entries[i];
 
 		FUZZ_CHECK(*entry->name && !strchr(entry->name, '/') && strcmp(entry->name, ".") &&
-				   strcmp(entry->name, ".."),
+				   strcmp(entry->name, "..") && strcmp(entry->name, ".git"),
 			   "the name '%s'", entry->name);
 		if (entry->kind == WT_DIR)
 			check_names(entry->dir);

@@ -290,7 +290,7 @@ my @saved;    # { id, state, scope }
 
 sub save {
 	my $state = look();
-	my ($scope) = chance(5) ? '' : pick('', sort grep { !/\A-/ } keys %{ $state->{in} });
+	my ($scope) = chance(5) ? '' : pick('', sort grep { !/\A-/ && !$state->{ignored}{$_} } keys %{ $state->{in} });
 	my ($json, $status, $err) = answer('save', '-m', 'round', chance(4) ? () : ('--allow-empty'),
 		$scope eq '' ? () : ('--', $scope));
 	fail("save: exit status $status", split /\n/, $err) if $status;

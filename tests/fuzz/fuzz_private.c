@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the program notes for itself: the counts of save --every, and the names and markers of
+ * staging directories, which may lie in a worktree that somebody else made.
+ */
+#include "fuzz.h"
+
+#include "base/error.h"
+#include "ops/cadence.h"
+#include "ops/save.h"
+#include "ops/staging.h"
+#include "record/record.h"
+
+#define STAGING STAGING_PREFIX "abcdef"
+
+static void try_cadence(struct store *store)
+{
+	struct save_opts opts = { .source = "s", .every = 3 };
+	bool due = false;
+
+	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL), "%s", ckpt_error_last());
+	FUZZ_CHECK(!cadence_note(store, &opts, true), "%s", ckpt_error_last());
+	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL) && !due, "due right after one was taken");
+}
+
+static void try_staging(struct store *store)
+{
+	struct staging_dirs dirs = { 0 };
+
+	staging_list(&dirs, store, store->worktree);
+	for (size_t i = 0; i < dirs.nr; i++) {
+		FUZZ_CHECK(staging_is_name(dirs.items[i].name), "'%s' is no such name", dirs.items[i].name);
+		FUZZ_CHECK(dirs.items[i].kind != STAGING_NONE, "the user's own is listed");
+	}
+	(void)staging_look(store, store->worktree, STAGING);
+	staging_dirs_release(&dirs);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct store *store = fuzz_store();
+
+	fuzz_mkdir("worktree");
+	fuzz_mkdir("worktree/" STAGING);
+	fuzz_put("store/checkpoint/every", data, size);
+	fuzz_put("store/checkpoint/staging", data, size);
+	fuzz_put("worktree/" STAGING "/" STAGING_MARKER, data, size);
+	try_staging(store);
+	try_cadence(store);
+	return 0;
+}
