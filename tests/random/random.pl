@@ -214,6 +214,8 @@ sub expected {
 			# What leads to a path may have to be made on the way; a checkpoint of that path alone
 			# does not know its mode.
 			$what = (grep { $_ ne $path && below($_, $path) } @$named) ? 'lead' : 'gone';
+			# A safety checkpoint holds what a restore had to touch, though it was ignored.
+			$what = 'any' if $now->{brought} && $then->{tree}{$path};
 		} elsif ($left_out_now) {
 			# An ignored directory that was named is meant with all that is in it; and what a restore
 			# brought goes with its undo.
