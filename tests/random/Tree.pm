@@ -169,7 +169,6 @@ sub ignored {
 	while (@paths) {
 		my @out = split /\0/, run_git(join('', map { "./$_\0" } @paths), "--git-dir=$rules", "--work-tree=$root",
 			'-C', $root, 'check-ignore', '--no-index', '-v', '-n', '-z', '--stdin'), -1;
-		# git 2.39 crashes at times when it goes on after a deep path; it does not if asked anew.
 		@out >= 4 or die "git check-ignore does not answer\n";
 		while (@out >= 4) {
 			my ($source, $line, $pattern, $path) = splice @out, 0, 4;

@@ -442,6 +442,12 @@ sub begin {
 }
 
 sub episode {
+	eval { rounds(); 1 } or fail("the test itself: $@");
+	$count{episodes}++;
+	remove($ENV{T});
+}
+
+sub rounds {
 	begin();
 	make_tree($root);
 	save();
@@ -453,8 +459,6 @@ sub episode {
 		upkeep() if !chance(3);
 	}
 	sound();
-	$count{episodes}++;
-	remove($ENV{T});
 }
 
 my $end = Time::HiRes::time() + $seconds;
