@@ -184,20 +184,34 @@ static bool is_exempt(struct protect *protect, const char *path, bool is_dir)
 	       (entry->kind == WT_DIR) == is_dir;
 }
 
-/* Where the checkpoint has a file or a link, nothing can have been below it. */
-static bool could_not_be(const struct source *source, const char *path)
+static bool taken_by_name(struct source *source, const char *path, size_t len)
+{
+	char *file = xmemdupz(path, len);
+	bool taken;
+
+	go_to(source, file);
+	taken = source->at.excluded || left_out(source, file, false);
+	free(file);
+	return taken;
+}
+
+/*
+ * Where the checkpoint has a file although its rules leave it out, because git
+ * was about to replace it, what they say of paths below it means nothing.
+ */
+static bool could_not_be(struct source *source, const char *path)
 {
 	struct wt_dir *dir = source->snapshot->root;
-	const char *slash;
+	const char *name = path, *slash;
 
-	for (; (slash = strchr(path, '/')); path = slash + 1) {
+	for (; (slash = strchr(name, '/')); name = slash + 1) {
 		const struct wt_entry *entry;
 
 		if (snapshot_expand(source->snapshot, dir))
 			return false;
-		entry = wt_child(dir, path, (size_t)(slash - path));
+		entry = wt_child(dir, name, (size_t)(slash - name));
 		if (!entry || entry->kind != WT_DIR)
-			return entry;
+			return entry && taken_by_name(source, path, (size_t)(slash - path));
 		dir = entry->dir;
 	}
 	return false;
