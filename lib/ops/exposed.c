@@ -208,20 +208,15 @@ static int resolve(struct strlist *out, const struct find *find, const struct st
 }
 
 /* `git checkout name` makes a branch of that name if a remote has one. */
-static void add_guesses(struct strlist *out, const struct find *find, const struct strlist *names)
+static void add_guess(struct strlist *out, const struct find *find, const char *name)
 {
+	char *pattern = xstrfmt("refs/remotes/*/%s", name);
+	char *branch = xstrfmt("refs/heads/%s", name);
+	const char *argv[] = { "for-each-ref", "--format=%(objectname)", pattern, NULL };
 	struct strbuf answer = STRBUF_INIT;
 
-	for (size_t i = 0; i < names->nr && i < 8; i++) {
-		char *pattern = xstrfmt("refs/remotes/*/%s", names->items[i]);
-		char *branch = xstrfmt("refs/heads/%s", names->items[i]);
-		const char *argv[] = { "for-each-ref", "--format=%(objectname)", pattern, NULL };
-
-		if (!has_ref(find->repo, branch))
-			(void)ask(&answer, find, NULL, argv);
-		free(pattern);
-		free(branch);
-	}
+	if (!has_ref(find->repo, branch))
+		(void)ask(&answer, find, NULL, argv);
 	for (const char *line = answer.buf; *line;) {
 		size_t len = strcspn(line, "\n");
 
@@ -229,6 +224,8 @@ static void add_guesses(struct strlist *out, const struct find *find, const stru
 		line += len + (line[len] == '\n');
 	}
 	strbuf_release(&answer);
+	free(pattern);
+	free(branch);
 }
 
 /* --- what they may write --- */
@@ -404,8 +401,8 @@ static int ask_all(struct find *find, const struct hook_targets *targets, const 
 	strlist_extend(&walk, &targets->walk);
 	if (targets->ongoing)
 		add_ongoing(&trees, &walk, find->repo);
-	if (targets->guesses.nr)
-		add_guesses(&trees, find, &targets->guesses);
+	if (targets->guess)
+		add_guess(&trees, find, targets->guess);
 	err = trees.nr ? consider_trees(find, &trees) : 0;
 	if (!err && !find->unknown && walk.nr && strcmp(walk.items[walk.nr - 1], "--no-walk"))
 		err = consider_walk(find, &walk);

@@ -10,7 +10,7 @@
 void hook_targets_release(struct hook_targets *targets)
 {
 	strlist_release(&targets->trees);
-	strlist_release(&targets->guesses);
+	free(targets->guess);
 	strlist_release(&targets->walk);
 	strlist_release(&targets->paths);
 	strlist_release(&targets->patches);
@@ -111,11 +111,15 @@ static void add_trees(struct hook_targets *out, const struct strlist *words)
 
 /* --- commands --- */
 
+/* A name that is no branch yet may become one, of a remote's branch. */
 static void of_checkout(struct hook_targets *out, const struct git_call *git,
 			const struct strlist *words)
 {
-	(void)git;
-	strlist_extend(&out->guesses, words);
+	static const char *const given[] = { "-b", "-B", "-c", "-C", "--create", "--force-create",
+					     "--orphan", "--detach", "-d", "--no-guess", NULL };
+
+	if (words->nr && !has(git, given) && !out->guess)
+		out->guess = xstrdup(words->items[0]);
 }
 
 static void of_merge(struct hook_targets *out, const struct git_call *git,

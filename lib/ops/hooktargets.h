@@ -16,7 +16,7 @@ struct git_call;
  */
 struct hook_targets {
 	struct strlist trees;   /**< names of commits or trees; some may be nothing of the kind */
-	struct strlist guesses; /**< names that may be those of a remote's branch */
+	char *guess;            /**< a name that may be that of a remote's branch; or NULL */
 	struct strlist walk;    /**< arguments of `git rev-list`: the commits whose changes are applied */
 	struct strlist paths;   /**< names of files, from where the command was given */
 	struct strlist patches; /**< files with patches; none where they come from a pipe */
