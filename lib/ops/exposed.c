@@ -339,17 +339,21 @@ static int consider_patches(struct find *find, const struct strlist *files, cons
 {
 	int err = 0;
 
-	/* A pipe has been read, or will be, by git. */
+	/* From stdin. */
 	if (!files->nr)
 		find->unknown = true;
 	for (size_t i = 0; i < files->nr && !err && !find->unknown; i++) {
 		struct strbuf path = STRBUF_INIT, answer = STRBUF_INIT;
 		const char *argv[] = { "apply", "--numstat", "-z", NULL, NULL };
+		struct stat st;
 
 		from_prefix(&path, find->repo->worktree, prefix, files->items[i]);
 		argv[3] = path.buf;
-		/* A directory, another format: then git has to find out by itself. */
-		err = ask(&answer, find, NULL, argv);
+		/* What is in a named pipe can be read only once, by git. */
+		if (stat(path.buf, &st) < 0 || !S_ISREG(st.st_mode))
+			find->unknown = true;
+		else
+			err = ask(&answer, find, NULL, argv);
 		if (!err)
 			consider_stat(find, &answer);
 		strbuf_release(&path);

@@ -353,6 +353,42 @@ static void test_rules_what_is_named_counts_as_tracked(void **state)
 	strlist_release(&also);
 }
 
+static void test_rules_what_is_wanted_as_a_whole(void **state)
+{
+	struct strlist whole = STRLIST_INIT;
+	struct probe got;
+
+	(void)state;
+	sh("mkdir -p whole/out/deep/empty whole/other && cd whole && git init -q . &&"
+	   " printf 'out/\n*.log\nother/\n' >.gitignore && touch out/a out/b out/deep/c out/deep/.env"
+	   " t.log u.log other/x");
+	strlist_add(&whole, "out/deep");
+	strlist_add(&whole, "t.log");
+	probe(&got, "whole", (struct rules_opts){ .whole = &whole });
+	assert_string_equal(join(&got.files), ".gitignore out/deep/c t.log");
+	/* what is empty is there, too, and a secret stays one */
+	assert_string_equal(join(&got.dirs), "out out/deep out/deep/empty");
+	assert_string_equal(join(&got.others), "skip sensitive out/deep/.env");
+	probe_release(&got);
+	strlist_release(&whole);
+}
+
+static void test_rules_defaults_are_dropped_but_what_was_added(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	strbuf_addf(&text, "# mine\n%s!build/\nnode_modules\nbig/", rules_default_patterns);
+	rules_drop_defaults(&text);
+	assert_string_equal(text.buf, "# mine\n!build/\nnode_modules\nbig/");
+	rules_drop_defaults(&text);
+	assert_string_equal(text.buf, "# mine\n!build/\nnode_modules\nbig/");
+	strbuf_reset(&text);
+	rules_drop_defaults(&text);
+	assert_string_equal(text.buf, "");
+	strbuf_release(&text);
+}
+
 static void test_rules_gitignore_links_are_not_followed(void **state)
 {
 	(void)state;
@@ -474,6 +510,8 @@ int main(void)
 		cmocka_unit_test_setup(test_rules_nested_repositories_count_as_files,
 				       no_user_rules),
 		cmocka_unit_test_setup(test_rules_what_is_named_counts_as_tracked, no_user_rules),
+		cmocka_unit_test_setup(test_rules_what_is_wanted_as_a_whole, no_user_rules),
+		cmocka_unit_test_setup(test_rules_defaults_are_dropped_but_what_was_added, no_user_rules),
 		cmocka_unit_test_setup(test_rules_gitignore_links_are_not_followed, no_user_rules),
 		cmocka_unit_test_setup(test_rules_say_what_cannot_be_read, no_user_rules),
 		cmocka_unit_test_setup(test_rules_fingerprint_changes_with_every_source,
