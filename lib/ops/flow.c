@@ -92,10 +92,26 @@ static int open_live(struct flow_result *out, struct session *session)
 	return err;
 }
 
+/*
+ * A command that was killed may have left the copy as it was, and something beside it: who does
+ * the same again is refused, or told that it is done, and must not leave it at that.
+ */
+static int mirror_refused(struct session *session, int err)
+{
+	char *message = xstrdup(ckpt_error_last());
+
+	(void)flow_mirror(session);
+	ckpt_error_set(err, "%s", message);
+	free(message);
+	return err;
+}
+
 static int close_live(struct flow_result *out, struct session *session, int err)
 {
-	if (!err && out->changed)
+	if (!err && (out->changed || !out->archived))
 		flow_result_mirror(out, session);
+	else if (err)
+		err = mirror_refused(session, err);
 	store_unlock(session->store);
 	if (err)
 		flow_result_release(out);
@@ -198,6 +214,8 @@ static int start_locked(struct flow_result *out, struct session *session,
 	if (read && read != CKPT_ENOTFOUND && read != CKPT_ECORRUPT)
 		return read;
 	err = check_free(&live, read, opts->fresh);
+	if (err)
+		err = mirror_refused(session, err);
 	if (!err)
 		err = choose_time(&plan->started_at, session->store, read ? NULL : &live,
 				  opts->workflow);

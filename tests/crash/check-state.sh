@@ -84,7 +84,8 @@ flow)
 		cat "$S/out"
 		bad 'the workflow is neither before the command nor after it'
 	}
-	sh -c "$(cat "$phase/command")" >"$S/out" 2>&1 # what it left goes; it may be refused
+	# What it left beside the copy goes, also if it is refused now.
+	sh -c "$(cat "$phase/command")" >"$S/out" 2>&1
 	;;
 esac
 
