@@ -126,17 +126,6 @@ test_every_change_can_meet_a_full_disk() {
 	all 29 ENOSPC
 }
 
-# Files that are on the disk in a directory that is not are lost with it.
-test_the_first_state_is_synced_with_its_directory() {
-	git init -q
-	git-checkpoint save -q --allow-empty
-	with_faults fsync 0 kill git-checkpoint flow start w --phases A -q
-	first=$(cat "$T/faults")
-	flow archive -q
-	with_faults fsync 0 kill git-checkpoint flow start w --phases A -q
-	expect_eq "$first" "$(($(cat "$T/faults") + 1))"
-}
-
 # Killed, files and tasks may have gone back or not, but no task is complete whose output is gone.
 test_bringing_the_files_back_can_be_killed_anywhere() {
 	git init -q
