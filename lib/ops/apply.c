@@ -152,9 +152,10 @@ static int put_back(struct apply *apply, const struct plan_action *action, move_
 }
 
 /*
- * On a file system that cannot exchange: the old thing aside, then the new one
- * into its place. Killed in between, there is neither, and both are in
- * checkpoints: to continue or abort makes the one or the other.
+ * On a file system that cannot exchange, or not this directory: the old thing
+ * aside, then the new one into its place. Killed in between, there is neither,
+ * or a part of the directory, and both are in checkpoints: to continue or abort
+ * makes the one or the other.
  */
 static int exchange_in_steps(struct apply *apply, const struct plan_action *action,
 			     const char *number, int dirfd, const char *name)
@@ -164,7 +165,7 @@ static int exchange_in_steps(struct apply *apply, const struct plan_action *acti
 	int saved;
 
 	snprintf(aside, sizeof(aside), "%s-old", number);
-	if (displace(apply, action, renameat, dirfd, name, aside) < 0)
+	if (displace(apply, action, swap_put, dirfd, name, aside) < 0)
 		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
 	if (!displaced_as_scanned(stage->fd, aside, action->current))
 		return put_back(apply, action, swap_put, aside, dirfd, name);
@@ -183,7 +184,7 @@ static int exchange(struct apply *apply, const struct plan_action *action, const
 		    int dirfd, const char *name)
 {
 	if (displace(apply, action, swap_exchange, dirfd, name, number) < 0) {
-		if (swap_unknown(errno))
+		if (swap_unknown(errno) || (errno == EXDEV && action->current->kind == WT_DIR))
 			return exchange_in_steps(apply, action, number, dirfd, name);
 		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
 	}

@@ -18,7 +18,8 @@
  *     back. Nothing is ever replaced that was not looked at.
  *  3. Nothing is removed before everything that is to be put in place is.
  *  4. At every instant each path holds the old or the new thing, whole; on a file
- *     system that cannot exchange two names there is an instant with neither.
+ *     system that cannot exchange two names there is an instant with neither, and
+ *     a directory that cannot be renamed goes name by name.
  */
 
 struct apply_opts {

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "ops/swap.h"
 
+#include "base/alloc.h"
+#include "base/strlist.h"
+#include "worktree/beneath.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +45,7 @@ static int put_by_link(int fromfd, const char *from, int tofd, const char *to)
 	return errno == ENOENT ? renameat(fromfd, from, tofd, to) : -1;
 }
 
-int swap_put(int fromfd, const char *from, int tofd, const char *to)
+static int put_whole(int fromfd, const char *from, int tofd, const char *to)
 {
 	struct stat st;
 	int rc = renameat2(fromfd, from, tofd, to, RENAME_NOREPLACE);
@@ -53,4 +60,128 @@ int swap_put(int fromfd, const char *from, int tofd, const char *to)
 	if (rc < 0 && (errno == ENOTEMPTY || errno == ENOTDIR))
 		errno = EEXIST;
 	return rc;
+}
+
+/* --- directories that cannot be renamed --- */
+
+static int list_names(struct strlist *out, int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *ent;
+
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return -1;
+	}
+	while ((ent = readdir(dir)))
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
+			strlist_add(out, ent->d_name);
+	closedir(dir);
+	return 0;
+}
+
+/* What is in the one directory into the other, but for directories that must be made anew: `left`. */
+static int put_names(struct strlist *left, int fromfd, const char *from, int tofd, const char *to)
+{
+	int source = beneath_open(fromfd, from, O_RDONLY | O_DIRECTORY);
+	int dest = source < 0 ? -1 : beneath_open(tofd, to, O_RDONLY | O_DIRECTORY);
+	struct strlist names = STRLIST_INIT;
+	int rc = dest < 0 ? -1 : list_names(&names, source), saved;
+
+	for (size_t i = 0; i < names.nr && !rc; i++) {
+		rc = put_whole(source, names.items[i], dest, names.items[i]);
+		if (rc < 0 && errno == ENOENT)
+			rc = 0; /* its owner was faster */
+		if (rc < 0 && errno == EXDEV) {
+			strlist_add(left, names.items[i]);
+			rc = 0;
+		}
+	}
+	saved = errno;
+	strlist_release(&names);
+	if (dest >= 0)
+		close(dest);
+	if (source >= 0)
+		close(source);
+	errno = saved;
+	return rc;
+}
+
+static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to);
+
+/* Both are there. Until the old one is empty: somebody may add to it meanwhile. */
+static int empty_into(int fromfd, const char *from, int tofd, const char *to)
+{
+	const char *name;
+	int parent = beneath_open_parent(fromfd, from, &name), rc = parent < 0 ? -1 : 0, saved;
+
+	while (!rc) {
+		struct strlist left = STRLIST_INIT;
+
+		rc = put_names(&left, fromfd, from, tofd, to);
+		for (size_t i = 0; i < left.nr && !rc; i++) {
+			char *from_below = xstrfmt("%s/%s", from, left.items[i]);
+			char *to_below = xstrfmt("%s/%s", to, left.items[i]);
+
+			rc = put_by_pieces(fromfd, from_below, tofd, to_below);
+			free(from_below);
+			free(to_below);
+		}
+		strlist_release(&left);
+		if (!rc && !unlinkat(parent, name, AT_REMOVEDIR))
+			break;
+		if (!rc && errno != ENOTEMPTY && errno != EEXIST)
+			rc = -1;
+	}
+	/* A name that came again after it was moved, not the one that all this is about. */
+	saved = rc < 0 && errno == EEXIST ? EBUSY : errno;
+	if (parent >= 0)
+		close(parent);
+	errno = saved;
+	return rc;
+}
+
+/* Make the directory anew, and put what is in the old one there. Its mode comes last. */
+static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
+{
+	const char *from_name, *to_name;
+	int from_dir = beneath_open_parent(fromfd, from, &from_name);
+	int to_dir = from_dir < 0 ? -1 : beneath_open_parent(tofd, to, &to_name);
+	struct stat st;
+	int rc = -1, saved;
+
+	if (to_dir >= 0 && !fstatat(from_dir, from_name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    !mkdirat(to_dir, to_name, 0700) &&
+	    ((st.st_mode & 0700) == 0700 ||
+	     !beneath_set_mode(from_dir, from_name, (st.st_mode & 07777) | 0700)))
+		rc = empty_into(fromfd, from, tofd, to);
+	if (!rc) {
+		/* Where that is not allowed it is ours, as everything that a restore makes. */
+		(void)!fchownat(to_dir, to_name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
+		rc = beneath_set_mode(to_dir, to_name, st.st_mode & 07777);
+	}
+	saved = errno;
+	if (to_dir >= 0)
+		close(to_dir);
+	if (from_dir >= 0)
+		close(from_dir);
+	errno = saved;
+	return rc;
+}
+
+int swap_put(int fromfd, const char *from, int tofd, const char *to)
+{
+	struct stat st;
+	int rc = put_whole(fromfd, from, tofd, to);
+
+	if (!rc || errno != EXDEV)
+		return rc;
+	if (fstatat(fromfd, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	if (S_ISDIR(st.st_mode))
+		return put_by_pieces(fromfd, from, tofd, to);
+	errno = EXDEV;
+	return -1;
 }

@@ -23,6 +23,11 @@ int swap_exchange(int dirfd1, const char *name1, int dirfd2, const char *name2);
  * nothing but an empty one. On a file system that has no links either, it is
  * looked at first whether the name is free: who makes it in that very instant
  * loses.
+ *
+ * A directory that no rename takes to another one (EXDEV: it is in a lower layer
+ * of an overlay, as in containers) is made anew, and what is in it comes after
+ * it, a name each. When that fails half-way, each is still in the one or the
+ * other.
  */
 int swap_put(int fromfd, const char *from, int tofd, const char *to);
 

@@ -14,7 +14,8 @@
  *   FAULT_STICKY  1: from that call on, all fail (a full disk stays full)
  *   FAULT_LACKS   comma list of exchange noreplace link chmod: as on a file system that does not
  *                 know these (renameat2(2) with such a flag fails, and so on), at every call on
- *                 FAULT_PATH
+ *                 FAULT_PATH; redirect: as on an overlay, a directory cannot be renamed (EXDEV) but
+ *                 by the process that made it
  *   FAULT_BOOT_ID the kernel's id of the boot is read from this file instead; works alone
  *   FAULT_COUNT_FILE  at exit the number of matching calls is written here
  *   FAULT_NAMES_FILE  at exit the names are written here, one a line, that the process gave to files
@@ -97,7 +98,7 @@ static const char *wanted_path;
 static unsigned long fault_at;
 static bool sticky;
 static bool do_kill, do_half, do_run;
-static bool lacks_exchange, lacks_noreplace, lacks_link, lacks_chmod;
+static bool lacks_exchange, lacks_noreplace, lacks_link, lacks_chmod, lacks_redirect;
 static int do_errno;
 static atomic_ulong matched;
 
@@ -181,6 +182,7 @@ __attribute__((constructor)) static void setup(void)
 	lacks_noreplace = lacks("noreplace");
 	lacks_link = lacks("link");
 	lacks_chmod = lacks("chmod");
+	lacks_redirect = lacks("redirect");
 	active = true;
 }
 
@@ -605,23 +607,62 @@ static bool lacks_flags(int fd, const char *path, unsigned int flags)
 		       fd, path, EINVAL);
 }
 
+/* The directories that this process made: those would be in the upper layer. */
+static ino_t upper[1024];
+static atomic_size_t upper_nr;
+
+static int made(int rc, int fd, const char *path)
+{
+	struct stat st;
+
+	if (lacks_redirect && !rc && !fstatat(fd, path, &st, AT_SYMLINK_NOFOLLOW)) {
+		size_t at = atomic_fetch_add(&upper_nr, 1);
+
+		if (at >= sizeof(upper) / sizeof(upper[0]))
+			die("too many directories", path);
+		upper[at] = st.st_ino;
+	}
+	return rc;
+}
+
+static bool is_lower(int fd, const char *path)
+{
+	int saved = errno;
+	struct stat st;
+	bool lower = !fstatat(fd, path, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+
+	for (size_t i = 0; i < atomic_load(&upper_nr) && lower; i++)
+		lower = upper[i] != st.st_ino;
+	errno = saved;
+	return lower;
+}
+
+static bool lacks_move(int fd1, const char *from, int fd2, const char *to, unsigned int flags)
+{
+	return missing(lacks_redirect && (is_lower(fd1, from) ||
+					  (flags & RENAME_EXCHANGE && is_lower(fd2, to))),
+		       fd1, from, EXDEV);
+}
+
 WRAP(int, rename, (const char *from, const char *to))
 {
-	if (on_two_paths(CALL_RENAME, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
+	if (lacks_move(AT_FDCWD, from, AT_FDCWD, to, 0) ||
+	    on_two_paths(CALL_RENAME, AT_FDCWD, from, AT_FDCWD, to) == FAIL)
 		return -1;
 	return renamed(next_rename()(from, to), AT_FDCWD, from, AT_FDCWD, to);
 }
 
 WRAP(int, renameat, (int fd1, const char *from, int fd2, const char *to))
 {
-	if (on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
+	if (lacks_move(fd1, from, fd2, to, 0) || on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
 		return -1;
 	return renamed(next_renameat()(fd1, from, fd2, to), fd1, from, fd2, to);
 }
 
 WRAP(int, renameat2, (int fd1, const char *from, int fd2, const char *to, unsigned int flags))
 {
-	if (lacks_flags(fd1, from, flags) || on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
+	if (lacks_flags(fd1, from, flags) || lacks_move(fd1, from, fd2, to, flags) ||
+	    on_two_paths(CALL_RENAME, fd1, from, fd2, to) == FAIL)
 		return -1;
 	return renamed(next_renameat2()(fd1, from, fd2, to, flags), fd1, from, fd2, to);
 }
@@ -661,14 +702,14 @@ WRAP(int, mkdir, (const char *path, mode_t mode))
 {
 	if (on_path(CALL_MKDIR, AT_FDCWD, path) == FAIL)
 		return -1;
-	return named(next_mkdir()(path, mode), AT_FDCWD, path);
+	return made(named(next_mkdir()(path, mode), AT_FDCWD, path), AT_FDCWD, path);
 }
 
 WRAP(int, mkdirat, (int fd, const char *path, mode_t mode))
 {
 	if (on_path(CALL_MKDIR, fd, path) == FAIL)
 		return -1;
-	return named(next_mkdirat()(fd, path, mode), fd, path);
+	return made(named(next_mkdirat()(fd, path, mode), fd, path), fd, path);
 }
 
 WRAP(char *, mkdtemp, (char *path))
@@ -800,7 +841,9 @@ WRAP(long, syscall, (long number, ...))
 			gives_name = !is_there((int)a[0], (const char *)a[1]);
 		}
 	} else if (number == SYS_renameat2) {
-		act = lacks_flags((int)a[0], (const char *)a[1], (unsigned int)a[4]) ?
+		act = lacks_flags((int)a[0], (const char *)a[1], (unsigned int)a[4]) ||
+				      lacks_move((int)a[0], (const char *)a[1], (int)a[2],
+						 (const char *)a[3], (unsigned int)a[4]) ?
 			      FAIL :
 			      on_two_paths(CALL_RENAME, (int)a[0], (const char *)a[1], (int)a[2],
 					   (const char *)a[3]);

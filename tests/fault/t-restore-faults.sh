@@ -377,6 +377,75 @@ test_without_exchange_and_noreplace_and_links() {
 	killed_without exchange,noreplace,link 9
 }
 
+# As in containers, where directories of lower layers stay where they are.
+test_without_redirect() {
+	killed_without redirect 7
+}
+
+test_without_redirect_and_exchange_and_noreplace() {
+	killed_without redirect,exchange,noreplace 9
+}
+
+# room_for_a_file: a directory where the checkpoint $id has a file
+room_for_a_file() {
+	test ! -d d || chmod -R u+rwx d
+	rm -rf d rescued*
+	mkdir -p d/deep d/more
+	echo 2 >d/deep/a
+	echo 2 >d/more/b
+	chmod 510 d/deep d/more
+}
+
+# What is written into such a directory while it is taken apart, also under a name that was moved
+# already, stays, or is in a checkpoint.
+test_without_redirect_nothing_new_is_lost() {
+	lacking redirect
+	echo 1 >d
+	save
+	rm d
+	cat >"$T/write.sh" <<-'END'
+		for file in d/new d/deep/new d/deep/a; do
+			test ! -d "$(dirname $file)" || {
+				echo "precious $file" >$file
+				echo $file >>"$T/written"
+			}
+		done
+	END
+	room_for_a_file
+	FAULT_PATH=$T/work with_faults rename,unlink 0 run git-checkpoint restore -q -y "$id"
+	total=$(cat "$T/faults")
+	stayed=0 stopped=0
+	for at in $(seq "$total"); do
+		room_for_a_file
+		rm -f "$T/written"
+		status=0
+		FAULT_RUN="sh $T/write.sh" FAULT_PATH=$T/work with_faults rename,unlink "$at" run \
+			git-checkpoint restore -q -y "$id" 2>"$T/err" || status=$?
+		case $status in
+		0) ;;
+		4) stayed=$((stayed + 1)) ;;
+		128)
+			stopped=$((stopped + 1))
+			# 3: it had to keep something
+			git-checkpoint restore --continue --json >"$T/restore.json" 2>"$T/restore.err" ||
+				test $? = 3 || fail "at $at: $(cat "$T/restore.err")"
+			expect_eq 1 "$(cat d)" "at $at"
+			;;
+		*) fail "exit status $status at $at of $total" ;;
+		esac
+		no_litter
+		cat "$T/written" 2>/dev/null | while read -r file; do
+			case $status in
+			128) test "$(held_by "$(safety)" "$file")" = "precious $file" ||
+				grep -rqx "precious $file" rescued* ;;
+			*) test "$(cat "$file")" = "precious $file" ;;
+			esac || fail "at $at of $total: $file is lost"
+		done
+	done
+	test $stayed -gt 0 || fail 'nothing stayed'
+	test $stopped -gt 0 || fail 'never stopped half-way'
+}
+
 # A file that comes into being between the two steps is not overwritten.
 test_without_exchange_nothing_new_is_overwritten() {
 	for lack in exchange exchange,noreplace; do
