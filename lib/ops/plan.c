@@ -169,9 +169,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 			 bool *gone)
 {
 	const struct plan_opts *opts = planner->opts;
-	const char *why = opts->protect ?
-				  opts->protect(path, current->kind == WT_DIR, opts->payload) :
-				  NULL;
+	const char *why = opts->protect ? opts->protect(path, current->kind, opts->payload) : NULL;
 	bool all_gone = true;
 
 	*gone = false;

@@ -58,7 +58,7 @@ struct plan {
 };
 
 /** Why a path that the checkpoint does not have must stay; NULL if it may go. */
-typedef const char *(*plan_protect_fn)(const char *path, bool is_dir, void *payload);
+typedef const char *(*plan_protect_fn)(const char *path, enum wt_kind kind, void *payload);
 
 struct plan_opts {
 	const struct compare_side *target;  /**< expanded as far as it is needed */

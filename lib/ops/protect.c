@@ -110,12 +110,12 @@ static void enter(struct source *source, const char *dir)
 	strbuf_release(&text);
 }
 
-static bool left_out(struct source *source, const char *path, bool is_dir)
+static bool left_out(struct source *source, const char *path, enum wt_kind kind)
 {
 	const char *slash = strrchr(path, '/');
 
-	switch (rules_judge(source->rules, &source->at, path, slash ? slash + 1 : path, is_dir,
-			    !is_dir)) {
+	switch (rules_judge(source->rules, &source->at, path, slash ? slash + 1 : path,
+			    kind == WT_DIR, kind == WT_FILE)) {
 	case RULES_IGNORED:
 	case RULES_DEFAULT:
 		snprintf(source->why, sizeof(source->why), "ignored when the checkpoint was taken");
@@ -144,7 +144,7 @@ static void go_to(struct source *source, const char *path)
 		end = strchr(end, '/');
 		if (end)
 			*end = '\0';
-		if (left_out(source, dir, true))
+		if (left_out(source, dir, WT_DIR))
 			source->at.excluded = true;
 		else
 			enter(source, dir);
@@ -176,21 +176,21 @@ void protect_exempt(struct protect *protect, struct snapshot *snapshot)
 }
 
 /* A directory is gone through: what is in it is judged by itself. */
-static bool is_exempt(struct protect *protect, const char *path, bool is_dir)
+static bool is_exempt(struct protect *protect, const char *path, enum wt_kind kind)
 {
 	struct wt_entry *entry = NULL;
 
 	return protect->exempt && !snapshot_find(&entry, protect->exempt, path) && entry &&
-	       (entry->kind == WT_DIR) == is_dir;
+	       (entry->kind == WT_DIR) == (kind == WT_DIR);
 }
 
-static bool taken_by_name(struct source *source, const char *path, size_t len)
+static bool taken_by_name(struct source *source, const char *path, size_t len, enum wt_kind kind)
 {
 	char *file = xmemdupz(path, len);
 	bool taken;
 
 	go_to(source, file);
-	taken = source->at.excluded || left_out(source, file, false);
+	taken = source->at.excluded || left_out(source, file, kind);
 	free(file);
 	return taken;
 }
@@ -211,13 +211,14 @@ static bool could_not_be(struct source *source, const char *path)
 			return false;
 		entry = wt_child(dir, name, (size_t)(slash - name));
 		if (!entry || entry->kind != WT_DIR)
-			return entry && taken_by_name(source, path, (size_t)(slash - path));
+			return entry &&
+			       taken_by_name(source, path, (size_t)(slash - path), entry->kind);
 		dir = entry->dir;
 	}
 	return false;
 }
 
-const char *protect_path(const char *path, bool is_dir, void *payload)
+const char *protect_path(const char *path, enum wt_kind kind, void *payload)
 {
 	struct protect *protect = payload;
 
@@ -227,7 +228,7 @@ const char *protect_path(const char *path, bool is_dir, void *payload)
 		if (why)
 			return why;
 	}
-	if (is_exempt(protect, path, is_dir))
+	if (is_exempt(protect, path, kind))
 		return NULL;
 	for (size_t i = 0; i < protect->nr; i++) {
 		struct source *source = protect->items[i];
@@ -235,7 +236,7 @@ const char *protect_path(const char *path, bool is_dir, void *payload)
 		if (could_not_be(source, path))
 			continue;
 		go_to(source, path);
-		if (source->at.excluded || left_out(source, path, is_dir)) {
+		if (source->at.excluded || left_out(source, path, kind)) {
 			if (!source->why[0])
 				snprintf(source->why, sizeof(source->why),
 					 "ignored when the checkpoint was taken");

@@ -2,7 +2,7 @@
 #ifndef CKPT_OPS_PROTECT_H
 #define CKPT_OPS_PROTECT_H
 
-#include <stdbool.h>
+#include "worktree/tree.h"
 
 struct ckpt_record;
 struct session;
@@ -37,7 +37,7 @@ void protect_free(struct protect *protect);
  */
 void protect_exempt(struct protect *protect, struct snapshot *snapshot);
 
-/** For plan.h: why `path` must stay, or NULL. */
-const char *protect_path(const char *path, bool is_dir, void *protect);
+/** For plan.h: why `path`, which is of this kind now, must stay, or NULL. */
+const char *protect_path(const char *path, enum wt_kind kind, void *protect);
 
 #endif

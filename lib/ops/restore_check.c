@@ -38,12 +38,12 @@ static bool in_target(const struct check *check, const char *path)
 }
 
 /* Not there for the restore that went before: ignored then, and no path of the checkpoint's. */
-static bool was_left(const struct lines *lines, const char *path, bool is_dir)
+static bool was_left(const struct lines *lines, const char *path, enum wt_kind kind)
 {
 	const struct check *check = lines->check;
 
 	if (!lines->worktree || !check->before || in_target(check, path) ||
-	    !protect_path(path, is_dir, check->before))
+	    !protect_path(path, kind, check->before))
 		return false;
 	strlist_add(check->left, path);
 	return true;
@@ -74,7 +74,7 @@ static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 		char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
 		bool mine = compare_in_scope(check->paths, path) && !pathset_covers(&lines->kept, path);
 
-		if (mine && was_left(lines, path, entry->kind == WT_DIR)) {
+		if (mine && was_left(lines, path, entry->kind)) {
 			/* does not count, nor does what is below */
 		} else if (entry->kind == WT_DIR) {
 			/* With nothing counted in it, it counts where the checkpoint has it. */

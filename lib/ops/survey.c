@@ -142,8 +142,8 @@ static void check_names(struct strlist *dirs, struct survey *survey, const struc
 		/* Moved away with the rest it would, but never be removed. */
 		if (!writable || is_stuck(fd, ent->d_name))
 			strlist_add(&survey->denied, wanted);
-		if (!child || (opts->protect &&
-			       opts->protect(below, child->kind == WT_DIR, opts->payload))) {
+		if (!child ||
+		    (opts->protect && opts->protect(below, child->kind, opts->payload))) {
 			struct stat st = { 0 };
 
 			(void)fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);

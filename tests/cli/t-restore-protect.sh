@@ -157,6 +157,24 @@ test_sensitive_files_stay() {
 	expect_no_grep 'env\|key' "$T/objects"
 }
 
+# What is sensitive is a matter of files: a link of such a name is captured, so it goes and comes.
+test_links_with_the_names_of_sensitive_files_are_no_exception() {
+	echo 1 >a
+	ln -s a .env
+	save
+	rm .env
+	ln -s elsewhere .npmrc
+	mkdir d
+	ln -s a d/server.key
+	note before
+	restore "$id"
+	expect_reverted delete .env create .npmrc create d/server.key
+	expect_missing .npmrc d
+	expect_eq a "$(readlink .env)"
+	expect_eq true "$(told .verification.match)"
+	there_and_back
+}
+
 # Not sensitive any more by the configuration of today, but it was then.
 test_what_was_sensitive_then_stays() {
 	git init -q

@@ -145,9 +145,9 @@ struct row {
 	const char *made; /* sorted words, or NULL */
 };
 
-static const char *protect_one(const char *path, bool is_dir, void *payload)
+static const char *protect_one(const char *path, enum wt_kind kind, void *payload)
 {
-	(void)is_dir;
+	(void)kind;
 	return payload && !strcmp(path, payload) ? "precious" : NULL;
 }
 
