@@ -11,6 +11,8 @@
 # RANDOM_TAMPER  harm that this test does itself after the first restore, and has to notice: bytes,
 #                mode, extra, missing, time, protected, git, outside
 # RANDOM_KEEP    leave the scratch directory
+# RANDOM_LAYERS  worktrees are overlays, and all that is in them is in lower layers before each
+#                restore, as in containers (needs root)
 
 use strict;
 use warnings;
@@ -35,8 +37,33 @@ my @scratch = map { Cwd::realpath(File::Temp::tempdir('git-checkpoint-random.XXX
 sub remove_now { system 'sh', '-c', 'chmod -R u+rwx "$@"; rm -rf "$@"', 'sh', @_ }
 sub remove { remove_now(@_) unless $ENV{RANDOM_KEEP} }
 
+# ---- overlays --------------------------------------------------------------------
+
+my @layers;
+
+sub unmount {
+	return unless @layers;
+	@layers = ();
+	system('umount', "$ENV{T}/work") == 0 or die "umount: $?\n";
+}
+
+# From here on nothing in the worktree is in the upper layer.
+sub new_layer {
+	return unless $ENV{RANDOM_LAYERS};
+	my @lower = @layers ? @layers : ('none');
+	unmount();
+	@layers = (scalar(@lower) + 1 . '/upper', @lower);
+	my ($dir) = split m{/}, $layers[0];
+	mkdir "$ENV{T}/layers/$_" for $dir, "$dir/upper", "$dir/work";
+	chmod +(stat "$ENV{T}/layers/$lower[0]")[2] & 07777, "$ENV{T}/layers/$dir/upper" if @lower > 1;
+	# by relative paths, as options must not be long
+	system('sh', '-c', 'cd "$1/layers" && exec mount -t overlay overlay -o "lowerdir=$2,upperdir=$3/upper,workdir=$3/work" "$1/work"',
+		'sh', $ENV{T}, join(':', @lower), $dir) == 0 or die "mount: $?\n";
+}
+
 END {
 	my $status = $?;
+	unmount() if !$ENV{RANDOM_KEEP};
 	remove(@scratch) if @scratch;
 	$? = $status;
 }
@@ -319,6 +346,7 @@ sub untouched {
 # Restore, undo, redo, with all that is known of each checked.
 sub restore {
 	my $target = pick(@saved);
+	new_layer();
 	my $now = look();
 	my @paths;
 	my $keep = !chance(8);
@@ -352,6 +380,7 @@ sub walk_back {
 	my ($now, $after, $partial) = @_;
 	for my $step ([ 'undo', $now->{tree}, 'undone' ], [ 'redo', $after, 'redone' ], [ 'undo', $now->{tree}, 'undone' ]) {
 		my ($command, $goal, $counter) = @$step;
+		new_layer();
 		my ($json, $status, $err) = answer($command, '--yes');
 		fail("$command: exit status $status", $json->{error} ? $json->{error}{message} : (), split /\n/, $err)
 			if $status && !($partial && $status == 3);
@@ -366,6 +395,7 @@ sub walk_back {
 sub undo_after_edits {
 	my ($then, $brought) = @_;
 	damage($root);
+	new_layer();
 	my $now = look();
 	$now->{brought} = $brought;
 	my ($json, $status, $err) = answer('undo', '--yes');
@@ -414,7 +444,8 @@ sub begin {
 	$root = "$ENV{T}/work";
 	$rules = "$ENV{T}/model";
 	mkdir $ENV{T};
-	mkdir "$ENV{T}/$_" for qw(work home outside state config template template/info);
+	mkdir "$ENV{T}/$_" for qw(work home outside state config template template/info layers layers/none);
+	new_layer();
 	@ENV{qw(HOME XDG_STATE_HOME XDG_CONFIG_HOME GIT_CONFIG_NOSYSTEM LC_ALL TZ)} =
 		("$ENV{T}/home", "$ENV{T}/state", "$ENV{T}/config", 1, 'C', 'UTC');
 	delete @ENV{ grep { /\AGIT_(?!CONFIG_NOSYSTEM)/ } keys %ENV };
@@ -444,6 +475,7 @@ sub begin {
 sub episode {
 	eval { rounds(); 1 } or fail("the test itself: $@");
 	$count{episodes}++;
+	unmount();
 	remove($ENV{T});
 }
 
