@@ -141,8 +141,8 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 				     r->survey.elsewhere.items[0]);
 	if (!err && r->survey.denied.nr && !r->opts->force)
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "'%s' belongs to somebody else, or the directory that it is in, and "
-				     "cannot be changed; use --force to restore all the rest",
+				     "'%s' belongs to somebody else or is immutable, or the directory that "
+				     "it is in, and cannot be changed; use --force to restore all the rest",
 				     r->survey.denied.items[0]);
 	strbuf_release(&list);
 	if (err)

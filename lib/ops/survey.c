@@ -103,14 +103,25 @@ static bool can_list(int rootfd, const char *path)
 	return fd >= 0;
 }
 
-/* What belongs to this user can be made writable. */
+/* What belongs to this user can be made writable, unless it is immutable (EPERM). */
 static bool may_write(int dirfd, const char *name)
 {
 	struct stat st;
 
+	if (!faccessat(dirfd, name, W_OK | X_OK, AT_EACCESS))
+		return true;
 	/* Other failures, of a file system that is read-only, say, are found out with their names. */
-	return !faccessat(dirfd, name, W_OK | X_OK, AT_EACCESS) || errno != EACCES ||
-	       (!fstatat(dirfd, name, &st, 0) && st.st_uid == geteuid());
+	return errno != EPERM && (errno != EACCES || (!fstatat(dirfd, name, &st, 0) &&
+						      st.st_uid == geteuid()));
+}
+
+/* What chattr(1) made immutable or append-only is neither changed nor renamed, by root either. */
+static bool is_fixed(int dirfd, const char *name)
+{
+	struct statx stx;
+
+	return !statx(dirfd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) &&
+	       stx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND);
 }
 
 /* A sticky directory lets everybody add, but only the owners move. */
@@ -128,7 +139,7 @@ static void check_names(struct strlist *dirs, struct survey *survey, const struc
 			DIR *stream, const char *wanted, const char *path, const struct wt_dir *dir)
 {
 	int fd = dirfd(stream);
-	bool writable = may_write(fd, ".");
+	bool writable = may_write(fd, ".") && !is_fixed(fd, "");
 	struct dirent *ent;
 
 	while ((ent = readdir(stream))) {
@@ -140,7 +151,7 @@ static void check_names(struct strlist *dirs, struct survey *survey, const struc
 		below = xstrfmt("%s/%s", path, ent->d_name);
 		child = wt_child(dir, ent->d_name, strlen(ent->d_name));
 		/* Moved away with the rest it would, but never be removed. */
-		if (!writable || is_stuck(fd, ent->d_name))
+		if (!writable || is_stuck(fd, ent->d_name) || is_fixed(fd, ent->d_name))
 			strlist_add(&survey->denied, wanted);
 		if (!child ||
 		    (opts->protect && opts->protect(below, child->kind, opts->payload))) {
@@ -312,6 +323,8 @@ static bool is_denied(int dirfd, const char *name, const struct plan_action *act
 {
 	struct stat st;
 
+	if (action->kind != PLAN_CREATE && is_fixed(dirfd, name))
+		return true;
 	if (action->kind == PLAN_CHMOD)
 		return geteuid() && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 		       st.st_uid != geteuid();
@@ -320,8 +333,9 @@ static bool is_denied(int dirfd, const char *name, const struct plan_action *act
 	if (action->kind == PLAN_CREATE)
 		return false;
 	/* A directory that changes its parent must be writable itself. */
-	return is_stuck(dirfd, name) || (action->kind == PLAN_REPLACE &&
-					 action->current->kind == WT_DIR && !may_write(dirfd, name));
+	return is_stuck(dirfd, name) || is_fixed(dirfd, "") ||
+	       (action->kind == PLAN_REPLACE && action->current->kind == WT_DIR &&
+		!may_write(dirfd, name));
 }
 
 /* Note why an action would fail, if it would. */

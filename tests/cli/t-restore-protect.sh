@@ -336,6 +336,52 @@ test_what_belongs_to_somebody_else() {
 	no_litter
 }
 
+# Not even root can change these (chattr(1)), until somebody allows it again.
+test_what_is_immutable() {
+	: >probe
+	chattr +i probe 2>"$T/err" || skip "chattr: $(cat "$T/err")"
+	chattr -i probe
+	rm probe
+	trap 'chattr -R -f -ia . || :' EXIT
+	for f in a file log mode out; do
+		echo 1 >$f
+	done
+	mkdir dir
+	for f in dir/change dir/gone; do
+		echo 1 >$f
+	done
+	save
+	for f in a file log dir/change; do
+		echo 2 >$f
+	done
+	rm dir/gone out
+	chmod 600 mode
+	echo 2 >new
+	mkdir -p out/deep
+	echo 2 >out/deep/f
+	chattr +i file mode new dir out/deep/f
+	chattr +a log
+	note before
+	for path in dir/change dir/gone file log mode new out; do
+		restoring 5 restore -y "$id" -- $path
+		refused "'$path' belongs to somebody else or is immutable"
+		expect_noted before
+	done
+	restoring 5 restore -y "$id"
+	expect_noted before
+	no_litter
+	restoring 3 restore -y --force "$id"
+	expect_reverted modify a
+	for path in dir/change dir/gone file log mode new out; do
+		expect_warned "Kept: $path (no permission to change it)"
+	done
+	there_and_back
+	chattr -R -f -ia .
+	note before
+	restore "$id"
+	there_and_back
+}
+
 # It could be moved out of the way with the directory that it is in, but never be removed then.
 test_what_belongs_to_somebody_else_deep_in_what_has_to_go() {
 	test "$(id -u)" = 0 || skip 'needs root, to make files of two users'
