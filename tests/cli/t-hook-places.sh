@@ -85,10 +85,27 @@ test_submodule_add() {
 	expect_exists m/d.txt
 }
 
+# It moves branches and leaves files and index alone; git asks only where it reads the index.
+# Should a newer one change files, this says so.
 test_history() {
 	git history -h 2>&1 | grep -q '^usage: git history' || skip 'needs git history, of git 2.54'
 	make_template
-	saves pre-history dirty env GIT_EDITOR='echo words >' git history reword HEAD
+	GIT_EDITOR='echo words >'
+	export GIT_EDITOR
+	for command in 'reword HEAD' 'split HEAD -- split.txt' 'fixup HEAD'; do
+		fresh 'echo 1 >split.txt; echo 1 >rest.txt; git add .; git commit -q -m two; dirty
+			echo staged >>rest.txt; git add rest.txt'
+		guard_only
+		head=$(git rev-parse HEAD)
+		{ state && git ls-files -s; } >"$T/before"
+		# shellcheck disable=SC2086 # words
+		echo y | git history $command >"$T/out" 2>&1 || :
+		test "$head" != "$(git rev-parse HEAD)" || fail "nothing came of '$command': $(cat "$T/out")"
+		{ state && git ls-files -s; } >"$T/after"
+		expect_same "$T/before" "$T/after"
+	done
+	git history -h 2>&1 | grep -q 'git history fixup' || return 0
+	expect_eq 'pre-history hook' "$(checkpoints)"
 }
 
 test_status_says_what_is_not_seen() {

@@ -252,6 +252,24 @@ test_a_missing_program_is_not_noticed() {
 	done
 }
 
+# More refs than a pipe holds, and nobody is killed by writing where nobody reads.
+test_a_missing_program_reads_nothing() {
+	repository
+	hooks install -q --ref-transaction
+	sed -i "s#^_ckpt_program='.*#_ckpt_program='/nonexistent/git-checkpoint'#" \
+		"$(shim reference-transaction)"
+	id=$(git rev-parse HEAD)
+	seq 1 2000 | sed "s#.*#$id $id refs/heads/b&#" >"$T/refs"
+	echo "$id $id ORIG_HEAD" >>"$T/refs"
+	PATH=$TOOLS
+	(
+		trap '' PIPE
+		_ckpt_alone=alone GIT_REFLOG_ACTION='merge x' sh "$(shim reference-transaction)" prepared \
+			<"$T/refs" >"$T/out" 2>&1
+	)
+	expect_eq '' "$(cat "$T/out")"
+}
+
 test_the_program_is_found_without_path() {
 	repository
 	hooks install -q
