@@ -302,6 +302,8 @@ test_the_surroundings_do_not_matter() {
 	GIT_DIR=/nowhere GIT_OBJECT_DIRECTORY=/nowhere GIT_ALTERNATE_OBJECT_DIRECTORIES=/nowhere \
 		GIT_INDEX_FILE=/nowhere gc
 	expect_eq '' "$(cat "$T/gc.err")"
+	# fsck of git 2.55 calls an object damaged that is exactly as large as bigFileThreshold
+	: >"$GIT_CONFIG_GLOBAL"
 	sound 4
 	expect_eq 1 "$(packs)"
 	all_come_back
