@@ -71,7 +71,7 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-cover
 BASE := $(addprefix lib/base/, \
 	error.c alloc.c libmem.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
-	hash.c oid.c crc.c fsio.c fsio_remove.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c giterr.c \
+	hash.c oid.c crc.c fsio.c fsio_remove.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c libgit2.c \
 	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
 
 WORKTREE := $(addprefix lib/worktree/, \
@@ -140,15 +140,19 @@ SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
 
 # ---- Libraries -------------------------------------------------------------------
 
-LIBS := libgit2 inih libcrypto libdeflate zlib jansson
+LIBS := inih libcrypto libdeflate zlib jansson
+# Loaded when it is needed (lib/base/libgit2.h); a test may be linked with it.
+LOADED := libgit2
 
 # Only what compiles needs them: `make build-deps` has to work before they are there.
 ifneq ($(filter-out build-deps deps clean uninstall dist,$(or $(MAKECMDGOALS),all)),)
-ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) && echo ok),ok)
-$(error Not all libraries were found ($(LIBS)): try 'make build-deps')
+ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) $(LOADED) && echo ok),ok)
+$(error Not all libraries were found ($(LIBS) $(LOADED)): try 'make build-deps')
 endif
-LIB_CFLAGS    := $(shell $(PKG_CONFIG) --cflags $(LIBS))
-LIB_LIBS      := $(shell $(PKG_CONFIG) --libs $(LIBS))
+LIB_CFLAGS    := $(shell $(PKG_CONFIG) --cflags $(LIBS) $(LOADED))
+LIB_LIBS      := $(shell $(PKG_CONFIG) --libs $(LIBS)) -ldl \
+                 -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_file
+LOADED_LIBS    = $(shell $(PKG_CONFIG) --libs $(LOADED))
 CMOCKA_CFLAGS  = $(shell $(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS    = $(shell $(PKG_CONFIG) --libs cmocka)
 endif
@@ -301,7 +305,7 @@ FUZZ_MAIN := $(OUT)/tests/fuzz/replay.o
 $(FUZZ_BIN): $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(ARCHIVE) $(FUZZ_MAIN)
 	$(call say,FUZZ,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE) -o $@ $< $(FUZZ_MAIN) $(ARCHIVE) $(FUZZ_FLAGS) $(LDFLAGS) $(LIB_LIBS)
+	$(Q)$(COMPILE) -o $@ $< $(FUZZ_MAIN) $(ARCHIVE) $(FUZZ_FLAGS) $(LDFLAGS) $(LIB_LIBS) $(LOADED_LIBS)
 
 # Where the random choices of the tests come from: TEST_SEED=<n> makes those of an earlier run again.
 TEST_SEED := $(or $(TEST_SEED),$(shell date +%s))

@@ -106,7 +106,7 @@
  *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc libmem strbuf strlist arena path pathset quote shellwords units clock json
- *   hash oid crc fsio fsio_remove sparse pool spawn gitrun command env cancel giterr procs nearest problems
+ *   hash oid crc fsio fsio_remove sparse pool spawn gitrun command env cancel libgit2 procs nearest problems
  *   jsonedit jsonedit_check tomledit
  */
 

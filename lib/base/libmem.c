@@ -2,8 +2,8 @@
 #include "base/libmem.h"
 
 #include "base/alloc.h"
+#include "base/libgit2.h"
 
-#include <git2.h>
 #include <git2/sys/alloc.h>
 #include <jansson.h>
 #include <libdeflate.h>
@@ -84,7 +84,7 @@ static void *git_gmallocarray(size_t nr, size_t size, const char *file, int line
 #endif
 
 /* Its interface to this has changed, and is not stable. */
-static void install_git(void)
+void libmem_install_git(void)
 {
 #if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR != 6
 	static git_allocator allocator = {
@@ -101,7 +101,7 @@ static void install_git(void)
 #endif
 	};
 
-	git_libgit2_opts(GIT_OPT_SET_ALLOCATOR, &allocator);
+	libgit2.libgit2_opts(GIT_OPT_SET_ALLOCATOR, &allocator);
 #endif
 }
 
@@ -111,5 +111,4 @@ void libmem_install(void)
 	(void)CRYPTO_set_mem_functions(lib_malloc, lib_realloc, lib_free);
 	json_set_alloc_funcs(xmalloc, free);
 	libdeflate_set_memory_allocator(xmalloc, free);
-	install_git();
 }

@@ -8,4 +8,7 @@
  */
 void libmem_install(void);
 
+/** The same for libgit2, when it was loaded. */
+void libmem_install_git(void);
+
 #endif

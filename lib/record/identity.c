@@ -5,14 +5,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "base/giterr.h"
+#include "base/libgit2.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "store/store.h"
 #include "worktree/askgit.h"
 #include "worktree/repo.h"
 
-#include <git2.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -64,21 +63,21 @@ static int to_first_parent(git_oid *id, git_odb *odb, int objects_fd)
 	char hex[GIT_OID_HEXSZ + 1];
 	int rc;
 
-	git_oid_tostr(hex, sizeof(hex), id);
-	rc = askgit_check_loose(objects_fd, hex) ? -1 : git_odb_read(&object, odb, id);
+	libgit2.oid_tostr(hex, sizeof(hex), id);
+	rc = askgit_check_loose(objects_fd, hex) ? -1 : libgit2.odb_read(&object, odb, id);
 	if (rc < 0)
 		return rc;
-	if (git_odb_object_type(object) != GIT_OBJECT_COMMIT) {
+	if (libgit2.odb_object_type(object) != GIT_OBJECT_COMMIT) {
 		rc = -1;
 	} else {
-		const char *text = git_odb_object_data(object);
+		const char *text = libgit2.odb_object_data(object);
 
 		rc = 0;
-		if (git_odb_object_size(object) >= TREE_LINE + PARENT_LINE &&
+		if (libgit2.odb_object_size(object) >= TREE_LINE + PARENT_LINE &&
 		    !strncmp(text + TREE_LINE, "parent ", 7))
-			rc = git_oid_fromstrn(id, text + TREE_LINE + 7, GIT_OID_HEXSZ) < 0 ? -1 : 1;
+			rc = libgit2.oid_fromstrn(id, text + TREE_LINE + 7, GIT_OID_HEXSZ) < 0 ? -1 : 1;
 	}
-	git_odb_object_free(object);
+	libgit2.odb_object_free(object);
 	return rc;
 }
 
@@ -96,20 +95,20 @@ static int walk_to_root(char out[IDENTITY_ROOT_SIZE], const struct repo *repo, c
 
 	strbuf_addstr(&objects, repo->commondir);
 	path_append(&objects, "objects");
-	git_begin();
-	fd = open(objects.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	rc = fd < 0 || askgit_check_objects(objects.buf) ? -1 : git_odb_open(&odb, objects.buf);
+	fd = libgit2_begin() ? -1 : open(objects.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	rc = fd < 0 || askgit_check_objects(objects.buf) ? -1 : libgit2.odb_open(&odb, objects.buf);
 	if (!rc)
-		rc = git_oid_fromstr(&id, head);
+		rc = libgit2.oid_fromstr(&id, head);
 	if (!rc)
 		rc = 1;
 	for (int i = 0; rc > 0 && i < COMMITS_MAX && !cancel_check(); i++)
 		rc = to_first_parent(&id, odb, fd);
 	if (!rc)
-		git_oid_tostr(out, GIT_OID_HEXSZ + 1, &id);
-	git_odb_free(odb);
-	if (fd >= 0)
+		libgit2.oid_tostr(out, GIT_OID_HEXSZ + 1, &id);
+	if (fd >= 0) {
+		libgit2.odb_free(odb);
 		close(fd);
+	}
 	strbuf_release(&objects);
 	return rc;
 }

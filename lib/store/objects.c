@@ -2,12 +2,11 @@
 #include "store/objects.h"
 
 #include "base/error.h"
-#include "base/giterr.h"
+#include "base/libgit2.h"
 #include "store/packs.h"
 #include "store/store.h"
 #include "worktree/askgit.h"
 
-#include <git2.h>
 
 #include <assert.h>
 #include <dirent.h>
@@ -70,11 +69,14 @@ static int open_odb(struct store *store)
 		pthread_mutex_unlock(&lock);
 		return CKPT_ECORRUPT;
 	}
+	if (!store->odb && libgit2_begin()) {
+		pthread_mutex_unlock(&lock);
+		return CKPT_ERROR;
+	}
 	if (!store->odb) {
-		git_begin();
-		rc = git_repository_open_bare(&store->git, store->path);
+		rc = libgit2.repository_open_bare(&store->git, store->path);
 		if (!rc)
-			rc = git_repository_odb(&store->odb, store->git);
+			rc = libgit2.repository_odb(&store->odb, store->git);
 	}
 	pthread_mutex_unlock(&lock);
 	return rc < 0 ? ckpt_error_git(rc, "unable to open the store '%s'", store->path) : 0;
@@ -110,12 +112,12 @@ static int read_odb(struct strbuf *out, enum object_type *type, struct store *st
 		err = open_odb(store);
 	if (err)
 		return err;
-	rc = git_odb_read(&object, store->odb, (const git_oid *)oid);
+	rc = libgit2.odb_read(&object, store->odb, (const git_oid *)oid);
 	if (rc < 0)
 		return read_failed(rc, oid);
-	*type = (enum object_type)git_odb_object_type(object);
-	strbuf_add(out, git_odb_object_data(object), git_odb_object_size(object));
-	git_odb_object_free(object);
+	*type = (enum object_type)libgit2.odb_object_type(object);
+	strbuf_add(out, libgit2.odb_object_data(object), libgit2.odb_object_size(object));
+	libgit2.odb_object_free(object);
 	return 0;
 }
 
@@ -207,7 +209,7 @@ int objects_size(uint64_t *out, struct store *store, const struct oid *oid)
 		err = open_odb(store);
 	if (err)
 		return err;
-	rc = git_odb_read_header(&size, &git_type, store->odb, (const git_oid *)oid);
+	rc = libgit2.odb_read_header(&size, &git_type, store->odb, (const git_oid *)oid);
 	if (rc < 0)
 		return read_failed(rc, oid);
 	*out = size;

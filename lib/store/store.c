@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/hash.h"
+#include "base/libgit2.h"
 #include "base/path.h"
 #include "store/health.h"
 #include "store/layout.h"
@@ -15,7 +16,6 @@
 #include "store/packs.h"
 #include "store/refs.h"
 
-#include <git2.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -275,8 +275,8 @@ void store_close(struct store *store)
 	packs_close(store->packs);
 	packed_refs_free(store->packed);
 	if (store->git) {
-		git_odb_free(store->odb);
-		git_repository_free(store->git);
+		libgit2.odb_free(store->odb);
+		libgit2.repository_free(store->git);
 	}
 	store->nested = 0;
 	store_unlock(store);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/patch.h"
+#include "base/libgit2.h"
 
-#include "base/giterr.h"
 
-#include <git2.h>
 
 #include <string.h>
 #include <sys/stat.h>
@@ -188,13 +187,14 @@ static void add_labels(struct strbuf *out, const struct colors *colors, const st
 static int make_patch(git_patch **out, const struct side *a, const struct side *b)
 {
 	git_diff_options opts;
-	int rc;
+	int rc = libgit2_begin();
 
-	git_begin();
-	git_diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
+	if (rc)
+		return rc;
+	libgit2.diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
 	opts.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
 	opts.context_lines = CONTEXT_LINES;
-	rc = git_patch_from_buffers(out, a->data, a->len, NULL, b->data, b->len, NULL, &opts);
+	rc = libgit2.patch_from_buffers(out, a->data, a->len, NULL, b->data, b->len, NULL, &opts);
 	if (rc)
 		return ckpt_error_git(rc, "unable to compare '%s'",
 				      b->present ? b->path : a->present ? a->path : "");
@@ -300,8 +300,8 @@ static int print_pair(struct strbuf *out, const struct colors *colors, const str
 	if (rc)
 		return rc;
 	add_labels(out, colors, a, b);
-	rc = git_patch_print(patch, print_line, &printer);
-	git_patch_free(patch);
+	rc = libgit2.patch_print(patch, print_line, &printer);
+	libgit2.patch_free(patch);
 	return rc ? ckpt_error_git(rc, "unable to print a patch") : 0;
 }
 
@@ -337,8 +337,8 @@ int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
 	if (!binary && !same_content(&a, &b)) {
 		rc = make_patch(&patch, &a, &b);
 		if (!rc) {
-			rc = git_patch_line_stats(NULL, &added, &removed, patch);
-			git_patch_free(patch);
+			rc = libgit2.patch_line_stats(NULL, &added, &removed, patch);
+			libgit2.patch_free(patch);
 			if (rc)
 				rc = ckpt_error_git(rc, "unable to count lines");
 		}

@@ -368,4 +368,20 @@ test_quiet_and_json_answer_both() {
 	expect_eq '' "$(cat "$T/out")"
 }
 
+# It is loaded where lines are compared, and nothing else needs it.
+test_without_libgit2() {
+	echo 1 >a
+	mkdir "$T/lib"
+	ldconfig -p | sed -n 's/^[[:space:]]*\(libgit2\.so\.[0-9.]*\) .*/\1/p' | sort -u |
+		while read -r name; do : >"$T/lib/$name"; done
+	LD_LIBRARY_PATH=$T/lib
+	export LD_LIBRARY_PATH
+	git-checkpoint save -q
+	echo 2 >a
+	expect_exit 128 git-checkpoint diff 2>"$T/err"
+	expect_grep '^fatal: unable to load libgit2: .*libgit2\.so' "$T/err"
+	git-checkpoint restore -q --yes @
+	expect_eq 1 "$(cat a)"
+}
+
 run_tests
