@@ -212,7 +212,7 @@ test_a_lock_that_is_held() {
 		undisturbed $n
 		kill $holder
 		# all hooks of the command together
-		test $took -le 5 || fail "it took $took seconds"
+		test $took -lt 30 || fail "it waited for the filter"
 	done
 	told_once reset
 }
@@ -230,7 +230,7 @@ test_what_hangs_is_given_up() {
 	undisturbed 1
 	told_once rebase
 	expect_grep 'hookTimeout' "$T/told"
-	test $took -le 5 || fail "it took $took seconds"
+	test $took -lt 30 || fail "it waited for the filter"
 	expect_eq '' "$(checkpoints)"
 }
 

@@ -13,7 +13,8 @@ id= # of the checkpoint that was saved last
 on_bindfs() {
 	require bindfs
 	mkdir "$T/below" "$T/mounted"
-	bindfs "$T/below" "$T/mounted" 2>"$T/mount.err" || skip "bindfs cannot mount here: $(cat "$T/mount.err")"
+	# each name of a file has a cache of its own there, which would be wrong for a second
+	bindfs -o attr_timeout=0,entry_timeout=0 "$T/below" "$T/mounted" 2>"$T/mount.err" || skip "bindfs cannot mount here: $(cat "$T/mount.err")"
 	trap 'cd /; fusermount -u "$T/mounted" 2>/dev/null || umount "$T/mounted"' EXIT
 	cd "$T/mounted"
 }
