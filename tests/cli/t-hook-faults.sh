@@ -212,7 +212,7 @@ test_a_lock_that_is_held() {
 		undisturbed $n
 		kill $holder
 		# all hooks of the command together
-		test $took -lt 30 || fail "it waited for the filter"
+		test $took -lt 30 || fail "it waited for the lock"
 	done
 	told_once reset
 }
