@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fsio.h"
 #include "base/pool.h"
 #include "ops/compare.h"
 #include "ops/displaced.h"
@@ -32,6 +33,7 @@ struct apply {
 	const struct plan *plan;
 	struct opened *opened;
 	size_t opened_nr, opened_alloc;
+	size_t freed; /* what these many actions displaced is gone for good */
 };
 
 static int failed(const struct plan_action *action, const char *what)
@@ -95,6 +97,27 @@ static void close_up(struct apply *apply)
 	free(apply->opened);
 }
 
+/*
+ * An overlay copies a file before it renames it or changes its mode. What earlier actions displaced
+ * was found to be in the safety checkpoint, so it can go before the end.
+ */
+static bool make_room(struct apply *apply, const struct plan_action *action)
+{
+	size_t done = (size_t)(action - apply->plan->actions), before = apply->freed;
+	char name[48];
+
+	if (errno != ENOSPC && errno != EDQUOT)
+		return false;
+	for (; apply->freed < done; apply->freed++) {
+		snprintf(name, sizeof(name), "%zu", apply->freed);
+		(void)fs_remove_tree(apply->stage->fd, name);
+		snprintf(name, sizeof(name), "%zu-old", apply->freed);
+		(void)fs_remove_tree(apply->stage->fd, name);
+	}
+	errno = ENOSPC;
+	return done > before;
+}
+
 /* How a name gets from one directory to the other: see swap.h; the last replaces, in ours alone. */
 typedef int (*move_fn)(int fromfd, const char *from, int tofd, const char *to);
 
@@ -104,7 +127,7 @@ static int move(struct apply *apply, const struct plan_action *action, move_fn f
 {
 	int rc = fn(from, a, to, b);
 
-	if (rc < 0 && open_up(apply, action, dirfd))
+	if (rc < 0 && (open_up(apply, action, dirfd) || make_room(apply, action)))
 		rc = fn(from, a, to, b);
 	return rc;
 }
@@ -245,7 +268,8 @@ static int change_mode(struct apply *apply, const struct plan_action *action)
 		return failed(action, "reach");
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !may_change(dirfd, name, &st, action))
 		err = note_changed(apply, action);
-	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0)
+	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0 &&
+		 (!make_room(apply, action) || beneath_set_mode(dirfd, name, action->target->mode) < 0))
 		err = failed(action, "set the mode of");
 	close(dirfd);
 	return err;

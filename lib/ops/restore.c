@@ -44,6 +44,7 @@ static int stage_plan(struct restore *r)
 		.plan = &r->plan,
 		.paths = &r->scope,
 		.threads = r->session->threads,
+		.any_room = r->opts->force || r->opts->interrupted,
 		.progress = r->opts->progress,
 	};
 	unsigned long long token;
@@ -188,7 +189,9 @@ static int execute(struct restore_result *out, struct restore *r)
 
 	if (plan_is_empty(&r->plan) && !strcmp(r->opts->kind, "restore") && !r->opts->interrupted)
 		return execute_nothing(out, r);
-	err = restore_is_state_only(r) ? 0 : stage_plan(r);
+	err = r->opts->interrupted ? restore_free_staging(r) : 0;
+	if (!err && !restore_is_state_only(r))
+		err = stage_plan(r);
 	if (!err)
 		err = make_safety(out, r);
 	if (!err)

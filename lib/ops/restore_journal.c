@@ -191,11 +191,25 @@ int restore_note(struct restore *r, const char *safety)
 	return err;
 }
 
+static int settle_one(struct restore_result *out, struct restore *r, int rootfd, const char *name)
+{
+	struct strbuf rescued = STRBUF_INIT;
+	int err = stage_settle(&rescued, r->session->store, rootfd, name);
+
+	if (!err && rescued.len) {
+		strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
+					     "instant of the interruption)",
+			     rescued.buf);
+		out->incomplete = true;
+	}
+	strbuf_release(&rescued);
+	return err;
+}
+
 /* What interrupted restores had prepared, and what they had displaced. */
-int restore_settle_staging(struct restore_result *out, struct restore *r)
+static int settle_staging(struct restore_result *out, struct restore *r, bool free_only)
 {
 	int rootfd = r->job.capture.scan ? r->job.capture.scan->rootfd : -1;
-	struct strbuf rescued = STRBUF_INIT;
 	struct staging_dirs dirs = { 0 };
 	struct journal journal;
 	int err = journal_read(&journal, r->session->store);
@@ -208,21 +222,24 @@ int restore_settle_staging(struct restore_result *out, struct restore *r)
 		if (dirs.items[i].kind != STAGING_OWN)
 			continue;
 		/* One that the journal does not know was never used, perhaps not even filled. */
-		if (!strstr(journal.staging, name)) {
+		if (!strstr(journal.staging, name))
 			err = staging_remove(r->session->store, rootfd, name);
-			continue;
-		}
-		strbuf_reset(&rescued);
-		err = stage_settle(&rescued, r->session->store, rootfd, name);
-		if (!err && rescued.len) {
-			strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
-						     "instant of the interruption)",
-				     rescued.buf);
-			out->incomplete = true;
-		}
+		else if (free_only)
+			err = stage_free(r->session->store, rootfd, name);
+		else
+			err = settle_one(out, r, rootfd, name);
 	}
 	staging_dirs_release(&dirs);
 	journal_release(&journal);
-	strbuf_release(&rescued);
 	return err;
+}
+
+int restore_free_staging(struct restore *r)
+{
+	return settle_staging(NULL, r, true);
+}
+
+int restore_settle_staging(struct restore_result *out, struct restore *r)
+{
+	return settle_staging(out, r, false);
 }

@@ -64,7 +64,10 @@ int restore_settle_modes(struct restore *r);
 /** Note the restore for undo and redo. */
 int restore_note(struct restore *r, const char *safety);
 
-/** Remove what interrupted restores had prepared; what they had displaced is kept. */
+/** Remove what interrupted restores had prepared and displaced, if all of it is stored: for its room. */
+int restore_free_staging(struct restore *r);
+
+/** Remove it; what is not stored is kept under another name. */
 int restore_settle_staging(struct restore_result *out, struct restore *r);
 
 /** From here on --abort has to replay captures, too. */

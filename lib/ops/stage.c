@@ -16,11 +16,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -287,6 +289,45 @@ static int finish(struct filler *filler)
 	return err;
 }
 
+/* --- overlays --- */
+
+static bool fits(const struct wt_entry *entry, uint64_t room)
+{
+	bool all = entry->kind != WT_FILE || entry->st.size <= room;
+
+	for (size_t i = 0; entry->kind == WT_DIR && i < entry->dir->nr && all; i++)
+		all = fits(&entry->dir->entries[i], room);
+	return all;
+}
+
+/*
+ * There a file of a lower layer is copied before it is renamed or gets another
+ * mode, one at a time.
+ * Which files are in which layer it does not tell.
+ */
+static int check_room(const struct stage *stage, const struct plan *plan)
+{
+	struct statfs fs;
+	uint64_t room;
+
+	if (fstatfs(stage->fd, &fs) < 0 || fs.f_type != OVERLAYFS_SUPER_MAGIC)
+		return 0;
+	room = (uint64_t)(geteuid() ? fs.f_bavail : fs.f_bfree) * (uint64_t)fs.f_bsize;
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct plan_action *action = &plan->actions[i];
+		bool whole = action->kind == PLAN_OVERWRITE || action->kind == PLAN_REPLACE ||
+			     action->kind == PLAN_REMOVE ||
+			     (action->kind == PLAN_CHMOD && action->current->kind == WT_FILE);
+
+		if (whole && !fits(action->current, room))
+			return ckpt_error_set(CKPT_EREFUSED,
+					      "there is not enough room to move '%s' if it is in a lower layer of "
+					      "the overlay, nothing was touched; use --force to try",
+					      action->path);
+	}
+	return 0;
+}
+
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts)
 {
 	struct filler filler = { .stage = stage, .opts = opts };
@@ -304,6 +345,8 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 		err = pool_for(opts->threads, filler.nr, write_item, &filler);
 	if (!err)
 		err = finish(&filler);
+	if (!err && !opts->any_room)
+		err = check_room(stage, opts->plan);
 	beneath_near_release(&filler.near);
 	for (size_t i = 0; i < filler.nr; i++)
 		free(filler.items[i].path);

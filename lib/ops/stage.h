@@ -34,6 +34,8 @@ struct stage_opts {
 	const struct plan *plan;
 	const struct strlist *paths; /**< limit of the plan; NULL or empty: none */
 	unsigned threads;
+	/** Do not refuse where an overlay may have to copy a file that it has no room for. */
+	bool any_room;
 	progress_fn progress;
 };
 
@@ -54,6 +56,9 @@ void stage_close(struct stage *stage);
  * put into `rescued_out`.
  */
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
+
+/** The same, but leave it as it is in that case: for its room. */
+int stage_free(struct store *store, int rootfd, const char *name);
 
 /**
  * Remove what restores of this store left that were killed before they touched

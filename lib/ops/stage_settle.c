@@ -85,6 +85,16 @@ static bool all_stored(struct store *store, int rootfd, const char *path, bool t
 	return stored;
 }
 
+int stage_free(struct store *store, int rootfd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !all_stored(store, rootfd, name, true))
+		return cancel_check();
+	return staging_remove(store, rootfd, name);
+}
+
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
 {
 	struct stat st;
