@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/strlist.h"
 #include "worktree/gitfile.h"
 
 #include <dirent.h>
@@ -13,6 +14,7 @@
 
 enum {
 	BORROW_DEPTH = 5,  /* as deep as git follows alternates */
+	BORROW_MAX = 1000, /* directories, far more than anybody has */
 	PATIENCE = 60,	   /* seconds, for what the check does not find */
 };
 
@@ -46,11 +48,19 @@ static int check_dir(const char *dir, const char *name)
 	return err;
 }
 
-static int check_objects(const char *dir, int depth)
+/* `seen` are the directories that were looked at: they may borrow from each other. */
+static int check_borrowed(struct strlist *seen, const char *dir, int depth)
 {
 	char *list, *line, *rest;
-	int err = check_dir(dir, "info");
+	int err;
 
+	if (strlist_has(seen, dir))
+		return 0;
+	if (seen->nr == BORROW_MAX)
+		return ckpt_error_set(CKPT_ERROR, "objects are borrowed from more than %d directories",
+				      BORROW_MAX);
+	strlist_add(seen, dir);
+	err = check_dir(dir, "info");
 	if (!err)
 		err = check_dir(dir, "pack");
 	if (err || depth == BORROW_DEPTH)
@@ -64,7 +74,7 @@ static int check_objects(const char *dir, int depth)
 			*rest++ = '\0';
 		path_absolute(&path, dir, line);
 		if (*line && *line != '#')
-			err = check_objects(path.buf, depth + 1);
+			err = check_borrowed(seen, path.buf, depth + 1);
 		strbuf_release(&path);
 	}
 	free(list);
@@ -73,7 +83,11 @@ static int check_objects(const char *dir, int depth)
 
 int askgit_check_objects(const char *objects)
 {
-	return check_objects(objects, 0);
+	struct strlist seen = STRLIST_INIT;
+	int err = check_borrowed(&seen, objects, 0);
+
+	strlist_release(&seen);
+	return err;
 }
 
 int askgit_check_loose(int objects_fd, const char *hex)
@@ -105,7 +119,7 @@ int askgit_check(const char *gitdir)
 	if (!err && shared)
 		err = check_dir(common.buf, "info");
 	if (!err)
-		err = check_objects(objects.buf, 0);
+		err = askgit_check_objects(objects.buf);
 	strbuf_release(&common);
 	strbuf_release(&objects);
 	free(shared);

@@ -30,6 +30,7 @@
 
 enum {
 	INCLUDE_DEPTH = 10, /* git's own limit */
+	FILES_MAX = 10000,  /* git has no limit, and reads a small file or two for ever */
 };
 
 struct entry {
@@ -42,6 +43,7 @@ struct gitconfig {
 	struct entry *entries; /* lowest level first */
 	size_t nr, alloc;
 	struct configcond cond; /* while it is read */
+	size_t files;
 };
 
 const char *gitconfig_level_name(enum gitconfig_level level)
@@ -147,6 +149,8 @@ static int add_file(struct gitconfig *config, const char *path, enum gitconfig_l
 		ckpt_error_errno("unable to read '%s'", path);
 		return CKPT_ERROR;
 	}
+	if (++config->files > FILES_MAX)
+		return ckpt_error_set(CKPT_ERROR, "'%s' includes more than %d files", path, FILES_MAX);
 	err = fs_read_linked(&text, path);
 	if (!err) {
 		err = configtext_parse(text.buf, text.len, add_value, &from);
@@ -293,6 +297,7 @@ static int add_files(struct gitconfig *config, const struct repo *repo)
 	if (!err && config->cond.asked_for_urls) {
 		add_urls(&urls, config);
 		config->cond.urls = &urls;
+		config->files = 0;
 		clear(config);
 		err = add_all_files(config, repo);
 	}

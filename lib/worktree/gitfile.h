@@ -6,7 +6,7 @@
 
 /**
  * The small text files of a git directory: HEAD, loose refs, "commondir" and
- * the like. For repo.c and repo_state.c only.
+ * the like. Links are followed, as git does; nothing but a regular file is read.
  */
 
 /**

@@ -94,6 +94,34 @@ test_files_of_an_index_that_git_reads() {
 	all_end 'a pack that is borrowed'
 }
 
+# Each of so many lines leads back to all of them.
+test_objects_that_are_borrowed_in_circles() {
+	setup
+	mkdir -p .git/objects/info "$T/other/info" "$T/other/pack"
+	for n in $(seq 100); do
+		echo "$PWD/.git/objects" >>"$T/other/info/alternates"
+		echo "$T/other" >>.git/objects/info/alternates
+	done
+	rm -r "$XDG_STATE_HOME"/*
+	ends 'nothing, but objects in circles' save
+	expect_eq 0 "$status" 'exit status'
+}
+
+# A file that takes in another a hundred times, which does the same.
+test_configurations_that_include_too_many_others() {
+	setup
+	for level in 1 2 3 4 5 6; do
+		for n in $(seq 100); do
+			printf '[include]\n\tpath = %s\n' "$T/level$((level + 1))"
+		done >"$T/level$level"
+	done
+	printf '[a]\n\tb = c\n' >"$T/level7"
+	git config include.path "$T/level1"
+	ends 'nothing, but with a million includes' save -m three
+	expect_eq 128 "$status" 'exit status'
+	expect_grep 'includes more than' "$T/out"
+}
+
 test_files_of_the_worktree() {
 	setup
 	for place in .gitignore dir/.gitignore .gitattributes .gitmodules; do
