@@ -14,6 +14,7 @@
 # make random           random trees and damage, and what came back compared with what there was
 # make peer             git's own tests with our hooks and guard in every repository
 # make fuzz             hostile input for every parser, with libFuzzer
+# make crash            the states that a power cut may leave, simulated, in every command
 # make install          PREFIX, DESTDIR and the directories below are honoured
 # make uninstall        take away what it put there
 # make deb              a package for Debian, in BUILD

@@ -41,7 +41,7 @@ int fs_open_failed(const char *path);
 
 /**
  * Whether a failure with this `errno` says nothing about the file, only that there are no
- * descriptors or no memory now: what is behind it must not be taken for damaged or missing.
+ * descriptors or no memory now: the file must not be taken for damaged or missing.
  */
 bool fs_is_lack(int error);
 

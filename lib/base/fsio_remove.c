@@ -35,7 +35,7 @@ static int open_to_empty(int dirfd, const char *path)
 	return openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* Remove what can go at once; the name of the first directory that cannot, or "", is put out. */
+/* Remove what can go at once. `dir_out` is the first directory that cannot, or "". */
 static int remove_files(struct strbuf *dir_out, int fd)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
@@ -74,8 +74,13 @@ static int leave(int *fd, const struct level *level)
 	int parent = openat(*fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 
-	if (parent < 0 || fstat(parent, &st) < 0)
-		return ckpt_error_errno("unable to go back from '%s'", level->name);
+	if (parent < 0 || fstat(parent, &st) < 0) {
+		int err = ckpt_error_errno("unable to go back from '%s'", level->name);
+
+		if (parent >= 0)
+			close(parent);
+		return err;
+	}
 	close(*fd);
 	*fd = parent;
 	if (st.st_dev != level->dev || st.st_ino != level->ino)
@@ -131,10 +136,9 @@ static int empty_deep(int fd)
 	return err;
 }
 
-/* `depth` levels down there are no descriptors to waste any more. */
 static int remove_tree(int dirfd, const char *path, unsigned depth)
 {
-	enum { DEPTH_MAX = 8 };
+	enum { DEPTH_MAX = 8 }; /* of the fast way */
 	int fd, err = 0;
 	DIR *dir = NULL;
 	struct dirent *ent;

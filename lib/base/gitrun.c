@@ -123,7 +123,7 @@ static bool must_stop(void *payload)
 	       (patience->how->stop && patience->how->stop(patience->how->payload));
 }
 
-/* The command among the arguments: behind "-c key=value". */
+/* The command among the arguments: after "-c key=value". */
 static const char *command_of(const char *const args[])
 {
 	while (args[0] && args[1] && !strcmp(args[0], "-c"))

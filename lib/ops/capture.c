@@ -46,7 +46,7 @@ static void exclude_staging(struct strlist *exclude, struct strlist *notes,
 
 /*
  * A reader has no lock: a restore may begin, or come to its end, while the walk
- * is under way. What it has prepared is no part of the worktree then, either.
+ * is under way. What it has prepared is not part of the worktree then, either.
  */
 static void drop_staging(struct scan *scan, const struct session *session)
 {
@@ -169,8 +169,8 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 	err = scan_run(&out->scan, &scan);
 	if (err)
 		goto out;
-	/* One of another boot has to be written anew, or nothing would be known to this one either. */
 	drop_staging(out->scan, session);
+	/* A cache of another boot has to be replaced, or nothing would be known to this one either. */
 	out->untouched = out->objects_there && out->scan->root->known &&
 			 !out->scan->cache_is_old && !out->scan->dir_modes_changed && !out->scoped;
 out:

@@ -11,7 +11,7 @@ struct hook_decision;
  * topmost process.
  *
  * It is locked while a hook is at work; a hook that finds it locked waits, one
- * that finds it done, given up, or left behind by a hook that was killed,
+ * that finds it done, given up, or left by a hook that was killed,
  * leaves it at that. Marks lie in the store, in checkpoint/hooks/; where that
  * cannot be written, or is not there yet, in a private directory in
  * $XDG_RUNTIME_DIR or $TMPDIR. Those of processes that are gone are swept when

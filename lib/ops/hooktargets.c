@@ -46,7 +46,7 @@ static bool eats_next(const char *command, const char *arg)
 	return false;
 }
 
-/* The arguments before "--" that are no options, and the values of options that are given with "=". */
+/* The arguments before "--" that are not options, and the values of options given with "=". */
 static void list_words(struct strlist *out, struct strlist *values, const struct git_call *git)
 {
 	/* "merge-recursive <base> -- <ours> <theirs>": what is after it are names, too. */
@@ -111,7 +111,7 @@ static void add_trees(struct hook_targets *out, const struct strlist *words)
 
 /* --- commands --- */
 
-/* A name that is no branch yet may become one, of a remote's branch. */
+/* A name that is not a branch yet may become one, of a remote's branch. */
 static void of_checkout(struct hook_targets *out, const struct git_call *git,
 			const struct strlist *words)
 {
@@ -273,7 +273,7 @@ static const struct row {
 	const char *command;
 	void (*targets)(struct hook_targets *out, const struct git_call *git,
 			const struct strlist *words);
-	bool no_words; /* they are no names of trees */
+	bool no_words; /* they are not names of trees */
 } rows[] = {
 	{ "am", of_am, true },
 	{ "apply", of_none, true },

@@ -205,7 +205,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 		refs_mend_latest(job->store, &job->refs);
 	if (!err)
 		job->listed = ckpt_manifest_agrees(job->store, &job->refs);
-	/* Before the manifest, which may be all that knows of them, is written anew. */
+	/* Before the manifest, which may be all that knows of them, is rewritten. */
 	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
 	return err ? err : load_newest(job);

@@ -156,7 +156,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 static void write_derived(struct save_job *save, const struct ckpt_record *record)
 {
 	refs_set_latest(save->store, &record->commit);
-	/* Whoever made room wrote it anew. */
+	/* Whoever made room rewrote it. */
 	if (save->room.evicted)
 		save->listed = ckpt_manifest_agrees(save->store, &save->refs);
 	if (!save->listed || ckpt_manifest_append(save->store, record))

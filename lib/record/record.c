@@ -8,9 +8,9 @@
 #include "base/units.h"
 #include "record/capturecfg.h"
 #include "store/objects.h"
+#include "store/pack.h"
 #include "store/refs.h"
 #include "store/store.h"
-#include "store/pack.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -34,7 +34,7 @@ static bool ends(const char *name, const char *with)
 	return len > tail && !strcmp(name + len - tail, with);
 }
 
-/* The digits behind `with`, of `git repack`: ".tmp-<pid>-pack-<hash>.pack". */
+/* The digits after `with`, of `git repack`: ".tmp-<pid>-pack-<hash>.pack". */
 static bool has_pid(int64_t *out, const char *name, const char *with)
 {
 	const char *digits = name + strlen(with);

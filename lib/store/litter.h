@@ -30,7 +30,7 @@ enum litter_kind {
 /** What a name in `dir` ("objects/pack", "objects/ab", "objects", ...) may be; pure. */
 enum litter_kind litter_kind(const char *dir, const char *name, int64_t *pid_out);
 
-/** How many there are. They are removed unless `dry_run`; then the store must be locked. */
+/** How many there are. Unless `dry_run`, they are removed: for that the store must be locked. */
 size_t litter_sweep(struct store *store, bool dry_run);
 
 #endif

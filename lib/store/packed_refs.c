@@ -28,13 +28,13 @@ enum {
 	PACKED_LOCK_STALE = 600,
 };
 
-/* Says that lines are in order, and that a ref without a line about it is no tag. */
+/* Says that lines are in order, and that a ref without a line about it is not a tag. */
 static const char usual_head[] = "# pack-refs with: peeled fully-peeled sorted \n";
 
 struct packed_refs {
 	struct stat st; /* of the file; all zero if there was none */
 	bool unreadable;
-	int lacking; /* the errno, if that is no fault of the file */
+	int lacking; /* the errno, if that says nothing about the file */
 	struct strbuf text;
 	struct packed_ref *items; /* by name */
 	size_t nr, alloc;
@@ -69,7 +69,7 @@ static int by_name(const void *a, const void *b)
 	return order || !is_readable(x) ? order : memcmp(y->hex, x->hex, OID_HEX);
 }
 
-/* "<hex> <name>" a line, behind which "^<hex>" tells what a tag leads to. */
+/* "<hex> <name>" a line, after which "^<hex>" tells what a tag leads to. */
 static void parse(struct packed_refs *packed)
 {
 	char *line = packed->text.buf, *all_end = line + packed->text.len;
@@ -129,9 +129,10 @@ static struct packed_refs *look(struct store *store)
 	packed->st = st;
 	packed->unreadable = st.st_ino && fs_read_file(&packed->text, store->dirfd, PACKED);
 	packed->lacking = packed->unreadable && fs_is_lack(errno) ? errno : 0;
-	/* A NUL, which a bad disk leaves, ends a line: it must not hide those behind it. */
-	for (char *p; (p = memchr(packed->text.buf, '\0', packed->text.len));)
-		*p = '\n';
+	/* A NUL, which a bad disk leaves, ends a line: it must not hide those after it. */
+	for (size_t i = 0; i < packed->text.len; i++)
+		if (!packed->text.buf[i])
+			packed->text.buf[i] = '\n';
 	if (!packed->unreadable)
 		parse(packed);
 	return packed;

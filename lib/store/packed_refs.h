@@ -15,7 +15,7 @@ struct store;
  *
  * It is read when it is first asked for, and again when it is another file:
  * whoever changes it, we or git, puts a new one in its place. Lines that are
- * no refs are passed over. Not for several threads at a time.
+ * not refs are passed over. Not for several threads at a time.
  */
 struct packed_ref {
 	const char *name; /**< NUL-terminated */
@@ -42,7 +42,7 @@ struct packed_change {
 };
 
 /**
- * Write the file anew with these changes, of which each name has one, under
+ * Write the whole file with these changes, of which each name has one, under
  * git's own lock on it: CKPT_ELOCKED if another process holds that for long.
  * Durable when it returns. The store must be locked.
  */

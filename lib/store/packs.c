@@ -389,8 +389,9 @@ static int fill_place(struct place *out, const struct one_pack *pack, int64_t at
 int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
 {
 	struct one_pack *pack = place->pack ? place->pack->next : packs_newest(packs);
+	bool lacking = false;
 
-	for (; pack; pack = pack->next) {
+	for (; pack && !lacking; pack = pack->next) {
 		int64_t at = position(pack, oid);
 		enum pack_state state;
 
@@ -399,14 +400,17 @@ int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
 		state = packs_state(packs, pack);
 		if (state == PACK_MAPPED)
 			return fill_place(place, pack, at, oid);
-		if (state == PACK_UNTRIED)
-			break;
+		lacking = state == PACK_UNTRIED;
+		if (lacking)
+			continue;
 		place->pack = pack;
 		if (state == PACK_BAD)
 			return packs_damaged(oid);
 	}
-	/* It may be in one of those that could not be looked at. */
+	/* It may be in one that could not be looked at, even if another thread can by now. */
 	errno = atomic_load(&packs->lacking);
+	if (lacking && !errno)
+		errno = EAGAIN;
 	return errno ? ckpt_error_errno("unable to open all packs of the store") : CKPT_ENOTFOUND;
 }
 

@@ -65,9 +65,9 @@ struct place {
 
 /**
  * The next copy of an object: the newest if `place->pack` is NULL, else the
- * one behind it. CKPT_ENOTFOUND if there are no more; packs that are gone are
- * passed over. CKPT_ERROR if it may be in a pack that cannot be opened now. CKPT_ECORRUPT if this copy cannot be got at, but the next one
- * may be asked for.
+ * one after it. CKPT_ENOTFOUND if there are no more; packs that are gone are
+ * passed over. CKPT_ERROR if it may be in a pack that cannot be opened now.
+ * CKPT_ECORRUPT if this copy cannot be read, but the next one may be asked for.
  */
 int packs_next(struct place *place, struct packs *packs, const struct oid *oid);
 

@@ -281,7 +281,7 @@ static void pack_loose(struct store *store, const struct ref_list *loose)
 				.name = xstrfmt(PREFIX "%s", loose->items[i].id),
 				.commit = loose->items[i].commit,
 			};
-	if (!packed_refs_change(store, changes, nr)) {
+	if (nr && !packed_refs_change(store, changes, nr)) {
 		for (size_t i = 0; i < nr; i++)
 			if (is_still(store, &changes[i]))
 				unlinkat(store->dirfd, changes[i].name, 0);
@@ -296,7 +296,7 @@ void refs_pack(struct store *store, const struct ref_list *refs)
 {
 	struct ref_list loose = { 0 };
 
-	/* It takes little, but a store of usual size shall have its refs where people look for them. */
+	/* It takes little, but in a store of usual size refs stay where people look for them. */
 	if (refs->loose < LOOSE_MAX || add_loose(&loose, store)) {
 		ref_list_release(&loose);
 		return;

@@ -53,7 +53,7 @@ int refs_delete(struct store *store, const char *id);
 
 /**
  * Before many are deleted: take those of them that are packed out of
- * packed-refs at once, which is written anew each time. Else as refs_delete().
+ * packed-refs at once, as all of it is written each time. Else as refs_delete().
  */
 int refs_unpack(struct store *store, const struct strlist *ids);
 

@@ -23,7 +23,7 @@ int askgit_check_objects(const char *objects);
 
 /**
  * The same for the file of an object (its name in hex) that is kept by itself;
- * one that is not there is no problem.
+ * one that is not there is fine.
  */
 int askgit_check_loose(int objects_fd, const char *hex);
 

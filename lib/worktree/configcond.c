@@ -48,7 +48,7 @@ static void add_dir_of(struct strbuf *out, const char *file)
 static bool is_gitdir(const char *gitdir, const char *condition, const char *file, unsigned flags)
 {
 	struct strbuf pattern = STRBUF_INIT;
-	size_t literal = 0; /* bytes at the beginning that are no pattern */
+	size_t literal = 0; /* bytes at the beginning that are not a pattern */
 	bool holds;
 
 	if (!gitdir)
@@ -95,7 +95,7 @@ static bool has_url(struct configcond *cond, const char *pattern)
 	return false;
 }
 
-static const char *behind(const char *text, const char *prefix)
+static const char *after(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) ? NULL : text + strlen(prefix);
 }
@@ -104,13 +104,13 @@ bool configcond_holds(struct configcond *cond, const char *condition, const char
 {
 	const char *rest;
 
-	if ((rest = behind(condition, "gitdir:")))
+	if ((rest = after(condition, "gitdir:")))
 		return is_gitdir(cond->gitdir, rest, file, 0);
-	if ((rest = behind(condition, "gitdir/i:")))
+	if ((rest = after(condition, "gitdir/i:")))
 		return is_gitdir(cond->gitdir, rest, file, WILD_CASEFOLD);
-	if ((rest = behind(condition, "onbranch:")))
+	if ((rest = after(condition, "onbranch:")))
 		return is_branch(cond->branch, rest);
-	if ((rest = behind(condition, "hasconfig:remote.*.url:")))
+	if ((rest = after(condition, "hasconfig:remote.*.url:")))
 		return has_url(cond, rest);
 	return false;
 }

@@ -54,7 +54,7 @@ static int lower(int c)
 	return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
 
-/* Behind the space in [section "subsection"]. */
+/* After the space in [section "subsection"]. */
 static bool parse_subsection(struct parser *p, int c)
 {
 	while (is_space(c)) {
@@ -99,7 +99,7 @@ static bool parse_section(struct parser *p)
 	return true;
 }
 
-/* Behind a backslash; a line that ends with one goes on in the next. */
+/* After a backslash; a line that ends with one goes on in the next. */
 static bool parse_escape(struct parser *p)
 {
 	static const char from[] = "tbn\\\"", to[] = "\t\b\n\\\"";
@@ -114,7 +114,7 @@ static bool parse_escape(struct parser *p)
 	return true;
 }
 
-/* Behind "=", up to the end of the line. */
+/* After "=", up to the end of the line. */
 static bool parse_value(struct parser *p)
 {
 	bool quoted = false, remark = false;

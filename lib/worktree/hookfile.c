@@ -26,7 +26,7 @@ static const char *find_line(const char *text, size_t len, const char *line)
 }
 
 /*
- * Our lines, from the first marker to behind the last. All that were ever put
+ * Our lines, both markers included. All that were ever put
  * into a hook name the program in the same way; what somebody else wrote between
  * such markers is theirs.
  */
@@ -122,8 +122,8 @@ bool hookfile_lines(struct strbuf *out, const char *shim, size_t len)
 	return true;
 }
 
-/* The line of `text` that begins with "# @", the name and `what`; its end is behind it. */
-static const char *find_mark(const char **behind, const char *text, const char *name,
+/* The line of `text` that begins with "# @", the name and `what`; `after` is the next line. */
+static const char *find_mark(const char **after, const char *text, const char *name,
 			     const char *what)
 {
 	size_t len = strlen(name);
@@ -133,7 +133,7 @@ static const char *find_mark(const char **behind, const char *text, const char *
 
 		if (!strncmp(p, "# @", 3) && !strncmp(p + 3, name, len) &&
 		    !strncmp(p + 3 + len, what, strlen(what))) {
-			*behind = next;
+			*after = next;
 			return p;
 		}
 		p = next;
@@ -143,18 +143,18 @@ static const char *find_mark(const char **behind, const char *text, const char *
 
 bool hookfile_paste(struct strbuf *shim, const char *home, const char *name)
 {
-	const char *part, *end, *at, *behind, *ignored;
+	const char *part, *end, *at, *after, *ignored;
 	struct strbuf out = STRBUF_INIT;
 
 	if (!find_mark(&part, home, name, " begins") ||
 	    !(end = find_mark(&ignored, part, name, " ends")))
 		return false;
-	at = find_mark(&behind, shim->buf, name, ":");
+	at = find_mark(&after, shim->buf, name, ":");
 	if (!at)
 		return true;
 	strbuf_add(&out, shim->buf, (size_t)(at - shim->buf));
 	strbuf_add(&out, part, (size_t)(end - part));
-	strbuf_addstr(&out, behind);
+	strbuf_addstr(&out, after);
 	strbuf_release(shim);
 	*shim = out;
 	return true;
