@@ -44,47 +44,60 @@ void ckpt_records_release(struct ckpt_records *records)
 	memset(records, 0, sizeof(*records));
 }
 
-/* 0, or 1 if it is passed over: what is damaged, or was let go meanwhile, is none to choose. */
-static int read_sound(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+/*
+ * The newest that is `wanted`; CKPT_ENOTFOUND, without a sentence, if there is
+ * none. What is damaged, or was let go in the meantime, is passed over.
+ */
+static int find_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		       bool (*wanted)(const struct ckpt_record *record, void *payload),
+		       void *payload)
 {
-	int err = ckpt_record_read(out, store, ref);
+	for (size_t i = refs->nr; i--;) {
+		int err = ckpt_record_read(out, store, &refs->items[i]);
 
-	return err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND ? 1 : err;
+		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
+			continue;
+		if (err || wanted(out, payload))
+			return err;
+		ckpt_record_release(out);
+	}
+	return CKPT_ENOTFOUND;
+}
+
+static bool has_scope(const struct ckpt_record *record, void *scope)
+{
+	return !record->state_only && strlist_equal(&record->scope, scope);
+}
+
+static bool has_files(const struct ckpt_record *record, void *payload)
+{
+	(void)payload;
+	return !record->state_only;
+}
+
+static bool is_state_only(const struct ckpt_record *record, void *payload)
+{
+	(void)payload;
+	return record->state_only;
 }
 
 int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		       const struct strlist *scope)
 {
-	for (size_t i = refs->nr; i--;) {
-		int rc = read_sound(out, store, &refs->items[i]);
+	int err = find_newest(out, store, refs, has_scope, (void *)scope);
 
-		if (rc < 0)
-			return rc;
-		if (rc)
-			continue;
-		if (!out->state_only && strlist_equal(&out->scope, scope))
-			return 0;
-		ckpt_record_release(out);
-	}
-	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet; 'git checkpoint save' takes one");
+	return err != CKPT_ENOTFOUND ? err :
+	       ckpt_error_set(err, "there is no checkpoint yet; 'git checkpoint save' takes one");
 }
 
 int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
 			     const struct ref_list *refs)
 {
-	for (size_t i = refs->nr; i--;) {
-		int rc = read_sound(out, store, &refs->items[i]);
+	int err = find_newest(out, store, refs, is_state_only, NULL);
 
-		if (rc < 0)
-			return rc;
-		if (rc)
-			continue;
-		if (out->state_only)
-			return 0;
-		ckpt_record_release(out);
-	}
-	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of state alone yet; "
-					      "'git checkpoint save --state-only' takes one");
+	return err != CKPT_ENOTFOUND ? err :
+	       ckpt_error_set(err, "there is no checkpoint of state alone yet; "
+				   "'git checkpoint save --state-only' takes one");
 }
 
 static int no_files(struct ckpt_record *out, struct store *store)
@@ -106,19 +119,9 @@ int ckpt_lookup_default(struct ckpt_record *out, struct store *store)
 
 	if (err)
 		return err;
-	err = ckpt_lookup_newest(out, store, &refs, &whole);
-	for (size_t i = refs.nr; err == CKPT_ENOTFOUND && i--;) {
-		int rc = read_sound(out, store, &refs.items[i]);
-
-		if (rc < 0)
-			err = rc;
-		if (rc)
-			continue;
-		if (!out->state_only)
-			err = 0;
-		else
-			ckpt_record_release(out);
-	}
+	err = find_newest(out, store, &refs, has_scope, (void *)&whole);
+	if (err == CKPT_ENOTFOUND)
+		err = find_newest(out, store, &refs, has_files, NULL);
 	ref_list_release(&refs);
 	/* None, or none with files: the sentence for that. */
 	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
@@ -130,27 +133,28 @@ static int unknown(const char *name)
 			      "no checkpoint is called '%s'; see 'git checkpoint list'", name);
 }
 
+static bool is_so_far_back(const struct ckpt_record *record, void *payload)
+{
+	uint64_t *left = payload;
+
+	(void)record;
+	return !(*left)--;
+}
+
 /* "@" and "@~<n>": counted from the newest, over those that can be read. */
 static int by_position(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		       const char *name)
 {
 	uint64_t back = 0;
+	int err;
 
 	if (name[1] && (name[1] != '~' || (name[2] && !units_parse_number(&back, name + 2))))
 		return unknown(name);
 	if (name[1] && !name[2])
 		back = 1;
-	for (size_t i = refs->nr; i--;) {
-		int rc = read_sound(out, store, &refs->items[i]);
-
-		if (rc < 0)
-			return rc;
-		if (rc)
-			continue;
-		if (!back--)
-			return 0;
-		ckpt_record_release(out);
-	}
+	err = find_newest(out, store, refs, is_so_far_back, &back);
+	if (err != CKPT_ENOTFOUND)
+		return err;
 	if (!refs->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet; "
 						      "'git checkpoint save' takes one");
@@ -158,24 +162,24 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 					      "see 'git checkpoint list'", name);
 }
 
+static bool has_step(const struct ckpt_record *record, void *payload)
+{
+	const uint64_t *step = payload;
+
+	return record->step >= 0 && (uint64_t)record->step == *step;
+}
+
 static int by_step(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		   const char *name)
 {
 	uint64_t step;
+	int err;
 
 	if (!units_parse_number(&step, name + strlen("step:")))
 		return unknown(name);
-	for (size_t i = refs->nr; i--;) {
-		int rc = read_sound(out, store, &refs->items[i]);
-
-		if (rc < 0)
-			return rc;
-		if (rc)
-			continue;
-		if (out->step >= 0 && (uint64_t)out->step == step)
-			return 0;
-		ckpt_record_release(out);
-	}
+	err = find_newest(out, store, refs, has_step, &step);
+	if (err != CKPT_ENOTFOUND)
+		return err;
 	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has the step %llu; see 'git checkpoint list'",
 			      (unsigned long long)step);
 }
