@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SLOT_SIZE = 8192 };
@@ -60,4 +63,17 @@ int ckpt_error_prefix(int code, const char *fmt, ...)
 const char *ckpt_error_last(void)
 {
 	return slot[0] ? slot : "unknown error";
+}
+
+char *ckpt_error_keep(void)
+{
+	return xstrdup(ckpt_error_last());
+}
+
+int ckpt_error_put_back(int code, char *kept)
+{
+	if (kept)
+		ckpt_error_set(code, "%s", kept);
+	free(kept);
+	return code;
 }

@@ -37,4 +37,12 @@ int ckpt_error_prefix(int code, const char *fmt, ...) __attribute__((format(prin
 /** The sentence of this thread; never NULL. */
 const char *ckpt_error_last(void);
 
+/**
+ * A copy of it, while something is done that may fail as well but does not
+ * count; ckpt_error_put_back() sets it again, frees it and returns `code`. NULL
+ * leaves the sentence as it is.
+ */
+char *ckpt_error_keep(void);
+int ckpt_error_put_back(int code, char *kept);
+
 #endif

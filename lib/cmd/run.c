@@ -291,11 +291,10 @@ int cmd_run(int argc, char **argv)
 	if (err > 0) {
 		status = EXIT_DONE;
 	} else if (err) {
-		char *message = xstrdup(ckpt_error_last());
+		char *kept = ckpt_error_keep();
 
 		(void)open_sink(&run);
-		status = fail(&run, ckpt_error_set(err, "%s", message));
-		free(message);
+		status = fail(&run, ckpt_error_put_back(err, kept));
 	} else {
 		status = run_it(&run);
 	}

@@ -98,12 +98,10 @@ static int open_live(struct flow_result *out, struct session *session)
  */
 static int mirror_refused(struct session *session, int err)
 {
-	char *message = xstrdup(ckpt_error_last());
+	char *kept = ckpt_error_keep();
 
 	(void)flow_mirror(session);
-	ckpt_error_set(err, "%s", message);
-	free(message);
-	return err;
+	return ckpt_error_put_back(err, kept);
 }
 
 static int close_live(struct flow_result *out, struct session *session, int err)

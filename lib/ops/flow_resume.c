@@ -205,11 +205,10 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 	out->restored = !err;
 	/* Nothing was touched: then nothing has changed. */
 	if (err && rewind.written && !journal_exists(session->store)) {
-		char *message = xstrdup(ckpt_error_last());
+		char *kept = ckpt_error_keep();
 
 		(void)swap(session, &out->base.flow.text, &rewind.before);
-		ckpt_error_set(err, "%s", message);
-		free(message);
+		ckpt_error_put_back(err, kept);
 	}
 	strbuf_release(&rewind.before);
 	return err;

@@ -120,7 +120,7 @@ static int make_safety(struct restore_result *out, struct restore *r)
 static int clean_up(struct restore_result *out, struct restore *r, int err, bool begun)
 {
 	struct store *store = r->session->store;
-	char *message = err ? xstrdup(ckpt_error_last()) : NULL;
+	char *kept = err ? ckpt_error_keep() : NULL;
 
 	if (err && !begun) {
 		(void)stage_remove(&r->stage);
@@ -132,9 +132,7 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 				     r->opts->reason ? r->opts->reason : r->opts->target->reason,
 				     out->verified ? out->post_hash : NULL);
 	}
-	if (err)
-		ckpt_error_set(err, "%s", message);
-	free(message);
+	ckpt_error_put_back(err, kept);
 	return err;
 }
 

@@ -417,11 +417,10 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 	if (!err && (!stock.known || stock_spare(&stock) < over))
 		err = retain_too_large(session, !stock.known);
 	if (err) {
-		char *message = xstrdup(ckpt_error_last());
+		char *kept = ckpt_error_keep();
 
 		set_latest(session->store);
-		ckpt_error_set(err, "%s", message);
-		free(message);
+		ckpt_error_put_back(err, kept);
 	}
 	stock_release(&stock);
 	return err;

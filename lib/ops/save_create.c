@@ -169,7 +169,7 @@ static void write_derived(struct save_job *save, const struct ckpt_record *recor
 static int check_fits(struct save_job *save, const struct ckpt_record *record)
 {
 	struct reclaim_result reclaimed;
-	char *message;
+	char *kept;
 	int err;
 
 	if (!save->session->settings.max_size)
@@ -178,12 +178,10 @@ static int check_fits(struct save_job *save, const struct ckpt_record *record)
 				save_room_beside(save));
 	if (!err)
 		return 0;
-	message = xstrdup(ckpt_error_last());
+	kept = ckpt_error_keep();
 	save->no_room = true;
 	(void)reclaim_run(&reclaimed, save->session, RECLAIM_FREE);
-	ckpt_error_set(err, "%s", message);
-	free(message);
-	return err;
+	return ckpt_error_put_back(err, kept);
 }
 
 int save_create(struct save_result *out, struct save_job *save)

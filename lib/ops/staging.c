@@ -371,11 +371,10 @@ int staging_make(int *fd_out, struct store *store, int rootfd, const char *name)
 	*fd_out = -1;
 	/* The sweep of the next command does it otherwise; the failure before counts. */
 	if (faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
-		char *message = xstrdup(ckpt_error_last());
+		char *kept = ckpt_error_keep();
 
 		(void)staging_forget(store, name);
-		ckpt_error_set(err, "%s", message);
-		free(message);
+		ckpt_error_put_back(err, kept);
 	}
 	return err;
 }

@@ -192,12 +192,10 @@ int layout_create(const char *home, const char *path, const char *worktree)
 	if (dirfd >= 0)
 		close(dirfd);
 	if (temp) {
-		char *message = err ? xstrdup(ckpt_error_last()) : NULL;
+		char *kept = err ? ckpt_error_keep() : NULL;
 
 		(void)fs_remove_tree(AT_FDCWD, temp);
-		if (message)
-			ckpt_error_set(err, "%s", message);
-		free(message);
+		ckpt_error_put_back(err, kept);
 		free(temp);
 	}
 	close(lockfd);

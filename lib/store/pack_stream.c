@@ -154,12 +154,10 @@ int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_
 	free(stream.out);
 	digest_end(worker->sha1, oid.id);
 	if (err) {
-		char *message = xstrdup(ckpt_error_last());
+		char *kept = ckpt_error_keep();
 
 		(void)take_back(pack, stream.start);
-		ckpt_error_set(err, "%s", message);
-		free(message);
-		return err;
+		return ckpt_error_put_back(err, kept);
 	}
 	*oid_out = oid;
 	if (!pack_claim(pack, &oid))

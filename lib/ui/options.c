@@ -478,14 +478,13 @@ void opt_scan_json(int argc, char **argv)
 static void skim_json(const struct opt_rows *rows, struct cursor *cursor)
 {
 	struct strlist rest = STRLIST_INIT;
-	char *message = xstrdup(ckpt_error_last());
+	char *kept = ckpt_error_keep();
 	int dashdash;
 
 	do
 		cursor->at++;
 	while (parse_words(rows, true, cursor, &rest, &dashdash));
-	ckpt_error_set(CKPT_EUSAGE, "%s", message);
-	free(message);
+	ckpt_error_put_back(CKPT_EUSAGE, kept);
 	strlist_release(&rest);
 }
 
