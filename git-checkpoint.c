@@ -205,9 +205,11 @@ int main(int argc, char **argv)
 			if (argv[++i][0] && chdir(argv[i]) < 0)
 				return report_failure(
 					ckpt_error_errno("unable to change to '%s'", argv[i]));
-		} else if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help")) {
+		} else if (!strcmp(argv[i], "-h")) {
 			cmd_usage(stdout);
 			return report_done(EXIT_DONE);
+		} else if (!strcmp(argv[i], "--help")) {
+			return cmd_manual(NULL);
 		} else if (!strcmp(argv[i], "--version")) {
 			printf("git-checkpoint version %s\n", CKPT_VERSION);
 			return report_done(EXIT_DONE);
@@ -234,6 +236,9 @@ int main(int argc, char **argv)
 	cmd = find(argv[i]);
 	if (!cmd)
 		return report_failure(cmd_unknown(argv[i]));
+	/* Only there, as git has it; further back it is the same as -h. */
+	if (cmd != &internal && i + 1 < argc && !strcmp(argv[i + 1], "--help"))
+		return cmd_manual(cmd->name);
 	/* From here on the command's own parser knows what is an option and what a value. */
 	opt_common.json = json;
 	return cmd->run(argc - i, argv + i);

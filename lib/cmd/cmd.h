@@ -62,6 +62,12 @@ int cmd_help(int argc, char **argv);
 /** The list of commands, for those who gave none, or ask for it. */
 void cmd_usage(FILE *out);
 
+/**
+ * Open the manual page of a command, or that of the program (NULL), with
+ * man(1); show the usage where there is no man, or no page.
+ */
+int cmd_manual(const char *command);
+
 /** man/git-checkpoint-agents.md, made part of the program by the Makefile. */
 extern const char cmd_agents_text[];
 

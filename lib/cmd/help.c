@@ -131,38 +131,39 @@ static int instruct_agents(void)
 
 /* ---- the manual ---- */
 
-static bool have_manual(void)
+/* Not only that man succeeds: a stub that tells how to get the real one does, too. */
+static bool have_manual(const char *page)
 {
-	static const char *const where[] = { "man", "-w", MANUAL, NULL };
+	const char *const where[] = { "man", "-w", page, NULL };
 	struct strbuf path = STRBUF_INIT;
-	bool found = !spawn_capture(&path, NULL, where);
+	bool found = !spawn_capture(&path, NULL, where) && path.buf[0] == '/';
 
 	strbuf_release(&path);
 	return found;
 }
 
-/* man(1) hands LESS on, behind its own options; the $ ends the pattern. */
-static void begin_at(const char *command)
-{
-	const char *given = getenv("LESS");
-	struct strbuf less = STRBUF_INIT;
-
-	strbuf_addf(&less, "+/^   %s$%s", command, given ? given : "");
-	setenv("LESS", less.buf, 1);
-	strbuf_release(&less);
-}
-
 /*
  * Not by way of `git help`, which runs what the repository at hand calls a
- * viewer (man.viewer). Returns only if there is no man.
+ * viewer (man.viewer). Returns only if there is no man, or no such page.
  */
-static void open_manual(const char *command)
+static void open_manual(const char *page)
 {
-	static const char *const argv[] = { "man", MANUAL, NULL };
+	const char *const argv[] = { "man", page, NULL };
 
+	if (!have_manual(page))
+		return;
 	env_restore();
-	begin_at(command);
 	execvp(argv[0], (char *const *)argv);
+}
+
+/* Commands that share a page are links to it, so each has one of its name. */
+static void open_page_of(const struct cmd *cmd)
+{
+	struct strbuf page = STRBUF_INIT;
+
+	strbuf_addf(&page, MANUAL "-%s", cmd->name);
+	open_manual(page.buf);
+	strbuf_release(&page);
 }
 
 static int explain(const struct cmd *cmd)
@@ -171,10 +172,20 @@ static int explain(const struct cmd *cmd)
 		return print_commands(cmd);
 	if (opt_common.quiet)
 		return EXIT_DONE;
-	if (have_manual())
-		open_manual(cmd->name);
+	open_page_of(cmd);
 	opt_usage(cmd->spec, STDOUT_FILENO);
 	return report_done(EXIT_DONE);
+}
+
+int cmd_manual(const char *command)
+{
+	const struct cmd *cmd = command ? find(command) : NULL;
+
+	if (cmd)
+		return explain(cmd);
+	if (!opt_common.json)
+		open_manual(MANUAL);
+	return list_commands();
 }
 
 static int help(const struct strlist *args)

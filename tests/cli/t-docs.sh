@@ -13,10 +13,31 @@ names() {
 	git-checkpoint --list-cmds | cut -f 1
 }
 
-# read_manual [<page>]: the manual as plain text, one line a paragraph, in $T/manual
+# page_of <command>: the file of its page; commands that share one are links to it
+page_of() {
+	for page in "$ROOT_DIR/man/git-checkpoint-$1".[15]; do
+		test ! -e "$page" || readlink -f "$page"
+	done | grep . || fail "'$1' has no page" >&2
+}
+
+# All pages of commands, each once.
+pages() {
+	for page in "$ROOT_DIR"/man/git-checkpoint-*.1; do
+		test -L "$page" || echo "$page"
+	done
+}
+
+# commands_of <page>: those that are on it
+commands_of() {
+	for command in $(names); do
+		test "$(page_of "$command")" != "$(readlink -f "$1")" || echo "$command"
+	done
+}
+
+# read_manual <page>: the page as plain text, one line a paragraph, in $T/manual
 read_manual() {
 	require mandoc
-	mandoc -T ascii -O width=1000 "${1:-$MANUAL}" | perl -pe 's/.\x08//g' >"$T/manual"
+	mandoc -T ascii -O width=1000 "$1" | perl -pe 's/.\x08//g' >"$T/manual"
 }
 
 # section <title>: its lines, without those of the title
@@ -31,6 +52,18 @@ subsection() {
 		grep . || fail "'$1' has no part '$2'" >&2
 }
 
+# read_options <command>: what its page says about its options, in $T/part
+read_options() {
+	page=$(page_of "$1")
+	read_manual "$page"
+	: >"$T/part"
+	if test "$(commands_of "$page")" != "$1"; then
+		subsection COMMANDS "$1" >"$T/part"
+	elif grep -q '^OPTIONS$' "$T/manual"; then
+		section OPTIONS >"$T/part"
+	fi
+}
+
 # The usage of a command as one line for each form, without "usage:" and "or:".
 usage_forms() {
 	git-checkpoint "$1" -h | sed '/^$/q' | tr '\n' ' ' | sed 's/ \{1,\}/ /g; s/ or: /\n/g' |
@@ -40,6 +73,7 @@ usage_forms() {
 test_the_manual_has_no_lint() {
 	require mandoc groff
 	for page in "$ROOT_DIR"/man/*.[1-8]; do
+		test ! -L "$page" || continue
 		mandoc -T lint -W warning "$page" >lint 2>&1 || :
 		expect_eq '' "$(cat lint)" "mandoc about $page"
 		# on paper, and as man(1) shows it on a terminal of 80 columns
@@ -49,39 +83,86 @@ test_the_manual_has_no_lint() {
 	done
 }
 
-# As git-stash(1) has them: what is looked up first stands first.
-test_the_manual_has_the_shape_of_that_of_git_stash() {
-	read_manual
-	grep '^[A-Z]' "$T/manual" | grep -v '(1)' >titles
-	for title in NAME SYNOPSIS DESCRIPTION COMMANDS OPTIONS EXAMPLES CONFIGURATION 'SEE ALSO'; do
-		grep -n -x "$title" titles || fail "there is no section '$title'"
+# shape <title>...: these sections are in the page that was read, in this order
+shape() {
+	grep '^[A-Z]' "$T/manual" | grep -v '([15])' >titles
+	for title; do
+		grep -n -x "$title" titles || fail "$page has no section '$title'"
 	done | cut -d : -f 1 >numbers
 	sort -n numbers >sorted
 	expect_same sorted numbers
-	expect_eq 'SEE ALSO' "$(tail -n 1 titles)"
+	expect_eq 'SEE ALSO' "$(tail -n 1 titles)" "the last section of $page"
+}
+
+# As those of git: what is looked up first stands first.
+test_pages_have_the_shape_of_those_of_git() {
+	page=$MANUAL
+	read_manual "$page"
+	shape NAME SYNOPSIS DESCRIPTION COMMANDS OPTIONS 'EXIT STATUS' EXAMPLES FILES 'SEE ALSO'
 	section 'SEE ALSO' >part
 	for page in "$ROOT_DIR"/man/*.5; do
 		expect_grep "$(basename "$page" .5)(5)" part
 	done
+	for page in $(pages); do
+		read_manual "$page"
+		shape NAME SYNOPSIS DESCRIPTION 'SEE ALSO'
+		# the name of the page first, then those of the other commands on it
+		section NAME | sed 's/ - .*//' | tr -d ' ' | tr , '\n' >named
+		expect_eq "$(basename "$page" .1)" "$(head -n 1 named)"
+		commands_of "$page" | sed 's/^/git-checkpoint-/' | sort >expected
+		sort named >actual
+		expect_same expected actual
+	done
+}
+
+test_the_overview_has_every_command() {
+	read_manual "$MANUAL"
+	section SYNOPSIS | sed 's/^ *//' >actual
+	git-checkpoint -h | sed -n '1s/^usage: //p' >expected
+	expect_same expected actual
+	section COMMANDS | sed -n 's/^ \{7\}\([a-z]*\)  .*/\1/p' | sort >actual
+	names | sort >expected
+	expect_same expected actual
+	# and is one: two screens, three at most
+	mandoc -T ascii -O width=80 "$MANUAL" >overview
+	test "$(wc -l <overview)" -le 190 || fail "the overview has $(wc -l <overview) lines"
+}
+
+test_pages_refer_to_pages_that_there_are() {
+	for page in "$ROOT_DIR"/man/*.[15]; do
+		read_manual "$page"
+		grep -o 'git-checkpoint-[a-z]*([15])' "$T/manual"
+	done | sort -u >refs
+	test "$(wc -l <refs)" -gt 10
+	while read -r ref; do
+		expect_exists "$ROOT_DIR/man/$(echo "$ref" | sed 's/(\(.\))/.\1/')"
+	done <refs
 }
 
 test_the_synopsis_is_the_usage() {
-	read_manual
-	for command in $(names); do
-		usage_forms "$command"
-	done >expected
-	section SYNOPSIS | sed 's/^ *//; s/ *$//' >actual
+	for page in $(pages); do
+		for command in $(commands_of "$page"); do
+			usage_forms "$command"
+		done >expected
+		read_manual "$page"
+		section SYNOPSIS | sed 's/^ *//; s/ *$//' >actual
+		expect_same expected actual
+	done
+	# the settings have a page of their own, which says more in there
+	usage_forms config >expected
+	read_manual "$CONFIG"
+	section SYNOPSIS | sed 's/^ *//; s/ *$//; 1q' >actual
 	expect_same expected actual
 }
 
 test_every_command_and_option_is_in_the_manual() {
-	read_manual
+	read_manual "$MANUAL"
 	section OPTIONS >common
 	for option in -C -h --help -q --quiet --json --version; do
 		expect_grep "^ *\(-., \)\{0,1\}$option\( \|,\|\$\)" common
 	done
 	for command in $(names); do
-		subsection COMMANDS "$command" >part
+		read_options "$command"
 		# those of all commands, unless the command has one of its own
 		git-checkpoint "$command" -h >help
 		git-checkpoint --list-opts "$command" | cut -f 1 | while read -r option; do
@@ -89,24 +170,23 @@ test_every_command_and_option_is_in_the_manual() {
 			--help | --json) continue ;;
 			--quiet) grep -q -e '-q, --quiet' help && continue ;;
 			esac
-			expect_grep "^ *\(-.\( <[^>]*>\)\{0,1\}, \)\{0,1\}$option\(<\| \|,\|\$\)" part
+			expect_grep "^ *\(-.\( <[^>]*>\)\{0,1\}, \)\{0,1\}$option\(<\| \|,\|\$\)" "$T/part"
 		done
 		# and their letters
 		sed -n 's/^    \(-.\), --.*/\1/p' help | grep -v -e '-[hq]' | while read -r letter; do
-			expect_grep "^ *$letter\( \|,\)" part
+			expect_grep "^ *$letter\( \|,\)" "$T/part"
 		done
 	done
 }
 
 test_the_manual_has_no_option_that_is_not_there() {
-	read_manual
 	for command in $(names); do
 		git-checkpoint --list-opts "$command" | cut -f 1 | tr -d = >known
 		git-checkpoint "$command" -h | sed -n 's/^    \(-.\), --.*/\1/p' >>known
-		subsection COMMANDS "$command" >part
+		read_options "$command"
 		# the line of an option begins with it, or with its letter
 		sed -n -e 'h; s/^ *\(-[A-Za-z-]*\).*/\1/p; g' \
-			-e 's/^ *-[A-Za-z]\( <[^>]*>\)\{0,1\}, \(--[a-z-]*\).*/\2/p' part >named
+			-e 's/^ *-[A-Za-z]\( <[^>]*>\)\{0,1\}, \(--[a-z-]*\).*/\2/p' "$T/part" >named
 		while read -r option; do
 			grep -q -x -e "$option" known || fail "$command has no option '$option'"
 		done <named
@@ -153,20 +233,8 @@ test_every_key_of_captures_is_in_the_manual() {
 	expect_same expected actual
 }
 
-# The short list of the program's page has no key that is not there.
-test_the_settings_that_are_used_most_are_real() {
-	read_manual
-	section CONFIGURATION >part
-	sed -n 's/^ \{7\}\([a-z][a-zA-Z, ]*\)$/\1/p' part | tr -d ' ' | tr , '\n' >named
-	test "$(wc -l <named)" -ge 5
-	settings | cut -d ' ' -f 1 >known
-	while read -r key; do
-		grep -q -x -e "$key" known || fail "there is no setting '$key'"
-	done <named
-}
-
 test_every_exit_status_is_in_the_manual() {
-	read_manual
+	read_manual "$MANUAL"
 	section 'EXIT STATUS' >part
 	for status in 0 1 3 4 5 75 128 129; do
 		expect_grep "^ *$status " part
@@ -273,8 +341,8 @@ test_every_json_key_is_in_the_manual() {
 
 test_what_hooks_do_is_in_the_manual() {
 	require jq
-	read_manual
-	subsection 'BEFORE GIT CHANGES FILES' Events >part
+	read_manual "$ROOT_DIR/man/git-checkpoint-hooks.1"
+	section EVENTS >part
 	git-checkpoint --complete git-checkpoint hooks install --events '' | cut -c 2- >events
 	test -s events
 	while read -r event; do
@@ -297,7 +365,7 @@ test_what_hooks_do_is_in_the_manual() {
 			grep -q -F -e "$word" part || fail "the manual does not name '$word'"
 		done <words
 	done <agents
-	subsection 'BEFORE GIT CHANGES FILES' 'What is not seen' >part
+	section 'WHAT IS NOT SEEN' >part
 	git checkpoint hooks status --json | jq -r '.not_seen[]' | sed 's/ (.*//' >blind
 	test -s blind
 	while read -r sentence; do

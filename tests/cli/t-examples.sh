@@ -12,6 +12,7 @@ README=$ROOT_DIR/README.md
 cut_manual() {
 	mkdir -p "$T/examples"
 	for page in "$ROOT_DIR"/man/*.[15]; do
+		test ! -L "$page" || continue
 		awk -v prefix="$T/examples/$(basename "$page")-" '
 			/^\.ft B$/ { file = sprintf("%s%05d", prefix, NR); next }
 			/^\.(ft|fi)/ { file = ""; next }
@@ -159,7 +160,7 @@ test_every_example_of_the_readme_runs() {
 	needs
 	cut_readme
 	run_examples
-	test $ran -ge 4 || fail "only $ran examples"
+	test $ran -ge 3 || fail "only $ran examples"
 }
 
 # $ <command>, and what it prints
@@ -188,8 +189,6 @@ test_what_the_readme_shows_of_the_guard_is_real() {
 test_every_example_of_settings_is_understood() {
 	needs
 	cut_manual
-	awk -v file="$T/examples/README-ini" '/^```ini$/ { on = 1; next } /^```/ { on = 0 } on { print >file }' \
-		"$README"
 	mkdir -p "$XDG_CONFIG_HOME/git-checkpoint"
 	count=0
 	for example in "$T"/examples/*; do
@@ -209,7 +208,7 @@ test_every_example_of_settings_is_understood() {
 		done <captures
 		count=$((count + 1))
 	done
-	test $count -ge 4 || fail "only $count examples of settings"
+	test $count -ge 3 || fail "only $count examples of settings"
 }
 
 # What cannot be run, and is written in one place only: with options that there are.

@@ -22,45 +22,81 @@ test_without_an_argument_it_is_the_list() {
 	expect_missing "$(store_dir)"
 }
 
-test_a_command_is_explained_by_the_manual() {
+# As `make install` does it; links become files.
+install_manual() {
 	require man
-	mkdir -p "$T/share/man1"
-	cp "$ROOT_DIR/man/git-checkpoint.1" "$T/share/man1/"
-	MANPATH=$T/share MANPAGER=cat git checkpoint help undo >out
-	expect_grep 'save and restore the state of a working directory' out
-	# also if git does not find us
-	MANPATH=$T/share MANPAGER=cat PATH=$TOOLS "$BUILD_DIR/git-checkpoint" help undo >out
-	expect_grep 'save and restore the state of a working directory' out
+	mkdir -p "$T/share/man1" "$T/share/man5"
+	cp -L "$ROOT_DIR"/man/*.1 "$T/share/man1/"
+	cp -L "$ROOT_DIR"/man/*.5 "$T/share/man5/"
+	MANPATH=$T/share
+	MANPAGER='cat'
+	export MANPATH MANPAGER
 }
 
-test_the_manual_is_opened_at_the_command() {
-	require man script
-	script -q -c true /dev/null </dev/null >/dev/null 2>&1 || skip 'needs a pseudo terminal'
-	mkdir -p "$T/share/man1"
-	cp "$ROOT_DIR/man/git-checkpoint.1" "$T/share/man1/"
+# title <page>: how its NAME begins
+title() {
+	sed -n '/^\.SH NAME$/{n;s/[, ].*//;s/\\//g;p;q}' "$1"
+}
+
+test_a_command_is_explained_by_its_page() {
+	install_manual
+	for command in $(names); do
+		for page in "$T"/share/man?/"git-checkpoint-$command".?; do
+			expect_exists "$page"
+		done
+		git checkpoint help "$command" >out
+		expect_grep "^ *$(title "$page")[, ]" out
+		expect_grep "git-checkpoint-$command[, ]" out
+	done
+	for how in 'git checkpoint undo --help' 'git-checkpoint undo --help' 'git checkpoint -C . undo --help'; do
+		$how >out
+		expect_grep '^ *git-checkpoint-restore, git-checkpoint-undo, ' out
+	done
+	git-checkpoint --help >out
+	expect_grep '^ *git-checkpoint - save and restore the state' out
+	# also if git does not find us
+	PATH=$TOOLS "$BUILD_DIR/git-checkpoint" help undo >out
+	expect_grep '^ *git-checkpoint-restore, git-checkpoint-undo, ' out
+}
+
+# Which git itself does not open either.
+test_help_further_back_is_the_usage() {
+	install_manual
+	git checkpoint undo -h >expected
+	git checkpoint undo --yes --help >out
+	expect_same expected out
+	# and that of the command to run is none of ours
 	# shellcheck disable=SC2016
-	printf '#!/bin/sh\nprintf "%%s" "$LESS" >%s\ncat >/dev/null\n' "$T/less" >"$T/pager"
-	chmod +x "$T/pager"
-	MANPATH=$T/share MANPAGER=$T/pager LESS=FRX script -q -c 'git checkpoint help undo' \
-		/dev/null </dev/null >/dev/null
-	expect_grep '+/^   undo$FRX$' "$T/less"
-	# and there is something to find for each of them
-	require mandoc
-	mandoc -T ascii "$ROOT_DIR/man/git-checkpoint.1" | perl -pe 's/.\x08//g' >manual
-	names | while read -r command; do
-		expect_eq "   $command" "$(grep -m 1 "^   $command" manual)" 'the first match'
+	expect_eq --help "$(git checkpoint run -q sh -c 'echo "$1"' sh --help)"
+}
+
+# expect_usage <PATH>: all ways to the manual of undo, and of the program, end in what -h prints
+expect_usage() {
+	for command in undo ''; do
+		# shellcheck disable=SC2086
+		"$BUILD_DIR/git-checkpoint" $command -h >expected
+		for how in "help $command" "$command --help"; do
+			# shellcheck disable=SC2086
+			PATH=$1 "$BUILD_DIR/git-checkpoint" $how >out 2>err
+			expect_same expected out
+			expect_eq '' "$(cat err)"
+		done
 	done
 }
 
 test_without_a_manual_it_is_the_usage() {
 	mkdir "$T/empty" "$T/bin"
-	MANPATH=$T/empty git checkpoint help undo >out
-	git checkpoint undo -h >expected
-	expect_same expected out
+	(
+		MANPATH=$T/empty
+		export MANPATH
+		expect_usage "$PATH"
+	)
 	# no man, no git
-	ln -s "$BUILD_DIR/git-checkpoint" "$T/bin/"
-	PATH=$T/bin git-checkpoint help undo >out
-	expect_same expected out
+	expect_usage "$T/bin"
+	# a man that only says how to get one, as some small systems have it
+	printf '#!/bin/sh\necho This system has been minimized.\n' >"$T/bin/man"
+	chmod +x "$T/bin/man"
+	expect_usage "$T/bin:$PATH"
 }
 
 test_the_usage_as_json() {

@@ -26,6 +26,9 @@ json_too() {
 }
 
 test_help_is_on_stdout_and_fits() {
+	# a manual that is installed would be opened by --help
+	MANPATH=$T/no-manual
+	export MANPATH
 	for command in '' $COMMANDS; do
 		for option in -h --help; do
 			# shellcheck disable=SC2086

@@ -123,7 +123,8 @@ test_the_tarball_is_the_same_each_time() {
 	# one directory, and only what belongs to the sources, readable by all
 	tar -tvzf "$T/1/$(cat first)" >list
 	expect_eq '' "$(awk '$6 !~ "^git-checkpoint-[^/]*/"' list)" 'files beside the directory'
-	expect_eq '' "$(grep -v -e '^-rw-r--r-- ' -e '^[-d]rwxr-xr-x ' list)" 'odd modes'
+	expect_eq '' "$(grep -v -e '^-rw-r--r-- ' -e '^[-d]rwxr-xr-x ' -e '^l.*/man/[^/]* -> [^/]*$' list)" \
+		'odd modes'
 	expect_no_grep '/build/' list
 }
 
@@ -229,9 +230,13 @@ test_man_finds_the_pages_beside_the_program() {
 	install_to "$T/dest" PREFIX=/opt/checkpoint
 	PATH=$T/dest/opt/checkpoint/bin:$TOOLS
 	unset MANPATH
-	for how in 'git checkpoint --help' 'git help checkpoint' 'git checkpoint help save'; do
+	for how in 'git checkpoint --help' 'git help checkpoint'; do
 		MANPAGER='cat' $how >out 2>err
 		expect_grep 'save and restore the state of a working directory' out
+	done
+	for how in 'git checkpoint help undo' 'git checkpoint undo --help'; do
+		MANPAGER='cat' $how >out 2>err
+		expect_grep '^ *git-checkpoint-restore, git-checkpoint-undo, ' out
 	done
 	man -w git-checkpoint-format >out
 }
