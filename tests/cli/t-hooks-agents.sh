@@ -421,15 +421,17 @@ test_a_full_disk_or_a_kill_leaves_one_of_the_two_files() {
 	done
 }
 
-# ---- what the README tells --------------------------------------------------------
+# ---- what the manual and the README tell ------------------------------------------
 
-# recipe <kind> <agent>: the block of the README with that mark
+# recipe <kind> <agent>: the block of the manual with that mark
 recipe() {
-	awk -v mark="\`\`\`$1 $2" '$0 == mark { on = 1; next } /^```/ { on = 0 } on' \
-		"$ROOT_DIR/README.md" | grep '' || fail "the README has no recipe '$1 $2'" >&2
+	awk -v mark=".\\\\\" $1 $2" '$0 == mark { on = 1; next } /^\.fi$/ { on = 0 } on && $0 != ".nf"' \
+		"$ROOT_DIR/man/git-checkpoint-hooks.1" | sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(ha/^/g' \
+		-e 's/\\(ti/~/g' -e 's/\\(ga/`/g' -e 's/\\&//g' -e 's/\\e/\\/g' |
+		grep '' || fail "the manual has no recipe '$1 $2'" >&2
 }
 
-test_the_recipes_of_the_readme_are_what_is_installed() {
+test_the_recipes_of_the_manual_are_what_is_installed() {
 	agent_repo
 	git-checkpoint --complete git-checkpoint hooks install --agent '' | cut -c 2- >known
 	while read -r agent; do
@@ -464,7 +466,7 @@ test_the_recipes_say_the_same_in_both_languages() {
 
 test_the_instructions_go_where_the_readme_puts_them() {
 	sed -n '/^## For agents/,/^## /p' "$ROOT_DIR/README.md" |
-		awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' >commands
+		awk '/^```sh skill$/ { on = 1; next } /^```/ { on = 0 } on' >commands
 	test "$(wc -l <commands)" = 2
 	echo mine >AGENTS.md
 	sh -e ./commands
