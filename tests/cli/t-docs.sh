@@ -13,11 +13,17 @@ names() {
 	git-checkpoint --list-cmds | cut -f 1
 }
 
-# page_of <command>: the file of its page; commands that share one are links to it
+# Commands and the files of their pages, in $T/map; commands that share a page are links to it.
+map_pages() {
+	test -e "$T/map" || names | while read -r name; do
+		file=$(ls "$ROOT_DIR/man/git-checkpoint-$name".[15]) || fail "'$name' has no page" >&2
+		echo "$name $(basename "$(readlink -f "$file")")"
+	done >"$T/map"
+}
+
+# page_of <command>
 page_of() {
-	for page in "$ROOT_DIR/man/git-checkpoint-$1".[15]; do
-		test ! -e "$page" || readlink -f "$page"
-	done | grep . || fail "'$1' has no page" >&2
+	echo "$ROOT_DIR/man/$(awk -v command="$1" '$1 == command { print $2 }' "$T/map")"
 }
 
 # All pages of commands, each once.
@@ -29,9 +35,7 @@ pages() {
 
 # commands_of <page>: those that are on it
 commands_of() {
-	for command in $(names); do
-		test "$(page_of "$command")" != "$(readlink -f "$1")" || echo "$command"
-	done
+	awk -v page="$(basename "$1")" '$2 == page { print $1 }' "$T/map"
 }
 
 # read_manual <page>: the page as plain text, one line a paragraph, in $T/manual
@@ -54,10 +58,11 @@ subsection() {
 
 # read_options <command>: what its page says about its options, in $T/part
 read_options() {
-	page=$(page_of "$1")
-	read_manual "$page"
+	map_pages
+	file=$(page_of "$1")
+	read_manual "$file"
 	: >"$T/part"
-	if test "$(commands_of "$page")" != "$1"; then
+	if test "$(commands_of "$file")" != "$1"; then
 		subsection COMMANDS "$1" >"$T/part"
 	elif grep -q '^OPTIONS$' "$T/manual"; then
 		section OPTIONS >"$T/part"
@@ -103,6 +108,7 @@ test_pages_have_the_shape_of_those_of_git() {
 	for page in "$ROOT_DIR"/man/*.5; do
 		expect_grep "$(basename "$page" .5)(5)" part
 	done
+	map_pages
 	for page in $(pages); do
 		read_manual "$page"
 		shape NAME SYNOPSIS DESCRIPTION 'SEE ALSO'
@@ -140,6 +146,7 @@ test_pages_refer_to_pages_that_there_are() {
 }
 
 test_the_synopsis_is_the_usage() {
+	map_pages
 	for page in $(pages); do
 		for command in $(commands_of "$page"); do
 			usage_forms "$command"

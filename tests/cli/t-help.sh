@@ -46,7 +46,7 @@ test_a_command_is_explained_by_its_page() {
 		done
 		git checkpoint help "$command" >out
 		expect_grep "^ *$(title "$page")[, ]" out
-		expect_grep "git-checkpoint-$command[, ]" out
+		expect_grep "git-checkpoint-${command}[, ]" out
 	done
 	for how in 'git checkpoint undo --help' 'git-checkpoint undo --help' 'git checkpoint -C . undo --help'; do
 		$how >out
