@@ -73,7 +73,7 @@ BASE := $(addprefix lib/base/, \
 	error.c alloc.c libmem.c strbuf.c strlist.c arena.c \
 	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
 	hash.c oid.c crc.c fsio.c fsio_remove.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c libgit2.c \
-	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c)
+	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c tomledit_block.c)
 
 WORKTREE := $(addprefix lib/worktree/, \
 	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c origin.c beneath.c mounts.c \

@@ -107,7 +107,7 @@
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc libmem strbuf strlist arena path pathset quote shellwords units clock json
  *   hash oid crc fsio fsio_remove sparse pool spawn gitrun command env cancel libgit2 procs nearest problems
- *   jsonedit jsonedit_check tomledit
+ *   jsonedit jsonedit_check tomledit tomledit_block
  */
 
 #include "base/cancel.h"

@@ -28,8 +28,8 @@ typedef void (*tomledit_seen)(void *data, enum tomledit_kind kind, const struct 
  */
 int tomledit_scan(const struct strbuf *text, tomledit_seen seen, void *data);
 
-/** Whether there is a block of that name, with its first and its last line, whatever is in it. */
-bool tomledit_has_block(const struct strbuf *text, const char *name);
+/** Whether there is a block that tomledit_remove_block() would take out. */
+bool tomledit_has_block(const struct strbuf *text, const char *name, const char *body);
 
 /**
  * Append `body`, whole lines with plain newlines, between lines that carry

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ops/agents.h"
 
+#include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/path.h"
@@ -41,6 +43,56 @@ int agents_check(const char *name)
 	return agent_find(&agent, name);
 }
 
+/* ---- locks ---- */
+
+/* On directories that settings are in, those that links lead to as well. */
+struct locks {
+	int fds[3];
+	size_t nr;
+};
+
+static bool is_held(const struct locks *locks, int fd)
+{
+	struct stat st, held;
+
+	for (size_t i = 0; i < locks->nr; i++)
+		if (!fstat(fd, &st) && !fstat(locks->fds[i], &held) && st.st_dev == held.st_dev &&
+		    st.st_ino == held.st_ino)
+			return true;
+	return false;
+}
+
+/*
+ * One at a time: so a temporary that is there was left by one that was killed. Where there is no
+ * such directory yet, or no locks, we go on without.
+ */
+static int lock_dir(struct locks *locks, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc, err = 0;
+
+	if (fd < 0)
+		return 0;
+	if (is_held(locks, fd)) {
+		close(fd);
+		return 0;
+	}
+	do {
+		rc = flock(fd, LOCK_EX);
+		if (rc < 0 && errno == EINTR)
+			err = cancel_check();
+	} while (rc < 0 && errno == EINTR && !err);
+	if (!rc)
+		fs_sweep_temps(fd, ".");
+	locks->fds[locks->nr++] = fd;
+	return err;
+}
+
+static void unlock_all(struct locks *locks)
+{
+	while (locks->nr)
+		close(locks->fds[--locks->nr]);
+}
+
 /* ---- the file ---- */
 
 struct settings {
@@ -76,10 +128,21 @@ static int settings_find(struct settings *s, const struct agent *agent, const ch
 	return 0;
 }
 
-static int settings_load(struct settings *s)
+/* `real` is absolute. */
+static int lock_real(struct locks *locks, const char *real)
+{
+	char *dir = xmemdupz(real, (size_t)(strrchr(real, '/') - real));
+	int err = lock_dir(locks, *dir ? dir : "/");
+
+	free(dir);
+	return err;
+}
+
+static int settings_load(struct settings *s, struct locks *locks)
 {
 	struct stat st;
 	char *real;
+	int err;
 
 	if (lstat(s->path.buf, &st) < 0) {
 		if (errno == ENOENT)
@@ -90,26 +153,19 @@ static int settings_load(struct settings *s)
 	s->linked = S_ISLNK(st.st_mode);
 	real = path_real(s->path.buf);
 	if (!real || stat(real, &st) < 0) {
-		int err = ckpt_error_errno("unable to follow the link '%s'", s->path.buf);
-
+		err = ckpt_error_errno("unable to follow the link '%s'", s->path.buf);
 		free(real);
 		return err;
 	}
+	err = s->linked ? lock_real(locks, real) : 0;
 	strbuf_addstr(&s->real, real);
 	free(real);
 	s->mode = st.st_mode & 07777;
-	return fs_read_linked(&s->text, s->real.buf);
+	return err ? err : fs_read_linked(&s->text, s->real.buf);
 }
 
 static int settings_store(const struct settings *s)
 {
-	if (s->linked) {
-		struct strbuf dir = STRBUF_INIT;
-
-		strbuf_add(&dir, s->real.buf, (size_t)(strrchr(s->real.buf, '/') - s->real.buf));
-		fs_sweep_temps(AT_FDCWD, dir.len ? dir.buf : "/");
-		strbuf_release(&dir);
-	}
 	return fs_write_file(AT_FDCWD, s->real.buf, s->text.buf, s->text.len, s->mode, FS_DURABLE);
 }
 
@@ -242,17 +298,6 @@ static int check_toml(const struct settings *s, const struct agent *agent, struc
 	return malformed(err, s);
 }
 
-static bool has_toml(const struct strbuf *text, const char *body)
-{
-	struct strbuf copy = STRBUF_INIT;
-	bool has;
-
-	strbuf_add(&copy, text->buf, text->len);
-	has = tomledit_remove_block(&copy, BLOCK, body);
-	strbuf_release(&copy);
-	return has;
-}
-
 /* Installed there, or there is the place for it? Sets `*done` if there is nothing left to do. */
 static int install_toml(struct agents_result *out, struct settings *s, const struct agent *agent,
 			bool elsewhere, bool *done)
@@ -264,7 +309,7 @@ static int install_toml(struct agents_result *out, struct settings *s, const str
 	if (err)
 		return err;
 	agent_toml(&body, agent);
-	*done = has_toml(&s->text, body.buf) || agent_mentioned(agent, s->text.buf);
+	*done = tomledit_has_block(&s->text, BLOCK, body.buf) || agent_mentioned(agent, s->text.buf);
 	if (*done || elsewhere || !hooks.any)
 		goto out;
 	*done = true;
@@ -332,31 +377,21 @@ static void generic(struct agents_result *out, const struct agent *agent)
 /* Both are read before one is written: what is malformed stops all of it. */
 struct both {
 	struct settings json, toml;
-	int lock;
+	struct locks locks;
 };
-
-/* One at a time: so a temporary that is there was left by one that was killed. */
-static int lock_dir(const char *dir)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0 && !flock(fd, LOCK_EX))
-		fs_sweep_temps(fd, ".");
-	return fd;
-}
 
 static int open_both(struct both *b, const struct agent *agent, const struct agents_opts *opts)
 {
 	int err = settings_find(&b->json, agent, agent->file, opts);
 
 	if (!err)
-		b->lock = lock_dir(b->json.dir.buf);
+		err = lock_dir(&b->locks, b->json.dir.buf);
 	if (!err)
-		err = settings_load(&b->json);
+		err = settings_load(&b->json, &b->locks);
 	if (!err && agent->toml)
 		err = settings_find(&b->toml, agent, agent->toml, opts);
 	if (!err && agent->toml)
-		err = settings_load(&b->toml);
+		err = settings_load(&b->toml, &b->locks);
 	return err;
 }
 
@@ -391,7 +426,7 @@ static int uninstall(struct agents_result *out, struct both *b, const struct age
 
 static int edit(struct agents_result *out, const struct agents_opts *opts, bool in)
 {
-	struct both b = { SETTINGS_INIT, SETTINGS_INIT, -1 };
+	struct both b = { SETTINGS_INIT, SETTINGS_INIT, { .nr = 0 } };
 	const struct agent *agent;
 	int err = agent_find(&agent, opts->agent);
 
@@ -410,8 +445,7 @@ static int edit(struct agents_result *out, const struct agents_opts *opts, bool 
 		add_notes(out, agent, opts->user, out->change != AGENTS_UNCHANGED);
 	settings_release(&b.json);
 	settings_release(&b.toml);
-	if (b.lock >= 0)
-		close(b.lock);
+	unlock_all(&b.locks);
 	return err;
 }
 

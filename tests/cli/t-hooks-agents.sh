@@ -421,6 +421,28 @@ test_a_full_disk_or_a_kill_leaves_one_of_the_two_files() {
 	done
 }
 
+# People keep their settings elsewhere and link to them, from several projects.
+test_who_writes_where_a_link_leads_is_waited_for() {
+	agent_repo
+	mkdir .claude "$T/mine"
+	echo '{}' >"$T/mine/settings.json"
+	ln -s "$T/mine/settings.json" .claude/settings.json
+	temp=$T/mine/tmp_ckpt_0123456789abcdef
+	echo 'of one that is at work' >"$temp"
+	expect_exit 124 flock "$T/mine" timeout 1 git-checkpoint hooks install --agent claude-code
+	test -e "$temp"
+	expect_eq '{}' "$(cat "$T/mine/settings.json")"
+	git checkpoint hooks install --agent claude-code >/dev/null
+	expect_grep 'git checkpoint save' "$T/mine/settings.json"
+	expect_eq settings.json "$(ls -A "$T/mine")" 'what is left of one that was killed'
+	# a link within the directory itself
+	rm .claude/settings.json
+	echo '{}' >.claude/shared.json
+	ln -s shared.json .claude/settings.json
+	timeout 20 git-checkpoint hooks install --agent claude-code >/dev/null
+	expect_grep 'git checkpoint save' .claude/shared.json
+}
+
 # ---- what the manual and the README tell ------------------------------------------
 
 # recipe <kind> <agent>: the block of the manual with that mark

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	strbuf_add(&text, data, size);
 	if (!tomledit_scan(&text, seen, &before) && tomledit_add_block(&text, "block", BODY)) {
-		FUZZ_CHECK(tomledit_has_block(&text, "block"), "our block is not found:\n%s", text.buf);
+		FUZZ_CHECK(tomledit_has_block(&text, "block", BODY), "our block is not found:\n%s", text.buf);
 		FUZZ_CHECK(!tomledit_scan(&text, seen, &after), "it is not TOML any more: %s\n%s",
 			   ckpt_error_last(), text.buf);
 		FUZZ_CHECK(after == before + 2, "other keys than before");

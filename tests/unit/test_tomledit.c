@@ -121,8 +121,8 @@ static void test_a_block_leaves_no_trace(void **state)
 		set(&text, texts[i]);
 		assert_false(tomledit_remove_block(&text, "n", "x = 1\ny = 2\n"));
 		tomledit_add_block(&text, "n", "x = 1\ny = 2\n");
-		assert_true(tomledit_has_block(&text, "n"));
-		assert_false(tomledit_has_block(&text, "m"));
+		assert_true(tomledit_has_block(&text, "n", "x = 1\ny = 2\n"));
+		assert_false(tomledit_has_block(&text, "n", "x = 1\n"));
 		assert_int_equal(strncmp(text.buf, texts[i], strlen(texts[i])), 0);
 		assert_true(tomledit_remove_block(&text, "n", "x = 1\ny = 2\n"));
 		assert_string_equal(text.buf, texts[i]);
