@@ -77,7 +77,7 @@ BASE := $(addprefix lib/base/, \
 
 WORKTREE := $(addprefix lib/worktree/, \
 	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c origin.c beneath.c mounts.c \
-	rules.c exclude.c wildmatch.c \
+	rules.c rules_texts.c exclude.c wildmatch.c \
 	repo.c repo_state.c gitfile.c askgit.c gitindex.c indexfile.c gitconfig.c configtext.c configcond.c hookfile.c configedit.c)
 
 STORE := $(addprefix lib/store/, \

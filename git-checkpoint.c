@@ -95,7 +95,7 @@
  *   oidset       a set of object names
  * lib/worktree/  the user's files and the project's repository, read only
  *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
- *   rules        what belongs into a checkpoint
+ *   rules rules_texts        what belongs into a checkpoint; the rules that are in no file of it
  *   exclude wildmatch        ignore patterns
  *   statcache origin         what needs no reading again; where it was read
  *   tree         a directory tree in memory
