@@ -82,7 +82,7 @@ WORKTREE := $(addprefix lib/worktree/, \
 
 STORE := $(addprefix lib/store/, \
 	store.c layout.c objects.c refs.c packed_refs.c oidset.c \
-	pack_write.c pack_stream.c pack_verify.c pack_index.c packs.c packs_read.c packs_list.c delta.c ingest.c trees.c \
+	pack_write.c pack_stream.c pack_verify.c pack_index.c packs.c packs_read.c packs_list.c delta.c ingest.c ingest_file.c trees.c \
 	reach.c packing.c repack.c litter.c health.c rescue.c)
 
 RECORD := $(addprefix lib/record/, \

@@ -91,7 +91,7 @@
  *   reach repack packing     which objects are needed; packs without the others; who makes them
  *   litter       what a git that was killed left
  *   health rescue            a store's own files, mended on every open; what is left of packs
- *   ingest trees files of a scan into a pack; trees of directories
+ *   ingest ingest_file trees    files of a scan into a pack; trees of directories
  *   oidset       a set of object names
  * lib/worktree/  the user's files and the project's repository, read only
  *   scan scan_visit scan_known skip    the parallel walk; what was left out and why

@@ -5,57 +5,25 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/fsio.h"
 #include "base/hash.h"
 #include "base/pool.h"
-#include "store/pack.h"
-#include "worktree/beneath.h"
+#include "store/ingest_file.h"
+#include "store/objects.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-	SMALL_MAX = 4 << 20, /* read into memory as a whole up to this */
-	BATCH_FILES = 64,    /* one item of work, all from one directory */
+	BATCH_FILES = 64, /* one item of work, all from one directory */
 	BATCH_BYTES = 1 << 20,
-	TRIES = 5,
-	CHUNK = 256 * 1024,
 };
 
-struct batch {
+struct ingest_batch {
 	struct wt_dir *dir;
 	size_t first, end;
 };
-
-struct reader {
-	struct digest *sha1, *sha256;
-	unsigned char *buf;
-	size_t alloc;
-	struct beneath_near near;
-};
-
-struct ingest {
-	const struct ingest_opts *opts;
-	struct batch *batches;
-	size_t nr, alloc;
-	size_t total; /* files to be read */
-	uint64_t large_total, large_done; /* bytes of the large ones; these are read by one thread */
-	struct reader *readers;
-	pthread_mutex_t lock; /* of the scan's skip list */
-	atomic_size_t files, racy;
-	atomic_ullong bytes;
-	uint64_t total_bytes;
-	double start;
-	atomic_bool late;
-};
-
-enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP };
 
 /* --- is there time? --- */
 
@@ -86,346 +54,16 @@ static int time_check(struct ingest *ingest)
 	return ckpt_error_set(CKPT_ECANCELLED, "there is not enough time to read everything");
 }
 
-static int go_on(struct ingest *ingest)
+int ingest_go_on(struct ingest *ingest)
 {
 	int err = cancel_check();
 
 	return err ? err : time_check(ingest);
 }
 
-/* --- one file --- */
-
-static enum outcome give_up(enum skip_why *why, int err)
-{
-	*why = err == ENOENT ? SKIP_VANISHED : SKIP_UNREADABLE;
-	/* A link or a directory where a file was: it changed, look again. */
-	if (err == ENOENT || err == ELOOP || err == EISDIR || err == ENXIO || err == EINTR)
-		return READ_AGAIN;
-	return READ_SKIP;
-}
-
-static void name_small(struct reader *reader, struct wt_entry *entry, size_t len)
-{
-	hash_object(reader->sha1, &entry->oid, "blob", reader->buf, len);
-	digest_update(reader->sha256, reader->buf, len);
-	digest_end(reader->sha256, entry->sha256);
-}
-
-/* What pack_add_stream() reads from. */
-struct file_stream {
-	struct ingest *ingest;
-	struct reader *reader;
-	int fd;
-	uint64_t bytes;
-	bool at_end, failed;
-};
-
-/* By what is in them: a few large files take as long as many small ones. */
-static void tell_large(const struct file_stream *stream)
-{
-	enum { MB = 1000 * 1000 };
-	const struct ingest *ingest = stream->ingest;
-
-	if (ingest->opts->progress)
-		ingest->opts->progress(ingest->opts->pack ? "Storing large files, in MB" :
-							    "Reading large files, in MB",
-				       (size_t)((ingest->large_done + stream->bytes) / MB),
-				       (size_t)(ingest->large_total / MB), NULL);
-}
-
-static int read_stream(void *buf, size_t size, void *payload)
-{
-	struct file_stream *stream = payload;
-	ssize_t n = fs_read_full(stream->fd, buf, size);
-	int err = go_on(stream->ingest);
-
-	if (err)
-		return err;
-	if (n < 0) {
-		stream->failed = true;
-		return ckpt_error_errno("unable to read a file");
-	}
-	digest_update(stream->reader->sha256, buf, (size_t)n);
-	stream->bytes += (uint64_t)n;
-	stream->at_end = !n;
-	tell_large(stream);
-	return (int)n;
-}
-
-/* Hash a large file without storing it. */
-static int name_stream(struct file_stream *stream, struct wt_entry *entry)
-{
-	struct reader *reader = stream->reader;
-	uint64_t done = 0;
-	char header[64];
-	int n;
-
-	ALLOC_GROW(reader->buf, CHUNK, reader->alloc);
-	digest_update(reader->sha1, header, object_header(header, "blob", entry->st.size));
-	while ((n = read_stream(reader->buf, CHUNK, stream)) > 0) {
-		digest_update(reader->sha1, reader->buf, (size_t)n);
-		done += (uint64_t)n;
-	}
-	digest_end(reader->sha1, entry->oid.id);
-	if (!n && done != entry->st.size)
-		return ckpt_error_set(CKPT_ERROR, "a file changed while it was read");
-	return n;
-}
-
-/* A failure of the store ends the save; one of the file is this file's matter. */
-static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-		      struct reader *reader, struct wt_entry *entry, int fd)
-{
-	struct file_stream stream = { .ingest = ingest, .reader = reader, .fd = fd };
-	int err = 0;
-
-	digest_begin(reader->sha256);
-	/*
-	 * Compressing costs ten times as much as hashing. Where chances are that
-	 * the contents are the old ones, find out first.
-	 */
-	if (ingest->opts->pack && entry->flags & WT_TOUCHED) {
-		err = name_stream(&stream, entry);
-		if (!err && objects_exist(ingest->opts->store, &entry->oid)) {
-			digest_end(reader->sha256, entry->sha256);
-			return 0;
-		}
-		digest_begin(reader->sha1);
-		digest_begin(reader->sha256);
-		if (!err && lseek(fd, 0, SEEK_SET) < 0)
-			err = ckpt_error_errno("unable to read a file again");
-		if (!err) {
-			stream.bytes = 0;
-			stream.at_end = false;
-		}
-	}
-	if (!err && ingest->opts->pack)
-		err = pack_add_stream(ingest->opts->pack, &entry->oid, entry->st.size, read_stream,
-				      &stream);
-	else if (!err)
-		err = name_stream(&stream, entry);
-	digest_end(reader->sha256, entry->sha256);
-	if (!err)
-		return 0;
-	if (err == CKPT_ECANCELLED)
-		return err;
-	if (stream.failed) {
-		*outcome = READ_SKIP;
-		*why = SKIP_UNREADABLE;
-		return 0;
-	}
-	if (stream.at_end ? stream.bytes != entry->st.size : stream.bytes > entry->st.size) {
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
-		return 0;
-	}
-	return err;
-}
-
-static int read_small(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-		      unsigned worker, struct reader *reader, struct wt_entry *entry, int fd,
-		      const struct stat *before)
-{
-	size_t size = (size_t)entry->st.size;
-	struct wt_stat after;
-	struct stat st;
-	ssize_t n;
-
-	/* One byte more than there should be: growing shows. */
-	ALLOC_GROW(reader->buf, size + 1, reader->alloc);
-	n = fs_read_full(fd, reader->buf, size + 1);
-	if (n < 0) {
-		*outcome = give_up(why, errno);
-		return 0;
-	}
-	if (fstat(fd, &st) < 0) {
-		*outcome = give_up(why, errno);
-		return 0;
-	}
-	wt_stat_from(&after, &st);
-	if ((size_t)n != size || !wt_stat_equal(&after, &entry->st) ||
-	    st.st_mode != before->st_mode) {
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
-		return 0;
-	}
-	name_small(reader, entry, size);
-	if (!ingest->opts->pack)
-		return 0;
-	return pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid, reader->buf, size);
-}
-
-/* What is read now; whatever was proved of other contents is void. */
-static void take_stat(struct wt_entry *entry, const struct stat *st)
-{
-	struct wt_stat now;
-
-	wt_stat_from(&now, st);
-	if (!wt_stat_equal(&now, &entry->st))
-		entry->flags &= (uint8_t)~(WT_EARLIER | WT_SETTLED);
-	entry->st = now;
-	if (entry->kind == WT_FILE)
-		entry->mode = st->st_mode & 07777;
-}
-
-/* Read to the end: what its times prove from now on, see origin.h. */
-static void mark_read(struct wt_entry *entry, int64_t read_ns, bool has_writer)
-{
-	entry->flags &= (uint8_t)~WT_RACY;
-	if (has_writer || wt_stat_racy(&entry->st, read_ns))
-		entry->flags |= WT_RACY;
-	else if (entry->flags & WT_EARLIER)
-		entry->flags |= WT_SETTLED;
-}
-
-static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-			unsigned worker, int dirfd, struct wt_entry *entry, bool large)
-{
-	struct reader *reader = &ingest->readers[worker];
-	int64_t read_ns = clock_file_ns();
-	struct stat st;
-	int fd = openat(dirfd, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool has_writer;
-	int err = 0;
-
-	if (fd < 0) {
-		*outcome = give_up(why, errno);
-		return 0;
-	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
-		goto out;
-	}
-	take_stat(entry, &st);
-	if (ingest->opts->max_file_size && entry->st.size > ingest->opts->max_file_size) {
-		*outcome = READ_SKIP;
-		*why = SKIP_OVERSIZE;
-		goto out;
-	}
-	if (entry->st.size > SMALL_MAX && !large) {
-		/* Has grown since the scan; only the serial part may stream. */
-		*outcome = READ_LATER;
-		goto out;
-	}
-	/*
-	 * Through memory that is mapped already it can be written again without its times showing
-	 * it. Asked before it is read: who maps it later changes them with the first write.
-	 */
-	has_writer = entry->st.size && fs_has_writer(fd);
-	*outcome = READ_DONE;
-	if (entry->st.size > SMALL_MAX)
-		err = read_large(outcome, why, ingest, reader, entry, fd);
-	else
-		err = read_small(outcome, why, ingest, worker, reader, entry, fd, &st);
-	if (!err && *outcome == READ_DONE) {
-		struct wt_stat after;
-
-		/* For the streamed ones; cheap for the others. */
-		if (entry->st.size > SMALL_MAX && !fstat(fd, &st)) {
-			wt_stat_from(&after, &st);
-			if (!wt_stat_equal(&after, &entry->st)) {
-				*outcome = READ_AGAIN;
-				*why = SKIP_CHANGING;
-			}
-		}
-		mark_read(entry, read_ns, has_writer);
-	}
-out:
-	close(fd);
-	return err;
-}
-
-static int read_link(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-		     unsigned worker, int dirfd, struct wt_entry *entry)
-{
-	struct reader *reader = &ingest->readers[worker];
-	int64_t read_ns = clock_file_ns();
-	struct wt_stat after;
-	struct stat st;
-	ssize_t n;
-
-	ALLOC_GROW(reader->buf, 65536, reader->alloc);
-	n = readlinkat(dirfd, entry->name, (char *)reader->buf, 65536);
-	if (n < 0) {
-		/* EINVAL: no longer a link. */
-		*outcome = errno == EINVAL ? READ_AGAIN : give_up(why, errno);
-		if (errno == EINVAL)
-			*why = SKIP_CHANGING;
-		return 0;
-	}
-	if (fstatat(dirfd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		*outcome = give_up(why, errno);
-		return 0;
-	}
-	wt_stat_from(&after, &st);
-	if (!wt_stat_equal(&after, &entry->st)) {
-		take_stat(entry, &st);
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
-		return 0;
-	}
-	name_small(reader, entry, (size_t)n);
-	mark_read(entry, read_ns, false);
-	*outcome = READ_DONE;
-	return ingest->opts->pack ? pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid,
-					     reader->buf, (size_t)n) :
-				    0;
-}
-
-static void skip_entry(struct ingest *ingest, struct wt_dir *dir, struct wt_entry *entry,
-		       enum skip_why why)
-{
-	char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
-
-	entry->flags |= WT_DEAD;
-	pthread_mutex_lock(&ingest->lock);
-	skip_list_add(&ingest->opts->scan->skips, path, why);
-	if (why == SKIP_VANISHED)
-		ingest->opts->scan->moved = true;
-	pthread_mutex_unlock(&ingest->lock);
-	free(path);
-}
-
-static int read_entry(struct ingest *ingest, unsigned worker, int dirfd, struct wt_dir *dir,
-		      struct wt_entry *entry, bool large)
-{
-	enum outcome outcome = READ_AGAIN;
-	enum skip_why why = SKIP_CHANGING;
-	int err = 0;
-
-	for (int i = 0; i < TRIES && outcome == READ_AGAIN && !err; i++) {
-		if (i) {
-			struct timespec pause = { .tv_nsec = 2000000L << i };
-
-			nanosleep(&pause, NULL);
-		}
-		if (entry->kind == WT_LINK)
-			err = read_link(&outcome, &why, ingest, worker, dirfd, entry);
-		else
-			err = read_regular(&outcome, &why, ingest, worker, dirfd, entry, large);
-	}
-	if (err || outcome == READ_LATER)
-		return err;
-	if (outcome != READ_DONE) {
-		skip_entry(ingest, dir, entry, why);
-		return 0;
-	}
-	entry->flags |= WT_KNOWN;
-	atomic_fetch_add(&ingest->files, 1);
-	atomic_fetch_add(&ingest->racy, (entry->flags & WT_RACY) != 0);
-	atomic_fetch_add(&ingest->bytes, entry->st.size);
-	return 0;
-}
-
 /* --- all files --- */
 
-static bool is_large(const struct wt_entry *entry)
-{
-	return entry->kind == WT_FILE && entry->st.size > SMALL_MAX;
-}
-
-static int read_batch(struct ingest *ingest, const struct batch *batch, unsigned worker, bool large)
+static int read_batch(struct ingest *ingest, const struct ingest_batch *batch, unsigned worker, bool large)
 {
 	struct wt_dir *dir = batch->dir;
 	int dirfd = beneath_open_near(&ingest->readers[worker].near, ingest->opts->scan->rootfd,
@@ -435,19 +73,19 @@ static int read_batch(struct ingest *ingest, const struct batch *batch, unsigned
 	for (size_t i = batch->first; i < batch->end && !err; i++) {
 		struct wt_entry *entry = &dir->entries[i];
 
-		if (entry->kind == WT_DIR || entry->flags & WT_KNOWN || is_large(entry) != large)
+		if (entry->kind == WT_DIR || entry->flags & WT_KNOWN || ingest_is_large(entry) != large)
 			continue;
-		err = go_on(ingest);
+		err = ingest_go_on(ingest);
 		if (err)
 			break;
 		if (dirfd < 0) {
 			bool gone = open_errno == ENOENT || open_errno == ENOTDIR ||
 				    open_errno == ELOOP || open_errno == EXDEV;
 
-			skip_entry(ingest, dir, entry, gone ? SKIP_VANISHED : SKIP_UNREADABLE);
+			ingest_skip(ingest, dir, entry, gone ? SKIP_VANISHED : SKIP_UNREADABLE);
 			continue;
 		}
-		err = read_entry(ingest, worker, dirfd, dir, entry, large);
+		err = ingest_entry(ingest, worker, dirfd, dir, entry, large);
 		if (large)
 			ingest->large_done += entry->st.size;
 	}
@@ -470,7 +108,7 @@ static int read_item(size_t index, unsigned worker, void *payload)
 static void add_batch(struct ingest *ingest, struct wt_dir *dir, size_t first, size_t end)
 {
 	ALLOC_GROW(ingest->batches, ingest->nr + 1, ingest->alloc);
-	ingest->batches[ingest->nr++] = (struct batch){ dir, first, end };
+	ingest->batches[ingest->nr++] = (struct ingest_batch){ dir, first, end };
 }
 
 static void collect(struct ingest *ingest, struct wt_dir *dir)
@@ -494,7 +132,7 @@ static void collect(struct ingest *ingest, struct wt_dir *dir)
 		ingest->total++;
 		ingest->total_bytes += entry->st.size;
 		files++;
-		if (is_large(entry))
+		if (ingest_is_large(entry))
 			ingest->large_total += entry->st.size;
 		else
 			bytes += entry->st.size;
