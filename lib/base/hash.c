@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The plain functions of libcrypto, which OpenSSL 3 calls deprecated in favour
+ * of EVP. They are the same code, but EVP looks for it in providers, and
+ * setting those up costs each run half a millisecond to one.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "base/hash.h"
 
 #include "base/alloc.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <pthread.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct digest {
-	EVP_MD_CTX *ctx;
-	const EVP_MD *md;
+	enum hash_kind kind;
+	union {
+		SHA_CTX sha1;
+		SHA256_CTX sha256;
+	} ctx;
 };
-
-/*
- * Fetched once: EVP_sha1() and its like look the implementation up again at
- * every use, which for small files costs as much as the hashing.
- */
-static EVP_MD *fetched[2];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void check(int ok)
 {
@@ -29,55 +30,36 @@ static void check(int ok)
 	}
 }
 
-/*
- * Two digests of the default provider are all that is used: neither tables of
- * ciphers are needed for them, nor what a file of the system's, or one that the
- * environment names, may have to say. It costs each run more than half a
- * millisecond.
- */
-static void fetch(void)
-{
-	(void)OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ADD_ALL_CIPHERS |
-				  OPENSSL_INIT_NO_ADD_ALL_DIGESTS |
-				  OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
-	fetched[HASH_SHA1] = EVP_MD_fetch(NULL, "SHA1", NULL);
-	fetched[HASH_SHA256] = EVP_MD_fetch(NULL, "SHA256", NULL);
-	check(fetched[HASH_SHA1] && fetched[HASH_SHA256]);
-}
-
 struct digest *digest_new(enum hash_kind kind)
 {
 	struct digest *digest = xcalloc(1, sizeof(*digest));
 
-	pthread_once(&once, fetch);
-	digest->md = fetched[kind];
-	digest->ctx = EVP_MD_CTX_new();
-	check(digest->ctx != NULL);
+	digest->kind = kind;
 	digest_begin(digest);
 	return digest;
 }
 
 void digest_free(struct digest *digest)
 {
-	if (!digest)
-		return;
-	EVP_MD_CTX_free(digest->ctx);
 	free(digest);
 }
 
 void digest_begin(struct digest *digest)
 {
-	check(EVP_DigestInit_ex(digest->ctx, digest->md, NULL));
+	check(digest->kind == HASH_SHA1 ? SHA1_Init(&digest->ctx.sha1) :
+					  SHA256_Init(&digest->ctx.sha256));
 }
 
 void digest_update(struct digest *digest, const void *data, size_t len)
 {
-	check(EVP_DigestUpdate(digest->ctx, data, len));
+	check(digest->kind == HASH_SHA1 ? SHA1_Update(&digest->ctx.sha1, data, len) :
+					  SHA256_Update(&digest->ctx.sha256, data, len));
 }
 
 void digest_end(struct digest *digest, unsigned char *out)
 {
-	check(EVP_DigestFinal_ex(digest->ctx, out, NULL));
+	check(digest->kind == HASH_SHA1 ? SHA1_Final(out, &digest->ctx.sha1) :
+					  SHA256_Final(out, &digest->ctx.sha256));
 	digest_begin(digest);
 }
 

@@ -7,31 +7,23 @@
 #include <git2/sys/alloc.h>
 #include <jansson.h>
 #include <libdeflate.h>
-#include <openssl/crypto.h>
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *lib_malloc(size_t size, const char *file, int line)
+static void *git_gmalloc(size_t size, const char *file, int line)
 {
 	(void)file;
 	(void)line;
 	return xmalloc(size);
 }
 
-static void *lib_realloc(void *ptr, size_t size, const char *file, int line)
+static void *git_grealloc(void *ptr, size_t size, const char *file, int line)
 {
 	(void)file;
 	(void)line;
 	return xrealloc(ptr, size);
-}
-
-static void lib_free(void *ptr, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	free(ptr);
 }
 
 static void git_gfree(void *ptr)
@@ -88,8 +80,8 @@ void libmem_install_git(void)
 {
 #if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR != 6
 	static git_allocator allocator = {
-		.gmalloc = lib_malloc,
-		.grealloc = lib_realloc,
+		.gmalloc = git_gmalloc,
+		.grealloc = git_grealloc,
 		.gfree = git_gfree,
 #if LIBGIT2_VER_MINOR <= 5
 		.gcalloc = git_gcalloc,
@@ -107,8 +99,6 @@ void libmem_install_git(void)
 
 void libmem_install(void)
 {
-	/* Refused if something was allocated already; then it is as without. */
-	(void)CRYPTO_set_mem_functions(lib_malloc, lib_realloc, lib_free);
 	json_set_alloc_funcs(xmalloc, free);
 	libdeflate_set_memory_allocator(xmalloc, free);
 }
