@@ -339,14 +339,15 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 	return err;
 }
 
+/* The repository is the session's from here on. */
 static int take(struct hook_result *out, const struct hook_decision *decision, struct watch *watch,
-		const struct hook_mark *mark)
+		const struct hook_mark *mark, struct repo *repo)
 {
 	struct autostash *stash = NULL;
 	struct session session;
 	double deadline = 0;
 	int64_t limit;
-	int err = session_open(&session, SESSION_SAVE);
+	int err = session_open_repo(&session, SESSION_SAVE, repo);
 
 	if (err)
 		return err;
@@ -404,7 +405,8 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 	if (!decision->only_unborn || moves_first(repo)) {
 		hook_mark_enter(&mark, decision, repo->worktree);
 		if (mark.state != HOOK_MARK_DONE) {
-			err = take(out, decision, &watch, &mark);
+			err = take(out, decision, &watch, &mark, repo);
+			repo = NULL;
 			if (err)
 				fail(out, &watch);
 		}

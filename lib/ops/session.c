@@ -46,7 +46,7 @@ bool session_is_home(const struct session *session, const char *path)
 
 static int find_worktree(struct session *session)
 {
-	int err = repo_discover(&session->repo);
+	int err = session->repo ? 0 : repo_discover(&session->repo);
 
 	if (err && err != CKPT_ENOTFOUND)
 		return err;
@@ -103,14 +103,21 @@ static int open_store(struct session *session, unsigned flags)
 
 int session_open(struct session *out, unsigned flags)
 {
+	return session_open_repo(out, flags, NULL);
+}
+
+int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
+{
 	char *store_file = NULL;
-	int err;
+	int err = 0;
 
 	memset(out, 0, sizeof(*out));
+	out->repo = repo;
 	out->cwd = path_real(".");
 	if (!out->cwd)
-		return ckpt_error_errno("unable to find the current directory");
-	err = store_home(&out->home);
+		err = ckpt_error_errno("unable to find the current directory");
+	if (!err)
+		err = store_home(&out->home);
 	if (!err)
 		err = find_worktree(out);
 	if (!err && flags & SESSION_LOOK) {

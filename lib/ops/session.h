@@ -38,6 +38,8 @@ enum session_flags {
 
 /** On failure nothing is left to be closed. */
 int session_open(struct session *out, unsigned flags);
+/** The same for a repository that was found already, and is the session's from now on. */
+int session_open_repo(struct session *out, unsigned flags, struct repo *repo);
 void session_close(struct session *session);
 
 /** True if an absolute path without links is where stores are kept, or below it. */
