@@ -6,11 +6,11 @@
 #include "fuzz.h"
 
 #include "base/error.h"
+#include "base/libgit2.h"
 #include "base/oid.h"
 #include "record/record.h"
 #include "record/snapshot.h"
 
-#include <git2.h>
 #include <git2/sys/mempack.h>
 #include <git2/sys/odb_backend.h>
 
@@ -26,7 +26,7 @@ static void begin(struct store *store)
 		git_mempack_reset(memory);
 		return;
 	}
-	git_libgit2_init();
+	FUZZ_CHECK(!libgit2_begin(), "no libgit2");
 	/* Named after what they are, as all objects are; but trees may be nonsense. */
 	git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 0);
 	FUZZ_CHECK(!git_odb_new(&store->odb) && !git_mempack_new(&memory) &&
