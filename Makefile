@@ -87,7 +87,7 @@ STORE := $(addprefix lib/store/, \
 
 RECORD := $(addprefix lib/record/, \
 	record.c meta.c meta_rules.c modes.c snapshot.c contents.c statehash.c lookup.c \
-	manifest.c audit.c journal.c lost.c identity.c \
+	manifest.c audit.c journal.c lost.c identity.c brief.c \
 	settings.c setting_value.c inifile.c capturecfg.c \
 	flowstate.c flowparse.c)
 

@@ -76,7 +76,7 @@
  *   snapshot contents        a checkpoint's tree and contents, read back
  *   statehash    the hash of a whole state
  *   lookup       from the names that people type to records
- *   manifest audit           the list for people, the audit trail
+ *   manifest audit brief     the list for people, the audit trail, what is asked of all
  *   journal      an interrupted restore, the stack of undo
  *   lost identity            refs that disappeared; which directory a store belongs to
  *   settings setting_value inifile    the table of settings and its sources

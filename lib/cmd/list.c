@@ -80,8 +80,10 @@ static int parse_since(int64_t *out)
 	return 0;
 }
 
-static bool wanted(const struct ckpt_record *record, int64_t from)
+static bool wanted(const struct ckpt_record *record, void *payload)
 {
+	const int64_t from = *(const int64_t *)payload;
+
 	return (!source || !strcmp(record->source, source)) && record->created_at >= from &&
 	       (step < 0 || record->step == step) && (!grep || strstr(record->reason, grep));
 }
@@ -103,7 +105,8 @@ static void add_row(struct table *table, const struct ckpt_record *record, int64
 }
 
 /* Those that are asked for, newest first, in `out`, which has room for all; how many. */
-static size_t choose(const struct ckpt_record **out, const struct ckpt_records *records, int64_t from)
+static size_t choose(const struct ckpt_record **out, const struct ckpt_records *records,
+		     int64_t *from)
 {
 	size_t nr = 0;
 
@@ -160,7 +163,7 @@ static int print_text(struct session *session, const struct ckpt_record *const *
 	return err ? report_failure(err) : report_done(EXIT_DONE);
 }
 
-static int print(struct session *session, const struct ckpt_records *records, int64_t from)
+static int print(struct session *session, const struct ckpt_records *records, int64_t *from)
 {
 	const struct ckpt_record **chosen = xcalloc(records->nr + 1, sizeof(const struct ckpt_record *));
 	size_t nr = choose(chosen, records, from);
@@ -179,6 +182,7 @@ int cmd_list(int argc, char **argv)
 	struct ckpt_records records = { 0 };
 	struct session session;
 	int64_t from;
+	struct ckpt_enough enough = { .counts = wanted, .payload = &from };
 	int err = cmd_parse_options(&cmd_list_spec, argc, argv), status;
 
 	if (err > 0)
@@ -189,19 +193,20 @@ int cmd_list(int argc, char **argv)
 		err = cmd_session_open(&session, 0);
 	if (err)
 		return report_failure(err);
-	err = ops_list(&records, &session);
+	enough.max = count < 0 ? 0 : (size_t)count;
+	err = ops_list(&records, &session, count < 0 ? NULL : &enough);
 	if (err) {
 		status = report_failure(err);
 	} else {
 		if (!opt_common.json && !opt_common.quiet)
 			term_pager_start(session.gitconfig);
 		report_warnings(&records.damaged);
-		if (!records.nr && !opt_common.json && !opt_common.quiet)
+		if (!records.nr && !records.unread && !opt_common.json && !opt_common.quiet)
 			report_plain(stderr, "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
 				     session.worktree);
-		status = print(&session, &records, from);
+		status = print(&session, &records, &from);
 		term_pager_end();
-		if (records.nr)
+		if (records.nr || records.unread)
 			hint_say(&session, HINT_LISTED);
 	}
 	ckpt_records_release(&records);

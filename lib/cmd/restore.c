@@ -153,7 +153,7 @@ static int find_chosen(struct ckpt_record *out, struct session *session, const s
 {
 	const struct ckpt_record *chosen = NULL;
 	struct ckpt_records records;
-	int err = ops_list(&records, session);
+	int err = ops_list(&records, session, NULL);
 
 	if (!err && !records.nr)
 		err = ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of '%s' yet", session->worktree);

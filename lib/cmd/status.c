@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/fsio.h"
 #include "base/quote.h"
 #include "base/strbuf.h"
@@ -39,58 +40,76 @@ const struct opt_spec cmd_status_spec = {
 };
 
 struct overview {
-	struct ckpt_records records;
+	struct ckpt_records recent;
+	struct ckpt_briefs all;
 	const struct ckpt_record *newest; /* NULL: none */
 	const struct ckpt_record *base;   /* the newest of the whole worktree, else the newest */
+	struct ckpt_record base_held;
 	bool restored;                    /* the base is what the last restore brought back */
 	size_t added, modified, deleted;  /* since then */
 	uint64_t bytes;
 	struct hooks_report hooks;
 };
 
-static const struct ckpt_record *find_record(const struct overview *overview, const char *id)
+/* The id of a checkpoint of the whole worktree that was sound when last seen. */
+static bool is_whole(const struct overview *overview, const char *id)
 {
-	for (size_t i = 0; i < overview->records.nr; i++)
-		if (!strcmp(overview->records.items[i].id, id))
-			return &overview->records.items[i];
-	return NULL;
+	for (size_t i = 0; i < overview->all.nr; i++) {
+		const struct ckpt_brief *brief = &overview->all.items[i];
+
+		if (!strcmp(brief->ref.id, id))
+			return !brief->scoped && !brief->state_only;
+	}
+	return false;
 }
 
-/* The checkpoint that the last restore, undo or redo of everything brought back; NULL if none. */
-static const struct ckpt_record *last_restored(const struct overview *overview,
-					       const struct session *session)
+/*
+ * The checkpoint that the last restore, undo or redo of everything brought back;
+ * CKPT_ENOTFOUND if there is none that can be read.
+ */
+static int last_restored(struct ckpt_record *out, const struct overview *overview,
+			 const struct session *session)
 {
-	const struct ckpt_record *found = NULL;
+	const char *id = NULL;
 	struct undo_stack stack;
+	int err = CKPT_ENOTFOUND;
 
 	undo_read(&stack, session->store);
 	if (stack.done < stack.nr && !stack.items[stack.done].paths.nr)
-		found = find_record(overview, stack.items[stack.done].before);
+		id = stack.items[stack.done].before;
 	else if (stack.done == stack.nr && stack.done && !stack.items[stack.done - 1].paths.nr)
-		found = find_record(overview, stack.items[stack.done - 1].restored);
+		id = stack.items[stack.done - 1].restored;
+	if (id && is_whole(overview, id))
+		err = ckpt_lookup(out, session->store, id);
 	undo_release(&stack);
-	return found && !found->scope.nr && !found->state_only ? found : NULL;
+	return err == CKPT_ECORRUPT ? CKPT_ENOTFOUND : err;
 }
 
 /* After a restore the newest is the state before it: what matters is the one that was restored. */
 static int look_at_restored(struct overview *overview, struct session *session)
 {
-	const struct ckpt_record *restored = last_restored(overview, session);
+	struct ckpt_record restored;
 	struct diff diff;
-	int err;
+	int err = last_restored(&restored, overview, session);
 
-	if (!restored || restored == overview->base)
-		return 0;
-	err = diff_worktree(&diff, session, restored, NULL, term_progress);
 	if (err)
-		return err;
+		return err == CKPT_ENOTFOUND ? 0 : err;
+	if (!strcmp(restored.id, overview->base->id))
+		goto out;
+	err = diff_worktree(&diff, session, &restored, NULL, term_progress);
+	if (err)
+		goto out;
 	if (!diff.changes.nr) {
-		overview->base = restored;
+		ckpt_record_release(&overview->base_held);
+		overview->base_held = restored;
+		restored = (struct ckpt_record)CKPT_RECORD_INIT;
 		overview->restored = true;
 		overview->added = overview->modified = overview->deleted = 0;
 	}
 	diff_release(&diff);
-	return 0;
+out:
+	ckpt_record_release(&restored);
+	return err;
 }
 
 static int count_changes(struct overview *overview, struct session *session)
@@ -127,7 +146,7 @@ static void look_at_hooks(struct overview *overview, const struct session *sessi
 {
 	if (!session->repo)
 		return;
-	hooks_check(&overview->records.damaged, session->repo);
+	hooks_check(&overview->recent.damaged, session->repo);
 	(void)hooks_status(&overview->hooks, session->repo);
 }
 
@@ -148,31 +167,24 @@ static void look_at_staging(struct strlist *warnings, const struct session *sess
 
 static int look(struct overview *overview, struct session *session)
 {
-	int err = ops_list(&overview->records, session);
+	int err = ops_overview(&overview->recent, &overview->all, session, RECENT);
 
 	if (!err)
 		look_at_hooks(overview, session);
 	if (err || !session->store)
 		return err;
-	look_at_directory(&overview->records.damaged, session);
-	look_at_staging(&overview->records.damaged, session);
+	look_at_directory(&overview->recent.damaged, session);
+	look_at_staging(&overview->recent.damaged, session);
 	overview->bytes = fs_disk_usage(session->store->dirfd, ".");
-	if (!overview->records.nr)
+	if (!overview->recent.nr)
 		return 0;
-	overview->newest = &overview->records.items[overview->records.nr - 1];
+	overview->newest = &overview->recent.items[overview->recent.nr - 1];
 	/* One of a few paths says nothing about the others: "am I safe?" is about all. */
-	overview->base = NULL;
-	for (size_t i = overview->records.nr; i--;) {
-		const struct ckpt_record *record = &overview->records.items[i];
-
-		if (record->state_only)
-			continue;
-		if (!overview->base || !record->scope.nr)
-			overview->base = record;
-		if (!record->scope.nr)
-			break;
-	}
-	return overview->base ? count_changes(overview, session) : 0;
+	err = ckpt_lookup_default(&overview->base_held, session->store);
+	if (err)
+		return err == CKPT_ENOTFOUND ? 0 : err;
+	overview->base = &overview->base_held;
+	return count_changes(overview, session);
 }
 
 /* --- am I safe? --- */
@@ -286,13 +298,13 @@ static int print_json(const struct overview *overview, const struct session *ses
 			    json_pack("{s:I,s:I,s:I}", "added", (json_int_t)overview->added,
 				      "modified", (json_int_t)overview->modified, "deleted",
 				      (json_int_t)overview->deleted));
-	json_object_set_new(answer, "checkpoints", json_integer((json_int_t)overview->records.nr));
+	json_object_set_new(answer, "checkpoints", json_integer((json_int_t)overview->all.nr));
 	json_object_set_new(disk, "bytes", json_integer((json_int_t)overview->bytes));
 	json_object_set_new(disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
 	json_object_set_new(answer, "disk", disk);
 	json_object_set_new(answer, "interrupted_restore", interrupted(session));
 	json_object_set_new(answer, "hooks", hooks_json(&overview->hooks));
-	json_object_set_new(answer, "warnings", json_texts(&overview->records.damaged));
+	json_object_set_new(answer, "warnings", json_texts(&overview->recent.damaged));
 	return report_json(answer, EXIT_DONE);
 }
 
@@ -317,7 +329,7 @@ static void print_newest(const struct overview *overview)
 			    newest->scope.nr > 1 ? " and others" : "");
 	if (!overview->base)
 		return;
-	if (overview->base != newest)
+	if (strcmp(overview->base->id, newest->id) != 0)
 		report_text("%-12s %s%s%s, %s\n",
 			    overview->restored ? "Restored:" :
 			    overview->base->scope.nr ? "Files:" : "Whole:",
@@ -356,7 +368,7 @@ static void print_timeline(const struct overview *overview)
 		{ NULL, TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	size_t nr = overview->records.nr, shown = nr < RECENT ? nr : RECENT;
+	size_t nr = overview->all.nr, shown = overview->recent.nr;
 	int64_t now = clock_now();
 
 	if (changes_of(overview)) {
@@ -367,7 +379,7 @@ static void print_timeline(const struct overview *overview)
 		table_add(table, "not saved yet");
 	}
 	for (size_t i = 0; i < shown; i++) {
-		const struct ckpt_record *record = &overview->records.items[nr - 1 - i];
+		const struct ckpt_record *record = &overview->recent.items[shown - 1 - i];
 		char age[CLOCK_ISO_SIZE], *line = report_marked_reason(record, now);
 
 		table_add(table, clock_format_age_short(age, record->created_at, now));
@@ -394,10 +406,10 @@ static void print_timeline(const struct overview *overview)
 
 static void print_count(const struct overview *overview, const struct session *session)
 {
-	size_t nr = overview->records.nr, pinned = 0;
+	size_t nr = overview->all.nr, pinned = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		pinned += overview->records.items[i].pinned;
+		pinned += overview->all.items[i].pinned;
 	report_text("Checkpoints: %zu", nr);
 	if (pinned)
 		report_text(", %zu of them pinned", pinned);
@@ -420,7 +432,7 @@ static int print_text(const struct overview *overview, const struct session *ses
 {
 	char used[UNITS_SIZE], budget[UNITS_SIZE];
 
-	report_warnings(&overview->records.damaged);
+	report_warnings(&overview->recent.damaged);
 	print_verdict(overview, session);
 	print_path("Worktree:", session->worktree);
 	print_newest(overview);
@@ -432,14 +444,14 @@ static int print_text(const struct overview *overview, const struct session *ses
 	print_hooks(&overview->hooks, session);
 	if (session->store)
 		print_path("Store:", session->store->path);
-	if (overview->records.nr && !opt_common.quiet)
+	if (overview->recent.nr && !opt_common.quiet)
 		print_timeline(overview);
 	return report_done(EXIT_DONE);
 }
 
 int cmd_status(int argc, char **argv)
 {
-	struct overview overview = { 0 };
+	struct overview overview = { .base_held = CKPT_RECORD_INIT };
 	struct session session;
 	int err = cmd_parse_options(&cmd_status_spec, argc, argv), status;
 
@@ -457,9 +469,11 @@ int cmd_status(int argc, char **argv)
 		status = opt_common.json ? print_json(&overview, &session) :
 					   print_text(&overview, &session);
 	if (!err && session.settings.max_count &&
-	    overview.records.nr >= session.settings.max_count)
+	    overview.all.nr >= session.settings.max_count)
 		hint_say(&session, HINT_PIN);
-	ckpt_records_release(&overview.records);
+	ckpt_records_release(&overview.recent);
+	ckpt_briefs_release(&overview.all);
+	ckpt_record_release(&overview.base_held);
 	hooks_report_release(&overview.hooks);
 	session_close(&session);
 	return status;

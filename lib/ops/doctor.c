@@ -281,19 +281,13 @@ static int check_contents(struct doctor *doctor)
 
 static int check_manifest(struct doctor *doctor)
 {
-	struct ckpt_records records;
-	struct ref_list refs = { 0 };
-	int err = ckpt_records_read(&records, doctor->store);
+	struct ref_list refs;
+	int err = refs_list(&refs, doctor->store);
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < records.nr; i++) {
-		ALLOC_GROW(refs.items, refs.nr + 1, refs.alloc);
-		memcpy(refs.items[refs.nr].id, records.items[i].id, CKPT_ID_SIZE);
-		refs.items[refs.nr++].commit = records.items[i].commit;
-	}
 	/* A store without a checkpoint has had no reason to write one. */
-	if ((records.nr || !faccessat(doctor->store->dirfd, "checkpoint-manifest.md", F_OK, 0)) &&
+	if ((refs.nr || !faccessat(doctor->store->dirfd, "checkpoint-manifest.md", F_OK, 0)) &&
 	    !ckpt_manifest_agrees(doctor->store, &refs)) {
 		if (doctor->fix)
 			err = ckpt_manifest_rebuild(doctor->store);
@@ -301,9 +295,11 @@ static int check_manifest(struct doctor *doctor)
 			problems_addf(doctor->out, doctor->fix,
 				      "the manifest does not list the checkpoints that there are%s",
 				      doctor->fix ? "; it was made anew" : "");
+	} else if (doctor->fix && doctor->out->nr) {
+		/* What it calls damaged may be sound now. */
+		(void)ckpt_manifest_rebuild(doctor->store);
 	}
 	ref_list_release(&refs);
-	ckpt_records_release(&records);
 	return err;
 }
 

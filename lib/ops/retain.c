@@ -9,6 +9,7 @@
 #include "ops/session.h"
 #include "ops/stock.h"
 #include "record/audit.h"
+#include "record/brief.h"
 #include "record/lost.h"
 #include "record/manifest.h"
 #include "store/objects.h"
@@ -24,7 +25,10 @@
 #define PROGRESS_FILE "checkpoint/reclaim"
 
 enum {
-	EVICTED_MAX = 16, /* evicted by saves before one of them looks for bytes to give back */
+	/* So many are evicted by saves before one of them looks for bytes to give back; of a
+	   large store a part, so that all saves together bear the same for each of its checkpoints. */
+	EVICTED_MAX = 16,
+	EVICTED_PART = 32,
 	PACKS_MAX = 50,
 	RESERVE = 16 * 1024, /* of the budget, for what is written behind: logs, marks, counts */
 	LOG_MAX = 4 << 20,   /* of the audit trail; some 15000 lines */
@@ -79,17 +83,39 @@ void retain_add(struct retain_result *out, struct ckpt_record *record, char *why
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 }
 
-/* Move what is due from the stock to the victims. */
-static void choose(struct retain_result *out, struct stock *stock)
+static void forget_choice(struct retain_result *out, size_t from)
+{
+	while (out->nr > from) {
+		out->nr--;
+		ckpt_record_release(&out->items[out->nr].record);
+		free(out->items[out->nr].why);
+	}
+}
+
+/*
+ * Make victims of what is due. 1 if one of them is not what its brief says, or
+ * damaged, and so not to be let go.
+ */
+static int choose(struct retain_result *out, struct stock *stock)
 {
 	for (size_t i = 0; i < stock->plan.due; i++) {
 		const struct evict_victim *victim = &stock->plan.items[i];
+		const struct ckpt_brief *brief = &stock->briefs.items[victim->item];
 		struct strbuf why = STRBUF_INIT;
+		struct ckpt_record record;
+		int err = ckpt_record_read(&record, stock->session->store, &brief->ref);
 
+		if (err)
+			return err == CKPT_ECORRUPT ? 1 : err;
+		if (!ckpt_brief_fits(brief, &record)) {
+			ckpt_record_release(&record);
+			return 1;
+		}
 		evict_explain(&why, victim->why, &stock->items[victim->item], &stock->rules,
 			      stock->now);
-		retain_add(out, &stock->records.items[victim->item], strbuf_detach(&why, NULL));
+		retain_add(out, &record, strbuf_detach(&why, NULL));
 	}
+	return 0;
 }
 
 static int say(struct store *store, const char *action, const struct retain_victim *victim)
@@ -110,6 +136,17 @@ static void set_latest(struct store *store)
 	ref_list_release(&refs);
 }
 
+/* Of those that go none is the newest, most often; then it stays where it is. */
+static bool leaves_latest(struct store *store, const struct retain_result *result, size_t from)
+{
+	struct oid latest;
+	bool leaves = refs_latest(&latest, store);
+
+	for (size_t i = from; i < result->nr && leaves; i++)
+		leaves = !oid_equal(&result->items[i].record.commit, &latest);
+	return leaves;
+}
+
 /*
  * What the trail says is on disk before the first ref goes: after a power loss
  * nothing that was let go shall look as if its ref had been lost.
@@ -127,7 +164,6 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	}
 	ckpt_audit_sync(store);
 	err = refs_unpack(store, &ids);
-	strlist_release(&ids);
 	for (size_t i = from; i < result->nr && !err; i++) {
 		err = refs_delete(store, result->items[i].record.id);
 		/* The disk was full; now there is at least the room that the ref took. */
@@ -135,9 +171,12 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 			(void)say(store, action, &result->items[i]);
 	}
 	free(unsaid);
-	set_latest(store);
+	if (!leaves_latest(store, result, from))
+		set_latest(store);
 	/* Made anew by whoever finds that it disagrees. */
-	(void)ckpt_manifest_rebuild(store);
+	strlist_sort_unique(&ids);
+	(void)ckpt_manifest_remove(store, &ids);
+	strlist_release(&ids);
 	return err;
 }
 
@@ -185,16 +224,22 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 	return err;
 }
 
-static void reclaim_sometimes(struct session *session, size_t evicted_now)
+/* `nr` is about how many checkpoints there are. */
+static void reclaim_sometimes(struct session *session, size_t evicted_now, size_t nr)
 {
+	bool large = nr / EVICTED_PART > EVICTED_MAX, many_packs;
+	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX;
 	struct reclaim_result result;
 	uint64_t evicted, packs, present = packs_count(session->store->packs) + 1;
 
 	read_progress(&evicted, &packs, session->store);
 	evicted += evicted_now;
-	if (evicted >= EVICTED_MAX || (present > PACKS_MAX && present >= packs + EVICTED_MAX))
-		(void)reclaim(&result, session, evicted ? RECLAIM_QUICK : RECLAIM_MERGE);
-	else if (evicted_now)
+	many_packs = present > PACKS_MAX && present >= packs + EVICTED_MAX;
+	if (evicted >= evicted_max || (many_packs && evicted && !large))
+		(void)reclaim(&result, session, RECLAIM_QUICK);
+	else if (many_packs && !reclaim(&result, session, RECLAIM_MERGE) && evicted)
+		write_progress(session->store, evicted, packs_count(session->store->packs));
+	else if (!many_packs && evicted_now)
 		write_progress(session->store, evicted, packs);
 }
 
@@ -233,6 +278,54 @@ static void estimate(struct retain_result *out, const struct stock *stock, uint6
 	out->excess = over > out->freed ? over - out->freed : 0;
 }
 
+struct round {
+	bool first;
+	uint64_t over;  /* bytes */
+	bool reachable; /* that these go */
+	struct stock stock;
+};
+
+/* Look at what there is and choose from it; 1 if that turned out not to be so. */
+static int plan_round(struct retain_result *out, struct round *round, struct session *session,
+		      const struct retain_job *job)
+{
+	struct evict_rules only_size = { .max_size = job->rules.max_size };
+	struct stock *stock = &round->stock;
+	int err = stock_open(stock, session, round->first ? &job->rules : &only_size, job->keep,
+			     NULL);
+
+	if (!err && !job->dry_run && ckpt_briefs_worth(&stock->briefs)) {
+		ckpt_briefs_keep(&stock->briefs, session->store);
+		round->over = bytes_over(session, job->rules.max_size, job->need);
+	}
+	if (!err && (round->over || job->dry_run))
+		err = stock_weigh(stock);
+	if (!err && round->over)
+		round->reachable = plan_bytes(stock, job, round->over, round->first);
+	if (!err && job->dry_run)
+		estimate(out, stock, round->over);
+	return err ? err : choose(out, stock);
+}
+
+/* The same, and if what is kept in brief is wrong, once more without that. */
+static int plan_surely(struct retain_result *out, struct round *round, struct session *session,
+		       const struct retain_job *job)
+{
+	size_t from = out->nr;
+	int err = plan_round(out, round, session, job);
+
+	if (err > 0) {
+		forget_choice(out, from);
+		stock_release(&round->stock);
+		ckpt_briefs_forget(session->store);
+		err = plan_round(out, round, session, job);
+	}
+	if (err)
+		forget_choice(out, from);
+	/* Damaged just now: better that none goes. */
+	return err > 0 ? 0 : err;
+}
+
 /*
  * One round; 1 if there should be another. The estimate knows nothing of what
  * is not worth the copying, so there may still be bytes too many after it.
@@ -240,41 +333,31 @@ static void estimate(struct retain_result *out, const struct stock *stock, uint6
 static int one_round(struct retain_result *out, struct session *session,
 		     const struct retain_job *job, bool first)
 {
-	struct evict_rules only_size = { .max_size = job->rules.max_size };
-	uint64_t over = bytes_over(session, job->rules.max_size, job->need);
+	struct round round = { .first = first };
 	struct reclaim_result reclaimed = { 0 };
-	bool reachable = false;
-	struct stock stock;
 	size_t from = out->nr;
 	int err;
 
-	if (!first && !over)
+	round.over = bytes_over(session, job->rules.max_size, job->need);
+	if (!first && !round.over)
 		return 0;
-	if (over && !job->dry_run) {
+	if (round.over && !job->dry_run) {
 		err = packing_make_way(session->store);
 		if (err)
 			return err;
-		over = bytes_over(session, job->rules.max_size, job->need);
+		round.over = bytes_over(session, job->rules.max_size, job->need);
 	}
-	err = stock_open(&stock, session, first ? &job->rules : &only_size, job->keep, NULL);
-	if (!err && (over || job->dry_run))
-		err = stock_weigh(&stock);
-	if (!err && over)
-		reachable = plan_bytes(&stock, job, over, first);
-	if (!err) {
-		if (job->dry_run)
-			estimate(out, &stock, over);
-		choose(out, &stock);
-	}
+	err = plan_surely(out, &round, session, job);
 	if (!err && !job->dry_run && out->nr > from)
 		err = let_all_go(session->store, job->action, out, from);
-	if (!err && !job->dry_run && (over || job->thorough)) {
+	if (!err && !job->dry_run && (round.over || job->thorough)) {
 		err = reclaim(&reclaimed, session, job->thorough ? RECLAIM_ALL : RECLAIM_THOROUGH);
 		/* If nothing came of letting some go, nothing will come of more. */
-		if (!err && reachable && (reclaimed.after < reclaimed.before || out->nr == from))
+		if (!err && round.reachable &&
+		    (reclaimed.after < reclaimed.before || out->nr == from))
 			err = 1;
 	}
-	stock_release(&stock);
+	stock_release(&round.stock);
 	return err;
 }
 
@@ -444,7 +527,7 @@ void retain_after_save(struct session *session, const struct strlist *keep)
 	if (job.rules.max_age || (job.rules.max_count && nr > job.rules.max_count) ||
 	    retain_lacks_room(session, 0))
 		(void)apply(&result, session, &job);
-	reclaim_sometimes(session, result.nr);
+	reclaim_sometimes(session, result.nr, nr);
 	retain_result_release(&result);
 }
 

@@ -5,11 +5,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "base/pathset.h"
 #include "ops/flow_files.h"
 #include "ops/hold.h"
 #include "ops/reclaim.h"
 #include "ops/session.h"
 #include "record/journal.h"
+#include "record/record.h"
 #include "store/packs.h"
 #include "store/reach.h"
 #include "store/store.h"
@@ -21,7 +23,7 @@ enum { PACK_EXTRA = 5200 }; /* what a pack takes beside its objects */
 
 void stock_release(struct stock *stock)
 {
-	ckpt_records_release(&stock->records);
+	ckpt_briefs_release(&stock->briefs);
 	evict_plan_release(&stock->plan);
 	free(stock->items);
 	free(stock->bytes);
@@ -63,10 +65,11 @@ static void mark_flow(struct stock *stock)
 	/* Of a workflow that cannot be read any of its checkpoints may be needed. */
 	bool all = flow_checkpoints(&named, stock->session->store) != 0;
 
-	for (size_t i = 0; i < stock->records.nr; i++) {
-		const struct ckpt_record *record = &stock->records.items[i];
+	strlist_sort_unique(&named);
+	for (size_t i = 0; i < stock->briefs.nr; i++) {
+		const struct ckpt_brief *brief = &stock->briefs.items[i];
 
-		if (strlist_has(&named, record->id) || (all && !strcmp(record->source, "flow")))
+		if (pathset_has(&named, brief->ref.id) || (all && brief->flow))
 			stock->items[i].pinned = true;
 	}
 	strlist_release(&named);
@@ -81,14 +84,17 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 
 	add_undo(&needed, &later, stock->session->store);
 	hold_list(&needed, stock->session->store);
-	for (size_t i = stock->records.nr; i--;) {
-		const struct ckpt_record *record = &stock->records.items[i];
+	if (keep)
+		strlist_extend(&needed, keep);
+	strlist_sort_unique(&needed);
+	strlist_sort_unique(&later);
+	for (size_t i = stock->briefs.nr; i--;) {
+		const struct ckpt_brief *brief = &stock->briefs.items[i];
 
-		stock->items[i].exempt = all || strlist_has(&needed, record->id) ||
-					 (keep && strlist_has(keep, record->id));
-		stock->items[i].reserved = strlist_has(&later, record->id);
+		stock->items[i].exempt = all || pathset_has(&needed, brief->ref.id);
+		stock->items[i].reserved = pathset_has(&later, brief->ref.id);
 		/* One of a few paths is no substitute for one of all. */
-		if (!whole && !record->scope.nr) {
+		if (!whole && !brief->scoped) {
 			whole = true;
 			stock->items[i].exempt |= i + 1 < stock->nr;
 		}
@@ -97,18 +103,19 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 	strlist_release(&later);
 }
 
-static void add_item(struct stock *stock, const struct ckpt_record *record)
+static void add_item(struct stock *stock, const struct ckpt_brief *brief)
 {
 	stock->items[stock->nr++] = (struct evict_item){
-		.created_at = record->created_at,
-		.expiry = record->expiry,
-		.pinned = record->pinned,
+		.created_at = brief->created_at,
+		.expiry = brief->expiry,
+		.pinned = brief->pinned,
 	};
 }
 
 int stock_open(struct stock *stock, struct session *session, const struct evict_rules *rules,
 	       const struct strlist *keep, const struct ckpt_record *fresh)
 {
+	struct ckpt_brief brief;
 	int err;
 
 	memset(stock, 0, sizeof(*stock));
@@ -116,14 +123,16 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 	stock->rules = *rules;
 	stock->now = clock_now();
 	stock->fresh = fresh;
-	err = ckpt_records_read(&stock->records, session->store);
+	err = ckpt_briefs_read(&stock->briefs, session->store);
 	if (err)
 		return err;
-	stock->items = xcalloc(stock->records.nr + 1, sizeof(*stock->items));
-	for (size_t i = 0; i < stock->records.nr; i++)
-		add_item(stock, &stock->records.items[i]);
-	if (fresh)
-		add_item(stock, fresh);
+	stock->items = xcalloc(stock->briefs.nr + 1, sizeof(*stock->items));
+	for (size_t i = 0; i < stock->briefs.nr; i++)
+		add_item(stock, &stock->briefs.items[i]);
+	if (fresh) {
+		ckpt_brief_of(&brief, fresh);
+		add_item(stock, &brief);
+	}
 	mark_exempt(stock, keep);
 	mark_flow(stock);
 	evict_plan(&stock->plan, stock->items, stock->nr, rules, stock->now);
@@ -132,44 +141,42 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 
 /* --- what it would give back --- */
 
-static bool in_plan(const struct stock *stock, const char *id)
-{
-	for (size_t i = 0; i < stock->plan.nr; i++)
-		if (!strcmp(stock->records.items[stock->plan.items[i].item].id, id))
-			return true;
-	return false;
-}
-
 /* The newest, if nothing else speaks for it once there is a newer one. */
-static const struct ckpt_record *lonely_newest(const struct stock *stock)
+static const struct ref_item *lonely_newest(const struct stock *stock)
 {
-	size_t last = stock->records.nr - 1;
+	size_t last = stock->briefs.nr - 1;
 
-	if (stock->fresh || !stock->records.nr || stock->items[last].exempt ||
+	if (stock->fresh || !stock->briefs.nr || stock->items[last].exempt ||
 	    stock->items[last].pinned)
 		return NULL;
-	return &stock->records.items[last];
+	return &stock->briefs.items[last].ref;
 }
 
 /* All that stays, damaged ones and what is no checkpoint's included. */
 static int add_staying(struct stock *stock, struct reach *reach)
 {
-	const struct ckpt_record *newest = lonely_newest(stock);
+	const struct ref_item *newest = lonely_newest(stock);
+	struct strlist leaving = STRLIST_INIT;
 	struct ref_list refs;
 	int err = refs_list(&refs, stock->session->store);
 
 	if (err)
 		return err;
+	if (newest)
+		strlist_add(&leaving, newest->id);
+	for (size_t i = 0; i < stock->plan.nr; i++)
+		strlist_add(&leaving, stock->briefs.items[stock->plan.items[i].item].ref.id);
+	strlist_sort_unique(&leaving);
 	if (stock->fresh)
 		err = reach_add(reach, &stock->fresh->commit, 0);
 	for (size_t i = 0; i < refs.nr && !err; i++) {
 		if (oid_is_zero(&refs.items[i].commit))
 			stock->known = false;
-		else if (!in_plan(stock, refs.items[i].id) &&
-			 !(newest && !strcmp(newest->id, refs.items[i].id)))
+		else if (!pathset_has(&leaving, refs.items[i].id))
 			err = reach_add(reach, &refs.items[i].commit, 0);
 	}
 	ref_list_release(&refs);
+	strlist_release(&leaving);
 	if (!err && newest)
 		err = reach_add(reach, &newest->commit, 1);
 	return err ? err : reclaim_add_others(reach, stock->session, 0);
@@ -187,7 +194,7 @@ int stock_weigh(struct stock *stock)
 	stock->known = true;
 	err = add_staying(stock, reach);
 	for (size_t i = nr; i-- && !err;)
-		err = reach_add(reach, &stock->records.items[stock->plan.items[i].item].commit,
+		err = reach_add(reach, &stock->briefs.items[stock->plan.items[i].item].ref.commit,
 				(uint32_t)i + 2);
 	if (!err) {
 		stock->known = stock->known && !reach_damaged(reach);

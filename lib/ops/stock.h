@@ -4,12 +4,13 @@
 
 #include "base/strlist.h"
 #include "ops/evict.h"
-#include "record/lookup.h"
+#include "record/brief.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct ckpt_record;
 struct session;
 
 /**
@@ -21,8 +22,8 @@ struct stock {
 	struct session *session;
 	struct evict_rules rules;
 	int64_t now;
-	struct ckpt_records records; /**< damaged ones are not among them: they never go by a rule */
-	struct evict_item *items;    /**< of the records, and one more for a fresh one */
+	struct ckpt_briefs briefs; /**< damaged ones are not among them: they never go by a rule */
+	struct evict_item *items;  /**< of the briefs, and one more for a fresh one */
 	size_t nr;
 	const struct ckpt_record *fresh;
 	struct evict_plan plan;

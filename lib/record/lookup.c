@@ -5,10 +5,58 @@
 #include "base/error.h"
 #include "base/units.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { COMMIT_PREFIX_MIN = 4, CANDIDATES_SHOWN = 10 };
+
+/* They were read from the newest on. */
+static void turn_round(struct ckpt_records *records)
+{
+	for (size_t i = 0, j = records->nr; i + 1 < j; i++, j--) {
+		struct ckpt_record record = records->items[i];
+
+		records->items[i] = records->items[j - 1];
+		records->items[j - 1] = record;
+	}
+	for (size_t i = 0, j = records->damaged.nr; i + 1 < j; i++, j--) {
+		char *sentence = records->damaged.items[i];
+
+		records->damaged.items[i] = records->damaged.items[j - 1];
+		records->damaged.items[j - 1] = sentence;
+	}
+}
+
+int ckpt_records_newest(struct ckpt_records *out, struct store *store,
+			const struct ref_list *refs, const struct ckpt_enough *enough)
+{
+	size_t left = enough ? enough->max : SIZE_MAX, alloc = 0;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->unread = refs->nr;
+	while (out->unread && left && !err) {
+		struct ckpt_record *record;
+
+		ALLOC_GROW(out->items, out->nr + 1, alloc);
+		record = &out->items[out->nr];
+		err = ckpt_record_read(record, store, &refs->items[--out->unread]);
+		if (!err) {
+			out->nr++;
+			if (enough && (!enough->counts || enough->counts(record, enough->payload)))
+				left--;
+		} else if (err == CKPT_ECORRUPT) {
+			strlist_add(&out->damaged, ckpt_error_last());
+		}
+		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
+			err = 0;
+	}
+	turn_round(out);
+	if (err)
+		ckpt_records_release(out);
+	return err;
+}
 
 int ckpt_records_read(struct ckpt_records *out, struct store *store)
 {
@@ -18,20 +66,8 @@ int ckpt_records_read(struct ckpt_records *out, struct store *store)
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;
-	out->items = xcalloc(refs.nr ? refs.nr : 1, sizeof(*out->items));
-	for (size_t i = 0; i < refs.nr; i++) {
-		err = ckpt_record_read(&out->items[out->nr], store, &refs.items[i]);
-		if (!err)
-			out->nr++;
-		else if (err == CKPT_ECORRUPT)
-			strlist_add(&out->damaged, ckpt_error_last());
-		else if (err != CKPT_ENOTFOUND)
-			break;
-		err = 0;
-	}
+	err = ckpt_records_newest(out, store, &refs, NULL);
 	ref_list_release(&refs);
-	if (err)
-		ckpt_records_release(out);
 	return err;
 }
 

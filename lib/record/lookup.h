@@ -6,6 +6,9 @@
 #include "record/record.h"
 #include "store/refs.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct store;
 
 /**
@@ -18,10 +21,22 @@ struct ckpt_records {
 	struct ckpt_record *items; /**< in the order of saving */
 	size_t nr;
 	struct strlist damaged; /**< a sentence about each one that cannot be read */
+	size_t unread;		/**< older ones that were not looked at */
 };
 
 /** Read all records; damaged ones are left out and named. */
 int ckpt_records_read(struct ckpt_records *out, struct store *store);
+
+/** Which records are enough: the newest `max` for which `counts` is true (NULL: any). */
+struct ckpt_enough {
+	size_t max;
+	bool (*counts)(const struct ckpt_record *record, void *payload);
+	void *payload;
+};
+
+/** The same from the newest on, until there are enough; NULL: all. */
+int ckpt_records_newest(struct ckpt_records *out, struct store *store,
+			const struct ref_list *refs, const struct ckpt_enough *enough);
 void ckpt_records_release(struct ckpt_records *records);
 
 /**

@@ -2,9 +2,12 @@
 #include "record/manifest.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/fsio.h"
+#include "base/pathset.h"
 #include "base/quote.h"
 #include "base/units.h"
+#include "record/record.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -67,54 +70,92 @@ static void add_row(struct strbuf *out, const struct ckpt_record *record)
 	strbuf_addch(out, '\n');
 }
 
-/* The id in a row of the table, NULL if the line is none. The line is cut up. */
-static const char *row_id(char *line)
+/* One that cannot be read: what its ref tells. */
+static void add_damaged(struct strbuf *out, const struct ref_item *ref)
 {
-	char *p = line;
+	char hash[OID_HEX + 1];
 
-	if (line[0] != '|' || line[1] != ' ')
-		return NULL;
+	oid_hex(hash, &ref->commit)[HASH_DIGITS] = '\0';
+	strbuf_addf(out, "| %s |  | (damaged) |  | %s |  |  |  |  |\n", hash, ref->id);
+}
+
+/* A line of the text and its end, behind the newline; NULL if there is none, or it is torn. */
+static const char *next_line(const char **end_out, const struct strbuf *text, size_t at)
+{
+	const char *line = text->buf + at, *end = memchr(line, '\n', text->len - at);
+
+	if (end)
+		*end_out = end + 1;
+	return end ? line : NULL;
+}
+
+/* The id in a row of the table; false if the line is none. */
+static bool row_id(char out[CKPT_ID_SIZE], const char *line, const char *end)
+{
+	const char *p = line;
+	size_t len;
+
+	if (end - line < 2 || line[0] != '|' || line[1] != ' ')
+		return false;
 	for (int column = 1; column < COLUMN_ID; column++) {
 		do {
-			p = strchr(p + 1, '|');
+			p = memchr(p + 1, '|', (size_t)(end - p - 1));
 		} while (p && p[-1] == '\\');
 		if (!p)
-			return NULL;
+			return false;
 	}
-	p += strspn(p, "| ");
-	p[strcspn(p, " |")] = '\0';
-	return refs_valid_id(p) ? p : NULL;
+	while (p < end && (*p == '|' || *p == ' '))
+		p++;
+	for (len = 0; p + len < end && p[len] != ' ' && p[len] != '|'; len++)
+		;
+	if (len >= CKPT_ID_SIZE)
+		return false;
+	memcpy(out, p, len);
+	out[len] = '\0';
+	return refs_valid_id(out);
+}
+
+static bool row_fits(const char *line, const char *end, const struct ref_item *ref)
+{
+	char id[CKPT_ID_SIZE], hash[OID_HEX + 1];
+
+	if (!row_id(id, line, end) || strcmp(id, ref->id) != 0)
+		return false;
+	/* Of a ref that cannot be read nobody knows the commit; the row may have it still. */
+	return oid_is_zero(&ref->commit) ||
+	       !strncmp(line + strlen("| "), oid_hex(hash, &ref->commit), HASH_DIGITS);
+}
+
+/* Where the rows begin; 0: it is missing, torn, full of NULs, or of another version. */
+static size_t read_rows(struct strbuf *out, struct store *store)
+{
+	size_t head;
+	const char *blank;
+
+	if (fs_read_file(out, store->dirfd, MANIFEST) || strlen(out->buf) != out->len ||
+	    !out->len || out->buf[out->len - 1] != '\n')
+		return 0;
+	/* Behind the title, which names a worktree that may be called anything. */
+	blank = strstr(out->buf, "\n\n");
+	head = blank ? (size_t)(blank + 2 - out->buf) : 0;
+	return strncmp(out->buf + head, table_head, strlen(table_head)) ? 0 :
+									   head + strlen(table_head);
 }
 
 bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs)
 {
 	struct strbuf text = STRBUF_INIT;
-	size_t found = 0;
-	bool agrees = !fs_read_file(&text, store->dirfd, MANIFEST);
-	/* Behind the title, which names a worktree that may be called anything. */
-	const char *blank = strstr(text.buf, "\n\n");
-	size_t head = blank ? (size_t)(blank + 2 - text.buf) : 0;
-	char *line, *rest = NULL;
+	size_t at = read_rows(&text, store), found = 0;
+	bool agrees = at > 0;
+	const char *line, *end;
 
-	/* A file of NULs, a torn last line, or a head of another version: make it anew. */
-	agrees = agrees && strlen(text.buf) == text.len && text.len &&
-		 text.buf[text.len - 1] == '\n' &&
-		 !strncmp(text.buf + head, table_head, strlen(table_head));
-	if (agrees) {
-		line = strtok_r(text.buf + head + strlen(table_head), "\n", &rest);
-		for (; line && agrees; line = strtok_r(NULL, "\n", &rest)) {
-			const char *id = row_id(line);
-			char hash[OID_HEX + 1];
-
-			agrees = id && found < refs->nr && !strcmp(id, refs->items[found].id) &&
-				 !strncmp(line + strlen("| "),
-					  oid_hex(hash, &refs->items[found].commit), HASH_DIGITS);
-			found++;
-		}
-		agrees = agrees && found == refs->nr;
+	while (agrees && (line = next_line(&end, &text, at))) {
+		agrees = found < refs->nr && row_fits(line, end, &refs->items[found]);
+		found++;
+		at = (size_t)(end - text.buf);
 	}
 	strbuf_release(&text);
-	return agrees;
+	return agrees && found == refs->nr;
 }
 
 bool ckpt_manifest_each(struct store *store,
@@ -122,26 +163,19 @@ bool ckpt_manifest_each(struct store *store,
 			void *payload)
 {
 	struct strbuf text = STRBUF_INIT;
-	size_t at = 0;
 	bool whole = !fs_read_file(&text, store->dirfd, MANIFEST) && text.len &&
 		     strlen(text.buf) == text.len && text.buf[text.len - 1] == '\n';
+	const char *line, *end;
 
 	/* By lines of the file, not by C strings: behind NULs there may be more of them. */
-	while (at < text.len) {
-		char *line = text.buf + at, *end = memchr(line, '\n', text.len - at);
-		char digits[HASH_DIGITS + 1] = "";
-		const char *id;
+	for (size_t at = 0; (line = next_line(&end, &text, at)); at = (size_t)(end - text.buf)) {
+		char id[CKPT_ID_SIZE], digits[HASH_DIGITS + 1] = "";
 
-		if (!end)
-			break; /* torn */
-		*end = '\0';
-		at = (size_t)(end + 1 - text.buf);
-		if (!strncmp(line, "| ", 2) &&
-		    strspn(line + 2, "0123456789abcdef") == HASH_DIGITS)
+		if (!row_id(id, line, end))
+			continue;
+		if (strspn(line + 2, "0123456789abcdef") == HASH_DIGITS)
 			memcpy(digits, line + 2, HASH_DIGITS);
-		id = row_id(line);
-		if (id)
-			fn(id, digits, payload);
+		fn(id, digits, payload);
 	}
 	strbuf_release(&text);
 	return whole;
@@ -158,19 +192,54 @@ int ckpt_manifest_append(struct store *store, const struct ckpt_record *record)
 	return err;
 }
 
+int ckpt_manifest_remove(struct store *store, const struct strlist *ids)
+{
+	struct strbuf text = STRBUF_INIT, left = STRBUF_INIT;
+	size_t at = read_rows(&text, store);
+	const char *line, *end;
+	int err;
+
+	if (!at) {
+		strbuf_release(&text);
+		return ckpt_manifest_rebuild(store);
+	}
+	strbuf_add(&left, text.buf, at);
+	for (; (line = next_line(&end, &text, at)); at = (size_t)(end - text.buf)) {
+		char id[CKPT_ID_SIZE];
+
+		if (!row_id(id, line, end) || !pathset_has(ids, id))
+			strbuf_add(&left, line, (size_t)(end - line));
+	}
+	err = fs_write_file(store->dirfd, MANIFEST, left.buf, left.len, 0600, FS_FAST);
+	strbuf_release(&text);
+	strbuf_release(&left);
+	return err;
+}
+
 int ckpt_manifest_rebuild(struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct ckpt_records records;
-	int err = ckpt_records_read(&records, store);
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
 
 	if (err)
 		return err;
 	add_title(&text, store);
-	for (size_t i = 0; i < records.nr; i++)
-		add_row(&text, &records.items[i]);
-	err = fs_write_file(store->dirfd, MANIFEST, text.buf, text.len, 0600, FS_FAST);
-	ckpt_records_release(&records);
+	for (size_t i = 0; i < refs.nr && !err; i++) {
+		struct ckpt_record record;
+
+		err = ckpt_record_read_saved(&record, store, &refs.items[i]);
+		if (err == CKPT_ECORRUPT) {
+			add_damaged(&text, &refs.items[i]);
+			err = 0;
+		} else if (!err) {
+			add_row(&text, &record);
+			ckpt_record_release(&record);
+		}
+	}
+	if (!err)
+		err = fs_write_file(store->dirfd, MANIFEST, text.buf, text.len, 0600, FS_FAST);
+	ref_list_release(&refs);
 	strbuf_release(&text);
 	return err;
 }

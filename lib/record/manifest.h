@@ -2,13 +2,17 @@
 #ifndef CKPT_RECORD_MANIFEST_H
 #define CKPT_RECORD_MANIFEST_H
 
-#include "record/lookup.h"
+#include "store/refs.h"
 
+#include <stdbool.h>
+
+struct ckpt_record;
 struct store;
 
 /**
  * checkpoint-manifest.md: the list of checkpoints as a Markdown table, for
- * people. Newest last. Derived from the refs, which are the truth, and made
+ * people. Newest last. One that is damaged has a row that says so and no more.
+ * Derived from the refs, which are the truth, and made
  * anew whenever it disagrees with them; what is read from it is whether it
  * does, and which checkpoints there were, see lost.h.
  */
@@ -26,6 +30,9 @@ bool ckpt_manifest_each(struct store *store,
 
 /** Add the line of a new checkpoint. */
 int ckpt_manifest_append(struct store *store, const struct ckpt_record *record);
+
+/** Take out the rows of `ids`, which are sorted. The caller holds the lock. */
+int ckpt_manifest_remove(struct store *store, const struct strlist *ids);
 
 /** Write it anew. The caller holds the lock. */
 int ckpt_manifest_rebuild(struct store *store);

@@ -359,7 +359,8 @@ int ckpt_damaged(int err, struct store *store, const char *id)
 	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
 }
 
-int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+int ckpt_record_read_saved(struct ckpt_record *out, struct store *store,
+			   const struct ref_item *ref)
 {
 	struct strbuf text = STRBUF_INIT;
 	int err;
@@ -379,14 +380,18 @@ int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct 
 					     "checkpoint '%s' is damaged: its record is malformed",
 					     ref->id);
 	}
-	if (err) {
+	if (err)
 		ckpt_record_release(out);
-	} else {
-		enum refs_mark mark = refs_mark(store, ref->id);
-
-		if (mark != REFS_UNMARKED)
-			out->pinned = mark == REFS_PINNED;
-	}
 	strbuf_release(&text);
+	return err;
+}
+
+int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+{
+	int err = ckpt_record_read_saved(out, store, ref);
+	enum refs_mark mark = err ? REFS_UNMARKED : refs_mark(store, ref->id);
+
+	if (mark != REFS_UNMARKED)
+		out->pinned = mark == REFS_PINNED;
 	return err;
 }

@@ -136,6 +136,10 @@ int ckpt_damaged(int err, struct store *store, const char *id);
 /** Read the record of a ref; fails as ckpt_damaged() says. */
 int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
+/** The same without regard to marks: pinned as it was saved. */
+int ckpt_record_read_saved(struct ckpt_record *out, struct store *store,
+			   const struct ref_item *ref);
+
 /**
  * Read what hangs off it; with `modes_only`, no more than the modes. Captures
  * and large values are not read but named.

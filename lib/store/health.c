@@ -309,7 +309,7 @@ static void move_directories(struct patient *p)
 	static const char *const files[] = {
 		"checkpoint/lost",   "checkpoint/journal", "checkpoint/gc.lock",
 		"checkpoint/config", "checkpoint/log",	   "checkpoint/undo",
-		"checkpoint/staging",
+		"checkpoint/staging", "checkpoint/briefs",
 		"packed-refs",	     "info/attributes",	   "checkpoint-manifest.md",
 	};
 	struct stat st;

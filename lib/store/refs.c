@@ -4,12 +4,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "base/pathset.h"
 #include "base/strbuf.h"
-#include "base/strlist.h"
 #include "store/packed_refs.h"
 #include "store/store.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +26,11 @@ bool refs_valid_id(const char *id)
 	static const char form[] = "chk_dddddddd_dddddd_xxxxxx";
 
 	for (size_t i = 0; i < sizeof(form); i++) {
-		unsigned char c = (unsigned char)id[i];
-		bool ok = form[i] == 'd' ? isdigit(c) :
-			  form[i] == 'x' ? isdigit(c) || (c >= 'a' && c <= 'f') :
-					   c == (unsigned char)form[i];
+		char c = id[i];
+		bool digit = c >= '0' && c <= '9';
 
-		if (!ok)
+		if (form[i] == 'd' ? !digit :
+		    form[i] == 'x' ? !digit && (c < 'a' || c > 'f') : c != form[i])
 			return false;
 	}
 	return true;
@@ -223,8 +221,12 @@ bool refs_exist(struct store *store, const char *id)
 
 int refs_delete(struct store *store, const char *id)
 {
-	int err = remove_ref(store, "refs/checkpoints", id);
+	int err;
 
+	/* A name that leads elsewhere, or to the directory of all of them, must not go. */
+	if (!refs_valid_id(id))
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not the id of a checkpoint", id);
+	err = remove_ref(store, "refs/checkpoints", id);
 	if (!err)
 		err = remove_ref(store, "refs/pinned", id);
 	return err ? err : remove_ref(store, "refs/unpinned", id);
@@ -314,6 +316,63 @@ enum refs_mark refs_mark(struct store *store, const char *id)
 	return ref_is_there(store, "refs/unpinned", id) ? REFS_UNPINNED : REFS_UNMARKED;
 }
 
+static int add_marks(struct strlist *out, struct store *store, const char *path)
+{
+	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool none = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+	char *prefix = xstrfmt("%s/", path);
+	const struct packed_ref *packed;
+	struct dirent *ent;
+	int err = dir || none ? 0 : ckpt_error_errno("unable to read '%s' of '%s'", path, store->path);
+	size_t nr;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (errno = 0, ent = readdir(dir)))
+		if (refs_valid_id(ent->d_name))
+			strlist_add(out, ent->d_name);
+	if (dir && errno)
+		err = ckpt_error_errno("unable to read '%s' of '%s'", path, store->path);
+	if (dir)
+		closedir(dir);
+	if (!err)
+		err = packed_refs_check(store);
+	packed = err ? NULL : packed_refs_below(store, prefix, &nr);
+	for (size_t i = 0; packed && i < nr; i++)
+		if (refs_valid_id(packed[i].name + strlen(prefix)))
+			strlist_add(out, packed[i].name + strlen(prefix));
+	strlist_sort_unique(out);
+	free(prefix);
+	return err;
+}
+
+int refs_marks_read(struct refs_marks *out, struct store *store)
+{
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = add_marks(&out->pinned, store, "refs/pinned");
+	if (!err)
+		err = add_marks(&out->unpinned, store, "refs/unpinned");
+	if (err)
+		refs_marks_release(out);
+	return err;
+}
+
+void refs_marks_release(struct refs_marks *marks)
+{
+	strlist_release(&marks->pinned);
+	strlist_release(&marks->unpinned);
+}
+
+enum refs_mark refs_marks_find(const struct refs_marks *marks, const char *id)
+{
+	if (pathset_has(&marks->pinned, id))
+		return REFS_PINNED;
+	return pathset_has(&marks->unpinned, id) ? REFS_UNPINNED : REFS_UNMARKED;
+}
+
 int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 		  enum refs_mark mark)
 {
@@ -393,18 +452,24 @@ void refs_set_latest(struct store *store, const struct oid *commit)
 	(void)remove_ref(store, "refs/heads", "latest");
 }
 
-void refs_mend_latest(struct store *store, const struct ref_list *refs)
+bool refs_latest(struct oid *out, struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
+	bool there = !fs_read_file(&text, store->dirfd, "refs/heads/latest") &&
+		     text.len >= OID_HEX && oid_parse(out, text.buf);
+
+	strbuf_release(&text);
+	return there;
+}
+
+void refs_mend_latest(struct store *store, const struct ref_list *refs)
+{
 	const struct oid *newest = NULL;
 	struct oid present;
-	bool there = !fs_read_file(&text, store->dirfd, "refs/heads/latest") &&
-		     text.len >= OID_HEX && oid_parse(&present, text.buf);
 
 	for (size_t i = refs->nr; i-- && !newest;)
 		if (!oid_is_zero(&refs->items[i].commit))
 			newest = &refs->items[i].commit;
-	if (!there || !newest || !oid_equal(&present, newest))
+	if (!refs_latest(&present, store) || !newest || !oid_equal(&present, newest))
 		refs_set_latest(store, newest);
-	strbuf_release(&text);
 }

@@ -3,12 +3,12 @@
 #define CKPT_STORE_REFS_H
 
 #include "base/oid.h"
+#include "base/strlist.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct store;
-struct strlist;
 
 /**
  * refs/checkpoints/<id>: one ref for each checkpoint, and what makes it exist.
@@ -77,6 +77,18 @@ enum refs_mark {
 /** Of both, pinned counts. */
 enum refs_mark refs_mark(struct store *store, const char *id);
 
+/** The marks of all, where it is asked for many. */
+struct refs_marks {
+	struct strlist pinned, unpinned; /**< ids, sorted */
+};
+
+/** Fails if they cannot be read: then nothing may be taken for unmarked. */
+int refs_marks_read(struct refs_marks *out, struct store *store);
+void refs_marks_release(struct refs_marks *marks);
+
+/** The same as refs_mark(). */
+enum refs_mark refs_marks_find(const struct refs_marks *marks, const char *id);
+
 /** Durable when it returns; the other mark is removed. The store must be locked. */
 int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 		  enum refs_mark mark);
@@ -92,6 +104,9 @@ int refs_sweep_marks(struct store *store, const struct ref_list *lost);
  * lost. NULL: there is no checkpoint any more.
  */
 void refs_set_latest(struct store *store, const struct oid *commit);
+
+/** Where it is; false if it is nowhere, or cannot be read. */
+bool refs_latest(struct oid *out, struct store *store);
 
 /** Set it to the newest of `refs`, unless it is there. */
 void refs_mend_latest(struct store *store, const struct ref_list *refs);

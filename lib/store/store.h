@@ -29,6 +29,7 @@ struct packs;
  *     checkpoint/journal, checkpoint/undo    see record/journal.h
  *     checkpoint/staging    see ops/staging.h
  *     checkpoint/lost       see record/lost.h
+ *     checkpoint/briefs     see record/brief.h
  *     checkpoint/flow/      phase.json and workflow.json, see record/flowstate.h; archive/
  *
  * <key> is the beginning of the SHA-256 of the worktree's real path; the full

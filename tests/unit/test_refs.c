@@ -57,6 +57,20 @@ static const char *nth_id(int n)
 	return id;
 }
 
+static void test_refs_delete_takes_ids_alone(void **state)
+{
+	struct ref_list refs;
+
+	(void)state;
+	assert_int_equal(refs_create(store, nth_id(1), &commit), 0);
+	assert_int_not_equal(refs_delete(store, ""), 0);
+	assert_int_not_equal(refs_delete(store, "."), 0);
+	assert_int_not_equal(refs_delete(store, "../checkpoints"), 0);
+	assert_int_equal(refs_list(&refs, store), 0);
+	assert_int_equal(refs.nr, 1);
+	ref_list_release(&refs);
+}
+
 static void test_refs_valid_id(void **state)
 {
 	static const char good[] = "chk_20260930_123456_0af9be";
@@ -523,6 +537,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refs_valid_id),
+		cmocka_unit_test_setup(test_refs_delete_takes_ids_alone, no_refs),
 		cmocka_unit_test_setup(test_refs_list_equals_git, no_refs),
 		cmocka_unit_test_setup(test_refs_loose_ones_win_over_packed, no_refs),
 		cmocka_unit_test_setup(test_refs_damage_hides_nothing_else, no_refs),

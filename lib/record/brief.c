@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/brief.h"
+
+#include "base/alloc.h"
+#include "base/crc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "record/record.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BRIEFS "checkpoint/briefs"
+
+static const char magic[8] = "CKPTBRF1";
+
+/* So many records are read as fast as the file is written. */
+enum { READ_AGAIN_MAX = 16 };
+
+enum flags { SAVED_PINNED = 1, SCOPED = 2, STATE_ONLY = 4, FLOW = 8, ALL_FLAGS = 15 };
+
+/* In the byte order of the machine; that of another one does not know the checksum. */
+struct header {
+	char magic[8];
+	uint32_t crc; /* of all that follows */
+	uint32_t nr;
+};
+
+struct entry {
+	char id[CKPT_ID_SIZE];
+	struct oid commit;
+	uint32_t flags;
+	int64_t created_at, expiry;
+};
+
+_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 72, "no padding");
+
+struct entries {
+	struct strbuf text;
+	struct entry *items; /* in the order of ids */
+	size_t nr;
+	size_t at; /* how far it was looked at */
+};
+
+/* --- the file --- */
+
+static bool entry_is_sound(const struct entry *entry, const struct entry *before)
+{
+	return memchr(entry->id, '\0', sizeof(entry->id)) && refs_valid_id(entry->id) &&
+	       !oid_is_zero(&entry->commit) && !(entry->flags & ~(uint32_t)ALL_FLAGS) &&
+	       entry->created_at && (!before || strcmp(before->id, entry->id) < 0);
+}
+
+/* One that is not as it was written is none. */
+static void load(struct entries *out, struct store *store)
+{
+	static const struct strbuf empty = STRBUF_INIT;
+	struct header header;
+	char *body;
+
+	memset(out, 0, sizeof(*out));
+	out->text = empty;
+	if (fs_read_file(&out->text, store->dirfd, BRIEFS) || out->text.len < sizeof(header))
+		return;
+	memcpy(&header, out->text.buf, sizeof(header));
+	body = out->text.buf + sizeof(header);
+	if (memcmp(header.magic, magic, sizeof(magic)) ||
+	    (out->text.len - sizeof(header)) / sizeof(struct entry) != header.nr ||
+	    (out->text.len - sizeof(header)) % sizeof(struct entry) ||
+	    header.crc != crc_update(0, &out->text.buf[offsetof(struct header, nr)],
+				     out->text.len - offsetof(struct header, nr)))
+		return;
+	out->items = xcalloc(header.nr + (size_t)1, sizeof(*out->items));
+	memcpy(out->items, body, header.nr * sizeof(*out->items));
+	for (size_t i = 0; i < header.nr; i++)
+		if (!entry_is_sound(&out->items[i], i ? &out->items[i - 1] : NULL))
+			return;
+	out->nr = header.nr;
+}
+
+static void release(struct entries *entries)
+{
+	free(entries->items);
+	strbuf_release(&entries->text);
+}
+
+/* The one about a ref; they are asked for in the order of ids. */
+static const struct entry *next_of(struct entries *entries, const struct ref_item *ref)
+{
+	const struct entry *entry;
+
+	while (entries->at < entries->nr && strcmp(entries->items[entries->at].id, ref->id) < 0)
+		entries->at++;
+	if (entries->at == entries->nr)
+		return NULL;
+	entry = &entries->items[entries->at];
+	return !strcmp(entry->id, ref->id) && oid_equal(&entry->commit, &ref->commit) ? entry : NULL;
+}
+
+/* --- what it is about --- */
+
+void ckpt_brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
+{
+	memset(out, 0, sizeof(*out));
+	memcpy(out->ref.id, record->id, sizeof(out->ref.id));
+	out->ref.commit = record->commit;
+	out->created_at = record->created_at;
+	out->expiry = record->expiry;
+	out->pinned = record->pinned;
+	out->scoped = record->scope.nr > 0;
+	out->state_only = record->state_only;
+	out->flow = !strcmp(record->source, "flow");
+}
+
+bool ckpt_brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record)
+{
+	struct ckpt_brief now;
+
+	ckpt_brief_of(&now, record);
+	return !strcmp(brief->ref.id, now.ref.id) &&
+	       oid_equal(&brief->ref.commit, &now.ref.commit) &&
+	       brief->created_at == now.created_at && brief->expiry == now.expiry &&
+	       brief->pinned == now.pinned && brief->scoped == now.scoped &&
+	       brief->state_only == now.state_only && brief->flow == now.flow;
+}
+
+static void from_entry(struct ckpt_brief *out, const struct entry *entry)
+{
+	memset(out, 0, sizeof(*out));
+	memcpy(out->ref.id, entry->id, sizeof(out->ref.id));
+	out->ref.commit = entry->commit;
+	out->created_at = entry->created_at;
+	out->expiry = entry->expiry;
+	out->pinned = out->saved_pinned = entry->flags & SAVED_PINNED;
+	out->scoped = entry->flags & SCOPED;
+	out->state_only = entry->flags & STATE_ONLY;
+	out->flow = entry->flags & FLOW;
+}
+
+/* What the commit says, marks left aside. */
+static void to_entry(struct entry *out, const struct ckpt_brief *brief)
+{
+	memset(out, 0, sizeof(*out));
+	memcpy(out->id, brief->ref.id, sizeof(out->id));
+	out->commit = brief->ref.commit;
+	out->created_at = brief->created_at;
+	out->expiry = brief->expiry;
+	out->flags = (brief->saved_pinned ? SAVED_PINNED : 0) | (brief->scoped ? SCOPED : 0) |
+		     (brief->state_only ? STATE_ONLY : 0) | (brief->flow ? FLOW : 0);
+}
+
+static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref)
+{
+	struct ckpt_record record;
+	int err = ckpt_record_read_saved(&record, store, ref);
+
+	if (err)
+		return err;
+	ckpt_brief_of(out, &record);
+	out->saved_pinned = record.pinned;
+	ckpt_record_release(&record);
+	return 0;
+}
+
+/* --- all of them --- */
+
+static int collect(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		   struct entries *known)
+{
+	int err = 0;
+
+	out->items = xcalloc(refs->nr + 1, sizeof(*out->items));
+	for (size_t i = 0; i < refs->nr && !err; i++) {
+		const struct entry *entry = next_of(known, &refs->items[i]);
+
+		if (entry) {
+			from_entry(&out->items[out->nr++], entry);
+			continue;
+		}
+		err = read_one(&out->items[out->nr], store, &refs->items[i]);
+		if (!err) {
+			out->nr++;
+			out->learned++;
+		} else if (err == CKPT_ECORRUPT) {
+			strlist_add(&out->damaged, ckpt_error_last());
+		}
+		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
+			err = 0;
+	}
+	return err;
+}
+
+static int apply_marks(struct ckpt_briefs *briefs, struct store *store)
+{
+	struct refs_marks marks;
+	int err = refs_marks_read(&marks, store);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < briefs->nr; i++) {
+		enum refs_mark mark = refs_marks_find(&marks, briefs->items[i].ref.id);
+
+		if (mark != REFS_UNMARKED)
+			briefs->items[i].pinned = mark == REFS_PINNED;
+	}
+	refs_marks_release(&marks);
+	return 0;
+}
+
+int ckpt_briefs_read(struct ckpt_briefs *out, struct store *store)
+{
+	struct entries known;
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	load(&known, store);
+	err = collect(out, store, &refs, &known);
+	if (!err)
+		err = apply_marks(out, store);
+	release(&known);
+	ref_list_release(&refs);
+	if (err)
+		ckpt_briefs_release(out);
+	return err;
+}
+
+void ckpt_briefs_release(struct ckpt_briefs *briefs)
+{
+	free(briefs->items);
+	strlist_release(&briefs->damaged);
+	memset(briefs, 0, sizeof(*briefs));
+}
+
+/* --- writing --- */
+
+size_t ckpt_briefs_worth(const struct ckpt_briefs *briefs)
+{
+	return briefs->learned < READ_AGAIN_MAX ?
+		       0 :
+		       sizeof(struct header) + briefs->nr * sizeof(struct entry);
+}
+
+void ckpt_briefs_keep(const struct ckpt_briefs *briefs, struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct header header = { .nr = (uint32_t)briefs->nr };
+
+	if (!ckpt_briefs_worth(briefs))
+		return;
+	memcpy(header.magic, magic, sizeof(magic));
+	strbuf_add(&text, &header, sizeof(header));
+	for (size_t i = 0; i < briefs->nr; i++) {
+		struct entry entry;
+
+		to_entry(&entry, &briefs->items[i]);
+		strbuf_add(&text, &entry, sizeof(entry));
+	}
+	header.crc = crc_update(0, text.buf + offsetof(struct header, nr),
+				text.len - offsetof(struct header, nr));
+	memcpy(text.buf, &header, sizeof(header));
+	/* A failure costs the time of reading the records again. */
+	(void)fs_write_file(store->dirfd, BRIEFS, text.buf, text.len, 0600, FS_FAST);
+	strbuf_release(&text);
+}
+
+void ckpt_briefs_forget(struct store *store)
+{
+	(void)fs_remove_tree(store->dirfd, BRIEFS);
+}
