@@ -82,7 +82,7 @@ static int list_names(struct strlist *out, int fd)
 	return 0;
 }
 
-/* What is in the one directory into the other, but for directories that must be made anew: `left`. */
+/* What is in the one directory into the other, but for directories that cannot be renamed: `left`. */
 static int put_names(struct strlist *left, int fromfd, const char *from, int tofd, const char *to)
 {
 	int source = beneath_open(fromfd, from, O_RDONLY | O_DIRECTORY);
@@ -143,7 +143,14 @@ static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 	return rc;
 }
 
-/* Make the directory anew, and put what is in the old one there. Its mode comes last. */
+/* A file that is another mount cannot be put anywhere. */
+static bool is_dir(const struct stat *st)
+{
+	errno = EXDEV;
+	return S_ISDIR(st->st_mode);
+}
+
+/* Make such a directory there, and put what is in the old one into it. Its mode comes last. */
 static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
 {
 	const char *from_name, *to_name;
@@ -153,7 +160,7 @@ static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
 	int rc = -1, saved;
 
 	if (to_dir >= 0 && !fstatat(from_dir, from_name, &st, AT_SYMLINK_NOFOLLOW) &&
-	    !mkdirat(to_dir, to_name, 0700) &&
+	    is_dir(&st) && !mkdirat(to_dir, to_name, 0700) &&
 	    ((st.st_mode & 0700) == 0700 ||
 	     !beneath_set_mode(from_dir, from_name, (st.st_mode & 07777) | 0700)))
 		rc = empty_into(fromfd, from, tofd, to);

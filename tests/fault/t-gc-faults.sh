@@ -167,7 +167,7 @@ test_gc_is_killed_while_git_works() {
 		again
 		git-checkpoint gc -q &
 		pid=$!
-		sleep "0.$(($(date +%N | sed 's/^0*//') % 30 + 10))"
+		sleep "0.$(((i * 37 + TEST_SEED) % 30 + 10))"
 		kill -9 $pid 2>/dev/null || :
 		wait $pid || :
 		all_there "killed, round $i"
