@@ -26,13 +26,21 @@ struct opened {
 	mode_t mode;
 };
 
+/* Something that was displaced while somebody had it open for writing. */
+struct held {
+	const struct plan_action *action;
+	char *name; /* in the staging directory */
+};
+
 struct apply {
 	const struct apply_opts *opts;
-	struct strlist *changed;
+	struct apply_result *out;
 	struct stage *stage;
 	const struct plan *plan;
 	struct opened *opened;
 	size_t opened_nr, opened_alloc;
+	struct held *held;
+	size_t held_nr, held_alloc;
 	size_t freed; /* what these many actions displaced is gone for good */
 };
 
@@ -97,6 +105,18 @@ static void close_up(struct apply *apply)
 	free(apply->opened);
 }
 
+/* But for what is in no checkpoint, or may soon be. */
+static void free_displaced(struct apply *apply, const char *name)
+{
+	for (size_t i = 0; i < apply->held_nr; i++)
+		if (!strcmp(apply->held[i].name, name))
+			return;
+	for (size_t i = 0; i < apply->out->late_names.nr; i++)
+		if (!strcmp(apply->out->late_names.items[i], name))
+			return;
+	(void)fs_remove_tree(apply->stage->fd, name);
+}
+
 /*
  * An overlay copies a file before it renames it or changes its mode. What earlier actions displaced
  * was found to be in the safety checkpoint, so it can go before the end.
@@ -110,9 +130,9 @@ static bool make_room(struct apply *apply, const struct plan_action *action)
 		return false;
 	for (; apply->freed < done; apply->freed++) {
 		snprintf(name, sizeof(name), "%zu", apply->freed);
-		(void)fs_remove_tree(apply->stage->fd, name);
+		free_displaced(apply, name);
 		snprintf(name, sizeof(name), "%zu-old", apply->freed);
-		(void)fs_remove_tree(apply->stage->fd, name);
+		free_displaced(apply, name);
 	}
 	errno = ENOSPC;
 	return done > before;
@@ -148,8 +168,29 @@ static int displace(struct apply *apply, const struct plan_action *action, move_
 
 static int note_changed(struct apply *apply, const struct plan_action *action)
 {
-	strlist_add(apply->changed, action->path);
+	strlist_add(&apply->out->changed, action->path);
 	return 0;
+}
+
+/* It is in no checkpoint, and must not be removed with the staging directory. */
+static void keep_late(struct apply *apply, const struct plan_action *action, const char *staged)
+{
+	strlist_add(&apply->out->late, action->path);
+	strlist_add(&apply->out->late_names, staged);
+}
+
+/* Whether it may go; who has it open may think otherwise. */
+static bool as_scanned(struct apply *apply, const char *staged, const struct plan_action *action)
+{
+	bool writer = false;
+	bool same = displaced_as_scanned(apply->stage->fd, staged, action->current, &writer);
+
+	if (same && writer) {
+		ALLOC_GROW(apply->held, apply->held_nr + 1, apply->held_alloc);
+		apply->held[apply->held_nr++] =
+			(struct held){ .action = action, .name = xstrdup(staged) };
+	}
+	return same;
 }
 
 static int put_new(struct apply *apply, const struct plan_action *action, const char *number,
@@ -169,6 +210,13 @@ static int put_back(struct apply *apply, const struct plan_action *action, move_
 {
 	if (fn(apply->stage->fd, staged, dirfd, name) < 0)
 		return failed(action, "put back");
+	/* And once more: that is newer than what was just put back, which is kept. */
+	if (fn == swap_exchange && !stage_is_stored(apply->stage, staged)) {
+		if (fn(apply->stage->fd, staged, dirfd, name) < 0)
+			return failed(action, "put back");
+		keep_late(apply, action, staged);
+		return note_changed(apply, action);
+	}
 	if (action->current->kind == WT_DIR)
 		(void)beneath_set_mode(dirfd, name, action->current->mode);
 	return note_changed(apply, action);
@@ -190,7 +238,7 @@ static int exchange_in_steps(struct apply *apply, const struct plan_action *acti
 	snprintf(aside, sizeof(aside), "%s-old", number);
 	if (displace(apply, action, swap_put, dirfd, name, aside) < 0)
 		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
-	if (!displaced_as_scanned(stage->fd, aside, action->current))
+	if (!as_scanned(apply, aside, action))
 		return put_back(apply, action, swap_put, aside, dirfd, name);
 	if (!move(apply, action, swap_put, stage->fd, number, dirfd, name, dirfd))
 		return 0;
@@ -211,7 +259,7 @@ static int exchange(struct apply *apply, const struct plan_action *action, const
 			return exchange_in_steps(apply, action, number, dirfd, name);
 		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
 	}
-	if (displaced_as_scanned(apply->stage->fd, number, action->current))
+	if (as_scanned(apply, number, action))
 		return 0;
 	return put_back(apply, action, swap_exchange, number, dirfd, name);
 }
@@ -222,7 +270,7 @@ static int place(struct apply *apply, size_t index)
 	const char *name;
 	char number[32];
 	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
-	size_t changed = apply->changed->nr;
+	size_t changed = apply->out->changed.nr;
 
 	if (dirfd < 0)
 		return failed(action, "reach");
@@ -239,7 +287,7 @@ static int place(struct apply *apply, size_t index)
 		break;
 	}
 	/* What was left as it is keeps its mode, too. */
-	if (!err && changed == apply->changed->nr && action->target->kind == WT_DIR &&
+	if (!err && changed == apply->out->changed.nr && action->target->kind == WT_DIR &&
 	    !apply->stage->fixed_modes &&
 	    beneath_set_mode(dirfd, name, action->target->mode) < 0)
 		err = failed(action, "set the mode of");
@@ -299,7 +347,7 @@ static int take_away(struct apply *apply, size_t index)
 			err = failed(action, "remove");
 	} else if (move(apply, action, renameat, dirfd, name, stage->fd, number, dirfd) < 0) {
 		err = errno == ENOENT ? 0 : failed(action, "remove");
-	} else if (!displaced_as_scanned(stage->fd, number, action->current)) {
+	} else if (!as_scanned(apply, number, action)) {
 		err = put_back(apply, action, swap_put, number, dirfd, name);
 	}
 	close(dirfd);
@@ -355,11 +403,38 @@ static int sync_all(struct apply *apply, unsigned threads)
 	return err;
 }
 
-int apply_run(struct strlist *changed, const struct apply_opts *opts)
+/* Most are done by now. What was written cannot go back: there is something else in its place. */
+static void look_again(struct apply *apply)
+{
+	struct apply_result *out = apply->out;
+
+	for (size_t i = 0; i < apply->held_nr; i++) {
+		struct held *held = &apply->held[i];
+		bool writer = false;
+
+		if (!displaced_as_scanned(apply->stage->fd, held->name, held->action->current, &writer)) {
+			keep_late(apply, held->action, held->name);
+		} else if (writer) {
+			strlist_add(&out->open, held->action->path);
+		}
+		free(held->name);
+	}
+	free(apply->held);
+}
+
+void apply_result_release(struct apply_result *result)
+{
+	strlist_release(&result->changed);
+	strlist_release(&result->late);
+	strlist_release(&result->late_names);
+	strlist_release(&result->open);
+}
+
+int apply_run(struct apply_result *out, const struct apply_opts *opts)
 {
 	const struct plan *plan = opts->plan;
 	struct apply apply = {
-		.opts = opts, .changed = changed, .stage = opts->stage, .plan = plan
+		.opts = opts, .out = out, .stage = opts->stage, .plan = plan
 	};
 	int err = 0;
 
@@ -375,5 +450,8 @@ int apply_run(struct strlist *changed, const struct apply_opts *opts)
 		if (plan->actions[i].kind >= PLAN_REMOVE)
 			err = take_away(&apply, i);
 	close_up(&apply);
-	return err ? err : sync_all(&apply, opts->threads);
+	if (!err)
+		err = sync_all(&apply, opts->threads);
+	look_again(&apply);
+	return err;
 }

@@ -15,7 +15,8 @@
  *  2. What is displaced is exchanged with, or renamed into, the staging
  *     directory in one step, and only then looked at, contents and all: if it
  *     is not what the scan saw (and the safety checkpoint holds), it is put
- *     back. Nothing is ever replaced that was not looked at.
+ *     back. Nothing is ever replaced that was not looked at. What somebody had
+ *     open for writing then is looked at once more in the end.
  *  3. Nothing is removed before everything that is to be put in place is.
  *  4. At every instant each path holds the old or the new thing, whole; on a file
  *     system that cannot exchange two names there is an instant with neither, and
@@ -35,7 +36,19 @@ struct apply_opts {
 	void *payload;
 };
 
-/** Put in place, set modes, remove. Paths that changed meanwhile are left and named in `changed`. */
-int apply_run(struct strlist *changed, const struct apply_opts *opts);
+struct apply_result {
+	struct strlist changed; /**< paths that changed meanwhile and were left as they are */
+	/**
+	 * Of what was displaced: paths that somebody who had them open wrote to after
+	 * that, or that were replaced twice meanwhile, and their names in the staging
+	 * directory, in which they must not be removed; paths that somebody still has
+	 * open.
+	 */
+	struct strlist late, late_names, open;
+};
+
+/** Put in place, set modes, remove. */
+int apply_run(struct apply_result *out, const struct apply_opts *opts);
+void apply_result_release(struct apply_result *result);
 
 #endif

@@ -35,12 +35,15 @@ static void end_blob(struct oid *out, struct digest *sha1)
 	digest_free(sha1);
 }
 
-bool displaced_name_file(struct oid *out, int dirfd, const char *name)
+/* Whether somebody can write to it is asked before it is read: nobody else can come to that here. */
+static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer_out)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	ssize_t n = -1;
 
+	if (fd >= 0 && writer_out && fs_has_writer(fd))
+		*writer_out = true;
 	if (fd >= 0 && !fstat(fd, &st)) {
 		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
 		/* One byte more than there should be: the end shows at once. */
@@ -55,6 +58,11 @@ bool displaced_name_file(struct oid *out, int dirfd, const char *name)
 	if (fd >= 0)
 		close(fd);
 	return !n;
+}
+
+bool displaced_name_file(struct oid *out, int dirfd, const char *name)
+{
+	return name_file(out, dirfd, name, NULL);
 }
 
 bool displaced_name_link(struct oid *out, int dirfd, const char *name)
@@ -72,11 +80,11 @@ bool displaced_name_link(struct oid *out, int dirfd, const char *name)
 }
 
 static bool same_contents(int dirfd, const char *name, const struct stat *st,
-			  const struct wt_entry *seen)
+			  const struct wt_entry *seen, bool *writer_out)
 {
 	struct oid now;
 	bool named = S_ISREG(st->st_mode) && seen->kind == WT_FILE ?
-			     displaced_name_file(&now, dirfd, name) :
+			     name_file(&now, dirfd, name, writer_out) :
 		     S_ISLNK(st->st_mode) && seen->kind == WT_LINK ?
 			     displaced_name_link(&now, dirfd, name) :
 			     false;
@@ -94,7 +102,7 @@ static bool same_contents(int dirfd, const char *name, const struct stat *st,
  * inode has another number the next time. Its contents tell.
  */
 static bool same_file(int dirfd, const char *name, const struct stat *st,
-		      const struct wt_entry *seen, bool renamed)
+		      const struct wt_entry *seen, bool renamed, bool *writer_out)
 {
 	struct wt_stat now;
 
@@ -105,7 +113,7 @@ static bool same_file(int dirfd, const char *name, const struct stat *st,
 	if ((now.ino != seen->st.ino || (!renamed && now.ctime_ns != seen->st.ctime_ns)) &&
 	    !S_ISLNK(st->st_mode) && (st->st_mode & 07777) != seen->mode)
 		return false;
-	return same_contents(dirfd, name, st, seen);
+	return same_contents(dirfd, name, st, seen, writer_out);
 }
 
 bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
@@ -115,13 +123,13 @@ bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
 
 	wt_stat_from(&now, st);
 	/* It stays, so nothing is lost with what its times do not show. */
-	return wt_stat_equal(&now, &seen->st) || same_file(dirfd, name, st, seen, false);
+	return wt_stat_equal(&now, &seen->st) || same_file(dirfd, name, st, seen, false, NULL);
 }
 
 /* --- directories --- */
 
 /* All that is in it but what is below its directories. */
-static bool same_names(DIR *stream, const struct wt_dir *dir)
+static bool same_names(DIR *stream, const struct wt_dir *dir, bool *writer_out)
 {
 	struct dirent *ent;
 	bool same = true;
@@ -136,13 +144,13 @@ static bool same_names(DIR *stream, const struct wt_dir *dir)
 		same = seen && !fstatat(dirfd(stream), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		       (seen->kind == WT_DIR ?
 				S_ISDIR(st.st_mode) :
-				same_file(dirfd(stream), ent->d_name, &st, seen, false));
+				same_file(dirfd(stream), ent->d_name, &st, seen, false, writer_out));
 	}
 	return same;
 }
 
 /* One directory is open at a time, however deep they lie. */
-static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir)
+static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir, bool *writer_out)
 {
 	int fd = beneath_open(dirfd, path, O_RDONLY | O_DIRECTORY);
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
@@ -154,7 +162,7 @@ static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir)
 			close(fd);
 		return same;
 	}
-	same = same_names(stream, dir);
+	same = same_names(stream, dir, writer_out);
 	closedir(stream);
 	for (size_t i = 0; i < dir->nr && same; i++) {
 		char *below;
@@ -162,19 +170,20 @@ static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir)
 		if (dir->entries[i].kind != WT_DIR)
 			continue;
 		below = xstrfmt("%s/%s", path, dir->entries[i].name);
-		same = same_dir(dirfd, below, dir->entries[i].dir);
+		same = same_dir(dirfd, below, dir->entries[i].dir, writer_out);
 		free(below);
 	}
 	return same;
 }
 
-bool displaced_as_scanned(int dirfd, const char *path, const struct wt_entry *seen)
+bool displaced_as_scanned(int dirfd, const char *path, const struct wt_entry *seen,
+			  bool *writer_out)
 {
 	struct stat st;
 
 	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	if (seen->kind == WT_DIR)
-		return S_ISDIR(st.st_mode) && same_dir(dirfd, path, seen->dir);
-	return same_file(dirfd, path, &st, seen, true);
+		return S_ISDIR(st.st_mode) && same_dir(dirfd, path, seen->dir, writer_out);
+	return same_file(dirfd, path, &st, seen, true, writer_out);
 }

@@ -17,8 +17,12 @@ struct wt_entry;
 /**
  * Of what lies at `path` below `dirfd` now, where it was renamed to. A directory
  * is, if everything in it is; one that lacks something has lost nothing.
+ *
+ * `writer_out` is set to true if somebody has it, or something in it, open for
+ * writing (see fs_has_writer()): then it may be another the next moment.
  */
-bool displaced_as_scanned(int dirfd, const char *path, const struct wt_entry *seen);
+bool displaced_as_scanned(int dirfd, const char *path, const struct wt_entry *seen,
+			  bool *writer_out);
 
 /** Of a file that is where it was; `st` is what it looks like now. */
 bool displaced_same_file(int dirfd, const char *name, const struct stat *st,

@@ -58,6 +58,32 @@ static int stage_plan(struct restore *r)
 	return err ? ckpt_damaged(err, r->session->store, r->opts->target->id) : 0;
 }
 
+static void warn_of_writers(struct restore_result *out, const struct apply_result *applied)
+{
+	for (size_t i = 0; i < applied->changed.nr; i++)
+		strlist_addf(&out->warnings, "'%s' changed while it was to be restored and was left as it is",
+			     applied->changed.items[i]);
+	for (size_t i = 0; i < applied->open.nr; i++)
+		strlist_addf(&out->warnings,
+			     "'%s' was open for writing: what is written to it after the restore is lost",
+			     applied->open.items[i]);
+	out->incomplete = out->incomplete || applied->changed.nr;
+}
+
+/* Written by who had it open, when it was in the staging directory: it is in no checkpoint. */
+static int keep_late(struct restore_result *out, struct restore *r, const struct apply_result *applied)
+{
+	struct strbuf rescued = STRBUF_INIT;
+	int err = stage_keep(&rescued, &r->stage, &applied->late_names);
+
+	for (size_t i = 0; i < applied->late.nr && !err; i++)
+		strlist_addf(&out->warnings, "Kept: %s/%s (what was written to '%s' while it was restored)",
+			     rescued.buf, applied->late_names.items[i], applied->late.items[i]);
+	out->incomplete = true;
+	strbuf_release(&rescued);
+	return err;
+}
+
 /* Behind the journal: from here on an interruption has to be continued or undone. */
 static int carry_out(struct restore_result *out, struct restore *r)
 {
@@ -69,22 +95,21 @@ static int carry_out(struct restore_result *out, struct restore *r)
 		.note_mode = restore_note_mode,
 		.payload = r,
 	};
-	struct strlist changed = STRLIST_INIT;
-	int err = restore_is_state_only(r) ? 0 : apply_run(&changed, &apply);
+	struct apply_result applied = { 0 };
+	int err = restore_is_state_only(r) ? 0 : apply_run(&applied, &apply);
 
-	for (size_t i = 0; i < changed.nr; i++)
-		strlist_addf(&out->warnings, "'%s' changed while it was to be restored and was left as it is",
-			     changed.items[i]);
-	out->incomplete = out->incomplete || changed.nr;
-	strlist_release(&changed);
+	warn_of_writers(out, &applied);
 	if (!err && r->opts->interrupted && !restore_is_state_only(r))
 		err = restore_settle_modes(r);
-	if (!err)
+	if (!err && !applied.late.nr)
 		err = stage_remove(&r->stage);
 	if (!err && !r->opts->no_verify)
 		err = restore_verify(out, r);
 	if (!err)
 		err = restore_replay(out, r);
+	if (!err && applied.late.nr)
+		err = keep_late(out, r, &applied);
+	apply_result_release(&applied);
 	if (!err && r->opts->interrupted)
 		err = restore_settle_staging(out, r);
 	if (!err && !r->opts->abort)

@@ -47,6 +47,12 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 
 /** Remove it with all that is left in it. */
 int stage_remove(struct stage *stage);
+
+/** Whether the store has all contents of what is called so in it. */
+bool stage_is_stored(const struct stage *stage, const char *name);
+
+/** Remove all but these; it gets a plain name, see stage_settle(). */
+int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names);
 void stage_close(struct stage *stage);
 
 /**

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/fsio.h"
 #include "base/strbuf.h"
 #include "ops/displaced.h"
 #include "ops/staging.h"
@@ -85,6 +86,18 @@ static bool all_stored(struct store *store, int rootfd, const char *path, bool t
 	return stored;
 }
 
+bool stage_is_stored(const struct stage *stage, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(stage->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return all_stored(stage->store, stage->fd, name, false);
+	return S_ISLNK(st.st_mode) ? link_stored(stage->store, stage->fd, name) :
+				     S_ISREG(st.st_mode) && file_stored(stage->store, stage->fd, name);
+}
+
 int stage_free(struct store *store, int rootfd, const char *name)
 {
 	struct stat st;
@@ -95,10 +108,25 @@ int stage_free(struct store *store, int rootfd, const char *name)
 	return staging_remove(store, rootfd, name);
 }
 
+/* Give it a plain name. */
+static int rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
+{
+	char *marker;
+
+	strbuf_reset(rescued_out);
+	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
+	if (swap_put(rootfd, name, rootfd, rescued_out->buf) < 0)
+		return ckpt_error_errno("unable to rename '%s'", name);
+	/* Under this name it has no meaning any more. */
+	marker = xstrfmt("%s/" STAGING_MARKER, rescued_out->buf);
+	(void)unlinkat(rootfd, marker, 0);
+	free(marker);
+	return staging_forget(store, name);
+}
+
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
 {
 	struct stat st;
-	char *marker;
 	int err;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -109,15 +137,31 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	err = cancel_check();
 	if (err)
 		return err;
-	strbuf_reset(rescued_out);
-	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
-	if (swap_put(rootfd, name, rootfd, rescued_out->buf) < 0)
-		return ckpt_error_errno("unable to rename '%s'", name);
-	/* Under this name it has no meaning any more. */
-	marker = xstrfmt("%s/" STAGING_MARKER, rescued_out->buf);
-	(void)unlinkat(rootfd, marker, 0);
-	free(marker);
-	return staging_forget(store, name);
+	return rescue(rescued_out, store, rootfd, name);
+}
+
+int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names)
+{
+	int copy = openat(stage->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *ent;
+
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return ckpt_error_errno("unable to read the directory '%s'", stage->name);
+	}
+	while (!err && (ent = readdir(dir))) {
+		bool kept = !strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+			    !strcmp(ent->d_name, STAGING_MARKER);
+
+		for (size_t i = 0; i < names->nr && !kept; i++)
+			kept = !strcmp(names->items[i], ent->d_name);
+		if (!kept)
+			err = fs_remove_tree(stage->fd, ent->d_name);
+	}
+	closedir(dir);
+	return err ? err : rescue(rescued_out, stage->store, stage->rootfd, stage->name);
 }
 
 /* A power cut can bring one back that was removed; then all that was displaced has been saved. */
