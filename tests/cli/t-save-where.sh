@@ -252,6 +252,16 @@ test_the_home_of_stores() {
 	)
 }
 
+# To make something there takes no right to read it; to sync it does.
+test_the_home_of_stores_in_a_directory_that_cannot_be_read() {
+	mkdir "$T/drop"
+	chmod 300 "$T/drop"
+	echo 1 >a
+	give_to_nobody "$T/drop" "$T/work"
+	as_nobody env GIT_CHECKPOINT_HOME="$T/drop/home" git-checkpoint save -q
+	as_nobody env GIT_CHECKPOINT_HOME="$T/drop/home" git-checkpoint verify -q --all
+}
+
 test_a_store_inside_of_the_worktree_is_not_captured() {
 	setup
 	GIT_CHECKPOINT_HOME=$PWD/sub/stores
