@@ -28,6 +28,26 @@ expect_private() {
 	expect_same /dev/null "$T/odd"
 }
 
+# guarded_reset <umask>: what the hooks note for themselves can be read by those that come later
+guarded_reset() {
+	echo 3 >tracked
+	$AS sh -c 'umask "$1"; git reset -q --hard' sh "$1" >"$T/out" 2>&1 || fail "reset: $(cat "$T/out")"
+	expect_grep 'before reset' "$T/out"
+	# the files of git are its own
+	expect_exists .git/git-checkpoint/asked
+	expect_readable .git/git-checkpoint
+	$AS chmod u+rw tracked .git/index .git/ORIG_HEAD
+	# one that had to be ended, too
+	printf '#!/bin/sh\nkill -9 $$\n' >"$T/bin/git-checkpoint"
+	chmod +x "$T/bin/git-checkpoint"
+	echo 4 >tracked
+	$AS env PATH="$T/bin:$PATH" sh -c 'umask "$1"; git reset -q --hard' sh "$1"
+	rm "$T/bin/git-checkpoint"
+	expect_exists .git/git-checkpoint/ended
+	expect_readable .git/git-checkpoint
+	$AS chmod u+rw tracked .git/index .git/ORIG_HEAD
+}
+
 # The commands that write, and some that read what was written.
 whole_set() {
 	mask=$1
@@ -93,6 +113,8 @@ whole_set() {
 	expect_readable . "$HOME" "$(checkpoint_home)"
 	expect_private
 	git commit -q --allow-empty -m 2
+	test -z "$AS" || give_to_nobody .
+	guarded_reset "$mask"
 	for agent in claude-code codex gemini-cli; do
 		ckpt "$mask" hooks uninstall --agent $agent
 		ckpt "$mask" hooks uninstall --agent $agent --user
