@@ -128,6 +128,29 @@ static int settings_find(struct settings *s, const struct agent *agent, const ch
 	return 0;
 }
 
+/*
+ * A repository may come with links: those in a project's settings are followed
+ * only within it. In the user's home directory they are the user's own.
+ */
+static int settings_confine(const struct settings *s, const struct agents_opts *opts)
+{
+	char *root, *real;
+	int err = 0;
+
+	if (opts->user)
+		return 0;
+	root = path_resolve(opts->root);
+	real = path_resolve(s->path.buf);
+	if (!root || !real)
+		err = ckpt_error_errno("unable to follow '%s'", s->path.buf);
+	else if (!path_below(real, root))
+		err = ckpt_error_set(CKPT_EREFUSED, "'%s' leads out of the worktree, to '%s'",
+				     s->path.buf, real);
+	free(root);
+	free(real);
+	return err;
+}
+
 /* `real` is absolute. */
 static int lock_real(struct locks *locks, const char *real)
 {
@@ -385,11 +408,15 @@ static int open_both(struct both *b, const struct agent *agent, const struct age
 	int err = settings_find(&b->json, agent, agent->file, opts);
 
 	if (!err)
+		err = settings_confine(&b->json, opts);
+	if (!err)
 		err = lock_dir(&b->locks, b->json.dir.buf);
 	if (!err)
 		err = settings_load(&b->json, &b->locks);
 	if (!err && agent->toml)
 		err = settings_find(&b->toml, agent, agent->toml, opts);
+	if (!err && agent->toml)
+		err = settings_confine(&b->toml, opts);
 	if (!err && agent->toml)
 		err = settings_load(&b->toml, &b->locks);
 	return err;

@@ -298,6 +298,54 @@ test_from_a_directory_below_and_in_a_linked_worktree() {
 	test ! -e .claude
 }
 
+# elsewhere_is <fingerprint>
+elsewhere_is() {
+	expect_eq "$1" "$(fingerprint "$T/elsewhere")" 'what lies outside of the worktree'
+}
+
+test_links_of_a_project_lead_nowhere_else() {
+	git init -q
+	mkdir -p "$T/elsewhere/.claude" "$T/elsewhere/.codex"
+	echo '{"model":"x"}' >"$T/elsewhere/.claude/settings.json"
+	printf '[[hooks.PreToolUse]]\nmatcher = "x"\n' >"$T/elsewhere/.codex/config.toml"
+	echo 1 >"$T/elsewhere/.claude/tmp_ckpt_1" # looks like one of ours, and is not
+	before=$(fingerprint "$T/elsewhere")
+	# the directory, there and not there yet
+	ln -s "$T/elsewhere/.claude" .claude
+	ln -s "$T/elsewhere/.codex" .codex
+	ln -s ../elsewhere/none .gemini
+	expect_exit 128 git checkpoint hooks install --agent gemini-cli 2>err
+	elsewhere_is "$before"
+	for agent in claude-code codex; do
+		expect_exit 5 git checkpoint hooks install --agent $agent 2>err
+		expect_grep 'leads out of the worktree' err
+		expect_exit 5 git checkpoint hooks uninstall --agent $agent 2>err
+		elsewhere_is "$before"
+	done
+	# the file
+	rm .claude .codex .gemini
+	mkdir .claude .codex
+	ln -s "$T/elsewhere/.claude/settings.json" .claude/settings.json
+	ln -s ../../elsewhere/.codex/config.toml .codex/config.toml
+	for agent in claude-code codex; do
+		expect_exit 5 git checkpoint hooks install --agent $agent 2>err
+		expect_grep 'leads out of the worktree' err
+		elsewhere_is "$before"
+	done
+	# within the worktree they are followed, and in the home directory the user may put them anywhere
+	rm .claude/settings.json
+	cp "$T/elsewhere/.claude/settings.json" shared.json
+	ln -s ../shared.json .claude/settings.json
+	git checkpoint hooks install --agent claude-code >/dev/null
+	expect_grep 'git checkpoint save' shared.json
+	test -h .claude/settings.json
+	git checkpoint hooks uninstall --agent claude-code >/dev/null
+	expect_same "$T/elsewhere/.claude/settings.json" shared.json
+	ln -s "$T/elsewhere/.claude" "$HOME/.claude"
+	git checkpoint hooks install --agent claude-code --user >/dev/null
+	expect_grep 'git checkpoint save' "$T/elsewhere/.claude/settings.json"
+}
+
 test_codex_with_hooks_in_toml() {
 	require python3
 	python3 -c 'import tomllib' 2>/dev/null || skip 'needs tomllib'
@@ -424,17 +472,17 @@ test_a_full_disk_or_a_kill_leaves_one_of_the_two_files() {
 # People keep their settings elsewhere and link to them, from several projects.
 test_who_writes_where_a_link_leads_is_waited_for() {
 	agent_repo
-	mkdir .claude "$T/mine"
-	echo '{}' >"$T/mine/settings.json"
-	ln -s "$T/mine/settings.json" .claude/settings.json
-	temp=$T/mine/tmp_ckpt_0123456789abcdef
+	mkdir .claude "$PWD/mine"
+	echo '{}' >"$PWD/mine/settings.json"
+	ln -s "$PWD/mine/settings.json" .claude/settings.json
+	temp=$PWD/mine/tmp_ckpt_0123456789abcdef
 	echo 'of one that is at work' >"$temp"
-	expect_exit 124 flock "$T/mine" timeout 1 git-checkpoint hooks install --agent claude-code
+	expect_exit 124 flock "$PWD/mine" timeout 1 git-checkpoint hooks install --agent claude-code
 	test -e "$temp"
-	expect_eq '{}' "$(cat "$T/mine/settings.json")"
+	expect_eq '{}' "$(cat "$PWD/mine/settings.json")"
 	git checkpoint hooks install --agent claude-code >/dev/null
-	expect_grep 'git checkpoint save' "$T/mine/settings.json"
-	expect_eq settings.json "$(ls -A "$T/mine")" 'what is left of one that was killed'
+	expect_grep 'git checkpoint save' "$PWD/mine/settings.json"
+	expect_eq settings.json "$(ls -A "$PWD/mine")" 'what is left of one that was killed'
 	# a link within the directory itself
 	rm .claude/settings.json
 	echo '{}' >.claude/shared.json
