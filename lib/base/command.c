@@ -58,6 +58,7 @@ static void exec_shell(const struct command_opts *opts, int in, int out, int err
 	setsid();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	env_restore_umask();
+	env_restore_path();
 	/* Ignored, by us or by our caller, it would make `dump | head` complain. */
 	signal(SIGPIPE, SIG_DFL);
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir(opts->dir) < 0)

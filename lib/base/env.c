@@ -2,6 +2,7 @@
 #include "base/env.h"
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 
 #include <stdlib.h>
@@ -29,6 +30,36 @@ void env_restore_umask(void)
 		umask(given_umask);
 }
 
+void env_limit_path(void)
+{
+	const char *path = getenv("PATH");
+	struct strbuf limited = STRBUF_INIT;
+
+	if (!path)
+		return; /* the C library knows where to look then, and not here */
+	while (*path) {
+		size_t len = strcspn(path, ":");
+
+		if (*path == '/') {
+			if (limited.len)
+				strbuf_addch(&limited, ':');
+			strbuf_add(&limited, path, len);
+		}
+		path += len;
+		path += *path == ':';
+	}
+	/* An empty one would be the current directory. */
+	setenv("PATH", limited.len ? limited.buf : "/usr/local/bin:/usr/bin:/bin", 1);
+	strbuf_release(&limited);
+}
+
+void env_restore_path(void)
+{
+	for (char **var = given; var && *var; var++)
+		if (!strncmp(*var, "PATH=", 5))
+			setenv("PATH", *var + 5, 1);
+}
+
 void env_scrub(void)
 {
 	size_t nr = 0;
@@ -49,6 +80,7 @@ void env_scrub(void)
 		unsetenv(taken.items[i]);
 		*equals = '=';
 	}
+	env_limit_path();
 }
 
 static const char *find(const struct strlist *list, const char *name)

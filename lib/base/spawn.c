@@ -195,6 +195,7 @@ int spawn_shell(const char *command, const char *dir)
 		if (null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0 || chdir(dir) < 0)
 			_exit(126);
 		env_restore_umask();
+		env_restore_path();
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(EXIT_NOT_FOUND);
 	}

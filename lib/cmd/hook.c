@@ -58,6 +58,7 @@ static void run_chain(void)
 	struct strbuf script = STRBUF_INIT;
 
 	env_restore();
+	env_restore_path();
 	unsetenv("GIT_CHECKPOINT_IN_HOOK");
 	/* As git calls it: a command line of the shell. */
 	strbuf_addf(&script, "%s \"$@\"", chain);

@@ -90,6 +90,7 @@ static void exec_fzf(int in, int out, const struct strlist *typed)
 		_exit(2);
 	/* The preview is a call of this program, which has to find the same store. */
 	environ = env_given();
+	env_limit_path();
 	env_restore_umask();
 	execvp(argv[0], (char *const *)argv);
 	_exit(2);

@@ -334,6 +334,41 @@ test_a_plain_repository() {
 	try_everything '0 1'
 }
 
+# What is in the worktree under the name of a program is not that program, wherever PATH leads.
+test_programs_in_the_worktree() {
+	setup
+	snare worktree 'exit 0'
+	mkdir sub
+	for name in git less page-it more pager man fzf cat sh timeout git-checkpoint; do
+		cp "$T/snares/worktree" $name
+		cp "$T/snares/worktree" sub/$name
+	done
+	git sparse-checkout set --cone --sparse-index dir sub
+	command -v script >/dev/null || echo '# no script(1): pagers are not tried'
+	program=$(command -v git-checkpoint)
+	given=$PATH
+	for path in ".:$given" ":$given" "sub:$given" "../work:$given" "./sub::$given:"; do
+		for arguments in save list 'show -p @' diff status 'hooks install --guard' 'hooks uninstall' gc \
+			doctor 'help save'; do
+			echo "--- PATH=$path $arguments"
+			echo more >>a.txt
+			# shellcheck disable=SC2086 # words
+			"$(command -v env)" PATH="$path" "$program" $arguments >out 2>&1 </dev/null || cat out
+			case $arguments in
+			list | show* | diff)
+				! command -v script >/dev/null ||
+					PAGER=page-it "$(command -v script)" -q -c "PATH='$path' '$program' $arguments" \
+						/dev/null >out 2>&1 </dev/null
+				;;
+			esac
+			expect_eq '' "$(ls "$T/marks")" "run from the worktree with PATH=$path by '$arguments'"
+		done
+	done
+	# a command of the user's is found as the user finds it
+	PATH=sub:$given "$program" run -q -- page-it
+	expect_exists "$T/marks/worktree"
+}
+
 # The one time that filters run is a rebase that puts changes aside, where git runs them itself.
 test_a_hook_without_git() {
 	setup
