@@ -110,6 +110,7 @@
  *   jsonedit jsonedit_check tomledit tomledit_block
  */
 
+#include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/env.h"
 #include "base/error.h"
@@ -197,9 +198,10 @@ int main(int argc, char **argv)
 
 	libmem_install();
 	occupy_standard_streams();
+	opt_scan_json(argc, argv);
+	alloc_on_failure(report_no_memory);
 	env_scrub();
 	cancel_install();
-	opt_scan_json(argc, argv);
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "-C") && i + 1 < argc) {
 			if (argv[++i][0] && chdir(argv[i]) < 0)

@@ -8,6 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+static void (*on_failure)(void);
+
+void alloc_on_failure(void (*fn)(void))
+{
+	on_failure = fn;
+}
+
 /*
  * At once, and without memory or locks: whatever would be called at an orderly exit may need what
  * this thread, in the middle of a library, holds.
@@ -21,6 +28,8 @@ static void *must(void *ptr, size_t size)
 		return ptr;
 	len = snprintf(text, sizeof(text), "fatal: out of memory, %zu bytes were asked for\n", size);
 	len = (int)write(STDERR_FILENO, text, (size_t)len);
+	if (on_failure)
+		on_failure();
 	_exit(128);
 }
 

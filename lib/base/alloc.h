@@ -9,6 +9,10 @@
  * That is safe because nothing this program does relies on an orderly exit.
  */
 void *xmalloc(size_t size);
+
+/** Call `fn` before that end, once. It must not allocate, nor take a lock. */
+void alloc_on_failure(void (*fn)(void));
+
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *ptr, size_t size);
 char *xstrdup(const char *str);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int status_of(int err)
 {
@@ -107,6 +108,16 @@ int report_done(int status)
 	return status;
 }
 
+static bool answered; /* in JSON */
+
+void report_no_memory(void)
+{
+	static const char text[] = "{\"error\":{\"code\":128,\"message\":\"out of memory\"}}\n";
+
+	if (opt_common.json && !answered && write(STDOUT_FILENO, text, strlen(text)) < 0)
+		return; /* what could be said has been, on stderr */
+}
+
 int report_json(json_t *answer, int status)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -114,6 +125,7 @@ int report_json(json_t *answer, int status)
 	json_write(&text, answer);
 	json_decref(answer);
 	strbuf_addch(&text, '\n');
+	answered = true;
 	fwrite(text.buf, 1, text.len, stdout);
 	strbuf_release(&text);
 	return report_done(status);

@@ -47,6 +47,11 @@ void report_message(const char *kind, const char *text);
 /** "warning: ..." on stderr for each, unless -q or --json. */
 void report_warnings(const struct strlist *warnings);
 
+/**
+ * For alloc_on_failure(): the answer to who asked for JSON and has none yet. Needs no memory.
+ */
+void report_no_memory(void);
+
 /** Print a JSON answer on stdout and free it; `status`, or that of a failed write. */
 int report_json(json_t *answer, int status);
 

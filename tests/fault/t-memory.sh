@@ -83,6 +83,9 @@ exhaust() {
 		1 | 4 | 5 | 75 | 128) test -s "$T/err" || fail "no word: $what" ;;
 		*) fail "$what" ;;
 		esac
+		case " $* " in
+		*' --json '*) jq -e -s 'length == 1' <"$T/out" >/dev/null || fail "no JSON: $what" ;;
+		esac
 		expect_no_grep 'damaged\|corrupt' "$T/err"
 		sound_after "$what" "$least"
 		at=$((at + stride))
