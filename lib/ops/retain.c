@@ -182,21 +182,29 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 
 /* --- bytes after saves: now and then, so that a save seldom waits for it --- */
 
-static void read_progress(uint64_t *evicted, uint64_t *packs, struct store *store)
+struct progress {
+	uint64_t evicted; /* since bytes were last given back */
+	uint64_t packs;   /* that there were then */
+	uint64_t log;     /* bytes of the audit trail when it was last trimmed */
+};
+
+static void read_progress(struct progress *out, struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	*evicted = *packs = 0;
+	memset(out, 0, sizeof(*out));
 	if (!fs_read_file(&text, store->dirfd, PROGRESS_FILE))
-		(void)sscanf(text.buf, "%" SCNu64 " %" SCNu64, evicted, packs);
+		(void)sscanf(text.buf, "%" SCNu64 " %" SCNu64 " %" SCNu64, &out->evicted,
+			     &out->packs, &out->log);
 	strbuf_release(&text);
 }
 
-static void write_progress(struct store *store, uint64_t evicted, uint64_t packs)
+static void write_progress(struct store *store, const struct progress *progress)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "%" PRIu64 " %" PRIu64 "\n", evicted, packs);
+	strbuf_addf(&text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", progress->evicted,
+		    progress->packs, progress->log);
 	(void)fs_write_file(store->dirfd, PROGRESS_FILE, text.buf, text.len, 0600, FS_FAST);
 	strbuf_release(&text);
 }
@@ -204,10 +212,17 @@ static void write_progress(struct store *store, uint64_t evicted, uint64_t packs
 static int reclaim(struct reclaim_result *out, struct session *session, enum reclaim_effort effort)
 {
 	int err = reclaim_run(out, session, effort);
+	struct progress progress;
 
-	if (!err)
-		write_progress(session->store, 0, packs_count(session->store->packs));
-	return err;
+	if (err)
+		return err;
+	read_progress(&progress, session->store);
+	/* Merging gives nothing back. */
+	if (effort != RECLAIM_MERGE)
+		progress.evicted = 0;
+	progress.packs = packs_count(session->store->packs);
+	write_progress(session->store, &progress);
+	return 0;
 }
 
 int retain_let_go(struct retain_result *result, struct session *session, const char *action)
@@ -228,19 +243,20 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 static void reclaim_sometimes(struct session *session, size_t evicted_now, size_t nr)
 {
 	bool large = nr / EVICTED_PART > EVICTED_MAX, many_packs;
-	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX;
+	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX,
+		 present = packs_count(session->store->packs) + 1;
 	struct reclaim_result result;
-	uint64_t evicted, packs, present = packs_count(session->store->packs) + 1;
+	struct progress progress;
 
-	read_progress(&evicted, &packs, session->store);
-	evicted += evicted_now;
-	many_packs = present > PACKS_MAX && present >= packs + EVICTED_MAX;
-	if (evicted >= evicted_max || (many_packs && evicted && !large))
+	read_progress(&progress, session->store);
+	progress.evicted += evicted_now;
+	if (evicted_now)
+		write_progress(session->store, &progress);
+	many_packs = present > PACKS_MAX && present >= progress.packs + EVICTED_MAX;
+	if (progress.evicted >= evicted_max || (many_packs && progress.evicted && !large))
 		(void)reclaim(&result, session, RECLAIM_QUICK);
-	else if (many_packs && !reclaim(&result, session, RECLAIM_MERGE) && evicted)
-		write_progress(session->store, evicted, packs_count(session->store->packs));
-	else if (!many_packs && evicted_now)
-		write_progress(session->store, evicted, packs);
+	else if (many_packs)
+		(void)reclaim(&result, session, RECLAIM_MERGE);
 }
 
 /* --- rules --- */
@@ -363,9 +379,15 @@ static int one_round(struct retain_result *out, struct session *session,
 
 static void trim_log(struct session *session)
 {
-	uint64_t part = session->settings.max_size / LOG_PART;
+	uint64_t part = session->settings.max_size / LOG_PART, before;
+	struct progress progress;
 
-	(void)ckpt_audit_trim(session->store, part && part < LOG_MAX ? part : LOG_MAX);
+	read_progress(&progress, session->store);
+	before = progress.log;
+	(void)ckpt_audit_trim(&progress.log, session->store,
+			      part && part < LOG_MAX ? part : LOG_MAX);
+	if (progress.log != before)
+		write_progress(session->store, &progress);
 }
 
 static int apply(struct retain_result *out, struct session *session, const struct retain_job *job)

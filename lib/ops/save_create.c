@@ -161,8 +161,7 @@ static void write_derived(struct save_job *save, const struct ckpt_record *recor
 		save->listed = ckpt_manifest_agrees(save->store, &save->refs);
 	if (!save->listed || ckpt_manifest_append(save->store, record))
 		(void)ckpt_manifest_rebuild(save->store);
-	(void)ckpt_audit_add(save->store, "save", record->id, &record->commit, record->reason,
-			     record->state_hash);
+	(void)ckpt_audit_add_save(save->store, record);
 }
 
 /* Too large, which only writing could tell: as if it had never been written. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "record/record.h"
 #include "store/refs.h"
 #include "store/store.h"
 
@@ -15,15 +16,15 @@
 
 #define LOG "checkpoint/log"
 
-int ckpt_audit_add(struct store *store, const char *action, const char *id,
-		   const struct oid *commit, const char *reason, const char *hash)
+static int add(struct store *store, int64_t at, const char *action, const char *id,
+	       const struct oid *commit, const char *reason, const char *hash)
 {
 	json_t *entry = json_object();
 	struct strbuf line = STRBUF_INIT;
 	char hex[OID_HEX + 1];
 	int err;
 
-	json_object_set_new(entry, "at", json_time(clock_now()));
+	json_object_set_new(entry, "at", json_time(at));
 	json_object_set_new(entry, "action", json_text(action));
 	json_object_set_new(entry, "id", json_text(id));
 	json_object_set_new(entry, "commit", json_text(commit ? oid_hex(hex, commit) : NULL));
@@ -35,6 +36,18 @@ int ckpt_audit_add(struct store *store, const char *action, const char *id,
 	json_decref(entry);
 	strbuf_release(&line);
 	return err;
+}
+
+int ckpt_audit_add(struct store *store, const char *action, const char *id,
+		   const struct oid *commit, const char *reason, const char *hash)
+{
+	return add(store, clock_now(), action, id, commit, reason, hash);
+}
+
+int ckpt_audit_add_save(struct store *store, const struct ckpt_record *record)
+{
+	return add(store, record->created_at, "save", record->id, &record->commit, record->reason,
+		   record->state_hash);
 }
 
 /* Does a line tell where a checkpoint came from that is still there? */
@@ -60,14 +73,21 @@ void ckpt_audit_sync(struct store *store)
 	}
 }
 
-int ckpt_audit_trim(struct store *store, uint64_t max)
+/* Would it be worth the reading? Nothing is known from a time when it was longer. */
+static bool is_too_long(uint64_t size, uint64_t left, uint64_t max)
+{
+	return size > max && (left > size || size - left > left / 2);
+}
+
+int ckpt_audit_trim(uint64_t *left, struct store *store, uint64_t max)
 {
 	struct strbuf text = STRBUF_INIT, out = STRBUF_INIT;
 	struct stat st;
 	size_t at = 0;
 	int err;
 
-	if (fstatat(store->dirfd, LOG, &st, AT_SYMLINK_NOFOLLOW) < 0 || (uint64_t)st.st_size <= max)
+	if (fstatat(store->dirfd, LOG, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !is_too_long((uint64_t)st.st_size, *left, max))
 		return 0;
 	err = fs_read_file(&text, store->dirfd, LOG);
 	while (!err && at < text.len) {
@@ -80,6 +100,8 @@ int ckpt_audit_trim(struct store *store, uint64_t max)
 	}
 	if (!err && out.len < text.len)
 		err = fs_write_file(store->dirfd, LOG, out.buf, out.len, 0600, FS_DURABLE);
+	if (!err)
+		*left = out.len;
 	strbuf_release(&text);
 	strbuf_release(&out);
 	return err;

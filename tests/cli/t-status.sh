@@ -186,6 +186,34 @@ more"
 	expect_grep '^[0-9-]*T[0-9:]*Z  save  chk_[0-9a-f_]*  sha256:[0-9a-f]\{12\}  reason 3$' "$T/out"
 }
 
+# However long it takes until the line is written.
+test_logged_is_the_time_of_the_checkpoint() {
+	FAULT_RUN='sleep 1.1' FAULT_PATH=refs/heads with_faults rename 1 run git-checkpoint save -q
+	expect_eq 1 "$(cat "$T/faults")" 'delayed'
+	expect_eq "$(git-checkpoint list --json | jq -r '.checkpoints[0].created_at')" \
+		"$(git-checkpoint log --json | jq -r '.entries[0].at')"
+}
+
+# Lines about checkpoints that are there stay; that these are too many must not cost every save.
+test_long_log_is_not_written_with_every_save() {
+	GIT_CHECKPOINT_MAX_SIZE=4MB GIT_CHECKPOINT_MAX_COUNT=1000
+	export GIT_CHECKPOINT_MAX_SIZE GIT_CHECKPOINT_MAX_COUNT
+	long=$(head -c 12000 /dev/zero | tr '\0' x)
+	for i in $(seq 32); do
+		git-checkpoint save -q --allow-empty -m "$i $long"
+		# what may be forgotten
+		git-checkpoint pin -q @
+		git-checkpoint unpin -q @
+		log=$(store_dir)/checkpoint/log
+		test $i -gt 26 || inode=$(stat -c %i "$log")
+		test "$inode" = "$(stat -c %i "$log")" || written=$((${written:-0} + 1))
+		inode=$(stat -c %i "$log")
+	done
+	test "$(wc -c <"$log")" -gt 300000 || fail 'not long enough'
+	test "${written:-0}" -le 1 || fail "written $written times"
+	expect_eq 32 "$(grep -c '"action":"save"' "$log")" 'saves'
+}
+
 test_log_can_be_cut_short() {
 	for i in 1 2 3; do
 		git-checkpoint save -q --allow-empty -m $i

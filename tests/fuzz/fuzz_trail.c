@@ -18,6 +18,7 @@ static void each(const char *id, const char *digits, void *payload)
 static void try_trail(struct store *store)
 {
 	json_t *all = NULL, *few = NULL;
+	uint64_t left = 0;
 
 	if (ckpt_audit_read(&all, store, 0))
 		return;
@@ -26,7 +27,7 @@ static void try_trail(struct store *store)
 		   "not the newest two");
 	json_decref(all);
 	json_decref(few);
-	FUZZ_CHECK(!ckpt_audit_trim(store, 64), "%s", ckpt_error_last());
+	FUZZ_CHECK(!ckpt_audit_trim(&left, store, 64), "%s", ckpt_error_last());
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
