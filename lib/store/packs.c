@@ -40,6 +40,23 @@ struct packs {
 
 /* --- files --- */
 
+/* Most are: read, such a one costs less than the pages of a mapping. */
+enum { SMALL = 16384 };
+
+/* `errno` is set on failure. */
+static struct map read_small(int fd, size_t size)
+{
+	unsigned char *data = xmalloc(size);
+	ssize_t n = fs_pread_full(fd, data, size, 0);
+
+	if (n == (ssize_t)size)
+		return (struct map){ data, size };
+	if (n >= 0)
+		errno = EINVAL;
+	free(data);
+	return (struct map){ 0 };
+}
+
 /* `errno` is set if it is not there, or is no file. */
 static struct map map_file(int dirfd, const char *name, const char *ending)
 {
@@ -51,7 +68,10 @@ static struct map map_file(int dirfd, const char *name, const char *ending)
 
 	if (fd >= 0) {
 		saved = EINVAL;
-		if (st.st_size > 0) {
+		if (st.st_size > 0 && st.st_size <= SMALL) {
+			map = read_small(fd, (size_t)st.st_size);
+			saved = errno;
+		} else if (st.st_size > 0) {
 			void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 			saved = errno;
@@ -67,7 +87,9 @@ static struct map map_file(int dirfd, const char *name, const char *ending)
 
 static void unmap(struct map *map)
 {
-	if (map->data)
+	if (map->data && map->size <= SMALL)
+		free((void *)map->data);
+	else if (map->data)
 		munmap((void *)map->data, map->size);
 	*map = (struct map){ 0 };
 }
