@@ -48,7 +48,7 @@ test_all_ways_with_layers_on_other_file_systems() {
 # before it makes room.
 test_less_room_than_all_that_goes_takes() {
 	on_overlay tmpfs size=3m
-	for file in 1 2; do
+	for file in a b; do
 		echo old >$file
 	done
 	save
@@ -59,8 +59,8 @@ test_less_room_than_all_that_goes_takes() {
 		done
 		new_layer
 	done
-	echo new >1
-	head -c 700000 /dev/urandom >2
+	echo new >a
+	head -c 700000 /dev/urandom >b
 	new_layer
 	note before
 	restore "$id"

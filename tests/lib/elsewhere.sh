@@ -13,6 +13,7 @@ every_change() {
 	ln -s a link
 	ln -s b swap3
 	save
+	# shellcheck disable=SC2154 # by save
 	target=$id
 	note target
 	rm -r gone swap1 swap2 swap3 link
