@@ -14,7 +14,7 @@
 int captures_load(struct capture_defs *out, const struct session *session)
 {
 	char *file = session->store ? xstrfmt("%s/checkpoint/config", session->store->path) : NULL;
-	int err = capture_defs_load(out, file);
+	int err = capture_defs_load(out, file, session->worktree);
 
 	free(file);
 	return err;

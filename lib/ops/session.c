@@ -131,7 +131,7 @@ int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
 	if (!err) {
 		if (out->store)
 			store_file = xstrfmt("%s/checkpoint/config", out->store->path);
-		err = ckpt_settings_load(&out->settings, out->gitconfig, store_file);
+		err = ckpt_settings_load(&out->settings, out->gitconfig, store_file, out->worktree);
 		free(store_file);
 	}
 	if (err) {

@@ -21,7 +21,7 @@ enum { NAME_MAX_LEN = 100 };
 struct context {
 	struct capture_defs *defs;
 	const char *path;
-	bool trusted; /* to say what is run */
+	const char *distrust; /* why it must not say what is run; NULL: it may */
 	bool warned;
 };
 
@@ -142,12 +142,11 @@ static int take(const char *section, const char *key, const char *value, unsigne
 
 	if (strncasecmp(section, SECTION, strlen(SECTION)) != 0)
 		return 0;
-	if (!context->trusted) {
+	if (context->distrust) {
 		if (!context->warned)
 			strlist_addf(&context->defs->warnings,
-				     "%s: captures run commands and are ignored: the file belongs to "
-				     "another user",
-				     context->path);
+				     "%s: captures run commands and are ignored: the file %s",
+				     context->path, context->distrust);
 		context->warned = true;
 		return 0;
 	}
@@ -179,9 +178,10 @@ out:
 	return err;
 }
 
-static int load_file(struct capture_defs *defs, const char *path)
+static int load_file(struct capture_defs *defs, const char *path, const char *worktree)
 {
-	struct context context = { .defs = defs, .path = path, .trusted = inifile_is_trusted(path) };
+	struct context context = { .defs = defs, .path = path,
+				   .distrust = inifile_distrust(path, worktree) };
 	int err;
 
 	/* Said with the settings, which are in the same file. */
@@ -191,16 +191,16 @@ static int load_file(struct capture_defs *defs, const char *path)
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
-int capture_defs_load(struct capture_defs *out, const char *store_file)
+int capture_defs_load(struct capture_defs *out, const char *store_file, const char *worktree)
 {
 	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
 	memset(out, 0, sizeof(*out));
 	if (ckpt_settings_user_file(&path))
-		err = load_file(out, path.buf);
+		err = load_file(out, path.buf, NULL);
 	if (!err && store_file)
-		err = load_file(out, store_file);
+		err = load_file(out, store_file, worktree);
 	if (err)
 		capture_defs_release(out);
 	strbuf_release(&path);

@@ -203,9 +203,18 @@ int inifile_read(const char *path, inifile_fn fn, void *payload)
 	return err;
 }
 
-bool inifile_is_trusted(const char *path)
+const char *inifile_distrust(const char *path, const char *worktree)
 {
 	struct stat st;
+	char *real;
+	bool within;
 
-	return !stat(path, &st) && (st.st_uid == geteuid() || st.st_uid == 0);
+	if (stat(path, &st) || (st.st_uid != geteuid() && st.st_uid != 0))
+		return "belongs to another user";
+	if (!worktree)
+		return NULL;
+	real = path_resolve(path);
+	within = path_below(real, worktree) != NULL;
+	free(real);
+	return within ? "lies in the worktree" : NULL;
 }

@@ -33,9 +33,11 @@ typedef int (*inifile_fn)(const char *section, const char *key, const char *valu
 int inifile_read(const char *path, inifile_fn fn, void *payload);
 
 /**
- * True if commands in it may be run: it belongs to this user, or to root. With
- * `sudo -E` the files of somebody else are read, but what they say is not run.
+ * NULL if commands in it may be run, else why not. It has to belong to this
+ * user, or to root: with `sudo -E` the files of somebody else are read, but what
+ * they say is not run. And it must not lie in `worktree` (a real path, or NULL),
+ * where it may have come with what somebody else made.
  */
-bool inifile_is_trusted(const char *path);
+const char *inifile_distrust(const char *path, const char *worktree);
 
 #endif

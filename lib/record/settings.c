@@ -79,7 +79,7 @@ static void warn_command(struct ckpt_settings *settings, const char *origin, uns
 struct file_context {
 	struct ckpt_settings *settings;
 	const char *path;
-	bool trusted; /* to say what is run */
+	const char *distrust; /* why it must not say what is run; NULL: it may */
 };
 
 /* Sections that others read: [hooks] and [capture "<name>"]. */
@@ -95,10 +95,10 @@ static int take_from_file(const char *section, const char *key, const char *valu
 	char *origin = xstrfmt("%s:%u", context->path, line);
 	int index = *section ? -1 : ckpt_setting_find(key), err = 0;
 
-	if (index >= 0 && ckpt_setting_table[index].runs_command && !context->trusted)
+	if (index >= 0 && ckpt_setting_table[index].runs_command && context->distrust)
 		strlist_addf(&context->settings->warnings,
-			     "%s: '%s' runs a command and is ignored: the file belongs to another user",
-			     origin, ckpt_setting_table[index].key);
+			     "%s: '%s' runs a command and is ignored: the file %s",
+			     origin, ckpt_setting_table[index].key, context->distrust);
 	else if (index >= 0)
 		err = assign(context->settings, (unsigned)index, value, origin);
 	else if (!is_known_section(section))
@@ -107,9 +107,9 @@ static int take_from_file(const char *section, const char *key, const char *valu
 	return err;
 }
 
-static int load_file(struct ckpt_settings *settings, const char *path)
+static int load_file(struct ckpt_settings *settings, const char *path, const char *worktree)
 {
-	struct file_context context = { settings, path, inifile_is_trusted(path) };
+	struct file_context context = { settings, path, inifile_distrust(path, worktree) };
 	int err;
 
 	/* Somebody else's, as HOME is after a change of user: git passes it over as well. */
@@ -143,7 +143,7 @@ static int load_user_file(struct ckpt_settings *settings)
 	int err = 0;
 
 	if (ckpt_settings_user_file(&path))
-		err = load_file(settings, path.buf);
+		err = load_file(settings, path.buf, NULL);
 	strbuf_release(&path);
 	return err;
 }
@@ -224,7 +224,7 @@ static int load_environment(struct ckpt_settings *settings)
 }
 
 int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
-		       const char *store_file)
+		       const char *store_file, const char *worktree)
 {
 	struct ckpt_settings settings = { 0 };
 	int err = 0;
@@ -241,7 +241,7 @@ int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitcon
 	if (!err)
 		err = load_git(&settings, gitconfig, false);
 	if (!err && store_file)
-		err = load_file(&settings, store_file);
+		err = load_file(&settings, store_file, worktree);
 	if (!err)
 		err = load_environment(&settings);
 	if (!err)

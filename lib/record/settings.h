@@ -46,11 +46,12 @@ struct ckpt_settings {
 
 /**
  * Read them all. `store_file` is <store>/checkpoint/config, NULL if there is
- * no store yet; `gitconfig` may be NULL. A bad value fails, the sentence names
+ * no store yet; commands in it are not taken if it lies in `worktree` (NULL: it
+ * does not); `gitconfig` may be NULL. A bad value fails, the sentence names
  * file and line (for git config: the level; else the variable).
  */
 int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
-		       const char *store_file);
+		       const char *store_file, const char *worktree);
 void ckpt_settings_release(struct ckpt_settings *settings);
 
 /** The path of the user's file, whether it is there or not; false if there is no place for one. */

@@ -369,6 +369,33 @@ test_programs_in_the_worktree() {
 	expect_exists "$T/marks/worktree"
 }
 
+# A worktree may come with a directory that the user's GIT_CHECKPOINT_HOME names.
+test_a_store_in_the_worktree_runs_nothing() {
+	git init -q
+	echo 1 >a
+	snare verify 'exit 0'
+	snare capture 'exit 0'
+	GIT_CHECKPOINT_HOME=$PWD/.stores
+	export GIT_CHECKPOINT_HOME
+	git-checkpoint save -q
+	printf '%s\n' "verifyCommand = $T/snares/verify" 'maxCount = 7' '[capture "x"]' \
+		"save = $T/snares/capture" 'auto = true' >"$(store_dir)/checkpoint/config"
+	echo 2 >a
+	git-checkpoint save >"$T/out" 2>&1
+	expect_grep "captures run commands and are ignored: the file lies in the worktree" "$T/out"
+	expect_exit 128 git-checkpoint save --capture x
+	git-checkpoint restore --yes @~1 >"$T/out" 2>&1
+	expect_grep "'verifyCommand' runs a command and is ignored: the file lies in the worktree" "$T/out"
+	git-checkpoint config >"$T/out" 2>&1
+	expect_grep '7' "$T/out"
+	expect_eq '' "$(ls "$T/marks")" 'what was run'
+	# elsewhere it is the user's word
+	mv .stores "$T/stores"
+	GIT_CHECKPOINT_HOME=$T/stores
+	git-checkpoint restore --yes @ >"$T/out" 2>&1
+	expect_exists "$T/marks/verify"
+}
+
 # The one time that filters run is a rebase that puts changes aside, where git runs them itself.
 test_a_hook_without_git() {
 	setup

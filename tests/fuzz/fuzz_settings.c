@@ -30,14 +30,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_put("config", data, size);
 	file = fuzz_path("config");
 	(void)inifile_read(file, look, NULL);
-	if (!ckpt_settings_load(&settings, NULL, file)) {
+	if (!ckpt_settings_load(&settings, NULL, file, NULL)) {
 		for (unsigned i = 0; i < ckpt_setting_count; i++) {
 			free(ckpt_setting_value(&settings, i));
 			(void)strlen(ckpt_setting_origin(&settings, i));
 		}
 		ckpt_settings_release(&settings);
 	}
-	if (!capture_defs_load(&defs, file)) {
+	if (!capture_defs_load(&defs, file, NULL)) {
 		for (size_t i = 0; i < defs.nr; i++) {
 			FUZZ_CHECK(capture_name_valid(defs.items[i].name), "a bad name");
 			FUZZ_CHECK(defs.items[i].timeout >= 0, "a bad timeout");

@@ -24,7 +24,7 @@ static int load(struct capture_defs *out, const char *user, const char *store)
 {
 	write_text(user_file, user);
 	write_text(store_file, store);
-	return capture_defs_load(out, store_file);
+	return capture_defs_load(out, store_file, NULL);
 }
 
 static void test_all_keys(void **state)
@@ -123,17 +123,17 @@ static void test_no_files(void **state)
 	(void)state;
 	remove(user_file);
 	remove(store_file);
-	assert_int_equal(capture_defs_load(&defs, store_file), 0);
+	assert_int_equal(capture_defs_load(&defs, store_file, NULL), 0);
 	assert_int_equal(defs.nr, 0);
-	assert_int_equal(capture_defs_load(&defs, NULL), 0);
+	assert_int_equal(capture_defs_load(&defs, NULL, NULL), 0);
 	/* A relative place would be one in the worktree. */
 	write_text(user_file, "[capture \"a\"]\nsave = x\n");
-	assert_int_equal(capture_defs_load(&defs, NULL), 0);
+	assert_int_equal(capture_defs_load(&defs, NULL, NULL), 0);
 	assert_int_equal(defs.nr, 1);
 	capture_defs_release(&defs);
 	setenv("XDG_CONFIG_HOME", ".", 1);
 	unsetenv("HOME");
-	assert_int_equal(capture_defs_load(&defs, NULL), 0);
+	assert_int_equal(capture_defs_load(&defs, NULL, NULL), 0);
 	assert_int_equal(defs.nr, 0);
 }
 

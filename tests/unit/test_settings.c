@@ -55,7 +55,7 @@ static void load_and_tell(FILE *out)
 	struct ckpt_settings settings;
 
 	env_scrub();
-	if (gitconfig_open(&config, NULL) || ckpt_settings_load(&settings, config, store_file)) {
+	if (gitconfig_open(&config, NULL) || ckpt_settings_load(&settings, config, store_file, NULL)) {
 		fprintf(out, "error: %s\n", ckpt_error_last());
 		gitconfig_close(config);
 		return;
@@ -518,7 +518,7 @@ static void test_settings_without_sources(void **state)
 
 	(void)state;
 	reset();
-	assert_int_equal(ckpt_settings_load(&settings, NULL, NULL), 0);
+	assert_int_equal(ckpt_settings_load(&settings, NULL, NULL, NULL), 0);
 	assert_int_equal(settings.max_count, 50);
 	assert_int_equal(settings.max_age, 0);
 	assert_int_equal(settings.max_size, 0);
@@ -536,7 +536,7 @@ static void test_settings_without_sources(void **state)
 	ckpt_settings_release(&settings);
 	ckpt_settings_release(&settings);
 	write_text(store_file, "maxFiles = 0\n");
-	assert_int_equal(ckpt_settings_load(&settings, NULL, store_file), 0);
+	assert_int_equal(ckpt_settings_load(&settings, NULL, store_file, NULL), 0);
 	assert_true(settings.max_files == UINT64_MAX);
 	ckpt_settings_release(&settings);
 }
