@@ -22,7 +22,6 @@ static const char *const environment[] = {
 	"GIT_CHECKPOINT_IN_HOOK=1",
 	"GIT_EDITOR=true",
 	"GIT_NO_LAZY_FETCH=1",
-	"GIT_NO_REPLACE_OBJECTS=1",
 	"GIT_OPTIONAL_LOCKS=0",
 	"GIT_PAGER=cat",
 	"GIT_PROTOCOL_FROM_USER=0",
@@ -90,6 +89,8 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 	for (size_t i = 0; how->profile == GITRUN_REPLAY && i < ARRAY_SIZE(places); i++)
 		if (env_git(places[i]))
 			strlist_addf(env, "%s=%s", places[i], env_git(places[i]));
+	if (!how->replace || env_git("GIT_NO_REPLACE_OBJECTS"))
+		strlist_add(env, "GIT_NO_REPLACE_OBJECTS=1");
 	if (how->index)
 		strlist_addf(env, "%s=%s", "GIT_INDEX_FILE", how->index);
 }

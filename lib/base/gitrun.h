@@ -49,6 +49,7 @@ struct gitrun {
 	const void *input;    /**< NULL: nothing on stdin */
 	size_t input_len;
 	bool shown;	      /**< its stderr is ours */
+	bool replace;	      /**< refs/replace/ counts, unless the caller of this program said no */
 	double patience;      /**< it is ended if it is silent after so many seconds; 0: never */
 	spawn_stop_fn stop;   /**< see spawn_opts */
 	void *payload;

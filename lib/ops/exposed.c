@@ -49,6 +49,7 @@ static int ask(struct strbuf *out, const struct find *find, const struct strbuf 
 		.input = input ? input->buf : NULL,
 		.input_len = input ? input->len : 0,
 		.stop = stopped,
+		.replace = true, /* as for the command that is asked about */
 	};
 
 	return askgit(out, &how, args);

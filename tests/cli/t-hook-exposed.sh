@@ -139,6 +139,12 @@ test_commands_that_lead_to_another_tree() {
 	keeps 'git checkout -q b; git checkout -q main; precious' git checkout -q -
 }
 
+test_commits_that_stand_for_others() {
+	make_exposing
+	keeps 'precious; git replace main b' git reset -q --hard
+	keeps 'precious; git replace c b' git checkout -q c
+}
+
 test_commands_that_apply_commits() {
 	make_exposing
 	keeps precious git merge -q --no-edit b
