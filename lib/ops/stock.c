@@ -78,7 +78,7 @@ static void mark_flow(struct stock *stock)
 static void mark_exempt(struct stock *stock, const struct strlist *keep)
 {
 	struct strlist needed = STRLIST_INIT, later = STRLIST_INIT;
-	bool whole = stock->fresh && !stock->fresh->scope.nr;
+	bool whole = stock->fresh && !stock->fresh->scope.nr && !stock->fresh->state_only;
 	/* Of a restore that cannot be read anything may be needed. */
 	bool all = stock_journal(&needed, stock->session) != 0;
 
@@ -93,8 +93,8 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 
 		stock->items[i].exempt = all || pathset_has(&needed, brief->ref.id);
 		stock->items[i].reserved = pathset_has(&later, brief->ref.id);
-		/* One of a few paths is no substitute for one of all. */
-		if (!whole && !brief->scoped) {
+		/* One of a few paths, or of none, is no substitute for one of all. */
+		if (!whole && !brief->scoped && !brief->state_only) {
 			whole = true;
 			stock->items[i].exempt |= i + 1 < stock->nr;
 		}

@@ -210,4 +210,14 @@ test_a_large_file_is_streamed() {
 	expect_grep large "$T/verify"
 }
 
+test_state_alone_does_not_push_out_the_files() {
+	export GIT_CHECKPOINT_MAX_COUNT=1
+	echo 1 >a
+	git-checkpoint save -q -m files
+	for i in 1 2 3; do
+		git-checkpoint save -q --state-only --state k=$i -m "state $i"
+	done
+	expect_eq 'state 3 files' "$(git-checkpoint list --json | jq -r '[.checkpoints[].reason] | join(" ")')"
+}
+
 run_tests
