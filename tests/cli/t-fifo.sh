@@ -98,11 +98,9 @@ test_files_of_an_index_that_git_reads() {
 test_objects_that_are_borrowed_in_circles() {
 	setup
 	mkdir -p .git/objects/info "$T/other/info" "$T/other/pack"
-	for n in $(seq 100); do
-		echo "$PWD/.git/objects" >>"$T/other/info/alternates"
-		echo "$T/other" >>.git/objects/info/alternates
-	done
-	rm -r "$XDG_STATE_HOME"/*
+	yes "$PWD/.git/objects" | sed 100q >"$T/other/info/alternates"
+	yes "$T/other" | sed 100q >.git/objects/info/alternates
+	rm -r "$XDG_STATE_HOME/git-checkpoint"
 	ends 'nothing, but objects in circles' save
 	expect_eq 0 "$status" 'exit status'
 }
@@ -111,9 +109,7 @@ test_objects_that_are_borrowed_in_circles() {
 test_configurations_that_include_too_many_others() {
 	setup
 	for level in 1 2 3 4 5 6; do
-		for n in $(seq 100); do
-			printf '[include]\n\tpath = %s\n' "$T/level$((level + 1))"
-		done >"$T/level$level"
+		yes "path = $T/level$((level + 1))" | sed -e '1i [include]' -e 100q >"$T/level$level"
 	done
 	printf '[a]\n\tb = c\n' >"$T/level7"
 	git config include.path "$T/level1"

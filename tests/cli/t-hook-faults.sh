@@ -220,6 +220,12 @@ kill_with_children() {
 	kill "$1" $pids 2>/dev/null || :
 }
 
+end_filters() {
+	for slow in $(cat "$T/slow" 2>/dev/null); do
+		kill_with_children "$slow"
+	done
+}
+
 test_what_hangs_is_given_up() {
 	make_template
 	# a filter that hangs, but only when we call it, which the guard does not need to
@@ -231,7 +237,7 @@ test_what_hangs_is_given_up() {
 			echo $$ >>"$T/slow"; sleep 1000; echo >"$T/waited"; }; cat'
 		echo 'd.txt filter=slow' >.git/info/attributes
 	)
-	trap 'test ! -e "$T/slow" || while read -r pid; do kill_with_children "$pid"; done <"$T/slow"' EXIT
+	trap end_filters EXIT
 	undisturbed 1
 	told_once rebase
 	expect_grep 'hookTimeout' "$T/told"

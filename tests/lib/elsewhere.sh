@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of restore on other file systems; sourced behind restore.sh. The current directory
+# For the tests of restore on other file systems; sourced after restore.sh. The current directory
 # is a worktree on one of them, below $T/mounted.
+# shellcheck disable=SC2154 # $id is set by save()
 
 # every_change: a checkpoint $target, noted as "target", and all that a plan knows to be done
 every_change() {
