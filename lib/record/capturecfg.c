@@ -145,7 +145,7 @@ static int take(const char *section, const char *key, const char *value, unsigne
 	if (context->distrust) {
 		if (!context->warned)
 			strlist_addf(&context->defs->warnings,
-				     "%s: captures run commands and are ignored: the file %s",
+				     "%s: captures run commands and are ignored: %s",
 				     context->path, context->distrust);
 		context->warned = true;
 		return 0;

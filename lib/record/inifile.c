@@ -210,11 +210,11 @@ const char *inifile_distrust(const char *path, const char *worktree)
 	bool within;
 
 	if (stat(path, &st) || (st.st_uid != geteuid() && st.st_uid != 0))
-		return "belongs to another user";
+		return "the file belongs to another user";
 	if (!worktree)
 		return NULL;
 	real = path_resolve(path);
 	within = path_below(real, worktree) != NULL;
 	free(real);
-	return within ? "lies in the worktree" : NULL;
+	return within ? "the file lies in the worktree" : NULL;
 }

@@ -97,7 +97,7 @@ static int take_from_file(const char *section, const char *key, const char *valu
 
 	if (index >= 0 && ckpt_setting_table[index].runs_command && context->distrust)
 		strlist_addf(&context->settings->warnings,
-			     "%s: '%s' runs a command and is ignored: the file %s",
+			     "%s: '%s' runs a command and is ignored: %s",
 			     origin, ckpt_setting_table[index].key, context->distrust);
 	else if (index >= 0)
 		err = assign(context->settings, (unsigned)index, value, origin);

@@ -161,7 +161,7 @@ test_plumbing_and_the_rest() {
 	saves pre-sparse-checkout dirty git sparse-checkout set --no-cone /sub
 	saves pre-bisect "$steps; untracked" git bisect start HEAD HEAD~7
 	saves pre-bisect "$steps; git bisect start HEAD HEAD~7 >/dev/null; dirty" git bisect reset
-	saves pre-filter-branch untracked env FILTER_BRANCH_SQUELCH_WARNING=1 \
+	saves pre-filter-branch+i untracked env FILTER_BRANCH_SQUELCH_WARNING=1 \
 		git filter-branch -f --tree-filter 'echo x >>e.txt' HEAD
 	all_rounds || return 0
 	saves pre-read-tree dirty git read-tree -m -u HEAD feat
