@@ -320,6 +320,7 @@ test_a_program_that_hangs() {
 	require timeout
 	stand_in 'trap "" TERM; sleep 1000'
 	expect_undisturbed 0.5
+	expect_eq 1 "$(grep -c '^checkpoint: not saved: .* did not answer in 0.5 seconds$' "$T/err")" 'lines about it'
 	# all that a command calls is bounded together: it was started once
 	expect_eq 1 "$(grep -c '^hook' "$T/calls")"
 	# what is started from somewhere else is another command
