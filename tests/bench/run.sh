@@ -533,7 +533,7 @@ table() {
 	row_time 'rebase of 50, guard: one that only answers' rebase-guard 1.5 1.2
 	row_time 'commit, the same' commit-guard 1.3 1.1
 	row_time 'checkout -f, nothing to save, the same' checkout-guard 3.0 2.0
-	row_time 'checkout of a branch, saved before, the same' switch-guard 6.0 3.0
+	row_time 'checkout of a branch, saved before, the same' switch-guard 3.0 2.0
 }
 
 # judge: print the table; 1 if something was missed that can be judged
