@@ -65,54 +65,10 @@ comma := ,
 BUILD ?= build
 OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-coverage)
 
-# ---- Sources, from the lowest layer to the highest -------------------------------
+# ---- Sources ---------------------------------------------------------------------
 
-# Every source by name: a file that nobody listed is not built, and t-layers.sh says so.
-
-BASE := $(addprefix lib/base/, \
-	error.c alloc.c libmem.c strbuf.c strlist.c arena.c \
-	path.c pathset.c quote.c shellwords.c units.c clock.c json.c \
-	hash.c oid.c crc.c fsio.c fsio_remove.c sparse.c pool.c spawn.c gitrun.c command.c env.c cancel.c libgit2.c \
-	procs.c nearest.c problems.c jsonedit.c jsonedit_check.c tomledit.c tomledit_block.c)
-
-WORKTREE := $(addprefix lib/worktree/, \
-	scan.c scan_visit.c scan_known.c skip.c tree.c statcache.c origin.c beneath.c mounts.c \
-	rules.c rules_texts.c exclude.c wildmatch.c \
-	repo.c repo_state.c gitfile.c askgit.c gitindex.c indexfile.c gitconfig.c configtext.c configcond.c hookfile.c configedit.c)
-
-STORE := $(addprefix lib/store/, \
-	store.c layout.c objects.c refs.c packed_refs.c oidset.c \
-	pack_write.c pack_stream.c pack_verify.c pack_index.c packs.c packs_read.c packs_list.c delta.c ingest.c ingest_file.c trees.c \
-	reach.c packing.c repack.c litter.c health.c rescue.c)
-
-RECORD := $(addprefix lib/record/, \
-	record.c meta.c meta_rules.c modes.c snapshot.c contents.c statehash.c lookup.c \
-	manifest.c audit.c journal.c lost.c identity.c brief.c \
-	settings.c setting_value.c inifile.c capturecfg.c \
-	flowstate.c flowparse.c)
-
-OPS := $(addprefix lib/ops/, \
-	session.c capture.c save.c save_create.c save_room.c extras.c captures.c spool.c newid.c cadence.c warnings.c \
-	compare.c diff.c list.c verify.c \
-	restore.c plan.c protect.c survey.c staging.c stage.c stage_settle.c apply.c swap.c displaced.c undo.c \
-	restore_plan.c restore_journal.c restore_check.c restore_verify.c restore_warn.c restore_captures.c \
-	evict.c stock.c retain.c drop.c reclaim.c gc.c doctor.c doctor_files.c doctor_restore.c salvage.c \
-	stores.c relink.c \
-	hooks.c hooks_status.c hooks_place.c hooks_config.c hooks_shim.c hooks_record.c \
-	run.c hold.c \
-	flow.c flow_resume.c flow_decide.c flow_files.c flow_mirror.c flow_archive.c \
-	hookrules.c hookcalls.c hooktargets.c hookmark.c exposed.c hook.c autostash.c agents.c agent_entry.c agent_json.c)
-
-UI := $(addprefix lib/ui/, \
-	options.c options_look.c grammar.c complete.c complete_offer.c complete_store.c \
-	report.c sink.c hint.c table.c term.c pager.c progress.c prompt.c pick.c pick_screen.c picklist.c \
-	changes.c patch.c diffstat.c restored.c ran.c flowing.c)
-
-CMD := $(addprefix lib/cmd/, \
-	cmd.c save.c list.c show.c diff.c status.c restore.c run.c verify.c log.c config.c \
-	pin.c prune.c gc.c doctor.c stores.c relink.c hooks.c hook.c flow.c help.c)
-
-LIB  := $(BASE) $(WORKTREE) $(STORE) $(RECORD) $(OPS) $(UI) $(CMD)
+# Each folder of lib/ is a capability; lib/README.md says which uses which.
+LIB  := $(sort $(wildcard lib/*/*.c))
 MAIN := git-checkpoint.c
 
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
@@ -237,7 +193,7 @@ $(OUT)/version: FORCE
 # The same for the place of the shims where it cannot be told from that of the program: beside the
 # usual bin and share no PREFIX is compiled in, so that `make install` compiles nothing again.
 DATADIR  := $(if $(subst :$(PREFIX)/bin,,:$(BINDIR))$(subst :$(PREFIX)/share,,:$(SHAREDIR)),$(SHAREDIR)/git-checkpoint)
-SHIM_OBJ := $(OUT)/lib/ops/hooks_shim.o
+SHIM_OBJ := $(OUT)/lib/hooks/shim.o
 $(SHIM_OBJ): BASE_CPPFLAGS += -DCKPT_DATADIR='"$(DATADIR)"'
 $(SHIM_OBJ): $(OUT)/datadir
 

@@ -4,110 +4,105 @@
  * git-checkpoint: save the whole state of a working directory, see what became
  * of it since, and bring it back, without touching the project's own .git.
  *
- * Where everything is, from the top down. A file includes headers of its own
- * folder and of those below it, never of one above.
+ * Where everything is, from the bottom up. A folder is a capability; it uses
+ * only folders above it in this list, through the header that has its name.
+ * lib/README.md tells how a save and a restore walk through them.
  *
- * lib/cmd/       one file a command: options, argument checks, one call, output
- *   cmd          what all commands begin with
- *   save list show diff status verify log config prune gc doctor stores relink
- *   pin          also unpin and drop
- *   hooks hook   putting hooks in place; what they call
- *   restore      also undo and redo
- *   run          a command between a checkpoint and its verification
- *   flow         workflows that survive interruption
- *   help         the list of commands, the manual, man/git-checkpoint-agents.md
- * lib/ui/        what people and programs see
- *   options options_look     command lines from tables, -h; those that end at the cursor
- *   grammar      the usage of a command as what it says
- *   complete complete_offer complete_store    what the completions of the shells ask for
- *   report       failures, exit statuses, JSON that several commands share
- *   sink         where a JSON answer goes that is not for stdout
- *   hint         sentences that teach the next command, once
- *   changes      a difference as patch, histogram, names or JSON
- *   pick         choosing a checkpoint, in fzf or else on pick_screen; picklist: what keys do
- *   restored     the plan of a restore and what came of it
- *   flowing      where a workflow is
- *   ran          what came of a command that was run
- *   patch diffstat table     one file's patch, the histogram, aligned columns
- *   term pager progress prompt    colour and width, the pager, the progress line, yes or no
- * lib/ops/       what commands do
- *   session      which worktree, which settings, which store
- *   capture      the present state of the worktree, scanned and read
- *   save         a checkpoint from a capture; newid, cadence, warnings for it
- *   save_create save_room    the record and its ref; what it takes of the budget
- *   extras captures spool    what is saved beside files; running commands for it; bytes on their way
- *   compare      what differs between two trees
- *   diff         compare for checkpoints and worktree, with contents
- *   list verify  all checkpoints; whether one is sound
- *   restore      the order of events: plan, stage, safety checkpoint, journal, apply, check
- *   plan         what has to be done, from two trees
- *   protect survey           what must stay; what is in the way
- *   restore_plan             the plan from what is on the disk, and when it is refused
- *   staging      the directory for that in the worktree, told from the user's own
- *   stage apply  new contents beside the user's files; putting them in place
- *   swap displaced           renames that replace nothing; whether it is what the scan saw
- *   stage_settle what is left of a restore that was interrupted
- *   restore_verify restore_check    whether it came out right: state hashes of what it was about
- *   restore_captures         what is replayed behind the files
- *   restore_journal restore_warn    what is left when it is killed; what the user should know of it
- *   undo         undo, redo, --continue and --abort as restores
- *   run hold     a command as if we were not there; checkpoints that must stay meanwhile
- *   flow flow_resume         a workflow moves on; goes on after an interruption
- *   flow_decide  what may happen to it, and where it goes on, from its state
- *   flow_files flow_mirror flow_archive    its files, their copy elsewhere, those put away
- *   evict stock  which checkpoints have to go, from rules; what there is and what it gives back
- *   retain drop  letting them go: by rules, for room, by name
- *   reclaim gc   the bytes of what is not needed any more; packing tightly
- *   doctor doctor_files doctor_restore    what is wrong with a store
- *   salvage      checkpoints out of a store that was set aside
- *   stores relink            all stores; adopting one after its folder moved
- *   hooks hooks_status       putting hooks and the guard in place, removing them, whether they run
- *   hooks_place hooks_config one hook file; the repository's configuration
- *   hooks_shim hooks_record  what is put there; what was there before
- *   hook hookrules           what a hook does; whether it has to, from what git is doing
- *   hookcalls hooktargets    git's command lines: what they do to files, where they lead
- *   exposed      what is left out as a rule, and git is about to write over
- *   hookmark     what came of the hooks of one git command
- *   autostash    the state before git put changes aside
- *   agents agent_entry agent_json    entries in the settings of coding agents
+ * lib/base/      tools that know nothing of checkpoints
+ *   error alloc libmem cancel    failures; memory, also of libraries; ^C
+ *   strbuf strlist arena path pathset quote shellwords units clock nearest    text
+ *   hash oid crc           SHA-256, git's object names, checksums
+ *   fsio fsio_remove sparse    durable writing, removing trees, files with holes
+ *   pool spawn command procs env    threads, processes, the environment
+ *   json problems libgit2    JSON; lists of what is wrong; libgit2, loaded when needed
+ * lib/git/       the project's repository, read only
+ *   gitrun askgit          the only place that starts git; asking it about a repository
+ *   repo repo_state gitfile    discovery; HEAD and operations in progress; .git files
+ *   gitindex indexfile     the index, through libgit2 or by ourselves
+ *   gitconfig configtext configcond    configuration, its text, its includeIf
+ *   exclude wildmatch      ignore patterns
+ * lib/settings/  the table of settings and where their values come from
+ *   settings value ini     the table; one value; .gitcheckpoint and the like
+ *   capture_settings       which captures are configured
+ * lib/worktree/  the user's files
+ *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
+ *   rules rules_texts      what belongs in a checkpoint; rules from outside the worktree
+ *   statcache origin       what need not be read again; where it was read
+ *   tree                   a directory tree in memory
+ *   beneath mounts         opening files without leaving the root; other file systems in it
+ *   swap displaced         renames that replace nothing; whether a file is what the scan saw
+ * lib/store/     the shadow repository
+ *   store layout           open, create, lock; the files of a new one
+ *   objects refs packed_refs    reading objects; one ref for each checkpoint
+ *   pack_write pack_stream pack_verify pack_index    one pack for each save
+ *   packs packs_read packs_list delta    reading packs
+ *   ingest ingest_file trees    files of a scan into a pack; trees of directories
+ *   reach repack packing oidset    which objects are needed; packs without the others
+ *   litter health rescue   what a killed git left; a store's own files; what is left of packs
  * lib/record/    what a checkpoint is
  *   record meta meta_rules    checkpoint <-> commits
- *   modes        permission bits that a git tree cannot hold
- *   snapshot contents        a checkpoint's tree and contents, read back
- *   statehash    the hash of a whole state
- *   lookup       from the names that people type to records
- *   manifest audit brief     the list for people, the audit trail, what is asked of all
- *   journal      an interrupted restore, the stack of undo
- *   lost identity            refs that disappeared; which directory a store belongs to
- *   settings setting_value inifile    the table of settings and its sources
- *   capturecfg   which captures are configured
- *   flowstate flowparse      where a workflow is, as text and as structures
- * lib/store/     the shadow repository
- *   store layout open, create, lock; the files of a new one
- *   objects refs reading objects; one ref for each checkpoint
- *   packed_refs  many refs in one file, as git has it
- *   pack_write pack_stream pack_verify pack_index    one pack for each save
- *   packs packs_read packs_list delta    reading them
- *   reach repack packing     which objects are needed; packs without the others; who makes them
- *   litter       what a git that was killed left
- *   health rescue            a store's own files, mended on every open; what is left of packs
- *   ingest ingest_file trees    files of a scan into a pack; trees of directories
- *   oidset       a set of object names
- * lib/worktree/  the user's files and the project's repository, read only
- *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
- *   rules rules_texts        what belongs into a checkpoint; the rules that are in no file of it
- *   exclude wildmatch        ignore patterns
- *   statcache origin         what needs no reading again; where it was read
- *   tree         a directory tree in memory
- *   beneath      opening files without leaving the root
- *   mounts       other file systems within it
- *   repo repo_state gitfile gitindex indexfile gitconfig askgit    the project's repository
- *   configtext configcond    git's configuration as text; whether a part of it counts
- *   hookfile configedit      our lines in a hook, and in a configuration, of somebody else
- * lib/base/      tools that know nothing of checkpoints
- *   error alloc libmem strbuf strlist arena path pathset quote shellwords units clock json
- *   hash oid crc fsio fsio_remove sparse pool spawn gitrun command env cancel libgit2 procs nearest problems
- *   jsonedit jsonedit_check tomledit tomledit_block
+ *   modes                  permission bits that a git tree cannot hold
+ *   snapshot contents compare    a checkpoint's tree and contents; what differs from another
+ *   statehash              the hash of a whole state
+ *   lookup brief           from what people type to records; what is asked of all of them
+ *   manifest audit         the list for people, the audit trail
+ *   journal stage_dirs stage_settle    an interrupted restore, undo; its directories, settling them
+ *   lost identity          refs that disappeared; which directory a store belongs to
+ *   flowstate flowparse    where a workflow is, as text and as structures
+ * lib/session/   which worktree, which settings, which store
+ *   session newid          what every command begins with; a new id
+ *   inventory              all stores of this user
+ * lib/retention/ which checkpoints go, and the bytes that they give back
+ *   evict stock hold       the decision; what there is to decide about; what a process needs
+ *   retain drop            letting them go: by rules, for room, by name
+ *   reclaim gc             the bytes of what is not needed any more; packing tightly
+ * lib/save/      a checkpoint from a scan
+ *   worktree_state         the present state of the worktree, scanned and read
+ *   save save_create save_room    the order of events; record and ref; room in the budget
+ *   cadence warnings       whether a save is due; what the user must know about it
+ *   extras capture spool   what is saved beside files: state keys, output of commands
+ * lib/inspect/   list, diff, verify
+ *   list diff verify       all checkpoints; a difference with contents; whether one is sound
+ * lib/restore/   plan, obstacles, stage, apply, verify, undo
+ *   restore                the order of events
+ *   plan restore_plan      what to do, from two trees; from what is on the disk
+ *   protect survey         what must stay; what is in the way
+ *   stage apply            new contents beside the user's files; putting them in place
+ *   restore_verify restore_check    whether it came out right
+ *   restore_capture        what is restored after the files
+ *   restore_journal restore_warn    what a killed restore leaves; what the user should know
+ *   undo                   undo, redo, --continue and --abort as restores
+ * lib/repair/    doctor and what it uses
+ *   doctor doctor_files doctor_restore    what is wrong with a store
+ *   salvage relink         checkpoints out of a broken store; after a folder was moved
+ * lib/run/       a command between a checkpoint and its verification
+ *   run                    the command, as if we were not there
+ * lib/flow/      workflows that survive interruption
+ *   flow flow_resume       moving on; going on after an interruption
+ *   flow_decide            what may happen next, from the state alone
+ *   flow_files flow_mirror flow_archive    its files, their copy elsewhere, finished ones
+ * lib/hooks/     hooks and the guard
+ *   install install_status install_place install_config install_record    putting them in place
+ *   shim hook_file config_edit    what is put there; our lines in files of somebody else
+ *   hook_rules hook_calls hook_targets    whether to save, from what git is doing
+ *   hook_checkpoint hook_mark    taking the checkpoint, once for each command
+ *   hook_exposed hook_autostash    what the rules leave out but git may destroy; autostash
+ * lib/agents/    entries in the settings of coding agents
+ *   agents agent_entry agent_json    which agents; one entry; its JSON
+ *   jsonedit jsonedit_check tomledit tomledit_block    changing files that people wrote
+ * lib/ui/        a toolkit for terminals and programs that decides nothing
+ *   options options_look grammar    command lines from tables, usage, unfinished lines
+ *   table patch diffstat    aligned columns, one file's patch, the histogram
+ *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
+ *   sink                   where a JSON answer goes that is not for stdout
+ * lib/cmd/       one file a command: options, argument checks, one call, output
+ *   cmd report hint        what all commands share
+ *   save list show diff status verify log config prune gc doctor stores relink
+ *   pin restore            also unpin and drop; also undo and redo
+ *   hooks hook run flow help
+ *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
+ *   pick pick_screen       choosing a checkpoint, in fzf or on a screen of our own
+ *   complete complete_offer complete_store    what the shells' completions ask for
  */
 
 #include "base/alloc.h"
@@ -116,9 +111,9 @@
 #include "base/error.h"
 #include "base/libmem.h"
 #include "cmd/cmd.h"
-#include "ui/complete.h"
+#include "cmd/complete.h"
+#include "cmd/report.h"
 #include "ui/options.h"
-#include "ui/report.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

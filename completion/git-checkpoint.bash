@@ -3,7 +3,7 @@
 #
 # Completion for bash: of `git checkpoint`, through git's own completion, which calls
 # _git_checkpoint, and of `git-checkpoint`. What can stand at the cursor is asked of the program;
-# lib/ui/complete.h in its sources says how.
+# lib/cmd/complete.h in its sources says how.
 
 # bash 3 has no compopt; elsewhere it works only while a word is being completed.
 __git_checkpoint_compopt() {

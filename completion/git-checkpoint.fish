@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Completion of `git-checkpoint` for fish. What can stand at the cursor is asked of the program;
-# lib/ui/complete.h in its sources says how.
+# lib/cmd/complete.h in its sources says how.
 
 # $argv[1]: the name that the line begins with, "git" or "git-checkpoint".
 function __git_checkpoint_complete

@@ -4,11 +4,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "ops/session.h"
+#include "cmd/report.h"
 #include "record/journal.h"
+#include "session/session.h"
 #include "store/store.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
 
 #include <stdio.h>

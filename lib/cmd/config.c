@@ -4,10 +4,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "ops/session.h"
-#include "ui/complete.h"
+#include "cmd/complete.h"
+#include "cmd/report.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,15 +2,15 @@
 #include "cmd/cmd.h"
 
 #include "base/error.h"
-#include "ops/diff.h"
-#include "ops/plan.h"
-#include "ops/session.h"
+#include "cmd/changes.h"
+#include "cmd/complete.h"
+#include "cmd/report.h"
+#include "inspect/diff.h"
 #include "record/lookup.h"
 #include "record/snapshot.h"
-#include "ui/changes.h"
-#include "ui/complete.h"
+#include "restore/plan.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
 
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/error.h"
-#include "ops/doctor.h"
-#include "ops/hooks.h"
-#include "ops/session.h"
+#include "cmd/report.h"
+#include "hooks/install.h"
+#include "repair/doctor.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
 
 static bool fix;

@@ -2,10 +2,10 @@
 #include "cmd/cmd.h"
 
 #include "base/units.h"
-#include "ops/gc.h"
-#include "ops/session.h"
+#include "cmd/report.h"
+#include "retention/gc.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
 
 static const struct opt options[] = {

@@ -4,11 +4,11 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/spawn.h"
-#include "ui/complete.h"
+#include "cmd/complete.h"
+#include "cmd/report.h"
+#include "git/gitconfig.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
-#include "worktree/gitconfig.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,11 @@
 #include "base/procs.h"
 #include "base/quote.h"
 #include "base/strbuf.h"
-#include "ops/hook.h"
-#include "ops/hookcalls.h"
-#include "ops/hookrules.h"
+#include "cmd/report.h"
+#include "hooks/hook_calls.h"
+#include "hooks/hook_checkpoint.h"
+#include "hooks/hook_rules.h"
 #include "ui/options.h"
-#include "ui/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "agents/agents.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/quote.h"
-#include "ops/agents.h"
-#include "ops/hooks.h"
-#include "ops/session.h"
-#include "ui/complete.h"
+#include "cmd/complete.h"
+#include "cmd/report.h"
+#include "hooks/install.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 
 #include <stdio.h>
 #include <string.h>

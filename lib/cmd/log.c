@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "ops/session.h"
+#include "cmd/report.h"
 #include "record/audit.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/table.h"
 #include "ui/term.h"
 

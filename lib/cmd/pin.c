@@ -3,10 +3,10 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "ops/drop.h"
-#include "ops/session.h"
+#include "cmd/report.h"
+#include "retention/drop.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
 
 #include <stdlib.h>

@@ -4,12 +4,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/quote.h"
-#include "ops/relink.h"
-#include "ops/session.h"
-#include "ops/stores.h"
-#include "ui/complete.h"
+#include "cmd/complete.h"
+#include "cmd/report.h"
+#include "repair/relink.h"
+#include "session/inventory.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,14 +6,14 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/units.h"
-#include "ops/session.h"
+#include "cmd/changes.h"
+#include "cmd/report.h"
 #include "record/contents.h"
 #include "record/lookup.h"
 #include "record/snapshot.h"
+#include "session/session.h"
 #include "store/objects.h"
-#include "ui/changes.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
 
 #include <stdio.h>

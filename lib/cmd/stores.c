@@ -6,12 +6,12 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/units.h"
-#include "ops/stores.h"
+#include "cmd/report.h"
+#include "git/repo.h"
+#include "session/inventory.h"
 #include "store/store.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/table.h"
-#include "worktree/repo.h"
 
 #include <stdlib.h>
 

@@ -2,11 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/error.h"
-#include "ops/session.h"
-#include "ops/verify.h"
+#include "cmd/report.h"
+#include "inspect/verify.h"
 #include "record/lookup.h"
+#include "session/session.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/term.h"
 
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include "base/libgit2.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "git/askgit.h"
+#include "git/repo.h"
 #include "store/store.h"
-#include "worktree/askgit.h"
-#include "worktree/repo.h"
 
 
 #include <fcntl.h>

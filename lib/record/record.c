@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/units.h"
-#include "record/capturecfg.h"
+#include "settings/capture_settings.h"
 #include "store/objects.h"
 #include "store/pack.h"
 #include "store/refs.h"

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/libgit2.h"
+#include "git/askgit.h"
 #include "store/packs.h"
 #include "store/store.h"
-#include "worktree/askgit.h"
 
 
 #include <assert.h>

@@ -7,10 +7,10 @@
 #include "base/crc.h"
 #include "base/error.h"
 #include "base/fsio.h"
+#include "git/askgit.h"
 #include "store/litter.h"
 #include "store/pack.h"
 #include "store/store.h"
-#include "worktree/askgit.h"
 
 #include <dirent.h>
 #include <errno.h>

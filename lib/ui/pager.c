@@ -5,8 +5,8 @@
 #include "base/env.h"
 #include "base/spawn.h"
 #include "base/strbuf.h"
+#include "git/gitconfig.h"
 #include "ui/term_state.h"
-#include "worktree/gitconfig.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/patch.h"
 #include "base/libgit2.h"
+#include "ui/patch.h"
 
 
 

@@ -6,9 +6,9 @@
 #include "base/fsio.h"
 #include "base/path.h"
 #include "base/pathset.h"
-#include "worktree/gitconfig.h"
-#include "worktree/gitindex.h"
-#include "worktree/repo.h"
+#include "git/gitconfig.h"
+#include "git/gitindex.h"
+#include "git/repo.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
-#include "worktree/exclude.h"
+#include "git/exclude.h"
 
 #include <pthread.h>
 #include <stdbool.h>

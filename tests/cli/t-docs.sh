@@ -203,7 +203,7 @@ test_the_manual_has_no_option_that_is_not_there() {
 # The table of settings, from the source: key, type, kind and default, a line each.
 settings() {
 	sed -n 's/^\tX("\([^"]*\)", "\([^"]*\)", \([A-Z]*\), [a-z_]*, "\([^"]*\)",.*/\1 \2 \3 \4/p' \
-		"$ROOT_DIR/lib/record/setting_value.c"
+		"$ROOT_DIR/lib/settings/value.c"
 }
 
 test_every_setting_is_in_the_manual_with_type_and_default() {
@@ -233,7 +233,7 @@ test_every_setting_is_in_the_manual_with_type_and_default() {
 test_every_key_of_captures_is_in_the_manual() {
 	read_manual "$CONFIG"
 	section CAPTURES >part
-	sed -n 's/.*strcasecmp(key, "\([a-z]*\)").*/\1/p' "$ROOT_DIR/lib/record/capturecfg.c" |
+	sed -n 's/.*strcasecmp(key, "\([a-z]*\)").*/\1/p' "$ROOT_DIR/lib/settings/capture_settings.c" |
 		sort >expected
 	test -s expected
 	sed -n 's/^ *\([a-z]*\) ([a-z]*, default [^ ]*).*/\1/p' part | sort >actual

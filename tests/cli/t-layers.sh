@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No file includes a header of a layer above its own; every file is built and on the map.
+# No file includes a header of a layer above its own; every file is on the map.
 
 . "$(dirname "$0")/../lib/harness.sh"
 
@@ -18,11 +18,11 @@ test_an_include_of_a_higher_layer_is_named() {
 	{
 		echo '/* wrong */'
 		echo '#include "base/error.h"'
-		echo '#include "ops/save.h"'
+		echo '#include "save/save.h"'
 	} >copy/lib/store/wrong.c
 	expect_exit 1 check_layers copy >out
 	expect_eq 1 "$(wc -l <out)" 'lines of the report'
-	expect_grep '^lib/store/wrong\.c:3: .*ops/save\.h' out
+	expect_grep '^lib/store/wrong\.c:3: .*save/save\.h' out
 }
 
 test_ways_around_are_seen() {
@@ -43,19 +43,11 @@ test_a_folder_that_is_no_layer_is_named() {
 	expect_grep 'lib/util/common.c:1' out
 }
 
-# ---- the list of sources and the map ---------------------------------------------
+# ---- the map ---------------------------------------------
 
 # As lib/<layer>/<name>.c, one a line.
 sources() {
 	(cd "$1" && find lib -name '*.c' | sort)
-}
-
-# What the Makefile builds, in its own words; a file that is listed twice is there twice.
-listed() {
-	(
-		unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
-		make -s --no-print-directory -C "$1" --eval 'list-lib: ; @printf "%s\n" $(LIB)' list-lib
-	) | sort
 }
 
 # The words of each part of the map at the top of git-checkpoint.c, as lib/<layer>/<word>.c
@@ -74,27 +66,13 @@ mapped() {
 		}' "$1/git-checkpoint.c" | sort -u
 }
 
-test_the_makefile_lists_every_source_once() {
-	sources "$ROOT_DIR" >there
-	listed "$ROOT_DIR" >built
-	expect_same there built
-}
-
-test_a_source_that_is_not_listed_is_noticed() {
-	mkdir copy
-	cp -R "$ROOT_DIR/lib" "$ROOT_DIR/Makefile" copy/
-	echo 'int x;' >copy/lib/base/forgotten.c
-	sources copy >there
-	listed copy >built
-	expect_eq lib/base/forgotten.c "$(comm -23 there built)" 'sources that are not built'
-}
-
 test_every_source_is_on_the_map() {
 	sources "$ROOT_DIR" >there
 	mapped "$ROOT_DIR" >drawn
 	expect_eq '' "$(comm -23 there drawn)" 'sources that are not on the map'
 	# and each layer is, in its own part
-	for layer in base worktree store record ops ui cmd; do
+	for layer in base git settings worktree store record session retention save inspect \
+		restore repair run flow hooks agents ui cmd; do
 		expect_grep "^lib/$layer/" drawn
 	done
 }

@@ -56,7 +56,7 @@ test_names_are_in_quotes() {
 test_failures_of_the_system_say_of_what() {
 	(cd "$ROOT_DIR" && tests/lib/messages.pl lib/*/*.c) | sed -n 's/^\([^ ]*\): ckpt_error_errno: /\1 /p' >calls
 	test "$(wc -l <calls)" -gt 100
-	grep -v '^[^ ]* unable to \([a-z]*\|%s\) .' calls | grep -v '^lib/ops/stage.c:[0-9]* unable to write$' >found || :
+	grep -v '^[^ ]* unable to \([a-z]*\|%s\) .' calls | grep -v '^lib/restore/stage.c:[0-9]* unable to write$' >found || :
 	expect_none found 'these do not say what was not possible'
 }
 
@@ -131,7 +131,7 @@ test_one_function_runs_git() {
 	(cd "$ROOT_DIR" && grep -n '\<\(execv[pe]*\|execl[pe]*\|posix_spawnp\{0,1\}\|popen\|system\)(' lib/*/*.c) >calls
 	# the command of run, /bin/sh for commands and pagers of the user, and a hook of somebody else;
 	# the manual and fzf, which have the terminal: nothing that git says is read there
-	grep -v -e '^lib/ops/run.c:[0-9]*:.*execvp(argv\[0\], argv)' -e '"/bin/sh"' \
+	grep -v -e '^lib/run/run.c:[0-9]*:.*execvp(argv\[0\], argv)' -e '"/bin/sh"' \
 		-e '^lib/\(base/spawn\|cmd/help\|ui/pick\).c:[0-9]*:.*execvp(argv\[0\]' calls >found || :
 	expect_none found 'these run something by themselves'
 	expect_eq 1 "$(grep -c 'setenv("LANGUAGE", "C", 1)' "$ROOT_DIR/lib/base/spawn.c")" \

@@ -14,7 +14,7 @@ starters() {
 		cd "$1"
 		# its name as a word to be run; to compare with it is something else
 		grep -nE '"(/[a-z/]*/)?(git|env)"' -r lib git-checkpoint.c --include='*.[ch]' |
-			grep -v '^lib/base/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] '
+			grep -v '^lib/git/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] '
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
@@ -28,16 +28,16 @@ test_one_function_starts_git() {
 	starters "$ROOT_DIR" >out
 	expect_eq '' "$(cat out)" 'others that start git'
 	# and this would be seen
-	mkdir -p lib/ops
+	mkdir -p lib/save
 	: >git-checkpoint.c
 	for line in 'const char *argv[] = { "git", "status", NULL };' 'popen("git status", "r");' \
 		'execlp("x", "x", NULL);' 'spawn_capture(&out, NULL, argv);' \
 		'const char *argv[] = { "env", "A=b", "git" };' 'static char *argv[] = { "/usr/bin/git", "gc" };'; do
-		echo "$line" >lib/ops/x.c
+		echo "$line" >lib/save/x.c
 		starters . >out
 		test -s out || fail "not seen: $line"
 	done
-	echo 'if (!strcmp(name, "git"))' >lib/ops/x.c
+	echo 'if (!strcmp(name, "git"))' >lib/save/x.c
 	expect_eq '' "$(starters .)"
 }
 

@@ -5,10 +5,10 @@
  */
 #include "fuzz.h"
 
+#include "agents/agent_entry.h"
+#include "agents/agents.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "ops/agent_entry.h"
-#include "ops/agents.h"
 
 static void expect(const char *file, const uint8_t *data, size_t size, const char *agent,
 		   const char *when)

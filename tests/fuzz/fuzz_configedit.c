@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "worktree/configedit.h"
+#include "hooks/config_edit.h"
 
 static const struct {
 	const char *section, *key, *value;

@@ -2,8 +2,8 @@
 /* Ignore rules, a NUL, then paths: every path gets an answer, the same one twice. */
 #include "fuzz.h"
 
-#include "worktree/exclude.h"
-#include "worktree/wildmatch.h"
+#include "git/exclude.h"
+#include "git/wildmatch.h"
 
 static void ask(const struct exclude_chain *chain, const char *path)
 {

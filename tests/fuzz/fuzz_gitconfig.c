@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/env.h"
-#include "worktree/gitconfig.h"
+#include "git/gitconfig.h"
 
 static int look(const char *key, const char *value, enum gitconfig_level level, void *payload)
 {

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/procs.h"
-#include "ops/hookrules.h"
+#include "hooks/hook_rules.h"
 
 static void add_proc(struct proc_list *list, struct strlist *words)
 {

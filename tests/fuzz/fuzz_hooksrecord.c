@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "ops/hooks_record.h"
-#include "worktree/repo.h"
+#include "git/repo.h"
+#include "hooks/install_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

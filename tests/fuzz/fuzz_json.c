@@ -2,10 +2,10 @@
 /* Editing JSON: what we take for JSON jansson takes too, and an entry that goes leaves no trace. */
 #include "fuzz.h"
 
+#include "agents/agent_entry.h"
+#include "agents/agent_json.h"
+#include "agents/jsonedit.h"
 #include "base/error.h"
-#include "base/jsonedit.h"
-#include "ops/agent_entry.h"
-#include "ops/agent_json.h"
 
 static void round_trip(const struct agent *agent, const uint8_t *data, size_t size)
 {

@@ -6,10 +6,10 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "ops/cadence.h"
-#include "ops/save.h"
-#include "ops/staging.h"
 #include "record/record.h"
+#include "record/stage_dirs.h"
+#include "save/cadence.h"
+#include "save/save.h"
 
 #define STAGING STAGING_PREFIX "abcdef"
 

@@ -6,8 +6,8 @@
 #include "fuzz.h"
 
 #include "base/env.h"
-#include "worktree/gitfile.h"
-#include "worktree/repo.h"
+#include "git/gitfile.h"
+#include "git/repo.h"
 
 static const char *const files[] = { "w/git/HEAD",	     "w/git/packed-refs",
 				     "w/git/refs/heads/main", "w/git/config",

@@ -3,9 +3,9 @@
 #include "fuzz.h"
 
 #include "base/env.h"
-#include "record/capturecfg.h"
-#include "record/inifile.h"
-#include "record/settings.h"
+#include "settings/capture_settings.h"
+#include "settings/ini.h"
+#include "settings/settings.h"
 
 static int look(const char *section, const char *key, const char *value, unsigned line, void *payload)
 {

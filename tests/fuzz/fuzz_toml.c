@@ -2,8 +2,8 @@
 /* Editing TOML: a block that is put in is TOML, is found, and leaves no trace when it goes. */
 #include "fuzz.h"
 
+#include "agents/tomledit.h"
 #include "base/error.h"
-#include "base/tomledit.h"
 
 #define BODY "[[x]]\ny = 1\n"
 

@@ -13,7 +13,7 @@ test -d lib || {
 
 find lib -name '*.[ch]' -exec awk '
 	BEGIN {
-		count = split("base worktree store record ops ui cmd", layers, " ")
+		count = split("base git settings worktree store record session retention save inspect restore repair run flow hooks agents ui cmd", layers, " ")
 		for (i = 1; i <= count; i++)
 			rank[layers[i]] = i
 	}

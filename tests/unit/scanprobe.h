@@ -4,7 +4,7 @@
 
 /* Scans of directories below the scratch directory, and their results as text. After unit.h. */
 
-#include "worktree/gitconfig.h"
+#include "git/gitconfig.h"
 #include "worktree/scan.h"
 
 static struct gitconfig *config;

@@ -3,7 +3,7 @@
  * ops/agents: an entry in the settings of each agent, in files of all shapes; the same bytes after
  * install and uninstall; what others wrote in between stays.
  */
-#include "ops/agents.h"
+#include "agents/agents.h"
 
 #include "base/error.h"
 

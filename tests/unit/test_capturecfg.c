@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/capturecfg.h"
+#include "settings/capture_settings.h"
 
 #include "base/error.h"
 #include "unit.h"

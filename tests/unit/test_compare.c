@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/compare.h"
+#include "record/compare.h"
 
 #include "record/snapshot.h"
 #include "store/trees.h"

@@ -3,7 +3,7 @@
  * Texts of all kinds, compared with what `git config --list` makes of them. Only
  * white space within a value is left out: before 2.45, git made blanks of it.
  */
-#include "worktree/configtext.h"
+#include "git/configtext.h"
 
 #include "base/error.h"
 #include "unit.h"

@@ -4,15 +4,15 @@
  * every byte as it was, or it is refused and nothing is touched; and what was
  * never put in by us is not taken out. Texts of all kinds, by chance.
  */
+#include "agents/agent_entry.h"
+#include "agents/agent_json.h"
+#include "agents/jsonedit.h"
+#include "agents/tomledit.h"
 #include "base/error.h"
-#include "base/jsonedit.h"
-#include "base/tomledit.h"
-#include "ops/agent_entry.h"
-#include "ops/agent_json.h"
 #include "unit.h"
-#include "worktree/configedit.h"
-#include "worktree/configtext.h"
-#include "worktree/hookfile.h"
+#include "git/configtext.h"
+#include "hooks/config_edit.h"
+#include "hooks/hook_file.h"
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/evict.h"
+#include "retention/evict.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

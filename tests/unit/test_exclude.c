@@ -4,7 +4,7 @@
  * this code and git must be of one mind. CKPT_TEST_SEED and CKPT_TEST_ROUNDS
  * choose others than the usual ones.
  */
-#include "worktree/exclude.h"
+#include "git/exclude.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -13,7 +13,7 @@
 #include "base/spawn.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
-#include "worktree/gitindex.h"
+#include "git/gitindex.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

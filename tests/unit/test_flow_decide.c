@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "ops/flow_decide.h"
+#include "flow/flow_decide.h"
 
 enum { NOW = 1000000 };
 

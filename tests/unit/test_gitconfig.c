@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/gitconfig.h"
+#include "git/gitconfig.h"
 
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "worktree/repo.h"
+#include "git/repo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Indexes that git makes, compared with what `git ls-files` says, and damaged ones. */
-#include "worktree/gitindex.h"
+#include "git/gitindex.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

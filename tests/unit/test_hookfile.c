@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/configedit.h"
-#include "worktree/hookfile.h"
+#include "hooks/config_edit.h"
+#include "hooks/hook_file.h"
 
 #include "unit.h"
 

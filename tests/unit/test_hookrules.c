@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/hookrules.h"
+#include "hooks/hook_rules.h"
 
 #include "base/alloc.h"
 #include "base/procs.h"

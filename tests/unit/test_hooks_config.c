@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/hooks_config.h"
+#include "hooks/install_config.h"
 
 #include "base/error.h"
 #include "unit.h"
-#include "worktree/repo.h"
+#include "git/repo.h"
 
 #define FILE_TEXT "[core]\n\tbare = false\n"
 

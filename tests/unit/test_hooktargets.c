@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/hooktargets.h"
+#include "hooks/hook_targets.h"
 
 #include "base/alloc.h"
 #include "base/procs.h"
 #include "base/strbuf.h"
-#include "ops/hookcalls.h"
+#include "hooks/hook_calls.h"
 #include "unit.h"
 
 /*

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "unit.h"
-#include "worktree/repo.h"
+#include "git/repo.h"
 
 #include "recordgen.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ops/newid.h"
+#include "session/newid.h"
 
 #include "base/clock.h"
 #include "unit.h"

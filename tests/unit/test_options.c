@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/strbuf.h"
-#include "ui/complete.h"
+#include "cmd/complete.h"
 #include "ui/term.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "ops/plan.h"
+#include "restore/plan.h"
 #include "treegen.h"
 
 /*

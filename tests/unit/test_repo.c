@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/repo.h"
+#include "git/repo.h"
 
 #include "base/env.h"
 #include "base/error.h"

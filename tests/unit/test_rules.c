@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "unit.h"
-#include "worktree/gitconfig.h"
-#include "worktree/repo.h"
+#include "git/gitconfig.h"
+#include "git/repo.h"
 #include "worktree/scan.h"
 
 /*

@@ -6,7 +6,7 @@
 #include "store/ingest.h"
 #include "store/trees.h"
 #include "unit.h"
-#include "worktree/repo.h"
+#include "git/repo.h"
 #include "worktree/statcache.h"
 
 #include "scanprobe.h"

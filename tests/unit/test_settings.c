@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/settings.h"
+#include "settings/settings.h"
 
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/strbuf.h"
-#include "worktree/gitconfig.h"
+#include "git/gitconfig.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,9 +5,9 @@
 #include "base/env.h"
 #include "base/fsio.h"
 #include "base/strbuf.h"
+#include "git/gitconfig.h"
+#include "git/repo.h"
 #include "ui/table.h"
-#include "worktree/gitconfig.h"
-#include "worktree/repo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

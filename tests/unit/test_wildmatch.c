@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/wildmatch.h"
+#include "git/wildmatch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "agents/agent_json.h"
+
+#include "agents/jsonedit.h"
+#include "base/error.h"
+
+#include <string.h>
+
+static int misshapen(const struct strbuf *text, size_t offset, const char *what,
+		     const char *shape)
+{
+	struct strbuf place = STRBUF_INIT;
+	int err;
+
+	jsonedit_place(&place, text, offset);
+	err = ckpt_error_set(CKPT_ERROR, "%s: %s should be %s", place.buf, what, shape);
+	strbuf_release(&place);
+	return err;
+}
+
+int agent_json_check(const struct strbuf *text, const struct agent *agent)
+{
+	int err = jsonedit_check(text, agent->flags);
+	size_t root = jsonedit_root(text);
+
+	if (!err && text->buf[root] != '{')
+		err = misshapen(text, root, "the whole", "an object");
+	return err;
+}
+
+/* ---- finding ours ---- */
+
+/* Where an entry of ours is; the containers around it keep their place when it goes. */
+struct place {
+	size_t hooks, event; /* the object of all hooks, the array of an event's */
+	size_t container, item;
+	unsigned added;
+};
+
+/* The value at [start, end); NULL if it has what only a person writes: a name twice, a comment. */
+static json_t *load(const struct strbuf *text, size_t start, size_t end)
+{
+	return json_loadb(text->buf + start, end - start, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+}
+
+/* How exactly an entry is looked for. */
+enum likeness {
+	LIKE_OURS, /* does the same: once is enough */
+	IS_OURS,   /* is one that we wrote: only that is ours to remove */
+};
+
+static bool is_our_handler(const struct strbuf *text, const struct agent *agent,
+			   const struct jsonedit_item *item, enum likeness likeness, unsigned *added)
+{
+	json_t *handler = load(text, item->start, item->end);
+	const char *command = json_string_value(json_object_get(handler, "command"));
+	bool ours = likeness == IS_OURS ? handler && agent_is_handler(agent, handler, added) :
+					  command && agent_mentioned(agent, command);
+
+	json_decref(handler);
+	return ours;
+}
+
+/* Nothing but "hooks" and our "matcher": somebody else's group has what they put into it. */
+static bool is_our_group(const struct strbuf *text, const struct agent *agent,
+			 const struct jsonedit_item *group)
+{
+	json_t *value = load(text, group->start, group->end);
+	const char *matcher = json_string_value(json_object_get(value, "matcher"));
+	bool ours = json_object_size(value) == 2 && matcher && !strcmp(matcher, agent->matcher);
+
+	json_decref(value);
+	return ours;
+}
+
+/* In a group: if there is no other command in it, the group is the entry. */
+static bool find_in_group(struct place *out, const struct strbuf *text, const struct agent *agent,
+			  const struct jsonedit_item *group, enum likeness likeness)
+{
+	struct jsonedit_item list, item;
+	struct jsonedit_iter iter;
+	bool found = false;
+	int others = 0;
+
+	if (text->buf[group->start] != '{' || !jsonedit_find(&list, text, group->start, "hooks") ||
+	    text->buf[list.start] != '[' ||
+	    (likeness == IS_OURS && !is_our_group(text, agent, group)))
+		return false;
+	jsonedit_begin(&iter, text, list.start);
+	while (jsonedit_next(&iter, &item)) {
+		if (!found && is_our_handler(text, agent, &item, likeness, &out->added)) {
+			found = true;
+			out->container = list.start;
+			out->item = item.start;
+		} else {
+			others++;
+		}
+	}
+	if (found && !others) {
+		out->container = out->event;
+		out->item = group->start;
+	}
+	return found;
+}
+
+static bool find_in_event(struct place *out, const struct strbuf *text, const struct agent *agent,
+			  enum likeness likeness)
+{
+	struct jsonedit_iter iter;
+	struct jsonedit_item item;
+
+	if (text->buf[out->event] != '[')
+		return false;
+	jsonedit_begin(&iter, text, out->event);
+	while (jsonedit_next(&iter, &item))
+		if (find_in_group(out, text, agent, &item, likeness))
+			return true;
+	return false;
+}
+
+/* Anywhere, also in what a later member of the same name hides. */
+static bool find_entry(struct place *out, const struct strbuf *text, const struct agent *agent)
+{
+	struct jsonedit_iter members, events;
+	struct jsonedit_item member, event;
+
+	jsonedit_begin(&members, text, jsonedit_root(text));
+	while (jsonedit_next(&members, &member)) {
+		if (text->buf[member.start] != '{' ||
+		    !jsonedit_equals(text, member.key, "hooks"))
+			continue;
+		out->hooks = member.start;
+		jsonedit_begin(&events, text, member.start);
+		while (jsonedit_next(&events, &event)) {
+			out->event = event.start;
+			if (jsonedit_equals(text, event.key, agent->event) &&
+			    find_in_event(out, text, agent, IS_OURS))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- putting it in ---- */
+
+/* The container that gets the entry, or under `key` what has to be around it. */
+struct attachment {
+	size_t container;
+	const char *key;
+	enum agent_depth depth;
+	unsigned added;
+	bool there; /* nothing has to be attached */
+};
+
+static int find_attachment(struct attachment *out, const struct strbuf *text,
+			   const struct agent *agent)
+{
+	struct jsonedit_item hooks, event;
+	struct place place = { 0 };
+
+	*out = (struct attachment){ .container = jsonedit_root(text), .key = "hooks" };
+	if (!jsonedit_find(&hooks, text, out->container, "hooks")) {
+		out->depth = AGENT_HOOKS;
+		out->added = ADDED_HOOKS;
+	} else if (text->buf[hooks.start] != '{') {
+		return misshapen(text, hooks.start, "'hooks'", "an object");
+	} else if (!jsonedit_find(&event, text, hooks.start, agent->event)) {
+		out->container = hooks.start;
+		out->key = agent->event;
+		out->depth = AGENT_EVENT;
+		out->added = ADDED_EVENT;
+	} else if (text->buf[event.start] != '[') {
+		return misshapen(text, event.start, agent->event, "an array");
+	} else {
+		place.event = event.start;
+		out->there = find_in_event(&place, text, agent, LIKE_OURS);
+		out->container = event.start;
+		out->key = NULL;
+		out->depth = AGENT_ENTRY;
+	}
+	if (jsonedit_opens_up(text, out->container))
+		out->added |= ADDED_LINE;
+	return 0;
+}
+
+/* Whether `with`, once the entry is out again, is `text`. */
+static int check_way_back(const struct strbuf *with, const struct strbuf *text,
+			  const struct agent *agent)
+{
+	struct strbuf without = STRBUF_INIT;
+	bool changed, empty;
+	unsigned added;
+	int err;
+
+	strbuf_add(&without, with->buf, with->len);
+	err = agent_json_remove(&without, agent, &changed, &added, &empty);
+	if (!err && (without.len != text->len || memcmp(without.buf, text->buf, text->len)))
+		err = CKPT_EREFUSED;
+	strbuf_release(&without);
+	return err ? ckpt_error_set(CKPT_EREFUSED, "the entry could not be taken out again without "
+						   "a trace") : 0;
+}
+
+int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed)
+{
+	int err = agent_json_check(text, agent);
+	struct strbuf with = STRBUF_INIT;
+	struct attachment at;
+	json_t *value;
+
+	if (!err)
+		err = find_attachment(&at, text, agent);
+	if (err)
+		return err;
+	*changed = !at.there;
+	if (at.there)
+		return 0;
+	strbuf_add(&with, text->buf, text->len);
+	value = agent_entry(agent, at.added, at.depth);
+	jsonedit_insert(&with, at.container, at.key, value);
+	json_decref(value);
+	err = check_way_back(&with, text, agent);
+	if (!err) {
+		struct strbuf old = *text;
+
+		*text = with;
+		with = old;
+	}
+	strbuf_release(&with);
+	return err;
+}
+
+/* ---- taking it out ---- */
+
+static void remove_entry(struct strbuf *text, const struct place *p)
+{
+	size_t root = jsonedit_root(text), attached_to = p->event;
+
+	jsonedit_remove(text, p->container, p->item);
+	if (p->added & (ADDED_EVENT | ADDED_HOOKS | ADDED_FILE)) {
+		attached_to = p->hooks;
+		if (jsonedit_is_empty(text, p->event))
+			jsonedit_remove(text, p->hooks, p->event);
+	}
+	if (p->added & (ADDED_HOOKS | ADDED_FILE)) {
+		attached_to = root;
+		if (jsonedit_is_empty(text, p->hooks))
+			jsonedit_remove(text, root, p->hooks);
+	}
+	if (p->added & ADDED_LINE)
+		jsonedit_close_up(text, attached_to);
+}
+
+int agent_json_remove(struct strbuf *text, const struct agent *agent, bool *changed,
+		      unsigned *added, bool *empty)
+{
+	int err = agent_json_check(text, agent);
+	struct place place;
+
+	*changed = *empty = false;
+	*added = 0;
+	if (err)
+		return err;
+	while (find_entry(&place, text, agent)) {
+		remove_entry(text, &place);
+		*added |= place.added;
+		*changed = true;
+	}
+	*empty = jsonedit_is_empty(text, jsonedit_root(text));
+	return 0;
+}

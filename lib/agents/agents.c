@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+#include "agents/agents.h"
+
+#include "agents/agent_entry.h"
+#include "agents/agent_json.h"
+#include "agents/tomledit.h"
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK "git-checkpoint" /* the name of our lines in a TOML file */
+
+void agents_result_release(struct agents_result *result)
+{
+	strbuf_release(&result->path);
+	strbuf_release(&result->text);
+	strlist_release(&result->notes);
+}
+
+const char *const *agents_names(void)
+{
+	static const char *names[16];
+
+	for (int i = 0; i < 15 && agent_table[i].name; i++)
+		names[i] = agent_table[i].name;
+	return names;
+}
+
+int agents_check(const char *name)
+{
+	const struct agent *agent;
+
+	return agent_find(&agent, name);
+}
+
+/* ---- locks ---- */
+
+/* On directories that settings are in, those that links lead to as well. */
+struct locks {
+	int fds[3];
+	size_t nr;
+};
+
+static bool is_held(const struct locks *locks, int fd)
+{
+	struct stat st, held;
+
+	for (size_t i = 0; i < locks->nr; i++)
+		if (!fstat(fd, &st) && !fstat(locks->fds[i], &held) && st.st_dev == held.st_dev &&
+		    st.st_ino == held.st_ino)
+			return true;
+	return false;
+}
+
+/*
+ * One at a time: so a temporary that is there was left by one that was killed. Where there is no
+ * such directory yet, or no locks, we go on without.
+ */
+static int lock_dir(struct locks *locks, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc, err = 0;
+
+	if (fd < 0)
+		return 0;
+	if (is_held(locks, fd)) {
+		close(fd);
+		return 0;
+	}
+	do {
+		rc = flock(fd, LOCK_EX);
+		if (rc < 0 && errno == EINTR)
+			err = cancel_check();
+	} while (rc < 0 && errno == EINTR && !err);
+	if (!rc)
+		fs_sweep_temps(fd, ".");
+	locks->fds[locks->nr++] = fd;
+	return err;
+}
+
+static void unlock_all(struct locks *locks)
+{
+	while (locks->nr)
+		close(locks->fds[--locks->nr]);
+}
+
+/* ---- the file ---- */
+
+struct settings {
+	struct strbuf dir, path;
+	struct strbuf real; /* what a symbolic link leads to */
+	struct strbuf text;
+	bool exists, linked;
+	mode_t mode;
+};
+
+#define SETTINGS_INIT \
+	{ STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, false, false, 0 }
+
+static void settings_release(struct settings *s)
+{
+	strbuf_release(&s->dir);
+	strbuf_release(&s->path);
+	strbuf_release(&s->real);
+	strbuf_release(&s->text);
+}
+
+static int settings_find(struct settings *s, const struct agent *agent, const char *file,
+			 const struct agents_opts *opts)
+{
+	const char *base = opts->user ? getenv("HOME") : opts->root;
+
+	if (!base || *base != '/')
+		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path; set it, or leave --user out");
+	strbuf_addstr(&s->dir, base);
+	path_append(&s->dir, agent->dir);
+	strbuf_addstr(&s->path, s->dir.buf);
+	path_append(&s->path, file);
+	return 0;
+}
+
+/*
+ * A repository may come with links: those in a project's settings are followed
+ * only within it. In the user's home directory they are the user's own.
+ */
+static int settings_confine(const struct settings *s, const struct agents_opts *opts)
+{
+	char *root, *real;
+	int err = 0;
+
+	if (opts->user)
+		return 0;
+	root = path_resolve(opts->root);
+	real = path_resolve(s->path.buf);
+	if (!root || !real)
+		err = ckpt_error_errno("unable to follow '%s'", s->path.buf);
+	else if (!path_below(real, root))
+		err = ckpt_error_set(CKPT_EREFUSED, "'%s' leads out of the worktree, to '%s'",
+				     s->path.buf, real);
+	free(root);
+	free(real);
+	return err;
+}
+
+/* `real` is absolute. */
+static int lock_real(struct locks *locks, const char *real)
+{
+	char *dir = xmemdupz(real, (size_t)(strrchr(real, '/') - real));
+	int err = lock_dir(locks, *dir ? dir : "/");
+
+	free(dir);
+	return err;
+}
+
+static int settings_load(struct settings *s, struct locks *locks)
+{
+	struct stat st;
+	char *real;
+	int err;
+
+	if (lstat(s->path.buf, &st) < 0) {
+		if (errno == ENOENT)
+			return 0;
+		return ckpt_error_errno("unable to look at '%s'", s->path.buf);
+	}
+	s->exists = true;
+	s->linked = S_ISLNK(st.st_mode);
+	real = path_real(s->path.buf);
+	if (!real || stat(real, &st) < 0) {
+		err = ckpt_error_errno("unable to follow the link '%s'", s->path.buf);
+		free(real);
+		return err;
+	}
+	err = s->linked ? lock_real(locks, real) : 0;
+	strbuf_addstr(&s->real, real);
+	free(real);
+	s->mode = st.st_mode & 07777;
+	return err ? err : fs_read_linked(&s->text, s->real.buf);
+}
+
+static int settings_store(const struct settings *s)
+{
+	return fs_write_file(AT_FDCWD, s->real.buf, s->text.buf, s->text.len, s->mode, FS_DURABLE);
+}
+
+static int settings_create(struct settings *s, bool make_dir)
+{
+	int err;
+
+	if (make_dir) {
+		err = fs_mkdir_p(s->dir.buf, fs_usual_mode(0777));
+		if (err)
+			return err;
+	}
+	strbuf_addstr(&s->real, s->path.buf);
+	s->mode = fs_usual_mode(0666);
+	err = settings_store(s);
+	if (err && make_dir)
+		rmdir(s->dir.buf);
+	return err;
+}
+
+static int settings_unlink(const struct settings *s, bool made_dir)
+{
+	if (unlink(s->path.buf) < 0)
+		return ckpt_error_errno("unable to remove '%s'", s->path.buf);
+	if (made_dir && !rmdir(s->dir.buf))
+		return 0;
+	return fs_sync_dir(AT_FDCWD, s->dir.buf);
+}
+
+/* What says the same as our entry but is not the one that we write is somebody's own. */
+static void note_others(struct agents_result *out, const struct settings *s,
+			const struct agent *agent)
+{
+	if (agent_mentioned(agent, s->text.buf))
+		strlist_addf(&out->notes,
+			     "'%s' has an entry that was not written by 'hooks install', or was "
+			     "changed since; remove it by hand",
+			     s->path.buf);
+}
+
+/* Nothing is put in that could not be taken out again so that every other byte is the same. */
+static int no_way_back(const struct settings *s)
+{
+	return ckpt_error_set(CKPT_ERROR, "'%s' is written in a way in which the entry could not be "
+			      "taken out again without a trace; add the entry that --print shows",
+			      s->path.buf);
+}
+
+/* ---- JSON ---- */
+
+static int malformed(int err, const struct settings *s)
+{
+	return err ? ckpt_error_prefix(err, "'%s' is malformed", s->path.buf) : 0;
+}
+
+static int install_json(struct agents_result *out, struct settings *s, const struct agent *agent)
+{
+	bool changed;
+	int err;
+
+	if (!s->exists) {
+		bool make_dir = !fs_is_dir(s->dir.buf);
+
+		agent_file(&s->text, agent, ADDED_FILE | (make_dir ? ADDED_DIR : 0));
+		out->change = AGENTS_CREATED;
+		return settings_create(s, make_dir);
+	}
+	err = agent_json_insert(&s->text, agent, &changed);
+	if (err == CKPT_EREFUSED)
+		return no_way_back(s);
+	if (err || !changed)
+		return malformed(err, s);
+	out->change = AGENTS_EDITED;
+	return settings_store(s);
+}
+
+static int uninstall_json(struct agents_result *out, struct settings *s,
+			  const struct agent *agent)
+{
+	bool changed, empty;
+	unsigned added;
+	int err = agent_json_remove(&s->text, agent, &changed, &added, &empty);
+
+	if (!err)
+		note_others(out, s, agent);
+	if (err || !changed)
+		return malformed(err, s);
+	if (empty && added & ADDED_FILE && !s->linked) {
+		out->change = AGENTS_REMOVED;
+		return settings_unlink(s, added & ADDED_DIR);
+	}
+	out->change = AGENTS_EDITED;
+	err = agent_json_check(&s->text, agent);
+	return err ? malformed(err, s) : settings_store(s);
+}
+
+/* ---- TOML ---- */
+
+struct toml_hooks {
+	const struct agent *agent;
+	bool any;   /* hooks are in this file */
+	bool fixed; /* and in a form to which a table cannot be added */
+};
+
+static void see_toml(void *data, enum tomledit_kind kind, const struct strlist *path)
+{
+	struct toml_hooks *hooks = data;
+
+	if (strcmp(path->items[0], "hooks"))
+		return;
+	if (path->nr == 1) {
+		if (kind != TOMLEDIT_TABLE)
+			hooks->any = hooks->fixed = true;
+		return;
+	}
+	if (!strcmp(path->items[1], "state"))
+		return; /* which hooks are trusted: Codex writes that itself */
+	hooks->any = true;
+	if (path->nr == 2 && kind != TOMLEDIT_TABLE_ARRAY &&
+	    !strcmp(path->items[1], hooks->agent->event))
+		hooks->fixed = true;
+}
+
+static int check_toml(const struct settings *s, const struct agent *agent, struct toml_hooks *out)
+{
+	int err;
+
+	*out = (struct toml_hooks){ .agent = agent };
+	err = tomledit_scan(&s->text, see_toml, out);
+	return malformed(err, s);
+}
+
+/* Installed there, or there is the place for it? Sets `*done` if there is nothing left to do. */
+static int install_toml(struct agents_result *out, struct settings *s, const struct agent *agent,
+			bool elsewhere, bool *done)
+{
+	struct strbuf body = STRBUF_INIT;
+	struct toml_hooks hooks;
+	int err = check_toml(s, agent, &hooks);
+
+	if (err)
+		return err;
+	agent_toml(&body, agent);
+	*done = tomledit_has_block(&s->text, BLOCK, body.buf) || agent_mentioned(agent, s->text.buf);
+	if (*done || elsewhere || !hooks.any)
+		goto out;
+	*done = true;
+	if (hooks.fixed) {
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' has its hooks in a form that nothing can be appended "
+				     "to; add the entry that --print shows",
+				     s->path.buf);
+		goto out;
+	}
+	err = tomledit_add_block(&s->text, BLOCK, body.buf) ? check_toml(s, agent, &hooks) :
+							      no_way_back(s);
+	if (err)
+		goto out;
+	out->change = AGENTS_EDITED;
+	err = settings_store(s);
+out:
+	strbuf_release(&body);
+	return err;
+}
+
+static int uninstall_toml(struct agents_result *out, struct settings *s,
+			  const struct agent *agent)
+{
+	struct strbuf body = STRBUF_INIT;
+	struct toml_hooks hooks;
+	int err = check_toml(s, agent, &hooks);
+
+	agent_toml(&body, agent);
+	if (!err && tomledit_remove_block(&s->text, BLOCK, body.buf)) {
+		out->change = AGENTS_EDITED;
+		err = check_toml(s, agent, &hooks);
+		if (!err)
+			err = settings_store(s);
+	}
+	if (!err)
+		note_others(out, s, agent);
+	strbuf_release(&body);
+	return err;
+}
+
+/* ---- all together ---- */
+
+static void add_notes(struct agents_result *out, const struct agent *agent, bool user, bool is_new)
+{
+	const char *moved = agent->variable ? getenv(agent->variable) : NULL;
+
+	if (agent->note && is_new)
+		strlist_add(&out->notes, agent->note);
+	if (user && moved && *moved && strncmp(moved, out->path.buf, strlen(moved)))
+		strlist_addf(&out->notes, "the variable '%s' is set: settings are read from '%s', not from '%s'",
+			     agent->variable, moved, out->path.buf);
+}
+
+static void generic(struct agents_result *out, const struct agent *agent)
+{
+	out->change = AGENTS_NO_FILE;
+	strbuf_addstr(&out->text,
+		      "# Let the agent run this line before each step that changes files, in the\n"
+		      "# directory that it works in. It never fails, prints nothing, and takes a\n"
+		      "# checkpoint only if something changed since the last one.\n");
+	agent_line(&out->text, agent);
+}
+
+/* Both are read before one is written: what is malformed stops all of it. */
+struct both {
+	struct settings json, toml;
+	struct locks locks;
+};
+
+static int open_both(struct both *b, const struct agent *agent, const struct agents_opts *opts)
+{
+	int err = settings_find(&b->json, agent, agent->file, opts);
+
+	if (!err)
+		err = settings_confine(&b->json, opts);
+	if (!err)
+		err = lock_dir(&b->locks, b->json.dir.buf);
+	if (!err)
+		err = settings_load(&b->json, &b->locks);
+	if (!err && agent->toml)
+		err = settings_find(&b->toml, agent, agent->toml, opts);
+	if (!err && agent->toml)
+		err = settings_confine(&b->toml, opts);
+	if (!err && agent->toml)
+		err = settings_load(&b->toml, &b->locks);
+	return err;
+}
+
+static int install(struct agents_result *out, struct both *b, const struct agent *agent)
+{
+	bool done = false;
+	int err = 0;
+
+	if (b->toml.exists)
+		err = install_toml(out, &b->toml, agent, b->json.exists, &done);
+	strbuf_addstr(&out->path, done ? b->toml.path.buf : b->json.path.buf);
+	if (!err && !done)
+		err = install_json(out, &b->json, agent);
+	return err;
+}
+
+static int uninstall(struct agents_result *out, struct both *b, const struct agent *agent)
+{
+	int err = 0;
+
+	strbuf_addstr(&out->path, b->json.path.buf);
+	if (b->json.exists)
+		err = malformed(agent_json_check(&b->json.text, agent), &b->json);
+	if (!err && b->toml.exists)
+		err = uninstall_toml(out, &b->toml, agent);
+	if (!err && out->change == AGENTS_EDITED) {
+		strbuf_reset(&out->path);
+		strbuf_addstr(&out->path, b->toml.path.buf);
+	}
+	return err || !b->json.exists ? err : uninstall_json(out, &b->json, agent);
+}
+
+static int edit(struct agents_result *out, const struct agents_opts *opts, bool in)
+{
+	struct both b = { SETTINGS_INIT, SETTINGS_INIT, { .nr = 0 } };
+	const struct agent *agent;
+	int err = agent_find(&agent, opts->agent);
+
+	if (err)
+		return err;
+	if (!agent->dir) {
+		out->change = AGENTS_NO_FILE;
+		if (in)
+			generic(out, agent);
+		return 0;
+	}
+	err = open_both(&b, agent, opts);
+	if (!err)
+		err = in ? install(out, &b, agent) : uninstall(out, &b, agent);
+	if (!err && in)
+		add_notes(out, agent, opts->user, out->change != AGENTS_UNCHANGED);
+	settings_release(&b.json);
+	settings_release(&b.toml);
+	unlock_all(&b.locks);
+	return err;
+}
+
+int agents_install(struct agents_result *out, const struct agents_opts *opts)
+{
+	return edit(out, opts, true);
+}
+
+int agents_uninstall(struct agents_result *out, const struct agents_opts *opts)
+{
+	return edit(out, opts, false);
+}
+
+int agents_print(struct agents_result *out, const struct agents_opts *opts)
+{
+	struct settings settings = SETTINGS_INIT;
+	const struct agent *agent;
+	int err = agent_find(&agent, opts->agent);
+
+	if (err)
+		return err;
+	if (!agent->dir) {
+		generic(out, agent);
+		return 0;
+	}
+	err = settings_find(&settings, agent, agent->file, opts);
+	if (!err) {
+		strbuf_addstr(&out->path, settings.path.buf);
+		agent_file(&out->text, agent, 0);
+		add_notes(out, agent, opts->user, true);
+	}
+	settings_release(&settings);
+	return err;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_AGENTS_AGENTS_H
+#define CKPT_AGENTS_AGENTS_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+#include <stdbool.h>
+
+/**
+ * Entries in the settings of coding agents: before a tool of the agent changes
+ * files, the agent runs `git checkpoint save`.
+ *
+ * Every other byte of a settings file stays as it is. What cannot be read as
+ * the format that it should have is refused before anything is touched. A
+ * settings file that is a symbolic link is written through the link.
+ */
+struct agents_opts {
+	const char *agent; /**< as the user typed it */
+	const char *root;  /**< the root of the worktree; not needed with `user` */
+	bool user;	   /**< the settings in the home directory instead of the worktree's */
+};
+
+enum agents_change {
+	AGENTS_UNCHANGED, /**< the entry was there already, or there was none to remove */
+	AGENTS_EDITED,	  /**< the settings file was there and was edited */
+	AGENTS_CREATED,	  /**< there was no settings file before */
+	AGENTS_REMOVED,	  /**< uninstalled, and the file (and its directory, if empty) is gone */
+	AGENTS_NO_FILE,	  /**< this agent (generic) has no settings file: only `text` is set */
+};
+
+/** What came of it. Begin with AGENTS_RESULT_INIT, end with agents_result_release(). */
+struct agents_result {
+	enum agents_change change;
+	struct strbuf path; /**< the settings file, absolute; empty for `generic` */
+	struct strbuf text; /**< agents_print(), and `generic`: what to show on stdout, whole lines */
+	struct strlist notes; /**< what the user should know or still has to do, one line each */
+};
+
+#define AGENTS_RESULT_INIT { AGENTS_UNCHANGED, STRBUF_INIT, STRBUF_INIT, STRLIST_INIT }
+
+void agents_result_release(struct agents_result *result);
+
+/** The names that are supported, in the order to show them; the list ends with NULL. */
+const char *const *agents_names(void);
+
+/** An agent that is not known: CKPT_ERROR, "agent 'x' is not supported; supported are ...". */
+int agents_check(const char *name);
+
+/** Put the entry into the agent's settings. This and the next two check the name, too. */
+int agents_install(struct agents_result *out, const struct agents_opts *opts);
+
+/** Take it out again; edits that others made in between stay. */
+int agents_uninstall(struct agents_result *out, const struct agents_opts *opts);
+
+/** Touch nothing: `path` is the file it belongs into and `text` what a new one would contain. */
+int agents_print(struct agents_result *out, const struct agents_opts *opts);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_CMD_COMPLETE_H
+#define CKPT_CMD_COMPLETE_H
+
+#include "ui/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct session;
+
+/**
+ * Completion: what can stand at the cursor of a command line. The shells ask
+ * the program and decide nothing themselves, so they never fall behind it, and
+ * one process answers one Tab.
+ *
+ *     git-checkpoint --complete <name> <word>...
+ *     git-checkpoint --complete-line <name> <breaks> <line>
+ *
+ * This is between the program and its own completion/ files, and may change
+ * with any version. <name> is what the line begins with: "git", then options
+ * of git and the name under which it knows us come before our own words, or
+ * else "git-checkpoint". The words are those behind it, without quotes; the
+ * last one is at the cursor, up to it, and may be empty.
+ *
+ * bash cannot tell its words without quotes, so it hands over <line>, all up to
+ * the cursor, and COMP_WORDBREAKS. Answers to that are ready for readline:
+ * only what begins as the word does, without the part of it that readline
+ * leaves alone, and with a text only where the names alone tell nobody
+ * anything.
+ *
+ * The answer has a line for each candidate, and perhaps further ones:
+ *
+ *     " word\ttext"   a whole word, a space can follow; "\ttext" may be missing
+ *     "-word\ttext"   a word that goes on, as "--name=" and "dir/" do
+ *     "!files"        names of files, of the shell's own finding
+ *     "!directories"  the same of directories
+ *     "!command <n>"  a command of its own began at word <n>, <name> being 0;
+ *                     of a line: what there is of that command
+ *     "!names"        of a line: readline has to quote the words
+ *     "!quoted"       of a line: they are quoted; bash would leave names alone
+ *                     that might be meant to be expanded
+ *
+ * Words are bytes as they are, and nothing in them may be evaluated. Those with
+ * control characters are left out; in texts these are spaces. Nothing is
+ * locked, written or mended on the way; what fails answers nothing.
+ */
+int complete_words(const struct opt_spec *const *specs, size_t specs_nr, char *const *argv,
+		   size_t argc);
+int complete_line(const struct opt_spec *const *specs, size_t specs_nr, char *const *argv,
+		  size_t argc);
+
+/** "--name" or "--name=", a tab and the help: all options of a command, a line each. */
+void complete_print_options(const struct opt_spec *spec);
+
+/* ---- for those who know what can stand somewhere ---- */
+
+struct complete_item {
+	char *word; /**< whole, with what is kept before it */
+	char *text; /**< or NULL */
+	bool open;  /**< it goes on */
+};
+
+struct complete {
+	const struct opt_spec *spec;
+	const struct opt_look *look;
+	const char *typed; /**< what there is of the argument or value */
+	bool elsewhere;    /**< with -C: the shell is in another directory */
+	bool in_line;      /**< bash asks */
+	const char *word;  /**< the whole word at the cursor */
+	size_t kept;       /**< bytes of it before `typed`: they stand before each candidate */
+	bool list;         /**< of values separated by commas: it can go on */
+	bool described;    /**< a line has the texts, too */
+	bool names;        /**< of files */
+	const char *also;  /**< "files", "directories" or "command", or NULL */
+	struct complete_item *items;
+	size_t nr, alloc;
+	struct session *session; /**< see complete_session() */
+	bool session_failed;
+};
+
+/** Offer a word; `text` may be NULL. */
+void complete_add(struct complete *complete, const char *word, const char *text);
+
+/** Offer the beginning of a word. */
+void complete_add_open(struct complete *complete, const char *word, const char *text);
+
+/** Names of files, or of directories only. */
+void complete_files(struct complete *complete, bool directories);
+
+/** Opened only for looking, when first asked for; NULL if there is none. With a store or without. */
+struct session *complete_session(struct complete *complete);
+
+/* --- complete_offer.c, for complete.c --- */
+
+/** All that can stand at the cursor, behind the name of a command: `spec`, `look` and `word` are set. */
+int complete_offer(struct complete *complete);
+void complete_release(struct complete *complete);
+
+/* --- complete_store.c --- */
+
+/** "<checkpoint>" */
+void complete_checkpoints(struct complete *complete);
+
+/**
+ * Paths of a checkpoint; NULL: of the one that the worktree is compared with. With `guess`, where
+ * a word is a path if it is no checkpoint: only what is there, and `checkpoint` may be none.
+ */
+void complete_paths(struct complete *complete, const char *checkpoint, bool guess);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/complete.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "base/strbuf.h"
+#include "session/session.h"
+#include "ui/grammar.h"
+#include "ui/options_rows.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- candidates ---- */
+
+static bool has_control(const char *s)
+{
+	for (; *s; s++)
+		if (utf8_control(s, utf8_sequence(s, strlen(s))))
+			return true;
+	return false;
+}
+
+static char *clean_text(const char *text)
+{
+	struct strbuf clean = STRBUF_INIT;
+
+	utf8_printable(&clean, text, strlen(text), "", ' ');
+	return strbuf_detach(&clean, NULL);
+}
+
+/* True if the list that is kept has `word` already. */
+static bool listed(const struct complete *complete, const char *word)
+{
+	const char *end = complete->word + complete->kept, *p = end;
+
+	while (p > complete->word && p[-1] != '=')
+		p--;
+	while (p < end) {
+		size_t len = strcspn(p, ",");
+
+		if (len == strlen(word) && !memcmp(p, word, len))
+			return true;
+		p += len + 1;
+	}
+	return false;
+}
+
+static void add(struct complete *complete, const char *word, const char *text, bool open)
+{
+	char *whole = xstrfmt("%.*s%s", (int)complete->kept, complete->word, word);
+	bool wanted = !complete->in_line || !strncmp(whole, complete->word, strlen(complete->word));
+
+	if (!wanted || has_control(whole) || (complete->list && listed(complete, word))) {
+		free(whole);
+		return;
+	}
+	ALLOC_GROW(complete->items, complete->nr + 1, complete->alloc);
+	complete->items[complete->nr++] = (struct complete_item){
+		.word = whole,
+		.text = text && *text ? clean_text(text) : NULL,
+		.open = open,
+	};
+}
+
+void complete_add(struct complete *complete, const char *word, const char *text)
+{
+	add(complete, word, text, complete->list);
+}
+
+void complete_add_open(struct complete *complete, const char *word, const char *text)
+{
+	add(complete, word, text, true);
+}
+
+static bool is_directory(int fd, const struct dirent *ent)
+{
+	struct stat st;
+
+	if (ent->d_type != DT_UNKNOWN && ent->d_type != DT_LNK)
+		return ent->d_type == DT_DIR;
+	return !fstatat(fd, ent->d_name, &st, 0) && S_ISDIR(st.st_mode);
+}
+
+/* Where the shell would look in another directory, or for another name. */
+static void list_files(struct complete *complete, bool directories)
+{
+	const char *slash = strrchr(complete->typed, '/');
+	const char *name = slash ? slash + 1 : complete->typed;
+	char *before = xmemdupz(complete->typed, (size_t)(name - complete->typed));
+	DIR *dir = opendir(*before ? before : ".");
+	struct strlist paths = STRLIST_INIT;
+	struct dirent *ent;
+
+	while (dir && (ent = readdir(dir))) {
+		bool deeper = is_directory(dirfd(dir), ent);
+
+		if ((ent->d_name[0] != '.' || *name == '.') && (deeper || !directories) &&
+		    strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
+			strlist_addf(&paths, "%s%s%s", before, ent->d_name, deeper ? "/" : "");
+	}
+	if (dir)
+		closedir(dir);
+	strlist_sort_unique(&paths);
+	for (size_t i = 0; i < paths.nr; i++)
+		add(complete, paths.items[i], NULL, paths.items[i][strlen(paths.items[i]) - 1] == '/');
+	complete->names = true;
+	strlist_release(&paths);
+	free(before);
+}
+
+void complete_files(struct complete *complete, bool directories)
+{
+	if (complete->kept || complete->elsewhere)
+		list_files(complete, directories);
+	else
+		complete->also = directories ? "directories" : "files";
+}
+
+struct session *complete_session(struct complete *complete)
+{
+	struct session *session;
+
+	if (complete->session || complete->session_failed)
+		return complete->session;
+	session = xcalloc(1, sizeof(*session));
+	if (session_open(session, SESSION_LOOK)) {
+		complete->session_failed = true;
+		free(session);
+		return NULL;
+	}
+	complete->session = session;
+	return session;
+}
+
+void complete_release(struct complete *complete)
+{
+	for (size_t i = 0; i < complete->nr; i++) {
+		free(complete->items[i].word);
+		free(complete->items[i].text);
+	}
+	free(complete->items);
+	if (complete->session)
+		session_close(complete->session);
+	free(complete->session);
+}
+
+/* ---- what stands where ---- */
+
+static void any_file(struct complete *complete)
+{
+	complete_files(complete, false);
+}
+
+static void any_directory(struct complete *complete)
+{
+	complete_files(complete, true);
+}
+
+static void another_command(struct complete *complete)
+{
+	complete->also = "command";
+}
+
+static void file_of_key(struct complete *complete)
+{
+	const char *equals = strchr(complete->typed, '=');
+
+	if (!equals)
+		return;
+	complete->kept += (size_t)(equals + 1 - complete->typed);
+	complete->typed = equals + 1;
+	any_file(complete);
+}
+
+/* Placeholders that mean the same in all commands; NULL: a text of the user's own. */
+static const struct {
+	const char *placeholder;
+	void (*offer)(struct complete *complete);
+} meanings[] = {
+	{ "<checkpoint>", complete_checkpoints },
+	{ "<path>", any_file },
+	{ "<file>", any_file },
+	{ "<dir>", any_directory },
+	{ "<k>=<path>", file_of_key },
+	{ "<command>", another_command },
+	{ "<cmd>", any_file },
+	{ "<k>=<v>", NULL },
+	{ "<key>", NULL },
+	{ "<name>", NULL },
+	{ "<reason>", NULL },
+	{ "<text>", NULL },
+	{ "<list>", NULL },
+	{ "<workflow>", NULL },
+	{ "<dur|time>", NULL },
+	{ "<dur|time|never>", NULL },
+};
+
+static int offer(struct complete *complete, const char *what, const char *placeholder)
+{
+	if (complete->spec->offer && complete->spec->offer(complete, what))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(meanings); i++) {
+		if (strcmp(meanings[i].placeholder, placeholder))
+			continue;
+		if (meanings[i].offer)
+			meanings[i].offer(complete);
+		return 0;
+	}
+	return ckpt_error_set(CKPT_ERROR, "nobody told what '%s' of '%s' is", what,
+			      complete->spec->command);
+}
+
+static int offer_value(struct complete *complete)
+{
+	const struct opt *opt = complete->look->value_of;
+	const char *placeholder = opt->argument ? opt->argument : "<text>";
+	char *what = opt->name ? xstrfmt("--%s", opt->name) : xstrfmt("-%c", opt->letter), *comma;
+	int err = 0;
+
+	complete->kept = complete->look->value_at;
+	complete->typed = complete->word + complete->kept;
+	complete->list = !strcmp(placeholder, "<list>");
+	comma = complete->list ? strrchr(complete->typed, ',') : NULL;
+	if (comma) {
+		complete->typed = comma + 1;
+		complete->kept = (size_t)(complete->typed - complete->word);
+	}
+	if (opt->kind == OPT_STRING || opt->kind == OPT_LIST)
+		err = offer(complete, what, placeholder);
+	free(what);
+	return err;
+}
+
+static int offer_argument(struct complete *complete)
+{
+	struct strlist next = STRLIST_INIT;
+	int err = 0;
+
+	grammar_next(&next, complete->spec, complete->look);
+	for (size_t i = 0; i < next.nr && !err; i++) {
+		if (next.items[i][0] == '<')
+			err = offer(complete, next.items[i], next.items[i]);
+		else
+			complete_add(complete, next.items[i], NULL);
+	}
+	strlist_release(&next);
+	return err;
+}
+
+static void offer_option(struct complete *complete, const struct opt *opt)
+{
+	char letter[3] = { '-', opt->letter, '\0' };
+	char *word = opt->name ? xstrfmt("--%s%s", opt->name, opt->kind == OPT_FLAG ? "" : "=") :
+				 xstrdup(letter);
+
+	add(complete, word, opt->help, opt->name && opt->kind != OPT_FLAG);
+	free(word);
+}
+
+/* Those of the command, and of its verb; not twice, unless that means something. */
+static void offer_options(struct complete *complete)
+{
+	struct opt_rows rows;
+	size_t own = 0;
+
+	while (complete->spec->options && complete->spec->options[own].kind != OPT_END)
+		own++;
+	opt_rows_init(&rows, complete->spec);
+	for (size_t i = 0; i < rows.nr; i++) {
+		const struct opt *opt = &rows.items[i];
+		char letter[2] = { opt->letter, '\0' };
+		bool given = strlist_has(&complete->look->given, opt->name ? opt->name : letter);
+
+		if (opt->hidden || (given && opt->kind != OPT_LIST))
+			continue;
+		if (i >= own || grammar_takes(complete->spec, complete->look, opt))
+			offer_option(complete, opt);
+	}
+	free(rows.items);
+}
+
+void complete_print_options(const struct opt_spec *spec)
+{
+	struct opt_look look = { .dashdash = -1 };
+	struct complete complete = { .spec = spec, .look = &look, .word = "" };
+
+	offer_options(&complete);
+	for (size_t i = 0; i < complete.nr; i++)
+		printf("%s\t%s\n", complete.items[i].word,
+		       complete.items[i].text ? complete.items[i].text : "");
+	complete_release(&complete);
+}
+
+int complete_offer(struct complete *complete)
+{
+	if (complete->look->value_of)
+		return offer_value(complete);
+	if (!complete->look->ended && complete->word[0] == '-') {
+		offer_options(complete);
+		return 0;
+	}
+	return offer_argument(complete);
+}

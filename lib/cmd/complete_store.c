@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/complete.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/pathset.h"
+#include "base/strbuf.h"
+#include "cmd/report.h"
+#include "record/lookup.h"
+#include "record/snapshot.h"
+#include "restore/plan.h"
+#include "session/session.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { CHECKPOINTS_MAX = 50 };
+
+/* ---- checkpoints ---- */
+
+/* "3 minutes ago, before the rewrite (agent) [pinned]" */
+static char *describe(const struct ckpt_record *record, int64_t now)
+{
+	char age[CLOCK_ISO_SIZE], *reason = report_reason_line(record);
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "%s, %s", clock_format_age(age, record->created_at, now), reason);
+	if (strcmp(record->source, "cli") != 0)
+		strbuf_addf(&text, " (%s)", record->source);
+	if (record->pinned)
+		strbuf_addstr(&text, " [pinned]");
+	if (ckpt_record_expired(record, now))
+		strbuf_addstr(&text, " [expired]");
+	free(reason);
+	return strbuf_detach(&text, NULL);
+}
+
+/* Its id, or "@~<back>", or "step:<n>", as the user has begun. */
+static void add_names(struct complete *complete, const struct ckpt_record *record, size_t back,
+		      struct strlist *steps)
+{
+	char *text = describe(record, clock_now()), *name = NULL;
+
+	if (*complete->typed == '@') {
+		name = back ? xstrfmt("@~%zu", back) : xstrdup("@");
+		complete_add(complete, name, text);
+	} else if (!strlist_has(&complete->look->args, record->id)) {
+		complete_add(complete, record->id, text);
+	}
+	if (*complete->typed == 's' && record->step >= 0) {
+		name = xstrfmt("step:%lld", (long long)record->step);
+		/* Of two with the same step the newest is meant. */
+		if (!strlist_has(steps, name))
+			complete_add(complete, name, text);
+		strlist_add(steps, name);
+	}
+	free(name);
+	free(text);
+}
+
+void complete_checkpoints(struct complete *complete)
+{
+	struct session *session = complete_session(complete);
+	struct strlist steps = STRLIST_INIT;
+	struct ref_list refs;
+	size_t nr = 0;
+
+	if (!session || !session->store || refs_list(&refs, session->store))
+		return;
+	/* All ids begin alike and tell nothing but a time. */
+	complete->described = true;
+	for (size_t i = refs.nr; i-- && nr < CHECKPOINTS_MAX;) {
+		const char *typed = complete->typed;
+		struct ckpt_record record;
+
+		/* With part of an id typed, older ones come into reach. */
+		if (!strncmp(typed, "chk_", 4) && strncmp(refs.items[i].id, typed, strlen(typed)))
+			continue;
+		if (ckpt_record_read(&record, session->store, &refs.items[i]))
+			continue;
+		add_names(complete, &record, nr++, &steps);
+		ckpt_record_release(&record);
+	}
+	strlist_release(&steps);
+	ref_list_release(&refs);
+}
+
+/* ---- paths ---- */
+
+/* The directory that was typed, and what is in it now. */
+struct place {
+	char *typed;          /* "../src/", "" */
+	struct strbuf below;  /* from the root: "src" */
+	struct strlist files, directories; /* that are there, sorted */
+};
+
+static void read_place(struct place *place, const struct session *session)
+{
+	char *full = xstrfmt("%s/%s", session->worktree, place->below.buf);
+	DIR *dir = opendir(full);
+	struct dirent *ent;
+	struct stat st;
+
+	while (dir && (ent = readdir(dir))) {
+		bool deeper = ent->d_type == DT_DIR;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+		    !strcmp(ent->d_name, ".git"))
+			continue;
+		if (ent->d_type == DT_UNKNOWN)
+			deeper = !fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+				 S_ISDIR(st.st_mode);
+		strlist_add(deeper ? &place->directories : &place->files, ent->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	strlist_sort_unique(&place->files);
+	strlist_sort_unique(&place->directories);
+	free(full);
+}
+
+static void place_release(struct place *place)
+{
+	free(place->typed);
+	strbuf_release(&place->below);
+	strlist_release(&place->files);
+	strlist_release(&place->directories);
+}
+
+static void add_path(struct complete *complete, const struct place *place, const char *name,
+		     bool directory, const char *text)
+{
+	/* Alone it would be an option, or the home of somebody. */
+	bool odd = !*place->typed && (*name == '~' || (*name == '-' && complete->look->dashdash < 0));
+	char *path = xstrfmt("%s%s%s%s", odd ? "./" : "", place->typed, name, directory ? "/" : "");
+
+	if (directory)
+		complete_add_open(complete, path, text);
+	else
+		complete_add(complete, path, text);
+	free(path);
+}
+
+/* The directory in the checkpoint, with its entries; NULL if it has none there. */
+static const struct wt_dir *find_dir(struct snapshot *snapshot, const char *path)
+{
+	struct wt_dir *dir = snapshot->root;
+	struct wt_entry *entry;
+
+	if (*path) {
+		if (snapshot_find(&entry, snapshot, path) || !entry || entry->kind != WT_DIR)
+			return NULL;
+		dir = entry->dir;
+	}
+	return snapshot_expand(snapshot, dir) ? NULL : dir;
+}
+
+/* What a restore would remove. Of a checkpoint of some paths, only these. */
+static void add_new(struct complete *complete, const struct place *place,
+		    const struct strlist *names, const struct wt_dir *dir,
+		    const struct ckpt_record *record)
+{
+	for (size_t i = 0; i < names->nr; i++) {
+		struct strbuf path = STRBUF_INIT;
+
+		strbuf_addstr(&path, place->below.buf);
+		path_append(&path, names->items[i]);
+		if (!(dir && wt_child(dir, names->items[i], strlen(names->items[i]))) && plan_concerns(&record->scope, path.buf))
+			add_path(complete, place, names->items[i], names == &place->directories,
+				 "not in the checkpoint");
+		strbuf_release(&path);
+	}
+}
+
+/* With `present` only what is there. */
+static void add_tree(struct complete *complete, const struct place *place,
+		     struct snapshot *snapshot, const struct ckpt_record *record, bool present)
+{
+	const struct wt_dir *dir = find_dir(snapshot, place->below.buf);
+
+	for (size_t i = 0; dir && i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		bool there = pathset_has(&place->files, entry->name) ||
+			     pathset_has(&place->directories, entry->name);
+
+		if (there || !present)
+			add_path(complete, place, entry->name, entry->kind == WT_DIR,
+				 there ? NULL : "only in the checkpoint");
+	}
+	add_new(complete, place, &place->directories, dir, record);
+	add_new(complete, place, &place->files, dir, record);
+}
+
+void complete_paths(struct complete *complete, const char *checkpoint, bool guess)
+{
+	struct session *session = complete_session(complete);
+	const char *slash = strrchr(complete->typed, '/');
+	struct place place = { .below = STRBUF_INIT };
+	struct snapshot *snapshot;
+	struct ckpt_record record;
+	size_t before = complete->nr;
+	int err = -1;
+
+	/* bash cannot show what is what: checkpoints, until the user begins to type a path. */
+	if (!session || !session->store || (complete->in_line && before && !*complete->typed))
+		return;
+	if (checkpoint)
+		err = ckpt_lookup(&record, session->store, checkpoint);
+	if (err && (guess || !checkpoint))
+		err = ckpt_lookup_default(&record, session->store);
+	if (err)
+		return;
+	place.typed = xmemdupz(complete->typed, slash ? (size_t)(slash + 1 - complete->typed) : 0);
+	if (!record.state_only &&
+	    !session_path(&place.below, session, *place.typed ? place.typed : ".") &&
+	    !snapshot_open(&snapshot, session->store, &record)) {
+		read_place(&place, session);
+		add_tree(complete, &place, snapshot, &record, guess);
+		snapshot_free(snapshot);
+	}
+	complete->names |= complete->nr > before;
+	place_release(&place);
+	ckpt_record_release(&record);
+}

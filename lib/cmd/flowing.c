@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/flowing.h"
+
+#include "base/clock.h"
+#include "cmd/report.h"
+#include "cmd/restored.h"
+#include "flow/flow.h"
+#include "ui/options.h"
+#include "ui/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *or_none(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+static const char *last_checkpoint(const struct flow_state *state)
+{
+	return state->done_nr ? state->done[state->done_nr - 1].checkpoint : NULL;
+}
+
+/* ---- parts ---- */
+
+/* What follows, for people. */
+static void print_next(const struct flow *flow)
+{
+	const char *waiting = flow_waiting(&flow->state, &flow->plan);
+	const char *next = flow_next(&flow->state, &flow->plan);
+
+	if (waiting)
+		report_text(
+			"Phase %s waits for approval; 'git checkpoint flow approve' records it\n",
+			waiting);
+	else if (!next)
+		report_text("Workflow %s is complete\n", flow->state.workflow_id);
+	else if (flow->state.phase_status == FLOW_COMPLETE)
+		report_text("Next is phase %s\n", next);
+}
+
+static void print_complete(const struct flow_state *state)
+{
+	report_text("Complete:");
+	for (size_t i = 0; i < state->done_nr; i++)
+		report_text("%s %s", i ? "," : "", state->done[i].phase);
+	report_text("%s\n", state->done_nr ? "" : " nothing yet");
+}
+
+static void print_tasks(const struct flow_state *state)
+{
+	for (size_t i = 0; i < state->tasks_nr; i++) {
+		const struct flow_task *task = &state->tasks[i];
+
+		report_text("  task %s: %s", task->id, flow_task_status_name(task->status));
+		if (task->attempts)
+			report_text(", %llu %s", (unsigned long long)task->attempts,
+				    task->attempts == 1 ? "attempt was interrupted"
+							: "attempts were interrupted");
+		report_text("\n");
+	}
+}
+
+static void set_position(json_t *answer, const struct flow *flow)
+{
+	json_object_set_new(answer, "waiting_for_approval",
+			    json_boolean(flow_waiting(&flow->state, &flow->plan) != NULL));
+	json_object_set_new(answer, "next_phase", json_text(flow_next(&flow->state, &flow->plan)));
+}
+
+/* ---- changes ---- */
+
+int flowing_started(const struct flow_result *result)
+{
+	const struct flow_plan *plan = &result->flow.plan;
+
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "started", json_true());
+		json_object_set_new(answer, "workflow_id", json_text(plan->workflow_id));
+		json_object_set_new(answer, "started_at", json_time(plan->started_at));
+		json_object_set_new(answer, "phases", json_texts(&plan->phases));
+		json_object_set_new(answer, "approve", json_texts(&plan->approve));
+		json_object_set_new(answer, "state_dir",
+				    plan->state_dir ? json_path(plan->state_dir) : json_null());
+		json_object_set_new(answer, "archived",
+				    result->archived ? json_path(result->archived) : json_null());
+		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
+		return report_json(answer, EXIT_DONE);
+	}
+	report_warnings(&result->warnings);
+	if (result->archived)
+		report_text("The one before was put away in %s\n", result->archived);
+	report_text("Started workflow %s:", plan->workflow_id);
+	for (size_t i = 0; i < plan->phases.nr; i++)
+		report_text("%s %s", i ? "," : "", plan->phases.items[i]);
+	report_text("\n");
+	return report_done(EXIT_DONE);
+}
+
+int flowing_moved(const struct flow_result *result, const char *phase)
+{
+	const struct flow_state *state = &result->flow.state;
+	int status = result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE;
+
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
+		json_object_set_new(answer, "phase", json_text(phase));
+		json_object_set_new(answer, "phase_status",
+				    json_string(flow_status_name(state->phase_status)));
+		json_object_set_new(answer, "checkpoint", json_text(result->checkpoint));
+		set_position(answer, &result->flow);
+		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
+		return report_json(answer, status);
+	}
+	report_warnings(&result->warnings);
+	if (result->incomplete && !opt_common.quiet)
+		fprintf(stderr, "warning: checkpoint '%s' is incomplete\n", result->checkpoint);
+	report_text("Phase %s of %s: %s (%s)\n", phase, state->workflow_id,
+		    flow_status_name(state->phase_status), result->checkpoint);
+	print_next(&result->flow);
+	return report_done(status);
+}
+
+int flowing_approved(const struct flow_result *result, const char *phase)
+{
+	const struct flow_state *state = &result->flow.state;
+
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
+		json_object_set_new(answer, "phase", json_text(phase));
+		for (size_t i = 0; i < state->approvals_nr; i++)
+			if (!strcmp(state->approvals[i].phase, phase))
+				json_object_set_new(answer, "approved_at",
+						    json_time(state->approvals[i].approved_at));
+		set_position(answer, &result->flow);
+		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
+		return report_json(answer, EXIT_DONE);
+	}
+	report_warnings(&result->warnings);
+	report_text("Phase %s %s\n", phase,
+		    result->changed ? "is approved" : "was approved already");
+	print_next(&result->flow);
+	return report_done(EXIT_DONE);
+}
+
+int flowing_task(const struct flow_result *result)
+{
+	const struct flow_state *state = &result->flow.state;
+	const struct flow_task *task = state->tasks;
+
+	while (strcmp(task->id, result->task))
+		task++;
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
+		json_object_set_new(answer, "phase", json_text(state->current_phase));
+		json_object_set_new(answer, "task", flow_task_object(task));
+		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
+		return report_json(answer, EXIT_DONE);
+	}
+	report_warnings(&result->warnings);
+	report_text("Task %s of phase %s: %s\n", task->id, state->current_phase,
+		    flow_task_status_name(task->status));
+	return report_done(EXIT_DONE);
+}
+
+int flowing_archived(const struct flow_result *result)
+{
+	if (opt_common.json) {
+		json_t *answer = json_object();
+
+		json_object_set_new(answer, "archived", json_true());
+		json_object_set_new(answer, "workflow_id",
+				    json_text(result->flow.state.workflow_id));
+		json_object_set_new(answer, "corrupt", json_boolean(result->corrupt));
+		json_object_set_new(answer, "path", json_path(result->archived));
+		return report_json(answer, EXIT_DONE);
+	}
+	report_text("Workflow %s was put away in %s\n",
+		    result->corrupt ? "with a state that cannot be used"
+				    : result->flow.state.workflow_id,
+		    result->archived);
+	return report_done(EXIT_DONE);
+}
+
+/* ---- looking ---- */
+
+int flowing_status(const struct flow_result *result)
+{
+	const struct flow *flow = result ? &result->flow : NULL;
+	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE];
+
+	if (opt_common.json) {
+		json_t *answer = flow ? flow_state_object(&flow->state) : json_object();
+		bool over = !flow || flow_finished(&flow->state, &flow->plan);
+
+		json_object_set_new(answer, "in_progress", json_boolean(!over));
+		if (!flow) {
+			json_object_set_new(answer, "workflow_id", json_null());
+			return report_json(answer, EXIT_DONE);
+		}
+		set_position(answer, flow);
+		json_object_set_new(answer, "phases", json_texts(&flow->plan.phases));
+		json_object_set_new(answer, "approve", json_texts(&flow->plan.approve));
+		json_object_set_new(answer, "state_dir",
+				    flow->plan.state_dir ? json_path(flow->plan.state_dir)
+							 : json_null());
+		return report_json(answer, EXIT_DONE);
+	}
+	if (!flow) {
+		report_text("No workflow is in progress\n");
+		return report_done(EXIT_DONE);
+	}
+	report_text("Workflow %s, phase %s: %s\n", flow->state.workflow_id,
+		    flow->state.current_phase, flow_status_name(flow->state.phase_status));
+	report_text("Last activity: %s (%s)\n", clock_format_iso(iso, flow->state.last_updated),
+		    clock_format_age(age, flow->state.last_updated, clock_now()));
+	print_complete(&flow->state);
+	print_tasks(&flow->state);
+	print_next(flow);
+	return report_done(EXIT_DONE);
+}
+
+static json_t *archive_object(const struct flow_archive *item)
+{
+	const struct flow_state *state = item->readable ? &item->state : NULL;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "workflow_id", json_text(state ? state->workflow_id : NULL));
+	json_object_set_new(object, "started_at", json_time(state ? state->started_at : 0));
+	json_object_set_new(object, "last_updated", json_time(state ? state->last_updated : 0));
+	json_object_set_new(object, "current_phase",
+			    json_text(state ? state->current_phase : NULL));
+	json_object_set_new(object, "phase_status",
+			    json_text(state ? flow_status_name(state->phase_status) : NULL));
+	json_object_set_new(object, "archived_at", json_time(item->archived_at));
+	json_object_set_new(object, "corrupt", json_boolean(item->corrupt));
+	json_object_set_new(object, "path", json_path(item->path));
+	return object;
+}
+
+int flowing_list(const struct flow_archives *archives)
+{
+	static const struct table_column columns[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_DIM, TABLE_KEEP },
+	};
+	struct table *table;
+
+	if (opt_common.json) {
+		json_t *answer = json_object(), *array = json_array();
+
+		for (size_t i = archives->nr; i--;)
+			json_array_append_new(array, archive_object(&archives->items[i]));
+		json_object_set_new(answer, "archives", array);
+		return report_json(answer, EXIT_DONE);
+	}
+	table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = archives->nr; i--;) {
+		const struct flow_archive *item = &archives->items[i];
+		char iso[CLOCK_ISO_SIZE];
+
+		table_add(table, clock_format_iso(iso, item->archived_at));
+		table_add(table, item->readable ? item->state.workflow_id : "?");
+		if (item->corrupt)
+			table_add(table, "corrupt");
+		else
+			table_addf(table, "%s: %s",
+				   item->readable ? item->state.current_phase : "?",
+				   item->readable ? flow_status_name(item->state.phase_status)
+						  : "?");
+		table_add(table, item->path);
+	}
+	if (!opt_common.quiet)
+		table_print(table);
+	table_free(table);
+	return report_done(EXIT_DONE);
+}
+
+/* ---- going on ---- */
+
+static json_t *resume_object(const struct flow_resumed *resumed)
+{
+	const struct flow_decision *decision = &resumed->decision;
+	const struct flow_state *state = &resumed->base.flow.state;
+	bool goes_on = resumed->outcome == FLOW_GOES_ON,
+	     known = goes_on || resumed->outcome == FLOW_OVER;
+	bool here = goes_on && decision->phase && !strcmp(decision->phase, state->current_phase);
+	json_t *answer = json_object(), *warnings = json_texts(&resumed->base.warnings);
+
+	if (resumed->why)
+		json_array_append_new(warnings, json_text(resumed->why));
+	json_object_set_new(answer, "resume", json_boolean(goes_on));
+	json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
+	json_object_set_new(answer, "phase", json_text(known ? decision->phase : NULL));
+	json_object_set_new(answer, "phase_status",
+			    json_text(known ? flow_status_name(decision->status) : NULL));
+	json_object_set_new(answer, "waiting_for_approval", json_boolean(decision->waiting));
+	json_object_set_new(answer, "tasks", here ? flow_tasks_object(state) : json_array());
+	json_object_set_new(answer, "warnings", warnings);
+	json_object_set_new(answer, "checkpoint",
+			    json_text(known ? or_none(last_checkpoint(state)) : NULL));
+	if (resumed->outcome == FLOW_DISTRUST)
+		json_object_set_new(answer, "archived", json_path(resumed->base.archived));
+	if (resumed->restored)
+		json_object_set_new(answer, "restore",
+				    restored_json(&resumed->restore, &resumed->target,
+						  plan_is_empty(&resumed->restore.plan)
+							  ? NULL
+							  : "git checkpoint undo"));
+	return answer;
+}
+
+static void print_resume(const struct flow_resumed *resumed)
+{
+	const struct flow_decision *decision = &resumed->decision;
+	const struct flow_state *state = &resumed->base.flow.state;
+	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE];
+
+	report_text("Resuming workflow %s from %s\n", state->workflow_id, decision->phase);
+	report_text("Last activity: %s (%s)\n", clock_format_iso(iso, resumed->last_activity),
+		    clock_format_age(age, resumed->last_activity, clock_now()));
+	print_complete(state);
+	for (size_t i = 0; i < decision->taken.nr; i++)
+		report_text("  task %s was complete: its output is there\n",
+			    decision->taken.items[i]);
+	for (size_t i = 0; i < decision->again.nr; i++)
+		report_text("  task %s begins again\n", decision->again.items[i]);
+	if (!strcmp(decision->phase, state->current_phase))
+		print_tasks(state);
+	print_next(&resumed->base.flow);
+}
+
+/* Why there is nothing to go on with; on stderr, also for those who want to hear little. */
+static void print_refusal(const struct flow_resumed *resumed)
+{
+	if (resumed->outcome == FLOW_DISTRUST)
+		report_plain(stderr,
+			     "error: the state of the workflow cannot be trusted: %s; it was put away "
+			     "as corrupt in '%s'\n",
+			     resumed->why, resumed->base.archived);
+	else if (resumed->outcome == FLOW_OVER)
+		fprintf(stderr, "error: workflow '%s' is complete, there is nothing to resume\n",
+			resumed->base.flow.state.workflow_id);
+	else
+		fprintf(stderr, "error: there is no workflow to resume\n");
+}
+
+int flowing_resumed(const struct flow_resumed *resumed, int status)
+{
+	if (resumed->outcome != FLOW_GOES_ON) {
+		print_refusal(resumed);
+		status = EXIT_NO;
+	}
+	if (opt_common.json)
+		return report_json(resume_object(resumed), status);
+	report_warnings(&resumed->base.warnings);
+	if (resumed->outcome == FLOW_GOES_ON)
+		print_resume(resumed);
+	return report_done(status);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/hint.h"
+
+#include "base/alloc.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "session/session.h"
+#include "ui/options.h"
+#include "ui/term.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name; /* in the file */
+	const char *text;
+} hints[] = {
+	[HINT_SAVED] = { "saved", "'git checkpoint status' says what changed since then,\n"
+				  "'git checkpoint restore @' brings this state back" },
+	[HINT_HOOKS] = { "hooks", "'git checkpoint hooks install' lets git take a checkpoint by itself\n"
+				  "before each rebase and merge" },
+	[HINT_LISTED] = { "listed", "'git checkpoint show --stat <id>' tells what a checkpoint changed,\n"
+				    "'git checkpoint restore' lets you choose one to go back to" },
+	[HINT_PIN] = { "pin", "the oldest checkpoints go from now on;\n"
+			      "'git checkpoint pin <id>' keeps one for good" },
+};
+
+static const char off[] = "(said once; 'git config --global checkpoint.advice false' ends all hints)";
+
+static bool was_said(const char *path, const char *name)
+{
+	struct strbuf said = STRBUF_INIT;
+	bool found = false;
+	char *rest = NULL;
+
+	/* One that cannot be read would be said again and again. */
+	if (fs_read_file(&said, AT_FDCWD, path) && access(path, F_OK) == 0)
+		found = true;
+	for (char *line = strtok_r(said.buf, "\n", &rest); line && !found;
+	     line = strtok_r(NULL, "\n", &rest))
+		found = !strcmp(line, name);
+	strbuf_release(&said);
+	return found;
+}
+
+static void print(const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		fprintf(stderr, "%shint: %.*s%s\n", term_color(TERM_YELLOW), (int)len, text,
+			term_color(TERM_RESET));
+		text += len + (text[len] == '\n');
+	}
+}
+
+bool hint_due(const struct session *session, enum hint hint)
+{
+	char *path;
+	bool due;
+
+	if (!session->settings.advice || opt_common.quiet || opt_common.json || !isatty(STDERR_FILENO))
+		return false;
+	path = xstrfmt("%s/hints", session->home);
+	due = !was_said(path, hints[hint].name);
+	free(path);
+	return due;
+}
+
+void hint_say(const struct session *session, enum hint hint)
+{
+	char *path, *line;
+
+	if (!hint_due(session, hint))
+		return;
+	path = xstrfmt("%s/hints", session->home);
+	line = xstrfmt("%s\n", hints[hint].name);
+	/* Remembered first: what cannot be remembered would be said each time. */
+	if (!fs_append_line(AT_FDCWD, path, line, strlen(line), 0600)) {
+		print(hints[hint].text);
+		print(off);
+	}
+	free(line);
+	free(path);
+}

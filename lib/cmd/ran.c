@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/ran.h"
+
+#include "base/alloc.h"
+#include "base/quote.h"
+#include "cmd/report.h"
+#include "cmd/restored.h"
+#include "ui/options.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ran_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (opt_common.quiet)
+		return;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+}
+
+json_t *ran_error_json(int status, const char *message)
+{
+	json_t *error = json_object();
+
+	json_object_set_new(error, "code", json_integer(status));
+	json_object_set_new(error, "message", json_text(message));
+	return error;
+}
+
+static char *signal_name(int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	return name ? xstrfmt("SIG%s", name) : xstrfmt("signal %d", sig);
+}
+
+void ran_say_failed(const char *what, const char *name, const struct run_child *child)
+{
+	struct strbuf clean = STRBUF_INIT;
+	char *sig = child->signal ? signal_name(child->signal) : NULL;
+
+	utf8_printable(&clean, name, strlen(name), "\n\t", '?');
+	if (!child->started)
+		fprintf(stderr, "error: unable to run '%s': %s\n", clean.buf, strerror(child->error));
+	else if (sig)
+		fprintf(stderr, "error: %s'%s' was ended by %s\n", what, clean.buf, sig);
+	else
+		fprintf(stderr, "error: %s'%s' failed with status %d\n", what, clean.buf,
+			child->exit_status);
+	free(sig);
+	strbuf_release(&clean);
+}
+
+bool ran_is_back(const struct ran *ran)
+{
+	return ran->result.match && !restore_captures_failed(&ran->result);
+}
+
+void ran_say_restored(const struct ran *ran)
+{
+	const struct restore_result *result = &ran->result;
+	size_t counts[3] = { 0 };
+
+	report_warnings(&result->warnings);
+	for (size_t i = 0; i < result->plan.rows_nr; i++)
+		counts[result->plan.rows[i].operation]++;
+	ran_say("Rolled back to %s: %zu brought back, %zu changed, %zu removed%s\n", ran->saved.record.id,
+	    counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE],
+	    result->match ? ", verified" : "");
+	if (!plan_is_empty(&result->plan))
+		ran_say("What the command left is %s; 'git checkpoint undo' goes back to it\n",
+		    result->safety);
+	for (size_t i = 0; i < result->captures_nr; i++)
+		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
+			fprintf(stderr, "error: capture '%s': %s\n", result->captures[i].name,
+				restore_capture_status_name(result->captures[i].status));
+	if (!result->match)
+		fprintf(stderr, "error: the restored state does NOT match the checkpoint: stop and look\n");
+}
+
+json_t *ran_json(const struct ran *ran)
+{
+	json_t *object = json_object(), *check = json_object();
+	char *sig = ran->child.signal ? signal_name(ran->child.signal) : NULL;
+	const char *back = plan_is_empty(&ran->result.plan) ? NULL : "git checkpoint undo";
+
+	json_object_set_new(check, "command", json_text(ran->verify));
+	json_object_set_new(check, "exit_status", json_integer(ran->check.exit_status));
+	json_object_set_new(object, "ran", json_boolean(ran->child.started));
+	json_object_set_new(object, "command", json_texts(ran->command));
+	json_object_set_new(object, "exit_status", json_integer(ran->child.exit_status));
+	json_object_set_new(object, "signal", json_text(sig));
+	json_object_set_new(object, "checkpoint", report_checkpoint(&ran->saved.record));
+	json_object_set(object, "verify", ran->checked ? check : json_null());
+	json_object_set_new(object, "rolled_back", json_boolean(ran->restored));
+	json_object_set_new(object, "restore",
+			    ran->restored ? restored_json(&ran->result, &ran->saved.record, back) :
+					    json_null());
+	json_object_set_new(object, "seconds",
+			    json_real((double)(long long)(ran->child.seconds * 1e6) / 1e6));
+	json_object_set_new(object, "warnings", json_texts(&ran->warnings));
+	if (ran->error)
+		json_object_set_new(object, "error", ran_error_json(ran->error, ran->message));
+	json_decref(check);
+	free(sig);
+	return object;
+}

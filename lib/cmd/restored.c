@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/restored.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "base/spawn.h"
+#include "cmd/report.h"
+#include "restore/restore.h"
+#include "session/session.h"
+#include "ui/options.h"
+#include "ui/prompt.h"
+#include "ui/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 20 };
+
+/* The plan was shown with the question: not a second time. */
+static bool plan_shown;
+
+static const char *const operations[] = { [UNDO_CREATE] = "create",
+					  [UNDO_MODIFY] = "modify",
+					  [UNDO_DELETE] = "delete" };
+
+/* --- the plan --- */
+
+static void count(const struct plan *plan, size_t counts[3])
+{
+	memset(counts, 0, 3 * sizeof(*counts));
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		counts[plan->rows[i].operation]++;
+}
+
+static void print_row(FILE *out, const struct plan_row *row)
+{
+	static const struct {
+		char letter;
+		enum term_color color;
+	} looks[] = { [UNDO_CREATE] = { '-', TERM_RED },
+		      [UNDO_MODIFY] = { '~', TERM_YELLOW },
+		      [UNDO_DELETE] = { '+', TERM_GREEN } };
+	struct strbuf path = STRBUF_INIT;
+
+	quote_path(&path, row->path);
+	fprintf(out, "  %s%c %s%s\n", term_color(looks[row->operation].color),
+		looks[row->operation].letter, path.buf, term_color(TERM_RESET));
+	strbuf_release(&path);
+}
+
+/* All of them, or if that is too much, SHOWN: what is removed before what is not. */
+static void print_rows(FILE *out, const struct plan *plan, const char *id, bool all)
+{
+	size_t removed = 0, left = SHOWN;
+	bool *shown;
+
+	if (all || plan->rows_nr <= SHOWN) {
+		for (size_t i = 0; i < plan->rows_nr; i++)
+			print_row(out, &plan->rows[i]);
+		return;
+	}
+	shown = xcalloc(plan->rows_nr, sizeof(*shown));
+	for (size_t i = 0; i < plan->rows_nr && removed < SHOWN; i++)
+		removed += shown[i] = plan->rows[i].operation == UNDO_CREATE;
+	left -= removed;
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		if (!shown[i] && left) {
+			shown[i] = true;
+			left--;
+		}
+		if (shown[i])
+			print_row(out, &plan->rows[i]);
+	}
+	fprintf(out, "  and %zu more; 'git checkpoint restore -n %s' shows all\n", plan->rows_nr - SHOWN, id);
+	free(shown);
+}
+
+static void print_replays(FILE *out, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->captures.nr; i++)
+		fprintf(out, "  %s> capture %s, replayed behind the files%s\n",
+			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
+}
+
+int restored_confirm(const struct plan *plan, void *payload)
+{
+	const struct ckpt_record *target = payload;
+	char *question, *reason, age[CLOCK_ISO_SIZE];
+	size_t counts[3];
+	bool agreed;
+
+	if (plan_is_empty(plan))
+		return 0; /* nothing to agree to */
+	if (!prompt_possible() || opt_common.json)
+		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore '%s'",
+				      target->id);
+	term_progress_clear();
+	reason = report_reason_line(target);
+	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id, term_color(TERM_RESET),
+		clock_format_age(age, target->created_at, clock_now()), reason);
+	print_rows(stderr, plan, target->id, false);
+	print_replays(stderr, plan);
+	plan_shown = true;
+	count(plan, counts);
+	question = xstrfmt("Restore it: %zu to bring back, %zu to change, %zu to remove?",
+			   counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE]);
+	if (plan->captures.nr) {
+		char *files = question;
+
+		/* The question mark goes to the end. */
+		files[strlen(files) - 1] = '\0';
+		question = xstrfmt("%s, %zu %s to replay?", files, plan->captures.nr,
+				   plan->captures.nr == 1 ? "capture" : "captures");
+		free(files);
+	}
+	agreed = prompt_yes(question);
+	free(question);
+	free(reason);
+	if (cancel_signal())
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
+	return agreed ? 0 : ckpt_error_set(CKPT_EREFUSED, "not restored, nothing was touched");
+}
+
+/* --- the report --- */
+
+int restored_status(const struct restore_result *result, int checked)
+{
+	if ((result->verified && !result->match) || restore_captures_failed(result))
+		return EXIT_UNVERIFIED;
+	if (checked > 0)
+		return EXIT_NO;
+	return result->incomplete && result->done ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
+static json_t *reverted(const struct plan *plan)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		json_t *row = json_object();
+
+		json_object_set_new(row, "file", json_path(plan->rows[i].path));
+		json_object_set_new(row, "operation", json_string(operations[plan->rows[i].operation]));
+		json_object_set_new(row, "summary", json_text(plan->rows[i].summary));
+		json_array_append_new(array, row);
+	}
+	return array;
+}
+
+static json_t *verification(const struct restore_result *result)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "pre_state_hash", json_string(result->pre_hash));
+	json_object_set_new(object, "post_state_hash",
+			    json_text(result->verified ? result->post_hash : NULL));
+	json_object_set_new(object, "checkpoint_hash", json_string(result->target_hash));
+	json_object_set_new(object, "match",
+			    result->verified ? json_boolean(result->match) : json_null());
+	return object;
+}
+
+static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
+			    const char *back)
+{
+	json_t *array = json_array();
+
+	if (result->done) {
+		if (restore_captures_failed(result))
+			json_array_append_new(array,
+					      json_sprintf("git checkpoint restore %s", target->id));
+		if (back)
+			json_array_append_new(array, json_string(back));
+		json_array_append_new(array, json_string("git checkpoint status"));
+	} else {
+		json_array_append_new(array, json_sprintf("git checkpoint restore --yes %s", target->id));
+	}
+	return array;
+}
+
+static double confidence(const struct restore_result *result)
+{
+	if (!result->done)
+		return 1.0;
+	if (restore_captures_failed(result))
+		return 0.0;
+	if (!result->verified)
+		return 0.5;
+	return result->match ? 1.0 : 0.0;
+}
+
+static json_t *captures(const struct restore_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->captures_nr; i++) {
+		const struct restore_capture *capture = &result->captures[i];
+
+		json_array_append_new(array,
+				      json_pack("{s:o,s:s}", "name", json_text(capture->name), "status",
+						restore_capture_status_name(capture->status)));
+	}
+	return array;
+}
+
+/* A text needs no warning of what is removed: the plan shows it. */
+static json_t *warnings_json(const struct restore_result *result)
+{
+	json_t *array = json_array(), *others = json_texts(&result->warnings);
+
+	for (size_t i = 0; i < result->plan.rows_nr; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		if (result->plan.rows[i].operation != UNDO_CREATE)
+			continue;
+		strbuf_addstr(&text, "Orphaned file detected: ");
+		quote_path(&text, result->plan.rows[i].path);
+		strbuf_addstr(&text, " (removed)");
+		json_array_append_new(array, json_text(text.buf));
+		strbuf_release(&text);
+	}
+	json_array_extend(array, others);
+	json_decref(others);
+	return array;
+}
+
+json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,
+		      const char *back)
+{
+	json_t *answer = json_object(), *to = json_object(), *safety = json_object(),
+	       *anchors = json_array(), *assumptions = json_array();
+	char hex[OID_HEX + 1];
+
+	json_object_set_new(answer, "rolled_back", json_boolean(result->done));
+	json_object_set_new(to, "checkpoint_id", json_string(target->id));
+	json_object_set_new(to, "checkpoint_type", json_text(target->type));
+	json_object_set_new(to, "timestamp", json_time(target->created_at));
+	json_object_set_new(answer, "restored_to", to);
+	json_object_set_new(answer, "changes_reverted", reverted(&result->plan));
+	if (target->captures.nr)
+		json_object_set_new(answer, "captures", captures(result));
+	json_object_set_new(answer, "verification", verification(result));
+	json_object_set_new(safety, "id", json_string(result->safety));
+	json_object_set_new(safety, "commit", json_string(oid_hex(hex, &result->safety_commit)));
+	if (!result->done) {
+		json_decref(safety);
+		safety = json_null();
+	}
+	json_object_set_new(answer, "safety_checkpoint", safety);
+	json_object_set_new(answer, "warnings", warnings_json(result));
+	json_object_set_new(answer, "next_actions", next_actions(result, target, back));
+	json_object_set_new(answer, "confidence", json_real(confidence(result)));
+	json_array_append_new(anchors, json_string(target->id));
+	json_array_append_new(anchors, json_string(result->target_hash));
+	if (result->done)
+		json_array_append_new(anchors, json_string(result->safety));
+	json_object_set_new(answer, "evidence_anchors", anchors);
+	json_array_append_new(assumptions,
+			      json_string("files that ignore rules leave out are as the user wants them"));
+	json_object_set_new(answer, "assumptions", assumptions);
+	return answer;
+}
+
+static int print_json(const struct restore_result *result, const struct ckpt_record *target,
+		      const char *command, const char *back, int checked, int status)
+{
+	json_t *answer = restored_json(result, target, back);
+
+	if (command) {
+		json_t *check = json_object();
+
+		json_object_set_new(check, "command", json_text(command));
+		json_object_set_new(check, "status", json_integer(checked));
+		json_object_set_new(answer, "verify_command", check);
+	}
+	return report_json(answer, status);
+}
+
+static void print_captures(const struct restore_result *result, const struct ckpt_record *target)
+{
+	for (size_t i = 0; i < result->captures_nr && result->done; i++)
+		report_text("Capture %s: %s\n", result->captures[i].name,
+			    restore_capture_status_name(result->captures[i].status));
+	if (!restore_captures_failed(result))
+		return;
+	fprintf(stderr, "error: %s:", result->verified && !result->match ?
+					     "these captures were not replayed" :
+					     "the files are back, but not what these captures hold");
+	for (size_t i = 0; i < result->captures_nr; i++)
+		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
+			fprintf(stderr, " '%s'", result->captures[i].name);
+	fprintf(stderr, "\n");
+	report_text("'git checkpoint restore %s' tries again\n", target->id);
+}
+
+static int print_text(const struct restore_result *result, const struct ckpt_record *target,
+		      const struct ckpt_record *interrupted, const char *command, const char *back,
+		      int checked, int status)
+{
+	size_t counts[3];
+
+	report_warnings(&result->warnings);
+	count(&result->plan, counts);
+	if (!opt_common.quiet && !plan_shown)
+		print_rows(stdout, &result->plan, target->id, !result->done);
+	if (!opt_common.quiet && !result->done)
+		print_replays(stdout, &result->plan);
+	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
+		    result->done ? "Restored" : "Would restore", term_color(TERM_YELLOW), target->id,
+		    term_color(TERM_RESET), counts[UNDO_DELETE], counts[UNDO_MODIFY],
+		    counts[UNDO_CREATE], result->verified && result->match ? ", verified" : "");
+	print_captures(result, target);
+	if (command)
+		report_text("'%s' %s\n", command, checked ? "failed" : "succeeded");
+	if (result->done && interrupted)
+		report_text("What was there when this began is in %s\n", result->safety);
+	if (result->done && back)
+		report_text("'%s' goes back to %s\n", back,
+			    interrupted ? interrupted->id : result->safety);
+	if (result->verified && !result->match)
+		fprintf(stderr,
+			"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",
+			back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
+	return report_done(status);
+}
+
+int restored_report(const struct restore_result *result, const struct ckpt_record *target,
+		    const struct ckpt_record *interrupted, const struct session *session,
+		    const char *command, const char *back)
+{
+	int checked = 0, status;
+
+	if (command && result->done)
+		checked = spawn_shell(command, session->worktree);
+	else
+		command = NULL;
+	status = restored_status(result, checked);
+	return opt_common.json ? print_json(result, target, command, back, checked, status) :
+				 print_text(result, target, interrupted, command, back, checked,
+					    status);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_FLOW_FLOW_H
+#define CKPT_FLOW_FLOW_H
+
+#include "base/strlist.h"
+#include "flow/flow_decide.h"
+#include "flow/flow_files.h"
+#include "record/record.h"
+#include "restore/restore.h"
+
+#include <stdbool.h>
+
+struct session;
+
+/**
+ * Workflows: an orchestrator walks through phases, may die at any point, and
+ * finds out where to go on.
+ *
+ * Each change reads the state, decides (flow_decide.h), takes a checkpoint if
+ * it is one of a phase, and replaces phase.json, all with the store locked: two
+ * processes that change a workflow at once do so one after the other. Killed
+ * before phase.json is replaced, nothing has happened, except that there may be
+ * a checkpoint more than need be.
+ *
+ * CKPT_ENOTFOUND: there is no workflow; CKPT_ECORRUPT: its state cannot be
+ * used. Only a resume, an archive and a fresh start put such a one away.
+ */
+struct flow_result {
+	struct flow flow; /**< as it is now */
+	char checkpoint[CKPT_ID_SIZE]; /**< that was taken, or "" */
+	bool incomplete;  /**< paths are not in that checkpoint */
+	bool changed;
+	bool corrupt;     /**< what was put away could not be used */
+	char *archived;   /**< where one was put away, or NULL */
+	char *task;       /**< the id of the task in question, or NULL */
+	struct strlist warnings;
+};
+
+void flow_result_release(struct flow_result *result);
+
+struct flow_start_opts {
+	const char *workflow;
+	const struct strlist *phases, *approve;
+	const char *state_dir; /**< as it was typed, or NULL */
+	bool fresh;            /**< put away one that is in progress */
+};
+
+/** Makes the store if there is none. CKPT_EREFUSED if a workflow is in progress. */
+int flow_start(struct flow_result *out, struct session *session,
+	       const struct flow_start_opts *opts);
+
+struct flow_phase_opts {
+	const char *phase;
+	enum flow_status status; /**< FLOW_IN_PROGRESS, FLOW_COMPLETE or FLOW_FAILED */
+	const struct strlist *output; /**< below the worktree's root */
+	const char *note;             /**< NULL: none */
+	progress_fn progress;
+};
+
+int flow_phase(struct flow_result *out, struct session *session,
+	       const struct flow_phase_opts *opts);
+
+int flow_approve(struct flow_result *out, struct session *session, const char *phase);
+
+int flow_task(struct flow_result *out, struct session *session, const char *id,
+	      enum flow_task_status status, const struct strlist *output);
+
+/** Put it away, whatever state it is in. */
+int flow_archive(struct flow_result *out, struct session *session);
+
+/** Only look; takes no lock. */
+int flow_look(struct flow_result *out, struct session *session);
+
+/* --- flow_resume.c --- */
+
+struct flow_resume_opts {
+	bool restore; /**< bring back the files of the last complete phase */
+	/** As in restore_opts. */
+	int (*confirm)(const struct plan *plan, void *payload);
+	progress_fn progress;
+};
+
+enum flow_outcome {
+	FLOW_NONE,     /**< there is none */
+	FLOW_OVER,     /**< it is finished */
+	FLOW_DISTRUST, /**< it was put away as corrupt; `why` */
+	FLOW_GOES_ON,
+};
+
+struct flow_resumed {
+	enum flow_outcome outcome;
+	struct flow_result base;
+	struct flow_decision decision;
+	int64_t last_activity; /**< before this one */
+	char *why;
+	bool restored;
+	struct ckpt_record target; /**< what was restored */
+	struct restore_result restore;
+};
+
+/** CKPT_EREFUSED: an interrupted restore has to be settled first, or the user said no. */
+int flow_resume(struct flow_resumed *out, struct session *session,
+		const struct flow_resume_opts *opts);
+void flow_resumed_release(struct flow_resumed *resumed);
+
+/* --- between the two --- */
+
+/** Lock the store; CKPT_ENOTFOUND if there is none. */
+int flow_lock(struct session *session);
+
+/** True if the output is there now. */
+bool flow_output_exists(const struct session *session, const char *path);
+
+/** The copy of what was just written; a failure is a warning. */
+void flow_result_mirror(struct flow_result *out, struct session *session);
+
+/** Copy into the archive and remove; `flow` may be a corrupt one. */
+int flow_put_away(struct flow_result *out, struct session *session, struct flow *flow,
+		  bool corrupt);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "flow/flow_files.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLOW "checkpoint/flow"
+#define ARCHIVE FLOW "/archive"
+#define TEMP ARCHIVE "/" FS_TEMP_PREFIX "flow"
+
+enum {
+	NUMBER = 6,		  /* digits */
+	TIME = 15,		  /* "20260930_123456" */
+	HEAD = NUMBER + 1 + TIME, /* then "_<workflow>" or ".corrupt" */
+};
+
+void flow_archives_release(struct flow_archives *archives)
+{
+	for (size_t i = 0; i < archives->nr; i++) {
+		free(archives->items[i].path);
+		flow_state_release(&archives->items[i].state);
+	}
+	free(archives->items);
+	memset(archives, 0, sizeof(*archives));
+}
+
+/* --- names --- */
+
+/* "000012_20260930_123456_name" */
+static bool parse_name(int64_t *when_out, bool *corrupt_out, const char *name)
+{
+	static const char pattern[HEAD + 1] = "dddddd_dddddddd_dddddd";
+	char iso[CLOCK_ISO_SIZE];
+	const char *t = name + NUMBER + 1;
+
+	for (size_t i = 0; i < HEAD; i++)
+		if (pattern[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != pattern[i])
+			return false;
+	if (name[HEAD] != '_' && strcmp(name + HEAD, ".corrupt"))
+		return false;
+	*corrupt_out = name[HEAD] == '.';
+	snprintf(iso, sizeof(iso), "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", t, t + 4, t + 6, t + 9, t + 11,
+		 t + 13);
+	return clock_parse_iso(when_out, iso);
+}
+
+/* Names of what was put away, oldest first. */
+static int list_names(struct strlist *out, struct store *store)
+{
+	int fd = openat(store->dirfd, ARCHIVE, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	int64_t when;
+	bool corrupt;
+
+	if (fd < 0)
+		return errno == ENOENT
+			       ? 0
+			       : ckpt_error_errno("unable to open '%s/%s'", store->path, ARCHIVE);
+	if (!dir) {
+		close(fd);
+		return ckpt_error_set(CKPT_ERROR, "unable to read '%s/%s'", store->path, ARCHIVE);
+	}
+	while ((ent = readdir(dir)))
+		if (parse_name(&when, &corrupt, ent->d_name))
+			strlist_add(out, ent->d_name);
+	closedir(dir);
+	strlist_sort_unique(out);
+	return 0;
+}
+
+static bool same_flow(const struct flow_state *a, const struct flow_state *b)
+{
+	return a->started_at == b->started_at && !strcmp(a->workflow_id, b->workflow_id);
+}
+
+/* --- reading --- */
+
+static void read_one(struct flow_archive *out, struct store *store, const char *name)
+{
+	char *file = xstrfmt(ARCHIVE "/%s/phase.json", name);
+	struct strbuf text = STRBUF_INIT;
+
+	memset(out, 0, sizeof(*out));
+	(void)parse_name(&out->archived_at, &out->corrupt, name);
+	out->path = xstrfmt("%s/" ARCHIVE "/%s", store->path, name);
+	out->readable = !fs_read_file(&text, store->dirfd, file) &&
+			!flow_state_parse(&out->state, text.buf, text.len);
+	strbuf_release(&text);
+	free(file);
+}
+
+/* A copy of a workflow that is still the live one was made by somebody who was killed then. */
+static int read_all(struct flow_archives *out, struct strlist *names, struct store *store)
+{
+	struct flow live;
+	int read, err;
+
+	memset(out, 0, sizeof(*out));
+	err = list_names(names, store);
+	if (err)
+		return err;
+	read = flow_read(&live, store);
+	for (size_t i = 0; i < names->nr; i++) {
+		struct flow_archive *item;
+
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		item = &out->items[out->nr++];
+		read_one(item, store, names->items[i]);
+		if (!read && !item->corrupt && item->readable &&
+		    same_flow(&item->state, &live.state)) {
+			free(item->path);
+			flow_state_release(&item->state);
+			out->nr--;
+		}
+	}
+	if (!read || read == CKPT_ECORRUPT)
+		flow_release(&live);
+	return 0;
+}
+
+int flow_archives_read(struct flow_archives *out, struct store *store)
+{
+	struct strlist names = STRLIST_INIT;
+	int err = read_all(out, &names, store);
+
+	strlist_release(&names);
+	return err;
+}
+
+/* --- putting away --- */
+
+static int copy_file(struct store *store, const char *name)
+{
+	char *from = xstrfmt(FLOW "/%s", name), *to = xstrfmt(TEMP "/%s", name);
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_file(&text, store->dirfd, from);
+
+	if (!err)
+		err = fs_write_file(store->dirfd, to, text.buf, text.len, 0600, FS_DURABLE);
+	else if (err == CKPT_ENOTFOUND)
+		err = 0;
+	strbuf_release(&text);
+	free(from);
+	free(to);
+	return err;
+}
+
+static int make_copy(struct store *store)
+{
+	int err;
+
+	err = fs_ensure_dir(store->dirfd, ARCHIVE, 0700);
+	if (!err)
+		err = fs_remove_tree(store->dirfd, TEMP);
+	if (err)
+		return err;
+	if (fs_mkdir(store->dirfd, TEMP, 0700) < 0)
+		return ckpt_error_errno("unable to make '%s/%s'", store->path, TEMP);
+	err = copy_file(store, "phase.json");
+	return err ? err : copy_file(store, "workflow.json");
+}
+
+/* Earlier copies of the same one, of a process that was killed before it was put away. */
+static void remove_copies(struct store *store, const struct strlist *names,
+			  const struct flow_state *state)
+{
+	for (size_t i = 0; i < names->nr; i++) {
+		struct flow_archive item;
+
+		read_one(&item, store, names->items[i]);
+		if (!item.corrupt && item.readable && same_flow(&item.state, state)) {
+			char *path = xstrfmt(ARCHIVE "/%s", names->items[i]);
+
+			(void)fs_remove_tree(store->dirfd, path);
+			free(path);
+		}
+		free(item.path);
+		flow_state_release(&item.state);
+	}
+}
+
+int flow_archive_copy(char **path_out, struct store *store, const struct flow *flow, bool corrupt)
+{
+	struct strlist names = STRLIST_INIT;
+	char when[CLOCK_ISO_SIZE], *path;
+	unsigned long number = 0;
+	int err = list_names(&names, store);
+
+	if (!err && names.nr)
+		number = strtoul(names.items[names.nr - 1], NULL, 10);
+	path = xstrfmt(ARCHIVE "/%0*lu_%s%s%s", NUMBER, number + 1,
+		       clock_format_id(when, clock_now()), corrupt ? ".corrupt" : "_",
+		       corrupt ? "" : flow->state.workflow_id);
+	if (!err)
+		err = make_copy(store);
+	if (!err)
+		err = fs_rename(store->dirfd, TEMP, path, ARCHIVE, FS_DURABLE);
+	if (!err && !corrupt)
+		remove_copies(store, &names, &flow->state);
+	if (!err)
+		*path_out = xstrfmt("%s/%s", store->path, path);
+	strlist_release(&names);
+	free(path);
+	return err;
+}
+
+void flow_archive_trim(struct store *store)
+{
+	struct strlist names = STRLIST_INIT;
+	size_t kept = 0;
+
+	if (!list_names(&names, store)) {
+		for (size_t i = names.nr; i--;) {
+			char *path = xstrfmt(ARCHIVE "/%s", names.items[i]);
+			int64_t when;
+			bool corrupt = false;
+
+			(void)parse_name(&when, &corrupt, names.items[i]);
+			if (!corrupt && ++kept > FLOW_ARCHIVES_MAX)
+				(void)fs_remove_tree(store->dirfd, path);
+			free(path);
+		}
+	}
+	/* Of one who was killed while making it. */
+	(void)fs_remove_tree(store->dirfd, TEMP);
+	strlist_release(&names);
+}

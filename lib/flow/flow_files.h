@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_FLOW_FLOW_FILES_H
+#define CKPT_FLOW_FLOW_FILES_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "record/flowstate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+struct store;
+
+/**
+ * The files of workflows in a store:
+ *
+ *     checkpoint/flow/phase.json      where the workflow is: there is one if this is there
+ *     checkpoint/flow/workflow.json   what was planned
+ *     checkpoint/flow/archive/<n>_<time>_<workflow>/   both, of one that was put away
+ *     checkpoint/flow/archive/<n>_<time>.corrupt/      both, as they were found
+ *
+ * phase.json is replaced or removed as a whole, last of all, and that is the
+ * instant at which anything changes. What comes before it (a copy in the
+ * archive, a plan that has the old one beside the new) means nothing without
+ * it; what comes after (the mirror, old archives that go) is made good by the
+ * next change. Whoever changes anything has locked the store.
+ */
+struct flow {
+	struct flow_state state;
+	struct flow_plan plan;
+	struct strbuf text; /**< phase.json as it was read */
+};
+
+#define FLOW_INIT { .text = STRBUF_INIT }
+
+void flow_release(struct flow *flow);
+
+/**
+ * CKPT_ENOTFOUND: there is none. CKPT_ECORRUPT: it cannot be used, the sentence says why;
+ * of the three parts only `text` is set then.
+ */
+int flow_read(struct flow *out, struct store *store);
+
+/** Replace phase.json by the state; `text` follows. */
+int flow_write(struct flow *flow, struct store *store);
+
+/** Replace phase.json by this text. */
+int flow_write_text(struct store *store, const struct strbuf *text);
+
+/** Replace workflow.json; `previous` stays known until phase.json is about the new one. */
+int flow_write_plan(struct store *store, const struct flow_plan *plan,
+		    const struct flow_plan *previous);
+
+/** There is none any more. */
+int flow_remove(struct store *store);
+
+/* --- the mirror --- */
+
+/**
+ * Turn a directory that a user typed into what a plan holds. CKPT_EREFUSED if
+ * there is a phase.json in it that is none of ours.
+ */
+int flow_mirror_place(char **out, const struct session *session, const char *typed);
+
+/** Copy phase.json to where the plan says, if it does. */
+int flow_mirror_write(const struct session *session, const struct flow_plan *plan,
+		      const struct strbuf *text);
+
+/** The same of whatever is in the store now; nothing if there is nothing to be mirrored. */
+int flow_mirror(const struct session *session);
+
+/** Remove the copy, if it is just this text. */
+void flow_mirror_remove(const struct session *session, const struct flow_plan *plan,
+			const struct strbuf *text);
+
+/* --- the archive --- */
+
+enum { FLOW_ARCHIVES_MAX = 5 };
+
+struct flow_archive {
+	char *path; /**< absolute */
+	int64_t archived_at;
+	bool corrupt;
+	bool readable;           /**< `state` is set */
+	struct flow_state state;
+};
+
+struct flow_archives {
+	struct flow_archive *items; /**< in the order in which they were put away */
+	size_t nr, alloc;
+};
+
+/** All that were put away, but no copy of the live one. */
+int flow_archives_read(struct flow_archives *out, struct store *store);
+void flow_archives_release(struct flow_archives *archives);
+
+/**
+ * Copy the files into the archive as they are. It counts once phase.json is
+ * gone or about another workflow. `path_out` is for the caller to free.
+ */
+int flow_archive_copy(char **path_out, struct store *store, const struct flow *flow,
+		      bool corrupt);
+
+/** Remove all but the last FLOW_ARCHIVES_MAX; corrupt ones neither count nor go. */
+void flow_archive_trim(struct store *store);
+
+/* --- for retention --- */
+
+/**
+ * The ids of the checkpoints that the live workflow needs. CKPT_ECORRUPT: it
+ * cannot be read, so any checkpoint of a workflow may be one.
+ */
+int flow_checkpoints(struct strlist *out, struct store *store);
+
+#endif

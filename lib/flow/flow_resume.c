@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "flow/flow.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "record/journal.h"
+#include "record/lookup.h"
+#include "record/snapshot.h"
+#include "session/session.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void flow_resumed_release(struct flow_resumed *resumed)
+{
+	flow_decision_release(&resumed->decision);
+	flow_result_release(&resumed->base);
+	if (resumed->restored)
+		restore_result_release(&resumed->restore);
+	ckpt_record_release(&resumed->target);
+	free(resumed->why);
+}
+
+/* What is there, or will be when the files are back. */
+struct outlook {
+	struct session *session;
+	struct snapshot *snapshot; /* NULL: nothing will be brought back */
+};
+
+static bool exists(const char *path, void *payload)
+{
+	struct outlook *outlook = payload;
+	struct wt_entry *entry = NULL;
+
+	if (flow_output_exists(outlook->session, path))
+		return true;
+	return outlook->snapshot && !snapshot_find(&entry, outlook->snapshot, path) && entry;
+}
+
+static int distrust(struct flow_resumed *out, struct session *session)
+{
+	out->outcome = FLOW_DISTRUST;
+	out->why = xstrdup(ckpt_error_last());
+	return flow_put_away(&out->base, session, &out->base.flow, true);
+}
+
+/* The checkpoint of the last complete phase. */
+static const char *last_checkpoint(const struct flow_state *state)
+{
+	return state->done_nr ? state->done[state->done_nr - 1].checkpoint : NULL;
+}
+
+static int open_target(struct flow_resumed *out, struct outlook *outlook, struct session *session)
+{
+	const char *id = last_checkpoint(&out->base.flow.state);
+	int err = ckpt_lookup(&out->target, session->store, id);
+
+	return err ? err : snapshot_open(&outlook->snapshot, session->store, &out->target);
+}
+
+static void add_warnings(struct flow_resumed *out, struct session *session,
+			 const struct flow_resume_opts *opts)
+{
+	const struct flow_state *state = &out->base.flow.state;
+	struct strlist *warnings = &out->base.warnings;
+	char age[CLOCK_ISO_SIZE];
+
+	if (out->decision.stale)
+		strlist_addf(
+			warnings,
+			"the last activity of workflow '%s' was %s; 'git checkpoint flow start "
+			"--fresh' begins anew",
+			state->workflow_id, clock_format_age(age, out->last_activity, clock_now()));
+	for (size_t i = 0; i < state->done_nr; i++)
+		if (!refs_exist(session->store, state->done[i].checkpoint))
+			strlist_addf(warnings, "checkpoint '%s' of phase '%s' is not there any more",
+				     state->done[i].checkpoint, state->done[i].phase);
+	if (opts->restore && !state->done_nr)
+		strlist_add(warnings,
+			    "no phase is complete yet, so the files are left as they are");
+}
+
+/* Look, trust or not, and decide; with the lock. The state in `out` may be changed, not written. */
+static int decide(struct flow_resumed *out, struct session *session, bool *restoring,
+		  const struct flow_resume_opts *opts)
+{
+	struct outlook outlook = { .session = session };
+	struct flow_facts facts = {
+		.now = clock_now(),
+		.stale_after = session->settings.flow_stale_after,
+		.exists = exists,
+		.payload = &outlook,
+	};
+	struct flow *flow = &out->base.flow;
+	int err = restore_check_settled(session);
+
+	if (err)
+		return err;
+	err = flow_read(flow, session->store);
+	if (err == CKPT_ENOTFOUND)
+		return 0;
+	if (err)
+		return err == CKPT_ECORRUPT ? distrust(out, session) : err;
+	facts.restoring =
+		opts->restore && flow->state.done_nr && !flow_finished(&flow->state, &flow->plan);
+	if (facts.restoring)
+		err = open_target(out, &outlook, session);
+	if (!err) {
+		err = flow_check(&flow->state, &flow->plan, &facts);
+		if (err) {
+			err = distrust(out, session);
+		} else if (flow_finished(&flow->state, &flow->plan)) {
+			out->outcome = FLOW_OVER;
+			flow_decide(&out->decision, &flow->state, &flow->plan, &facts);
+		} else {
+			out->outcome = FLOW_GOES_ON;
+			out->last_activity = flow->state.last_updated;
+			flow_decide(&out->decision, &flow->state, &flow->plan, &facts);
+			add_warnings(out, session, opts);
+			*restoring = facts.restoring;
+		}
+	}
+	snapshot_free(outlook.snapshot);
+	return err;
+}
+
+/* --- with the files --- */
+
+struct rewind {
+	struct flow_resumed *out;
+	struct session *session;
+	const struct flow_resume_opts *opts;
+	struct strbuf before; /* phase.json */
+	bool written;
+};
+
+/* Replace phase.json, if it is still what was read. */
+static int swap(struct session *session, const struct strbuf *from, const struct strbuf *to)
+{
+	struct flow now;
+	int err = flow_lock(session), read;
+
+	if (err)
+		return err;
+	read = flow_read(&now, session->store);
+	if (read || now.text.len != from->len || memcmp(now.text.buf, from->buf, from->len))
+		err = ckpt_error_set(CKPT_ELOCKED,
+				     "another process changed the workflow meanwhile; "
+				     "try again");
+	else
+		err = flow_write_text(session->store, to);
+	if (!read || read == CKPT_ECORRUPT)
+		flow_release(&now);
+	store_unlock(session->store);
+	return err;
+}
+
+/*
+ * The tasks begin anew before their outputs go: killed in between, some work is
+ * done twice. The other way round a task would be complete whose output is gone.
+ */
+static int rewind_tasks(struct rewind *rewind)
+{
+	struct flow *flow = &rewind->out->base.flow;
+	int err;
+
+	if (!rewind->out->decision.changed)
+		return 0;
+	strbuf_add(&rewind->before, flow->text.buf, flow->text.len);
+	strbuf_reset(&flow->text);
+	flow_state_print(&flow->text, &flow->state);
+	err = swap(rewind->session, &rewind->before, &flow->text);
+	rewind->written = !err;
+	return err;
+}
+
+static int agree(const struct plan *plan, void *payload)
+{
+	struct rewind *rewind = payload;
+	int err = rewind->opts->confirm(plan, &rewind->out->target);
+
+	return err ? err : rewind_tasks(rewind);
+}
+
+static int restore_files(struct flow_resumed *out, struct session *session,
+			 const struct flow_resume_opts *opts)
+{
+	static const struct strlist whole = STRLIST_INIT;
+	struct rewind rewind = { out, session, opts, STRBUF_INIT, false };
+	struct restore_opts restore = {
+		.target = &out->target,
+		.kind = "restore",
+		.reason = "flow resume",
+		.paths = &whole,
+		.confirm = opts->confirm ? agree : NULL,
+		.payload = &rewind,
+		.progress = opts->progress,
+	};
+	int err = opts->confirm ? 0 : rewind_tasks(&rewind);
+
+	if (!err)
+		err = ckpt_restore(&out->restore, session, &restore);
+	out->restored = !err;
+	/* Nothing was touched: then nothing has changed. */
+	if (err && rewind.written && !journal_exists(session->store)) {
+		char *kept = ckpt_error_keep();
+
+		(void)swap(session, &out->base.flow.text, &rewind.before);
+		ckpt_error_put_back(err, kept);
+	}
+	strbuf_release(&rewind.before);
+	return err;
+}
+
+int flow_resume(struct flow_resumed *out, struct session *session,
+		const struct flow_resume_opts *opts)
+{
+	bool restoring = false;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->base.flow = (struct flow)FLOW_INIT;
+	out->target = (struct ckpt_record)CKPT_RECORD_INIT;
+	if (!session->store)
+		return 0;
+	err = flow_lock(session);
+	if (err)
+		return err;
+	err = decide(out, session, &restoring, opts);
+	if (!err && out->outcome == FLOW_GOES_ON && !restoring && out->decision.changed)
+		err = flow_write(&out->base.flow, session->store);
+	/* Who was killed behind the state did not come to its copy. */
+	if (!err && !restoring && (out->outcome == FLOW_GOES_ON || out->outcome == FLOW_OVER))
+		flow_result_mirror(&out->base, session);
+	store_unlock(session->store);
+	if (!err && restoring)
+		err = restore_files(out, session, opts);
+	if (err)
+		flow_resumed_release(out);
+	return err;
+}

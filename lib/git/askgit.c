@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "git/askgit.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/strlist.h"
+#include "git/gitfile.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	BORROW_DEPTH = 5,  /* as deep as git follows alternates */
+	BORROW_MAX = 1000, /* directories, far more than anybody has */
+	PATIENCE = 60,	   /* seconds, for what the check does not find */
+};
+
+static int check_entry(const char *path, const struct dirent *ent, int dirfd)
+{
+	struct stat st;
+
+	/* A socket, that of git's own fsmonitor say, cannot be opened at all. */
+	if (ent->d_type == DT_REG || ent->d_type == DT_DIR || ent->d_type == DT_SOCK)
+		return 0;
+	/* A link counts as what it leads to; one that leads nowhere does not block. */
+	if (fstatat(dirfd, ent->d_name, &st, 0) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+	    S_ISSOCK(st.st_mode))
+		return 0;
+	return ckpt_error_set(CKPT_ERROR, "'%s/%s' is not a regular file", path, ent->d_name);
+}
+
+/* One directory, without what is below it; "" for `name` is `dir` itself. */
+static int check_dir(const char *dir, const char *name)
+{
+	char *path = *name ? xstrfmt("%s/%s", dir, name) : xstrdup(dir);
+	DIR *handle = opendir(path);
+	struct dirent *ent;
+	int err = 0;
+
+	while (handle && !err && (ent = readdir(handle)))
+		err = check_entry(path, ent, dirfd(handle));
+	if (handle)
+		closedir(handle);
+	free(path);
+	return err;
+}
+
+/* `seen` are the directories that were looked at: they may borrow from each other. */
+static int check_borrowed(struct strlist *seen, const char *dir, int depth)
+{
+	char *list, *line, *rest;
+	int err;
+
+	if (strlist_has(seen, dir))
+		return 0;
+	if (seen->nr == BORROW_MAX)
+		return ckpt_error_set(CKPT_ERROR, "objects are borrowed from more than %d directories",
+				      BORROW_MAX);
+	strlist_add(seen, dir);
+	err = check_dir(dir, "info");
+	if (!err)
+		err = check_dir(dir, "pack");
+	if (err || depth == BORROW_DEPTH)
+		return err;
+	list = gitfile_read(dir, "info/alternates");
+	for (line = list; line && *line && !err; line = rest) {
+		struct strbuf path = STRBUF_INIT;
+
+		rest = line + strcspn(line, "\n");
+		if (*rest)
+			*rest++ = '\0';
+		path_absolute(&path, dir, line);
+		if (*line && *line != '#')
+			err = check_borrowed(seen, path.buf, depth + 1);
+		strbuf_release(&path);
+	}
+	free(list);
+	return err;
+}
+
+int askgit_check_objects(const char *objects)
+{
+	struct strlist seen = STRLIST_INIT;
+	int err = check_borrowed(&seen, objects, 0);
+
+	strlist_release(&seen);
+	return err;
+}
+
+int askgit_check_loose(int objects_fd, const char *hex)
+{
+	char *path = xstrfmt("%.2s/%s", hex, hex + 2);
+	struct stat st;
+	int err = 0;
+
+	if (!fstatat(objects_fd, path, &st, 0) && !S_ISREG(st.st_mode))
+		err = ckpt_error_set(CKPT_ECORRUPT, "the file of the object '%s' is not a regular file",
+				     hex);
+	free(path);
+	return err;
+}
+
+int askgit_check(const char *gitdir)
+{
+	char *shared = gitfile_read(gitdir, "commondir");
+	struct strbuf common = STRBUF_INIT, objects = STRBUF_INIT;
+	int err = check_dir(gitdir, "");
+
+	path_absolute(&common, gitdir, shared ? shared : ".");
+	strbuf_addstr(&objects, common.buf);
+	path_append(&objects, "objects");
+	if (!err)
+		err = check_dir(gitdir, "info");
+	if (!err && shared)
+		err = check_dir(common.buf, "");
+	if (!err && shared)
+		err = check_dir(common.buf, "info");
+	if (!err)
+		err = askgit_check_objects(objects.buf);
+	strbuf_release(&common);
+	strbuf_release(&objects);
+	free(shared);
+	return err;
+}
+
+int askgit(struct strbuf *out, const struct gitrun *how, const char *const args[])
+{
+	struct gitrun bounded = *how;
+	int err = askgit_check(how->gitdir);
+
+	if (!how->stop && how->patience <= 0)
+		bounded.patience = PATIENCE;
+	return err ? err : gitrun(out, &bounded, args);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_GIT_ASKGIT_H
+#define CKPT_GIT_ASKGIT_H
+
+#include "git/gitrun.h"
+
+/**
+ * Asking git about a repository that somebody else made.
+ *
+ * On top of what gitrun() promises, git is not started where it would wait for
+ * ever: at a FIFO or a device in the place of one of the repository's files.
+ */
+
+/**
+ * CKPT_ERROR, naming the file, if something in the git directory, or in an
+ * object directory that it borrows from, is a FIFO or a device.
+ * Looks at what git reads in any case; refs and single objects are left out.
+ */
+int askgit_check(const char *gitdir);
+
+/** The same for an object directory alone, before libgit2 opens it. */
+int askgit_check_objects(const char *objects);
+
+/**
+ * The same for the file of an object (its name in hex) that is kept by itself;
+ * one that is not there is fine.
+ */
+int askgit_check_loose(int objects_fd, const char *hex);
+
+/** gitrun() after that check; `how` must name the repository. */
+int askgit(struct strbuf *out, const struct gitrun *how, const char *const args[]);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "git/configtext.h"
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * git's own grammar, character by character, as its documentation and its
+ * answers have it: "\r\n" counts as "\n", the end of the text as the end of a
+ * line, and letters are those of ASCII whatever the locale says.
+ */
+
+struct parser {
+	const char *pos, *end;
+	size_t line;
+	bool over; /* the line end that was read last is the end of the text */
+	struct strbuf key, value;
+	size_t section; /* how much of the key is the section, with its dot */
+};
+
+static int next(struct parser *p)
+{
+	if (p->pos >= p->end) {
+		p->over = true;
+		return '\n';
+	}
+	if (*p->pos == '\r' && p->pos + 1 < p->end && p->pos[1] == '\n')
+		p->pos++;
+	if (*p->pos == '\n')
+		p->line++;
+	return (unsigned char)*p->pos++;
+}
+
+static bool is_space(int c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_letter(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_key(int c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+}
+
+static int lower(int c)
+{
+	return c >= 'A' && c <= 'Z' ? c + 32 : c;
+}
+
+/* After the space in [section "subsection"]. */
+static bool parse_subsection(struct parser *p, int c)
+{
+	while (is_space(c)) {
+		if (c == '\n')
+			return false;
+		c = next(p);
+	}
+	if (c != '"')
+		return false;
+	strbuf_addch(&p->key, '.');
+	while ((c = next(p)) != '"') {
+		if (c == '\\')
+			c = next(p);
+		if (c == '\n')
+			return false;
+		strbuf_addch(&p->key, c);
+	}
+	return next(p) == ']';
+}
+
+static bool parse_section(struct parser *p)
+{
+	int c;
+
+	strbuf_reset(&p->key);
+	while ((c = next(p)) != ']') {
+		if (p->over)
+			return false;
+		if (is_space(c)) {
+			if (!parse_subsection(p, c))
+				return false;
+			break;
+		}
+		if (!is_key(c) && c != '.')
+			return false;
+		strbuf_addch(&p->key, lower(c));
+	}
+	if (!p->key.len)
+		return false;
+	strbuf_addch(&p->key, '.');
+	p->section = p->key.len;
+	return true;
+}
+
+/* After a backslash; a line that ends with one goes on in the next. */
+static bool parse_escape(struct parser *p)
+{
+	static const char from[] = "tbn\\\"", to[] = "\t\b\n\\\"";
+	int c = next(p);
+	const char *known = c ? strchr(from, c) : NULL;
+
+	if (c == '\n')
+		return true;
+	if (!known)
+		return false;
+	strbuf_addch(&p->value, to[known - from]);
+	return true;
+}
+
+/* After "=", up to the end of the line. */
+static bool parse_value(struct parser *p)
+{
+	bool quoted = false, remark = false;
+	size_t keep = 0; /* white space at the end does not count, unless in quotes */
+	int c;
+
+	strbuf_reset(&p->value);
+	for (;;) {
+		c = next(p);
+		if (c == '\n') {
+			strbuf_setlen(&p->value, keep);
+			return !quoted;
+		}
+		if (remark)
+			continue;
+		if (is_space(c) && !quoted) {
+			if (p->value.len)
+				strbuf_addch(&p->value, c);
+			continue;
+		}
+		if (!quoted && (c == '#' || c == ';')) {
+			remark = true;
+			continue;
+		}
+		if (c == '"')
+			quoted = !quoted;
+		else if (c != '\\')
+			strbuf_addch(&p->value, c);
+		else if (!parse_escape(p))
+			return false;
+		keep = p->value.len;
+	}
+}
+
+/* At the first letter of a key. */
+static bool parse_key(struct parser *p, int c, bool *has_value)
+{
+	strbuf_setlen(&p->key, p->section);
+	for (; is_key(c); c = next(p))
+		strbuf_addch(&p->key, lower(c));
+	while (c == ' ' || c == '\t')
+		c = next(p);
+	*has_value = c == '=';
+	return c == '\n' || (c == '=' && parse_value(p));
+}
+
+static int parse(struct parser *p, configtext_fn fn, void *payload)
+{
+	bool remark = false, has_value;
+	int c, rc = 0;
+
+	while (!rc) {
+		size_t line = p->line;
+
+		c = next(p);
+		if (c == '\n') {
+			if (p->over)
+				break;
+			remark = false;
+		} else if (remark || is_space(c)) {
+			continue;
+		} else if (c == '#' || c == ';') {
+			remark = true;
+		} else if (c == '[') {
+			if (!parse_section(p))
+				return ckpt_error_set(CKPT_ERROR, "line %zu is malformed", line);
+		} else if (!is_letter(c) || !parse_key(p, c, &has_value)) {
+			return ckpt_error_set(CKPT_ERROR, "line %zu is malformed", line);
+		} else {
+			rc = fn(p->key.buf, has_value ? p->value.buf : NULL, payload);
+		}
+	}
+	return rc;
+}
+
+int configtext_parse(const char *text, size_t len, configtext_fn fn, void *payload)
+{
+	struct parser p = { .pos = text, .end = text + len, .line = 1, .key = STRBUF_INIT,
+			    .value = STRBUF_INIT };
+	int rc;
+
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		p.pos += 3;
+	rc = parse(&p, fn, payload);
+	strbuf_release(&p.key);
+	strbuf_release(&p.value);
+	return rc;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "git/gitrun.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/strlist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * env_scrub() has taken all GIT_* away. What is set here overrides what files
+ * of configuration say; GIT_NO_LAZY_FETCH is known to git since 2.45, before
+ * that it is the lack of an allowed protocol that keeps it from fetching.
+ */
+static const char *const environment[] = {
+	"GIT_ALLOW_PROTOCOL=",
+	"GIT_ASKPASS=true",
+	"GIT_ATTR_NOSYSTEM=1",
+	"GIT_CHECKPOINT_IN_HOOK=1",
+	"GIT_EDITOR=true",
+	"GIT_NO_LAZY_FETCH=1",
+	"GIT_OPTIONAL_LOCKS=0",
+	"GIT_PAGER=cat",
+	"GIT_PROTOCOL_FROM_USER=0",
+	"GIT_SEQUENCE_EDITOR=true",
+	"GIT_SSH_COMMAND=false",
+	"GIT_TERMINAL_PROMPT=0",
+	"GIT_TRACE2=0",
+	"GIT_TRACE2_EVENT=0",
+	"GIT_TRACE2_PERF=0",
+	"SSH_ASKPASS=true",
+};
+
+/* Not for a replay, which needs the filters that the user has configured. */
+static const char *const no_users_configuration[] = {
+	"GIT_CONFIG_GLOBAL=/dev/null",
+	"GIT_CONFIG_NOSYSTEM=1",
+	"GIT_CONFIG_SYSTEM=/dev/null",
+};
+
+/*
+ * git would make the trees of a sparse index, and write them, where it meets
+ * files outside of the patterns, if those were not to be expected.
+ * An empty credential.helper forgets those before it. Where there is no value
+ * that means "none", the program is one that does nothing. hook.<event> is for
+ * hooks in the configuration, which git has since 2.54.
+ */
+static const char *const configuration[] = {
+	"core.alternateRefsCommand=true",
+	"core.askPass=true",
+	"core.editor=true",
+	"core.fsmonitor=false",
+	"core.gitProxy=none",
+	"core.hooksPath=/dev/null",
+	"core.logAllRefUpdates=false",
+	"core.pager=cat",
+	"core.sshCommand=false",
+	"credential.helper=",
+	"diff.external=",
+	"fetch.recurseSubmodules=false",
+	"gc.auto=0",
+	"gpg.program=false",
+	"gpg.ssh.program=false",
+	"gpg.x509.program=false",
+	"hook.post-index-change.enabled=false",
+	"hook.reference-transaction.enabled=false",
+	"log.showSignature=false",
+	"maintenance.auto=false",
+	"protocol.allow=never",
+	"safe.directory=*",
+	"sequence.editor=true",
+	"sparse.expectFilesOutsideOfPatterns=true",
+	"submodule.recurse=false",
+	"transfer.bundleURI=false",
+};
+
+static void add_environment(struct strlist *env, const struct gitrun *how)
+{
+	static const char *const places[] = { "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM",
+					      "GIT_CONFIG_SYSTEM" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(environment); i++)
+		strlist_add(env, environment[i]);
+	for (size_t i = 0; how->profile == GITRUN_LOOK && i < ARRAY_SIZE(no_users_configuration); i++)
+		strlist_add(env, no_users_configuration[i]);
+	for (size_t i = 0; how->profile == GITRUN_REPLAY && i < ARRAY_SIZE(places); i++)
+		if (env_git(places[i]))
+			strlist_addf(env, "%s=%s", places[i], env_git(places[i]));
+	if (!how->replace || env_git("GIT_NO_REPLACE_OBJECTS"))
+		strlist_add(env, "GIT_NO_REPLACE_OBJECTS=1");
+	if (how->index)
+		strlist_addf(env, "%s=%s", "GIT_INDEX_FILE", how->index);
+}
+
+static void add_arguments(struct strlist *argv, const struct gitrun *how, const char *const args[])
+{
+	strlist_add(argv, "git");
+	/* Without a repository there is no configuration either. */
+	for (size_t i = 0; how->gitdir && i < ARRAY_SIZE(configuration); i++) {
+		strlist_add(argv, "-c");
+		strlist_add(argv, configuration[i]);
+	}
+	if (how->gitdir)
+		strlist_addf(argv, "--git-dir=%s", how->gitdir);
+	if (how->worktree)
+		strlist_addf(argv, "--work-tree=%s", how->worktree);
+	for (size_t i = 0; args[i]; i++)
+		strlist_add(argv, args[i]);
+}
+
+struct patience {
+	const struct gitrun *how;
+	double until; /* 0: for ever */
+};
+
+static bool must_stop(void *payload)
+{
+	const struct patience *patience = payload;
+
+	return (patience->until > 0 && clock_monotonic() > patience->until) ||
+	       (patience->how->stop && patience->how->stop(patience->how->payload));
+}
+
+/* The command among the arguments: after "-c key=value". */
+static const char *command_of(const char *const args[])
+{
+	while (args[0] && args[1] && !strcmp(args[0], "-c"))
+		args += 2;
+	return args[0] ? args[0] : "";
+}
+
+/* A list as exec(3) wants it; the strings stay the list's. */
+static const char **vector(const struct strlist *list)
+{
+	const char **items = xcalloc(list->nr + 1, sizeof(*items));
+
+	for (size_t i = 0; i < list->nr; i++)
+		items[i] = list->items[i];
+	return items;
+}
+
+int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[])
+{
+	struct patience patience = { how, how->patience > 0 ? clock_monotonic() + how->patience : 0 };
+	struct strlist env = STRLIST_INIT, argv = STRLIST_INIT;
+	const char **env_vector, **arg_vector;
+	struct spawn_opts opts = {
+		.dir = how->worktree ? how->worktree : "/",
+		.input = how->input,
+		.input_len = how->input_len,
+		.shown = how->shown,
+		.stop = must_stop,
+		.payload = &patience,
+	};
+	int err;
+
+	add_environment(&env, how);
+	add_arguments(&argv, how, args);
+	opts.env = env_vector = vector(&env);
+	arg_vector = vector(&argv);
+	err = spawn_run(out, &opts, arg_vector);
+	if (err == CKPT_ERROR)
+		err = ckpt_error_set(err, "'git %s' failed", command_of(args));
+	free(env_vector);
+	free(arg_vector);
+	strlist_release(&env);
+	strlist_release(&argv);
+	return err;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "git/repo.h"
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/path.h"
+#include "git/configtext.h"
+#include "git/gitconfig.h"
+#include "git/gitfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * libgit2 finds repositories too, but not those with extensions that it does
+ * not know, and with other ideas about the environment. The rules are few, so
+ * they are written down here, in the order in which git applies them.
+ */
+
+/* The part of a repository's own configuration that decides what it is. */
+struct format {
+	bool bare;
+	bool sha256;
+	bool own_config; /* extensions.worktreeConfig */
+	char *worktree;	 /* core.worktree as it is written */
+};
+
+static bool has_dir(const char *dir, const char *name)
+{
+	struct strbuf path = STRBUF_INIT;
+	bool found;
+
+	strbuf_addstr(&path, dir);
+	path_append(&path, name);
+	found = fs_is_dir(path.buf);
+	strbuf_release(&path);
+	return found;
+}
+
+/* `path`, relative to `base`, as a real path; NULL if it does not exist. */
+static char *real_from(const char *base, const char *path)
+{
+	struct strbuf full = STRBUF_INIT;
+	char *real;
+
+	if (path[0] != '/') {
+		strbuf_addstr(&full, base);
+		path_append(&full, path);
+	} else {
+		strbuf_addstr(&full, path);
+	}
+	real = path_real(full.buf);
+	strbuf_release(&full);
+	return real;
+}
+
+/* If `dir` is a git directory, the place of what all its worktrees share. */
+static char *common_of_gitdir(const char *dir)
+{
+	char *head = gitfile_head(dir), *text, *common = NULL;
+
+	if (!head)
+		return NULL;
+	if (gitfile_symref(head) || gitfile_is_id(head)) {
+		text = gitfile_read(dir, "commondir");
+		common = text ? real_from(dir, text) : path_real(dir);
+		free(text);
+	}
+	if (common && (!has_dir(common, "objects") || !has_dir(common, "refs"))) {
+		free(common);
+		common = NULL;
+	}
+	free(head);
+	return common;
+}
+
+/*
+ * Follow `path`, a git directory or a file that names one. CKPT_ENOTFOUND if
+ * it is neither; CKPT_ERROR if it is a file that leads nowhere: going on to
+ * look in the parent would take another project for this one.
+ */
+static int resolve_gitdir(char **gitdir_out, char **common_out, const char *path)
+{
+	char *text = NULL, *gitdir = NULL, *common = NULL;
+	struct stat st;
+	int err = 0;
+
+	if (stat(path, &st) < 0 || (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
+		return ckpt_error_set(CKPT_ENOTFOUND, "not a git repository: '%s'", path);
+	if (S_ISDIR(st.st_mode)) {
+		gitdir = path_real(path);
+	} else {
+		char *dir = xmemdupz(path, (size_t)(strrchr(path, '/') - path + 1));
+
+		text = gitfile_read(dir, strrchr(path, '/') + 1);
+		if (text && !strncmp(text, "gitdir: ", 8))
+			gitdir = real_from(dir, text + 8);
+		free(dir);
+	}
+	common = gitdir ? common_of_gitdir(gitdir) : NULL;
+	if (common) {
+		*gitdir_out = gitdir;
+		*common_out = common;
+		gitdir = NULL;
+	} else if (S_ISDIR(st.st_mode)) {
+		err = ckpt_error_set(CKPT_ENOTFOUND, "not a git repository: '%s'", path);
+	} else {
+		err = ckpt_error_set(CKPT_ERROR, "'%s' does not lead to a git repository", path);
+	}
+	free(gitdir);
+	free(text);
+	return err;
+}
+
+/* Asked for every nested repository: most configurations need no parser to be ruled out. */
+static bool mentions(const char *dir, const char *name, const char *const words[])
+{
+	char *text = gitfile_read(dir, name);
+	bool found = false;
+
+	for (size_t i = 0; text && words[i] && !found; i++)
+		found = strcasestr(text, words[i]) != NULL;
+	free(text);
+	return found;
+}
+
+static int note_format(const char *key, const char *value, void *payload)
+{
+	struct format *format = payload;
+	const char *text = value ? value : "true";
+
+	if (!strcmp(key, "extensions.objectformat")) {
+		format->sha256 = !strcasecmp(text, "sha256");
+	} else if (!strcmp(key, "extensions.worktreeconfig")) {
+		gitconfig_parse_bool(&format->own_config, text);
+	} else if (!strcmp(key, "core.bare")) {
+		gitconfig_parse_bool(&format->bare, text);
+	} else if (!strcmp(key, "core.worktree")) {
+		free(format->worktree);
+		format->worktree = xstrdup(text);
+	}
+	return 0;
+}
+
+static int read_config(struct format *out, const char *dir, const char *name)
+{
+	char *text = gitfile_read(dir, name);
+	int err = text ? configtext_parse(text, strlen(text), note_format, out) : 0;
+
+	free(text);
+	return err ? ckpt_error_prefix(err, "unable to read '%s/%s'", dir, name) : 0;
+}
+
+/*
+ * core.bare and core.worktree of the shared configuration are the main
+ * worktree's, unless each worktree has a configuration of its own.
+ */
+static int read_format(struct format *out, const char *gitdir, const char *common)
+{
+	static const char *const words[] = { "worktree", "objectformat", "bare", NULL };
+	int err;
+
+	if (!mentions(common, "config", words))
+		return 0;
+	err = read_config(out, common, "config");
+	if (!err && strcmp(gitdir, common)) {
+		out->bare = false;
+		free(out->worktree);
+		out->worktree = NULL;
+	}
+	if (!err && out->own_config && mentions(gitdir, "config.worktree", words))
+		err = read_config(out, gitdir, "config.worktree");
+	return err;
+}
+
+/* The same for a nested repository, of which only the kind of its ids matters. */
+static bool is_sha256(const char *common)
+{
+	static const char *const words[] = { "objectformat", NULL };
+	struct format format = { 0 };
+
+	if (mentions(common, "config", words))
+		read_format(&format, common, common);
+	free(format.worktree);
+	return format.sha256;
+}
+
+static struct repo *repo_new(char *worktree, char *gitdir, char *common, bool sha256)
+{
+	struct repo *repo = xcalloc(1, sizeof(*repo));
+
+	repo->worktree = worktree;
+	repo->gitdir = gitdir;
+	repo->commondir = common;
+	repo->sha256 = sha256;
+	return repo;
+}
+
+void repo_free(struct repo *repo)
+{
+	if (!repo)
+		return;
+	free(repo->worktree);
+	free(repo->gitdir);
+	free(repo->commondir);
+	free(repo);
+}
+
+static int refuse_gitdir(const char *cwd, const char *dir, const char *common)
+{
+	struct format format = { 0 };
+
+	if (path_has_dotgit(cwd))
+		return ckpt_error_set(CKPT_ERROR,
+				      "the current directory is inside of a .git directory; "
+				      "go to the worktree");
+	if (!read_format(&format, dir, common) && format.bare) {
+		free(format.worktree);
+		return ckpt_error_set(CKPT_ERROR,
+				      "this is a bare repository, it has no files to save; "
+				      "go to a worktree of it");
+	}
+	free(format.worktree);
+	return ckpt_error_set(CKPT_ERROR, "the current directory is inside of the git directory "
+			      "'%s'; go to the worktree", dir);
+}
+
+static int discover_from_env(struct repo **out, const char *cwd, const char *git_dir,
+			     const char *work_tree)
+{
+	char *gitdir, *common, *worktree;
+	struct strbuf path = STRBUF_INIT;
+	struct format format = { 0 };
+	int err;
+
+	path_absolute(&path, cwd, git_dir);
+	err = resolve_gitdir(&gitdir, &common, path.buf);
+	strbuf_release(&path);
+	if (err)
+		return ckpt_error_prefix(CKPT_ERROR, "GIT_DIR");
+	worktree = real_from(cwd, work_tree);
+	if (!worktree || !fs_is_dir(worktree))
+		err = ckpt_error_set(CKPT_ERROR, "GIT_WORK_TREE: '%s' is not a directory",
+				     work_tree);
+	if (!err)
+		err = read_format(&format, gitdir, common);
+	free(format.worktree);
+	if (err) {
+		free(worktree);
+		free(gitdir);
+		free(common);
+		return err;
+	}
+	*out = repo_new(worktree, gitdir, common, format.sha256);
+	return 0;
+}
+
+/* A repository was found at `dir`/.git; takes `gitdir` and `common`. */
+static int found(struct repo **out, const char *cwd, const char *dir, char *gitdir, char *common)
+{
+	struct format format = { 0 };
+	char *worktree = NULL;
+	int err = read_format(&format, gitdir, common);
+
+	if (!err && format.worktree) {
+		worktree = real_from(gitdir, format.worktree);
+		/* A stale one, as moved submodules have, must not hide the files at hand. */
+		if (worktree && !path_below(cwd, worktree)) {
+			free(worktree);
+			worktree = NULL;
+		}
+	} else if (!err && format.bare) {
+		err = ckpt_error_set(CKPT_ERROR,
+				     "this is a bare repository, it has no files to save; "
+				      "go to a worktree of it");
+	}
+	free(format.worktree);
+	if (err) {
+		free(gitdir);
+		free(common);
+		return err;
+	}
+	*out = repo_new(worktree ? worktree : xstrdup(dir), gitdir, common, format.sha256);
+	return 0;
+}
+
+static bool is_named_dotgit(const char *dir)
+{
+	return !strcmp(strrchr(dir, '/') + 1, ".git");
+}
+
+static int walk_up(struct repo **out, const char *cwd)
+{
+	struct strbuf dir = STRBUF_INIT, dotgit = STRBUF_INIT;
+	char *gitdir, *common;
+	struct stat st;
+	dev_t device;
+	int err;
+
+	strbuf_addstr(&dir, cwd);
+	device = stat(cwd, &st) ? 0 : st.st_dev;
+	for (;;) {
+		strbuf_reset(&dotgit);
+		strbuf_addstr(&dotgit, dir.buf);
+		path_append(&dotgit, ".git");
+		err = resolve_gitdir(&gitdir, &common, dotgit.buf);
+		if (!err)
+			err = found(out, cwd, dir.buf, gitdir, common);
+		if (err != CKPT_ENOTFOUND)
+			break;
+		common = common_of_gitdir(dir.buf);
+		if (common || is_named_dotgit(dir.buf)) {
+			err = refuse_gitdir(cwd, dir.buf, common ? common : dir.buf);
+			free(common);
+			break;
+		}
+		if (dir.len == 1)
+			break;
+		strbuf_setlen(&dir, (size_t)(strrchr(dir.buf, '/') - dir.buf));
+		if (!dir.len)
+			strbuf_addch(&dir, '/');
+		/* What is mounted here belongs to somebody else's tree. */
+		if (stat(dir.buf, &st) < 0 || st.st_dev != device)
+			break;
+	}
+	if (err == CKPT_ENOTFOUND)
+		err = ckpt_error_set(err, "'%s' is not in a git worktree", cwd);
+	strbuf_release(&dir);
+	strbuf_release(&dotgit);
+	return err;
+}
+
+int repo_discover(struct repo **out)
+{
+	const char *git_dir = env_git("GIT_DIR"), *work_tree = env_git("GIT_WORK_TREE");
+	char *cwd = getcwd(NULL, 0);
+	int err;
+
+	if (!cwd) {
+		ckpt_error_errno("unable to tell the current directory");
+		return CKPT_ERROR;
+	}
+	if (git_dir && *git_dir && work_tree && *work_tree)
+		err = discover_from_env(out, cwd, git_dir, work_tree);
+	else
+		err = walk_up(out, cwd);
+	free(cwd);
+	return err;
+}
+
+int repo_open_at(struct repo **out, const char *dir)
+{
+	struct strbuf dotgit = STRBUF_INIT;
+	char *gitdir, *common, *worktree;
+	int err;
+
+	strbuf_addstr(&dotgit, dir);
+	path_append(&dotgit, ".git");
+	err = resolve_gitdir(&gitdir, &common, dotgit.buf);
+	strbuf_release(&dotgit);
+	if (err)
+		return CKPT_ENOTFOUND;
+	worktree = path_real(dir);
+	*out = repo_new(worktree ? worktree : xstrdup(dir), gitdir, common, is_sha256(common));
+	return 0;
+}

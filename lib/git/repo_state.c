@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "git/repo.h"
+
+#include "base/alloc.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "git/askgit.h"
+#include "git/gitfile.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SYMREF_DEPTH = 5 };
+
+/* True if `name` is in `dir`, whatever it is. */
+static bool has(const char *dir, const char *name)
+{
+	struct strbuf path = STRBUF_INIT;
+	struct stat st;
+	bool found;
+
+	strbuf_addstr(&path, dir);
+	path_append(&path, name);
+	found = !lstat(path.buf, &st);
+	strbuf_release(&path);
+	return found;
+}
+
+static char *packed_ref(const char *common, const char *ref)
+{
+	char *text = gitfile_read(common, "packed-refs"), *needle = xstrfmt(" %s", ref), *id = NULL;
+	size_t len = strlen(needle);
+
+	for (const char *at = text; at && (at = strstr(at, needle)); at += len) {
+		const char *start = at;
+
+		if (at[len] && !strchr("\r\n", at[len]))
+			continue;
+		while (start > text && isxdigit((unsigned char)start[-1]))
+			start--;
+		if ((start == text || start[-1] == '\n') && gitfile_is_id(start)) {
+			id = xmemdupz(start, (size_t)(at - start));
+			break;
+		}
+	}
+	free(needle);
+	free(text);
+	return id;
+}
+
+/* These belong to one worktree, all others are shared. */
+static bool is_private_ref(const char *ref)
+{
+	return !strncmp(ref, "refs/bisect/", 12) || !strncmp(ref, "refs/worktree/", 14) ||
+	       !strncmp(ref, "refs/rewritten/", 15);
+}
+
+/* The id that `text`, the content of HEAD or of a ref, leads to; NULL if there is none yet. */
+static char *resolve_ref(const struct repo *repo, const char *text, int depth)
+{
+	const char *ref = gitfile_symref(text);
+	char *next, *id;
+
+	if (!ref)
+		return gitfile_is_id(text) ? xmemdupz(text, strcspn(text, " \t\r\n")) : NULL;
+	if (depth >= SYMREF_DEPTH)
+		return NULL;
+	next = gitfile_read(is_private_ref(ref) ? repo->gitdir : repo->commondir, ref);
+	if (!next)
+		return packed_ref(repo->commondir, ref);
+	id = resolve_ref(repo, next, depth + 1);
+	free(next);
+	return id;
+}
+
+char *repo_ref(const struct repo *repo, const char *ref)
+{
+	char *text = xstrfmt("ref: %s", ref), *id = resolve_ref(repo, text, 0);
+
+	free(text);
+	return id;
+}
+
+static char *ask_git(const struct repo *repo, const char *command, const char *flag)
+{
+	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
+	const char *const args[] = { command, "-q", flag, "HEAD", NULL };
+	struct strbuf answer = STRBUF_INIT;
+	char *result = NULL;
+
+	if (!askgit(&answer, &how, args)) {
+		strbuf_trim(&answer);
+		if (answer.len)
+			result = strbuf_detach(&answer, NULL);
+	}
+	strbuf_release(&answer);
+	return result;
+}
+
+static char *short_branch(const char *ref)
+{
+	return xstrdup(strncmp(ref, "refs/heads/", 11) ? ref : ref + 11);
+}
+
+static const char *sequencer_operation(const char *gitdir)
+{
+	char *todo = gitfile_read(gitdir, "sequencer/todo");
+	const char *operation = NULL;
+
+	if (todo && (!strncmp(todo, "pick ", 5) || !strncmp(todo, "p ", 2)))
+		operation = "cherry-pick";
+	else if (todo && !strncmp(todo, "revert ", 7))
+		operation = "revert";
+	free(todo);
+	return operation;
+}
+
+static const char *operation_of(const char *gitdir)
+{
+	if (has(gitdir, "rebase-merge"))
+		return "rebase";
+	if (has(gitdir, "rebase-apply"))
+		return has(gitdir, "rebase-apply/applying") ? "am" : "rebase";
+	if (has(gitdir, "MERGE_HEAD"))
+		return "merge";
+	if (has(gitdir, "CHERRY_PICK_HEAD"))
+		return "cherry-pick";
+	if (has(gitdir, "REVERT_HEAD"))
+		return "revert";
+	/* Between two commits of a longer one there is nothing but its list. */
+	if (sequencer_operation(gitdir))
+		return sequencer_operation(gitdir);
+	return has(gitdir, "BISECT_LOG") ? "bisect" : NULL;
+}
+
+/*
+ * Never fails: what cannot be told stays NULL. A checkpoint is worth taking
+ * although the project's repository is damaged, then above all.
+ */
+int repo_read_state(struct repo_state *out, const struct repo *repo)
+{
+	char *head = gitfile_head(repo->gitdir);
+	const char *ref = head ? gitfile_symref(head) : NULL, *operation;
+
+	memset(out, 0, sizeof(*out));
+	if (ref && !strcmp(ref, "refs/heads/.invalid")) {
+		/* Refs in tables (reftable), of which HEAD is only a stub. */
+		char *name = ask_git(repo, "symbolic-ref", "--");
+
+		out->head = ask_git(repo, "rev-parse", "--verify");
+		if (name)
+			out->branch = short_branch(name);
+		free(name);
+	} else if (head) {
+		out->head = resolve_ref(repo, head, 0);
+		if (ref)
+			out->branch = short_branch(ref);
+	}
+	operation = operation_of(repo->gitdir);
+	if (operation)
+		out->operation = xstrdup(operation);
+	free(head);
+	return 0;
+}
+
+void repo_state_release(struct repo_state *state)
+{
+	free(state->head);
+	free(state->branch);
+	free(state->operation);
+	memset(state, 0, sizeof(*state));
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/hook_calls.h"
+
+#include "base/alloc.h"
+#include "base/procs.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool hook_among(const char *word, const char *const list[])
+{
+	for (size_t i = 0; list[i]; i++)
+		if (!strcmp(word, list[i]))
+			return true;
+	return false;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* --- command lines --- */
+
+bool hook_git_call(struct git_call *out, const struct proc *proc)
+{
+	static const char *const with_value[] = { "-C", "-c", "--git-dir", "--work-tree",
+						  "--namespace", "--super-prefix",
+						  "--config-env", "--attr-source", NULL };
+	const struct strlist *argv = &proc->argv;
+	const char *name = argv->nr ? base_name(argv->items[0]) : "";
+	size_t i = 1;
+
+	if (!strncmp(name, "git-", 4) && name[4]) {
+		*out = (struct git_call){ name + 4, argv->items + 1, argv->nr - 1 };
+		return true;
+	}
+	/* A wrapper may call it by another name. */
+	if (strcmp(name, "git") && !(proc->name && !strcmp(proc->name, "git") && argv->nr))
+		return false;
+	while (i < argv->nr && argv->items[i][0] == '-')
+		i += hook_among(argv->items[i], with_value) ? 2 : 1;
+	*out = (struct git_call){ "", NULL, 0 };
+	if (i < argv->nr)
+		*out = (struct git_call){ argv->items[i], argv->items + i + 1, argv->nr - i - 1 };
+	return true;
+}
+
+const char *hook_first_word(const struct git_call *git)
+{
+	for (size_t i = 0; i < git->nr; i++)
+		if (git->args[i][0] != '-')
+			return git->args[i];
+	return "";
+}
+
+/* The options of a command that have a value, which may be the next word. */
+struct valued {
+	const char *letters;
+	const char *name; /* may be cut short as git allows it */
+	size_t shortest;
+};
+
+static const struct valued no_values = { "", "", 1 };
+static const struct valued clean_values = { "e", "--exclude", sizeof("--e") - 1 };
+static const struct valued stash_values = { "m", "--message", sizeof("--m") - 1 };
+
+static bool is_option(const char *arg, size_t len, const char *name, size_t shortest)
+{
+	return len >= shortest && len <= strlen(name) && !strncmp(arg, name, len);
+}
+
+/* The place of the next argument that is no value. */
+static size_t next_arg(const struct git_call *git, size_t i, const struct valued *valued)
+{
+	const char *arg = git->args[i];
+	bool eats;
+
+	if (arg[0] == '-' && arg[1] && arg[1] != '-') {
+		arg += 1 + strcspn(arg + 1, valued->letters);
+		eats = *arg && !arg[1];
+	} else {
+		eats = is_option(arg, strlen(arg), valued->name, valued->shortest);
+	}
+	return i + 1 + eats;
+}
+
+/* True if an option is given; `name` may be cut short as git allows it. */
+static bool has_option(const struct git_call *git, const char *name, size_t shortest,
+		       const struct valued *valued)
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i = next_arg(git, i, valued))
+		if (is_option(git->args[i], strcspn(git->args[i], "="), name, shortest))
+			return true;
+	return false;
+}
+
+/* True if a bundle of one-letter options has one of `letters`; a value eats the rest. */
+static bool has_letter(const struct git_call *git, const char *letters, const struct valued *valued)
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i = next_arg(git, i, valued)) {
+		const char *p = git->args[i];
+
+		if (p[0] == '-' && p[1] != '-' &&
+		    strcspn(p + 1, letters) < strcspn(p + 1, valued->letters))
+			return true;
+	}
+	return false;
+}
+
+/* True if all options are among those that leave the files alone. */
+static bool only_options(const struct git_call *git, const char *const list[])
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
+		if (git->args[i][0] == '-' && !hook_among(git->args[i], list))
+			return false;
+	return true;
+}
+
+/* --- which commands change files --- */
+
+/* `git stash` alone, or with options, is a push. */
+static const char *stash_verb(const struct git_call *git)
+{
+	return git->nr && git->args[0][0] != '-' ? git->args[0] : "push";
+}
+
+bool hook_stash_pushes(const struct git_call *git)
+{
+	return !strcmp(stash_verb(git), "push") || !strcmp(stash_verb(git), "save");
+}
+
+static bool stash_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "list", "show", "drop", "clear", "create",
+					     "store", "export", "import", NULL };
+
+	return hook_among(stash_verb(git), verbs);
+}
+
+bool hook_stash_takes_ignored(const struct git_call *git)
+{
+	return hook_stash_pushes(git) &&
+	       (has_letter(git, "a", &stash_values) ||
+		has_option(git, "--all", strlen("--a"), &stash_values));
+}
+
+bool hook_stash_takes_untracked(const struct git_call *git)
+{
+	return hook_stash_pushes(git) &&
+	       (has_letter(git, "u", &stash_values) ||
+		has_option(git, "--include-untracked", strlen("--inc"), &stash_values));
+}
+
+/* Of `clean`, `rm` and `mv`. What would go is often looked at first. */
+static bool is_dry_run(const struct git_call *git)
+{
+	return (has_letter(git, "n", &clean_values) ||
+		has_option(git, "--dry-run", strlen("--d"), &clean_values)) &&
+	       !has_option(git, "--no-dry-run", strlen("--no-d"), &clean_values);
+}
+
+static bool clean_takes_ignored(const struct git_call *git)
+{
+	size_t forced = 0;
+
+	/* Forced twice, it removes repositories with all that is in them. */
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--");
+	     i = next_arg(git, i, &clean_values)) {
+		const char *p = git->args[i];
+
+		if (!strcmp(p, "--force"))
+			forced++;
+		else if (p[0] == '-' && p[1] != '-')
+			for (p++; *p && *p != 'e'; p++)
+				forced += *p == 'f';
+	}
+	return forced > 1 || has_letter(git, "xX", &clean_values);
+}
+
+static bool clean_takes_untracked(const struct git_call *git)
+{
+	return !has_letter(git, "X", &clean_values);
+}
+
+/* What only changes the index is too common to take a checkpoint each time. */
+static bool reset_harmless(const struct git_call *git)
+{
+	static const char *const options[] = { "-q", "--quiet", "--soft", "--mixed", "-N",
+					       "--intent-to-add", "-p", "--patch", "--refresh",
+					       "--no-refresh", NULL };
+
+	return only_options(git, options);
+}
+
+/* Without -u only the index is read into: what tools do that keep a tree of their own. */
+static bool read_tree_harmless(const struct git_call *git)
+{
+	return !has_letter(git, "u", &no_values);
+}
+
+static bool restore_harmless(const struct git_call *git)
+{
+	static const char *const options[] = { "-q", "--quiet", "-S", "--staged", "-p", "--patch",
+					       NULL };
+
+	return only_options(git, options) &&
+	       (has_option(git, "-S", 2, &no_values) ||
+		has_option(git, "--staged", strlen("--staged"), &no_values));
+}
+
+static bool rm_harmless(const struct git_call *git)
+{
+	return is_dry_run(git) || has_option(git, "--cached", strlen("--cached"), &no_values);
+}
+
+static bool bisect_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "log", "view", "visualize", "terms", "help", NULL };
+
+	return hook_among(hook_first_word(git), verbs);
+}
+
+static bool sparse_harmless(const struct git_call *git)
+{
+	static const char *const verbs[] = { "list", "check-rules", NULL };
+
+	return hook_among(hook_first_word(git), verbs);
+}
+
+static bool rerere_harmless(const struct git_call *git)
+{
+	return *hook_first_word(git) != '\0';
+}
+
+/* What is edited in its two directories is copied back. */
+static bool difftool_harmless(const struct git_call *git)
+{
+	return !has_letter(git, "d", &no_values) &&
+	       !has_option(git, "--dir-diff", strlen("--d"), &no_values);
+}
+
+/* With a cone, directories outside of it go that have no files but ignored ones. */
+static bool sparse_takes_ignored(const struct git_call *git)
+{
+	return strcmp(hook_first_word(git), "disable") &&
+	       !has_option(git, "--no-cone", strlen("--no-c"), &no_values);
+}
+
+static bool has_rule(const char *command);
+
+/* Git's own, which no alias can replace. */
+static bool is_known_harmless(const char *command)
+{
+	static const char *const commands[] = {
+		"add", "blame", "branch", "cat-file", "commit", "config", "describe", "diff",
+		"diff-files", "diff-index", "diff-tree", "fetch", "for-each-ref", "fsck", "gc",
+		"grep", "log", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev",
+		"push", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show",
+		"show-ref", "status", "symbolic-ref", "tag", "version", NULL,
+	};
+
+	return hook_among(command, commands);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = text; (p = strstr(p, word)); p += len)
+		if ((p == text || !isalnum((unsigned char)p[-1])) &&
+		    !isalnum((unsigned char)p[len]))
+			return true;
+	return false;
+}
+
+/*
+ * The words of a command as git would run it: the first one may be a line for
+ * the shell, all the rest stands behind it. False if only a shell could tell.
+ */
+static bool split_command(struct strlist *out, char *const *args, size_t nr)
+{
+	const char *p = args[0];
+
+	if (strpbrk(p, "|&;<>()$`\\\"'*?[]{}#\n"))
+		return false;
+	while (*(p += strspn(p, " \t"))) {
+		size_t len = strcspn(p, " \t");
+
+		strlist_take(out, xmemdupz(p, len));
+		p += len;
+	}
+	for (size_t i = 1; i < nr; i++)
+		strlist_add(out, args[i]);
+	return true;
+}
+
+/* What `submodule foreach` runs; all that is not known to be harmless may change files. */
+static void foreach_effect(struct hook_effect *out, const struct git_call *git)
+{
+	struct proc proc = { .argv = STRLIST_INIT };
+	struct git_call each;
+	size_t i = 0;
+
+	while (i < git->nr && strcmp(git->args[i], "foreach"))
+		i++;
+	do
+		i++;
+	while (i < git->nr && git->args[i][0] == '-');
+	*out = (struct hook_effect){ .kind = HOOK_CHANGES };
+	if (i >= git->nr)
+		return;
+	if (!split_command(&proc.argv, git->args + i, git->nr - i) ||
+	    !hook_git_call(&each, &proc)) {
+		for (; i < git->nr; i++)
+			out->takes_ignored |= has_word(git->args[i], "clean");
+	} else if (has_rule(each.command)) {
+		hook_effect_of(out, &each);
+	} else if (is_known_harmless(each.command)) {
+		out->kind = HOOK_PASSES;
+	}
+	strlist_release(&proc.argv);
+}
+
+static bool submodule_harmless(const struct git_call *git)
+{
+	/* `set-url` and `set-branch` have written .gitmodules when they first ask. */
+	static const char *const verbs[] = { "add", "clone", "deinit", "run-update-procedure",
+					     "update", NULL };
+	struct hook_effect each;
+
+	if (strcmp(hook_first_word(git), "foreach"))
+		return !hook_among(hook_first_word(git), verbs);
+	foreach_effect(&each, git);
+	return each.kind != HOOK_CHANGES;
+}
+
+static bool submodule_takes_ignored(const struct git_call *git)
+{
+	struct hook_effect each;
+
+	if (strcmp(hook_first_word(git), "foreach"))
+		return !strcmp(hook_first_word(git), "deinit");
+	foreach_effect(&each, git);
+	return each.takes_ignored;
+}
+
+static bool submodule_takes_untracked(const struct git_call *git)
+{
+	struct hook_effect each = { .takes_untracked = false };
+
+	if (!strcmp(hook_first_word(git), "foreach"))
+		foreach_effect(&each, git);
+	return each.takes_untracked;
+}
+
+static bool worktree_removes(const struct git_call *git)
+{
+	return !strcmp(hook_first_word(git), "remove");
+}
+
+static bool worktree_harmless(const struct git_call *git)
+{
+	return !worktree_removes(git) && strcmp(hook_first_word(git), "move");
+}
+
+struct rule {
+	const char *command;
+	const char *called;                            /* in the reason; NULL: the same */
+	bool (*harmless)(const struct git_call *git);  /* forms that change nothing; NULL: none */
+	bool (*takes_ignored)(const struct git_call *git);
+	bool (*takes_untracked)(const struct git_call *git);
+	bool through;             /* acts by the commands that it calls */
+	enum hook_kind otherwise; /* what the harmless forms are */
+};
+
+static const struct rule rules[] = {
+	{ .command = "am" },
+	{ .command = "apply" },
+	{ .command = "bisect", .harmless = bisect_harmless },
+	{ .command = "bisect--helper", .called = "bisect" },
+	{ .command = "checkout" },
+	{ .command = "checkout-index" },
+	{ .command = "cherry-pick" },
+	{ .command = "clean", .harmless = is_dry_run, .takes_ignored = clean_takes_ignored,
+	  .takes_untracked = clean_takes_untracked },
+	{ .command = "difftool", .harmless = difftool_harmless },
+	{ .command = "filter-branch" },
+	{ .command = "history" },
+	{ .command = "merge" },
+	{ .command = "merge-index", .called = "merge" },
+	{ .command = "merge-octopus", .called = "merge" },
+	{ .command = "merge-one-file", .called = "merge" },
+	{ .command = "merge-ort", .called = "merge" },
+	{ .command = "merge-recursive", .called = "merge" },
+	{ .command = "merge-recursive-ours", .called = "merge" },
+	{ .command = "merge-recursive-theirs", .called = "merge" },
+	{ .command = "merge-resolve", .called = "merge" },
+	{ .command = "merge-subtree", .called = "merge" },
+	{ .command = "mergetool" },
+	{ .command = "mv", .harmless = is_dry_run },
+	{ .command = "pull", .called = "merge" },
+	{ .command = "read-tree", .harmless = read_tree_harmless },
+	{ .command = "rebase" },
+	{ .command = "receive-pack", .through = true },
+	{ .command = "rerere", .harmless = rerere_harmless },
+	{ .command = "reset", .harmless = reset_harmless },
+	{ .command = "restore", .harmless = restore_harmless },
+	{ .command = "revert" },
+	{ .command = "rm", .harmless = rm_harmless },
+	{ .command = "sparse-checkout", .harmless = sparse_harmless,
+	  .takes_ignored = sparse_takes_ignored },
+	{ .command = "stash", .harmless = stash_harmless,
+	  .takes_ignored = hook_stash_takes_ignored,
+	  .takes_untracked = hook_stash_takes_untracked },
+	{ .command = "submodule", .harmless = submodule_harmless,
+	  .takes_ignored = submodule_takes_ignored,
+	  .takes_untracked = submodule_takes_untracked },
+	{ .command = "submodule--helper", .called = "submodule", .harmless = submodule_harmless,
+	  .takes_ignored = submodule_takes_ignored,
+	  .takes_untracked = submodule_takes_untracked },
+	{ .command = "switch" },
+	{ .command = "worktree", .harmless = worktree_harmless, .takes_ignored = worktree_removes,
+	  .otherwise = HOOK_OWNS },
+};
+
+static const struct rule *find_rule(const char *command)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (!strcmp(rules[i].command, command))
+			return &rules[i];
+	return NULL;
+}
+
+static bool has_rule(const char *command)
+{
+	return find_rule(command) != NULL;
+}
+
+void hook_effect_of(struct hook_effect *out, const struct git_call *git)
+{
+	const struct rule *rule = find_rule(git->command);
+
+	*out = (struct hook_effect){ .kind = HOOK_CHANGES };
+	if (!strcmp(git->command, "clone"))
+		out->kind = HOOK_OWNS;
+	else if (!rule)
+		out->kind = HOOK_PASSES;
+	else if (rule->harmless && rule->harmless(git))
+		out->kind = rule->otherwise;
+	if (out->kind != HOOK_CHANGES)
+		return;
+	out->called = rule->called ? rule->called : rule->command;
+	out->takes_ignored = rule->takes_ignored && rule->takes_ignored(git);
+	out->takes_untracked = rule->takes_untracked && rule->takes_untracked(git);
+	out->through = rule->through;
+	out->elsewhere = !strcmp(git->command, "worktree") && worktree_removes(git);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_HOOKS_HOOK_CALLS_H
+#define CKPT_HOOKS_HOOK_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct proc;
+
+/** A git process: which command, and what stands behind it. */
+struct git_call {
+	const char *command; /**< "" if none is given */
+	char *const *args;
+	size_t nr;
+};
+
+/** False if `proc` is no git. Global options before the command are passed over. */
+bool hook_git_call(struct git_call *out, const struct proc *proc);
+
+/** The first argument that is no option, "" if there is none. */
+const char *hook_first_word(const struct git_call *git);
+
+bool hook_stash_pushes(const struct git_call *git);
+bool hook_stash_takes_ignored(const struct git_call *git);
+bool hook_stash_takes_untracked(const struct git_call *git);
+
+/** True if `word` is in the list, which ends with NULL. */
+bool hook_among(const char *word, const char *const list[]);
+
+enum hook_kind {
+	HOOK_PASSES = 0, /**< of no interest itself, but what it calls may be */
+	HOOK_CHANGES,    /**< files of this worktree */
+	HOOK_OWNS,       /**< changes only files that it made, whatever it calls */
+};
+
+/** What a command does to files that are there. */
+struct hook_effect {
+	enum hook_kind kind;
+	const char *called;  /**< HOOK_CHANGES: the command in the reason; static */
+	bool takes_untracked; /**< HOOK_CHANGES: whatever git does not ignore goes, tracked or not */
+	bool takes_ignored;  /**< HOOK_CHANGES: ignored files go, too */
+	bool elsewhere;      /**< HOOK_CHANGES: only where a git that it calls works */
+	bool through;        /**< HOOK_CHANGES: only by a git that it calls and that changes files */
+};
+
+void hook_effect_of(struct hook_effect *out, const struct git_call *git);
+
+#endif

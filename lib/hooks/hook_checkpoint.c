@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/hook_checkpoint.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/path.h"
+#include "base/pathset.h"
+#include "git/gitconfig.h"
+#include "git/repo.h"
+#include "hooks/hook_autostash.h"
+#include "hooks/hook_exposed.h"
+#include "hooks/hook_mark.h"
+#include "hooks/hook_rules.h"
+#include "hooks/hook_targets.h"
+#include "save/save.h"
+#include "session/session.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- the clock --- */
+
+static const char too_long[] =
+	"it takes longer than hookTimeout allows; 'git checkpoint save' has the time";
+
+enum {
+	DEFAULT_SECONDS = 10, /* until the settings are read */
+	GRACE_SECONDS = 1,    /* to stop in good order */
+};
+
+struct watch {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	double deadline;
+	bool running, over;
+	atomic_bool expired;
+	hook_give_up_fn give_up;
+};
+
+static void wait_until(struct watch *watch, double when)
+{
+	struct timespec ts = { .tv_sec = (time_t)when,
+			       .tv_nsec = (long)((when - (double)(time_t)when) * 1e9) };
+
+	pthread_cond_timedwait(&watch->changed, &watch->lock, &ts);
+}
+
+static void *watch_main(void *payload)
+{
+	struct watch *watch = payload;
+
+	pthread_mutex_lock(&watch->lock);
+	while (!watch->over && clock_monotonic() < watch->deadline)
+		wait_until(watch, watch->deadline);
+	if (!watch->over) {
+		double end = clock_monotonic() + GRACE_SECONDS;
+
+		/* As if somebody had asked to stop: all that takes long looks at this. */
+		atomic_store(&watch->expired, true);
+		kill(getpid(), SIGTERM);
+		while (!watch->over && clock_monotonic() < end)
+			wait_until(watch, end);
+		if (!watch->over)
+			watch->give_up(too_long);
+	}
+	pthread_mutex_unlock(&watch->lock);
+	return NULL;
+}
+
+static void watch_start(struct watch *watch, hook_give_up_fn give_up)
+{
+	pthread_condattr_t attr;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->give_up = give_up;
+	watch->deadline = clock_monotonic() + DEFAULT_SECONDS;
+	pthread_mutex_init(&watch->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&watch->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	/* Without it the shim's own limit holds. */
+	watch->running = !pthread_create(&watch->thread, NULL, watch_main, watch);
+}
+
+static void watch_set(struct watch *watch, double deadline)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->deadline = deadline;
+	pthread_cond_signal(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static void watch_end(struct watch *watch)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->over = true;
+	pthread_cond_signal(&watch->changed);
+	pthread_mutex_unlock(&watch->lock);
+	if (watch->running)
+		pthread_join(watch->thread, NULL);
+	pthread_cond_destroy(&watch->changed);
+	pthread_mutex_destroy(&watch->lock);
+}
+
+/* --- the place --- */
+
+static bool has_component(const char *path, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = path; (p = strstr(p, name)); p += len)
+		if ((p == path || p[-1] == '/') && (!p[len] || p[len] == '/'))
+			return true;
+	return false;
+}
+
+/* A worktree may lie there, too: it has a .git of its own. */
+static bool in_gitdir(const char *cwd)
+{
+	return path_has_dotgit(cwd) && faccessat(AT_FDCWD, ".git", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+/*
+ * git calls hooks at the top of the worktree; GIT_DIR alone then means that
+ * this is it. In a bare repository, and for a push, it is the git directory.
+ */
+static bool find_place(void)
+{
+	const char *git_dir = env_git("GIT_DIR"), *work_tree = env_git("GIT_WORK_TREE");
+	char *cwd = path_real("."), *real = git_dir && *git_dir ? path_real(git_dir) : NULL;
+	bool good = cwd && !in_gitdir(cwd) && !has_component(cwd, ".git-rewrite");
+
+	if (good && real && path_below(cwd, real))
+		good = false;
+	if (good && real && (!work_tree || !*work_tree))
+		env_assume("GIT_WORK_TREE", ".");
+	free(real);
+	free(cwd);
+	return good;
+}
+
+/* A value of remote.<name>.fetch. */
+static int writes_branches(const char *key, const char *value, enum gitconfig_level level,
+			   void *payload)
+{
+	const char *name = strrchr(key, '.'), *to = value ? strchr(value, ':') : NULL;
+
+	(void)level;
+	(void)payload;
+	return !strcmp(name, ".fetch") && to && !strncmp(to + 1, "refs/heads/", 11);
+}
+
+/* Nothing is checked out yet, or a fetch may move what is. */
+static bool moves_first(const struct repo *repo)
+{
+	struct repo_state state = { 0 };
+	struct gitconfig *config = NULL;
+	bool moves = !repo_read_state(&state, repo) && !state.head;
+
+	repo_state_release(&state);
+	if (!moves && !gitconfig_open(&config, repo))
+		moves = gitconfig_each(config, "remote.", writes_branches, NULL) > 0;
+	gitconfig_close(config);
+	return moves;
+}
+
+/* --- the checkpoint --- */
+
+struct chooser {
+	const struct session *session;
+	const struct hook_decision *decision;
+	struct hook_targets targets;
+	bool only_if_any; /* without them there is nothing to be saved */
+	bool only_named;  /* they are too many: say so, and leave them out */
+	struct strlist chosen;
+	struct strlist left_out; /* by patterns of the user's, though git is about to remove it */
+};
+
+/* For save.h: what is in git's way. */
+static int choose(struct strlist *out, const struct scan *scan, void *payload)
+{
+	struct chooser *chooser = payload;
+	const char *prefix = env_git("GIT_PREFIX");
+	int err = 0;
+
+	strlist_release(&chooser->chosen);
+	strlist_release(&chooser->left_out);
+	if (chooser->decision->extent == HOOK_TAKES_UNTRACKED)
+		strlist_extend(&chooser->left_out, &scan->defaults_left_out);
+	if (chooser->session->repo)
+		err = exposed_find(&chooser->chosen, scan, chooser->session->repo,
+				   &chooser->targets, prefix ? prefix : "");
+	strlist_sort_unique(&chooser->chosen);
+	if (!err && chooser->only_if_any && !chooser->chosen.nr)
+		return CKPT_ENOTFOUND;
+	if (!err && !chooser->only_named)
+		strlist_extend(out, &chooser->chosen);
+	return err;
+}
+
+static void chooser_init(struct chooser *chooser, const struct session *session,
+			 const struct hook_decision *decision)
+{
+	memset(chooser, 0, sizeof(*chooser));
+	chooser->session = session;
+	chooser->decision = decision;
+	hook_decision_targets(&chooser->targets, decision);
+	if (gitconfig_bool(session->gitconfig, "submodule.recurse", false))
+		chooser->targets.modules = true;
+	if (chooser->targets.applies_patches &&
+	    gitconfig_bool(session->gitconfig, "am.threeway", false))
+		chooser->targets.merges_patches = true;
+}
+
+static void chooser_release(struct chooser *chooser)
+{
+	hook_targets_release(&chooser->targets);
+	strlist_release(&chooser->chosen);
+	strlist_release(&chooser->left_out);
+}
+
+/* Only those that go: else it would be said each time. */
+static void note_secrets(struct strlist *out, const struct chooser *chooser,
+			 const struct skip_list *skips)
+{
+	for (size_t i = 0; i < skips->nr; i++) {
+		const char *name = skips->items[i].path;
+		char *path;
+
+		if (skips->items[i].why != SKIP_SENSITIVE ||
+		    (chooser->decision->extent == HOOK_TAKES_SOME &&
+		     !pathset_covers(&chooser->chosen, name)))
+			continue;
+		/* If nothing changed, they are those of the checkpoint that there is. */
+		path = xstrfmt("%s/%s", chooser->session->worktree, name);
+		if (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
+			strlist_add(out, name);
+		free(path);
+	}
+}
+
+/* What is left out as a rule is at times more than is allowed: the rest is saved without it then. */
+static int save_what_is_allowed(struct save_result *result, struct hook_result *out,
+				struct session *session, struct save_opts *opts)
+{
+	struct chooser *chooser = opts->choose_payload;
+	int err = ckpt_save(result, session, opts);
+	char *why;
+
+	if (err != CKPT_EREFUSED && !(err && (result->no_room || result->late)))
+		return err;
+	if (!opts->include_ignored && !opts->no_defaults && !chooser->chosen.nr)
+		return err;
+	why = xstrdup(result->late ? too_long : ckpt_error_last());
+	out->no_ignored = opts->include_ignored;
+	save_result_release(result);
+	opts->include_ignored = opts->no_defaults = false;
+	chooser->only_named = true;
+	err = ckpt_save(result, session, opts);
+	if (err)
+		free(why);
+	else
+		out->lacks_why = why;
+	return err;
+}
+
+static void note_lacking(struct hook_result *out, const struct chooser *chooser)
+{
+	if (out->no_ignored)
+		return;
+	strlist_extend(&out->lacking, &chooser->left_out);
+	if (chooser->only_named)
+		strlist_extend(&out->lacking, &chooser->chosen);
+	strlist_sort_unique(&out->lacking);
+}
+
+static int save(struct hook_result *out, const struct hook_decision *decision,
+		struct session *session, struct autostash *stash, bool only_if_any, double until)
+{
+	static const struct strlist everything = STRLIST_INIT;
+	char *reason = xstrfmt("pre-%s", decision->command);
+	struct chooser chooser;
+	struct save_opts opts = {
+		.reason = reason,
+		.source = "hook",
+		.step = -1,
+		.include_ignored = decision->extent == HOOK_TAKES_IGNORED,
+		.no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
+		.no_auto_captures = true, /* a dump may take longer than a git command may wait */
+		.scope = &everything,
+		.choose = decision->extent == HOOK_TAKES_IGNORED ? NULL : choose,
+		.choose_payload = &chooser,
+		.until = until,
+	};
+	struct save_result result = { 0 };
+	int err;
+
+	chooser_init(&chooser, session, decision);
+	chooser.only_if_any = only_if_any;
+	if (stash) {
+		opts.amend = autostash_amend;
+		opts.amend_payload = stash;
+		opts.notes = autostash_notes(stash);
+	}
+	err = save_what_is_allowed(&result, out, session, &opts);
+	if (err && result.late)
+		err = ckpt_error_set(err, "it takes longer than hookTimeout allows; %u%% of it is "
+				     "read and kept, 'git checkpoint save' reads the rest",
+				     result.percent);
+	if (session->store)
+		strlist_extend(&out->mended, &session->store->mended);
+	if (!err && result.outcome == SAVE_CREATED) {
+		out->outcome = HOOK_SAVED;
+		out->id = xstrdup(result.record.id);
+		out->missing = result.record.missing;
+	}
+	if (!err) {
+		note_secrets(&out->secrets, &chooser, &result.skips);
+		note_lacking(out, &chooser);
+	} else if (err == CKPT_ENOTFOUND && only_if_any) {
+		err = 0;
+	}
+	save_result_release(&result);
+	chooser_release(&chooser);
+	free(reason);
+	return err;
+}
+
+/* The repository is the session's from here on. */
+static int take(struct hook_result *out, const struct hook_decision *decision, struct watch *watch,
+		const struct hook_mark *mark, struct repo *repo)
+{
+	struct autostash *stash = NULL;
+	struct session session;
+	double deadline = 0;
+	int64_t limit;
+	int err = session_open_repo(&session, SESSION_SAVE, repo);
+
+	if (err)
+		return err;
+	limit = session.settings.hook_timeout;
+	out->quiet = session.settings.hook_quiet;
+	if (limit > 0) {
+		deadline = mark->start + (double)limit - mark->spent;
+		watch_set(watch, deadline);
+		/* Who has the lock may have it for long. */
+		if (session.settings.lock_timeout > limit)
+			session.settings.lock_timeout = limit;
+	}
+	if (decision->autostash)
+		err = autostash_open(&stash, session.repo, decision->top != NULL);
+	if (!err)
+		err = save(out, decision, &session, stash, mark->state == HOOK_MARK_OTHER,
+			   deadline);
+	autostash_free(stash);
+	session_close(&session);
+	return err;
+}
+
+static void fail(struct hook_result *out, const struct watch *watch)
+{
+	out->outcome = HOOK_FAILED;
+	if (atomic_load(&watch->expired))
+		out->why = xstrdup(too_long);
+	else if (cancel_signal())
+		/* The user stops git; it will not do anything either. */
+		out->outcome = HOOK_NOTHING;
+	else
+		out->why = xstrdup(ckpt_error_last());
+}
+
+void hook_take(struct hook_result *out, const struct hook_decision *decision,
+	       hook_give_up_fn give_up)
+{
+	struct repo *repo = NULL;
+	struct watch watch;
+	struct hook_mark mark;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (hook_mark_settled(decision) || !find_place())
+		return;
+	watch_start(&watch, give_up);
+	err = repo_discover(&repo);
+	if (err) {
+		/* Nothing to be saved here, unless somebody said that there is. */
+		if (err != CKPT_ENOTFOUND && env_git("GIT_DIR"))
+			fail(out, &watch);
+		watch_end(&watch);
+		return;
+	}
+	if (!decision->only_unborn || moves_first(repo)) {
+		hook_mark_enter(&mark, decision, repo->worktree);
+		if (mark.state != HOOK_MARK_DONE) {
+			err = take(out, decision, &watch, &mark, repo);
+			repo = NULL;
+			if (err)
+				fail(out, &watch);
+		}
+		hook_mark_leave(&mark, decision, !err);
+	}
+	watch_end(&watch);
+	repo_free(repo);
+}
+
+void hook_result_release(struct hook_result *result)
+{
+	free(result->id);
+	free(result->lacks_why);
+	strlist_release(&result->lacking);
+	free(result->why);
+	strlist_release(&result->mended);
+	strlist_release(&result->secrets);
+	memset(result, 0, sizeof(*result));
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_HOOKS_HOOK_CHECKPOINT_H
+#define CKPT_HOOKS_HOOK_CHECKPOINT_H
+
+#include "base/strlist.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hook_decision;
+
+/**
+ * Taking the checkpoint that a hook decided on, once for each command that the
+ * user gave, within the time that `hookTimeout` allows.
+ */
+enum hook_outcome {
+	HOOK_NOTHING, /**< none was needed, or it was said before what came of it */
+	HOOK_SAVED,
+	HOOK_FAILED,
+};
+
+struct hook_result {
+	enum hook_outcome outcome;
+	char *id;           /**< HOOK_SAVED */
+	uint64_t missing;   /**< HOOK_SAVED: paths that are not in it */
+	bool no_ignored;    /**< ignored files are not saved, though they will go */
+	struct strlist lacking; /**< paths that are not saved, though they will go, perhaps */
+	char *lacks_why;    /**< why any of these are not, or NULL */
+	struct strlist secrets; /**< left out, and git is about to remove them, perhaps */
+	char *why;          /**< HOOK_FAILED: a sentence */
+	bool quiet;         /**< hookQuiet */
+	struct strlist mended; /**< sentences about what was wrong with the store */
+};
+
+/**
+ * Called from another thread if the work does not end although its time is
+ * over and it was told to stop: must end the process.
+ */
+typedef void (*hook_give_up_fn)(const char *why);
+
+/** Never fails: what went wrong is in `out`. The current directory is where git called the hook. */
+void hook_take(struct hook_result *out, const struct hook_decision *decision,
+	       hook_give_up_fn give_up);
+void hook_result_release(struct hook_result *result);
+
+#endif

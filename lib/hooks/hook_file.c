@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/hook_file.h"
+
+#include "base/quote.h"
+
+#include <string.h>
+
+/* The variable that only a dispatcher's lines set. */
+#define DISPATCH "_ckpt_hook="
+
+/* The one that all of our lines set. */
+#define PROGRAM "_ckpt_program="
+
+/* The place of the line `line` (with its end) in the text, NULL if it has none. */
+static const char *find_line(const char *text, size_t len, const char *line)
+{
+	size_t size = strlen(line);
+	const char *end = text + len, *p = text;
+
+	while ((p = memmem(p, (size_t)(end - p), line, size))) {
+		if (p == text || p[-1] == '\n')
+			return p;
+		p++;
+	}
+	return NULL;
+}
+
+/*
+ * Our lines, both markers included. All that were ever put
+ * into a hook name the program in the same way; what somebody else wrote between
+ * such markers is theirs.
+ */
+static bool find_ours(const char **start, const char **end, const char *text, size_t len)
+{
+	const char *limit = text + len;
+
+	while ((*start = find_line(text, (size_t)(limit - text), HOOKFILE_BEGIN))) {
+		text = *start + strlen(HOOKFILE_BEGIN);
+		*end = find_line(text, (size_t)(limit - text), HOOKFILE_END);
+		if (!*end)
+			return false;
+		if (memmem(text - 1, (size_t)(*end - text) + 1, "\n" PROGRAM, strlen("\n" PROGRAM))) {
+			*end += strlen(HOOKFILE_END);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The interpreter's name without its directory; past "env" if that is what looks for it. */
+static const char *interpreter(size_t *len_out, const char *line, size_t len)
+{
+	const char *end = line + len, *p = line, *word;
+
+	for (int words = 0; words < 2; words++) {
+		while (p < end && (*p == ' ' || *p == '\t'))
+			p++;
+		word = p;
+		for (; p < end && *p != ' ' && *p != '\t'; p++)
+			if (*p == '/')
+				word = p + 1;
+		*len_out = (size_t)(p - word);
+		if (*len_out != 3 || memcmp(word, "env", 3))
+			return word;
+	}
+	return word;
+}
+
+/* Options that trace, or that have an argument, would change what our lines do. */
+static bool plain_options(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	if (p == end)
+		return true;
+	if (*p++ != '-' || p == end)
+		return false;
+	while (p < end && (*p == 'e' || *p == 'u'))
+		p++;
+	return p == end;
+}
+
+bool hookfile_is_shell(const char *text, size_t len)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", NULL };
+	const char *eol = memchr(text, '\n', len), *name;
+	size_t size;
+
+	if (!eol || len < 3 || memcmp(text, "#!", 2) || memchr(text, '\0', len))
+		return false;
+	name = interpreter(&size, text + 2, (size_t)(eol - text) - 2);
+	for (size_t i = 0; shells[i]; i++)
+		if (strlen(shells[i]) == size && !memcmp(shells[i], name, size))
+			return plain_options(name + size, eol);
+	return false;
+}
+
+bool hookfile_is_ours(const char *text, size_t len)
+{
+	const char *start, *end;
+
+	return find_ours(&start, &end, text, len);
+}
+
+bool hookfile_is_dispatcher(const char *text, size_t len)
+{
+	const char *start, *end, *p;
+
+	if (!find_ours(&start, &end, text, len))
+		return false;
+	p = memmem(start, (size_t)(end - start), "\n" DISPATCH, strlen("\n" DISPATCH));
+	return p != NULL;
+}
+
+bool hookfile_lines(struct strbuf *out, const char *shim, size_t len)
+{
+	const char *start, *end;
+
+	if (!find_ours(&start, &end, shim, len))
+		return false;
+	strbuf_add(out, start, (size_t)(end - start));
+	return true;
+}
+
+/* The line of `text` that begins with "# @", the name and `what`; `after` is the next line. */
+static const char *find_mark(const char **after, const char *text, const char *name,
+			     const char *what)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = text; *p;) {
+		const char *eol = strchrnul(p, '\n'), *next = *eol ? eol + 1 : eol;
+
+		if (!strncmp(p, "# @", 3) && !strncmp(p + 3, name, len) &&
+		    !strncmp(p + 3 + len, what, strlen(what))) {
+			*after = next;
+			return p;
+		}
+		p = next;
+	}
+	return NULL;
+}
+
+bool hookfile_paste(struct strbuf *shim, const char *home, const char *name)
+{
+	const char *part, *end, *at, *after, *ignored;
+	struct strbuf out = STRBUF_INIT;
+
+	if (!find_mark(&part, home, name, " begins") ||
+	    !(end = find_mark(&ignored, part, name, " ends")))
+		return false;
+	at = find_mark(&after, shim->buf, name, ":");
+	if (!at)
+		return true;
+	strbuf_add(&out, shim->buf, (size_t)(at - shim->buf));
+	strbuf_add(&out, part, (size_t)(end - part));
+	strbuf_addstr(&out, after);
+	strbuf_release(shim);
+	*shim = out;
+	return true;
+}
+
+/* The line "name='...'" without its end. */
+static const char *find_variable(size_t *len_out, const struct strbuf *lines, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *p = lines->buf; *p;) {
+		const char *eol = strchrnul(p, '\n');
+
+		if (!strncmp(p, name, size) && !strncmp(p + size, "='", 2) && eol[-1] == '\'') {
+			*len_out = (size_t)(eol - p);
+			return p;
+		}
+		p = *eol ? eol + 1 : eol;
+	}
+	return NULL;
+}
+
+bool hookfile_fill(struct strbuf *lines, const char *name, const char *value)
+{
+	struct strbuf out = STRBUF_INIT, quoted = STRBUF_INIT;
+	size_t len, before;
+	const char *line = find_variable(&len, lines, name);
+
+	if (!line)
+		return false;
+	quote_shell(&quoted, value);
+	before = (size_t)(line - lines->buf);
+	strbuf_add(&out, lines->buf, before);
+	/* Always in quotes, so that it can be filled again. */
+	strbuf_addf(&out, *quoted.buf == '\'' ? "%s=%s" : "%s='%s'", name, quoted.buf);
+	strbuf_add(&out, line + len, lines->len - before - len);
+	strbuf_release(&quoted);
+	strbuf_release(lines);
+	*lines = out;
+	return true;
+}
+
+bool hookfile_remove(struct strbuf *out, const char *text, size_t len)
+{
+	const char *start, *end;
+	bool found = false;
+
+	/* Twice in one file, perhaps, by somebody who put two hooks together. */
+	while (find_ours(&start, &end, text, len)) {
+		strbuf_add(out, text, (size_t)(start - text));
+		len -= (size_t)(end - text);
+		text = end;
+		found = true;
+	}
+	strbuf_add(out, text, len);
+	return found;
+}
+
+void hookfile_insert(struct strbuf *out, const char *text, size_t len, const char *lines)
+{
+	struct strbuf bare = STRBUF_INIT;
+	const char *eol;
+	size_t first;
+
+	hookfile_remove(&bare, text, len);
+	eol = memchr(bare.buf, '\n', bare.len);
+	first = eol ? (size_t)(eol - bare.buf) + 1 : 0;
+	strbuf_add(out, bare.buf, first);
+	strbuf_addstr(out, lines);
+	strbuf_add(out, bare.buf + first, bare.len - first);
+	strbuf_release(&bare);
+}
+
+void hookfile_shim(struct strbuf *out, const char *lines, const char *name, bool dispatcher)
+{
+	size_t size = strlen(lines) - strlen(HOOKFILE_END);
+
+	strbuf_addstr(out, HOOKFILE_FRAME);
+	strbuf_add(out, lines, size);
+	if (dispatcher)
+		strbuf_addf(out,
+			    "# The hook that was here before, under its own name:\n"
+			    DISPATCH "${0%%/*}/" HOOKFILE_LINKS "/%s\n"
+			    "[ ! -x \"$_ckpt_hook\" ] || exec \"$_ckpt_hook\" \"$@\"\n", name);
+	strbuf_addstr(out, HOOKFILE_END);
+}

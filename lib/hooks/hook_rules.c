@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/hook_rules.h"
+
+#include "base/alloc.h"
+#include "base/procs.h"
+#include "hooks/hook_calls.h"
+#include "hooks/hook_targets.h"
+
+#include <string.h>
+
+static bool is(const char *a, const char *b)
+{
+	return !strcmp(a, b);
+}
+
+static bool begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+void hook_events_parse(unsigned *out, const char *list)
+{
+	static const struct {
+		const char *name;
+		enum hook_event event;
+	} names[] = {
+		{ "rebase", HOOK_EVENT_REBASE }, { "merge", HOOK_EVENT_MERGE },
+		{ "am", HOOK_EVENT_AM },	 { "stash", HOOK_EVENT_STASH },
+		{ "bisect", HOOK_EVENT_BISECT },
+	};
+
+	while (*list) {
+		size_t len = strcspn(list, ",");
+
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (strlen(names[i].name) == len && !strncmp(names[i].name, list, len))
+				*out |= names[i].event;
+		list += len;
+		list += strspn(list, ",");
+	}
+}
+
+/* --- the processes --- */
+
+/* Those that live on while people work: what is called from there stands for itself. */
+static bool is_session(const struct git_call *git)
+{
+	static const char *const commands[] = { "gui", "citool", "cola", "dag", "daemon",
+						"instaweb", "checkpoint", NULL };
+
+	return hook_among(git->command, commands);
+}
+
+/* A hook of ours started this git; what it does is our own business. */
+static bool is_our_hook(const struct git_call *git)
+{
+	return is(git->command, "checkpoint") && is(hook_first_word(git), "hook");
+}
+
+/*
+ * The processes that belong to one command of the user: `*nr_out` of them, up
+ * to the topmost git. False if one of them is a hook of ours.
+ */
+static bool find_family(size_t *nr_out, const struct proc_list *ancestors)
+{
+	struct git_call git;
+
+	*nr_out = 0;
+	for (size_t i = 0; i < ancestors->nr; i++) {
+		/* A terminal of its own, in an editor that git opened, say. */
+		if (ancestors->items[i].session != ancestors->items[0].session)
+			break;
+		if (!hook_git_call(&git, &ancestors->items[i]))
+			continue;
+		if (is_our_hook(&git))
+			return false;
+		if (is_session(&git))
+			break;
+		*nr_out = i + 1;
+	}
+	return true;
+}
+
+/* The nearest process that is a git: the one that calls the hook. */
+static bool caller(struct git_call *out, const struct proc_list *ancestors, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (hook_git_call(out, &ancestors->items[i]))
+			return true;
+	return false;
+}
+
+static void decide(struct hook_decision *out, const char *command)
+{
+	out->act = true;
+	out->command = command;
+}
+
+/* --- fsmonitor --- */
+
+static void extend(struct hook_decision *out, enum hook_extent extent)
+{
+	if (out->extent < extent)
+		out->extent = extent;
+}
+
+/* Whether the fetch may write to a branch: "main:main". It may be the one that is checked out. */
+static bool pull_writes_branches(const struct git_call *git)
+{
+	for (size_t i = 0; i < git->nr; i++) {
+		const char *arg = git->args[i], *colon = strchr(arg, ':');
+
+		/* Of an address it would be too, but only once a command. */
+		if (arg[0] != '-' && colon && colon[1] && colon[1] != '/' && arg != hook_first_word(git))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a pull does shows in what it calls; itself it acts only where there is
+ * nothing yet, or where the branch moves on before anything is called.
+ */
+static void decide_pull(struct hook_decision *out, const struct git_call *pull,
+			const struct proc_list *ancestors, size_t below)
+{
+	static const char *const rebases[] = { "-r", "--rebase", "--rebase=true",
+					       "--rebase=merges", "--rebase=interactive", NULL };
+	struct git_call git;
+	bool rebase = false;
+
+	while (below--) {
+		if (!hook_git_call(&git, &ancestors->items[below]))
+			continue;
+		if (is(git.command, "merge"))
+			decide(out, "merge");
+		else if (is(git.command, "rebase"))
+			decide(out, "rebase");
+		if (out->act)
+			return;
+	}
+	for (size_t i = 0; i < pull->nr; i++)
+		rebase |= hook_among(pull->args[i], rebases);
+	out->only_unborn = !pull_writes_branches(pull);
+	decide(out, rebase && !out->only_unborn ? "rebase" : "merge");
+}
+
+/* True if one of the `nr` nearest changes files. */
+static bool changes_below(const struct proc_list *ancestors, size_t nr)
+{
+	while (nr--) {
+		struct hook_effect effect;
+		struct git_call git;
+
+		if (!hook_git_call(&git, &ancestors->items[nr]))
+			continue;
+		hook_effect_of(&effect, &git);
+		if (effect.kind == HOOK_CHANGES)
+			return true;
+	}
+	return false;
+}
+
+static enum hook_extent extent_of(const struct hook_effect *effect)
+{
+	return effect->takes_ignored   ? HOOK_TAKES_IGNORED :
+	       effect->takes_untracked ? HOOK_TAKES_UNTRACKED :
+					 HOOK_TAKES_SOME;
+}
+
+static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *ancestors,
+			     size_t nr)
+{
+	struct git_call git, called;
+
+	for (size_t i = nr; i--;) {
+		struct hook_effect effect;
+
+		if (!hook_git_call(&git, &ancestors->items[i]))
+			continue;
+		hook_effect_of(&effect, &git);
+		if (effect.kind == HOOK_OWNS)
+			return;
+		if (effect.kind == HOOK_PASSES)
+			continue;
+		/* `worktree remove` has a look at that one first. */
+		if (effect.elsewhere && !caller(&called, ancestors, i))
+			continue;
+		if (effect.through && !changes_below(ancestors, i))
+			continue;
+		if (is(git.command, "pull")) {
+			decide_pull(out, &git, ancestors, i);
+			return;
+		}
+		if (!out->act)
+			decide(out, effect.called);
+		/* The topmost gives the name; what any of them destroys has to be saved. */
+		extend(out, extent_of(&effect));
+	}
+}
+
+/* --- reference-transaction --- */
+
+static bool is_prepared(const struct hook_call *call)
+{
+	return call->args_nr &&
+	       (is(call->args[0], "prepared") || is(call->args[0], "preparing"));
+}
+
+bool hook_wants_refs(const struct hook_call *call)
+{
+	return is(call->name, "reference-transaction") && is_prepared(call);
+}
+
+struct ref_line {
+	const char *name;
+	size_t name_len;
+	bool removes; /* the new value is none */
+};
+
+/* Take the next line at `*at`. */
+static bool next_ref(struct ref_line *out, const char **at)
+{
+	while (**at) {
+		size_t len = strcspn(*at, "\n");
+		const char *line = *at, *end = line + len, *fresh, *name;
+
+		*at = end + (*end == '\n');
+		fresh = memchr(line, ' ', len);
+		name = fresh ? memchr(fresh + 1, ' ', (size_t)(end - fresh - 1)) : NULL;
+		if (!name)
+			continue;
+		fresh++;
+		out->removes = fresh + strspn(fresh, "0") == name;
+		out->name = name + 1;
+		out->name_len = (size_t)(end - out->name);
+		return true;
+	}
+	return false;
+}
+
+static bool named(const struct ref_line *ref, const char *name)
+{
+	return ref->name_len == strlen(name) && !memcmp(ref->name, name, ref->name_len);
+}
+
+/* Only `merge` and a fresh `am` write ORIG_HEAD before they do anything else. */
+static void decide_orig_head(struct hook_decision *out, const struct hook_call *call,
+			     const struct git_call *git)
+{
+	static const char *const later[] = { "--abort", "--continue", "--skip", "--quit",
+					     "--resolved", "-r", "--rebasing", NULL };
+	const char *action = call->reflog_action ? call->reflog_action : "";
+	bool merging = begins(action, "merge") || begins(action, "pull");
+
+	for (size_t i = 0; git && i < git->nr; i++)
+		if (hook_among(git->args[i], later))
+			return;
+	/* Under `pull --rebase` the rebase has the same action, and is late. */
+	if (call->events & HOOK_EVENT_MERGE && merging && (!git || is(git->command, "merge")))
+		decide(out, "merge");
+	else if (call->events & HOOK_EVENT_AM && git && is(git->command, "am"))
+		decide(out, "am");
+}
+
+static void decide_refs(struct hook_decision *out, const struct hook_call *call,
+			const struct git_call *git)
+{
+	const char *at = call->refs ? call->refs : "";
+	struct ref_line ref;
+
+	while (!out->act && next_ref(&ref, &at)) {
+		if (ref.removes)
+			continue;
+		if (named(&ref, "ORIG_HEAD")) {
+			decide_orig_head(out, call, git);
+		} else if (named(&ref, "refs/stash")) {
+			/* `stash store` of an autostash that does not apply comes late. */
+			if (call->events & HOOK_EVENT_STASH && git && is(git->command, "stash") &&
+			    hook_stash_pushes(git)) {
+				decide(out, "stash");
+				if (hook_stash_takes_untracked(git))
+					extend(out, HOOK_TAKES_UNTRACKED);
+				if (hook_stash_takes_ignored(git))
+					extend(out, HOOK_TAKES_IGNORED);
+			}
+		} else if (named(&ref, "BISECT_EXPECTED_REV") ||
+			   (ref.name_len > 12 && begins(ref.name, "refs/bisect/"))) {
+			if (call->events & HOOK_EVENT_BISECT)
+				decide(out, "bisect");
+		}
+	}
+}
+
+static bool acts(const struct proc *proc)
+{
+	struct hook_effect effect;
+	struct git_call git;
+
+	if (!hook_git_call(&git, proc) || is(git.command, "pull"))
+		return false;
+	hook_effect_of(&effect, &git);
+	return effect.kind == HOOK_CHANGES;
+}
+
+/*
+ * The topmost that changes files among those that called each other without
+ * anything else in between: what a shell runs, in an alias or for a rebase, is
+ * a command of its own. A pull leaves the work to others.
+ */
+static const struct proc *find_actor(const struct proc_list *ancestors, size_t nr)
+{
+	const struct proc *found = NULL;
+	struct git_call git;
+	size_t i = 0;
+
+	while (i < nr && !hook_git_call(&git, &ancestors->items[i]))
+		i++;
+	for (; i < nr && (!found || hook_git_call(&git, &ancestors->items[i])); i++)
+		if (acts(&ancestors->items[i]))
+			found = &ancestors->items[i];
+	return found;
+}
+
+void hook_decide(struct hook_decision *out, const struct hook_call *call)
+{
+	struct git_call git;
+	size_t nr;
+	bool known;
+
+	memset(out, 0, sizeof(*out));
+	if (!find_family(&nr, call->ancestors))
+		return;
+	out->ancestors = call->ancestors;
+	out->family = nr;
+	if (nr)
+		out->top = &call->ancestors->items[nr - 1];
+	known = caller(&git, call->ancestors, nr);
+	if (is(call->name, "pre-rebase")) {
+		if (call->events & HOOK_EVENT_REBASE)
+			decide(out, "rebase");
+		out->autostash = out->act;
+	} else if (is(call->name, "reference-transaction")) {
+		if (is_prepared(call))
+			decide_refs(out, call, known ? &git : NULL);
+	} else if (is(call->name, "fsmonitor")) {
+		decide_fsmonitor(out, call->ancestors, nr);
+	}
+	if (out->act)
+		out->actor = find_actor(call->ancestors, nr);
+}
+
+void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision)
+{
+	size_t nr = decision->actor ? (size_t)(decision->actor - decision->ancestors->items) + 1 :
+				      decision->family;
+	struct git_call git;
+
+	memset(out, 0, sizeof(*out));
+	while (nr--)
+		if (acts(&decision->ancestors->items[nr]) &&
+		    hook_git_call(&git, &decision->ancestors->items[nr]))
+			hook_targets_add(out, &git);
+}

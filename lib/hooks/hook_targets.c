@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/hook_targets.h"
+
+#include "base/alloc.h"
+#include "hooks/hook_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void hook_targets_release(struct hook_targets *targets)
+{
+	strlist_release(&targets->trees);
+	free(targets->guess);
+	strlist_release(&targets->walk);
+	strlist_release(&targets->paths);
+	strlist_release(&targets->patches);
+	memset(targets, 0, sizeof(*targets));
+}
+
+/* --- words --- */
+
+static bool begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* Whether the value of an option is the next word, and no name: where that is not known, it is one. */
+static bool eats_next(const char *command, const char *arg)
+{
+	static const struct {
+		const char *command;
+		const char *options[8];
+	} rows[] = {
+		{ "cherry-pick", { "-m", "--mainline", "--strategy", "-X", "--strategy-option",
+				   "--cleanup" } },
+		{ "merge", { "-m", "-F", "--file", "-s", "--strategy", "-X", "--strategy-option" } },
+		{ "rebase", { "-s", "--strategy", "-X", "--strategy-option", "-x", "--exec",
+			      "--whitespace" } },
+		{ "revert", { "-m", "--mainline", "--strategy", "-X", "--strategy-option",
+			      "--cleanup" } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].command, command))
+			return hook_among(arg, rows[i].options);
+	return false;
+}
+
+/* The arguments before "--" that are not options, and the values of options given with "=". */
+static void list_words(struct strlist *out, struct strlist *values, const struct git_call *git)
+{
+	/* "merge-recursive <base> -- <ours> <theirs>": what is after it are names, too. */
+	bool through = begins(git->command, "merge-");
+
+	for (size_t i = 0; i < git->nr && (through || strcmp(git->args[i], "--")); i++) {
+		const char *arg = git->args[i], *value = strchr(arg, '=');
+		bool source = !strcmp(arg, "--onto") || !strcmp(arg, "--source") ||
+			      (!strcmp(arg, "-s") && !strcmp(git->command, "restore"));
+
+		if (arg[0] != '-' || !arg[1])
+			strlist_add(out, !strcmp(arg, "-") ? "@{-1}" : arg);
+		else if (!strncmp(arg, "--", 2) && value)
+			strlist_add(values, value + 1);
+		else if (!strncmp(arg, "-s", 2) && arg[2])
+			strlist_add(values, arg + 2);
+		else if (source && i + 1 < git->nr)
+			strlist_add(values, git->args[++i]);
+		else if (eats_next(git->command, arg))
+			i++;
+	}
+}
+
+static bool has(const struct git_call *git, const char *const options[])
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
+		if (hook_among(git->args[i], options))
+			return true;
+	return false;
+}
+
+static bool has_prefix(const struct git_call *git, const char *prefix)
+{
+	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
+		if (begins(git->args[i], prefix))
+			return true;
+	return false;
+}
+
+/* "a..b" and "a...b" are two names. */
+static void add_tree(struct hook_targets *out, const char *word)
+{
+	const char *dots = strstr(word, "..");
+	char *first;
+
+	if (!dots || dots == word || strchr(word, '/') == dots + 2) {
+		strlist_add(&out->trees, word);
+		return;
+	}
+	first = xmemdupz(word, (size_t)(dots - word));
+	strlist_add(&out->trees, first);
+	free(first);
+	dots += strspn(dots, ".");
+	strlist_add(&out->trees, *dots ? dots : "HEAD");
+}
+
+static void add_trees(struct hook_targets *out, const struct strlist *words)
+{
+	for (size_t i = 0; i < words->nr; i++)
+		add_tree(out, words->items[i]);
+}
+
+/* --- commands --- */
+
+/* A name that is not a branch yet may become one, of a remote's branch. */
+static void of_checkout(struct hook_targets *out, const struct git_call *git,
+			const struct strlist *words)
+{
+	static const char *const given[] = { "-b", "-B", "-c", "-C", "--create", "--force-create",
+					     "--orphan", "--detach", "-d", "--no-guess", NULL };
+
+	if (words->nr && !has(git, given) && !out->guess)
+		out->guess = xstrdup(words->items[0]);
+}
+
+static void of_merge(struct hook_targets *out, const struct git_call *git,
+		     const struct strlist *words)
+{
+	(void)git;
+	if (!words->nr)
+		strlist_add(&out->trees, "@{upstream}");
+}
+
+/* All that is on one side only: what it begins from is on one, what it applies on the other. */
+static void of_rebase(struct hook_targets *out, const struct git_call *git,
+		      const struct strlist *words)
+{
+	static const char *const root[] = { "--root", NULL };
+	bool whole = has(git, root);
+	const char *upstream = words->nr && !whole ? words->items[0] : "@{upstream}";
+	const char *branch = words->nr > !whole ? words->items[!whole] : "HEAD";
+
+	strlist_add(&out->trees, upstream);
+	if (!out->walk.nr && whole)
+		strlist_add(&out->walk, branch);
+	else if (!out->walk.nr)
+		strlist_addf(&out->walk, "%s...%s", upstream, branch);
+}
+
+static void of_pick(struct hook_targets *out, const struct git_call *git,
+		    const struct strlist *words)
+{
+	(void)git;
+	if (!words->nr || out->walk.nr)
+		return;
+	/* Of single commits nothing else; where there is a range git passes over this. */
+	strlist_add(&out->walk, "--no-walk");
+	strlist_extend(&out->walk, words);
+}
+
+static void of_bisect(struct hook_targets *out, const struct git_call *git,
+		      const struct strlist *words)
+{
+	const char *verb = words->nr ? words->items[0] : "";
+
+	(void)git;
+	out->ongoing = true;
+	if (!strcmp(verb, "replay"))
+		out->unknown = true;
+	if (out->walk.nr || !strcmp(verb, "reset") || !strcmp(verb, "replay"))
+		return;
+	if (!strcmp(verb, "start")) {
+		/* With only one of them it begins later. */
+		if (words->nr < 3)
+			return;
+		strlist_add(&out->walk, words->items[1]);
+		strlist_add(&out->walk, "--not");
+		for (size_t i = 2; i < words->nr; i++)
+			strlist_add(&out->walk, words->items[i]);
+		return;
+	}
+	/* Between what is known to be bad and good; what is said now only makes it less. */
+	strlist_add(&out->walk, "--bisect");
+	strlist_add(&out->walk, "HEAD");
+	for (size_t i = 1; i < words->nr && strcmp(verb, "run"); i++)
+		strlist_add(&out->walk, words->items[i]);
+}
+
+/* A patch that does not apply is merged with -3, which may also be configured. */
+static void of_am(struct hook_targets *out, const struct git_call *git,
+		  const struct strlist *words)
+{
+	static const char *const three[] = { "-3", "--3way", NULL };
+
+	out->merges_patches |= has(git, three);
+	out->applies_patches |= !has_prefix(git, "--rebasing");
+	strlist_extend(&out->patches, words);
+}
+
+/* `pop [<stash>]`, `branch <name> [<stash>]`: it is merged, or checked out. */
+static void of_stash(struct hook_targets *out, const struct git_call *git,
+		     const struct strlist *words)
+{
+	size_t at = words->nr && !strcmp(words->items[0], "branch") ? 2 : 1;
+	const char *which = words->nr > at ? words->items[at] : "0";
+	bool number = !which[strspn(which, "0123456789")];
+
+	if (hook_stash_pushes(git))
+		return;
+	strlist_addf(&out->trees, number ? "stash@{%s}" : "%s", which);
+	strlist_addf(&out->trees, number ? "stash@{%s}^1" : "%s^1", which);
+}
+
+/* What is at the new name goes with -f; a directory there takes them in. */
+static void of_mv(struct hook_targets *out, const struct git_call *git, const struct strlist *words)
+{
+	const char *to = words->nr > 1 ? words->items[words->nr - 1] : "";
+
+	(void)git;
+	if (!*to)
+		return;
+	strlist_add(&out->paths, to);
+	for (size_t i = 0; i + 1 < words->nr; i++) {
+		char *from = xstrdup(words->items[i]);
+		size_t len = strlen(from);
+		const char *slash;
+
+		while (len > 1 && from[len - 1] == '/')
+			from[--len] = '\0';
+		slash = strrchr(from, '/');
+		strlist_addf(&out->paths, "%s/%s", to, slash ? slash + 1 : from);
+		free(from);
+	}
+}
+
+static void of_modules(struct hook_targets *out, const struct git_call *git,
+		       const struct strlist *words)
+{
+	(void)git;
+	(void)words;
+	out->modules = true;
+}
+
+static void of_anything(struct hook_targets *out, const struct git_call *git,
+		    const struct strlist *words)
+{
+	(void)git;
+	(void)words;
+	out->unknown = true;
+}
+
+/* `--prefix=dir/`: files are written there. */
+static void of_prefix(struct hook_targets *out, const struct git_call *git,
+		      const struct strlist *words)
+{
+	static const char option[] = "--prefix=";
+
+	(void)words;
+	for (size_t i = 0; i < git->nr; i++)
+		if (begins(git->args[i], option))
+			strlist_add(&out->paths, git->args[i] + strlen(option));
+}
+
+/* It writes no tree that the index has not. */
+static void of_none(struct hook_targets *out, const struct git_call *git,
+		    const struct strlist *words)
+{
+	(void)out;
+	(void)git;
+	(void)words;
+}
+
+static const struct row {
+	const char *command;
+	void (*targets)(struct hook_targets *out, const struct git_call *git,
+			const struct strlist *words);
+	bool no_words; /* they are not names of trees */
+} rows[] = {
+	{ "am", of_am, true },
+	{ "apply", of_none, true },
+	{ "bisect", of_bisect, false },
+	{ "bisect--helper", of_bisect, false },
+	{ "checkout", of_checkout, false },
+	{ "checkout-index", of_prefix, true },
+	{ "cherry-pick", of_pick, true },
+	{ "clean", of_none, true },
+	{ "difftool", of_none, true },
+	{ "filter-branch", of_anything, true },
+	{ "history", of_anything, true },
+	{ "merge", of_merge, false },
+	{ "mergetool", of_none, true },
+	{ "mv", of_mv, true },
+	{ "rebase", of_rebase, false },
+	{ "rerere", of_none, true },
+	{ "revert", of_pick, true },
+	{ "rm", of_modules, true },
+	{ "sparse-checkout", of_none, true },
+	{ "stash", of_stash, true },
+	{ "submodule", of_modules, true },
+	{ "submodule--helper", of_modules, true },
+	{ "switch", of_checkout, false },
+	{ "worktree", of_none, true },
+};
+
+/*
+ * What is staged to be deleted is in HEAD, but not in the index. What these
+ * commands name is all that they write, unless they are forced; others may go
+ * back to HEAD first, for an autostash, say.
+ */
+static bool may_reset(const struct git_call *git, const struct strlist *words,
+		      const struct strlist *values)
+{
+	static const char *const elsewhere[] = { "checkout", "cherry-pick", "revert", "switch",
+						 NULL };
+	static const char *const forced[] = { "-f", "--force", "--discard-changes", NULL };
+
+	if (!strcmp(git->command, "restore"))
+		return !values->nr;
+	return !hook_among(git->command, elsewhere) || !words->nr || has(git, forced);
+}
+
+static const struct row *find_row(const char *command)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].command, command))
+			return &rows[i];
+	return NULL;
+}
+
+void hook_targets_add(struct hook_targets *out, const struct git_call *git)
+{
+	static const char *const going_on[] = { "--abort", "--skip", "--continue", "--quit",
+						"--resolved", "-r", NULL };
+	struct strlist words = STRLIST_INIT, values = STRLIST_INIT;
+	const struct row *row = find_row(git->command);
+	bool later = has(git, going_on);
+
+	if (row && row->targets == of_none)
+		return;
+	list_words(&words, &values, git);
+	if (may_reset(git, &words, &values))
+		strlist_add(&out->trees, "HEAD");
+	add_trees(out, &values);
+	out->ongoing |= later;
+	out->modules |= has_prefix(git, "--recurse-sub");
+	/* The words of one that goes on are none. */
+	if (row && !later)
+		row->targets(out, git, &words);
+	if (!row || !row->no_words)
+		add_trees(out, &words);
+	strlist_release(&words);
+	strlist_release(&values);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/install.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "git/gitconfig.h"
+#include "git/repo.h"
+#include "hooks/hook_file.h"
+#include "hooks/install_config.h"
+#include "hooks/install_place.h"
+#include "hooks/install_record.h"
+#include "hooks/install_run.h"
+#include "hooks/shim.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const hooks_events[] = { "rebase", "merge", "am", "stash", "bisect", NULL };
+
+/* Left by a shim that had to end the program, in our directory. */
+#define MARK "ended"
+
+/* And by one that ran, of who asked it: the same process is not answered twice. */
+#define ASKED "asked"
+
+/* What an install works on. */
+struct install {
+	const struct session *session;
+	const struct repo *repo;
+	struct hooks_record record;
+	struct hooks_report *report;
+	const char *names[HOOKS_NAMES]; /* of the hooks wanted */
+	struct strbuf dir;              /* of hook files */
+	bool files;                     /* hooks are put there */
+};
+
+/* One at a time, also in linked worktrees: what they share is locked. */
+static int lock(int *fd_out, const struct session *session)
+{
+	int fd;
+
+	if (!session->repo)
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, there are no "
+				      "hooks", session->cwd);
+	fd = open(session->repo->commondir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX) < 0) {
+		int err = ckpt_error_errno("unable to lock '%s'", session->repo->commondir);
+
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	*fd_out = fd;
+	return 0;
+}
+
+/* ---- choices ---- */
+
+static bool known_event(const char *name, size_t len)
+{
+	for (size_t i = 0; hooks_events[i]; i++)
+		if (strlen(hooks_events[i]) == len && !memcmp(hooks_events[i], name, len))
+			return true;
+	return false;
+}
+
+static bool listed(const char *list, const char *event)
+{
+	size_t len = strlen(event);
+
+	for (const char *p = list;; p += strcspn(p, ",") + 1) {
+		size_t size = strcspn(p, ",");
+
+		if (size == len && !memcmp(p, event, len))
+			return true;
+		if (!p[size])
+			return false;
+	}
+}
+
+static int choose_events(struct strlist *events, const char *list)
+{
+	for (const char *p = list;; p += strcspn(p, ",") + 1) {
+		size_t len = strcspn(p, ",");
+
+		if (!known_event(p, len))
+			return ckpt_error_set(CKPT_EUSAGE, "unknown event '%.*s'; there are "
+					      "rebase, merge, am, stash and bisect", (int)len, p);
+		if (!p[len])
+			break;
+	}
+	strlist_release(events);
+	for (size_t i = 0; hooks_events[i]; i++)
+		if (listed(list, hooks_events[i]))
+			strlist_add(events, hooks_events[i]);
+	return 0;
+}
+
+/* The guard sees all that the hook does, and costs less. */
+static void choose_ref_transaction(struct hooks_record *record, const struct hooks_opts *opts,
+				   const struct session *session)
+{
+	if (opts->ref_transaction >= 0)
+		record->ref_transaction = opts->ref_transaction;
+	else if (opts->guard)
+		record->ref_transaction =
+			!hooks_config_has_room(record, session->repo, session->gitconfig);
+	else if (!record->exists)
+		record->ref_transaction = true;
+}
+
+static int choose(struct hooks_record *record, const struct hooks_opts *opts,
+		  const struct session *session)
+{
+	const char *list = opts->events;
+	int err = 0;
+
+	if (!list && !record->exists)
+		list = "rebase,merge";
+	if (list)
+		err = choose_events(&record->events, list);
+	choose_ref_transaction(record, opts, session);
+	record->guard |= opts->guard;
+	record->config_hooks = hooks_config_supported();
+	return err;
+}
+
+/* ---- planning ---- */
+
+static bool is_wanted(const struct install *install, const char *name)
+{
+	for (size_t i = 0; install->names[i]; i++)
+		if (!strcmp(install->names[i], name))
+			return true;
+	return false;
+}
+
+/* Files that are not asked for any more. The record on disk still has them. */
+static int remove_unwanted(struct install *install)
+{
+	struct hooks_record *record = &install->record;
+	int err = 0;
+
+	for (size_t i = record->nr; i-- && !err;) {
+		if (is_wanted(install, record->entries[i].name) && !record->config_hooks)
+			continue;
+		err = hooks_place_remove(&record->entries[i], &install->report->notes);
+		if (!err)
+			hooks_record_forget(record, &record->entries[i]);
+	}
+	return err;
+}
+
+static int plan_file(struct install *install, const char *name)
+{
+	char *path = xstrfmt("%s/%s", install->dir.buf, name);
+	struct hooks_entry *entry = hooks_record_find(&install->record, path);
+	const char *why;
+	enum hooks_state state = hooks_place_state(path, &why);
+	int err = 0;
+
+	/* Ours may be lying beside the hook that took its place. */
+	if (entry && (state == HOOKS_DISPLACED || state == HOOKS_MISSING))
+		err = hooks_place_remove(entry, &install->report->notes);
+	if (!err && !(state == HOOKS_RUNS && entry))
+		err = hooks_place_plan(&install->record, path, name);
+	free(path);
+	return err;
+}
+
+/* The directories that have to be made for `path`, outermost first. */
+static void plan_dirs(struct install *install, const char *path)
+{
+	struct hooks_record *record = &install->record;
+	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
+	struct stat st;
+
+	if (lstat(dir, &st) < 0 && errno == ENOENT && slash && slash != dir) {
+		bool known = false;
+
+		*slash = '\0';
+		plan_dirs(install, dir);
+		*slash = '/';
+		for (size_t i = 0; i < record->dirs.nr; i++)
+			known |= !strcmp(record->dirs.items[i], dir);
+		if (!known)
+			strlist_add(&record->dirs, dir);
+	}
+	free(dir);
+}
+
+/* Where hook files go, if any do. */
+static void find_directory(struct install *install)
+{
+	const char *barred;
+
+	install->files = !install->record.config_hooks && install->names[0];
+	if (install->files &&
+	    !hooks_directory(&install->dir, &barred, install->repo, install->session->gitconfig)) {
+		strlist_addf(&install->report->notes,
+			     "hooks are not installed: git takes them from '%s', %s; '--guard' "
+			     "does without hooks, or set core.hooksPath in this repository",
+			     install->dir.buf, barred);
+		install->report->partial = true;
+		install->files = false;
+	}
+}
+
+/* Before anything is changed: what is in the way of one hook must not cost another. */
+static int check_files(const struct install *install)
+{
+	int err = 0;
+
+	for (size_t i = 0; install->files && install->names[i] && !err; i++) {
+		char *path = xstrfmt("%s/%s", install->dir.buf, install->names[i]);
+		const struct hooks_entry *entry = hooks_record_find(&install->record, path);
+		const char *why;
+
+		/* As in plan_file(). */
+		if (!entry || hooks_place_state(path, &why) != HOOKS_RUNS)
+			err = hooks_place_check(entry, path);
+		free(path);
+	}
+	return err;
+}
+
+static int plan_files(struct install *install)
+{
+	int err = 0;
+
+	if (install->files)
+		plan_dirs(install, install->dir.buf);
+	for (size_t i = 0; install->files && install->names[i] && !err; i++)
+		err = plan_file(install, install->names[i]);
+	return err;
+}
+
+/* ---- doing ---- */
+
+static void shim_values(struct hooks_shim_values *out, struct strbuf *events, struct strbuf *mark,
+			const struct install *install)
+{
+	strbuf_addf(mark, "%s/" HOOKS_DIR "/" MARK, install->repo->commondir);
+	for (size_t i = 0; i < install->record.events.nr; i++) {
+		const char *event = install->record.events.items[i];
+
+		/* A rebase has a hook of its own. */
+		if (strcmp(event, "rebase"))
+			strbuf_addf(events, "%s%s", events->len ? "," : "", event);
+	}
+	out->events = events->buf;
+	out->chain = install->record.chain;
+	out->mark = mark->buf;
+	/* The program gives up by itself in time; this is for one that cannot. */
+	out->seconds = install->session->settings.hook_timeout + 2;
+}
+
+static int write_copy(const struct install *install, const char *name, const struct strbuf *text)
+{
+	char *path = xstrfmt("%s/" HOOKS_DIR "/%s", install->repo->commondir, name);
+	int err = fs_write_file(AT_FDCWD, path, text->buf, text->len, 0755, FS_DURABLE);
+
+	free(path);
+	return err;
+}
+
+static int put_hook(struct install *install, const char *name,
+		    const struct hooks_shim_values *values)
+{
+	struct strbuf lines = STRBUF_INIT, text = STRBUF_INIT;
+	char *path = xstrfmt("%s/%s", install->dir.buf, name);
+	const struct hooks_entry *entry;
+	const char *why;
+	int err = hooks_shim_lines(&lines, name, values);
+
+	if (!err && install->record.config_hooks) {
+		hookfile_shim(&text, lines.buf, name, false);
+		err = write_copy(install, name, &text);
+	} else if (!err && install->files) {
+		entry = hooks_record_find(&install->record, path);
+		/* One that runs from where pre-commit put it is left alone there. */
+		if (entry && (hooks_place_state(path, &why) != HOOKS_RUNS || !*why))
+			err = hooks_place_put(entry, lines.buf);
+	}
+	strbuf_release(&text);
+	strbuf_release(&lines);
+	free(path);
+	return err;
+}
+
+static int put_hooks(struct install *install)
+{
+	struct strbuf events = STRBUF_INIT, mark = STRBUF_INIT, text = STRBUF_INIT;
+	struct hooks_shim_values values;
+	int err = 0;
+
+	shim_values(&values, &events, &mark, install);
+	if (install->files)
+		err = fs_mkdir_p(install->dir.buf, 0755);
+	for (size_t i = 0; install->names[i] && !err; i++)
+		err = put_hook(install, install->names[i], &values);
+	if (!err && install->record.guard) {
+		err = hooks_shim_file(&text, "fsmonitor", &values);
+		if (!err)
+			err = write_copy(install, "fsmonitor", &text);
+	}
+	strbuf_release(&text);
+	strbuf_release(&mark);
+	strbuf_release(&events);
+	return err;
+}
+
+/* Before anything is changed: an incomplete installation of this program has no shims. */
+static int check_shims(const struct install *install)
+{
+	const struct hooks_shim_values values = { .mark = "" };
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; install->names[i] && !err; i++)
+		err = hooks_shim_lines(&text, install->names[i], &values);
+	if (!err && install->record.guard)
+		err = hooks_shim_file(&text, "fsmonitor", &values);
+	strbuf_release(&text);
+	return err;
+}
+
+/* What an install that was killed left where this one writes; the lock tells that it is dead. */
+static void sweep(const struct install *install)
+{
+	char *dir = xstrfmt("%s/" HOOKS_DIR, install->repo->commondir);
+
+	fs_sweep_temps(AT_FDCWD, dir);
+	if (install->files)
+		fs_sweep_temps(AT_FDCWD, install->dir.buf);
+	free(dir);
+}
+
+/* First the plan of everything, then the record of it, then the deeds. */
+static int run(struct install *install)
+{
+	struct hooks_record *record = &install->record;
+	struct hooks_config config = HOOKS_CONFIG_INIT;
+	size_t old_edits = record->edits_nr;
+	bool guard = record->guard;
+	int err = check_shims(install);
+
+	find_directory(install);
+	sweep(install);
+	if (!err)
+		err = check_files(install);
+	if (!err)
+		err = remove_unwanted(install);
+	if (!err)
+		err = plan_files(install);
+	if (!err)
+		err = hooks_config_plan(&config, record, install->repo, install->session->gitconfig,
+					install->names, &install->report->notes);
+	install->report->partial |= guard && !record->guard;
+	if (!err)
+		err = hooks_record_write(record, install->repo);
+	if (!err)
+		err = put_hooks(install);
+	if (!err)
+		err = hooks_config_write(&config, install->repo);
+	if (!err && old_edits) {
+		hooks_record_drop_edits(record, old_edits);
+		err = hooks_record_write(record, install->repo);
+	}
+	hooks_config_release(&config);
+	return err;
+}
+
+int hooks_install(struct hooks_report *report, const struct session *session,
+		  const struct hooks_opts *opts)
+{
+	struct install install = { .session = session, .repo = session->repo, .report = report,
+				   .dir = STRBUF_INIT };
+	int fd = -1, err = lock(&fd, session);
+
+	if (!err)
+		err = hooks_record_read(&install.record, session->repo);
+	if (!err)
+		err = choose(&install.record, opts, session);
+	if (!err) {
+		hooks_wanted(install.names, &install.record);
+		err = run(&install);
+	}
+	if (!err)
+		err = hooks_status(report, session->repo);
+	hooks_record_release(&install.record);
+	strbuf_release(&install.dir);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* ---- uninstall ---- */
+
+/* The record goes last: until then everything can be done again. */
+static int remove_own_dir(const struct repo *repo)
+{
+	static const char *const names[] = { "fsmonitor", "pre-rebase", "reference-transaction",
+					     "config.new", MARK, ASKED, HOOKS_RECORD_FILE };
+	char *dir = xstrfmt("%s/" HOOKS_DIR, repo->commondir);
+	int err = 0;
+
+	fs_sweep_temps(AT_FDCWD, dir);
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++) {
+		char *path = xstrfmt("%s/%s", dir, names[i]);
+
+		if (!strcmp(names[i], HOOKS_RECORD_FILE))
+			(void)fs_sync_dir(AT_FDCWD, dir);
+		if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
+			err = ckpt_error_errno("unable to remove '%s'", path);
+		free(path);
+	}
+	/* Somebody else's file in it keeps it. */
+	(void)fs_sync_dir(AT_FDCWD, dir);
+	if (!rmdir(dir))
+		(void)fs_sync_holder(AT_FDCWD, dir);
+	free(dir);
+	return err;
+}
+
+static int undo(struct hooks_report *report, const struct hooks_record *record,
+		const struct repo *repo)
+{
+	struct hooks_config config = HOOKS_CONFIG_INIT;
+	int err = hooks_config_undone(&config, record, repo);
+
+	/* Nobody is to ask for a file that is gone: the configuration is first. */
+	if (!err)
+		err = hooks_config_write(&config, repo);
+	for (size_t i = 0; i < record->nr && !err; i++)
+		err = hooks_place_remove(&record->entries[i], &report->notes);
+	for (size_t i = record->dirs.nr; i-- && !err;)
+		if (!rmdir(record->dirs.items[i]))
+			(void)fs_sync_holder(AT_FDCWD, record->dirs.items[i]);
+	hooks_config_release(&config);
+	return err;
+}
+
+int hooks_uninstall(struct hooks_report *report, const struct session *session)
+{
+	struct hooks_record record = { 0 };
+	int fd = -1, err = lock(&fd, session);
+
+	if (!err)
+		err = hooks_record_read(&record, session->repo);
+	if (!err && record.exists)
+		err = undo(report, &record, session->repo);
+	report->installed = record.exists;
+	if (!err)
+		err = remove_own_dir(session->repo);
+	hooks_record_release(&record);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}

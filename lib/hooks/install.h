@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_HOOKS_INSTALL_H
+#define CKPT_HOOKS_INSTALL_H
+
+#include "base/strlist.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gitconfig;
+struct repo;
+struct session;
+
+/**
+ * Putting hooks and the guard in place, taking them away, and whether git
+ * would run them. What they do when they run is in ops/hook.h.
+ *
+ * This is the one part of the program that writes into a project's .git, when
+ * asked to by name: the hooks of the directory that git takes them from,
+ * core.fsmonitor of the repository's configuration for the guard, and a
+ * directory "git-checkpoint" with the record of it all (see hooks_record.h).
+ *
+ * On git 2.54 and later hooks are entries of the configuration instead of files.
+ */
+
+enum hooks_state {
+	HOOKS_RUNS,
+	HOOKS_DISPLACED, /**< something else is where it was */
+	HOOKS_MISSING,
+	HOOKS_NOT_RUN, /**< it is there, but git would not run it */
+};
+
+/** "installed", "displaced", "missing", "not run" */
+const char *hooks_state_name(enum hooks_state state);
+
+/** The names of all events; the list ends with NULL. */
+extern const char *const hooks_events[];
+
+struct hooks_item {
+	const char *name; /**< "pre-rebase", "reference-transaction", "fsmonitor" for the guard */
+	enum hooks_state state;
+	char *repair; /**< why, and what to do; NULL if it runs */
+};
+
+enum { HOOKS_MAX = 3 };
+
+/** How things are, and what came of an install or an uninstall. Zeroed to begin with. */
+struct hooks_report {
+	struct hooks_item items[HOOKS_MAX];
+	size_t nr;
+	bool installed;        /**< there is a record */
+	bool guard;            /**< the guard is one of the items, the last one */
+	bool ref_transaction;  /**< the hook that costs time with every ref runs */
+	bool config_hooks;     /**< see above */
+	bool submodules;       /**< of hooks_status(): there are some, which have hooks of their own */
+	struct strlist events;
+	struct strlist notes;  /**< sentences: what could not be done, what to know */
+	bool partial;          /**< something that was asked for could not be put in place */
+};
+
+struct hooks_opts {
+	const char *events;  /**< comma-separated; NULL: as before, at first rebase and merge */
+	bool guard;          /**< the guard, too; one that is in place stays in any case */
+	int ref_transaction; /**< 1 yes, 0 no, -1 as before, at first yes; not with `guard` */
+};
+
+/** `report` must be released also after a failure. An event that is not known: CKPT_EUSAGE. */
+int hooks_install(struct hooks_report *report, const struct session *session,
+		  const struct hooks_opts *opts);
+
+/** Everything as it was, except for what others changed since. */
+int hooks_uninstall(struct hooks_report *report, const struct session *session);
+
+int hooks_status(struct hooks_report *report, const struct repo *repo);
+
+void hooks_report_release(struct hooks_report *report);
+
+/**
+ * For commands that look after other things: a sentence for each hook that
+ * would not run. Never fails; costs nothing where no hooks were installed.
+ */
+void hooks_check(struct strlist *problems, const struct repo *repo);
+
+#endif

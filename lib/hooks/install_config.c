@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/install_config.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/quote.h"
+#include "git/gitconfig.h"
+#include "git/gitrun.h"
+#include "git/repo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool hooks_config_supported(void)
+{
+	static const char *const args[] = { "--version", NULL };
+	const struct gitrun how = { .profile = GITRUN_LOOK };
+	struct strbuf out = STRBUF_INIT;
+	int major = 0, minor = 0;
+	bool supported;
+
+	supported = !gitrun(&out, &how, args) &&
+		    sscanf(out.buf, "git version %d.%d", &major, &minor) == 2 &&
+		    (major > 2 || (major == 2 && minor >= 54));
+	strbuf_release(&out);
+	return supported;
+}
+
+#define SET_ELSEWHERE "core.fsmonitor is set for this repository, but not in its own file"
+#define SHOW_ORIGIN "'git config --show-origin core.fsmonitor' says where"
+
+/* ---- values ---- */
+
+static char *shim_path(const struct repo *repo, const char *name)
+{
+	return xstrfmt("%s/" HOOKS_DIR "/%s", repo->commondir, name);
+}
+
+/*
+ * git hands these to a shell, with the arguments behind. A file that is not
+ * there, because the repository was moved, say, must not make git complain:
+ * the guard says that it does not know, a hook that all is well.
+ */
+static void guard_value(struct strbuf *out, const struct repo *repo)
+{
+	struct strbuf quoted = STRBUF_INIT;
+	char *path = shim_path(repo, "fsmonitor");
+
+	quote_shell(&quoted, path);
+	strbuf_addf(out, "test -r %s || exit 1; . %s", quoted.buf, quoted.buf);
+	strbuf_release(&quoted);
+	free(path);
+}
+
+static void hook_value(struct strbuf *out, const struct repo *repo, const char *name)
+{
+	struct strbuf quoted = STRBUF_INIT;
+	char *path = shim_path(repo, name);
+
+	quote_shell(&quoted, path);
+	/* In the shell that git starts anyway; nothing follows that reads what git says. */
+	strbuf_addf(out, "test -r %s || exit 0; _ckpt_alone=alone; . %s", quoted.buf, quoted.buf);
+	strbuf_release(&quoted);
+	free(path);
+}
+
+/* A value of ours, wherever the repository was when it was written. */
+static bool is_guard_value(const char *value)
+{
+	return !strncmp(value, "test -r ", 8) && strstr(value, "/" HOOKS_DIR "/fsmonitor");
+}
+
+/* ---- planning ---- */
+
+static char *config_path(const struct repo *repo)
+{
+	char *path = xstrfmt("%s/config", repo->commondir), *real = realpath(path, NULL);
+
+	if (!real)
+		return path;
+	free(path);
+	return real;
+}
+
+static int read_config(struct strbuf *out, const struct repo *repo)
+{
+	char *path = config_path(repo);
+	int err = fs_read_linked(out, path);
+
+	free(path);
+	return err;
+}
+
+void hooks_config_release(struct hooks_config *config)
+{
+	strbuf_release(&config->before);
+	strbuf_release(&config->text);
+}
+
+int hooks_config_undone(struct hooks_config *out, const struct hooks_record *record,
+			const struct repo *repo)
+{
+	int err = read_config(&out->before, repo);
+
+	strbuf_add(&out->text, out->before.buf, out->before.len);
+	for (size_t i = record->edits_nr; i-- && !err;)
+		configedit_undo(&out->text, &record->edits[i]);
+	return err;
+}
+
+static void set(struct strbuf *text, struct hooks_record *record, const char *section,
+		const char *key, const char *value)
+{
+	configedit_set(text, hooks_record_edit(record), section, key, value);
+}
+
+/* The value without us: the repository's own, else the user's. */
+static bool value_before(struct strbuf *out, const struct strbuf *text,
+			 const struct gitconfig *config, const char *key)
+{
+	char *lower = xstrfmt("core.%s", key);
+	const char *value = NULL;
+	bool found = configedit_get(out, text, "core", key);
+
+	for (char *p = lower; *p; p++)
+		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+	if (!found)
+		value = gitconfig_get(config, lower, GITCONFIG_GLOBAL);
+	if (value)
+		strbuf_addstr(out, value);
+	free(lower);
+	return found || value;
+}
+
+/* "~/" at the beginning is git's to expand, not the shell's. */
+static char *expand_home(const char *value)
+{
+	const char *home = getenv("HOME");
+
+	return !strncmp(value, "~/", 2) && home ? xstrfmt("%s%s", home, value + 1) : xstrdup(value);
+}
+
+/* The repository's last word, and how often it is said. */
+struct last_word {
+	const char *value;
+	size_t count;
+};
+
+static int note_local(const char *key, const char *value, enum gitconfig_level level, void *payload)
+{
+	struct last_word *last = payload;
+
+	if (!strcmp(key, "core.fsmonitor") && level == GITCONFIG_LOCAL)
+		last->value = value;
+	return 0;
+}
+
+static int count_local(const char *key, const char *value, enum gitconfig_level level,
+		       void *payload)
+{
+	struct last_word *last = payload;
+
+	last->count += !strcmp(key, "core.fsmonitor") && level == GITCONFIG_LOCAL &&
+		       !strcmp(value, last->value);
+	return 0;
+}
+
+/*
+ * Said for the repository, but in a file that is included, or in the worktree's
+ * own: more often than in `text`, which is the repository's file.
+ */
+static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf *text)
+{
+	struct last_word last = { NULL, 0 };
+
+	(void)gitconfig_each(config, "core.fsmonitor", note_local, &last);
+	if (!last.value || is_guard_value(last.value))
+		return false;
+	(void)gitconfig_each(config, "core.fsmonitor", count_local, &last);
+	return last.count > configedit_count(text, "core", "fsmonitor", last.value);
+}
+
+/* Of an install before this one. */
+static bool had_guard(const struct hooks_record *record)
+{
+	for (size_t i = 0; i < record->edits_nr; i++)
+		if (!strcmp(record->edits[i].key, "fsmonitor"))
+			return true;
+	return false;
+}
+
+/* What is in the way of a guard, in a sentence; "" if nothing is. */
+static const char *guard_barred(const struct hooks_config *out, const struct gitconfig *config,
+				bool *daemon_out)
+{
+	struct strbuf before = STRBUF_INIT;
+	bool taken = value_before(&before, &out->text, config, "fsmonitor");
+
+	*daemon_out = false;
+	if (taken)
+		gitconfig_parse_bool(daemon_out, before.buf);
+	strbuf_release(&before);
+	return *daemon_out ? "core.fsmonitor is 'true', git's own daemon is asked there" :
+	       is_set_elsewhere(config, &out->before) ? SET_ELSEWHERE "; " SHOW_ORIGIN : "";
+}
+
+bool hooks_config_has_room(const struct hooks_record *record, const struct repo *repo,
+			   const struct gitconfig *config)
+{
+	struct hooks_config undone = HOOKS_CONFIG_INIT;
+	bool daemon, room = !hooks_config_undone(&undone, record, repo) &&
+			    !*guard_barred(&undone, config, &daemon);
+
+	hooks_config_release(&undone);
+	return room;
+}
+
+static void plan_guard(struct hooks_config *out, struct hooks_record *record,
+		       const struct repo *repo, const struct gitconfig *config,
+		       struct strlist *notes)
+{
+	struct strbuf value = STRBUF_INIT, version = STRBUF_INIT, before = STRBUF_INIT;
+	bool taken = value_before(&before, &out->text, config, "fsmonitor"), daemon, ignored;
+	bool is_bool = taken && gitconfig_parse_bool(&ignored, before.buf);
+	const char *barred = guard_barred(out, config, &daemon);
+
+	free(record->chain);
+	record->chain = NULL;
+	if (*barred) {
+		/* Other worktrees may have a use for one that is there. */
+		record->guard = !daemon && had_guard(record);
+		strlist_addf(notes, "the guard %s: %s",
+			     record->guard ? "stays, but git does not ask it here" :
+					     "is not installed", barred);
+		if (!record->guard)
+			goto done;
+	}
+	guard_value(&value, repo);
+	if (taken && !is_bool && !is_guard_value(before.buf))
+		record->chain = expand_home(before.buf);
+	set(&out->text, record, "core", "fsmonitor", value.buf);
+	/* Which version a program of somebody else's speaks is theirs to say. */
+	value_before(&version, &out->text, config, "fsmonitorHookVersion");
+	if (!record->chain && strcmp(version.buf, "2"))
+		set(&out->text, record, "core", "fsmonitorHookVersion", "2");
+done:
+	strbuf_release(&before);
+	strbuf_release(&version);
+	strbuf_release(&value);
+}
+
+static void plan_hook(struct strbuf *text, struct hooks_record *record, const struct repo *repo,
+		      const char *name)
+{
+	char *section = xstrfmt("hook.checkpoint-%s", name);
+	struct strbuf value = STRBUF_INIT;
+
+	hook_value(&value, repo, name);
+	set(text, record, section, "event", name);
+	set(text, record, section, "command", value.buf);
+	strbuf_release(&value);
+	free(section);
+}
+
+int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
+		      const struct repo *repo, const struct gitconfig *config,
+		      const char *const names[], struct strlist *notes)
+{
+	int err = hooks_config_undone(out, record, repo);
+	struct strbuf base = STRBUF_INIT;
+	size_t old = record->edits_nr;
+
+	if (err)
+		return err;
+	strbuf_add(&base, out->text.buf, out->text.len);
+	if (record->guard)
+		plan_guard(out, record, repo, config, notes);
+	for (size_t i = 0; record->config_hooks && names[i]; i++)
+		plan_hook(&out->text, record, repo, names[i]);
+	if (record->edits_nr > old &&
+	    !configedit_check(&base, &out->text, record->edits + old, record->edits_nr - old))
+		err = ckpt_error_set(CKPT_ERROR, "'%s/config' is written in a way in which a change "
+				     "could not be taken back without a trace; tidy it up, or install "
+				     "without what is kept there",
+				     repo->commondir);
+	strbuf_release(&base);
+	return err;
+}
+
+/* ---- writing ---- */
+
+static bool same_inode(const char *a, const char *b)
+{
+	struct stat one, two;
+
+	return !lstat(a, &one) && !lstat(b, &two) && one.st_dev == two.st_dev &&
+	       one.st_ino == two.st_ino;
+}
+
+static bool same_text(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
+}
+
+/* Nobody else writes now, but somebody may have since it was read. */
+static int swap_locked(const char *path, const char *lock, const struct hooks_config *config)
+{
+	struct strbuf now = STRBUF_INIT;
+	int err = fs_read_linked(&now, path);
+
+	if (!err && !same_text(&now, &config->before))
+		err = ckpt_error_set(CKPT_ERROR, "'%s' was changed by another process meanwhile; "
+				     "try again", path);
+	if (!err && rename(lock, path) < 0)
+		err = ckpt_error_errno("unable to put '%s' in place", path);
+	else if (!err)
+		err = fs_sync_holder(AT_FDCWD, path);
+	if (err)
+		unlink(lock);
+	strbuf_release(&now);
+	return err;
+}
+
+/*
+ * git's lock is a file that must not be there yet and that becomes the new
+ * one. It is made whole under a name of ours, so that one that a killed
+ * process of ours left can be told from git's.
+ */
+static int swap_config(const char *path, const char *lock, const char *new, mode_t mode,
+		       const struct hooks_config *config)
+{
+	int err;
+
+	if (same_inode(lock, new))
+		unlink(lock);
+	err = fs_write_file(AT_FDCWD, new, config->text.buf, config->text.len, mode, FS_DURABLE);
+	if (err)
+		return err;
+	if (link(new, lock) < 0)
+		err = errno == EEXIST ?
+			      ckpt_error_set(CKPT_ERROR, "'%s' is there: another git process "
+					     "changes the configuration; if none does, remove that file", lock) :
+			      ckpt_error_errno("unable to create '%s'", lock);
+	else
+		err = swap_locked(path, lock, config);
+	unlink(new);
+	return err;
+}
+
+int hooks_config_write(const struct hooks_config *config, const struct repo *repo)
+{
+	char *path = config_path(repo), *lock = xstrfmt("%s.lock", path);
+	char *new = xstrfmt("%s/" HOOKS_DIR "/config.new", repo->commondir);
+	struct strbuf now = STRBUF_INIT;
+	struct stat st;
+	int err = fs_read_linked(&now, path);
+
+	if (err)
+		goto out;
+	if (same_inode(lock, new))
+		unlink(lock);
+	unlink(new);
+	if (same_text(&now, &config->text))
+		goto out;
+	if (stat(path, &st) < 0)
+		err = ckpt_error_errno("unable to look at '%s'", path);
+	else
+		err = swap_config(path, lock, new, st.st_mode & 07777, config);
+out:
+	strbuf_release(&now);
+	free(new);
+	free(lock);
+	free(path);
+	return err;
+}
+
+/* ---- status ---- */
+
+static bool shim_there(const struct repo *repo, const char *name)
+{
+	char *path = shim_path(repo, name);
+	bool there = !access(path, X_OK);
+
+	free(path);
+	return there;
+}
+
+static enum hooks_state state_of(const char *value, const char *wanted, bool moved, bool shim,
+				 const char **why_out)
+{
+	if (!value) {
+		*why_out = "it was taken out of the configuration";
+		return HOOKS_MISSING;
+	}
+	if (moved) {
+		*why_out = "the repository was moved";
+		return HOOKS_NOT_RUN;
+	}
+	if (strcmp(value, wanted)) {
+		*why_out = "the configuration names another program";
+		return HOOKS_DISPLACED;
+	}
+	if (!shim) {
+		*why_out = "its file in .git/" HOOKS_DIR " is gone";
+		return HOOKS_NOT_RUN;
+	}
+	*why_out = "";
+	return HOOKS_RUNS;
+}
+
+enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
+					  const char **why_out, const char **advice_out)
+{
+	const char *value = gitconfig_get(config, "core.fsmonitor", GITCONFIG_LOCAL);
+	struct strbuf wanted = STRBUF_INIT, text = STRBUF_INIT;
+	enum hooks_state state;
+
+	guard_value(&wanted, repo);
+	state = state_of(value, wanted.buf,
+			 value && strcmp(value, wanted.buf) && is_guard_value(value),
+			 shim_there(repo, "fsmonitor"), why_out);
+	*advice_out = HOOKS_INSTALL_AGAIN;
+	if (state == HOOKS_DISPLACED && !read_config(&text, repo) &&
+	    is_set_elsewhere(config, &text)) {
+		*why_out = SET_ELSEWHERE;
+		*advice_out = SHOW_ORIGIN;
+	}
+	strbuf_release(&text);
+	strbuf_release(&wanted);
+	return state;
+}
+
+enum hooks_state hooks_config_hook_state(const struct repo *repo, const struct gitconfig *config,
+					 const char *name, const char **why_out)
+{
+	char *key = xstrfmt("hook.checkpoint-%s.command", name);
+	const char *value = gitconfig_get(config, key, GITCONFIG_LOCAL);
+	struct strbuf wanted = STRBUF_INIT;
+	enum hooks_state state;
+
+	hook_value(&wanted, repo, name);
+	state = state_of(value, wanted.buf, false, shim_there(repo, name), why_out);
+	if (state == HOOKS_RUNS && !hooks_config_supported()) {
+		state = HOOKS_NOT_RUN;
+		*why_out = "this git knows no hooks in its configuration";
+	}
+	strbuf_release(&wanted);
+	free(key);
+	return state;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/install_place.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "hooks/hook_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is at a path. */
+struct found {
+	bool exists, regular, link;
+	mode_t mode;
+	struct strbuf text; /* of a regular file; the target of a link */
+};
+
+static int look(struct found *out, const char *path)
+{
+	struct stat st;
+	char target[PATH_MAX];
+	ssize_t len;
+
+	memset(out, 0, sizeof(*out));
+	strbuf_init(&out->text);
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT || errno == ENOTDIR ?
+			       0 : ckpt_error_errno("unable to look at '%s'", path);
+	out->exists = true;
+	out->mode = st.st_mode & 07777;
+	out->regular = S_ISREG(st.st_mode);
+	out->link = S_ISLNK(st.st_mode);
+	if (out->regular)
+		return fs_read_file(&out->text, AT_FDCWD, path);
+	if (!out->link)
+		return ckpt_error_set(CKPT_ERROR, "'%s' is neither a file nor a link; move it away", path);
+	len = readlink(path, target, sizeof(target));
+	if (len < 0)
+		return ckpt_error_errno("unable to read the link '%s'", path);
+	strbuf_add(&out->text, target, (size_t)len);
+	return 0;
+}
+
+static bool is_ours(const struct found *found)
+{
+	return found->regular && hookfile_is_ours(found->text.buf, found->text.len);
+}
+
+static bool is_frame(const struct strbuf *text)
+{
+	return !strcmp(text->buf, HOOKFILE_FRAME) && text->len == strlen(HOOKFILE_FRAME);
+}
+
+static char *hex_sha256(const struct strbuf *text)
+{
+	unsigned char hash[SHA256_SIZE];
+	char *out = xmalloc(2 * SHA256_SIZE + 1);
+
+	hash_buffer(HASH_SHA256, hash, text->buf, text->len);
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		sprintf(out + 2 * i, "%02x", hash[i]);
+	return out;
+}
+
+/* ---- install ---- */
+
+/* Our lines are there, but nobody recorded it: by what else is in the file. */
+static void plan_ours(struct hooks_entry *entry, const struct found *found)
+{
+	struct strbuf bare = STRBUF_INIT;
+
+	hookfile_remove(&bare, found->text.buf, found->text.len);
+	entry->how = hookfile_is_dispatcher(found->text.buf, found->text.len) ? HOOKS_ASIDE :
+		     is_frame(&bare) ? HOOKS_CREATED : HOOKS_LINES;
+	if (entry->how == HOOKS_LINES)
+		entry->sha256 = hex_sha256(&bare);
+	strbuf_release(&bare);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat one, two;
+
+	return !lstat(a, &one) && !lstat(b, &two) && one.st_dev == two.st_dev &&
+	       one.st_ino == two.st_ino;
+}
+
+/* What was put aside has to have its place: one of somebody else's is not touched. */
+static int check_aside(const char *path)
+{
+	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, path);
+	struct stat st;
+	int err = 0;
+
+	if (!lstat(aside, &st) && !same_file(path, aside))
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is in the way of the hook that has to be "
+				     "put aside; move it away", aside);
+	free(aside);
+	return err;
+}
+
+/* Our lines cannot be put into it. A hook that is switched off by its mode stays off, too. */
+static bool goes_aside(const struct found *found, const char *path)
+{
+	return found->link || (found->regular && !is_ours(found) &&
+			       (!hookfile_is_shell(found->text.buf, found->text.len) ||
+				access(path, X_OK) < 0));
+}
+
+/* A dispatcher that somebody put aside, which takes back what it was put in the place of. */
+static bool is_parked(const char *path, const char *suffix)
+{
+	char *parked = xstrfmt("%s%s", path, suffix);
+	struct found found;
+	bool is = !look(&found, parked) && is_ours(&found) &&
+		  hookfile_is_dispatcher(found.text.buf, found.text.len);
+
+	strbuf_release(&found.text);
+	free(parked);
+	return is;
+}
+
+/* What hooks_place_remove() does with a hook that was put aside makes its place free. */
+static bool makes_room(const char *path)
+{
+	char *old = xstrfmt("%s.old", path);
+	struct stat st;
+	bool room = lstat(old, &st) < 0 || is_parked(path, ".old") || is_parked(path, ".legacy");
+
+	free(old);
+	return room;
+}
+
+int hooks_place_check(const struct hooks_entry *entry, const char *path)
+{
+	struct found found;
+	int err = look(&found, path);
+
+	if (!err && goes_aside(&found, path) && !(entry && makes_room(path)))
+		err = check_aside(path);
+	strbuf_release(&found.text);
+	return err;
+}
+
+int hooks_place_plan(struct hooks_record *record, const char *path, const char *name)
+{
+	struct hooks_entry *entry;
+	struct found found;
+	int err = look(&found, path);
+
+	if (err || (is_ours(&found) && hooks_record_find(record, path)))
+		goto out;
+	entry = hooks_record_entry(record, path, name);
+	entry->mode = found.mode;
+	if (!found.exists) {
+		entry->how = HOOKS_CREATED;
+	} else if (is_ours(&found)) {
+		plan_ours(entry, &found);
+	} else {
+		entry->how = goes_aside(&found, path) ? HOOKS_ASIDE : HOOKS_LINES;
+		if (found.link)
+			entry->target = xstrdup(found.text.buf);
+		else
+			entry->sha256 = hex_sha256(&found.text);
+	}
+	if (entry->how == HOOKS_ASIDE && !is_ours(&found))
+		err = check_aside(path);
+out:
+	strbuf_release(&found.text);
+	return err;
+}
+
+static char *dir_of(const char *path)
+{
+	return xmemdupz(path, (size_t)(strrchr(path, '/') - path));
+}
+
+/* A link with the hook's own name, that leads to where it was put aside. */
+static int make_link(const struct hooks_entry *entry)
+{
+	char *dir = dir_of(entry->path);
+	char *links = xstrfmt("%s/" HOOKFILE_LINKS, dir);
+	char *link = xstrfmt("%s/%s", links, entry->name);
+	char *target = xstrfmt("../%s" HOOKFILE_ASIDE, entry->name);
+	int err = fs_mkdir_p(links, 0755);
+
+	if (!err && symlink(target, link) < 0 && errno != EEXIST)
+		err = ckpt_error_errno("unable to create the link '%s'", link);
+	free(target);
+	free(link);
+	free(links);
+	free(dir);
+	return err;
+}
+
+/* A second name first, so that there is a hook at every moment. */
+static int put_aside(const struct hooks_entry *entry)
+{
+	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	int err = make_link(entry);
+
+	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0) {
+		if (errno == EEXIST)
+			err = check_aside(entry->path);
+		/* A full disk has no room for what would take its place either. */
+		else if (errno == ENOSPC || errno == EDQUOT || rename(entry->path, aside) < 0)
+			err = ckpt_error_errno("unable to put '%s' aside", entry->path);
+	}
+	free(aside);
+	return err;
+}
+
+/* The new text of a file that has our lines already, and its mode. */
+static mode_t refresh(struct strbuf *out, const struct hooks_entry *entry,
+		      const struct found *found, const char *lines)
+{
+	struct strbuf bare = STRBUF_INIT;
+	bool all_ours;
+
+	hookfile_remove(&bare, found->text.buf, found->text.len);
+	all_ours = is_frame(&bare) && entry->how != HOOKS_LINES;
+	if (all_ours)
+		hookfile_shim(out, lines, entry->name, entry->how == HOOKS_ASIDE);
+	else
+		hookfile_insert(out, found->text.buf, found->text.len, lines);
+	strbuf_release(&bare);
+	return all_ours ? found->mode | 0555 : found->mode;
+}
+
+int hooks_place_put(const struct hooks_entry *entry, const char *lines)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct found found;
+	mode_t mode = 0755;
+	int err = look(&found, entry->path);
+
+	if (err)
+		goto out;
+	if (is_ours(&found)) {
+		mode = refresh(&text, entry, &found, lines);
+	} else if (entry->how == HOOKS_LINES) {
+		hookfile_insert(&text, found.text.buf, found.text.len, lines);
+		mode = found.mode;
+	} else {
+		hookfile_shim(&text, lines, entry->name, entry->how == HOOKS_ASIDE);
+		if (entry->how == HOOKS_ASIDE)
+			err = put_aside(entry);
+	}
+	if (!err && (!found.regular || mode != found.mode || text.len != found.text.len ||
+		     memcmp(text.buf, found.text.buf, text.len)))
+		err = fs_write_file(AT_FDCWD, entry->path, text.buf, text.len, mode, FS_DURABLE);
+out:
+	strbuf_release(&text);
+	strbuf_release(&found.text);
+	return err;
+}
+
+/* ---- uninstall ---- */
+
+static int remove_file(const char *path)
+{
+	return unlink(path) < 0 && errno != ENOENT ?
+		       ckpt_error_errno("unable to remove '%s'", path) : 0;
+}
+
+/* A dispatcher that somebody wrote into: what they wrote must not go with it. */
+static int keep_edits(const struct strbuf *bare, const char *path, mode_t mode,
+		      struct strlist *notes)
+{
+	char *kept = xstrfmt("%s.edited", path);
+	int err = fs_write_file(AT_FDCWD, kept, bare->buf, bare->len, mode, FS_DURABLE);
+
+	if (!err)
+		strlist_addf(notes, "what was written into '%s' since is in '%s' now", path, kept);
+	free(kept);
+	return err;
+}
+
+/* Ours out of one file, if it is there. */
+static int clean(const struct hooks_entry *entry, const char *path, struct strlist *notes)
+{
+	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	struct strbuf bare = STRBUF_INIT;
+	struct found found;
+	bool dispatcher;
+	struct stat st;
+	int err = look(&found, path);
+
+	if (err || !is_ours(&found))
+		goto out;
+	hookfile_remove(&bare, found.text.buf, found.text.len);
+	dispatcher = hookfile_is_dispatcher(found.text.buf, found.text.len);
+	if (dispatcher && !is_frame(&bare))
+		err = keep_edits(&bare, path, found.mode, notes);
+	if (err)
+		goto out;
+	if (dispatcher && !lstat(aside, &st))
+		err = rename(aside, path) < 0 ?
+			      ckpt_error_errno("unable to put '%s' back", path) :
+			      fs_sync_holder(AT_FDCWD, path);
+	else if (dispatcher || (is_frame(&bare) && entry->how == HOOKS_CREATED))
+		err = remove_file(path);
+	else
+		err = fs_write_file(AT_FDCWD, path, bare.buf, bare.len, found.mode, FS_DURABLE);
+out:
+	strbuf_release(&bare);
+	strbuf_release(&found.text);
+	free(aside);
+	return err;
+}
+
+/*
+ * The dispatcher is gone, or was not there yet, and what was put aside for it
+ * is left: it goes back, or, where somebody put another hook, beside that.
+ */
+static int settle_aside(const struct hooks_entry *entry, struct strlist *notes)
+{
+	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	char *old = xstrfmt("%s.old", entry->path);
+	struct stat st;
+	int err = 0;
+
+	if (lstat(aside, &st) < 0)
+		goto out;
+	if (same_file(aside, entry->path)) {
+		err = remove_file(aside);
+	} else if (lstat(entry->path, &st) < 0) {
+		if (rename(aside, entry->path) < 0)
+			err = ckpt_error_errno("unable to put '%s' back", entry->path);
+		else
+			err = fs_sync_holder(AT_FDCWD, entry->path);
+	} else if (lstat(old, &st) < 0 && !rename(aside, old)) {
+		strlist_addf(notes, "'%s' is another one now; the one that was there is in '%s'",
+			     entry->path, old);
+	} else {
+		strlist_addf(notes, "'%s' is another one now; the one that was there is in '%s'",
+			     entry->path, aside);
+	}
+out:
+	free(old);
+	free(aside);
+	return err;
+}
+
+static void remove_link(const struct hooks_entry *entry)
+{
+	char *dir = dir_of(entry->path);
+	char *links = xstrfmt("%s/" HOOKFILE_LINKS, dir);
+	char *link = xstrfmt("%s/%s", links, entry->name);
+
+	unlink(link);
+	rmdir(links);
+	fs_sweep_temps(AT_FDCWD, dir);
+	free(link);
+	free(links);
+	free(dir);
+}
+
+int hooks_place_remove(const struct hooks_entry *entry, struct strlist *notes)
+{
+	static const char *const suffixes[] = { "", ".old", ".legacy" };
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes) && !err; i++) {
+		char *path = xstrfmt("%s%s", entry->path, suffixes[i]);
+
+		err = clean(entry, path, notes);
+		free(path);
+	}
+	if (!err)
+		err = settle_aside(entry, notes);
+	if (!err)
+		remove_link(entry);
+	/* Before the record goes: a hook that a power cut brings back would belong to nobody. */
+	if (!err)
+		(void)fs_sync_holder(AT_FDCWD, entry->path);
+	return err;
+}
+
+/* ---- status ---- */
+
+/* pre-commit runs what it found there first; our lines are reached through it. */
+static bool runs_legacy(const char *path, const struct found *found)
+{
+	char *legacy = xstrfmt("%s.legacy", path);
+	struct found parked;
+	bool ours;
+
+	ours = !look(&parked, legacy) && is_ours(&parked) && !access(legacy, X_OK) &&
+	       found->regular && strstr(found->text.buf, "pre-commit") && !access(path, X_OK);
+	strbuf_release(&parked.text);
+	free(legacy);
+	return ours;
+}
+
+enum hooks_state hooks_place_state(const char *path, const char **why_out)
+{
+	enum hooks_state state = HOOKS_RUNS;
+	struct found found;
+
+	*why_out = "";
+	if (look(&found, path) || (!is_ours(&found) && found.exists)) {
+		state = runs_legacy(path, &found) ? HOOKS_RUNS : HOOKS_DISPLACED;
+		*why_out = state == HOOKS_RUNS ? "pre-commit runs it" :
+						 "another hook took its place";
+	} else if (!found.exists) {
+		state = HOOKS_MISSING;
+		*why_out = "it was removed";
+	} else if (access(path, X_OK) < 0) {
+		state = HOOKS_NOT_RUN;
+		*why_out = "it is not executable";
+	}
+	strbuf_release(&found.text);
+	return state;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/install_record.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "git/repo.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const how_names[] = { "created", "lines", "aside" };
+
+/* ---- in memory ---- */
+
+static void entry_clear(struct hooks_entry *entry)
+{
+	free(entry->path);
+	free(entry->name);
+	free(entry->sha256);
+	free(entry->target);
+	memset(entry, 0, sizeof(*entry));
+}
+
+void hooks_record_drop_edits(struct hooks_record *record, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		configedit_release(&record->edits[i]);
+	record->edits_nr -= count;
+	if (count)
+		memmove(record->edits, record->edits + count,
+			record->edits_nr * sizeof(record->edits[0]));
+}
+
+void hooks_record_release(struct hooks_record *record)
+{
+	for (size_t i = 0; i < record->nr; i++)
+		entry_clear(&record->entries[i]);
+	hooks_record_drop_edits(record, record->edits_nr);
+	free(record->entries);
+	free(record->edits);
+	free(record->chain);
+	strlist_release(&record->events);
+	strlist_release(&record->dirs);
+	memset(record, 0, sizeof(*record));
+}
+
+struct hooks_entry *hooks_record_find(const struct hooks_record *record, const char *path)
+{
+	for (size_t i = 0; i < record->nr; i++)
+		if (!strcmp(record->entries[i].path, path))
+			return &record->entries[i];
+	return NULL;
+}
+
+struct hooks_entry *hooks_record_entry(struct hooks_record *record, const char *path,
+				       const char *name)
+{
+	struct hooks_entry *entry = hooks_record_find(record, path);
+
+	if (!entry) {
+		ALLOC_GROW(record->entries, record->nr + 1, record->alloc);
+		entry = &record->entries[record->nr++];
+		memset(entry, 0, sizeof(*entry));
+	}
+	entry_clear(entry);
+	entry->path = xstrdup(path);
+	entry->name = xstrdup(name);
+	return entry;
+}
+
+void hooks_record_forget(struct hooks_record *record, struct hooks_entry *entry)
+{
+	size_t at = (size_t)(entry - record->entries);
+
+	entry_clear(entry);
+	memmove(entry, entry + 1, (record->nr - at - 1) * sizeof(*entry));
+	record->nr--;
+}
+
+struct configedit *hooks_record_edit(struct hooks_record *record)
+{
+	ALLOC_GROW(record->edits, record->edits_nr + 1, record->edits_alloc);
+	memset(&record->edits[record->edits_nr], 0, sizeof(record->edits[0]));
+	return &record->edits[record->edits_nr++];
+}
+
+/* ---- paths and texts ---- */
+
+/* The main worktree, if the git directory lies in it as ".git": what moves along with it. */
+static char *moving_root(const struct repo *repo)
+{
+	const char *slash = strrchr(repo->commondir, '/');
+
+	return slash && !strcmp(slash, "/.git") ?
+		       xmemdupz(repo->commondir, (size_t)(slash - repo->commondir)) : NULL;
+}
+
+static json_t *kept_path(const char *path, const struct repo *repo)
+{
+	char *root = moving_root(repo);
+	const char *below = path_below(path, repo->commondir);
+	struct strbuf out = STRBUF_INIT;
+	json_t *value;
+
+	if (below && *below) {
+		strbuf_addstr(&out, below);
+	} else if (root && (below = path_below(path, root)) && *below) {
+		strbuf_addf(&out, "../%s", below);
+	} else {
+		strbuf_addstr(&out, path);
+	}
+	value = json_path(out.buf);
+	strbuf_release(&out);
+	free(root);
+	return value;
+}
+
+/* A text of any bytes, as json_path() writes them; NULL if it is none. */
+static char *text_of(const json_t *value)
+{
+	const char *text = json_string_value(value);
+	struct strbuf out = STRBUF_INIT;
+
+	if (!text)
+		return NULL;
+	if (*text != '"')
+		return xstrdup(text);
+	unquote_c(&out, text, NULL);
+	return strbuf_detach(&out, NULL);
+}
+
+static char *path_of(const json_t *value, const struct repo *repo)
+{
+	struct strbuf out = STRBUF_INIT;
+	char *text = text_of(value);
+
+	if (!text)
+		return NULL;
+	path_absolute(&out, repo->commondir, text);
+	free(text);
+	return strbuf_detach(&out, NULL);
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_path(text) : json_null();
+}
+
+/* ---- writing ---- */
+
+static json_t *entries_json(const struct hooks_record *record, const struct repo *repo)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < record->nr; i++) {
+		const struct hooks_entry *entry = &record->entries[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "name", json_text(entry->name));
+		json_object_set_new(object, "path", kept_path(entry->path, repo));
+		json_object_set_new(object, "how", json_string(how_names[entry->how]));
+		json_object_set_new(object, "sha256", text_or_null(entry->sha256));
+		json_object_set_new(object, "target", text_or_null(entry->target));
+		json_object_set_new(object, "mode", json_integer(entry->mode));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *edits_json(const struct hooks_record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < record->edits_nr; i++) {
+		const struct configedit *edit = &record->edits[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "section", json_path(edit->section));
+		json_object_set_new(object, "key", json_path(edit->key));
+		json_object_set_new(object, "value", json_path(edit->value));
+		json_object_set_new(object, "old", text_or_null(edit->old));
+		json_object_set_new(object, "header", json_boolean(edit->header));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *to_json(const struct hooks_record *record, const struct repo *repo)
+{
+	json_t *object = json_object(), *dirs = json_array();
+
+	for (size_t i = 0; i < record->dirs.nr; i++)
+		json_array_append_new(dirs, kept_path(record->dirs.items[i], repo));
+	json_object_set_new(object, "version", json_integer(1));
+	json_object_set_new(object, "events", json_texts(&record->events));
+	json_object_set_new(object, "ref_transaction", json_boolean(record->ref_transaction));
+	json_object_set_new(object, "config_hooks", json_boolean(record->config_hooks));
+	json_object_set_new(object, "guard", json_boolean(record->guard));
+	json_object_set_new(object, "chain", text_or_null(record->chain));
+	json_object_set_new(object, "hooks", entries_json(record, repo));
+	json_object_set_new(object, "dirs", dirs);
+	json_object_set_new(object, "config", edits_json(record));
+	return object;
+}
+
+int hooks_record_write(const struct hooks_record *record, const struct repo *repo)
+{
+	char *dir = xstrfmt("%s/" HOOKS_DIR, repo->commondir);
+	char *path = xstrfmt("%s/" HOOKS_RECORD_FILE, dir);
+	struct strbuf text = STRBUF_INIT;
+	json_t *object = to_json(record, repo);
+	int err = fs_mkdir_p(dir, 0755);
+
+	json_write(&text, object);
+	strbuf_addch(&text, '\n');
+	if (!err)
+		err = fs_write_file(AT_FDCWD, path, text.buf, text.len, 0644, FS_DURABLE);
+	json_decref(object);
+	strbuf_release(&text);
+	free(path);
+	free(dir);
+	return err;
+}
+
+/* ---- reading ---- */
+
+static bool read_entry(struct hooks_record *record, const json_t *object, const struct repo *repo)
+{
+	char *path = path_of(json_object_get(object, "path"), repo);
+	const char *name = json_string_value(json_object_get(object, "name"));
+	const char *how = json_string_value(json_object_get(object, "how"));
+	struct hooks_entry *entry;
+	bool known = false;
+
+	if (path && name && how && !strchr(name, '/')) {
+		entry = hooks_record_entry(record, path, name);
+		for (size_t i = 0; i < ARRAY_SIZE(how_names); i++) {
+			if (strcmp(how, how_names[i]))
+				continue;
+			entry->how = (enum hooks_how)i;
+			known = true;
+		}
+		entry->sha256 = text_of(json_object_get(object, "sha256"));
+		entry->target = text_of(json_object_get(object, "target"));
+		entry->mode = (unsigned)json_integer_value(json_object_get(object, "mode"));
+	}
+	free(path);
+	return known;
+}
+
+static bool read_edit(struct hooks_record *record, const json_t *object)
+{
+	struct configedit *edit = hooks_record_edit(record);
+
+	edit->section = text_of(json_object_get(object, "section"));
+	edit->key = text_of(json_object_get(object, "key"));
+	edit->value = text_of(json_object_get(object, "value"));
+	edit->old = text_of(json_object_get(object, "old"));
+	edit->header = json_is_true(json_object_get(object, "header"));
+	return edit->section && edit->key && edit->value;
+}
+
+static bool from_json(struct hooks_record *out, const json_t *object, const struct repo *repo)
+{
+	const json_t *events = json_object_get(object, "events");
+	const json_t *hooks = json_object_get(object, "hooks");
+	const json_t *edits = json_object_get(object, "config");
+	const json_t *dirs = json_object_get(object, "dirs");
+	bool ok = json_integer_value(json_object_get(object, "version")) == 1;
+
+	out->ref_transaction = json_is_true(json_object_get(object, "ref_transaction"));
+	out->config_hooks = json_is_true(json_object_get(object, "config_hooks"));
+	out->guard = json_is_true(json_object_get(object, "guard"));
+	out->chain = text_of(json_object_get(object, "chain"));
+	for (size_t i = 0; i < json_array_size(events); i++) {
+		const char *event = json_string_value(json_array_get(events, i));
+
+		if (event)
+			strlist_add(&out->events, event);
+	}
+	for (size_t i = 0; i < json_array_size(hooks); i++)
+		ok = ok && read_entry(out, json_array_get(hooks, i), repo);
+	for (size_t i = 0; i < json_array_size(edits); i++)
+		ok = ok && read_edit(out, json_array_get(edits, i));
+	for (size_t i = 0; i < json_array_size(dirs); i++) {
+		char *dir = path_of(json_array_get(dirs, i), repo);
+
+		if (dir)
+			strlist_take(&out->dirs, dir);
+	}
+	return ok;
+}
+
+int hooks_record_read(struct hooks_record *out, const struct repo *repo)
+{
+	char *path = xstrfmt("%s/" HOOKS_DIR "/" HOOKS_RECORD_FILE, repo->commondir);
+	struct strbuf text = STRBUF_INIT;
+	json_t *object;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = fs_read_file(&text, AT_FDCWD, path);
+	if (err == CKPT_ENOTFOUND) {
+		err = 0;
+	} else if (!err) {
+		object = json_loadb(text.buf, text.len, 0, NULL);
+		out->exists = object && from_json(out, object, repo);
+		if (!out->exists)
+			err = ckpt_error_set(CKPT_ECORRUPT, "the record of the hooks, '%s', is "
+					     "damaged; move it away and put the hooks right by "
+					     "hand", path);
+		json_decref(object);
+	}
+	if (err)
+		hooks_record_release(out);
+	strbuf_release(&text);
+	free(path);
+	return err;
+}

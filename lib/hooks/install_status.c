@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "hooks/install.h"
+
+#include "base/alloc.h"
+#include "base/fsio.h"
+#include "base/path.h"
+#include "git/gitconfig.h"
+#include "git/gitindex.h"
+#include "git/repo.h"
+#include "hooks/install_config.h"
+#include "hooks/install_place.h"
+#include "hooks/install_record.h"
+#include "hooks/install_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *hooks_state_name(enum hooks_state state)
+{
+	static const char *const names[] = { "installed", "displaced", "missing", "not run" };
+
+	return names[state];
+}
+
+static bool has_event(const struct hooks_record *record, const char *event)
+{
+	for (size_t i = 0; i < record->events.nr; i++)
+		if (!strcmp(record->events.items[i], event))
+			return true;
+	return false;
+}
+
+void hooks_wanted(const char *names[HOOKS_NAMES], const struct hooks_record *record)
+{
+	size_t nr = 0;
+
+	if (has_event(record, "rebase"))
+		names[nr++] = "pre-rebase";
+	if (record->ref_transaction && (has_event(record, "merge") || has_event(record, "am") ||
+					has_event(record, "stash") || has_event(record, "bisect")))
+		names[nr++] = "reference-transaction";
+	names[nr] = NULL;
+}
+
+/* The real path of a directory that need not be there yet. */
+static char *real_dir(const char *path)
+{
+	char *dir = xstrdup(path), *real, *full;
+
+	for (;;) {
+		char *slash = strrchr(dir, '/');
+
+		real = path_real(dir);
+		if (real || slash == dir || !slash)
+			break;
+		*slash = '\0';
+	}
+	full = xstrfmt("%s%s", real ? real : "", path + strlen(dir));
+	free(real);
+	free(dir);
+	return full;
+}
+
+/* Within the git directory, this worktree or the main one. */
+static bool is_own(const char *dir, const struct repo *repo)
+{
+	const char *slash = strrchr(repo->commondir, '/');
+	bool own = path_below(dir, repo->commondir) || path_below(dir, repo->worktree);
+
+	if (!own && slash && !strcmp(slash, "/.git")) {
+		char *main = xmemdupz(repo->commondir, (size_t)(slash - repo->commondir));
+
+		own = path_below(dir, main) != NULL;
+		free(main);
+	}
+	return own;
+}
+
+/*
+ * Files that are tracked: with our lines in one of them git would refuse to
+ * rebase, and whoever commits them would hand paths of this machine to others.
+ */
+static bool is_tracked(const char **why_out, const char *dir, const struct repo *repo)
+{
+	const char *below = path_below(dir, repo->worktree);
+	struct gitindex *index = NULL;
+	bool tracked;
+
+	if (path_below(dir, repo->commondir) || !below)
+		return false;
+	if (gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256)) {
+		*why_out = "of which the index, which cannot be read, does not say whether it is tracked";
+		return true;
+	}
+	*why_out = "which has tracked files: a change would be committed";
+	tracked = gitindex_has(index, below) || gitindex_has_below(index, below);
+	gitindex_close(index);
+	return tracked;
+}
+
+bool hooks_directory(struct strbuf *out, const char **why_out, const struct repo *repo,
+		     const struct gitconfig *config)
+{
+	struct strbuf value = STRBUF_INIT;
+	char *real;
+	bool own, tracked;
+
+	strbuf_reset(out);
+	if (gitconfig_path(&value, config, "core.hookspath"))
+		path_absolute(out, repo->worktree, value.buf);
+	else
+		strbuf_addf(out, "%s/hooks", repo->commondir);
+	real = real_dir(out->buf);
+	own = is_own(real, repo);
+	*why_out = "which other repositories use, too";
+	tracked = own && is_tracked(why_out, real, repo);
+	if (own && !tracked)
+		*why_out = "";
+	strbuf_reset(out);
+	strbuf_addstr(out, real);
+	free(real);
+	strbuf_release(&value);
+	return own && !tracked;
+}
+
+static void add_item(struct hooks_report *report, const char *name, enum hooks_state state,
+		     const char *why, const char *advice)
+{
+	struct hooks_item *item = &report->items[report->nr++];
+
+	item->name = name;
+	item->state = state;
+	if (state != HOOKS_RUNS)
+		item->repair = xstrfmt("%s; %s", why, advice);
+}
+
+/* A file of ours that is not where git looks now. */
+static bool elsewhere(const struct hooks_record *record, const char *name, const char *path)
+{
+	const char *why;
+
+	for (size_t i = 0; i < record->nr; i++) {
+		const struct hooks_entry *entry = &record->entries[i];
+
+		if (!strcmp(entry->name, name) && strcmp(entry->path, path) &&
+		    hooks_place_state(entry->path, &why) == HOOKS_RUNS)
+			return true;
+	}
+	return false;
+}
+
+static void look_at_file(struct hooks_report *report, const struct hooks_record *record,
+			 const char *dir, const char *barred, const char *name)
+{
+	char *path = xstrfmt("%s/%s", dir, name), *text = NULL;
+	const char *why;
+	enum hooks_state state = hooks_place_state(path, &why);
+
+	if (state != HOOKS_RUNS && *barred) {
+		text = xstrfmt("git takes hooks from '%s', %s", dir, barred);
+		add_item(report, name, HOOKS_NOT_RUN, text,
+			 "'git checkpoint hooks install --guard' does without it, or set "
+			 "core.hooksPath in this repository");
+	} else if (state != HOOKS_RUNS && elsewhere(record, name, path)) {
+		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", dir);
+		add_item(report, name, HOOKS_NOT_RUN, text, HOOKS_INSTALL_AGAIN);
+	} else {
+		add_item(report, name, state, why, HOOKS_INSTALL_AGAIN);
+	}
+	free(text);
+	free(path);
+}
+
+static void look(struct hooks_report *report, const struct hooks_record *record,
+		 const struct repo *repo, const struct gitconfig *config)
+{
+	struct strbuf dir = STRBUF_INIT;
+	const char *names[HOOKS_NAMES], *why, *advice, *barred;
+	enum hooks_state state;
+
+	(void)hooks_directory(&dir, &barred, repo, config);
+	hooks_wanted(names, record);
+	for (size_t i = 0; names[i]; i++) {
+		if (record->config_hooks) {
+			state = hooks_config_hook_state(repo, config, names[i], &why);
+			add_item(report, names[i], state, why, HOOKS_INSTALL_AGAIN);
+		} else {
+			look_at_file(report, record, dir.buf, barred, names[i]);
+		}
+		if (report->items[report->nr - 1].state == HOOKS_RUNS)
+			report->ref_transaction |= !strcmp(names[i], "reference-transaction");
+	}
+	if (record->guard) {
+		report->guard = true;
+		state = hooks_config_guard_state(repo, config, &why, &advice);
+		add_item(report, "fsmonitor", state, why, advice);
+	}
+	strbuf_release(&dir);
+}
+
+static bool has_submodules(const struct repo *repo)
+{
+	char *modules = xstrfmt("%s/modules", repo->commondir);
+	char *list = xstrfmt("%s/.gitmodules", repo->worktree);
+	bool has = fs_is_dir(modules) || !access(list, F_OK);
+
+	free(modules);
+	free(list);
+	return has;
+}
+
+int hooks_status(struct hooks_report *report, const struct repo *repo)
+{
+	struct gitconfig *config = NULL;
+	struct hooks_record record;
+	int err = hooks_record_read(&record, repo);
+
+	if (err)
+		return err;
+	report->installed = record.exists;
+	report->config_hooks = record.config_hooks;
+	report->submodules = record.exists && has_submodules(repo);
+	strlist_extend(&report->events, &record.events);
+	if (record.exists)
+		err = gitconfig_open(&config, repo);
+	if (!err && record.exists)
+		look(report, &record, repo, config);
+	gitconfig_close(config);
+	hooks_record_release(&record);
+	return err;
+}
+
+void hooks_report_release(struct hooks_report *report)
+{
+	for (size_t i = 0; i < report->nr; i++)
+		free(report->items[i].repair);
+	strlist_release(&report->events);
+	strlist_release(&report->notes);
+	memset(report, 0, sizeof(*report));
+}
+
+void hooks_check(struct strlist *problems, const struct repo *repo)
+{
+	struct hooks_report report = { 0 };
+
+	if (repo && !hooks_status(&report, repo))
+		for (size_t i = 0; i < report.nr; i++)
+			if (report.items[i].state != HOOKS_RUNS)
+				strlist_addf(problems, "hook %s: %s: %s",
+					     hooks_state_name(report.items[i].state),
+					     report.items[i].name, report.items[i].repair);
+	hooks_report_release(&report);
+}

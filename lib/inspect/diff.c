@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/diff.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "record/lookup.h"
+#include "record/snapshot.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/store.h"
+#include "worktree/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A patch of more than this is of no use to anybody. */
+#define CONTENT_MAX (64ULL << 20)
+
+static struct compare_side stored_side(struct snapshot *snapshot)
+{
+	static const struct modes usual = { .file = 0644, .exec = 0755, .dir = 0755 };
+
+	if (!snapshot)
+		return (struct compare_side){ .modes = &usual };
+	return (struct compare_side){ .root = snapshot->root,
+				      .snapshot = snapshot,
+				      .modes = &snapshot->modes };
+}
+
+int diff_checkpoints(struct diff *out, struct session *session, const struct ckpt_record *old,
+		     const struct ckpt_record *new, const struct strlist *paths)
+{
+	struct compare_side before, after;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->session = session;
+	if (old)
+		err = snapshot_open(&out->old, session->store, old);
+	if (!err)
+		err = snapshot_open(&out->new, session->store, new);
+	if (!err) {
+		before = stored_side(out->old);
+		after = stored_side(out->new);
+		err = compare_run(&out->changes, &before, &after, paths);
+	}
+	if (err)
+		diff_release(out);
+	return err;
+}
+
+/* --- files that the checkpoint has and the rules now leave out --- */
+
+static int read_worktree(struct strbuf *out, struct stat *st, int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name), err = 0;
+
+	if (dirfd < 0)
+		return ckpt_error_errno("unable to open '%s'", path);
+	if (fstatat(dirfd, name, st, AT_SYMLINK_NOFOLLOW) < 0) {
+		err = ckpt_error_errno("unable to look at '%s'", path);
+	} else if (S_ISLNK(st->st_mode)) {
+		ssize_t n;
+
+		strbuf_grow(out, 65536);
+		n = readlinkat(dirfd, name, out->buf, 65535);
+		if (n < 0)
+			err = ckpt_error_errno("unable to read the link '%s'", path);
+		else
+			strbuf_setlen(out, (size_t)n);
+	} else if (!S_ISREG(st->st_mode)) {
+		err = ckpt_error_set(CKPT_ENOTFOUND, "'%s' is no longer a file", path);
+	} else if ((uint64_t)st->st_size <= CONTENT_MAX) {
+		err = fs_read_file(out, dirfd, name);
+	}
+	close(dirfd);
+	return err;
+}
+
+/*
+ * A file that is listed as deleted but is there: it was captured, and is
+ * ignored or looks like a secret now. Say what is true of it. False: unchanged.
+ */
+static bool settle_present(struct change *change, int rootfd)
+{
+	struct strbuf content = STRBUF_INIT;
+	struct stat st;
+	bool differs = true;
+
+	if (!read_worktree(&content, &st, rootfd, change->path)) {
+		struct digest *sha1 = digest_new(HASH_SHA1);
+		bool link = S_ISLNK(st.st_mode);
+
+		change->new_mode = link ? 0120000 : 0100000u | (st.st_mode & 07777);
+		hash_object(sha1, &change->new_oid, "blob", content.buf, content.len);
+		digest_free(sha1);
+		change->kind = (change->old_mode ^ change->new_mode) & 0170000 ? CHANGE_TYPE :
+										 CHANGE_MODIFIED;
+		differs = change->old_mode != change->new_mode ||
+			  !oid_equal(&change->old_oid, &change->new_oid);
+	}
+	strbuf_release(&content);
+	return differs;
+}
+
+/* The same of a directory that the checkpoint has empty: what it holds now is left out. */
+static bool settle_dir(struct change *change, int rootfd)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, change->path, &name);
+	struct stat st;
+	bool differs = true;
+
+	if (dirfd < 0)
+		return true;
+	if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode)) {
+		change->new_mode = 0040000u | (st.st_mode & 07777);
+		change->kind = CHANGE_MODIFIED;
+		differs = change->old_mode != change->new_mode;
+	}
+	close(dirfd);
+	return differs;
+}
+
+static void settle_deleted(struct change_list *list, int rootfd)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		struct change *change = &list->items[i];
+
+		if (change->kind == CHANGE_DELETED &&
+		    !(change->is_dir ? settle_dir : settle_present)(change, rootfd)) {
+			free(change->path);
+			continue;
+		}
+		list->items[kept++] = *change;
+	}
+	list->nr = kept;
+}
+
+int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
+		  const struct strlist *paths, progress_fn progress)
+{
+	struct capture_opts opts = {
+		.scope = &old->scope,
+		.include_ignored = old->include_ignored,
+		.include_sensitive = old->include_sensitive,
+		.no_limit = true,
+		.progress = progress,
+	};
+	struct compare_side before, after;
+	struct strbuf modes = STRBUF_INIT;
+	struct ref_list refs = { 0 };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->session = session;
+	err = snapshot_open(&out->old, session->store, old);
+	if (!err)
+		err = refs_list(&refs, session->store);
+	if (!err)
+		err = capture_scan(&out->capture, session, &refs, &opts);
+	if (!err)
+		err = capture_read(&out->capture, NULL);
+	if (!err) {
+		modes_encode(&modes, out->capture.scan->root);
+		err = modes_parse(&out->modes, modes.buf, modes.len);
+	}
+	if (!err) {
+		before = stored_side(out->old);
+		after = (struct compare_side){ .root = out->capture.scan->root,
+					       .modes = &out->modes };
+		err = compare_run(&out->changes, &before, &after, paths);
+	}
+	if (!err)
+		settle_deleted(&out->changes, out->capture.scan->rootfd);
+	strbuf_release(&modes);
+	ref_list_release(&refs);
+	if (err)
+		diff_release(out);
+	return err;
+}
+
+int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, session->store);
+
+	if (err)
+		return err;
+	while (refs.nr && strcmp(refs.items[refs.nr - 1].id, record->id) >= 0)
+		refs.nr--;
+	err = record->state_only ?
+		      ckpt_lookup_newest_state(out, session->store, &refs) :
+		      ckpt_lookup_newest(out, session->store, &refs, &record->scope);
+	ref_list_release(&refs);
+	return err;
+}
+
+/* Removed, or something else by now. */
+static bool is_gone(int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+	struct stat st;
+	bool gone = dirfd < 0 ? errno == ENOENT || errno == ENOTDIR || errno == ELOOP :
+				fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ?
+				errno == ENOENT :
+				!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
+
+	if (dirfd >= 0)
+		close(dirfd);
+	return gone;
+}
+
+int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
+		 const struct change *change, enum diff_side side)
+{
+	const struct oid *oid = side == DIFF_OLD ? &change->old_oid : &change->new_oid;
+	struct store *store = diff->session->store;
+	uint64_t size = 0;
+	struct stat st;
+	int err;
+
+	*too_large_out = 0;
+	if (side == DIFF_NEW && !diff->new) {
+		err = read_worktree(out, &st, diff->capture.scan->rootfd, change->path);
+		/* It was there, and nobody keeps it from going: then nothing is in it any more. */
+		if (err && is_gone(diff->capture.scan->rootfd, change->path)) {
+			strbuf_reset(out);
+			return 0;
+		}
+		if (!err && S_ISREG(st.st_mode) && (uint64_t)st.st_size > CONTENT_MAX)
+			*too_large_out = (uint64_t)st.st_size;
+		return err;
+	}
+	err = objects_size(&size, store, oid);
+	if (!err && size > CONTENT_MAX)
+		*too_large_out = size;
+	else if (!err)
+		err = objects_read(out, store, oid, OBJECT_BLOB);
+	return err;
+}
+
+void diff_release(struct diff *diff)
+{
+	change_list_release(&diff->changes);
+	modes_release(&diff->modes);
+	capture_release(&diff->capture);
+	snapshot_free(diff->old);
+	snapshot_free(diff->new);
+	memset(diff, 0, sizeof(*diff));
+}

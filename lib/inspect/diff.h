@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_INSPECT_DIFF_H
+#define CKPT_INSPECT_DIFF_H
+
+#include "base/strbuf.h"
+#include "record/compare.h"
+#include "record/record.h"
+#include "save/worktree_state.h"
+
+#include <stdbool.h>
+
+struct session;
+
+/**
+ * The difference between two checkpoints, or between one and the worktree, and
+ * the contents of what differs.
+ */
+struct diff {
+	struct session *session;
+	struct snapshot *old, *new; /**< `new` is NULL for the worktree */
+	struct capture capture;     /**< of the worktree */
+	struct modes modes;         /**< of the worktree */
+	struct change_list changes;
+};
+
+/** Between two checkpoints; `old` NULL stands for an empty one. `paths` as in compare_run(). */
+int diff_checkpoints(struct diff *out, struct session *session, const struct ckpt_record *old,
+		     const struct ckpt_record *new, const struct strlist *paths);
+
+/** Between a checkpoint and the worktree, within the checkpoint's scope. */
+int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
+		  const struct strlist *paths, progress_fn progress);
+
+/** The newest checkpoint before `record` that has the same scope; CKPT_ENOTFOUND if there is none. */
+int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record);
+
+enum diff_side { DIFF_OLD, DIFF_NEW };
+
+/**
+ * Append the contents of one side of a change. Over 64 MB nothing is appended
+ * and `too_large_out` is set to the size; else it is set to 0.
+ */
+int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
+		 const struct change *change, enum diff_side side);
+
+void diff_release(struct diff *diff);
+
+#endif

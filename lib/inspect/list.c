@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/list.h"
+
+#include "record/lost.h"
+#include "record/manifest.h"
+#include "retention/retain.h"
+#include "session/session.h"
+#include "store/store.h"
+
+#include <string.h>
+
+/* With the lock held: what the old one knew of must not be forgotten with it. */
+static void rebuild_manifest(struct store *store)
+{
+	struct ref_list refs;
+
+	if (refs_list(&refs, store))
+		return;
+	if (!lost_note(store, &refs))
+		(void)ckpt_manifest_rebuild(store);
+	ref_list_release(&refs);
+}
+
+static void mend_manifest(struct store *store, const struct ref_list *refs)
+{
+	if (ckpt_manifest_agrees(store, refs))
+		return;
+	/* Whoever holds the lock is about to write it; then it is not ours to mend. */
+	if (!store_lock(store, 0))
+		rebuild_manifest(store);
+	/* A pager may keep us waiting; that must not keep anybody from saving. */
+	store_unlock(store);
+}
+
+static void warn_of_lost(struct strlist *warnings, struct store *store,
+			 const struct ref_list *refs)
+{
+	size_t lost = lost_count(store, refs);
+
+	if (lost)
+		strlist_addf(warnings, "%zu %s; 'git checkpoint doctor --fix' brings %s back", lost,
+			     lost == 1 ? "checkpoint has lost its ref" :
+					 "checkpoints have lost their refs",
+			     lost == 1 ? "it" : "them");
+}
+
+int ops_list(struct ckpt_records *out, struct session *session, const struct ckpt_enough *enough)
+{
+	struct ref_list refs;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (!session->store)
+		return 0;
+	err = refs_list(&refs, session->store);
+	if (err)
+		return err;
+	err = ckpt_records_newest(out, session->store, &refs, enough);
+	if (!err) {
+		mend_manifest(session->store, &refs);
+		warn_of_lost(&out->damaged, session->store, &refs);
+	}
+	ref_list_release(&refs);
+	return err;
+}
+
+/* What was read just now has to be what the newest briefs are about. */
+static bool agree(const struct ckpt_records *recent, const struct ckpt_briefs *all)
+{
+	if (all->nr < recent->nr || (!recent->unread && all->nr > recent->nr))
+		return false;
+	for (size_t i = 1; i <= recent->nr; i++)
+		if (strcmp(recent->items[recent->nr - i].id, all->items[all->nr - i].ref.id) != 0)
+			return false;
+	return true;
+}
+
+static int read_briefs(struct ckpt_briefs *out, struct session *session,
+		       const struct ckpt_records *recent)
+{
+	int err = ckpt_briefs_read(out, session->store);
+
+	/* One that was sound is damaged now; or somebody saved meanwhile, which costs nothing. */
+	if (!err && !agree(recent, out)) {
+		ckpt_briefs_forget(session->store);
+		ckpt_briefs_release(out);
+		err = ckpt_briefs_read(out, session->store);
+	}
+	if (!err && ckpt_briefs_worth(out) && !retain_lacks_room(session, ckpt_briefs_worth(out)))
+		ckpt_briefs_keep(out, session->store);
+	return err;
+}
+
+int ops_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
+		 struct session *session, size_t max)
+{
+	struct ckpt_enough enough = { .max = max };
+	int err = ops_list(recent_out, session, &enough);
+
+	memset(all_out, 0, sizeof(*all_out));
+	if (err || !session->store)
+		return err;
+	err = read_briefs(all_out, session, recent_out);
+	for (size_t i = 0; i < all_out->damaged.nr; i++)
+		if (!strlist_has(&recent_out->damaged, all_out->damaged.items[i]))
+			strlist_add(&recent_out->damaged, all_out->damaged.items[i]);
+	if (err)
+		ckpt_records_release(recent_out);
+	return err;
+}

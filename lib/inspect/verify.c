@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/verify.h"
+
+#include "base/error.h"
+#include "record/contents.h"
+#include "record/record.h"
+#include "record/snapshot.h"
+#include "save/capture.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void verify_begin(struct verify *verify, struct session *session, progress_fn progress)
+{
+	*verify = (struct verify){ .session = session, .progress = progress };
+}
+
+void verify_end(struct verify *verify)
+{
+	contents_known_release(&verify->files);
+	oidset_release(&verify->others);
+}
+
+static int verify_tree(struct verify_result *out, struct verify *verify,
+		       const struct ckpt_record *record)
+{
+	struct contents_opts opts = {
+		.threads = verify->session->threads,
+		.known = &verify->files,
+		.progress = verify->progress,
+	};
+	struct snapshot *snapshot = NULL;
+	char hash[STATEHASH_SIZE];
+	int err = snapshot_open(&snapshot, verify->session->store, record);
+
+	if (!err)
+		err = contents_hash(snapshot, &opts);
+	if (!err && strcmp(statehash(hash, snapshot->root), record->state_hash))
+		strlist_addf(&out->problems, "its contents give the state hash %s, recorded is %s", hash,
+			     record->state_hash);
+	snapshot_free(snapshot);
+	return err;
+}
+
+/* What hangs off the commit; small values are read with the metadata. */
+static int verify_extras(struct verify *verify, const struct ckpt_record *record)
+{
+	struct session *session = verify->session;
+	struct ckpt_meta meta;
+	int err = ckpt_meta_read(&meta, session->store, record, false);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < meta.states_nr && !err; i++) {
+		const struct oid *oid = &meta.states[i].oid;
+
+		if (!meta.states[i].value && !oidset_has(&verify->others, oid))
+			err = objects_check(session->store, oid);
+		if (!err)
+			oidset_add(&verify->others, oid);
+		else if (err != CKPT_ECANCELLED)
+			err = ckpt_error_prefix(err, "state key '%s'", meta.states[i].key);
+	}
+	if (!err)
+		err = captures_check(session, &meta.captures, &verify->others);
+	ckpt_meta_release(&meta);
+	return err;
+}
+
+int ckpt_verify(struct verify_result *out, struct verify *verify, const struct ref_item *ref)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	snprintf(out->id, sizeof(out->id), "%s", ref->id);
+	err = ckpt_record_read(&record, verify->session->store, ref);
+	if (!err)
+		err = verify_extras(verify, &record);
+	if (!err)
+		err = verify_tree(out, verify, &record);
+	if (err && err != CKPT_ECANCELLED) {
+		strlist_add(&out->problems, ckpt_error_last());
+		err = 0;
+	}
+	ckpt_record_release(&record);
+	return err;
+}

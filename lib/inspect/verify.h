@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_INSPECT_VERIFY_H
+#define CKPT_INSPECT_VERIFY_H
+
+#include "base/strlist.h"
+#include "record/contents.h"
+#include "store/oidset.h"
+#include "store/refs.h"
+
+struct session;
+
+/**
+ * Read everything that checkpoints consist of, compute every object id and the
+ * state hashes again from the stored bytes, and compare. What several of them
+ * have in common is read once: as long as nobody mends the store meanwhile.
+ */
+struct verify {
+	struct session *session;
+	struct contents_known files;
+	struct oidset others; /**< captures and large values that are sound */
+	progress_fn progress;
+};
+
+struct verify_result {
+	char id[CKPT_ID_SIZE];
+	struct strlist problems; /**< none: it is sound */
+};
+
+/** `progress` may be NULL. */
+void verify_begin(struct verify *verify, struct session *session, progress_fn progress);
+void verify_end(struct verify *verify);
+
+/** Damage is a result, not a failure. */
+int ckpt_verify(struct verify_result *out, struct verify *verify, const struct ref_item *ref);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_COMPARE_H
+#define CKPT_RECORD_COMPARE_H
+
+#include "base/oid.h"
+#include "base/strlist.h"
+#include "record/modes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct snapshot;
+struct wt_dir;
+
+/**
+ * What differs between two trees, each a checkpoint's or the worktree's.
+ * Subtrees with the same name and no difference in modes are passed over
+ * without being loaded.
+ *
+ * Listed are files, links, directories with nothing below, and directories
+ * whose permission bits differ, in byte order of path.
+ */
+enum change_kind {
+	CHANGE_ADDED = 'A',
+	CHANGE_DELETED = 'D',
+	CHANGE_MODIFIED = 'M',
+	CHANGE_TYPE = 'T', /**< a file became a link or the reverse */
+};
+
+struct change {
+	char *path;
+	enum change_kind kind;
+	bool is_dir;
+	unsigned old_mode, new_mode; /**< 0100644, 0120000, 0040755; 0 where there is nothing */
+	struct oid old_oid, new_oid; /**< of files and links */
+};
+
+struct change_list {
+	struct change *items;
+	size_t nr, alloc;
+};
+
+void change_list_release(struct change_list *list);
+
+struct compare_side {
+	struct wt_dir *root;       /**< NULL: an empty tree */
+	struct snapshot *snapshot; /**< that `root` belongs to; NULL for the worktree's */
+	const struct modes *modes; /**< NULL: not known, then nothing is passed over */
+};
+
+/** `paths` (sorted; NULL or empty: all) limits it to these and what is below them. */
+int compare_run(struct change_list *out, const struct compare_side *before,
+		const struct compare_side *after, const struct strlist *paths);
+
+/** True if `path` is one of `paths` or below one; any path is if there are none. */
+bool compare_in_scope(const struct strlist *paths, const char *path);
+
+#endif

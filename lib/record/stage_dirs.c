@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/stage_dirs.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/quote.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "record/journal.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECORD "checkpoint/staging"
+#define MAGIC "This directory was made by a restore of git-checkpoint.\n"
+
+enum {
+	NAME_DIGITS = 16,      /* behind the prefix */
+	MARKER_MAX = 64 << 10, /* two quoted paths */
+};
+
+bool staging_is_name(const char *name)
+{
+	size_t len = strlen(STAGING_PREFIX);
+
+	return !strncmp(name, STAGING_PREFIX, len) && strlen(name + len) == NAME_DIGITS &&
+	       strspn(name + len, "0123456789abcdef") == NAME_DIGITS;
+}
+
+/* --- the names that a store has put down, a line each --- */
+
+static void read_record(struct strlist *out, int dirfd)
+{
+	struct strbuf text = STRBUF_INIT;
+	char *line, *rest = NULL;
+
+	if (!fs_read_file(&text, dirfd, RECORD))
+		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+			if (staging_is_name(line))
+				strlist_add(out, line);
+	strbuf_release(&text);
+}
+
+static int write_record(struct store *store, const struct strlist *names)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	if (!names->nr) {
+		/* One that comes back after a power cut names what is not there: no harm. */
+		if (unlinkat(store->dirfd, RECORD, 0) < 0 && errno != ENOENT)
+			return ckpt_error_errno("unable to remove '%s/" RECORD "'", store->path);
+		return 0;
+	}
+	for (size_t i = 0; i < names->nr; i++)
+		strbuf_addf(&text, "%s\n", names->items[i]);
+	err = fs_write_file(store->dirfd, RECORD, text.buf, text.len, 0600, FS_DURABLE);
+	strbuf_release(&text);
+	return err;
+}
+
+static int put_down(struct store *store, const char *name)
+{
+	struct strlist names = STRLIST_INIT;
+	int err;
+
+	read_record(&names, store->dirfd);
+	strlist_add(&names, name);
+	err = write_record(store, &names);
+	strlist_release(&names);
+	return err;
+}
+
+int staging_forget(struct store *store, const char *name)
+{
+	struct strlist names = STRLIST_INIT, others = STRLIST_INIT;
+	int err = 0;
+
+	read_record(&names, store->dirfd);
+	for (size_t i = 0; i < names.nr; i++)
+		if (strcmp(names.items[i], name))
+			strlist_add(&others, names.items[i]);
+	if (others.nr != names.nr)
+		err = write_record(store, &others);
+	strlist_release(&names);
+	strlist_release(&others);
+	return err;
+}
+
+/* What is put down, and what the journal has, should that be all that is left. */
+static void read_known(struct strlist *out, struct store *store)
+{
+	struct journal journal;
+	char *name, *rest = NULL;
+
+	read_record(out, store->dirfd);
+	if (!journal_exists(store) || journal_read(&journal, store))
+		return;
+	for (name = strtok_r(journal.staging, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+		strlist_add(out, name);
+	journal_release(&journal);
+}
+
+/* --- the marker --- */
+
+static void marker_head(struct strbuf *out, const char *name)
+{
+	strbuf_addf(out, MAGIC "name %s\n", name);
+}
+
+static int write_marker(struct store *store, int fd, const char *name)
+{
+	struct strbuf text = STRBUF_INIT;
+	int file = openat(fd, STAGING_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int err = file < 0 ? -1 : 0;
+
+	marker_head(&text, name);
+	strbuf_addstr(&text, "store ");
+	quote_c(&text, store->path, strlen(store->path));
+	strbuf_addstr(&text, "\nworktree ");
+	quote_c(&text, store->worktree, strlen(store->worktree));
+	strbuf_addch(&text, '\n');
+	if (!err)
+		err = fs_write_all(file, text.buf, text.len) < 0 || fsync(file) < 0 ||
+				      fsync(fd) < 0 ?
+			      -1 :
+			      0;
+	if (err)
+		err = ckpt_error_errno("unable to write '%s/" STAGING_MARKER "'", name);
+	if (file >= 0)
+		close(file);
+	strbuf_release(&text);
+	return err;
+}
+
+/* False if there is nothing that could be one. */
+static bool read_marker(struct strbuf *out, int fd)
+{
+	struct stat st;
+	int file = fs_open_regular(&st, fd, STAGING_MARKER, O_NOFOLLOW);
+	ssize_t n = -1;
+
+	if (file < 0)
+		return false;
+	if (st.st_size <= MARKER_MAX) {
+		char *buf = xmalloc(MARKER_MAX);
+
+		n = fs_read_full(file, buf, MARKER_MAX);
+		if (n > 0)
+			strbuf_add(out, buf, (size_t)n);
+		free(buf);
+	}
+	close(file);
+	return n >= 0;
+}
+
+/* A line "<key> <quoted path>" of the marker; "" if there is none. */
+static char *marker_path(const struct strbuf *marker, const char *key)
+{
+	const char *line = strstr(marker->buf, key);
+	struct strbuf path = STRBUF_INIT;
+
+	if (!line || !unquote_c(&path, line + strlen(key), NULL))
+		strbuf_reset(&path);
+	return strbuf_detach(&path, NULL);
+}
+
+/* --- telling them from others --- */
+
+/* Of a marker that is being written there is a part; after a power cut zeros may stand for it. */
+static bool is_torn(const struct strbuf *marker, const char *head)
+{
+	for (size_t i = 0; i < marker->len && head[i]; i++)
+		if (marker->buf[i] && marker->buf[i] != head[i])
+			return false;
+	return true;
+}
+
+/* Nothing but, perhaps, what there is of a marker that was being written. */
+static bool holds_nothing(int fd, const char *head)
+{
+	struct strbuf marker = STRBUF_INIT;
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *ent;
+	bool nothing = dir != NULL;
+
+	while (nothing && (ent = readdir(dir))) {
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		nothing = !strcmp(ent->d_name, STAGING_MARKER) && read_marker(&marker, fd) &&
+			  is_torn(&marker, head);
+	}
+	if (dir)
+		closedir(dir);
+	else if (copy >= 0)
+		close(copy);
+	strbuf_release(&marker);
+	return nothing;
+}
+
+/* Of this user, of root, or of whom the worktree belongs to: nobody else's marker counts. */
+static bool trusted_owner(int rootfd, int fd)
+{
+	struct stat root, st;
+
+	return !fstat(rootfd, &root) && !fstat(fd, &st) &&
+	       (st.st_uid == geteuid() || !st.st_uid || st.st_uid == root.st_uid);
+}
+
+/* Written by this very store, for this very place. */
+static bool is_of_store(const struct strbuf *marker, const struct store *store)
+{
+	char *path = marker_path(marker, "\nstore "), *worktree = marker_path(marker, "\nworktree ");
+	bool same = !strcmp(path, store->path) && !strcmp(worktree, store->worktree);
+
+	free(path);
+	free(worktree);
+	return same;
+}
+
+static enum staging_kind judge(struct strbuf *marker, int rootfd, const char *name,
+			       const struct store *store, bool known)
+{
+	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct strbuf head = STRBUF_INIT;
+	enum staging_kind kind = STAGING_NONE;
+
+	if (fd < 0) /* root's, say */
+		return errno == EACCES && known ? STAGING_OWN : STAGING_NONE;
+	marker_head(&head, name);
+	if (!trusted_owner(rootfd, fd))
+		kind = STAGING_NONE;
+	else if (read_marker(marker, fd) && !strncmp(marker->buf, head.buf, head.len))
+		kind = known				  ? STAGING_OWN :
+		       store && is_of_store(marker, store) ? STAGING_STRAY :
+							    STAGING_FOREIGN;
+	else if (known && holds_nothing(fd, head.buf))
+		kind = STAGING_OWN;
+	strbuf_release(&head);
+	close(fd);
+	return kind;
+}
+
+static void judge_all(struct staging_dirs *out, int rootfd, const struct store *store,
+		      const struct strlist *names, const struct strlist *known)
+{
+	struct strbuf marker = STRBUF_INIT;
+
+	for (size_t i = 0; i < names->nr; i++) {
+		const char *name = names->items[i];
+		enum staging_kind kind;
+
+		strbuf_reset(&marker);
+		kind = judge(&marker, rootfd, name, store, strlist_has(known, name));
+		if (kind == STAGING_NONE)
+			continue;
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		out->items[out->nr++] = (struct staging_dir){
+			.name = xstrdup(name),
+			.kind = kind,
+			.store = marker_path(&marker, "\nstore "),
+			.worktree = marker_path(&marker, "\nworktree "),
+		};
+	}
+	strbuf_release(&marker);
+}
+
+void staging_list(struct staging_dirs *out, struct store *store, const char *worktree)
+{
+	struct strlist names = STRLIST_INIT, known = STRLIST_INIT;
+	DIR *dir = opendir(worktree);
+	struct dirent *ent;
+
+	memset(out, 0, sizeof(*out));
+	while (dir && (ent = readdir(dir)))
+		if (staging_is_name(ent->d_name))
+			strlist_add(&names, ent->d_name);
+	if (names.nr && store)
+		read_known(&known, store);
+	if (names.nr)
+		judge_all(out, dirfd(dir), store, &names, &known);
+	if (dir)
+		closedir(dir);
+	strlist_release(&names);
+	strlist_release(&known);
+}
+
+enum staging_kind staging_look(struct store *store, const char *worktree, const char *name)
+{
+	struct strbuf marker = STRBUF_INIT;
+	struct strlist known = STRLIST_INIT;
+	enum staging_kind kind = STAGING_FOREIGN;
+	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (store)
+		read_known(&known, store);
+	if (rootfd >= 0 && !faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		kind = judge(&marker, rootfd, name, store, strlist_has(&known, name));
+	/* Looked at again: perhaps it went while it was judged. */
+	if (kind == STAGING_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		kind = STAGING_FOREIGN;
+	if (rootfd >= 0)
+		close(rootfd);
+	strlist_release(&known);
+	strbuf_release(&marker);
+	return kind;
+}
+
+void staging_dirs_release(struct staging_dirs *dirs)
+{
+	for (size_t i = 0; i < dirs->nr; i++) {
+		free(dirs->items[i].name);
+		free(dirs->items[i].store);
+		free(dirs->items[i].worktree);
+	}
+	free(dirs->items);
+	memset(dirs, 0, sizeof(*dirs));
+}
+
+bool staging_is_known(const struct staging_dir *dir)
+{
+	struct strlist names = STRLIST_INIT;
+	int dirfd = open(dir->store, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool known;
+
+	if (dirfd < 0)
+		return false;
+	read_record(&names, dirfd);
+	known = strlist_has(&names, dir->name);
+	strlist_release(&names);
+	close(dirfd);
+	return known;
+}
+
+/* --- making and removing --- */
+
+int staging_make(int *fd_out, struct store *store, int rootfd, const char *name)
+{
+	int err = put_down(store, name);
+
+	*fd_out = -1;
+	if (err)
+		return err;
+	if (mkdirat(rootfd, name, 0700) < 0) {
+		err = ckpt_error_errno("unable to create the directory '%s'", name);
+	} else {
+		*fd_out = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		err = *fd_out < 0 ? ckpt_error_errno("unable to open the directory '%s'", name) :
+				    write_marker(store, *fd_out, name);
+		/* As long as this process has it open; where that cannot be, it is known all the same. */
+		if (!err)
+			(void)flock(*fd_out, LOCK_EX | LOCK_NB);
+		if (!err)
+			return 0;
+		/* Nothing else is in it yet. */
+		if (*fd_out >= 0)
+			(void)unlinkat(*fd_out, STAGING_MARKER, 0);
+		(void)unlinkat(rootfd, name, AT_REMOVEDIR);
+	}
+	if (*fd_out >= 0)
+		close(*fd_out);
+	*fd_out = -1;
+	/* The sweep of the next command does it otherwise; the failure before counts. */
+	if (faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
+		char *kept = ckpt_error_keep();
+
+		(void)staging_forget(store, name);
+		ckpt_error_put_back(err, kept);
+	}
+	return err;
+}
+
+static int empty(int fd, const char *name)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *ent;
+
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return ckpt_error_errno("unable to read the directory '%s'", name);
+	}
+	while (!err && (ent = readdir(dir)))
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, "..") &&
+		    strcmp(ent->d_name, STAGING_MARKER))
+			err = fs_remove_tree(fd, ent->d_name);
+	closedir(dir);
+	return err;
+}
+
+int staging_remove(struct store *store, int rootfd, const char *name)
+{
+	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return errno == ENOENT ? staging_forget(store, name) :
+					 ckpt_error_errno("unable to open the directory '%s'", name);
+	err = empty(fd, name);
+	if (!err && unlinkat(fd, STAGING_MARKER, 0) < 0 && errno != ENOENT)
+		err = ckpt_error_errno("unable to remove '%s/" STAGING_MARKER "'", name);
+	close(fd);
+	if (!err && unlinkat(rootfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		err = ckpt_error_errno("unable to remove '%s'", name);
+	/* Else a power cut could bring it back when nobody knows of it any more. */
+	if (!err && fsync(rootfd) < 0)
+		err = ckpt_error_errno("unable to sync the directory that '%s' was in", name);
+	return err ? err : staging_forget(store, name);
+}
+
+bool staging_in_use(int rootfd, const char *name)
+{
+	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
+void staging_forget_all(struct store *store, const struct staging_dirs *dirs)
+{
+	struct strlist names = STRLIST_INIT;
+
+	read_record(&names, store->dirfd);
+	for (size_t i = 0; i < names.nr; i++) {
+		bool ours = false;
+
+		for (size_t j = 0; j < dirs->nr; j++)
+			ours = ours || !strcmp(dirs->items[j].name, names.items[i]);
+		if (!ours)
+			(void)staging_forget(store, names.items[i]);
+	}
+	strlist_release(&names);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/stage.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/strbuf.h"
+#include "record/stage_dirs.h"
+#include "store/objects.h"
+#include "worktree/beneath.h"
+#include "worktree/displaced.h"
+#include "worktree/swap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is left of a restore that was interrupted. */
+
+/* Read, not only looked up: what is displaced may be the last good copy. */
+static bool file_stored(struct store *store, int dirfd, const char *name)
+{
+	struct oid oid;
+
+	return displaced_name_file(&oid, dirfd, name) && !objects_check(store, &oid);
+}
+
+static bool link_stored(struct store *store, int dirfd, const char *name)
+{
+	struct oid oid;
+
+	return displaced_name_link(&oid, dirfd, name) && !objects_check(store, &oid);
+}
+
+/* All but directories in `dirfd`; the names of these are put into `dirs_out`. */
+static bool files_stored(struct strlist *dirs_out, struct store *store, DIR *dir, bool top)
+{
+	struct dirent *ent;
+	bool stored = true;
+
+	while (stored && (ent = readdir(dir))) {
+		struct stat st;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+		    (top && !strcmp(ent->d_name, STAGING_MARKER)))
+			continue;
+		if (fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			stored = false;
+		else if (S_ISDIR(st.st_mode))
+			strlist_add(dirs_out, ent->d_name);
+		else if (S_ISLNK(st.st_mode))
+			stored = link_stored(store, dirfd(dir), ent->d_name);
+		else
+			stored = S_ISREG(st.st_mode) && file_stored(store, dirfd(dir), ent->d_name);
+	}
+	return stored;
+}
+
+/*
+ * True if the store has every file and link below; directories are no loss. One
+ * directory is open at a time, however deep they lie.
+ */
+static bool all_stored(struct store *store, int rootfd, const char *path, bool top)
+{
+	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct strlist dirs = STRLIST_INIT;
+	bool stored = dir && files_stored(&dirs, store, dir, top);
+
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; i < dirs.nr && stored; i++) {
+		char *below = xstrfmt("%s/%s", path, dirs.items[i]);
+
+		stored = all_stored(store, rootfd, below, false);
+		free(below);
+	}
+	strlist_release(&dirs);
+	return stored;
+}
+
+bool stage_is_stored(const struct stage *stage, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(stage->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return all_stored(stage->store, stage->fd, name, false);
+	return S_ISLNK(st.st_mode) ? link_stored(stage->store, stage->fd, name) :
+				     S_ISREG(st.st_mode) && file_stored(stage->store, stage->fd, name);
+}
+
+int stage_free(struct store *store, int rootfd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !all_stored(store, rootfd, name, true))
+		return cancel_check();
+	return staging_remove(store, rootfd, name);
+}
+
+/* Give it a plain name. */
+static int rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
+{
+	char *marker;
+
+	strbuf_reset(rescued_out);
+	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
+	if (swap_put(rootfd, name, rootfd, rescued_out->buf) < 0)
+		return ckpt_error_errno("unable to rename '%s'", name);
+	/* Under this name it has no meaning any more. */
+	marker = xstrfmt("%s/" STAGING_MARKER, rescued_out->buf);
+	(void)unlinkat(rootfd, marker, 0);
+	free(marker);
+	return staging_forget(store, name);
+}
+
+int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
+{
+	struct stat st;
+	int err;
+
+	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return staging_forget(store, name);
+	if (all_stored(store, rootfd, name, true))
+		return staging_remove(store, rootfd, name);
+	/* Perhaps it is, and only was not read to the end. */
+	err = cancel_check();
+	if (err)
+		return err;
+	return rescue(rescued_out, store, rootfd, name);
+}
+
+int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names)
+{
+	int copy = openat(stage->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *ent;
+
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return ckpt_error_errno("unable to read the directory '%s'", stage->name);
+	}
+	while (!err && (ent = readdir(dir))) {
+		bool kept = !strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+			    !strcmp(ent->d_name, STAGING_MARKER);
+
+		for (size_t i = 0; i < names->nr && !kept; i++)
+			kept = !strcmp(names->items[i], ent->d_name);
+		if (!kept)
+			err = fs_remove_tree(stage->fd, ent->d_name);
+	}
+	closedir(dir);
+	return err ? err : rescue(rescued_out, stage->store, stage->rootfd, stage->name);
+}
+
+/* A power cut can bring one back that was removed; then all that was displaced has been saved. */
+static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, const char *name)
+{
+	struct strbuf rescued = STRBUF_INIT;
+
+	if (!staging_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
+	    rescued.len)
+		strlist_addf(notes, "Kept: %s (files that are in no checkpoint, from a restore that nobody "
+				    "knows of any more)",
+			     rescued.buf);
+	strbuf_release(&rescued);
+}
+
+void stage_sweep(struct strlist *notes, struct store *store, const char *worktree)
+{
+	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct staging_dirs dirs = { 0 };
+
+	if (rootfd < 0)
+		return;
+	staging_list(&dirs, store, worktree);
+	for (size_t i = 0; i < dirs.nr; i++) {
+		if (dirs.items[i].kind == STAGING_OWN)
+			(void)staging_remove(store, rootfd, dirs.items[i].name);
+		else if (dirs.items[i].kind == STAGING_STRAY)
+			sweep_stray(notes, store, rootfd, dirs.items[i].name);
+	}
+	staging_forget_all(store, &dirs);
+	staging_dirs_release(&dirs);
+	close(rootfd);
+}

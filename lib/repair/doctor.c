@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#include "repair/doctor.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/json.h"
+#include "inspect/verify.h"
+#include "record/audit.h"
+#include "record/lookup.h"
+#include "record/lost.h"
+#include "record/manifest.h"
+#include "repair/doctor_files.h"
+#include "repair/salvage.h"
+#include "retention/reclaim.h"
+#include "save/worktree_state.h"
+#include "session/session.h"
+#include "store/pack.h"
+#include "store/packing.h"
+#include "store/rescue.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the store itself --- */
+
+/* What opening it mended, and what it could not. */
+static void report_mended(struct doctor *doctor)
+{
+	const struct strlist *mended = &doctor->store->mended;
+	struct strlist still = STRLIST_INIT;
+
+	if (mended->nr)
+		(void)health_mend(&still, doctor->store->dirfd, doctor->store->path,
+				  doctor->store->worktree);
+	for (size_t i = 0; i < mended->nr; i++)
+		problems_addf(doctor->out, !strlist_has(&still, mended->items[i]), "%s",
+			      mended->items[i]);
+	strlist_release(&still);
+}
+
+static char *path_of_store(const struct session *session)
+{
+	char key[STORE_KEY_SIZE];
+
+	store_key(key, session->worktree);
+	return xstrfmt("%s/%s", session->home, key);
+}
+
+/* A store that could not be opened: why, and what can be done. */
+static int open_store(struct doctor *doctor)
+{
+	struct session *session = doctor->session;
+	struct strlist asides = STRLIST_INIT;
+	char *path = path_of_store(session);
+	int err = session->store ? 0 : store_open(&session->store, session->worktree);
+	bool anew = err == CKPT_ECORRUPT;
+
+	if (err == CKPT_ENOTFOUND) {
+		err = health_asides(&asides, session->home, path);
+		anew = asides.nr > 0;
+	} else if (err && !(anew && doctor->fix)) {
+		problems_addf(doctor->out, false, "%s", ckpt_error_last());
+		err = anew ? salvage_store(doctor->out, session, path, false) : 0;
+	}
+	if (anew && doctor->fix)
+		err = store_open_or_create(&session->store, session->worktree);
+	doctor->store = session->store;
+	strlist_release(&asides);
+	free(path);
+	return err;
+}
+
+static int check_asides(struct doctor *doctor)
+{
+	struct strlist asides = STRLIST_INIT;
+	char *path = path_of_store(doctor->session);
+	int err = health_asides(&asides, doctor->session->home, path);
+
+	for (size_t i = 0; i < asides.nr && !err; i++)
+		err = salvage_store(doctor->out, doctor->session, asides.items[i], doctor->fix);
+	strlist_release(&asides);
+	free(path);
+	return err;
+}
+
+/* --- refs --- */
+
+static const struct ref_item *find_ref(const struct ref_list *list, const char *id)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->items[i].id, id))
+			return &list->items[i];
+	return NULL;
+}
+
+/* A ref that does not lead to its record: the commit that does may still be there. */
+static int check_ref(struct doctor *doctor, struct ref_item *ref, struct ref_list *commits,
+		     bool *listed)
+{
+	struct ckpt_record record;
+	const struct ref_item *found;
+	int err = ckpt_record_read(&record, doctor->store, ref);
+
+	if (!err) {
+		ckpt_record_release(&record);
+		return 0;
+	}
+	if (!*listed) {
+		err = lost_commits(commits, doctor->store);
+		if (err)
+			return err;
+		*listed = true;
+	}
+	found = find_ref(commits, ref->id);
+	if (!found)
+		return 0; /* verify will say what is wrong with it */
+	if (doctor->fix)
+		err = refs_create(doctor->store, ref->id, &found->commit);
+	else
+		err = 0;
+	if (err)
+		return err;
+	problems_addf(doctor->out, doctor->fix, "the ref of checkpoint '%s' is damaged%s", ref->id,
+		      doctor->fix ? "; it was made anew" : ", its commit is there");
+	ref->commit = found->commit;
+	return 0;
+}
+
+static int check_lost(struct doctor *doctor, const struct ref_item *ref)
+{
+	bool gone = oid_is_zero(&ref->commit);
+	int err = 0;
+
+	if (doctor->fix && !gone) {
+		err = refs_create(doctor->store, ref->id, &ref->commit);
+		if (!err)
+			(void)ckpt_audit_add(doctor->store, "salvage", ref->id, &ref->commit, NULL,
+					     NULL);
+	}
+	/* Of one whose commit is gone nothing is left that could be kept. */
+	if (doctor->fix && !err)
+		err = lost_forget(doctor->store, ref->id);
+	if (!err)
+		problems_addf(doctor->out, doctor->fix && !gone,
+			      "checkpoint '%s' has lost its ref%s", ref->id,
+			      gone	    ? ", and its commit is gone; it cannot be mended"
+			      : doctor->fix ? "; it was made anew"
+					    : ", its commit is there");
+	return err;
+}
+
+static int check_refs(struct doctor *doctor)
+{
+	struct ref_list refs, lost = { 0 }, commits = { 0 };
+	bool listed = false;
+	int err = refs_list(&refs, doctor->store);
+
+	for (size_t i = 0; !err && i < refs.nr; i++)
+		err = check_ref(doctor, &refs.items[i], &commits, &listed);
+	if (!err && doctor->fix)
+		err = lost_note(doctor->store, &refs);
+	if (!err)
+		err = lost_find(&lost, doctor->store, &refs, false);
+	for (size_t i = 0; !err && i < lost.nr; i++)
+		err = check_lost(doctor, &lost.items[i]);
+	ref_list_release(&refs);
+	ref_list_release(&lost);
+	ref_list_release(&commits);
+	return err;
+}
+
+/* --- what the checkpoints consist of --- */
+
+struct patients {
+	struct verify_result *items;
+	struct ref_item *refs;
+	size_t nr, alloc;
+	struct capture_opts capture; /* as they were taken */
+};
+
+static int find_damaged(struct patients *out, struct doctor *doctor)
+{
+	struct ref_list refs;
+	size_t refs_alloc = 0;
+	struct verify verify;
+	int err = refs_list(&refs, doctor->store);
+
+	verify_begin(&verify, doctor->session, doctor->progress);
+	for (size_t i = 0; !err && i < refs.nr; i++) {
+		struct verify_result result;
+		struct ckpt_record record;
+
+		err = ckpt_verify(&result, &verify, &refs.items[i]);
+		if (err || !result.problems.nr)
+			continue;
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		ALLOC_GROW(out->refs, out->nr + 1, refs_alloc);
+		out->refs[out->nr] = refs.items[i];
+		out->items[out->nr++] = result;
+		if (!ckpt_record_read(&record, doctor->store, &refs.items[i])) {
+			out->capture.include_ignored |= record.include_ignored;
+			out->capture.include_sensitive |= record.include_sensitive;
+			ckpt_record_release(&record);
+		}
+	}
+	verify_end(&verify);
+	ref_list_release(&refs);
+	return err;
+}
+
+/* All that the worktree has and the store has not, or not soundly, is stored again. */
+static int store_again(struct doctor *doctor, struct patients *patients)
+{
+	struct pack *pack = pack_new(doctor->store, doctor->session->threads,
+				     (unsigned)doctor->session->settings.compression);
+	struct ref_list none = { 0 };
+	struct capture capture = { 0 };
+	int err;
+
+	patients->capture.no_limit = true;
+	patients->capture.progress = doctor->progress;
+	/* Without refs nothing that the stat cache says about the store is believed. */
+	err = capture_scan(&capture, doctor->session, &none, &patients->capture);
+	if (!err)
+		err = capture_read(&capture, pack);
+	if (!err)
+		err = pack_commit(pack, NULL);
+	capture_release(&capture);
+	pack_free(pack);
+	return err ? err : objects_reopen(doctor->store);
+}
+
+static void describe(struct doctor *doctor, const char *id, const char *problem, bool mended)
+{
+	/* Some sentences begin with this already. */
+	bool named = strstr(problem, id) != NULL;
+	struct strbuf text = STRBUF_INIT;
+
+	if (!named)
+		strbuf_addf(&text, "checkpoint '%s' is damaged: ", id);
+	strbuf_addstr(&text, problem);
+	if (mended)
+		strbuf_addstr(&text, "; it was stored again from the worktree");
+	else if (doctor->fix)
+		strbuf_addf(&text, "; it cannot be mended, 'git checkpoint drop %s' removes it",
+			    id);
+	problems_addf(doctor->out, mended, "%s", text.buf);
+	strbuf_release(&text);
+}
+
+static int check_contents(struct doctor *doctor)
+{
+	struct patients patients = { 0 };
+	struct verify verify;
+	int err = find_damaged(&patients, doctor);
+
+	if (!err && doctor->fix && patients.nr)
+		err = store_again(doctor, &patients);
+	verify_begin(&verify, doctor->session, doctor->progress);
+	for (size_t i = 0; i < patients.nr; i++) {
+		struct verify_result again = { 0 };
+
+		if (!err && doctor->fix)
+			err = ckpt_verify(&again, &verify, &patients.refs[i]);
+		if (!err)
+			describe(doctor, patients.refs[i].id, patients.items[i].problems.items[0],
+				 doctor->fix && !again.problems.nr);
+		strlist_release(&again.problems);
+		strlist_release(&patients.items[i].problems);
+	}
+	verify_end(&verify);
+	free(patients.items);
+	free(patients.refs);
+	return err;
+}
+
+/* --- what can be made anew --- */
+
+static int check_manifest(struct doctor *doctor)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, doctor->store);
+
+	if (err)
+		return err;
+	/* A store without a checkpoint has had no reason to write one. */
+	if ((refs.nr || !faccessat(doctor->store->dirfd, "checkpoint-manifest.md", F_OK, 0)) &&
+	    !ckpt_manifest_agrees(doctor->store, &refs)) {
+		if (doctor->fix)
+			err = ckpt_manifest_rebuild(doctor->store);
+		if (!err)
+			problems_addf(doctor->out, doctor->fix,
+				      "the manifest does not list the checkpoints that there are%s",
+				      doctor->fix ? "; it was made anew" : "");
+	} else if (doctor->fix && doctor->out->nr) {
+		/* What it calls damaged may be sound now. */
+		(void)ckpt_manifest_rebuild(doctor->store);
+	}
+	ref_list_release(&refs);
+	return err;
+}
+
+static int check_all(struct doctor *doctor)
+{
+	int err = rescue_packs(doctor->out, doctor->store, doctor->fix);
+
+	if (!err)
+		err = check_refs(doctor);
+	if (!err)
+		err = check_asides(doctor);
+	if (!err)
+		err = check_contents(doctor);
+	if (!err)
+		err = check_manifest(doctor);
+	return err ? err : doctor_files(doctor);
+}
+
+/*
+ * What another process is at work on may look damaged, so what was found counts
+ * only if it is still there while nobody else can change anything. Most often
+ * nothing is found, and nobody has to wait.
+ */
+static int check_twice(struct doctor *doctor)
+{
+	size_t before = doctor->out->nr;
+	int err = check_all(doctor);
+
+	if (err == CKPT_ECANCELLED || (!err && doctor->out->nr == before))
+		return err;
+	err = store_lock(doctor->store, doctor->session->settings.lock_timeout);
+	if (err == CKPT_ELOCKED) {
+		problems_addf(doctor->out, false,
+			      "another process has been at work all the time, so that what is said here may "
+			      "be its own, half done; try again");
+		return 0;
+	}
+	if (err == CKPT_ECANCELLED)
+		return err;
+	/* Else locked, or there is no writing to it, and so no lock. */
+	problems_truncate(doctor->out, before);
+	return check_all(doctor);
+}
+
+int doctor_run(struct problems *out, struct session *session, bool fix, progress_fn progress)
+{
+	struct doctor doctor = { .session = session, .out = out, .fix = fix, .progress = progress };
+	int err = open_store(&doctor), packing = -1;
+
+	if (err || !doctor.store)
+		return err ? err : check_asides(&doctor);
+	report_mended(&doctor);
+	doctor_temporaries(&doctor);
+	if (fix) {
+		err = store_lock(doctor.store, session->settings.lock_timeout);
+		if (!err)
+			err = packing_lock(&packing, doctor.store);
+	}
+	if (!err)
+		err = fix ? check_all(&doctor) : check_twice(&doctor);
+	if (packing >= 0)
+		close(packing);
+	store_unlock(doctor.store);
+	return err;
+}

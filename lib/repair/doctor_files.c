@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "repair/doctor_files.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/json.h"
+#include "record/lost.h"
+#include "store/litter.h"
+#include "store/objects.h"
+#include "store/packing.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* --- temporaries --- */
+
+static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char *name))
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	size_t nr = 0;
+
+	while (dir && (ent = readdir(dir)))
+		nr += wanted(ent->d_name);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return nr;
+}
+
+void doctor_temporaries(struct doctor *doctor)
+{
+	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
+	int lock = fs_open_regular(NULL, doctor->store->dirfd, "checkpoint/lock", O_NOFOLLOW);
+	/* While another process works, they may be its own; none shall begin while they are counted. */
+	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
+	int packing = -1;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !in_use; i++)
+		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
+	if (!in_use && !packing_lock(&packing, doctor->store))
+		nr += litter_sweep(doctor->store, !doctor->fix);
+	if (packing >= 0)
+		close(packing);
+	if (lock >= 0)
+		close(lock);
+	if (nr)
+		problems_addf(doctor->out, doctor->fix,
+			      "%zu half-written %s left by a process that was killed%s", nr,
+			      nr == 1 ? "file was" : "files were", doctor->fix ? "; removed" : "");
+}
+
+/* --- marks and the branch that git log begins at --- */
+
+static bool names_commit(struct oid *out, struct store *store, const char *path)
+{
+	struct strbuf text = STRBUF_INIT;
+	bool ok = !fs_read_file(&text, store->dirfd, path) && text.len >= OID_HEX &&
+		  oid_parse(out, text.buf);
+
+	strbuf_release(&text);
+	return ok;
+}
+
+/* refs/pinned/<id> and the like name the commit of their checkpoint. */
+static int check_mark(struct doctor *doctor, const char *dir, const char *id, enum refs_mark mark,
+		      const struct ref_list *refs)
+{
+	char *path = xstrfmt("%s/%s", dir, id);
+	const struct ref_item *ref = NULL;
+	struct oid oid;
+	int err = 0;
+
+	for (size_t i = 0; i < refs->nr; i++)
+		if (!strcmp(refs->items[i].id, id))
+			ref = &refs->items[i];
+	if (!names_commit(&oid, doctor->store, path) || !ref || !oid_equal(&oid, &ref->commit)) {
+		/* That of a damaged one is all that is left of what the user said. */
+		bool keep = ref && oid_is_zero(&ref->commit);
+
+		if (doctor->fix && ref && !keep)
+			err = refs_set_mark(doctor->store, id, &ref->commit, mark);
+		else if (doctor->fix && !ref)
+			unlinkat(doctor->store->dirfd, path, 0);
+		if (!err && !keep)
+			problems_addf(doctor->out, doctor->fix,
+				      "'%s' does not belong to a checkpoint%s", path,
+				      !doctor->fix ? ""
+				      : ref	   ? "; it was made anew"
+						   : "; removed");
+	}
+	free(path);
+	return err;
+}
+
+static int check_marks(struct doctor *doctor, const struct ref_list *refs, const char *name,
+		       enum refs_mark mark)
+{
+	int fd = openat(doctor->store->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *ent;
+	int err = 0;
+
+	while (dir && !err && (ent = readdir(dir)))
+		if (refs_valid_id(ent->d_name))
+			err = check_mark(doctor, name, ent->d_name, mark, refs);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* Only a convenience, but stock git would complain of one that leads nowhere. */
+static void check_latest(struct doctor *doctor, const struct ref_list *refs)
+{
+	static const char name[] = "refs/heads/latest";
+	const struct oid *newest = NULL;
+	struct strbuf text = STRBUF_INIT;
+	struct oid oid;
+
+	for (size_t i = refs->nr; i-- && !newest;) {
+		strbuf_reset(&text);
+		if (!objects_read(&text, doctor->store, &refs->items[i].commit, OBJECT_COMMIT))
+			newest = &refs->items[i].commit;
+	}
+	strbuf_reset(&text);
+	if (!faccessat(doctor->store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) &&
+	    (!names_commit(&oid, doctor->store, name) ||
+	     objects_read(&text, doctor->store, &oid, OBJECT_COMMIT))) {
+		if (doctor->fix && newest)
+			refs_set_latest(doctor->store, newest);
+		else if (doctor->fix)
+			unlinkat(doctor->store->dirfd, name, 0);
+		problems_addf(doctor->out, doctor->fix, "'%s' leads to no checkpoint%s", name,
+			      doctor->fix ? "; it was made anew" : "");
+	}
+	strbuf_release(&text);
+}
+
+/* With --fix they have their refs again, and with those come their marks. */
+static int add_lost(struct ref_list *refs, struct doctor *doctor)
+{
+	struct ref_list lost = { 0 };
+	int err = doctor->fix ? 0 : lost_find(&lost, doctor->store, refs, false);
+
+	for (size_t i = 0; i < lost.nr; i++) {
+		if (oid_is_zero(&lost.items[i].commit))
+			continue;
+		ALLOC_GROW(refs->items, refs->nr + 1, refs->alloc);
+		refs->items[refs->nr++] = lost.items[i];
+	}
+	ref_list_release(&lost);
+	return err;
+}
+
+static int check_other_refs(struct doctor *doctor)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, doctor->store);
+
+	if (!err)
+		err = add_lost(&refs, doctor);
+	if (!err)
+		err = check_marks(doctor, &refs, "refs/pinned", REFS_PINNED);
+	if (!err)
+		err = check_marks(doctor, &refs, "refs/unpinned", REFS_UNPINNED);
+	if (!err)
+		check_latest(doctor, &refs);
+	ref_list_release(&refs);
+	return err;
+}
+
+/* --- the audit trail and the stack of undo --- */
+
+/* Copy the sound lines; the number of the others. */
+static size_t sound_lines(struct strbuf *out, const struct strbuf *text)
+{
+	size_t at = 0, bad = 0;
+
+	while (at < text->len) {
+		const char *line = text->buf + at, *end = memchr(line, '\n', text->len - at);
+		size_t len = end ? (size_t)(end - line) : text->len - at;
+		json_t *entry = json_loadb(line, len, 0, NULL);
+
+		if (json_is_object(entry)) {
+			strbuf_add(out, line, len);
+			strbuf_addch(out, '\n');
+		} else if (len) {
+			bad++;
+		}
+		json_decref(entry);
+		at += len + 1;
+	}
+	return bad;
+}
+
+static int check_log(struct doctor *doctor)
+{
+	static const char name[] = "checkpoint/log";
+	struct strbuf text = STRBUF_INIT, sound = STRBUF_INIT;
+	int err = 0;
+	size_t bad;
+
+	if (!fs_read_file(&text, doctor->store->dirfd, name)) {
+		bad = sound_lines(&sound, &text);
+		if (bad && doctor->fix)
+			err = fs_write_file(doctor->store->dirfd, name, sound.buf, sound.len, 0600,
+					    FS_DURABLE);
+		if (bad && !err)
+			problems_addf(doctor->out, doctor->fix,
+				      "%zu %s of the audit trail cannot be read%s", bad,
+				      bad == 1 ? "line" : "lines",
+				      doctor->fix ? "; the others were kept" : "");
+	}
+	strbuf_release(&text);
+	strbuf_release(&sound);
+	return err;
+}
+
+static void check_undo(struct doctor *doctor)
+{
+	static const char name[] = "checkpoint/undo";
+	struct strbuf text = STRBUF_INIT;
+	json_t *stack = NULL;
+
+	if (!fs_read_file(&text, doctor->store->dirfd, name)) {
+		stack = json_loadb(text.buf, text.len, 0, NULL);
+		if (!json_is_array(json_object_get(stack, "restores"))) {
+			if (doctor->fix)
+				unlinkat(doctor->store->dirfd, name, 0);
+			problems_addf(
+				doctor->out, doctor->fix,
+				"the list of restores that undo goes back through is damaged%s; "
+				"their safety checkpoints are there, see 'git checkpoint list'",
+				doctor->fix ? " and was removed" : "");
+		}
+		json_decref(stack);
+	}
+	strbuf_release(&text);
+}
+
+int doctor_files(struct doctor *doctor)
+{
+	int err = check_other_refs(doctor);
+
+	if (!err)
+		err = check_log(doctor);
+	check_undo(doctor);
+	return err ? err : doctor_restores(doctor);
+}

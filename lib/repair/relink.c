@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+#include "repair/relink.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/path.h"
+#include "git/repo.h"
+#include "record/audit.h"
+#include "record/identity.h"
+#include "record/journal.h"
+#include "record/lost.h"
+#include "record/manifest.h"
+#include "repair/salvage.h"
+#include "retention/reclaim.h"
+#include "session/inventory.h"
+#include "session/session.h"
+#include "store/health.h"
+#include "store/layout.h"
+#include "store/packing.h"
+#include "store/refs.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct relink {
+	struct session *session;
+	const char *name;
+	bool force;
+	struct store *store;  /* what is adopted */
+	char *to;             /* the folder that adopts it */
+	char key[STORE_KEY_SIZE]; /* of that */
+	struct store *own;    /* the store that it has now, or NULL */
+	size_t own_checkpoints;
+	int packing, own_packing; /* locks against those who pack */
+	bool interrupted;     /* the store is in its new place already */
+	struct identity recorded;
+	bool have_recorded;
+	size_t checkpoints;
+};
+
+void relink_result_release(struct relink_result *result)
+{
+	free(result->from);
+	free(result->to);
+	strlist_release(&result->warnings);
+	memset(result, 0, sizeof(*result));
+}
+
+/* --- for which folder? --- */
+
+/*
+ * Outside of git nothing tells where a folder begins, except that it is the
+ * very one: then it may be adopted from below, too.
+ */
+static int find_folder(struct relink *job)
+{
+	const struct repo *repo = job->session->repo;
+	const char *dir = repo ? repo->worktree : job->session->cwd;
+	char *found = NULL;
+
+	job->have_recorded = !identity_read(&job->recorded, job->store->dirfd);
+	if (job->have_recorded)
+		found = stores_moved_to(&job->recorded, job->store->worktree, dir, true);
+	if (found && repo && strcmp(found, dir) && !job->force) {
+		int err = ckpt_error_set(CKPT_EREFUSED,
+					 "the checkpoints are those of '%s', not of '%s' in it; "
+					 "repeat the command there, or use --force",
+					 found, dir);
+
+		free(found);
+		return err;
+	}
+	if (found && !repo) {
+		job->to = found;
+	} else {
+		job->to = xstrdup(dir);
+		free(found);
+	}
+	store_key(job->key, job->to);
+	return 0;
+}
+
+/* --- is that allowed? --- */
+
+static int count_checkpoints(size_t *out, struct store *store)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+
+	*out = err ? 0 : refs.nr;
+	if (!err)
+		ref_list_release(&refs);
+	return err;
+}
+
+static int refuse_own(const char *dir, size_t nr)
+{
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "'%s' has %zu %s of its own already; nothing was adopted", dir, nr,
+			      nr == 1 ? "checkpoint" : "checkpoints");
+}
+
+/* No store is found and the folder has one: then that is what there is to say. */
+static int check_own_first(struct relink *job)
+{
+	const struct repo *repo = job->session->repo;
+	const char *dir = repo ? repo->worktree : job->session->cwd;
+	char *message = xstrdup(ckpt_error_last());
+	struct store *own = NULL;
+	size_t nr = 0;
+	int err = CKPT_ENOTFOUND;
+
+	store_key(job->key, dir);
+	if (!stores_open(&own, job->session->home, job->key) && !count_checkpoints(&nr, own) && nr)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "no checkpoints of '%s' are kept, and '%s' has %zu of its own "
+				     "already; nothing was adopted",
+				     job->name, dir, nr);
+	else
+		ckpt_error_set(err, "%s", message);
+	store_close(own);
+	free(message);
+	return err;
+}
+
+/* Is this a copy, of a folder that is still there? */
+static bool old_is_there(const struct relink *job)
+{
+	const char *from = job->store->worktree;
+	struct stat st;
+
+	if (job->interrupted || !*from || !strcmp(from, job->to) || lstat(from, &st) < 0 ||
+	    !S_ISDIR(st.st_mode))
+		return false;
+	return !job->have_recorded || identity_is_at(&job->recorded, from);
+}
+
+static int refuse_merge(const struct relink *job)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	strbuf_addf(&text, "'%s' has %zu %s of its own already", job->to, job->own_checkpoints,
+		    job->own_checkpoints == 1 ? "checkpoint" : "checkpoints");
+	if (old_is_there(job))
+		strbuf_addf(&text, ", and '%s' is still there", job->store->worktree);
+	strbuf_addstr(&text, "; nothing was adopted; to merge both here: ");
+	stores_relink_command(&text, strrchr(job->store->path, '/') + 1, job->store->worktree,
+			      true);
+	err = ckpt_error_set(CKPT_EREFUSED, "%s", text.buf);
+	strbuf_release(&text);
+	return err;
+}
+
+/* Either has its idea of how the worktree should be; one of them would be forgotten. */
+static int check_merge(const struct relink *job)
+{
+	if (journal_exists(job->own))
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "a restore of '%s' was interrupted; settle it first, with "
+				      "'git checkpoint restore --continue' or '--abort'",
+				      job->to);
+	if (journal_exists(job->store))
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "a restore of '%s' was interrupted; settle it first: move "
+				      "the folder back there and use 'git checkpoint restore "
+				      "--continue' or '--abort'",
+				      job->store->worktree);
+	return 0;
+}
+
+static int check_own(struct relink *job)
+{
+	const char *at = strrchr(job->store->path, '/') + 1;
+	int err;
+
+	if (!strcmp(at, job->key)) {
+		job->interrupted = strcmp(job->store->worktree, job->to) != 0;
+		return job->interrupted ? 0 : refuse_own(job->to, job->checkpoints);
+	}
+	err = stores_open(&job->own, job->session->home, job->key);
+	if (err == CKPT_ENOTFOUND)
+		return 0;
+	if (!err && *job->own->worktree && strcmp(job->own->worktree, job->to))
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "a relink of '%s' to '%s' was interrupted; 'git checkpoint "
+				      "relink %s' finishes it",
+				      job->own->worktree, job->to, job->key);
+	/* Who waits for it to save something must not go on with what is set aside. */
+	if (!err)
+		err = store_lock(job->own, job->session->settings.lock_timeout);
+	if (!err)
+		err = count_checkpoints(&job->own_checkpoints, job->own);
+	if (!err && job->own_checkpoints)
+		err = job->force ? check_merge(job) : refuse_merge(job);
+	return err;
+}
+
+static int check_old_path(const struct relink *job)
+{
+	if (job->force || !old_is_there(job))
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "'%s' is still there and its checkpoints are kept for it; use "
+			      "--force to take them away from it",
+			      job->store->worktree);
+}
+
+static int check_place(const struct relink *job)
+{
+	const char *home = getenv("HOME");
+	char *real = home ? path_real(home) : NULL;
+	bool odd = !strcmp(job->to, "/") || (real && !strcmp(real, job->to));
+
+	free(real);
+	if (job->force || !odd)
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "'%s' is not a folder that is saved without --force; run this in the "
+			      "folder that was moved",
+			      job->to);
+}
+
+/* --- doing it --- */
+
+/* What is copied from one and into the other must not be packed meanwhile. */
+static int lock_packing(struct relink *job)
+{
+	char *path = xstrfmt("%s/%s", job->session->home, job->key);
+	struct strlist asides = STRLIST_INIT;
+	int err = health_asides(&asides, job->session->home, path);
+
+	if (!err && (job->own_checkpoints || asides.nr))
+		err = packing_lock(&job->packing, job->store);
+	if (!err && job->own_checkpoints)
+		err = packing_lock(&job->own_packing, job->own);
+	strlist_release(&asides);
+	free(path);
+	return err;
+}
+
+static char *name_of_replaced(const char *path)
+{
+	char when[CLOCK_ISO_SIZE];
+	char *name = xstrfmt("%s.replaced-%s", path, clock_format_id(when, clock_now()));
+	struct stat st;
+
+	for (int i = 2; !lstat(name, &st); i++) {
+		free(name);
+		name = xstrfmt("%s.replaced-%s_%d", path, when, i);
+	}
+	return name;
+}
+
+/* Under a name by which it is merged, also by doctor, if there is something to merge. */
+static int set_own_aside(struct relink *job)
+{
+	char *name = NULL;
+	int err = 0;
+
+	if (job->own_checkpoints)
+		err = health_aside_name(&name, job->session->home, job->own->path);
+	else
+		name = name_of_replaced(job->own->path);
+	if (!err)
+		err = fs_rename(AT_FDCWD, job->own->path, name, job->session->home, FS_FAST);
+	free(name);
+	return err;
+}
+
+/* Step 2; the order on disk is that of the calls, as all of it is one directory. */
+static int move_store(struct relink *job)
+{
+	const char *home = job->session->home;
+	char *path = xstrfmt("%s/%s", home, job->key);
+	int err = job->own ? set_own_aside(job) : 0;
+
+	if (!err)
+		err = fs_rename(AT_FDCWD, job->store->path, path, home, FS_DURABLE);
+	if (err) {
+		free(path);
+		return err;
+	}
+	free(job->store->path);
+	job->store->path = path;
+	return 0;
+}
+
+static int write_config(struct store *store)
+{
+	struct strbuf config = STRBUF_INIT;
+	int err;
+
+	layout_config(&config, store->worktree);
+	err = fs_write_file(store->dirfd, "config", config.buf, config.len, 0600, FS_DURABLE);
+	strbuf_release(&config);
+	return err;
+}
+
+/* What the old one knew of must not be forgotten with it. */
+static void rebuild_manifest(struct store *store)
+{
+	struct ref_list refs;
+
+	if (refs_list(&refs, store))
+		return;
+	if (!lost_note(store, &refs))
+		(void)ckpt_manifest_rebuild(store);
+	ref_list_release(&refs);
+}
+
+/* The problems as warnings, with what failed at the end. */
+static void tell_unmerged(struct relink_result *out, const struct problems *problems, int err)
+{
+	for (size_t i = 0; i < problems->nr; i++)
+		if (!problems->items[i].fixed)
+			strlist_add(&out->warnings, problems->items[i].what);
+	if (err)
+		strlist_addf(&out->warnings,
+			     "the checkpoints that this folder had could not all be merged: %s; "
+			     "they are kept, 'git checkpoint doctor --fix' goes on",
+			     ckpt_error_last());
+	out->incomplete = out->warnings.nr > 0;
+}
+
+/* What was set aside here, now or by a call that was killed. */
+static int merge(struct relink *job, struct relink_result *out)
+{
+	struct session session = *job->session;
+	struct problems problems = { 0 };
+	struct ref_list refs;
+	size_t before = 0;
+	int err = count_checkpoints(&before, job->store);
+
+	session.store = job->store;
+	session.worktree = job->to;
+	if (!err)
+		err = salvage_merge(&problems, &session, job->store->path);
+	if (err != CKPT_ECANCELLED) {
+		tell_unmerged(out, &problems, err);
+		err = 0;
+	}
+	if (!err && !refs_list(&refs, job->store)) {
+		out->merged = refs.nr > before ? refs.nr - before : 0;
+		if (refs.nr)
+			refs_set_latest(job->store, &refs.items[refs.nr - 1].commit);
+		ref_list_release(&refs);
+	}
+	problems_release(&problems);
+	return err;
+}
+
+/* Step 3. What can be made again does not decide whether it succeeds. */
+static int finish(struct relink *job, struct relink_result *out)
+{
+	struct store *store = job->store;
+	char *reason = xstrfmt("%s -> %s", *out->from ? out->from : job->name, job->to);
+	struct identity now;
+	int err;
+
+	free(store->worktree);
+	store->worktree = xstrdup(job->to);
+	err = merge(job, out);
+	if (!identity_of(&now, job->to)) {
+		identity_find_root(&now, job->session->repo);
+		if (job->have_recorded &&
+		    identity_compare(&job->recorded, &now) == IDENTITY_OTHER)
+			strlist_addf(&out->warnings,
+				     "'%s' holds another project than the one that the checkpoints "
+				     "are of",
+				     job->to);
+		(void)identity_write(&now, store);
+	}
+	rebuild_manifest(store);
+	if (!err) {
+		(void)ckpt_audit_add(store, "relink", NULL, NULL, reason, NULL);
+		err = write_config(store);
+	}
+	if (!err)
+		err = fs_write_file(store->dirfd, "checkpoint/worktree", job->to, strlen(job->to),
+				    0600, FS_DURABLE);
+	if (err)
+		ckpt_error_prefix(err, "half done; repeat the command to finish it");
+	free(reason);
+	return err;
+}
+
+/* With the store locked: nobody else moves it, or saves into it. */
+static int adopt(struct relink *job, struct relink_result *out)
+{
+	int lockfd = -1, err = count_checkpoints(&job->checkpoints, job->store);
+
+	if (!err)
+		err = check_own(job);
+	if (!err)
+		err = check_old_path(job);
+	if (!err)
+		err = check_place(job);
+	if (!err)
+		err = lock_packing(job);
+	if (err)
+		return err;
+	out->from = xstrdup(job->store->worktree);
+	lockfd = layout_lock_home(job->session->home, true);
+	if (lockfd < 0)
+		return ckpt_error_errno("unable to lock '%s'", job->session->home);
+	if (!job->interrupted)
+		err = move_store(job);
+	close(lockfd);
+	return err ? err : finish(job, out);
+}
+
+int ckpt_relink(struct relink_result *out, struct session *session, const char *name, bool force)
+{
+	struct relink job = { .session = session, .name = name, .force = force, .packing = -1,
+			      .own_packing = -1 };
+	int err = stores_find(&job.store, session->home, session->cwd, name);
+
+	memset(out, 0, sizeof(*out));
+	if (err == CKPT_ENOTFOUND)
+		err = check_own_first(&job);
+	if (!err)
+		err = store_lock(job.store, session->settings.lock_timeout);
+	/* Another process may have finished what looked interrupted. */
+	if (!err)
+		stores_read_worktree(job.store);
+	if (!err)
+		err = find_folder(&job);
+	if (!err)
+		err = adopt(&job, out);
+	if (err) {
+		relink_result_release(out);
+	} else {
+		out->to = job.to;
+		job.to = NULL;
+		memcpy(out->key, job.key, sizeof(out->key));
+		out->checkpoints = job.checkpoints;
+	}
+	if (job.packing >= 0)
+		close(job.packing);
+	if (job.own_packing >= 0)
+		close(job.own_packing);
+	store_close(job.own);
+	store_close(job.store);
+	free(job.to);
+	return err;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "repair/salvage.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "inspect/verify.h"
+#include "record/audit.h"
+#include "record/journal.h"
+#include "record/lost.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/pack.h"
+#include "store/packs.h"
+#include "store/reach.h"
+#include "store/refs.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct salvage {
+	struct problems *out;
+	struct session *session;
+	struct session other;  /* the same, but with the old store */
+	struct verify verify;  /* of the old store */
+	struct ref_list sound; /* those to be brought back */
+	size_t lost;
+};
+
+static const struct ref_item *find(const struct ref_list *list, const char *id)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->items[i].id, id))
+			return &list->items[i];
+	return NULL;
+}
+
+static void add(struct ref_list *list, const struct ref_item *item)
+{
+	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
+	list->items[list->nr++] = *item;
+}
+
+/* Refs, and commits without refs; a zero commit is one that nothing is known of. */
+static int list_old(struct ref_list *out, struct store *old)
+{
+	struct ref_list refs = { 0 }, commits = { 0 }, lost = { 0 };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (refs_list(&refs, old))
+		memset(&refs, 0, sizeof(refs));
+	err = lost_find(&lost, old, &refs, true);
+	if (!err)
+		err = lost_commits(&commits, old);
+	for (size_t i = 0; i < lost.nr; i++)
+		add(out, &lost.items[i]);
+	for (size_t i = 0; i < refs.nr; i++) {
+		for (size_t j = 0; j < commits.nr && oid_is_zero(&refs.items[i].commit); j++)
+			if (!strcmp(commits.items[j].id, refs.items[i].id))
+				refs.items[i].commit = commits.items[j].commit;
+		add(out, &refs.items[i]);
+	}
+	ref_list_release(&refs);
+	ref_list_release(&commits);
+	ref_list_release(&lost);
+	return err;
+}
+
+/* Some sentences begin with what is said already. */
+static const char *why(const struct verify_result *result)
+{
+	static const char damaged[] = "is damaged: ";
+	const char *text = result->problems.items[0], *rest = strstr(text, damaged);
+
+	return rest && strstr(text, result->id) ? rest + strlen(damaged) : text;
+}
+
+static int examine(struct salvage *salvage, const struct ref_item *ref)
+{
+	struct verify_result result;
+	int err = ckpt_verify(&result, &salvage->verify, ref);
+
+	if (err)
+		return err;
+	if (!result.problems.nr) {
+		add(&salvage->sound, ref);
+	} else {
+		salvage->lost++;
+		problems_addf(salvage->out, false,
+			      "checkpoint '%s' of '%s' cannot be brought back: %s", ref->id,
+			      salvage->other.store->path, why(&result));
+	}
+	strlist_release(&result.problems);
+	return 0;
+}
+
+/* Ids are made by chance: two stores may have the same one, however unlikely. */
+static bool is_other(const struct ref_item *a, const struct ref_item *b)
+{
+	return !oid_is_zero(&a->commit) && !oid_is_zero(&b->commit) &&
+	       !oid_equal(&a->commit, &b->commit);
+}
+
+static int find_sound(struct salvage *salvage)
+{
+	struct ref_list old, here = { 0 };
+	int err = salvage->session->store ? refs_list(&here, salvage->session->store) : 0;
+
+	if (err)
+		return err;
+	err = list_old(&old, salvage->other.store);
+	for (size_t i = 0; i < old.nr && !err; i++) {
+		const struct ref_item *ref = find(&here, old.items[i].id);
+
+		if (!ref && !find(&salvage->sound, old.items[i].id))
+			err = examine(salvage, &old.items[i]);
+		else if (ref && is_other(ref, &old.items[i]))
+			problems_addf(salvage->out, false,
+				      "checkpoint '%s' of '%s' cannot be brought back: there is "
+				      "another one of that id",
+				      ref->id, salvage->other.store->path);
+	}
+	ref_list_release(&old);
+	ref_list_release(&here);
+	return err;
+}
+
+/* --- copying --- */
+
+static int copy_object(struct pack *pack, struct store *old, const struct oid *oid)
+{
+	static const enum object_type types[] = { OBJECT_BLOB, OBJECT_TREE, OBJECT_COMMIT };
+	struct strbuf text = STRBUF_INIT;
+	enum object_type type;
+	int err = packs_read(&text, &type, old->packs, oid);
+
+	/* A loose one. */
+	for (size_t i = 0; i < ARRAY_SIZE(types) && err; i++) {
+		strbuf_reset(&text);
+		type = types[i];
+		err = objects_read(&text, old, oid, type);
+	}
+	if (!err)
+		err = cancel_check();
+	if (!err)
+		err = pack_add(pack, 0, type, oid, text.buf, text.len);
+	strbuf_release(&text);
+	return err;
+}
+
+static int copy_objects(struct salvage *salvage)
+{
+	struct store *old = salvage->other.store, *store = salvage->session->store;
+	struct reach *reach = reach_new(old);
+	struct pack *pack = NULL;
+	const char *name;
+	int err = objects_reopen(store);
+
+	for (size_t i = 0; i < salvage->sound.nr && !err; i++)
+		err = reach_add(reach, &salvage->sound.items[i].commit, 0);
+	if (!err)
+		pack = pack_new(store, 1, (unsigned)salvage->session->settings.compression);
+	for (size_t i = 0; !err && i < reach_count(reach); i++)
+		err = copy_object(pack, old, reach_at(reach, i, &name));
+	if (!err)
+		err = pack_commit(pack, NULL);
+	pack_free(pack);
+	reach_free(reach);
+	return err ? err : objects_reopen(store);
+}
+
+/* All that it needs is here: now it exists. */
+static int adopt(struct salvage *salvage, const struct ref_item *ref)
+{
+	struct store *store = salvage->session->store;
+	enum refs_mark mark = refs_mark(salvage->other.store, ref->id);
+	struct ckpt_record record;
+	int err = 0;
+
+	/* Before it exists: who is killed in between does not look at it again. */
+	if (mark != REFS_UNMARKED)
+		err = refs_set_mark(store, ref->id, &ref->commit, mark);
+	if (!err)
+		err = refs_create(store, ref->id, &ref->commit);
+	if (!err && !ckpt_record_read(&record, store, ref)) {
+		(void)ckpt_audit_add(store, "salvage", ref->id, &ref->commit, record.reason,
+				     record.state_hash);
+		ckpt_record_release(&record);
+	}
+	return err;
+}
+
+/* What the user said about this store, unless he has said something new since. */
+static void copy_settings(struct salvage *salvage)
+{
+	static const char name[] = "checkpoint/config";
+	struct strbuf text = STRBUF_INIT, here = STRBUF_INIT;
+	struct store *store = salvage->session->store;
+
+	if (fs_read_file(&here, store->dirfd, name) == CKPT_ENOTFOUND &&
+	    !fs_read_file(&text, salvage->other.store->dirfd, name) &&
+	    strlen(text.buf) == text.len && text.len)
+		(void)fs_write_file(store->dirfd, name, text.buf, text.len, 0600, FS_DURABLE);
+	strbuf_release(&text);
+	strbuf_release(&here);
+}
+
+static int bring_back(struct salvage *salvage)
+{
+	int err = salvage->sound.nr ? copy_objects(salvage) : 0;
+
+	for (size_t i = 0; i < salvage->sound.nr && !err; i++)
+		err = adopt(salvage, &salvage->sound.items[i]);
+	if (!err)
+		copy_settings(salvage);
+	return err ? err : health_salvaged(salvage->session->home, salvage->other.store->path);
+}
+
+int salvage_store(struct problems *out, struct session *session, const char *path, bool fix)
+{
+	struct salvage salvage = { .out = out, .session = session, .other = *session };
+	size_t before = out->nr;
+	int err;
+
+	salvage.other.store = NULL;
+	if (store_open_aside(&salvage.other.store, path, session->worktree)) {
+		err = fix ? health_salvaged(session->home, path) : 0;
+		problems_addf(out, fix && !err,
+			      "'%s' is what became of a store; nothing of it can be "
+			      "read",
+			      path);
+		return err;
+	}
+	verify_begin(&salvage.verify, &salvage.other, NULL);
+	err = find_sound(&salvage);
+	verify_end(&salvage.verify);
+	if (!err && fix)
+		err = bring_back(&salvage);
+	if (!err && (salvage.sound.nr || out->nr == before))
+		problems_addf(out, fix, "%zu %s of '%s' %s brought back", salvage.sound.nr,
+			      salvage.sound.nr == 1 ? "checkpoint" : "checkpoints", path,
+			      !fix		      ? "can be"
+			      : salvage.sound.nr == 1 ? "was"
+						      : "were");
+	store_close(salvage.other.store);
+	ref_list_release(&salvage.sound);
+	return err;
+}
+
+/* --- merging --- */
+
+static bool same_restore(const struct undo_stack *a, const struct undo_stack *b)
+{
+	const struct undo_entry *x = &a->items[a->done - 1], *y = &b->items[b->done - 1];
+
+	return !strcmp(x->before, y->before) && !strcmp(x->restored, y->restored);
+}
+
+/* Before anything else: once it is renamed nobody looks at it again. */
+static int carry_undo(struct store *store, const char *path)
+{
+	struct undo_stack into, from;
+	struct store *old;
+	int err = 0;
+
+	if (store_open_aside(&old, path, store->worktree))
+		return 0; /* salvage_store() says so */
+	undo_read(&from, old);
+	undo_read(&into, store);
+	/* A call that was killed may have carried them over already. */
+	if (from.done && (!into.done || !same_restore(&into, &from))) {
+		for (size_t i = 0; i < from.done; i++)
+			undo_push(&into, from.items[i].before, from.items[i].restored,
+				  &from.items[i].paths, &from.items[i].made);
+		err = undo_write(&into, store);
+	}
+	undo_release(&into);
+	undo_release(&from);
+	store_close(old);
+	return err;
+}
+
+int salvage_merge(struct problems *out, struct session *session, const char *path)
+{
+	struct strlist asides = STRLIST_INIT;
+	int err = health_asides(&asides, session->home, path);
+
+	for (size_t i = 0; i < asides.nr && !err; i++) {
+		err = carry_undo(session->store, asides.items[i]);
+		if (!err)
+			err = salvage_store(out, session, asides.items[i], true);
+	}
+	strlist_release(&asides);
+	return err;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/apply.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/pool.h"
+#include "record/compare.h"
+#include "worktree/beneath.h"
+#include "worktree/displaced.h"
+#include "worktree/swap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SYNC_EACH_MAX = 64 };
+
+/* A directory that had to be made writable for a moment. */
+struct opened {
+	char *path;
+	mode_t mode;
+};
+
+/* Something that was displaced while somebody had it open for writing. */
+struct held {
+	const struct plan_action *action;
+	char *name; /* in the staging directory */
+};
+
+struct apply {
+	const struct apply_opts *opts;
+	struct apply_result *out;
+	struct stage *stage;
+	const struct plan *plan;
+	struct opened *opened;
+	size_t opened_nr, opened_alloc;
+	struct held *held;
+	size_t held_nr, held_alloc;
+	size_t freed; /* what these many actions displaced is gone for good */
+};
+
+static int failed(const struct plan_action *action, const char *what)
+{
+	return ckpt_error_errno("unable to %s '%s'", what, action->path);
+}
+
+/*
+ * Make the directory that an action works in writable; true if that may help.
+ * The modes of those that no checkpoint has are noted before.
+ */
+static bool open_up(struct apply *apply, const struct plan_action *action, int dirfd)
+{
+	const struct apply_opts *opts = apply->opts;
+	const char *slash = strrchr(action->path, '/');
+	struct opened opened;
+	struct stat st;
+	char proc[64];
+
+	if ((errno != EACCES && errno != EPERM) || fstat(dirfd, &st) < 0 ||
+	    (st.st_mode & 0300) == 0300)
+		return false;
+	opened = (struct opened){
+		.path = xmemdupz(action->path, slash ? (size_t)(slash - action->path) : 0),
+		.mode = st.st_mode & 07777,
+	};
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dirfd);
+	if (((!*opened.path || !compare_in_scope(opts->paths, opened.path)) &&
+	     opts->note_mode(opened.path, opened.mode, opts->payload)) ||
+	    chmod(proc, opened.mode | 0700) < 0) {
+		free(opened.path);
+		errno = EACCES;
+		return false;
+	}
+	ALLOC_GROW(apply->opened, apply->opened_nr + 1, apply->opened_alloc);
+	apply->opened[apply->opened_nr++] = opened;
+	return true;
+}
+
+/* Their own modes again, where the plan did not set another. */
+static void close_up(struct apply *apply)
+{
+	for (size_t i = apply->opened_nr; i--;) {
+		struct opened *opened = &apply->opened[i];
+		mode_t mode = opened->mode;
+		const char *name;
+		int dirfd;
+
+		for (size_t j = 0; j < apply->plan->nr; j++)
+			if (apply->plan->actions[j].kind == PLAN_CHMOD &&
+			    !strcmp(apply->plan->actions[j].path, opened->path))
+				mode = apply->plan->actions[j].target->mode;
+		dirfd = *opened->path ? beneath_open_parent(apply->stage->rootfd, opened->path, &name) :
+					dup(apply->stage->rootfd);
+		if (dirfd >= 0) {
+			(void)beneath_set_mode(dirfd, *opened->path ? name : ".", mode);
+			close(dirfd);
+		}
+		free(opened->path);
+	}
+	free(apply->opened);
+}
+
+/* But for what is in no checkpoint, or may soon be. */
+static void free_displaced(struct apply *apply, const char *name)
+{
+	for (size_t i = 0; i < apply->held_nr; i++)
+		if (!strcmp(apply->held[i].name, name))
+			return;
+	for (size_t i = 0; i < apply->out->late_names.nr; i++)
+		if (!strcmp(apply->out->late_names.items[i], name))
+			return;
+	(void)fs_remove_tree(apply->stage->fd, name);
+}
+
+/*
+ * An overlay copies a file before it renames it or changes its mode. What earlier actions displaced
+ * was found to be in the safety checkpoint, so it can go before the end.
+ */
+static bool make_room(struct apply *apply, const struct plan_action *action)
+{
+	size_t done = (size_t)(action - apply->plan->actions), before = apply->freed;
+	char name[48];
+
+	if (errno != ENOSPC && errno != EDQUOT)
+		return false;
+	for (; apply->freed < done; apply->freed++) {
+		snprintf(name, sizeof(name), "%zu", apply->freed);
+		free_displaced(apply, name);
+		snprintf(name, sizeof(name), "%zu-old", apply->freed);
+		free_displaced(apply, name);
+	}
+	errno = ENOSPC;
+	return done > before;
+}
+
+/* How a name gets from one directory to the other: see swap.h; the last replaces, in ours alone. */
+typedef int (*move_fn)(int fromfd, const char *from, int tofd, const char *to);
+
+/* Between the staging directory and the worktree, past read-only directories. */
+static int move(struct apply *apply, const struct plan_action *action, move_fn fn, int from,
+		const char *a, int to, const char *b, int dirfd)
+{
+	int rc = fn(from, a, to, b);
+
+	if (rc < 0 && (open_up(apply, action, dirfd) || make_room(apply, action)))
+		rc = fn(from, a, to, b);
+	return rc;
+}
+
+/* Out of the worktree, or for another thing of the staging directory. */
+static int displace(struct apply *apply, const struct plan_action *action, move_fn fn, int dirfd,
+		    const char *name, const char *staged)
+{
+	int stagefd = apply->stage->fd;
+	int rc = move(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
+
+	/* A directory that changes its parent must be writable itself. */
+	if (rc < 0 && errno == EACCES && action->current->kind == WT_DIR &&
+	    !beneath_set_mode(dirfd, name, action->current->mode | 0700))
+		rc = move(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
+	return rc;
+}
+
+static int note_changed(struct apply *apply, const struct plan_action *action)
+{
+	strlist_add(&apply->out->changed, action->path);
+	return 0;
+}
+
+/* It is in no checkpoint, and must not be removed with the staging directory. */
+static void keep_late(struct apply *apply, const struct plan_action *action, const char *staged)
+{
+	strlist_add(&apply->out->late, action->path);
+	strlist_add(&apply->out->late_names, staged);
+}
+
+/* Whether it may go; who has it open may think otherwise. */
+static bool as_scanned(struct apply *apply, const char *staged, const struct plan_action *action)
+{
+	bool writer = false;
+	bool same = displaced_as_scanned(apply->stage->fd, staged, action->current, &writer);
+
+	if (same && writer) {
+		ALLOC_GROW(apply->held, apply->held_nr + 1, apply->held_alloc);
+		apply->held[apply->held_nr++] =
+			(struct held){ .action = action, .name = xstrdup(staged) };
+	}
+	return same;
+}
+
+static int put_new(struct apply *apply, const struct plan_action *action, const char *number,
+		   int dirfd, const char *name)
+{
+	if (move(apply, action, swap_put, apply->stage->fd, number, dirfd, name, dirfd) < 0) {
+		if (errno == EEXIST)
+			return note_changed(apply, action);
+		return failed(action, "create");
+	}
+	return 0;
+}
+
+/* Somebody wrote it after the scan; that is in no checkpoint. */
+static int put_back(struct apply *apply, const struct plan_action *action, move_fn fn,
+		    const char *staged, int dirfd, const char *name)
+{
+	if (fn(apply->stage->fd, staged, dirfd, name) < 0)
+		return failed(action, "put back");
+	/* And once more: that is newer than what was just put back, which is kept. */
+	if (fn == swap_exchange && !stage_is_stored(apply->stage, staged)) {
+		if (fn(apply->stage->fd, staged, dirfd, name) < 0)
+			return failed(action, "put back");
+		keep_late(apply, action, staged);
+		return note_changed(apply, action);
+	}
+	if (action->current->kind == WT_DIR)
+		(void)beneath_set_mode(dirfd, name, action->current->mode);
+	return note_changed(apply, action);
+}
+
+/*
+ * On a file system that cannot exchange, or not this directory: the old thing
+ * aside, then the new one into its place. Killed in between, there is neither,
+ * or a part of the directory, and both are in checkpoints: to continue or abort
+ * makes the one or the other.
+ */
+static int exchange_in_steps(struct apply *apply, const struct plan_action *action,
+			     const char *number, int dirfd, const char *name)
+{
+	struct stage *stage = apply->stage;
+	char aside[48];
+	int saved;
+
+	snprintf(aside, sizeof(aside), "%s-old", number);
+	if (displace(apply, action, swap_put, dirfd, name, aside) < 0)
+		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
+	if (!as_scanned(apply, aside, action))
+		return put_back(apply, action, swap_put, aside, dirfd, name);
+	if (!move(apply, action, swap_put, stage->fd, number, dirfd, name, dirfd))
+		return 0;
+	/* What somebody made there meanwhile stays; the old thing is in the safety checkpoint. */
+	if (errno == EEXIST)
+		return note_changed(apply, action);
+	saved = errno;
+	(void)swap_put(stage->fd, aside, dirfd, name);
+	errno = saved;
+	return failed(action, "write");
+}
+
+static int exchange(struct apply *apply, const struct plan_action *action, const char *number,
+		    int dirfd, const char *name)
+{
+	if (displace(apply, action, swap_exchange, dirfd, name, number) < 0) {
+		if (swap_unknown(errno) || (errno == EXDEV && action->current->kind == WT_DIR))
+			return exchange_in_steps(apply, action, number, dirfd, name);
+		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
+	}
+	if (as_scanned(apply, number, action))
+		return 0;
+	return put_back(apply, action, swap_exchange, number, dirfd, name);
+}
+
+static int place(struct apply *apply, size_t index)
+{
+	const struct plan_action *action = &apply->plan->actions[index];
+	const char *name;
+	char number[32];
+	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
+	size_t changed = apply->out->changed.nr;
+
+	if (dirfd < 0)
+		return failed(action, "reach");
+	snprintf(number, sizeof(number), "%zu", index);
+	switch (action->kind) {
+	case PLAN_CREATE:
+		err = put_new(apply, action, number, dirfd, name);
+		break;
+	case PLAN_OVERWRITE:
+	case PLAN_REPLACE:
+		err = exchange(apply, action, number, dirfd, name);
+		break;
+	default:
+		break;
+	}
+	/* What was left as it is keeps its mode, too. */
+	if (!err && changed == apply->out->changed.nr && action->target->kind == WT_DIR &&
+	    !apply->stage->fixed_modes &&
+	    beneath_set_mode(dirfd, name, action->target->mode) < 0)
+		err = failed(action, "set the mode of");
+	close(dirfd);
+	return err;
+}
+
+/* Of a file it must be the one that the scan saw, and still have no other name: see plan.h. */
+static bool may_change(int dirfd, const char *name, const struct stat *st,
+		       const struct plan_action *action)
+{
+	if (action->current->kind == WT_DIR)
+		return S_ISDIR(st->st_mode);
+	return S_ISREG(st->st_mode) && st->st_nlink <= 1 &&
+	       ((uint64_t)st->st_ino == action->current->st.ino ||
+		displaced_same_file(dirfd, name, st, action->current));
+}
+
+static int change_mode(struct apply *apply, const struct plan_action *action)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
+	struct stat st;
+
+	if (dirfd < 0)
+		return failed(action, "reach");
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !may_change(dirfd, name, &st, action))
+		err = note_changed(apply, action);
+	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0 &&
+		 (!make_room(apply, action) || beneath_set_mode(dirfd, name, action->target->mode) < 0))
+		err = failed(action, "set the mode of");
+	close(dirfd);
+	return err;
+}
+
+static int take_away(struct apply *apply, size_t index)
+{
+	const struct plan_action *action = &apply->plan->actions[index];
+	struct stage *stage = apply->stage;
+	const char *name;
+	char number[32];
+	int dirfd = beneath_open_parent(stage->rootfd, action->path, &name), err = 0;
+
+	/* A directory that nobody looked into goes if it can. */
+	if (dirfd < 0)
+		return errno == ENOENT || !action->current ? 0 : failed(action, "reach");
+	snprintf(number, sizeof(number), "%zu", index);
+	if (!action->current) {
+		(void)unlinkat(dirfd, name, AT_REMOVEDIR);
+	} else if (action->kind == PLAN_RMDIR) {
+		int rc = unlinkat(dirfd, name, AT_REMOVEDIR);
+
+		if (rc < 0 && open_up(apply, action, dirfd))
+			rc = unlinkat(dirfd, name, AT_REMOVEDIR);
+		/* Not empty: kept for the sake of what is in it. */
+		if (rc < 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT && errno != EBUSY)
+			err = failed(action, "remove");
+	} else if (move(apply, action, renameat, dirfd, name, stage->fd, number, dirfd) < 0) {
+		err = errno == ENOENT ? 0 : failed(action, "remove");
+	} else if (!as_scanned(apply, number, action)) {
+		err = put_back(apply, action, swap_put, number, dirfd, name);
+	}
+	close(dirfd);
+	return err;
+}
+
+struct syncer {
+	int rootfd;
+	struct strlist paths;
+};
+
+static int sync_path(size_t index, unsigned worker, void *payload)
+{
+	struct syncer *syncer = payload;
+	const char *path = syncer->paths.items[index];
+	int fd = beneath_open(syncer->rootfd, path, O_RDONLY | O_NONBLOCK), err = 0;
+
+	(void)worker;
+	if (fd < 0)
+		return 0; /* removed with all that was in it, or not to be read */
+	if (fsync(fd) < 0 && errno != EINVAL) /* something else by now that knows no such thing */
+		err = ckpt_error_errno("unable to sync '%s'", path);
+	close(fd);
+	return err;
+}
+
+/* What was staged is synced, but for the mode of a directory. */
+static bool mode_was_set(const struct plan_action *action)
+{
+	return action->kind == PLAN_CHMOD ||
+	       (action->kind < PLAN_REMOVE && action->target->kind == WT_DIR);
+}
+
+/* Where something changed, and what has a new mode: a few one by one, many by one call. */
+static int sync_all(struct apply *apply, unsigned threads)
+{
+	struct syncer syncer = { .rootfd = apply->stage->rootfd };
+	int err;
+
+	for (size_t i = 0; i < apply->plan->nr && i <= SYNC_EACH_MAX; i++) {
+		const char *path = apply->plan->actions[i].path, *slash = strrchr(path, '/');
+
+		strlist_addf(&syncer.paths, "%.*s", slash ? (int)(slash - path) : 0, path);
+		if (mode_was_set(&apply->plan->actions[i]))
+			strlist_add(&syncer.paths, path);
+	}
+	strlist_sort_unique(&syncer.paths);
+	if (apply->plan->nr <= SYNC_EACH_MAX)
+		err = pool_for(threads, syncer.paths.nr, sync_path, &syncer);
+	else
+		err = syncfs(syncer.rootfd) < 0 ? ckpt_error_errno("unable to sync the file system of the worktree") : 0;
+	strlist_release(&syncer.paths);
+	return err;
+}
+
+/* Most are done by now. What was written cannot go back: there is something else in its place. */
+static void look_again(struct apply *apply)
+{
+	struct apply_result *out = apply->out;
+
+	for (size_t i = 0; i < apply->held_nr; i++) {
+		struct held *held = &apply->held[i];
+		bool writer = false;
+
+		if (!displaced_as_scanned(apply->stage->fd, held->name, held->action->current, &writer)) {
+			keep_late(apply, held->action, held->name);
+		} else if (writer) {
+			strlist_add(&out->open, held->action->path);
+		}
+		free(held->name);
+	}
+	free(apply->held);
+}
+
+void apply_result_release(struct apply_result *result)
+{
+	strlist_release(&result->changed);
+	strlist_release(&result->late);
+	strlist_release(&result->late_names);
+	strlist_release(&result->open);
+}
+
+int apply_run(struct apply_result *out, const struct apply_opts *opts)
+{
+	const struct plan *plan = opts->plan;
+	struct apply apply = {
+		.opts = opts, .out = out, .stage = opts->stage, .plan = plan
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < plan->nr && !err; i++) {
+		enum plan_kind kind = plan->actions[i].kind;
+
+		if (kind == PLAN_CHMOD)
+			err = change_mode(&apply, &plan->actions[i]);
+		else if (kind < PLAN_REMOVE)
+			err = place(&apply, i);
+	}
+	for (size_t i = 0; i < plan->nr && !err; i++)
+		if (plan->actions[i].kind >= PLAN_REMOVE)
+			err = take_away(&apply, i);
+	close_up(&apply);
+	if (!err)
+		err = sync_all(&apply, opts->threads);
+	look_again(&apply);
+	return err;
+}

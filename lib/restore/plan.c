@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/plan.h"
+
+#include "base/alloc.h"
+#include "base/path.h"
+#include "base/pathset.h"
+#include "record/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct planner {
+	struct plan *plan;
+	const struct plan_opts *opts;
+	bool all_odd; /* modes may differ anywhere */
+	struct strlist odd;
+};
+
+void plan_release(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		free(plan->actions[i].path);
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		free(plan->rows[i].path);
+		free(plan->rows[i].summary);
+	}
+	for (size_t i = 0; i < plan->kept_nr; i++) {
+		free(plan->kept[i].path);
+		free(plan->kept[i].why);
+	}
+	free(plan->actions);
+	free(plan->rows);
+	free(plan->kept);
+	strlist_release(&plan->captures);
+	memset(plan, 0, sizeof(*plan));
+}
+
+bool plan_is_empty(const struct plan *plan)
+{
+	return !plan->nr && !plan->captures.nr;
+}
+
+static char *join(const char *dir, const struct wt_entry *entry)
+{
+	return xstrfmt("%s%s%s", dir, *dir ? "/" : "", entry->name);
+}
+
+static void add_action(struct planner *planner, enum plan_kind kind, const char *path,
+		       const struct wt_entry *target, const struct wt_entry *current)
+{
+	struct plan *plan = planner->plan;
+
+	ALLOC_GROW(plan->actions, plan->nr + 1, plan->alloc);
+	plan->actions[plan->nr++] = (struct plan_action){
+		.kind = kind, .path = xstrdup(path), .target = target, .current = current
+	};
+}
+
+static void add_row(struct planner *planner, const char *path, enum plan_operation operation,
+		    char *summary)
+{
+	struct plan *plan = planner->plan;
+
+	ALLOC_GROW(plan->rows, plan->rows_nr + 1, plan->rows_alloc);
+	plan->rows[plan->rows_nr++] = (struct plan_row){ xstrdup(path), operation, summary };
+}
+
+static void add_kept(struct plan *plan, const char *path, const char *why)
+{
+	ALLOC_GROW(plan->kept, plan->kept_nr + 1, plan->kept_alloc);
+	plan->kept[plan->kept_nr++] = (struct plan_kept){ xstrdup(path), xstrdup(why) };
+}
+
+/* Without the rows of a path, and `all` those below it. */
+static void drop_rows(struct plan *plan, const char *path, bool all)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		struct plan_row *row = &plan->rows[i];
+
+		if (all ? !path_below(row->path, path) : strcmp(row->path, path) != 0) {
+			plan->rows[kept++] = *row;
+			continue;
+		}
+		free(row->path);
+		free(row->summary);
+	}
+	plan->rows_nr = kept;
+}
+
+void plan_keep(struct plan *plan, const char *path, const char *why)
+{
+	bool all = false;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		if (!strcmp(plan->actions[i].path, path)) {
+			all = plan->actions[i].kind == PLAN_CREATE;
+			free(plan->actions[i].path);
+			memmove(plan->actions + i, plan->actions + i + 1,
+				(--plan->nr - i) * sizeof(*plan->actions));
+			break;
+		}
+	drop_rows(plan, path, all);
+	add_kept(plan, path, why);
+}
+
+static const char *kind_name(const struct wt_entry *entry)
+{
+	static const char *const names[] = { "file", "symbolic link", "directory" };
+
+	return names[entry->kind];
+}
+
+static int load(const struct compare_side *side, struct wt_dir *dir)
+{
+	return side->snapshot ? snapshot_expand(side->snapshot, dir) : 0;
+}
+
+bool plan_concerns(const struct strlist *paths, const char *path)
+{
+	return compare_in_scope(paths, path) || pathset_reaches(paths, path);
+}
+
+static bool concerned(const struct planner *planner, const char *path)
+{
+	return plan_concerns(planner->opts->paths, path);
+}
+
+/* --- what only the checkpoint has --- */
+
+/* Rows for an entry with all below; loads all of it, since apply needs it. */
+static int create_rows(struct planner *planner, const char *path, const struct wt_entry *entry)
+{
+	bool empty = true;
+	int err;
+
+	if (entry->kind != WT_DIR) {
+		if (compare_in_scope(planner->opts->paths, path))
+			add_row(planner, path, UNDO_DELETE,
+				xstrfmt("deleted %s comes back", kind_name(entry)));
+		return 0;
+	}
+	err = load(planner->opts->target, entry->dir);
+	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
+		char *child = join(path, &entry->dir->entries[i]);
+
+		if (concerned(planner, child)) {
+			err = create_rows(planner, child, &entry->dir->entries[i]);
+			empty = false;
+		}
+		free(child);
+	}
+	if (!err && empty && compare_in_scope(planner->opts->paths, path))
+		add_row(planner, path, UNDO_DELETE, xstrdup("deleted directory comes back"));
+	return err;
+}
+
+static int create(struct planner *planner, const char *path, const struct wt_entry *target)
+{
+	add_action(planner, PLAN_CREATE, path, target, NULL);
+	return create_rows(planner, path, target);
+}
+
+/* --- what only the worktree has --- */
+
+/* True in `gone` if nothing of it stays. */
+static void remove_entry(struct planner *planner, const char *path, const struct wt_entry *current,
+			 bool *gone)
+{
+	const struct plan_opts *opts = planner->opts;
+	const char *why = opts->protect ? opts->protect(path, current->kind, opts->payload) : NULL;
+	bool all_gone = true;
+
+	*gone = false;
+	if (opts->no_delete || !concerned(planner, path))
+		return;
+	if (why) {
+		add_kept(planner->plan, path, why);
+		return;
+	}
+	if (current->kind != WT_DIR) {
+		if (compare_in_scope(opts->paths, path)) {
+			add_action(planner, PLAN_REMOVE, path, NULL, current);
+			add_row(planner, path, UNDO_CREATE,
+				xstrfmt("created %s is removed", kind_name(current)));
+			*gone = true;
+		}
+		return;
+	}
+	for (size_t i = 0; i < current->dir->nr; i++) {
+		char *child = join(path, &current->dir->entries[i]);
+		bool child_gone;
+
+		remove_entry(planner, child, &current->dir->entries[i], &child_gone);
+		all_gone = all_gone && child_gone;
+		free(child);
+	}
+	if (!all_gone || current->dir->outside || !compare_in_scope(opts->paths, path))
+		return;
+	add_action(planner, PLAN_RMDIR, path, NULL, current);
+	if (!current->dir->nr)
+		add_row(planner, path, UNDO_CREATE, xstrdup("created directory is removed"));
+	*gone = true;
+}
+
+/* --- what both have --- */
+
+static int both(struct planner *planner, const char *path, struct wt_dir *target,
+		struct wt_dir *current);
+
+/* Something of another kind is there, but only paths below it are asked for. */
+static int replace_below(struct planner *planner, const char *path, const struct wt_entry *target,
+			 const struct wt_entry *current)
+{
+	struct wt_entry none;
+	struct wt_dir nothing = { .path = path, .entries = &none };
+
+	return both(planner, path, target->kind == WT_DIR ? target->dir : &nothing,
+		    current->kind == WT_DIR ? current->dir : &nothing);
+}
+
+static int replace(struct planner *planner, const char *path, const struct wt_entry *target,
+		   const struct wt_entry *current)
+{
+	if (!compare_in_scope(planner->opts->paths, path))
+		return replace_below(planner, path, target, current);
+	add_action(planner, PLAN_REPLACE, path, target, current);
+	add_row(planner, path, UNDO_MODIFY,
+		xstrfmt("%s becomes a %s again", kind_name(current), kind_name(target)));
+	return target->kind == WT_DIR ? snapshot_expand_all(planner->opts->target->snapshot,
+							    target->dir) :
+					0;
+}
+
+static bool modes_may_differ(const struct planner *planner, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (planner->all_odd)
+		return true;
+	for (size_t i = 0; i < planner->odd.nr; i++)
+		if (!strncmp(planner->odd.items[i], dir, len))
+			return true;
+	return false;
+}
+
+static int both_entries(struct planner *planner, const char *path, const struct wt_entry *target,
+			const struct wt_entry *current)
+{
+	bool mine = compare_in_scope(planner->opts->paths, path);
+
+	if (target->kind != current->kind)
+		return replace(planner, path, target, current);
+	if (target->kind == WT_DIR) {
+		if (mine && target->mode != current->mode && !current->dir->outside) {
+			add_action(planner, PLAN_CHMOD, path, target, current);
+			add_row(planner, path, UNDO_MODIFY,
+				xstrfmt("mode %04o becomes %04o", current->mode, target->mode));
+		}
+		return both(planner, path, target->dir, current->dir);
+	}
+	if (!mine)
+		return 0;
+	if (!oid_equal(&target->oid, &current->oid)) {
+		add_action(planner, PLAN_OVERWRITE, path, target, current);
+		add_row(planner, path, UNDO_MODIFY,
+			xstrdup(target->kind == WT_LINK ? "link target" : "contents"));
+	} else if (target->mode != current->mode) {
+		/* What a file with another name gets in place, that one gets too, wherever it is. */
+		add_action(planner, current->flags & WT_LINKED ? PLAN_OVERWRITE : PLAN_CHMOD, path,
+			   target, current);
+		add_row(planner, path, UNDO_MODIFY,
+			xstrfmt("mode %04o becomes %04o", current->mode, target->mode));
+	}
+	return 0;
+}
+
+/* By name alone: a file and a directory of one name meet. */
+static int by_name(const void *x, const void *y)
+{
+	const struct wt_entry *a = *(const struct wt_entry *const *)x;
+	const struct wt_entry *b = *(const struct wt_entry *const *)y;
+
+	return strcmp(a->name, b->name);
+}
+
+static const struct wt_entry **sorted(const struct wt_dir *dir)
+{
+	const struct wt_entry **order = xmalloc((dir->nr + 1) * sizeof(*order));
+
+	for (size_t i = 0; i < dir->nr; i++)
+		order[i] = &dir->entries[i];
+	if (dir->nr)
+		qsort(order, dir->nr, sizeof(*order), by_name);
+	return order;
+}
+
+static int both(struct planner *planner, const char *path, struct wt_dir *target,
+		struct wt_dir *current)
+{
+	const struct wt_entry **want, **have;
+	size_t i = 0, j = 0;
+	int err;
+
+	if (target->known && current->known && oid_equal(&target->tree, &current->tree) &&
+	    !modes_may_differ(planner, path))
+		return 0;
+	err = load(planner->opts->target, target);
+	if (err)
+		return err;
+	want = sorted(target);
+	have = sorted(current);
+	while (!err && (i < target->nr || j < current->nr)) {
+		int cmp = i == target->nr ? 1 : j == current->nr ? -1 : by_name(&want[i], &have[j]);
+		char *child = join(path, cmp <= 0 ? want[i] : have[j]);
+		bool gone;
+
+		if (!concerned(planner, child))
+			;
+		else if (cmp < 0)
+			err = create(planner, child, want[i]);
+		else if (cmp > 0)
+			remove_entry(planner, child, have[j], &gone);
+		else
+			err = both_entries(planner, child, want[i], have[j]);
+		free(child);
+		i += cmp <= 0;
+		j += cmp >= 0;
+	}
+	free(want);
+	free(have);
+	return err;
+}
+
+/* --- directories that are only on the way --- */
+
+/* Those that a restore had made, whatever is in them by now. */
+static void remove_made(struct planner *planner)
+{
+	const struct strlist *made = planner->opts->made;
+
+	for (size_t i = 0; made && i < made->nr && !planner->opts->no_delete; i++)
+		add_action(planner, PLAN_RMDIR, made->items[i], NULL, NULL);
+}
+
+static void list_made(struct strlist *out, const char *path, const struct wt_entry *target,
+		      const struct strlist *paths)
+{
+	if (target->kind != WT_DIR || compare_in_scope(paths, path) || !plan_concerns(paths, path))
+		return;
+	strlist_add(out, path);
+	for (size_t i = 0; i < target->dir->nr; i++) {
+		char *child = join(path, &target->dir->entries[i]);
+
+		list_made(out, child, &target->dir->entries[i], paths);
+		free(child);
+	}
+}
+
+void plan_list_made(struct strlist *out, const struct plan *plan, const struct strlist *paths)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (plan->actions[i].kind == PLAN_CREATE)
+			list_made(out, plan->actions[i].path, plan->actions[i].target, paths);
+	strlist_sort_unique(out);
+}
+
+/* Removals behind all others, the deepest first; else by path. */
+static int by_order(const void *x, const void *y)
+{
+	const struct plan_action *a = x, *b = y;
+	bool a_removal = a->kind >= PLAN_REMOVE, b_removal = b->kind >= PLAN_REMOVE;
+
+	if (a_removal != b_removal)
+		return a_removal ? 1 : -1;
+	return a_removal ? strcmp(b->path, a->path) : strcmp(a->path, b->path);
+}
+
+static int rows_by_path(const void *x, const void *y)
+{
+	return strcmp(((const struct plan_row *)x)->path, ((const struct plan_row *)y)->path);
+}
+
+int plan_make(struct plan *out, const struct plan_opts *opts)
+{
+	struct planner planner = { .plan = out, .opts = opts };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	planner.all_odd = !opts->target->modes || !opts->current->modes ||
+			  !modes_differing(&planner.odd, opts->target->modes, opts->current->modes);
+	err = both(&planner, "", opts->target->root, opts->current->root);
+	strlist_release(&planner.odd);
+	if (err) {
+		plan_release(out);
+		return err;
+	}
+	remove_made(&planner);
+	if (out->nr)
+		qsort(out->actions, out->nr, sizeof(*out->actions), by_order);
+	if (out->rows_nr)
+		qsort(out->rows, out->rows_nr, sizeof(*out->rows), rows_by_path);
+	return 0;
+}

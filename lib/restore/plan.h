@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_PLAN_H
+#define CKPT_RESTORE_PLAN_H
+
+#include "base/strlist.h"
+#include "record/compare.h"
+#include "worktree/tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * What has to be done to a worktree to make it equal to a checkpoint: decided
+ * here, from two trees and nothing else; done by apply.h.
+ *
+ * Actions are in the order of their paths, removals after all others, and of
+ * these the deepest first.
+ */
+enum plan_kind {
+	PLAN_CREATE,    /**< nothing is there now; a directory with all below it is one action */
+	PLAN_OVERWRITE, /**< the contents of a file, or the target of a link, differ */
+	PLAN_CHMOD,     /**< only the permission bits differ, and the file has no other name */
+	PLAN_REPLACE,   /**< there is something of another kind now */
+	PLAN_REMOVE,    /**< a file or a link */
+	PLAN_RMDIR,     /**< a directory of which nothing is left; not, if it turns out that something is */
+};
+
+struct plan_action {
+	enum plan_kind kind;
+	char *path;
+	const struct wt_entry *target;  /**< NULL for removals */
+	const struct wt_entry *current; /**< NULL for PLAN_CREATE, and for what was asked for by `made` */
+};
+
+/** What is undone, as the report has it: files, links, empty directories, each once. */
+enum plan_operation { UNDO_CREATE, UNDO_MODIFY, UNDO_DELETE };
+
+struct plan_row {
+	char *path;
+	enum plan_operation operation;
+	char *summary;
+};
+
+/** Something that is left as it is although the checkpoint does not have it. */
+struct plan_kept {
+	char *path;
+	char *why;
+};
+
+struct plan {
+	struct plan_action *actions;
+	size_t nr, alloc;
+	struct plan_row *rows;
+	size_t rows_nr, rows_alloc;
+	struct plan_kept *kept;
+	size_t kept_nr, kept_alloc;
+	struct strlist captures; /**< replayed behind the files, in this order; for the caller to fill */
+};
+
+/** Why a path that the checkpoint does not have must stay; NULL if it may go. */
+typedef const char *(*plan_protect_fn)(const char *path, enum wt_kind kind, void *payload);
+
+struct plan_opts {
+	const struct compare_side *target;  /**< expanded as far as it is needed */
+	const struct compare_side *current;
+	const struct strlist *paths; /**< limit it to these; NULL or empty: all */
+	const struct strlist *made;  /**< directories to be removed if they turn out to be empty; or NULL */
+	bool no_delete;
+	plan_protect_fn protect; /**< may be NULL */
+	void *payload;
+};
+
+int plan_make(struct plan *out, const struct plan_opts *opts);
+void plan_release(struct plan *plan);
+
+/** Leave out what was to be done at `path`, and what was to be created below: it is kept, and why. */
+void plan_keep(struct plan *plan, const char *path, const char *why);
+
+/** True if something of `paths` (empty: all) is at or below `path`, or `path` below one of them. */
+bool plan_concerns(const struct strlist *paths, const char *path);
+
+/** Directories that the plan makes though they are outside of `paths`: to hold what comes back. */
+void plan_list_made(struct strlist *out, const struct plan *plan, const struct strlist *paths);
+
+/** True if there is nothing to do. */
+bool plan_is_empty(const struct plan *plan);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/protect.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "record/record.h"
+#include "record/snapshot.h"
+#include "save/worktree_state.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "worktree/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rules of one checkpoint, and what they say about the directory asked about last. */
+struct source {
+	struct rules *rules;
+	struct snapshot *snapshot;
+	struct skip_list skips;
+	char *dir;              /* whose state `at` is; NULL: none yet */
+	struct rules_dir at;
+	struct arena arena;
+	char why[64];
+};
+
+struct protect {
+	struct session *session;
+	struct source **items;
+	size_t nr, alloc;
+	struct snapshot *exempt; /* NULL: nothing */
+};
+
+int protect_new(struct protect **out, struct session *session)
+{
+	*out = xcalloc(1, sizeof(**out));
+	(*out)->session = session;
+	return 0;
+}
+
+static void source_free(struct source *source)
+{
+	rules_close(source->rules);
+	snapshot_free(source->snapshot);
+	skip_list_release(&source->skips);
+	arena_release(&source->arena);
+	free(source->dir);
+	free(source);
+}
+
+void protect_free(struct protect *protect)
+{
+	if (!protect)
+		return;
+	for (size_t i = 0; i < protect->nr; i++)
+		source_free(protect->items[i]);
+	free(protect->items);
+	free(protect);
+}
+
+int protect_add(struct protect *protect, const struct ckpt_record *record)
+{
+	struct source *source = xcalloc(1, sizeof(*source));
+	struct capture_opts opts = {
+		.include_ignored = record->include_ignored,
+		.include_sensitive = record->include_sensitive,
+		.rules_only = true,
+	};
+	struct ckpt_meta meta;
+	int err = ckpt_meta_read(&meta, protect->session->store, record, false);
+
+	if (!err) {
+		source->skips = meta.skips;
+		memset(&meta.skips, 0, sizeof(meta.skips));
+		opts.texts = meta.have_rules ? &meta.rules : NULL;
+		err = capture_rules(&source->rules, protect->session, &opts);
+		ckpt_meta_release(&meta);
+	}
+	if (!err)
+		err = snapshot_open(&source->snapshot, protect->session->store, record);
+	if (err) {
+		source_free(source);
+		return err;
+	}
+	ALLOC_GROW(protect->items, protect->nr + 1, protect->alloc);
+	protect->items[protect->nr++] = source;
+	return 0;
+}
+
+/* Take in the .gitignore that the checkpoint has in `dir`, and what a repository there had. */
+static void enter(struct source *source, const char *dir)
+{
+	const struct rules_texts *texts = rules_texts(source->rules);
+	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+	struct wt_entry *entry = NULL;
+
+	for (size_t i = 0; i < texts->nested_nr; i++)
+		if (!strcmp(texts->nested[i].path, dir))
+			rules_enter_text(&source->at, source->rules, &source->arena, dir,
+					 texts->nested[i].text.buf, texts->nested[i].text.len);
+	strbuf_addf(&path, "%s%s.gitignore", dir, *dir ? "/" : "");
+	if (!snapshot_find(&entry, source->snapshot, path.buf) && entry &&
+	    entry->kind == WT_FILE &&
+	    !objects_read(&text, source->snapshot->store, &entry->oid, OBJECT_BLOB))
+		rules_enter_text(&source->at, source->rules, &source->arena, dir, text.buf,
+				 text.len);
+	strbuf_release(&path);
+	strbuf_release(&text);
+}
+
+static bool left_out(struct source *source, const char *path, enum wt_kind kind)
+{
+	const char *slash = strrchr(path, '/');
+
+	switch (rules_judge(source->rules, &source->at, path, slash ? slash + 1 : path,
+			    kind == WT_DIR, kind == WT_FILE)) {
+	case RULES_IGNORED:
+	case RULES_DEFAULT:
+		snprintf(source->why, sizeof(source->why), "ignored when the checkpoint was taken");
+		return true;
+	case RULES_SENSITIVE:
+		snprintf(source->why, sizeof(source->why), "sensitive");
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Bring source->at to the directory that `path` is in, from the root down. */
+static void go_to(struct source *source, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = xmemdupz(path, slash ? (size_t)(slash - path) : 0);
+
+	if (source->dir && !strcmp(source->dir, dir)) {
+		free(dir);
+		return;
+	}
+	source->at = rules_begin(source->rules);
+	enter(source, "");
+	for (char *end = dir; *dir && end && !source->at.excluded;) {
+		end = strchr(end, '/');
+		if (end)
+			*end = '\0';
+		if (left_out(source, dir, WT_DIR))
+			source->at.excluded = true;
+		else
+			enter(source, dir);
+		if (end)
+			*end++ = '/';
+	}
+	free(source->dir);
+	source->dir = dir;
+}
+
+static const char *was_skipped(struct source *source, const char *path)
+{
+	for (size_t i = 0; i < source->skips.nr; i++) {
+		const struct skip *skip = &source->skips.items[i];
+		size_t len = strlen(skip->path);
+
+		if (strncmp(path, skip->path, len) || (path[len] && path[len] != '/'))
+			continue;
+		snprintf(source->why, sizeof(source->why), "left out of the checkpoint as %s",
+			 skip_why_name(skip->why));
+		return source->why;
+	}
+	return NULL;
+}
+
+void protect_exempt(struct protect *protect, struct snapshot *snapshot)
+{
+	protect->exempt = snapshot;
+}
+
+/* A directory is gone through: what is in it is judged by itself. */
+static bool is_exempt(struct protect *protect, const char *path, enum wt_kind kind)
+{
+	struct wt_entry *entry = NULL;
+
+	return protect->exempt && !snapshot_find(&entry, protect->exempt, path) && entry &&
+	       (entry->kind == WT_DIR) == (kind == WT_DIR);
+}
+
+static bool taken_by_name(struct source *source, const char *path, size_t len, enum wt_kind kind)
+{
+	char *file = xmemdupz(path, len);
+	bool taken;
+
+	go_to(source, file);
+	taken = source->at.excluded || left_out(source, file, kind);
+	free(file);
+	return taken;
+}
+
+/*
+ * Where the checkpoint has a file although its rules leave it out, because git
+ * was about to replace it, what they say of paths below it means nothing.
+ */
+static bool could_not_be(struct source *source, const char *path)
+{
+	struct wt_dir *dir = source->snapshot->root;
+	const char *name = path, *slash;
+
+	for (; (slash = strchr(name, '/')); name = slash + 1) {
+		const struct wt_entry *entry;
+
+		if (snapshot_expand(source->snapshot, dir))
+			return false;
+		entry = wt_child(dir, name, (size_t)(slash - name));
+		if (!entry || entry->kind != WT_DIR)
+			return entry &&
+			       taken_by_name(source, path, (size_t)(slash - path), entry->kind);
+		dir = entry->dir;
+	}
+	return false;
+}
+
+const char *protect_path(const char *path, enum wt_kind kind, void *payload)
+{
+	struct protect *protect = payload;
+
+	for (size_t i = 0; i < protect->nr; i++) {
+		const char *why = was_skipped(protect->items[i], path);
+
+		if (why)
+			return why;
+	}
+	if (is_exempt(protect, path, kind))
+		return NULL;
+	for (size_t i = 0; i < protect->nr; i++) {
+		struct source *source = protect->items[i];
+
+		if (could_not_be(source, path))
+			continue;
+		go_to(source, path);
+		if (source->at.excluded || left_out(source, path, kind)) {
+			if (!source->why[0])
+				snprintf(source->why, sizeof(source->why),
+					 "ignored when the checkpoint was taken");
+			return source->why;
+		}
+	}
+	return NULL;
+}

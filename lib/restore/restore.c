@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/restore_run.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "flow/flow_files.h"
+#include "record/audit.h"
+#include "record/journal.h"
+#include "record/snapshot.h"
+#include "record/stage_dirs.h"
+#include "restore/apply.h"
+#include "retention/retain.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+void restore_result_release(struct restore_result *result)
+{
+	plan_release(&result->plan);
+	strlist_release(&result->warnings);
+	for (size_t i = 0; i < result->captures_nr; i++)
+		free(result->captures[i].name);
+	free(result->captures);
+}
+
+int restore_check_settled(struct session *session)
+{
+	if (!session->store || !journal_is_left(session->store))
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "a restore was interrupted; 'git checkpoint restore --continue' finishes "
+			      "it, 'git checkpoint restore --abort' goes back to the state before it");
+}
+
+static int stage_plan(struct restore *r)
+{
+	struct stage_opts opts = {
+		.store = r->session->store,
+		.plan = &r->plan,
+		.paths = &r->scope,
+		.threads = r->session->threads,
+		.any_room = r->opts->force || r->opts->interrupted,
+		.progress = r->opts->progress,
+	};
+	unsigned long long token;
+	char name[64];
+	int err;
+
+	if (getrandom(&token, sizeof(token), 0) != sizeof(token))
+		return ckpt_error_errno("unable to get random bytes");
+	snprintf(name, sizeof(name), STAGING_PREFIX "%016llx", token);
+	err = stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
+	return err ? ckpt_damaged(err, r->session->store, r->opts->target->id) : 0;
+}
+
+static void warn_of_writers(struct restore_result *out, const struct apply_result *applied)
+{
+	for (size_t i = 0; i < applied->changed.nr; i++)
+		strlist_addf(&out->warnings, "'%s' changed while it was to be restored and was left as it is",
+			     applied->changed.items[i]);
+	for (size_t i = 0; i < applied->open.nr; i++)
+		strlist_addf(&out->warnings,
+			     "'%s' was open for writing: what is written to it after the restore is lost",
+			     applied->open.items[i]);
+	out->incomplete = out->incomplete || applied->changed.nr;
+}
+
+/* Written by who had it open, when it was in the staging directory: it is in no checkpoint. */
+static int keep_late(struct restore_result *out, struct restore *r, const struct apply_result *applied)
+{
+	struct strbuf rescued = STRBUF_INIT;
+	int err = stage_keep(&rescued, &r->stage, &applied->late_names);
+
+	for (size_t i = 0; i < applied->late.nr && !err; i++)
+		strlist_addf(&out->warnings, "Kept: %s/%s (what was written to '%s' while it was restored)",
+			     rescued.buf, applied->late_names.items[i], applied->late.items[i]);
+	out->incomplete = true;
+	strbuf_release(&rescued);
+	return err;
+}
+
+/* Behind the journal: from here on an interruption has to be continued or undone. */
+static int carry_out(struct restore_result *out, struct restore *r)
+{
+	struct apply_opts apply = {
+		.stage = &r->stage,
+		.plan = &r->plan,
+		.paths = &r->scope,
+		.threads = r->session->threads,
+		.note_mode = restore_note_mode,
+		.payload = r,
+	};
+	struct apply_result applied = { 0 };
+	int err = restore_is_state_only(r) ? 0 : apply_run(&applied, &apply);
+
+	warn_of_writers(out, &applied);
+	if (!err && r->opts->interrupted && !restore_is_state_only(r))
+		err = restore_settle_modes(r);
+	if (!err && !applied.late.nr)
+		err = stage_remove(&r->stage);
+	if (!err && !r->opts->no_verify)
+		err = restore_verify(out, r);
+	if (!err)
+		err = restore_replay(out, r);
+	if (!err && applied.late.nr)
+		err = keep_late(out, r, &applied);
+	apply_result_release(&applied);
+	if (!err && r->opts->interrupted)
+		err = restore_settle_staging(out, r);
+	if (!err && !r->opts->abort)
+		err = restore_note(r, out->safety);
+	if (!err)
+		err = journal_remove(r->session->store);
+	/* What an interrupt says of itself is true before this. */
+	if (err == CKPT_ECANCELLED)
+		return ckpt_error_set(err, "the restore was interrupted half-way, nothing is lost; 'git "
+					   "checkpoint restore --continue' goes on, '--abort' goes back");
+	return err ? ckpt_error_prefix(err, "the restore stopped half-way, nothing is lost; 'git "
+					    "checkpoint restore --continue' when that is mended, or "
+					    "'--abort'") :
+		     0;
+}
+
+static int make_safety(struct restore_result *out, struct restore *r)
+{
+	struct save_result saved;
+	int err = save_job_commit(&saved, &r->job);
+
+	if (err == CKPT_ECANCELLED)
+		return err;
+	if (err)
+		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
+	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
+	out->safety_commit = saved.record.commit;
+	save_result_release(&saved);
+	return 0;
+}
+
+/* What does not matter enough to hide the failure before it. */
+static int clean_up(struct restore_result *out, struct restore *r, int err, bool begun)
+{
+	struct store *store = r->session->store;
+	char *kept = err ? ckpt_error_keep() : NULL;
+
+	if (err && !begun) {
+		(void)stage_remove(&r->stage);
+		if (!r->opts->interrupted)
+			(void)journal_remove(store);
+	} else {
+		(void)ckpt_audit_add(store, err ? "restore-interrupted" : r->opts->kind,
+				     r->opts->target->id, &r->opts->target->commit,
+				     r->opts->reason ? r->opts->reason : r->opts->target->reason,
+				     out->verified ? out->post_hash : NULL);
+	}
+	ckpt_error_put_back(err, kept);
+	return err;
+}
+
+static int read_back(struct store *store, const struct wt_entry *entry)
+{
+	int err = 0;
+
+	if (entry->kind != WT_DIR)
+		return objects_check(store, &entry->oid);
+	for (size_t i = 0; i < entry->dir->nr && !err; i++)
+		err = read_back(store, &entry->dir->entries[i]);
+	return err;
+}
+
+/*
+ * What is about to go must be readable in the safety checkpoint, also where it
+ * was stored long ago: a copy may have gone bad since.
+ */
+static int check_safety(struct restore *r)
+{
+	struct store *store = r->session->store;
+	int err = objects_reopen(store);
+
+	for (size_t i = 0; i < r->plan.nr && !err; i++) {
+		const struct plan_action *action = &r->plan.actions[i];
+
+		if (!action->current || action->kind == PLAN_CHMOD || action->kind == PLAN_RMDIR)
+			continue;
+		err = read_back(store, action->current);
+		if (err && err != CKPT_ECANCELLED)
+			err = ckpt_error_prefix(CKPT_EREFUSED,
+						"'%s' cannot be read back from the safety checkpoint, "
+						"nothing was touched",
+						action->path);
+	}
+	return err;
+}
+
+/* Nothing is touched, so nothing has to be saved before: the newest checkpoint is as good. */
+static int execute_nothing(struct restore_result *out, struct restore *r)
+{
+	const struct ref_list *refs = &r->job.refs;
+
+	snprintf(out->safety, sizeof(out->safety), "%s", refs->items[refs->nr - 1].id);
+	out->safety_commit = refs->items[refs->nr - 1].commit;
+	return r->opts->no_verify ? 0 : restore_verify(out, r);
+}
+
+static int execute(struct restore_result *out, struct restore *r)
+{
+	int err;
+
+	if (plan_is_empty(&r->plan) && !strcmp(r->opts->kind, "restore") && !r->opts->interrupted)
+		return execute_nothing(out, r);
+	err = r->opts->interrupted ? restore_free_staging(r) : 0;
+	if (!err && !restore_is_state_only(r))
+		err = stage_plan(r);
+	if (!err)
+		err = make_safety(out, r);
+	if (!err)
+		err = check_safety(r);
+	if (!err)
+		err = restore_begin_journal(r, out->safety);
+	if (err)
+		return clean_up(out, r, err, false);
+	return clean_up(out, r, carry_out(out, r), true);
+}
+
+static int open_restore(struct restore *r, struct session *session, const struct restore_opts *opts)
+{
+	static const struct strlist nothing = STRLIST_INIT;
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	r->session = session;
+	r->opts = opts;
+	r->stage.fd = -1;
+	strlist_extend(&r->scope, opts->paths->nr ? opts->paths : &opts->target->scope);
+	/* The root, which is sorted before all others, covers them. */
+	if (r->scope.nr && !*r->scope.items[0])
+		strlist_release(&r->scope);
+	strlist_add(&r->keep, opts->target->id);
+	if (opts->interrupted)
+		strlist_add(&r->keep, opts->interrupted->id);
+	if (opts->previous)
+		strlist_add(&r->keep, opts->previous->id);
+	r->safety = (struct save_opts){
+		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
+		.source = "checkpoint",
+		.step = -1,
+		.include_ignored = opts->target->include_ignored,
+		.include_sensitive = opts->target->include_sensitive,
+		.captures = &r->replayed,
+		.no_auto_captures = true,
+		.exact_captures = true,
+		.state_only = opts->target->state_only,
+		.cache_later = !opts->no_verify,
+		.keep = &r->keep,
+		.scope = r->scope.nr ? &r->scope : &nothing,
+		.progress = opts->progress,
+	};
+	err = save_job_begin(&r->job, session, &r->safety);
+	if (!err && !refs_exist(session->store, opts->target->id))
+		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
+				     opts->target->id);
+	if (!err)
+		err = snapshot_open(&r->target, session->store, opts->target);
+	if (!err)
+		err = protect_new(&r->protect, session);
+	if (!err)
+		err = protect_add(r->protect, opts->target);
+	if (!err && opts->interrupted)
+		err = protect_add(r->protect, opts->interrupted);
+	/* Nobody keeps that one for us: it may have gone while we waited for the lock. */
+	if (!err && opts->previous && refs_exist(session->store, opts->previous->id))
+		err = snapshot_open(&r->previous, session->store, opts->previous);
+	if (!err)
+		protect_exempt(r->protect, r->previous);
+	return err ? err : restore_open_captures(r);
+}
+
+static void close_restore(struct restore *r)
+{
+	restore_close_captures(r);
+	stage_close(&r->stage);
+	plan_release(&r->plan);
+	survey_release(&r->survey);
+	modes_release(&r->modes);
+	protect_free(r->protect);
+	snapshot_free(r->previous);
+	snapshot_free(r->target);
+	save_job_end(&r->job);
+	store_unlock(r->session->store);
+	strlist_release(&r->scope);
+	strlist_release(&r->also);
+	strlist_release(&r->made);
+	strlist_release(&r->keep);
+}
+
+/* Without files there is little to plan. */
+static int prepare_state_only(struct restore_result *out, struct restore *r, bool store)
+{
+	if (r->opts->paths->nr)
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds state alone, no files",
+				      r->opts->target->id);
+	memcpy(out->target_hash, r->opts->target->state_hash, sizeof(out->target_hash));
+	memcpy(out->pre_hash, out->target_hash, sizeof(out->pre_hash));
+	return store ? save_job_read(&r->job) : 0;
+}
+
+/* Everything up to the point where something would be touched. */
+static int prepare(struct restore_result *out, struct restore *r, bool store)
+{
+	struct check check = restore_check(r);
+	bool whole = false;
+	int err = store ? restore_save_captures(out, r) : 0;
+
+	if (!err && restore_is_state_only(r)) {
+		err = prepare_state_only(out, r, store);
+		restore_plan_captures(out, r);
+		return err;
+	}
+	if (!err)
+		err = restore_plan(r, store);
+	if (!err)
+		err = restore_check_plan(out, r);
+	if (!err)
+		err = check_target(out->target_hash, &check);
+	if (!err)
+		check_worktree(out->pre_hash, &whole, &check, r->job.capture.scan->root);
+	if (!err && whole)
+		memcpy(r->job.state_hash, out->pre_hash, sizeof(out->pre_hash));
+	if (!err)
+		restore_plan_captures(out, r);
+	return err;
+}
+
+/* What is left of the plan when the trees that it points into are gone. */
+static void keep_rows(struct restore_result *out, struct restore *r)
+{
+	out->plan = r->plan;
+	memset(&r->plan, 0, sizeof(r->plan));
+	for (size_t i = 0; i < out->plan.nr; i++)
+		out->plan.actions[i].target = out->plan.actions[i].current = NULL;
+}
+
+static int ask(struct session *session, const struct restore_opts *opts)
+{
+	struct restore_result preview = { 0 };
+	struct restore r;
+	int err = open_restore(&r, session, opts);
+
+	if (!err)
+		err = prepare(&preview, &r, false);
+	if (!err)
+		keep_rows(&preview, &r);
+	close_restore(&r); /* nobody shall wait for the lock while somebody thinks */
+	if (!err)
+		err = opts->confirm(&preview.plan, opts->payload);
+	restore_result_release(&preview);
+	return err;
+}
+
+int ckpt_restore(struct restore_result *out, struct session *session,
+		 const struct restore_opts *opts)
+{
+	struct restore r;
+	int err = opts->interrupted ? 0 : restore_check_settled(session);
+
+	memset(out, 0, sizeof(*out));
+	if (!err && opts->confirm && !opts->dry_run)
+		err = ask(session, opts);
+	if (err)
+		return err;
+	err = open_restore(&r, session, opts);
+	if (!err && !opts->interrupted)
+		err = restore_check_settled(session); /* now with the lock */
+	if (!err && opts->interrupted && !journal_exists(session->store))
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the restore has been finished meanwhile");
+	if (!err)
+		err = prepare(out, &r, !opts->dry_run);
+	if (!err)
+		restore_warn(out, &r);
+	if (!err && !opts->dry_run) {
+		err = execute(out, &r);
+		out->done = !err;
+		/* Where a workflow is, the store knows best, whatever copy was brought back. */
+		if (!err && flow_mirror(session))
+			strlist_addf(&out->warnings, "the state of the workflow was not mirrored: %s",
+				     ckpt_error_last());
+		/* Stat cache, stack and journal came after the safety checkpoint. */
+		if (!err && session->settings.max_size)
+			retain_hold_budget(session, &r.keep);
+	}
+	if (!err)
+		keep_rows(out, &r);
+	close_restore(&r);
+	if (err)
+		restore_result_release(out);
+	return err;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/restore_check.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/pathset.h"
+#include "record/compare.h"
+#include "record/contents.h"
+#include "record/record.h"
+#include "record/snapshot.h"
+#include "restore/protect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What counts, as lines of the state hash before they are put in order. */
+struct line {
+	char *path;
+	unsigned mode;
+	unsigned char sha256[SHA256_SIZE];
+};
+
+struct lines {
+	const struct check *check;
+	bool worktree; /* else the checkpoint */
+	struct strlist kept; /* sorted */
+	struct line *items;
+	size_t nr, alloc;
+};
+
+static bool in_target(const struct check *check, const char *path)
+{
+	struct wt_entry *entry = NULL;
+
+	return !snapshot_find(&entry, check->target, path) && entry;
+}
+
+/* Not there for the restore that went before: ignored then, and no path of the checkpoint's. */
+static bool was_left(const struct lines *lines, const char *path, enum wt_kind kind)
+{
+	const struct check *check = lines->check;
+
+	if (!lines->worktree || !check->before || in_target(check, path) ||
+	    !protect_path(path, kind, check->before))
+		return false;
+	strlist_add(check->left, path);
+	return true;
+}
+
+static void add_line(struct lines *lines, const char *path, const struct wt_entry *entry)
+{
+	struct line *line;
+
+	ALLOC_GROW(lines->items, lines->nr + 1, lines->alloc);
+	line = &lines->items[lines->nr++];
+	line->path = xstrdup(path);
+	line->mode = wt_entry_mode(entry);
+	if (entry->kind == WT_DIR)
+		hash_buffer(HASH_SHA256, line->sha256, "", 0);
+	else
+		memcpy(line->sha256, entry->sha256, SHA256_SIZE);
+}
+
+/* True if something below it was counted. */
+static bool add_dir(struct lines *lines, const struct wt_dir *dir)
+{
+	const struct check *check = lines->check;
+	bool any = false;
+
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
+		bool mine = compare_in_scope(check->paths, path) && !pathset_covers(&lines->kept, path);
+
+		if (mine && was_left(lines, path, entry->kind)) {
+			/* does not count, nor does what is below */
+		} else if (entry->kind == WT_DIR) {
+			/* With nothing counted in it, it counts where the checkpoint has it. */
+			if (add_dir(lines, entry->dir)) {
+				any = true;
+			} else if (mine && (!lines->worktree || in_target(check, path))) {
+				add_line(lines, path, entry);
+				any = true;
+			}
+		} else if (mine && (!lines->worktree || !check->no_delete || in_target(check, path))) {
+			add_line(lines, path, entry);
+			any = true;
+		}
+		free(path);
+	}
+	return any;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct line *)a)->path, ((const struct line *)b)->path);
+}
+
+static void begin_lines(struct lines *lines, const struct check *check, bool worktree)
+{
+	memset(lines, 0, sizeof(*lines));
+	lines->check = check;
+	lines->worktree = worktree;
+	for (size_t i = 0; i < check->plan->kept_nr; i++)
+		strlist_add(&lines->kept, check->plan->kept[i].path);
+	strlist_sort_unique(&lines->kept);
+}
+
+static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
+{
+	struct digest *sha256 = digest_new(HASH_SHA256);
+	unsigned char raw[SHA256_SIZE];
+
+	if (lines->nr)
+		qsort(lines->items, lines->nr, sizeof(*lines->items), by_path);
+	for (size_t i = 0; i < lines->nr; i++) {
+		struct line *line = &lines->items[i];
+		char head[6 + 1 + SHA256_HEX + 1 + 1];
+
+		snprintf(head, 8, "%06o ", line->mode);
+		hex_encode(head + 7, line->sha256, SHA256_SIZE);
+		head[7 + SHA256_HEX] = ' ';
+		digest_update(sha256, head, 7 + SHA256_HEX + 1);
+		digest_update(sha256, line->path, strlen(line->path) + 1);
+		free(line->path);
+	}
+	digest_end(sha256, raw);
+	digest_free(sha256);
+	free(lines->items);
+	strlist_release(&lines->kept);
+	memcpy(out, "sha256:", 7);
+	hex_encode(out + 7, raw, SHA256_SIZE);
+}
+
+static bool keeps_of_target(const struct check *check)
+{
+	for (size_t i = 0; i < check->plan->kept_nr; i++)
+		if (in_target(check, check->plan->kept[i].path))
+			return true;
+	return false;
+}
+
+int check_target(char out[STATEHASH_SIZE], const struct check *check)
+{
+	struct contents_opts opts = { .threads = check->threads };
+	struct lines lines;
+	int err;
+
+	if (!check->paths->nr && !keeps_of_target(check)) {
+		memcpy(out, check->record->state_hash, STATEHASH_SIZE);
+		return 0;
+	}
+	err = check->paths->nr ? contents_hash_paths(check->target, check->paths, &opts) :
+				 contents_hash(check->target, &opts);
+	if (err)
+		return ckpt_error_prefix(err, "checkpoint '%s'", check->record->id);
+	begin_lines(&lines, check, false);
+	add_dir(&lines, check->target->root);
+	hash_lines(out, &lines);
+	return 0;
+}
+
+/* Every empty directory of the tree is one of the checkpoint's too. */
+static bool no_odd_dirs(const struct check *check, const struct wt_dir *dir)
+{
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_dir *child = dir->entries[i].dir;
+
+		if (dir->entries[i].kind != WT_DIR)
+			continue;
+		if (child->nr ? !no_odd_dirs(check, child) : !in_target(check, child->path))
+			return false;
+	}
+	return true;
+}
+
+void check_worktree(char out[STATEHASH_SIZE], bool *whole, const struct check *check,
+		    const struct wt_dir *root)
+{
+	struct lines lines;
+
+	*whole = !check->paths->nr && !check->plan->kept_nr && !check->no_delete && !check->before &&
+		 no_odd_dirs(check, root);
+	if (*whole) {
+		statehash(out, root);
+		return;
+	}
+	begin_lines(&lines, check, true);
+	add_dir(&lines, root);
+	hash_lines(out, &lines);
+}

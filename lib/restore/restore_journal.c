@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/restore_run.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "record/journal.h"
+#include "record/stage_dirs.h"
+#include "session/session.h"
+#include "worktree/beneath.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- modes of directories that are only on the way --- */
+
+static const char *noted_path(const char *note)
+{
+	const char *blank = strchr(note, ' ');
+
+	return blank ? blank + 1 : note;
+}
+
+/* The first note is the one from before anything was done. */
+static void add_mode(struct strlist *modes, const char *path, mode_t mode)
+{
+	for (size_t i = 0; i < modes->nr; i++)
+		if (!strcmp(noted_path(modes->items[i]), path))
+			return;
+	strlist_addf(modes, "%04o %s", (unsigned)mode, path);
+}
+
+/* Those that are made get their modes when they are in place, see apply.c. */
+static void add_made_modes(struct strlist *modes, const struct restore *r)
+{
+	for (size_t i = 0; i < r->plan.nr && r->made.nr; i++) {
+		const struct plan_action *action = &r->plan.actions[i];
+
+		if (action->kind == PLAN_CREATE && action->target->kind == WT_DIR &&
+		    strlist_has(&r->made, action->path))
+			add_mode(modes, action->path, action->target->mode);
+	}
+}
+
+int restore_note_mode(const char *path, mode_t mode, void *payload)
+{
+	struct restore *r = payload;
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (err)
+		return err;
+	add_mode(&journal.modes, path, mode);
+	err = journal_write(&journal, r->session->store);
+	journal_release(&journal);
+	return err;
+}
+
+static void settle_mode(int rootfd, const char *path, mode_t mode)
+{
+	int fd = beneath_open(rootfd, path, O_PATH | O_DIRECTORY), readable;
+	struct stat st;
+
+	if (fd < 0)
+		return; /* it went, or was never made */
+	/* What a restore gives one for the moment; any other is somebody else's. */
+	if (!fstat(fd, &st) && (st.st_mode & 07777) != mode &&
+	    ((st.st_mode & 07777) == 0700 || (st.st_mode & 07777) == (mode | 0700))) {
+		readable = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		(void)beneath_set_mode(fd, ".", mode);
+		if (readable >= 0) {
+			(void)fsync(readable);
+			close(readable);
+		}
+	}
+	close(fd);
+}
+
+int restore_settle_modes(struct restore *r)
+{
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < journal.modes.nr; i++)
+		settle_mode(r->stage.rootfd, noted_path(journal.modes.items[i]),
+			    (mode_t)strtoul(journal.modes.items[i], NULL, 8) & 07777);
+	journal_release(&journal);
+	return 0;
+}
+
+/* --- the journal --- */
+
+int restore_begin_journal(struct restore *r, const char *safety)
+{
+	struct journal journal = { 0 };
+	char *staging;
+	int err;
+
+	/* Whatever settles an interrupted restore: its two ends stay those it had. */
+	if (r->opts->interrupted) {
+		err = journal_read(&journal, r->session->store);
+		if (err)
+			return err;
+		staging = xstrfmt("%s %s", journal.staging, r->stage.name ? r->stage.name : "");
+		free(journal.staging);
+		journal.staging = staging;
+		strlist_extend(&journal.made, &r->made);
+		strlist_sort_unique(&journal.made);
+		add_made_modes(&journal.modes, r);
+		err = journal_write(&journal, r->session->store);
+		journal_release(&journal);
+		return err;
+	}
+	snprintf(journal.target, sizeof(journal.target), "%s", r->opts->target->id);
+	snprintf(journal.safety, sizeof(journal.safety), "%s", safety);
+	journal.kind = xstrdup(r->opts->kind);
+	journal.staging = xstrdup(r->stage.name ? r->stage.name : "");
+	journal.reason = xstrdup(r->opts->reason ? r->opts->reason : "");
+	strlist_extend(&journal.paths, r->opts->paths);
+	strlist_extend(&journal.made, &r->made);
+	add_made_modes(&journal.modes, r);
+	journal.no_delete = r->opts->no_delete;
+	err = journal_write(&journal, r->session->store);
+	journal_release(&journal);
+	return err;
+}
+
+int restore_note_replay(struct restore *r)
+{
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (err)
+		return err;
+	journal.replaying = true;
+	err = journal_write(&journal, r->session->store);
+	journal_release(&journal);
+	return err;
+}
+
+/* The journal has them all, also those from before an interruption. */
+static void replace_made(struct undo_entry *entry, const struct journal *journal)
+{
+	strlist_release(&entry->made);
+	strlist_extend(&entry->made, &journal->made);
+}
+
+/*
+ * Move on the stack that undo and redo walk. Done again after an interruption,
+ * so what stands there already is not put there twice.
+ */
+int restore_note(struct restore *r, const char *safety)
+{
+	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
+	struct undo_stack stack;
+	struct undo_entry *entry;
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (err)
+		return err;
+	undo_read(&stack, r->session->store);
+	if (!strcmp(r->opts->kind, "undo")) {
+		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		if (entry && !strcmp(entry->before, r->opts->target->id)) {
+			snprintf(entry->after, sizeof(entry->after), "%s", before);
+			stack.done--;
+			replace_made(entry, &journal);
+		}
+	} else if (!strcmp(r->opts->kind, "redo")) {
+		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
+		if (entry && !strcmp(entry->after, r->opts->target->id)) {
+			snprintf(entry->before, sizeof(entry->before), "%s", before);
+			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
+			stack.done++;
+			replace_made(entry, &journal);
+		}
+	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
+		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
+			undo_push(&stack, before, r->opts->target->id, &r->scope, &journal.made);
+	}
+	err = undo_write(&stack, r->session->store);
+	undo_release(&stack);
+	journal_release(&journal);
+	return err;
+}
+
+static int settle_one(struct restore_result *out, struct restore *r, int rootfd, const char *name)
+{
+	struct strbuf rescued = STRBUF_INIT;
+	int err = stage_settle(&rescued, r->session->store, rootfd, name);
+
+	if (!err && rescued.len) {
+		strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
+					     "instant of the interruption)",
+			     rescued.buf);
+		out->incomplete = true;
+	}
+	strbuf_release(&rescued);
+	return err;
+}
+
+/* What interrupted restores had prepared, and what they had displaced. */
+static int settle_staging(struct restore_result *out, struct restore *r, bool free_only)
+{
+	int rootfd = r->job.capture.scan ? r->job.capture.scan->rootfd : -1;
+	struct staging_dirs dirs = { 0 };
+	struct journal journal;
+	int err = journal_read(&journal, r->session->store);
+
+	if (!err && rootfd >= 0)
+		staging_list(&dirs, r->session->store, r->session->worktree);
+	for (size_t i = 0; i < dirs.nr && !err; i++) {
+		const char *name = dirs.items[i].name;
+
+		if (dirs.items[i].kind != STAGING_OWN)
+			continue;
+		/* One that the journal does not know was never used, perhaps not even filled. */
+		if (!strstr(journal.staging, name))
+			err = staging_remove(r->session->store, rootfd, name);
+		else if (free_only)
+			err = stage_free(r->session->store, rootfd, name);
+		else
+			err = settle_one(out, r, rootfd, name);
+	}
+	staging_dirs_release(&dirs);
+	journal_release(&journal);
+	return err;
+}
+
+int restore_free_staging(struct restore *r)
+{
+	return settle_staging(NULL, r, true);
+}
+
+int restore_settle_staging(struct restore_result *out, struct restore *r)
+{
+	return settle_staging(out, r, false);
+}

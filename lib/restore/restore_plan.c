@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/restore_run.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "record/snapshot.h"
+
+#include <string.h>
+
+static int make_plan(struct restore *r)
+{
+	struct compare_side target = { .root = r->target->root,
+				       .snapshot = r->target,
+				       .modes = &r->target->modes };
+	struct compare_side current = { .root = r->job.capture.scan->root, .modes = &r->modes };
+	struct plan_opts opts = {
+		.target = &target,
+		.current = &current,
+		.paths = &r->scope,
+		.made = r->opts->made,
+		.no_delete = r->opts->no_delete,
+		.protect = protect_path,
+		.payload = r->protect,
+	};
+	struct strbuf modes = STRBUF_INIT;
+	int err;
+
+	plan_release(&r->plan);
+	survey_release(&r->survey);
+	modes_release(&r->modes);
+	modes_encode(&modes, r->job.capture.scan->root);
+	err = modes_parse(&r->modes, modes.buf, modes.len);
+	strbuf_release(&modes);
+	if (!err)
+		err = plan_make(&r->plan, &opts);
+	if (!err)
+		err = survey_run(&r->survey, &r->plan, &opts, r->job.capture.scan->rootfd);
+	return err;
+}
+
+/* They are to go, so the safety checkpoint needs their modes. */
+static void record_made(struct restore *r)
+{
+	for (size_t i = 0; r->opts->made && i < r->opts->made->nr; i++) {
+		const struct wt_entry *entry =
+			wt_find(r->job.capture.scan->root, r->opts->made->items[i]);
+
+		if (entry && entry->kind == WT_DIR)
+			entry->dir->outside = false;
+	}
+}
+
+/* `store`: read into the pack of the safety checkpoint; else only name what is there. */
+static int scan_and_plan(struct restore *r, bool store)
+{
+	struct capture_opts capture = {
+		.scope = &r->scope,
+		.include_ignored = r->opts->target->include_ignored,
+		.include_sensitive = r->opts->target->include_sensitive,
+		.no_limit = true,
+		.also = &r->also,
+		.progress = r->opts->progress,
+	};
+	int err = save_job_scan(&r->job, &capture);
+
+	if (!err)
+		record_made(r);
+	if (!err)
+		err = store ? save_job_read(&r->job) : capture_read(&r->job.capture, NULL);
+	if (err && r->job.no_room)
+		err = ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
+	return err ? err : make_plan(r);
+}
+
+/*
+ * What is there but left out by a rule now is captured by name, so that the
+ * safety checkpoint has it: what the checkpoint has, too, and what the restore
+ * had brought back that is taken back here.
+ */
+int restore_plan(struct restore *r, bool store)
+{
+	int err = scan_and_plan(r, store);
+
+	if (!err && r->previous)
+		err = restore_find_left_out(&r->also, r->previous, &r->scope, r->job.capture.scan);
+	if (err)
+		return err;
+	strlist_extend(&r->also, &r->survey.also);
+	strlist_extend(&r->also, &r->survey.dirs);
+	strlist_sort_unique(&r->also);
+	return r->also.nr ? scan_and_plan(r, store) : 0;
+}
+
+/* Directories that the checkpoint has empty, and that cannot be looked into: let alone. */
+static int keep_unread(struct restore *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->survey.dirs.nr && !err; i++) {
+		const char *path = r->survey.dirs.items[i];
+		struct wt_entry *entry = NULL;
+
+		err = snapshot_find(&entry, r->target, path);
+		if (!err && entry && entry->kind == WT_DIR)
+			err = snapshot_expand(r->target, entry->dir);
+		if (!err && entry && entry->kind == WT_DIR && !entry->dir->nr)
+			plan_keep(&r->plan, path, skip_why_name(SKIP_UNREADABLE));
+	}
+	return err;
+}
+
+static void keep_all(struct restore_result *out, struct restore *r, const struct strlist *paths,
+		     const char *why)
+{
+	for (size_t i = 0; i < paths->nr; i++) {
+		plan_keep(&r->plan, paths->items[i], why);
+		out->incomplete = true;
+	}
+}
+
+/* What is in the way and could not be captured even by name. */
+static int check_obstacles(struct restore_result *out, struct restore *r)
+{
+	struct strbuf list = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < r->survey.conflicts.nr; i++)
+		strbuf_addf(&list, "%s%s", i ? "\n" : "", r->survey.conflicts.items[i]);
+	if (list.len) {
+		err = ckpt_error_set(CKPT_EREFUSED, "%s; move it away first", list.buf);
+	} else if (r->survey.also.nr && !r->opts->force) {
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' would be overwritten but cannot be saved before; use --force "
+				     "to restore all the rest",
+				     r->survey.also.items[0]);
+	}
+	if (!err && r->survey.elsewhere.nr && !r->opts->force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' is on another file system than the worktree; use --force to "
+				     "restore all the rest",
+				     r->survey.elsewhere.items[0]);
+	if (!err && r->survey.denied.nr && !r->opts->force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' belongs to somebody else or is immutable, or the directory that "
+				     "it is in, and cannot be changed; use --force to restore all the rest",
+				     r->survey.denied.items[0]);
+	strbuf_release(&list);
+	if (err)
+		return err;
+	keep_all(out, r, &r->survey.also, "cannot be saved before");
+	keep_all(out, r, &r->survey.elsewhere, "another file system");
+	keep_all(out, r, &r->survey.denied, "no permission to change it");
+	return 0;
+}
+
+/* It is there, but in no checkpoint: it cannot be restored, nor may it be removed. */
+static int refuse_absent(const struct restore *r, const char *path)
+{
+	const struct skip_list *skips = &r->job.capture.scan->skips;
+	const char *id = r->opts->target->id;
+
+	for (size_t i = 0; i < skips->nr; i++)
+		if (path_below(path, skips->items[i].path))
+			return ckpt_error_set(CKPT_ENOTFOUND,
+					      "'%s' is not in checkpoint '%s' and stays as it is (%s)", path,
+					      id, skip_why_name(skips->items[i].why));
+	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is neither in the worktree nor in checkpoint '%s'",
+			      path, id);
+}
+
+/* Only what was typed for this very restore; remembered paths may have come and gone since. */
+static int check_paths_exist(struct restore *r)
+{
+	if (strcmp(r->opts->kind, "restore") || r->opts->interrupted)
+		return 0;
+	for (size_t i = 0; i < r->opts->paths->nr; i++) {
+		const char *path = r->opts->paths->items[i];
+		struct wt_entry *entry = NULL;
+		int err = snapshot_find(&entry, r->target, path);
+
+		if (err)
+			return err;
+		if (entry || !*path)
+			continue;
+		if (!wt_find(r->job.capture.scan->root, path))
+			return refuse_absent(r, path);
+	}
+	return 0;
+}
+
+int restore_check_plan(struct restore_result *out, struct restore *r)
+{
+	int err = check_paths_exist(r);
+
+	if (!err)
+		err = check_obstacles(out, r);
+	if (!err)
+		err = keep_unread(r);
+	if (!err && r->scope.nr)
+		plan_list_made(&r->made, &r->plan, &r->scope);
+	return err;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/restore_run.h"
+
+#include "base/pool.h"
+#include "base/quote.h"
+#include "record/compare.h"
+#include "record/lookup.h"
+#include "record/snapshot.h"
+#include "session/session.h"
+#include "worktree/beneath.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct check restore_check(const struct restore *r)
+{
+	return (struct check){
+		.target = r->target,
+		.record = r->opts->target,
+		.paths = &r->scope,
+		.plan = &r->plan,
+		.no_delete = r->opts->no_delete,
+		.threads = r->session->threads,
+	};
+}
+
+int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
+			  const struct strlist *paths, const struct scan *scan)
+{
+	struct compare_side held = { .root = snapshot->root,
+				     .snapshot = snapshot,
+				     .modes = &snapshot->modes };
+	/* Modes do not matter here; taken for equal, whole subtrees are passed over. */
+	struct compare_side current = { .root = scan->root, .modes = &snapshot->modes };
+	struct change_list changes;
+	int err = compare_run(&changes, &held, &current, paths);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < changes.nr; i++) {
+		const struct change *change = &changes.items[i];
+		const char *name;
+		struct stat st;
+		int fd;
+
+		if (change->kind != CHANGE_DELETED)
+			continue;
+		fd = beneath_open_parent(scan->rootfd, change->path, &name);
+		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISDIR(st.st_mode) == change->is_dir)
+			strlist_add(out, change->path);
+		if (fd >= 0)
+			close(fd);
+	}
+	change_list_release(&changes);
+	strlist_sort_unique(out);
+	return 0;
+}
+
+/*
+ * From what is on the disk now; only what was not rewritten may come from the
+ * cache. The rules that came back with the checkpoint may leave out part of it.
+ */
+static int capture_result(struct capture *out, struct restore *r, const struct ref_list *refs)
+{
+	struct capture_opts opts = {
+		.scope = &r->scope,
+		.include_ignored = r->opts->target->include_ignored,
+		.include_sensitive = r->opts->target->include_sensitive,
+		.no_limit = true,
+		.also = &r->also,
+		.progress = r->opts->progress,
+	};
+	size_t before = r->also.nr;
+	int err = capture_scan(out, r->session, refs, &opts);
+
+	if (!err) {
+		err = restore_find_left_out(&r->also, r->target, &r->scope, out->scan);
+		if (err || r->also.nr != before)
+			capture_release(out);
+	}
+	if (!err && r->also.nr != before)
+		err = capture_scan(out, r->session, refs, &opts);
+	if (err)
+		return err;
+	err = capture_read(out, NULL);
+	if (err)
+		capture_release(out);
+	return err;
+}
+
+/*
+ * It does not match; but that may be because files that were ignored before are
+ * not any more. The safety checkpoint has the rules that left them out.
+ */
+static int look_again(struct restore_result *out, struct restore *r, struct check *check,
+		      const struct wt_dir *root)
+{
+	struct ckpt_record safety = CKPT_RECORD_INIT;
+	struct strlist left = STRLIST_INIT;
+	struct strbuf quoted = STRBUF_INIT;
+	bool whole;
+	int err = protect_new(&check->before, r->session);
+
+	check->left = &left;
+	if (!err)
+		err = ckpt_lookup(&safety, r->session->store, out->safety);
+	if (!err)
+		err = protect_add(check->before, &safety);
+	if (!err)
+		check_worktree(out->post_hash, &whole, check, root);
+	for (size_t i = 0; i < left.nr && !err; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, left.items[i]);
+		strlist_addf(&out->warnings, "Kept: %s (ignored before)", quoted.buf);
+	}
+	protect_free(check->before);
+	check->before = NULL;
+	check->left = NULL;
+	ckpt_record_release(&safety);
+	strlist_release(&left);
+	strbuf_release(&quoted);
+	return err;
+}
+
+/* What is left to do with the capture: two things that have nothing to do with each other. */
+struct aftermath {
+	struct restore_result *out;
+	struct restore *r;
+	const struct check *check;
+	const struct capture *capture;
+};
+
+static int do_aftermath(size_t index, unsigned worker, void *payload)
+{
+	struct aftermath *after = payload;
+	const struct wt_dir *root = after->capture->scan->root;
+	const struct ckpt_record *target = after->r->opts->target;
+	bool whole;
+
+	(void)worker;
+	if (!index)
+		check_worktree(after->out->post_hash, &whole, after->check, root);
+	/* The very tree of the checkpoint: the next save need not read it again. */
+	else if (oid_equal(&root->tree, &target->tree))
+		capture_write_cache(after->capture, &target->commit);
+	return 0;
+}
+
+int restore_verify(struct restore_result *out, struct restore *r)
+{
+	struct check check = restore_check(r);
+	struct capture capture;
+	struct aftermath after = { .out = out, .r = r, .check = &check, .capture = &capture };
+	struct ref_list refs;
+	int err;
+
+	if (restore_is_state_only(r)) {
+		memcpy(out->post_hash, out->target_hash, sizeof(out->post_hash));
+		out->verified = out->match = true;
+		return 0;
+	}
+	err = refs_list(&refs, r->session->store);
+	if (err)
+		return err;
+	err = capture_result(&capture, r, &refs);
+	if (!err) {
+		err = pool_for(r->session->threads, 2, do_aftermath, &after);
+		if (!err && strcmp(out->post_hash, out->target_hash))
+			err = look_again(out, r, &check, capture.scan->root);
+		capture_release(&capture);
+	}
+	ref_list_release(&refs);
+	out->verified = !err;
+	out->match = !err && !strcmp(out->post_hash, out->target_hash);
+	return err;
+}

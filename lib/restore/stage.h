@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_STAGE_H
+#define CKPT_RESTORE_STAGE_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "restore/plan.h"
+#include "worktree/scan.h"
+
+#include <sys/types.h>
+
+struct store;
+
+/**
+ * Everything that a plan will put into the worktree, written beforehand into a
+ * directory of its own in the worktree's root (so that a rename puts it in
+ * place): contents, links, whole directories. Nothing of the user's is touched
+ * by this. Contents are checked against their names on the way.
+ *
+ * What belongs to action `i` is called `i` (decimal) in that directory.
+ */
+struct stage {
+	struct store *store;
+	int rootfd;
+	int fd;     /**< of the staging directory; -1: none */
+	char *name; /**< in the root */
+	/** chmod(2) has no effect on this file system: every file has the one mode, a directory the other. */
+	bool fixed_modes;
+	mode_t file_mode, dir_mode;
+};
+
+struct stage_opts {
+	struct store *store;
+	const struct plan *plan;
+	const struct strlist *paths; /**< limit of the plan; NULL or empty: none */
+	unsigned threads;
+	/** Do not refuse where an overlay may have to copy a file that it has no room for. */
+	bool any_room;
+	progress_fn progress;
+};
+
+/**
+ * Make the directory `name` (which must not be there, see staging.h) and fill
+ * it; durable when it returns.
+ */
+int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
+
+/** Remove it with all that is left in it. */
+int stage_remove(struct stage *stage);
+
+/** Whether the store has all contents of what is called so in it. */
+bool stage_is_stored(const struct stage *stage, const char *name);
+
+/** Remove all but these; it gets a plain name, see stage_settle(). */
+int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names);
+void stage_close(struct stage *stage);
+
+/**
+ * Remove what an interrupted restore left in its staging directory `name`. Should
+ * something be in it that no checkpoint has (written by somebody in the instant
+ * before it was exchanged), the directory gets a plain name instead, which is
+ * put into `rescued_out`.
+ */
+int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
+
+/** The same, but leave it as it is in that case: for its room. */
+int stage_free(struct store *store, int rootfd, const char *name);
+
+/**
+ * Remove what restores of this store left that were killed before they touched
+ * anything, and settle strays: only when there is no journal, and with the lock
+ * held. A sentence about what had to be kept is put into `notes`.
+ */
+void stage_sweep(struct strlist *notes, struct store *store, const char *worktree);
+
+#endif

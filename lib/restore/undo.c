@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/undo.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "record/journal.h"
+#include "record/lookup.h"
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing to be exempted if it is gone: then more is kept than need be. */
+static void take_back(struct undo_job *job, struct session *session, const char *id)
+{
+	if (*id && !ckpt_lookup(&job->previous, session->store, id))
+		job->opts.previous = &job->previous;
+}
+
+static void take_back_step(struct undo_job *job, struct session *session,
+			   const struct undo_entry *entry, bool back)
+{
+	take_back(job, session, back ? entry->restored : entry->before);
+	strlist_extend(&job->made, &entry->made);
+}
+
+/* To go on with an undo or redo is to take back the same, unless the stack has moved on already. */
+static void continue_step(struct undo_job *job, struct session *session)
+{
+	bool back = !strcmp(job->opts.kind, "undo");
+	const struct undo_entry *entry = NULL;
+	struct undo_stack stack;
+
+	undo_read(&stack, session->store);
+	if (back && stack.done)
+		entry = &stack.items[stack.done - 1];
+	else if (!back && stack.done < stack.nr)
+		entry = &stack.items[stack.done];
+	if (entry && !strcmp(back ? entry->before : entry->after, job->target.id))
+		take_back_step(job, session, entry, back);
+	undo_release(&stack);
+}
+
+static int from_stack(struct undo_job *job, struct session *session, bool back)
+{
+	struct undo_stack stack;
+	int err;
+
+	undo_read(&stack, session->store);
+	if (back ? !stack.done : stack.done == stack.nr) {
+		err = ckpt_error_set(CKPT_ENOTFOUND, back ? "there is no restore to undo" :
+							    "there is no undone restore to redo");
+	} else {
+		struct undo_entry *entry = &stack.items[back ? stack.done - 1 : stack.done];
+
+		strlist_extend(&job->paths, &entry->paths);
+		take_back_step(job, session, entry, back);
+		err = ckpt_lookup(&job->target, session->store, back ? entry->before : entry->after);
+		/* Not found here means lost, not "nothing to do". */
+		if (err == CKPT_ENOTFOUND)
+			err = CKPT_ERROR;
+	}
+	undo_release(&stack);
+	job->opts.kind = back ? "undo" : "redo";
+	return err;
+}
+
+static int from_journal(struct undo_job *job, struct session *session, bool abort)
+{
+	struct journal journal;
+	int err = journal_read(&journal, session->store);
+
+	if (err == CKPT_ENOTFOUND)
+		return ckpt_error_set(err, "no restore was interrupted, there is nothing to continue or abort");
+	if (err)
+		return err;
+	err = ckpt_lookup(&job->interrupted, session->store, journal.safety);
+	if (err)
+		err = ckpt_error_prefix(err, "the state before the interrupted restore cannot be read; if "
+					     "'git checkpoint doctor --fix' cannot mend it, that ends "
+					     "the restore as it is");
+	else
+		err = ckpt_lookup(&job->target, session->store,
+				  abort ? journal.safety : journal.target);
+	if (err == CKPT_ENOTFOUND)
+		err = CKPT_ERROR;
+	if (!err && abort) {
+		take_back(job, session, journal.target);
+		strlist_extend(&job->made, &journal.made);
+	}
+	strlist_extend(&job->paths, &journal.paths);
+	job->reason = xstrdup(journal.reason);
+	job->opts.interrupted = &job->interrupted;
+	job->opts.no_delete = !abort && journal.no_delete;
+	job->opts.abort = abort;
+	job->opts.kind = !strcmp(journal.kind, "undo") ? "undo" :
+			 !strcmp(journal.kind, "redo") ? "redo" :
+							 "restore";
+	if (!err && !abort && strcmp(job->opts.kind, "restore"))
+		continue_step(job, session);
+	if (*job->reason)
+		job->opts.reason = job->reason;
+	journal_release(&journal);
+	return err;
+}
+
+int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind kind)
+{
+	int err;
+
+	memset(job, 0, sizeof(*job));
+	job->target = job->interrupted = job->previous = (struct ckpt_record)CKPT_RECORD_INIT;
+	job->opts.target = &job->target;
+	job->opts.paths = &job->paths;
+	job->opts.made = &job->made;
+	if (kind == UNDO_BACK || kind == UNDO_FORTH)
+		err = from_stack(job, session, kind == UNDO_BACK);
+	else
+		err = from_journal(job, session, kind == UNDO_ABORT);
+	return err;
+}
+
+void undo_job_release(struct undo_job *job)
+{
+	ckpt_record_release(&job->target);
+	ckpt_record_release(&job->interrupted);
+	ckpt_record_release(&job->previous);
+	strlist_release(&job->paths);
+	strlist_release(&job->made);
+	free(job->reason);
+}

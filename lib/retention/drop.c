@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "retention/drop.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "record/audit.h"
+#include "record/journal.h"
+#include "record/lookup.h"
+#include "retention/stock.h"
+#include "session/session.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where undo and redo lead; the rest of the stack they can do without. */
+static void add_destinations(struct strlist *out, struct store *store)
+{
+	struct undo_stack stack;
+
+	undo_read(&stack, store);
+	for (size_t i = 0; i < stack.nr; i++)
+		strlist_add(out, i < stack.done ? stack.items[i].before : stack.items[i].after);
+	undo_release(&stack);
+}
+
+static int check_droppable(struct session *session, const struct ckpt_record *record, bool force)
+{
+	struct strlist journal = STRLIST_INIT, undo = STRLIST_INIT;
+	bool damaged = stock_journal(&journal, session) != 0;
+	int err = 0;
+
+	add_destinations(&undo, session->store);
+	if (damaged || strlist_has(&journal, record->id))
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "checkpoint '%s' is needed by the restore that was "
+				     "interrupted; nothing was dropped",
+				     record->id);
+	else if (record->pinned && !force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "checkpoint '%s' is pinned; use --force to drop it anyway; "
+				     "nothing was dropped",
+				     record->id);
+	else if (strlist_has(&undo, record->id) && !force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'undo' or 'redo' leads to checkpoint '%s'; use --force to drop "
+				     "it anyway; nothing was dropped",
+				     record->id);
+	strlist_release(&journal);
+	strlist_release(&undo);
+	return err;
+}
+
+/* One that is too damaged to be looked up goes by its whole id. */
+static int find_named(struct ckpt_record *out, struct store *store, const char *name)
+{
+	struct ref_list refs;
+	int err = ckpt_lookup(out, store, name);
+
+	if (err != CKPT_ECORRUPT || !refs_valid_id(name) || refs_list(&refs, store))
+		return err;
+	for (size_t i = 0; i < refs.nr && err; i++)
+		if (!strcmp(refs.items[i].id, name)) {
+			*out = (struct ckpt_record)CKPT_RECORD_INIT;
+			snprintf(out->id, sizeof(out->id), "%s", name);
+			out->commit = refs.items[i].commit;
+			out->pinned = refs_mark(store, name) == REFS_PINNED;
+			err = 0;
+		}
+	ref_list_release(&refs);
+	return err;
+}
+
+static int find_all(struct retain_result *out, struct session *session, const struct strlist *names,
+		    bool force)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < names->nr && !err; i++) {
+		struct ckpt_record record = CKPT_RECORD_INIT;
+		bool twice = false;
+
+		err = find_named(&record, session->store, names->items[i]);
+		if (!err)
+			err = check_droppable(session, &record, force);
+		for (size_t j = 0; j < out->nr && !twice && !err; j++)
+			twice = !strcmp(out->items[j].record.id, record.id);
+		if (!err && !twice)
+			retain_add(out, &record,
+				   xstrdup(record.reason ? record.reason : "damaged"));
+		ckpt_record_release(&record);
+	}
+	return err;
+}
+
+int ckpt_drop(struct retain_result *out, struct session *session, const struct strlist *names,
+	      bool force)
+{
+	int err = retain_begin(session);
+
+	memset(out, 0, sizeof(*out));
+	if (!err)
+		err = find_all(out, session, names, force);
+	if (!err)
+		err = retain_let_go(out, session, "drop");
+	store_unlock(session->store);
+	if (err)
+		retain_result_release(out);
+	return err;
+}
+
+int ckpt_pin(struct ckpt_record *out, struct session *session, const char *name, bool pin)
+{
+	struct store *store = session->store;
+	int err = retain_begin(session);
+
+	*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	if (!err)
+		err = ckpt_lookup(out, store, name);
+	if (!err && out->pinned != pin) {
+		err = refs_set_mark(store, out->id, &out->commit,
+				    pin ? REFS_PINNED : REFS_UNPINNED);
+		if (!err)
+			(void)ckpt_audit_add(store, pin ? "pin" : "unpin", out->id, &out->commit,
+					     out->reason, out->state_hash);
+	}
+	/* A mark takes room, too. */
+	if (!err)
+		retain_hold_budget(session, NULL);
+	store_unlock(store);
+	if (err)
+		ckpt_record_release(out);
+	else
+		out->pinned = pin;
+	return err;
+}

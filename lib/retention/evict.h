@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RETENTION_EVICT_H
+#define CKPT_RETENTION_EVICT_H
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Which checkpoints have to go: a pure function of what there is, the rules
+ * and the time. Touches nothing; ops/retain.c carries it out.
+ *
+ *  1. Pinned and exempt ones never go.
+ *  2. The last item is the newest. It never goes, but counts (unless it is
+ *     pinned); other exempt ones and pinned ones do not count.
+ *  3. Whatever must go, goes in this order: expired ones, the one that expired
+ *     first first; then in the order of saving.
+ *  4. Due by themselves: those older than max_age (a time in the future is no
+ *     age), and expired ones if `expired` says so.
+ *  5. Of what remains, max_count bears so many; the first in the order of 3 are
+ *     due, except those that a keep rule keeps: of each of the last n hours,
+ *     days or weeks (UTC; weeks begin on Monday) that have a checkpoint, the
+ *     one saved last. Expired ones are not kept, and keep nothing from being so.
+ *  6. For bytes, further ones go in the order of 3, kept by a rule or not; when
+ *     these are not enough, reserved ones in the order of saving. Reserved ones
+ *     go for nothing else, and do not count.
+ */
+struct evict_item {
+	int64_t created_at;
+	int64_t expiry; /**< 0: never */
+	bool pinned;
+	bool exempt;
+	bool reserved;
+};
+
+struct evict_rules {
+	uint64_t max_count; /**< 0: no limit */
+	int64_t max_age;    /**< seconds; 0: no limit */
+	uint64_t max_size;  /**< bytes; 0: no limit. Only for evict_why(); see evict_extend() */
+	uint64_t keep_hourly, keep_daily, keep_weekly;
+	bool expired; /**< expired ones go although no limit is reached */
+};
+
+enum evict_why { EVICT_NOT_DUE, EVICT_EXPIRED, EVICT_AGE, EVICT_COUNT, EVICT_SIZE };
+
+struct evict_victim {
+	size_t item; /**< index */
+	enum evict_why why;
+};
+
+/** All that may go, in the order in which they would. */
+struct evict_plan {
+	struct evict_victim *items;
+	size_t nr;
+	size_t due; /**< so many of them go; of the others `why` is EVICT_NOT_DUE */
+};
+
+/** Rules 1 to 5. `items` in the order of saving. */
+void evict_plan(struct evict_plan *out, const struct evict_item *items, size_t nr,
+		const struct evict_rules *rules, int64_t now);
+void evict_plan_release(struct evict_plan *plan);
+
+/**
+ * Rule 6: make further ones due until the bytes that those that are due give
+ * back add up to `over`. `bytes[i]` are given back when the first i of the plan
+ * have gone and the next one goes. False, and nothing changed, if all are not
+ * enough.
+ */
+bool evict_extend(struct evict_plan *plan, const uint64_t *bytes, uint64_t over);
+
+/** Why one goes, for people: "maxCount 50", "expired 2026-01-01T00:00:00Z". */
+void evict_explain(struct strbuf *out, enum evict_why why, const struct evict_item *item,
+		   const struct evict_rules *rules, int64_t now);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "retention/gc.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/oidset.h"
+#include "store/packing.h"
+#include "store/packs.h"
+#include "store/reach.h"
+#include "store/repack.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+struct gc {
+	struct session *session;
+	struct store *store;
+	struct strbuf list;  /* of what is needed, for stock git */
+	struct strlist old;  /* packs that are to be replaced */
+	uint64_t bytes;      /* in them, of what is needed */
+	uint64_t untried;    /* of these, such as nobody has looked for deltas of yet */
+	bool tight;          /* nothing could be gained */
+	char *name;          /* of the new pack */
+	bool show;           /* how far it is */
+};
+
+/* --- with the lock: what there is to do --- */
+
+static void look_at_pack(struct gc *gc, const struct pack_contents *pack, const struct reach *reach)
+{
+	uint64_t live = 0;
+	size_t dead = 0;
+
+	for (size_t i = 0; i < pack->nr; i++) {
+		if (reach_has(reach, &pack->items[i].oid))
+			live += pack->items[i].len;
+		else
+			dead++;
+	}
+	gc->bytes += live;
+	gc->untried += pack->deltas ? 0 : live;
+	gc->tight = pack->deltas && !dead;
+	strlist_add(&gc->old, pack->name);
+}
+
+static int take_stock(struct gc *gc, struct gc_result *out)
+{
+	struct packs *packs = gc->store->packs;
+	struct reach *reach = NULL;
+	char hex[OID_HEX + 1];
+	const char *name;
+	int err = reclaim_reach(&reach, gc->session, 0);
+
+	if (err || !reach) {
+		out->damaged = !err;
+		return err;
+	}
+	for (size_t i = 0; i < packs_count(packs); i++) {
+		struct pack_contents pack;
+
+		if (packs_contents(&pack, packs, i))
+			continue;
+		if (pack.data && !repack_is_kept(gc->store, pack.name))
+			look_at_pack(gc, &pack, reach);
+		pack_contents_release(&pack);
+	}
+	gc->tight = gc->tight && gc->old.nr == 1;
+	for (size_t i = 0; i < reach_count(reach); i++) {
+		const struct oid *oid = reach_at(reach, i, &name);
+
+		/* A name only tells stock git what may be alike; a newline would end the line. */
+		strbuf_addf(&gc->list, "%s %.*s\n", oid_hex(hex, oid), (int)strcspn(name, "\n"), name);
+	}
+	reach_free(reach);
+	return 0;
+}
+
+static bool has_room(const struct gc *gc)
+{
+	struct statvfs fs;
+
+	return fstatvfs(gc->store->dirfd, &fs) < 0 ||
+	       (uint64_t)fs.f_bavail * fs.f_frsize > gc->bytes + gc->bytes / 8 + (1 << 20);
+}
+
+/* --- with the lock again: one for many --- */
+
+/* The objects of packs that stay: the new one, and those that came meanwhile. */
+static void note_staying(struct oidset *out, const struct gc *gc)
+{
+	struct packs *packs = gc->store->packs;
+
+	for (size_t i = 0; i < packs_count(packs); i++) {
+		struct pack_contents pack;
+		bool old = false;
+
+		if (packs_contents(&pack, packs, i))
+			continue;
+		for (size_t j = 0; j < gc->old.nr && !old; j++)
+			old = !strcmp(gc->old.items[j], pack.name) && strcmp(pack.name, gc->name);
+		for (size_t j = 0; j < pack.nr && !old && pack.data; j++)
+			(void)oidset_add(out, &pack.items[j].oid);
+		pack_contents_release(&pack);
+	}
+}
+
+/* Somebody may have come to need, while the lock was not held, what only an old pack has. */
+static bool is_needed(const struct pack_contents *pack, const struct reach *reach,
+		      const struct oidset *staying)
+{
+	for (size_t i = 0; i < pack->nr; i++)
+		if (reach_has(reach, &pack->items[i].oid) && !oidset_has(staying, &pack->items[i].oid))
+			return true;
+	return false;
+}
+
+static int remove_old(struct gc *gc, struct gc_result *out)
+{
+	struct packs *packs = gc->store->packs;
+	struct oidset staying = { 0 };
+	struct reach *reach = NULL;
+	int err = reclaim_reach(&reach, gc->session, 0);
+
+	out->damaged = !err && !reach;
+	if (reach)
+		note_staying(&staying, gc);
+	for (size_t i = 0; reach && i < packs_count(packs) && !err; i++) {
+		struct pack_contents pack;
+		bool old = false;
+
+		if (packs_contents(&pack, packs, i))
+			continue;
+		for (size_t j = 0; j < gc->old.nr && !old; j++)
+			old = !strcmp(gc->old.items[j], pack.name) && strcmp(pack.name, gc->name);
+		if (old && !is_needed(&pack, reach, &staying))
+			err = repack_remove(gc->store, pack.name);
+		pack_contents_release(&pack);
+	}
+	oidset_release(&staying);
+	reach_free(reach);
+	return err;
+}
+
+/* Whoever holds the lock may be waiting for us to make way. */
+static int lock_again(struct gc *gc)
+{
+	const struct timespec pause = { .tv_nsec = 50000000 };
+	double deadline = clock_monotonic() + (double)gc->session->settings.lock_timeout;
+
+	for (;;) {
+		int err = store_lock(gc->store, 0);
+
+		if (err != CKPT_ELOCKED || clock_monotonic() >= deadline)
+			return err;
+		if (packing_must_yield(gc->store))
+			return ckpt_error_set(err, "another command was waiting for it");
+		err = cancel_check();
+		if (err)
+			return err;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int replace(struct gc *gc, struct gc_result *out)
+{
+	uint64_t cache = reclaim_cache_before(gc->store);
+	int err = repack_adopt(gc->store, gc->name);
+
+	if (!err)
+		err = objects_reopen(gc->store);
+	if (!err)
+		err = remove_old(gc, out);
+	(void)fs_sync_dir(gc->store->dirfd, "objects/pack");
+	reclaim_cache_after(gc->store, cache);
+	return err;
+}
+
+/* --- the whole --- */
+
+/* Not all in one, but what can be had. */
+static int fall_back(struct gc *gc, struct gc_result *out, const char *why)
+{
+	struct reclaim_result result;
+	int err;
+
+	snprintf(out->why, sizeof(out->why), "%s", why);
+	err = gc->store->lockfd >= 0 ? 0 : store_lock(gc->store, gc->session->settings.lock_timeout);
+	if (!err)
+		err = reclaim_run(&result, gc->session, RECLAIM_THOROUGH);
+	return err;
+}
+
+/* Begins with the store locked and nobody else packing. */
+static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
+{
+	int err = take_stock(gc, out), rc;
+
+	if (err || out->damaged || gc->tight || !gc->old.nr || !gc->list.len)
+		return err;
+	if (!has_room(gc)) {
+		close(*lock);
+		*lock = -1;
+		return fall_back(gc, out, "the disk has no room to pack everything into one");
+	}
+	packing_forget(gc->store); /* left by one that was killed */
+	store_unlock(gc->store);
+	/* A little that came since is compared with what was there, but not all with all again. */
+	rc = repack_tight(&gc->name, gc->store, &gc->list,
+			  (gc->untried > gc->bytes / 4 ? REPACK_SEARCH : 0) | (gc->show ? REPACK_SHOW : 0),
+			  gc->session->threads);
+	if (!rc)
+		rc = lock_again(gc);
+	if (!rc)
+		return replace(gc, out);
+	if (rc == CKPT_ECANCELLED)
+		return rc;
+	repack_sweep(gc->store);
+	close(*lock);
+	*lock = -1;
+	return fall_back(gc, out, rc == CKPT_ENOTFOUND ? "git is needed to make deltas" :
+							  ckpt_error_last());
+}
+
+int ckpt_gc(struct gc_result *out, struct session *session, bool show)
+{
+	struct gc gc = { .session = session, .store = session->store, .show = show };
+	struct reclaim_result freed;
+	int lock = -1, err;
+
+	memset(out, 0, sizeof(*out));
+	strbuf_init(&gc.list);
+	out->before = fs_disk_usage(gc.store->dirfd, ".");
+	err = store_lock(gc.store, session->settings.lock_timeout);
+	if (!err)
+		err = reclaim_run(&freed, session, RECLAIM_FREE);
+	if (!err)
+		err = packing_lock(&lock, gc.store);
+	if (!err)
+		err = pack_tightly(&gc, out, &lock);
+	if (lock >= 0) {
+		repack_sweep(gc.store);
+		close(lock);
+	}
+	store_unlock(gc.store);
+	if (!err)
+		err = objects_reopen(gc.store);
+	if (!err)
+		out->packs = packs_count(gc.store->packs);
+	out->after = fs_disk_usage(gc.store->dirfd, ".");
+	strbuf_release(&gc.list);
+	strlist_release(&gc.old);
+	free(gc.name);
+	return err;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "retention/hold.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "store/refs.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIR_NAME "checkpoint/held"
+
+static int open_dir(struct store *store)
+{
+	return openat(store->dirfd, DIR_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Locked, and not removed by somebody who saw it before it was. */
+static bool lock_file(int fd)
+{
+	struct stat st;
+
+	return !flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st) && st.st_nlink;
+}
+
+static int make_file(struct hold *hold, const char *id)
+{
+	for (int i = 0; i < 100; i++) {
+		unsigned long long random = 0;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			break;
+		free(hold->name);
+		hold->name = xstrfmt("%s.%016llx", id, random);
+		hold->fd = openat(hold->dirfd, hold->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (hold->fd < 0 && errno != EEXIST)
+			break;
+		if (hold->fd >= 0 && lock_file(hold->fd))
+			return 0;
+		if (hold->fd >= 0)
+			close(hold->fd);
+		hold->fd = -1;
+	}
+	return ckpt_error_errno("unable to hold checkpoint '%s'", id);
+}
+
+int hold_take(struct hold *out, struct store *store, const char *id)
+{
+	int err;
+
+	*out = (struct hold)HOLD_INIT;
+	if (fs_mkdir(store->dirfd, DIR_NAME, 0700) < 0 && errno != EEXIST)
+		return ckpt_error_errno("unable to hold checkpoint '%s'", id);
+	out->dirfd = open_dir(store);
+	if (out->dirfd < 0)
+		return ckpt_error_errno("unable to hold checkpoint '%s'", id);
+	err = make_file(out, id);
+	if (!err && !refs_exist(store, id))
+		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was removed meanwhile", id);
+	return err;
+}
+
+void hold_release(struct hold *hold)
+{
+	if (hold->fd >= 0) {
+		unlinkat(hold->dirfd, hold->name, 0);
+		close(hold->fd);
+	}
+	if (hold->dirfd >= 0)
+		close(hold->dirfd);
+	free(hold->name);
+	*hold = (struct hold)HOLD_INIT;
+}
+
+/* Whether somebody holds it; if not, it is removed. */
+static bool is_held(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+	if (fd >= 0 && !held)
+		unlinkat(dirfd, name, 0);
+	if (fd >= 0)
+		close(fd);
+	return held;
+}
+
+void hold_list(struct strlist *out, struct store *store)
+{
+	int dirfd = open_dir(store);
+	DIR *dir = dirfd < 0 ? NULL : fdopendir(dirfd);
+	struct dirent *entry;
+
+	if (!dir && dirfd >= 0)
+		close(dirfd);
+	while (dir && (entry = readdir(dir))) {
+		const char *dot = strchr(entry->d_name, '.');
+		char *id;
+
+		if (!dot || dot == entry->d_name || !is_held(dirfd, entry->d_name))
+			continue;
+		id = xmemdupz(entry->d_name, (size_t)(dot - entry->d_name));
+		strlist_add(out, id);
+		free(id);
+	}
+	if (dir)
+		closedir(dir);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RETENTION_HOLD_H
+#define CKPT_RETENTION_HOLD_H
+
+#include "base/strlist.h"
+
+#include <stdbool.h>
+
+struct store;
+
+/**
+ * Checkpoints that a running process is going to need, and that retention
+ * spares as long as it runs, however many others are taken meanwhile.
+ *
+ * For each there is a file checkpoint/held/<id>.<n> that the process keeps
+ * locked with flock(2): one that dies lets go of it. No lock of the store is
+ * held. drop, asked for by name, is not stopped by this.
+ */
+struct hold {
+	int dirfd, fd;
+	char *name;
+};
+
+#define HOLD_INIT { -1, -1, NULL }
+
+/** Hold a checkpoint; CKPT_ENOTFOUND if it is gone already. hold_release() in any case. */
+int hold_take(struct hold *out, struct store *store, const char *id);
+void hold_release(struct hold *hold);
+
+/** Add the ids that are held; files of dead processes are removed. The store must be locked. */
+void hold_list(struct strlist *out, struct store *store);
+
+#endif

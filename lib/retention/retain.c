@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT */
+#include "retention/retain.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/units.h"
+#include "record/audit.h"
+#include "record/brief.h"
+#include "record/lost.h"
+#include "record/manifest.h"
+#include "retention/reclaim.h"
+#include "retention/stock.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/packing.h"
+#include "store/packs.h"
+#include "store/store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_FILE "checkpoint/reclaim"
+
+enum {
+	/* So many are evicted by saves before one of them looks for bytes to give back; of a
+	   large store a part, so that all saves together bear the same for each of its checkpoints. */
+	EVICTED_MAX = 16,
+	EVICTED_PART = 32,
+	PACKS_MAX = 50,
+	RESERVE = 16 * 1024, /* of the budget, for what is written behind: logs, marks, counts */
+	LOG_MAX = 4 << 20,   /* of the audit trail; some 15000 lines */
+	LOG_PART = 16,	     /* of the budget, so that it never pushes out what it tells of */
+};
+
+void retain_result_release(struct retain_result *result)
+{
+	for (size_t i = 0; i < result->nr; i++) {
+		ckpt_record_release(&result->items[i].record);
+		free(result->items[i].why);
+	}
+	free(result->items);
+	memset(result, 0, sizeof(*result));
+}
+
+void retain_rules(struct evict_rules *out, const struct ckpt_settings *settings)
+{
+	*out = (struct evict_rules){
+		.max_count = settings->max_count,
+		.max_age = settings->max_age,
+		.max_size = settings->max_size,
+		.keep_hourly = settings->keep_hourly,
+		.keep_daily = settings->keep_daily,
+		.keep_weekly = settings->keep_weekly,
+	};
+}
+
+static uint64_t usage(struct session *session)
+{
+	return fs_disk_usage(session->store->dirfd, ".");
+}
+
+/* How many bytes too many there would be with `need` more. */
+static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t need)
+{
+	uint64_t reserve = max_size / 64 < RESERVE ? max_size / 64 : RESERVE, sum;
+
+	if (!max_size)
+		return 0;
+	sum = usage(session) + need + reserve;
+	return sum > max_size ? sum - max_size : 0;
+}
+
+/* --- letting go --- */
+
+void retain_add(struct retain_result *out, struct ckpt_record *record, char *why)
+{
+	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+	out->items[out->nr].record = *record;
+	out->items[out->nr++].why = why;
+	*record = (struct ckpt_record)CKPT_RECORD_INIT;
+}
+
+static void forget_choice(struct retain_result *out, size_t from)
+{
+	while (out->nr > from) {
+		out->nr--;
+		ckpt_record_release(&out->items[out->nr].record);
+		free(out->items[out->nr].why);
+	}
+}
+
+/*
+ * Make victims of what is due. 1 if one of them is not what its brief says, or
+ * damaged, and so not to be let go.
+ */
+static int choose(struct retain_result *out, struct stock *stock)
+{
+	for (size_t i = 0; i < stock->plan.due; i++) {
+		const struct evict_victim *victim = &stock->plan.items[i];
+		const struct ckpt_brief *brief = &stock->briefs.items[victim->item];
+		struct strbuf why = STRBUF_INIT;
+		struct ckpt_record record;
+		int err = ckpt_record_read(&record, stock->session->store, &brief->ref);
+
+		if (err)
+			return err == CKPT_ECORRUPT ? 1 : err;
+		if (!ckpt_brief_fits(brief, &record)) {
+			ckpt_record_release(&record);
+			return 1;
+		}
+		evict_explain(&why, victim->why, &stock->items[victim->item], &stock->rules,
+			      stock->now);
+		retain_add(out, &record, strbuf_detach(&why, NULL));
+	}
+	return 0;
+}
+
+static int say(struct store *store, const char *action, const struct retain_victim *victim)
+{
+	const struct ckpt_record *record = &victim->record;
+
+	return ckpt_audit_add(store, action, record->id, &record->commit, victim->why,
+			      *record->state_hash ? record->state_hash : NULL);
+}
+
+static void set_latest(struct store *store)
+{
+	struct ref_list refs;
+
+	if (refs_list(&refs, store))
+		return;
+	refs_mend_latest(store, &refs);
+	ref_list_release(&refs);
+}
+
+/* Of those that go none is the newest, most often; then it stays where it is. */
+static bool leaves_latest(struct store *store, const struct retain_result *result, size_t from)
+{
+	struct oid latest;
+	bool leaves = refs_latest(&latest, store);
+
+	for (size_t i = from; i < result->nr && leaves; i++)
+		leaves = !oid_equal(&result->items[i].record.commit, &latest);
+	return leaves;
+}
+
+/*
+ * What the trail says is on disk before the first ref goes: after a power loss
+ * nothing that was let go shall look as if its ref had been lost.
+ */
+static int let_all_go(struct store *store, const char *action, const struct retain_result *result,
+		      size_t from)
+{
+	bool *unsaid = xcalloc(result->nr + 1, sizeof(*unsaid));
+	struct strlist ids = STRLIST_INIT;
+	int err;
+
+	for (size_t i = from; i < result->nr; i++) {
+		unsaid[i] = say(store, action, &result->items[i]) != 0;
+		strlist_add(&ids, result->items[i].record.id);
+	}
+	ckpt_audit_sync(store);
+	err = refs_unpack(store, &ids);
+	for (size_t i = from; i < result->nr && !err; i++) {
+		err = refs_delete(store, result->items[i].record.id);
+		/* The disk was full; now there is at least the room that the ref took. */
+		if (!err && unsaid[i])
+			(void)say(store, action, &result->items[i]);
+	}
+	free(unsaid);
+	if (!leaves_latest(store, result, from))
+		set_latest(store);
+	/* Made anew by whoever finds that it disagrees. */
+	strlist_sort_unique(&ids);
+	(void)ckpt_manifest_remove(store, &ids);
+	strlist_release(&ids);
+	return err;
+}
+
+/* --- bytes after saves: now and then, so that a save seldom waits for it --- */
+
+struct progress {
+	uint64_t evicted; /* since bytes were last given back */
+	uint64_t packs;   /* that there were then */
+	uint64_t log;     /* bytes of the audit trail when it was last trimmed */
+};
+
+static void read_progress(struct progress *out, struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	memset(out, 0, sizeof(*out));
+	if (!fs_read_file(&text, store->dirfd, PROGRESS_FILE))
+		(void)sscanf(text.buf, "%" SCNu64 " %" SCNu64 " %" SCNu64, &out->evicted,
+			     &out->packs, &out->log);
+	strbuf_release(&text);
+}
+
+static void write_progress(struct store *store, const struct progress *progress)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", progress->evicted,
+		    progress->packs, progress->log);
+	(void)fs_write_file(store->dirfd, PROGRESS_FILE, text.buf, text.len, 0600, FS_FAST);
+	strbuf_release(&text);
+}
+
+static int reclaim(struct reclaim_result *out, struct session *session, enum reclaim_effort effort)
+{
+	int err = reclaim_run(out, session, effort);
+	struct progress progress;
+
+	if (err)
+		return err;
+	read_progress(&progress, session->store);
+	/* Merging gives nothing back. */
+	if (effort != RECLAIM_MERGE)
+		progress.evicted = 0;
+	progress.packs = packs_count(session->store->packs);
+	write_progress(session->store, &progress);
+	return 0;
+}
+
+int retain_let_go(struct retain_result *result, struct session *session, const char *action)
+{
+	uint64_t before = usage(session), after;
+	struct reclaim_result reclaimed;
+	int err = let_all_go(session->store, action, result, 0);
+
+	/* They are gone; that not all of their bytes are is for gc. */
+	if (!err && reclaim(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
+		err = CKPT_ECANCELLED;
+	after = usage(session);
+	result->freed = before > after ? before - after : 0;
+	return err;
+}
+
+/* `nr` is about how many checkpoints there are. */
+static void reclaim_sometimes(struct session *session, size_t evicted_now, size_t nr)
+{
+	bool large = nr / EVICTED_PART > EVICTED_MAX, many_packs;
+	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX,
+		 present = packs_count(session->store->packs) + 1;
+	struct reclaim_result result;
+	struct progress progress;
+
+	read_progress(&progress, session->store);
+	progress.evicted += evicted_now;
+	if (evicted_now)
+		write_progress(session->store, &progress);
+	many_packs = present > PACKS_MAX && present >= progress.packs + EVICTED_MAX;
+	if (progress.evicted >= evicted_max || (many_packs && progress.evicted && !large))
+		(void)reclaim(&result, session, RECLAIM_QUICK);
+	else if (many_packs)
+		(void)reclaim(&result, session, RECLAIM_MERGE);
+}
+
+/* --- rules --- */
+
+struct retain_job {
+	const char *action;
+	struct evict_rules rules;
+	const struct strlist *keep;
+	uint64_t need;    /* bytes that must be free below max_size */
+	bool all_or_none; /* if that cannot be had, none goes for it */
+	bool thorough;    /* give back bytes in any case */
+	bool dry_run;
+};
+
+/* Add to the plan what the budget asks for. False if it asks for too much. */
+static bool plan_bytes(struct stock *stock, const struct retain_job *job, uint64_t over, bool first)
+{
+	uint64_t garbage = first ? stock->garbage : 0;
+
+	/* What is damaged holds everything: nothing would come of it. */
+	if (!stock->known)
+		return false;
+	if (evict_extend(&stock->plan, stock->bytes, over > garbage ? over - garbage : 0))
+		return true;
+	for (; !job->all_or_none && stock->plan.due < stock->plan.nr; stock->plan.due++)
+		stock->plan.items[stock->plan.due].why = EVICT_SIZE;
+	return false;
+}
+
+static void estimate(struct retain_result *out, const struct stock *stock, uint64_t over)
+{
+	out->freed = stock->known ? stock->garbage : 0;
+	for (size_t i = 0; i < stock->plan.due && stock->known; i++)
+		out->freed += stock->bytes[i];
+	out->excess = over > out->freed ? over - out->freed : 0;
+}
+
+struct round {
+	bool first;
+	uint64_t over;  /* bytes */
+	bool reachable; /* that these go */
+	struct stock stock;
+};
+
+/* Look at what there is and choose from it; 1 if that turned out not to be so. */
+static int plan_round(struct retain_result *out, struct round *round, struct session *session,
+		      const struct retain_job *job)
+{
+	struct evict_rules only_size = { .max_size = job->rules.max_size };
+	struct stock *stock = &round->stock;
+	int err = stock_open(stock, session, round->first ? &job->rules : &only_size, job->keep,
+			     NULL);
+
+	if (!err && !job->dry_run && ckpt_briefs_worth(&stock->briefs)) {
+		ckpt_briefs_keep(&stock->briefs, session->store);
+		round->over = bytes_over(session, job->rules.max_size, job->need);
+	}
+	if (!err && (round->over || job->dry_run))
+		err = stock_weigh(stock);
+	if (!err && round->over)
+		round->reachable = plan_bytes(stock, job, round->over, round->first);
+	if (!err && job->dry_run)
+		estimate(out, stock, round->over);
+	return err ? err : choose(out, stock);
+}
+
+/* The same, and if what is kept in brief is wrong, once more without that. */
+static int plan_surely(struct retain_result *out, struct round *round, struct session *session,
+		       const struct retain_job *job)
+{
+	size_t from = out->nr;
+	int err = plan_round(out, round, session, job);
+
+	if (err > 0) {
+		forget_choice(out, from);
+		stock_release(&round->stock);
+		ckpt_briefs_forget(session->store);
+		err = plan_round(out, round, session, job);
+	}
+	if (err)
+		forget_choice(out, from);
+	/* Damaged just now: better that none goes. */
+	return err > 0 ? 0 : err;
+}
+
+/*
+ * One round; 1 if there should be another. The estimate knows nothing of what
+ * is not worth the copying, so there may still be bytes too many after it.
+ */
+static int one_round(struct retain_result *out, struct session *session,
+		     const struct retain_job *job, bool first)
+{
+	struct round round = { .first = first };
+	struct reclaim_result reclaimed = { 0 };
+	size_t from = out->nr;
+	int err;
+
+	round.over = bytes_over(session, job->rules.max_size, job->need);
+	if (!first && !round.over)
+		return 0;
+	if (round.over && !job->dry_run) {
+		err = packing_make_way(session->store);
+		if (err)
+			return err;
+		round.over = bytes_over(session, job->rules.max_size, job->need);
+	}
+	err = plan_surely(out, &round, session, job);
+	if (!err && !job->dry_run && out->nr > from)
+		err = let_all_go(session->store, job->action, out, from);
+	if (!err && !job->dry_run && (round.over || job->thorough)) {
+		err = reclaim(&reclaimed, session, job->thorough ? RECLAIM_ALL : RECLAIM_THOROUGH);
+		/* If nothing came of letting some go, nothing will come of more. */
+		if (!err && round.reachable &&
+		    (reclaimed.after < reclaimed.before || out->nr == from))
+			err = 1;
+	}
+	stock_release(&round.stock);
+	return err;
+}
+
+static void trim_log(struct session *session)
+{
+	uint64_t part = session->settings.max_size / LOG_PART, before;
+	struct progress progress;
+
+	read_progress(&progress, session->store);
+	before = progress.log;
+	(void)ckpt_audit_trim(&progress.log, session->store,
+			      part && part < LOG_MAX ? part : LOG_MAX);
+	if (progress.log != before)
+		write_progress(session->store, &progress);
+}
+
+static int apply(struct retain_result *out, struct session *session, const struct retain_job *job)
+{
+	uint64_t before = usage(session), after;
+	bool first = true;
+	int err;
+
+	if (!job->dry_run)
+		trim_log(session);
+	do {
+		err = one_round(out, session, job, first);
+		first = false;
+	} while (err > 0);
+	if (job->dry_run)
+		return err;
+	after = usage(session);
+	out->freed = before > after ? before - after : 0;
+	out->excess = bytes_over(session, job->rules.max_size, job->need);
+	return err;
+}
+
+int retain_begin(struct session *session)
+{
+	struct ref_list refs;
+	int err = store_lock(session->store, session->settings.lock_timeout);
+
+	if (!err)
+		err = objects_reopen(session->store);
+	if (err)
+		return err;
+	err = refs_list(&refs, session->store);
+	if (!err) {
+		err = lost_note(session->store, &refs);
+		ref_list_release(&refs);
+	}
+	return err;
+}
+
+int retain_prune(struct retain_result *out, struct session *session,
+		 const struct evict_rules *rules, bool dry_run)
+{
+	struct retain_job job = { .action = "prune",
+				  .rules = *rules,
+				  .thorough = true,
+				  .dry_run = dry_run };
+	int err = retain_begin(session);
+
+	memset(out, 0, sizeof(*out));
+	if (!err)
+		err = apply(out, session, &job);
+	store_unlock(session->store);
+	return err;
+}
+
+/* --- for a save --- */
+
+bool retain_lacks_room(struct session *session, uint64_t need)
+{
+	return bytes_over(session, session->settings.max_size, need) > 0;
+}
+
+int retain_too_large(struct session *session, bool damaged)
+{
+	char budget[UNITS_SIZE];
+
+	if (damaged)
+		return ckpt_error_set(CKPT_ERROR,
+				      "the store is full (maxSize %s), and nothing can be given back "
+				      "while something in it is damaged; see 'git checkpoint doctor'",
+				      units_format_size(budget, session->settings.max_size));
+	return ckpt_error_set(CKPT_ERROR,
+			      "the checkpoint does not fit into maxSize (%s), whatever else may go; "
+			      "raise maxSize, exclude large files, or unpin or drop checkpoints",
+			      units_format_size(budget, session->settings.max_size));
+}
+
+int retain_make_room(struct retain_room *out, struct session *session, const struct strlist *keep,
+		     uint64_t need)
+{
+	struct retain_job job = { .action = "evict",
+				  .rules = { .max_size = session->settings.max_size },
+				  .keep = keep,
+				  .need = need,
+				  .all_or_none = true };
+	uint64_t max_size = job.rules.max_size, stays, in_use, spare;
+	struct retain_result result = { 0 };
+	struct stock stock = { 0 };
+	int err = apply(&result, session, &job);
+
+	memset(out, 0, sizeof(*out));
+	out->evicted = result.nr > 0 || result.freed > 0;
+	if (err || !result.excess)
+		goto out;
+	err = stock_open(&stock, session, &job.rules, keep, NULL);
+	if (!err)
+		err = stock_weigh(&stock);
+	if (err)
+		goto out;
+	in_use = usage(session);
+	out->damaged = !stock.known;
+	spare = stock.known ? stock_spare(&stock) + stock.newest : 0;
+	stays = in_use > spare ? in_use - spare : 0;
+	if (stays >= max_size)
+		err = retain_too_large(session, !stock.known);
+	else
+		out->limit = max_size - stays;
+out:
+	stock_release(&stock);
+	retain_result_release(&result);
+	return err;
+}
+
+int retain_check_fits(struct session *session, const struct strlist *keep,
+		      const struct ckpt_record *fresh, uint64_t need)
+{
+	struct evict_rules rules = { .max_size = session->settings.max_size };
+	uint64_t over = bytes_over(session, rules.max_size, need);
+	struct stock stock;
+	int err;
+
+	if (!over)
+		return 0;
+	err = objects_reopen(session->store);
+	if (err)
+		return err;
+	/* Where it will be in a moment; else it would speak for the one it is at. */
+	refs_set_latest(session->store, &fresh->commit);
+	err = stock_open(&stock, session, &rules, keep, fresh);
+	if (!err)
+		err = stock_weigh(&stock);
+	if (!err && (!stock.known || stock_spare(&stock) < over))
+		err = retain_too_large(session, !stock.known);
+	if (err) {
+		char *kept = ckpt_error_keep();
+
+		set_latest(session->store);
+		ckpt_error_put_back(err, kept);
+	}
+	stock_release(&stock);
+	return err;
+}
+
+void retain_after_save(struct session *session, const struct strlist *keep)
+{
+	struct retain_job job = { .action = "evict", .keep = keep, .all_or_none = true };
+	struct retain_result result = { 0 };
+	struct ref_list refs;
+	size_t nr;
+
+	retain_rules(&job.rules, &session->settings);
+	trim_log(session);
+	if (refs_list(&refs, session->store))
+		return;
+	nr = refs.nr;
+	refs_pack(session->store, &refs);
+	ref_list_release(&refs);
+	/* Most saves end here, having read nothing. */
+	if (job.rules.max_age || (job.rules.max_count && nr > job.rules.max_count) ||
+	    retain_lacks_room(session, 0))
+		(void)apply(&result, session, &job);
+	reclaim_sometimes(session, result.nr, nr);
+	retain_result_release(&result);
+}
+
+void retain_hold_budget(struct session *session, const struct strlist *keep)
+{
+	struct retain_job job = { .action = "evict",
+				  .rules = { .max_size = session->settings.max_size },
+				  .keep = keep,
+				  .all_or_none = true };
+	struct retain_result result = { 0 };
+
+	if (retain_lacks_room(session, 0))
+		(void)apply(&result, session, &job);
+	retain_result_release(&result);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "save/cadence.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/json.h"
+#include "record/record.h"
+#include "save/save.h"
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define FILE_NAME "checkpoint/every"
+
+/*
+ * What is written without waiting for the disk may be older than the truth
+ * after a power loss: then too few would be taken.
+ */
+static json_t *this_boot(void)
+{
+	struct strbuf id = STRBUF_INIT;
+	json_t *text;
+
+	if (fs_read_file(&id, AT_FDCWD, "/proc/sys/kernel/random/boot_id"))
+		strbuf_reset(&id);
+	strbuf_trim(&id);
+	text = json_text(id.buf);
+	strbuf_release(&id);
+	return text;
+}
+
+/*
+ * The counts, an object. Not there, damaged or of before a start of the
+ * machine: begin anew, which takes a checkpoint too many, never one too few.
+ */
+static json_t *read_counts(struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+	json_t *counts = NULL, *boot = this_boot();
+
+	if (!fs_read_file(&text, store->dirfd, FILE_NAME))
+		counts = json_loadb(text.buf, text.len, 0, NULL);
+	/* All other keys begin with a digit. */
+	if (!json_is_object(counts) || !json_equal(json_object_get(counts, "boot"), boot)) {
+		json_decref(counts);
+		counts = json_object();
+		json_object_set(counts, "boot", boot);
+	}
+	json_decref(boot);
+	strbuf_release(&text);
+	return counts;
+}
+
+static json_t *key_of(const struct save_opts *opts)
+{
+	char *key = xstrfmt("%" PRIu64 " %s", opts->every, opts->source);
+	json_t *text = json_text(key); /* any bytes, made UTF-8 */
+
+	free(key);
+	return text;
+}
+
+/* The number of calls before this one since the last that was due. */
+static uint64_t calls_before(json_t *counts, json_t *key, const struct save_opts *opts)
+{
+	json_int_t calls = json_integer_value(json_object_get(counts, json_string_value(key)));
+
+	return calls < 0 || (uint64_t)calls >= opts->every ? 0 : (uint64_t)calls;
+}
+
+int cadence_due(bool *due_out, struct store *store, const struct save_opts *opts,
+		const struct ckpt_record *newest)
+{
+	int64_t age = newest ? clock_now() - newest->created_at : 0;
+	uint64_t calls = 0;
+
+	if (opts->every) {
+		json_t *counts = read_counts(store), *key = key_of(opts);
+
+		calls = calls_before(counts, key, opts);
+		json_decref(counts);
+		json_decref(key);
+	}
+	/* A clock that went backwards makes ages negative; then the save is due. */
+	*due_out = !calls && !(opts->min_interval && newest && age >= 0 && age < opts->min_interval);
+	return 0;
+}
+
+int cadence_note(struct store *store, const struct save_opts *opts, bool due)
+{
+	struct strbuf text = STRBUF_INIT;
+	json_t *counts, *key;
+	uint64_t calls;
+	int err = 0;
+
+	if (!opts->every)
+		return 0;
+	counts = read_counts(store);
+	key = key_of(opts);
+	calls = calls_before(counts, key, opts);
+	if (calls || due) {
+		json_object_set_new(counts, json_string_value(key),
+				    json_integer((json_int_t)((calls + 1) % opts->every)));
+		json_write(&text, counts);
+		err = fs_write_file(store->dirfd, FILE_NAME, text.buf, text.len, 0600, FS_FAST);
+	}
+	json_decref(counts);
+	json_decref(key);
+	strbuf_release(&text);
+	return err;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+#include "save/save.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "record/identity.h"
+#include "record/journal.h"
+#include "record/lookup.h"
+#include "record/lost.h"
+#include "record/manifest.h"
+#include "record/modes.h"
+#include "restore/stage.h"
+#include "save/cadence.h"
+#include "save/save_room.h"
+#include "save/warnings.h"
+#include "session/session.h"
+#include "store/pack.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void save_result_release(struct save_result *result)
+{
+	ckpt_record_release(&result->record);
+	skip_list_release(&result->skips);
+	memset(result, 0, sizeof(*result));
+}
+
+int save_check_place(const struct session *session)
+{
+	const char *home = getenv("HOME");
+	char *real = home ? path_real(home) : NULL;
+	bool is_home = real && !strcmp(real, session->worktree);
+
+	free(real);
+	if (strcmp(session->worktree, "/") && !is_home)
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED, "'%s' is %s; 'git checkpoint save --force' saves it anyway",
+			      session->worktree, is_home ? "your home directory" : "the whole system");
+}
+
+static int load_newest(struct save_job *save)
+{
+	int err = save->opts->state_only ?
+			  ckpt_lookup_newest_state(&save->newest, save->store, &save->refs) :
+			  ckpt_lookup_newest(&save->newest, save->store, &save->refs,
+					     save->opts->scope);
+
+	if (err == CKPT_ENOTFOUND)
+		return 0;
+	if (err)
+		return err;
+	/* One whose metadata is damaged is no base for anything, but no obstacle either. */
+	if (ckpt_meta_read(&save->newest_meta, save->store, &save->newest, false)) {
+		ckpt_record_release(&save->newest);
+		return 0;
+	}
+	save->have_newest = true;
+	return 0;
+}
+
+/* --- has anything changed? --- */
+
+/* What the command line says, apart from the files. */
+static bool request_is_new(const struct save_job *save)
+{
+	const struct save_opts *opts = save->opts;
+
+	if (!save->have_newest || opts->allow_empty)
+		return true;
+	/* It may go at any time, and restore refuses it: nobody should rely on it. */
+	if (ckpt_record_expired(&save->newest, clock_now()))
+		return true;
+	if (opts->step >= 0 && opts->step != save->newest.step)
+		return true;
+	if (opts->pin && !save->newest.pinned)
+		return true;
+	return extras_are_new(save);
+}
+
+/* The same paths could not be captured, for the same reasons. */
+static bool same_missing(const struct skip_list *a, const struct skip_list *b)
+{
+	size_t i = 0, j = 0;
+
+	for (;;) {
+		while (i < a->nr && !skip_why_incomplete(a->items[i].why))
+			i++;
+		while (j < b->nr && !skip_why_incomplete(b->items[j].why))
+			j++;
+		if (i == a->nr || j == b->nr)
+			return i == a->nr && j == b->nr;
+		if (a->items[i].why != b->items[j].why || strcmp(a->items[i].path, b->items[j].path))
+			return false;
+		i++;
+		j++;
+	}
+}
+
+/* Known from the scan alone, without having read anything. */
+static bool untouched(const struct save_job *save)
+{
+	const struct oid *cached = capture_cached_commit(&save->capture);
+
+	return save->capture.untouched && !request_is_new(save) &&
+	       oid_equal(cached, &save->newest.commit) &&
+	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
+}
+
+static bool same_state(const struct save_job *save)
+{
+	if (save->opts->state_only)
+		return !request_is_new(save);
+	return !request_is_new(save) &&
+	       oid_equal(&save->capture.scan->root->tree, &save->newest.tree) &&
+	       save->meta.modes.len == save->newest_meta.modes.len &&
+	       !memcmp(save->meta.modes.buf, save->newest_meta.modes.buf, save->meta.modes.len) &&
+	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
+}
+
+/* --- is there room? --- */
+
+/*
+ * Evicting is the last resort: first make sure that what the scan does not know
+ * is new. Touched files, or all after the loss of the stat cache, need no room.
+ */
+static int make_room(struct save_job *save)
+{
+	int err;
+
+	save->room = (struct retain_room){ 0 };
+	if (!save->session->settings.max_size ||
+	    !retain_lacks_room(save->session, save_room_needed(save)))
+		return 0;
+	err = save->opts->state_only ? 0 : capture_read(&save->capture, NULL);
+	if (err)
+		return err;
+	/* From here on each object is looked for, whatever goes. */
+	save->capture.objects_there = false;
+	strbuf_reset(&save->meta.modes);
+	modes_encode(&save->meta.modes, save_job_root(save));
+	return same_state(save) ? 0 : save_room_make(save);
+}
+
+/* What is left out is no change, but who made it since must hear of it all the same. */
+static void add_new_warnings(struct strlist *out, const struct save_job *save)
+{
+	struct strlist now = STRLIST_INIT;
+
+	save_warnings(&now, &save->capture);
+	for (size_t i = 0; i < now.nr; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < out->nr && !known; j++)
+			known = !strcmp(out->items[j], now.items[i]);
+		if (!known)
+			strlist_add(out, now.items[i]);
+	}
+	strlist_release(&now);
+}
+
+/* Answer with the newest checkpoint instead of a new one. */
+static int answer_newest(struct save_result *out, struct save_job *save, enum save_outcome outcome)
+{
+	out->outcome = outcome;
+	if (!save->have_newest)
+		return 0;
+	out->have_record = true;
+	out->record = save->newest;
+	out->skips = save->newest_meta.skips;
+	save->newest = (struct ckpt_record)CKPT_RECORD_INIT;
+	memset(&save->newest_meta.skips, 0, sizeof(save->newest_meta.skips));
+	if (outcome == SAVE_UNCHANGED && save->capture.scan)
+		add_new_warnings(&out->record.warnings, save);
+	return 0;
+}
+
+int save_job_begin(struct save_job *job, struct session *session, const struct save_opts *opts)
+{
+	int err = 0;
+
+	memset(job, 0, sizeof(*job));
+	job->session = session;
+	job->opts = opts;
+	job->newest = (struct ckpt_record)CKPT_RECORD_INIT;
+	ckpt_meta_init(&job->meta);
+	ckpt_meta_init(&job->newest_meta);
+	/* Not before: a refused place must not get a store, it would be the worktree of all below. */
+	if (!session->store)
+		err = store_open_or_create(&session->store, session->worktree);
+	job->store = session->store;
+	if (!err)
+		err = store_lock(session->store, session->settings.lock_timeout);
+	/* Packs may have come and gone while we waited for the lock. */
+	if (!err)
+		err = objects_reopen(job->store);
+	if (!err && !journal_exists(session->store))
+		stage_sweep(&job->notes, session->store, session->worktree);
+	if (!err)
+		err = refs_list(&job->refs, job->store);
+	/* A save that was killed behind its ref did not come to this. */
+	if (!err && job->refs.nr)
+		refs_mend_latest(job->store, &job->refs);
+	if (!err)
+		job->listed = ckpt_manifest_agrees(job->store, &job->refs);
+	/* Before the manifest, which may be all that knows of them, is rewritten. */
+	if (!err && (!job->listed || !job->refs.nr))
+		err = lost_note(job->store, &job->refs);
+	return err ? err : load_newest(job);
+}
+
+const struct wt_dir *save_job_root(const struct save_job *job)
+{
+	static const struct wt_dir nothing = { .path = "" };
+
+	return job->opts->state_only ? &nothing : job->capture.scan->root;
+}
+
+int save_job_scan(struct save_job *job, const struct capture_opts *capture)
+{
+	capture_release(&job->capture);
+	return capture_scan(&job->capture, job->session, &job->refs, capture);
+}
+
+/* A pack that has reached its limit knows no more than that. */
+static int explain(struct save_job *job, int err)
+{
+	if (err != CKPT_EREFUSED || !job->room.limit)
+		return err;
+	job->no_room = true;
+	return retain_too_large(job->session, job->room.damaged);
+}
+
+int save_job_read(struct save_job *job)
+{
+	int err;
+
+	if (!job->pack)
+		job->pack = pack_new(job->store, job->session->threads,
+				     (unsigned)job->session->settings.compression);
+	err = make_room(job);
+	if (!err) {
+		pack_set_limit(job->pack, job->room.limit);
+		err = job->opts->state_only ? 0 : capture_read(&job->capture, job->pack);
+	}
+	if (!err)
+		err = extras_pack(job);
+	if (err)
+		return explain(job, err);
+	strbuf_reset(&job->meta.modes);
+	modes_encode(&job->meta.modes, save_job_root(job));
+	return 0;
+}
+
+void save_job_write_cache(const struct save_job *job, const struct oid *commit)
+{
+	/* So many files are read again in less time than it takes to write it. */
+	enum { READ_AGAIN_MAX = 200 };
+
+	if (job->capture.scan &&
+	    (!job->opts->cache_later || job->capture.read.files > READ_AGAIN_MAX))
+		capture_write_cache(&job->capture, commit);
+}
+
+/* Nothing was learned: what was read has to be read again the next time, whatever is written. */
+static bool cache_is_as_good(const struct save_job *job)
+{
+	const struct capture *capture = &job->capture;
+	const struct oid *cached = capture_cached_commit(capture);
+
+	return cached && oid_equal(cached, &job->newest.commit) && capture->objects_there &&
+	       !capture->scan->cache_is_old && !capture->scan->dir_modes_changed &&
+	       capture->read.racy == capture->read.files;
+}
+
+int save_job_commit(struct save_result *out, struct save_job *job)
+{
+	const struct scan *scan = job->capture.scan;
+
+	memset(out, 0, sizeof(*out));
+	if (same_state(job)) {
+		/* What had to be stored again was lost; it mends the newest checkpoint. */
+		int err = pack_commit(job->pack, &out->new_bytes);
+
+		if (err)
+			return explain(job, err);
+		/* Read again, or distrusted: not next time. */
+		if (!cache_is_as_good(job))
+			save_job_write_cache(job, &job->newest.commit);
+		return answer_newest(out, job, SAVE_UNCHANGED);
+	}
+	for (size_t i = 0; scan && i < scan->skips.nr; i++)
+		skip_list_add(&job->meta.skips, scan->skips.items[i].path, scan->skips.items[i].why);
+	if (scan) {
+		job->meta.have_rules = true;
+		rules_texts_copy(&job->meta.rules, rules_texts(job->capture.rules));
+	}
+	return explain(job, save_create(out, job));
+}
+
+void save_job_end(struct save_job *job)
+{
+	pack_free(job->pack);
+	extras_release(job);
+	strlist_release(&job->notes);
+	strlist_release(&job->chosen);
+	capture_release(&job->capture);
+	ckpt_meta_release(&job->meta);
+	ckpt_meta_release(&job->newest_meta);
+	ckpt_record_release(&job->newest);
+	ref_list_release(&job->refs);
+}
+
+/* Scan, and once more if something has to be taken that the rules leave out. */
+static int scan_all(struct save_job *job, struct capture_opts *capture)
+{
+	const struct save_opts *opts = job->opts;
+	int err = save_job_scan(job, capture);
+
+	if (err || !opts->choose)
+		return err;
+	err = opts->choose(&job->chosen, job->capture.scan, opts->choose_payload);
+	if (err || !job->chosen.nr)
+		return err;
+	strlist_sort_unique(&job->chosen);
+	capture->whole = &job->chosen;
+	capture->want_left_out = false;
+	return save_job_scan(job, capture);
+}
+
+static int take(struct save_result *out, struct save_job *job)
+{
+	const struct save_opts *opts = job->opts;
+	struct capture_opts capture = {
+		.scope = opts->scope,
+		.include_ignored = opts->include_ignored,
+		.include_sensitive = opts->include_sensitive,
+		.no_defaults = opts->no_defaults,
+		.want_left_out = opts->choose != NULL,
+		.until = opts->until,
+		.no_limit = opts->force,
+		.progress = opts->progress,
+	};
+	int err = extras_take(job);
+
+	if (!err && !opts->state_only)
+		err = scan_all(job, &capture);
+	if (err)
+		return err;
+	if (opts->state_only) {
+		if (same_state(job))
+			return answer_newest(out, job, SAVE_UNCHANGED);
+		err = save_job_read(job);
+		return err ? err : save_job_commit(out, job);
+	}
+	if (!opts->amend && untouched(job))
+		return answer_newest(out, job, SAVE_UNCHANGED);
+	err = save_job_read(job);
+	/* Something was moved under our eyes: where it is now was perhaps listed before. */
+	if (!err && job->capture.scan->moved) {
+		err = save_job_scan(job, &capture);
+		if (!err)
+			err = save_job_read(job);
+	}
+	if (!err && opts->amend)
+		err = opts->amend(job, opts->amend_payload);
+	return err ? err : save_job_commit(out, job);
+}
+
+int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts)
+{
+	double start = clock_monotonic();
+	struct save_job job = { 0 };
+	bool due = true;
+	int err = opts->force ? 0 : save_check_place(session);
+
+	memset(out, 0, sizeof(*out));
+	if (err)
+		return err;
+	err = save_job_begin(&job, session, opts);
+	if (!err)
+		err = cadence_due(&due, job.store, opts, job.have_newest ? &job.newest : NULL);
+	if (!err && !due)
+		err = cadence_note(job.store, opts, false);
+	if (!err)
+		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
+	/* Not noted: one too many next time, never one too few. */
+	if (!err && due)
+		(void)cadence_note(job.store, opts, true);
+	if (!err && due && out->have_record)
+		identity_check(&out->record.warnings, job.store, session->repo, &job.refs, true);
+	/* Nothing was taken, but the budget may have been made smaller. */
+	if (!err && out->outcome != SAVE_CREATED && session->settings.max_size)
+		retain_hold_budget(session, NULL);
+	if (err && job.capture.read.late && !capture_keep(&job.capture, job.pack)) {
+		out->late = true;
+		out->percent = job.capture.read.percent;
+	}
+	save_job_end(&job);
+	if (session->store)
+		store_unlock(session->store);
+	out->seconds = clock_monotonic() - start;
+	out->no_room = err && job.no_room;
+	return err;
+}

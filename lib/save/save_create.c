@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "save/save.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "git/repo.h"
+#include "record/audit.h"
+#include "record/compare.h"
+#include "record/manifest.h"
+#include "record/snapshot.h"
+#include "retention/reclaim.h"
+#include "save/save_room.h"
+#include "save/warnings.h"
+#include "session/newid.h"
+#include "session/session.h"
+#include "settings/capture_settings.h"
+#include "store/pack.h"
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t all_files(const struct save_job *save)
+{
+	struct wt_counts counts;
+
+	wt_count(&counts, save_job_root(save));
+	return counts.files;
+}
+
+static int count_changes(uint64_t *out, struct save_job *save)
+{
+	struct compare_side before = { 0 }, after = { 0 };
+	struct snapshot *snapshot = NULL;
+	struct change_list changes = { 0 };
+	struct modes modes;
+	int err;
+
+	if (!save->have_newest || save->opts->state_only) {
+		*out = all_files(save);
+		return 0;
+	}
+	after.root = save->capture.scan->root;
+	err = modes_parse(&modes, save->meta.modes.buf, save->meta.modes.len);
+	if (err)
+		return err;
+	after.modes = &modes;
+	err = snapshot_open(&snapshot, save->store, &save->newest);
+	if (!err) {
+		before.root = snapshot->root;
+		before.snapshot = snapshot;
+		before.modes = &snapshot->modes;
+		err = compare_run(&changes, &before, &after, NULL);
+	}
+	if (!err) {
+		*out = changes.nr;
+		change_list_release(&changes);
+	} else if (err != CKPT_ECANCELLED) {
+		/* A damaged one must not keep anybody from saving: all counts as changed. */
+		*out = all_files(save);
+		err = 0;
+	}
+	snapshot_free(snapshot);
+	modes_release(&modes);
+	return err;
+}
+
+static void set_project(struct ckpt_record *record, const struct repo *repo)
+{
+	struct repo_state state = { 0 };
+
+	record->type = xstrdup(repo ? "git_stash" : "file_backup");
+	if (!repo || repo_read_state(&state, repo))
+		return;
+	/* Takes over the strings. */
+	record->head = state.head;
+	record->branch = state.branch;
+	record->operation = state.operation;
+}
+
+/* What is more special than files. */
+static void set_type(struct ckpt_record *record, const struct save_job *save)
+{
+	const char *type = save->opts->state_only ? "state_snapshot" : NULL;
+
+	for (size_t i = 0; i < record->captures.nr; i++)
+		if (!strcmp(record->captures.items[i].type, CAPTURE_DATABASE))
+			type = CAPTURE_DATABASE;
+	if (!type)
+		return;
+	free(record->type);
+	record->type = xstrdup(type);
+}
+
+static void set_extras(struct ckpt_record *record, const struct save_job *save)
+{
+	const struct ckpt_meta *meta = &save->meta;
+
+	for (size_t i = 0; i < meta->states_nr; i++)
+		strlist_add(&record->state_keys, meta->states[i].key);
+	strlist_sort_unique(&record->state_keys);
+	for (size_t i = 0; i < meta->captures.nr; i++)
+		ckpt_captures_add(&record->captures, meta->captures.items[i].name,
+				  meta->captures.items[i].type, meta->captures.items[i].size,
+				  &meta->captures.items[i].oid);
+	record->state_only = save->opts->state_only;
+}
+
+static int fill_record(struct ckpt_record *record, struct save_job *save)
+{
+	const struct save_opts *opts = save->opts;
+	const struct scan *scan = save->capture.scan;
+	const struct wt_dir *root = save_job_root(save);
+	struct wt_counts counts;
+	int err;
+
+	*record = (struct ckpt_record)CKPT_RECORD_INIT;
+	record->created_at = clock_now();
+	err = ckpt_new_id(record->id, &save->refs, record->created_at);
+	if (!err)
+		err = count_changes(&record->changed, save);
+	if (err)
+		return err;
+	record->tree = root->tree;
+	record->reason = xstrdup(opts->reason);
+	record->source = xstrdup(opts->source);
+	record->step = opts->step;
+	record->expiry = opts->expiry;
+	record->pinned = opts->pin;
+	record->include_ignored = opts->include_ignored;
+	record->include_sensitive = opts->include_sensitive;
+	strlist_extend(&record->scope, opts->scope);
+	set_extras(record, save);
+	if (*save->state_hash)
+		memcpy(record->state_hash, save->state_hash, sizeof(save->state_hash));
+	else
+		statehash(record->state_hash, root);
+	wt_count(&counts, root);
+	record->files = counts.files;
+	record->bytes = counts.bytes;
+	record->missing = scan ? skip_list_incomplete(&scan->skips) : 0;
+	if (save->have_newest)
+		record->base = xstrdup(save->newest.id);
+	set_project(record, save->session->repo);
+	set_type(record, save);
+	if (scan)
+		save_warnings(&record->warnings, &save->capture);
+	strlist_extend(&record->warnings, &save->notes);
+	if (opts->notes)
+		strlist_extend(&record->warnings, opts->notes);
+	return 0;
+}
+
+/* Step 3: what can be made again. A failure here must not make a taken checkpoint look failed. */
+static void write_derived(struct save_job *save, const struct ckpt_record *record)
+{
+	refs_set_latest(save->store, &record->commit);
+	/* Whoever made room rewrote it. */
+	if (save->room.evicted)
+		save->listed = ckpt_manifest_agrees(save->store, &save->refs);
+	if (!save->listed || ckpt_manifest_append(save->store, record))
+		(void)ckpt_manifest_rebuild(save->store);
+	(void)ckpt_audit_add_save(save->store, record);
+}
+
+/* Too large, which only writing could tell: as if it had never been written. */
+static int check_fits(struct save_job *save, const struct ckpt_record *record)
+{
+	struct reclaim_result reclaimed;
+	char *kept;
+	int err;
+
+	if (!save->session->settings.max_size)
+		return 0;
+	err = retain_check_fits(save->session, save->opts->keep, record,
+				save_room_beside(save));
+	if (!err)
+		return 0;
+	kept = ckpt_error_keep();
+	save->no_room = true;
+	(void)reclaim_run(&reclaimed, save->session, RECLAIM_FREE);
+	return ckpt_error_put_back(err, kept);
+}
+
+int save_create(struct save_result *out, struct save_job *save)
+{
+	int err = fill_record(&out->record, save);
+
+	if (!err && save->opts->state_only)
+		err = pack_add_new(save->pack, &out->record.tree, OBJECT_TREE, "", 0);
+	if (!err)
+		err = ckpt_record_write(&out->record, &save->meta, save->pack);
+	if (!err)
+		err = pack_commit(save->pack, &out->new_bytes);
+	if (!err)
+		err = check_fits(save, &out->record);
+	if (!err)
+		err = refs_create(save->store, out->record.id, &out->record.commit);
+	if (err) {
+		ckpt_record_release(&out->record);
+		return err;
+	}
+	write_derived(save, &out->record);
+	/* The pack has them now. */
+	extras_release(save);
+	save_job_write_cache(save, &out->record.commit);
+	if (save->opts->taken)
+		save->opts->taken(&out->record, save->opts->taken_payload);
+	retain_after_save(save->session, save->opts->keep);
+	out->outcome = SAVE_CREATED;
+	out->have_record = true;
+	out->skips = save->meta.skips;
+	memset(&save->meta.skips, 0, sizeof(save->meta.skips));
+	return 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "save/spool.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "base/units.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/pack.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { CHUNK = 256 * 1024 };
+
+void spool_release(struct spool *spool)
+{
+	if (spool->fd >= 0) {
+		close(spool->fd);
+		unlinkat(spool->session->store->dirfd, spool->path.buf, 0);
+	}
+	strbuf_release(&spool->path);
+	*spool = (struct spool)SPOOL_INIT;
+}
+
+int spool_open(struct spool *spool, struct session *session)
+{
+	*spool = (struct spool)SPOOL_INIT;
+	spool->session = session;
+	return fs_temp_open(&spool->fd, &spool->path, session->store->dirfd, "checkpoint", 0600);
+}
+
+int spool_add(struct spool *spool, const void *data, size_t len)
+{
+	uint64_t budget = spool->session->settings.max_size;
+	char shown[UNITS_SIZE];
+
+	if (budget && spool->size + len > budget)
+		return ckpt_error_set(CKPT_ERROR, "what is to be stored is larger than maxSize (%s); raise that",
+				      units_format_size(shown, budget));
+	if (fs_write_all(spool->fd, data, len) < 0)
+		return ckpt_error_errno("unable to write to the store");
+	spool->size += len;
+	return 0;
+}
+
+int spool_add_fd(struct spool *spool, int fd, const char *name)
+{
+	char *chunk = xmalloc(CHUNK);
+	int err = 0;
+
+	while (!err) {
+		ssize_t n = read(fd, chunk, CHUNK);
+
+		err = cancel_check();
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			err = ckpt_error_errno("unable to read '%s'", name);
+		if (n <= 0 || err)
+			break;
+		err = spool_add(spool, chunk, (size_t)n);
+	}
+	free(chunk);
+	return err;
+}
+
+/* For pack_add_stream(): from where the descriptor stands. */
+static int read_on(void *buf, size_t size, void *payload)
+{
+	struct spool *spool = payload;
+	ssize_t n = fs_read_full(spool->fd, buf, size);
+
+	if (n < 0)
+		return ckpt_error_errno("unable to read back what was kept in the store");
+	return cancel_check() ? CKPT_ECANCELLED : (int)n;
+}
+
+static int rewind_spool(struct spool *spool)
+{
+	return lseek(spool->fd, 0, SEEK_SET) < 0 ?
+		       ckpt_error_errno("unable to read back what was kept in the store") :
+		       0;
+}
+
+int spool_close(struct spool *spool)
+{
+	struct digest *sha1 = digest_new(HASH_SHA1);
+	char *chunk = xmalloc(CHUNK), header[64];
+	uint64_t left = spool->size;
+	int err = rewind_spool(spool), n = 1;
+
+	digest_update(sha1, header, object_header(header, "blob", spool->size));
+	while (!err && n > 0) {
+		n = read_on(chunk, CHUNK, spool);
+		if (n < 0)
+			err = n;
+		if (n > 0) {
+			digest_update(sha1, chunk, (size_t)n);
+			left -= (uint64_t)n;
+		}
+	}
+	if (!err && left)
+		err = ckpt_error_set(CKPT_ERROR, "what was kept in the store is not all there");
+	digest_end(sha1, spool->oid.id);
+	digest_free(sha1);
+	free(chunk);
+	return err;
+}
+
+bool spool_is_new(const struct spool *spool)
+{
+	return !spool->packed && !objects_exist(spool->session->store, &spool->oid);
+}
+
+int spool_pack(struct spool *spool, struct pack *pack)
+{
+	struct store *store = spool->session->store;
+	struct oid oid;
+	int err;
+
+	/* There already: reading it is quicker than compressing it in vain. A bad copy does not count. */
+	if (spool->packed || (objects_exist(store, &spool->oid) &&
+			      !objects_check(store, &spool->oid)))
+		return 0;
+	err = rewind_spool(spool);
+	if (!err)
+		err = pack_add_stream(pack, &oid, spool->size, read_on, spool);
+	if (err)
+		return err;
+	if (!oid_equal(&oid, &spool->oid))
+		return ckpt_error_set(CKPT_ERROR, "what was kept in the store has changed");
+	spool->packed = true;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_SAVE_SPOOL_H
+#define CKPT_SAVE_SPOOL_H
+
+#include "base/oid.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pack;
+struct session;
+
+/**
+ * Bytes on their way into the store whose number is not known before they have
+ * all come: a temporary in the store, which counts towards maxSize and which
+ * the next process sweeps if this one is killed. The store must be locked.
+ */
+struct spool {
+	struct session *session;
+	struct strbuf path;
+	int fd;
+	uint64_t size;
+	struct oid oid; /**< of the blob, after spool_close() */
+	bool packed;
+};
+
+#define SPOOL_INIT { .path = STRBUF_INIT, .fd = -1 }
+
+int spool_open(struct spool *spool, struct session *session);
+int spool_add(struct spool *spool, const void *data, size_t len);
+
+/** All of what a descriptor gives. */
+int spool_add_fd(struct spool *spool, int fd, const char *name);
+
+/** All is there: give it its name. */
+int spool_close(struct spool *spool);
+
+/** Add it to a pack, unless it is there already. */
+int spool_pack(struct spool *spool, struct pack *pack);
+
+/** True if the store does not have it yet, so that it needs room. */
+bool spool_is_new(const struct spool *spool);
+
+void spool_release(struct spool *spool);
+
+#endif

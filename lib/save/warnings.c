@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "save/warnings.h"
+
+#include "base/quote.h"
+#include "save/worktree_state.h"
+
+#include <stdlib.h>
+
+/* Of one kind; a thousand of them would hide the others. */
+enum { SHOWN = 20 };
+
+static void add(struct strlist *out, size_t *count, const char *path, const char *what)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	if ((*count)++ < SHOWN) {
+		quote_path(&quoted, path);
+		strlist_addf(out, "'%s' %s", quoted.buf, what);
+	}
+	strbuf_release(&quoted);
+}
+
+static void add_more(struct strlist *out, size_t count, const char *what)
+{
+	if (count > SHOWN)
+		strlist_addf(out, "%zu more %s", count - SHOWN, what);
+}
+
+static void add_skips(struct strlist *out, const struct scan *scan, enum skip_why why,
+		      const char *what)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < scan->skips.nr; i++)
+		if (scan->skips.items[i].why == why)
+			add(out, &count, scan->skips.items[i].path, what);
+	add_more(out, count, what);
+}
+
+static void add_paths(struct strlist *out, const struct strlist *paths, const char *what)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < paths->nr; i++)
+		add(out, &count, paths->items[i], what);
+	add_more(out, count, what);
+}
+
+/* Each with the line that would take it in. */
+static void add_defaults(struct strlist *out, const struct strlist *paths)
+{
+	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
+		struct strbuf quoted = STRBUF_INIT;
+
+		quote_path(&quoted, paths->items[i]);
+		strlist_addf(out, "'%s' was left out by a default pattern; '!%s' in .gitignore takes it in",
+			     quoted.buf, quoted.buf);
+		strbuf_release(&quoted);
+	}
+	add_more(out, paths->nr, "were left out by a default pattern");
+}
+
+void save_warnings(struct strlist *out, const struct capture *capture)
+{
+	const struct scan *scan = capture->scan;
+
+	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
+	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
+	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; raise that, or exclude it");
+	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive takes it");
+	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
+	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore has to leave it; restore --force brings back the rest");
+	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
+	add_defaults(out, &scan->defaults_left_out);
+	strlist_extend(out, &capture->notes);
+	strlist_extend(out, rules_warnings(capture->rules));
+}

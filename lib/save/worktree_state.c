@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "save/worktree_state.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "record/stage_dirs.h"
+#include "session/session.h"
+#include "store/objects.h"
+#include "store/pack.h"
+#include "store/store.h"
+#include "store/trees.h"
+#include "worktree/statcache.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The store's info/exclude, which the user may have edited; what a new store would have. */
+static int load_defaults(struct strbuf *out, const struct session *session)
+{
+	if (session->store && !fs_read_file(out, session->store->dirfd, "info/exclude"))
+		return 0;
+	strbuf_reset(out);
+	strbuf_addstr(out, rules_default_patterns);
+	return 0;
+}
+
+/* What a restore has prepared is no part of the worktree, whoever's restore it is. */
+static void exclude_staging(struct strlist *exclude, struct strlist *notes,
+			    const struct session *session)
+{
+	struct staging_dirs dirs;
+
+	staging_list(&dirs, session->store, session->worktree);
+	for (size_t i = 0; i < dirs.nr; i++) {
+		strlist_take(exclude, xstrfmt("/%s/", dirs.items[i].name));
+		if (notes && dirs.items[i].kind == STAGING_FOREIGN)
+			strlist_addf(notes,
+				     "'%s' belongs to a restore with the checkpoints of '%s' and was left "
+				     "out; 'git checkpoint doctor' says more",
+				     dirs.items[i].name, dirs.items[i].worktree);
+	}
+	staging_dirs_release(&dirs);
+}
+
+/*
+ * A reader has no lock: a restore may begin, or come to its end, while the walk
+ * is under way. What it has prepared is not part of the worktree then, either.
+ */
+static void drop_staging(struct scan *scan, const struct session *session)
+{
+	struct wt_dir *root = scan->root;
+	bool any = false;
+
+	for (size_t i = 0; i < root->nr; i++) {
+		struct wt_entry *entry = &root->entries[i];
+
+		if (entry->kind != WT_DIR || !staging_is_name(entry->name) ||
+		    staging_look(session->store, session->worktree, entry->name) == STAGING_NONE)
+			continue;
+		entry->flags |= WT_DEAD;
+		skip_list_drop(&scan->skips, entry->name);
+		any = true;
+	}
+	if (!any)
+		return;
+	root->known = false;
+	wt_compact(root);
+}
+
+static int open_rules(struct rules **out, struct strlist *notes, struct session *session,
+		      const struct capture_opts *opts)
+{
+	struct strbuf defaults = STRBUF_INIT;
+	struct rules_opts rules = {
+		.root = session->worktree,
+		.repo = session->repo,
+		.config = session->gitconfig,
+		.exclude = &session->settings.exclude,
+		.sensitive = &session->settings.sensitive,
+		.texts = opts->texts,
+		.also = opts->also,
+		.whole = opts->whole,
+		.no_tracked = opts->rules_only,
+		.include_ignored = opts->include_ignored,
+		.include_sensitive = opts->include_sensitive,
+	};
+	struct strlist staging = STRLIST_INIT;
+	int err = load_defaults(&defaults, session);
+
+	if (opts->no_defaults)
+		rules_drop_defaults(&defaults);
+	exclude_staging(&staging, notes, session);
+	rules.never = &staging;
+	rules.defaults = defaults.buf;
+	if (!err)
+		err = rules_open(out, &rules);
+	strbuf_release(&defaults);
+	strlist_release(&staging);
+	return err;
+}
+
+int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts)
+{
+	return open_rules(out, NULL, session, opts);
+}
+
+/*
+ * Objects that the cache names are there if the checkpoint that it describes
+ * is, and if no pack was removed since. Else each is asked for.
+ */
+static void open_cache(struct capture *capture, const struct ref_list *refs)
+{
+	struct store *store = capture->session->store;
+	const struct statcache_head *head;
+
+	if (!store)
+		return;
+	capture->cache = statcache_open(store->dirfd, "checkpoint/statcache");
+	if (!capture->cache)
+		return;
+	head = statcache_head(capture->cache);
+	for (size_t i = refs->nr; i-- && !capture->objects_there;)
+		capture->objects_there = oid_equal(&refs->items[i].commit, &head->commit);
+	if (head->packs != objects_packs_fingerprint(store))
+		capture->objects_there = false;
+}
+
+/* Trees may have lost what is in them; build them again. */
+static void distrust(struct wt_dir *dir)
+{
+	dir->known = false;
+	for (size_t i = 0; i < dir->nr; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			distrust(dir->entries[i].dir);
+}
+
+int capture_scan(struct capture *out, struct session *session, const struct ref_list *refs,
+		 const struct capture_opts *opts)
+{
+	struct scan_opts scan = {
+		.root = session->worktree,
+		.scope = opts->scope,
+		.max_files = opts->no_limit ? 0 : session->settings.max_files,
+		.max_file_size = session->settings.max_file_size,
+		.threads = session->threads,
+		.want_left_out = opts->want_left_out,
+		.progress = opts->progress,
+	};
+	struct stat home;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->session = session;
+	out->progress = opts->progress;
+	out->until = opts->until;
+	out->scoped = opts->scope && opts->scope->nr;
+	err = open_rules(&out->rules, &out->notes, session, opts);
+	if (err)
+		goto out;
+	open_cache(out, refs);
+	if (!stat(session->home, &home)) {
+		scan.avoid_dev = home.st_dev;
+		scan.avoid_ino = home.st_ino;
+	}
+	scan.rules = out->rules;
+	scan.cache = out->cache;
+	err = scan_run(&out->scan, &scan);
+	if (err)
+		goto out;
+	drop_staging(out->scan, session);
+	/* A cache of another boot has to be replaced, or nothing would be known to this one either. */
+	out->untouched = out->objects_there && out->scan->root->known &&
+			 !out->scan->cache_is_old && !out->scan->dir_modes_changed && !out->scoped;
+out:
+	if (err)
+		capture_release(out);
+	return err;
+}
+
+int capture_read(struct capture *capture, struct pack *pack)
+{
+	struct session *session = capture->session;
+	struct ingest_opts opts = {
+		.store = session->store,
+		.pack = pack,
+		.scan = capture->scan,
+		.max_file_size = session->settings.max_file_size,
+		.objects_there = capture->objects_there,
+		.threads = session->threads,
+		.until = pack ? capture->until : 0,
+		.progress = capture->progress,
+	};
+	int err;
+
+	/* To name things nobody needs the objects. */
+	if (pack && !capture->objects_there)
+		distrust(capture->scan->root);
+	err = ingest_run(&capture->read, &opts);
+	return err ? err : trees_build(capture->scan->root, pack, session->threads);
+}
+
+void capture_write_cache(const struct capture *capture, const struct oid *commit)
+{
+	struct store *store = capture->session->store;
+	struct statcache_head head = {
+		.commit = *commit,
+		.packs = objects_packs_fingerprint(store),
+		.origin = capture->scan->origin,
+	};
+
+	/* A scope's tree would make the next full save forget the rest. */
+	if (!capture->scoped)
+		(void)statcache_write(store->dirfd, "checkpoint/statcache", &head,
+				      capture->scan->root);
+}
+
+/* As if there were no files but those that are known; no list of names is complete then. */
+static void drop_unread(struct wt_dir *dir)
+{
+	dir->listing &= (uint8_t)~WT_PLAIN;
+	for (size_t i = 0; i < dir->nr; i++) {
+		struct wt_entry *entry = &dir->entries[i];
+
+		if (entry->kind == WT_DIR)
+			drop_unread(entry->dir);
+		else if (!(entry->flags & WT_KNOWN))
+			entry->flags |= WT_DEAD;
+	}
+}
+
+int capture_keep(struct capture *capture, struct pack *pack)
+{
+	static const struct oid none;
+	struct wt_dir *root = capture->scan->root;
+	int err;
+
+	drop_unread(root);
+	wt_compact(root);
+	err = trees_build(root, pack, capture->session->threads);
+	if (!err)
+		err = pack_commit(pack, NULL);
+	/* It describes no checkpoint: each object is asked for before it is relied on. */
+	if (!err)
+		capture_write_cache(capture, &none);
+	return err;
+}
+
+const struct oid *capture_cached_commit(const struct capture *capture)
+{
+	return capture->cache ? &statcache_head(capture->cache)->commit : NULL;
+}
+
+void capture_release(struct capture *capture)
+{
+	scan_free(capture->scan);
+	strlist_release(&capture->notes);
+	rules_close(capture->rules);
+	statcache_close(capture->cache);
+	memset(capture, 0, sizeof(*capture));
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_SAVE_WORKTREE_STATE_H
+#define CKPT_SAVE_WORKTREE_STATE_H
+
+#include "store/ingest.h"
+#include "store/refs.h"
+#include "worktree/scan.h"
+
+#include <stdbool.h>
+
+struct pack;
+struct rules;
+struct session;
+struct statcache;
+
+/**
+ * The present state of the worktree: scanned, and where the stat cache does
+ * not know a file, read. `save` writes what it reads into a pack, `diff` and
+ * `status` only name it.
+ */
+struct capture_opts {
+	const struct strlist *scope; /**< sorted; empty: all */
+	bool include_ignored;
+	bool include_sensitive;
+	bool no_limit; /**< of maxFiles */
+	bool rules_only; /**< for capture_rules(): what the rules say, whatever is tracked */
+	const struct rules_texts *texts; /**< for capture_rules(): see rules.h */
+	const struct strlist *also; /**< sorted paths to take although a rule leaves them out */
+	const struct strlist *whole; /**< the same, with all below them, but no secrets */
+	bool no_defaults;   /**< the patterns that a new store begins with do not count */
+	bool want_left_out; /**< see scan.h */
+	double until;       /**< see ingest.h */
+	progress_fn progress;
+};
+
+struct capture {
+	struct session *session;
+	struct rules *rules;
+	struct statcache *cache;
+	struct scan *scan;
+	progress_fn progress;
+	bool scoped;
+	bool objects_there; /**< what the cache knows is in the store for certain */
+	struct strlist notes; /**< a sentence about each thing beside the files that is left out */
+	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
+	struct ingest_result read;
+	double until;
+};
+
+/** The rules that a capture with these options follows; the caller closes them. */
+int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts);
+
+/**
+ * Walk. `refs` tells which checkpoints exist; NULL if there is no store. On
+ * failure nothing is left to be released.
+ */
+int capture_scan(struct capture *out, struct session *session, const struct ref_list *refs,
+		 const struct capture_opts *opts);
+
+/** Read what is not known and build the trees. `pack` may be NULL. */
+int capture_read(struct capture *capture, struct pack *pack);
+
+/**
+ * Write the stat cache, after everything was read: the worktree is the
+ * checkpoint `commit`. Failing only costs time later. Nothing for a scope.
+ */
+void capture_write_cache(const struct capture *capture, const struct oid *commit);
+
+/**
+ * After reading took too long: store what was read, and say in the stat cache
+ * that it is there, so that it is not read again. No checkpoint comes of it.
+ */
+int capture_keep(struct capture *capture, struct pack *pack);
+
+/** The commit that the cache describes, or NULL. */
+const struct oid *capture_cached_commit(const struct capture *capture);
+
+void capture_release(struct capture *capture);
+
+#endif

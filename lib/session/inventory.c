@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/inventory.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "base/strlist.h"
+#include "git/repo.h"
+#include "store/refs.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *stores_state_name(enum stores_state state)
+{
+	static const char *const names[] = { "present", "missing", "moved", "set-aside",
+					     "damaged" };
+
+	return names[state];
+}
+
+/* --- names, and opening by name --- */
+
+static bool has_key(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == STORE_KEY_SIZE - 1;
+}
+
+bool stores_valid_key(const char *name)
+{
+	return has_key(name) && !name[STORE_KEY_SIZE - 1];
+}
+
+/* <key>.broken-<time> and the like. */
+static bool is_set_aside(const char *name)
+{
+	return has_key(name) && name[STORE_KEY_SIZE - 1] == '.';
+}
+
+static bool by_name(const char *name, bool aside_too)
+{
+	return stores_valid_key(name) || (aside_too && is_set_aside(name));
+}
+
+/* The names of stores, sorted; a home that is not there has none. */
+static int read_names(struct strlist *out, const char *home, bool aside_too)
+{
+	DIR *dir = opendir(home);
+	struct dirent *ent;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : ckpt_error_errno("unable to read '%s'", home);
+	while ((ent = readdir(dir)))
+		if (by_name(ent->d_name, aside_too))
+			strlist_add(out, ent->d_name);
+	closedir(dir);
+	strlist_sort_unique(out);
+	return 0;
+}
+
+void stores_read_worktree(struct store *store)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	if (fs_read_file(&path, store->dirfd, "checkpoint/worktree") ||
+	    strlen(path.buf) != path.len || path.buf[0] != '/')
+		strbuf_reset(&path);
+	free(store->worktree);
+	store->worktree = strbuf_detach(&path, NULL);
+}
+
+int stores_open(struct store **out, const char *home, const char *key)
+{
+	char *path = xstrfmt("%s/%s", home, key);
+	int err = store_open_aside(out, path, "");
+
+	if (!err)
+		stores_read_worktree(*out);
+	else
+		*out = NULL;
+	free(path);
+	return err;
+}
+
+/* --- one store --- */
+
+static int64_t time_of_id(const char *id)
+{
+	char iso[CLOCK_ISO_SIZE];
+	int64_t when = 0;
+
+	/* chk_YYYYMMDD_HHMMSS_xxxxxx */
+	snprintf(iso, sizeof(iso), "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", id + 4, id + 8, id + 10,
+		 id + 13, id + 15, id + 17);
+	return clock_parse_iso(&when, iso) ? when : 0;
+}
+
+static void look_at_checkpoints(struct stores_item *item, struct store *store)
+{
+	struct ref_list refs;
+	struct stat st;
+
+	if (refs_list(&refs, store)) {
+		item->problem = xstrdup(ckpt_error_last());
+	} else {
+		item->checkpoints = refs.nr;
+		if (refs.nr)
+			item->last_used = time_of_id(refs.items[refs.nr - 1].id);
+		ref_list_release(&refs);
+	}
+	if (!fstatat(store->dirfd, "checkpoint/log", &st, AT_SYMLINK_NOFOLLOW) &&
+	    st.st_mtime > item->last_used)
+		item->last_used = st.st_mtime;
+}
+
+static void look_at_worktree(struct stores_item *item, const struct store *store)
+{
+	char key[STORE_KEY_SIZE];
+
+	if (!*store->worktree) {
+		item->state = STORES_DAMAGED;
+		if (!item->problem)
+			item->problem = xstrdup("the path of its worktree cannot be read; "
+						"any command in that worktree mends it");
+		return;
+	}
+	item->path = xstrdup(store->worktree);
+	item->exists = fs_is_dir(item->path);
+	item->state = item->exists ? STORES_PRESENT : STORES_MISSING;
+	store_key(key, item->path);
+	if (strcmp(key, item->key) && stores_valid_key(item->key) && !item->problem)
+		item->problem = xstrfmt("a relink was interrupted; 'git checkpoint relink %s' in "
+					"the folder's new place finishes it",
+					item->key);
+}
+
+static void look(struct stores_item *item, int homefd, const char *home, const char *name)
+{
+	struct store *store = NULL;
+
+	memset(item, 0, sizeof(*item));
+	item->key = xstrdup(name);
+	item->bytes = fs_disk_usage(homefd, name);
+	if (stores_open(&store, home, name)) {
+		item->state = STORES_DAMAGED;
+		item->problem = xstrdup(ckpt_error_last());
+	} else {
+		look_at_checkpoints(item, store);
+		look_at_worktree(item, store);
+	}
+	if (is_set_aside(name))
+		item->state = STORES_SET_ASIDE;
+	store_close(store);
+}
+
+/* --- moved --- */
+
+/* A link at the old path is how people keep it working after a move. */
+static bool still_at(const struct identity *recorded, const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISDIR(st.st_mode) && identity_is_at(recorded, path);
+}
+
+char *stores_moved_to(const struct identity *recorded, const char *path, const char *dir,
+		      bool above)
+{
+	char *at = xstrdup(dir);
+
+	for (;;) {
+		char *slash = strrchr(at, '/');
+
+		if (strcmp(at, path) && identity_is_at(recorded, at) && !still_at(recorded, path))
+			return at;
+		if (!above || !slash || !at[1])
+			break;
+		slash[slash == at ? 1 : 0] = '\0';
+	}
+	free(at);
+	return NULL;
+}
+
+/* What is known of the current folder; its root commit only if somebody asks. */
+struct here {
+	const char *home, *dir;
+	const struct repo *repo;
+	struct identity identity;
+	bool root_known;
+};
+
+/* On another disk it has another inode; then its history must do, and the old place be empty. */
+static bool same_project(struct here *here, const struct identity *recorded, const char *path)
+{
+	struct stat st;
+
+	if (!here->repo || !lstat(path, &st) || store_exists(here->home, here->dir))
+		return false;
+	if (!here->root_known)
+		identity_find_root(&here->identity, here->repo);
+	here->root_known = true;
+	return identity_same_project(recorded, &here->identity);
+}
+
+static void look_for_move(struct stores_item *item, struct here *here)
+{
+	struct identity recorded;
+	struct store *store;
+
+	if (!item->path || item->state == STORES_SET_ASIDE ||
+	    stores_open(&store, here->home, item->key))
+		return;
+	if (!identity_read(&recorded, store->dirfd)) {
+		item->moved_to = stores_moved_to(&recorded, item->path, here->dir, !here->repo);
+		if (!item->moved_to && same_project(here, &recorded, item->path))
+			item->moved_to = xstrdup(here->dir);
+	}
+	if (item->moved_to)
+		item->state = STORES_MOVED;
+	store_close(store);
+}
+
+/* --- all of them --- */
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct stores_item *x = a, *y = b;
+
+	if (x->last_used != y->last_used)
+		return x->last_used < y->last_used ? 1 : -1;
+	return strcmp(x->key, y->key);
+}
+
+int stores_read(struct stores_list *out, const char *home, const char *cwd,
+		const struct repo *repo)
+{
+	struct here here = { .home = home, .dir = repo ? repo->worktree : cwd, .repo = repo };
+	struct strlist names = STRLIST_INIT;
+	int homefd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = read_names(&names, home, true);
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < names.nr && !err; i++) {
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		look(&out->items[out->nr], homefd, home, names.items[i]);
+		look_for_move(&out->items[out->nr++], &here);
+	}
+	if (out->nr)
+		qsort(out->items, out->nr, sizeof(*out->items), newest_first);
+	if (homefd >= 0)
+		close(homefd);
+	strlist_release(&names);
+	return err;
+}
+
+void stores_release(struct stores_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		free(list->items[i].key);
+		free(list->items[i].path);
+		free(list->items[i].moved_to);
+		free(list->items[i].problem);
+	}
+	free(list->items);
+	memset(list, 0, sizeof(*list));
+}
+
+/* --- by an old path --- */
+
+/* What the user may mean: the path by its letters, without links above it, without any. */
+static void old_paths(struct strlist *out, const char *cwd, const char *typed)
+{
+	struct strbuf path = STRBUF_INIT;
+	char *parent, *real;
+	const char *name;
+
+	path_absolute(&path, cwd, typed);
+	strlist_add(out, path.buf);
+	name = strrchr(path.buf, '/');
+	parent = xmemdupz(path.buf, (size_t)(name - path.buf));
+	if (*parent) {
+		real = path_resolve(parent);
+		strlist_addf(out, "%s%s", strcmp(real, "/") ? real : "", name);
+		free(real);
+	}
+	strlist_take(out, path_resolve(path.buf));
+	free(parent);
+	strbuf_release(&path);
+}
+
+/* The store under a path's key; one that cannot say whose it is is whose its name is. */
+static int open_by_path(struct store **out, const char *home, const char *path)
+{
+	char key[STORE_KEY_SIZE];
+	int err;
+
+	store_key(key, path);
+	err = stores_open(out, home, key);
+	if (!err && *(*out)->worktree && strcmp((*out)->worktree, path)) {
+		store_close(*out);
+		*out = NULL;
+		err = CKPT_ENOTFOUND;
+	}
+	return err;
+}
+
+/* One that says that it belongs to the path, but is elsewhere: a relink was interrupted. */
+static int open_by_record(struct store **out, const char *home, const char *path)
+{
+	struct stores_list all;
+	int err = stores_read(&all, home, "/", NULL), found = CKPT_ENOTFOUND;
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < all.nr && found == CKPT_ENOTFOUND; i++)
+		if (all.items[i].path && !strcmp(all.items[i].path, path) &&
+		    stores_valid_key(all.items[i].key))
+			found = stores_open(out, home, all.items[i].key);
+	stores_release(&all);
+	return found;
+}
+
+int stores_find(struct store **out, const char *home, const char *cwd, const char *name)
+{
+	struct strlist paths = STRLIST_INIT;
+	int err = CKPT_ENOTFOUND;
+
+	*out = NULL;
+	if (stores_valid_key(name))
+		err = stores_open(out, home, name);
+	old_paths(&paths, cwd, name);
+	for (size_t i = 0; i < paths.nr && err == CKPT_ENOTFOUND; i++)
+		err = open_by_path(out, home, paths.items[i]);
+	for (size_t i = 0; i < paths.nr && err == CKPT_ENOTFOUND; i++)
+		err = open_by_record(out, home, paths.items[i]);
+	if (err == CKPT_ENOTFOUND)
+		ckpt_error_set(err, "no checkpoints of '%s' are kept; 'git checkpoint stores' "
+				    "lists all that there are",
+			       stores_valid_key(name) ? name : paths.items[0]);
+	strlist_release(&paths);
+	return err;
+}
+
+/* --- the hint --- */
+
+void stores_relink_command(struct strbuf *out, const char *key, const char *path, bool force)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	strbuf_addf(out, "git checkpoint relink %s", force ? "--force " : "");
+	quote_path(&quoted, path);
+	/* What would have to be quoted to be shown cannot be typed as it is shown. */
+	if (strcmp(quoted.buf, path))
+		strbuf_addstr(out, key);
+	else
+		quote_shell(out, path);
+	strbuf_release(&quoted);
+}
+
+static bool hint_at(struct strbuf *out, const char *home, const char *key, const char *dir,
+		    bool above)
+{
+	struct ref_list refs = { 0 };
+	struct identity recorded;
+	struct store *store;
+	char *found = NULL;
+	bool hint;
+
+	if (stores_open(&store, home, key))
+		return false;
+	if (*store->worktree && !identity_read(&recorded, store->dirfd))
+		found = stores_moved_to(&recorded, store->worktree, dir, above);
+	hint = found && !refs_list(&refs, store) && refs.nr;
+	if (hint) {
+		strbuf_addstr(out, "checkpoints of this folder are kept under its old path '");
+		quote_path(out, store->worktree);
+		strbuf_addstr(out, "'; to adopt them: ");
+		stores_relink_command(out, key, store->worktree, false);
+	}
+	ref_list_release(&refs);
+	free(found);
+	store_close(store);
+	return hint;
+}
+
+bool stores_hint(struct strbuf *out, const char *home, const char *dir, bool above)
+{
+	struct strlist names = STRLIST_INIT;
+	bool found = false;
+
+	if (!read_names(&names, home, false))
+		for (size_t i = 0; i < names.nr && !found; i++)
+			found = hint_at(out, home, names.items[i], dir, above);
+	strlist_release(&names);
+	return found;
+}

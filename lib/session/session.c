@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/session.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/pool.h"
+#include "git/gitconfig.h"
+#include "git/repo.h"
+#include "session/inventory.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Outside of git: the nearest directory upwards that has a store, else the current one. */
+static char *plain_worktree(const struct session *session)
+{
+	char *dir = xstrdup(session->cwd);
+
+	for (;;) {
+		char *slash;
+
+		if (store_exists(session->home, dir))
+			return dir;
+		slash = strrchr(dir, '/');
+		if (!slash || !dir[1])
+			break;
+		slash[slash == dir ? 1 : 0] = '\0';
+	}
+	free(dir);
+	return xstrdup(session->cwd);
+}
+
+bool session_is_home(const struct session *session, const char *path)
+{
+	/* A path of ours has no links in it; the way to the home may. */
+	char *home = path_real(session->home);
+	bool inside = path_below(path, session->home) || (home && path_below(path, home));
+
+	free(home);
+	return inside;
+}
+
+static int find_worktree(struct session *session)
+{
+	int err = session->repo ? 0 : repo_discover(&session->repo);
+
+	if (err && err != CKPT_ENOTFOUND)
+		return err;
+	session->worktree = err ? plain_worktree(session) : xstrdup(session->repo->worktree);
+	if (session_is_home(session, session->worktree))
+		return ckpt_error_set(CKPT_ERROR,
+				      "'%s' is where checkpoints are kept, it cannot be saved itself",
+				      session->worktree);
+	return 0;
+}
+
+/* The folder was moved, perhaps: its checkpoints are not lost, and nobody should think so. */
+static int no_store(struct session *session, unsigned flags)
+{
+	char *message = xstrdup(ckpt_error_last());
+	struct strbuf hint = STRBUF_INIT;
+	int err = 0;
+
+	if (stores_hint(&hint, session->home, session->worktree, !session->repo))
+		session->hint = strbuf_detach(&hint, NULL);
+	strbuf_release(&hint);
+	if (flags & SESSION_STORE && session->hint)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "no checkpoints of '%s' yet; %s",
+				     session->worktree, session->hint);
+	else if (flags & SESSION_STORE)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "%s", message);
+	free(message);
+	return err;
+}
+
+/* As it is, and only if it is certain that it is ours. */
+static void look_at_store(struct session *session)
+{
+	char key[STORE_KEY_SIZE];
+
+	store_key(key, session->worktree);
+	if (stores_open(&session->store, session->home, key) ||
+	    !strcmp(session->store->worktree, session->worktree))
+		return;
+	store_close(session->store);
+	session->store = NULL;
+}
+
+static int open_store(struct session *session, unsigned flags)
+{
+	int err = flags & SESSION_NO_STORE ? 0 : store_open(&session->store, session->worktree);
+
+	if (err == CKPT_ECORRUPT && flags & SESSION_SAVE)
+		err = store_open_or_create(&session->store, session->worktree);
+	if (err && flags & SESSION_ANY)
+		return 0;
+	return err == CKPT_ENOTFOUND ? no_store(session, flags) : err;
+}
+
+int session_open(struct session *out, unsigned flags)
+{
+	return session_open_repo(out, flags, NULL);
+}
+
+int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
+{
+	char *store_file = NULL;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->repo = repo;
+	out->cwd = path_real(".");
+	if (!out->cwd)
+		err = ckpt_error_errno("unable to find the current directory");
+	if (!err)
+		err = store_home(&out->home);
+	if (!err)
+		err = find_worktree(out);
+	if (!err && flags & SESSION_LOOK) {
+		look_at_store(out);
+		return 0;
+	}
+	if (!err)
+		err = open_store(out, flags);
+	if (!err)
+		err = gitconfig_open(&out->gitconfig, out->repo);
+	if (!err) {
+		if (out->store)
+			store_file = xstrfmt("%s/checkpoint/config", out->store->path);
+		err = ckpt_settings_load(&out->settings, out->gitconfig, store_file, out->worktree);
+		free(store_file);
+	}
+	if (err) {
+		session_close(out);
+		return err;
+	}
+	out->threads = out->settings.threads ? (unsigned)out->settings.threads :
+					       pool_default_threads();
+	return 0;
+}
+
+void session_close(struct session *session)
+{
+	ckpt_settings_release(&session->settings);
+	gitconfig_close(session->gitconfig);
+	store_close(session->store);
+	repo_free(session->repo);
+	free(session->hint);
+	free(session->worktree);
+	free(session->home);
+	free(session->cwd);
+	memset(session, 0, sizeof(*session));
+}
+
+/* The first directory on the way to `path` that is a symbolic link, or NULL. */
+static char *link_on_the_way(const char *root, const char *path)
+{
+	struct strbuf full = STRBUF_INIT;
+	const char *slash = path;
+	char *found = NULL;
+
+	while (!found && (slash = strchr(slash, '/'))) {
+		struct stat st;
+
+		strbuf_reset(&full);
+		strbuf_addf(&full, "%s/%.*s", root, (int)(slash - path), path);
+		if (!lstat(full.buf, &st) && S_ISLNK(st.st_mode))
+			found = xmemdupz(path, (size_t)(slash - path));
+		slash++;
+	}
+	strbuf_release(&full);
+	return found;
+}
+
+int session_path(struct strbuf *out, const struct session *session, const char *typed)
+{
+	struct strbuf full = STRBUF_INIT;
+	const char *below;
+	char *link;
+	int err = 0;
+
+	if (!*typed)
+		return ckpt_error_set(CKPT_ERROR, "an empty path names nothing");
+	path_absolute(&full, session->cwd, typed);
+	below = path_below(full.buf, session->worktree);
+	if (!below && typed[0] == '/') {
+		/* An absolute path may lead here through a link above the worktree. */
+		const char *name = strrchr(full.buf, '/') + 1;
+		char *dir = xmemdupz(full.buf, (size_t)(name - full.buf)), *real = path_real(dir);
+
+		if (real) {
+			char *joined = xstrfmt("%s/%s", real, name);
+
+			path_absolute(&full, "/", joined);
+			below = path_below(full.buf, session->worktree);
+			free(joined);
+		}
+		free(real);
+		free(dir);
+	}
+	if (!below) {
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is outside of '%s'", typed,
+				     session->worktree);
+	} else if (path_has_dotgit(below)) {
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is in a .git, which is never touched",
+				     typed);
+	} else {
+		strbuf_reset(out);
+		strbuf_addstr(out, below);
+		link = link_on_the_way(session->worktree, below);
+		if (link)
+			err = ckpt_error_set(CKPT_ERROR, "'%s' is beyond the symbolic link '%s'",
+					     typed, link);
+		free(link);
+	}
+	strbuf_release(&full);
+	return err;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include "settings/settings.h"
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "git/gitconfig.h"
+#include "settings/ini.h"
+#include "settings/value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A value of any source takes the same way: its row of the table is found, and
+ * assign() sets the field and notes the origin. The sources differ only in how
+ * they name a place.
+ */
+
+/* Patterns add up, so they may come from several places. */
+static void note_origin(struct ckpt_settings *settings, unsigned index, const char *origin)
+{
+	char **slot = &settings->origins[index], *joined;
+
+	if (*slot && ckpt_setting_adds_up(index))
+		joined = xstrfmt("%s, %s", *slot, origin);
+	else
+		joined = xstrdup(origin);
+	free(*slot);
+	*slot = joined;
+}
+
+static int assign(struct ckpt_settings *settings, unsigned index, const char *value,
+		  const char *origin)
+{
+	struct strbuf shown = STRBUF_INIT;
+	int err = 0;
+
+	if (ckpt_setting_parse(settings, index, value)) {
+		note_origin(settings, index, origin);
+	} else {
+		quote_path(&shown, value);
+		err = ckpt_error_set(CKPT_ERROR, "%s: bad value '%s' for '%s': expected %s",
+				     origin, shown.buf, ckpt_setting_table[index].key,
+				     ckpt_setting_expected(index));
+	}
+	strbuf_release(&shown);
+	return err;
+}
+
+static void warn_unknown(struct ckpt_settings *settings, const char *origin, const char *section,
+			 const char *key)
+{
+	struct strbuf name = STRBUF_INIT, shown = STRBUF_INIT;
+
+	if (*section)
+		strbuf_addf(&name, "%s.", section);
+	strbuf_addstr(&name, key);
+	quote_path(&shown, name.buf);
+	strlist_addf(&settings->warnings, "%s: unknown key '%s'", origin, shown.buf);
+	strbuf_release(&name);
+	strbuf_release(&shown);
+}
+
+/* The user's word is needed to run something; a repository's, or its surroundings', is not it. */
+static void warn_command(struct ckpt_settings *settings, const char *origin, unsigned index)
+{
+	strlist_addf(&settings->warnings,
+		     "%s: '%s' runs a command and is ignored here; it is honoured only in "
+		     "$XDG_CONFIG_HOME/git-checkpoint/config and in checkpoint/config of the store",
+		     origin, ckpt_setting_table[index].key);
+}
+
+struct file_context {
+	struct ckpt_settings *settings;
+	const char *path;
+	const char *distrust; /* why it must not say what is run; NULL: it may */
+};
+
+/* Sections that others read: [hooks] and [capture "<name>"]. */
+static bool is_known_section(const char *section)
+{
+	return !strcasecmp(section, "hooks") || !strncasecmp(section, "capture \"", 9);
+}
+
+static int take_from_file(const char *section, const char *key, const char *value, unsigned line,
+			  void *payload)
+{
+	struct file_context *context = payload;
+	char *origin = xstrfmt("%s:%u", context->path, line);
+	int index = *section ? -1 : ckpt_setting_find(key), err = 0;
+
+	if (index >= 0 && ckpt_setting_table[index].runs_command && context->distrust)
+		strlist_addf(&context->settings->warnings,
+			     "%s: '%s' runs a command and is ignored: %s",
+			     origin, ckpt_setting_table[index].key, context->distrust);
+	else if (index >= 0)
+		err = assign(context->settings, (unsigned)index, value, origin);
+	else if (!is_known_section(section))
+		warn_unknown(context->settings, origin, section, key);
+	free(origin);
+	return err;
+}
+
+static int load_file(struct ckpt_settings *settings, const char *path, const char *worktree)
+{
+	struct file_context context = { settings, path, inifile_distrust(path, worktree) };
+	int err;
+
+	/* Somebody else's, as HOME is after a change of user: git passes it over as well. */
+	if (access(path, R_OK) < 0 && errno == EACCES) {
+		strlist_addf(&settings->warnings, "'%s' cannot be read and is ignored; make it readable, or remove it", path);
+		return 0;
+	}
+	err = inifile_read(path, take_from_file, &context);
+	return err == CKPT_ENOTFOUND ? 0 : err;
+}
+
+bool ckpt_settings_user_file(struct strbuf *out)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+	strbuf_reset(out);
+	if (xdg && *xdg == '/') {
+		strbuf_addstr(out, xdg);
+	} else if (home && *home == '/') {
+		strbuf_addstr(out, home);
+		path_append(out, ".config");
+	}
+	if (out->len)
+		path_append(out, "git-checkpoint/config");
+	return out->len > 0;
+}
+
+static int load_user_file(struct ckpt_settings *settings)
+{
+	struct strbuf path = STRBUF_INIT;
+	int err = 0;
+
+	if (ckpt_settings_user_file(&path))
+		err = load_file(settings, path.buf, NULL);
+	strbuf_release(&path);
+	return err;
+}
+
+struct git_context {
+	struct ckpt_settings *settings;
+	bool command; /* take `git -c`, or all but that */
+};
+
+static int take_from_git(const char *key, const char *value, enum gitconfig_level level,
+			 void *payload)
+{
+	struct git_context *context = payload;
+	char *origin;
+	int index, err = 0;
+
+	if (context->command != (level == GITCONFIG_COMMAND))
+		return 0;
+	origin = xstrfmt("git config (%s)", gitconfig_level_name(level));
+	index = ckpt_setting_find(key + strlen("checkpoint."));
+	if (index < 0)
+		warn_unknown(context->settings, origin, "", key);
+	else if (ckpt_setting_table[index].runs_command)
+		warn_command(context->settings, origin, (unsigned)index);
+	else
+		err = assign(context->settings, (unsigned)index, value, origin);
+	free(origin);
+	return err;
+}
+
+static int load_git(struct ckpt_settings *settings, const struct gitconfig *gitconfig,
+		    bool command)
+{
+	struct git_context context = { settings, command };
+
+	return gitconfig ? gitconfig_each(gitconfig, "checkpoint.", take_from_git, &context) : 0;
+}
+
+/*
+ * Who wants no colours of git wants none of us. It says less than every setting
+ * of our own, so it comes first; what git would not understand is not our affair.
+ */
+static void load_git_color(struct ckpt_settings *settings, const struct gitconfig *gitconfig)
+{
+	const char *value = gitconfig ? gitconfig_get(gitconfig, "color.ui", GITCONFIG_COMMAND) : NULL;
+	unsigned color = (unsigned)ckpt_setting_find("color");
+
+	if (value && ckpt_setting_parse(settings, color, value))
+		note_origin(settings, color, "git config (color.ui)");
+}
+
+/* "maxCount" is GIT_CHECKPOINT_MAX_COUNT there; an empty one counts as not set. */
+static int load_environment(struct ckpt_settings *settings)
+{
+	struct strbuf name = STRBUF_INIT;
+	int err = 0;
+
+	for (unsigned i = 0; i < ckpt_setting_count && !err; i++) {
+		const char *value;
+
+		strbuf_reset(&name);
+		strbuf_addstr(&name, "GIT_CHECKPOINT_");
+		for (const char *p = ckpt_setting_table[i].key; *p; p++) {
+			if (isupper((unsigned char)*p))
+				strbuf_addch(&name, '_');
+			strbuf_addch(&name, toupper((unsigned char)*p));
+		}
+		value = env_git(name.buf);
+		if (!value || !*value)
+			continue;
+		if (ckpt_setting_table[i].runs_command)
+			warn_command(settings, name.buf, i);
+		else
+			err = assign(settings, i, value, name.buf);
+	}
+	strbuf_release(&name);
+	return err;
+}
+
+int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
+		       const char *store_file, const char *worktree)
+{
+	struct ckpt_settings settings = { 0 };
+	int err = 0;
+
+	settings.origins = xcalloc(ckpt_setting_count, sizeof(*settings.origins));
+	for (unsigned i = 0; i < ckpt_setting_count && !err; i++)
+		if (!ckpt_setting_parse(&settings, i, ckpt_setting_table[i].fallback))
+			err = ckpt_error_set(CKPT_ERROR, "bad default of '%s'",
+					     ckpt_setting_table[i].key);
+	if (!err) {
+		load_git_color(&settings, gitconfig);
+		err = load_user_file(&settings);
+	}
+	if (!err)
+		err = load_git(&settings, gitconfig, false);
+	if (!err && store_file)
+		err = load_file(&settings, store_file, worktree);
+	if (!err)
+		err = load_environment(&settings);
+	if (!err)
+		err = load_git(&settings, gitconfig, true);
+	if (err)
+		ckpt_settings_release(&settings);
+	else
+		*out = settings;
+	return err;
+}
+
+void ckpt_settings_release(struct ckpt_settings *settings)
+{
+	for (unsigned i = 0; settings->origins && i < ckpt_setting_count; i++)
+		free(settings->origins[i]);
+	free(settings->origins);
+	free(settings->color);
+	free(settings->progress);
+	free(settings->verify_command);
+	strlist_release(&settings->exclude);
+	strlist_release(&settings->sensitive);
+	strlist_release(&settings->warnings);
+	memset(settings, 0, sizeof(*settings));
+}
+
+const char *ckpt_setting_origin(const struct ckpt_settings *settings, unsigned index)
+{
+	return settings->origins[index] ? settings->origins[index] : "default";
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_SETTINGS_SETTINGS_H
+#define CKPT_SETTINGS_SETTINGS_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct gitconfig;
+
+/**
+ * The settings: one table of keys, each with type, default and a line of text.
+ *
+ * Read, later wins: built-in; $XDG_CONFIG_HOME/git-checkpoint/config (else
+ * ~/.config/...; a relative XDG path is ignored); git config
+ * (checkpoint.<key>); <store>/checkpoint/config; environment
+ * (GIT_CHECKPOINT_<KEY>); `git -c checkpoint.<key>=...`. Keys that run a
+ * command are taken from the two files only.
+ */
+struct ckpt_settings {
+	uint64_t max_count;     /**< 0: no limit */
+	int64_t max_age;        /**< seconds, 0: never */
+	uint64_t max_size;      /**< bytes, 0: none */
+	uint64_t keep_hourly, keep_daily, keep_weekly; /**< see ops/evict.h */
+	uint64_t max_files;
+	uint64_t max_file_size; /**< bytes, 0: none */
+	int64_t lock_timeout;   /**< seconds */
+	uint64_t threads;       /**< 0: auto */
+	uint64_t compression;   /**< 0 .. 9 */
+	struct strlist exclude;   /**< patterns, of all levels added up */
+	struct strlist sensitive; /**< patterns, of all levels added up */
+	char *color;              /**< "auto", "always", "never" */
+	char *progress;           /**< "auto", "always", "never" */
+	bool advice;              /**< hints */
+	char *verify_command;     /**< NULL: none */
+	int64_t hook_timeout;
+	bool hook_quiet;
+	int64_t flow_stale_after;
+	struct strlist warnings; /**< unknown keys and the like, sentences with file and line */
+	/** where each key of the table got its value, in the table's order */
+	char **origins;
+};
+
+/**
+ * Read them all. `store_file` is <store>/checkpoint/config, NULL if there is
+ * no store yet; commands in it are not taken if it lies in `worktree` (NULL: it
+ * does not); `gitconfig` may be NULL. A bad value fails, the sentence names
+ * file and line (for git config: the level; else the variable).
+ */
+int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
+		       const char *store_file, const char *worktree);
+void ckpt_settings_release(struct ckpt_settings *settings);
+
+/** The path of the user's file, whether it is there or not; false if there is no place for one. */
+bool ckpt_settings_user_file(struct strbuf *out);
+
+/** The table, for `config`, the manual's tests and completion. */
+struct ckpt_setting_info {
+	const char *key;      /**< "maxCount" */
+	const char *type;     /**< "number", "size", "duration", "bool", "patterns", "command", "when" */
+	const char *fallback; /**< the default as a user would write it: "50", "never", "none" */
+	const char *help;     /**< one line, lower case, no full stop */
+	bool runs_command;
+};
+
+extern const struct ckpt_setting_info ckpt_setting_table[];
+extern const unsigned ckpt_setting_count;
+
+/** The row of a key, whatever its case; -1 if there is none. */
+int ckpt_setting_find(const char *key);
+
+/** The effective value of row `index` as a user would write it; the caller frees it. */
+char *ckpt_setting_value(const struct ckpt_settings *settings, unsigned index);
+
+/** "default", "/home/u/.config/git-checkpoint/config:3", "git config (global)", "GIT_CHECKPOINT_MAX_COUNT". */
+const char *ckpt_setting_origin(const struct ckpt_settings *settings, unsigned index);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/displaced.h"
+
+#include "base/alloc.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "store/objects.h"
+#include "worktree/beneath.h"
+#include "worktree/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 20 };
+
+/* --- contents --- */
+
+static struct digest *begin_blob(unsigned long long size)
+{
+	struct digest *sha1 = digest_new(HASH_SHA1);
+	char header[64];
+
+	digest_update(sha1, header, object_header(header, "blob", size));
+	return sha1;
+}
+
+static void end_blob(struct oid *out, struct digest *sha1)
+{
+	digest_end(sha1, out->id);
+	digest_free(sha1);
+}
+
+/* Whether somebody can write to it is asked before it is read: nobody else can come to that here. */
+static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer_out)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd >= 0 && writer_out && fs_has_writer(fd))
+		*writer_out = true;
+	if (fd >= 0 && !fstat(fd, &st)) {
+		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
+		/* One byte more than there should be: the end shows at once. */
+		size_t size = st.st_size < PIECE ? (size_t)st.st_size + 1 : PIECE;
+		char *buf = xmalloc(size);
+
+		while ((n = fs_read_full(fd, buf, size)) > 0)
+			digest_update(sha1, buf, (size_t)n);
+		end_blob(out, sha1);
+		free(buf);
+	}
+	if (fd >= 0)
+		close(fd);
+	return !n;
+}
+
+bool displaced_name_file(struct oid *out, int dirfd, const char *name)
+{
+	return name_file(out, dirfd, name, NULL);
+}
+
+bool displaced_name_link(struct oid *out, int dirfd, const char *name)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(dirfd, name, target, sizeof(target));
+	struct digest *sha1;
+
+	if (len < 0 || len == (ssize_t)sizeof(target))
+		return false;
+	sha1 = begin_blob((unsigned long long)len);
+	digest_update(sha1, target, (size_t)len);
+	end_blob(out, sha1);
+	return true;
+}
+
+static bool same_contents(int dirfd, const char *name, const struct stat *st,
+			  const struct wt_entry *seen, bool *writer_out)
+{
+	struct oid now;
+	bool named = S_ISREG(st->st_mode) && seen->kind == WT_FILE ?
+			     name_file(&now, dirfd, name, writer_out) :
+		     S_ISLNK(st->st_mode) && seen->kind == WT_LINK ?
+			     displaced_name_link(&now, dirfd, name) :
+			     false;
+
+	return named && oid_equal(&now, &seen->oid);
+}
+
+/* --- files and links --- */
+
+/*
+ * Its times may show that it was written, but do not prove that it was not:
+ * they do not change when it is written through memory to which it is mapped,
+ * nor could they be kept apart from what a rename does, and what is done to
+ * another name of the file, here or anywhere. And on some file systems its
+ * inode has another number the next time. Its contents tell.
+ */
+static bool same_file(int dirfd, const char *name, const struct stat *st,
+		      const struct wt_entry *seen, bool renamed, bool *writer_out)
+{
+	struct wt_stat now;
+
+	wt_stat_from(&now, st);
+	if (now.size != seen->st.size || now.mtime_ns != seen->st.mtime_ns)
+		return false;
+	/* Only its mode may have changed. */
+	if ((now.ino != seen->st.ino || (!renamed && now.ctime_ns != seen->st.ctime_ns)) &&
+	    !S_ISLNK(st->st_mode) && (st->st_mode & 07777) != seen->mode)
+		return false;
+	return same_contents(dirfd, name, st, seen, writer_out);
+}
+
+bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
+			 const struct wt_entry *seen)
+{
+	struct wt_stat now;
+
+	wt_stat_from(&now, st);
+	/* It stays, so nothing is lost with what its times do not show. */
+	return wt_stat_equal(&now, &seen->st) || same_file(dirfd, name, st, seen, false, NULL);
+}
+
+/* --- directories --- */
+
+/* All that is in it but what is below its directories. */
+static bool same_names(DIR *stream, const struct wt_dir *dir, bool *writer_out)
+{
+	struct dirent *ent;
+	bool same = true;
+
+	while (same && (ent = readdir(stream))) {
+		const struct wt_entry *seen;
+		struct stat st;
+
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		seen = wt_child(dir, ent->d_name, strlen(ent->d_name));
+		same = seen && !fstatat(dirfd(stream), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		       (seen->kind == WT_DIR ?
+				S_ISDIR(st.st_mode) :
+				same_file(dirfd(stream), ent->d_name, &st, seen, false, writer_out));
+	}
+	return same;
+}
+
+/* One directory is open at a time, however deep they lie. */
+static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir, bool *writer_out)
+{
+	int fd = beneath_open(dirfd, path, O_RDONLY | O_DIRECTORY);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	bool same;
+
+	if (!stream) {
+		same = fd < 0 && errno == ENOENT;
+		if (fd >= 0)
+			close(fd);
+		return same;
+	}
+	same = same_names(stream, dir, writer_out);
+	closedir(stream);
+	for (size_t i = 0; i < dir->nr && same; i++) {
+		char *below;
+
+		if (dir->entries[i].kind != WT_DIR)
+			continue;
+		below = xstrfmt("%s/%s", path, dir->entries[i].name);
+		same = same_dir(dirfd, below, dir->entries[i].dir, writer_out);
+		free(below);
+	}
+	return same;
+}
+
+bool displaced_as_scanned(int dirfd, const char *path, const struct wt_entry *seen,
+			  bool *writer_out)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (seen->kind == WT_DIR)
+		return S_ISDIR(st.st_mode) && same_dir(dirfd, path, seen->dir, writer_out);
+	return same_file(dirfd, path, &st, seen, true, writer_out);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "worktree/swap.h"
+
+#include "base/alloc.h"
+#include "base/strlist.h"
+#include "worktree/beneath.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool swap_unknown(int err)
+{
+	return err == EINVAL || err == ENOSYS || err == EOPNOTSUPP;
+}
+
+int swap_exchange(int dirfd1, const char *name1, int dirfd2, const char *name2)
+{
+	return renameat2(dirfd1, name1, dirfd2, name2, RENAME_EXCHANGE);
+}
+
+/* What a file system says that has no hard links. */
+static bool no_links(int err)
+{
+	return swap_unknown(err) || err == EPERM || err == EMLINK;
+}
+
+static int put_by_link(int fromfd, const char *from, int tofd, const char *to)
+{
+	struct stat st;
+
+	if (!linkat(fromfd, from, tofd, to, 0))
+		return unlinkat(fromfd, from, 0);
+	if (!no_links(errno))
+		return -1;
+	if (!fstatat(tofd, to, &st, AT_SYMLINK_NOFOLLOW)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return errno == ENOENT ? renameat(fromfd, from, tofd, to) : -1;
+}
+
+static int put_whole(int fromfd, const char *from, int tofd, const char *to)
+{
+	struct stat st;
+	int rc = renameat2(fromfd, from, tofd, to, RENAME_NOREPLACE);
+
+	if (!rc || !swap_unknown(errno))
+		return rc;
+	if (fstatat(fromfd, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	if (!S_ISDIR(st.st_mode))
+		return put_by_link(fromfd, from, tofd, to);
+	rc = renameat(fromfd, from, tofd, to);
+	if (rc < 0 && (errno == ENOTEMPTY || errno == ENOTDIR))
+		errno = EEXIST;
+	return rc;
+}
+
+/* --- directories that cannot be renamed --- */
+
+static int list_names(struct strlist *out, int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *ent;
+
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return -1;
+	}
+	while ((ent = readdir(dir)))
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
+			strlist_add(out, ent->d_name);
+	closedir(dir);
+	return 0;
+}
+
+/* What is in the one directory into the other, but for directories that cannot be renamed: `left`. */
+static int put_names(struct strlist *left, int fromfd, const char *from, int tofd, const char *to)
+{
+	int source = beneath_open(fromfd, from, O_RDONLY | O_DIRECTORY);
+	int dest = source < 0 ? -1 : beneath_open(tofd, to, O_RDONLY | O_DIRECTORY);
+	struct strlist names = STRLIST_INIT;
+	int rc = dest < 0 ? -1 : list_names(&names, source), saved;
+
+	for (size_t i = 0; i < names.nr && !rc; i++) {
+		rc = put_whole(source, names.items[i], dest, names.items[i]);
+		if (rc < 0 && errno == ENOENT)
+			rc = 0; /* its owner was faster */
+		if (rc < 0 && errno == EXDEV) {
+			strlist_add(left, names.items[i]);
+			rc = 0;
+		}
+	}
+	saved = errno;
+	strlist_release(&names);
+	if (dest >= 0)
+		close(dest);
+	if (source >= 0)
+		close(source);
+	errno = saved;
+	return rc;
+}
+
+static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to);
+
+/* Both are there. Until the old one is empty: somebody may add to it meanwhile. */
+static int empty_into(int fromfd, const char *from, int tofd, const char *to)
+{
+	const char *name;
+	int parent = beneath_open_parent(fromfd, from, &name), rc = parent < 0 ? -1 : 0, saved;
+
+	while (!rc) {
+		struct strlist left = STRLIST_INIT;
+
+		rc = put_names(&left, fromfd, from, tofd, to);
+		for (size_t i = 0; i < left.nr && !rc; i++) {
+			char *from_below = xstrfmt("%s/%s", from, left.items[i]);
+			char *to_below = xstrfmt("%s/%s", to, left.items[i]);
+
+			rc = put_by_pieces(fromfd, from_below, tofd, to_below);
+			free(from_below);
+			free(to_below);
+		}
+		strlist_release(&left);
+		if (!rc && !unlinkat(parent, name, AT_REMOVEDIR))
+			break;
+		if (!rc && errno != ENOTEMPTY && errno != EEXIST)
+			rc = -1;
+	}
+	/* A name that came again after it was moved, not the one that all this is about. */
+	saved = rc < 0 && errno == EEXIST ? EBUSY : errno;
+	if (parent >= 0)
+		close(parent);
+	errno = saved;
+	return rc;
+}
+
+/* A file that is another mount cannot be put anywhere. */
+static bool is_dir(const struct stat *st)
+{
+	errno = EXDEV;
+	return S_ISDIR(st->st_mode);
+}
+
+/* Make such a directory there, and put what is in the old one into it. Its mode comes last. */
+static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
+{
+	const char *from_name, *to_name;
+	int from_dir = beneath_open_parent(fromfd, from, &from_name);
+	int to_dir = from_dir < 0 ? -1 : beneath_open_parent(tofd, to, &to_name);
+	struct stat st;
+	int rc = -1, saved;
+
+	if (to_dir >= 0 && !fstatat(from_dir, from_name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    is_dir(&st) && !mkdirat(to_dir, to_name, 0700) &&
+	    ((st.st_mode & 0700) == 0700 ||
+	     !beneath_set_mode(from_dir, from_name, (st.st_mode & 07777) | 0700)))
+		rc = empty_into(fromfd, from, tofd, to);
+	if (!rc) {
+		/* Where that is not allowed it is ours, as everything that a restore makes. */
+		(void)!fchownat(to_dir, to_name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
+		rc = beneath_set_mode(to_dir, to_name, st.st_mode & 07777);
+	}
+	saved = errno;
+	if (to_dir >= 0)
+		close(to_dir);
+	if (from_dir >= 0)
+		close(from_dir);
+	errno = saved;
+	return rc;
+}
+
+int swap_put(int fromfd, const char *from, int tofd, const char *to)
+{
+	struct stat st;
+	int rc = put_whole(fromfd, from, tofd, to);
+
+	if (!rc || errno != EXDEV)
+		return rc;
+	if (fstatat(fromfd, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	if (S_ISDIR(st.st_mode))
+		return put_by_pieces(fromfd, from, tofd, to);
+	errno = EXDEV;
+	return -1;
+}
