@@ -48,7 +48,7 @@
  *   manifest audit         the list for people, the audit trail
  *   journal stage_dirs stage_settle    an interrupted restore, undo; its directories, settling them
  *   lost identity          refs that disappeared; which directory a store belongs to
- *   flowstate flowparse    where a workflow is, as text and as structures
+ *   flowstate flowparse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
  *   session newid          what every command begins with; a new id
  *   inventory              all stores of this user
@@ -80,7 +80,7 @@
  * lib/flow/      workflows that survive interruption
  *   flow flow_resume       moving on; going on after an interruption
  *   flow_decide            what may happen next, from the state alone
- *   flow_files flow_mirror flow_archive    its files, their copy elsewhere, finished ones
+ *   flow_mirror flow_archive    the copy of its state elsewhere; finished ones
  * lib/hooks/     hooks and the guard
  *   install install_status install_place install_config install_record    putting them in place
  *   shim hook_file config_edit    what is put there; our lines in files of somebody else

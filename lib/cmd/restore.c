@@ -7,6 +7,7 @@
 #include "cmd/pick.h"
 #include "cmd/report.h"
 #include "cmd/restored.h"
+#include "flow/flow.h"
 #include "inspect/list.h"
 #include "record/lookup.h"
 #include "restore/restore.h"
@@ -99,6 +100,7 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	bool settling = opts->interrupted != NULL;
 	int err, status;
 
+	opts->restored = flow_restored;
 	opts->progress = term_progress;
 	if (!yes && !settling && !opts->dry_run) {
 		opts->confirm = restored_confirm;

@@ -6,6 +6,7 @@
 #include "cmd/ran.h"
 #include "cmd/report.h"
 #include "cmd/restored.h"
+#include "flow/flow.h"
 #include "restore/restore.h"
 #include "retention/hold.h"
 #include "run/run.h"
@@ -207,6 +208,7 @@ static int restore(struct run *run)
 		.paths = &all,
 		.confirm = rollback ? NULL : confirm,
 		.payload = run,
+		.restored = flow_restored,
 		.progress = term_progress,
 	};
 	struct session session;

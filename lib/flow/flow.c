@@ -5,6 +5,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "flow/flow_mirror.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -100,7 +101,7 @@ static int mirror_refused(struct session *session, int err)
 {
 	char *kept = ckpt_error_keep();
 
-	(void)flow_mirror(session);
+	(void)flow_mirror_current(session);
 	return ckpt_error_put_back(err, kept);
 }
 

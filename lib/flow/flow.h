@@ -3,8 +3,9 @@
 #define CKPT_FLOW_FLOW_H
 
 #include "base/strlist.h"
+#include "flow/flow_archive.h"
 #include "flow/flow_decide.h"
-#include "flow/flow_files.h"
+#include "record/flow_files.h"
 #include "record/record.h"
 #include "restore/restore.h"
 
@@ -70,6 +71,12 @@ int flow_archive(struct flow_result *out, struct session *session);
 
 /** Only look; takes no lock. */
 int flow_look(struct flow_result *out, struct session *session);
+
+/**
+ * After files were restored: the store knows best where a workflow is, whatever
+ * copy of phase.json came back with them. For restore_opts.restored.
+ */
+void flow_restored(const struct session *session, struct strlist *warnings);
 
 /* --- flow_resume.c --- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow/flow_files.h"
+#include "flow/flow_archive.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

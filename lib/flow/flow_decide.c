@@ -7,89 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct flow_done *find_done(const struct flow_state *state, const char *phase)
-{
-	for (size_t i = 0; i < state->done_nr; i++)
-		if (!strcmp(state->done[i].phase, phase))
-			return &state->done[i];
-	return NULL;
-}
-
-static bool is_approved(const struct flow_state *state, const char *phase)
-{
-	for (size_t i = 0; i < state->approvals_nr; i++)
-		if (!strcmp(state->approvals[i].phase, phase))
-			return true;
-	return false;
-}
-
-const char *flow_next(const struct flow_state *state, const struct flow_plan *plan)
-{
-	return state->done_nr < plan->phases.nr ? plan->phases.items[state->done_nr] : NULL;
-}
-
-const char *flow_waiting(const struct flow_state *state, const struct flow_plan *plan)
-{
-	for (size_t i = 0; i < plan->phases.nr; i++) {
-		const char *phase = plan->phases.items[i];
-
-		if (strlist_has(&plan->approve, phase) && find_done(state, phase) &&
-		    !is_approved(state, phase))
-			return phase;
-	}
-	return NULL;
-}
-
-bool flow_finished(const struct flow_state *state, const struct flow_plan *plan)
-{
-	return !flow_next(state, plan) && !flow_waiting(state, plan);
-}
-
 /* --- can it be trusted? --- */
-
-static int bad_phase(const char *phase, const char *what)
-{
-	return ckpt_error_set(CKPT_ECORRUPT, "phase '%s' %s", phase, what);
-}
-
-static int check_known(const struct flow_state *state, const struct flow_plan *plan)
-{
-	static const char unknown[] = "is not one of those that were planned";
-
-	for (size_t i = 0; i < state->done_nr; i++)
-		if (!strlist_has(&plan->phases, state->done[i].phase))
-			return bad_phase(state->done[i].phase, unknown);
-	for (size_t i = 0; i < state->approvals_nr; i++)
-		if (!strlist_has(&plan->phases, state->approvals[i].phase))
-			return bad_phase(state->approvals[i].phase, unknown);
-	if (!strlist_has(&plan->phases, state->current_phase))
-		return bad_phase(state->current_phase, unknown);
-	return 0;
-}
-
-int flow_check_order(const struct flow_state *state, const struct flow_plan *plan)
-{
-	const char *expected;
-	int err = check_known(state, plan);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < state->done_nr; i++)
-		if (i >= plan->phases.nr || strcmp(state->done[i].phase, plan->phases.items[i]))
-			return bad_phase(state->done[i].phase, "was completed out of order");
-	for (size_t i = 0; i < state->approvals_nr; i++)
-		if (!find_done(state, state->approvals[i].phase))
-			return bad_phase(state->approvals[i].phase,
-					 "was approved, but is not complete");
-	if (state->phase_status == FLOW_COMPLETE)
-		expected = state->done_nr ? state->done[state->done_nr - 1].phase : NULL;
-	else
-		expected = flow_next(state, plan);
-	if (!expected || strcmp(expected, state->current_phase))
-		return bad_phase(state->current_phase,
-				 "cannot be the current one after those that are complete");
-	return 0;
-}
 
 static int check_outputs(const struct strlist *output, const char *kind, const char *name,
 			 const struct flow_facts *facts)
@@ -187,7 +105,7 @@ static int need_turn(const struct flow_state *state, const struct flow_plan *pla
 
 	if (err)
 		return err;
-	if (find_done(state, phase))
+	if (flow_find_done(state, phase))
 		return ckpt_error_set(CKPT_ERROR, "phase '%s' is complete already", phase);
 	if (strcmp(phase, next))
 		return ckpt_error_set(CKPT_ERROR,
@@ -270,12 +188,12 @@ int flow_phase_approve(bool *changed_out, struct flow_state *state, const struct
 	*changed_out = false;
 	if (err)
 		return err;
-	if (!find_done(state, phase))
+	if (!flow_find_done(state, phase))
 		return ckpt_error_set(CKPT_ERROR,
 				      "phase '%s' is not complete yet, there is nothing to "
 				      "approve",
 				      phase);
-	if (is_approved(state, phase))
+	if (flow_is_approved(state, phase))
 		return 0;
 	flow_state_add_approval(state, phase)->approved_at = now;
 	state->last_updated = now;

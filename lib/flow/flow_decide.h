@@ -2,14 +2,14 @@
 #ifndef CKPT_FLOW_FLOW_DECIDE_H
 #define CKPT_FLOW_FLOW_DECIDE_H
 
-#include "record/flowstate.h"
+#include "record/flow_order.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /**
  * What may happen to a workflow, and where it goes on: functions of its state,
- * of what was planned and of a few facts. Touches nothing; ops/flow.c carries
+ * of what was planned and of a few facts. Touches nothing; flow.c carries
  * it out.
  *
  *  1. Phases come in the order of the plan, each begins when the one before it
@@ -35,21 +35,9 @@ struct flow_facts {
 /** A clock that is put right by so little is no reason to distrust a state. */
 enum { FLOW_CLOCK_SLACK = 2 };
 
-/** Whether the state fits its plan: known phases in their order. CKPT_ECORRUPT and why not. */
-int flow_check_order(const struct flow_state *state, const struct flow_plan *plan);
-
 /** All of what has to hold before a resume trusts it. CKPT_ECORRUPT and why not. */
 int flow_check(const struct flow_state *state, const struct flow_plan *plan,
 	       const struct flow_facts *facts);
-
-/** The first phase that is not complete, or NULL. */
-const char *flow_next(const struct flow_state *state, const struct flow_plan *plan);
-
-/** The complete phase that waits for approval, or NULL. */
-const char *flow_waiting(const struct flow_state *state, const struct flow_plan *plan);
-
-/** Every phase is complete, and none waits. */
-bool flow_finished(const struct flow_state *state, const struct flow_plan *plan);
 
 /* --- changes --- */
 

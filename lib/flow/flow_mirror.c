@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow/flow_files.h"
+#include "flow/flow_mirror.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/path.h"
+#include "flow/flow.h"
 #include "git/repo.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -145,21 +146,26 @@ int flow_mirror_write(const struct session *session, const struct flow_plan *pla
 	return err;
 }
 
-int flow_mirror(const struct session *session)
+/* A damaged one is not worth a copy. */
+int flow_mirror_current(const struct session *session)
 {
 	struct flow flow;
 	int err = session->store ? flow_read(&flow, session->store) : CKPT_ENOTFOUND;
 
-	if (!err)
-		err = flow_mirror_write(session, &flow.plan, &flow.text);
-	else if (err == CKPT_ENOTFOUND)
+	if (err == CKPT_ENOTFOUND)
 		return 0;
-	else if (err != CKPT_ECORRUPT)
+	if (err && err != CKPT_ECORRUPT)
 		return err;
-	else
-		err = 0; /* of what is damaged no copy is wanted */
+	err = err ? 0 : flow_mirror_write(session, &flow.plan, &flow.text);
 	flow_release(&flow);
 	return err;
+}
+
+void flow_restored(const struct session *session, struct strlist *warnings)
+{
+	if (flow_mirror_current(session))
+		strlist_addf(warnings, "the state of the workflow was not mirrored: %s",
+			     ckpt_error_last());
 }
 
 void flow_mirror_remove(const struct session *session, const struct flow_plan *plan,

@@ -196,6 +196,7 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 		.paths = &whole,
 		.confirm = opts->confirm ? agree : NULL,
 		.payload = &rewind,
+		.restored = flow_restored,
 		.progress = opts->progress,
 	};
 	int err = opts->confirm ? 0 : rewind_tasks(&rewind);

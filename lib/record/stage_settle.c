@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/stage.h"
+#include "record/stage_settle.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -86,16 +86,16 @@ static bool all_stored(struct store *store, int rootfd, const char *path, bool t
 	return stored;
 }
 
-bool stage_is_stored(const struct stage *stage, const char *name)
+bool stage_is_stored(struct store *store, int stagefd, const char *name)
 {
 	struct stat st;
 
-	if (fstatat(stage->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(stagefd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
 	if (S_ISDIR(st.st_mode))
-		return all_stored(stage->store, stage->fd, name, false);
-	return S_ISLNK(st.st_mode) ? link_stored(stage->store, stage->fd, name) :
-				     S_ISREG(st.st_mode) && file_stored(stage->store, stage->fd, name);
+		return all_stored(store, stagefd, name, false);
+	return S_ISLNK(st.st_mode) ? link_stored(store, stagefd, name) :
+				     S_ISREG(st.st_mode) && file_stored(store, stagefd, name);
 }
 
 int stage_free(struct store *store, int rootfd, const char *name)
@@ -108,8 +108,7 @@ int stage_free(struct store *store, int rootfd, const char *name)
 	return staging_remove(store, rootfd, name);
 }
 
-/* Give it a plain name. */
-static int rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
+int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
 {
 	char *marker;
 
@@ -137,31 +136,7 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	err = cancel_check();
 	if (err)
 		return err;
-	return rescue(rescued_out, store, rootfd, name);
-}
-
-int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names)
-{
-	int copy = openat(stage->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *ent;
-
-	if (!dir) {
-		if (copy >= 0)
-			close(copy);
-		return ckpt_error_errno("unable to read the directory '%s'", stage->name);
-	}
-	while (!err && (ent = readdir(dir))) {
-		bool kept = !strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
-			    !strcmp(ent->d_name, STAGING_MARKER);
-
-		for (size_t i = 0; i < names->nr && !kept; i++)
-			kept = !strcmp(names->items[i], ent->d_name);
-		if (!kept)
-			err = fs_remove_tree(stage->fd, ent->d_name);
-	}
-	closedir(dir);
-	return err ? err : rescue(rescued_out, stage->store, stage->rootfd, stage->name);
+	return stage_rescue(rescued_out, store, rootfd, name);
 }
 
 /* A power cut can bring one back that was removed; then all that was displaced has been saved. */

@@ -8,7 +8,7 @@
 #include "record/lookup.h"
 #include "record/snapshot.h"
 #include "record/stage_dirs.h"
-#include "restore/stage.h"
+#include "record/stage_settle.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -6,6 +6,7 @@
 #include "base/fsio.h"
 #include "base/pool.h"
 #include "record/compare.h"
+#include "record/stage_settle.h"
 #include "worktree/beneath.h"
 #include "worktree/displaced.h"
 #include "worktree/swap.h"
@@ -211,7 +212,7 @@ static int put_back(struct apply *apply, const struct plan_action *action, move_
 	if (fn(apply->stage->fd, staged, dirfd, name) < 0)
 		return failed(action, "put back");
 	/* And once more: that is newer than what was just put back, which is kept. */
-	if (fn == swap_exchange && !stage_is_stored(apply->stage, staged)) {
+	if (fn == swap_exchange && !stage_is_stored(apply->stage->store, apply->stage->fd, staged)) {
 		if (fn(apply->stage->fd, staged, dirfd, name) < 0)
 			return failed(action, "put back");
 		keep_late(apply, action, staged);

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/flow_files.h"
 #include "record/audit.h"
 #include "record/journal.h"
 #include "record/snapshot.h"
@@ -384,10 +383,8 @@ int ckpt_restore(struct restore_result *out, struct session *session,
 	if (!err && !opts->dry_run) {
 		err = execute(out, &r);
 		out->done = !err;
-		/* Where a workflow is, the store knows best, whatever copy was brought back. */
-		if (!err && flow_mirror(session))
-			strlist_addf(&out->warnings, "the state of the workflow was not mirrored: %s",
-				     ckpt_error_last());
+		if (!err && opts->restored)
+			opts->restored(session, &out->warnings);
 		/* Stat cache, stack and journal came after the safety checkpoint. */
 		if (!err && session->settings.max_size)
 			retain_hold_budget(session, &r.keep);

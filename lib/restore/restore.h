@@ -44,6 +44,8 @@ struct restore_opts {
 	/** Asked with the plan before anything is done; 0 goes on. NULL: not asked. */
 	int (*confirm)(const struct plan *plan, void *payload);
 	void *payload;
+	/** Called with the lock held when the files are back; may add warnings. NULL: not called. */
+	void (*restored)(const struct session *session, struct strlist *warnings);
 	progress_fn progress;
 };
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "record/journal.h"
 #include "record/stage_dirs.h"
+#include "record/stage_settle.h"
 #include "session/session.h"
 #include "worktree/beneath.h"
 

@@ -9,6 +9,7 @@
 #include "base/sparse.h"
 #include "base/strbuf.h"
 #include "record/stage_dirs.h"
+#include "record/stage_settle.h"
 #include "store/objects.h"
 #include "worktree/beneath.h"
 
@@ -357,6 +358,30 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 int stage_remove(struct stage *stage)
 {
 	return stage->name ? staging_remove(stage->store, stage->rootfd, stage->name) : 0;
+}
+
+int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names)
+{
+	int copy = openat(stage->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *ent;
+
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return ckpt_error_errno("unable to read the directory '%s'", stage->name);
+	}
+	while (!err && (ent = readdir(dir))) {
+		bool kept = !strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
+			    !strcmp(ent->d_name, STAGING_MARKER);
+
+		for (size_t i = 0; i < names->nr && !kept; i++)
+			kept = !strcmp(names->items[i], ent->d_name);
+		if (!kept)
+			err = fs_remove_tree(stage->fd, ent->d_name);
+	}
+	closedir(dir);
+	return err ? err : stage_rescue(rescued_out, stage->store, stage->rootfd, stage->name);
 }
 
 void stage_close(struct stage *stage)

@@ -40,7 +40,7 @@ struct stage_opts {
 };
 
 /**
- * Make the directory `name` (which must not be there, see staging.h) and fill
+ * Make the directory `name` (which must not be there, see stage_dirs.h) and fill
  * it; durable when it returns.
  */
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
@@ -48,29 +48,8 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 /** Remove it with all that is left in it. */
 int stage_remove(struct stage *stage);
 
-/** Whether the store has all contents of what is called so in it. */
-bool stage_is_stored(const struct stage *stage, const char *name);
-
-/** Remove all but these; it gets a plain name, see stage_settle(). */
+/** Remove all but these; it gets a plain name, see stage_settle.h. */
 int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names);
 void stage_close(struct stage *stage);
-
-/**
- * Remove what an interrupted restore left in its staging directory `name`. Should
- * something be in it that no checkpoint has (written by somebody in the instant
- * before it was exchanged), the directory gets a plain name instead, which is
- * put into `rescued_out`.
- */
-int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
-
-/** The same, but leave it as it is in that case: for its room. */
-int stage_free(struct store *store, int rootfd, const char *name);
-
-/**
- * Remove what restores of this store left that were killed before they touched
- * anything, and settle strays: only when there is no journal, and with the lock
- * held. A sentence about what had to be kept is put into `notes`.
- */
-void stage_sweep(struct strlist *notes, struct store *store, const char *worktree);
 
 #endif

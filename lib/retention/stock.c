@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/pathset.h"
-#include "flow/flow_files.h"
+#include "record/flow_files.h"
 #include "record/journal.h"
 #include "record/record.h"
 #include "retention/hold.h"

@@ -10,7 +10,7 @@
 #include "record/lost.h"
 #include "record/manifest.h"
 #include "record/modes.h"
-#include "restore/stage.h"
+#include "record/stage_settle.h"
 #include "save/cadence.h"
 #include "save/save_room.h"
 #include "save/warnings.h"

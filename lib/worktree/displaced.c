@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/fsio.h"
 #include "base/hash.h"
-#include "store/objects.h"
 #include "worktree/beneath.h"
 #include "worktree/tree.h"
 

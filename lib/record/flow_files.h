@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_FLOW_FLOW_FILES_H
-#define CKPT_FLOW_FLOW_FILES_H
+#ifndef CKPT_RECORD_FLOW_FILES_H
+#define CKPT_RECORD_FLOW_FILES_H
 
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "record/flowstate.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
-struct session;
 struct store;
 
 /**
@@ -54,58 +52,6 @@ int flow_write_plan(struct store *store, const struct flow_plan *plan,
 
 /** There is none any more. */
 int flow_remove(struct store *store);
-
-/* --- the mirror --- */
-
-/**
- * Turn a directory that a user typed into what a plan holds. CKPT_EREFUSED if
- * there is a phase.json in it that is none of ours.
- */
-int flow_mirror_place(char **out, const struct session *session, const char *typed);
-
-/** Copy phase.json to where the plan says, if it does. */
-int flow_mirror_write(const struct session *session, const struct flow_plan *plan,
-		      const struct strbuf *text);
-
-/** The same of whatever is in the store now; nothing if there is nothing to be mirrored. */
-int flow_mirror(const struct session *session);
-
-/** Remove the copy, if it is just this text. */
-void flow_mirror_remove(const struct session *session, const struct flow_plan *plan,
-			const struct strbuf *text);
-
-/* --- the archive --- */
-
-enum { FLOW_ARCHIVES_MAX = 5 };
-
-struct flow_archive {
-	char *path; /**< absolute */
-	int64_t archived_at;
-	bool corrupt;
-	bool readable;           /**< `state` is set */
-	struct flow_state state;
-};
-
-struct flow_archives {
-	struct flow_archive *items; /**< in the order in which they were put away */
-	size_t nr, alloc;
-};
-
-/** All that were put away, but no copy of the live one. */
-int flow_archives_read(struct flow_archives *out, struct store *store);
-void flow_archives_release(struct flow_archives *archives);
-
-/**
- * Copy the files into the archive as they are. It counts once phase.json is
- * gone or about another workflow. `path_out` is for the caller to free.
- */
-int flow_archive_copy(char **path_out, struct store *store, const struct flow *flow,
-		      bool corrupt);
-
-/** Remove all but the last FLOW_ARCHIVES_MAX; corrupt ones neither count nor go. */
-void flow_archive_trim(struct store *store);
-
-/* --- for retention --- */
 
 /**
  * The ids of the checkpoints that the live workflow needs. CKPT_ECORRUPT: it

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow/flow_files.h"
+#include "record/flow_files.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "flow/flow_decide.h"
+#include "record/flow_order.h"
 #include "store/store.h"
 
 #include <errno.h>

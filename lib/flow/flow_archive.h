@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_FLOW_FLOW_ARCHIVE_H
+#define CKPT_FLOW_FLOW_ARCHIVE_H
+
+#include "record/flow_files.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Workflows that were put away. */
+
+enum { FLOW_ARCHIVES_MAX = 5 };
+
+struct flow_archive {
+	char *path; /**< absolute */
+	int64_t archived_at;
+	bool corrupt;
+	bool readable;           /**< `state` is set */
+	struct flow_state state;
+};
+
+struct flow_archives {
+	struct flow_archive *items; /**< in the order in which they were put away */
+	size_t nr, alloc;
+};
+
+/** All that were put away, but no copy of the live one. */
+int flow_archives_read(struct flow_archives *out, struct store *store);
+void flow_archives_release(struct flow_archives *archives);
+
+/**
+ * Copy the files into the archive as they are. It counts once phase.json is
+ * gone or about another workflow. `path_out` is for the caller to free.
+ */
+int flow_archive_copy(char **path_out, struct store *store, const struct flow *flow,
+		      bool corrupt);
+
+/** Remove all but the last FLOW_ARCHIVES_MAX; corrupt ones neither count nor go. */
+void flow_archive_trim(struct store *store);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_FLOW_ORDER_H
+#define CKPT_RECORD_FLOW_ORDER_H
+
+#include "record/flowstate.h"
+
+#include <stdbool.h>
+
+/** Where a workflow is in its plan, from the two alone. */
+
+/** Whether the state fits its plan: known phases in their order. CKPT_ECORRUPT and why not. */
+int flow_check_order(const struct flow_state *state, const struct flow_plan *plan);
+
+/** The entry of a complete phase, or NULL. */
+const struct flow_done *flow_find_done(const struct flow_state *state, const char *phase);
+
+bool flow_is_approved(const struct flow_state *state, const char *phase);
+
+/** The first phase that is not complete, or NULL. */
+const char *flow_next(const struct flow_state *state, const struct flow_plan *plan);
+
+/** The complete phase that waits for approval, or NULL. */
+const char *flow_waiting(const struct flow_state *state, const struct flow_plan *plan);
+
+/** Every phase is complete, and none waits. */
+bool flow_finished(const struct flow_state *state, const struct flow_plan *plan);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_STAGE_SETTLE_H
+#define CKPT_RECORD_STAGE_SETTLE_H
+
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+#include <stdbool.h>
+
+struct store;
+
+/** What to do with the stage of a restore that was interrupted. */
+
+/** Whether the store has all contents of `name` in the stage open as `stagefd`. */
+bool stage_is_stored(struct store *store, int stagefd, const char *name);
+
+/** Give the stage `name` a plain name, which is put into `rescued_out`. */
+int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
+
+/**
+ * Remove what an interrupted restore left in its staging directory `name`. Should
+ * something be in it that no checkpoint has (written by somebody in the instant
+ * before it was exchanged), the directory gets a plain name instead, which is
+ * put into `rescued_out`.
+ */
+int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
+
+/** The same, but leave it as it is in that case: for its room. */
+int stage_free(struct store *store, int rootfd, const char *name);
+
+/**
+ * Remove what restores of this store left that were killed before they touched
+ * anything, and settle strays: only when there is no journal, and with the lock
+ * held. A sentence about what had to be kept is put into `notes`.
+ */
+void stage_sweep(struct strlist *notes, struct store *store, const char *worktree);
+
+#endif
