@@ -1,108 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitconfig.h"
 
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/fsio.h"
 #include "git/repo.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "unit.h"
 
 /*
  * git's own answer is the reference. The environment is scrubbed once per
  * process, so whatever reads it does so in a child.
  */
 
-static char root[512];
-
-static void run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static void run(const char *fmt, ...)
-{
-	char script[4096], whole[5120];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(script, sizeof(script), fmt, ap);
-	va_end(ap);
-	snprintf(whole, sizeof(whole), "exec >/dev/null 2>&1; set -e; cd '%s'\n%s", root, script);
-	if (system(whole))
-		fail_msg("script failed: %s", script);
-}
-
 /* "<scope>\t<value>" of a key as git tells it in `dir`, "" if there is none. */
 static const char *git_says(const char *dir, const char *key)
 {
-	static char line[1024];
-	char whole[2048];
-	FILE *pipe;
-
-	snprintf(whole, sizeof(whole),
-		 "cd '%s/%s' && git config --includes --show-scope --get '%s' 2>/dev/null", root,
-		 dir, key);
-	pipe = popen(whole, "r");
-	assert_non_null(pipe);
-	if (!fgets(line, sizeof(line), pipe))
-		*line = '\0';
-	pclose(pipe);
-	line[strcspn(line, "\n")] = '\0';
-	return line;
+	return line_of("cd '%s' && git config --includes --show-scope --get '%s'", dir, key);
 }
 
-/* Work in a child that has its configuration open in `dir`; what it writes comes back. */
-typedef void (*child_fn)(FILE *out, const struct gitconfig *config, const char *arg);
+/* What is asked of the configuration as it is seen in `dir`. */
+struct question {
+	const char *dir;
+	void (*fn)(FILE *out, const struct gitconfig *config, const char *arg);
+	const char *arg;
+};
 
-static const char *in_child(const char *dir, child_fn fn, const char *arg)
+static void answer_question(FILE *out, const void *arg)
 {
-	static char answer[8192];
+	const struct question *question = arg;
 	struct gitconfig *config = NULL;
 	struct repo *repo = NULL;
-	int pipefd[2], status;
-	ssize_t len;
-	pid_t pid;
+	int err;
 
-	assert_int_equal(pipe(pipefd), 0);
-	pid = fork();
-	if (!pid) {
-		FILE *out = fdopen(pipefd[1], "w");
-		char path[1024];
-		int err;
+	if (chdir(question->dir))
+		_exit(2);
+	env_scrub();
+	err = repo_discover(&repo);
+	if (err && err != CKPT_ENOTFOUND)
+		fprintf(out, "repo error %s", ckpt_error_last());
+	else if (gitconfig_open(&config, repo))
+		fprintf(out, "error %s", ckpt_error_last());
+	else
+		question->fn(out, config, question->arg);
+	gitconfig_close(config);
+	repo_free(repo);
+}
 
-		snprintf(path, sizeof(path), "%s/%s", root, dir);
-		if (chdir(path))
-			_exit(2);
-		env_scrub();
-		err = repo_discover(&repo);
-		if (err && err != CKPT_ENOTFOUND)
-			fprintf(out, "repo error %s", ckpt_error_last());
-		else if (gitconfig_open(&config, repo))
-			fprintf(out, "error %s", ckpt_error_last());
-		else
-			fn(out, config, arg);
-		gitconfig_close(config);
-		repo_free(repo);
-		_exit(fclose(out) ? 1 : 0);
-	}
-	close(pipefd[1]);
-	len = fs_read_full(pipefd[0], answer, sizeof(answer) - 1);
-	close(pipefd[0]);
-	assert_true(len >= 0);
-	answer[len] = '\0';
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	return answer;
+/* What `fn` writes in a child that has its configuration open in `dir`, until the next one. */
+static const char *told(const char *dir,
+			void (*fn)(FILE *out, const struct gitconfig *config, const char *arg),
+			const char *arg)
+{
+	static struct strbuf answer = STRBUF_INIT;
+	const struct question question = { dir, fn, arg };
+
+	strbuf_reset(&answer);
+	in_child(&answer, answer_question, &question);
+	return answer.buf;
 }
 
 /* The value, with the lowest level that suffices to see it. */
@@ -121,7 +76,7 @@ static void tell(FILE *out, const struct gitconfig *config, const char *key)
 
 static void same_as_git(const char *dir, const char *key)
 {
-	const char *theirs = git_says(dir, key), *ours = in_child(dir, tell, key);
+	const char *theirs = git_says(dir, key), *ours = told(dir, tell, key);
 	char expected[1024];
 
 	/* The worktree's configuration counts as the repository's here. */
@@ -135,22 +90,19 @@ static void same_as_git(const char *dir, const char *key)
 
 static void is_set(const char *dir, const char *key, const char *expected)
 {
-	assert_string_equal(in_child(dir, tell, key), expected);
+	assert_string_equal(told(dir, tell, key), expected);
 }
 
 static void test_gitconfig_levels(void **state)
 {
-	char path[1024];
-
 	(void)state;
-	run("printf '[a]\\nsys=1\\nboth=sys\\nall=sys\\n' >system;"
-	    "printf '[a]\\nxdg=1\\nboth=xdg\\nall=xdg\\n' >xdg/git/config;"
-	    "printf '[A]\\n\\tHome = 1 ; comment\\nall=home\\n[s \"Sub.Sec\"]\\nKey=\"q ; x\"\\n' >>.gitconfig;"
-	    "git -C r config a.all local; git -C r config a.local 'two words'");
+	sh("printf '[a]\\nsys=1\\nboth=sys\\nall=sys\\n' >system;"
+	   "printf '[a]\\nxdg=1\\nboth=xdg\\nall=xdg\\n' >xdg/git/config;"
+	   "printf '[A]\\n\\tHome = 1 ; comment\\nall=home\\n[s \"Sub.Sec\"]\\nKey=\"q ; x\"\\n' >>.gitconfig;"
+	   "git -C r config a.all local; git -C r config a.local 'two words'");
 	setenv("GIT_CONFIG_SYSTEM", "", 1);
 	same_as_git("r", "a.sys");
-	snprintf(path, sizeof(path), "%s/system", root);
-	setenv("GIT_CONFIG_SYSTEM", path, 1);
+	setenv("GIT_CONFIG_SYSTEM", in_scratch("system"), 1);
 	same_as_git("r", "a.sys");
 	same_as_git("r", "a.both");
 	same_as_git("r", "a.all");
@@ -172,16 +124,13 @@ static void test_gitconfig_levels(void **state)
 
 static void test_gitconfig_user_places(void **state)
 {
-	char path[1024];
-
 	(void)state;
-	run("mkdir -p .config/git; printf '[p]\\ndefault=1\\n' >.config/git/config;"
-	    "printf '[p]\\nonly=1\\n' >only");
+	sh("mkdir -p .config/git; printf '[p]\\ndefault=1\\n' >.config/git/config;"
+	   "printf '[p]\\nonly=1\\n' >only");
 	unsetenv("XDG_CONFIG_HOME");
 	same_as_git("r", "p.default");
 	is_set("r", "p.default", "global\t1");
-	snprintf(path, sizeof(path), "%s/only", root);
-	setenv("GIT_CONFIG_GLOBAL", path, 1);
+	setenv("GIT_CONFIG_GLOBAL", in_scratch("only"), 1);
 	same_as_git("r", "p.only");
 	same_as_git("r", "p.default");
 	same_as_git("r", "user.name");
@@ -194,25 +143,24 @@ static void test_gitconfig_user_places(void **state)
 	unsetenv("HOME");
 	same_as_git("r", "p.default");
 	is_set("r", "p.default", "");
-	snprintf(path, sizeof(path), "%s/xdg", root);
-	setenv("XDG_CONFIG_HOME", path, 1);
+	setenv("XDG_CONFIG_HOME", in_scratch("xdg"), 1);
 	same_as_git("r", "a.xdg");
-	setenv("HOME", root, 1);
+	setenv("HOME", scratch, 1);
 }
 
 static void test_gitconfig_includes(void **state)
 {
 	(void)state;
-	run("printf '[include]\\npath=inc/one\\npath=missing\\n[i]\\nlast=main\\n' >>.gitconfig;"
-	    "mkdir inc; printf '[i]\\none=1\\nlast=one\\n[include]\\npath=two\\n' >inc/one;"
-	    "printf '[i]\\ntwo=2\\n' >inc/two; printf '[i]\\nhere=1\\n' >inc/three;"
-	    "printf '[includeIf \"gitdir:~/r/\"]\\npath=inc/three\\n' >>.gitconfig;"
-	    "printf '[i]\\nthere=1\\n' >inc/four;"
-	    "printf '[includeIf \"gitdir:~/other/\"]\\npath=inc/four\\n' >>.gitconfig;"
-	    "printf '[i]\\nhome=1\\n' >inc/home; printf '[include]\\npath=~/inc/home\\n' >>.gitconfig;"
-	    "printf '[i]\\nbranch=1\\n' >inc/five;"
-	    "printf '[includeIf \"onbranch:main\"]\\npath=inc/five\\n' >>.gitconfig;"
-	    "git -C r worktree add -b side ../wt");
+	sh("printf '[include]\\npath=inc/one\\npath=missing\\n[i]\\nlast=main\\n' >>.gitconfig;"
+	   "mkdir inc; printf '[i]\\none=1\\nlast=one\\n[include]\\npath=two\\n' >inc/one;"
+	   "printf '[i]\\ntwo=2\\n' >inc/two; printf '[i]\\nhere=1\\n' >inc/three;"
+	   "printf '[includeIf \"gitdir:~/r/\"]\\npath=inc/three\\n' >>.gitconfig;"
+	   "printf '[i]\\nthere=1\\n' >inc/four;"
+	   "printf '[includeIf \"gitdir:~/other/\"]\\npath=inc/four\\n' >>.gitconfig;"
+	   "printf '[i]\\nhome=1\\n' >inc/home; printf '[include]\\npath=~/inc/home\\n' >>.gitconfig;"
+	   "printf '[i]\\nbranch=1\\n' >inc/five;"
+	   "printf '[includeIf \"onbranch:main\"]\\npath=inc/five\\n' >>.gitconfig;"
+	   "git -C r worktree add -b side ../wt");
 	same_as_git("r", "i.one");
 	same_as_git("r", "i.two");
 	same_as_git("r", "i.last");
@@ -240,26 +188,26 @@ static void test_gitconfig_conditions(void **state)
 	};
 
 	(void)state;
-	run("git -C r config remote.a.url https://example.org/x; printf '[c]\nis=1\n' >inc/cond;"
-	    "cp .gitconfig gitconfig.kept");
-	for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++) {
-		run("printf '[includeIf \"%s\"]\npath=inc/cond\n' >.gitconfig", conditions[i]);
+	sh("git -C r config remote.a.url https://example.org/x; printf '[c]\nis=1\n' >inc/cond;"
+	   "cp .gitconfig gitconfig.kept");
+	for (size_t i = 0; i < ARRAY_SIZE(conditions); i++) {
+		sh("printf '[includeIf \"%s\"]\npath=inc/cond\n' >.gitconfig", conditions[i]);
 		same_as_git("r", "c.is");
 		same_as_git("wt", "c.is");
 		same_as_git("plain", "c.is");
 	}
-	run("printf '[include]\npath=.gitconfig\n' >.gitconfig");
-	assert_int_equal(strncmp(in_child("r", tell, "c.is"), "error ", 6), 0);
-	run("mv gitconfig.kept .gitconfig");
+	sh("printf '[include]\npath=.gitconfig\n' >.gitconfig");
+	assert_int_equal(strncmp(told("r", tell, "c.is"), "error ", 6), 0);
+	sh("mv gitconfig.kept .gitconfig");
 }
 
 /* libgit2 does not open this one, yet the condition holds. */
 static void test_gitconfig_conditions_of_sha256(void **state)
 {
 	(void)state;
-	run("git init --object-format=sha256 s256; printf '[i]\\nlong=1\\nalone\\n' >inc/six;"
-	    "printf '[includeIf \"gitdir:~/s256/\"]\\npath=inc/six\\n' >>.gitconfig;"
-	    "git -C s256 config i.mine 'a\nb'");
+	sh("git init --object-format=sha256 s256; printf '[i]\\nlong=1\\nalone\\n' >inc/six;"
+	   "printf '[includeIf \"gitdir:~/s256/\"]\\npath=inc/six\\n' >>.gitconfig;"
+	   "git -C s256 config i.mine 'a\nb'");
 	same_as_git("s256", "i.long");
 	is_set("s256", "i.long", "global\t1");
 	is_set("s256", "i.alone", "global\ttrue");
@@ -272,10 +220,10 @@ static void test_gitconfig_conditions_of_sha256(void **state)
 static void test_gitconfig_worktree(void **state)
 {
 	(void)state;
-	run("cd wt; printf '[w]\\nkey=ignored\\n' >$(git rev-parse --git-dir)/config.worktree");
+	sh("cd wt; printf '[w]\\nkey=ignored\\n' >$(git rev-parse --git-dir)/config.worktree");
 	same_as_git("wt", "w.key");
-	run("cd wt; git config extensions.worktreeConfig true; git config --worktree w.key mine;"
-	    "git config w.key shared");
+	sh("cd wt; git config extensions.worktreeConfig true; git config --worktree w.key mine;"
+	   "git config w.key shared");
 	same_as_git("wt", "w.key");
 	is_set("wt", "w.key", "local\tmine");
 	same_as_git("r", "w.key");
@@ -286,18 +234,12 @@ static void test_gitconfig_worktree(void **state)
 static void test_gitconfig_command(void **state)
 {
 	static const char *const bad[] = { "'a.b=c", "'a.b'=c", "x", "'nokey'='1'", "'a.b'='c'x" };
-	char script[1024], parameters[1024];
-	FILE *pipe;
+	char parameters[2 * PATH_MAX];
 
 	(void)state;
-	snprintf(script, sizeof(script),
-		 "cd '%s' && git -c 'Alias.Tell=!printf %%s \"$GIT_CONFIG_PARAMETERS\"' "
-		 "-c C.One=1 -c 'c.S.Two=it'\\''s! = so' -c c.alone -c c.empty= tell", root);
-	pipe = popen(script, "r");
-	assert_non_null(pipe);
-	assert_non_null(fgets(parameters, sizeof(parameters), pipe));
-	pclose(pipe);
-	setenv("GIT_CONFIG_PARAMETERS", parameters, 1);
+	setenv("GIT_CONFIG_PARAMETERS",
+	       line_of("git -c 'Alias.Tell=!printf %%s \"$GIT_CONFIG_PARAMETERS\"' "
+		       "-c C.One=1 -c 'c.S.Two=it'\\''s! = so' -c c.alone -c c.empty= tell"), 1);
 	same_as_git("r", "c.one");
 	same_as_git("r", "c.S.two");
 	is_set("r", "c.S.two", "command\tit's! = so");
@@ -315,15 +257,15 @@ static void test_gitconfig_command(void **state)
 	setenv("GIT_CONFIG_VALUE_1", "counted", 1);
 	same_as_git("r", "c.old");
 	same_as_git("r", "c.more");
-	snprintf(parameters, sizeof(parameters), "'include.path=%s/inc/two' 'i.two=after'", root);
+	snprintf(parameters, sizeof(parameters), "'include.path=%s/inc/two' 'i.two=after'", scratch);
 	setenv("GIT_CONFIG_PARAMETERS", parameters, 1);
 	same_as_git("plain", "i.two");
 	unsetenv("GIT_CONFIG_VALUE_1");
 	is_set("r", "c.old", "error the variable 'GIT_CONFIG_VALUE_1' is not set");
 	unsetenv("GIT_CONFIG_COUNT");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		setenv("GIT_CONFIG_PARAMETERS", bad[i], 1);
-		assert_non_null(strstr(in_child("r", tell, "a.all"), "GIT_CONFIG_PARAM"));
+		assert_non_null(strstr(told("r", tell, "a.all"), "GIT_CONFIG_PARAM"));
 	}
 	unsetenv("GIT_CONFIG_PARAMETERS");
 }
@@ -336,27 +278,27 @@ static void tell_types(FILE *out, const struct gitconfig *config, const char *ar
 					     "t.zero", "t.word", "t.unset" };
 
 	(void)arg;
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		struct strbuf sb = STRBUF_INIT;
 
 		fprintf(out, "%s;", gitconfig_path(&sb, config, paths[i]) ? sb.buf : "-");
 		strbuf_release(&sb);
 	}
-	for (size_t i = 0; i < sizeof(bools) / sizeof(bools[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(bools); i++)
 		fprintf(out, "%d%d ", gitconfig_bool(config, bools[i], false),
 			gitconfig_bool(config, bools[i], true));
 }
 
 static void test_gitconfig_types(void **state)
 {
-	char expected[2048];
+	char expected[2 * PATH_MAX];
 
 	(void)state;
-	run("printf '[t]\\nhome=~/x y\\nroot=~root/z\\nrel=a/b\\nempty=\\nnobody=~no-such-one/x\\n"
-	    "yes=Yes\\nalone\\none=1k\\noff=OFF\\nzero=0\\nword=maybe\\n' >>r/.git/config");
+	sh("printf '[t]\\nhome=~/x y\\nroot=~root/z\\nrel=a/b\\nempty=\\nnobody=~no-such-one/x\\n"
+	   "yes=Yes\\nalone\\none=1k\\noff=OFF\\nzero=0\\nword=maybe\\n' >>r/.git/config");
 	snprintf(expected, sizeof(expected),
-		 "%s/x y;/root/z;a/b;-;-;-;11 11 11 00 00 00 01 01 ", root);
-	assert_string_equal(in_child("r", tell_types, NULL), expected);
+		 "%s/x y;/root/z;a/b;-;-;-;11 11 11 00 00 00 01 01 ", scratch);
+	assert_string_equal(told("r", tell_types, NULL), expected);
 }
 
 static int collect(const char *key, const char *value, enum gitconfig_level level, void *payload)
@@ -373,14 +315,14 @@ static void tell_each(FILE *out, const struct gitconfig *config, const char *pre
 static void test_gitconfig_each(void **state)
 {
 	(void)state;
-	run("printf '[e]\\nk=1\\nk=2\\n[e \"S\"]\\nk=3\\n[ee]\\nk=4\\n' >>.gitconfig;"
-	    "git -C r config e.k 5; git -C r config e.z stop");
+	sh("printf '[e]\\nk=1\\nk=2\\n[e \"S\"]\\nk=3\\n[ee]\\nk=4\\n' >>.gitconfig;"
+	   "git -C r config e.k 5; git -C r config e.z stop");
 	setenv("GIT_CONFIG_PARAMETERS", "'e.k=6'", 1);
-	assert_string_equal(in_child("plain", tell_each, "e."),
-			    "e.k=1(global) e.k=2(global) e.S.k=3(global) e.k=6(command) 0");
-	assert_string_equal(in_child("r", tell_each, "e."),
-			    "e.k=1(global) e.k=2(global) e.S.k=3(global) e.k=5(local) "
-			    "e.z=stop(local) 7");
+	assert_string_equal(told("plain", tell_each, "e."),
+			   "e.k=1(global) e.k=2(global) e.S.k=3(global) e.k=6(command) 0");
+	assert_string_equal(told("r", tell_each, "e."),
+			   "e.k=1(global) e.k=2(global) e.S.k=3(global) e.k=5(local) "
+			   "e.z=stop(local) 7");
 	unsetenv("GIT_CONFIG_PARAMETERS");
 }
 
@@ -389,16 +331,16 @@ static void test_gitconfig_broken_files(void **state)
 	const char *answer;
 
 	(void)state;
-	run("git init broken; printf '[x]\\ny=1\\n[oops\\n' >broken.conf");
+	sh("git init broken; printf '[x]\\ny=1\\n[oops\\n' >broken.conf");
 	setenv("GIT_CONFIG_GLOBAL", "../broken.conf", 1);
-	answer = in_child("plain", tell, "x.y");
+	answer = told("plain", tell, "x.y");
 	assert_int_equal(strncmp(answer, "error ", 6), 0);
 	assert_non_null(strstr(answer, "'../broken.conf'"));
 	assert_non_null(strstr(answer, "line 3"));
 	unsetenv("GIT_CONFIG_GLOBAL");
-	run("printf '[x]\\ny=1\\n[oops\\n' >>broken/.git/info/bad;"
-	    "git -C broken config include.path info/bad");
-	answer = in_child("broken", tell, "x.y");
+	sh("printf '[x]\\ny=1\\n[oops\\n' >>broken/.git/info/bad;"
+	   "git -C broken config include.path info/bad");
+	answer = told("broken", tell, "x.y");
 	assert_non_null(strstr(answer, "error"));
 	assert_non_null(strstr(answer, "info/bad"));
 }
@@ -409,17 +351,17 @@ static void test_gitconfig_only_regular_files(void **state)
 	static const char *const places[] = { ".git/config", ".git/info/inc", ".git/config.worktree" };
 
 	(void)state;
-	run("git init odd; cd odd; git config include.path info/inc;"
-	    "git config extensions.worktreeConfig true; cp .git/config kept");
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		run("cd odd; rm -f .git/info/inc .git/config.worktree; cp kept .git/config;"
-		    "rm -f %s; mkfifo %s", places[i], places[i]);
-		assert_non_null(strstr(in_child("odd", tell, "x.y"), "is not a regular file"));
-		run("cd odd; rm %s; ln -s /dev/zero %s", places[i], places[i]);
-		assert_non_null(strstr(in_child("odd", tell, "x.y"), "is not a regular file"));
-		run("cd odd; rm %s; truncate -s 9G %s", places[i], places[i]);
-		assert_non_null(strstr(in_child("odd", tell, "x.y"), "too large"));
-		run("cd odd; rm %s", places[i]);
+	sh("git init odd; cd odd; git config include.path info/inc;"
+	   "git config extensions.worktreeConfig true; cp .git/config kept");
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		sh("cd odd; rm -f .git/info/inc .git/config.worktree; cp kept .git/config;"
+		   "rm -f %s; mkfifo %s", places[i], places[i]);
+		assert_non_null(strstr(told("odd", tell, "x.y"), "is not a regular file"));
+		sh("cd odd; rm %s; ln -s /dev/zero %s", places[i], places[i]);
+		assert_non_null(strstr(told("odd", tell, "x.y"), "is not a regular file"));
+		sh("cd odd; rm %s; truncate -s 9G %s", places[i], places[i]);
+		assert_non_null(strstr(told("odd", tell, "x.y"), "too large"));
+		sh("cd odd; rm %s", places[i]);
 	}
 }
 
@@ -430,8 +372,8 @@ static void test_gitconfig_unreadable(void **state)
 	pid_t pid;
 
 	(void)state;
-	run("chmod 711 .; git init secret; chmod -R a+rX secret; mkdir closed;"
-	    "printf '[x]\\ny=1\\n' >closed/c; chmod 0 closed/c");
+	sh("chmod 711 .; git init secret; chmod -R a+rX secret; mkdir closed;"
+	   "printf '[x]\\ny=1\\n' >closed/c; chmod 0 closed/c");
 	pid = fork();
 	if (!pid) {
 		const char *answer;
@@ -439,7 +381,7 @@ static void test_gitconfig_unreadable(void **state)
 		if (!getuid() && setuid(65534))
 			_exit(0);
 		setenv("GIT_CONFIG_GLOBAL", "../closed/c", 1);
-		answer = in_child("secret", tell, "core.bare");
+		answer = told("secret", tell, "core.bare");
 		_exit(strcmp(answer, "local\tfalse") ? 1 : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -448,48 +390,24 @@ static void test_gitconfig_unreadable(void **state)
 
 static int setup(void **state)
 {
-	const char *tmp = getenv("TMPDIR");
-	char pattern[400], xdg[600], *real;
-
-	(void)state;
-	snprintf(pattern, sizeof(pattern), "%s/ckpt-gitconfig-XXXXXX", tmp ? tmp : "/tmp");
-	real = mkdtemp(pattern) ? realpath(pattern, NULL) : NULL;
-	if (!real)
+	if (unit_setup(state))
 		return -1;
-	snprintf(root, sizeof(root), "%s", real);
-	free(real);
 	unsetenv("GIT_CONFIG_NOSYSTEM"); /* each test has its own */
-	env_scrub();
-	snprintf(xdg, sizeof(xdg), "%s/xdg", root);
-	setenv("HOME", root, 1);
-	setenv("XDG_CONFIG_HOME", xdg, 1);
-	setenv("GIT_CEILING_DIRECTORIES", root, 1);
-	run("printf '[user]\\nname=a\\nemail=a@b\\n[init]\\ndefaultBranch=main\\n' >.gitconfig;"
-	    "mkdir -p plain xdg/git; GIT_CONFIG_NOSYSTEM=1 git init r;"
-	    "GIT_CONFIG_NOSYSTEM=1 git -C r commit --allow-empty -m x");
+	unsetenv("GIT_CONFIG_GLOBAL");
+	setenv("XDG_CONFIG_HOME", in_scratch("xdg"), 1);
+	setenv("GIT_CEILING_DIRECTORIES", scratch, 1);
+	sh("printf '[user]\\nname=a\\nemail=a@b\\n[init]\\ndefaultBranch=main\\n' >.gitconfig;"
+	   "mkdir -p plain xdg/git; GIT_CONFIG_NOSYSTEM=1 git init r;"
+	   "GIT_CONFIG_NOSYSTEM=1 git -C r commit --allow-empty -m x");
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return fs_remove_tree(AT_FDCWD, root);
 }
 
 /* As `git config --type=bool` answers: 1, 0, or -1 for no boolean. */
 static int git_bool(const char *value)
 {
-	char command[1024], line[16] = "";
-	FILE *pipe;
+	const char *line = line_of("git -c 'x.y=%s' config --type=bool x.y", value);
 
-	snprintf(command, sizeof(command),
-		 "cd '%s' && git -c 'x.y=%s' config --type=bool x.y 2>/dev/null", root, value);
-	pipe = popen(command, "r");
-	assert_non_null(pipe);
-	if (!fgets(line, sizeof(line), pipe))
-		*line = '\0';
-	pclose(pipe);
-	return !*line ? -1 : !strcmp(line, "true\n");
+	return !*line ? -1 : !strcmp(line, "true");
 }
 
 static void test_gitconfig_booleans(void **state)
@@ -502,7 +420,7 @@ static void test_gitconfig_booleans(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		bool on = false;
 		int ours = gitconfig_parse_bool(&on, values[i]) ? on : -1;
 
@@ -529,5 +447,5 @@ int main(void)
 		cmocka_unit_test(test_gitconfig_unreadable),
 	};
 
-	return cmocka_run_group_tests_name("gitconfig", tests, setup, teardown);
+	return cmocka_run_group_tests_name("gitconfig", tests, setup, unit_teardown);
 }

@@ -5,37 +5,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fsio.h"
-#include "base/spawn.h"
-#include "base/strbuf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-extern char **environ;
-
-static char scratch[4096];
-
-static void run(struct strbuf *out, const char *command)
-{
-	const char *argv[] = { "sh", "-c", command, NULL };
-	struct strbuf ignored = STRBUF_INIT;
-
-	if (spawn_capture(out ? out : &ignored, NULL, argv))
-		fail_msg("%s: %s", command, ckpt_error_last());
-	strbuf_release(&ignored);
-}
+#include "unit.h"
 
 static char *here(const char *suffix)
 {
@@ -58,8 +29,8 @@ static int open_here(struct gitindex **out, bool sha256)
 /* Everything about the files of the index that a write would change. */
 static void fingerprint(struct strbuf *out)
 {
-	run(out, "cd .git && stat -c '%n %i %s %y %z' index sharedindex.* 2>/dev/null | sort; "
-		 "cat index | cksum; ls -a");
+	ask(out, "cd .git; stat -c '%%n %%i %%s %%y %%z' index sharedindex.* 2>/dev/null | sort;"
+		 "cksum <index; ls -a");
 }
 
 /* Both ways: all that git lists is found, and nothing else is counted. */
@@ -75,7 +46,7 @@ static void assert_like_git(bool sha256)
 	fingerprint(&after);
 	assert_string_equal(before.buf, after.buf);
 
-	run(&list, "git ls-files -z --deduplicate");
+	ask(&list, "git ls-files -z --deduplicate");
 	for (char *p = list.buf; p < list.buf + list.len; p += strlen(p) + 1, count++) {
 		char *changed = xstrfmt("%s~", p), *slash;
 
@@ -104,18 +75,14 @@ static void assert_like_git(bool sha256)
 static void make_repo(const char *init_options)
 {
 	static int nr;
-	char *command = xstrfmt("git init -q %s %s/r%d", init_options, scratch, ++nr);
-	char *dir = xstrfmt("%s/r%d", scratch, nr);
 
-	run(NULL, command);
-	assert_int_equal(chdir(dir), 0);
+	sh("git init -q %s '%s'", init_options, in_scratch("r%d", ++nr));
+	assert_int_equal(chdir(in_scratch("r%d", nr)), 0);
 	/* "ab" next to "ab/" and "ab.c": where sorting by components would go wrong. */
-	run(NULL, "mkdir -p d.1/e2 ab.d ab d-1 \"$(printf 'n\\303\\251 x')\" &&"
-		  "for f in f1 d.1/e2/g3 d.1/e2/g4 d.1/h5 ab.d/c1 ab/c2 ab/c3 ab.c d-1/k1 "
-		  "\"$(printf 'n\\303\\251 x/y1')\" zz; do echo \"$f\" >\"$f\"; done &&"
-		  "git add . && git commit -q -m one");
-	free(command);
-	free(dir);
+	sh("mkdir -p d.1/e2 ab.d ab d-1 \"$(printf 'n\\303\\251 x')\" &&"
+	   "for f in f1 d.1/e2/g3 d.1/e2/g4 d.1/h5 ab.d/c1 ab/c2 ab/c3 ab.c d-1/k1 "
+	   "\"$(printf 'n\\303\\251 x/y1')\" zz; do echo \"$f\" >\"$f\"; done &&"
+	   "git add . && git commit -q -m one");
 }
 
 static unsigned version_here(void)
@@ -136,15 +103,15 @@ static void test_gitindex_versions(void **state)
 	assert_int_equal(version_here(), 2);
 	assert_like_git(false);
 
-	run(NULL, "echo >new1 && git add -N new1 && git update-index --skip-worktree d.1/h5");
+	sh("echo >new1 && git add -N new1 && git update-index --skip-worktree d.1/h5");
 	assert_int_equal(version_here(), 3);
 	assert_like_git(false);
 
-	run(NULL, "git update-index --index-version 4");
+	sh("git update-index --index-version 4");
 	assert_int_equal(version_here(), 4);
 	assert_like_git(false);
 
-	run(NULL, "git rm -q -r --cached . && git update-index --index-version 2");
+	sh("git rm -q -r --cached . && git update-index --index-version 2");
 	assert_like_git(false);
 }
 
@@ -157,18 +124,18 @@ static void test_gitindex_sha256(void **state)
 	assert_like_git(true);
 	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
 	assert_null(index);
-	run(NULL, "echo >new1 && git add -N new1");
+	sh("echo >new1 && git add -N new1");
 	assert_like_git(true);
-	run(NULL, "git update-index --index-version 4");
+	sh("git update-index --index-version 4");
 	assert_like_git(true);
-	run(NULL, "git update-index --split-index && git rm -q --cached ab/c2 f1 &&"
-		  "echo x >>zz && echo >q1 && git add zz q1");
+	sh("git update-index --split-index && git rm -q --cached ab/c2 f1 &&"
+	   "echo x >>zz && echo >q1 && git add zz q1");
 	assert_like_git(true);
 }
 
 static void test_gitindex_long_names(void **state)
 {
-	struct strbuf name = STRBUF_INIT, command = STRBUF_INIT;
+	struct strbuf name = STRBUF_INIT;
 
 	(void)state;
 	make_repo("");
@@ -178,16 +145,12 @@ static void test_gitindex_long_names(void **state)
 		for (size_t i = 0; i < len; i++)
 			strbuf_addch(&name, i % 100 == 99 ? '/' : 'l');
 		strbuf_addf(&name, "x%zu", len);
-		strbuf_reset(&command);
-		strbuf_addf(&command, "git update-index --add --cacheinfo "
-			    "100644,$(git rev-parse :f1),%s", name.buf);
-		run(NULL, command.buf);
+		sh("git update-index --add --cacheinfo 100644,$(git rev-parse :f1),%s", name.buf);
 	}
 	assert_like_git(false);
-	run(NULL, "git update-index --index-version 4");
+	sh("git update-index --index-version 4");
 	assert_like_git(false);
 	strbuf_release(&name);
-	strbuf_release(&command);
 }
 
 static void test_gitindex_no_index(void **state)
@@ -209,25 +172,25 @@ static void test_gitindex_split(void **state)
 {
 	(void)state;
 	make_repo("");
-	run(NULL, "git config splitIndex.maxPercentChange 100 && git update-index --split-index");
+	sh("git config splitIndex.maxPercentChange 100 && git update-index --split-index");
 	assert_like_git(false);
-	run(NULL, "echo >n1 && echo >ab/n2 && git add n1 ab/n2");
+	sh("echo >n1 && echo >ab/n2 && git add n1 ab/n2");
 	assert_like_git(false);
-	run(NULL, "echo more >>f1 && echo more >>ab.c && git add f1 ab.c");
+	sh("echo more >>f1 && echo more >>ab.c && git add f1 ab.c");
 	assert_like_git(false);
-	run(NULL, "git rm -q --cached zz d.1/e2/g3 n1 ab.d/c1");
+	sh("git rm -q --cached zz d.1/e2/g3 n1 ab.d/c1");
 	assert_like_git(false);
-	run(NULL, "git add -f zz");
+	sh("git add -f zz");
 	assert_like_git(false);
-	run(NULL, "git update-index --index-version 4 && echo more >>ab/c3 && git add ab/c3");
+	sh("git update-index --index-version 4 && echo more >>ab/c3 && git add ab/c3");
 	assert_like_git(false);
 	/* Long runs, which a bitmap has as numbers. */
-	run(NULL, "mkdir many && cd many && seq -f 'm%g' 1000 2999 | xargs touch &&"
-		  "git add . && git update-index --no-split-index && git update-index --split-index &&"
-		  "seq -f 'm%g' 1100 2500 | xargs git rm -q --cached &&"
-		  "for i in 1000 1003 2700; do echo x >m$i; done && git add m1000 m1003 m2700");
+	sh("mkdir many && cd many && seq -f 'm%%g' 1000 2999 | xargs touch &&"
+	   "git add . && git update-index --no-split-index && git update-index --split-index &&"
+	   "seq -f 'm%%g' 1100 2500 | xargs git rm -q --cached &&"
+	   "for i in 1000 1003 2700; do echo x >m$i; done && git add m1000 m1003 m2700");
 	assert_like_git(false);
-	run(NULL, "ls .git | grep -q sharedindex");
+	sh("ls .git | grep -q sharedindex");
 }
 
 static void test_gitindex_split_without_shared(void **state)
@@ -236,7 +199,7 @@ static void test_gitindex_split_without_shared(void **state)
 
 	(void)state;
 	make_repo("");
-	run(NULL, "git update-index --split-index && rm .git/sharedindex.*");
+	sh("git update-index --split-index && rm .git/sharedindex.*");
 	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
 	assert_null(index);
 }
@@ -249,11 +212,11 @@ static void test_gitindex_sparse(void **state)
 	(void)state;
 	make_repo("");
 	/* None of this may run when git is asked. */
-	run(NULL, "git sparse-checkout init --cone --sparse-index && git sparse-checkout set ab &&"
-		  "printf '#!/bin/sh\\ntouch %s/ran\\n' \"$PWD\" >.git/evil &&"
-		  "chmod +x .git/evil && cp .git/evil .git/hooks/post-index-change &&"
-		  "git config core.fsmonitor \"$PWD/.git/evil\"");
-	run(&text, "git -c core.fsmonitor=false ls-files --sparse");
+	sh("git sparse-checkout init --cone --sparse-index && git sparse-checkout set ab &&"
+	   "printf '#!/bin/sh\\ntouch %%s/ran\\n' \"$PWD\" >.git/evil &&"
+	   "chmod +x .git/evil && cp .git/evil .git/hooks/post-index-change &&"
+	   "git config core.fsmonitor \"$PWD/.git/evil\"");
+	ask(&text, "git -c core.fsmonitor=false ls-files --sparse");
 	assert_non_null(strstr(text.buf, "d.1/\n"));
 	unlink("ran");
 	assert_int_equal(open_here(&index, false), 0);
@@ -263,11 +226,11 @@ static void test_gitindex_sparse(void **state)
 	assert_int_equal(gitindex_count(index), 11);
 	gitindex_close(index);
 	assert_int_equal(access("ran", F_OK), -1);
-	run(NULL, "git config --unset core.fsmonitor");
+	sh("git config --unset core.fsmonitor");
 	assert_like_git(false);
 
 	/* Without the trees git says too little and is content. */
-	run(NULL, "rm -rf .git/objects/??");
+	sh("rm -rf .git/objects/??");
 	index = NULL;
 	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
 	assert_null(index);
@@ -280,15 +243,15 @@ static void test_gitindex_conflict_counts_once(void **state)
 
 	(void)state;
 	make_repo("");
-	run(NULL, "git checkout -q -b other && echo o >f1 && echo o >ab/c2 && git rm -q ab/c3 &&"
-		  "git commit -q -a -m other && git checkout -q - && echo m >f1 && echo m >ab/c2 &&"
-		  "echo m >ab/c3 && git commit -q -a -m mine; git merge -q other || :");
-	run(&text, "git ls-files -u | wc -l");
+	sh("git checkout -q -b other && echo o >f1 && echo o >ab/c2 && git rm -q ab/c3 &&"
+	   "git commit -q -a -m other && git checkout -q - && echo m >f1 && echo m >ab/c2 &&"
+	   "echo m >ab/c3 && git commit -q -a -m mine; git merge -q other || :");
+	ask(&text, "git ls-files -u | wc -l");
 	assert_int_equal(atoi(text.buf), 8);
 	assert_like_git(false);
-	run(NULL, "git update-index --index-version 4");
+	sh("git update-index --index-version 4");
 	assert_like_git(false);
-	run(NULL, "git update-index --split-index");
+	sh("git update-index --split-index");
 	assert_like_git(false);
 	strbuf_release(&text);
 }
@@ -301,11 +264,11 @@ static void test_gitindex_submodule(void **state)
 
 	(void)state;
 	make_repo("");
-	run(NULL, "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),ab/sub1");
+	sh("git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),ab/sub1");
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		struct gitindex *index = NULL;
 
-		run(NULL, ways[i]);
+		sh("%s", ways[i]);
 		assert_like_git(false);
 		assert_int_equal(open_here(&index, false), 0);
 		assert_true(gitindex_has(index, "ab/sub1"));
@@ -318,15 +281,6 @@ static void test_gitindex_submodule(void **state)
 }
 
 /* ---- damage ---- */
-
-static void write_index(const char *file, const char *data, size_t len)
-{
-	int fd = open(file, O_WRONLY | O_TRUNC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fs_write_all(fd, data, len), 0);
-	close(fd);
-}
 
 /* It may be read or refused, but never crash. Gives the number of entries, or -1. */
 static long open_damaged(bool sha256)
@@ -352,14 +306,13 @@ static void damage(const char *file, bool sha256)
 {
 	struct strbuf good = STRBUF_INIT, bad = STRBUF_INIT;
 	long count = open_damaged(sha256);
-	uint32_t rng = 2463534242u;
 
 	assert_true(count > 0);
 	assert_int_equal(fs_read_file(&good, AT_FDCWD, file), 0);
 	for (size_t len = 0; len < good.len; len++) {
 		long left;
 
-		write_index(file, good.buf, len);
+		put_bytes(file, good.buf, len);
 		left = open_damaged(sha256);
 		/* Cut off between extensions it looks whole, but no entry may be missing. */
 		assert_true(left == -1 || left == count);
@@ -367,16 +320,12 @@ static void damage(const char *file, bool sha256)
 	for (int round = 0; round < 800; round++) {
 		strbuf_reset(&bad);
 		strbuf_add(&bad, good.buf, good.len);
-		for (int n = 0; n <= round % 4; n++) {
-			rng ^= rng << 13;
-			rng ^= rng >> 17;
-			rng ^= rng << 5;
-			bad.buf[(rng >> 3) % bad.len] ^= (char)(1 << (rng & 7));
-		}
-		write_index(file, bad.buf, bad.len);
+		for (int n = 0; n <= round % 4; n++)
+			bad.buf[rnd((unsigned)bad.len)] ^= (char)(1 << rnd(8));
+		put_bytes(file, bad.buf, bad.len);
 		open_damaged(sha256);
 	}
-	write_index(file, good.buf, good.len);
+	put_bytes(file, good.buf, good.len);
 	assert_int_equal(open_damaged(sha256), count);
 	strbuf_release(&good);
 	strbuf_release(&bad);
@@ -386,9 +335,9 @@ static void test_gitindex_damaged(void **state)
 {
 	(void)state;
 	make_repo("");
-	run(NULL, "git rm -q -r --cached ab.d d-1 && echo >new1 && git add -N new1");
+	sh("git rm -q -r --cached ab.d d-1 && echo >new1 && git add -N new1");
 	damage(".git/index", false);
-	run(NULL, "git update-index --index-version 4");
+	sh("git update-index --index-version 4");
 	damage(".git/index", false);
 }
 
@@ -396,7 +345,7 @@ static void test_gitindex_damaged_sha256(void **state)
 {
 	(void)state;
 	make_repo("--object-format=sha256");
-	run(NULL, "git rm -q -r --cached ab.d d-1 d.1");
+	sh("git rm -q -r --cached ab.d d-1 d.1");
 	damage(".git/index", true);
 }
 
@@ -404,13 +353,13 @@ static void test_gitindex_damaged_split(void **state)
 {
 	(void)state;
 	make_repo("");
-	run(NULL, "git config splitIndex.maxPercentChange 100 && git rm -q -r --cached ab.d d-1 &&"
-		  "git update-index --split-index && echo x >>f1 && echo >n1 &&"
-		  "git add f1 n1 && git rm -q --cached zz ab/c2 &&"
-		  "cp \"$(ls -t .git/sharedindex.* | head -n 1)\" .git/kept &&"
-		  "for f in .git/sharedindex.*; do cmp -s $f .git/kept || rm $f; done &&"
-		  "mv .git/sharedindex.* .git/kept && ln -s kept .git/sharedindex.$("
-		  "tail -c 20 .git/kept | od -An -v -tx1 | tr -d ' \\n')");
+	sh("git config splitIndex.maxPercentChange 100 && git rm -q -r --cached ab.d d-1 &&"
+	   "git update-index --split-index && echo x >>f1 && echo >n1 &&"
+	   "git add f1 n1 && git rm -q --cached zz ab/c2 &&"
+	   "cp \"$(ls -t .git/sharedindex.* | head -n 1)\" .git/kept &&"
+	   "for f in .git/sharedindex.*; do cmp -s $f .git/kept || rm $f; done &&"
+	   "mv .git/sharedindex.* .git/kept && ln -s kept .git/sharedindex.$("
+	   "tail -c 20 .git/kept | od -An -v -tx1 | tr -d ' \\n')");
 	damage(".git/index", false);
 	damage(".git/kept", false);
 }
@@ -427,7 +376,7 @@ static void test_gitindex_hostile_sizes(void **state)
 	strbuf_add(&text, many, sizeof(many) - 1);
 	for (size_t i = 0; i < 1000; i++)
 		strbuf_addch(&text, 0);
-	write_index(".git/index", text.buf, text.len);
+	put_bytes(".git/index", text.buf, text.len);
 	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
 
 	/* Version 4: one name of a megabyte, and ten thousand that repeat it. */
@@ -443,51 +392,15 @@ static void test_gitindex_hostile_sizes(void **state)
 	}
 	for (size_t b = 0; b < 20; b++)
 		strbuf_addch(&text, 0);
-	write_index(".git/index", text.buf, text.len);
+	put_bytes(".git/index", text.buf, text.len);
 	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
 	assert_non_null(strstr(ckpt_error_last(), "too long"));
 
 	/* Something that would block. */
-	run(NULL, "rm .git/index && mkfifo .git/index");
+	sh("rm .git/index && mkfifo .git/index");
 	assert_int_equal(open_here(&index, false), CKPT_ECORRUPT);
 	assert_null(index);
 	strbuf_release(&text);
-}
-
-static int setup(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	for (char **var = environ; *var;) {
-		char *name = xmemdupz(*var, strcspn(*var, "="));
-
-		if (!strncmp(name, "GIT_", 4)) {
-			unsetenv(name);
-			var = environ;
-		} else {
-			var++;
-		}
-		free(name);
-	}
-	snprintf(scratch, sizeof(scratch), "%s/ckpt-gitindex-XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(scratch) || chdir(scratch))
-		return -1;
-	setenv("HOME", scratch, 1);
-	setenv("XDG_CONFIG_HOME", scratch, 1);
-	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	setenv("GIT_AUTHOR_NAME", "a", 1);
-	setenv("GIT_AUTHOR_EMAIL", "a@example.org", 1);
-	setenv("GIT_COMMITTER_NAME", "a", 1);
-	setenv("GIT_COMMITTER_EMAIL", "a@example.org", 1);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return chdir("/") || fs_remove_tree(AT_FDCWD, scratch);
 }
 
 int main(void)
@@ -508,5 +421,5 @@ int main(void)
 		cmocka_unit_test(test_gitindex_hostile_sizes),
 	};
 
-	return cmocka_run_group_tests_name("gitindex", tests, setup, teardown);
+	return cmocka_run_group_tests_name("gitindex", tests, unit_setup, unit_teardown);
 }

@@ -3,28 +3,13 @@
 
 #include "base/env.h"
 #include "base/error.h"
-#include "base/fsio.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "unit.h"
 
 /*
  * What git itself says is the reference. Each probe runs in a child, since the
  * environment is scrubbed once per process.
  */
-
-static char root[512];
 
 struct answer {
 	int rc;
@@ -33,37 +18,10 @@ struct answer {
 	char head[128], branch[256], operation[64];
 };
 
-static void run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static void run(const char *fmt, ...)
+/* The first line that a command prints in a directory of the scratch one, "" if it fails. */
+static const char *said(const char *dir, const char *command)
 {
-	char script[4096], whole[5120];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(script, sizeof(script), fmt, ap);
-	va_end(ap);
-	snprintf(whole, sizeof(whole), "exec >/dev/null 2>&1; set -e; cd '%s'\n%s", root, script);
-	if (system(whole))
-		fail_msg("script failed: %s", script);
-}
-
-/* The first line that a command prints in a directory below the root, "" if it fails. */
-static const char *ask(const char *dir, const char *command)
-{
-	static char line[4][1024];
-	static unsigned turn;
-	char whole[2048], *result = line[turn++ % 4];
-	FILE *pipe;
-
-	snprintf(whole, sizeof(whole), "cd '%s/%s' && %s 2>/dev/null", root, dir, command);
-	pipe = popen(whole, "r");
-	assert_non_null(pipe);
-	if (!fgets(result, sizeof(line[0]), pipe))
-		*result = '\0';
-	pclose(pipe);
-	result[strcspn(result, "\n")] = '\0';
-	return result;
+	return line_of("cd '%s' && %s", dir, command);
 }
 
 static void copy(char *to, size_t size, const char *from)
@@ -88,40 +46,43 @@ static void fill(struct answer *answer, struct repo *repo)
 	repo_free(repo);
 }
 
+struct question {
+	const char *dir, *git_dir, *work_tree, *at;
+};
+
+static void answer_question(FILE *out, const void *arg)
+{
+	const struct question *question = arg;
+	struct answer answer = { 0 };
+	struct repo *repo = NULL;
+
+	if (chdir(question->dir))
+		_exit(2);
+	if (question->git_dir)
+		setenv("GIT_DIR", question->git_dir, 1);
+	if (question->work_tree)
+		setenv("GIT_WORK_TREE", question->work_tree, 1);
+	env_scrub();
+	answer.rc = question->at ? repo_open_at(&repo, question->at) : repo_discover(&repo);
+	if (answer.rc)
+		copy(answer.error, sizeof(answer.error), ckpt_error_last());
+	else
+		fill(&answer, repo);
+	fwrite(&answer, sizeof(answer), 1, out);
+}
+
 /* repo_discover() in `dir` with these two variables, or repo_open_at() of `at`. */
 static struct answer probe_with(const char *dir, const char *git_dir, const char *work_tree,
 				const char *at)
 {
-	struct answer answer = { 0 };
-	struct repo *repo = NULL;
-	int pipefd[2], status;
-	pid_t pid;
+	const struct question question = { dir, git_dir, work_tree, at };
+	struct strbuf out = STRBUF_INIT;
+	struct answer answer;
 
-	assert_int_equal(pipe(pipefd), 0);
-	pid = fork();
-	if (!pid) {
-		char path[1024];
-
-		snprintf(path, sizeof(path), "%s/%s", root, dir);
-		if (chdir(path))
-			_exit(2);
-		if (git_dir)
-			setenv("GIT_DIR", git_dir, 1);
-		if (work_tree)
-			setenv("GIT_WORK_TREE", work_tree, 1);
-		env_scrub();
-		answer.rc = at ? repo_open_at(&repo, at) : repo_discover(&repo);
-		if (answer.rc)
-			copy(answer.error, sizeof(answer.error), ckpt_error_last());
-		else
-			fill(&answer, repo);
-		_exit(fs_write_all(pipefd[1], &answer, sizeof(answer)) ? 1 : 0);
-	}
-	close(pipefd[1]);
-	assert_int_equal(fs_read_full(pipefd[0], &answer, sizeof(answer)), sizeof(answer));
-	close(pipefd[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	in_child(&out, answer_question, &question);
+	assert_int_equal(out.len, sizeof(answer));
+	memcpy(&answer, out.buf, sizeof(answer));
+	strbuf_release(&out);
 	return answer;
 }
 
@@ -132,10 +93,7 @@ static struct answer probe(const char *dir)
 
 static struct answer probe_at(const char *dir)
 {
-	char path[1024];
-
-	snprintf(path, sizeof(path), "%s/%s", root, dir);
-	return probe_with(".", NULL, NULL, path);
+	return probe_with(".", NULL, NULL, in_scratch("%s", dir));
 }
 
 /* All that git and we both know about the repository around `dir`. */
@@ -145,12 +103,12 @@ static struct answer same_as_git(const char *dir)
 
 	if (answer.rc)
 		fail_msg("%s: %s", dir, answer.error);
-	assert_string_equal(answer.worktree, ask(dir, "git rev-parse --show-toplevel"));
-	assert_string_equal(answer.gitdir, ask(dir, "git rev-parse --absolute-git-dir"));
+	assert_string_equal(answer.worktree, said(dir, "git rev-parse --show-toplevel"));
+	assert_string_equal(answer.gitdir, said(dir, "git rev-parse --absolute-git-dir"));
 	assert_string_equal(answer.commondir,
-			    ask(dir, "realpath $(git rev-parse --git-common-dir)"));
-	assert_string_equal(answer.head, ask(dir, "git rev-parse -q --verify HEAD"));
-	assert_string_equal(answer.branch, ask(dir, "git branch --show-current"));
+			    said(dir, "realpath $(git rev-parse --git-common-dir)"));
+	assert_string_equal(answer.head, said(dir, "git rev-parse -q --verify HEAD"));
+	assert_string_equal(answer.branch, said(dir, "git branch --show-current"));
 	return answer;
 }
 
@@ -168,7 +126,7 @@ static void test_repo_plain(void **state)
 	(void)state;
 	assert_string_equal(same_as_git("r").branch, "main");
 	same_as_git("r/sub/deep");
-	run("ln -s r/sub link");
+	sh("ln -s r/sub link");
 	same_as_git("link");
 	assert_int_equal(same_as_git("link/deep").sha256, false);
 }
@@ -178,26 +136,26 @@ static void test_repo_not_found(void **state)
 	struct answer answer;
 
 	(void)state;
-	run("mkdir plain; mkdir -p hollow/.git/hooks hollow/x");
+	sh("mkdir plain; mkdir -p hollow/.git/hooks hollow/x");
 	answer = probe("plain");
 	assert_int_equal(answer.rc, CKPT_ENOTFOUND);
 	assert_int_equal(probe("hollow/x").rc, CKPT_ENOTFOUND);
 	refused("hollow/.git/hooks", "inside of a .git directory");
 	/* A ".git" that is nothing does not hide the repository around it. */
-	run("mkdir -p r/hollow/.git");
+	sh("mkdir -p r/hollow/.git");
 	same_as_git("r/hollow");
 }
 
 static void test_repo_bare_and_inside_are_refused(void **state)
 {
 	(void)state;
-	run("git init --bare b.git; git clone --bare r c.git");
+	sh("git init --bare b.git; git clone --bare r c.git");
 	refused("b.git", "this is a bare repository");
 	refused("b.git/refs/heads", "this is a bare repository");
 	refused("c.git/objects", "this is a bare repository");
 	refused("r/.git", "inside of a .git directory");
 	refused("r/.git/refs/heads", "inside of a .git directory");
-	run("git init dotbare; git -C dotbare config core.bare true; mkdir dotbare/x");
+	sh("git init dotbare; git -C dotbare config core.bare true; mkdir dotbare/x");
 	refused("dotbare", "this is a bare repository");
 	refused("dotbare/x", "this is a bare repository");
 }
@@ -207,18 +165,18 @@ static void test_repo_linked_worktree(void **state)
 	struct answer answer;
 
 	(void)state;
-	run("git -C r worktree add -b side ../wt; mkdir wt/in");
+	sh("git -C r worktree add -b side ../wt; mkdir wt/in");
 	answer = same_as_git("wt/in");
 	assert_string_equal(answer.branch, "side");
 	assert_string_not_equal(answer.gitdir, answer.commondir);
 	refused("r/.git/worktrees/wt", "inside of a .git directory");
 	/* The main repository may be bare, its linked worktrees are not. */
-	run("git clone --bare r hub.git; git -C hub.git worktree add ../hubwt main");
+	sh("git clone --bare r hub.git; git -C hub.git worktree add ../hubwt main");
 	same_as_git("hubwt");
 	refused("hub.git/worktrees/hubwt", "inside of the git directory");
-	run("git -C hub.git config extensions.worktreeConfig true;"
-	    "git -C hub.git config --worktree core.bare true;"
-	    "git -C hub.git config --unset core.bare");
+	sh("git -C hub.git config extensions.worktreeConfig true;"
+	   "git -C hub.git config --worktree core.bare true;"
+	   "git -C hub.git config --unset core.bare");
 	same_as_git("hubwt");
 	refused("hub.git", "this is a bare repository");
 }
@@ -226,54 +184,47 @@ static void test_repo_linked_worktree(void **state)
 static void test_repo_git_files(void **state)
 {
 	struct answer answer;
-	char path[1024];
 
 	(void)state;
-	run("git init --separate-git-dir=apart sep; git -C sep commit --allow-empty -m x");
+	sh("git init --separate-git-dir=apart sep; git -C sep commit --allow-empty -m x");
 	same_as_git("sep");
 	refused("apart/hooks", "inside of the git directory");
-	run("git init super; git -C super submodule add \"$PWD/r\" sm; git -C super commit -m sm");
+	sh("git init super; git -C super submodule add \"$PWD/r\" sm; git -C super commit -m sm");
 	answer = same_as_git("super/sm/sub");
-	snprintf(path, sizeof(path), "%s/super/.git/modules/sm", root);
-	assert_string_equal(answer.gitdir, path);
+	assert_string_equal(answer.gitdir, in_scratch("super/.git/modules/sm"));
 	refused("super/.git/modules/sm", "inside of a .git directory");
 	/* One that leads nowhere is said, as git does, instead of taking the project around it. */
-	run("mkdir r/lost; echo 'gitdir: ../gone' >r/lost/.git");
+	sh("mkdir r/lost; echo 'gitdir: ../gone' >r/lost/.git");
 	refused("r/lost", "lost/.git' does not lead to a git repository");
-	run("echo nonsense >r/lost/.git");
+	sh("echo nonsense >r/lost/.git");
 	refused("r/lost", "does not lead to a git repository");
 }
 
 static void test_repo_core_worktree(void **state)
 {
 	struct answer answer;
-	char path[1024];
 
 	(void)state;
-	run("git init cw; mkdir -p cw/tree/in; git -C cw config core.worktree ../tree");
+	sh("git init cw; mkdir -p cw/tree/in; git -C cw config core.worktree ../tree");
 	same_as_git("cw/tree/in");
 	answer = probe("cw");
-	snprintf(path, sizeof(path), "%s/cw", root);
 	assert_int_equal(answer.rc, 0);
-	assert_string_equal(answer.worktree, path);
+	assert_string_equal(answer.worktree, in_scratch("cw"));
 	/* The whole directory above as worktree, and a moved config.worktree. */
-	run("git init up/cw2; git -C up/cw2 config core.worktree ../..");
+	sh("git init up/cw2; git -C up/cw2 config core.worktree ../..");
 	same_as_git("up/cw2");
-	run("cd up/cw2; git config extensions.worktreeConfig true; git config --unset core.worktree;"
-	    "git config --worktree core.worktree ../..");
-	snprintf(path, sizeof(path), "%s/up", root);
-	assert_string_equal(same_as_git("up/cw2").worktree, path);
+	sh("cd up/cw2; git config extensions.worktreeConfig true; git config --unset core.worktree;"
+	   "git config --worktree core.worktree ../..");
+	assert_string_equal(same_as_git("up/cw2").worktree, in_scratch("up"));
 }
 
 static void test_repo_environment(void **state)
 {
+	const char *gitdir = in_scratch("r/.git"), *tree = in_scratch("elsewhere");
 	struct answer answer;
-	char gitdir[1024], tree[1024];
 
 	(void)state;
-	run("mkdir -p elsewhere/in; printf '%%s\\n' \"gitdir: $PWD/r/.git\" >pointer");
-	snprintf(gitdir, sizeof(gitdir), "%s/r/.git", root);
-	snprintf(tree, sizeof(tree), "%s/elsewhere", root);
+	sh("mkdir -p elsewhere/in; printf '%%s\\n' \"gitdir: $PWD/r/.git\" >pointer");
 	answer = probe_with("elsewhere/in", "../../r/.git", "..", NULL);
 	assert_int_equal(answer.rc, 0);
 	assert_string_equal(answer.worktree, tree);
@@ -297,21 +248,18 @@ static void test_repo_environment(void **state)
 static void test_repo_open_at(void **state)
 {
 	struct answer answer;
-	char path[1024];
 
 	(void)state;
-	run("git init nest; git -C nest commit --allow-empty -m x; git init nest/inner;"
-	    "git -C nest submodule add \"$PWD/r\" sm; git init --object-format=sha256 nest/s256;"
-	    "mkdir -p nest/none nest/empty/.git nest/bad; echo x >nest/bad/.git;"
-	    "mkdir -p nest/fifo; cp -a r/.git nest/fifo; rm nest/fifo/.git/HEAD;"
-	    "mkfifo nest/fifo/.git/HEAD; git init nest/badconf; echo '[[[' >>nest/badconf/.git/config");
+	sh("git init nest; git -C nest commit --allow-empty -m x; git init nest/inner;"
+	   "git -C nest submodule add \"$PWD/r\" sm; git init --object-format=sha256 nest/s256;"
+	   "mkdir -p nest/none nest/empty/.git nest/bad; echo x >nest/bad/.git;"
+	   "mkdir -p nest/fifo; cp -a r/.git nest/fifo; rm nest/fifo/.git/HEAD;"
+	   "mkfifo nest/fifo/.git/HEAD; git init nest/badconf; echo '[[[' >>nest/badconf/.git/config");
 	answer = probe_at("nest/inner");
-	snprintf(path, sizeof(path), "%s/nest/inner", root);
 	assert_int_equal(answer.rc, 0);
-	assert_string_equal(answer.worktree, path);
+	assert_string_equal(answer.worktree, in_scratch("nest/inner"));
 	answer = probe_at("nest/sm");
-	snprintf(path, sizeof(path), "%s/nest/.git/modules/sm", root);
-	assert_string_equal(answer.gitdir, path);
+	assert_string_equal(answer.gitdir, in_scratch("nest/.git/modules/sm"));
 	assert_false(answer.sha256);
 	assert_true(probe_at("nest/s256").sha256);
 	assert_int_equal(probe_at("nest/badconf").rc, 0);
@@ -327,48 +275,48 @@ static void test_repo_head(void **state)
 	struct answer answer;
 
 	(void)state;
-	run("git init unborn");
+	sh("git init unborn");
 	answer = same_as_git("unborn");
 	assert_string_equal(answer.head, "");
 	assert_string_equal(answer.branch, "main");
-	run("git init --object-format=sha256 s256; git -C s256 commit --allow-empty -m x");
+	sh("git init --object-format=sha256 s256; git -C s256 commit --allow-empty -m x");
 	answer = same_as_git("s256");
 	assert_true(answer.sha256);
 	assert_int_equal(strlen(answer.head), 64);
-	run("git clone r h; cd h; git checkout -b feature/one; git branch feature/onetwo HEAD~1;"
-	    "git tag -a -m t feature/one");
+	sh("git clone r h; cd h; git checkout -b feature/one; git branch feature/onetwo HEAD~1;"
+	   "git tag -a -m t feature/one");
 	assert_string_equal(same_as_git("h").branch, "feature/one");
-	run("cd h; git pack-refs --all; test ! -e .git/refs/heads/feature/one");
+	sh("cd h; git pack-refs --all; test ! -e .git/refs/heads/feature/one");
 	assert_string_equal(same_as_git("h").branch, "feature/one");
-	run("cd h; git checkout feature/onetwo");
+	sh("cd h; git checkout feature/onetwo");
 	same_as_git("h");
-	run("cd h; git checkout --detach");
+	sh("cd h; git checkout --detach");
 	answer = same_as_git("h");
 	assert_string_equal(answer.branch, "");
 	assert_int_equal(strlen(answer.head), 40);
-	run("cd h; rm .git/HEAD; ln -s refs/heads/main .git/HEAD");
+	sh("cd h; rm .git/HEAD; ln -s refs/heads/main .git/HEAD");
 	assert_string_equal(same_as_git("h").branch, "main");
 	/* HEAD -> alias -> main: the branch is what HEAD names. */
-	run("cd h; git symbolic-ref refs/heads/alias refs/heads/main;"
-	    "rm .git/HEAD; echo 'ref: refs/heads/alias' >.git/HEAD");
+	sh("cd h; git symbolic-ref refs/heads/alias refs/heads/main;"
+	   "rm .git/HEAD; echo 'ref: refs/heads/alias' >.git/HEAD");
 	answer = probe("h");
-	assert_string_equal(answer.head, ask("h", "git rev-parse main"));
+	assert_string_equal(answer.head, said("h", "git rev-parse main"));
 	assert_string_equal(answer.branch, "alias");
 }
 
 /* The installed git may be too old for reftable, so one that answers is put in its place. */
 static void test_repo_reftable_asks_git(void **state)
 {
-	char *path = strdup(getenv("PATH")), changed[4096];
+	char *path = strdup(getenv("PATH")), changed[4 * PATH_MAX];
 	struct answer answer;
 
 	(void)state;
-	run("git init rt; echo 'ref: refs/heads/.invalid' >rt/.git/HEAD; mkdir bin;"
-	    "printf '#!/bin/sh\\ncase \"$*\" in *--git-dir=*/rt/.git*symbolic-ref*HEAD) echo"
-	    " refs/heads/tables;; *core.fsmonitor=false*rev-parse*--verify*) echo"
-	    " 1111111111111111111111111111111111111111;; *) exit 1;; esac\\n' >bin/git;"
-	    "chmod +x bin/git");
-	snprintf(changed, sizeof(changed), "%s/bin:%s", root, path);
+	sh("git init rt; echo 'ref: refs/heads/.invalid' >rt/.git/HEAD; mkdir bin;"
+	   "printf '#!/bin/sh\\ncase \"$*\" in *--git-dir=*/rt/.git*symbolic-ref*HEAD) echo"
+	   " refs/heads/tables;; *core.fsmonitor=false*rev-parse*--verify*) echo"
+	   " 1111111111111111111111111111111111111111;; *) exit 1;; esac\\n' >bin/git;"
+	   "chmod +x bin/git");
+	snprintf(changed, sizeof(changed), "%s/bin:%s", scratch, path);
 	setenv("PATH", changed, 1);
 	answer = probe("rt");
 	setenv("PATH", path, 1);
@@ -386,66 +334,49 @@ static void test_repo_operations(void **state)
 {
 	(void)state;
 	operation("r", "");
-	run("git clone r op; cd op; git checkout -b other HEAD~1; echo other >f; git commit -am other;"
-	    "echo more >g; git add g; git commit -m more; git checkout main");
-	run("cd op; ! git merge other");
+	sh("git clone r op; cd op; git checkout -b other HEAD~1; echo other >f; git commit -am other;"
+	   "echo more >g; git add g; git commit -m more; git checkout main");
+	sh("cd op; ! git merge other");
 	operation("op", "merge");
-	run("cd op; git merge --abort; ! git cherry-pick other~1 other");
+	sh("cd op; git merge --abort; ! git cherry-pick other~1 other");
 	operation("op", "cherry-pick");
-	run("cd op; echo x >f; git add f; git commit -m picked; test ! -e .git/CHERRY_PICK_HEAD");
+	sh("cd op; echo x >f; git add f; git commit -m picked; test ! -e .git/CHERRY_PICK_HEAD");
 	operation("op", "cherry-pick");
-	run("cd op; git cherry-pick --abort || git cherry-pick --quit; git reset --hard origin/main;"
-	    "! git revert HEAD~1");
+	sh("cd op; git cherry-pick --abort || git cherry-pick --quit; git reset --hard origin/main;"
+	   "! git revert HEAD~1");
 	operation("op", "revert");
-	run("cd op; git revert --abort; git bisect start; git bisect bad; git bisect good HEAD~2");
+	sh("cd op; git revert --abort; git bisect start; git bisect bad; git bisect good HEAD~2");
 	operation("op", "bisect");
-	run("cd op; git merge --no-ff --no-commit other");
+	sh("cd op; git merge --no-ff --no-commit other");
 	operation("op", "merge");
-	run("cd op; git merge --abort; git bisect reset; ! git rebase other");
+	sh("cd op; git merge --abort; git bisect reset; ! git rebase other");
 	operation("op", "rebase");
 	assert_string_equal(probe("op").branch, "");
-	run("cd op; git rebase --abort; ! git rebase --apply other");
+	sh("cd op; git rebase --abort; ! git rebase --apply other");
 	operation("op", "rebase");
-	run("cd op; git rebase --abort; git format-patch -1 --stdout other~1 >../patch;"
-	    "! git am ../patch");
+	sh("cd op; git rebase --abort; git format-patch -1 --stdout other~1 >../patch;"
+	   "! git am ../patch");
 	operation("op", "am");
-	run("cd op; git am --abort");
+	sh("cd op; git am --abort");
 	operation("op", "");
 	/* Of a linked worktree its own. */
-	run("cd op; git worktree add ../opwt -b third; cd ../opwt; ! git merge other");
+	sh("cd op; git worktree add ../opwt -b third; cd ../opwt; ! git merge other");
 	operation("opwt", "merge");
 	operation("op", "");
 }
 
 static int setup(void **state)
 {
-	const char *tmp = getenv("TMPDIR");
-	char pattern[400], *real;
-
-	(void)state;
-	snprintf(pattern, sizeof(pattern), "%s/ckpt-repo-XXXXXX", tmp ? tmp : "/tmp");
-	real = mkdtemp(pattern) ? realpath(pattern, NULL) : NULL;
-	if (!real)
+	if (unit_setup(state))
 		return -1;
-	snprintf(root, sizeof(root), "%s", real);
-	free(real);
-	env_scrub();
-	setenv("HOME", root, 1);
-	setenv("XDG_CONFIG_HOME", root, 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	setenv("GIT_CEILING_DIRECTORIES", root, 1);
+	unsetenv("GIT_CONFIG_GLOBAL");
+	setenv("GIT_CEILING_DIRECTORIES", scratch, 1);
 	setenv("GIT_EDITOR", "true", 1);
-	run("printf '[user]\\nname=a\\nemail=a@b\\n[init]\\ndefaultBranch=main\\n"
-	    "[protocol \"file\"]\\nallow=always\\n[advice]\\ndetachedHead=false\\n' >.gitconfig;"
-	    "mkdir plain2; git init r; mkdir -p r/sub/deep; cd r;"
-	    "for i in 1 2 3; do echo $i >f; echo $i >sub/f; git add .; git commit -m $i; done");
+	sh("printf '[user]\\nname=a\\nemail=a@b\\n[init]\\ndefaultBranch=main\\n"
+	   "[protocol \"file\"]\\nallow=always\\n[advice]\\ndetachedHead=false\\n' >.gitconfig;"
+	   "mkdir plain2; git init r; mkdir -p r/sub/deep; cd r;"
+	   "for i in 1 2 3; do echo $i >f; echo $i >sub/f; git add .; git commit -m $i; done");
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return fs_remove_tree(AT_FDCWD, root);
 }
 
 int main(void)
@@ -464,5 +395,5 @@ int main(void)
 		cmocka_unit_test(test_repo_operations),
 	};
 
-	return cmocka_run_group_tests_name("repo", tests, setup, teardown);
+	return cmocka_run_group_tests_name("repo", tests, setup, unit_teardown);
 }

@@ -4,7 +4,8 @@
 
 /*
  * What many unit tests need: a scratch directory that is also HOME, chance that
- * can be repeated, and other programs. To be included once, by a test's .c.
+ * can be repeated, other programs and processes. To be included once, by a
+ * test's .c.
  */
 
 #include "base/strbuf.h"
@@ -89,6 +90,20 @@ UNUSED static void rnd_name(char *out, size_t len)
 
 static char scratch[PATH_MAX];
 
+/* Take out of the environment whatever would lead git elsewhere. */
+static void unit_scrub(void)
+{
+	for (char **var = environ; *var;) {
+		char name[256];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(*var, "="), *var);
+		if (!strncmp(name, "GIT_", 4) && !unsetenv(name))
+			var = environ;
+		else
+			var++;
+	}
+}
+
 /* For cmocka_run_group_tests(): no configuration of the user's can be seen from here. */
 UNUSED static int unit_setup(void **state)
 {
@@ -99,6 +114,7 @@ UNUSED static int unit_setup(void **state)
 	snprintf(made, sizeof(made), "%s/unit-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(made) || !realpath(made, scratch))
 		return -1;
+	unit_scrub();
 	setenv("HOME", scratch, 1);
 	setenv("XDG_CONFIG_HOME", scratch, 1);
 	setenv("XDG_STATE_HOME", scratch, 1);
@@ -109,9 +125,6 @@ UNUSED static int unit_setup(void **state)
 	setenv("GIT_COMMITTER_NAME", "A", 1);
 	setenv("GIT_COMMITTER_EMAIL", "a@example.org", 1);
 	setenv("LC_ALL", "C", 1);
-	unsetenv("GIT_DIR");
-	unsetenv("GIT_WORK_TREE");
-	unsetenv("GIT_INDEX_FILE");
 	umask(022);
 	return chdir(scratch);
 }
@@ -193,22 +206,37 @@ UNUSED static bool is_there(const char *path)
 
 /* ---- programs ---- */
 
-/* Run a script in the scratch directory; it must succeed. */
+/* The exit status of a script in the current directory; what it prints is appended to `out`. */
+static int unit_script(struct strbuf *out, const char *script)
+{
+	FILE *stream;
+	char buf[65536];
+	size_t n;
+
+	fflush(NULL);
+	stream = popen(script, "re");
+	assert_non_null(stream);
+	while ((n = fread(buf, 1, sizeof(buf), stream)))
+		strbuf_add(out, buf, n);
+	return pclose(stream);
+}
+
+/* Run a script in the current directory, which is the scratch one at first; it must succeed. */
 __attribute__((format(printf, 1, 2))) UNUSED static void sh(const char *fmt, ...)
 {
-	struct strbuf script = STRBUF_INIT;
+	struct strbuf script = STRBUF_INIT, said = STRBUF_INIT;
 	va_list ap;
 	int status;
 
-	strbuf_addf(&script, "set -e; cd '%s'\nexec 2>&1\n", scratch);
+	strbuf_addstr(&script, "set -e; exec 2>&1\n");
 	va_start(ap, fmt);
 	strbuf_vaddf(&script, fmt, ap);
 	va_end(ap);
-	fflush(NULL);
-	status = system(script.buf);
+	status = unit_script(&said, script.buf);
 	if (status)
-		fail_msg("script failed (%d): %s", status, script.buf);
+		fail_msg("script failed (%d): %s\n%s", status, script.buf, said.buf);
 	strbuf_release(&script);
+	strbuf_release(&said);
 }
 
 /* The same, appending what it prints to `out`. */
@@ -216,25 +244,68 @@ __attribute__((format(printf, 2, 3))) UNUSED static void ask(struct strbuf *out,
 							     ...)
 {
 	struct strbuf script = STRBUF_INIT;
-	char buf[65536];
-	FILE *stream;
 	va_list ap;
-	size_t n;
 	int status;
 
-	strbuf_addf(&script, "set -e; cd '%s'\n", scratch);
+	strbuf_addstr(&script, "set -e\n");
 	va_start(ap, fmt);
 	strbuf_vaddf(&script, fmt, ap);
 	va_end(ap);
-	fflush(NULL);
-	stream = popen(script.buf, "re");
-	assert_non_null(stream);
-	while ((n = fread(buf, 1, sizeof(buf), stream)))
-		strbuf_add(out, buf, n);
-	status = pclose(stream);
+	status = unit_script(out, script.buf);
 	if (status)
 		fail_msg("script failed (%d): %s", status, script.buf);
 	strbuf_release(&script);
+}
+
+/* The first line that a script prints, "" if it fails; four may be in use at a time. */
+__attribute__((format(printf, 1, 2))) UNUSED static const char *line_of(const char *fmt, ...)
+{
+	static char lines[4][4096];
+	static unsigned turn;
+	struct strbuf script = STRBUF_INIT, said = STRBUF_INIT;
+	char *line = lines[turn++ % 4];
+	va_list ap;
+
+	strbuf_addstr(&script, "exec 2>/dev/null\n");
+	va_start(ap, fmt);
+	strbuf_vaddf(&script, fmt, ap);
+	va_end(ap);
+	if (unit_script(&said, script.buf))
+		strbuf_reset(&said);
+	snprintf(line, sizeof(lines[0]), "%.*s", (int)strcspn(said.buf, "\n"), said.buf);
+	strbuf_release(&script);
+	strbuf_release(&said);
+	return line;
+}
+
+/* ---- other processes ---- */
+
+/* For what a process can do but once: `fn` in a child; what it writes is appended to `out`. */
+UNUSED static void in_child(struct strbuf *out, void (*fn)(FILE *out, const void *arg),
+			    const void *arg)
+{
+	int pipefd[2], status;
+	char buf[65536];
+	ssize_t n;
+	pid_t pid;
+
+	assert_int_equal(pipe(pipefd), 0);
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		FILE *stream = fdopen(pipefd[1], "w");
+
+		fn(stream, arg);
+		_exit(fclose(stream) ? 1 : 0);
+	}
+	close(pipefd[1]);
+	while ((n = read(pipefd[0], buf, sizeof(buf))) > 0)
+		strbuf_add(out, buf, (size_t)n);
+	close(pipefd[0]);
+	assert_int_equal(n, 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 /* A helper that the build has put two levels above this program. */
