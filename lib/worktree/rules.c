@@ -350,16 +350,11 @@ bool rules_is_named(const struct rules *rules, const char *path)
 	return is_also(rules, path) || is_whole(rules, path);
 }
 
-static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_dir)
+/* Some repository around it has it in its index, or if it is a directory something below. */
+static bool is_indexed(const struct rules_dir *dir, const char *path, bool is_dir)
 {
-	const struct rules_opts *opts = &dir->tracked->rules->opts;
 	size_t len = strlen(path);
 
-	if (opts->no_tracked)
-		return false;
-	if (is_also(dir->tracked->rules, path) ||
-	    (is_dir && opts->also && pathset_reaches(opts->also, path)))
-		return true;
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
 		const struct gitindex *index = index_of(t);
 		const char *name = len >= t->prefix ? path + t->prefix : "";
@@ -370,6 +365,26 @@ static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_di
 			return true;
 	}
 	return false;
+}
+
+bool rules_tracks_below(const struct rules_dir *dir, const char *path)
+{
+	return is_indexed(dir, path, true);
+}
+
+/* Named itself, or on the way to what is. */
+static bool leads_to_also(const struct rules *rules, const char *path, bool is_dir)
+{
+	return is_also(rules, path) ||
+	       (is_dir && rules->opts.also && pathset_reaches(rules->opts.also, path));
+}
+
+static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_dir)
+{
+	const struct rules *rules = dir->tracked->rules;
+
+	return !rules->opts.no_tracked &&
+	       (leads_to_also(rules, path, is_dir) || is_indexed(dir, path, is_dir));
 }
 
 /* Taken with all below it, or on the way there; being so does not make a secret one that may be. */
@@ -412,7 +427,9 @@ enum rules_verdict rules_judge(const struct rules *rules, const struct rules_dir
 		bool by_default = decided ? exclude_list_tag(decided) == TAG_DEFAULT :
 					    dir->default_top != NULL;
 
-		if (!is_wanted(rules, path, is_dir) && !is_tracked(dir, path, is_dir))
+		if (!is_wanted(rules, path, is_dir) &&
+		    !(dir->by_name ? leads_to_also(rules, path, is_dir) :
+				     is_tracked(dir, path, is_dir)))
 			return by_default ? RULES_DEFAULT : RULES_IGNORED;
 		if (is_dir)
 			return by_default ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;

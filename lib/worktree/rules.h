@@ -94,6 +94,7 @@ struct rules_dir {
 	const struct exclude_chain *chain;
 	struct rules_tracked *tracked; /**< innermost repository */
 	bool excluded;                 /**< ignored: only what is tracked counts */
+	bool by_name; /**< ignored, and entered for named paths alone: what is tracked does not count either */
 	uint64_t fingerprint; /**< of all rules that apply, for comparing with an earlier walk */
 	const char *default_top; /**< the topmost directory that a default pattern left out, if one did */
 };
@@ -126,6 +127,9 @@ enum rules_verdict {
 
 /** True of a path that is taken by name (`also`, `whole`): a directory counts without contents. */
 bool rules_is_named(const struct rules *rules, const char *path);
+
+/** True of a directory in which a repository around it tracks something. */
+bool rules_tracks_below(const struct rules_dir *dir, const char *path);
 
 /** About an entry of a directory; `path` relative to the root, `name` its last component. */
 enum rules_verdict rules_judge(const struct rules *rules, const struct rules_dir *dir,

@@ -48,8 +48,7 @@ int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct 
 		strbuf_setlen(&worker->path, base);
 		strbuf_add(&worker->path, name, entries[i].name_len);
 		if (S_ISDIR(st.st_mode))
-			scan_add_dir(walk, worker, item, name, entries[i].name_len, &st, false,
-				     RULES_CAPTURE);
+			scan_add_dir(walk, worker, item, name, entries[i].name_len, &st, false);
 		else
 			err = scan_add_file(walk, worker, name, entries[i].name_len, &st);
 		if (err)

@@ -58,15 +58,15 @@ static bool is_avoided(const struct scan_opts *opts, const struct stat *st)
 	return opts->avoid_ino && st->st_ino == opts->avoid_ino && st->st_dev == opts->avoid_dev;
 }
 
-void scan_add_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *parent,
-		  const char *name, size_t name_len, const struct stat *st, bool partial,
-		  enum rules_verdict verdict)
+struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worker,
+			       struct scan_item *parent, const char *name, size_t name_len,
+			       const struct stat *st, bool partial)
 {
 	struct wt_entry *entry;
 	struct scan_item *item;
 
 	if (is_avoided(walk->opts, st))
-		return;
+		return NULL;
 	entry = add_entry(worker, name, name_len, st);
 	item = arena_alloc(&worker->arena, sizeof(*item));
 	memset(item, 0, sizeof(*item));
@@ -80,14 +80,9 @@ void scan_add_dir(struct scan_walk *walk, struct scan_worker *worker, struct sca
 	item->other_device = st->st_dev != walk->dev;
 	if (item->other_device && !parent->other_device)
 		note_path(walk, &walk->scan->mounts, worker->path.buf, false);
-	if (verdict != RULES_CAPTURE) {
-		item->rules.excluded = true;
-		entry->dir->ignored = !rules_is_named(walk->opts->rules, entry->dir->path);
-		if (verdict == RULES_TRACKED_DEFAULT && !item->rules.default_top)
-			item->rules.default_top = entry->dir->path;
-	}
 	ALLOC_GROW(worker->children, worker->children_nr + 1, worker->children_alloc);
 	worker->children[worker->children_nr++] = item;
+	return item;
 }
 
 /* A directory that a rule leaves out still counts if it is a repository of its own. */
@@ -100,6 +95,25 @@ static bool has_own_repo(int dirfd, const char *name)
 	found = !faccessat(dirfd, path.buf, F_OK, AT_SYMLINK_NOFOLLOW);
 	strbuf_release(&path);
 	return found;
+}
+
+/* The same for a directory that a rule leaves out, but not with all that is in it. */
+static void add_ignored_dir(struct scan_walk *walk, struct scan_worker *worker,
+			    struct scan_item *parent, int dirfd, const char *name,
+			    const struct stat *st, enum rules_verdict verdict)
+{
+	struct scan_item *item = scan_add_dir(walk, worker, parent, name, strlen(name), st, false);
+
+	if (!item)
+		return;
+	item->rules.excluded = true;
+	/* Without what is named the walk would not come here, and see no repository further in. */
+	item->rules.by_name = parent->rules.by_name ||
+			      (!rules_tracks_below(&parent->rules, item->dir->path) &&
+			       !has_own_repo(dirfd, name));
+	item->dir->ignored = !rules_is_named(walk->opts->rules, item->dir->path);
+	if (verdict == RULES_TRACKED_DEFAULT && !item->rules.default_top)
+		item->rules.default_top = item->dir->path;
 }
 
 /*
@@ -184,7 +198,7 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 			note_path(walk, &walk->scan->defaults_left_out, worker->path.buf, is_dir);
 	}
 	if (verdict == RULES_IGNORED || verdict == RULES_DEFAULT) {
-		if (!is_dir || !has_own_repo(dirfd, name)) {
+		if (!is_dir || item->rules.by_name || !has_own_repo(dirfd, name)) {
 			if (walk->opts->want_left_out)
 				note_path(walk, &walk->scan->left_out, worker->path.buf, false);
 			return 0;
@@ -204,11 +218,13 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 		note_path(walk, &walk->scan->sensitive_tracked, worker->path.buf, false);
 	len = strlen(name);
 	name = arena_memdupz(&worker->arena, name, len);
-	if (S_ISDIR(st.st_mode)) {
-		scan_add_dir(walk, worker, item, name, len, &st, relation == SCOPE_ABOVE, verdict);
-		return 0;
-	}
-	return scan_add_file(walk, worker, name, len, &st);
+	if (!S_ISDIR(st.st_mode))
+		return scan_add_file(walk, worker, name, len, &st);
+	if (verdict != RULES_CAPTURE)
+		add_ignored_dir(walk, worker, item, dirfd, name, &st, verdict);
+	else
+		scan_add_dir(walk, worker, item, name, len, &st, relation == SCOPE_ABOVE);
+	return 0;
 }
 
 /*

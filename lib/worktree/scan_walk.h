@@ -72,9 +72,10 @@ int scan_visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_i
 /** Add what a name turned out to be; `name` must live as long as the scan. */
 int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char *name,
 		  size_t name_len, const struct stat *st);
-void scan_add_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *parent,
-		  const char *name, size_t name_len, const struct stat *st, bool partial,
-		  enum rules_verdict verdict);
+/** The same for a directory: what is to be walked next; NULL if it must not be entered. */
+struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worker,
+			       struct scan_item *parent, const char *name, size_t name_len,
+			       const struct stat *st, bool partial);
 
 /* --- scan_known.c --- */
 

@@ -124,6 +124,32 @@ test_rules_of_neither_time_do_not_count() {
 	expect_not_warned Kept
 }
 
+# A save does not look for repositories in an ignored directory. A restore that comes there for the
+# sake of a file in the checkpoint must not find more to remove than a save would have taken.
+test_what_repositories_in_an_ignored_directory_track_stays() {
+	git init -q
+	git init -q d/repo
+	git init -q d/repo/inner
+	git init -q direct
+	echo 1 | tee d/repo/a d/repo/inner/a >direct/a
+	save
+	printf 'd/\ndirect/\n' >.git/info/exclude
+	for repo in d/repo d/repo/inner direct; do
+		echo 2 | tee $repo/a >$repo/new
+		git -C $repo add new
+	done
+	git checkpoint save -q
+	git checkpoint show --files @ >"$T/files"
+	expect_no_grep "^d/" "$T/files"
+	expect_grep 'direct/new$' "$T/files"
+	note before
+	restore "$id"
+	expect_reverted modify d/repo/a modify d/repo/inner/a modify direct/a create direct/new
+	expect_eq '1 1 1 2 2' "$(contents d/repo/a d/repo/inner/a direct/a d/repo/new d/repo/inner/new)"
+	expect_eq true "$(told .verification.match)"
+	there_and_back
+}
+
 # A checkpoint that does not know them is judged by those of now, as before.
 test_a_checkpoint_without_them() {
 	git init -q
