@@ -32,7 +32,7 @@
  *   beneath mounts         opening files without leaving the root; other file systems in it
  *   swap displaced         renames that replace nothing; whether a file is what the scan saw
  * lib/store/     the shadow repository
- *   store layout           open, create, lock; the files of a new one
+ *   shadow layout          open, create, lock; the files of a new one
  *   objects refs packed_refs    reading objects; one ref for each checkpoint
  *   pack_write pack_stream pack_verify pack_index    one pack for each save
  *   packs packs_read packs_list delta    reading packs
@@ -40,7 +40,7 @@
  *   reach repack packing oidset    which objects are needed; packs without the others
  *   litter health rescue   what a killed git left; a store's own files; what is left of packs
  * lib/record/    what a checkpoint is
- *   record meta meta_rules    checkpoint <-> commits
+ *   checkpoint meta meta_rules    checkpoint <-> commits
  *   modes                  permission bits that a git tree cannot hold
  *   snapshot contents compare    a checkpoint's tree and contents; what differs from another
  *   statehash              the hash of a whole state
@@ -105,15 +105,9 @@
  *   complete complete_offer complete_store    what the shells' completions ask for
  */
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/env.h"
-#include "base/error.h"
-#include "base/libmem.h"
+#include "base/base.h"
 #include "cmd/cmd.h"
-#include "cmd/complete.h"
-#include "cmd/report.h"
-#include "ui/options.h"
+#include "ui/ui.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

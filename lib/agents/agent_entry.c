@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/agent_entry.h"
+#include "agents/agent_entry_internal.h"
 
-#include "agents/jsonedit.h"
-#include "base/error.h"
+#include "agents/jsonedit_internal.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

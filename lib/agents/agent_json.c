@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/agent_json.h"
+#include "agents/agent_json_internal.h"
 
-#include "agents/jsonedit.h"
-#include "base/error.h"
+#include "agents/jsonedit_internal.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents.h"
 
-#include "agents/agent_entry.h"
-#include "agents/agent_json.h"
-#include "agents/tomledit.h"
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
+#include "agents/agent_entry_internal.h"
+#include "agents/agent_json_internal.h"
+#include "agents/tomledit_internal.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,7 @@
 #ifndef CKPT_AGENTS_AGENTS_H
 #define CKPT_AGENTS_AGENTS_H
 
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

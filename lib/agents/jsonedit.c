@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/jsonedit.h"
+#include "agents/jsonedit_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

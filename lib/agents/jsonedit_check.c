@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/jsonedit.h"
+#include "agents/jsonedit_internal.h"
 
-#include "base/error.h"
+#include "base/base.h"
 
 #include <string.h>
 

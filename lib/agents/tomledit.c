@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/tomledit.h"
+#include "agents/tomledit_internal.h"
 
-#include "base/error.h"
+#include "base/base.h"
 
 #include <regex.h>
 #include <stdint.h>

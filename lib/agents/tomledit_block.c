@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/tomledit.h"
+#include "agents/tomledit_internal.h"
 
 #include <string.h>
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/changes.h"
+#include "cmd/changes_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/quote.h"
-#include "inspect/diff.h"
-#include "ui/diffstat.h"
-#include "ui/patch.h"
-#include "ui/term.h"
+#include "base/base.h"
+#include "inspect/inspect.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/nearest.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "record/journal.h"
+#include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/complete.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/shellwords.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "cmd/report.h"
 #include "session/session.h"
 

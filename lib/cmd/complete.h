@@ -2,7 +2,7 @@
 #ifndef CKPT_CMD_COMPLETE_H
 #define CKPT_CMD_COMPLETE_H
 
-#include "ui/options.h"
+#include "ui/ui.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/complete.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "session/session.h"
-#include "ui/grammar.h"
-#include "ui/options_rows.h"
+#include "ui/ui.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/complete.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/path.h"
-#include "base/pathset.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "record/lookup.h"
-#include "record/snapshot.h"
-#include "restore/plan.h"
+#include "record/record.h"
+#include "restore/restore.h"
 #include "session/session.h"
 
 #include <dirent.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/nearest.h"
+#include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/report.h"
 #include "session/session.h"
-#include "ui/options.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/error.h"
-#include "cmd/changes.h"
+#include "base/base.h"
+#include "cmd/changes_internal.h"
 #include "cmd/complete.h"
 #include "cmd/report.h"
-#include "inspect/diff.h"
-#include "record/lookup.h"
-#include "record/snapshot.h"
-#include "restore/plan.h"
+#include "inspect/inspect.h"
+#include "record/record.h"
+#include "restore/restore.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

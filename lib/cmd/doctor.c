@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "hooks/install.h"
-#include "repair/doctor.h"
+#include "hooks/hooks.h"
+#include "repair/repair.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 static bool fix;
 

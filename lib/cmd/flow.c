@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/spawn.h"
+#include "base/base.h"
 #include "cmd/complete.h"
-#include "cmd/flowing.h"
+#include "cmd/flowing_internal.h"
 #include "cmd/report.h"
-#include "cmd/restored.h"
+#include "cmd/restored_internal.h"
 #include "flow/flow.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/flowing.h"
+#include "cmd/flowing_internal.h"
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "cmd/restored.h"
+#include "cmd/restored_internal.h"
 #include "flow/flow.h"
-#include "ui/options.h"
-#include "ui/table.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/units.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "retention/gc.h"
+#include "retention/retention.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 static const struct opt options[] = {
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/env.h"
-#include "base/error.h"
-#include "base/spawn.h"
+#include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/report.h"
-#include "git/gitconfig.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "git/git.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

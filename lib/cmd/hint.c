@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/hint.h"
+#include "cmd/hint_internal.h"
 
-#include "base/alloc.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/env.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/procs.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "hooks/hook_calls.h"
-#include "hooks/hook_checkpoint.h"
-#include "hooks/hook_rules.h"
-#include "ui/options.h"
+#include "hooks/hooks.h"
+#include "ui/ui.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,14 +2,12 @@
 #include "cmd/cmd.h"
 
 #include "agents/agents.h"
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/quote.h"
+#include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/report.h"
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 #include "session/session.h"
-#include "ui/options.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/units.h"
-#include "cmd/changes.h"
+#include "base/base.h"
+#include "cmd/changes_internal.h"
 #include "cmd/complete.h"
-#include "cmd/hint.h"
+#include "cmd/hint_internal.h"
 #include "cmd/report.h"
-#include "inspect/list.h"
+#include "inspect/inspect.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/table.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "cmd/report.h"
-#include "record/audit.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/table.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <string.h>
 

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/pick.h"
+#include "cmd/pick_internal.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/env.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "base/quote.h"
-#include "base/spawn.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "record/lookup.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "ui/prompt.h"
+#include "ui/ui.h"
 
 #include <fcntl.h>
 #include <signal.h>

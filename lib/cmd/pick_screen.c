@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/pick.h"
+#include "cmd/pick_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "inspect/diff.h"
+#include "inspect/inspect.h"
 #include "session/session.h"
-#include "ui/picklist.h"
-#include "ui/table.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/error.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "retention/drop.h"
+#include "retention/retention.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 

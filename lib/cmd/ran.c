@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/ran.h"
+#include "cmd/ran_internal.h"
 
-#include "base/alloc.h"
-#include "base/quote.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "cmd/restored.h"
-#include "ui/options.h"
+#include "cmd/restored_internal.h"
+#include "ui/ui.h"
 
 #include <signal.h>
 #include <stdarg.h>

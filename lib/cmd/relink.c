@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/quote.h"
+#include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/report.h"
-#include "repair/relink.h"
-#include "session/inventory.h"
+#include "repair/repair.h"
 #include "session/session.h"
-#include "ui/options.h"
+#include "ui/ui.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/report.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/quote.h"
+#include "base/base.h"
 #include "record/record.h"
-#include "retention/retain.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "retention/retention.h"
+#include "ui/ui.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,8 +2,7 @@
 #ifndef CKPT_CMD_REPORT_H
 #define CKPT_CMD_REPORT_H
 
-#include "base/json.h"
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdio.h>
 

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cmd/complete.h"
-#include "cmd/pick.h"
+#include "cmd/pick_internal.h"
 #include "cmd/report.h"
-#include "cmd/restored.h"
+#include "cmd/restored_internal.h"
 #include "flow/flow.h"
-#include "inspect/list.h"
-#include "record/lookup.h"
+#include "inspect/inspect.h"
+#include "record/record.h"
 #include "restore/restore.h"
-#include "restore/undo.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

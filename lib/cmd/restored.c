@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/restored.h"
+#include "cmd/restored_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/quote.h"
-#include "base/spawn.h"
+#include "base/base.h"
 #include "cmd/report.h"
 #include "restore/restore.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/prompt.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "cmd/ran.h"
+#include "base/base.h"
+#include "cmd/ran_internal.h"
 #include "cmd/report.h"
-#include "cmd/restored.h"
+#include "cmd/restored_internal.h"
 #include "flow/flow.h"
 #include "restore/restore.h"
-#include "retention/hold.h"
+#include "retention/retention.h"
 #include "run/run.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/prompt.h"
-#include "ui/sink.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdarg.h>
 #include <stdio.h>

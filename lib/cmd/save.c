@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cmd/complete.h"
-#include "cmd/hint.h"
+#include "cmd/hint_internal.h"
 #include "cmd/report.h"
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "settings/capture_settings.h"
+#include "settings/settings.h"
 #include "store/store.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <errno.h>
 #include <stdio.h>

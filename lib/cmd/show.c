@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/quote.h"
-#include "base/units.h"
-#include "cmd/changes.h"
+#include "base/base.h"
+#include "cmd/changes_internal.h"
 #include "cmd/report.h"
-#include "record/contents.h"
-#include "record/lookup.h"
-#include "record/snapshot.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "store/store.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <stdlib.h>

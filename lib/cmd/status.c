@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
-#include "base/units.h"
-#include "cmd/hint.h"
+#include "base/base.h"
+#include "cmd/hint_internal.h"
 #include "cmd/report.h"
-#include "hooks/install.h"
-#include "inspect/diff.h"
-#include "inspect/list.h"
-#include "record/identity.h"
-#include "record/journal.h"
-#include "record/snapshot.h"
-#include "record/stage_dirs.h"
+#include "hooks/hooks.h"
+#include "inspect/inspect.h"
+#include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "ui/options.h"
-#include "ui/table.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/quote.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "git/repo.h"
-#include "session/inventory.h"
+#include "git/git.h"
+#include "session/session.h"
 #include "store/store.h"
-#include "ui/options.h"
-#include "ui/table.h"
+#include "ui/ui.h"
 
 #include <stdlib.h>
 

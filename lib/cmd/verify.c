@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cmd/report.h"
-#include "inspect/verify.h"
-#include "record/lookup.h"
+#include "inspect/inspect.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "ui/options.h"
-#include "ui/term.h"
+#include "ui/ui.h"
 
 #include <stdio.h>
 #include <string.h>

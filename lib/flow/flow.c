@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "flow/flow_mirror.h"
+#include "base/base.h"
+#include "flow/flow_mirror_internal.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"

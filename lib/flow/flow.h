@@ -2,10 +2,9 @@
 #ifndef CKPT_FLOW_FLOW_H
 #define CKPT_FLOW_FLOW_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "flow/flow_archive.h"
 #include "flow/flow_decide.h"
-#include "record/flow_files.h"
 #include "record/record.h"
 #include "restore/restore.h"
 

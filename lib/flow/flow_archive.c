@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow_archive.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
+#include "base/base.h"
 #include "store/store.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_FLOW_FLOW_ARCHIVE_H
 #define CKPT_FLOW_FLOW_ARCHIVE_H
 
-#include "record/flow_files.h"
+#include "record/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow_decide.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

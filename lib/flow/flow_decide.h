@@ -2,7 +2,7 @@
 #ifndef CKPT_FLOW_FLOW_DECIDE_H
 #define CKPT_FLOW_FLOW_DECIDE_H
 
-#include "record/flow_order.h"
+#include "record/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

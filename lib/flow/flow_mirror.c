@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow/flow_mirror.h"
+#include "flow/flow_mirror_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
+#include "base/base.h"
 #include "flow/flow.h"
-#include "git/repo.h"
+#include "git/git.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/beneath.h"
+#include "worktree/worktree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "record/journal.h"
-#include "record/lookup.h"
-#include "record/snapshot.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
 

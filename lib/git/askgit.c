@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/askgit.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/strlist.h"
+#include "base/base.h"
 #include "git/gitfile.h"
 
 #include <dirent.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/configcond.h"
+#include "git/configcond_internal.h"
 
-#include "base/alloc.h"
-#include "base/path.h"
-#include "git/wildmatch.h"
+#include "base/base.h"
+#include "git/wildmatch_internal.h"
 
 #include <pwd.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/configtext.h"
 
-#include "base/error.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/exclude.h"
 
-#include "base/alloc.h"
-#include "git/wildmatch.h"
+#include "base/base.h"
+#include "git/wildmatch_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

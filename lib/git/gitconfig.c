@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitconfig.h"
 
-#include "base/alloc.h"
-#include "base/env.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "base/quote.h"
-#include "base/strlist.h"
-#include "base/units.h"
-#include "git/configcond.h"
+#include "base/base.h"
+#include "git/configcond_internal.h"
 #include "git/configtext.h"
 #include "git/repo.h"
 

@@ -2,7 +2,7 @@
 #ifndef CKPT_GIT_GITCONFIG_H
 #define CKPT_GIT_GITCONFIG_H
 
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

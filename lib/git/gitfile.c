@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitfile.h"
 
-#include "base/alloc.h"
-#include "base/fsio.h"
-#include "base/path.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <fcntl.h>

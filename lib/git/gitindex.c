@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitindex.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "git/askgit.h"
-#include "git/indexfile.h"
+#include "git/indexfile_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

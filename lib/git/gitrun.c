@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitrun.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/env.h"
-#include "base/error.h"
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

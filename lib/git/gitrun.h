@@ -2,7 +2,7 @@
 #ifndef CKPT_GIT_GITRUN_H
 #define CKPT_GIT_GITRUN_H
 
-#include "base/spawn.h"
+#include "base/base.h"
 
 /**
  * Stock git, as a program that is asked something.

@@ -4,12 +4,9 @@
  * together here: git would do it as well, but it sets the time of the shared
  * file whenever it reads one, and the project's .git is not to be touched.
  */
-#include "git/indexfile.h"
+#include "git/indexfile_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

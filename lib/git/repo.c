@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/repo.h"
 
-#include "base/alloc.h"
-#include "base/env.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
+#include "base/base.h"
 #include "git/configtext.h"
 #include "git/gitconfig.h"
 #include "git/gitfile.h"

@@ -2,7 +2,7 @@
 #ifndef CKPT_GIT_REPO_H
 #define CKPT_GIT_REPO_H
 
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/repo.h"
 
-#include "base/alloc.h"
-#include "base/path.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "git/askgit.h"
 #include "git/gitfile.h"
 

@@ -5,7 +5,7 @@
  * never help: whatever an earlier star could leave over, the later one could
  * have taken as well. So a hostile pattern costs polynomial time.
  */
-#include "git/wildmatch.h"
+#include "git/wildmatch_internal.h"
 
 #include <stddef.h>
 #include <string.h>

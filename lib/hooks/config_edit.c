@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/config_edit.h"
+#include "hooks/config_edit_internal.h"
 
-#include "base/alloc.h"
-#include "git/configtext.h"
+#include "base/base.h"
+#include "git/git.h"
 
 #include <ctype.h>
 #include <stdlib.h>

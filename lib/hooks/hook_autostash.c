@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_autostash.h"
+#include "hooks/hook_autostash_internal.h"
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/oid.h"
-#include "base/path.h"
-#include "git/askgit.h"
-#include "git/gitfile.h"
-#include "git/repo.h"
-#include "record/modes.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "store/trees.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

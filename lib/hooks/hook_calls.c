@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/hook_calls.h"
 
-#include "base/alloc.h"
-#include "base/procs.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <string.h>

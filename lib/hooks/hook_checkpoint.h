@@ -2,7 +2,7 @@
 #ifndef CKPT_HOOKS_HOOK_CHECKPOINT_H
 #define CKPT_HOOKS_HOOK_CHECKPOINT_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

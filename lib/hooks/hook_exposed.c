@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_exposed.h"
+#include "hooks/hook_exposed_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/path.h"
-#include "base/pathset.h"
-#include "git/askgit.h"
-#include "git/gitfile.h"
-#include "git/repo.h"
-#include "hooks/hook_targets.h"
-#include "worktree/scan.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "hooks/hook_targets_internal.h"
+#include "worktree/worktree.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

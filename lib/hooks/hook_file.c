@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_file.h"
+#include "hooks/hook_file_internal.h"
 
-#include "base/quote.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_mark.h"
+#include "hooks/hook_mark_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "base/procs.h"
+#include "base/base.h"
 #include "hooks/hook_rules.h"
 #include "store/store.h"
 

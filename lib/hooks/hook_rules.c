@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/hook_rules.h"
 
-#include "base/alloc.h"
-#include "base/procs.h"
+#include "base/base.h"
 #include "hooks/hook_calls.h"
-#include "hooks/hook_targets.h"
+#include "hooks/hook_targets_internal.h"
 
 #include <string.h>
 

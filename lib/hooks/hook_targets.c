@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_targets.h"
+#include "hooks/hook_targets_internal.h"
 
-#include "base/alloc.h"
+#include "base/base.h"
 #include "hooks/hook_calls.h"
 
 #include <stdlib.h>

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/install.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "git/gitconfig.h"
-#include "git/repo.h"
-#include "hooks/hook_file.h"
-#include "hooks/install_config.h"
-#include "hooks/install_place.h"
-#include "hooks/install_record.h"
-#include "hooks/install_run.h"
-#include "hooks/shim.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "hooks/hook_file_internal.h"
+#include "hooks/install_config_internal.h"
+#include "hooks/install_place_internal.h"
+#include "hooks/install_record_internal.h"
+#include "hooks/install_run_internal.h"
+#include "hooks/shim_internal.h"
 #include "session/session.h"
 
 #include <errno.h>

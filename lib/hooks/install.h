@@ -2,7 +2,7 @@
 #ifndef CKPT_HOOKS_INSTALL_H
 #define CKPT_HOOKS_INSTALL_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

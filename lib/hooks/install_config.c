@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install_config.h"
+#include "hooks/install_config_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/quote.h"
-#include "git/gitconfig.h"
-#include "git/gitrun.h"
-#include "git/repo.h"
+#include "base/base.h"
+#include "git/git.h"
 
 #include <errno.h>
 #include <fcntl.h>

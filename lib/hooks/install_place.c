@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install_place.h"
+#include "hooks/install_place_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
-#include "hooks/hook_file.h"
+#include "base/base.h"
+#include "hooks/hook_file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install_record.h"
+#include "hooks/install_record_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/quote.h"
-#include "git/repo.h"
+#include "base/base.h"
+#include "git/git.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/install.h"
 
-#include "base/alloc.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "git/gitconfig.h"
-#include "git/gitindex.h"
-#include "git/repo.h"
-#include "hooks/install_config.h"
-#include "hooks/install_place.h"
-#include "hooks/install_record.h"
-#include "hooks/install_run.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "hooks/install_config_internal.h"
+#include "hooks/install_place_internal.h"
+#include "hooks/install_record_internal.h"
+#include "hooks/install_run_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

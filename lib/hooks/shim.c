@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/shim.h"
+#include "hooks/shim_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "hooks/hook_file.h"
+#include "base/base.h"
+#include "hooks/hook_file_internal.h"
 
 #include <limits.h>
 #include <stdio.h>

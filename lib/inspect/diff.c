@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/diff.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
-#include "record/lookup.h"
-#include "record/snapshot.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "store/objects.h"
 #include "store/store.h"
-#include "worktree/beneath.h"
+#include "worktree/worktree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,9 @@
 #ifndef CKPT_INSPECT_DIFF_H
 #define CKPT_INSPECT_DIFF_H
 
-#include "base/strbuf.h"
-#include "record/compare.h"
+#include "base/base.h"
 #include "record/record.h"
-#include "save/worktree_state.h"
+#include "save/save.h"
 
 #include <stdbool.h>
 

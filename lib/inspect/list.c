@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/list.h"
 
-#include "record/lost.h"
-#include "record/manifest.h"
-#include "retention/retain.h"
+#include "record/record.h"
+#include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
 

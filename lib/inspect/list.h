@@ -2,8 +2,7 @@
 #ifndef CKPT_INSPECT_LIST_H
 #define CKPT_INSPECT_LIST_H
 
-#include "record/brief.h"
-#include "record/lookup.h"
+#include "record/record.h"
 
 struct session;
 

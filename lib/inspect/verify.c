@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/verify.h"
 
-#include "base/error.h"
-#include "record/contents.h"
+#include "base/base.h"
 #include "record/record.h"
-#include "record/snapshot.h"
-#include "save/capture.h"
+#include "save/save.h"
 #include "session/session.h"
-#include "store/objects.h"
 #include "store/store.h"
 
 #include <stdio.h>

@@ -2,10 +2,9 @@
 #ifndef CKPT_INSPECT_VERIFY_H
 #define CKPT_INSPECT_VERIFY_H
 
-#include "base/strlist.h"
-#include "record/contents.h"
-#include "store/oidset.h"
-#include "store/refs.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "store/store.h"
 
 struct session;
 

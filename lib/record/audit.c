@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/audit.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "record/record.h"
-#include "store/refs.h"
+#include "base/base.h"
+#include "record/checkpoint.h"
 #include "store/store.h"
 
 #include <fcntl.h>

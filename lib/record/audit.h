@@ -2,8 +2,7 @@
 #ifndef CKPT_RECORD_AUDIT_H
 #define CKPT_RECORD_AUDIT_H
 
-#include "base/json.h"
-#include "base/oid.h"
+#include "base/base.h"
 
 #include <stdint.h>
 

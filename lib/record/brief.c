@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/brief.h"
 
-#include "base/alloc.h"
-#include "base/crc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
-#include "record/record.h"
+#include "base/base.h"
+#include "record/checkpoint.h"
 #include "store/store.h"
 
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/compare.h"
 
-#include "base/alloc.h"
-#include "base/pathset.h"
+#include "base/base.h"
 #include "record/snapshot.h"
-#include "worktree/tree.h"
+#include "worktree/worktree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 #ifndef CKPT_RECORD_COMPARE_H
 #define CKPT_RECORD_COMPARE_H
 
-#include "base/oid.h"
-#include "base/strlist.h"
+#include "base/base.h"
 #include "record/modes.h"
 
 #include <stdbool.h>

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/contents.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/pathset.h"
-#include "base/pool.h"
-#include "base/strlist.h"
+#include "base/base.h"
 #include "record/snapshot.h"
-#include "store/objects.h"
+#include "store/store.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_RECORD_CONTENTS_H
 #define CKPT_RECORD_CONTENTS_H
 
-#include "worktree/scan.h"
+#include "worktree/worktree.h"
 
 #include <stddef.h>
 #include <stdint.h>

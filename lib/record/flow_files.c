@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/flow_files.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
+#include "base/base.h"
 #include "record/flow_order.h"
 #include "store/store.h"
 

@@ -2,8 +2,7 @@
 #ifndef CKPT_RECORD_FLOW_FILES_H
 #define CKPT_RECORD_FLOW_FILES_H
 
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
 #include "record/flowstate.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/flow_order.h"
 
-#include "base/error.h"
+#include "base/base.h"
 
 #include <string.h>
 

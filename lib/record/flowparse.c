@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/flowstate.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/json.h"
-#include "base/path.h"
-#include "base/quote.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

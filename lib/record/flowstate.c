@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/flowstate.h"
 
-#include "base/alloc.h"
-#include "base/json.h"
-#include "base/quote.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

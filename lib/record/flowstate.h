@@ -2,9 +2,8 @@
 #ifndef CKPT_RECORD_FLOWSTATE_H
 #define CKPT_RECORD_FLOWSTATE_H
 
-#include "base/strbuf.h"
-#include "base/strlist.h"
-#include "store/refs.h"
+#include "base/base.h"
+#include "store/store.h"
 
 #include <jansson.h>
 #include <stdbool.h>

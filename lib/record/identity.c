@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/identity.h"
 
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/libgit2.h"
-#include "base/path.h"
-#include "base/strbuf.h"
-#include "git/askgit.h"
-#include "git/repo.h"
+#include "base/base.h"
+#include "git/git.h"
 #include "store/store.h"
 
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/journal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/json.h"
-#include "base/quote.h"
+#include "base/base.h"
 #include "store/store.h"
 
 #include <errno.h>

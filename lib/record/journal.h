@@ -2,8 +2,8 @@
 #ifndef CKPT_RECORD_JOURNAL_H
 #define CKPT_RECORD_JOURNAL_H
 
-#include "base/strlist.h"
-#include "store/refs.h"
+#include "base/base.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 

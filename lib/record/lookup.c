@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/lookup.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/units.h"
+#include "base/base.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef CKPT_RECORD_LOOKUP_H
 #define CKPT_RECORD_LOOKUP_H
 
-#include "base/strlist.h"
-#include "record/record.h"
-#include "store/refs.h"
+#include "base/base.h"
+#include "record/checkpoint.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/lost.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "record/audit.h"
+#include "record/checkpoint.h"
 #include "record/manifest.h"
-#include "record/record.h"
-#include "store/objects.h"
-#include "store/packs.h"
 #include "store/store.h"
 
 #include <fcntl.h>

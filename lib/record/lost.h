@@ -2,7 +2,7 @@
 #ifndef CKPT_RECORD_LOST_H
 #define CKPT_RECORD_LOST_H
 
-#include "store/refs.h"
+#include "store/store.h"
 
 #include <stddef.h>
 

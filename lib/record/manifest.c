@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/manifest.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/pathset.h"
-#include "base/quote.h"
-#include "base/units.h"
-#include "record/record.h"
+#include "base/base.h"
+#include "record/checkpoint.h"
 #include "store/store.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_RECORD_MANIFEST_H
 #define CKPT_RECORD_MANIFEST_H
 
-#include "store/refs.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/record.h"
+#include "record/checkpoint.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/quote.h"
-#include "record/meta_parts.h"
-#include "store/objects.h"
-#include "store/pack.h"
+#include "base/base.h"
+#include "record/meta_parts_internal.h"
+#include "store/store.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/meta_parts.h"
+#include "record/meta_parts_internal.h"
 
-#include "base/alloc.h"
-#include "record/record.h"
-#include "store/objects.h"
-#include "store/pack.h"
+#include "base/base.h"
+#include "record/checkpoint.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>

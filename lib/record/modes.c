@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/modes.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "worktree/tree.h"
+#include "base/base.h"
+#include "worktree/worktree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

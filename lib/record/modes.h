@@ -2,8 +2,7 @@
 #ifndef CKPT_RECORD_MODES_H
 #define CKPT_RECORD_MODES_H
 
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/snapshot.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "record/record.h"
-#include "store/objects.h"
+#include "base/base.h"
+#include "record/checkpoint.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

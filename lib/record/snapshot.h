@@ -2,10 +2,10 @@
 #ifndef CKPT_RECORD_SNAPSHOT_H
 #define CKPT_RECORD_SNAPSHOT_H
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "record/modes.h"
-#include "store/refs.h"
-#include "worktree/tree.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
 
 struct ckpt_record;
 struct store;

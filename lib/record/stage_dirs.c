@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/stage_dirs.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
 #include "record/journal.h"
 #include "store/store.h"
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/stage_settle.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "record/stage_dirs.h"
-#include "store/objects.h"
-#include "worktree/beneath.h"
-#include "worktree/displaced.h"
-#include "worktree/swap.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
 
 #include <dirent.h>
 #include <errno.h>

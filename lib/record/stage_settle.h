@@ -2,8 +2,7 @@
 #ifndef CKPT_RECORD_STAGE_SETTLE_H
 #define CKPT_RECORD_STAGE_SETTLE_H
 
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

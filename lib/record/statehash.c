@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/statehash.h"
 
-#include "base/hash.h"
-#include "worktree/tree.h"
+#include "base/base.h"
+#include "worktree/worktree.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_RECORD_STATEHASH_H
 #define CKPT_RECORD_STATEHASH_H
 
-#include "base/strbuf.h"
+#include "base/base.h"
 
 struct wt_dir;
 

@@ -2,8 +2,8 @@
 #ifndef CKPT_REPAIR_DOCTOR_H
 #define CKPT_REPAIR_DOCTOR_H
 
-#include "store/health.h"
-#include "worktree/scan.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
 
 struct session;
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor_files.h"
+#include "repair/doctor_files_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/json.h"
-#include "record/lost.h"
-#include "store/litter.h"
-#include "store/objects.h"
-#include "store/packing.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "store/store.h"
 
 #include <dirent.h>

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor_files.h"
+#include "repair/doctor_files_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "inspect/verify.h"
-#include "record/journal.h"
-#include "record/lookup.h"
-#include "record/snapshot.h"
-#include "record/stage_dirs.h"
-#include "record/stage_settle.h"
+#include "base/base.h"
+#include "inspect/inspect.h"
+#include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "repair/relink.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "git/repo.h"
-#include "record/audit.h"
-#include "record/identity.h"
-#include "record/journal.h"
-#include "record/lost.h"
-#include "record/manifest.h"
-#include "repair/salvage.h"
-#include "retention/reclaim.h"
-#include "session/inventory.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "record/record.h"
+#include "repair/salvage_internal.h"
+#include "retention/retention.h"
 #include "session/session.h"
-#include "store/health.h"
-#include "store/layout.h"
-#include "store/packing.h"
-#include "store/refs.h"
+#include "store/store.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_REPAIR_RELINK_H
 #define CKPT_REPAIR_RELINK_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "store/store.h"
 
 #include <stdbool.h>

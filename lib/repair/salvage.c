@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/salvage.h"
+#include "repair/salvage_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "inspect/verify.h"
-#include "record/audit.h"
-#include "record/journal.h"
-#include "record/lost.h"
+#include "base/base.h"
+#include "inspect/inspect.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "store/pack.h"
-#include "store/packs.h"
-#include "store/reach.h"
-#include "store/refs.h"
 #include "store/store.h"
 
 #include <stdio.h>

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/apply.h"
+#include "restore/apply_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/pool.h"
-#include "record/compare.h"
-#include "record/stage_settle.h"
-#include "worktree/beneath.h"
-#include "worktree/displaced.h"
-#include "worktree/swap.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "worktree/worktree.h"
 
 #include <errno.h>
 #include <fcntl.h>

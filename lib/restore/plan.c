@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/plan.h"
 
-#include "base/alloc.h"
-#include "base/path.h"
-#include "base/pathset.h"
-#include "record/snapshot.h"
+#include "base/base.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>

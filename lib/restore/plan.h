@@ -2,9 +2,9 @@
 #ifndef CKPT_RESTORE_PLAN_H
 #define CKPT_RESTORE_PLAN_H
 
-#include "base/strlist.h"
-#include "record/compare.h"
-#include "worktree/tree.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "worktree/worktree.h"
 
 #include <stdbool.h>
 #include <stddef.h>

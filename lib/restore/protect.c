@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/protect.h"
+#include "restore/protect_internal.h"
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "record/record.h"
-#include "record/snapshot.h"
-#include "save/worktree_state.h"
+#include "save/save.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "worktree/rules.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

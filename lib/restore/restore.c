@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run.h"
+#include "restore/restore_run_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "record/audit.h"
-#include "record/journal.h"
-#include "record/snapshot.h"
-#include "record/stage_dirs.h"
-#include "restore/apply.h"
-#include "retention/retain.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "restore/apply_internal.h"
+#include "retention/retention.h"
 #include "session/session.h"
-#include "store/objects.h"
 #include "store/store.h"
 
 #include <stdio.h>

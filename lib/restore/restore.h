@@ -2,10 +2,10 @@
 #ifndef CKPT_RESTORE_RESTORE_H
 #define CKPT_RESTORE_RESTORE_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "record/record.h"
 #include "restore/plan.h"
-#include "worktree/scan.h"
+#include "worktree/worktree.h"
 
 #include <stdbool.h>
 
@@ -93,5 +93,27 @@ void restore_result_release(struct restore_result *result);
 
 /** 0, or CKPT_EREFUSED if an interrupted restore has to be settled first. */
 int restore_check_settled(struct session *session);
+
+/* --- undo.c --- */
+
+/**
+ * Restores whose target is not named but remembered: undo and redo walk the
+ * stack of restores, --continue and --abort settle an interrupted one.
+ */
+enum undo_kind { UNDO_BACK, UNDO_FORTH, UNDO_CONTINUE, UNDO_ABORT };
+
+struct undo_job {
+	struct ckpt_record target, interrupted, previous;
+	struct strlist paths, made;
+	char *reason;
+	struct restore_opts opts; /**< filled in; confirm, progress and the like are the caller's */
+};
+
+/**
+ * Find out what to restore. CKPT_ENOTFOUND: there is nothing to undo, redo,
+ * continue or abort. undo_job_release() in any case.
+ */
+int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind kind);
+void undo_job_release(struct undo_job *job);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run.h"
+#include "restore/restore_run_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "record/journal.h"
-#include "save/capture.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "save/save.h"
 #include "session/session.h"
 
 #include <stdlib.h>

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_check.h"
+#include "restore/restore_check_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/pathset.h"
-#include "record/compare.h"
-#include "record/contents.h"
+#include "base/base.h"
 #include "record/record.h"
-#include "record/snapshot.h"
-#include "restore/protect.h"
+#include "restore/protect_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

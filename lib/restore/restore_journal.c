@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run.h"
+#include "restore/restore_run_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "record/journal.h"
-#include "record/stage_dirs.h"
-#include "record/stage_settle.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "worktree/beneath.h"
+#include "worktree/worktree.h"
 
 #include <fcntl.h>
 #include <stdio.h>

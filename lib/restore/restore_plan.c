@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run.h"
+#include "restore/restore_run_internal.h"
 
-#include "base/error.h"
-#include "base/path.h"
-#include "record/snapshot.h"
+#include "base/base.h"
+#include "record/record.h"
 
 #include <string.h>
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run.h"
+#include "restore/restore_run_internal.h"
 
-#include "base/pool.h"
-#include "base/quote.h"
-#include "record/compare.h"
-#include "record/lookup.h"
-#include "record/snapshot.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "worktree/beneath.h"
+#include "worktree/worktree.h"
 
 #include <fcntl.h>
 #include <string.h>

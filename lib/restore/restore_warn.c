@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run.h"
+#include "restore/restore_run_internal.h"
 
-#include "base/quote.h"
-#include "git/repo.h"
+#include "base/base.h"
+#include "git/git.h"
 #include "session/session.h"
 
 #include <stdlib.h>

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/stage.h"
+#include "restore/stage_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/pool.h"
-#include "base/sparse.h"
-#include "base/strbuf.h"
-#include "record/stage_dirs.h"
-#include "record/stage_settle.h"
-#include "store/objects.h"
-#include "worktree/beneath.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
 
 #include <dirent.h>
 #include <errno.h>

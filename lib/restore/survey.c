@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/survey.h"
+#include "restore/survey_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
-#include "worktree/beneath.h"
-#include "worktree/mounts.h"
+#include "base/base.h"
+#include "worktree/worktree.h"
 
 #include <dirent.h>
 #include <errno.h>

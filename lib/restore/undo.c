@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/undo.h"
+#include "restore/restore.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "record/journal.h"
-#include "record/lookup.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "session/session.h"
 
 #include <stdlib.h>

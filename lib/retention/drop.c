@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "retention/drop.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "record/audit.h"
-#include "record/journal.h"
-#include "record/lookup.h"
-#include "retention/stock.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "retention/stock_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 

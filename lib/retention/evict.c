@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "retention/evict.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/units.h"
+#include "base/base.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

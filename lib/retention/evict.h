@@ -2,7 +2,7 @@
 #ifndef CKPT_RETENTION_EVICT_H
 #define CKPT_RETENTION_EVICT_H
 
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

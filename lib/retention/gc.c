@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "retention/gc.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
+#include "base/base.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "store/oidset.h"
-#include "store/packing.h"
-#include "store/packs.h"
-#include "store/reach.h"
-#include "store/repack.h"
 #include "store/store.h"
 
 #include <stdio.h>

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "retention/hold.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "store/refs.h"
+#include "base/base.h"
 #include "store/store.h"
 
 #include <dirent.h>

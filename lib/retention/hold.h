@@ -2,7 +2,7 @@
 #ifndef CKPT_RETENTION_HOLD_H
 #define CKPT_RETENTION_HOLD_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

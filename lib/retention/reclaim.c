@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "retention/reclaim.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "record/lost.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "store/packing.h"
-#include "store/packs.h"
-#include "store/reach.h"
-#include "store/repack.h"
 #include "store/store.h"
-#include "worktree/statcache.h"
+#include "worktree/worktree.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_RETENTION_RECLAIM_H
 #define CKPT_RETENTION_RECLAIM_H
 
-#include "store/refs.h"
+#include "store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "retention/retain.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/units.h"
-#include "record/audit.h"
-#include "record/brief.h"
-#include "record/lost.h"
-#include "record/manifest.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "retention/reclaim.h"
-#include "retention/stock.h"
+#include "retention/stock_internal.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "store/packing.h"
-#include "store/packs.h"
 #include "store/store.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_RETENTION_RETAIN_H
 #define CKPT_RETENTION_RETAIN_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "record/record.h"
 #include "retention/evict.h"
 

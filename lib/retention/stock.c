@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "retention/stock.h"
+#include "retention/stock_internal.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/pathset.h"
-#include "record/flow_files.h"
-#include "record/journal.h"
+#include "base/base.h"
 #include "record/record.h"
 #include "retention/hold.h"
 #include "retention/reclaim.h"
 #include "session/session.h"
-#include "store/packs.h"
-#include "store/reach.h"
 #include "store/store.h"
 
 #include <stdlib.h>

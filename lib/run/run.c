@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/run.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/env.h"
-#include "base/error.h"
-#include "base/fsio.h"
+#include "base/base.h"
 #include "session/session.h"
 
 #include <errno.h>

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/cadence.h"
+#include "save/cadence_internal.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/json.h"
+#include "base/base.h"
 #include "record/record.h"
 #include "save/save.h"
 #include "store/store.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/capture.h"
 
-#include "base/alloc.h"
-#include "base/command.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "store/oidset.h"
 #include "store/store.h"
 
 #include <stdlib.h>

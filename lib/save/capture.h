@@ -2,10 +2,10 @@
 #ifndef CKPT_SAVE_CAPTURE_H
 #define CKPT_SAVE_CAPTURE_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "record/record.h"
 #include "save/spool.h"
-#include "settings/capture_settings.h"
+#include "settings/settings.h"
 
 struct oidset;
 struct save_job;

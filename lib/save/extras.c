@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/extras.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "save/capture.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "store/objects.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

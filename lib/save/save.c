@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/save.h"
 
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "record/identity.h"
-#include "record/journal.h"
-#include "record/lookup.h"
-#include "record/lost.h"
-#include "record/manifest.h"
-#include "record/modes.h"
-#include "record/stage_settle.h"
-#include "save/cadence.h"
-#include "save/save_room.h"
-#include "save/warnings.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "save/cadence_internal.h"
+#include "save/save_room_internal.h"
+#include "save/warnings_internal.h"
 #include "session/session.h"
-#include "store/pack.h"
 #include "store/store.h"
 
 #include <stdlib.h>

@@ -3,7 +3,8 @@
 #define CKPT_SAVE_SAVE_H
 
 #include "record/record.h"
-#include "retention/retain.h"
+#include "retention/retention.h"
+#include "save/capture.h"
 #include "save/extras.h"
 #include "save/worktree_state.h"
 

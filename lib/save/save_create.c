@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/save.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "git/repo.h"
-#include "record/audit.h"
-#include "record/compare.h"
-#include "record/manifest.h"
-#include "record/snapshot.h"
-#include "retention/reclaim.h"
-#include "save/save_room.h"
-#include "save/warnings.h"
-#include "session/newid.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "record/record.h"
+#include "retention/retention.h"
+#include "save/save_room_internal.h"
+#include "save/warnings_internal.h"
 #include "session/session.h"
-#include "settings/capture_settings.h"
-#include "store/pack.h"
+#include "settings/settings.h"
 #include "store/store.h"
 
 #include <stdlib.h>

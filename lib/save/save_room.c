@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/save_room.h"
+#include "save/save_room_internal.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "worktree/statcache.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
 
 #include <string.h>
 

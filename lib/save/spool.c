@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/spool.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "store/pack.h"
 #include "store/store.h"
 
 #include <errno.h>

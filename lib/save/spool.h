@@ -2,8 +2,7 @@
 #ifndef CKPT_SAVE_SPOOL_H
 #define CKPT_SAVE_SPOOL_H
 
-#include "base/oid.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

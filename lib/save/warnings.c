@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/warnings.h"
+#include "save/warnings_internal.h"
 
-#include "base/quote.h"
+#include "base/base.h"
 #include "save/worktree_state.h"
 
 #include <stdlib.h>

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/worktree_state.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "record/stage_dirs.h"
+#include "base/base.h"
+#include "record/record.h"
 #include "session/session.h"
-#include "store/objects.h"
-#include "store/pack.h"
 #include "store/store.h"
-#include "store/trees.h"
-#include "worktree/statcache.h"
+#include "worktree/worktree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,8 @@
 #ifndef CKPT_SAVE_WORKTREE_STATE_H
 #define CKPT_SAVE_WORKTREE_STATE_H
 
-#include "store/ingest.h"
-#include "store/refs.h"
-#include "worktree/scan.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
 
 #include <stdbool.h>
 

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/inventory.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "base/quote.h"
-#include "base/strlist.h"
-#include "git/repo.h"
-#include "store/refs.h"
+#include "base/base.h"
+#include "git/git.h"
 #include "store/store.h"
 
 #include <dirent.h>

@@ -2,8 +2,8 @@
 #ifndef CKPT_SESSION_INVENTORY_H
 #define CKPT_SESSION_INVENTORY_H
 
-#include "base/strbuf.h"
-#include "record/identity.h"
+#include "base/base.h"
+#include "record/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

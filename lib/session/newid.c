@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/newid.h"
 
-#include "base/clock.h"
-#include "base/error.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

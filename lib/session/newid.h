@@ -2,7 +2,7 @@
 #ifndef CKPT_SESSION_NEWID_H
 #define CKPT_SESSION_NEWID_H
 
-#include "store/refs.h"
+#include "store/store.h"
 
 #include <stdint.h>
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/pool.h"
-#include "git/gitconfig.h"
-#include "git/repo.h"
+#include "base/base.h"
+#include "git/git.h"
 #include "session/inventory.h"
 #include "store/store.h"
 

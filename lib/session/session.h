@@ -2,8 +2,9 @@
 #ifndef CKPT_SESSION_SESSION_H
 #define CKPT_SESSION_SESSION_H
 
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
+#include "session/inventory.h"
+#include "session/newid.h"
 #include "settings/settings.h"
 
 #include <stdbool.h>

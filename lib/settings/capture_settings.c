@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings/capture_settings.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/quote.h"
-#include "settings/ini.h"
+#include "base/base.h"
+#include "settings/ini_internal.h"
 #include "settings/settings.h"
 
 #include <ctype.h>

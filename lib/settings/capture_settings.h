@@ -2,7 +2,7 @@
 #ifndef CKPT_SETTINGS_CAPTURE_SETTINGS_H
 #define CKPT_SETTINGS_CAPTURE_SETTINGS_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings/ini.h"
+#include "settings/ini_internal.h"
 
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
+#include "base/base.h"
 
 #include <ini.h>
 

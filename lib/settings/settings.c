@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings/settings.h"
 
-#include "base/alloc.h"
-#include "base/env.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/quote.h"
-#include "git/gitconfig.h"
-#include "settings/ini.h"
-#include "settings/value.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "settings/ini_internal.h"
+#include "settings/value_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 #ifndef CKPT_SETTINGS_SETTINGS_H
 #define CKPT_SETTINGS_SETTINGS_H
 
-#include "base/strbuf.h"
-#include "base/strlist.h"
+#include "base/base.h"
+#include "settings/capture_settings.h"
 
 #include <stdbool.h>
 #include <stdint.h>

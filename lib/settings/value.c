@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings/value.h"
+#include "settings/value_internal.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/strbuf.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "settings/settings.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/delta.h"
+#include "store/delta_internal.h"
 
-#include "base/error.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/health.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/oid.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "store/layout.h"
-#include "store/store.h"
-#include "worktree/rules.h"
+#include "store/shadow.h"
+#include "worktree/worktree.h"
 
 #include <dirent.h>
 #include <errno.h>

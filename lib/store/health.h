@@ -2,8 +2,7 @@
 #ifndef CKPT_STORE_HEALTH_H
 #define CKPT_STORE_HEALTH_H
 
-#include "base/problems.h"
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ingest.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/pool.h"
-#include "store/ingest_file.h"
+#include "base/base.h"
+#include "store/ingest_file_internal.h"
 #include "store/objects.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_STORE_INGEST_H
 #define CKPT_STORE_INGEST_H
 
-#include "worktree/scan.h"
+#include "worktree/worktree.h"
 
 #include <stdbool.h>
 #include <stdint.h>

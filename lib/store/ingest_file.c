@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/ingest_file.h"
+#include "store/ingest_file_internal.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "store/pack.h"
 
 #include <errno.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/layout.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
-#include "worktree/rules.h"
+#include "base/base.h"
+#include "worktree/worktree.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_STORE_LAYOUT_H
 #define CKPT_STORE_LAYOUT_H
 
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

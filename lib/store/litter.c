@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/litter.h"
 
-#include "base/alloc.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
-#include "store/store.h"
+#include "base/base.h"
+#include "store/shadow.h"
 
 #include <ctype.h>
 #include <dirent.h>

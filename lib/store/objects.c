@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/objects.h"
 
-#include "base/error.h"
-#include "base/libgit2.h"
-#include "git/askgit.h"
+#include "base/base.h"
+#include "git/git.h"
 #include "store/packs.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 
 #include <assert.h>

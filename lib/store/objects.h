@@ -2,8 +2,7 @@
 #ifndef CKPT_STORE_OBJECTS_H
 #define CKPT_STORE_OBJECTS_H
 
-#include "base/oid.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/oidset.h"
 
-#include "base/alloc.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_STORE_PACK_H
 #define CKPT_STORE_PACK_H
 
-#include "base/oid.h"
+#include "base/base.h"
 #include "store/objects.h"
 
 #include <stdbool.h>

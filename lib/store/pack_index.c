@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/pack.h"
 
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/pack_writer.h"
+#include "store/pack_writer_internal.h"
 
-#include "base/alloc.h"
-#include "base/crc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
+#include "base/base.h"
 
 #include <libdeflate.h>
 #include <zlib.h>

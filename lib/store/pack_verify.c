@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/pack.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/crc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
-#include "base/pool.h"
+#include "base/base.h"
 
 #include <libdeflate.h>
 #include <zlib.h>

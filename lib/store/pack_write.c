@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/pack_writer.h"
+#include "store/pack_writer_internal.h"
 
-#include "base/alloc.h"
-#include "base/crc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "store/oidset.h"
 #include "store/packs.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 #include <libdeflate.h>
 

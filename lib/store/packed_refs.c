@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/packed_refs.h"
+#include "store/packed_refs_internal.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
-#include "store/store.h"
+#include "base/base.h"
+#include "store/shadow.h"
 
 #include <errno.h>
 #include <fcntl.h>

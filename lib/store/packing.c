@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/packing.h"
 
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "store/store.h"
+#include "base/base.h"
+#include "store/shadow.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -2,8 +2,7 @@
 #ifndef CKPT_STORE_PACKS_H
 #define CKPT_STORE_PACKS_H
 
-#include "base/oid.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "store/objects.h"
 
 #include <stdbool.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/packs.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "store/pack.h"
-#include "store/packs_find.h"
+#include "store/packs_find_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

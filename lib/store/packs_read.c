@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/packs.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "store/delta.h"
+#include "base/base.h"
+#include "store/delta_internal.h"
 #include "store/pack.h"
-#include "store/packs_find.h"
+#include "store/packs_find_internal.h"
 
 #include <libdeflate.h>
 #include <zlib.h>

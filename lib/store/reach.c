@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/reach.h"
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "store/objects.h"
 #include "store/packs.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 #include <dirent.h>
 #include <errno.h>

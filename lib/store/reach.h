@@ -2,7 +2,7 @@
 #ifndef CKPT_STORE_REACH_H
 #define CKPT_STORE_REACH_H
 
-#include "base/oid.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

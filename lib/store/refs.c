@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/refs.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/pathset.h"
-#include "base/strbuf.h"
-#include "store/packed_refs.h"
-#include "store/store.h"
+#include "base/base.h"
+#include "store/packed_refs_internal.h"
+#include "store/shadow.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,8 +2,7 @@
 #ifndef CKPT_STORE_REFS_H
 #define CKPT_STORE_REFS_H
 
-#include "base/oid.h"
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

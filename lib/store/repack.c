@@ -2,15 +2,11 @@
 #include "store/packing.h"
 #include "store/repack.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/crc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "git/askgit.h"
+#include "base/base.h"
+#include "git/git.h"
 #include "store/litter.h"
 #include "store/pack.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 #include <dirent.h>
 #include <errno.h>

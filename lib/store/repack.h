@@ -2,7 +2,7 @@
 #ifndef CKPT_STORE_REPACK_H
 #define CKPT_STORE_REPACK_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "store/packs.h"
 
 #include <stdbool.h>

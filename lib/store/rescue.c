@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/rescue.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/hash.h"
-#include "base/strbuf.h"
-#include "store/delta.h"
+#include "base/base.h"
+#include "store/delta_internal.h"
 #include "store/pack.h"
 #include "store/packs.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 #include <zlib.h>
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/trees.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/pool.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "store/pack.h"
-#include "worktree/tree.h"
+#include "worktree/worktree.h"
 
 #include <stdlib.h>
 

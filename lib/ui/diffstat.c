@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/diffstat.h"
 
-#include "base/alloc.h"
-#include "base/quote.h"
+#include "base/base.h"
 #include "ui/term.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_DIFFSTAT_H
 #define CKPT_UI_DIFFSTAT_H
 
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

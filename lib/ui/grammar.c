@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/grammar.h"
 
-#include "base/alloc.h"
+#include "base/base.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_GRAMMAR_H
 #define CKPT_UI_GRAMMAR_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "ui/options.h"
 
 /**

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/options.h"
 
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/nearest.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "ui/options_rows.h"
 #include "ui/term.h"
 

@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_OPTIONS_H
 #define CKPT_UI_OPTIONS_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

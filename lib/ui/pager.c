@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
 
-#include "base/alloc.h"
-#include "base/env.h"
-#include "base/spawn.h"
-#include "base/strbuf.h"
-#include "git/gitconfig.h"
-#include "ui/term_state.h"
+#include "base/base.h"
+#include "git/git.h"
+#include "ui/term_state_internal.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/libgit2.h"
+#include "base/base.h"
 #include "ui/patch.h"
 
 

@@ -2,8 +2,7 @@
 #ifndef CKPT_UI_PATCH_H
 #define CKPT_UI_PATCH_H
 
-#include "base/oid.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/picklist.h"
 
-#include "base/alloc.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
 
-#include "base/clock.h"
-#include "base/fsio.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/prompt.h"
 
-#include "base/cancel.h"
+#include "base/base.h"
 #include "ui/term.h"
 
 #include <stdio.h>

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/sink.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <limits.h>

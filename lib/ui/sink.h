@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_SINK_H
 #define CKPT_UI_SINK_H
 
-#include "base/json.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

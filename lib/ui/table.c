@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/table.h"
 
-#include "base/alloc.h"
-#include "base/quote.h"
-#include "base/strlist.h"
-#include "ui/term_state.h"
+#include "base/base.h"
+#include "ui/term_state_internal.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

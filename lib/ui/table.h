@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_TABLE_H
 #define CKPT_UI_TABLE_H
 
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "ui/term.h"
 
 #include <stdbool.h>

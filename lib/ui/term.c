@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
 
-#include "base/alloc.h"
-#include "base/env.h"
-#include "base/quote.h"
-#include "base/strbuf.h"
-#include "base/units.h"
-#include "ui/term_state.h"
+#include "base/base.h"
+#include "ui/term_state_internal.h"
 
 #include <stdint.h>
 #include <stdlib.h>

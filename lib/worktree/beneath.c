@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/beneath.h"
 
-#include "base/alloc.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/displaced.h"
 
-#include "base/alloc.h"
-#include "base/fsio.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "worktree/beneath.h"
 #include "worktree/tree.h"
 

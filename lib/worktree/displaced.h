@@ -2,7 +2,7 @@
 #ifndef CKPT_WORKTREE_DISPLACED_H
 #define CKPT_WORKTREE_DISPLACED_H
 
-#include "base/oid.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>

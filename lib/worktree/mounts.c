@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/mounts.h"
 
-#include "base/fsio.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "worktree/beneath.h"
 
 #include <fcntl.h>

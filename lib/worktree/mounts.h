@@ -2,7 +2,7 @@
 #ifndef CKPT_WORKTREE_MOUNTS_H
 #define CKPT_WORKTREE_MOUNTS_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/origin.h"
 
-#include "base/alloc.h"
-#include "base/fsio.h"
-#include "base/oid.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <limits.h>

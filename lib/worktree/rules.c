@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/rules.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/fsio.h"
-#include "base/path.h"
-#include "base/pathset.h"
-#include "git/gitconfig.h"
-#include "git/gitindex.h"
-#include "git/repo.h"
+#include "base/base.h"
+#include "git/git.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

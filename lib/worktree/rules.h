@@ -2,10 +2,8 @@
 #ifndef CKPT_WORKTREE_RULES_H
 #define CKPT_WORKTREE_RULES_H
 
-#include "base/arena.h"
-#include "base/strbuf.h"
-#include "base/strlist.h"
-#include "git/exclude.h"
+#include "base/base.h"
+#include "git/git.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/scan_walk.h"
+#include "worktree/scan_walk_internal.h"
 
-#include "base/alloc.h"
-#include "base/cancel.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/pool.h"
+#include "base/base.h"
 #include "worktree/beneath.h"
 #include "worktree/mounts.h"
 #include "worktree/statcache.h"

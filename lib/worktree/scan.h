@@ -2,7 +2,7 @@
 #ifndef CKPT_WORKTREE_SCAN_H
 #define CKPT_WORKTREE_SCAN_H
 
-#include "base/strlist.h"
+#include "base/base.h"
 #include "worktree/origin.h"
 #include "worktree/rules.h"
 #include "worktree/tree.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/scan_walk.h"
+#include "worktree/scan_walk_internal.h"
 
 #include "worktree/statcache.h"
 

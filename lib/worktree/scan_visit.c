@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/scan_walk.h"
+#include "worktree/scan_walk_internal.h"
 
-#include "base/alloc.h"
-#include "base/error.h"
-#include "base/pathset.h"
+#include "base/base.h"
 
 #include <dirent.h>
 #include <errno.h>

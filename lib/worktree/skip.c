@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/scan.h"
 
-#include "base/alloc.h"
-#include "base/path.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/statcache.h"
 
-#include "base/alloc.h"
-#include "base/crc.h"
-#include "base/fsio.h"
+#include "base/base.h"
 
 #include <assert.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef CKPT_WORKTREE_STATCACHE_H
 #define CKPT_WORKTREE_STATCACHE_H
 
-#include "base/oid.h"
+#include "base/base.h"
 #include "worktree/origin.h"
 #include "worktree/tree.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/swap.h"
 
-#include "base/alloc.h"
-#include "base/strlist.h"
+#include "base/base.h"
 #include "worktree/beneath.h"
 
 #include <dirent.h>

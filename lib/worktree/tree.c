@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/tree.h"
 
-#include "base/alloc.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

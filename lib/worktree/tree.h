@@ -2,7 +2,7 @@
 #ifndef CKPT_WORKTREE_TREE_H
 #define CKPT_WORKTREE_TREE_H
 
-#include "base/oid.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stddef.h>

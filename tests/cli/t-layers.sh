@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No file includes a header of a layer above its own; every file is on the map.
+# A folder of lib/ uses only folders below its own, and each by its one door; every file is on the map.
 
 . "$(dirname "$0")/../lib/harness.sh"
 
@@ -9,7 +9,7 @@ check_layers() {
 }
 
 test_the_sources_keep_to_their_layers() {
-	check_layers "$ROOT_DIR"
+	check_layers "$ROOT_DIR" "$BUILD_DIR"
 }
 
 test_an_include_of_a_higher_layer_is_named() {
@@ -17,7 +17,7 @@ test_an_include_of_a_higher_layer_is_named() {
 	cp -R "$ROOT_DIR/lib" copy/
 	{
 		echo '/* wrong */'
-		echo '#include "base/error.h"'
+		echo '#include "base/base.h"'
 		echo '#include "save/save.h"'
 	} >copy/lib/store/wrong.c
 	expect_exit 1 check_layers copy >out
@@ -25,12 +25,42 @@ test_an_include_of_a_higher_layer_is_named() {
 	expect_grep '^lib/store/wrong\.c:3: .*save/save\.h' out
 }
 
+test_a_side_entrance_is_named() {
+	mkdir -p lib/base lib/save
+	echo '#include "base/error.h"' >lib/save/a.c
+	echo '#include "base/base.h"' >lib/save/b.c
+	echo '#include "save/save_internal.h"' >lib/save/c.c
+	expect_exit 1 check_layers . >out
+	expect_eq 1 "$(wc -l <out)" 'lines of the report'
+	expect_grep '^lib/save/a\.c:1: .*base/error\.h' out
+}
+
+# What is declared by hand, without an include, is found in the objects.
+test_symbols_count_not_only_includes() {
+	mkdir -p lib/base lib/store lib/save build/lib/base build/lib/store build/lib/save
+	echo 'int open_one(void);' >lib/base/base.h
+	echo 'int hidden_one(void);' >lib/base/base_internal.h
+	echo 'int save_it(void);' >lib/save/save.h
+	echo 'int open_one(void) { return 1; } int hidden_one(void) { return 1; }' >lib/base/a.c
+	echo 'int save_it(void) { return 1; }' >lib/save/b.c
+	echo 'int open_one(void); int fine(void) { return open_one(); }' >lib/store/fine.c
+	echo 'int hidden_one(void); int c(void) { return hidden_one(); }' >lib/store/c.c
+	echo 'int save_it(void); int d(void) { return save_it(); }' >lib/store/d.c
+	for file in base/a save/b store/fine store/c store/d; do
+		${CC:-cc} -c -o build/lib/$file.o lib/$file.c
+	done
+	expect_exit 1 check_layers . build >out
+	expect_eq 2 "$(wc -l <out)" 'lines of the report'
+	expect_grep '^lib/store/c\.c: .*hidden_one.*private to base' out
+	expect_grep '^lib/store/d\.c: .*save_it.*higher folder save' out
+}
+
 test_ways_around_are_seen() {
 	mkdir -p lib/base lib/ui
 	echo ' #  include   <ui/term.h>' >lib/base/a.c
 	echo '#include "../ui/term.h"' >lib/base/b.h
 	echo '#include "lib/ui/term.h"' >lib/base/c.c
-	echo '#include "base/a.h"' >lib/ui/fine.c
+	echo '#include "base/base.h"' >lib/ui/fine.c
 	expect_exit 1 check_layers . >out
 	expect_eq 3 "$(wc -l <out)" 'lines of the report'
 	expect_no_grep fine out

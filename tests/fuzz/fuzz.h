@@ -12,7 +12,7 @@
  */
 
 #include "base/strbuf.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 #include <fcntl.h>
 #include <limits.h>

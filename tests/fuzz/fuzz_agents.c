@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "agents/agent_entry.h"
+#include "agents/agent_entry_internal.h"
 #include "agents/agents.h"
 #include "base/error.h"
 #include "base/fsio.h"

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "hooks/config_edit.h"
+#include "hooks/config_edit_internal.h"
 
 static const struct {
 	const char *section, *key, *value;

@@ -2,7 +2,7 @@
 /* A base, its length in the first byte, and a delta: the result is as long as the delta says. */
 #include "fuzz.h"
 
-#include "store/delta.h"
+#include "store/delta_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "git/exclude.h"
-#include "git/wildmatch.h"
+#include "git/wildmatch_internal.h"
 
 static void ask(const struct exclude_chain *chain, const char *path)
 {

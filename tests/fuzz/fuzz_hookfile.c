@@ -2,7 +2,7 @@
 /* Our lines in a hook of somebody else: they are found, and leave no trace when they go. */
 #include "fuzz.h"
 
-#include "hooks/hook_file.h"
+#include "hooks/hook_file_internal.h"
 
 static const char lines[] = HOOKFILE_BEGIN "_ckpt_program=''\ngit checkpoint hook y\n" HOOKFILE_END;
 

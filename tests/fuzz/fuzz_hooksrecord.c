@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "git/repo.h"
-#include "hooks/install_record.h"
+#include "hooks/install_record_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

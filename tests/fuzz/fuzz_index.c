@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "git/gitindex.h"
-#include "git/indexfile.h"
+#include "git/indexfile_internal.h"
 
 /* Where in the index the name of its shared one stands; 0: nowhere. */
 static size_t link_at(const uint8_t *data, size_t size, size_t hash_len)

@@ -2,9 +2,9 @@
 /* Editing JSON: what we take for JSON jansson takes too, and an entry that goes leaves no trace. */
 #include "fuzz.h"
 
-#include "agents/agent_entry.h"
-#include "agents/agent_json.h"
-#include "agents/jsonedit.h"
+#include "agents/agent_entry_internal.h"
+#include "agents/agent_json_internal.h"
+#include "agents/jsonedit_internal.h"
 #include "base/error.h"
 
 static void round_trip(const struct agent *agent, const uint8_t *data, size_t size)

@@ -6,9 +6,9 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "record/record.h"
+#include "record/checkpoint.h"
 #include "record/stage_dirs.h"
-#include "save/cadence.h"
+#include "save/cadence_internal.h"
 #include "save/save.h"
 
 #define STAGING STAGING_PREFIX "abcdef"

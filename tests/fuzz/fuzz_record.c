@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/libgit2.h"
 #include "base/oid.h"
-#include "record/record.h"
+#include "record/checkpoint.h"
 #include "record/snapshot.h"
 
 #include <git2/sys/mempack.h>

@@ -2,9 +2,9 @@
 /* The refs of a store: packed ones and, if the input has a "%%", a loose one. */
 #include "fuzz.h"
 
-#include "store/packed_refs.h"
+#include "store/packed_refs_internal.h"
 #include "store/refs.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 #define ID "chk_20260101_000000_abcdef"
 

@@ -4,7 +4,7 @@
 
 #include "base/env.h"
 #include "settings/capture_settings.h"
-#include "settings/ini.h"
+#include "settings/ini_internal.h"
 #include "settings/settings.h"
 
 static int look(const char *section, const char *key, const char *value, unsigned line, void *payload)

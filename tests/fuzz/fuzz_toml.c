@@ -2,7 +2,7 @@
 /* Editing TOML: a block that is put in is TOML, is found, and leaves no trace when it goes. */
 #include "fuzz.h"
 
-#include "agents/tomledit.h"
+#include "agents/tomledit_internal.h"
 #include "base/error.h"
 
 #define BODY "[[x]]\ny = 1\n"

@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The include graph is the architecture: a file under lib/<layer> includes headers of its own
-# layer or of layers below it. Names every line that breaks this, and fails.
-# usage: check-layers.sh [<root>]
+# A folder of lib/ uses only the folders before it in the list below, and enters them by one door:
+# the header that has the folder's name. Names every place that breaks this, and fails.
+#
+# Includes are read from the sources. With <build>, where these were compiled, the symbols are
+# checked too: a function that is declared by hand, without an include, does not get past nm.
+# usage: check-layers.sh [<root> [<build>]]
 set -eu
 
 cd "${1:-.}"
@@ -10,18 +13,22 @@ test -d lib || {
 	echo "check-layers: no lib/ here" >&2
 	exit 2
 }
+folders='base git settings worktree store record session retention save inspect restore repair
+	run flow hooks agents ui cmd'
+folders=$(echo $folders) # one line
+status=0
 
-find lib -name '*.[ch]' -exec awk '
+find lib -name '*.[ch]' -exec awk -v folders="$folders" '
 	BEGIN {
-		count = split("base git settings worktree store record session retention save inspect restore repair run flow hooks agents ui cmd", layers, " ")
+		count = split(folders, names, " ")
 		for (i = 1; i <= count; i++)
-			rank[layers[i]] = i
+			rank[names[i]] = i
 	}
 	FNR == 1 {
 		split(FILENAME, part, "/")
 		own = part[2]
 		if (!(own in rank)) {
-			print FILENAME ":1: in no layer that is known"
+			print FILENAME ":1: in no folder that is known"
 			bad = 1
 		}
 	}
@@ -31,13 +38,67 @@ find lib -name '*.[ch]' -exec awk '
 		sub(/[">].*/, "", name)
 		while (sub(/^(\.\.?\/|lib\/)/, "", name))
 			;
-		layer = name
-		if (!sub(/\/.*/, "", layer) || !(layer in rank))
+		folder = name
+		if (!sub(/\/.*/, "", folder) || !(folder in rank) || folder == own)
 			next
-		if (rank[layer] > rank[own]) {
-			print FILENAME ":" FNR ": " own " includes \"" name "\" of the higher layer " layer
+		if (rank[folder] > rank[own]) {
+			print FILENAME ":" FNR ": " own " includes \"" name "\" of the higher folder " folder
+			bad = 1
+		} else if (name != folder "/" folder ".h") {
+			print FILENAME ":" FNR ": " own " enters " folder " by \"" name "\", not by \"" \
+				folder "/" folder ".h\""
 			bad = 1
 		}
 	}
 	END { exit bad }
-' {} +
+' {} + || status=1
+
+test $# -ge 2 || exit $status
+
+# Lines "T|U <folder> <file> <symbol>", then "H <folder> <word>" for all words of public headers.
+{
+	find "$2/lib" -name '*.o' -exec nm -A -P {} + | awk -v root="$2/lib/" '
+		{
+			file = substr($1, length(root) + 1)
+			sub(/\.o:$/, ".c", file)
+			folder = file
+			sub(/\/.*/, "", folder)
+		}
+		$3 == "U" { print "U", folder, "lib/" file, $2 }
+		$3 ~ /^[TDBRVWC]$/ { print "T", folder, "lib/" file, $2 }'
+	for folder in $folders; do
+		find "lib/$folder" -name '*.h' ! -name '*_internal.h' -exec cat {} + 2>/dev/null |
+			tr -cs 'A-Za-z0-9_' '\n' | sort -u | sed "s/^/H $folder /"
+	done
+} | awk -v folders="$folders" '
+	BEGIN {
+		count = split(folders, names, " ")
+		for (i = 1; i <= count; i++)
+			rank[names[i]] = i
+	}
+	$1 == "T" { home[$4] = $2 }
+	$1 == "U" { uses[++nr] = $0 }
+	$1 == "H" { public[$2, $3] = 1 }
+	END {
+		for (i = 1; i <= nr; i++) {
+			split(uses[i], use, " ")
+			own = use[2]
+			folder = home[use[4]]
+			if (folder == "" || folder == own)
+				continue
+			if (rank[folder] > rank[own]) {
+				print use[3] ": " own " uses " use[4] "() of the higher folder " folder
+				bad = 1
+			} else if (!((folder, use[4]) in public)) {
+				print use[3] ": " own " uses " use[4] "(), which is private to " folder
+				bad = 1
+			}
+		}
+		if (!nr) {
+			print "no symbols found"
+			bad = 1
+		}
+		exit bad
+	}
+' || status=1
+exit $status

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "store/objects.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 #include <dirent.h>
 

@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "record/record.h"
+#include "record/checkpoint.h"
 #include "store/pack.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 UNUSED static struct store *recordgen_store(const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/delta.h"
+#include "store/delta_internal.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -4,15 +4,15 @@
  * every byte as it was, or it is refused and nothing is touched; and what was
  * never put in by us is not taken out. Texts of all kinds, by chance.
  */
-#include "agents/agent_entry.h"
-#include "agents/agent_json.h"
-#include "agents/jsonedit.h"
-#include "agents/tomledit.h"
+#include "agents/agent_entry_internal.h"
+#include "agents/agent_json_internal.h"
+#include "agents/jsonedit_internal.h"
+#include "agents/tomledit_internal.h"
 #include "base/error.h"
 #include "unit.h"
 #include "git/configtext.h"
-#include "hooks/config_edit.h"
-#include "hooks/hook_file.h"
+#include "hooks/config_edit_internal.h"
+#include "hooks/hook_file_internal.h"
 
 #include <time.h>
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "store/layout.h"
-#include "store/store.h"
+#include "store/shadow.h"
 #include "unit.h"
 
 /* The path of a new store of a worktree of that name, closed; freed by the caller. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/config_edit.h"
-#include "hooks/hook_file.h"
+#include "hooks/config_edit_internal.h"
+#include "hooks/hook_file_internal.h"
 
 #include "unit.h"
 

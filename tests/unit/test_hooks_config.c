@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install_config.h"
+#include "hooks/install_config_internal.h"
 
 #include "base/error.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_targets.h"
+#include "hooks/hook_targets_internal.h"
 
 #include "base/alloc.h"
 #include "base/procs.h"

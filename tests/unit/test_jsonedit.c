@@ -3,7 +3,7 @@
  * base/jsonedit: what is put into a text of any style can be parsed and is where it should be, and
  * taking it out gives the same bytes again.
  */
-#include "agents/jsonedit.h"
+#include "agents/jsonedit_internal.h"
 
 #include "base/error.h"
 

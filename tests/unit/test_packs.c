@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "store/pack.h"
-#include "store/store.h"
+#include "store/shadow.h"
 #include "unit.h"
 
 enum { OBJECTS = 40, LARGE = 17 << 20 };

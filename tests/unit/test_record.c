@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/record.h"
+#include "record/checkpoint.h"
 
 #include "store/objects.h"
 #include "unit.h"
 
 #include "recordgen.h"
-#include "store/store.h"
+#include "store/shadow.h"
 
 static const char id[] = "chk_20260930_123456_0af9be";
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "store/pack.h"
-#include "store/store.h"
+#include "store/shadow.h"
 #include "unit.h"
 
 static struct store *store;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/store.h"
+#include "store/shadow.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

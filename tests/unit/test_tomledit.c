@@ -3,7 +3,7 @@
  * base/tomledit: which texts are TOML, which keys and tables are in them, and blocks that leave no
  * trace.
  */
-#include "agents/tomledit.h"
+#include "agents/tomledit_internal.h"
 
 #include "base/error.h"
 

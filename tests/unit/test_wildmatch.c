@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/wildmatch.h"
+#include "git/wildmatch_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

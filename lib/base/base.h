@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_BASE_BASE_H
+#define CKPT_BASE_BASE_H
+
+/**
+ * Tools that know nothing of checkpoints.
+ *
+ * This is what other folders include.
+ */
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/command.h"
+#include "base/crc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/fsio.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/libgit2.h"
+#include "base/libmem.h"
+#include "base/nearest.h"
+#include "base/oid.h"
+#include "base/path.h"
+#include "base/pathset.h"
+#include "base/pool.h"
+#include "base/problems.h"
+#include "base/procs.h"
+#include "base/quote.h"
+#include "base/shellwords.h"
+#include "base/sparse.h"
+#include "base/spawn.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "base/units.h"
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_GIT_GIT_H
+#define CKPT_GIT_GIT_H
+
+/**
+ * The project's repository: found, asked, never written.
+ *
+ * This is what other folders include.
+ */
+#include "git/askgit.h"
+#include "git/configtext.h"
+#include "git/exclude.h"
+#include "git/gitconfig.h"
+#include "git/gitfile.h"
+#include "git/gitindex.h"
+#include "git/gitrun.h"
+#include "git/repo.h"
+
+#endif

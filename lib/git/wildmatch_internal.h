@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_GIT_WILDMATCH_INTERNAL_H
+#define CKPT_GIT_WILDMATCH_INTERNAL_H
+
+#include <stdbool.h>
+
+/**
+ * Glob matching as git does it for ignore patterns: "*" and "?" and brackets
+ * do not match "/", and a "**" between slashes matches any number of
+ * directories. fnmatch(3) knows no "**" and differs in its brackets, and
+ * libgit2 does not export its own, so this is ours, tested against git.
+ */
+enum wildmatch_flags {
+	WILD_CASEFOLD = 1 << 0,
+	WILD_PATHNAME = 1 << 1, /**< "/" is special, as said above */
+};
+
+bool wildmatch(const char *pattern, const char *text, unsigned flags);
+
+#endif

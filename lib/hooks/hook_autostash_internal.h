@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_HOOKS_HOOK_AUTOSTASH_INTERNAL_H
+#define CKPT_HOOKS_HOOK_AUTOSTASH_INTERNAL_H
+
+#include "base/base.h"
+
+struct repo;
+struct save_job;
+
+/**
+ * The state before `git rebase --autostash` put the user's changes aside.
+ *
+ * git has done that when it calls pre-rebase: the files are those of HEAD, the
+ * changes are in a commit that a file in the git directory names. What differs
+ * between HEAD and that commit is laid over the worktree as it is now, in
+ * memory; the worktree itself is only read. git writes the contents out, so
+ * that conversions and filters are those of a checkout, into a directory of
+ * the store, from where they are read like any other files.
+ *
+ * Not to be known any more: permission bits other than "executable" of what
+ * was put aside, and an untracked thing that stood in the place of a tracked
+ * one of another kind, which git itself has destroyed by then. A directory in
+ * which everything had been deleted is left out if it was made anew, which its
+ * time of birth tells.
+ */
+struct autostash;
+
+/**
+ * `*out` is NULL if nothing was put aside. `under_way`: a git command of the
+ * user's is, which has run the repository's filters itself; else something that
+ * was put aside is CKPT_ERROR, as to write it out would run them.
+ */
+int autostash_open(struct autostash **out, const struct repo *repo, bool under_way);
+void autostash_free(struct autostash *stash);
+
+/** For save_opts.amend, with the autostash as payload, which must outlive the save. */
+int autostash_amend(struct save_job *job, void *payload);
+
+/** For save_opts.notes: what cannot be exact. */
+const struct strlist *autostash_notes(const struct autostash *stash);
+
+#endif

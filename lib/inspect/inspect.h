@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_INSPECT_INSPECT_H
+#define CKPT_INSPECT_INSPECT_H
+
+/**
+ * Looking at checkpoints: listing, comparing, checking. Nothing is changed.
+ *
+ * This is what other folders include.
+ */
+#include "inspect/diff.h"
+#include "inspect/list.h"
+#include "inspect/verify.h"
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/checkpoint.h"
+
+#include "base/base.h"
+#include "settings/settings.h"
+#include "store/store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDENTITY "git-checkpoint <git-checkpoint@localhost>"
+#define FORMAT "1"
+
+void ckpt_record_release(struct ckpt_record *record)
+{
+	free(record->type);
+	free(record->reason);
+	free(record->source);
+	free(record->base);
+	free(record->head);
+	free(record->branch);
+	free(record->operation);
+	strlist_release(&record->scope);
+	strlist_release(&record->state_keys);
+	strlist_release(&record->warnings);
+	ckpt_captures_release(&record->captures);
+	*record = (struct ckpt_record)CKPT_RECORD_INIT;
+}
+
+void ckpt_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
+		       uint64_t size, const struct oid *oid)
+{
+	struct ckpt_capture *capture;
+
+	ALLOC_GROW(captures->items, captures->nr + 1, captures->alloc);
+	capture = &captures->items[captures->nr++];
+	*capture = (struct ckpt_capture){ .name = xstrdup(name), .type = xstrdup(type),
+					  .size = size };
+	if (oid)
+		capture->oid = *oid;
+}
+
+const struct ckpt_capture *ckpt_captures_find(const struct ckpt_captures *captures,
+					      const char *name)
+{
+	for (size_t i = 0; i < captures->nr; i++)
+		if (!strcmp(captures->items[i].name, name))
+			return &captures->items[i];
+	return NULL;
+}
+
+void ckpt_captures_release(struct ckpt_captures *captures)
+{
+	for (size_t i = 0; i < captures->nr; i++) {
+		free(captures->items[i].name);
+		free(captures->items[i].type);
+	}
+	free(captures->items);
+	memset(captures, 0, sizeof(*captures));
+}
+
+double ckpt_record_confidence(const struct ckpt_record *record)
+{
+	if (!record->missing)
+		return 1.0;
+	return (double)record->files / (double)(record->files + record->missing);
+}
+
+bool ckpt_record_expired(const struct ckpt_record *record, int64_t now)
+{
+	return record->expiry && record->expiry <= now;
+}
+
+/* --- writing --- */
+
+static void add_field(struct strbuf *out, const char *key, const char *value)
+{
+	size_t len = value ? strlen(value) : 0;
+	bool plain = len && value[0] != ' ' && value[0] != '"' && value[len - 1] != ' ' &&
+		     utf8_valid(value, len);
+
+	if (!value)
+		return;
+	for (size_t i = 0; i < len && plain; i++)
+		plain = (unsigned char)value[i] >= 0x20 && value[i] != 0x7f;
+	strbuf_addf(out, "%s: ", key);
+	if (plain)
+		strbuf_add(out, value, len);
+	else
+		quote_c(out, value, len);
+	strbuf_addch(out, '\n');
+}
+
+static void add_number(struct strbuf *out, const char *key, uint64_t value)
+{
+	strbuf_addf(out, "%s: %" PRIu64 "\n", key, value);
+}
+
+static void add_time(struct strbuf *out, const char *key, int64_t when)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	if (when)
+		add_field(out, key, clock_format_iso(iso, when));
+}
+
+static void add_list(struct strbuf *out, const char *key, const struct strlist *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		add_field(out, key, list->items[i]);
+}
+
+/* "<name> <type> <bytes>", in the order of capture; names have no blanks. */
+static void add_captures(struct strbuf *out, const struct ckpt_captures *captures)
+{
+	for (size_t i = 0; i < captures->nr; i++)
+		strbuf_addf(out, "Capture: %s %s %" PRIu64 "\n", captures->items[i].name,
+			    captures->items[i].type, captures->items[i].size);
+}
+
+static void add_subject(struct strbuf *out, const struct ckpt_record *record)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	utf8_sanitize(out, record->reason, strcspn(record->reason, "\n"));
+	strbuf_addf(out, " | %s | ", clock_format_iso(iso, record->created_at));
+	utf8_sanitize(out, record->source, strcspn(record->source, "\n"));
+	strbuf_addstr(out, "\n\n");
+}
+
+static void add_message(struct strbuf *out, const struct ckpt_record *record)
+{
+	add_subject(out, record);
+	add_field(out, "Checkpoint", FORMAT);
+	add_field(out, "Id", record->id);
+	add_field(out, "Type", record->type);
+	add_time(out, "Created", record->created_at);
+	add_field(out, "Reason", record->reason);
+	add_field(out, "Source", record->source);
+	if (record->step >= 0)
+		add_number(out, "Step", (uint64_t)record->step);
+	add_time(out, "Expires", record->expiry);
+	if (record->pinned)
+		add_field(out, "Pinned", "true");
+	if (record->include_ignored)
+		add_field(out, "Include", "ignored");
+	if (record->include_sensitive)
+		add_field(out, "Include", "sensitive");
+	add_field(out, "State-Hash", record->state_hash);
+	add_number(out, "Files", record->files);
+	add_number(out, "Bytes", record->bytes);
+	add_number(out, "Changed", record->changed);
+	add_number(out, "Missing", record->missing);
+	add_field(out, "Base", record->base);
+	add_list(out, "Scope", &record->scope);
+	if (record->state_only)
+		add_field(out, "State-Only", "true");
+	add_list(out, "State", &record->state_keys);
+	add_captures(out, &record->captures);
+	add_field(out, "Head", record->head);
+	add_field(out, "Branch", record->branch);
+	add_field(out, "Operation", record->operation);
+	add_list(out, "Warning", &record->warnings);
+}
+
+int ckpt_record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack)
+{
+	struct strbuf commit = STRBUF_INIT;
+	char tree[OID_HEX + 1], parent[OID_HEX + 1];
+	int err = ckpt_meta_write(&record->meta, meta, pack);
+
+	if (err)
+		return err;
+	strbuf_addf(&commit,
+		    "tree %s\nparent %s\n"
+		    "author " IDENTITY " %lld +0000\ncommitter " IDENTITY " %lld +0000\n\n",
+		    oid_hex(tree, &record->tree), oid_hex(parent, &record->meta),
+		    (long long)record->created_at, (long long)record->created_at);
+	add_message(&commit, record);
+	err = pack_add_new(pack, &record->commit, OBJECT_COMMIT, commit.buf, commit.len);
+	strbuf_release(&commit);
+	return err;
+}
+
+/* --- reading --- */
+
+static void set_string(char **slot, const char *value)
+{
+	free(*slot);
+	*slot = xstrdup(value);
+}
+
+static bool set_capture(struct ckpt_record *record, const char *value)
+{
+	struct strlist words = STRLIST_INIT;
+	uint64_t size;
+	char *copy = xstrdup(value), *rest = NULL;
+	bool ok;
+
+	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		strlist_add(&words, word);
+	ok = words.nr == 3 && capture_name_valid(words.items[0]) &&
+	     !ckpt_captures_find(&record->captures, words.items[0]) &&
+	     units_parse_number(&size, words.items[2]);
+	if (ok)
+		ckpt_captures_add(&record->captures, words.items[0], words.items[1], size, NULL);
+	strlist_release(&words);
+	free(copy);
+	return ok;
+}
+
+static bool set_flag(bool *out, const char *value)
+{
+	*out = !strcmp(value, "true");
+	return true;
+}
+
+/* Fields that are kept as they are. True if `key` is one; `ok` says whether it could be read. */
+static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, const char *value)
+{
+	const struct {
+		const char *key;
+		char **slot;
+	} strings[] = {
+		{ "Type", &record->type },	 { "Reason", &record->reason },
+		{ "Source", &record->source },	 { "Base", &record->base },
+		{ "Head", &record->head },	 { "Branch", &record->branch },
+		{ "Operation", &record->operation },
+	};
+	const struct {
+		const char *key;
+		uint64_t *slot;
+	} numbers[] = {
+		{ "Files", &record->files },
+		{ "Bytes", &record->bytes },
+		{ "Changed", &record->changed },
+		{ "Missing", &record->missing },
+	};
+	const struct {
+		const char *key;
+		struct strlist *slot;
+	} lists[] = {
+		{ "Scope", &record->scope },
+		{ "State", &record->state_keys },
+		{ "Warning", &record->warnings },
+	};
+
+	*ok = true;
+	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
+		if (!strcmp(key, strings[i].key)) {
+			set_string(strings[i].slot, value);
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (!strcmp(key, numbers[i].key)) {
+			*ok = units_parse_number(numbers[i].slot, value);
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (!strcmp(key, lists[i].key)) {
+			strlist_add(lists[i].slot, value);
+			return true;
+		}
+	return false;
+}
+
+static bool set_field(struct ckpt_record *record, const char *key, const char *value)
+{
+	uint64_t number;
+	bool ok;
+
+	if (set_plain(&ok, record, key, value))
+		return ok;
+	if (!strcmp(key, "Created"))
+		return clock_parse_iso(&record->created_at, value);
+	if (!strcmp(key, "Expires"))
+		return clock_parse_iso(&record->expiry, value);
+	if (!strcmp(key, "Pinned"))
+		return set_flag(&record->pinned, value);
+	if (!strcmp(key, "State-Only"))
+		return set_flag(&record->state_only, value);
+	if (!strcmp(key, "Capture"))
+		return set_capture(record, value);
+	if (!strcmp(key, "Include")) {
+		record->include_ignored |= !strcmp(value, "ignored");
+		record->include_sensitive |= !strcmp(value, "sensitive");
+		return true;
+	}
+	if (!strcmp(key, "Step")) {
+		if (!units_parse_number(&number, value))
+			return false;
+		record->step = (int64_t)number;
+		return true;
+	}
+	if (!strcmp(key, "State-Hash")) {
+		snprintf(record->state_hash, sizeof(record->state_hash), "%s", value);
+		return strlen(value) == STATEHASH_SIZE - 1;
+	}
+	if (!strcmp(key, "Checkpoint"))
+		return !strcmp(value, FORMAT);
+	if (!strcmp(key, "Id"))
+		return !strcmp(value, record->id);
+	return true; /* of a newer version: not needed to understand the rest */
+}
+
+/* One "Key: value" line; `line` is cut up. */
+static bool parse_line(struct ckpt_record *record, char *line)
+{
+	struct strbuf value = STRBUF_INIT;
+	char *colon = strstr(line, ": ");
+	bool ok;
+
+	if (!colon)
+		return false;
+	*colon = '\0';
+	if (colon[2] == '"')
+		ok = unquote_c(&value, colon + 2, NULL);
+	else
+		ok = (strbuf_addstr(&value, colon + 2), true);
+	ok = ok && set_field(record, line, value.buf);
+	strbuf_release(&value);
+	return ok;
+}
+
+static bool parse_commit(struct ckpt_record *record, char *text)
+{
+	char *body = strstr(text, "\n\n"), *line, *rest = NULL;
+
+	if (strncmp(text, "tree ", 5) || !oid_parse(&record->tree, text + 5) ||
+	    strncmp(text + 5 + OID_HEX, "\nparent ", 8) ||
+	    !oid_parse(&record->meta, text + 5 + OID_HEX + 8) || !body)
+		return false;
+	body = strstr(body + 2, "\n\n"); /* behind the subject */
+	if (!body)
+		return false;
+	for (line = strtok_r(body, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (!parse_line(record, line))
+			return false;
+	return record->type && record->reason && record->source && record->created_at &&
+	       record->state_hash[0];
+}
+
+int ckpt_damaged(int err, struct store *store, const char *id)
+{
+	if (err != CKPT_ENOTFOUND && err != CKPT_ECORRUPT)
+		return err;
+	/* Who holds the lock knows that nobody else lets anything go. */
+	if (store->lockfd < 0 && !refs_exist(store, id))
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", id);
+	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
+}
+
+int ckpt_record_read_saved(struct ckpt_record *out, struct store *store,
+			   const struct ref_item *ref)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	memcpy(out->id, ref->id, sizeof(out->id));
+	out->commit = ref->commit;
+	if (oid_is_zero(&ref->commit)) {
+		err = ckpt_error_set(CKPT_ECORRUPT, "checkpoint '%s' is damaged: its ref is empty",
+				     ref->id);
+	} else {
+		err = objects_read(&text, store, &ref->commit, OBJECT_COMMIT);
+		if (err)
+			err = ckpt_damaged(err, store, ref->id);
+		else if (!parse_commit(out, text.buf))
+			err = ckpt_error_set(CKPT_ECORRUPT,
+					     "checkpoint '%s' is damaged: its record is malformed",
+					     ref->id);
+	}
+	if (err)
+		ckpt_record_release(out);
+	strbuf_release(&text);
+	return err;
+}
+
+int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+{
+	int err = ckpt_record_read_saved(out, store, ref);
+	enum refs_mark mark = err ? REFS_UNMARKED : refs_mark(store, ref->id);
+
+	if (mark != REFS_UNMARKED)
+		out->pinned = mark == REFS_PINNED;
+	return err;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_CHECKPOINT_H
+#define CKPT_RECORD_CHECKPOINT_H
+
+#include "base/base.h"
+#include "record/statehash.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pack;
+struct store;
+
+/**
+ * A checkpoint and the commit that it is.
+ *
+ *     commit  tree    the worktree
+ *             parent  a commit that holds what a tree cannot:
+ *                       modes     permission bits, see modes.h
+ *                       missing   what could not be captured: "<why> <path>\0" each
+ *                       left-out  what was left out on purpose, likewise
+ *                       rules/    the rules that are in no file of the worktree, one blob
+ *                                 for each source, see rules.h
+ *                       state/    one blob for each state key (name percent-encoded)
+ *                       captures/ one blob for each capture, see capturecfg.h
+ *             message "<reason> | <time> | <source>", a blank line, then
+ *                     "Key: value" lines; a value with odd bytes is C-quoted
+ *
+ * The parent depends on nothing but its contents, so checkpoints that agree in
+ * them share it. No commit leads to an older checkpoint.
+ */
+struct ckpt_state {
+	char *key;
+	char *value;    /**< NULL: larger than CKPT_STATE_HELD, or in the pack already */
+	size_t len;     /**< of `value` */
+	struct oid oid; /**< when read, or if `value` is NULL */
+	uint64_t size;  /**< when read */
+};
+
+enum { CKPT_STATE_HELD = 1 << 20, CKPT_STATE_KEY_MAX = 255 };
+
+/** 1 to CKPT_STATE_KEY_MAX bytes of UTF-8, no control characters. */
+bool ckpt_state_key_valid(const char *key);
+
+struct ckpt_capture {
+	char *name;
+	char *type;
+	uint64_t size;
+	struct oid oid; /**< of the blob; in a record not known */
+};
+
+struct ckpt_captures {
+	struct ckpt_capture *items; /**< in the order in which they were taken */
+	size_t nr, alloc;
+};
+
+struct ckpt_record {
+	char id[CKPT_ID_SIZE];
+	struct oid commit, tree, meta;
+	char *type;
+	int64_t created_at;
+	char *reason;
+	char *source;
+	int64_t step;    /**< -1: none */
+	int64_t expiry;  /**< 0: never */
+	bool pinned;     /**< as it was saved, or as a mark says since: see refs.h */
+	struct strlist scope;      /**< empty: the whole worktree */
+	bool include_ignored, include_sensitive; /**< as the save was asked to */
+	bool state_only;           /**< it holds no files; its tree is empty and says nothing */
+	struct strlist state_keys; /**< sorted */
+	struct ckpt_captures captures;
+	char state_hash[STATEHASH_SIZE];
+	uint64_t files;   /**< files and links captured */
+	uint64_t bytes;
+	uint64_t changed; /**< against `base` */
+	uint64_t missing; /**< paths in scope that could not be captured */
+	char *base;       /**< id of the previous one of the same scope, or NULL */
+	struct strlist warnings;
+	char *head, *branch, *operation; /**< of the project, each may be NULL */
+};
+
+#define CKPT_RECORD_INIT { .step = -1 }
+
+void ckpt_record_release(struct ckpt_record *record);
+
+/** What hangs off the commit, beside the record itself. */
+struct ckpt_meta {
+	struct strbuf modes;
+	struct skip_list skips;
+	struct ckpt_state *states;
+	size_t states_nr, states_alloc;
+	struct ckpt_captures captures;
+	bool have_rules; /**< not in checkpoints that hold no files, or are of an older program */
+	struct rules_texts rules;
+};
+
+void ckpt_meta_init(struct ckpt_meta *meta);
+void ckpt_meta_release(struct ckpt_meta *meta);
+void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len);
+
+/** One whose blob is in the store, or will be. */
+void ckpt_meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
+				uint64_t size);
+
+/** NULL if there is none. */
+const struct ckpt_state *ckpt_meta_find_state(const struct ckpt_meta *meta, const char *key);
+
+/** `oid` may be NULL. */
+void ckpt_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
+		       uint64_t size, const struct oid *oid);
+const struct ckpt_capture *ckpt_captures_find(const struct ckpt_captures *captures,
+					      const char *name);
+void ckpt_captures_release(struct ckpt_captures *captures);
+
+/** Add the metadata commit alone to a pack. Blobs of captures and stored states are there. */
+int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
+
+/**
+ * Add the commits of a checkpoint to a pack. `record->tree` must be set;
+ * `record->commit` and `record->meta` are set on return.
+ */
+int ckpt_record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack);
+
+/**
+ * What it means that something of checkpoint `id` cannot be read: damaged, CKPT_ECORRUPT, the
+ * sentence names the id; or let go while it was read without the lock, CKPT_ENOTFOUND. Failures
+ * that tell nothing about what is stored are handed through.
+ */
+int ckpt_damaged(int err, struct store *store, const char *id);
+
+/** Read the record of a ref; fails as ckpt_damaged() says. */
+int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
+
+/** The same without regard to marks: pinned as it was saved. */
+int ckpt_record_read_saved(struct ckpt_record *out, struct store *store,
+			   const struct ref_item *ref);
+
+/**
+ * Read what hangs off it; with `modes_only`, no more than the modes. Captures
+ * and large values are not read but named.
+ */
+int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
+		   bool modes_only);
+
+/** captured / in scope: 1.0 only if nothing is missing. */
+double ckpt_record_confidence(const struct ckpt_record *record);
+
+/** True if its time has passed. */
+bool ckpt_record_expired(const struct ckpt_record *record, int64_t now);
+
+#endif

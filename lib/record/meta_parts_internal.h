@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_META_PARTS_INTERNAL_H
+#define CKPT_RECORD_META_PARTS_INTERNAL_H
+
+#include "base/base.h"
+
+#include <stddef.h>
+
+struct ckpt_meta;
+struct pack;
+struct store;
+
+/** What meta.c and meta_rules.c make the tree of the metadata from; for these alone. */
+
+/** Append an entry to the text of a tree. */
+void meta_add_entry(struct strbuf *tree, const char *mode, const char *name, const struct oid *oid);
+
+/** The same for a blob of these bytes, which is added to the pack. */
+int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
+		  size_t len);
+
+/** Append any text as a name in a tree, and back. */
+void meta_encode(struct strbuf *out, const char *text);
+void meta_decode(struct strbuf *out, const char *name);
+
+/** The entry "rules", if there are any. */
+int meta_add_rules(struct strbuf *tree, struct pack *pack, const struct ckpt_meta *meta);
+int meta_read_rules(struct ckpt_meta *meta, struct store *store, const struct oid *oid);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_RESTORE_CHECK_INTERNAL_H
+#define CKPT_RESTORE_RESTORE_CHECK_INTERNAL_H
+
+#include "base/base.h"
+#include "record/record.h"
+#include "restore/plan.h"
+
+#include <stdbool.h>
+
+struct ckpt_record;
+struct protect;
+struct snapshot;
+struct wt_dir;
+
+/**
+ * State hashes over the part of a tree that a restore is about: the named
+ * paths, without what was kept, and with `no_delete` only what the checkpoint
+ * has. If that is all, they are the plain state hash.
+ */
+struct check {
+	struct snapshot *target;
+	const struct ckpt_record *record;
+	const struct strlist *paths;  /**< empty: all */
+	const struct plan *plan;      /**< for what was kept */
+	bool no_delete;
+	unsigned threads;
+	/**
+	 * Afterwards, for what was ignored before and lies open now that other
+	 * .gitignore files are in place; named in `left`. NULL: nothing.
+	 */
+	struct protect *before;
+	struct strlist *left;
+};
+
+/** Of the checkpoint. */
+int check_target(char out[STATEHASH_SIZE], const struct check *check);
+
+/** Of the worktree as scanned and read; `whole` if that is the state hash of all of it. */
+void check_worktree(char out[STATEHASH_SIZE], bool *whole, const struct check *check,
+		    const struct wt_dir *root);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_STAGE_INTERNAL_H
+#define CKPT_RESTORE_STAGE_INTERNAL_H
+
+#include "base/base.h"
+#include "restore/plan.h"
+#include "worktree/worktree.h"
+
+#include <sys/types.h>
+
+struct store;
+
+/**
+ * Everything that a plan will put into the worktree, written beforehand into a
+ * directory of its own in the worktree's root (so that a rename puts it in
+ * place): contents, links, whole directories. Nothing of the user's is touched
+ * by this. Contents are checked against their names on the way.
+ *
+ * What belongs to action `i` is called `i` (decimal) in that directory.
+ */
+struct stage {
+	struct store *store;
+	int rootfd;
+	int fd;     /**< of the staging directory; -1: none */
+	char *name; /**< in the root */
+	/** chmod(2) has no effect on this file system: every file has the one mode, a directory the other. */
+	bool fixed_modes;
+	mode_t file_mode, dir_mode;
+};
+
+struct stage_opts {
+	struct store *store;
+	const struct plan *plan;
+	const struct strlist *paths; /**< limit of the plan; NULL or empty: none */
+	unsigned threads;
+	/** Do not refuse where an overlay may have to copy a file that it has no room for. */
+	bool any_room;
+	progress_fn progress;
+};
+
+/**
+ * Make the directory `name` (which must not be there, see stage_dirs.h) and fill
+ * it; durable when it returns.
+ */
+int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
+
+/** Remove it with all that is left in it. */
+int stage_remove(struct stage *stage);
+
+/** Remove all but these; it gets a plain name, see stage_settle.h. */
+int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names);
+void stage_close(struct stage *stage);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_SURVEY_INTERNAL_H
+#define CKPT_RESTORE_SURVEY_INTERNAL_H
+
+#include "base/base.h"
+#include "restore/plan.h"
+
+/**
+ * What stands in the way of a plan on the disk: things that the scan left out
+ * (ignored, sensitive, special, unreadable) where the checkpoint has something.
+ * Looks only.
+ */
+struct survey {
+	struct strlist also;      /**< what could be captured by name, then overwritten */
+	struct strlist dirs;      /**< directories that could be captured by name, as they are there */
+	struct strlist elsewhere; /**< on another file system, where no rename leads */
+	struct strlist denied;    /**< what this user may not change */
+	struct strlist conflicts; /**< a sentence for each thing that must not be touched */
+};
+
+/**
+ * Also cuts up the creation of directories that are on the disk already, so
+ * that their contents are created one by one, and keeps directories in which
+ * something would be left. `opts` are those that the plan was made with.
+ */
+int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd);
+void survey_release(struct survey *survey);
+
+#endif

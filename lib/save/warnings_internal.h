@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_SAVE_WARNINGS_INTERNAL_H
+#define CKPT_SAVE_WARNINGS_INTERNAL_H
+
+#include "base/base.h"
+
+struct capture;
+
+/** What a person must know about a checkpoint: a sentence for each thing left out unasked. */
+void save_warnings(struct strlist *out, const struct capture *capture);
+
+#endif

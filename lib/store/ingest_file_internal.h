@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_STORE_INGEST_FILE_INTERNAL_H
+#define CKPT_STORE_INGEST_FILE_INTERNAL_H
+
+#include "store/ingest.h"
+#include "worktree/worktree.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/**
+ * One file of a scan into the pack; for ingest.c, which hands them out to
+ * threads, and nobody else.
+ */
+
+struct digest;
+
+/** What a thread reads with. */
+struct ingest_reader {
+	struct digest *sha1, *sha256;
+	unsigned char *buf;
+	size_t alloc;
+	struct beneath_near near;
+};
+
+struct ingest_batch;
+
+struct ingest {
+	const struct ingest_opts *opts;
+	struct ingest_batch *batches;
+	size_t nr, alloc;
+	size_t total; /**< files to be read */
+	uint64_t large_total, large_done; /**< bytes of the large ones; these are read by one thread */
+	struct ingest_reader *readers; /**< one for each thread */
+	pthread_mutex_t lock; /**< of the scan's skip list */
+	atomic_size_t files, racy;
+	atomic_ullong bytes;
+	uint64_t total_bytes;
+	double start;
+	atomic_bool late;
+};
+
+/** CKPT_ECANCELLED if the user stops it, or there is not enough time; then it is noted. */
+int ingest_go_on(struct ingest *ingest);
+
+/** True of a file that is read in pieces, after all others and one at a time. */
+bool ingest_is_large(const struct wt_entry *entry);
+
+/**
+ * Read one entry, of which `dirfd` is the directory, and store it if there is a
+ * pack. One that cannot be read, or does not hold still, is noted as skipped. One
+ * that has become large since the scan is left alone unless `large`.
+ */
+int ingest_entry(struct ingest *ingest, unsigned worker, int dirfd, struct wt_dir *dir,
+		 struct wt_entry *entry, bool large);
+
+/** Note that an entry is not captured, and why. */
+void ingest_skip(struct ingest *ingest, struct wt_dir *dir, struct wt_entry *entry,
+		 enum skip_why why);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_STORE_PACKS_FIND_INTERNAL_H
+#define CKPT_STORE_PACKS_FIND_INTERNAL_H
+
+#include "base/base.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct packs;
+
+/**
+ * Which packs there are and where objects lie in them: the part of packs.c
+ * that packs_read.c and packs_list.c build upon. Not for anybody else.
+ */
+
+/** The parts of an index. */
+enum { INDEX_HEAD = 8, INDEX_FANOUT = 256 * 4, INDEX_TRAILERS = 2 * OID_SIZE };
+
+/** Types of entries that enum object_type does not have. */
+enum { PACK_OFS_DELTA = 6, PACK_REF_DELTA = 7 };
+
+/** A file in memory. */
+struct map {
+	const unsigned char *data;
+	size_t size;
+};
+
+enum pack_state {
+	PACK_UNTRIED, /**< or it cannot be tried now, for want of descriptors or memory */
+	PACK_MAPPED,
+	PACK_GONE, /**< no such file any more */
+	PACK_BAD,  /**< cut, not that of the index, or not to be opened */
+};
+
+/** All but the last three stay as they are as soon as it is in the list. */
+struct one_pack {
+	struct one_pack *next; /**< the one that was found before */
+	size_t number;	       /**< counted from the first one found */
+	char *name;	       /**< without its ending */
+	struct map index;
+	uint32_t nr;	  /**< of objects, as the index has it */
+	struct map pack;  /**< only to be read if packs_state() says PACK_MAPPED */
+	uint64_t bytes;	  /**< of the pack on disk, also if it is PACK_BAD */
+	atomic_int state; /**< enum pack_state */
+};
+
+/** The one that was found last; the others hang behind it. */
+struct one_pack *packs_newest(const struct packs *packs);
+
+/** Map the pack if that has not been tried yet. */
+enum pack_state packs_state(struct packs *packs, struct one_pack *pack);
+
+/** The offset of the object at position `at` of the index; false if it is damaged there. */
+bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at);
+
+struct place {
+	const struct one_pack *pack; /**< where to go on, and where a base is looked for first */
+	const unsigned char *data;   /**< the mapped pack from its beginning */
+	uint64_t offset;	     /**< of the object, within `data` and behind the header */
+	uint64_t end;		     /**< of the last object: the trailer begins here */
+};
+
+/**
+ * The next copy of an object: the newest if `place->pack` is NULL, else the
+ * one after it. CKPT_ENOTFOUND if there are no more; packs that are gone are
+ * passed over. CKPT_ERROR if it may be in a pack that cannot be opened now.
+ * CKPT_ECORRUPT if this copy cannot be read, but the next one may be asked for.
+ */
+int packs_next(struct place *place, struct packs *packs, const struct oid *oid);
+
+/** An object in the same pack as `place`; like packs_next(). */
+int packs_beside(struct place *out, const struct place *place, const struct oid *oid);
+
+/** Set the sentence that says so, and return CKPT_ECORRUPT. */
+int packs_damaged(const struct oid *oid);
+
+static inline uint32_t packs_get32(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/shadow.h"
+
+#include "base/base.h"
+#include "store/health.h"
+#include "store/layout.h"
+#include "store/packed_refs_internal.h"
+#include "store/packs.h"
+#include "store/refs.h"
+
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int store_home(char **out)
+{
+	const char *own = env_git("GIT_CHECKPOINT_HOME"), *xdg = getenv("XDG_STATE_HOME"),
+		   *home = getenv("HOME");
+	struct strbuf sb = STRBUF_INIT;
+
+	if (own && *own) {
+		/* One that depends on where one stands would be another in each directory. */
+		if (own[0] != '/')
+			return ckpt_error_set(CKPT_ERROR, "GIT_CHECKPOINT_HOME is '%s', but has to be an "
+							  "absolute path", own);
+		path_absolute(&sb, "/", own);
+	} else if (xdg && xdg[0] == '/') {
+		/* A relative one is invalid and to be ignored, says its specification. */
+		strbuf_addf(&sb, "%s/git-checkpoint", xdg);
+	} else if (home && home[0] == '/') {
+		strbuf_addf(&sb, "%s/.local/state/git-checkpoint", home);
+	} else {
+		return ckpt_error_set(CKPT_ERROR, "no place for checkpoints: set HOME or "
+						  "GIT_CHECKPOINT_HOME");
+	}
+	*out = strbuf_detach(&sb, NULL);
+	return 0;
+}
+
+void store_key(char out[STORE_KEY_SIZE], const char *worktree)
+{
+	unsigned char sha256[SHA256_SIZE];
+
+	hash_buffer(HASH_SHA256, sha256, worktree, strlen(worktree));
+	hex_encode(out, sha256, (STORE_KEY_SIZE - 1) / 2);
+}
+
+static char *store_path(const char *home, const char *worktree)
+{
+	char key[STORE_KEY_SIZE];
+
+	store_key(key, worktree);
+	return xstrfmt("%s/%s", home, key);
+}
+
+static bool any_entry(const char *path, const char *below, bool (*wanted)(const char *name))
+{
+	char *name = xstrfmt("%s/%s", path, below);
+	DIR *dir = opendir(name);
+	struct dirent *ent;
+	bool found = false;
+
+	while (dir && !found && (ent = readdir(dir)))
+		found = wanted(ent->d_name);
+	if (dir)
+		closedir(dir);
+	free(name);
+	return found;
+}
+
+static bool is_pack(const char *name)
+{
+	return !strncmp(name, "pack-", strlen("pack-"));
+}
+
+bool store_exists(const char *home, const char *worktree)
+{
+	char *path = store_path(home, worktree), *packed = xstrfmt("%s/packed-refs", path),
+	     *flow = xstrfmt("%s/checkpoint/flow/phase.json", path);
+	/*
+	 * Where refs were lost, the packs tell that there were checkpoints. A workflow that
+	 * has begun has none yet.
+	 */
+	bool exists = any_entry(path, "refs/checkpoints", refs_valid_id) ||
+		      !access(packed, F_OK) || any_entry(path, "objects/pack", is_pack) ||
+		      !access(flow, F_OK);
+
+	free(flow);
+	free(packed);
+	free(path);
+	return exists;
+}
+
+/* Nobody else may have prepared the place where secrets will lie. */
+static int check_owner(const char *path, struct strlist *mended)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return ckpt_error_errno("unable to look at '%s'", path);
+	/* One's own link, to a larger disk say, is as good as the directory that it leads to. */
+	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) && stat(path, &st) < 0)
+		return ckpt_error_errno("unable to look at '%s'", path);
+	if (!S_ISDIR(st.st_mode))
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not a directory; move it away, or set GIT_CHECKPOINT_HOME to "
+				      "another", path);
+	if (st.st_uid != geteuid() && geteuid() != 0)
+		return ckpt_error_set(CKPT_ERROR, "'%s' belongs to another user; set GIT_CHECKPOINT_HOME to a directory "
+				      "of your own", path);
+	if (!(st.st_mode & 077))
+		return 0;
+	if (chmod(path, 0700) < 0)
+		return ckpt_error_errno("unable to make '%s' private", path);
+	if (mended)
+		strlist_add(mended, "the store was open to other users; it is private again");
+	return 0;
+}
+
+static struct store *new_store(char *path, const char *worktree)
+{
+	struct store *store = xcalloc(1, sizeof(*store));
+
+	store->path = path;
+	store->worktree = xstrdup(worktree);
+	store->lockfd = -1;
+	store->dirfd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return store;
+}
+
+static int open_failed(const char *path)
+{
+	int saved = errno;
+	struct stat st;
+
+	if (!lstat(path, &st) && S_ISREG(st.st_mode))
+		return ckpt_error_set(CKPT_ECORRUPT, "the store '%s' is not a directory; move it away", path);
+	errno = saved;
+	return ckpt_error_errno("unable to open the store '%s'", path);
+}
+
+static int open_at(struct store **out, const char *path, const char *worktree)
+{
+	struct store *store = new_store(xstrdup(path), worktree);
+	int err = store->dirfd < 0 ? open_failed(path) : check_owner(path, &store->mended);
+
+	if (!err)
+		err = health_mend(&store->mended, store->dirfd, path, worktree);
+	if (err) {
+		store_close(store);
+		return err;
+	}
+	*out = store;
+	return 0;
+}
+
+int store_open_aside(struct store **out, const char *path, const char *worktree)
+{
+	struct store *store = new_store(xstrdup(path), worktree);
+
+	if (store->dirfd < 0) {
+		int err = ckpt_error_errno("unable to open '%s'", path);
+
+		store_close(store);
+		return err;
+	}
+	*out = store;
+	return 0;
+}
+
+int store_open(struct store **out, const char *worktree)
+{
+	char *home = NULL, *path;
+	struct stat st;
+	int err = store_home(&home);
+
+	if (err)
+		return err;
+	path = store_path(home, worktree);
+	free(home);
+	if (lstat(path, &st) < 0 && errno == ENOENT)
+		err = ckpt_error_set(CKPT_ENOTFOUND,
+				     "no checkpoints of '%s' yet; 'git checkpoint save' takes one",
+				     worktree);
+	else
+		err = open_at(out, path, worktree);
+	if (err == CKPT_ECORRUPT) {
+		char *why = xstrdup(ckpt_error_last());
+
+		ckpt_error_set(err,
+			       "%s; 'git checkpoint doctor --fix' sets it aside and brings back "
+			       "what can be read of it",
+			       why);
+		free(why);
+	}
+	free(path);
+	return err;
+}
+
+static int try_make_or_open(struct store **out, const char *home, const char *path,
+			    const char *worktree)
+{
+	struct stat st;
+	int err = 0;
+
+	if (lstat(path, &st) < 0) {
+		err = fs_mkdir_p(home, 0700);
+		if (err)
+			return ckpt_error_prefix(err, "no place for checkpoints, "
+						      "GIT_CHECKPOINT_HOME can name another");
+		err = check_owner(home, NULL);
+		if (!err)
+			err = layout_create(home, path, worktree);
+	}
+	return err ? err : open_at(out, path, worktree);
+}
+
+/* Another process may set aside what is of no use between one look at it and the next. */
+static int make_or_open(struct store **out, const char *home, const char *path,
+			const char *worktree)
+{
+	int err, tries = 10;
+
+	do
+		err = try_make_or_open(out, home, path, worktree);
+	while (err == CKPT_ENOTFOUND && --tries);
+	return err == CKPT_ENOTFOUND ? CKPT_ERROR : err;
+}
+
+int store_open_or_create(struct store **out, const char *worktree)
+{
+	char *home = NULL, *path, *aside = NULL, *why = NULL;
+	int err = store_home(&home);
+
+	if (err)
+		return err;
+	path = store_path(home, worktree);
+	err = make_or_open(out, home, path, worktree);
+	if (err == CKPT_ECORRUPT) {
+		why = xstrdup(ckpt_error_last());
+		err = health_set_aside(&aside, home, path, worktree);
+		if (!err)
+			err = make_or_open(out, home, path, worktree);
+	}
+	if (!err && aside)
+		strlist_addf(&(*out)->mended,
+			     "%s; it was set aside as '%s' and a new one was begun; 'git "
+			     "checkpoint doctor --fix' brings back what can be read of the old one",
+			     why, aside);
+	free(why);
+	free(aside);
+	free(path);
+	free(home);
+	return err;
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	packs_close(store->packs);
+	packed_refs_free(store->packed);
+	if (store->git) {
+		libgit2.odb_free(store->odb);
+		libgit2.repository_free(store->git);
+	}
+	store->nested = 0;
+	store_unlock(store);
+	if (store->dirfd >= 0)
+		close(store->dirfd);
+	strlist_release(&store->mended);
+	free(store->path);
+	free(store->worktree);
+	free(store);
+}
+
+int store_lock(struct store *store, int64_t timeout)
+{
+	double deadline = clock_monotonic() + (double)timeout;
+	struct timespec pause = { .tv_nsec = 2000000 };
+	struct stat here, there;
+	int err;
+
+	if (store->lockfd >= 0) {
+		store->nested++;
+		return 0;
+	}
+	store->lockfd = openat(store->dirfd, "checkpoint/lock",
+			       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (store->lockfd < 0)
+		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
+	(void)fs_give_to_owner(store->lockfd, store->dirfd, "checkpoint");
+	while (flock(store->lockfd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			err = ckpt_error_errno("unable to lock '%s'", store->path);
+		else if (clock_monotonic() >= deadline)
+			err = ckpt_error_set(CKPT_ELOCKED,
+					     "another process is using the checkpoints of '%s'; "
+					     "try again, or raise lockTimeout",
+					     store->worktree);
+		else
+			err = cancel_check();
+		if (err) {
+			store_unlock(store);
+			return err;
+		}
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 50000000)
+			pause.tv_nsec += pause.tv_nsec / 2;
+	}
+	/* What is saved into one that was adopted by another folder, or set aside, nobody finds. */
+	if (lstat(store->path, &there) < 0 || fstat(store->dirfd, &here) < 0 ||
+	    there.st_ino != here.st_ino || there.st_dev != here.st_dev) {
+		store_unlock(store);
+		return ckpt_error_set(CKPT_ELOCKED, "the store '%s' was moved meanwhile; try again",
+				      store->path);
+	}
+	fs_sweep_temps(store->dirfd, ".");
+	fs_sweep_temps(store->dirfd, "objects/pack");
+	fs_sweep_temps(store->dirfd, "checkpoint");
+	fs_sweep_temps(store->dirfd, "checkpoint/flow");
+	fs_sweep_temps(store->dirfd, "info");
+	return 0;
+}
+
+void store_unlock(struct store *store)
+{
+	if (store->nested) {
+		store->nested--;
+		return;
+	}
+	if (store->lockfd >= 0)
+		close(store->lockfd);
+	store->lockfd = -1;
+}

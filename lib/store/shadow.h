@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_STORE_SHADOW_H
+#define CKPT_STORE_SHADOW_H
+
+#include "base/base.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct git_odb;
+struct git_repository;
+struct packed_refs;
+struct packs;
+
+/**
+ * A store: the GIT_DIR, one for each worktree, that holds its checkpoints.
+ *
+ *     <home>/<key>/   objects/ refs/ HEAD config info/  what stock git reads
+ *                     checkpoint-manifest.md            the list for people
+ *                     checkpoint/                       private: see below
+ *
+ *     checkpoint/version    the format, "1"
+ *     checkpoint/worktree   the full path of the worktree, no newline
+ *     checkpoint/lock       flock(2)ed by whoever changes the store
+ *     checkpoint/config     settings for this store
+ *     checkpoint/statcache  see worktree/statcache.h
+ *     checkpoint/log        the audit trail, see record/audit.h
+ *     checkpoint/every      the counts of save --every, see ops/cadence.h
+ *     checkpoint/journal, checkpoint/undo    see record/journal.h
+ *     checkpoint/staging    see ops/staging.h
+ *     checkpoint/lost       see record/lost.h
+ *     checkpoint/briefs     see record/brief.h
+ *     checkpoint/flow/      phase.json and workflow.json, see record/flowstate.h; archive/
+ *
+ * <key> is the beginning of the SHA-256 of the worktree's real path; the full
+ * path is compared, so two worktrees never share a store.
+ *
+ * A store is made under a temporary name and renamed, so that it is there
+ * whole or not at all, whoever else makes it at the same time.
+ */
+struct store {
+	char *path;     /**< absolute */
+	char *worktree; /**< absolute, real */
+	int dirfd;
+	int lockfd; /**< -1: not locked */
+	unsigned nested; /**< so often more it was locked by this process */
+	struct strlist mended;      /**< a sentence about each thing that was wrong when it was opened */
+	struct packed_refs *packed; /**< packed-refs as it was last read, see packed_refs.h */
+	struct packs *packs;        /**< these three opened when first needed, see objects.h */
+	struct git_repository *git;
+	struct git_odb *odb;
+};
+
+enum { STORE_KEY_SIZE = 17 };
+
+/** Where all stores are; the caller frees it. Does not create it. */
+int store_home(char **out);
+
+/** The name of a worktree's store. */
+void store_key(char out[STORE_KEY_SIZE], const char *worktree);
+
+/** True if `worktree` has a store with a checkpoint in it, without opening it. */
+bool store_exists(const char *home, const char *worktree);
+
+/**
+ * Open the store of `worktree`; CKPT_ENOTFOUND if it has none. What is wrong
+ * with its own files is mended on the way, see health.h; CKPT_ECORRUPT if that
+ * cannot be done.
+ */
+int store_open(struct store **out, const char *worktree);
+
+/** The same, but make it if there is none; one that cannot be mended is set aside. */
+int store_open_or_create(struct store **out, const char *worktree);
+
+/** Open what was set aside, in whatever state it is; only for reading. */
+int store_open_aside(struct store **out, const char *path, const char *worktree);
+
+void store_close(struct store *store);
+
+/**
+ * Wait for the store's lock, at most `timeout` seconds: CKPT_ELOCKED. A
+ * process that dies gives it back. Removes what dead processes left half-made.
+ * One that this process has locked already is locked once more: it is free for
+ * others when it has been unlocked as often.
+ */
+int store_lock(struct store *store, int64_t timeout);
+void store_unlock(struct store *store);
+
+#endif

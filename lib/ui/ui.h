@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_UI_UI_H
+#define CKPT_UI_UI_H
+
+/**
+ * A toolkit for terminals and programs. It decides nothing and starts nothing but a pager.
+ *
+ * This is what other folders include.
+ */
+#include "ui/diffstat.h"
+#include "ui/grammar.h"
+#include "ui/options.h"
+#include "ui/options_rows.h"
+#include "ui/patch.h"
+#include "ui/picklist.h"
+#include "ui/prompt.h"
+#include "ui/sink.h"
+#include "ui/table.h"
+#include "ui/term.h"
+
+#endif
