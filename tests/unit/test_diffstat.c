@@ -2,71 +2,29 @@
 #include "ui/diffstat.h"
 
 #include "base/alloc.h"
-#include "base/fsio.h"
-#include "base/spawn.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "unit.h"
 
 /* Files are put into a scratch repository as two states; `git diff --stat` is the measure. */
 enum { MOST_FILES = 64 };
 
-static char *scratch;
 static struct diffstat_file files[MOST_FILES];
 static size_t files_nr;
 
-static int git(struct strbuf *out, const char *a, const char *b, const char *c, const char *d)
-{
-	const char *argv[] = { "git", "-c", "user.name=t", "-c", "user.email=t@example.org",
-			       "-c",  "core.quotePath=false", a, b, c, d, NULL };
-
-	return spawn_capture(out, scratch, argv);
-}
-
 static int setup(void **state)
 {
-	const char *tmp = getenv("TMPDIR");
-	struct strbuf out = STRBUF_INIT;
-
-	(void)state;
 	files_nr = 0;
-	scratch = xstrfmt("%s/test_diffstat.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(scratch))
+	if (unit_setup(state))
 		return -1;
-	unsetenv("GIT_DIR");
-	unsetenv("GIT_WORK_TREE");
-	unsetenv("GIT_INDEX_FILE");
-	unsetenv("GIT_CONFIG_PARAMETERS");
-	unsetenv("GIT_CONFIG_COUNT");
-	setenv("HOME", scratch, 1);
-	setenv("XDG_CONFIG_HOME", scratch, 1);
-	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	setenv("GIT_CEILING_DIRECTORIES", scratch, 1);
-	if (git(&out, "init", "-q", NULL, NULL))
-		return -1;
-	strbuf_release(&out);
+	sh("git init -q; git config core.quotePath false");
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < files_nr; i++)
 		free((char *)files[i].path);
-	fs_remove_tree(AT_FDCWD, scratch);
-	free(scratch);
-	return 0;
+	return unit_teardown(state);
 }
 
 static int by_path(const void *a, const void *b)
@@ -89,14 +47,9 @@ static void add_binary(const char *path, size_t old_size, size_t new_size)
 
 static void put_file(const struct diffstat_file *file, bool is)
 {
-	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
-	char *slash;
+	struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&path, "%s/%s", scratch, file->path);
-	slash = strrchr(path.buf, '/');
-	*slash = '\0';
-	assert_int_equal(fs_mkdir_p(path.buf, 0777), 0);
-	*slash = '/';
+	sh("mkdir -p \"$(dirname '%s')\"", file->path);
 	if (file->binary) {
 		for (size_t i = is ? file->new_size : file->old_size; i; i--)
 			strbuf_addch(&text, is && text.len ? '\1' : '\0');
@@ -106,42 +59,31 @@ static void put_file(const struct diffstat_file *file, bool is)
 			strbuf_addf(&text, "%s %zu\n", is ? "new" : "old", i);
 	}
 	/* One with neither lines nor bytes to show differs by its mode. */
-	assert_int_equal(fs_write_file(AT_FDCWD, path.buf, text.buf, text.len,
-				       is && !file->added && !file->removed && !file->binary
-					       ? 0755
-					       : 0644,
-				       FS_FAST),
-			 0);
+	put_bytes(file->path, text.buf, text.len);
+	chmod(file->path, is && !file->added && !file->removed && !file->binary ? 0755 : 0644);
 	strbuf_release(&text);
-	strbuf_release(&path);
 }
 
 static void expect_as_git(void)
 {
 	static const unsigned widths[] = { 80, 10, 22, 30, 40, 61, 79, 100, 132, 200 };
-	struct strbuf out = STRBUF_INIT;
 
 	qsort(files, files_nr, sizeof(files[0]), by_path);
 	for (int is = 0; is < 2; is++) {
 		for (size_t i = 0; i < files_nr; i++)
 			put_file(&files[i], is);
-		assert_int_equal(git(&out, "add", "-A", NULL, NULL), 0);
-		if (!is)
-			assert_int_equal(git(&out, "commit", "-q", "--allow-empty", "-mx"), 0);
+		sh("git add -A; %s", is ? ":" : "git commit -q --allow-empty -m x");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
 		struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
-		char stat[32];
 
-		snprintf(stat, sizeof(stat), "--stat=%u", widths[i]);
-		assert_int_equal(git(&want, "diff", "--cached", stat, "--no-renames"), 0);
+		ask(&want, "git diff --cached --stat=%u --no-renames", widths[i]);
 		assert_true(want.len > 0);
 		diffstat_format(&got, files, files_nr, widths[i], false);
 		assert_string_equal(got.buf, want.buf);
 		strbuf_release(&got);
 		strbuf_release(&want);
 	}
-	strbuf_release(&out);
 }
 
 static void test_diffstat_small(void **state)
@@ -226,16 +168,13 @@ static void test_diffstat_single(void **state)
 
 static void test_diffstat_many_shapes(void **state)
 {
-	uint32_t seed = 7;
-
 	(void)state;
 	for (int i = 0; i < 40; i++) {
 		char path[64];
 
-		seed = seed * 1664525u + 1013904223u;
-		snprintf(path, sizeof(path), "%.*sfile%02d", (int)(seed >> 20) % 24,
+		snprintf(path, sizeof(path), "%.*sfile%02d", (int)rnd(24),
 			 "some/dir/with/more/dirs/", i);
-		add_text(path, (seed >> 8) % 97 + 1, (seed >> 12) % 61);
+		add_text(path, rnd(97) + 1, rnd(61));
 	}
 	expect_as_git();
 }

@@ -4,21 +4,8 @@
 #include "base/alloc.h"
 #include "base/fsio.h"
 #include "base/hash.h"
-#include "base/spawn.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "unit.h"
 
 /*
  * Most of this compares with git itself: pairs of files are put into a scratch
@@ -38,7 +25,6 @@ struct pair {
 	struct blob was, is;
 };
 
-static char *scratch;
 static struct pair pairs[MOST_PAIRS];
 static size_t pairs_nr;
 
@@ -66,24 +52,11 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct pair *)a)->path, ((const struct pair *)b)->path);
 }
 
-static int git(struct strbuf *out, const char *a, const char *b, const char *c, const char *d)
-{
-	const char *argv[] = { "git",		"-c", "core.quotePath=false",
-			       "-c",		"core.abbrev=7",
-			       "-c",		"user.name=t",
-			       "-c",		"user.email=t@example.org",
-			       "-c",		"core.autocrlf=false",
-			       a,		b,    c,
-			       d,		NULL };
-
-	return spawn_capture(out, scratch, argv);
-}
-
 static void put_state(bool is)
 {
 	for (size_t i = 0; i < pairs_nr; i++) {
 		const struct blob *blob = is ? &pairs[i].is : &pairs[i].was;
-		char *path = xstrfmt("%s/%s", scratch, pairs[i].path);
+		const char *path = pairs[i].path;
 
 		unlink(path);
 		if (S_ISLNK(blob->mode))
@@ -92,22 +65,17 @@ static void put_state(bool is)
 			assert_int_equal(fs_write_file(AT_FDCWD, path, blob->data, blob->len,
 						       blob->mode & 07777, FS_FAST),
 					 0);
-		free(path);
 	}
 }
 
 /* Both states into the repository: the old one as HEAD, the new one as the index. */
 static void put_pairs(void)
 {
-	struct strbuf out = STRBUF_INIT;
-
 	qsort(pairs, pairs_nr, sizeof(pairs[0]), by_path);
 	put_state(false);
-	assert_int_equal(git(&out, "add", "-A", NULL, NULL), 0);
-	assert_int_equal(git(&out, "commit", "-q", "--allow-empty", "-mx"), 0);
+	sh("git add -A; git commit -q --allow-empty -m x");
 	put_state(true);
-	assert_int_equal(git(&out, "add", "-A", NULL, NULL), 0);
-	strbuf_release(&out);
+	sh("git add -A");
 }
 
 static void input_of(struct patch_input *in, const struct pair *pair)
@@ -134,48 +102,22 @@ static void input_of(struct patch_input *in, const struct pair *pair)
 
 static int setup(void **state)
 {
-	const char *tmp = getenv("TMPDIR");
-	struct strbuf out = STRBUF_INIT;
-
-	(void)state;
-	scratch = xstrfmt("%s/test_patch.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(scratch))
+	if (unit_setup(state))
 		return -1;
-	for (char **var = environ; *var;) {
-		if (!strncmp(*var, "GIT_", 4)) {
-			char *name = xmemdupz(*var, strcspn(*var, "="));
-
-			unsetenv(name);
-			free(name);
-			var = environ;
-		} else {
-			var++;
-		}
-	}
-	setenv("HOME", scratch, 1);
-	setenv("XDG_CONFIG_HOME", scratch, 1);
-	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	setenv("GIT_CEILING_DIRECTORIES", scratch, 1);
-	if (git(&out, "init", "-q", NULL, NULL))
-		return -1;
-	strbuf_release(&out);
+	sh("git init -q; git config core.quotePath false; git config core.abbrev 7;"
+	   "git config core.autocrlf false");
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < pairs_nr; i++) {
 		free(pairs[i].path);
 		free(pairs[i].was.data);
 		free(pairs[i].is.data);
 	}
 	pairs_nr = 0;
-	fs_remove_tree(AT_FDCWD, scratch);
-	free(scratch);
-	scratch = NULL;
-	return 0;
+	return unit_teardown(state);
 }
 
 /* Everything between ESC and "m". */
@@ -229,14 +171,14 @@ static void expect_as_git(void)
 		else
 			strbuf_addf(&numbers, "\n%zu\t%zu\t%s\n", added, removed, pairs[i].path);
 	}
-	assert_int_equal(git(&theirs, "diff", "--cached", "--no-renames", "HEAD"), 0);
+	ask(&theirs, "git diff --cached --no-renames HEAD");
 	assert_true(theirs.len > 0);
 	expect_same(&ours, &theirs);
 	strip_colors(&colored);
 	expect_same(&colored, &theirs);
 
 	strbuf_reset(&theirs);
-	assert_int_equal(git(&theirs, "diff-index", "--cached", "--numstat", "HEAD"), 0);
+	ask(&theirs, "git diff-index --cached --numstat HEAD");
 	/* Names in quotes have been compared above. */
 	for (const char *p = theirs.buf; *p; p = strchr(p, '\n') + 1)
 		if (!memchr(p, '"', strcspn(p, "\n")))
@@ -362,14 +304,6 @@ static void test_patch_names(void **state)
 	expect_as_git();
 }
 
-static uint32_t seed = 20260930;
-
-static uint32_t roll(uint32_t below)
-{
-	seed = seed * 1664525u + 1013904223u;
-	return (seed >> 8) % below;
-}
-
 static void random_line(struct strbuf *out)
 {
 	static const char *const lines[] = {
@@ -378,26 +312,26 @@ static void random_line(struct strbuf *out)
 		"end",		  "\tfor (;;) {", "\t}", "word\r",	  "/* why */", "#include <x>",
 	};
 
-	if (roll(4))
-		strbuf_addstr(out, lines[roll(ARRAY_SIZE(lines))]);
+	if (rnd(4))
+		strbuf_addstr(out, lines[rnd(ARRAY_SIZE(lines))]);
 	else
-		strbuf_addf(out, "%*sline %u", (int)roll(9), "", roll(50));
+		strbuf_addf(out, "%*sline %u", (int)rnd(9), "", rnd(50));
 	strbuf_addch(out, '\n');
 }
 
 /* Some lines kept, some changed, some put in, some left out. */
 static void random_edit(struct strbuf *out, const struct strbuf *text)
 {
-	uint32_t rate = 2 + roll(30);
+	uint32_t rate = 2 + rnd(30);
 
 	for (const char *p = text->buf; *p;) {
 		size_t len = strcspn(p, "\n") + 1;
-		uint32_t dice = roll(rate * 3);
+		uint32_t dice = rnd(rate * 3);
 
 		if (dice == 0)
 			random_line(out);
 		if (dice == 1)
-			for (uint32_t n = roll(6); n; n--)
+			for (uint32_t n = rnd(6); n; n--)
 				random_line(out);
 		if (dice != 0 && dice != 2)
 			strbuf_add(out, p, len);
@@ -412,16 +346,16 @@ static void test_patch_random(void **state)
 		struct strbuf was = STRBUF_INIT, is = STRBUF_INIT;
 		char path[32];
 
-		for (uint32_t n = roll(i % 10 ? 60 : 600); n; n--)
+		for (uint32_t n = rnd(i % 10 ? 60 : 600); n; n--)
 			random_line(&was);
 		random_edit(&is, &was);
-		if (was.len && !roll(8))
+		if (was.len && !rnd(8))
 			strbuf_setlen(&was, was.len - 1);
-		if (is.len && !roll(8))
+		if (is.len && !rnd(8))
 			strbuf_setlen(&is, is.len - 1);
 		snprintf(path, sizeof(path), "file%03d", i);
-		set_pair(path, roll(20) ? 0100644 : 0, was.buf, was.len,
-			 roll(20) ? (roll(20) ? 0100644 : 0100755) : 0, is.buf, is.len);
+		set_pair(path, rnd(20) ? 0100644 : 0, was.buf, was.len,
+			 rnd(20) ? (rnd(20) ? 0100644 : 0100755) : 0, is.buf, is.len);
 		strbuf_release(&was);
 		strbuf_release(&is);
 	}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/table.h"
+
+#include "base/alloc.h"
+#include "ui/term.h"
+
+#include "unit.h"
+
+#include "onterminal.h"
+
+static const struct table_column columns[] = {
+	{ "id", TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+	{ "files", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+	{ "reason", TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
+	{ "source", TABLE_LEFT, 20, TERM_RESET, TABLE_KEEP },
+};
+
+static struct table *sample(void)
+{
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+
+	table_add(table, "chk_1");
+	table_addf(table, "%d", 12345);
+	table_add(table, "before the big change of everything");
+	table_add(table, "cli");
+	table_add(table, "chk_22");
+	table_add(table, "7");
+	table_add(table, "\xc3\xa4\n\x1b[2J\xe6\xbc\xa2\xff\xc2\x9b|");
+	table_add(table, NULL);
+	return table;
+}
+
+static void expect_table(const struct table *table, unsigned width, const char *want)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	table_format(&out, table, width);
+	assert_string_equal(out.buf, want);
+	strbuf_release(&out);
+}
+
+static void test_table(void **state)
+{
+	struct table *table = sample();
+
+	(void)state;
+	term_set_color("never");
+	expect_table(table, 0,
+		     "id      files  reason                               source\n"
+		     "chk_1   12345  before the big change of everything  cli\n"
+		     "chk_22      7  \xc3\xa4  [2J\xe6\xbc\xa2\xef\xbf\xbd |\n");
+	expect_table(table, 58,
+		     "id      files  reason                               source\n"
+		     "chk_1   12345  before the big change of everything  cli\n"
+		     "chk_22      7  \xc3\xa4  [2J\xe6\xbc\xa2\xef\xbf\xbd |\n");
+	/* Eight too many: the reason is over its share and pays alone. */
+	expect_table(table, 50,
+		     "id      files  reason                       source\n"
+		     "chk_1   12345  before the big change of e…  cli\n"
+		     "chk_22      7  \xc3\xa4  [2J\xe6\xbc\xa2\xef\xbf\xbd |\n");
+	/* A wide character that would be cut in half goes whole. */
+	expect_table(table, 31,
+		     "id      files  reason    source\n"
+		     "chk_1   12345  before …  cli\n"
+		     "chk_22      7  \xc3\xa4  [2J…\n");
+	table_free(table);
+}
+
+static void test_table_too_narrow(void **state)
+{
+	struct table *table = sample();
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	term_set_color("never");
+	table_format(&out, table, 5);
+	/* What may not be cut stays whole. */
+	assert_non_null(strstr(out.buf, "chk_22      7  "));
+	assert_non_null(strstr(out.buf, "bef…"));
+	strbuf_release(&out);
+	table_free(table);
+}
+
+static void test_table_untitled(void **state)
+{
+	static const struct table_column plain[] = {
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_GREEN, TABLE_KEEP },
+	};
+	struct table *table = table_new(plain, 2);
+
+	(void)state;
+	term_set_color("always");
+	table_add(table, "1");
+	table_add(table, "one");
+	table_add(table, "10");
+	table_end_row(table);
+	table_end_row(table);
+	expect_table(table, 0, " 1  \x1b[32mone\x1b[m\n10\n");
+	term_set_color("never");
+	table_free(table);
+	table_free(NULL);
+}
+
+static void test_table_spares_columns(void **state)
+{
+	static const struct table_column some[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
+		{ NULL, TABLE_LEFT, 50, TERM_RESET, TABLE_KEEP },
+	};
+	struct table *table = table_new(some, ARRAY_SIZE(some));
+
+	(void)state;
+	term_set_color("never");
+	table_add(table, "chk");
+	table_add(table, "first");
+	table_add(table, "second");
+	table_add(table, "a reason of twenty-seven co");
+	expect_table(table, 0, "chk  first  second  a reason of twenty-seven co\n");
+	/* The last column can have its half of 40: shortening it is enough. */
+	expect_table(table, 40, "chk  first  second  a reason of twenty-…\n");
+	/* Not of 38: then the last that can be spared goes, and leaves more room than that. */
+	expect_table(table, 38, "chk  first  a reason of twenty-seven …\n");
+	expect_table(table, 22, "chk  a reason of twen…\n");
+	expect_table(table, 10, "chk  a re…\n");
+	table_free(table);
+}
+
+static void test_table_spares_the_last(void **state)
+{
+	static const struct table_column some[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_LAST },
+		{ NULL, TABLE_LEFT, 50, TERM_RESET, TABLE_KEEP },
+	};
+	struct table *table = table_new(some, ARRAY_SIZE(some));
+
+	(void)state;
+	term_set_color("never");
+	table_add(table, "chk");
+	table_add(table, "first");
+	table_add(table, "a reason");
+	/* There is room as long as beginnings can be shown. */
+	expect_table(table, 16, "chk  first  a r…\n");
+	expect_table(table, 15, "chk  a reason\n");
+	expect_table(table, 9, "chk  a r…\n");
+	table_free(table);
+}
+
+static void print_table(void)
+{
+	struct table *table = sample();
+
+	term_set_color("never");
+	table_print(table);
+	table_free(table);
+}
+
+static void test_table_fits_terminal(void **state)
+{
+	(void)state;
+	expect_on_terminal(50, print_table,
+			   "id      files  reason                       source\n"
+			   "chk_1   12345  before the big change of e…  cli\n"
+			   "chk_22      7  \xc3\xa4  [2J\xe6\xbc\xa2\xef\xbf\xbd |\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table_too_narrow),
+		cmocka_unit_test(test_table_untitled),
+		cmocka_unit_test(test_table_spares_columns),
+		cmocka_unit_test(test_table_spares_the_last),
+		cmocka_unit_test(test_table_fits_terminal),
+	};
+
+	return cmocka_run_group_tests_name("table", tests, terminal_setup, unit_teardown);
+}
