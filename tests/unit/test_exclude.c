@@ -6,40 +6,21 @@
  */
 #include "git/exclude.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/fsio.h"
 #include "base/path.h"
-#include "base/spawn.h"
-#include "base/strbuf.h"
-#include "base/strlist.h"
 #include "git/gitindex.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
+#include "ignoregen.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-extern char **environ;
-
-static char scratch[4096];
 
 /* ---- samples ---- */
 
-static enum exclude_verdict ask(const char *patterns, const char *base, const char *path,
-				bool is_dir)
+static enum exclude_verdict verdict_of(const char *patterns, const char *base, const char *path,
+				       bool is_dir)
 {
 	struct exclude_list *list = exclude_list_new(patterns, strlen(patterns), base, 7, false);
 	struct exclude_chain chain = { list, NULL };
@@ -94,8 +75,8 @@ static void test_exclude_samples(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
-		int verdict = (int)ask(samples[i].patterns, samples[i].base, samples[i].path,
-				       samples[i].is_dir);
+		int verdict = (int)verdict_of(samples[i].patterns, samples[i].base,
+					      samples[i].path, samples[i].is_dir);
 
 		if (verdict != (int)samples[i].expect)
 			fail_msg("sample %zu: '%s' says %d about '%s'", i, samples[i].patterns,
@@ -131,244 +112,7 @@ static void test_exclude_chain_first_opinion_decides(void **state)
 	exclude_list_free(NULL);
 }
 
-/* ---- random trees ---- */
-
-struct tree {
-	uint64_t rng;
-	bool ignore_case;
-	char *names[10]; /* most names and patterns of one tree are made of these */
-	struct strlist files, dirs;
-};
-
-static uint64_t rnd(struct tree *tree, uint64_t below)
-{
-	tree->rng ^= tree->rng << 13;
-	tree->rng ^= tree->rng >> 7;
-	tree->rng ^= tree->rng << 17;
-	return (tree->rng >> 11) % below;
-}
-
-#define PICK(tree, array) ((array)[rnd(tree, ARRAY_SIZE(array))])
-
-static void random_name(struct tree *tree, struct strbuf *out)
-{
-	static const char *const atoms[] = {
-		"a", "b", "c", "A", "B", "foo", "bar", ".o", ".", "1", "9", "-", "_", "~",
-		" ", "[", "]", "#", "!", "\\", "^", "*", "?", ":", "\t", "\v", "\r",
-		"\xc3\xa9", "\xc3\x89", "\xf0\x9f\x98\x80", "\xff",
-	};
-
-	do {
-		strbuf_reset(out);
-		for (uint64_t n = 1 + rnd(tree, 3); n; n--)
-			/* Half of them plain: odd letters alone would seldom be matched. */
-			strbuf_addstr(out, rnd(tree, 2) ? atoms[rnd(tree, 11)] : PICK(tree, atoms));
-		/* check-ignore would take a ":" in front for pathspec magic. */
-	} while (!strcmp(out->buf, ".") || !strcmp(out->buf, "..") || *out->buf == ':');
-}
-
-static void random_glob(struct tree *tree, struct strbuf *out)
-{
-	static const char *const globs[] = {
-		"*", "*", "**", "***", "?", "[a-c]", "[!a]", "[^b]", "[]]", "[!]a]", "[[]", "[a",
-		"[\\]]", "[\\a-\\c]", "[a-]", "[A-C]", "[ab-]", "[[:alpha:]]", "[[:upper:]]",
-		"[[:digit:]x]", "[![:punct:]]", "[[:space:]]", "[[:cntrl:]]", "[[:nosuch:]]",
-		"[[:alnum:]_.]", "[[:lower:]-z]", "[[:]", "[[:graph:]]", "[[:print:]]",
-		"[[:blank:]]", "[[:xdigit:]]", "[\xc3-\xff]", "\\", "\\*", "\\a", "\\A", "\\ ", "*.o",
-	};
-
-	strbuf_addstr(out, PICK(tree, globs));
-}
-
-/* One component: a name that exists, with something in it made a glob. */
-static void random_component(struct tree *tree, struct strbuf *out)
-{
-	const char *name = PICK(tree, tree->names);
-	uint64_t kind = rnd(tree, 16);
-
-	if (kind == 0) {
-		strbuf_addstr(out, "**");
-		return;
-	}
-	if (kind == 1) {
-		for (uint64_t n = 1 + rnd(tree, 3); n; n--)
-			random_glob(tree, out);
-		return;
-	}
-	for (; *name; name++) {
-		uint64_t what = kind < 7 ? 9 : rnd(tree, 16);
-
-		if (what == 0)
-			random_glob(tree, out);
-		else if (what == 1)
-			strbuf_addch(out, '?');
-		else if (what == 2)
-			strbuf_addf(out, "[%s%c]", rnd(tree, 4) ? "" : "!", *name);
-		else if (what == 3)
-			strbuf_addch(out, '*');
-		else if (what == 4 && *name >= 'a' && *name <= 'z')
-			strbuf_addch(out, *name - 'a' + 'A');
-		else if (what == 5 || (strchr("\\*?[", *name) && rnd(tree, 4)))
-			strbuf_addf(out, "\\%c", *name);
-		else
-			strbuf_addch(out, *name);
-	}
-	/* Stars behind letters mean something else when a slash or nothing follows. */
-	if (!rnd(tree, 12))
-		strbuf_addstr(out, "**");
-}
-
-static void random_pattern(struct tree *tree, struct strbuf *out)
-{
-	static const char *const odd[] = {
-		"", " ", "/", "!", "!/", "//", "\\", "# a", "#", "**", "/**", "**/", "!*/", "\t",
-		"/*", "!**/*", "**/**", "a\\", "!.gitignore", "/./a", "a//b",
-	};
-	static const char *const ends[] = { " ", "  ", "\\ ", "\\  ", "\t", "\r", "/ ", "\\", " \\" };
-
-	if (!rnd(tree, 15)) {
-		strbuf_addstr(out, PICK(tree, odd));
-		return;
-	}
-	if (!rnd(tree, 4))
-		strbuf_addch(out, '!');
-	if (!rnd(tree, 5))
-		strbuf_addch(out, '/');
-	if (!rnd(tree, 12))
-		strbuf_addstr(out, "**/");
-	for (uint64_t n = rnd(tree, 3) ? 1 : 1 + rnd(tree, 4); n; n--) {
-		random_component(tree, out);
-		if (n > 1)
-			strbuf_addstr(out, rnd(tree, 6) ? "/" : rnd(tree, 4) ? "/**/" : "\\/");
-	}
-	if (!rnd(tree, 5))
-		strbuf_addch(out, '/');
-	if (!rnd(tree, 8))
-		strbuf_addstr(out, PICK(tree, ends));
-}
-
-static void write_patterns(struct tree *tree, const char *path)
-{
-	struct strbuf text = STRBUF_INIT;
-	bool crlf = !rnd(tree, 6);
-
-	if (!rnd(tree, 6))
-		strbuf_addstr(&text, "\xef\xbb\xbf");
-	for (uint64_t n = rnd(tree, 7); n; n--) {
-		random_pattern(tree, &text);
-		if (!rnd(tree, 150))
-			strbuf_add(&text, "\0x", 2);
-		if (n > 1 || rnd(tree, 4))
-			strbuf_addstr(&text, crlf ? "\r\n" : "\n");
-	}
-	assert_int_equal(fs_write_file(AT_FDCWD, path, text.buf, text.len, 0644, FS_FAST), 0);
-	strbuf_release(&text);
-}
-
-/* With core.ignoreCase git takes "A" for tracked if "a" is: no such pairs, then. */
-static bool is_taken(struct tree *tree, const char *path)
-{
-	struct strlist *lists[] = { &tree->files, &tree->dirs };
-
-	for (size_t l = 0; l < 2; l++)
-		for (size_t i = 0; i < lists[l]->nr; i++)
-			if (tree->ignore_case ? !strcasecmp(lists[l]->items[i], path)
-					      : !strcmp(lists[l]->items[i], path))
-				return true;
-	return false;
-}
-
-static void fill_dir(struct tree *tree, const char *rel, int depth)
-{
-	struct strbuf path = STRBUF_INIT, name = STRBUF_INIT;
-
-	if (rnd(tree, 10) < (*rel ? 3 : 8)) {
-		strbuf_addf(&path, "%s%s.gitignore", rel, *rel ? "/" : "");
-		write_patterns(tree, path.buf);
-		strlist_add(&tree->files, path.buf);
-	}
-	for (uint64_t n = 2 + rnd(tree, 7); n; n--) {
-		if (rnd(tree, 5)) {
-			strbuf_reset(&name);
-			strbuf_addstr(&name, PICK(tree, tree->names));
-		} else {
-			random_name(tree, &name);
-		}
-		strbuf_reset(&path);
-		strbuf_addf(&path, "%s%s%s", rel, *rel ? "/" : "", name.buf);
-		if (is_taken(tree, path.buf))
-			continue;
-		if (depth < 4 && rnd(tree, 5) < 2 && tree->files.nr < 150) {
-			assert_int_equal(mkdir(path.buf, 0755), 0);
-			strlist_add(&tree->dirs, path.buf);
-			fill_dir(tree, path.buf, depth + 1);
-			continue;
-		}
-		strlist_add(&tree->files, path.buf);
-		if (!rnd(tree, 10))
-			assert_int_equal(symlink("..", path.buf), 0);
-		else
-			assert_int_equal(fs_write_file(AT_FDCWD, path.buf, "x", 1, 0644, FS_FAST),
-					 0);
-	}
-	strbuf_release(&path);
-	strbuf_release(&name);
-}
-
-static void add_file(struct tree *tree, const char *path)
-{
-	if (is_taken(tree, path))
-		return;
-	assert_int_equal(fs_write_file(AT_FDCWD, path, "x", 1, 0644, FS_FAST), 0);
-	strlist_add(&tree->files, path);
-}
-
-/* Directories with one pattern each: here no pattern hides what another one does. */
-static void fill_single(struct tree *tree)
-{
-	struct strbuf path = STRBUF_INIT, pattern = STRBUF_INIT;
-
-	for (int i = 0; i < 12; i++) {
-		strbuf_reset(&path);
-		strbuf_addf(&path, "d%d", i);
-		assert_int_equal(mkdir(path.buf, 0755), 0);
-		strlist_add(&tree->dirs, path.buf);
-		strbuf_reset(&pattern);
-		random_pattern(tree, &pattern);
-		strbuf_addf(&path, "/.gitignore");
-		assert_int_equal(fs_write_file(AT_FDCWD, path.buf, pattern.buf, pattern.len, 0644,
-					       FS_FAST), 0);
-		strlist_add(&tree->files, path.buf);
-		for (size_t n = 0; n < ARRAY_SIZE(tree->names); n++) {
-			strbuf_reset(&path);
-			strbuf_addf(&path, "d%d/%s", i, tree->names[n]);
-			if (n < 2 && !is_taken(tree, path.buf)) {
-				assert_int_equal(mkdir(path.buf, 0755), 0);
-				strlist_add(&tree->dirs, path.buf);
-				strbuf_addf(&path, "/%s", PICK(tree, tree->names));
-				if (n == 0) {
-					assert_int_equal(mkdir(path.buf, 0755), 0);
-					strlist_add(&tree->dirs, path.buf);
-					strbuf_addf(&path, "/%s", PICK(tree, tree->names));
-				}
-			}
-			add_file(tree, path.buf);
-		}
-	}
-	strbuf_release(&path);
-	strbuf_release(&pattern);
-}
-
 /* ---- what git says, and what we say ---- */
-
-static void run(struct strbuf *out, const char *command)
-{
-	const char *argv[] = { "sh", "-c", command, NULL };
-
-	strbuf_reset(out);
-	if (spawn_capture(out, NULL, argv))
-		fail_msg("%s: %s", command, ckpt_error_last());
-}
 
 struct walk {
 	bool ignore_case;
@@ -491,7 +235,7 @@ static bool compare_with_git(struct walk *walk)
 	struct strlist gits = STRLIST_INIT;
 	bool same;
 
-	run(&said, "git ls-files -z -o --exclude-standard");
+	ask(&said, "git ls-files -z -o --exclude-standard");
 	for (const char *p = said.buf; p < said.buf + said.len; p += strlen(p) + 1)
 		strlist_add(&gits, p);
 	strlist_sort_unique(&gits);
@@ -499,9 +243,9 @@ static bool compare_with_git(struct walk *walk)
 	same = strlist_equal(&gits, &walk->unignored);
 	if (!same)
 		print_error("ls-files shows %zu files, we %zu\n", gits.nr, walk->unignored.nr);
-	assert_int_equal(fs_write_file(AT_FDCWD, ".git/asked", walk->paths.buf, walk->paths.len,
-				       0644, FS_FAST), 0);
-	run(&said, "git check-ignore -z --stdin -v -n --no-index <.git/asked || test $? = 1");
+	put_bytes(".git/asked", walk->paths.buf, walk->paths.len);
+	strbuf_reset(&said);
+	ask(&said, "git check-ignore -z --stdin -v -n --no-index <.git/asked || test $? = 1");
 	digest_check_ignore(&digest, &said);
 	if (digest.len != walk->verdicts.len ||
 	    memcmp(digest.buf, walk->verdicts.buf, digest.len)) {
@@ -514,70 +258,22 @@ static bool compare_with_git(struct walk *walk)
 	return same;
 }
 
-static void clear_worktree(void)
-{
-	DIR *dir = opendir(".");
-	struct dirent *entry;
-
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    strcmp(entry->d_name, ".git"))
-			fs_remove_tree(AT_FDCWD, entry->d_name);
-	closedir(dir);
-	unlink(".git/index");
-}
-
-static void make_tree(struct tree *tree, const char *excludes_file)
-{
-	struct strbuf text = STRBUF_INIT, added = STRBUF_INIT;
-
-	for (size_t i = 0; i < ARRAY_SIZE(tree->names); i++) {
-		random_name(tree, &text);
-		tree->names[i] = xstrdup(text.buf);
-	}
-	if (rnd(tree, 2)) {
-		fill_dir(tree, "", 0);
-		write_patterns(tree, ".git/info/exclude");
-		write_patterns(tree, excludes_file);
-	} else {
-		fill_single(tree);
-		fs_write_file(AT_FDCWD, ".git/info/exclude", "", 0, 0644, FS_FAST);
-		fs_write_file(AT_FDCWD, excludes_file, "", 0, 0644, FS_FAST);
-	}
-	strbuf_reset(&text);
-	strbuf_addf(&text, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-		    "\tignoreCase = %s\n\texcludesFile = %s\n",
-		    tree->ignore_case ? "true" : "false", excludes_file);
-	fs_write_file(AT_FDCWD, ".git/config", text.buf, text.len, 0644, FS_FAST);
-	/* Some are tracked, whatever the patterns say about them. */
-	for (size_t i = 0; i < tree->files.nr; i++)
-		if (!rnd(tree, 5))
-			strbuf_add(&added, tree->files.items[i], strlen(tree->files.items[i]) + 1);
-	fs_write_file(AT_FDCWD, ".git/added", added.buf, added.len, 0644, FS_FAST);
-	run(&text, "git --literal-pathspecs add -f --pathspec-from-file=.git/added "
-		   "--pathspec-file-nul");
-	strbuf_release(&text);
-	strbuf_release(&added);
-}
-
 static bool run_round(uint64_t seed, size_t *decisions, size_t *ignored)
 {
-	struct tree tree = { .rng = seed * 0x9e3779b97f4a7c15u + 1 };
+	struct ignore_tree tree = { 0 };
 	struct walk walk = { .verdicts = STRBUF_INIT, .paths = STRBUF_INIT };
 	struct exclude_chain user = { NULL, NULL }, info = { NULL, &user };
-	struct strbuf excludes_file = STRBUF_INIT, gitdir = STRBUF_INIT;
+	const char *excludes_file = in_scratch("excludes");
 	struct gitindex *index = NULL;
 	bool same;
 
-	tree.ignore_case = walk.ignore_case = !rnd(&tree, 3);
-	strbuf_addf(&excludes_file, "%s/excludes", scratch);
-	strbuf_addf(&gitdir, "%s/work/.git", scratch);
-	clear_worktree();
-	make_tree(&tree, excludes_file.buf);
-	if (gitindex_open(&index, scratch, gitdir.buf, false))
+	unit_seed = seed;
+	ignoregen(&tree, excludes_file);
+	walk.ignore_case = tree.ignore_case;
+	if (gitindex_open(&index, in_scratch("work"), in_scratch("work/.git"), false))
 		fail_msg("%s", ckpt_error_last());
 	walk.index = index;
-	user.list = load(&walk, excludes_file.buf, "");
+	user.list = load(&walk, excludes_file, "");
 	info.list = load(&walk, ".git/info/exclude", "");
 	walk_dir(&walk, "", &info, NULL);
 	same = compare_with_git(&walk);
@@ -591,12 +287,7 @@ static bool run_round(uint64_t seed, size_t *decisions, size_t *ignored)
 	strlist_release(&walk.unignored);
 	strbuf_release(&walk.verdicts);
 	strbuf_release(&walk.paths);
-	strbuf_release(&excludes_file);
-	strbuf_release(&gitdir);
-	strlist_release(&tree.files);
-	strlist_release(&tree.dirs);
-	for (size_t i = 0; i < ARRAY_SIZE(tree.names); i++)
-		free(tree.names[i]);
+	ignoregen_release(&tree);
 	return same;
 }
 
@@ -610,52 +301,25 @@ static uint64_t number_from_env(const char *name, uint64_t otherwise)
 static void test_exclude_agrees_with_git(void **state)
 {
 	uint64_t seed = number_from_env("CKPT_TEST_SEED", 20240501);
-	uint64_t rounds = number_from_env("CKPT_TEST_ROUNDS", 60);
+	uint64_t times = number_from_env("CKPT_TEST_ROUNDS", 60);
 	size_t decisions = 0, ignored = 0;
 
 	(void)state;
-	for (uint64_t i = 0; i < rounds; i++)
+	for (uint64_t i = 0; i < times; i++)
 		if (!run_round(seed + i, &decisions, &ignored))
 			fail_msg("differs from git: CKPT_TEST_SEED=%llu CKPT_TEST_ROUNDS=1",
 				 (unsigned long long)(seed + i));
 	print_message("%zu decisions, %zu of them to ignore\n", decisions, ignored);
 	/* Else the generator makes nothing worth comparing. */
-	assert_true(rounds < 60 || (decisions > 2000 && ignored > decisions / 10));
+	assert_true(times < 60 || (decisions > 2000 && ignored > decisions / 10));
 }
 
 static int setup(void **state)
 {
-	const char *tmp = getenv("TMPDIR");
-	struct strbuf out = STRBUF_INIT;
-
-	(void)state;
-	for (char **var = environ; *var;) {
-		char *name = xmemdupz(*var, strcspn(*var, "="));
-
-		if (!strncmp(name, "GIT_", 4)) {
-			unsetenv(name);
-			var = environ;
-		} else {
-			var++;
-		}
-		free(name);
-	}
-	snprintf(scratch, sizeof(scratch), "%s/ckpt-exclude-XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(scratch) || chdir(scratch))
+	if (unit_setup(state))
 		return -1;
-	setenv("HOME", scratch, 1);
-	setenv("XDG_CONFIG_HOME", scratch, 1);
-	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	run(&out, "git init -q work");
-	strbuf_release(&out);
+	sh("git init -q work");
 	return chdir("work");
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return chdir("/") || fs_remove_tree(AT_FDCWD, scratch);
 }
 
 int main(void)
@@ -666,5 +330,5 @@ int main(void)
 		cmocka_unit_test(test_exclude_agrees_with_git),
 	};
 
-	return cmocka_run_group_tests_name("exclude", tests, setup, teardown);
+	return cmocka_run_group_tests_name("exclude", tests, setup, unit_teardown);
 }

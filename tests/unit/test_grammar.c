@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/grammar.h"
 
-#include "base/strbuf.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
+#include "unit.h"
 
 static const char *text;
 static bool flag;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/nearest.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static void test_nearest_distance(void **state)
 {

@@ -8,17 +8,7 @@
 #include "cmd/complete.h"
 #include "ui/term.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "unit.h"
 
 static struct {
 	const char *message, *source;

@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/pathset.h"
 
-#include "base/strbuf.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
 /* Few letters, so that one name often begins another; "-" sorts before "/", "0" behind it. */
-static void random_path(struct strbuf *out, unsigned *seed)
+static void random_path(struct strbuf *out)
 {
 	static const char letters[] = "a-0";
 
 	strbuf_reset(out);
-	for (int parts = 1 + rand_r(seed) % 3; parts; parts--) {
+	for (int parts = 1 + (int)rnd(3); parts; parts--) {
 		if (out->len)
 			strbuf_addch(out, '/');
-		for (int len = 1 + rand_r(seed) % 2; len; len--)
-			strbuf_addch(out, letters[rand_r(seed) % 3]);
+		for (int len = 1 + (int)rnd(2); len; len--)
+			strbuf_addch(out, letters[rnd(3)]);
 	}
 }
 
@@ -36,19 +27,18 @@ static bool below(const char *path, const char *dir)
 static void test_pathset_equals_looking_at_all(void **state)
 {
 	struct strbuf path = STRBUF_INIT;
-	unsigned seed = 7;
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
 		struct strlist paths = STRLIST_INIT;
 		bool has = false, covers = false, reaches = false;
 
-		for (int i = rand_r(&seed) % 8; i; i--) {
-			random_path(&path, &seed);
+		for (int i = (int)rnd(8); i; i--) {
+			random_path(&path);
 			strlist_add(&paths, path.buf);
 		}
 		strlist_sort_unique(&paths);
-		random_path(&path, &seed);
+		random_path(&path);
 		for (size_t i = 0; i < paths.nr; i++) {
 			has |= !strcmp(paths.items[i], path.buf);
 			covers |= !strcmp(paths.items[i], path.buf) || below(path.buf, paths.items[i]);

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/shellwords.h"
 
-#include "base/strbuf.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 /* What bash has, where names of hosts are completed. */
 #define BREAKS " \t\n\"'@><=;|&(:"

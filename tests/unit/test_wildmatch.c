@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/wildmatch_internal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include <stdbool.h>
-#include <string.h>
 #include <time.h>
 
 struct sample {
