@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: MIT
 #
 # make                  build the program
-# make build-deps       install what building needs
-# make deps             the same, and what testing needs
+# make build-deps       install the packages needed to build
+# make deps             install these and the packages needed to test
 # make check            unit and command line tests
-# make check-quick      those that find most mistakes, in less than a minute
+# make check-quick      the tests that find most mistakes, in less than a minute
 # make coverage         how much of each folder the tests of `make check` run
-# make check-all        the same again under the sanitizers
+# make check-all        all tests, also under the sanitizers
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers
-# make bench            side by side with stock git
-# make picture          the terminal at the top of the README, from a real run
-# make soak             an hour of random commands, some killed, and of everything that can run out
-# make random           random trees and damage, and what came back compared with what there was
+# make bench            compare the speed with stock git's
+# make picture          make the terminal at the top of the README, from a real run
+# make soak             an hour of random commands, some killed, with too little memory, disk and so on
+# make random           random trees and damage; compare what is restored with what was saved
 # make peer             git's own tests with our hooks and guard in every repository
 # make fuzz             hostile input for every parser, with libFuzzer
-# make crash            the states that a power cut may leave, simulated, in every command
-# make install          PREFIX, DESTDIR and the directories below are honoured
-# make uninstall        take away what it put there
-# make deb              a package for Debian, in BUILD
-# make dist             the sources of REV (HEAD) as a tarball, in BUILD
+# make crash            simulate power cuts during every command
+# make install          honours PREFIX, DESTDIR and the directories below
+# make uninstall        remove what it installed
+# make deb              a Debian package, in BUILD
+# make dist             the source of REV (HEAD) as a tarball, in BUILD
 #
-# V=1 shows the commands, WERROR=1 makes warnings fail, SAN=address,undefined or
-# SAN=thread builds with sanitizers, in a directory of its own. TEST_GIT=<dir> tests with the git
-# in that directory instead of the system's.
+# V=1 shows the commands, WERROR=1 turns warnings into errors, SAN=address,undefined or
+# SAN=thread builds with sanitizers, in another directory. TEST_GIT=<dir> tests with the git in
+# that directory instead of the system's.
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -61,7 +61,7 @@ WERROR      ?=
 V           ?=
 
 comma := ,
-# BUILD is where everything is made; builds with sanitizers go beside it.
+# BUILD is where everything is built; builds with sanitizers go beside it.
 BUILD ?= build
 OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-coverage)
 
@@ -98,10 +98,10 @@ SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
 # ---- Libraries -------------------------------------------------------------------
 
 LIBS := inih libcrypto libdeflate zlib jansson
-# Loaded when it is needed (lib/base/libgit2.h); a test may be linked with it.
+# Loaded on demand (lib/base/libgit2.h); a test may be linked with it.
 LOADED := libgit2
 
-# Only what compiles needs them: `make build-deps` has to work before they are there.
+# Only compiling needs them: `make build-deps` must work before they are installed.
 ifneq ($(filter-out build-deps deps clean uninstall dist,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) $(LOADED) && echo ok),ok)
 $(error Not all libraries were found ($(LIBS) $(LOADED)): try 'make build-deps')
@@ -114,7 +114,7 @@ CMOCKA_CFLAGS  = $(shell $(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS    = $(shell $(PKG_CONFIG) --libs cmocka)
 endif
 
-# ---- Flags that are not up to the caller -----------------------------------------
+# ---- Flags that the caller must not change ---------------------------------------
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
@@ -127,7 +127,7 @@ DEPFLAGS       = -MMD -MP -MF $(@:%=%.d)
 COMPILE = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(LIB_CFLAGS) $(BASE_CFLAGS) $(SANFLAGS) $(CFLAGS) $(DEPFLAGS)
 LINK    = $(CC) $(BASE_CFLAGS) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
 
-# Helpers of the tests are never instrumented: they are loaded into, or time, other programs.
+# Test helpers are never instrumented: they are loaded into, or time, other programs.
 COMPILE_HELPER = $(CC) $(BASE_CPPFLAGS) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(DEPFLAGS) $(LDFLAGS)
 
 # quiet: $(call say,WHAT,file) shows one line per step unless V=1
@@ -148,7 +148,7 @@ $(PROGRAM): $(MAIN_OBJ) $(ARCHIVE) | $(HOOKS:%=$(OUT)/%)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS)
 
-# Made anew each time: a member of a source that is gone must not stay.
+# Built from scratch each time, so that no member stays whose source is gone.
 $(ARCHIVE): $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -175,9 +175,9 @@ $(OUT)/agents_text.o: $(OUT)/agents_text.c
 
 # ---- Version ---------------------------------------------------------------------
 
-# The number of the next release, with the commit behind it where there is one: a tarball
-# unpacked inside somebody else's repository must not name that repository's commit. It has a
-# file .version instead. Root, who installs what another user has built, reads that user's clone.
+# The number of the next release, followed by the commit if there is one: a tarball unpacked
+# inside another repository must not name that repository's commit; it has a file .version
+# instead. Root, installing what another user built, reads that user's clone.
 BASE_VERSION := 0.1.0
 version_of = GIT_OPTIONAL_LOCKS=0 git -c safe.directory='*' describe --always $(1) 2>/dev/null | \
 	sed -e 's/^v//' -e '/[.]/!s/^/$(BASE_VERSION)-g/'
@@ -264,17 +264,17 @@ $(FUZZ_BIN): $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(ARCHIVE) $(FUZZ_MAIN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) -o $@ $< $(FUZZ_MAIN) $(ARCHIVE) $(FUZZ_FLAGS) $(LDFLAGS) $(LIB_LIBS) $(LOADED_LIBS)
 
-# Where the random choices of the tests come from: TEST_SEED=<n> makes those of an earlier run again.
+# The seed of all random choices of the tests: TEST_SEED=<n> repeats those of an earlier run.
 TEST_SEED := $(or $(TEST_SEED),$(shell date +%s))
 
-# A sanitizer's report must not pass for one of the program's own exit codes.
+# A sanitizer's report must not look like an exit code of the program.
 TEST_ENV = BUILD_DIR='$(abspath $(OUT))' TEST_FAILURES='$(abspath $(OUT))/failures' \
 	TEST_SEED='$(TEST_SEED)' $(if $(TEST_GIT),TEST_GIT='$(abspath $(TEST_GIT))') \
 	CMOCKA_MESSAGE_OUTPUT=TAP \
 	ASAN_OPTIONS=exitcode=99:detect_leaks=1:detect_stack_use_after_return=1 \
 	LSAN_OPTIONS=exitcode=99 TSAN_OPTIONS=exitcode=99:halt_on_error=1 \
 	UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
-# What failed, and how, is told once more at the end: in a long log the end is what people see.
+# Repeat at the end what failed, and how: in a long log people look at the end.
 RUN_TESTS = $(Q)run_tests() { \
 		: >'$(OUT)/failures'; \
 		echo 'TEST_SEED=$(TEST_SEED)'; \
@@ -289,7 +289,7 @@ TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && 
 check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 	$(RUN_TESTS) tests/random/t-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
-# For those who change something: less than a minute on two processors.
+# For contributors: less than a minute on two processors.
 QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers usage messages save save-bytes save-scope save-skips \
 	restore-paths restore-protect list diff status pin state flow hook-merge help)
 
@@ -302,7 +302,7 @@ check-unit: $(UNIT_BIN) $(HELPERS)
 check-cli: $(PROGRAM) $(HELPERS)
 	$(RUN_TESTS) $(CLI)
 
-# What check-all runs in the builds with SAN=address,undefined and SAN=thread.
+# What check-all runs when built with SAN=address,undefined and SAN=thread.
 check-memory: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 	$(RUN_TESTS) $(UNIT_BIN) $(SAN_CLI) tests/fuzz/t-corpus.sh
 
@@ -318,14 +318,14 @@ check-all:
 	$(SUBMAKE) SAN=thread check-threads
 	$(SUBMAKE) SAN= check-install
 
-# In a copy of its own: `make install` builds the program anew, for another place.
+# In a copy of the sources: `make install` builds the program again, for another place.
 check-install: $(PROGRAM)
 	$(RUN_TESTS) tests/install/t-install.sh
 
 # ---- Coverage --------------------------------------------------------------------
 
-# Lines run by the tests, a figure for each folder. What a killed process ran is not counted, nor
-# what ran as a user who may not write here. COVERAGE_FILES=1 lists the files, too.
+# Lines run by the tests, a figure for each folder. Lines run by a process that was killed, or by a
+# user who may not write here, are not counted. COVERAGE_FILES=1 also lists the files.
 coverage:
 	$(SUBMAKE) COVERAGE=1 coverage-run
 
@@ -386,19 +386,19 @@ soak: $(PROGRAM) $(HELPERS)
 
 # ---- Random ----------------------------------------------------------------------
 
-# Random trees and damage for so long; RANDOM_SEED=n does one of them again.
+# Random trees and damage for RANDOM_SECONDS; RANDOM_SEED=n repeats one of them.
 random: $(PROGRAM)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/random.pl $(or $(RANDOM_SECONDS),300) $(RANDOM_SEED)
 
 # ---- Peer ------------------------------------------------------------------------
 
-# git's own tests, plain and with us; hours if all are run. The settings are in the script.
+# git's own tests, without and with our hooks; all of them take hours. The script has the settings.
 peer: $(PROGRAM)
 	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/peer/peer.sh
 
 # ---- Fuzz ------------------------------------------------------------------------
 
-# Hostile input for each target, so many seconds each; what is found is left in BUILD-fuzz/found.
+# Hostile input for each target, FUZZ_TIME seconds each; findings are left in BUILD-fuzz/found.
 # FUZZ_TARGETS='index json' for some of them.
 FUZZ_TIME    ?= 60
 FUZZ_TARGETS ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
@@ -412,8 +412,8 @@ fuzz-run: $(FUZZ_TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 
 # ---- Power cuts ------------------------------------------------------------------
 
-# States that a power cut may leave, simulated: each cut in each command, which takes hours, or
-# CRASH_STATES=n for each kind of command, by chance. `make check` has a few hundred in all.
+# Simulate the states that a power cut may leave: every cut in every command, which takes hours, or
+# CRASH_STATES=n random ones for each kind of command. `make check` tries a few hundred in all.
 crash: $(PROGRAM) $(HELPERS)
 	$(Q)rm -f $(OUT)/crash-figures
 	$(Q)$(TEST_ENV) CRASH_ALL=1 CRASH_STATES='$(CRASH_STATES)' CRASH_FIGURES='$(abspath $(OUT))/crash-figures' \
@@ -437,10 +437,10 @@ $(foreach f,$(FISHCOMP),$(1) 644 '$(FISHCOMPDIR)' git-checkpoint.fish $(f);) \
 $(foreach f,$(FISHCONF),$(1) 644 '$(FISHCONFDIR)' git-checkpoint.fish $(f);)
 endef
 
-# All that is made, directories too, is noted in a file of ours, for `make uninstall`, which thus
-# leaves nothing, whatever this or an earlier version put there, and no directory of others goes.
-# Paths below PREFIX are noted relative to it, so that a copy of an installation is uninstalled by
-# itself; of other paths only those go that are in a directory of this installation.
+# Everything that is created, directories too, is listed in a file for `make uninstall`, so that it
+# removes all that this or an earlier version installed, and no directory that belongs to others.
+# Paths below PREFIX are listed relative to it, so that uninstalling a copy of an installation
+# leaves the original alone; other paths are removed only if they are in a directory of this one.
 INSTALLED = $(OWNDIR)/installed
 
 install: $(PROGRAM)
@@ -465,7 +465,7 @@ install: $(PROGRAM)
 # quoted: $(call quoted,VARIABLES) is their values as words for the shell
 quoted = $(foreach v,$(1),'$($(v))')
 
-# Backwards: what is in a directory comes after it in the list.
+# Backwards: the contents of a directory come after it in the list.
 uninstall:
 	$(Q)list='$(DESTDIR)$(INSTALLED)'; \
 	if test ! -e "$$list"; then \
@@ -492,7 +492,7 @@ uninstall:
 
 REV ?= HEAD
 
-# A copy of a commit, the same bytes each time; .version tells what git cannot tell there.
+# A copy of a commit, the same bytes each time; .version stands in for git there.
 dist:
 	$(Q)test -e .git || { echo 'make dist needs a clone: this is no git repository' >&2; exit 1; }
 	$(Q)set -e; mkdir -p $(BUILD); \
@@ -508,7 +508,7 @@ dist:
 	gzip -9nf "$(BUILD)/$$name.tar"; \
 	echo "$(BUILD)/$$name.tar.gz"
 
-# Compiled as Debian does, apart from all else: nobody keeps track of flags here.
+# Compiled with Debian's flags, in its own directory: make does not notice a change of flags.
 DEB_BUILD ?= $(BUILD)-deb
 
 deb:

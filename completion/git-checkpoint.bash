@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154
 #
-# Completion for bash: of `git checkpoint`, through git's own completion, which calls
-# _git_checkpoint, and of `git-checkpoint`. What can stand at the cursor is asked of the program;
-# lib/cmd/complete.h in its sources says how.
+# bash completion for `git checkpoint`, through git's own completion, which calls _git_checkpoint,
+# and for `git-checkpoint`. The program itself tells what fits at the cursor; lib/cmd/complete.h in its
+# source describes the protocol.
 
-# bash 3 has no compopt; elsewhere it works only while a word is being completed.
+# bash 3 has no compopt; in later versions it works only during completion.
 __git_checkpoint_compopt() {
 	compopt "$@" 2>/dev/null
 }
 
-# The words that were offered, with quotes: the space goes behind these, so readline has to add it.
+# Offer the words, which have quotes: the space belongs after the closing quote, so readline adds it.
 __git_checkpoint_quoted() {
 	local space=+o
 
@@ -19,7 +19,7 @@ __git_checkpoint_quoted() {
 	COMPREPLY=("${words[@]}")
 }
 
-# The same, but readline quotes them, as names of files.
+# Offer the words as file names, which readline quotes.
 __git_checkpoint_names() {
 	local i
 
@@ -30,14 +30,14 @@ __git_checkpoint_names() {
 		done
 		return
 	fi
-	# The slash behind a directory that is there comes from readline, and behind quotes twice.
+	# readline adds the slash after an existing directory, and after quotes a second one.
 	for i in "${!COMPREPLY[@]}"; do
 		[[ ${COMPREPLY[i]} != */ || ! -d ${COMPREPLY[i]} ]] || COMPREPLY[i]=${COMPREPLY[i]%/}
 	done
 }
 
-# The same as plain words. As in git's completion, the space behind them is ours to add. Where there
-# is a choice, and it is only shown, what there is to say about each stands beside it.
+# Offer plain words. As in git's completion, we add the space after them. If several are only listed,
+# show the description of each beside it.
 __git_checkpoint_plain() {
 	local i line wide=0
 
@@ -54,7 +54,7 @@ __git_checkpoint_plain() {
 	done
 }
 
-# A command line of its own, of which there is $1.
+# Complete the command line that begins at $1 as if it stood alone.
 __git_checkpoint_command() {
 	local i=0 line=${COMP_LINE:0:COMP_POINT}
 
@@ -75,7 +75,7 @@ __git_checkpoint_command() {
 	fi
 }
 
-# $1: the name that the line begins with.
+# $1: the name with which the line begins.
 __git_checkpoint_ask() {
 	local answer line also='' how=plain words=() texts=() ends=()
 
@@ -95,7 +95,7 @@ __git_checkpoint_ask() {
 		esac
 	done <<<"$answer"
 
-	# Names of files are what readline goes on to if there is nothing else, and only then.
+	# readline falls back to file names if there is nothing else, and only then.
 	[[ $also == files || $also == command* ]] || __git_checkpoint_compopt +o bashdefault +o default
 	__git_checkpoint_compopt -o nosort
 	case $also in
@@ -109,7 +109,7 @@ __git_checkpoint_ask() {
 }
 
 _git_checkpoint() {
-	# With an alias of the shell for `git checkpoint` its name is all that comes before.
+	# With a shell alias for `git checkpoint`, only its name precedes the arguments.
 	if [[ ${__git_cmd_idx-1} == 0 ]]; then
 		__git_checkpoint_ask git-checkpoint
 	else

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# Completion of `git checkpoint` for fish, which reads this when it starts: git's own completion
-# hands nothing on to that of `git-checkpoint`.
+# fish completion for `git checkpoint`. fish reads this when it starts, because its completion for
+# git does not use that of `git-checkpoint`.
 
 function __git_checkpoint_from_git
-    # What is defined there is loaded when `git-checkpoint` is first completed.
+    # The function is loaded when `git-checkpoint` is first completed.
     functions -q __git_checkpoint_complete
     or complete -C 'git-checkpoint ' >/dev/null
     __git_checkpoint_complete git

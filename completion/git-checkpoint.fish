@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Completion of `git-checkpoint` for fish. What can stand at the cursor is asked of the program;
-# lib/cmd/complete.h in its sources says how.
+# fish completion for `git-checkpoint`. The program itself tells what fits at the cursor;
+# lib/cmd/complete.h in its source describes the protocol.
 
-# $argv[1]: the name that the line begins with, "git" or "git-checkpoint".
+# $argv[1]: the name with which the line begins, "git" or "git-checkpoint".
 function __git_checkpoint_complete
     command -q git-checkpoint
     or return

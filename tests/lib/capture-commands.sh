@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of captures, which are commands of the user; sourced behind harness.sh and
+# For the tests of captures, which are commands of the user; sourced after harness.sh and
 # restore.sh.
 
 # configure: the user's file, from stdin

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of what a checkpoint holds; sourced behind harness.sh. All of them work on the
+# For the tests of what a checkpoint holds; sourced after harness.sh. All of them work on the
 # worktree whose root is the current directory.
 
 # save [<option>...]: take a checkpoint; the answer is left in $T/save.json
@@ -73,7 +73,7 @@ expect_state_of_files() {
 		"$(answer .pre_mutation_state.hash)" 'state hash'
 }
 
-# expect_skipped [<path> <why>]...: all that the last save could not, or would not, capture
+# expect_skipped [<path> <why>]...: everything that the last save could not, or would not, capture
 expect_skipped() {
 	: >"$T/expected"
 	test $# = 0 || printf '%s %s\n' "$@" >"$T/expected"

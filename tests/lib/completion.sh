@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034 # for the tests
 #
-# For the tests of completion; sourced behind harness.sh.
+# For the tests of completion; sourced after harness.sh.
 
 # Two checkpoints, and files to complete.
 two_checkpoints() {
@@ -34,8 +34,8 @@ key_of() {
 	printf %s "$1" | sha256sum | cut -c1-16
 }
 
-# Names that a shell would take for something else, each with a first letter of its own; saved, and
-# gone. What is in "evil" would have been run.
+# Names with special meaning to a shell, each with a different first letter; saved, then removed. A
+# file "evil" would show that part of a name was run.
 odd_names() {
 	git init -q
 	printf '%s\n' 'a space' "b'quote" 'c"quote' 'd$(touch evil)' 'e`touch evil`' 'f*?[x]' \
@@ -51,7 +51,7 @@ odd_names() {
 	rm -r ./*
 }
 
-# One after the other was brought back, under its own name.
+# Each of them was restored, under the right name.
 expect_odd_names() {
 	while read -r name; do
 		expect_eq "$name" "$(cat "./$name")"

@@ -5,7 +5,7 @@
 # is a worktree on one of them, below $T/mounted.
 # shellcheck disable=SC2154 # $id is set by save()
 
-# every_change: a checkpoint $target, noted as "target", and all that a plan knows to be done
+# every_change: a checkpoint $target, noted as "target", and then every kind of change that a plan knows
 every_change() {
 	mkdir -p d/e gone/deep swap1
 	for file in a b d/x d/e/y gone/g gone/deep/h swap1/a swap2; do
@@ -28,8 +28,8 @@ every_change() {
 	note before
 }
 
-# all_ways [<command>]: there, back, and killed in the middle; the command is run before each of
-# the ways out of the state before
+# all_ways [<command>]: restore, undo, and be killed halfway; the command is run before each of
+# them
 all_ways() {
 	all_ways_ready=${1:-:}
 	every_change

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of workflows; sourced behind harness.sh.
+# For the tests of workflows; sourced after harness.sh.
 
 KEYS='completed_phases,current_phase,interruption_safe,last_updated,phase_status,started_at,tasks,user_checkpoints,workflow_id'
 

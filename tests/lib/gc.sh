@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of gc; sourced behind harness.sh and restore.sh.
+# For the tests of gc; sourced after harness.sh and restore.sh.
 
 # gc: the answer is left in $T/gc.json, warnings in $T/gc.err
 gc() {
@@ -11,7 +11,7 @@ gc() {
 	}
 }
 
-# gc_quietly: one that has nothing to complain of
+# gc_quietly: a gc without warnings
 gc_quietly() {
 	gc
 	expect_eq '' "$(cat "$T/gc.err")" 'stderr of gc'
@@ -58,7 +58,7 @@ sound() {
 	test $# = 0 || expect_eq "$1" "$(wc -l <"$T/refs")" 'checkpoints'
 }
 
-# all_come_back: each of many is restored as it was
+# all_come_back: each checkpoint of "many" is restored as it was
 all_come_back() {
 	for c in $(sed -n '1p;4p;$p' "$T/ids"); do
 		git-checkpoint restore --yes --force -q "$c" >/dev/null 2>"$T/err" || fail "restore $c: $(cat "$T/err")"

@@ -15,13 +15,13 @@
 #   run_tests
 #
 # Cases run in the order of the file, each in a subshell with `set -e`, in an empty directory
-# $T/work below a scratch directory $T of its own. Environment and configuration are made from
-# scratch (hermetic.sh). What a case prints is shown if it fails, with a trace of a second run.
+# $T/work below its scratch directory $T. Environment and configuration are made from scratch
+# (hermetic.sh). What a case prints is shown if it fails, with a trace of a second run.
 # `! command` does not stop a case even with `set -e`: use expect_exit.
 #
 # ./t-x.sh <word>   runs only the cases whose name contains the word
 # TEST_KEEP=1       leaves the scratch directory
-# TEST_SEED=<n>     makes the random choices of an earlier run again
+# TEST_SEED=<n>     repeats the random choices of an earlier run
 
 LIB_DIR=$(cd "$(dirname "$0")/../lib" && pwd -P)
 ROOT_DIR=$(cd "$LIB_DIR/../.." && pwd -P)
@@ -30,7 +30,7 @@ TEST_FILTER=${1:-}
 
 # ---- environment -----------------------------------------------------------------
 
-# Also for one who runs a test by hand: nothing of the caller's is in reach.
+# When a test is run by hand, too, it sees nothing of the caller's environment.
 if test "${TEST_HERMETIC:-}" != "${BUILD_DIR:-.}"; then
 	exec "$LIB_DIR/hermetic.sh" sh "$TEST_FILE" "$@"
 fi
@@ -125,7 +125,7 @@ run_tests() {
 				echo "# end of the trace of a second run, exit status $?:"
 				tail -n 25 "$SCRATCH/$count.trace" | show /dev/stdin
 			} >&2
-			# and shorter for who summarizes when all have run
+			# and shorter, for the summary after all have run
 			{
 				echo "$(basename "$TEST_FILE"): $title: exit status $status, TEST_SEED=$TEST_SEED"
 				tail -n 12 "$SCRATCH/$count.out" | show /dev/stdin
@@ -143,7 +143,7 @@ skip() {
 	exit 77
 }
 
-# require <program>...: skip the case unless all are there
+# require <program>...: skip the case unless all are installed
 require() {
 	for program; do
 		command -v "$program" >/dev/null || skip "needs $program"
@@ -152,7 +152,7 @@ require() {
 
 # ---- expectations ----------------------------------------------------------------
 
-# fail <text>: the case has failed, and says why
+# fail <text>: fail the case, and say why
 fail() {
 	echo "FAILED: $*"
 	exit 1
@@ -194,14 +194,14 @@ expect_no_grep() {
 
 expect_exists() {
 	for path; do
-		test -e "$path" || test -L "$path" || fail "'$path' is not there"
+		test -e "$path" || test -L "$path" || fail "'$path' does not exist"
 	done
 }
 
 expect_missing() {
 	for path; do
 		if test -e "$path" || test -L "$path"; then
-			fail "'$path' is there"
+			fail "'$path' exists"
 		fi
 	done
 }
@@ -279,7 +279,7 @@ with_faults() {
 }
 
 # as_nobody <command>...: without root's right to read everything. Configuration and state of the
-# case are handed over; for other files there is give_to_nobody.
+# case are handed over; use give_to_nobody for other files.
 as_nobody() {
 	if test "$(id -u)" != 0; then
 		"$@"

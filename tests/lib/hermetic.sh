@@ -4,12 +4,12 @@
 # hermetic.sh <command>...: runs a test in an environment made from scratch
 #
 # The test sees the program of BUILD_DIR and the tools of the system, nothing else: no other
-# git-checkpoint, whatever is installed and wherever; no home, no configuration, no locale of the
-# caller. These variables are handed on:
+# git-checkpoint, wherever it is installed, and neither home, configuration nor locale of the
+# caller. These variables are passed on:
 #
 # BUILD_DIR        where the program is (build)
 # TEST_GIT         a directory with another git, to be used instead of the system's
-# TEST_SEED        where random choices come from; chosen, and printed, if not set
+# TEST_SEED        the seed of random choices; chosen, and printed, if not set
 # TEST_* CKPT_TEST_* SOAK_* RANDOM_* CRASH_* FUZZ_* *SAN_OPTIONS CMOCKA_MESSAGE_OUTPUT TMPDIR
 
 root=$(cd "$(dirname "$0")/../.." && pwd -P) || exit 1
@@ -23,7 +23,7 @@ system='/usr/bin /bin /usr/sbin /sbin'
 link_tools() {
 	mkdir "$1" || return
 	for dir in $system; do
-		# a link to one that was taken already
+		# a link to a directory that was already taken
 		test ! -L "$dir" || continue
 		find "$dir/" -maxdepth 1 ! -type d ! -name 'git-checkpoint*' -exec ln -s -t "$1" {} + 2>/dev/null
 	done
@@ -38,7 +38,7 @@ if test ! -e "$tools"; then
 		echo 'Bail out! No directory of tools can be made'
 		exit 1
 	}
-	# unless somebody else was faster
+	# unless another process was faster
 	mv -T "$made/tools" "$tools" 2>/dev/null
 	rm -rf "$made"
 fi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034,SC2120,SC2164 # cases run with set -e
 #
-# For the tests of what hooks do; sourced behind harness.sh. A repository is made once, copied to
+# For the tests of what hooks do; sourced after harness.sh. A repository is made once, copied to
 # $T/template for each case, and from there to $T/work/r for each command that is tried in it.
 
 # install_hooks [<option>...]: into the repository around the current directory, for all events
@@ -9,7 +9,7 @@ install_hooks() {
 	git-checkpoint hooks install -q --events rebase,merge,am,stash,bisect "$@" >/dev/null
 }
 
-# guard_only: what sees commands that have no hook
+# guard_only: the guard alone, which sees commands that run no hook
 guard_only() {
 	git-checkpoint hooks install -q --guard --no-ref-transaction >/dev/null
 }
@@ -63,7 +63,7 @@ first_template() {
 	)
 }
 
-# dirty: changed, untracked and ignored files, modes and links that only we know of
+# dirty: changed, untracked and ignored files, and modes and links that git does not record
 dirty() {
 	echo changed >>d.txt
 	untracked
@@ -125,7 +125,7 @@ run() {
 	"$@" >"$T/out" 2>"$T/err" </dev/null || status=$?
 }
 
-# is_turn: one row of $ROWS is tried, with another TEST_SEED others, unless all are asked for
+# is_turn: try one row in $ROWS, chosen by TEST_SEED, unless all are asked for
 ROWS=${ROWS:-2}
 turn=$TEST_SEED
 tried=
@@ -135,13 +135,13 @@ is_turn() {
 	tried=1
 }
 
-# if_tried <command>...: what is to be seen after the row before
+# if_tried <command>...: a check of the previous row, if that was tried
 if_tried() {
 	test -z "$tried" || "$@"
 }
 
 # saves <reason> <setup> <command>...: in a fresh copy the command takes exactly one checkpoint,
-# which holds the state before it; +i behind the reason: with ignored files
+# which holds the state before it; +i after the reason: with ignored files
 saves() {
 	is_turn || return 0
 	saves_reason=${1%+i} saves_all=

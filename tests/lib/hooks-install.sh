@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034,SC2164 # cases run with set -e
 #
-# For the tests of putting hooks in place; sourced behind harness.sh.
+# For the tests of installing hooks; sourced after harness.sh.
 
 . "$LIB_DIR/hook-files.sh"
 

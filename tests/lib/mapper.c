@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 	char line[256], *map;
 	struct stat st;
 
-	/* Contents of a new file may go to the disk with the journal; not those of an old one. */
+	/* The contents of a new file may reach the disk with the journal; those of an old file do not. */
 	if (fd < 0 || fsync(fd) < 0 || fstat(fd, &st) < 0)
 		die("mapper");
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -9,7 +9,7 @@ use warnings;
 my $functions = join '|', qw(ckpt_error_set ckpt_error_errno ckpt_error_git ckpt_error_prefix
 	strlist_addf problems_addf bad_usage malformed warn);
 
-# The arguments of a call that begins at $at, behind the bracket.
+# The arguments of a call, which begin at $at, after the bracket.
 sub arguments {
 	my ($text, $at) = @_;
 	my $rest = substr $text, $at;

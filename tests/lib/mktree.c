@@ -53,7 +53,7 @@ static void note(const char *what, const char *path)
 
 static uint64_t rng_state;
 
-/* The state steps by an odd constant, so no seed is a bad one; the rest only stirs. */
+/* The state advances by an odd constant, so every seed is good; the rest only mixes. */
 static uint64_t rnd64(void)
 {
 	uint64_t x = rng_state += 0x9e3779b97f4a7c15u;
@@ -92,7 +92,7 @@ static const char *const stems[] = {
 	"encode", "decode",
 };
 
-/* %: a word of the file's own; @: any word; #: a number */
+/* %: a word from the file's vocabulary; @: any word; #: a number */
 static const char *const lines[] = {
 	"\tif (%->% == %)\n", "\t\treturn %(%, %);\n", "\t%->% = %(%, #);\n", "\tint % = #;\n",
 	"static int %(struct % *%, const char *%)\n{\n", "\treturn 0;\n}\n\n", "\t}\n", "\n",
@@ -136,7 +136,7 @@ static size_t put(char *out, size_t at, size_t size, const char *text)
 	return at + len;
 }
 
-/* Lines of code from a few templates, with a vocabulary that each file has for itself. */
+/* Lines of code from a few templates; each file has its own vocabulary. */
 static void fill_text(char *out, size_t size)
 {
 	const char *own[24];
@@ -203,7 +203,7 @@ static void write_fd(int fd, const char *data, size_t size, const char *path)
 	}
 }
 
-/* False if the name is taken or cannot be: the caller tries another one. */
+/* False if the name is taken or not possible: the caller tries another. */
 static bool make_file(const char *path, const char *data, size_t size, mode_t mode)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -309,7 +309,7 @@ static void make_source_tree(unsigned int files, unsigned int ndirs, double byte
 
 		snprintf(name, sizeof(name), "%s-%u%s", words[rnd(COUNT(words))], i, ext);
 		path = join(dir, name);
-		/* One in fifty is a copy of the file before, where the sizes allow it. */
+		/* One in fifty is a copy of the previous file, where the sizes allow it. */
 		if (i && sizes[i] < sizes[i - 1] && rnd(25) == 0)
 			sizes[i] = sizes[i - 1];
 		else if (binary)
@@ -368,7 +368,7 @@ static void odd_file(const char *path)
 
 	if (rnd(150) == 0)
 		size = 1000000 + rnd(4000000);
-	/* Some contents come up again: the generator is put back to where it was for those. */
+	/* Some contents repeat: reset the generator to the state it had for them. */
 	if (rnd(6) == 0 && contents[0]) {
 		resume = rng_state;
 		rng_state = contents[rnd(COUNT(contents))];
@@ -410,7 +410,7 @@ static void odd_dir(const char *path)
 	make_dir(path, dir_modes[rnd(COUNT(dir_modes))]);
 }
 
-/* A further name in `dir` for a file that is there, as long as it is. */
+/* Another name in `dir` for a file that still exists. */
 static void odd_name_for(const char *file, const char *dir)
 {
 	char *path = join(dir, odd_name());
@@ -528,7 +528,7 @@ static void remove_all(const char *path)
 		die("cannot remove '%s'", path);
 }
 
-/* Change a file's contents in place; sometimes so that size and mtime do not tell. */
+/* Change a file's contents in place; sometimes without a trace in size and mtime. */
 static void edit(const char *path, const struct stat *st)
 {
 	char text[256];
@@ -556,7 +556,7 @@ static void edit(const char *path, const struct stat *st)
 	close(fd);
 }
 
-/* Put an entry of another kind, or anew of the same, in the place of what is there. */
+/* Replace an entry with a new one, of another kind or of the same. */
 static void swap_kind(const char *path)
 {
 	remove_all(path);
@@ -667,7 +667,7 @@ static unsigned long long number(const char *text)
 	unsigned long long n = strtoull(text, &end, 10);
 
 	if (!*text || *end) {
-		fprintf(stderr, "mktree: '%s' is no number\n", text);
+		fprintf(stderr, "mktree: '%s' is not a number\n", text);
 		exit(2);
 	}
 	return n;

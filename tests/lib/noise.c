@@ -3,8 +3,8 @@
 /*
  * noise <bytes>: bytes that do not compress, on standard output
  *
- * Other bytes with each call, but the same calls of a test case get the same bytes again with the
- * same TEST_SEED: a counter in the scratch directory of the case, $T, tells the calls apart.
+ * Each call gives different bytes, but with the same TEST_SEED the same calls of a test case give
+ * the same bytes again: a counter in the scratch directory of the case, $T, tells the calls apart.
  */
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static uint64_t next(uint64_t *state)
 	return x ^ (x >> 32);
 }
 
-/* How many calls came before; 0 where nobody counts. */
+/* The number of earlier calls; 0 if they are not counted. */
 static uint64_t count_call(const char *dir)
 {
 	char path[4096], text[32] = "";

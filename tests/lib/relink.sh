@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2164 # cases run with set -e
 #
-# For the tests of relink; sourced behind harness.sh.
+# For the tests of relink; sourced after harness.sh.
 
 # new_folder <dir> [git]: two checkpoints, and something that was changed since
 new_folder() {
@@ -27,7 +27,7 @@ new_folder() {
 	)
 }
 
-# adopted: the checkpoints are those of the current folder, and good for all that they were
+# adopted: the checkpoints belong to the current folder, and everything works with them
 adopted() {
 	git-checkpoint list --json >"$T/list.json" 2>"$T/err"
 	test ! -s "$T/err" || fail "list: $(cat "$T/err")"
@@ -51,7 +51,7 @@ adopted() {
 	expect_eq '' "$(find "$(checkpoint_home)" -name '*tmp_ckpt_*')" temporaries
 }
 
-# works: back to what it was, forth again, and a new checkpoint
+# works: restore, undo, and take a new checkpoint
 works() {
 	git-checkpoint restore -q -y @
 	fingerprint . >"$T/now"

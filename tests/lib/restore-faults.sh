@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For tests of restores that do not come to their end; sourced after restore.sh and strides.sh.
+# For tests of restores that do not finish; sourced after restore.sh and strides.sh.
 # shellcheck disable=SC2154 # $id is set by save()
 
-# damaged_tree: a checkpoint $target, noted as "target", and a worktree in which all that a plan
-# knows has to be done, noted as "before"
+# damaged_tree: a checkpoint $target, noted as "target", and a worktree that needs every kind of change
+# that a plan knows, noted as "before"
 damaged_tree() {
 	mkdir -p d/e ro gone/deep swap1
 	for file in a b d/x d/e/y ro/f gone/g gone/deep/h swap1/a swap2; do
@@ -30,7 +30,7 @@ damaged_tree() {
 	echo new >fresh/deep/a
 	echo new >fresh/b
 	ln -s b link
-	# further names of files that change, and in what has to go
+	# hard links to files that change, also in directories that must be removed
 	ln a swap2/deep/linked
 	ln b fresh/deep/linked
 	ln swap2/deep/a d/linked

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of restore, undo and redo; sourced behind harness.sh. All of them work on the
+# For the tests of restore, undo and redo; sourced after harness.sh. All of them work on the
 # worktree around the current directory.
 
 # save [<option>...]: take a checkpoint; its id is left in $id, the answer in $T/save.json
@@ -91,7 +91,7 @@ refused() {
 		fail 'no error in the answer'
 }
 
-# note <name>, expect_noted <name>: what the worktree looks like, and whether it does so again
+# note <name>, expect_noted <name>: remember what the worktree looks like; check that it looks so again
 note() {
 	fingerprint . >"$T/fp.$1"
 }
@@ -138,7 +138,7 @@ there_and_back() {
 	no_litter
 }
 
-# damage <object> [<offset>]: change a byte of it where it lies in a pack
+# damage <object> [<offset>]: change a byte of it in its pack
 damage() {
 	for index in "$(store_dir)"/objects/pack/*.idx; do
 		at=$(git show-index <"$index" | awk -v o="$1" '$2 == o { print $1 }')
@@ -147,7 +147,7 @@ damage() {
 	test -n "$at" || fail "$1 is in no pack"
 	pack=${index%.idx}.pack
 	chmod 600 "$pack"
-	# behind its head, where the compressed data lies
+	# after its header, in the compressed data
 	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, $ARGV[1], 0; read $f, my $b, 1;
 		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "$pack" $((at + ${2:-12}))
 }

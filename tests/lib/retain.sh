@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of retention; sourced behind harness.sh and restore.sh.
+# For the tests of retention; sourced after harness.sh and restore.sh.
 
 # fake <time> <command>...: at that time
 fake() {
@@ -20,12 +20,12 @@ reasons() {
 	json '[.checkpoints[].reason] | reverse | join(" ")' "$T/list.json"
 }
 
-# told_gone: reasons of those that the last drop or prune (see restoring) let go, in that order
+# told_gone: reasons of the checkpoints that the last drop or prune (see restoring) removed, in order
 told_gone() {
 	told '[.removed[].reason] | join(" ")'
 }
 
-# store_sound: manifest, latest and stock git agree with the refs; nothing is left lying about
+# store_sound: manifest, latest and stock git agree with the refs; no litter is left
 store_sound() {
 	store=$(store_dir)
 	git --git-dir="$store" for-each-ref --format='%(refname:lstrip=2)' refs/checkpoints >"$T/refs"

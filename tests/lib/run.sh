@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For the tests of run; sourced behind harness.sh.
+# For the tests of run; sourced after harness.sh.
 
 # some_files: a small tree, and its fingerprint in $T/before
 some_files() {

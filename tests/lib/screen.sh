@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # A real terminal of a chosen size, in tmux: commands run there, keys are typed, and what a person
-# would see is read. Sourced behind harness.sh.
+# would see is read. Sourced after harness.sh.
 
 # on_screen <columns> <lines> <command>: run it there; its exit status is left in $T/status
 on_screen() {

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# The lines of which the state hash of a directory is made, computed from nothing but the files:
+# The lines that make up the state hash of a directory, computed from nothing but the files:
 # mode, SHA-256 of the contents or of the link's target, path and a NUL for each entry, in byte
-# order of path. A directory counts only if nothing below it does. Left out are every .git and
-# what is no file, link or directory; ignore rules are not applied.
+# order of path. A directory counts only if nothing below it does. Every .git is left out, and so is
+# everything but files, links and directories; ignore rules are not applied.
 # usage: statehash.pl <dir> [<path to leave out>...]
 use strict;
 use warnings;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For tests that hit the program at every single call; sourced behind harness.sh.
+# For tests that hit the program at every single call; sourced after harness.sh.
 #
-# All places take minutes: by default the loops go on in strides, and begin somewhere else each
-# time; CKPT_TEST_ROUNDS=all takes all.
+# Visiting every call takes minutes: by default the loops skip ahead in strides, and start somewhere
+# else each time; CKPT_TEST_ROUNDS=all visits every call.
 
 # shellcheck disable=SC2034 # for the tests
 CHANGES=write,pwrite,fsync,fdatasync,rename,openat-create,unlink,mkdir,ftruncate,link
@@ -20,7 +20,7 @@ begin_at() {
 }
 
 # killed <number> <total> <command>...: true if it was killed at that call. With threads a run may
-# have a call less than the one that was counted: false if it came to its end before the last few.
+# make fewer calls than were counted: false if it finished before one of the last few.
 killed() {
 	killed_at=$1 killed_of=$2 killed_status=0
 	shift 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# A repository in which everything that git's documentation lets run, fetch or write something
+# A repository in which everything that, by git's documentation, can run, fetch or write something
 # does so, and leaves a mark in $T/marks. For t-traps.sh.
 
 # snare <name> [<text>]: a program that leaves the mark <name>, then runs <text>
@@ -77,7 +77,7 @@ trap_programs() {
 		alternate recent packhook filterview; do
 		snare $name
 	done
-	# one that refuses would stop what springs the others
+	# one that refuses would keep the others from being sprung
 	snare confighook 'exit 0'
 	snare pager cat
 	git config core.fsmonitor "$T/snares/fsmonitor"
@@ -111,7 +111,7 @@ trap_programs() {
 	echo "$T/other.git/objects" >.git/objects/info/alternates
 }
 
-# trap_includes: the same program by way of other files
+# trap_includes: the same program, through included files
 trap_includes() {
 	git config include.path "$T/included"
 	git config "includeIf.gitdir:**.path" "$T/included"
@@ -131,7 +131,7 @@ trap_environment() {
 		GIT_EDITOR="$T/snares/env" GIT_ALLOW_PROTOCOL=ssh:git:ext:file:https
 }
 
-# set_traps [<hooks directory>]: all of them, in the repository at hand
+# set_traps [<hooks directory>]: all of them, in the current repository
 set_traps() {
 	trap_transport
 	trap_contents
