@@ -8,7 +8,7 @@
 # For each line: what was listed when Tab was pressed behind it, then "LINE<the line>".
 zsh_tab() {
 	require zsh
-	require_pty
+	require_terminal
 	cat >"$T/tab.zsh" <<-'END'
 	zmodload zsh/zpty || exit 77
 	zpty z zsh -f -i

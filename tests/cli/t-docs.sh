@@ -453,6 +453,7 @@ test_the_tour_of_the_readme_is_real() {
 
 test_the_picture_of_the_readme_is_real() {
 	require tmux perl
+	require_terminal
 	for file in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$README"); do
 		expect_exists "$ROOT_DIR/$file"
 	done

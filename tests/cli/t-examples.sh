@@ -113,8 +113,8 @@ run_on_terminal() {
 }
 
 needs() {
-	require jq script mandoc
-	script -q -c true /dev/null </dev/null >/dev/null 2>&1 || skip 'needs a pseudo terminal'
+	require jq mandoc
+	require_terminal
 }
 
 # run_examples: all in $T/examples that are shell and can run here

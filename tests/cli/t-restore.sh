@@ -298,7 +298,7 @@ test_without_a_yes_nothing_happens() {
 }
 
 test_a_terminal_is_asked() {
-	require script
+	require_terminal
 	echo 1 >a
 	save
 	echo 2 >a

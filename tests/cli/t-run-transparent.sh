@@ -250,7 +250,7 @@ test_the_interrupt_key_reaches_the_command_once() {
 	some_files
 	listen
 	sed -i 's/eq "TERM"/eq "INT"/' "$T/listen"
-	require script
+	require_terminal
 	(
 		wait_for "$T/ready"
 		printf '\003'

@@ -215,8 +215,7 @@ test_without_a_terminal_nothing_is_rolled_back_unasked() {
 
 # on_terminal <keys> <command>: what is shown is left in $T/screen
 on_terminal() {
-	require script
-	script -q -c true /dev/null </dev/null >/dev/null 2>&1 || skip 'needs a pseudo terminal'
+	require_terminal
 	printf '%b' "$1" | script -qec "$2" "$T/screen" >/dev/null
 }
 

@@ -187,7 +187,7 @@ spring_programs() {
 	git -C sub commit -q --allow-empty -m more
 	git config submodule.sub.active true
 	springs submodule git submodule update
-	! command -v script >/dev/null || springs pager script -q -c 'git log' /dev/null
+	! has_terminal || springs pager script -q -c 'git log' /dev/null
 }
 
 spring_hooks() {
@@ -344,7 +344,11 @@ test_programs_in_the_worktree() {
 		cp "$T/snares/worktree" sub/$name
 	done
 	git sparse-checkout set --cone --sparse-index dir sub
-	command -v script >/dev/null || echo '# no script(1): pagers are not tried'
+	with_pager=true
+	has_terminal || {
+		with_pager=false
+		echo '# no pseudo terminal: pagers are not tried'
+	}
 	program=$(command -v git-checkpoint)
 	given=$PATH
 	for path in ".:$given" ":$given" "sub:$given" "../work:$given" "./sub::$given:"; do
@@ -356,7 +360,7 @@ test_programs_in_the_worktree() {
 			"$(command -v env)" PATH="$path" "$program" $arguments >out 2>&1 </dev/null || cat out
 			case $arguments in
 			list | show* | diff)
-				! command -v script >/dev/null ||
+				! $with_pager ||
 					PAGER=page-it "$(command -v script)" -q -c "PATH='$path' '$program' $arguments" \
 						/dev/null >out 2>&1 </dev/null
 				;;

@@ -98,18 +98,12 @@ use_fish() {
 		"$XDG_CONFIG_HOME/fish/conf.d/git-checkpoint.fish"
 }
 
-# A container may come without pseudo terminals.
-require_pty() {
-	require script
-	script -q -c true /dev/null </dev/null >/dev/null 2>&1 || skip 'needs a pseudo terminal'
-}
-
 # ---- a terminal ------------------------------------------------------------------
 
 # start_terminal <command>: a shell that gets its keys from descriptor 3, and shows what it does in
 # the file "screen"
 start_terminal() {
-	require_pty
+	require_terminal
 	mkfifo "$T/keys"
 	script -q -c "stty columns 120; exec $1" /dev/null <"$T/keys" >"$T/screen" 2>&1 &
 	exec 3>"$T/keys"

@@ -150,6 +150,17 @@ require() {
 	done
 }
 
+# has_terminal: script(1) can open a pseudo terminal, for which /dev/pts has to be mounted
+has_terminal() {
+	command -v script >/dev/null && script -q -c true /dev/null </dev/null >/dev/null 2>&1
+}
+
+# require_terminal: skip the case where there is none, as in many a chroot
+require_terminal() {
+	require script
+	has_terminal || skip 'needs a pseudo terminal; is /dev/pts mounted?'
+}
+
 # ---- expectations ----------------------------------------------------------------
 
 # fail <text>: fail the case, and say why

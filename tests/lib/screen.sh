@@ -7,6 +7,7 @@
 # on_screen <columns> <lines> <command>: run it there; its exit status is left in $T/status
 on_screen() {
 	require tmux
+	require_terminal
 	# ^C is for the command, not for the shell that waits for it
 	printf '%s\n' 'trap : INT' "$3" 'echo $? >"$T/status.new"; mv "$T/status.new" "$T/status"' 'exec sleep 600' >"$T/job"
 	rm -f "$T/status"
