@@ -18,9 +18,9 @@ starters() {
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
-			grep -vE '^lib/(base/(spawn|command)|ops/run|ui/pick|cmd/(help|hook))\.c:'
+			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook|pick))\.c:'
 		grep -nE '\<(spawn_run|spawn_capture)\(' -r lib git-checkpoint.c --include='*.[ch]' |
-			grep -vE '^lib/(base/(spawn\.[ch]|gitrun\.c)|cmd/help\.c):'
+			grep -vE '^lib/(base/spawn\.[ch]|git/gitrun\.c|cmd/help\.c):'
 	) || :
 }
 
