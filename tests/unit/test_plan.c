@@ -2,110 +2,9 @@
 #include "unit.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "restore/plan.h"
 #include "treegen.h"
-
-/*
- * Trees are written as words: "a=1" is a file with the contents number 1, "a@2" a link to number 2,
- * "d/" a directory; ":600" after it gives permission bits, "+" says that the file has another name.
- * Directories on the way need not be named.
- */
-enum { WIDTH = 32 }; /* entries that a directory has room for */
-
-static struct arena arena;
-
-static struct wt_dir *new_dir(struct wt_dir *parent, const char *path)
-{
-	struct wt_dir *dir = arena_alloc(&arena, sizeof(*dir));
-
-	memset(dir, 0, sizeof(*dir));
-	dir->path = arena_memdupz(&arena, path, strlen(path));
-	dir->parent = parent;
-	dir->entries = arena_alloc(&arena, WIDTH * sizeof(*dir->entries));
-	return dir;
-}
-
-static struct wt_entry *entry_in(struct wt_dir *dir, const char *name, size_t len)
-{
-	struct wt_entry *entry;
-
-	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].name_len == len && !memcmp(dir->entries[i].name, name, len))
-			return &dir->entries[i];
-	assert_true(dir->nr < WIDTH);
-	entry = &dir->entries[dir->nr++];
-	memset(entry, 0, sizeof(*entry));
-	entry->name = arena_memdupz(&arena, name, len);
-	entry->name_len = (uint32_t)len;
-	return entry;
-}
-
-static struct wt_dir *dir_in(struct wt_dir *parent, const char *name, size_t len)
-{
-	struct wt_entry *entry = entry_in(parent, name, len);
-	struct strbuf path = STRBUF_INIT;
-
-	if (!entry->dir) {
-		strbuf_addf(&path, "%s%s%s", parent->path, *parent->path ? "/" : "", entry->name);
-		entry->kind = WT_DIR;
-		entry->mode = 0755;
-		entry->dir = new_dir(parent, path.buf);
-		strbuf_release(&path);
-	}
-	return entry->dir;
-}
-
-static void add_word(struct wt_dir *root, char *word)
-{
-	char *colon = strrchr(word, ':'), *sign, *slash;
-	struct wt_dir *dir = root;
-	struct wt_entry *entry;
-
-	if (colon)
-		*colon = '\0';
-	while ((slash = strchr(word, '/')) && slash[1]) {
-		dir = dir_in(dir, word, (size_t)(slash - word));
-		word = slash + 1;
-	}
-	if (slash) {
-		(void)dir_in(dir, word, (size_t)(slash - word));
-		entry = entry_in(dir, word, (size_t)(slash - word));
-	} else {
-		sign = strpbrk(word, "=@");
-		assert_non_null(sign);
-		entry = entry_in(dir, word, (size_t)(sign - word));
-		entry->kind = *sign == '@' ? WT_LINK : WT_FILE;
-		entry->mode = *sign == '@' ? 0 : 0644;
-		memset(entry->oid.id, atoi(sign + 1), OID_SIZE);
-		memset(entry->sha256, atoi(sign + 1), SHA256_SIZE);
-		entry->flags = WT_KNOWN | (strchr(sign, '+') ? WT_LINKED : 0);
-	}
-	if (colon)
-		entry->mode = (uint16_t)strtoul(colon + 1, NULL, 8);
-}
-
-static void sort_all(struct wt_dir *dir)
-{
-	if (dir->nr)
-		qsort(dir->entries, dir->nr, sizeof(*dir->entries), wt_entry_compare);
-	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			sort_all(dir->entries[i].dir);
-}
-
-static struct wt_dir *tree(const char *text)
-{
-	struct wt_dir *root = new_dir(NULL, "");
-	char *copy = xstrdup(text), *rest = copy, *word;
-
-	while ((word = strsep(&rest, " ")))
-		if (*word)
-			add_word(root, word);
-	free(copy);
-	sort_all(root);
-	return root;
-}
+#include "treetext.h"
 
 /* What plan_make() says, as text. */
 static void describe(struct strbuf *out, const struct plan *plan)
@@ -149,16 +48,6 @@ static const char *protect_one(const char *path, enum wt_kind kind, void *payloa
 {
 	(void)kind;
 	return payload && !strcmp(path, payload) ? "precious" : NULL;
-}
-
-static void add_words(struct strlist *out, const char *text)
-{
-	char *copy = xstrdup(text ? text : ""), *rest = copy, *word;
-
-	while ((word = strsep(&rest, " ")))
-		if (*word)
-			strlist_add(out, word);
-	free(copy);
 }
 
 static void check_row(const struct row *row)

@@ -8,7 +8,9 @@
  * test's .c.
  */
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
+#include "base/strlist.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -202,6 +204,27 @@ UNUSED static bool is_there(const char *path)
 	struct stat st;
 
 	return !lstat(path, &st);
+}
+
+UNUSED static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* ---- lists ---- */
+
+/* "a b c", or NULL for none. */
+UNUSED static void add_words(struct strlist *out, const char *words)
+{
+	while (words && *words) {
+		size_t len = strcspn(words, " ");
+
+		strlist_take(out, xmemdupz(words, len));
+		words += len + (words[len] == ' ');
+	}
 }
 
 /* ---- programs ---- */
