@@ -8,8 +8,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "record/checkpoint.h"
+#include "record/modes.h"
 #include "store/pack.h"
 #include "store/shadow.h"
+#include "store/trees.h"
 
 UNUSED static struct store *recordgen_store(const char *name)
 {
@@ -76,6 +78,61 @@ UNUSED static void recordgen_save(struct store *store, struct ckpt_record *recor
 	pack_free(pack);
 	ckpt_meta_release(&meta);
 	assert_int_equal(refs_create(store, record->id, &record->commit), 0);
+}
+
+UNUSED static void recordgen_list(struct strlist *out)
+{
+	for (unsigned n = rnd(5); n; n--)
+		strlist_take(out, recordgen_text(20));
+}
+
+/* One with all that it may have. */
+UNUSED static void recordgen_random(struct ckpt_record *out, const char *id)
+{
+	*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	snprintf(out->id, sizeof(out->id), "%s", id);
+	out->type = xstrdup(rnd(2) ? "git_stash" : "file_backup");
+	out->created_at = 1 + (int64_t)(rnd64() % 253402300799u);
+	out->reason = recordgen_text(200);
+	out->source = recordgen_text(30);
+	out->step = rnd(2) ? -1 : (int64_t)(rnd64() >> (1 + rnd(62)));
+	out->expiry = rnd(2) ? 0 : 1 + (int64_t)(rnd64() % 253402300799u);
+	out->pinned = rnd(2);
+	out->include_ignored = rnd(2);
+	out->include_sensitive = rnd(2);
+	recordgen_list(&out->scope);
+	recordgen_list(&out->state_keys);
+	recordgen_list(&out->warnings);
+	rnd_bytes(&out->tree, sizeof(out->tree));
+	memcpy(out->state_hash, "sha256:", 7);
+	for (int i = 7; i < STATEHASH_SIZE - 1; i++)
+		out->state_hash[i] = "0123456789abcdef"[rnd(16)];
+	out->files = rnd64() >> (1 + rnd(62));
+	out->bytes = rnd64() >> (1 + rnd(62));
+	out->changed = rnd64() >> (1 + rnd(62));
+	out->missing = rnd(3) ? 0 : rnd64() >> (1 + rnd(62));
+	out->base = rnd(2) ? NULL : xstrdup("chk_20260930_123456_0af9bd");
+	out->head = rnd(2) ? NULL : recordgen_text(45);
+	out->branch = rnd(2) ? NULL : recordgen_text(30);
+	out->operation = rnd(2) ? NULL : xstrdup("rebase");
+}
+
+/* The record of a tree, without a ref. */
+UNUSED static void recordgen_tree(struct store *store, struct ckpt_record *record, const char *id,
+				  struct wt_dir *root)
+{
+	struct pack *pack = pack_new(store, 1, 1);
+	struct ckpt_meta meta;
+
+	recordgen_plain(record, id);
+	ckpt_meta_init(&meta);
+	modes_encode(&meta.modes, root);
+	assert_int_equal(trees_build(root, pack, 1), 0);
+	record->tree = root->tree;
+	assert_int_equal(ckpt_record_write(record, &meta, pack), 0);
+	assert_int_equal(pack_commit(pack, NULL), 0);
+	pack_free(pack);
+	ckpt_meta_release(&meta);
 }
 
 #endif

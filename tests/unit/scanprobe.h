@@ -5,7 +5,10 @@
 /* Scans of directories below the scratch directory, and their results as text. After unit.h. */
 
 #include "git/gitconfig.h"
+#include "store/ingest.h"
+#include "store/trees.h"
 #include "worktree/scan.h"
+#include "worktree/statcache.h"
 
 static struct gitconfig *config;
 static struct repo *in_repo; /* whose rules and index count; NULL: outside of git */
@@ -80,6 +83,32 @@ UNUSED static void describe_lists(struct strbuf *out, const struct scan *scan)
 		strbuf_addf(out, "default %s\n", scan->defaults_left_out.items[i]);
 	for (size_t i = 0; i < scan->sensitive_tracked.nr; i++)
 		strbuf_addf(out, "sensitive %s\n", scan->sensitive_tracked.items[i]);
+}
+
+/* ---- with the stat cache of an earlier one ---- */
+
+/* Scan, read what is not known, build the trees: all as one text. */
+UNUSED static struct scan *capture(struct strbuf *out, const char *name, const struct statcache *cache,
+			    struct ingest_result *read)
+{
+	struct scan *scan = NULL;
+	struct ingest_opts ingest = { .threads = 2 };
+
+	assert_int_equal(scan_in(&scan, name,
+				 (struct scan_opts){ .threads = 1 + rnd(4), .cache = cache }, true),
+			 0);
+	ingest.scan = scan;
+	assert_int_equal(ingest_run(read, &ingest), 0);
+	assert_int_equal(trees_build(scan->root, NULL, 2), 0);
+	describe(out, scan->root, true);
+	return scan;
+}
+
+UNUSED static int write_cache(const struct scan *scan)
+{
+	struct statcache_head head = { .origin = scan->origin };
+
+	return statcache_write(AT_FDCWD, "cache", &head, scan->root);
 }
 
 #endif

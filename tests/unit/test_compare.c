@@ -74,39 +74,6 @@ static struct wt_dir *copy_changed(struct arena *arena, const struct wt_dir *fro
 
 /* ---- the naive way: flat lists of everything, compared name by name ---- */
 
-struct flat {
-	char *path;
-	const struct wt_entry *entry;
-};
-
-struct flat_list {
-	struct flat *items;
-	size_t nr, alloc;
-};
-
-static void flatten(struct flat_list *out, const struct wt_dir *dir)
-{
-	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
-
-		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		out->items[out->nr++] = (struct flat){
-			.path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name),
-			.entry = entry,
-		};
-		if (entry->kind == WT_DIR)
-			flatten(out, entry->dir);
-	}
-}
-
-static const struct wt_entry *flat_find(const struct flat_list *list, const char *path)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		if (!strcmp(list->items[i].path, path))
-			return list->items[i].entry;
-	return NULL;
-}
-
 static unsigned shown_mode(const struct wt_entry *entry)
 {
 	return !entry ? 0 : entry->kind == WT_DIR ? 040000u | entry->mode : wt_entry_mode(entry);
@@ -162,11 +129,8 @@ static void naive(struct strlist *out, const struct wt_dir *before, const struct
 				say(out, path, 'M', old, new);
 			}
 		}
-	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; i < lists[side].nr; i++)
-			free(lists[side].items[i].path);
-		free(lists[side].items);
-	}
+	flat_release(&lists[0]);
+	flat_release(&lists[1]);
 	strlist_sort_unique(out);
 }
 
@@ -258,23 +222,6 @@ static void test_compare_equals_the_naive_way(void **state)
 
 /* ---- checkpoints, loaded piece by piece ---- */
 
-static void save_tree(struct store *store, struct ckpt_record *record, const char *id,
-		      struct wt_dir *root)
-{
-	struct pack *pack = pack_new(store, 1, 1);
-	struct ckpt_meta meta;
-
-	recordgen_plain(record, id);
-	ckpt_meta_init(&meta);
-	modes_encode(&meta.modes, root);
-	assert_int_equal(trees_build(root, pack, 1), 0);
-	record->tree = root->tree;
-	assert_int_equal(ckpt_record_write(record, &meta, pack), 0);
-	assert_int_equal(pack_commit(pack, NULL), 0);
-	pack_free(pack);
-	ckpt_meta_release(&meta);
-}
-
 /* In git's words; modes that git does not know are no change to it, nor are directories. */
 static void check_by_git(struct store *store, const struct ckpt_record *a,
 			 const struct ckpt_record *b, const struct change_list *changes)
@@ -319,10 +266,10 @@ static void test_compare_checkpoints_as_git_does(void **state)
 		struct compare_side before = { 0 }, after = { 0 };
 		struct change_list changes;
 
-		save_tree(store, &records[0], "chk_20260101_000000_000001", old);
+		recordgen_tree(store, &records[0], "chk_20260101_000000_000001", old);
 		/* So that the second pack has what is new alone. */
 		store = recordgen_reopen(store);
-		save_tree(store, &records[1], "chk_20260101_000000_000002", new);
+		recordgen_tree(store, &records[1], "chk_20260101_000000_000002", new);
 		store = recordgen_reopen(store);
 		assert_int_equal(snapshot_open(&a, store, &records[0]), 0);
 		assert_int_equal(snapshot_open(&b, store, &records[1]), 0);
@@ -375,9 +322,9 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 			.name = "same", .name_len = 4, .kind = WT_DIR, .mode = 0755, .dir = &same[i]
 		};
 		roots[i] = (struct wt_dir){ .path = "", .entries = entries[i], .nr = 2 };
-		save_tree(store, &records[i],
-			  i ? "chk_20260101_000000_000002" : "chk_20260101_000000_000001",
-			  &roots[i]);
+		recordgen_tree(store, &records[i],
+			       i ? "chk_20260101_000000_000002" : "chk_20260101_000000_000001",
+			       &roots[i]);
 		store = recordgen_reopen(store);
 	}
 	assert_int_equal(snapshot_open(&a, store, &records[0]), 0);
@@ -447,108 +394,6 @@ static void test_compare_in_scope(void **state)
 	strlist_release(&paths);
 }
 
-/* ---- snapshots ---- */
-
-/* Everything that was saved is found again by its path, with its mode; nothing else is. */
-static void test_snapshot_finds_every_entry(void **state)
-{
-	struct store *store = recordgen_store("find");
-
-	(void)state;
-	for (int round = 0; round < rounds(16); round++) {
-		struct arena arena = ARENA_INIT;
-		struct wt_dir *root = treegen(&arena, NULL, "", 3, 7);
-		struct flat_list all = { 0 };
-		struct snapshot *snapshot = NULL;
-		struct ckpt_record record;
-
-		save_tree(store, &record, "chk_20260101_000000_000001", root);
-		store = recordgen_reopen(store);
-		flatten(&all, root);
-		assert_int_equal(snapshot_open(&snapshot, store, &record), 0);
-		for (int n = 0; n < 60; n++) {
-			struct wt_entry *found = NULL;
-			const struct wt_entry *expect;
-			struct strbuf path = STRBUF_INIT;
-
-			if (all.nr && rnd(3)) {
-				strbuf_addstr(&path, all.items[rnd((unsigned)all.nr)].path);
-				if (!rnd(4))
-					strbuf_addstr(&path, "/a");
-			} else {
-				char name[8];
-
-				treegen_name(name);
-				strbuf_addstr(&path, name);
-			}
-			expect = flat_find(&all, path.buf);
-			assert_int_equal(snapshot_find(&found, snapshot, path.buf), 0);
-			assert_int_equal(!found, !expect);
-			if (found) {
-				assert_string_equal(found->name, expect->name);
-				assert_int_equal(found->kind, expect->kind);
-				assert_int_equal(found->mode, expect->mode);
-				if (found->kind != WT_DIR)
-					assert_true(oid_equal(&found->oid, &expect->oid));
-			}
-			strbuf_release(&path);
-		}
-		assert_int_equal(snapshot_expand_all(snapshot, snapshot->root), 0);
-		snapshot_free(snapshot);
-		for (size_t i = 0; i < all.nr; i++)
-			free(all.items[i].path);
-		free(all.items);
-		ckpt_record_release(&record);
-		arena_release(&arena);
-	}
-	snapshot_free(NULL);
-	store_close(store);
-}
-
-/* A tree that no honest program made: names that lead elsewhere, unknown modes, one name twice. */
-static void test_snapshot_refuses_dishonest_trees(void **state)
-{
-	static const char *const bad[] = { "100644 ..",	 "100644 .",   "100644 .git",
-					   "40000 .git", "100644 a/b", "100644 /",
-					   "160000 m",	 "100664 w",   "0 z" };
-	struct store *store = recordgen_store("dishonest");
-	struct pack *pack;
-	struct ckpt_record record;
-	struct ckpt_meta meta;
-
-	(void)state;
-	for (size_t i = 0; i <= ARRAY_SIZE(bad); i++) {
-		struct strbuf tree = STRBUF_INIT;
-		struct snapshot *snapshot = NULL;
-		char id[CKPT_ID_SIZE];
-
-		snprintf(id, sizeof(id), "chk_20260101_000000_%06zx", i);
-		pack = pack_new(store, 1, 1);
-		recordgen_plain(&record, id);
-		ckpt_meta_init(&meta);
-		strbuf_addstr(&meta.modes, "file 644 exec 755 dir 755\n");
-		strbuf_addstr(&tree, i < ARRAY_SIZE(bad) ? bad[i] : "100644 twice");
-		strbuf_add(&tree, "\0aaaaaaaaaaaaaaaaaaaa", 21);
-		if (i == ARRAY_SIZE(bad))
-			strbuf_add(&tree, "40000 twice\0aaaaaaaaaaaaaaaaaaaa", 32);
-		assert_int_equal(pack_add_new(pack, &record.tree, OBJECT_TREE, tree.buf, tree.len),
-				 0);
-		assert_int_equal(ckpt_record_write(&record, &meta, pack), 0);
-		assert_int_equal(pack_commit(pack, NULL), 0);
-		pack_free(pack);
-		store = recordgen_reopen(store);
-		assert_int_equal(refs_create(store, id, &record.commit), 0);
-		assert_int_equal(snapshot_open(&snapshot, store, &record), 0);
-		if (snapshot_expand(snapshot, snapshot->root) != CKPT_ECORRUPT)
-			fail_msg("'%s' was taken", tree.buf);
-		snapshot_free(snapshot);
-		ckpt_meta_release(&meta);
-		ckpt_record_release(&record);
-		strbuf_release(&tree);
-	}
-	store_close(store);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -557,8 +402,6 @@ int main(void)
 		cmocka_unit_test(test_compare_does_not_load_what_is_equal),
 		cmocka_unit_test(test_compare_modes_on_the_way_to_a_scope_do_not_count),
 		cmocka_unit_test(test_compare_in_scope),
-		cmocka_unit_test(test_snapshot_finds_every_entry),
-		cmocka_unit_test(test_snapshot_refuses_dishonest_trees),
 	};
 
 	return cmocka_run_group_tests_name("compare", tests, unit_setup, unit_teardown);

@@ -87,4 +87,46 @@ UNUSED static struct wt_dir *treegen(struct arena *arena, struct wt_dir *parent,
 	return dir;
 }
 
+/* ---- as flat lists ---- */
+
+struct flat {
+	char *path;
+	const struct wt_entry *entry;
+};
+
+struct flat_list {
+	struct flat *items;
+	size_t nr, alloc;
+};
+
+UNUSED static void flatten(struct flat_list *out, const struct wt_dir *dir)
+{
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		out->items[out->nr++] = (struct flat){
+			.path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name),
+			.entry = entry,
+		};
+		if (entry->kind == WT_DIR)
+			flatten(out, entry->dir);
+	}
+}
+
+UNUSED static const struct wt_entry *flat_find(const struct flat_list *list, const char *path)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->items[i].path, path))
+			return list->items[i].entry;
+	return NULL;
+}
+
+UNUSED static void flat_release(struct flat_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->items[i].path);
+	free(list->items);
+}
+
 #endif
