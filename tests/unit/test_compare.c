@@ -106,8 +106,8 @@ static void naive(struct strlist *out, const struct wt_dir *before, const struct
 	struct flat_list lists[2] = { { 0 } };
 	static const struct wt_dir none;
 
-	flatten(&lists[0], before ? before : &none);
-	flatten(&lists[1], after ? after : &none);
+	flat_add(&lists[0], before ? before : &none);
+	flat_add(&lists[1], after ? after : &none);
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < lists[side].nr; i++) {
 			const char *path = lists[side].items[i].path;

@@ -21,7 +21,7 @@ static void test_snapshot_finds_every_entry(void **state)
 
 		recordgen_tree(store, &record, "chk_20260101_000000_000001", root);
 		store = recordgen_reopen(store);
-		flatten(&all, root);
+		flat_add(&all, root);
 		assert_int_equal(snapshot_open(&snapshot, store, &record), 0);
 		for (int n = 0; n < 60; n++) {
 			struct wt_entry *found = NULL;

@@ -99,7 +99,7 @@ struct flat_list {
 	size_t nr, alloc;
 };
 
-UNUSED static void flatten(struct flat_list *out, const struct wt_dir *dir)
+UNUSED static void flat_add(struct flat_list *out, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
 		const struct wt_entry *entry = &dir->entries[i];
@@ -110,7 +110,7 @@ UNUSED static void flatten(struct flat_list *out, const struct wt_dir *dir)
 			.entry = entry,
 		};
 		if (entry->kind == WT_DIR)
-			flatten(out, entry->dir);
+			flat_add(out, entry->dir);
 	}
 }
 
