@@ -113,13 +113,9 @@ sub run_git {
 # Directories that have a .git which git takes for a repository, outermost first.
 sub repositories {
 	my ($root, $git) = @_;
-	my @found;
-	for my $path (sort keys %$git) {
-		next unless $path =~ m{(?:\A|/)\.git\z};
-		my $dir = $path eq '.git' ? '' : substr $path, 0, -5;
-		push @found, $dir if is_repository($root, $dir);
-	}
-	return @found;
+	my @dirs = map { $_ eq '.git' ? '' : substr $_, 0, -5 } grep { m{(?:\A|/)\.git\z} } keys %$git;
+	# By their own names: that of the outermost .git may come after "#dir/.git".
+	return grep { is_repository($root, $_) } sort @dirs;
 }
 
 # In so many words: a submodule that was moved has its old place in its configuration.
