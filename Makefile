@@ -215,10 +215,10 @@ $(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(ARCHIVE) $(LDFLAGS) $(LIB_LIBS) $(CMOCKA_LIBS)
 
-$(OUT)/mktree: tests/lib/mktree.c
+$(OUT)/mktree: $(addprefix tests/lib/,mktree.c mktree_bytes.c mktree_odd.c mktree_damage.c mktree.h)
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $< -lm
+	$(Q)$(COMPILE_HELPER) -o $@ $(filter %.c,$^) -lm
 
 $(OUT)/noise: tests/lib/noise.c
 	$(call say,HELPER,$@)
