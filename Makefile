@@ -240,10 +240,10 @@ $(OUT)/faultmem.so: tests/fault/faultmem.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $<
 
-$(OUT)/faultfs.so: tests/fault/faultfs.c
+$(OUT)/faultfs.so: $(addprefix tests/fault/,faultfs.c faultfs_names.c faultfs_paths.c faultfs.h)
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $< -ldl
+	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $(filter %.c,$^) -ldl
 
 $(OUT)/crash-record: $(addprefix tests/crash/,record.c calls.c logfile.c calls.h logfile.h crashlog.h)
 	$(call say,HELPER,$@)
