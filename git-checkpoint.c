@@ -10,10 +10,10 @@
  *
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc libmem cancel    failures; memory, also of libraries; ^C
- *   strbuf strlist arena path pathset quote shellwords units clock nearest    text
+ *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest    text
  *   hash oid crc           SHA-256, git's object names, checksums
- *   fsio fsio_remove sparse    durable writing, removing trees, files with holes
- *   pool spawn command procs env    threads, processes, the environment
+ *   fs fs_remove sparse    durable writing, removing trees, files with holes
+ *   pool spawn command proc env    threads, processes, the environment
  *   json problems libgit2    JSON; lists of what is wrong; libgit2, loaded when needed
  * lib/git/       the project's repository, read only
  *   gitrun askgit          the only place that starts git; asking it about a repository
@@ -22,13 +22,13 @@
  *   gitconfig configtext configcond    configuration, its text, its includeIf
  *   exclude wildmatch      ignore patterns
  * lib/settings/  the table of settings and where their values come from
- *   settings value ini     the table; one value; .gitcheckpoint and the like
+ *   settings setting ini   the table; one setting; .gitcheckpoint and the like
  *   capture_settings       which captures are configured
  * lib/worktree/  the user's files
  *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
  *   rules rules_texts      what belongs in a checkpoint; rules from outside the worktree
  *   statcache origin       what need not be read again; where it was read
- *   tree                   a directory tree in memory
+ *   wt_tree                a directory tree in memory
  *   beneath mounts         opening files without leaving the root; other file systems in it
  *   swap displaced         renames that replace nothing; whether a file is what the scan saw
  * lib/store/     the shadow repository
@@ -46,9 +46,9 @@
  *   statehash              the hash of a whole state
  *   lookup brief           from what people type to records; what is asked of all of them
  *   manifest audit         the list for people, the audit trail
- *   journal stage_dirs stage_settle    an interrupted restore, undo; its directories, settling them
+ *   journal stage_dir stage_settle    an interrupted restore, undo; its directories, settling them
  *   lost identity          refs that disappeared; which directory a store belongs to
- *   flowstate flowparse flow_order flow_files    where a workflow is: text, structures, files
+ *   flow_state flow_parse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
  *   session newid          what every command begins with; a new id
  *   inventory              all stores of this user
@@ -68,7 +68,7 @@
  *   plan restore_plan      what to do, from two trees; from what is on the disk
  *   protect survey         what must stay; what is in the way
  *   stage apply            new contents beside the user's files; putting them in place
- *   restore_verify restore_check    whether it came out right
+ *   restore_verify restore_hash    whether it came out right
  *   restore_capture        what is restored after the files
  *   restore_journal restore_warn    what a killed restore leaves; what the user should know
  *   undo                   undo, redo, --continue and --abort as restores
@@ -91,7 +91,7 @@
  *   agents agent_entry agent_json    which agents; one entry; its JSON
  *   jsonedit jsonedit_check tomledit tomledit_block    changing files that people wrote
  * lib/ui/        a toolkit for terminals and programs that decides nothing
- *   options options_look grammar    command lines from tables, usage, unfinished lines
+ *   opt opt_look grammar    command lines from tables, usage, unfinished lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
  *   sink                   where a JSON answer goes that is not for stdout

@@ -15,7 +15,7 @@
 #include "base/crc.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/libgit2.h"
@@ -26,7 +26,7 @@
 #include "base/pathset.h"
 #include "base/pool.h"
 #include "base/problems.h"
-#include "base/procs.h"
+#include "base/proc.h"
 #include "base/quote.h"
 #include "base/shellwords.h"
 #include "base/sparse.h"
@@ -34,5 +34,6 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 #endif

@@ -30,49 +30,49 @@ static void check(int ok)
 	}
 }
 
-struct digest *digest_new(enum hash_kind kind)
+struct digest *hash_new(enum hash_kind kind)
 {
 	struct digest *digest = xcalloc(1, sizeof(*digest));
 
 	digest->kind = kind;
-	digest_begin(digest);
+	hash_begin(digest);
 	return digest;
 }
 
-void digest_free(struct digest *digest)
+void hash_free(struct digest *digest)
 {
 	free(digest);
 }
 
-void digest_begin(struct digest *digest)
+void hash_begin(struct digest *digest)
 {
 	check(digest->kind == HASH_SHA1 ? SHA1_Init(&digest->ctx.sha1) :
 					  SHA256_Init(&digest->ctx.sha256));
 }
 
-void digest_update(struct digest *digest, const void *data, size_t len)
+void hash_update(struct digest *digest, const void *data, size_t len)
 {
 	check(digest->kind == HASH_SHA1 ? SHA1_Update(&digest->ctx.sha1, data, len) :
 					  SHA256_Update(&digest->ctx.sha256, data, len));
 }
 
-void digest_end(struct digest *digest, unsigned char *out)
+void hash_end(struct digest *digest, unsigned char *out)
 {
 	check(digest->kind == HASH_SHA1 ? SHA1_Final(out, &digest->ctx.sha1) :
 					  SHA256_Final(out, &digest->ctx.sha256));
-	digest_begin(digest);
+	hash_begin(digest);
 }
 
 void hash_buffer(enum hash_kind kind, unsigned char *out, const void *data, size_t len)
 {
-	struct digest *digest = digest_new(kind);
+	struct digest *digest = hash_new(kind);
 
-	digest_update(digest, data, len);
-	digest_end(digest, out);
-	digest_free(digest);
+	hash_update(digest, data, len);
+	hash_end(digest, out);
+	hash_free(digest);
 }
 
-size_t object_header(char out[64], const char *type, unsigned long long size)
+size_t hash_object_header(char out[64], const char *type, unsigned long long size)
 {
 	return (size_t)snprintf(out, 64, "%s %llu", type, size) + 1;
 }
@@ -82,7 +82,7 @@ void hash_object(struct digest *sha1, struct oid *out, const char *type, const v
 {
 	char header[64];
 
-	digest_update(sha1, header, object_header(header, type, len));
-	digest_update(sha1, data, len);
-	digest_end(sha1, out->id);
+	hash_update(sha1, header, hash_object_header(header, type, len));
+	hash_update(sha1, data, len);
+	hash_end(sha1, out->id);
 }

@@ -16,15 +16,15 @@ enum hash_kind { HASH_SHA1, HASH_SHA256 };
 
 struct digest;
 
-struct digest *digest_new(enum hash_kind kind);
-void digest_free(struct digest *digest);
+struct digest *hash_new(enum hash_kind kind);
+void hash_free(struct digest *digest);
 
 /** Begin anew; a fresh digest has begun already. */
-void digest_begin(struct digest *digest);
-void digest_update(struct digest *digest, const void *data, size_t len);
+void hash_begin(struct digest *digest);
+void hash_update(struct digest *digest, const void *data, size_t len);
 
 /** Write OID_SIZE or SHA256_SIZE bytes and begin anew. */
-void digest_end(struct digest *digest, unsigned char *out);
+void hash_end(struct digest *digest, unsigned char *out);
 
 /** Both at once, for callers that hash one thing now and then. */
 void hash_buffer(enum hash_kind kind, unsigned char *out, const void *data, size_t len);
@@ -34,6 +34,6 @@ void hash_object(struct digest *sha1, struct oid *out, const char *type, const v
 		 size_t len);
 
 /** The header that git puts before an object when naming it; returns its length with the NUL. */
-size_t object_header(char out[64], const char *type, unsigned long long size);
+size_t hash_object_header(char out[64], const char *type, unsigned long long size);
 
 #endif

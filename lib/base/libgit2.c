@@ -72,7 +72,7 @@ int libgit2_begin(void)
 	return failure ? ckpt_error_set(CKPT_ERROR, "unable to load libgit2: %s", failure) : 0;
 }
 
-int ckpt_error_git(int rc, const char *fmt, ...)
+int libgit2_error(int rc, const char *fmt, ...)
 {
 	const git_error *last = libgit2.error_last();
 	char text[2048];

@@ -32,6 +32,6 @@ extern struct libgit2 libgit2;
 int libgit2_begin(void);
 
 /** Set "<text>: <what libgit2 says>"; `rc` GIT_ENOTFOUND gives CKPT_ENOTFOUND, else CKPT_ERROR. */
-int ckpt_error_git(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int libgit2_error(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/oid.h"
 
-char *hex_encode(char *out, const unsigned char *data, size_t len)
+char *oid_hex_encode(char *out, const unsigned char *data, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -26,7 +26,7 @@ static int digit(char c)
 	return values[(unsigned char)c] - 1;
 }
 
-bool hex_decode(unsigned char *out, const char *hex, size_t len)
+bool oid_hex_decode(unsigned char *out, const char *hex, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		int high = digit(hex[2 * i]);

@@ -29,20 +29,20 @@ static inline bool oid_is_zero(const struct oid *oid)
 }
 
 /** Write `2 * len` lower-case hex digits and a NUL to `out`; returns `out`. */
-char *hex_encode(char *out, const unsigned char *data, size_t len);
+char *oid_hex_encode(char *out, const unsigned char *data, size_t len);
 
 /** Read `2 * len` hex digits; false if one of them is none. */
-bool hex_decode(unsigned char *out, const char *hex, size_t len);
+bool oid_hex_decode(unsigned char *out, const char *hex, size_t len);
 
 /** `out` must have room for OID_HEX + 1 bytes; returns `out`. */
 static inline char *oid_hex(char *out, const struct oid *oid)
 {
-	return hex_encode(out, oid->id, OID_SIZE);
+	return oid_hex_encode(out, oid->id, OID_SIZE);
 }
 
 static inline bool oid_parse(struct oid *out, const char *hex)
 {
-	return hex_decode(out->id, hex, OID_SIZE);
+	return oid_hex_decode(out->id, hex, OID_SIZE);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sparse.h"
 
-#include "base/fsio.h"
+#include "base/fs.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -154,7 +154,7 @@ static int diff_with_previous(struct diff *out, struct session *session,
 	if (err && err != CKPT_ENOTFOUND)
 		return err;
 	err = diff_checkpoints(out, session, err ? NULL : &previous, record, NULL);
-	ckpt_record_release(&previous);
+	record_release(&previous);
 	return err;
 }
 

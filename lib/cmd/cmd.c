@@ -43,7 +43,7 @@ int cmd_session_open(struct session *out, unsigned flags)
 	if (err)
 		return err;
 	term_set_color(out->settings.color);
-	term_progress_setup(out->settings.progress, opt_common.quiet || opt_common.json);
+	progress_setup(out->settings.progress, opt_common.quiet || opt_common.json);
 	report_warnings(&out->settings.warnings);
 	/* Also for those who want to hear little: something happened to the only copy. */
 	for (size_t i = 0; out->store && i < out->store->mended.nr; i++)

@@ -28,7 +28,7 @@ static char *describe(const struct ckpt_record *record, int64_t now)
 		strbuf_addf(&text, " (%s)", record->source);
 	if (record->pinned)
 		strbuf_addstr(&text, " [pinned]");
-	if (ckpt_record_expired(record, now))
+	if (record_expired(record, now))
 		strbuf_addstr(&text, " [expired]");
 	free(reason);
 	return strbuf_detach(&text, NULL);
@@ -75,13 +75,13 @@ void complete_checkpoints(struct complete *complete)
 		/* With part of an id typed, older ones come into reach. */
 		if (!strncmp(typed, "chk_", 4) && strncmp(refs.items[i].id, typed, strlen(typed)))
 			continue;
-		if (ckpt_record_read(&record, session->store, &refs.items[i]))
+		if (record_read(&record, session->store, &refs.items[i]))
 			continue;
 		add_names(complete, &record, nr++, &steps);
-		ckpt_record_release(&record);
+		record_release(&record);
 	}
 	strlist_release(&steps);
-	ref_list_release(&refs);
+	refs_release(&refs);
 }
 
 /* ---- paths ---- */
@@ -204,9 +204,9 @@ void complete_paths(struct complete *complete, const char *checkpoint, bool gues
 	if (!session || !session->store || (complete->in_line && before && !*complete->typed))
 		return;
 	if (checkpoint)
-		err = ckpt_lookup(&record, session->store, checkpoint);
+		err = lookup_name(&record, session->store, checkpoint);
 	if (err && (guess || !checkpoint))
-		err = ckpt_lookup_default(&record, session->store);
+		err = lookup_default(&record, session->store);
 	if (err)
 		return;
 	place.typed = xmemdupz(complete->typed, slash ? (size_t)(slash + 1 - complete->typed) : 0);
@@ -219,5 +219,5 @@ void complete_paths(struct complete *complete, const char *checkpoint, bool gues
 	}
 	complete->names |= complete->nr > before;
 	place_release(&place);
-	ckpt_record_release(&record);
+	record_release(&record);
 }

@@ -21,10 +21,9 @@ static bool offer(struct complete *complete, const char *what)
 {
 	if (strcmp(what, "<key>") != 0)
 		return false;
-	for (unsigned i = 0; i < ckpt_setting_count; i++)
-		if (!strlist_has(&complete->look->args, ckpt_setting_table[i].key))
-			complete_add(complete, ckpt_setting_table[i].key,
-				     ckpt_setting_table[i].help);
+	for (unsigned i = 0; i < setting_count; i++)
+		if (!strlist_has(&complete->look->args, setting_table[i].key))
+			complete_add(complete, setting_table[i].key, setting_table[i].help);
 	return true;
 }
 
@@ -44,12 +43,12 @@ struct rows {
 
 static int unknown(const char *key)
 {
-	const char **known = xcalloc(ckpt_setting_count, sizeof(*known)), *nearest;
+	const char **known = xcalloc(setting_count, sizeof(*known)), *nearest;
 	int err;
 
-	for (unsigned i = 0; i < ckpt_setting_count; i++)
-		known[i] = ckpt_setting_table[i].key;
-	nearest = nearest_word(key, known, ckpt_setting_count);
+	for (unsigned i = 0; i < setting_count; i++)
+		known[i] = setting_table[i].key;
+	nearest = nearest_word(key, known, setting_count);
 	if (nearest)
 		err = ckpt_error_set(CKPT_EUSAGE, "there is no setting '%s'; did you mean '%s'?",
 				     key, nearest);
@@ -63,10 +62,10 @@ static int unknown(const char *key)
 /* Those that are asked for, in that order; all if none is. */
 static int find_rows(struct rows *out, const struct strlist *keys)
 {
-	out->nr = keys->nr ? keys->nr : ckpt_setting_count;
+	out->nr = keys->nr ? keys->nr : setting_count;
 	out->items = xcalloc(out->nr, sizeof(*out->items));
 	for (size_t i = 0; i < out->nr; i++) {
-		int row = keys->nr ? ckpt_setting_find(keys->items[i]) : (int)i;
+		int row = keys->nr ? setting_find(keys->items[i]) : (int)i;
 
 		if (row < 0)
 			return unknown(keys->items[i]);
@@ -81,12 +80,12 @@ static int print_json(const struct ckpt_settings *settings, const struct rows *r
 
 	for (size_t i = 0; i < rows->nr; i++) {
 		unsigned row = rows->items[i];
-		char *value = ckpt_setting_value(settings, row);
+		char *value = setting_value(settings, row);
 		json_t *entry = json_object();
 
 		json_object_set_new(entry, "value", json_text(value));
-		json_object_set_new(entry, "origin", json_text(ckpt_setting_origin(settings, row)));
-		json_object_set_new(object, ckpt_setting_table[row].key, entry);
+		json_object_set_new(entry, "origin", json_text(settings_origin(settings, row)));
+		json_object_set_new(object, setting_table[row].key, entry);
 		free(value);
 	}
 	return report_json(json_pack("{s:o}", "settings", object), EXIT_DONE);
@@ -94,15 +93,15 @@ static int print_json(const struct ckpt_settings *settings, const struct rows *r
 
 static void print_row(const struct ckpt_settings *settings, unsigned row, bool alone)
 {
-	char *value = ckpt_setting_value(settings, row), *rest = NULL;
+	char *value = setting_value(settings, row), *rest = NULL;
 	char *line = strtok_r(value, "\n", &rest);
 
 	/* A list: one line a value, as `git config --list` does it. */
 	do {
 		if (origin)
-			report_text("%s\t", ckpt_setting_origin(settings, row));
+			report_text("%s\t", settings_origin(settings, row));
 		if (!alone)
-			report_text("%s=", ckpt_setting_table[row].key);
+			report_text("%s=", setting_table[row].key);
 		report_text("%s\n", line ? line : "");
 		line = strtok_r(NULL, "\n", &rest);
 	} while (line);

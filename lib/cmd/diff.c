@@ -90,7 +90,7 @@ static int parse(struct request *request, const struct session *session, const s
 	int err = 0;
 
 	for (; i < before && request->nr < 2; i++) {
-		err = ckpt_lookup(&request->sides[request->nr], session->store, args->items[i]);
+		err = lookup_name(&request->sides[request->nr], session->store, args->items[i]);
 		if (err) {
 			if (dashdash >= 0 || !exists(session, args->items[i]))
 				break;
@@ -115,7 +115,7 @@ static int parse(struct request *request, const struct session *session, const s
 	strlist_sort_unique(&request->paths);
 	strbuf_release(&path);
 	if (!err && !request->nr) {
-		err = ckpt_lookup_default(&request->sides[0], session->store);
+		err = lookup_default(&request->sides[0], session->store);
 		request->nr = !err;
 	}
 	return err ? err : check_scope(request);
@@ -137,7 +137,7 @@ static int print(struct diff *diff, const struct request *request, const struct 
 	if (quiet || opt_common.quiet)
 		return status;
 	if (!nul)
-		term_pager_start(session->gitconfig);
+		pager_start(session->gitconfig);
 	if (names)
 		changes_print_names(diff, nul);
 	else if (stat_)
@@ -145,7 +145,7 @@ static int print(struct diff *diff, const struct request *request, const struct 
 	else
 		err = changes_print_patch(diff);
 	err = err ? report_failure(err) : report_done(EXIT_DONE);
-	term_pager_end();
+	pager_end();
 	return err;
 }
 
@@ -159,16 +159,17 @@ static int diff_command(struct session *session, const struct strlist *args, int
 		err = diff_checkpoints(&diff, session, &request.sides[0], &request.sides[1],
 				       &request.paths);
 	else if (!err)
-		err = diff_worktree(&diff, session, &request.sides[0], &request.paths, term_progress);
-	term_progress_clear();
+		err = diff_worktree(&diff, session, &request.sides[0], &request.paths,
+				    progress_show);
+	progress_clear();
 	if (err) {
 		status = report_failure(err);
 	} else {
 		status = print(&diff, &request, session);
 		diff_release(&diff);
 	}
-	ckpt_record_release(&request.sides[0]);
-	ckpt_record_release(&request.sides[1]);
+	record_release(&request.sides[0]);
+	record_release(&request.sides[1]);
 	strlist_release(&request.paths);
 	return status;
 }

@@ -82,10 +82,10 @@ int cmd_doctor(int argc, char **argv)
 	if (err)
 		return report_failure(err);
 	term_set_color(session.settings.color);
-	term_progress_setup(session.settings.progress, opt_common.quiet || opt_common.json);
+	progress_setup(session.settings.progress, opt_common.quiet || opt_common.json);
 	report_warnings(&session.settings.warnings);
-	err = doctor_run(&problems, &session, fix, term_progress);
-	term_progress_clear();
+	err = doctor_run(&problems, &session, fix, progress_show);
+	progress_clear();
 	in_store = problems.nr;
 	if (!err)
 		look_at_hooks(&problems, &session);

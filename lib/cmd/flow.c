@@ -199,7 +199,7 @@ static int do_phase(struct session *session, char **args)
 		.phase = args[0],
 		.output = &paths,
 		.note = note,
-		.progress = term_progress,
+		.progress = progress_show,
 	};
 	struct flow_result result;
 	int err = 0, status;
@@ -218,7 +218,7 @@ static int do_phase(struct session *session, char **args)
 		err = parse_outputs(&paths, session);
 	if (!err)
 		err = flow_phase(&result, session, &opts);
-	term_progress_clear();
+	progress_clear();
 	if (err) {
 		status = report_failure(err);
 	} else {
@@ -290,7 +290,7 @@ static int do_resume(struct session *session, char **args)
 	struct flow_resume_opts opts = {
 		.restore = restore,
 		.confirm = yes ? NULL : restored_confirm,
-		.progress = term_progress,
+		.progress = progress_show,
 	};
 	struct flow_resumed resumed;
 	int err, status;
@@ -300,7 +300,7 @@ static int do_resume(struct session *session, char **args)
 		return report_failure(
 			ckpt_error_set(CKPT_EUSAGE, "option '--yes' goes with --restore only"));
 	err = flow_resume(&resumed, session, &opts);
-	term_progress_clear();
+	progress_clear();
 	if (err)
 		return report_failure(err);
 	status = flowing_resumed(&resumed, report_files(&resumed, session));

@@ -82,7 +82,7 @@ int cmd_gc(int argc, char **argv)
 		session_close(&session);
 		return status;
 	}
-	err = ckpt_gc(&result, &session, term_progress_enabled());
+	err = gc_store(&result, &session, progress_enabled());
 	if (!err)
 		note_problems(&warnings, &result);
 	if (err) {

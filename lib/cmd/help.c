@@ -118,10 +118,10 @@ static int instruct_agents(void)
 	/* No session: this has to work everywhere, and a configuration that is wrong is no reason. */
 	if (gitconfig_open(&config, NULL))
 		config = NULL;
-	term_pager_start(config);
+	pager_start(config);
 	fputs(cmd_agents_text, stdout);
 	status = report_done(EXIT_DONE);
-	term_pager_end();
+	pager_end();
 	gitconfig_close(config);
 	return status;
 }

@@ -276,7 +276,7 @@ int cmd_hook(int argc, char **argv)
 	call.reflog_action = env_git("GIT_REFLOG_ACTION");
 	call.ancestors = &ancestors;
 	if (strcmp(call.name, "reference-transaction") || hook_wants_refs(&call)) {
-		procs_ancestors(&ancestors, "/proc", getpid());
+		proc_ancestors(&ancestors, "/proc", getpid());
 		if (hook_wants_refs(&call))
 			read_refs(&refs);
 		call.refs = refs.buf;

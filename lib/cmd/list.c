@@ -37,7 +37,7 @@ static bool offer(struct complete *complete, const char *what)
 	if (strcmp(what, "--source") != 0)
 		return false;
 	session = complete_session(complete);
-	if (!session || !session->store || ckpt_records_read(&records, session->store))
+	if (!session || !session->store || lookup_records(&records, session->store))
 		return true;
 	for (size_t i = 0; i < records.nr; i++)
 		strlist_add(&sources, records.items[i].source);
@@ -45,7 +45,7 @@ static bool offer(struct complete *complete, const char *what)
 	for (size_t i = 0; i < sources.nr; i++)
 		complete_add(complete, sources.items[i], NULL);
 	strlist_release(&sources);
-	ckpt_records_release(&records);
+	lookup_records_release(&records);
 	return true;
 }
 
@@ -189,22 +189,22 @@ int cmd_list(int argc, char **argv)
 	if (err)
 		return report_failure(err);
 	enough.max = count < 0 ? 0 : (size_t)count;
-	err = ops_list(&records, &session, count < 0 ? NULL : &enough);
+	err = inspect_list(&records, &session, count < 0 ? NULL : &enough);
 	if (err) {
 		status = report_failure(err);
 	} else {
 		if (!opt_common.json && !opt_common.quiet)
-			term_pager_start(session.gitconfig);
+			pager_start(session.gitconfig);
 		report_warnings(&records.damaged);
 		if (!records.nr && !records.unread && !opt_common.json && !opt_common.quiet)
 			report_plain(stderr, "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
 				     session.worktree);
 		status = print(&session, &records, &from);
-		term_pager_end();
+		pager_end();
 		if (records.nr || records.unread)
 			hint_say(&session, HINT_LISTED);
 	}
-	ckpt_records_release(&records);
+	lookup_records_release(&records);
 	session_close(&session);
 	return status;
 }

@@ -71,7 +71,7 @@ int cmd_log(int argc, char **argv)
 	if (!session.store || !count)
 		entries = json_array();
 	else
-		err = ckpt_audit_read(&entries, session.store, count < 0 ? 0 : (size_t)count);
+		err = audit_read(&entries, session.store, count < 0 ? 0 : (size_t)count);
 	if (err) {
 		status = report_failure(err);
 	} else if (opt_common.json) {
@@ -81,10 +81,10 @@ int cmd_log(int argc, char **argv)
 			report_plain(stderr,
 				     "nothing was done in '%s' yet; 'git checkpoint save' takes a checkpoint\n",
 				     session.worktree);
-		term_pager_start(session.gitconfig);
+		pager_start(session.gitconfig);
 		print(entries);
 		status = report_done(EXIT_DONE);
-		term_pager_end();
+		pager_end();
 	}
 	if (!opt_common.json)
 		json_decref(entries);

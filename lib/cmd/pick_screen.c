@@ -40,7 +40,7 @@ struct screen {
 
 /* --- preview --- */
 
-static void add_changes(struct strlist *out, const struct change_list *changes)
+static void add_changes(struct strlist *out, const struct compare_list *changes)
 {
 	size_t back = 0, changed = 0, removed = 0;
 
@@ -218,7 +218,7 @@ static enum pick_key next_key(struct screen *screen)
 
 	if (!screen->keys_nr)
 		return PICK_NOTHING;
-	key = pick_decode(&used, screen->keys, screen->keys_nr);
+	key = picklist_decode(&used, screen->keys, screen->keys_nr);
 	if (key == PICK_MORE && (!read_keys(screen, ESCAPE_MS) || screen->keys_nr == before))
 		return PICK_LEAVE;
 	memmove(screen->keys, screen->keys + used, screen->keys_nr - used);

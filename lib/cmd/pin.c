@@ -46,7 +46,7 @@ static int mark(const struct opt_spec *spec, int argc, char **argv, bool pin)
 		strlist_release(&args);
 		return report_failure(err);
 	}
-	err = ckpt_pin(&record, &session, args.items[0], pin);
+	err = drop_set_pinned(&record, &session, args.items[0], pin);
 	if (err) {
 		status = report_failure(err);
 	} else if (opt_common.json) {
@@ -57,7 +57,7 @@ static int mark(const struct opt_spec *spec, int argc, char **argv, bool pin)
 			    record.id, term_color(TERM_RESET));
 		status = report_done(EXIT_DONE);
 	}
-	ckpt_record_release(&record);
+	record_release(&record);
 	strlist_release(&args);
 	session_close(&session);
 	return status;
@@ -123,7 +123,7 @@ int cmd_drop(int argc, char **argv)
 		strlist_release(&args);
 		return report_failure(err);
 	}
-	err = ckpt_drop(&result, &session, &args, force);
+	err = drop_checkpoints(&result, &session, &args, force);
 	if (err)
 		status = report_failure(err);
 	else

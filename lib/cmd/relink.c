@@ -24,9 +24,9 @@ static const struct opt options[] = {
  * The old paths of folders that are not there any more. The key takes the place
  * of a path that cannot be told or typed; keys also where one was begun.
  */
-static void offer_store(struct complete *complete, const struct stores_item *item)
+static void offer_store(struct complete *complete, const struct inventory_item *item)
 {
-	const char *state = stores_state_name(item->state);
+	const char *state = inventory_state_name(item->state);
 	struct strbuf shown = STRBUF_INIT;
 	char *text;
 
@@ -46,7 +46,7 @@ static void offer_store(struct complete *complete, const struct stores_item *ite
 static bool offer(struct complete *complete, const char *what)
 {
 	const struct session *session;
-	struct stores_list list;
+	struct inventory_list list;
 
 	/* Both ways to name one are offered as the first. */
 	if (!strcmp(what, "<key>"))
@@ -54,13 +54,14 @@ static bool offer(struct complete *complete, const char *what)
 	if (strcmp(what, "<old path>") != 0)
 		return false;
 	session = complete_session(complete);
-	if (!session || stores_read(&list, session->home, session->cwd, session->repo))
+	if (!session || inventory_read(&list, session->home, session->cwd, session->repo))
 		return true;
 	for (size_t i = 0; i < list.nr; i++)
-		if (list.items[i].state != STORES_PRESENT && list.items[i].state != STORES_SET_ASIDE)
+		if (list.items[i].state != INVENTORY_PRESENT &&
+		    list.items[i].state != INVENTORY_SET_ASIDE)
 			offer_store(complete, &list.items[i]);
 	complete->described = complete->names = true;
-	stores_release(&list);
+	inventory_release(&list);
 	return true;
 }
 
@@ -112,7 +113,7 @@ static int relink(const char *name)
 
 	if (err)
 		return report_failure(err);
-	err = ckpt_relink(&result, &session, name, force);
+	err = relink_store(&result, &session, name, force);
 	if (err) {
 		status = report_failure(err);
 	} else {

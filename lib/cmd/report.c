@@ -61,7 +61,7 @@ static int report_error(int status, const char *why)
 {
 	char *message = xstrdup(why);
 
-	term_progress_clear();
+	progress_clear();
 	report_message(status == EXIT_FATAL ? "fatal" : "error", message);
 	if (opt_common.json) {
 		json_t *error = json_object(), *answer = json_object();
@@ -262,7 +262,7 @@ char *report_marked_reason(const struct ckpt_record *record, int64_t now)
 
 	if (record->pinned)
 		strbuf_addstr(&text, "[pinned] ");
-	if (ckpt_record_expired(record, now))
+	if (record_expired(record, now))
 		strbuf_addstr(&text, "[expired] ");
 	if (record->missing)
 		strbuf_addstr(&text, "[incomplete] ");

@@ -98,13 +98,13 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	int err, status;
 
 	opts->restored = flow_restored;
-	opts->progress = term_progress;
+	opts->progress = progress_show;
 	if (!yes && !settling && !opts->dry_run) {
 		opts->confirm = restored_confirm;
 		opts->payload = (void *)opts->target;
 	}
-	err = ckpt_restore(&result, session, opts);
-	term_progress_clear();
+	err = restore_checkpoint(&result, session, opts);
+	progress_clear();
 	if (err)
 		return report_failure(err);
 	if (!verify_command && opts->paths && !opts->dry_run)
@@ -137,7 +137,7 @@ static int parse_paths(struct strlist *out, const struct session *session,
 
 static int find_named(struct ckpt_record *out, struct session *session, const char *name)
 {
-	int err = ckpt_lookup(out, session->store, name);
+	int err = lookup_name(out, session->store, name);
 
 	/* As `git restore <path>` would have it. */
 	if (err == CKPT_ENOTFOUND && !access(name, F_OK))
@@ -152,15 +152,15 @@ static int find_chosen(struct ckpt_record *out, struct session *session, const s
 {
 	const struct ckpt_record *chosen = NULL;
 	struct ckpt_records records;
-	int err = ops_list(&records, session, NULL);
+	int err = inspect_list(&records, session, NULL);
 
 	if (!err && !records.nr)
 		err = ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of '%s' yet", session->worktree);
 	if (!err)
 		err = pick_checkpoint(&chosen, session, &records, typed);
 	if (!err)
-		err = ckpt_lookup(out, session->store, chosen->id);
-	ckpt_records_release(&records);
+		err = lookup_name(out, session->store, chosen->id);
+	lookup_records_release(&records);
 	return err;
 }
 
@@ -182,7 +182,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 			  find_chosen(&target, session, args);
 	int status;
 
-	if (!err && !force && ckpt_record_expired(&target, clock_now()))
+	if (!err && !force && record_expired(&target, clock_now()))
 		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint '%s' has expired; use --force to restore it "
 						    "anyway",
 				     target.id);
@@ -190,7 +190,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		err = parse_paths(&paths, session, &target, args, named);
 	status = err ? report_failure(err) : carry_out(session, &opts);
 	strlist_release(&paths);
-	ckpt_record_release(&target);
+	record_release(&target);
 	return status;
 }
 

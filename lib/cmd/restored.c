@@ -91,7 +91,7 @@ int restored_confirm(const struct plan *plan, void *payload)
 	if (!prompt_possible() || opt_common.json)
 		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore '%s'",
 				      target->id);
-	term_progress_clear();
+	progress_clear();
 	reason = report_reason_line(target);
 	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id, term_color(TERM_RESET),
 		clock_format_age(age, target->created_at, clock_now()), reason);

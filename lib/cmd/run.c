@@ -108,12 +108,12 @@ static int take_checkpoint(struct run *run, struct session *session)
 		.scope = &all,
 		/* One that holds more would, rolled back to, bring back more than there was. */
 		.exact_captures = true,
-		.progress = term_progress,
+		.progress = progress_show,
 	};
 	const struct ckpt_record *record = &run->ran.saved.record;
-	int err = ckpt_save(&run->ran.saved, session, &opts);
+	int err = save_checkpoint(&run->ran.saved, session, &opts);
 
-	term_progress_clear();
+	progress_clear();
 	if (err)
 		return err;
 	for (size_t i = 0; i < record->warnings.nr; i++)
@@ -205,18 +205,18 @@ static int restore(struct run *run)
 		.confirm = rollback ? NULL : confirm,
 		.payload = run,
 		.restored = flow_restored,
-		.progress = term_progress,
+		.progress = progress_show,
 	};
 	struct session session;
 	int err = run_find_again(&session, run->worktree, run->mode);
 
 	if (err)
 		return err;
-	err = ckpt_restore(&run->ran.result, &session, &opts);
+	err = restore_checkpoint(&run->ran.result, &session, &opts);
 	run->ran.restored = !err;
 	if (err) /* nothing of it is left */
 		memset(&run->ran.result, 0, sizeof(run->ran.result));
-	term_progress_clear();
+	progress_clear();
 	session_close(&session);
 	return err;
 }

@@ -113,7 +113,7 @@ static char *split_state(char *item, const char *option, const struct ckpt_meta 
 		return NULL;
 	}
 	*equals = '\0';
-	if (!ckpt_state_key_valid(item)) {
+	if (!meta_state_key_valid(item)) {
 		ckpt_error_set(CKPT_EUSAGE,
 			       "option '%s': '%s' is no key: 1 to %d bytes of UTF-8 without control "
 			       "characters",
@@ -122,7 +122,7 @@ static char *split_state(char *item, const char *option, const struct ckpt_meta 
 	}
 	for (size_t i = 0; i < files_nr; i++)
 		twice = twice || !strcmp(files[i].key, item);
-	if (twice || ckpt_meta_find_state(meta, item)) {
+	if (twice || meta_find_state(meta, item)) {
 		ckpt_error_set(CKPT_EUSAGE, "option '%s' gives the key '%s' twice", option, item);
 		return NULL;
 	}
@@ -140,7 +140,7 @@ static int parse_states(struct ckpt_meta *meta, struct save_state_file **files)
 
 		if (!value)
 			return CKPT_EUSAGE;
-		ckpt_meta_add_state(meta, states.items[i], value, strlen(value));
+		meta_add_state(meta, states.items[i], value, strlen(value));
 	}
 	for (size_t i = 0; i < state_files.nr; i++) {
 		const char *path = split_state(state_files.items[i], "--state-file", meta, *files, nr);
@@ -283,7 +283,7 @@ static int print_json(const struct save_result *result, int status)
 	json_object_set_new(answer, "next_safe_actions",
 			    result->have_record ? next_actions(record) : json_array());
 	json_object_set_new(answer, "confidence",
-			    json_real(result->have_record ? ckpt_record_confidence(record) : 0.0));
+			    json_real(result->have_record ? record_confidence(record) : 0.0));
 	if (result->have_record) {
 		json_array_append_new(anchors, json_string(record->id));
 		json_array_append_new(anchors, json_sprintf("refs/checkpoints/%s", record->id));
@@ -357,7 +357,7 @@ static int save(const struct strlist *args)
 		.force = force,
 		.captures = &captures,
 		.state_only = state_only,
-		.progress = term_progress,
+		.progress = progress_show,
 	};
 	struct save_state_file *files = NULL;
 	struct strlist scope = STRLIST_INIT;
@@ -366,7 +366,7 @@ static int save(const struct strlist *args)
 	struct ckpt_meta meta;
 	int err, status;
 
-	ckpt_meta_init(&meta);
+	meta_init(&meta);
 	err = parse_expiry(&opts.expiry);
 	if (!err)
 		err = parse_states(&meta, &files);
@@ -377,7 +377,7 @@ static int save(const struct strlist *args)
 	if (!err)
 		err = cmd_session_open(&session, SESSION_SAVE);
 	if (err) {
-		ckpt_meta_release(&meta);
+		meta_release(&meta);
 		free(files);
 		return report_failure(err);
 	}
@@ -388,8 +388,8 @@ static int save(const struct strlist *args)
 	opts.scope = &scope;
 	err = parse_scope(&scope, &session, args);
 	if (!err)
-		err = ckpt_save(&result, &session, &opts);
-	term_progress_clear();
+		err = save_checkpoint(&result, &session, &opts);
+	progress_clear();
 	if (err) {
 		status = report_failure(err);
 	} else {
@@ -400,7 +400,7 @@ static int save(const struct strlist *args)
 		save_result_release(&result);
 	}
 	strlist_release(&scope);
-	ckpt_meta_release(&meta);
+	meta_release(&meta);
 	free(files);
 	session_close(&session);
 	return status;

@@ -94,7 +94,7 @@ static void print_head(const struct ckpt_record *record)
 
 	printf("%scheckpoint %s%s", term_color(TERM_YELLOW), record->id, term_color(TERM_RESET));
 	printf("%s%s\n", record->pinned ? " [pinned]" : "",
-	       ckpt_record_expired(record, now) ? " [expired]" : "");
+	       record_expired(record, now) ? " [expired]" : "");
 	field("Commit:", oid_hex(commit, &record->commit));
 	strbuf_addf(&text, "%s (%s)", clock_format_iso(iso, record->created_at),
 		    clock_format_age(age, record->created_at, now));
@@ -218,13 +218,13 @@ static int write_piece(const char *data, size_t len, void *payload)
 
 static int print_hashes(struct session *session, const struct ckpt_record *record)
 {
-	struct contents_opts opts = { .threads = session->threads, .progress = term_progress };
+	struct contents_opts opts = { .threads = session->threads, .progress = progress_show };
 	struct snapshot *snapshot = NULL;
 	int err = snapshot_open(&snapshot, session->store, record);
 
 	if (!err)
 		err = contents_hash(snapshot, &opts);
-	term_progress_clear();
+	progress_clear();
 	if (!err)
 		err = statehash_lines(snapshot->root, write_piece, NULL);
 	snapshot_free(snapshot);
@@ -259,7 +259,7 @@ static int write_bytes(const void *data, size_t len, void *payload)
 static int show_state(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta, const char *key)
 {
-	const struct ckpt_state *one = key ? ckpt_meta_find_state(meta, key) : NULL;
+	const struct ckpt_state *one = key ? meta_find_state(meta, key) : NULL;
 	int err;
 
 	if (key && !one)
@@ -295,7 +295,7 @@ static int print_json(struct session *session, const struct ckpt_record *record,
 	}
 	json_object_set_new(answer, "changed_files", changed);
 	json_object_set_new(answer, "skipped", report_skips(&meta->skips));
-	json_object_set_new(answer, "confidence", json_real(ckpt_record_confidence(record)));
+	json_object_set_new(answer, "confidence", json_real(record_confidence(record)));
 	json_object_set_new(answer, "state", json_states(meta, NULL));
 	if (meta->captures.nr)
 		json_object_set_new(answer, "captures", report_captures(&meta->captures));
@@ -343,13 +343,13 @@ static int show(struct session *session, const char *name, const char *key)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct ckpt_meta meta;
-	int err = ckpt_lookup(&record, session->store, name), status;
+	int err = lookup_name(&record, session->store, name), status;
 
 	if (err)
 		return report_failure(err);
-	err = ckpt_meta_read(&meta, session->store, &record, false);
+	err = meta_read(&meta, session->store, &record, false);
 	if (err) {
-		ckpt_record_release(&record);
+		record_release(&record);
 		return report_failure(err);
 	}
 	if (state) {
@@ -360,12 +360,12 @@ static int show(struct session *session, const char *name, const char *key)
 		status = EXIT_DONE;
 	} else {
 		if (!hashes && !nul)
-			term_pager_start(session->gitconfig);
+			pager_start(session->gitconfig);
 		status = print_text(session, &record, &meta);
-		term_pager_end();
+		pager_end();
 	}
-	ckpt_meta_release(&meta);
-	ckpt_record_release(&record);
+	meta_release(&meta);
+	record_release(&record);
 	return status;
 }
 

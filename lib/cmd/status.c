@@ -62,14 +62,14 @@ static int last_restored(struct ckpt_record *out, const struct overview *overvie
 	struct undo_stack stack;
 	int err = CKPT_ENOTFOUND;
 
-	undo_read(&stack, session->store);
+	journal_undo_read(&stack, session->store);
 	if (stack.done < stack.nr && !stack.items[stack.done].paths.nr)
 		id = stack.items[stack.done].before;
 	else if (stack.done == stack.nr && stack.done && !stack.items[stack.done - 1].paths.nr)
 		id = stack.items[stack.done - 1].restored;
 	if (id && is_whole(overview, id))
-		err = ckpt_lookup(out, session->store, id);
-	undo_release(&stack);
+		err = lookup_name(out, session->store, id);
+	journal_undo_release(&stack);
 	return err == CKPT_ECORRUPT ? CKPT_ENOTFOUND : err;
 }
 
@@ -84,11 +84,11 @@ static int look_at_restored(struct overview *overview, struct session *session)
 		return err == CKPT_ENOTFOUND ? 0 : err;
 	if (!strcmp(restored.id, overview->base->id))
 		goto out;
-	err = diff_worktree(&diff, session, &restored, NULL, term_progress);
+	err = diff_worktree(&diff, session, &restored, NULL, progress_show);
 	if (err)
 		goto out;
 	if (!diff.changes.nr) {
-		ckpt_record_release(&overview->base_held);
+		record_release(&overview->base_held);
 		overview->base_held = restored;
 		restored = (struct ckpt_record)CKPT_RECORD_INIT;
 		overview->restored = true;
@@ -96,14 +96,14 @@ static int look_at_restored(struct overview *overview, struct session *session)
 	}
 	diff_release(&diff);
 out:
-	ckpt_record_release(&restored);
+	record_release(&restored);
 	return err;
 }
 
 static int count_changes(struct overview *overview, struct session *session)
 {
 	struct diff diff;
-	int err = diff_worktree(&diff, session, overview->base, NULL, term_progress);
+	int err = diff_worktree(&diff, session, overview->base, NULL, progress_show);
 
 	if (err)
 		return err;
@@ -127,7 +127,7 @@ static void look_at_directory(struct strlist *warnings, const struct session *se
 	if (refs_list(&refs, session->store))
 		return;
 	identity_check(warnings, session->store, session->repo, &refs, false);
-	ref_list_release(&refs);
+	refs_release(&refs);
 }
 
 static void look_at_hooks(struct overview *overview, const struct session *session)
@@ -141,21 +141,21 @@ static void look_at_hooks(struct overview *overview, const struct session *sessi
 /* Settled by the next save. */
 static void look_at_staging(struct strlist *warnings, const struct session *session)
 {
-	struct staging_dirs dirs;
+	struct stage_dirs dirs;
 
-	staging_list(&dirs, session->store, session->worktree);
+	stage_dir_list(&dirs, session->store, session->worktree);
 	for (size_t i = 0; i < dirs.nr; i++)
-		if (dirs.items[i].kind == STAGING_STRAY)
+		if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			strlist_addf(warnings,
 				     "'%s' was left by a restore that is done; 'git checkpoint save' "
 				     "removes it",
 				     dirs.items[i].name);
-	staging_dirs_release(&dirs);
+	stage_dirs_release(&dirs);
 }
 
 static int look(struct overview *overview, struct session *session)
 {
-	int err = ops_overview(&overview->recent, &overview->all, session, RECENT);
+	int err = inspect_overview(&overview->recent, &overview->all, session, RECENT);
 
 	if (!err)
 		look_at_hooks(overview, session);
@@ -168,7 +168,7 @@ static int look(struct overview *overview, struct session *session)
 		return 0;
 	overview->newest = &overview->recent.items[overview->recent.nr - 1];
 	/* One of a few paths says nothing about the others: "am I safe?" is about all. */
-	err = ckpt_lookup_default(&overview->base_held, session->store);
+	err = lookup_default(&overview->base_held, session->store);
 	if (err)
 		return err == CKPT_ENOTFOUND ? 0 : err;
 	overview->base = &overview->base_held;
@@ -450,7 +450,7 @@ int cmd_status(int argc, char **argv)
 	if (err)
 		return report_failure(err);
 	err = look(&overview, &session);
-	term_progress_clear();
+	progress_clear();
 	if (err)
 		status = report_failure(err);
 	else
@@ -459,9 +459,9 @@ int cmd_status(int argc, char **argv)
 	if (!err && session.settings.max_count &&
 	    overview.all.nr >= session.settings.max_count)
 		hint_say(&session, HINT_PIN);
-	ckpt_records_release(&overview.recent);
-	ckpt_briefs_release(&overview.all);
-	ckpt_record_release(&overview.base_held);
+	lookup_records_release(&overview.recent);
+	brief_release(&overview.all);
+	record_release(&overview.base_held);
 	hooks_report_release(&overview.hooks);
 	session_close(&session);
 	return status;

@@ -21,12 +21,12 @@ const struct opt_spec cmd_stores_spec = {
 	.options = options,
 };
 
-static int print_json(const struct stores_list *list)
+static int print_json(const struct inventory_list *list)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct stores_item *item = &list->items[i];
+		const struct inventory_item *item = &list->items[i];
 		json_t *object = json_object();
 
 		json_object_set_new(object, "key", json_text(item->key));
@@ -36,7 +36,8 @@ static int print_json(const struct stores_list *list)
 		json_object_set_new(object, "bytes", json_integer((json_int_t)item->bytes));
 		json_object_set_new(object, "checkpoints",
 				    json_integer((json_int_t)item->checkpoints));
-		json_object_set_new(object, "state", json_string(stores_state_name(item->state)));
+		json_object_set_new(object, "state",
+				    json_string(inventory_state_name(item->state)));
 		json_object_set_new(object, "last_used", json_time(item->last_used));
 		json_object_set_new(object, "moved_to",
 				    item->moved_to ? json_path(item->moved_to) : json_null());
@@ -46,7 +47,7 @@ static int print_json(const struct stores_list *list)
 	return report_json(json_pack("{s:o}", "stores", array), EXIT_DONE);
 }
 
-static void print_table(const struct stores_list *list)
+static void print_table(const struct inventory_list *list)
 {
 	static const struct table_column columns[] = {
 		{ "Key", TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
@@ -60,7 +61,7 @@ static void print_table(const struct stores_list *list)
 	int64_t now = clock_now();
 
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct stores_item *item = &list->items[i];
+		const struct inventory_item *item = &list->items[i];
 		char size[UNITS_SIZE], age[CLOCK_ISO_SIZE];
 		struct strbuf path = STRBUF_INIT;
 
@@ -71,7 +72,7 @@ static void print_table(const struct stores_list *list)
 		table_add(table, units_format_size(size, item->bytes));
 		table_add(table, item->last_used ? clock_format_age(age, item->last_used, now) :
 						   "never");
-		table_add(table, stores_state_name(item->state));
+		table_add(table, inventory_state_name(item->state));
 		table_add(table, item->path ? path.buf : "?");
 		strbuf_release(&path);
 	}
@@ -79,27 +80,27 @@ static void print_table(const struct stores_list *list)
 	table_free(table);
 }
 
-static void print_move(const struct stores_item *item)
+static void print_move(const struct inventory_item *item)
 {
 	struct strbuf from = STRBUF_INIT, to = STRBUF_INIT, command = STRBUF_INIT;
 
 	quote_path(&from, item->path);
 	quote_path(&to, item->moved_to);
-	stores_relink_command(&command, item->key, item->path, false);
+	inventory_relink_command(&command, item->key, item->path, false);
 	report_text("'%s' moved to '%s'; to adopt it: %s\n", from.buf, to.buf, command.buf);
 	strbuf_release(&from);
 	strbuf_release(&to);
 	strbuf_release(&command);
 }
 
-static int print_text(const struct stores_list *list, const char *home)
+static int print_text(const struct inventory_list *list, const char *home)
 {
 	struct strlist problems = STRLIST_INIT;
 	char size[UNITS_SIZE];
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct stores_item *item = &list->items[i];
+		const struct inventory_item *item = &list->items[i];
 
 		if (item->problem)
 			strlist_addf(&problems, "%s: %s", item->key, item->problem);
@@ -125,7 +126,7 @@ static int print_text(const struct stores_list *list, const char *home)
 int cmd_stores(int argc, char **argv)
 {
 	int err = cmd_parse_options(&cmd_stores_spec, argc, argv), status;
-	struct stores_list list = { 0 };
+	struct inventory_list list = { 0 };
 	struct repo *repo = NULL;
 	char *home = NULL, *cwd;
 
@@ -138,12 +139,12 @@ int cmd_stores(int argc, char **argv)
 	cwd = path_real(".");
 	if (repo_discover(&repo))
 		repo = NULL;
-	err = stores_read(&list, home, cwd ? cwd : "/", repo);
+	err = inventory_read(&list, home, cwd ? cwd : "/", repo);
 	if (err)
 		status = report_failure(err);
 	else
 		status = opt_common.json ? print_json(&list) : print_text(&list, home);
-	stores_release(&list);
+	inventory_release(&list);
 	repo_free(repo);
 	free(cwd);
 	free(home);

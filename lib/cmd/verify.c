@@ -36,9 +36,9 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 {
 	struct verify_result result;
 	bool ok;
-	int err = ckpt_verify(&result, &verifying->verify, ref);
+	int err = verify_checkpoint(&result, &verifying->verify, ref);
 
-	term_progress_clear();
+	progress_clear();
 	if (err)
 		return err;
 	ok = !result.problems.nr;
@@ -84,16 +84,16 @@ static int verify_named(struct verifying *verifying, const char *name)
 	for (size_t i = 0; i < refs.nr; i++)
 		if (!strcmp(refs.items[i].id, name)) {
 			ref = refs.items[i];
-			ref_list_release(&refs);
+			refs_release(&refs);
 			return verify_one(verifying, &ref);
 		}
-	ref_list_release(&refs);
-	err = ckpt_lookup(&record, verifying->session->store, name);
+	refs_release(&refs);
+	err = lookup_name(&record, verifying->session->store, name);
 	if (err)
 		return err;
 	memcpy(ref.id, record.id, sizeof(ref.id));
 	ref.commit = record.commit;
-	ckpt_record_release(&record);
+	record_release(&record);
 	return verify_one(verifying, &ref);
 }
 
@@ -104,7 +104,7 @@ static int verify_all(struct verifying *verifying)
 
 	for (size_t i = 0; !err && i < refs.nr; i++)
 		err = verify_one(verifying, &refs.items[i]);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	return err;
 }
 
@@ -126,7 +126,7 @@ int cmd_verify(int argc, char **argv)
 		return report_failure(err);
 	}
 	verifying.answers = json_array();
-	verify_begin(&verifying.verify, &session, term_progress);
+	verify_begin(&verifying.verify, &session, progress_show);
 	if (!all && !args.nr)
 		strlist_add(&args, "@");
 	if (all)

@@ -297,11 +297,11 @@ static void add_states(struct ckpt_meta *meta, const struct flow_phase_opts *opt
 	struct strbuf text = STRBUF_INIT;
 
 	if (opts->note)
-		ckpt_meta_add_state(meta, "note", opts->note, strlen(opts->note));
+		meta_add_state(meta, "note", opts->note, strlen(opts->note));
 	for (size_t i = 0; i < opts->output->nr; i++)
 		strbuf_addf(&text, "%s%s", i ? "\n" : "", opts->output->items[i]);
 	if (text.len && opts->status != FLOW_COMPLETE)
-		ckpt_meta_add_state(meta, "output", text.buf, text.len);
+		meta_add_state(meta, "output", text.buf, text.len);
 	strbuf_release(&text);
 }
 
@@ -327,11 +327,11 @@ static int take_checkpoint(struct flow_result *out, struct session *session,
 	struct ckpt_meta meta;
 	int err;
 
-	ckpt_meta_init(&meta);
+	meta_init(&meta);
 	add_states(&meta, opts);
 	save.states = meta.states;
 	save.states_nr = meta.states_nr;
-	err = ckpt_save(&saved, session, &save);
+	err = save_checkpoint(&saved, session, &save);
 	if (!err && transition.err)
 		err = ckpt_error_set(transition.err, "%s", transition.message);
 	if (!err) {
@@ -341,7 +341,7 @@ static int take_checkpoint(struct flow_result *out, struct session *session,
 		out->changed = true;
 	}
 	save_result_release(&saved);
-	ckpt_meta_release(&meta);
+	meta_release(&meta);
 	free(transition.message);
 	free(reason);
 	return err;

@@ -15,7 +15,7 @@ void flow_resumed_release(struct flow_resumed *resumed)
 	flow_result_release(&resumed->base);
 	if (resumed->restored)
 		restore_result_release(&resumed->restore);
-	ckpt_record_release(&resumed->target);
+	record_release(&resumed->target);
 	free(resumed->why);
 }
 
@@ -51,7 +51,7 @@ static const char *last_checkpoint(const struct flow_state *state)
 static int open_target(struct flow_resumed *out, struct outlook *outlook, struct session *session)
 {
 	const char *id = last_checkpoint(&out->base.flow.state);
-	int err = ckpt_lookup(&out->target, session->store, id);
+	int err = lookup_name(&out->target, session->store, id);
 
 	return err ? err : snapshot_open(&outlook->snapshot, session->store, &out->target);
 }
@@ -198,7 +198,7 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 	int err = opts->confirm ? 0 : rewind_tasks(&rewind);
 
 	if (!err)
-		err = ckpt_restore(&out->restore, session, &restore);
+		err = restore_checkpoint(&out->restore, session, &restore);
 	out->restored = !err;
 	/* Nothing was touched: then nothing has changed. */
 	if (err && rewind.written && !journal_exists(session->store)) {

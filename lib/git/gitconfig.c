@@ -343,7 +343,7 @@ static int add_parameter_list(struct gitconfig *config, const char *text)
 	while (!err && *(text += strspn(text, " \t\n"))) {
 		strbuf_reset(&key);
 		strbuf_reset(&value);
-		if (!unquote_shell(&key, &text))
+		if (!quote_undo_shell(&key, &text))
 			goto malformed;
 		if (*text != '=') {
 			const char *equals = strchr(key.buf, '=');
@@ -352,7 +352,7 @@ static int add_parameter_list(struct gitconfig *config, const char *text)
 					    equals ? (size_t)(equals - key.buf) : key.len,
 					    equals ? equals + 1 : NULL, variable);
 		} else if (*++text == '\'') {
-			if (!unquote_shell(&value, &text))
+			if (!quote_undo_shell(&value, &text))
 				goto malformed;
 			err = add_parameter(config, key.buf, key.len, value.buf, variable);
 		} else {

@@ -267,8 +267,8 @@ static void append_section(struct strbuf *text, const char *section, const char 
 	strbuf_addf(text, "%s\t%s%s", eol, key_line, ended ? eol : "");
 }
 
-void configedit_set(struct strbuf *text, struct configedit *edit, const char *section,
-		    const char *key, const char *value)
+void config_edit_set(struct strbuf *text, struct configedit *edit, const char *section,
+		     const char *key, const char *value)
 {
 	struct strbuf line = STRBUF_INIT;
 	struct item item = ITEM_INIT;
@@ -339,7 +339,7 @@ static void remove_empty_section(struct strbuf *text, const char *section)
 	item_release(&last);
 }
 
-bool configedit_undo(struct strbuf *text, const struct configedit *edit)
+bool config_edit_undo(struct strbuf *text, const struct configedit *edit)
 {
 	struct item item = ITEM_INIT;
 	bool found = find_key(&item, text, edit->section, edit->key) &&
@@ -396,8 +396,8 @@ static bool same_bytes(const struct strbuf *a, const struct strbuf *b)
 	return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
 }
 
-bool configedit_check(const struct strbuf *before, const struct strbuf *after,
-		      const struct configedit *edits, size_t nr)
+bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
+		       const struct configedit *edits, size_t nr)
 {
 	struct reading was, is;
 	struct strbuf undone = STRBUF_INIT;
@@ -407,7 +407,7 @@ bool configedit_check(const struct strbuf *before, const struct strbuf *after,
 	       same_bytes(&was.others, &is.others);
 	strbuf_add(&undone, after->buf, after->len);
 	for (size_t i = nr; i-- && good;)
-		good = configedit_undo(&undone, &edits[i]);
+		good = config_edit_undo(&undone, &edits[i]);
 	good = good && same_bytes(&undone, before);
 	strbuf_release(&undone);
 	strbuf_release(&was.others);
@@ -415,8 +415,8 @@ bool configedit_check(const struct strbuf *before, const struct strbuf *after,
 	return good;
 }
 
-bool configedit_get(struct strbuf *out, const struct strbuf *text, const char *section,
-		    const char *key)
+bool config_edit_get(struct strbuf *out, const struct strbuf *text, const char *section,
+		     const char *key)
 {
 	struct item item = ITEM_INIT;
 	bool found = find_key(&item, text, section, key);
@@ -427,8 +427,8 @@ bool configedit_get(struct strbuf *out, const struct strbuf *text, const char *s
 	return found;
 }
 
-size_t configedit_count(const struct strbuf *text, const char *section, const char *key,
-			const char *value)
+size_t config_edit_count(const struct strbuf *text, const char *section, const char *key,
+			 const char *value)
 {
 	struct item item = ITEM_INIT;
 	size_t pos = 0, count = 0;
@@ -439,7 +439,7 @@ size_t configedit_count(const struct strbuf *text, const char *section, const ch
 	return count;
 }
 
-void configedit_release(struct configedit *edit)
+void config_edit_release(struct configedit *edit)
 {
 	free(edit->section);
 	free(edit->key);

@@ -15,7 +15,7 @@
  * is given in any case of letters.
  */
 
-/** What was changed, to be kept for configedit_undo(). */
+/** What was changed, to be kept for config_edit_undo(). */
 struct configedit {
 	char *section;
 	char *key;
@@ -24,35 +24,35 @@ struct configedit {
 	bool header; /**< the section is ours, too */
 };
 
-void configedit_release(struct configedit *edit);
+void config_edit_release(struct configedit *edit);
 
 /**
  * Set a key: in place of its last value, else behind the section's last key,
  * else in a new section at the end. What was done is put into `edit`.
  */
-void configedit_set(struct strbuf *text, struct configedit *edit, const char *section,
-		    const char *key, const char *value);
+void config_edit_set(struct strbuf *text, struct configedit *edit, const char *section,
+		     const char *key, const char *value);
 
 /**
  * Take it back. If the key has got another value since, nothing is changed:
  * that is somebody else's. False then.
  */
-bool configedit_undo(struct strbuf *text, const struct configedit *edit);
+bool config_edit_undo(struct strbuf *text, const struct configedit *edit);
 
 /**
  * Whether `after`, which is `before` with edits made to it in their order, can
  * be trusted: git reads every other key as before, and taking the edits back
  * gives `before`, byte by byte. False as well if git could not read `before`.
  */
-bool configedit_check(const struct strbuf *before, const struct strbuf *after,
-		      const struct configedit *edits, size_t nr);
+bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
+		       const struct configedit *edits, size_t nr);
 
 /** Append the last value of a key ("true" for one that stands alone); false if there is none. */
-bool configedit_get(struct strbuf *out, const struct strbuf *text, const char *section,
-		    const char *key);
+bool config_edit_get(struct strbuf *out, const struct strbuf *text, const char *section,
+		     const char *key);
 
 /** How often a key is set to a value. */
-size_t configedit_count(const struct strbuf *text, const char *section, const char *key,
-			const char *value);
+size_t config_edit_count(const struct strbuf *text, const char *section, const char *key,
+			 const char *value);
 
 #endif

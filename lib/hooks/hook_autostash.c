@@ -138,7 +138,7 @@ static int check_base(struct autostash *stash)
 	return err;
 }
 
-int autostash_open(struct autostash **out, const struct repo *repo, bool under_way)
+int hook_autostash_open(struct autostash **out, const struct repo *repo, bool under_way)
 {
 	struct autostash *stash = xcalloc(1, sizeof(*stash));
 	int err = 0;
@@ -155,7 +155,7 @@ int autostash_open(struct autostash **out, const struct repo *repo, bool under_w
 			err = list_changes(stash);
 	}
 	if (!stash->id || err) {
-		autostash_free(stash);
+		hook_autostash_free(stash);
 		return err;
 	}
 	strlist_addf(&stash->notes, "what git put aside was taken from its commit %.12s: "
@@ -166,7 +166,7 @@ int autostash_open(struct autostash **out, const struct repo *repo, bool under_w
 	return 0;
 }
 
-void autostash_free(struct autostash *stash)
+void hook_autostash_free(struct autostash *stash)
 {
 	if (!stash)
 		return;
@@ -180,7 +180,7 @@ void autostash_free(struct autostash *stash)
 	free(stash);
 }
 
-const struct strlist *autostash_notes(const struct autostash *stash)
+const struct strlist *hook_autostash_notes(const struct autostash *stash)
 {
 	return &stash->notes;
 }
@@ -359,10 +359,10 @@ static void remove_emptied(const struct autostash *stash, struct wt_dir *root)
 	}
 }
 
-int autostash_amend(struct save_job *job, void *payload)
+int hook_autostash_amend(struct save_job *job, void *payload)
 {
 	struct autostash *stash = payload;
-	struct scan *scan = job->capture.scan;
+	struct scan *scan = job->current.scan;
 	int err = load(stash, job);
 
 	if (err)
@@ -380,6 +380,6 @@ int autostash_amend(struct save_job *job, void *payload)
 	strbuf_reset(&job->meta.modes);
 	modes_encode(&job->meta.modes, scan->root);
 	/* What is in the tree is not what lies in the worktree: nothing for the stat cache. */
-	job->capture.scoped = true;
+	job->current.scoped = true;
 	return 0;
 }

@@ -30,13 +30,13 @@ struct autostash;
  * user's is, which has run the repository's filters itself; else something that
  * was put aside is CKPT_ERROR, as to write it out would run them.
  */
-int autostash_open(struct autostash **out, const struct repo *repo, bool under_way);
-void autostash_free(struct autostash *stash);
+int hook_autostash_open(struct autostash **out, const struct repo *repo, bool under_way);
+void hook_autostash_free(struct autostash *stash);
 
 /** For save_opts.amend, with the autostash as payload, which must outlive the save. */
-int autostash_amend(struct save_job *job, void *payload);
+int hook_autostash_amend(struct save_job *job, void *payload);
 
 /** For save_opts.notes: what cannot be exact. */
-const struct strlist *autostash_notes(const struct autostash *stash);
+const struct strlist *hook_autostash_notes(const struct autostash *stash);
 
 #endif

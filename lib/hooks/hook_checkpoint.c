@@ -193,8 +193,8 @@ static int choose(struct strlist *out, const struct scan *scan, void *payload)
 	if (chooser->decision->extent == HOOK_TAKES_UNTRACKED)
 		strlist_extend(&chooser->left_out, &scan->defaults_left_out);
 	if (chooser->session->repo)
-		err = exposed_find(&chooser->chosen, scan, chooser->session->repo,
-				   &chooser->targets, prefix ? prefix : "");
+		err = hook_exposed_find(&chooser->chosen, scan, chooser->session->repo,
+					&chooser->targets, prefix ? prefix : "");
 	strlist_sort_unique(&chooser->chosen);
 	if (!err && chooser->only_if_any && !chooser->chosen.nr)
 		return CKPT_ENOTFOUND;
@@ -249,7 +249,7 @@ static int save_what_is_allowed(struct save_result *result, struct hook_result *
 				struct session *session, struct save_opts *opts)
 {
 	struct chooser *chooser = opts->choose_payload;
-	int err = ckpt_save(result, session, opts);
+	int err = save_checkpoint(result, session, opts);
 	char *why;
 
 	if (err != CKPT_EREFUSED && !(err && (result->no_room || result->late)))
@@ -261,7 +261,7 @@ static int save_what_is_allowed(struct save_result *result, struct hook_result *
 	save_result_release(result);
 	opts->include_ignored = opts->no_defaults = false;
 	chooser->only_named = true;
-	err = ckpt_save(result, session, opts);
+	err = save_checkpoint(result, session, opts);
 	if (err)
 		free(why);
 	else
@@ -303,9 +303,9 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 	chooser_init(&chooser, session, decision);
 	chooser.only_if_any = only_if_any;
 	if (stash) {
-		opts.amend = autostash_amend;
+		opts.amend = hook_autostash_amend;
 		opts.amend_payload = stash;
-		opts.notes = autostash_notes(stash);
+		opts.notes = hook_autostash_notes(stash);
 	}
 	err = save_what_is_allowed(&result, out, session, &opts);
 	if (err && result.late)
@@ -353,11 +353,11 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 			session.settings.lock_timeout = limit;
 	}
 	if (decision->autostash)
-		err = autostash_open(&stash, session.repo, decision->top != NULL);
+		err = hook_autostash_open(&stash, session.repo, decision->top != NULL);
 	if (!err)
 		err = save(out, decision, &session, stash, mark->state == HOOK_MARK_OTHER,
 			   deadline);
-	autostash_free(stash);
+	hook_autostash_free(stash);
 	session_close(&session);
 	return err;
 }

@@ -413,8 +413,8 @@ static int ask_all(struct find *find, const struct hook_targets *targets, const 
 	return err;
 }
 
-int exposed_find(struct strlist *out, const struct scan *scan, const struct repo *repo,
-		 const struct hook_targets *targets, const char *prefix)
+int hook_exposed_find(struct strlist *out, const struct scan *scan, const struct repo *repo,
+		      const struct hook_targets *targets, const char *prefix)
 {
 	struct find find = { .out = out, .rootfd = scan->rootfd, .repo = repo,
 			     .unknown = targets->unknown };

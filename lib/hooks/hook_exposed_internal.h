@@ -24,7 +24,7 @@ struct scan;
  * scan->left_out; secrets that are in the way are added as well. `prefix` is
  * where in the worktree the command was given: "" or "dir/".
  */
-int exposed_find(struct strlist *out, const struct scan *scan, const struct repo *repo,
-		 const struct hook_targets *targets, const char *prefix);
+int hook_exposed_find(struct strlist *out, const struct scan *scan, const struct repo *repo,
+		      const struct hook_targets *targets, const char *prefix);
 
 #endif

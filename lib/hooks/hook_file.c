@@ -80,7 +80,7 @@ static bool plain_options(const char *p, const char *end)
 	return p == end;
 }
 
-bool hookfile_is_shell(const char *text, size_t len)
+bool hook_file_is_shell(const char *text, size_t len)
 {
 	static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", NULL };
 	const char *eol = memchr(text, '\n', len), *name;
@@ -95,14 +95,14 @@ bool hookfile_is_shell(const char *text, size_t len)
 	return false;
 }
 
-bool hookfile_is_ours(const char *text, size_t len)
+bool hook_file_is_ours(const char *text, size_t len)
 {
 	const char *start, *end;
 
 	return find_ours(&start, &end, text, len);
 }
 
-bool hookfile_is_dispatcher(const char *text, size_t len)
+bool hook_file_is_dispatcher(const char *text, size_t len)
 {
 	const char *start, *end, *p;
 
@@ -112,7 +112,7 @@ bool hookfile_is_dispatcher(const char *text, size_t len)
 	return p != NULL;
 }
 
-bool hookfile_lines(struct strbuf *out, const char *shim, size_t len)
+bool hook_file_lines(struct strbuf *out, const char *shim, size_t len)
 {
 	const char *start, *end;
 
@@ -141,7 +141,7 @@ static const char *find_mark(const char **after, const char *text, const char *n
 	return NULL;
 }
 
-bool hookfile_paste(struct strbuf *shim, const char *home, const char *name)
+bool hook_file_paste(struct strbuf *shim, const char *home, const char *name)
 {
 	const char *part, *end, *at, *after, *ignored;
 	struct strbuf out = STRBUF_INIT;
@@ -177,7 +177,7 @@ static const char *find_variable(size_t *len_out, const struct strbuf *lines, co
 	return NULL;
 }
 
-bool hookfile_fill(struct strbuf *lines, const char *name, const char *value)
+bool hook_file_fill(struct strbuf *lines, const char *name, const char *value)
 {
 	struct strbuf out = STRBUF_INIT, quoted = STRBUF_INIT;
 	size_t len, before;
@@ -197,7 +197,7 @@ bool hookfile_fill(struct strbuf *lines, const char *name, const char *value)
 	return true;
 }
 
-bool hookfile_remove(struct strbuf *out, const char *text, size_t len)
+bool hook_file_remove(struct strbuf *out, const char *text, size_t len)
 {
 	const char *start, *end;
 	bool found = false;
@@ -213,13 +213,13 @@ bool hookfile_remove(struct strbuf *out, const char *text, size_t len)
 	return found;
 }
 
-void hookfile_insert(struct strbuf *out, const char *text, size_t len, const char *lines)
+void hook_file_insert(struct strbuf *out, const char *text, size_t len, const char *lines)
 {
 	struct strbuf bare = STRBUF_INIT;
 	const char *eol;
 	size_t first;
 
-	hookfile_remove(&bare, text, len);
+	hook_file_remove(&bare, text, len);
 	eol = memchr(bare.buf, '\n', bare.len);
 	first = eol ? (size_t)(eol - bare.buf) + 1 : 0;
 	strbuf_add(out, bare.buf, first);
@@ -228,7 +228,7 @@ void hookfile_insert(struct strbuf *out, const char *text, size_t len, const cha
 	strbuf_release(&bare);
 }
 
-void hookfile_shim(struct strbuf *out, const char *lines, const char *name, bool dispatcher)
+void hook_file_shim(struct strbuf *out, const char *lines, const char *name, bool dispatcher)
 {
 	size_t size = strlen(lines) - strlen(HOOKFILE_END);
 

@@ -36,37 +36,37 @@
 #define HOOKFILE_ASIDE ".pre-checkpoint"
 
 /** True for a shell script that lines may be put into: its first line says so. */
-bool hookfile_is_shell(const char *text, size_t len);
+bool hook_file_is_shell(const char *text, size_t len);
 
 /** True if our lines are in it. */
-bool hookfile_is_ours(const char *text, size_t len);
+bool hook_file_is_ours(const char *text, size_t len);
 
 /** True if those lines run a hook that was put aside. */
-bool hookfile_is_dispatcher(const char *text, size_t len);
+bool hook_file_is_dispatcher(const char *text, size_t len);
 
 /** Append the lines, markers too, of a shim as it is in hooks/. False if there are none. */
-bool hookfile_lines(struct strbuf *out, const char *shim, size_t len);
+bool hook_file_lines(struct strbuf *out, const char *shim, size_t len);
 
 /**
  * Put the part `name` of the shim `home`, which stands between two lines
  * "# @name begins..." and "# @name ends" there, in the place of a line
  * "# @name: ..." here, if there is one. False if `home` has no such part.
  */
-bool hookfile_paste(struct strbuf *shim, const char *home, const char *name);
+bool hook_file_paste(struct strbuf *shim, const char *home, const char *name);
 
 /**
  * Give a variable of the lines its value: the first `name=''`, with whatever
  * between the quotes, at the beginning of a line. False if there is no such line.
  */
-bool hookfile_fill(struct strbuf *lines, const char *name, const char *value);
+bool hook_file_fill(struct strbuf *lines, const char *name, const char *value);
 
 /** Append the text with `lines` after its first line, in place of those that were in it. */
-void hookfile_insert(struct strbuf *out, const char *text, size_t len, const char *lines);
+void hook_file_insert(struct strbuf *out, const char *text, size_t len, const char *lines);
 
 /** Append the text without our lines; false if it had none (then all of it is appended). */
-bool hookfile_remove(struct strbuf *out, const char *text, size_t len);
+bool hook_file_remove(struct strbuf *out, const char *text, size_t len);
 
 /** Append a whole hook of ours: the lines, and for a dispatcher those that go on to `name`. */
-void hookfile_shim(struct strbuf *out, const char *lines, const char *name, bool dispatcher);
+void hook_file_shim(struct strbuf *out, const char *lines, const char *name, bool dispatcher);
 
 #endif

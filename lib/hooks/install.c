@@ -278,7 +278,7 @@ static int put_hook(struct install *install, const char *name,
 	int err = hooks_shim_lines(&lines, name, values);
 
 	if (!err && install->record.config_hooks) {
-		hookfile_shim(&text, lines.buf, name, false);
+		hook_file_shim(&text, lines.buf, name, false);
 		err = write_copy(install, name, &text);
 	} else if (!err && install->files) {
 		entry = hooks_record_find(&install->record, path);

@@ -105,14 +105,14 @@ int hooks_config_undone(struct hooks_config *out, const struct hooks_record *rec
 
 	strbuf_add(&out->text, out->before.buf, out->before.len);
 	for (size_t i = record->edits_nr; i-- && !err;)
-		configedit_undo(&out->text, &record->edits[i]);
+		config_edit_undo(&out->text, &record->edits[i]);
 	return err;
 }
 
 static void set(struct strbuf *text, struct hooks_record *record, const char *section,
 		const char *key, const char *value)
 {
-	configedit_set(text, hooks_record_edit(record), section, key, value);
+	config_edit_set(text, hooks_record_edit(record), section, key, value);
 }
 
 /* The value without us: the repository's own, else the user's. */
@@ -121,7 +121,7 @@ static bool value_before(struct strbuf *out, const struct strbuf *text,
 {
 	char *lower = xstrfmt("core.%s", key);
 	const char *value = NULL;
-	bool found = configedit_get(out, text, "core", key);
+	bool found = config_edit_get(out, text, "core", key);
 
 	for (char *p = lower; *p; p++)
 		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
@@ -178,7 +178,7 @@ static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf
 	if (!last.value || is_guard_value(last.value))
 		return false;
 	(void)gitconfig_each(config, "core.fsmonitor", count_local, &last);
-	return last.count > configedit_count(text, "core", "fsmonitor", last.value);
+	return last.count > config_edit_count(text, "core", "fsmonitor", last.value);
 }
 
 /* Of an install before this one. */
@@ -279,7 +279,7 @@ int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
 	for (size_t i = 0; record->config_hooks && names[i]; i++)
 		plan_hook(&out->text, record, repo, names[i]);
 	if (record->edits_nr > old &&
-	    !configedit_check(&base, &out->text, record->edits + old, record->edits_nr - old))
+	    !config_edit_check(&base, &out->text, record->edits + old, record->edits_nr - old))
 		err = ckpt_error_set(CKPT_ERROR, "'%s/config' is written in a way in which a change "
 				     "could not be taken back without a trace; tidy it up, or install "
 				     "without what is kept there",

@@ -48,7 +48,7 @@ static int look(struct found *out, const char *path)
 
 static bool is_ours(const struct found *found)
 {
-	return found->regular && hookfile_is_ours(found->text.buf, found->text.len);
+	return found->regular && hook_file_is_ours(found->text.buf, found->text.len);
 }
 
 static bool is_frame(const struct strbuf *text)
@@ -74,9 +74,10 @@ static void plan_ours(struct hooks_entry *entry, const struct found *found)
 {
 	struct strbuf bare = STRBUF_INIT;
 
-	hookfile_remove(&bare, found->text.buf, found->text.len);
-	entry->how = hookfile_is_dispatcher(found->text.buf, found->text.len) ? HOOKS_ASIDE :
-		     is_frame(&bare) ? HOOKS_CREATED : HOOKS_LINES;
+	hook_file_remove(&bare, found->text.buf, found->text.len);
+	entry->how = hook_file_is_dispatcher(found->text.buf, found->text.len) ? HOOKS_ASIDE
+		     : is_frame(&bare)					       ? HOOKS_CREATED
+									       : HOOKS_LINES;
 	if (entry->how == HOOKS_LINES)
 		entry->sha256 = hex_sha256(&bare);
 	strbuf_release(&bare);
@@ -107,9 +108,9 @@ static int check_aside(const char *path)
 /* Our lines cannot be put into it. A hook that is switched off by its mode stays off, too. */
 static bool goes_aside(const struct found *found, const char *path)
 {
-	return found->link || (found->regular && !is_ours(found) &&
-			       (!hookfile_is_shell(found->text.buf, found->text.len) ||
-				access(path, X_OK) < 0));
+	return found->link ||
+	       (found->regular && !is_ours(found) &&
+		(!hook_file_is_shell(found->text.buf, found->text.len) || access(path, X_OK) < 0));
 }
 
 /* A dispatcher that somebody put aside, which takes back what it was put in the place of. */
@@ -118,7 +119,7 @@ static bool is_parked(const char *path, const char *suffix)
 	char *parked = xstrfmt("%s%s", path, suffix);
 	struct found found;
 	bool is = !look(&found, parked) && is_ours(&found) &&
-		  hookfile_is_dispatcher(found.text.buf, found.text.len);
+		  hook_file_is_dispatcher(found.text.buf, found.text.len);
 
 	strbuf_release(&found.text);
 	free(parked);
@@ -222,12 +223,12 @@ static mode_t refresh(struct strbuf *out, const struct hooks_entry *entry,
 	struct strbuf bare = STRBUF_INIT;
 	bool all_ours;
 
-	hookfile_remove(&bare, found->text.buf, found->text.len);
+	hook_file_remove(&bare, found->text.buf, found->text.len);
 	all_ours = is_frame(&bare) && entry->how != HOOKS_LINES;
 	if (all_ours)
-		hookfile_shim(out, lines, entry->name, entry->how == HOOKS_ASIDE);
+		hook_file_shim(out, lines, entry->name, entry->how == HOOKS_ASIDE);
 	else
-		hookfile_insert(out, found->text.buf, found->text.len, lines);
+		hook_file_insert(out, found->text.buf, found->text.len, lines);
 	strbuf_release(&bare);
 	return all_ours ? found->mode | 0555 : found->mode;
 }
@@ -244,10 +245,10 @@ int hooks_place_put(const struct hooks_entry *entry, const char *lines)
 	if (is_ours(&found)) {
 		mode = refresh(&text, entry, &found, lines);
 	} else if (entry->how == HOOKS_LINES) {
-		hookfile_insert(&text, found.text.buf, found.text.len, lines);
+		hook_file_insert(&text, found.text.buf, found.text.len, lines);
 		mode = found.mode;
 	} else {
-		hookfile_shim(&text, lines, entry->name, entry->how == HOOKS_ASIDE);
+		hook_file_shim(&text, lines, entry->name, entry->how == HOOKS_ASIDE);
 		if (entry->how == HOOKS_ASIDE)
 			err = put_aside(entry);
 	}
@@ -293,8 +294,8 @@ static int clean(const struct hooks_entry *entry, const char *path, struct strli
 
 	if (err || !is_ours(&found))
 		goto out;
-	hookfile_remove(&bare, found.text.buf, found.text.len);
-	dispatcher = hookfile_is_dispatcher(found.text.buf, found.text.len);
+	hook_file_remove(&bare, found.text.buf, found.text.len);
+	dispatcher = hook_file_is_dispatcher(found.text.buf, found.text.len);
 	if (dispatcher && !is_frame(&bare))
 		err = keep_edits(&bare, path, found.mode, notes);
 	if (err)

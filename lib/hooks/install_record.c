@@ -24,7 +24,7 @@ static void entry_clear(struct hooks_entry *entry)
 void hooks_record_drop_edits(struct hooks_record *record, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		configedit_release(&record->edits[i]);
+		config_edit_release(&record->edits[i]);
 	record->edits_nr -= count;
 	if (count)
 		memmove(record->edits, record->edits + count,
@@ -125,7 +125,7 @@ static char *text_of(const json_t *value)
 		return NULL;
 	if (*text != '"')
 		return xstrdup(text);
-	unquote_c(&out, text, NULL);
+	quote_undo_c(&out, text, NULL);
 	return strbuf_detach(&out, NULL);
 }
 

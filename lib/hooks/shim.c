@@ -54,7 +54,7 @@ static int paste_shared(struct strbuf *text)
 	struct strbuf home = STRBUF_INIT;
 	int err = read_shim(&home, "pre-rebase");
 
-	if (!err && !hookfile_paste(text, home.buf, "bounded"))
+	if (!err && !hook_file_paste(text, home.buf, "bounded"))
 		err = ckpt_error_set(CKPT_ERROR, "the shims of git-checkpoint are damaged: they do "
 				     "not fit together");
 	strbuf_release(&home);
@@ -68,13 +68,13 @@ static void fill(struct strbuf *text, const struct hooks_shim_values *values)
 	own_path(exe);
 	snprintf(seconds, sizeof(seconds), "%lld", (long long)values->seconds);
 	/* For those who have another PATH: git in a program with windows. */
-	hookfile_fill(text, "_ckpt_program", exe);
-	hookfile_fill(text, "_ckpt_seconds", seconds);
-	hookfile_fill(text, "_ckpt_mark", values->mark);
+	hook_file_fill(text, "_ckpt_program", exe);
+	hook_file_fill(text, "_ckpt_seconds", seconds);
+	hook_file_fill(text, "_ckpt_mark", values->mark);
 	if (values->events)
-		hookfile_fill(text, "_ckpt_events", values->events);
+		hook_file_fill(text, "_ckpt_events", values->events);
 	if (values->chain)
-		hookfile_fill(text, "_ckpt_chain", values->chain);
+		hook_file_fill(text, "_ckpt_chain", values->chain);
 }
 
 int hooks_shim_file(struct strbuf *out, const char *name, const struct hooks_shim_values *values)
@@ -97,7 +97,7 @@ int hooks_shim_lines(struct strbuf *out, const char *name, const struct hooks_sh
 	struct strbuf file = STRBUF_INIT;
 	int err = hooks_shim_file(&file, name, values);
 
-	if (!err && !hookfile_lines(out, file.buf, file.len))
+	if (!err && !hook_file_lines(out, file.buf, file.len))
 		err = ckpt_error_set(CKPT_ERROR, "the shim '%s' is damaged: it has no marked lines",
 				     name);
 	strbuf_release(&file);

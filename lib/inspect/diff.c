@@ -90,12 +90,12 @@ static bool settle_present(struct change *change, int rootfd)
 	bool differs = true;
 
 	if (!read_worktree(&content, &st, rootfd, change->path)) {
-		struct digest *sha1 = digest_new(HASH_SHA1);
+		struct digest *sha1 = hash_new(HASH_SHA1);
 		bool link = S_ISLNK(st.st_mode);
 
 		change->new_mode = link ? 0120000 : 0100000u | (st.st_mode & 07777);
 		hash_object(sha1, &change->new_oid, "blob", content.buf, content.len);
-		digest_free(sha1);
+		hash_free(sha1);
 		change->kind = (change->old_mode ^ change->new_mode) & 0170000 ? CHANGE_TYPE :
 										 CHANGE_MODIFIED;
 		differs = change->old_mode != change->new_mode ||
@@ -124,7 +124,7 @@ static bool settle_dir(struct change *change, int rootfd)
 	return differs;
 }
 
-static void settle_deleted(struct change_list *list, int rootfd)
+static void settle_deleted(struct compare_list *list, int rootfd)
 {
 	size_t kept = 0;
 
@@ -144,7 +144,7 @@ static void settle_deleted(struct change_list *list, int rootfd)
 int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
 		  const struct strlist *paths, progress_fn progress)
 {
-	struct capture_opts opts = {
+	struct worktree_state_opts opts = {
 		.scope = &old->scope,
 		.include_ignored = old->include_ignored,
 		.include_sensitive = old->include_sensitive,
@@ -162,23 +162,23 @@ int diff_worktree(struct diff *out, struct session *session, const struct ckpt_r
 	if (!err)
 		err = refs_list(&refs, session->store);
 	if (!err)
-		err = capture_scan(&out->capture, session, &refs, &opts);
+		err = worktree_state_scan(&out->current, session, &refs, &opts);
 	if (!err)
-		err = capture_read(&out->capture, NULL);
+		err = worktree_state_read(&out->current, NULL);
 	if (!err) {
-		modes_encode(&modes, out->capture.scan->root);
+		modes_encode(&modes, out->current.scan->root);
 		err = modes_parse(&out->modes, modes.buf, modes.len);
 	}
 	if (!err) {
 		before = stored_side(out->old);
-		after = (struct compare_side){ .root = out->capture.scan->root,
+		after = (struct compare_side){ .root = out->current.scan->root,
 					       .modes = &out->modes };
 		err = compare_run(&out->changes, &before, &after, paths);
 	}
 	if (!err)
-		settle_deleted(&out->changes, out->capture.scan->rootfd);
+		settle_deleted(&out->changes, out->current.scan->rootfd);
 	strbuf_release(&modes);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	if (err)
 		diff_release(out);
 	return err;
@@ -193,10 +193,9 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 		return err;
 	while (refs.nr && strcmp(refs.items[refs.nr - 1].id, record->id) >= 0)
 		refs.nr--;
-	err = record->state_only ?
-		      ckpt_lookup_newest_state(out, session->store, &refs) :
-		      ckpt_lookup_newest(out, session->store, &refs, &record->scope);
-	ref_list_release(&refs);
+	err = record->state_only ? lookup_newest_state(out, session->store, &refs)
+				 : lookup_newest(out, session->store, &refs, &record->scope);
+	refs_release(&refs);
 	return err;
 }
 
@@ -227,9 +226,9 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 
 	*too_large_out = 0;
 	if (side == DIFF_NEW && !diff->new) {
-		err = read_worktree(out, &st, diff->capture.scan->rootfd, change->path);
+		err = read_worktree(out, &st, diff->current.scan->rootfd, change->path);
 		/* It was there, and nobody keeps it from going: then nothing is in it any more. */
-		if (err && is_gone(diff->capture.scan->rootfd, change->path)) {
+		if (err && is_gone(diff->current.scan->rootfd, change->path)) {
 			strbuf_reset(out);
 			return 0;
 		}
@@ -247,9 +246,9 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 
 void diff_release(struct diff *diff)
 {
-	change_list_release(&diff->changes);
+	compare_list_release(&diff->changes);
 	modes_release(&diff->modes);
-	capture_release(&diff->capture);
+	worktree_state_release(&diff->current);
 	snapshot_free(diff->old);
 	snapshot_free(diff->new);
 	memset(diff, 0, sizeof(*diff));

@@ -17,9 +17,9 @@ struct session;
 struct diff {
 	struct session *session;
 	struct snapshot *old, *new; /**< `new` is NULL for the worktree */
-	struct capture capture;     /**< of the worktree */
+	struct worktree_state current; /**< of the worktree */
 	struct modes modes;         /**< of the worktree */
-	struct change_list changes;
+	struct compare_list changes;
 };
 
 /** Between two checkpoints; `old` NULL stands for an empty one. `paths` as in compare_run(). */

@@ -16,13 +16,13 @@ static void rebuild_manifest(struct store *store)
 	if (refs_list(&refs, store))
 		return;
 	if (!lost_note(store, &refs))
-		(void)ckpt_manifest_rebuild(store);
-	ref_list_release(&refs);
+		(void)manifest_rebuild(store);
+	refs_release(&refs);
 }
 
 static void mend_manifest(struct store *store, const struct ref_list *refs)
 {
-	if (ckpt_manifest_agrees(store, refs))
+	if (manifest_agrees(store, refs))
 		return;
 	/* Whoever holds the lock is about to write it; then it is not ours to mend. */
 	if (!store_lock(store, 0))
@@ -43,7 +43,8 @@ static void warn_of_lost(struct strlist *warnings, struct store *store,
 			     lost == 1 ? "it" : "them");
 }
 
-int ops_list(struct ckpt_records *out, struct session *session, const struct ckpt_enough *enough)
+int inspect_list(struct ckpt_records *out, struct session *session,
+		 const struct ckpt_enough *enough)
 {
 	struct ref_list refs;
 	int err;
@@ -54,12 +55,12 @@ int ops_list(struct ckpt_records *out, struct session *session, const struct ckp
 	err = refs_list(&refs, session->store);
 	if (err)
 		return err;
-	err = ckpt_records_newest(out, session->store, &refs, enough);
+	err = lookup_records_newest(out, session->store, &refs, enough);
 	if (!err) {
 		mend_manifest(session->store, &refs);
 		warn_of_lost(&out->damaged, session->store, &refs);
 	}
-	ref_list_release(&refs);
+	refs_release(&refs);
 	return err;
 }
 
@@ -77,24 +78,24 @@ static bool agree(const struct ckpt_records *recent, const struct ckpt_briefs *a
 static int read_briefs(struct ckpt_briefs *out, struct session *session,
 		       const struct ckpt_records *recent)
 {
-	int err = ckpt_briefs_read(out, session->store);
+	int err = brief_read(out, session->store);
 
 	/* One that was sound is damaged now; or somebody saved meanwhile, which costs nothing. */
 	if (!err && !agree(recent, out)) {
-		ckpt_briefs_forget(session->store);
-		ckpt_briefs_release(out);
-		err = ckpt_briefs_read(out, session->store);
+		brief_forget(session->store);
+		brief_release(out);
+		err = brief_read(out, session->store);
 	}
-	if (!err && ckpt_briefs_worth(out) && !retain_lacks_room(session, ckpt_briefs_worth(out)))
-		ckpt_briefs_keep(out, session->store);
+	if (!err && brief_worth(out) && !retain_lacks_room(session, brief_worth(out)))
+		brief_keep(out, session->store);
 	return err;
 }
 
-int ops_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
-		 struct session *session, size_t max)
+int inspect_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
+		     struct session *session, size_t max)
 {
 	struct ckpt_enough enough = { .max = max };
-	int err = ops_list(recent_out, session, &enough);
+	int err = inspect_list(recent_out, session, &enough);
 
 	memset(all_out, 0, sizeof(*all_out));
 	if (err || !session->store)
@@ -104,6 +105,6 @@ int ops_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
 		if (!strlist_has(&recent_out->damaged, all_out->damaged.items[i]))
 			strlist_add(&recent_out->damaged, all_out->damaged.items[i]);
 	if (err)
-		ckpt_records_release(recent_out);
+		lookup_records_release(recent_out);
 	return err;
 }

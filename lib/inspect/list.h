@@ -12,14 +12,15 @@ struct session;
  * disagrees with the refs and nobody is changing the store. That refs were lost
  * is said among the damaged ones.
  */
-int ops_list(struct ckpt_records *out, struct session *session, const struct ckpt_enough *enough);
+int inspect_list(struct ckpt_records *out, struct session *session,
+		 const struct ckpt_enough *enough);
 
 /**
  * The newest `max` checkpoints, and all of them in brief. Of the older ones some
- * may have been damaged since they were last read. What ops_list() says of
+ * may have been damaged since they were last read. What inspect_list() says of
  * damaged ones is among those of `recent_out`.
  */
-int ops_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
-		 struct session *session, size_t max);
+int inspect_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
+		     struct session *session, size_t max);
 
 #endif

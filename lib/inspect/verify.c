@@ -47,7 +47,7 @@ static int verify_extras(struct verify *verify, const struct ckpt_record *record
 {
 	struct session *session = verify->session;
 	struct ckpt_meta meta;
-	int err = ckpt_meta_read(&meta, session->store, record, false);
+	int err = meta_read(&meta, session->store, record, false);
 
 	if (err)
 		return err;
@@ -62,19 +62,19 @@ static int verify_extras(struct verify *verify, const struct ckpt_record *record
 			err = ckpt_error_prefix(err, "state key '%s'", meta.states[i].key);
 	}
 	if (!err)
-		err = captures_check(session, &meta.captures, &verify->others);
-	ckpt_meta_release(&meta);
+		err = capture_check(session, &meta.captures, &verify->others);
+	meta_release(&meta);
 	return err;
 }
 
-int ckpt_verify(struct verify_result *out, struct verify *verify, const struct ref_item *ref)
+int verify_checkpoint(struct verify_result *out, struct verify *verify, const struct ref_item *ref)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	snprintf(out->id, sizeof(out->id), "%s", ref->id);
-	err = ckpt_record_read(&record, verify->session->store, ref);
+	err = record_read(&record, verify->session->store, ref);
 	if (!err)
 		err = verify_extras(verify, &record);
 	if (!err)
@@ -83,6 +83,6 @@ int ckpt_verify(struct verify_result *out, struct verify *verify, const struct r
 		strlist_add(&out->problems, ckpt_error_last());
 		err = 0;
 	}
-	ckpt_record_release(&record);
+	record_release(&record);
 	return err;
 }

@@ -30,6 +30,6 @@ void verify_begin(struct verify *verify, struct session *session, progress_fn pr
 void verify_end(struct verify *verify);
 
 /** Damage is a result, not a failure. */
-int ckpt_verify(struct verify_result *out, struct verify *verify, const struct ref_item *ref);
+int verify_checkpoint(struct verify_result *out, struct verify *verify, const struct ref_item *ref);
 
 #endif

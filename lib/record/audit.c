@@ -35,13 +35,13 @@ static int add(struct store *store, int64_t at, const char *action, const char *
 	return err;
 }
 
-int ckpt_audit_add(struct store *store, const char *action, const char *id,
-		   const struct oid *commit, const char *reason, const char *hash)
+int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
+	      const char *reason, const char *hash)
 {
 	return add(store, clock_now(), action, id, commit, reason, hash);
 }
 
-int ckpt_audit_add_save(struct store *store, const struct ckpt_record *record)
+int audit_add_save(struct store *store, const struct ckpt_record *record)
 {
 	return add(store, record->created_at, "save", record->id, &record->commit, record->reason,
 		   record->state_hash);
@@ -60,7 +60,7 @@ static bool is_origin(const char *line, size_t len, struct store *store)
 	return origin;
 }
 
-void ckpt_audit_sync(struct store *store)
+void audit_sync(struct store *store)
 {
 	int fd = fs_open_regular(NULL, store->dirfd, LOG, O_NOFOLLOW);
 
@@ -76,7 +76,7 @@ static bool is_too_long(uint64_t size, uint64_t left, uint64_t max)
 	return size > max && (left > size || size - left > left / 2);
 }
 
-int ckpt_audit_trim(uint64_t *left, struct store *store, uint64_t max)
+int audit_trim(uint64_t *left, struct store *store, uint64_t max)
 {
 	struct strbuf text = STRBUF_INIT, out = STRBUF_INIT;
 	struct stat st;
@@ -104,7 +104,7 @@ int ckpt_audit_trim(uint64_t *left, struct store *store, uint64_t max)
 	return err;
 }
 
-int ckpt_audit_read(json_t **out, struct store *store, size_t max)
+int audit_read(json_t **out, struct store *store, size_t max)
 {
 	struct strbuf text = STRBUF_INIT;
 	json_t *array = json_array();

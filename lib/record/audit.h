@@ -15,14 +15,14 @@ struct store;
  */
 
 /** `id`, `commit`, `reason` and `hash` may be NULL. */
-int ckpt_audit_add(struct store *store, const char *action, const char *id,
-		   const struct oid *commit, const char *reason, const char *hash);
+int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
+	      const char *reason, const char *hash);
 
 /** That one was saved: `at` is when it was created, so that list and log name the same time. */
-int ckpt_audit_add_save(struct store *store, const struct ckpt_record *record);
+int audit_add_save(struct store *store, const struct ckpt_record *record);
 
 /** Make what was added survive a power loss, as far as the disk allows. */
-void ckpt_audit_sync(struct store *store);
+void audit_sync(struct store *store);
 
 /**
  * If the trail takes more than `max` bytes, forget the oldest lines so that
@@ -31,9 +31,9 @@ void ckpt_audit_sync(struct store *store);
  * is set if it comes to it: where these alone are more than `max`, it is not
  * tried again until half as much has been added. The store must be locked.
  */
-int ckpt_audit_trim(uint64_t *left, struct store *store, uint64_t max);
+int audit_trim(uint64_t *left, struct store *store, uint64_t max);
 
 /** The newest `max` entries (0: all), newest first, as an array that the caller owns. */
-int ckpt_audit_read(json_t **out, struct store *store, size_t max);
+int audit_read(json_t **out, struct store *store, size_t max);
 
 #endif

@@ -98,7 +98,7 @@ static const struct entry *next_of(struct entries *entries, const struct ref_ite
 
 /* --- what it is about --- */
 
-void ckpt_brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
+void brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 {
 	memset(out, 0, sizeof(*out));
 	memcpy(out->ref.id, record->id, sizeof(out->ref.id));
@@ -111,11 +111,11 @@ void ckpt_brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 	out->flow = !strcmp(record->source, "flow");
 }
 
-bool ckpt_brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record)
+bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record)
 {
 	struct ckpt_brief now;
 
-	ckpt_brief_of(&now, record);
+	brief_of(&now, record);
 	return !strcmp(brief->ref.id, now.ref.id) &&
 	       oid_equal(&brief->ref.commit, &now.ref.commit) &&
 	       brief->created_at == now.created_at && brief->expiry == now.expiry &&
@@ -151,13 +151,13 @@ static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref)
 {
 	struct ckpt_record record;
-	int err = ckpt_record_read_saved(&record, store, ref);
+	int err = record_read_saved(&record, store, ref);
 
 	if (err)
 		return err;
-	ckpt_brief_of(out, &record);
+	brief_of(out, &record);
 	out->saved_pinned = record.pinned;
-	ckpt_record_release(&record);
+	record_release(&record);
 	return 0;
 }
 
@@ -206,7 +206,7 @@ static int apply_marks(struct ckpt_briefs *briefs, struct store *store)
 	return 0;
 }
 
-int ckpt_briefs_read(struct ckpt_briefs *out, struct store *store)
+int brief_read(struct ckpt_briefs *out, struct store *store)
 {
 	struct entries known;
 	struct ref_list refs;
@@ -220,13 +220,13 @@ int ckpt_briefs_read(struct ckpt_briefs *out, struct store *store)
 	if (!err)
 		err = apply_marks(out, store);
 	release(&known);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	if (err)
-		ckpt_briefs_release(out);
+		brief_release(out);
 	return err;
 }
 
-void ckpt_briefs_release(struct ckpt_briefs *briefs)
+void brief_release(struct ckpt_briefs *briefs)
 {
 	free(briefs->items);
 	strlist_release(&briefs->damaged);
@@ -235,19 +235,19 @@ void ckpt_briefs_release(struct ckpt_briefs *briefs)
 
 /* --- writing --- */
 
-size_t ckpt_briefs_worth(const struct ckpt_briefs *briefs)
+size_t brief_worth(const struct ckpt_briefs *briefs)
 {
 	return briefs->learned < READ_AGAIN_MAX ?
 		       0 :
 		       sizeof(struct header) + briefs->nr * sizeof(struct entry);
 }
 
-void ckpt_briefs_keep(const struct ckpt_briefs *briefs, struct store *store)
+void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct header header = { .nr = (uint32_t)briefs->nr };
 
-	if (!ckpt_briefs_worth(briefs))
+	if (!brief_worth(briefs))
 		return;
 	memcpy(header.magic, magic, sizeof(magic));
 	strbuf_add(&text, &header, sizeof(header));
@@ -265,7 +265,7 @@ void ckpt_briefs_keep(const struct ckpt_briefs *briefs, struct store *store)
 	strbuf_release(&text);
 }
 
-void ckpt_briefs_forget(struct store *store)
+void brief_forget(struct store *store)
 {
 	(void)fs_remove_tree(store->dirfd, BRIEFS);
 }

@@ -24,7 +24,7 @@ struct store;
  * it, with the lock or without: what it does not know is read from the commit.
  *
  * That a commit can be read today it does not promise. Who is about to act on a
- * brief reads the record first and asks ckpt_brief_fits().
+ * brief reads the record first and asks brief_fits().
  */
 struct ckpt_brief {
 	struct ref_item ref;
@@ -46,22 +46,22 @@ struct ckpt_briefs {
 };
 
 /** Of all checkpoints; those that are found damaged are left out and named. */
-int ckpt_briefs_read(struct ckpt_briefs *out, struct store *store);
-void ckpt_briefs_release(struct ckpt_briefs *briefs);
+int brief_read(struct ckpt_briefs *out, struct store *store);
+void brief_release(struct ckpt_briefs *briefs);
 
 /** The bytes that the file would take, 0 if so little was learned that it is not worth it. */
-size_t ckpt_briefs_worth(const struct ckpt_briefs *briefs);
+size_t brief_worth(const struct ckpt_briefs *briefs);
 
 /** Write the file if that is worth it. A failure is none of anybody's. */
-void ckpt_briefs_keep(const struct ckpt_briefs *briefs, struct store *store);
+void brief_keep(const struct ckpt_briefs *briefs, struct store *store);
 
 /** The brief of one record. */
-void ckpt_brief_of(struct ckpt_brief *out, const struct ckpt_record *record);
+void brief_of(struct ckpt_brief *out, const struct ckpt_record *record);
 
 /** Whether a brief says what the record does. */
-bool ckpt_brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record);
+bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record);
 
 /** Remove the file: something in it turned out not to be so. */
-void ckpt_briefs_forget(struct store *store);
+void brief_forget(struct store *store);
 
 #endif

@@ -13,7 +13,7 @@
 #define IDENTITY "git-checkpoint <git-checkpoint@localhost>"
 #define FORMAT "1"
 
-void ckpt_record_release(struct ckpt_record *record)
+void record_release(struct ckpt_record *record)
 {
 	free(record->type);
 	free(record->reason);
@@ -25,12 +25,12 @@ void ckpt_record_release(struct ckpt_record *record)
 	strlist_release(&record->scope);
 	strlist_release(&record->state_keys);
 	strlist_release(&record->warnings);
-	ckpt_captures_release(&record->captures);
+	record_captures_release(&record->captures);
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 }
 
-void ckpt_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
-		       uint64_t size, const struct oid *oid)
+void record_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
+			 uint64_t size, const struct oid *oid)
 {
 	struct ckpt_capture *capture;
 
@@ -42,8 +42,8 @@ void ckpt_captures_add(struct ckpt_captures *captures, const char *name, const c
 		capture->oid = *oid;
 }
 
-const struct ckpt_capture *ckpt_captures_find(const struct ckpt_captures *captures,
-					      const char *name)
+const struct ckpt_capture *record_captures_find(const struct ckpt_captures *captures,
+						const char *name)
 {
 	for (size_t i = 0; i < captures->nr; i++)
 		if (!strcmp(captures->items[i].name, name))
@@ -51,7 +51,7 @@ const struct ckpt_capture *ckpt_captures_find(const struct ckpt_captures *captur
 	return NULL;
 }
 
-void ckpt_captures_release(struct ckpt_captures *captures)
+void record_captures_release(struct ckpt_captures *captures)
 {
 	for (size_t i = 0; i < captures->nr; i++) {
 		free(captures->items[i].name);
@@ -61,14 +61,14 @@ void ckpt_captures_release(struct ckpt_captures *captures)
 	memset(captures, 0, sizeof(*captures));
 }
 
-double ckpt_record_confidence(const struct ckpt_record *record)
+double record_confidence(const struct ckpt_record *record)
 {
 	if (!record->missing)
 		return 1.0;
 	return (double)record->files / (double)(record->files + record->missing);
 }
 
-bool ckpt_record_expired(const struct ckpt_record *record, int64_t now)
+bool record_expired(const struct ckpt_record *record, int64_t now)
 {
 	return record->expiry && record->expiry <= now;
 }
@@ -165,11 +165,11 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	add_list(out, "Warning", &record->warnings);
 }
 
-int ckpt_record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack)
+int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack)
 {
 	struct strbuf commit = STRBUF_INIT;
 	char tree[OID_HEX + 1], parent[OID_HEX + 1];
-	int err = ckpt_meta_write(&record->meta, meta, pack);
+	int err = meta_write(&record->meta, meta, pack);
 
 	if (err)
 		return err;
@@ -202,10 +202,10 @@ static bool set_capture(struct ckpt_record *record, const char *value)
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		strlist_add(&words, word);
 	ok = words.nr == 3 && capture_name_valid(words.items[0]) &&
-	     !ckpt_captures_find(&record->captures, words.items[0]) &&
+	     !record_captures_find(&record->captures, words.items[0]) &&
 	     units_parse_number(&size, words.items[2]);
 	if (ok)
-		ckpt_captures_add(&record->captures, words.items[0], words.items[1], size, NULL);
+		record_captures_add(&record->captures, words.items[0], words.items[1], size, NULL);
 	strlist_release(&words);
 	free(copy);
 	return ok;
@@ -316,7 +316,7 @@ static bool parse_line(struct ckpt_record *record, char *line)
 		return false;
 	*colon = '\0';
 	if (colon[2] == '"')
-		ok = unquote_c(&value, colon + 2, NULL);
+		ok = quote_undo_c(&value, colon + 2, NULL);
 	else
 		ok = (strbuf_addstr(&value, colon + 2), true);
 	ok = ok && set_field(record, line, value.buf);
@@ -342,7 +342,7 @@ static bool parse_commit(struct ckpt_record *record, char *text)
 	       record->state_hash[0];
 }
 
-int ckpt_damaged(int err, struct store *store, const char *id)
+int record_damaged(int err, struct store *store, const char *id)
 {
 	if (err != CKPT_ENOTFOUND && err != CKPT_ECORRUPT)
 		return err;
@@ -352,8 +352,7 @@ int ckpt_damaged(int err, struct store *store, const char *id)
 	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
 }
 
-int ckpt_record_read_saved(struct ckpt_record *out, struct store *store,
-			   const struct ref_item *ref)
+int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
 {
 	struct strbuf text = STRBUF_INIT;
 	int err;
@@ -367,21 +366,21 @@ int ckpt_record_read_saved(struct ckpt_record *out, struct store *store,
 	} else {
 		err = objects_read(&text, store, &ref->commit, OBJECT_COMMIT);
 		if (err)
-			err = ckpt_damaged(err, store, ref->id);
+			err = record_damaged(err, store, ref->id);
 		else if (!parse_commit(out, text.buf))
 			err = ckpt_error_set(CKPT_ECORRUPT,
 					     "checkpoint '%s' is damaged: its record is malformed",
 					     ref->id);
 	}
 	if (err)
-		ckpt_record_release(out);
+		record_release(out);
 	strbuf_release(&text);
 	return err;
 }
 
-int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
 {
-	int err = ckpt_record_read_saved(out, store, ref);
+	int err = record_read_saved(out, store, ref);
 	enum refs_mark mark = err ? REFS_UNMARKED : refs_mark(store, ref->id);
 
 	if (mark != REFS_UNMARKED)

@@ -42,7 +42,7 @@ struct ckpt_state {
 enum { CKPT_STATE_HELD = 1 << 20, CKPT_STATE_KEY_MAX = 255 };
 
 /** 1 to CKPT_STATE_KEY_MAX bytes of UTF-8, no control characters. */
-bool ckpt_state_key_valid(const char *key);
+bool meta_state_key_valid(const char *key);
 
 struct ckpt_capture {
 	char *name;
@@ -83,7 +83,7 @@ struct ckpt_record {
 
 #define CKPT_RECORD_INIT { .step = -1 }
 
-void ckpt_record_release(struct ckpt_record *record);
+void record_release(struct ckpt_record *record);
 
 /** What hangs off the commit, beside the record itself. */
 struct ckpt_meta {
@@ -96,58 +96,57 @@ struct ckpt_meta {
 	struct rules_texts rules;
 };
 
-void ckpt_meta_init(struct ckpt_meta *meta);
-void ckpt_meta_release(struct ckpt_meta *meta);
-void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len);
+void meta_init(struct ckpt_meta *meta);
+void meta_release(struct ckpt_meta *meta);
+void meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len);
 
 /** One whose blob is in the store, or will be. */
-void ckpt_meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
-				uint64_t size);
+void meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
+			   uint64_t size);
 
 /** NULL if there is none. */
-const struct ckpt_state *ckpt_meta_find_state(const struct ckpt_meta *meta, const char *key);
+const struct ckpt_state *meta_find_state(const struct ckpt_meta *meta, const char *key);
 
 /** `oid` may be NULL. */
-void ckpt_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
-		       uint64_t size, const struct oid *oid);
-const struct ckpt_capture *ckpt_captures_find(const struct ckpt_captures *captures,
-					      const char *name);
-void ckpt_captures_release(struct ckpt_captures *captures);
+void record_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
+			 uint64_t size, const struct oid *oid);
+const struct ckpt_capture *record_captures_find(const struct ckpt_captures *captures,
+						const char *name);
+void record_captures_release(struct ckpt_captures *captures);
 
 /** Add the metadata commit alone to a pack. Blobs of captures and stored states are there. */
-int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
+int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
 
 /**
  * Add the commits of a checkpoint to a pack. `record->tree` must be set;
  * `record->commit` and `record->meta` are set on return.
  */
-int ckpt_record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack);
+int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack);
 
 /**
  * What it means that something of checkpoint `id` cannot be read: damaged, CKPT_ECORRUPT, the
  * sentence names the id; or let go while it was read without the lock, CKPT_ENOTFOUND. Failures
  * that tell nothing about what is stored are handed through.
  */
-int ckpt_damaged(int err, struct store *store, const char *id);
+int record_damaged(int err, struct store *store, const char *id);
 
-/** Read the record of a ref; fails as ckpt_damaged() says. */
-int ckpt_record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
+/** Read the record of a ref; fails as record_damaged() says. */
+int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
 /** The same without regard to marks: pinned as it was saved. */
-int ckpt_record_read_saved(struct ckpt_record *out, struct store *store,
-			   const struct ref_item *ref);
+int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
 /**
  * Read what hangs off it; with `modes_only`, no more than the modes. Captures
  * and large values are not read but named.
  */
-int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
-		   bool modes_only);
+int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
+	      bool modes_only);
 
 /** captured / in scope: 1.0 only if nothing is missing. */
-double ckpt_record_confidence(const struct ckpt_record *record);
+double record_confidence(const struct ckpt_record *record);
 
 /** True if its time has passed. */
-bool ckpt_record_expired(const struct ckpt_record *record, int64_t now);
+bool record_expired(const struct ckpt_record *record, int64_t now);
 
 #endif

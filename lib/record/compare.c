@@ -9,14 +9,14 @@
 #include <string.h>
 
 struct compare {
-	struct change_list *out;
+	struct compare_list *out;
 	const struct compare_side *sides[2];
 	const struct strlist *paths;
 	struct strlist odd; /* paths whose recorded modes differ, sorted */
 	bool all_odd;       /* any path's may */
 };
 
-void change_list_release(struct change_list *list)
+void compare_list_release(struct compare_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++)
 		free(list->items[i].path);
@@ -39,7 +39,7 @@ static void add_change(struct compare *compare, const char *dir, const struct wt
 {
 	const struct wt_entry *any = new ? new : old;
 	char *path = xstrfmt("%s%s%s", dir, *dir ? "/" : "", any->name);
-	struct change_list *list = compare->out;
+	struct compare_list *list = compare->out;
 	struct change *change;
 
 	if (!compare_in_scope(compare->paths, path)) {
@@ -155,7 +155,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct change *)a)->path, ((const struct change *)b)->path);
 }
 
-int compare_run(struct change_list *out, const struct compare_side *before,
+int compare_run(struct compare_list *out, const struct compare_side *before,
 		const struct compare_side *after, const struct strlist *paths)
 {
 	struct compare compare = { .out = out, .sides = { before, after }, .paths = paths };
@@ -170,7 +170,7 @@ int compare_run(struct change_list *out, const struct compare_side *before,
 			 after->root ? after->root : &empty);
 	strlist_release(&compare.odd);
 	if (err)
-		change_list_release(out);
+		compare_list_release(out);
 	else if (out->nr)
 		qsort(out->items, out->nr, sizeof(*out->items), by_path);
 	return err;

@@ -34,12 +34,12 @@ struct change {
 	struct oid old_oid, new_oid; /**< of files and links */
 };
 
-struct change_list {
+struct compare_list {
 	struct change *items;
 	size_t nr, alloc;
 };
 
-void change_list_release(struct change_list *list);
+void compare_list_release(struct compare_list *list);
 
 struct compare_side {
 	struct wt_dir *root;       /**< NULL: an empty tree */
@@ -48,7 +48,7 @@ struct compare_side {
 };
 
 /** `paths` (sorted; NULL or empty: all) limits it to these and what is below them. */
-int compare_run(struct change_list *out, const struct compare_side *before,
+int compare_run(struct compare_list *out, const struct compare_side *before,
 		const struct compare_side *after, const struct strlist *paths);
 
 /** True if `path` is one of `paths` or below one; any path is if there are none. */

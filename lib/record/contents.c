@@ -119,17 +119,17 @@ static void collect(struct contents *contents, struct wt_dir *dir)
 
 static int hash_piece(const void *data, size_t len, void *payload)
 {
-	digest_update(payload, data, len);
+	hash_update(payload, data, len);
 	return 0;
 }
 
 static int hash_large(struct wt_entry *entry, struct store *store)
 {
-	struct digest *sha256 = digest_new(HASH_SHA256);
+	struct digest *sha256 = hash_new(HASH_SHA256);
 	int err = objects_stream(store, &entry->oid, hash_piece, sha256);
 
-	digest_end(sha256, entry->sha256);
-	digest_free(sha256);
+	hash_end(sha256, entry->sha256);
+	hash_free(sha256);
 	return err;
 }
 

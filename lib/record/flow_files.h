@@ -3,7 +3,7 @@
 #define CKPT_RECORD_FLOW_FILES_H
 
 #include "base/base.h"
-#include "record/flowstate.h"
+#include "record/flow_state.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #ifndef CKPT_RECORD_FLOW_ORDER_H
 #define CKPT_RECORD_FLOW_ORDER_H
 
-#include "record/flowstate.h"
+#include "record/flow_state.h"
 
 #include <stdbool.h>
 

@@ -40,7 +40,7 @@ static void read_paths(struct strlist *out, const json_t *array)
 	json_array_foreach(array, i, item) {
 		struct strbuf path = STRBUF_INIT;
 
-		if (json_is_string(item) && unquote_c(&path, json_string_value(item), NULL))
+		if (json_is_string(item) && quote_undo_c(&path, json_string_value(item), NULL))
 			strlist_add(out, path.buf);
 		strbuf_release(&path);
 	}
@@ -184,7 +184,7 @@ static void entry_release(struct undo_entry *entry)
 	strlist_release(&entry->made);
 }
 
-void undo_release(struct undo_stack *stack)
+void journal_undo_release(struct undo_stack *stack)
 {
 	for (size_t i = 0; i < stack->nr; i++)
 		entry_release(&stack->items[i]);
@@ -199,8 +199,8 @@ static struct undo_entry *add_entry(struct undo_stack *stack)
 	return &stack->items[stack->nr++];
 }
 
-void undo_push(struct undo_stack *stack, const char *before, const char *restored,
-	       const struct strlist *paths, const struct strlist *made)
+void journal_undo_push(struct undo_stack *stack, const char *before, const char *restored,
+		       const struct strlist *paths, const struct strlist *made)
 {
 	struct undo_entry *entry;
 
@@ -218,7 +218,7 @@ void undo_push(struct undo_stack *stack, const char *before, const char *restore
 	stack->done = stack->nr;
 }
 
-int undo_write(const struct undo_stack *stack, struct store *store)
+int journal_undo_write(const struct undo_stack *stack, struct store *store)
 {
 	json_t *object = json_object(), *array = json_array();
 
@@ -238,7 +238,7 @@ int undo_write(const struct undo_stack *stack, struct store *store)
 	return write_json(store, UNDO, object);
 }
 
-void undo_read(struct undo_stack *out, struct store *store)
+void journal_undo_read(struct undo_stack *out, struct store *store)
 {
 	int err;
 	json_t *object = read_json(store, UNDO, &err), *item;
@@ -250,7 +250,7 @@ void undo_read(struct undo_stack *out, struct store *store)
 		struct undo_entry *entry = add_entry(out);
 
 		if (!read_id(entry->before, item, "before")) {
-			undo_release(out);
+			journal_undo_release(out);
 			break;
 		}
 		(void)read_id(entry->restored, item, "restored");

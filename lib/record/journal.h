@@ -67,9 +67,9 @@ struct undo_stack {
 };
 
 /** A stack that is not there or damaged is an empty one. */
-void undo_read(struct undo_stack *out, struct store *store);
-int undo_write(const struct undo_stack *stack, struct store *store);
-void undo_release(struct undo_stack *stack);
+void journal_undo_read(struct undo_stack *out, struct store *store);
+int journal_undo_write(const struct undo_stack *stack, struct store *store);
+void journal_undo_release(struct undo_stack *stack);
 
 enum { UNDO_MAX = 100 };
 
@@ -77,7 +77,7 @@ enum { UNDO_MAX = 100 };
  * A new restore: what had been undone is forgotten, and of more than UNDO_MAX
  * the oldest. Retention spares all that the stack names, so it must end somewhere.
  */
-void undo_push(struct undo_stack *stack, const char *before, const char *restored,
-	       const struct strlist *paths, const struct strlist *made);
+void journal_undo_push(struct undo_stack *stack, const char *before, const char *restored,
+		       const struct strlist *paths, const struct strlist *made);
 
 #endif

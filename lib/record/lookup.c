@@ -26,8 +26,8 @@ static void turn_round(struct ckpt_records *records)
 	}
 }
 
-int ckpt_records_newest(struct ckpt_records *out, struct store *store,
-			const struct ref_list *refs, const struct ckpt_enough *enough)
+int lookup_records_newest(struct ckpt_records *out, struct store *store,
+			  const struct ref_list *refs, const struct ckpt_enough *enough)
 {
 	size_t left = enough ? enough->max : SIZE_MAX, alloc = 0;
 	int err = 0;
@@ -39,7 +39,7 @@ int ckpt_records_newest(struct ckpt_records *out, struct store *store,
 
 		ALLOC_GROW(out->items, out->nr + 1, alloc);
 		record = &out->items[out->nr];
-		err = ckpt_record_read(record, store, &refs->items[--out->unread]);
+		err = record_read(record, store, &refs->items[--out->unread]);
 		if (!err) {
 			out->nr++;
 			if (enough && (!enough->counts || enough->counts(record, enough->payload)))
@@ -52,11 +52,11 @@ int ckpt_records_newest(struct ckpt_records *out, struct store *store,
 	}
 	turn_round(out);
 	if (err)
-		ckpt_records_release(out);
+		lookup_records_release(out);
 	return err;
 }
 
-int ckpt_records_read(struct ckpt_records *out, struct store *store)
+int lookup_records(struct ckpt_records *out, struct store *store)
 {
 	struct ref_list refs;
 	int err = refs_list(&refs, store);
@@ -64,15 +64,15 @@ int ckpt_records_read(struct ckpt_records *out, struct store *store)
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;
-	err = ckpt_records_newest(out, store, &refs, NULL);
-	ref_list_release(&refs);
+	err = lookup_records_newest(out, store, &refs, NULL);
+	refs_release(&refs);
 	return err;
 }
 
-void ckpt_records_release(struct ckpt_records *records)
+void lookup_records_release(struct ckpt_records *records)
 {
 	for (size_t i = 0; i < records->nr; i++)
-		ckpt_record_release(&records->items[i]);
+		record_release(&records->items[i]);
 	free(records->items);
 	strlist_release(&records->damaged);
 	memset(records, 0, sizeof(*records));
@@ -87,13 +87,13 @@ static int find_newest(struct ckpt_record *out, struct store *store, const struc
 		       void *payload)
 {
 	for (size_t i = refs->nr; i--;) {
-		int err = ckpt_record_read(out, store, &refs->items[i]);
+		int err = record_read(out, store, &refs->items[i]);
 
 		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
 			continue;
 		if (err || wanted(out, payload))
 			return err;
-		ckpt_record_release(out);
+		record_release(out);
 	}
 	return CKPT_ENOTFOUND;
 }
@@ -115,8 +115,8 @@ static bool is_state_only(const struct ckpt_record *record, void *payload)
 	return record->state_only;
 }
 
-int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
-		       const struct strlist *scope)
+int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		  const struct strlist *scope)
 {
 	int err = find_newest(out, store, refs, has_scope, (void *)scope);
 
@@ -124,8 +124,7 @@ int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struc
 	       ckpt_error_set(err, "there is no checkpoint yet; 'git checkpoint save' takes one");
 }
 
-int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
-			     const struct ref_list *refs)
+int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
 {
 	int err = find_newest(out, store, refs, is_state_only, NULL);
 
@@ -136,16 +135,16 @@ int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
 
 static int no_files(struct ckpt_record *out, struct store *store)
 {
-	int err = ckpt_lookup(out, store, "@");
+	int err = lookup_name(out, store, "@");
 
 	if (err)
 		return err;
-	ckpt_record_release(out);
+	record_release(out);
 	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of files yet; "
 					      "'git checkpoint save' takes one");
 }
 
-int ckpt_lookup_default(struct ckpt_record *out, struct store *store)
+int lookup_default(struct ckpt_record *out, struct store *store)
 {
 	static const struct strlist whole = STRLIST_INIT;
 	struct ref_list refs;
@@ -156,7 +155,7 @@ int ckpt_lookup_default(struct ckpt_record *out, struct store *store)
 	err = find_newest(out, store, &refs, has_scope, (void *)&whole);
 	if (err == CKPT_ENOTFOUND)
 		err = find_newest(out, store, &refs, has_files, NULL);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	/* None, or none with files: the sentence for that. */
 	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
 }
@@ -259,7 +258,7 @@ static int by_prefix(struct ckpt_record *out, struct store *store, const struct 
 	for (size_t i = 0; i < refs->nr; i++) {
 		/* A whole id is never ambiguous. */
 		if (!strcmp(refs->items[i].id, name))
-			return ckpt_record_read(out, store, &refs->items[i]);
+			return record_read(out, store, &refs->items[i]);
 		if (matches(&refs->items[i], name, len, hex)) {
 			found++;
 			at = i;
@@ -269,10 +268,10 @@ static int by_prefix(struct ckpt_record *out, struct store *store, const struct 
 		return unknown(name);
 	if (found > 1)
 		return ambiguous(refs, name, len, hex);
-	return ckpt_record_read(out, store, &refs->items[at]);
+	return record_read(out, store, &refs->items[at]);
 }
 
-int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name)
+int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 {
 	struct ref_list refs;
 	int err;
@@ -288,6 +287,6 @@ int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name)
 		err = by_step(out, store, &refs, name);
 	else
 		err = by_prefix(out, store, &refs, name);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	return err;
 }

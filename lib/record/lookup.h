@@ -25,7 +25,7 @@ struct ckpt_records {
 };
 
 /** Read all records; damaged ones are left out and named. */
-int ckpt_records_read(struct ckpt_records *out, struct store *store);
+int lookup_records(struct ckpt_records *out, struct store *store);
 
 /** Which records are enough: the newest `max` for which `counts` is true (NULL: any). */
 struct ckpt_enough {
@@ -35,28 +35,27 @@ struct ckpt_enough {
 };
 
 /** The same from the newest on, until there are enough; NULL: all. */
-int ckpt_records_newest(struct ckpt_records *out, struct store *store,
-			const struct ref_list *refs, const struct ckpt_enough *enough);
-void ckpt_records_release(struct ckpt_records *records);
+int lookup_records_newest(struct ckpt_records *out, struct store *store,
+			  const struct ref_list *refs, const struct ckpt_enough *enough);
+void lookup_records_release(struct ckpt_records *records);
 
 /**
  * The newest one with files whose scope is `scope`; CKPT_ENOTFOUND if there is
  * none. Damaged ones are passed over.
  */
-int ckpt_lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
-		       const struct strlist *scope);
+int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		  const struct strlist *scope);
 
 /** The newest one of state alone. */
-int ckpt_lookup_newest_state(struct ckpt_record *out, struct store *store,
-			     const struct ref_list *refs);
+int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs);
 
 /**
  * What to compare the worktree with if nobody says: the newest checkpoint of
  * the whole worktree, and only if there is none, the newest of a scope.
  */
-int ckpt_lookup_default(struct ckpt_record *out, struct store *store);
+int lookup_default(struct ckpt_record *out, struct store *store);
 
 /** By name. CKPT_ENOTFOUND if nothing fits, CKPT_ERROR if several do: the sentence lists them. */
-int ckpt_lookup(struct ckpt_record *out, struct store *store, const char *name);
+int lookup_name(struct ckpt_record *out, struct store *store, const char *name);
 
 #endif

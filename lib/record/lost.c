@@ -162,9 +162,9 @@ static void add_commit(struct ref_list *out, struct store *store, const struct o
 			line += strlen("\nId: ");
 			snprintf(ref.id, sizeof(ref.id), "%.*s", (int)strcspn(line, "\n"), line);
 		}
-		if (refs_valid_id(ref.id) && !ckpt_record_read(&record, store, &ref)) {
+		if (refs_valid_id(ref.id) && !record_read(&record, store, &ref)) {
 			add_ref(out, ref.id, oid);
-			ckpt_record_release(&record);
+			record_release(&record);
 		}
 	}
 	strbuf_release(&text);
@@ -188,7 +188,7 @@ int lost_commits(struct ref_list *out, struct store *store)
 			    type == OBJECT_COMMIT && size <= RECORD_MAX)
 				add_commit(out, store, &contents.items[j].oid);
 		}
-		pack_contents_release(&contents);
+		packs_contents_release(&contents);
 	}
 	tidy(out);
 	return err;
@@ -241,7 +241,7 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 		if (any || fate_of(log, commits.items[i].id) == KEPT)
 			add_note(commits.items[i].id, hex, notes);
 	}
-	ref_list_release(&commits);
+	refs_release(&commits);
 	return 0;
 }
 
@@ -260,10 +260,10 @@ static int collect(struct notes *out, size_t *noted_out, struct store *store,
 	if (any)
 		err = 0; /* nothing is expected to be whole there */
 	kept = *noted_out = out->nr;
-	whole = ckpt_manifest_each(store, add_note, out);
+	whole = manifest_each(store, add_note, out);
 	if (err || (refs->nr && out->nr == kept && whole))
 		return err;
-	if (ckpt_audit_read(&log, store, 0))
+	if (audit_read(&log, store, 0))
 		log = json_array();
 	if (!refs->nr || !whole)
 		err = add_from_packs(out, store, log, any);
@@ -331,7 +331,7 @@ static int resolve(struct ref_list *out, struct store *store, const struct notes
 			add_ref(out, notes->items[i].id, commit);
 	}
 	tidy(out);
-	ref_list_release(&commits);
+	refs_release(&commits);
 	return 0;
 }
 

@@ -137,7 +137,7 @@ static size_t read_rows(struct strbuf *out, struct store *store)
 									   head + strlen(table_head);
 }
 
-bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs)
+bool manifest_agrees(struct store *store, const struct ref_list *refs)
 {
 	struct strbuf text = STRBUF_INIT;
 	size_t at = read_rows(&text, store), found = 0;
@@ -153,9 +153,8 @@ bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs)
 	return agrees && found == refs->nr;
 }
 
-bool ckpt_manifest_each(struct store *store,
-			void (*fn)(const char *id, const char *digits, void *payload),
-			void *payload)
+bool manifest_each(struct store *store,
+		   void (*fn)(const char *id, const char *digits, void *payload), void *payload)
 {
 	struct strbuf text = STRBUF_INIT;
 	bool whole = !fs_read_file(&text, store->dirfd, MANIFEST) && text.len &&
@@ -176,7 +175,7 @@ bool ckpt_manifest_each(struct store *store,
 	return whole;
 }
 
-int ckpt_manifest_append(struct store *store, const struct ckpt_record *record)
+int manifest_append(struct store *store, const struct ckpt_record *record)
 {
 	struct strbuf row = STRBUF_INIT;
 	int err;
@@ -187,7 +186,7 @@ int ckpt_manifest_append(struct store *store, const struct ckpt_record *record)
 	return err;
 }
 
-int ckpt_manifest_remove(struct store *store, const struct strlist *ids)
+int manifest_remove(struct store *store, const struct strlist *ids)
 {
 	struct strbuf text = STRBUF_INIT, left = STRBUF_INIT;
 	size_t at = read_rows(&text, store);
@@ -196,7 +195,7 @@ int ckpt_manifest_remove(struct store *store, const struct strlist *ids)
 
 	if (!at) {
 		strbuf_release(&text);
-		return ckpt_manifest_rebuild(store);
+		return manifest_rebuild(store);
 	}
 	strbuf_add(&left, text.buf, at);
 	for (; (line = next_line(&end, &text, at)); at = (size_t)(end - text.buf)) {
@@ -211,7 +210,7 @@ int ckpt_manifest_remove(struct store *store, const struct strlist *ids)
 	return err;
 }
 
-int ckpt_manifest_rebuild(struct store *store)
+int manifest_rebuild(struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct ref_list refs;
@@ -223,18 +222,18 @@ int ckpt_manifest_rebuild(struct store *store)
 	for (size_t i = 0; i < refs.nr && !err; i++) {
 		struct ckpt_record record;
 
-		err = ckpt_record_read_saved(&record, store, &refs.items[i]);
+		err = record_read_saved(&record, store, &refs.items[i]);
 		if (err == CKPT_ECORRUPT) {
 			add_damaged(&text, &refs.items[i]);
 			err = 0;
 		} else if (!err) {
 			add_row(&text, &record);
-			ckpt_record_release(&record);
+			record_release(&record);
 		}
 	}
 	if (!err)
 		err = fs_write_file(store->dirfd, MANIFEST, text.buf, text.len, 0600, FS_FAST);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	strbuf_release(&text);
 	return err;
 }

@@ -18,23 +18,23 @@ struct store;
  */
 
 /** True if it lists exactly the checkpoints of `refs`, with their commits, in their order. */
-bool ckpt_manifest_agrees(struct store *store, const struct ref_list *refs);
+bool manifest_agrees(struct store *store, const struct ref_list *refs);
 
 /**
  * Hand out the id of each line and the digits of its commit ("" if they are
  * damaged). Lines that are torn are passed over, a missing file has none. False
  * if it is missing or damaged, so that there may have been more of them.
  */
-bool ckpt_manifest_each(struct store *store,
-			void (*fn)(const char *id, const char *digits, void *payload), void *payload);
+bool manifest_each(struct store *store,
+		   void (*fn)(const char *id, const char *digits, void *payload), void *payload);
 
 /** Add the line of a new checkpoint. */
-int ckpt_manifest_append(struct store *store, const struct ckpt_record *record);
+int manifest_append(struct store *store, const struct ckpt_record *record);
 
 /** Take out the rows of `ids`, which are sorted. The caller holds the lock. */
-int ckpt_manifest_remove(struct store *store, const struct strlist *ids);
+int manifest_remove(struct store *store, const struct strlist *ids);
 
 /** Write it anew. The caller holds the lock. */
-int ckpt_manifest_rebuild(struct store *store);
+int manifest_rebuild(struct store *store);
 
 #endif

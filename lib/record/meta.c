@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ckpt_meta_init(struct ckpt_meta *meta)
+void meta_init(struct ckpt_meta *meta)
 {
 	memset(meta, 0, sizeof(*meta));
 	strbuf_init(&meta->modes);
 	rules_texts_init(&meta->rules);
 }
 
-void ckpt_meta_release(struct ckpt_meta *meta)
+void meta_release(struct ckpt_meta *meta)
 {
 	strbuf_release(&meta->modes);
 	skip_list_release(&meta->skips);
@@ -25,12 +25,12 @@ void ckpt_meta_release(struct ckpt_meta *meta)
 		free(meta->states[i].value);
 	}
 	free(meta->states);
-	ckpt_captures_release(&meta->captures);
+	record_captures_release(&meta->captures);
 	rules_texts_release(&meta->rules);
-	ckpt_meta_init(meta);
+	meta_init(meta);
 }
 
-bool ckpt_state_key_valid(const char *key)
+bool meta_state_key_valid(const char *key)
 {
 	size_t len = strlen(key);
 
@@ -42,7 +42,7 @@ bool ckpt_state_key_valid(const char *key)
 	return true;
 }
 
-void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len)
+void meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len)
 {
 	ALLOC_GROW(meta->states, meta->states_nr + 1, meta->states_alloc);
 	meta->states[meta->states_nr++] = (struct ckpt_state){
@@ -50,15 +50,15 @@ void ckpt_meta_add_state(struct ckpt_meta *meta, const char *key, const char *va
 	};
 }
 
-void ckpt_meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
-				uint64_t size)
+void meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
+			   uint64_t size)
 {
 	ALLOC_GROW(meta->states, meta->states_nr + 1, meta->states_alloc);
 	meta->states[meta->states_nr++] = (struct ckpt_state){ .key = xstrdup(key), .oid = *oid,
 							       .size = size };
 }
 
-const struct ckpt_state *ckpt_meta_find_state(const struct ckpt_meta *meta, const char *key)
+const struct ckpt_state *meta_find_state(const struct ckpt_meta *meta, const char *key)
 {
 	for (size_t i = 0; i < meta->states_nr; i++)
 		if (!strcmp(meta->states[i].key, key))
@@ -83,7 +83,7 @@ void meta_decode(struct strbuf *out, const char *name)
 	for (; *name; name++) {
 		unsigned char byte;
 
-		if (*name == '%' && hex_decode(&byte, name + 1, 1)) {
+		if (*name == '%' && oid_hex_decode(&byte, name + 1, 1)) {
 			strbuf_addch(out, byte);
 			name += 2;
 		} else {
@@ -201,7 +201,7 @@ static int add_captures(struct strbuf *tree, struct pack *pack,
 	return err;
 }
 
-int ckpt_meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack)
+int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack)
 {
 	struct strbuf tree = STRBUF_INIT, commit = STRBUF_INIT;
 	char hex[OID_HEX + 1];
@@ -264,7 +264,7 @@ static int read_state(struct ckpt_meta *meta, struct store *store, const char *k
 
 	if (err)
 		return err;
-	ckpt_meta_add_stored_state(meta, key, oid, size);
+	meta_add_stored_state(meta, key, oid, size);
 	if (size > CKPT_STATE_HELD)
 		return 0;
 	err = objects_read(&value, store, oid, OBJECT_BLOB);
@@ -282,7 +282,7 @@ static int read_states(struct ckpt_meta *meta, struct store *store, const struct
 	size_t at = 0;
 	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
 
-	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
 		strbuf_reset(&key);
 		meta_decode(&key, entry.name);
 		err = read_state(meta, store, key.buf, &entry.oid);
@@ -302,7 +302,7 @@ static int read_captures(struct ckpt_meta *meta, struct store *store, const stru
 	size_t at = 0;
 	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
 
-	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0)
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0)
 		for (size_t i = 0; i < meta->captures.nr; i++)
 			if (!strcmp(meta->captures.items[i].name, entry.name))
 				meta->captures.items[i].oid = entry.oid;
@@ -347,8 +347,8 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 	return err;
 }
 
-int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
-		   bool modes_only)
+int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
+	      bool modes_only)
 {
 	struct strbuf commit = STRBUF_INIT, tree = STRBUF_INIT;
 	struct tree_entry entry;
@@ -356,16 +356,17 @@ int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt
 	struct oid oid;
 	int err, rc = 1;
 
-	ckpt_meta_init(out);
+	meta_init(out);
 	for (size_t i = 0; i < record->captures.nr && !modes_only; i++)
-		ckpt_captures_add(&out->captures, record->captures.items[i].name,
-				  record->captures.items[i].type, record->captures.items[i].size, NULL);
+		record_captures_add(&out->captures, record->captures.items[i].name,
+				    record->captures.items[i].type, record->captures.items[i].size,
+				    NULL);
 	err = objects_read(&commit, store, &record->meta, OBJECT_COMMIT);
 	if (!err && (strncmp(commit.buf, "tree ", 5) || !oid_parse(&oid, commit.buf + 5)))
 		err = ckpt_error_set(CKPT_ECORRUPT, "the metadata is malformed");
 	if (!err)
 		err = objects_read(&tree, store, &oid, OBJECT_TREE);
-	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0)
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0)
 		err = read_part(out, store, &entry, modes_only);
 	if (!err && rc < 0)
 		err = rc;
@@ -374,8 +375,8 @@ int ckpt_meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt
 	if (!err)
 		skip_list_sort(&out->skips);
 	if (err) {
-		ckpt_meta_release(out);
-		err = ckpt_damaged(err, store, record->id);
+		meta_release(out);
+		err = record_damaged(err, store, record->id);
 	}
 	strbuf_release(&commit);
 	strbuf_release(&tree);

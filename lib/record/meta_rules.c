@@ -100,7 +100,7 @@ static int read_nested(struct rules_texts *texts, struct store *store, const str
 	size_t at = 0;
 	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
 
-	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
 		strbuf_reset(&path);
 		strbuf_reset(&text);
 		meta_decode(&path, entry.name);
@@ -132,7 +132,7 @@ int meta_read_rules(struct ckpt_meta *meta, struct store *store, const struct oi
 	size_t at = 0;
 	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
 
-	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0)
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0)
 		err = read_source(&meta->rules, store, &entry);
 	meta->have_rules = true;
 	strbuf_release(&tree);

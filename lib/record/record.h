@@ -14,7 +14,7 @@
 #include "record/contents.h"
 #include "record/flow_files.h"
 #include "record/flow_order.h"
-#include "record/flowstate.h"
+#include "record/flow_state.h"
 #include "record/identity.h"
 #include "record/journal.h"
 #include "record/lookup.h"
@@ -22,7 +22,7 @@
 #include "record/manifest.h"
 #include "record/modes.h"
 #include "record/snapshot.h"
-#include "record/stage_dirs.h"
+#include "record/stage_dir.h"
 #include "record/stage_settle.h"
 #include "record/statehash.h"
 

@@ -13,14 +13,14 @@ int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_
 {
 	struct snapshot *snapshot = xcalloc(1, sizeof(*snapshot));
 	struct ckpt_meta meta;
-	int err = ckpt_meta_read(&meta, store, record, true);
+	int err = meta_read(&meta, store, record, true);
 
 	snapshot->store = store;
 	if (!err) {
 		err = modes_parse(&snapshot->modes, meta.modes.buf, meta.modes.len);
-		ckpt_meta_release(&meta);
+		meta_release(&meta);
 		if (err)
-			err = ckpt_damaged(err, store, record->id);
+			err = record_damaged(err, store, record->id);
 	}
 	if (err) {
 		free(snapshot);
@@ -132,7 +132,7 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 	strbuf_addstr(&path, dir->path);
 	if (path.len)
 		strbuf_addch(&path, '/');
-	while (!err && (rc = tree_next(&entry, &tree, &at)) > 0) {
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
 		ALLOC_GROW(entries, nr + 1, alloc);
 		if (bad_name(&entry))
 			err = ckpt_error_set(CKPT_ECORRUPT, "'%s%s' is no name for a file",
@@ -145,7 +145,7 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 	if (!err)
 		err = check_names(dir, entries, nr);
 	if (err)
-		err = ckpt_damaged(err, snapshot->store, snapshot->id);
+		err = record_damaged(err, snapshot->store, snapshot->id);
 	if (!err) {
 		dir->nr = nr;
 		dir->entries = arena_alloc(&snapshot->arena, (nr ? nr : 1) * sizeof(*entries));

@@ -2,7 +2,7 @@
 #include "record/stage_settle.h"
 
 #include "base/base.h"
-#include "record/stage_dirs.h"
+#include "record/stage_dir.h"
 #include "store/store.h"
 #include "worktree/worktree.h"
 
@@ -41,7 +41,7 @@ static bool files_stored(struct strlist *dirs_out, struct store *store, DIR *dir
 		struct stat st;
 
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
-		    (top && !strcmp(ent->d_name, STAGING_MARKER)))
+		    (top && !strcmp(ent->d_name, STAGE_DIR_MARKER)))
 			continue;
 		if (fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			stored = false;
@@ -99,7 +99,7 @@ int stage_free(struct store *store, int rootfd, const char *name)
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !all_stored(store, rootfd, name, true))
 		return cancel_check();
-	return staging_remove(store, rootfd, name);
+	return stage_dir_remove(store, rootfd, name);
 }
 
 int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
@@ -111,10 +111,10 @@ int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	if (swap_put(rootfd, name, rootfd, rescued_out->buf) < 0)
 		return ckpt_error_errno("unable to rename '%s'", name);
 	/* Under this name it has no meaning any more. */
-	marker = xstrfmt("%s/" STAGING_MARKER, rescued_out->buf);
+	marker = xstrfmt("%s/" STAGE_DIR_MARKER, rescued_out->buf);
 	(void)unlinkat(rootfd, marker, 0);
 	free(marker);
-	return staging_forget(store, name);
+	return stage_dir_forget(store, name);
 }
 
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
@@ -123,9 +123,9 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	int err;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return staging_forget(store, name);
+		return stage_dir_forget(store, name);
 	if (all_stored(store, rootfd, name, true))
-		return staging_remove(store, rootfd, name);
+		return stage_dir_remove(store, rootfd, name);
 	/* Perhaps it is, and only was not read to the end. */
 	err = cancel_check();
 	if (err)
@@ -138,7 +138,7 @@ static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, 
 {
 	struct strbuf rescued = STRBUF_INIT;
 
-	if (!staging_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
+	if (!stage_dir_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
 	    rescued.len)
 		strlist_addf(notes, "Kept: %s (files that are in no checkpoint, from a restore that nobody "
 				    "knows of any more)",
@@ -149,18 +149,18 @@ static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, 
 void stage_sweep(struct strlist *notes, struct store *store, const char *worktree)
 {
 	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct staging_dirs dirs = { 0 };
+	struct stage_dirs dirs = { 0 };
 
 	if (rootfd < 0)
 		return;
-	staging_list(&dirs, store, worktree);
+	stage_dir_list(&dirs, store, worktree);
 	for (size_t i = 0; i < dirs.nr; i++) {
-		if (dirs.items[i].kind == STAGING_OWN)
-			(void)staging_remove(store, rootfd, dirs.items[i].name);
-		else if (dirs.items[i].kind == STAGING_STRAY)
+		if (dirs.items[i].kind == STAGE_DIR_OWN)
+			(void)stage_dir_remove(store, rootfd, dirs.items[i].name);
+		else if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			sweep_stray(notes, store, rootfd, dirs.items[i].name);
 	}
-	staging_forget_all(store, &dirs);
-	staging_dirs_release(&dirs);
+	stage_dir_forget_others(store, &dirs);
+	stage_dirs_release(&dirs);
 	close(rootfd);
 }

@@ -30,7 +30,7 @@ static int add_line(const char *path, size_t len, const struct wt_entry *entry, 
 	for (int i = 5; i >= 0; i--, mode >>= 3)
 		head[i] = (char)('0' + (mode & 7));
 	head[6] = ' ';
-	hex_encode(head + 7, entry->kind == WT_DIR ? nothing : entry->sha256, SHA256_SIZE);
+	oid_hex_encode(head + 7, entry->kind == WT_DIR ? nothing : entry->sha256, SHA256_SIZE);
 	head[7 + SHA256_HEX] = ' ';
 	strbuf_add(&lines->out, head, sizeof(head));
 	strbuf_add(&lines->out, path, len + 1);
@@ -56,19 +56,19 @@ int statehash_lines(const struct wt_dir *root, statehash_fn fn, void *payload)
 
 static int hash_piece(const char *data, size_t len, void *payload)
 {
-	digest_update(payload, data, len);
+	hash_update(payload, data, len);
 	return 0;
 }
 
 char *statehash(char out[STATEHASH_SIZE], const struct wt_dir *root)
 {
-	struct digest *sha256 = digest_new(HASH_SHA256);
+	struct digest *sha256 = hash_new(HASH_SHA256);
 	unsigned char raw[SHA256_SIZE];
 
 	(void)statehash_lines(root, hash_piece, sha256);
-	digest_end(sha256, raw);
-	digest_free(sha256);
+	hash_end(sha256, raw);
+	hash_free(sha256);
 	memcpy(out, "sha256:", 7);
-	hex_encode(out + 7, raw, SHA256_SIZE);
+	oid_hex_encode(out + 7, raw, SHA256_SIZE);
 	return out;
 }

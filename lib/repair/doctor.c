@@ -93,10 +93,10 @@ static int check_ref(struct doctor *doctor, struct ref_item *ref, struct ref_lis
 {
 	struct ckpt_record record;
 	const struct ref_item *found;
-	int err = ckpt_record_read(&record, doctor->store, ref);
+	int err = record_read(&record, doctor->store, ref);
 
 	if (!err) {
-		ckpt_record_release(&record);
+		record_release(&record);
 		return 0;
 	}
 	if (!*listed) {
@@ -128,8 +128,8 @@ static int check_lost(struct doctor *doctor, const struct ref_item *ref)
 	if (doctor->fix && !gone) {
 		err = refs_create(doctor->store, ref->id, &ref->commit);
 		if (!err)
-			(void)ckpt_audit_add(doctor->store, "salvage", ref->id, &ref->commit, NULL,
-					     NULL);
+			(void)audit_add(doctor->store, "salvage", ref->id, &ref->commit, NULL,
+					NULL);
 	}
 	/* Of one whose commit is gone nothing is left that could be kept. */
 	if (doctor->fix && !err)
@@ -157,9 +157,9 @@ static int check_refs(struct doctor *doctor)
 		err = lost_find(&lost, doctor->store, &refs, false);
 	for (size_t i = 0; !err && i < lost.nr; i++)
 		err = check_lost(doctor, &lost.items[i]);
-	ref_list_release(&refs);
-	ref_list_release(&lost);
-	ref_list_release(&commits);
+	refs_release(&refs);
+	refs_release(&lost);
+	refs_release(&commits);
 	return err;
 }
 
@@ -169,7 +169,7 @@ struct patients {
 	struct verify_result *items;
 	struct ref_item *refs;
 	size_t nr, alloc;
-	struct capture_opts capture; /* as they were taken */
+	struct worktree_state_opts how; /* as they were taken */
 };
 
 static int find_damaged(struct patients *out, struct doctor *doctor)
@@ -184,21 +184,21 @@ static int find_damaged(struct patients *out, struct doctor *doctor)
 		struct verify_result result;
 		struct ckpt_record record;
 
-		err = ckpt_verify(&result, &verify, &refs.items[i]);
+		err = verify_checkpoint(&result, &verify, &refs.items[i]);
 		if (err || !result.problems.nr)
 			continue;
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
 		ALLOC_GROW(out->refs, out->nr + 1, refs_alloc);
 		out->refs[out->nr] = refs.items[i];
 		out->items[out->nr++] = result;
-		if (!ckpt_record_read(&record, doctor->store, &refs.items[i])) {
-			out->capture.include_ignored |= record.include_ignored;
-			out->capture.include_sensitive |= record.include_sensitive;
-			ckpt_record_release(&record);
+		if (!record_read(&record, doctor->store, &refs.items[i])) {
+			out->how.include_ignored |= record.include_ignored;
+			out->how.include_sensitive |= record.include_sensitive;
+			record_release(&record);
 		}
 	}
 	verify_end(&verify);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	return err;
 }
 
@@ -208,18 +208,18 @@ static int store_again(struct doctor *doctor, struct patients *patients)
 	struct pack *pack = pack_new(doctor->store, doctor->session->threads,
 				     (unsigned)doctor->session->settings.compression);
 	struct ref_list none = { 0 };
-	struct capture capture = { 0 };
+	struct worktree_state current = { 0 };
 	int err;
 
-	patients->capture.no_limit = true;
-	patients->capture.progress = doctor->progress;
+	patients->how.no_limit = true;
+	patients->how.progress = doctor->progress;
 	/* Without refs nothing that the stat cache says about the store is believed. */
-	err = capture_scan(&capture, doctor->session, &none, &patients->capture);
+	err = worktree_state_scan(&current, doctor->session, &none, &patients->how);
 	if (!err)
-		err = capture_read(&capture, pack);
+		err = worktree_state_read(&current, pack);
 	if (!err)
 		err = pack_commit(pack, NULL);
-	capture_release(&capture);
+	worktree_state_release(&current);
 	pack_free(pack);
 	return err ? err : objects_reopen(doctor->store);
 }
@@ -255,7 +255,7 @@ static int check_contents(struct doctor *doctor)
 		struct verify_result again = { 0 };
 
 		if (!err && doctor->fix)
-			err = ckpt_verify(&again, &verify, &patients.refs[i]);
+			err = verify_checkpoint(&again, &verify, &patients.refs[i]);
 		if (!err)
 			describe(doctor, patients.refs[i].id, patients.items[i].problems.items[0],
 				 doctor->fix && !again.problems.nr);
@@ -279,18 +279,18 @@ static int check_manifest(struct doctor *doctor)
 		return err;
 	/* A store without a checkpoint has had no reason to write one. */
 	if ((refs.nr || !faccessat(doctor->store->dirfd, "checkpoint-manifest.md", F_OK, 0)) &&
-	    !ckpt_manifest_agrees(doctor->store, &refs)) {
+	    !manifest_agrees(doctor->store, &refs)) {
 		if (doctor->fix)
-			err = ckpt_manifest_rebuild(doctor->store);
+			err = manifest_rebuild(doctor->store);
 		if (!err)
 			problems_addf(doctor->out, doctor->fix,
 				      "the manifest does not list the checkpoints that there are%s",
 				      doctor->fix ? "; it was made anew" : "");
 	} else if (doctor->fix && doctor->out->nr) {
 		/* What it calls damaged may be sound now. */
-		(void)ckpt_manifest_rebuild(doctor->store);
+		(void)manifest_rebuild(doctor->store);
 	}
-	ref_list_release(&refs);
+	refs_release(&refs);
 	return err;
 }
 

@@ -153,7 +153,7 @@ static int add_lost(struct ref_list *refs, struct doctor *doctor)
 		ALLOC_GROW(refs->items, refs->nr + 1, refs->alloc);
 		refs->items[refs->nr++] = lost.items[i];
 	}
-	ref_list_release(&lost);
+	refs_release(&lost);
 	return err;
 }
 
@@ -170,7 +170,7 @@ static int check_other_refs(struct doctor *doctor)
 		err = check_marks(doctor, &refs, "refs/unpinned", REFS_UNPINNED);
 	if (!err)
 		check_latest(doctor, &refs);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	return err;
 }
 

@@ -19,7 +19,7 @@ static char *safety_of(struct doctor *doctor)
 	struct ckpt_records records;
 	char *id = NULL;
 
-	if (ckpt_records_read(&records, doctor->store))
+	if (lookup_records(&records, doctor->store))
 		return NULL;
 	for (size_t i = records.nr; i-- && !id;)
 		if (!strncmp(records.items[i].reason, "pre-restore-safety",
@@ -27,11 +27,11 @@ static char *safety_of(struct doctor *doctor)
 			id = xstrdup(records.items[i].id);
 	if (!id && records.nr)
 		id = xstrdup(records.items[records.nr - 1].id);
-	ckpt_records_release(&records);
+	lookup_records_release(&records);
 	return id;
 }
 
-static int settle(struct doctor *doctor, const struct staging_dir *dir)
+static int settle(struct doctor *doctor, const struct stage_dir *dir)
 {
 	int rootfd = open(doctor->session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	struct strbuf rescued = STRBUF_INIT;
@@ -53,14 +53,14 @@ static int settle(struct doctor *doctor, const struct staging_dir *dir)
 /* What is in the staging directories may be in no checkpoint: settle, not sweep. */
 static int settle_all(struct doctor *doctor)
 {
-	struct staging_dirs dirs;
+	struct stage_dirs dirs;
 	int err = 0;
 
-	staging_list(&dirs, doctor->store, doctor->session->worktree);
+	stage_dir_list(&dirs, doctor->store, doctor->session->worktree);
 	for (size_t i = 0; i < dirs.nr && !err; i++)
-		if (dirs.items[i].kind == STAGING_OWN)
+		if (dirs.items[i].kind == STAGE_DIR_OWN)
 			err = settle(doctor, &dirs.items[i]);
-	staging_dirs_release(&dirs);
+	stage_dirs_release(&dirs);
 	return err;
 }
 
@@ -87,7 +87,7 @@ static int verify_whole(bool *out, struct doctor *doctor, const struct ckpt_reco
 
 	memcpy(ref.id, record->id, sizeof(ref.id));
 	verify_begin(&verify, doctor->session, doctor->progress);
-	err = ckpt_verify(&result, &verify, &ref);
+	err = verify_checkpoint(&result, &verify, &ref);
 	verify_end(&verify);
 	*out = !err && !result.problems.nr;
 	strlist_release(&result.problems);
@@ -115,13 +115,13 @@ static int verify_paths(bool *out, struct doctor *doctor, const struct ckpt_reco
 static int is_sound(bool *out, struct doctor *doctor, const char *id, const struct strlist *paths)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
-	int err = ckpt_lookup(&record, doctor->store, id);
+	int err = lookup_name(&record, doctor->store, id);
 
 	*out = false;
 	if (!err)
 		err = paths->nr ? verify_paths(out, doctor, &record, paths) :
 				  verify_whole(out, doctor, &record);
-	ckpt_record_release(&record);
+	record_release(&record);
 	return means_damage(err) ? 0 : err;
 }
 
@@ -129,9 +129,9 @@ static int is_sound(bool *out, struct doctor *doctor, const char *id, const stru
 static int can_be_settled(bool *out, struct doctor *doctor, const struct journal *journal)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
-	int err = ckpt_lookup(&record, doctor->store, journal->safety);
+	int err = lookup_name(&record, doctor->store, journal->safety);
 
-	ckpt_record_release(&record);
+	record_release(&record);
 	*out = false;
 	if (err)
 		return means_damage(err) ? 0 : err;
@@ -199,9 +199,9 @@ static int check_journal(struct doctor *doctor)
  * be all that is left of a file. As long as the other store knows of it, that
  * one has to settle it.
  */
-static int check_foreign(struct doctor *doctor, const struct staging_dir *dir)
+static int check_foreign(struct doctor *doctor, const struct stage_dir *dir)
 {
-	bool known = staging_is_known(dir), fix = doctor->fix && !known;
+	bool known = stage_dir_is_known(dir), fix = doctor->fix && !known;
 	int err;
 
 	if (!fix) {
@@ -227,7 +227,7 @@ static int check_foreign(struct doctor *doctor, const struct staging_dir *dir)
 }
 
 /* With a journal that cannot be read nobody knows what is in it. */
-static int check_stray(struct doctor *doctor, const struct staging_dir *dir)
+static int check_stray(struct doctor *doctor, const struct stage_dir *dir)
 {
 	bool fix = doctor->fix && !journal_exists(doctor->store);
 	int err = fix ? settle(doctor, dir) : 0;
@@ -241,20 +241,20 @@ static int check_stray(struct doctor *doctor, const struct staging_dir *dir)
 static int check_staging(struct doctor *doctor)
 {
 	struct strlist notes = STRLIST_INIT; /* settled above */
-	struct staging_dirs dirs;
+	struct stage_dirs dirs;
 	size_t nr = 0;
 	int err = 0;
 
-	staging_list(&dirs, doctor->store, doctor->session->worktree);
+	stage_dir_list(&dirs, doctor->store, doctor->session->worktree);
 	for (size_t i = 0; i < dirs.nr && !err; i++) {
-		if (dirs.items[i].kind == STAGING_FOREIGN)
+		if (dirs.items[i].kind == STAGE_DIR_FOREIGN)
 			err = check_foreign(doctor, &dirs.items[i]);
-		else if (dirs.items[i].kind == STAGING_STRAY)
+		else if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			err = check_stray(doctor, &dirs.items[i]);
 		else
 			nr++;
 	}
-	staging_dirs_release(&dirs);
+	stage_dirs_release(&dirs);
 	/* With a journal they are part of what is interrupted. */
 	if (err || !nr || journal_exists(doctor->store))
 		return err;

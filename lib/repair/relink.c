@@ -53,7 +53,7 @@ static int find_folder(struct relink *job)
 
 	job->have_recorded = !identity_read(&job->recorded, job->store->dirfd);
 	if (job->have_recorded)
-		found = stores_moved_to(&job->recorded, job->store->worktree, dir, true);
+		found = inventory_moved_to(&job->recorded, job->store->worktree, dir, true);
 	if (found && repo && strcmp(found, dir) && !job->force) {
 		int err = ckpt_error_set(CKPT_EREFUSED,
 					 "the checkpoints are those of '%s', not of '%s' in it; "
@@ -82,7 +82,7 @@ static int count_checkpoints(size_t *out, struct store *store)
 
 	*out = err ? 0 : refs.nr;
 	if (!err)
-		ref_list_release(&refs);
+		refs_release(&refs);
 	return err;
 }
 
@@ -104,7 +104,8 @@ static int check_own_first(struct relink *job)
 	int err = CKPT_ENOTFOUND;
 
 	store_key(job->key, dir);
-	if (!stores_open(&own, job->session->home, job->key) && !count_checkpoints(&nr, own) && nr)
+	if (!inventory_open(&own, job->session->home, job->key) && !count_checkpoints(&nr, own) &&
+	    nr)
 		err = ckpt_error_set(CKPT_EREFUSED,
 				     "no checkpoints of '%s' are kept, and '%s' has %zu of its own "
 				     "already; nothing was adopted",
@@ -138,8 +139,8 @@ static int refuse_merge(const struct relink *job)
 	if (old_is_there(job))
 		strbuf_addf(&text, ", and '%s' is still there", job->store->worktree);
 	strbuf_addstr(&text, "; nothing was adopted; to merge both here: ");
-	stores_relink_command(&text, strrchr(job->store->path, '/') + 1, job->store->worktree,
-			      true);
+	inventory_relink_command(&text, strrchr(job->store->path, '/') + 1, job->store->worktree,
+				 true);
 	err = ckpt_error_set(CKPT_EREFUSED, "%s", text.buf);
 	strbuf_release(&text);
 	return err;
@@ -171,7 +172,7 @@ static int check_own(struct relink *job)
 		job->interrupted = strcmp(job->store->worktree, job->to) != 0;
 		return job->interrupted ? 0 : refuse_own(job->to, job->checkpoints);
 	}
-	err = stores_open(&job->own, job->session->home, job->key);
+	err = inventory_open(&job->own, job->session->home, job->key);
 	if (err == CKPT_ENOTFOUND)
 		return 0;
 	if (!err && *job->own->worktree && strcmp(job->own->worktree, job->to))
@@ -298,8 +299,8 @@ static void rebuild_manifest(struct store *store)
 	if (refs_list(&refs, store))
 		return;
 	if (!lost_note(store, &refs))
-		(void)ckpt_manifest_rebuild(store);
-	ref_list_release(&refs);
+		(void)manifest_rebuild(store);
+	refs_release(&refs);
 }
 
 /* The problems as warnings, with what failed at the end. */
@@ -337,7 +338,7 @@ static int merge(struct relink *job, struct relink_result *out)
 		out->merged = refs.nr > before ? refs.nr - before : 0;
 		if (refs.nr)
 			refs_set_latest(job->store, &refs.items[refs.nr - 1].commit);
-		ref_list_release(&refs);
+		refs_release(&refs);
 	}
 	problems_release(&problems);
 	return err;
@@ -366,7 +367,7 @@ static int finish(struct relink *job, struct relink_result *out)
 	}
 	rebuild_manifest(store);
 	if (!err) {
-		(void)ckpt_audit_add(store, "relink", NULL, NULL, reason, NULL);
+		(void)audit_add(store, "relink", NULL, NULL, reason, NULL);
 		err = write_config(store);
 	}
 	if (!err)
@@ -403,11 +404,11 @@ static int adopt(struct relink *job, struct relink_result *out)
 	return err ? err : finish(job, out);
 }
 
-int ckpt_relink(struct relink_result *out, struct session *session, const char *name, bool force)
+int relink_store(struct relink_result *out, struct session *session, const char *name, bool force)
 {
 	struct relink job = { .session = session, .name = name, .force = force, .packing = -1,
 			      .own_packing = -1 };
-	int err = stores_find(&job.store, session->home, session->cwd, name);
+	int err = inventory_find(&job.store, session->home, session->cwd, name);
 
 	memset(out, 0, sizeof(*out));
 	if (err == CKPT_ENOTFOUND)
@@ -416,7 +417,7 @@ int ckpt_relink(struct relink_result *out, struct session *session, const char *
 		err = store_lock(job.store, session->settings.lock_timeout);
 	/* Another process may have finished what looked interrupted. */
 	if (!err)
-		stores_read_worktree(job.store);
+		inventory_read_worktree(job.store);
 	if (!err)
 		err = find_folder(&job);
 	if (!err)

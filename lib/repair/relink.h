@@ -47,7 +47,7 @@ struct relink_result {
  * already, or a restore was interrupted and there are two stores. CKPT_ENOTFOUND:
  * no such store.
  */
-int ckpt_relink(struct relink_result *out, struct session *session, const char *name, bool force);
+int relink_store(struct relink_result *out, struct session *session, const char *name, bool force);
 void relink_result_release(struct relink_result *result);
 
 #endif

@@ -53,9 +53,9 @@ static int list_old(struct ref_list *out, struct store *old)
 				refs.items[i].commit = commits.items[j].commit;
 		add(out, &refs.items[i]);
 	}
-	ref_list_release(&refs);
-	ref_list_release(&commits);
-	ref_list_release(&lost);
+	refs_release(&refs);
+	refs_release(&commits);
+	refs_release(&lost);
 	return err;
 }
 
@@ -71,7 +71,7 @@ static const char *why(const struct verify_result *result)
 static int examine(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct verify_result result;
-	int err = ckpt_verify(&result, &salvage->verify, ref);
+	int err = verify_checkpoint(&result, &salvage->verify, ref);
 
 	if (err)
 		return err;
@@ -113,8 +113,8 @@ static int find_sound(struct salvage *salvage)
 				      "another one of that id",
 				      ref->id, salvage->other.store->path);
 	}
-	ref_list_release(&old);
-	ref_list_release(&here);
+	refs_release(&old);
+	refs_release(&here);
 	return err;
 }
 
@@ -175,10 +175,10 @@ static int adopt(struct salvage *salvage, const struct ref_item *ref)
 		err = refs_set_mark(store, ref->id, &ref->commit, mark);
 	if (!err)
 		err = refs_create(store, ref->id, &ref->commit);
-	if (!err && !ckpt_record_read(&record, store, ref)) {
-		(void)ckpt_audit_add(store, "salvage", ref->id, &ref->commit, record.reason,
-				     record.state_hash);
-		ckpt_record_release(&record);
+	if (!err && !record_read(&record, store, ref)) {
+		(void)audit_add(store, "salvage", ref->id, &ref->commit, record.reason,
+				record.state_hash);
+		record_release(&record);
 	}
 	return err;
 }
@@ -236,7 +236,7 @@ int salvage_store(struct problems *out, struct session *session, const char *pat
 			      : salvage.sound.nr == 1 ? "was"
 						      : "were");
 	store_close(salvage.other.store);
-	ref_list_release(&salvage.sound);
+	refs_release(&salvage.sound);
 	return err;
 }
 
@@ -258,17 +258,17 @@ static int carry_undo(struct store *store, const char *path)
 
 	if (store_open_aside(&old, path, store->worktree))
 		return 0; /* salvage_store() says so */
-	undo_read(&from, old);
-	undo_read(&into, store);
+	journal_undo_read(&from, old);
+	journal_undo_read(&into, store);
 	/* A call that was killed may have carried them over already. */
 	if (from.done && (!into.done || !same_restore(&into, &from))) {
 		for (size_t i = 0; i < from.done; i++)
-			undo_push(&into, from.items[i].before, from.items[i].restored,
-				  &from.items[i].paths, &from.items[i].made);
-		err = undo_write(&into, store);
+			journal_undo_push(&into, from.items[i].before, from.items[i].restored,
+					  &from.items[i].paths, &from.items[i].made);
+		err = journal_undo_write(&into, store);
 	}
-	undo_release(&into);
-	undo_release(&from);
+	journal_undo_release(&into);
+	journal_undo_release(&from);
 	store_close(old);
 	return err;
 }

@@ -60,20 +60,20 @@ void protect_free(struct protect *protect)
 int protect_add(struct protect *protect, const struct ckpt_record *record)
 {
 	struct source *source = xcalloc(1, sizeof(*source));
-	struct capture_opts opts = {
+	struct worktree_state_opts opts = {
 		.include_ignored = record->include_ignored,
 		.include_sensitive = record->include_sensitive,
 		.rules_only = true,
 	};
 	struct ckpt_meta meta;
-	int err = ckpt_meta_read(&meta, protect->session->store, record, false);
+	int err = meta_read(&meta, protect->session->store, record, false);
 
 	if (!err) {
 		source->skips = meta.skips;
 		memset(&meta.skips, 0, sizeof(meta.skips));
 		opts.texts = meta.have_rules ? &meta.rules : NULL;
-		err = capture_rules(&source->rules, protect->session, &opts);
-		ckpt_meta_release(&meta);
+		err = worktree_state_rules(&source->rules, protect->session, &opts);
+		meta_release(&meta);
 	}
 	if (!err)
 		err = snapshot_open(&source->snapshot, protect->session->store, record);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -47,9 +47,9 @@ static int stage_plan(struct restore *r)
 
 	if (getrandom(&token, sizeof(token), 0) != sizeof(token))
 		return ckpt_error_errno("unable to get random bytes");
-	snprintf(name, sizeof(name), STAGING_PREFIX "%016llx", token);
-	err = stage_fill(&r->stage, r->job.capture.scan->rootfd, name, &opts);
-	return err ? ckpt_damaged(err, r->session->store, r->opts->target->id) : 0;
+	snprintf(name, sizeof(name), STAGE_DIR_PREFIX "%016llx", token);
+	err = stage_fill(&r->stage, r->job.current.scan->rootfd, name, &opts);
+	return err ? record_damaged(err, r->session->store, r->opts->target->id) : 0;
 }
 
 static void warn_of_writers(struct restore_result *out, const struct apply_result *applied)
@@ -146,10 +146,10 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 		if (!r->opts->interrupted)
 			(void)journal_remove(store);
 	} else {
-		(void)ckpt_audit_add(store, err ? "restore-interrupted" : r->opts->kind,
-				     r->opts->target->id, &r->opts->target->commit,
-				     r->opts->reason ? r->opts->reason : r->opts->target->reason,
-				     out->verified ? out->post_hash : NULL);
+		(void)audit_add(store, err ? "restore-interrupted" : r->opts->kind,
+				r->opts->target->id, &r->opts->target->commit,
+				r->opts->reason ? r->opts->reason : r->opts->target->reason,
+				out->verified ? out->post_hash : NULL);
 	}
 	ckpt_error_put_back(err, kept);
 	return err;
@@ -305,7 +305,7 @@ static int prepare_state_only(struct restore_result *out, struct restore *r, boo
 /* Everything up to the point where something would be touched. */
 static int prepare(struct restore_result *out, struct restore *r, bool store)
 {
-	struct check check = restore_check(r);
+	struct restore_hash check = restore_hash_init(r);
 	bool whole = false;
 	int err = store ? restore_save_captures(out, r) : 0;
 
@@ -319,9 +319,9 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 	if (!err)
 		err = restore_check_plan(out, r);
 	if (!err)
-		err = check_target(out->target_hash, &check);
+		err = restore_hash_target(out->target_hash, &check);
 	if (!err)
-		check_worktree(out->pre_hash, &whole, &check, r->job.capture.scan->root);
+		restore_hash_worktree(out->pre_hash, &whole, &check, r->job.current.scan->root);
 	if (!err && whole)
 		memcpy(r->job.state_hash, out->pre_hash, sizeof(out->pre_hash));
 	if (!err)
@@ -355,8 +355,8 @@ static int ask(struct session *session, const struct restore_opts *opts)
 	return err;
 }
 
-int ckpt_restore(struct restore_result *out, struct session *session,
-		 const struct restore_opts *opts)
+int restore_checkpoint(struct restore_result *out, struct session *session,
+		       const struct restore_opts *opts)
 {
 	struct restore r;
 	int err = opts->interrupted ? 0 : restore_check_settled(session);

@@ -87,8 +87,8 @@ bool restore_captures_failed(const struct restore_result *result);
  * CKPT_EREFUSED: unsafe, nothing was touched; CKPT_ECORRUPT: the checkpoint is
  * damaged, nothing was touched. The session must have a store.
  */
-int ckpt_restore(struct restore_result *out, struct session *session,
-		 const struct restore_opts *opts);
+int restore_checkpoint(struct restore_result *out, struct session *session,
+		       const struct restore_opts *opts);
 void restore_result_release(struct restore_result *result);
 
 /** 0, or CKPT_EREFUSED if an interrupted restore has to be settled first. */

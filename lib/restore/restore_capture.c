@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -61,13 +61,13 @@ int restore_open_captures(struct restore *r)
 	}
 	if (!r->opts->target->captures.nr || !come_back(r))
 		return 0;
-	err = ckpt_meta_read(&meta, r->session->store, r->opts->target, false);
+	err = meta_read(&meta, r->session->store, r->opts->target, false);
 	if (err)
 		return err;
 	r->captures = meta.captures;
 	memset(&meta.captures, 0, sizeof(meta.captures));
-	ckpt_meta_release(&meta);
-	err = captures_load(&r->defs, r->session);
+	meta_release(&meta);
+	err = capture_load(&r->defs, r->session);
 	for (size_t i = 0; i < r->captures.nr && !err; i++)
 		if (find_command(r, r->captures.items[i].name))
 			strlist_add(&r->replayed, r->captures.items[i].name);
@@ -77,7 +77,7 @@ int restore_open_captures(struct restore *r)
 void restore_close_captures(struct restore *r)
 {
 	capture_defs_release(&r->defs);
-	ckpt_captures_release(&r->captures);
+	record_captures_release(&r->captures);
 	strlist_release(&r->replayed);
 }
 
@@ -103,7 +103,7 @@ void restore_plan_captures(struct restore_result *out, struct restore *r)
 
 int restore_save_captures(struct restore_result *out, struct restore *r)
 {
-	int err = captures_check(r->session, &r->captures, NULL);
+	int err = capture_check(r->session, &r->captures, NULL);
 
 	if (err == CKPT_ECANCELLED)
 		return err;
@@ -118,15 +118,15 @@ int restore_save_captures(struct restore_result *out, struct restore *r)
 	/* Half replayed, it need not be in a state to be saved; the one before is in a checkpoint. */
 	strlist_addf(&out->warnings, "the present state could not be saved: %s", ckpt_error_last());
 	extras_release(&r->job);
-	ckpt_captures_release(&r->job.meta.captures);
+	record_captures_release(&r->job.meta.captures);
 	return 0;
 }
 
 static int replay_one(struct restore_result *out, struct restore *r, size_t index)
 {
 	struct restore_capture *capture = &out->captures[index];
-	int err = captures_replay(&out->warnings, r->session, find_command(r, capture->name),
-				  &r->captures.items[index]);
+	int err = capture_replay(&out->warnings, r->session, find_command(r, capture->name),
+				 &r->captures.items[index]);
 
 	if (err == CKPT_ECANCELLED)
 		return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -162,7 +162,7 @@ int restore_note(struct restore *r, const char *safety)
 
 	if (err)
 		return err;
-	undo_read(&stack, r->session->store);
+	journal_undo_read(&stack, r->session->store);
 	if (!strcmp(r->opts->kind, "undo")) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (entry && !strcmp(entry->before, r->opts->target->id)) {
@@ -181,10 +181,11 @@ int restore_note(struct restore *r, const char *safety)
 	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
-			undo_push(&stack, before, r->opts->target->id, &r->scope, &journal.made);
+			journal_undo_push(&stack, before, r->opts->target->id, &r->scope,
+					  &journal.made);
 	}
-	err = undo_write(&stack, r->session->store);
-	undo_release(&stack);
+	err = journal_undo_write(&stack, r->session->store);
+	journal_undo_release(&stack);
 	journal_release(&journal);
 	return err;
 }
@@ -207,27 +208,27 @@ static int settle_one(struct restore_result *out, struct restore *r, int rootfd,
 /* What interrupted restores had prepared, and what they had displaced. */
 static int settle_staging(struct restore_result *out, struct restore *r, bool free_only)
 {
-	int rootfd = r->job.capture.scan ? r->job.capture.scan->rootfd : -1;
-	struct staging_dirs dirs = { 0 };
+	int rootfd = r->job.current.scan ? r->job.current.scan->rootfd : -1;
+	struct stage_dirs dirs = { 0 };
 	struct journal journal;
 	int err = journal_read(&journal, r->session->store);
 
 	if (!err && rootfd >= 0)
-		staging_list(&dirs, r->session->store, r->session->worktree);
+		stage_dir_list(&dirs, r->session->store, r->session->worktree);
 	for (size_t i = 0; i < dirs.nr && !err; i++) {
 		const char *name = dirs.items[i].name;
 
-		if (dirs.items[i].kind != STAGING_OWN)
+		if (dirs.items[i].kind != STAGE_DIR_OWN)
 			continue;
 		/* One that the journal does not know was never used, perhaps not even filled. */
 		if (!strstr(journal.staging, name))
-			err = staging_remove(r->session->store, rootfd, name);
+			err = stage_dir_remove(r->session->store, rootfd, name);
 		else if (free_only)
 			err = stage_free(r->session->store, rootfd, name);
 		else
 			err = settle_one(out, r, rootfd, name);
 	}
-	staging_dirs_release(&dirs);
+	stage_dirs_release(&dirs);
 	journal_release(&journal);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -11,7 +11,7 @@ static int make_plan(struct restore *r)
 	struct compare_side target = { .root = r->target->root,
 				       .snapshot = r->target,
 				       .modes = &r->target->modes };
-	struct compare_side current = { .root = r->job.capture.scan->root, .modes = &r->modes };
+	struct compare_side current = { .root = r->job.current.scan->root, .modes = &r->modes };
 	struct plan_opts opts = {
 		.target = &target,
 		.current = &current,
@@ -27,13 +27,13 @@ static int make_plan(struct restore *r)
 	plan_release(&r->plan);
 	survey_release(&r->survey);
 	modes_release(&r->modes);
-	modes_encode(&modes, r->job.capture.scan->root);
+	modes_encode(&modes, r->job.current.scan->root);
 	err = modes_parse(&r->modes, modes.buf, modes.len);
 	strbuf_release(&modes);
 	if (!err)
 		err = plan_make(&r->plan, &opts);
 	if (!err)
-		err = survey_run(&r->survey, &r->plan, &opts, r->job.capture.scan->rootfd);
+		err = survey_run(&r->survey, &r->plan, &opts, r->job.current.scan->rootfd);
 	return err;
 }
 
@@ -42,7 +42,7 @@ static void record_made(struct restore *r)
 {
 	for (size_t i = 0; r->opts->made && i < r->opts->made->nr; i++) {
 		const struct wt_entry *entry =
-			wt_find(r->job.capture.scan->root, r->opts->made->items[i]);
+			wt_find(r->job.current.scan->root, r->opts->made->items[i]);
 
 		if (entry && entry->kind == WT_DIR)
 			entry->dir->outside = false;
@@ -52,7 +52,7 @@ static void record_made(struct restore *r)
 /* `store`: read into the pack of the safety checkpoint; else only name what is there. */
 static int scan_and_plan(struct restore *r, bool store)
 {
-	struct capture_opts capture = {
+	struct worktree_state_opts how = {
 		.scope = &r->scope,
 		.include_ignored = r->opts->target->include_ignored,
 		.include_sensitive = r->opts->target->include_sensitive,
@@ -60,12 +60,12 @@ static int scan_and_plan(struct restore *r, bool store)
 		.also = &r->also,
 		.progress = r->opts->progress,
 	};
-	int err = save_job_scan(&r->job, &capture);
+	int err = save_job_scan(&r->job, &how);
 
 	if (!err)
 		record_made(r);
 	if (!err)
-		err = store ? save_job_read(&r->job) : capture_read(&r->job.capture, NULL);
+		err = store ? save_job_read(&r->job) : worktree_state_read(&r->job.current, NULL);
 	if (err && r->job.no_room)
 		err = ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
 	return err ? err : make_plan(r);
@@ -81,7 +81,7 @@ int restore_plan(struct restore *r, bool store)
 	int err = scan_and_plan(r, store);
 
 	if (!err && r->previous)
-		err = restore_find_left_out(&r->also, r->previous, &r->scope, r->job.capture.scan);
+		err = restore_find_left_out(&r->also, r->previous, &r->scope, r->job.current.scan);
 	if (err)
 		return err;
 	strlist_extend(&r->also, &r->survey.also);
@@ -155,7 +155,7 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 /* It is there, but in no checkpoint: it cannot be restored, nor may it be removed. */
 static int refuse_absent(const struct restore *r, const char *path)
 {
-	const struct skip_list *skips = &r->job.capture.scan->skips;
+	const struct skip_list *skips = &r->job.current.scan->skips;
 	const char *id = r->opts->target->id;
 
 	for (size_t i = 0; i < skips->nr; i++)
@@ -181,7 +181,7 @@ static int check_paths_exist(struct restore *r)
 			return err;
 		if (entry || !*path)
 			continue;
-		if (!wt_find(r->job.capture.scan->root, path))
+		if (!wt_find(r->job.current.scan->root, path))
 			return refuse_absent(r, path);
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct check restore_check(const struct restore *r)
+struct restore_hash restore_hash_init(const struct restore *r)
 {
-	return (struct check){
+	return (struct restore_hash){
 		.target = r->target,
 		.record = r->opts->target,
 		.paths = &r->scope,
@@ -31,7 +31,7 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 				     .modes = &snapshot->modes };
 	/* Modes do not matter here; taken for equal, whole subtrees are passed over. */
 	struct compare_side current = { .root = scan->root, .modes = &snapshot->modes };
-	struct change_list changes;
+	struct compare_list changes;
 	int err = compare_run(&changes, &held, &current, paths);
 
 	if (err)
@@ -51,7 +51,7 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 		if (fd >= 0)
 			close(fd);
 	}
-	change_list_release(&changes);
+	compare_list_release(&changes);
 	strlist_sort_unique(out);
 	return 0;
 }
@@ -60,9 +60,9 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
  * From what is on the disk now; only what was not rewritten may come from the
  * cache. The rules that came back with the checkpoint may leave out part of it.
  */
-static int capture_result(struct capture *out, struct restore *r, const struct ref_list *refs)
+static int scan_result(struct worktree_state *out, struct restore *r, const struct ref_list *refs)
 {
-	struct capture_opts opts = {
+	struct worktree_state_opts opts = {
 		.scope = &r->scope,
 		.include_ignored = r->opts->target->include_ignored,
 		.include_sensitive = r->opts->target->include_sensitive,
@@ -71,20 +71,20 @@ static int capture_result(struct capture *out, struct restore *r, const struct r
 		.progress = r->opts->progress,
 	};
 	size_t before = r->also.nr;
-	int err = capture_scan(out, r->session, refs, &opts);
+	int err = worktree_state_scan(out, r->session, refs, &opts);
 
 	if (!err) {
 		err = restore_find_left_out(&r->also, r->target, &r->scope, out->scan);
 		if (err || r->also.nr != before)
-			capture_release(out);
+			worktree_state_release(out);
 	}
 	if (!err && r->also.nr != before)
-		err = capture_scan(out, r->session, refs, &opts);
+		err = worktree_state_scan(out, r->session, refs, &opts);
 	if (err)
 		return err;
-	err = capture_read(out, NULL);
+	err = worktree_state_read(out, NULL);
 	if (err)
-		capture_release(out);
+		worktree_state_release(out);
 	return err;
 }
 
@@ -92,7 +92,7 @@ static int capture_result(struct capture *out, struct restore *r, const struct r
  * It does not match; but that may be because files that were ignored before are
  * not any more. The safety checkpoint has the rules that left them out.
  */
-static int look_again(struct restore_result *out, struct restore *r, struct check *check,
+static int look_again(struct restore_result *out, struct restore *r, struct restore_hash *check,
 		      const struct wt_dir *root)
 {
 	struct ckpt_record safety = CKPT_RECORD_INIT;
@@ -103,11 +103,11 @@ static int look_again(struct restore_result *out, struct restore *r, struct chec
 
 	check->left = &left;
 	if (!err)
-		err = ckpt_lookup(&safety, r->session->store, out->safety);
+		err = lookup_name(&safety, r->session->store, out->safety);
 	if (!err)
 		err = protect_add(check->before, &safety);
 	if (!err)
-		check_worktree(out->post_hash, &whole, check, root);
+		restore_hash_worktree(out->post_hash, &whole, check, root);
 	for (size_t i = 0; i < left.nr && !err; i++) {
 		strbuf_reset(&quoted);
 		quote_path(&quoted, left.items[i]);
@@ -116,41 +116,41 @@ static int look_again(struct restore_result *out, struct restore *r, struct chec
 	protect_free(check->before);
 	check->before = NULL;
 	check->left = NULL;
-	ckpt_record_release(&safety);
+	record_release(&safety);
 	strlist_release(&left);
 	strbuf_release(&quoted);
 	return err;
 }
 
-/* What is left to do with the capture: two things that have nothing to do with each other. */
+/* What is left to do with the state: two things that have nothing to do with each other. */
 struct aftermath {
 	struct restore_result *out;
 	struct restore *r;
-	const struct check *check;
-	const struct capture *capture;
+	const struct restore_hash *check;
+	const struct worktree_state *state;
 };
 
 static int do_aftermath(size_t index, unsigned worker, void *payload)
 {
 	struct aftermath *after = payload;
-	const struct wt_dir *root = after->capture->scan->root;
+	const struct wt_dir *root = after->state->scan->root;
 	const struct ckpt_record *target = after->r->opts->target;
 	bool whole;
 
 	(void)worker;
 	if (!index)
-		check_worktree(after->out->post_hash, &whole, after->check, root);
+		restore_hash_worktree(after->out->post_hash, &whole, after->check, root);
 	/* The very tree of the checkpoint: the next save need not read it again. */
 	else if (oid_equal(&root->tree, &target->tree))
-		capture_write_cache(after->capture, &target->commit);
+		worktree_state_write_cache(after->state, &target->commit);
 	return 0;
 }
 
 int restore_verify(struct restore_result *out, struct restore *r)
 {
-	struct check check = restore_check(r);
-	struct capture capture;
-	struct aftermath after = { .out = out, .r = r, .check = &check, .capture = &capture };
+	struct restore_hash check = restore_hash_init(r);
+	struct worktree_state state;
+	struct aftermath after = { .out = out, .r = r, .check = &check, .state = &state };
 	struct ref_list refs;
 	int err;
 
@@ -162,14 +162,14 @@ int restore_verify(struct restore_result *out, struct restore *r)
 	err = refs_list(&refs, r->session->store);
 	if (err)
 		return err;
-	err = capture_result(&capture, r, &refs);
+	err = scan_result(&state, r, &refs);
 	if (!err) {
 		err = pool_for(r->session->threads, 2, do_aftermath, &after);
 		if (!err && strcmp(out->post_hash, out->target_hash))
-			err = look_again(out, r, &check, capture.scan->root);
-		capture_release(&capture);
+			err = look_again(out, r, &check, state.scan->root);
+		worktree_state_release(&state);
 	}
-	ref_list_release(&refs);
+	refs_release(&refs);
 	out->verified = !err;
 	out->match = !err && !strcmp(out->post_hash, out->target_hash);
 	return err;

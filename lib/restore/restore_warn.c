@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_run_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -130,7 +130,7 @@ void restore_warn(struct restore_result *out, struct restore *r)
 		return;
 	}
 	warn_project(&out->warnings, r->session, r->opts->target);
-	strlist_extend(&out->warnings, &r->job.capture.notes);
+	strlist_extend(&out->warnings, &r->job.current.notes);
 	warn_kept(&out->warnings, &r->plan);
-	warn_skips(out, &r->plan, &r->job.capture.scan->skips);
+	warn_skips(out, &r->plan, &r->job.current.scan->skips);
 }

@@ -325,7 +325,7 @@ static int check_room(const struct stage *stage, const struct plan *plan)
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts)
 {
 	struct filler filler = { .stage = stage, .opts = opts };
-	int err = staging_make(&stage->fd, opts->store, rootfd, name);
+	int err = stage_dir_make(&stage->fd, opts->store, rootfd, name);
 
 	if (err)
 		return err;
@@ -350,7 +350,7 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 
 int stage_remove(struct stage *stage)
 {
-	return stage->name ? staging_remove(stage->store, stage->rootfd, stage->name) : 0;
+	return stage->name ? stage_dir_remove(stage->store, stage->rootfd, stage->name) : 0;
 }
 
 int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names)
@@ -366,7 +366,7 @@ int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct str
 	}
 	while (!err && (ent = readdir(dir))) {
 		bool kept = !strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
-			    !strcmp(ent->d_name, STAGING_MARKER);
+			    !strcmp(ent->d_name, STAGE_DIR_MARKER);
 
 		for (size_t i = 0; i < names->nr && !kept; i++)
 			kept = !strcmp(names->items[i], ent->d_name);

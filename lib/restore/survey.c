@@ -266,7 +266,7 @@ static bool holds_mount(const struct mount *root, int dirfd, const char *path,
 	for (size_t i = 0; fd >= 0 && i < dir->nr && !found; i++) {
 		struct mount mount;
 
-		found = !mount_of(&mount, fd, dir->entries[i].name) && mount_differs(root, &mount);
+		found = !mounts_of(&mount, fd, dir->entries[i].name) && mounts_differ(root, &mount);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -291,12 +291,12 @@ static bool is_elsewhere(const struct mount *root, int dirfd, const char *name,
 	bool elsewhere;
 
 	/* A directory is removed wherever it is. */
-	if (action->kind == PLAN_RMDIR || mount_of(&parent, dirfd, "") < 0)
+	if (action->kind == PLAN_RMDIR || mounts_of(&parent, dirfd, "") < 0)
 		elsewhere = false;
-	else if (mount_differs(root, &parent) || action->kind == PLAN_CREATE)
-		elsewhere = mount_differs(root, &parent);
+	else if (mounts_differ(root, &parent) || action->kind == PLAN_CREATE)
+		elsewhere = mounts_differ(root, &parent);
 	else
-		elsewhere = (!mount_of(&self, dirfd, name) && mount_differs(root, &self)) ||
+		elsewhere = (!mounts_of(&self, dirfd, name) && mounts_differ(root, &self)) ||
 			    (action->current->kind == WT_DIR &&
 			     holds_mount(root, dirfd, name, action->current->dir));
 	return elsewhere;
@@ -307,8 +307,8 @@ static bool is_mount_point(struct beneath_near *near, int rootfd, const char *pa
 	const char *name;
 	int dirfd = beneath_open_parent_near(near, rootfd, path, &name);
 	struct mount parent, self;
-	bool differs = dirfd >= 0 && !mount_of(&parent, dirfd, "") && !mount_of(&self, dirfd, name) &&
-		       mount_differs(&parent, &self);
+	bool differs = dirfd >= 0 && !mounts_of(&parent, dirfd, "") &&
+		       !mounts_of(&self, dirfd, name) && mounts_differ(&parent, &self);
 
 	if (dirfd >= 0)
 		close(dirfd);
@@ -396,7 +396,7 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 	int err = 0;
 
 	memset(out, 0, sizeof(*out));
-	if (mount_of(&root, rootfd, "") < 0)
+	if (mounts_of(&root, rootfd, "") < 0)
 		return ckpt_error_errno("unable to look at the worktree");
 	for (size_t i = 0; i < plan->nr && !err; i++) {
 		const struct plan_action *action = &plan->actions[i];

@@ -11,7 +11,7 @@
 /* Nothing to be exempted if it is gone: then more is kept than need be. */
 static void take_back(struct undo_job *job, struct session *session, const char *id)
 {
-	if (*id && !ckpt_lookup(&job->previous, session->store, id))
+	if (*id && !lookup_name(&job->previous, session->store, id))
 		job->opts.previous = &job->previous;
 }
 
@@ -29,14 +29,14 @@ static void continue_step(struct undo_job *job, struct session *session)
 	const struct undo_entry *entry = NULL;
 	struct undo_stack stack;
 
-	undo_read(&stack, session->store);
+	journal_undo_read(&stack, session->store);
 	if (back && stack.done)
 		entry = &stack.items[stack.done - 1];
 	else if (!back && stack.done < stack.nr)
 		entry = &stack.items[stack.done];
 	if (entry && !strcmp(back ? entry->before : entry->after, job->target.id))
 		take_back_step(job, session, entry, back);
-	undo_release(&stack);
+	journal_undo_release(&stack);
 }
 
 static int from_stack(struct undo_job *job, struct session *session, bool back)
@@ -44,7 +44,7 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 	struct undo_stack stack;
 	int err;
 
-	undo_read(&stack, session->store);
+	journal_undo_read(&stack, session->store);
 	if (back ? !stack.done : stack.done == stack.nr) {
 		err = ckpt_error_set(CKPT_ENOTFOUND, back ? "there is no restore to undo" :
 							    "there is no undone restore to redo");
@@ -53,12 +53,13 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 
 		strlist_extend(&job->paths, &entry->paths);
 		take_back_step(job, session, entry, back);
-		err = ckpt_lookup(&job->target, session->store, back ? entry->before : entry->after);
+		err = lookup_name(&job->target, session->store,
+				  back ? entry->before : entry->after);
 		/* Not found here means lost, not "nothing to do". */
 		if (err == CKPT_ENOTFOUND)
 			err = CKPT_ERROR;
 	}
-	undo_release(&stack);
+	journal_undo_release(&stack);
 	job->opts.kind = back ? "undo" : "redo";
 	return err;
 }
@@ -72,13 +73,13 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 		return ckpt_error_set(err, "no restore was interrupted, there is nothing to continue or abort");
 	if (err)
 		return err;
-	err = ckpt_lookup(&job->interrupted, session->store, journal.safety);
+	err = lookup_name(&job->interrupted, session->store, journal.safety);
 	if (err)
 		err = ckpt_error_prefix(err, "the state before the interrupted restore cannot be read; if "
 					     "'git checkpoint doctor --fix' cannot mend it, that ends "
 					     "the restore as it is");
 	else
-		err = ckpt_lookup(&job->target, session->store,
+		err = lookup_name(&job->target, session->store,
 				  abort ? journal.safety : journal.target);
 	if (err == CKPT_ENOTFOUND)
 		err = CKPT_ERROR;
@@ -120,9 +121,9 @@ int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind 
 
 void undo_job_release(struct undo_job *job)
 {
-	ckpt_record_release(&job->target);
-	ckpt_record_release(&job->interrupted);
-	ckpt_record_release(&job->previous);
+	record_release(&job->target);
+	record_release(&job->interrupted);
+	record_release(&job->previous);
 	strlist_release(&job->paths);
 	strlist_release(&job->made);
 	free(job->reason);

@@ -16,10 +16,10 @@ static void add_destinations(struct strlist *out, struct store *store)
 {
 	struct undo_stack stack;
 
-	undo_read(&stack, store);
+	journal_undo_read(&stack, store);
 	for (size_t i = 0; i < stack.nr; i++)
 		strlist_add(out, i < stack.done ? stack.items[i].before : stack.items[i].after);
-	undo_release(&stack);
+	journal_undo_release(&stack);
 }
 
 static int check_droppable(struct session *session, const struct ckpt_record *record, bool force)
@@ -53,7 +53,7 @@ static int check_droppable(struct session *session, const struct ckpt_record *re
 static int find_named(struct ckpt_record *out, struct store *store, const char *name)
 {
 	struct ref_list refs;
-	int err = ckpt_lookup(out, store, name);
+	int err = lookup_name(out, store, name);
 
 	if (err != CKPT_ECORRUPT || !refs_valid_id(name) || refs_list(&refs, store))
 		return err;
@@ -65,7 +65,7 @@ static int find_named(struct ckpt_record *out, struct store *store, const char *
 			out->pinned = refs_mark(store, name) == REFS_PINNED;
 			err = 0;
 		}
-	ref_list_release(&refs);
+	refs_release(&refs);
 	return err;
 }
 
@@ -86,13 +86,13 @@ static int find_all(struct retain_result *out, struct session *session, const st
 		if (!err && !twice)
 			retain_add(out, &record,
 				   xstrdup(record.reason ? record.reason : "damaged"));
-		ckpt_record_release(&record);
+		record_release(&record);
 	}
 	return err;
 }
 
-int ckpt_drop(struct retain_result *out, struct session *session, const struct strlist *names,
-	      bool force)
+int drop_checkpoints(struct retain_result *out, struct session *session,
+		     const struct strlist *names, bool force)
 {
 	int err = retain_begin(session);
 
@@ -107,27 +107,27 @@ int ckpt_drop(struct retain_result *out, struct session *session, const struct s
 	return err;
 }
 
-int ckpt_pin(struct ckpt_record *out, struct session *session, const char *name, bool pin)
+int drop_set_pinned(struct ckpt_record *out, struct session *session, const char *name, bool pin)
 {
 	struct store *store = session->store;
 	int err = retain_begin(session);
 
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	if (!err)
-		err = ckpt_lookup(out, store, name);
+		err = lookup_name(out, store, name);
 	if (!err && out->pinned != pin) {
 		err = refs_set_mark(store, out->id, &out->commit,
 				    pin ? REFS_PINNED : REFS_UNPINNED);
 		if (!err)
-			(void)ckpt_audit_add(store, pin ? "pin" : "unpin", out->id, &out->commit,
-					     out->reason, out->state_hash);
+			(void)audit_add(store, pin ? "pin" : "unpin", out->id, &out->commit,
+					out->reason, out->state_hash);
 	}
 	/* A mark takes room, too. */
 	if (!err)
 		retain_hold_budget(session, NULL);
 	store_unlock(store);
 	if (err)
-		ckpt_record_release(out);
+		record_release(out);
 	else
 		out->pinned = pin;
 	return err;

@@ -12,10 +12,10 @@
  * undo or redo leads to, unless `force`; one that an interrupted restore needs,
  * in any case.
  */
-int ckpt_drop(struct retain_result *out, struct session *session, const struct strlist *names,
-	      bool force);
+int drop_checkpoints(struct retain_result *out, struct session *session,
+		     const struct strlist *names, bool force);
 
 /** `out` is the checkpoint as it is then. */
-int ckpt_pin(struct ckpt_record *out, struct session *session, const char *name, bool pin);
+int drop_set_pinned(struct ckpt_record *out, struct session *session, const char *name, bool pin);
 
 #endif

@@ -62,7 +62,7 @@ static int take_stock(struct gc *gc, struct gc_result *out)
 			continue;
 		if (pack.data && !repack_is_kept(gc->store, pack.name))
 			look_at_pack(gc, &pack, reach);
-		pack_contents_release(&pack);
+		packs_contents_release(&pack);
 	}
 	gc->tight = gc->tight && gc->old.nr == 1;
 	for (size_t i = 0; i < reach_count(reach); i++) {
@@ -100,7 +100,7 @@ static void note_staying(struct oidset *out, const struct gc *gc)
 			old = !strcmp(gc->old.items[j], pack.name) && strcmp(pack.name, gc->name);
 		for (size_t j = 0; j < pack.nr && !old && pack.data; j++)
 			(void)oidset_add(out, &pack.items[j].oid);
-		pack_contents_release(&pack);
+		packs_contents_release(&pack);
 	}
 }
 
@@ -134,7 +134,7 @@ static int remove_old(struct gc *gc, struct gc_result *out)
 			old = !strcmp(gc->old.items[j], pack.name) && strcmp(pack.name, gc->name);
 		if (old && !is_needed(&pack, reach, &staying))
 			err = repack_remove(gc->store, pack.name);
-		pack_contents_release(&pack);
+		packs_contents_release(&pack);
 	}
 	oidset_release(&staying);
 	reach_free(reach);
@@ -221,7 +221,7 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 							  ckpt_error_last());
 }
 
-int ckpt_gc(struct gc_result *out, struct session *session, bool show)
+int gc_store(struct gc_result *out, struct session *session, bool show)
 {
 	struct gc gc = { .session = session, .store = session->store, .show = show };
 	struct reclaim_result freed;

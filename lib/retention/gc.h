@@ -23,6 +23,6 @@ struct gc_result {
 };
 
 /** `show`: say on stderr how far the long part is. CKPT_ELOCKED: another process is at it, or has the store's lock for too long. */
-int ckpt_gc(struct gc_result *out, struct session *session, bool show);
+int gc_store(struct gc_result *out, struct session *session, bool show);
 
 #endif

@@ -61,8 +61,8 @@ int reclaim_add_others(struct reach *reach, struct session *session, uint32_t ow
 		err = lost_read(&lost, session->store, &refs);
 	for (size_t i = 0; i < lost.nr && !err; i++)
 		err = reach_add(reach, &lost.items[i].commit, owner);
-	ref_list_release(&lost);
-	ref_list_release(&refs);
+	refs_release(&lost);
+	refs_release(&refs);
 	return err;
 }
 
@@ -74,7 +74,7 @@ static void sweep_marks(struct session *session, const struct ref_list *refs)
 	if (lost_read(&lost, session->store, refs))
 		return;
 	(void)refs_sweep_marks(session->store, &lost);
-	ref_list_release(&lost);
+	refs_release(&lost);
 }
 
 int reclaim_reach(struct reach **out, struct session *session, double seconds)
@@ -99,7 +99,7 @@ int reclaim_reach(struct reach **out, struct session *session, double seconds)
 	}
 	if (!err)
 		err = reclaim_add_others(reach, session, 0);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	*out = reach;
 	if (err < 0 || (!err && known && !reach_damaged(reach)))
 		return err;
@@ -136,7 +136,7 @@ static void look_at_packs(struct reclaim *reclaim)
 		if (packs_contents(&pack->contents, packs, i))
 			continue;
 		if (!pack->contents.data || repack_is_kept(reclaim->store, pack->contents.name)) {
-			pack_contents_release(&pack->contents);
+			packs_contents_release(&pack->contents);
 			continue;
 		}
 		for (size_t j = 0; j < pack->contents.nr; j++) {
@@ -469,7 +469,7 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 		err = carry_out(&reclaim);
 	}
 	for (size_t i = 0; i < reclaim.nr; i++)
-		pack_contents_release(&reclaim.packs[i].contents);
+		packs_contents_release(&reclaim.packs[i].contents);
 	free(reclaim.packs);
 	reach_free(reclaim.reach);
 	if (lock >= 0)

@@ -29,7 +29,7 @@ enum {
 void retain_result_release(struct retain_result *result)
 {
 	for (size_t i = 0; i < result->nr; i++) {
-		ckpt_record_release(&result->items[i].record);
+		record_release(&result->items[i].record);
 		free(result->items[i].why);
 	}
 	free(result->items);
@@ -78,7 +78,7 @@ static void forget_choice(struct retain_result *out, size_t from)
 {
 	while (out->nr > from) {
 		out->nr--;
-		ckpt_record_release(&out->items[out->nr].record);
+		record_release(&out->items[out->nr].record);
 		free(out->items[out->nr].why);
 	}
 }
@@ -94,12 +94,12 @@ static int choose(struct retain_result *out, struct stock *stock)
 		const struct ckpt_brief *brief = &stock->briefs.items[victim->item];
 		struct strbuf why = STRBUF_INIT;
 		struct ckpt_record record;
-		int err = ckpt_record_read(&record, stock->session->store, &brief->ref);
+		int err = record_read(&record, stock->session->store, &brief->ref);
 
 		if (err)
 			return err == CKPT_ECORRUPT ? 1 : err;
-		if (!ckpt_brief_fits(brief, &record)) {
-			ckpt_record_release(&record);
+		if (!brief_fits(brief, &record)) {
+			record_release(&record);
 			return 1;
 		}
 		evict_explain(&why, victim->why, &stock->items[victim->item], &stock->rules,
@@ -113,8 +113,8 @@ static int say(struct store *store, const char *action, const struct retain_vict
 {
 	const struct ckpt_record *record = &victim->record;
 
-	return ckpt_audit_add(store, action, record->id, &record->commit, victim->why,
-			      *record->state_hash ? record->state_hash : NULL);
+	return audit_add(store, action, record->id, &record->commit, victim->why,
+			 *record->state_hash ? record->state_hash : NULL);
 }
 
 static void set_latest(struct store *store)
@@ -124,7 +124,7 @@ static void set_latest(struct store *store)
 	if (refs_list(&refs, store))
 		return;
 	refs_mend_latest(store, &refs);
-	ref_list_release(&refs);
+	refs_release(&refs);
 }
 
 /* Of those that go none is the newest, most often; then it stays where it is. */
@@ -153,7 +153,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 		unsaid[i] = say(store, action, &result->items[i]) != 0;
 		strlist_add(&ids, result->items[i].record.id);
 	}
-	ckpt_audit_sync(store);
+	audit_sync(store);
 	err = refs_unpack(store, &ids);
 	for (size_t i = from; i < result->nr && !err; i++) {
 		err = refs_delete(store, result->items[i].record.id);
@@ -166,7 +166,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 		set_latest(store);
 	/* Made anew by whoever finds that it disagrees. */
 	strlist_sort_unique(&ids);
-	(void)ckpt_manifest_remove(store, &ids);
+	(void)manifest_remove(store, &ids);
 	strlist_release(&ids);
 	return err;
 }
@@ -301,8 +301,8 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 	int err = stock_open(stock, session, round->first ? &job->rules : &only_size, job->keep,
 			     NULL);
 
-	if (!err && !job->dry_run && ckpt_briefs_worth(&stock->briefs)) {
-		ckpt_briefs_keep(&stock->briefs, session->store);
+	if (!err && !job->dry_run && brief_worth(&stock->briefs)) {
+		brief_keep(&stock->briefs, session->store);
 		round->over = bytes_over(session, job->rules.max_size, job->need);
 	}
 	if (!err && (round->over || job->dry_run))
@@ -324,7 +324,7 @@ static int plan_surely(struct retain_result *out, struct round *round, struct se
 	if (err > 0) {
 		forget_choice(out, from);
 		stock_release(&round->stock);
-		ckpt_briefs_forget(session->store);
+		brief_forget(session->store);
 		err = plan_round(out, round, session, job);
 	}
 	if (err)
@@ -375,8 +375,7 @@ static void trim_log(struct session *session)
 
 	read_progress(&progress, session->store);
 	before = progress.log;
-	(void)ckpt_audit_trim(&progress.log, session->store,
-			      part && part < LOG_MAX ? part : LOG_MAX);
+	(void)audit_trim(&progress.log, session->store, part && part < LOG_MAX ? part : LOG_MAX);
 	if (progress.log != before)
 		write_progress(session->store, &progress);
 }
@@ -413,7 +412,7 @@ int retain_begin(struct session *session)
 	err = refs_list(&refs, session->store);
 	if (!err) {
 		err = lost_note(session->store, &refs);
-		ref_list_release(&refs);
+		refs_release(&refs);
 	}
 	return err;
 }
@@ -535,7 +534,7 @@ void retain_after_save(struct session *session, const struct strlist *keep)
 		return;
 	nr = refs.nr;
 	refs_pack(session->store, &refs);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	/* Most saves end here, having read nothing. */
 	if (job.rules.max_age || (job.rules.max_count && nr > job.rules.max_count) ||
 	    retain_lacks_room(session, 0))

@@ -15,7 +15,7 @@ enum { PACK_EXTRA = 5200 }; /* what a pack takes beside its objects */
 
 void stock_release(struct stock *stock)
 {
-	ckpt_briefs_release(&stock->briefs);
+	brief_release(&stock->briefs);
 	evict_plan_release(&stock->plan);
 	free(stock->items);
 	free(stock->bytes);
@@ -39,7 +39,7 @@ static void add_undo(struct strlist *next_out, struct strlist *later_out, struct
 {
 	struct undo_stack stack;
 
-	undo_read(&stack, store);
+	journal_undo_read(&stack, store);
 	for (size_t i = 0; i < stack.nr; i++) {
 		struct strlist *out = i + 1 == stack.done || i == stack.done ? next_out : later_out;
 
@@ -47,7 +47,7 @@ static void add_undo(struct strlist *next_out, struct strlist *later_out, struct
 		strlist_add(out, stack.items[i].restored);
 		strlist_add(out, stack.items[i].after);
 	}
-	undo_release(&stack);
+	journal_undo_release(&stack);
 }
 
 /* What the live workflow may have to go back to does not even count, as if it were pinned. */
@@ -115,14 +115,14 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 	stock->rules = *rules;
 	stock->now = clock_now();
 	stock->fresh = fresh;
-	err = ckpt_briefs_read(&stock->briefs, session->store);
+	err = brief_read(&stock->briefs, session->store);
 	if (err)
 		return err;
 	stock->items = xcalloc(stock->briefs.nr + 1, sizeof(*stock->items));
 	for (size_t i = 0; i < stock->briefs.nr; i++)
 		add_item(stock, &stock->briefs.items[i]);
 	if (fresh) {
-		ckpt_brief_of(&brief, fresh);
+		brief_of(&brief, fresh);
 		add_item(stock, &brief);
 	}
 	mark_exempt(stock, keep);
@@ -167,7 +167,7 @@ static int add_staying(struct stock *stock, struct reach *reach)
 		else if (!pathset_has(&leaving, refs.items[i].id))
 			err = reach_add(reach, &refs.items[i].commit, 0);
 	}
-	ref_list_release(&refs);
+	refs_release(&refs);
 	strlist_release(&leaving);
 	if (!err && newest)
 		err = reach_add(reach, &newest->commit, 1);

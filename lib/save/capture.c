@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-int captures_load(struct capture_defs *out, const struct session *session)
+int capture_load(struct capture_defs *out, const struct session *session)
 {
 	char *file = session->store ? xstrfmt("%s/checkpoint/config", session->store->path) : NULL;
 	int err = capture_defs_load(out, file, session->worktree);
@@ -44,8 +44,8 @@ static int take_piece(const void *data, size_t len, void *payload)
 	return spool_add(payload, data, len);
 }
 
-int captures_save(struct spool *out, struct strlist *warnings, struct session *session,
-		  const struct capture_def *def)
+int capture_save(struct spool *out, struct strlist *warnings, struct session *session,
+		 const struct capture_def *def)
 {
 	struct command_opts opts = {
 		.command = def->save,
@@ -78,8 +78,8 @@ static int feed_piece(const void *data, size_t len, void *payload)
 	return command_write(payload, data, len);
 }
 
-int captures_replay(struct strlist *warnings, struct session *session,
-		    const struct capture_def *def, const struct ckpt_capture *capture)
+int capture_replay(struct strlist *warnings, struct session *session, const struct capture_def *def,
+		   const struct ckpt_capture *capture)
 {
 	struct command_opts opts = {
 		.command = def->restore,
@@ -99,8 +99,8 @@ int captures_replay(struct strlist *warnings, struct session *session,
 	return err;
 }
 
-int captures_check(struct session *session, const struct ckpt_captures *captures,
-		   struct oidset *sound)
+int capture_check(struct session *session, const struct ckpt_captures *captures,
+		  struct oidset *sound)
 {
 	for (size_t i = 0; i < captures->nr; i++) {
 		const struct oid *oid = &captures->items[i].oid;

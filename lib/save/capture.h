@@ -14,24 +14,24 @@ struct session;
 /** Running the commands of captures; see capturecfg.h for what they are. */
 
 /** The captures that are configured for this worktree. */
-int captures_load(struct capture_defs *out, const struct session *session);
+int capture_load(struct capture_defs *out, const struct session *session);
 
 /**
  * Run the save command and keep what it prints. What it says on stderr is in
  * the sentence if it fails, else it becomes a warning.
  */
-int captures_save(struct spool *out, struct strlist *warnings, struct session *session,
-		  const struct capture_def *def);
+int capture_save(struct spool *out, struct strlist *warnings, struct session *session,
+		 const struct capture_def *def);
 
 /** The same for the restore command, which gets the bytes of the capture. */
-int captures_replay(struct strlist *warnings, struct session *session,
-		    const struct capture_def *def, const struct ckpt_capture *capture);
+int capture_replay(struct strlist *warnings, struct session *session, const struct capture_def *def,
+		   const struct ckpt_capture *capture);
 
 /**
  * Read all bytes of captures: the command that replays them must not get wrong ones. Those in
  * `sound` were read before, the others come into it; NULL: all are read.
  */
-int captures_check(struct session *session, const struct ckpt_captures *captures,
-		   struct oidset *sound);
+int capture_check(struct session *session, const struct ckpt_captures *captures,
+		  struct oidset *sound);
 
 #endif

@@ -45,7 +45,7 @@ static int take_file(struct save_job *job, const struct save_state_file *file)
 		err = spool_close(spool);
 	close(fd);
 	if (!err)
-		ckpt_meta_add_stored_state(&job->meta, file->key, &spool->oid, spool->size);
+		meta_add_stored_state(&job->meta, file->key, &spool->oid, spool->size);
 	else if (err != CKPT_ECANCELLED)
 		err = ckpt_error_prefix(err, "state key '%s'", file->key);
 	return err;
@@ -54,21 +54,21 @@ static int take_file(struct save_job *job, const struct save_state_file *file)
 static int take_states(struct save_job *job)
 {
 	const struct save_opts *opts = job->opts;
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 	int err = 0;
 
 	for (size_t i = 0; i < opts->states_nr; i++) {
 		const struct ckpt_state *state = &opts->states[i];
 		struct ckpt_state *added;
 
-		ckpt_meta_add_state(&job->meta, state->key, state->value, state->len);
+		meta_add_state(&job->meta, state->key, state->value, state->len);
 		added = &job->meta.states[job->meta.states_nr - 1];
 		hash_object(sha1, &added->oid, "blob", state->value, state->len);
 		added->size = state->len;
 	}
 	for (size_t i = 0; i < opts->state_files_nr && !err; i++)
 		err = take_file(job, &opts->state_files[i]);
-	digest_free(sha1);
+	hash_free(sha1);
 	return err;
 }
 
@@ -97,7 +97,7 @@ static int check_names(const struct capture_defs *defs, const struct strlist *na
 static int take_captures(struct save_job *job)
 {
 	struct capture_defs defs;
-	int err = captures_load(&defs, job->session);
+	int err = capture_load(&defs, job->session);
 
 	if (err)
 		return err;
@@ -110,10 +110,10 @@ static int take_captures(struct save_job *job)
 		if (!is_wanted(job->opts, def))
 			continue;
 		spool = add_spool(&job->extras);
-		err = captures_save(spool, &job->notes, job->session, def);
+		err = capture_save(spool, &job->notes, job->session, def);
 		if (!err)
-			ckpt_captures_add(&job->meta.captures, def->name, def->type, spool->size,
-					  &spool->oid);
+			record_captures_add(&job->meta.captures, def->name, def->type, spool->size,
+					    &spool->oid);
 	}
 	capture_defs_release(&defs);
 	return err;
@@ -137,14 +137,14 @@ bool extras_are_new(const struct save_job *job)
 	const struct ckpt_meta *now = &job->meta, *then = &job->newest_meta;
 
 	for (size_t i = 0; i < now->states_nr; i++) {
-		const struct ckpt_state *before = ckpt_meta_find_state(then, now->states[i].key);
+		const struct ckpt_state *before = meta_find_state(then, now->states[i].key);
 
 		if (!before || !oid_equal(&before->oid, &now->states[i].oid))
 			return true;
 	}
 	for (size_t i = 0; i < now->captures.nr; i++) {
 		const struct ckpt_capture *before =
-			ckpt_captures_find(&then->captures, now->captures.items[i].name);
+			record_captures_find(&then->captures, now->captures.items[i].name);
 
 		if (!before || !oid_equal(&before->oid, &now->captures.items[i].oid))
 			return true;

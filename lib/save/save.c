@@ -14,7 +14,7 @@
 
 void save_result_release(struct save_result *result)
 {
-	ckpt_record_release(&result->record);
+	record_release(&result->record);
 	skip_list_release(&result->skips);
 	memset(result, 0, sizeof(*result));
 }
@@ -34,18 +34,18 @@ int save_check_place(const struct session *session)
 
 static int load_newest(struct save_job *save)
 {
-	int err = save->opts->state_only ?
-			  ckpt_lookup_newest_state(&save->newest, save->store, &save->refs) :
-			  ckpt_lookup_newest(&save->newest, save->store, &save->refs,
-					     save->opts->scope);
+	int err =
+		save->opts->state_only
+			? lookup_newest_state(&save->newest, save->store, &save->refs)
+			: lookup_newest(&save->newest, save->store, &save->refs, save->opts->scope);
 
 	if (err == CKPT_ENOTFOUND)
 		return 0;
 	if (err)
 		return err;
 	/* One whose metadata is damaged is no base for anything, but no obstacle either. */
-	if (ckpt_meta_read(&save->newest_meta, save->store, &save->newest, false)) {
-		ckpt_record_release(&save->newest);
+	if (meta_read(&save->newest_meta, save->store, &save->newest, false)) {
+		record_release(&save->newest);
 		return 0;
 	}
 	save->have_newest = true;
@@ -62,7 +62,7 @@ static bool request_is_new(const struct save_job *save)
 	if (!save->have_newest || opts->allow_empty)
 		return true;
 	/* It may go at any time, and restore refuses it: nobody should rely on it. */
-	if (ckpt_record_expired(&save->newest, clock_now()))
+	if (record_expired(&save->newest, clock_now()))
 		return true;
 	if (opts->step >= 0 && opts->step != save->newest.step)
 		return true;
@@ -93,11 +93,11 @@ static bool same_missing(const struct skip_list *a, const struct skip_list *b)
 /* Known from the scan alone, without having read anything. */
 static bool untouched(const struct save_job *save)
 {
-	const struct oid *cached = capture_cached_commit(&save->capture);
+	const struct oid *cached = worktree_state_cached_commit(&save->current);
 
-	return save->capture.untouched && !request_is_new(save) &&
+	return save->current.untouched && !request_is_new(save) &&
 	       oid_equal(cached, &save->newest.commit) &&
-	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
+	       same_missing(&save->current.scan->skips, &save->newest_meta.skips);
 }
 
 static bool same_state(const struct save_job *save)
@@ -105,10 +105,10 @@ static bool same_state(const struct save_job *save)
 	if (save->opts->state_only)
 		return !request_is_new(save);
 	return !request_is_new(save) &&
-	       oid_equal(&save->capture.scan->root->tree, &save->newest.tree) &&
+	       oid_equal(&save->current.scan->root->tree, &save->newest.tree) &&
 	       save->meta.modes.len == save->newest_meta.modes.len &&
 	       !memcmp(save->meta.modes.buf, save->newest_meta.modes.buf, save->meta.modes.len) &&
-	       same_missing(&save->capture.scan->skips, &save->newest_meta.skips);
+	       same_missing(&save->current.scan->skips, &save->newest_meta.skips);
 }
 
 /* --- is there room? --- */
@@ -125,11 +125,11 @@ static int make_room(struct save_job *save)
 	if (!save->session->settings.max_size ||
 	    !retain_lacks_room(save->session, save_room_needed(save)))
 		return 0;
-	err = save->opts->state_only ? 0 : capture_read(&save->capture, NULL);
+	err = save->opts->state_only ? 0 : worktree_state_read(&save->current, NULL);
 	if (err)
 		return err;
 	/* From here on each object is looked for, whatever goes. */
-	save->capture.objects_there = false;
+	save->current.objects_there = false;
 	strbuf_reset(&save->meta.modes);
 	modes_encode(&save->meta.modes, save_job_root(save));
 	return same_state(save) ? 0 : save_room_make(save);
@@ -140,7 +140,7 @@ static void add_new_warnings(struct strlist *out, const struct save_job *save)
 {
 	struct strlist now = STRLIST_INIT;
 
-	save_warnings(&now, &save->capture);
+	save_warnings(&now, &save->current);
 	for (size_t i = 0; i < now.nr; i++) {
 		bool known = false;
 
@@ -163,7 +163,7 @@ static int answer_newest(struct save_result *out, struct save_job *save, enum sa
 	out->skips = save->newest_meta.skips;
 	save->newest = (struct ckpt_record)CKPT_RECORD_INIT;
 	memset(&save->newest_meta.skips, 0, sizeof(save->newest_meta.skips));
-	if (outcome == SAVE_UNCHANGED && save->capture.scan)
+	if (outcome == SAVE_UNCHANGED && save->current.scan)
 		add_new_warnings(&out->record.warnings, save);
 	return 0;
 }
@@ -176,8 +176,8 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	job->session = session;
 	job->opts = opts;
 	job->newest = (struct ckpt_record)CKPT_RECORD_INIT;
-	ckpt_meta_init(&job->meta);
-	ckpt_meta_init(&job->newest_meta);
+	meta_init(&job->meta);
+	meta_init(&job->newest_meta);
 	/* Not before: a refused place must not get a store, it would be the worktree of all below. */
 	if (!session->store)
 		err = store_open_or_create(&session->store, session->worktree);
@@ -195,7 +195,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	if (!err && job->refs.nr)
 		refs_mend_latest(job->store, &job->refs);
 	if (!err)
-		job->listed = ckpt_manifest_agrees(job->store, &job->refs);
+		job->listed = manifest_agrees(job->store, &job->refs);
 	/* Before the manifest, which may be all that knows of them, is rewritten. */
 	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
@@ -206,13 +206,13 @@ const struct wt_dir *save_job_root(const struct save_job *job)
 {
 	static const struct wt_dir nothing = { .path = "" };
 
-	return job->opts->state_only ? &nothing : job->capture.scan->root;
+	return job->opts->state_only ? &nothing : job->current.scan->root;
 }
 
-int save_job_scan(struct save_job *job, const struct capture_opts *capture)
+int save_job_scan(struct save_job *job, const struct worktree_state_opts *how)
 {
-	capture_release(&job->capture);
-	return capture_scan(&job->capture, job->session, &job->refs, capture);
+	worktree_state_release(&job->current);
+	return worktree_state_scan(&job->current, job->session, &job->refs, how);
 }
 
 /* A pack that has reached its limit knows no more than that. */
@@ -234,7 +234,7 @@ int save_job_read(struct save_job *job)
 	err = make_room(job);
 	if (!err) {
 		pack_set_limit(job->pack, job->room.limit);
-		err = job->opts->state_only ? 0 : capture_read(&job->capture, job->pack);
+		err = job->opts->state_only ? 0 : worktree_state_read(&job->current, job->pack);
 	}
 	if (!err)
 		err = extras_pack(job);
@@ -250,25 +250,25 @@ void save_job_write_cache(const struct save_job *job, const struct oid *commit)
 	/* So many files are read again in less time than it takes to write it. */
 	enum { READ_AGAIN_MAX = 200 };
 
-	if (job->capture.scan &&
-	    (!job->opts->cache_later || job->capture.read.files > READ_AGAIN_MAX))
-		capture_write_cache(&job->capture, commit);
+	if (job->current.scan &&
+	    (!job->opts->cache_later || job->current.read.files > READ_AGAIN_MAX))
+		worktree_state_write_cache(&job->current, commit);
 }
 
 /* Nothing was learned: what was read has to be read again the next time, whatever is written. */
 static bool cache_is_as_good(const struct save_job *job)
 {
-	const struct capture *capture = &job->capture;
-	const struct oid *cached = capture_cached_commit(capture);
+	const struct worktree_state *current = &job->current;
+	const struct oid *cached = worktree_state_cached_commit(current);
 
-	return cached && oid_equal(cached, &job->newest.commit) && capture->objects_there &&
-	       !capture->scan->cache_is_old && !capture->scan->dir_modes_changed &&
-	       capture->read.racy == capture->read.files;
+	return cached && oid_equal(cached, &job->newest.commit) && current->objects_there &&
+	       !current->scan->cache_is_old && !current->scan->dir_modes_changed &&
+	       current->read.racy == current->read.files;
 }
 
 int save_job_commit(struct save_result *out, struct save_job *job)
 {
-	const struct scan *scan = job->capture.scan;
+	const struct scan *scan = job->current.scan;
 
 	memset(out, 0, sizeof(*out));
 	if (same_state(job)) {
@@ -286,7 +286,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		skip_list_add(&job->meta.skips, scan->skips.items[i].path, scan->skips.items[i].why);
 	if (scan) {
 		job->meta.have_rules = true;
-		rules_texts_copy(&job->meta.rules, rules_texts(job->capture.rules));
+		rules_texts_copy(&job->meta.rules, rules_texts(job->current.rules));
 	}
 	return explain(job, save_create(out, job));
 }
@@ -297,34 +297,34 @@ void save_job_end(struct save_job *job)
 	extras_release(job);
 	strlist_release(&job->notes);
 	strlist_release(&job->chosen);
-	capture_release(&job->capture);
-	ckpt_meta_release(&job->meta);
-	ckpt_meta_release(&job->newest_meta);
-	ckpt_record_release(&job->newest);
-	ref_list_release(&job->refs);
+	worktree_state_release(&job->current);
+	meta_release(&job->meta);
+	meta_release(&job->newest_meta);
+	record_release(&job->newest);
+	refs_release(&job->refs);
 }
 
 /* Scan, and once more if something has to be taken that the rules leave out. */
-static int scan_all(struct save_job *job, struct capture_opts *capture)
+static int scan_all(struct save_job *job, struct worktree_state_opts *how)
 {
 	const struct save_opts *opts = job->opts;
-	int err = save_job_scan(job, capture);
+	int err = save_job_scan(job, how);
 
 	if (err || !opts->choose)
 		return err;
-	err = opts->choose(&job->chosen, job->capture.scan, opts->choose_payload);
+	err = opts->choose(&job->chosen, job->current.scan, opts->choose_payload);
 	if (err || !job->chosen.nr)
 		return err;
 	strlist_sort_unique(&job->chosen);
-	capture->whole = &job->chosen;
-	capture->want_left_out = false;
-	return save_job_scan(job, capture);
+	how->whole = &job->chosen;
+	how->want_left_out = false;
+	return save_job_scan(job, how);
 }
 
 static int take(struct save_result *out, struct save_job *job)
 {
 	const struct save_opts *opts = job->opts;
-	struct capture_opts capture = {
+	struct worktree_state_opts how = {
 		.scope = opts->scope,
 		.include_ignored = opts->include_ignored,
 		.include_sensitive = opts->include_sensitive,
@@ -337,7 +337,7 @@ static int take(struct save_result *out, struct save_job *job)
 	int err = extras_take(job);
 
 	if (!err && !opts->state_only)
-		err = scan_all(job, &capture);
+		err = scan_all(job, &how);
 	if (err)
 		return err;
 	if (opts->state_only) {
@@ -350,8 +350,8 @@ static int take(struct save_result *out, struct save_job *job)
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	err = save_job_read(job);
 	/* Something was moved under our eyes: where it is now was perhaps listed before. */
-	if (!err && job->capture.scan->moved) {
-		err = save_job_scan(job, &capture);
+	if (!err && job->current.scan->moved) {
+		err = save_job_scan(job, &how);
 		if (!err)
 			err = save_job_read(job);
 	}
@@ -360,7 +360,7 @@ static int take(struct save_result *out, struct save_job *job)
 	return err ? err : save_job_commit(out, job);
 }
 
-int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts)
+int save_checkpoint(struct save_result *out, struct session *session, const struct save_opts *opts)
 {
 	double start = clock_monotonic();
 	struct save_job job = { 0 };
@@ -385,9 +385,9 @@ int ckpt_save(struct save_result *out, struct session *session, const struct sav
 	/* Nothing was taken, but the budget may have been made smaller. */
 	if (!err && out->outcome != SAVE_CREATED && session->settings.max_size)
 		retain_hold_budget(session, NULL);
-	if (err && job.capture.read.late && !capture_keep(&job.capture, job.pack)) {
+	if (err && job.current.read.late && !worktree_state_keep(&job.current, job.pack)) {
 		out->late = true;
-		out->percent = job.capture.read.percent;
+		out->percent = job.current.read.percent;
 	}
 	save_job_end(&job);
 	if (session->store)

@@ -99,14 +99,14 @@ struct save_result {
  * Makes the store if there is none yet. CKPT_EREFUSED: a place that
  * is not saved without `force`. CKPT_ELOCKED: see store_lock().
  */
-int ckpt_save(struct save_result *out, struct session *session, const struct save_opts *opts);
+int save_checkpoint(struct save_result *out, struct session *session, const struct save_opts *opts);
 void save_result_release(struct save_result *result);
 
 /** CKPT_EREFUSED for places that nobody means to save as a whole: no store is to be made there. */
 int save_check_place(const struct session *session);
 
 /**
- * The same in steps, for a restore, which plans from the very capture that its
+ * The same in steps, for a restore, which plans from the very state that its
  * safety checkpoint is made of. In this order; save_job_end() in any case.
  */
 struct save_job {
@@ -118,7 +118,7 @@ struct save_job {
 	bool have_newest;
 	struct ckpt_record newest; /**< of the same scope */
 	struct ckpt_meta newest_meta;
-	struct capture capture;
+	struct worktree_state current;
 	struct extras extras;
 	struct strlist notes; /**< further warnings */
 	struct strlist chosen; /**< paths that a rule leaves out, but `choose` does not */
@@ -126,7 +126,8 @@ struct save_job {
 	struct ckpt_meta meta;
 	bool no_room;   /**< why it failed: it does not fit into maxSize */
 	struct retain_room room;
-	char state_hash[STATEHASH_SIZE]; /**< of the capture, if the caller knows it; else empty */
+	char state_hash
+		[STATEHASH_SIZE]; /**< of the current state, if the caller knows it; else empty */
 };
 
 /** Lock the store, find the newest checkpoint. */
@@ -139,7 +140,7 @@ const struct wt_dir *save_job_root(const struct save_job *job);
 void save_job_write_cache(const struct save_job *job, const struct oid *commit);
 
 /** Scan, after extras_take(); may be done again with other options. */
-int save_job_scan(struct save_job *job, const struct capture_opts *capture);
+int save_job_scan(struct save_job *job, const struct worktree_state_opts *how);
 
 /** Read what is not known into the pack. */
 int save_job_read(struct save_job *job);

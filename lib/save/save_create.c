@@ -26,7 +26,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 {
 	struct compare_side before = { 0 }, after = { 0 };
 	struct snapshot *snapshot = NULL;
-	struct change_list changes = { 0 };
+	struct compare_list changes = { 0 };
 	struct modes modes;
 	int err;
 
@@ -34,7 +34,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 		*out = all_files(save);
 		return 0;
 	}
-	after.root = save->capture.scan->root;
+	after.root = save->current.scan->root;
 	err = modes_parse(&modes, save->meta.modes.buf, save->meta.modes.len);
 	if (err)
 		return err;
@@ -48,7 +48,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 	}
 	if (!err) {
 		*out = changes.nr;
-		change_list_release(&changes);
+		compare_list_release(&changes);
 	} else if (err != CKPT_ECANCELLED) {
 		/* A damaged one must not keep anybody from saving: all counts as changed. */
 		*out = all_files(save);
@@ -94,23 +94,23 @@ static void set_extras(struct ckpt_record *record, const struct save_job *save)
 		strlist_add(&record->state_keys, meta->states[i].key);
 	strlist_sort_unique(&record->state_keys);
 	for (size_t i = 0; i < meta->captures.nr; i++)
-		ckpt_captures_add(&record->captures, meta->captures.items[i].name,
-				  meta->captures.items[i].type, meta->captures.items[i].size,
-				  &meta->captures.items[i].oid);
+		record_captures_add(&record->captures, meta->captures.items[i].name,
+				    meta->captures.items[i].type, meta->captures.items[i].size,
+				    &meta->captures.items[i].oid);
 	record->state_only = save->opts->state_only;
 }
 
 static int fill_record(struct ckpt_record *record, struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
-	const struct scan *scan = save->capture.scan;
+	const struct scan *scan = save->current.scan;
 	const struct wt_dir *root = save_job_root(save);
 	struct wt_counts counts;
 	int err;
 
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 	record->created_at = clock_now();
-	err = ckpt_new_id(record->id, &save->refs, record->created_at);
+	err = newid_make(record->id, &save->refs, record->created_at);
 	if (!err)
 		err = count_changes(&record->changed, save);
 	if (err)
@@ -138,7 +138,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	set_project(record, save->session->repo);
 	set_type(record, save);
 	if (scan)
-		save_warnings(&record->warnings, &save->capture);
+		save_warnings(&record->warnings, &save->current);
 	strlist_extend(&record->warnings, &save->notes);
 	if (opts->notes)
 		strlist_extend(&record->warnings, opts->notes);
@@ -151,10 +151,10 @@ static void write_derived(struct save_job *save, const struct ckpt_record *recor
 	refs_set_latest(save->store, &record->commit);
 	/* Whoever made room rewrote it. */
 	if (save->room.evicted)
-		save->listed = ckpt_manifest_agrees(save->store, &save->refs);
-	if (!save->listed || ckpt_manifest_append(save->store, record))
-		(void)ckpt_manifest_rebuild(save->store);
-	(void)ckpt_audit_add_save(save->store, record);
+		save->listed = manifest_agrees(save->store, &save->refs);
+	if (!save->listed || manifest_append(save->store, record))
+		(void)manifest_rebuild(save->store);
+	(void)audit_add_save(save->store, record);
 }
 
 /* Too large, which only writing could tell: as if it had never been written. */
@@ -183,7 +183,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	if (!err && save->opts->state_only)
 		err = pack_add_new(save->pack, &out->record.tree, OBJECT_TREE, "", 0);
 	if (!err)
-		err = ckpt_record_write(&out->record, &save->meta, save->pack);
+		err = record_write(&out->record, &save->meta, save->pack);
 	if (!err)
 		err = pack_commit(save->pack, &out->new_bytes);
 	if (!err)
@@ -191,7 +191,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	if (!err)
 		err = refs_create(save->store, out->record.id, &out->record.commit);
 	if (err) {
-		ckpt_record_release(&out->record);
+		record_release(&out->record);
 		return err;
 	}
 	write_derived(save, &out->record);

@@ -22,7 +22,8 @@ enum {
 
 static void weigh_object(struct weight *weight, bool known, const struct oid *oid, uint64_t size)
 {
-	if (known && (weight->save->capture.objects_there || objects_exist(weight->save->store, oid)))
+	if (known &&
+	    (weight->save->current.objects_there || objects_exist(weight->save->store, oid)))
 		return;
 	/* What does not compress grows by a few bytes in each block. */
 	weight->pack += size + size / 1000 + OBJECT_EXTRA;
@@ -82,7 +83,7 @@ int save_room_make(struct save_job *save)
 	strlist_release(&keep);
 	save->no_room = err == CKPT_ERROR;
 	if (!err && save->room.evicted) {
-		ref_list_release(&save->refs);
+		refs_release(&save->refs);
 		err = refs_list(&save->refs, save->store);
 	}
 	return err;

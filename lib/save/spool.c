@@ -83,25 +83,25 @@ static int rewind_spool(struct spool *spool)
 
 int spool_close(struct spool *spool)
 {
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 	char *chunk = xmalloc(CHUNK), header[64];
 	uint64_t left = spool->size;
 	int err = rewind_spool(spool), n = 1;
 
-	digest_update(sha1, header, object_header(header, "blob", spool->size));
+	hash_update(sha1, header, hash_object_header(header, "blob", spool->size));
 	while (!err && n > 0) {
 		n = read_on(chunk, CHUNK, spool);
 		if (n < 0)
 			err = n;
 		if (n > 0) {
-			digest_update(sha1, chunk, (size_t)n);
+			hash_update(sha1, chunk, (size_t)n);
 			left -= (uint64_t)n;
 		}
 	}
 	if (!err && left)
 		err = ckpt_error_set(CKPT_ERROR, "what was kept in the store is not all there");
-	digest_end(sha1, spool->oid.id);
-	digest_free(sha1);
+	hash_end(sha1, spool->oid.id);
+	hash_free(sha1);
 	free(chunk);
 	return err;
 }

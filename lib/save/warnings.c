@@ -60,9 +60,9 @@ static void add_defaults(struct strlist *out, const struct strlist *paths)
 	add_more(out, paths->nr, "were left out by a default pattern");
 }
 
-void save_warnings(struct strlist *out, const struct capture *capture)
+void save_warnings(struct strlist *out, const struct worktree_state *state)
 {
-	const struct scan *scan = capture->scan;
+	const struct scan *scan = state->scan;
 
 	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
 	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
@@ -72,6 +72,6 @@ void save_warnings(struct strlist *out, const struct capture *capture)
 	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore has to leave it; restore --force brings back the rest");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
 	add_defaults(out, &scan->defaults_left_out);
-	strlist_extend(out, &capture->notes);
-	strlist_extend(out, rules_warnings(capture->rules));
+	strlist_extend(out, &state->notes);
+	strlist_extend(out, rules_warnings(state->rules));
 }

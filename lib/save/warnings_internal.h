@@ -4,9 +4,9 @@
 
 #include "base/base.h"
 
-struct capture;
+struct worktree_state;
 
 /** What a person must know about a checkpoint: a sentence for each thing left out unasked. */
-void save_warnings(struct strlist *out, const struct capture *capture);
+void save_warnings(struct strlist *out, const struct worktree_state *state);
 
 #endif

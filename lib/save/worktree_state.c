@@ -25,18 +25,18 @@ static int load_defaults(struct strbuf *out, const struct session *session)
 static void exclude_staging(struct strlist *exclude, struct strlist *notes,
 			    const struct session *session)
 {
-	struct staging_dirs dirs;
+	struct stage_dirs dirs;
 
-	staging_list(&dirs, session->store, session->worktree);
+	stage_dir_list(&dirs, session->store, session->worktree);
 	for (size_t i = 0; i < dirs.nr; i++) {
 		strlist_take(exclude, xstrfmt("/%s/", dirs.items[i].name));
-		if (notes && dirs.items[i].kind == STAGING_FOREIGN)
+		if (notes && dirs.items[i].kind == STAGE_DIR_FOREIGN)
 			strlist_addf(notes,
 				     "'%s' belongs to a restore with the checkpoints of '%s' and was left "
 				     "out; 'git checkpoint doctor' says more",
 				     dirs.items[i].name, dirs.items[i].worktree);
 	}
-	staging_dirs_release(&dirs);
+	stage_dirs_release(&dirs);
 }
 
 /*
@@ -51,8 +51,9 @@ static void drop_staging(struct scan *scan, const struct session *session)
 	for (size_t i = 0; i < root->nr; i++) {
 		struct wt_entry *entry = &root->entries[i];
 
-		if (entry->kind != WT_DIR || !staging_is_name(entry->name) ||
-		    staging_look(session->store, session->worktree, entry->name) == STAGING_NONE)
+		if (entry->kind != WT_DIR || !stage_dir_is_name(entry->name) ||
+		    stage_dir_look(session->store, session->worktree, entry->name) ==
+			    STAGE_DIR_NONE)
 			continue;
 		entry->flags |= WT_DEAD;
 		skip_list_drop(&scan->skips, entry->name);
@@ -65,7 +66,7 @@ static void drop_staging(struct scan *scan, const struct session *session)
 }
 
 static int open_rules(struct rules **out, struct strlist *notes, struct session *session,
-		      const struct capture_opts *opts)
+		      const struct worktree_state_opts *opts)
 {
 	struct strbuf defaults = STRBUF_INIT;
 	struct rules_opts rules = {
@@ -96,7 +97,8 @@ static int open_rules(struct rules **out, struct strlist *notes, struct session 
 	return err;
 }
 
-int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts)
+int worktree_state_rules(struct rules **out, struct session *session,
+			 const struct worktree_state_opts *opts)
 {
 	return open_rules(out, NULL, session, opts);
 }
@@ -105,21 +107,21 @@ int capture_rules(struct rules **out, struct session *session, const struct capt
  * Objects that the cache names are there if the checkpoint that it describes
  * is, and if no pack was removed since. Else each is asked for.
  */
-static void open_cache(struct capture *capture, const struct ref_list *refs)
+static void open_cache(struct worktree_state *state, const struct ref_list *refs)
 {
-	struct store *store = capture->session->store;
+	struct store *store = state->session->store;
 	const struct statcache_head *head;
 
 	if (!store)
 		return;
-	capture->cache = statcache_open(store->dirfd, "checkpoint/statcache");
-	if (!capture->cache)
+	state->cache = statcache_open(store->dirfd, "checkpoint/statcache");
+	if (!state->cache)
 		return;
-	head = statcache_head(capture->cache);
-	for (size_t i = refs->nr; i-- && !capture->objects_there;)
-		capture->objects_there = oid_equal(&refs->items[i].commit, &head->commit);
+	head = statcache_head(state->cache);
+	for (size_t i = refs->nr; i-- && !state->objects_there;)
+		state->objects_there = oid_equal(&refs->items[i].commit, &head->commit);
 	if (head->packs != objects_packs_fingerprint(store))
-		capture->objects_there = false;
+		state->objects_there = false;
 }
 
 /* Trees may have lost what is in them; build them again. */
@@ -131,8 +133,8 @@ static void distrust(struct wt_dir *dir)
 			distrust(dir->entries[i].dir);
 }
 
-int capture_scan(struct capture *out, struct session *session, const struct ref_list *refs,
-		 const struct capture_opts *opts)
+int worktree_state_scan(struct worktree_state *out, struct session *session,
+			const struct ref_list *refs, const struct worktree_state_opts *opts)
 {
 	struct scan_opts scan = {
 		.root = session->worktree,
@@ -170,45 +172,45 @@ int capture_scan(struct capture *out, struct session *session, const struct ref_
 			 !out->scan->cache_is_old && !out->scan->dir_modes_changed && !out->scoped;
 out:
 	if (err)
-		capture_release(out);
+		worktree_state_release(out);
 	return err;
 }
 
-int capture_read(struct capture *capture, struct pack *pack)
+int worktree_state_read(struct worktree_state *state, struct pack *pack)
 {
-	struct session *session = capture->session;
+	struct session *session = state->session;
 	struct ingest_opts opts = {
 		.store = session->store,
 		.pack = pack,
-		.scan = capture->scan,
+		.scan = state->scan,
 		.max_file_size = session->settings.max_file_size,
-		.objects_there = capture->objects_there,
+		.objects_there = state->objects_there,
 		.threads = session->threads,
-		.until = pack ? capture->until : 0,
-		.progress = capture->progress,
+		.until = pack ? state->until : 0,
+		.progress = state->progress,
 	};
 	int err;
 
 	/* To name things nobody needs the objects. */
-	if (pack && !capture->objects_there)
-		distrust(capture->scan->root);
-	err = ingest_run(&capture->read, &opts);
-	return err ? err : trees_build(capture->scan->root, pack, session->threads);
+	if (pack && !state->objects_there)
+		distrust(state->scan->root);
+	err = ingest_run(&state->read, &opts);
+	return err ? err : trees_build(state->scan->root, pack, session->threads);
 }
 
-void capture_write_cache(const struct capture *capture, const struct oid *commit)
+void worktree_state_write_cache(const struct worktree_state *state, const struct oid *commit)
 {
-	struct store *store = capture->session->store;
+	struct store *store = state->session->store;
 	struct statcache_head head = {
 		.commit = *commit,
 		.packs = objects_packs_fingerprint(store),
-		.origin = capture->scan->origin,
+		.origin = state->scan->origin,
 	};
 
 	/* A scope's tree would make the next full save forget the rest. */
-	if (!capture->scoped)
+	if (!state->scoped)
 		(void)statcache_write(store->dirfd, "checkpoint/statcache", &head,
-				      capture->scan->root);
+				      state->scan->root);
 }
 
 /* As if there were no files but those that are known; no list of names is complete then. */
@@ -225,33 +227,33 @@ static void drop_unread(struct wt_dir *dir)
 	}
 }
 
-int capture_keep(struct capture *capture, struct pack *pack)
+int worktree_state_keep(struct worktree_state *state, struct pack *pack)
 {
 	static const struct oid none;
-	struct wt_dir *root = capture->scan->root;
+	struct wt_dir *root = state->scan->root;
 	int err;
 
 	drop_unread(root);
 	wt_compact(root);
-	err = trees_build(root, pack, capture->session->threads);
+	err = trees_build(root, pack, state->session->threads);
 	if (!err)
 		err = pack_commit(pack, NULL);
 	/* It describes no checkpoint: each object is asked for before it is relied on. */
 	if (!err)
-		capture_write_cache(capture, &none);
+		worktree_state_write_cache(state, &none);
 	return err;
 }
 
-const struct oid *capture_cached_commit(const struct capture *capture)
+const struct oid *worktree_state_cached_commit(const struct worktree_state *state)
 {
-	return capture->cache ? &statcache_head(capture->cache)->commit : NULL;
+	return state->cache ? &statcache_head(state->cache)->commit : NULL;
 }
 
-void capture_release(struct capture *capture)
+void worktree_state_release(struct worktree_state *state)
 {
-	scan_free(capture->scan);
-	strlist_release(&capture->notes);
-	rules_close(capture->rules);
-	statcache_close(capture->cache);
-	memset(capture, 0, sizeof(*capture));
+	scan_free(state->scan);
+	strlist_release(&state->notes);
+	rules_close(state->rules);
+	statcache_close(state->cache);
+	memset(state, 0, sizeof(*state));
 }

@@ -17,13 +17,13 @@ struct statcache;
  * not know a file, read. `save` writes what it reads into a pack, `diff` and
  * `status` only name it.
  */
-struct capture_opts {
+struct worktree_state_opts {
 	const struct strlist *scope; /**< sorted; empty: all */
 	bool include_ignored;
 	bool include_sensitive;
 	bool no_limit; /**< of maxFiles */
-	bool rules_only; /**< for capture_rules(): what the rules say, whatever is tracked */
-	const struct rules_texts *texts; /**< for capture_rules(): see rules.h */
+	bool rules_only; /**< for worktree_state_rules(): what the rules say, whatever is tracked */
+	const struct rules_texts *texts; /**< for worktree_state_rules(): see rules.h */
 	const struct strlist *also; /**< sorted paths to take although a rule leaves them out */
 	const struct strlist *whole; /**< the same, with all below them, but no secrets */
 	bool no_defaults;   /**< the patterns that a new store begins with do not count */
@@ -32,7 +32,7 @@ struct capture_opts {
 	progress_fn progress;
 };
 
-struct capture {
+struct worktree_state {
 	struct session *session;
 	struct rules *rules;
 	struct statcache *cache;
@@ -46,34 +46,35 @@ struct capture {
 	double until;
 };
 
-/** The rules that a capture with these options follows; the caller closes them. */
-int capture_rules(struct rules **out, struct session *session, const struct capture_opts *opts);
+/** The rules that a scan with these options follows; the caller closes them. */
+int worktree_state_rules(struct rules **out, struct session *session,
+			 const struct worktree_state_opts *opts);
 
 /**
  * Walk. `refs` tells which checkpoints exist; NULL if there is no store. On
  * failure nothing is left to be released.
  */
-int capture_scan(struct capture *out, struct session *session, const struct ref_list *refs,
-		 const struct capture_opts *opts);
+int worktree_state_scan(struct worktree_state *out, struct session *session,
+			const struct ref_list *refs, const struct worktree_state_opts *opts);
 
 /** Read what is not known and build the trees. `pack` may be NULL. */
-int capture_read(struct capture *capture, struct pack *pack);
+int worktree_state_read(struct worktree_state *state, struct pack *pack);
 
 /**
  * Write the stat cache, after everything was read: the worktree is the
  * checkpoint `commit`. Failing only costs time later. Nothing for a scope.
  */
-void capture_write_cache(const struct capture *capture, const struct oid *commit);
+void worktree_state_write_cache(const struct worktree_state *state, const struct oid *commit);
 
 /**
  * After reading took too long: store what was read, and say in the stat cache
  * that it is there, so that it is not read again. No checkpoint comes of it.
  */
-int capture_keep(struct capture *capture, struct pack *pack);
+int worktree_state_keep(struct worktree_state *state, struct pack *pack);
 
 /** The commit that the cache describes, or NULL. */
-const struct oid *capture_cached_commit(const struct capture *capture);
+const struct oid *worktree_state_cached_commit(const struct worktree_state *state);
 
-void capture_release(struct capture *capture);
+void worktree_state_release(struct worktree_state *state);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *stores_state_name(enum stores_state state)
+const char *inventory_state_name(enum inventory_state state)
 {
 	static const char *const names[] = { "present", "missing", "moved", "set-aside",
 					     "damaged" };
@@ -29,7 +29,7 @@ static bool has_key(const char *name)
 	return strspn(name, "0123456789abcdef") == STORE_KEY_SIZE - 1;
 }
 
-bool stores_valid_key(const char *name)
+bool inventory_valid_key(const char *name)
 {
 	return has_key(name) && !name[STORE_KEY_SIZE - 1];
 }
@@ -42,7 +42,7 @@ static bool is_set_aside(const char *name)
 
 static bool by_name(const char *name, bool aside_too)
 {
-	return stores_valid_key(name) || (aside_too && is_set_aside(name));
+	return inventory_valid_key(name) || (aside_too && is_set_aside(name));
 }
 
 /* The names of stores, sorted; a home that is not there has none. */
@@ -61,7 +61,7 @@ static int read_names(struct strlist *out, const char *home, bool aside_too)
 	return 0;
 }
 
-void stores_read_worktree(struct store *store)
+void inventory_read_worktree(struct store *store)
 {
 	struct strbuf path = STRBUF_INIT;
 
@@ -72,13 +72,13 @@ void stores_read_worktree(struct store *store)
 	store->worktree = strbuf_detach(&path, NULL);
 }
 
-int stores_open(struct store **out, const char *home, const char *key)
+int inventory_open(struct store **out, const char *home, const char *key)
 {
 	char *path = xstrfmt("%s/%s", home, key);
 	int err = store_open_aside(out, path, "");
 
 	if (!err)
-		stores_read_worktree(*out);
+		inventory_read_worktree(*out);
 	else
 		*out = NULL;
 	free(path);
@@ -98,7 +98,7 @@ static int64_t time_of_id(const char *id)
 	return clock_parse_iso(&when, iso) ? when : 0;
 }
 
-static void look_at_checkpoints(struct stores_item *item, struct store *store)
+static void look_at_checkpoints(struct inventory_item *item, struct store *store)
 {
 	struct ref_list refs;
 	struct stat st;
@@ -109,19 +109,19 @@ static void look_at_checkpoints(struct stores_item *item, struct store *store)
 		item->checkpoints = refs.nr;
 		if (refs.nr)
 			item->last_used = time_of_id(refs.items[refs.nr - 1].id);
-		ref_list_release(&refs);
+		refs_release(&refs);
 	}
 	if (!fstatat(store->dirfd, "checkpoint/log", &st, AT_SYMLINK_NOFOLLOW) &&
 	    st.st_mtime > item->last_used)
 		item->last_used = st.st_mtime;
 }
 
-static void look_at_worktree(struct stores_item *item, const struct store *store)
+static void look_at_worktree(struct inventory_item *item, const struct store *store)
 {
 	char key[STORE_KEY_SIZE];
 
 	if (!*store->worktree) {
-		item->state = STORES_DAMAGED;
+		item->state = INVENTORY_DAMAGED;
 		if (!item->problem)
 			item->problem = xstrdup("the path of its worktree cannot be read; "
 						"any command in that worktree mends it");
@@ -129,30 +129,30 @@ static void look_at_worktree(struct stores_item *item, const struct store *store
 	}
 	item->path = xstrdup(store->worktree);
 	item->exists = fs_is_dir(item->path);
-	item->state = item->exists ? STORES_PRESENT : STORES_MISSING;
+	item->state = item->exists ? INVENTORY_PRESENT : INVENTORY_MISSING;
 	store_key(key, item->path);
-	if (strcmp(key, item->key) && stores_valid_key(item->key) && !item->problem)
+	if (strcmp(key, item->key) && inventory_valid_key(item->key) && !item->problem)
 		item->problem = xstrfmt("a relink was interrupted; 'git checkpoint relink %s' in "
 					"the folder's new place finishes it",
 					item->key);
 }
 
-static void look(struct stores_item *item, int homefd, const char *home, const char *name)
+static void look(struct inventory_item *item, int homefd, const char *home, const char *name)
 {
 	struct store *store = NULL;
 
 	memset(item, 0, sizeof(*item));
 	item->key = xstrdup(name);
 	item->bytes = fs_disk_usage(homefd, name);
-	if (stores_open(&store, home, name)) {
-		item->state = STORES_DAMAGED;
+	if (inventory_open(&store, home, name)) {
+		item->state = INVENTORY_DAMAGED;
 		item->problem = xstrdup(ckpt_error_last());
 	} else {
 		look_at_checkpoints(item, store);
 		look_at_worktree(item, store);
 	}
 	if (is_set_aside(name))
-		item->state = STORES_SET_ASIDE;
+		item->state = INVENTORY_SET_ASIDE;
 	store_close(store);
 }
 
@@ -166,8 +166,8 @@ static bool still_at(const struct identity *recorded, const char *path)
 	return !lstat(path, &st) && S_ISDIR(st.st_mode) && identity_is_at(recorded, path);
 }
 
-char *stores_moved_to(const struct identity *recorded, const char *path, const char *dir,
-		      bool above)
+char *inventory_moved_to(const struct identity *recorded, const char *path, const char *dir,
+			 bool above)
 {
 	char *at = xstrdup(dir);
 
@@ -205,21 +205,21 @@ static bool same_project(struct here *here, const struct identity *recorded, con
 	return identity_same_project(recorded, &here->identity);
 }
 
-static void look_for_move(struct stores_item *item, struct here *here)
+static void look_for_move(struct inventory_item *item, struct here *here)
 {
 	struct identity recorded;
 	struct store *store;
 
-	if (!item->path || item->state == STORES_SET_ASIDE ||
-	    stores_open(&store, here->home, item->key))
+	if (!item->path || item->state == INVENTORY_SET_ASIDE ||
+	    inventory_open(&store, here->home, item->key))
 		return;
 	if (!identity_read(&recorded, store->dirfd)) {
-		item->moved_to = stores_moved_to(&recorded, item->path, here->dir, !here->repo);
+		item->moved_to = inventory_moved_to(&recorded, item->path, here->dir, !here->repo);
 		if (!item->moved_to && same_project(here, &recorded, item->path))
 			item->moved_to = xstrdup(here->dir);
 	}
 	if (item->moved_to)
-		item->state = STORES_MOVED;
+		item->state = INVENTORY_MOVED;
 	store_close(store);
 }
 
@@ -227,15 +227,15 @@ static void look_for_move(struct stores_item *item, struct here *here)
 
 static int newest_first(const void *a, const void *b)
 {
-	const struct stores_item *x = a, *y = b;
+	const struct inventory_item *x = a, *y = b;
 
 	if (x->last_used != y->last_used)
 		return x->last_used < y->last_used ? 1 : -1;
 	return strcmp(x->key, y->key);
 }
 
-int stores_read(struct stores_list *out, const char *home, const char *cwd,
-		const struct repo *repo)
+int inventory_read(struct inventory_list *out, const char *home, const char *cwd,
+		   const struct repo *repo)
 {
 	struct here here = { .home = home, .dir = repo ? repo->worktree : cwd, .repo = repo };
 	struct strlist names = STRLIST_INIT;
@@ -256,7 +256,7 @@ int stores_read(struct stores_list *out, const char *home, const char *cwd,
 	return err;
 }
 
-void stores_release(struct stores_list *list)
+void inventory_release(struct inventory_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		free(list->items[i].key);
@@ -298,7 +298,7 @@ static int open_by_path(struct store **out, const char *home, const char *path)
 	int err;
 
 	store_key(key, path);
-	err = stores_open(out, home, key);
+	err = inventory_open(out, home, key);
 	if (!err && *(*out)->worktree && strcmp((*out)->worktree, path)) {
 		store_close(*out);
 		*out = NULL;
@@ -310,43 +310,44 @@ static int open_by_path(struct store **out, const char *home, const char *path)
 /* One that says that it belongs to the path, but is elsewhere: a relink was interrupted. */
 static int open_by_record(struct store **out, const char *home, const char *path)
 {
-	struct stores_list all;
-	int err = stores_read(&all, home, "/", NULL), found = CKPT_ENOTFOUND;
+	struct inventory_list all;
+	int err = inventory_read(&all, home, "/", NULL), found = CKPT_ENOTFOUND;
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < all.nr && found == CKPT_ENOTFOUND; i++)
 		if (all.items[i].path && !strcmp(all.items[i].path, path) &&
-		    stores_valid_key(all.items[i].key))
-			found = stores_open(out, home, all.items[i].key);
-	stores_release(&all);
+		    inventory_valid_key(all.items[i].key))
+			found = inventory_open(out, home, all.items[i].key);
+	inventory_release(&all);
 	return found;
 }
 
-int stores_find(struct store **out, const char *home, const char *cwd, const char *name)
+int inventory_find(struct store **out, const char *home, const char *cwd, const char *name)
 {
 	struct strlist paths = STRLIST_INIT;
 	int err = CKPT_ENOTFOUND;
 
 	*out = NULL;
-	if (stores_valid_key(name))
-		err = stores_open(out, home, name);
+	if (inventory_valid_key(name))
+		err = inventory_open(out, home, name);
 	old_paths(&paths, cwd, name);
 	for (size_t i = 0; i < paths.nr && err == CKPT_ENOTFOUND; i++)
 		err = open_by_path(out, home, paths.items[i]);
 	for (size_t i = 0; i < paths.nr && err == CKPT_ENOTFOUND; i++)
 		err = open_by_record(out, home, paths.items[i]);
 	if (err == CKPT_ENOTFOUND)
-		ckpt_error_set(err, "no checkpoints of '%s' are kept; 'git checkpoint stores' "
-				    "lists all that there are",
-			       stores_valid_key(name) ? name : paths.items[0]);
+		ckpt_error_set(err,
+			       "no checkpoints of '%s' are kept; 'git checkpoint stores' "
+			       "lists all that there are",
+			       inventory_valid_key(name) ? name : paths.items[0]);
 	strlist_release(&paths);
 	return err;
 }
 
 /* --- the hint --- */
 
-void stores_relink_command(struct strbuf *out, const char *key, const char *path, bool force)
+void inventory_relink_command(struct strbuf *out, const char *key, const char *path, bool force)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
@@ -369,24 +370,24 @@ static bool hint_at(struct strbuf *out, const char *home, const char *key, const
 	char *found = NULL;
 	bool hint;
 
-	if (stores_open(&store, home, key))
+	if (inventory_open(&store, home, key))
 		return false;
 	if (*store->worktree && !identity_read(&recorded, store->dirfd))
-		found = stores_moved_to(&recorded, store->worktree, dir, above);
+		found = inventory_moved_to(&recorded, store->worktree, dir, above);
 	hint = found && !refs_list(&refs, store) && refs.nr;
 	if (hint) {
 		strbuf_addstr(out, "checkpoints of this folder are kept under its old path '");
 		quote_path(out, store->worktree);
 		strbuf_addstr(out, "'; to adopt them: ");
-		stores_relink_command(out, key, store->worktree, false);
+		inventory_relink_command(out, key, store->worktree, false);
 	}
-	ref_list_release(&refs);
+	refs_release(&refs);
 	free(found);
 	store_close(store);
 	return hint;
 }
 
-bool stores_hint(struct strbuf *out, const char *home, const char *dir, bool above)
+bool inventory_hint(struct strbuf *out, const char *home, const char *dir, bool above)
 {
 	struct strlist names = STRLIST_INIT;
 	bool found = false;

@@ -22,7 +22,7 @@ static int64_t id_time(const char *id)
 	return clock_parse_iso(&when, iso) ? when : 0;
 }
 
-int ckpt_new_id(char out[CKPT_ID_SIZE], const struct ref_list *refs, int64_t now)
+int newid_make(char out[CKPT_ID_SIZE], const struct ref_list *refs, int64_t now)
 {
 	const char *last = refs->nr ? refs->items[refs->nr - 1].id : NULL;
 	char stamp[CLOCK_ISO_SIZE];

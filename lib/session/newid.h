@@ -11,6 +11,6 @@
  * that ids sort in the order of saving also within one second and when the
  * clock goes backwards.
  */
-int ckpt_new_id(char out[CKPT_ID_SIZE], const struct ref_list *refs, int64_t now);
+int newid_make(char out[CKPT_ID_SIZE], const struct ref_list *refs, int64_t now);
 
 #endif

@@ -61,7 +61,7 @@ static int no_store(struct session *session, unsigned flags)
 	struct strbuf hint = STRBUF_INIT;
 	int err = 0;
 
-	if (stores_hint(&hint, session->home, session->worktree, !session->repo))
+	if (inventory_hint(&hint, session->home, session->worktree, !session->repo))
 		session->hint = strbuf_detach(&hint, NULL);
 	strbuf_release(&hint);
 	if (flags & SESSION_STORE && session->hint)
@@ -79,7 +79,7 @@ static void look_at_store(struct session *session)
 	char key[STORE_KEY_SIZE];
 
 	store_key(key, session->worktree);
-	if (stores_open(&session->store, session->home, key) ||
+	if (inventory_open(&session->store, session->home, key) ||
 	    !strcmp(session->store->worktree, session->worktree))
 		return;
 	store_close(session->store);
@@ -127,7 +127,7 @@ int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
 	if (!err) {
 		if (out->store)
 			store_file = xstrfmt("%s/checkpoint/config", out->store->path);
-		err = ckpt_settings_load(&out->settings, out->gitconfig, store_file, out->worktree);
+		err = settings_load(&out->settings, out->gitconfig, store_file, out->worktree);
 		free(store_file);
 	}
 	if (err) {
@@ -141,7 +141,7 @@ int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
 
 void session_close(struct session *session)
 {
-	ckpt_settings_release(&session->settings);
+	settings_release(&session->settings);
 	gitconfig_close(session->gitconfig);
 	store_close(session->store);
 	repo_free(session->repo);

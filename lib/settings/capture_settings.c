@@ -177,14 +177,15 @@ out:
 
 static int load_file(struct capture_defs *defs, const char *path, const char *worktree)
 {
-	struct context context = { .defs = defs, .path = path,
-				   .distrust = inifile_distrust(path, worktree) };
+	struct context context = { .defs = defs,
+				   .path = path,
+				   .distrust = ini_distrust(path, worktree) };
 	int err;
 
 	/* Said with the settings, which are in the same file. */
 	if (access(path, R_OK) < 0 && errno == EACCES)
 		return 0;
-	err = inifile_read(path, take, &context);
+	err = ini_read(path, take, &context);
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
@@ -194,7 +195,7 @@ int capture_defs_load(struct capture_defs *out, const char *store_file, const ch
 	int err = 0;
 
 	memset(out, 0, sizeof(*out));
-	if (ckpt_settings_user_file(&path))
+	if (settings_user_file(&path))
 		err = load_file(out, path.buf, NULL);
 	if (!err && store_file)
 		err = load_file(out, store_file, worktree);

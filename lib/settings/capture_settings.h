@@ -39,7 +39,7 @@ struct capture_defs {
 	struct strlist warnings; /**< unknown keys, with file and line */
 };
 
-/** `store_file` and `worktree`: as for ckpt_settings_load(). A bad name or value fails, the sentence names file and line. */
+/** `store_file` and `worktree`: as for settings_load(). A bad name or value fails, the sentence names file and line. */
 int capture_defs_load(struct capture_defs *out, const char *store_file, const char *worktree);
 void capture_defs_release(struct capture_defs *defs);
 

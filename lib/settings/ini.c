@@ -174,7 +174,7 @@ static int parse(struct reader *reader)
 	return reader->err;
 }
 
-int inifile_read(const char *path, inifile_fn fn, void *payload)
+int ini_read(const char *path, inifile_fn fn, void *payload)
 {
 	struct reader reader = { .section = STRBUF_INIT, .value = STRBUF_INIT, .fn = fn,
 				 .payload = payload, .path = path };
@@ -201,7 +201,7 @@ int inifile_read(const char *path, inifile_fn fn, void *payload)
 	return err;
 }
 
-const char *inifile_distrust(const char *path, const char *worktree)
+const char *ini_distrust(const char *path, const char *worktree)
 {
 	struct stat st;
 	char *real;

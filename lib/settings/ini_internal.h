@@ -20,7 +20,7 @@
 /**
  * One key. `section` is "" before the first one, else what stands in the
  * brackets: `capture "db"`. All three live only during the call. To fail, set
- * an error and return its code: reading ends and inifile_read() returns it.
+ * an error and return its code: reading ends and ini_read() returns it.
  */
 typedef int (*inifile_fn)(const char *section, const char *key, const char *value, unsigned line,
 			  void *payload);
@@ -30,7 +30,7 @@ typedef int (*inifile_fn)(const char *section, const char *key, const char *valu
  * is no such file; a malformed line fails with a sentence that begins
  * "<path>:<line>: ". A symbolic link is followed.
  */
-int inifile_read(const char *path, inifile_fn fn, void *payload);
+int ini_read(const char *path, inifile_fn fn, void *payload);
 
 /**
  * NULL if commands in it may be run, else why not. It has to belong to this
@@ -38,6 +38,6 @@ int inifile_read(const char *path, inifile_fn fn, void *payload);
  * they say is not run. And it must not lie in `worktree` (a real path, or NULL),
  * where it may have come with what somebody else made.
  */
-const char *inifile_distrust(const char *path, const char *worktree);
+const char *ini_distrust(const char *path, const char *worktree);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "settings/ini_internal.h"
-#include "settings/value_internal.h"
+#include "settings/setting_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static void note_origin(struct ckpt_settings *settings, unsigned index, const ch
 {
 	char **slot = &settings->origins[index], *joined;
 
-	if (*slot && ckpt_setting_adds_up(index))
+	if (*slot && setting_adds_up(index))
 		joined = xstrfmt("%s, %s", *slot, origin);
 	else
 		joined = xstrdup(origin);
@@ -37,13 +37,12 @@ static int assign(struct ckpt_settings *settings, unsigned index, const char *va
 	struct strbuf shown = STRBUF_INIT;
 	int err = 0;
 
-	if (ckpt_setting_parse(settings, index, value)) {
+	if (setting_parse(settings, index, value)) {
 		note_origin(settings, index, origin);
 	} else {
 		quote_path(&shown, value);
-		err = ckpt_error_set(CKPT_ERROR, "%s: bad value '%s' for '%s': expected %s",
-				     origin, shown.buf, ckpt_setting_table[index].key,
-				     ckpt_setting_expected(index));
+		err = ckpt_error_set(CKPT_ERROR, "%s: bad value '%s' for '%s': expected %s", origin,
+				     shown.buf, setting_table[index].key, setting_expected(index));
 	}
 	strbuf_release(&shown);
 	return err;
@@ -69,7 +68,7 @@ static void warn_command(struct ckpt_settings *settings, const char *origin, uns
 	strlist_addf(&settings->warnings,
 		     "%s: '%s' runs a command and is ignored here; it is honoured only in "
 		     "$XDG_CONFIG_HOME/git-checkpoint/config and in checkpoint/config of the store",
-		     origin, ckpt_setting_table[index].key);
+		     origin, setting_table[index].key);
 }
 
 struct file_context {
@@ -89,12 +88,12 @@ static int take_from_file(const char *section, const char *key, const char *valu
 {
 	struct file_context *context = payload;
 	char *origin = xstrfmt("%s:%u", context->path, line);
-	int index = *section ? -1 : ckpt_setting_find(key), err = 0;
+	int index = *section ? -1 : setting_find(key), err = 0;
 
-	if (index >= 0 && ckpt_setting_table[index].runs_command && context->distrust)
+	if (index >= 0 && setting_table[index].runs_command && context->distrust)
 		strlist_addf(&context->settings->warnings,
-			     "%s: '%s' runs a command and is ignored: %s",
-			     origin, ckpt_setting_table[index].key, context->distrust);
+			     "%s: '%s' runs a command and is ignored: %s", origin,
+			     setting_table[index].key, context->distrust);
 	else if (index >= 0)
 		err = assign(context->settings, (unsigned)index, value, origin);
 	else if (!is_known_section(section))
@@ -105,7 +104,7 @@ static int take_from_file(const char *section, const char *key, const char *valu
 
 static int load_file(struct ckpt_settings *settings, const char *path, const char *worktree)
 {
-	struct file_context context = { settings, path, inifile_distrust(path, worktree) };
+	struct file_context context = { settings, path, ini_distrust(path, worktree) };
 	int err;
 
 	/* Somebody else's, as HOME is after a change of user: git passes it over as well. */
@@ -113,11 +112,11 @@ static int load_file(struct ckpt_settings *settings, const char *path, const cha
 		strlist_addf(&settings->warnings, "'%s' cannot be read and is ignored; make it readable, or remove it", path);
 		return 0;
 	}
-	err = inifile_read(path, take_from_file, &context);
+	err = ini_read(path, take_from_file, &context);
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
-bool ckpt_settings_user_file(struct strbuf *out)
+bool settings_user_file(struct strbuf *out)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 
@@ -138,7 +137,7 @@ static int load_user_file(struct ckpt_settings *settings)
 	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
-	if (ckpt_settings_user_file(&path))
+	if (settings_user_file(&path))
 		err = load_file(settings, path.buf, NULL);
 	strbuf_release(&path);
 	return err;
@@ -159,10 +158,10 @@ static int take_from_git(const char *key, const char *value, enum gitconfig_leve
 	if (context->command != (level == GITCONFIG_COMMAND))
 		return 0;
 	origin = xstrfmt("git config (%s)", gitconfig_level_name(level));
-	index = ckpt_setting_find(key + strlen("checkpoint."));
+	index = setting_find(key + strlen("checkpoint."));
 	if (index < 0)
 		warn_unknown(context->settings, origin, "", key);
-	else if (ckpt_setting_table[index].runs_command)
+	else if (setting_table[index].runs_command)
 		warn_command(context->settings, origin, (unsigned)index);
 	else
 		err = assign(context->settings, (unsigned)index, value, origin);
@@ -185,9 +184,9 @@ static int load_git(struct ckpt_settings *settings, const struct gitconfig *gitc
 static void load_git_color(struct ckpt_settings *settings, const struct gitconfig *gitconfig)
 {
 	const char *value = gitconfig ? gitconfig_get(gitconfig, "color.ui", GITCONFIG_COMMAND) : NULL;
-	unsigned color = (unsigned)ckpt_setting_find("color");
+	unsigned color = (unsigned)setting_find("color");
 
-	if (value && ckpt_setting_parse(settings, color, value))
+	if (value && setting_parse(settings, color, value))
 		note_origin(settings, color, "git config (color.ui)");
 }
 
@@ -197,12 +196,12 @@ static int load_environment(struct ckpt_settings *settings)
 	struct strbuf name = STRBUF_INIT;
 	int err = 0;
 
-	for (unsigned i = 0; i < ckpt_setting_count && !err; i++) {
+	for (unsigned i = 0; i < setting_count && !err; i++) {
 		const char *value;
 
 		strbuf_reset(&name);
 		strbuf_addstr(&name, "GIT_CHECKPOINT_");
-		for (const char *p = ckpt_setting_table[i].key; *p; p++) {
+		for (const char *p = setting_table[i].key; *p; p++) {
 			if (isupper((unsigned char)*p))
 				strbuf_addch(&name, '_');
 			strbuf_addch(&name, toupper((unsigned char)*p));
@@ -210,7 +209,7 @@ static int load_environment(struct ckpt_settings *settings)
 		value = env_git(name.buf);
 		if (!value || !*value)
 			continue;
-		if (ckpt_setting_table[i].runs_command)
+		if (setting_table[i].runs_command)
 			warn_command(settings, name.buf, i);
 		else
 			err = assign(settings, i, value, name.buf);
@@ -219,17 +218,17 @@ static int load_environment(struct ckpt_settings *settings)
 	return err;
 }
 
-int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
-		       const char *store_file, const char *worktree)
+int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
+		  const char *store_file, const char *worktree)
 {
 	struct ckpt_settings settings = { 0 };
 	int err = 0;
 
-	settings.origins = xcalloc(ckpt_setting_count, sizeof(*settings.origins));
-	for (unsigned i = 0; i < ckpt_setting_count && !err; i++)
-		if (!ckpt_setting_parse(&settings, i, ckpt_setting_table[i].fallback))
+	settings.origins = xcalloc(setting_count, sizeof(*settings.origins));
+	for (unsigned i = 0; i < setting_count && !err; i++)
+		if (!setting_parse(&settings, i, setting_table[i].fallback))
 			err = ckpt_error_set(CKPT_ERROR, "bad default of '%s'",
-					     ckpt_setting_table[i].key);
+					     setting_table[i].key);
 	if (!err) {
 		load_git_color(&settings, gitconfig);
 		err = load_user_file(&settings);
@@ -243,15 +242,15 @@ int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitcon
 	if (!err)
 		err = load_git(&settings, gitconfig, true);
 	if (err)
-		ckpt_settings_release(&settings);
+		settings_release(&settings);
 	else
 		*out = settings;
 	return err;
 }
 
-void ckpt_settings_release(struct ckpt_settings *settings)
+void settings_release(struct ckpt_settings *settings)
 {
-	for (unsigned i = 0; settings->origins && i < ckpt_setting_count; i++)
+	for (unsigned i = 0; settings->origins && i < setting_count; i++)
 		free(settings->origins[i]);
 	free(settings->origins);
 	free(settings->color);
@@ -263,7 +262,7 @@ void ckpt_settings_release(struct ckpt_settings *settings)
 	memset(settings, 0, sizeof(*settings));
 }
 
-const char *ckpt_setting_origin(const struct ckpt_settings *settings, unsigned index)
+const char *settings_origin(const struct ckpt_settings *settings, unsigned index)
 {
 	return settings->origins[index] ? settings->origins[index] : "default";
 }

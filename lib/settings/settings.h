@@ -50,12 +50,12 @@ struct ckpt_settings {
  * does not); `gitconfig` may be NULL. A bad value fails, the sentence names
  * file and line (for git config: the level; else the variable).
  */
-int ckpt_settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
-		       const char *store_file, const char *worktree);
-void ckpt_settings_release(struct ckpt_settings *settings);
+int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
+		  const char *store_file, const char *worktree);
+void settings_release(struct ckpt_settings *settings);
 
 /** The path of the user's file, whether it is there or not; false if there is no place for one. */
-bool ckpt_settings_user_file(struct strbuf *out);
+bool settings_user_file(struct strbuf *out);
 
 /** The table, for `config`, the manual's tests and completion. */
 struct ckpt_setting_info {
@@ -66,16 +66,16 @@ struct ckpt_setting_info {
 	bool runs_command;
 };
 
-extern const struct ckpt_setting_info ckpt_setting_table[];
-extern const unsigned ckpt_setting_count;
+extern const struct ckpt_setting_info setting_table[];
+extern const unsigned setting_count;
 
 /** The row of a key, whatever its case; -1 if there is none. */
-int ckpt_setting_find(const char *key);
+int setting_find(const char *key);
 
 /** The effective value of row `index` as a user would write it; the caller frees it. */
-char *ckpt_setting_value(const struct ckpt_settings *settings, unsigned index);
+char *setting_value(const struct ckpt_settings *settings, unsigned index);
 
 /** "default", "/home/u/.config/git-checkpoint/config:3", "git config (global)", "GIT_CHECKPOINT_MAX_COUNT". */
-const char *ckpt_setting_origin(const struct ckpt_settings *settings, unsigned index);
+const char *settings_origin(const struct ckpt_settings *settings, unsigned index);
 
 #endif

@@ -126,7 +126,7 @@ static bool config_names_worktree(const struct strbuf *config, const char *workt
 	return names;
 }
 
-static int check_worktree(bool *damaged, const struct patient *p)
+static int restore_hash_worktree(bool *damaged, const struct patient *p)
 {
 	struct strbuf text = STRBUF_INIT, config = STRBUF_INIT;
 	bool found;
@@ -332,7 +332,7 @@ int health_mend(struct strlist *mended, int dirfd, const char *path, const char 
 	int err = check_version(&version, &p);
 
 	if (!err)
-		err = check_worktree(&names, &p);
+		err = restore_hash_worktree(&names, &p);
 	if (!err)
 		err = check_kinds(&p);
 	if (!err && (version || names) && !ours)

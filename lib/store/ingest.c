@@ -152,8 +152,8 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 	collect(&ingest, opts->scan->root);
 	ingest.readers = xcalloc(threads, sizeof(*ingest.readers));
 	for (unsigned i = 0; i < threads; i++) {
-		ingest.readers[i].sha1 = digest_new(HASH_SHA1);
-		ingest.readers[i].sha256 = digest_new(HASH_SHA256);
+		ingest.readers[i].sha1 = hash_new(HASH_SHA1);
+		ingest.readers[i].sha256 = hash_new(HASH_SHA256);
 	}
 	err = pool_for(threads, ingest.nr, read_item, &ingest);
 	/* Large files one after the other: only one at a time can be appended to the pack. */
@@ -161,8 +161,8 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 		err = read_batch(&ingest, &ingest.batches[i], 0, true);
 
 	for (unsigned i = 0; i < threads; i++) {
-		digest_free(ingest.readers[i].sha1);
-		digest_free(ingest.readers[i].sha256);
+		hash_free(ingest.readers[i].sha1);
+		hash_free(ingest.readers[i].sha256);
 		free(ingest.readers[i].buf);
 		beneath_near_release(&ingest.readers[i].near);
 	}

@@ -36,8 +36,8 @@ static enum outcome give_up(enum skip_why *why, int err)
 static void name_small(struct ingest_reader *reader, struct wt_entry *entry, size_t len)
 {
 	hash_object(reader->sha1, &entry->oid, "blob", reader->buf, len);
-	digest_update(reader->sha256, reader->buf, len);
-	digest_end(reader->sha256, entry->sha256);
+	hash_update(reader->sha256, reader->buf, len);
+	hash_end(reader->sha256, entry->sha256);
 }
 
 /* What pack_add_stream() reads from. */
@@ -74,7 +74,7 @@ static int read_stream(void *buf, size_t size, void *payload)
 		stream->failed = true;
 		return ckpt_error_errno("unable to read a file");
 	}
-	digest_update(stream->reader->sha256, buf, (size_t)n);
+	hash_update(stream->reader->sha256, buf, (size_t)n);
 	stream->bytes += (uint64_t)n;
 	stream->at_end = !n;
 	tell_large(stream);
@@ -90,12 +90,12 @@ static int name_stream(struct file_stream *stream, struct wt_entry *entry)
 	int n;
 
 	ALLOC_GROW(reader->buf, CHUNK, reader->alloc);
-	digest_update(reader->sha1, header, object_header(header, "blob", entry->st.size));
+	hash_update(reader->sha1, header, hash_object_header(header, "blob", entry->st.size));
 	while ((n = read_stream(reader->buf, CHUNK, stream)) > 0) {
-		digest_update(reader->sha1, reader->buf, (size_t)n);
+		hash_update(reader->sha1, reader->buf, (size_t)n);
 		done += (uint64_t)n;
 	}
-	digest_end(reader->sha1, entry->oid.id);
+	hash_end(reader->sha1, entry->oid.id);
 	if (!n && done != entry->st.size)
 		return ckpt_error_set(CKPT_ERROR, "a file changed while it was read");
 	return n;
@@ -108,7 +108,7 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 	struct file_stream stream = { .ingest = ingest, .reader = reader, .fd = fd };
 	int err = 0;
 
-	digest_begin(reader->sha256);
+	hash_begin(reader->sha256);
 	/*
 	 * Compressing costs ten times as much as hashing. Where chances are that
 	 * the contents are the old ones, find out first.
@@ -116,11 +116,11 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 	if (ingest->opts->pack && entry->flags & WT_TOUCHED) {
 		err = name_stream(&stream, entry);
 		if (!err && objects_exist(ingest->opts->store, &entry->oid)) {
-			digest_end(reader->sha256, entry->sha256);
+			hash_end(reader->sha256, entry->sha256);
 			return 0;
 		}
-		digest_begin(reader->sha1);
-		digest_begin(reader->sha256);
+		hash_begin(reader->sha1);
+		hash_begin(reader->sha256);
 		if (!err && lseek(fd, 0, SEEK_SET) < 0)
 			err = ckpt_error_errno("unable to read a file again");
 		if (!err) {
@@ -133,7 +133,7 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 				      &stream);
 	else if (!err)
 		err = name_stream(&stream, entry);
-	digest_end(reader->sha256, entry->sha256);
+	hash_end(reader->sha256, entry->sha256);
 	if (!err)
 		return 0;
 	if (err == CKPT_ECANCELLED)

@@ -17,7 +17,7 @@
 
 static_assert(sizeof(struct oid) == sizeof(git_oid), "struct oid must be laid out as git_oid");
 
-const char *object_type_name(enum object_type type)
+const char *objects_type_name(enum object_type type)
 {
 	static const char *const names[] = { "", "commit", "tree", "blob", "tag" };
 
@@ -78,7 +78,7 @@ static int open_odb(struct store *store)
 			rc = libgit2.repository_odb(&store->odb, store->git);
 	}
 	pthread_mutex_unlock(&lock);
-	return rc < 0 ? ckpt_error_git(rc, "unable to open the store '%s'", store->path) : 0;
+	return rc < 0 ? libgit2_error(rc, "unable to open the store '%s'", store->path) : 0;
 }
 
 static int check_loose(struct store *store, const struct oid *oid)
@@ -96,7 +96,7 @@ static int check_loose(struct store *store, const struct oid *oid)
 static int read_failed(int rc, const struct oid *oid)
 {
 	char hex[OID_HEX + 1];
-	int err = ckpt_error_git(rc, "unable to read the object '%s'", oid_hex(hex, oid));
+	int err = libgit2_error(rc, "unable to read the object '%s'", oid_hex(hex, oid));
 
 	return err == CKPT_ENOTFOUND ? err : CKPT_ECORRUPT;
 }
@@ -144,8 +144,8 @@ int objects_read(struct strbuf *out, struct store *store, const struct oid *oid,
 	char hex[OID_HEX + 1];
 
 	if (!err && is != type)
-		err = ckpt_error_set(CKPT_ECORRUPT, "the object '%s' is not a %s", oid_hex(hex, oid),
-				     object_type_name(type));
+		err = ckpt_error_set(CKPT_ECORRUPT, "the object '%s' is not a %s",
+				     oid_hex(hex, oid), objects_type_name(type));
 	if (err)
 		strbuf_setlen(out, start);
 	return err;
@@ -248,7 +248,7 @@ uint64_t objects_packs_fingerprint(struct store *store)
 	return sum;
 }
 
-int tree_next(struct tree_entry *out, const struct strbuf *tree, size_t *at)
+int objects_tree_next(struct tree_entry *out, const struct strbuf *tree, size_t *at)
 {
 	const char *p = tree->buf + *at, *end = tree->buf + tree->len, *nul;
 	unsigned mode = 0;

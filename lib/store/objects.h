@@ -21,7 +21,7 @@ struct store;
 enum object_type { OBJECT_COMMIT = 1, OBJECT_TREE = 2, OBJECT_BLOB = 3, OBJECT_TAG = 4 };
 
 /** "commit", "tree", "blob", "tag". */
-const char *object_type_name(enum object_type type);
+const char *objects_type_name(enum object_type type);
 
 /** Open the object database; must be called before threads use the store. */
 int objects_open(struct store *store);
@@ -62,6 +62,6 @@ struct tree_entry {
 };
 
 /** Take the next entry of a tree's bytes at `*at`; 1, 0 at the end, CKPT_ECORRUPT. */
-int tree_next(struct tree_entry *out, const struct strbuf *tree, size_t *at);
+int objects_tree_next(struct tree_entry *out, const struct strbuf *tree, size_t *at);
 
 #endif

@@ -96,7 +96,7 @@ static int stream_all(struct stream *stream, z_stream *z, struct digest *sha1, u
 		if (err || !n)
 			break;
 		left -= (uint64_t)n;
-		digest_update(sha1, in, (size_t)n);
+		hash_update(sha1, in, (size_t)n);
 		err = choose_level(stream, z, in, (size_t)n);
 		if (err)
 			break;
@@ -141,14 +141,14 @@ int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_
 	if (deflateInit(&z, (int)pack->level) != Z_OK)
 		return ckpt_error_set(CKPT_ERROR, "unable to start zlib");
 	stream.out = xmalloc(STREAM_CHUNK);
-	digest_begin(worker->sha1);
-	digest_update(worker->sha1, prefix, object_header(prefix, "blob", size));
+	hash_begin(worker->sha1);
+	hash_update(worker->sha1, prefix, hash_object_header(prefix, "blob", size));
 	err = stream_write(&stream, header, pack_header(header, OBJECT_BLOB, size));
 	if (!err)
 		err = stream_all(&stream, &z, worker->sha1, size, read, payload);
 	deflateEnd(&z);
 	free(stream.out);
-	digest_end(worker->sha1, oid.id);
+	hash_end(worker->sha1, oid.id);
 	if (err) {
 		char *kept = ckpt_error_keep();
 

@@ -81,7 +81,7 @@ static int check_small(struct verify *verify, struct verifier *worker,
 	if (libdeflate_zlib_decompress(worker->inflate, bytes + head, entry->len - head,
 				       worker->plain, size, NULL) != LIBDEFLATE_SUCCESS)
 		return damaged(entry);
-	hash_object(worker->sha1, &oid, object_type_name(type), worker->plain, size);
+	hash_object(worker->sha1, &oid, objects_type_name(type), worker->plain, size);
 	return oid_equal(&oid, &entry->oid) ? 0 : damaged(entry);
 }
 
@@ -117,8 +117,8 @@ static int check_large(struct verify *verify, struct verifier *worker,
 				err = damaged(entry);
 				break;
 			}
-			digest_update(worker->sha1, prefix,
-				      object_header(prefix, object_type_name(type), size));
+			hash_update(worker->sha1, prefix,
+				    hash_object_header(prefix, objects_type_name(type), size));
 		}
 		done += want;
 		z.next_in = in + head;
@@ -131,12 +131,12 @@ static int check_large(struct verify *verify, struct verifier *worker,
 				err = damaged(entry);
 				break;
 			}
-			digest_update(worker->sha1, out, CHUNK - z.avail_out);
+			hash_update(worker->sha1, out, CHUNK - z.avail_out);
 			plain += CHUNK - z.avail_out;
 		} while (!z.avail_out);
 	}
 	inflateEnd(&z);
-	digest_end(worker->sha1, oid.id);
+	hash_end(worker->sha1, oid.id);
 	if (!err && (rc != Z_STREAM_END || plain != size || crc != entry->crc ||
 		     !oid_equal(&oid, &entry->oid)))
 		err = damaged(entry);
@@ -172,7 +172,7 @@ static bool header_sound(const struct verify *verify, const unsigned char *p, si
 
 static int hash_pack(struct verify *verify)
 {
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 	unsigned char *buf = xmalloc(CHUNK);
 	uint64_t done = 0;
 	int err = 0;
@@ -189,11 +189,11 @@ static int hash_pack(struct verify *verify)
 							    "back as it was written");
 			break;
 		}
-		digest_update(sha1, buf, want);
+		hash_update(sha1, buf, want);
 		done += want;
 	}
-	digest_end(sha1, verify->pack_id->id);
-	digest_free(sha1);
+	hash_end(sha1, verify->pack_id->id);
+	hash_free(sha1);
 	free(buf);
 	return err;
 }
@@ -239,12 +239,12 @@ int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pac
 	verify.workers = xcalloc(threads, sizeof(*verify.workers));
 	for (unsigned i = 0; i < threads; i++) {
 		verify.workers[i].inflate = libdeflate_alloc_decompressor();
-		verify.workers[i].sha1 = digest_new(HASH_SHA1);
+		verify.workers[i].sha1 = hash_new(HASH_SHA1);
 	}
 	err = pool_for(threads, verify.spans_nr + 1, verify_item, &verify);
 	for (unsigned i = 0; i < threads; i++) {
 		libdeflate_free_decompressor(verify.workers[i].inflate);
-		digest_free(verify.workers[i].sha1);
+		hash_free(verify.workers[i].sha1);
 		free(verify.workers[i].packed);
 		free(verify.workers[i].plain);
 	}

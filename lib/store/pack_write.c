@@ -35,7 +35,7 @@ struct pack *pack_new(struct store *store, unsigned workers, unsigned level)
 	for (unsigned i = 0; i < workers; i++) {
 		strbuf_init(&pack->workers[i].out);
 		pack->workers[i].deflate = libdeflate_alloc_compressor((int)level);
-		pack->workers[i].sha1 = digest_new(HASH_SHA1);
+		pack->workers[i].sha1 = hash_new(HASH_SHA1);
 		if (!pack->workers[i].deflate)
 			abort();
 	}
@@ -48,7 +48,7 @@ void pack_free(struct pack *pack)
 		return;
 	for (unsigned i = 0; i < pack->workers_nr; i++) {
 		libdeflate_free_compressor(pack->workers[i].deflate);
-		digest_free(pack->workers[i].sha1);
+		hash_free(pack->workers[i].sha1);
 		strbuf_release(&pack->workers[i].out);
 		free(pack->workers[i].entries);
 	}
@@ -180,7 +180,7 @@ int pack_add(struct pack *pack, unsigned number, enum object_type type, const st
 int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, const void *data,
 		 size_t len)
 {
-	hash_object(pack->workers[0].sha1, oid_out, object_type_name(type), data, len);
+	hash_object(pack->workers[0].sha1, oid_out, objects_type_name(type), data, len);
 	return pack_add(pack, 0, type, oid_out, data, len);
 }
 

@@ -102,6 +102,6 @@ size_t packs_count(const struct packs *packs);
  * is NULL then, and the items tell what should be in it.
  */
 int packs_contents(struct pack_contents *out, struct packs *packs, size_t index);
-void pack_contents_release(struct pack_contents *contents);
+void packs_contents_release(struct pack_contents *contents);
 
 #endif

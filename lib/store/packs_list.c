@@ -74,7 +74,7 @@ int packs_contents(struct pack_contents *out, struct packs *packs, size_t index)
 	}
 	all.bytes = pack->index.size + pack->bytes;
 	if (!sound) {
-		pack_contents_release(&all);
+		packs_contents_release(&all);
 		return ckpt_error_set(CKPT_ECORRUPT, "the index of the pack '%s' is damaged",
 				      pack->name);
 	}
@@ -82,7 +82,7 @@ int packs_contents(struct pack_contents *out, struct packs *packs, size_t index)
 	return 0;
 }
 
-void pack_contents_release(struct pack_contents *contents)
+void packs_contents_release(struct pack_contents *contents)
 {
 	free(contents->items);
 	*contents = (struct pack_contents){ 0 };

@@ -229,7 +229,7 @@ static void tools_free(void *arg)
 	struct tools *tools = arg;
 
 	libdeflate_free_decompressor(tools->inflate);
-	digest_free(tools->sha1);
+	hash_free(tools->sha1);
 	free(tools);
 }
 
@@ -247,7 +247,7 @@ static struct tools *tools_get(void)
 	if (!tools) {
 		tools = xcalloc(1, sizeof(*tools));
 		tools->inflate = libdeflate_alloc_decompressor();
-		tools->sha1 = digest_new(HASH_SHA1);
+		tools->sha1 = hash_new(HASH_SHA1);
 		pthread_setspecific(tools_key, tools);
 	}
 	return tools;
@@ -364,8 +364,8 @@ static int read_found(const struct found *found, const struct oid *oid, void *pa
 	to->type = found->type;
 	err = found->nr ? apply_chain(out, found, oid) : inflate_whole(out, &found->base, oid);
 	if (!err) {
-		hash_object(tools_get()->sha1, &is, object_type_name(found->type), out->buf + start,
-			    out->len - start);
+		hash_object(tools_get()->sha1, &is, objects_type_name(found->type),
+			    out->buf + start, out->len - start);
 		if (!oid_equal(&is, oid))
 			err = packs_damaged(oid);
 	}
@@ -398,7 +398,7 @@ static int pass_piece(const void *data, size_t len, void *payload)
 	struct stream *stream = payload;
 
 	stream->begun = true;
-	digest_update(stream->sha1, data, len);
+	hash_update(stream->sha1, data, len);
 	return stream->fn(data, len, stream->payload);
 }
 
@@ -427,12 +427,12 @@ static int stream_found(const struct found *found, const struct oid *oid, void *
 		return CKPT_ECORRUPT; /* what was handed out cannot be taken back */
 	if (found->nr)
 		return stream_whole(found, oid, stream);
-	stream->sha1 = digest_new(HASH_SHA1);
-	digest_update(stream->sha1, header,
-		      object_header(header, object_type_name(found->type), found->base.size));
+	stream->sha1 = hash_new(HASH_SHA1);
+	hash_update(stream->sha1, header,
+		    hash_object_header(header, objects_type_name(found->type), found->base.size));
 	err = inflate_pieces(&found->base, oid, pass_piece, stream);
-	digest_end(stream->sha1, is.id);
-	digest_free(stream->sha1);
+	hash_end(stream->sha1, is.id);
+	hash_free(stream->sha1);
 	return err ? err : oid_equal(&is, oid) ? 0 : packs_damaged(oid);
 }
 

@@ -146,7 +146,7 @@ static int add_entries(struct reach *reach, const struct strbuf *tree, uint32_t 
 	size_t at = 0;
 	int err = 0, more = 0;
 
-	while (!err && (more = tree_next(&entry, tree, &at)) > 0) {
+	while (!err && (more = objects_tree_next(&entry, tree, &at)) > 0) {
 		if (entry.mode == 040000)
 			err = add_tree(reach, &entry.oid, owner, entry.name);
 		else if (entry.mode != 0160000)
@@ -398,7 +398,7 @@ static void count_bytes(struct reach *reach)
 			if (at)
 				reach->bytes[reach->items[at - 1].owner] += contents.items[j].len;
 		}
-		pack_contents_release(&contents);
+		packs_contents_release(&contents);
 	}
 }
 

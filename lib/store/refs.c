@@ -126,11 +126,11 @@ int refs_list(struct ref_list *out, struct store *store)
 		add_packed(out, &loose, store);
 		out->loose = loose.nr;
 	}
-	ref_list_release(&loose);
+	refs_release(&loose);
 	return err;
 }
 
-void ref_list_release(struct ref_list *list)
+void refs_release(struct ref_list *list)
 {
 	free(list->items);
 	memset(list, 0, sizeof(*list));
@@ -296,11 +296,11 @@ void refs_pack(struct store *store, const struct ref_list *refs)
 
 	/* It takes little, but in a store of usual size refs stay where people look for them. */
 	if (refs->loose < LOOSE_MAX || add_loose(&loose, store)) {
-		ref_list_release(&loose);
+		refs_release(&loose);
 		return;
 	}
 	pack_loose(store, &loose);
-	ref_list_release(&loose);
+	refs_release(&loose);
 }
 
 /* --- marks --- */

@@ -31,7 +31,7 @@ struct ref_list {
 };
 
 int refs_list(struct ref_list *out, struct store *store);
-void ref_list_release(struct ref_list *list);
+void refs_release(struct ref_list *list);
 
 /** True if `id` has the form of an id: chk_YYYYMMDD_HHMMSS_xxxxxx. */
 bool refs_valid_id(const char *id);

@@ -99,7 +99,7 @@ static void take_names(struct wreck *wreck)
 			wreck->named_nr = contents.nr;
 			contents.items = NULL;
 		}
-		pack_contents_release(&contents);
+		packs_contents_release(&contents);
 	}
 }
 
@@ -302,7 +302,7 @@ static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t of
 	int err = cancel_check();
 
 	if (ok) {
-		hash_object(rescued->sha1, &is, object_type_name(type), text.buf, text.len);
+		hash_object(rescued->sha1, &is, objects_type_name(type), text.buf, text.len);
 		ok = !expected || oid_equal(&is, expected);
 	}
 	if (!err && ok) {
@@ -425,7 +425,7 @@ static void describe(struct problems *out, const struct wreck *wreck, const stru
 
 static int check_pack(struct problems *out, struct store *store, const char *name, bool fix)
 {
-	struct rescued rescued = { .sha1 = digest_new(HASH_SHA1) };
+	struct rescued rescued = { .sha1 = hash_new(HASH_SHA1) };
 	struct wreck wreck;
 	int err = 0;
 
@@ -440,7 +440,7 @@ static int check_pack(struct problems *out, struct store *store, const char *nam
 			describe(out, &wreck, &rescued, fix);
 	}
 	close_wreck(&wreck);
-	digest_free(rescued.sha1);
+	hash_free(rescued.sha1);
 	return err;
 }
 

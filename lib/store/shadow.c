@@ -49,7 +49,7 @@ void store_key(char out[STORE_KEY_SIZE], const char *worktree)
 	unsigned char sha256[SHA256_SIZE];
 
 	hash_buffer(HASH_SHA256, sha256, worktree, strlen(worktree));
-	hex_encode(out, sha256, (STORE_KEY_SIZE - 1) / 2);
+	oid_hex_encode(out, sha256, (STORE_KEY_SIZE - 1) / 2);
 }
 
 static char *store_path(const char *home, const char *worktree)

@@ -91,7 +91,7 @@ int trees_build(struct wt_dir *root, struct pack *pack, unsigned threads)
 	trees.sha1 = xcalloc(threads, sizeof(*trees.sha1));
 	trees.bytes = xcalloc(threads, sizeof(*trees.bytes));
 	for (unsigned i = 0; i < threads; i++) {
-		trees.sha1[i] = digest_new(HASH_SHA1);
+		trees.sha1[i] = hash_new(HASH_SHA1);
 		strbuf_init(&trees.bytes[i]);
 	}
 	for (size_t depth = trees.nr; depth-- && !err;) {
@@ -100,7 +100,7 @@ int trees_build(struct wt_dir *root, struct pack *pack, unsigned threads)
 		err = pool_for(trees.level->nr < 64 ? 1 : threads, trees.level->nr, build, &trees);
 	}
 	for (unsigned i = 0; i < threads; i++) {
-		digest_free(trees.sha1[i]);
+		hash_free(trees.sha1[i]);
 		strbuf_release(&trees.bytes[i]);
 	}
 	for (size_t i = 0; i < trees.nr; i++)

@@ -3,7 +3,7 @@
 #define CKPT_UI_GRAMMAR_H
 
 #include "base/base.h"
-#include "ui/options.h"
+#include "ui/opt.h"
 
 /**
  * The usage of a command, read as the grammar that it is, so that completion

@@ -48,7 +48,7 @@ static bool can_run(const char *command)
 	return found;
 }
 
-void term_pager_start(const struct gitconfig *config)
+void pager_start(const struct gitconfig *config)
 {
 	const char *command;
 	int fd;
@@ -60,7 +60,7 @@ void term_pager_start(const struct gitconfig *config)
 	if (!*command || !strcmp(command, "cat") || !can_run(command))
 		return;
 	fflush(stdout);
-	term_progress_clear();
+	progress_clear();
 	saved_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (saved_stdout < 0)
 		return;
@@ -80,11 +80,11 @@ void term_pager_start(const struct gitconfig *config)
 	signal(SIGPIPE, SIG_DFL);
 	if (!at_exit) {
 		at_exit = true;
-		atexit(term_pager_end);
+		atexit(pager_end);
 	}
 }
 
-void term_pager_end(void)
+void pager_end(void)
 {
 	if (!pager_pid)
 		return;

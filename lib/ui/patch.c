@@ -196,8 +196,10 @@ static int make_patch(git_patch **out, const struct side *a, const struct side *
 	opts.context_lines = CONTEXT_LINES;
 	rc = libgit2.patch_from_buffers(out, a->data, a->len, NULL, b->data, b->len, NULL, &opts);
 	if (rc)
-		return ckpt_error_git(rc, "unable to compare '%s'",
-				      b->present ? b->path : a->present ? a->path : "");
+		return libgit2_error(rc, "unable to compare '%s'",
+				     b->present	  ? b->path
+				     : a->present ? a->path
+						  : "");
 	return 0;
 }
 
@@ -302,7 +304,7 @@ static int print_pair(struct strbuf *out, const struct colors *colors, const str
 	add_labels(out, colors, a, b);
 	rc = libgit2.patch_print(patch, print_line, &printer);
 	libgit2.patch_free(patch);
-	return rc ? ckpt_error_git(rc, "unable to print a patch") : 0;
+	return rc ? libgit2_error(rc, "unable to print a patch") : 0;
 }
 
 int patch_print(struct strbuf *out, const struct patch_input *in, bool color)
@@ -340,7 +342,7 @@ int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
 			rc = libgit2.patch_line_stats(NULL, &added, &removed, patch);
 			libgit2.patch_free(patch);
 			if (rc)
-				rc = ckpt_error_git(rc, "unable to count lines");
+				rc = libgit2_error(rc, "unable to count lines");
 		}
 		if (rc)
 			return rc;

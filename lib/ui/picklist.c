@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum pick_key pick_decode(size_t *used_out, const char *bytes, size_t len)
+enum pick_key picklist_decode(size_t *used_out, const char *bytes, size_t len)
 {
 	static const struct {
 		const char *bytes;

@@ -23,7 +23,7 @@ enum pick_key {
  * The key that the `len` bytes begin with; `used_out` is how many of them it
  * is. A lone escape is PICK_MORE: if nothing follows, it means PICK_LEAVE.
  */
-enum pick_key pick_decode(size_t *used_out, const char *bytes, size_t len);
+enum pick_key picklist_decode(size_t *used_out, const char *bytes, size_t len);
 
 struct picklist {
 	size_t nr;   /**< at least 1 */

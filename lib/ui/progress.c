@@ -38,7 +38,7 @@ static int64_t now_ms(void)
 	return (int64_t)(clock_monotonic() * 1000);
 }
 
-void term_progress_setup(const char *when, bool quiet)
+void progress_setup(const char *when, bool quiet)
 {
 	bool on;
 
@@ -52,7 +52,7 @@ void term_progress_setup(const char *when, bool quiet)
 	atomic_store(&next_ms, 0);
 }
 
-bool term_progress_enabled(void)
+bool progress_enabled(void)
 {
 	return atomic_load(&enabled);
 }
@@ -157,7 +157,7 @@ static void draw(const char *what, size_t done, size_t total, int64_t now)
 	strbuf_release(&line);
 }
 
-void term_progress(const char *what, size_t done, size_t total, void *payload)
+void progress_show(const char *what, size_t done, size_t total, void *payload)
 {
 	int64_t now, next;
 
@@ -182,7 +182,7 @@ void term_progress(const char *what, size_t done, size_t total, void *payload)
 	pthread_mutex_unlock(&lock);
 }
 
-void term_progress_clear(void)
+void progress_clear(void)
 {
 	struct strbuf line = STRBUF_INIT;
 

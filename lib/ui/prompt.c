@@ -22,7 +22,7 @@ bool prompt_yes(const char *question)
 
 	if (!tty)
 		return false;
-	term_progress_clear();
+	progress_clear();
 	fprintf(tty, "%s [y/N] ", question);
 	fflush(tty);
 	if (!fgets(answer, sizeof(answer), tty)) {

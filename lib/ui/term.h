@@ -45,23 +45,23 @@ size_t term_add_cut(struct strbuf *out, const char *text, size_t width);
  * us run anything), PAGER, else less. LESS=FRX and LV=-c unless set. "cat" or
  * "" means none. Colour and width are decided before.
  */
-void term_pager_start(const struct gitconfig *config);
+void pager_start(const struct gitconfig *config);
 
 /** Wait for the pager, if there is one. */
-void term_pager_end(void);
+void pager_end(void);
 
 /**
  * Progress on stderr, if that is a terminal (or `when` is "always") and the work
  * takes longer than a second, then with how fast it goes and how long it will take; redrawn at
  * most ten times a second. `total` 0: not known. Safe to call from any thread.
  */
-void term_progress_setup(const char *when, bool quiet);
-void term_progress(const char *what, size_t done, size_t total, void *payload);
+void progress_setup(const char *when, bool quiet);
+void progress_show(const char *what, size_t done, size_t total, void *payload);
 
 /** True if progress is to be shown: for work that another program does, and shows. */
-bool term_progress_enabled(void);
+bool progress_enabled(void);
 
 /** Remove the progress line. */
-void term_progress_clear(void);
+void progress_clear(void);
 
 #endif

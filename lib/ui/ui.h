@@ -9,8 +9,8 @@
  */
 #include "ui/diffstat.h"
 #include "ui/grammar.h"
-#include "ui/options.h"
-#include "ui/options_rows.h"
+#include "ui/opt.h"
+#include "ui/opt_rows.h"
 #include "ui/patch.h"
 #include "ui/picklist.h"
 #include "ui/prompt.h"

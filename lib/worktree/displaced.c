@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "worktree/beneath.h"
-#include "worktree/tree.h"
+#include "worktree/wt_tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,17 +19,17 @@ enum { PIECE = 1 << 20 };
 
 static struct digest *begin_blob(unsigned long long size)
 {
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 	char header[64];
 
-	digest_update(sha1, header, object_header(header, "blob", size));
+	hash_update(sha1, header, hash_object_header(header, "blob", size));
 	return sha1;
 }
 
 static void end_blob(struct oid *out, struct digest *sha1)
 {
-	digest_end(sha1, out->id);
-	digest_free(sha1);
+	hash_end(sha1, out->id);
+	hash_free(sha1);
 }
 
 /* Whether somebody can write to it is asked before it is read: nobody else can come to that here. */
@@ -48,7 +48,7 @@ static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer
 		char *buf = xmalloc(size);
 
 		while ((n = fs_read_full(fd, buf, size)) > 0)
-			digest_update(sha1, buf, (size_t)n);
+			hash_update(sha1, buf, (size_t)n);
 		end_blob(out, sha1);
 		free(buf);
 	}
@@ -71,7 +71,7 @@ bool displaced_name_link(struct oid *out, int dirfd, const char *name)
 	if (len < 0 || len == (ssize_t)sizeof(target))
 		return false;
 	sha1 = begin_blob((unsigned long long)len);
-	digest_update(sha1, target, (size_t)len);
+	hash_update(sha1, target, (size_t)len);
 	end_blob(out, sha1);
 	return true;
 }

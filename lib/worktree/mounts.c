@@ -14,7 +14,7 @@
 #define STATX_MNT_ID 0
 #endif
 
-int mount_of(struct mount *out, int dirfd, const char *name)
+int mounts_of(struct mount *out, int dirfd, const char *name)
 {
 	struct statx stx;
 
@@ -32,7 +32,7 @@ int mount_of(struct mount *out, int dirfd, const char *name)
 	return 0;
 }
 
-bool mount_differs(const struct mount *root, const struct mount *other)
+bool mounts_differ(const struct mount *root, const struct mount *other)
 {
 	if (root->id && other->id && root->id != other->id)
 		return true;
@@ -64,8 +64,8 @@ static bool is_mount(int rootfd, const char *path)
 
 	if (dirfd < 0)
 		return false;
-	is = !mount_of(&parent, dirfd, "") && !mount_of(&self, dirfd, name) &&
-	     mount_differs(&parent, &self);
+	is = !mounts_of(&parent, dirfd, "") && !mounts_of(&self, dirfd, name) &&
+	     mounts_differ(&parent, &self);
 	close(dirfd);
 	return is;
 }

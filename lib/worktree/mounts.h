@@ -20,10 +20,10 @@ struct mount {
 };
 
 /** Of what `name` in `dirfd` is, a link itself; "" is `dirfd`. -1 with errno. */
-int mount_of(struct mount *out, int dirfd, const char *name);
+int mounts_of(struct mount *out, int dirfd, const char *name);
 
 /** True if nothing can be renamed from the directory `root` to where `other` is. */
-bool mount_differs(const struct mount *root, const struct mount *other);
+bool mounts_differ(const struct mount *root, const struct mount *other);
 
 /** Add the paths below `root` on which something is mounted, in no order. Needs /proc. */
 void mounts_below(struct strlist *out, const char *root, int rootfd);

@@ -32,7 +32,7 @@ static void read_boot_id(unsigned char out[BOOT_ID_SIZE])
 			return;
 		digits[nr++] = text[i];
 	}
-	if (nr != sizeof(digits) || !hex_decode(out, digits, BOOT_ID_SIZE))
+	if (nr != sizeof(digits) || !oid_hex_decode(out, digits, BOOT_ID_SIZE))
 		memset(out, 0, BOOT_ID_SIZE);
 }
 
@@ -60,7 +60,7 @@ static bool btrfs_uuid(char *out, size_t size, int fd)
 
 	if (ioctl(fd, BTRFS_IOC_FS_INFO, &info) < 0)
 		return false;
-	hex_encode(hex, info.fsid, BTRFS_FSID_SIZE);
+	oid_hex_encode(hex, info.fsid, BTRFS_FSID_SIZE);
 	return (size_t)snprintf(out, size, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
 				hex + 16, hex + 20) < size;
 }

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "worktree/origin.h"
 #include "worktree/rules.h"
-#include "worktree/tree.h"
+#include "worktree/wt_tree.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,6 +16,6 @@
 #include "worktree/scan.h"
 #include "worktree/statcache.h"
 #include "worktree/swap.h"
-#include "worktree/tree.h"
+#include "worktree/wt_tree.h"
 
 #endif

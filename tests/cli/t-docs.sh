@@ -203,7 +203,7 @@ test_the_manual_has_no_option_that_is_not_there() {
 # The table of settings, from the source: key, type, kind and default, a line each.
 settings() {
 	sed -n 's/^\tX("\([^"]*\)", "\([^"]*\)", \([A-Z]*\), [a-z_]*, "\([^"]*\)",.*/\1 \2 \3 \4/p' \
-		"$ROOT_DIR/lib/settings/value.c"
+		"$ROOT_DIR/lib/settings/setting.c"
 }
 
 test_every_setting_is_in_the_manual_with_type_and_default() {

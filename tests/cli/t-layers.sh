@@ -38,21 +38,34 @@ test_a_side_entrance_is_named() {
 # What is declared by hand, without an include, is found in the objects.
 test_symbols_count_not_only_includes() {
 	mkdir -p lib/base lib/store lib/save build/lib/base build/lib/store build/lib/save
-	echo 'int open_one(void);' >lib/base/base.h
-	echo 'int hidden_one(void);' >lib/base/base_internal.h
+	echo 'int base_open(void);' >lib/base/base.h
+	echo 'int base_hidden(void);' >lib/base/base_internal.h
 	echo 'int save_it(void);' >lib/save/save.h
-	echo 'int open_one(void) { return 1; } int hidden_one(void) { return 1; }' >lib/base/a.c
+	echo 'int base_open(void) { return 1; } int base_hidden(void) { return 1; }' >lib/base/a.c
 	echo 'int save_it(void) { return 1; }' >lib/save/b.c
-	echo 'int open_one(void); int fine(void) { return open_one(); }' >lib/store/fine.c
-	echo 'int hidden_one(void); int c(void) { return hidden_one(); }' >lib/store/c.c
-	echo 'int save_it(void); int d(void) { return save_it(); }' >lib/store/d.c
+	echo 'int base_open(void); int fine_one(void) { return base_open(); }' >lib/store/fine.c
+	echo 'int base_hidden(void); int c_one(void) { return base_hidden(); }' >lib/store/c.c
+	echo 'int save_it(void); int store_d(void) { return save_it(); }' >lib/store/d.c
 	for file in base/a save/b store/fine store/c store/d; do
 		${CC:-cc} -c -o build/lib/$file.o lib/$file.c
 	done
 	expect_exit 1 check_layers . build >out
 	expect_eq 2 "$(wc -l <out)" 'lines of the report'
-	expect_grep '^lib/store/c\.c: .*hidden_one.*private to base' out
+	expect_grep '^lib/store/c\.c: .*base_hidden.*private to base' out
 	expect_grep '^lib/store/d\.c: .*save_it.*higher folder save' out
+}
+
+test_a_name_says_where_it_is() {
+	mkdir -p lib/base build/lib/base
+	echo 'int pack_write(void); int base_x(void); int pack(void);' >lib/base/base.h
+	echo 'int pack_write(void) { return 1; } int base_x(void) { return 1; } int pack(void) { return 1; }
+		int package(void) { return 1; }' >lib/base/pack_read.c
+	${CC:-cc} -c -o build/lib/base/pack_read.o lib/base/pack_read.c
+	echo 'int base_x(void); int use_y(void) { return base_x(); }' >lib/base/use.c
+	${CC:-cc} -c -o build/lib/base/use.o lib/base/use.c
+	expect_exit 1 check_layers . build >out
+	expect_eq 1 "$(wc -l <out)" 'lines of the report'
+	expect_grep '^lib/base/pack_read\.c: package()' out
 }
 
 test_ways_around_are_seen() {

@@ -132,7 +132,7 @@ test_one_function_runs_git() {
 	# the command of run, /bin/sh for commands and pagers of the user, and a hook of somebody else;
 	# the manual and fzf, which have the terminal: nothing that git says is read there
 	grep -v -e '^lib/run/run.c:[0-9]*:.*execvp(argv\[0\], argv)' -e '"/bin/sh"' \
-		-e '^lib/\(base/spawn\|cmd/help\|ui/pick\).c:[0-9]*:.*execvp(argv\[0\]' calls >found || :
+		-e '^lib/\(base/spawn\|cmd/help\|cmd/pick\).c:[0-9]*:.*execvp(argv\[0\]' calls >found || :
 	expect_none found 'these run something by themselves'
 	expect_eq 1 "$(grep -c 'setenv("LANGUAGE", "C", 1)' "$ROOT_DIR/lib/base/spawn.c")" \
 		'places that switch translation off'

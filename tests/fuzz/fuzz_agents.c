@@ -8,7 +8,7 @@
 #include "agents/agent_entry_internal.h"
 #include "agents/agents.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 
 static void expect(const char *file, const uint8_t *data, size_t size, const char *agent,
 		   const char *when)

@@ -28,20 +28,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strbuf_add(&before, data, size);
 	strbuf_add(&text, data, size);
 	for (size_t i = 0; i < EDITS; i++)
-		configedit_set(&text, &done[i], edits[i].section, edits[i].key, edits[i].value);
-	sound = configedit_check(&before, &text, done, EDITS);
+		config_edit_set(&text, &done[i], edits[i].section, edits[i].key, edits[i].value);
+	sound = config_edit_check(&before, &text, done, EDITS);
 	for (size_t i = 0; i < EDITS && sound; i++) {
 		strbuf_reset(&value);
-		FUZZ_CHECK(configedit_get(&value, &text, edits[i].section, edits[i].key),
+		FUZZ_CHECK(config_edit_get(&value, &text, edits[i].section, edits[i].key),
 			   "%s.%s is not there", edits[i].section, edits[i].key);
 		FUZZ_CHECK(!strcmp(value.buf, edits[i].value), "%s.%s is '%s'", edits[i].section,
 			   edits[i].key, value.buf);
 	}
 	for (size_t i = EDITS; i-- > 0;) {
-		bool undone = configedit_undo(&text, &done[i]);
+		bool undone = config_edit_undo(&text, &done[i]);
 
 		FUZZ_CHECK(undone || !sound, "%s.%s is not taken back", edits[i].section, edits[i].key);
-		configedit_release(&done[i]);
+		config_edit_release(&done[i]);
 	}
 	FUZZ_CHECK(!sound || (text.len == size && (!size || !memcmp(text.buf, data, size))),
 		   "other bytes than before");

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "record/flowstate.h"
+#include "record/flow_state.h"
 
 static void try_state(const char *text, size_t len)
 {

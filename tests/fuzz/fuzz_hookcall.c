@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "base/alloc.h"
-#include "base/procs.h"
+#include "base/proc.h"
 #include "hooks/hook_rules.h"
 
 static void add_proc(struct proc_list *list, struct strlist *words)

@@ -10,18 +10,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
 	struct strbuf with = STRBUF_INIT, without = STRBUF_INIT;
-	bool ours = hookfile_is_ours(text, size);
+	bool ours = hook_file_is_ours(text, size);
 
-	(void)hookfile_is_dispatcher(text, size);
-	(void)hookfile_remove(&without, text, size);
+	(void)hook_file_is_dispatcher(text, size);
+	(void)hook_file_remove(&without, text, size);
 	strbuf_reset(&without);
-	(void)hookfile_lines(&without, text, size);
+	(void)hook_file_lines(&without, text, size);
 	strbuf_reset(&without);
-	if (hookfile_is_shell(text, size) && !ours) {
-		hookfile_insert(&with, text, size, lines);
-		FUZZ_CHECK(hookfile_is_shell(with.buf, with.len), "it is no script any more");
-		FUZZ_CHECK(hookfile_is_ours(with.buf, with.len), "our lines are not found");
-		FUZZ_CHECK(hookfile_remove(&without, with.buf, with.len), "our lines do not go");
+	if (hook_file_is_shell(text, size) && !ours) {
+		hook_file_insert(&with, text, size, lines);
+		FUZZ_CHECK(hook_file_is_shell(with.buf, with.len), "it is no script any more");
+		FUZZ_CHECK(hook_file_is_ours(with.buf, with.len), "our lines are not found");
+		FUZZ_CHECK(hook_file_remove(&without, with.buf, with.len), "our lines do not go");
 		FUZZ_CHECK(without.len == size && !memcmp(without.buf, data, size),
 			   "other bytes than before:\n%s", without.buf);
 	}

@@ -37,17 +37,17 @@ static void try_undo(struct store *store)
 {
 	struct undo_stack stack, again;
 
-	undo_read(&stack, store);
+	journal_undo_read(&stack, store);
 	FUZZ_CHECK(stack.done <= stack.nr, "more is done than there is");
-	FUZZ_CHECK(!undo_write(&stack, store), "what was read cannot be written");
-	undo_read(&again, store);
+	FUZZ_CHECK(!journal_undo_write(&stack, store), "what was read cannot be written");
+	journal_undo_read(&again, store);
 	FUZZ_CHECK(stack.nr == again.nr && stack.done == again.done, "another stack");
 	for (size_t i = 0; i < stack.nr; i++) {
 		FUZZ_CHECK(!strcmp(stack.items[i].before, again.items[i].before), "another entry");
 		same_list(&stack.items[i].paths, &again.items[i].paths);
 	}
-	undo_release(&stack);
-	undo_release(&again);
+	journal_undo_release(&stack);
+	journal_undo_release(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -22,15 +22,15 @@ static void save(struct store *store, unsigned n)
 	record.step = n;
 	memset(record.state_hash, 'a', STATEHASH_SIZE - 1);
 	memcpy(record.state_hash, "sha256:", 7);
-	ckpt_meta_init(&meta);
+	meta_init(&meta);
 	strbuf_addstr(&meta.modes, "file 644 exec 755 dir 755\n");
 	FUZZ_CHECK(!pack_add_new(pack, &record.tree, OBJECT_TREE, "", 0) &&
-			   !ckpt_record_write(&record, &meta, pack) && !pack_commit(pack, NULL) &&
+			   !record_write(&record, &meta, pack) && !pack_commit(pack, NULL) &&
 			   !refs_create(store, record.id, &record.commit),
 		   "%s", ckpt_error_last());
 	pack_free(pack);
-	ckpt_meta_release(&meta);
-	ckpt_record_release(&record);
+	meta_release(&meta);
+	record_release(&record);
 }
 
 static struct store *begin(void)
@@ -57,9 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ckpt_record record;
 	char *name = fuzz_text(&in);
 
-	if (!ckpt_lookup(&record, store, name)) {
+	if (!lookup_name(&record, store, name)) {
 		FUZZ_CHECK(refs_valid_id(record.id), "'%s' is '%s'", name, record.id);
-		ckpt_record_release(&record);
+		record_release(&record);
 	}
 	free(name);
 	return 0;

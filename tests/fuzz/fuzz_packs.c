@@ -25,10 +25,10 @@ static void look(struct packs *packs, const struct oid *oid)
 	(void)packs_stat(&type, &size, packs, oid);
 	/* Nobody has to hold what a few bytes claim to be. */
 	if (size < 1 << 24 && !packs_read(&whole, &type, packs, oid)) {
-		struct digest *sha1 = digest_new(HASH_SHA1);
+		struct digest *sha1 = hash_new(HASH_SHA1);
 
-		hash_object(sha1, &name, object_type_name(type), whole.buf, whole.len);
-		digest_free(sha1);
+		hash_object(sha1, &name, objects_type_name(type), whole.buf, whole.len);
+		hash_free(sha1);
 		FUZZ_CHECK(!memcmp(&name, oid, sizeof(name)), "an object of another name");
 		FUZZ_CHECK(!packs_stream(packs, oid, add, &pieces), "%s", ckpt_error_last());
 		FUZZ_CHECK(pieces.len == whole.len && !memcmp(pieces.buf, whole.buf, whole.len),
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		for (size_t j = 0; j < contents.nr && j < 16; j++)
 			look(packs, &contents.items[j].oid);
-		pack_contents_release(&contents);
+		packs_contents_release(&contents);
 	}
 	/* Also where the index as a whole is refused. */
 	for (size_t i = 8 + 1024; i + 20 <= cut && i < 8 + 1024 + 8 * 20; i += 20)

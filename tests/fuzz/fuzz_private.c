@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "record/checkpoint.h"
-#include "record/stage_dirs.h"
+#include "record/stage_dir.h"
 #include "save/cadence_internal.h"
 #include "save/save.h"
 
-#define STAGING STAGING_PREFIX "abcdef"
+#define STAGING STAGE_DIR_PREFIX "abcdef"
 
 static void try_cadence(struct store *store)
 {
@@ -25,15 +25,16 @@ static void try_cadence(struct store *store)
 
 static void try_staging(struct store *store)
 {
-	struct staging_dirs dirs = { 0 };
+	struct stage_dirs dirs = { 0 };
 
-	staging_list(&dirs, store, store->worktree);
+	stage_dir_list(&dirs, store, store->worktree);
 	for (size_t i = 0; i < dirs.nr; i++) {
-		FUZZ_CHECK(staging_is_name(dirs.items[i].name), "'%s' is no such name", dirs.items[i].name);
-		FUZZ_CHECK(dirs.items[i].kind != STAGING_NONE, "the user's own is listed");
+		FUZZ_CHECK(stage_dir_is_name(dirs.items[i].name), "'%s' is no such name",
+			   dirs.items[i].name);
+		FUZZ_CHECK(dirs.items[i].kind != STAGE_DIR_NONE, "the user's own is listed");
 	}
-	(void)staging_look(store, store->worktree, STAGING);
-	staging_dirs_release(&dirs);
+	(void)stage_dir_look(store, store->worktree, STAGING);
+	stage_dirs_release(&dirs);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_mkdir("worktree/" STAGING);
 	fuzz_put("store/checkpoint/every", data, size);
 	fuzz_put("store/checkpoint/staging", data, size);
-	fuzz_put("worktree/" STAGING "/" STAGING_MARKER, data, size);
+	fuzz_put("worktree/" STAGING "/" STAGE_DIR_MARKER, data, size);
 	try_staging(store);
 	try_cadence(store);
 	return 0;

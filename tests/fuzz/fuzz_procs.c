@@ -2,7 +2,7 @@
 /* A process as /proc tells it: what is in "stat" before the first NUL, then its command line. */
 #include "fuzz.h"
 
-#include "base/procs.h"
+#include "base/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)proc_read(&proc, fuzz_path("proc"), 7);
 	proc_release(&proc);
 	/* Its parent may be itself. */
-	procs_ancestors(&list, fuzz_path("proc"), 7);
+	proc_ancestors(&list, fuzz_path("proc"), 7);
 	proc_list_release(&list);
 	(void)proc_alive(fuzz_path("proc"), 7, 1);
 	free(stat);

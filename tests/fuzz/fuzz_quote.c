@@ -28,11 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	quote_c(&out, (const char *)data, size);
 	FUZZ_CHECK(utf8_valid(out.buf, out.len), "quoted text is not UTF-8");
-	FUZZ_CHECK(unquote_c(&back, out.buf, NULL) && back.len == size &&
+	FUZZ_CHECK(quote_undo_c(&back, out.buf, NULL) && back.len == size &&
 			   (!size || !memcmp(back.buf, data, size)),
 		   "other bytes come back from %s", out.buf);
 	strbuf_reset(&back);
-	(void)unquote_c(&back, text, &p);
+	(void)quote_undo_c(&back, text, &p);
 	strbuf_reset(&out);
 	utf8_sanitize(&out, (const char *)data, size);
 	FUZZ_CHECK(utf8_valid(out.buf, out.len), "not UTF-8");
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strbuf_reset(&out);
 	quote_path(&out, text);
 	FUZZ_CHECK(utf8_valid(out.buf, out.len), "not UTF-8");
-	for (p = text; *p && (strbuf_reset(&back), unquote_shell(&back, &p)) && *p == ' ';)
+	for (p = text; *p && (strbuf_reset(&back), quote_undo_shell(&back, &p)) && *p == ' ';)
 		p++;
 	strbuf_reset(&out);
 	quote_shell(&out, text);

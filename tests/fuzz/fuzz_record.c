@@ -127,22 +127,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	begin(store);
 	ref.commit = put_checkpoint(store, part, (const char *)in.data, in.size);
-	if (ckpt_record_read(&record, store, &ref)) {
+	if (record_read(&record, store, &ref)) {
 		FUZZ_CHECK(part == COMMIT, "%s", ckpt_error_last());
 		return 0;
 	}
-	FUZZ_CHECK(ckpt_record_confidence(&record) >= 0 && ckpt_record_confidence(&record) <= 1,
-		   "confidence %g", ckpt_record_confidence(&record));
-	if (!ckpt_meta_read(&meta, store, &record, false)) {
+	FUZZ_CHECK(record_confidence(&record) >= 0 && record_confidence(&record) <= 1,
+		   "confidence %g", record_confidence(&record));
+	if (!meta_read(&meta, store, &record, false)) {
 		for (size_t i = 0; i < meta.skips.nr; i++)
 			(void)strlen(meta.skips.items[i].path);
-		ckpt_meta_release(&meta);
+		meta_release(&meta);
 	}
 	if (!snapshot_open(&snapshot, store, &record)) {
 		if (!snapshot_expand_all(snapshot, snapshot->root))
 			check_names(snapshot->root);
 		snapshot_free(snapshot);
 	}
-	ckpt_record_release(&record);
+	record_release(&record);
 	return 0;
 }

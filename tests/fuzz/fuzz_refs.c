@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			FUZZ_CHECK(!i || strcmp(list.items[i - 1].id, list.items[i].id) < 0,
 				   "'%s' is twice, or not in order", list.items[i].id);
 		}
-		ref_list_release(&list);
+		refs_release(&list);
 	}
 	(void)refs_mark(store, ID);
 	(void)refs_exist(store, ID);

@@ -29,13 +29,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fuzz_put("config", data, size);
 	file = fuzz_path("config");
-	(void)inifile_read(file, look, NULL);
-	if (!ckpt_settings_load(&settings, NULL, file, NULL)) {
-		for (unsigned i = 0; i < ckpt_setting_count; i++) {
-			free(ckpt_setting_value(&settings, i));
-			(void)strlen(ckpt_setting_origin(&settings, i));
+	(void)ini_read(file, look, NULL);
+	if (!settings_load(&settings, NULL, file, NULL)) {
+		for (unsigned i = 0; i < setting_count; i++) {
+			free(setting_value(&settings, i));
+			(void)strlen(settings_origin(&settings, i));
 		}
-		ckpt_settings_release(&settings);
+		settings_release(&settings);
 	}
 	if (!capture_defs_load(&defs, file, NULL)) {
 		for (size_t i = 0; i < defs.nr; i++) {

@@ -20,14 +20,14 @@ static void try_trail(struct store *store)
 	json_t *all = NULL, *few = NULL;
 	uint64_t left = 0;
 
-	if (ckpt_audit_read(&all, store, 0))
+	if (audit_read(&all, store, 0))
 		return;
-	FUZZ_CHECK(!ckpt_audit_read(&few, store, 2), "%s", ckpt_error_last());
+	FUZZ_CHECK(!audit_read(&few, store, 2), "%s", ckpt_error_last());
 	FUZZ_CHECK(json_array_size(few) == (json_array_size(all) < 2 ? json_array_size(all) : 2),
 		   "not the newest two");
 	json_decref(all);
 	json_decref(few);
-	FUZZ_CHECK(!ckpt_audit_trim(&left, store, 64), "%s", ckpt_error_last());
+	FUZZ_CHECK(!audit_trim(&left, store, 64), "%s", ckpt_error_last());
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -40,8 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_put("store/checkpoint/log", data, size);
 	fuzz_put("store/checkpoint/lost", data, size);
 	fuzz_put("store/checkpoint/identity", data, size);
-	(void)ckpt_manifest_each(store, each, NULL);
-	(void)ckpt_manifest_agrees(store, &none);
+	(void)manifest_each(store, each, NULL);
+	(void)manifest_agrees(store, &none);
 	(void)lost_count(store, &none);
 	if (!identity_read(&identity, store->dirfd))
 		FUZZ_CHECK(strnlen(identity.root, IDENTITY_ROOT_SIZE) < IDENTITY_ROOT_SIZE, "no end");

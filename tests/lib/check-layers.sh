@@ -4,7 +4,9 @@
 # the header that has the folder's name. Names every place that breaks this, and fails.
 #
 # Includes are read from the sources. With <build>, where these were compiled, the symbols are
-# checked too: a function that is declared by hand, without an include, does not get past nm.
+# checked too: a function that is declared by hand, without an include, does not get past nm. A
+# global name begins with that of its file, the first word of it, or that of its folder, so that
+# who reads a call knows where to look.
 # usage: check-layers.sh [<root> [<build>]]
 set -eu
 
@@ -57,7 +59,8 @@ test $# -ge 2 || exit $status
 
 # Lines "T|U <folder> <file> <symbol>", then "H <folder> <word>" for all words of public headers.
 {
-	find "$2/lib" -name '*.o' -exec nm -A -P {} + | awk -v root="$2/lib/" '
+	# Of the sources: an object may be older than the last rename of its source.
+	find lib -name '*.c' | sed "s|^\(.*\)c\$|$2/\1o|" | xargs nm -A -P | awk -v root="$2/lib/" '
 		{
 			file = substr($1, length(root) + 1)
 			sub(/\.o:$/, ".c", file)
@@ -76,7 +79,23 @@ test $# -ge 2 || exit $status
 		for (i = 1; i <= count; i++)
 			rank[names[i]] = i
 	}
-	$1 == "T" { home[$4] = $2 }
+	$1 == "T" {
+		home[$4] = $2
+		stem = $3
+		gsub(/.*\/|\.c$/, "", stem)
+		first = stem
+		sub(/_.*/, "", first)
+		# error(3) is taken, x... is what git calls memory that cannot fail, and the last one is
+		# not ours: it stands in for that of a library.
+		name = $4
+		if (stem == "error")
+			sub(/^ckpt_/, "", name)
+		if (stem != "alloc" && name !~ "^(" stem "|" first "|" $2 ")(_|$)" &&
+		    name !~ /^(cmd_|__|mbedtls_)/) {
+			print $3 ": " $4 "() does not begin with \"" stem "_\", \"" first "_\" or \"" $2 "_\""
+			bad = 1
+		}
+	}
 	$1 == "U" { uses[++nr] = $0 }
 	$1 == "H" { public[$2, $3] = 1 }
 	END {

@@ -6,7 +6,7 @@
 use strict;
 use warnings;
 
-my $functions = join '|', qw(ckpt_error_set ckpt_error_errno ckpt_error_git ckpt_error_prefix
+my $functions = join '|', qw(ckpt_error_set ckpt_error_errno libgit2_error ckpt_error_prefix
 	strlist_addf problems_addf bad_usage malformed warn);
 
 # The arguments of a call, which begin at $at, after the bracket.

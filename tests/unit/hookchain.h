@@ -5,7 +5,7 @@
 /* Calls of hooks, with the processes above them, and what is decided. After unit.h. */
 
 #include "base/alloc.h"
-#include "base/procs.h"
+#include "base/proc.h"
 #include "hooks/hook_rules.h"
 
 /*

@@ -5,7 +5,7 @@
 /* Random trees with random ignore files, in a repository. After unit.h. */
 
 #include "base/alloc.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/strlist.h"
 
 #include <dirent.h>

@@ -63,13 +63,13 @@ struct object {
 UNUSED static void make_object(struct object *out, enum object_type type, const void *data,
 			       size_t len)
 {
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 
 	out->type = type;
 	out->data = xmemdupz(data, len);
 	out->len = len;
-	hash_object(sha1, &out->oid, object_type_name(type), data, len);
-	digest_free(sha1);
+	hash_object(sha1, &out->oid, objects_type_name(type), data, len);
+	hash_free(sha1);
 }
 
 UNUSED static void make_blob(struct object *out, size_t len)

@@ -70,13 +70,13 @@ UNUSED static void recordgen_save(struct store *store, struct ckpt_record *recor
 	struct pack *pack = pack_new(store, 1, 1);
 	struct ckpt_meta meta;
 
-	ckpt_meta_init(&meta);
+	meta_init(&meta);
 	strbuf_addstr(&meta.modes, "file 644 exec 755 dir 755\n");
 	assert_int_equal(pack_add_new(pack, &record->tree, OBJECT_TREE, "", 0), 0);
-	assert_int_equal(ckpt_record_write(record, &meta, pack), 0);
+	assert_int_equal(record_write(record, &meta, pack), 0);
 	assert_int_equal(pack_commit(pack, NULL), 0);
 	pack_free(pack);
-	ckpt_meta_release(&meta);
+	meta_release(&meta);
 	assert_int_equal(refs_create(store, record->id, &record->commit), 0);
 }
 
@@ -125,14 +125,14 @@ UNUSED static void recordgen_tree(struct store *store, struct ckpt_record *recor
 	struct ckpt_meta meta;
 
 	recordgen_plain(record, id);
-	ckpt_meta_init(&meta);
+	meta_init(&meta);
 	modes_encode(&meta.modes, root);
 	assert_int_equal(trees_build(root, pack, 1), 0);
 	record->tree = root->tree;
-	assert_int_equal(ckpt_record_write(record, &meta, pack), 0);
+	assert_int_equal(record_write(record, &meta, pack), 0);
 	assert_int_equal(pack_commit(pack, NULL), 0);
 	pack_free(pack);
-	ckpt_meta_release(&meta);
+	meta_release(&meta);
 }
 
 #endif

@@ -64,7 +64,7 @@ static size_t count_refs(void)
 
 	assert_int_equal(refs_list(&list, store), 0);
 	nr = list.nr;
-	ref_list_release(&list);
+	refs_release(&list);
 	return nr;
 }
 

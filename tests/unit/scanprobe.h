@@ -59,7 +59,7 @@ UNUSED static void describe(struct strbuf *out, const struct wt_dir *dir, bool c
 			strbuf_addf(out, " %llu", (unsigned long long)entry->st.size);
 		if (contents && entry->kind != WT_DIR) {
 			strbuf_addf(out, " %s", oid_hex(hex, &entry->oid));
-			strbuf_addf(out, " %s", hex_encode(hex, entry->sha256, SHA256_SIZE));
+			strbuf_addf(out, " %s", oid_hex_encode(hex, entry->sha256, SHA256_SIZE));
 		}
 		strbuf_addch(out, '\n');
 		if (entry->kind == WT_DIR) {

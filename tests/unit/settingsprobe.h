@@ -31,21 +31,21 @@ static void load_and_tell(FILE *out, const void *arg)
 
 	(void)arg;
 	env_scrub();
-	if (gitconfig_open(&config, NULL) || ckpt_settings_load(&settings, config, store_file, NULL)) {
+	if (gitconfig_open(&config, NULL) || settings_load(&settings, config, store_file, NULL)) {
 		fprintf(out, "error: %s\n", ckpt_error_last());
 		gitconfig_close(config);
 		return;
 	}
-	for (unsigned i = 0; i < ckpt_setting_count; i++) {
-		char *value = ckpt_setting_value(&settings, i);
+	for (unsigned i = 0; i < setting_count; i++) {
+		char *value = setting_value(&settings, i);
 
-		fprintf(out, "%s=%s|%s\n", ckpt_setting_table[i].key, value,
-			ckpt_setting_origin(&settings, i));
+		fprintf(out, "%s=%s|%s\n", setting_table[i].key, value,
+			settings_origin(&settings, i));
 		free(value);
 	}
 	for (size_t i = 0; i < settings.warnings.nr; i++)
 		fprintf(out, "warning: %s\n", settings.warnings.items[i]);
-	ckpt_settings_release(&settings);
+	settings_release(&settings);
 	gitconfig_close(config);
 }
 
@@ -102,8 +102,8 @@ static void reset(void)
 	unlink(store_file);
 	put_text(git_file, "");
 	unsetenv("GIT_CONFIG_PARAMETERS");
-	for (unsigned i = 0; i < ckpt_setting_count; i++) {
-		char *name = variable_of(ckpt_setting_table[i].key);
+	for (unsigned i = 0; i < setting_count; i++) {
+		char *name = variable_of(setting_table[i].key);
 
 		unsetenv(name);
 		free(name);

@@ -2,7 +2,7 @@
 #include "worktree/beneath.h"
 
 #include "base/alloc.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/brief.h"
 
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "unit.h"
 
 #include "recordgen.h"
@@ -42,7 +42,7 @@ static struct store *fill(const char *name, struct ckpt_record *records, int fro
 static void release(struct ckpt_record *records, int nr)
 {
 	for (int i = 0; i < nr; i++)
-		ckpt_record_release(&records[i]);
+		record_release(&records[i]);
 }
 
 /* All of `records` that have an id, and nothing else; `learned` of them from their commits. */
@@ -51,25 +51,25 @@ static void expect(struct store *store, struct ckpt_record *records, size_t lear
 	struct ckpt_briefs briefs;
 	size_t at = 0;
 
-	assert_int_equal(ckpt_briefs_read(&briefs, store), 0);
+	assert_int_equal(brief_read(&briefs, store), 0);
 	assert_int_equal(briefs.learned, learned);
 	for (size_t i = 0; i < NR; i++)
 		if (records[i].id[0]) {
 			assert_true(at < briefs.nr);
-			assert_true(ckpt_brief_fits(&briefs.items[at++], &records[i]));
+			assert_true(brief_fits(&briefs.items[at++], &records[i]));
 		}
 	assert_int_equal(briefs.nr, at);
 	assert_int_equal(briefs.damaged.nr, 0);
-	ckpt_briefs_release(&briefs);
+	brief_release(&briefs);
 }
 
 static void keep(struct store *store)
 {
 	struct ckpt_briefs briefs;
 
-	assert_int_equal(ckpt_briefs_read(&briefs, store), 0);
-	ckpt_briefs_keep(&briefs, store);
-	ckpt_briefs_release(&briefs);
+	assert_int_equal(brief_read(&briefs, store), 0);
+	brief_keep(&briefs, store);
+	brief_release(&briefs);
 }
 
 static bool has_file(struct store *store)
@@ -93,12 +93,12 @@ static void test_brief_needs_no_commit_that_it_knows(void **state)
 	sh("rm -rf '%s/objects/pack'", store->path);
 	store = recordgen_reopen(store);
 	expect(store, records, 0);
-	ckpt_briefs_forget(store);
-	assert_int_equal(ckpt_briefs_read(&briefs, store), 0);
+	brief_forget(store);
+	assert_int_equal(brief_read(&briefs, store), 0);
 	assert_int_equal(briefs.nr, 0);
 	assert_int_equal(briefs.damaged.nr, NR);
-	assert_int_equal(ckpt_briefs_worth(&briefs), 0);
-	ckpt_briefs_release(&briefs);
+	assert_int_equal(brief_worth(&briefs), 0);
+	brief_release(&briefs);
 	release(records, NR);
 	store_close(store);
 }
@@ -146,9 +146,9 @@ static void test_brief_marks_count(void **state)
 		struct ref_item ref = { .commit = records[i].commit };
 
 		strcpy(ref.id, records[i].id);
-		assert_int_equal(ckpt_record_read(&saved, store, &ref), 0);
+		assert_int_equal(record_read(&saved, store, &ref), 0);
 		records[i].pinned = saved.pinned;
-		ckpt_record_release(&saved);
+		record_release(&saved);
 	}
 	expect(store, records, 0);
 	release(records, NR);
@@ -173,17 +173,17 @@ static void test_brief_old_copy_is_harmless(void **state)
 		if (!records[n].id[0])
 			continue;
 		assert_int_equal(refs_delete(store, records[n].id), 0);
-		ckpt_record_release(&records[n]);
+		record_release(&records[n]);
 	}
 	/* The same id with another commit, as salvage may bring it. */
 	strcpy(id, records[NR - 11].id);
-	ckpt_record_release(&records[NR - 11]);
+	record_release(&records[NR - 11]);
 	nth(&records[NR - 11], NR - 11);
 	assert_string_equal(records[NR - 11].id, id);
 	recordgen_save(store, &records[NR - 11]);
 	store = recordgen_reopen(store);
 	expect(store, records, 11);
-	ckpt_briefs_forget(store);
+	brief_forget(store);
 	keep(store);
 	sh("cd '%s'; cp old " BRIEFS, store->path);
 	expect(store, records, 11);
@@ -224,7 +224,7 @@ static void test_brief_damage_is_harmless(void **state)
 	expect(store, records, 20);
 	keep(store);
 	expect(store, records, 20);
-	ckpt_briefs_forget(store);
+	brief_forget(store);
 	keep(store);
 	expect(store, records, 0);
 	strbuf_release(&text);

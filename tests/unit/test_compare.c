@@ -134,7 +134,7 @@ static void naive(struct strlist *out, const struct wt_dir *before, const struct
 	strlist_sort_unique(out);
 }
 
-static void listed(struct strlist *out, const struct change_list *changes)
+static void listed(struct strlist *out, const struct compare_list *changes)
 {
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->items[i];
@@ -171,13 +171,13 @@ static void compare_and_check(struct compare_side *before, struct compare_side *
 			      const struct strlist *paths)
 {
 	struct strlist got = STRLIST_INIT, expect = STRLIST_INIT;
-	struct change_list changes;
+	struct compare_list changes;
 
 	assert_int_equal(compare_run(&changes, before, after, paths), 0);
 	listed(&got, &changes);
 	naive(&expect, old, new, paths);
 	check_same(&got, &expect);
-	change_list_release(&changes);
+	compare_list_release(&changes);
 }
 
 static void test_compare_equals_the_naive_way(void **state)
@@ -193,7 +193,7 @@ static void test_compare_equals_the_naive_way(void **state)
 		struct compare_side before = { .root = rnd(20) ? old : NULL };
 		struct compare_side after = { .root = rnd(20) ? new : NULL };
 		struct strlist paths = STRLIST_INIT;
-		struct change_list changes;
+		struct compare_list changes;
 
 		compare_and_check(&before, &after, before.root, after.root, NULL);
 		/* Limited to some paths. */
@@ -210,10 +210,10 @@ static void test_compare_equals_the_naive_way(void **state)
 		/* With itself there is nothing. */
 		assert_int_equal(compare_run(&changes, &before, &before, NULL), 0);
 		assert_int_equal(changes.nr, 0);
-		change_list_release(&changes);
+		compare_list_release(&changes);
 		assert_int_equal(compare_run(&changes, &before, &after, NULL), 0);
 		found += changes.nr;
-		change_list_release(&changes);
+		compare_list_release(&changes);
 		strlist_release(&paths);
 		arena_release(&arena);
 	}
@@ -224,7 +224,7 @@ static void test_compare_equals_the_naive_way(void **state)
 
 /* In git's words; modes that git does not know are no change to it, nor are directories. */
 static void check_by_git(struct store *store, const struct ckpt_record *a,
-			 const struct ckpt_record *b, const struct change_list *changes)
+			 const struct ckpt_record *b, const struct compare_list *changes)
 {
 	struct strlist expect = STRLIST_INIT, got = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
@@ -264,7 +264,7 @@ static void test_compare_checkpoints_as_git_does(void **state)
 		struct ckpt_record records[2];
 		struct snapshot *a = NULL, *b = NULL;
 		struct compare_side before = { 0 }, after = { 0 };
-		struct change_list changes;
+		struct compare_list changes;
 
 		recordgen_tree(store, &records[0], "chk_20260101_000000_000001", old);
 		/* So that the second pack has what is new alone. */
@@ -279,15 +279,15 @@ static void test_compare_checkpoints_as_git_does(void **state)
 		compare_and_check(&after, &before, new, old, NULL);
 		assert_int_equal(compare_run(&changes, &before, &after, NULL), 0);
 		check_by_git(store, &records[0], &records[1], &changes);
-		change_list_release(&changes);
+		compare_list_release(&changes);
 
 		/* The one as a scan would have it, known or not. */
 		after = (struct compare_side){ new, NULL, rnd(2) ? &b->modes : NULL };
 		compare_and_check(&before, &after, old, new, NULL);
 		snapshot_free(a);
 		snapshot_free(b);
-		ckpt_record_release(&records[0]);
-		ckpt_record_release(&records[1]);
+		record_release(&records[0]);
+		record_release(&records[1]);
 		arena_release(&arena);
 	}
 	store_close(store);
@@ -301,7 +301,7 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 	struct wt_dir roots[2], same[2], other[2];
 	struct ckpt_record records[2];
 	struct snapshot *a = NULL, *b = NULL;
-	struct change_list changes;
+	struct compare_list changes;
 
 	(void)state;
 	memset(file.oid.id, 1, OID_SIZE);
@@ -337,11 +337,11 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 	assert_non_null(a->root->entries[0].dir->entries);
 	assert_null(a->root->entries[1].dir->entries);
 	assert_null(b->root->entries[1].dir->entries);
-	change_list_release(&changes);
+	compare_list_release(&changes);
 	snapshot_free(a);
 	snapshot_free(b);
-	ckpt_record_release(&records[0]);
-	ckpt_record_release(&records[1]);
+	record_release(&records[0]);
+	record_release(&records[1]);
 	store_close(store);
 }
 
@@ -354,7 +354,7 @@ static void test_compare_modes_on_the_way_to_a_scope_do_not_count(void **state)
 	struct wt_dir old_dir = { .path = "d" }, new_dir = { .path = "d" };
 	struct wt_dir old = { .path = "", .entries = &old_entry, .nr = 1 };
 	struct wt_dir new = { .path = "", .entries = &new_entry, .nr = 1 };
-	struct change_list changes;
+	struct compare_list changes;
 
 	(void)state;
 	new_entry = old_entry;
@@ -365,13 +365,13 @@ static void test_compare_modes_on_the_way_to_a_scope_do_not_count(void **state)
 				     &(struct compare_side){ .root = &new }, NULL),
 			 0);
 	assert_int_equal(changes.nr, 1);
-	change_list_release(&changes);
+	compare_list_release(&changes);
 	new_dir.outside = true;
 	assert_int_equal(compare_run(&changes, &(struct compare_side){ .root = &old },
 				     &(struct compare_side){ .root = &new }, NULL),
 			 0);
 	assert_int_equal(changes.nr, 0);
-	change_list_release(&changes);
+	compare_list_release(&changes);
 }
 
 static void test_compare_in_scope(void **state)

@@ -296,23 +296,23 @@ static void config_round(struct strbuf *before, unsigned *done)
 	unsigned keys = 0, now = 0;
 
 	copy(&text, before);
-	configedit_set(&text, &edits[0], "core", "fsmonitor", "test -r 'a b' || exit 1; . 'a b'");
-	configedit_set(&text, &edits[1], "core", "fsmonitorHookVersion", "2");
-	configedit_set(&text, &edits[2], "hook.checkpoint-x", "event", "pre-rebase");
-	configedit_set(&text, &edits[3], "hook.checkpoint-x", "command", "c");
-	if (configedit_check(before, &text, edits, 4)) {
+	config_edit_set(&text, &edits[0], "core", "fsmonitor", "test -r 'a b' || exit 1; . 'a b'");
+	config_edit_set(&text, &edits[1], "core", "fsmonitorHookVersion", "2");
+	config_edit_set(&text, &edits[2], "hook.checkpoint-x", "event", "pre-rebase");
+	config_edit_set(&text, &edits[3], "hook.checkpoint-x", "command", "c");
+	if (config_edit_check(before, &text, edits, 4)) {
 		++*done;
 		assert_int_equal(configtext_parse(before->buf, before->len, count_key, &keys), 0);
 		assert_int_equal(configtext_parse(text.buf, text.len, count_key, &now), 0);
 		assert_true(now >= keys && now <= keys + 4);
-		assert_true(configedit_get(&value, &text, "core", "fsmonitor"));
+		assert_true(config_edit_get(&value, &text, "core", "fsmonitor"));
 		assert_string_equal(value.buf, edits[0].value);
 		for (int i = 4; i--;)
-			configedit_undo(&text, &edits[i]);
+			config_edit_undo(&text, &edits[i]);
 		same(&text, before, "set and taken back");
 	}
 	for (int i = 0; i < 4; i++)
-		configedit_release(&edits[i]);
+		config_edit_release(&edits[i]);
 	strbuf_release(&value);
 	strbuf_release(&text);
 }
@@ -352,9 +352,9 @@ static void test_editors_config_that_goes_on(void **state)
 	(void)state;
 	strbuf_addstr(&before, "[a]\n\tk = v\\");
 	copy(&text, &before);
-	configedit_set(&text, &edit, "core", "fsmonitor", "x");
-	assert_false(configedit_check(&before, &text, &edit, 1));
-	configedit_release(&edit);
+	config_edit_set(&text, &edit, "core", "fsmonitor", "x");
+	assert_false(config_edit_check(&before, &text, &edit, 1));
+	config_edit_release(&edit);
 	strbuf_release(&before);
 	strbuf_release(&text);
 }
@@ -380,16 +380,16 @@ static void test_editors_hookfile(void **state)
 			strbuf_addstr(&before, PICK(pieces));
 		if (!rnd(4))
 			mutate(&before);
-		if (!hookfile_is_shell(before.buf, before.len))
+		if (!hook_file_is_shell(before.buf, before.len))
 			continue;
 		shells++;
-		if (hookfile_is_ours(before.buf, before.len))
+		if (hook_file_is_ours(before.buf, before.len))
 			continue;
 		done++;
 		strbuf_reset(&with);
 		strbuf_reset(&without);
-		hookfile_insert(&with, before.buf, before.len, lines);
-		assert_true(hookfile_remove(&without, with.buf, with.len));
+		hook_file_insert(&with, before.buf, before.len, lines);
+		assert_true(hook_file_remove(&without, with.buf, with.len));
 		same(&without, &before, "put in and taken out");
 	}
 	print_message("# hooks: %u of %u took lines\n", done, shells);

@@ -7,7 +7,7 @@
 #include "git/exclude.h"
 
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/path.h"
 #include "git/gitindex.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "record/flowstate.h"
+#include "record/flow_state.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 
 #include "unit.h"
 

@@ -12,7 +12,7 @@ static const char *hex_of(enum hash_kind kind, const void *data, size_t len)
 	unsigned char raw[SHA256_SIZE];
 
 	hash_buffer(kind, raw, data, len);
-	return hex_encode(hex, raw, kind == HASH_SHA1 ? OID_SIZE : SHA256_SIZE);
+	return oid_hex_encode(hex, raw, kind == HASH_SHA1 ? OID_SIZE : SHA256_SIZE);
 }
 
 /* The examples of FIPS 180. */
@@ -36,7 +36,7 @@ static void test_hash_known_vectors(void **state)
 static void test_hash_equals_other_programs(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 55, 56, 63, 64, 65, 119, 4095, 100003, 3000001 };
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
@@ -56,14 +56,14 @@ static void test_hash_equals_other_programs(void **state)
 		free(data);
 		strbuf_release(&out);
 	}
-	digest_free(sha1);
-	digest_free(NULL);
+	hash_free(sha1);
+	hash_free(NULL);
 }
 
 /* In pieces or whole, again and again, abandoned or not: the same bytes give the same digest. */
 static void test_digest_does_not_care_for_pieces(void **state)
 {
-	struct digest *digests[2] = { digest_new(HASH_SHA1), digest_new(HASH_SHA256) };
+	struct digest *digests[2] = { hash_new(HASH_SHA1), hash_new(HASH_SHA256) };
 	unsigned char data[3000], raw[SHA256_SIZE];
 
 	(void)state;
@@ -74,27 +74,27 @@ static void test_digest_does_not_care_for_pieces(void **state)
 
 		rnd_bytes(data, len);
 		if (!rnd(4)) {
-			digest_update(digests[kind], data, len / 2);
-			digest_begin(digests[kind]);
+			hash_update(digests[kind], data, len / 2);
+			hash_begin(digests[kind]);
 		}
 		while (at < len) {
 			size_t n = 1 + rnd(200);
 
 			n = n > len - at ? len - at : n;
-			digest_update(digests[kind], data + at, n);
+			hash_update(digests[kind], data + at, n);
 			at += n;
 		}
-		digest_end(digests[kind], raw);
-		hex_encode(got, raw, kind == HASH_SHA1 ? OID_SIZE : SHA256_SIZE);
+		hash_end(digests[kind], raw);
+		oid_hex_encode(got, raw, kind == HASH_SHA1 ? OID_SIZE : SHA256_SIZE);
 		assert_string_equal(got, hex_of(kind, data, len));
 	}
-	digest_free(digests[0]);
-	digest_free(digests[1]);
+	hash_free(digests[0]);
+	hash_free(digests[1]);
 }
 
 static void test_hash_object_names_every_type_as_git(void **state)
 {
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 	static const char tree[] = "100644 a\0\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1";
 	static const char commit[] = "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n"
 				     "author A <a> 0 +0000\ncommitter A <a> 0 +0000\n\nx\n";
@@ -116,7 +116,7 @@ static void test_hash_object_names_every_type_as_git(void **state)
 		assert_string_equal(out.buf, oid_hex(hex, &oid));
 		strbuf_release(&out);
 	}
-	digest_free(sha1);
+	hash_free(sha1);
 }
 
 static void test_object_header_counts_its_nul(void **state)
@@ -124,9 +124,9 @@ static void test_object_header_counts_its_nul(void **state)
 	char out[64];
 
 	(void)state;
-	assert_int_equal(object_header(out, "blob", 0), 7);
+	assert_int_equal(hash_object_header(out, "blob", 0), 7);
 	assert_memory_equal(out, "blob 0", 7);
-	assert_int_equal(object_header(out, "commit", 18446744073709551615ull), 28);
+	assert_int_equal(hash_object_header(out, "commit", 18446744073709551615ull), 28);
 	assert_memory_equal(out, "commit 18446744073709551615", 28);
 }
 

@@ -39,9 +39,9 @@ static void test_which_scripts_take_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (hookfile_is_shell(cases[i].text, strlen(cases[i].text)) != cases[i].shell)
+		if (hook_file_is_shell(cases[i].text, strlen(cases[i].text)) != cases[i].shell)
 			fail_msg("%s", cases[i].text);
-	assert_false(hookfile_is_shell("#!/bin/sh\n\0x\n", 13));
+	assert_false(hook_file_is_shell("#!/bin/sh\n\0x\n", 13));
 }
 
 static void test_lines_go_in_and_out(void **state)
@@ -57,15 +57,15 @@ static void test_lines_go_in_and_out(void **state)
 			      bare = STRBUF_INIT;
 
 		strbuf_addf(&text, "#!/bin/sh\n%s", bodies[i]);
-		assert_false(hookfile_is_ours(text.buf, text.len));
-		hookfile_insert(&with, text.buf, text.len, LINES);
-		assert_true(hookfile_is_ours(with.buf, with.len));
-		assert_false(hookfile_is_dispatcher(with.buf, with.len));
+		assert_false(hook_file_is_ours(text.buf, text.len));
+		hook_file_insert(&with, text.buf, text.len, LINES);
+		assert_true(hook_file_is_ours(with.buf, with.len));
+		assert_false(hook_file_is_dispatcher(with.buf, with.len));
 		assert_int_equal(strncmp(with.buf, begin, strlen(begin)), 0);
 		/* a second time is the same as once */
-		hookfile_insert(&again, with.buf, with.len, LINES);
+		hook_file_insert(&again, with.buf, with.len, LINES);
 		assert_string_equal(again.buf, with.buf);
-		assert_true(hookfile_remove(&bare, with.buf, with.len));
+		assert_true(hook_file_remove(&bare, with.buf, with.len));
 		assert_string_equal(bare.buf, text.buf);
 		strbuf_release(&text);
 		strbuf_release(&with);
@@ -80,8 +80,8 @@ static void test_lines_without_an_end_are_not_touched(void **state)
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_false(hookfile_is_ours(text, strlen(text)));
-	assert_false(hookfile_remove(&out, text, strlen(text)));
+	assert_false(hook_file_is_ours(text, strlen(text)));
+	assert_false(hook_file_remove(&out, text, strlen(text)));
 	assert_string_equal(out.buf, text);
 	strbuf_release(&out);
 }
@@ -91,15 +91,15 @@ static void test_a_dispatcher_is_told_from_lines(void **state)
 	struct strbuf shim = STRBUF_INIT, bare = STRBUF_INIT, lines = STRBUF_INIT;
 
 	(void)state;
-	hookfile_shim(&shim, LINES, "pre-rebase", true);
-	assert_true(hookfile_is_dispatcher(shim.buf, shim.len));
+	hook_file_shim(&shim, LINES, "pre-rebase", true);
+	assert_true(hook_file_is_dispatcher(shim.buf, shim.len));
 	assert_non_null(strstr(shim.buf, "${0%/*}/.git-checkpoint/pre-rebase\n"));
-	assert_true(hookfile_remove(&bare, shim.buf, shim.len));
+	assert_true(hook_file_remove(&bare, shim.buf, shim.len));
 	assert_string_equal(bare.buf, HOOKFILE_FRAME);
 	strbuf_reset(&shim);
-	hookfile_shim(&shim, LINES, "pre-rebase", false);
-	assert_false(hookfile_is_dispatcher(shim.buf, shim.len));
-	assert_true(hookfile_lines(&lines, shim.buf, shim.len));
+	hook_file_shim(&shim, LINES, "pre-rebase", false);
+	assert_false(hook_file_is_dispatcher(shim.buf, shim.len));
+	assert_true(hook_file_lines(&lines, shim.buf, shim.len));
 	assert_string_equal(lines.buf, LINES);
 	strbuf_release(&shim);
 	strbuf_release(&bare);
@@ -112,12 +112,12 @@ static void test_values_are_filled_in(void **state)
 
 	(void)state;
 	strbuf_addstr(&lines, "  _ckpt_x=''\n_ckpt_xy=''\n_ckpt_x='old'\nrest _ckpt_x=''\n");
-	assert_true(hookfile_fill(&lines, "_ckpt_x", "/a b/it's"));
+	assert_true(hook_file_fill(&lines, "_ckpt_x", "/a b/it's"));
 	assert_string_equal(lines.buf, "  _ckpt_x=''\n_ckpt_xy=''\n_ckpt_x='/a b/it'\\''s'\n"
 				       "rest _ckpt_x=''\n");
-	assert_true(hookfile_fill(&lines, "_ckpt_x", "12"));
+	assert_true(hook_file_fill(&lines, "_ckpt_x", "12"));
 	assert_non_null(strstr(lines.buf, "\n_ckpt_x='12'\n"));
-	assert_false(hookfile_fill(&lines, "_ckpt_z", "12"));
+	assert_false(hook_file_fill(&lines, "_ckpt_z", "12"));
 	strbuf_release(&lines);
 	strbuf_release(&out);
 }
@@ -129,12 +129,12 @@ static void test_what_shims_share_is_pasted(void **state)
 
 	(void)state;
 	strbuf_addstr(&shim, "a # @x: no\n# @x: here\nb\n");
-	assert_true(hookfile_paste(&shim, home, "x"));
+	assert_true(hook_file_paste(&shim, home, "x"));
 	assert_string_equal(shim.buf, "a # @x: no\nrun() {\n}\nb\n");
-	assert_true(hookfile_paste(&shim, home, "x"));
+	assert_true(hook_file_paste(&shim, home, "x"));
 	assert_string_equal(shim.buf, "a # @x: no\nrun() {\n}\nb\n");
-	assert_false(hookfile_paste(&shim, home, "xy"));
-	assert_false(hookfile_paste(&shim, home, "z"));
+	assert_false(hook_file_paste(&shim, home, "xy"));
+	assert_false(hook_file_paste(&shim, home, "z"));
 	strbuf_release(&shim);
 }
 
@@ -146,9 +146,9 @@ static void check_cycle(const char *before, const char *key, const char *value)
 	struct configedit edits[2];
 
 	strbuf_addstr(&text, before);
-	configedit_set(&text, &edits[0], "core", key, value);
-	configedit_set(&text, &edits[1], "core", "another", "1");
-	assert_true(configedit_get(&got, &text, "core", key));
+	config_edit_set(&text, &edits[0], "core", key, value);
+	config_edit_set(&text, &edits[1], "core", "another", "1");
+	assert_true(config_edit_get(&got, &text, "core", key));
 	assert_string_equal(got.buf, value);
 	/* as git reads it, too */
 	put_text(in_scratch("config"), text.buf);
@@ -156,14 +156,14 @@ static void check_cycle(const char *before, const char *key, const char *value)
 	ask(&got, "git config -f config --includes core.%s", key);
 	strbuf_trim(&got);
 	assert_string_equal(got.buf, value);
-	assert_true(configedit_undo(&text, &edits[1]));
-	assert_true(configedit_undo(&text, &edits[0]));
+	assert_true(config_edit_undo(&text, &edits[1]));
+	assert_true(config_edit_undo(&text, &edits[0]));
 	assert_string_equal(text.buf, before);
 	/* once is enough, twice does no harm */
-	configedit_undo(&text, &edits[0]);
+	config_edit_undo(&text, &edits[0]);
 	assert_string_equal(text.buf, before);
-	configedit_release(&edits[0]);
-	configedit_release(&edits[1]);
+	config_edit_release(&edits[0]);
+	config_edit_release(&edits[1]);
 	strbuf_release(&text);
 	strbuf_release(&got);
 }
@@ -201,18 +201,18 @@ static void test_what_others_wrote_stays(void **state)
 
 	(void)state;
 	strbuf_addstr(&text, "[a]\n\tb = 1\n");
-	configedit_set(&text, &edit, "core", "fsmonitor", "x");
+	config_edit_set(&text, &edit, "core", "fsmonitor", "x");
 	assert_true(edit.header);
 	/* git puts a new key into our section */
 	strbuf_addstr(&text, "\tpager = cat\n");
-	assert_true(configedit_undo(&text, &edit));
+	assert_true(config_edit_undo(&text, &edit));
 	assert_string_equal(text.buf, "[a]\n\tb = 1\n[core]\n\tpager = cat\n");
-	configedit_release(&edit);
-	configedit_set(&text, &edit, "core", "fsmonitor", "x");
+	config_edit_release(&edit);
+	config_edit_set(&text, &edit, "core", "fsmonitor", "x");
 	strbuf_addstr(&text, "\tfsmonitor = y\n");
-	assert_false(configedit_undo(&text, &edit));
+	assert_false(config_edit_undo(&text, &edit));
 	assert_non_null(strstr(text.buf, "fsmonitor = y"));
-	configedit_release(&edit);
+	config_edit_release(&edit);
 	strbuf_release(&text);
 }
 
@@ -224,16 +224,16 @@ static void test_sections_with_a_name(void **state)
 
 	(void)state;
 	strbuf_addstr(&text, before);
-	configedit_set(&text, &event, "hook.checkpoint-pre-rebase", "event", "pre-rebase");
-	configedit_set(&text, &command, "hook.checkpoint-pre-rebase", "command", "a b");
+	config_edit_set(&text, &event, "hook.checkpoint-pre-rebase", "event", "pre-rebase");
+	config_edit_set(&text, &command, "hook.checkpoint-pre-rebase", "command", "a b");
 	assert_string_equal(text.buf, "[hook \"other\"]\n\tevent = x\n"
 				      "[hook \"checkpoint-pre-rebase\"]\n\tevent = pre-rebase\n"
 				      "\tcommand = \"a b\"\n");
-	configedit_undo(&text, &command);
-	configedit_undo(&text, &event);
+	config_edit_undo(&text, &command);
+	config_edit_undo(&text, &event);
 	assert_string_equal(text.buf, before);
-	configedit_release(&event);
-	configedit_release(&command);
+	config_edit_release(&event);
+	config_edit_release(&command);
 	strbuf_release(&text);
 }
 
@@ -252,11 +252,11 @@ static void test_random_texts(void **state)
 		for (unsigned n = rnd(12); n--;)
 			strbuf_addstr(&text, parts[rnd(sizeof(parts) / sizeof(parts[0]))]);
 		strbuf_addstr(&before, text.buf);
-		configedit_set(&text, &edit, "core", "fsmonitor", "/x y");
+		config_edit_set(&text, &edit, "core", "fsmonitor", "/x y");
 		/* in a file that git cannot read it may be behind an open quote: it is left */
-		if (configedit_undo(&text, &edit))
+		if (config_edit_undo(&text, &edit))
 			assert_string_equal(text.buf, before.buf);
-		configedit_release(&edit);
+		config_edit_release(&edit);
 		strbuf_release(&text);
 		strbuf_release(&before);
 	}

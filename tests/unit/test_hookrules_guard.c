@@ -3,7 +3,7 @@
 #include "hooks/hook_rules.h"
 
 #include "base/alloc.h"
-#include "base/procs.h"
+#include "base/proc.h"
 
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 #include "hooks/hook_targets_internal.h"
 
 #include "base/alloc.h"
-#include "base/procs.h"
+#include "base/proc.h"
 #include "base/strbuf.h"
 #include "hooks/hook_calls.h"
 #include "unit.h"

@@ -2,7 +2,7 @@
 #include "record/identity.h"
 
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "unit.h"
 #include "git/repo.h"
 

@@ -40,7 +40,7 @@ static void test_json_path_can_be_read_back(void **state)
 		if (text[0] == '"') {
 			const char *end;
 
-			assert_true(unquote_c(&path, text, &end));
+			assert_true(quote_undo_c(&path, text, &end));
 			assert_int_equal(*end, 0);
 		} else {
 			strbuf_addstr(&path, text);

@@ -35,7 +35,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	for (int i = 0; i < NR; i++)
-		ckpt_record_release(&records[i]);
+		record_release(&records[i]);
 	store_close(store);
 	return unit_teardown(state);
 }
@@ -44,7 +44,7 @@ static int teardown(void **state)
 static void expect(const char *name, int index)
 {
 	struct ckpt_record found;
-	int err = ckpt_lookup(&found, store, name);
+	int err = lookup_name(&found, store, name);
 
 	if (index < 0) {
 		if (err != index)
@@ -58,7 +58,7 @@ static void expect(const char *name, int index)
 	if (strcmp(found.id, records[index].id))
 		fail_msg("'%s' is %s, not %s", name, found.id, records[index].id);
 	assert_true(oid_equal(&found.commit, &records[index].commit));
-	ckpt_record_release(&found);
+	record_release(&found);
 }
 
 static void test_lookup_by_position(void **state)
@@ -160,17 +160,17 @@ static void test_lookup_newest_of_a_scope(void **state)
 
 	(void)state;
 	assert_int_equal(refs_list(&refs, store), 0);
-	assert_int_equal(ckpt_lookup_newest(&found, store, &refs, &scope), 0);
+	assert_int_equal(lookup_newest(&found, store, &refs, &scope), 0);
 	assert_string_equal(found.id, records[NR - 1].id);
-	ckpt_record_release(&found);
+	record_release(&found);
 	strlist_add(&scope, "a");
-	assert_int_equal(ckpt_lookup_newest(&found, store, &refs, &scope), CKPT_ENOTFOUND);
+	assert_int_equal(lookup_newest(&found, store, &refs, &scope), CKPT_ENOTFOUND);
 	strlist_add(&scope, "b/c");
-	assert_int_equal(ckpt_lookup_newest(&found, store, &refs, &scope), 0);
+	assert_int_equal(lookup_newest(&found, store, &refs, &scope), 0);
 	assert_string_equal(found.id, records[9].id);
-	ckpt_record_release(&found);
+	record_release(&found);
 	strlist_release(&scope);
-	ref_list_release(&refs);
+	refs_release(&refs);
 }
 
 static void test_lookup_reads_all_in_order(void **state)
@@ -178,12 +178,12 @@ static void test_lookup_reads_all_in_order(void **state)
 	struct ckpt_records all;
 
 	(void)state;
-	assert_int_equal(ckpt_records_read(&all, store), 0);
+	assert_int_equal(lookup_records(&all, store), 0);
 	assert_int_equal(all.nr, NR);
 	assert_int_equal(all.damaged.nr, 0);
 	for (int i = 0; i < NR; i++)
 		assert_string_equal(all.items[i].id, records[i].id);
-	ckpt_records_release(&all);
+	lookup_records_release(&all);
 }
 
 /* Last: damaged ones are passed over, named when listed, and found out when asked for by name. */
@@ -202,19 +202,19 @@ static void test_lookup_passes_over_the_damaged(void **state)
 	expect("step:1", 6);
 	expect(records[NR - 1].id, CKPT_ECORRUPT);
 	expect(records[NR - 3].id, CKPT_ECORRUPT);
-	assert_int_equal(ckpt_lookup(&found, store, oid_hex(hex, &records[2].commit)), 0);
-	ckpt_record_release(&found);
-	assert_int_equal(ckpt_records_read(&all, store), 0);
+	assert_int_equal(lookup_name(&found, store, oid_hex(hex, &records[2].commit)), 0);
+	record_release(&found);
+	assert_int_equal(lookup_records(&all, store), 0);
 	assert_int_equal(all.nr, NR - 2);
 	assert_int_equal(all.damaged.nr, 2);
 	assert_non_null(strstr(all.damaged.items[0], records[NR - 3].id));
 	assert_non_null(strstr(all.damaged.items[1], records[NR - 1].id));
-	ckpt_records_release(&all);
+	lookup_records_release(&all);
 	/* And where there is none at all. */
 	sh("cd '%s/refs/checkpoints'; rm -f *", store->path);
-	assert_int_equal(ckpt_lookup(&found, store, "@"), CKPT_ENOTFOUND);
+	assert_int_equal(lookup_name(&found, store, "@"), CKPT_ENOTFOUND);
 	assert_non_null(strstr(ckpt_error_last(), "no checkpoint yet"));
-	assert_int_equal(ckpt_lookup(&found, store, "chk_"), CKPT_ENOTFOUND);
+	assert_int_equal(lookup_name(&found, store, "chk_"), CKPT_ENOTFOUND);
 }
 
 int main(void)

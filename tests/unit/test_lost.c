@@ -2,7 +2,7 @@
 #include "record/lost.h"
 
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "record/audit.h"
 #include "record/manifest.h"
 #include "unit.h"
@@ -24,11 +24,10 @@ static struct store *make(const char *name)
 		snprintf(id, sizeof(id), "chk_20260930_123456_%06x", i);
 		recordgen_plain(&records[i], id);
 		recordgen_save(store, &records[i]);
-		assert_int_equal(ckpt_audit_add(store, "save", id, &records[i].commit, "r", "h"),
-				 0);
+		assert_int_equal(audit_add(store, "save", id, &records[i].commit, "r", "h"), 0);
 	}
 	store = recordgen_reopen(store);
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	return store;
 }
 
@@ -36,7 +35,7 @@ static void end(struct store *store)
 {
 	store_close(store);
 	for (int i = 0; i < COUNT; i++)
-		ckpt_record_release(&records[i]);
+		record_release(&records[i]);
 }
 
 static void unref(struct store *store, int i)
@@ -51,7 +50,7 @@ static void note(struct store *store)
 	assert_int_equal(refs_list(&refs, store), 0);
 	if (lost_note(store, &refs))
 		fail_msg("%s", ckpt_error_last());
-	ref_list_release(&refs);
+	refs_release(&refs);
 }
 
 /* Exactly those whose letter is in `which` ("ac": the first and the third) are lost. */
@@ -69,8 +68,8 @@ static void expect_lost(struct store *store, const char *which)
 		assert_string_equal(lost.items[i].id, record->id);
 		assert_true(oid_equal(&lost.items[i].commit, &record->commit));
 	}
-	ref_list_release(&lost);
-	ref_list_release(&refs);
+	refs_release(&lost);
+	refs_release(&refs);
 }
 
 static void expect_file(struct store *store, bool there)
@@ -100,7 +99,7 @@ static void test_lost_some(void **state)
 	note(store);
 	expect_lost(store, "b");
 	/* The manifest has forgotten it, the file has not. */
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	note(store);
 	expect_lost(store, "b");
 	unref(store, 3);
@@ -140,8 +139,8 @@ static void test_lost_is_not_what_was_dropped(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(ckpt_audit_add(store, actions[i], records[i].id,
-						&records[i].commit, NULL, NULL),
+		assert_int_equal(audit_add(store, actions[i], records[i].id, &records[i].commit,
+					   NULL, NULL),
 				 0);
 		unref(store, i);
 	}
@@ -152,8 +151,8 @@ static void test_lost_is_not_what_was_dropped(void **state)
 	expect_lost(store, "d");
 	/* One that was dropped and came back can be lost again. */
 	assert_int_equal(refs_create(store, records[0].id, &records[0].commit), 0);
-	assert_int_equal(ckpt_audit_add(store, "salvage", records[0].id, NULL, NULL, NULL), 0);
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(audit_add(store, "salvage", records[0].id, NULL, NULL, NULL), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	unref(store, 0);
 	note(store);
 	expect_lost(store, "ad");
@@ -179,8 +178,8 @@ static void test_lost_is_not_what_never_was(void **state)
 	assert_int_equal(refs_list(&refs, store), 0);
 	assert_int_equal(lost_find(&found, store, &refs, true), 0);
 	assert_int_equal(found.nr, COUNT);
-	ref_list_release(&found);
-	ref_list_release(&refs);
+	refs_release(&found);
+	refs_release(&refs);
 	strlist_add(&store->mended, "something");
 	note(store);
 	expect_lost(store, "abcd");
@@ -228,7 +227,7 @@ static void test_lost_torn_file(void **state)
 		unref(store, i);
 	note(store);
 	expect_lost(store, "abcd");
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	sh("cd '%s'; { head -n 2 checkpoint/lost; printf '\\0\\0\\nchk_2026\\n'; echo %s; "
 	   "printf %s; } >x; mv x checkpoint/lost",
 	   store->path, records[2].id, records[3].id);
@@ -252,12 +251,12 @@ static void test_lost_commit_is_gone(void **state)
 	assert_int_equal(lost_count(store, &refs), 1);
 	assert_int_equal(lost_read(&found, store, &refs), 0);
 	assert_int_equal(found.nr, 0);
-	ref_list_release(&found);
+	refs_release(&found);
 	assert_int_equal(lost_find(&found, store, &refs, false), 0);
 	assert_int_equal(found.nr, 1);
 	assert_true(oid_equal(&found.items[0].commit, &zero));
-	ref_list_release(&found);
-	ref_list_release(&refs);
+	refs_release(&found);
+	refs_release(&refs);
 	end(store);
 }
 
@@ -274,7 +273,7 @@ static void test_lost_commits_of_repacked_stores(void **state)
 	assert_int_equal(commits.nr, COUNT);
 	for (size_t i = 0; i < COUNT; i++)
 		assert_true(oid_equal(&commits.items[i].commit, &records[i].commit));
-	ref_list_release(&commits);
+	refs_release(&commits);
 	end(store);
 }
 

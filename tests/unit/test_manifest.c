@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/manifest.h"
 
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/quote.h"
 #include "unit.h"
 
@@ -26,8 +26,8 @@ static bool agrees(struct store *store)
 	bool yes;
 
 	assert_int_equal(refs_list(&refs, store), 0);
-	yes = ckpt_manifest_agrees(store, &refs);
-	ref_list_release(&refs);
+	yes = manifest_agrees(store, &refs);
+	refs_release(&refs);
 	return yes;
 }
 
@@ -56,7 +56,7 @@ static struct store *fill(const char *name, int nr, struct ckpt_record *records)
 static void release(struct ckpt_record *records, int nr)
 {
 	for (int i = 0; i < nr; i++)
-		ckpt_record_release(&records[i]);
+		record_release(&records[i]);
 }
 
 /* The cells of a row as a reader of Markdown has them; the number of them. */
@@ -94,7 +94,7 @@ static void test_manifest_rows_are_rows_whatever_the_texts(void **state)
 	int row = -2;
 
 	(void)state;
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	read_manifest(&text, store);
 	assert_true(utf8_valid(text.buf, text.len));
 	assert_true(agrees(store));
@@ -143,7 +143,7 @@ static void test_manifest_append_equals_rebuild(void **state)
 	struct strbuf appended = STRBUF_INIT, rebuilt = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	assert_true(agrees(store));
 	for (int i = 0; i < NR; i++) {
 		char id[CKPT_ID_SIZE];
@@ -155,12 +155,12 @@ static void test_manifest_append_equals_rebuild(void **state)
 		recordgen_save(store, &records[i]);
 		/* A checkpoint that it does not list. */
 		assert_false(agrees(store));
-		assert_int_equal(ckpt_manifest_append(store, &records[i]), 0);
+		assert_int_equal(manifest_append(store, &records[i]), 0);
 		assert_true(agrees(store));
 	}
 	read_manifest(&appended, store);
 	store = recordgen_reopen(store);
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	read_manifest(&rebuilt, store);
 	assert_string_equal(appended.buf, rebuilt.buf);
 	release(records, NR);
@@ -180,7 +180,7 @@ static void test_manifest_disagrees_with_anything_else(void **state)
 	(void)state;
 	sh("rm -f '%s/checkpoint-manifest.md'", store->path);
 	assert_false(agrees(store));
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	assert_true(agrees(store));
 	read_manifest(&good, store);
 
@@ -232,9 +232,9 @@ static void test_manifest_disagrees_with_anything_else(void **state)
 	sh("rm '%s/checkpoint-manifest.md'; mkdir -p '%s/checkpoint-manifest.md/x'", store->path,
 	   store->path);
 	assert_false(agrees(store));
-	assert_int_not_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_not_equal(manifest_rebuild(store), 0);
 	sh("rm -r '%s/checkpoint-manifest.md'", store->path);
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	assert_true(agrees(store));
 	/* A ref that is gone. */
 	sh("rm '%s/refs/checkpoints/chk_20260930_123456_000003'", store->path);
@@ -254,7 +254,7 @@ static void test_manifest_of_any_bytes(void **state)
 	struct strbuf good = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ckpt_manifest_rebuild(store), 0);
+	assert_int_equal(manifest_rebuild(store), 0);
 	read_manifest(&good, store);
 	for (int round = 0; round < 500; round++) {
 		char *copy = xmemdupz(good.buf, good.len), *at;
@@ -288,10 +288,10 @@ static void test_manifest_of_worktrees_with_odd_names(void **state)
 		struct ckpt_record record;
 		struct store *store = fill(names[i], 1, &record);
 
-		assert_int_equal(ckpt_manifest_rebuild(store), 0);
+		assert_int_equal(manifest_rebuild(store), 0);
 		if (!agrees(store))
 			fail_msg("'%s' is never content", names[i]);
-		ckpt_record_release(&record);
+		record_release(&record);
 		store_close(store);
 	}
 }

@@ -12,7 +12,7 @@ static void next(struct ref_item *newest, bool first, int64_t now)
 	struct ref_list refs = { .items = newest, .nr = first ? 0 : 1 };
 	char id[CKPT_ID_SIZE];
 
-	assert_int_equal(ckpt_new_id(id, &refs, now), 0);
+	assert_int_equal(newid_make(id, &refs, now), 0);
 	if (!refs_valid_id(id))
 		fail_msg("'%s' is no id", id);
 	if (!first && strcmp(id, newest->id) <= 0)
@@ -112,8 +112,8 @@ static void test_newid_differs_by_chance(void **state)
 	for (int i = 0; i < 200; i++) {
 		char a[CKPT_ID_SIZE], b[CKPT_ID_SIZE];
 
-		assert_int_equal(ckpt_new_id(a, &none, 1790000000), 0);
-		assert_int_equal(ckpt_new_id(b, &none, 1790000000), 0);
+		assert_int_equal(newid_make(a, &none, 1790000000), 0);
+		assert_int_equal(newid_make(b, &none, 1790000000), 0);
 		same += !strcmp(a, b);
 	}
 	assert_true(same < 3);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/options.h"
+#include "ui/opt.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/strbuf.h"
 #include "cmd/complete.h"
 #include "ui/term.h"

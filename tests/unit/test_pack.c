@@ -2,7 +2,7 @@
 #include "store/pack.h"
 
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/pool.h"
 #include "unit.h"
 
@@ -81,7 +81,7 @@ static void check_contents(struct store *store, const struct object *objects, si
 		uint64_t size = 0;
 
 		snprintf(line, sizeof(line), "%s %s %zu\n", oid_hex(hex, &objects[i].oid),
-			 object_type_name(objects[i].type), objects[i].len);
+			 objects_type_name(objects[i].type), objects[i].len);
 		assert_memory_equal(p, line, strlen(line));
 		p += strlen(line);
 		assert_memory_equal(p, objects[i].data, objects[i].len);

@@ -287,7 +287,7 @@ static void test_tree_next_bears_any_bytes(void **state)
 									"017"[rnd(5)];
 		do {
 			last = at;
-			rc = tree_next(&entry, &tree, &at);
+			rc = objects_tree_next(&entry, &tree, &at);
 			if (rc > 0) {
 				entries++;
 				assert_true(at > last && at <= len);

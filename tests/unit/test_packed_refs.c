@@ -21,7 +21,7 @@ static void test_refs_packed_twice_are_one(void **state)
 	assert_int_equal(list.nr, 2);
 	assert_int_equal(list.items[0].commit.id[OID_SIZE - 1], 2);
 	assert_int_equal(list.items[1].commit.id[OID_SIZE - 1], 3);
-	ref_list_release(&list);
+	refs_release(&list);
 }
 
 /* What stands behind a NUL, which a bad disk leaves, is still there. */
@@ -35,7 +35,7 @@ static void test_refs_packed_behind_a_nul_are_seen(void **state)
 	   store->path);
 	assert_int_equal(refs_list(&list, store), 0);
 	assert_int_equal(list.nr, 2);
-	ref_list_release(&list);
+	refs_release(&list);
 }
 
 /* Bytes of any kind in packed-refs are borne. */
@@ -60,7 +60,7 @@ static void test_refs_packed_refs_of_any_bytes(void **state)
 			assert_true(refs_valid_id(list.items[i].id));
 			assert_true(!i || strcmp(list.items[i - 1].id, list.items[i].id) < 0);
 		}
-		ref_list_release(&list);
+		refs_release(&list);
 		free(copy);
 	}
 	strbuf_release(&text);
@@ -99,11 +99,11 @@ static void test_refs_unreadable_packed_refs_stay(void **state)
 		assert_int_equal(refs_create(store, nth_id(i), &commit), 0);
 	assert_int_equal(refs_list(&refs, store), 0);
 	refs_pack(store, &refs);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	assert_int_equal(refs_list(&refs, store), 0);
 	assert_int_equal(refs.nr, 200);
 	assert_int_equal(refs.loose, 200);
-	ref_list_release(&refs);
+	refs_release(&refs);
 	assert_int_equal(refs_delete(store, id), 0);
 	sh("cd '%s'; test -d packed-refs; test ! -e packed-refs.lock; rmdir packed-refs", store->path);
 }
@@ -140,7 +140,7 @@ static void test_refs_pack(void **state)
 	ask(&ours, "git --git-dir='%s' for-each-ref", store->path);
 	assert_string_equal(ours.buf, gits.buf);
 	/* Few are left as they are. */
-	ref_list_release(&after);
+	refs_release(&after);
 	assert_int_equal(refs_create(store, nth_id(300), &commit), 0);
 	assert_int_equal(refs_list(&after, store), 0);
 	refs_pack(store, &after);
@@ -149,14 +149,14 @@ static void test_refs_pack(void **state)
 	for (int i = 10; i < 301; i++)
 		strlist_add(&ids, nth_id(i));
 	assert_int_equal(refs_unpack(store, &ids), 0);
-	ref_list_release(&after);
+	refs_release(&after);
 	assert_int_equal(refs_list(&after, store), 0);
 	assert_int_equal(after.nr, 11);
 	assert_string_equal(after.items[10].id, nth_id(300));
 	sh("cd '%s'; git --git-dir=. fsck --strict; git --git-dir=. tag -d heavy", store->path);
 	strlist_release(&ids);
-	ref_list_release(&before);
-	ref_list_release(&after);
+	refs_release(&before);
+	refs_release(&after);
 	strbuf_release(&ours);
 	strbuf_release(&gits);
 }

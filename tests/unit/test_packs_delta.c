@@ -24,7 +24,7 @@ static void learn_objects(void)
 		struct known *object;
 		unsigned long size;
 		char hex[OID_HEX + 1], type[16];
-		struct digest *sha1 = digest_new(HASH_SHA1);
+		struct digest *sha1 = hash_new(HASH_SHA1);
 		struct oid is;
 
 		assert_int_equal(sscanf(p, "%40s %15s %lu", hex, type, &size), 3);
@@ -39,7 +39,7 @@ static void learn_objects(void)
 		strbuf_add(&object->data, p, size);
 		hash_object(sha1, &is, type, p, size);
 		assert_true(oid_equal(&is, &object->oid));
-		digest_free(sha1);
+		hash_free(sha1);
 		p += size + 1;
 	}
 	assert_true(objects_nr > 150);
@@ -168,7 +168,7 @@ static void compare_with_git(const char *repo, int type)
 	ask(&text, "cd %s; ls objects/pack/*.idx | sed 's,.*/,,; s,.idx$,,'", repo);
 	strbuf_trim(&text);
 	assert_string_equal(text.buf, contents.name);
-	pack_contents_release(&contents);
+	packs_contents_release(&contents);
 	assert_int_equal(packs_contents(&contents, packs, 1), CKPT_ENOTFOUND);
 	packs_close(packs);
 	close(fd);
@@ -208,7 +208,7 @@ static bool contents_sound(struct packs *packs)
 	}
 	if (sound)
 		assert_true(at + OID_SIZE + 1000 < contents.bytes);
-	pack_contents_release(&contents);
+	packs_contents_release(&contents);
 	return sound;
 }
 
@@ -300,7 +300,7 @@ static void test_packs_contents_tell_of_packs_that_are_gone(void **state)
 			assert_int_equal(packs_read(&out, &type, packs, &contents.items[i].oid),
 					 gone ? CKPT_ENOTFOUND : CKPT_ECORRUPT);
 		}
-		pack_contents_release(&contents);
+		packs_contents_release(&contents);
 		packs_close(packs);
 		sh("cd ofs/objects/pack; rm -f *.pack");
 	}

@@ -82,10 +82,10 @@ static struct packs *finish(struct strbuf *pack, const char *name, struct pack_e
 
 static void name_blob(struct oid *out, const char *text)
 {
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 
 	hash_object(sha1, out, "blob", text, strlen(text));
-	digest_free(sha1);
+	hash_free(sha1);
 }
 
 /* One object that cannot be read, in any way, and costs neither time nor memory. */

@@ -13,9 +13,9 @@
 static void print_paged(void)
 {
 	term_set_color("auto");
-	term_pager_start(NULL);
+	pager_start(NULL);
 	printf("%sone%s %u\n", term_color(TERM_RED), term_color(TERM_RESET), term_width());
-	term_pager_end();
+	pager_end();
 	printf("two\n");
 }
 
@@ -29,10 +29,10 @@ static void print_paged_by_git_pager(void)
 static void print_and_leave(void)
 {
 	term_set_color("never");
-	term_pager_start(NULL);
+	pager_start(NULL);
 	for (int i = 0; i < 3; i++)
 		printf("row %d\n", i);
-	/* No term_pager_end(): leaving the program must wait for the pager all the same. */
+	/* No pager_end(): leaving the program must wait for the pager all the same. */
 	exit(0);
 }
 
@@ -68,7 +68,7 @@ static void page_into_pipe(void)
 
 	if (pipe(pipefd) || dup2(pipefd[1], 1) < 0)
 		_exit(2);
-	term_pager_start(NULL);
+	pager_start(NULL);
 	printf("plain");
 	fflush(stdout);
 	if (read(pipefd[0], buf, sizeof(buf) - 1) != 5 || strcmp(buf, "plain") != 0)
@@ -86,7 +86,7 @@ static void test_pager_only_on_terminal(void **state)
 static void print_for_ever(void)
 {
 	signal(SIGPIPE, SIG_IGN);
-	term_pager_start(NULL);
+	pager_start(NULL);
 	for (int i = 0; i < 1000000; i++)
 		printf("line %d\n", i);
 	_exit(9);
@@ -114,9 +114,9 @@ static void print_with_config(void)
 	env_scrub();
 	if (repo_open_at(&repo, scratch) || gitconfig_open(&config, repo))
 		_exit(2);
-	term_pager_start(config);
+	pager_start(config);
 	printf("one\n");
-	term_pager_end();
+	pager_end();
 	gitconfig_close(config);
 	repo_free(repo);
 }

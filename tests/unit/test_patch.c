@@ -2,7 +2,7 @@
 #include "ui/patch.h"
 
 #include "base/alloc.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/hash.h"
 
 #include "unit.h"
@@ -80,7 +80,7 @@ static void put_pairs(void)
 
 static void input_of(struct patch_input *in, const struct pair *pair)
 {
-	struct digest *sha1 = digest_new(HASH_SHA1);
+	struct digest *sha1 = hash_new(HASH_SHA1);
 
 	memset(in, 0, sizeof(*in));
 	if (pair->was.mode) {
@@ -97,7 +97,7 @@ static void input_of(struct patch_input *in, const struct pair *pair)
 	in->old_len = pair->was.len;
 	in->new_data = pair->is.data;
 	in->new_len = pair->is.len;
-	digest_free(sha1);
+	hash_free(sha1);
 }
 
 static int setup(void **state)

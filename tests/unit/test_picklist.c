@@ -36,7 +36,8 @@ static void test_picklist_keys(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		size_t used = 99;
 
-		assert_int_equal(pick_decode(&used, cases[i].bytes, strlen(cases[i].bytes)), cases[i].key);
+		assert_int_equal(picklist_decode(&used, cases[i].bytes, strlen(cases[i].bytes)),
+				 cases[i].key);
 		assert_int_equal(used, cases[i].used);
 	}
 }

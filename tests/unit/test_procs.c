@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/procs.h"
+#include "base/proc.h"
 
 #include "base/error.h"
 #include "unit.h"
@@ -125,7 +125,7 @@ static void test_procs_ancestors_in_order(void **state)
 	fake(201, "git", 200, 200, 6, ARGV("git\0pull"));
 	fake(202, "git", 201, 200, 7, ARGV("git\0merge"));
 	fake(203, "self", 202, 200, 8, ARGV("self"));
-	procs_ancestors(&list, root(), 203);
+	proc_ancestors(&list, root(), 203);
 	assert_int_equal(list.nr, 4);
 	assert_int_equal(list.items[0].pid, 202);
 	assert_int_equal(list.items[1].pid, 201);
@@ -134,7 +134,7 @@ static void test_procs_ancestors_in_order(void **state)
 	proc_list_release(&list);
 	/* What cannot be looked at ends it. */
 	sh("rm -r proc/200");
-	procs_ancestors(&list, root(), 203);
+	proc_ancestors(&list, root(), 203);
 	assert_int_equal(list.nr, 2);
 	proc_list_release(&list);
 }
@@ -144,16 +144,16 @@ static void test_procs_ancestors_end(void **state)
 	struct proc_list list;
 
 	(void)state;
-	procs_ancestors(&list, root(), 998);
+	proc_ancestors(&list, root(), 998);
 	assert_int_equal(list.nr, 0);
 	proc_list_release(&list);
-	procs_ancestors(&list, in_scratch("nowhere"), 1);
+	proc_ancestors(&list, in_scratch("nowhere"), 1);
 	assert_int_equal(list.nr, 0);
 	proc_list_release(&list);
 	/* Pids that came round while we looked. */
 	fake(300, "a", 301, 1, 1, ARGV("a"));
 	fake(301, "b", 300, 1, 1, ARGV("b"));
-	procs_ancestors(&list, root(), 300);
+	proc_ancestors(&list, root(), 300);
 	assert_true(list.nr > 0 && list.nr < 1000);
 	proc_list_release(&list);
 }
@@ -179,7 +179,7 @@ static void test_procs_really(void **state)
 	assert_true(self.argv.nr >= 1);
 	assert_true(proc_alive("/proc", getpid(), self.start));
 	assert_false(proc_alive("/proc", getpid(), self.start + 1));
-	procs_ancestors(&list, "/proc", getpid());
+	proc_ancestors(&list, "/proc", getpid());
 	if (getppid() > 0 && !proc_read(&parent, "/proc", getppid())) {
 		assert_true(list.nr >= 1);
 		assert_int_equal(list.items[0].pid, getppid());

@@ -19,7 +19,7 @@ static void *progress_thread(void *payload)
 {
 	(void)payload;
 	for (int i = 0; i < 140; i++) {
-		term_progress("Scanning", 12345, 0, NULL);
+		progress_show("Scanning", 12345, 0, NULL);
 		pause_ms(10);
 	}
 	return NULL;
@@ -29,18 +29,18 @@ static void show_progress(void)
 {
 	pthread_t threads[2];
 
-	term_progress_setup("auto", false);
+	progress_setup("auto", false);
 	for (int i = 0; i < 2; i++)
 		if (pthread_create(&threads[i], NULL, progress_thread, NULL))
 			_exit(2);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	pause_ms(110);
-	term_progress("Storing", 5432, 12000, NULL);
+	progress_show("Storing", 5432, 12000, NULL);
 	pause_ms(110);
-	term_progress("At", 1, 1, NULL);
-	term_progress_clear();
-	term_progress_clear();
+	progress_show("At", 1, 1, NULL);
+	progress_clear();
+	progress_clear();
 }
 
 static void test_progress(void **state)
@@ -65,16 +65,16 @@ static void test_progress(void **state)
 
 static void show_rate(void)
 {
-	term_progress_setup("auto", false);
-	term_progress("Storing", 0, 100000, NULL);
+	progress_setup("auto", false);
+	progress_show("Storing", 0, 100000, NULL);
 	pause_ms(1010);
-	term_progress("Storing", 1000, 100000, NULL);
+	progress_show("Storing", 1000, 100000, NULL);
 	pause_ms(1010);
-	term_progress("Storing", 2000, 100000, NULL);
+	progress_show("Storing", 2000, 100000, NULL);
 	pause_ms(110);
 	/* Another stretch of work: its rate is its own. */
-	term_progress("Writing", 50, 100, NULL);
-	term_progress_clear();
+	progress_show("Writing", 50, 100, NULL);
+	progress_clear();
 }
 
 static void test_progress_has_a_rate(void **state)
@@ -100,23 +100,23 @@ static void test_progress_has_a_rate(void **state)
 
 static void show_short_progress(void)
 {
-	term_progress_setup("auto", false);
+	progress_setup("auto", false);
 	for (int i = 0; i < 10; i++) {
-		term_progress("Scanning", 1, 0, NULL);
+		progress_show("Scanning", 1, 0, NULL);
 		pause_ms(20);
 	}
-	term_progress_clear();
+	progress_clear();
 }
 
 static void show_quiet_progress(void)
 {
-	term_progress_setup("always", true);
-	term_progress("Scanning", 1, 0, NULL);
+	progress_setup("always", true);
+	progress_show("Scanning", 1, 0, NULL);
 	pause_ms(1050);
-	term_progress("Scanning", 1, 0, NULL);
-	term_progress_setup("never", false);
-	term_progress("Scanning", 1, 0, NULL);
-	term_progress_clear();
+	progress_show("Scanning", 1, 0, NULL);
+	progress_setup("never", false);
+	progress_show("Scanning", 1, 0, NULL);
+	progress_clear();
 }
 
 static void test_progress_silent(void **state)
@@ -135,11 +135,11 @@ static void progress_into_pipe(void)
 	if (pipe2(pipefd, O_NONBLOCK) || dup2(pipefd[1], 2) < 0)
 		_exit(2);
 	for (int always = 0; always < 2; always++) {
-		term_progress_setup(always ? "always" : "auto", false);
-		term_progress("Scanning", 1, 0, NULL);
+		progress_setup(always ? "always" : "auto", false);
+		progress_show("Scanning", 1, 0, NULL);
 		pause_ms(1050);
-		term_progress("Scanning", 1, 0, NULL);
-		term_progress_clear();
+		progress_show("Scanning", 1, 0, NULL);
+		progress_clear();
 		if ((read(pipefd[0], buf, sizeof(buf) - 1) > 0) != always)
 			_exit(3);
 	}

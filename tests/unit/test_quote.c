@@ -116,7 +116,7 @@ static void test_quote_c_round_trip(void **state)
 		for (size_t i = 0; i < quoted.len; i++)
 			assert_in_range(quoted.buf[i], 0x20, 0x7e);
 		strbuf_addstr(&quoted, "tail");
-		assert_true(unquote_c(&back, quoted.buf, &end));
+		assert_true(quote_undo_c(&back, quoted.buf, &end));
 		assert_string_equal(end, "tail");
 		assert_int_equal(back.len, len);
 		assert_memory_equal(back.buf, bytes, len);
@@ -135,7 +135,7 @@ static void test_unquote_c_refuses_what_is_malformed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		if (unquote_c(&out, bad[i], NULL))
+		if (quote_undo_c(&out, bad[i], NULL))
 			fail_msg("%s was taken", bad[i]);
 	for (int round = 0; round < 50000; round++) {
 		size_t len = rnd(10);
@@ -146,7 +146,7 @@ static void test_unquote_c_refuses_what_is_malformed(void **state)
 			text[i] = "\\\"0137nax"[rnd(9)];
 		text[len + 1] = '\0';
 		strbuf_reset(&out);
-		unquote_c(&out, text, NULL);
+		quote_undo_c(&out, text, NULL);
 		free(text);
 	}
 	strbuf_release(&out);
@@ -189,7 +189,7 @@ static void test_quote_equals_git(void **state)
 		assert_string_equal(expect.buf, line);
 		if (*line == '"') {
 			strbuf_reset(&expect);
-			assert_true(unquote_c(&expect, line, NULL));
+			assert_true(quote_undo_c(&expect, line, NULL));
 			assert_string_equal(expect.buf, name);
 		}
 		name += strlen(name) + 1;
@@ -219,7 +219,7 @@ static void test_quote_path_is_harmless_and_reversible(void **state)
 		for (size_t i = 0; i < shown.len; i++)
 			assert_true((unsigned char)shown.buf[i] >= 0x20 && shown.buf[i] != 0x7f);
 		if (shown.buf[0] == '"')
-			assert_true(unquote_c(&back, shown.buf, NULL));
+			assert_true(quote_undo_c(&back, shown.buf, NULL));
 		else
 			strbuf_addstr(&back, shown.buf);
 		assert_string_equal(back.buf, name);
@@ -318,17 +318,17 @@ static void test_unquote_shell_reads_what_git_writes(void **state)
 			const char *before = p;
 
 			strbuf_reset(&word);
-			if (!unquote_shell(&word, &p))
+			if (!quote_undo_shell(&word, &p))
 				fail_msg("cannot read %s", before);
 			p += *p == '=' || *p == ' ';
 		}
 		assert_true(*p);
 		strbuf_reset(&word);
-		assert_true(unquote_shell(&word, &p));
+		assert_true(quote_undo_shell(&word, &p));
 		assert_string_equal(word.buf, "test.value");
 		p++;
 		strbuf_reset(&word);
-		assert_true(unquote_shell(&word, &p));
+		assert_true(quote_undo_shell(&word, &p));
 		assert_string_equal(word.buf, value);
 		assert_string_equal(p, "");
 	}
@@ -346,7 +346,7 @@ static void test_unquote_shell_refuses_what_is_malformed(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		const char *p = bad[i];
 
-		if (unquote_shell(&out, &p))
+		if (quote_undo_shell(&out, &p))
 			fail_msg("%s was taken", bad[i]);
 		assert_ptr_equal(p, bad[i]);
 	}
@@ -360,7 +360,7 @@ static void test_unquote_shell_refuses_what_is_malformed(void **state)
 			text[i] = "'\\!a"[rnd(4)];
 		text[len + 1] = '\0';
 		strbuf_reset(&out);
-		if (unquote_shell(&out, &p))
+		if (quote_undo_shell(&out, &p))
 			assert_true(p > text && p <= text + len + 1);
 		free(text);
 	}

@@ -79,7 +79,7 @@ static void add_checkpoints(struct reach *reach, struct store *store)
 	assert_int_equal(refs_list(&refs, store), 0);
 	for (size_t i = 0; i < refs.nr; i++)
 		assert_int_equal(reach_add(reach, &refs.items[i].commit, (uint32_t)i), 0);
-	ref_list_release(&refs);
+	refs_release(&refs);
 }
 
 static int by_name(const void *a, const void *b)

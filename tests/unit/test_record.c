@@ -49,7 +49,7 @@ static void random_meta(struct ckpt_meta *out)
 {
 	char bytes[64];
 
-	ckpt_meta_init(out);
+	meta_init(out);
 	for (unsigned n = rnd(4); n; n--) {
 		rnd_bytes(bytes, sizeof(bytes));
 		strbuf_add(&out->modes, bytes, rnd(sizeof(bytes)));
@@ -69,7 +69,7 @@ static void random_meta(struct ckpt_meta *out)
 			taken = taken || !strcmp(out->states[i].key, key);
 		rnd_bytes(bytes, sizeof(bytes));
 		if (!taken)
-			ckpt_meta_add_state(out, key, bytes, rnd(sizeof(bytes)));
+			meta_add_state(out, key, bytes, rnd(sizeof(bytes)));
 		free(key);
 	}
 }
@@ -110,7 +110,7 @@ static void test_record_round_trip(void **state)
 		random_meta(&metas[i]);
 		/* A tree that is there, so that git has nothing to complain about. */
 		assert_int_equal(pack_add_new(pack, &records[i].tree, OBJECT_TREE, "", 0), 0);
-		assert_int_equal(ckpt_record_write(&records[i], &metas[i], pack), 0);
+		assert_int_equal(record_write(&records[i], &metas[i], pack), 0);
 	}
 	assert_int_equal(pack_commit(pack, NULL), 0);
 	pack_free(pack);
@@ -121,19 +121,19 @@ static void test_record_round_trip(void **state)
 		struct ckpt_meta meta;
 
 		strcpy(ref.id, id);
-		if (ckpt_record_read(&back, store, &ref))
+		if (record_read(&back, store, &ref))
 			fail_msg("%s", ckpt_error_last());
 		check_equal(&records[i], &back);
-		assert_int_equal(ckpt_meta_read(&meta, store, &back, false), 0);
+		assert_int_equal(meta_read(&meta, store, &back, false), 0);
 		check_meta(&metas[i], &meta);
-		ckpt_meta_release(&meta);
-		assert_int_equal(ckpt_meta_read(&meta, store, &back, true), 0);
+		meta_release(&meta);
+		assert_int_equal(meta_read(&meta, store, &back, true), 0);
 		assert_int_equal(meta.modes.len, metas[i].modes.len);
 		assert_int_equal(meta.states_nr + meta.skips.nr, 0);
-		ckpt_meta_release(&meta);
-		ckpt_record_release(&back);
-		ckpt_record_release(&records[i]);
-		ckpt_meta_release(&metas[i]);
+		meta_release(&meta);
+		record_release(&back);
+		record_release(&records[i]);
+		meta_release(&metas[i]);
 	}
 	sh("git --git-dir='%s' fsck --full --strict --no-dangling", store->path);
 	store_close(store);
@@ -168,12 +168,12 @@ static void test_record_subject_is_for_people(void **state)
 
 		strcpy(ref.id, id);
 		store = recordgen_reopen(store);
-		assert_int_equal(ckpt_record_read(&back, store, &ref), 0);
+		assert_int_equal(record_read(&back, store, &ref), 0);
 		assert_string_equal(back.reason, record.reason);
 		assert_string_equal(back.type, "git_stash");
-		ckpt_record_release(&back);
+		record_release(&back);
 	}
-	ckpt_record_release(&record);
+	record_release(&record);
 	strbuf_release(&out);
 	store_close(store);
 }
@@ -197,11 +197,11 @@ static void test_record_expiry_far_in_the_future(void **state)
 		store = recordgen_reopen(store);
 		strcpy(ref.id, name);
 		ref.commit = record.commit;
-		assert_int_equal(ckpt_record_read(&back, store, &ref), 0);
+		assert_int_equal(record_read(&back, store, &ref), 0);
 		assert_int_equal(back.expiry, 253402300799);
-		assert_false(ckpt_record_expired(&back, clock_now()));
-		ckpt_record_release(&back);
-		ckpt_record_release(&record);
+		assert_false(record_expired(&back, clock_now()));
+		record_release(&back);
+		record_release(&record);
 	}
 	store_close(store);
 }
@@ -218,22 +218,22 @@ static void test_record_equal_metadata_are_shared(void **state)
 		struct oid first, second;
 
 		random_meta(&a);
-		ckpt_meta_init(&b);
+		meta_init(&b);
 		strbuf_add(&b.modes, a.modes.buf, a.modes.len);
 		for (size_t i = 0; i < a.skips.nr; i++)
 			skip_list_add(&b.skips, a.skips.items[i].path, a.skips.items[i].why);
 		/* Given in another order. */
 		for (size_t i = a.states_nr; i--;)
-			ckpt_meta_add_state(&b, a.states[i].key, a.states[i].value,
+			meta_add_state(&b, a.states[i].key, a.states[i].value,
 					    a.states[i].len);
-		assert_int_equal(ckpt_meta_write(&first, &a, pack), 0);
-		assert_int_equal(ckpt_meta_write(&second, &b, pack), 0);
+		assert_int_equal(meta_write(&first, &a, pack), 0);
+		assert_int_equal(meta_write(&second, &b, pack), 0);
 		assert_true(oid_equal(&first, &second));
 		strbuf_addch(&b.modes, 'x');
-		assert_int_equal(ckpt_meta_write(&second, &b, pack), 0);
+		assert_int_equal(meta_write(&second, &b, pack), 0);
 		assert_false(oid_equal(&first, &second));
-		ckpt_meta_release(&a);
-		ckpt_meta_release(&b);
+		meta_release(&a);
+		meta_release(&b);
 	}
 	pack_free(pack);
 	store_close(store);
@@ -252,20 +252,20 @@ static void test_record_state_keys_may_be_anything(void **state)
 
 	(void)state;
 	recordgen_plain(&record, id);
-	ckpt_meta_init(&meta);
+	meta_init(&meta);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		ckpt_meta_add_state(&meta, keys[i], keys[i], strlen(keys[i]));
-	assert_int_equal(ckpt_meta_write(&record.meta, &meta, pack), 0);
+		meta_add_state(&meta, keys[i], keys[i], strlen(keys[i]));
+	assert_int_equal(meta_write(&record.meta, &meta, pack), 0);
 	assert_int_equal(pack_commit(pack, NULL), 0);
 	pack_free(pack);
 	store = recordgen_reopen(store);
-	assert_int_equal(ckpt_meta_read(&back, store, &record, false), 0);
+	assert_int_equal(meta_read(&back, store, &record, false), 0);
 	check_meta(&meta, &back);
 	sh("git --git-dir='%s' -c fsck.hasDotgit=error fsck --full --strict --no-dangling",
 	   store->path);
-	ckpt_meta_release(&meta);
-	ckpt_meta_release(&back);
-	ckpt_record_release(&record);
+	meta_release(&meta);
+	meta_release(&back);
+	record_release(&record);
 	store_close(store);
 }
 
@@ -274,20 +274,20 @@ static void test_record_confidence_and_expiry(void **state)
 	struct ckpt_record record = { .files = 3 };
 
 	(void)state;
-	assert_true(ckpt_record_confidence(&record) == 1.0);
+	assert_true(record_confidence(&record) == 1.0);
 	record.missing = 1;
-	assert_true(ckpt_record_confidence(&record) == 0.75);
+	assert_true(record_confidence(&record) == 0.75);
 	record.files = 0;
-	assert_true(ckpt_record_confidence(&record) == 0.0);
+	assert_true(record_confidence(&record) == 0.0);
 	record.missing = 0;
-	assert_true(ckpt_record_confidence(&record) == 1.0);
+	assert_true(record_confidence(&record) == 1.0);
 	record.files = 1000000000;
 	record.missing = 1;
-	assert_true(ckpt_record_confidence(&record) < 1.0);
-	assert_false(ckpt_record_expired(&record, INT64_MAX));
+	assert_true(record_confidence(&record) < 1.0);
+	assert_false(record_expired(&record, INT64_MAX));
 	record.expiry = 100;
-	assert_false(ckpt_record_expired(&record, 99));
-	assert_true(ckpt_record_expired(&record, 100));
+	assert_false(record_expired(&record, 99));
+	assert_true(record_expired(&record, 100));
 }
 
 int main(void)

@@ -50,7 +50,7 @@ static void test_record_damaged_bytes_never_crash(void **state)
 		int err;
 
 		strcpy(ref.id, id);
-		err = ckpt_record_read(&back, store, &ref);
+		err = record_read(&back, store, &ref);
 		if (err) {
 			assert_int_equal(err, CKPT_ECORRUPT);
 			assert_non_null(strstr(ckpt_error_last(), id));
@@ -62,17 +62,17 @@ static void test_record_damaged_bytes_never_crash(void **state)
 		{
 			struct ckpt_meta meta;
 
-			err = ckpt_meta_read(&meta, store, &back, false);
+			err = meta_read(&meta, store, &back, false);
 			assert_true(!err || err == CKPT_ECORRUPT);
 			if (!err)
-				ckpt_meta_release(&meta);
+				meta_release(&meta);
 		}
 		good++;
-		ckpt_record_release(&back);
+		record_release(&back);
 	}
 	assert_true(good > 20);
 	assert_true(bad > 50);
-	ckpt_record_release(&record);
+	record_release(&record);
 	strbuf_release(&text);
 	store_close(store);
 }
@@ -138,15 +138,15 @@ static void test_record_damaged_metadata_never_crash(void **state)
 	assert_int_equal(store_lock(store, 1), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
 		struct ckpt_meta meta;
-		int err = ckpt_meta_read(&meta, store, &records[i], false);
+		int err = meta_read(&meta, store, &records[i], false);
 
 		assert_true(!err || err == CKPT_ECORRUPT);
 		if (err)
 			assert_non_null(strstr(ckpt_error_last(), id));
 		else
-			ckpt_meta_release(&meta);
+			meta_release(&meta);
 		good += !err;
-		ckpt_record_release(&records[i]);
+		record_release(&records[i]);
 	}
 	assert_true(good > 5);
 	store_close(store);
@@ -160,14 +160,14 @@ static void test_record_missing_or_foreign_commits_are_damage(void **state)
 
 	(void)state;
 	strcpy(ref.id, id);
-	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
+	assert_int_equal(record_read(&back, store, &ref), CKPT_ECORRUPT);
 	assert_non_null(strstr(ckpt_error_last(), "ref is empty"));
 	memset(&ref.commit, 7, sizeof(ref.commit));
 	/* What has no ref any more was let go while it was read, unless nobody else can do that. */
-	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ENOTFOUND);
+	assert_int_equal(record_read(&back, store, &ref), CKPT_ENOTFOUND);
 	assert_non_null(strstr(ckpt_error_last(), "dropped meanwhile"));
 	assert_int_equal(store_lock(store, 1), 0);
-	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
+	assert_int_equal(record_read(&back, store, &ref), CKPT_ECORRUPT);
 	assert_non_null(strstr(ckpt_error_last(), id));
 	/* The record of one under the name of another. */
 	recordgen_plain(&record, "chk_20260101_000000_000000");
@@ -175,10 +175,10 @@ static void test_record_missing_or_foreign_commits_are_damage(void **state)
 	store = recordgen_reopen(store);
 	assert_int_equal(store_lock(store, 1), 0);
 	ref.commit = record.commit;
-	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
+	assert_int_equal(record_read(&back, store, &ref), CKPT_ECORRUPT);
 	ref.commit = record.tree;
-	assert_int_equal(ckpt_record_read(&back, store, &ref), CKPT_ECORRUPT);
-	ckpt_record_release(&record);
+	assert_int_equal(record_read(&back, store, &ref), CKPT_ECORRUPT);
+	record_release(&record);
 	store_close(store);
 }
 

@@ -18,7 +18,7 @@ static void test_refs_delete_takes_ids_alone(void **state)
 	assert_int_not_equal(refs_delete(store, "../checkpoints"), 0);
 	assert_int_equal(refs_list(&refs, store), 0);
 	assert_int_equal(refs.nr, 1);
-	ref_list_release(&refs);
+	refs_release(&refs);
 }
 
 static void test_refs_valid_id(void **state)
@@ -77,7 +77,7 @@ static void check_list(void)
 			assert_true(strcmp(list.items[i - 1].id, list.items[i].id) < 0);
 	}
 	assert_string_equal(got.buf, expect.buf);
-	ref_list_release(&list);
+	refs_release(&list);
 	strbuf_release(&expect);
 	strbuf_release(&got);
 }
@@ -115,7 +115,7 @@ static void test_refs_loose_ones_win_over_packed(void **state)
 	assert_int_equal(refs_list(&list, store), 0);
 	assert_int_equal(list.nr, 1);
 	assert_true(oid_equal(&list.items[0].commit, &other));
-	ref_list_release(&list);
+	refs_release(&list);
 }
 
 /* A damaged one is listed with a zero commit and hides no other. */
@@ -177,12 +177,12 @@ static void test_refs_other_names_are_passed_over(void **state)
 	assert_int_equal(list.nr, 2);
 	assert_string_equal(list.items[0].id, "chk_20260101_000000_000001");
 	assert_true(oid_is_zero(&list.items[1].commit));
-	ref_list_release(&list);
+	refs_release(&list);
 	/* None at all is an empty list. */
 	sh("cd '%s'; rm -rf refs/checkpoints packed-refs", store->path);
 	assert_int_equal(refs_list(&list, store), 0);
 	assert_int_equal(list.nr, 0);
-	ref_list_release(&list);
+	refs_release(&list);
 }
 
 static void test_refs_latest_is_where_git_log_begins(void **state)

@@ -60,7 +60,7 @@ static size_t all_contents(struct pack_contents *out, struct store *store)
 static void release_contents(struct pack_contents *contents, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		pack_contents_release(&contents[i]);
+		packs_contents_release(&contents[i]);
 }
 
 /* Which objects are wanted: a mask over their numbers, or all. */
@@ -364,7 +364,7 @@ static void test_repack_with_deltas(void **state)
 	assert_int_equal(count_packs(store, ""), 2);
 	assert_int_equal(repack_adopt(store, name), 0);
 	assert_int_equal(repack_remove(store, contents.name), 0);
-	pack_contents_release(&contents);
+	packs_contents_release(&contents);
 	repack_sweep(store);
 	sh("test ! -e '%s/checkpoint/gc'; git verify-pack '%s/objects/pack/%s.idx'; "
 	   "test $(git show-index <'%s/objects/pack/%s.idx' | wc -l) = 20; "
@@ -373,7 +373,7 @@ static void test_repack_with_deltas(void **state)
 	store = reopen(store);
 	assert_int_equal(packs_contents(&contents, store->packs, 0), 0);
 	assert_true(contents.deltas);
-	pack_contents_release(&contents);
+	packs_contents_release(&contents);
 	snprintf(path, sizeof(path), "%s/objects/pack/%s.pack", store->path, name);
 	after = size_of(path);
 	assert_true(after < before / 5);

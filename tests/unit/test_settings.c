@@ -50,9 +50,9 @@ static void test_settings_defaults(void **state)
 	(void)state;
 	reset();
 	load();
-	assert_int_equal(ckpt_setting_count, 20);
-	for (unsigned i = 0; i < ckpt_setting_count; i++)
-		has("%s=%s|default", ckpt_setting_table[i].key, ckpt_setting_table[i].fallback);
+	assert_int_equal(setting_count, 20);
+	for (unsigned i = 0; i < setting_count; i++)
+		has("%s=%s|default", setting_table[i].key, setting_table[i].fallback);
 	has("maxCount=50|default");
 	has("lockTimeout=30s|default");
 	has_no("warning");
@@ -62,8 +62,8 @@ static void test_settings_defaults(void **state)
 static void test_settings_table(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < ckpt_setting_count; i++) {
-		const struct ckpt_setting_info *info = &ckpt_setting_table[i];
+	for (unsigned i = 0; i < setting_count; i++) {
+		const struct ckpt_setting_info *info = &setting_table[i];
 
 		assert_int_equal(info->runs_command, !strcmp(info->key, "verifyCommand"));
 		assert_int_equal(info->runs_command, !strcmp(info->type, "command"));
@@ -222,7 +222,7 @@ static void test_settings_without_sources(void **state)
 
 	(void)state;
 	reset();
-	assert_int_equal(ckpt_settings_load(&settings, NULL, NULL, NULL), 0);
+	assert_int_equal(settings_load(&settings, NULL, NULL, NULL), 0);
 	assert_int_equal(settings.max_count, 50);
 	assert_int_equal(settings.max_age, 0);
 	assert_int_equal(settings.max_size, 0);
@@ -237,12 +237,12 @@ static void test_settings_without_sources(void **state)
 	assert_int_equal(settings.hook_timeout, 10);
 	assert_false(settings.hook_quiet);
 	assert_int_equal(settings.flow_stale_after, 7 * 86400);
-	ckpt_settings_release(&settings);
-	ckpt_settings_release(&settings);
+	settings_release(&settings);
+	settings_release(&settings);
 	put_text(store_file, "maxFiles = 0\n");
-	assert_int_equal(ckpt_settings_load(&settings, NULL, store_file, NULL), 0);
+	assert_int_equal(settings_load(&settings, NULL, store_file, NULL), 0);
 	assert_true(settings.max_files == UINT64_MAX);
-	ckpt_settings_release(&settings);
+	settings_release(&settings);
 }
 
 int main(void)

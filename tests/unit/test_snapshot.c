@@ -53,7 +53,7 @@ static void test_snapshot_finds_every_entry(void **state)
 		assert_int_equal(snapshot_expand_all(snapshot, snapshot->root), 0);
 		snapshot_free(snapshot);
 		flat_release(&all);
-		ckpt_record_release(&record);
+		record_release(&record);
 		arena_release(&arena);
 	}
 	snapshot_free(NULL);
@@ -80,7 +80,7 @@ static void test_snapshot_refuses_dishonest_trees(void **state)
 		snprintf(id, sizeof(id), "chk_20260101_000000_%06zx", i);
 		pack = pack_new(store, 1, 1);
 		recordgen_plain(&record, id);
-		ckpt_meta_init(&meta);
+		meta_init(&meta);
 		strbuf_addstr(&meta.modes, "file 644 exec 755 dir 755\n");
 		strbuf_addstr(&tree, i < ARRAY_SIZE(bad) ? bad[i] : "100644 twice");
 		strbuf_add(&tree, "\0aaaaaaaaaaaaaaaaaaaa", 21);
@@ -88,7 +88,7 @@ static void test_snapshot_refuses_dishonest_trees(void **state)
 			strbuf_add(&tree, "40000 twice\0aaaaaaaaaaaaaaaaaaaa", 32);
 		assert_int_equal(pack_add_new(pack, &record.tree, OBJECT_TREE, tree.buf, tree.len),
 				 0);
-		assert_int_equal(ckpt_record_write(&record, &meta, pack), 0);
+		assert_int_equal(record_write(&record, &meta, pack), 0);
 		assert_int_equal(pack_commit(pack, NULL), 0);
 		pack_free(pack);
 		store = recordgen_reopen(store);
@@ -97,8 +97,8 @@ static void test_snapshot_refuses_dishonest_trees(void **state)
 		if (snapshot_expand(snapshot, snapshot->root) != CKPT_ECORRUPT)
 			fail_msg("'%s' was taken", tree.buf);
 		snapshot_free(snapshot);
-		ckpt_meta_release(&meta);
-		ckpt_record_release(&record);
+		meta_release(&meta);
+		record_release(&record);
 		strbuf_release(&tree);
 	}
 	store_close(store);

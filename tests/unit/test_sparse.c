@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/alloc.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "base/sparse.h"
 
 #include <fcntl.h>

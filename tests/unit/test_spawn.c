@@ -5,7 +5,7 @@
 #include "base/cancel.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "unit.h"
 
 /*

@@ -24,7 +24,7 @@ static void add_lines(struct strlist *out, const struct wt_dir *dir)
 			continue;
 		}
 		hash_buffer(HASH_SHA256, nothing, "", 0);
-		hex_encode(hex, entry->kind == WT_DIR ? nothing : entry->sha256, SHA256_SIZE);
+		oid_hex_encode(hex, entry->kind == WT_DIR ? nothing : entry->sha256, SHA256_SIZE);
 		/* The path first, so that sorting lines sorts paths. */
 		strlist_addf(out, "%s%s%s\n%06o %s", dir->path, *dir->path ? "/" : "", entry->name,
 			     mode, hex);
@@ -82,7 +82,7 @@ static void test_statehash_is_as_defined(void **state)
 		assert_int_equal(got.len, expect.len);
 		assert_memory_equal(got.buf, expect.buf, got.len);
 		hash_buffer(HASH_SHA256, raw, expect.buf, expect.len);
-		hex_encode(hex, raw, SHA256_SIZE);
+		oid_hex_encode(hex, raw, SHA256_SIZE);
 		assert_ptr_equal(statehash(hash, root), hash);
 		assert_int_equal(strncmp(hash, "sha256:", 7), 0);
 		assert_string_equal(hash + 7, hex);

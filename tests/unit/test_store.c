@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 #include "store/refs.h"
 #include "unit.h"
 
@@ -199,7 +199,7 @@ static void test_store_made_by_many_at_once_is_one(void **state)
 			/* All wrote into the same one. */
 			assert_int_equal(refs_list(&refs, store), 0);
 			assert_int_equal(refs.nr, PROCESSES);
-			ref_list_release(&refs);
+			refs_release(&refs);
 			store_close(store);
 		}
 	}

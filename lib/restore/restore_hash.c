@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_check_internal.h"
+#include "restore/restore_hash_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -17,14 +17,14 @@ struct line {
 };
 
 struct lines {
-	const struct check *check;
+	const struct restore_hash *check;
 	bool worktree; /* else the checkpoint */
 	struct strlist kept; /* sorted */
 	struct line *items;
 	size_t nr, alloc;
 };
 
-static bool in_target(const struct check *check, const char *path)
+static bool in_target(const struct restore_hash *check, const char *path)
 {
 	struct wt_entry *entry = NULL;
 
@@ -34,7 +34,7 @@ static bool in_target(const struct check *check, const char *path)
 /* Not there for the restore that went before: ignored then, and no path of the checkpoint's. */
 static bool was_left(const struct lines *lines, const char *path, enum wt_kind kind)
 {
-	const struct check *check = lines->check;
+	const struct restore_hash *check = lines->check;
 
 	if (!lines->worktree || !check->before || in_target(check, path) ||
 	    !protect_path(path, kind, check->before))
@@ -60,7 +60,7 @@ static void add_line(struct lines *lines, const char *path, const struct wt_entr
 /* True if something below it was counted. */
 static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 {
-	const struct check *check = lines->check;
+	const struct restore_hash *check = lines->check;
 	bool any = false;
 
 	for (size_t i = 0; i < dir->nr; i++) {
@@ -92,7 +92,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct line *)a)->path, ((const struct line *)b)->path);
 }
 
-static void begin_lines(struct lines *lines, const struct check *check, bool worktree)
+static void begin_lines(struct lines *lines, const struct restore_hash *check, bool worktree)
 {
 	memset(lines, 0, sizeof(*lines));
 	lines->check = check;
@@ -104,7 +104,7 @@ static void begin_lines(struct lines *lines, const struct check *check, bool wor
 
 static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 {
-	struct digest *sha256 = digest_new(HASH_SHA256);
+	struct digest *sha256 = hash_new(HASH_SHA256);
 	unsigned char raw[SHA256_SIZE];
 
 	if (lines->nr)
@@ -114,21 +114,21 @@ static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 		char head[6 + 1 + SHA256_HEX + 1 + 1];
 
 		snprintf(head, 8, "%06o ", line->mode);
-		hex_encode(head + 7, line->sha256, SHA256_SIZE);
+		oid_hex_encode(head + 7, line->sha256, SHA256_SIZE);
 		head[7 + SHA256_HEX] = ' ';
-		digest_update(sha256, head, 7 + SHA256_HEX + 1);
-		digest_update(sha256, line->path, strlen(line->path) + 1);
+		hash_update(sha256, head, 7 + SHA256_HEX + 1);
+		hash_update(sha256, line->path, strlen(line->path) + 1);
 		free(line->path);
 	}
-	digest_end(sha256, raw);
-	digest_free(sha256);
+	hash_end(sha256, raw);
+	hash_free(sha256);
 	free(lines->items);
 	strlist_release(&lines->kept);
 	memcpy(out, "sha256:", 7);
-	hex_encode(out + 7, raw, SHA256_SIZE);
+	oid_hex_encode(out + 7, raw, SHA256_SIZE);
 }
 
-static bool keeps_of_target(const struct check *check)
+static bool keeps_of_target(const struct restore_hash *check)
 {
 	for (size_t i = 0; i < check->plan->kept_nr; i++)
 		if (in_target(check, check->plan->kept[i].path))
@@ -136,7 +136,7 @@ static bool keeps_of_target(const struct check *check)
 	return false;
 }
 
-int check_target(char out[STATEHASH_SIZE], const struct check *check)
+int restore_hash_target(char out[STATEHASH_SIZE], const struct restore_hash *check)
 {
 	struct contents_opts opts = { .threads = check->threads };
 	struct lines lines;
@@ -157,7 +157,7 @@ int check_target(char out[STATEHASH_SIZE], const struct check *check)
 }
 
 /* Every empty directory of the tree is one of the checkpoint's too. */
-static bool no_odd_dirs(const struct check *check, const struct wt_dir *dir)
+static bool no_odd_dirs(const struct restore_hash *check, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
 		const struct wt_dir *child = dir->entries[i].dir;
@@ -170,8 +170,8 @@ static bool no_odd_dirs(const struct check *check, const struct wt_dir *dir)
 	return true;
 }
 
-void check_worktree(char out[STATEHASH_SIZE], bool *whole, const struct check *check,
-		    const struct wt_dir *root)
+void restore_hash_worktree(char out[STATEHASH_SIZE], bool *whole, const struct restore_hash *check,
+			   const struct wt_dir *root)
 {
 	struct lines lines;
 

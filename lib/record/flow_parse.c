@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/flowstate.h"
+#include "record/flow_state.h"
 
 #include "base/base.h"
 
@@ -89,7 +89,7 @@ static char *decode_path(const char *text)
 
 	if (*text != '"')
 		return xstrdup(text);
-	if (!unquote_c(&path, text, &end) || *end || strlen(path.buf) != path.len) {
+	if (!quote_undo_c(&path, text, &end) || *end || strlen(path.buf) != path.len) {
 		strbuf_release(&path);
 		return NULL;
 	}

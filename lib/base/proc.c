@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/procs.h"
+#include "base/proc.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/fsio.h"
+#include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ void proc_release(struct proc *proc)
 	memset(proc, 0, sizeof(*proc));
 }
 
-void procs_ancestors(struct proc_list *out, const char *root, pid_t pid)
+void proc_ancestors(struct proc_list *out, const char *root, pid_t pid)
 {
 	struct proc proc;
 	pid_t next;

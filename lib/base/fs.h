@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_BASE_FSIO_H
-#define CKPT_BASE_FSIO_H
+#ifndef CKPT_BASE_FS_H
+#define CKPT_BASE_FS_H
 
 #include "base/strbuf.h"
 

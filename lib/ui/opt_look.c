@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/options.h"
+#include "ui/opt.h"
 
-#include "ui/options_rows.h"
+#include "ui/opt_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_UI_OPTIONS_H
-#define CKPT_UI_OPTIONS_H
+#ifndef CKPT_UI_OPT_H
+#define CKPT_UI_OPT_H
 
 #include "base/base.h"
 

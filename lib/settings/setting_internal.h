@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_SETTINGS_VALUE_INTERNAL_H
-#define CKPT_SETTINGS_VALUE_INTERNAL_H
+#ifndef CKPT_SETTINGS_SETTING_INTERNAL_H
+#define CKPT_SETTINGS_SETTING_INTERNAL_H
 
 #include <stdbool.h>
 
@@ -8,17 +8,17 @@ struct ckpt_settings;
 
 /**
  * The values of settings: from text into the fields of struct ckpt_settings,
- * by the rows of ckpt_setting_table. Where the text comes from is none of its
+ * by the rows of setting_table. Where the text comes from is none of its
  * business; for settings.c only.
  */
 
 /** Set the field of row `index`; false, and nothing changed, if `value` is none for it. */
-bool ckpt_setting_parse(struct ckpt_settings *settings, unsigned index, const char *value);
+bool setting_parse(struct ckpt_settings *settings, unsigned index, const char *value);
 
 /** What a value of the row must look like: "a number or 'none'". */
-const char *ckpt_setting_expected(unsigned index);
+const char *setting_expected(unsigned index);
 
 /** True if a further value is added to those before, false if it takes their place. */
-bool ckpt_setting_adds_up(unsigned index);
+bool setting_adds_up(unsigned index);
 
 #endif

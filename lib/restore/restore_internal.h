@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_RESTORE_RESTORE_RUN_INTERNAL_H
-#define CKPT_RESTORE_RESTORE_RUN_INTERNAL_H
+#ifndef CKPT_RESTORE_RESTORE_INTERNAL_H
+#define CKPT_RESTORE_RESTORE_INTERNAL_H
 
 #include "restore/protect_internal.h"
 #include "restore/restore.h"
-#include "restore/restore_check_internal.h"
+#include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"
 #include "restore/survey_internal.h"
 #include "save/save.h"
@@ -95,7 +95,7 @@ void restore_warn(struct restore_result *out, struct restore *r);
 
 /* --- restore_verify.c --- */
 
-struct check restore_check(const struct restore *r);
+struct restore_hash restore_hash_init(const struct restore *r);
 
 /**
  * Paths, sorted, that the snapshot has and the scan has not although they are

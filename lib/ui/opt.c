@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/options.h"
+#include "ui/opt.h"
 
 #include "base/base.h"
-#include "ui/options_rows.h"
+#include "ui/opt_rows.h"
 #include "ui/term.h"
 
 #include <stdio.h>

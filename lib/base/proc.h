@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_BASE_PROCS_H
-#define CKPT_BASE_PROCS_H
+#ifndef CKPT_BASE_PROC_H
+#define CKPT_BASE_PROC_H
 
 #include "base/strlist.h"
 
@@ -41,7 +41,7 @@ void proc_release(struct proc *proc);
  * The ancestors of `pid`, without itself and without those that cannot be
  * looked at. Never fails: where there is no /proc the list is empty.
  */
-void procs_ancestors(struct proc_list *out, const char *root, pid_t pid);
+void proc_ancestors(struct proc_list *out, const char *root, pid_t pid);
 void proc_list_release(struct proc_list *list);
 
 /** True if the process that began at `start` still has that pid. */

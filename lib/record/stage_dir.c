@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/stage_dirs.h"
+#include "record/stage_dir.h"
 
 #include "base/base.h"
 #include "record/journal.h"
@@ -22,11 +22,11 @@ enum {
 	MARKER_MAX = 64 << 10, /* two quoted paths */
 };
 
-bool staging_is_name(const char *name)
+bool stage_dir_is_name(const char *name)
 {
-	size_t len = strlen(STAGING_PREFIX);
+	size_t len = strlen(STAGE_DIR_PREFIX);
 
-	return !strncmp(name, STAGING_PREFIX, len) && strlen(name + len) == NAME_DIGITS &&
+	return !strncmp(name, STAGE_DIR_PREFIX, len) && strlen(name + len) == NAME_DIGITS &&
 	       strspn(name + len, "0123456789abcdef") == NAME_DIGITS;
 }
 
@@ -39,7 +39,7 @@ static void read_record(struct strlist *out, int dirfd)
 
 	if (!fs_read_file(&text, dirfd, RECORD))
 		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-			if (staging_is_name(line))
+			if (stage_dir_is_name(line))
 				strlist_add(out, line);
 	strbuf_release(&text);
 }
@@ -74,7 +74,7 @@ static int put_down(struct store *store, const char *name)
 	return err;
 }
 
-int staging_forget(struct store *store, const char *name)
+int stage_dir_forget(struct store *store, const char *name)
 {
 	struct strlist names = STRLIST_INIT, others = STRLIST_INIT;
 	int err = 0;
@@ -114,7 +114,8 @@ static void marker_head(struct strbuf *out, const char *name)
 static int write_marker(struct store *store, int fd, const char *name)
 {
 	struct strbuf text = STRBUF_INIT;
-	int file = openat(fd, STAGING_MARKER, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int file = openat(fd, STAGE_DIR_MARKER,
+			  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int err = file < 0 ? -1 : 0;
 
 	marker_head(&text, name);
@@ -129,7 +130,7 @@ static int write_marker(struct store *store, int fd, const char *name)
 			      -1 :
 			      0;
 	if (err)
-		err = ckpt_error_errno("unable to write '%s/" STAGING_MARKER "'", name);
+		err = ckpt_error_errno("unable to write '%s/" STAGE_DIR_MARKER "'", name);
 	if (file >= 0)
 		close(file);
 	strbuf_release(&text);
@@ -140,7 +141,7 @@ static int write_marker(struct store *store, int fd, const char *name)
 static bool read_marker(struct strbuf *out, int fd)
 {
 	struct stat st;
-	int file = fs_open_regular(&st, fd, STAGING_MARKER, O_NOFOLLOW);
+	int file = fs_open_regular(&st, fd, STAGE_DIR_MARKER, O_NOFOLLOW);
 	ssize_t n = -1;
 
 	if (file < 0)
@@ -163,7 +164,7 @@ static char *marker_path(const struct strbuf *marker, const char *key)
 	const char *line = strstr(marker->buf, key);
 	struct strbuf path = STRBUF_INIT;
 
-	if (!line || !unquote_c(&path, line + strlen(key), NULL))
+	if (!line || !quote_undo_c(&path, line + strlen(key), NULL))
 		strbuf_reset(&path);
 	return strbuf_detach(&path, NULL);
 }
@@ -191,7 +192,7 @@ static bool holds_nothing(int fd, const char *head)
 	while (nothing && (ent = readdir(dir))) {
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
 			continue;
-		nothing = !strcmp(ent->d_name, STAGING_MARKER) && read_marker(&marker, fd) &&
+		nothing = !strcmp(ent->d_name, STAGE_DIR_MARKER) && read_marker(&marker, fd) &&
 			  is_torn(&marker, head);
 	}
 	if (dir)
@@ -222,44 +223,44 @@ static bool is_of_store(const struct strbuf *marker, const struct store *store)
 	return same;
 }
 
-static enum staging_kind judge(struct strbuf *marker, int rootfd, const char *name,
-			       const struct store *store, bool known)
+static enum stage_dir_kind judge(struct strbuf *marker, int rootfd, const char *name,
+				 const struct store *store, bool known)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct strbuf head = STRBUF_INIT;
-	enum staging_kind kind = STAGING_NONE;
+	enum stage_dir_kind kind = STAGE_DIR_NONE;
 
 	if (fd < 0) /* root's, say */
-		return errno == EACCES && known ? STAGING_OWN : STAGING_NONE;
+		return errno == EACCES && known ? STAGE_DIR_OWN : STAGE_DIR_NONE;
 	marker_head(&head, name);
 	if (!trusted_owner(rootfd, fd))
-		kind = STAGING_NONE;
+		kind = STAGE_DIR_NONE;
 	else if (read_marker(marker, fd) && !strncmp(marker->buf, head.buf, head.len))
-		kind = known				  ? STAGING_OWN :
-		       store && is_of_store(marker, store) ? STAGING_STRAY :
-							    STAGING_FOREIGN;
+		kind = known				     ? STAGE_DIR_OWN
+		       : store && is_of_store(marker, store) ? STAGE_DIR_STRAY
+							     : STAGE_DIR_FOREIGN;
 	else if (known && holds_nothing(fd, head.buf))
-		kind = STAGING_OWN;
+		kind = STAGE_DIR_OWN;
 	strbuf_release(&head);
 	close(fd);
 	return kind;
 }
 
-static void judge_all(struct staging_dirs *out, int rootfd, const struct store *store,
+static void judge_all(struct stage_dirs *out, int rootfd, const struct store *store,
 		      const struct strlist *names, const struct strlist *known)
 {
 	struct strbuf marker = STRBUF_INIT;
 
 	for (size_t i = 0; i < names->nr; i++) {
 		const char *name = names->items[i];
-		enum staging_kind kind;
+		enum stage_dir_kind kind;
 
 		strbuf_reset(&marker);
 		kind = judge(&marker, rootfd, name, store, strlist_has(known, name));
-		if (kind == STAGING_NONE)
+		if (kind == STAGE_DIR_NONE)
 			continue;
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		out->items[out->nr++] = (struct staging_dir){
+		out->items[out->nr++] = (struct stage_dir){
 			.name = xstrdup(name),
 			.kind = kind,
 			.store = marker_path(&marker, "\nstore "),
@@ -269,7 +270,7 @@ static void judge_all(struct staging_dirs *out, int rootfd, const struct store *
 	strbuf_release(&marker);
 }
 
-void staging_list(struct staging_dirs *out, struct store *store, const char *worktree)
+void stage_dir_list(struct stage_dirs *out, struct store *store, const char *worktree)
 {
 	struct strlist names = STRLIST_INIT, known = STRLIST_INIT;
 	DIR *dir = opendir(worktree);
@@ -277,7 +278,7 @@ void staging_list(struct staging_dirs *out, struct store *store, const char *wor
 
 	memset(out, 0, sizeof(*out));
 	while (dir && (ent = readdir(dir)))
-		if (staging_is_name(ent->d_name))
+		if (stage_dir_is_name(ent->d_name))
 			strlist_add(&names, ent->d_name);
 	if (names.nr && store)
 		read_known(&known, store);
@@ -289,11 +290,11 @@ void staging_list(struct staging_dirs *out, struct store *store, const char *wor
 	strlist_release(&known);
 }
 
-enum staging_kind staging_look(struct store *store, const char *worktree, const char *name)
+enum stage_dir_kind stage_dir_look(struct store *store, const char *worktree, const char *name)
 {
 	struct strbuf marker = STRBUF_INIT;
 	struct strlist known = STRLIST_INIT;
-	enum staging_kind kind = STAGING_FOREIGN;
+	enum stage_dir_kind kind = STAGE_DIR_FOREIGN;
 	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (store)
@@ -301,8 +302,8 @@ enum staging_kind staging_look(struct store *store, const char *worktree, const 
 	if (rootfd >= 0 && !faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW))
 		kind = judge(&marker, rootfd, name, store, strlist_has(&known, name));
 	/* Looked at again: perhaps it went while it was judged. */
-	if (kind == STAGING_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		kind = STAGING_FOREIGN;
+	if (kind == STAGE_DIR_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		kind = STAGE_DIR_FOREIGN;
 	if (rootfd >= 0)
 		close(rootfd);
 	strlist_release(&known);
@@ -310,7 +311,7 @@ enum staging_kind staging_look(struct store *store, const char *worktree, const 
 	return kind;
 }
 
-void staging_dirs_release(struct staging_dirs *dirs)
+void stage_dirs_release(struct stage_dirs *dirs)
 {
 	for (size_t i = 0; i < dirs->nr; i++) {
 		free(dirs->items[i].name);
@@ -321,7 +322,7 @@ void staging_dirs_release(struct staging_dirs *dirs)
 	memset(dirs, 0, sizeof(*dirs));
 }
 
-bool staging_is_known(const struct staging_dir *dir)
+bool stage_dir_is_known(const struct stage_dir *dir)
 {
 	struct strlist names = STRLIST_INIT;
 	int dirfd = open(dir->store, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -338,7 +339,7 @@ bool staging_is_known(const struct staging_dir *dir)
 
 /* --- making and removing --- */
 
-int staging_make(int *fd_out, struct store *store, int rootfd, const char *name)
+int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *name)
 {
 	int err = put_down(store, name);
 
@@ -358,7 +359,7 @@ int staging_make(int *fd_out, struct store *store, int rootfd, const char *name)
 			return 0;
 		/* Nothing else is in it yet. */
 		if (*fd_out >= 0)
-			(void)unlinkat(*fd_out, STAGING_MARKER, 0);
+			(void)unlinkat(*fd_out, STAGE_DIR_MARKER, 0);
 		(void)unlinkat(rootfd, name, AT_REMOVEDIR);
 	}
 	if (*fd_out >= 0)
@@ -368,7 +369,7 @@ int staging_make(int *fd_out, struct store *store, int rootfd, const char *name)
 	if (faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
 		char *kept = ckpt_error_keep();
 
-		(void)staging_forget(store, name);
+		(void)stage_dir_forget(store, name);
 		ckpt_error_put_back(err, kept);
 	}
 	return err;
@@ -387,32 +388,33 @@ static int empty(int fd, const char *name)
 	}
 	while (!err && (ent = readdir(dir)))
 		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, "..") &&
-		    strcmp(ent->d_name, STAGING_MARKER))
+		    strcmp(ent->d_name, STAGE_DIR_MARKER))
 			err = fs_remove_tree(fd, ent->d_name);
 	closedir(dir);
 	return err;
 }
 
-int staging_remove(struct store *store, int rootfd, const char *name)
+int stage_dir_remove(struct store *store, int rootfd, const char *name)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
 
 	if (fd < 0)
-		return errno == ENOENT ? staging_forget(store, name) :
-					 ckpt_error_errno("unable to open the directory '%s'", name);
+		return errno == ENOENT
+			       ? stage_dir_forget(store, name)
+			       : ckpt_error_errno("unable to open the directory '%s'", name);
 	err = empty(fd, name);
-	if (!err && unlinkat(fd, STAGING_MARKER, 0) < 0 && errno != ENOENT)
-		err = ckpt_error_errno("unable to remove '%s/" STAGING_MARKER "'", name);
+	if (!err && unlinkat(fd, STAGE_DIR_MARKER, 0) < 0 && errno != ENOENT)
+		err = ckpt_error_errno("unable to remove '%s/" STAGE_DIR_MARKER "'", name);
 	close(fd);
 	if (!err && unlinkat(rootfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to remove '%s'", name);
 	/* Else a power cut could bring it back when nobody knows of it any more. */
 	if (!err && fsync(rootfd) < 0)
 		err = ckpt_error_errno("unable to sync the directory that '%s' was in", name);
-	return err ? err : staging_forget(store, name);
+	return err ? err : stage_dir_forget(store, name);
 }
 
-bool staging_in_use(int rootfd, const char *name)
+bool stage_dir_in_use(int rootfd, const char *name)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -422,7 +424,7 @@ bool staging_in_use(int rootfd, const char *name)
 	return held;
 }
 
-void staging_forget_all(struct store *store, const struct staging_dirs *dirs)
+void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs)
 {
 	struct strlist names = STRLIST_INIT;
 
@@ -433,7 +435,7 @@ void staging_forget_all(struct store *store, const struct staging_dirs *dirs)
 		for (size_t j = 0; j < dirs->nr; j++)
 			ours = ours || !strcmp(dirs->items[j].name, names.items[i]);
 		if (!ours)
-			(void)staging_forget(store, names.items[i]);
+			(void)stage_dir_forget(store, names.items[i]);
 	}
 	strlist_release(&names);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/fsio.h"
+#include "base/fs.h"
 
 #include "base/env.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_RESTORE_RESTORE_CHECK_INTERNAL_H
-#define CKPT_RESTORE_RESTORE_CHECK_INTERNAL_H
+#ifndef CKPT_RESTORE_RESTORE_HASH_INTERNAL_H
+#define CKPT_RESTORE_RESTORE_HASH_INTERNAL_H
 
 #include "base/base.h"
 #include "record/record.h"
@@ -18,7 +18,7 @@ struct wt_dir;
  * paths, without what was kept, and with `no_delete` only what the checkpoint
  * has. If that is all, they are the plain state hash.
  */
-struct check {
+struct restore_hash {
 	struct snapshot *target;
 	const struct ckpt_record *record;
 	const struct strlist *paths;  /**< empty: all */
@@ -34,10 +34,10 @@ struct check {
 };
 
 /** Of the checkpoint. */
-int check_target(char out[STATEHASH_SIZE], const struct check *check);
+int restore_hash_target(char out[STATEHASH_SIZE], const struct restore_hash *check);
 
 /** Of the worktree as scanned and read; `whole` if that is the state hash of all of it. */
-void check_worktree(char out[STATEHASH_SIZE], bool *whole, const struct check *check,
-		    const struct wt_dir *root);
+void restore_hash_worktree(char out[STATEHASH_SIZE], bool *whole, const struct restore_hash *check,
+			   const struct wt_dir *root);
 
 #endif

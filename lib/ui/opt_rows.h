@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_UI_OPTIONS_ROWS_H
-#define CKPT_UI_OPTIONS_ROWS_H
+#ifndef CKPT_UI_OPT_ROWS_H
+#define CKPT_UI_OPT_ROWS_H
 
-#include "ui/options.h"
+#include "ui/opt.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/fsio.h"
+#include "base/fs.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_RECORD_FLOWSTATE_H
-#define CKPT_RECORD_FLOWSTATE_H
+#ifndef CKPT_RECORD_FLOW_STATE_H
+#define CKPT_RECORD_FLOW_STATE_H
 
 #include "base/base.h"
 #include "store/store.h"

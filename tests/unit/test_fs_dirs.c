@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Directories made, measured, renamed, synced and removed. */
-#include "base/fsio.h"
+#include "base/fs.h"
 
 #include "base/error.h"
 #include "unit.h"

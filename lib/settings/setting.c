@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings/value_internal.h"
+#include "settings/setting_internal.h"
 
 #include "base/base.h"
 #include "settings/settings.h"
@@ -74,8 +74,8 @@ enum kind {
 #define FIELD_ROW(key, type, kind, field, fallback, help)                                   \
 	{ KIND_##kind, offsetof(struct ckpt_settings, field) },
 
-const struct ckpt_setting_info ckpt_setting_table[] = { SETTINGS(INFO_ROW) };
-const unsigned ckpt_setting_count = ARRAY_SIZE(ckpt_setting_table);
+const struct ckpt_setting_info setting_table[] = { SETTINGS(INFO_ROW) };
+const unsigned setting_count = ARRAY_SIZE(setting_table);
 
 static const struct {
 	enum kind kind;
@@ -173,7 +173,7 @@ static void add_patterns(struct strlist *list, const char *value)
 	}
 }
 
-bool ckpt_setting_parse(struct ckpt_settings *settings, unsigned index, const char *value)
+bool setting_parse(struct ckpt_settings *settings, unsigned index, const char *value)
 {
 	void *field = field_of(settings, index);
 	enum kind kind = fields[index].kind;
@@ -215,20 +215,20 @@ bool ckpt_setting_parse(struct ckpt_settings *settings, unsigned index, const ch
 	return false;
 }
 
-const char *ckpt_setting_expected(unsigned index)
+const char *setting_expected(unsigned index)
 {
 	return expected[fields[index].kind];
 }
 
-bool ckpt_setting_adds_up(unsigned index)
+bool setting_adds_up(unsigned index)
 {
 	return fields[index].kind == KIND_PATTERNS;
 }
 
-int ckpt_setting_find(const char *key)
+int setting_find(const char *key)
 {
-	for (unsigned i = 0; i < ckpt_setting_count; i++)
-		if (!strcasecmp(key, ckpt_setting_table[i].key))
+	for (unsigned i = 0; i < setting_count; i++)
+		if (!strcasecmp(key, setting_table[i].key))
 			return (int)i;
 	return -1;
 }
@@ -267,7 +267,7 @@ static char *format_patterns(const struct strlist *list)
 	return strbuf_detach(&sb, NULL);
 }
 
-char *ckpt_setting_value(const struct ckpt_settings *settings, unsigned index)
+char *setting_value(const struct ckpt_settings *settings, unsigned index)
 {
 	const void *field = field_of(settings, index);
 	enum kind kind = fields[index].kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/flowstate.h"
+#include "record/flow_state.h"
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_WORKTREE_TREE_H
-#define CKPT_WORKTREE_TREE_H
+#ifndef CKPT_WORKTREE_WT_TREE_H
+#define CKPT_WORKTREE_WT_TREE_H
 
 #include "base/base.h"
 
