@@ -13,7 +13,7 @@
 #
 # To add a row: take samples with `ours <key> <command>...` and `stock <key> <command>...` in
 # one_round or further below, and print it with a call of row_time, row_disk, row_memory or
-# row_millis at the end.
+# row_millis in table.sh.
 set -eu
 
 ROOT=$(cd "$(dirname "$0")/../.." && pwd -P)
@@ -56,6 +56,11 @@ END
 say() {
 	echo "$*" >&2
 }
+
+# shellcheck source=tests/bench/hooks.sh
+. "$ROOT/tests/bench/hooks.sh"
+# shellcheck source=tests/bench/table.sh
+. "$ROOT/tests/bench/table.sh"
 
 # Without the program only stock git is measured.
 HAVE_OURS=
@@ -281,6 +286,16 @@ one_more() {
 	(cd "$2" && GIT_CHECKPOINT_MAX_COUNT=$3 measure "$SAMPLES/$1" git-checkpoint save -q) || exit 2
 }
 
+# more <key> <max-count of few> <max-count of many>
+more() {
+	round=0
+	while test $round -lt 41; do
+		round=$((round + 1))
+		one_more "$1.git" "$SCRATCH/few" "$2"
+		one_more "$1.ours" "$SCRATCH/many" "$3"
+	done
+}
+
 # First with room for more, then with as many as may be, when each save evicts one.
 many_checkpoints() {
 	test -n "$HAVE_OURS" || return 0
@@ -290,250 +305,15 @@ many_checkpoints() {
 	export GIT_CHECKPOINT_MAX_COUNT
 	grow "$SCRATCH/few" $FEW
 	grow "$SCRATCH/many" $MANY
-	round=0
-	while test $round -lt 41; do
-		round=$((round + 1))
-		one_more checkpoints.git "$SCRATCH/few" 100000
-		one_more checkpoints.ours "$SCRATCH/many" 100000
-	done
+	more checkpoints 100000 100000
 	# what was added goes with the first, which is none of the samples
 	for dir in few many; do
 		test $dir = many && max=$MANY || max=$FEW
 		echo "to the limit" >"$SCRATCH/$dir/changed"
 		(cd "$SCRATCH/$dir" && GIT_CHECKPOINT_MAX_COUNT=$max git-checkpoint save -q) || exit 2
 	done
-	round=0
-	while test $round -lt 41; do
-		round=$((round + 1))
-		one_more limit.git "$SCRATCH/few" $FEW
-		one_more limit.ours "$SCRATCH/many" $MANY
-	done
+	more limit $FEW $MANY
 	unset GIT_CHECKPOINT_MAX_COUNT
-}
-
-# ---- hooks ---------------------------------------------------------------------------
-
-REFS=1000
-HOOK_ROUNDS=5
-
-# hooked <kind> [<repository>]: a copy of one, else of one that has nothing of the other one's refs
-# yet, with hooks of a kind
-hooked() {
-	new_away
-	test ! -e "$TREE" || mv "$TREE" "$SCRATCH/away/$AWAY"
-	cp -a "${2:-$SCRATCH/refless}" "$TREE"
-	cd "$TREE"
-	git update-index -q --refresh
-	case $1 in
-	exits)
-		printf '#!/bin/sh\nexit 0\n' >.git/hooks/reference-transaction
-		chmod +x .git/hooks/reference-transaction
-		;;
-	ours) git-checkpoint hooks install -q ;;
-	guard) git-checkpoint hooks install -q --guard --no-ref-transaction ;;
-	answers)
-		printf '#!/bin/sh\nprintf "x\\0/\\0"\n' >.git/answers
-		chmod +x .git/answers
-		git config core.fsmonitor .git/answers
-		git config core.fsmonitorHookVersion 2
-		;;
-	esac
-	cd "$SCRATCH"
-}
-
-# Git itself does the work on both sides: what is called stock is git with another hook, or none.
-ours_refs() {
-	hooked ours
-	ours fetch-hook git fetch -q "$SCRATCH/refs" 'refs/heads/*:refs/remotes/o/*'
-	ours pack-hook git pack-refs --all
-}
-
-stock_refs() {
-	hooked exits
-	stock fetch-hook "git fetch -q '$SCRATCH/refs' 'refs/heads/*:refs/remotes/o/*'"
-	stock pack-hook 'git pack-refs --all'
-}
-
-ours_guarded() {
-	hooked guard
-	ours fetch-guard git fetch -q "$SCRATCH/refs" 'refs/heads/*:refs/remotes/o/*'
-	ours pack-guard git pack-refs --all
-}
-
-stock_unguarded() {
-	hooked none
-	stock fetch-guard "git fetch -q '$SCRATCH/refs' 'refs/heads/*:refs/remotes/o/*'"
-	stock pack-guard 'git pack-refs --all'
-}
-
-hooks_on_refs() {
-	has_command hooks || return 0
-	test -z "$QUICK" || REFS=100 HOOK_ROUNDS=2
-	say "hooks, $REFS refs"
-	git init -q --bare "$SCRATCH/refs"
-	git init -q "$SCRATCH/refless"
-	git -C "$SCRATCH/refless" commit -q --allow-empty -m x
-	git -C "$SCRATCH/refless" push -q "$SCRATCH/refs" HEAD:refs/heads/b0
-	tip=$(git -C "$SCRATCH/refs" rev-parse refs/heads/b0)
-	seq 1 $((REFS - 1)) | sed "s#.*#create refs/heads/b& $tip#" |
-		git -C "$SCRATCH/refs" update-ref --stdin
-	git -C "$SCRATCH/refs" pack-refs --all
-	i=0
-	while test $i -lt $HOOK_ROUNDS; do
-		i=$((i + 1))
-		turns $i ours_refs stock_refs
-		turns $i ours_guarded stock_unguarded
-	done
-}
-
-# A repository with fifty commits to be rebased, and as many small files.
-make_small() {
-	git init -q "$SCRATCH/small"
-	(
-		cd "$SCRATCH/small"
-		git commit -q --allow-empty -m base
-		git branch upstream
-		i=0
-		while test $i -lt 50; do
-			i=$((i + 1))
-			echo $i >file$i
-			git add file$i
-			git commit -q -m $i
-		done
-		git branch other HEAD~1
-		git checkout -q upstream
-		echo x >x
-		git add x
-		git commit -q -m x
-		git checkout -q main
-	)
-}
-
-ours_small_hook() {
-	hooked ours "$SCRATCH/small"
-	ours commit-hook git commit -q --allow-empty -m x
-	ours rebase-hook git rebase -q upstream
-}
-
-stock_small_hook() {
-	hooked exits "$SCRATCH/small"
-	stock commit-hook 'git commit -q --allow-empty -m x'
-	stock rebase-hook 'git rebase -q upstream'
-}
-
-# What is saved already, so that the guard has to look, but not to write.
-ours_small_guard() {
-	hooked guard "$SCRATCH/small"
-	git-checkpoint -C "$TREE" save -q
-	for i in 1 2 3 4 5; do
-		ours checkout-guard git checkout -q -f main
-		ours commit-guard git -c user.name=x commit -q --allow-empty -m x
-	done
-	ours switch-guard git checkout -q other
-	ours rebase-guard git rebase -q upstream main
-}
-
-stock_small_answers() {
-	hooked answers "$SCRATCH/small"
-	for i in 1 2 3 4 5; do
-		stock checkout-guard 'git checkout -q -f main'
-		stock commit-guard 'git -c user.name=x commit -q --allow-empty -m x'
-	done
-	stock switch-guard 'git checkout -q other'
-	stock rebase-guard 'git rebase -q upstream main'
-}
-
-hooks_on_files() {
-	has_command hooks || return 0
-	say 'hooks, 50 commits and files'
-	make_small
-	round=0
-	while test $round -lt $HOOK_ROUNDS; do
-		round=$((round + 1))
-		turns $round ours_small_hook stock_small_hook
-		turns $round ours_small_guard stock_small_answers
-	done
-}
-
-# ---- the table ---------------------------------------------------------------------
-
-# median <file> <column>
-median() {
-	test -s "$1" || return 0
-	cut -d' ' -f"$2" "$1" | sort -n | awk '{ v[NR] = $1 }
-		END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
-
-largest() {
-	test -s "$1" || return 0
-	cut -d' ' -f"$2" "$1" | sort -n | tail -n 1
-}
-
-# row <title> <ours> <git> <must> <goal> <format> <scale>: with <git>, limits are ratios
-row() {
-	awk -v title="$1" -v ours="$2" -v stock="$3" -v must="$4" -v goal="$5" -v format="$6" -v scale="$7" '
-	BEGIN {
-		ratio = ours != "" && stock > 0 ? ours / stock : ""
-		judged = stock != "" ? ratio : ours == "" ? "" : ours * scale
-		verdict = judged == "" ? "-" : judged <= goal ? "goal" : judged <= must ? "ok" : "MISSED"
-		unit = stock != "" ? "%.2f" : format
-		printf "%-44s %10s %10s %6s %8s %8s  %s\n", title,
-			ours == "" ? "-" : sprintf(format, ours * scale),
-			stock == "" ? "-" : sprintf(format, stock * scale),
-			ratio == "" ? "-" : sprintf("%.2f", ratio),
-			sprintf(unit, must), sprintf(unit, goal), verdict
-	}'
-}
-
-row_time() { # <title> <key> <must> <goal>
-	row "$1" "$(median "$SAMPLES/$2.ours" 1)" "$(median "$SAMPLES/$2.git" 1)" "$3" "$4" '%.3f s' 1
-}
-
-row_disk() {
-	row "$1" "$(median "$SAMPLES/$2.ours" 1)" "$(median "$SAMPLES/$2.git" 1)" "$3" "$4" '%.1f MB' 0.001024
-}
-
-row_memory() {
-	row "$1" "$(largest "$SAMPLES/$2.ours" 2)" '' "$3" "$4" '%.0f MB' 0.001024
-}
-
-row_millis() {
-	row "$1" "$(median "$SAMPLES/$2.ours" 1)" '' "$3" "$4" '%.1f ms' 1000
-}
-
-rows_many() {
-	row_time "save at $MANY checkpoints: at $FEW" checkpoints 1.5 1.2
-	row_time "save at maxCount $MANY: at maxCount $FEW" limit 1.5 1.2
-}
-
-head_of_table() {
-	printf '%-44s %10s %10s %6s %8s %8s  %s\n' work ours git ratio must goal verdict
-}
-
-table() {
-	head_of_table
-	row_time 'first save' first 0.20 0.10
-	row_time 'save, nothing changed' unchanged 0.45 0.25
-	row_time 'save, 10 files changed' ten 0.45 0.25
-	row_time 'restore, 10 files changed, 5 created' restore-ten 0.45 0.25
-	row_time 'restore after the whole tree was deleted' restore-all 0.80 0.40
-	row_disk 'store size after the first save' size-first 0.50 0.25
-	row_disk "store size after $SAVES saves of 10 changes" size-many 0.50 0.25
-	row_memory "peak memory, save of $(wc -l <"$SCRATCH/files") files" first 120 60
-	row_memory 'peak memory, save of one 2 GB file' large 64 32
-	row_millis 'list of 50' list 20 5
-	row_millis 'completion' completion 20 5
-	rows_many
-	row_time "fetch of $REFS refs, our hook: one that exits" fetch-hook 1.3 1.1
-	row_time "pack-refs of $REFS refs, the same" pack-hook 1.3 1.1
-	row_time "fetch of $REFS refs, guard: no hook at all" fetch-guard 1.5 1.1
-	row_time "pack-refs of $REFS refs, the same" pack-guard 1.5 1.1
-	row_time 'rebase of 50, our hook: one that exits' rebase-hook 1.3 1.1
-	row_time 'commit, the same' commit-hook 1.3 1.1
-	row_time 'rebase of 50, guard: one that only answers' rebase-guard 1.5 1.2
-	row_time 'commit, the same' commit-guard 1.3 1.1
-	row_time 'checkout -f, nothing to save, the same' checkout-guard 3.0 2.0
-	row_time 'checkout of a branch, saved before, the same' switch-guard 3.0 2.0
 }
 
 # judge: print the table; 1 if something was missed that can be judged

@@ -23,6 +23,8 @@ use FindBin;
 use JSON::PP ();
 use lib $FindBin::Bin;
 use Ops;
+use Overlay;
+use Tamper;
 use Time::HiRes ();
 use Tree;
 
@@ -37,30 +39,6 @@ my @scratch = map { Cwd::realpath(File::Temp::tempdir('git-checkpoint-random.XXX
 sub remove_now { system 'sh', '-c', 'chmod -R u+rwx "$@"; rm -rf "$@"', 'sh', @_ }
 sub remove { remove_now(@_) unless $ENV{RANDOM_KEEP} }
 
-# ---- overlays --------------------------------------------------------------------
-
-my @layers;
-
-sub unmount {
-	return unless @layers;
-	@layers = ();
-	system('umount', "$ENV{T}/work") == 0 or die "umount: $?\n";
-}
-
-# From here on nothing in the worktree is in the upper layer.
-sub new_layer {
-	return unless $ENV{RANDOM_LAYERS};
-	my @lower = @layers ? @layers : ('none');
-	unmount();
-	@layers = (scalar(@lower) + 1 . '/upper', @lower);
-	my ($dir) = split m{/}, $layers[0];
-	mkdir "$ENV{T}/layers/$_" for $dir, "$dir/upper", "$dir/work";
-	chmod +(stat "$ENV{T}/layers/$lower[0]")[2] & 07777, "$ENV{T}/layers/$dir/upper" if @lower > 1;
-	# by relative paths, as options must not be long
-	system('sh', '-c', 'cd "$1/layers" && exec mount -t overlay overlay -o "lowerdir=$2,upperdir=$3/upper,workdir=$3/work" "$1/work"',
-		'sh', $ENV{T}, join(':', @lower), $dir) == 0 or die "mount: $?\n";
-}
-
 END {
 	my $status = $?;
 	unmount() if !$ENV{RANDOM_KEEP};
@@ -71,7 +49,6 @@ $SIG{INT} = $SIG{TERM} = $SIG{HUP} = sub { exit 1 };
 
 my ($seed, $root, $store, $is_git, $rules);
 my %count = map { $_ => 0 } qw(episodes saves restores refused partial undone redone paths);
-my $tampered = 0;
 my @trace;
 
 sub fail {
@@ -106,8 +83,8 @@ sub checkpoint {
 	my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
 	my $err = do { local $/; open my $file, '<', "$ENV{T}/stderr"; <$file> } // '';
 	$trace[-1] .= " -> $status";
-	harm('git', $git);
-	harm('outside', $outside);
+	harm($root, 'git', $git);
+	harm($root, 'outside', $outside);
 	my @wrong = differences($git, snapshot($root, 1), 1);
 	fail("'$args[0]' changed the project's .git", @wrong) if @wrong;
 	@wrong = differences($outside, snapshot("$ENV{T}/outside"));
@@ -121,53 +98,6 @@ sub answer {
 	my $json = eval { JSON::PP->new->utf8->decode($out) };
 	fail("'$args[0]' gave no JSON, exit status $status", split(/\n/, $out), split /\n/, $err) unless $json;
 	return ($json, $status, $err);
-}
-
-# Harm for the test of this test: once, to what a check that follows has to look at.
-sub harm {
-	my ($kind, $tree) = @_;
-	return if ($ENV{RANDOM_TAMPER} // '') ne $kind || $tampered || !%$tree;
-	my ($some) = grep { $tree->{$_}{kind} eq 'file' } sort keys %$tree;
-	return unless defined $some;
-	if ($kind eq 'git') {
-		utime 1, 1, "$root/$some";
-	} elsif ($kind eq 'outside') {
-		put_file("$ENV{T}/outside/$some", 'harm');
-	} else {
-		return;
-	}
-	$tampered = 1;
-}
-
-# The same to what a restore has just brought back; `stays`: what it had to leave alone.
-sub harm_tree {
-	my ($tree, $stays) = @_;
-	my $kind = $ENV{RANDOM_TAMPER} // '';
-	my @files = grep { $tree->{$_}{kind} eq 'file' && $tree->{$_}{what} !~ /\Ae3b0c4/ } sort keys %$tree;
-	return if $tampered || !$kind || $kind eq 'git' || $kind eq 'outside' || !@files;
-	my $path = "$root/$files[0]";
-	if ($kind eq 'bytes') {
-		open my $file, '+<:raw', $path or return;
-		read $file, my $byte, 1;
-		seek $file, 0, 0;
-		print $file chr(ord($byte) ^ 1);
-		close $file;
-	} elsif ($kind eq 'mode') {
-		chmod +((stat $path)[2] & 07777) ^ 010, $path;
-	} elsif ($kind eq 'extra') {
-		mkdir "$root/extra-directory";
-	} elsif ($kind eq 'missing') {
-		unlink $path;
-	} elsif ($kind eq 'time') {
-		utime 1, 1, $path;
-	} elsif ($kind eq 'protected') {
-		my ($other) = grep { $stays->{$_}{kind} eq 'file' } sort keys %$stays;
-		return unless defined $other;
-		utime 1, 1, "$root/$other";
-	} else {
-		die "no such harm: $kind\n";
-	}
-	$tampered = 1;
 }
 
 # ---- what should be --------------------------------------------------------------
@@ -296,9 +226,8 @@ sub check_restored {
 	$old = { %$old, %{ ignored_then($then, $now, $then->{all_gitignore}) } } if $now->{brought};
 	my $want = expected($then, $now, $inside, $old, $partial, $keep, $named // []);
 	my %stays = map { $_ => $tree->{$_} } grep { $want->{$_} eq 'now' && $tree->{$_} } keys %$want;
-	my $before = $tampered;
-	harm_tree({ map { $_ => $tree->{$_} } grep { $want->{$_} eq 'then' && $tree->{$_} && same_entry($now->{tree}{$_}, $then->{tree}{$_}) } keys %$want }, \%stays);
-	$tree = snapshot($root) if $tampered != $before;
+	my $harmed = harm_tree($root, { map { $_ => $tree->{$_} } grep { $want->{$_} eq 'then' && $tree->{$_} && same_entry($now->{tree}{$_}, $then->{tree}{$_}) } keys %$want }, \%stays);
+	$tree = snapshot($root) if $harmed;
 	my @wrong;
 	for my $path (sort keys %{ { %$want, %$tree } }) {
 		my $got = $tree->{$path};
