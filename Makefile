@@ -341,14 +341,14 @@ coverage-run: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
 LINT_BUILD = $(MAKE) --no-print-directory SAN= WERROR=1
 
 lint:
-	$(call say,LINT,layers)
-	$(Q)tests/lib/check-layers.sh .
 	$(call say,LINT,scripts)
 	$(Q)shellcheck -x -P SCRIPTDIR -S warning $(SCRIPTS)
 	$(call say,LINT,manual)
 	$(Q)$(if $(MAN1)$(MAN5),mandoc -T lint -W warning $(MAN1) $(MAN5))
 	$(call say,LINT,gcc)
 	+$(Q)$(LINT_BUILD) BUILD=$(BUILD)-lint-gcc CC=gcc lint-build
+	$(call say,LINT,layers)
+	$(Q)tests/lib/check-layers.sh . $(BUILD)-lint-gcc
 	$(call say,LINT,clang)
 	+$(Q)$(LINT_BUILD) BUILD=$(BUILD)-lint-clang CC=clang lint-build
 	$(call say,LINT,cppcheck)

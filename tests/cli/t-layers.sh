@@ -120,6 +120,20 @@ test_every_source_is_on_the_map() {
 	done
 }
 
+# The floor plan for newcomers names the folders in their order, and files that exist.
+test_the_floor_plan_is_true() {
+	cd "$ROOT_DIR/lib" || exit 1
+	for folder in */; do
+		expect_grep "\\b${folder%/}\\b" README.md
+	done
+	grep -o '`[a-z]*/[a-z_0-9]*\.[ch]`' README.md | tr -d '`' | sort -u >"$T/named"
+	test -s "$T/named"
+	while read -r file; do
+		test -e "$file" || echo "$file"
+	done <"$T/named" >"$T/missing"
+	expect_eq '' "$(cat "$T/missing")" 'named in lib/README.md but not there'
+}
+
 test_the_main_file_stays_short() {
 	lines=$(awk 'after { n++ } /^ \*\// { after = 1 } END { print n }' "$ROOT_DIR/git-checkpoint.c")
 	test "$lines" -gt 0
