@@ -181,22 +181,8 @@ bool agent_mentioned(const struct agent *agent, const char *text)
 	return found;
 }
 
-bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added)
-{
-	const char *command = json_string_value(json_object_get(handler, "command"));
-	json_t *entry;
-	bool ours;
-
-	if (!command)
-		return false;
-	*added = agent_added(command);
-	entry = make_entry(agent, *added);
-	ours = json_equal(handler, json_array_get(json_object_get(entry, "hooks"), 0));
-	json_decref(entry);
-	return ours;
-}
-
-unsigned agent_added(const char *command)
+/* Which words stand after "added:" in a command. */
+static unsigned added_by(const char *command)
 {
 	const char *words = strstr(command, " added:");
 	unsigned added = 0;
@@ -212,4 +198,19 @@ unsigned agent_added(const char *command)
 		words += len;
 	}
 	return added;
+}
+
+bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added)
+{
+	const char *command = json_string_value(json_object_get(handler, "command"));
+	json_t *entry;
+	bool ours;
+
+	if (!command)
+		return false;
+	*added = added_by(command);
+	entry = make_entry(agent, *added);
+	ours = json_equal(handler, json_array_get(json_object_get(entry, "hooks"), 0));
+	json_decref(entry);
+	return ours;
 }

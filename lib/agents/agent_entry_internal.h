@@ -12,7 +12,7 @@
  */
 
 /**
- * What there was not before us and has to go with us. The words stand behind
+ * What there was not before us and has to go with us. The words stand after
  * "added:" in the command itself, where a shell ignores them and where they
  * stay with the entry wherever the file is copied to.
  */
@@ -72,8 +72,5 @@ bool agent_mentioned(const struct agent *agent, const char *text);
  * that we write, value by value; `added` is then what its command says.
  */
 bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added);
-
-/** Which words stand behind "added:" in a command. */
-unsigned agent_added(const char *command);
 
 #endif

@@ -110,42 +110,27 @@ bool jsonedit_next(struct jsonedit_iter *iter, struct jsonedit_item *out)
 	if (iter->object) {
 		out->key_end = skip_string(text, pos);
 		pos = skip_blank(text, skip_blank(text, out->key_end) + 1);
-	} else {
-		out->key_end = pos;
 	}
 	out->start = pos;
 	out->end = iter->pos = skip_value(text, pos);
 	return true;
 }
 
-bool jsonedit_string(struct strbuf *out, const struct strbuf *text, size_t start)
-{
-	json_error_t error;
-	json_t *string;
-
-	if (text->buf[start] != '"')
-		return false;
-	string = json_loadb(text->buf + start, skip_string(text, start) - start,
-			    JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-	if (!string)
-		return false; /* half a surrogate pair, or bytes that are not UTF-8 */
-	strbuf_add(out, json_string_value(string), json_string_length(string));
-	json_decref(string);
-	return true;
-}
-
 bool jsonedit_equals(const struct strbuf *text, size_t start, const char *expected)
 {
 	size_t len = strlen(expected), end = skip_string(text, start);
-	struct strbuf string = STRBUF_INIT;
+	json_t *string;
 	bool equal;
 
+	if (text->buf[start] != '"')
+		return false;
 	if (!memchr(text->buf + start, '\\', end - start))
-		return text->buf[start] == '"' && end - start == len + 2 &&
-		       !memcmp(text->buf + start + 1, expected, len);
-	equal = jsonedit_string(&string, text, start) && string.len == len &&
-		!memcmp(string.buf, expected, len);
-	strbuf_release(&string);
+		return end - start == len + 2 && !memcmp(text->buf + start + 1, expected, len);
+	/* NULL for half a surrogate pair, and for bytes that are not UTF-8. */
+	string = json_loadb(text->buf + start, end - start, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	equal = string && json_string_length(string) == len &&
+		!memcmp(json_string_value(string), expected, len);
+	json_decref(string);
 	return equal;
 }
 

@@ -54,9 +54,6 @@ bool jsonedit_find(struct jsonedit_item *out, const struct strbuf *text, size_t 
 /** Whether the string that begins at `start` is `expected`; escapes are understood. */
 bool jsonedit_equals(const struct strbuf *text, size_t start, const char *expected);
 
-/** Append the string that begins at `start`, unescaped; false if there is no string. */
-bool jsonedit_string(struct strbuf *out, const struct strbuf *text, size_t start);
-
 /** Nothing at all between the brackets, and an insertion will put a line break before the last. */
 bool jsonedit_opens_up(const struct strbuf *text, size_t container);
 

@@ -13,8 +13,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,7 +21,8 @@
 /*
  * What the hooks call, at times for every ref of a fetch: nothing is opened
  * before it is certain that there is something to be done. Whatever happens,
- * the status is 0, and stdout is left to the answer that git waits for.
+ * the status is 0 and nothing is printed to stdout, where git may be waiting
+ * for the answer of the shim that calls us.
  */
 
 enum { SHOWN = 5 };
@@ -33,50 +33,13 @@ static const struct opt options[] = {
 
 const struct opt_spec cmd_hook_spec = {
 	.command = "hook",
-	.usage = "<name> [--events=<list>] [--chain=<program>] [<args>...]",
+	.usage = "<name> [--events=<list>] [<args>...]",
 	.summary = "what the hooks call",
 	.options = options,
 };
 
 static struct hook_call call;
-static const char *chain;
 static const char *command = "";
-
-/* Another program has the answer: it takes our place. */
-static void run_chain(void)
-{
-	char *argv[] = { (char *)"sh", (char *)"-c", NULL, (char *)chain,
-			 (char *)(call.args_nr > 0 ? call.args[0] : "2"),
-			 (char *)(call.args_nr > 1 ? call.args[1] : ""), NULL };
-	struct strbuf script = STRBUF_INIT;
-
-	env_restore();
-	env_restore_path();
-	unsetenv("GIT_CHECKPOINT_IN_HOOK");
-	/* As git calls it: a command line of the shell. */
-	strbuf_addf(&script, "%s \"$@\"", chain);
-	argv[2] = script.buf;
-	execv("/bin/sh", argv);
-	strbuf_release(&script);
-}
-
-/* "Anything may have changed", as if nobody had been asked. */
-static void answer(void)
-{
-	const char *version = call.args_nr > 0 ? call.args[0] : "2";
-	const char *token = call.args_nr > 1 && *call.args[1] ? call.args[1] : "0";
-	struct strbuf out = STRBUF_INIT;
-
-	if (strcmp(call.name, "fsmonitor"))
-		return;
-	if (chain)
-		run_chain();
-	if (strcmp(version, "1"))
-		strbuf_add(&out, token, strlen(token) + 1);
-	strbuf_add(&out, "/", 2);
-	(void)fs_write_all(STDOUT_FILENO, out.buf, out.len);
-	strbuf_release(&out);
-}
 
 /* In one write, so that it stays whole among what others say. */
 __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
@@ -98,7 +61,6 @@ __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 static void give_up(const char *why)
 {
 	say("not saved before %s: %s", command, why);
-	answer();
 	_exit(EXIT_DONE);
 }
 
@@ -237,22 +199,16 @@ static void read_refs(struct strbuf *out)
 	} while (n > 0);
 }
 
-/* What stands between the name and what git gives. */
+/* The hook's name, the events that are asked for, what git gives. */
 static void parse(int argc, char **argv)
 {
 	int i = 2;
 
 	call.name = argv[1];
 	call.events = HOOK_EVENT_ALL;
-	for (; i < argc; i++) {
-		if (!strncmp(argv[i], "--events=", 9)) {
-			call.events = 0;
-			hook_events_parse(&call.events, argv[i] + 9);
-		} else if (!strncmp(argv[i], "--chain=", 8)) {
-			chain = argv[i][8] ? argv[i] + 8 : NULL;
-		} else {
-			break;
-		}
+	for (; i < argc && !strncmp(argv[i], "--events=", 9); i++) {
+		call.events = 0;
+		hook_events_parse(&call.events, argv[i] + 9);
 	}
 	call.args = (const char *const *)argv + i;
 	call.args_nr = (size_t)(argc - i);
@@ -286,7 +242,6 @@ int cmd_hook(int argc, char **argv)
 			take(&decision);
 		}
 	}
-	answer();
 	proc_list_release(&ancestors);
 	strbuf_release(&refs);
 	return EXIT_DONE;

@@ -16,7 +16,7 @@ struct proc_list;
  * Three hooks come before the change:
  *
  * - `pre-rebase`, always, though with --autostash after the changes were put
- *   aside (see autostash.h);
+ *   aside (see hook_autostash_internal.h);
  * - `reference-transaction` when it is prepared, for the few refs that are
  *   written before the files are: ORIG_HEAD by `merge` and `am`, refs/stash by
  *   `stash push`, refs/bisect/ by the steps of a bisection. All other commands
@@ -49,7 +49,7 @@ struct hook_call {
 
 /** What is about to go beyond what a checkpoint has anyway; each with what is before it. */
 enum hook_extent {
-	HOOK_TAKES_SOME,      /**< here and there a file that is in the way: see hooktargets.h */
+	HOOK_TAKES_SOME, /**< here and there a file that is in the way: see hook_targets_internal.h */
 	HOOK_TAKES_UNTRACKED, /**< all that git does not ignore */
 	HOOK_TAKES_IGNORED,
 };

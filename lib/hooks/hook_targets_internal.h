@@ -12,7 +12,7 @@ struct git_call;
  * Where a git command leads: which trees it may write out, which commits it
  * may apply. Told from the command line alone, so that every form can be tried
  * without a repository; what the names mean, if anything, is asked of git
- * later (exposed.h). A name too many costs a question, one too few a file.
+ * later (hook_exposed_internal.h). A name too many costs a question, one too few a file.
  */
 struct hook_targets {
 	struct strlist trees;   /**< names of commits or trees; some may be nothing of the kind */

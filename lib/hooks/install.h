@@ -13,12 +13,12 @@ struct session;
 
 /**
  * Putting hooks and the guard in place, taking them away, and whether git
- * would run them. What they do when they run is in ops/hook.h.
+ * would run them. What they do when they run is in hook_checkpoint.h.
  *
  * This is the one part of the program that writes into a project's .git, when
  * asked to by name: the hooks of the directory that git takes them from,
  * core.fsmonitor of the repository's configuration for the guard, and a
- * directory "git-checkpoint" with the record of it all (see hooks_record.h).
+ * directory "git-checkpoint" with the record of it all (see install_record_internal.h).
  *
  * On git 2.54 and later hooks are entries of the configuration instead of files.
  */

@@ -8,7 +8,7 @@
 struct gitconfig;
 struct repo;
 
-/** What installing and looking have in common. For hooks.c and hooks_status.c only. */
+/** What installing and looking have in common. For install.c and install_status.c only. */
 
 enum { HOOKS_NAMES = 3 };
 

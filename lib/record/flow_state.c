@@ -193,16 +193,6 @@ void flow_state_copy(struct flow_state *out, const struct flow_state *state)
 	}
 }
 
-void flow_plan_copy(struct flow_plan *out, const struct flow_plan *plan)
-{
-	memset(out, 0, sizeof(*out));
-	out->workflow_id = xstrdup(plan->workflow_id);
-	out->started_at = plan->started_at;
-	strlist_extend(&out->phases, &plan->phases);
-	strlist_extend(&out->approve, &plan->approve);
-	out->state_dir = plan->state_dir ? xstrdup(plan->state_dir) : NULL;
-}
-
 /* --- printing --- */
 
 json_t *flow_task_object(const struct flow_task *task)

@@ -473,23 +473,17 @@ test_places_with_nothing_to_save() {
 	expect_eq 'pre-checkout hook' "$(checkpoints)"
 }
 
-test_the_answer() {
-	git-checkpoint hook fsmonitor 2 'token 1' | tr '\0' '\n' >"$T/out"
-	printf 'token 1\n/\n' >"$T/expected"
-	expect_same "$T/expected" "$T/out"
-	git-checkpoint hook fsmonitor 1 17 | tr '\0' '\n' >"$T/out"
-	echo / >"$T/expected"
-	expect_same "$T/expected" "$T/out"
-	# never without a token, which git would complain about
-	git-checkpoint hook fsmonitor 2 '' | tr '\0' '\n' >"$T/out"
-	expect_eq 2 "$(grep -c . "$T/out")"
-	# another program's, with the environment as it was
-	printf '#!/bin/sh\nprintf "%%s|" "$0" "$@" "$GIT_DIR" "${GIT_CHECKPOINT_IN_HOOK-none}"; exit 3\n' >other
-	chmod +x other
-	expect_exit 3 env GIT_DIR=/x GIT_CHECKPOINT_IN_HOOK=1 \
-		git-checkpoint hook fsmonitor --chain=./other 2 'a b' >"$T/out"
-	expect_eq './other|2|a b|/x|none|' "$(cat "$T/out")"
+# The shim answers, and git must not read anything else.
+test_says_nothing_on_stdout() {
+	make_template
+	fresh dirty
+	git-checkpoint hook fsmonitor 2 'token 1' >"$T/out"
+	git-checkpoint hook fsmonitor 1 17 >>"$T/out"
 	expect_missing "$(checkpoint_home)"
+	# nor when it has something to say
+	git -c alias.beside='!git-checkpoint hook pre-rebase main' beside >>"$T/out" 2>"$T/err"
+	expect_grep '^checkpoint: saved' "$T/err"
+	expect_eq '' "$(cat "$T/out")"
 }
 
 test_unknown_hooks_are_none_of_our_business() {

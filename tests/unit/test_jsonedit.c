@@ -229,11 +229,11 @@ static void walk(const struct strbuf *text, size_t at, json_t *value, int *numbe
 		json_t *child = json_array_get(value, count++);
 
 		if (json_is_object(value)) {
-			struct strbuf key = STRBUF_INIT;
+			const char *key;
 
-			assert_true(jsonedit_string(&key, text, item.key));
-			child = json_object_get(value, key.buf);
-			strbuf_release(&key);
+			json_object_foreach(value, key, child)
+				if (jsonedit_equals(text, item.key, key))
+					break;
 		}
 		assert_non_null(child);
 		walk(text, item.start, child, number, at_out, value_out);
