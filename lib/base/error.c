@@ -2,8 +2,10 @@
 #include "base/error.h"
 
 #include "base/alloc.h"
+#include "base/fs.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,10 @@ enum { SLOT_SIZE = 8192 };
 
 static _Thread_local char slot[SLOT_SIZE];
 
+/* What ckpt_error_lack() gives; empty: nothing. */
+static pthread_mutex_t lack_lock = PTHREAD_MUTEX_INITIALIZER;
+static char lack[SLOT_SIZE];
+
 int ckpt_error_set(int code, const char *fmt, ...)
 {
 	va_list ap;
@@ -21,6 +27,32 @@ int ckpt_error_set(int code, const char *fmt, ...)
 	vsnprintf(slot, sizeof(slot), fmt, ap);
 	va_end(ap);
 	return code;
+}
+
+static void note_lack(void)
+{
+	pthread_mutex_lock(&lack_lock);
+	if (!lack[0])
+		memcpy(lack, slot, sizeof(lack));
+	pthread_mutex_unlock(&lack_lock);
+}
+
+int ckpt_error_lack(void)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&lack_lock);
+	if (lack[0])
+		err = ckpt_error_set(CKPT_ERROR, "%s", lack);
+	pthread_mutex_unlock(&lack_lock);
+	return err;
+}
+
+void ckpt_error_forget_lack(void)
+{
+	pthread_mutex_lock(&lack_lock);
+	lack[0] = '\0';
+	pthread_mutex_unlock(&lack_lock);
 }
 
 int ckpt_error_errno(const char *fmt, ...)
@@ -35,6 +67,8 @@ int ckpt_error_errno(const char *fmt, ...)
 
 	len = strlen(slot);
 	snprintf(slot + len, sizeof(slot) - len, ": %s", strerror(saved));
+	if (fs_is_lack(saved))
+		note_lack();
 	errno = saved;
 	return saved == ENOENT ? CKPT_ENOTFOUND : CKPT_ERROR;
 }

@@ -31,6 +31,17 @@ int ckpt_error_set(int code, const char *fmt, ...) __attribute__((format(printf,
 /** The same with ": <text of errno>" appended; ENOENT gives CKPT_ENOTFOUND, else CKPT_ERROR. */
 int ckpt_error_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * 0 unless ckpt_error_errno() has been called for a lack of descriptors or
+ * memory (fs_is_lack()), by any thread; then the first such sentence again. Much
+ * that cannot be opened counts as not there, which is wrong after such a
+ * failure: who is about to rely on all that was read asks here.
+ */
+int ckpt_error_lack(void);
+
+/** What failed for that reason up to now did not count, or was done again. */
+void ckpt_error_forget_lack(void);
+
 /** Put "<text>: " before the present sentence and return `code`. */
 int ckpt_error_prefix(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

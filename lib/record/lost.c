@@ -260,9 +260,11 @@ static int collect(struct notes *out, size_t *noted_out, struct store *store,
 	if (any)
 		err = 0; /* nothing is expected to be whole there */
 	kept = *noted_out = out->nr;
-	whole = manifest_each(store, add_note, out);
-	if (err || (refs->nr && out->nr == kept && whole))
+	if (err)
 		return err;
+	whole = manifest_each(store, add_note, out);
+	if (refs->nr && out->nr == kept && whole)
+		return 0;
 	if (audit_read(&log, store, 0))
 		log = json_array();
 	if (!refs->nr || !whole)

@@ -277,6 +277,9 @@ void stage_dir_list(struct stage_dirs *out, struct store *store, const char *wor
 	struct dirent *ent;
 
 	memset(out, 0, sizeof(*out));
+	/* A scan must not take for files what it was not told to leave out. */
+	if (!dir && fs_is_lack(errno))
+		(void)ckpt_error_errno("unable to read the directory '%s'", worktree);
 	while (dir && (ent = readdir(dir)))
 		if (stage_dir_is_name(ent->d_name))
 			strlist_add(&names, ent->d_name);

@@ -385,6 +385,9 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	/* Nothing was taken, but the budget may have been made smaller. */
 	if (!err && out->outcome != SAVE_CREATED && session->settings.max_size)
 		retain_hold_budget(session, NULL);
+	/* Retention can fail for lack of something, too; the checkpoint is there and whole. */
+	if (!err)
+		ckpt_error_forget_lack();
 	if (err && job.current.read.late && !worktree_state_keep(&job.current, job.pack)) {
 		out->late = true;
 		out->percent = job.current.read.percent;

@@ -184,6 +184,9 @@ int save_create(struct save_result *out, struct save_job *save)
 		err = pack_add_new(save->pack, &out->record.tree, OBJECT_TREE, "", 0);
 	if (!err)
 		err = record_write(&out->record, &save->meta, save->pack);
+	/* What could not be read for lack of descriptors is missing in the record, not in the project. */
+	if (!err)
+		err = ckpt_error_lack();
 	if (!err)
 		err = pack_commit(save->pack, &out->new_bytes);
 	if (!err)

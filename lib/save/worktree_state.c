@@ -164,6 +164,9 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	scan.rules = out->rules;
 	scan.cache = out->cache;
 	err = scan_run(&out->scan, &scan);
+	/* Rules, settings or an index that could not be read would make it another checkpoint. */
+	if (!err)
+		err = ckpt_error_lack();
 	if (err)
 		goto out;
 	drop_staging(out->scan, session);

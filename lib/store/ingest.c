@@ -73,14 +73,18 @@ static int read_batch(struct ingest *ingest, const struct ingest_batch *batch, u
 		err = ingest_go_on(ingest);
 		if (err)
 			break;
-		if (dirfd < 0) {
+		if (dirfd < 0 && fs_is_lack(open_errno)) {
+			errno = open_errno;
+			err = ckpt_error_errno("unable to open the directory '%s'",
+					       *dir->path ? dir->path : ".");
+		} else if (dirfd < 0) {
 			bool gone = open_errno == ENOENT || open_errno == ENOTDIR ||
 				    open_errno == ELOOP || open_errno == EXDEV;
 
 			ingest_skip(ingest, dir, entry, gone ? SKIP_VANISHED : SKIP_UNREADABLE);
-			continue;
+		} else {
+			err = ingest_entry(ingest, worker, dirfd, dir, entry, large);
 		}
-		err = ingest_entry(ingest, worker, dirfd, dir, entry, large);
 		if (large)
 			ingest->large_done += entry->st.size;
 	}

@@ -17,15 +17,19 @@ enum {
 	CHUNK = 256 * 1024,
 };
 
-enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP };
+enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP, READ_LACKING };
 
 bool ingest_is_large(const struct wt_entry *entry)
 {
 	return entry->kind == WT_FILE && entry->st.size > SMALL_MAX;
 }
 
-static enum outcome give_up(enum skip_why *why, int err)
+static enum outcome give_up(struct ingest_reader *reader, enum skip_why *why, int err)
 {
+	if (fs_is_lack(err)) {
+		reader->lack = err;
+		return READ_LACKING;
+	}
 	*why = err == ENOENT ? SKIP_VANISHED : SKIP_UNREADABLE;
 	/* A link or a directory where a file was: it changed, look again. */
 	if (err == ENOENT || err == ELOOP || err == EISDIR || err == ENXIO || err == EINTR)
@@ -46,7 +50,8 @@ struct file_stream {
 	struct ingest_reader *reader;
 	int fd;
 	uint64_t bytes;
-	bool at_end, failed;
+	bool at_end;
+	int failed; /* errno of a read */
 };
 
 /* By what is in them: a few large files take as long as many small ones. */
@@ -65,13 +70,13 @@ static void tell_large(const struct file_stream *stream)
 static int read_stream(void *buf, size_t size, void *payload)
 {
 	struct file_stream *stream = payload;
-	ssize_t n = fs_read_full(stream->fd, buf, size);
 	int err = ingest_go_on(stream->ingest);
+	ssize_t n = err ? 0 : fs_read_full(stream->fd, buf, size);
 
 	if (err)
 		return err;
 	if (n < 0) {
-		stream->failed = true;
+		stream->failed = errno;
 		return ckpt_error_errno("unable to read a file");
 	}
 	hash_update(stream->reader->sha256, buf, (size_t)n);
@@ -139,8 +144,7 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 	if (err == CKPT_ECANCELLED)
 		return err;
 	if (stream.failed) {
-		*outcome = READ_SKIP;
-		*why = SKIP_UNREADABLE;
+		*outcome = give_up(reader, why, stream.failed);
 		return 0;
 	}
 	if (stream.at_end ? stream.bytes != entry->st.size : stream.bytes > entry->st.size) {
@@ -164,11 +168,11 @@ static int read_small(enum outcome *outcome, enum skip_why *why, struct ingest *
 	ALLOC_GROW(reader->buf, size + 1, reader->alloc);
 	n = fs_read_full(fd, reader->buf, size + 1);
 	if (n < 0) {
-		*outcome = give_up(why, errno);
+		*outcome = give_up(reader, why, errno);
 		return 0;
 	}
 	if (fstat(fd, &st) < 0) {
-		*outcome = give_up(why, errno);
+		*outcome = give_up(reader, why, errno);
 		return 0;
 	}
 	wt_stat_from(&after, &st);
@@ -218,7 +222,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 	int err = 0;
 
 	if (fd < 0) {
-		*outcome = give_up(why, errno);
+		*outcome = give_up(reader, why, errno);
 		return 0;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
@@ -278,13 +282,13 @@ static int read_link(enum outcome *outcome, enum skip_why *why, struct ingest *i
 	n = readlinkat(dirfd, entry->name, (char *)reader->buf, 65536);
 	if (n < 0) {
 		/* EINVAL: no longer a link. */
-		*outcome = errno == EINVAL ? READ_AGAIN : give_up(why, errno);
+		*outcome = errno == EINVAL ? READ_AGAIN : give_up(reader, why, errno);
 		if (errno == EINVAL)
 			*why = SKIP_CHANGING;
 		return 0;
 	}
 	if (fstatat(dirfd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		*outcome = give_up(why, errno);
+		*outcome = give_up(reader, why, errno);
 		return 0;
 	}
 	wt_stat_from(&after, &st);
@@ -336,6 +340,11 @@ int ingest_entry(struct ingest *ingest, unsigned worker, int dirfd, struct wt_di
 	}
 	if (err || outcome == READ_LATER)
 		return err;
+	if (outcome == READ_LACKING) {
+		errno = ingest->readers[worker].lack;
+		return ckpt_error_errno("unable to read '%s%s%s'", dir->path, *dir->path ? "/" : "",
+					entry->name);
+	}
 	if (outcome != READ_DONE) {
 		ingest_skip(ingest, dir, entry, why);
 		return 0;

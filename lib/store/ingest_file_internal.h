@@ -21,6 +21,7 @@ struct ingest_reader {
 	unsigned char *buf;
 	size_t alloc;
 	struct beneath_near near;
+	int lack; /**< errno of what could not be opened or read for lack of descriptors or memory */
 };
 
 struct ingest_batch;

@@ -57,6 +57,9 @@ static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
 {
 	if (!dir->parent)
 		return ckpt_error_errno("unable to read the directory '%s'", walk->opts->root);
+	/* Without descriptors or memory any directory would be lost: no tree to save. */
+	if (fs_is_lack(errno))
+		return ckpt_error_errno("unable to read the directory '%s'", dir->path);
 	/* Gone, turned into something else, or moved out (EXDEV): captured as not there. */
 	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
 		scan_note_skip(walk, dir->path, SKIP_UNREADABLE);

@@ -155,6 +155,8 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 /* A name that cannot be looked at: gone, then it is captured as not there, or out of reach. */
 static int lost_name(struct scan_walk *walk, struct scan_worker *worker)
 {
+	if (fs_is_lack(errno))
+		return ckpt_error_errno("unable to look at '%s'", worker->path.buf);
 	if (errno == ENOENT)
 		atomic_store(&walk->moved, true);
 	else
