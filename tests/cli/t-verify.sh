@@ -3,29 +3,9 @@
 # verify: every object and state hash, from the stored bytes.
 
 . "$(dirname "$0")/../lib/harness.sh"
-. "$LIB_DIR/restore.sh"
+. "$LIB_DIR/three.sh"
 
-id= # of the checkpoint that was saved last
-
-three() {
-	mkdir d
-	noise 3000 >d/one
-	save -m one
-	first=$id
-	noise 3000 >d/two
-	chmod 600 d/two
-	save -m two
-	second=$id
-	rm d/two
-	noise 3000 >d/three
-	save -m three
-	third=$id
-	store=$(store_dir)
-}
-
-object() {
-	git --git-dir="$store" rev-parse "$1"
-}
+first='' id='' second='' third='' # see three.sh
 
 verify() {
 	restoring "$@"
@@ -56,7 +36,7 @@ only_bad() {
 }
 
 test_sound() {
-	three
+	three two
 	verify 0 verify
 	expect_eq "{\"ok\":true,\"checkpoints\":[{\"id\":\"$third\",\"ok\":true,\"problems\":[]}]}" \
 		"$(told tostring)"
@@ -82,7 +62,7 @@ test_odd_trees_are_sound() {
 }
 
 test_usage() {
-	three
+	three two
 	verify 128 verify nonsense
 	verify 128 verify "$first" @~9
 	verify 129 verify --all "$first"
@@ -92,7 +72,7 @@ test_usage() {
 }
 
 test_a_damaged_blob_of_one() {
-	three
+	three two
 	damage "$(object "refs/checkpoints/$second:d/two")" 60
 	only_bad "$second"
 	expect_eq true "$(restoring 1 verify --all && told '[.checkpoints[].problems[]] | any(test("d/two"))')"
@@ -116,26 +96,26 @@ test_names_do_not_steer_the_terminal() {
 }
 
 test_a_damaged_blob_of_all() {
-	three
+	three two
 	damage "$(object "refs/checkpoints/$first:d/one")" 60
 	only_bad "$first" "$second" "$third"
 }
 
 test_a_damaged_tree() {
-	three
+	three two
 	damage "$(object "refs/checkpoints/$second:d")"
 	only_bad "$second"
 }
 
 test_a_damaged_commit() {
-	three
+	three two
 	damage "$(object "refs/checkpoints/$third")"
 	only_bad "$third"
 }
 
 # What hangs off the commit: modes and the like.
 test_damaged_metadata() {
-	three
+	three two
 	commit=$(object "refs/checkpoints/$second")
 	git --git-dir="$store" cat-file commit "$commit" >"$T/commit"
 	git --git-dir="$store" rev-list --objects "$commit" | cut -d' ' -f1 | sort >"$T/all"
@@ -157,7 +137,7 @@ test_damaged_metadata() {
 }
 
 test_a_lost_object() {
-	three
+	three two
 	# a pack each
 	commit=$(object "refs/checkpoints/$second")
 	for index in "$store"/objects/pack/*.idx; do
@@ -170,7 +150,7 @@ test_a_lost_object() {
 
 # The objects are sound, but not what the record says.
 test_a_wrong_state_hash() {
-	three
+	three two
 	commit=$(object "refs/checkpoints/$second")
 	hash=$(git-checkpoint show --json "$second" | jq -r .hash)
 	new=$(git --git-dir="$store" cat-file commit "$commit" | sed "s/$hash/sha256:$(printf %064d 7)/" |
@@ -183,13 +163,13 @@ test_a_wrong_state_hash() {
 }
 
 test_an_empty_ref() {
-	three
+	three two
 	: >"$store/refs/checkpoints/$second"
 	only_bad "$second"
 }
 
 test_nothing_is_written() {
-	three
+	three two
 	fingerprint_raw "$store" >"$T/before"
 	git-checkpoint verify -q --all
 	damage "$(object "refs/checkpoints/$second:d/two")" 60

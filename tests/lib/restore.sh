@@ -138,18 +138,28 @@ there_and_back() {
 	no_litter
 }
 
-# damage <object> [<offset>]: change a byte of it in its pack
-damage() {
+# pack_of <object>: the path of the pack that has it, without its ending
+pack_of() {
 	for index in "$(store_dir)"/objects/pack/*.idx; do
-		at=$(git show-index <"$index" | awk -v o="$1" '$2 == o { print $1 }')
-		test -z "$at" || break
+		if git show-index <"$index" | grep -q "$1"; then
+			echo "${index%.idx}"
+			return
+		fi
 	done
-	test -n "$at" || fail "$1 is in no pack"
-	pack=${index%.idx}.pack
-	chmod 600 "$pack"
-	# after its header, in the compressed data
+	fail "$1 is in no pack" >&2
+}
+
+# flip <file> <offset>: change a byte
+flip() {
+	chmod u+w "$1"
 	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, $ARGV[1], 0; read $f, my $b, 1;
-		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "$pack" $((at + ${2:-12}))
+		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "$1" "$2"
+}
+
+# damage <object> [<offset>]: change a byte of it in its pack, after its header, in the compressed data
+damage() {
+	pack=$(pack_of "$1")
+	flip "$pack.pack" $(($(git show-index <"$pack.idx" | awk -v o="$1" '$2 == o { print $1 }') + ${2:-12}))
 }
 
 # later <time> <command>...: as faketime has it
