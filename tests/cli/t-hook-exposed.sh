@@ -6,47 +6,36 @@
 # missing.
 
 . "$(dirname "$0")/../lib/harness.sh"
-ROWS=${ROWS:-4}
-. "$LIB_DIR/hooked.sh"
-
-INSTALL=guard_only # see hooked.sh
-export INSTALL
+. "$LIB_DIR/guarded.sh"
 
 # make_exposing: 'b' adds what main ignores: a file, a file where there is a directory, a file in
 # an ignored directory, a directory where there is a file, and what a default pattern leaves out;
 # 'gone' had them and removed them; 'c' (apart) is merged with b without conflict
 make_exposing() {
-	test -e "$SCRATCH/exposing" || first_exposing "$SCRATCH/exposing"
-	cp -a "$SCRATCH/exposing" "$T/template"
-	git -C "$T/template" update-index -q --refresh
+	make_template first_exposing
 }
 
 first_exposing() {
-	git init -q "$1"
-	(
-		cd "$1"
-		git config gc.auto 0
-		printf '*.log\nign/\n/either\n' >.gitignore
-		commit base d.txt d e.txt e sub/e.txt e
-		git checkout -q -b c
-		commit c c.txt c
-		git checkout -q -b b main
-		mkdir ign build sub/either
-		echo tracked >t.log
-		echo tracked >ign/in
-		echo tracked >dir.log
-		echo tracked >build/tool.sh
-		mkdir either
-		echo tracked >either/below.txt
-		git add -f t.log ign/in dir.log build/tool.sh either/below.txt
-		commit b b.txt b
-		git checkout -q -b gone
-		git rm -q -r t.log ign dir.log build either
-		commit gone g.txt g
-		git checkout -q -b again
-		git revert --no-edit HEAD >/dev/null
-		git checkout -q main
-	)
+	printf '*.log\nign/\n/either\n' >.gitignore
+	commit base d.txt d e.txt e sub/e.txt e
+	git checkout -q -b c
+	commit c c.txt c
+	git checkout -q -b b main
+	mkdir ign build sub/either
+	echo tracked >t.log
+	echo tracked >ign/in
+	echo tracked >dir.log
+	echo tracked >build/tool.sh
+	mkdir either
+	echo tracked >either/below.txt
+	git add -f t.log ign/in dir.log build/tool.sh either/below.txt
+	commit b b.txt b
+	git checkout -q -b gone
+	git rm -q -r t.log ign dir.log build either
+	commit gone g.txt g
+	git checkout -q -b again
+	git revert --no-edit HEAD >/dev/null
+	git checkout -q main
 }
 
 # precious: all that b would write over though it is ignored; and what it would not

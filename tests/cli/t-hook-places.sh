@@ -4,10 +4,7 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 ROWS=${ROWS:-1}
-. "$LIB_DIR/hooked.sh"
-
-INSTALL=guard_only # see hooked.sh
-export INSTALL
+. "$LIB_DIR/guarded.sh"
 
 # The fetch moves the branch, and pull the files, before any merge is called.
 test_a_pull_into_the_branch_at_hand() {

@@ -4,7 +4,7 @@
 # nobody's hook is lost, and status says when ours were displaced.
 
 . "$(dirname "$0")/../lib/harness.sh"
-. "$LIB_DIR/hook-files.sh"
+. "$LIB_DIR/hooks-install.sh"
 
 # node_modules with husky and lefthook, fetched once; skips the case where they cannot be had
 need_npm() {
@@ -28,24 +28,9 @@ lefthook() {
 	node "$NPM/lefthook/bin/index.js" "$@"
 }
 
-hooks() {
-	git-checkpoint hooks "$@"
-}
-
-# Two branches, `topic` is checked out and can be rebased onto `main`; a stand-in that notes calls.
-repository() {
-	git init -q .
-	echo 1 >a
-	git add a
-	git commit -q -m 1
-	git checkout -q -b topic
-	echo 2 >b
-	git add b
-	git commit -q -m 2
-	git checkout -q main
-	echo 3 >c
-	git add c
-	git commit -q -m 3
+# rebasable: on `topic`, which can be rebased onto `main`; a stand-in that notes calls
+rebasable() {
+	repository
 	git checkout -q topic
 	mkdir "$T/bin"
 	printf '#!/bin/sh\n[ "$1" = hook ] || exec "%s" "$@"\necho "$2" >>"%s"\n' \
@@ -93,7 +78,7 @@ their_husky_hook() {
 test_husky_was_there_first() {
 	hook_files
 	need_npm
-	repository
+	rebasable
 	their_husky_hook
 	husky
 	before
@@ -120,7 +105,7 @@ test_husky_was_there_first() {
 test_husky_comes_later() {
 	hook_files
 	need_npm
-	repository
+	rebasable
 	before
 	hooks install -q --guard
 	expect_run ours
@@ -150,7 +135,7 @@ their_lefthook_hook() {
 test_lefthook_was_there_first() {
 	hook_files
 	need_npm
-	repository
+	rebasable
 	their_lefthook_hook
 	lefthook install >/dev/null
 	PATH=$NPM/.bin:$PATH
@@ -172,7 +157,7 @@ test_lefthook_was_there_first() {
 test_lefthook_comes_later() {
 	hook_files
 	need_npm
-	repository
+	rebasable
 	their_lefthook_hook
 	for kind in none sh perl; do
 		test $kind = none || printf '#!/usr/bin/%s\nexit\n' $kind >.git/hooks/pre-rebase
@@ -213,7 +198,7 @@ test_lefthook_comes_later() {
 test_ours_goes_from_where_lefthook_put_it() {
 	hook_files
 	need_npm
-	repository
+	rebasable
 	before
 	their_lefthook_hook
 	hooks install -q
@@ -229,7 +214,7 @@ test_ours_goes_from_where_lefthook_put_it() {
 
 test_pre_commit() {
 	require pre-commit
-	repository
+	rebasable
 	cat >.pre-commit-config.yaml <<-END
 	repos:
 	- repo: local
@@ -258,7 +243,7 @@ test_pre_commit() {
 
 # Later versions take over pre-rebase, too, and run what they found there from <hook>.legacy.
 test_what_pre_commit_runs_from_beside_it() {
-	repository
+	rebasable
 	printf '#!/usr/bin/perl\nopen F, ">>%s"; print F "x"\n' "$T/theirs" >.git/hooks/pre-rebase
 	chmod +x .git/hooks/pre-rebase
 	before
@@ -282,7 +267,7 @@ test_what_pre_commit_runs_from_beside_it() {
 
 test_git_lfs() {
 	require git-lfs
-	repository
+	rebasable
 	before
 	hooks install -q --guard
 	git lfs install --local >/dev/null

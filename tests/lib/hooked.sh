@@ -27,40 +27,44 @@ commit() {
 	git commit -q -m "$commit_message"
 }
 
-# make_template: branches main, feat (apart from main), other (a third way), ffb (ahead of main),
-# conf (conflicts with main), over (ahead of main, changes d.txt); on main
+# make_template [<function>]: a repository, made once by first_template or by another function
 make_template() {
-	test -e "$SCRATCH/template" || first_template "$SCRATCH/template"
-	cp -a "$SCRATCH/template" "$T/template"
+	maker=${1:-first_template}
+	test -e "$SCRATCH/$maker" || {
+		git init -q "$SCRATCH/$maker"
+		(
+			cd "$SCRATCH/$maker"
+			git config gc.auto 0
+			"$maker"
+		)
+	}
+	cp -a "$SCRATCH/$maker" "$T/template"
 	git -C "$T/template" update-index -q --refresh
 }
 
+# first_template: branches main, feat (apart from main), other (a third way), ffb (ahead of main),
+# conf (conflicts with main), over (ahead of main, changes d.txt); on main
 first_template() {
-	git init -q "$1"
-	(
-		cd "$1"
-		git config gc.auto 0
-		ln -s d.txt lnk
-		printf '#!/bin/sh\n' >run.sh
-		chmod 755 run.sh
-		printf '*.log\n' >.gitignore
-		commit base d.txt d e.txt e sub/e.txt e sub/deep/g.txt g
-		git branch feat
-		git branch other
-		git branch conf
-		commit main m.txt m
-		git checkout -q feat
-		commit feat f.txt f sub/e.txt feat
-		git checkout -q other
-		commit other o.txt o
-		git checkout -q conf
-		commit conf m.txt conf
-		git checkout -q -b ffb main
-		commit ffb ff.txt ff
-		git checkout -q -b over main
-		commit over d.txt over
-		git checkout -q main
-	)
+	ln -s d.txt lnk
+	printf '#!/bin/sh\n' >run.sh
+	chmod 755 run.sh
+	printf '*.log\n' >.gitignore
+	commit base d.txt d e.txt e sub/e.txt e sub/deep/g.txt g
+	git branch feat
+	git branch other
+	git branch conf
+	commit main m.txt m
+	git checkout -q feat
+	commit feat f.txt f sub/e.txt feat
+	git checkout -q other
+	commit other o.txt o
+	git checkout -q conf
+	commit conf m.txt conf
+	git checkout -q -b ffb main
+	commit ffb ff.txt ff
+	git checkout -q -b over main
+	commit over d.txt over
+	git checkout -q main
 }
 
 # dirty: changed, untracked and ignored files, and modes and links that git does not record
