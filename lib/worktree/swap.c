@@ -110,13 +110,17 @@ static int put_names(struct strlist *left, int fromfd, const char *from, int tof
 
 static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to);
 
-/* Both are there. Until the old one is empty: somebody may add to it meanwhile. */
+/*
+ * Both are there. Until the old one is empty: somebody may add to it meanwhile,
+ * but who never stops is not waited for.
+ */
 static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 {
+	enum { ROUNDS = 32 };
 	const char *name;
 	int parent = beneath_open_parent(fromfd, from, &name), rc = parent < 0 ? -1 : 0, saved;
 
-	while (!rc) {
+	for (int round = 1; !rc; round++) {
 		struct strlist left = STRLIST_INIT;
 
 		rc = put_names(&left, fromfd, from, tofd, to);
@@ -131,11 +135,11 @@ static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 		strlist_release(&left);
 		if (!rc && !unlinkat(parent, name, AT_REMOVEDIR))
 			break;
-		if (!rc && errno != ENOTEMPTY && errno != EEXIST)
+		if (!rc && ((errno != ENOTEMPTY && errno != EEXIST) || round == ROUNDS))
 			rc = -1;
 	}
-	/* A name that came again after it was moved, not the one that all this is about. */
-	saved = rc < 0 && errno == EEXIST ? EBUSY : errno;
+	/* Of names that come while it is moved, not of the one that all this is about. */
+	saved = rc < 0 && (errno == EEXIST || errno == ENOTEMPTY) ? EBUSY : errno;
 	if (parent >= 0)
 		close(parent);
 	errno = saved;

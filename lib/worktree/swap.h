@@ -27,7 +27,7 @@ int swap_exchange(int dirfd1, const char *name1, int dirfd2, const char *name2);
  * A directory that no rename takes to another one (EXDEV: it is in a lower layer
  * of an overlay, as in containers) is made anew, and what is in it comes after
  * it, a name each. When that fails half-way, each is still in the one or the
- * other.
+ * other; EBUSY means that somebody adds to it faster than it can be emptied.
  */
 int swap_put(int fromfd, const char *from, int tofd, const char *to);
 

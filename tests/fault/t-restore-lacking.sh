@@ -115,6 +115,38 @@ test_without_redirect_nothing_new_is_lost() {
 	test $stopped -gt 0 || fail 'never stopped half-way'
 }
 
+# Somebody who writes faster than it can be taken apart is not waited for, and loses nothing either.
+test_without_redirect_a_writer_that_never_stops() {
+	lacking redirect
+	echo 1 >d
+	save
+	rm d
+	room_for_a_file
+	cat >"$T/write.sh" <<-'END'
+		n=$(($(cat "$T/n") + 1))
+		test $n -le 1000 && test -d d/deep || exit 0
+		echo "precious $n" >d/deep/new$n
+		echo $n >"$T/n"
+	END
+	echo 0 >"$T/n"
+	status=0
+	FAULT_STICKY=1 FAULT_RUN="sh $T/write.sh" FAULT_PATH=$T/work with_faults unlink 1 run \
+		git-checkpoint restore -q -y "$id" 2>"$T/err" || status=$?
+	n=$(cat "$T/n")
+	test "$n" -gt 1 || fail 'nothing was written'
+	test "$n" -lt 1000 || fail 'it went on for as long as there was somebody who wrote'
+	expect_eq 128 $status
+	expect_grep "unable to write 'd': Device or resource busy" "$T/err"
+	git-checkpoint restore --continue --json >"$T/restore.json" 2>"$T/restore.err" || expect_eq 3 $?
+	expect_eq 1 "$(cat d)"
+	no_litter
+	safety=$(safety)
+	for i in $(seq "$n"); do
+		grep -rqx "precious $i" rescued* || test "$(held_by "$safety" d/deep/new$i)" = "precious $i" ||
+			fail "what was written at $i of $n is lost"
+	done
+}
+
 # A file that comes into being between the two steps is not overwritten.
 test_without_exchange_nothing_new_is_overwritten() {
 	for lack in exchange exchange,noreplace; do
