@@ -88,8 +88,8 @@
  *   hook_checkpoint hook_mark    taking the checkpoint, once for each command
  *   hook_exposed hook_autostash    what the rules leave out but git may destroy; autostash
  * lib/agents/    entries in the settings of coding agents
- *   agents agent_entry agent_json    which agents; one entry; its JSON
- *   jsonedit jsonedit_check tomledit tomledit_block    changing files that people wrote
+ *   agents agent_entry agent_json agent_toml    which agents; one entry; where it is
+ *   jsonedit jsonedit_check    changing JSON that people wrote
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_look grammar    command lines from tables, usage, unfinished lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram

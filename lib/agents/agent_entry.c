@@ -146,29 +146,6 @@ void agent_file(struct strbuf *out, const struct agent *agent, unsigned added)
 	json_decref(root);
 }
 
-void agent_toml(struct strbuf *out, const struct agent *agent)
-{
-	struct strbuf command = STRBUF_INIT;
-	json_t *string;
-	char *dump;
-
-	/* A string of JSON is one of TOML. */
-	add_command(&command, agent, 0);
-	string = json_string(command.buf);
-	dump = json_dumps(string, JSON_ENCODE_ANY);
-	strbuf_addf(out,
-		    "[[hooks.%s]]\n"
-		    "matcher = \"%s\"\n\n"
-		    "[[hooks.%s.hooks]]\n"
-		    "type = \"command\"\n"
-		    "command = %s\n"
-		    "timeout = %d\n",
-		    agent->event, agent->matcher, agent->event, dump, agent->timeout);
-	free(dump);
-	json_decref(string);
-	strbuf_release(&command);
-}
-
 bool agent_mentioned(const struct agent *agent, const char *text)
 {
 	struct strbuf save = STRBUF_INIT;

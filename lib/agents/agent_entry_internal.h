@@ -27,7 +27,7 @@ enum added {
 struct agent {
 	const char *name;
 	const char *dir, *file;	  /**< of the settings; no `dir`: there are none */
-	const char *toml;	  /**< a second file in which hooks may be instead */
+	const char *toml;	  /**< a second file that hooks may be in */
 	unsigned flags;		  /**< for jsonedit_check() */
 	const char *event;	  /**< which hooks it is, and for which tools */
 	const char *matcher;
@@ -57,9 +57,6 @@ json_t *agent_entry(const struct agent *agent, unsigned added, enum agent_depth 
 
 /** Append a whole settings file with nothing but the entry. */
 void agent_file(struct strbuf *out, const struct agent *agent, unsigned added);
-
-/** Append the entry as tables of TOML. */
-void agent_toml(struct strbuf *out, const struct agent *agent);
 
 /** Append the line that takes a checkpoint, for agents without settings. */
 void agent_line(struct strbuf *out, const struct agent *agent);

@@ -3,7 +3,7 @@
 
 #include "agents/agent_entry_internal.h"
 #include "agents/agent_json_internal.h"
-#include "agents/tomledit_internal.h"
+#include "agents/agent_toml_internal.h"
 #include "base/base.h"
 
 #include <errno.h>
@@ -13,8 +13,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define BLOCK "git-checkpoint" /* the name of our lines in a TOML file */
 
 void agents_result_release(struct agents_result *result)
 {
@@ -283,90 +281,18 @@ static int uninstall_json(struct agents_result *out, struct settings *s,
 
 /* ---- TOML ---- */
 
-struct toml_hooks {
-	const struct agent *agent;
-	bool any;   /* hooks are in this file */
-	bool fixed; /* and in a form to which a table cannot be added */
-};
-
-static void see_toml(void *data, enum tomledit_kind kind, const struct strlist *path)
-{
-	struct toml_hooks *hooks = data;
-
-	if (strcmp(path->items[0], "hooks"))
-		return;
-	if (path->nr == 1) {
-		if (kind != TOMLEDIT_TABLE)
-			hooks->any = hooks->fixed = true;
-		return;
-	}
-	if (!strcmp(path->items[1], "state"))
-		return; /* which hooks are trusted: Codex writes that itself */
-	hooks->any = true;
-	if (path->nr == 2 && kind != TOMLEDIT_TABLE_ARRAY &&
-	    !strcmp(path->items[1], hooks->agent->event))
-		hooks->fixed = true;
-}
-
-static int check_toml(const struct settings *s, const struct agent *agent, struct toml_hooks *out)
-{
-	int err;
-
-	*out = (struct toml_hooks){ .agent = agent };
-	err = tomledit_scan(&s->text, see_toml, out);
-	return malformed(err, s);
-}
-
-/* Installed there, or there is the place for it? Sets `*done` if there is nothing left to do. */
-static int install_toml(struct agents_result *out, struct settings *s, const struct agent *agent,
-			bool elsewhere, bool *done)
-{
-	struct strbuf body = STRBUF_INIT;
-	struct toml_hooks hooks;
-	int err = check_toml(s, agent, &hooks);
-
-	if (err)
-		return err;
-	agent_toml(&body, agent);
-	*done = tomledit_has_block(&s->text, BLOCK, body.buf) || agent_mentioned(agent, s->text.buf);
-	if (*done || elsewhere || !hooks.any)
-		goto out;
-	*done = true;
-	if (hooks.fixed) {
-		err = ckpt_error_set(CKPT_ERROR,
-				     "'%s' has its hooks in a form that nothing can be appended "
-				     "to; add the entry that --print shows",
-				     s->path.buf);
-		goto out;
-	}
-	err = tomledit_add_block(&s->text, BLOCK, body.buf) ? check_toml(s, agent, &hooks) :
-							      no_way_back(s);
-	if (err)
-		goto out;
-	out->change = AGENTS_EDITED;
-	err = settings_store(s);
-out:
-	strbuf_release(&body);
-	return err;
-}
-
+/* What an earlier version put there. */
 static int uninstall_toml(struct agents_result *out, struct settings *s,
 			  const struct agent *agent)
 {
-	struct strbuf body = STRBUF_INIT;
-	struct toml_hooks hooks;
-	int err = check_toml(s, agent, &hooks);
+	int err = 0;
 
-	agent_toml(&body, agent);
-	if (!err && tomledit_remove_block(&s->text, BLOCK, body.buf)) {
+	if (agent_toml_remove(&s->text)) {
 		out->change = AGENTS_EDITED;
-		err = check_toml(s, agent, &hooks);
-		if (!err)
-			err = settings_store(s);
+		err = settings_store(s);
 	}
 	if (!err)
 		note_others(out, s, agent);
-	strbuf_release(&body);
 	return err;
 }
 
@@ -420,15 +346,17 @@ static int open_both(struct both *b, const struct agent *agent, const struct age
 
 static int install(struct agents_result *out, struct both *b, const struct agent *agent)
 {
-	bool done = false;
-	int err = 0;
+	bool done = b->toml.exists && agent_mentioned(agent, b->toml.text.buf);
 
-	if (b->toml.exists)
-		err = install_toml(out, &b->toml, agent, b->json.exists, &done);
 	strbuf_addstr(&out->path, done ? b->toml.path.buf : b->json.path.buf);
-	if (!err && !done)
-		err = install_json(out, &b->json, agent);
-	return err;
+	if (done)
+		return 0;
+	if (b->toml.exists && agent_toml_has_hooks(&b->toml.text))
+		strlist_addf(&out->notes,
+			     "'%s' has hooks, too: both are run, but there is a "
+			     "warning that they are in two files",
+			     b->toml.path.buf);
+	return install_json(out, &b->json, agent);
 }
 
 static int uninstall(struct agents_result *out, struct both *b, const struct agent *agent)

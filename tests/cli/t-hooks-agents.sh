@@ -347,8 +347,6 @@ test_links_of_a_project_lead_nowhere_else() {
 }
 
 test_codex_with_hooks_in_toml() {
-	require python3
-	python3 -c 'import tomllib' 2>/dev/null || skip 'needs tomllib'
 	agent_repo
 	mkdir .codex
 	cat >.codex/config.toml <<-'END'
@@ -360,26 +358,24 @@ test_codex_with_hooks_in_toml() {
 	hooks = [ { type = "command", command = '''theirs''' } ]
 	END
 	cp .codex/config.toml before
-	git checkpoint hooks install --agent codex >/dev/null
-	test ! -e .codex/hooks.json
-	expect_eq "$(cat before)" "$(head -n 6 .codex/config.toml)"
-	cat >read.py <<-'END'
-	import tomllib
-	config = tomllib.load(open(".codex/config.toml", "rb"))
-	groups = config["hooks"]["PreToolUse"]
-	assert len(groups) == 2 and groups[0]["hooks"][0]["command"] == "theirs"
-	assert groups[1]["hooks"][0]["type"] == "command"
-	assert groups[1]["hooks"][0]["timeout"] == 30
-	print(groups[1]["hooks"][0]["command"])
-	END
-	sh -c "$(python3 read.py)" </dev/null
+	git checkpoint hooks install --agent codex >/dev/null 2>err
+	expect_grep 'config.toml. has hooks, too' err
+	expect_same before .codex/config.toml
+	sh -c "$(entry codex .codex/hooks.json)" </dev/null
 	expect_eq codex "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
-	git checkpoint hooks install --agent codex >/dev/null
-	python3 read.py >/dev/null
-	printf '\n[tui]\nnotifications = true\n' >>.codex/config.toml
 	git checkpoint hooks uninstall --agent codex >/dev/null
-	printf '\n[tui]\nnotifications = true\n' >>before
-	cmp before .codex/config.toml
+	test ! -e .codex/hooks.json
+	# where an earlier version put it, it is as good as anywhere
+	{
+		printf '\n# >>> git-checkpoint >>>\n'
+		recipe toml codex
+		printf '# <<< git-checkpoint <<<\n'
+	} >>.codex/config.toml
+	git checkpoint hooks install --agent codex >/dev/null 2>&1
+	test ! -e .codex/hooks.json
+	printf '\n[tui]\nnotifications = true\n' | tee -a before >>.codex/config.toml
+	git checkpoint hooks uninstall --agent codex >/dev/null
+	expect_same before .codex/config.toml
 }
 
 # whole <before> <after>: the settings are the one or the other
@@ -515,13 +511,6 @@ test_the_recipes_of_the_manual_are_what_is_installed() {
 		fi
 		expect_same printed written
 	done <known
-	# that of an agent which has its hooks in TOML
-	mkdir .codex
-	printf '[[hooks.Stop]]\nmatcher = "x"\n' >.codex/config.toml
-	git checkpoint hooks install --agent codex >/dev/null 2>&1
-	sed -n '/^# >>> git-checkpoint/,/^# <<</p' .codex/config.toml | grep -v '^#' >installed
-	recipe toml codex >written
-	expect_same installed written
 }
 
 test_the_recipes_say_the_same_in_both_languages() {

@@ -7,7 +7,6 @@
 #include "agents/agent_entry_internal.h"
 #include "agents/agent_json_internal.h"
 #include "agents/jsonedit_internal.h"
-#include "agents/tomledit_internal.h"
 #include "base/error.h"
 #include "unit.h"
 #include "git/configtext.h"
@@ -246,39 +245,6 @@ static void test_editors_json_of_the_user(void **state)
 	strbuf_release(&before);
 }
 
-/* ---- TOML ---- */
-
-static void test_editors_toml(void **state)
-{
-	static const char *const pieces[] = {
-		"a = 1", "\n", "\r\n", "\r", "\n\n", "# >>> n >>>", "# <<< n <<<", "x = 1", "[t]", "# c",
-		" ", "\t", "y = 2", "# >>> n >>>\nx = 1\n# <<< n <<<\n", "s = '''\n", "'''", "\xef\xbb\xbf",
-	};
-	static const char body[] = "x = 1\n";
-	struct strbuf before = STRBUF_INIT, text = STRBUF_INIT;
-	unsigned done = 0;
-
-	(void)state;
-	for (int i = 0; i < rounds(ROUNDS * 4); i++) {
-		strbuf_reset(&before);
-		for (unsigned nr = rnd(10); nr; nr--)
-			strbuf_addstr(&before, PICK(pieces));
-		mutate(&before);
-		copy(&text, &before);
-		if (!tomledit_add_block(&text, "n", body)) {
-			same(&text, &before, "refused");
-			continue;
-		}
-		done++;
-		assert_true(tomledit_remove_block(&text, "n", body));
-		same(&text, &before, "put in and taken out");
-	}
-	print_message("# TOML: %u of %d edited\n", done, rounds(ROUNDS * 4));
-	assert_true(done > (unsigned)rounds(ROUNDS * 4) * 9 / 10);
-	strbuf_release(&before);
-	strbuf_release(&text);
-}
-
 /* ---- git's configuration ---- */
 
 static int count_key(const char *key, const char *value, void *payload)
@@ -413,7 +379,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_editors_json),
 		cmocka_unit_test(test_editors_json_of_the_user),
-		cmocka_unit_test(test_editors_toml),
 		cmocka_unit_test(test_editors_config),
 		cmocka_unit_test(test_editors_config_that_goes_on),
 		cmocka_unit_test(test_editors_hookfile),

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_AGENTS_AGENT_TOML_INTERNAL_H
+#define CKPT_AGENTS_AGENT_TOML_INTERNAL_H
+
+#include "base/base.h"
+
+#include <stdbool.h>
+
+/**
+ * Codex reads hooks from hooks.json and from config.toml beside it, and runs
+ * those of both. The entry is put into hooks.json alone: JSON we can edit, and
+ * one mistake in config.toml keeps Codex from starting. Earlier versions
+ * appended it to a config.toml that had hooks; it works there, stays there,
+ * and is taken out by an uninstall.
+ */
+
+/**
+ * Take out the lines that an earlier version appended, and the empty line
+ * before them; every other byte stays. Lines that differ from them in a single
+ * byte are somebody's own. False if there are none.
+ */
+bool agent_toml_remove(struct strbuf *text);
+
+/** Whether there seem to be hooks in it, at which Codex warns that they are in two files. */
+bool agent_toml_has_hooks(const struct strbuf *text);
+
+#endif
