@@ -78,8 +78,9 @@ FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 # Under the address sanitizer: all unit tests, and one or two scripts for each part of the program
 # (SAN_CLI='$(CLI)' for all, which takes long); under the thread sanitizer what runs threads.
 SAN_CLI := $(wildcard $(patsubst %,tests/cli/t-%.sh,save save-bytes save-modes save-names \
-	save-scope save-skips restore restore-paths restore-protect restore-obstacles restore-rules \
-	restore-staging restore-mounts undo verify show diff doctor doctor-objects doctor-salvage damage prune pin state capture \
+	save-scope save-skips restore restore-answer restore-paths restore-protect restore-obstacles restore-rules \
+	restore-staging restore-stray restore-mounts undo undo-left-out verify show diff \
+	doctor doctor-objects doctor-salvage damage prune pin state capture \
 	capture-restore run run-transparent flow flow-resume hook-merge) tests/fault/t-bad-copies.sh)
 TSAN_UNIT := $(addprefix tests/unit/test_,pool.c scan.c pack.c packs.c packs_replaced.c store.c progress.c beneath.c)
 TSAN_CLI  := $(wildcard $(addprefix tests/cli/,t-save-roundtrip.sh t-restore.sh))

@@ -5,16 +5,6 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/capture.sh"
 
-# touch with the directories
-make() {
-	for path; do
-		case $path in
-		*/*) mkdir -p "${path%/*}" ;;
-		esac
-		echo "$path" >"$path"
-	done
-}
-
 test_every_source_of_rules_counts_and_the_nearer_wins() {
 	git init -q
 	git config --global core.excludesFile "$HOME/rules"
@@ -25,7 +15,7 @@ test_every_source_of_rules_counts_and_the_nearer_wins() {
 	printf '%s\n' from-sub '!top-not-sub' '!global-not-sub' >sub/.gitignore
 	for name in from-global from-info from-top from-sub global-not-info global-not-top \
 		global-not-sub info-not-top top-not-sub; do
-		make $name sub/$name
+		make_files $name sub/$name
 	done
 	save
 	expect_captured .gitignore from-sub global-not-info global-not-top info-not-top \
@@ -39,10 +29,10 @@ test_every_source_of_rules_counts_and_the_nearer_wins() {
 
 test_default_patterns() {
 	git init -q
-	make node_modules/a __pycache__/a venv/a .venv/a dist/a build/a .next/a a.pyc .DS_Store \
+	make_files node_modules/a __pycache__/a venv/a .venv/a dist/a build/a .next/a a.pyc .DS_Store \
 		sub/node_modules/a sub/build/deep/a sub/a.pyc sub/.DS_Store keep notbuild/a buildx/a
 	mkdir files
-	make files/build files/dist files/venv
+	make_files files/build files/dist files/venv
 	save
 	expect_captured buildx/a files/build files/dist files/venv keep notbuild/a sub/
 	for name in node_modules/ __pycache__/ venv/ .venv/ dist/ build/ .next/ a.pyc .DS_Store \
@@ -62,10 +52,10 @@ test_default_patterns() {
 # It is no change, so that no checkpoint is taken: not the time to be silent about it.
 test_what_was_made_since_is_named_without_a_change() {
 	git init -q
-	make file
+	make_files file
 	save
 	expect_no_warning
-	make build/a .env
+	make_files build/a .env
 	save
 	expect_eq false "$(answer .checkpoint_created)" created
 	expect_warning "^'build/' was left out by a default pattern"
@@ -79,7 +69,7 @@ test_what_was_made_since_is_named_without_a_change() {
 
 test_what_the_project_leaves_out_itself_is_no_news() {
 	git init -q
-	make build/a sub/dist/a
+	make_files build/a sub/dist/a
 	printf '%s\n' build/ 'dist' >.gitignore
 	save
 	expect_captured .gitignore sub/
@@ -88,7 +78,7 @@ test_what_the_project_leaves_out_itself_is_no_news() {
 
 test_the_project_overrides_default_patterns() {
 	git init -q
-	make build/a dist/a sub/build/a sub/dist/a a.pyc b.pyc
+	make_files build/a dist/a sub/build/a sub/dist/a a.pyc b.pyc
 	printf '%s\n' '!build/' '!b.pyc' >.gitignore
 	echo '!dist/' >sub/.gitignore
 	save
@@ -104,7 +94,7 @@ test_the_project_overrides_default_patterns() {
 
 test_the_default_patterns_are_the_users_to_edit() {
 	git init -q
-	make build/a out/a
+	make_files build/a out/a
 	save
 	expect_captured out/a
 	echo out/ >"$(store_dir)/info/exclude"
@@ -113,145 +103,9 @@ test_the_default_patterns_are_the_users_to_edit() {
 	expect_warning "^'out/' was left out by a default pattern"
 }
 
-# Every form that an index can have.
-test_tracked_files_are_exempt() {
-	for form in v2 v4 split sparse sha256; do
-		mkdir $form
-		cd $form
-		case $form in
-		sha256) git init -q --object-format=sha256 ;;
-		*) git init -q ;;
-		esac
-		printf '%s\n' '*.log' ignored/ >.gitignore
-		make a.log build/tracked build/deep/tracked ignored/tracked node_modules/x/tracked \
-			c.pyc dir/file
-		git add -f .
-		git commit -q -m base
-		make b.log build/untracked build/deep/more/untracked ignored/untracked \
-			node_modules/y/untracked
-		case $form in
-		v4) git update-index --index-version 4 ;;
-		split)
-			git update-index --split-index
-			make later.log
-			git add -f later.log
-			rm later.log
-			;;
-		sparse)
-			git sparse-checkout init --cone --sparse-index
-			git sparse-checkout set build ignored node_modules
-			mkdir -p dir
-			;;
-		esac
-		fingerprint_raw .git >"$T/before"
-		save
-		fingerprint_raw .git >"$T/after"
-		expect_same "$T/before" "$T/after"
-		# outside of the cone only the directory is there
-		dir=dir/file
-		test $form != sparse || dir=dir/
-		expect_captured .gitignore a.log build/deep/tracked build/tracked c.pyc $dir \
-			ignored/tracked node_modules/x/tracked
-		expect_warning "^'build/' was left out by a default pattern"
-		expect_warning "^'node_modules/' was left out by a default pattern"
-		expect_no_warning 'ignored/'
-		cd ..
-	done
-}
-
-# A file that is tracked but lies outside of the cone, and is there all the same.
-test_a_tracked_file_outside_of_the_cone_is_exempt() {
-	git init -q
-	make in/file out/deep/file.pyc
-	git add -f .
-	git commit -q -m base
-	git sparse-checkout init --cone --sparse-index
-	git sparse-checkout set in
-	git ls-files --sparse >"$T/index"
-	expect_grep '^out/$' "$T/index"
-	make out/deep/file.pyc
-	# as git's own fsmonitor has one
-	perl -MSocket -e 'my $s; socket($s, AF_UNIX, SOCK_STREAM, 0) && bind($s, sockaddr_un(".git/fsmonitor--daemon.ipc"))
-		or die $!'
-	save
-	expect_captured in/file out/deep/file.pyc
-}
-
-# Left out themselves, they are there only for the sake of what is tracked in them.
-test_ignored_directories_whose_tracked_files_are_gone() {
-	git init -q
-	make build/deep/tracked ignored/a/b/tracked file
-	echo ignored >.gitignore
-	git add -f .
-	rm build/deep/tracked ignored/a/b/tracked
-	make build/deep/untracked ignored/a/b/untracked
-	save
-	expect_captured .gitignore file
-}
-
-test_staged_but_never_committed_is_tracked() {
-	git init -q
-	make build/a build/b c.log
-	echo '*.log' >.gitignore
-	git add -f build/a c.log
-	save
-	expect_captured .gitignore build/a c.log
-	git rm -q --cached build/a c.log
-	save
-	expect_captured .gitignore
-}
-
-test_an_unmerged_file_is_tracked() {
-	git init -q
-	make build/a
-	git add -f .
-	git commit -q -m base
-	git checkout -q -b side
-	echo side >build/a
-	git commit -q -a -m side
-	git checkout -q main
-	echo main >build/a
-	git commit -q -a -m main
-	expect_exit 1 git merge -q side >/dev/null 2>&1
-	save
-	expect_captured build/a
-	git checkpoint show --json @ >"$T/show.json"
-	expect_eq merge "$(json .project.operation "$T/show.json")"
-}
-
-test_the_index_of_a_nested_repository_and_its_exclude_count() {
-	git init -q
-	echo '*.log' >.gitignore
-	make nested/tracked.log nested/other.log nested/build/tracked nested/build/other \
-		nested/private nested/sub/private private
-	git init -q nested
-	git -C nested add -f tracked.log build/tracked
-	echo private >nested/.git/info/exclude
-	save
-	expect_captured .gitignore nested/build/tracked nested/sub/ nested/tracked.log private
-	# a commit is not needed, but makes no difference
-	git -C nested commit -q -m base
-	save
-	expect_eq false "$(answer .checkpoint_created)"
-}
-
-test_an_ignored_directory_that_is_a_repository_itself() {
-	git init -q
-	echo vendor/ >.gitignore
-	make vendor/tracked vendor/untracked vendor/sub/tracked build/tracked build/untracked
-	git init -q vendor
-	git -C vendor add tracked sub/tracked
-	git init -q build
-	git -C build add tracked
-	save
-	expect_captured .gitignore build/tracked vendor/sub/tracked vendor/tracked
-	expect_warning "^'build/' was left out by a default pattern"
-	expect_no_warning vendor
-}
-
 test_the_excludes_file_of_the_user() {
 	git init -q
-	make a b c
+	make_files a b c
 	# at its default place, with and without XDG_CONFIG_HOME
 	mkdir -p "$HOME/.config/git" "$XDG_CONFIG_HOME/git"
 	echo a >"$XDG_CONFIG_HOME/git/ignore"
@@ -286,14 +140,14 @@ test_a_gitignore_that_is_a_link_is_not_read() {
 	git init -q
 	echo a >"$T/rules"
 	ln -s "$T/rules" .gitignore
-	make a
+	make_files a
 	save
 	expect_captured .gitignore a
 }
 
 test_a_directory_that_is_left_out_hides_the_rules_below() {
 	git init -q
-	make out/deep/a
+	make_files out/deep/a
 	echo out/ >.gitignore
 	echo '!*' >out/.gitignore
 	echo '!*' >out/deep/.gitignore
@@ -313,7 +167,7 @@ test_outside_of_git_rules_count_as_well() {
 	git config --global core.excludesFile "$HOME/rules"
 	echo from-global >"$HOME/rules"
 	printf '%s\n' from-top '!build/' >.gitignore
-	make from-global from-top kept build/a dist/a sub/from-top sub/x
+	make_files from-global from-top kept build/a dist/a sub/from-top sub/x
 	echo x >sub/.gitignore
 	save
 	expect_captured .gitignore build/a kept sub/.gitignore
@@ -324,7 +178,7 @@ test_outside_of_git_rules_count_as_well() {
 test_include_ignored_lifts_both() {
 	git init -q
 	echo ignored >.gitignore
-	make ignored sub/ignored build/a node_modules/b/a .env
+	make_files ignored sub/ignored build/a node_modules/b/a .env
 	save
 	expect_captured .gitignore sub/
 	save --include-ignored
@@ -336,7 +190,7 @@ test_include_ignored_lifts_both() {
 test_a_path_given_by_name_is_captured_although_ignored() {
 	git init -q
 	printf '%s\n' 'ignored*' '*.log' >.gitignore
-	make ignored ignored-dir/a ignored-dir/b.log build/a build/deep/b sub/x.log other
+	make_files ignored ignored-dir/a ignored-dir/b.log build/a build/deep/b sub/x.log other
 	save -- ignored
 	expect_captured ignored
 	expect_eq '["ignored"]' "$(answer '.checkpoint.scope.files | tostring')"
@@ -355,7 +209,7 @@ test_a_path_given_by_name_is_captured_although_ignored() {
 
 test_a_scope_of_patterns_is_a_scope_of_names() {
 	git init -q
-	make 'a*' ab 'b?' 'bc' '[x]' x ':(glob)y' y
+	make_files 'a*' ab 'b?' 'bc' '[x]' x ':(glob)y' y
 	save -- 'a*' 'b?' '[x]' ':(glob)y'
 	expect_captured ':(glob)y' '[x]' 'a*' 'b?'
 	expect_exit 128 git checkpoint save -q -- 'x*'
@@ -364,7 +218,7 @@ test_a_scope_of_patterns_is_a_scope_of_names() {
 
 test_the_setting_exclude() {
 	git init -q
-	make a.tmp b.tmp keep sub/a.tmp tracked.tmp
+	make_files a.tmp b.tmp keep sub/a.tmp tracked.tmp
 	git add -f tracked.tmp
 	git config checkpoint.exclude '*.tmp'
 	git config --add checkpoint.exclude '!b.tmp'
@@ -378,7 +232,7 @@ test_the_setting_exclude() {
 
 test_rules_that_change_between_checkpoints() {
 	git init -q
-	make a b
+	make_files a b
 	save
 	echo a >.gitignore
 	save
@@ -392,7 +246,7 @@ test_rules_that_change_between_checkpoints() {
 test_rules_that_change_while_no_directory_does() {
 	git init -q
 	git config --global core.excludesFile "$HOME/rules"
-	make x sub/x sub/deep/x nested/x nested/sub/x t.log sub/t.log
+	make_files x sub/x sub/deep/x nested/x nested/sub/x t.log sub/t.log
 	git init -q nested
 	for file in .gitignore sub/.gitignore nested/.git/info/exclude "$HOME/rules" "$T/other"; do
 		: >"$file"

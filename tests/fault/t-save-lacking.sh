@@ -145,7 +145,7 @@ test_an_earlier_checkpoint_stays() {
 	git-checkpoint save -q
 	held >"$T/want"
 	echo more >d/e/more
-	FAULT_PATH=more expect_exit 128 with_faults open 1 EMFILE git-checkpoint save 2>"$T/err"
+	FAULT_PATH='more' expect_exit 128 with_faults open 1 EMFILE git-checkpoint save 2>"$T/err"
 	expect_grep "unable to read 'd/e/more': Too many open files" "$T/err"
 	held >"$T/have"
 	cmp "$T/want" "$T/have"
@@ -158,7 +158,7 @@ test_a_restore_touches_nothing() {
 	new_tree
 	git-checkpoint save -q
 	echo more >d/e/more
-	FAULT_PATH=more expect_exit 128 with_faults open 1 EMFILE git-checkpoint restore --yes @ 2>"$T/err"
+	FAULT_PATH='more' expect_exit 128 with_faults open 1 EMFILE git-checkpoint restore --yes @ 2>"$T/err"
 	expect_exists d/e/more
 	expect_eq 1 "$(git-checkpoint list | wc -l)"
 }

@@ -80,3 +80,13 @@ expect_skipped() {
 	answer '[.skipped[] | .file + " " + .why + "\n"] | add // ""' | sed '/^$/d' >"$T/skipped"
 	expect_same "$T/expected" "$T/skipped"
 }
+
+# make_files <path>...: with the directories that they are in
+make_files() {
+	for path; do
+		case $path in
+		*/*) mkdir -p "${path%/*}" ;;
+		esac
+		echo "$path" >"$path"
+	done
+}
