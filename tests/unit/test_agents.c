@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops/agents: an entry in the settings of each agent, in files of all shapes; the same bytes after
+ * agents: an entry in the settings of each agent, in files of all shapes; the same bytes after
  * install and uninstall; what others wrote in between stays.
  */
 #include "agents/agents.h"
@@ -9,66 +9,9 @@
 
 #include "unit.h"
 
+#include "agentsprobe.h"
+
 #include <jansson.h>
-
-static const struct {
-	const char *name, *dir, *file, *event;
-} agents[] = {
-	{ "claude-code", ".claude", "settings.json", "PreToolUse" },
-	{ "codex", ".codex", "hooks.json", "PreToolUse" },
-	{ "gemini-cli", ".gemini", "settings.json", "BeforeTool" },
-};
-
-enum { AGENTS = sizeof(agents) / sizeof(agents[0]) };
-
-static int act(int which, const char *agent, bool user, enum agents_change expected)
-{
-	static int (*const acts[])(struct agents_result *, const struct agents_opts *) = {
-		agents_install, agents_uninstall, agents_print
-	};
-	struct agents_result result = AGENTS_RESULT_INIT;
-	struct agents_opts opts = { .agent = agent, .root = scratch, .user = user };
-	int err = acts[which](&result, &opts);
-
-	if (!err && result.change != expected)
-		fail_msg("%s: change %d instead of %d", agent, result.change, expected);
-	agents_result_release(&result);
-	return err;
-}
-
-enum { INSTALL, UNINSTALL, PRINT };
-
-static void install(const char *agent, enum agents_change expected)
-{
-	if (act(INSTALL, agent, false, expected))
-		fail_msg("install: %s", ckpt_error_last());
-}
-
-static void uninstall(const char *agent, enum agents_change expected)
-{
-	if (act(UNINSTALL, agent, false, expected))
-		fail_msg("uninstall: %s", ckpt_error_last());
-}
-
-static const char *file_of(int a)
-{
-	return in_scratch("%s/%s", agents[a].dir, agents[a].file);
-}
-
-static void put_settings(int a, const char *text)
-{
-	mkdir(in_scratch("%s", agents[a].dir), 0755);
-	put_text(file_of(a), text);
-}
-
-static void expect_settings(int a, const char *expected)
-{
-	struct strbuf text = STRBUF_INIT;
-
-	get_bytes(&text, file_of(a));
-	assert_string_equal(text.buf, expected);
-	strbuf_release(&text);
-}
 
 /* How often the command is in the event's array, where the agent looks for it. */
 static int count_ours(int a)
@@ -220,11 +163,6 @@ static void test_what_is_malformed_is_refused_and_left(void **state)
 
 /* ---- files ---- */
 
-static void remove_all(void)
-{
-	sh("rm -rf .claude .codex .gemini real");
-}
-
 static void test_files_and_directories_come_and_go(void **state)
 {
 	(void)state;
@@ -341,119 +279,6 @@ static void test_what_others_add_later_stays(void **state)
 	}
 }
 
-/* ---- Codex reads two files ---- */
-
-#define COMMAND "cat >/dev/null; git checkpoint save --source codex -q -m pre-tool >/dev/null 2>&1 || true"
-
-/* What an earlier version appended, with another end of lines and without the last one. */
-#define WRITTEN(eol)                                                                      \
-	"# >>> git-checkpoint >>>" eol "[[hooks.PreToolUse]]" eol                            \
-	"matcher = \"Bash|apply_patch\"" eol eol "[[hooks.PreToolUse.hooks]]" eol            \
-	"type = \"command\"" eol "command = \"" COMMAND "\"" eol "timeout = 30" eol          \
-	"# <<< git-checkpoint <<<"
-
-static const char toml_hooks[] = "# top\nmodel = \"o\"\n\n[[hooks.Stop]]\n"
-				 "[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = 'x'";
-
-static void put_toml(const char *text)
-{
-	remove_all();
-	mkdir(in_scratch(".codex"), 0755);
-	put_text(in_scratch(".codex/config.toml"), text);
-}
-
-static void expect_toml(const char *expected)
-{
-	struct strbuf text = STRBUF_INIT;
-
-	get_bytes(&text, in_scratch(".codex/config.toml"));
-	assert_string_equal(text.buf, expected);
-	strbuf_release(&text);
-}
-
-/* Whatever is in it, Codex would not start with a mistake in it. */
-static void test_codex_settings_in_toml_are_left_alone(void **state)
-{
-	static const struct {
-		const char *text;
-		bool hooks;
-	} rows[] = {
-		{ "model = \"o\" # mine\n\n[hooks.state.\"x\"]\nenabled = true\n", false },
-		{ "# [[hooks.Stop]]\nhooks_dir = 1\n[webhooks]\nx = 'hooks.'\n", false },
-		{ "hooks", false },
-		{ toml_hooks, true },
-		{ "hooks = { Stop = [] }\n", true },
-		{ "[hooks]\nPreToolUse = []\n", true },
-		{ "a = 1\n  [[ hooks . Stop ]]\r\n", true },
-		{ "hooks.PreToolUse = [", true },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct agents_result result = AGENTS_RESULT_INIT;
-		struct agents_opts opts = { .agent = "codex", .root = scratch };
-
-		put_toml(rows[i].text);
-		assert_int_equal(agents_install(&result, &opts), 0);
-		assert_int_equal(result.change, AGENTS_CREATED);
-		assert_int_equal(result.notes.nr, rows[i].hooks ? 2 : 1);
-		expect_toml(rows[i].text);
-		agents_result_release(&result);
-		install("codex", AGENTS_UNCHANGED);
-		uninstall("codex", AGENTS_REMOVED);
-		expect_toml(rows[i].text);
-	}
-}
-
-static void test_codex_entry_of_an_earlier_version_goes(void **state)
-{
-	static const struct {
-		const char *with, *without;
-	} rows[] = {
-		{ WRITTEN("\n") "\n", "" },
-		{ "a = 1\n\n" WRITTEN("\n") "\n", "a = 1\n" },
-		{ "a = 1\n\n" WRITTEN("\n"), "a = 1" },
-		{ "a = 1\r\n\r\n" WRITTEN("\r\n") "\r\n", "a = 1\r\n" },
-		{ "a = 1\r\nb = 2\r\n\r\n" WRITTEN("\r\n"), "a = 1\r\nb = 2" },
-		{ "a = 1\n\n" WRITTEN("\n") "\n\n[t]\nb = 2\n", "a = 1\n\n[t]\nb = 2\n" },
-		/* Malformed, but not by us. */
-		{ "a = \n\n" WRITTEN("\n") "\n", "a = \n" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		put_toml(rows[i].with);
-		/* It serves, and is not put into the other file as well. */
-		install("codex", AGENTS_UNCHANGED);
-		assert_false(is_there(in_scratch(".codex/hooks.json")));
-		uninstall("codex", AGENTS_EDITED);
-		expect_toml(rows[i].without);
-		uninstall("codex", AGENTS_UNCHANGED);
-	}
-	/* What is malformed keeps the other file from being edited. */
-	put_toml(rows[1].with);
-	put_text(in_scratch(".codex/hooks.json"), "{");
-	assert_int_equal(act(UNINSTALL, "codex", false, 0), CKPT_ERROR);
-	expect_toml(rows[1].with);
-}
-
-static void test_codex_lines_that_somebody_changed_stay(void **state)
-{
-	static const char *const texts[] = {
-		"# >>> git-checkpoint >>>\nx = 1\n# <<< git-checkpoint <<<\n",
-		" " WRITTEN("\n") "\n",
-		WRITTEN("\n") " \n",
-		"# >>> git-checkpoint >>>\ncommand = \"" COMMAND "\"\n# <<< git-checkpoint <<<\n",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		put_toml(texts[i]);
-		uninstall("codex", AGENTS_UNCHANGED);
-		expect_toml(texts[i]);
-	}
-}
-
 /* ---- names and text ---- */
 
 static void test_names(void **state)
@@ -496,9 +321,6 @@ int main(void)
 		cmocka_unit_test(test_modes_and_links_stay),
 		cmocka_unit_test(test_the_home_directory),
 		cmocka_unit_test(test_what_others_add_later_stays),
-		cmocka_unit_test(test_codex_settings_in_toml_are_left_alone),
-		cmocka_unit_test(test_codex_entry_of_an_earlier_version_goes),
-		cmocka_unit_test(test_codex_lines_that_somebody_changed_stay),
 		cmocka_unit_test(test_names),
 	};
 
