@@ -199,7 +199,16 @@ static int put_new(struct apply *apply, const struct plan_action *action, const 
 	return 0;
 }
 
-/* Somebody wrote it after the scan; that is in no checkpoint. */
+/* Somebody wrote it after the scan, unless it could not be looked at: then nobody knows. */
+static int left_alone(struct apply *apply, const struct plan_action *action)
+{
+	int err = ckpt_error_lack();
+
+	return err ? ckpt_error_prefix(err, "unable to look at '%s'", action->path) :
+		     note_changed(apply, action);
+}
+
+/* It is in no checkpoint. */
 static int put_back(struct apply *apply, const struct plan_action *action, move_fn fn,
 		    const char *staged, int dirfd, const char *name)
 {
@@ -210,11 +219,11 @@ static int put_back(struct apply *apply, const struct plan_action *action, move_
 		if (fn(apply->stage->fd, staged, dirfd, name) < 0)
 			return failed(action, "put back");
 		keep_late(apply, action, staged);
-		return note_changed(apply, action);
+		return left_alone(apply, action);
 	}
 	if (action->current->kind == WT_DIR)
 		(void)beneath_set_mode(dirfd, name, action->current->mode);
-	return note_changed(apply, action);
+	return left_alone(apply, action);
 }
 
 /*
@@ -310,7 +319,7 @@ static int change_mode(struct apply *apply, const struct plan_action *action)
 	if (dirfd < 0)
 		return failed(action, "reach");
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !may_change(dirfd, name, &st, action))
-		err = note_changed(apply, action);
+		err = left_alone(apply, action);
 	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0 &&
 		 (!make_room(apply, action) || beneath_set_mode(dirfd, name, action->target->mode) < 0))
 		err = failed(action, "set the mode of");
@@ -433,6 +442,8 @@ int apply_run(struct apply_result *out, const struct apply_opts *opts)
 	};
 	int err = 0;
 
+	/* All is saved and staged: what could not be opened before has no part in what follows. */
+	ckpt_error_forget_lack();
 	for (size_t i = 0; i < plan->nr && !err; i++) {
 		enum plan_kind kind = plan->actions[i].kind;
 

@@ -153,6 +153,9 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	out->progress = opts->progress;
 	out->until = opts->until;
 	out->scoped = opts->scope && opts->scope->nr;
+	/* What others failed to open since the session was found to be whole is no matter of this. */
+	if (session->read_whole)
+		ckpt_error_forget_lack();
 	err = open_rules(&out->rules, &out->notes, session, opts);
 	if (err)
 		goto out;
@@ -169,6 +172,7 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 		err = ckpt_error_lack();
 	if (err)
 		goto out;
+	session->read_whole = true;
 	drop_staging(out->scan, session);
 	/* A cache of another boot has to be replaced, or nothing would be known to this one either. */
 	out->untouched = out->objects_there && out->scan->root->known &&

@@ -25,6 +25,7 @@ struct session {
 	struct ckpt_settings settings;
 	struct store *store; /**< NULL: there is none yet */
 	unsigned threads;
+	bool read_whole; /**< nothing above was taken for not there for lack of descriptors or memory */
 	char *hint; /**< a sentence about where this folder's checkpoints are instead, or NULL */
 };
 

@@ -32,6 +32,16 @@ static void end_blob(struct oid *out, struct digest *sha1)
 	hash_free(sha1);
 }
 
+/* What cannot be opened is not as scanned; for ckpt_error_lack(), if that is why. */
+static void note_lack(const char *name)
+{
+	int saved = errno;
+
+	if (fs_is_lack(errno))
+		(void)ckpt_error_errno("unable to open '%s'", name);
+	errno = saved;
+}
+
 /* Whether somebody can write to it is asked before it is read: nobody else can come to that here. */
 static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer_out)
 {
@@ -39,6 +49,8 @@ static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer
 	struct stat st;
 	ssize_t n = -1;
 
+	if (fd < 0)
+		note_lack(name);
 	if (fd >= 0 && writer_out && fs_has_writer(fd))
 		*writer_out = true;
 	if (fd >= 0 && !fstat(fd, &st)) {
@@ -154,6 +166,7 @@ static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir, bool
 	bool same;
 
 	if (!stream) {
+		note_lack(path);
 		same = fd < 0 && errno == ENOENT;
 		if (fd >= 0)
 			close(fd);

@@ -18,6 +18,9 @@ struct wt_entry;
  * Of what lies at `path` below `dirfd` now, where it was renamed to. A directory
  * is, if everything in it is; one that lacks something has lost nothing.
  *
+ * What cannot be looked at is not; ckpt_error_lack() tells of the lack of
+ * descriptors or memory that may be the reason.
+ *
  * `writer_out` is set to true if somebody has it, or something in it, open for
  * writing (see fs_has_writer()): then it may be another the next moment.
  */
