@@ -84,7 +84,7 @@
  * lib/hooks/     hooks and the guard
  *   install install_status install_place install_config install_record    putting them in place
  *   shim hook_file config_edit    what is put there; our lines in files of somebody else
- *   hook_rules hook_calls hook_targets    whether to save, from what git is doing
+ *   hook_rules hook_git hook_targets    whether to save, from what git is doing
  *   hook_checkpoint hook_mark    taking the checkpoint, once for each command
  *   hook_exposed hook_autostash    what the rules leave out but git may destroy; autostash
  * lib/agents/    entries in the settings of coding agents

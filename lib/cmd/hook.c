@@ -149,11 +149,11 @@ static void *stop_with_git(void *payload)
 static void watch_git(const struct proc_list *ancestors)
 {
 	pthread_t thread;
-	struct git_call git;
+	struct hook_git git;
 	size_t i = 0;
 	int fd;
 
-	while (i < ancestors->nr && !hook_git_call(&git, &ancestors->items[i]))
+	while (i < ancestors->nr && !hook_git_read(&git, &ancestors->items[i]))
 		i++;
 	if (i == ancestors->nr)
 		return;

@@ -34,9 +34,9 @@ static const struct opt options[] = {
 
 static bool offer(struct complete *complete, const char *what)
 {
-	const char *const *names = !strcmp(what, "--events") ? hooks_events :
-				   !strcmp(what, "--agent")  ? agents_names() :
-							       NULL;
+	const char *const *names = !strcmp(what, "--events")  ? hook_event_names
+				   : !strcmp(what, "--agent") ? agents_names()
+							      : NULL;
 
 	for (size_t i = 0; names && names[i]; i++)
 		complete_add(complete, names[i], NULL);

@@ -267,7 +267,7 @@ static void append_section(struct strbuf *text, const char *section, const char 
 	strbuf_addf(text, "%s\t%s%s", eol, key_line, ended ? eol : "");
 }
 
-void config_edit_set(struct strbuf *text, struct configedit *edit, const char *section,
+void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *section,
 		     const char *key, const char *value)
 {
 	struct strbuf line = STRBUF_INIT;
@@ -339,7 +339,7 @@ static void remove_empty_section(struct strbuf *text, const char *section)
 	item_release(&last);
 }
 
-bool config_edit_undo(struct strbuf *text, const struct configedit *edit)
+bool config_edit_undo(struct strbuf *text, const struct config_edit *edit)
 {
 	struct item item = ITEM_INIT;
 	bool found = find_key(&item, text, edit->section, edit->key) &&
@@ -358,7 +358,7 @@ bool config_edit_undo(struct strbuf *text, const struct configedit *edit)
 /* --- whether it came out right --- */
 
 struct reading {
-	const struct configedit *edits;
+	const struct config_edit *edits;
 	size_t nr;
 	size_t ours; /* values that the edits gave */
 	struct strbuf others; /* all that the edits are not about */
@@ -370,7 +370,7 @@ static int note_value(const char *key, const char *value, void *payload)
 	const char *last = strrchr(key, '.');
 
 	for (size_t i = 0; last && i < reading->nr; i++) {
-		const struct configedit *edit = &reading->edits[i];
+		const struct config_edit *edit = &reading->edits[i];
 		size_t len = strlen(edit->section);
 
 		if ((size_t)(last - key) == len && !strncasecmp(key, edit->section, len) &&
@@ -384,8 +384,8 @@ static int note_value(const char *key, const char *value, void *payload)
 	return 0;
 }
 
-static bool read_all(struct reading *out, const struct strbuf *text, const struct configedit *edits,
-		     size_t nr)
+static bool read_all(struct reading *out, const struct strbuf *text,
+		     const struct config_edit *edits, size_t nr)
 {
 	*out = (struct reading){ edits, nr, 0, STRBUF_INIT };
 	return !configtext_parse(text->buf, text->len, note_value, out);
@@ -397,7 +397,7 @@ static bool same_bytes(const struct strbuf *a, const struct strbuf *b)
 }
 
 bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
-		       const struct configedit *edits, size_t nr)
+		       const struct config_edit *edits, size_t nr)
 {
 	struct reading was, is;
 	struct strbuf undone = STRBUF_INIT;
@@ -439,7 +439,7 @@ size_t config_edit_count(const struct strbuf *text, const char *section, const c
 	return count;
 }
 
-void config_edit_release(struct configedit *edit)
+void config_edit_release(struct config_edit *edit)
 {
 	free(edit->section);
 	free(edit->key);

@@ -16,7 +16,7 @@
  */
 
 /** What was changed, to be kept for config_edit_undo(). */
-struct configedit {
+struct config_edit {
 	char *section;
 	char *key;
 	char *value; /**< ours */
@@ -24,20 +24,20 @@ struct configedit {
 	bool header; /**< the section is ours, too */
 };
 
-void config_edit_release(struct configedit *edit);
+void config_edit_release(struct config_edit *edit);
 
 /**
  * Set a key: in place of its last value, else behind the section's last key,
  * else in a new section at the end. What was done is put into `edit`.
  */
-void config_edit_set(struct strbuf *text, struct configedit *edit, const char *section,
+void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *section,
 		     const char *key, const char *value);
 
 /**
  * Take it back. If the key has got another value since, nothing is changed:
  * that is somebody else's. False then.
  */
-bool config_edit_undo(struct strbuf *text, const struct configedit *edit);
+bool config_edit_undo(struct strbuf *text, const struct config_edit *edit);
 
 /**
  * Whether `after`, which is `before` with edits made to it in their order, can
@@ -45,7 +45,7 @@ bool config_edit_undo(struct strbuf *text, const struct configedit *edit);
  * gives `before`, byte by byte. False as well if git could not read `before`.
  */
 bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
-		       const struct configedit *edits, size_t nr);
+		       const struct config_edit *edits, size_t nr);
 
 /** Append the last value of a key ("true" for one that stands alone); false if there is none. */
 bool config_edit_get(struct strbuf *out, const struct strbuf *text, const char *section,

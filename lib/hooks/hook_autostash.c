@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct autostash {
+struct hook_autostash {
 	const struct repo *repo;
 	char *id;           /* of the commit */
 	int64_t aside_ns;   /* when it was named */
@@ -73,7 +73,7 @@ static char *find_commit(int64_t *when_ns, const struct repo *repo)
 }
 
 /* One record of `diff-tree --raw -z`: ":<mode> <mode> <id> <id> <letter>" NUL path NUL. */
-static int add_change(struct autostash *stash, const char *record, const char *path)
+static int add_change(struct hook_autostash *stash, const char *record, const char *path)
 {
 	static const char gitlink[] = "160000";
 	const char *mode = strchr(record, ' '), *letter = strrchr(record, ' ');
@@ -95,7 +95,7 @@ static int add_change(struct autostash *stash, const char *record, const char *p
 	return 0;
 }
 
-static int list_changes(struct autostash *stash)
+static int list_changes(struct hook_autostash *stash)
 {
 	char *base = xstrfmt("%s^1", stash->id);
 	const char *argv[] = { "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev",
@@ -118,7 +118,7 @@ static int list_changes(struct autostash *stash)
 }
 
 /* It must have been made from the state at hand, not be left over from another rebase. */
-static int check_base(struct autostash *stash)
+static int check_base(struct hook_autostash *stash)
 {
 	char *base = xstrfmt("%s^1", stash->id);
 	const char *argv[] = { "rev-parse", "--verify", "-q", base, NULL };
@@ -138,9 +138,9 @@ static int check_base(struct autostash *stash)
 	return err;
 }
 
-int hook_autostash_open(struct autostash **out, const struct repo *repo, bool under_way)
+int hook_autostash_open(struct hook_autostash **out, const struct repo *repo, bool under_way)
 {
-	struct autostash *stash = xcalloc(1, sizeof(*stash));
+	struct hook_autostash *stash = xcalloc(1, sizeof(*stash));
 	int err = 0;
 
 	*out = NULL;
@@ -166,7 +166,7 @@ int hook_autostash_open(struct autostash **out, const struct repo *repo, bool un
 	return 0;
 }
 
-void hook_autostash_free(struct autostash *stash)
+void hook_autostash_free(struct hook_autostash *stash)
 {
 	if (!stash)
 		return;
@@ -180,7 +180,7 @@ void hook_autostash_free(struct autostash *stash)
 	free(stash);
 }
 
-const struct strlist *hook_autostash_notes(const struct autostash *stash)
+const struct strlist *hook_autostash_notes(const struct hook_autostash *stash)
 {
 	return &stash->notes;
 }
@@ -190,7 +190,7 @@ const struct strlist *hook_autostash_notes(const struct autostash *stash)
 /* The index is a file of its own, and whole. */
 #define NO_SHORTCUTS "-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false"
 
-static int check_out(struct autostash *stash, const char *tree, const char *index)
+static int check_out(struct hook_autostash *stash, const char *tree, const char *index)
 {
 	const char *read[] = { NO_SHORTCUTS, "read-tree", stash->id, NULL };
 	const char *write[] = { NO_SHORTCUTS, "checkout-index", "-f", "-z", "--stdin", NULL };
@@ -203,7 +203,7 @@ static int check_out(struct autostash *stash, const char *tree, const char *inde
 	return err;
 }
 
-static int read_in(struct autostash *stash, struct save_job *job, const char *tree)
+static int read_in(struct hook_autostash *stash, struct save_job *job, const char *tree)
 {
 	const struct ckpt_settings *settings = &job->session->settings;
 	struct rules_opts rules = {
@@ -238,7 +238,7 @@ static int read_in(struct autostash *stash, struct save_job *job, const char *tr
 }
 
 /* Have git write out what was there, read it into the pack. */
-static int load(struct autostash *stash, struct save_job *job)
+static int load(struct hook_autostash *stash, struct save_job *job)
 {
 	char *scratch = xstrfmt("%s/" SCRATCH, job->store->path);
 	char *tree = xstrfmt("%s/tree", scratch), *index = xstrfmt("%s/index", scratch);
@@ -321,7 +321,7 @@ static void lay_over(struct arena *arena, struct wt_dir *dir, const struct wt_di
 }
 
 /* Whether a directory was made after the changes were put aside, that is by putting them aside. */
-static bool made_anew(const struct autostash *stash, const struct wt_dir *dir)
+static bool made_anew(const struct hook_autostash *stash, const struct wt_dir *dir)
 {
 	char *path = xstrfmt("%s/%s", stash->repo->worktree, dir->path);
 	struct statx st;
@@ -336,7 +336,7 @@ static bool made_anew(const struct autostash *stash, const struct wt_dir *dir)
 }
 
 /* Directories that are there only because a deleted file was brought back. */
-static void remove_emptied(const struct autostash *stash, struct wt_dir *root)
+static void remove_emptied(const struct hook_autostash *stash, struct wt_dir *root)
 {
 	for (size_t i = 0; i < stash->gone.nr; i++) {
 		const char *name = stash->gone.items[i];
@@ -361,7 +361,7 @@ static void remove_emptied(const struct autostash *stash, struct wt_dir *root)
 
 int hook_autostash_amend(struct save_job *job, void *payload)
 {
-	struct autostash *stash = payload;
+	struct hook_autostash *stash = payload;
 	struct scan *scan = job->current.scan;
 	int err = load(stash, job);
 

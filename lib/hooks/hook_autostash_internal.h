@@ -23,20 +23,20 @@ struct save_job;
  * which everything had been deleted is left out if it was made anew, which its
  * time of birth tells.
  */
-struct autostash;
+struct hook_autostash;
 
 /**
  * `*out` is NULL if nothing was put aside. `under_way`: a git command of the
  * user's is, which has run the repository's filters itself; else something that
  * was put aside is CKPT_ERROR, as to write it out would run them.
  */
-int hook_autostash_open(struct autostash **out, const struct repo *repo, bool under_way);
-void hook_autostash_free(struct autostash *stash);
+int hook_autostash_open(struct hook_autostash **out, const struct repo *repo, bool under_way);
+void hook_autostash_free(struct hook_autostash *stash);
 
 /** For save_opts.amend, with the autostash as payload, which must outlive the save. */
 int hook_autostash_amend(struct save_job *job, void *payload);
 
 /** For save_opts.notes: what cannot be exact. */
-const struct strlist *hook_autostash_notes(const struct autostash *stash);
+const struct strlist *hook_autostash_notes(const struct hook_autostash *stash);
 
 #endif

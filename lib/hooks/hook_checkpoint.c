@@ -280,7 +280,8 @@ static void note_lacking(struct hook_result *out, const struct chooser *chooser)
 }
 
 static int save(struct hook_result *out, const struct hook_decision *decision,
-		struct session *session, struct autostash *stash, bool only_if_any, double until)
+		struct session *session, struct hook_autostash *stash, bool only_if_any,
+		double until)
 {
 	static const struct strlist everything = STRLIST_INIT;
 	char *reason = xstrfmt("pre-%s", decision->command);
@@ -335,7 +336,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 static int take(struct hook_result *out, const struct hook_decision *decision, struct watch *watch,
 		const struct hook_mark *mark, struct repo *repo)
 {
-	struct autostash *stash = NULL;
+	struct hook_autostash *stash = NULL;
 	struct session session;
 	double deadline = 0;
 	int64_t limit;

@@ -34,13 +34,13 @@ static bool find_ours(const char **start, const char **end, const char *text, si
 {
 	const char *limit = text + len;
 
-	while ((*start = find_line(text, (size_t)(limit - text), HOOKFILE_BEGIN))) {
-		text = *start + strlen(HOOKFILE_BEGIN);
-		*end = find_line(text, (size_t)(limit - text), HOOKFILE_END);
+	while ((*start = find_line(text, (size_t)(limit - text), HOOK_FILE_BEGIN))) {
+		text = *start + strlen(HOOK_FILE_BEGIN);
+		*end = find_line(text, (size_t)(limit - text), HOOK_FILE_END);
 		if (!*end)
 			return false;
 		if (memmem(text - 1, (size_t)(*end - text) + 1, "\n" PROGRAM, strlen("\n" PROGRAM))) {
-			*end += strlen(HOOKFILE_END);
+			*end += strlen(HOOK_FILE_END);
 			return true;
 		}
 	}
@@ -230,14 +230,15 @@ void hook_file_insert(struct strbuf *out, const char *text, size_t len, const ch
 
 void hook_file_shim(struct strbuf *out, const char *lines, const char *name, bool dispatcher)
 {
-	size_t size = strlen(lines) - strlen(HOOKFILE_END);
+	size_t size = strlen(lines) - strlen(HOOK_FILE_END);
 
-	strbuf_addstr(out, HOOKFILE_FRAME);
+	strbuf_addstr(out, HOOK_FILE_FRAME);
 	strbuf_add(out, lines, size);
 	if (dispatcher)
 		strbuf_addf(out,
-			    "# The hook that was here before, under its own name:\n"
-			    DISPATCH "${0%%/*}/" HOOKFILE_LINKS "/%s\n"
-			    "[ ! -x \"$_ckpt_hook\" ] || exec \"$_ckpt_hook\" \"$@\"\n", name);
-	strbuf_addstr(out, HOOKFILE_END);
+			    "# The hook that was here before, under its own name:\n" DISPATCH
+			    "${0%%/*}/" HOOK_FILE_LINKS "/%s\n"
+			    "[ ! -x \"$_ckpt_hook\" ] || exec \"$_ckpt_hook\" \"$@\"\n",
+			    name);
+	strbuf_addstr(out, HOOK_FILE_END);
 }

@@ -20,20 +20,20 @@
  * run the hook that was put aside.
  */
 
-#define HOOKFILE_BEGIN "# >>> git-checkpoint >>>\n"
-#define HOOKFILE_END "# <<< git-checkpoint <<<\n"
+#define HOOK_FILE_BEGIN "# >>> git-checkpoint >>>\n"
+#define HOOK_FILE_END "# <<< git-checkpoint <<<\n"
 
 /** All that is left of a file of ours without the lines. */
-#define HOOKFILE_FRAME "#!/bin/sh\n"
+#define HOOK_FILE_FRAME "#!/bin/sh\n"
 
 /**
  * Beside the hooks: a directory with links that have the hooks' own names,
  * for those that ask how they were called.
  */
-#define HOOKFILE_LINKS ".git-checkpoint"
+#define HOOK_FILE_LINKS ".git-checkpoint"
 
 /** Behind the name of a hook that was put aside. */
-#define HOOKFILE_ASIDE ".pre-checkpoint"
+#define HOOK_FILE_ASIDE ".pre-checkpoint"
 
 /** True for a shell script that lines may be put into: its first line says so. */
 bool hook_file_is_shell(const char *text, size_t len);

@@ -2,7 +2,7 @@
 #include "hooks/hook_rules.h"
 
 #include "base/base.h"
-#include "hooks/hook_calls.h"
+#include "hooks/hook_git.h"
 #include "hooks/hook_targets_internal.h"
 
 #include <string.h>
@@ -17,32 +17,32 @@ static bool begins(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-void hook_events_parse(unsigned *out, const char *list)
+const char *const hook_event_names[] = { "rebase", "merge", "am", "stash", "bisect", NULL };
+
+const char *hook_events_parse(unsigned *out, const char *list)
 {
-	static const struct {
-		const char *name;
-		enum hook_event event;
-	} names[] = {
-		{ "rebase", HOOK_EVENT_REBASE }, { "merge", HOOK_EVENT_MERGE },
-		{ "am", HOOK_EVENT_AM },	 { "stash", HOOK_EVENT_STASH },
-		{ "bisect", HOOK_EVENT_BISECT },
-	};
+	const char *unknown = NULL;
 
-	while (*list) {
-		size_t len = strcspn(list, ",");
+	for (const char *p = list;; p++) {
+		size_t len = strcspn(p, ","), i = 0;
 
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			if (strlen(names[i].name) == len && !strncmp(names[i].name, list, len))
-				*out |= names[i].event;
-		list += len;
-		list += strspn(list, ",");
+		while (hook_event_names[i] &&
+		       (strlen(hook_event_names[i]) != len || memcmp(hook_event_names[i], p, len)))
+			i++;
+		if (hook_event_names[i])
+			*out |= 1u << i;
+		else if (!unknown)
+			unknown = p;
+		p += len;
+		if (!*p)
+			return unknown;
 	}
 }
 
 /* --- the processes --- */
 
 /* Those that live on while people work: what is called from there stands for itself. */
-static bool is_session(const struct git_call *git)
+static bool is_session(const struct hook_git *git)
 {
 	static const char *const commands[] = { "gui", "citool", "cola", "dag", "daemon",
 						"instaweb", "checkpoint", NULL };
@@ -51,7 +51,7 @@ static bool is_session(const struct git_call *git)
 }
 
 /* A hook of ours started this git; what it does is our own business. */
-static bool is_our_hook(const struct git_call *git)
+static bool is_our_hook(const struct hook_git *git)
 {
 	return is(git->command, "checkpoint") && is(hook_first_word(git), "hook");
 }
@@ -62,14 +62,14 @@ static bool is_our_hook(const struct git_call *git)
  */
 static bool find_family(size_t *nr_out, const struct proc_list *ancestors)
 {
-	struct git_call git;
+	struct hook_git git;
 
 	*nr_out = 0;
 	for (size_t i = 0; i < ancestors->nr; i++) {
 		/* A terminal of its own, in an editor that git opened, say. */
 		if (ancestors->items[i].session != ancestors->items[0].session)
 			break;
-		if (!hook_git_call(&git, &ancestors->items[i]))
+		if (!hook_git_read(&git, &ancestors->items[i]))
 			continue;
 		if (is_our_hook(&git))
 			return false;
@@ -81,10 +81,10 @@ static bool find_family(size_t *nr_out, const struct proc_list *ancestors)
 }
 
 /* The nearest process that is a git: the one that calls the hook. */
-static bool caller(struct git_call *out, const struct proc_list *ancestors, size_t nr)
+static bool caller(struct hook_git *out, const struct proc_list *ancestors, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (hook_git_call(out, &ancestors->items[i]))
+		if (hook_git_read(out, &ancestors->items[i]))
 			return true;
 	return false;
 }
@@ -104,7 +104,7 @@ static void extend(struct hook_decision *out, enum hook_extent extent)
 }
 
 /* Whether the fetch may write to a branch: "main:main". It may be the one that is checked out. */
-static bool pull_writes_branches(const struct git_call *git)
+static bool pull_writes_branches(const struct hook_git *git)
 {
 	for (size_t i = 0; i < git->nr; i++) {
 		const char *arg = git->args[i], *colon = strchr(arg, ':');
@@ -120,16 +120,16 @@ static bool pull_writes_branches(const struct git_call *git)
  * What a pull does shows in what it calls; itself it acts only where there is
  * nothing yet, or where the branch moves on before anything is called.
  */
-static void decide_pull(struct hook_decision *out, const struct git_call *pull,
+static void decide_pull(struct hook_decision *out, const struct hook_git *pull,
 			const struct proc_list *ancestors, size_t below)
 {
 	static const char *const rebases[] = { "-r", "--rebase", "--rebase=true",
 					       "--rebase=merges", "--rebase=interactive", NULL };
-	struct git_call git;
+	struct hook_git git;
 	bool rebase = false;
 
 	while (below--) {
-		if (!hook_git_call(&git, &ancestors->items[below]))
+		if (!hook_git_read(&git, &ancestors->items[below]))
 			continue;
 		if (is(git.command, "merge"))
 			decide(out, "merge");
@@ -149,9 +149,9 @@ static bool changes_below(const struct proc_list *ancestors, size_t nr)
 {
 	while (nr--) {
 		struct hook_effect effect;
-		struct git_call git;
+		struct hook_git git;
 
-		if (!hook_git_call(&git, &ancestors->items[nr]))
+		if (!hook_git_read(&git, &ancestors->items[nr]))
 			continue;
 		hook_effect_of(&effect, &git);
 		if (effect.kind == HOOK_CHANGES)
@@ -170,12 +170,12 @@ static enum hook_extent extent_of(const struct hook_effect *effect)
 static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *ancestors,
 			     size_t nr)
 {
-	struct git_call git, called;
+	struct hook_git git, called;
 
 	for (size_t i = nr; i--;) {
 		struct hook_effect effect;
 
-		if (!hook_git_call(&git, &ancestors->items[i]))
+		if (!hook_git_read(&git, &ancestors->items[i]))
 			continue;
 		hook_effect_of(&effect, &git);
 		if (effect.kind == HOOK_OWNS)
@@ -245,7 +245,7 @@ static bool named(const struct ref_line *ref, const char *name)
 
 /* Only `merge` and a fresh `am` write ORIG_HEAD before they do anything else. */
 static void decide_orig_head(struct hook_decision *out, const struct hook_call *call,
-			     const struct git_call *git)
+			     const struct hook_git *git)
 {
 	static const char *const later[] = { "--abort", "--continue", "--skip", "--quit",
 					     "--resolved", "-r", "--rebasing", NULL };
@@ -263,7 +263,7 @@ static void decide_orig_head(struct hook_decision *out, const struct hook_call *
 }
 
 static void decide_refs(struct hook_decision *out, const struct hook_call *call,
-			const struct git_call *git)
+			const struct hook_git *git)
 {
 	const char *at = call->refs ? call->refs : "";
 	struct ref_line ref;
@@ -294,9 +294,9 @@ static void decide_refs(struct hook_decision *out, const struct hook_call *call,
 static bool acts(const struct proc *proc)
 {
 	struct hook_effect effect;
-	struct git_call git;
+	struct hook_git git;
 
-	if (!hook_git_call(&git, proc) || is(git.command, "pull"))
+	if (!hook_git_read(&git, proc) || is(git.command, "pull"))
 		return false;
 	hook_effect_of(&effect, &git);
 	return effect.kind == HOOK_CHANGES;
@@ -310,12 +310,12 @@ static bool acts(const struct proc *proc)
 static const struct proc *find_actor(const struct proc_list *ancestors, size_t nr)
 {
 	const struct proc *found = NULL;
-	struct git_call git;
+	struct hook_git git;
 	size_t i = 0;
 
-	while (i < nr && !hook_git_call(&git, &ancestors->items[i]))
+	while (i < nr && !hook_git_read(&git, &ancestors->items[i]))
 		i++;
-	for (; i < nr && (!found || hook_git_call(&git, &ancestors->items[i])); i++)
+	for (; i < nr && (!found || hook_git_read(&git, &ancestors->items[i])); i++)
 		if (acts(&ancestors->items[i]))
 			found = &ancestors->items[i];
 	return found;
@@ -323,7 +323,7 @@ static const struct proc *find_actor(const struct proc_list *ancestors, size_t n
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call)
 {
-	struct git_call git;
+	struct hook_git git;
 	size_t nr;
 	bool known;
 
@@ -353,11 +353,11 @@ void hook_decision_targets(struct hook_targets *out, const struct hook_decision 
 {
 	size_t nr = decision->actor ? (size_t)(decision->actor - decision->ancestors->items) + 1 :
 				      decision->family;
-	struct git_call git;
+	struct hook_git git;
 
 	memset(out, 0, sizeof(*out));
 	while (nr--)
 		if (acts(&decision->ancestors->items[nr]) &&
-		    hook_git_call(&git, &decision->ancestors->items[nr]))
+		    hook_git_read(&git, &decision->ancestors->items[nr]))
 			hook_targets_add(out, &git);
 }

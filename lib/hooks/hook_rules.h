@@ -34,8 +34,14 @@ enum hook_event {
 	HOOK_EVENT_ALL = (1 << 5) - 1,
 };
 
-/** Add the events of a comma-separated list to `out`; unknown ones are passed over. */
-void hook_events_parse(unsigned *out, const char *list);
+/** Their names, in the order of the bits; the list ends with NULL. */
+extern const char *const hook_event_names[];
+
+/**
+ * Add the events of a comma-separated list to `out`. Returns where in the list
+ * the first one is that is not known, NULL if all are.
+ */
+const char *hook_events_parse(unsigned *out, const char *list);
 
 struct hook_call {
 	const char *name;                 /**< "pre-rebase", "reference-transaction", "fsmonitor" */

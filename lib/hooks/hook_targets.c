@@ -2,7 +2,7 @@
 #include "hooks/hook_targets_internal.h"
 
 #include "base/base.h"
-#include "hooks/hook_calls.h"
+#include "hooks/hook_git.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static bool eats_next(const char *command, const char *arg)
 }
 
 /* The arguments before "--" that are not options, and the values of options given with "=". */
-static void list_words(struct strlist *out, struct strlist *values, const struct git_call *git)
+static void list_words(struct strlist *out, struct strlist *values, const struct hook_git *git)
 {
 	/* "merge-recursive <base> -- <ours> <theirs>": what is after it are names, too. */
 	bool through = begins(git->command, "merge-");
@@ -70,7 +70,7 @@ static void list_words(struct strlist *out, struct strlist *values, const struct
 	}
 }
 
-static bool has(const struct git_call *git, const char *const options[])
+static bool has(const struct hook_git *git, const char *const options[])
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
 		if (hook_among(git->args[i], options))
@@ -78,7 +78,7 @@ static bool has(const struct git_call *git, const char *const options[])
 	return false;
 }
 
-static bool has_prefix(const struct git_call *git, const char *prefix)
+static bool has_prefix(const struct hook_git *git, const char *prefix)
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
 		if (begins(git->args[i], prefix))
@@ -112,7 +112,7 @@ static void add_trees(struct hook_targets *out, const struct strlist *words)
 /* --- commands --- */
 
 /* A name that is not a branch yet may become one, of a remote's branch. */
-static void of_checkout(struct hook_targets *out, const struct git_call *git,
+static void of_checkout(struct hook_targets *out, const struct hook_git *git,
 			const struct strlist *words)
 {
 	static const char *const given[] = { "-b", "-B", "-c", "-C", "--create", "--force-create",
@@ -122,7 +122,7 @@ static void of_checkout(struct hook_targets *out, const struct git_call *git,
 		out->guess = xstrdup(words->items[0]);
 }
 
-static void of_merge(struct hook_targets *out, const struct git_call *git,
+static void of_merge(struct hook_targets *out, const struct hook_git *git,
 		     const struct strlist *words)
 {
 	(void)git;
@@ -131,7 +131,7 @@ static void of_merge(struct hook_targets *out, const struct git_call *git,
 }
 
 /* All that is on one side only: what it begins from is on one, what it applies on the other. */
-static void of_rebase(struct hook_targets *out, const struct git_call *git,
+static void of_rebase(struct hook_targets *out, const struct hook_git *git,
 		      const struct strlist *words)
 {
 	static const char *const root[] = { "--root", NULL };
@@ -146,7 +146,7 @@ static void of_rebase(struct hook_targets *out, const struct git_call *git,
 		strlist_addf(&out->walk, "%s...%s", upstream, branch);
 }
 
-static void of_pick(struct hook_targets *out, const struct git_call *git,
+static void of_pick(struct hook_targets *out, const struct hook_git *git,
 		    const struct strlist *words)
 {
 	(void)git;
@@ -157,7 +157,7 @@ static void of_pick(struct hook_targets *out, const struct git_call *git,
 	strlist_extend(&out->walk, words);
 }
 
-static void of_bisect(struct hook_targets *out, const struct git_call *git,
+static void of_bisect(struct hook_targets *out, const struct hook_git *git,
 		      const struct strlist *words)
 {
 	const char *verb = words->nr ? words->items[0] : "";
@@ -186,8 +186,7 @@ static void of_bisect(struct hook_targets *out, const struct git_call *git,
 }
 
 /* A patch that does not apply is merged with -3, which may also be configured. */
-static void of_am(struct hook_targets *out, const struct git_call *git,
-		  const struct strlist *words)
+static void of_am(struct hook_targets *out, const struct hook_git *git, const struct strlist *words)
 {
 	static const char *const three[] = { "-3", "--3way", NULL };
 
@@ -197,7 +196,7 @@ static void of_am(struct hook_targets *out, const struct git_call *git,
 }
 
 /* `pop [<stash>]`, `branch <name> [<stash>]`: it is merged, or checked out. */
-static void of_stash(struct hook_targets *out, const struct git_call *git,
+static void of_stash(struct hook_targets *out, const struct hook_git *git,
 		     const struct strlist *words)
 {
 	size_t at = words->nr && !strcmp(words->items[0], "branch") ? 2 : 1;
@@ -211,7 +210,7 @@ static void of_stash(struct hook_targets *out, const struct git_call *git,
 }
 
 /* What is at the new name goes with -f; a directory there takes them in. */
-static void of_mv(struct hook_targets *out, const struct git_call *git, const struct strlist *words)
+static void of_mv(struct hook_targets *out, const struct hook_git *git, const struct strlist *words)
 {
 	const char *to = words->nr > 1 ? words->items[words->nr - 1] : "";
 
@@ -232,7 +231,7 @@ static void of_mv(struct hook_targets *out, const struct git_call *git, const st
 	}
 }
 
-static void of_modules(struct hook_targets *out, const struct git_call *git,
+static void of_modules(struct hook_targets *out, const struct hook_git *git,
 		       const struct strlist *words)
 {
 	(void)git;
@@ -240,8 +239,8 @@ static void of_modules(struct hook_targets *out, const struct git_call *git,
 	out->modules = true;
 }
 
-static void of_anything(struct hook_targets *out, const struct git_call *git,
-		    const struct strlist *words)
+static void of_anything(struct hook_targets *out, const struct hook_git *git,
+			const struct strlist *words)
 {
 	(void)git;
 	(void)words;
@@ -249,7 +248,7 @@ static void of_anything(struct hook_targets *out, const struct git_call *git,
 }
 
 /* `--prefix=dir/`: files are written there. */
-static void of_prefix(struct hook_targets *out, const struct git_call *git,
+static void of_prefix(struct hook_targets *out, const struct hook_git *git,
 		      const struct strlist *words)
 {
 	static const char option[] = "--prefix=";
@@ -261,7 +260,7 @@ static void of_prefix(struct hook_targets *out, const struct git_call *git,
 }
 
 /* It writes no tree that the index has not. */
-static void of_none(struct hook_targets *out, const struct git_call *git,
+static void of_none(struct hook_targets *out, const struct hook_git *git,
 		    const struct strlist *words)
 {
 	(void)out;
@@ -271,7 +270,7 @@ static void of_none(struct hook_targets *out, const struct git_call *git,
 
 static const struct row {
 	const char *command;
-	void (*targets)(struct hook_targets *out, const struct git_call *git,
+	void (*targets)(struct hook_targets *out, const struct hook_git *git,
 			const struct strlist *words);
 	bool no_words; /* they are not names of trees */
 } rows[] = {
@@ -306,7 +305,7 @@ static const struct row {
  * commands name is all that they write, unless they are forced; others may go
  * back to HEAD first, for an autostash, say.
  */
-static bool may_reset(const struct git_call *git, const struct strlist *words,
+static bool may_reset(const struct hook_git *git, const struct strlist *words,
 		      const struct strlist *values)
 {
 	static const char *const elsewhere[] = { "checkout", "cherry-pick", "revert", "switch",
@@ -326,7 +325,7 @@ static const struct row *find_row(const char *command)
 	return NULL;
 }
 
-void hook_targets_add(struct hook_targets *out, const struct git_call *git)
+void hook_targets_add(struct hook_targets *out, const struct hook_git *git)
 {
 	static const char *const going_on[] = { "--abort", "--skip", "--continue", "--quit",
 						"--resolved", "-r", NULL };

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-struct git_call;
+struct hook_git;
 
 /**
  * Where a git command leads: which trees it may write out, which commits it
@@ -28,7 +28,7 @@ struct hook_targets {
 };
 
 /** Add those of one command, which changes files; several may belong to what the user gave. */
-void hook_targets_add(struct hook_targets *out, const struct git_call *git);
+void hook_targets_add(struct hook_targets *out, const struct hook_git *git);
 void hook_targets_release(struct hook_targets *targets);
 
 #endif

@@ -4,10 +4,11 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "hooks/hook_file_internal.h"
+#include "hooks/hook_rules.h"
 #include "hooks/install_config_internal.h"
+#include "hooks/install_internal.h"
 #include "hooks/install_place_internal.h"
 #include "hooks/install_record_internal.h"
-#include "hooks/install_run_internal.h"
 #include "hooks/shim_internal.h"
 #include "session/session.h"
 
@@ -19,8 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const hooks_events[] = { "rebase", "merge", "am", "stash", "bisect", NULL };
-
 /* Left by a shim that had to end the program, in our directory. */
 #define MARK "ended"
 
@@ -31,9 +30,9 @@ const char *const hooks_events[] = { "rebase", "merge", "am", "stash", "bisect",
 struct install {
 	const struct session *session;
 	const struct repo *repo;
-	struct hooks_record record;
+	struct install_record record;
 	struct hooks_report *report;
-	const char *names[HOOKS_NAMES]; /* of the hooks wanted */
+	const char *names[INSTALL_NAMES]; /* of the hooks wanted */
 	struct strbuf dir;              /* of hook files */
 	bool files;                     /* hooks are put there */
 };
@@ -60,60 +59,37 @@ static int lock(int *fd_out, const struct session *session)
 
 /* ---- choices ---- */
 
-static bool known_event(const char *name, size_t len)
-{
-	for (size_t i = 0; hooks_events[i]; i++)
-		if (strlen(hooks_events[i]) == len && !memcmp(hooks_events[i], name, len))
-			return true;
-	return false;
-}
-
-static bool listed(const char *list, const char *event)
-{
-	size_t len = strlen(event);
-
-	for (const char *p = list;; p += strcspn(p, ",") + 1) {
-		size_t size = strcspn(p, ",");
-
-		if (size == len && !memcmp(p, event, len))
-			return true;
-		if (!p[size])
-			return false;
-	}
-}
-
 static int choose_events(struct strlist *events, const char *list)
 {
-	for (const char *p = list;; p += strcspn(p, ",") + 1) {
-		size_t len = strcspn(p, ",");
+	unsigned chosen = 0;
+	const char *unknown = hook_events_parse(&chosen, list);
 
-		if (!known_event(p, len))
-			return ckpt_error_set(CKPT_EUSAGE, "unknown event '%.*s'; there are "
-					      "rebase, merge, am, stash and bisect", (int)len, p);
-		if (!p[len])
-			break;
-	}
+	if (unknown)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "unknown event '%.*s'; there are rebase, merge, "
+				      "am, stash and bisect",
+				      (int)strcspn(unknown, ","), unknown);
 	strlist_release(events);
-	for (size_t i = 0; hooks_events[i]; i++)
-		if (listed(list, hooks_events[i]))
-			strlist_add(events, hooks_events[i]);
+	for (size_t i = 0; hook_event_names[i]; i++)
+		if (chosen & 1u << i)
+			strlist_add(events, hook_event_names[i]);
 	return 0;
 }
 
 /* The guard sees all that the hook does, and costs less. */
-static void choose_ref_transaction(struct hooks_record *record, const struct hooks_opts *opts,
+static void choose_ref_transaction(struct install_record *record, const struct hooks_opts *opts,
 				   const struct session *session)
 {
 	if (opts->ref_transaction >= 0)
 		record->ref_transaction = opts->ref_transaction;
 	else if (opts->guard)
 		record->ref_transaction =
-			!hooks_config_has_room(record, session->repo, session->gitconfig);
+			!install_config_has_room(record, session->repo, session->gitconfig);
 	else if (!record->exists)
 		record->ref_transaction = true;
 }
 
-static int choose(struct hooks_record *record, const struct hooks_opts *opts,
+static int choose(struct install_record *record, const struct hooks_opts *opts,
 		  const struct session *session)
 {
 	const char *list = opts->events;
@@ -125,7 +101,7 @@ static int choose(struct hooks_record *record, const struct hooks_opts *opts,
 		err = choose_events(&record->events, list);
 	choose_ref_transaction(record, opts, session);
 	record->guard |= opts->guard;
-	record->config_hooks = hooks_config_supported();
+	record->config_hooks = install_config_supported();
 	return err;
 }
 
@@ -142,15 +118,15 @@ static bool is_wanted(const struct install *install, const char *name)
 /* Files that are not asked for any more. The record on disk still has them. */
 static int remove_unwanted(struct install *install)
 {
-	struct hooks_record *record = &install->record;
+	struct install_record *record = &install->record;
 	int err = 0;
 
 	for (size_t i = record->nr; i-- && !err;) {
 		if (is_wanted(install, record->entries[i].name) && !record->config_hooks)
 			continue;
-		err = hooks_place_remove(&record->entries[i], &install->report->notes);
+		err = install_place_remove(&record->entries[i], &install->report->notes);
 		if (!err)
-			hooks_record_forget(record, &record->entries[i]);
+			install_record_forget(record, &record->entries[i]);
 	}
 	return err;
 }
@@ -158,16 +134,16 @@ static int remove_unwanted(struct install *install)
 static int plan_file(struct install *install, const char *name)
 {
 	char *path = xstrfmt("%s/%s", install->dir.buf, name);
-	struct hooks_entry *entry = hooks_record_find(&install->record, path);
+	struct install_entry *entry = install_record_find(&install->record, path);
 	const char *why;
-	enum hooks_state state = hooks_place_state(path, &why);
+	enum hooks_state state = install_place_state(path, &why);
 	int err = 0;
 
 	/* Ours may be lying beside the hook that took its place. */
 	if (entry && (state == HOOKS_DISPLACED || state == HOOKS_MISSING))
-		err = hooks_place_remove(entry, &install->report->notes);
+		err = install_place_remove(entry, &install->report->notes);
 	if (!err && !(state == HOOKS_RUNS && entry))
-		err = hooks_place_plan(&install->record, path, name);
+		err = install_place_plan(&install->record, path, name);
 	free(path);
 	return err;
 }
@@ -175,7 +151,7 @@ static int plan_file(struct install *install, const char *name)
 /* The directories that have to be made for `path`, outermost first. */
 static void plan_dirs(struct install *install, const char *path)
 {
-	struct hooks_record *record = &install->record;
+	struct install_record *record = &install->record;
 	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
 	struct stat st;
 
@@ -199,8 +175,8 @@ static void find_directory(struct install *install)
 	const char *barred;
 
 	install->files = !install->record.config_hooks && install->names[0];
-	if (install->files &&
-	    !hooks_directory(&install->dir, &barred, install->repo, install->session->gitconfig)) {
+	if (install->files && !install_directory(&install->dir, &barred, install->repo,
+						 install->session->gitconfig)) {
 		strlist_addf(&install->report->notes,
 			     "hooks are not installed: git takes them from '%s', %s; '--guard' "
 			     "does without hooks, or set core.hooksPath in this repository",
@@ -217,12 +193,12 @@ static int check_files(const struct install *install)
 
 	for (size_t i = 0; install->files && install->names[i] && !err; i++) {
 		char *path = xstrfmt("%s/%s", install->dir.buf, install->names[i]);
-		const struct hooks_entry *entry = hooks_record_find(&install->record, path);
+		const struct install_entry *entry = install_record_find(&install->record, path);
 		const char *why;
 
 		/* As in plan_file(). */
-		if (!entry || hooks_place_state(path, &why) != HOOKS_RUNS)
-			err = hooks_place_check(entry, path);
+		if (!entry || install_place_state(path, &why) != HOOKS_RUNS)
+			err = install_place_check(entry, path);
 		free(path);
 	}
 	return err;
@@ -241,10 +217,9 @@ static int plan_files(struct install *install)
 
 /* ---- doing ---- */
 
-static void shim_values(struct hooks_shim_values *out, struct strbuf *events, struct strbuf *mark,
+static void fill_values(struct shim_values *out, struct strbuf *events, const char *mark,
 			const struct install *install)
 {
-	strbuf_addf(mark, "%s/" HOOKS_DIR "/" MARK, install->repo->commondir);
 	for (size_t i = 0; i < install->record.events.nr; i++) {
 		const char *event = install->record.events.items[i];
 
@@ -254,37 +229,36 @@ static void shim_values(struct hooks_shim_values *out, struct strbuf *events, st
 	}
 	out->events = events->buf;
 	out->chain = install->record.chain;
-	out->mark = mark->buf;
+	out->mark = mark;
 	/* The program gives up by itself in time; this is for one that cannot. */
 	out->seconds = install->session->settings.hook_timeout + 2;
 }
 
 static int write_copy(const struct install *install, const char *name, const struct strbuf *text)
 {
-	char *path = xstrfmt("%s/" HOOKS_DIR "/%s", install->repo->commondir, name);
+	char *path = install_record_path(install->repo, name);
 	int err = fs_write_file(AT_FDCWD, path, text->buf, text->len, 0755, FS_DURABLE);
 
 	free(path);
 	return err;
 }
 
-static int put_hook(struct install *install, const char *name,
-		    const struct hooks_shim_values *values)
+static int put_hook(struct install *install, const char *name, const struct shim_values *values)
 {
 	struct strbuf lines = STRBUF_INIT, text = STRBUF_INIT;
 	char *path = xstrfmt("%s/%s", install->dir.buf, name);
-	const struct hooks_entry *entry;
+	const struct install_entry *entry;
 	const char *why;
-	int err = hooks_shim_lines(&lines, name, values);
+	int err = shim_lines(&lines, name, values);
 
 	if (!err && install->record.config_hooks) {
 		hook_file_shim(&text, lines.buf, name, false);
 		err = write_copy(install, name, &text);
 	} else if (!err && install->files) {
-		entry = hooks_record_find(&install->record, path);
+		entry = install_record_find(&install->record, path);
 		/* One that runs from where pre-commit put it is left alone there. */
-		if (entry && (hooks_place_state(path, &why) != HOOKS_RUNS || !*why))
-			err = hooks_place_put(entry, lines.buf);
+		if (entry && (install_place_state(path, &why) != HOOKS_RUNS || !*why))
+			err = install_place_put(entry, lines.buf);
 	}
 	strbuf_release(&text);
 	strbuf_release(&lines);
@@ -294,37 +268,38 @@ static int put_hook(struct install *install, const char *name,
 
 static int put_hooks(struct install *install)
 {
-	struct strbuf events = STRBUF_INIT, mark = STRBUF_INIT, text = STRBUF_INIT;
-	struct hooks_shim_values values;
+	struct strbuf events = STRBUF_INIT, text = STRBUF_INIT;
+	char *mark = install_record_path(install->repo, MARK);
+	struct shim_values values;
 	int err = 0;
 
-	shim_values(&values, &events, &mark, install);
+	fill_values(&values, &events, mark, install);
 	if (install->files)
 		err = fs_mkdir_p(install->dir.buf, 0755);
 	for (size_t i = 0; install->names[i] && !err; i++)
 		err = put_hook(install, install->names[i], &values);
 	if (!err && install->record.guard) {
-		err = hooks_shim_file(&text, "fsmonitor", &values);
+		err = shim_file(&text, "fsmonitor", &values);
 		if (!err)
 			err = write_copy(install, "fsmonitor", &text);
 	}
 	strbuf_release(&text);
-	strbuf_release(&mark);
 	strbuf_release(&events);
+	free(mark);
 	return err;
 }
 
 /* Before anything is changed: an incomplete installation of this program has no shims. */
 static int check_shims(const struct install *install)
 {
-	const struct hooks_shim_values values = { .mark = "" };
+	const struct shim_values values = { .mark = "" };
 	struct strbuf text = STRBUF_INIT;
 	int err = 0;
 
 	for (size_t i = 0; install->names[i] && !err; i++)
-		err = hooks_shim_lines(&text, install->names[i], &values);
+		err = shim_lines(&text, install->names[i], &values);
 	if (!err && install->record.guard)
-		err = hooks_shim_file(&text, "fsmonitor", &values);
+		err = shim_file(&text, "fsmonitor", &values);
 	strbuf_release(&text);
 	return err;
 }
@@ -332,7 +307,7 @@ static int check_shims(const struct install *install)
 /* What an install that was killed left where this one writes; the lock tells that it is dead. */
 static void sweep(const struct install *install)
 {
-	char *dir = xstrfmt("%s/" HOOKS_DIR, install->repo->commondir);
+	char *dir = xstrfmt("%s/" INSTALL_DIR, install->repo->commondir);
 
 	fs_sweep_temps(AT_FDCWD, dir);
 	if (install->files)
@@ -343,8 +318,8 @@ static void sweep(const struct install *install)
 /* First the plan of everything, then the record of it, then the deeds. */
 static int run(struct install *install)
 {
-	struct hooks_record *record = &install->record;
-	struct hooks_config config = HOOKS_CONFIG_INIT;
+	struct install_record *record = &install->record;
+	struct install_config config = INSTALL_CONFIG_INIT;
 	size_t old_edits = record->edits_nr;
 	bool guard = record->guard;
 	int err = check_shims(install);
@@ -358,20 +333,21 @@ static int run(struct install *install)
 	if (!err)
 		err = plan_files(install);
 	if (!err)
-		err = hooks_config_plan(&config, record, install->repo, install->session->gitconfig,
-					install->names, &install->report->notes);
+		err = install_config_plan(&config, record, install->repo,
+					  install->session->gitconfig, install->names,
+					  &install->report->notes);
 	install->report->partial |= guard && !record->guard;
 	if (!err)
-		err = hooks_record_write(record, install->repo);
+		err = install_record_write(record, install->repo);
 	if (!err)
 		err = put_hooks(install);
 	if (!err)
-		err = hooks_config_write(&config, install->repo);
+		err = install_config_write(&config, install->repo);
 	if (!err && old_edits) {
-		hooks_record_drop_edits(record, old_edits);
-		err = hooks_record_write(record, install->repo);
+		install_record_drop_edits(record, old_edits);
+		err = install_record_write(record, install->repo);
 	}
-	hooks_config_release(&config);
+	install_config_release(&config);
 	return err;
 }
 
@@ -383,16 +359,16 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 	int fd = -1, err = lock(&fd, session);
 
 	if (!err)
-		err = hooks_record_read(&install.record, session->repo);
+		err = install_record_read(&install.record, session->repo);
 	if (!err)
 		err = choose(&install.record, opts, session);
 	if (!err) {
-		hooks_wanted(install.names, &install.record);
+		install_wanted(install.names, &install.record);
 		err = run(&install);
 	}
 	if (!err)
 		err = hooks_status(report, session->repo);
-	hooks_record_release(&install.record);
+	install_record_release(&install.record);
 	strbuf_release(&install.dir);
 	if (fd >= 0)
 		close(fd);
@@ -404,16 +380,18 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 /* The record goes last: until then everything can be done again. */
 static int remove_own_dir(const struct repo *repo)
 {
-	static const char *const names[] = { "fsmonitor", "pre-rebase", "reference-transaction",
-					     "config.new", MARK, ASKED, HOOKS_RECORD_FILE };
-	char *dir = xstrfmt("%s/" HOOKS_DIR, repo->commondir);
+	static const char *const names[] = {
+		"fsmonitor", "pre-rebase", "reference-transaction", "config.new",
+		MARK,	     ASKED,	   INSTALL_RECORD_FILE
+	};
+	char *dir = xstrfmt("%s/" INSTALL_DIR, repo->commondir);
 	int err = 0;
 
 	fs_sweep_temps(AT_FDCWD, dir);
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++) {
-		char *path = xstrfmt("%s/%s", dir, names[i]);
+		char *path = install_record_path(repo, names[i]);
 
-		if (!strcmp(names[i], HOOKS_RECORD_FILE))
+		if (!strcmp(names[i], INSTALL_RECORD_FILE))
 			(void)fs_sync_dir(AT_FDCWD, dir);
 		if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
 			err = ckpt_error_errno("unable to remove '%s'", path);
@@ -427,37 +405,37 @@ static int remove_own_dir(const struct repo *repo)
 	return err;
 }
 
-static int undo(struct hooks_report *report, const struct hooks_record *record,
+static int undo(struct hooks_report *report, const struct install_record *record,
 		const struct repo *repo)
 {
-	struct hooks_config config = HOOKS_CONFIG_INIT;
-	int err = hooks_config_undone(&config, record, repo);
+	struct install_config config = INSTALL_CONFIG_INIT;
+	int err = install_config_undone(&config, record, repo);
 
 	/* Nobody is to ask for a file that is gone: the configuration is first. */
 	if (!err)
-		err = hooks_config_write(&config, repo);
+		err = install_config_write(&config, repo);
 	for (size_t i = 0; i < record->nr && !err; i++)
-		err = hooks_place_remove(&record->entries[i], &report->notes);
+		err = install_place_remove(&record->entries[i], &report->notes);
 	for (size_t i = record->dirs.nr; i-- && !err;)
 		if (!rmdir(record->dirs.items[i]))
 			(void)fs_sync_holder(AT_FDCWD, record->dirs.items[i]);
-	hooks_config_release(&config);
+	install_config_release(&config);
 	return err;
 }
 
 int hooks_uninstall(struct hooks_report *report, const struct session *session)
 {
-	struct hooks_record record = { 0 };
+	struct install_record record = { 0 };
 	int fd = -1, err = lock(&fd, session);
 
 	if (!err)
-		err = hooks_record_read(&record, session->repo);
+		err = install_record_read(&record, session->repo);
 	if (!err && record.exists)
 		err = undo(report, &record, session->repo);
 	report->installed = record.exists;
 	if (!err)
 		err = remove_own_dir(session->repo);
-	hooks_record_release(&record);
+	install_record_release(&record);
 	if (fd >= 0)
 		close(fd);
 	return err;

@@ -33,9 +33,6 @@ enum hooks_state {
 /** "installed", "displaced", "missing", "not run" */
 const char *hooks_state_name(enum hooks_state state);
 
-/** The names of all events; the list ends with NULL. */
-extern const char *const hooks_events[];
-
 struct hooks_item {
 	const char *name; /**< "pre-rebase", "reference-transaction", "fsmonitor" for the guard */
 	enum hooks_state state;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool hooks_config_supported(void)
+bool install_config_supported(void)
 {
 	static const char *const args[] = { "--version", NULL };
 	const struct gitrun how = { .profile = GITRUN_LOOK };
@@ -32,43 +32,38 @@ bool hooks_config_supported(void)
 
 /* ---- values ---- */
 
-static char *shim_path(const struct repo *repo, const char *name)
-{
-	return xstrfmt("%s/" HOOKS_DIR "/%s", repo->commondir, name);
-}
-
 /*
- * git hands these to a shell, with the arguments behind. A file that is not
+ * git hands these to a shell, with the arguments after them. A file that is not
  * there, because the repository was moved, say, must not make git complain:
  * the guard says that it does not know, a hook that all is well.
  */
-static void guard_value(struct strbuf *out, const struct repo *repo)
+static void shim_value(struct strbuf *out, const struct repo *repo, const char *name,
+		       const char *otherwise)
 {
 	struct strbuf quoted = STRBUF_INIT;
-	char *path = shim_path(repo, "fsmonitor");
+	char *path = install_record_path(repo, name);
 
 	quote_shell(&quoted, path);
-	strbuf_addf(out, "test -r %s || exit 1; . %s", quoted.buf, quoted.buf);
+	strbuf_addf(out, "test -r %s || exit %s; . %s", quoted.buf, otherwise, quoted.buf);
 	strbuf_release(&quoted);
 	free(path);
+}
+
+static void guard_value(struct strbuf *out, const struct repo *repo)
+{
+	shim_value(out, repo, "fsmonitor", "1");
 }
 
 static void hook_value(struct strbuf *out, const struct repo *repo, const char *name)
 {
-	struct strbuf quoted = STRBUF_INIT;
-	char *path = shim_path(repo, name);
-
-	quote_shell(&quoted, path);
 	/* In the shell that git starts anyway; nothing follows that reads what git says. */
-	strbuf_addf(out, "test -r %s || exit 0; _ckpt_alone=alone; . %s", quoted.buf, quoted.buf);
-	strbuf_release(&quoted);
-	free(path);
+	shim_value(out, repo, name, "0; _ckpt_alone=alone");
 }
 
 /* A value of ours, wherever the repository was when it was written. */
 static bool is_guard_value(const char *value)
 {
-	return !strncmp(value, "test -r ", 8) && strstr(value, "/" HOOKS_DIR "/fsmonitor");
+	return !strncmp(value, "test -r ", 8) && strstr(value, "/" INSTALL_DIR "/fsmonitor");
 }
 
 /* ---- planning ---- */
@@ -92,14 +87,14 @@ static int read_config(struct strbuf *out, const struct repo *repo)
 	return err;
 }
 
-void hooks_config_release(struct hooks_config *config)
+void install_config_release(struct install_config *config)
 {
 	strbuf_release(&config->before);
 	strbuf_release(&config->text);
 }
 
-int hooks_config_undone(struct hooks_config *out, const struct hooks_record *record,
-			const struct repo *repo)
+int install_config_undone(struct install_config *out, const struct install_record *record,
+			  const struct repo *repo)
 {
 	int err = read_config(&out->before, repo);
 
@@ -109,10 +104,10 @@ int hooks_config_undone(struct hooks_config *out, const struct hooks_record *rec
 	return err;
 }
 
-static void set(struct strbuf *text, struct hooks_record *record, const char *section,
+static void set(struct strbuf *text, struct install_record *record, const char *section,
 		const char *key, const char *value)
 {
-	config_edit_set(text, hooks_record_edit(record), section, key, value);
+	config_edit_set(text, install_record_edit(record), section, key, value);
 }
 
 /* The value without us: the repository's own, else the user's. */
@@ -182,7 +177,7 @@ static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf
 }
 
 /* Of an install before this one. */
-static bool had_guard(const struct hooks_record *record)
+static bool had_guard(const struct install_record *record)
 {
 	for (size_t i = 0; i < record->edits_nr; i++)
 		if (!strcmp(record->edits[i].key, "fsmonitor"))
@@ -191,7 +186,7 @@ static bool had_guard(const struct hooks_record *record)
 }
 
 /* What is in the way of a guard, in a sentence; "" if nothing is. */
-static const char *guard_barred(const struct hooks_config *out, const struct gitconfig *config,
+static const char *guard_barred(const struct install_config *out, const struct gitconfig *config,
 				bool *daemon_out)
 {
 	struct strbuf before = STRBUF_INIT;
@@ -205,18 +200,18 @@ static const char *guard_barred(const struct hooks_config *out, const struct git
 	       is_set_elsewhere(config, &out->before) ? SET_ELSEWHERE "; " SHOW_ORIGIN : "";
 }
 
-bool hooks_config_has_room(const struct hooks_record *record, const struct repo *repo,
-			   const struct gitconfig *config)
+bool install_config_has_room(const struct install_record *record, const struct repo *repo,
+			     const struct gitconfig *config)
 {
-	struct hooks_config undone = HOOKS_CONFIG_INIT;
-	bool daemon, room = !hooks_config_undone(&undone, record, repo) &&
+	struct install_config undone = INSTALL_CONFIG_INIT;
+	bool daemon, room = !install_config_undone(&undone, record, repo) &&
 			    !*guard_barred(&undone, config, &daemon);
 
-	hooks_config_release(&undone);
+	install_config_release(&undone);
 	return room;
 }
 
-static void plan_guard(struct hooks_config *out, struct hooks_record *record,
+static void plan_guard(struct install_config *out, struct install_record *record,
 		       const struct repo *repo, const struct gitconfig *config,
 		       struct strlist *notes)
 {
@@ -250,7 +245,7 @@ done:
 	strbuf_release(&value);
 }
 
-static void plan_hook(struct strbuf *text, struct hooks_record *record, const struct repo *repo,
+static void plan_hook(struct strbuf *text, struct install_record *record, const struct repo *repo,
 		      const char *name)
 {
 	char *section = xstrfmt("hook.checkpoint-%s", name);
@@ -263,11 +258,11 @@ static void plan_hook(struct strbuf *text, struct hooks_record *record, const st
 	free(section);
 }
 
-int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
-		      const struct repo *repo, const struct gitconfig *config,
-		      const char *const names[], struct strlist *notes)
+int install_config_plan(struct install_config *out, struct install_record *record,
+			const struct repo *repo, const struct gitconfig *config,
+			const char *const names[], struct strlist *notes)
 {
-	int err = hooks_config_undone(out, record, repo);
+	int err = install_config_undone(out, record, repo);
 	struct strbuf base = STRBUF_INIT;
 	size_t old = record->edits_nr;
 
@@ -304,7 +299,7 @@ static bool same_text(const struct strbuf *a, const struct strbuf *b)
 }
 
 /* Nobody else writes now, but somebody may have since it was read. */
-static int swap_locked(const char *path, const char *lock, const struct hooks_config *config)
+static int swap_locked(const char *path, const char *lock, const struct install_config *config)
 {
 	struct strbuf now = STRBUF_INIT;
 	int err = fs_read_linked(&now, path);
@@ -328,7 +323,7 @@ static int swap_locked(const char *path, const char *lock, const struct hooks_co
  * process of ours left can be told from git's.
  */
 static int swap_config(const char *path, const char *lock, const char *new, mode_t mode,
-		       const struct hooks_config *config)
+		       const struct install_config *config)
 {
 	int err;
 
@@ -348,10 +343,10 @@ static int swap_config(const char *path, const char *lock, const char *new, mode
 	return err;
 }
 
-int hooks_config_write(const struct hooks_config *config, const struct repo *repo)
+int install_config_write(const struct install_config *config, const struct repo *repo)
 {
 	char *path = config_path(repo), *lock = xstrfmt("%s.lock", path);
-	char *new = xstrfmt("%s/" HOOKS_DIR "/config.new", repo->commondir);
+	char *new = install_record_path(repo, "config.new");
 	struct strbuf now = STRBUF_INIT;
 	struct stat st;
 	int err = fs_read_linked(&now, path);
@@ -379,7 +374,7 @@ out:
 
 static bool shim_there(const struct repo *repo, const char *name)
 {
-	char *path = shim_path(repo, name);
+	char *path = install_record_path(repo, name);
 	bool there = !access(path, X_OK);
 
 	free(path);
@@ -402,15 +397,15 @@ static enum hooks_state state_of(const char *value, const char *wanted, bool mov
 		return HOOKS_DISPLACED;
 	}
 	if (!shim) {
-		*why_out = "its file in .git/" HOOKS_DIR " is gone";
+		*why_out = "its file in .git/" INSTALL_DIR " is gone";
 		return HOOKS_NOT_RUN;
 	}
 	*why_out = "";
 	return HOOKS_RUNS;
 }
 
-enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
-					  const char **why_out, const char **advice_out)
+enum hooks_state install_config_guard_state(const struct repo *repo, const struct gitconfig *config,
+					    const char **why_out, const char **advice_out)
 {
 	const char *value = gitconfig_get(config, "core.fsmonitor", GITCONFIG_LOCAL);
 	struct strbuf wanted = STRBUF_INIT, text = STRBUF_INIT;
@@ -420,7 +415,7 @@ enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct 
 	state = state_of(value, wanted.buf,
 			 value && strcmp(value, wanted.buf) && is_guard_value(value),
 			 shim_there(repo, "fsmonitor"), why_out);
-	*advice_out = HOOKS_INSTALL_AGAIN;
+	*advice_out = INSTALL_AGAIN;
 	if (state == HOOKS_DISPLACED && !read_config(&text, repo) &&
 	    is_set_elsewhere(config, &text)) {
 		*why_out = SET_ELSEWHERE;
@@ -431,8 +426,8 @@ enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct 
 	return state;
 }
 
-enum hooks_state hooks_config_hook_state(const struct repo *repo, const struct gitconfig *config,
-					 const char *name, const char **why_out)
+enum hooks_state install_config_hook_state(const struct repo *repo, const struct gitconfig *config,
+					   const char *name, const char **why_out)
 {
 	char *key = xstrfmt("hook.checkpoint-%s.command", name);
 	const char *value = gitconfig_get(config, key, GITCONFIG_LOCAL);
@@ -441,7 +436,7 @@ enum hooks_state hooks_config_hook_state(const struct repo *repo, const struct g
 
 	hook_value(&wanted, repo, name);
 	state = state_of(value, wanted.buf, false, shim_there(repo, name), why_out);
-	if (state == HOOKS_RUNS && !hooks_config_supported()) {
+	if (state == HOOKS_RUNS && !install_config_supported()) {
 		state = HOOKS_NOT_RUN;
 		*why_out = "this git knows no hooks in its configuration";
 	}

@@ -12,20 +12,23 @@ struct repo;
 /** The hooks' part of the repository's configuration: the guard, and hooks of git 2.54. */
 
 /** True if this machine's git runs hooks that are in the configuration. */
-bool hooks_config_supported(void);
+bool install_config_supported(void);
 
 /** The file as it was read, and as it shall be. */
-struct hooks_config {
+struct install_config {
 	struct strbuf before, text;
 };
 
-#define HOOKS_CONFIG_INIT { STRBUF_INIT, STRBUF_INIT }
+#define INSTALL_CONFIG_INIT              \
+	{                                \
+		STRBUF_INIT, STRBUF_INIT \
+	}
 
-void hooks_config_release(struct hooks_config *config);
+void install_config_release(struct install_config *config);
 
 /** True if nothing is in the way of a guard here. */
-bool hooks_config_has_room(const struct hooks_record *record, const struct repo *repo,
-			   const struct gitconfig *config);
+bool install_config_has_room(const struct install_record *record, const struct repo *repo,
+			     const struct gitconfig *config);
 
 /**
  * The configuration as it shall be, from the record's choices. What has to be
@@ -35,29 +38,29 @@ bool hooks_config_has_room(const struct hooks_record *record, const struct repo 
  * and `record->guard` is taken back; one that is there stays if only another file
  * than the repository's own is in its way, which other worktrees need not have.
  */
-int hooks_config_plan(struct hooks_config *out, struct hooks_record *record,
-		      const struct repo *repo, const struct gitconfig *config,
-		      const char *const names[], struct strlist *notes);
+int install_config_plan(struct install_config *out, struct install_record *record,
+			const struct repo *repo, const struct gitconfig *config,
+			const char *const names[], struct strlist *notes);
 
 /** The configuration without what the record says was changed. */
-int hooks_config_undone(struct hooks_config *out, const struct hooks_record *record,
-			const struct repo *repo);
+int install_config_undone(struct install_config *out, const struct install_record *record,
+			  const struct repo *repo);
 
 /**
  * Put it in place with git's own lock, if it is another one. Fails if the file
  * was changed since it was read.
  */
-int hooks_config_write(const struct hooks_config *config, const struct repo *repo);
+int install_config_write(const struct install_config *config, const struct repo *repo);
 
 /** What helps with most that keeps a hook or the guard from being run. */
-#define HOOKS_INSTALL_AGAIN "'git checkpoint hooks install' puts it in place again"
+#define INSTALL_AGAIN "'git checkpoint hooks install' puts it in place again"
 
 /** Whether git asks the guard; if not, why, and what to do about it (constants). */
-enum hooks_state hooks_config_guard_state(const struct repo *repo, const struct gitconfig *config,
-					  const char **why_out, const char **advice_out);
+enum hooks_state install_config_guard_state(const struct repo *repo, const struct gitconfig *config,
+					    const char **why_out, const char **advice_out);
 
 /** Whether git runs a hook of the configuration; a reason in `why_out` if not (a constant). */
-enum hooks_state hooks_config_hook_state(const struct repo *repo, const struct gitconfig *config,
-					 const char *name, const char **why_out);
+enum hooks_state install_config_hook_state(const struct repo *repo, const struct gitconfig *config,
+					   const char *name, const char **why_out);
 
 #endif

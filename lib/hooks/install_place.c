@@ -53,7 +53,7 @@ static bool is_ours(const struct found *found)
 
 static bool is_frame(const struct strbuf *text)
 {
-	return !strcmp(text->buf, HOOKFILE_FRAME) && text->len == strlen(HOOKFILE_FRAME);
+	return !strcmp(text->buf, HOOK_FILE_FRAME) && text->len == strlen(HOOK_FILE_FRAME);
 }
 
 static char *hex_sha256(const struct strbuf *text)
@@ -70,15 +70,15 @@ static char *hex_sha256(const struct strbuf *text)
 /* ---- install ---- */
 
 /* Our lines are there, but nobody recorded it: by what else is in the file. */
-static void plan_ours(struct hooks_entry *entry, const struct found *found)
+static void plan_ours(struct install_entry *entry, const struct found *found)
 {
 	struct strbuf bare = STRBUF_INIT;
 
 	hook_file_remove(&bare, found->text.buf, found->text.len);
-	entry->how = hook_file_is_dispatcher(found->text.buf, found->text.len) ? HOOKS_ASIDE
-		     : is_frame(&bare)					       ? HOOKS_CREATED
-									       : HOOKS_LINES;
-	if (entry->how == HOOKS_LINES)
+	entry->how = hook_file_is_dispatcher(found->text.buf, found->text.len) ? INSTALL_ASIDE
+		     : is_frame(&bare)					       ? INSTALL_CREATED
+									       : INSTALL_LINES;
+	if (entry->how == INSTALL_LINES)
 		entry->sha256 = hex_sha256(&bare);
 	strbuf_release(&bare);
 }
@@ -94,7 +94,7 @@ static bool same_file(const char *a, const char *b)
 /* What was put aside has to have its place: one of somebody else's is not touched. */
 static int check_aside(const char *path)
 {
-	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, path);
+	char *aside = xstrfmt("%s" HOOK_FILE_ASIDE, path);
 	struct stat st;
 	int err = 0;
 
@@ -126,7 +126,7 @@ static bool is_parked(const char *path, const char *suffix)
 	return is;
 }
 
-/* What hooks_place_remove() does with a hook that was put aside makes its place free. */
+/* What install_place_remove() does with a hook that was put aside makes its place free. */
 static bool makes_room(const char *path)
 {
 	char *old = xstrfmt("%s.old", path);
@@ -137,7 +137,7 @@ static bool makes_room(const char *path)
 	return room;
 }
 
-int hooks_place_check(const struct hooks_entry *entry, const char *path)
+int install_place_check(const struct install_entry *entry, const char *path)
 {
 	struct found found;
 	int err = look(&found, path);
@@ -148,28 +148,28 @@ int hooks_place_check(const struct hooks_entry *entry, const char *path)
 	return err;
 }
 
-int hooks_place_plan(struct hooks_record *record, const char *path, const char *name)
+int install_place_plan(struct install_record *record, const char *path, const char *name)
 {
-	struct hooks_entry *entry;
+	struct install_entry *entry;
 	struct found found;
 	int err = look(&found, path);
 
-	if (err || (is_ours(&found) && hooks_record_find(record, path)))
+	if (err || (is_ours(&found) && install_record_find(record, path)))
 		goto out;
-	entry = hooks_record_entry(record, path, name);
+	entry = install_record_entry(record, path, name);
 	entry->mode = found.mode;
 	if (!found.exists) {
-		entry->how = HOOKS_CREATED;
+		entry->how = INSTALL_CREATED;
 	} else if (is_ours(&found)) {
 		plan_ours(entry, &found);
 	} else {
-		entry->how = goes_aside(&found, path) ? HOOKS_ASIDE : HOOKS_LINES;
+		entry->how = goes_aside(&found, path) ? INSTALL_ASIDE : INSTALL_LINES;
 		if (found.link)
 			entry->target = xstrdup(found.text.buf);
 		else
 			entry->sha256 = hex_sha256(&found.text);
 	}
-	if (entry->how == HOOKS_ASIDE && !is_ours(&found))
+	if (entry->how == INSTALL_ASIDE && !is_ours(&found))
 		err = check_aside(path);
 out:
 	strbuf_release(&found.text);
@@ -182,12 +182,12 @@ static char *dir_of(const char *path)
 }
 
 /* A link with the hook's own name, that leads to where it was put aside. */
-static int make_link(const struct hooks_entry *entry)
+static int make_link(const struct install_entry *entry)
 {
 	char *dir = dir_of(entry->path);
-	char *links = xstrfmt("%s/" HOOKFILE_LINKS, dir);
+	char *links = xstrfmt("%s/" HOOK_FILE_LINKS, dir);
 	char *link = xstrfmt("%s/%s", links, entry->name);
-	char *target = xstrfmt("../%s" HOOKFILE_ASIDE, entry->name);
+	char *target = xstrfmt("../%s" HOOK_FILE_ASIDE, entry->name);
 	int err = fs_mkdir_p(links, 0755);
 
 	if (!err && symlink(target, link) < 0 && errno != EEXIST)
@@ -200,9 +200,9 @@ static int make_link(const struct hooks_entry *entry)
 }
 
 /* A second name first, so that there is a hook at every moment. */
-static int put_aside(const struct hooks_entry *entry)
+static int put_aside(const struct install_entry *entry)
 {
-	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	char *aside = xstrfmt("%s" HOOK_FILE_ASIDE, entry->path);
 	int err = make_link(entry);
 
 	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0) {
@@ -217,23 +217,23 @@ static int put_aside(const struct hooks_entry *entry)
 }
 
 /* The new text of a file that has our lines already, and its mode. */
-static mode_t refresh(struct strbuf *out, const struct hooks_entry *entry,
+static mode_t refresh(struct strbuf *out, const struct install_entry *entry,
 		      const struct found *found, const char *lines)
 {
 	struct strbuf bare = STRBUF_INIT;
 	bool all_ours;
 
 	hook_file_remove(&bare, found->text.buf, found->text.len);
-	all_ours = is_frame(&bare) && entry->how != HOOKS_LINES;
+	all_ours = is_frame(&bare) && entry->how != INSTALL_LINES;
 	if (all_ours)
-		hook_file_shim(out, lines, entry->name, entry->how == HOOKS_ASIDE);
+		hook_file_shim(out, lines, entry->name, entry->how == INSTALL_ASIDE);
 	else
 		hook_file_insert(out, found->text.buf, found->text.len, lines);
 	strbuf_release(&bare);
 	return all_ours ? found->mode | 0555 : found->mode;
 }
 
-int hooks_place_put(const struct hooks_entry *entry, const char *lines)
+int install_place_put(const struct install_entry *entry, const char *lines)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct found found;
@@ -244,12 +244,12 @@ int hooks_place_put(const struct hooks_entry *entry, const char *lines)
 		goto out;
 	if (is_ours(&found)) {
 		mode = refresh(&text, entry, &found, lines);
-	} else if (entry->how == HOOKS_LINES) {
+	} else if (entry->how == INSTALL_LINES) {
 		hook_file_insert(&text, found.text.buf, found.text.len, lines);
 		mode = found.mode;
 	} else {
-		hook_file_shim(&text, lines, entry->name, entry->how == HOOKS_ASIDE);
-		if (entry->how == HOOKS_ASIDE)
+		hook_file_shim(&text, lines, entry->name, entry->how == INSTALL_ASIDE);
+		if (entry->how == INSTALL_ASIDE)
 			err = put_aside(entry);
 	}
 	if (!err && (!found.regular || mode != found.mode || text.len != found.text.len ||
@@ -283,9 +283,9 @@ static int keep_edits(const struct strbuf *bare, const char *path, mode_t mode,
 }
 
 /* Ours out of one file, if it is there. */
-static int clean(const struct hooks_entry *entry, const char *path, struct strlist *notes)
+static int clean(const struct install_entry *entry, const char *path, struct strlist *notes)
 {
-	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	char *aside = xstrfmt("%s" HOOK_FILE_ASIDE, entry->path);
 	struct strbuf bare = STRBUF_INIT;
 	struct found found;
 	bool dispatcher;
@@ -304,7 +304,7 @@ static int clean(const struct hooks_entry *entry, const char *path, struct strli
 		err = rename(aside, path) < 0 ?
 			      ckpt_error_errno("unable to put '%s' back", path) :
 			      fs_sync_holder(AT_FDCWD, path);
-	else if (dispatcher || (is_frame(&bare) && entry->how == HOOKS_CREATED))
+	else if (dispatcher || (is_frame(&bare) && entry->how == INSTALL_CREATED))
 		err = remove_file(path);
 	else
 		err = fs_write_file(AT_FDCWD, path, bare.buf, bare.len, found.mode, FS_DURABLE);
@@ -319,9 +319,9 @@ out:
  * The dispatcher is gone, or was not there yet, and what was put aside for it
  * is left: it goes back, or, where somebody put another hook, beside that.
  */
-static int settle_aside(const struct hooks_entry *entry, struct strlist *notes)
+static int settle_aside(const struct install_entry *entry, struct strlist *notes)
 {
-	char *aside = xstrfmt("%s" HOOKFILE_ASIDE, entry->path);
+	char *aside = xstrfmt("%s" HOOK_FILE_ASIDE, entry->path);
 	char *old = xstrfmt("%s.old", entry->path);
 	struct stat st;
 	int err = 0;
@@ -348,10 +348,10 @@ out:
 	return err;
 }
 
-static void remove_link(const struct hooks_entry *entry)
+static void remove_link(const struct install_entry *entry)
 {
 	char *dir = dir_of(entry->path);
-	char *links = xstrfmt("%s/" HOOKFILE_LINKS, dir);
+	char *links = xstrfmt("%s/" HOOK_FILE_LINKS, dir);
 	char *link = xstrfmt("%s/%s", links, entry->name);
 
 	unlink(link);
@@ -362,7 +362,7 @@ static void remove_link(const struct hooks_entry *entry)
 	free(dir);
 }
 
-int hooks_place_remove(const struct hooks_entry *entry, struct strlist *notes)
+int install_place_remove(const struct install_entry *entry, struct strlist *notes)
 {
 	static const char *const suffixes[] = { "", ".old", ".legacy" };
 	int err = 0;
@@ -399,7 +399,7 @@ static bool runs_legacy(const char *path, const struct found *found)
 	return ours;
 }
 
-enum hooks_state hooks_place_state(const char *path, const char **why_out)
+enum hooks_state install_place_state(const char *path, const char **why_out)
 {
 	enum hooks_state state = HOOKS_RUNS;
 	struct found found;

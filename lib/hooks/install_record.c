@@ -10,9 +10,14 @@
 
 static const char *const how_names[] = { "created", "lines", "aside" };
 
+char *install_record_path(const struct repo *repo, const char *name)
+{
+	return xstrfmt("%s/" INSTALL_DIR "/%s", repo->commondir, name);
+}
+
 /* ---- in memory ---- */
 
-static void entry_clear(struct hooks_entry *entry)
+static void entry_clear(struct install_entry *entry)
 {
 	free(entry->path);
 	free(entry->name);
@@ -21,7 +26,7 @@ static void entry_clear(struct hooks_entry *entry)
 	memset(entry, 0, sizeof(*entry));
 }
 
-void hooks_record_drop_edits(struct hooks_record *record, size_t count)
+void install_record_drop_edits(struct install_record *record, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		config_edit_release(&record->edits[i]);
@@ -31,11 +36,11 @@ void hooks_record_drop_edits(struct hooks_record *record, size_t count)
 			record->edits_nr * sizeof(record->edits[0]));
 }
 
-void hooks_record_release(struct hooks_record *record)
+void install_record_release(struct install_record *record)
 {
 	for (size_t i = 0; i < record->nr; i++)
 		entry_clear(&record->entries[i]);
-	hooks_record_drop_edits(record, record->edits_nr);
+	install_record_drop_edits(record, record->edits_nr);
 	free(record->entries);
 	free(record->edits);
 	free(record->chain);
@@ -44,7 +49,7 @@ void hooks_record_release(struct hooks_record *record)
 	memset(record, 0, sizeof(*record));
 }
 
-struct hooks_entry *hooks_record_find(const struct hooks_record *record, const char *path)
+struct install_entry *install_record_find(const struct install_record *record, const char *path)
 {
 	for (size_t i = 0; i < record->nr; i++)
 		if (!strcmp(record->entries[i].path, path))
@@ -52,10 +57,10 @@ struct hooks_entry *hooks_record_find(const struct hooks_record *record, const c
 	return NULL;
 }
 
-struct hooks_entry *hooks_record_entry(struct hooks_record *record, const char *path,
-				       const char *name)
+struct install_entry *install_record_entry(struct install_record *record, const char *path,
+					   const char *name)
 {
-	struct hooks_entry *entry = hooks_record_find(record, path);
+	struct install_entry *entry = install_record_find(record, path);
 
 	if (!entry) {
 		ALLOC_GROW(record->entries, record->nr + 1, record->alloc);
@@ -68,7 +73,7 @@ struct hooks_entry *hooks_record_entry(struct hooks_record *record, const char *
 	return entry;
 }
 
-void hooks_record_forget(struct hooks_record *record, struct hooks_entry *entry)
+void install_record_forget(struct install_record *record, struct install_entry *entry)
 {
 	size_t at = (size_t)(entry - record->entries);
 
@@ -77,7 +82,7 @@ void hooks_record_forget(struct hooks_record *record, struct hooks_entry *entry)
 	record->nr--;
 }
 
-struct configedit *hooks_record_edit(struct hooks_record *record)
+struct config_edit *install_record_edit(struct install_record *record)
 {
 	ALLOC_GROW(record->edits, record->edits_nr + 1, record->edits_alloc);
 	memset(&record->edits[record->edits_nr], 0, sizeof(record->edits[0]));
@@ -148,12 +153,12 @@ static json_t *text_or_null(const char *text)
 
 /* ---- writing ---- */
 
-static json_t *entries_json(const struct hooks_record *record, const struct repo *repo)
+static json_t *entries_json(const struct install_record *record, const struct repo *repo)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < record->nr; i++) {
-		const struct hooks_entry *entry = &record->entries[i];
+		const struct install_entry *entry = &record->entries[i];
 		json_t *object = json_object();
 
 		json_object_set_new(object, "name", json_text(entry->name));
@@ -167,12 +172,12 @@ static json_t *entries_json(const struct hooks_record *record, const struct repo
 	return array;
 }
 
-static json_t *edits_json(const struct hooks_record *record)
+static json_t *edits_json(const struct install_record *record)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < record->edits_nr; i++) {
-		const struct configedit *edit = &record->edits[i];
+		const struct config_edit *edit = &record->edits[i];
 		json_t *object = json_object();
 
 		json_object_set_new(object, "section", json_path(edit->section));
@@ -185,7 +190,7 @@ static json_t *edits_json(const struct hooks_record *record)
 	return array;
 }
 
-static json_t *to_json(const struct hooks_record *record, const struct repo *repo)
+static json_t *to_json(const struct install_record *record, const struct repo *repo)
 {
 	json_t *object = json_object(), *dirs = json_array();
 
@@ -203,10 +208,10 @@ static json_t *to_json(const struct hooks_record *record, const struct repo *rep
 	return object;
 }
 
-int hooks_record_write(const struct hooks_record *record, const struct repo *repo)
+int install_record_write(const struct install_record *record, const struct repo *repo)
 {
-	char *dir = xstrfmt("%s/" HOOKS_DIR, repo->commondir);
-	char *path = xstrfmt("%s/" HOOKS_RECORD_FILE, dir);
+	char *dir = xstrfmt("%s/" INSTALL_DIR, repo->commondir);
+	char *path = install_record_path(repo, INSTALL_RECORD_FILE);
 	struct strbuf text = STRBUF_INIT;
 	json_t *object = to_json(record, repo);
 	int err = fs_mkdir_p(dir, 0755);
@@ -224,20 +229,20 @@ int hooks_record_write(const struct hooks_record *record, const struct repo *rep
 
 /* ---- reading ---- */
 
-static bool read_entry(struct hooks_record *record, const json_t *object, const struct repo *repo)
+static bool read_entry(struct install_record *record, const json_t *object, const struct repo *repo)
 {
 	char *path = path_of(json_object_get(object, "path"), repo);
 	const char *name = json_string_value(json_object_get(object, "name"));
 	const char *how = json_string_value(json_object_get(object, "how"));
-	struct hooks_entry *entry;
+	struct install_entry *entry;
 	bool known = false;
 
 	if (path && name && how && !strchr(name, '/')) {
-		entry = hooks_record_entry(record, path, name);
+		entry = install_record_entry(record, path, name);
 		for (size_t i = 0; i < ARRAY_SIZE(how_names); i++) {
 			if (strcmp(how, how_names[i]))
 				continue;
-			entry->how = (enum hooks_how)i;
+			entry->how = (enum install_how)i;
 			known = true;
 		}
 		entry->sha256 = text_of(json_object_get(object, "sha256"));
@@ -248,9 +253,9 @@ static bool read_entry(struct hooks_record *record, const json_t *object, const 
 	return known;
 }
 
-static bool read_edit(struct hooks_record *record, const json_t *object)
+static bool read_edit(struct install_record *record, const json_t *object)
 {
-	struct configedit *edit = hooks_record_edit(record);
+	struct config_edit *edit = install_record_edit(record);
 
 	edit->section = text_of(json_object_get(object, "section"));
 	edit->key = text_of(json_object_get(object, "key"));
@@ -260,7 +265,7 @@ static bool read_edit(struct hooks_record *record, const json_t *object)
 	return edit->section && edit->key && edit->value;
 }
 
-static bool from_json(struct hooks_record *out, const json_t *object, const struct repo *repo)
+static bool from_json(struct install_record *out, const json_t *object, const struct repo *repo)
 {
 	const json_t *events = json_object_get(object, "events");
 	const json_t *hooks = json_object_get(object, "hooks");
@@ -291,9 +296,9 @@ static bool from_json(struct hooks_record *out, const json_t *object, const stru
 	return ok;
 }
 
-int hooks_record_read(struct hooks_record *out, const struct repo *repo)
+int install_record_read(struct install_record *out, const struct repo *repo)
 {
-	char *path = xstrfmt("%s/" HOOKS_DIR "/" HOOKS_RECORD_FILE, repo->commondir);
+	char *path = install_record_path(repo, INSTALL_RECORD_FILE);
 	struct strbuf text = STRBUF_INIT;
 	json_t *object;
 	int err;
@@ -312,7 +317,7 @@ int hooks_record_read(struct hooks_record *out, const struct repo *repo)
 		json_decref(object);
 	}
 	if (err)
-		hooks_record_release(out);
+		install_record_release(out);
 	strbuf_release(&text);
 	free(path);
 	return err;

@@ -18,61 +18,64 @@ struct repo;
  * Paths are kept relative to the git directory where they lie beside it, so
  * that a repository may be moved.
  */
-#define HOOKS_DIR "git-checkpoint"
-#define HOOKS_RECORD_FILE "hooks.json"
+#define INSTALL_DIR "git-checkpoint"
+#define INSTALL_RECORD_FILE "hooks.json"
 
-enum hooks_how {
-	HOOKS_CREATED, /**< there was no hook */
-	HOOKS_LINES,   /**< our lines were put into a shell script */
-	HOOKS_ASIDE,   /**< the hook was put aside for a dispatcher */
+/** The path of a file in that directory; the caller frees it. */
+char *install_record_path(const struct repo *repo, const char *name);
+
+enum install_how {
+	INSTALL_CREATED, /**< there was no hook */
+	INSTALL_LINES,	 /**< our lines were put into a shell script */
+	INSTALL_ASIDE,	 /**< the hook was put aside for a dispatcher */
 };
 
 /** One hook file. */
-struct hooks_entry {
+struct install_entry {
 	char *path; /**< absolute */
 	char *name;
-	enum hooks_how how;
+	enum install_how how;
 	char *sha256;  /**< of what was there, in hex; NULL: nothing, or a link */
 	char *target;  /**< of the link that was there, or NULL */
 	unsigned mode; /**< permission bits of what was there */
 };
 
-struct hooks_record {
+struct install_record {
 	bool exists;
 	struct strlist events; /**< in the order of the table of events */
 	bool ref_transaction;
 	bool config_hooks; /**< hooks of the configuration (git 2.54) instead of files */
 	bool guard;
 	char *chain; /**< the program that core.fsmonitor named before; NULL: none */
-	struct hooks_entry *entries;
+	struct install_entry *entries;
 	size_t nr, alloc;
 	struct strlist dirs; /**< that we created, outermost first; absolute */
-	struct configedit *edits; /**< of the repository's configuration, in their order */
+	struct config_edit *edits; /**< of the repository's configuration, in their order */
 	size_t edits_nr, edits_alloc;
 };
 
 /** Read it; one that is not there is empty. A damaged one fails. */
-int hooks_record_read(struct hooks_record *out, const struct repo *repo);
+int install_record_read(struct install_record *out, const struct repo *repo);
 
 /** Write it durably, creating the directory. */
-int hooks_record_write(const struct hooks_record *record, const struct repo *repo);
+int install_record_write(const struct install_record *record, const struct repo *repo);
 
-void hooks_record_release(struct hooks_record *record);
+void install_record_release(struct install_record *record);
 
 /** The entry of a path; NULL if there is none. */
-struct hooks_entry *hooks_record_find(const struct hooks_record *record, const char *path);
+struct install_entry *install_record_find(const struct install_record *record, const char *path);
 
 /** An entry for a path, with nothing else set: a new one, or the old one emptied. */
-struct hooks_entry *hooks_record_entry(struct hooks_record *record, const char *path,
-				       const char *name);
+struct install_entry *install_record_entry(struct install_record *record, const char *path,
+					   const char *name);
 
 /** Forget one entry. */
-void hooks_record_forget(struct hooks_record *record, struct hooks_entry *entry);
+void install_record_forget(struct install_record *record, struct install_entry *entry);
 
 /** Forget the first `count` edits. */
-void hooks_record_drop_edits(struct hooks_record *record, size_t count);
+void install_record_drop_edits(struct install_record *record, size_t count);
 
 /** Room for one more edit. */
-struct configedit *hooks_record_edit(struct hooks_record *record);
+struct config_edit *install_record_edit(struct install_record *record);
 
 #endif

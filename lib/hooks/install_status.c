@@ -4,9 +4,9 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "hooks/install_config_internal.h"
+#include "hooks/install_internal.h"
 #include "hooks/install_place_internal.h"
 #include "hooks/install_record_internal.h"
-#include "hooks/install_run_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ const char *hooks_state_name(enum hooks_state state)
 	return names[state];
 }
 
-static bool has_event(const struct hooks_record *record, const char *event)
+static bool has_event(const struct install_record *record, const char *event)
 {
 	for (size_t i = 0; i < record->events.nr; i++)
 		if (!strcmp(record->events.items[i], event))
@@ -27,7 +27,7 @@ static bool has_event(const struct hooks_record *record, const char *event)
 	return false;
 }
 
-void hooks_wanted(const char *names[HOOKS_NAMES], const struct hooks_record *record)
+void install_wanted(const char *names[INSTALL_NAMES], const struct install_record *record)
 {
 	size_t nr = 0;
 
@@ -95,8 +95,8 @@ static bool is_tracked(const char **why_out, const char *dir, const struct repo 
 	return tracked;
 }
 
-bool hooks_directory(struct strbuf *out, const char **why_out, const struct repo *repo,
-		     const struct gitconfig *config)
+bool install_directory(struct strbuf *out, const char **why_out, const struct repo *repo,
+		       const struct gitconfig *config)
 {
 	struct strbuf value = STRBUF_INIT;
 	char *real;
@@ -132,26 +132,26 @@ static void add_item(struct hooks_report *report, const char *name, enum hooks_s
 }
 
 /* A file of ours that is not where git looks now. */
-static bool elsewhere(const struct hooks_record *record, const char *name, const char *path)
+static bool elsewhere(const struct install_record *record, const char *name, const char *path)
 {
 	const char *why;
 
 	for (size_t i = 0; i < record->nr; i++) {
-		const struct hooks_entry *entry = &record->entries[i];
+		const struct install_entry *entry = &record->entries[i];
 
 		if (!strcmp(entry->name, name) && strcmp(entry->path, path) &&
-		    hooks_place_state(entry->path, &why) == HOOKS_RUNS)
+		    install_place_state(entry->path, &why) == HOOKS_RUNS)
 			return true;
 	}
 	return false;
 }
 
-static void look_at_file(struct hooks_report *report, const struct hooks_record *record,
+static void look_at_file(struct hooks_report *report, const struct install_record *record,
 			 const char *dir, const char *barred, const char *name)
 {
 	char *path = xstrfmt("%s/%s", dir, name), *text = NULL;
 	const char *why;
-	enum hooks_state state = hooks_place_state(path, &why);
+	enum hooks_state state = install_place_state(path, &why);
 
 	if (state != HOOKS_RUNS && *barred) {
 		text = xstrfmt("git takes hooks from '%s', %s", dir, barred);
@@ -160,27 +160,27 @@ static void look_at_file(struct hooks_report *report, const struct hooks_record 
 			 "core.hooksPath in this repository");
 	} else if (state != HOOKS_RUNS && elsewhere(record, name, path)) {
 		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", dir);
-		add_item(report, name, HOOKS_NOT_RUN, text, HOOKS_INSTALL_AGAIN);
+		add_item(report, name, HOOKS_NOT_RUN, text, INSTALL_AGAIN);
 	} else {
-		add_item(report, name, state, why, HOOKS_INSTALL_AGAIN);
+		add_item(report, name, state, why, INSTALL_AGAIN);
 	}
 	free(text);
 	free(path);
 }
 
-static void look(struct hooks_report *report, const struct hooks_record *record,
+static void look(struct hooks_report *report, const struct install_record *record,
 		 const struct repo *repo, const struct gitconfig *config)
 {
 	struct strbuf dir = STRBUF_INIT;
-	const char *names[HOOKS_NAMES], *why, *advice, *barred;
+	const char *names[INSTALL_NAMES], *why, *advice, *barred;
 	enum hooks_state state;
 
-	(void)hooks_directory(&dir, &barred, repo, config);
-	hooks_wanted(names, record);
+	(void)install_directory(&dir, &barred, repo, config);
+	install_wanted(names, record);
 	for (size_t i = 0; names[i]; i++) {
 		if (record->config_hooks) {
-			state = hooks_config_hook_state(repo, config, names[i], &why);
-			add_item(report, names[i], state, why, HOOKS_INSTALL_AGAIN);
+			state = install_config_hook_state(repo, config, names[i], &why);
+			add_item(report, names[i], state, why, INSTALL_AGAIN);
 		} else {
 			look_at_file(report, record, dir.buf, barred, names[i]);
 		}
@@ -189,7 +189,7 @@ static void look(struct hooks_report *report, const struct hooks_record *record,
 	}
 	if (record->guard) {
 		report->guard = true;
-		state = hooks_config_guard_state(repo, config, &why, &advice);
+		state = install_config_guard_state(repo, config, &why, &advice);
 		add_item(report, "fsmonitor", state, why, advice);
 	}
 	strbuf_release(&dir);
@@ -209,8 +209,8 @@ static bool has_submodules(const struct repo *repo)
 int hooks_status(struct hooks_report *report, const struct repo *repo)
 {
 	struct gitconfig *config = NULL;
-	struct hooks_record record;
-	int err = hooks_record_read(&record, repo);
+	struct install_record record;
+	int err = install_record_read(&record, repo);
 
 	if (err)
 		return err;
@@ -223,7 +223,7 @@ int hooks_status(struct hooks_report *report, const struct repo *repo)
 	if (!err && record.exists)
 		look(report, &record, repo, config);
 	gitconfig_close(config);
-	hooks_record_release(&record);
+	install_record_release(&record);
 	return err;
 }
 

@@ -61,7 +61,7 @@ static int paste_shared(struct strbuf *text)
 	return err;
 }
 
-static void fill(struct strbuf *text, const struct hooks_shim_values *values)
+static void fill(struct strbuf *text, const struct shim_values *values)
 {
 	char exe[PATH_MAX], seconds[32];
 
@@ -77,7 +77,7 @@ static void fill(struct strbuf *text, const struct hooks_shim_values *values)
 		hook_file_fill(text, "_ckpt_chain", values->chain);
 }
 
-int hooks_shim_file(struct strbuf *out, const char *name, const struct hooks_shim_values *values)
+int shim_file(struct strbuf *out, const char *name, const struct shim_values *values)
 {
 	struct strbuf text = STRBUF_INIT;
 	int err = read_shim(&text, name);
@@ -92,10 +92,10 @@ int hooks_shim_file(struct strbuf *out, const char *name, const struct hooks_shi
 	return err;
 }
 
-int hooks_shim_lines(struct strbuf *out, const char *name, const struct hooks_shim_values *values)
+int shim_lines(struct strbuf *out, const char *name, const struct shim_values *values)
 {
 	struct strbuf file = STRBUF_INIT;
-	int err = hooks_shim_file(&file, name, values);
+	int err = shim_file(&file, name, values);
 
 	if (!err && !hook_file_lines(out, file.buf, file.len))
 		err = ckpt_error_set(CKPT_ERROR, "the shim '%s' is damaged: it has no marked lines",

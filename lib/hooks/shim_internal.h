@@ -9,7 +9,7 @@
 /** The shims in hooks/ of the source, share/git-checkpoint/hooks of an installation. */
 
 /** What is filled in. */
-struct hooks_shim_values {
+struct shim_values {
 	const char *events; /**< comma-separated; NULL: not asked for */
 	const char *chain;  /**< the program that core.fsmonitor named before; NULL: none */
 	const char *mark;   /**< the file that says that a program had to be ended */
@@ -17,9 +17,9 @@ struct hooks_shim_values {
 };
 
 /** Append the shim `name`, filled in, as a whole file. */
-int hooks_shim_file(struct strbuf *out, const char *name, const struct hooks_shim_values *values);
+int shim_file(struct strbuf *out, const char *name, const struct shim_values *values);
 
 /** Append only the marked lines of it. */
-int hooks_shim_lines(struct strbuf *out, const char *name, const struct hooks_shim_values *values);
+int shim_lines(struct strbuf *out, const char *name, const struct shim_values *values);
 
 #endif

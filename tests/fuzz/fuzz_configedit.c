@@ -19,7 +19,7 @@ static const struct {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { EDITS = sizeof(edits) / sizeof(edits[0]) };
-	struct configedit done[EDITS] = { 0 };
+	struct config_edit done[EDITS] = { 0 };
 	struct strbuf before = STRBUF_INIT, text = STRBUF_INIT, value = STRBUF_INIT;
 	bool sound;
 

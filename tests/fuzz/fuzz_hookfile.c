@@ -4,7 +4,7 @@
 
 #include "hooks/hook_file_internal.h"
 
-static const char lines[] = HOOKFILE_BEGIN "_ckpt_program=''\ngit checkpoint hook y\n" HOOKFILE_END;
+static const char lines[] = HOOK_FILE_BEGIN "_ckpt_program=''\ngit checkpoint hook y\n" HOOK_FILE_END;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

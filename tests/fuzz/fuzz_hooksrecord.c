@@ -8,26 +8,26 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct hooks_record record = { 0 }, again = { 0 };
+	struct install_record record = { 0 }, again = { 0 };
 	struct repo repo = { 0 };
 
 	fuzz_mkdir("w");
 	fuzz_mkdir("w/.git");
-	fuzz_mkdir("w/.git/" HOOKS_DIR);
+	fuzz_mkdir("w/.git/" INSTALL_DIR);
 	repo.worktree = strdup(fuzz_path("w"));
 	repo.gitdir = strdup(fuzz_path("w/.git"));
 	repo.commondir = strdup(repo.gitdir);
-	fuzz_put("w/.git/" HOOKS_DIR "/" HOOKS_RECORD_FILE, data, size);
-	if (!hooks_record_read(&record, &repo)) {
-		FUZZ_CHECK(!hooks_record_write(&record, &repo), "%s", ckpt_error_last());
-		FUZZ_CHECK(!hooks_record_read(&again, &repo), "%s", ckpt_error_last());
+	fuzz_put("w/.git/" INSTALL_DIR "/" INSTALL_RECORD_FILE, data, size);
+	if (!install_record_read(&record, &repo)) {
+		FUZZ_CHECK(!install_record_write(&record, &repo), "%s", ckpt_error_last());
+		FUZZ_CHECK(!install_record_read(&again, &repo), "%s", ckpt_error_last());
 		FUZZ_CHECK(record.nr == again.nr && record.edits_nr == again.edits_nr &&
 				   record.dirs.nr == again.dirs.nr && record.guard == again.guard,
 			   "another record");
 		for (size_t i = 0; i < record.nr; i++)
-			FUZZ_CHECK(hooks_record_find(&again, record.entries[i].path), "an entry is lost");
-		hooks_record_release(&record);
-		hooks_record_release(&again);
+			FUZZ_CHECK(install_record_find(&again, record.entries[i].path), "an entry is lost");
+		install_record_release(&record);
+		install_record_release(&again);
 	}
 	free(repo.worktree);
 	free(repo.gitdir);

@@ -258,7 +258,7 @@ static int count_key(const char *key, const char *value, void *payload)
 static void config_round(struct strbuf *before, unsigned *done)
 {
 	struct strbuf text = STRBUF_INIT, value = STRBUF_INIT;
-	struct configedit edits[4];
+	struct config_edit edits[4];
 	unsigned keys = 0, now = 0;
 
 	copy(&text, before);
@@ -313,7 +313,7 @@ static void test_editors_config(void **state)
 static void test_editors_config_that_goes_on(void **state)
 {
 	struct strbuf before = STRBUF_INIT, text = STRBUF_INIT;
-	struct configedit edit;
+	struct config_edit edit;
 
 	(void)state;
 	strbuf_addstr(&before, "[a]\n\tk = v\\");
@@ -329,9 +329,9 @@ static void test_editors_config_that_goes_on(void **state)
 
 static void test_editors_hookfile(void **state)
 {
-	static const char lines[] = HOOKFILE_BEGIN "_ckpt_program=''\ngit-checkpoint hook y\n" HOOKFILE_END;
+	static const char lines[] = HOOK_FILE_BEGIN "_ckpt_program=''\ngit-checkpoint hook y\n" HOOK_FILE_END;
 	static const char *const pieces[] = {
-		"#!/bin/sh\n", "#!/bin/bash -e\n", "echo\n", "\r\n", "\n", HOOKFILE_BEGIN, HOOKFILE_END, "# c", "_ckpt_program=x\n",
+		"#!/bin/sh\n", "#!/bin/bash -e\n", "echo\n", "\r\n", "\n", HOOK_FILE_BEGIN, HOOK_FILE_END, "# c", "_ckpt_program=x\n",
 		"exit 0", " ", "#!/usr/bin/env sh\n",
 	};
 	struct strbuf before = STRBUF_INIT, with = STRBUF_INIT, without = STRBUF_INIT;

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#define LINES HOOKFILE_BEGIN "_ckpt_program=''\nx y\n" HOOKFILE_END
+#define LINES HOOK_FILE_BEGIN "_ckpt_program=''\nx y\n" HOOK_FILE_END
 
 /* ---- hooks ---- */
 
@@ -76,7 +76,7 @@ static void test_lines_go_in_and_out(void **state)
 
 static void test_lines_without_an_end_are_not_touched(void **state)
 {
-	static const char text[] = "#!/bin/sh\n" HOOKFILE_BEGIN "exit 0\n";
+	static const char text[] = "#!/bin/sh\n" HOOK_FILE_BEGIN "exit 0\n";
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
@@ -95,7 +95,7 @@ static void test_a_dispatcher_is_told_from_lines(void **state)
 	assert_true(hook_file_is_dispatcher(shim.buf, shim.len));
 	assert_non_null(strstr(shim.buf, "${0%/*}/.git-checkpoint/pre-rebase\n"));
 	assert_true(hook_file_remove(&bare, shim.buf, shim.len));
-	assert_string_equal(bare.buf, HOOKFILE_FRAME);
+	assert_string_equal(bare.buf, HOOK_FILE_FRAME);
 	strbuf_reset(&shim);
 	hook_file_shim(&shim, LINES, "pre-rebase", false);
 	assert_false(hook_file_is_dispatcher(shim.buf, shim.len));
@@ -143,7 +143,7 @@ static void test_what_shims_share_is_pasted(void **state)
 static void check_cycle(const char *before, const char *key, const char *value)
 {
 	struct strbuf text = STRBUF_INIT, got = STRBUF_INIT;
-	struct configedit edits[2];
+	struct config_edit edits[2];
 
 	strbuf_addstr(&text, before);
 	config_edit_set(&text, &edits[0], "core", key, value);
@@ -197,7 +197,7 @@ static void test_a_value_comes_and_goes(void **state)
 static void test_what_others_wrote_stays(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct configedit edit;
+	struct config_edit edit;
 
 	(void)state;
 	strbuf_addstr(&text, "[a]\n\tb = 1\n");
@@ -220,7 +220,7 @@ static void test_sections_with_a_name(void **state)
 {
 	static const char before[] = "[hook \"other\"]\n\tevent = x\n";
 	struct strbuf text = STRBUF_INIT;
-	struct configedit event, command;
+	struct config_edit event, command;
 
 	(void)state;
 	strbuf_addstr(&text, before);
@@ -247,7 +247,7 @@ static void test_random_texts(void **state)
 	(void)state;
 	for (int i = 0; i < rounds(3000); i++) {
 		struct strbuf text = STRBUF_INIT, before = STRBUF_INIT;
-		struct configedit edit;
+		struct config_edit edit;
 
 		for (unsigned n = rnd(12); n--;)
 			strbuf_addstr(&text, parts[rnd(sizeof(parts) / sizeof(parts[0]))]);

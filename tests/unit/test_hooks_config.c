@@ -8,14 +8,14 @@
 #define FILE_TEXT "[core]\n\tbare = false\n"
 
 /* The file in the scratch directory, as the configuration of a repository. */
-static void begin(struct repo *repo, struct hooks_config *config)
+static void begin(struct repo *repo, struct install_config *config)
 {
-	struct hooks_record record = { 0 };
+	struct install_record record = { 0 };
 
 	*repo = (struct repo){ .worktree = scratch, .gitdir = scratch, .commondir = scratch };
-	sh("rm -rf config config.lock " HOOKS_DIR "; mkdir " HOOKS_DIR);
+	sh("rm -rf config config.lock " INSTALL_DIR "; mkdir " INSTALL_DIR);
 	put_text(in_scratch("config"), FILE_TEXT);
-	assert_int_equal(hooks_config_undone(config, &record, repo), 0);
+	assert_int_equal(install_config_undone(config, &record, repo), 0);
 	strbuf_addstr(&config->text, "[ours]\n");
 }
 
@@ -31,50 +31,50 @@ static void expect_file(const char *name, const char *text)
 static void expect_nothing_left(void)
 {
 	assert_false(is_there(in_scratch("config.lock")));
-	assert_false(is_there(in_scratch(HOOKS_DIR "/config.new")));
+	assert_false(is_there(in_scratch(INSTALL_DIR "/config.new")));
 }
 
 static void test_the_configuration_is_written(void **state)
 {
-	struct hooks_config config = HOOKS_CONFIG_INIT;
+	struct install_config config = INSTALL_CONFIG_INIT;
 	struct repo repo;
 
 	(void)state;
 	begin(&repo, &config);
-	assert_int_equal(hooks_config_write(&config, &repo), 0);
+	assert_int_equal(install_config_write(&config, &repo), 0);
 	expect_file("config", FILE_TEXT "[ours]\n");
 	expect_nothing_left();
-	hooks_config_release(&config);
+	install_config_release(&config);
 }
 
 /* As `git config` in another terminal would between reading and writing. */
 static void test_what_others_wrote_meanwhile_is_not_lost(void **state)
 {
-	struct hooks_config config = HOOKS_CONFIG_INIT;
+	struct install_config config = INSTALL_CONFIG_INIT;
 	struct repo repo;
 
 	(void)state;
 	begin(&repo, &config);
 	put_text(in_scratch("config"), FILE_TEXT "[theirs]\n");
-	assert_int_equal(hooks_config_write(&config, &repo), CKPT_ERROR);
+	assert_int_equal(install_config_write(&config, &repo), CKPT_ERROR);
 	assert_non_null(strstr(ckpt_error_last(), "was changed by another process meanwhile"));
 	expect_file("config", FILE_TEXT "[theirs]\n");
 	expect_nothing_left();
-	hooks_config_release(&config);
+	install_config_release(&config);
 }
 
 static void test_the_lock_of_others_stays(void **state)
 {
-	struct hooks_config config = HOOKS_CONFIG_INIT;
+	struct install_config config = INSTALL_CONFIG_INIT;
 	struct repo repo;
 
 	(void)state;
 	begin(&repo, &config);
 	put_text(in_scratch("config.lock"), "git's");
-	assert_int_equal(hooks_config_write(&config, &repo), CKPT_ERROR);
+	assert_int_equal(install_config_write(&config, &repo), CKPT_ERROR);
 	expect_file("config", FILE_TEXT);
 	expect_file("config.lock", "git's");
-	hooks_config_release(&config);
+	install_config_release(&config);
 }
 
 int main(void)

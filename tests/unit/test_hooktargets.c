@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/proc.h"
 #include "base/strbuf.h"
-#include "hooks/hook_calls.h"
+#include "hooks/hook_git.h"
 #include "unit.h"
 
 /*
@@ -102,7 +102,7 @@ static void test_hooktargets_of_command_lines(void **state)
 		struct proc proc = { .argv = STRLIST_INIT };
 		struct hook_targets targets = { 0 };
 		struct strbuf told = STRBUF_INIT;
-		struct git_call git;
+		struct hook_git git;
 
 		for (const char *p = rows[i].line; *p; p += strspn(p, " ")) {
 			size_t len = strcspn(p, " ");
@@ -110,7 +110,7 @@ static void test_hooktargets_of_command_lines(void **state)
 			strlist_take(&proc.argv, xmemdupz(p, len));
 			p += len;
 		}
-		assert_true(hook_git_call(&git, &proc));
+		assert_true(hook_git_read(&git, &proc));
 		hook_targets_add(&targets, &git);
 		tell(&told, &targets);
 		if (strcmp(told.buf, rows[i].expected))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_HOOKS_INSTALL_RUN_INTERNAL_H
-#define CKPT_HOOKS_INSTALL_RUN_INTERNAL_H
+#ifndef CKPT_HOOKS_INSTALL_INTERNAL_H
+#define CKPT_HOOKS_INSTALL_INTERNAL_H
 
 #include "base/base.h"
 #include "hooks/install_record_internal.h"
@@ -10,17 +10,17 @@ struct repo;
 
 /** What installing and looking have in common. For install.c and install_status.c only. */
 
-enum { HOOKS_NAMES = 3 };
+enum { INSTALL_NAMES = 3 };
 
 /** The hooks that the record's choices ask for, without the guard; NULL ends the list. */
-void hooks_wanted(const char *names[HOOKS_NAMES], const struct hooks_record *record);
+void install_wanted(const char *names[INSTALL_NAMES], const struct install_record *record);
 
 /**
  * The directory that git takes hooks from, absolute. False if nothing may be
  * written there, with what is said about it behind its name: it is not this
  * repository's own, or it is tracked.
  */
-bool hooks_directory(struct strbuf *out, const char **why_out, const struct repo *repo,
-		     const struct gitconfig *config);
+bool install_directory(struct strbuf *out, const char **why_out, const struct repo *repo,
+		       const struct gitconfig *config);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_calls.h"
+#include "hooks/hook_git.h"
 
 #include "base/base.h"
 
@@ -23,7 +23,7 @@ static const char *base_name(const char *path)
 
 /* --- command lines --- */
 
-bool hook_git_call(struct git_call *out, const struct proc *proc)
+bool hook_git_read(struct hook_git *out, const struct proc *proc)
 {
 	static const char *const with_value[] = { "-C", "-c", "--git-dir", "--work-tree",
 						  "--namespace", "--super-prefix",
@@ -33,7 +33,7 @@ bool hook_git_call(struct git_call *out, const struct proc *proc)
 	size_t i = 1;
 
 	if (!strncmp(name, "git-", 4) && name[4]) {
-		*out = (struct git_call){ name + 4, argv->items + 1, argv->nr - 1 };
+		*out = (struct hook_git){ name + 4, argv->items + 1, argv->nr - 1 };
 		return true;
 	}
 	/* A wrapper may call it by another name. */
@@ -41,13 +41,13 @@ bool hook_git_call(struct git_call *out, const struct proc *proc)
 		return false;
 	while (i < argv->nr && argv->items[i][0] == '-')
 		i += hook_among(argv->items[i], with_value) ? 2 : 1;
-	*out = (struct git_call){ "", NULL, 0 };
+	*out = (struct hook_git){ "", NULL, 0 };
 	if (i < argv->nr)
-		*out = (struct git_call){ argv->items[i], argv->items + i + 1, argv->nr - i - 1 };
+		*out = (struct hook_git){ argv->items[i], argv->items + i + 1, argv->nr - i - 1 };
 	return true;
 }
 
-const char *hook_first_word(const struct git_call *git)
+const char *hook_first_word(const struct hook_git *git)
 {
 	for (size_t i = 0; i < git->nr; i++)
 		if (git->args[i][0] != '-')
@@ -72,7 +72,7 @@ static bool is_option(const char *arg, size_t len, const char *name, size_t shor
 }
 
 /* The place of the next argument that is no value. */
-static size_t next_arg(const struct git_call *git, size_t i, const struct valued *valued)
+static size_t next_arg(const struct hook_git *git, size_t i, const struct valued *valued)
 {
 	const char *arg = git->args[i];
 	bool eats;
@@ -87,7 +87,7 @@ static size_t next_arg(const struct git_call *git, size_t i, const struct valued
 }
 
 /* True if an option is given; `name` may be cut short as git allows it. */
-static bool has_option(const struct git_call *git, const char *name, size_t shortest,
+static bool has_option(const struct hook_git *git, const char *name, size_t shortest,
 		       const struct valued *valued)
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i = next_arg(git, i, valued))
@@ -97,7 +97,7 @@ static bool has_option(const struct git_call *git, const char *name, size_t shor
 }
 
 /* True if a bundle of one-letter options has one of `letters`; a value eats the rest. */
-static bool has_letter(const struct git_call *git, const char *letters, const struct valued *valued)
+static bool has_letter(const struct hook_git *git, const char *letters, const struct valued *valued)
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i = next_arg(git, i, valued)) {
 		const char *p = git->args[i];
@@ -110,7 +110,7 @@ static bool has_letter(const struct git_call *git, const char *letters, const st
 }
 
 /* True if all options are among those that leave the files alone. */
-static bool only_options(const struct git_call *git, const char *const list[])
+static bool only_options(const struct hook_git *git, const char *const list[])
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
 		if (git->args[i][0] == '-' && !hook_among(git->args[i], list))
@@ -121,17 +121,17 @@ static bool only_options(const struct git_call *git, const char *const list[])
 /* --- which commands change files --- */
 
 /* `git stash` alone, or with options, is a push. */
-static const char *stash_verb(const struct git_call *git)
+static const char *stash_verb(const struct hook_git *git)
 {
 	return git->nr && git->args[0][0] != '-' ? git->args[0] : "push";
 }
 
-bool hook_stash_pushes(const struct git_call *git)
+bool hook_stash_pushes(const struct hook_git *git)
 {
 	return !strcmp(stash_verb(git), "push") || !strcmp(stash_verb(git), "save");
 }
 
-static bool stash_harmless(const struct git_call *git)
+static bool stash_harmless(const struct hook_git *git)
 {
 	static const char *const verbs[] = { "list", "show", "drop", "clear", "create",
 					     "store", "export", "import", NULL };
@@ -139,14 +139,14 @@ static bool stash_harmless(const struct git_call *git)
 	return hook_among(stash_verb(git), verbs);
 }
 
-bool hook_stash_takes_ignored(const struct git_call *git)
+bool hook_stash_takes_ignored(const struct hook_git *git)
 {
 	return hook_stash_pushes(git) &&
 	       (has_letter(git, "a", &stash_values) ||
 		has_option(git, "--all", strlen("--a"), &stash_values));
 }
 
-bool hook_stash_takes_untracked(const struct git_call *git)
+bool hook_stash_takes_untracked(const struct hook_git *git)
 {
 	return hook_stash_pushes(git) &&
 	       (has_letter(git, "u", &stash_values) ||
@@ -154,14 +154,14 @@ bool hook_stash_takes_untracked(const struct git_call *git)
 }
 
 /* Of `clean`, `rm` and `mv`. What would go is often looked at first. */
-static bool is_dry_run(const struct git_call *git)
+static bool is_dry_run(const struct hook_git *git)
 {
 	return (has_letter(git, "n", &clean_values) ||
 		has_option(git, "--dry-run", strlen("--d"), &clean_values)) &&
 	       !has_option(git, "--no-dry-run", strlen("--no-d"), &clean_values);
 }
 
-static bool clean_takes_ignored(const struct git_call *git)
+static bool clean_takes_ignored(const struct hook_git *git)
 {
 	size_t forced = 0;
 
@@ -179,13 +179,13 @@ static bool clean_takes_ignored(const struct git_call *git)
 	return forced > 1 || has_letter(git, "xX", &clean_values);
 }
 
-static bool clean_takes_untracked(const struct git_call *git)
+static bool clean_takes_untracked(const struct hook_git *git)
 {
 	return !has_letter(git, "X", &clean_values);
 }
 
 /* What only changes the index is too common to take a checkpoint each time. */
-static bool reset_harmless(const struct git_call *git)
+static bool reset_harmless(const struct hook_git *git)
 {
 	static const char *const options[] = { "-q", "--quiet", "--soft", "--mixed", "-N",
 					       "--intent-to-add", "-p", "--patch", "--refresh",
@@ -195,12 +195,12 @@ static bool reset_harmless(const struct git_call *git)
 }
 
 /* Without -u only the index is read into: what tools do that keep a tree of their own. */
-static bool read_tree_harmless(const struct git_call *git)
+static bool read_tree_harmless(const struct hook_git *git)
 {
 	return !has_letter(git, "u", &no_values);
 }
 
-static bool restore_harmless(const struct git_call *git)
+static bool restore_harmless(const struct hook_git *git)
 {
 	static const char *const options[] = { "-q", "--quiet", "-S", "--staged", "-p", "--patch",
 					       NULL };
@@ -210,39 +210,39 @@ static bool restore_harmless(const struct git_call *git)
 		has_option(git, "--staged", strlen("--staged"), &no_values));
 }
 
-static bool rm_harmless(const struct git_call *git)
+static bool rm_harmless(const struct hook_git *git)
 {
 	return is_dry_run(git) || has_option(git, "--cached", strlen("--cached"), &no_values);
 }
 
-static bool bisect_harmless(const struct git_call *git)
+static bool bisect_harmless(const struct hook_git *git)
 {
 	static const char *const verbs[] = { "log", "view", "visualize", "terms", "help", NULL };
 
 	return hook_among(hook_first_word(git), verbs);
 }
 
-static bool sparse_harmless(const struct git_call *git)
+static bool sparse_harmless(const struct hook_git *git)
 {
 	static const char *const verbs[] = { "list", "check-rules", NULL };
 
 	return hook_among(hook_first_word(git), verbs);
 }
 
-static bool rerere_harmless(const struct git_call *git)
+static bool rerere_harmless(const struct hook_git *git)
 {
 	return *hook_first_word(git) != '\0';
 }
 
 /* What is edited in its two directories is copied back. */
-static bool difftool_harmless(const struct git_call *git)
+static bool difftool_harmless(const struct hook_git *git)
 {
 	return !has_letter(git, "d", &no_values) &&
 	       !has_option(git, "--dir-diff", strlen("--d"), &no_values);
 }
 
 /* With a cone, directories outside of it go that have no files but ignored ones. */
-static bool sparse_takes_ignored(const struct git_call *git)
+static bool sparse_takes_ignored(const struct hook_git *git)
 {
 	return strcmp(hook_first_word(git), "disable") &&
 	       !has_option(git, "--no-cone", strlen("--no-c"), &no_values);
@@ -297,10 +297,10 @@ static bool split_command(struct strlist *out, char *const *args, size_t nr)
 }
 
 /* What `submodule foreach` runs; all that is not known to be harmless may change files. */
-static void foreach_effect(struct hook_effect *out, const struct git_call *git)
+static void foreach_effect(struct hook_effect *out, const struct hook_git *git)
 {
 	struct proc proc = { .argv = STRLIST_INIT };
-	struct git_call each;
+	struct hook_git each;
 	size_t i = 0;
 
 	while (i < git->nr && strcmp(git->args[i], "foreach"))
@@ -312,7 +312,7 @@ static void foreach_effect(struct hook_effect *out, const struct git_call *git)
 	if (i >= git->nr)
 		return;
 	if (!split_command(&proc.argv, git->args + i, git->nr - i) ||
-	    !hook_git_call(&each, &proc)) {
+	    !hook_git_read(&each, &proc)) {
 		for (; i < git->nr; i++)
 			out->takes_ignored |= has_word(git->args[i], "clean");
 	} else if (has_rule(each.command)) {
@@ -323,7 +323,7 @@ static void foreach_effect(struct hook_effect *out, const struct git_call *git)
 	strlist_release(&proc.argv);
 }
 
-static bool submodule_harmless(const struct git_call *git)
+static bool submodule_harmless(const struct hook_git *git)
 {
 	/* `set-url` and `set-branch` have written .gitmodules when they first ask. */
 	static const char *const verbs[] = { "add", "clone", "deinit", "run-update-procedure",
@@ -336,7 +336,7 @@ static bool submodule_harmless(const struct git_call *git)
 	return each.kind != HOOK_CHANGES;
 }
 
-static bool submodule_takes_ignored(const struct git_call *git)
+static bool submodule_takes_ignored(const struct hook_git *git)
 {
 	struct hook_effect each;
 
@@ -346,7 +346,7 @@ static bool submodule_takes_ignored(const struct git_call *git)
 	return each.takes_ignored;
 }
 
-static bool submodule_takes_untracked(const struct git_call *git)
+static bool submodule_takes_untracked(const struct hook_git *git)
 {
 	struct hook_effect each = { .takes_untracked = false };
 
@@ -355,12 +355,12 @@ static bool submodule_takes_untracked(const struct git_call *git)
 	return each.takes_untracked;
 }
 
-static bool worktree_removes(const struct git_call *git)
+static bool worktree_removes(const struct hook_git *git)
 {
 	return !strcmp(hook_first_word(git), "remove");
 }
 
-static bool worktree_harmless(const struct git_call *git)
+static bool worktree_harmless(const struct hook_git *git)
 {
 	return !worktree_removes(git) && strcmp(hook_first_word(git), "move");
 }
@@ -368,9 +368,9 @@ static bool worktree_harmless(const struct git_call *git)
 struct rule {
 	const char *command;
 	const char *called;                            /* in the reason; NULL: the same */
-	bool (*harmless)(const struct git_call *git);  /* forms that change nothing; NULL: none */
-	bool (*takes_ignored)(const struct git_call *git);
-	bool (*takes_untracked)(const struct git_call *git);
+	bool (*harmless)(const struct hook_git *git);  /* forms that change nothing; NULL: none */
+	bool (*takes_ignored)(const struct hook_git *git);
+	bool (*takes_untracked)(const struct hook_git *git);
 	bool through;             /* acts by the commands that it calls */
 	enum hook_kind otherwise; /* what the harmless forms are */
 };
@@ -438,7 +438,7 @@ static bool has_rule(const char *command)
 	return find_rule(command) != NULL;
 }
 
-void hook_effect_of(struct hook_effect *out, const struct git_call *git)
+void hook_effect_of(struct hook_effect *out, const struct hook_git *git)
 {
 	const struct rule *rule = find_rule(git->command);
 

@@ -8,21 +8,21 @@
 struct proc;
 
 /** A git process: which command, and what stands behind it. */
-struct git_call {
+struct hook_git {
 	const char *command; /**< "" if none is given */
 	char *const *args;
 	size_t nr;
 };
 
 /** False if `proc` is no git. Global options before the command are passed over. */
-bool hook_git_call(struct git_call *out, const struct proc *proc);
+bool hook_git_read(struct hook_git *out, const struct proc *proc);
 
 /** The first argument that is no option, "" if there is none. */
-const char *hook_first_word(const struct git_call *git);
+const char *hook_first_word(const struct hook_git *git);
 
-bool hook_stash_pushes(const struct git_call *git);
-bool hook_stash_takes_ignored(const struct git_call *git);
-bool hook_stash_takes_untracked(const struct git_call *git);
+bool hook_stash_pushes(const struct hook_git *git);
+bool hook_stash_takes_ignored(const struct hook_git *git);
+bool hook_stash_takes_untracked(const struct hook_git *git);
 
 /** True if `word` is in the list, which ends with NULL. */
 bool hook_among(const char *word, const char *const list[]);
@@ -43,6 +43,6 @@ struct hook_effect {
 	bool through;        /**< HOOK_CHANGES: only by a git that it calls and that changes files */
 };
 
-void hook_effect_of(struct hook_effect *out, const struct git_call *git);
+void hook_effect_of(struct hook_effect *out, const struct hook_git *git);
 
 #endif
