@@ -220,7 +220,7 @@ int main(int argc, char **argv)
 	if (i >= argc) {
 		if (opt_common.json)
 			return report_failure(ckpt_error_set(
-				CKPT_EUSAGE, "no command was given; see 'git checkpoint -h'"));
+				CKPT_EUSAGE, "no command given; see 'git checkpoint -h'"));
 		cmd_usage(stderr);
 		return EXIT_USAGE;
 	}

@@ -60,7 +60,7 @@ int agent_find(const struct agent **out, const char *name)
 	for (*out = agent_table; (*out)->name && strcmp((*out)->name, name); (*out)++)
 		strbuf_addf(&list, "%s%s", list.len ? ", " : "", (*out)->name);
 	if (!(*out)->name)
-		err = ckpt_error_set(CKPT_ERROR, "agent '%s' is not supported; supported are %s",
+		err = ckpt_error_set(CKPT_ERROR, "agent '%s' is not supported; use one of %s",
 				     name, list.buf);
 	strbuf_release(&list);
 	return err;

@@ -24,7 +24,7 @@ int agent_json_check(const struct strbuf *text, const struct agent *agent)
 	size_t root = jsonedit_root(text);
 
 	if (!err && text->buf[root] != '{')
-		err = misshapen(text, root, "the whole", "an object");
+		err = misshapen(text, root, "the top level", "an object");
 	return err;
 }
 
@@ -197,8 +197,8 @@ static int check_way_back(const struct strbuf *with, const struct strbuf *text,
 	if (!err && (without.len != text->len || memcmp(without.buf, text->buf, text->len)))
 		err = CKPT_EREFUSED;
 	strbuf_release(&without);
-	return err ? ckpt_error_set(CKPT_EREFUSED, "the entry could not be taken out again without "
-						   "a trace") : 0;
+	return err ? ckpt_error_set(CKPT_EREFUSED, "the entry could not be removed again without a "
+						   "trace") : 0;
 }
 
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed)

@@ -226,8 +226,9 @@ static void note_others(struct agents_result *out, const struct settings *s,
 /* Nothing is put in that could not be taken out again so that every other byte is the same. */
 static int no_way_back(const struct settings *s)
 {
-	return ckpt_error_set(CKPT_ERROR, "'%s' is written in a way in which the entry could not be "
-			      "taken out again without a trace; add the entry that --print shows",
+	return ckpt_error_set(CKPT_ERROR, "'%s' has a format from which the entry could not be removed "
+					  "again without a trace; add the entry that --print shows by "
+					  "hand",
 			      s->path.buf);
 }
 

@@ -189,7 +189,7 @@ static bool check_text(struct check *c)
 	}
 	if (!check_blank(c))
 		return false;
-	return c->pos == c->text->len ? true : wrong(c, "there is more after the end");
+	return c->pos == c->text->len ? true : wrong(c, "there is more text after the end");
 }
 
 int jsonedit_check(const struct strbuf *text, unsigned flags)

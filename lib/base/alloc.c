@@ -26,7 +26,7 @@ static void *must(void *ptr, size_t size)
 
 	if (ptr || !size)
 		return ptr;
-	len = snprintf(text, sizeof(text), "fatal: out of memory, %zu bytes were asked for\n", size);
+	len = snprintf(text, sizeof(text), "fatal: out of memory, tried to allocate %zu bytes\n", size);
 	len = (int)write(STDERR_FILENO, text, (size_t)len);
 	if (on_failure)
 		on_failure();

@@ -73,7 +73,7 @@ static int make_pipe(int *theirs, int *ours, bool we_write)
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return ckpt_error_errno("unable to make a pipe");
+		return ckpt_error_errno("unable to create a pipe");
 	*theirs = fds[we_write ? 0 : 1];
 	*ours = fds[we_write ? 1 : 0];
 	if (fcntl(*ours, F_SETFL, O_NONBLOCK) < 0)
@@ -227,7 +227,7 @@ static int check_time(struct command *command)
 	if (!command->deadline || clock_monotonic() < command->deadline)
 		return 0;
 	end_all(command);
-	return ckpt_error_set(CKPT_ERROR, "%s did not end within %s and was killed",
+	return ckpt_error_set(CKPT_ERROR, "%s did not finish within %s and was killed",
 			      command->name,
 			      clock_format_duration(text, command->timeout));
 }
@@ -283,7 +283,8 @@ int command_write(struct command *command, const void *data, size_t len)
 static int describe(const char *name, int status)
 {
 	if (WIFSIGNALED(status))
-		return ckpt_error_set(CKPT_ERROR, "%s was ended by signal %d (%s)", name, WTERMSIG(status),
+		return ckpt_error_set(CKPT_ERROR, "%s was killed by signal %d "
+						  "(%s)", name, WTERMSIG(status),
 				      strsignal(WTERMSIG(status)));
 	if (WEXITSTATUS(status))
 		return ckpt_error_set(CKPT_ERROR, "%s failed with status %d", name,

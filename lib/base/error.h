@@ -23,6 +23,7 @@ enum ckpt_error {
 	CKPT_ECANCELLED = -6, /**< the user interrupted */
 	CKPT_EREFUSED = -7,   /**< refused for safety, --force or --yes helps */
 	CKPT_EUSAGE = -8,     /**< the command line is malformed */
+	CKPT_EDECLINED = -9,  /**< the user was asked and said no; that has been acknowledged */
 };
 
 /** Set the sentence of this thread and return `code`, for `return ckpt_error_set(...)`. */

@@ -46,7 +46,7 @@ static int remove_files(struct strbuf *dir_out, int fd)
 	if (!dir) {
 		if (copy >= 0)
 			close(copy);
-		return ckpt_error_errno("unable to read a directory that is to be removed");
+		return ckpt_error_errno("unable to read a directory to be removed");
 	}
 	while (!err && !dir_out->len && (ent = readdir(dir))) {
 		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
@@ -84,7 +84,8 @@ static int leave(int *fd, const struct level *level)
 	close(*fd);
 	*fd = parent;
 	if (st.st_dev != level->dev || st.st_ino != level->ino)
-		return ckpt_error_set(CKPT_ERROR, "'%s' was moved while it was removed", level->name);
+		return ckpt_error_set(CKPT_ERROR, "'%s' was moved while it was being "
+						  "removed", level->name);
 	if (unlinkat(parent, level->name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return ckpt_error_errno("unable to remove '%s'", level->name);
 	return 0;

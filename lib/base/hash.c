@@ -25,7 +25,8 @@ struct digest {
 static void check(int ok)
 {
 	if (!ok) {
-		fprintf(stderr, "fatal: libcrypto cannot compute SHA-1 and SHA-256; check the installation of OpenSSL\n");
+		fprintf(stderr, "fatal: libcrypto cannot compute SHA-1 and SHA-256; check your OpenSSL "
+				"installation\n");
 		exit(128);
 	}
 }

@@ -4,18 +4,22 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum {
 	DEPTH_MAX = 128,         /* a chain longer than this is a loop, or nobody's business */
 	STAT_SIZE = 1024,
 	ARGV_SIZE = 128 * 1024,
+	DESCRIPTION_MAX = 60,    /* bytes of a command line in a message */
 };
 
 /* What a file in /proc has, up to `size` bytes with the NUL; its length or -1. */
@@ -47,7 +51,7 @@ static int parse_stat(struct proc *out, const char *text)
 		   " %*c %ld %*d %ld %*d %*d %*u %*u %*u %*u %*u %*u %*u"
 		   " %*d %*d %*d %*d %*d %*d %llu",
 		   &parent, &session, &start) != 3)
-		return ckpt_error_set(CKPT_ERROR, "process %ld cannot be understood",
+		return ckpt_error_set(CKPT_ERROR, "unexpected data in /proc about process %ld",
 				      (long)out->pid);
 	out->parent = (pid_t)parent;
 	out->session = (pid_t)session;
@@ -124,4 +128,75 @@ bool proc_alive(const char *root, pid_t pid, uint64_t start)
 
 	proc_release(&proc);
 	return alive;
+}
+
+/* ---- who holds a lock ---- */
+
+/* proc(5): "1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF". 0 if it is not there, or in another
+ * container. */
+static pid_t flock_holder(const char *root, int fd)
+{
+	char *path = xstrfmt("%s/locks", root), line[256];
+	FILE *locks = fopen(path, "re");
+	long pid = 0, holder = 0;
+	unsigned long long inode;
+	unsigned major, minor;
+	struct stat st;
+
+	free(path);
+	if (locks && !fstat(fd, &st))
+		while (!holder && fgets(line, sizeof(line), locks))
+			if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %x:%x:%llu", &pid, &major, &minor,
+				   &inode) == 4 &&
+			    inode == st.st_ino && makedev(major, minor) == st.st_dev)
+				holder = pid;
+	if (locks)
+		fclose(locks);
+	return holder > 0 ? (pid_t)holder : 0;
+}
+
+static bool is_plain_word(const char *word)
+{
+	return *word >= 'a' && *word <= 'z' && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")];
+}
+
+/* The command line up to its first plain word, the command: what follows may be long, or private. */
+static void describe(struct strbuf *out, const struct proc *proc)
+{
+	size_t begin = out->len;
+
+	for (size_t i = 0; i < proc->argv.nr; i++) {
+		const char *word = proc->argv.items[i], *slash = strrchr(word, '/');
+
+		strbuf_addf(out, "%s%s", i ? " " : "", !i && slash ? slash + 1 : word);
+		if (i && is_plain_word(word))
+			break;
+	}
+	if (!proc->argv.nr)
+		strbuf_addstr(out, proc->name);
+	if (out->len - begin > DESCRIPTION_MAX) {
+		strbuf_setlen(out, begin + DESCRIPTION_MAX);
+		strbuf_addstr(out, "...");
+	}
+	for (size_t i = begin; i < out->len; i++)
+		if ((unsigned char)out->buf[i] < ' ')
+			out->buf[i] = '?';
+}
+
+char *proc_lock_holder(const char *root, int fd)
+{
+	pid_t pid = flock_holder(root, fd);
+	struct strbuf text = STRBUF_INIT;
+	struct proc proc;
+
+	if (!pid)
+		return xstrdup("another process");
+	strbuf_addf(&text, "process %ld", (long)pid);
+	if (!proc_read(&proc, root, pid)) {
+		strbuf_addstr(&text, " (");
+		describe(&text, &proc);
+		strbuf_addch(&text, ')');
+	}
+	proc_release(&proc);
+	return strbuf_detach(&text, NULL);
 }

@@ -47,4 +47,11 @@ void proc_list_release(struct proc_list *list);
 /** True if the process that began at `start` still has that pid. */
 bool proc_alive(const char *root, pid_t pid, uint64_t start);
 
+/**
+ * Who holds a flock(2) on the open file `fd`, for a message: "process 4711
+ * (git-checkpoint save)", or "another process" if /proc does not tell. The
+ * caller frees it.
+ */
+char *proc_lock_holder(const char *root, int fd);
+
 #endif

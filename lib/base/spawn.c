@@ -92,7 +92,7 @@ static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
 	pid_t pid;
 
 	if (pipe2(pipefd, O_CLOEXEC) < 0)
-		return ckpt_error_errno("unable to make a pipe");
+		return ckpt_error_errno("unable to create a pipe");
 	pid = fork();
 	if (pid < 0) {
 		close(pipefd[0]);
@@ -148,7 +148,7 @@ int spawn_run(struct strbuf *out, const struct spawn_opts *opts, const char *con
 	/* A file in memory rather than a pipe: nobody has to write while somebody reads. */
 	fd = memfd_create("input", MFD_CLOEXEC);
 	if (fd < 0 || fs_write_all(fd, opts->input, opts->input_len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		err = ckpt_error_errno("unable to keep what '%s' is to read", argv[0]);
+		err = ckpt_error_errno("unable to store the input of '%s'", argv[0]);
 	else
 		err = capture(out, fd, opts, argv);
 	if (fd >= 0)
@@ -162,7 +162,7 @@ int spawn_sink(pid_t *pid_out, int *fd_out, const char *command)
 	pid_t pid;
 
 	if (pipe2(pipefd, O_CLOEXEC) < 0)
-		return ckpt_error_errno("unable to make a pipe");
+		return ckpt_error_errno("unable to create a pipe");
 	pid = fork();
 	if (pid < 0) {
 		close(pipefd[0]);

@@ -207,7 +207,7 @@ static int offer(struct complete *complete, const char *what, const char *placeh
 			meanings[i].offer(complete);
 		return 0;
 	}
-	return ckpt_error_set(CKPT_ERROR, "nobody told what '%s' of '%s' is", what,
+	return ckpt_error_set(CKPT_ERROR, "no completion is defined for '%s' of '%s'", what,
 			      complete->spec->command);
 }
 

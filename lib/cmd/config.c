@@ -13,7 +13,7 @@
 static bool origin;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "origin", &origin, NULL, "where each value comes from", false },
+	{ OPT_FLAG, 0, "origin", &origin, NULL, "show where each value comes from", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
@@ -30,7 +30,7 @@ static bool offer(struct complete *complete, const char *what)
 const struct opt_spec cmd_config_spec = {
 	.command = "config",
 	.usage = "[--origin] [<key>...]",
-	.summary = "the settings in force",
+	.summary = "show the settings in force",
 	.options = options,
 	.offer = offer,
 };
@@ -50,11 +50,11 @@ static int unknown(const char *key)
 		known[i] = setting_table[i].key;
 	nearest = nearest_word(key, known, setting_count);
 	if (nearest)
-		err = ckpt_error_set(CKPT_EUSAGE, "there is no setting '%s'; did you mean '%s'?",
+		err = ckpt_error_set(CKPT_EUSAGE, "unknown setting '%s'; did you mean '%s'?",
 				     key, nearest);
 	else
 		err = ckpt_error_set(CKPT_EUSAGE,
-				     "there is no setting '%s'; 'git checkpoint config' lists all", key);
+				     "unknown setting '%s'; 'git checkpoint config' lists all", key);
 	free(known);
 	return err;
 }

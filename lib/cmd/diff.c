@@ -18,8 +18,8 @@
 static bool stat_, names, quiet, nul;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "how much changed, file by file", false },
-	{ OPT_FLAG, 0, "name-status", &names, NULL, "only names and A, M, D or T", false },
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "show how much changed, file by file", false },
+	{ OPT_FLAG, 0, "name-status", &names, NULL, "show only names and A, M, D or T", false },
 	{ OPT_FLAG, 0, "quiet", &quiet, NULL, "print nothing, exit with 1 if there is a difference",
 	  false },
 	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --name-status: NUL instead of tab and newline", false },
@@ -72,7 +72,7 @@ static int check_scope(const struct request *request)
 
 	for (size_t i = 0; i < request->nr; i++)
 		if (request->sides[i].state_only)
-			return ckpt_error_set(CKPT_ERROR, "checkpoint '%s' holds state alone, no files",
+			return ckpt_error_set(CKPT_ERROR, "checkpoint '%s' holds only state, no files",
 					      request->sides[i].id);
 	for (size_t i = 0; record->scope.nr && i < request->paths.nr; i++)
 		if (!plan_concerns(&record->scope, request->paths.items[i]))
@@ -106,8 +106,8 @@ static int parse(struct request *request, const struct session *session, const s
 		err = session_path(&path, session, args->items[i]);
 		if (!err && dashdash < 0 && !exists(session, args->items[i]))
 			err = ckpt_error_set(CKPT_ERROR,
-					     "'%s' is neither a checkpoint nor a path here; put '--' "
-					     "before a path that is gone",
+					     "'%s' is neither a checkpoint nor a path; use '--' before a "
+					     "path that no longer exists",
 					     args->items[i]);
 		if (!err)
 			strlist_add(&request->paths, path.buf);
@@ -185,7 +185,8 @@ int cmd_diff(int argc, char **argv)
 		return EXIT_DONE;
 	if (!err && stat_ + names + quiet > 1)
 		err = ckpt_error_set(CKPT_EUSAGE,
-				     "only one of --stat, --name-status and --quiet can be asked for");
+				     "options '--stat', '--name-status' and '--quiet' cannot be used "
+				     "together");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err) {

@@ -11,14 +11,14 @@
 static bool fix;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "fix", &fix, NULL, "mend what can be mended", false },
+	{ OPT_FLAG, 0, "fix", &fix, NULL, "fix what can be fixed", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
 const struct opt_spec cmd_doctor_spec = {
 	.command = "doctor",
 	.usage = "[--fix]",
-	.summary = "find and mend what is wrong with the store",
+	.summary = "find and fix what is wrong with the store",
 	.options = options,
 };
 
@@ -53,7 +53,7 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 	else if (!problems->nr)
 		report_text("no checkpoints of '%s' yet\n", session->worktree);
 	else if (in_store && open && !fix)
-		report_text("'git checkpoint doctor --fix' mends what can be mended\n");
+		report_text("'git checkpoint doctor --fix' fixes what can be fixed\n");
 	return report_done(open ? EXIT_NO : EXIT_DONE);
 }
 

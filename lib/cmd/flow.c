@@ -18,16 +18,16 @@ static const char *state_dir, *note;
 static bool fresh, restore, yes;
 
 static const struct opt options[] = {
-	{ OPT_LIST, 0, "phases", &phases, "<list>", "start: the phases, in their order", false },
+	{ OPT_LIST, 0, "phases", &phases, "<list>", "start: the phases, in order", false },
 	{ OPT_LIST, 0, "approve", &approve, "<list>",
-	  "start: phases after which somebody has to approve", false },
+	  "start: phases that need approval when complete", false },
 	{ OPT_STRING, 0, "state-dir", &state_dir, "<dir>", "start: keep a copy of phase.json there",
 	  false },
-	{ OPT_FLAG, 0, "fresh", &fresh, NULL, "start: put away what is in progress", false },
-	{ OPT_LIST, 0, "output", &output, "<file>", "phase, task: what it makes", false },
-	{ OPT_STRING, 0, "note", &note, "<text>", "phase: kept with the checkpoint", false },
+	{ OPT_FLAG, 0, "fresh", &fresh, NULL, "start: archive the workflow in progress", false },
+	{ OPT_LIST, 0, "output", &output, "<file>", "phase, task: a file that it produces", false },
+	{ OPT_STRING, 0, "note", &note, "<text>", "phase: a note to keep with the checkpoint", false },
 	{ OPT_FLAG, 0, "restore", &restore, NULL,
-	  "resume: bring back the files of the last complete phase", false },
+	  "resume: restore the files of the last complete phase", false },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "resume --restore: do not ask", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
@@ -78,7 +78,7 @@ const struct opt_spec cmd_flow_spec = {
 		 "task <id> (pending | running | complete | failed) [--output <file>]...\n"
 		 "resume [--restore [-y | --yes]]\n"
 		 "status\narchive\nlist",
-	.summary = "walk through phases, and find the way after an interruption",
+	.summary = "walk through phases, resume after an interruption",
 	.options = options,
 	.offer = offer,
 };
@@ -101,7 +101,7 @@ static int split_names(struct strlist *out, const struct strlist *typed, const c
 			problem = flow_name_problem(name.buf);
 			for (size_t k = 0; k < out->nr && !problem; k++)
 				if (!strcmp(out->items[k], name.buf))
-					problem = "is there twice";
+					problem = "is listed twice";
 			if (problem) {
 				int err =
 					ckpt_error_set(CKPT_EUSAGE, "option '%s': the name '%s' %s",
@@ -212,7 +212,7 @@ static int do_phase(struct session *session, char **args)
 		opts.status = FLOW_FAILED;
 	else
 		err = ckpt_error_set(CKPT_EUSAGE,
-				     "flow phase knows start, complete and fail, but not '%s'",
+				     "flow phase takes start, complete or fail, not '%s'",
 				     args[1]);
 	if (!err)
 		err = parse_outputs(&paths, session);
@@ -253,8 +253,7 @@ static int do_task(struct session *session, char **args)
 		err = ckpt_error_set(CKPT_EUSAGE, "the name of the task '%s' %s", args[0], problem);
 	else if (!flow_task_status_parse(&wanted, args[1]))
 		err = ckpt_error_set(CKPT_EUSAGE,
-				     "flow task knows pending, running, complete and failed, "
-				     "but not '%s'",
+				     "flow task takes pending, running, complete or failed, not '%s'",
 				     args[1]);
 	if (!err)
 		err = parse_outputs(&paths, session);
@@ -298,7 +297,7 @@ static int do_resume(struct session *session, char **args)
 	(void)args;
 	if (yes && !restore)
 		return report_failure(
-			ckpt_error_set(CKPT_EUSAGE, "option '--yes' goes with --restore only"));
+			ckpt_error_set(CKPT_EUSAGE, "option '--yes' can only be used with '--restore'"));
 	err = flow_resume(&resumed, session, &opts);
 	progress_clear();
 	if (err)
@@ -409,10 +408,10 @@ static int find_verb(const struct verb **out, const struct strlist *args)
 		if (!strcmp(verbs[i].name, args->items[0]))
 			verb = &verbs[i];
 	if (!verb)
-		return ckpt_error_set(CKPT_EUSAGE, "flow knows %s, but not '%s'", known,
+		return ckpt_error_set(CKPT_EUSAGE, "flow takes %s, not '%s'", known,
 				      args->items[0]);
 	if (args->nr - 1 > verb->arguments)
-		return ckpt_error_set(CKPT_EUSAGE, "flow %s: '%s' is one argument too many",
+		return ckpt_error_set(CKPT_EUSAGE, "flow %s: unexpected argument '%s'",
 				      verb->name, args->items[verb->arguments + 1]);
 	if (args->nr - 1 < verb->arguments)
 		return ckpt_error_set(CKPT_EUSAGE, "flow %s needs %s", verb->name, verb->shown);

@@ -30,12 +30,12 @@ static void print_next(const struct flow *flow)
 
 	if (waiting)
 		report_text(
-			"Phase %s waits for approval; 'git checkpoint flow approve' records it\n",
+			"Phase %s waits for approval; use 'git checkpoint flow approve'\n",
 			waiting);
 	else if (!next)
 		report_text("Workflow %s is complete\n", flow->state.workflow_id);
 	else if (flow->state.phase_status == FLOW_COMPLETE)
-		report_text("Next is phase %s\n", next);
+		report_text("Next phase: %s\n", next);
 }
 
 static void print_complete(const struct flow_state *state)
@@ -90,7 +90,7 @@ int flowing_started(const struct flow_result *result)
 	}
 	report_warnings(&result->warnings);
 	if (result->archived)
-		report_text("The one before was put away in %s\n", result->archived);
+		report_text("Archived the previous workflow in %s\n", result->archived);
 	report_text("Started workflow %s:", plan->workflow_id);
 	for (size_t i = 0; i < plan->phases.nr; i++)
 		report_text("%s %s", i ? "," : "", plan->phases.items[i]);
@@ -143,7 +143,7 @@ int flowing_approved(const struct flow_result *result, const char *phase)
 	}
 	report_warnings(&result->warnings);
 	report_text("Phase %s %s\n", phase,
-		    result->changed ? "is approved" : "was approved already");
+		    result->changed ? "is approved" : "was already approved");
 	print_next(&result->flow);
 	return report_done(EXIT_DONE);
 }
@@ -182,8 +182,8 @@ int flowing_archived(const struct flow_result *result)
 		json_object_set_new(answer, "path", json_path(result->archived));
 		return report_json(answer, EXIT_DONE);
 	}
-	report_text("Workflow %s was put away in %s\n",
-		    result->corrupt ? "with a state that cannot be used"
+	report_text("Workflow %s was archived in %s\n",
+		    result->corrupt ? "with an unusable state"
 				    : result->flow.state.workflow_id,
 		    result->archived);
 	return report_done(EXIT_DONE);
@@ -330,10 +330,10 @@ static void print_resume(const struct flow_resumed *resumed)
 		    clock_format_age(age, resumed->last_activity, clock_now()));
 	print_complete(state);
 	for (size_t i = 0; i < decision->taken.nr; i++)
-		report_text("  task %s was complete: its output is there\n",
+		report_text("  task %s is complete: its output exists\n",
 			    decision->taken.items[i]);
 	for (size_t i = 0; i < decision->again.nr; i++)
-		report_text("  task %s begins again\n", decision->again.items[i]);
+		report_text("  task %s starts again\n", decision->again.items[i]);
 	if (!strcmp(decision->phase, state->current_phase))
 		print_tasks(state);
 	print_next(&resumed->base.flow);
@@ -344,14 +344,14 @@ static void print_refusal(const struct flow_resumed *resumed)
 {
 	if (resumed->outcome == FLOW_DISTRUST)
 		report_plain(stderr,
-			     "error: the state of the workflow cannot be trusted: %s; it was put away "
-			     "as corrupt in '%s'\n",
+			     "error: the state of the workflow cannot be trusted: %s; it was archived as "
+			     "corrupt in '%s'\n",
 			     resumed->why, resumed->base.archived);
 	else if (resumed->outcome == FLOW_OVER)
-		fprintf(stderr, "error: workflow '%s' is complete, there is nothing to resume\n",
+		fprintf(stderr, "error: workflow '%s' is complete; nothing to resume\n",
 			resumed->base.flow.state.workflow_id);
 	else
-		fprintf(stderr, "error: there is no workflow to resume\n");
+		fprintf(stderr, "error: no workflow to resume\n");
 }
 
 int flowing_resumed(const struct flow_resumed *resumed, int status)

@@ -14,7 +14,7 @@ static const struct opt options[] = {
 const struct opt_spec cmd_gc_spec = {
 	.command = "gc",
 	.usage = "",
-	.summary = "give back unused space, pack tightly",
+	.summary = "free unused space, pack the rest tightly",
 	.options = options,
 };
 
@@ -35,10 +35,10 @@ static void print(const struct gc_result *result)
 static void note_problems(struct strlist *out, const struct gc_result *result)
 {
 	if (result->damaged)
-		strlist_add(out, "something is damaged, so nothing was thrown away; see 'git "
-				 "checkpoint doctor'");
+		strlist_add(out, "something is damaged, so nothing was deleted; see 'git checkpoint "
+				 "doctor'");
 	if (*result->why)
-		strlist_addf(out, "not everything was packed into one: %s", result->why);
+		strlist_addf(out, "not everything was packed into one pack: %s", result->why);
 }
 
 static json_t *to_json(const struct gc_result *result, const struct strlist *warnings)
@@ -59,7 +59,7 @@ static int nothing_to_do(const struct session *session)
 	if (opt_common.json)
 		return report_json(to_json(&none, &no_warnings), EXIT_DONE);
 	if (!opt_common.quiet)
-		report_plain(stdout, "Nothing to free, there are no checkpoints of '%s' yet\n",
+		report_plain(stdout, "Nothing to free: no checkpoints of '%s' yet\n",
 			     session->worktree);
 	return report_done(EXIT_DONE);
 }

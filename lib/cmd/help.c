@@ -33,7 +33,7 @@ static bool offer(struct complete *complete, const char *what)
 const struct opt_spec cmd_help_spec = {
 	.command = "help",
 	.usage = "[<command>]\n" AGENTS,
-	.summary = "the manual of a command; instructions for coding agents",
+	.summary = "open the manual; print instructions for coding agents",
 	.options = options,
 	.offer = offer,
 };
@@ -193,7 +193,7 @@ static int help(const struct strlist *args)
 		return list_commands();
 	if (args->nr > 1)
 		return report_failure(ckpt_error_set(CKPT_EUSAGE,
-						     "help takes one argument, but got '%s', too",
+						     "help takes one argument, but also got '%s'",
 						     args->items[1]));
 	if (!strcmp(args->items[0], AGENTS))
 		return instruct_agents();

@@ -15,17 +15,18 @@ static const struct {
 	const char *name; /* in the file */
 	const char *text;
 } hints[] = {
-	[HINT_SAVED] = { "saved", "'git checkpoint status' says what changed since then,\n"
+	[HINT_SAVED] = { "saved", "'git checkpoint status' shows what changed since then,\n"
 				  "'git checkpoint restore @' brings this state back" },
-	[HINT_HOOKS] = { "hooks", "'git checkpoint hooks install' lets git take a checkpoint by itself\n"
+	[HINT_HOOKS] = { "hooks", "'git checkpoint hooks install' makes git take a checkpoint\n"
 				  "before each rebase and merge" },
-	[HINT_LISTED] = { "listed", "'git checkpoint show --stat <id>' tells what a checkpoint changed,\n"
+	[HINT_LISTED] = { "listed", "'git checkpoint show --stat <id>' shows what changed in a checkpoint,\n"
 				    "'git checkpoint restore' lets you choose one to go back to" },
-	[HINT_PIN] = { "pin", "the oldest checkpoints go from now on;\n"
+	[HINT_PIN] = { "pin", "from now on the oldest checkpoints are removed;\n"
 			      "'git checkpoint pin <id>' keeps one for good" },
 };
 
-static const char off[] = "(said once; 'git config --global checkpoint.advice false' ends all hints)";
+static const char off[] = "(shown once; 'git config --global checkpoint.advice false' turns off all "
+			  "hints)";
 
 static bool was_said(const char *path, const char *name)
 {

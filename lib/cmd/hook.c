@@ -34,7 +34,7 @@ static const struct opt options[] = {
 const struct opt_spec cmd_hook_spec = {
 	.command = "hook",
 	.usage = "<name> [--events=<list>] [<args>...]",
-	.summary = "what the hooks call",
+	.summary = "called by hooks",
 	.options = options,
 };
 
@@ -82,7 +82,7 @@ static void say_secrets(const struct hook_result *result)
 
 	add_paths(&list, &result->secrets);
 	if (list.len)
-		say("warning: in no checkpoint, as they look like secrets: %s", list.buf);
+		say("warning: not saved, as they look like secrets: %s", list.buf);
 	strbuf_release(&list);
 }
 

@@ -18,17 +18,19 @@ static struct strlist agents;
 
 static const struct opt options[] = {
 	{ OPT_STRING, 0, "events", &events, "<list>",
-	  "before which commands: rebase, merge (the default), am, stash, bisect", false },
-	{ OPT_FLAG, 0, "guard", &guard, NULL, "also what has no hook: reset, checkout, clean, ...",
+	  "before which commands: rebase and merge (default), am, stash, bisect", false },
+	{ OPT_FLAG, 0, "guard", &guard, NULL, "also before commands without a hook: reset, checkout, "
+					      "clean, ...",
 	  false },
 	{ OPT_FLAG, 0, "ref-transaction", &ref_transaction, NULL,
-	  "use the hook that merges need without a guard (the default then)", false },
+	  "use the hook that sees merges (default without --guard)", false },
 	{ OPT_FLAG, 0, "no-ref-transaction", &no_ref_transaction, NULL,
-	  "do without it, as it costs time with every ref (the default with --guard)", false },
-	{ OPT_LIST, 0, "agent", &agents, "<name>", "the settings of a coding agent instead",
+	  "do not use it, as it slows down every ref update (default with --guard)", false },
+	{ OPT_LIST, 0, "agent", &agents, "<name>", "edit the settings of a coding agent instead",
 	  false },
-	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: those in the home directory", false },
-	{ OPT_FLAG, 0, "print", &print, NULL, "with --agent: show what would be put there", false },
+	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: use the settings in the home "
+					    "directory", false },
+	{ OPT_FLAG, 0, "print", &print, NULL, "with --agent: only show the entry", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
@@ -70,7 +72,7 @@ static void list_blind_spots(struct strlist *out, const struct hooks_report *rep
 		strlist_add(out, "git rebase --no-verify");
 	}
 	if (report->submodules)
-		strlist_add(out, "commands that are given in a submodule (install hooks there, too)");
+		strlist_add(out, "commands run in a submodule (install hooks there, too)");
 	for (size_t i = 0; i < ARRAY_SIZE(blind_spots); i++)
 		strlist_add(out, blind_spots[i]);
 }
@@ -223,15 +225,15 @@ static int uninstall(const struct session *session, struct hooks_report *report)
 static int status(const struct session *session, struct hooks_report *report)
 {
 	int err = session->repo ? hooks_status(report, session->repo) :
-				  ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, "
-						 "there are no hooks", session->cwd);
+				  ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, so it has no "
+							     "hooks", session->cwd);
 
 	if (err)
 		return report_failure(err);
 	if (opt_common.json)
 		return report_json(report_object(report), exit_status(report));
 	if (!report->installed) {
-		report_text("No hooks are installed; 'git checkpoint hooks install' does it\n");
+		report_text("No hooks are installed; 'git checkpoint hooks install' adds them\n");
 		return report_done(EXIT_DONE);
 	}
 	print_items(report);
@@ -319,23 +321,24 @@ static int check_arguments(const struct strlist *args)
 	if (!args->nr)
 		return ckpt_error_set(CKPT_EUSAGE, "hooks needs one of install, uninstall, status");
 	if (!installing && !removing && strcmp(verb, "status"))
-		return ckpt_error_set(CKPT_EUSAGE, "hooks knows install, uninstall and status, but "
-				      "not '%s'", verb);
+		return ckpt_error_set(CKPT_EUSAGE, "hooks takes install, uninstall or status, "
+						   "not '%s'", verb);
 	if (args->nr > 1)
 		return ckpt_error_set(CKPT_EUSAGE, "hooks %s takes no arguments, but got '%s'",
 				      verb, args->items[1]);
 	if (ref_transaction && no_ref_transaction)
-		return ckpt_error_set(CKPT_EUSAGE, "--ref-transaction and --no-ref-transaction "
-				      "exclude each other");
+		return ckpt_error_set(CKPT_EUSAGE, "options '--ref-transaction' and "
+						   "'--no-ref-transaction' cannot be used together");
 	if (!installing && (events || guard || ref_transaction || no_ref_transaction || print))
 		return ckpt_error_set(CKPT_EUSAGE, "hooks %s does not take the options of hooks "
 				      "install", verb);
 	if (agents.nr && (events || guard || ref_transaction || no_ref_transaction))
-		return ckpt_error_set(CKPT_EUSAGE, "--agent goes with --user and --print only");
+		return ckpt_error_set(CKPT_EUSAGE, "option '--agent' can only be used with '--user' and "
+						   "'--print'");
 	if (agents.nr && !installing && !removing)
 		return ckpt_error_set(CKPT_EUSAGE, "hooks %s does not take --agent", verb);
 	if ((user || print) && !agents.nr)
-		return ckpt_error_set(CKPT_EUSAGE, "--%s goes with --agent only",
+		return ckpt_error_set(CKPT_EUSAGE, "option '--%s' can only be used with '--agent'",
 				      user ? "user" : "print");
 	return 0;
 }

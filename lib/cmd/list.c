@@ -18,12 +18,13 @@ static int64_t count = -1, step = -1;
 static bool stat_;
 
 static const struct opt options[] = {
-	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "no more than the newest <n>", false },
-	{ OPT_STRING, 0, "source", &source, "<s>", "only those that <s> took", false },
-	{ OPT_STRING, 0, "since", &since, "<dur|time>", "only those taken since then", false },
-	{ OPT_NUMBER, 0, "step", &step, "<n>", "only those of step <n>", false },
-	{ OPT_STRING, 0, "grep", &grep, "<text>", "only those whose reason contains <text>", false },
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "show what changed in each", false },
+	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>", false },
+	{ OPT_STRING, 0, "source", &source, "<s>", "only checkpoints taken by <s>", false },
+	{ OPT_STRING, 0, "since", &since, "<dur|time>", "only checkpoints taken since then", false },
+	{ OPT_NUMBER, 0, "step", &step, "<n>", "only checkpoints of step <n>", false },
+	{ OPT_STRING, 0, "grep", &grep, "<text>", "only checkpoints whose reason contains "
+						  "<text>", false },
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "also show what changed in each", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 

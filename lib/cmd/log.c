@@ -11,14 +11,14 @@
 static int64_t count = -1;
 
 static const struct opt options[] = {
-	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "no more than the newest <n>", false },
+	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
 const struct opt_spec cmd_log_spec = {
 	.command = "log",
 	.usage = "[-n <n>]",
-	.summary = "what was done to the checkpoints, newest first",
+	.summary = "show what was done, newest first",
 	.options = options,
 };
 
@@ -79,7 +79,8 @@ int cmd_log(int argc, char **argv)
 	} else if (!opt_common.quiet) {
 		if (!session.store)
 			report_plain(stderr,
-				     "nothing was done in '%s' yet; 'git checkpoint save' takes a checkpoint\n",
+				     "nothing was logged for '%s' yet; 'git checkpoint save' takes a "
+				     "checkpoint\n",
 				     session.worktree);
 		pager_start(session.gitconfig);
 		print(entries);

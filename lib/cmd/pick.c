@@ -19,7 +19,7 @@ enum { FZF_CHOSEN = 0, FZF_NO_MATCH = 1, FZF_LEFT = 130 };
 
 static int nothing_chosen(void)
 {
-	return ckpt_error_set(CKPT_EREFUSED, "no checkpoint was chosen, nothing was touched");
+	return ckpt_error_set(CKPT_EREFUSED, "no checkpoint chosen, nothing was touched");
 }
 
 bool pick_possible(void)
@@ -74,7 +74,7 @@ static void exec_fzf(int in, int out, const struct strlist *typed)
 	char *preview = preview_command(typed);
 	const char *const argv[] = {
 		"fzf", "--no-sort", "--no-multi", "--layout=reverse",
-		"--header=Which checkpoint to restore? Enter chooses, Escape leaves",
+		"--header=Which checkpoint to restore? Enter chooses, Escape quits",
 		"--preview-window=down:60%", preview ? "--preview" : NULL, preview, NULL
 	};
 
@@ -132,7 +132,7 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records
 	int err = CKPT_ENOTFOUND, status;
 
 	if (!spawn_available("fzf"))
-		return ckpt_error_set(CKPT_ENOTFOUND, "there is no fzf");
+		return ckpt_error_set(CKPT_ENOTFOUND, "fzf is not installed");
 	compose(&lines, records);
 	status = run_fzf(&answer, &lines, typed);
 	if (status == FZF_NO_MATCH || status == FZF_LEFT)

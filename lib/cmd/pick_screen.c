@@ -50,9 +50,9 @@ static void add_changes(struct strlist *out, const struct compare_list *changes)
 	}
 	changed = changes->nr - back - removed;
 	if (!changes->nr)
-		strlist_add(out, "everything is as it was then: nothing to restore");
+		strlist_add(out, "already as in this checkpoint: nothing to restore");
 	else
-		strlist_addf(out, "going back: %zu to bring back, %zu to change, %zu to remove", back,
+		strlist_addf(out, "to restore: %zu to bring back, %zu to change, %zu to remove", back,
 			     changed, removed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		struct strbuf path = STRBUF_INIT;
@@ -77,7 +77,7 @@ static void make_preview(struct strlist *out, const struct screen *screen,
 	strlist_addf(out, "    %s", line);
 	strlist_add(out, "");
 	if (record->state_only)
-		strlist_add(out, "it holds state alone: no file would be touched");
+		strlist_add(out, "it holds only state: no file would be touched");
 	else if (diff_worktree(&diff, screen->session, record, paths, NULL))
 		strlist_add(out, ckpt_error_last());
 	else {
@@ -166,7 +166,7 @@ static bool draw(const struct screen *screen)
 
 	strbuf_addstr(&out, "\x1b[H");
 	draw_line(&out, screen,
-		  "Which checkpoint to restore?  up, down: move   Enter: choose   q: leave", false);
+		  "Which checkpoint to restore?  up, down: move   Enter: choose   q: quit", false);
 	draw_list(&out, screen);
 	draw_line(&out, screen, "", false);
 	/* The last line of a screen has no newline behind it, or all would move up. */

@@ -18,7 +18,7 @@ static const struct opt no_options[] = {
 const struct opt_spec cmd_pin_spec = {
 	.command = "pin",
 	.usage = "<checkpoint>",
-	.summary = "keep a checkpoint from being evicted",
+	.summary = "protect a checkpoint from eviction",
 	.options = no_options,
 };
 
@@ -78,7 +78,7 @@ int cmd_unpin(int argc, char **argv)
 static bool force;
 
 static const struct opt drop_options[] = {
-	{ OPT_FLAG, 0, "force", &force, NULL, "also one that is pinned or that undo leads to",
+	{ OPT_FLAG, 0, "force", &force, NULL, "drop even if pinned or needed by undo",
 	  false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };

@@ -13,18 +13,18 @@ static bool dry_run, expired;
 static int64_t max_count = -1, max_size = -1;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only say what would go", false },
-	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep no more than <n>", false },
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only show what would be removed", false },
+	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep at most <n>", false },
 	{ OPT_SIZE, 0, "max-size", &max_size, "<size>",
-	  "until the store takes no more disk than that", false },
-	{ OPT_FLAG, 0, "expired", &expired, NULL, "only those that have expired", false },
+	  "shrink the store to at most this size", false },
+	{ OPT_FLAG, 0, "expired", &expired, NULL, "only remove expired checkpoints", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
 const struct opt_spec cmd_prune_spec = {
 	.command = "prune",
 	.usage = "[-n] [--max-count <n>] [--max-size <size>] [--expired]",
-	.summary = "delete what retention does not keep",
+	.summary = "delete checkpoints that the limits do not keep",
 	.options = options,
 };
 
@@ -51,7 +51,7 @@ static void warn_of_excess(const struct retain_result *result)
 
 	if (result->excess && !opt_common.quiet)
 		fprintf(stderr,
-			"warning: the store is still %s over the limit, and nothing more may go; "
+			"warning: the store is still %s over the limit, and nothing more may be removed; "
 			"raise maxSize, or unpin or drop checkpoints\n",
 			units_format_size(size, result->excess));
 }
@@ -80,7 +80,7 @@ int cmd_prune(int argc, char **argv)
 		return EXIT_DONE;
 	if (!err && !max_count)
 		err = ckpt_error_set(CKPT_EUSAGE,
-				     "option '--max-count' takes a number from 1 on, not '0'");
+				     "option '--max-count' takes a number of at least 1, not '0'");
 	if (!err && !max_size)
 		err = ckpt_error_set(CKPT_EUSAGE,
 				     "option '--max-size' takes a size such as 500m, not '0'");

@@ -48,7 +48,7 @@ void ran_say_failed(const char *what, const char *name, const struct run_child *
 	if (!child->started)
 		fprintf(stderr, "error: unable to run '%s': %s\n", clean.buf, strerror(child->error));
 	else if (sig)
-		fprintf(stderr, "error: %s'%s' was ended by %s\n", what, clean.buf, sig);
+		fprintf(stderr, "error: %s'%s' was killed by %s\n", what, clean.buf, sig);
 	else
 		fprintf(stderr, "error: %s'%s' failed with status %d\n", what, clean.buf,
 			child->exit_status);
@@ -73,7 +73,7 @@ void ran_say_restored(const struct ran *ran)
 	    counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE],
 	    result->match ? ", verified" : "");
 	if (!plan_is_empty(&result->plan))
-		ran_say("What the command left is %s; 'git checkpoint undo' goes back to it\n",
+		ran_say("The state after the command is %s; 'git checkpoint undo' goes back to it\n",
 		    result->safety);
 	for (size_t i = 0; i < result->captures_nr; i++)
 		if (result->captures[i].status != RESTORE_CAPTURE_DONE)

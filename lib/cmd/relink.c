@@ -16,7 +16,7 @@ static bool force;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 0, "force", &force, NULL,
-	  "merge with those of this folder, take those of one still there", false },
+	  "merge with this folder's checkpoints; take those of an existing folder", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
@@ -94,10 +94,10 @@ static int print_text(const struct relink_result *result)
 	report_warnings(&result->warnings);
 	quote_path(&from, result->from);
 	quote_path(&to, result->to);
-	report_text("Adopted %zu %s of '%s'; they are those of '%s' now\n", result->checkpoints,
+	report_text("Adopted %zu %s of '%s'; they now belong to '%s'\n", result->checkpoints,
 		    result->checkpoints == 1 ? "checkpoint" : "checkpoints", from.buf, to.buf);
 	if (result->merged)
-		report_text("Merged %zu %s that this folder had already\n", result->merged,
+		report_text("Merged %zu %s that this folder already had\n", result->merged,
 			    result->merged == 1 ? "checkpoint" : "checkpoints");
 	strbuf_release(&from);
 	strbuf_release(&to);
@@ -109,7 +109,7 @@ static int relink(const char *name)
 	struct relink_result result;
 	struct session session;
 	int err = *name ? cmd_session_open(&session, SESSION_NO_STORE) :
-			  ckpt_error_set(CKPT_EUSAGE, "an empty path names no folder"), status;
+			  ckpt_error_set(CKPT_EUSAGE, "an empty path is not a folder"), status;
 
 	if (err)
 		return report_failure(err);

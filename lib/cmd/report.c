@@ -19,6 +19,7 @@ static int status_of(int err)
 	case CKPT_EUSAGE:
 		return EXIT_USAGE;
 	case CKPT_EREFUSED:
+	case CKPT_EDECLINED:
 		return EXIT_REFUSED;
 	case CKPT_ELOCKED:
 		return EXIT_LOCKED;
@@ -77,6 +78,9 @@ static int report_error(int status, const char *why)
 
 int report_failure(int err)
 {
+	/* A no is an answer, not a failure. */
+	if (err == CKPT_EDECLINED)
+		return status_of(err);
 	return report_error(status_of(err), ckpt_error_last());
 }
 

@@ -24,12 +24,12 @@ static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing", false },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", false },
 	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", false },
-	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "leave files that were created since", false },
+	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since", false },
 	{ OPT_FLAG, 0, "no-verify", &no_verify, NULL, "do not check the result", false },
 	{ OPT_STRING, 0, "verify-command", &verify_command, "<cmd>",
-	  "run this afterwards and report its result", false },
+	  "run this after the restore and report its result", false },
 	{ OPT_FLAG, 0, "force", &force, NULL,
-	  "also an expired one; leave what cannot be saved before", false },
+	  "restore even if expired; skip what cannot be saved first", false },
 	{ OPT_FLAG, 0, "continue", &go_on, NULL, "finish an interrupted restore", false },
 	{ OPT_FLAG, 0, "abort", &abort_, NULL, "go back to the state before an interrupted restore",
 	  false },
@@ -59,7 +59,7 @@ const struct opt_spec cmd_restore_spec = {
 	.usage = "[-n | --dry-run] [-y | --yes] [--reason <text>] [--no-delete] [--no-verify] "
 		 "[--verify-command <cmd>] [--force] [<checkpoint>] [--] [<path>...]\n"
 		 "--continue\n--abort",
-	.summary = "bring a checkpoint back",
+	.summary = "restore a checkpoint",
 	.options = restore_options,
 	.offer = offer,
 };
@@ -74,7 +74,7 @@ const struct opt_spec cmd_undo_spec = {
 const struct opt_spec cmd_redo_spec = {
 	.command = "redo",
 	.usage = "[-y | --yes]",
-	.summary = "do again what undo took back",
+	.summary = "reverse an undo",
 	.options = undo_options,
 };
 
@@ -141,7 +141,7 @@ static int find_named(struct ckpt_record *out, struct session *session, const ch
 
 	/* As `git restore <path>` would have it. */
 	if (err == CKPT_ENOTFOUND && !access(name, F_OK))
-		err = ckpt_error_set(err, "no checkpoint is called '%s'; for the path of that name: "
+		err = ckpt_error_set(err, "no checkpoint named '%s'; to restore the path of that name: "
 					  "git checkpoint restore @ -- %s",
 				     name, name);
 	return err;
@@ -155,7 +155,7 @@ static int find_chosen(struct ckpt_record *out, struct session *session, const s
 	int err = inspect_list(&records, session, NULL);
 
 	if (!err && !records.nr)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of '%s' yet", session->worktree);
+		err = ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint of '%s' yet", session->worktree);
 	if (!err)
 		err = pick_checkpoint(&chosen, session, &records, typed);
 	if (!err)
@@ -224,7 +224,8 @@ int cmd_restore(int argc, char **argv)
 	if (err > 0)
 		return EXIT_DONE;
 	if (!err && go_on && abort_)
-		err = ckpt_error_set(CKPT_EUSAGE, "only one of --continue and --abort can be asked for");
+		err = ckpt_error_set(CKPT_EUSAGE, "options '--continue' and '--abort' cannot be used "
+						  "together");
 	if (!err && (go_on || abort_) && args.nr)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no checkpoint",
 				     go_on ? "--continue" : "--abort");

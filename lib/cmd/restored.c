@@ -75,7 +75,7 @@ static void print_rows(FILE *out, const struct plan *plan, const char *id, bool 
 static void print_replays(FILE *out, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->captures.nr; i++)
-		fprintf(out, "  %s> capture %s, replayed behind the files%s\n",
+		fprintf(out, "  %s> capture %s, restored after the files%s\n",
 			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
 }
 
@@ -88,9 +88,10 @@ int restored_confirm(const struct plan *plan, void *payload)
 
 	if (plan_is_empty(plan))
 		return 0; /* nothing to agree to */
-	if (!prompt_possible() || opt_common.json)
-		return ckpt_error_set(CKPT_EREFUSED, "nobody is there to ask; use --yes to restore '%s'",
-				      target->id);
+	if (!prompt_possible())
+		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
+	if (opt_common.json)
+		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
 	progress_clear();
 	reason = report_reason_line(target);
 	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id, term_color(TERM_RESET),
@@ -106,7 +107,7 @@ int restored_confirm(const struct plan *plan, void *payload)
 
 		/* The question mark goes to the end. */
 		files[strlen(files) - 1] = '\0';
-		question = xstrfmt("%s, %zu %s to replay?", files, plan->captures.nr,
+		question = xstrfmt("%s, %zu %s to restore?", files, plan->captures.nr,
 				   plan->captures.nr == 1 ? "capture" : "captures");
 		free(files);
 	}
@@ -115,7 +116,10 @@ int restored_confirm(const struct plan *plan, void *payload)
 	free(reason);
 	if (cancel_signal())
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
-	return agreed ? 0 : ckpt_error_set(CKPT_EREFUSED, "not restored, nothing was touched");
+	if (agreed)
+		return 0;
+	fputs("Not restored.\n", stderr);
+	return ckpt_error_set(CKPT_EDECLINED, "not restored");
 }
 
 /* --- the report --- */
@@ -281,8 +285,8 @@ static void print_captures(const struct restore_result *result, const struct ckp
 	if (!restore_captures_failed(result))
 		return;
 	fprintf(stderr, "error: %s:", result->verified && !result->match ?
-					     "these captures were not replayed" :
-					     "the files are back, but not what these captures hold");
+					     "these captures were not restored" :
+					     "the files are restored, but not these captures");
 	for (size_t i = 0; i < result->captures_nr; i++)
 		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
 			fprintf(stderr, " '%s'", result->captures[i].name);
@@ -290,27 +294,39 @@ static void print_captures(const struct restore_result *result, const struct ckp
 	report_text("'git checkpoint restore %s' tries again\n", target->id);
 }
 
+static void print_counts(const struct restore_result *result, const struct ckpt_record *target,
+			 bool interrupted)
+{
+	const char *yellow = term_color(TERM_YELLOW), *reset = term_color(TERM_RESET);
+	bool wrong = result->verified && !result->match;
+	size_t counts[3];
+
+	if (plan_is_empty(&result->plan) && !interrupted && !wrong) {
+		report_text("Already as in %s%s%s; nothing to do\n", yellow, target->id, reset);
+		return;
+	}
+	count(&result->plan, counts);
+	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
+		    result->done ? "Restored" : "Would restore", yellow, target->id, reset,
+		    counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE],
+		    result->verified && result->match ? ", verified" : "");
+}
+
 static int print_text(const struct restore_result *result, const struct ckpt_record *target,
 		      const struct ckpt_record *interrupted, const char *command, const char *back,
 		      int checked, int status)
 {
-	size_t counts[3];
-
 	report_warnings(&result->warnings);
-	count(&result->plan, counts);
 	if (!opt_common.quiet && !plan_shown)
 		print_rows(stdout, &result->plan, target->id, !result->done);
 	if (!opt_common.quiet && !result->done)
 		print_replays(stdout, &result->plan);
-	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
-		    result->done ? "Restored" : "Would restore", term_color(TERM_YELLOW), target->id,
-		    term_color(TERM_RESET), counts[UNDO_DELETE], counts[UNDO_MODIFY],
-		    counts[UNDO_CREATE], result->verified && result->match ? ", verified" : "");
+	print_counts(result, target, interrupted != NULL);
 	print_captures(result, target);
 	if (command)
 		report_text("'%s' %s\n", command, checked ? "failed" : "succeeded");
 	if (result->done && interrupted)
-		report_text("What was there when this began is in %s\n", result->safety);
+		report_text("The state in which this began is in %s\n", result->safety);
 	if (result->done && back)
 		report_text("'%s' goes back to %s\n", back,
 			    interrupted ? interrupted->id : result->safety);

@@ -238,11 +238,13 @@ static void roll_back(struct run *run)
 		}
 		if (run->ran.error)
 			run->ran.message = xstrdup(err ? ckpt_error_last() :
-						     "not all came back as it was in the checkpoint");
+						     "not everything was restored as it was in the "
+						     "checkpoint");
 	}
 	/* Somebody may have dropped it meanwhile. */
 	if (!run->ran.restored && err != CKPT_ENOTFOUND)
-		ran_say("The state before is %s; 'git checkpoint restore %s' goes back to it\n",
+		ran_say("The state before the command is %s; 'git checkpoint restore %s' goes back to "
+			"it\n",
 		    run->ran.saved.record.id, run->ran.saved.record.id);
 }
 
@@ -260,7 +262,8 @@ static int run_it(struct run *run)
 	if (!err && !run->ran.command->nr)
 		err = ckpt_error_set(CKPT_EUSAGE, "run needs a command");
 	if (!err && json_file && json_fd >= 0)
-		err = ckpt_error_set(CKPT_EUSAGE, "only one of --json-file and --json-fd can be used");
+		err = ckpt_error_set(CKPT_EUSAGE, "options '--json-file' and '--json-fd' cannot be used "
+						  "together");
 	if (!err)
 		err = prepare(run);
 	if (!err)

@@ -26,23 +26,24 @@ static struct strlist states = STRLIST_INIT, state_files = STRLIST_INIT, capture
 static const struct opt options[] = {
 	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why this checkpoint is taken", false },
 	{ OPT_STRING, 0, "source", &source, "<name>", "who takes it (default cli)", false },
-	{ OPT_NUMBER, 0, "step", &step, "<n>", "number of a step, to find it as step:<n>", false },
-	{ OPT_STRING, 0, "expires", &expires, "<dur|time|never>", "when it may go", false },
+	{ OPT_NUMBER, 0, "step", &step, "<n>", "step number; the checkpoint can be named "
+					       "step:<n>", false },
+	{ OPT_STRING, 0, "expires", &expires, "<dur|time|never>", "when it expires", false },
 	{ OPT_FLAG, 0, "pin", &pin, NULL, "never evict it", false },
 	{ OPT_LIST, 0, "state", &states, "<k>=<v>", "store a small named value with it", false },
 	{ OPT_LIST, 0, "state-file", &state_files, "<k>=<path>",
-	  "store what a file holds as a named value", false },
-	{ OPT_FLAG, 0, "state-only", &state_only, NULL, "state and named captures alone, no files",
+	  "store the contents of a file as a named value", false },
+	{ OPT_FLAG, 0, "state-only", &state_only, NULL, "save only state and named captures, no files",
 	  false },
 	{ OPT_LIST, 0, "capture", &captures, "<name>", "also take this capture", false },
-	{ OPT_NUMBER, 0, "every", &every, "<n>", "take one at the first of <n> such calls", false },
+	{ OPT_NUMBER, 0, "every", &every, "<n>", "save only at the first of every <n> calls", false },
 	{ OPT_DURATION, 0, "min-interval", &min_interval, "<dur>",
-	  "take none while the newest is younger", false },
-	{ OPT_FLAG, 0, "allow-empty", &allow_empty, NULL, "take one even if nothing changed", false },
-	{ OPT_FLAG, 0, "include-ignored", &include_ignored, NULL, "take ignored files too", false },
+	  "skip while the newest is younger than this", false },
+	{ OPT_FLAG, 0, "allow-empty", &allow_empty, NULL, "save even if nothing changed", false },
+	{ OPT_FLAG, 0, "include-ignored", &include_ignored, NULL, "also save ignored files", false },
 	{ OPT_FLAG, 0, "include-sensitive", &include_sensitive, NULL,
-	  "take files whose names say secret too", false },
-	{ OPT_FLAG, 0, "force", &force, NULL, "save the home directory, '/' or very many files",
+	  "also save files that look like secrets", false },
+	{ OPT_FLAG, 0, "force", &force, NULL, "allow the home directory, '/' or very many files",
 	  false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
@@ -115,8 +116,8 @@ static char *split_state(char *item, const char *option, const struct ckpt_meta 
 	*equals = '\0';
 	if (!meta_state_key_valid(item)) {
 		ckpt_error_set(CKPT_EUSAGE,
-			       "option '%s': '%s' is no key: 1 to %d bytes of UTF-8 without control "
-			       "characters",
+			       "option '%s': '%s' is not a valid key: use 1 to %d bytes of UTF-8 without "
+			       "control characters",
 			       option, item, CKPT_STATE_KEY_MAX);
 		return NULL;
 	}
@@ -160,7 +161,7 @@ static int parse_states(struct ckpt_meta *meta, struct save_state_file **files)
 static int no_such_path(const char *path)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND,
-			      "unable to save '%s': there is no such path; a reason is given with -m", path);
+			      "unable to save '%s': no such path; use -m to give a reason", path);
 }
 
 /* One path is enough for the whole: "." names all. Paths below another named one add nothing. */
@@ -373,7 +374,8 @@ static int save(const struct strlist *args)
 	if (!err && state_only && args->nr)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '--state-only' takes no paths");
 	if (!err && !every)
-		err = ckpt_error_set(CKPT_EUSAGE, "option '--every' takes a number from 1 on, not '0'");
+		err = ckpt_error_set(CKPT_EUSAGE, "option '--every' takes a number of at least 1, not "
+						  "'0'");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_SAVE);
 	if (err) {

@@ -16,13 +16,13 @@
 static bool stat_, patch, files, hashes, nul, state;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "how much it changed, file by file", false },
-	{ OPT_FLAG, 'p', "patch", &patch, NULL, "what it changed, as a patch", false },
-	{ OPT_FLAG, 0, "files", &files, NULL, "the paths that it holds", false },
-	{ OPT_FLAG, 0, "hashes", &hashes, NULL, "exactly the bytes of which the state hash is made",
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "also show how much changed, file by file", false },
+	{ OPT_FLAG, 'p', "patch", &patch, NULL, "also show what changed, as a patch", false },
+	{ OPT_FLAG, 0, "files", &files, NULL, "list its paths", false },
+	{ OPT_FLAG, 0, "hashes", &hashes, NULL, "print the bytes that the state hash covers",
 	  false },
-	{ OPT_FLAG, 0, "state", &state, NULL, "state values; of one key: exactly its bytes", false },
-	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --files: NUL behind each path, nothing quoted", false },
+	{ OPT_FLAG, 0, "state", &state, NULL, "print state values; of one key, its exact bytes", false },
+	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --files: end paths with NUL, do not quote", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
@@ -105,7 +105,7 @@ static void print_head(const struct ckpt_record *record)
 		    units_format_size(size, record->bytes), (unsigned long long)record->changed);
 	if (record->base)
 		strbuf_addf(&text, " since %s", record->base);
-	field("Files:", record->state_only ? "none, this is state alone" : text.buf);
+	field("Files:", record->state_only ? "none, only state" : text.buf);
 	for (size_t i = 0; i < record->scope.nr; i++) {
 		strbuf_reset(&text);
 		quote_path(&text, record->scope.items[i]);
@@ -378,8 +378,8 @@ int cmd_show(int argc, char **argv)
 	if (err > 0)
 		return EXIT_DONE;
 	if (!err && stat_ + patch + files + hashes + state > 1)
-		err = ckpt_error_set(CKPT_EUSAGE, "only one of --stat, --patch, --files, --hashes and "
-						  "--state can be shown at a time");
+		err = ckpt_error_set(CKPT_EUSAGE, "options '--stat', '--patch', '--files', '--hashes' and "
+						  "'--state' cannot be used together");
 	if (!err && hashes && opt_common.json)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '--hashes' prints bytes, not JSON");
 	if (!err && args.nr != 1 && !(state && args.nr == 2))

@@ -23,7 +23,7 @@ static const struct opt options[] = {
 const struct opt_spec cmd_status_spec = {
 	.command = "status",
 	.usage = "",
-	.summary = "whether all is saved, what changed since, disk use",
+	.summary = "show whether everything is saved, what changed, disk use",
 	.options = options,
 };
 
@@ -147,7 +147,7 @@ static void look_at_staging(struct strlist *warnings, const struct session *sess
 	for (size_t i = 0; i < dirs.nr; i++)
 		if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			strlist_addf(warnings,
-				     "'%s' was left by a restore that is done; 'git checkpoint save' "
+				     "'%s' is left over from a finished restore; 'git checkpoint save' "
 				     "removes it",
 				     dirs.items[i].name);
 	stage_dirs_release(&dirs);
@@ -211,20 +211,20 @@ static void print_verdict(const struct overview *overview, const struct session 
 	switch (safety) {
 	case SAFE:
 		if (overview->restored)
-			report_text("all is as in %s, which was restored\n", overview->base->id);
+			report_text("everything is as in %s, which was restored\n", overview->base->id);
 		else
 			report_text("nothing changed since the newest checkpoint\n");
 		break;
 	case SAFE_NOTHING:
 		/* Whose checkpoints lie elsewhere has been told what to do first. */
-		report_text("no file is in a checkpoint%s\n",
-			    session->hint ? " of this folder" : "; 'git checkpoint save' takes one");
+		report_text("no files are saved%s\n",
+			    session->hint ? " for this folder" : "; 'git checkpoint save' takes one");
 		break;
 	case SAFE_SCOPE:
-		report_text("only some paths are in a checkpoint; 'git checkpoint save' takes all\n");
+		report_text("only some paths are saved; 'git checkpoint save' saves all\n");
 		break;
 	case SAFE_CHANGED:
-		report_text("%zu %s not saved; 'git checkpoint save' takes %s\n", changes,
+		report_text("%zu %s not saved; 'git checkpoint save' saves %s\n", changes,
 			    changes == 1 ? "change is" : "changes are", changes == 1 ? "it" : "them");
 		break;
 	case SAFE_MISSING:
@@ -311,7 +311,7 @@ static void print_newest(const struct overview *overview)
 		report_text("             %sincomplete, %llu left out%s\n", term_color(TERM_RED),
 			    (unsigned long long)newest->missing, term_color(TERM_RESET));
 	if (newest->state_only)
-		report_text("             of state alone, no files\n");
+		report_text("             only state, no files\n");
 	if (newest->scope.nr)
 		report_text("             of '%s'%s only\n", newest->scope.items[0],
 			    newest->scope.nr > 1 ? " and others" : "");
@@ -339,7 +339,7 @@ static void print_hooks(const struct hooks_report *hooks, const struct session *
 	for (size_t i = 0; i < hooks->events.nr; i++)
 		report_text("%s%s", i ? ", " : "before ", hooks->events.items[i]);
 	if (!hooks->installed)
-		report_text("none, 'git checkpoint hooks install' puts them in place");
+		report_text("none; 'git checkpoint hooks install' adds them");
 	else if (hooks->guard)
 		report_text("%sguard", hooks->events.nr ? " and with the " : "");
 	report_text("%s\n", hooks_run(hooks) ? "" : ", but not all of them run");

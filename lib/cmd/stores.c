@@ -17,7 +17,7 @@ static const struct opt options[] = {
 const struct opt_spec cmd_stores_spec = {
 	.command = "stores",
 	.usage = "",
-	.summary = "every store, its worktree and its size",
+	.summary = "list all stores with their worktree and size",
 	.options = options,
 };
 

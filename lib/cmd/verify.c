@@ -14,7 +14,7 @@
 static bool all;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "all", &all, NULL, "all checkpoints", false },
+	{ OPT_FLAG, 0, "all", &all, NULL, "verify all checkpoints", false },
 	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
 };
 
@@ -46,7 +46,7 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 	if (!ok && !refs_exist(verifying->session->store, ref->id)) {
 		strlist_release(&result.problems);
 		return all ? 0 : ckpt_error_set(CKPT_ENOTFOUND,
-						"checkpoint '%s' was dropped just now", ref->id);
+						"checkpoint '%s' was just dropped", ref->id);
 	}
 	verifying->damaged += !ok;
 	if (opt_common.json) {

@@ -34,7 +34,8 @@ void flow_result_release(struct flow_result *result)
 int flow_lock(struct session *session)
 {
 	if (!session->store)
-		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow start' begins one");
+		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow "
+						      "start' starts one");
 	return store_lock(session->store, session->settings.lock_timeout);
 }
 
@@ -83,8 +84,8 @@ static int open_live(struct flow_result *out, struct session *session)
 	if (err == CKPT_ECORRUPT) {
 		flow_release(&out->flow);
 		err = ckpt_error_prefix(err,
-					"the state of the workflow cannot be used ('git checkpoint "
-					"flow resume' or 'flow archive' puts it away)");
+					"the state of the workflow cannot be used ('git checkpoint flow "
+					"resume' or 'flow archive' archives it)");
 	}
 	store_unlock(session->store);
 	return err;
@@ -118,7 +119,8 @@ static int need_outputs(const struct session *session, const struct strlist *out
 {
 	for (size_t i = 0; i < output->nr; i++)
 		if (!flow_output_exists(session, output->items[i]))
-			return ckpt_error_set(CKPT_ERROR, "the output '%s' is not there, so this is not complete",
+			return ckpt_error_set(CKPT_ERROR, "the output '%s' does not exist, so this is not "
+							  "complete",
 					      output->items[i]);
 	return 0;
 }
@@ -161,8 +163,8 @@ static int check_free(const struct flow *live, int read, bool fresh)
 		char *why = xstrdup(ckpt_error_last());
 		int err = ckpt_error_set(
 			CKPT_EREFUSED,
-			"there is a workflow whose state cannot be used (%s); --fresh "
-			"puts it away as corrupt",
+			"the state of the current workflow cannot be used (%s); --fresh archives it as "
+			"corrupt",
 			why);
 
 		free(why);
@@ -171,8 +173,8 @@ static int check_free(const struct flow *live, int read, bool fresh)
 	if (!read && !fresh && !flow_finished(&live->state, &live->plan))
 		return ckpt_error_set(
 			CKPT_EREFUSED,
-			"workflow '%s' is in progress; 'git checkpoint flow resume' goes on "
-			"with it, --fresh puts it away",
+			"workflow '%s' is in progress; 'git checkpoint flow resume' continues it, --fresh "
+			"archives it",
 			live->state.workflow_id);
 	return 0;
 }
@@ -288,7 +290,7 @@ static int change_phase(struct flow *flow, const struct session *session,
 	case FLOW_PENDING:
 		break;
 	}
-	return ckpt_error_set(CKPT_ERROR, "a phase does not become pending");
+	return ckpt_error_set(CKPT_ERROR, "a phase cannot become pending");
 }
 
 /* What a state key holds of the outputs of a phase that is not complete: a line each. */
@@ -414,13 +416,14 @@ int flow_look(struct flow_result *out, struct session *session)
 
 	result_init(out);
 	if (!session->store)
-		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow start' begins one");
+		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow "
+						      "start' starts one");
 	err = flow_read(&out->flow, session->store);
 	if (err == CKPT_ECORRUPT) {
 		flow_release(&out->flow);
 		err = ckpt_error_prefix(err,
-					"the state of the workflow cannot be used ('git checkpoint "
-					"flow resume' or 'flow archive' puts it away)");
+					"the state of the workflow cannot be used ('git checkpoint flow "
+					"resume' or 'flow archive' archives it)");
 	}
 	return err;
 }

@@ -104,7 +104,7 @@ struct flow_resumed {
 	struct restore_result restore;
 };
 
-/** CKPT_EREFUSED: an interrupted restore has to be settled first, or the user said no. */
+/** CKPT_EREFUSED: an interrupted restore must be finished first; CKPT_EDECLINED: the user said no. */
 int flow_resume(struct flow_resumed *out, struct session *session,
 		const struct flow_resume_opts *opts);
 void flow_resumed_release(struct flow_resumed *resumed);

@@ -164,7 +164,7 @@ static int make_copy(struct store *store)
 	if (err)
 		return err;
 	if (fs_mkdir(store->dirfd, TEMP, 0700) < 0)
-		return ckpt_error_errno("unable to make '%s/%s'", store->path, TEMP);
+		return ckpt_error_errno("unable to create '%s/%s'", store->path, TEMP);
 	err = copy_file(store, "phase.json");
 	return err ? err : copy_file(store, "workflow.json");
 }

@@ -15,7 +15,7 @@ static int check_outputs(const struct strlist *output, const char *kind, const c
 		if (!facts->exists(output->items[i], facts->payload))
 			return ckpt_error_set(
 				CKPT_ECORRUPT,
-				"%s '%s' is complete, but its output '%s' is not there", kind, name,
+				"%s '%s' is complete, but its output '%s' does not exist", kind, name,
 				output->items[i]);
 	return 0;
 }
@@ -61,8 +61,8 @@ int flow_check(const struct flow_state *state, const struct flow_plan *plan,
 					    facts);
 	if (!err && !state->interruption_safe)
 		err = ckpt_error_set(CKPT_ECORRUPT,
-				     "it was interrupted where it said that it must not "
-				     "be ('interruption_safe' is false)");
+				     "it was interrupted where that was not safe ('interruption_safe' is "
+				     "false)");
 	return err;
 }
 
@@ -105,16 +105,13 @@ static int need_turn(const struct flow_state *state, const struct flow_plan *pla
 	if (err)
 		return err;
 	if (flow_find_done(state, phase))
-		return ckpt_error_set(CKPT_ERROR, "phase '%s' is complete already", phase);
+		return ckpt_error_set(CKPT_ERROR, "phase '%s' is already complete", phase);
 	if (strcmp(phase, next))
 		return ckpt_error_set(CKPT_ERROR,
-				      "it is not the turn of phase '%s' yet: '%s' comes "
-				      "first",
-				      phase, next);
+				      "phase '%s' must be completed before '%s'", next, phase);
 	if (waiting)
 		return ckpt_error_set(CKPT_EREFUSED,
-				      "phase '%s' waits for approval; 'git checkpoint "
-				      "flow approve' records it",
+				      "phase '%s' waits for approval; use 'git checkpoint flow approve'",
 				      waiting);
 	return 0;
 }
@@ -128,8 +125,8 @@ static int need_running(const struct flow_state *state, const struct flow_plan *
 		return err;
 	if (strcmp(state->current_phase, phase) || state->phase_status != FLOW_IN_PROGRESS)
 		return ckpt_error_set(CKPT_ERROR,
-				      "phase '%s' is not in progress; 'git checkpoint flow "
-				      "phase <phase> start' begins it",
+				      "phase '%s' is not in progress; 'git checkpoint flow phase <phase> "
+				      "start' starts it",
 				      phase);
 	return 0;
 }
@@ -189,8 +186,7 @@ int flow_phase_approve(bool *changed_out, struct flow_state *state, const struct
 		return err;
 	if (!flow_find_done(state, phase))
 		return ckpt_error_set(CKPT_ERROR,
-				      "phase '%s' is not complete yet, there is nothing to "
-				      "approve",
+				      "phase '%s' is not complete yet; nothing to approve",
 				      phase);
 	if (flow_is_approved(state, phase))
 		return 0;
@@ -227,8 +223,8 @@ int flow_task_set(struct flow_task **out, struct flow_state *state, const char *
 
 	if (state->phase_status != FLOW_IN_PROGRESS)
 		return ckpt_error_set(CKPT_ERROR,
-				      "no phase is in progress, so there are no tasks; 'git "
-				      "checkpoint flow phase <phase> start' begins one");
+				      "no phase is in progress; 'git checkpoint flow phase <phase> start' "
+				      "starts one");
 	task = find_task(state, id);
 	if (!task)
 		task = flow_state_add_task(state, id);

@@ -79,8 +79,8 @@ static int check_free(const struct session *session, const char *dir, const char
 		flow_state_release(&state);
 	else if (err != CKPT_ENOTFOUND)
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "there is a " NAME " in '%s' that is not the state of "
-				     "a workflow; move it away or choose another directory",
+				     "the " NAME " in '%s' is not the state of a workflow; move it "
+							"away or choose another directory",
 				     typed);
 	strbuf_release(&text);
 	return err == CKPT_ENOTFOUND ? 0 : err;

@@ -66,12 +66,12 @@ static void add_warnings(struct flow_resumed *out, struct session *session,
 	if (out->decision.stale)
 		strlist_addf(
 			warnings,
-			"the last activity of workflow '%s' was %s; 'git checkpoint flow start "
-			"--fresh' begins anew",
+			"the last activity of workflow '%s' was %s; 'git checkpoint flow start --fresh' "
+			"starts over",
 			state->workflow_id, clock_format_age(age, out->last_activity, clock_now()));
 	for (size_t i = 0; i < state->done_nr; i++)
 		if (!refs_exist(session->store, state->done[i].checkpoint))
-			strlist_addf(warnings, "checkpoint '%s' of phase '%s' is not there any more",
+			strlist_addf(warnings, "checkpoint '%s' of phase '%s' no longer exists",
 				     state->done[i].checkpoint, state->done[i].phase);
 	if (opts->restore && !state->done_nr)
 		strlist_add(warnings,

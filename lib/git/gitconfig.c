@@ -93,7 +93,7 @@ static int include(const struct source *from, const char *value)
 	int err = 0;
 
 	if (from->depth == INCLUDE_DEPTH)
-		return ckpt_error_set(CKPT_ERROR, "files include each other more than %d deep",
+		return ckpt_error_set(CKPT_ERROR, "files include each other more than %d levels deep",
 				      INCLUDE_DEPTH);
 	if (configcond_expand(&expanded, value)) {
 		if (*expanded.buf != '/')

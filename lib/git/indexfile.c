@@ -131,7 +131,8 @@ static int read_compressed_name(const char **name_out, size_t *len_out, struct r
 	if (err)
 		return err;
 	if (prev && strip > prev_len)
-		return indexfile_corrupt(r->file, "a name takes more from the one before than that has");
+		return indexfile_corrupt(r->file, "a name shares more of the previous name than that "
+						  "has");
 	keep = prev ? prev_len - strip : 0;
 	tail = (const char *)r->data + r->pos;
 	nul = memchr(tail, '\0', r->end - r->pos);
@@ -320,7 +321,7 @@ static int apply_link(struct gitindex *index, size_t nr, struct reader *r)
 		if (!err)
 			err = read_bitmap(replace, shared_nr, &p, &len, r->file);
 		if (!err && len)
-			err = indexfile_corrupt(r->file, "there is more behind its bitmaps");
+			err = indexfile_corrupt(r->file, "there is more data after its bitmaps");
 	}
 	for (size_t i = 0; !err && i < shared_nr; i++) {
 		if (replace[i]) {
@@ -377,7 +378,7 @@ static int read_shared(struct gitindex *index, const char *gitdir, struct reader
 	r.data = (const unsigned char *)index->data[1];
 	err = read_index(index, &r, size);
 	if (!err && memcmp(r.data + r.end, own->link, r.hash_len))
-		err = indexfile_corrupt(r.file, "it is not the one that its name says");
+		err = indexfile_corrupt(r.file, "its contents do not match its name");
 	if (!err)
 		err = apply_link(index, own_nr, own);
 	own->needs_git |= r.needs_git;

@@ -212,17 +212,17 @@ static int refuse_gitdir(const char *cwd, const char *dir, const char *common)
 
 	if (path_has_dotgit(cwd))
 		return ckpt_error_set(CKPT_ERROR,
-				      "the current directory is inside of a .git directory; "
-				      "go to the worktree");
+				      "the current directory is inside a .git directory; go to the "
+				      "worktree");
 	if (!read_format(&format, dir, common) && format.bare) {
 		free(format.worktree);
 		return ckpt_error_set(CKPT_ERROR,
-				      "this is a bare repository, it has no files to save; "
-				      "go to a worktree of it");
+				      "this is a bare repository, which has no files to save; go to a "
+				      "worktree of it");
 	}
 	free(format.worktree);
-	return ckpt_error_set(CKPT_ERROR, "the current directory is inside of the git directory "
-			      "'%s'; go to the worktree", dir);
+	return ckpt_error_set(CKPT_ERROR, "the current directory is inside the git directory '%s'; go to "
+					  "the worktree", dir);
 }
 
 static int discover_from_env(struct repo **out, const char *cwd, const char *git_dir,
@@ -271,8 +271,8 @@ static int found(struct repo **out, const char *cwd, const char *dir, char *gitd
 		}
 	} else if (!err && format.bare) {
 		err = ckpt_error_set(CKPT_ERROR,
-				     "this is a bare repository, it has no files to save; "
-				      "go to a worktree of it");
+				     "this is a bare repository, which has no files to save; go to a "
+				     "worktree of it");
 	}
 	free(format.worktree);
 	if (err) {
@@ -337,7 +337,7 @@ int repo_discover(struct repo **out)
 	int err;
 
 	if (!cwd) {
-		ckpt_error_errno("unable to tell the current directory");
+		ckpt_error_errno("unable to get the current directory");
 		return CKPT_ERROR;
 	}
 	if (git_dir && *git_dir && work_tree && *work_tree)

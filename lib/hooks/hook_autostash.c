@@ -47,7 +47,7 @@ static int ask_git(struct strbuf *out, const struct repo *repo, const char *work
 	};
 	int err = askgit(out, &how, args);
 
-	return err ? ckpt_error_prefix(CKPT_ERROR, "the changes that git put aside cannot be read") :
+	return err ? ckpt_error_prefix(CKPT_ERROR, "the changes that git stashed cannot be read") :
 		     0;
 }
 
@@ -80,7 +80,7 @@ static int add_change(struct hook_autostash *stash, const char *record, const ch
 	bool from_module = !strncmp(record + 1, gitlink, strlen(gitlink));
 
 	if (record[0] != ':' || !mode || letter - mode < 8 || !*path)
-		return ckpt_error_set(CKPT_ERROR, "git's answer makes no sense");
+		return ckpt_error_set(CKPT_ERROR, "unexpected answer from git");
 	if (letter[1] == 'D') {
 		/* The files of a submodule stay where they are. */
 		if (!from_module)
@@ -90,8 +90,8 @@ static int add_change(struct hook_autostash *stash, const char *record, const ch
 	}
 	if (!strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, ".gitignore"))
 		strlist_addf(&stash->notes,
-			     "'%s' was changed, and put aside by git: untracked files were chosen "
-			     "by the committed one", path);
+			     "git stashed changes to '%s': untracked files were chosen by the committed "
+			     "version", path);
 	return 0;
 }
 
@@ -130,8 +130,8 @@ static int check_base(struct hook_autostash *stash)
 		err = ask_git(&answer, stash->repo, stash->repo->worktree, NULL, NULL, argv);
 	strbuf_trim(&answer);
 	if (!err && (!state.head || strcmp(state.head, answer.buf)))
-		err = ckpt_error_set(CKPT_ERROR, "the changes that git put aside belong to '%s', "
-						 "which is not HEAD", answer.buf);
+		err = ckpt_error_set(CKPT_ERROR, "the changes that git stashed belong to '%s', which is "
+						 "not HEAD", answer.buf);
 	strbuf_release(&answer);
 	repo_state_release(&state);
 	free(base);
@@ -149,8 +149,8 @@ int hook_autostash_open(struct hook_autostash **out, const struct repo *repo, bo
 	stash->id = repo ? find_commit(&stash->aside_ns, repo) : NULL;
 	if (stash->id) {
 		err = under_way ? check_base(stash) :
-				  ckpt_error_set(CKPT_ERROR, "there are changes that git put aside, "
-						 "but no git command is under way");
+				  ckpt_error_set(CKPT_ERROR, "git stashed changes, but no git command is "
+							     "in progress");
 		if (!err)
 			err = list_changes(stash);
 	}
@@ -158,9 +158,9 @@ int hook_autostash_open(struct hook_autostash **out, const struct repo *repo, bo
 		hook_autostash_free(stash);
 		return err;
 	}
-	strlist_addf(&stash->notes, "what git put aside was taken from its commit %.12s: "
-		     "permission bits other than executable, and conversions, are those of a fresh "
-		     "checkout",
+	strlist_addf(&stash->notes, "the changes that git stashed were taken from its commit %.12s: "
+				    "permission bits other than executable, and conversions, are those of "
+				    "a fresh checkout",
 		     stash->id);
 	*out = stash;
 	return 0;

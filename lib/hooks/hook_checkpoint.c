@@ -24,7 +24,7 @@
 /* --- the clock --- */
 
 static const char too_long[] =
-	"it takes longer than hookTimeout allows; 'git checkpoint save' has the time";
+	"it takes longer than hookTimeout allows; run 'git checkpoint save'";
 
 enum {
 	DEFAULT_SECONDS = 10, /* until the settings are read */
@@ -310,8 +310,8 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 	}
 	err = save_what_is_allowed(&result, out, session, &opts);
 	if (err && result.late)
-		err = ckpt_error_set(err, "it takes longer than hookTimeout allows; %u%% of it is "
-				     "read and kept, 'git checkpoint save' reads the rest",
+		err = ckpt_error_set(err, "it takes longer than hookTimeout allows; %u%% has been read "
+					  "and is kept, 'git checkpoint save' reads the rest",
 				     result.percent);
 	if (session->store)
 		strlist_extend(&out->mended, &session->store->mended);

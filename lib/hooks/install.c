@@ -43,8 +43,8 @@ static int lock(int *fd_out, const struct session *session)
 	int fd;
 
 	if (!session->repo)
-		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, there are no "
-				      "hooks", session->cwd);
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, so it "
+						  "has no hooks", session->cwd);
 	fd = open(session->repo->commondir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || flock(fd, LOCK_EX) < 0) {
 		int err = ckpt_error_errno("unable to lock '%s'", session->repo->commondir);
@@ -66,8 +66,7 @@ static int choose_events(struct strlist *events, const char *list)
 
 	if (unknown)
 		return ckpt_error_set(CKPT_EUSAGE,
-				      "unknown event '%.*s'; there are rebase, merge, "
-				      "am, stash and bisect",
+				      "unknown event '%.*s'; use rebase, merge, am, stash or bisect",
 				      (int)strcspn(unknown, ","), unknown);
 	strlist_release(events);
 	for (size_t i = 0; hook_event_names[i]; i++)
@@ -178,8 +177,8 @@ static void find_directory(struct install *install)
 	if (install->files && !install_directory(&install->dir, &barred, install->repo,
 						 install->session->gitconfig)) {
 		strlist_addf(&install->report->notes,
-			     "hooks are not installed: git takes them from '%s', %s; '--guard' "
-			     "does without hooks, or set core.hooksPath in this repository",
+			     "hooks are not installed: git takes them from '%s', %s; use '--guard', which "
+			     "needs no hooks, or set core.hooksPath in this repository",
 			     install->dir.buf, barred);
 		install->report->partial = true;
 		install->files = false;

@@ -196,7 +196,7 @@ static const char *guard_barred(const struct install_config *out, const struct g
 	if (taken)
 		gitconfig_parse_bool(daemon_out, before.buf);
 	strbuf_release(&before);
-	return *daemon_out ? "core.fsmonitor is 'true', git's own daemon is asked there" :
+	return *daemon_out ? "core.fsmonitor is 'true', which is git's own daemon" :
 	       is_set_elsewhere(config, &out->before) ? SET_ELSEWHERE "; " SHOW_ORIGIN : "";
 }
 
@@ -275,9 +275,9 @@ int install_config_plan(struct install_config *out, struct install_record *recor
 		plan_hook(&out->text, record, repo, names[i]);
 	if (record->edits_nr > old &&
 	    !config_edit_check(&base, &out->text, record->edits + old, record->edits_nr - old))
-		err = ckpt_error_set(CKPT_ERROR, "'%s/config' is written in a way in which a change "
-				     "could not be taken back without a trace; tidy it up, or install "
-				     "without what is kept there",
+		err = ckpt_error_set(CKPT_ERROR, "'%s/config' has a format in which a change could not be "
+						 "reverted without a trace; tidy it up, or install "
+						 "without the parts that need it",
 				     repo->commondir);
 	strbuf_release(&base);
 	return err;
@@ -334,8 +334,9 @@ static int swap_config(const char *path, const char *lock, const char *new, mode
 		return err;
 	if (link(new, lock) < 0)
 		err = errno == EEXIST ?
-			      ckpt_error_set(CKPT_ERROR, "'%s' is there: another git process "
-					     "changes the configuration; if none does, remove that file", lock) :
+			      ckpt_error_set(CKPT_ERROR, "'%s' exists: another git process is changing "
+							 "the configuration; if none is, remove "
+							 "that file", lock) :
 			      ckpt_error_errno("unable to create '%s'", lock);
 	else
 		err = swap_locked(path, lock, config);
@@ -385,7 +386,7 @@ static enum hooks_state state_of(const char *value, const char *wanted, bool mov
 				 const char **why_out)
 {
 	if (!value) {
-		*why_out = "it was taken out of the configuration";
+		*why_out = "it was removed from the configuration";
 		return HOOKS_MISSING;
 	}
 	if (moved) {
@@ -438,7 +439,7 @@ enum hooks_state install_config_hook_state(const struct repo *repo, const struct
 	state = state_of(value, wanted.buf, false, shim_there(repo, name), why_out);
 	if (state == HOOKS_RUNS && !install_config_supported()) {
 		state = HOOKS_NOT_RUN;
-		*why_out = "this git knows no hooks in its configuration";
+		*why_out = "this git does not support hooks in its configuration";
 	}
 	strbuf_release(&wanted);
 	free(key);

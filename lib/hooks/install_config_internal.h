@@ -53,7 +53,7 @@ int install_config_undone(struct install_config *out, const struct install_recor
 int install_config_write(const struct install_config *config, const struct repo *repo);
 
 /** What helps with most that keeps a hook or the guard from being run. */
-#define INSTALL_AGAIN "'git checkpoint hooks install' puts it in place again"
+#define INSTALL_AGAIN "'git checkpoint hooks install' puts it back"
 
 /** Whether git asks the guard; if not, why, and what to do about it (constants). */
 enum hooks_state install_config_guard_state(const struct repo *repo, const struct gitconfig *config,

@@ -99,8 +99,8 @@ static int check_aside(const char *path)
 	int err = 0;
 
 	if (!lstat(aside, &st) && !same_file(path, aside))
-		err = ckpt_error_set(CKPT_ERROR, "'%s' is in the way of the hook that has to be "
-				     "put aside; move it away", aside);
+		err = ckpt_error_set(CKPT_ERROR, "'%s' exists, but a hook has to be renamed to it; move "
+						 "it away", aside);
 	free(aside);
 	return err;
 }
@@ -210,7 +210,7 @@ static int put_aside(const struct install_entry *entry)
 			err = check_aside(entry->path);
 		/* A full disk has no room for what would take its place either. */
 		else if (errno == ENOSPC || errno == EDQUOT || rename(entry->path, aside) < 0)
-			err = ckpt_error_errno("unable to put '%s' aside", entry->path);
+			err = ckpt_error_errno("unable to rename '%s'", entry->path);
 	}
 	free(aside);
 	return err;
@@ -277,7 +277,7 @@ static int keep_edits(const struct strbuf *bare, const char *path, mode_t mode,
 	int err = fs_write_file(AT_FDCWD, kept, bare->buf, bare->len, mode, FS_DURABLE);
 
 	if (!err)
-		strlist_addf(notes, "what was written into '%s' since is in '%s' now", path, kept);
+		strlist_addf(notes, "later changes to '%s' are now in '%s'", path, kept);
 	free(kept);
 	return err;
 }
@@ -336,10 +336,10 @@ static int settle_aside(const struct install_entry *entry, struct strlist *notes
 		else
 			err = fs_sync_holder(AT_FDCWD, entry->path);
 	} else if (lstat(old, &st) < 0 && !rename(aside, old)) {
-		strlist_addf(notes, "'%s' is another one now; the one that was there is in '%s'",
+		strlist_addf(notes, "'%s' was replaced by another hook; the original is in '%s'",
 			     entry->path, old);
 	} else {
-		strlist_addf(notes, "'%s' is another one now; the one that was there is in '%s'",
+		strlist_addf(notes, "'%s' was replaced by another hook; the original is in '%s'",
 			     entry->path, aside);
 	}
 out:

@@ -311,9 +311,9 @@ int install_record_read(struct install_record *out, const struct repo *repo)
 		object = json_loadb(text.buf, text.len, 0, NULL);
 		out->exists = object && from_json(out, object, repo);
 		if (!out->exists)
-			err = ckpt_error_set(CKPT_ECORRUPT, "the record of the hooks, '%s', is "
-					     "damaged; move it away and put the hooks right by "
-					     "hand", path);
+			err = ckpt_error_set(CKPT_ECORRUPT, "the record of installed hooks, '%s', is "
+							    "damaged; move it away and fix the hooks by "
+							    "hand", path);
 		json_decref(object);
 	}
 	if (err)

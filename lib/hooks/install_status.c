@@ -86,7 +86,7 @@ static bool is_tracked(const char **why_out, const char *dir, const struct repo 
 	if (path_below(dir, repo->commondir) || !below)
 		return false;
 	if (gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256)) {
-		*why_out = "of which the index, which cannot be read, does not say whether it is tracked";
+		*why_out = "which may have tracked files: the index cannot be read";
 		return true;
 	}
 	*why_out = "which has tracked files: a change would be committed";
@@ -156,7 +156,7 @@ static void look_at_file(struct hooks_report *report, const struct install_recor
 	if (state != HOOKS_RUNS && *barred) {
 		text = xstrfmt("git takes hooks from '%s', %s", dir, barred);
 		add_item(report, name, HOOKS_NOT_RUN, text,
-			 "'git checkpoint hooks install --guard' does without it, or set "
+			 "use 'git checkpoint hooks install --guard', which needs no hooks, or set "
 			 "core.hooksPath in this repository");
 	} else if (state != HOOKS_RUNS && elsewhere(record, name, path)) {
 		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", dir);

@@ -37,7 +37,7 @@ static void warn_of_lost(struct strlist *warnings, struct store *store,
 	size_t lost = lost_count(store, refs);
 
 	if (lost)
-		strlist_addf(warnings, "%zu %s; 'git checkpoint doctor --fix' brings %s back", lost,
+		strlist_addf(warnings, "%zu %s; 'git checkpoint doctor --fix' recovers %s", lost,
 			     lost == 1 ? "checkpoint has lost its ref" :
 					 "checkpoints have lost their refs",
 			     lost == 1 ? "it" : "them");

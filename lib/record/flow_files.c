@@ -44,7 +44,8 @@ static int read_both(struct flow *out, struct store *store)
 	*out = (struct flow)FLOW_INIT;
 	err = fs_read_file(&out->text, store->dirfd, STATE);
 	if (err)
-		return err == CKPT_ENOTFOUND ? ckpt_error_set(err, "no workflow is in progress; 'git checkpoint flow start' begins one")
+		return err == CKPT_ENOTFOUND ? ckpt_error_set(err, "no workflow is in progress; 'git "
+								   "checkpoint flow start' starts one")
 					     : err;
 	err = flow_state_parse(&out->state, out->text.buf, out->text.len);
 	if (!err)

@@ -50,7 +50,7 @@ static int bad_phase(const char *phase, const char *what)
 
 static int check_known(const struct flow_state *state, const struct flow_plan *plan)
 {
-	static const char unknown[] = "is not one of those that were planned";
+	static const char unknown[] = "is not one of the planned phases";
 
 	for (size_t i = 0; i < state->done_nr; i++)
 		if (!strlist_has(&plan->phases, state->done[i].phase))
@@ -83,6 +83,6 @@ int flow_check_order(const struct flow_state *state, const struct flow_plan *pla
 		expected = flow_next(state, plan);
 	if (!expected || strcmp(expected, state->current_phase))
 		return bad_phase(state->current_phase,
-				 "cannot be the current one after those that are complete");
+				 "cannot follow the phases that are complete");
 	return 0;
 }

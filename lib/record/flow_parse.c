@@ -21,7 +21,7 @@ static json_t *load_object(const char *text, size_t len)
 
 	if (json_is_object(value))
 		return value;
-	ckpt_error_set(CKPT_ECORRUPT, value ? "it is JSON, but no object" : "it is not JSON (%s)",
+	ckpt_error_set(CKPT_ECORRUPT, value ? "it is JSON, but not an object" : "it is not JSON (%s)",
 		       error.text);
 	json_decref(value);
 	return NULL;
@@ -38,7 +38,7 @@ static int check_keys(const json_t *object, const char *what, const char *const 
 		if (!json_object_get(object, keys[nr]))
 			return damaged(keys[nr], "is missing");
 	if (json_object_size(object) != nr)
-		return damaged(what, "has keys that are not known");
+		return damaged(what, "has unknown keys");
 	return 0;
 }
 
@@ -48,7 +48,7 @@ static int read_text(char **out, const json_t *object, const char *key,
 	const char *text = json_string_value(json_object_get(object, key));
 
 	if (!text)
-		return damaged(key, "is not a text");
+		return damaged(key, "is not a string");
 	if (problem(text))
 		return damaged(key, problem(text));
 	*out = xstrdup(text);
@@ -110,8 +110,7 @@ static int read_output(struct strlist *out, const json_t *object)
 
 		if (!path || !is_inner_path(path)) {
 			free(path);
-			return damaged("output", "has something in it that is no path below the "
-						 "worktree");
+			return damaged("output", "has an entry that is not a path below the worktree");
 		}
 		strlist_take(out, path);
 	}
@@ -179,7 +178,7 @@ static int read_task(struct flow_state *out, const json_t *object)
 			return damaged("tasks", "names a task twice");
 	if (!flow_task_status_parse(&task->status,
 				    json_string_value(json_object_get(object, "status"))))
-		return damaged("status", "is not one of a task");
+		return damaged("status", "is not the status of a task");
 	attempts = json_object_get(object, "attempts");
 	task->attempts = (uint64_t)json_integer_value(attempts);
 	if (!json_is_integer(attempts) || task->attempts > ATTEMPTS_MAX)
@@ -229,7 +228,7 @@ static int read_state(struct flow_state *out, const json_t *object)
 	if (!err)
 		err = read_text(&out->current_phase, object, "current_phase", flow_name_problem);
 	if (!err && !flow_status_parse(&out->phase_status, status))
-		err = damaged("phase_status", "is not one of a phase");
+		err = damaged("phase_status", "is not the status of a phase");
 	if (!err)
 		err = read_array(out, object, "completed_phases", read_done);
 	if (!err)
@@ -270,7 +269,7 @@ static int read_names(struct strlist *out, const json_t *object, const char *key
 		const char *name = json_string_value(item);
 
 		if (!name || flow_name_problem(name))
-			return damaged(key, "has something in it that is no name");
+			return damaged(key, "has an entry that is not a name");
 		strlist_add(out, name);
 	}
 	return 0;
@@ -311,7 +310,7 @@ int flow_plan_parse(struct flow_plan *out, const char *text, size_t len, const c
 	memset(out, 0, sizeof(*out));
 	while (!err) {
 		if (!json_is_object(at)) {
-			err = ckpt_error_set(CKPT_ECORRUPT, "it is about another workflow");
+			err = ckpt_error_set(CKPT_ECORRUPT, "it belongs to another workflow");
 			break;
 		}
 		err = read_plan(out, at);

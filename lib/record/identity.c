@@ -142,7 +142,7 @@ int identity_read(struct identity *out, int store_dirfd)
 	if (!err && (sscanf(text.buf, "device %llu\ninode %llu\nborn %lld\nroot %64s\n%n", &device,
 			    &inode, &born, out->root, &end) != 4 ||
 		     (size_t)end != text.len || !valid_root(out->root))) {
-		err = ckpt_error_set(CKPT_ENOTFOUND, "'" FILE_NAME "' makes no sense");
+		err = ckpt_error_set(CKPT_ENOTFOUND, "'" FILE_NAME "' is malformed");
 	} else if (!err) {
 		out->device = device;
 		out->inode = inode;
@@ -223,8 +223,8 @@ static void say(struct strlist *warnings, enum identity_relation relation,
 	if (relation == IDENTITY_SAME || !refs->nr)
 		return;
 	strlist_addf(warnings,
-		     "this directory is not the one that the checkpoints were taken of: "
-		     "it was made anew after '%s'%s; they are kept",
+		     "this directory is not the one from which the checkpoints were taken: it was created "
+		     "after '%s'%s; they are kept",
 		     last_before(refs, now),
 		     relation == IDENTITY_OTHER ? " and holds another project" : "");
 }

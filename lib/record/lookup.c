@@ -121,7 +121,7 @@ int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref
 	int err = find_newest(out, store, refs, has_scope, (void *)scope);
 
 	return err != CKPT_ENOTFOUND ? err :
-	       ckpt_error_set(err, "there is no checkpoint yet; 'git checkpoint save' takes one");
+	       ckpt_error_set(err, "no checkpoint yet; 'git checkpoint save' takes one");
 }
 
 int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
@@ -129,8 +129,8 @@ int lookup_newest_state(struct ckpt_record *out, struct store *store, const stru
 	int err = find_newest(out, store, refs, is_state_only, NULL);
 
 	return err != CKPT_ENOTFOUND ? err :
-	       ckpt_error_set(err, "there is no checkpoint of state alone yet; "
-				   "'git checkpoint save --state-only' takes one");
+	       ckpt_error_set(err, "no checkpoint of only state yet; 'git checkpoint save --state-only' "
+				   "takes one");
 }
 
 static int no_files(struct ckpt_record *out, struct store *store)
@@ -140,8 +140,8 @@ static int no_files(struct ckpt_record *out, struct store *store)
 	if (err)
 		return err;
 	record_release(out);
-	return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint of files yet; "
-					      "'git checkpoint save' takes one");
+	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint of files yet; 'git checkpoint save' takes "
+					      "one");
 }
 
 int lookup_default(struct ckpt_record *out, struct store *store)
@@ -163,7 +163,7 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 static int unknown(const char *name)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND,
-			      "no checkpoint is called '%s'; see 'git checkpoint list'", name);
+			      "no checkpoint named '%s'; see 'git checkpoint list'", name);
 }
 
 static bool is_so_far_back(const struct ckpt_record *record, void *payload)
@@ -189,10 +189,10 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 	if (err != CKPT_ENOTFOUND)
 		return err;
 	if (!refs->nr)
-		return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint yet; "
-						      "'git checkpoint save' takes one");
-	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' goes back beyond the oldest checkpoint; "
-					      "see 'git checkpoint list'", name);
+		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint yet; 'git checkpoint save' takes "
+						      "one");
+	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' goes back past the oldest checkpoint; see 'git "
+					      "checkpoint list'", name);
 }
 
 static bool has_step(const struct ckpt_record *record, void *payload)
@@ -213,7 +213,7 @@ static int by_step(struct ckpt_record *out, struct store *store, const struct re
 	err = find_newest(out, store, refs, has_step, &step);
 	if (err != CKPT_ENOTFOUND)
 		return err;
-	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has the step %llu; see 'git checkpoint list'",
+	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has step %llu; see 'git checkpoint list'",
 			      (unsigned long long)step);
 }
 

@@ -76,7 +76,7 @@ static int check_names(const struct wt_dir *dir, struct wt_entry *entries, size_
 		qsort(order, nr, sizeof(*order), by_name);
 	for (size_t i = 1; i < nr && !err; i++)
 		if (!strcmp(order[i - 1]->name, order[i]->name))
-			err = ckpt_error_set(CKPT_ECORRUPT, "the name '%s' stands twice in '%s'",
+			err = ckpt_error_set(CKPT_ECORRUPT, "the name '%s' occurs twice in '%s'",
 					     order[i]->name, *dir->path ? dir->path : ".");
 	free(order);
 	return err;
@@ -135,7 +135,7 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
 		ALLOC_GROW(entries, nr + 1, alloc);
 		if (bad_name(&entry))
-			err = ckpt_error_set(CKPT_ECORRUPT, "'%s%s' is no name for a file",
+			err = ckpt_error_set(CKPT_ECORRUPT, "'%s%s' is not a valid file name",
 					     path.buf, entry.name);
 		else
 			err = fill_entry(&entries[nr++], snapshot, dir, &entry, &path);

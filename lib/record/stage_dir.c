@@ -413,7 +413,7 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 		err = ckpt_error_errno("unable to remove '%s'", name);
 	/* Else a power cut could bring it back when nobody knows of it any more. */
 	if (!err && fsync(rootfd) < 0)
-		err = ckpt_error_errno("unable to sync the directory that '%s' was in", name);
+		err = ckpt_error_errno("unable to sync the directory that contained '%s'", name);
 	return err ? err : stage_dir_forget(store, name);
 }
 

@@ -140,8 +140,8 @@ static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, 
 
 	if (!stage_dir_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
 	    rescued.len)
-		strlist_addf(notes, "Kept: %s (files that are in no checkpoint, from a restore that nobody "
-				    "knows of any more)",
+		strlist_addf(notes, "Kept: %s (files that are in no checkpoint, from a forgotten "
+				    "restore)",
 			     rescued.buf);
 	strbuf_release(&rescued);
 }

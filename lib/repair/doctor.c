@@ -115,7 +115,7 @@ static int check_ref(struct doctor *doctor, struct ref_item *ref, struct ref_lis
 	if (err)
 		return err;
 	problems_addf(doctor->out, doctor->fix, "the ref of checkpoint '%s' is damaged%s", ref->id,
-		      doctor->fix ? "; it was made anew" : ", its commit is there");
+		      doctor->fix ? "; it was recreated" : ", its commit still exists");
 	ref->commit = found->commit;
 	return 0;
 }
@@ -137,9 +137,9 @@ static int check_lost(struct doctor *doctor, const struct ref_item *ref)
 	if (!err)
 		problems_addf(doctor->out, doctor->fix && !gone,
 			      "checkpoint '%s' has lost its ref%s", ref->id,
-			      gone	    ? ", and its commit is gone; it cannot be mended"
-			      : doctor->fix ? "; it was made anew"
-					    : ", its commit is there");
+			      gone	    ? ", and its commit is gone; it cannot be fixed"
+			      : doctor->fix ? "; it was recreated"
+					    : ", its commit still exists");
 	return err;
 }
 
@@ -236,7 +236,7 @@ static void describe(struct doctor *doctor, const char *id, const char *problem,
 	if (mended)
 		strbuf_addstr(&text, "; it was stored again from the worktree");
 	else if (doctor->fix)
-		strbuf_addf(&text, "; it cannot be mended, 'git checkpoint drop %s' removes it",
+		strbuf_addf(&text, "; it cannot be fixed, 'git checkpoint drop %s' removes it",
 			    id);
 	problems_addf(doctor->out, mended, "%s", text.buf);
 	strbuf_release(&text);
@@ -284,8 +284,8 @@ static int check_manifest(struct doctor *doctor)
 			err = manifest_rebuild(doctor->store);
 		if (!err)
 			problems_addf(doctor->out, doctor->fix,
-				      "the manifest does not list the checkpoints that there are%s",
-				      doctor->fix ? "; it was made anew" : "");
+				      "the manifest does not match the checkpoints%s",
+				      doctor->fix ? "; it was recreated" : "");
 	} else if (doctor->fix && doctor->out->nr) {
 		/* What it calls damaged may be sound now. */
 		(void)manifest_rebuild(doctor->store);
@@ -324,8 +324,8 @@ static int check_twice(struct doctor *doctor)
 	err = store_lock(doctor->store, doctor->session->settings.lock_timeout);
 	if (err == CKPT_ELOCKED) {
 		problems_addf(doctor->out, false,
-			      "another process has been at work all the time, so that what is said here may "
-			      "be its own, half done; try again");
+			      "another process was using the store all the time, so this may be its "
+			      "unfinished work; try again");
 		return 0;
 	}
 	if (err == CKPT_ECANCELLED)

@@ -89,7 +89,7 @@ static int check_mark(struct doctor *doctor, const char *dir, const char *id, en
 			problems_addf(doctor->out, doctor->fix,
 				      "'%s' does not belong to a checkpoint%s", path,
 				      !doctor->fix ? ""
-				      : ref	   ? "; it was made anew"
+				      : ref	   ? "; it was recreated"
 						   : "; removed");
 	}
 	free(path);
@@ -136,7 +136,7 @@ static void check_latest(struct doctor *doctor, const struct ref_list *refs)
 		else if (doctor->fix)
 			unlinkat(doctor->store->dirfd, name, 0);
 		problems_addf(doctor->out, doctor->fix, "'%s' leads to no checkpoint%s", name,
-			      doctor->fix ? "; it was made anew" : "");
+			      doctor->fix ? "; it was recreated" : "");
 	}
 	strbuf_release(&text);
 }
@@ -234,8 +234,8 @@ static void check_undo(struct doctor *doctor)
 				unlinkat(doctor->store->dirfd, name, 0);
 			problems_addf(
 				doctor->out, doctor->fix,
-				"the list of restores that undo goes back through is damaged%s; "
-				"their safety checkpoints are there, see 'git checkpoint list'",
+				"the list of restores for undo is damaged%s; their safety checkpoints "
+				"still exist, see 'git checkpoint list'",
 				doctor->fix ? " and was removed" : "");
 		}
 		json_decref(stack);

@@ -41,9 +41,8 @@ static int settle(struct doctor *doctor, const struct stage_dir *dir)
 	err = stage_settle(&rescued, doctor->store, rootfd, dir->name);
 	if (!err && rescued.len)
 		problems_addf(doctor->out, true,
-			      "'%s' holds what the interrupted restore replaced and no "
-			      "checkpoint "
-			      "has; look at it",
+			      "'%s' holds files that the interrupted restore replaced and that are in no "
+			      "checkpoint; look at it",
 			      rescued.buf);
 	strbuf_release(&rescued);
 	close(rootfd);
@@ -151,10 +150,10 @@ static int check_settleable(struct doctor *doctor, const struct journal *journal
 		err = end_restore(doctor);
 	if (!err)
 		problems_addf(doctor->out, doctor->fix,
-			      "the restore of '%s' that was interrupted can neither be continued nor "
-			      "aborted, since its checkpoints are damaged%s",
+			      "the interrupted restore of '%s' can be neither continued nor aborted, as "
+			      "its checkpoints are damaged%s",
 			      journal->target,
-			      doctor->fix ? "; it was ended, the worktree is as it had left it" : "");
+			      doctor->fix ? "; it was ended, and the worktree is as it left it" : "");
 	return err;
 }
 
@@ -186,9 +185,8 @@ static int check_journal(struct doctor *doctor)
 		err = end_restore(doctor);
 	if (!err)
 		problems_addf(doctor->out, doctor->fix,
-			      "the journal of an interrupted restore is damaged%s; the state "
-			      "before it is "
-			      "most likely '%s', 'git checkpoint restore' brings it back",
+			      "the journal of an interrupted restore is damaged%s; the state before it is "
+			      "most likely '%s', 'git checkpoint restore' restores it",
 			      doctor->fix ? " and was removed" : "", safety);
 	free(safety);
 	return err;
@@ -209,19 +207,20 @@ static int check_foreign(struct doctor *doctor, const struct stage_dir *dir)
 			      "'%s' belongs to a restore of '%s' with the checkpoints in '%s', and may "
 			      "hold files that it replaced; %s",
 			      dir->name, dir->worktree, dir->store,
-			      !known ? "that has been forgotten there, --fix removes it if all of it is in "
-				       "checkpoints, and renames it else" :
+			      !known ? "that restore is no longer known there; --fix removes the "
+				       "directory if checkpoints have everything in it, and renames it "
+				       "otherwise" :
 			      strcmp(dir->worktree, doctor->session->worktree) ?
-				       "if the folder was moved, 'git checkpoint relink' takes those "
-				       "checkpoints along; renamed, it is a directory like any other" :
-				       "finish that one; renamed, it is a directory like any other");
+				       "if the folder was moved, 'git checkpoint relink' adopts those "
+				       "checkpoints; if you rename it, it becomes an ordinary directory" :
+				       "finish that restore; if you rename it, it becomes an ordinary "
+				       "directory");
 		return 0;
 	}
 	err = settle(doctor, dir);
 	if (!err)
 		problems_addf(doctor->out, true,
-			      "'%s' was left by a restore of '%s' that nobody knows of any more; "
-			      "settled",
+			      "'%s' was left by a forgotten restore of '%s'; cleaned up",
 			      dir->name, dir->worktree);
 	return err;
 }
@@ -233,7 +232,7 @@ static int check_stray(struct doctor *doctor, const struct stage_dir *dir)
 	int err = fix ? settle(doctor, dir) : 0;
 
 	if (!err)
-		problems_addf(doctor->out, fix, "'%s' was left by a restore that is done%s", dir->name,
+		problems_addf(doctor->out, fix, "'%s' is left over from a finished restore%s", dir->name,
 			      fix ? "; settled" : ", 'git checkpoint save' removes it");
 	return err;
 }

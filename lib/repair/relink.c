@@ -56,8 +56,8 @@ static int find_folder(struct relink *job)
 		found = inventory_moved_to(&job->recorded, job->store->worktree, dir, true);
 	if (found && repo && strcmp(found, dir) && !job->force) {
 		int err = ckpt_error_set(CKPT_EREFUSED,
-					 "the checkpoints are those of '%s', not of '%s' in it; "
-					 "repeat the command there, or use --force",
+					 "the checkpoints belong to '%s', not to '%s' in it; run the "
+					 "command there, or use --force",
 					 found, dir);
 
 		free(found);
@@ -89,7 +89,7 @@ static int count_checkpoints(size_t *out, struct store *store)
 static int refuse_own(const char *dir, size_t nr)
 {
 	return ckpt_error_set(CKPT_EREFUSED,
-			      "'%s' has %zu %s of its own already; nothing was adopted", dir, nr,
+			      "'%s' already has %zu %s; nothing was adopted", dir, nr,
 			      nr == 1 ? "checkpoint" : "checkpoints");
 }
 
@@ -107,8 +107,8 @@ static int check_own_first(struct relink *job)
 	if (!inventory_open(&own, job->session->home, job->key) && !count_checkpoints(&nr, own) &&
 	    nr)
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "no checkpoints of '%s' are kept, and '%s' has %zu of its own "
-				     "already; nothing was adopted",
+				     "there are no checkpoints of '%s', and '%s' already has %zu; nothing "
+				     "was adopted",
 				     job->name, dir, nr);
 	else
 		ckpt_error_set(err, "%s", message);
@@ -134,10 +134,10 @@ static int refuse_merge(const struct relink *job)
 	struct strbuf text = STRBUF_INIT;
 	int err;
 
-	strbuf_addf(&text, "'%s' has %zu %s of its own already", job->to, job->own_checkpoints,
+	strbuf_addf(&text, "'%s' already has %zu %s", job->to, job->own_checkpoints,
 		    job->own_checkpoints == 1 ? "checkpoint" : "checkpoints");
 	if (old_is_there(job))
-		strbuf_addf(&text, ", and '%s' is still there", job->store->worktree);
+		strbuf_addf(&text, ", and '%s' still exists", job->store->worktree);
 	strbuf_addstr(&text, "; nothing was adopted; to merge both here: ");
 	inventory_relink_command(&text, strrchr(job->store->path, '/') + 1, job->store->worktree,
 				 true);
@@ -151,14 +151,14 @@ static int check_merge(const struct relink *job)
 {
 	if (journal_exists(job->own))
 		return ckpt_error_set(CKPT_EREFUSED,
-				      "a restore of '%s' was interrupted; settle it first, with "
-				      "'git checkpoint restore --continue' or '--abort'",
+				      "a restore of '%s' was interrupted; finish it first, with 'git "
+				      "checkpoint restore --continue' or '--abort'",
 				      job->to);
 	if (journal_exists(job->store))
 		return ckpt_error_set(CKPT_EREFUSED,
-				      "a restore of '%s' was interrupted; settle it first: move "
-				      "the folder back there and use 'git checkpoint restore "
-				      "--continue' or '--abort'",
+				      "a restore of '%s' was interrupted; finish it first: move the "
+				      "folder back there and use 'git checkpoint restore --continue' or "
+				      "'--abort'",
 				      job->store->worktree);
 	return 0;
 }
@@ -195,8 +195,8 @@ static int check_old_path(const struct relink *job)
 	if (job->force || !old_is_there(job))
 		return 0;
 	return ckpt_error_set(CKPT_EREFUSED,
-			      "'%s' is still there and its checkpoints are kept for it; use "
-			      "--force to take them away from it",
+			      "'%s' still exists, and its checkpoints belong to it; use --force to take "
+			      "them away from it",
 			      job->store->worktree);
 }
 
@@ -311,8 +311,8 @@ static void tell_unmerged(struct relink_result *out, const struct problems *prob
 			strlist_add(&out->warnings, problems->items[i].what);
 	if (err)
 		strlist_addf(&out->warnings,
-			     "the checkpoints that this folder had could not all be merged: %s; "
-			     "they are kept, 'git checkpoint doctor --fix' goes on",
+			     "the checkpoints that this folder had could not all be merged: %s; they are "
+			     "kept, 'git checkpoint doctor --fix' merges the rest",
 			     ckpt_error_last());
 	out->incomplete = out->warnings.nr > 0;
 }
@@ -360,8 +360,7 @@ static int finish(struct relink *job, struct relink_result *out)
 		if (job->have_recorded &&
 		    identity_compare(&job->recorded, &now) == IDENTITY_OTHER)
 			strlist_addf(&out->warnings,
-				     "'%s' holds another project than the one that the checkpoints "
-				     "are of",
+				     "'%s' holds a different project from the one in the checkpoints",
 				     job->to);
 		(void)identity_write(&now, store);
 	}
@@ -374,7 +373,7 @@ static int finish(struct relink *job, struct relink_result *out)
 		err = fs_write_file(store->dirfd, "checkpoint/worktree", job->to, strlen(job->to),
 				    0600, FS_DURABLE);
 	if (err)
-		ckpt_error_prefix(err, "half done; repeat the command to finish it");
+		ckpt_error_prefix(err, "half done; run the command again to finish it");
 	free(reason);
 	return err;
 }

@@ -80,7 +80,7 @@ static int examine(struct salvage *salvage, const struct ref_item *ref)
 	} else {
 		salvage->lost++;
 		problems_addf(salvage->out, false,
-			      "checkpoint '%s' of '%s' cannot be brought back: %s", ref->id,
+			      "checkpoint '%s' of '%s' cannot be recovered: %s", ref->id,
 			      salvage->other.store->path, why(&result));
 	}
 	strlist_release(&result.problems);
@@ -109,8 +109,8 @@ static int find_sound(struct salvage *salvage)
 			err = examine(salvage, &old.items[i]);
 		else if (ref && is_other(ref, &old.items[i]))
 			problems_addf(salvage->out, false,
-				      "checkpoint '%s' of '%s' cannot be brought back: there is "
-				      "another one of that id",
+				      "checkpoint '%s' of '%s' cannot be recovered: another one has that "
+				      "id",
 				      ref->id, salvage->other.store->path);
 	}
 	refs_release(&old);
@@ -219,8 +219,7 @@ int salvage_store(struct problems *out, struct session *session, const char *pat
 	if (store_open_aside(&salvage.other.store, path, session->worktree)) {
 		err = fix ? health_salvaged(session->home, path) : 0;
 		problems_addf(out, fix && !err,
-			      "'%s' is what became of a store; nothing of it can be "
-			      "read",
+			      "'%s' is a damaged store; nothing in it can be read",
 			      path);
 		return err;
 	}
@@ -230,7 +229,7 @@ int salvage_store(struct problems *out, struct session *session, const char *pat
 	if (!err && fix)
 		err = bring_back(&salvage);
 	if (!err && (salvage.sound.nr || out->nr == before))
-		problems_addf(out, fix, "%zu %s of '%s' %s brought back", salvage.sound.nr,
+		problems_addf(out, fix, "%zu %s of '%s' %s recovered", salvage.sound.nr,
 			      salvage.sound.nr == 1 ? "checkpoint" : "checkpoints", path,
 			      !fix		      ? "can be"
 			      : salvage.sound.nr == 1 ? "was"

@@ -55,7 +55,7 @@ static int stage_plan(struct restore *r)
 static void warn_of_writers(struct restore_result *out, const struct apply_result *applied)
 {
 	for (size_t i = 0; i < applied->changed.nr; i++)
-		strlist_addf(&out->warnings, "'%s' changed while it was to be restored and was left as it is",
+		strlist_addf(&out->warnings, "'%s' changed during the restore and was left as it is",
 			     applied->changed.items[i]);
 	for (size_t i = 0; i < applied->open.nr; i++)
 		strlist_addf(&out->warnings,
@@ -112,11 +112,11 @@ static int carry_out(struct restore_result *out, struct restore *r)
 		err = journal_remove(r->session->store);
 	/* What an interrupt says of itself is true before this. */
 	if (err == CKPT_ECANCELLED)
-		return ckpt_error_set(err, "the restore was interrupted half-way, nothing is lost; 'git "
-					   "checkpoint restore --continue' goes on, '--abort' goes back");
-	return err ? ckpt_error_prefix(err, "the restore stopped half-way, nothing is lost; 'git "
-					    "checkpoint restore --continue' when that is mended, or "
-					    "'--abort'") :
+		return ckpt_error_set(err, "the restore was interrupted halfway, nothing is lost; 'git "
+					   "checkpoint restore --continue' finishes it, '--abort' goes "
+					   "back");
+	return err ? ckpt_error_prefix(err, "the restore stopped halfway, nothing is lost; fix the cause "
+					    "and run 'git checkpoint restore --continue', or '--abort'") :
 		     0;
 }
 
@@ -295,7 +295,7 @@ static void close_restore(struct restore *r)
 static int prepare_state_only(struct restore_result *out, struct restore *r, bool store)
 {
 	if (r->opts->paths->nr)
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds state alone, no files",
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
 				      r->opts->target->id);
 	memcpy(out->target_hash, r->opts->target->state_hash, sizeof(out->target_hash));
 	memcpy(out->pre_hash, out->target_hash, sizeof(out->pre_hash));

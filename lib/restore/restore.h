@@ -84,8 +84,9 @@ const char *restore_capture_status_name(enum restore_capture_status status);
 bool restore_captures_failed(const struct restore_result *result);
 
 /**
- * CKPT_EREFUSED: unsafe, nothing was touched; CKPT_ECORRUPT: the checkpoint is
- * damaged, nothing was touched. The session must have a store.
+ * In these cases nothing was touched: CKPT_EREFUSED, it is not safe;
+ * CKPT_EDECLINED, confirm() said no; CKPT_ECORRUPT, the checkpoint is damaged.
+ * The session must have a store.
  */
 int restore_checkpoint(struct restore_result *out, struct session *session,
 		       const struct restore_opts *opts);

@@ -95,8 +95,8 @@ void restore_plan_captures(struct restore_result *out, struct restore *r)
 		if (find_command(r, capture->name))
 			continue;
 		capture->status = RESTORE_CAPTURE_UNCONFIGURED;
-		strlist_addf(&out->warnings, "capture '%s' has no restore command any more: what it "
-					     "holds stays as it is",
+		strlist_addf(&out->warnings, "capture '%s' no longer has a restore command and is left as "
+					     "it is",
 			     capture->name);
 	}
 }
@@ -116,7 +116,7 @@ int restore_save_captures(struct restore_result *out, struct restore *r)
 	if (!r->replaying)
 		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
 	/* Half replayed, it need not be in a state to be saved; the one before is in a checkpoint. */
-	strlist_addf(&out->warnings, "the present state could not be saved: %s", ckpt_error_last());
+	strlist_addf(&out->warnings, "the current state could not be saved: %s", ckpt_error_last());
 	extras_release(&r->job);
 	record_captures_release(&r->job.meta.captures);
 	return 0;

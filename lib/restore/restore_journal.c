@@ -196,8 +196,8 @@ static int settle_one(struct restore_result *out, struct restore *r, int rootfd,
 	int err = stage_settle(&rescued, r->session->store, rootfd, name);
 
 	if (!err && rescued.len) {
-		strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the "
-					     "instant of the interruption)",
+		strlist_addf(&out->warnings, "Kept: %s (files that are in no checkpoint, from the moment "
+					     "of the interruption)",
 			     rescued.buf);
 		out->incomplete = true;
 	}

@@ -129,24 +129,24 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 		err = ckpt_error_set(CKPT_EREFUSED, "%s; move it away first", list.buf);
 	} else if (r->survey.also.nr && !r->opts->force) {
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "'%s' would be overwritten but cannot be saved before; use --force "
-				     "to restore all the rest",
+				     "'%s' would be overwritten, but cannot be saved first; use --force "
+				     "to restore the rest",
 				     r->survey.also.items[0]);
 	}
 	if (!err && r->survey.elsewhere.nr && !r->opts->force)
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "'%s' is on another file system than the worktree; use --force to "
-				     "restore all the rest",
+				     "'%s' is on a different file system from the worktree; use --force "
+				     "to restore the rest",
 				     r->survey.elsewhere.items[0]);
 	if (!err && r->survey.denied.nr && !r->opts->force)
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "'%s' belongs to somebody else or is immutable, or the directory that "
-				     "it is in, and cannot be changed; use --force to restore all the rest",
+				     "'%s' or its directory belongs to another user or is immutable, so "
+				     "it cannot be changed; use --force to restore the rest",
 				     r->survey.denied.items[0]);
 	strbuf_release(&list);
 	if (err)
 		return err;
-	keep_all(out, r, &r->survey.also, "cannot be saved before");
+	keep_all(out, r, &r->survey.also, "cannot be saved first");
 	keep_all(out, r, &r->survey.elsewhere, "another file system");
 	keep_all(out, r, &r->survey.denied, "no permission to change it");
 	return 0;

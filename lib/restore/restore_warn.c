@@ -57,7 +57,8 @@ static void warn_branch(struct strlist *out, const struct ckpt_record *target,
 static void warn_operation(struct strlist *out, const char *then, const char *now)
 {
 	if (now && differ(then, now))
-		strlist_addf(out, "a %s is in progress that was not then; 'git %s %s' forgets it", now,
+		strlist_addf(out, "a %s is in progress now, but was not then; 'git %s %s' forgets "
+				  "it", now,
 			     now, strcmp(now, "bisect") ? "--quit" : "reset HEAD");
 	else if (then && !now)
 		strlist_addf(out, "a %s was in progress then", then);
@@ -125,7 +126,7 @@ static void warn_skips(struct restore_result *out, const struct plan *plan,
 void restore_warn(struct restore_result *out, struct restore *r)
 {
 	if (restore_is_state_only(r)) {
-		strlist_addf(&out->warnings, "checkpoint '%s' holds state alone: no file is touched",
+		strlist_addf(&out->warnings, "checkpoint '%s' holds only state: no file is touched",
 			     r->opts->target->id);
 		return;
 	}

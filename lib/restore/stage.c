@@ -77,7 +77,7 @@ static int check_mode(const struct stage *stage, const char *path, const struct 
 		return 0;
 	return ckpt_error_set(CKPT_EREFUSED,
 			      "'%s' has mode %04o in the checkpoint, but the file system of the worktree "
-			      "has no modes of its own (%04o for all); nothing was touched",
+			      "does not support modes (%04o for all); nothing was touched",
 			      path, entry->mode, (unsigned)fixed);
 }
 
@@ -315,7 +315,7 @@ static int check_room(const struct stage *stage, const struct plan *plan)
 
 		if (whole && !fits(action->current, room))
 			return ckpt_error_set(CKPT_EREFUSED,
-					      "there is not enough room to move '%s' if it is in a lower layer of "
+					      "not enough space to move '%s' if it is in a lower layer of "
 					      "the overlay, nothing was touched; use --force to try",
 					      action->path);
 	}

@@ -409,7 +409,7 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 			keep_dir(plan, i--, "another file system");
 		} else if (action->kind == PLAN_RMDIR && action->current &&
 			   stays(plan, &near, rootfd, action->path, action->current->dir)) {
-			keep_dir(plan, i--, "holds what no checkpoint has");
+			keep_dir(plan, i--, "holds files that are in no checkpoint");
 		} else if (!out_of_reach(out, &root, &near, rootfd, action) &&
 			   action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {
 			err = check_emptied(out, opts, rootfd, action->path, action->path,

@@ -46,8 +46,8 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 
 	journal_undo_read(&stack, session->store);
 	if (back ? !stack.done : stack.done == stack.nr) {
-		err = ckpt_error_set(CKPT_ENOTFOUND, back ? "there is no restore to undo" :
-							    "there is no undone restore to redo");
+		err = ckpt_error_set(CKPT_ENOTFOUND, back ? "no restore to undo" :
+							    "no undone restore to redo");
 	} else {
 		struct undo_entry *entry = &stack.items[back ? stack.done - 1 : stack.done];
 
@@ -70,14 +70,14 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	int err = journal_read(&journal, session->store);
 
 	if (err == CKPT_ENOTFOUND)
-		return ckpt_error_set(err, "no restore was interrupted, there is nothing to continue or abort");
+		return ckpt_error_set(err, "no restore was interrupted; nothing to continue or abort");
 	if (err)
 		return err;
 	err = lookup_name(&job->interrupted, session->store, journal.safety);
 	if (err)
-		err = ckpt_error_prefix(err, "the state before the interrupted restore cannot be read; if "
-					     "'git checkpoint doctor --fix' cannot mend it, that ends "
-					     "the restore as it is");
+		err = ckpt_error_prefix(err, "the state before the interrupted restore cannot be read; "
+					     "'git checkpoint doctor --fix' fixes that or ends the "
+					     "restore as it is");
 	else
 		err = lookup_name(&job->target, session->store,
 				  abort ? journal.safety : journal.target);

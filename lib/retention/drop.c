@@ -31,8 +31,8 @@ static int check_droppable(struct session *session, const struct ckpt_record *re
 	add_destinations(&undo, session->store);
 	if (damaged || strlist_has(&journal, record->id))
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "checkpoint '%s' is needed by the restore that was "
-				     "interrupted; nothing was dropped",
+				     "checkpoint '%s' is needed by the interrupted restore; nothing was "
+				     "dropped",
 				     record->id);
 	else if (record->pinned && !force)
 		err = ckpt_error_set(CKPT_EREFUSED,

@@ -153,7 +153,7 @@ static int lock_again(struct gc *gc)
 		if (err != CKPT_ELOCKED || clock_monotonic() >= deadline)
 			return err;
 		if (packing_must_yield(gc->store))
-			return ckpt_error_set(err, "another command was waiting for it");
+			return ckpt_error_set(err, "another command was waiting for the store");
 		err = cancel_check();
 		if (err)
 			return err;
@@ -200,7 +200,7 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 	if (!has_room(gc)) {
 		close(*lock);
 		*lock = -1;
-		return fall_back(gc, out, "the disk has no room to pack everything into one");
+		return fall_back(gc, out, "not enough disk space");
 	}
 	packing_forget(gc->store); /* left by one that was killed */
 	store_unlock(gc->store);

@@ -446,12 +446,12 @@ int retain_too_large(struct session *session, bool damaged)
 
 	if (damaged)
 		return ckpt_error_set(CKPT_ERROR,
-				      "the store is full (maxSize %s), and nothing can be given back "
-				      "while something in it is damaged; see 'git checkpoint doctor'",
+				      "the store is full (maxSize %s), and nothing can be freed while "
+				      "something in it is damaged; see 'git checkpoint doctor'",
 				      units_format_size(budget, session->settings.max_size));
 	return ckpt_error_set(CKPT_ERROR,
-			      "the checkpoint does not fit into maxSize (%s), whatever else may go; "
-			      "raise maxSize, exclude large files, or unpin or drop checkpoints",
+			      "the checkpoint does not fit into maxSize (%s), whatever is evicted; raise "
+			      "maxSize, exclude large files, or unpin or drop checkpoints",
 			      units_format_size(budget, session->settings.max_size));
 }
 

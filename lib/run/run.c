@@ -168,7 +168,7 @@ static int start(pid_t *pid_out, int *error_out, char *const argv[], const char 
 	ssize_t got;
 
 	if (pipe2(pipefd, O_CLOEXEC) < 0)
-		return ckpt_error_errno("unable to make a pipe");
+		return ckpt_error_errno("unable to create a pipe");
 	*pid_out = fork();
 	if (*pid_out < 0) {
 		int err = ckpt_error_errno("unable to start '%s'", argv[0]);
@@ -225,7 +225,7 @@ int run_find_again(struct session *out, const char *worktree, mode_t mode)
 		return ckpt_error_errno("unable to go back to '%s'", worktree);
 	err = session_open(out, SESSION_STORE);
 	if (!err && strcmp(out->worktree, worktree)) {
-		err = ckpt_error_set(CKPT_ERROR, "'%s' belongs to the working directory '%s' now",
+		err = ckpt_error_set(CKPT_ERROR, "'%s' now belongs to the working directory '%s'",
 				     worktree, out->worktree);
 		session_close(out);
 	}

@@ -87,7 +87,7 @@ static int check_names(const struct capture_defs *defs, const struct strlist *na
 	for (size_t i = 0; names && i < names->nr; i++)
 		if (!capture_defs_find(defs, names->items[i]))
 			return ckpt_error_set(CKPT_ENOTFOUND,
-					      "no capture is called '%s'; they are configured in "
+					      "no capture named '%s'; captures are configured in "
 					      "$XDG_CONFIG_HOME/git-checkpoint/config and in "
 					      "checkpoint/config of the store",
 					      names->items[i]);

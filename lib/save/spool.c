@@ -34,7 +34,8 @@ int spool_add(struct spool *spool, const void *data, size_t len)
 	char shown[UNITS_SIZE];
 
 	if (budget && spool->size + len > budget)
-		return ckpt_error_set(CKPT_ERROR, "what is to be stored is larger than maxSize (%s); raise that",
+		return ckpt_error_set(CKPT_ERROR, "the data to be stored is larger than maxSize (%s); "
+						  "raise it",
 				      units_format_size(shown, budget));
 	if (fs_write_all(spool->fd, data, len) < 0)
 		return ckpt_error_errno("unable to write to the store");
@@ -70,14 +71,14 @@ static int read_on(void *buf, size_t size, void *payload)
 	ssize_t n = fs_read_full(spool->fd, buf, size);
 
 	if (n < 0)
-		return ckpt_error_errno("unable to read back what was kept in the store");
+		return ckpt_error_errno("unable to read back temporary data from the store");
 	return cancel_check() ? CKPT_ECANCELLED : (int)n;
 }
 
 static int rewind_spool(struct spool *spool)
 {
 	return lseek(spool->fd, 0, SEEK_SET) < 0 ?
-		       ckpt_error_errno("unable to read back what was kept in the store") :
+		       ckpt_error_errno("unable to read back temporary data from the store") :
 		       0;
 }
 
@@ -99,7 +100,7 @@ int spool_close(struct spool *spool)
 		}
 	}
 	if (!err && left)
-		err = ckpt_error_set(CKPT_ERROR, "what was kept in the store is not all there");
+		err = ckpt_error_set(CKPT_ERROR, "temporary data in the store is incomplete");
 	hash_end(sha1, spool->oid.id);
 	hash_free(sha1);
 	free(chunk);
@@ -127,7 +128,7 @@ int spool_pack(struct spool *spool, struct pack *pack)
 	if (err)
 		return err;
 	if (!oid_equal(&oid, &spool->oid))
-		return ckpt_error_set(CKPT_ERROR, "what was kept in the store has changed");
+		return ckpt_error_set(CKPT_ERROR, "temporary data in the store has changed");
 	spool->packed = true;
 	return 0;
 }

@@ -53,7 +53,8 @@ static void add_defaults(struct strlist *out, const struct strlist *paths)
 		struct strbuf quoted = STRBUF_INIT;
 
 		quote_path(&quoted, paths->items[i]);
-		strlist_addf(out, "'%s' was left out by a default pattern; '!%s' in .gitignore takes it in",
+		strlist_addf(out, "'%s' was left out by a default pattern; '!%s' in .gitignore includes "
+				  "it",
 			     quoted.buf, quoted.buf);
 		strbuf_release(&quoted);
 	}
@@ -66,10 +67,13 @@ void save_warnings(struct strlist *out, const struct worktree_state *state)
 
 	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
 	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
-	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; raise that, or exclude it");
-	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive takes it");
+	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; "
+					    "raise the limit, or exclude the file");
+	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive "
+					     "saves it");
 	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
-	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore has to leave it; restore --force brings back the rest");
+	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore cannot change "
+				      "it; restore --force restores the rest");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
 	add_defaults(out, &scan->defaults_left_out);
 	strlist_extend(out, &state->notes);

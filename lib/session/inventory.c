@@ -123,8 +123,8 @@ static void look_at_worktree(struct inventory_item *item, const struct store *st
 	if (!*store->worktree) {
 		item->state = INVENTORY_DAMAGED;
 		if (!item->problem)
-			item->problem = xstrdup("the path of its worktree cannot be read; "
-						"any command in that worktree mends it");
+			item->problem = xstrdup("the path of its worktree cannot be read; any command in "
+						"that worktree fixes it");
 		return;
 	}
 	item->path = xstrdup(store->worktree);
@@ -338,8 +338,8 @@ int inventory_find(struct store **out, const char *home, const char *cwd, const 
 		err = open_by_record(out, home, paths.items[i]);
 	if (err == CKPT_ENOTFOUND)
 		ckpt_error_set(err,
-			       "no checkpoints of '%s' are kept; 'git checkpoint stores' "
-			       "lists all that there are",
+			       "there are no checkpoints of '%s'; 'git checkpoint stores' lists all "
+			       "stores",
 			       inventory_valid_key(name) ? name : paths.items[0]);
 	strlist_release(&paths);
 	return err;

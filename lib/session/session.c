@@ -49,7 +49,7 @@ static int find_worktree(struct session *session)
 	session->worktree = err ? plain_worktree(session) : xstrdup(session->repo->worktree);
 	if (session_is_home(session, session->worktree))
 		return ckpt_error_set(CKPT_ERROR,
-				      "'%s' is where checkpoints are kept, it cannot be saved itself",
+				      "'%s' is where checkpoints are kept, so it cannot be saved",
 				      session->worktree);
 	return 0;
 }
@@ -180,7 +180,7 @@ int session_path(struct strbuf *out, const struct session *session, const char *
 	int err = 0;
 
 	if (!*typed)
-		return ckpt_error_set(CKPT_ERROR, "an empty path names nothing");
+		return ckpt_error_set(CKPT_ERROR, "an empty path is not valid");
 	path_absolute(&full, session->cwd, typed);
 	below = path_below(full.buf, session->worktree);
 	if (!below && typed[0] == '/') {
@@ -199,7 +199,7 @@ int session_path(struct strbuf *out, const struct session *session, const char *
 		free(dir);
 	}
 	if (!below) {
-		err = ckpt_error_set(CKPT_ERROR, "'%s' is outside of '%s'", typed,
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is outside '%s'", typed,
 				     session->worktree);
 	} else if (path_has_dotgit(below)) {
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is in a .git, which is never touched",

@@ -153,8 +153,8 @@ static int take(const char *section, const char *key, const char *value, unsigne
 	if (!capture_name_valid(name.buf)) {
 		quote_path(&shown, name.buf);
 		err = ckpt_error_set(CKPT_ERROR,
-				     "%s:%u: '%s' is no name for a capture: only letters, digits, '.', "
-				     "'_' and '-', at most %d",
+				     "%s:%u: '%s' is not a valid capture name: use only letters, digits, "
+				     "'.', '_' and '-', at most %d",
 				     context->path, line, shown.buf, NAME_MAX_LEN);
 		goto out;
 	}

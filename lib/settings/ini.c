@@ -74,7 +74,7 @@ static bool take_line(struct reader *reader, struct strbuf *out)
 	len = (size_t)((newline ? newline : reader->end) - reader->next);
 	reader->line++;
 	if (memchr(reader->next, '\0', len)) {
-		malformed(reader, "a NUL byte, this is no text file");
+		malformed(reader, "a NUL byte, so this is not a text file");
 		return false;
 	}
 	strbuf_add(out, reader->next, len);
@@ -155,7 +155,7 @@ static int handle(void *user, const char *section, const char *key, const char *
 	if (*section)
 		section = reader->section.buf;
 	if (!*key)
-		return malformed(reader, "there is no key before the '='");
+		return malformed(reader, "no key before the '='");
 	reader->err = reader->fn(section, key, value, reader->line, reader->payload);
 	return !reader->err;
 }
@@ -183,7 +183,7 @@ int ini_read(const char *path, inifile_fn fn, void *payload)
 	int err;
 
 	if (!real && errno == ENOTDIR)
-		return ckpt_error_set(CKPT_ENOTFOUND, "unable to open '%s': not there", path);
+		return ckpt_error_set(CKPT_ENOTFOUND, "unable to open '%s': no such file", path);
 	if (!real)
 		return ckpt_error_errno("unable to open '%s'", path);
 	err = fs_read_text(&text, AT_FDCWD, real);
@@ -214,5 +214,5 @@ const char *ini_distrust(const char *path, const char *worktree)
 	real = path_resolve(path);
 	within = path_below(real, worktree) != NULL;
 	free(real);
-	return within ? "the file lies in the worktree" : NULL;
+	return within ? "the file is in the worktree" : NULL;
 }

@@ -31,27 +31,27 @@ enum kind {
 
 #define SETTINGS(X)                                                                         \
 	X("maxCount", "number", LIMIT, max_count, "50",                                     \
-	  "how many checkpoints are kept, pinned ones not counted; none for all")           \
+	  "how many checkpoints to keep, not counting pinned ones; none for all")           \
 	X("maxAge", "duration", AGE, max_age, "never",                                      \
 	  "age after which a checkpoint is evicted; never to keep it")                      \
 	X("maxSize", "size", SIZE, max_size, "none",                                        \
-	  "disk that the store may use, with k, m, g or t; none for no limit")              \
+	  "disk space that the store may use, with k, m, g or t; none for no limit")              \
 	X("keepHourly", "number", COUNT, keep_hourly, "0",                                  \
-	  "beyond maxCount, keep the newest of each of so many hours")                      \
+	  "beyond maxCount, keep one per hour for this many hours")                      \
 	X("keepDaily", "number", COUNT, keep_daily, "0",                                    \
-	  "beyond maxCount, keep the newest of each of so many days")                       \
+	  "beyond maxCount, keep one per day for this many days")                       \
 	X("keepWeekly", "number", COUNT, keep_weekly, "0",                                  \
-	  "beyond maxCount, keep the newest of each of so many weeks")                      \
+	  "beyond maxCount, keep one per week for this many weeks")                      \
 	X("maxFiles", "number", CEILING, max_files, "1000000",                              \
 	  "a tree with more files is refused; none for no limit")                           \
 	X("maxFileSize", "size", SIZE, max_file_size, "none",                               \
 	  "a larger file is left out and named; none for no limit")                         \
 	X("lockTimeout", "duration", DURATION, lock_timeout, "30s",                         \
-	  "how long to wait for another process at the same store")                         \
+	  "how long to wait for another process that uses the store")                         \
 	X("threads", "number", THREADS, threads, "auto",                                    \
 	  "threads that read and compress, 1 to 64; auto for one per processor")            \
 	X("compression", "number", LEVEL, compression, "1",                                 \
-	  "level of compression, 0 (none) to 9 (slow)")                                     \
+	  "compression level, 0 (none) to 9 (slow)")                                     \
 	X("exclude", "patterns", PATTERNS, exclude, "",                                     \
 	  "a pattern to leave out, as in .gitignore; repeat the key for more")              \
 	X("sensitive", "patterns", PATTERNS, sensitive, "",                                 \
@@ -59,15 +59,15 @@ enum kind {
 	X("color", "when", WHEN, color, "auto", "colours: auto, always or never")           \
 	X("progress", "when", WHEN, progress, "auto", "progress: auto, always or never")    \
 	X("advice", "bool", BOOL, advice, "true",                                           \
-	  "say once, on a terminal, which command may come next")                           \
+	  "on a terminal, suggest the next command, each hint once")                           \
 	X("verifyCommand", "command", COMMAND, verify_command, "",                          \
 	  "command to run after a restore, and the default of run --verify")                \
 	X("hookTimeout", "duration", DURATION, hook_timeout, "10s",                         \
 	  "time that all hooks of one git command may take together")                       \
 	X("hookQuiet", "bool", BOOL, hook_quiet, "false",                                   \
-	  "hooks do not say what they saved")                                               \
+	  "do not print what a hook saved")                                               \
 	X("flowStaleAfter", "duration", DURATION, flow_stale_after, "7d",                   \
-	  "age after which the state of a flow is warned about")
+	  "age after which a workflow counts as stale")
 
 #define INFO_ROW(key, type, kind, field, fallback, help)                                    \
 	{ key, type, fallback, help, KIND_##kind == KIND_COMMAND },

@@ -86,7 +86,7 @@ static bool is_ours(const struct patient *p)
 static int not_ours(const struct patient *p)
 {
 	return ckpt_error_set(CKPT_ECORRUPT,
-			      "'%s' is no store of git-checkpoint, or too little of one is left",
+			      "'%s' is not a git-checkpoint store, or too damaged to be used",
 			      p->path);
 }
 
@@ -190,7 +190,7 @@ static void make_dirs(struct patient *p)
 		if (!fs_mkdir(p->dirfd, *dir, 0700)) {
 			strlist_addf(
 				p->mended,
-				"the directory '%s' of the store was missing; it was made anew",
+				"the directory '%s' of the store was missing; it was recreated",
 				*dir);
 		}
 	}
@@ -210,7 +210,7 @@ static void rewrite(struct patient *p, const char *name, bool missing, const cha
 		strlist_addf(p->mended, "'%s' of the store %s and cannot be rewritten: %s", name,
 			     how, ckpt_error_last());
 	else
-		strlist_addf(p->mended, "'%s' of the store %s; it was written anew", name, how);
+		strlist_addf(p->mended, "'%s' of the store %s; it was rewritten", name, how);
 }
 
 /* "ref: refs/..." or the name of a commit, and a newline. */
@@ -289,8 +289,8 @@ static void mend_settings(struct patient *p)
 	if (!read_small(&text, &found, p, name) && found && has_nul(&text) &&
 	    !renameat(p->dirfd, name, p->dirfd, aside))
 		strlist_addf(p->mended,
-			     "'%s', the settings of the store, was damaged; it is now '%s', set "
-			     "them again",
+			     "'%s', the settings of the store, was damaged and is now '%s'; set them "
+			     "again",
 			     name, aside);
 	strbuf_release(&text);
 }

@@ -220,8 +220,8 @@ static int lock_packed(struct store *store)
 			nanosleep(&pause, NULL);
 		else
 			err = ckpt_error_set(CKPT_ELOCKED,
-					     "'%s/" PACKED_LOCK "' is there: another git process is "
-					     "at work in the store; if none is, remove that file",
+					     "'%s/" PACKED_LOCK "' exists: another git process is using "
+								"the store; if none is, remove that file",
 					     store->path);
 	}
 	unlinkat(store->dirfd, temp.buf, 0);

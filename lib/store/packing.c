@@ -16,17 +16,22 @@ enum { WAY_SECONDS = 20 }; /* that it gets to make way; it takes a fraction of o
 
 int packing_lock(int *fd_out, struct store *store)
 {
+	char *holder;
+
 	*fd_out = openat(store->dirfd, LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (*fd_out < 0)
 		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
 	(void)fs_give_to_owner(*fd_out, store->dirfd, "checkpoint");
 	if (!flock(*fd_out, LOCK_EX | LOCK_NB))
 		return 0;
+	holder = proc_lock_holder("/proc", *fd_out);
 	close(*fd_out);
 	*fd_out = -1;
-	return ckpt_error_set(CKPT_ELOCKED, "another process is packing the checkpoints of '%s'; try again "
-			      "when it is done",
-			      store->worktree);
+	(void)ckpt_error_set(CKPT_ELOCKED,
+			     "%s is packing the checkpoints of '%s'; try again when it is done", holder,
+			     store->worktree);
+	free(holder);
+	return CKPT_ELOCKED;
 }
 
 static void ask_to_yield(struct store *store)

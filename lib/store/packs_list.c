@@ -65,7 +65,7 @@ int packs_contents(struct pack_contents *out, struct packs *packs, size_t index)
 	while (pack && pack->number != index)
 		pack = pack->next;
 	if (!pack)
-		return ckpt_error_set(CKPT_ENOTFOUND, "there is no such pack");
+		return ckpt_error_set(CKPT_ENOTFOUND, "no such pack");
 	all.name = pack->name;
 	sound = list_items(&all, pack);
 	if (packs_state(packs, pack) == PACK_MAPPED) {

@@ -215,7 +215,7 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	if (!err)
 		err = sync_file(store, *name_out, ".idx");
 	if (err == CKPT_ELOCKED)
-		ckpt_error_set(err, "another command needed the room");
+		ckpt_error_set(err, "another command needed the space");
 	free(jobs);
 	free(base);
 	strbuf_release(&answer);

@@ -414,7 +414,7 @@ static void describe(struct problems *out, const struct wreck *wreck, const stru
 	else
 		strbuf_addstr(&more, "; all its objects can be read");
 	if (fix && rescued->found)
-		strbuf_addstr(&more, "; what can be read was written to a new one");
+		strbuf_addstr(&more, "; what can be read was written to a new pack");
 	if (fix && rescued->lost && wreck->size)
 		strbuf_addf(&more,
 			    "; its remains are in '%s/checkpoint/damaged', which may be removed",

@@ -28,7 +28,7 @@ int store_home(char **out)
 	if (own && *own) {
 		/* One that depends on where one stands would be another in each directory. */
 		if (own[0] != '/')
-			return ckpt_error_set(CKPT_ERROR, "GIT_CHECKPOINT_HOME is '%s', but has to be an "
+			return ckpt_error_set(CKPT_ERROR, "GIT_CHECKPOINT_HOME is '%s', but must be an "
 							  "absolute path", own);
 		path_absolute(&sb, "/", own);
 	} else if (xdg && xdg[0] == '/') {
@@ -194,8 +194,8 @@ int store_open(struct store **out, const char *worktree)
 		char *why = xstrdup(ckpt_error_last());
 
 		ckpt_error_set(err,
-			       "%s; 'git checkpoint doctor --fix' sets it aside and brings back "
-			       "what can be read of it",
+			       "%s; 'git checkpoint doctor --fix' sets it aside and recovers what can be "
+			       "read",
 			       why);
 		free(why);
 	}
@@ -212,8 +212,8 @@ static int try_make_or_open(struct store **out, const char *home, const char *pa
 	if (lstat(path, &st) < 0) {
 		err = fs_mkdir_p(home, 0700);
 		if (err)
-			return ckpt_error_prefix(err, "no place for checkpoints, "
-						      "GIT_CHECKPOINT_HOME can name another");
+			return ckpt_error_prefix(err, "no place for checkpoints; GIT_CHECKPOINT_HOME can "
+						      "name another");
 		err = check_owner(home, NULL);
 		if (!err)
 			err = layout_create(home, path, worktree);
@@ -250,8 +250,8 @@ int store_open_or_create(struct store **out, const char *worktree)
 	}
 	if (!err && aside)
 		strlist_addf(&(*out)->mended,
-			     "%s; it was set aside as '%s' and a new one was begun; 'git "
-			     "checkpoint doctor --fix' brings back what can be read of the old one",
+			     "%s; it was set aside as '%s' and a new one was started; 'git checkpoint "
+			     "doctor --fix' recovers what can be read of the old one",
 			     why, aside);
 	free(why);
 	free(aside);
@@ -280,6 +280,17 @@ void store_close(struct store *store)
 	free(store);
 }
 
+static int say_busy(const struct store *store)
+{
+	char *holder = proc_lock_holder("/proc", store->lockfd);
+	int err = ckpt_error_set(CKPT_ELOCKED,
+				 "%s is using the checkpoints of '%s'; try again, or raise lockTimeout",
+				 holder, store->worktree);
+
+	free(holder);
+	return err;
+}
+
 int store_lock(struct store *store, int64_t timeout)
 {
 	double deadline = clock_monotonic() + (double)timeout;
@@ -300,10 +311,7 @@ int store_lock(struct store *store, int64_t timeout)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			err = ckpt_error_errno("unable to lock '%s'", store->path);
 		else if (clock_monotonic() >= deadline)
-			err = ckpt_error_set(CKPT_ELOCKED,
-					     "another process is using the checkpoints of '%s'; "
-					     "try again, or raise lockTimeout",
-					     store->worktree);
+			err = say_busy(store);
 		else
 			err = cancel_check();
 		if (err) {

@@ -22,7 +22,7 @@ static bool help_wanted;
 
 static const struct opt common_options[COMMON_NR] = {
 	{ OPT_FLAG, 'h', "help", &help_wanted, NULL, "show this help", false },
-	{ OPT_FLAG, 'q', "quiet", &opt_common.quiet, NULL, "say nothing but errors", false },
+	{ OPT_FLAG, 'q', "quiet", &opt_common.quiet, NULL, "print only errors", false },
 	{ OPT_FLAG, 0, "json", &opt_common.json, NULL, "print the result as JSON", false },
 };
 

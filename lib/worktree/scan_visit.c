@@ -146,8 +146,8 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 		entry->flags |= WT_LINKED;
 	if (atomic_fetch_add(&walk->files, 1) >= opts->max_files && opts->max_files)
 		return ckpt_error_set(CKPT_EREFUSED,
-				      "more than %llu files below '%s'; raise maxFiles, or 'git "
-				      "checkpoint save --force' saves them once",
+				      "more than %llu files below '%s'; raise maxFiles, or use 'git "
+				      "checkpoint save --force' once",
 				      (unsigned long long)opts->max_files, opts->root);
 	return 0;
 }

@@ -183,7 +183,7 @@ test_a_failing_replay_is_named_and_undone() {
 	rm "$T/mended"
 	expect_exit 4 git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
 	expect_grep 'table is locked' "$T/err"
-	expect_grep "^error: the files are back, but not .* 'a'$" "$T/err"
+	expect_grep "^error: the files are restored, but not .* 'a'$" "$T/err"
 }
 
 test_one_that_is_not_configured_any_more() {

@@ -79,7 +79,7 @@ test_readers_are_never_disturbed_by_a_save() {
 			# shellcheck disable=SC2086
 			git-checkpoint $command >/dev/null 2>"$T/err" || test "$command" = 'diff --name-status @~1' ||
 				echo "$command: $? $(cat "$T/err")" >>"$T/failed"
-			test ! -s "$T/err" || grep -q 'beyond the oldest' "$T/err" || cat "$T/err" >>"$T/failed"
+			test ! -s "$T/err" || grep -q 'past the oldest' "$T/err" || cat "$T/err" >>"$T/failed"
 		done
 	done
 	wait
@@ -122,7 +122,9 @@ test_then_it_gives_up_with_75() {
 	export GIT_CHECKPOINT_LOCK_TIMEOUT=1s
 	expect_exit 75 flock "$(store_dir)/checkpoint/lock" git-checkpoint save --json >"$T/out" 2>"$T/err"
 	expect_eq 75 "$(json .error.code "$T/out")"
-	expect_grep 'another process' "$T/err"
+	# named where the kernel tells who it is
+	expect_grep '^error: \(process [0-9]* (flock .*)\|another process\) is using the checkpoints of ' \
+		"$T/err"
 	export GIT_CHECKPOINT_LOCK_TIMEOUT=0s
 	expect_exit 75 flock "$(store_dir)/checkpoint/lock" git-checkpoint save 2>"$T/err"
 	unset GIT_CHECKPOINT_LOCK_TIMEOUT
@@ -306,7 +308,7 @@ test_doctor_takes_nothing_for_damage_that_somebody_is_at_work_on() {
 	export GIT_CHECKPOINT_LOCK_TIMEOUT=1s
 	expect_exit 1 flock "$store/checkpoint/lock" git-checkpoint doctor >"$T/out"
 	expect_eq 1 "$(grep -c '^problem: the manifest' "$T/out")"
-	expect_grep '^problem: another process has been at work' "$T/out"
+	expect_grep '^problem: another process was using the store' "$T/out"
 }
 
 # Each has a file of its own, to save, to change, to bring back; others come and go around it.
@@ -400,7 +402,8 @@ test_a_save_does_not_wait_for_gc() {
 	git-checkpoint save -q -m meanwhile
 	git-checkpoint drop -q @~2
 	expect_exit 75 git-checkpoint gc -q 2>"$T/err2"
-	expect_grep 'another process' "$T/err2"
+	expect_grep '^error: \(process [0-9]* (git-checkpoint gc)\|another process\) is packing the checkpoints of ' \
+		"$T/err2"
 	touch "$T/go"
 	wait $gc || fail "gc: $(cat "$T/err")"
 	unset GIT_CHECKPOINT_LOCK_TIMEOUT

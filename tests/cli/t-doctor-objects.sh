@@ -42,7 +42,7 @@ test_an_index_without_pack() {
 	expect_grep "^false the pack '${pack##*/}' is gone" "$T/problems"
 	doctor 1 --fix
 	expect_grep "^true the pack '${pack##*/}' is gone" "$T/problems"
-	expect_grep "^false checkpoint '$second' is damaged.*it cannot be mended, 'git checkpoint drop $second' removes it" "$T/problems"
+	expect_grep "^false checkpoint '$second' is damaged.*it cannot be fixed, 'git checkpoint drop $second' removes it" "$T/problems"
 	expect_missing "$pack.idx"
 	# the others are untouched by that, or stored again
 	git-checkpoint verify -q "$first" "$third"
@@ -67,7 +67,7 @@ test_contents_are_lost() {
 	three
 	damage "$(object "refs/checkpoints/$second:d/one")" 40
 	doctor 1 --fix
-	expect_grep "^false checkpoint '$first' is damaged.*d/one.*cannot be mended" "$T/problems"
+	expect_grep "^false checkpoint '$first' is damaged.*d/one.*cannot be fixed" "$T/problems"
 	expect_grep "^false checkpoint '$second' is damaged.*d/one" "$T/problems"
 	expect_no_grep "'$third'" "$T/problems"
 	# its remains are kept, and everything that could be read

@@ -55,16 +55,16 @@ test_set_aside_and_salvaged() {
 		restoring 128 restore --yes "$first"
 		refused 'is damaged' 'git checkpoint doctor --fix'
 		doctor 1
-		expect_grep "3 checkpoints of '$store' can be brought back" "$T/problems"
+		expect_grep "3 checkpoints of '$store' can be recovered" "$T/problems"
 		expect_exists "$store"
 		git-checkpoint save -m "$way" >"$T/out" 2>"$T/err"
-		expect_grep "^warning: .*was set aside as '$store.broken-.*doctor --fix' brings back" "$T/err"
+		expect_grep "^warning: .*was set aside as '$store.broken-.*doctor --fix' recovers" "$T/err"
 		git-checkpoint list >"$T/out" 2>"$T/err"
 		expect_eq "1 " "$(grep -c . "$T/out") $(cat "$T/err")"
 		doctor 1
-		expect_grep "^false 3 checkpoints of '$store.broken-[0-9_]*' can be brought back" "$T/problems"
+		expect_grep "^false 3 checkpoints of '$store.broken-[0-9_]*' can be recovered" "$T/problems"
 		doctor 0 --fix
-		expect_grep "^true 3 checkpoints of .* were brought back" "$T/problems"
+		expect_grep "^true 3 checkpoints of .* were recovered" "$T/problems"
 		sound
 		describe | grep -F -f "$T/three" >"$T/now"
 		expect_same "$T/three" "$T/now"
@@ -103,9 +103,9 @@ test_salvage_of_a_damaged_one() {
 	damage "$(object "refs/checkpoints/$first:d/one")" 40
 	no_use head
 	doctor 1 --fix
-	expect_grep "^false checkpoint '$first' of .* cannot be brought back" "$T/problems"
-	expect_grep "^false checkpoint '$second' of .* cannot be brought back" "$T/problems"
-	expect_grep "^true 1 checkpoint of .* was brought back" "$T/problems"
+	expect_grep "^false checkpoint '$first' of .* cannot be recovered" "$T/problems"
+	expect_grep "^false checkpoint '$second' of .* cannot be recovered" "$T/problems"
+	expect_grep "^true 1 checkpoint of .* was recovered" "$T/problems"
 	expect_eq "$(grep "$third" "$T/three")" "$(describe)"
 	sound
 }

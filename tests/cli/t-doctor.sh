@@ -28,9 +28,9 @@ test_text_and_status() {
 	rm "$store/refs/checkpoints/$second"
 	expect_exit 1 git-checkpoint doctor >"$T/out"
 	expect_grep "^problem: checkpoint '$second' has lost its ref" "$T/out"
-	expect_grep "doctor --fix' mends" "$T/out"
+	expect_grep "doctor --fix' fixes" "$T/out"
 	git-checkpoint doctor --fix >"$T/out"
-	expect_grep "^fixed: checkpoint '$second' has lost its ref; it was made anew" "$T/out"
+	expect_grep "^fixed: checkpoint '$second' has lost its ref; it was recreated" "$T/out"
 	expect_three
 }
 
@@ -41,7 +41,7 @@ test_mended_on_open() {
 	rm -r "$store/info"
 	: >"$store/config"
 	git-checkpoint list >/dev/null 2>"$T/err"
-	expect_grep "warning: 'HEAD' of the store was damaged; it was written anew" "$T/err"
+	expect_grep "warning: 'HEAD' of the store was damaged; it was rewritten" "$T/err"
 	expect_grep "warning: 'config' of the store was damaged" "$T/err"
 	expect_grep "warning: the directory 'info' of the store was missing" "$T/err"
 	git-checkpoint list >/dev/null 2>"$T/err"
@@ -58,7 +58,7 @@ test_a_lost_ref() {
 	rm "$store/refs/checkpoints/$second"
 	git-checkpoint list >"$T/out" 2>"$T/err"
 	expect_no_grep "$second" "$T/out"
-	expect_grep "warning: 1 checkpoint has lost its ref; 'git checkpoint doctor --fix' brings it back" "$T/err"
+	expect_grep "warning: 1 checkpoint has lost its ref; 'git checkpoint doctor --fix' recovers it" "$T/err"
 	git-checkpoint status --json >"$T/status.json"
 	expect_eq true "$(json '.warnings | any(test("lost its ref"))' "$T/status.json")"
 	# known whatever comes after
@@ -165,11 +165,11 @@ test_marks() {
 test_manifest() {
 	three
 	sed -i '$d' "$store/checkpoint-manifest.md"
-	mends 'the manifest does not list the checkpoints'
+	mends 'the manifest does not match the checkpoints'
 	rm "$store/checkpoint-manifest.md"
-	mends 'the manifest does not list the checkpoints'
+	mends 'the manifest does not match the checkpoints'
 	sed -i '$s/^| [0-9a-f]*/| 00000000/' "$store/checkpoint-manifest.md"
-	mends 'the manifest does not list the checkpoints'
+	mends 'the manifest does not match the checkpoints'
 	expect_three
 }
 
@@ -191,7 +191,7 @@ test_undo_stack() {
 	three
 	restore "$first"
 	: >"$store/checkpoint/undo"
-	mends 'the list of restores that undo goes back through is damaged'
+	mends 'the list of restores for undo is damaged'
 	restoring 1 undo -y
 }
 
@@ -229,7 +229,7 @@ test_settings_of_the_store() {
 	three
 	head -c 100 /dev/zero >"$store/checkpoint/config"
 	git-checkpoint list >/dev/null 2>"$T/err"
-	expect_grep "warning: 'checkpoint/config'.*was damaged; it is now" "$T/err"
+	expect_grep "warning: 'checkpoint/config'.*was damaged and is now" "$T/err"
 	expect_exists "$store/checkpoint/config.damaged"
 	sound
 }

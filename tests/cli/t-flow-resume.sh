@@ -21,7 +21,7 @@ distrusted() {
 	cp "$(state)" "$T/was"
 	expect_exit 1 flow resume --json >"$T/out" 2>"$T/err"
 	expect_eq false "$(json .resume "$T/out")" "$1"
-	expect_grep 'put away as corrupt' "$T/err"
+	expect_grep 'archived as corrupt' "$T/err"
 	expect_grep "$1" "$T/err"
 	expect_missing "$(state)"
 	expect_same "$T/was" "$(json .archived "$T/out")/phase.json"
@@ -89,7 +89,7 @@ test_resume_begins_a_task_without_output_again() {
 	flow task four failed -q
 	for n in 1 2; do
 		flow resume >"$T/out"
-		expect_grep 'task one begins again' "$T/out"
+		expect_grep 'task one starts again' "$T/out"
 		expect_eq "one pending $n two pending $n three complete 0 four failed 0" \
 			"$(at '[.tasks[] | "\(.id) \(.status) \(.attempts)"] | join(" ")')"
 		expect_eq null "$(at '.tasks[0].started_at')"
@@ -152,13 +152,13 @@ walked() {
 test_an_output_of_a_phase_that_is_gone() {
 	walked
 	rm o
-	distrusted "'o' is not there"
+	distrusted "'o' does not exist"
 }
 
 test_an_output_of_a_task_that_is_gone() {
 	walked
 	rm p
-	distrusted "'p' is not there"
+	distrusted "'p' does not exist"
 }
 
 test_times_in_the_future() {
@@ -184,13 +184,13 @@ test_a_clock_that_went_back() {
 test_unknown_phases_and_a_wrong_order() {
 	walked
 	edit '.current_phase = "Z"'
-	distrusted "'Z' is not one of those"
+	distrusted "'Z' is not one of the planned"
 	walked
 	edit '.completed_phases[0].phase = "Y"'
-	distrusted "'Y' is not one of those"
+	distrusted "'Y' is not one of the planned"
 	walked
 	edit '.current_phase = "C"'
-	distrusted "'C' cannot be the current one"
+	distrusted "'C' cannot follow"
 	walked
 	edit '.completed_phases += [.completed_phases[0]]'
 	distrusted 'out of order'
@@ -291,7 +291,7 @@ test_resume_with_files_brings_back_a_lost_output() {
 	phase_done A --output ignored.pyc
 	rm ignored.pyc
 	expect_exit 1 flow resume --restore -y 2>"$T/err"
-	expect_grep 'put away as corrupt' "$T/err"
+	expect_grep 'archived as corrupt' "$T/err"
 }
 
 test_resume_with_files_before_any_phase_is_complete() {

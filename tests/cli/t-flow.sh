@@ -150,7 +150,7 @@ test_every_change_of_a_phase_takes_a_checkpoint() {
 test_phases_come_in_order() {
 	flow start w --phases A,B,C --approve B -q
 	expect_exit 128 flow phase B start 2>"$T/err"
-	expect_grep "'A' comes first" "$T/err"
+	expect_grep "phase 'A' must be completed before 'B'" "$T/err"
 	expect_exit 128 flow phase A complete -q 2>/dev/null
 	expect_exit 128 flow phase A fail -q 2>/dev/null
 	expect_exit 128 flow approve B -q 2>/dev/null
@@ -185,7 +185,7 @@ test_outputs_are_below_the_worktree_and_there() {
 	flow start w --phases A,B -q
 	flow phase A start -q
 	expect_exit 128 flow phase A complete --output missing 2>"$T/err"
-	expect_grep "output 'missing' is not there" "$T/err"
+	expect_grep "output 'missing' does not exist" "$T/err"
 	for path in .. /etc/passwd .git/config . ''; do
 		expect_exit 128 flow phase A complete --output "$path" 2>/dev/null
 	done

@@ -203,7 +203,7 @@ test_dropping_from_a_tight_store_frees_bytes() {
 
 test_without_a_store_there_is_nothing_to_do() {
 	git-checkpoint gc >"$T/out"
-	expect_grep '^Nothing to free, there are no checkpoints of ' "$T/out"
+	expect_grep '^Nothing to free: no checkpoints of ' "$T/out"
 	git-checkpoint gc --json >"$T/out"
 	expect_eq '{"freed":0,"bytes":0,"packs":0,"warnings":[]}' "$(cat "$T/out")"
 	expect_missing "$(checkpoint_home)"

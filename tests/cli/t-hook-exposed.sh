@@ -255,7 +255,7 @@ test_secrets_that_are_written_over_are_named() {
 	guard_only
 	run git checkout -q b
 	expect_eq x=1 "$(cat .env)"
-	expect_grep "in no checkpoint, as they look like secrets: '.env'$" "$T/err"
+	expect_grep "not saved, as they look like secrets: '.env'$" "$T/err"
 }
 
 test_nothing_is_asked_where_nothing_is_left_out() {

@@ -269,7 +269,7 @@ test_what_was_read_is_kept() {
 	# so slow that it gives up, with time left to keep what it has, even on a busy machine
 	git config checkpoint.hookTimeout 15s
 	reads 60 'sleep 6.5' >"$T/some"
-	expect_grep "^checkpoint: not saved before rebase: .*hookTimeout.*% of it is read and kept, 'git checkpoint save'" "$T/err"
+	expect_grep "^checkpoint: not saved before rebase: .*hookTimeout.*% has been read and is kept, 'git checkpoint save'" "$T/err"
 	expect_eq '' "$(checkpoints)"
 	git --git-dir="$(store_dir)" fsck --strict
 	git-checkpoint doctor >/dev/null

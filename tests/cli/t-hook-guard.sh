@@ -281,12 +281,12 @@ test_secrets_that_clean_removes_are_named() {
 	git reset -q --hard 2>"$T/err"
 	expect_no_grep secrets "$T/err"
 	git clean -fdx >/dev/null 2>"$T/err"
-	expect_grep "in no checkpoint, as they look like secrets: '.env', 'id_rsa'$" "$T/err"
+	expect_grep "not saved, as they look like secrets: '.env', 'id_rsa'$" "$T/err"
 	git clean -fdx >/dev/null 2>"$T/err"
 	expect_no_grep secrets "$T/err"
 	echo secret >.env
 	git stash -q -a 2>"$T/err"
-	expect_grep "in no checkpoint, as they look like secrets: '.env'$" "$T/err"
+	expect_grep "not saved, as they look like secrets: '.env'$" "$T/err"
 }
 
 test_an_identical_state_takes_none_and_says_nothing() {

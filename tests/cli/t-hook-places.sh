@@ -119,7 +119,7 @@ test_status_says_what_is_not_seen() {
 	expect_no_grep 'run no hook' "$T/out"
 	git submodule --quiet add ../../template m 2>/dev/null
 	git-checkpoint hooks status >"$T/out"
-	expect_grep '^  commands that are given in a submodule (install hooks there, too)' "$T/out"
+	expect_grep '^  commands run in a submodule (install hooks there, too)' "$T/out"
 	git-checkpoint hooks status --json >"$T/json"
 	expect_eq true "$(json '.not_seen | map(test("submodule")) | any' "$T/json")"
 }

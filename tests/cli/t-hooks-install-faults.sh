@@ -124,7 +124,7 @@ test_a_configuration_that_cannot_be_changed_back_is_refused() {
 		printf "$text" >.git/config
 		cp .git/config "$T/config"
 		expect_exit 128 git checkpoint hooks install --guard 2>"$T/err"
-		expect_grep 'could not be taken back' "$T/err"
+		expect_grep 'could not be reverted' "$T/err"
 		expect_same "$T/config" .git/config
 		diff -r "$T/hooks" .git/hooks
 		git checkpoint hooks uninstall -q

@@ -90,7 +90,7 @@ test_a_file_where_a_hook_has_to_be_put_aside() {
 	echo mine >.git/hooks/pre-rebase.pre-checkpoint
 	before
 	expect_exit 128 hooks install 2>"$T/err"
-	expect_grep "pre-rebase.pre-checkpoint' is in the way" "$T/err"
+	expect_grep "pre-rebase.pre-checkpoint' exists" "$T/err"
 	expect_as_before
 	expect_exit 0 hooks uninstall >/dev/null
 	expect_as_before
@@ -176,7 +176,7 @@ test_what_is_in_the_way_costs_no_other_hook() {
 	echo theirs >.git/hooks/reference-transaction.pre-checkpoint
 	before
 	expect_exit 128 hooks install --events merge 2>"$T/err"
-	expect_grep 'reference-transaction.pre-checkpoint. is in the way' "$T/err"
+	expect_grep 'reference-transaction.pre-checkpoint. exists' "$T/err"
 	expect_as_before
 	# one that was displaced would have been cleaned
 	mv .git/hooks/reference-transaction.pre-checkpoint "$T/theirs"

@@ -369,7 +369,7 @@ test_gc_makes_way_for_the_budget() {
 		within 10240 "step $n"
 	done
 	wait $gc || fail "gc: $(cat "$T/gc.json" "$T/gc.err")"
-	expect_grep 'not everything was packed.*needed the room' "$T/gc.json"
+	expect_grep 'not everything was packed.*needed the space' "$T/gc.json"
 	# as if there had been no gc
 	test "$(reasons | wc -w)" -ge 7 || fail "only $(reasons) are left"
 	expect_missing "$(store_dir)/checkpoint/gc" "$(store_dir)/checkpoint/gc.yield"

@@ -103,7 +103,7 @@ test_not_merged_with_an_interrupted_restore() {
 		before=$(fingerprint "$(checkpoint_home)")
 		expect_exit 5 git-checkpoint -C b relink --force "$PWD/a" 2>"$T/err"
 		expect_eq "$before" "$(fingerprint "$(checkpoint_home)")"
-		expect_grep "^error: a restore of '$PWD/$dir' was interrupted; settle it first" "$T/err"
+		expect_grep "^error: a restore of '$PWD/$dir' was interrupted; finish it first" "$T/err"
 		rm "$(checkpoint_home)"/*/checkpoint/journal
 	done
 	cd b
@@ -123,7 +123,7 @@ test_merged_without_a_damaged_one() {
 		fi
 	done
 	expect_exit 3 git-checkpoint relink --force ../a >"$T/out" 2>"$T/err"
-	expect_grep "^warning: checkpoint '$gone' of .* cannot be brought back" "$T/err"
+	expect_grep "^warning: checkpoint '$gone' of .* cannot be recovered" "$T/err"
 	sed -n 1,2p "$T/all" >"$T/two.all"
 	described | head -n 2 >"$T/now"
 	expect_same "$T/two.all" "$T/now"
@@ -171,7 +171,7 @@ test_killed_while_merging_and_gone_on() {
 	cp -a "$XDG_STATE_HOME" "$T/kept"
 	# as doctor says
 	expect_exit 1 git-checkpoint doctor >"$T/out" 2>"$T/err"
-	expect_grep '^problem: 2 checkpoints of .* can be brought back' "$T/out"
+	expect_grep '^problem: 2 checkpoints of .* can be recovered' "$T/out"
 	git-checkpoint doctor -q --fix 2>"$T/err"
 	expect_eq 2 "$(described | grep -c .)"
 	git-checkpoint relink -q --force ../a

@@ -13,7 +13,7 @@ test_a_project_that_was_moved() {
 	cd b
 	before=$(fingerprint_raw .)
 	git-checkpoint relink "$old" >"$T/out"
-	expect_eq "Adopted 2 checkpoints of '$old'; they are those of '$PWD' now" "$(cat "$T/out")"
+	expect_eq "Adopted 2 checkpoints of '$old'; they now belong to '$PWD'" "$(cat "$T/out")"
 	expect_eq "$before" "$(fingerprint_raw .)"
 	expect_missing "$was"
 	adopted
@@ -29,7 +29,7 @@ test_a_lost_ref_is_not_forgotten() {
 	cd b
 	git-checkpoint relink ../a
 	git-checkpoint doctor --fix >"$T/out"
-	expect_grep "checkpoint '${lost##*/}' has lost its ref; it was made anew" "$T/out"
+	expect_grep "checkpoint '${lost##*/}' has lost its ref; it was recreated" "$T/out"
 	git-checkpoint verify -q "${lost##*/}"
 }
 
@@ -71,9 +71,9 @@ test_usage() {
 	expect_exit 129 git-checkpoint relink '' 2>"$T/err"
 	expect_missing "$(checkpoint_home)"
 	expect_exit 128 git-checkpoint relink a 2>"$T/err"
-	expect_grep "^fatal: no checkpoints of '$PWD/a' are kept; 'git checkpoint stores' lists all" "$T/err"
+	expect_grep "^fatal: there are no checkpoints of '$PWD/a'; 'git checkpoint stores' lists all" "$T/err"
 	expect_exit 128 git-checkpoint relink 0123456789abcdef 2>"$T/err"
-	expect_grep "^fatal: no checkpoints of '0123456789abcdef'" "$T/err"
+	expect_grep "^fatal: there are no checkpoints of '0123456789abcdef'" "$T/err"
 	expect_missing "$(checkpoint_home)"
 }
 
@@ -233,7 +233,7 @@ test_twice() {
 	cd b
 	git-checkpoint relink ../a
 	expect_exit 5 git-checkpoint relink ../a 2>"$T/err"
-	expect_grep "^error: no checkpoints of '../a' are kept, and '$PWD' has 2 of its own already; nothing was adopted$" "$T/err"
+	expect_grep "^error: there are no checkpoints of '../a', and '$PWD' already has 2; nothing was adopted$" "$T/err"
 	expect_exit 5 git-checkpoint relink "$(basename "$(store_dir)")" 2>"$T/err"
 	expect_exit 5 git-checkpoint relink --force . 2>"$T/err"
 	adopted
@@ -254,19 +254,19 @@ test_a_folder_with_checkpoints_of_its_own() {
 	mv a b
 	git-checkpoint -C b save -q
 	refused b "$PWD/a"
-	expect_grep "'$PWD/b' has 1 checkpoint of its own already; nothing was adopted; to merge both here: git checkpoint relink --force $PWD/a$" "$T/err"
+	expect_grep "'$PWD/b' already has 1 checkpoint; nothing was adopted; to merge both here: git checkpoint relink --force $PWD/a$" "$T/err"
 	# what --force would do beside that is said as well
 	mkdir a
 	rm "$(store_dir a)/checkpoint/identity"
 	refused b "$PWD/a"
-	expect_grep "'$PWD/b' has 1 checkpoint of its own already, and '$PWD/a' is still there; nothing" "$T/err"
+	expect_grep "'$PWD/b' already has 1 checkpoint, and '$PWD/a' still exists; nothing" "$T/err"
 }
 
 test_a_copy() {
 	new_folder a git
 	cp -a a b
 	refused b "$PWD/a"
-	expect_grep "'$PWD/a' is still there" "$T/err"
+	expect_grep "'$PWD/a' still exists" "$T/err"
 	# also if nothing is known of the folder
 	rm "$(store_dir a)/checkpoint/identity"
 	refused b "$PWD/a"
@@ -300,7 +300,7 @@ test_another_project() {
 	git add file
 	git commit -q -m other
 	git-checkpoint relink ../a 2>"$T/err"
-	expect_grep "^warning: '$PWD' holds another project than the one that the checkpoints are of$" "$T/err"
+	expect_grep "^warning: '$PWD' holds a different project from the one in the checkpoints$" "$T/err"
 	# said; not again by the next save
 	git-checkpoint save 2>"$T/err"
 	test ! -s "$T/err"

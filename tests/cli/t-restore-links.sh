@@ -126,7 +126,7 @@ test_a_second_name_that_is_really_written_meanwhile() {
 		fail "exit status $status instead of 4"
 	}
 	expect_eq 33 "$(cat d/g)"
-	expect_warned_like "'d' changed while it was to be restored"
+	expect_warned_like "'d' changed during the restore"
 }
 
 run_tests

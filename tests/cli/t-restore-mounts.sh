@@ -36,7 +36,7 @@ save_warnings() {
 # expect_mounts <path>...: just these are named by the last save
 expect_mounts() {
 	for path; do
-		echo "'$path' is another file system: it is saved, but a restore has to leave it; restore --force brings back the rest"
+		echo "'$path' is another file system: it is saved, but a restore cannot change it; restore --force restores the rest"
 	done >"$T/expected"
 	save_warnings
 	expect_same "$T/expected" "$T/warnings"
@@ -67,7 +67,7 @@ left() {
 
 expect_all_or_rest() {
 	restoring 5 restore --yes "$first"
-	refused 'is on another file system than the worktree' '--force'
+	refused 'is on a different file system from the worktree' '--force'
 	expect_noted before
 	restoring 3 restore --yes --force "$first"
 	expect_eq true "$(told .verification.match)"

@@ -322,7 +322,7 @@ test_what_belongs_to_somebody_else() {
 	note before
 	for path in theirs/f theirs/g sticky/f; do
 		expect_exit 5 as_nobody git-checkpoint restore -y @~1 -- $path >"$T/out" 2>"$T/err"
-		expect_grep "^error: '$path' belongs to somebody else" "$T/err"
+		expect_grep "^error: '$path' or its directory belongs to another user" "$T/err"
 		expect_noted before
 	done
 	expect_exit 5 as_nobody git-checkpoint restore -y @~1 2>"$T/err"
@@ -364,7 +364,7 @@ test_what_is_immutable() {
 	note before
 	for path in dir/change dir/gone file log mode new out; do
 		restoring 5 restore -y "$id" -- $path
-		refused "'$path' belongs to somebody else or is immutable"
+		refused "'$path' or its directory belongs to another user or is immutable"
 		expect_noted before
 	done
 	restoring 5 restore -y "$id"
@@ -399,7 +399,7 @@ test_what_belongs_to_somebody_else_deep_in_what_has_to_go() {
 	chown -R 0 z/r
 	note before
 	expect_exit 5 as_nobody git-checkpoint restore -y @ 2>"$T/err"
-	expect_grep "^error: 'z' belongs to somebody else" "$T/err"
+	expect_grep "^error: 'z' or its directory belongs to another user" "$T/err"
 	expect_noted before
 	expect_exit 3 as_nobody git-checkpoint restore -y --force --json @ >"$T/restore.json" 2>"$T/err"
 	expect_reverted modify a

@@ -53,7 +53,7 @@ test_another_store_keeps_off() {
 	echo 2 >other
 	restore "$id"
 	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
-	expect_grep 'finish that one' "$T/out"
+	expect_grep 'finish that restore' "$T/out"
 	diff -r --no-dereference "$T/staging" "$staging"
 	unset GIT_CHECKPOINT_HOME
 	restoring 0 restore --abort
@@ -208,10 +208,10 @@ test_a_safety_checkpoint_that_is_lost_is_no_dead_end() {
 	done
 	restoring 5 restore -y "$target"
 	expect_exit 1 git-checkpoint doctor >"$T/out" 2>&1
-	expect_grep '^problem: .* neither be continued nor aborted' "$T/out"
+	expect_grep '^problem: .* be neither continued nor aborted' "$T/out"
 	expect_exists "$staging" "$(store_dir)/checkpoint/journal"
 	expect_exit 1 git-checkpoint doctor --fix >"$T/out" 2>&1
-	expect_grep '^fixed: .* neither be continued nor aborted' "$T/out"
+	expect_grep '^fixed: .* be neither continued nor aborted' "$T/out"
 	expect_missing "$staging" "$(store_dir)/checkpoint/journal"
 	restore "$target"
 	rm -rf rescued-*
@@ -226,7 +226,7 @@ test_an_interrupted_restore_that_can_be_settled_is_left_to_the_user() {
 	spoil_safety a
 	rm a # or it would be mended with it
 	git-checkpoint doctor --fix >"$T/out" 2>&1 || :
-	expect_no_grep 'neither be continued' "$T/out"
+	expect_no_grep 'be neither continued' "$T/out"
 	restoring 3 restore --continue
 	rm -r rescued-*
 	expect_noted target
@@ -241,7 +241,7 @@ test_damage_elsewhere_does_not_end_an_interrupted_restore() {
 	rm -f d/x
 	expect_exit 1 git-checkpoint doctor --fix >"$T/out" 2>&1
 	expect_grep "^problem: checkpoint '$target' is damaged" "$T/out"
-	expect_no_grep 'neither be continued' "$T/out"
+	expect_no_grep 'be neither continued' "$T/out"
 	restoring 0 restore --continue
 	expect_eq 'old a old d/x' "$(contents a d/x)"
 	expect_missing b

@@ -19,7 +19,7 @@ test_the_status_of_the_command_is_kept() {
 		expect_exit $status git checkpoint run -q -- sh -c "exit $status" 2>/dev/null
 	done
 	expect_exit 143 git checkpoint run -q sh -c 'kill -TERM $$' 2>"$T/err"
-	expect_grep "'sh' was ended by SIGTERM" "$T/err"
+	expect_grep "'sh' was killed by SIGTERM" "$T/err"
 	expect_exit 137 git checkpoint run -q sh -c 'kill -KILL $$' 2>/dev/null
 	expect_eq 1 "$(git checkpoint list | wc -l)"
 }
@@ -103,7 +103,7 @@ test_no_checkpoint_no_command() {
 	HOME=$T
 	GIT_CHECKPOINT_MAX_FILES=1 expect_exit 5 git-checkpoint run touch "$T/ran" 2>"$T/err"
 	expect_missing "$T/ran"
-	expect_grep "'git checkpoint save --force' saves them" "$T/err"
+	expect_grep "use 'git checkpoint save --force' once" "$T/err"
 }
 
 test_an_incomplete_checkpoint_is_a_warning() {
@@ -203,7 +203,7 @@ test_without_a_terminal_nothing_is_rolled_back_unasked() {
 	expect_eq 2 "$(cat a)"
 	expect_eq '' "$(cat "$T/out")"
 	id=$(newest id)
-	expect_grep "The state before is $id; 'git checkpoint restore $id' goes back to it" "$T/err"
+	expect_grep "The state before the command is $id; 'git checkpoint restore $id' goes back to it" "$T/err"
 	# what it says works
 	command=$(sed -n "s/.*'\(git checkpoint restore .*\)' goes.*/\1/p" "$T/err")
 	$command --yes >/dev/null
@@ -227,7 +227,7 @@ test_a_terminal_is_asked() {
 	expect_grep '~ a' "$T/screen"
 	expect_grep '+ d/b' "$T/screen"
 	expect_grep '?.*\[y/N\]' "$T/screen"
-	expect_grep "The state before is $(newest id)" "$T/screen"
+	expect_grep "The state before the command is $(newest id)" "$T/screen"
 	git checkpoint restore -y @ >/dev/null
 	expect_rolled_back
 	expect_exit 3 on_terminal 'y\n' 'git-checkpoint run sh "$T/ruin"'

@@ -109,7 +109,7 @@ test_names_are_never_patterns() {
 test_a_reason_in_the_place_of_a_path_is_told_where_it_belongs() {
 	new_tree
 	expect_exit 128 git checkpoint save 'before the refactoring' 2>err
-	expect_grep "'before the refactoring': there is no such path; a reason is given with -m\$" err
+	expect_grep "'before the refactoring': no such path; use -m to give a reason\$" err
 }
 
 test_an_odd_name_can_be_a_scope() {

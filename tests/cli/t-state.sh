@@ -182,7 +182,7 @@ test_state_alone_where_there_are_no_files_yet() {
 	git-checkpoint status --json >"$T/status.json"
 	expect_eq null "$(json .compared_with "$T/status.json")"
 	git-checkpoint status >"$T/status"
-	expect_grep 'no file is in a checkpoint' "$T/status"
+	expect_grep 'no files are saved' "$T/status"
 	expect_exit 128 git-checkpoint diff 2>"$T/err"
 	expect_grep 'no checkpoint of files' "$T/err"
 	save

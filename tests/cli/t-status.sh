@@ -48,9 +48,9 @@ test_am_i_safe() {
 	mkdir d
 	echo 1 >a
 	echo 1 >d/b
-	verdict no 'no file is in a checkpoint'
+	verdict no 'no files are saved'
 	git-checkpoint save -q --state-only --state k=v
-	verdict no 'no file is in a checkpoint'
+	verdict no 'no files are saved'
 	git-checkpoint save -q d
 	verdict no 'only some paths'
 	git-checkpoint save -q
@@ -63,13 +63,13 @@ test_am_i_safe() {
 	git-checkpoint save -q -m both
 	echo 3 >a
 	git-checkpoint restore -q -y @
-	verdict yes 'all is as in chk_.*, which was restored'
+	verdict yes 'everything is as in chk_.*, which was restored'
 	expect_eq both "$(git-checkpoint show --json "$(git-checkpoint status --json | jq -r .compared_with)" | jq -r .reason)"
 	git-checkpoint undo -q -y
-	verdict yes 'nothing changed\|all is as in'
+	verdict yes 'nothing changed\|everything is as in'
 	expect_eq 3 "$(cat a)"
 	git-checkpoint redo -q -y
-	verdict yes 'all is as in'
+	verdict yes 'everything is as in'
 	echo 4 >a
 	verdict no '1 change'
 	git-checkpoint restore -q -y --force @ -- a

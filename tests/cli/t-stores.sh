@@ -285,12 +285,12 @@ test_no_hint_for_others() {
 # warned <pattern>: the next save says it, in both forms, once; status before it too
 warned() {
 	git-checkpoint status >"$T/out" 2>"$T/err"
-	expect_grep "^warning: this directory is not the one that the checkpoints were taken of: $1" "$T/err"
+	expect_grep "^warning: this directory is not the one from which the checkpoints were taken: $1" "$T/err"
 	git-checkpoint status --json >"$T/out"
 	expect_grep "$1" "$T/out"
 	cp -a "$XDG_STATE_HOME" "$T/kept"
 	git-checkpoint save >"$T/out" 2>"$T/err"
-	expect_grep "^warning: this directory is not the one that the checkpoints were taken of: $1" "$T/err"
+	expect_grep "^warning: this directory is not the one from which the checkpoints were taken: $1" "$T/err"
 	rm -rf "$XDG_STATE_HOME"
 	mv "$T/kept" "$XDG_STATE_HOME"
 	git-checkpoint save --json >"$T/out"
@@ -322,7 +322,7 @@ test_cloned_again() {
 	sleep 1
 	git clone -q origin.git a
 	cd a
-	warned "it was made anew after '$id'; they are kept"
+	warned "it was created after '$id'; they are kept"
 	# which is what they are for
 	git-checkpoint restore -q -y "$id"
 	expect_eq precious "$(cat untracked)"
@@ -337,7 +337,7 @@ test_another_project_in_its_place() {
 	echo other >file
 	git add file
 	git commit -q -m other
-	warned "it was made anew after 'chk_[0-9a-f_]*' and holds another project; they are kept"
+	warned "it was created after 'chk_[0-9a-f_]*' and holds another project; they are kept"
 	expect_eq 3 "$(git-checkpoint list --json | jq '.checkpoints | length')"
 }
 
@@ -346,7 +346,7 @@ test_a_plain_folder_made_anew() {
 	rm -r a
 	mkdir a
 	cd a
-	warned "it was made anew after 'chk_"
+	warned "it was created after 'chk_"
 }
 
 test_the_same_directory_is_the_same() {

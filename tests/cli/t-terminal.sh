@@ -61,7 +61,8 @@ test_no_is_no() {
 		see 'y/N'
 		keys "$answer" Enter
 		ended 5
-		expect_grep 'not restored, nothing was touched' "$T/screen"
+		expect_grep '^Not restored\.$' "$T/screen"
+		expect_no_grep 'error:' "$T/screen"
 		expect_untouched
 	done
 }
@@ -291,14 +292,14 @@ test_restore_without_a_name_lets_one_choose() {
 	see 'nothing to restore'
 	expect_eq 9 "$(grep -c '^chk_.*reason [1-9]$' "$T/screen")"
 	keys Down j
-	see 'going back: 0 to bring back, 1 to change, 2 to remove'
+	see 'to restore: 0 to bring back, 1 to change, 2 to remove'
 	expect_grep '^  ~ a$' "$T/screen"
 	expect_grep '^  - file8$' "$T/screen"
 	# the chosen one is marked
 	esc=$(printf '\033')
 	expect_eq 1 "$(grep -c "$esc\[7mchk_.*reason 7" "$T/screen.raw")"
 	keys Up
-	see 'going back: 0 to bring back, 1 to change, 1 to remove'
+	see 'to restore: 0 to bring back, 1 to change, 1 to remove'
 	keys Enter
 	see 'y/N'
 	expect_grep "^$(id_of "reason 8"), " "$T/screen"
@@ -325,7 +326,7 @@ test_the_picker_can_be_left() {
 		see 'Which checkpoint'
 		keys $key
 		ended 5
-		expect_grep 'no checkpoint was chosen, nothing was touched' "$T/screen"
+		expect_grep 'no checkpoint chosen, nothing was touched' "$T/screen"
 		expect_untouched
 	done
 }
@@ -355,7 +356,7 @@ test_paths_can_be_given_without_a_name() {
 	see 'nothing to restore'
 	keys Down
 	# what is shown is about that path alone
-	see 'going back: 0 to bring back, 1 to change, 0 to remove'
+	see 'to restore: 0 to bring back, 1 to change, 0 to remove'
 	keys Enter
 	ended 0
 	expect_eq 8 "$(cat a)"
@@ -366,7 +367,7 @@ test_fzf_is_used_where_it_is() {
 	require fzf
 	some_checkpoints
 	on_screen 100 30 'git-checkpoint restore'
-	see 'Would restore'
+	see 'Already as in\|Would restore'
 	see 'reason 1'
 	# the quote: not fuzzily
 	keys -l "'$(id_of 'reason 4')"
@@ -379,12 +380,12 @@ test_fzf_is_used_where_it_is() {
 	ended 0
 	expect_eq 4 "$(cat a)"
 	on_screen 100 30 'git-checkpoint restore'
-	see 'Would restore'
+	see 'Already as in\|Would restore'
 	keys Escape
 	ended 5
-	expect_grep 'no checkpoint was chosen' "$T/screen"
+	expect_grep 'no checkpoint chosen' "$T/screen"
 	on_screen 100 30 'git-checkpoint restore -- file2'
-	see 'Would restore'
+	see 'Already as in\|Would restore'
 	keys -l "'$(id_of 'reason 1')"
 	see '0 brought back, 0 changed, 1 removed'
 	keys Escape

@@ -386,10 +386,10 @@ test_a_store_in_the_worktree_runs_nothing() {
 		"save = $T/snares/capture" 'auto = true' >"$(store_dir)/checkpoint/config"
 	echo 2 >a
 	git-checkpoint save >"$T/out" 2>&1
-	expect_grep "captures run commands and are ignored: the file lies in the worktree" "$T/out"
+	expect_grep "captures run commands and are ignored: the file is in the worktree" "$T/out"
 	expect_exit 128 git-checkpoint save --capture x
 	git-checkpoint restore --yes @~1 >"$T/out" 2>&1
-	expect_grep "'verifyCommand' runs a command and is ignored: the file lies in the worktree" "$T/out"
+	expect_grep "'verifyCommand' runs a command and is ignored: the file is in the worktree" "$T/out"
 	git-checkpoint config >"$T/out" 2>&1
 	expect_grep '7' "$T/out"
 	expect_eq '' "$(ls "$T/marks")" 'what was run'
@@ -414,7 +414,7 @@ test_a_hook_without_git() {
 	rm -f "$T/marks"/* "$T/outside"/*
 	state_of_the_world >"$T/world"
 	try 0 hook pre-rebase main
-	expect_grep 'no git command is under way' "$T/out"
+	expect_grep 'no git command is in progress' "$T/out"
 }
 
 test_a_sparse_index_with_a_tree_that_is_missing() {

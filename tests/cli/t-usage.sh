@@ -266,7 +266,7 @@ test_a_typo_is_understood() {
 test_a_home_that_depends_on_the_directory_is_refused() {
 	echo 1 >a
 	expect_exit 128 env GIT_CHECKPOINT_HOME=rel git-checkpoint save 2>"$T/err"
-	expect_grep "GIT_CHECKPOINT_HOME is 'rel', but has to be an absolute path" "$T/err"
+	expect_grep "GIT_CHECKPOINT_HOME is 'rel', but must be an absolute path" "$T/err"
 	expect_missing rel
 }
 

@@ -278,7 +278,7 @@ test_a_store_that_belongs_to_another_is_refused() {
 	expect_grep '99' "$T/err"
 	rm "$store/checkpoint/version"
 	git-checkpoint save -q 2>"$T/err"
-	expect_grep "'checkpoint/version' of the store was damaged; it was written anew" "$T/err"
+	expect_grep "'checkpoint/version' of the store was damaged; it was rewritten" "$T/err"
 }
 
 # ---- stock git at work in the store ----

@@ -169,7 +169,7 @@ test_without_exchange_nothing_new_is_overwritten() {
 		expect_exists "$T/made"
 		expect_eq precious "$(cat a)" "$lack"
 		expect_eq 4 $status "$lack: exit status"
-		expect_warned_like "'a' changed while it was to be restored"
+		expect_warned_like "'a' changed during the restore"
 		expect_eq 2 "$(held_by "$(safety)" a)"
 		no_litter
 	done

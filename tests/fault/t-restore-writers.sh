@@ -158,7 +158,7 @@ test_an_edit_while_an_edit_is_put_back() {
 		test $kind = file || file=a/new
 		expect_eq newest "$(cat $file)" "$kind"
 		expect_eq 4 "$status" 'exit status'
-		expect_warned_like "^'a' changed while it was to be restored"
+		expect_warned_like "^'a' changed during the restore"
 		kept a
 		no_litter
 	done

@@ -291,7 +291,7 @@ static void test_names(void **state)
 	remove_all();
 	assert_int_equal(act(INSTALL, "cursor", false, 0), CKPT_ERROR);
 	assert_string_equal(ckpt_error_last(),
-			    "agent 'cursor' is not supported; supported are claude-code, codex, "
+			    "agent 'cursor' is not supported; use one of claude-code, codex, "
 			    "gemini-cli, generic");
 	assert_int_equal(agents_check("cursor"), CKPT_ERROR);
 	assert_int_equal(act(UNINSTALL, "", false, 0), CKPT_ERROR);

@@ -266,7 +266,7 @@ static void test_projects(void **state)
 	assert_string_equal(recorded.root, root);
 	/* cloned again */
 	sh("git clone -q project again; rm -rf project; mv again project");
-	assert_int_equal(check_git(store, &refs, "anew after 'chk_20200101_000000_000001';"), 1);
+	assert_int_equal(check_git(store, &refs, "created after 'chk_20200101_000000_000001';"), 1);
 	assert_int_equal(check_git(store, &refs, NULL), 0);
 	/* another history in the same directory is a matter of the user's */
 	sh("cd project; git checkout -q --orphan o; git commit -q --allow-empty -m o");

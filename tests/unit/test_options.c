@@ -355,7 +355,7 @@ static void test_options_usage(void **state)
 		"    --name-status         names and letters\n"
 		"    -s, --state <k>=<v>   a state key\n"
 		"    -h, --help            show this help\n"
-		"    -q, --quiet           say nothing but errors\n"
+		"    -q, --quiet           print only errors\n"
 		"    --json                print the result as JSON\n"
 		"\n");
 	strbuf_release(&out);

@@ -4,6 +4,9 @@
 #include "base/error.h"
 #include "unit.h"
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 /* Writes what /proc would have of one process below <scratch>/proc. */
 static void fake(pid_t pid, const char *name, pid_t parent, pid_t session, unsigned long long start,
 		 const char *argv, size_t len)
@@ -190,6 +193,59 @@ static void test_procs_really(void **state)
 	proc_release(&self);
 }
 
+/* <scratch>/proc/locks with `pid` as the holder of "locked"; other locks come before it. */
+static void fake_lock(pid_t pid)
+{
+	struct stat st;
+	char text[512];
+
+	put_text(in_scratch("locked"), "");
+	assert_int_equal(stat(in_scratch("locked"), &st), 0);
+	snprintf(text, sizeof(text),
+		 "1: POSIX  ADVISORY  WRITE 1 %02x:%02x:%llu 0 EOF\n"
+		 "2: FLOCK  ADVISORY  WRITE 2 %02x:%02x:%llu 0 EOF\n"
+		 "3: FLOCK  ADVISORY  READ  3 %02x:%02x:%llu 0 EOF\n"
+		 "4: FLOCK  ADVISORY  WRITE %ld %02x:%02x:%llu 0 EOF\n",
+		 major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino,
+		 major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino + 1,
+		 major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino,
+		 (long)pid, major(st.st_dev), minor(st.st_dev), (unsigned long long)st.st_ino);
+	put_text(in_scratch("proc/locks"), text);
+}
+
+static void expect_holder(const char *expected)
+{
+	int fd = open(in_scratch("locked"), O_RDONLY | O_CLOEXEC);
+	char *holder = proc_lock_holder(root(), fd);
+
+	assert_string_equal(holder, expected);
+	free(holder);
+	close(fd);
+}
+
+static void test_proc_lock_holder(void **state)
+{
+	(void)state;
+	fake(4711, "git-checkpoint", 1, 1, 1, ARGV("/usr/bin/git-checkpoint\0save\0-m\0private"));
+	fake_lock(4711);
+	expect_holder("process 4711 (git-checkpoint save)");
+	fake(4711, "git-checkpoint", 1, 1, 1, ARGV("git-checkpoint\0-C\0/x\ny\0gc\0-q"));
+	expect_holder("process 4711 (git-checkpoint -C /x?y gc)");
+	/* a zombie has no arguments */
+	fake(4711, "git-checkpoint", 1, 1, 1, "", 0);
+	expect_holder("process 4711 (git-checkpoint)");
+	fake(4711, "x", 1, 1, 1,
+	     ARGV("x\0-0123456789012345678901234567890123456789012345678901234567890123456789"));
+	expect_holder("process 4711 (x -012345678901234567890123456789012345678901234567890123456...)");
+	/* gone by now, or in another container */
+	fake_lock(4712);
+	expect_holder("process 4712");
+	fake_lock(0);
+	expect_holder("another process");
+	sh("rm proc/locks");
+	expect_holder("another process");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_procs_ancestors_end),
 		cmocka_unit_test(test_procs_alive),
 		cmocka_unit_test(test_procs_really),
+		cmocka_unit_test(test_proc_lock_holder),
 	};
 
 	return cmocka_run_group_tests_name("procs", tests, unit_setup, unit_teardown);

@@ -140,7 +140,7 @@ static void test_repo_not_found(void **state)
 	answer = probe("plain");
 	assert_int_equal(answer.rc, CKPT_ENOTFOUND);
 	assert_int_equal(probe("hollow/x").rc, CKPT_ENOTFOUND);
-	refused("hollow/.git/hooks", "inside of a .git directory");
+	refused("hollow/.git/hooks", "inside a .git directory");
 	/* A ".git" that is nothing does not hide the repository around it. */
 	sh("mkdir -p r/hollow/.git");
 	same_as_git("r/hollow");
@@ -153,8 +153,8 @@ static void test_repo_bare_and_inside_are_refused(void **state)
 	refused("b.git", "this is a bare repository");
 	refused("b.git/refs/heads", "this is a bare repository");
 	refused("c.git/objects", "this is a bare repository");
-	refused("r/.git", "inside of a .git directory");
-	refused("r/.git/refs/heads", "inside of a .git directory");
+	refused("r/.git", "inside a .git directory");
+	refused("r/.git/refs/heads", "inside a .git directory");
 	sh("git init dotbare; git -C dotbare config core.bare true; mkdir dotbare/x");
 	refused("dotbare", "this is a bare repository");
 	refused("dotbare/x", "this is a bare repository");
@@ -169,11 +169,11 @@ static void test_repo_linked_worktree(void **state)
 	answer = same_as_git("wt/in");
 	assert_string_equal(answer.branch, "side");
 	assert_string_not_equal(answer.gitdir, answer.commondir);
-	refused("r/.git/worktrees/wt", "inside of a .git directory");
+	refused("r/.git/worktrees/wt", "inside a .git directory");
 	/* The main repository may be bare, its linked worktrees are not. */
 	sh("git clone --bare r hub.git; git -C hub.git worktree add ../hubwt main");
 	same_as_git("hubwt");
-	refused("hub.git/worktrees/hubwt", "inside of the git directory");
+	refused("hub.git/worktrees/hubwt", "inside the git directory");
 	sh("git -C hub.git config extensions.worktreeConfig true;"
 	   "git -C hub.git config --worktree core.bare true;"
 	   "git -C hub.git config --unset core.bare");
@@ -188,11 +188,11 @@ static void test_repo_git_files(void **state)
 	(void)state;
 	sh("git init --separate-git-dir=apart sep; git -C sep commit --allow-empty -m x");
 	same_as_git("sep");
-	refused("apart/hooks", "inside of the git directory");
+	refused("apart/hooks", "inside the git directory");
 	sh("git init super; git -C super submodule add \"$PWD/r\" sm; git -C super commit -m sm");
 	answer = same_as_git("super/sm/sub");
 	assert_string_equal(answer.gitdir, in_scratch("super/.git/modules/sm"));
-	refused("super/.git/modules/sm", "inside of a .git directory");
+	refused("super/.git/modules/sm", "inside a .git directory");
 	/* One that leads nowhere is said, as git does, instead of taking the project around it. */
 	sh("mkdir r/lost; echo 'gitdir: ../gone' >r/lost/.git");
 	refused("r/lost", "lost/.git' does not lead to a git repository");
