@@ -161,7 +161,7 @@ static int read_file(struct strbuf *out, int dirfd, const char *path, int flags,
 	if (fd < 0)
 		return fs_open_failed(path);
 	if (max && st.st_size > max)
-		err = ckpt_error_set(CKPT_ERROR, "'%s' is larger than it should be", path);
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is too large", path);
 	else
 		err = read_open(out, fd, &st, path);
 	close(fd);

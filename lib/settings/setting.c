@@ -35,7 +35,7 @@ enum kind {
 	X("maxAge", "duration", AGE, max_age, "never",                                      \
 	  "age after which a checkpoint is evicted; never to keep it")                      \
 	X("maxSize", "size", SIZE, max_size, "none",                                        \
-	  "disk space that the store may use, with k, m, g or t; none for no limit")              \
+	  "disk space for the store, with k, m, g or t; none for no limit")              \
 	X("keepHourly", "number", COUNT, keep_hourly, "0",                                  \
 	  "beyond maxCount, keep one per hour for this many hours")                      \
 	X("keepDaily", "number", COUNT, keep_daily, "0",                                    \

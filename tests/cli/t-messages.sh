@@ -111,6 +111,16 @@ test_failures_are_one_line_and_the_same_in_json() {
 	END
 }
 
+# Where nobody can be asked, the message says so and what to do; with --json nothing is ever asked.
+test_without_a_terminal_restore_asks_for_yes() {
+	echo 1 >a
+	git checkpoint save -q
+	echo 2 >a
+	expect_exit 5 git-checkpoint restore @ 2>err </dev/null
+	expect_eq 'error: not a terminal; use --yes to confirm' "$(cat err)"
+	expect_eq 2 "$(cat a)"
+}
+
 test_no_store_is_nothing_to_do_for_gc_and_prune() {
 	require jq
 	for command in gc prune; do

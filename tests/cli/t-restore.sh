@@ -117,6 +117,9 @@ test_a_restore_of_the_present_state_writes_nothing() {
 	expect_eq true "$(told .verification.match)"
 	expect_eq 1 "$(git-checkpoint list | wc -l)" checkpoints
 	restoring 1 undo --yes
+	for option in --yes --dry-run; do
+		expect_eq "Already as in $id; nothing to do" "$(git-checkpoint restore $option "$id")" "$option"
+	done
 }
 
 test_a_dry_run_touches_nothing() {
