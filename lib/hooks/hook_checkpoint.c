@@ -375,38 +375,46 @@ static void fail(struct hook_result *out, const struct watch *watch)
 		out->why = xstrdup(ckpt_error_last());
 }
 
-void hook_take(struct hook_result *out, const struct hook_decision *decision,
-	       hook_give_up_fn give_up)
+/* Where there is something to be saved. */
+static void take_marked(struct hook_result *out, const struct hook_decision *decision,
+			struct watch *watch, struct hook_mark *mark)
 {
 	struct repo *repo = NULL;
-	struct watch watch;
-	struct hook_mark mark;
-	int err;
+	int err = repo_discover(&repo);
 
-	memset(out, 0, sizeof(*out));
-	if (hook_mark_settled(decision) || !find_place())
-		return;
-	watch_start(&watch, give_up);
-	err = repo_discover(&repo);
 	if (err) {
 		/* Nothing to be saved here, unless somebody said that there is. */
 		if (err != CKPT_ENOTFOUND && env_git("GIT_DIR"))
-			fail(out, &watch);
-		watch_end(&watch);
+			fail(out, watch);
 		return;
 	}
 	if (!decision->only_unborn || moves_first(repo)) {
-		hook_mark_enter(&mark, decision, repo->worktree);
-		if (mark.state != HOOK_MARK_DONE) {
-			err = take(out, decision, &watch, &mark, repo);
+		hook_mark_enter(mark, decision, repo->worktree);
+		if (mark->state != HOOK_MARK_DONE) {
+			err = take(out, decision, watch, mark, repo);
 			repo = NULL;
 			if (err)
-				fail(out, &watch);
+				fail(out, watch);
 		}
-		hook_mark_leave(&mark, decision, !err);
+		hook_mark_leave(mark, decision, !err);
 	}
-	watch_end(&watch);
 	repo_free(repo);
+}
+
+void hook_take(struct hook_result *out, const struct hook_decision *decision,
+	       hook_give_up_fn give_up)
+{
+	struct watch watch;
+	struct hook_mark mark;
+
+	memset(out, 0, sizeof(*out));
+	hook_mark_init(&mark);
+	if (!hook_mark_settled(&mark, decision) && find_place()) {
+		watch_start(&watch, give_up);
+		take_marked(out, decision, &watch, &mark);
+		watch_end(&watch);
+	}
+	hook_mark_release(&mark);
 }
 
 void hook_result_release(struct hook_result *result)

@@ -118,11 +118,11 @@ static int open_mark(const char *dir, const char *name, int flags)
 static void mark_find(struct hook_mark *mark, const struct proc *top, const char *worktree, bool create)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
-	char key[STORE_KEY_SIZE], *home = NULL, *name, *dirs[2];
+	char key[STORE_KEY_SIZE], *name, *dirs[2];
 	bool runtime_ok = runtime && runtime[0] == '/';
 
 	store_key(key, worktree);
-	dirs[0] = store_home(&home) ? NULL : xstrfmt("%s/%s/checkpoint/hooks", home, key);
+	dirs[0] = mark->home ? xstrfmt("%s/%s/checkpoint/hooks", mark->home, key) : NULL;
 	dirs[1] = runtime_ok ? xstrfmt("%s/git-checkpoint-hooks", runtime) :
 			       xstrfmt("%s/git-checkpoint-hooks-%ld", tmp && *tmp ? tmp : "/tmp",
 				       (long)geteuid());
@@ -133,16 +133,37 @@ static void mark_find(struct hook_mark *mark, const struct proc *top, const char
 	free(name);
 	free(dirs[0]);
 	free(dirs[1]);
-	free(home);
 }
 
-/* Find or make the mark and lock it. */
+void hook_mark_init(struct hook_mark *mark)
+{
+	*mark = (struct hook_mark){ .fd = -1 };
+	if (store_home(&mark->home))
+		mark->home = NULL;
+}
+
+static void mark_close(struct hook_mark *mark)
+{
+	if (mark->fd >= 0)
+		close(mark->fd);
+	mark->fd = -1;
+}
+
+void hook_mark_release(struct hook_mark *mark)
+{
+	mark_close(mark);
+	free(mark->home);
+	mark->home = NULL;
+}
+
 void hook_mark_enter(struct hook_mark *mark, const struct hook_decision *decision,
 		     const char *worktree)
 {
 	struct timespec pause = { .tv_nsec = 5000000 };
 
-	*mark = (struct hook_mark){ .fd = -1, .start = clock_monotonic() };
+	mark->state = HOOK_MARK_NONE;
+	mark->spent = 0;
+	mark->start = clock_monotonic();
 	if (!decision->top)
 		return;
 	mark_find(mark, decision->top, worktree, true);
@@ -161,29 +182,21 @@ void hook_mark_enter(struct hook_mark *mark, const struct hook_decision *decisio
 		mark_write(mark, MARK_BEGUN, decision);
 }
 
-static void mark_close(struct hook_mark *mark)
-{
-	if (mark->fd >= 0)
-		close(mark->fd);
-}
-
-void hook_mark_leave(struct hook_mark *mark, const struct hook_decision *decision, bool taken)
+void hook_mark_leave(const struct hook_mark *mark, const struct hook_decision *decision, bool taken)
 {
 	if (mark->state != HOOK_MARK_DONE)
 		mark_write(mark, taken ? MARK_TAKEN : MARK_FAILED, decision);
-	mark_close(mark);
 }
 
-bool hook_mark_settled(const struct hook_decision *decision)
+bool hook_mark_settled(struct hook_mark *mark, const struct hook_decision *decision)
 {
-	struct hook_mark mark = { .fd = -1 };
 	char *cwd = decision->top ? path_real(".") : NULL;
 
 	if (cwd)
-		mark_find(&mark, decision->top, cwd, false);
-	if (mark.fd >= 0 && !flock(mark.fd, LOCK_EX | LOCK_NB))
-		mark_read(&mark, decision);
-	mark_close(&mark);
+		mark_find(mark, decision->top, cwd, false);
+	if (mark->fd >= 0 && !flock(mark->fd, LOCK_EX | LOCK_NB))
+		mark_read(mark, decision);
+	mark_close(mark);
 	free(cwd);
-	return mark.state == HOOK_MARK_DONE;
+	return mark->state == HOOK_MARK_DONE;
 }

@@ -28,15 +28,21 @@ struct hook_mark {
 	double spent; /**< seconds, by hooks before this one */
 	double start;
 	int fd;       /**< -1: there can be none */
+	char *home;   /**< of all stores; NULL: there is none */
 };
 
-/** True in the usual case, a hundred times in a long rebase: all was done. Opens nothing else. */
-bool hook_mark_settled(const struct hook_decision *decision);
+/** Begins with this. To be released, whatever else is done with it. */
+void hook_mark_init(struct hook_mark *mark);
+void hook_mark_release(struct hook_mark *mark);
 
-/** Find or make the mark and lock it. */
+/** True in the usual case, a hundred times in a long rebase: all was done. Opens nothing else. */
+bool hook_mark_settled(struct hook_mark *mark, const struct hook_decision *decision);
+
+/** Find or make the mark and lock it, until it is released. */
 void hook_mark_enter(struct hook_mark *mark, const struct hook_decision *decision,
 		     const char *worktree);
-/** Say what came of it, unless it was done before, and unlock it. */
-void hook_mark_leave(struct hook_mark *mark, const struct hook_decision *decision, bool taken);
+/** Say what came of it, unless it was done before. */
+void hook_mark_leave(const struct hook_mark *mark, const struct hook_decision *decision,
+		     bool taken);
 
 #endif
