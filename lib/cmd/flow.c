@@ -270,17 +270,16 @@ static int do_task(struct session *session, char **args)
 }
 
 /* The files are back, or not quite. */
-static int report_files(const struct flow_resumed *resumed, const struct session *session)
+static int report_files(struct flow_resumed *resumed, const struct session *session)
 {
-	const char *command = session->settings.verify_command;
-	const struct restore_result *result = &resumed->restore;
+	struct restore_result *result = &resumed->restore;
 
 	if (!resumed->restored)
 		return EXIT_DONE;
+	restore_own_check(result, session, NULL);
 	if (opt_common.json)
-		return restored_status(result,
-				       command ? spawn_shell(command, session->worktree) : 0);
-	return restored_report(result, &resumed->target, NULL, session, command,
+		return restored_status(result);
+	return restored_report(result, &resumed->target, NULL,
 			       plan_is_empty(&result->plan) ? NULL : "git checkpoint undo");
 }
 

@@ -107,10 +107,9 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	progress_clear();
 	if (err)
 		return report_failure(err);
-	if (!verify_command && opts->paths && !opts->dry_run)
-		verify_command = session->settings.verify_command;
-	status = restored_report(&result, opts->target, opts->interrupted, session,
-				 opts->dry_run ? NULL : verify_command, way_back(opts, &result));
+	restore_own_check(&result, session, verify_command);
+	status = restored_report(&result, opts->target, opts->interrupted,
+				 way_back(opts, &result));
 	restore_result_release(&result);
 	return status;
 }

@@ -124,11 +124,11 @@ int restored_confirm(const struct plan *plan, void *payload)
 
 /* --- the report --- */
 
-int restored_status(const struct restore_result *result, int checked)
+int restored_status(const struct restore_result *result)
 {
 	if ((result->verified && !result->match) || restore_captures_failed(result))
 		return EXIT_UNVERIFIED;
-	if (checked > 0)
+	if (result->own_check_status > 0)
 		return EXIT_NO;
 	return result->incomplete && result->done ? EXIT_INCOMPLETE : EXIT_DONE;
 }
@@ -263,18 +263,15 @@ json_t *restored_json(const struct restore_result *result, const struct ckpt_rec
 }
 
 static int print_json(const struct restore_result *result, const struct ckpt_record *target,
-		      const char *command, const char *back, int checked, int status)
+		      const char *back)
 {
 	json_t *answer = restored_json(result, target, back);
 
-	if (command) {
-		json_t *check = json_object();
-
-		json_object_set_new(check, "command", json_text(command));
-		json_object_set_new(check, "status", json_integer(checked));
-		json_object_set_new(answer, "verify_command", check);
-	}
-	return report_json(answer, status);
+	if (result->own_check)
+		json_object_set_new(answer, "verify_command",
+				    json_pack("{s:o,s:i}", "command", json_text(result->own_check),
+					      "status", result->own_check_status));
+	return report_json(answer, restored_status(result));
 }
 
 static void print_captures(const struct restore_result *result, const struct ckpt_record *target)
@@ -313,8 +310,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 }
 
 static int print_text(const struct restore_result *result, const struct ckpt_record *target,
-		      const struct ckpt_record *interrupted, const char *command, const char *back,
-		      int checked, int status)
+		      const struct ckpt_record *interrupted, const char *back)
 {
 	report_warnings(&result->warnings);
 	if (!opt_common.quiet && !plan_shown)
@@ -323,8 +319,9 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		print_replays(stdout, &result->plan);
 	print_counts(result, target, interrupted != NULL);
 	print_captures(result, target);
-	if (command)
-		report_text("'%s' %s\n", command, checked ? "failed" : "succeeded");
+	if (result->own_check)
+		report_text("'%s' %s\n", result->own_check,
+			    result->own_check_status ? "failed" : "succeeded");
 	if (result->done && interrupted)
 		report_text("The state in which this began is in %s\n", result->safety);
 	if (result->done && back)
@@ -334,21 +331,12 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		fprintf(stderr,
 			"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",
 			back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
-	return report_done(status);
+	return report_done(restored_status(result));
 }
 
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
-		    const struct ckpt_record *interrupted, const struct session *session,
-		    const char *command, const char *back)
+		    const struct ckpt_record *interrupted, const char *back)
 {
-	int checked = 0, status;
-
-	if (command && result->done)
-		checked = spawn_shell(command, session->worktree);
-	else
-		command = NULL;
-	status = restored_status(result, checked);
-	return opt_common.json ? print_json(result, target, command, back, checked, status) :
-				 print_text(result, target, interrupted, command, back, checked,
-					    status);
+	return opt_common.json ? print_json(result, target, back) :
+				 print_text(result, target, interrupted, back);
 }

@@ -7,7 +7,6 @@
 struct ckpt_record;
 struct plan;
 struct restore_result;
-struct session;
 
 /** What people and programs see of a restore. */
 
@@ -18,16 +17,15 @@ int restored_confirm(const struct plan *plan, void *payload);
 json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,
 		      const char *back);
 
-/** The exit status of a restore; `checked` is that of the user's own check, 0 if there was none. */
-int restored_status(const struct restore_result *result, int checked);
+/** The exit status of a restore. */
+int restored_status(const struct restore_result *result);
 
 /**
- * Run the user's own check, if there is one, and print the report; the exit
- * status. `back` is the command that leads to the state before, or NULL;
- * `interrupted` that state, if an interrupted restore was settled, or NULL.
+ * Print the report; the exit status. `back` is the command that leads to the
+ * state before, or NULL; `interrupted` that state, if an interrupted restore
+ * was settled, or NULL.
  */
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
-		    const struct ckpt_record *interrupted, const struct session *session,
-		    const char *verify_command, const char *back);
+		    const struct ckpt_record *interrupted, const char *back);
 
 #endif

@@ -74,6 +74,8 @@ struct restore_result {
 	struct oid safety_commit;
 	struct restore_capture *captures; /**< in the order of replay */
 	size_t captures_nr;
+	const char *own_check; /**< what restore_own_check() ran; NULL: nothing */
+	int own_check_status;  /**< its exit status */
 	struct strlist warnings;
 };
 
@@ -91,6 +93,14 @@ bool restore_captures_failed(const struct restore_result *result);
 int restore_checkpoint(struct restore_result *out, struct session *session,
 		       const struct restore_opts *opts);
 void restore_result_release(struct restore_result *result);
+
+/**
+ * Run the user's own check in the restored worktree: `command`, or the setting
+ * verifyCommand if that is NULL. Nothing after a dry run. The lock is not held:
+ * the command may use checkpoints. `result` points at the command.
+ */
+void restore_own_check(struct restore_result *result, const struct session *session,
+		       const char *command);
 
 /** 0, or CKPT_EREFUSED if an interrupted restore has to be settled first. */
 int restore_check_settled(struct session *session);

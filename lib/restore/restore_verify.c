@@ -174,3 +174,14 @@ int restore_verify(struct restore_result *out, struct restore *r)
 	out->match = !err && !strcmp(out->post_hash, out->target_hash);
 	return err;
 }
+
+void restore_own_check(struct restore_result *result, const struct session *session,
+		       const char *command)
+{
+	if (!command)
+		command = session->settings.verify_command;
+	if (!command || !result->done)
+		return;
+	result->own_check = command;
+	result->own_check_status = spawn_shell(command, session->worktree);
+}
