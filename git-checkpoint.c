@@ -61,8 +61,9 @@
  *   save save_create save_room    the order of events; record and ref; room in the budget
  *   cadence warnings       whether a save is due; what the user must know about it
  *   extras capture spool   what is saved beside files: state keys, output of commands
- * lib/inspect/   list, diff, verify
- *   list diff verify       all checkpoints; a difference with contents; whether one is sound
+ * lib/inspect/   list, diff, status, verify
+ *   list diff              all checkpoints; a difference with contents
+ *   status verify          whether all is saved; whether a checkpoint is sound
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
  *   restore                the order of events
  *   plan restore_plan      what to do, from two trees; from what is on the disk

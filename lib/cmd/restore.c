@@ -108,8 +108,7 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	if (err)
 		return report_failure(err);
 	restore_own_check(&result, session, verify_command);
-	status = restored_report(&result, opts->target, opts->interrupted,
-				 way_back(opts, &result));
+	status = restored_report(&result, opts->target, opts->interrupted, way_back(opts, &result));
 	restore_result_release(&result);
 	return status;
 }

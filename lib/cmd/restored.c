@@ -337,6 +337,6 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
 		    const struct ckpt_record *interrupted, const char *back)
 {
-	return opt_common.json ? print_json(result, target, back) :
-				 print_text(result, target, interrupted, back);
+	return opt_common.json ? print_json(result, target, back)
+			       : print_text(result, target, interrupted, back);
 }

@@ -141,8 +141,8 @@ static void settle_deleted(struct compare_list *list, int rootfd)
 	list->nr = kept;
 }
 
-int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
-		  const struct strlist *paths, progress_fn progress)
+/* Scan with the rules of `old`. */
+static int scan_worktree(struct diff *out, const struct ckpt_record *old, progress_fn progress)
 {
 	struct worktree_state_opts opts = {
 		.scope = &old->scope,
@@ -151,37 +151,70 @@ int diff_worktree(struct diff *out, struct session *session, const struct ckpt_r
 		.no_limit = true,
 		.progress = progress,
 	};
-	struct compare_side before, after;
 	struct strbuf modes = STRBUF_INIT;
 	struct ref_list refs = { 0 };
-	int err;
+	int err = refs_list(&refs, out->session->store);
 
-	memset(out, 0, sizeof(*out));
-	out->session = session;
-	err = snapshot_open(&out->old, session->store, old);
 	if (!err)
-		err = refs_list(&refs, session->store);
-	if (!err)
-		err = worktree_state_scan(&out->current, session, &refs, &opts);
+		err = worktree_state_scan(&out->current, out->session, &refs, &opts);
 	if (!err)
 		err = worktree_state_read(&out->current, NULL);
 	if (!err) {
 		modes_encode(&modes, out->current.scan->root);
 		err = modes_parse(&out->modes, modes.buf, modes.len);
 	}
-	if (!err) {
-		before = stored_side(out->old);
-		after = (struct compare_side){ .root = out->current.scan->root,
-					       .modes = &out->modes };
-		err = compare_run(&out->changes, &before, &after, paths);
-	}
-	if (!err)
-		settle_deleted(&out->changes, out->current.scan->rootfd);
+	out->include_ignored = old->include_ignored;
+	out->include_sensitive = old->include_sensitive;
 	strbuf_release(&modes);
 	refs_release(&refs);
+	return err;
+}
+
+static int compare_worktree(struct diff *out, const struct strlist *paths)
+{
+	struct compare_side before = stored_side(out->old);
+	struct compare_side after = { .root = out->current.scan->root, .modes = &out->modes };
+	int err = compare_run(&out->changes, &before, &after, paths);
+
+	if (!err)
+		settle_deleted(&out->changes, out->current.scan->rootfd);
+	return err;
+}
+
+int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
+		  const struct strlist *paths, progress_fn progress)
+{
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	out->session = session;
+	err = snapshot_open(&out->old, session->store, old);
+	if (!err)
+		err = scan_worktree(out, old, progress);
+	if (!err)
+		err = compare_worktree(out, paths);
 	if (err)
 		diff_release(out);
 	return err;
+}
+
+int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progress_fn progress)
+{
+	bool same = !diff->current.scoped && !old->scope.nr &&
+		    diff->include_ignored == old->include_ignored &&
+		    diff->include_sensitive == old->include_sensitive;
+	struct session *session = diff->session;
+	int err;
+
+	if (!same) {
+		diff_release(diff);
+		return diff_worktree(diff, session, old, NULL, progress);
+	}
+	compare_list_release(&diff->changes);
+	snapshot_free(diff->old);
+	diff->old = NULL;
+	err = snapshot_open(&diff->old, session->store, old);
+	return err ? err : compare_worktree(diff, NULL);
 }
 
 int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)

@@ -18,6 +18,7 @@ struct diff {
 	struct session *session;
 	struct snapshot *old, *new; /**< `new` is NULL for the worktree */
 	struct worktree_state current; /**< of the worktree */
+	bool include_ignored, include_sensitive; /**< how that was scanned */
 	struct modes modes;         /**< of the worktree */
 	struct compare_list changes;
 };
@@ -29,6 +30,12 @@ int diff_checkpoints(struct diff *out, struct session *session, const struct ckp
 /** Between a checkpoint and the worktree, within the checkpoint's scope. */
 int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
 		  const struct strlist *paths, progress_fn progress);
+
+/**
+ * Turn it into the difference between another checkpoint and the worktree, which
+ * is not scanned again if both are of the same files. diff_release() in any case.
+ */
+int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progress_fn progress);
 
 /** The newest checkpoint before `record` that has the same scope; CKPT_ENOTFOUND if there is none. */
 int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record);

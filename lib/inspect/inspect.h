@@ -9,6 +9,7 @@
  */
 #include "inspect/diff.h"
 #include "inspect/list.h"
+#include "inspect/status.h"
 #include "inspect/verify.h"
 
 #endif

@@ -86,6 +86,21 @@ test_am_i_safe() {
 	verdict no "1 path could not be captured; .*$(git-checkpoint list -n 1 | cut -d ' ' -f 1)"
 }
 
+# After a restore there are two checkpoints to compare with, but one worktree.
+test_a_file_is_read_once_even_after_a_restore() {
+	echo 1 >a
+	echo 1 >touched
+	git-checkpoint save -q
+	echo 2 >a
+	git-checkpoint save -q
+	git-checkpoint restore -q -y @~1
+	# not as the stat cache knows it, so that its contents decide
+	touch -d '2001-01-01 00:00' touched
+	FAULT_PATH=touched with_faults open 0 kill git-checkpoint status >"$T/out"
+	expect_grep '^Safe: *yes, everything is as in' "$T/out"
+	expect_eq 1 "$(cat "$T/faults")" 'times that the file was opened'
+}
+
 test_the_timeline_names_what_can_be_typed() {
 	for i in 1 2 3 4 5 6 7; do
 		echo $i >a
