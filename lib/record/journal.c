@@ -102,8 +102,10 @@ bool journal_is_left(const struct store *store)
 	bool held;
 	int fd;
 
-	if (!journal_exists(store) || store->lockfd >= 0)
-		return journal_exists(store);
+	if (!journal_exists(store))
+		return false;
+	if (store->lockfd >= 0)
+		return true;
 	fd = fs_open_regular(NULL, store->dirfd, "checkpoint/lock", O_NOFOLLOW);
 	held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (fd >= 0)

@@ -9,23 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_record *record)
+int snapshot_open_meta(struct snapshot **out, struct store *store, const struct ckpt_record *record,
+		       const struct ckpt_meta *meta)
 {
 	struct snapshot *snapshot = xcalloc(1, sizeof(*snapshot));
-	struct ckpt_meta meta;
-	int err = meta_read(&meta, store, record, true);
+	int err = modes_parse(&snapshot->modes, meta->modes.buf, meta->modes.len);
 
-	snapshot->store = store;
-	if (!err) {
-		err = modes_parse(&snapshot->modes, meta.modes.buf, meta.modes.len);
-		meta_release(&meta);
-		if (err)
-			err = record_damaged(err, store, record->id);
-	}
 	if (err) {
 		free(snapshot);
-		return err;
+		return record_damaged(err, store, record->id);
 	}
+	snapshot->store = store;
 	snapshot->root = arena_alloc(&snapshot->arena, sizeof(*snapshot->root));
 	memset(snapshot->root, 0, sizeof(*snapshot->root));
 	snapshot->root->path = "";
@@ -34,6 +28,18 @@ int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_
 	memcpy(snapshot->id, record->id, sizeof(snapshot->id));
 	*out = snapshot;
 	return 0;
+}
+
+int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_record *record)
+{
+	struct ckpt_meta meta;
+	int err = meta_read(&meta, store, record, true);
+
+	if (err)
+		return err;
+	err = snapshot_open_meta(out, store, record, &meta);
+	meta_release(&meta);
+	return err;
 }
 
 void snapshot_free(struct snapshot *snapshot)

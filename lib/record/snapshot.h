@@ -7,6 +7,7 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
+struct ckpt_meta;
 struct ckpt_record;
 struct store;
 
@@ -24,6 +25,10 @@ struct snapshot {
 };
 
 int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_record *record);
+
+/** The same for whoever has read what hangs off it; it stays the caller's. */
+int snapshot_open_meta(struct snapshot **out, struct store *store, const struct ckpt_record *record,
+		       const struct ckpt_meta *meta);
 void snapshot_free(struct snapshot *snapshot);
 
 /** Load the entries of one directory, if they are not yet. */

@@ -16,7 +16,7 @@
 struct source {
 	struct rules *rules;
 	struct snapshot *snapshot;
-	struct skip_list skips;
+	const struct skip_list *skips;
 	char *dir;              /* whose state `at` is; NULL: none yet */
 	struct rules_dir at;
 	struct arena arena;
@@ -30,18 +30,17 @@ struct protect {
 	struct snapshot *exempt; /* NULL: nothing */
 };
 
-int protect_new(struct protect **out, struct session *session)
+struct protect *protect_new(struct session *session)
 {
-	*out = xcalloc(1, sizeof(**out));
-	(*out)->session = session;
-	return 0;
+	struct protect *protect = xcalloc(1, sizeof(*protect));
+
+	protect->session = session;
+	return protect;
 }
 
 static void source_free(struct source *source)
 {
 	rules_close(source->rules);
-	snapshot_free(source->snapshot);
-	skip_list_release(&source->skips);
 	arena_release(&source->arena);
 	free(source->dir);
 	free(source);
@@ -57,30 +56,24 @@ void protect_free(struct protect *protect)
 	free(protect);
 }
 
-int protect_add(struct protect *protect, const struct ckpt_record *record)
+int protect_add(struct protect *protect, const struct ckpt_record *record,
+		const struct ckpt_meta *meta, struct snapshot *snapshot)
 {
 	struct source *source = xcalloc(1, sizeof(*source));
 	struct worktree_state_opts opts = {
 		.include_ignored = record->include_ignored,
 		.include_sensitive = record->include_sensitive,
 		.rules_only = true,
+		.texts = meta->have_rules ? &meta->rules : NULL,
 	};
-	struct ckpt_meta meta;
-	int err = meta_read(&meta, protect->session->store, record, false);
+	int err = worktree_state_rules(&source->rules, protect->session, &opts);
 
-	if (!err) {
-		source->skips = meta.skips;
-		memset(&meta.skips, 0, sizeof(meta.skips));
-		opts.texts = meta.have_rules ? &meta.rules : NULL;
-		err = worktree_state_rules(&source->rules, protect->session, &opts);
-		meta_release(&meta);
-	}
-	if (!err)
-		err = snapshot_open(&source->snapshot, protect->session->store, record);
 	if (err) {
 		source_free(source);
 		return err;
 	}
+	source->skips = &meta->skips;
+	source->snapshot = snapshot;
 	ALLOC_GROW(protect->items, protect->nr + 1, protect->alloc);
 	protect->items[protect->nr++] = source;
 	return 0;
@@ -154,8 +147,8 @@ static void go_to(struct source *source, const char *path)
 
 static const char *was_skipped(struct source *source, const char *path)
 {
-	for (size_t i = 0; i < source->skips.nr; i++) {
-		const struct skip *skip = &source->skips.items[i];
+	for (size_t i = 0; i < source->skips->nr; i++) {
+		const struct skip *skip = &source->skips->items[i];
 		size_t len = strlen(skip->path);
 
 		if (strncmp(path, skip->path, len) || (path[len] && path[len] != '/'))

@@ -4,6 +4,7 @@
 
 #include "worktree/worktree.h"
 
+struct ckpt_meta;
 struct ckpt_record;
 struct session;
 struct snapshot;
@@ -22,10 +23,11 @@ struct snapshot;
  */
 struct protect;
 
-int protect_new(struct protect **out, struct session *session);
+struct protect *protect_new(struct session *session);
 
-/** Let the rules of one more checkpoint count. */
-int protect_add(struct protect *protect, const struct ckpt_record *record);
+/** Let the rules of one more checkpoint count. What was read of it stays the caller's. */
+int protect_add(struct protect *protect, const struct ckpt_record *record,
+		const struct ckpt_meta *meta, struct snapshot *snapshot);
 
 void protect_free(struct protect *protect);
 

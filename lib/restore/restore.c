@@ -22,13 +22,16 @@ void restore_result_release(struct restore_result *result)
 	free(result->captures);
 }
 
-int restore_check_settled(struct session *session)
+static int refuse_unsettled(void)
 {
-	if (!session->store || !journal_is_left(session->store))
-		return 0;
 	return ckpt_error_set(CKPT_EREFUSED,
 			      "a restore was interrupted; 'git checkpoint restore --continue' finishes "
 			      "it, 'git checkpoint restore --abort' goes back to the state before it");
+}
+
+int restore_check_settled(struct session *session)
+{
+	return session->store && journal_is_left(session->store) ? refuse_unsettled() : 0;
 }
 
 static int stage_plan(struct restore *r)
@@ -94,7 +97,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 
 	warn_of_writers(out, &applied);
 	if (!err && r->opts->interrupted && !restore_is_state_only(r))
-		err = restore_settle_modes(r);
+		restore_settle_modes(r);
 	if (!err && !applied.late.nr)
 		err = stage_remove(&r->stage);
 	if (!err && !r->opts->no_verify)
@@ -123,6 +126,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 static int make_safety(struct restore_result *out, struct restore *r)
 {
 	struct save_result saved;
+	bool stored;
 	int err = save_job_commit(&saved, &r->job);
 
 	if (err == CKPT_ECANCELLED)
@@ -131,8 +135,10 @@ static int make_safety(struct restore_result *out, struct restore *r)
 		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
 	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
 	out->safety_commit = saved.record.commit;
+	stored = saved.new_bytes > 0;
 	save_result_release(&saved);
-	return 0;
+	/* The packs that are open do not know of what was stored just now. */
+	return stored ? objects_reopen(r->session->store) : 0;
 }
 
 /* What does not matter enough to hide the failure before it. */
@@ -173,7 +179,7 @@ static int read_back(struct store *store, const struct wt_entry *entry)
 static int check_safety(struct restore *r)
 {
 	struct store *store = r->session->store;
-	int err = objects_reopen(store);
+	int err = 0;
 
 	for (size_t i = 0; i < r->plan.nr && !err; i++) {
 		const struct plan_action *action = &r->plan.actions[i];
@@ -220,10 +226,24 @@ static int execute(struct restore_result *out, struct restore *r)
 	return clean_up(out, r, carry_out(out, r), true);
 }
 
-static int open_restore(struct restore *r, struct session *session, const struct restore_opts *opts)
+int restore_source_open(struct restore_source *out, struct store *store,
+			const struct ckpt_record *record)
+{
+	int err = meta_read(&out->meta, store, record, false);
+
+	return err ? err : snapshot_open_meta(&out->tree, store, record, &out->meta);
+}
+
+void restore_source_close(struct restore_source *source)
+{
+	snapshot_free(source->tree);
+	meta_release(&source->meta);
+}
+
+static void init_restore(struct restore *r, struct session *session,
+			 const struct restore_opts *opts)
 {
 	static const struct strlist nothing = STRLIST_INIT;
-	int err;
 
 	memset(r, 0, sizeof(*r));
 	r->session = session;
@@ -253,23 +273,70 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		.scope = r->scope.nr ? &r->scope : &nothing,
 		.progress = opts->progress,
 	};
-	err = save_job_begin(&r->job, session, &r->safety);
-	if (!err && !refs_exist(session->store, opts->target->id))
-		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
-				     opts->target->id);
+}
+
+/*
+ * Whether a restore was interrupted is known for certain only with the lock.
+ * One that is to be settled must be the one that was looked at without it.
+ */
+static int check_journal(struct restore *r)
+{
+	const struct journal *seen = r->opts->journal;
+	int err;
+
+	if (!r->opts->interrupted)
+		return r->job.interrupted ? refuse_unsettled() : 0;
+	if (!r->job.interrupted)
+		return ckpt_error_set(CKPT_ENOTFOUND, "the restore has been finished meanwhile");
+	err = journal_read(&r->journal, r->session->store);
+	if (!err &&
+	    (strcmp(r->journal.safety, seen->safety) || strcmp(r->journal.target, seen->target) ||
+	     strcmp(r->journal.staging, seen->staging)))
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "the interrupted restore was settled meanwhile, and "
+				     "another one interrupted; nothing was touched");
+	return err;
+}
+
+/* Open the checkpoints that have a say in what may go. */
+static int open_sources(struct restore *r)
+{
+	const struct restore_opts *opts = r->opts;
+	struct store *store = r->session->store;
+	int err;
+
+	if (!refs_exist(store, opts->target->id))
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
+				      opts->target->id);
+	r->protect = protect_new(r->session);
+	err = restore_source_open(&r->target, store, opts->target);
 	if (!err)
-		err = snapshot_open(&r->target, session->store, opts->target);
-	if (!err)
-		err = protect_new(&r->protect, session);
-	if (!err)
-		err = protect_add(r->protect, opts->target);
-	if (!err && opts->interrupted)
-		err = protect_add(r->protect, opts->interrupted);
+		err = protect_add(r->protect, opts->target, &r->target.meta, r->target.tree);
+	/* To abort is to go back to that very state. */
+	if (!err && opts->interrupted && strcmp(opts->interrupted->id, opts->target->id)) {
+		err = restore_source_open(&r->interrupted, store, opts->interrupted);
+		if (!err)
+			err = protect_add(r->protect, opts->interrupted, &r->interrupted.meta,
+					  r->interrupted.tree);
+	}
 	/* Nobody keeps that one for us: it may have gone while we waited for the lock. */
-	if (!err && opts->previous && refs_exist(session->store, opts->previous->id))
-		err = snapshot_open(&r->previous, session->store, opts->previous);
+	if (!err && opts->previous && refs_exist(store, opts->previous->id))
+		err = snapshot_open(&r->previous, store, opts->previous);
 	if (!err)
 		protect_exempt(r->protect, r->previous);
+	return err;
+}
+
+static int open_restore(struct restore *r, struct session *session, const struct restore_opts *opts)
+{
+	int err;
+
+	init_restore(r, session, opts);
+	err = save_job_begin(&r->job, session, &r->safety);
+	if (!err)
+		err = check_journal(r);
+	if (!err)
+		err = open_sources(r);
 	return err ? err : restore_open_captures(r);
 }
 
@@ -282,7 +349,9 @@ static void close_restore(struct restore *r)
 	modes_release(&r->modes);
 	protect_free(r->protect);
 	snapshot_free(r->previous);
-	snapshot_free(r->target);
+	restore_source_close(&r->interrupted);
+	restore_source_close(&r->target);
+	journal_release(&r->journal);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);
 	strlist_release(&r->scope);
@@ -359,18 +428,12 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 		       const struct restore_opts *opts)
 {
 	struct restore r;
-	int err = opts->interrupted ? 0 : restore_check_settled(session);
+	int err = opts->confirm && !opts->dry_run ? ask(session, opts) : 0;
 
 	memset(out, 0, sizeof(*out));
-	if (!err && opts->confirm && !opts->dry_run)
-		err = ask(session, opts);
 	if (err)
 		return err;
 	err = open_restore(&r, session, opts);
-	if (!err && !opts->interrupted)
-		err = restore_check_settled(session); /* now with the lock */
-	if (!err && opts->interrupted && !journal_exists(session->store))
-		err = ckpt_error_set(CKPT_ENOTFOUND, "the restore has been finished meanwhile");
 	if (!err)
 		err = prepare(out, &r, !opts->dry_run);
 	if (!err)

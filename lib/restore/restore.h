@@ -36,6 +36,7 @@ struct restore_opts {
 	bool force;
 	/** Recovering from an interruption: the state before it, whose rules count too; else NULL. */
 	const struct ckpt_record *interrupted;
+	const struct journal *journal; /**< of that restore, as it was when the target was chosen */
 	/** What undo, redo and --abort take back: files that it put there may go. NULL: none. */
 	const struct ckpt_record *previous;
 	/** Directories outside of the paths that it made, which go if they are empty. NULL: none. */
@@ -115,8 +116,8 @@ enum undo_kind { UNDO_BACK, UNDO_FORTH, UNDO_CONTINUE, UNDO_ABORT };
 
 struct undo_job {
 	struct ckpt_record target, interrupted, previous;
+	struct journal journal;
 	struct strlist paths, made;
-	char *reason;
 	struct restore_opts opts; /**< filled in; confirm, progress and the like are the caller's */
 };
 

@@ -46,27 +46,18 @@ static bool come_back(const struct restore *r)
 {
 	if (!strcmp(r->opts->kind, "restore") && r->opts->paths->nr)
 		return false;
-	return !r->opts->abort || r->replaying;
+	return !r->opts->abort || r->journal.replaying;
 }
 
 int restore_open_captures(struct restore *r)
 {
-	struct journal journal;
-	struct ckpt_meta meta;
 	int err;
 
-	if (r->opts->interrupted && !journal_read(&journal, r->session->store)) {
-		r->replaying = journal.replaying;
-		journal_release(&journal);
-	}
-	if (!r->opts->target->captures.nr || !come_back(r))
+	if (!r->target.meta.captures.nr || !come_back(r))
 		return 0;
-	err = meta_read(&meta, r->session->store, r->opts->target, false);
-	if (err)
-		return err;
-	r->captures = meta.captures;
-	memset(&meta.captures, 0, sizeof(meta.captures));
-	meta_release(&meta);
+	/* Takes them over. */
+	r->captures = r->target.meta.captures;
+	memset(&r->target.meta.captures, 0, sizeof(r->captures));
 	err = capture_load(&r->defs, r->session);
 	for (size_t i = 0; i < r->captures.nr && !err; i++)
 		if (find_command(r, r->captures.items[i].name))
@@ -113,7 +104,7 @@ int restore_save_captures(struct restore_result *out, struct restore *r)
 	err = extras_take(&r->job);
 	if (!err || err == CKPT_ECANCELLED)
 		return err;
-	if (!r->replaying)
+	if (!r->journal.replaying)
 		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
 	/* Half replayed, it need not be in a state to be saved; the one before is in a checkpoint. */
 	strlist_addf(&out->warnings, "the current state could not be saved: %s", ckpt_error_last());

@@ -12,6 +12,12 @@
 
 /** The inside of a restore, for restore*.c alone. */
 
+/** A checkpoint that a restore looks into: what hangs off it, and its tree. Each is read once. */
+struct restore_source {
+	struct ckpt_meta meta;
+	struct snapshot *tree; /**< NULL: not opened */
+};
+
 struct restore {
 	struct session *session;
 	const struct restore_opts *opts;
@@ -19,7 +25,8 @@ struct restore {
 	struct strlist keep;  /**< ids that the safety checkpoint must not push out */
 	struct save_opts safety;
 	struct save_job job;
-	struct snapshot *target;
+	struct restore_source target;
+	struct restore_source interrupted; /**< the state before an interrupted one */
 	struct snapshot *previous; /**< what is taken back; NULL: nothing */
 	struct protect *protect;
 	struct modes modes; /**< of the worktree */
@@ -31,8 +38,13 @@ struct restore {
 	struct capture_defs defs;
 	struct ckpt_captures captures; /**< of the target, those that come back with it */
 	struct strlist replayed;       /**< names of those for which there is a command */
-	bool replaying;                /**< an interrupted restore had begun to replay captures */
+	/** As it is on the disk, where only who has the lock changes it; "" as safety: there is none. */
+	struct journal journal;
 };
+
+int restore_source_open(struct restore_source *out, struct store *store,
+			const struct ckpt_record *record);
+void restore_source_close(struct restore_source *source);
 
 /** Nothing but state, and perhaps captures: no file is looked at, let alone touched. */
 static inline bool restore_is_state_only(const struct restore *r)
@@ -59,7 +71,7 @@ int restore_begin_journal(struct restore *r, const char *safety);
 int restore_note_mode(const char *path, mode_t mode, void *payload);
 
 /** After an interruption: set the modes that were noted, where nobody else has set one since. */
-int restore_settle_modes(struct restore *r);
+void restore_settle_modes(struct restore *r);
 
 /** Note the restore for undo and redo. */
 int restore_note(struct restore *r, const char *safety);

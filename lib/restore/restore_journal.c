@@ -46,15 +46,9 @@ static void add_made_modes(struct strlist *modes, const struct restore *r)
 int restore_note_mode(const char *path, mode_t mode, void *payload)
 {
 	struct restore *r = payload;
-	struct journal journal;
-	int err = journal_read(&journal, r->session->store);
 
-	if (err)
-		return err;
-	add_mode(&journal.modes, path, mode);
-	err = journal_write(&journal, r->session->store);
-	journal_release(&journal);
-	return err;
+	add_mode(&r->journal.modes, path, mode);
+	return journal_write(&r->journal, r->session->store);
 }
 
 static void settle_mode(int rootfd, const char *path, mode_t mode)
@@ -77,68 +71,44 @@ static void settle_mode(int rootfd, const char *path, mode_t mode)
 	close(fd);
 }
 
-int restore_settle_modes(struct restore *r)
+void restore_settle_modes(struct restore *r)
 {
-	struct journal journal;
-	int err = journal_read(&journal, r->session->store);
+	const struct strlist *modes = &r->journal.modes;
 
-	if (err)
-		return err;
-	for (size_t i = 0; i < journal.modes.nr; i++)
-		settle_mode(r->stage.rootfd, noted_path(journal.modes.items[i]),
-			    (mode_t)strtoul(journal.modes.items[i], NULL, 8) & 07777);
-	journal_release(&journal);
-	return 0;
+	for (size_t i = 0; i < modes->nr; i++)
+		settle_mode(r->stage.rootfd, noted_path(modes->items[i]),
+			    (mode_t)strtoul(modes->items[i], NULL, 8) & 07777);
 }
 
 /* --- the journal --- */
 
 int restore_begin_journal(struct restore *r, const char *safety)
 {
-	struct journal journal = { 0 };
-	char *staging;
-	int err;
+	struct journal *journal = &r->journal;
+	char *others = journal->staging;
 
 	/* Whatever settles an interrupted restore: its two ends stay those it had. */
-	if (r->opts->interrupted) {
-		err = journal_read(&journal, r->session->store);
-		if (err)
-			return err;
-		staging = xstrfmt("%s %s", journal.staging, r->stage.name ? r->stage.name : "");
-		free(journal.staging);
-		journal.staging = staging;
-		strlist_extend(&journal.made, &r->made);
-		strlist_sort_unique(&journal.made);
-		add_made_modes(&journal.modes, r);
-		err = journal_write(&journal, r->session->store);
-		journal_release(&journal);
-		return err;
+	if (!r->opts->interrupted) {
+		snprintf(journal->target, sizeof(journal->target), "%s", r->opts->target->id);
+		snprintf(journal->safety, sizeof(journal->safety), "%s", safety);
+		journal->kind = xstrdup(r->opts->kind);
+		journal->reason = xstrdup(r->opts->reason ? r->opts->reason : "");
+		strlist_extend(&journal->paths, r->opts->paths);
+		journal->no_delete = r->opts->no_delete;
 	}
-	snprintf(journal.target, sizeof(journal.target), "%s", r->opts->target->id);
-	snprintf(journal.safety, sizeof(journal.safety), "%s", safety);
-	journal.kind = xstrdup(r->opts->kind);
-	journal.staging = xstrdup(r->stage.name ? r->stage.name : "");
-	journal.reason = xstrdup(r->opts->reason ? r->opts->reason : "");
-	strlist_extend(&journal.paths, r->opts->paths);
-	strlist_extend(&journal.made, &r->made);
-	add_made_modes(&journal.modes, r);
-	journal.no_delete = r->opts->no_delete;
-	err = journal_write(&journal, r->session->store);
-	journal_release(&journal);
-	return err;
+	journal->staging = xstrfmt("%s%s%s", others ? others : "", others ? " " : "",
+				   r->stage.name ? r->stage.name : "");
+	free(others);
+	strlist_extend(&journal->made, &r->made);
+	strlist_sort_unique(&journal->made);
+	add_made_modes(&journal->modes, r);
+	return journal_write(journal, r->session->store);
 }
 
 int restore_note_replay(struct restore *r)
 {
-	struct journal journal;
-	int err = journal_read(&journal, r->session->store);
-
-	if (err)
-		return err;
-	journal.replaying = true;
-	err = journal_write(&journal, r->session->store);
-	journal_release(&journal);
-	return err;
+	r->journal.replaying = true;
+	return journal_write(&r->journal, r->session->store);
 }
 
 /* The journal has them all, also those from before an interruption. */
@@ -157,18 +127,15 @@ int restore_note(struct restore *r, const char *safety)
 	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
 	struct undo_stack stack;
 	struct undo_entry *entry;
-	struct journal journal;
-	int err = journal_read(&journal, r->session->store);
+	int err;
 
-	if (err)
-		return err;
 	journal_undo_read(&stack, r->session->store);
 	if (!strcmp(r->opts->kind, "undo")) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (entry && !strcmp(entry->before, r->opts->target->id)) {
 			snprintf(entry->after, sizeof(entry->after), "%s", before);
 			stack.done--;
-			replace_made(entry, &journal);
+			replace_made(entry, &r->journal);
 		}
 	} else if (!strcmp(r->opts->kind, "redo")) {
 		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
@@ -176,17 +143,16 @@ int restore_note(struct restore *r, const char *safety)
 			snprintf(entry->before, sizeof(entry->before), "%s", before);
 			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
 			stack.done++;
-			replace_made(entry, &journal);
+			replace_made(entry, &r->journal);
 		}
 	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
 			journal_undo_push(&stack, before, r->opts->target->id, &r->scope,
-					  &journal.made);
+					  &r->journal.made);
 	}
 	err = journal_undo_write(&stack, r->session->store);
 	journal_undo_release(&stack);
-	journal_release(&journal);
 	return err;
 }
 
@@ -210,10 +176,9 @@ static int settle_staging(struct restore_result *out, struct restore *r, bool fr
 {
 	int rootfd = r->job.current.scan ? r->job.current.scan->rootfd : -1;
 	struct stage_dirs dirs = { 0 };
-	struct journal journal;
-	int err = journal_read(&journal, r->session->store);
+	int err = 0;
 
-	if (!err && rootfd >= 0)
+	if (rootfd >= 0)
 		stage_dir_list(&dirs, r->session->store, r->session->worktree);
 	for (size_t i = 0; i < dirs.nr && !err; i++) {
 		const char *name = dirs.items[i].name;
@@ -221,7 +186,7 @@ static int settle_staging(struct restore_result *out, struct restore *r, bool fr
 		if (dirs.items[i].kind != STAGE_DIR_OWN)
 			continue;
 		/* One that the journal does not know was never used, perhaps not even filled. */
-		if (!strstr(journal.staging, name))
+		if (!strstr(r->journal.staging, name))
 			err = stage_dir_remove(r->session->store, rootfd, name);
 		else if (free_only)
 			err = stage_free(r->session->store, rootfd, name);
@@ -229,7 +194,6 @@ static int settle_staging(struct restore_result *out, struct restore *r, bool fr
 			err = settle_one(out, r, rootfd, name);
 	}
 	stage_dirs_release(&dirs);
-	journal_release(&journal);
 	return err;
 }
 

@@ -8,9 +8,9 @@
 
 static int make_plan(struct restore *r)
 {
-	struct compare_side target = { .root = r->target->root,
-				       .snapshot = r->target,
-				       .modes = &r->target->modes };
+	struct compare_side target = { .root = r->target.tree->root,
+				       .snapshot = r->target.tree,
+				       .modes = &r->target.tree->modes };
 	struct compare_side current = { .root = r->job.current.scan->root, .modes = &r->modes };
 	struct plan_opts opts = {
 		.target = &target,
@@ -99,9 +99,9 @@ static int keep_unread(struct restore *r)
 		const char *path = r->survey.dirs.items[i];
 		struct wt_entry *entry = NULL;
 
-		err = snapshot_find(&entry, r->target, path);
+		err = snapshot_find(&entry, r->target.tree, path);
 		if (!err && entry && entry->kind == WT_DIR)
-			err = snapshot_expand(r->target, entry->dir);
+			err = snapshot_expand(r->target.tree, entry->dir);
 		if (!err && entry && entry->kind == WT_DIR && !entry->dir->nr)
 			plan_keep(&r->plan, path, skip_why_name(SKIP_UNREADABLE));
 	}
@@ -175,7 +175,7 @@ static int check_paths_exist(struct restore *r)
 	for (size_t i = 0; i < r->opts->paths->nr; i++) {
 		const char *path = r->opts->paths->items[i];
 		struct wt_entry *entry = NULL;
-		int err = snapshot_find(&entry, r->target, path);
+		int err = snapshot_find(&entry, r->target.tree, path);
 
 		if (err)
 			return err;

@@ -14,7 +14,7 @@
 struct restore_hash restore_hash_init(const struct restore *r)
 {
 	return (struct restore_hash){
-		.target = r->target,
+		.target = r->target.tree,
 		.record = r->opts->target,
 		.paths = &r->scope,
 		.plan = &r->plan,
@@ -60,7 +60,7 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
  * From what is on the disk now; only what was not rewritten may come from the
  * cache. The rules that came back with the checkpoint may leave out part of it.
  */
-static int scan_result(struct worktree_state *out, struct restore *r, const struct ref_list *refs)
+static int scan_result(struct worktree_state *out, struct restore *r)
 {
 	struct worktree_state_opts opts = {
 		.scope = &r->scope,
@@ -71,15 +71,15 @@ static int scan_result(struct worktree_state *out, struct restore *r, const stru
 		.progress = r->opts->progress,
 	};
 	size_t before = r->also.nr;
-	int err = worktree_state_scan(out, r->session, refs, &opts);
+	int err = worktree_state_scan(out, r->session, &r->job.refs, &opts);
 
 	if (!err) {
-		err = restore_find_left_out(&r->also, r->target, &r->scope, out->scan);
+		err = restore_find_left_out(&r->also, r->target.tree, &r->scope, out->scan);
 		if (err || r->also.nr != before)
 			worktree_state_release(out);
 	}
 	if (!err && r->also.nr != before)
-		err = worktree_state_scan(out, r->session, refs, &opts);
+		err = worktree_state_scan(out, r->session, &r->job.refs, &opts);
 	if (err)
 		return err;
 	err = worktree_state_read(out, NULL);
@@ -96,26 +96,31 @@ static int look_again(struct restore_result *out, struct restore *r, struct rest
 		      const struct wt_dir *root)
 {
 	struct ckpt_record safety = CKPT_RECORD_INIT;
+	struct restore_source source = { 0 };
 	struct strlist left = STRLIST_INIT;
 	struct strbuf quoted = STRBUF_INIT;
 	bool whole;
-	int err = protect_new(&check->before, r->session);
+	int err = lookup_name(&safety, r->session->store, out->safety);
 
+	check->before = protect_new(r->session);
 	check->left = &left;
 	if (!err)
-		err = lookup_name(&safety, r->session->store, out->safety);
+		err = restore_source_open(&source, r->session->store, &safety);
 	if (!err)
-		err = protect_add(check->before, &safety);
-	if (!err)
-		restore_hash_worktree(out->post_hash, &whole, check, root);
-	for (size_t i = 0; i < left.nr && !err; i++) {
+		err = protect_add(check->before, &safety, &source.meta, source.tree);
+	if (err)
+		goto out;
+	restore_hash_worktree(out->post_hash, &whole, check, root);
+	for (size_t i = 0; i < left.nr; i++) {
 		strbuf_reset(&quoted);
 		quote_path(&quoted, left.items[i]);
 		strlist_addf(&out->warnings, "Kept: %s (ignored before)", quoted.buf);
 	}
+out:
 	protect_free(check->before);
 	check->before = NULL;
 	check->left = NULL;
+	restore_source_close(&source);
 	record_release(&safety);
 	strlist_release(&left);
 	strbuf_release(&quoted);
@@ -151,7 +156,6 @@ int restore_verify(struct restore_result *out, struct restore *r)
 	struct restore_hash check = restore_hash_init(r);
 	struct worktree_state state;
 	struct aftermath after = { .out = out, .r = r, .check = &check, .state = &state };
-	struct ref_list refs;
 	int err;
 
 	if (restore_is_state_only(r)) {
@@ -159,17 +163,13 @@ int restore_verify(struct restore_result *out, struct restore *r)
 		out->verified = out->match = true;
 		return 0;
 	}
-	err = refs_list(&refs, r->session->store);
-	if (err)
-		return err;
-	err = scan_result(&state, r, &refs);
+	err = scan_result(&state, r);
 	if (!err) {
 		err = pool_for(r->session->threads, 2, do_aftermath, &after);
 		if (!err && strcmp(out->post_hash, out->target_hash))
 			err = look_again(out, r, &check, state.scan->root);
 		worktree_state_release(&state);
 	}
-	refs_release(&refs);
 	out->verified = !err;
 	out->match = !err && !strcmp(out->post_hash, out->target_hash);
 	return err;

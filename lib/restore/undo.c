@@ -5,7 +5,6 @@
 #include "record/record.h"
 #include "session/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Nothing to be exempted if it is gone: then more is kept than need be. */
@@ -66,41 +65,40 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 
 static int from_journal(struct undo_job *job, struct session *session, bool abort)
 {
-	struct journal journal;
-	int err = journal_read(&journal, session->store);
+	const struct journal *journal = &job->journal;
+	int err = journal_read(&job->journal, session->store);
 
 	if (err == CKPT_ENOTFOUND)
 		return ckpt_error_set(err, "no restore was interrupted; nothing to continue or abort");
 	if (err)
 		return err;
-	err = lookup_name(&job->interrupted, session->store, journal.safety);
+	err = lookup_name(&job->interrupted, session->store, journal->safety);
 	if (err)
 		err = ckpt_error_prefix(err, "the state before the interrupted restore cannot be read; "
 					     "'git checkpoint doctor --fix' fixes that or ends the "
 					     "restore as it is");
 	else
 		err = lookup_name(&job->target, session->store,
-				  abort ? journal.safety : journal.target);
-	if (err == CKPT_ENOTFOUND)
-		err = CKPT_ERROR;
-	if (!err && abort) {
-		take_back(job, session, journal.target);
-		strlist_extend(&job->made, &journal.made);
-	}
-	strlist_extend(&job->paths, &journal.paths);
-	job->reason = xstrdup(journal.reason);
+				  abort ? journal->safety : journal->target);
+	if (err)
+		return err == CKPT_ENOTFOUND ? CKPT_ERROR : err;
 	job->opts.interrupted = &job->interrupted;
-	job->opts.no_delete = !abort && journal.no_delete;
+	job->opts.journal = journal;
+	job->opts.paths = &journal->paths;
+	job->opts.no_delete = !abort && journal->no_delete;
 	job->opts.abort = abort;
-	job->opts.kind = !strcmp(journal.kind, "undo") ? "undo" :
-			 !strcmp(journal.kind, "redo") ? "redo" :
-							 "restore";
-	if (!err && !abort && strcmp(job->opts.kind, "restore"))
+	job->opts.kind = !strcmp(journal->kind, "undo")	  ? "undo"
+			 : !strcmp(journal->kind, "redo") ? "redo"
+							  : "restore";
+	if (*journal->reason)
+		job->opts.reason = journal->reason;
+	if (abort) {
+		take_back(job, session, journal->target);
+		strlist_extend(&job->made, &journal->made);
+	} else if (strcmp(job->opts.kind, "restore")) {
 		continue_step(job, session);
-	if (*job->reason)
-		job->opts.reason = job->reason;
-	journal_release(&journal);
-	return err;
+	}
+	return 0;
 }
 
 int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind kind)
@@ -124,7 +122,7 @@ void undo_job_release(struct undo_job *job)
 	record_release(&job->target);
 	record_release(&job->interrupted);
 	record_release(&job->previous);
+	journal_release(&job->journal);
 	strlist_release(&job->paths);
 	strlist_release(&job->made);
-	free(job->reason);
 }

@@ -521,20 +521,16 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 	return err;
 }
 
-void retain_after_save(struct session *session, const struct strlist *keep)
+void retain_after_save(struct session *session, const struct ref_list *before,
+		       const struct strlist *keep)
 {
 	struct retain_job job = { .action = "evict", .keep = keep, .all_or_none = true };
 	struct retain_result result = { 0 };
-	struct ref_list refs;
-	size_t nr;
+	size_t nr = before->nr + 1;
 
 	retain_rules(&job.rules, &session->settings);
 	trim_log(session);
-	if (refs_list(&refs, session->store))
-		return;
-	nr = refs.nr;
-	refs_pack(session->store, &refs);
-	refs_release(&refs);
+	refs_pack(session->store, before->loose + 1);
 	/* Most saves end here, having read nothing. */
 	if (job.rules.max_age || (job.rules.max_count && nr > job.rules.max_count) ||
 	    retain_lacks_room(session, 0))

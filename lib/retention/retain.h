@@ -82,8 +82,12 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 /** The sentence about a checkpoint that does not fit; CKPT_ERROR. */
 int retain_too_large(struct session *session, bool damaged);
 
-/** The rules of the settings after a save. Never undoes it, whatever fails. */
-void retain_after_save(struct session *session, const struct strlist *keep);
+/**
+ * The rules of the settings after a save; `before` are the refs without the new
+ * one. Never undoes it, whatever fails.
+ */
+void retain_after_save(struct session *session, const struct ref_list *before,
+		       const struct strlist *keep);
 
 /** Only the budget: after something was written beside checkpoints. */
 void retain_hold_budget(struct session *session, const struct strlist *keep);

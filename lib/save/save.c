@@ -187,10 +187,12 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	/* Packs may have come and gone while we waited for the lock. */
 	if (!err)
 		err = objects_reopen(job->store);
-	if (!err && !journal_exists(session->store))
-		stage_sweep(&job->notes, session->store, session->worktree);
-	if (!err)
+	if (!err) {
+		job->interrupted = journal_exists(job->store);
+		if (!job->interrupted)
+			stage_sweep(&job->notes, job->store, session->worktree);
 		err = refs_list(&job->refs, job->store);
+	}
 	/* A save that was killed behind its ref did not come to this. */
 	if (!err && job->refs.nr)
 		refs_mend_latest(job->store, &job->refs);

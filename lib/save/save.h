@@ -113,8 +113,9 @@ struct save_job {
 	struct session *session;
 	const struct save_opts *opts;
 	struct store *store;
-	struct ref_list refs;
+	struct ref_list refs; /**< as they are; all of this is known with the lock */
 	bool listed; /**< the manifest agrees with them */
+	bool interrupted; /**< a restore was: its journal is there */
 	bool have_newest;
 	struct ckpt_record newest; /**< of the same scope */
 	struct ckpt_meta newest_meta;

@@ -39,7 +39,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 	if (err)
 		return err;
 	after.modes = &modes;
-	err = snapshot_open(&snapshot, save->store, &save->newest);
+	err = snapshot_open_meta(&snapshot, save->store, &save->newest, &save->newest_meta);
 	if (!err) {
 		before.root = snapshot->root;
 		before.snapshot = snapshot;
@@ -203,7 +203,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	save_job_write_cache(save, &out->record.commit);
 	if (save->opts->taken)
 		save->opts->taken(&out->record, save->opts->taken_payload);
-	retain_after_save(save->session, save->opts->keep);
+	retain_after_save(save->session, &save->refs, save->opts->keep);
 	out->outcome = SAVE_CREATED;
 	out->have_record = true;
 	out->skips = save->meta.skips;

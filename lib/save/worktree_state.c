@@ -12,13 +12,12 @@
 #include <sys/stat.h>
 
 /* The store's info/exclude, which the user may have edited; what a new store would have. */
-static int load_defaults(struct strbuf *out, const struct session *session)
+static void load_defaults(struct strbuf *out, const struct session *session)
 {
 	if (session->store && !fs_read_file(out, session->store->dirfd, "info/exclude"))
-		return 0;
+		return;
 	strbuf_reset(out);
 	strbuf_addstr(out, rules_default_patterns);
-	return 0;
 }
 
 /* What a restore has prepared is no part of the worktree, whoever's restore it is. */
@@ -83,15 +82,18 @@ static int open_rules(struct rules **out, struct strlist *notes, struct session 
 		.include_sensitive = opts->include_sensitive,
 	};
 	struct strlist staging = STRLIST_INIT;
-	int err = load_defaults(&defaults, session);
+	int err;
 
-	if (opts->no_defaults)
-		rules_drop_defaults(&defaults);
-	exclude_staging(&staging, notes, session);
+	/* Those of a checkpoint do not depend on what is on the disk. */
+	if (!opts->texts) {
+		load_defaults(&defaults, session);
+		if (opts->no_defaults)
+			rules_drop_defaults(&defaults);
+		exclude_staging(&staging, notes, session);
+	}
 	rules.never = &staging;
 	rules.defaults = defaults.buf;
-	if (!err)
-		err = rules_open(out, &rules);
+	err = rules_open(out, &rules);
 	strbuf_release(&defaults);
 	strlist_release(&staging);
 	return err;

@@ -290,17 +290,14 @@ static void pack_loose(struct store *store, const struct ref_list *loose)
 	free(changes);
 }
 
-void refs_pack(struct store *store, const struct ref_list *refs)
+void refs_pack(struct store *store, size_t loose)
 {
-	struct ref_list loose = { 0 };
+	struct ref_list refs = { 0 };
 
 	/* It takes little, but in a store of usual size refs stay where people look for them. */
-	if (refs->loose < LOOSE_MAX || add_loose(&loose, store)) {
-		refs_release(&loose);
-		return;
-	}
-	pack_loose(store, &loose);
-	refs_release(&loose);
+	if (loose >= LOOSE_MAX && !add_loose(&refs, store))
+		pack_loose(store, &refs);
+	refs_release(&refs);
 }
 
 /* --- marks --- */

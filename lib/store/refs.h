@@ -57,11 +57,11 @@ int refs_delete(struct store *store, const char *id);
 int refs_unpack(struct store *store, const struct strlist *ids);
 
 /**
- * Put the refs of `refs` that have a file each into packed-refs, as
- * `git pack-refs` does, if they have become so many that reading them takes
- * its time. A failure leaves them as they were. The store must be locked.
+ * Put the refs that have a file each into packed-refs, as `git pack-refs` does,
+ * if they have become so many (`loose`, see above) that reading them takes its
+ * time. A failure leaves them as they were. The store must be locked.
  */
-void refs_pack(struct store *store, const struct ref_list *refs);
+void refs_pack(struct store *store, size_t loose);
 
 /**
  * refs/pinned/<id> and refs/unpinned/<id>: what was said of a checkpoint after

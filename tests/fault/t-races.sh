@@ -107,6 +107,52 @@ test_undo_whose_restored_checkpoint_goes() {
 	done
 }
 
+# killed_restore <checkpoint>: prints a command that begins to restore it, and is killed half-way
+killed_restore() {
+	echo "env -u FAULT_PID LD_PRELOAD=$BUILD_DIR/faultfs.so FAULT_CALLS=rename,unlink FAULT_PATH=$T/work/" \
+		"FAULT_AT=2 FAULT_DO=kill git-checkpoint restore -q --yes $1"
+}
+
+# Whoever waits for the lock sees what was interrupted while it waited.
+test_a_restore_that_is_interrupted_while_another_waits() {
+	several
+	killed_restore @~3 >"$T/meanwhile.sh"
+	for command in 'restore --yes @~1' 'restore --dry-run @~1'; do
+		again
+		# shellcheck disable=SC2086 # words
+		FAULT_RUN="sh $T/meanwhile.sh || true" FAULT_PATH=checkpoint/lock \
+			expect_exit 5 with_faults openat-create 1 run git-checkpoint $command >"$T/out" 2>"$T/err"
+		expect_grep 'a restore was interrupted' "$T/err"
+		git-checkpoint restore -q --abort
+		expect_eq 5 "$(cat a)"
+	done
+}
+
+# Settled by somebody else, and the next one interrupted: that is not the one to go on with.
+test_another_interrupted_restore_than_the_one_looked_at() {
+	several
+	sh -c "$(killed_restore @~3)" && fail 'not killed'
+	rm -rf "$T/before" "$T/tree"
+	cp -a "$store" "$T/before"
+	cp -a . "$T/tree"
+	for settle in --continue --abort; do
+		for way in --continue --abort; do
+			again
+			{
+				echo "git-checkpoint restore -q $settle"
+				killed_restore @~2
+			} >"$T/meanwhile.sh"
+			FAULT_RUN="sh $T/meanwhile.sh || true" FAULT_PATH=checkpoint/lock \
+				expect_exit 5 with_faults openat-create 1 run git-checkpoint restore $way \
+				>"$T/out" 2>"$T/err"
+			expect_grep 'settled meanwhile' "$T/err"
+			git-checkpoint restore -q --abort
+			test $settle = --continue && before=2 || before=5
+			expect_eq $before "$(cat a)"
+		done
+	done
+}
+
 # Without descriptors or memory a pack cannot be read; that does not make it damaged.
 test_a_pack_that_cannot_be_opened_now() {
 	several

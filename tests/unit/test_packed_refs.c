@@ -98,7 +98,7 @@ static void test_refs_unreadable_packed_refs_stay(void **state)
 	for (int i = 0; i < 200; i++)
 		assert_int_equal(refs_create(store, nth_id(i), &commit), 0);
 	assert_int_equal(refs_list(&refs, store), 0);
-	refs_pack(store, &refs);
+	refs_pack(store, refs.loose);
 	refs_release(&refs);
 	assert_int_equal(refs_list(&refs, store), 0);
 	assert_int_equal(refs.nr, 200);
@@ -129,7 +129,7 @@ static void test_refs_pack(void **state)
 	assert_int_equal(refs_list(&before, store), 0);
 	assert_int_equal(before.nr, 301);
 	assert_int_equal(before.loose, 151);
-	refs_pack(store, &before);
+	refs_pack(store, before.loose);
 	assert_int_equal(refs_list(&after, store), 0);
 	assert_int_equal(after.nr, 301);
 	assert_int_equal(after.loose, 1);
@@ -143,7 +143,7 @@ static void test_refs_pack(void **state)
 	refs_release(&after);
 	assert_int_equal(refs_create(store, nth_id(300), &commit), 0);
 	assert_int_equal(refs_list(&after, store), 0);
-	refs_pack(store, &after);
+	refs_pack(store, after.loose);
 	sh("test -s '%s/refs/checkpoints/%s'", store->path, nth_id(300));
 	/* Many are taken out at once, loose ones are not touched by that. */
 	for (int i = 10; i < 301; i++)
