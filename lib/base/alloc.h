@@ -5,19 +5,20 @@
 #include <stddef.h>
 
 /**
- * Memory that cannot fail: running out of it ends the program with a message.
- * That is safe because nothing this program does relies on an orderly exit.
+ * Allocation that cannot fail: if memory runs out, the program ends with a
+ * message. That is safe because nothing this program does relies on an orderly
+ * exit.
  */
 void *xmalloc(size_t size);
 
-/** Call `fn` before that end, once. It must not allocate, nor take a lock. */
+/** Call `fn` once before the program ends. It must neither allocate nor take a lock. */
 void alloc_on_failure(void (*fn)(void));
 
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *ptr, size_t size);
 char *xstrdup(const char *str);
 
-/** Copy `len` bytes and put a NUL behind them. */
+/** Copy `len` bytes and append a NUL. */
 char *xmemdupz(const void *data, size_t len);
 
 char *xstrfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /**
- * Memory for many small things that die together. Not safe to share between
- * threads: give each worker one of its own. Start with ARENA_INIT.
+ * Memory for many small objects that are freed together. Not safe to share
+ * between threads: give each worker its own. Start with ARENA_INIT.
  */
 struct arena {
 	struct arena_block *blocks;
@@ -20,7 +20,7 @@ void arena_release(struct arena *arena);
 /** `size` bytes, aligned for anything, not cleared. */
 void *arena_alloc(struct arena *arena, size_t size);
 
-/** A copy of `len` bytes with a NUL behind, not aligned. */
+/** A copy of `len` bytes followed by a NUL, not aligned. */
 char *arena_memdupz(struct arena *arena, const void *data, size_t len);
 
 #endif

@@ -12,12 +12,13 @@ enum { CLOCK_ISO_SIZE = 48 };
 int64_t clock_now(void);
 
 /**
- * Nanoseconds of the clock from which the kernel takes file times. It moves in
- * ticks; a file written within the tick that this returns may carry this time.
+ * Nanoseconds of the clock from which the kernel takes file times. It advances
+ * in ticks; a file written within the tick that this returns may carry this
+ * time.
  */
 int64_t clock_file_ns(void);
 
-/** Seconds of a clock that never jumps, for measuring. */
+/** Seconds of a clock that never jumps, for measuring time. */
 double clock_monotonic(void);
 
 /** "2026-09-30T12:34:56Z"; returns `out`. */
@@ -29,7 +30,10 @@ char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when);
 /** "3 minutes ago", "in 2 days"; returns `out`. */
 char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
 
-/** The same for narrow columns, in the letters of durations: "5m ago", "in 2d"; weeks at the most. */
+/**
+ * The same for narrow columns, with the letters of durations: "5m ago", "in 2d"; weeks are the
+ * largest unit.
+ */
 char *clock_format_age_short(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
 
 /** ISO 8601: a date, a date and a time, with Z, an offset or neither (local zone). */

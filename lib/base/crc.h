@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** CRC-32 as zlib and git's pack index have it; begin with 0. libdeflate's is the fastest there is. */
+/**
+ * CRC-32 as in zlib and git's pack index; begin with 0. Uses libdeflate, which has the fastest
+ * implementation.
+ */
 uint32_t crc_update(uint32_t crc, const void *data, size_t len);
 
 #endif

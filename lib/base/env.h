@@ -5,50 +5,50 @@
 #include <sys/types.h>
 
 /**
- * What the caller gave us, and what of it we work with: the GIT_* variables,
- * PATH and the umask.
+ * What the caller gave us, and the parts that we use: the GIT_* variables, PATH
+ * and the umask.
  *
- * They steer git, and libgit2, towards repositories, indexes and objects that
- * are none of our business (in a hook they point right at the project). So
- * main() takes them all out of the environment before anything is opened or
- * spawned; what we do want to know of them is asked for here by name.
+ * GIT_* variables direct git and libgit2 to repositories, indexes and objects
+ * that are none of our business (in a hook they point right at the project). So
+ * main() removes them all from the environment before anything is opened or
+ * spawned; those that we need are asked for here by name.
  *
- * A umask may take away the bits of the owner. What we make must be readable by
- * its owner or we could not go on with it, so for us it counts for the others
- * alone; a command of the user's gets it back as it was.
+ * A umask may take bits away from the owner. We must be able to read what we
+ * create, so we apply the umask only to the other bits; a user's command gets
+ * the original umask.
  *
- * A PATH with directories that are not absolute leads into the worktree, where
- * anybody may have put a `git` or a `less`: for us these do not count.
+ * A PATH entry that is not absolute leads into the worktree, where anybody may
+ * have put a `git` or a `less`: we ignore such entries.
  */
 
 /**
- * Remember every GIT_* variable and remove it, the umask, and what of PATH is
- * not absolute. Call once, before any thread exists.
+ * Remember and remove every GIT_* variable, the umask, and the entries of PATH
+ * that are not absolute. Call once, before any thread exists.
  */
 void env_scrub(void);
 
-/** The umask for what we make: never of the owner's bits. */
+/** The umask for files that we create; it never masks the owner's bits. */
 mode_t env_umask(void);
 
-/** The umask as the caller gave it to us: in a child, for a command of the user's. */
+/** In a child that runs a user's command: the umask as the caller gave it to us. */
 void env_restore_umask(void);
 
-/** PATH as the caller gave it to us: in a child, for a command of the user's. */
+/** In a child that runs a user's command: PATH as the caller gave it to us. */
 void env_restore_path(void);
 
-/** PATH as we work with it: in a child that has env_given(), but is to be found by us. */
+/** In a child that has env_given(), but whose program we look up: PATH as we use it. */
 void env_limit_path(void);
 
 /** The value that a GIT_* variable had, or NULL. */
 const char *env_git(const char *name);
 
-/** Give one that the caller did not set a value, as far as env_git() is concerned. */
+/** Make env_git() return `value` for a variable that the caller did not set. */
 void env_assume(const char *name, const char *value);
 
-/** All GIT_* variables and the umask as they were: for another program in our place. */
+/** Restore all GIT_* variables and the umask, before another program replaces us. */
 void env_restore(void);
 
-/** The whole environment as the caller gave it to us, in its order: for a command of the user's. */
+/** The whole environment as the caller gave it to us, in the same order, for a user's command. */
 char **env_given(void);
 
 #endif

@@ -6,18 +6,18 @@
  * The one error model of this program.
  *
  * A function that can fail returns 0 or one of the negative codes below. The
- * sentence for the user sits in a slot that each thread has for itself; it is
- * set where the failure is detected and travels up untouched. Only the command
- * layer prints it, once, and turns the code into an exit status.
+ * message for the user is in a slot of the thread; it is set where the failure
+ * is detected and travels up unchanged. Only the command layer prints it,
+ * once, and turns the code into an exit status.
  *
- * Sentences begin in lower case, say what failed first, put names in quotes
- * and end without a full stop.
+ * Messages begin in lower case, say what failed first, put names in quotes and
+ * end without a full stop.
  */
 enum ckpt_error {
 	CKPT_OK = 0,
 	CKPT_ERROR = -1,      /**< anything a caller does not act on */
-	CKPT_ENOTFOUND = -2,  /**< the thing asked for is not there */
-	CKPT_EEXISTS = -3,    /**< the thing to be made is there already */
+	CKPT_ENOTFOUND = -2,  /**< the thing asked for does not exist */
+	CKPT_EEXISTS = -3,    /**< the thing to be created already exists */
 	CKPT_ELOCKED = -4,    /**< another process holds the lock */
 	CKPT_ECORRUPT = -5,   /**< stored bytes are not what was written */
 	CKPT_ECANCELLED = -6, /**< the user interrupted */
@@ -26,33 +26,36 @@ enum ckpt_error {
 	CKPT_EDECLINED = -9,  /**< the user was asked and said no; that has been acknowledged */
 };
 
-/** Set the sentence of this thread and return `code`, for `return ckpt_error_set(...)`. */
+/** Set the message of this thread and return `code`, for `return ckpt_error_set(...)`. */
 int ckpt_error_set(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** The same with ": <text of errno>" appended; ENOENT gives CKPT_ENOTFOUND, else CKPT_ERROR. */
+/**
+ * The same with ": <text of errno>" appended; returns CKPT_ENOTFOUND for ENOENT, otherwise
+ * CKPT_ERROR.
+ */
 int ckpt_error_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /**
- * 0 unless ckpt_error_errno() has been called for a lack of descriptors or
- * memory (fs_is_lack()), by any thread; then the first such sentence again. Much
- * that cannot be opened counts as not there, which is wrong after such a
- * failure: who is about to rely on all that was read asks here.
+ * 0 unless some thread called ckpt_error_errno() for lack of descriptors or
+ * memory (fs_is_lack()); then the first such message again. Much that cannot be
+ * opened counts as missing, which is wrong after such a failure: check this
+ * before relying on everything that was read.
  */
 int ckpt_error_lack(void);
 
-/** What failed for that reason up to now did not count, or was done again. */
+/** Forget such failures: they did not matter, or the work was done again. */
 void ckpt_error_forget_lack(void);
 
-/** Put "<text>: " before the present sentence and return `code`. */
+/** Put "<text>: " before the current message and return `code`. */
 int ckpt_error_prefix(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** The sentence of this thread; never NULL. */
+/** The message of this thread; never NULL. */
 const char *ckpt_error_last(void);
 
 /**
- * A copy of it, while something is done that may fail as well but does not
- * count; ckpt_error_put_back() sets it again, frees it and returns `code`. NULL
- * leaves the sentence as it is.
+ * A copy of it, to keep while doing something that may also fail but does not
+ * matter; ckpt_error_put_back() sets it again, frees it and returns `code`.
+ * NULL leaves the message as it is.
  */
 char *ckpt_error_keep(void);
 int ckpt_error_put_back(int code, char *kept);

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /**
- * SHA-1 and SHA-256 through libcrypto, which uses the processor's own
+ * SHA-1 and SHA-256 through libcrypto, which uses the processor's SHA
  * instructions. A digest may be used any number of times, by one thread at a
- * time. Hashing cannot fail; a libcrypto that has no SHA is a broken system
- * and ends the program.
+ * time. Hashing cannot fail: a libcrypto without SHA means a broken system and
+ * ends the program.
  */
 enum hash_kind { HASH_SHA1, HASH_SHA256 };
 
@@ -19,14 +19,14 @@ struct digest;
 struct digest *hash_new(enum hash_kind kind);
 void hash_free(struct digest *digest);
 
-/** Begin anew; a fresh digest has begun already. */
+/** Start over; a new digest need not be started. */
 void hash_begin(struct digest *digest);
 void hash_update(struct digest *digest, const void *data, size_t len);
 
-/** Write OID_SIZE or SHA256_SIZE bytes and begin anew. */
+/** Write OID_SIZE or SHA256_SIZE bytes and start over. */
 void hash_end(struct digest *digest, unsigned char *out);
 
-/** Both at once, for callers that hash one thing now and then. */
+/** All in one call, for callers that hash only now and then. */
 void hash_buffer(enum hash_kind kind, unsigned char *out, const void *data, size_t len);
 
 /** The name git gives to an object of type `type` ("blob", ...) with these contents. */

@@ -16,7 +16,7 @@
 /** A text; invalid bytes become U+FFFD. NULL gives null. */
 json_t *json_text(const char *text);
 
-/** A path; one that is not UTF-8, or that begins with a quote, is C-quoted as git prints it. */
+/** A path; if it is not UTF-8, or begins with a quote, it is C-quoted as git prints it. */
 json_t *json_path(const char *path);
 
 /** An array of texts. */
@@ -28,7 +28,7 @@ json_t *json_paths(const struct strlist *list);
 /** An ISO time, or null for 0. */
 json_t *json_time(int64_t when);
 
-/** Append `value` in one line, keys in the order in which they were set, without a newline. */
+/** Append `value` on one line, keys in the order in which they were set, without a newline. */
 void json_write(struct strbuf *out, const json_t *value);
 
 #endif

@@ -5,12 +5,12 @@
 #include <git2.h>
 
 /**
- * libgit2 at arm's length: loaded where it is needed first, and its errors in
- * our model.
+ * libgit2 at arm's length: loaded on first use, with its errors translated
+ * into our model.
  *
  * It brings a dozen libraries, which take longer to load than most commands
- * take to run, and most commands never need it. So it is no part of the
- * program: its functions are called through this table.
+ * take to run, and most commands never need it. So the program is not linked
+ * with it: its functions are called through this table.
  */
 struct libgit2 {
 #define LIBGIT2_FUNCTIONS(F) \
@@ -28,10 +28,13 @@ struct libgit2 {
 /** Its functions, once libgit2_begin() succeeded. */
 extern struct libgit2 libgit2;
 
-/** Load and start it, once; CKPT_ERROR if it cannot be had. */
+/** Load and initialise it, once; CKPT_ERROR if it cannot be loaded. */
 int libgit2_begin(void);
 
-/** Set "<text>: <what libgit2 says>"; `rc` GIT_ENOTFOUND gives CKPT_ENOTFOUND, else CKPT_ERROR. */
+/**
+ * Set "<text>: <what libgit2 says>"; returns CKPT_ENOTFOUND for GIT_ENOTFOUND, otherwise
+ * CKPT_ERROR.
+ */
 int libgit2_error(int rc, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -3,12 +3,13 @@
 #define CKPT_BASE_LIBMEM_H
 
 /**
- * Memory of libraries that cannot fail, as in alloc.h: some of them crash where
- * there is none, or go on with half an answer. Before any of them is used.
+ * Make the allocators of libraries unable to fail, as in alloc.h: some
+ * libraries crash when memory runs out, or go on with half an answer. Call
+ * before any of them is used.
  */
 void libmem_install(void);
 
-/** The same for libgit2, when it was loaded. */
+/** The same for libgit2, once it is loaded. */
 void libmem_install_git(void);
 
 #endif

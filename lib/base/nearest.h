@@ -4,15 +4,15 @@
 
 #include <stddef.h>
 
-/** For sentences about a word that is not known: which one was meant, perhaps. */
+/** For messages about an unknown word: suggest the one that was perhaps meant. */
 
 /**
- * The letters that have to be put in, taken out or replaced to make one word of
- * the other, whatever their case.
+ * How many letters must be inserted, removed or replaced to turn one word into
+ * the other, ignoring case.
  */
 size_t nearest_distance(const char *a, const char *b);
 
-/** The one of `nr` words that is nearest to `word`; NULL if none is near. */
+/** The word nearest to `word` of `nr` words; NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *words, size_t nr);
 
 #endif

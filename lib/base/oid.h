@@ -7,7 +7,7 @@
 #include <string.h>
 
 /**
- * The name of an object in a store: SHA-1, as stock git reads it everywhere.
+ * The name of an object in a store: SHA-1, so that any stock git can read it.
  * The layout equals libgit2's git_oid.
  */
 enum { OID_SIZE = 20, OID_HEX = 40, SHA256_SIZE = 32, SHA256_HEX = 64 };
@@ -31,7 +31,7 @@ static inline bool oid_is_zero(const struct oid *oid)
 /** Write `2 * len` lower-case hex digits and a NUL to `out`; returns `out`. */
 char *oid_hex_encode(char *out, const unsigned char *data, size_t len);
 
-/** Read `2 * len` hex digits; false if one of them is none. */
+/** Read `2 * len` hex digits; false if one is not a hex digit. */
 bool oid_hex_decode(unsigned char *out, const char *hex, size_t len);
 
 /** `out` must have room for OID_HEX + 1 bytes; returns `out`. */

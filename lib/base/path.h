@@ -8,17 +8,17 @@
 
 /** Path strings. Nothing here looks at a file system except path_real() and path_resolve(). */
 
-/** Append "/" (unless there is one, or `sb` is empty) and `name`. */
+/** Append "/" (unless `sb` is empty or ends with one) and `name`. */
 void path_append(struct strbuf *sb, const char *name);
 
 /**
  * Make `path` absolute against `base` and remove ".", ".." and repeated
- * slashes by their letters alone. `base` must be absolute.
+ * slashes, textually. `base` must be absolute.
  */
 void path_absolute(struct strbuf *out, const char *base, const char *path);
 
 /**
- * The part of `path` below `root`, "" if they are equal, NULL if it lies
+ * The part of `path` below `root`, "" if they are equal, NULL if `path` is
  * elsewhere. Both must be absolute and clean.
  */
 const char *path_below(const char *path, const char *root);
@@ -29,7 +29,7 @@ bool path_has_dotgit(const char *path);
 /** The real absolute path, or NULL with errno; the caller frees it. */
 char *path_real(const char *path);
 
-/** An absolute path with the links on the part of it resolved that is there; the caller frees it. */
+/** An absolute path in which the links of the existing part are resolved; the caller frees it. */
 char *path_resolve(const char *path);
 
 #endif

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 /**
- * Questions about a list of relative paths that is sorted by bytes, as
- * strlist_sort_unique() leaves it; answered by halves. The path "" is the root.
+ * Questions about a list of relative paths sorted by bytes, as
+ * strlist_sort_unique() leaves it, answered by binary search. The path "" is
+ * the root.
  */
 
 /** True if `path` is one of them. */

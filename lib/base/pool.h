@@ -5,12 +5,12 @@
 #include <stddef.h>
 
 /**
- * The only place where threads are made.
+ * The only place where threads are created.
  *
  * With `threads` 1 everything runs in the calling thread, in order: that is
  * the reference which more threads must equal. The calling thread always works
- * too, as worker 0. When an item fails no further one is begun, and the error
- * sentence of the failed worker is copied to the caller.
+ * too, as worker 0. After an item fails no other is started, and the error
+ * message of the failed worker is copied to the caller.
  */
 
 /** A sensible number of threads for this machine, at least 1. */
@@ -25,7 +25,7 @@ struct pool_queue;
 
 typedef int (*pool_work_fn)(struct pool_queue *queue, void *item, unsigned worker, void *payload);
 
-/** Work off a queue that begins with `first` and that the calls may add to. */
+/** Process a queue that begins with `first` and to which the calls may add. */
 int pool_drain(unsigned threads, void *first, pool_work_fn fn, void *payload);
 
 /** Add work from within a pool_work_fn. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What is wrong, in sentences, and whether it was put right. All zero is an empty list. */
+/** What is wrong, in sentences, and whether it was fixed. All zero is an empty list. */
 struct problem {
 	char *what;
 	bool fixed;
@@ -19,7 +19,7 @@ struct problems {
 void problems_addf(struct problems *list, bool fixed, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** Forget all but the first `nr`. */
+/** Remove all but the first `nr`. */
 void problems_truncate(struct problems *list, size_t nr);
 void problems_release(struct problems *list);
 

@@ -10,41 +10,41 @@
 #include <sys/types.h>
 
 /**
- * The processes that this one was started by, as /proc tells them.
+ * The ancestors of this process, as /proc shows them.
  *
- * A pid is used again some day; together with the time at which the process
- * began it names one process for good (until the next boot).
+ * Pids are reused; together with its start time a pid identifies one process
+ * (until the next boot).
  */
 struct proc {
 	pid_t pid;
 	pid_t parent;
 	pid_t session;
 	uint64_t start;      /**< in clock ticks since boot */
-	char *name;          /**< of the program, as far as the kernel keeps it: 15 bytes */
-	struct strlist argv; /**< as it is now; the beginning, if it is very long; may be empty */
+	char *name;          /**< of the program, as the kernel keeps it: up to 15 bytes */
+	struct strlist argv; /**< as it is now; only the beginning if it is very long; may be empty */
 };
 
 struct proc_list {
-	struct proc *items; /**< the nearest first */
+	struct proc *items; /**< nearest first */
 	size_t nr, alloc;
 };
 
 /**
- * Look one process up below `root`, which is "/proc" except in tests.
- * CKPT_ENOTFOUND if there is none, CKPT_ERROR if what is written there makes no
- * sense. `out` is to be released in any case.
+ * Look up one process below `root`, which is "/proc" except in tests.
+ * CKPT_ENOTFOUND if it does not exist, CKPT_ERROR if its data is malformed.
+ * `out` must be released in any case.
  */
 int proc_read(struct proc *out, const char *root, pid_t pid);
 void proc_release(struct proc *proc);
 
 /**
- * The ancestors of `pid`, without itself and without those that cannot be
- * looked at. Never fails: where there is no /proc the list is empty.
+ * The ancestors of `pid`, without `pid` and without processes that cannot be
+ * read. Never fails: without /proc the list is empty.
  */
 void proc_ancestors(struct proc_list *out, const char *root, pid_t pid);
 void proc_list_release(struct proc_list *list);
 
-/** True if the process that began at `start` still has that pid. */
+/** True if the process that started at `start` still has that pid. */
 bool proc_alive(const char *root, pid_t pid, uint64_t start);
 
 /**

@@ -7,26 +7,26 @@
 
 #include <stdbool.h>
 
-/** Names of any bytes, quoted for people, for git and for shells, and read back. */
+/** Quote names of any bytes for people, for git and for shells, and read them back. */
 
 /**
- * Append a path as people should see it: as it is, or in git's C quotes if it
- * holds control characters, a quote, a backslash or bytes that are not UTF-8.
+ * Append a path for people: unchanged, or in git's C quotes if it has control
+ * characters, a quote, a backslash or bytes that are not UTF-8.
  */
 void quote_path(struct strbuf *out, const char *path);
 
 /** Append a text in C quotes, everything but printable ASCII escaped. */
 void quote_c(struct strbuf *out, const char *s, size_t len);
 
-/** Undo quote_c(): append the bytes; false if `s` is not a quoted text. `end_out` may be NULL. */
+/** Undo quote_c(): append the bytes; false if `s` is not quoted text. `end_out` may be NULL. */
 bool quote_undo_c(struct strbuf *out, const char *s, const char **end_out);
 
 /** Append `s` for a POSIX shell, in quotes where it needs them. */
 void quote_shell(struct strbuf *out, const char *s);
 
 /**
- * Undo git's own shell quoting ('..' with '\'' and '\!' in between) of one
- * word at `*p`, and move `*p` behind it; false if it is malformed.
+ * Undo git's shell quoting ('..' with '\'' and '\!' in between) of one word at
+ * `*p`, and move `*p` past it; false if it is malformed.
  */
 bool quote_undo_shell(struct strbuf *out, const char **p);
 

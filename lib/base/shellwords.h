@@ -9,22 +9,25 @@
 struct strbuf;
 
 /**
- * A command line of bash up to the cursor, as words. Quotes and backslashes are
- * taken away, redirections left out; nothing is expanded: what only running
- * something could tell stays as it was typed.
+ * A bash command line up to the cursor, as words. Quotes and backslashes are
+ * removed, redirections left out; nothing is expanded: what only running
+ * something could tell stays as typed.
  */
 struct shellwords {
-	struct strlist words; /**< at least one: the last is at the cursor, and may be empty */
-	size_t *starts;       /**< where in the line each of them begins */
+	struct strlist words; /**< at least one: the last is the word at the cursor, and may be empty */
+	size_t *starts;       /**< where in the line each of them starts */
 	size_t alloc;
-	size_t fixed;         /**< bytes of the last one that stand before what readline replaces */
-	char open;            /**< the quote that has not ended; 0: none */
-	bool redirected;      /**< the last one is the file of a redirection */
+	size_t fixed;         /**< bytes of the last word before the part that readline replaces */
+	char open;            /**< the unclosed quote; 0: none */
+	bool redirected;      /**< the last word is the file of a redirection */
 };
 
-/** `breaks` is COMP_WORDBREAKS: unquoted, these begin a new word for readline, but not for us. */
+/**
+ * `breaks` is COMP_WORDBREAKS: unquoted, these characters start a new word for readline, but not
+ * for us.
+ */
 void shellwords_split(struct shellwords *out, const char *line, const char *breaks);
-/** Append a word, quoted as it has to be behind that opening quote, or without one. */
+/** Append a word, quoted to follow that opening quote, or no quote. */
 void shellwords_quote(struct strbuf *out, const char *word, char open);
 
 void shellwords_release(struct shellwords *split);

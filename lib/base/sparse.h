@@ -6,14 +6,14 @@
 #include <sys/types.h>
 
 /**
- * Writing a new, empty file from its beginning to its end, with holes where
- * there are long runs of zeros: these need no room on the disk then, and read
- * the same. Nothing is known of where the holes of the original were.
+ * Write a new, empty file from beginning to end, with holes for long runs of
+ * zeros: holes take no disk space and read the same. Where the original file
+ * had holes is not known.
  */
 struct sparse {
 	int fd;
-	off_t at;      /**< so far is written, or left as a hole */
-	size_t zeros;  /**< that came after it, not yet written */
+	off_t at;      /**< written, or left as a hole, up to here */
+	size_t zeros;  /**< zeros after that, not yet written */
 };
 
 #define SPARSE_INIT(fd_) { .fd = (fd_) }
@@ -21,7 +21,7 @@ struct sparse {
 /** Append; 0, or -1 with errno. */
 int sparse_write(struct sparse *sparse, const void *data, size_t len);
 
-/** The end: the file has its size. 0, or -1 with errno. */
+/** Finish: set the size of the file. 0, or -1 with errno. */
 int sparse_finish(struct sparse *sparse);
 
 #endif

@@ -9,9 +9,9 @@
  * A byte string that grows.
  *
  * `buf` is never NULL and always has a NUL at `buf[len]`, so that it can be
- * handed to anything that takes a C string; bytes may be anything, NUL too.
- * Start with STRBUF_INIT, end with strbuf_release(); a released one may be
- * used again.
+ * passed to anything that takes a C string; it may contain any bytes, even
+ * NUL. Start with STRBUF_INIT, end with strbuf_release(); a released one may
+ * be used again.
  */
 struct strbuf {
 	char *buf;
@@ -31,7 +31,7 @@ char *strbuf_detach(struct strbuf *sb, size_t *len_out);
 /** Make room for `extra` more bytes and a NUL. */
 void strbuf_grow(struct strbuf *sb, size_t extra);
 
-/** Cut to `len` bytes, which must not be more than there are. */
+/** Truncate to `len` bytes, which must not exceed the current length. */
 void strbuf_setlen(struct strbuf *sb, size_t len);
 #define strbuf_reset(sb) strbuf_setlen((sb), 0)
 

@@ -28,10 +28,10 @@ void strlist_take(struct strlist *list, char *str);
 /** Append copies of all of `other`. */
 void strlist_extend(struct strlist *list, const struct strlist *other);
 
-/** Sort by bytes and remove repetitions. */
+/** Sort by bytes and remove duplicates. */
 void strlist_sort_unique(struct strlist *list);
 
-/** True if it is in there; looks at one after the other (pathset.h for sorted ones). */
+/** True if `str` is in the list; a linear search (see pathset.h for sorted lists). */
 bool strlist_has(const struct strlist *list, const char *str);
 
 int strlist_equal(const struct strlist *a, const struct strlist *b);

@@ -7,7 +7,7 @@
 
 enum { UNITS_SIZE = 32 };
 
-/** A whole number without sign, nothing behind it. */
+/** An unsigned whole number with nothing after it. */
 bool units_parse_number(uint64_t *out, const char *text);
 
 /** A number of bytes with an optional k, m, g or t (of 1024, as in git) and an optional B. */

@@ -6,23 +6,23 @@
 
 #include <stdbool.h>
 
-/** Texts of any bytes, made fit to be shown. */
+/** Make text of any bytes safe to display. */
 
-/** Length of the UTF-8 sequence that begins at `s`, 0 if it is none. */
+/** Length of the UTF-8 sequence that begins at `s`, 0 if it is not valid. */
 size_t utf8_sequence(const char *s, size_t len);
 
 bool utf8_valid(const char *s, size_t len);
 
-/** Append `s`, invalid bytes replaced by U+FFFD. */
+/** Append `s`, with invalid bytes replaced by U+FFFD. */
 void utf8_sanitize(struct strbuf *out, const char *s, size_t len);
 
-/** C0, DEL, or a C1 character (U+0080 to U+009F), which some terminals obey as well. */
+/** C0, DEL, or a C1 character (U+0080 to U+009F), which some terminals also obey. */
 bool utf8_control(const char *s, size_t sequence);
 
 /**
- * Append `s` as it can be shown on a terminal, which must not obey what others
- * wrote: invalid bytes become U+FFFD, and control characters that are not among
- * `kept` become `instead`.
+ * Append `s` for a terminal, which must not obey control characters from
+ * others: invalid bytes become U+FFFD, and control characters that are not
+ * among `kept` become `instead`.
  */
 void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *kept, char instead);
 
