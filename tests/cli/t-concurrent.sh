@@ -3,6 +3,7 @@
 # Many processes at one store: none is lost, none waits for a dead one.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/retain.sh"
 
 # sound: the store as stock git sees it, and the manifest has every checkpoint once, in order
 sound() {
@@ -15,6 +16,15 @@ sound() {
 	sed -n 's/^| \([0-9a-f]\{8\}\) | .*/\1/p' "$store/checkpoint-manifest.md" >"$T/rows"
 	expect_same "$T/expected" "$T/rows"
 	expect_eq '' "$(find "$(checkpoint_home)" -name 'tmp_ckpt_*')" 'temporaries'
+}
+
+# eight_times <command>...: at once; none may fail
+eight_times() {
+	for p in 1 2 3 4 5 6 7 8; do
+		"$@" || echo "$p: $?" >>"$T/failed" &
+	done
+	wait
+	expect_missing "$T/failed"
 }
 
 test_eight_processes_save_eight_times_each() {
@@ -43,22 +53,14 @@ test_eight_processes_save_eight_times_each() {
 
 test_eight_processes_make_the_store_at_once() {
 	echo 1 >a
-	for p in 1 2 3 4 5 6 7 8; do
-		git-checkpoint save -q --allow-empty || echo "$p: $?" >>"$T/failed" &
-	done
-	wait
-	expect_missing "$T/failed"
+	eight_times git-checkpoint save -q --allow-empty
 	sound
 	expect_eq 8 "$(jq '.checkpoints | length' "$T/listed.json")"
 }
 
 test_equal_states_are_saved_once() {
 	make_tree 1 40
-	for p in 1 2 3 4 5 6 7 8; do
-		git-checkpoint save -q --include-sensitive || echo "$p: $?" >>"$T/failed" &
-	done
-	wait
-	expect_missing "$T/failed"
+	eight_times git-checkpoint save -q --include-sensitive
 	sound
 	expect_eq 1 "$(jq '.checkpoints | length' "$T/listed.json")"
 }
@@ -390,13 +392,7 @@ test_a_save_does_not_wait_for_gc() {
 	esac
 	exec $real "\$@"
 	END
-	chmod +x "$T/bin/git"
-	PATH="$T/bin:$PATH" git-checkpoint gc --json >"$T/gc.json" 2>"$T/err" &
-	gc=$!
-	while ! test -e "$T/packing"; do
-		kill -0 $gc
-		sleep 0.05
-	done
+	start_gc
 	export GIT_CHECKPOINT_LOCK_TIMEOUT=0s
 	echo 4 >a
 	git-checkpoint save -q -m meanwhile
@@ -405,7 +401,7 @@ test_a_save_does_not_wait_for_gc() {
 	expect_grep '^error: \(process [0-9]* (git-checkpoint gc)\|another process\) is packing the checkpoints of ' \
 		"$T/err2"
 	touch "$T/go"
-	wait $gc || fail "gc: $(cat "$T/err")"
+	wait "$gc" || fail "gc: $(cat "$T/gc.err")"
 	unset GIT_CHECKPOINT_LOCK_TIMEOUT
 	whole
 	expect_eq 3 "$(jq '.checkpoints | length' "$T/listed.json")"

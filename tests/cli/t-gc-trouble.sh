@@ -10,18 +10,6 @@ id= # of the checkpoint that was saved last
 
 # ---- trouble ----
 
-# damage <object>: change bytes of it where it lies in a pack
-damage() {
-	for index in "$store"/objects/pack/*.idx; do
-		at=$(git show-index <"$index" | awk -v o="$1" '$2 == o { print $1 }')
-		test -z "$at" || break
-	done
-	test -n "$at" || fail "$1 is in no pack"
-	chmod 600 "${index%.idx}.pack"
-	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, $ARGV[1], 0; read $f, my $b, 1;
-		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "${index%.idx}.pack" $((at + 12))
-}
-
 # others_come_back <bad>: all but that one verify and can be restored
 others_come_back() {
 	expect_exit 1 git-checkpoint verify --all --json >"$T/verify.json" 2>/dev/null

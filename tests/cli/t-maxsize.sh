@@ -5,8 +5,10 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/restore.sh"
 . "$LIB_DIR/retain.sh"
+. "$LIB_DIR/strides.sh"
 
 id= # of the checkpoint that was saved last
+gc= # see start_gc
 
 GIT_CHECKPOINT_MAX_SIZE=10m
 export GIT_CHECKPOINT_MAX_SIZE
@@ -356,19 +358,13 @@ test_gc_makes_way_for_the_budget() {
 	head -c 3000000 /dev/zero >"$(find "$T" -type d -path '*/checkpoint/gc')/pack"
 	exec sleep 100
 	END
-	chmod +x "$T/bin/git"
-	PATH="$T/bin:$PATH" git-checkpoint gc --json >"$T/gc.json" 2>"$T/gc.err" &
-	gc=$!
-	while ! test -e "$T/packing"; do
-		kill -0 $gc
-		sleep 0.05
-	done
+	start_gc
 	for n in 9 10 11; do
 		noise 1000000 >f$((n % 2))
 		save -m $n
 		within 10240 "step $n"
 	done
-	wait $gc || fail "gc: $(cat "$T/gc.json" "$T/gc.err")"
+	wait "$gc" || fail "gc: $(cat "$T/gc.json" "$T/gc.err")"
 	expect_grep 'not everything was packed.*needed the space' "$T/gc.json"
 	# as if there had been no gc
 	test "$(reasons | wc -w)" -ge 7 || fail "only $(reasons) are left"
@@ -404,9 +400,7 @@ test_kill_while_room_is_made() {
 	cp -a "$(store_dir)" "$T/before"
 	with_faults rename,unlink,link,fsync 0 kill git-checkpoint save -q -m 5
 	total=$(cat "$T/faults")
-	step=${CKPT_TEST_ROUNDS:+1}
-	step=${step:-10}
-	at=$((1 + $(any $step)))
+	at=$(begin_at 10)
 	while test $at -le "$total"; do
 		rm -rf "$(store_dir)"
 		cp -a "$T/before" "$(store_dir)"
@@ -419,7 +413,7 @@ test_kill_while_room_is_made() {
 		save -m 5
 		within 10240 "at $at"
 		store_sound
-		at=$((at + step))
+		at=$((at + ${STEP:-10}))
 	done
 }
 

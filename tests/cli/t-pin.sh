@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/restore.sh"
 . "$LIB_DIR/retain.sh"
+. "$LIB_DIR/strides.sh"
 
 id= # of the checkpoint that was saved last
 
@@ -224,10 +225,7 @@ test_a_killed_drop() {
 	with_faults $calls 0 kill git-checkpoint drop -q --force "$two"
 	total=$(cat "$T/faults")
 	test "$total" -gt 4
-	# each third one, from another place each time; all with CKPT_TEST_ROUNDS
-	step=${CKPT_TEST_ROUNDS:+1}
-	step=${step:-3}
-	at=$((1 + $(any $step)))
+	at=$(begin_at 3)
 	while test $at -le "$total"; do
 		rm -rf "$store"
 		cp -a "$T/before" "$store"
@@ -242,7 +240,7 @@ test_a_killed_drop() {
 		test "$(reasons)" = 'three four' || git-checkpoint drop -q --force "$two"
 		expect_eq 'three four' "$(reasons)" "at $at"
 		store_sound
-		at=$((at + step))
+		at=$((at + ${STEP:-3}))
 	done
 }
 

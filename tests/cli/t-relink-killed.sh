@@ -5,21 +5,20 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/strides.sh"
 . "$LIB_DIR/relink.sh"
+. "$LIB_DIR/keep.sh"
 
 STEP=${STEP:-12}
 
 # What is done now, once: with <old>, in the current folder.
 killed_everywhere() {
-	rm -rf "$T/kept"
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	with_faults $CHANGES 0 kill git-checkpoint relink -q "$1"
 	total=$(cat "$T/faults")
 	test "$total" -ge 10 || fail "only $total calls"
 	half=0
 	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
-		rm -rf "$XDG_STATE_HOME"
-		cp -a "$T/kept" "$XDG_STATE_HOME"
+		stores_again
 		expect_exit 137 with_faults $CHANGES "$at" kill git-checkpoint relink -q "$1"
 		# nothing is lost, whatever is asked meanwhile
 		git-checkpoint stores --json >"$T/out"
@@ -89,14 +88,13 @@ test_a_full_disk() {
 	new_folder a git
 	mv a b
 	cd b
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	FAULT_PATH=$XDG_STATE_HOME
 	with_faults write,openat-create,rename 0 ENOSPC git-checkpoint relink -q ../a
 	total=$(cat "$T/faults")
 	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
-		rm -rf "$XDG_STATE_HOME"
-		cp -a "$T/kept" "$XDG_STATE_HOME"
+		stores_again
 		status=0
 		FAULT_STICKY=1 with_faults write,openat-create,rename "$at" ENOSPC \
 			git-checkpoint relink -q ../a 2>"$T/err" || status=$?

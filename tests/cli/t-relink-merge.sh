@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/strides.sh"
 . "$LIB_DIR/relink.sh"
+. "$LIB_DIR/keep.sh"
 
 STEP=${STEP:-12}
 
@@ -74,6 +75,14 @@ test_merged() {
 	expect_exit 5 git-checkpoint relink --force ../a 2>"$T/err"
 }
 
+# merge_described: with what is described in $T/all already, and these
+merge_described() {
+	described >>"$T/all"
+	jq -R -s 'split("\n") | map(select(. != "") | split(" ")[0]) | reverse' "$T/all" >"$T/ids"
+	git-checkpoint relink -q --force ../a
+	merged
+}
+
 test_merged_from_a_copy() {
 	new_folder a
 	cp -a a b
@@ -81,10 +90,7 @@ test_merged_from_a_copy() {
 	(cd b && echo other >file && git-checkpoint save -q -m other)
 	(cd a && described) >"$T/all"
 	cd b
-	described >>"$T/all"
-	jq -R -s 'split("\n") | map(select(. != "") | split(" ")[0]) | reverse' "$T/all" >"$T/ids"
-	git-checkpoint relink -q --force ../a
-	merged
+	merge_described
 }
 
 test_settings_are_merged() {
@@ -148,13 +154,12 @@ merge_again() {
 
 test_killed_while_merging() {
 	both
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	with_faults $CHANGES 0 kill git-checkpoint relink -q --force ../a
 	total=$(cat "$T/faults")
 	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
-		rm -rf "$XDG_STATE_HOME"
-		cp -a "$T/kept" "$XDG_STATE_HOME"
+		stores_again
 		expect_exit 137 with_faults $CHANGES "$at" kill git-checkpoint relink -q --force ../a
 		all_kept
 		merge_again "killed at $at of $total"
@@ -168,7 +173,7 @@ test_killed_while_merging_and_gone_on() {
 	both
 	with_faults rename 2 kill git-checkpoint relink -q --force ../a && fail 'not killed'
 	expect_missing "$(store_dir)"/HEAD
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	# as doctor says
 	expect_exit 1 git-checkpoint doctor >"$T/out" 2>"$T/err"
 	expect_grep '^problem: 2 checkpoints of .* can be recovered' "$T/out"
@@ -177,33 +182,27 @@ test_killed_while_merging_and_gone_on() {
 	git-checkpoint relink -q --force ../a
 	merged
 	# without --force there is nothing in the way
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
+	stores_again
 	git-checkpoint relink -q ../a
 	merged
 	# with a save in between
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
+	stores_again
 	sleep 1
 	echo six >file
 	git-checkpoint save -q -m six 2>"$T/err"
-	described >>"$T/all"
-	jq -R -s 'split("\n") | map(select(. != "") | split(" ")[0]) | reverse' "$T/all" >"$T/ids"
-	git-checkpoint relink -q --force ../a
-	merged
+	merge_described
 }
 
 test_a_full_disk_while_merging() {
 	both
 	calls=write,openat-create,rename
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	FAULT_PATH=$XDG_STATE_HOME
 	with_faults $calls 0 ENOSPC git-checkpoint relink -q --force ../a
 	total=$(cat "$T/faults")
 	at=$(begin_at "$STEP")
 	while test "$at" -le "$total"; do
-		rm -rf "$XDG_STATE_HOME"
-		cp -a "$T/kept" "$XDG_STATE_HOME"
+		stores_again
 		status=0
 		FAULT_STICKY=1 with_faults $calls "$at" ENOSPC \
 			git-checkpoint relink --force ../a >"$T/out" 2>"$T/err" || status=$?

@@ -4,6 +4,7 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/relink.sh"
+. "$LIB_DIR/keep.sh"
 
 test_a_project_that_was_moved() {
 	new_folder a git
@@ -135,19 +136,17 @@ test_a_path_that_needs_quotes() {
 	old="it's \$HOME & a b"
 	new_folder "$old"
 	mv "$old" b
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	cd b
 	for command in list save stores; do
-		rm -rf "$XDG_STATE_HOME"
-		cp -a "$T/kept" "$XDG_STATE_HOME"
+		stores_again
 		git-checkpoint $command >"$T/out" 2>&1
 		eval "$(told_command "$T/out") --force" >"$T/out"
 		expect_grep "^Adopted 2 checkpoints of '${PWD%/b}/it's \$HOME & a b'" "$T/out"
 	done
 	# so in what is refused
 	cd ..
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
+	stores_again
 	cd b
 	git-checkpoint save -q
 	expect_exit 5 git-checkpoint relink "../$old" 2>"$T/err"

@@ -190,10 +190,7 @@ test_links_are_never_followed() {
 	note before
 	restore "$id"
 	expect_noted target
-	restoring 0 undo -y
-	expect_noted before
-	restoring 0 redo -y
-	expect_noted target
+	there_and_back
 	fingerprint_raw "$T/victim" >"$T/victim.after"
 	expect_same "$T/victim.before" "$T/victim.after"
 }
@@ -253,11 +250,7 @@ test_every_kind_becomes_every_other() {
 	note before
 	restore "$id"
 	expect_noted target
-	restoring 0 undo -y
-	expect_noted before
-	restoring 0 redo -y
-	expect_noted target
-	no_litter
+	there_and_back
 }
 
 # Names that git sorts differently as a file and as a directory.

@@ -210,10 +210,7 @@ test_an_empty_directory_of_the_checkpoint_that_is_ignored_now() {
 	note before
 	restore "$id"
 	expect_noted target
-	restoring 0 undo -y
-	expect_noted before
-	restoring 0 redo -y
-	expect_noted target
+	there_and_back
 }
 
 test_an_empty_directory_that_a_new_gitignore_leaves_out() {

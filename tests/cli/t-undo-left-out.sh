@@ -57,11 +57,7 @@ test_undo_of_a_file_that_is_sensitive_now() {
 	note before
 	restore "$id"
 	expect_eq SECRET=1 "$(cat .env)"
-	note after
-	undo
-	expect_noted before
-	redo
-	expect_noted after
+	there_and_back
 	undo
 	expect_noted before
 }
@@ -77,11 +73,7 @@ test_undo_of_files_that_ignore_themselves() {
 	echo 2 >x
 	note before
 	restore "$id"
-	note after
-	undo
-	expect_noted before
-	redo
-	expect_noted after
+	there_and_back
 	# ... and when the rule came later
 	save
 	rm x

@@ -278,11 +278,7 @@ test_undo_takes_back_directories_on_the_way() {
 	note before
 	restore "$id" a/b/in
 	expect_eq a/b/in "$(find a -type f)"
-	note after
-	undo
-	expect_noted before
-	redo
-	expect_noted after
+	there_and_back
 	undo
 	expect_noted before
 	redo
@@ -305,11 +301,7 @@ test_undo_takes_back_directories_around_a_scope() {
 	rm -r a
 	note before
 	restore "$id"
-	note after
-	undo
-	expect_noted before
-	redo
-	expect_noted after
+	there_and_back
 	# also where the file went otherwise
 	rm a/b/in
 	undo

@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Power cuts, simulated, in restores of all kinds: see t-crash.sh.
 
-CRASH_DIR=$(cd "$(dirname "$0")" && pwd -P)
-# Nothing here needs a disk, and a disk would make it slow.
-if test -z "${TMPDIR:-}" && test -d /dev/shm && test -w /dev/shm; then
-	TMPDIR=/dev/shm
-fi
-. "$(dirname "$0")/../lib/harness.sh"
-. "$CRASH_DIR/crash.sh"
-. "$CRASH_DIR/scenarios.sh"
-export CRASH_DIR CRASH_ALL
+. "$(dirname "$0")/simulated.sh"
 
 two_states() {
 	begin

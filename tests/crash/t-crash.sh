@@ -5,15 +5,7 @@
 # and whether the simulator finds anything. A few hundred states by chance; CRASH_ALL=1 (make
 # crash) tries each cut.
 
-CRASH_DIR=$(cd "$(dirname "$0")" && pwd -P)
-# Nothing here needs a disk, and a disk would make it slow.
-if test -z "${TMPDIR:-}" && test -d /dev/shm && test -w /dev/shm; then
-	TMPDIR=/dev/shm
-fi
-. "$(dirname "$0")/../lib/harness.sh"
-. "$CRASH_DIR/crash.sh"
-. "$CRASH_DIR/scenarios.sh"
-export CRASH_DIR CRASH_ALL
+. "$(dirname "$0")/simulated.sh"
 
 test_a_power_cut_in_saves() {
 	begin

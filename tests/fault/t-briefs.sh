@@ -4,17 +4,11 @@
 # goes and what stays is what the checkpoints themselves say.
 
 . "$(dirname "$0")/../lib/harness.sh"
-
-calls=write,fsync,rename,openat-create,link,unlink
+. "$(dirname "$0")/../lib/saves.sh"
 
 # at_limit: 20 checkpoints, as many as may be, and a file about them
 at_limit() {
-	echo 1 >a
-	export GIT_CHECKPOINT_MAX_COUNT=20
-	for i in $(seq 21); do
-		git-checkpoint save -q --allow-empty -m "$i"
-	done
-	store=$(store_dir)
+	many_saves 21 20
 	expect_exists "$store/checkpoint/briefs"
 	expect_eq 20 "$(count)" 'at the limit'
 }

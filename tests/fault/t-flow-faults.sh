@@ -5,6 +5,7 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/strides.sh"
+. "$LIB_DIR/keep.sh"
 
 KEYS='completed_phases,current_phase,interruption_safe,last_updated,phase_status,started_at,tasks,user_checkpoints,workflow_id'
 
@@ -39,19 +40,6 @@ whole() {
 	expect_eq '' "$(cat "$T/err")" "$1: status"
 	git-checkpoint flow list --json >"$T/list" || fail "$1: list"
 	expect_eq 0 "$(jq '[.archives[] | select(.corrupt)] | length' "$T/list")" "$1: corrupt ones"
-}
-
-keep() {
-	rm -rf "$T/kept" "$T/kept-work"
-	cp -a "$XDG_STATE_HOME" "$T/kept"
-	cp -a "$T/work" "$T/kept-work"
-}
-
-again() {
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
-	find . -mindepth 1 -delete
-	cp -a "$T/kept-work/." .
 }
 
 # survives <stride> <do> <flow arguments>...: hit at every <stride>th call; then done again

@@ -4,6 +4,7 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/strides.sh"
+. "$LIB_DIR/keep.sh"
 
 # new_store: six checkpoints, one pinned, and the pack of a save that was killed; ids in $T/ids
 new_store() {
@@ -25,13 +26,7 @@ new_store() {
 	git-checkpoint pin -q @~5
 	git-checkpoint list --json | jq -r '.checkpoints[].id' | sort >"$T/ids"
 	git-checkpoint show --json @~5 | jq -r .id >"$T/pinned"
-	rm -rf "$T/kept"
-	cp -a "$XDG_STATE_HOME" "$T/kept"
-}
-
-again() {
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
+	keep_stores
 }
 
 listed() {
@@ -95,13 +90,13 @@ everywhere() {
 		shift
 	done
 	shift
-	again
+	stores_again
 	with_faults "$calls" 0 "$everywhere_do" "$@" >/dev/null 2>&1
 	total=$(cat "$T/faults")
 	test "$total" -ge 8 || fail "only $total calls"
 	at=$(begin_at "$stride")
 	while test $at -le "$total"; do
-		again
+		stores_again
 		what="$everywhere_do at $at of $total${FAULT_STICKY:+ and from then on}"
 		status=0
 		with_faults "$calls" $at "$everywhere_do" "$@" >"$T/out" 2>"$T/err" || status=$?
@@ -161,10 +156,9 @@ test_gc_is_killed_while_git_works() {
 	git-checkpoint save -q -m large
 	rm large alike
 	git-checkpoint list --json | jq -r '.checkpoints[].id' | sort >"$T/ids"
-	rm -rf "$T/kept"
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	for i in 1 2 3 ${STEP:+4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20}; do
-		again
+		stores_again
 		git-checkpoint gc -q &
 		pid=$!
 		sleep "0.$(((i * 37 + TEST_SEED) % 30 + 10))"
@@ -212,7 +206,7 @@ test_a_bad_git_does_no_harm() {
 		'cat; echo' ': >&1'; do
 		printf '#!/bin/sh\n%s\n' "$text" >"$T/bin/git"
 		chmod +x "$T/bin/git"
-		again
+		stores_again
 		PATH="$T/bin:$PATH" git-checkpoint gc >"$T/out" 2>"$T/err" || fail "$text: $?: $(cat "$T/err")"
 		expect_grep '^warning: ' "$T/err"
 		all_there "$text"
@@ -247,8 +241,7 @@ test_prune_on_a_bad_disk() {
 test_drop_can_be_killed_anywhere() {
 	new_store
 	git-checkpoint gc -q
-	rm -rf "$T/kept"
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+	keep_stores
 	third=$(sed -n 3p "$T/ids")
 	others=$(sed 3d "$T/ids")
 	# shellcheck disable=SC2086

@@ -6,6 +6,7 @@
 # CKPT_MEMORY_POINTS=<n>   so many places for each command, 5 if not set; "all" for each of them
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/keep.sh"
 
 points=${CKPT_MEMORY_POINTS:-5}
 
@@ -33,19 +34,6 @@ prepare() {
 	echo y >d/f3
 	store=$(store_dir)
 	keep
-}
-
-keep() {
-	rm -rf "$T/before" "$T/tree"
-	cp -a "$store" "$T/before"
-	cp -a . "$T/tree"
-}
-
-again() {
-	rm -rf "$store"
-	cp -a "$T/before" "$store"
-	find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-	cp -a "$T/tree/." .
 }
 
 # Whatever happened, both are there and sound, a restore can be finished, nothing is left lying about.

@@ -4,6 +4,7 @@
 # same as ever, and calls nothing damaged that is not.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/keep.sh"
 
 # Some checkpoints in several packs, the oldest in a tight one.
 several() {
@@ -14,17 +15,7 @@ several() {
 		git-checkpoint save -q -m "$i"
 		test $i != 3 || git-checkpoint gc -q
 	done
-	store=$(store_dir)
-	cp -a "$store" "$T/before"
-	cp -a . "$T/tree"
-}
-
-# Everything as several() left it; the stat cache knows the files by their inodes.
-again() {
-	rm -rf "$store"
-	cp -a "$T/before" "$store"
-	find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-	cp -a "$T/tree/." .
+	keep
 }
 
 # racing <meanwhile> <command>...: at each of the moments in which the command opens something of the
@@ -72,7 +63,6 @@ test_gc_before_a_restore() {
 
 test_what_goes_while_it_is_read_was_dropped() {
 	several
-	store=$(store_dir)
 	id=$(git-checkpoint list --json | jq -r '.checkpoints[3].id')
 	for command in show 'show --hashes' 'show --stat' 'diff --stat'; do
 		for at in 1 2 3 4; do
@@ -92,9 +82,7 @@ test_undo_whose_restored_checkpoint_goes() {
 	id=$(git-checkpoint list --json | jq -r '.checkpoints[3].id')
 	git-checkpoint restore -q --yes "$id"
 	echo mine >mine
-	rm -rf "$T/before" "$T/tree"
-	cp -a "$store" "$T/before"
-	cp -a . "$T/tree"
+	keep
 	export FAULT_RUN="git-checkpoint drop -q --force $id; git-checkpoint gc -q"
 	FAULT_PATH=checkpoint/lock with_faults openat-create 0 run git-checkpoint undo --yes
 	count=$(cat "$T/faults")

@@ -4,17 +4,11 @@
 # a ref, and none that was let go comes back.
 
 . "$(dirname "$0")/../lib/harness.sh"
-
-calls=write,fsync,rename,openat-create,link,unlink
+. "$(dirname "$0")/../lib/saves.sh"
 
 # So many that the next save packs them.
 many() {
-	echo 1 >a
-	export GIT_CHECKPOINT_MAX_COUNT=1000
-	for i in $(seq 127); do
-		git-checkpoint save -q --allow-empty -m "$i"
-	done
-	store=$(store_dir)
+	many_saves 127 1000
 	test ! -e "$store/packed-refs" || fail 'packed too early'
 	expect_eq 127 "$(ls "$store/refs/checkpoints" | wc -l)"
 	cp -a "$store" "$T/before"

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/restore.sh"
 . "$LIB_DIR/strides.sh"
+. "$LIB_DIR/keep.sh"
 
 id= # of the checkpoint that was saved last
 
@@ -28,15 +29,7 @@ change_everything() {
 	ln -s a d/b
 	rm -r gone
 	fingerprint . >"$T/before"
-	cp -a . "$T/tree"
-	cp -a "$XDG_STATE_HOME" "$T/kept"
-}
-
-again() {
-	find . -mindepth 1 -delete
-	cp -a "$T/tree/." .
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
+	keep
 }
 
 # lacking_everywhere <sticky>: one file cannot be opened, or none from there on

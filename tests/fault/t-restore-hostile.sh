@@ -9,17 +9,6 @@ id= # of the checkpoint that was saved last
 
 # ---- damaged checkpoints ----
 
-# flip <object> [<offset>]
-flip() {
-	for index in "$(store_dir)"/objects/pack/*.idx; do
-		at=$(git show-index <"$index" | awk -v o="$1" '$2 == o { print $1 }')
-		test -z "$at" || break
-	done
-	chmod 600 "${index%.idx}.pack"
-	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, $ARGV[1], 0; read $f, my $b, 1;
-		seek $f, $ARGV[1], 0; print $f chr(ord($b) ^ 0x55)' "${index%.idx}.pack" $((at + ${2:-12}))
-}
-
 test_a_damaged_target_is_refused() {
 	mkdir d
 	noise 2000 >d/one
@@ -33,7 +22,7 @@ test_a_damaged_target_is_refused() {
 	save
 	third=$id
 	echo 4 >d/four
-	flip "$(git --git-dir="$(store_dir)" rev-parse "refs/checkpoints/$second:d/two")" 60
+	damage "$(git --git-dir="$(store_dir)" rev-parse "refs/checkpoints/$second:d/two")" 60
 	untouched restoring 128 restore -y "$second"
 	refused "$second" d/two
 	untouched restoring 128 restore -y "$second" d
@@ -44,7 +33,7 @@ test_a_damaged_target_is_refused() {
 	restore "$second" d/one
 	restore "$first"
 	restore "$third"
-	flip "$(git --git-dir="$(store_dir)" rev-parse "refs/checkpoints/$second:d")"
+	damage "$(git --git-dir="$(store_dir)" rev-parse "refs/checkpoints/$second:d")"
 	untouched restoring 128 restore -y "$second"
 	refused "$second"
 	restore "$first"

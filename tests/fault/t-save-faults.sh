@@ -4,6 +4,7 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/strides.sh"
+. "$LIB_DIR/keep.sh"
 
 # new_tree: small, but with all that a store holds
 new_tree() {
@@ -15,17 +16,10 @@ new_tree() {
 	ln -s a link
 }
 
-# keep: note state and number of checkpoints, as they are now
-keep() {
-	rm -rf "$T/kept"
-	cp -a "$XDG_STATE_HOME" "$T/kept"
+# keep_count: the stores, and how many checkpoints are in them
+keep_count() {
+	keep_stores
 	kept=$(count)
-}
-
-# again: back to what was kept
-again() {
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
 }
 
 count() {
@@ -69,7 +63,7 @@ killed_everywhere() {
 	test "$total" -ge 15 || fail "only $total calls"
 	at=$(begin_at "$1")
 	while test $at -le "$total"; do
-		again
+		stores_again
 		killed $at "$total" git-checkpoint save -q || break
 		sound "killed at $at"
 		now=$(jq '.checkpoints | length' "$T/listed.json")
@@ -81,7 +75,7 @@ killed_everywhere() {
 
 test_a_first_save_can_be_killed_anywhere() {
 	new_tree
-	keep
+	keep_count
 	killed_everywhere 7
 }
 
@@ -91,7 +85,7 @@ test_a_later_save_can_be_killed_anywhere() {
 	echo changed >a
 	rm -r d/e
 	echo new >d/f
-	keep
+	keep_count
 	killed_everywhere 4
 }
 
@@ -116,7 +110,7 @@ failing_everywhere() {
 	test "$total" -ge 4 || fail "only $total calls"
 	at=$(begin_at "$3")
 	while test $at -le "$total"; do
-		again
+		stores_again
 		what="$1 at $at of $2${FAULT_STICKY:+ and from then on}"
 		status=0
 		with_faults "$2" $at "$1" git-checkpoint save --json >"$T/out" 2>"$T/err" || status=$?
@@ -142,14 +136,14 @@ test_a_full_disk_at_any_write() {
 	new_tree
 	git-checkpoint save -q
 	echo changed >a
-	keep
+	keep_count
 	FAULT_STICKY=1
 	failing_everywhere ENOSPC write,pwrite,openat-create,mkdir 4
 }
 
 test_a_full_disk_at_any_write_of_a_first_save() {
 	new_tree
-	keep
+	keep_count
 	FAULT_STICKY=1
 	failing_everywhere ENOSPC write,pwrite,openat-create,mkdir 12
 }
@@ -158,7 +152,7 @@ test_a_bad_disk_at_any_call() {
 	new_tree
 	git-checkpoint save -q
 	echo changed >a
-	keep
+	keep_count
 	failing_everywhere EIO write,pwrite,fsync,fdatasync,rename,close 6
 }
 
@@ -166,7 +160,7 @@ test_permission_denied_at_any_call() {
 	new_tree
 	git-checkpoint save -q
 	echo changed >a
-	keep
+	keep_count
 	failing_everywhere EACCES openat-create,rename,unlink 4
 }
 

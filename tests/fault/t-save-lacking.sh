@@ -5,6 +5,7 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/strides.sh"
+. "$LIB_DIR/keep.sh"
 
 # new_tree: files that only some rule, or some index, takes in or leaves out
 new_tree() {
@@ -40,15 +41,10 @@ count() {
 	git-checkpoint list 2>/dev/null | wc -l
 }
 
-# keep: what is saved by now; again: back to that
-keep() {
+# keep_count: the stores, and how many checkpoints are in them
+keep_count() {
 	kept=$(count)
-	cp -a "$XDG_STATE_HOME" "$T/kept"
-}
-
-again() {
-	rm -rf "$XDG_STATE_HOME"
-	cp -a "$T/kept" "$XDG_STATE_HOME"
+	keep_stores
 }
 
 # whole_or_none <exit status> <what>: the new checkpoint has everything, or there is none
@@ -61,7 +57,7 @@ whole_or_none() {
 		expect_eq 128 "$1" "$2: $(cat "$T/err")"
 		expect_eq "$kept" "$(count)" "$2: checkpoints"
 	fi
-	again
+	stores_again
 }
 
 # lacking_everywhere <sticky>: a save in which one file cannot be opened, or none from there on
@@ -70,7 +66,7 @@ lacking_everywhere() {
 	total=$(cat "$T/faults")
 	test "$total" -ge 30 || fail "only $total calls"
 	held >"$T/want"
-	again
+	stores_again
 	failed=0
 	at=$(begin_at 3)
 	while test $at -le "$total"; do
@@ -92,18 +88,18 @@ later() {
 	echo changed >d/e/a
 	echo new >d/e/new
 	rm d/nested/a
-	keep
+	keep_count
 }
 
 test_one_file_cannot_be_opened_in_a_first_save() {
 	new_tree
-	keep
+	keep_count
 	lacking_everywhere ''
 }
 
 test_none_can_be_opened_any_more_in_a_first_save() {
 	new_tree
-	keep
+	keep_count
 	lacking_everywhere 1
 }
 
@@ -119,10 +115,10 @@ test_none_can_be_opened_any_more_in_a_later_save() {
 
 test_few_descriptors() {
 	new_tree
-	keep
+	keep_count
 	git-checkpoint save -q
 	held >"$T/want"
-	again
+	stores_again
 	saved=0
 	for limit in $(seq 6 40); do
 		status=0

@@ -148,4 +148,6 @@ restore_odd_names() {
 	# through a directory that is not there
 	press 'git checkpoint restore -q -y step:1 -- p\t\t\n'
 	wait_until test -s 'p dir/$(touch evil)'
+	end_terminal
+	expect_odd_names
 }

@@ -4,6 +4,8 @@
 # For tests of restores that do not finish; sourced after restore.sh and strides.sh.
 # shellcheck disable=SC2154 # $id is set by save()
 
+. "$LIB_DIR/keep.sh"
+
 # damaged_tree: a checkpoint $target, noted as "target", and a worktree that needs every kind of change
 # that a plan knows, noted as "before"
 damaged_tree() {
@@ -39,21 +41,6 @@ damaged_tree() {
 	rm .gitignore
 	echo precious >x.log
 	note before
-}
-
-# keep, again: note, and go back to, what is in the worktree and the store
-keep() {
-	rm -rf "$T/kept"
-	mkdir "$T/kept"
-	cp -a "$T/work" "$XDG_STATE_HOME" "$T/kept"
-}
-
-again() {
-	cd "$T" || exit
-	chmod -R u+rwx work
-	rm -rf work "$XDG_STATE_HOME"
-	cp -a "$T/${1:-kept}/work" "$T/${1:-kept}/state" "$T"
-	cd work || exit
 }
 
 # at_target, at_before <what>

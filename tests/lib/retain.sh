@@ -59,3 +59,15 @@ logged() {
 	git-checkpoint log --json >"$T/log.json"
 	jq -r --arg a "$1" '.entries | reverse[] | select(.action == $a) | .id + " " + .reason' "$T/log.json"
 }
+
+# start_gc: in the background, with $T/bin/git in place of git, which says in $T/packing that it runs;
+# its process is $gc, its answer in $T/gc.json
+start_gc() {
+	chmod +x "$T/bin/git"
+	PATH="$T/bin:$PATH" git-checkpoint gc --json >"$T/gc.json" 2>"$T/gc.err" &
+	gc=$!
+	while ! test -e "$T/packing"; do
+		kill -0 $gc
+		sleep 0.05
+	done
+}
