@@ -46,7 +46,7 @@ lacking_everywhere() {
 		status=0
 		FAULT_STICKY=$1 with_faults open $at EMFILE git-checkpoint restore -q -y "$id" 2>"$T/err" || status=$?
 		goal=target
-		if grep -q 'stopped half-way' "$T/err"; then
+		if grep -q -e '--continue' "$T/err"; then
 			continued=$((continued + 1))
 			git-checkpoint restore --continue -q || fail "open $at of $total: --continue: exit status $?"
 		elif test $status != 0; then
