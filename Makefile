@@ -7,7 +7,7 @@
 # make check-quick      the tests that find most mistakes, in less than a minute
 # make coverage         how much of each folder the tests of `make check` run
 # make check-all        all tests, also under the sanitizers
-# make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers
+# make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers, sizes
 # make bench            compare the speed with stock git's
 # make picture          make the terminal at the top of the README, from a real run
 # make soak             an hour of random commands, some killed, with too little memory, disk and so on
@@ -291,7 +291,7 @@ check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 	$(RUN_TESTS) tests/random/t-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
 # For contributors: less than a minute on two processors.
-QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers usage messages save save-bytes save-scope save-skips \
+QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers sizes usage messages save save-bytes save-scope save-skips \
 	restore-paths restore-protect list diff status pin state flow hook-merge help)
 
 check-quick: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
@@ -342,6 +342,8 @@ coverage-run: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
 LINT_BUILD = $(MAKE) --no-print-directory SAN= WERROR=1
 
 lint:
+	$(call say,LINT,sizes)
+	$(Q)tests/lib/check-sizes.sh .
 	$(call say,LINT,scripts)
 	$(Q)shellcheck -x -P SCRIPTDIR -S warning $(SCRIPTS)
 	$(call say,LINT,manual)

@@ -18,6 +18,14 @@ nobody() {
 	}
 }
 
+nobody_there_and_back() {
+	nobody restore -y @
+	expect_noted target
+	nobody undo -y
+	expect_noted before
+	no_litter
+}
+
 test_every_mode_comes_back() {
 	for mode in 0000 0400 0444 0600 0640 0666 0700 0755 0777 1755 2755 4755 6711 7777; do
 		echo 1 >f$mode
@@ -80,11 +88,7 @@ test_read_only_files() {
 	echo 2 >d/c
 	chmod 444 d/a d/c
 	note before
-	nobody restore -y @
-	expect_noted target
-	nobody undo -y
-	expect_noted before
-	no_litter
+	nobody_there_and_back
 }
 
 test_read_only_directories() {
@@ -132,11 +136,7 @@ test_read_only_directories_change_kind() {
 	echo 2 >y
 	chmod 555 x/sub x ro/f/sub ro/f ro
 	note before
-	nobody restore -y @
-	expect_noted target
-	nobody undo -y
-	expect_noted before
-	no_litter
+	nobody_there_and_back
 }
 
 test_a_read_only_root() {

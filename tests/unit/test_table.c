@@ -102,6 +102,17 @@ static void test_table_untitled(void **state)
 	table_free(NULL);
 }
 
+/* A table of one row. */
+static struct table *row_of(const struct table_column *of, size_t nr, const char *const *cells)
+{
+	struct table *table = table_new(of, nr);
+
+	term_set_color("never");
+	for (size_t i = 0; i < nr; i++)
+		table_add(table, cells[i]);
+	return table;
+}
+
 static void test_table_spares_columns(void **state)
 {
 	static const struct table_column some[] = {
@@ -110,14 +121,10 @@ static void test_table_spares_columns(void **state)
 		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
 		{ NULL, TABLE_LEFT, 50, TERM_RESET, TABLE_KEEP },
 	};
-	struct table *table = table_new(some, ARRAY_SIZE(some));
+	static const char *const cells[] = { "chk", "first", "second", "a reason of twenty-seven co" };
+	struct table *table = row_of(some, ARRAY_SIZE(some), cells);
 
 	(void)state;
-	term_set_color("never");
-	table_add(table, "chk");
-	table_add(table, "first");
-	table_add(table, "second");
-	table_add(table, "a reason of twenty-seven co");
 	expect_table(table, 0, "chk  first  second  a reason of twenty-seven co\n");
 	/* The last column can have its half of 40: shortening it is enough. */
 	expect_table(table, 40, "chk  first  second  a reason of twenty-…\n");
@@ -135,13 +142,10 @@ static void test_table_spares_the_last(void **state)
 		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_LAST },
 		{ NULL, TABLE_LEFT, 50, TERM_RESET, TABLE_KEEP },
 	};
-	struct table *table = table_new(some, ARRAY_SIZE(some));
+	static const char *const cells[] = { "chk", "first", "a reason" };
+	struct table *table = row_of(some, ARRAY_SIZE(some), cells);
 
 	(void)state;
-	term_set_color("never");
-	table_add(table, "chk");
-	table_add(table, "first");
-	table_add(table, "a reason");
 	/* There is room as long as beginnings can be shown. */
 	expect_table(table, 16, "chk  first  a r…\n");
 	expect_table(table, 15, "chk  a reason\n");
