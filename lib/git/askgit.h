@@ -5,16 +5,16 @@
 #include "git/gitrun.h"
 
 /**
- * Asking git about a repository that somebody else made.
+ * Ask git about a repository that is not trusted.
  *
- * On top of what gitrun() promises, git is not started where it would wait for
- * ever: at a FIFO or a device in the place of one of the repository's files.
+ * On top of what gitrun() promises, git is not started where it would block:
+ * at a FIFO or a device in place of one of the repository's files.
  */
 
 /**
  * CKPT_ERROR, naming the file, if something in the git directory, or in an
- * object directory that it borrows from, is a FIFO or a device.
- * Looks at what git reads in any case; refs and single objects are left out.
+ * object directory that it borrows from, is a FIFO or a device. Checks the
+ * files that every git command reads; refs and single objects are left out.
  */
 int askgit_check(const char *gitdir);
 
@@ -22,8 +22,8 @@ int askgit_check(const char *gitdir);
 int askgit_check_objects(const char *objects);
 
 /**
- * The same for the file of an object (its name in hex) that is kept by itself;
- * one that is not there is fine.
+ * The same for the file of a loose object (its name in hex); a missing file is
+ * fine.
  */
 int askgit_check_loose(int objects_fd, const char *hex);
 

@@ -6,22 +6,23 @@
 
 #include <stdbool.h>
 
-/** The conditions of includeIf, judged as git judges them. For gitconfig.c. */
+/** The conditions of includeIf, evaluated as git does. For gitconfig.c. */
 
 struct configcond {
-	const char *gitdir; /**< real path; NULL: outside of git */
+	const char *gitdir; /**< real path; NULL: outside git */
 	const char *branch; /**< short name; NULL: none */
 	const struct strlist *urls; /**< of all remotes; NULL: not known yet */
-	bool asked_for_urls; /**< out: a condition needs them; false was the answer */
+	bool asked_for_urls; /**< out: a condition needs them; it was taken as false */
 };
 
 /**
  * Whether a condition ("gitdir:~/work/", without anything around it) holds.
- * `file` is the one that it stands in; a kind that is not known does not hold.
+ * `file` is the file that contains it; an unknown kind of condition does not
+ * hold.
  */
 bool configcond_holds(struct configcond *cond, const char *condition, const char *file);
 
-/** A path as git expands it: "~/" and "~user/". False if there is no such home. */
+/** Expand a path as git does: "~/" and "~user/". False if that home does not exist. */
 bool configcond_expand(struct strbuf *out, const char *path);
 
 #endif

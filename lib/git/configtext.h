@@ -6,13 +6,13 @@
 
 /**
  * The text of a git configuration file, read as git reads it. Bytes only, no
- * files: includes are for the caller to follow (see gitconfig.h), and so is the
- * choice among several values of a key.
+ * files: following includes (see gitconfig.h) and choosing among several values
+ * of a key is up to the caller.
  */
 
 /**
  * Called for each value, in the order of the text. `key` is "core.pager", all
- * lower case but for a subsection; `value` is NULL for a key that stands alone.
+ * lower case but for a subsection; `value` is NULL for a key without one.
  * Non-zero stops the reading.
  */
 typedef int (*configtext_fn)(const char *key, const char *value, void *payload);

@@ -9,13 +9,14 @@
  * Ignore rules, with exactly the meaning that gitignore(5) gives them.
  *
  * A list holds the patterns of one source (a .gitignore, an info/exclude, the
- * default patterns). Lists are put into a chain, the one with the highest
- * precedence first; the first list that has an opinion about a path decides.
- * A list never changes after it was parsed, so any number of threads may ask.
+ * default patterns). Lists form a chain, highest precedence first; the first
+ * list with a pattern that matches a path decides. A list never changes once it
+ * is parsed, so any number of threads may use it.
  *
- * The caller walks directories from the top and does not descend into one that
- * is ignored: as in git, nothing below an ignored directory can be re-included.
- * This module answers for one path only and never looks at its parents.
+ * The caller walks directories from the top and does not descend into an
+ * ignored one: as in git, nothing below an ignored directory can be
+ * re-included. This module decides about one path only and never looks at its
+ * parents.
  */
 struct exclude_list;
 
@@ -31,25 +32,24 @@ enum exclude_verdict {
 };
 
 /**
- * Parse patterns, one a line, as git reads an exclude file (BOM, trailing
+ * Parse patterns, one per line, as git reads an exclude file (BOM, trailing
  * blanks, "\#", "\!", CR before LF, no newline at the end).
  *
  * `base` is the directory that the patterns are relative to, itself relative
- * to the root of the walk: "" or "a/b" (no slash at the end). `tag` is kept
- * for the caller, who learns from it which source decided. `ignore_case` is
- * core.ignoreCase.
+ * to the root of the walk: "" or "a/b" (without a trailing slash). `tag` tells
+ * the caller which source decided. `ignore_case` is core.ignoreCase.
  */
 struct exclude_list *exclude_list_new(const char *text, size_t len, const char *base, int tag,
 				      bool ignore_case);
 void exclude_list_free(struct exclude_list *list);
 
-/** True if there is no pattern in it. */
+/** True if it has no patterns. */
 bool exclude_list_empty(const struct exclude_list *list);
 
 /**
- * What the chain says about `path` (relative to the root of the walk, no slash
- * at either end). `basename` points at its last component within it. `decided_out`,
- * which may be NULL, gets the list that decided and is otherwise untouched.
+ * What the chain says about `path` (relative to the root of the walk, without a
+ * slash at either end). `basename` points at its last component. `decided_out`,
+ * which may be NULL, is set to the list that decided, if any.
  */
 enum exclude_verdict exclude_match(const struct exclude_chain *chain, const char *path,
 				   const char *basename, bool is_dir,

@@ -3,7 +3,7 @@
 #define CKPT_GIT_GIT_H
 
 /**
- * The project's repository: found, asked, never written.
+ * The project's repository: found, read, never written.
  *
  * This is what other folders include.
  */

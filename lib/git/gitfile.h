@@ -5,23 +5,23 @@
 #include <stdbool.h>
 
 /**
- * The small text files of a git directory: HEAD, loose refs, "commondir" and
- * the like. Links are followed, as git does; nothing but a regular file is read.
+ * The small text files of a git directory: HEAD, loose refs, "commondir" and so
+ * on. Links are followed, as git does; only regular files are read.
  */
 
 /**
- * The text of `dir`/`name` without its line end, links followed; NULL if it
+ * The text of `dir`/`name` without its newline, links followed; NULL if it
  * cannot be read. The caller frees it.
  */
 char *gitfile_read(const char *dir, const char *name);
 
 /**
- * What HEAD says: "ref: refs/..." (also where it is of the old kind, a
- * symbolic link) or an id; NULL if it cannot be read. The caller frees it.
+ * What HEAD says: "ref: refs/..." (also if it is a symbolic link, as in old
+ * repositories) or an id; NULL if it cannot be read. The caller frees it.
  */
 char *gitfile_head(const char *gitdir);
 
-/** The ref that the content of a symbolic one names, NULL if it is none. Points into `text`. */
+/** The ref that a symbolic ref names, NULL if `text` is not one. Points into `text`. */
 const char *gitfile_symref(const char *text);
 
 /** True if `text` begins with a whole id, SHA-1 or SHA-256. */

@@ -5,38 +5,38 @@
 #include "base/base.h"
 
 /**
- * Stock git, as a program that is asked something.
+ * Running stock git to ask it something.
  *
- * This is the only place in the program that starts git. A repository that
- * somebody else made may name commands in its configuration, its attributes
- * and its environment; whatever it names, for each git that is started here:
+ * This is the only place in the program that starts git. A repository from
+ * somebody else may name commands in its configuration, its attributes and its
+ * environment. Whatever it names, for every git started here:
  *
  *  - nothing is fetched: no protocol is allowed, objects that a partial clone
- *    lacks stay missing, nobody is asked for a password;
+ *    lacks stay missing, and no password is asked for;
  *  - no hook, fsmonitor program, pager, editor, external diff, textconv,
  *    credential helper, ssh command, proxy or signing program is run;
- *  - nothing is written but what the command itself is for: no optional lock,
+ *  - nothing is written but what the command is for: no optional lock,
  *    no trace (GIT_TRACE*, trace2.*), no reflog, no maintenance;
- *  - GIT_* variables of the caller do not reach it, neither does the
- *    configuration of the system and the user;
+ *  - it sees neither the caller's GIT_* variables nor the configuration of
+ *    the system and the user;
  *  - repository, worktree and index are the ones given: nothing is searched
  *    for, and core.worktree and safe.directory do not matter;
  *  - it dies with this process, and answers in English.
  *
- * A profile may loosen some of that, by name:
+ * A profile may relax some of that, by name:
  */
 enum gitrun_profile {
 	/**
-	 * Nothing loosened. For commands that neither read nor write files of a
-	 * worktree: so no filter runs either, whatever the attributes say.
+	 * Nothing is relaxed. For commands that neither read nor write files of
+	 * a worktree: so no filter runs either, whatever the attributes say.
 	 */
 	GITRUN_LOOK,
 
 	/**
-	 * Write files out as the git command that is under way just did: its
-	 * clean, smudge and process filters run, and the user's configuration
-	 * counts, which may define them. Only for a hook, where the user's own
-	 * git command has run the very same filters a moment ago.
+	 * Write files as the git command in progress just did: its clean,
+	 * smudge and process filters run, and the user's configuration, which
+	 * may define them, is read. Only for a hook, where the user's git
+	 * command has run the same filters a moment ago.
 	 */
 	GITRUN_REPLAY,
 };
@@ -44,21 +44,21 @@ enum gitrun_profile {
 struct gitrun {
 	enum gitrun_profile profile;
 	const char *gitdir;   /**< NULL: the command needs no repository */
-	const char *worktree; /**< NULL: the command needs none */
-	const char *index;    /**< NULL: the repository's own */
+	const char *worktree; /**< NULL: the command needs no worktree */
+	const char *index;    /**< NULL: the repository's index */
 	const void *input;    /**< NULL: nothing on stdin */
 	size_t input_len;
-	bool shown;	      /**< its stderr is ours */
-	bool replace;	      /**< refs/replace/ counts, unless the caller of this program said no */
-	double patience;      /**< it is ended if it is silent after so many seconds; 0: never */
+	bool shown;	      /**< its stderr goes to ours */
+	bool replace;	      /**< honour refs/replace/, unless the caller of this program said no */
+	double patience;      /**< kill it if it prints nothing for this many seconds; 0: never */
 	spawn_stop_fn stop;   /**< see spawn_opts */
 	void *payload;
 };
 
 /**
- * Run `git <args>` (up to a NULL) in the worktree, or in "/", and append what
- * it prints to `out`. Returns 0 only if it exits with 0; CKPT_ENOTFOUND if
- * there is no git, CKPT_ELOCKED if it was ended.
+ * Run `git <args>` (up to a NULL) in the worktree, or in "/", and append its
+ * output to `out`. Returns 0 only if its exit status is 0; CKPT_ENOTFOUND if
+ * git is not installed, CKPT_ELOCKED if it was killed.
  */
 int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[]);
 

@@ -12,31 +12,31 @@
  *     [section]
  *     [section "name"]
  *
- * Lines may be of any length and end in LF or CRLF; a byte order mark is
- * skipped. Nothing is quoted and no line is continued: a value is what stands
+ * Lines may have any length and end in LF or CRLF; a byte order mark is
+ * skipped. There is no quoting and no line continuation: a value is the text
  * between the "=" and the end of the line or a comment.
  */
 
 /**
- * One key. `section` is "" before the first one, else what stands in the
- * brackets: `capture "db"`. All three live only during the call. To fail, set
- * an error and return its code: reading ends and ini_read() returns it.
+ * One key. `section` is "" before the first section, otherwise the text in the
+ * brackets: `capture "db"`. All three are valid only during the call. To fail,
+ * set an error and return its code: reading stops and ini_read() returns it.
  */
 typedef int (*inifile_fn)(const char *section, const char *key, const char *value, unsigned line,
 			  void *payload);
 
 /**
- * Call `fn` for every key of the file, in its order. CKPT_ENOTFOUND if there
- * is no such file; a malformed line fails with a sentence that begins
- * "<path>:<line>: ". A symbolic link is followed.
+ * Call `fn` for every key of the file, in order. CKPT_ENOTFOUND if the file
+ * does not exist; for a malformed line the message begins with "<path>:<line>:
+ * ". A symbolic link is followed.
  */
 int ini_read(const char *path, inifile_fn fn, void *payload);
 
 /**
- * NULL if commands in it may be run, else why not. It has to belong to this
- * user, or to root: with `sudo -E` the files of somebody else are read, but what
- * they say is not run. And it must not lie in `worktree` (a real path, or NULL),
- * where it may have come with what somebody else made.
+ * NULL if commands in the file may be run, otherwise why not. It must belong to
+ * this user or to root: with `sudo -E` another user's files are read, but their
+ * commands are not run. And it must not be in `worktree` (a real path, or NULL),
+ * where somebody else may have put it.
  */
 const char *ini_distrust(const char *path, const char *worktree);
 

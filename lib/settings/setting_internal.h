@@ -7,18 +7,18 @@
 struct ckpt_settings;
 
 /**
- * The values of settings: from text into the fields of struct ckpt_settings,
- * by the rows of setting_table. Where the text comes from is none of its
- * business; for settings.c only.
+ * Parsing setting values into the fields of struct ckpt_settings, by the rows
+ * of setting_table. Where the text comes from does not matter here; for
+ * settings.c only.
  */
 
-/** Set the field of row `index`; false, and nothing changed, if `value` is none for it. */
+/** Set the field of row `index`; false, without a change, if `value` is not valid for it. */
 bool setting_parse(struct ckpt_settings *settings, unsigned index, const char *value);
 
-/** What a value of the row must look like: "a number or 'none'". */
+/** What a value of the row must look like, for a message: "a number or 'none'". */
 const char *setting_expected(unsigned index);
 
-/** True if a further value is added to those before, false if it takes their place. */
+/** True if another value is added to the previous ones, false if it replaces them. */
 bool setting_adds_up(unsigned index);
 
 #endif

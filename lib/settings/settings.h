@@ -14,24 +14,24 @@ struct gitconfig;
 /**
  * The settings: one table of keys, each with type, default and a line of text.
  *
- * Read, later wins: built-in; $XDG_CONFIG_HOME/git-checkpoint/config (else
+ * Sources, later wins: built-in; $XDG_CONFIG_HOME/git-checkpoint/config (or
  * ~/.config/...; a relative XDG path is ignored); git config
  * (checkpoint.<key>); <store>/checkpoint/config; environment
  * (GIT_CHECKPOINT_<KEY>); `git -c checkpoint.<key>=...`. Keys that run a
- * command are taken from the two files only.
+ * command are read from the two files only.
  */
 struct ckpt_settings {
 	uint64_t max_count;     /**< 0: no limit */
 	int64_t max_age;        /**< seconds, 0: never */
 	uint64_t max_size;      /**< bytes, 0: none */
-	uint64_t keep_hourly, keep_daily, keep_weekly; /**< see ops/evict.h */
+	uint64_t keep_hourly, keep_daily, keep_weekly; /**< see retention/evict.h */
 	uint64_t max_files;
 	uint64_t max_file_size; /**< bytes, 0: none */
 	int64_t lock_timeout;   /**< seconds */
 	uint64_t threads;       /**< 0: auto */
 	uint64_t compression;   /**< 0 .. 9 */
-	struct strlist exclude;   /**< patterns, of all levels added up */
-	struct strlist sensitive; /**< patterns, of all levels added up */
+	struct strlist exclude;   /**< patterns from all levels together */
+	struct strlist sensitive; /**< patterns from all levels together */
 	char *color;              /**< "auto", "always", "never" */
 	char *progress;           /**< "auto", "always", "never" */
 	bool advice;              /**< hints */
@@ -39,22 +39,22 @@ struct ckpt_settings {
 	int64_t hook_timeout;
 	bool hook_quiet;
 	int64_t flow_stale_after;
-	struct strlist warnings; /**< unknown keys and the like, sentences with file and line */
+	struct strlist warnings; /**< unknown keys and similar, sentences with file and line */
 	/** where each key of the table got its value, in the table's order */
 	char **origins;
 };
 
 /**
- * Read them all. `store_file` is <store>/checkpoint/config, NULL if there is
- * no store yet; commands in it are not taken if it lies in `worktree` (NULL: it
- * does not); `gitconfig` may be NULL. A bad value fails, the sentence names
- * file and line (for git config: the level; else the variable).
+ * Read them all. `store_file` is <store>/checkpoint/config, NULL if there is no
+ * store yet; commands in it are ignored if it is in `worktree` (NULL: it is
+ * not); `gitconfig` may be NULL. A bad value is an error; the message names
+ * file and line (for git config the level, otherwise the variable).
  */
 int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
 		  const char *store_file, const char *worktree);
 void settings_release(struct ckpt_settings *settings);
 
-/** The path of the user's file, whether it is there or not; false if there is no place for one. */
+/** The path of the user's file, whether it exists or not; false if there is no place for one. */
 bool settings_user_file(struct strbuf *out);
 
 /** The table, for `config`, the manual's tests and completion. */
@@ -69,7 +69,7 @@ struct ckpt_setting_info {
 extern const struct ckpt_setting_info setting_table[];
 extern const unsigned setting_count;
 
-/** The row of a key, whatever its case; -1 if there is none. */
+/** The row of a key, in any case; -1 if there is none. */
 int setting_find(const char *key);
 
 /** The effective value of row `index` as a user would write it; the caller frees it. */

@@ -15,23 +15,24 @@ struct wt_entry;
  */
 
 /**
- * Of what lies at `path` below `dirfd` now, where it was renamed to. A directory
- * is, if everything in it is; one that lacks something has lost nothing.
+ * Whether what is now at `path` below `dirfd`, where it was renamed to, is as
+ * scanned. A directory is, if everything in it is; if something is missing from
+ * it, nothing was lost.
  *
- * What cannot be looked at is not; ckpt_error_lack() tells of the lack of
- * descriptors or memory that may be the reason.
+ * What cannot be read is not; ckpt_error_lack() tells if that may be for lack of
+ * descriptors or memory.
  *
- * `writer_out` is set to true if somebody has it, or something in it, open for
- * writing (see fs_has_writer()): then it may be another the next moment.
+ * `writer_out` is set to true if a process has it, or something in it, open for
+ * writing (see fs_has_writer()): then it may change at any moment.
  */
 bool displaced_as_scanned(int dirfd, const char *path, const struct wt_entry *seen,
 			  bool *writer_out);
 
-/** Of a file that is where it was; `st` is what it looks like now. */
+/** The same for a file that is in its place; `st` is what it looks like now. */
 bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
 			 const struct wt_entry *seen);
 
-/** The names of contents as the store has them; false if they cannot be read. */
+/** The id of contents as the store has them; false if they cannot be read. */
 bool displaced_name_file(struct oid *out, int dirfd, const char *name);
 bool displaced_name_link(struct oid *out, int dirfd, const char *name);
 

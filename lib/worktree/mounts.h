@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 /**
- * Where a rename does not lead: other file systems within a worktree, be it
- * that one is mounted there, a part of the same one is bound there a second
- * time, or a subvolume begins.
+ * Places that a rename cannot reach: other file systems within a worktree,
+ * whether one is mounted there, a part of the same one is bind-mounted there,
+ * or a subvolume begins.
  */
 struct mount {
 	dev_t dev;
@@ -19,13 +19,13 @@ struct mount {
 	bool is_dir;
 };
 
-/** Of what `name` in `dirfd` is, a link itself; "" is `dirfd`. -1 with errno. */
+/** The mount that `name` in `dirfd` is on; links are not followed; "" is `dirfd`. -1 with errno. */
 int mounts_of(struct mount *out, int dirfd, const char *name);
 
-/** True if nothing can be renamed from the directory `root` to where `other` is. */
+/** True if nothing can be renamed from the directory `root` to `other`. */
 bool mounts_differ(const struct mount *root, const struct mount *other);
 
-/** Add the paths below `root` on which something is mounted, in no order. Needs /proc. */
+/** Add the paths below `root` on which something is mounted, in no particular order. Needs /proc. */
 void mounts_below(struct strlist *out, const char *root, int rootfd);
 
 #endif

@@ -17,14 +17,14 @@ struct statcache;
  * The walk over a working directory: parallel, each directory read once, no
  * file opened. The result does not depend on the number of threads.
  *
- * Files that the stat cache knows come out with WT_KNOWN set; what else is
- * found must be read (store/ingest.h).
+ * Files that the stat cache knows have WT_KNOWN set; all others must be read
+ * (store/ingest.h).
  */
 enum skip_why {
 	SKIP_UNREADABLE, /**< no permission, or an error while reading */
 	SKIP_OVERSIZE,   /**< over maxFileSize */
 	SKIP_CHANGING,   /**< changed each time it was read */
-	SKIP_VANISHED,   /**< there when the directory was read, gone when it was to be opened */
+	SKIP_VANISHED,   /**< listed when the directory was read, gone when it was opened */
 	SKIP_SENSITIVE,
 	SKIP_SPECIAL, /**< FIFO, socket, device; a set-id program of another user */
 };
@@ -35,7 +35,7 @@ const char *skip_why_name(enum skip_why why);
 /** True if a checkpoint without this path is incomplete. */
 bool skip_why_incomplete(enum skip_why why);
 
-/** The reverse of skip_why_name(); false if there is none of that name. */
+/** The reverse of skip_why_name(); false if the name is unknown. */
 bool skip_why_parse(enum skip_why *out, const char *name);
 
 struct skip {
@@ -49,10 +49,10 @@ struct skip_list {
 };
 
 void skip_list_add(struct skip_list *list, const char *path, enum skip_why why);
-/** By path; repetitions removed. */
+/** By path; duplicates removed. */
 void skip_list_sort(struct skip_list *list);
 
-/** Without what is at or below `path`. */
+/** Remove what is at or below `path`. */
 void skip_list_drop(struct skip_list *list, const char *path);
 void skip_list_release(struct skip_list *list);
 /** How many of them make a checkpoint incomplete. */
@@ -63,29 +63,31 @@ typedef void (*progress_fn)(const char *what, size_t done, size_t total, void *p
 struct scan_opts {
 	const char *root;              /**< absolute path */
 	struct rules *rules;
-	const struct statcache *cache; /**< NULL: nothing known; must outlive the scan, whose names may lie in it */
+	const struct statcache *cache; /**< NULL: nothing known; must outlive the scan, whose names
+				        * may point into it */
 	const struct strlist *scope;   /**< sorted paths below the root; NULL or empty: all */
-	dev_t avoid_dev;               /**< a directory that is never entered: the stores' home */
+	dev_t avoid_dev;               /**< a directory that is never entered: the home of the stores */
 	ino_t avoid_ino;               /**< 0: none */
-	uint64_t max_files;            /**< 0: no limit; more give CKPT_EREFUSED */
+	uint64_t max_files;            /**< 0: no limit; CKPT_EREFUSED if there are more */
 	uint64_t max_file_size;        /**< 0: no limit */
 	unsigned threads;
-	bool want_left_out; /**< of the result */
+	bool want_left_out; /**< fill `left_out` of the result */
 	progress_fn progress; /**< may be NULL */
 };
 
 struct scan {
 	int rootfd;
 	struct origin origin; /**< where it was read */
-	bool cache_is_old;    /**< there is a cache, but of another boot or mount */
+	bool cache_is_old;    /**< there is a cache, but from another boot or mount */
 	struct wt_dir *root;
 	struct skip_list skips;
 	struct strlist defaults_left_out; /**< topmost paths that a default pattern left out, sorted */
-	struct strlist left_out; /**< if asked for: topmost paths that a rule left out, no secrets; sorted */
-	struct strlist mounts; /**< where another file system begins that is captured, too; sorted */
-	struct strlist sensitive_tracked; /**< captured, but the name says secret; sorted */
-	bool moved; /**< something that was listed was not there when it was to be opened */
-	bool dir_modes_changed;           /**< some directory's mode is not the cached one */
+	struct strlist left_out; /**< if asked for: topmost paths that a rule left out, without
+				  * secrets; sorted */
+	struct strlist mounts; /**< where another file system begins, which is captured too; sorted */
+	struct strlist sensitive_tracked; /**< captured, but look like secrets; sorted */
+	bool moved; /**< something that was listed was gone when it was opened */
+	bool dir_modes_changed;           /**< the mode of some directory differs from the cached one */
 
 	struct scan_worker *workers; /**< private: memory of the result */
 	unsigned workers_nr;

@@ -10,28 +10,29 @@
 #include <stdatomic.h>
 
 /**
- * The inside of the walk, for scan*.c alone.
+ * The internals of the walk, for scan*.c alone.
  *
  * One item of work is one directory. A worker lists it (scan_visit.c), or takes
  * the names from the cache if they cannot have changed (scan_known.c), asks the
- * rules about each name, stats what belongs in, sorts, compares with the cache,
- * and puts the subdirectories on the queue (scan.c). Results lie in memory of
- * the worker that made them and are only linked by pointers, so workers share
- * nothing but the queue and, rarely, the lists of what was left out.
+ * rules about each name, stats what is captured, sorts, compares with the
+ * cache, and puts the subdirectories on the queue (scan.c). Results are in the
+ * memory of the worker that made them and are only linked by pointers, so
+ * workers share nothing but the queue and, rarely, the lists of what was left
+ * out.
  */
 enum { DIRENTS_SIZE = 64 * 1024 };
 
 struct scan_worker {
 	struct arena arena;
-	struct strbuf path;       /**< of the name at hand */
-	struct strbuf names;      /**< of the directory at hand: a type, a name and a NUL each */
-	char *dirents;            /**< what the kernel fills */
-	struct wt_entry *entries; /**< of the directory at hand */
+	struct strbuf path;       /**< of the current name */
+	struct strbuf names;      /**< of the current directory: a type, a name and a NUL each */
+	char *dirents;            /**< filled by the kernel */
+	struct wt_entry *entries; /**< of the current directory */
 	size_t nr, alloc;
-	struct scan_item **children; /**< likewise, in no order */
+	struct scan_item **children; /**< likewise, in no particular order */
 	size_t children_nr, children_alloc;
 	struct beneath_near near;
-	size_t odd; /**< names that were captured for another reason than that no rule matches */
+	size_t odd; /**< names that were captured although a rule matches */
 };
 
 struct scan_item {
@@ -44,11 +45,11 @@ struct scan_item {
 struct scan_walk {
 	const struct scan_opts *opts;
 	struct scan *scan;
-	int64_t start_ns;     /**< of the clock of file times */
+	int64_t start_ns;     /**< by the clock of file times */
 	dev_t dev;            /**< of the root */
 	bool dir_times;       /**< the file system keeps the times of directories exactly */
-	enum origin_relation cache; /**< of what the cache has: how far it is believed */
-	pthread_mutex_t lock; /**< of the lists in `scan` */
+	enum origin_relation cache; /**< how far the contents of the cache are trusted */
+	pthread_mutex_t lock; /**< protects the lists in `scan` */
 	atomic_size_t files;
 	atomic_bool dir_modes_changed;
 	atomic_bool moved;
@@ -56,7 +57,10 @@ struct scan_walk {
 
 void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why);
 
-/** Set the worker's path to the item's directory, with a slash if it is not the root; its length. */
+/**
+ * Set the worker's path to the item's directory, with a slash unless it is the root; returns its
+ * length.
+ */
 size_t scan_enter_path(struct scan_worker *worker, const struct scan_item *item);
 
 /* --- scan_visit.c --- */
@@ -64,14 +68,16 @@ size_t scan_enter_path(struct scan_worker *worker, const struct scan_item *item)
 /** List a directory into worker->names; -1 with errno. */
 int scan_list(struct scan_worker *worker, int dirfd, bool *gitignore, bool *dotgit);
 
-/** Judge and stat all of worker->names; the entries are in the worker then, in no order. */
+/**
+ * Judge and stat all of worker->names; the entries are then in the worker, in no particular order.
+ */
 int scan_visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
 	       int dirfd);
 
 /** Add what a name turned out to be; `name` must live as long as the scan. */
 int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char *name,
 		  size_t name_len, const struct stat *st);
-/** The same for a directory: what is to be walked next; NULL if it must not be entered. */
+/** The same for a directory: the item to walk next; NULL if it must not be entered. */
 struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worker,
 			       struct scan_item *parent, const char *name, size_t name_len,
 			       const struct stat *st, bool partial);
@@ -82,14 +88,14 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 bool scan_names_known(const struct scan_walk *walk, const struct scan_item *item);
 
 /**
- * In place of scan_list() and scan_visit(): 1 if the entries are in the worker,
- * sorted; 0 if something was not as expected and the directory has to be
- * listed after all; negative on failure.
+ * Replaces scan_list() and scan_visit(): 1 if the entries are in the worker,
+ * sorted; 0 if something was not as expected and the directory has to be listed
+ * after all; negative on failure.
  */
 int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
 		     int dirfd);
 
-/** Compare a directory, its entries sorted, with its block in the cache. */
+/** Compare a directory, whose entries are sorted, with its block in the cache. */
 void scan_match(struct scan_walk *walk, const struct scan_item *item);
 
 #endif

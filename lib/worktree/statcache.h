@@ -10,29 +10,29 @@
 #include <stdint.h>
 
 /**
- * The stat cache: what every file looked like to stat(2) when its contents
- * were last read, and what was read. With it a file whose times, size, inode
- * and mode did not change is not read again, a directory whose own times did
- * not change is not listed again, and one in which nothing changed keeps its
+ * The stat cache: what stat(2) said of every file when its contents were last
+ * read, and what was read. With it a file whose times, size, inode and mode
+ * did not change is not read again, a directory whose own times did not change
+ * is not listed again, and a directory in which nothing changed keeps its
  * tree.
  *
- * A file that is mapped into memory and used as it is. Each directory is a
- * block with a checksum of its own, looked at only when the walk comes there;
- * a block that is damaged, or a file that is truncated, foreign, of another
- * version or not there at all, counts as "nothing known": everything is read
- * again, nothing else happens. A block with a right checksum is not believed
- * either: each offset, count and name in it is checked before anybody uses it,
- * and one that cannot be right makes the whole block unknown, with all below.
+ * The file is mapped into memory and used as it is. Each directory is a block
+ * with its own checksum, read only when the walk gets there; a block that is
+ * damaged, or a file that is truncated, foreign, of another version or
+ * missing, counts as "nothing known": everything is read again, and nothing
+ * worse happens. Even a block with a correct checksum is not trusted: each
+ * offset, count and name in it is checked before use, and if one cannot be
+ * right the whole block is unknown, with everything below.
  *
  * It describes one checkpoint, named in its header. While that checkpoint is
- * in the store all its objects are; the caller checks this before it relies on
- * them (see `checkpoint` and `packs`).
+ * in the store, so are all its objects; the caller checks this before relying
+ * on them (see `checkpoint` and `packs`).
  */
 struct statcache;
 
-/** The head of a directory's block; its entries follow. */
+/** The header of a directory's block; its entries follow. */
 struct statcache_dir {
-	uint32_t crc; /**< of all that follows in the block */
+	uint32_t crc; /**< of everything that follows in the block */
 	uint32_t nr;
 	uint32_t names_len;
 	uint32_t listing; /**< enum wt_listing */
@@ -57,11 +57,11 @@ struct statcache_entry {
 struct statcache_head {
 	struct oid commit;    /**< the checkpoint that it describes */
 	uint32_t padding;     /**< 0: what is written to disk has no gaps */
-	uint64_t packs;       /**< a fingerprint of the packs that were there, see store/objects.h */
-	struct origin origin; /**< where its files were read: how far their times are believed */
+	uint64_t packs;       /**< a fingerprint of the packs at that time, see store/objects.h */
+	struct origin origin; /**< where its files were read: how far their times can be trusted */
 };
 
-/** NULL if there is none that can be used. */
+/** NULL if there is none, or it cannot be used. */
 struct statcache *statcache_open(int dirfd, const char *path);
 void statcache_close(struct statcache *cache);
 
@@ -70,7 +70,7 @@ const struct statcache_head *statcache_head(const struct statcache *cache);
 /** The root's block, or NULL. */
 const struct statcache_dir *statcache_root(const struct statcache *cache);
 
-/** The block of a directory entry, or NULL if it is not sound. */
+/** The block of a directory entry, or NULL if it is damaged. */
 const struct statcache_dir *statcache_child(const struct statcache *cache,
 					    const struct statcache_entry *entry);
 
@@ -85,13 +85,13 @@ static inline const char *statcache_name(const struct statcache_dir *dir,
 	return (const char *)(statcache_entries(dir) + dir->nr) + entry->name_at;
 }
 
-/** Write the cache for a tree that was captured as `head` says; all entries must be known. */
+/** Write the cache for a tree that was captured as `head` describes; all entries must be known. */
 int statcache_write(int dirfd, const char *path, const struct statcache_head *head,
 		    const struct wt_dir *root);
 
 /**
  * Packs were changed without losing anything: if the cache was written with the
- * fingerprint `before`, it is good with `after`.
+ * fingerprint `before`, it is valid with `after`.
  */
 void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t after);
 

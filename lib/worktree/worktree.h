@@ -3,8 +3,7 @@
 #define CKPT_WORKTREE_WORKTREE_H
 
 /**
- * The user's files: scanned, told apart from what does not belong in a checkpoint, opened without
- * ever leaving the root.
+ * The user's files: scanned, filtered, and opened without ever leaving the root.
  *
  * This is what other folders include.
  */

@@ -13,28 +13,28 @@
  * A directory tree in memory, as a scan finds it.
  *
  * Entries of a directory are in the order of git's trees: by bytes of the
- * name, a directory's as if it ended in "/". Walked in this order, files come
- * in byte order of their whole path.
+ * name, with "/" appended to the name of a directory. Walked in this order,
+ * files come in byte order of their full path.
  */
 enum wt_kind { WT_FILE, WT_LINK, WT_DIR };
 
 enum wt_flags {
-	WT_KNOWN = 1 << 0, /**< oid and sha256 are those of the present contents */
-	WT_RACY = 1 << 1,  /**< its times cannot be trusted later: changed just now, or has a writer */
+	WT_KNOWN = 1 << 0, /**< oid and sha256 are those of the current contents */
+	WT_RACY = 1 << 1,  /**< its times cannot be trusted later: it just changed, or has a writer */
 	WT_DEAD = 1 << 2,  /**< not captured after all; removed by wt_compact() */
-	WT_TOUCHED = 1 << 3, /**< its size is the cached one, but its contents have to be read */
+	WT_TOUCHED = 1 << 3, /**< its size is the cached one, but its contents must be read */
 	WT_SETTLED = 1 << 4, /**< its contents came from the disk: a power cut does not change them */
-	WT_EARLIER = 1 << 5, /**< had these very times on an earlier boot; reading it settles it */
-	WT_LINKED = 1 << 6,  /**< a file with further names, in the worktree or anywhere */
+	WT_EARLIER = 1 << 5, /**< had the same times on an earlier boot; reading it settles it */
+	WT_LINKED = 1 << 6,  /**< a file with other names (hard links), in the worktree or elsewhere */
 };
 
-/** What is known of the names in a directory. */
+/** What is known about the names in a directory. */
 enum wt_listing {
 	WT_PLAIN = 1 << 0,     /**< every name was captured, and none only because it is tracked */
 	WT_GITIGNORE = 1 << 1, /**< there is a .gitignore */
 };
 
-/** What tells whether a file may have changed. */
+/** What shows whether a file may have changed. */
 struct wt_stat {
 	uint64_t size;
 	int64_t mtime_ns;
@@ -66,10 +66,10 @@ struct wt_dir {
 	size_t nr;
 	struct oid tree;   /**< valid if `known` */
 	bool known;        /**< nothing below differs from the cache, or the tree was built */
-	bool ignored;      /**< in it only what is tracked counts; alone it is nothing */
-	bool lost;         /**< could not be read: no part of the tree */
-	bool outside;      /**< only on the way to the scope: its own mode is not recorded */
-	const struct statcache_dir *cached; /**< what the stat cache holds of it, or NULL */
+	bool ignored;      /**< only tracked files in it are captured; without any it does not count */
+	bool lost;         /**< could not be read: not part of the tree */
+	bool outside;      /**< only on the way to the scope: its mode is not recorded */
+	const struct statcache_dir *cached; /**< what the stat cache has of it, or NULL */
 };
 
 /** Order of git's trees. */
@@ -82,7 +82,7 @@ bool wt_stat_equal(const struct wt_stat *a, const struct wt_stat *b);
 
 /**
  * True if a file with these times, read no earlier than `read_ns` (see
- * clock_file_ns()), could be changed again without its times showing it.
+ * clock_file_ns()), could change again without a change of its times.
  */
 bool wt_stat_racy(const struct wt_stat *st, int64_t read_ns);
 
@@ -125,8 +125,8 @@ struct wt_counts {
 void wt_count(struct wt_counts *out, const struct wt_dir *dir);
 
 /**
- * Called in byte order of path for what the state hash is made of: files,
- * links, and directories with nothing below. `path` is valid during the call.
+ * Called in byte order of path for what makes up the state hash: files, links,
+ * and directories with nothing below. `path` is valid during the call.
  */
 typedef int (*wt_visit_fn)(const char *path, size_t len, const struct wt_entry *entry,
 			   void *payload);
