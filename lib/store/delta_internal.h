@@ -9,24 +9,23 @@
 
 /**
  * Deltas as in git's packs (gitformat-pack(5)): how to make an object from
- * another one. The bytes are trusted in nothing: whatever they are, nothing is
- * read outside of base and delta, and no memory is asked for that the
- * instructions do not fill.
+ * another one. The bytes are not trusted: whatever they are, nothing outside
+ * base and delta is read, and no more memory is allocated than the
+ * instructions fill.
  */
 
 /** Enough bytes of a delta for delta_sizes(). */
 enum { DELTA_SIZES_MAX = 20 };
 
 /**
- * The sizes of base and result that stand at the beginning; 0, or
- * CKPT_ECORRUPT if they are malformed. Nothing says that they are true.
+ * The sizes of base and result that a delta begins with; 0, or CKPT_ECORRUPT
+ * if they are malformed. They need not be true.
  */
 int delta_sizes(uint64_t *base_out, uint64_t *result_out, const void *delta, size_t len);
 
 /**
- * Append the result to `out`, which must not be where the base is;
- * CKPT_ECORRUPT if the delta is malformed or made for another base, and `out`
- * is as before then.
+ * Append the result to `out`, which must not contain the base; CKPT_ECORRUPT,
+ * with `out` unchanged, if the delta is malformed or made for another base.
  */
 int delta_apply(struct strbuf *out, const void *base, size_t base_len, const void *delta,
 		size_t len);

@@ -9,19 +9,19 @@
 #include <stdatomic.h>
 
 /**
- * One file of a scan into the pack; for ingest.c, which hands them out to
- * threads, and nobody else.
+ * Store one file of a scan in the pack; only for ingest.c, which distributes
+ * them to threads.
  */
 
 struct digest;
 
-/** What a thread reads with. */
+/** What a thread needs to read files. */
 struct ingest_reader {
 	struct digest *sha1, *sha256;
 	unsigned char *buf;
 	size_t alloc;
 	struct beneath_near near;
-	int lack; /**< errno of what could not be opened or read for lack of descriptors or memory */
+	int lack; /**< errno if something could not be opened or read for lack of descriptors or memory */
 };
 
 struct ingest_batch;
@@ -31,9 +31,9 @@ struct ingest {
 	struct ingest_batch *batches;
 	size_t nr, alloc;
 	size_t total; /**< files to be read */
-	uint64_t large_total, large_done; /**< bytes of the large ones; these are read by one thread */
+	uint64_t large_total, large_done; /**< bytes of the large files, which one thread reads */
 	struct ingest_reader *readers; /**< one for each thread */
-	pthread_mutex_t lock; /**< of the scan's skip list */
+	pthread_mutex_t lock; /**< protects the scan's skip list */
 	atomic_size_t files, racy;
 	atomic_ullong bytes;
 	uint64_t total_bytes;
@@ -41,16 +41,16 @@ struct ingest {
 	atomic_bool late;
 };
 
-/** CKPT_ECANCELLED if the user stops it, or there is not enough time; then it is noted. */
+/** CKPT_ECANCELLED if the user stops it, or if there is not enough time, which is noted. */
 int ingest_go_on(struct ingest *ingest);
 
-/** True of a file that is read in pieces, after all others and one at a time. */
+/** True for a file that is read in pieces, after all others and one at a time. */
 bool ingest_is_large(const struct wt_entry *entry);
 
 /**
- * Read one entry, of which `dirfd` is the directory, and store it if there is a
- * pack. One that cannot be read, or does not hold still, is noted as skipped. One
- * that has become large since the scan is left alone unless `large`.
+ * Read one entry of the directory `dirfd`, and store it if there is a pack. If it
+ * cannot be read or keeps changing, it is noted as skipped. If it has become
+ * large since the scan, it is left alone unless `large`.
  */
 int ingest_entry(struct ingest *ingest, unsigned worker, int dirfd, struct wt_dir *dir,
 		 struct wt_entry *entry, bool large);

@@ -6,24 +6,24 @@
 
 #include <stdbool.h>
 
-/** The files of a new store, for store.c; what they should hold, for health.c. */
+/** The files of a new store, for shadow.c; their contents, for health.c. */
 
 #define LAYOUT_VERSION "1"
 
 extern const char layout_head[], layout_attributes[];
 
-/** The directories, each behind the one that it is in; ends with NULL. */
+/** The directories, each after the one that contains it; ends with NULL. */
 extern const char *const layout_dirs[];
 
 /** The configuration that stock git reads. */
 void layout_config(struct strbuf *out, const char *worktree);
 
-/** Make the store `path` of `worktree`. Another process that made it first is no failure. */
+/** Create the store `path` of `worktree`. It is not an error if another process was first. */
 int layout_create(const char *home, const char *path, const char *worktree);
 
 /**
- * Lock the place of all stores, shared with others or alone; the descriptor,
- * to be closed, or -1 with errno. Half-made stores of the dead are removed.
+ * Lock the home of all stores, shared or exclusively; returns a descriptor to
+ * be closed, or -1 with errno. Half-made stores of dead processes are removed.
  */
 int layout_lock_home(const char *home, bool alone);
 

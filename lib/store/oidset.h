@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A set of object names; all zero is an empty one. The zero name cannot be in it. */
+/** A set of object names; all zero is an empty set. It cannot contain the zero name. */
 struct oidset {
 	struct oid *slots;
 	size_t nr, alloc; /**< alloc is a power of two */
 };
 
-/** True if it was not there before. */
+/** True if it was not in the set before. */
 bool oidset_add(struct oidset *set, const struct oid *oid);
 bool oidset_has(const struct oidset *set, const struct oid *oid);
 void oidset_release(struct oidset *set);

@@ -12,21 +12,21 @@
 struct store;
 
 /**
- * The writer of packs: one pack and its index for each save, in git's format
+ * Writing packs: one pack and its index for each save, in git's format
  * (gitformat-pack(5)), version 2 both.
  *
  * Loose objects would cost a file, an fsync and a disk block each; libgit2's
- * own pack builder wants every object in its database before it packs it. So
- * this is ours: no deltas, each object deflated by the thread that read it and
+ * pack builder wants every object in its database before it packs it. So this
+ * is ours: no deltas, each object deflated by the thread that read it and
  * appended as it comes.
  *
- * Nothing is visible to anybody before pack_commit(): until then all is in a
+ * Nothing is visible before pack_commit(): until then everything is in a
  * temporary, which pack_free() removes. An object that the store, or this
- * pack, has already is not written again.
+ * pack, already has is not written again.
  */
 struct pack;
 
-/** What is known of an object in the pack; also for pack_index.c and pack_verify.c. */
+/** What is known about an object in the pack; also for pack_index.c and pack_verify.c. */
 struct pack_entry {
 	struct oid oid;
 	uint32_t crc; /**< of the bytes in the pack */
@@ -34,7 +34,7 @@ struct pack_entry {
 	uint64_t len; /**< of the bytes in the pack */
 };
 
-/** For `workers` threads that add at the same time; `level` of deflate, 0 to 9. */
+/** For `workers` threads that add concurrently; `level` of deflate, 0 to 9. */
 struct pack *pack_new(struct store *store, unsigned workers, unsigned level);
 void pack_free(struct pack *pack);
 
@@ -51,31 +51,31 @@ typedef int (*pack_read_fn)(void *buf, size_t size, void *payload);
 
 /**
  * Add a blob of `size` bytes that is too large to be held in memory. Its name
- * is not known before it is read; if it turns out to be there already, or if
- * it has more or fewer bytes than said (CKPT_ERROR), what was written is taken
- * back. No other thread may add at the same time.
+ * is not known until it is read; if it already exists, or has more or fewer
+ * bytes than `size` (CKPT_ERROR), what was written is discarded. No other
+ * thread may add at the same time.
  */
 int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_read_fn read,
 		    void *payload);
 
 /**
- * Add an object as it lies in another pack: `len` bytes with what stands before
- * the deflated ones, no delta. It is written although the store has it. Only
- * worker 0 may add at the same time.
+ * Add an object as it is stored in another pack: `len` bytes with the header
+ * before the deflated ones, not a delta. It is written even if the store has
+ * it. Only worker 0 may add at the same time.
  */
 int pack_add_copy(struct pack *pack, const struct oid *oid, const void *bytes, size_t len,
 		  uint32_t crc);
 
-/** The pack may have so many bytes; with more, adding fails with CKPT_EREFUSED. 0: no limit. */
+/** Limit the size of the pack; beyond it, adding fails with CKPT_EREFUSED. 0: no limit. */
 void pack_set_limit(struct pack *pack, uint64_t bytes);
 
 /** True if nothing was added. */
 bool pack_is_empty(struct pack *pack);
 
 /**
- * Complete the pack: read every object back from it and compare its name,
- * write the index, sync both and put them in place. After this the objects
- * survive a power loss. `bytes_out` (may be NULL) gets the bytes on disk. Does nothing to an empty pack.
+ * Complete the pack: read every object back from it and compare its name, write the index, sync
+ * both and move them into place. After this the objects survive a power cut. `bytes_out` (may be
+ * NULL) is set to the bytes on disk. Does nothing for an empty pack.
  */
 int pack_commit(struct pack *pack, uint64_t *bytes_out);
 
@@ -87,8 +87,8 @@ const struct oid *pack_id(const struct pack *pack);
 enum { PACK_HEADER_SIZE = 12 };
 
 /**
- * Read what stands before an object's deflated bytes: type and size. Its
- * length; 0 if it is malformed or that of a delta.
+ * Parse the header before an object's deflated bytes: type and size. Returns
+ * its length; 0 if it is malformed or that of a delta.
  */
 size_t pack_entry_header(enum object_type *type, uint64_t *size, const unsigned char *p, size_t len);
 
@@ -97,8 +97,8 @@ int pack_write_index(int fd, const struct pack_entry *entries, size_t nr, const 
 
 /**
  * Read the pack in `fd` of `size` bytes (without the trailer) and check the
- * checksum and the name of each object, with `threads` threads; its own SHA-1
- * is computed on the way. `entries` must be sorted by offset.
+ * checksum and the name of each object, with `threads` threads; compute the
+ * pack's SHA-1 on the way. `entries` must be sorted by offset.
  */
 int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
 		size_t nr, unsigned threads);

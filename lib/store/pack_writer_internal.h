@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/** The inside of the writer, for pack_write.c and pack_stream.c alone. */
+/** The internals of the writer, for pack_write.c and pack_stream.c alone. */
 
 struct pack_worker {
 	struct libdeflate_compressor *deflate;
@@ -25,30 +25,30 @@ struct pack {
 	unsigned workers_nr;
 	struct pack_worker *workers;
 
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects everything below */
 	struct oidset claimed;
 	int fd;
 	struct strbuf temp;
 	uint64_t size, synced;
 	uint64_t limit; /* of `size`; 0: none */
-	struct oid id; /* of the whole, once it is in place */
+	struct oid id; /* of the whole pack, once it is in place */
 };
 
-/** The type and size that stand before an object's deflated bytes; its length. */
+/** The header (type and size) before an object's deflated bytes; returns its length. */
 size_t pack_header(unsigned char out[16], enum object_type type, uint64_t size);
 
-/** With the lock held: the place for `len` more bytes in the file. */
+/** With the lock held: reserve `len` more bytes in the file. */
 int pack_reserve(struct pack *pack, uint64_t *at_out, size_t len);
 
 /** Write what a worker has collected. */
 int pack_flush(struct pack *pack, struct pack_worker *worker);
 
-/** False if the store, or this pack, has it already. */
+/** False if the store, or this pack, already has it. */
 bool pack_claim(struct pack *pack, const struct oid *oid);
 
 struct pack_entry *pack_add_entry(struct pack_worker *worker, const struct oid *oid);
 
-/** The sentence about a write that failed. */
+/** Set the message about a failed write. */
 int pack_failed(struct pack *pack);
 
 #endif

@@ -59,47 +59,46 @@ typedef int (*packs_piece_fn)(const void *data, size_t len, void *payload);
 int packs_stream(struct packs *packs, const struct oid *oid, packs_piece_fn fn, void *payload);
 
 /**
- * Look for packs that came since, after something was not found: another
- * process may have packed anew what was in packs that are gone now. True if
- * there are new ones. Those that are known stay as they are. Costs one
- * fstat(2) if the directory has not changed; if it did in the last instants,
- * up to a tenth of a second.
+ * Look for packs that appeared since, after something was not found: another
+ * process may have repacked what was in packs that are gone now. True if there
+ * are new ones. Known packs stay as they are. Costs one fstat(2) if the
+ * directory has not changed; if it changed a moment ago, up to a tenth of a
+ * second.
  *
- * Where several threads do this, one finds the packs and the others do not:
- * compare packs_count() with what it was before the search.
+ * If several threads do this, one finds the packs and the others do not:
+ * compare packs_count() with its value before the search.
  */
 bool packs_refresh(struct packs *packs);
 
-/** One object as it lies in a pack. */
+/** One object as it is stored in a pack. */
 struct packed {
 	struct oid oid;
 	uint64_t offset;
-	uint64_t len; /**< of its bytes in the pack, with what stands before the deflated ones;
-			   0 if the pack is not mapped */
-	uint32_t crc; /**< of these bytes, as the index has it */
+	uint64_t len; /**< of its bytes in the pack, including the header; 0 if the pack is not mapped */
+	uint32_t crc; /**< of these bytes, according to the index */
 };
 
-/** All that is in one pack. */
+/** The contents of one pack. */
 struct pack_contents {
 	const char *name;     /**< "pack-<hex>", valid as long as the packs are open */
 	struct packed *items; /**< by offset */
 	size_t nr;
 	uint64_t bytes;		   /**< on disk, pack and index */
-	const unsigned char *data; /**< the mapped pack; NULL: not there, or cut */
-	bool deltas;		   /**< some of it is deltas: entries cannot be copied one by one */
+	const unsigned char *data; /**< the mapped pack; NULL: missing or truncated */
+	bool deltas;		   /**< some objects are deltas: entries cannot be copied one by one */
 };
 
-/** How many packs were found, those included that are gone. Never falls. */
+/** How many packs were found, including those that are gone. Never decreases. */
 size_t packs_count(const struct packs *packs);
 
 /**
  * The contents of pack `index`, counted in the order in which they were found.
  * For each entry a byte of the pack is read (see `deltas`).
  *
- * The index is held against the pack: CKPT_ECORRUPT if offsets are impossible
+ * The index is compared with the pack: CKPT_ECORRUPT if offsets are impossible
  * or shared, or if it has more or fewer entries than the pack. Names and
- * contents are not checked. A pack that is gone or cut is no failure: `data`
- * is NULL then, and the items tell what should be in it.
+ * contents are not checked. A missing or truncated pack is not an error: then
+ * `data` is NULL, and the items tell what should be in it.
  */
 int packs_contents(struct pack_contents *out, struct packs *packs, size_t index);
 void packs_contents_release(struct pack_contents *contents);

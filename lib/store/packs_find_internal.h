@@ -12,8 +12,8 @@
 struct packs;
 
 /**
- * Which packs there are and where objects lie in them: the part of packs.c
- * that packs_read.c and packs_list.c build upon. Not for anybody else.
+ * Which packs exist and where objects are in them: the part of packs.c on
+ * which packs_read.c and packs_list.c build. Not for any other file.
  */
 
 /** The parts of an index. */
@@ -29,25 +29,25 @@ struct map {
 };
 
 enum pack_state {
-	PACK_UNTRIED, /**< or it cannot be tried now, for want of descriptors or memory */
+	PACK_UNTRIED, /**< or it cannot be opened now, for lack of descriptors or memory */
 	PACK_MAPPED,
-	PACK_GONE, /**< no such file any more */
-	PACK_BAD,  /**< cut, not that of the index, or not to be opened */
+	PACK_GONE, /**< the file no longer exists */
+	PACK_BAD,  /**< truncated, not the pack of the index, or impossible to open */
 };
 
-/** All but the last three stay as they are as soon as it is in the list. */
+/** All but the last three are constant once it is in the list. */
 struct one_pack {
-	struct one_pack *next; /**< the one that was found before */
-	size_t number;	       /**< counted from the first one found */
-	char *name;	       /**< without its ending */
+	struct one_pack *next; /**< the one that was found before this */
+	size_t number;	       /**< counted from the first that was found */
+	char *name;	       /**< without its extension */
 	struct map index;
-	uint32_t nr;	  /**< of objects, as the index has it */
-	struct map pack;  /**< only to be read if packs_state() says PACK_MAPPED */
-	uint64_t bytes;	  /**< of the pack on disk, also if it is PACK_BAD */
+	uint32_t nr;	  /**< number of objects, according to the index */
+	struct map pack;  /**< only valid if packs_state() returns PACK_MAPPED */
+	uint64_t bytes;	  /**< of the pack on disk, even if it is PACK_BAD */
 	atomic_int state; /**< enum pack_state */
 };
 
-/** The one that was found last; the others hang behind it. */
+/** The pack that was found last; the others follow in its list. */
 struct one_pack *packs_newest(const struct packs *packs);
 
 /** Map the pack if that has not been tried yet. */
@@ -57,24 +57,25 @@ enum pack_state packs_state(struct packs *packs, struct one_pack *pack);
 bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at);
 
 struct place {
-	const struct one_pack *pack; /**< where to go on, and where a base is looked for first */
-	const unsigned char *data;   /**< the mapped pack from its beginning */
-	uint64_t offset;	     /**< of the object, within `data` and behind the header */
-	uint64_t end;		     /**< of the last object: the trailer begins here */
+	const struct one_pack *pack; /**< where to continue, and where a base is looked for first */
+	const unsigned char *data;   /**< the mapped pack from its start */
+	uint64_t offset;	     /**< of the object, within `data` and after the header */
+	uint64_t end;		     /**< of the last object: the trailer starts here */
 };
 
 /**
- * The next copy of an object: the newest if `place->pack` is NULL, else the
- * one after it. CKPT_ENOTFOUND if there are no more; packs that are gone are
- * passed over. CKPT_ERROR if it may be in a pack that cannot be opened now.
- * CKPT_ECORRUPT if this copy cannot be read, but the next one may be asked for.
+ * The next copy of an object: the newest if `place->pack` is NULL, otherwise
+ * the one after it. CKPT_ENOTFOUND if there are no more; packs that are gone
+ * are skipped. CKPT_ERROR if it may be in a pack that cannot be opened now.
+ * CKPT_ECORRUPT if this copy cannot be read; the caller may ask for the next
+ * one.
  */
 int packs_next(struct place *place, struct packs *packs, const struct oid *oid);
 
 /** An object in the same pack as `place`; like packs_next(). */
 int packs_beside(struct place *out, const struct place *place, const struct oid *oid);
 
-/** Set the sentence that says so, and return CKPT_ECORRUPT. */
+/** Set the message that an object is damaged, and return CKPT_ECORRUPT. */
 int packs_damaged(const struct oid *oid);
 
 static inline uint32_t packs_get32(const unsigned char *p)

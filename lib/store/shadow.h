@@ -25,9 +25,9 @@ struct packs;
  *     checkpoint/config     settings for this store
  *     checkpoint/statcache  see worktree/statcache.h
  *     checkpoint/log        the audit trail, see record/audit.h
- *     checkpoint/every      the counts of save --every, see ops/cadence.h
+ *     checkpoint/every      the counts of save --every, see save/cadence.h
  *     checkpoint/journal, checkpoint/undo    see record/journal.h
- *     checkpoint/staging    see ops/staging.h
+ *     checkpoint/staging    see record/stage_dir.h
  *     checkpoint/lost       see record/lost.h
  *     checkpoint/briefs     see record/brief.h
  *     checkpoint/flow/      phase.json and workflow.json, see record/flowstate.h; archive/
@@ -43,17 +43,17 @@ struct store {
 	char *worktree; /**< absolute, real */
 	int dirfd;
 	int lockfd; /**< -1: not locked */
-	unsigned nested; /**< so often more it was locked by this process */
+	unsigned nested; /**< how many more times this process has locked it */
 	struct strlist mended;      /**< a sentence about each thing that was wrong when it was opened */
 	struct packed_refs *packed; /**< packed-refs as it was last read, see packed_refs.h */
-	struct packs *packs;        /**< these three opened when first needed, see objects.h */
+	struct packs *packs;        /**< these three are opened on first use, see objects.h */
 	struct git_repository *git;
 	struct git_odb *odb;
 };
 
 enum { STORE_KEY_SIZE = 17 };
 
-/** Where all stores are; the caller frees it. Does not create it. */
+/** The home of all stores; the caller frees it. Does not create it. */
 int store_home(char **out);
 
 /** The name of a worktree's store. */
@@ -63,25 +63,25 @@ void store_key(char out[STORE_KEY_SIZE], const char *worktree);
 bool store_exists(const char *home, const char *worktree);
 
 /**
- * Open the store of `worktree`; CKPT_ENOTFOUND if it has none. What is wrong
- * with its own files is mended on the way, see health.h; CKPT_ECORRUPT if that
- * cannot be done.
+ * Open the store of `worktree`; CKPT_ENOTFOUND if it has none. Damage to its
+ * own files is repaired on the way, see health.h; CKPT_ECORRUPT if that is not
+ * possible.
  */
 int store_open(struct store **out, const char *worktree);
 
-/** The same, but make it if there is none; one that cannot be mended is set aside. */
+/** The same, but create it if there is none; a store that cannot be repaired is set aside. */
 int store_open_or_create(struct store **out, const char *worktree);
 
-/** Open what was set aside, in whatever state it is; only for reading. */
+/** Open a store that was set aside, whatever its state, for reading only. */
 int store_open_aside(struct store **out, const char *path, const char *worktree);
 
 void store_close(struct store *store);
 
 /**
- * Wait for the store's lock, at most `timeout` seconds: CKPT_ELOCKED. A
- * process that dies gives it back. Removes what dead processes left half-made.
- * One that this process has locked already is locked once more: it is free for
- * others when it has been unlocked as often.
+ * Wait for the store's lock, at most `timeout` seconds: CKPT_ELOCKED, naming
+ * the process that holds it. A lock ends with its process. Removes what dead
+ * processes left half-made. If this process already holds it, it is locked
+ * once more, and free for others when it was unlocked as often.
  */
 int store_lock(struct store *store, int64_t timeout);
 void store_unlock(struct store *store);
