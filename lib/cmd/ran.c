@@ -68,10 +68,10 @@ void ran_say_restored(const struct ran *ran)
 
 	report_warnings(&result->warnings);
 	for (size_t i = 0; i < result->plan.rows_nr; i++)
-		counts[result->plan.rows[i].operation]++;
-	ran_say("Rolled back to %s: %zu brought back, %zu changed, %zu removed%s\n", ran->saved.record.id,
-	    counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE],
-	    result->match ? ", verified" : "");
+		counts[result->plan.rows[i].effect]++;
+	ran_say("Rolled back to %s: %zu brought back, %zu changed, %zu removed%s\n",
+		ran->saved.record.id, counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED],
+		counts[EFFECT_REMOVED], result->match ? ", verified" : "");
 	if (!plan_is_empty(&result->plan))
 		ran_say("The state after the command is %s; 'git checkpoint undo' goes back to it\n",
 		    result->safety);

@@ -83,9 +83,9 @@ static const char *way_back(const struct restore_opts *opts, const struct restor
 {
 	if (opts->abort)
 		return NULL;
-	if (!strcmp(opts->kind, "undo"))
+	if (opts->kind == JOURNAL_UNDO)
 		return "git checkpoint redo";
-	if (!strcmp(opts->kind, "restore") && !opts->interrupted && plan_is_empty(&result->plan))
+	if (opts->kind == JOURNAL_RESTORE && !opts->interrupted && plan_is_empty(&result->plan))
 		return NULL;
 	return "git checkpoint undo";
 }
@@ -168,7 +168,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 	struct strlist paths = STRLIST_INIT;
 	struct restore_opts opts = {
 		.target = &target,
-		.kind = "restore",
+		.kind = JOURNAL_RESTORE,
 		.reason = reason,
 		.paths = &paths,
 		.dry_run = dry_run,
@@ -192,10 +192,10 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 	return status;
 }
 
-static int restore_remembered(struct session *session, enum undo_kind kind)
+static int restore_remembered(struct session *session, enum undo_way way)
 {
 	struct undo_job job;
-	int err = undo_job_init(&job, session, kind), status;
+	int err = undo_job_init(&job, session, way), status;
 
 	if (err == CKPT_ENOTFOUND) {
 		status = report_no(ckpt_error_last());
@@ -249,7 +249,7 @@ int cmd_restore(int argc, char **argv)
 	return status;
 }
 
-static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_kind kind)
+static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_way way)
 {
 	struct session session;
 	int err = cmd_parse_options(spec, argc, argv), status;
@@ -261,7 +261,7 @@ static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_ki
 	if (err)
 		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : report_failure(err);
 	err = restore_check_settled(&session);
-	status = err ? report_failure(err) : restore_remembered(&session, kind);
+	status = err ? report_failure(err) : restore_remembered(&session, way);
 	session_close(&session);
 	return status;
 }

@@ -16,9 +16,10 @@ enum { SHOWN = 20 };
 /* The plan was shown with the question: not a second time. */
 static bool plan_shown;
 
-static const char *const operations[] = { [UNDO_CREATE] = "create",
-					  [UNDO_MODIFY] = "modify",
-					  [UNDO_DELETE] = "delete" };
+/* JSON names what is undone. */
+static const char *const operations[] = {
+	[EFFECT_REMOVED] = "create", [EFFECT_CHANGED] = "modify", [EFFECT_BROUGHT_BACK] = "delete"
+};
 
 /* --- the plan --- */
 
@@ -26,7 +27,7 @@ static void count(const struct plan *plan, size_t counts[3])
 {
 	memset(counts, 0, 3 * sizeof(*counts));
 	for (size_t i = 0; i < plan->rows_nr; i++)
-		counts[plan->rows[i].operation]++;
+		counts[plan->rows[i].effect]++;
 }
 
 static void print_row(FILE *out, const struct plan_row *row)
@@ -34,14 +35,14 @@ static void print_row(FILE *out, const struct plan_row *row)
 	static const struct {
 		char letter;
 		enum term_color color;
-	} looks[] = { [UNDO_CREATE] = { '-', TERM_RED },
-		      [UNDO_MODIFY] = { '~', TERM_YELLOW },
-		      [UNDO_DELETE] = { '+', TERM_GREEN } };
+	} looks[] = { [EFFECT_REMOVED] = { '-', TERM_RED },
+		      [EFFECT_CHANGED] = { '~', TERM_YELLOW },
+		      [EFFECT_BROUGHT_BACK] = { '+', TERM_GREEN } };
 	struct strbuf path = STRBUF_INIT;
 
 	quote_path(&path, row->path);
-	fprintf(out, "  %s%c %s%s\n", term_color(looks[row->operation].color),
-		looks[row->operation].letter, path.buf, term_color(TERM_RESET));
+	fprintf(out, "  %s%c %s%s\n", term_color(looks[row->effect].color),
+		looks[row->effect].letter, path.buf, term_color(TERM_RESET));
 	strbuf_release(&path);
 }
 
@@ -58,7 +59,7 @@ static void print_rows(FILE *out, const struct plan *plan, const char *id, bool 
 	}
 	shown = xcalloc(plan->rows_nr, sizeof(*shown));
 	for (size_t i = 0; i < plan->rows_nr && removed < SHOWN; i++)
-		removed += shown[i] = plan->rows[i].operation == UNDO_CREATE;
+		removed += shown[i] = plan->rows[i].effect == EFFECT_REMOVED;
 	left -= removed;
 	for (size_t i = 0; i < plan->rows_nr; i++) {
 		if (!shown[i] && left) {
@@ -101,7 +102,8 @@ int restored_confirm(const struct plan *plan, void *payload)
 	plan_shown = true;
 	count(plan, counts);
 	question = xstrfmt("Restore it: %zu to bring back, %zu to change, %zu to remove?",
-			   counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE]);
+			   counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED],
+			   counts[EFFECT_REMOVED]);
 	if (plan->captures.nr) {
 		char *files = question;
 
@@ -141,7 +143,8 @@ static json_t *reverted(const struct plan *plan)
 		json_t *row = json_object();
 
 		json_object_set_new(row, "file", json_path(plan->rows[i].path));
-		json_object_set_new(row, "operation", json_string(operations[plan->rows[i].operation]));
+		json_object_set_new(row, "operation",
+				    json_string(operations[plan->rows[i].effect]));
 		json_object_set_new(row, "summary", json_text(plan->rows[i].summary));
 		json_array_append_new(array, row);
 	}
@@ -212,7 +215,7 @@ static json_t *warnings_json(const struct restore_result *result)
 	for (size_t i = 0; i < result->plan.rows_nr; i++) {
 		struct strbuf text = STRBUF_INIT;
 
-		if (result->plan.rows[i].operation != UNDO_CREATE)
+		if (result->plan.rows[i].effect != EFFECT_REMOVED)
 			continue;
 		strbuf_addstr(&text, "Orphaned file detected: ");
 		quote_path(&text, result->plan.rows[i].path);
@@ -305,7 +308,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	count(&result->plan, counts);
 	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
 		    result->done ? "Restored" : "Would restore", yellow, target->id, reset,
-		    counts[UNDO_DELETE], counts[UNDO_MODIFY], counts[UNDO_CREATE],
+		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
 		    result->verified && result->match ? ", verified" : "");
 }
 

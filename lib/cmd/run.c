@@ -199,7 +199,7 @@ static int restore(struct run *run)
 	static const struct strlist all = STRLIST_INIT;
 	struct restore_opts opts = {
 		.target = &run->ran.saved.record,
-		.kind = "restore",
+		.kind = JOURNAL_RESTORE,
 		.reason = "rollback of a failed run",
 		.paths = &all,
 		.confirm = rollback ? NULL : confirm,

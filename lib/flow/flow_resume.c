@@ -187,7 +187,7 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 	struct rewind rewind = { out, session, opts, STRBUF_INIT, false };
 	struct restore_opts restore = {
 		.target = &out->target,
-		.kind = "restore",
+		.kind = JOURNAL_RESTORE,
 		.reason = "flow resume",
 		.paths = &whole,
 		.confirm = opts->confirm ? agree : NULL,

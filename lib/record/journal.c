@@ -90,6 +90,27 @@ static char *read_text(const json_t *object, const char *key)
 
 /* --- the journal --- */
 
+static const char *const kind_names[] = {
+	[JOURNAL_RESTORE] = "restore",
+	[JOURNAL_UNDO] = "undo",
+	[JOURNAL_REDO] = "redo",
+};
+
+const char *journal_kind_name(enum journal_kind kind)
+{
+	return kind_names[kind];
+}
+
+static enum journal_kind read_kind(const json_t *object)
+{
+	const char *name = json_string_value(json_object_get(object, "kind"));
+	enum journal_kind kind = JOURNAL_REDO;
+
+	while (kind != JOURNAL_RESTORE && (!name || strcmp(name, kind_names[kind])))
+		kind--;
+	return kind;
+}
+
 bool journal_exists(const struct store *store)
 {
 	struct stat st;
@@ -119,7 +140,7 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "version", json_integer(1));
-	json_object_set_new(object, "kind", json_text(journal->kind));
+	json_object_set_new(object, "kind", json_text(journal_kind_name(journal->kind)));
 	json_object_set_new(object, "target", json_text(journal->target));
 	json_object_set_new(object, "safety", json_text(journal->safety));
 	json_object_set_new(object, "staging", json_text(journal->staging));
@@ -146,7 +167,7 @@ int journal_read(struct journal *out, struct store *store)
 						     "'git checkpoint list' shows the safety checkpoint "
 						     "that was taken before it");
 	}
-	out->kind = read_text(object, "kind");
+	out->kind = read_kind(object);
 	out->staging = read_text(object, "staging");
 	out->reason = read_text(object, "reason");
 	read_paths(&out->paths, json_object_get(object, "paths"));
@@ -169,7 +190,6 @@ int journal_remove(struct store *store)
 
 void journal_release(struct journal *journal)
 {
-	free(journal->kind);
 	free(journal->staging);
 	free(journal->reason);
 	strlist_release(&journal->paths);

@@ -9,6 +9,12 @@
 
 struct store;
 
+/** What a restore is: of a checkpoint that somebody named, or a step on the stack of restores. */
+enum journal_kind { JOURNAL_RESTORE, JOURNAL_UNDO, JOURNAL_REDO };
+
+/** "restore", "undo", "redo": in the journal, and in the audit trail. */
+const char *journal_kind_name(enum journal_kind kind);
+
 /**
  * checkpoint/journal: there while a restore is under way, and after one that
  * was interrupted. Written before the worktree is first touched, removed when
@@ -21,7 +27,7 @@ struct store;
 struct journal {
 	char target[CKPT_ID_SIZE];
 	char safety[CKPT_ID_SIZE]; /**< the state before */
-	char *kind;                /**< "restore", "undo", "redo" */
+	enum journal_kind kind;
 	char *staging;             /**< names of the staging directories in the root, blanks between */
 	char *reason;
 	struct strlist paths;

@@ -22,7 +22,7 @@ struct opened {
 };
 
 /* Something that was displaced while somebody had it open for writing. */
-struct held {
+struct busy {
 	const struct plan_action *action;
 	char *name; /* in the staging directory */
 };
@@ -34,8 +34,8 @@ struct apply {
 	const struct plan *plan;
 	struct opened *opened;
 	size_t opened_nr, opened_alloc;
-	struct held *held;
-	size_t held_nr, held_alloc;
+	struct busy *busy;
+	size_t busy_nr, busy_alloc;
 	size_t freed; /* what these many actions displaced is gone for good */
 };
 
@@ -103,8 +103,8 @@ static void close_up(struct apply *apply)
 /* But for what is in no checkpoint, or may soon be. */
 static void free_displaced(struct apply *apply, const char *name)
 {
-	for (size_t i = 0; i < apply->held_nr; i++)
-		if (!strcmp(apply->held[i].name, name))
+	for (size_t i = 0; i < apply->busy_nr; i++)
+		if (!strcmp(apply->busy[i].name, name))
 			return;
 	for (size_t i = 0; i < apply->out->late_names.nr; i++)
 		if (!strcmp(apply->out->late_names.items[i], name))
@@ -116,7 +116,7 @@ static void free_displaced(struct apply *apply, const char *name)
  * An overlay copies a file before it renames it or changes its mode. What earlier actions displaced
  * was found to be in the safety checkpoint, so it can go before the end.
  */
-static bool make_room(struct apply *apply, const struct plan_action *action)
+static bool free_room(struct apply *apply, const struct plan_action *action)
 {
 	size_t done = (size_t)(action - apply->plan->actions), before = apply->freed;
 	char name[48];
@@ -142,7 +142,7 @@ static int move(struct apply *apply, const struct plan_action *action, move_fn f
 {
 	int rc = fn(from, a, to, b);
 
-	if (rc < 0 && (open_up(apply, action, dirfd) || make_room(apply, action)))
+	if (rc < 0 && (open_up(apply, action, dirfd) || free_room(apply, action)))
 		rc = fn(from, a, to, b);
 	return rc;
 }
@@ -168,7 +168,7 @@ static int note_changed(struct apply *apply, const struct plan_action *action)
 }
 
 /* It is in no checkpoint, and must not be removed with the staging directory. */
-static void keep_late(struct apply *apply, const struct plan_action *action, const char *staged)
+static void note_late(struct apply *apply, const struct plan_action *action, const char *staged)
 {
 	strlist_add(&apply->out->late, action->path);
 	strlist_add(&apply->out->late_names, staged);
@@ -181,9 +181,9 @@ static bool as_scanned(struct apply *apply, const char *staged, const struct pla
 	bool same = displaced_as_scanned(apply->stage->fd, staged, action->current, &writer);
 
 	if (same && writer) {
-		ALLOC_GROW(apply->held, apply->held_nr + 1, apply->held_alloc);
-		apply->held[apply->held_nr++] =
-			(struct held){ .action = action, .name = xstrdup(staged) };
+		ALLOC_GROW(apply->busy, apply->busy_nr + 1, apply->busy_alloc);
+		apply->busy[apply->busy_nr++] =
+			(struct busy){ .action = action, .name = xstrdup(staged) };
 	}
 	return same;
 }
@@ -218,7 +218,7 @@ static int put_back(struct apply *apply, const struct plan_action *action, move_
 	if (fn == swap_exchange && !stage_is_stored(apply->stage->store, apply->stage->fd, staged)) {
 		if (fn(apply->stage->fd, staged, dirfd, name) < 0)
 			return failed(action, "put back");
-		keep_late(apply, action, staged);
+		note_late(apply, action, staged);
 		return left_alone(apply, action);
 	}
 	if (action->current->kind == WT_DIR)
@@ -321,7 +321,8 @@ static int change_mode(struct apply *apply, const struct plan_action *action)
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !may_change(dirfd, name, &st, action))
 		err = left_alone(apply, action);
 	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0 &&
-		 (!make_room(apply, action) || beneath_set_mode(dirfd, name, action->target->mode) < 0))
+		 (!free_room(apply, action) ||
+		  beneath_set_mode(dirfd, name, action->target->mode) < 0))
 		err = failed(action, "set the mode of");
 	close(dirfd);
 	return err;
@@ -408,22 +409,23 @@ static int sync_all(struct apply *apply, unsigned threads)
 }
 
 /* Most are done by now. What was written cannot go back: there is something else in its place. */
-static void look_again(struct apply *apply)
+static void look_at_busy(struct apply *apply)
 {
 	struct apply_result *out = apply->out;
 
-	for (size_t i = 0; i < apply->held_nr; i++) {
-		struct held *held = &apply->held[i];
+	for (size_t i = 0; i < apply->busy_nr; i++) {
+		struct busy *busy = &apply->busy[i];
 		bool writer = false;
 
-		if (!displaced_as_scanned(apply->stage->fd, held->name, held->action->current, &writer)) {
-			keep_late(apply, held->action, held->name);
+		if (!displaced_as_scanned(apply->stage->fd, busy->name, busy->action->current,
+					  &writer)) {
+			note_late(apply, busy->action, busy->name);
 		} else if (writer) {
-			strlist_add(&out->open, held->action->path);
+			strlist_add(&out->open, busy->action->path);
 		}
-		free(held->name);
+		free(busy->name);
 	}
-	free(apply->held);
+	free(apply->busy);
 }
 
 void apply_result_release(struct apply_result *result)
@@ -458,6 +460,6 @@ int apply_run(struct apply_result *out, const struct apply_opts *opts)
 	close_up(&apply);
 	if (!err)
 		err = sync_all(&apply, opts->threads);
-	look_again(&apply);
+	look_at_busy(&apply);
 	return err;
 }

@@ -54,13 +54,13 @@ static void add_action(struct planner *planner, enum plan_kind kind, const char 
 	};
 }
 
-static void add_row(struct planner *planner, const char *path, enum plan_operation operation,
+static void add_row(struct planner *planner, const char *path, enum plan_effect effect,
 		    char *summary)
 {
 	struct plan *plan = planner->plan;
 
 	ALLOC_GROW(plan->rows, plan->rows_nr + 1, plan->rows_alloc);
-	plan->rows[plan->rows_nr++] = (struct plan_row){ xstrdup(path), operation, summary };
+	plan->rows[plan->rows_nr++] = (struct plan_row){ xstrdup(path), effect, summary };
 }
 
 static void add_kept(struct plan *plan, const char *path, const char *why)
@@ -103,6 +103,14 @@ void plan_keep(struct plan *plan, const char *path, const char *why)
 	add_kept(plan, path, why);
 }
 
+bool plan_keeps(const struct plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->kept_nr; i++)
+		if (!strcmp(plan->kept[i].path, path))
+			return true;
+	return false;
+}
+
 static const char *kind_name(const struct wt_entry *entry)
 {
 	static const char *const names[] = { "file", "symbolic link", "directory" };
@@ -135,7 +143,7 @@ static int create_rows(struct planner *planner, const char *path, const struct w
 
 	if (entry->kind != WT_DIR) {
 		if (compare_in_scope(planner->opts->paths, path))
-			add_row(planner, path, UNDO_DELETE,
+			add_row(planner, path, EFFECT_BROUGHT_BACK,
 				xstrfmt("deleted %s comes back", kind_name(entry)));
 		return 0;
 	}
@@ -150,7 +158,8 @@ static int create_rows(struct planner *planner, const char *path, const struct w
 		free(child);
 	}
 	if (!err && empty && compare_in_scope(planner->opts->paths, path))
-		add_row(planner, path, UNDO_DELETE, xstrdup("deleted directory comes back"));
+		add_row(planner, path, EFFECT_BROUGHT_BACK,
+			xstrdup("deleted directory comes back"));
 	return err;
 }
 
@@ -180,7 +189,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 	if (current->kind != WT_DIR) {
 		if (compare_in_scope(opts->paths, path)) {
 			add_action(planner, PLAN_REMOVE, path, NULL, current);
-			add_row(planner, path, UNDO_CREATE,
+			add_row(planner, path, EFFECT_REMOVED,
 				xstrfmt("created %s is removed", kind_name(current)));
 			*gone = true;
 		}
@@ -198,7 +207,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 		return;
 	add_action(planner, PLAN_RMDIR, path, NULL, current);
 	if (!current->dir->nr)
-		add_row(planner, path, UNDO_CREATE, xstrdup("created directory is removed"));
+		add_row(planner, path, EFFECT_REMOVED, xstrdup("created directory is removed"));
 	*gone = true;
 }
 
@@ -224,7 +233,7 @@ static int replace(struct planner *planner, const char *path, const struct wt_en
 	if (!compare_in_scope(planner->opts->paths, path))
 		return replace_below(planner, path, target, current);
 	add_action(planner, PLAN_REPLACE, path, target, current);
-	add_row(planner, path, UNDO_MODIFY,
+	add_row(planner, path, EFFECT_CHANGED,
 		xstrfmt("%s becomes a %s again", kind_name(current), kind_name(target)));
 	return target->kind == WT_DIR ? snapshot_expand_all(planner->opts->target->snapshot,
 							    target->dir) :
@@ -253,7 +262,7 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 	if (target->kind == WT_DIR) {
 		if (mine && target->mode != current->mode && !current->dir->outside) {
 			add_action(planner, PLAN_CHMOD, path, target, current);
-			add_row(planner, path, UNDO_MODIFY,
+			add_row(planner, path, EFFECT_CHANGED,
 				xstrfmt("mode %04o becomes %04o", current->mode, target->mode));
 		}
 		return both(planner, path, target->dir, current->dir);
@@ -262,13 +271,13 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 		return 0;
 	if (!oid_equal(&target->oid, &current->oid)) {
 		add_action(planner, PLAN_OVERWRITE, path, target, current);
-		add_row(planner, path, UNDO_MODIFY,
+		add_row(planner, path, EFFECT_CHANGED,
 			xstrdup(target->kind == WT_LINK ? "link target" : "contents"));
 	} else if (target->mode != current->mode) {
 		/* What a file with another name gets in place, that one gets too, wherever it is. */
 		add_action(planner, current->flags & WT_LINKED ? PLAN_OVERWRITE : PLAN_CHMOD, path,
 			   target, current);
-		add_row(planner, path, UNDO_MODIFY,
+		add_row(planner, path, EFFECT_CHANGED,
 			xstrfmt("mode %04o becomes %04o", current->mode, target->mode));
 	}
 	return 0;

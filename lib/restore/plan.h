@@ -32,12 +32,12 @@ struct plan_action {
 	const struct wt_entry *current; /**< NULL for PLAN_CREATE, and for what was asked for by `made` */
 };
 
-/** What is undone, as the report has it: files, links, empty directories, each once. */
-enum plan_operation { UNDO_CREATE, UNDO_MODIFY, UNDO_DELETE };
+/** What becomes of it, as the report has it: files, links, empty directories, each once. */
+enum plan_effect { EFFECT_REMOVED, EFFECT_CHANGED, EFFECT_BROUGHT_BACK };
 
 struct plan_row {
 	char *path;
-	enum plan_operation operation;
+	enum plan_effect effect;
 	char *summary;
 };
 
@@ -75,6 +75,9 @@ void plan_release(struct plan *plan);
 
 /** Leave out what was to be done at `path`, and what was to be created below: it is kept, and why. */
 void plan_keep(struct plan *plan, const char *path, const char *why);
+
+/** True if this very path is kept. */
+bool plan_keeps(const struct plan *plan, const char *path);
 
 /** True if something of `paths` (empty: all) is at or below `path`, or `path` below one of them. */
 bool plan_concerns(const struct strlist *paths, const char *path);

@@ -68,7 +68,8 @@ static void warn_of_writers(struct restore_result *out, const struct apply_resul
 }
 
 /* Written by who had it open, when it was in the staging directory: it is in no checkpoint. */
-static int keep_late(struct restore_result *out, struct restore *r, const struct apply_result *applied)
+static int rescue_late(struct restore_result *out, struct restore *r,
+		       const struct apply_result *applied)
 {
 	struct strbuf rescued = STRBUF_INIT;
 	int err = stage_keep(&rescued, &r->stage, &applied->late_names);
@@ -105,7 +106,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	if (!err)
 		err = restore_replay(out, r);
 	if (!err && applied.late.nr)
-		err = keep_late(out, r, &applied);
+		err = rescue_late(out, r, &applied);
 	apply_result_release(&applied);
 	if (!err && r->opts->interrupted)
 		err = restore_settle_staging(out, r);
@@ -152,7 +153,8 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 		if (!r->opts->interrupted)
 			(void)journal_remove(store);
 	} else {
-		(void)audit_add(store, err ? "restore-interrupted" : r->opts->kind,
+		(void)audit_add(store,
+				err ? "restore-interrupted" : journal_kind_name(r->opts->kind),
 				r->opts->target->id, &r->opts->target->commit,
 				r->opts->reason ? r->opts->reason : r->opts->target->reason,
 				out->verified ? out->post_hash : NULL);
@@ -210,7 +212,7 @@ static int execute(struct restore_result *out, struct restore *r)
 {
 	int err;
 
-	if (plan_is_empty(&r->plan) && !strcmp(r->opts->kind, "restore") && !r->opts->interrupted)
+	if (plan_is_empty(&r->plan) && r->opts->kind == JOURNAL_RESTORE && !r->opts->interrupted)
 		return execute_nothing(out, r);
 	err = r->opts->interrupted ? restore_free_staging(r) : 0;
 	if (!err && !restore_is_state_only(r))
@@ -226,18 +228,18 @@ static int execute(struct restore_result *out, struct restore *r)
 	return clean_up(out, r, carry_out(out, r), true);
 }
 
-int restore_source_open(struct restore_source *out, struct store *store,
-			const struct ckpt_record *record)
+int restore_point_open(struct restore_point *out, struct store *store,
+		       const struct ckpt_record *record)
 {
 	int err = meta_read(&out->meta, store, record, false);
 
 	return err ? err : snapshot_open_meta(&out->tree, store, record, &out->meta);
 }
 
-void restore_source_close(struct restore_source *source)
+void restore_point_close(struct restore_point *point)
 {
-	snapshot_free(source->tree);
-	meta_release(&source->meta);
+	snapshot_free(point->tree);
+	meta_release(&point->meta);
 }
 
 static void init_restore(struct restore *r, struct session *session,
@@ -299,7 +301,7 @@ static int check_journal(struct restore *r)
 }
 
 /* Open the checkpoints that have a say in what may go. */
-static int open_sources(struct restore *r)
+static int open_points(struct restore *r)
 {
 	const struct restore_opts *opts = r->opts;
 	struct store *store = r->session->store;
@@ -309,12 +311,12 @@ static int open_sources(struct restore *r)
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
 				      opts->target->id);
 	r->protect = protect_new(r->session);
-	err = restore_source_open(&r->target, store, opts->target);
+	err = restore_point_open(&r->target, store, opts->target);
 	if (!err)
 		err = protect_add(r->protect, opts->target, &r->target.meta, r->target.tree);
 	/* To abort is to go back to that very state. */
 	if (!err && opts->interrupted && strcmp(opts->interrupted->id, opts->target->id)) {
-		err = restore_source_open(&r->interrupted, store, opts->interrupted);
+		err = restore_point_open(&r->interrupted, store, opts->interrupted);
 		if (!err)
 			err = protect_add(r->protect, opts->interrupted, &r->interrupted.meta,
 					  r->interrupted.tree);
@@ -336,7 +338,7 @@ static int open_restore(struct restore *r, struct session *session, const struct
 	if (!err)
 		err = check_journal(r);
 	if (!err)
-		err = open_sources(r);
+		err = open_points(r);
 	return err ? err : restore_open_captures(r);
 }
 
@@ -349,8 +351,8 @@ static void close_restore(struct restore *r)
 	modes_release(&r->modes);
 	protect_free(r->protect);
 	snapshot_free(r->previous);
-	restore_source_close(&r->interrupted);
-	restore_source_close(&r->target);
+	restore_point_close(&r->interrupted);
+	restore_point_close(&r->target);
 	journal_release(&r->journal);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);

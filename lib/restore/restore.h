@@ -27,7 +27,7 @@ struct session;
  */
 struct restore_opts {
 	const struct ckpt_record *target;
-	const char *kind;            /**< "restore", "undo", "redo" */
+	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */
 	bool dry_run;
@@ -112,7 +112,7 @@ int restore_check_settled(struct session *session);
  * Restores whose target is not named but remembered: undo and redo walk the
  * stack of restores, --continue and --abort settle an interrupted one.
  */
-enum undo_kind { UNDO_BACK, UNDO_FORTH, UNDO_CONTINUE, UNDO_ABORT };
+enum undo_way { UNDO_BACK, UNDO_FORTH, UNDO_CONTINUE, UNDO_ABORT };
 
 struct undo_job {
 	struct ckpt_record target, interrupted, previous;
@@ -125,7 +125,7 @@ struct undo_job {
  * Find out what to restore. CKPT_ENOTFOUND: there is nothing to undo, redo,
  * continue or abort. undo_job_release() in any case.
  */
-int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind kind);
+int undo_job_init(struct undo_job *job, struct session *session, enum undo_way way);
 void undo_job_release(struct undo_job *job);
 
 #endif

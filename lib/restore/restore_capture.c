@@ -44,7 +44,7 @@ static const struct capture_def *find_command(const struct restore *r, const cha
  */
 static bool come_back(const struct restore *r)
 {
-	if (!strcmp(r->opts->kind, "restore") && r->opts->paths->nr)
+	if (r->opts->kind == JOURNAL_RESTORE && r->opts->paths->nr)
 		return false;
 	return !r->opts->abort || r->journal.replaying;
 }

@@ -13,7 +13,7 @@
 /** The inside of a restore, for restore*.c alone. */
 
 /** A checkpoint that a restore looks into: what hangs off it, and its tree. Each is read once. */
-struct restore_source {
+struct restore_point {
 	struct ckpt_meta meta;
 	struct snapshot *tree; /**< NULL: not opened */
 };
@@ -25,8 +25,8 @@ struct restore {
 	struct strlist keep;  /**< ids that the safety checkpoint must not push out */
 	struct save_opts safety;
 	struct save_job job;
-	struct restore_source target;
-	struct restore_source interrupted; /**< the state before an interrupted one */
+	struct restore_point target;
+	struct restore_point interrupted; /**< the state before an interrupted one */
 	struct snapshot *previous; /**< what is taken back; NULL: nothing */
 	struct protect *protect;
 	struct modes modes; /**< of the worktree */
@@ -42,9 +42,9 @@ struct restore {
 	struct journal journal;
 };
 
-int restore_source_open(struct restore_source *out, struct store *store,
-			const struct ckpt_record *record);
-void restore_source_close(struct restore_source *source);
+int restore_point_open(struct restore_point *out, struct store *store,
+		       const struct ckpt_record *record);
+void restore_point_close(struct restore_point *source);
 
 /** Nothing but state, and perhaps captures: no file is looked at, let alone touched. */
 static inline bool restore_is_state_only(const struct restore *r)

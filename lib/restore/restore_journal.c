@@ -91,7 +91,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 	if (!r->opts->interrupted) {
 		snprintf(journal->target, sizeof(journal->target), "%s", r->opts->target->id);
 		snprintf(journal->safety, sizeof(journal->safety), "%s", safety);
-		journal->kind = xstrdup(r->opts->kind);
+		journal->kind = r->opts->kind;
 		journal->reason = xstrdup(r->opts->reason ? r->opts->reason : "");
 		strlist_extend(&journal->paths, r->opts->paths);
 		journal->no_delete = r->opts->no_delete;
@@ -130,14 +130,14 @@ int restore_note(struct restore *r, const char *safety)
 	int err;
 
 	journal_undo_read(&stack, r->session->store);
-	if (!strcmp(r->opts->kind, "undo")) {
+	if (r->opts->kind == JOURNAL_UNDO) {
 		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
 		if (entry && !strcmp(entry->before, r->opts->target->id)) {
 			snprintf(entry->after, sizeof(entry->after), "%s", before);
 			stack.done--;
 			replace_made(entry, &r->journal);
 		}
-	} else if (!strcmp(r->opts->kind, "redo")) {
+	} else if (r->opts->kind == JOURNAL_REDO) {
 		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
 		if (entry && !strcmp(entry->after, r->opts->target->id)) {
 			snprintf(entry->before, sizeof(entry->before), "%s", before);

@@ -170,7 +170,7 @@ static int refuse_absent(const struct restore *r, const char *path)
 /* Only what was typed for this very restore; remembered paths may have come and gone since. */
 static int check_paths_exist(struct restore *r)
 {
-	if (strcmp(r->opts->kind, "restore") || r->opts->interrupted)
+	if (r->opts->kind != JOURNAL_RESTORE || r->opts->interrupted)
 		return 0;
 	for (size_t i = 0; i < r->opts->paths->nr; i++) {
 		const char *path = r->opts->paths->items[i];

@@ -96,7 +96,7 @@ static int look_again(struct restore_result *out, struct restore *r, struct rest
 		      const struct wt_dir *root)
 {
 	struct ckpt_record safety = CKPT_RECORD_INIT;
-	struct restore_source source = { 0 };
+	struct restore_point point = { 0 };
 	struct strlist left = STRLIST_INIT;
 	struct strbuf quoted = STRBUF_INIT;
 	bool whole;
@@ -105,9 +105,9 @@ static int look_again(struct restore_result *out, struct restore *r, struct rest
 	check->before = protect_new(r->session);
 	check->left = &left;
 	if (!err)
-		err = restore_source_open(&source, r->session->store, &safety);
+		err = restore_point_open(&point, r->session->store, &safety);
 	if (!err)
-		err = protect_add(check->before, &safety, &source.meta, source.tree);
+		err = protect_add(check->before, &safety, &point.meta, point.tree);
 	if (err)
 		goto out;
 	restore_hash_worktree(out->post_hash, &whole, check, root);
@@ -120,7 +120,7 @@ out:
 	protect_free(check->before);
 	check->before = NULL;
 	check->left = NULL;
-	restore_source_close(&source);
+	restore_point_close(&point);
 	record_release(&safety);
 	strlist_release(&left);
 	strbuf_release(&quoted);

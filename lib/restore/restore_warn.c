@@ -96,14 +96,6 @@ static void warn_kept(struct strlist *out, const struct plan *plan)
 	strbuf_release(&quoted);
 }
 
-static bool is_kept(const struct plan *plan, const char *path)
-{
-	for (size_t i = 0; i < plan->kept_nr; i++)
-		if (!strcmp(plan->kept[i].path, path))
-			return true;
-	return false;
-}
-
 static void warn_skips(struct restore_result *out, const struct plan *plan,
 		       const struct skip_list *skips)
 {
@@ -113,7 +105,7 @@ static void warn_skips(struct restore_result *out, const struct plan *plan,
 		if (!skip_why_incomplete(skips->items[i].why))
 			continue;
 		out->incomplete = true;
-		if (is_kept(plan, skips->items[i].path))
+		if (plan_keeps(plan, skips->items[i].path))
 			continue; /* said already */
 		strbuf_reset(&quoted);
 		quote_path(&quoted, skips->items[i].path);

@@ -191,14 +191,6 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 	return err;
 }
 
-static bool is_kept(const struct plan *plan, const char *path)
-{
-	for (size_t i = 0; i < plan->kept_nr; i++)
-		if (!strcmp(plan->kept[i].path, path))
-			return true;
-	return false;
-}
-
 /* True if something is in a directory that the plan does not remove: it has to stay. */
 static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd, const char *path,
 		  const struct wt_dir *dir)
@@ -220,7 +212,7 @@ static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd
 			continue;
 		below = xstrfmt("%s/%s", path, ent->d_name);
 		/* What is below it was looked at before, since the deepest comes first. */
-		found = !wt_child(dir, ent->d_name, strlen(ent->d_name)) || is_kept(plan, below);
+		found = !wt_child(dir, ent->d_name, strlen(ent->d_name)) || plan_keeps(plan, below);
 		free(below);
 	}
 	closedir(stream);

@@ -24,7 +24,7 @@ static void take_back_step(struct undo_job *job, struct session *session,
 /* To go on with an undo or redo is to take back the same, unless the stack has moved on already. */
 static void continue_step(struct undo_job *job, struct session *session)
 {
-	bool back = !strcmp(job->opts.kind, "undo");
+	bool back = job->opts.kind == JOURNAL_UNDO;
 	const struct undo_entry *entry = NULL;
 	struct undo_stack stack;
 
@@ -59,7 +59,7 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 			err = CKPT_ERROR;
 	}
 	journal_undo_release(&stack);
-	job->opts.kind = back ? "undo" : "redo";
+	job->opts.kind = back ? JOURNAL_UNDO : JOURNAL_REDO;
 	return err;
 }
 
@@ -87,21 +87,19 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	job->opts.paths = &journal->paths;
 	job->opts.no_delete = !abort && journal->no_delete;
 	job->opts.abort = abort;
-	job->opts.kind = !strcmp(journal->kind, "undo")	  ? "undo"
-			 : !strcmp(journal->kind, "redo") ? "redo"
-							  : "restore";
+	job->opts.kind = journal->kind;
 	if (*journal->reason)
 		job->opts.reason = journal->reason;
 	if (abort) {
 		take_back(job, session, journal->target);
 		strlist_extend(&job->made, &journal->made);
-	} else if (strcmp(job->opts.kind, "restore")) {
+	} else if (job->opts.kind != JOURNAL_RESTORE) {
 		continue_step(job, session);
 	}
 	return 0;
 }
 
-int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind kind)
+int undo_job_init(struct undo_job *job, struct session *session, enum undo_way way)
 {
 	int err;
 
@@ -110,10 +108,10 @@ int undo_job_init(struct undo_job *job, struct session *session, enum undo_kind 
 	job->opts.target = &job->target;
 	job->opts.paths = &job->paths;
 	job->opts.made = &job->made;
-	if (kind == UNDO_BACK || kind == UNDO_FORTH)
-		err = from_stack(job, session, kind == UNDO_BACK);
+	if (way == UNDO_BACK || way == UNDO_FORTH)
+		err = from_stack(job, session, way == UNDO_BACK);
 	else
-		err = from_journal(job, session, kind == UNDO_ABORT);
+		err = from_journal(job, session, way == UNDO_ABORT);
 	return err;
 }
 

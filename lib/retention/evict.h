@@ -10,7 +10,7 @@
 
 /**
  * Which checkpoints have to go: a pure function of what there is, the rules
- * and the time. Touches nothing; ops/retain.c carries it out.
+ * and the time. Touches nothing; retain.c carries it out.
  *
  *  1. Pinned and exempt ones never go.
  *  2. The last item is the newest. It never goes, but counts (unless it is

@@ -18,18 +18,17 @@
 #include <unistd.h>
 
 enum {
-	PACKS_MAX = 50,           /* more are merged */
-	PACKS_LEFT = 20,          /* so many are left then */
-	QUICK_BYTES = 32 << 20,   /* that a save may copy */
-	WORTH_BYTES = 1 << 20,    /* dead bytes that are always worth the copying */
-	ALL_BYTES = 256 << 20,    /* copied for any dead byte, if all are asked for */
+	PACKS_LEFT = 20,	  /* so many are left then */
+	QUICK_BYTES = 32 << 20,	  /* that a save may copy */
+	WORTH_BYTES = 1 << 20,	  /* dead bytes that are always worth the copying */
+	ALL_BYTES = 256 << 20,	  /* copied for any dead byte, if all are asked for */
 	SPARE_BYTES = 128 * 1024, /* of the disk, left to others */
 };
 
 static const double quick_seconds = 0.4;
 
 /* One pack and what is to become of it. */
-struct candidate {
+struct old_pack {
 	struct pack_contents contents;
 	uint64_t live, dead; /* bytes */
 	bool chosen;         /* to be copied without what is dead */
@@ -41,7 +40,7 @@ struct reclaim {
 	struct store *store;
 	enum reclaim_effort effort;
 	struct reach *reach; /* NULL: not known, everything counts as needed */
-	struct candidate *packs; /* smallest first */
+	struct old_pack *packs; /* smallest first */
 	size_t nr;
 	bool postponed;
 	char *why;
@@ -118,7 +117,7 @@ static bool is_live(const struct oid *oid, void *payload)
 
 static int by_live(const void *x, const void *y)
 {
-	const struct candidate *a = x, *b = y;
+	const struct old_pack *a = x, *b = y;
 
 	return a->live < b->live ? -1 : a->live > b->live;
 }
@@ -130,7 +129,7 @@ static void look_at_packs(struct reclaim *reclaim)
 
 	reclaim->packs = xcalloc(nr ? nr : 1, sizeof(*reclaim->packs));
 	for (size_t i = 0; i < nr; i++) {
-		struct candidate *pack = &reclaim->packs[reclaim->nr];
+		struct old_pack *pack = &reclaim->packs[reclaim->nr];
 
 		/* One that cannot be read is left to the doctor. */
 		if (packs_contents(&pack->contents, packs, i))
@@ -152,7 +151,7 @@ static void look_at_packs(struct reclaim *reclaim)
 
 /* --- what to do --- */
 
-static bool worth_copying(const struct reclaim *reclaim, const struct candidate *pack)
+static bool worth_copying(const struct reclaim *reclaim, const struct old_pack *pack)
 {
 	if (!pack->dead || !pack->live || reclaim->effort <= RECLAIM_MERGE)
 		return false;
@@ -164,14 +163,14 @@ static bool worth_copying(const struct reclaim *reclaim, const struct candidate 
 	return pack->dead >= WORTH_BYTES || pack->dead >= pack->live / 20;
 }
 
-static void choose(struct reclaim *reclaim)
+static void choose_packs(struct reclaim *reclaim)
 {
 	bool hurry = reclaim->effort == RECLAIM_MERGE || reclaim->effort == RECLAIM_QUICK;
 	uint64_t sum = 0, limit = hurry ? QUICK_BYTES : UINT64_MAX;
 	size_t left = 0, merged = 0;
 
 	for (size_t i = 0; i < reclaim->nr; i++) {
-		struct candidate *pack = &reclaim->packs[i];
+		struct old_pack *pack = &reclaim->packs[i];
 
 		left += pack->live != 0;
 		if (!worth_copying(reclaim, pack))
@@ -183,11 +182,11 @@ static void choose(struct reclaim *reclaim)
 		pack->chosen = true;
 		sum += pack->live;
 	}
-	if (left <= PACKS_MAX || reclaim->effort == RECLAIM_FREE)
+	if (left <= RECLAIM_PACKS_MAX || reclaim->effort == RECLAIM_FREE)
 		return;
 	/* Too many: merge the smallest. */
 	for (size_t i = 0; i < reclaim->nr && left - merged > PACKS_LEFT; i++) {
-		struct candidate *pack = &reclaim->packs[i];
+		struct old_pack *pack = &reclaim->packs[i];
 
 		if (!pack->live || pack->contents.deltas || (!pack->chosen && sum + pack->live > limit))
 			continue;
@@ -210,7 +209,7 @@ static uint64_t room(const struct store *store)
 
 /* --- doing it --- */
 
-static int remove_pack(struct reclaim *reclaim, struct candidate *pack)
+static int remove_pack(struct reclaim *reclaim, struct old_pack *pack)
 {
 	int err = repack_remove(reclaim->store, pack->contents.name);
 
@@ -246,7 +245,7 @@ static int remove_copied(struct reclaim *reclaim, size_t from, size_t to, const 
 	int err = 0;
 
 	for (size_t i = from; i < to && !err; i++) {
-		struct candidate *pack = &reclaim->packs[i];
+		struct old_pack *pack = &reclaim->packs[i];
 
 		if (!pack->chosen || pack->contents.deltas || !strcmp(pack->contents.name, name))
 			continue;
@@ -279,7 +278,7 @@ static int copy_group(struct reclaim *reclaim, size_t from, size_t to)
 }
 
 /* At most, with its part of the index. */
-static uint64_t size_of_copy(const struct candidate *pack)
+static uint64_t size_of_copy(const struct old_pack *pack)
 {
 	return pack->live + pack->contents.nr * 36 + 8192;
 }
@@ -298,7 +297,7 @@ static int copy_chosen(struct reclaim *reclaim)
 		size_t chosen = 0;
 
 		for (from = to; to < reclaim->nr; to++) {
-			const struct candidate *pack = &reclaim->packs[to];
+			const struct old_pack *pack = &reclaim->packs[to];
 
 			if (!pack->chosen || pack->contents.deltas)
 				continue;
@@ -338,7 +337,7 @@ static int copy_tight(struct reclaim *reclaim)
 	int err = 0;
 
 	for (size_t i = 0; i < reclaim->nr; i++) {
-		const struct candidate *pack = &reclaim->packs[i];
+		const struct old_pack *pack = &reclaim->packs[i];
 
 		if (!pack->chosen || !pack->contents.deltas)
 			continue;
@@ -362,7 +361,7 @@ static int copy_tight(struct reclaim *reclaim)
 		if (err)
 			err = postpone(reclaim, err);
 		for (size_t i = 0; i < reclaim->nr && !err && made; i++) {
-			struct candidate *pack = &reclaim->packs[i];
+			struct old_pack *pack = &reclaim->packs[i];
 
 			if (pack->chosen && pack->contents.deltas && strcmp(pack->contents.name, name))
 				err = remove_pack(reclaim, pack);
@@ -465,7 +464,7 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 				    effort == RECLAIM_QUICK ? quick_seconds : 0);
 	if (!err) {
 		look_at_packs(&reclaim);
-		choose(&reclaim);
+		choose_packs(&reclaim);
 		err = carry_out(&reclaim);
 	}
 	for (size_t i = 0; i < reclaim.nr; i++)

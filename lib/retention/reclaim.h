@@ -18,6 +18,8 @@ struct store;
  * without a needed object are removed; of those with some, the needed ones are
  * copied into a new pack first, which is durable before the old one goes.
  */
+enum { RECLAIM_PACKS_MAX = 50 }; /**< more are merged */
+
 enum reclaim_effort {
 	RECLAIM_FREE,     /**< only remove what nobody needs */
 	RECLAIM_MERGE,    /**< after a save: small packs into one; nothing is looked for to remove */

@@ -13,14 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_FILE "checkpoint/reclaim"
+#define TALLY_FILE "checkpoint/reclaim"
 
 enum {
 	/* So many are evicted by saves before one of them looks for bytes to give back; of a
 	   large store a part, so that all saves together bear the same for each of its checkpoints. */
 	EVICTED_MAX = 16,
 	EVICTED_PART = 32,
-	PACKS_MAX = 50,
 	RESERVE = 16 * 1024, /* of the budget, for what is written behind: logs, marks, counts */
 	LOG_MAX = 4 << 20,   /* of the audit trail; some 15000 lines */
 	LOG_PART = 16,	     /* of the budget, so that it never pushes out what it tells of */
@@ -87,7 +86,7 @@ static void forget_choice(struct retain_result *out, size_t from)
  * Make victims of what is due. 1 if one of them is not what its brief says, or
  * damaged, and so not to be let go.
  */
-static int choose(struct retain_result *out, struct stock *stock)
+static int choose_victims(struct retain_result *out, struct stock *stock)
 {
 	for (size_t i = 0; i < stock->plan.due; i++) {
 		const struct evict_victim *victim = &stock->plan.items[i];
@@ -173,46 +172,46 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 
 /* --- bytes after saves: now and then, so that a save seldom waits for it --- */
 
-struct progress {
+struct tally {
 	uint64_t evicted; /* since bytes were last given back */
 	uint64_t packs;   /* that there were then */
 	uint64_t log;     /* bytes of the audit trail when it was last trimmed */
 };
 
-static void read_progress(struct progress *out, struct store *store)
+static void read_tally(struct tally *out, struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	memset(out, 0, sizeof(*out));
-	if (!fs_read_file(&text, store->dirfd, PROGRESS_FILE))
+	if (!fs_read_file(&text, store->dirfd, TALLY_FILE))
 		(void)sscanf(text.buf, "%" SCNu64 " %" SCNu64 " %" SCNu64, &out->evicted,
 			     &out->packs, &out->log);
 	strbuf_release(&text);
 }
 
-static void write_progress(struct store *store, const struct progress *progress)
+static void write_tally(struct store *store, const struct tally *tally)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", progress->evicted,
-		    progress->packs, progress->log);
-	(void)fs_write_file(store->dirfd, PROGRESS_FILE, text.buf, text.len, 0600, FS_FAST);
+	strbuf_addf(&text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", tally->evicted, tally->packs,
+		    tally->log);
+	(void)fs_write_file(store->dirfd, TALLY_FILE, text.buf, text.len, 0600, FS_FAST);
 	strbuf_release(&text);
 }
 
 static int reclaim(struct reclaim_result *out, struct session *session, enum reclaim_effort effort)
 {
 	int err = reclaim_run(out, session, effort);
-	struct progress progress;
+	struct tally tally;
 
 	if (err)
 		return err;
-	read_progress(&progress, session->store);
+	read_tally(&tally, session->store);
 	/* Merging gives nothing back. */
 	if (effort != RECLAIM_MERGE)
-		progress.evicted = 0;
-	progress.packs = packs_count(session->store->packs);
-	write_progress(session->store, &progress);
+		tally.evicted = 0;
+	tally.packs = packs_count(session->store->packs);
+	write_tally(session->store, &tally);
 	return 0;
 }
 
@@ -237,14 +236,14 @@ static void reclaim_sometimes(struct session *session, size_t evicted_now, size_
 	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX,
 		 present = packs_count(session->store->packs) + 1;
 	struct reclaim_result result;
-	struct progress progress;
+	struct tally tally;
 
-	read_progress(&progress, session->store);
-	progress.evicted += evicted_now;
+	read_tally(&tally, session->store);
+	tally.evicted += evicted_now;
 	if (evicted_now)
-		write_progress(session->store, &progress);
-	many_packs = present > PACKS_MAX && present >= progress.packs + EVICTED_MAX;
-	if (progress.evicted >= evicted_max || (many_packs && progress.evicted && !large))
+		write_tally(session->store, &tally);
+	many_packs = present > RECLAIM_PACKS_MAX && present >= tally.packs + EVICTED_MAX;
+	if (tally.evicted >= evicted_max || (many_packs && tally.evicted && !large))
 		(void)reclaim(&result, session, RECLAIM_QUICK);
 	else if (many_packs)
 		(void)reclaim(&result, session, RECLAIM_MERGE);
@@ -311,7 +310,7 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 		round->reachable = plan_bytes(stock, job, round->over, round->first);
 	if (!err && job->dry_run)
 		estimate(out, stock, round->over);
-	return err ? err : choose(out, stock);
+	return err ? err : choose_victims(out, stock);
 }
 
 /* The same, and if what is kept in brief is wrong, once more without that. */
@@ -371,13 +370,13 @@ static int one_round(struct retain_result *out, struct session *session,
 static void trim_log(struct session *session)
 {
 	uint64_t part = session->settings.max_size / LOG_PART, before;
-	struct progress progress;
+	struct tally tally;
 
-	read_progress(&progress, session->store);
-	before = progress.log;
-	(void)audit_trim(&progress.log, session->store, part && part < LOG_MAX ? part : LOG_MAX);
-	if (progress.log != before)
-		write_progress(session->store, &progress);
+	read_tally(&tally, session->store);
+	before = tally.log;
+	(void)audit_trim(&tally.log, session->store, part && part < LOG_MAX ? part : LOG_MAX);
+	if (tally.log != before)
+		write_tally(session->store, &tally);
 }
 
 static int apply(struct retain_result *out, struct session *session, const struct retain_job *job)

@@ -18,7 +18,7 @@ struct session;
  *
  * For each, in this order: a line in the audit trail that says why (so that a
  * ref that was lost can be told from one that was let go), the ref, and after
- * all of them the manifest and the bytes (ops/reclaim.h). Killed in between,
+ * all of them the manifest and the bytes (reclaim.h). Killed in between,
  * there are fewer checkpoints and bytes that the next reclaim finds.
  *
  * What is exempt from the rules, see stock.h.

@@ -23,7 +23,7 @@ static void try_journal(struct store *store)
 	FUZZ_CHECK(!journal_write(&journal, store) && !journal_read(&again, store),
 		   "what was read cannot be written");
 	FUZZ_CHECK(!strcmp(journal.target, again.target) && !strcmp(journal.safety, again.safety) &&
-			   !strcmp(journal.kind, again.kind) &&
+			   journal.kind == again.kind &&
 			   journal.no_delete == again.no_delete &&
 			   journal.replaying == again.replaying,
 		   "another journal");

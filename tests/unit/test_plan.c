@@ -12,9 +12,9 @@ static void describe(struct strbuf *out, const struct plan *plan)
 	static const char *const kinds[] = { [PLAN_CREATE] = "create",	 [PLAN_OVERWRITE] = "overwrite",
 					     [PLAN_CHMOD] = "chmod",	 [PLAN_REPLACE] = "replace",
 					     [PLAN_REMOVE] = "remove", [PLAN_RMDIR] = "rmdir" };
-	static const char *const operations[] = { [UNDO_CREATE] = "create",
-						  [UNDO_MODIFY] = "modify",
-						  [UNDO_DELETE] = "delete" };
+	static const char *const operations[] = { [EFFECT_REMOVED] = "create",
+						  [EFFECT_CHANGED] = "modify",
+						  [EFFECT_BROUGHT_BACK] = "delete" };
 
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct plan_action *action = &plan->actions[i];
@@ -27,7 +27,7 @@ static void describe(struct strbuf *out, const struct plan *plan)
 	}
 	strbuf_addstr(out, " |");
 	for (size_t i = 0; i < plan->rows_nr; i++) {
-		strbuf_addf(out, " %s %s", operations[plan->rows[i].operation], plan->rows[i].path);
+		strbuf_addf(out, " %s %s", operations[plan->rows[i].effect], plan->rows[i].path);
 		assert_true(plan->rows[i].summary && *plan->rows[i].summary);
 	}
 	strbuf_addstr(out, " |");
