@@ -194,7 +194,7 @@ static int check_way_back(const struct strbuf *with, const struct strbuf *text,
 
 	strbuf_add(&without, with->buf, with->len);
 	err = agent_json_remove(&without, agent, &changed, &added, &empty);
-	if (!err && (without.len != text->len || memcmp(without.buf, text->buf, text->len)))
+	if (!err && !strbuf_equal(&without, text))
 		err = CKPT_EREFUSED;
 	strbuf_release(&without);
 	return err ? ckpt_error_set(CKPT_EREFUSED, "the entry could not be removed again without a "

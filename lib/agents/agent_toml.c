@@ -57,7 +57,6 @@ static size_t before_eol(const struct strbuf *text, size_t pos, const char *eol)
 
 static bool remove_with(struct strbuf *text, const char *eol)
 {
-	struct strbuf out = STRBUF_INIT;
 	size_t begin, end, blank;
 
 	if (!find_written(&begin, &end, text, eol))
@@ -70,10 +69,7 @@ static bool remove_with(struct strbuf *text, const char *eol)
 	/* An empty line, not the end of one with text. */
 	if (blank < begin && (end == text->len || (blank && text->buf[blank - 1] == '\n')))
 		begin = blank;
-	strbuf_add(&out, text->buf, begin);
-	strbuf_add(&out, text->buf + end, text->len - end);
-	strbuf_release(text);
-	*text = out;
+	strbuf_splice(text, begin, end, NULL, 0);
 	return true;
 }
 

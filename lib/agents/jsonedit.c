@@ -206,18 +206,6 @@ static bool is_spaced(const struct strbuf *text)
 
 /* ---- editing ---- */
 
-static void splice(struct strbuf *text, size_t from, size_t to, const char *in, size_t len)
-{
-	struct strbuf out = STRBUF_INIT;
-
-	strbuf_grow(&out, text->len + len);
-	strbuf_add(&out, text->buf, from);
-	strbuf_add(&out, in, len);
-	strbuf_add(&out, text->buf + to, text->len - to);
-	strbuf_release(text);
-	*text = out;
-}
-
 static size_t back_over_space(const struct strbuf *text, size_t pos)
 {
 	while (pos > 0 && is_space(text->buf[pos - 1]))
@@ -276,7 +264,7 @@ bool jsonedit_opens_up(const struct strbuf *text, size_t container)
 void jsonedit_close_up(struct strbuf *text, size_t container)
 {
 	if (jsonedit_is_empty(text, container))
-		splice(text, container + 1, closing(text, container), "", 0);
+		strbuf_splice(text, container + 1, closing(text, container), "", 0);
 }
 
 static void insert_first(struct strbuf *text, size_t container, const char *key,
@@ -299,7 +287,7 @@ static void insert_first(struct strbuf *text, size_t container, const char *key,
 		strbuf_add(&in, text->buf + at, close - at);
 		format(&in, text, key, value, NULL);
 	}
-	splice(text, at, at, in.buf, in.len);
+	strbuf_splice(text, at, at, in.buf, in.len);
 	strbuf_release(&in);
 	strbuf_release(&unit);
 	strbuf_release(&indent);
@@ -335,8 +323,8 @@ static void insert_after(struct strbuf *text, size_t before, const struct jsoned
 			strbuf_addch(&in, ' ');
 		format(&in, text, key, value, NULL);
 	}
-	splice(text, at, at, in.buf, in.len);
-	splice(text, last->end, last->end, ",", 1);
+	strbuf_splice(text, at, at, in.buf, in.len);
+	strbuf_splice(text, last->end, last->end, ",", 1);
 	strbuf_release(&in);
 	strbuf_release(&indent);
 }
@@ -398,7 +386,7 @@ void jsonedit_remove(struct strbuf *text, size_t container, size_t start)
 		from = item.key; /* what follows must not become part of the comment */
 	}
 	comma = to == item.end && !first ? skip_blank(text, previous.end) : 0;
-	splice(text, from, to, "", 0);
+	strbuf_splice(text, from, to, "", 0);
 	if (comma)
-		splice(text, comma, comma + 1, "", 0);
+		strbuf_splice(text, comma, comma + 1, "", 0);
 }

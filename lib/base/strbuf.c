@@ -104,6 +104,22 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	va_end(ap);
 }
 
+void strbuf_splice(struct strbuf *sb, size_t start, size_t end, const void *data, size_t len)
+{
+	size_t tail = sb->len - end;
+
+	strbuf_grow(sb, len);
+	memmove(sb->buf + start + len, sb->buf + end, tail);
+	if (len)
+		memcpy(sb->buf + start, data, len);
+	strbuf_setlen(sb, start + len + tail);
+}
+
+bool strbuf_equal(const struct strbuf *a, const struct strbuf *b)
+{
+	return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
+}
+
 void strbuf_trim(struct strbuf *sb)
 {
 	size_t start = 0, end = sb->len;

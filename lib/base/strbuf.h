@@ -3,6 +3,7 @@
 #define CKPT_BASE_STRBUF_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -42,7 +43,13 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(
 void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 
+/** Put `len` bytes, which must not be its own, in the place of those in [start, end). */
+void strbuf_splice(struct strbuf *sb, size_t start, size_t end, const void *data, size_t len);
+
 /** Remove white space from both ends. */
 void strbuf_trim(struct strbuf *sb);
+
+/** Whether both have the same bytes. */
+bool strbuf_equal(const struct strbuf *a, const struct strbuf *b);
 
 #endif

@@ -2,6 +2,7 @@
 #include "flow/flow.h"
 
 #include "base/base.h"
+#include "flow/flow_internal.h"
 #include "flow/flow_mirror_internal.h"
 #include "save/save.h"
 #include "session/session.h"
@@ -31,12 +32,18 @@ void flow_result_release(struct flow_result *result)
 
 /* --- parts --- */
 
+static int need_store(const struct session *session)
+{
+	return session->store ? 0
+			      : ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git "
+							       "checkpoint flow start' starts one");
+}
+
 int flow_lock(struct session *session)
 {
-	if (!session->store)
-		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow "
-						      "start' starts one");
-	return store_lock(session->store, session->settings.lock_timeout);
+	int err = need_store(session);
+
+	return err ? err : store_lock(session->store, session->settings.lock_timeout);
 }
 
 bool flow_output_exists(const struct session *session, const char *path)
@@ -69,6 +76,19 @@ int flow_put_away(struct flow_result *out, struct session *session, struct flow 
 	return err;
 }
 
+static int read_live(struct flow_result *out, struct session *session)
+{
+	int err = flow_read(&out->flow, session->store);
+
+	if (err == CKPT_ECORRUPT) {
+		flow_release(&out->flow);
+		err = ckpt_error_prefix(
+			err, "the state of the workflow cannot be used ('git checkpoint flow "
+			     "resume' or 'flow archive' archives it)");
+	}
+	return err;
+}
+
 /* Locks, unless there is nothing to be changed; 0 with the lock held. */
 static int open_live(struct flow_result *out, struct session *session)
 {
@@ -78,16 +98,9 @@ static int open_live(struct flow_result *out, struct session *session)
 	err = flow_lock(session);
 	if (err)
 		return err;
-	err = flow_read(&out->flow, session->store);
-	if (!err)
-		return 0;
-	if (err == CKPT_ECORRUPT) {
-		flow_release(&out->flow);
-		err = ckpt_error_prefix(err,
-					"the state of the workflow cannot be used ('git checkpoint flow "
-					"resume' or 'flow archive' archives it)");
-	}
-	store_unlock(session->store);
+	err = read_live(out, session);
+	if (err)
+		store_unlock(session->store);
 	return err;
 }
 
@@ -412,18 +425,8 @@ int flow_archive(struct flow_result *out, struct session *session)
 
 int flow_look(struct flow_result *out, struct session *session)
 {
-	int err;
+	int err = need_store(session);
 
 	result_init(out);
-	if (!session->store)
-		return ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git checkpoint flow "
-						      "start' starts one");
-	err = flow_read(&out->flow, session->store);
-	if (err == CKPT_ECORRUPT) {
-		flow_release(&out->flow);
-		err = ckpt_error_prefix(err,
-					"the state of the workflow cannot be used ('git checkpoint flow "
-					"resume' or 'flow archive' archives it)");
-	}
-	return err;
+	return err ? err : read_live(out, session);
 }

@@ -109,19 +109,4 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 		const struct flow_resume_opts *opts);
 void flow_resumed_release(struct flow_resumed *resumed);
 
-/* --- between the two --- */
-
-/** Lock the store; CKPT_ENOTFOUND if there is none. */
-int flow_lock(struct session *session);
-
-/** True if the output is there now. */
-bool flow_output_exists(const struct session *session, const char *path);
-
-/** The copy of what was just written; a failure is a warning. */
-void flow_result_mirror(struct flow_result *out, struct session *session);
-
-/** Copy into the archive and remove; `flow` may be a corrupt one. */
-int flow_put_away(struct flow_result *out, struct session *session, struct flow *flow,
-		  bool corrupt);
-
 #endif

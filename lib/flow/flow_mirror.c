@@ -133,7 +133,7 @@ int flow_mirror_write(const struct session *session, const struct flow_plan *pla
 		return failed(*plan->state_dir ? plan->state_dir : ".");
 	fs_sweep_temps(fd, ".");
 	err = fs_read_file(&there, fd, NAME);
-	if (err || there.len != text->len || memcmp(there.buf, text->buf, text->len))
+	if (err || !strbuf_equal(&there, text))
 		err = fs_write_file(fd, NAME, text->buf, text->len,
 				    fs_usual_mode(0666), FS_DURABLE);
 	if (err)
@@ -174,8 +174,7 @@ void flow_mirror_remove(const struct session *session, const struct flow_plan *p
 	if (fd < 0)
 		return;
 	fs_sweep_temps(fd, ".");
-	if (!fs_read_file(&there, fd, NAME) && there.len == text->len &&
-	    !memcmp(there.buf, text->buf, text->len) && !unlinkat(fd, NAME, 0))
+	if (!fs_read_file(&there, fd, NAME) && strbuf_equal(&there, text) && !unlinkat(fd, NAME, 0))
 		fsync(fd); /* nothing would remove it if it came back */
 	close(fd);
 	strbuf_release(&there);

@@ -2,6 +2,7 @@
 #include "flow/flow.h"
 
 #include "base/base.h"
+#include "flow/flow_internal.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -107,16 +108,16 @@ static int decide(struct flow_resumed *out, struct session *session, bool *resto
 		err = flow_check(&flow->state, &flow->plan, &facts);
 		if (err) {
 			err = distrust(out, session);
-		} else if (flow_finished(&flow->state, &flow->plan)) {
-			out->outcome = FLOW_OVER;
-			flow_decide(&out->decision, &flow->state, &flow->plan, &facts);
 		} else {
-			out->outcome = FLOW_GOES_ON;
+			out->outcome =
+				flow_finished(&flow->state, &flow->plan) ? FLOW_OVER : FLOW_GOES_ON;
 			out->last_activity = flow->state.last_updated;
 			flow_decide(&out->decision, &flow->state, &flow->plan, &facts);
-			add_warnings(out, session, opts);
-			*restoring = facts.restoring;
 		}
+	}
+	if (out->outcome == FLOW_GOES_ON) {
+		add_warnings(out, session, opts);
+		*restoring = facts.restoring;
 	}
 	snapshot_free(outlook.snapshot);
 	return err;
@@ -141,7 +142,7 @@ static int swap(struct session *session, const struct strbuf *from, const struct
 	if (err)
 		return err;
 	read = flow_read(&now, session->store);
-	if (read || now.text.len != from->len || memcmp(now.text.buf, from->buf, from->len))
+	if (read || !strbuf_equal(&now.text, from))
 		err = ckpt_error_set(CKPT_ELOCKED,
 				     "another process changed the workflow meanwhile; "
 				     "try again");
@@ -228,7 +229,7 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 	err = decide(out, session, &restoring, opts);
 	if (!err && out->outcome == FLOW_GOES_ON && !restoring && out->decision.changed)
 		err = flow_write(&out->base.flow, session->store);
-	/* Who was killed behind the state did not come to its copy. */
+	/* Who was killed after writing the state did not come to its copy. */
 	if (!err && !restoring && (out->outcome == FLOW_GOES_ON || out->outcome == FLOW_OVER))
 		flow_result_mirror(&out->base, session);
 	store_unlock(session->store);

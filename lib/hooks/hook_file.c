@@ -144,19 +144,14 @@ static const char *find_mark(const char **after, const char *text, const char *n
 bool hook_file_paste(struct strbuf *shim, const char *home, const char *name)
 {
 	const char *part, *end, *at, *after, *ignored;
-	struct strbuf out = STRBUF_INIT;
 
 	if (!find_mark(&part, home, name, " begins") ||
 	    !(end = find_mark(&ignored, part, name, " ends")))
 		return false;
 	at = find_mark(&after, shim->buf, name, ":");
-	if (!at)
-		return true;
-	strbuf_add(&out, shim->buf, (size_t)(at - shim->buf));
-	strbuf_add(&out, part, (size_t)(end - part));
-	strbuf_addstr(&out, after);
-	strbuf_release(shim);
-	*shim = out;
+	if (at)
+		strbuf_splice(shim, (size_t)(at - shim->buf), (size_t)(after - shim->buf), part,
+			      (size_t)(end - part));
 	return true;
 }
 
@@ -179,21 +174,19 @@ static const char *find_variable(size_t *len_out, const struct strbuf *lines, co
 
 bool hook_file_fill(struct strbuf *lines, const char *name, const char *value)
 {
-	struct strbuf out = STRBUF_INIT, quoted = STRBUF_INIT;
-	size_t len, before;
+	struct strbuf filled = STRBUF_INIT, quoted = STRBUF_INIT;
+	size_t len, start;
 	const char *line = find_variable(&len, lines, name);
 
 	if (!line)
 		return false;
 	quote_shell(&quoted, value);
-	before = (size_t)(line - lines->buf);
-	strbuf_add(&out, lines->buf, before);
 	/* Always in quotes, so that it can be filled again. */
-	strbuf_addf(&out, *quoted.buf == '\'' ? "%s=%s" : "%s='%s'", name, quoted.buf);
-	strbuf_add(&out, line + len, lines->len - before - len);
+	strbuf_addf(&filled, *quoted.buf == '\'' ? "%s=%s" : "%s='%s'", name, quoted.buf);
+	start = (size_t)(line - lines->buf);
+	strbuf_splice(lines, start, start + len, filled.buf, filled.len);
 	strbuf_release(&quoted);
-	strbuf_release(lines);
-	*lines = out;
+	strbuf_release(&filled);
 	return true;
 }
 

@@ -155,14 +155,10 @@ static void plan_dirs(struct install *install, const char *path)
 	struct stat st;
 
 	if (lstat(dir, &st) < 0 && errno == ENOENT && slash && slash != dir) {
-		bool known = false;
-
 		*slash = '\0';
 		plan_dirs(install, dir);
 		*slash = '/';
-		for (size_t i = 0; i < record->dirs.nr; i++)
-			known |= !strcmp(record->dirs.items[i], dir);
-		if (!known)
+		if (!strlist_has(&record->dirs, dir))
 			strlist_add(&record->dirs, dir);
 	}
 	free(dir);

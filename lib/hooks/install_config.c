@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "hooks/install_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,21 +111,17 @@ static void set(struct strbuf *text, struct install_record *record, const char *
 	config_edit_set(text, install_record_edit(record), section, key, value);
 }
 
-/* The value without us: the repository's own, else the user's. */
+/* The value without us, of core.<key> in lower case: the repository's own, else the user's. */
 static bool value_before(struct strbuf *out, const struct strbuf *text,
 			 const struct gitconfig *config, const char *key)
 {
-	char *lower = xstrfmt("core.%s", key);
-	const char *value = NULL;
+	char *full = xstrfmt("core.%s", key);
 	bool found = config_edit_get(out, text, "core", key);
+	const char *value = found ? NULL : gitconfig_get(config, full, GITCONFIG_GLOBAL);
 
-	for (char *p = lower; *p; p++)
-		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-	if (!found)
-		value = gitconfig_get(config, lower, GITCONFIG_GLOBAL);
 	if (value)
 		strbuf_addstr(out, value);
-	free(lower);
+	free(full);
 	return found || value;
 }
 
@@ -236,7 +233,7 @@ static void plan_guard(struct install_config *out, struct install_record *record
 		record->chain = expand_home(before.buf);
 	set(&out->text, record, "core", "fsmonitor", value.buf);
 	/* Which version a program of somebody else's speaks is theirs to say. */
-	value_before(&version, &out->text, config, "fsmonitorHookVersion");
+	value_before(&version, &out->text, config, "fsmonitorhookversion");
 	if (!record->chain && strcmp(version.buf, "2"))
 		set(&out->text, record, "core", "fsmonitorHookVersion", "2");
 done:
@@ -285,26 +282,13 @@ int install_config_plan(struct install_config *out, struct install_record *recor
 
 /* ---- writing ---- */
 
-static bool same_inode(const char *a, const char *b)
-{
-	struct stat one, two;
-
-	return !lstat(a, &one) && !lstat(b, &two) && one.st_dev == two.st_dev &&
-	       one.st_ino == two.st_ino;
-}
-
-static bool same_text(const struct strbuf *a, const struct strbuf *b)
-{
-	return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
-}
-
 /* Nobody else writes now, but somebody may have since it was read. */
 static int swap_locked(const char *path, const char *lock, const struct install_config *config)
 {
 	struct strbuf now = STRBUF_INIT;
 	int err = fs_read_linked(&now, path);
 
-	if (!err && !same_text(&now, &config->before))
+	if (!err && !strbuf_equal(&now, &config->before))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' was changed by another process meanwhile; "
 				     "try again", path);
 	if (!err && rename(lock, path) < 0)
@@ -327,7 +311,7 @@ static int swap_config(const char *path, const char *lock, const char *new, mode
 {
 	int err;
 
-	if (same_inode(lock, new))
+	if (install_same_file(lock, new))
 		unlink(lock);
 	err = fs_write_file(AT_FDCWD, new, config->text.buf, config->text.len, mode, FS_DURABLE);
 	if (err)
@@ -354,10 +338,10 @@ int install_config_write(const struct install_config *config, const struct repo 
 
 	if (err)
 		goto out;
-	if (same_inode(lock, new))
+	if (install_same_file(lock, new))
 		unlink(lock);
 	unlink(new);
-	if (same_text(&now, &config->text))
+	if (strbuf_equal(&now, &config->text))
 		goto out;
 	if (stat(path, &st) < 0)
 		err = ckpt_error_errno("unable to look at '%s'", path);

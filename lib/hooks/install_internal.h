@@ -8,7 +8,13 @@
 struct gitconfig;
 struct repo;
 
-/** What installing and looking have in common. For install.c and install_status.c only. */
+/** What the files of installing have in common. */
+
+/** The main worktree, if the git directory lies in it as ".git", else NULL; the caller frees it. */
+char *install_main_worktree(const struct repo *repo);
+
+/** Whether both paths are names of one file, links not followed. */
+bool install_same_file(const char *a, const char *b);
 
 enum { INSTALL_NAMES = 3 };
 
@@ -17,7 +23,7 @@ void install_wanted(const char *names[INSTALL_NAMES], const struct install_recor
 
 /**
  * The directory that git takes hooks from, absolute. False if nothing may be
- * written there, with what is said about it behind its name: it is not this
+ * written there, with what is said about it after its name: it is not this
  * repository's own, or it is tracked.
  */
 bool install_directory(struct strbuf *out, const char **why_out, const struct repo *repo,

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "hooks/hook_file_internal.h"
+#include "hooks/install_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,9 +63,7 @@ static char *hex_sha256(const struct strbuf *text)
 	char *out = xmalloc(2 * SHA256_SIZE + 1);
 
 	hash_buffer(HASH_SHA256, hash, text->buf, text->len);
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		sprintf(out + 2 * i, "%02x", hash[i]);
-	return out;
+	return oid_hex_encode(out, hash, SHA256_SIZE);
 }
 
 /* ---- install ---- */
@@ -83,7 +82,7 @@ static void plan_ours(struct install_entry *entry, const struct found *found)
 	strbuf_release(&bare);
 }
 
-static bool same_file(const char *a, const char *b)
+bool install_same_file(const char *a, const char *b)
 {
 	struct stat one, two;
 
@@ -98,7 +97,7 @@ static int check_aside(const char *path)
 	struct stat st;
 	int err = 0;
 
-	if (!lstat(aside, &st) && !same_file(path, aside))
+	if (!lstat(aside, &st) && !install_same_file(path, aside))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' exists, but a hook has to be renamed to it; move "
 						 "it away", aside);
 	free(aside);
@@ -252,8 +251,7 @@ int install_place_put(const struct install_entry *entry, const char *lines)
 		if (entry->how == INSTALL_ASIDE)
 			err = put_aside(entry);
 	}
-	if (!err && (!found.regular || mode != found.mode || text.len != found.text.len ||
-		     memcmp(text.buf, found.text.buf, text.len)))
+	if (!err && (!found.regular || mode != found.mode || !strbuf_equal(&text, &found.text)))
 		err = fs_write_file(AT_FDCWD, entry->path, text.buf, text.len, mode, FS_DURABLE);
 out:
 	strbuf_release(&text);
@@ -328,7 +326,7 @@ static int settle_aside(const struct install_entry *entry, struct strlist *notes
 
 	if (lstat(aside, &st) < 0)
 		goto out;
-	if (same_file(aside, entry->path)) {
+	if (install_same_file(aside, entry->path)) {
 		err = remove_file(aside);
 	} else if (lstat(entry->path, &st) < 0) {
 		if (rename(aside, entry->path) < 0)

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "hooks/install_internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -91,8 +92,7 @@ struct config_edit *install_record_edit(struct install_record *record)
 
 /* ---- paths and texts ---- */
 
-/* The main worktree, if the git directory lies in it as ".git": what moves along with it. */
-static char *moving_root(const struct repo *repo)
+char *install_main_worktree(const struct repo *repo)
 {
 	const char *slash = strrchr(repo->commondir, '/');
 
@@ -102,7 +102,7 @@ static char *moving_root(const struct repo *repo)
 
 static json_t *kept_path(const char *path, const struct repo *repo)
 {
-	char *root = moving_root(repo);
+	char *root = install_main_worktree(repo); /* it moves along */
 	const char *below = path_below(path, repo->commondir);
 	struct strbuf out = STRBUF_INIT;
 	json_t *value;

@@ -19,22 +19,15 @@ const char *hooks_state_name(enum hooks_state state)
 	return names[state];
 }
 
-static bool has_event(const struct install_record *record, const char *event)
-{
-	for (size_t i = 0; i < record->events.nr; i++)
-		if (!strcmp(record->events.items[i], event))
-			return true;
-	return false;
-}
-
 void install_wanted(const char *names[INSTALL_NAMES], const struct install_record *record)
 {
 	size_t nr = 0;
 
-	if (has_event(record, "rebase"))
+	if (strlist_has(&record->events, "rebase"))
 		names[nr++] = "pre-rebase";
-	if (record->ref_transaction && (has_event(record, "merge") || has_event(record, "am") ||
-					has_event(record, "stash") || has_event(record, "bisect")))
+	if (record->ref_transaction &&
+	    (strlist_has(&record->events, "merge") || strlist_has(&record->events, "am") ||
+	     strlist_has(&record->events, "stash") || strlist_has(&record->events, "bisect")))
 		names[nr++] = "reference-transaction";
 	names[nr] = NULL;
 }
@@ -61,15 +54,11 @@ static char *real_dir(const char *path)
 /* Within the git directory, this worktree or the main one. */
 static bool is_own(const char *dir, const struct repo *repo)
 {
-	const char *slash = strrchr(repo->commondir, '/');
-	bool own = path_below(dir, repo->commondir) || path_below(dir, repo->worktree);
+	char *main = install_main_worktree(repo);
+	bool own = path_below(dir, repo->commondir) || path_below(dir, repo->worktree) ||
+		   (main && path_below(dir, main));
 
-	if (!own && slash && !strcmp(slash, "/.git")) {
-		char *main = xmemdupz(repo->commondir, (size_t)(slash - repo->commondir));
-
-		own = path_below(dir, main) != NULL;
-		free(main);
-	}
+	free(main);
 	return own;
 }
 

@@ -26,10 +26,10 @@ static void test_strbuf_equals_a_plain_array(void **state)
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		char data[300];
-		size_t n = rnd(sizeof(data));
+		size_t n = rnd(sizeof(data)), from, to;
 
 		rnd_bytes(data, n);
-		switch (rnd(7)) {
+		switch (rnd(8)) {
 		case 0:
 		case 1:
 			strbuf_add(&sb, data, n);
@@ -50,6 +50,14 @@ static void test_strbuf_equals_a_plain_array(void **state)
 			break;
 		case 5:
 			strbuf_grow(&sb, n);
+			break;
+		case 6:
+			to = rnd((unsigned)len + 1);
+			from = rnd((unsigned)to + 1);
+			strbuf_splice(&sb, from, to, data, n);
+			memmove(model + from + n, model + to, len - to);
+			memcpy(model + from, data, n);
+			len += n - (to - from);
 			break;
 		default:
 			if (rnd(20))
@@ -105,6 +113,24 @@ static void test_strbuf_empty_ones_share_nothing(void **state)
 	strbuf_addstr(&a, "x");
 	assert_string_equal(b.buf, "");
 	assert_string_equal(strbuf_empty, "");
+	strbuf_release(&a);
+	strbuf_release(&b);
+}
+
+static void test_strbuf_equal_sees_every_byte(void **state)
+{
+	struct strbuf a = STRBUF_INIT, b = STRBUF_INIT;
+
+	(void)state;
+	assert_true(strbuf_equal(&a, &b));
+	strbuf_add(&a, "x\0y", 3);
+	assert_false(strbuf_equal(&a, &b));
+	strbuf_add(&b, "x\0z", 3);
+	assert_false(strbuf_equal(&a, &b));
+	strbuf_splice(&b, 2, 3, "y", 1);
+	assert_true(strbuf_equal(&a, &b));
+	strbuf_addch(&b, '\0');
+	assert_false(strbuf_equal(&b, &a));
 	strbuf_release(&a);
 	strbuf_release(&b);
 }
@@ -367,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_strbuf_equals_a_plain_array),
 		cmocka_unit_test(test_strbuf_detach_gives_the_bytes_away),
 		cmocka_unit_test(test_strbuf_empty_ones_share_nothing),
+		cmocka_unit_test(test_strbuf_equal_sees_every_byte),
 		cmocka_unit_test(test_strbuf_trim_cuts_both_ends_only),
 		cmocka_unit_test(test_strlist_sorts_by_bytes_without_repetitions),
 		cmocka_unit_test(test_strlist_equal_sees_every_difference),
