@@ -13,8 +13,8 @@ static const char *const written[] = {
 	"",
 	"[[hooks.PreToolUse.hooks]]",
 	"type = \"command\"",
-	"command = \"cat >/dev/null; git checkpoint save --source codex -q -m pre-tool "
-	">/dev/null 2>&1 || true\"",
+	("command = \"cat >/dev/null; git checkpoint save --source codex -q -m pre-tool "
+	 ">/dev/null 2>&1 || true\""),
 	"timeout = 30",
 	"# <<< git-checkpoint <<<",
 };
