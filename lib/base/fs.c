@@ -407,29 +407,49 @@ bool fs_is_temp(const char *name)
 	       strspn(name + prefix, "0123456789abcdef") == TEMP_DIGITS;
 }
 
-void fs_sweep_temps(int dirfd, const char *path)
+int fs_names(struct strlist *out, int dirfd, const char *path, int flags,
+	     bool (*wanted)(const char *name))
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags), failed;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *ent;
 
 	if (!dir) {
+		failed = errno;
 		if (fd >= 0)
 			close(fd);
-		return;
+		errno = failed;
+		return -1;
 	}
-	while ((ent = readdir(dir)))
-		if (fs_is_temp(ent->d_name))
-			unlinkat(fd, ent->d_name, 0);
+	while ((errno = 0, ent = readdir(dir)))
+		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, "..") &&
+		    (!wanted || wanted(ent->d_name)))
+			strlist_add(out, ent->d_name);
+	failed = errno;
 	closedir(dir);
+	errno = failed;
+	return failed ? -1 : 0;
+}
+
+void fs_sweep_temps(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct strlist names = STRLIST_INIT;
+
+	if (fd < 0)
+		return;
+	(void)fs_names(&names, fd, ".", 0, fs_is_temp);
+	for (size_t i = 0; i < names.nr; i++)
+		unlinkat(fd, names.items[i], 0);
+	strlist_release(&names);
+	close(fd);
 }
 
 unsigned long long fs_disk_usage(int dirfd, const char *path)
 {
+	struct strlist names = STRLIST_INIT;
 	unsigned long long sum;
-	struct dirent *ent;
 	struct stat st;
-	DIR *dir;
 	int fd;
 
 	if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -438,16 +458,13 @@ unsigned long long fs_disk_usage(int dirfd, const char *path)
 	if (!S_ISDIR(st.st_mode))
 		return sum;
 	fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return sum;
-	}
-	while ((ent = readdir(dir)))
-		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
-			sum += fs_disk_usage(fd, ent->d_name);
-	closedir(dir);
+	(void)fs_names(&names, fd, ".", 0, NULL);
+	for (size_t i = 0; i < names.nr; i++)
+		sum += fs_disk_usage(fd, names.items[i]);
+	strlist_release(&names);
+	close(fd);
 	return sum;
 }
 

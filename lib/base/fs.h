@@ -3,6 +3,7 @@
 #define CKPT_BASE_FS_H
 
 #include "base/strbuf.h"
+#include "base/strlist.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,6 +118,15 @@ int fs_sync_holder(int dirfd, const char *path);
 
 /** fs_ensure_dir() for a directory and all its parents, each with `mode` if it is created. */
 int fs_mkdir_p(const char *path, mode_t mode);
+
+/**
+ * Append the names in directory `path` of `dirfd` for which `wanted` is true (NULL: all), without
+ * "." and "..", in no particular order. `flags` may be O_NOFOLLOW. All names are read before the
+ * function returns, so the caller may remove files, and no descriptor stays open. Returns 0, or -1
+ * with errno if the directory cannot be read to its end; what was read until then has been added.
+ */
+int fs_names(struct strlist *out, int dirfd, const char *path, int flags,
+	     bool (*wanted)(const char *name));
 
 /**
  * Remove a file, or a directory with everything below it; it is not an error if it does not exist.

@@ -35,7 +35,10 @@ static int open_to_empty(int dirfd, const char *path)
 	return openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* Remove what can go at once. `dir_out` is the first directory that cannot, or "". */
+/*
+ * Remove what can go at once. `dir_out` is the first directory that cannot, or "". Not by
+ * fs_names(): a directory is read as often as there are directories in it, but only that far.
+ */
 static int remove_files(struct strbuf *dir_out, int fd)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
@@ -140,29 +143,25 @@ static int empty_deep(int fd)
 static int remove_tree(int dirfd, const char *path, unsigned depth)
 {
 	enum { DEPTH_MAX = 8 }; /* of the fast way */
+	struct strlist names = STRLIST_INIT;
 	int fd, err = 0;
-	DIR *dir = NULL;
-	struct dirent *ent;
 
 	if (!unlinkat(dirfd, path, 0) || errno == ENOENT)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return ckpt_error_errno("unable to remove '%s'", path);
 	fd = open_to_empty(dirfd, path);
-	if (fd >= 0 && depth == DEPTH_MAX) {
+	if (fd < 0)
+		return ckpt_error_errno("unable to open the directory '%s'", path);
+	if (depth == DEPTH_MAX) {
 		err = empty_deep(fd);
 	} else {
-		dir = fd < 0 ? NULL : fdopendir(fd);
-		if (!dir) {
-			err = ckpt_error_errno("unable to open the directory '%s'", path);
-			if (fd >= 0)
-				close(fd);
-			return err;
-		}
-		while (!err && (ent = readdir(dir)))
-			if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
-				err = remove_tree(fd, ent->d_name, depth + 1);
-		closedir(dir);
+		if (fs_names(&names, fd, ".", 0, NULL) < 0)
+			err = ckpt_error_errno("unable to read the directory '%s'", path);
+		for (size_t i = 0; i < names.nr && !err; i++)
+			err = remove_tree(fd, names.items[i], depth + 1);
+		strlist_release(&names);
+		close(fd);
 	}
 	if (!err && unlinkat(dirfd, path, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to remove '%s'", path);

@@ -5,11 +5,12 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- candidates ---- */
 
@@ -73,13 +74,11 @@ void complete_add_open(struct complete *complete, const char *word, const char *
 	add(complete, word, text, true);
 }
 
-static bool is_directory(int fd, const struct dirent *ent)
+static bool is_directory(int fd, const char *name)
 {
 	struct stat st;
 
-	if (ent->d_type != DT_UNKNOWN && ent->d_type != DT_LNK)
-		return ent->d_type == DT_DIR;
-	return !fstatat(fd, ent->d_name, &st, 0) && S_ISDIR(st.st_mode);
+	return !fstatat(fd, name, &st, 0) && S_ISDIR(st.st_mode);
 }
 
 /* Where the shell would look in another directory, or for another name. */
@@ -88,19 +87,20 @@ static void list_files(struct complete *complete, bool directories)
 	const char *slash = strrchr(complete->typed, '/');
 	const char *name = slash ? slash + 1 : complete->typed;
 	char *before = xmemdupz(complete->typed, (size_t)(name - complete->typed));
-	DIR *dir = opendir(*before ? before : ".");
-	struct strlist paths = STRLIST_INIT;
-	struct dirent *ent;
+	int fd = open(*before ? before : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct strlist paths = STRLIST_INIT, there = STRLIST_INIT;
 
-	while (dir && (ent = readdir(dir))) {
-		bool deeper = is_directory(dirfd(dir), ent);
+	if (fd >= 0)
+		(void)fs_names(&there, fd, ".", 0, NULL);
+	for (size_t i = 0; i < there.nr; i++) {
+		bool deeper = is_directory(fd, there.items[i]);
 
-		if ((ent->d_name[0] != '.' || *name == '.') && (deeper || !directories) &&
-		    strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
-			strlist_addf(&paths, "%s%s%s", before, ent->d_name, deeper ? "/" : "");
+		if ((there.items[i][0] != '.' || *name == '.') && (deeper || !directories))
+			strlist_addf(&paths, "%s%s%s", before, there.items[i], deeper ? "/" : "");
 	}
-	if (dir)
-		closedir(dir);
+	strlist_release(&there);
+	if (fd >= 0)
+		close(fd);
 	strlist_sort_unique(&paths);
 	for (size_t i = 0; i < paths.nr; i++)
 		add(complete, paths.items[i], NULL, paths.items[i][strlen(paths.items[i]) - 1] == '/');

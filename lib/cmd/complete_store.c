@@ -7,11 +7,11 @@
 #include "restore/restore.h"
 #include "session/session.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { CHECKPOINTS_MAX = 50 };
 
@@ -96,23 +96,22 @@ struct place {
 static void read_place(struct place *place, const struct session *session)
 {
 	char *full = xstrfmt("%s/%s", session->worktree, place->below.buf);
-	DIR *dir = opendir(full);
-	struct dirent *ent;
+	int fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct strlist names = STRLIST_INIT;
 	struct stat st;
 
-	while (dir && (ent = readdir(dir))) {
-		bool deeper = ent->d_type == DT_DIR;
-
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
-		    !strcmp(ent->d_name, ".git"))
-			continue;
-		if (ent->d_type == DT_UNKNOWN)
-			deeper = !fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-				 S_ISDIR(st.st_mode);
-		strlist_add(deeper ? &place->directories : &place->files, ent->d_name);
-	}
-	if (dir)
-		closedir(dir);
+	if (fd >= 0)
+		(void)fs_names(&names, fd, ".", 0, NULL);
+	for (size_t i = 0; i < names.nr; i++)
+		if (strcmp(names.items[i], ".git"))
+			strlist_add(!fstatat(fd, names.items[i], &st, AT_SYMLINK_NOFOLLOW) &&
+						    S_ISDIR(st.st_mode)
+					    ? &place->directories
+					    : &place->files,
+				    names.items[i]);
+	strlist_release(&names);
+	if (fd >= 0)
+		close(fd);
 	strlist_sort_unique(&place->files);
 	strlist_sort_unique(&place->directories);
 	free(full);

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,27 +51,19 @@ static bool parse_name(int64_t *when_out, bool *corrupt_out, const char *name)
 	return clock_parse_iso(when_out, iso);
 }
 
-/* Names of what was put away, oldest first. */
-static int list_names(struct strlist *out, struct store *store)
+static bool is_archived(const char *name)
 {
-	int fd = openat(store->dirfd, ARCHIVE, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
 	int64_t when;
 	bool corrupt;
 
-	if (fd < 0)
-		return errno == ENOENT
-			       ? 0
-			       : ckpt_error_errno("unable to open '%s/%s'", store->path, ARCHIVE);
-	if (!dir) {
-		close(fd);
-		return ckpt_error_set(CKPT_ERROR, "unable to read '%s/%s'", store->path, ARCHIVE);
-	}
-	while ((ent = readdir(dir)))
-		if (parse_name(&when, &corrupt, ent->d_name))
-			strlist_add(out, ent->d_name);
-	closedir(dir);
+	return parse_name(&when, &corrupt, name);
+}
+
+/* Names of what was put away, oldest first. */
+static int list_names(struct strlist *out, struct store *store)
+{
+	if (fs_names(out, store->dirfd, ARCHIVE, O_NOFOLLOW, is_archived) < 0 && errno != ENOENT)
+		return ckpt_error_errno("unable to read '%s/%s'", store->path, ARCHIVE);
 	strlist_sort_unique(out);
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "git/gitfile.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,32 +15,35 @@ enum {
 	PATIENCE = 60,	   /* seconds, for what the check does not find */
 };
 
-static int check_entry(const char *path, const struct dirent *ent, int dirfd)
+static int check_entry(const char *path)
 {
 	struct stat st;
 
-	/* A socket, that of git's own fsmonitor say, cannot be opened at all. */
-	if (ent->d_type == DT_REG || ent->d_type == DT_DIR || ent->d_type == DT_SOCK)
-		return 0;
-	/* A link counts as what it leads to; one that leads nowhere does not block. */
-	if (fstatat(dirfd, ent->d_name, &st, 0) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+	/*
+	 * A link counts as what it leads to; one that leads nowhere does not block. A socket, that
+	 * of git's own fsmonitor say, cannot be opened at all.
+	 */
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
 	    S_ISSOCK(st.st_mode))
 		return 0;
-	return ckpt_error_set(CKPT_ERROR, "'%s/%s' is not a regular file", path, ent->d_name);
+	return ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path);
 }
 
 /* One directory, without what is below it; "" for `name` is `dir` itself. */
 static int check_dir(const char *dir, const char *name)
 {
 	char *path = *name ? xstrfmt("%s/%s", dir, name) : xstrdup(dir);
-	DIR *handle = opendir(path);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 	int err = 0;
 
-	while (handle && !err && (ent = readdir(handle)))
-		err = check_entry(path, ent, dirfd(handle));
-	if (handle)
-		closedir(handle);
+	(void)fs_names(&names, AT_FDCWD, path, 0, NULL);
+	for (size_t i = 0; i < names.nr && !err; i++) {
+		char *entry = xstrfmt("%s/%s", path, names.items[i]);
+
+		err = check_entry(entry);
+		free(entry);
+	}
+	strlist_release(&names);
 	free(path);
 	return err;
 }

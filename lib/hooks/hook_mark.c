@@ -5,7 +5,6 @@
 #include "hooks/hook_rules.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -67,22 +66,18 @@ static void mark_read(struct hook_mark *mark, const struct hook_decision *decisi
 /* Marks of processes that are gone. */
 static void sweep(int dirfd)
 {
-	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 
-	while (dir && (ent = readdir(dir))) {
+	(void)fs_names(&names, dirfd, ".", 0, NULL);
+	for (size_t i = 0; i < names.nr; i++) {
 		unsigned long long start;
 		long pid;
 
-		if (sscanf(ent->d_name, "%ld-%llu", &pid, &start) == 2 &&
+		if (sscanf(names.items[i], "%ld-%llu", &pid, &start) == 2 &&
 		    !proc_alive("/proc", (pid_t)pid, start))
-			unlinkat(dirfd, ent->d_name, 0);
+			unlinkat(dirfd, names.items[i], 0);
 	}
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	strlist_release(&names);
 }
 
 /* A directory that only this user can write to; -1 if it cannot be had. */

@@ -5,7 +5,6 @@
 #include "record/journal.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -184,21 +183,13 @@ static bool is_torn(const struct strbuf *marker, const char *head)
 static bool holds_nothing(int fd, const char *head)
 {
 	struct strbuf marker = STRBUF_INIT;
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *ent;
-	bool nothing = dir != NULL;
+	struct strlist names = STRLIST_INIT;
+	bool nothing = !fs_names(&names, fd, ".", 0, NULL);
 
-	while (nothing && (ent = readdir(dir))) {
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
-			continue;
-		nothing = !strcmp(ent->d_name, STAGE_DIR_MARKER) && read_marker(&marker, fd) &&
+	for (size_t i = 0; i < names.nr && nothing; i++)
+		nothing = !strcmp(names.items[i], STAGE_DIR_MARKER) && read_marker(&marker, fd) &&
 			  is_torn(&marker, head);
-	}
-	if (dir)
-		closedir(dir);
-	else if (copy >= 0)
-		close(copy);
+	strlist_release(&names);
 	strbuf_release(&marker);
 	return nothing;
 }
@@ -273,22 +264,17 @@ static void judge_all(struct stage_dirs *out, int rootfd, const struct store *st
 void stage_dir_list(struct stage_dirs *out, struct store *store, const char *worktree)
 {
 	struct strlist names = STRLIST_INIT, known = STRLIST_INIT;
-	DIR *dir = opendir(worktree);
-	struct dirent *ent;
+	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	memset(out, 0, sizeof(*out));
 	/* A scan must not take for files what it was not told to leave out. */
-	if (!dir && fs_is_lack(errno))
+	if ((rootfd < 0 || fs_names(&names, rootfd, ".", 0, stage_dir_is_name) < 0) && fs_is_lack(errno))
 		(void)ckpt_error_errno("unable to read the directory '%s'", worktree);
-	while (dir && (ent = readdir(dir)))
-		if (stage_dir_is_name(ent->d_name))
-			strlist_add(&names, ent->d_name);
 	if (names.nr && store)
 		read_known(&known, store);
-	if (names.nr)
-		judge_all(out, dirfd(dir), store, &names, &known);
-	if (dir)
-		closedir(dir);
+	judge_all(out, rootfd, store, &names, &known);
+	if (rootfd >= 0)
+		close(rootfd);
 	strlist_release(&names);
 	strlist_release(&known);
 }
@@ -378,22 +364,17 @@ int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *nam
 	return err;
 }
 
-static int empty(int fd, const char *name)
+int stage_dir_empty(int fd, const char *name, const struct strlist *but)
 {
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
+	int err = 0;
 
-	if (!dir) {
-		if (copy >= 0)
-			close(copy);
-		return ckpt_error_errno("unable to read the directory '%s'", name);
-	}
-	while (!err && (ent = readdir(dir)))
-		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, "..") &&
-		    strcmp(ent->d_name, STAGE_DIR_MARKER))
-			err = fs_remove_tree(fd, ent->d_name);
-	closedir(dir);
+	if (fs_names(&names, fd, ".", 0, NULL) < 0)
+		err = ckpt_error_errno("unable to read the directory '%s'", name);
+	for (size_t i = 0; i < names.nr && !err; i++)
+		if (strcmp(names.items[i], STAGE_DIR_MARKER) && !strlist_has(but, names.items[i]))
+			err = fs_remove_tree(fd, names.items[i]);
+	strlist_release(&names);
 	return err;
 }
 
@@ -405,7 +386,7 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 		return errno == ENOENT
 			       ? stage_dir_forget(store, name)
 			       : ckpt_error_errno("unable to open the directory '%s'", name);
-	err = empty(fd, name);
+	err = stage_dir_empty(fd, name, &(struct strlist)STRLIST_INIT);
 	if (!err && unlinkat(fd, STAGE_DIR_MARKER, 0) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to remove '%s/" STAGE_DIR_MARKER "'", name);
 	close(fd);

@@ -7,6 +7,7 @@
 
 struct store;
 struct strbuf;
+struct strlist;
 
 /**
  * The directories in which restores prepare their files, in the worktree's root
@@ -60,6 +61,9 @@ enum stage_dir_kind stage_dir_look(struct store *store, const char *worktree, co
 
 /** Make the directory `name`, which must not be there, and its marker; `fd_out` is open for it. */
 int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *name);
+
+/** Remove all that is in one but the marker and what is listed. `name` is for messages. */
+int stage_dir_empty(int fd, const char *name, const struct strlist *but);
 
 /** Remove one of ours with all that is in it, the marker last, and forget its name. */
 int stage_dir_remove(struct store *store, int rootfd, const char *name);

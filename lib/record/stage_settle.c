@@ -6,7 +6,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -32,26 +31,27 @@ static bool link_stored(struct store *store, int dirfd, const char *name)
 }
 
 /* All but directories in `dirfd`; the names of these are put into `dirs_out`. */
-static bool files_stored(struct strlist *dirs_out, struct store *store, DIR *dir, bool top)
+static bool files_stored(struct strlist *dirs_out, struct store *store, int dirfd, bool top)
 {
-	struct dirent *ent;
-	bool stored = true;
+	struct strlist names = STRLIST_INIT;
+	bool stored = !fs_names(&names, dirfd, ".", 0, NULL);
 
-	while (stored && (ent = readdir(dir))) {
+	for (size_t i = 0; i < names.nr && stored; i++) {
+		const char *name = names.items[i];
 		struct stat st;
 
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
-		    (top && !strcmp(ent->d_name, STAGE_DIR_MARKER)))
+		if (top && !strcmp(name, STAGE_DIR_MARKER))
 			continue;
-		if (fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			stored = false;
 		else if (S_ISDIR(st.st_mode))
-			strlist_add(dirs_out, ent->d_name);
+			strlist_add(dirs_out, name);
 		else if (S_ISLNK(st.st_mode))
-			stored = link_stored(store, dirfd(dir), ent->d_name);
+			stored = link_stored(store, dirfd, name);
 		else
-			stored = S_ISREG(st.st_mode) && file_stored(store, dirfd(dir), ent->d_name);
+			stored = S_ISREG(st.st_mode) && file_stored(store, dirfd, name);
 	}
+	strlist_release(&names);
 	return stored;
 }
 
@@ -62,13 +62,10 @@ static bool files_stored(struct strlist *dirs_out, struct store *store, DIR *dir
 static bool all_stored(struct store *store, int rootfd, const char *path, bool top)
 {
 	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct strlist dirs = STRLIST_INIT;
-	bool stored = dir && files_stored(&dirs, store, dir, top);
+	bool stored = fd >= 0 && files_stored(&dirs, store, fd, top);
 
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
+	if (fd >= 0)
 		close(fd);
 	for (size_t i = 0; i < dirs.nr && stored; i++) {
 		char *below = xstrfmt("%s/%s", path, dirs.items[i]);

@@ -5,7 +5,6 @@
 #include "record/record.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +15,12 @@
 
 static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char *name))
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
-	size_t nr = 0;
+	struct strlist names = STRLIST_INIT;
+	size_t nr;
 
-	while (dir && (ent = readdir(dir)))
-		nr += wanted(ent->d_name);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	(void)fs_names(&names, dirfd, path, O_NOFOLLOW, wanted);
+	nr = names.nr;
+	strlist_release(&names);
 	return nr;
 }
 
@@ -99,18 +93,13 @@ static int check_mark(struct doctor *doctor, const char *dir, const char *id, en
 static int check_marks(struct doctor *doctor, const struct ref_list *refs, const char *name,
 		       enum refs_mark mark)
 {
-	int fd = openat(doctor->store->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	struct strlist ids = STRLIST_INIT;
 	int err = 0;
 
-	while (dir && !err && (ent = readdir(dir)))
-		if (refs_valid_id(ent->d_name))
-			err = check_mark(doctor, name, ent->d_name, mark, refs);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	(void)fs_names(&ids, doctor->store->dirfd, name, 0, refs_valid_id);
+	for (size_t i = 0; i < ids.nr && !err; i++)
+		err = check_mark(doctor, name, ids.items[i], mark, refs);
+	strlist_release(&ids);
 	return err;
 }
 

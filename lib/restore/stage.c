@@ -6,7 +6,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -355,25 +354,8 @@ int stage_remove(struct stage *stage)
 
 int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names)
 {
-	int copy = openat(stage->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *ent;
+	int err = stage_dir_empty(stage->fd, stage->name, names);
 
-	if (!dir) {
-		if (copy >= 0)
-			close(copy);
-		return ckpt_error_errno("unable to read the directory '%s'", stage->name);
-	}
-	while (!err && (ent = readdir(dir))) {
-		bool kept = !strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..") ||
-			    !strcmp(ent->d_name, STAGE_DIR_MARKER);
-
-		for (size_t i = 0; i < names->nr && !kept; i++)
-			kept = !strcmp(names->items[i], ent->d_name);
-		if (!kept)
-			err = fs_remove_tree(stage->fd, ent->d_name);
-	}
-	closedir(dir);
 	return err ? err : stage_rescue(rescued_out, stage->store, stage->rootfd, stage->name);
 }
 

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -131,35 +130,34 @@ static bool is_stuck(int dirfd, const char *name)
 }
 
 /* What is in such a directory itself; those below it that have to be looked into are in `dirs`. */
-static void check_names(struct strlist *dirs, struct survey *survey, const struct plan_opts *opts,
-			DIR *stream, const char *wanted, const char *path, const struct wt_dir *dir)
+static int check_names(struct strlist *dirs, struct survey *survey, const struct plan_opts *opts,
+		       int fd, const char *wanted, const char *path, const struct wt_dir *dir)
 {
-	int fd = dirfd(stream);
 	bool writable = may_write(fd, ".") && !is_fixed(fd, "");
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
+	int rc = fs_names(&names, fd, ".", 0, NULL);
 
-	while ((ent = readdir(stream))) {
-		const struct wt_entry *child;
-		char *below;
+	for (size_t i = 0; i < names.nr && !rc; i++) {
+		const char *name = names.items[i];
+		const struct wt_entry *child = wt_child(dir, name, strlen(name));
+		char *below = xstrfmt("%s/%s", path, name);
 
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
-			continue;
-		below = xstrfmt("%s/%s", path, ent->d_name);
-		child = wt_child(dir, ent->d_name, strlen(ent->d_name));
 		/* Moved away with the rest it would, but never be removed. */
-		if (!writable || is_stuck(fd, ent->d_name) || is_fixed(fd, ent->d_name))
+		if (!writable || is_stuck(fd, name) || is_fixed(fd, name))
 			strlist_add(&survey->denied, wanted);
 		if (!child ||
 		    (opts->protect && opts->protect(below, child->kind, opts->payload))) {
 			struct stat st = { 0 };
 
-			(void)fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW);
+			(void)fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW);
 			add_conflict(survey, wanted, below, kind_of(&st));
 		} else if (child->kind == WT_DIR) {
-			strlist_add(dirs, ent->d_name);
+			strlist_add(dirs, name);
 		}
 		free(below);
 	}
+	strlist_release(&names);
+	return rc;
 }
 
 /*
@@ -170,16 +168,12 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 			 const char *wanted, const char *path, const struct wt_dir *dir)
 {
 	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY), err = 0;
-	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct strlist dirs = STRLIST_INIT;
 
-	if (!stream) {
-		if (fd >= 0)
-			close(fd);
-		return ckpt_error_errno("unable to read the directory '%s'", path);
-	}
-	check_names(&dirs, survey, opts, stream, wanted, path, dir);
-	closedir(stream);
+	if (fd < 0 || check_names(&dirs, survey, opts, fd, wanted, path, dir) < 0)
+		err = ckpt_error_errno("unable to read the directory '%s'", path);
+	if (fd >= 0)
+		close(fd);
 	for (size_t i = 0; i < dirs.nr && !err; i++) {
 		const struct wt_entry *child = wt_child(dir, dirs.items[i], strlen(dirs.items[i]));
 		char *below = xstrfmt("%s/%s", path, dirs.items[i]);
@@ -196,26 +190,23 @@ static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd
 		  const struct wt_dir *dir)
 {
 	int fd = beneath_open_near(near, rootfd, path, O_RDONLY | O_DIRECTORY);
-	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
-	bool found = false;
+	struct strlist names = STRLIST_INIT;
+	bool found;
 
-	if (!stream) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return false;
-	}
-	while (!found && (ent = readdir(stream))) {
-		char *below;
+	/* What cannot be read is not known to be removed. */
+	found = fs_names(&names, fd, ".", 0, NULL) < 0;
+	for (size_t i = 0; i < names.nr && !found; i++) {
+		const char *name = names.items[i];
+		char *below = xstrfmt("%s/%s", path, name);
 
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
-			continue;
-		below = xstrfmt("%s/%s", path, ent->d_name);
 		/* What is below it was looked at before, since the deepest comes first. */
-		found = !wt_child(dir, ent->d_name, strlen(ent->d_name)) || plan_keeps(plan, below);
+		found = !wt_child(dir, name, strlen(name)) || plan_keeps(plan, below);
 		free(below);
 	}
-	closedir(stream);
+	strlist_release(&names);
+	close(fd);
 	return found;
 }
 

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -94,21 +93,17 @@ static bool is_held(int dirfd, const char *name)
 void hold_list(struct strlist *out, struct store *store)
 {
 	int dirfd = open_dir(store);
-	DIR *dir = dirfd < 0 ? NULL : fdopendir(dirfd);
-	struct dirent *entry;
+	struct strlist names = STRLIST_INIT;
 
-	if (!dir && dirfd >= 0)
-		close(dirfd);
-	while (dir && (entry = readdir(dir))) {
-		const char *dot = strchr(entry->d_name, '.');
-		char *id;
+	if (dirfd < 0)
+		return;
+	(void)fs_names(&names, dirfd, ".", 0, NULL);
+	for (size_t i = 0; i < names.nr; i++) {
+		const char *name = names.items[i], *dot = strchr(name, '.');
 
-		if (!dot || dot == entry->d_name || !is_held(dirfd, entry->d_name))
-			continue;
-		id = xmemdupz(entry->d_name, (size_t)(dot - entry->d_name));
-		strlist_add(out, id);
-		free(id);
+		if (dot && dot != name && is_held(dirfd, name))
+			strlist_take(out, xmemdupz(name, (size_t)(dot - name)));
 	}
-	if (dir)
-		closedir(dir);
+	strlist_release(&names);
+	close(dirfd);
 }

@@ -7,7 +7,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -373,35 +372,37 @@ static int copy_tight(struct reclaim *reclaim)
 	return err;
 }
 
+static bool is_pack(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len >= 10 && !strncmp(name, "pack-", 5) && !strcmp(name + len - 5, ".pack");
+}
+
 /* Packs that lost their index, or never got one because a save was killed. */
 static void remove_unindexed(struct reclaim *reclaim)
 {
-	int fd = openat(reclaim->store->dirfd, "objects/pack", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 	const char *name;
 
-	if (!dir && fd >= 0)
-		close(fd);
+	if (!reclaim->reach)
+		return;
 	/* If something needed is missing it may be in there. */
-	for (size_t i = 0; dir && reclaim->reach && i < reach_count(reclaim->reach); i++)
-		if (!objects_exist(reclaim->store, reach_at(reclaim->reach, i, &name))) {
-			closedir(dir);
+	for (size_t i = 0; i < reach_count(reclaim->reach); i++)
+		if (!objects_exist(reclaim->store, reach_at(reclaim->reach, i, &name)))
 			return;
-		}
-	while (dir && reclaim->reach && (ent = readdir(dir))) {
-		size_t len = strlen(ent->d_name);
-		char *index;
+	(void)fs_names(&names, reclaim->store->dirfd, "objects/pack", 0, is_pack);
+	for (size_t i = 0; i < names.nr; i++) {
+		char *pack = xstrfmt("objects/pack/%s", names.items[i]);
+		char *index = xstrfmt("%.*s.idx", (int)(strlen(pack) - strlen(".pack")), pack);
 
-		if (len < 10 || strncmp(ent->d_name, "pack-", 5) || strcmp(ent->d_name + len - 5, ".pack"))
-			continue;
-		index = xstrfmt("%.*s.idx", (int)len - 5, ent->d_name);
-		if (faccessat(fd, index, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
-			unlinkat(fd, ent->d_name, 0);
+		if (faccessat(reclaim->store->dirfd, index, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+		    errno == ENOENT)
+			unlinkat(reclaim->store->dirfd, pack, 0);
 		free(index);
+		free(pack);
 	}
-	if (dir)
-		closedir(dir);
+	strlist_release(&names);
 }
 
 uint64_t reclaim_cache_before(struct store *store)

@@ -5,7 +5,6 @@
 #include "git/git.h"
 #include "store/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,23 +39,18 @@ static bool is_set_aside(const char *name)
 	return has_key(name) && name[STORE_KEY_SIZE - 1] == '.';
 }
 
-static bool by_name(const char *name, bool aside_too)
+static bool valid_or_aside(const char *name)
 {
-	return inventory_valid_key(name) || (aside_too && is_set_aside(name));
+	return inventory_valid_key(name) || is_set_aside(name);
 }
 
 /* The names of stores, sorted; a home that is not there has none. */
 static int read_names(struct strlist *out, const char *home, bool aside_too)
 {
-	DIR *dir = opendir(home);
-	struct dirent *ent;
-
-	if (!dir)
-		return errno == ENOENT ? 0 : ckpt_error_errno("unable to read '%s'", home);
-	while ((ent = readdir(dir)))
-		if (by_name(ent->d_name, aside_too))
-			strlist_add(out, ent->d_name);
-	closedir(dir);
+	if (fs_names(out, AT_FDCWD, home, 0, aside_too ? valid_or_aside : inventory_valid_key) <
+		    0 &&
+	    errno != ENOENT)
+		return ckpt_error_errno("unable to read '%s'", home);
 	strlist_sort_unique(out);
 	return 0;
 }

@@ -6,7 +6,6 @@
 #include "store/shadow.h"
 #include "worktree/worktree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -356,17 +355,15 @@ int health_mend(struct strlist *mended, int dirfd, const char *path, const char 
 static int list_asides(struct strlist *out, const char *home, const char *path, const char *word)
 {
 	char *prefix = xstrfmt("%s%s", strrchr(path, '/') + 1, word);
-	DIR *dir = opendir(home);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 	int err = 0;
 
-	if (!dir && errno != ENOENT)
+	if (fs_names(&names, AT_FDCWD, home, 0, NULL) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to read '%s'", home);
-	while (dir && (ent = readdir(dir)))
-		if (!strncmp(ent->d_name, prefix, strlen(prefix)))
-			strlist_addf(out, "%s/%s", home, ent->d_name);
-	if (dir)
-		closedir(dir);
+	for (size_t i = 0; i < names.nr; i++)
+		if (!strncmp(names.items[i], prefix, strlen(prefix)))
+			strlist_addf(out, "%s/%s", home, names.items[i]);
+	strlist_release(&names);
 	strlist_sort_unique(out);
 	free(prefix);
 	return err;

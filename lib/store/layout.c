@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -129,17 +128,24 @@ static int fill(int dirfd, const char *worktree)
 	return err;
 }
 
+static bool is_half_made(const char *name)
+{
+	return !strncmp(name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX));
+}
+
 /* Half-made stores of dead processes. */
 static void sweep(const char *home)
 {
-	DIR *dir = opendir(home);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 
-	while (dir && (ent = readdir(dir)))
-		if (!strncmp(ent->d_name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX)))
-			(void)fs_remove_tree(dirfd(dir), ent->d_name);
-	if (dir)
-		closedir(dir);
+	(void)fs_names(&names, AT_FDCWD, home, 0, is_half_made);
+	for (size_t i = 0; i < names.nr; i++) {
+		char *path = xstrfmt("%s/%s", home, names.items[i]);
+
+		(void)fs_remove_tree(AT_FDCWD, path);
+		free(path);
+	}
+	strlist_release(&names);
 }
 
 /*

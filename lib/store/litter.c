@@ -5,7 +5,6 @@
 #include "store/shadow.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -168,40 +167,38 @@ static bool is_litter(const struct sweep *sweep, int dirfd, const char *dir, con
 static void sweep_dir(struct sweep *sweep, const char *path)
 {
 	int fd = openat(sweep->store->dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (ent = readdir(dir))) {
-		if (!is_litter(sweep, fd, path, ent->d_name))
-			continue;
-		if (sweep->dry_run || !fs_remove_tree(fd, ent->d_name))
+	if (fd < 0)
+		return;
+	(void)fs_names(&names, fd, ".", 0, NULL);
+	for (size_t i = 0; i < names.nr; i++)
+		if (is_litter(sweep, fd, path, names.items[i]) &&
+		    (sweep->dry_run || !fs_remove_tree(fd, names.items[i])))
 			sweep->nr++;
-	}
-	if (dir)
-		closedir(dir);
+	strlist_release(&names);
+	close(fd);
+}
+
+static bool is_fanout(const char *name)
+{
+	return strlen(name) == 2 && isxdigit((unsigned char)name[0]) &&
+	       isxdigit((unsigned char)name[1]);
 }
 
 /* "objects/ab": where stock git puts single objects. Most stores have none. */
 static void sweep_loose(struct sweep *sweep)
 {
-	int fd = openat(sweep->store->dirfd, "objects", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (ent = readdir(dir)))
-		if (strlen(ent->d_name) == 2 && isxdigit((unsigned char)ent->d_name[0]) &&
-		    isxdigit((unsigned char)ent->d_name[1])) {
-			char *path = xstrfmt("objects/%s", ent->d_name);
+	(void)fs_names(&names, sweep->store->dirfd, "objects", O_NOFOLLOW, is_fanout);
+	for (size_t i = 0; i < names.nr; i++) {
+		char *path = xstrfmt("objects/%s", names.items[i]);
 
-			sweep_dir(sweep, path);
-			free(path);
-		}
-	if (dir)
-		closedir(dir);
+		sweep_dir(sweep, path);
+		free(path);
+	}
+	strlist_release(&names);
 }
 
 size_t litter_sweep(struct store *store, bool dry_run)

@@ -6,9 +6,7 @@
 #include "store/packs.h"
 #include "store/shadow.h"
 
-
 #include <assert.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -220,31 +218,31 @@ bool objects_exist(struct store *store, const struct oid *oid)
 	return packs_have(store->packs, oid);
 }
 
+static bool is_of_pack(const char *name)
+{
+	return !strncmp(name, "pack-", strlen("pack-"));
+}
+
 uint64_t objects_packs_fingerprint(struct store *store)
 {
-	int fd = openat(store->dirfd, "objects/pack", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct strlist names = STRLIST_INIT;
 	uint64_t sum = 0;
-	struct dirent *ent;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return 0;
-	}
-	while ((ent = readdir(dir))) {
+	(void)fs_names(&names, store->dirfd, "objects/pack", 0, is_of_pack);
+	for (size_t i = 0; i < names.nr; i++) {
+		char *path = xstrfmt("objects/pack/%s", names.items[i]);
 		uint64_t hash = 1469598103934665603u; /* FNV-1a */
 		struct stat st;
 
-		if (strncmp(ent->d_name, "pack-", 5) ||
-		    fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		for (const char *p = ent->d_name; *p; p++)
-			hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-		hash = (hash ^ (uint64_t)st.st_size) * 1099511628211u;
-		sum += hash; /* in any order */
+		if (!fstatat(store->dirfd, path, &st, AT_SYMLINK_NOFOLLOW)) {
+			for (const char *p = names.items[i]; *p; p++)
+				hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+			hash = (hash ^ (uint64_t)st.st_size) * 1099511628211u;
+			sum += hash; /* in any order */
+		}
+		free(path);
 	}
-	closedir(dir);
+	strlist_release(&names);
 	return sum;
 }
 

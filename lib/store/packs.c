@@ -5,7 +5,6 @@
 #include "store/pack.h"
 #include "store/packs_find_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -244,27 +243,22 @@ static bool unchanged(const struct packs *packs)
 /* Read the directory; false if something vanished meanwhile. */
 static bool scan(struct packs *packs, bool again)
 {
-	int fd = openat(packs->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct strlist names = STRLIST_INIT;
 	bool whole = true;
-	struct dirent *ent;
 	struct timespec now;
 	struct stat st;
 
-	atomic_store(&packs->lacking, !dir && fs_is_lack(errno) ? errno : 0);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return true;
-	}
 	/* Before it is read: what comes during that is looked for next time. */
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!fstat(fd, &st))
+	if (!fstat(packs->dirfd, &st))
 		note_time(packs, &st, &now);
-	while ((ent = readdir(dir)))
-		if (!add_pack(packs, ent->d_name, again))
+	atomic_store(&packs->lacking,
+		     fs_names(&names, packs->dirfd, ".", 0, NULL) < 0 && fs_is_lack(errno) ? errno
+											   : 0);
+	for (size_t i = 0; i < names.nr; i++)
+		if (!add_pack(packs, names.items[i], again))
 			whole = false;
-	closedir(dir);
+	strlist_release(&names);
 	return whole;
 }
 

@@ -6,7 +6,6 @@
 #include "store/packs.h"
 #include "store/shadow.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -273,19 +272,6 @@ static int add_ref_file(struct reach *reach, int dirfd, const char *path, uint32
 	return err;
 }
 
-/* NULL if it is not there or, which is noted, cannot be read. */
-static DIR *open_dir(struct reach *reach, int dirfd, const char *path)
-{
-	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && errno != ENOENT)
-		reach->damaged = true;
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
-
 /* What git is about to write, refs that others have listed, and marks on them, which keep nothing. */
 static bool is_passed_over(const struct reach *reach, int at, const char *name)
 {
@@ -298,23 +284,25 @@ static bool is_passed_over(const struct reach *reach, int at, const char *name)
 
 static int add_loose(struct reach *reach, int at, const char *path, uint32_t owner)
 {
-	DIR *dir = open_dir(reach, at, path);
-	struct dirent *ent;
-	int err = 0;
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	struct strlist names = STRLIST_INIT;
 
-	while (dir && !err && (ent = readdir(dir))) {
+	if (fd < 0 ? errno != ENOENT : fs_names(&names, fd, ".", 0, NULL) < 0)
+		reach->damaged = true;
+	for (size_t i = 0; i < names.nr && !err; i++) {
 		struct stat st;
 
-		if (is_passed_over(reach, at, ent->d_name) ||
-		    fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (is_passed_over(reach, at, names.items[i]) ||
+		    fstatat(fd, names.items[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode))
-			err = add_loose(reach, dirfd(dir), ent->d_name, owner);
+			err = add_loose(reach, fd, names.items[i], owner);
 		else
-			err = add_ref_file(reach, dirfd(dir), ent->d_name, owner);
+			err = add_ref_file(reach, fd, names.items[i], owner);
 	}
-	if (dir)
-		closedir(dir);
+	strlist_release(&names);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -351,21 +339,20 @@ static int add_packed(struct reach *reach, uint32_t owner)
 /* `git worktree add` is a way to look at a checkpoint. */
 static int add_worktrees(struct reach *reach, uint32_t owner)
 {
-	DIR *dir = open_dir(reach, reach->store->dirfd, "worktrees");
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 	int err = 0;
 
-	while (dir && !err && (ent = readdir(dir))) {
-		char *path;
+	if (fs_names(&names, reach->store->dirfd, "worktrees", O_NOFOLLOW, NULL) < 0 &&
+	    errno != ENOENT)
+		reach->damaged = true;
+	for (size_t i = 0; i < names.nr && !err; i++) {
+		char *path = xstrfmt("worktrees/%s/HEAD", names.items[i]);
 
-		if (ent->d_name[0] == '.')
-			continue;
-		path = xstrfmt("%s/HEAD", ent->d_name);
-		err = add_ref_file(reach, dirfd(dir), path, owner);
+		if (names.items[i][0] != '.')
+			err = add_ref_file(reach, reach->store->dirfd, path, owner);
 		free(path);
 	}
-	if (dir)
-		closedir(dir);
+	strlist_release(&names);
 	return err;
 }
 

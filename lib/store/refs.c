@@ -5,7 +5,6 @@
 #include "store/packed_refs_internal.h"
 #include "store/shadow.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -46,32 +45,25 @@ static void add(struct ref_list *list, const char *id, const char *hex, size_t h
 
 static int add_loose(struct ref_list *list, struct store *store)
 {
-	int fd = openat(store->dirfd, PREFIX, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int fd = openat(store->dirfd, PREFIX, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	struct strlist ids = STRLIST_INIT;
 	struct strbuf text = STRBUF_INIT;
-	struct dirent *ent;
-	int err = 0;
 
-	if (!dir) {
-		err = errno == ENOENT ? 0 : ckpt_error_errno("unable to read the refs of '%s'", store->path);
-
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	while (!err && (ent = readdir(dir))) {
-		if (!refs_valid_id(ent->d_name))
-			continue;
+	if (fd < 0 ? errno != ENOENT : fs_names(&ids, fd, ".", 0, refs_valid_id) < 0)
+		err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
+	for (size_t i = 0; i < ids.nr && !err; i++) {
 		strbuf_reset(&text);
-		err = fs_read_file(&text, fd, ent->d_name);
+		err = fs_read_file(&text, fd, ids.items[i]);
 		if (err && fs_is_lack(errno))
 			break;
 		/* Not there: dropped just now. A damaged one says that there is one. */
 		if (err != CKPT_ENOTFOUND)
-			add(list, ent->d_name, text.buf, text.len);
+			add(list, ids.items[i], text.buf, text.len);
 		err = 0;
 	}
-	closedir(dir);
+	if (fd >= 0)
+		close(fd);
+	strlist_release(&ids);
 	strbuf_release(&text);
 	return err;
 }
@@ -311,24 +303,14 @@ enum refs_mark refs_mark(struct store *store, const char *id)
 
 static int add_marks(struct strlist *out, struct store *store, const char *path)
 {
-	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	bool none = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
 	char *prefix = xstrfmt("%s/", path);
 	const struct packed_ref *packed;
-	struct dirent *ent;
-	int err = dir || none ? 0 : ckpt_error_errno("unable to read '%s' of '%s'", path, store->path);
 	size_t nr;
+	int err = 0;
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (errno = 0, ent = readdir(dir)))
-		if (refs_valid_id(ent->d_name))
-			strlist_add(out, ent->d_name);
-	if (dir && errno)
+	if (fs_names(out, store->dirfd, path, 0, refs_valid_id) < 0 && errno != ENOENT &&
+	    errno != ENOTDIR)
 		err = ckpt_error_errno("unable to read '%s' of '%s'", path, store->path);
-	if (dir)
-		closedir(dir);
 	if (!err)
 		err = packed_refs_check(store);
 	packed = err ? NULL : packed_refs_below(store, prefix, &nr);
@@ -386,18 +368,14 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 
 static int sweep_dir(struct store *store, const char *path, const struct ref_list *lost)
 {
-	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	struct strlist ids = STRLIST_INIT;
+	int err = 0;
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && !err && (ent = readdir(dir)))
-		if (refs_valid_id(ent->d_name) && !refs_exist(store, ent->d_name) &&
-		    !has(lost, ent->d_name))
-			err = remove_ref(store, path, ent->d_name);
-	if (dir)
-		closedir(dir);
+	(void)fs_names(&ids, store->dirfd, path, 0, refs_valid_id);
+	for (size_t i = 0; i < ids.nr && !err; i++)
+		if (!refs_exist(store, ids.items[i]) && !has(lost, ids.items[i]))
+			err = remove_ref(store, path, ids.items[i]);
+	strlist_release(&ids);
 	return err;
 }
 

@@ -8,7 +8,6 @@
 #include "store/pack.h"
 #include "store/shadow.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -103,25 +102,9 @@ int repack_remove(struct store *store, const char *name)
 	return err;
 }
 
-static void sweep_dir(struct store *store, const char *path)
-{
-	int fd = openat(store->dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
-
-	if (!dir && fd >= 0)
-		close(fd);
-	while (dir && (ent = readdir(dir)))
-		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
-			unlinkat(fd, ent->d_name, 0);
-	if (dir)
-		closedir(dir);
-}
-
 void repack_sweep(struct store *store)
 {
-	sweep_dir(store, REPACK_DIR);
-	unlinkat(store->dirfd, REPACK_DIR, AT_REMOVEDIR);
+	(void)fs_remove_tree(store->dirfd, REPACK_DIR);
 	(void)litter_sweep(store, false);
 }
 

@@ -9,7 +9,6 @@
 
 #include <zlib.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -446,21 +445,17 @@ static int check_pack(struct problems *out, struct store *store, const char *nam
 
 static void list_packs(struct strlist *out, struct store *store)
 {
-	int fd = openat(store->dirfd, DIR_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *ent;
+	struct strlist names = STRLIST_INIT;
 
-	while (dir && (ent = readdir(dir))) {
-		const char *dot = strrchr(ent->d_name, '.');
+	(void)fs_names(&names, store->dirfd, DIR_NAME, 0, NULL);
+	for (size_t i = 0; i < names.nr; i++) {
+		const char *name = names.items[i], *dot = strrchr(name, '.');
 
-		if (!strncmp(ent->d_name, "pack-", 5) && dot &&
+		if (!strncmp(name, "pack-", 5) && dot &&
 		    (!strcmp(dot, ".pack") || !strcmp(dot, ".idx")))
-			strlist_take(out, xmemdupz(ent->d_name, (size_t)(dot - ent->d_name)));
+			strlist_take(out, xmemdupz(name, (size_t)(dot - name)));
 	}
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
+	strlist_release(&names);
 	strlist_sort_unique(out);
 }
 

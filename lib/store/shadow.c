@@ -8,8 +8,6 @@
 #include "store/packs.h"
 #include "store/refs.h"
 
-
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -63,14 +61,12 @@ static char *store_path(const char *home, const char *worktree)
 static bool any_entry(const char *path, const char *below, bool (*wanted)(const char *name))
 {
 	char *name = xstrfmt("%s/%s", path, below);
-	DIR *dir = opendir(name);
-	struct dirent *ent;
-	bool found = false;
+	struct strlist names = STRLIST_INIT;
+	bool found;
 
-	while (dir && !found && (ent = readdir(dir)))
-		found = wanted(ent->d_name);
-	if (dir)
-		closedir(dir);
+	(void)fs_names(&names, AT_FDCWD, name, 0, wanted);
+	found = names.nr;
+	strlist_release(&names);
 	free(name);
 	return found;
 }

@@ -5,7 +5,6 @@
 #include "worktree/beneath.h"
 #include "worktree/wt_tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -138,23 +137,24 @@ bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
 /* --- directories --- */
 
 /* All that is in it but what is below its directories. */
-static bool same_names(DIR *stream, const struct wt_dir *dir, bool *writer_out)
+static bool same_names(int dirfd, const struct wt_dir *dir, bool *writer_out)
 {
-	struct dirent *ent;
-	bool same = true;
+	struct strlist names = STRLIST_INIT;
+	bool same = !fs_names(&names, dirfd, ".", 0, NULL);
 
-	while (same && (ent = readdir(stream))) {
-		const struct wt_entry *seen;
+	if (!same)
+		note_lack(dir->path);
+	for (size_t i = 0; i < names.nr && same; i++) {
+		const char *name = names.items[i];
+		const struct wt_entry *seen = wt_child(dir, name, strlen(name));
 		struct stat st;
 
-		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
-			continue;
-		seen = wt_child(dir, ent->d_name, strlen(ent->d_name));
-		same = seen && !fstatat(dirfd(stream), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-		       (seen->kind == WT_DIR ?
-				S_ISDIR(st.st_mode) :
-				same_file(dirfd(stream), ent->d_name, &st, seen, false, writer_out));
+		same = seen && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		       (seen->kind == WT_DIR
+				? S_ISDIR(st.st_mode)
+				: same_file(dirfd, name, &st, seen, false, writer_out));
 	}
+	strlist_release(&names);
 	return same;
 }
 
@@ -162,18 +162,14 @@ static bool same_names(DIR *stream, const struct wt_dir *dir, bool *writer_out)
 static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir, bool *writer_out)
 {
 	int fd = beneath_open(dirfd, path, O_RDONLY | O_DIRECTORY);
-	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	bool same;
 
-	if (!stream) {
+	if (fd < 0) {
 		note_lack(path);
-		same = fd < 0 && errno == ENOENT;
-		if (fd >= 0)
-			close(fd);
-		return same;
+		return errno == ENOENT;
 	}
-	same = same_names(stream, dir, writer_out);
-	closedir(stream);
+	same = same_names(fd, dir, writer_out);
+	close(fd);
 	for (size_t i = 0; i < dir->nr && same; i++) {
 		char *below;
 

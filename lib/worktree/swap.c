@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "worktree/beneath.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -63,31 +62,13 @@ static int put_whole(int fromfd, const char *from, int tofd, const char *to)
 
 /* --- directories that cannot be renamed --- */
 
-static int list_names(struct strlist *out, int fd)
-{
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *ent;
-
-	if (!dir) {
-		if (copy >= 0)
-			close(copy);
-		return -1;
-	}
-	while ((ent = readdir(dir)))
-		if (strcmp(ent->d_name, ".") && strcmp(ent->d_name, ".."))
-			strlist_add(out, ent->d_name);
-	closedir(dir);
-	return 0;
-}
-
 /* What is in the one directory into the other, but for directories that cannot be renamed: `left`. */
 static int put_names(struct strlist *left, int fromfd, const char *from, int tofd, const char *to)
 {
 	int source = beneath_open(fromfd, from, O_RDONLY | O_DIRECTORY);
 	int dest = source < 0 ? -1 : beneath_open(tofd, to, O_RDONLY | O_DIRECTORY);
 	struct strlist names = STRLIST_INIT;
-	int rc = dest < 0 ? -1 : list_names(&names, source), saved;
+	int rc = dest < 0 ? -1 : fs_names(&names, source, ".", 0, NULL), saved;
 
 	for (size_t i = 0; i < names.nr && !rc; i++) {
 		rc = put_whole(source, names.items[i], dest, names.items[i]);

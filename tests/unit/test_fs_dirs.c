@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 
 static void test_fsio_mkdir_p(void **state)
@@ -31,6 +32,45 @@ static void test_fsio_mkdir_p(void **state)
 	sh("ln -s q p/link");
 	assert_true(fs_is_dir(in_scratch("p/link")));
 	assert_int_equal(fs_mkdir_p(in_scratch("p/link/through"), 0700), 0);
+}
+
+static bool is_short(const char *name)
+{
+	return strlen(name) < 3;
+}
+
+static void test_fsio_names(void **state)
+{
+	struct strlist names = STRLIST_INIT;
+	int fd;
+
+	(void)state;
+	sh("mkdir -p names/sub names/none; touch names/a names/.b names/..c names/long; ln -s names to");
+	assert_int_equal(fs_names(&names, AT_FDCWD, in_scratch("names"), O_NOFOLLOW, is_short), 0);
+	strlist_sort_unique(&names);
+	assert_int_equal(names.nr, 2);
+	assert_string_equal(names.items[0], ".b");
+	assert_string_equal(names.items[1], "a");
+	/* Appended; by a descriptor, which is at its beginning afterwards too. */
+	fd = open(in_scratch("names"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 1; i <= 2; i++) {
+		assert_int_equal(fs_names(&names, fd, ".", 0, NULL), 0);
+		assert_int_equal(names.nr, 2 + i * 6);
+	}
+	assert_int_equal(fs_names(&names, fd, "none", 0, NULL), 0);
+	assert_int_equal(names.nr, 14);
+	/* Links are followed unless asked not to be; what is not a directory fails. */
+	assert_int_equal(fs_names(&names, AT_FDCWD, in_scratch("to"), 0, is_short), 0);
+	assert_int_equal(names.nr, 16);
+	assert_int_equal(fs_names(&names, AT_FDCWD, in_scratch("to"), O_NOFOLLOW, NULL), -1);
+	assert_int_equal(errno, ENOTDIR);
+	assert_int_equal(fs_names(&names, fd, "a", 0, NULL), -1);
+	assert_int_equal(errno, ENOTDIR);
+	assert_int_equal(fs_names(&names, fd, "gone", 0, NULL), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(names.nr, 16);
+	strlist_release(&names);
+	close(fd);
 }
 
 static void test_fsio_remove_tree_does_not_follow_links(void **state)
@@ -101,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fsio_mkdir_p),
+		cmocka_unit_test(test_fsio_names),
 		cmocka_unit_test(test_fsio_remove_tree_does_not_follow_links),
 		cmocka_unit_test(test_fsio_remove_tree_of_any_depth),
 		cmocka_unit_test(test_fsio_disk_usage_equals_du),
