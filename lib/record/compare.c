@@ -10,10 +10,7 @@
 
 struct compare {
 	struct compare_list *out;
-	const struct compare_side *sides[2];
 	const struct strlist *paths;
-	struct strlist odd; /* paths whose recorded modes differ, sorted */
-	bool all_odd;       /* any path's may */
 };
 
 void compare_list_release(struct compare_list *list)
@@ -65,89 +62,116 @@ static void add_change(struct compare *compare, const char *dir, const struct wt
 	}
 }
 
-static int load(struct compare *compare, int side, struct wt_dir *dir)
-{
-	struct snapshot *snapshot = compare->sides[side]->snapshot;
+/* --- the walk --- */
 
-	return snapshot && dir ? snapshot_expand(snapshot, dir) : 0;
+int compare_load(const struct compare_side *side, struct wt_dir *dir)
+{
+	return side->snapshot ? snapshot_expand(side->snapshot, dir) : 0;
 }
 
-/* All of an entry that only one side has. */
-static int one_side(struct compare *compare, int side, const char *dir, const struct wt_entry *entry)
+static bool modes_may_differ(const struct compare_walk *walk, const char *dir)
 {
-	int err;
+	size_t len = strlen(dir), low = 0, high = walk->odd.nr;
 
-	if (entry->kind != WT_DIR) {
-		add_change(compare, dir, side ? NULL : entry, side ? entry : NULL);
-		return 0;
-	}
-	err = load(compare, side, entry->dir);
-	if (!err && !entry->dir->nr)
-		add_change(compare, dir, side ? NULL : entry, side ? entry : NULL);
-	for (size_t i = 0; i < entry->dir->nr && !err; i++)
-		err = one_side(compare, side, entry->dir->path, &entry->dir->entries[i]);
-	return err;
-}
-
-static bool modes_may_differ(const struct compare *compare, const char *dir)
-{
-	size_t len = strlen(dir), low = 0, high = compare->odd.nr;
-
-	if (compare->all_odd)
+	if (walk->all_odd)
 		return true;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (strncmp(compare->odd.items[mid], dir, len) < 0)
+		if (strncmp(walk->odd.items[mid], dir, len) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	/* Over-cautious where one name begins another: "a" looks at "a-b" too. */
-	return low < compare->odd.nr && !strncmp(compare->odd.items[low], dir, len);
+	return low < walk->odd.nr && !strncmp(walk->odd.items[low], dir, len);
 }
 
-static int both_sides(struct compare *compare, struct wt_dir *old, struct wt_dir *new);
-
-static int both_entries(struct compare *compare, const char *dir, const struct wt_entry *old,
-			const struct wt_entry *new)
+/* What the other directory has of that name; only of another kind it is in another place. */
+static const struct wt_entry *other_kind(const struct wt_dir *dir, const struct wt_entry *entry)
 {
-	if (old->kind == WT_DIR) {
-		if (old->mode != new->mode && !new->dir->outside && !old->dir->outside)
-			add_change(compare, dir, old, new);
-		return both_sides(compare, old->dir, new->dir);
-	}
-	if (old->kind != new->kind || old->mode != new->mode || !oid_equal(&old->oid, &new->oid))
-		add_change(compare, dir, old, new);
-	return 0;
+	return wt_child(dir, entry->name, entry->name_len);
 }
 
-static int both_sides(struct compare *compare, struct wt_dir *old, struct wt_dir *new)
+int compare_walk_into(struct compare_walk *walk, struct wt_dir *before, struct wt_dir *after)
 {
 	size_t i = 0, j = 0;
 	int err;
 
-	if (old->known && new->known && oid_equal(&old->tree, &new->tree) &&
-	    !modes_may_differ(compare, old->path))
+	if (before->known && after->known && oid_equal(&before->tree, &after->tree) &&
+	    !modes_may_differ(walk, before->path))
 		return 0;
-	err = load(compare, 0, old);
+	err = compare_load(walk->before, before);
 	if (!err)
-		err = load(compare, 1, new);
-	while (!err && (i < old->nr || j < new->nr)) {
-		const struct wt_entry *a = i < old->nr ? &old->entries[i] : NULL;
-		const struct wt_entry *b = j < new->nr ? &new->entries[j] : NULL;
+		err = compare_load(walk->after, after);
+	while (!err && (i < before->nr || j < after->nr)) {
+		const struct wt_entry *a = i < before->nr ? &before->entries[i] : NULL;
+		const struct wt_entry *b = j < after->nr ? &after->entries[j] : NULL;
 		int cmp = !a ? 1 : !b ? -1 : wt_entry_compare(a, b);
 
-		if (cmp < 0)
-			err = one_side(compare, 0, old->path, a);
-		else if (cmp > 0)
-			err = one_side(compare, 1, new->path, b);
-		else
-			err = both_entries(compare, old->path, a, b);
+		if (cmp <= 0)
+			err = walk->fn(walk, before->path, a, cmp ? other_kind(after, a) : b);
+		else if (!other_kind(before, b))
+			err = walk->fn(walk, before->path, NULL, b);
 		i += cmp <= 0;
 		j += cmp >= 0;
 	}
 	return err;
+}
+
+int compare_walk(struct compare_walk *walk)
+{
+	const struct modes *before = walk->before->modes, *after = walk->after->modes;
+	struct wt_entry nothing[1];
+	struct wt_dir empty = { .path = "", .entries = nothing };
+	int err;
+
+	walk->all_odd = !before || !after || !modes_differing(&walk->odd, before, after);
+	err = compare_walk_into(walk, walk->before->root ? walk->before->root : &empty,
+				walk->after->root ? walk->after->root : &empty);
+	strlist_release(&walk->odd);
+	return err;
+}
+
+/* --- what differs --- */
+
+/* All of an entry that only one side has. */
+static int one_side(struct compare_walk *walk, const char *dir, const struct wt_entry *old,
+		    const struct wt_entry *new)
+{
+	const struct wt_entry *entry = old ? old : new;
+	int err = entry->kind == WT_DIR ? compare_load(old ? walk->before : walk->after, entry->dir)
+					: 0;
+
+	if (!err && (entry->kind != WT_DIR || !entry->dir->nr))
+		add_change(walk->payload, dir, old, new);
+	for (size_t i = 0; entry->kind == WT_DIR && i < entry->dir->nr && !err; i++) {
+		const struct wt_entry *child = &entry->dir->entries[i];
+
+		err = one_side(walk, entry->dir->path, old ? child : NULL, new ? child : NULL);
+	}
+	return err;
+}
+
+static int visit(struct compare_walk *walk, const char *dir, const struct wt_entry *old,
+		 const struct wt_entry *new)
+{
+	int err;
+
+	if (!old || !new)
+		return one_side(walk, dir, old, new);
+	if ((old->kind == WT_DIR) != (new->kind == WT_DIR)) {
+		err = one_side(walk, dir, old, NULL);
+		return err ? err : one_side(walk, dir, NULL, new);
+	}
+	if (old->kind == WT_DIR) {
+		if (old->mode != new->mode && !new->dir->outside && !old->dir->outside)
+			add_change(walk->payload, dir, old, new);
+		return compare_walk_into(walk, old->dir, new->dir);
+	}
+	if (old->kind != new->kind || old->mode != new->mode || !oid_equal(&old->oid, &new->oid))
+		add_change(walk->payload, dir, old, new);
+	return 0;
 }
 
 static int by_path(const void *a, const void *b)
@@ -158,17 +182,14 @@ static int by_path(const void *a, const void *b)
 int compare_run(struct compare_list *out, const struct compare_side *before,
 		const struct compare_side *after, const struct strlist *paths)
 {
-	struct compare compare = { .out = out, .sides = { before, after }, .paths = paths };
-	struct wt_entry nothing[1];
-	struct wt_dir empty = { .path = "", .entries = nothing };
+	struct compare compare = { .out = out, .paths = paths };
+	struct compare_walk walk = {
+		.before = before, .after = after, .fn = visit, .payload = &compare
+	};
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	compare.all_odd = !before->modes || !after->modes ||
-			  !modes_differing(&compare.odd, before->modes, after->modes);
-	err = both_sides(&compare, before->root ? before->root : &empty,
-			 after->root ? after->root : &empty);
-	strlist_release(&compare.odd);
+	err = compare_walk(&walk);
 	if (err)
 		compare_list_release(out);
 	else if (out->nr)

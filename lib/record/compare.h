@@ -10,6 +10,7 @@
 
 struct snapshot;
 struct wt_dir;
+struct wt_entry;
 
 /**
  * What differs between two trees, each a checkpoint's or the worktree's.
@@ -46,6 +47,26 @@ struct compare_side {
 	struct snapshot *snapshot; /**< that `root` belongs to; NULL for the worktree's */
 	const struct modes *modes; /**< NULL: not known, then nothing is passed over */
 };
+
+/**
+ * The walk over two trees, for whoever wants something else of it than a list: `fn` is called for
+ * each name in the root, with what each side has of it or NULL, in the order of git's trees. It
+ * goes on into directories by compare_walk_into(), and may stop by a failure.
+ */
+struct compare_walk {
+	const struct compare_side *before, *after;
+	int (*fn)(struct compare_walk *walk, const char *dir, const struct wt_entry *before,
+		  const struct wt_entry *after);
+	void *payload;
+	struct strlist odd; /**< of the walk: paths whose recorded modes differ, sorted */
+	bool all_odd;	    /**< of the walk: any path's may */
+};
+
+int compare_walk(struct compare_walk *walk);
+int compare_walk_into(struct compare_walk *walk, struct wt_dir *before, struct wt_dir *after);
+
+/** Load the entries of a directory of this side; of the worktree they are there. */
+int compare_load(const struct compare_side *side, struct wt_dir *dir);
 
 /** `paths` (sorted; NULL or empty: all) limits it to these and what is below them. */
 int compare_run(struct compare_list *out, const struct compare_side *before,

@@ -10,8 +10,7 @@
 struct planner {
 	struct plan *plan;
 	const struct plan_opts *opts;
-	bool all_odd; /* modes may differ anywhere */
-	struct strlist odd;
+	struct compare_walk *walk;
 };
 
 void plan_release(struct plan *plan)
@@ -118,11 +117,6 @@ static const char *kind_name(const struct wt_entry *entry)
 	return names[entry->kind];
 }
 
-static int load(const struct compare_side *side, struct wt_dir *dir)
-{
-	return side->snapshot ? snapshot_expand(side->snapshot, dir) : 0;
-}
-
 bool plan_concerns(const struct strlist *paths, const char *path)
 {
 	return compare_in_scope(paths, path) || pathset_reaches(paths, path);
@@ -147,7 +141,7 @@ static int create_rows(struct planner *planner, const char *path, const struct w
 				xstrfmt("deleted %s comes back", kind_name(entry)));
 		return 0;
 	}
-	err = load(planner->opts->target, entry->dir);
+	err = compare_load(planner->opts->target, entry->dir);
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
 		char *child = join(path, &entry->dir->entries[i]);
 
@@ -213,9 +207,6 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 
 /* --- what both have --- */
 
-static int both(struct planner *planner, const char *path, struct wt_dir *target,
-		struct wt_dir *current);
-
 /* Something of another kind is there, but only paths below it are asked for. */
 static int replace_below(struct planner *planner, const char *path, const struct wt_entry *target,
 			 const struct wt_entry *current)
@@ -223,8 +214,8 @@ static int replace_below(struct planner *planner, const char *path, const struct
 	struct wt_entry none;
 	struct wt_dir nothing = { .path = path, .entries = &none };
 
-	return both(planner, path, target->kind == WT_DIR ? target->dir : &nothing,
-		    current->kind == WT_DIR ? current->dir : &nothing);
+	return compare_walk_into(planner->walk, target->kind == WT_DIR ? target->dir : &nothing,
+				 current->kind == WT_DIR ? current->dir : &nothing);
 }
 
 static int replace(struct planner *planner, const char *path, const struct wt_entry *target,
@@ -240,18 +231,6 @@ static int replace(struct planner *planner, const char *path, const struct wt_en
 					0;
 }
 
-static bool modes_may_differ(const struct planner *planner, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	if (planner->all_odd)
-		return true;
-	for (size_t i = 0; i < planner->odd.nr; i++)
-		if (!strncmp(planner->odd.items[i], dir, len))
-			return true;
-	return false;
-}
-
 static int both_entries(struct planner *planner, const char *path, const struct wt_entry *target,
 			const struct wt_entry *current)
 {
@@ -265,7 +244,7 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 			add_row(planner, path, EFFECT_CHANGED,
 				xstrfmt("mode %04o becomes %04o", current->mode, target->mode));
 		}
-		return both(planner, path, target->dir, current->dir);
+		return compare_walk_into(planner->walk, target->dir, current->dir);
 	}
 	if (!mine)
 		return 0;
@@ -283,60 +262,23 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 	return 0;
 }
 
-/* By name alone: a file and a directory of one name meet. */
-static int by_name(const void *x, const void *y)
+static int visit(struct compare_walk *walk, const char *dir, const struct wt_entry *target,
+		 const struct wt_entry *current)
 {
-	const struct wt_entry *a = *(const struct wt_entry *const *)x;
-	const struct wt_entry *b = *(const struct wt_entry *const *)y;
+	struct planner *planner = walk->payload;
+	char *path = join(dir, target ? target : current);
+	bool gone;
+	int err = 0;
 
-	return strcmp(a->name, b->name);
-}
-
-static const struct wt_entry **sorted(const struct wt_dir *dir)
-{
-	const struct wt_entry **order = xmalloc((dir->nr + 1) * sizeof(*order));
-
-	for (size_t i = 0; i < dir->nr; i++)
-		order[i] = &dir->entries[i];
-	if (dir->nr)
-		qsort(order, dir->nr, sizeof(*order), by_name);
-	return order;
-}
-
-static int both(struct planner *planner, const char *path, struct wt_dir *target,
-		struct wt_dir *current)
-{
-	const struct wt_entry **want, **have;
-	size_t i = 0, j = 0;
-	int err;
-
-	if (target->known && current->known && oid_equal(&target->tree, &current->tree) &&
-	    !modes_may_differ(planner, path))
-		return 0;
-	err = load(planner->opts->target, target);
-	if (err)
-		return err;
-	want = sorted(target);
-	have = sorted(current);
-	while (!err && (i < target->nr || j < current->nr)) {
-		int cmp = i == target->nr ? 1 : j == current->nr ? -1 : by_name(&want[i], &have[j]);
-		char *child = join(path, cmp <= 0 ? want[i] : have[j]);
-		bool gone;
-
-		if (!concerned(planner, child))
-			;
-		else if (cmp < 0)
-			err = create(planner, child, want[i]);
-		else if (cmp > 0)
-			remove_entry(planner, child, have[j], &gone);
-		else
-			err = both_entries(planner, child, want[i], have[j]);
-		free(child);
-		i += cmp <= 0;
-		j += cmp >= 0;
-	}
-	free(want);
-	free(have);
+	if (!concerned(planner, path))
+		;
+	else if (!current)
+		err = create(planner, path, target);
+	else if (!target)
+		remove_entry(planner, path, current, &gone);
+	else
+		err = both_entries(planner, path, target, current);
+	free(path);
 	return err;
 }
 
@@ -392,13 +334,14 @@ static int rows_by_path(const void *x, const void *y)
 int plan_make(struct plan *out, const struct plan_opts *opts)
 {
 	struct planner planner = { .plan = out, .opts = opts };
+	struct compare_walk walk = {
+		.before = opts->target, .after = opts->current, .fn = visit, .payload = &planner
+	};
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	planner.all_odd = !opts->target->modes || !opts->current->modes ||
-			  !modes_differing(&planner.odd, opts->target->modes, opts->current->modes);
-	err = both(&planner, "", opts->target->root, opts->current->root);
-	strlist_release(&planner.odd);
+	planner.walk = &walk;
+	err = compare_walk(&walk);
 	if (err) {
 		plan_release(out);
 		return err;
