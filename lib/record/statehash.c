@@ -21,9 +21,8 @@ static const unsigned char nothing[SHA256_SIZE] = {
 	0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 };
 
-static int add_line(const char *path, size_t len, const struct wt_entry *entry, void *payload)
+void statehash_line(struct strbuf *out, const char *path, size_t len, const struct wt_entry *entry)
 {
-	struct lines *lines = payload;
 	unsigned mode = wt_entry_mode(entry);
 	char head[6 + 1 + SHA256_HEX + 1];
 
@@ -32,8 +31,15 @@ static int add_line(const char *path, size_t len, const struct wt_entry *entry, 
 	head[6] = ' ';
 	oid_hex_encode(head + 7, entry->kind == WT_DIR ? nothing : entry->sha256, SHA256_SIZE);
 	head[7 + SHA256_HEX] = ' ';
-	strbuf_add(&lines->out, head, sizeof(head));
-	strbuf_add(&lines->out, path, len + 1);
+	strbuf_add(out, head, sizeof(head));
+	strbuf_add(out, path, len + 1);
+}
+
+static int add_line(const char *path, size_t len, const struct wt_entry *entry, void *payload)
+{
+	struct lines *lines = payload;
+
+	statehash_line(&lines->out, path, len, entry);
 	if (lines->out.len >= PIECE) {
 		int err = lines->fn(lines->out.buf, lines->out.len, lines->payload);
 
@@ -60,15 +66,21 @@ static int hash_piece(const char *data, size_t len, void *payload)
 	return 0;
 }
 
-char *statehash(char out[STATEHASH_SIZE], const struct wt_dir *root)
+char *statehash_end(char out[STATEHASH_SIZE], struct digest *sha256)
 {
-	struct digest *sha256 = hash_new(HASH_SHA256);
 	unsigned char raw[SHA256_SIZE];
 
-	(void)statehash_lines(root, hash_piece, sha256);
 	hash_end(sha256, raw);
 	hash_free(sha256);
 	memcpy(out, "sha256:", 7);
 	oid_hex_encode(out + 7, raw, SHA256_SIZE);
 	return out;
+}
+
+char *statehash(char out[STATEHASH_SIZE], const struct wt_dir *root)
+{
+	struct digest *sha256 = hash_new(HASH_SHA256);
+
+	(void)statehash_lines(root, hash_piece, sha256);
+	return statehash_end(out, sha256);
 }

@@ -12,8 +12,7 @@
 /* What counts, as lines of the state hash before they are put in order. */
 struct line {
 	char *path;
-	unsigned mode;
-	unsigned char sha256[SHA256_SIZE];
+	const struct wt_entry *entry;
 };
 
 struct lines {
@@ -45,16 +44,8 @@ static bool was_left(const struct lines *lines, const char *path, enum wt_kind k
 
 static void add_line(struct lines *lines, const char *path, const struct wt_entry *entry)
 {
-	struct line *line;
-
 	ALLOC_GROW(lines->items, lines->nr + 1, lines->alloc);
-	line = &lines->items[lines->nr++];
-	line->path = xstrdup(path);
-	line->mode = wt_entry_mode(entry);
-	if (entry->kind == WT_DIR)
-		hash_buffer(HASH_SHA256, line->sha256, "", 0);
-	else
-		memcpy(line->sha256, entry->sha256, SHA256_SIZE);
+	lines->items[lines->nr++] = (struct line){ xstrdup(path), entry };
 }
 
 /* True if something below it was counted. */
@@ -105,27 +96,22 @@ static void begin_lines(struct lines *lines, const struct restore_hash *check, b
 static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 {
 	struct digest *sha256 = hash_new(HASH_SHA256);
-	unsigned char raw[SHA256_SIZE];
+	struct strbuf text = STRBUF_INIT;
 
 	if (lines->nr)
 		qsort(lines->items, lines->nr, sizeof(*lines->items), by_path);
 	for (size_t i = 0; i < lines->nr; i++) {
 		struct line *line = &lines->items[i];
-		char head[6 + 1 + SHA256_HEX + 1 + 1];
 
-		snprintf(head, 8, "%06o ", line->mode);
-		oid_hex_encode(head + 7, line->sha256, SHA256_SIZE);
-		head[7 + SHA256_HEX] = ' ';
-		hash_update(sha256, head, 7 + SHA256_HEX + 1);
-		hash_update(sha256, line->path, strlen(line->path) + 1);
+		strbuf_reset(&text);
+		statehash_line(&text, line->path, strlen(line->path), line->entry);
+		hash_update(sha256, text.buf, text.len);
 		free(line->path);
 	}
-	hash_end(sha256, raw);
-	hash_free(sha256);
+	strbuf_release(&text);
 	free(lines->items);
 	strlist_release(&lines->kept);
-	memcpy(out, "sha256:", 7);
-	oid_hex_encode(out + 7, raw, SHA256_SIZE);
+	statehash_end(out, sha256);
 }
 
 static bool keeps_of_target(const struct restore_hash *check)
