@@ -87,10 +87,10 @@ const struct oid *pack_id(const struct pack *pack);
 enum { PACK_HEADER_SIZE = 12 };
 
 /**
- * Parse the header before an object's deflated bytes: type and size. Returns
- * its length; 0 if it is malformed or that of a delta.
+ * Parse the header before the deflated bytes of an object: its type, which may be that of a delta,
+ * and its size. Returns the length of the header; 0 if it is malformed.
  */
-size_t pack_entry_header(enum object_type *type, uint64_t *size, const unsigned char *p, size_t len);
+size_t pack_entry_header(unsigned *type, uint64_t *size, const unsigned char *p, size_t len);
 
 /** Write the index of `nr` entries, sorted by oid, to `fd`. */
 int pack_write_index(int fd, const struct pack_entry *entries, size_t nr, const struct oid *pack_id);

@@ -44,14 +44,14 @@ static int damaged(const struct pack_entry *entry)
 			      oid_hex(hex, &entry->oid));
 }
 
-size_t pack_entry_header(enum object_type *type, uint64_t *size, const unsigned char *p, size_t len)
+size_t pack_entry_header(unsigned *type, uint64_t *size, const unsigned char *p, size_t len)
 {
 	size_t n = 0;
 	int shift = 4;
 
 	if (!len)
 		return 0;
-	*type = (p[0] >> 4) & 7;
+	*type = p[0] >> 4 & 7;
 	*size = p[0] & 15;
 	while (p[n] & 0x80) {
 		if (++n >= len || shift > 57)
@@ -59,7 +59,13 @@ size_t pack_entry_header(enum object_type *type, uint64_t *size, const unsigned 
 		*size |= (uint64_t)(p[n] & 0x7f) << shift;
 		shift += 7;
 	}
-	return *type >= OBJECT_COMMIT && *type <= OBJECT_TAG ? n + 1 : 0;
+	return n + 1;
+}
+
+/* The writer makes no deltas. */
+static bool is_object(unsigned type)
+{
+	return type >= OBJECT_COMMIT && type <= OBJECT_TAG;
 }
 
 static int check_large(struct verify *verify, struct verifier *worker,
@@ -68,12 +74,12 @@ static int check_large(struct verify *verify, struct verifier *worker,
 static int check_small(struct verify *verify, struct verifier *worker,
 		       const struct pack_entry *entry, const unsigned char *bytes)
 {
-	enum object_type type;
+	unsigned type;
 	uint64_t size;
 	size_t head = pack_entry_header(&type, &size, bytes, entry->len);
 	struct oid oid;
 
-	if (!head || crc_update(0, bytes, entry->len) != entry->crc)
+	if (!head || !is_object(type) || crc_update(0, bytes, entry->len) != entry->crc)
 		return damaged(entry);
 	if (size > PLAIN_MAX)
 		return check_large(verify, worker, entry); /* few bytes in the pack, many in memory */
@@ -91,7 +97,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 {
 	unsigned char *in = xmalloc(CHUNK), *out = xmalloc(CHUNK);
 	uint64_t done = 0, size = 0, plain = 0;
-	enum object_type type;
+	unsigned type;
 	z_stream z = { 0 };
 	uint32_t crc = 0;
 	char prefix[64];
@@ -113,7 +119,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 		crc = crc_update(crc, in, want);
 		if (!done) {
 			head = pack_entry_header(&type, &size, in, want);
-			if (!head) {
+			if (!head || !is_object(type)) {
 				err = damaged(entry);
 				break;
 			}

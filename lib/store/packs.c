@@ -54,10 +54,8 @@ static struct map read_small(int fd, size_t size)
 	return (struct map){ 0 };
 }
 
-/* `errno` is set if it is not there, or is no file. */
-static struct map map_file(int dirfd, const char *name, const char *ending)
+struct map packs_map(int dirfd, const char *path)
 {
-	char *path = xstrfmt("%s%s", name, ending);
 	struct stat st;
 	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW);
 	int saved = errno;
@@ -77,12 +75,23 @@ static struct map map_file(int dirfd, const char *name, const char *ending)
 		}
 		close(fd);
 	}
+	errno = saved;
+	return map;
+}
+
+static struct map map_part(const struct packs *packs, const struct one_pack *pack,
+			   const char *ending)
+{
+	char *path = xstrfmt("%s%s", pack->name, ending);
+	struct map map = packs_map(packs->dirfd, path);
+	int saved = errno;
+
 	free(path);
 	errno = saved;
 	return map;
 }
 
-static void unmap(struct map *map)
+void packs_unmap(struct map *map)
 {
 	if (map->data && map->size <= SMALL)
 		free((void *)map->data);
@@ -124,7 +133,7 @@ static void try_to_map(struct packs *packs, struct one_pack *pack)
 {
 	enum pack_state state = PACK_MAPPED;
 
-	pack->pack = map_file(packs->dirfd, pack->name, ".pack");
+	pack->pack = map_part(packs, pack, ".pack");
 	pack->bytes = pack->pack.size;
 	if (!pack->pack.data && fs_is_lack(errno)) {
 		atomic_store(&packs->lacking, errno);
@@ -133,7 +142,7 @@ static void try_to_map(struct packs *packs, struct one_pack *pack)
 	if (!pack->pack.data) {
 		state = errno == ENOENT ? PACK_GONE : PACK_BAD;
 	} else if (!pack_sound(pack)) {
-		unmap(&pack->pack);
+		packs_unmap(&pack->pack);
 		state = PACK_BAD;
 	}
 	atomic_store_explicit(&pack->state, state, memory_order_release);
@@ -162,8 +171,8 @@ struct one_pack *packs_newest(const struct packs *packs)
 
 static void one_pack_free(struct one_pack *pack)
 {
-	unmap(&pack->index);
-	unmap(&pack->pack);
+	packs_unmap(&pack->index);
+	packs_unmap(&pack->pack);
 	free(pack->name);
 	free(pack);
 }
@@ -188,7 +197,7 @@ static bool add_pack(struct packs *packs, const char *file, bool again)
 		return true;
 	pack = xcalloc(1, sizeof(*pack));
 	pack->name = xmemdupz(file, len - 4);
-	pack->index = map_file(packs->dirfd, pack->name, ".idx");
+	pack->index = map_part(packs, pack, ".idx");
 	if (!pack->index.data) {
 		bool gone = errno == ENOENT;
 

@@ -13,7 +13,7 @@ struct packs;
 
 /**
  * Which packs exist and where objects are in them: the part of packs.c on
- * which packs_read.c and packs_list.c build. Not for any other file.
+ * which packs_read.c, packs_list.c and rescue.c build. Not for any other file.
  */
 
 /** The parts of an index. */
@@ -27,6 +27,10 @@ struct map {
 	const unsigned char *data;
 	size_t size;
 };
+
+/** Read or map a file; no data, and `errno`, if it is not there, empty (EINVAL) or not a file. */
+struct map packs_map(int dirfd, const char *path);
+void packs_unmap(struct map *map);
 
 enum pack_state {
 	PACK_UNTRIED, /**< or it cannot be opened now, for lack of descriptors or memory */
@@ -74,6 +78,14 @@ int packs_next(struct place *place, struct packs *packs, const struct oid *oid);
 
 /** An object in the same pack as `place`; like packs_next(). */
 int packs_beside(struct place *out, const struct place *place, const struct oid *oid);
+
+/**
+ * Read the object whose entry is at a place, which may be in a pack that is not in the list. Without
+ * `at->pack`, bases of REF_DELTA entries are searched in the listed packs only. The name of the
+ * object is not checked. `used_out` gets the length of its entry. CKPT_ECORRUPT if it is damaged.
+ */
+int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_out,
+		  struct packs *packs, const struct place *at);
 
 /** Set the message that an object is damaged, and return CKPT_ECORRUPT. */
 int packs_damaged(const struct oid *oid);

@@ -38,23 +38,6 @@ struct found {
 
 /* --- what stands before the bytes --- */
 
-/* The type, of deltas too, and the size; returns the length of both, or 0 if malformed. */
-static size_t entry_header(unsigned *type, uint64_t *size, const unsigned char *p, size_t len)
-{
-	unsigned shift = 4;
-	size_t n = 0;
-
-	*type = p[0] >> 4 & 7;
-	*size = p[0] & 15;
-	while (p[n] & 0x80) {
-		if (++n >= len || shift > 57)
-			return 0;
-		*size |= (uint64_t)(p[n] & 0x7f) << shift;
-		shift += 7;
-	}
-	return n + 1;
-}
-
 /* How far before the delta its base begins; returns the length of that number, or 0. */
 static size_t base_distance(uint64_t *out, const unsigned char *p, size_t len)
 {
@@ -90,7 +73,7 @@ static size_t go_to_base(struct place *at, struct packs *packs, unsigned type,
 	if (len < OID_SIZE)
 		return 0;
 	memcpy(oid.id, p, OID_SIZE);
-	if (packs_beside(&base, at, &oid) && packs_next(&base, packs, &oid))
+	if ((!at->pack || packs_beside(&base, at, &oid)) && packs_next(&base, packs, &oid))
 		return 0;
 	*at = base;
 	return OID_SIZE;
@@ -108,7 +91,7 @@ static int trace(struct found *out, struct packs *packs, struct place at, const 
 		struct deflated here;
 		unsigned type;
 
-		n = entry_header(&type, &here.size, p, left);
+		n = pack_entry_header(&type, &here.size, p, left);
 		if (!n)
 			return packs_damaged(oid);
 		here.data = p + n;
@@ -167,8 +150,9 @@ static void forget(const unsigned char *from, const unsigned char *to)
 	(void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-static int inflate_pieces(const struct deflated *from, const struct oid *oid, packs_piece_fn fn,
-			  void *payload)
+/* `used_out` (may be NULL) gets the number of bytes that it took. */
+static int inflate_pieces(size_t *used_out, const struct deflated *from, const struct oid *oid,
+			  packs_piece_fn fn, void *payload)
 {
 	unsigned char *out = xmalloc(CHUNK);
 	const unsigned char *seen = from->data;
@@ -204,6 +188,8 @@ static int inflate_pieces(const struct deflated *from, const struct oid *oid, pa
 	}
 	if (!err && done != from->size)
 		err = packs_damaged(oid);
+	if (used_out)
+		*used_out = from->left - left;
 	inflateEnd(&z);
 	free(out);
 	return err;
@@ -254,15 +240,17 @@ static struct tools *tools_get(void)
 }
 
 /* Append all of it. A size that is not true never costs more memory than WHOLE_MAX. */
-static int inflate_whole(struct strbuf *out, const struct deflated *from, const struct oid *oid)
+static int inflate_whole(struct strbuf *out, size_t *used_out, const struct deflated *from,
+			 const struct oid *oid)
 {
 	size_t start = out->len, got = 0;
 
 	if (from->size > WHOLE_MAX)
-		return inflate_pieces(from, oid, add_piece, out);
+		return inflate_pieces(used_out, from, oid, add_piece, out);
 	strbuf_grow(out, from->size);
-	if (libdeflate_zlib_decompress(tools_get()->inflate, from->data, from->left,
-				       out->buf + start, from->size, &got) != LIBDEFLATE_SUCCESS ||
+	if (libdeflate_zlib_decompress_ex(tools_get()->inflate, from->data, from->left,
+					  out->buf + start, from->size, used_out,
+					  &got) != LIBDEFLATE_SUCCESS ||
 	    got != from->size)
 		return packs_damaged(oid);
 	strbuf_setlen(out, start + from->size);
@@ -270,10 +258,11 @@ static int inflate_whole(struct strbuf *out, const struct deflated *from, const 
 }
 
 /* The result of the deltas, appended. */
-static int apply_chain(struct strbuf *out, const struct found *found, const struct oid *oid)
+static int apply_chain(struct strbuf *out, size_t *used_out, const struct found *found,
+		       const struct oid *oid)
 {
 	struct strbuf base = STRBUF_INIT, next = STRBUF_INIT, delta = STRBUF_INIT;
-	int err = inflate_whole(&base, &found->base, oid);
+	int err = inflate_whole(&base, NULL, &found->base, oid);
 
 	for (size_t i = found->nr; i-- && !err;) {
 		struct strbuf *to = i ? &next : out;
@@ -281,7 +270,7 @@ static int apply_chain(struct strbuf *out, const struct found *found, const stru
 		strbuf_reset(&delta);
 		err = cancel_check();
 		if (!err)
-			err = inflate_whole(&delta, &found->deltas[i], oid);
+			err = inflate_whole(&delta, i ? NULL : used_out, &found->deltas[i], oid);
 		if (!err && delta_apply(to, base.buf, base.len, delta.buf, delta.len))
 			err = packs_damaged(oid);
 		if (i) {
@@ -295,6 +284,35 @@ static int apply_chain(struct strbuf *out, const struct found *found, const stru
 	strbuf_release(&base);
 	strbuf_release(&next);
 	strbuf_release(&delta);
+	return err;
+}
+
+/* Not held against its name; the bytes that its own entry took are put into `used_out`. */
+static int read_unnamed(struct strbuf *out, size_t *used_out, const struct found *found,
+			const struct oid *oid)
+{
+	return found->nr ? apply_chain(out, used_out, found, oid)
+			 : inflate_whole(out, used_out, &found->base, oid);
+}
+
+int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_out,
+		  struct packs *packs, const struct place *at)
+{
+	static const struct oid unknown;
+	struct found found = { 0 };
+	int err = at->offset < PACK_HEADER_SIZE || at->offset >= at->end
+			  ? packs_damaged(&unknown)
+			  : trace(&found, packs, *at, &unknown);
+
+	if (!err)
+		err = read_unnamed(out, used_out, &found, &unknown);
+	if (!err) {
+		const struct deflated *own = found.nr ? &found.deltas[0] : &found.base;
+
+		*used_out += (size_t)(own->data - (at->data + at->offset));
+		*type_out = found.type;
+	}
+	free(found.deltas);
 	return err;
 }
 
@@ -362,7 +380,7 @@ static int read_found(const struct found *found, const struct oid *oid, void *pa
 	int err;
 
 	to->type = found->type;
-	err = found->nr ? apply_chain(out, found, oid) : inflate_whole(out, &found->base, oid);
+	err = read_unnamed(out, NULL, found, oid);
 	if (!err) {
 		hash_object(tools_get()->sha1, &is, objects_type_name(found->type),
 			    out->buf + start, out->len - start);
@@ -430,7 +448,7 @@ static int stream_found(const struct found *found, const struct oid *oid, void *
 	stream->sha1 = hash_new(HASH_SHA1);
 	hash_update(stream->sha1, header,
 		    hash_object_header(header, objects_type_name(found->type), found->base.size));
-	err = inflate_pieces(&found->base, oid, pass_piece, stream);
+	err = inflate_pieces(NULL, &found->base, oid, pass_piece, stream);
 	hash_end(stream->sha1, is.id);
 	hash_free(stream->sha1);
 	return err ? err : oid_equal(&is, oid) ? 0 : packs_damaged(oid);

@@ -2,38 +2,28 @@
 #include "store/rescue.h"
 
 #include "base/base.h"
-#include "store/delta_internal.h"
 #include "store/pack.h"
 #include "store/packs.h"
+#include "store/packs_find_internal.h"
 #include "store/shadow.h"
-
-#include <zlib.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DIR_NAME "objects/pack"
-
-enum {
-	CHUNK = 256 * 1024,
-	DEPTH_MAX = 4096, /* of deltas upon deltas; git makes no more */
-	OFS_DELTA = 6,
-	REF_DELTA = 7,
-};
 
 /* A pack as it is, whatever it is. */
 struct wreck {
 	struct store *store;
 	char *name; /* "pack-<hex>" */
-	const unsigned char *data;
-	size_t size;
+	struct map file;
 	uint64_t end;	      /* of the objects, as far as one can tell */
+	struct one_pack
+		self; /* index and pack, for the reader of packs; of these only what it needs */
 	struct packed *named; /* from its index, by offset; NULL: that is of no use */
 	size_t named_nr;
 	uint32_t promised; /* so many objects, says its header */
@@ -45,43 +35,20 @@ struct wreck {
 
 /* --- looking --- */
 
-/* NULL and `errno` 0: it is gone, empty or no file. */
-static const unsigned char *map_file(size_t *size_out, int dirfd, const char *path)
-{
-	struct stat st;
-	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW), saved = 0;
-	void *data = MAP_FAILED;
-
-	*size_out = 0;
-	if (fd < 0)
-		saved = errno == ENOENT || errno == ELOOP || errno == EINVAL ? 0 : errno;
-	else if (st.st_size > 0)
-		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED && fd >= 0 && st.st_size > 0)
-		saved = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = saved;
-	if (data == MAP_FAILED)
-		return NULL;
-	*size_out = (size_t)st.st_size;
-	return data;
-}
-
 static bool exists(struct store *store, const char *path)
 {
 	return !faccessat(store->dirfd, path, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
 /* The last bytes are the SHA-1 of all before them. */
-static bool checksum_right(const unsigned char *data, size_t size)
+static bool checksum_right(const struct map *file)
 {
 	struct oid is;
 
-	if (size < OID_SIZE)
+	if (file->size < OID_SIZE)
 		return false;
-	hash_buffer(HASH_SHA1, is.id, data, size - OID_SIZE);
-	return !memcmp(is.id, data + size - OID_SIZE, OID_SIZE);
+	hash_buffer(HASH_SHA1, is.id, file->data, file->size - OID_SIZE);
+	return !memcmp(is.id, file->data + file->size - OID_SIZE, OID_SIZE);
 }
 
 /* What its index says is in it, if that one can be believed at all. */
@@ -105,21 +72,16 @@ static void take_names(struct wreck *wreck)
 static void check_index(struct wreck *wreck)
 {
 	char *path = xstrfmt(DIR_NAME "/%s.idx", wreck->name);
-	const unsigned char *index;
-	size_t size;
+	struct map *index = &wreck->self.index;
 
 	wreck->index_there = exists(wreck->store, path);
-	index = map_file(&size, wreck->store->dirfd, path);
-	wreck->index_sound = index && checksum_right(index, size);
-	if (wreck->index_sound)
+	*index = packs_map(wreck->store->dirfd, path);
+	if (checksum_right(index))
 		take_names(wreck);
 	/* One that belongs to another pack is none. */
-	wreck->index_sound =
-		wreck->named && size >= 2 * OID_SIZE &&
-		(!wreck->sound || !memcmp(index + size - 2 * OID_SIZE,
-					  wreck->data + wreck->size - OID_SIZE, OID_SIZE));
-	if (index)
-		munmap((void *)index, size);
+	wreck->index_sound = wreck->named && index->size >= INDEX_TRAILERS &&
+			     (!wreck->sound || !memcmp(index->data + index->size - INDEX_TRAILERS,
+						       wreck->file.data + wreck->end, OID_SIZE));
 	free(path);
 }
 
@@ -131,154 +93,27 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 	memset(out, 0, sizeof(*out));
 	out->store = store;
 	out->name = xstrdup(name);
-	out->data = map_file(&out->size, store->dirfd, path);
-	out->unreadable = out->data ? 0 : errno;
-	head = out->size >= PACK_HEADER_SIZE && !memcmp(out->data, "PACK\0\0\0\2", 8);
-	out->sound = head && checksum_right(out->data, out->size);
+	out->file = packs_map(store->dirfd, path);
+	/* Gone, empty or not a file: that is known. */
+	if (!out->file.data && errno != ENOENT && errno != ELOOP && errno != EINVAL)
+		out->unreadable = errno;
+	head = out->file.size >= PACK_HEADER_SIZE && !memcmp(out->file.data, "PACK\0\0\0\2", 8);
+	out->sound = head && checksum_right(&out->file);
 	if (head)
-		out->promised = (uint32_t)out->data[8] << 24 | (uint32_t)out->data[9] << 16 |
-				(uint32_t)out->data[10] << 8 | out->data[11];
-	out->end = out->sound ? out->size - OID_SIZE : out->size;
+		out->promised = packs_get32(out->file.data + 8);
+	out->end = out->file.size - (out->sound ? OID_SIZE : 0);
 	check_index(out);
+	out->self.nr = (uint32_t)out->named_nr;
+	out->self.pack = (struct map){ out->file.data, out->end + OID_SIZE };
 	free(path);
 }
 
 static void close_wreck(struct wreck *wreck)
 {
-	if (wreck->data)
-		munmap((void *)wreck->data, wreck->size);
+	packs_unmap(&wreck->file);
+	packs_unmap(&wreck->self.index);
 	free(wreck->named);
 	free(wreck->name);
-}
-
-/* --- reading objects --- */
-
-/* Inflate `size` bytes; the number of bytes that they took, 0 if they are damaged. */
-static size_t inflate_at(struct strbuf *out, const unsigned char *data, size_t left, uint64_t size)
-{
-	unsigned char *buf = xmalloc(CHUNK);
-	z_stream z = { 0 };
-	size_t used = 0, start = out->len;
-	int rc = inflateInit(&z);
-
-	z.next_in = (unsigned char *)data;
-	while (rc == Z_OK) {
-		uInt had = left - used > CHUNK ? CHUNK : (uInt)(left - used);
-
-		z.avail_in = had;
-		z.next_out = buf;
-		z.avail_out = CHUNK;
-		rc = inflate(&z, Z_NO_FLUSH);
-		used += had - z.avail_in;
-		strbuf_add(out, buf, CHUNK - z.avail_out);
-		if (out->len - start > size)
-			rc = Z_DATA_ERROR;
-	}
-	inflateEnd(&z);
-	free(buf);
-	return rc == Z_STREAM_END && out->len - start == size ? used : 0;
-}
-
-/* Type and size, with which every entry begins; 0 if malformed. */
-static size_t read_head(unsigned *type, uint64_t *size, const unsigned char *p, size_t left)
-{
-	unsigned shift = 4;
-	size_t n = 1;
-
-	if (!left)
-		return 0;
-	*type = p[0] >> 4 & 7;
-	*size = p[0] & 15;
-	for (; p[n - 1] & 0x80; n++, shift += 7) {
-		if (n >= left || shift > 56)
-			return 0;
-		*size |= (uint64_t)(p[n] & 0x7f) << shift;
-	}
-	return n;
-}
-
-/* How far before a delta its base lies; 0 if malformed. */
-static size_t read_distance(uint64_t *out, const unsigned char *p, size_t left)
-{
-	size_t n = 0;
-
-	*out = 0;
-	do {
-		if (n >= left || n > 8)
-			return 0;
-		*out = (n ? *out + 1 : 0) << 7 | (p[n] & 0x7f);
-	} while (p[n++] & 0x80);
-	return n;
-}
-
-static bool offset_of(uint64_t *out, const struct wreck *wreck, const struct oid *oid)
-{
-	for (size_t i = 0; i < wreck->named_nr; i++)
-		if (oid_equal(&wreck->named[i].oid, oid)) {
-			*out = wreck->named[i].offset;
-			return true;
-		}
-	return false;
-}
-
-static bool read_elsewhere(struct strbuf *out, enum object_type *type, struct wreck *wreck,
-			   const struct oid *oid)
-{
-	return !packs_read(out, type, wreck->store->packs, oid);
-}
-
-/* The object at an offset; `*used_out` gets the length of its entry. False if it is damaged. */
-static bool read_at(struct strbuf *out, enum object_type *type_out, size_t *used_out,
-		    struct wreck *wreck, uint64_t offset, int depth)
-{
-	struct strbuf delta = STRBUF_INIT, base = STRBUF_INIT;
-	uint64_t size, base_at = 0, distance;
-	size_t head, more = 0, used = 0;
-	const unsigned char *p;
-	struct oid name;
-	unsigned type;
-	bool ok = false;
-
-	if (offset < PACK_HEADER_SIZE || offset >= wreck->end || depth > DEPTH_MAX)
-		return false;
-	p = wreck->data + offset;
-	head = read_head(&type, &size, p, (size_t)(wreck->end - offset));
-	if (!head)
-		return false;
-	if (type >= OBJECT_COMMIT && type <= OBJECT_BLOB) {
-		*type_out = (enum object_type)type;
-		used = inflate_at(out, p + head, (size_t)(wreck->end - offset) - head, size);
-		*used_out = head + used;
-		return used > 0;
-	}
-	if (type == OFS_DELTA) {
-		more = read_distance(&distance, p + head, (size_t)(wreck->end - offset) - head);
-		if (!more || distance > offset)
-			return false;
-		base_at = offset - distance;
-	} else if (type == REF_DELTA && wreck->end - offset > head + OID_SIZE) {
-		more = OID_SIZE;
-		memcpy(name.id, p + head, OID_SIZE);
-	} else {
-		return false;
-	}
-	used = inflate_at(&delta, p + head + more, (size_t)(wreck->end - offset) - head - more,
-			  size);
-	*used_out = head + more + used;
-	if (used) {
-		size_t ignored;
-
-		if (type == OFS_DELTA || offset_of(&base_at, wreck, &name))
-			ok = read_at(&base, type_out, &ignored, wreck, base_at, depth + 1);
-		if (!ok && type == REF_DELTA) {
-			strbuf_reset(&base);
-			ok = read_elsewhere(&base, type_out, wreck, &name);
-		}
-		ok = ok && !delta_apply(out, base.buf, base.len, delta.buf, delta.len);
-	}
-	strbuf_release(&delta);
-	strbuf_release(&base);
-	return ok;
 }
 
 /* --- rescuing --- */
@@ -294,12 +129,28 @@ struct rescued {
 static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t offset,
 		       const struct oid *expected, size_t *used_out)
 {
+	struct place at = {
+		.pack = wreck->named ? &wreck->self : NULL,
+		.data = wreck->file.data,
+		.offset = offset,
+		.end = wreck->end,
+	};
+	struct packs *packs = wreck->store->packs;
 	struct strbuf text = STRBUF_INIT;
-	enum object_type type = OBJECT_BLOB;
+	enum object_type type;
 	struct oid is;
-	bool ok = read_at(&text, &type, used_out, wreck, offset, 0);
-	int err = cancel_check();
+	int err = packs_read_at(&text, &type, used_out, packs, &at);
+	bool ok;
 
+	/* The base of a delta may be sound elsewhere. */
+	if (err == CKPT_ECORRUPT && at.pack) {
+		at.pack = NULL;
+		strbuf_reset(&text);
+		err = packs_read_at(&text, &type, used_out, packs, &at);
+	}
+	ok = !err;
+	if (err == CKPT_ECORRUPT)
+		err = cancel_check();
 	if (ok) {
 		hash_object(rescued->sha1, &is, objects_type_name(type), text.buf, text.len);
 		ok = !expected || oid_equal(&is, expected);
@@ -321,7 +172,7 @@ static int take_all(struct rescued *rescued, struct wreck *wreck)
 	size_t used = 0;
 	int err = 0;
 
-	if (!wreck->data) {
+	if (!wreck->file.data) {
 		rescued->lost = wreck->named_nr;
 		return 0;
 	}
@@ -391,7 +242,7 @@ static int rescue(struct rescued *rescued, struct wreck *wreck)
 				    oid_hex(hex, pack_id(rescued->pack)));
 
 		if (!same)
-			err = clear_away(wreck, rescued->lost && wreck->size);
+			err = clear_away(wreck, rescued->lost && wreck->file.size);
 	}
 	pack_free(rescued->pack);
 	packs_close(view.packs);
@@ -401,7 +252,7 @@ static int rescue(struct rescued *rescued, struct wreck *wreck)
 static void describe(struct problems *out, const struct wreck *wreck, const struct rescued *rescued,
 		     bool fix)
 {
-	const char *what = !wreck->size		 ? "is gone or empty"
+	const char *what = !wreck->file.size	 ? "is gone or empty"
 			   : !wreck->sound	 ? "is damaged"
 			   : !wreck->index_there ? "has no index"
 						 : "has a damaged index";
@@ -414,7 +265,7 @@ static void describe(struct problems *out, const struct wreck *wreck, const stru
 		strbuf_addstr(&more, "; all its objects can be read");
 	if (fix && rescued->found)
 		strbuf_addstr(&more, "; what can be read was written to a new pack");
-	if (fix && rescued->lost && wreck->size)
+	if (fix && rescued->lost && wreck->file.size)
 		strbuf_addf(&more,
 			    "; its remains are in '%s/checkpoint/damaged', which may be removed",
 			    wreck->store->path);
