@@ -21,11 +21,13 @@ static char lack[SLOT_SIZE];
 
 int ckpt_error_set(int code, const char *fmt, ...)
 {
+	char new[SLOT_SIZE];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(slot, sizeof(slot), fmt, ap);
+	vsnprintf(new, sizeof(new), fmt, ap);
 	va_end(ap);
+	memcpy(slot, new, strlen(new) + 1);
 	return code;
 }
 

@@ -26,7 +26,10 @@ enum ckpt_error {
 	CKPT_EDECLINED = -9,  /**< the user was asked and said no; that has been acknowledged */
 };
 
-/** Set the message of this thread and return `code`, for `return ckpt_error_set(...)`. */
+/**
+ * Set the message of this thread and return `code`, for `return ckpt_error_set(...)`. The present
+ * message may be an argument.
+ */
 int ckpt_error_set(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /**

@@ -172,17 +172,12 @@ static int choose_time(int64_t *out, struct store *store, const struct flow *liv
 
 static int check_free(const struct flow *live, int read, bool fresh)
 {
-	if (read == CKPT_ECORRUPT && !fresh) {
-		char *why = xstrdup(ckpt_error_last());
-		int err = ckpt_error_set(
+	if (read == CKPT_ECORRUPT && !fresh)
+		return ckpt_error_set(
 			CKPT_EREFUSED,
 			"the state of the current workflow cannot be used (%s); --fresh archives it as "
 			"corrupt",
-			why);
-
-		free(why);
-		return err;
-	}
+			ckpt_error_last());
 	if (!read && !fresh && !flow_finished(&live->state, &live->plan))
 		return ckpt_error_set(
 			CKPT_EREFUSED,

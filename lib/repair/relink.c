@@ -98,22 +98,21 @@ static int check_own_first(struct relink *job)
 {
 	const struct repo *repo = job->session->repo;
 	const char *dir = repo ? repo->worktree : job->session->cwd;
-	char *message = xstrdup(ckpt_error_last());
+	char *kept = ckpt_error_keep();
 	struct store *own = NULL;
 	size_t nr = 0;
-	int err = CKPT_ENOTFOUND;
+	int err;
 
 	store_key(job->key, dir);
-	if (!inventory_open(&own, job->session->home, job->key) && !count_checkpoints(&nr, own) &&
-	    nr)
+	if (inventory_open(&own, job->session->home, job->key) || count_checkpoints(&nr, own))
+		nr = 0;
+	store_close(own);
+	err = ckpt_error_put_back(CKPT_ENOTFOUND, kept);
+	if (nr)
 		err = ckpt_error_set(CKPT_EREFUSED,
 				     "there are no checkpoints of '%s', and '%s' already has %zu; nothing "
 				     "was adopted",
 				     job->name, dir, nr);
-	else
-		ckpt_error_set(err, "%s", message);
-	store_close(own);
-	free(message);
 	return err;
 }
 

@@ -25,16 +25,14 @@ static int conclude(struct strlist *warnings, const struct command *command, con
 		    const char *what, const char *hence, int err)
 {
 	struct strbuf said = STRBUF_INIT;
-	char *why = err ? xstrdup(ckpt_error_last()) : NULL;
 
 	if (command)
 		command_said(&said, command);
 	if (err)
-		ckpt_error_set(err, "capture '%s': %s%s%s%s", name, why, hence,
+		ckpt_error_set(err, "capture '%s': %s%s%s%s", name, ckpt_error_last(), hence,
 			       said.len ? "; it said:" : "", said.buf);
 	else if (said.len)
 		strlist_addf(warnings, "capture '%s': %s said:%s", name, what, said.buf);
-	free(why);
 	strbuf_release(&said);
 	return err;
 }

@@ -57,20 +57,18 @@ static int find_worktree(struct session *session)
 /* The folder was moved, perhaps: its checkpoints are not lost, and nobody should think so. */
 static int no_store(struct session *session, unsigned flags)
 {
-	char *message = xstrdup(ckpt_error_last());
+	char *kept = ckpt_error_keep();
 	struct strbuf hint = STRBUF_INIT;
-	int err = 0;
+	int err;
 
 	if (inventory_hint(&hint, session->home, session->worktree, !session->repo))
 		session->hint = strbuf_detach(&hint, NULL);
 	strbuf_release(&hint);
+	err = ckpt_error_put_back(CKPT_ENOTFOUND, kept);
 	if (flags & SESSION_STORE && session->hint)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "no checkpoints of '%s' yet; %s",
-				     session->worktree, session->hint);
-	else if (flags & SESSION_STORE)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "%s", message);
-	free(message);
-	return err;
+		ckpt_error_set(err, "no checkpoints of '%s' yet; %s", session->worktree,
+			       session->hint);
+	return flags & SESSION_STORE ? err : 0;
 }
 
 /* As it is, and only if it is certain that it is ours. */

@@ -186,15 +186,11 @@ int store_open(struct store **out, const char *worktree)
 				     worktree);
 	else
 		err = open_at(out, path, worktree);
-	if (err == CKPT_ECORRUPT) {
-		char *why = xstrdup(ckpt_error_last());
-
+	if (err == CKPT_ECORRUPT)
 		ckpt_error_set(err,
 			       "%s; 'git checkpoint doctor --fix' sets it aside and recovers what can be "
 			       "read",
-			       why);
-		free(why);
-	}
+			       ckpt_error_last());
 	free(path);
 	return err;
 }
