@@ -8,25 +8,13 @@
 
 #include <string.h>
 
-/* With the lock held: what the old one knew of must not be forgotten with it. */
-static void rebuild_manifest(struct store *store)
-{
-	struct ref_list refs;
-
-	if (refs_list(&refs, store))
-		return;
-	if (!lost_note(store, &refs))
-		(void)manifest_rebuild(store);
-	refs_release(&refs);
-}
-
 static void mend_manifest(struct store *store, const struct ref_list *refs)
 {
 	if (manifest_agrees(store, refs))
 		return;
 	/* Whoever holds the lock is about to write it; then it is not ours to mend. */
 	if (!store_lock(store, 0))
-		rebuild_manifest(store);
+		lost_rebuild_manifest(store);
 	/* A pager may keep us waiting; that must not keep anybody from saving. */
 	store_unlock(store);
 }

@@ -289,6 +289,17 @@ int lost_note(struct store *store, const struct ref_list *refs)
 	return err;
 }
 
+void lost_rebuild_manifest(struct store *store)
+{
+	struct ref_list refs;
+
+	if (refs_list(&refs, store))
+		return;
+	if (!lost_note(store, &refs))
+		(void)manifest_rebuild(store);
+	refs_release(&refs);
+}
+
 size_t lost_count(struct store *store, const struct ref_list *refs)
 {
 	struct notes notes = { .refs = refs };

@@ -25,6 +25,9 @@ struct store;
  */
 int lost_note(struct store *store, const struct ref_list *refs);
 
+/** manifest_rebuild() after lost_note(), if that is possible: what the old one knew is not forgotten. */
+void lost_rebuild_manifest(struct store *store);
+
 /** How many are noted and still without a ref. */
 size_t lost_count(struct store *store, const struct ref_list *refs);
 

@@ -290,18 +290,6 @@ static int write_config(struct store *store)
 	return err;
 }
 
-/* What the old one knew of must not be forgotten with it. */
-static void rebuild_manifest(struct store *store)
-{
-	struct ref_list refs;
-
-	if (refs_list(&refs, store))
-		return;
-	if (!lost_note(store, &refs))
-		(void)manifest_rebuild(store);
-	refs_release(&refs);
-}
-
 /* The problems as warnings, with what failed at the end. */
 static void tell_unmerged(struct relink_result *out, const struct problems *problems, int err)
 {
@@ -363,7 +351,7 @@ static int finish(struct relink *job, struct relink_result *out)
 				     job->to);
 		(void)identity_write(&now, store);
 	}
-	rebuild_manifest(store);
+	lost_rebuild_manifest(store);
 	if (!err) {
 		(void)audit_add(store, "relink", NULL, NULL, reason, NULL);
 		err = write_config(store);
