@@ -72,6 +72,20 @@ void quote_path(struct strbuf *out, const char *path)
 		quote_c(out, path, len);
 }
 
+void quote_config(struct strbuf *out, const char *value)
+{
+	strbuf_addch(out, '"');
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			strbuf_addch(out, '\\');
+		if (*value == '\n')
+			strbuf_addstr(out, "\\n");
+		else
+			strbuf_addch(out, *value);
+	}
+	strbuf_addch(out, '"');
+}
+
 void quote_shell(struct strbuf *out, const char *s)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

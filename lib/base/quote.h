@@ -21,6 +21,9 @@ void quote_c(struct strbuf *out, const char *s, size_t len);
 /** Undo quote_c(): append the bytes; false if `s` is not quoted text. `end_out` may be NULL. */
 bool quote_undo_c(struct strbuf *out, const char *s, const char **end_out);
 
+/** Append a value of git's configuration in quotes, so that any byte of it survives. */
+void quote_config(struct strbuf *out, const char *value);
+
 /** Append `s` for a POSIX shell, in quotes where it needs them. */
 void quote_shell(struct strbuf *out, const char *s);
 

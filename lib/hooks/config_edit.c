@@ -220,21 +220,11 @@ static void splice(struct strbuf *text, size_t start, size_t end, const char *wi
 
 static void format_key(struct strbuf *out, const char *key, const char *value)
 {
-	bool quotes = value[strcspn(value, " \t\n#;\"\\'")] || !*value;
-
 	strbuf_addf(out, "%s = ", key);
-	if (quotes)
-		strbuf_addch(out, '"');
-	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
-			strbuf_addch(out, '\\');
-		if (*value == '\n')
-			strbuf_addstr(out, "\\n");
-		else
-			strbuf_addch(out, *value);
-	}
-	if (quotes)
-		strbuf_addch(out, '"');
+	if (!*value || value[strcspn(value, " \t\n#;\"\\'")])
+		quote_config(out, value);
+	else
+		strbuf_addstr(out, value);
 }
 
 static void format_header(struct strbuf *out, const char *section)

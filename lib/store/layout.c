@@ -70,26 +70,11 @@ static const char *const fsck_ignored[] = {
  */
 const char layout_attributes[] = "* -text -crlf -ident -filter !eol !working-tree-encoding\n";
 
-/* A value of git's configuration: quoted, so that any byte of a path survives. */
-static void add_config_value(struct strbuf *out, const char *value)
-{
-	strbuf_addch(out, '"');
-	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
-			strbuf_addch(out, '\\');
-		if (*value == '\n')
-			strbuf_addstr(out, "\\n");
-		else
-			strbuf_addch(out, *value);
-	}
-	strbuf_addch(out, '"');
-}
-
 void layout_config(struct strbuf *out, const char *worktree)
 {
 	strbuf_addstr(out, config_head);
 	strbuf_addstr(out, "\tworktree = ");
-	add_config_value(out, worktree);
+	quote_config(out, worktree);
 	strbuf_addch(out, '\n');
 	strbuf_addstr(out, config_tail);
 	for (size_t i = 0; i < ARRAY_SIZE(fsck_ignored); i++)
