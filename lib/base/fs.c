@@ -73,12 +73,15 @@ bool fs_has_writer(int fd)
 	return has;
 }
 
-ssize_t fs_read_full(int fd, void *data, size_t len)
+/* From where the file stands if `offset` is negative. */
+static ssize_t read_full(int fd, void *data, size_t len, off_t offset)
 {
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = read(fd, (char *)data + done, len - done);
+		char *to = (char *)data + done;
+		ssize_t n = offset < 0 ? read(fd, to, len - done)
+				       : pread(fd, to, len - done, offset + (off_t)done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -89,6 +92,11 @@ ssize_t fs_read_full(int fd, void *data, size_t len)
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+ssize_t fs_read_full(int fd, void *data, size_t len)
+{
+	return read_full(fd, data, len, -1);
 }
 
 bool fs_is_lack(int error)
@@ -98,20 +106,7 @@ bool fs_is_lack(int error)
 
 ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset)
 {
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = pread(fd, (char *)data + done, len - done, offset + (off_t)done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		if (!n)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
+	return read_full(fd, data, len, offset);
 }
 
 int fs_open_regular(struct stat *st_out, int dirfd, const char *path, int flags)

@@ -83,6 +83,24 @@ static bool wait_for_output(int fd, spawn_stop_fn stop, void *payload)
 	return true;
 }
 
+/* fork(2) with a pipe between the two, or -1 and the sentence is set. */
+static pid_t fork_with_pipe(int pipefd[2], const char *name)
+{
+	pid_t pid;
+
+	if (pipe2(pipefd, O_CLOEXEC) < 0) {
+		(void)ckpt_error_errno("unable to create a pipe");
+		return -1;
+	}
+	pid = fork();
+	if (pid < 0) {
+		(void)ckpt_error_errno("unable to start '%s'", name);
+		close(pipefd[0]);
+		close(pipefd[1]);
+	}
+	return pid;
+}
+
 /* `in` is what it reads; -1: nothing. */
 static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
 		   const char *const argv[])
@@ -91,14 +109,9 @@ static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
 	bool stopped = false;
 	pid_t pid;
 
-	if (pipe2(pipefd, O_CLOEXEC) < 0)
-		return ckpt_error_errno("unable to create a pipe");
-	pid = fork();
-	if (pid < 0) {
-		close(pipefd[0]);
-		close(pipefd[1]);
-		return ckpt_error_errno("unable to start '%s'", argv[0]);
-	}
+	pid = fork_with_pipe(pipefd, argv[0]);
+	if (pid < 0)
+		return CKPT_ERROR;
 	if (!pid)
 		exec_captured(in, pipefd[1], opts, argv);
 	close(pipefd[1]);
@@ -161,14 +174,9 @@ int spawn_sink(pid_t *pid_out, int *fd_out, const char *command)
 	int pipefd[2];
 	pid_t pid;
 
-	if (pipe2(pipefd, O_CLOEXEC) < 0)
-		return ckpt_error_errno("unable to create a pipe");
-	pid = fork();
-	if (pid < 0) {
-		close(pipefd[0]);
-		close(pipefd[1]);
-		return ckpt_error_errno("unable to start '%s'", command);
-	}
+	pid = fork_with_pipe(pipefd, command);
+	if (pid < 0)
+		return CKPT_ERROR;
 	if (!pid) {
 		if (dup2(pipefd[0], 0) < 0)
 			_exit(126);

@@ -85,6 +85,12 @@ static bool has_room(const struct gc *gc)
 
 /* --- with the lock again: one for many --- */
 
+/* One of those that were packed, and not the new one. */
+static bool is_old(const struct gc *gc, const char *name)
+{
+	return strlist_has(&gc->old, name) && strcmp(name, gc->name) != 0;
+}
+
 /* The objects of packs that stay: the new one, and those that came meanwhile. */
 static void note_staying(struct oidset *out, const struct gc *gc)
 {
@@ -92,12 +98,11 @@ static void note_staying(struct oidset *out, const struct gc *gc)
 
 	for (size_t i = 0; i < packs_count(packs); i++) {
 		struct pack_contents pack;
-		bool old = false;
+		bool old;
 
 		if (packs_contents(&pack, packs, i))
 			continue;
-		for (size_t j = 0; j < gc->old.nr && !old; j++)
-			old = !strcmp(gc->old.items[j], pack.name) && strcmp(pack.name, gc->name);
+		old = is_old(gc, pack.name);
 		for (size_t j = 0; j < pack.nr && !old && pack.data; j++)
 			(void)oidset_add(out, &pack.items[j].oid);
 		packs_contents_release(&pack);
@@ -126,12 +131,11 @@ static int remove_old(struct gc *gc, struct gc_result *out)
 		note_staying(&staying, gc);
 	for (size_t i = 0; reach && i < packs_count(packs) && !err; i++) {
 		struct pack_contents pack;
-		bool old = false;
+		bool old;
 
 		if (packs_contents(&pack, packs, i))
 			continue;
-		for (size_t j = 0; j < gc->old.nr && !old; j++)
-			old = !strcmp(gc->old.items[j], pack.name) && strcmp(pack.name, gc->name);
+		old = is_old(gc, pack.name);
 		if (old && !is_needed(&pack, reach, &staying))
 			err = repack_remove(gc->store, pack.name);
 		packs_contents_release(&pack);
