@@ -117,7 +117,7 @@ endif
 
 # ---- Flags that the caller must not change ---------------------------------------
 
-WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes $(if $(WERROR),-Werror)
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-missing-field-initializers $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
             $(if $(COVERAGE),--coverage -fprofile-update=atomic)
 

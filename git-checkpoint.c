@@ -92,7 +92,7 @@
  *   agents agent_entry agent_json agent_toml    which agents; one entry; where it is
  *   jsonedit jsonedit_check    changing JSON that people wrote
  * lib/ui/        a toolkit for terminals and programs that decides nothing
- *   opt opt_look grammar    command lines from tables, usage, unfinished lines
+ *   opt opt_check opt_usage opt_look    command lines from tables, their checks, usage, unfinished lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
  *   sink                   where a JSON answer goes that is not for stdout

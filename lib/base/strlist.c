@@ -37,6 +37,12 @@ void strlist_addf(struct strlist *list, const char *fmt, ...)
 	strlist_take(list, strbuf_detach(&sb, NULL));
 }
 
+void strlist_drop_first(struct strlist *list)
+{
+	free(list->items[0]);
+	memmove(list->items, list->items + 1, --list->nr * sizeof(*list->items));
+}
+
 void strlist_extend(struct strlist *list, const struct strlist *other)
 {
 	for (size_t i = 0; i < other->nr; i++)

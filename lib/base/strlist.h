@@ -25,6 +25,9 @@ void strlist_addf(struct strlist *list, const char *fmt, ...)
 /** Append `str` itself, which the list then owns. */
 void strlist_take(struct strlist *list, char *str);
 
+/** Remove the first one, which must be there. */
+void strlist_drop_first(struct strlist *list);
+
 /** Append copies of all of `other`. */
 void strlist_extend(struct strlist *list, const struct strlist *other);
 

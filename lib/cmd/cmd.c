@@ -24,16 +24,26 @@ int cmd_unknown(const char *name)
 	return ckpt_error_set(CKPT_EUSAGE, "unknown command '%s'; see 'git checkpoint -h'", name);
 }
 
-int cmd_parse_options(const struct opt_spec *spec, int argc, char **argv)
+int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv)
 {
 	struct strlist args = STRLIST_INIT;
-	int err = opt_parse(spec, argc, argv, &args, NULL);
+	struct session session;
+	int err = opt_parse(spec, argc, argv, &args, NULL), status = EXIT_DONE;
 
-	if (!err && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "%s takes no arguments, but got '%s'", spec->command,
-				     args.items[0]);
+	if (!err && spec->subs) {
+		spec = opt_sub(spec, args.items[0]);
+		strlist_drop_first(&args);
+	}
+	if (!err)
+		err = cmd_session_open(&session, spec->session);
+	if (err < 0) {
+		status = report_failure(err);
+	} else if (!err) {
+		status = spec->run(&session, &args);
+		session_close(&session);
+	}
 	strlist_release(&args);
-	return err;
+	return status;
 }
 
 int cmd_session_open(struct session *out, unsigned flags)

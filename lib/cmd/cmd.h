@@ -21,6 +21,16 @@ struct cmd {
 	const struct opt_spec *spec;       /**< for the list of commands and for completion */
 };
 
+/** Arguments that many commands take. */
+#define CMD_CHECKPOINTS(least, most)                                           \
+	{                                                                      \
+		{ "<checkpoint>" }, least, most, .such_as = "@ for the newest" \
+	}
+#define CMD_PATHS                                         \
+	{                                                 \
+		{ "<path>" }, 0, OPT_MANY, .dashes = true \
+	}
+
 /** All commands, in the order in which they are listed: what the program is, see git-checkpoint.c. */
 struct cmd_table {
 	const struct cmd *items;
@@ -74,8 +84,11 @@ int cmd_manual(const char *command);
 /** man/git-checkpoint-agents.md, made part of the program by the Makefile. */
 extern const char cmd_agents_text[];
 
-/** opt_parse() for a command that takes options only. */
-int cmd_parse_options(const struct opt_spec *spec, int argc, char **argv);
+/**
+ * Parse the command line, open a session, and call `run` of the command or of
+ * its subcommand; returns the exit status.
+ */
+int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv);
 
 /** Open a session and apply its settings to the terminal; say what is odd about them. */
 int cmd_session_open(struct session *out, unsigned flags);

@@ -90,7 +90,7 @@ static int offer_in_command(struct question *question, const struct opt_spec *sp
 
 	opt_look(look, spec, question->words + question->at, question->nr - question->at);
 	look->first += question->at;
-	complete->spec = spec;
+	complete->spec = look->spec;
 	complete->look = look;
 	return complete_offer(complete);
 }

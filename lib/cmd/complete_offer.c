@@ -213,8 +213,8 @@ static int offer(struct complete *complete, const char *what, const char *placeh
 
 static int offer_value(struct complete *complete)
 {
-	const struct opt *opt = complete->look->value_of;
-	const char *placeholder = opt->argument ? opt->argument : "<text>";
+	const struct opt *opt = &complete->look->value_of;
+	const char *placeholder = opt->argument;
 	char *what = opt->name ? xstrfmt("--%s", opt->name) : xstrfmt("-%c", opt->letter), *comma;
 	int err = 0;
 
@@ -234,17 +234,20 @@ static int offer_value(struct complete *complete)
 
 static int offer_argument(struct complete *complete)
 {
-	struct strlist next = STRLIST_INIT;
+	const struct opt_look *look = complete->look;
+	const struct opt_spec *sub = look->args.nr ? NULL : complete->spec->subs;
+	const struct opt_arg *arg = NULL;
 	int err = 0;
 
-	grammar_next(&next, complete->spec, complete->look);
-	for (size_t i = 0; i < next.nr && !err; i++) {
-		if (next.items[i][0] == '<')
-			err = offer(complete, next.items[i], next.items[i]);
-		else
-			complete_add(complete, next.items[i], NULL);
-	}
-	strlist_release(&next);
+	for (; sub && sub->command; sub++)
+		complete_add(complete, opt_sub_name(sub), sub->summary);
+	while (!err && (arg = opt_look_next(look, arg)))
+		for (size_t i = 0; i < OPT_CHOICES && arg->one_of[i] && !err; i++) {
+			if (arg->one_of[i][0] == '<')
+				err = offer(complete, arg->one_of[i], arg->one_of[i]);
+			else
+				complete_add(complete, arg->one_of[i], NULL);
+		}
 	return err;
 }
 
@@ -258,26 +261,22 @@ static void offer_option(struct complete *complete, const struct opt *opt)
 	free(word);
 }
 
-/* Those of the command, and of its verb; not twice, unless that means something. */
+/* Not twice, unless that means something. */
 static void offer_options(struct complete *complete)
 {
 	struct opt_rows rows;
-	size_t own = 0;
 
-	while (complete->spec->options && complete->spec->options[own].kind != OPT_END)
-		own++;
 	opt_rows_init(&rows, complete->spec);
 	for (size_t i = 0; i < rows.nr; i++) {
 		const struct opt *opt = &rows.items[i];
 		char letter[2] = { opt->letter, '\0' };
 		bool given = strlist_has(&complete->look->given, opt->name ? opt->name : letter);
 
-		if (opt->hidden || (given && opt->kind != OPT_LIST))
-			continue;
-		if (i >= own || grammar_takes(complete->spec, complete->look, opt))
+		if (!(opt->flags & (OPT_HIDDEN | OPT_UNOFFERED)) &&
+		    (!given || opt->kind == OPT_LIST))
 			offer_option(complete, opt);
 	}
-	free(rows.items);
+	opt_rows_release(&rows);
 }
 
 void complete_print_options(const struct opt_spec *spec)
@@ -294,7 +293,7 @@ void complete_print_options(const struct opt_spec *spec)
 
 int complete_offer(struct complete *complete)
 {
-	if (complete->look->value_of)
+	if (complete->look->value_of.kind != OPT_END)
 		return offer_value(complete);
 	if (!complete->look->ended && complete->word[0] == '-') {
 		offer_options(complete);

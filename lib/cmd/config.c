@@ -13,8 +13,8 @@
 static bool origin;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "origin", &origin, NULL, "show where each value comes from", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_FLAG, 0, "origin", &origin, NULL, "show where each value comes from" },
+	{ OPT_END },
 };
 
 static bool offer(struct complete *complete, const char *what)
@@ -29,8 +29,8 @@ static bool offer(struct complete *complete, const char *what)
 
 const struct opt_spec cmd_config_spec = {
 	.command = "config",
-	.usage = "[--origin] [<key>...]",
 	.summary = "show the settings in force",
+	.args = OPT_ARGS({ { "<key>" }, 0, OPT_MANY }),
 	.options = options,
 	.offer = offer,
 };

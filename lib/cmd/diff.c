@@ -18,12 +18,13 @@
 static bool stat_, names, quiet, nul;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "show how much changed, file by file", false },
-	{ OPT_FLAG, 0, "name-status", &names, NULL, "show only names and A, M, D or T", false },
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "show how much changed, file by file" },
+	{ OPT_FLAG, 0, "name-status", &names, NULL, "show only names and A, M, D or T", OPT_OR },
+	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --name-status: NUL instead of tab and newline",
+	  OPT_WITH },
 	{ OPT_FLAG, 0, "quiet", &quiet, NULL, "print nothing, exit with 1 if there is a difference",
-	  false },
-	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --name-status: NUL instead of tab and newline", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	  OPT_OR },
+	{ OPT_END },
 };
 
 static bool offer(struct complete *complete, const char *what)
@@ -39,9 +40,8 @@ static bool offer(struct complete *complete, const char *what)
 
 const struct opt_spec cmd_diff_spec = {
 	.command = "diff",
-	.usage = "[--stat | --name-status [-z] | --quiet] [<checkpoint> [<checkpoint>]] "
-		 "[--] [<path>...]",
 	.summary = "compare a checkpoint with the worktree or with another",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(0, 2), CMD_PATHS),
 	.options = options,
 	.offer = offer,
 };
@@ -183,10 +183,6 @@ int cmd_diff(int argc, char **argv)
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && stat_ + names + quiet > 1)
-		err = ckpt_error_set(CKPT_EUSAGE,
-				     "options '--stat', '--name-status' and '--quiet' cannot be used "
-				     "together");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err) {

@@ -11,13 +11,12 @@
 static bool fix;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "fix", &fix, NULL, "fix what can be fixed", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_FLAG, 0, "fix", &fix, NULL, "fix what can be fixed" },
+	{ OPT_END },
 };
 
 const struct opt_spec cmd_doctor_spec = {
 	.command = "doctor",
-	.usage = "[--fix]",
 	.summary = "find and fix what is wrong with the store",
 	.options = options,
 };
@@ -73,7 +72,7 @@ int cmd_doctor(int argc, char **argv)
 	struct problems problems = { 0 };
 	struct session session;
 	size_t in_store;
-	int err = cmd_parse_options(&cmd_doctor_spec, argc, argv), status;
+	int err = opt_parse(&cmd_doctor_spec, argc, argv, NULL, NULL), status;
 
 	if (err > 0)
 		return EXIT_DONE;

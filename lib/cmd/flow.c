@@ -17,21 +17,6 @@ static struct strlist phases, approve, output;
 static const char *state_dir, *note;
 static bool fresh, restore, yes;
 
-static const struct opt options[] = {
-	{ OPT_LIST, 0, "phases", &phases, "<list>", "start: the phases, in order", false },
-	{ OPT_LIST, 0, "approve", &approve, "<list>",
-	  "start: phases that need approval when complete", false },
-	{ OPT_STRING, 0, "state-dir", &state_dir, "<dir>", "start: keep a copy of phase.json there",
-	  false },
-	{ OPT_FLAG, 0, "fresh", &fresh, NULL, "start: archive the workflow in progress", false },
-	{ OPT_LIST, 0, "output", &output, "<file>", "phase, task: a file that it produces", false },
-	{ OPT_STRING, 0, "note", &note, "<text>", "phase: a note to keep with the checkpoint", false },
-	{ OPT_FLAG, 0, "restore", &restore, NULL,
-	  "resume: restore the files of the last complete phase", false },
-	{ OPT_FLAG, 'y', "yes", &yes, NULL, "resume --restore: do not ask", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 static void offer_phases(struct complete *complete, const struct flow *flow)
 {
 	for (size_t i = 0; i < flow->plan.phases.nr; i++) {
@@ -68,20 +53,6 @@ static bool offer(struct complete *complete, const char *what)
 	flow_release(&flow);
 	return true;
 }
-
-const struct opt_spec cmd_flow_spec = {
-	.command = "flow",
-	.usage = "start <workflow> --phases <list> [--approve <list>] [--state-dir <dir>] "
-		 "[--fresh]\n"
-		 "phase <phase> (start | complete | fail) [--output <file>]... [--note <text>]\n"
-		 "approve <phase>\n"
-		 "task <id> (pending | running | complete | failed) [--output <file>]...\n"
-		 "resume [--restore [-y | --yes]]\n"
-		 "status\narchive\nlist",
-	.summary = "walk through phases, resume after an interruption",
-	.options = options,
-	.offer = offer,
-};
 
 /* ---- the parts of the command line ---- */
 
@@ -157,20 +128,17 @@ static int parse_outputs(struct strlist *out, const struct session *session)
 
 /* ---- what each does; arguments behind its name ---- */
 
-static int do_start(struct session *session, char **args)
+static int do_start(struct session *session, const struct strlist *args)
 {
 	struct strlist all = STRLIST_INIT, some = STRLIST_INIT;
-	struct flow_start_opts opts = { args[0], &all, &some, state_dir, fresh };
-	const char *problem = flow_name_problem(args[0]);
+	struct flow_start_opts opts = { args->items[0], &all, &some, state_dir, fresh };
+	const char *problem = flow_name_problem(args->items[0]);
 	struct flow_result result;
 	int err = 0, status;
 
 	if (problem)
-		err = ckpt_error_set(CKPT_EUSAGE, "the name of the workflow '%s' %s", args[0],
-				     problem);
-	else if (!phases.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "flow start needs --phases, such as --phases "
-						  "plan,build,test");
+		err = ckpt_error_set(CKPT_EUSAGE, "the name of the workflow '%s' %s",
+				     args->items[0], problem);
 	else if (state_dir && !*state_dir)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '--state-dir' needs a directory");
 	if (!err)
@@ -192,73 +160,66 @@ static int do_start(struct session *session, char **args)
 	return status;
 }
 
-static int do_phase(struct session *session, char **args)
+static int do_phase(struct session *session, const struct strlist *args)
 {
 	struct strlist paths = STRLIST_INIT;
 	struct flow_phase_opts opts = {
-		.phase = args[0],
+		.phase = args->items[0],
 		.output = &paths,
 		.note = note,
 		.progress = progress_show,
 	};
 	struct flow_result result;
-	int err = 0, status;
+	int err, status;
 
-	if (!strcmp(args[1], "start"))
+	if (!strcmp(args->items[1], "start"))
 		opts.status = FLOW_IN_PROGRESS;
-	else if (!strcmp(args[1], "complete"))
+	else if (!strcmp(args->items[1], "complete"))
 		opts.status = FLOW_COMPLETE;
-	else if (!strcmp(args[1], "fail"))
-		opts.status = FLOW_FAILED;
 	else
-		err = ckpt_error_set(CKPT_EUSAGE,
-				     "flow phase takes start, complete or fail, not '%s'",
-				     args[1]);
-	if (!err)
-		err = parse_outputs(&paths, session);
+		opts.status = FLOW_FAILED;
+	err = parse_outputs(&paths, session);
 	if (!err)
 		err = flow_phase(&result, session, &opts);
 	progress_clear();
 	if (err) {
 		status = report_failure(err);
 	} else {
-		status = flowing_moved(&result, args[0]);
+		status = flowing_moved(&result, args->items[0]);
 		flow_result_release(&result);
 	}
 	strlist_release(&paths);
 	return status;
 }
 
-static int do_approve(struct session *session, char **args)
+static int do_approve(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
-	int err = flow_approve(&result, session, args[0]), status;
+	int err = flow_approve(&result, session, args->items[0]), status;
 
 	if (err)
 		return report_failure(err);
-	status = flowing_approved(&result, args[0]);
+	status = flowing_approved(&result, args->items[0]);
 	flow_result_release(&result);
 	return status;
 }
 
-static int do_task(struct session *session, char **args)
+static int do_task(struct session *session, const struct strlist *args)
 {
-	const char *problem = flow_task_problem(args[0]);
+	const char *problem = flow_task_problem(args->items[0]);
 	struct strlist paths = STRLIST_INIT;
 	enum flow_task_status wanted = FLOW_TASK_PENDING;
 	struct flow_result result;
 	int err = 0, status;
 
 	if (problem)
-		err = ckpt_error_set(CKPT_EUSAGE, "the name of the task '%s' %s", args[0], problem);
-	else if (!flow_task_status_parse(&wanted, args[1]))
-		err = ckpt_error_set(CKPT_EUSAGE,
-				     "flow task takes pending, running, complete or failed, not '%s'",
-				     args[1]);
+		err = ckpt_error_set(CKPT_EUSAGE, "the name of the task '%s' %s", args->items[0],
+				     problem);
+	(void)flow_task_status_parse(&wanted, args->items[1]);
 	if (!err)
 		err = parse_outputs(&paths, session);
 	if (!err)
-		err = flow_task(&result, session, args[0], wanted, &paths);
+		err = flow_task(&result, session, args->items[0], wanted, &paths);
 	if (err) {
 		status = report_failure(err);
 	} else {
@@ -283,7 +244,7 @@ static int report_files(struct flow_resumed *resumed, const struct session *sess
 			       plan_is_empty(&result->plan) ? NULL : "git checkpoint undo");
 }
 
-static int do_resume(struct session *session, char **args)
+static int do_resume(struct session *session, const struct strlist *args)
 {
 	struct flow_resume_opts opts = {
 		.restore = restore,
@@ -294,9 +255,6 @@ static int do_resume(struct session *session, char **args)
 	int err, status;
 
 	(void)args;
-	if (yes && !restore)
-		return report_failure(
-			ckpt_error_set(CKPT_EUSAGE, "option '--yes' can only be used with '--restore'"));
 	err = flow_resume(&resumed, session, &opts);
 	progress_clear();
 	if (err)
@@ -306,7 +264,7 @@ static int do_resume(struct session *session, char **args)
 	return status;
 }
 
-static int do_status(struct session *session, char **args)
+static int do_status(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
 	int err = flow_look(&result, session), status;
@@ -320,7 +278,7 @@ static int do_status(struct session *session, char **args)
 	return status;
 }
 
-static int do_archive(struct session *session, char **args)
+static int do_archive(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
 	int err = flow_archive(&result, session), status;
@@ -333,7 +291,7 @@ static int do_archive(struct session *session, char **args)
 	return status;
 }
 
-static int do_list(struct session *session, char **args)
+static int do_list(struct session *session, const struct strlist *args)
 {
 	struct flow_archives archives = { 0 };
 	int err = session->store ? flow_archives_read(&archives, session->store) : 0, status;
@@ -346,96 +304,78 @@ static int do_list(struct session *session, char **args)
 
 /* ---- command line ---- */
 
-enum takes {
-	TAKES_START = 1 << 0, /* --phases, --approve, --state-dir, --fresh */
-	TAKES_OUTPUT = 1 << 1,
-	TAKES_NOTE = 1 << 2,
-	TAKES_RESTORE = 1 << 3, /* --restore, --yes */
+static const struct opt start_options[] = {
+	{ OPT_LIST, 0, "phases", &phases, "<list>", "the phases, in order", OPT_NEEDED },
+	{ OPT_LIST, 0, "approve", &approve, "<list>", "phases that need approval when complete" },
+	{ OPT_STRING, 0, "state-dir", &state_dir, "<dir>", "keep a copy of phase.json there" },
+	{ OPT_FLAG, 0, "fresh", &fresh, NULL, "archive the workflow in progress" },
+	{ OPT_END },
 };
 
-static const struct verb {
-	const char *name;
-	size_t arguments;
-	const char *shown; /* what these are */
-	unsigned takes;
-	unsigned session;
-	int (*run)(struct session *session, char **args);
-} verbs[] = {
-	{ "start", 1, "the name of a workflow", TAKES_START, SESSION_SAVE, do_start },
-	{ "phase", 2, "a phase and start, complete or fail", TAKES_OUTPUT | TAKES_NOTE, 0,
-	  do_phase },
-	{ "approve", 1, "a phase", 0, 0, do_approve },
-	{ "task", 2, "a task and pending, running, complete or failed", TAKES_OUTPUT, 0, do_task },
-	{ "resume", 0, NULL, TAKES_RESTORE, 0, do_resume },
-	{ "status", 0, NULL, 0, 0, do_status },
-	{ "archive", 0, NULL, 0, 0, do_archive },
-	{ "list", 0, NULL, 0, 0, do_list },
+static const struct opt phase_options[] = {
+	{ OPT_LIST, 0, "output", &output, "<file>", "a file that it produces" },
+	{ OPT_STRING, 0, "note", &note, "<text>", "a note to keep with the checkpoint" },
+	{ OPT_END },
 };
 
-static int check_options(const struct verb *verb)
-{
-	const struct {
-		bool given;
-		unsigned takes;
-		const char *name;
-	} rows[] = {
-		{ phases.nr > 0, TAKES_START, "--phases" },
-		{ approve.nr > 0, TAKES_START, "--approve" },
-		{ state_dir != NULL, TAKES_START, "--state-dir" },
-		{ fresh, TAKES_START, "--fresh" },
-		{ output.nr > 0, TAKES_OUTPUT, "--output" },
-		{ note != NULL, TAKES_NOTE, "--note" },
-		{ restore, TAKES_RESTORE, "--restore" },
-		{ yes, TAKES_RESTORE, "--yes" },
-	};
+static const struct opt task_options[] = {
+	{ OPT_LIST, 0, "output", &output, "<file>", "a file that it produces" },
+	{ OPT_END },
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].given && !(verb->takes & rows[i].takes))
-			return ckpt_error_set(CKPT_EUSAGE, "flow %s does not take %s", verb->name,
-					      rows[i].name);
-	return 0;
-}
+static const struct opt resume_options[] = {
+	{ OPT_FLAG, 0, "restore", &restore, NULL, "restore the files of the last complete phase" },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "with --restore: do not ask", OPT_WITH },
+	{ OPT_END },
+};
 
-static int find_verb(const struct verb **out, const struct strlist *args)
-{
-	static const char known[] = "start, phase, approve, task, resume, status, archive, list";
-	const struct verb *verb = NULL;
+static const struct opt_spec subcommands[] = {
+	{ .command = "flow start",
+	  .summary = "begin a workflow",
+	  .options = start_options,
+	  .args = OPT_ARGS({ { "<workflow>" }, 1, 1 }),
+	  .session = SESSION_SAVE,
+	  .run = do_start },
+	{ .command = "flow phase",
+	  .summary = "start or end a phase",
+	  .options = phase_options,
+	  .args = OPT_ARGS({ { "<phase>" }, 1, 1 }, { { "start", "complete", "fail" }, 1, 1 }),
+	  .offer = offer,
+	  .run = do_phase },
+	{ .command = "flow approve",
+	  .summary = "let the next phase begin",
+	  .args = OPT_ARGS({ { "<phase>" }, 1, 1 }),
+	  .offer = offer,
+	  .run = do_approve },
+	{ .command = "flow task",
+	  .summary = "record how far a task is",
+	  .options = task_options,
+	  .args = OPT_ARGS({ { "<id>" }, 1, 1 },
+			   { { "pending", "running", "complete", "failed" }, 1, 1 }),
+	  .offer = offer,
+	  .run = do_task },
+	{ .command = "flow resume",
+	  .summary = "find out what to do next",
+	  .options = resume_options,
+	  .run = do_resume },
+	{ .command = "flow status", .summary = "show where the workflow is", .run = do_status },
+	{ .command = "flow archive",
+	  .summary = "put the workflow into the archive",
+	  .run = do_archive },
+	{ .command = "flow list", .summary = "list archived workflows", .run = do_list },
+	{ NULL },
+};
 
-	if (!args->nr)
-		return ckpt_error_set(CKPT_EUSAGE, "flow needs one of %s", known);
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(verbs[i].name, args->items[0]))
-			verb = &verbs[i];
-	if (!verb)
-		return ckpt_error_set(CKPT_EUSAGE, "flow takes %s, not '%s'", known,
-				      args->items[0]);
-	if (args->nr - 1 > verb->arguments)
-		return ckpt_error_set(CKPT_EUSAGE, "flow %s: unexpected argument '%s'",
-				      verb->name, args->items[verb->arguments + 1]);
-	if (args->nr - 1 < verb->arguments)
-		return ckpt_error_set(CKPT_EUSAGE, "flow %s needs %s", verb->name, verb->shown);
-	*out = verb;
-	return check_options(verb);
-}
+const struct opt_spec cmd_flow_spec = {
+	.command = "flow",
+	.summary = "walk through phases, resume after an interruption",
+	.subs = subcommands,
+};
 
 int cmd_flow(int argc, char **argv)
 {
-	struct strlist args = STRLIST_INIT;
-	const struct verb *verb = NULL;
-	struct session session;
-	int err = opt_parse(&cmd_flow_spec, argc, argv, &args, NULL), status = EXIT_DONE;
+	int status = cmd_dispatch(&cmd_flow_spec, argc, argv);
 
-	if (!err)
-		err = find_verb(&verb, &args);
-	if (!err)
-		err = cmd_session_open(&session, verb->session);
-	if (err < 0) {
-		status = report_failure(err);
-	} else if (!err) {
-		status = verb->run(&session, args.items + 1);
-		session_close(&session);
-	}
-	strlist_release(&args);
 	strlist_release(&phases);
 	strlist_release(&approve);
 	strlist_release(&output);

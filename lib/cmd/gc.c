@@ -7,15 +7,9 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-static const struct opt options[] = {
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 const struct opt_spec cmd_gc_spec = {
 	.command = "gc",
-	.usage = "",
 	.summary = "free unused space, pack the rest tightly",
-	.options = options,
 };
 
 static void print(const struct gc_result *result)
@@ -69,7 +63,7 @@ int cmd_gc(int argc, char **argv)
 	struct session session;
 	struct gc_result result;
 	struct strlist warnings = STRLIST_INIT;
-	int err = cmd_parse_options(&cmd_gc_spec, argc, argv), status;
+	int err = opt_parse(&cmd_gc_spec, argc, argv, NULL, NULL), status;
 
 	if (err > 0)
 		return EXIT_DONE;

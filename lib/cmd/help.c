@@ -14,10 +14,6 @@
 #define MANUAL "git-checkpoint"
 #define AGENTS "agents"
 
-static const struct opt options[] = {
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 static bool offer(struct complete *complete, const char *what)
 {
 	bool ours = !strcmp(what, "<command>");
@@ -32,9 +28,8 @@ static bool offer(struct complete *complete, const char *what)
 
 const struct opt_spec cmd_help_spec = {
 	.command = "help",
-	.usage = "[<command>]\n" AGENTS,
 	.summary = "open the manual; print instructions for coding agents",
-	.options = options,
+	.args = OPT_ARGS({ { "<command>", AGENTS }, 0, 1 }),
 	.offer = offer,
 };
 
@@ -61,18 +56,13 @@ static const struct cmd *find(const char *name)
 
 static json_t *usage_forms(const struct opt_spec *spec)
 {
-	json_t *forms = json_array();
-	const char *form = spec->usage ? spec->usage : "";
+	struct strlist forms = STRLIST_INIT;
+	json_t *array;
 
-	for (;;) {
-		size_t len = strcspn(form, "\n");
-
-		json_array_append_new(forms, json_sprintf("git checkpoint %s%s%.*s", spec->command,
-							  len ? " " : "", (int)len, form));
-		if (!form[len])
-			return forms;
-		form += len + 1;
-	}
+	opt_forms(&forms, spec);
+	array = json_texts(&forms);
+	strlist_release(&forms);
+	return array;
 }
 
 /* Of one command, or of all. */
@@ -191,10 +181,6 @@ static int help(const struct strlist *args)
 
 	if (!args->nr)
 		return list_commands();
-	if (args->nr > 1)
-		return report_failure(ckpt_error_set(CKPT_EUSAGE,
-						     "help takes one argument, but also got '%s'",
-						     args->items[1]));
 	if (!strcmp(args->items[0], AGENTS))
 		return instruct_agents();
 	cmd = find(args->items[0]);

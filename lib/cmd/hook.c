@@ -27,15 +27,10 @@
 
 enum { SHOWN = 5 };
 
-static const struct opt options[] = {
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 const struct opt_spec cmd_hook_spec = {
 	.command = "hook",
-	.usage = "<name> [--events=<list>] [<args>...]",
 	.summary = "called by hooks",
-	.options = options,
+	.args = OPT_ARGS({ { "<name>" }, 1, 1 }, { { "<arg>" }, 0, OPT_MANY }),
 };
 
 static struct hook_call call;

@@ -16,24 +16,6 @@ static const char *events;
 static bool guard, ref_transaction, no_ref_transaction, user, print;
 static struct strlist agents;
 
-static const struct opt options[] = {
-	{ OPT_STRING, 0, "events", &events, "<list>",
-	  "before which commands: rebase and merge (default), am, stash, bisect", false },
-	{ OPT_FLAG, 0, "guard", &guard, NULL, "also before commands without a hook: reset, checkout, "
-					      "clean, ...",
-	  false },
-	{ OPT_FLAG, 0, "ref-transaction", &ref_transaction, NULL,
-	  "use the hook that sees merges (default without --guard)", false },
-	{ OPT_FLAG, 0, "no-ref-transaction", &no_ref_transaction, NULL,
-	  "do not use it, as it slows down every ref update (default with --guard)", false },
-	{ OPT_LIST, 0, "agent", &agents, "<name>", "edit the settings of a coding agent instead",
-	  false },
-	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: use the settings in the home "
-					    "directory", false },
-	{ OPT_FLAG, 0, "print", &print, NULL, "with --agent: only show the entry", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 static bool offer(struct complete *complete, const char *what)
 {
 	const char *const *names = !strcmp(what, "--events")  ? hook_event_names
@@ -44,17 +26,6 @@ static bool offer(struct complete *complete, const char *what)
 		complete_add(complete, names[i], NULL);
 	return names != NULL;
 }
-
-const struct opt_spec cmd_hooks_spec = {
-	.command = "hooks",
-	.usage = "install [--events <list>] [--guard] [--[no-]ref-transaction]\n"
-		 "install --agent <name>... [--user] [--print]\n"
-		 "uninstall [--agent <name>... [--user]]\n"
-		 "status",
-	.summary = "let git take checkpoints before it changes files",
-	.options = options,
-	.offer = offer,
-};
 
 /* What no hook and no guard can see. */
 static const char *const blind_spots[] = {
@@ -313,70 +284,89 @@ static int for_agents(const struct session *session, bool installing)
 
 /* ---- command line ---- */
 
-static int check_arguments(const struct strlist *args)
-{
-	const char *verb = args->nr ? args->items[0] : "";
-	bool installing = !strcmp(verb, "install"), removing = !strcmp(verb, "uninstall");
-
-	if (!args->nr)
-		return ckpt_error_set(CKPT_EUSAGE, "hooks needs one of install, uninstall, status");
-	if (!installing && !removing && strcmp(verb, "status"))
-		return ckpt_error_set(CKPT_EUSAGE, "hooks takes install, uninstall or status, "
-						   "not '%s'", verb);
-	if (args->nr > 1)
-		return ckpt_error_set(CKPT_EUSAGE, "hooks %s takes no arguments, but got '%s'",
-				      verb, args->items[1]);
-	if (ref_transaction && no_ref_transaction)
-		return ckpt_error_set(CKPT_EUSAGE, "options '--ref-transaction' and "
-						   "'--no-ref-transaction' cannot be used together");
-	if (!installing && (events || guard || ref_transaction || no_ref_transaction || print))
-		return ckpt_error_set(CKPT_EUSAGE, "hooks %s does not take the options of hooks "
-				      "install", verb);
-	if (agents.nr && (events || guard || ref_transaction || no_ref_transaction))
-		return ckpt_error_set(CKPT_EUSAGE, "option '--agent' can only be used with '--user' and "
-						   "'--print'");
-	if (agents.nr && !installing && !removing)
-		return ckpt_error_set(CKPT_EUSAGE, "hooks %s does not take --agent", verb);
-	if ((user || print) && !agents.nr)
-		return ckpt_error_set(CKPT_EUSAGE, "option '--%s' can only be used with '--agent'",
-				      user ? "user" : "print");
-	return 0;
-}
-
-static int run(const char *verb)
+static int with_report(int (*fn)(const struct session *, struct hooks_report *),
+		       const struct session *session)
 {
 	struct hooks_report report = { 0 };
-	struct session session;
-	/* What is wrong with a store is no reason to keep hooks, or to have none. */
-	int err = cmd_session_open(&session, SESSION_ANY), code;
+	int code = fn(session, &report);
 
-	if (err)
-		return report_failure(err);
-	if (agents.nr)
-		code = for_agents(&session, !strcmp(verb, "install"));
-	else if (!strcmp(verb, "install"))
-		code = install(&session, &report);
-	else if (!strcmp(verb, "uninstall"))
-		code = uninstall(&session, &report);
-	else
-		code = status(&session, &report);
 	hooks_report_release(&report);
-	session_close(&session);
 	return code;
 }
 
+static int do_install(struct session *session, const struct strlist *args)
+{
+	(void)args;
+	return agents.nr ? for_agents(session, true) : with_report(install, session);
+}
+
+static int do_uninstall(struct session *session, const struct strlist *args)
+{
+	(void)args;
+	return agents.nr ? for_agents(session, false) : with_report(uninstall, session);
+}
+
+static int do_status(struct session *session, const struct strlist *args)
+{
+	(void)args;
+	return with_report(status, session);
+}
+
+static const struct opt install_options[] = {
+	{ OPT_STRING, 0, "events", &events, "<list>",
+	  "before which commands: rebase and merge (default), am, stash, bisect" },
+	{ OPT_FLAG, 0, "guard", &guard, NULL,
+	  "also before commands without a hook: reset, checkout, clean, ..." },
+	{ OPT_FLAG, 0, "ref-transaction", &ref_transaction, NULL,
+	  "use the hook that sees merges (default without --guard)" },
+	{ OPT_FLAG, 0, "no-ref-transaction", &no_ref_transaction, NULL,
+	  "do not use it, as it slows down every ref update (default with --guard)", OPT_OR },
+	{ OPT_LIST, 0, "agent", &agents, "<name>", "edit the settings of a coding agent instead",
+	  OPT_FORM },
+	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: use the settings in the home directory",
+	  OPT_WITH },
+	{ OPT_FLAG, 0, "print", &print, NULL, "with --agent: only show the entry", OPT_WITH },
+	{ OPT_END },
+};
+
+static const struct opt uninstall_options[] = {
+	{ OPT_LIST, 0, "agent", &agents, "<name>", "edit the settings of a coding agent instead" },
+	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: use the settings in the home directory",
+	  OPT_WITH },
+	{ OPT_END },
+};
+
+/* What is wrong with a store is no reason to keep hooks, or to have none: SESSION_ANY. */
+static const struct opt_spec subcommands[] = {
+	{ .command = "hooks install",
+	  .summary = "add hooks, or an entry for a coding agent",
+	  .options = install_options,
+	  .offer = offer,
+	  .session = SESSION_ANY,
+	  .run = do_install },
+	{ .command = "hooks uninstall",
+	  .summary = "remove them",
+	  .options = uninstall_options,
+	  .offer = offer,
+	  .session = SESSION_ANY,
+	  .run = do_uninstall },
+	{ .command = "hooks status",
+	  .summary = "show which hooks are in place and whether they run",
+	  .session = SESSION_ANY,
+	  .run = do_status },
+	{ NULL },
+};
+
+const struct opt_spec cmd_hooks_spec = {
+	.command = "hooks",
+	.summary = "let git take checkpoints before it changes files",
+	.subs = subcommands,
+};
+
 int cmd_hooks(int argc, char **argv)
 {
-	struct strlist args = STRLIST_INIT;
-	int err = opt_parse(&cmd_hooks_spec, argc, argv, &args, NULL), code;
+	int code = cmd_dispatch(&cmd_hooks_spec, argc, argv);
 
-	if (!err)
-		err = check_arguments(&args);
-	if (err)
-		code = err > 0 ? EXIT_DONE : report_failure(err);
-	else
-		code = run(args.items[0]);
-	strlist_release(&args);
 	strlist_release(&agents);
 	return code;
 }

@@ -18,14 +18,15 @@ static int64_t count = -1, step = -1;
 static bool stat_;
 
 static const struct opt options[] = {
-	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>", false },
-	{ OPT_STRING, 0, "source", &source, "<s>", "only checkpoints taken by <s>", false },
-	{ OPT_STRING, 0, "since", &since, "<dur|time>", "only checkpoints taken since then", false },
-	{ OPT_NUMBER, 0, "step", &step, "<n>", "only checkpoints of step <n>", false },
-	{ OPT_STRING, 0, "grep", &grep, "<text>", "only checkpoints whose reason contains "
-						  "<text>", false },
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "also show what changed in each", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>" },
+	{ OPT_STRING, 0, "source", &source, "<s>", "only checkpoints taken by <s>" },
+	{ OPT_STRING, 0, "since", &since, "<dur|time>", "only checkpoints taken since then" },
+	{ OPT_NUMBER, 0, "step", &step, "<n>", "only checkpoints of step <n>" },
+	{ OPT_STRING, 0, "grep", &grep, "<text>",
+	  "only checkpoints whose reason contains "
+	  "<text>" },
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "also show what changed in each" },
+	{ OPT_END },
 };
 
 /* Who took checkpoints. */
@@ -52,8 +53,6 @@ static bool offer(struct complete *complete, const char *what)
 
 const struct opt_spec cmd_list_spec = {
 	.command = "list",
-	.usage = "[-n <n>] [--source <s>] [--since <dur|time>] [--step <n>] "
-		 "[--grep <text>] [--stat]",
 	.summary = "list checkpoints, newest first",
 	.options = options,
 	.offer = offer,
@@ -179,7 +178,7 @@ int cmd_list(int argc, char **argv)
 	struct session session;
 	int64_t from;
 	struct ckpt_enough enough = { .counts = wanted, .payload = &from };
-	int err = cmd_parse_options(&cmd_list_spec, argc, argv), status;
+	int err = opt_parse(&cmd_list_spec, argc, argv, NULL, NULL), status;
 
 	if (err > 0)
 		return EXIT_DONE;

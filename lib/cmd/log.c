@@ -11,13 +11,12 @@
 static int64_t count = -1;
 
 static const struct opt options[] = {
-	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>" },
+	{ OPT_END },
 };
 
 const struct opt_spec cmd_log_spec = {
 	.command = "log",
-	.usage = "[-n <n>]",
 	.summary = "show what was done, newest first",
 	.options = options,
 };
@@ -60,7 +59,7 @@ int cmd_log(int argc, char **argv)
 {
 	struct session session;
 	json_t *entries = NULL;
-	int err = cmd_parse_options(&cmd_log_spec, argc, argv), status = EXIT_DONE;
+	int err = opt_parse(&cmd_log_spec, argc, argv, NULL, NULL), status = EXIT_DONE;
 
 	if (err > 0)
 		return EXIT_DONE;

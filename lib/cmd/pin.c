@@ -11,22 +11,16 @@
 
 /* --- pin, unpin --- */
 
-static const struct opt no_options[] = {
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 const struct opt_spec cmd_pin_spec = {
 	.command = "pin",
-	.usage = "<checkpoint>",
 	.summary = "protect a checkpoint from eviction",
-	.options = no_options,
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
 };
 
 const struct opt_spec cmd_unpin_spec = {
 	.command = "unpin",
-	.usage = "<checkpoint>",
 	.summary = "let a checkpoint be evicted again",
-	.options = no_options,
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
 };
 
 static int mark(const struct opt_spec *spec, int argc, char **argv, bool pin)
@@ -38,8 +32,6 @@ static int mark(const struct opt_spec *spec, int argc, char **argv, bool pin)
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && args.nr != 1)
-		err = ckpt_error_set(CKPT_EUSAGE, "%s takes one checkpoint", spec->command);
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err) {
@@ -78,15 +70,14 @@ int cmd_unpin(int argc, char **argv)
 static bool force;
 
 static const struct opt drop_options[] = {
-	{ OPT_FLAG, 0, "force", &force, NULL, "drop even if pinned or needed by undo",
-	  false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_FLAG, 0, "force", &force, NULL, "drop even if pinned or needed by undo" },
+	{ OPT_END },
 };
 
 const struct opt_spec cmd_drop_spec = {
 	.command = "drop",
-	.usage = "[--force] <checkpoint>...",
 	.summary = "delete checkpoints",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, OPT_MANY)),
 	.options = drop_options,
 };
 
@@ -115,8 +106,6 @@ int cmd_drop(int argc, char **argv)
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && !args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "drop takes one or more checkpoints");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err) {

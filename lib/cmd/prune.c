@@ -13,17 +13,15 @@ static bool dry_run, expired;
 static int64_t max_count = -1, max_size = -1;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only show what would be removed", false },
-	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep at most <n>", false },
-	{ OPT_SIZE, 0, "max-size", &max_size, "<size>",
-	  "shrink the store to at most this size", false },
-	{ OPT_FLAG, 0, "expired", &expired, NULL, "only remove expired checkpoints", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only show what would be removed" },
+	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep at most <n>" },
+	{ OPT_SIZE, 0, "max-size", &max_size, "<size>", "shrink the store to at most this size" },
+	{ OPT_FLAG, 0, "expired", &expired, NULL, "only remove expired checkpoints" },
+	{ OPT_END },
 };
 
 const struct opt_spec cmd_prune_spec = {
 	.command = "prune",
-	.usage = "[-n] [--max-count <n>] [--max-size <size>] [--expired]",
 	.summary = "delete checkpoints that the limits do not keep",
 	.options = options,
 };
@@ -74,7 +72,7 @@ int cmd_prune(int argc, char **argv)
 	struct retain_result result = { 0 };
 	struct evict_rules rules;
 	struct session session;
-	int err = cmd_parse_options(&cmd_prune_spec, argc, argv), status;
+	int err = opt_parse(&cmd_prune_spec, argc, argv, NULL, NULL), status;
 
 	if (err > 0)
 		return EXIT_DONE;

@@ -16,8 +16,8 @@ static bool force;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 0, "force", &force, NULL,
-	  "merge with this folder's checkpoints; take those of an existing folder", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	  "merge with this folder's checkpoints; take those of an existing folder" },
+	{ OPT_END },
 };
 
 /*
@@ -67,8 +67,8 @@ static bool offer(struct complete *complete, const char *what)
 
 const struct opt_spec cmd_relink_spec = {
 	.command = "relink",
-	.usage = "[--force] (<old path> | <key>)",
 	.summary = "adopt the checkpoints of a folder that was moved",
+	.args = OPT_ARGS({ { "<old path>", "<key>" }, 1, 1 }),
 	.options = options,
 	.offer = offer,
 };
@@ -129,9 +129,6 @@ int cmd_relink(int argc, char **argv)
 	struct strlist args = STRLIST_INIT;
 	int err = opt_parse(&cmd_relink_spec, argc, argv, &args, NULL), status;
 
-	if (!err && args.nr != 1)
-		err = ckpt_error_set(CKPT_EUSAGE, "relink takes one argument: the old path of this "
-						  "folder, or the key of its store");
 	if (err)
 		status = err > 0 ? EXIT_DONE : report_failure(err);
 	else

@@ -21,24 +21,24 @@ static bool dry_run, yes, no_delete, no_verify, force, go_on, abort_;
 static const char *reason, *verify_command;
 
 static const struct opt restore_options[] = {
-	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing", false },
-	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", false },
-	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", false },
-	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since", false },
-	{ OPT_FLAG, 0, "no-verify", &no_verify, NULL, "do not check the result", false },
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", OPT_ALSO },
+	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", OPT_ALSO },
+	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since" },
+	{ OPT_FLAG, 0, "no-verify", &no_verify, NULL, "do not check the result", OPT_ALSO },
 	{ OPT_STRING, 0, "verify-command", &verify_command, "<cmd>",
-	  "run this after the restore and report its result", false },
+	  "run this after the restore and report its result", OPT_ALSO },
 	{ OPT_FLAG, 0, "force", &force, NULL,
-	  "restore even if expired; skip what cannot be saved first", false },
-	{ OPT_FLAG, 0, "continue", &go_on, NULL, "finish an interrupted restore", false },
+	  "restore even if expired; skip what cannot be saved first", OPT_ALSO },
+	{ OPT_FLAG, 0, "continue", &go_on, NULL, "finish an interrupted restore", OPT_FORM },
 	{ OPT_FLAG, 0, "abort", &abort_, NULL, "go back to the state before an interrupted restore",
-	  false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	  OPT_FORM },
+	{ OPT_END },
 };
 
 static const struct opt undo_options[] = {
-	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
+	{ OPT_END },
 };
 
 /* Before "--" the first argument is a checkpoint, and nothing else. */
@@ -56,24 +56,20 @@ static bool offer(struct complete *complete, const char *what)
 
 const struct opt_spec cmd_restore_spec = {
 	.command = "restore",
-	.usage = "[-n | --dry-run] [-y | --yes] [--reason <text>] [--no-delete] [--no-verify] "
-		 "[--verify-command <cmd>] [--force] [<checkpoint>] [--] [<path>...]\n"
-		 "--continue\n--abort",
 	.summary = "restore a checkpoint",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(0, 1), CMD_PATHS),
 	.options = restore_options,
 	.offer = offer,
 };
 
 const struct opt_spec cmd_undo_spec = {
 	.command = "undo",
-	.usage = "[-y | --yes]",
 	.summary = "go back to the state before the last restore",
 	.options = undo_options,
 };
 
 const struct opt_spec cmd_redo_spec = {
 	.command = "redo",
-	.usage = "[-y | --yes]",
 	.summary = "reverse an undo",
 	.options = undo_options,
 };
@@ -221,16 +217,6 @@ int cmd_restore(int argc, char **argv)
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && go_on && abort_)
-		err = ckpt_error_set(CKPT_EUSAGE, "options '--continue' and '--abort' cannot be used "
-						  "together");
-	if (!err && (go_on || abort_) && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no checkpoint",
-				     go_on ? "--continue" : "--abort");
-	if (!err && (go_on || abort_) && (dry_run || no_delete))
-		err = ckpt_error_set(CKPT_EUSAGE, "option '%s' cannot be used with '%s'",
-				     dry_run ? "--dry-run" : "--no-delete",
-				     go_on ? "--continue" : "--abort");
 	if (!err && !go_on && !abort_ && !named && (opt_common.json || !pick_possible()))
 		err = ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
 	if (!err)
@@ -252,7 +238,7 @@ int cmd_restore(int argc, char **argv)
 static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_way way)
 {
 	struct session session;
-	int err = cmd_parse_options(spec, argc, argv), status;
+	int err = opt_parse(spec, argc, argv, NULL, NULL), status;
 
 	if (err > 0)
 		return EXIT_DONE;

@@ -24,20 +24,18 @@ static int64_t json_fd = -1;
 static bool rollback;
 
 static const struct opt options[] = {
-	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why the checkpoint is taken", false },
-	{ OPT_STRING, 0, "verify", &verify, "<cmd>", "run this if the command succeeds", false },
-	{ OPT_FLAG, 0, "rollback", &rollback, NULL, "roll back on failure, do not ask", false },
-	{ OPT_STRING, 0, "json-file", &json_file, "<file>", "write the result as JSON to a file",
-	  false },
-	{ OPT_NUMBER, 0, "json-fd", &json_fd, "<n>", "write it to a descriptor", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why the checkpoint is taken" },
+	{ OPT_STRING, 0, "verify", &verify, "<cmd>", "run this if the command succeeds" },
+	{ OPT_FLAG, 0, "rollback", &rollback, NULL, "roll back on failure, do not ask" },
+	{ OPT_STRING, 0, "json-file", &json_file, "<file>", "write the result as JSON to a file" },
+	{ OPT_NUMBER, 0, "json-fd", &json_fd, "<n>", "write it to a descriptor", OPT_OR },
+	{ OPT_END },
 };
 
 const struct opt_spec cmd_run_spec = {
 	.command = "run",
-	.usage = "[-m <reason>] [--verify <cmd>] [--rollback] [--json-file <file> | --json-fd <n>] "
-		 "[--] <command>...",
 	.summary = "run a command, roll back if it fails",
+	.args = OPT_ARGS({ { "<command>" }, 1, OPT_MANY, .dashes = true }),
 	.options = options,
 	.first_ends = true,
 };
@@ -259,11 +257,6 @@ static int run_it(struct run *run)
 {
 	int err = open_sink(run), status;
 
-	if (!err && !run->ran.command->nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "run needs a command");
-	if (!err && json_file && json_fd >= 0)
-		err = ckpt_error_set(CKPT_EUSAGE, "options '--json-file' and '--json-fd' cannot be used "
-						  "together");
 	if (!err)
 		err = prepare(run);
 	if (!err)

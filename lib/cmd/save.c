@@ -24,28 +24,28 @@ static bool pin, allow_empty, include_ignored, include_sensitive, force, state_o
 static struct strlist states = STRLIST_INIT, state_files = STRLIST_INIT, captures = STRLIST_INIT;
 
 static const struct opt options[] = {
-	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why this checkpoint is taken", false },
-	{ OPT_STRING, 0, "source", &source, "<name>", "who takes it (default cli)", false },
-	{ OPT_NUMBER, 0, "step", &step, "<n>", "step number; the checkpoint can be named "
-					       "step:<n>", false },
-	{ OPT_STRING, 0, "expires", &expires, "<dur|time|never>", "when it expires", false },
-	{ OPT_FLAG, 0, "pin", &pin, NULL, "never evict it", false },
-	{ OPT_LIST, 0, "state", &states, "<k>=<v>", "store a small named value with it", false },
+	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why this checkpoint is taken" },
+	{ OPT_STRING, 0, "source", &source, "<name>", "who takes it (default cli)" },
+	{ OPT_NUMBER, 0, "step", &step, "<n>",
+	  "step number; the checkpoint can be named "
+	  "step:<n>" },
+	{ OPT_STRING, 0, "expires", &expires, "<dur|time|never>", "when it expires" },
+	{ OPT_FLAG, 0, "pin", &pin, NULL, "never evict it" },
+	{ OPT_LIST, 0, "state", &states, "<k>=<v>", "store a small named value with it" },
 	{ OPT_LIST, 0, "state-file", &state_files, "<k>=<path>",
-	  "store the contents of a file as a named value", false },
-	{ OPT_FLAG, 0, "state-only", &state_only, NULL, "save only state and named captures, no files",
-	  false },
-	{ OPT_LIST, 0, "capture", &captures, "<name>", "also take this capture", false },
-	{ OPT_NUMBER, 0, "every", &every, "<n>", "save only at the first of every <n> calls", false },
+	  "store the contents of a file as a named value" },
+	{ OPT_FLAG, 0, "state-only", &state_only, NULL,
+	  "save only state and named captures, no files" },
+	{ OPT_LIST, 0, "capture", &captures, "<name>", "also take this capture" },
+	{ OPT_NUMBER, 0, "every", &every, "<n>", "save only at the first of every <n> calls" },
 	{ OPT_DURATION, 0, "min-interval", &min_interval, "<dur>",
-	  "skip while the newest is younger than this", false },
-	{ OPT_FLAG, 0, "allow-empty", &allow_empty, NULL, "save even if nothing changed", false },
-	{ OPT_FLAG, 0, "include-ignored", &include_ignored, NULL, "also save ignored files", false },
+	  "skip while the newest is younger than this" },
+	{ OPT_FLAG, 0, "allow-empty", &allow_empty, NULL, "save even if nothing changed" },
+	{ OPT_FLAG, 0, "include-ignored", &include_ignored, NULL, "also save ignored files" },
 	{ OPT_FLAG, 0, "include-sensitive", &include_sensitive, NULL,
-	  "also save files that look like secrets", false },
-	{ OPT_FLAG, 0, "force", &force, NULL, "allow the home directory, '/' or very many files",
-	  false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	  "also save files that look like secrets" },
+	{ OPT_FLAG, 0, "force", &force, NULL, "allow the home directory, '/' or very many files" },
+	{ OPT_END },
 };
 
 /* The captures that are configured. */
@@ -71,13 +71,8 @@ static bool offer(struct complete *complete, const char *what)
 
 const struct opt_spec cmd_save_spec = {
 	.command = "save",
-	.usage = "[-m <reason>] [--source <name>] [--step <n>] "
-		 "[--expires <dur|time|never>] [--pin] [--state <k>=<v>]... "
-		 "[--state-file <k>=<path>]... [--state-only] [--capture <name>]... "
-		 "[--every <n>] [--min-interval <dur>] [--allow-empty] "
-		 "[--include-ignored] [--include-sensitive] [--force] "
-		 "[--] [<path>...]",
 	.summary = "take a checkpoint",
+	.args = OPT_ARGS(CMD_PATHS),
 	.options = options,
 	.offer = offer,
 };

@@ -16,21 +16,22 @@
 static bool stat_, patch, files, hashes, nul, state;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "also show how much changed, file by file", false },
-	{ OPT_FLAG, 'p', "patch", &patch, NULL, "also show what changed, as a patch", false },
-	{ OPT_FLAG, 0, "files", &files, NULL, "list its paths", false },
+	{ OPT_FLAG, 0, "stat", &stat_, NULL, "also show how much changed, file by file" },
+	{ OPT_FLAG, 'p', "patch", &patch, NULL, "also show what changed, as a patch", OPT_OR },
+	{ OPT_FLAG, 0, "files", &files, NULL, "list its paths", OPT_OR },
+	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --files: end paths with NUL, do not quote",
+	  OPT_WITH },
 	{ OPT_FLAG, 0, "hashes", &hashes, NULL, "print the bytes that the state hash covers",
-	  false },
-	{ OPT_FLAG, 0, "state", &state, NULL, "print state values; of one key, its exact bytes", false },
-	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --files: end paths with NUL, do not quote", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	  OPT_OR },
+	{ OPT_FLAG, 0, "state", &state, NULL, "print state values; of one key, its exact bytes",
+	  OPT_FORM, OPT_ARGS({ { "<key>" }, 0, 1 }, CMD_CHECKPOINTS(1, 1)) },
+	{ OPT_END },
 };
 
 const struct opt_spec cmd_show_spec = {
 	.command = "show",
-	.usage = "[--stat | --patch | --files [-z] | --hashes] <checkpoint>\n"
-		 "--state [<key>] <checkpoint>",
 	.summary = "show one checkpoint",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
 	.options = options,
 };
 
@@ -377,13 +378,8 @@ int cmd_show(int argc, char **argv)
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && stat_ + patch + files + hashes + state > 1)
-		err = ckpt_error_set(CKPT_EUSAGE, "options '--stat', '--patch', '--files', '--hashes' and "
-						  "'--state' cannot be used together");
 	if (!err && hashes && opt_common.json)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '--hashes' prints bytes, not JSON");
-	if (!err && args.nr != 1 && !(state && args.nr == 2))
-		err = ckpt_error_set(CKPT_EUSAGE, "show takes one checkpoint, such as @ for the newest");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err) {

@@ -16,15 +16,9 @@
 
 enum { RECENT = 5 }; /* shown of the checkpoints */
 
-static const struct opt options[] = {
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 const struct opt_spec cmd_status_spec = {
 	.command = "status",
-	.usage = "",
 	.summary = "show whether everything is saved, what changed, disk use",
-	.options = options,
 };
 
 /* The status of the checkpoints, and of the hooks that take them. */
@@ -297,7 +291,7 @@ int cmd_status(int argc, char **argv)
 {
 	struct overview overview = { 0 };
 	struct session session;
-	int err = cmd_parse_options(&cmd_status_spec, argc, argv), status;
+	int err = opt_parse(&cmd_status_spec, argc, argv, NULL, NULL), status;
 
 	if (err > 0)
 		return EXIT_DONE;

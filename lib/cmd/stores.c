@@ -10,15 +10,9 @@
 
 #include <stdlib.h>
 
-static const struct opt options[] = {
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
-};
-
 const struct opt_spec cmd_stores_spec = {
 	.command = "stores",
-	.usage = "",
 	.summary = "list all stores with their worktree and size",
-	.options = options,
 };
 
 static int print_json(const struct inventory_list *list)
@@ -125,7 +119,7 @@ static int print_text(const struct inventory_list *list, const char *home)
 /* No session: this must work anywhere, whatever is wrong with the store of this place. */
 int cmd_stores(int argc, char **argv)
 {
-	int err = cmd_parse_options(&cmd_stores_spec, argc, argv), status;
+	int err = opt_parse(&cmd_stores_spec, argc, argv, NULL, NULL), status;
 	struct inventory_list list = { 0 };
 	struct repo *repo = NULL;
 	char *home = NULL, *cwd;

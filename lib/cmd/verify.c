@@ -14,14 +14,14 @@
 static bool all;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "all", &all, NULL, "verify all checkpoints", false },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	{ OPT_FLAG, 0, "all", &all, NULL, "verify all checkpoints", OPT_FORM },
+	{ OPT_END },
 };
 
 const struct opt_spec cmd_verify_spec = {
 	.command = "verify",
-	.usage = "[<checkpoint>... | --all]",
 	.summary = "check that checkpoints are sound",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(0, OPT_MANY)),
 	.options = options,
 };
 
@@ -117,8 +117,6 @@ int cmd_verify(int argc, char **argv)
 
 	if (err > 0)
 		return EXIT_DONE;
-	if (!err && all && args.nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "option '--all' takes no checkpoint");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_STORE);
 	if (err) {

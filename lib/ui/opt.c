@@ -3,193 +3,89 @@
 
 #include "base/base.h"
 #include "ui/opt_rows.h"
-#include "ui/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	USAGE_WIDTH = 80,
-	HELP_COLUMN = 26, /* where git begins the help of an option */
-	COMMON_NR = 3,
-};
+enum { COMMON_NR = 4 };
 
 struct opt_common opt_common;
 
 static bool help_wanted;
 
 static const struct opt common_options[COMMON_NR] = {
-	{ OPT_FLAG, 'h', "help", &help_wanted, NULL, "show this help", false },
-	{ OPT_FLAG, 'q', "quiet", &opt_common.quiet, NULL, "print only errors", false },
-	{ OPT_FLAG, 0, "json", &opt_common.json, NULL, "print the result as JSON", false },
+	{ OPT_FLAG, 'h', NULL, &help_wanted, NULL, "show this short help", OPT_UNOFFERED },
+	{ OPT_FLAG, 0, "help", &help_wanted, NULL, "open the manual" },
+	{ OPT_FLAG, 'q', "quiet", &opt_common.quiet, NULL, "print only errors" },
+	{ OPT_FLAG, 0, "json", &opt_common.json, NULL, "print the result as JSON" },
 };
+
+/* ---- the table ---- */
+
+static void add_row(struct opt_rows *rows, struct opt row)
+{
+	for (size_t k = 0; k < rows->nr; k++) {
+		const struct opt *taken = &rows->items[k];
+
+		if (taken->letter == row.letter)
+			row.letter = 0;
+		if (row.name && taken->name && !strcmp(taken->name, row.name))
+			row.name = NULL;
+	}
+	if (row.letter || row.name)
+		rows->items[rows->nr++] = row;
+}
+
+static size_t count_rows(const struct opt_spec *spec)
+{
+	size_t nr = 0;
+
+	while (spec->options && spec->options[nr].kind != OPT_END)
+		nr++;
+	for (const struct opt_spec *sub = spec->subs; sub && sub->command; sub++)
+		nr += count_rows(sub);
+	return nr;
+}
 
 void opt_rows_init(struct opt_rows *rows, const struct opt_spec *spec)
 {
-	size_t own = 0;
+	size_t max = count_rows(spec) + COMMON_NR;
+	const struct opt *opt;
 
-	while (spec->options && spec->options[own].kind != OPT_END)
-		own++;
-	rows->items = xcalloc(own + COMMON_NR, sizeof(*rows->items));
-	rows->nr = own;
-	rows->command = spec->command;
-	if (own)
-		memcpy(rows->items, spec->options, own * sizeof(*rows->items));
-	for (size_t i = 0; i < COMMON_NR; i++) {
-		struct opt row = common_options[i];
-
-		for (size_t k = 0; k < own; k++) {
-			const struct opt *taken = &rows->items[k];
-
-			if (taken->letter == row.letter)
-				row.letter = 0;
-			if (row.name && taken->name && !strcmp(taken->name, row.name))
-				row.name = NULL;
-		}
-		if (row.letter || row.name)
-			rows->items[rows->nr++] = row;
-	}
+	*rows = (struct opt_rows){ .spec = spec };
+	rows->items = xcalloc(max, sizeof(*rows->items));
+	rows->given = xcalloc(max, sizeof(*rows->given));
+	for (opt = spec->options; opt && opt->kind != OPT_END; opt++)
+		rows->items[rows->nr++] = *opt;
+	for (const struct opt_spec *sub = spec->subs; sub && sub->command; sub++)
+		for (opt = sub->options; opt && opt->kind != OPT_END; opt++)
+			add_row(rows, *opt);
+	rows->own = rows->nr;
+	for (size_t i = 0; i < COMMON_NR; i++)
+		add_row(rows, common_options[i]);
 }
 
-/* ---- usage ---- */
-
-/* Length of the next word; what stands in brackets is one word. */
-static size_t usage_word(const char *s)
+void opt_rows_release(struct opt_rows *rows)
 {
-	size_t n = 0;
-	int depth = 0;
-
-	for (; s[n] && s[n] != '\n'; n++) {
-		if (s[n] == '[' || s[n] == '(')
-			depth++;
-		else if ((s[n] == ']' || s[n] == ')') && depth)
-			depth--;
-		else if (s[n] == ' ' && !depth)
-			break;
-	}
-	return n;
+	free(rows->items);
+	free(rows->given);
 }
 
-static size_t width_of(const char *s, size_t len)
+const char *opt_sub_name(const struct opt_spec *sub)
 {
-	char *copy = xmemdupz(s, len);
-	size_t width = term_text_width(copy);
+	const char *space = strrchr(sub->command, ' ');
 
-	free(copy);
-	return width;
+	return space ? space + 1 : sub->command;
 }
 
-/* One form of the usage, up to "\n" or the end; returns where that is. */
-static const char *usage_form(struct strbuf *out, const char *lead, const char *s)
+const struct opt_spec *opt_sub(const struct opt_spec *spec, const char *name)
 {
-	size_t indent = term_text_width(lead) + 1, column = indent - 1;
-
-	strbuf_addstr(out, lead);
-	while (*s && *s != '\n') {
-		size_t len = usage_word(s), width;
-
-		/* A group too long for any line is broken inside like plain words. */
-		if (indent + width_of(s, len) > USAGE_WIDTH)
-			len = strcspn(s, " \n");
-		width = width_of(s, len);
-		if (column >= indent && column + 1 + width > USAGE_WIDTH) {
-			strbuf_addf(out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (len) {
-			strbuf_addch(out, ' ');
-			column++;
-		}
-		strbuf_add(out, s, len);
-		column += width;
-		s += len;
-		while (*s == ' ')
-			s++;
-	}
-	strbuf_addch(out, '\n');
-	return s;
-}
-
-/* Plain words, beginning at HELP_COLUMN and wrapped to it. */
-static void usage_help(struct strbuf *out, const char *help)
-{
-	size_t column = HELP_COLUMN;
-
-	while (*help) {
-		size_t len = strcspn(help, " "), width = width_of(help, len);
-
-		if (column > HELP_COLUMN && column + 1 + width > USAGE_WIDTH) {
-			strbuf_addf(out, "\n%*s", HELP_COLUMN, "");
-			column = HELP_COLUMN;
-		} else if (column > HELP_COLUMN) {
-			strbuf_addch(out, ' ');
-			column++;
-		}
-		strbuf_add(out, help, len);
-		column += width;
-		help += len;
-		help += strspn(help, " ");
-	}
-}
-
-static void usage_option(struct strbuf *out, const struct opt *opt)
-{
-	struct strbuf left = STRBUF_INIT;
-	size_t width;
-
-	strbuf_addstr(&left, "    ");
-	if (opt->letter)
-		strbuf_addf(&left, "-%c", opt->letter);
-	if (opt->name)
-		strbuf_addf(&left, "%s--%s", opt->letter ? ", " : "", opt->name);
-	if (opt->kind != OPT_FLAG)
-		strbuf_addf(&left, " %s", opt->argument ? opt->argument : "<value>");
-	width = term_text_width(left.buf);
-	strbuf_add(out, left.buf, left.len);
-	if (opt->help) {
-		if (width + 2 > HELP_COLUMN)
-			strbuf_addf(out, "\n%*s", HELP_COLUMN, "");
-		else
-			strbuf_addf(out, "%*s", (int)(HELP_COLUMN - width), "");
-		usage_help(out, opt->help);
-	}
-	strbuf_addch(out, '\n');
-	strbuf_release(&left);
-}
-
-void opt_usage(const struct opt_spec *spec, int fd)
-{
-	struct strbuf out = STRBUF_INIT, lead = STRBUF_INIT;
-	const char *form = spec->usage ? spec->usage : "";
-	const char *word = "usage:";
-	struct opt_rows rows;
-
-	for (;;) {
-		strbuf_reset(&lead);
-		strbuf_addf(&lead, "%s git checkpoint", word);
-		if (spec->command && *spec->command)
-			strbuf_addf(&lead, " %s", spec->command);
-		form = usage_form(&out, lead.buf, form);
-		if (!*form)
-			break;
-		form++;
-		word = "   or:";
-	}
-	strbuf_addch(&out, '\n');
-	opt_rows_init(&rows, spec);
-	for (size_t i = 0; i < rows.nr; i++)
-		if (!rows.items[i].hidden)
-			usage_option(&out, &rows.items[i]);
-	strbuf_addch(&out, '\n');
-
-	/* What stdio still holds was printed before. A usage that cannot be shown has no remedy. */
-	if (fd == STDOUT_FILENO)
-		fflush(stdout);
-	(void)fs_write_all(fd, out.buf, out.len);
-	free(rows.items);
-	strbuf_release(&lead);
-	strbuf_release(&out);
+	for (const struct opt_spec *sub = spec->subs; sub && sub->command; sub++)
+		if (!strcmp(opt_sub_name(sub), name))
+			return sub;
+	return NULL;
 }
 
 /* ---- parsing ---- */
@@ -246,7 +142,7 @@ static size_t find_prefix(struct opt_match *out, struct strlist *names_out, cons
 			const struct opt *opt = &rows->items[i];
 			const char *have = name_of(&buf, opt, negated);
 
-			if (!have || opt->hidden || strncmp(have, name, len))
+			if (!have || (opt->flags & OPT_HIDDEN) || strncmp(have, name, len))
 				continue;
 			*out = (struct opt_match){ opt, negated };
 			strlist_add(names_out, have);
@@ -278,7 +174,7 @@ static const char *nearest_name(const struct opt_rows *rows, const char *name, s
 	size_t nr = 0;
 
 	for (size_t i = 0; i < rows->nr; i++)
-		if (rows->items[i].name && !rows->items[i].hidden)
+		if (rows->items[i].name && !(rows->items[i].flags & OPT_HIDDEN))
 			names[nr++] = rows->items[i].name;
 	found = len > 1 ? nearest_word(typed, names, nr) : NULL;
 	free(typed);
@@ -293,8 +189,8 @@ static int error_unknown(const struct opt_rows *rows, const char *dashes, const 
 	if (nearest)
 		return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; did you mean '--%s'?", dashes,
 				      (int)len, name, nearest);
-	return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; see 'git checkpoint %s -h'", dashes,
-			      (int)len, name, rows->command);
+	return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; see 'git checkpoint %s -h'",
+			      dashes, (int)len, name, rows->spec->command);
 }
 
 int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char *name, size_t len)
@@ -382,6 +278,7 @@ static int parse_long(const struct opt_rows *rows, struct cursor *cursor)
 
 	if (rc)
 		return rc;
+	rows->given[match.opt - rows->items] = !match.negated;
 	strbuf_addf(&shown, "--%s", name_of(&buf, match.opt, match.negated));
 	if (match.opt->kind != OPT_FLAG)
 		rc = take_value(match.opt, shown.buf, attached, cursor);
@@ -415,6 +312,7 @@ static int parse_short(const struct opt_rows *rows, struct cursor *cursor)
 
 			return error_unknown(rows, "-", p, len ? len : 1);
 		}
+		rows->given[opt - rows->items] = true;
 		if (opt->kind != OPT_FLAG)
 			return take_value(opt, shown, p[1] ? p + 1 : NULL, cursor);
 		*(bool *)opt->value = true;
@@ -481,29 +379,39 @@ static void skim_json(const struct opt_rows *rows, struct cursor *cursor)
 	strlist_release(&rest);
 }
 
-int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args_out,
-	      int *dashdash_out)
+static int parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args,
+		 int *dashdash_out)
 {
+	const struct opt_spec *sub = spec->subs ? opt_look_sub(spec, argv, (size_t)argc) : NULL;
 	struct cursor cursor = { argc, 1, argv };
-	int dashdash = -1, rc;
 	struct opt_rows rows;
+	int rc;
 
 	help_wanted = false;
-	opt_rows_init(&rows, spec);
-	rc = parse_words(&rows, spec->first_ends, &cursor, args_out, &dashdash);
+	opt_rows_init(&rows, sub ? sub : spec);
+	rc = parse_words(&rows, spec->first_ends, &cursor, args, dashdash_out);
 	/* The caller tells of the failure in JSON, wherever on the line that was asked for. */
 	if (rc && spec->first_ends)
 		skim_json(&rows, &cursor);
 	else if (rc)
 		opt_scan_json(argc, argv);
-	free(rows.items);
-	if (rc)
+	else if (!help_wanted)
+		rc = opt_check(&rows, args, sub != NULL);
+	opt_rows_release(&rows);
+	if (rc || !help_wanted)
 		return rc;
-	if (help_wanted) {
-		opt_usage(spec, STDOUT_FILENO);
-		return 1;
-	}
-	if (dashdash_out)
+	opt_usage(sub ? sub : spec, STDOUT_FILENO);
+	return 1;
+}
+
+int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args_out,
+	      int *dashdash_out)
+{
+	struct strlist args = STRLIST_INIT;
+	int dashdash = -1, rc = parse(spec, argc, argv, args_out ? args_out : &args, &dashdash);
+
+	if (!rc && dashdash_out)
 		*dashdash_out = dashdash;
-	return 0;
+	strlist_release(&args);
+	return rc;
 }

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The row in the command's own table: those of `rows` do not last. */
-static const struct opt *lasting(const struct opt_spec *spec, const struct opt_rows *rows,
-				 const struct opt *opt)
-{
-	/* Options of all commands have no values, so nobody asks for one of them. */
-	return spec->options + (opt - rows->items);
-}
-
 static void note(struct opt_look *out, const struct opt *opt)
 {
 	char letter[2] = { opt->letter, '\0' };
@@ -65,20 +57,21 @@ static void look_at_last(struct opt_look *out, const struct opt_rows *rows, cons
 	strlist_release(&unused.given);
 	/* With the value in the next word, this one is still an option. */
 	if (opt && at) {
-		out->value_of = opt;
+		out->value_of = *opt;
 		out->value_at = at;
 	}
 }
 
-void opt_look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr)
+/* All but the last word, and that one unless it is NULL. */
+static void look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr,
+		 const char *last)
 {
 	const struct opt *pending = NULL;
 	struct opt_rows rows;
 
-	memset(out, 0, sizeof(*out));
-	out->dashdash = -1;
+	*out = (struct opt_look){ .spec = spec, .dashdash = -1, .first = nr };
 	opt_rows_init(&rows, spec);
-	for (size_t i = 1; i + 1 < nr; i++) {
+	for (size_t i = 1; i < nr; i++) {
 		const char *word = words[i];
 		size_t at = 0;
 
@@ -100,14 +93,32 @@ void opt_look(struct opt_look *out, const struct opt_spec *spec, char *const *wo
 		}
 	}
 	if (pending)
-		out->value_of = pending;
-	else if (!out->ended)
-		look_at_last(out, &rows, words[nr - 1]);
-	if (out->value_of)
-		out->value_of = lasting(spec, &rows, out->value_of);
-	if (!out->args.nr)
-		out->first = nr - 1;
-	free(rows.items);
+		out->value_of = *pending;
+	else if (!out->ended && last)
+		look_at_last(out, &rows, last);
+	opt_rows_release(&rows);
+}
+
+const struct opt_spec *opt_look_sub(const struct opt_spec *spec, char *const *words, size_t nr)
+{
+	const struct opt_spec *sub;
+	struct opt_look at;
+
+	look(&at, spec, words, nr, NULL);
+	sub = at.args.nr ? opt_sub(spec, at.args.items[0]) : NULL;
+	opt_look_release(&at);
+	return sub;
+}
+
+void opt_look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr)
+{
+	const struct opt_spec *sub = spec->subs ? opt_look_sub(spec, words, nr - 1) : NULL;
+
+	look(out, sub ? sub : spec, words, nr - 1, words[nr - 1]);
+	if (!sub || !out->args.nr)
+		return;
+	strlist_drop_first(&out->args);
+	out->dashdash -= out->dashdash > 0;
 }
 
 void opt_look_release(struct opt_look *look)
@@ -115,4 +126,48 @@ void opt_look_release(struct opt_look *look)
 	strlist_release(&look->args);
 	strlist_release(&look->given);
 	memset(look, 0, sizeof(*look));
+}
+
+/* ---- what can follow ---- */
+
+/* Of the form that an option asks for, or of the command. */
+static const struct opt_arg *arguments(const struct opt_look *look)
+{
+	const struct opt *opt = look->spec->options;
+
+	for (; opt && opt->kind != OPT_END; opt++)
+		if (opt->flags & OPT_FORM && strlist_has(&look->given, opt->name))
+			return opt->args;
+	return look->spec->args;
+}
+
+/* True if the one at `at` can stand at the cursor: those before it may be there, those after it need not. */
+static bool can_follow(const struct opt_look *look, const struct opt_arg *args, size_t at)
+{
+	size_t before = 0, up_to = (size_t)args[at].max;
+
+	for (size_t i = 0; i < at; i++) {
+		before += (size_t)args[i].min;
+		up_to += (size_t)args[i].max;
+	}
+	return before <= look->args.nr && look->args.nr < up_to;
+}
+
+/* After "--" only what belongs there, if that can follow. */
+static bool dashes_lead_on(const struct opt_look *look, const struct opt_arg *args)
+{
+	for (size_t i = 0; look->dashdash >= 0 && args[i].max; i++)
+		if (args[i].dashes && can_follow(look, args, i))
+			return true;
+	return false;
+}
+
+const struct opt_arg *opt_look_next(const struct opt_look *look, const struct opt_arg *last)
+{
+	const struct opt_arg *args = arguments(look);
+
+	for (size_t i = last ? (size_t)(last - args) + 1 : 0; args && args[i].max; i++)
+		if (can_follow(look, args, i) && (args[i].dashes || !dashes_lead_on(look, args)))
+			return &args[i];
+	return NULL;
 }

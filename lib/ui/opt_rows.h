@@ -7,16 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Between those who read option tables: options.c, and for completion. */
+/** Shared by those that read option tables: the parser, the usage, and completion. */
 
-/** The options of a command and those of all, of which it may have taken letters and names. */
+/** The options of a command and those that all have, unless it has an option of that name. */
 struct opt_rows {
-	struct opt *items; /**< for the caller to free */
-	size_t nr;
-	const char *command;
+	struct opt *items;
+	bool *given;	/**< which of them were, for opt_check() */
+	size_t nr, own; /**< `own`: those of the command come first */
+	const struct opt_spec *spec;
 };
 
+/** A command with subcommands has the options of all of them. */
 void opt_rows_init(struct opt_rows *rows, const struct opt_spec *spec);
+void opt_rows_release(struct opt_rows *rows);
 
 /** What a word on the command line turned out to mean. */
 struct opt_match {
@@ -29,5 +32,14 @@ int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char
 
 /** NULL if there is none. */
 const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter);
+
+/** The subcommand that a whole line names, or NULL. */
+const struct opt_spec *opt_look_sub(const struct opt_spec *spec, char *const *words, size_t nr);
+
+/** Number of rows from `head` on that belong together: alternatives, and what goes with them. */
+size_t opt_group(const struct opt *head);
+
+/** Whether options and arguments (of which `skip` are names of subcommands) fit the table; CKPT_EUSAGE. */
+int opt_check(const struct opt_rows *rows, const struct strlist *args, size_t skip);
 
 #endif

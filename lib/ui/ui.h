@@ -8,7 +8,6 @@
  * This is what other folders include.
  */
 #include "ui/diffstat.h"
-#include "ui/grammar.h"
 #include "ui/opt.h"
 #include "ui/opt_rows.h"
 #include "ui/patch.h"

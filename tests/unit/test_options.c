@@ -12,36 +12,41 @@
 
 static struct {
 	const char *message, *source;
-	bool pin, no_delete, name_status;
+	bool pin, no_delete, name_status, go_on;
 	int64_t step, interval, size;
 	struct strlist states;
 } got;
 
 static const struct opt table[] = {
-	{ OPT_STRING, 'm', "message", &got.message, "<reason>", "why the checkpoint is taken", false },
-	{ OPT_STRING, 0, "source", &got.source, "<name>", "who takes it", false },
-	{ OPT_NUMBER, 'n', "step", &got.step, "<n>", "number of the step", false },
+	{ OPT_STRING, 'm', "message", &got.message, "<reason>", "why the checkpoint is taken" },
+	{ OPT_STRING, 0, "source", &got.source, "<name>", "who takes it" },
+	{ OPT_NUMBER, 'n', "step", &got.step, "<n>", "number of the step" },
 	{ OPT_DURATION, 0, "min-interval", &got.interval, "<dur>",
-	  "take none if the newest one is younger than this, which is a long line of help", false },
-	{ OPT_SIZE, 0, "max-size", &got.size, "<size>", "most bytes on disk", false },
-	{ OPT_FLAG, 'p', "pin", &got.pin, NULL, "keep it from eviction", false },
-	{ OPT_FLAG, 0, "no-delete", &got.no_delete, NULL, "remove nothing", false },
-	{ OPT_FLAG, 0, "name-status", &got.name_status, NULL, "names and letters", false },
-	{ OPT_LIST, 's', "state", &got.states, "<k>=<v>", "a state key", false },
-	{ OPT_FLAG, 0, "secret", &got.pin, NULL, "not shown", true },
-	{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+	  "take none if the newest one is younger than this, which is a long line of help" },
+	{ OPT_SIZE, 0, "max-size", &got.size, "<size>", "most bytes on disk" },
+	{ OPT_FLAG, 'p', "pin", &got.pin, NULL, "keep it from eviction" },
+	{ OPT_FLAG, 0, "no-delete", &got.no_delete, NULL, "remove nothing" },
+	{ OPT_FLAG, 0, "name-status", &got.name_status, NULL, "names and letters" },
+	{ OPT_LIST, 's', "state", &got.states, "<k>=<v>", "a state key" },
+	{ OPT_FLAG, 0, "continue", &got.go_on, NULL, "go on", OPT_FORM },
+	{ OPT_FLAG, 0, "secret", &got.pin, NULL, "not shown", OPT_HIDDEN },
+	{ OPT_END },
 };
 
 static const struct opt_spec spec = {
 	.command = "save",
-	.usage = "[-m <reason>] [--source <name>] [--step <n>] [--min-interval <dur>] "
-	"[--max-size <size>] [--pin] [--state <k>=<v>]... [--] [<path>...]\n--continue",
 	.summary = "take a checkpoint",
 	.options = table,
+	.args = OPT_ARGS({ { "<path>" }, 0, OPT_MANY, .dashes = true }),
 };
 
 /* The same table, for a command whose arguments are another command. */
-static const struct opt_spec run_spec = { .command = "run", .options = table, .first_ends = true };
+static const struct opt_spec run_spec = {
+	.command = "run",
+	.options = table,
+	.args = OPT_ARGS({ { "<command>" }, 0, OPT_MANY }),
+	.first_ends = true,
+};
 
 static const struct opt_spec *spec_in_use = &spec;
 static struct strlist args = STRLIST_INIT;
@@ -281,10 +286,10 @@ static void test_options_own_quiet(void **state)
 {
 	static bool quiet;
 	static const struct opt own[] = {
-		{ OPT_FLAG, 0, "quiet", &quiet, NULL, "answer by exit status", false },
-		{ OPT_END, 0, NULL, NULL, NULL, NULL, false },
+		{ OPT_FLAG, 0, "quiet", &quiet, NULL, "answer by exit status" },
+		{ OPT_END },
 	};
-	const struct opt_spec diff = { .command = "diff", .usage = "[--quiet]", .options = own };
+	const struct opt_spec diff = { .command = "diff", .options = own };
 	char *longer[] = { "diff", "--quiet" }, *shorter[] = { "diff", "-q" };
 
 	(void)state;
@@ -338,9 +343,11 @@ static void test_options_usage(void **state)
 	captured(&out, run_help, 1);
 	assert_string_equal(
 		out.buf,
-		"usage: git checkpoint save [-m <reason>] [--source <name>] [--step <n>]\n"
-		"                           [--min-interval <dur>] [--max-size <size>] [--pin]\n"
-		"                           [--state <k>=<v>]... [--] [<path>...]\n"
+		"usage: git checkpoint save [(-m | --message) <reason>] [--source <name>]\n"
+		"                           [(-n | --step) <n>] [--min-interval <dur>]\n"
+		"                           [--max-size <size>] [-p | --pin] [--no-delete]\n"
+		"                           [--name-status] [(-s | --state) <k>=<v>]... [--]\n"
+		"                           [<path>...]\n"
 		"   or: git checkpoint save --continue\n"
 		"\n"
 		"    -m, --message <reason>\n"
@@ -354,19 +361,29 @@ static void test_options_usage(void **state)
 		"    --no-delete           remove nothing\n"
 		"    --name-status         names and letters\n"
 		"    -s, --state <k>=<v>   a state key\n"
-		"    -h, --help            show this help\n"
+		"    --continue            go on\n"
+		"    -h                    show this short help\n"
+		"    --help                open the manual\n"
 		"    -q, --quiet           print only errors\n"
 		"    --json                print the result as JSON\n"
 		"\n");
 	strbuf_release(&out);
 }
 
+/* Wider than a terminal, with letters wider than their bytes, and with what cannot be broken. */
 static void test_options_usage_fits(void **state)
 {
-	static const char usage[] =
-		"[-n|--dry-run] [-y|--yes] [--reason <text>] (--one-long-choice <value> | "
-		"--another-long-choice <value> | --a-third-one) [--no-verify] <c> [--] [<path>…]";
-	const struct opt_spec restore = { .command = "restore", .usage = usage };
+	static const struct opt own[] = {
+		{ OPT_STRING, 0, "one-long-choice", &got.source, "<välue>", "one" },
+		{ OPT_STRING, 0, "another-long-choice", &got.source, "<välue>", "two", OPT_OR },
+		{ OPT_FLAG, 0, "a-third-one", &got.pin, NULL, "three", OPT_OR },
+		{ OPT_FLAG, 0, "a-fourth-one-with-more-letters-than-a-line-has-room-for", &got.pin, NULL,
+		  "four" },
+		{ OPT_END },
+	};
+	const struct opt_spec restore = { .command = "restore",
+					  .options = own,
+					  .args = OPT_ARGS({ { "<päth>" }, 1, OPT_MANY }) };
 	struct strbuf out = STRBUF_INIT;
 	int pipefd[2];
 	char *line, *next;
@@ -378,11 +395,11 @@ static void test_options_usage_fits(void **state)
 	strbuf_grow(&out, 8192);
 	strbuf_setlen(&out, (size_t)fs_read_full(pipefd[0], out.buf, 8000));
 	close(pipefd[0]);
-	assert_memory_equal(out.buf, "usage: git checkpoint restore [-n|--dry-run]", 44);
+	assert_memory_equal(out.buf, "usage: git checkpoint restore [--one-long-choice <välue> |\n", 59);
 	for (line = out.buf; *line; line = next) {
 		next = strchr(line, '\n') + 1;
 		next[-1] = '\0';
-		assert_true(term_text_width(line) <= 80);
+		assert_true(term_text_width(line) <= 80 || strstr(line, "more-letters"));
 		assert_true(!*line || line[strlen(line) - 1] != ' ');
 	}
 	strbuf_release(&out);
