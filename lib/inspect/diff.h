@@ -18,12 +18,12 @@ struct diff {
 	struct session *session;
 	struct snapshot *old, *new; /**< `new` is NULL for the worktree */
 	struct worktree_state current; /**< of the worktree */
-	bool include_ignored, include_sensitive; /**< how that was scanned */
+	bool include_ignored, include_sensitive; /**< how it was scanned */
 	struct modes modes;         /**< of the worktree */
 	struct compare_list changes;
 };
 
-/** Between two checkpoints; `old` NULL stands for an empty one. `paths` as in compare_run(). */
+/** Between two checkpoints; `old` may be NULL for an empty one. `paths` as in compare_run(). */
 int diff_checkpoints(struct diff *out, struct session *session, const struct ckpt_record *old,
 		     const struct ckpt_record *new, const struct strlist *paths);
 
@@ -33,7 +33,8 @@ int diff_worktree(struct diff *out, struct session *session, const struct ckpt_r
 
 /**
  * Turn it into the difference between another checkpoint and the worktree, which
- * is not scanned again if both are of the same files. diff_release() in any case.
+ * is not scanned again if both cover the same files. Call diff_release() in any
+ * case.
  */
 int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progress_fn progress);
 
@@ -44,7 +45,7 @@ enum diff_side { DIFF_OLD, DIFF_NEW };
 
 /**
  * Append the contents of one side of a change. Over 64 MB nothing is appended
- * and `too_large_out` is set to the size; else it is set to 0.
+ * and `too_large_out` is set to the size; otherwise it is set to 0.
  */
 int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 		 const struct change *change, enum diff_side side);

@@ -3,7 +3,7 @@
 #define CKPT_INSPECT_INSPECT_H
 
 /**
- * Looking at checkpoints: listing, comparing, checking. Nothing is changed.
+ * Reading checkpoints: listing, comparing, checking. Nothing is changed.
  *
  * This is what other folders include.
  */

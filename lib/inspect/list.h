@@ -7,18 +7,18 @@
 struct session;
 
 /**
- * Checkpoints of a session, which may have no store: all, or no more than are
- * enough (NULL: all). Takes no lock; makes the manifest anew on the way if it
- * disagrees with the refs and nobody is changing the store. That refs were lost
- * is said among the damaged ones.
+ * Checkpoints of a session, which may have no store: all, or only as many as
+ * are enough (NULL: all). Takes no lock; rebuilds the manifest on the way if it
+ * disagrees with the refs and no process is changing the store. Lost refs are
+ * reported among the damaged ones.
  */
 int inspect_list(struct ckpt_records *out, struct session *session,
 		 const struct ckpt_enough *enough);
 
 /**
- * The newest `max` checkpoints, and all of them in brief. Of the older ones some
- * may have been damaged since they were last read. What inspect_list() says of
- * damaged ones is among those of `recent_out`.
+ * The newest `max` checkpoints, and all of them in brief. Some of the older ones
+ * may have been damaged since they were last read. What inspect_list() says
+ * about damaged ones is in `recent_out`.
  */
 int inspect_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
 		     struct session *session, size_t max);

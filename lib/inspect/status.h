@@ -12,17 +12,17 @@
 struct session;
 
 /**
- * Whether all is saved: which checkpoint the worktree is compared with, what
- * changed since then, and what follows from that.
+ * Whether everything is saved: which checkpoint the worktree is compared with,
+ * what changed since then, and what follows from that.
  */
 
 /** "Am I safe?" */
 enum status_safety {
 	STATUS_SAFE,
 	STATUS_NOTHING, /**< no checkpoint of any file */
-	STATUS_SCOPE,	/**< of some paths only */
+	STATUS_SCOPE,	/**< only some paths are saved */
 	STATUS_CHANGED, /**< something changed since */
-	STATUS_MISSING, /**< the checkpoint is not whole */
+	STATUS_MISSING, /**< the checkpoint is incomplete */
 };
 
 struct status_changes {
@@ -35,11 +35,11 @@ struct status {
 	const struct ckpt_record *newest; /**< NULL: none */
 	struct ckpt_record base;	  /**< what the worktree is compared with */
 	bool have_base;
-	bool restored;		       /**< the base is what the last restore brought back */
+	bool restored;		       /**< the base is what the last restore restored */
 	struct status_changes changes; /**< since the base */
 	enum status_safety safety;
 	uint64_t bytes;		 /**< that the store takes */
-	struct strlist warnings; /**< of what the next save settles */
+	struct strlist warnings; /**< about what the next save cleans up */
 };
 
 /** With up to `recent` of the newest checkpoints; the worktree is scanned once. */
@@ -55,8 +55,8 @@ enum status_safety status_judge(const struct ckpt_record *base,
 				const struct status_changes *changes);
 
 /**
- * The checkpoint that the last restore, undo or redo of everything brought
- * back, if it is among `all` and of the whole worktree; else NULL. It belongs to
+ * The checkpoint that the last restore, undo or redo of everything restored, if
+ * it is among `all` and of the whole worktree; otherwise NULL. It belongs to
  * `stack`.
  */
 const char *status_last_restored(const struct undo_stack *stack, const struct ckpt_briefs *all);

@@ -11,7 +11,7 @@ struct session;
 /**
  * Read everything that checkpoints consist of, compute every object id and the
  * state hashes again from the stored bytes, and compare. What several of them
- * have in common is read once: as long as nobody mends the store meanwhile.
+ * share is read once, as long as the store is not repaired meanwhile.
  */
 struct verify {
 	struct session *session;
@@ -22,7 +22,7 @@ struct verify {
 
 struct verify_result {
 	char id[CKPT_ID_SIZE];
-	struct strlist problems; /**< none: it is sound */
+	struct strlist problems; /**< empty: it is sound */
 };
 
 /** `progress` may be NULL. */

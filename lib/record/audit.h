@@ -10,30 +10,32 @@ struct ckpt_record;
 struct store;
 
 /**
- * checkpoint/log: the audit trail, one JSON object a line, oldest first. Lines
- * are appended whole; a line that was torn by a power loss is passed over.
+ * checkpoint/log: the audit trail, one JSON object per line, oldest first.
+ * Lines are appended whole; a line torn by a power cut is skipped.
  */
 
 /** `id`, `commit`, `reason` and `hash` may be NULL. */
 int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
 	      const char *reason, const char *hash);
 
-/** That one was saved: `at` is when it was created, so that list and log name the same time. */
+/**
+ * Record a save: `at` is when the checkpoint was created, so that list and log show the same time.
+ */
 int audit_add_save(struct store *store, const struct ckpt_record *record);
 
-/** Make what was added survive a power loss, as far as the disk allows. */
+/** Make what was added survive a power cut, as far as the disk allows. */
 void audit_sync(struct store *store);
 
 /**
- * If the trail takes more than `max` bytes, forget the oldest lines so that
- * about half of that is left; where checkpoints that are still there came from
- * is not forgotten. `left` is what the last time left, 0 if that is not known, and
- * is set if it comes to it: where these alone are more than `max`, it is not
- * tried again until half as much has been added. The store must be locked.
+ * If the trail exceeds `max` bytes, drop the oldest lines so that about half of
+ * that is left, but none about the origin of checkpoints that still exist. `left`
+ * is what the last trim left, 0 if unknown, and is updated: if these lines alone
+ * exceed `max`, it is not tried again until half as much was added. The store must
+ * be locked.
  */
 int audit_trim(uint64_t *left, struct store *store, uint64_t max);
 
-/** The newest `max` entries (0: all), newest first, as an array that the caller owns. */
+/** The newest `max` entries (0: all), newest first, as an array owned by the caller. */
 int audit_read(json_t **out, struct store *store, size_t max);
 
 #endif

@@ -13,24 +13,25 @@ struct ckpt_record;
 struct store;
 
 /**
- * What is asked of every checkpoint at once: by retention after each save, by
- * status. To read thousands of commits for that takes longer than the save.
+ * What is needed about every checkpoint at once: by retention after each save,
+ * and by status. Reading thousands of commits for that would take longer than
+ * the save.
  *
- * checkpoint/briefs keeps the answers that are in commits. A commit never
- * changes, so an answer is right for ever, or that of another commit: each has
- * the id and the commit that it is about, and counts for no other. Refs say
- * which checkpoints there are and marks which are pinned; neither is taken from
- * the file. It may be missing, old or torn at any time, and anybody may write
- * it, with the lock or without: what it does not know is read from the commit.
+ * checkpoint/briefs keeps what is in the commits. A commit never changes, so an
+ * entry is either right for ever or about another commit: each has the id and
+ * the commit that it is about, and is valid for no other. Refs tell which
+ * checkpoints exist and marks which are pinned; neither is taken from the file.
+ * It may be missing, old or torn at any time, and any process may write it,
+ * with or without the lock: what it does not have is read from the commit.
  *
- * That a commit can be read today it does not promise. Who is about to act on a
- * brief reads the record first and asks brief_fits().
+ * It does not promise that a commit can still be read. Before acting on a
+ * brief, read the record and check with brief_fits().
  */
 struct ckpt_brief {
 	struct ref_item ref;
 	int64_t created_at;
 	int64_t expiry; /**< 0: never */
-	bool pinned;    /**< as it was saved, or as a mark says since */
+	bool pinned;    /**< as saved, or as a mark says since */
 	bool saved_pinned;
 	bool scoped;    /**< of some paths only */
 	bool state_only;
@@ -40,19 +41,19 @@ struct ckpt_brief {
 struct ckpt_briefs {
 	struct ckpt_brief *items; /**< in the order of saving */
 	size_t nr;
-	struct strlist damaged; /**< a sentence about each one that the file does not know and that
-				     cannot be read */
-	size_t learned;		/**< so many were read from their commits */
+	struct strlist damaged; /**< a sentence about each checkpoint that is not in the file and
+				 * cannot be read */
+	size_t learned;		/**< how many were read from their commits */
 };
 
-/** Of all checkpoints; those that are found damaged are left out and named. */
+/** Of all checkpoints; damaged ones are left out and named. */
 int brief_read(struct ckpt_briefs *out, struct store *store);
 void brief_release(struct ckpt_briefs *briefs);
 
-/** The bytes that the file would take, 0 if so little was learned that it is not worth it. */
+/** The size that the file would have, 0 if too little was learned to be worth it. */
 size_t brief_worth(const struct ckpt_briefs *briefs);
 
-/** Write the file if that is worth it. A failure is none of anybody's. */
+/** Write the file if that is worth it. A failure does not matter. */
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store);
 
 /** The brief of one record. */
@@ -61,7 +62,7 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record);
 /** Whether a brief says what the record does. */
 bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record);
 
-/** Remove the file: something in it turned out not to be so. */
+/** Remove the file: something in it turned out to be wrong. */
 void brief_forget(struct store *store);
 
 #endif

@@ -14,26 +14,26 @@ struct pack;
 struct store;
 
 /**
- * A checkpoint and the commit that it is.
+ * A checkpoint and the commit that represents it.
  *
  *     commit  tree    the worktree
  *             parent  a commit that holds what a tree cannot:
  *                       modes     permission bits, see modes.h
  *                       missing   what could not be captured: "<why> <path>\0" each
  *                       left-out  what was left out on purpose, likewise
- *                       rules/    the rules that are in no file of the worktree, one blob
- *                                 for each source, see rules.h
+ *                       rules/    the rules outside the worktree, one blob for each
+ *                                 source, see rules.h
  *                       state/    one blob for each state key (name percent-encoded)
- *                       captures/ one blob for each capture, see capturecfg.h
+ *                       captures/ one blob for each capture, see capture_settings.h
  *             message "<reason> | <time> | <source>", a blank line, then
  *                     "Key: value" lines; a value with odd bytes is C-quoted
  *
- * The parent depends on nothing but its contents, so checkpoints that agree in
- * them share it. No commit leads to an older checkpoint.
+ * The parent depends only on its contents, so checkpoints with the same metadata share
+ * it. No commit leads to an older checkpoint.
  */
 struct ckpt_state {
 	char *key;
-	char *value;    /**< NULL: larger than CKPT_STATE_HELD, or in the pack already */
+	char *value;    /**< NULL: larger than CKPT_STATE_HELD, or already in the pack */
 	size_t len;     /**< of `value` */
 	struct oid oid; /**< when read, or if `value` is NULL */
 	uint64_t size;  /**< when read */
@@ -48,7 +48,7 @@ struct ckpt_capture {
 	char *name;
 	char *type;
 	uint64_t size;
-	struct oid oid; /**< of the blob; in a record not known */
+	struct oid oid; /**< of the blob; unknown in a record */
 };
 
 struct ckpt_captures {
@@ -65,10 +65,10 @@ struct ckpt_record {
 	char *source;
 	int64_t step;    /**< -1: none */
 	int64_t expiry;  /**< 0: never */
-	bool pinned;     /**< as it was saved, or as a mark says since: see refs.h */
+	bool pinned;     /**< as saved, or as a mark says since: see refs.h */
 	struct strlist scope;      /**< empty: the whole worktree */
-	bool include_ignored, include_sensitive; /**< as the save was asked to */
-	bool state_only;           /**< it holds no files; its tree is empty and says nothing */
+	bool include_ignored, include_sensitive; /**< as requested from the save */
+	bool state_only;           /**< has no files; its tree is empty and means nothing */
 	struct strlist state_keys; /**< sorted */
 	struct ckpt_captures captures;
 	char state_hash[STATEHASH_SIZE];
@@ -76,7 +76,7 @@ struct ckpt_record {
 	uint64_t bytes;
 	uint64_t changed; /**< against `base` */
 	uint64_t missing; /**< paths in scope that could not be captured */
-	char *base;       /**< id of the previous one of the same scope, or NULL */
+	char *base;       /**< id of the previous checkpoint of the same scope, or NULL */
 	struct strlist warnings;
 	char *head, *branch, *operation; /**< of the project, each may be NULL */
 };
@@ -85,14 +85,14 @@ struct ckpt_record {
 
 void record_release(struct ckpt_record *record);
 
-/** What hangs off the commit, beside the record itself. */
+/** What hangs off the commit, besides the record itself. */
 struct ckpt_meta {
 	struct strbuf modes;
 	struct skip_list skips;
 	struct ckpt_state *states;
 	size_t states_nr, states_alloc;
 	struct ckpt_captures captures;
-	bool have_rules; /**< not in checkpoints that hold no files, or are of an older program */
+	bool have_rules; /**< false for checkpoints without files, or from an older program */
 	struct rules_texts rules;
 };
 
@@ -100,7 +100,7 @@ void meta_init(struct ckpt_meta *meta);
 void meta_release(struct ckpt_meta *meta);
 void meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len);
 
-/** One whose blob is in the store, or will be. */
+/** Add a state whose blob is, or will be, in the store. */
 void meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
 			   uint64_t size);
 
@@ -114,7 +114,7 @@ const struct ckpt_capture *record_captures_find(const struct ckpt_captures *capt
 						const char *name);
 void record_captures_release(struct ckpt_captures *captures);
 
-/** Add the metadata commit alone to a pack. Blobs of captures and stored states are there. */
+/** Add only the metadata commit to a pack. Blobs of captures and stored states must exist. */
 int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
 
 /**
@@ -124,21 +124,21 @@ int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack
 int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack);
 
 /**
- * What it means that something of checkpoint `id` cannot be read: damaged, CKPT_ECORRUPT, the
- * sentence names the id; or let go while it was read without the lock, CKPT_ENOTFOUND. Failures
- * that tell nothing about what is stored are handed through.
+ * What a failure to read something of checkpoint `id` means: damage, CKPT_ECORRUPT, with a
+ * message that names the id; or that it was dropped while being read without the lock,
+ * CKPT_ENOTFOUND. Failures that say nothing about what is stored are passed on.
  */
 int record_damaged(int err, struct store *store, const char *id);
 
 /** Read the record of a ref; fails as record_damaged() says. */
 int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
-/** The same without regard to marks: pinned as it was saved. */
+/** The same without marks: pinned as it was saved. */
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
 /**
- * Read what hangs off it; with `modes_only`, no more than the modes. Captures
- * and large values are not read but named.
+ * Read what hangs off it; with `modes_only`, only the modes. Captures and
+ * large values are not read but named.
  */
 int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
 	      bool modes_only);

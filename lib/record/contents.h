@@ -12,12 +12,12 @@ struct strlist;
 
 /**
  * The SHA-256 of objects that were read and found sound, so that checkpoints
- * which have them in common need not read them again. All zero is an empty one.
+ * that share them need not read them again. All zero is an empty one.
  */
 struct contents_known {
 	struct contents_item *items;
 	size_t nr, alloc;
-	uint32_t *slots;  /**< 1 + index of an item, at a place that its name gives; 0: free */
+	uint32_t *slots;  /**< 1 + index of an item, at a position given by its name; 0: free */
 	size_t slots_nr;  /**< a power of two */
 };
 
@@ -25,17 +25,17 @@ void contents_known_release(struct contents_known *known);
 
 struct contents_opts {
 	unsigned threads;
-	struct contents_known *known; /**< looked at and added to; NULL: everything is read */
+	struct contents_known *known; /**< used and added to; NULL: read everything */
 	progress_fn progress;         /**< or NULL */
 };
 
 /**
  * Compute the SHA-256 of every file of a checkpoint from its stored bytes;
- * loads the whole tree. Afterwards statehash() and its like can be used on it.
+ * loads the whole tree. Afterwards statehash() and similar can be used on it.
  */
 int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts);
 
-/** The same for these paths, which are sorted, and what is below them alone. */
+/** The same only for these sorted paths and everything below them. */
 int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,
 			const struct contents_opts *opts);
 

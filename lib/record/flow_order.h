@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/** Where a workflow is in its plan, from the two alone. */
+/** Where a workflow is in its plan, from state and plan alone. */
 
-/** Whether the state fits its plan: known phases in their order. CKPT_ECORRUPT and why not. */
+/** Whether the state fits its plan: known phases in order. CKPT_ECORRUPT with the reason if not. */
 int flow_check_order(const struct flow_state *state, const struct flow_plan *plan);
 
 /** The entry of a complete phase, or NULL. */
@@ -22,7 +22,7 @@ const char *flow_next(const struct flow_state *state, const struct flow_plan *pl
 /** The complete phase that waits for approval, or NULL. */
 const char *flow_waiting(const struct flow_state *state, const struct flow_plan *plan);
 
-/** Every phase is complete, and none waits. */
+/** Every phase is complete, and none waits for approval. */
 bool flow_finished(const struct flow_state *state, const struct flow_plan *plan);
 
 #endif

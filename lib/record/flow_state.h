@@ -11,16 +11,16 @@
 #include <stdint.h>
 
 /**
- * The two files of a workflow, as text and as structures. Nothing here looks
- * at a file system.
+ * The two files of a workflow, as text and as structures. Nothing here uses
+ * the file system.
  *
  * phase.json is the truth: where a workflow is. It has exactly the keys of
- * struct flow_state; a text with others, with fewer, with a value of another
- * type or with anything behind it is damaged, as a whole.
+ * struct flow_state; a text with other or missing keys, a value of another
+ * type or anything after the object is damaged as a whole.
  *
- * workflow.json is what was planned when it began. Of two workflows, the one
- * that phase.json is about is meant, so that replacing phase.json is the
- * instant at which one takes the place of the other.
+ * workflow.json is what was planned at the start. Of two workflows in it, the
+ * one that phase.json refers to counts, so that replacing phase.json is the
+ * moment at which one takes the place of the other.
  */
 enum flow_status { FLOW_PENDING, FLOW_IN_PROGRESS, FLOW_COMPLETE, FLOW_FAILED };
 
@@ -46,9 +46,9 @@ struct flow_approval {
 struct flow_task {
 	char *id;
 	enum flow_task_status status;
-	uint64_t attempts;    /**< that came to nothing; only a resume counts them */
-	int64_t started_at;   /**< 0: not begun */
-	int64_t completed_at; /**< 0: not over; also of one that failed */
+	uint64_t attempts;    /**< failed attempts; only a resume counts them */
+	int64_t started_at;   /**< 0: not started */
+	int64_t completed_at; /**< 0: not finished; also set if it failed */
 	struct strlist output;
 };
 
@@ -70,8 +70,8 @@ struct flow_plan {
 	char *workflow_id;
 	int64_t started_at;
 	struct strlist phases;
-	struct strlist approve; /**< those after which somebody has to agree */
-	char *state_dir; /**< relative to the worktree's root, absolute outside of it, or NULL */
+	struct strlist approve; /**< phases that need approval when complete */
+	char *state_dir; /**< relative to the worktree's root, absolute if outside it, or NULL */
 };
 
 enum { FLOW_NAME_MAX = 100 }; /**< bytes of the name of a workflow, a phase or a task */
@@ -86,7 +86,7 @@ struct flow_approval *flow_state_add_approval(struct flow_state *state, const ch
 struct flow_task *flow_state_add_task(struct flow_state *state, const char *id);
 void flow_state_clear_tasks(struct flow_state *state);
 
-/** CKPT_ECORRUPT with a sentence that says what is wrong; nothing is left to be released. */
+/** CKPT_ECORRUPT with a message that says what is wrong; then nothing is left to release. */
 int flow_state_parse(struct flow_state *out, const char *text, size_t len);
 int flow_plan_parse(struct flow_plan *out, const char *text, size_t len,
 		    const char *workflow_id, int64_t started_at);
@@ -105,17 +105,17 @@ json_t *flow_task_object(const struct flow_task *task);
 
 const char *flow_status_name(enum flow_status status);
 const char *flow_task_status_name(enum flow_task_status status);
-/** False if there is no such status; `name` may be NULL. */
+/** False if the status is unknown; `name` may be NULL. */
 bool flow_status_parse(enum flow_status *out, const char *name);
 bool flow_task_status_parse(enum flow_task_status *out, const char *name);
 
 /**
- * Whether a workflow or a phase may be called that: UTF-8, no control
+ * Whether a workflow or a phase may have that name: UTF-8, no control
  * characters, no '/' and no ',', not too long. NULL, or what is wrong with it.
  */
 const char *flow_name_problem(const char *name);
 
-/** The same for a task, which may be called after a file. */
+/** The same for a task, which may be named after a file. */
 const char *flow_task_problem(const char *id);
 
 #endif

@@ -12,9 +12,9 @@ struct repo;
 struct store;
 
 /**
- * checkpoint/identity: which directory the checkpoints of a store are of. A
- * path is only a name: a folder may be moved away, and another one made in its
- * place. One line each:
+ * checkpoint/identity: which directory the checkpoints of a store were taken
+ * from. A path is only a name: a folder may be moved away, and another created
+ * in its place. One line each:
  *
  *     device <n>
  *     inode <n>
@@ -22,9 +22,9 @@ struct store;
  *     root <commit>                   where the project's history begins, or
  *                                     "none" or "unknown"
  *
- * Inode numbers are used again as soon as a directory is gone, hence the time
- * of birth; numbers of devices change when the system is started, hence the
- * others must be enough on another one.
+ * Inode numbers are reused as soon as a directory is gone, hence the time of
+ * birth; device numbers change at boot, so the others must be enough after a
+ * reboot.
  */
 enum { IDENTITY_ROOT_SIZE = 65 };
 
@@ -36,11 +36,11 @@ struct identity {
 
 enum identity_relation {
 	IDENTITY_SAME,
-	IDENTITY_ANEW,  /**< made anew: the same project, or none to tell by */
+	IDENTITY_ANEW,  /**< created again: the same project, or none to compare */
 	IDENTITY_OTHER, /**< another project */
 };
 
-/** Of a directory, links followed; its root is not looked for: "unknown". */
+/** Of a directory, links followed; its root is not determined: "unknown". */
 int identity_of(struct identity *out, const char *dir);
 
 /**
@@ -50,29 +50,29 @@ int identity_of(struct identity *out, const char *dir);
  */
 void identity_find_root(struct identity *identity, const struct repo *repo);
 
-/** What is recorded; CKPT_ENOTFOUND if nothing is, or nothing that makes sense. */
+/** What is recorded; CKPT_ENOTFOUND if nothing is, or nothing valid. */
 int identity_read(struct identity *out, int store_dirfd);
 int identity_write(const struct identity *identity, struct store *store);
 
-/** What a directory is to the one that was recorded. Pure. */
+/** How a directory relates to the recorded one. A pure function. */
 enum identity_relation identity_compare(const struct identity *recorded,
 					const struct identity *now);
 
-/** True if it is beyond doubt the very directory, wherever it is now. Looks at no root. */
+/** True if it is certainly the same directory, wherever it is now. Ignores the root. */
 bool identity_is(const struct identity *recorded, const struct identity *now);
 
-/** The same for the directory `path`; false if it is not there. */
+/** The same for the directory `path`; false if it does not exist. */
 bool identity_is_at(const struct identity *recorded, const char *path);
 
-/** True if both histories begin with the same commit, as those of all clones of a project do. */
+/** True if both histories begin with the same commit, as with all clones of a project. */
 bool identity_same_project(const struct identity *a, const struct identity *b);
 
 /**
- * Compare the worktree of `store` with what is recorded; if it is another
- * directory than that which the checkpoints `refs` were taken of, a sentence
- * about it is added to `warnings`. With `record`, what is new is written, so
- * that it is said once; the store must be locked then. Never fails: what
- * cannot be told is not said.
+ * Compare the worktree of `store` with what is recorded; if it is not the
+ * directory from which the checkpoints `refs` were taken, add a sentence about
+ * it to `warnings`. With `record`, the new identity is written, so that this
+ * is said once; then the store must be locked. Never fails: what cannot be
+ * determined is not mentioned.
  */
 void identity_check(struct strlist *warnings, struct store *store, const struct repo *repo,
 		    const struct ref_list *refs, bool record);

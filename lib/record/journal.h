@@ -16,41 +16,40 @@ enum journal_kind { JOURNAL_RESTORE, JOURNAL_UNDO, JOURNAL_REDO };
 const char *journal_kind_name(enum journal_kind kind);
 
 /**
- * checkpoint/journal: there while a restore is under way, and after one that
- * was interrupted. Written before the worktree is first touched, removed when
- * the result is verified; whole or not there at all.
+ * checkpoint/journal: exists while a restore is in progress, and after one was
+ * interrupted. Written before the worktree is first touched, removed when the
+ * result is verified; always complete or absent.
  *
- * It says what is needed to go on or back. Both are restores like any other,
- * planned anew from what is on the disk then: to the target, or to the state
- * before.
+ * It has what is needed to go on or back. Both are ordinary restores, planned
+ * from what is then on disk: to the target, or to the state before.
  */
 struct journal {
 	char target[CKPT_ID_SIZE];
 	char safety[CKPT_ID_SIZE]; /**< the state before */
 	enum journal_kind kind;
-	char *staging;             /**< names of the staging directories in the root, blanks between */
+	char *staging;             /**< names of the staging directories in the root, separated by blanks */
 	char *reason;
 	struct strlist paths;
 	struct strlist made; /**< see undo_entry */
 	/**
-	 * "<octal mode> <path>" of directories that no checkpoint knows the modes of,
-	 * since they are only on the way, and that have another while it goes on.
+	 * "<octal mode> <path>" of directories whose modes no checkpoint knows, since
+	 * they are only on the way, and which have another mode during the restore.
 	 */
 	struct strlist modes;
 	bool no_delete;
-	bool replaying; /**< the files are in place, captures are being replayed */
+	bool replaying; /**< the files are in place, captures are being restored */
 };
 
-/** CKPT_ENOTFOUND: no restore is under way. */
+/** CKPT_ENOTFOUND: no restore is in progress. */
 int journal_read(struct journal *out, struct store *store);
 int journal_write(const struct journal *journal, struct store *store);
 int journal_remove(struct store *store);
 void journal_release(struct journal *journal);
 
-/** True if there is one, sound or not. */
+/** True if it exists, sound or not. */
 bool journal_exists(const struct store *store);
 
-/** True if there is one, and the process that wrote it is not at work any more. */
+/** True if it exists and the process that wrote it no longer runs. */
 bool journal_is_left(const struct store *store);
 
 /**
@@ -59,20 +58,23 @@ bool journal_is_left(const struct store *store);
  */
 struct undo_entry {
 	char before[CKPT_ID_SIZE];
-	char restored[CKPT_ID_SIZE]; /**< what was brought back */
+	char restored[CKPT_ID_SIZE]; /**< the checkpoint that was restored */
 	char after[CKPT_ID_SIZE];    /**< "" until it is undone */
 	struct strlist paths;
-	/** Directories outside of them that the last step made on the way: they go with the next. */
+	/**
+	 * Directories outside `paths` that the last step created on the way: the next step removes
+	 * them.
+	 */
 	struct strlist made;
 };
 
 struct undo_stack {
 	struct undo_entry *items;
 	size_t nr, alloc;
-	size_t done; /**< so many from the bottom are in effect; those above were undone */
+	size_t done; /**< how many from the bottom are in effect; those above were undone */
 };
 
-/** A stack that is not there or damaged is an empty one. */
+/** A missing or damaged stack is an empty one. */
 void journal_undo_read(struct undo_stack *out, struct store *store);
 int journal_undo_write(const struct undo_stack *stack, struct store *store);
 void journal_undo_release(struct undo_stack *stack);
@@ -80,8 +82,9 @@ void journal_undo_release(struct undo_stack *stack);
 enum { UNDO_MAX = 100 };
 
 /**
- * A new restore: what had been undone is forgotten, and of more than UNDO_MAX
- * the oldest. Retention spares all that the stack names, so it must end somewhere.
+ * Add a new restore: what had been undone is forgotten, and so is the oldest of
+ * more than UNDO_MAX. Retention spares everything that the stack names, so it must
+ * be limited.
  */
 void journal_undo_push(struct undo_stack *stack, const char *before, const char *restored,
 		       const struct strlist *paths, const struct strlist *made);

@@ -20,8 +20,8 @@ struct store;
 struct ckpt_records {
 	struct ckpt_record *items; /**< in the order of saving */
 	size_t nr;
-	struct strlist damaged; /**< a sentence about each one that cannot be read */
-	size_t unread;		/**< older ones that were not looked at */
+	struct strlist damaged; /**< a sentence about each checkpoint that cannot be read */
+	size_t unread;		/**< older ones that were not read */
 };
 
 /** Read all records; damaged ones are left out and named. */
@@ -34,28 +34,28 @@ struct ckpt_enough {
 	void *payload;
 };
 
-/** The same from the newest on, until there are enough; NULL: all. */
+/** The same from the newest backwards, until there are enough; NULL: all. */
 int lookup_records_newest(struct ckpt_records *out, struct store *store,
 			  const struct ref_list *refs, const struct ckpt_enough *enough);
 void lookup_records_release(struct ckpt_records *records);
 
 /**
- * The newest one with files whose scope is `scope`; CKPT_ENOTFOUND if there is
- * none. Damaged ones are passed over.
+ * The newest with files whose scope is `scope`; CKPT_ENOTFOUND if there is
+ * none. Damaged ones are skipped.
  */
 int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		  const struct strlist *scope);
 
-/** The newest one of state alone. */
+/** The newest that holds only state. */
 int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs);
 
 /**
- * What to compare the worktree with if nobody says: the newest checkpoint of
- * the whole worktree, and only if there is none, the newest of a scope.
+ * What to compare the worktree with by default: the newest checkpoint of the
+ * whole worktree or, only if there is none, the newest of a scope.
  */
 int lookup_default(struct ckpt_record *out, struct store *store);
 
-/** By name. CKPT_ENOTFOUND if nothing fits, CKPT_ERROR if several do: the sentence lists them. */
+/** By name. CKPT_ENOTFOUND if nothing matches, CKPT_ERROR if several do: the message lists them. */
 int lookup_name(struct ckpt_record *out, struct store *store, const char *name);
 
 #endif

@@ -10,7 +10,7 @@ struct ckpt_meta;
 struct pack;
 struct store;
 
-/** What meta.c and meta_rules.c make the tree of the metadata from; for these alone. */
+/** The parts from which meta.c and meta_rules.c make the tree of the metadata; only for these. */
 
 /** Append an entry to the text of a tree. */
 void meta_add_entry(struct strbuf *tree, const char *mode, const char *name, const struct oid *oid);

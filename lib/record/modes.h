@@ -14,7 +14,7 @@ struct wt_dir;
  * The permission bits that a git tree cannot hold.
  *
  * As bytes: a line with the bits that most files, executable files and
- * directories have, then one record for each path that has others:
+ * directories have, then one record for each path with other bits:
  *
  *     file 644 exec 755 dir 755\n
  *     600 <path>\0
@@ -30,13 +30,13 @@ struct modes {
 	uint16_t file, exec, dir;
 	struct mode_item *items; /**< sorted by path */
 	size_t nr;
-	char *text; /**< that the paths point into */
+	char *text; /**< the paths point into it */
 };
 
 /** Append the bytes for a scanned tree. */
 void modes_encode(struct strbuf *out, const struct wt_dir *root);
 
-/** CKPT_ECORRUPT if the bytes are not of that form. */
+/** CKPT_ECORRUPT if the bytes are malformed. */
 int modes_parse(struct modes *out, const char *data, size_t len);
 void modes_release(struct modes *modes);
 
@@ -44,8 +44,8 @@ void modes_release(struct modes *modes);
 uint16_t modes_lookup(const struct modes *modes, const char *path, unsigned git_mode);
 
 /**
- * The paths, sorted, that have a record of their own in one but not the same in
- * the other. False if the common bits differ, so that any path may.
+ * The paths, sorted, whose records differ. False if the common bits differ, so
+ * that any path may.
  */
 bool modes_differing(struct strlist *out, const struct modes *a, const struct modes *b);
 

@@ -12,9 +12,8 @@ struct ckpt_record;
 struct store;
 
 /**
- * The tree of a checkpoint in the same shape as that of a scan, read from the
- * store piece by piece: a directory's entries are loaded when they are first
- * asked for. For one thread.
+ * The tree of a checkpoint in the same form as that of a scan, loaded on
+ * demand: the entries of a directory are read on first use. For one thread.
  */
 struct snapshot {
 	struct store *store;
@@ -26,18 +25,18 @@ struct snapshot {
 
 int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_record *record);
 
-/** The same for whoever has read what hangs off it; it stays the caller's. */
+/** The same for a caller that has read the metadata, and keeps owning it. */
 int snapshot_open_meta(struct snapshot **out, struct store *store, const struct ckpt_record *record,
 		       const struct ckpt_meta *meta);
 void snapshot_free(struct snapshot *snapshot);
 
-/** Load the entries of one directory, if they are not yet. */
+/** Load the entries of one directory, unless they are loaded. */
 int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir);
 
 /** Load all. */
 int snapshot_expand_all(struct snapshot *snapshot, struct wt_dir *dir);
 
-/** The entry at a path, or NULL if there is none; loads what leads to it. */
+/** The entry at a path, or NULL if there is none; loads the directories that lead to it. */
 int snapshot_find(struct wt_entry **out, struct snapshot *snapshot, const char *path);
 
 #endif

@@ -17,20 +17,19 @@ bool stage_is_stored(struct store *store, int stagefd, const char *name);
 int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
 
 /**
- * Remove what an interrupted restore left in its staging directory `name`. Should
- * something be in it that no checkpoint has (written by somebody in the instant
- * before it was exchanged), the directory gets a plain name instead, which is
- * put into `rescued_out`.
+ * Remove what an interrupted restore left in its staging directory `name`. If it
+ * holds something that no checkpoint has (written just before it was exchanged),
+ * the directory gets a plain name instead, which is put into `rescued_out`.
  */
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
 
-/** The same, but leave it as it is in that case: for its room. */
+/** The same, but leave it as it is in that case: to free space. */
 int stage_free(struct store *store, int rootfd, const char *name);
 
 /**
  * Remove what restores of this store left that were killed before they touched
- * anything, and settle strays: only when there is no journal, and with the lock
- * held. A sentence about what had to be kept is put into `notes`.
+ * anything, and clean up strays: only without a journal, and with the lock
+ * held. A sentence about what had to be kept is added to `notes`.
  */
 void stage_sweep(struct strlist *notes, struct store *store, const char *worktree);
 

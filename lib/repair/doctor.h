@@ -8,17 +8,16 @@
 struct session;
 
 /**
- * All that can be wrong with a store, from the bytes of its packs to the
- * manifest. `session` is opened with SESSION_ANY: a store that other commands
- * refuse is looked at, too.
+ * Everything that can be wrong with a store, from the bytes of its packs to
+ * the manifest. `session` is opened with SESSION_ANY: a store that other
+ * commands refuse is checked, too.
  *
- * With `fix`, mended in this order: the store itself, set aside if that is all
- * that helps; packs; refs; checkpoints of stores that were set aside;
- * contents that were lost, from the worktree where it has them; then what can
- * be made anew. A checkpoint is never removed, nor is anything else that
- * exists only once.
+ * With `fix`, problems are fixed in this order: the store itself, set aside if
+ * nothing else helps; packs; refs; checkpoints of stores that were set aside;
+ * lost contents, from the worktree if it has them; then what can be rebuilt.
+ * No checkpoint is ever removed, and nothing else that exists only once.
  *
- * What is wrong is a result, not a failure.
+ * A problem is a result, not a failure.
  */
 int doctor_run(struct problems *out, struct session *session, bool fix, progress_fn progress);
 

@@ -8,7 +8,7 @@
 struct session;
 struct store;
 
-/** The part of doctor.c that looks at small files. For nobody else. */
+/** The part of doctor.c that checks small files. Not for any other file. */
 struct doctor {
 	struct session *session;
 	struct store *store;
@@ -18,12 +18,12 @@ struct doctor {
 };
 
 /**
- * What dead processes left half-written in the store. Before it is locked: who
- * gets the lock removes it.
+ * What dead processes left half-written in the store. Called before it is
+ * locked: whoever takes the lock removes it.
  */
 void doctor_temporaries(struct doctor *doctor);
 
-/** Marks, the audit trail, the stack of undo, the journal, what a restore left in the worktree. */
+/** Marks, the audit trail, the undo stack, the journal, what a restore left in the worktree. */
 int doctor_files(struct doctor *doctor);
 
 /** The last of these two; in doctor_restore.c. */

@@ -3,7 +3,7 @@
 #define CKPT_REPAIR_REPAIR_H
 
 /**
- * What is wrong with a store, and putting it right.
+ * What is wrong with a store, and fixing it.
  *
  * This is what other folders include.
  */

@@ -7,21 +7,21 @@
 struct session;
 
 /**
- * Find the checkpoints that can be read of a store that was set aside (or that
- * cannot be used where it is) and that the session's store, if there is one,
- * does not have. Each is verified from its stored bytes.
+ * Find the checkpoints that can be read in a store that was set aside (or that
+ * is unusable where it is) and that the session's store, if any, does not have.
+ * Each is verified from its stored bytes.
  *
- * With `fix` they are copied into the session's store, which must be locked:
- * with the same ids, commits and pins; then the old one is renamed, see
- * health_salvaged(), so that nobody looks at it again. What is lost for good is
- * a problem that was not fixed.
+ * With `fix` they are copied into the session's store, which must be locked,
+ * with the same ids, commits and pins; then the old store is renamed, see
+ * health_salvaged(), so that it is never read again. What is lost for good is a
+ * problem that was not fixed.
  */
 int salvage_store(struct problems *out, struct session *session, const char *path, bool fix);
 
 /**
- * Bring all that was set aside in the place `path` into the session's store,
- * which must be locked, as checkpoints that are newer than its own: undo goes
- * back through their restores first. Called again after a crash it goes on.
+ * Copy everything that was set aside in the place `path` into the session's
+ * store, which must be locked, as checkpoints newer than its own: undo goes
+ * back through their restores first. Called again after a crash, it continues.
  */
 int salvage_merge(struct problems *out, struct session *session, const char *path);
 

@@ -10,29 +10,29 @@
 #include <stddef.h>
 
 /**
- * What has to be done to a worktree to make it equal to a checkpoint: decided
- * here, from two trees and nothing else; done by apply.h.
+ * What has to be done to make a worktree equal to a checkpoint: decided here,
+ * from two trees and nothing else; done by apply.h.
  *
- * Actions are in the order of their paths, removals after all others, and of
- * these the deepest first.
+ * Actions are in the order of their paths; removals come last, the deepest
+ * first.
  */
 enum plan_kind {
-	PLAN_CREATE,    /**< nothing is there now; a directory with all below it is one action */
+	PLAN_CREATE,    /**< nothing is there now; a directory with everything below it is one action */
 	PLAN_OVERWRITE, /**< the contents of a file, or the target of a link, differ */
 	PLAN_CHMOD,     /**< only the permission bits differ, and the file has no other name */
 	PLAN_REPLACE,   /**< there is something of another kind now */
 	PLAN_REMOVE,    /**< a file or a link */
-	PLAN_RMDIR,     /**< a directory of which nothing is left; not, if it turns out that something is */
+	PLAN_RMDIR,     /**< a directory that becomes empty; skipped if it turns out not to be */
 };
 
 struct plan_action {
 	enum plan_kind kind;
 	char *path;
 	const struct wt_entry *target;  /**< NULL for removals */
-	const struct wt_entry *current; /**< NULL for PLAN_CREATE, and for what was asked for by `made` */
+	const struct wt_entry *current; /**< NULL for PLAN_CREATE, and for what `made` asks for */
 };
 
-/** What becomes of it, as the report has it: files, links, empty directories, each once. */
+/** What happens to it, for the report: files, links, empty directories, each once. */
 enum plan_effect { EFFECT_REMOVED, EFFECT_CHANGED, EFFECT_BROUGHT_BACK };
 
 struct plan_row {
@@ -54,17 +54,17 @@ struct plan {
 	size_t rows_nr, rows_alloc;
 	struct plan_kept *kept;
 	size_t kept_nr, kept_alloc;
-	struct strlist captures; /**< replayed behind the files, in this order; for the caller to fill */
+	struct strlist captures; /**< restored after the files, in this order; filled in by the caller */
 };
 
 /** Why a path that the checkpoint does not have must stay; NULL if it may go. */
 typedef const char *(*plan_protect_fn)(const char *path, enum wt_kind kind, void *payload);
 
 struct plan_opts {
-	const struct compare_side *target;  /**< expanded as far as it is needed */
+	const struct compare_side *target;  /**< expanded as far as needed */
 	const struct compare_side *current;
 	const struct strlist *paths; /**< limit it to these; NULL or empty: all */
-	const struct strlist *made;  /**< directories to be removed if they turn out to be empty; or NULL */
+	const struct strlist *made;  /**< directories to remove if they turn out to be empty; or NULL */
 	bool no_delete;
 	plan_protect_fn protect; /**< may be NULL */
 	void *payload;
@@ -73,16 +73,18 @@ struct plan_opts {
 int plan_make(struct plan *out, const struct plan_opts *opts);
 void plan_release(struct plan *plan);
 
-/** Leave out what was to be done at `path`, and what was to be created below: it is kept, and why. */
+/** Drop the action for `path`, and what was to be created below: it is kept, and why. */
 void plan_keep(struct plan *plan, const char *path, const char *why);
 
 /** True if this very path is kept. */
 bool plan_keeps(const struct plan *plan, const char *path);
 
-/** True if something of `paths` (empty: all) is at or below `path`, or `path` below one of them. */
+/**
+ * True if something in `paths` (empty: all) is at or below `path`, or `path` is below one of them.
+ */
 bool plan_concerns(const struct strlist *paths, const char *path);
 
-/** Directories that the plan makes though they are outside of `paths`: to hold what comes back. */
+/** Directories outside `paths` that the plan creates to hold restored files. */
 void plan_list_made(struct strlist *out, const struct plan *plan, const struct strlist *paths);
 
 /** True if there is nothing to do. */

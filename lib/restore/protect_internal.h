@@ -11,35 +11,35 @@ struct snapshot;
 
 /**
  * What a restore must not delete although the worktree has it and the
- * checkpoint has not: paths that the rules stored in the checkpoint leave out,
- * those of its .gitignore files and those kept beside them (a rule that changed
- * since does not hand over data that was never captured), and those recorded as
- * skipped when it was taken. Not what lies where the checkpoint has a file: it
+ * checkpoint does not: paths that the rules stored in the checkpoint leave out,
+ * both its .gitignore files and those kept beside them (a rule that changed
+ * since must not expose data that was never captured), and paths recorded as
+ * skipped when it was taken. Not what is where the checkpoint has a file: it
  * cannot have been there. What is ignored now is not in the scan at all and
  * needs no protection.
  *
- * Several checkpoints may have a say: an interrupted restore has already put
- * some of the .gitignore files back, so the state before it is asked too.
+ * Several checkpoints may be asked: an interrupted restore has already put some
+ * of the .gitignore files back, so the state before it is asked too.
  */
 struct protect;
 
 struct protect *protect_new(struct session *session);
 
-/** Let the rules of one more checkpoint count. What was read of it stays the caller's. */
+/** Add the rules of one more checkpoint. What was read of it still belongs to the caller. */
 int protect_add(struct protect *protect, const struct ckpt_record *record,
 		const struct ckpt_meta *meta, struct snapshot *snapshot);
 
 void protect_free(struct protect *protect);
 
 /**
- * What is in this snapshot may go all the same: it was put there by the restore
- * that is being taken back, and what became of it since is captured. Not what
- * was skipped before it: that was there already. The snapshot stays the
- * caller's; NULL: nothing.
+ * What is in this snapshot may go nevertheless: the restore that is being
+ * undone put it there, and its current state is captured. Not what was skipped
+ * before it: that was already there. The snapshot still belongs to the caller;
+ * NULL: nothing.
  */
 void protect_exempt(struct protect *protect, struct snapshot *snapshot);
 
-/** For plan.h: why `path`, which is of this kind now, must stay, or NULL. */
+/** For plan.h: why `path`, now of this kind, must stay, or NULL. */
 const char *protect_path(const char *path, enum wt_kind kind, void *protect);
 
 #endif

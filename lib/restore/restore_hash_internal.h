@@ -14,20 +14,21 @@ struct snapshot;
 struct wt_dir;
 
 /**
- * State hashes over the part of a tree that a restore is about: the named
+ * State hashes over the part of a tree that a restore affects: the named
  * paths, without what was kept, and with `no_delete` only what the checkpoint
- * has. If that is all, they are the plain state hash.
+ * has. If that is everything, they equal the plain state hash.
  */
 struct restore_hash {
 	struct snapshot *target;
 	const struct ckpt_record *record;
 	const struct strlist *paths;  /**< empty: all */
-	const struct plan *plan;      /**< for what was kept */
+	const struct plan *plan;      /**< tells what was kept */
 	bool no_delete;
 	unsigned threads;
 	/**
-	 * Afterwards, for what was ignored before and lies open now that other
-	 * .gitignore files are in place; named in `left`. NULL: nothing.
+	 * Afterwards, for what was ignored before and is no longer ignored now
+	 * that other .gitignore files are in place; named in `left`. NULL:
+	 * nothing.
 	 */
 	struct protect *before;
 	struct strlist *left;

@@ -11,10 +11,10 @@
 struct store;
 
 /**
- * Everything that a plan will put into the worktree, written beforehand into a
- * directory of its own in the worktree's root (so that a rename puts it in
- * place): contents, links, whole directories. Nothing of the user's is touched
- * by this. Contents are checked against their names on the way.
+ * Everything that a plan will put into the worktree, written in advance into a
+ * separate directory in the worktree's root (so that a rename puts it in
+ * place): contents, links, whole directories. This touches none of the user's
+ * files. Contents are checked against their names on the way.
  *
  * What belongs to action `i` is called `i` (decimal) in that directory.
  */
@@ -23,7 +23,10 @@ struct stage {
 	int rootfd;
 	int fd;     /**< of the staging directory; -1: none */
 	char *name; /**< in the root */
-	/** chmod(2) has no effect on this file system: every file has the one mode, a directory the other. */
+	/**
+	 * chmod(2) has no effect on this file system: all files have the one mode, all directories
+	 * the other.
+	 */
 	bool fixed_modes;
 	mode_t file_mode, dir_mode;
 };
@@ -31,20 +34,20 @@ struct stage {
 struct stage_opts {
 	struct store *store;
 	const struct plan *plan;
-	const struct strlist *paths; /**< limit of the plan; NULL or empty: none */
+	const struct strlist *paths; /**< limit of the plan; NULL or empty: no limit */
 	unsigned threads;
-	/** Do not refuse where an overlay may have to copy a file that it has no room for. */
+	/** Do not refuse if an overlay may have to copy a file for which it has no space. */
 	bool any_room;
 	progress_fn progress;
 };
 
 /**
- * Make the directory `name` (which must not be there, see stage_dirs.h) and fill
+ * Create the directory `name` (which must not exist, see stage_dir.h) and fill
  * it; durable when it returns.
  */
 int stage_fill(struct stage *stage, int rootfd, const char *name, const struct stage_opts *opts);
 
-/** Remove it with all that is left in it. */
+/** Remove it with everything left in it. */
 int stage_remove(struct stage *stage);
 
 /** Remove all but these; it gets a plain name, see stage_settle.h. */

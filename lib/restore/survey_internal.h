@@ -6,22 +6,22 @@
 #include "restore/plan.h"
 
 /**
- * What stands in the way of a plan on the disk: things that the scan left out
- * (ignored, sensitive, special, unreadable) where the checkpoint has something.
- * Looks only.
+ * What is in the way of a plan on disk: things that the scan left out (ignored,
+ * sensitive, special, unreadable) where the checkpoint has something. Only
+ * looks.
  */
 struct survey {
 	struct strlist also;      /**< what could be captured by name, then overwritten */
-	struct strlist dirs;      /**< directories that could be captured by name, as they are there */
-	struct strlist elsewhere; /**< on another file system, where no rename leads */
+	struct strlist dirs;      /**< directories that could be captured by name, as they are */
+	struct strlist elsewhere; /**< on another file system, which no rename can reach */
 	struct strlist denied;    /**< what this user may not change */
 	struct strlist conflicts; /**< a sentence for each thing that must not be touched */
 };
 
 /**
- * Also cuts up the creation of directories that are on the disk already, so
- * that their contents are created one by one, and keeps directories in which
- * something would be left. `opts` are those that the plan was made with.
+ * Also splits up the creation of directories that already exist, so that their
+ * contents are created one by one, and keeps directories in which something
+ * would be left. `opts` are those with which the plan was made.
  */
 int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd);
 void survey_release(struct survey *survey);

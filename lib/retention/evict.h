@@ -40,7 +40,7 @@ struct evict_rules {
 	int64_t max_age;    /**< seconds; 0: no limit */
 	uint64_t max_size;  /**< bytes; 0: no limit. Only for evict_why(); see evict_extend() */
 	uint64_t keep_hourly, keep_daily, keep_weekly;
-	bool expired; /**< expired ones go although no limit is reached */
+	bool expired; /**< expired ones go even if no limit is reached */
 };
 
 enum evict_why { EVICT_NOT_DUE, EVICT_EXPIRED, EVICT_AGE, EVICT_COUNT, EVICT_SIZE };
@@ -54,19 +54,18 @@ struct evict_victim {
 struct evict_plan {
 	struct evict_victim *items;
 	size_t nr;
-	size_t due; /**< so many of them go; of the others `why` is EVICT_NOT_DUE */
+	size_t due; /**< how many of them go; for the others `why` is EVICT_NOT_DUE */
 };
 
-/** Rules 1 to 5. `items` in the order of saving. */
+/** Rules 1 to 5. `items` are in the order of saving. */
 void evict_plan(struct evict_plan *out, const struct evict_item *items, size_t nr,
 		const struct evict_rules *rules, int64_t now);
 void evict_plan_release(struct evict_plan *plan);
 
 /**
- * Rule 6: make further ones due until the bytes that those that are due give
- * back add up to `over`. `bytes[i]` are given back when the first i of the plan
- * have gone and the next one goes. False, and nothing changed, if all are not
- * enough.
+ * Rule 6: make more of them due until the bytes freed by those that are due add
+ * up to `over`. `bytes[i]` are freed when the next one goes after the first i
+ * of the plan. False, and nothing changed, if all are not enough.
  */
 bool evict_extend(struct evict_plan *plan, const uint64_t *bytes, uint64_t over);
 

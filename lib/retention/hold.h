@@ -9,12 +9,12 @@
 struct store;
 
 /**
- * Checkpoints that a running process is going to need, and that retention
- * spares as long as it runs, however many others are taken meanwhile.
+ * Checkpoints that a running process will need, and that retention spares as
+ * long as it runs, however many others are taken meanwhile.
  *
  * For each there is a file checkpoint/held/<id>.<n> that the process keeps
- * locked with flock(2): one that dies lets go of it. No lock of the store is
- * held. drop, asked for by name, is not stopped by this.
+ * locked with flock(2); if it dies, the lock is gone. The lock of the store is
+ * not held. This does not stop drop, which is asked for by name.
  */
 struct hold {
 	int dirfd, fd;
@@ -23,7 +23,7 @@ struct hold {
 
 #define HOLD_INIT { -1, -1, NULL }
 
-/** Hold a checkpoint; CKPT_ENOTFOUND if it is gone already. hold_release() in any case. */
+/** Hold a checkpoint; CKPT_ENOTFOUND if it is already gone. Call hold_release() in any case. */
 int hold_take(struct hold *out, struct store *store, const char *id);
 void hold_release(struct hold *hold);
 

@@ -13,33 +13,33 @@ struct session;
 struct store;
 
 /**
- * Giving back the bytes of what no checkpoint needs any more. Deleting a ref
- * frees nothing yet: its objects lie in packs beside those of others. Packs
- * without a needed object are removed; of those with some, the needed ones are
- * copied into a new pack first, which is durable before the old one goes.
+ * Freeing the bytes that no checkpoint needs any more. Deleting a ref alone
+ * frees nothing: its objects share packs with others. Packs without a needed
+ * object are removed; of the others, the needed objects are first copied into
+ * a new pack, which is durable before the old one goes.
  */
 enum { RECLAIM_PACKS_MAX = 50 }; /**< more are merged */
 
 enum reclaim_effort {
-	RECLAIM_FREE,     /**< only remove what nobody needs */
-	RECLAIM_MERGE,    /**< after a save: small packs into one; nothing is looked for to remove */
+	RECLAIM_FREE,     /**< only remove what nothing needs */
+	RECLAIM_MERGE,    /**< after a save: merge small packs; do not look for anything to remove */
 	RECLAIM_QUICK,    /**< after a save: in a fraction of a second, or not at all */
-	RECLAIM_THOROUGH, /**< for a budget: everything worth the copying */
-	RECLAIM_ALL,      /**< after a drop or prune: however little it gives back */
+	RECLAIM_THOROUGH, /**< for a budget: everything that is worth the copying */
+	RECLAIM_ALL,      /**< after a drop or prune: however little it frees */
 };
 
 struct reclaim_result {
 	uint64_t before, after; /**< bytes of the store on disk */
-	bool postponed;         /**< something is left to do that `gc` can do */
-	char why[256];          /**< what kept it from being done, if that was a failure */
+	bool postponed;         /**< `gc` can do more */
+	char why[256];          /**< what kept it from being done, after a failure */
 };
 
-/** The store must be locked. Nothing is lost if it fails. */
+/** The store must be locked. Nothing is lost if this fails. */
 int reclaim_run(struct reclaim_result *out, struct session *session, enum reclaim_effort effort);
 
 /**
- * Everything that must not be thrown away beside the checkpoints `refs`: other
- * refs that somebody made in the store, checkpoints that lost their ref. Added
+ * Everything besides the checkpoints `refs` that must not be deleted: other
+ * refs that people made in the store, checkpoints that lost their ref. Added
  * to `reach` as belonging to `owner`.
  */
 int reclaim_add_others(struct reach *reach, struct session *session, uint32_t owner);
@@ -47,13 +47,13 @@ int reclaim_add_others(struct reach *reach, struct session *session, uint32_t ow
 /* --- parts, for gc.c --- */
 
 /**
- * All that is needed. NULL if that is not known because something is damaged, or
- * if it takes more than `seconds` (0: no limit): then everything counts as
- * needed.
+ * Everything that is needed. NULL if that is unknown because something is
+ * damaged, or if it takes more than `seconds` (0: no limit): then everything
+ * counts as needed.
  */
 int reclaim_reach(struct reach **out, struct session *session, double seconds);
 
-/** Around a change of packs that loses nothing: the stat cache stays good. */
+/** Before and after a change of packs that loses nothing, so that the stat cache stays valid. */
 uint64_t reclaim_cache_before(struct store *store);
 void reclaim_cache_after(struct store *store, uint64_t before);
 

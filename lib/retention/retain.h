@@ -29,30 +29,30 @@ struct retain_victim {
 };
 
 struct retain_result {
-	struct retain_victim *items; /**< in the order in which they went */
+	struct retain_victim *items; /**< in the order of removal */
 	size_t nr, alloc;
-	uint64_t freed;  /**< bytes on disk; of a dry run an estimate */
-	uint64_t excess; /**< bytes that the store is still over max_size */
+	uint64_t freed;  /**< bytes on disk; an estimate for a dry run */
+	uint64_t excess; /**< bytes by which the store still exceeds max_size */
 };
 
 void retain_result_release(struct retain_result *result);
 
-/** The rules that the settings make. */
+/** The rules from the settings. */
 void retain_rules(struct evict_rules *out, const struct ckpt_settings *settings);
 
-/** Apply rules; takes the lock. If max_size cannot be reached, all goes that may. */
+/** Apply rules; takes the lock. If max_size cannot be reached, everything goes that may. */
 int retain_prune(struct retain_result *out, struct session *session,
 		 const struct evict_rules *rules, bool dry_run);
 
 /* --- parts, for drop.c --- */
 
-/** Lock the store for a change and see everything as it is now. */
+/** Lock the store for a change and read its current state. */
 int retain_begin(struct session *session);
 
-/** Add one that is to go; takes over both. */
+/** Add one to be removed; takes over both. */
 void retain_add(struct retain_result *out, struct ckpt_record *record, char *why);
 
-/** Let all of them go and give back their bytes; sets `freed`. */
+/** Remove all of them and free their bytes; sets `freed`. */
 int retain_let_go(struct retain_result *result, struct session *session, const char *action);
 
 /* --- for a save; the store is locked --- */
@@ -62,34 +62,34 @@ bool retain_lacks_room(struct session *session, uint64_t need);
 
 struct retain_room {
 	bool evicted;   /**< packs and refs are not what they were */
-	uint64_t limit; /**< a pack of more bytes fits in no case; 0: none */
-	bool damaged;   /**< nothing can be given back, because something is damaged */
+	uint64_t limit; /**< a larger pack does not fit in any case; 0: none */
+	bool damaged;   /**< nothing can be freed, because something is damaged */
 };
 
 /**
- * Make room for `need` bytes, which is what a save takes at most. If that
- * cannot be had without `keep` and the newest, nothing goes: with luck less is
- * needed (it compresses), or the newest can go when the new one is there. CKPT_ERROR
- * if not even that could help.
+ * Make room for `need` bytes, the most that a save may take. If that is not possible
+ * without `keep` and the newest, nothing goes: perhaps less is needed (it
+ * compresses), or the newest can go once the new one exists. CKPT_ERROR if not even
+ * that would help.
  */
 int retain_make_room(struct retain_room *out, struct session *session, const struct strlist *keep,
 		     uint64_t need);
 
-/** Whether the budget can bear a checkpoint whose objects are there, but not its ref yet. */
+/** Whether the budget allows a checkpoint whose objects exist, but not its ref yet. */
 int retain_check_fits(struct session *session, const struct strlist *keep,
 		      const struct ckpt_record *fresh, uint64_t need);
 
-/** The sentence about a checkpoint that does not fit; CKPT_ERROR. */
+/** Set the message about a checkpoint that does not fit; CKPT_ERROR. */
 int retain_too_large(struct session *session, bool damaged);
 
 /**
- * The rules of the settings after a save; `before` are the refs without the new
- * one. Never undoes it, whatever fails.
+ * Apply the rules of the settings after a save; `before` are the refs without
+ * the new one. Never undoes the save, whatever fails.
  */
 void retain_after_save(struct session *session, const struct ref_list *before,
 		       const struct strlist *keep);
 
-/** Only the budget: after something was written beside checkpoints. */
+/** Only the budget: after something other than a checkpoint was written. */
 void retain_hold_budget(struct session *session, const struct strlist *keep);
 
 #endif

@@ -3,7 +3,7 @@
 #define CKPT_RETENTION_RETENTION_H
 
 /**
- * Which checkpoints go, and the bytes that they give back.
+ * Which checkpoints go, and the bytes that this frees.
  *
  * This is what other folders include.
  */

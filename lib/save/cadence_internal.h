@@ -9,20 +9,21 @@ struct save_opts;
 struct store;
 
 /**
- * --every and --min-interval: whether a save that is asked for is due. With
- * the lock held, which makes it exact however many processes call at once.
+ * --every and --min-interval: whether a requested save is due. Exact, because
+ * the lock is held, however many processes call at once.
  *
- * Calls with --every are counted for each source and number on their own. With
- * both, a turn that comes too early is not used up: the next call has it.
- * Whatever kills the program, or loses or ages the count: one too many, never
- * one too few. For that counting begins anew when the machine was started.
+ * Calls with --every are counted separately for each source and number. With
+ * both options, a turn that comes too early passes to the next call. If the
+ * program is killed, or the count is lost or outdated, an extra checkpoint may
+ * be taken, but none is missed. For that, counting starts over when the
+ * machine is restarted.
  */
 int cadence_due(bool *due_out, struct store *store, const struct save_opts *opts,
 		const struct ckpt_record *newest);
 
 /**
- * Count the call, `due` or not, once it has been answered: a save that failed
- * does not use up the turn.
+ * Count the call, `due` or not, once it is done: a save that failed does not
+ * use up the turn.
  */
 int cadence_note(struct store *store, const struct save_opts *opts, bool due);
 

@@ -12,9 +12,9 @@ struct pack;
 struct session;
 
 /**
- * Bytes on their way into the store whose number is not known before they have
- * all come: a temporary in the store, which counts towards maxSize and which
- * the next process sweeps if this one is killed. The store must be locked.
+ * Bytes on their way into the store whose number is not known until all have
+ * arrived: a temporary in the store, which counts towards maxSize and which
+ * the next process removes if this one is killed. The store must be locked.
  */
 struct spool {
 	struct session *session;
@@ -30,16 +30,16 @@ struct spool {
 int spool_open(struct spool *spool, struct session *session);
 int spool_add(struct spool *spool, const void *data, size_t len);
 
-/** All of what a descriptor gives. */
+/** Add everything that a descriptor gives. */
 int spool_add_fd(struct spool *spool, int fd, const char *name);
 
-/** All is there: give it its name. */
+/** No more bytes: compute the name. */
 int spool_close(struct spool *spool);
 
-/** Add it to a pack, unless it is there already. */
+/** Add it to a pack, unless it already exists. */
 int spool_pack(struct spool *spool, struct pack *pack);
 
-/** True if the store does not have it yet, so that it needs room. */
+/** True if the store does not have it yet, so that it needs space. */
 bool spool_is_new(const struct spool *spool);
 
 void spool_release(struct spool *spool);

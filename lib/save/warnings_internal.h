@@ -6,7 +6,9 @@
 
 struct worktree_state;
 
-/** What a person must know about a checkpoint: a sentence for each thing left out unasked. */
+/**
+ * What a person must know about a checkpoint: a sentence for each thing that was left out unasked.
+ */
 void save_warnings(struct strlist *out, const struct worktree_state *state);
 
 #endif

@@ -13,20 +13,20 @@ struct session;
 struct statcache;
 
 /**
- * The present state of the worktree: scanned, and where the stat cache does
+ * The current state of the worktree: scanned and, where the stat cache does
  * not know a file, read. `save` writes what it reads into a pack, `diff` and
- * `status` only name it.
+ * `status` only compute names.
  */
 struct worktree_state_opts {
 	const struct strlist *scope; /**< sorted; empty: all */
 	bool include_ignored;
 	bool include_sensitive;
-	bool no_limit; /**< of maxFiles */
-	bool rules_only; /**< for worktree_state_rules(): what the rules say, whatever is tracked */
+	bool no_limit; /**< ignore maxFiles */
+	bool rules_only; /**< for worktree_state_rules(): only the rules, whatever is tracked */
 	const struct rules_texts *texts; /**< for worktree_state_rules(): see rules.h */
-	const struct strlist *also; /**< sorted paths to take although a rule leaves them out */
-	const struct strlist *whole; /**< the same, with all below them, but no secrets */
-	bool no_defaults;   /**< the patterns that a new store begins with do not count */
+	const struct strlist *also; /**< sorted paths to capture although a rule leaves them out */
+	const struct strlist *whole; /**< the same, with everything below them, but no secrets */
+	bool no_defaults;   /**< ignore the patterns with which a new store starts */
 	bool want_left_out; /**< see scan.h */
 	double until;       /**< see ingest.h */
 	progress_fn progress;
@@ -39,8 +39,8 @@ struct worktree_state {
 	struct scan *scan;
 	progress_fn progress;
 	bool scoped;
-	bool objects_there; /**< what the cache knows is in the store for certain */
-	struct strlist notes; /**< a sentence about each thing beside the files that is left out */
+	bool objects_there; /**< everything that the cache knows is certain to be in the store */
+	struct strlist notes; /**< a sentence about each thing other than files that is left out */
 	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
 	struct ingest_result read;
 	double until;
@@ -51,8 +51,8 @@ int worktree_state_rules(struct rules **out, struct session *session,
 			 const struct worktree_state_opts *opts);
 
 /**
- * Walk. `refs` tells which checkpoints exist; NULL if there is no store. On
- * failure nothing is left to be released.
+ * Walk. `refs` tells which checkpoints exist; NULL if there is no store. After
+ * a failure there is nothing to release.
  */
 int worktree_state_scan(struct worktree_state *out, struct session *session,
 			const struct ref_list *refs, const struct worktree_state_opts *opts);
@@ -62,13 +62,14 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack);
 
 /**
  * Write the stat cache, after everything was read: the worktree is the
- * checkpoint `commit`. Failing only costs time later. Nothing for a scope.
+ * checkpoint `commit`. A failure only costs time later. Does nothing for a
+ * scope.
  */
 void worktree_state_write_cache(const struct worktree_state *state, const struct oid *commit);
 
 /**
- * After reading took too long: store what was read, and say in the stat cache
- * that it is there, so that it is not read again. No checkpoint comes of it.
+ * After reading took too long: store what was read, and note it in the stat
+ * cache, so that it is not read again. This does not make a checkpoint.
  */
 int worktree_state_keep(struct worktree_state *state, struct pack *pack);
 

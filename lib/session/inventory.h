@@ -14,22 +14,22 @@ struct store;
 
 /**
  * All stores below the home. Nothing is written here, and no store is opened
- * as one is for work: what is wrong with one is said about that one and hides
- * none of the others.
+ * the way it is for work: a problem with one store is reported for that store
+ * and hides none of the others.
  */
 enum inventory_state {
 	INVENTORY_PRESENT,
 	INVENTORY_MISSING,   /**< no such directory now; perhaps on a disk that is not plugged in */
 	INVENTORY_MOVED,     /**< it is the current folder, under another path */
 	INVENTORY_SET_ASIDE, /**< replaced by another one, see store/health.h and repair/relink.h */
-	INVENTORY_DAMAGED,   /**< whose it is cannot be told */
+	INVENTORY_DAMAGED,   /**< its worktree is unknown */
 };
 
 const char *inventory_state_name(enum inventory_state state);
 
 struct inventory_item {
-	char *key;     /**< name of the directory: the key, for one set aside with more behind it */
-	char *path;    /**< of the worktree; NULL: cannot be told */
+	char *key;     /**< name of the directory: the key, followed by more if it was set aside */
+	char *path;    /**< of the worktree; NULL: unknown */
 	char *moved_to; /**< where its folder is now; NULL: not known to have moved */
 	char *problem; /**< a sentence; NULL: nothing is known to be wrong */
 	enum inventory_state state;
@@ -40,38 +40,41 @@ struct inventory_item {
 };
 
 struct inventory_list {
-	struct inventory_item *items; /**< newest use first */
+	struct inventory_item *items; /**< most recently used first */
 	size_t nr, alloc;
 };
 
-/** With the current directory `cwd`, its worktree's repository or NULL. No home: an empty list. */
+/**
+ * `cwd` is the current directory, `repo` the repository of its worktree or NULL. Without a home the
+ * list is empty.
+ */
 int inventory_read(struct inventory_list *out, const char *home, const char *cwd,
 		   const struct repo *repo);
 void inventory_release(struct inventory_list *list);
 
-/** True if `name` is that of a store in use: 16 hex digits. */
+/** True if `name` is the name of a store in use: 16 hex digits. */
 bool inventory_valid_key(const char *name);
 
 /**
- * Open the directory `key` of `home` for looking, locking and moving, whatever
- * worktree it belongs to: `worktree` of the result is what is recorded, ""
- * if that cannot be read. CKPT_ENOTFOUND if there is none.
+ * Open the directory `key` of `home` for reading, locking and moving, whatever
+ * worktree it belongs to: `worktree` of the result is the recorded one, "" if
+ * that cannot be read. CKPT_ENOTFOUND if it does not exist.
  */
 int inventory_open(struct store **out, const char *home, const char *key);
 
 /**
- * The same for what a user typed: a key, or the path, relative to `cwd`, that the
- * store belongs to; that need not exist.
+ * The same for what a user typed: a key, or the path, relative to `cwd`, to which
+ * the store belongs; the path need not exist.
  */
 int inventory_find(struct store **out, const char *home, const char *cwd, const char *name);
 
-/** Read anew which worktree is recorded. */
+/** Read the recorded worktree again. */
 void inventory_read_worktree(struct store *store);
 
 /**
- * The directory, `dir` or, with `above`, one on the way up, that is the very
- * one of the store `recorded`, although its path is now another than `path`;
- * NULL if there is none, or if `path` still leads to it. The caller frees it.
+ * The directory, `dir` or, with `above`, one of its parents, that is the one
+ * of the store `recorded` although its path is no longer `path`; NULL if there
+ * is none, or if `path` still leads to it. The caller frees it.
  */
 char *inventory_moved_to(const struct identity *recorded, const char *path, const char *dir,
 			 bool above);
@@ -84,7 +87,7 @@ bool inventory_hint(struct strbuf *out, const char *home, const char *dir, bool 
 
 /**
  * Append "git checkpoint relink ..." for a store, with its path if that can be
- * typed, else its key: quoted for the shell, so no quotes belong around it.
+ * typed, otherwise its key: already quoted for the shell.
  */
 void inventory_relink_command(struct strbuf *out, const char *key, const char *path, bool force);
 

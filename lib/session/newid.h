@@ -8,7 +8,7 @@
 
 /**
  * A new id: chk_<time, UTC>_<six hex digits>, greater than all in `refs`, so
- * that ids sort in the order of saving also within one second and when the
+ * that ids sort in the order of saving, even within one second and when the
  * clock goes backwards.
  */
 int newid_make(char out[CKPT_ID_SIZE], const struct ref_list *refs, int64_t now);
