@@ -120,9 +120,7 @@ test_a_restore_that_is_interrupted_while_another_waits() {
 test_another_interrupted_restore_than_the_one_looked_at() {
 	several
 	sh -c "$(killed_restore @~3)" && fail 'not killed'
-	rm -rf "$T/before" "$T/tree"
-	cp -a "$store" "$T/before"
-	cp -a . "$T/tree"
+	keep
 	for settle in --continue --abort; do
 		for way in --continue --abort; do
 			again
