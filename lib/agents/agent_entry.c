@@ -101,46 +101,33 @@ void agent_line(struct strbuf *out, const struct agent *agent)
 /* A new reference. */
 static json_t *make_entry(const struct agent *agent, unsigned added)
 {
-	json_t *handler = json_object(), *group = json_object(), *list = json_array();
 	struct strbuf command = STRBUF_INIT;
+	json_t *entry;
 
 	add_command(&command, agent, added);
-	json_object_set_new(handler, "type", json_string("command"));
-	if (agent->title)
-		json_object_set_new(handler, "name", json_string(agent->title));
-	json_object_set_new(handler, "command", json_string(command.buf));
-	json_object_set_new(handler, "timeout", json_integer(agent->timeout));
+	entry = json_pack("{s:s, s:[{s:s, s:s*, s:s, s:i}]}", "matcher", agent->matcher, "hooks",
+			  "type", "command", "name", agent->title, "command", command.buf,
+			  "timeout", agent->timeout);
 	strbuf_release(&command);
-	json_object_set_new(group, "matcher", json_string(agent->matcher));
-	json_array_append_new(list, handler);
-	json_object_set_new(group, "hooks", list);
-	return group;
+	return entry;
 }
 
 json_t *agent_entry(const struct agent *agent, unsigned added, enum agent_depth depth)
 {
-	json_t *value = make_entry(agent, added), *around;
+	json_t *value = make_entry(agent, added);
 
-	if (depth >= AGENT_EVENT) {
-		around = json_array();
-		json_array_append_new(around, value);
-		value = around;
-	}
-	if (depth >= AGENT_HOOKS) {
-		around = json_object();
-		json_object_set_new(around, agent->event, value);
-		value = around;
-	}
+	if (depth >= AGENT_EVENT)
+		value = json_pack("[o]", value);
+	if (depth >= AGENT_HOOKS)
+		value = json_pack("{s:o}", agent->event, value);
 	return value;
 }
 
 void agent_file(struct strbuf *out, const struct agent *agent, unsigned added)
 {
-	json_t *root = json_object();
-	char *dump;
+	json_t *root = json_pack("{s:o}", "hooks", agent_entry(agent, added, AGENT_HOOKS));
+	char *dump = json_dumps(root, JSON_INDENT(2));
 
-	json_object_set_new(root, "hooks", agent_entry(agent, added, AGENT_HOOKS));
-	dump = json_dumps(root, JSON_INDENT(2));
 	strbuf_addf(out, "%s\n", dump);
 	free(dump);
 	json_decref(root);

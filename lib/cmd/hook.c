@@ -83,8 +83,11 @@ static void say_secrets(const struct hook_result *result)
 
 static void say_saved(const struct hook_result *result)
 {
-	struct strbuf lacks = STRBUF_INIT;
 	uint64_t nr = result->missing + result->lacking.nr + 2 * result->no_ignored;
+	const char *why = result->lacks_why ? result->lacks_why : "", *colon = *why ? ": " : "";
+	const char *are = nr == 1 ? "is" : "are";
+	bool saved = result->outcome == HOOK_SAVED;
+	struct strbuf lacks = STRBUF_INIT;
 
 	if (result->missing)
 		strbuf_addf(&lacks, "%" PRIu64 " path%s%s", result->missing,
@@ -93,28 +96,14 @@ static void say_saved(const struct hook_result *result)
 		strbuf_addstr(&lacks, "ignored files");
 	else
 		add_paths(&lacks, &result->lacking);
-	if (lacks.len)
+	if (lacks.len && saved)
 		say("saved %s before %s, but %s %s not in it%s%s", result->id, command, lacks.buf,
-		    nr == 1 ? "is" : "are", result->lacks_why ? ": " : "",
-		    result->lacks_why ? result->lacks_why : "");
-	else if (!result->quiet)
+		    are, colon, why);
+	else if (lacks.len)
+		/* Nothing else changed, so there is no new checkpoint that could lack them. */
+		say("%s %s not saved before %s%s%s", lacks.buf, are, command, colon, why);
+	else if (saved && !result->quiet)
 		say("saved %s before %s", result->id, command);
-	strbuf_release(&lacks);
-}
-
-/* Nothing else changed, so there is no new checkpoint that could lack them. */
-static void say_not_saved(const struct hook_result *result)
-{
-	struct strbuf lacks = STRBUF_INIT;
-
-	if (result->no_ignored)
-		strbuf_addstr(&lacks, "ignored files");
-	else
-		add_paths(&lacks, &result->lacking);
-	if (lacks.len)
-		say("%s %s not saved before %s%s%s", lacks.buf,
-		    !result->no_ignored && result->lacking.nr == 1 ? "is" : "are", command,
-		    result->lacks_why ? ": " : "", result->lacks_why ? result->lacks_why : "");
 	strbuf_release(&lacks);
 }
 
@@ -174,10 +163,8 @@ static void take(const struct hook_decision *decision)
 		say("%s", result.mended.items[i]);
 	if (result.outcome == HOOK_FAILED)
 		say("not saved before %s: %s", command, result.why);
-	else if (result.outcome == HOOK_SAVED)
-		say_saved(&result);
 	else
-		say_not_saved(&result);
+		say_saved(&result);
 	say_secrets(&result);
 	hook_result_release(&result);
 }

@@ -310,13 +310,10 @@ static void sweep(const struct install *install)
 	free(dir);
 }
 
-/* First the plan of everything, then the record of it, then the deeds. */
-static int run(struct install *install)
+/* What shall be, and whether it can be. Only what is not asked for any more is changed. */
+static int plan(struct install *install, struct install_config *config)
 {
-	struct install_record *record = &install->record;
-	struct install_config config = INSTALL_CONFIG_INIT;
-	size_t old_edits = record->edits_nr;
-	bool guard = record->guard;
+	bool guard = install->record.guard;
 	int err = check_shims(install);
 
 	find_directory(install);
@@ -328,10 +325,21 @@ static int run(struct install *install)
 	if (!err)
 		err = plan_files(install);
 	if (!err)
-		err = install_config_plan(&config, record, install->repo,
+		err = install_config_plan(config, &install->record, install->repo,
 					  install->session->gitconfig, install->names,
 					  &install->report->notes);
-	install->report->partial |= guard && !record->guard;
+	install->report->partial |= guard && !install->record.guard;
+	return err;
+}
+
+/* First the plan of everything, then the record of it, then the deeds. */
+static int run(struct install *install)
+{
+	struct install_record *record = &install->record;
+	struct install_config config = INSTALL_CONFIG_INIT;
+	size_t old_edits = record->edits_nr;
+	int err = plan(install, &config);
+
 	if (!err)
 		err = install_record_write(record, install->repo);
 	if (!err)

@@ -159,15 +159,14 @@ static json_t *entries_json(const struct install_record *record, const struct re
 
 	for (size_t i = 0; i < record->nr; i++) {
 		const struct install_entry *entry = &record->entries[i];
-		json_t *object = json_object();
 
-		json_object_set_new(object, "name", json_text(entry->name));
-		json_object_set_new(object, "path", kept_path(entry->path, repo));
-		json_object_set_new(object, "how", json_string(how_names[entry->how]));
-		json_object_set_new(object, "sha256", text_or_null(entry->sha256));
-		json_object_set_new(object, "target", text_or_null(entry->target));
-		json_object_set_new(object, "mode", json_integer(entry->mode));
-		json_array_append_new(array, object);
+		json_array_append_new(array, json_pack("{s:o, s:o, s:s, s:o, s:o, s:i}", "name",
+						       json_text(entry->name), "path",
+						       kept_path(entry->path, repo), "how",
+						       how_names[entry->how], "sha256",
+						       text_or_null(entry->sha256), "target",
+						       text_or_null(entry->target), "mode",
+						       (int)entry->mode));
 	}
 	return array;
 }
@@ -178,34 +177,28 @@ static json_t *edits_json(const struct install_record *record)
 
 	for (size_t i = 0; i < record->edits_nr; i++) {
 		const struct config_edit *edit = &record->edits[i];
-		json_t *object = json_object();
 
-		json_object_set_new(object, "section", json_path(edit->section));
-		json_object_set_new(object, "key", json_path(edit->key));
-		json_object_set_new(object, "value", json_path(edit->value));
-		json_object_set_new(object, "old", text_or_null(edit->old));
-		json_object_set_new(object, "header", json_boolean(edit->header));
-		json_array_append_new(array, object);
+		json_array_append_new(array,
+				      json_pack("{s:o, s:o, s:o, s:o, s:b}", "section",
+						json_path(edit->section), "key",
+						json_path(edit->key), "value",
+						json_path(edit->value), "old",
+						text_or_null(edit->old), "header", edit->header));
 	}
 	return array;
 }
 
 static json_t *to_json(const struct install_record *record, const struct repo *repo)
 {
-	json_t *object = json_object(), *dirs = json_array();
+	json_t *dirs = json_array();
 
 	for (size_t i = 0; i < record->dirs.nr; i++)
 		json_array_append_new(dirs, kept_path(record->dirs.items[i], repo));
-	json_object_set_new(object, "version", json_integer(1));
-	json_object_set_new(object, "events", json_texts(&record->events));
-	json_object_set_new(object, "ref_transaction", json_boolean(record->ref_transaction));
-	json_object_set_new(object, "config_hooks", json_boolean(record->config_hooks));
-	json_object_set_new(object, "guard", json_boolean(record->guard));
-	json_object_set_new(object, "chain", text_or_null(record->chain));
-	json_object_set_new(object, "hooks", entries_json(record, repo));
-	json_object_set_new(object, "dirs", dirs);
-	json_object_set_new(object, "config", edits_json(record));
-	return object;
+	return json_pack("{s:i, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o}", "version", 1, "events",
+			 json_texts(&record->events), "ref_transaction", record->ref_transaction,
+			 "config_hooks", record->config_hooks, "guard", record->guard, "chain",
+			 text_or_null(record->chain), "hooks", entries_json(record, repo), "dirs",
+			 dirs, "config", edits_json(record));
 }
 
 int install_record_write(const struct install_record *record, const struct repo *repo)
