@@ -8,24 +8,24 @@
 #include <stdbool.h>
 
 /**
- * An agent's entry in the text of its settings. Failures name line and column,
- * and the text is then as it was.
+ * An agent's entry in the text of its settings. Error messages name line and
+ * column; after an error the text is unchanged.
  */
 
-/** Whether it is JSON with an object around all. */
+/** Whether it is JSON whose top level is an object. */
 int agent_json_check(const struct strbuf *text, const struct agent *agent);
 
 /**
- * Put the entry in, unless there is one already: then `changed` is set to false.
- * CKPT_EREFUSED if agent_json_remove() would not give back every byte.
+ * Insert the entry, unless it is already there: then `changed` is set to false.
+ * CKPT_EREFUSED if agent_json_remove() could not restore every byte.
  */
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed);
 
 /**
- * Take all entries out, and around them what came with them and is empty now.
- * `changed` is set to false if there was none; `added` tells what came with
- * them, of which the file and its directory are for the caller to remove if
- * `empty` is set.
+ * Remove all entries, and the parts around them that we added and that are now
+ * empty. `changed` is set to false if there was none; `added` tells what we
+ * added, of which the caller removes the file and its directory if `empty` is
+ * set.
  */
 int agent_json_remove(struct strbuf *text, const struct agent *agent, bool *changed,
 		      unsigned *added, bool *empty);

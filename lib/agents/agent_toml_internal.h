@@ -8,20 +8,20 @@
 
 /**
  * Codex reads hooks from hooks.json and from config.toml beside it, and runs
- * those of both. The entry is put into hooks.json alone: JSON we can edit, and
- * one mistake in config.toml keeps Codex from starting. Earlier versions
- * appended it to a config.toml that had hooks; it works there, stays there,
- * and is taken out by an uninstall.
+ * both. The entry goes into hooks.json only: we can edit JSON, and one mistake
+ * in config.toml keeps Codex from starting. Earlier versions appended it to a
+ * config.toml that had hooks; it works there, stays there, and is removed by
+ * an uninstall.
  */
 
 /**
- * Take out the lines that an earlier version appended, and the empty line
- * before them; every other byte stays. Lines that differ from them in a single
- * byte are somebody's own. False if there are none.
+ * Remove the lines that an earlier version appended, and the empty line before
+ * them; every other byte stays. Lines that differ from them in a single byte
+ * belong to the user. False if there are none.
  */
 bool agent_toml_remove(struct strbuf *text);
 
-/** Whether there seem to be hooks in it, at which Codex warns that they are in two files. */
+/** Whether it seems to contain hooks; Codex warns if they are in two files. */
 bool agent_toml_has_hooks(const struct strbuf *text);
 
 #endif

@@ -10,9 +10,9 @@
  * Entries in the settings of coding agents: before a tool of the agent changes
  * files, the agent runs `git checkpoint save`.
  *
- * Every other byte of a settings file stays as it is. What cannot be read as
- * the format that it should have is refused before anything is touched. A
- * settings file that is a symbolic link is written through the link.
+ * Every other byte of a settings file stays as it is. A file that cannot be
+ * parsed is refused before anything is touched. If a settings file is a
+ * symbolic link, its target is written.
  */
 struct agents_opts {
 	const char *agent; /**< as the user typed it */
@@ -21,14 +21,14 @@ struct agents_opts {
 };
 
 enum agents_change {
-	AGENTS_UNCHANGED, /**< the entry was there already, or there was none to remove */
-	AGENTS_EDITED,	  /**< the settings file was there and was edited */
+	AGENTS_UNCHANGED, /**< the entry already existed, or there was none to remove */
+	AGENTS_EDITED,	  /**< the settings file existed and was edited */
 	AGENTS_CREATED,	  /**< there was no settings file before */
 	AGENTS_REMOVED,	  /**< uninstalled, and the file (and its directory, if empty) is gone */
 	AGENTS_NO_FILE,	  /**< this agent (generic) has no settings file: only `text` is set */
 };
 
-/** What came of it. Begin with AGENTS_RESULT_INIT, end with agents_result_release(). */
+/** The result. Begin with AGENTS_RESULT_INIT, end with agents_result_release(). */
 struct agents_result {
 	enum agents_change change;
 	struct strbuf path; /**< the settings file, absolute; empty for `generic` */
@@ -40,19 +40,19 @@ struct agents_result {
 
 void agents_result_release(struct agents_result *result);
 
-/** The names that are supported, in the order to show them; the list ends with NULL. */
+/** The supported names, in the order to show them; the list ends with NULL. */
 const char *const *agents_names(void);
 
-/** An agent that is not known: CKPT_ERROR, "agent 'x' is not supported; supported are ...". */
+/** For an unknown agent: CKPT_ERROR, "agent 'x' is not supported; use one of ...". */
 int agents_check(const char *name);
 
-/** Put the entry into the agent's settings. This and the next two check the name, too. */
+/** Add the entry to the agent's settings. This and the next two check the name, too. */
 int agents_install(struct agents_result *out, const struct agents_opts *opts);
 
-/** Take it out again; edits that others made in between stay. */
+/** Remove it; edits that others made in between stay. */
 int agents_uninstall(struct agents_result *out, const struct agents_opts *opts);
 
-/** Touch nothing: `path` is the file it belongs into and `text` what a new one would contain. */
+/** Touch nothing: `path` is the file it belongs in and `text` what a new one would contain. */
 int agents_print(struct agents_result *out, const struct agents_opts *opts);
 
 #endif

@@ -14,24 +14,24 @@ struct session;
 
 /**
  * Workflows: an orchestrator walks through phases, may die at any point, and
- * finds out where to go on.
+ * finds out where to continue.
  *
  * Each change reads the state, decides (flow_decide.h), takes a checkpoint if
- * it is one of a phase, and replaces phase.json, all with the store locked: two
- * processes that change a workflow at once do so one after the other. Killed
- * before phase.json is replaced, nothing has happened, except that there may be
- * a checkpoint more than need be.
+ * it concerns a phase, and replaces phase.json, all with the store locked: if
+ * two processes change a workflow at once, they do so one after the other.
+ * Killed before phase.json is replaced, nothing has happened, except that there
+ * may be an extra checkpoint.
  *
- * CKPT_ENOTFOUND: there is no workflow; CKPT_ECORRUPT: its state cannot be
- * used. Only a resume, an archive and a fresh start put such a one away.
+ * CKPT_ENOTFOUND: there is no workflow; CKPT_ECORRUPT: its state is unusable.
+ * Only resume, archive and a fresh start archive such a workflow.
  */
 struct flow_result {
 	struct flow flow; /**< as it is now */
-	char checkpoint[CKPT_ID_SIZE]; /**< that was taken, or "" */
-	bool incomplete;  /**< paths are not in that checkpoint */
+	char checkpoint[CKPT_ID_SIZE]; /**< the checkpoint that was taken, or "" */
+	bool incomplete;  /**< that checkpoint lacks paths */
 	bool changed;
-	bool corrupt;     /**< what was put away could not be used */
-	char *archived;   /**< where one was put away, or NULL */
+	bool corrupt;     /**< what was archived was unusable */
+	char *archived;   /**< where a workflow was archived, or NULL */
 	char *task;       /**< the id of the task in question, or NULL */
 	struct strlist warnings;
 };
@@ -41,11 +41,11 @@ void flow_result_release(struct flow_result *result);
 struct flow_start_opts {
 	const char *workflow;
 	const struct strlist *phases, *approve;
-	const char *state_dir; /**< as it was typed, or NULL */
-	bool fresh;            /**< put away one that is in progress */
+	const char *state_dir; /**< as typed, or NULL */
+	bool fresh;            /**< archive a workflow in progress */
 };
 
-/** Makes the store if there is none. CKPT_EREFUSED if a workflow is in progress. */
+/** Creates the store if there is none. CKPT_EREFUSED if a workflow is in progress. */
 int flow_start(struct flow_result *out, struct session *session,
 	       const struct flow_start_opts *opts);
 
@@ -65,22 +65,22 @@ int flow_approve(struct flow_result *out, struct session *session, const char *p
 int flow_task(struct flow_result *out, struct session *session, const char *id,
 	      enum flow_task_status status, const struct strlist *output);
 
-/** Put it away, whatever state it is in. */
+/** Archive it, whatever its state. */
 int flow_archive(struct flow_result *out, struct session *session);
 
-/** Only look; takes no lock. */
+/** Only read; takes no lock. */
 int flow_look(struct flow_result *out, struct session *session);
 
 /**
  * After files were restored: the store knows best where a workflow is, whatever
- * copy of phase.json came back with them. For restore_opts.restored.
+ * copy of phase.json was restored with them. For restore_opts.restored.
  */
 void flow_restored(const struct session *session, struct strlist *warnings);
 
 /* --- flow_resume.c --- */
 
 struct flow_resume_opts {
-	bool restore; /**< bring back the files of the last complete phase */
+	bool restore; /**< restore the files of the last complete phase */
 	/** As in restore_opts. */
 	int (*confirm)(const struct plan *plan, void *payload);
 	progress_fn progress;
@@ -89,7 +89,7 @@ struct flow_resume_opts {
 enum flow_outcome {
 	FLOW_NONE,     /**< there is none */
 	FLOW_OVER,     /**< it is finished */
-	FLOW_DISTRUST, /**< it was put away as corrupt; `why` */
+	FLOW_DISTRUST, /**< it was archived as corrupt; see `why` */
 	FLOW_GOES_ON,
 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Workflows that were put away. */
+/** Archived workflows. */
 
 enum { FLOW_ARCHIVES_MAX = 5 };
 
@@ -20,17 +20,17 @@ struct flow_archive {
 };
 
 struct flow_archives {
-	struct flow_archive *items; /**< in the order in which they were put away */
+	struct flow_archive *items; /**< in the order of archiving */
 	size_t nr, alloc;
 };
 
-/** All that were put away, but no copy of the live one. */
+/** All archived workflows, but no copy of the live one. */
 int flow_archives_read(struct flow_archives *out, struct store *store);
 void flow_archives_release(struct flow_archives *archives);
 
 /**
- * Copy the files into the archive as they are. It counts once phase.json is
- * gone or about another workflow. `path_out` is for the caller to free.
+ * Copy the files into the archive as they are. The copy counts once phase.json
+ * is gone or about another workflow. The caller frees `path_out`.
  */
 int flow_archive_copy(char **path_out, struct store *store, const struct flow *flow,
 		      bool corrupt);

@@ -8,40 +8,40 @@
 #include <stdint.h>
 
 /**
- * What may happen to a workflow, and where it goes on: functions of its state,
- * of what was planned and of a few facts. Touches nothing; flow.c carries
- * it out.
+ * What may happen to a workflow, and where it continues: functions of its
+ * state, its plan and a few facts. Changes nothing on disk; flow.c carries it
+ * out.
  *
- *  1. Phases come in the order of the plan, each begins when the one before it
- *     is complete, and none while one of those before waits for approval.
- *  2. A phase that is complete stays so. One that failed, or that was
- *     interrupted, begins again, with the tasks that it has.
+ *  1. Phases come in the order of the plan; each starts when the one before it
+ *     is complete, and none while an earlier one waits for approval.
+ *  2. A complete phase stays complete. A phase that failed or was interrupted
+ *     starts again, with its tasks.
  *  3. Tasks belong to the phase in progress. Any status may follow any other;
  *     only a resume counts attempts.
  *
- * Changes are made to the state in place, or not at all. CKPT_ERROR: that does
- * not go; CKPT_EREFUSED: it would, once somebody has approved.
+ * Changes are made to the state in place, or not at all. CKPT_ERROR: not
+ * possible; CKPT_EREFUSED: possible after approval.
  */
 
 /** What the state alone does not tell. */
 struct flow_facts {
 	int64_t now;
 	int64_t stale_after; /**< seconds; 0: never */
-	bool restoring;      /**< tasks begin anew, so their outputs need not be there */
+	bool restoring;      /**< tasks start over, so their outputs need not exist */
 	bool (*exists)(const char *path, void *payload); /**< an output */
 	void *payload;
 };
 
-/** A clock that is put right by so little is no reason to distrust a state. */
+/** A clock adjusted by so little is not a reason to distrust a state. */
 enum { FLOW_CLOCK_SLACK = 2 };
 
-/** All of what has to hold before a resume trusts it. CKPT_ECORRUPT and why not. */
+/** Everything that must hold before a resume trusts it. CKPT_ECORRUPT with the reason if not. */
 int flow_check(const struct flow_state *state, const struct flow_plan *plan,
 	       const struct flow_facts *facts);
 
 /* --- changes --- */
 
-/** A workflow that has just begun; `out` is to be released. */
+/** A workflow that has just started; `out` must be released. */
 void flow_begin(struct flow_state *out, const struct flow_plan *plan);
 
 int flow_phase_start(struct flow_state *state, const struct flow_plan *plan, const char *phase,
@@ -53,11 +53,11 @@ int flow_phase_complete(struct flow_state *state, const struct flow_plan *plan, 
 int flow_phase_fail(struct flow_state *state, const struct flow_plan *plan, const char *phase,
 		    int64_t now);
 
-/** `changed_out` is false if that is recorded already. */
+/** `changed_out` is false if that is already recorded. */
 int flow_phase_approve(bool *changed_out, struct flow_state *state, const struct flow_plan *plan,
 		       const char *phase, int64_t now);
 
-/** A task that is not known yet is added. `output` empty: what is known of it stays. */
+/** An unknown task is added. If `output` is empty, the known outputs stay. */
 int flow_task_set(struct flow_task **out, struct flow_state *state, const char *id,
 		  enum flow_task_status status, const struct strlist *output, int64_t now);
 
@@ -68,14 +68,14 @@ struct flow_decision {
 	enum flow_status status; /**< of that phase */
 	bool waiting;
 	bool stale;
-	bool changed;         /**< the state is another one now */
-	struct strlist taken; /**< tasks whose outputs say that they are complete */
-	struct strlist again; /**< tasks that were interrupted and begin again */
+	bool changed;         /**< the state was changed */
+	struct strlist taken; /**< tasks whose outputs show that they are complete */
+	struct strlist again; /**< tasks that were interrupted and start again */
 };
 
 /**
- * Decide, and put the tasks of the state right. The state must be sound.
- * Strings point into the plan.
+ * Decide, and correct the tasks of the state. The state must be sound. Strings
+ * point into the plan.
  */
 void flow_decide(struct flow_decision *out, struct flow_state *state,
 		 const struct flow_plan *plan, const struct flow_facts *facts);

@@ -6,18 +6,18 @@
 
 #include <stdbool.h>
 
-/** What moving on and going on after an interruption share. */
+/** What moving on and resuming after an interruption share. */
 
 /** Lock the store; CKPT_ENOTFOUND if there is none. */
 int flow_lock(struct session *session);
 
-/** True if the output is there now. */
+/** True if the output exists now. */
 bool flow_output_exists(const struct session *session, const char *path);
 
-/** The copy of what was just written; a failure is a warning. */
+/** Write the copy of what was just written; a failure is a warning. */
 void flow_result_mirror(struct flow_result *out, struct session *session);
 
-/** Copy into the archive and remove; `flow` may be a corrupt one. */
+/** Copy into the archive and remove; `flow` may be corrupt. */
 int flow_put_away(struct flow_result *out, struct session *session, struct flow *flow,
 		  bool corrupt);
 

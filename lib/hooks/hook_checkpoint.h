@@ -11,10 +11,10 @@ struct hook_decision;
 
 /**
  * Taking the checkpoint that a hook decided on, once for each command that the
- * user gave, within the time that `hookTimeout` allows.
+ * user typed, within the time that `hookTimeout` allows.
  */
 enum hook_outcome {
-	HOOK_NOTHING, /**< none was needed, or it was said before what came of it */
+	HOOK_NOTHING, /**< none was needed, or the result was already reported */
 	HOOK_SAVED,
 	HOOK_FAILED,
 };
@@ -23,10 +23,10 @@ struct hook_result {
 	enum hook_outcome outcome;
 	char *id;           /**< HOOK_SAVED */
 	uint64_t missing;   /**< HOOK_SAVED: paths that are not in it */
-	bool no_ignored;    /**< ignored files are not saved, though they will go */
-	struct strlist lacking; /**< paths that are not saved, though they will go, perhaps */
-	char *lacks_why;    /**< why any of these are not, or NULL */
-	struct strlist secrets; /**< left out, and git is about to remove them, perhaps */
+	bool no_ignored;    /**< ignored files are not saved, although the command removes them */
+	struct strlist lacking; /**< paths that are not saved, although the command may remove them */
+	char *lacks_why;    /**< why not, or NULL */
+	struct strlist secrets; /**< left out, although git may be about to remove them */
 	char *why;          /**< HOOK_FAILED: a sentence */
 	bool quiet;         /**< hookQuiet */
 	struct strlist mended; /**< sentences about what was wrong with the store */
@@ -38,7 +38,7 @@ struct hook_result {
  */
 typedef void (*hook_give_up_fn)(const char *why);
 
-/** Never fails: what went wrong is in `out`. The current directory is where git called the hook. */
+/** Never fails: problems are in `out`. The current directory is where git called the hook. */
 void hook_take(struct hook_result *out, const struct hook_decision *decision,
 	       hook_give_up_fn give_up);
 void hook_result_release(struct hook_result *result);

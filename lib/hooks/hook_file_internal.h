@@ -8,59 +8,59 @@
 #include <stddef.h>
 
 /**
- * Our lines in a hook, most often one that belongs to somebody else. Texts
- * only, no files.
+ * Our lines in a hook, which usually belongs to somebody else. Texts only, no
+ * files.
  *
- * They stand between two marker lines, right after the hook's first line, so
- * that they run before everything else and nothing that comes later has to be
- * understood. Taking them out gives back every other byte.
+ * They are between two marker lines, right after the hook's first line, so
+ * that they run before everything else and nothing after them must be
+ * understood. Removing them leaves every other byte.
  *
- * A hook that cannot take lines (another language, a binary) is put aside, and
- * a dispatcher stands in its place: our lines alone, of which the last ones
- * run the hook that was put aside.
+ * A hook that cannot take lines (another language, a binary) is renamed, and a
+ * dispatcher takes its place: our lines alone, the last of which run the
+ * renamed hook.
  */
 
 #define HOOK_FILE_BEGIN "# >>> git-checkpoint >>>\n"
 #define HOOK_FILE_END "# <<< git-checkpoint <<<\n"
 
-/** All that is left of a file of ours without the lines. */
+/** What is left of our own file without the lines. */
 #define HOOK_FILE_FRAME "#!/bin/sh\n"
 
 /**
- * Beside the hooks: a directory with links that have the hooks' own names,
- * for those that ask how they were called.
+ * Beside the hooks: a directory with links that have the hooks' names, for
+ * hooks that check how they were called.
  */
 #define HOOK_FILE_LINKS ".git-checkpoint"
 
-/** Behind the name of a hook that was put aside. */
+/** Appended to the name of a hook that was renamed. */
 #define HOOK_FILE_ASIDE ".pre-checkpoint"
 
-/** True for a shell script that lines may be put into: its first line says so. */
+/** True for a shell script into which lines may be inserted: its first line says so. */
 bool hook_file_is_shell(const char *text, size_t len);
 
-/** True if our lines are in it. */
+/** True if it contains our lines. */
 bool hook_file_is_ours(const char *text, size_t len);
 
-/** True if those lines run a hook that was put aside. */
+/** True if those lines run a renamed hook. */
 bool hook_file_is_dispatcher(const char *text, size_t len);
 
 /** Append the lines, markers too, of a shim as it is in hooks/. False if there are none. */
 bool hook_file_lines(struct strbuf *out, const char *shim, size_t len);
 
 /**
- * Put the part `name` of the shim `home`, which stands between two lines
- * "# @name begins..." and "# @name ends" there, in the place of a line
- * "# @name: ..." here, if there is one. False if `home` has no such part.
+ * Replace a line "# @name: ..." here, if there is one, with the part `name` of
+ * the shim `home`, which is there between two lines "# @name begins..." and "#
+ * @name ends". False if `home` has no such part.
  */
 bool hook_file_paste(struct strbuf *shim, const char *home, const char *name);
 
 /**
- * Give a variable of the lines its value: the first `name=''`, with whatever
- * between the quotes, at the beginning of a line. False if there is no such line.
+ * Set a variable in the lines: the first `name=''`, whatever is between the
+ * quotes, at the beginning of a line. False if there is no such line.
  */
 bool hook_file_fill(struct strbuf *lines, const char *name, const char *value);
 
-/** Append the text with `lines` after its first line, in place of those that were in it. */
+/** Append the text with `lines` after its first line, replacing those that were in it. */
 void hook_file_insert(struct strbuf *out, const char *text, size_t len, const char *lines);
 
 /** Append the text without our lines; false if it had none (then all of it is appended). */

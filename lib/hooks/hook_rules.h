@@ -9,21 +9,21 @@ struct proc;
 struct proc_list;
 
 /**
- * Whether a hook that git calls is a moment at which a checkpoint has to be
- * taken, from what git is doing: a pure function, so that every row of what
- * was measured can be tried.
+ * Whether a hook that git calls is a moment at which a checkpoint must be
+ * taken, judging by what git is doing: a pure function, so that every measured
+ * case can be tested.
  *
  * Three hooks come before the change:
  *
- * - `pre-rebase`, always, though with --autostash after the changes were put
- *   aside (see hook_autostash_internal.h);
+ * - `pre-rebase`, always, though with --autostash after the changes were
+ *   stashed (see hook_autostash_internal.h);
  * - `reference-transaction` when it is prepared, for the few refs that are
  *   written before the files are: ORIG_HEAD by `merge` and `am`, refs/stash by
  *   `stash push`, refs/bisect/ by the steps of a bisection. All other commands
- *   that write ORIG_HEAD do so when it is too late;
+ *   write ORIG_HEAD when it is too late;
  * - `fsmonitor`, which git asks whenever it reads the index. Here only the
- *   command counts, that is the arguments of the git processes that this one
- *   descends from.
+ *   command matters, that is the arguments of the git processes from which
+ *   this one descends.
  */
 enum hook_event {
 	HOOK_EVENT_REBASE = 1 << 0,
@@ -38,25 +38,27 @@ enum hook_event {
 extern const char *const hook_event_names[];
 
 /**
- * Add the events of a comma-separated list to `out`. Returns where in the list
- * the first one is that is not known, NULL if all are.
+ * Add the events of a comma-separated list to `out`. Returns the position of
+ * the first unknown event in the list, NULL if all are known.
  */
 const char *hook_events_parse(unsigned *out, const char *list);
 
 struct hook_call {
 	const char *name;                 /**< "pre-rebase", "reference-transaction", "fsmonitor" */
-	const char *const *args;          /**< what git gives it */
+	const char *const *args;          /**< the arguments from git */
 	size_t args_nr;
-	unsigned events;                  /**< enum hook_event; the fsmonitor hook does not ask */
+	unsigned events;                  /**< enum hook_event; not used for the fsmonitor hook */
 	const char *refs;                 /**< lines "<old> <new> <ref>"; may be NULL */
 	const char *reflog_action;        /**< GIT_REFLOG_ACTION, may be NULL */
 	const struct proc_list *ancestors; /**< of the hook; may be empty */
 };
 
-/** What is about to go beyond what a checkpoint has anyway; each with what is before it. */
+/**
+ * What is about to be destroyed beyond what a checkpoint has anyway; each includes those before it.
+ */
 enum hook_extent {
-	HOOK_TAKES_SOME, /**< here and there a file that is in the way: see hook_targets_internal.h */
-	HOOK_TAKES_UNTRACKED, /**< all that git does not ignore */
+	HOOK_TAKES_SOME, /**< single files that are in the way: see hook_targets_internal.h */
+	HOOK_TAKES_UNTRACKED, /**< everything that git does not ignore */
 	HOOK_TAKES_IGNORED,
 };
 
@@ -64,22 +66,22 @@ struct hook_decision {
 	bool act;
 	const char *command;   /**< "reset": for the reason `pre-reset`; static */
 	enum hook_extent extent;
-	bool autostash;        /**< changes may have been put aside already */
-	bool only_unborn;      /**< nothing to be done if HEAD names a commit that no fetch replaces */
-	const struct proc *top; /**< the topmost git, which all belongs to; NULL: not known */
-	const struct proc *actor; /**< which of them changes files; NULL: not known */
+	bool autostash;        /**< changes may already have been stashed */
+	bool only_unborn;      /**< nothing to do if HEAD names a commit that no fetch replaces */
+	const struct proc *top; /**< the topmost git, to which everything belongs; NULL: unknown */
+	const struct proc *actor; /**< which of them changes files; NULL: unknown */
 	const struct proc_list *ancestors;
 	size_t family; /**< how many of them belong to the topmost git */
 };
 
-/** True if the answer of hook_decide() could depend on `refs`: else they need not be read. */
+/** True if the answer of hook_decide() could depend on `refs`; otherwise they need not be read. */
 bool hook_wants_refs(const struct hook_call *call);
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call);
 
 struct hook_targets;
 
-/** Where the command leads that the decision is about, and what it calls. */
+/** The targets of the command that the decision is about, and of what it calls. */
 void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision);
 
 #endif

@@ -3,11 +3,11 @@
 #define CKPT_HOOKS_HOOKS_H
 
 /**
- * Hooks and the guard: putting them in place, and what they do when git calls them.
+ * Hooks and the guard: installing them, and what they do when git calls them.
  *
- * This is what other folders include. What is for them begins with "hooks_" if
- * it installs, and with "hook_" if git calls it; what installing needs inside
- * begins with "install_".
+ * This is what other folders include. The public names begin with "hooks_" for
+ * installing and with "hook_" for what git calls; internals of installing begin
+ * with "install_".
  */
 #include "hooks/hook_checkpoint.h"
 #include "hooks/hook_git.h"

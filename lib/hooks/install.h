@@ -12,22 +12,22 @@ struct repo;
 struct session;
 
 /**
- * Putting hooks and the guard in place, taking them away, and whether git
- * would run them. What they do when they run is in hook_checkpoint.h.
+ * Installing and removing hooks and the guard, and whether git would run them. What
+ * they do when they run is in hook_checkpoint.h.
  *
- * This is the one part of the program that writes into a project's .git, when
- * asked to by name: the hooks of the directory that git takes them from,
- * core.fsmonitor of the repository's configuration for the guard, and a
- * directory "git-checkpoint" with the record of it all (see install_record_internal.h).
+ * This is the one part of the program that writes into a project's .git, when asked to
+ * by name: the hooks in the directory from which git takes them, core.fsmonitor in the
+ * repository's configuration for the guard, and a directory "git-checkpoint" with the
+ * record of all this (see install_record_internal.h).
  *
  * On git 2.54 and later hooks are entries of the configuration instead of files.
  */
 
 enum hooks_state {
 	HOOKS_RUNS,
-	HOOKS_DISPLACED, /**< something else is where it was */
+	HOOKS_DISPLACED, /**< something else is in its place */
 	HOOKS_MISSING,
-	HOOKS_NOT_RUN, /**< it is there, but git would not run it */
+	HOOKS_NOT_RUN, /**< it exists, but git would not run it */
 };
 
 /** "installed", "displaced", "missing", "not run" */
@@ -41,31 +41,31 @@ struct hooks_item {
 
 enum { HOOKS_MAX = 3 };
 
-/** How things are, and what came of an install or an uninstall. Zeroed to begin with. */
+/** The current state, and the result of an install or uninstall. Start with all zero. */
 struct hooks_report {
 	struct hooks_item items[HOOKS_MAX];
 	size_t nr;
 	bool installed;        /**< there is a record */
 	bool guard;            /**< the guard is one of the items, the last one */
-	bool ref_transaction;  /**< the hook that costs time with every ref runs */
+	bool ref_transaction;  /**< the hook that slows down every ref update runs */
 	bool config_hooks;     /**< see above */
-	bool submodules;       /**< of hooks_status(): there are some, which have hooks of their own */
+	bool submodules;       /**< from hooks_status(): there are some, which have their own hooks */
 	struct strlist events;
-	struct strlist notes;  /**< sentences: what could not be done, what to know */
-	bool partial;          /**< something that was asked for could not be put in place */
+	struct strlist notes;  /**< sentences: what could not be done, and other things to know */
+	bool partial;          /**< something that was asked for could not be installed */
 };
 
 struct hooks_opts {
-	const char *events;  /**< comma-separated; NULL: as before, at first rebase and merge */
-	bool guard;          /**< the guard, too; one that is in place stays in any case */
-	int ref_transaction; /**< 1 yes, 0 no, -1 as before, at first yes; not with `guard` */
+	const char *events;  /**< comma-separated; NULL: as before, initially rebase and merge */
+	bool guard;          /**< also install the guard; an installed one stays in any case */
+	int ref_transaction; /**< 1 yes, 0 no, -1 as before, initially yes; not with `guard` */
 };
 
-/** `report` must be released also after a failure. An event that is not known: CKPT_EUSAGE. */
+/** `report` must be released even after a failure. Unknown event: CKPT_EUSAGE. */
 int hooks_install(struct hooks_report *report, const struct session *session,
 		  const struct hooks_opts *opts);
 
-/** Everything as it was, except for what others changed since. */
+/** Restore everything as it was, except for what others changed since. */
 int hooks_uninstall(struct hooks_report *report, const struct session *session);
 
 int hooks_status(struct hooks_report *report, const struct repo *repo);
@@ -73,8 +73,8 @@ int hooks_status(struct hooks_report *report, const struct repo *repo);
 void hooks_report_release(struct hooks_report *report);
 
 /**
- * For commands that look after other things: a sentence for each hook that
- * would not run. Never fails; costs nothing where no hooks were installed.
+ * For commands with another purpose: a sentence for each hook that would not
+ * run. Never fails; costs nothing if no hooks were installed.
  */
 void hooks_check(struct strlist *problems, const struct repo *repo);
 

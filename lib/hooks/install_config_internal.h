@@ -14,7 +14,7 @@ struct repo;
 /** True if this machine's git runs hooks that are in the configuration. */
 bool install_config_supported(void);
 
-/** The file as it was read, and as it shall be. */
+/** The file as it was read, and as it should be. */
 struct install_config {
 	struct strbuf before, text;
 };
@@ -31,28 +31,28 @@ bool install_config_has_room(const struct install_record *record, const struct r
 			     const struct gitconfig *config);
 
 /**
- * The configuration as it shall be, from the record's choices. What has to be
- * changed for it is added to `record->edits`: until it is in place, a record
- * with the old and the new ones can undo both. `record->chain` becomes the
- * program that is asked after ours. If the guard cannot be had, a note says why,
- * and `record->guard` is taken back; one that is there stays if only another file
- * than the repository's own is in its way, which other worktrees need not have.
+ * The configuration as it should be, from the record's choices. The necessary
+ * changes are added to `record->edits`: until it is in place, a record with the
+ * old and the new edits can undo both. `record->chain` becomes the program that
+ * is asked after ours. If the guard cannot be installed, a note says why, and
+ * `record->guard` is cleared; an installed guard stays if only a file other than
+ * the repository's overrides it, which other worktrees may not have.
  */
 int install_config_plan(struct install_config *out, struct install_record *record,
 			const struct repo *repo, const struct gitconfig *config,
 			const char *const names[], struct strlist *notes);
 
-/** The configuration without what the record says was changed. */
+/** The configuration without the changes in the record. */
 int install_config_undone(struct install_config *out, const struct install_record *record,
 			  const struct repo *repo);
 
 /**
- * Put it in place with git's own lock, if it is another one. Fails if the file
- * was changed since it was read.
+ * Write it under git's own lock, if it differs. Fails if the file was changed
+ * since it was read.
  */
 int install_config_write(const struct install_config *config, const struct repo *repo);
 
-/** What helps with most that keeps a hook or the guard from being run. */
+/** What helps in most cases where a hook or the guard is not run. */
 #define INSTALL_AGAIN "'git checkpoint hooks install' puts it back"
 
 /** Whether git asks the guard; if not, why, and what to do about it (constants). */

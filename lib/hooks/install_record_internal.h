@@ -12,11 +12,11 @@ struct repo;
 
 /**
  * What `hooks install` found and did, in <common git directory>/git-checkpoint:
- * written before anything else is changed, removed last. With it an uninstall
- * is exact, also after an install that was interrupted.
+ * written before anything else is changed, removed last. It makes an uninstall
+ * exact, even after an interrupted install.
  *
- * Paths are kept relative to the git directory where they lie beside it, so
- * that a repository may be moved.
+ * Paths beside the git directory are stored relative to it, so that a
+ * repository may be moved.
  */
 #define INSTALL_DIR "git-checkpoint"
 #define INSTALL_RECORD_FILE "hooks.json"
@@ -26,8 +26,8 @@ char *install_record_path(const struct repo *repo, const char *name);
 
 enum install_how {
 	INSTALL_CREATED, /**< there was no hook */
-	INSTALL_LINES,	 /**< our lines were put into a shell script */
-	INSTALL_ASIDE,	 /**< the hook was put aside for a dispatcher */
+	INSTALL_LINES,	 /**< our lines were inserted into a shell script */
+	INSTALL_ASIDE,	 /**< the hook was renamed to make room for a dispatcher */
 };
 
 /** One hook file. */
@@ -49,12 +49,12 @@ struct install_record {
 	char *chain; /**< the program that core.fsmonitor named before; NULL: none */
 	struct install_entry *entries;
 	size_t nr, alloc;
-	struct strlist dirs; /**< that we created, outermost first; absolute */
-	struct config_edit *edits; /**< of the repository's configuration, in their order */
+	struct strlist dirs; /**< created by us, outermost first; absolute */
+	struct config_edit *edits; /**< of the repository's configuration, in order */
 	size_t edits_nr, edits_alloc;
 };
 
-/** Read it; one that is not there is empty. A damaged one fails. */
+/** Read it; a missing one is empty. A damaged one is an error. */
 int install_record_read(struct install_record *out, const struct repo *repo);
 
 /** Write it durably, creating the directory. */
@@ -65,7 +65,7 @@ void install_record_release(struct install_record *record);
 /** The entry of a path; NULL if there is none. */
 struct install_entry *install_record_find(const struct install_record *record, const char *path);
 
-/** An entry for a path, with nothing else set: a new one, or the old one emptied. */
+/** An entry for a path, with nothing else set: a new one, or the old one cleared. */
 struct install_entry *install_record_entry(struct install_record *record, const char *path,
 					   const char *name);
 

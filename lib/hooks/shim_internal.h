@@ -8,18 +8,18 @@
 
 /** The shims in hooks/ of the source, share/git-checkpoint/hooks of an installation. */
 
-/** What is filled in. */
+/** The values to fill in. */
 struct shim_values {
-	const char *events; /**< comma-separated; NULL: not asked for */
+	const char *events; /**< comma-separated; NULL: not used */
 	const char *chain;  /**< the program that core.fsmonitor named before; NULL: none */
-	const char *mark;   /**< the file that says that a program had to be ended */
-	int64_t seconds;    /**< after which a program that hangs is ended */
+	const char *mark;   /**< the file that says that a program had to be killed */
+	int64_t seconds;    /**< after which a program that hangs is killed */
 };
 
 /** Append the shim `name`, filled in, as a whole file. */
 int shim_file(struct strbuf *out, const char *name, const struct shim_values *values);
 
-/** Append only the marked lines of it. */
+/** Append only its marked lines. */
 int shim_lines(struct strbuf *out, const char *name, const struct shim_values *values);
 
 #endif

@@ -13,25 +13,25 @@ struct wt_dir;
 struct wt_entry;
 
 /**
- * What differs between two trees, each a checkpoint's or the worktree's.
- * Subtrees with the same name and no difference in modes are passed over
- * without being loaded.
+ * What differs between two trees, each of a checkpoint or the worktree.
+ * Subtrees with the same id and the same modes are skipped without loading
+ * them.
  *
- * Listed are files, links, directories with nothing below, and directories
- * whose permission bits differ, in byte order of path.
+ * Lists files, links, directories with nothing below, and directories whose
+ * permission bits differ, in byte order of path.
  */
 enum change_kind {
 	CHANGE_ADDED = 'A',
 	CHANGE_DELETED = 'D',
 	CHANGE_MODIFIED = 'M',
-	CHANGE_TYPE = 'T', /**< a file became a link or the reverse */
+	CHANGE_TYPE = 'T', /**< a file became a link or vice versa */
 };
 
 struct change {
 	char *path;
 	enum change_kind kind;
 	bool is_dir;
-	unsigned old_mode, new_mode; /**< 0100644, 0120000, 0040755; 0 where there is nothing */
+	unsigned old_mode, new_mode; /**< 0100644, 0120000, 0040755; 0 if there is nothing */
 	struct oid old_oid, new_oid; /**< of files and links */
 };
 
@@ -44,35 +44,35 @@ void compare_list_release(struct compare_list *list);
 
 struct compare_side {
 	struct wt_dir *root;       /**< NULL: an empty tree */
-	struct snapshot *snapshot; /**< that `root` belongs to; NULL for the worktree's */
-	const struct modes *modes; /**< NULL: not known, then nothing is passed over */
+	struct snapshot *snapshot; /**< to which `root` belongs; NULL for the worktree */
+	const struct modes *modes; /**< NULL: unknown, then nothing is skipped */
 };
 
 /**
- * The walk over two trees, for whoever wants something else of it than a list: `fn` is called for
- * each name in the root, with what each side has of it or NULL, in the order of git's trees. It
- * goes on into directories by compare_walk_into(), and may stop by a failure.
+ * The walk over two trees, for callers that need more than a list: `fn` is called for each name
+ * in the root, with what each side has of it or NULL, in the order of git's trees. It descends
+ * into directories with compare_walk_into(), and may stop by failing.
  */
 struct compare_walk {
 	const struct compare_side *before, *after;
 	int (*fn)(struct compare_walk *walk, const char *dir, const struct wt_entry *before,
 		  const struct wt_entry *after);
 	void *payload;
-	struct strlist odd; /**< of the walk: paths whose recorded modes differ, sorted */
-	bool all_odd;	    /**< of the walk: any path's may */
+	struct strlist odd; /**< set by the walk: paths whose recorded modes differ, sorted */
+	bool all_odd;	    /**< set by the walk: those of any path may differ */
 };
 
 int compare_walk(struct compare_walk *walk);
 int compare_walk_into(struct compare_walk *walk, struct wt_dir *before, struct wt_dir *after);
 
-/** Load the entries of a directory of this side; of the worktree they are there. */
+/** Load the entries of a directory of this side; those of the worktree are already loaded. */
 int compare_load(const struct compare_side *side, struct wt_dir *dir);
 
-/** `paths` (sorted; NULL or empty: all) limits it to these and what is below them. */
+/** `paths` (sorted; NULL or empty: all) limits it to these and everything below them. */
 int compare_run(struct compare_list *out, const struct compare_side *before,
 		const struct compare_side *after, const struct strlist *paths);
 
-/** True if `path` is one of `paths` or below one; any path is if there are none. */
+/** True if `path` is one of `paths` or below one, or if `paths` is empty. */
 bool compare_in_scope(const struct strlist *paths, const char *path);
 
 #endif

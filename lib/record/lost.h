@@ -9,42 +9,44 @@
 struct store;
 
 /**
- * checkpoint/lost: checkpoints whose refs disappeared although nobody dropped
- * them (a damaged file system, a stray rm), a line "<id> <beginning of the
- * commit's name>" each. Noted before anything that knew of them is written
- * anew; what they need is not thrown away, and `doctor --fix` brings them back.
+ * checkpoint/lost: checkpoints whose refs disappeared although they were not
+ * dropped (a damaged file system, a stray rm), a line "<id> <beginning of the
+ * commit's name>" each. Recorded before anything that knew of them is
+ * rewritten; what they need is not deleted, and `doctor --fix` recovers them.
  */
 
 /**
- * Compare refs with what was known: the manifest, and if there is no ref at
- * all or the manifest is damaged, the commits in the packs; those that the audit trail says were dropped
- * or evicted are not lost, nor is what a save left that was killed before it
- * made its ref. New ones are added to the file, durably. `refs` are those that
- * there are. The store must be locked. Costs the reading of the manifest if
- * nothing is lost.
+ * Compare refs with what was known: the manifest and, if there are no refs at all or the manifest
+ * is damaged, the commits in the packs. Checkpoints that were dropped or evicted according to the
+ * audit trail are not lost, nor is the commit of a save that was killed before it made its ref. New
+ * ones are added to the file, durably. `refs` are the existing refs. The store must be locked. If
+ * nothing is lost, this costs reading the manifest.
  */
 int lost_note(struct store *store, const struct ref_list *refs);
 
-/** manifest_rebuild() after lost_note(), if that is possible: what the old one knew is not forgotten. */
+/**
+ * lost_note(), then manifest_rebuild() if that succeeded, so that nothing the old manifest knew is
+ * forgotten.
+ */
 void lost_rebuild_manifest(struct store *store);
 
-/** How many are noted and still without a ref. */
+/** How many are recorded and still without a ref. */
 size_t lost_count(struct store *store, const struct ref_list *refs);
 
-/** Those that are noted, still lost, and whose commit is in the store. */
+/** Those that are recorded, still lost, and whose commit is in the store. */
 int lost_read(struct ref_list *out, struct store *store, const struct ref_list *refs);
 
 /**
- * The same with those that lost_note() would add, and those whose commit is
- * gone, too: it is zero then. Writes nothing. With `any`, a commit that the
- * audit trail knows nothing of counts as well.
+ * The same, plus those that lost_note() would add and those whose commit is
+ * gone: it is then zero. Writes nothing. With `any`, commits unknown to the
+ * audit trail count too.
  */
 int lost_find(struct ref_list *out, struct store *store, const struct ref_list *refs, bool any);
 
 /** Every commit in the packs that is a checkpoint, by id. */
 int lost_commits(struct ref_list *out, struct store *store);
 
-/** Forget one (it was dropped, or has its ref again). None of that id is no failure. */
+/** Forget one (it was dropped, or has its ref again). It is not an error if it is not recorded. */
 int lost_forget(struct store *store, const char *id);
 
 #endif

@@ -20,10 +20,10 @@ char *statehash(char out[STATEHASH_SIZE], const struct wt_dir *root);
 /** Append the line of one entry; `len` is that of its path. */
 void statehash_line(struct strbuf *out, const char *path, size_t len, const struct wt_entry *entry);
 
-/** The state hash of the lines that were put into `sha256`, which is freed. Returns `out`. */
+/** The state hash of the lines that were fed to `sha256`, which is freed. Returns `out`. */
 char *statehash_end(char out[STATEHASH_SIZE], struct digest *sha256);
 
-/** The very bytes that are hashed, handed out in pieces. */
+/** The bytes that are hashed, passed on in pieces. */
 typedef int (*statehash_fn)(const char *data, size_t len, void *payload);
 int statehash_lines(const struct wt_dir *root, statehash_fn fn, void *payload);
 
