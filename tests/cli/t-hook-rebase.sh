@@ -180,7 +180,7 @@ test_autostash_says_what_cannot_be_exact() {
 	git-checkpoint save --json -m none >/dev/null
 	id=$(git-checkpoint list --json | jq -r '.checkpoints[-1].id')
 	git --git-dir="$(store_dir)" log -1 --format=%B "refs/checkpoints/$id" >"$T/record"
-	expect_grep 'put aside' "$T/record"
+	expect_grep 'git stashed were taken from its commit' "$T/record"
 	expect_grep '.gitignore' "$T/record"
 }
 
