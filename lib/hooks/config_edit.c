@@ -207,17 +207,6 @@ static bool find_section_end(size_t *end_out, const struct strbuf *text, const c
 	return found;
 }
 
-static void splice(struct strbuf *text, size_t start, size_t end, const char *with)
-{
-	struct strbuf out = STRBUF_INIT;
-
-	strbuf_add(&out, text->buf, start);
-	strbuf_addstr(&out, with);
-	strbuf_add(&out, text->buf + end, text->len - end);
-	strbuf_release(text);
-	*text = out;
-}
-
 static void format_key(struct strbuf *out, const char *key, const char *value)
 {
 	strbuf_addf(out, "%s = ", key);
@@ -271,7 +260,7 @@ void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *
 	format_key(&line, key, value);
 	if (find_key(&item, text, section, key)) {
 		edit->old = xmemdupz(text->buf + item.start, item.end - item.start);
-		splice(text, item.start, item.end, line.buf);
+		strbuf_splice(text, item.start, item.end, line.buf, line.len);
 	} else if (find_section_end(&end, text, section)) {
 		struct strbuf insert = STRBUF_INIT;
 
@@ -279,7 +268,7 @@ void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *
 		strbuf_addf(&insert, "%s\t%s",
 			    text->buf[end] == '\r' ? "\r\n" :
 			    text->buf[end] ? "\n" : eol_of(text), line.buf);
-		splice(text, end, end, insert.buf);
+		strbuf_splice(text, end, end, insert.buf, insert.len);
 		strbuf_release(&insert);
 	} else {
 		edit->header = true;
@@ -303,7 +292,7 @@ static void remove_line(struct strbuf *text, size_t start, size_t end)
 		if (start && text->buf[start - 1] == '\r')
 			start--;
 	}
-	splice(text, start, end, "");
+	strbuf_splice(text, start, end, NULL, 0);
 }
 
 /* Only if nothing is left in it: no key, no comment. */
@@ -336,7 +325,7 @@ bool config_edit_undo(struct strbuf *text, const struct config_edit *edit)
 		     !strcmp(item.value.buf, edit->value);
 
 	if (found && edit->old)
-		splice(text, item.start, item.end, edit->old);
+		strbuf_splice(text, item.start, item.end, edit->old, strlen(edit->old));
 	else if (found)
 		remove_line(text, item.start, item.end);
 	if (edit->header)
@@ -381,11 +370,6 @@ static bool read_all(struct reading *out, const struct strbuf *text,
 	return !configtext_parse(text->buf, text->len, note_value, out);
 }
 
-static bool same_bytes(const struct strbuf *a, const struct strbuf *b)
-{
-	return a->len == b->len && !memcmp(a->buf, b->buf, a->len);
-}
-
 bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
 		       const struct config_edit *edits, size_t nr)
 {
@@ -394,11 +378,11 @@ bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
 	bool good = read_all(&was, before, edits, nr);
 
 	good = read_all(&is, after, edits, nr) && good && is.ours >= nr &&
-	       same_bytes(&was.others, &is.others);
+	       strbuf_equal(&was.others, &is.others);
 	strbuf_add(&undone, after->buf, after->len);
 	for (size_t i = nr; i-- && good;)
 		good = config_edit_undo(&undone, &edits[i]);
-	good = good && same_bytes(&undone, before);
+	good = good && strbuf_equal(&undone, before);
 	strbuf_release(&undone);
 	strbuf_release(&was.others);
 	strbuf_release(&is.others);
