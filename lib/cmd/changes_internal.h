@@ -15,13 +15,13 @@ struct session;
 int changes_print_patch(struct diff *diff);
 int changes_print_stat(struct diff *diff);
 
-/** "M\t<path>" a line; with `nul`, "M\0<path>\0" as `git diff -z` has it. */
+/** "M\t<path>" per line; with `nul`, "M\0<path>\0" as with `git diff -z`. */
 void changes_print_names(const struct diff *diff, bool nul);
 
 /** [{"file","status"}] */
 json_t *changes_json(const struct diff *diff);
 
-/** The same for what a checkpoint changed against the previous one of its scope. */
+/** The same for what changed in a checkpoint since the previous one of its scope. */
 int changes_print_stat_of(struct session *session, const struct ckpt_record *record);
 int changes_print_patch_of(struct session *session, const struct ckpt_record *record);
 int changes_json_of(json_t **out, struct session *session, const struct ckpt_record *record);

@@ -31,14 +31,14 @@ struct cmd {
 		{ "<path>" }, 0, OPT_MANY, .dashes = true \
 	}
 
-/** All commands, in the order in which they are listed: what the program is, see git-checkpoint.c. */
+/** All commands, in the order in which they are listed; see git-checkpoint.c. */
 struct cmd_table {
 	const struct cmd *items;
 	size_t nr;
 };
 extern const struct cmd_table cmd_table;
 
-/** The sentence about a command that there is not, with one that may have been meant. */
+/** Set the message about an unknown command, with a suggestion. */
 int cmd_unknown(const char *name);
 
 extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_diff_spec,
@@ -72,16 +72,16 @@ int cmd_stores(int argc, char **argv);
 int cmd_relink(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
-/** The list of commands, for those who gave none, or ask for it. */
+/** The list of commands, if none was given, or if asked for. */
 void cmd_usage(FILE *out);
 
 /**
  * Open the manual page of a command, or that of the program (NULL), with
- * man(1); show the usage where there is no man, or no page.
+ * man(1); show the usage if man or the page is not installed.
  */
 int cmd_manual(const char *command);
 
-/** man/git-checkpoint-agents.md, made part of the program by the Makefile. */
+/** man/git-checkpoint-agents.md, compiled in by the Makefile. */
 extern const char cmd_agents_text[];
 
 /**
@@ -90,7 +90,7 @@ extern const char cmd_agents_text[];
  */
 int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv);
 
-/** Open a session and apply its settings to the terminal; say what is odd about them. */
+/** Open a session and apply its settings to the terminal; print warnings about them. */
 int cmd_session_open(struct session *out, unsigned flags);
 
 #endif

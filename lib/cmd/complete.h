@@ -10,40 +10,40 @@
 struct session;
 
 /**
- * Completion: what can stand at the cursor of a command line. The shells ask
- * the program and decide nothing themselves, so they never fall behind it, and
- * one process answers one Tab.
+ * Completion: what fits at the cursor of a command line. The shells ask the
+ * program and decide nothing themselves, so they never get out of date, and one
+ * process answers one Tab.
  *
  *     git-checkpoint --complete <name> <word>...
  *     git-checkpoint --complete-line <name> <breaks> <line>
  *
- * This is between the program and its own completion/ files, and may change
- * with any version. <name> is what the line begins with: "git", then options
- * of git and the name under which it knows us come before our own words, or
- * else "git-checkpoint". The words are those behind it, without quotes; the
- * last one is at the cursor, up to it, and may be empty.
+ * This protocol is private to the program and its completion/ files, and may
+ * change with any version. <name> is the first word of the line: "git", where
+ * options of git and the name under which it knows us precede our own words, or
+ * else "git-checkpoint". The words are those after it, without quotes; the last
+ * one is the word at the cursor, up to it, and may be empty.
  *
- * bash cannot tell its words without quotes, so it hands over <line>, all up to
- * the cursor, and COMP_WORDBREAKS. Answers to that are ready for readline:
- * only what begins as the word does, without the part of it that readline
- * leaves alone, and with a text only where the names alone tell nobody
- * anything.
+ * bash does not know its words without quotes, so it passes <line>, everything
+ * up to the cursor, and COMP_WORDBREAKS. Answers to that are ready for
+ * readline: only candidates that begin like the word, without the part that
+ * readline leaves alone, and with a text only where the names alone are
+ * meaningless.
  *
- * The answer has a line for each candidate, and perhaps further ones:
+ * The answer has a line for each candidate, and perhaps some of these:
  *
  *     " word\ttext"   a whole word, a space can follow; "\ttext" may be missing
  *     "-word\ttext"   a word that goes on, as "--name=" and "dir/" do
- *     "!files"        names of files, of the shell's own finding
- *     "!directories"  the same of directories
- *     "!command <n>"  a command of its own began at word <n>, <name> being 0;
- *                     of a line: what there is of that command
- *     "!names"        of a line: readline has to quote the words
- *     "!quoted"       of a line: they are quoted; bash would leave names alone
+ *     "!files"        file names, which the shell finds itself
+ *     "!directories"  the same for directories
+ *     "!command <n>"  another command began at word <n>, <name> being 0;
+ *                     for a line: what there is of that command
+ *     "!names"        for a line: readline has to quote the words
+ *     "!quoted"       for a line: they are quoted; bash would leave names alone
  *                     that might be meant to be expanded
  *
- * Words are bytes as they are, and nothing in them may be evaluated. Those with
- * control characters are left out; in texts these are spaces. Nothing is
- * locked, written or mended on the way; what fails answers nothing.
+ * Words are raw bytes, and must not be evaluated. Those with control characters
+ * are left out; in texts these become spaces. Nothing is locked, written or
+ * repaired on the way; a failure gives no candidates.
  */
 int complete_words(const struct opt_spec *const *specs, size_t specs_nr, char *const *argv,
 		   size_t argc);
@@ -56,7 +56,7 @@ void complete_print_options(const struct opt_spec *spec);
 /* ---- for those who know what can stand somewhere ---- */
 
 struct complete_item {
-	char *word; /**< whole, with what is kept before it */
+	char *word; /**< complete, with what is kept before it */
 	char *text; /**< or NULL */
 	bool open;  /**< it goes on */
 };
@@ -64,11 +64,11 @@ struct complete_item {
 struct complete {
 	const struct opt_spec *spec;
 	const struct opt_look *look;
-	const char *typed; /**< what there is of the argument or value */
+	const char *typed; /**< what was typed of the argument or value */
 	bool elsewhere;    /**< with -C: the shell is in another directory */
 	bool in_line;      /**< bash asks */
 	const char *word;  /**< the whole word at the cursor */
-	size_t kept;       /**< bytes of it before `typed`: they stand before each candidate */
+	size_t kept;       /**< bytes of it before `typed`, which precede each candidate */
 	bool list;         /**< of values separated by commas: it can go on */
 	bool described;    /**< a line has the texts, too */
 	bool names;        /**< of files */
@@ -88,12 +88,15 @@ void complete_add_open(struct complete *complete, const char *word, const char *
 /** Names of files, or of directories only. */
 void complete_files(struct complete *complete, bool directories);
 
-/** Opened only for looking, when first asked for; NULL if there is none. With a store or without. */
+/** Opened read-only on first use; NULL if there is none. With or without a store. */
 struct session *complete_session(struct complete *complete);
 
 /* --- complete_offer.c, for complete.c --- */
 
-/** All that can stand at the cursor, behind the name of a command: `spec`, `look` and `word` are set. */
+/**
+ * Everything that fits at the cursor, after the name of a command: `spec`, `look` and `word` are
+ * set.
+ */
 int complete_offer(struct complete *complete);
 void complete_release(struct complete *complete);
 
@@ -103,8 +106,9 @@ void complete_release(struct complete *complete);
 void complete_checkpoints(struct complete *complete);
 
 /**
- * Paths of a checkpoint; NULL: of the one that the worktree is compared with. With `guess`, where
- * a word is a path if it is no checkpoint: only what is there, and `checkpoint` may be none.
+ * Paths of a checkpoint; NULL: of the one that the worktree is compared with. With `guess`, for a
+ * word that is a path unless it is a checkpoint: only existing paths, and `checkpoint` may be
+ * invalid.
  */
 void complete_paths(struct complete *complete, const char *checkpoint, bool guess);
 

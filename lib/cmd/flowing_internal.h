@@ -6,11 +6,11 @@ struct flow_archives;
 struct flow_result;
 struct flow_resumed;
 
-/** What people and programs see of workflows; each prints and returns the exit status. */
+/** Output about workflows, as text and JSON; each prints and returns the exit status. */
 
 int flowing_started(const struct flow_result *result);
 
-/** A phase that began, completed or failed. */
+/** A phase that started, completed or failed. */
 int flowing_moved(const struct flow_result *result, const char *phase);
 int flowing_approved(const struct flow_result *result, const char *phase);
 int flowing_task(const struct flow_result *result);
@@ -20,7 +20,7 @@ int flowing_archived(const struct flow_result *result);
 int flowing_status(const struct flow_result *result);
 int flowing_list(const struct flow_archives *archives);
 
-/** `status` is what came of restoring the files, 0 if that was well or not asked for. */
+/** `status` is the result of restoring the files, 0 if that succeeded or was not asked for. */
 int flowing_resumed(const struct flow_resumed *resumed, int status);
 
 #endif

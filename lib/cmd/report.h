@@ -13,9 +13,9 @@ struct retain_result;
 struct skip_list;
 
 /**
- * What commands say: exit statuses, the sentence of a failure, and the parts
- * of JSON answers that several commands share. stdout is the answer, stderr
- * is the conversation.
+ * Output of commands: exit statuses, error messages, and the parts of JSON
+ * answers that several commands share. stdout is the answer, stderr is the
+ * conversation.
  */
 enum exit_status {
 	EXIT_DONE = 0,
@@ -28,33 +28,39 @@ enum exit_status {
 	EXIT_USAGE = 129,
 };
 
-/** Print the sentence of the last failure (as JSON too, if that is asked for); the exit status for it. */
+/**
+ * Print the message of the last failure (as JSON too, if asked for); returns its exit status. A no
+ * (CKPT_EDECLINED) was already acknowledged: nothing is printed.
+ */
 int report_failure(int err);
 
-/** The answer is no, and why: on stderr, and as a JSON error if that is asked for. */
+/** The answer is no, and why: on stderr, and as a JSON error if asked for. */
 int report_no(const char *why);
 
-/** Append a sentence as git shows one: "?" for control characters, which names in it may have. */
+/** Append a sentence as git prints it: "?" for control characters, which names in it may contain. */
 void report_clean(struct strbuf *out, const char *text);
 
-/** A sentence without colours that names may be in, cleaned likewise. */
+/** A sentence without colours that may contain names, cleaned in the same way. */
 void report_plain(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile. */
+/**
+ * "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile.
+ */
 void report_message(const char *kind, const char *text);
 
 /** "warning: ..." on stderr for each, unless -q or --json. */
 void report_warnings(const struct strlist *warnings);
 
 /**
- * For alloc_on_failure(): the answer to who asked for JSON and has none yet. Needs no memory.
+ * For alloc_on_failure(): the answer if JSON was asked for and not printed yet. Needs no
+ * memory.
  */
 void report_no_memory(void);
 
-/** Print a JSON answer on stdout and free it; `status`, or that of a failed write. */
+/** Print a JSON answer on stdout and free it; returns `status`, or that of a failed write. */
 int report_json(json_t *answer, int status);
 
-/** Flush stdout; `status`, or that of a failed write. */
+/** Flush stdout; returns `status`, or that of a failed write. */
 int report_done(int status);
 
 /** Print text on stdout unless -q. */
@@ -63,7 +69,7 @@ void report_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** The checkpoint object of the contract. */
 json_t *report_checkpoint(const struct ckpt_record *record);
 
-/** The same with "hash" and "files_changed", as `list` and `show` have it. */
+/** The same with "hash" and "files_changed", for `list` and `show`. */
 json_t *report_listed(const struct ckpt_record *record);
 
 /** {"removed":[...],"freed"}: as listed, each with "why". */
@@ -73,21 +79,21 @@ json_t *report_removed(const struct retain_result *result);
 json_t *report_captures(const struct ckpt_captures *captures);
 
 /**
- * The value of a state key: a text; in C quotes, as a path is, if it is not
- * UTF-8, holds a NUL or begins with a quote; null if it is too large for this.
+ * The value of a state key: a string; C-quoted like a path if it is not UTF-8,
+ * contains a NUL or begins with a quote; null if it is too large for this.
  */
 json_t *report_state(const struct ckpt_state *state);
 
 /** [{"file","why"}] */
 json_t *report_skips(const struct skip_list *skips);
 
-/** The first line of a reason, fit for a terminal; the caller frees it. */
+/** The first line of a reason, safe for a terminal; the caller frees it. */
 char *report_reason_line(const struct ckpt_record *record);
 
 /**
- * The same for a row of a table, behind what is special about the checkpoint:
- * "[pinned] [step 2] reason". The marks stand before it, so that they are not
- * what is cut off.
+ * The same for a row of a table, after what is special about the checkpoint:
+ * "[pinned] [step 2] reason". The marks come first, so that they are not cut
+ * off.
  */
 char *report_marked_reason(const struct ckpt_record *record, int64_t now);
 

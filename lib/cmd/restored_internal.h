@@ -8,7 +8,7 @@ struct ckpt_record;
 struct plan;
 struct restore_result;
 
-/** What people and programs see of a restore. */
+/** Output about a restore. */
 
 /** For restore_opts.confirm: show the plan and ask; `payload` is the target's record. */
 int restored_confirm(const struct plan *plan, void *payload);
@@ -21,9 +21,9 @@ json_t *restored_json(const struct restore_result *result, const struct ckpt_rec
 int restored_status(const struct restore_result *result);
 
 /**
- * Print the report; the exit status. `back` is the command that leads to the
- * state before, or NULL; `interrupted` that state, if an interrupted restore
- * was settled, or NULL.
+ * Print the report; returns the exit status. `back` is the command that leads
+ * to the state before, or NULL; `interrupted` is that state, if an interrupted
+ * restore was finished, or NULL.
  */
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
 		    const struct ckpt_record *interrupted, const char *back);

@@ -7,20 +7,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The histogram of `git diff --stat`: one line a file, then the sums. */
+/** The histogram of `git diff --stat`: one line per file, then the totals. */
 
 struct diffstat_file {
 	const char *path;
 	size_t added, removed; /**< lines; ignored if `binary` */
 	bool binary;
-	unsigned long long old_size, new_size; /**< bytes if `binary`; both 0: content is the same */
+	unsigned long long old_size, new_size; /**< bytes if `binary`; both 0: the content is the same */
 };
 
 /** Append it to `out`, fitted into `width` columns, coloured or not. */
 void diffstat_format(struct strbuf *out, const struct diffstat_file *files, size_t nr,
 		     unsigned width, bool color);
 
-/** Print to stdout: width and colour of the terminal, 80 and none if there is none. */
+/**
+ * Print to stdout with the width and colour of the terminal, or 80 columns and no colour without
+ * one.
+ */
 void diffstat_print(const struct diffstat_file *files, size_t nr);
 
 /** Append " 3 files changed, 10 insertions(+), 2 deletions(-)" and a newline. */

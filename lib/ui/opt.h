@@ -15,11 +15,11 @@ struct session;
  * Command lines from tables.
  *
  * Each command has one table: its options, its arguments, its subcommands.
- * Parsing, the checks of what was given, `-h`, `help --json` and completion all
- * read it. Behaves as git users expect: `--name value` and `--name=value`,
- * `-n 5` and `-n5`, bundled short flags, unique prefixes of long options,
- * `--no-` before a flag, `--` ends the options, and options may follow
- * arguments, unless the arguments are another command.
+ * Parsing, argument checks, `-h`, `help --json` and completion all read it.
+ * Behaves as git users expect: `--name value` and `--name=value`, `-n 5` and
+ * `-n5`, bundled short flags, unique prefixes of long options, `--no-` before a
+ * flag, `--` ends the options, and options may follow arguments, unless the
+ * arguments are another command.
  */
 enum opt_kind {
 	OPT_END,      /**< last row */
@@ -31,14 +31,14 @@ enum opt_kind {
 	OPT_SIZE,     /**< bytes with k, m, g, t: value is a `int64_t *` */
 };
 
-/** How options go together. An option with OPT_OR or OPT_WITH follows the one that it refers to. */
+/** How options combine. An option with OPT_OR or OPT_WITH follows the one that it refers to. */
 enum opt_flags {
 	OPT_HIDDEN = 1 << 0,	/**< parsed, but not shown in usage and completion */
 	OPT_UNOFFERED = 1 << 1, /**< not shown in completion */
 	OPT_NEEDED = 1 << 2,	/**< must be given */
-	OPT_OR = 1 << 3,	/**< not together with the option before */
-	OPT_WITH = 1 << 4,	/**< only together with the option before */
-	OPT_FORM = 1 << 5,	/**< another way to use the command, with arguments of its own */
+	OPT_OR = 1 << 3,	/**< cannot be combined with the previous option */
+	OPT_WITH = 1 << 4,	/**< only together with the previous option */
+	OPT_FORM = 1 << 5,	/**< another way to use the command, with its own arguments */
 	OPT_ALSO = 1 << 6,	/**< allowed with an OPT_FORM, too */
 };
 
@@ -47,13 +47,13 @@ enum {
 	OPT_CHOICES = 5,
 };
 
-/** Arguments that mean the same. The last row of a list is empty; see OPT_ARGS(). */
+/** Arguments with the same meaning. The last row of a list is empty; see OPT_ARGS(). */
 struct opt_arg {
-	/** "<checkpoint>": anything can stand there. "start": that word. The last one is NULL. */
+	/** "<checkpoint>": any word. "start": that word. The last one is NULL. */
 	const char *one_of[OPT_CHOICES];
 	int min, max;
-	const char *such_as; /**< for the sentence if it is missing: "@ for the newest"; or NULL */
-	bool dashes;	     /**< "--" can stand before it */
+	const char *such_as; /**< for the message if it is missing: "@ for the newest"; or NULL */
+	bool dashes;	     /**< "--" may precede it */
 };
 
 #define OPT_ARGS(...) ((const struct opt_arg[]){ __VA_ARGS__, { { NULL } } })
@@ -63,7 +63,7 @@ struct opt {
 	char letter;          /**< 0: none */
 	const char *name;     /**< long name without dashes; NULL: none */
 	void *value;
-	const char *argument; /**< what stands for the value in the usage: "<reason>" */
+	const char *argument; /**< the value in the usage: "<reason>" */
 	const char *help;     /**< one line, lower case, no full stop */
 	unsigned flags;
 	const struct opt_arg *args; /**< OPT_FORM: the arguments in that form; NULL: none */
@@ -76,29 +76,31 @@ struct opt_spec {
 	const struct opt_arg *args;  /**< NULL: none */
 	const struct opt_spec *subs; /**< NULL: none; the last one has no `command` */
 	/**
-	 * For completion: add what can stand for `what`, an option with a value
-	 * ("--source") or an argument ("<key>"), where only this command knows
+	 * For completion: add what fits `what`, an option with a value
+	 * ("--source") or an argument ("<key>"), if only this command knows
 	 * that; false if it does not. NULL: it never does.
 	 */
 	bool (*offer)(struct complete *complete, const char *what);
-	bool first_ends; /**< options end at the first argument, as if "--" stood before it */
-	/** For cmd_dispatch(): flags for the session, and what is done in it; returns the exit status. */
+	bool first_ends; /**< options end at the first argument, as if "--" preceded it */
+	/**
+	 * For cmd_dispatch(): flags for the session, and the function to run in it; returns the
+	 * exit status.
+	 */
 	unsigned session;
 	int (*run)(struct session *session, const struct strlist *args);
 };
 
 /**
- * Parse argv[1..argc-1] into the table's variables and check it against the
- * table. Arguments are added to `args_out` in order, the name of a subcommand
- * being the first (NULL: the command takes none); `dashdash_out` (may be NULL) gets the number of
- * arguments before "--", or -1 if there was none. With `first_ends` a "--"
- * after the first argument is an argument.
+ * Parse argv[1..argc-1] into the table's variables and check it against the table. Arguments are
+ * added to `args_out` in order, starting with the name of a subcommand (NULL: the command takes
+ * none); `dashdash_out` (may be NULL) is set to the number of arguments before "--", or -1 if
+ * there was none. With `first_ends` a "--" after the first argument is an argument.
  *
- * Every command also has -h, --help, -q/--quiet and --json; the values of the
- * latter two are in `opt_common`.
+ * Every command also has -h, --help, -q/--quiet and --json; the values of the latter two are in
+ * `opt_common`.
  *
- * Returns 0; CKPT_EUSAGE with a sentence that names what is wrong; or 1 if -h
- * was given, after printing the usage to stdout.
+ * Returns 0; CKPT_EUSAGE with a message that names what is wrong; or 1 if -h was given, after
+ * printing the usage to stdout.
  */
 int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args_out,
 	      int *dashdash_out);
@@ -109,13 +111,13 @@ struct opt_common {
 };
 extern struct opt_common opt_common;
 
-/** Set `opt_common.json` if --json stands anywhere before "--": for failures before opt_parse(). */
+/** Set `opt_common.json` if --json appears anywhere before "--": for failures before opt_parse(). */
 void opt_scan_json(int argc, char **argv);
 
 /** The subcommand of that name, or NULL. */
 const struct opt_spec *opt_sub(const struct opt_spec *spec, const char *name);
 
-/** The name of a subcommand without that of its command. */
+/** The name of a subcommand without its command. */
 const char *opt_sub_name(const struct opt_spec *sub);
 
 /* ---- usage (opt_usage.c) ---- */
@@ -128,24 +130,31 @@ void opt_forms(struct strlist *out, const struct opt_spec *spec);
 
 /* ---- unfinished command lines (opt_look.c) ---- */
 
-/** A command line up to the cursor, read as opt_parse() does, but setting nothing. */
+/** A command line up to the cursor, parsed like opt_parse(), but without setting anything. */
 struct opt_look {
-	const struct opt_spec *spec; /**< the command, or its subcommand if there is one */
+	const struct opt_spec *spec; /**< the command, or its subcommand if given */
 	struct strlist args;	     /**< before the cursor, without the name of a subcommand */
-	size_t first;		     /**< the place of the first of them among the words */
-	int dashdash;		     /**< as of opt_parse() */
-	struct strlist given; /**< names of options, or letters of those without; each once a time */
-	bool ended;           /**< no option can stand at the cursor */
-	/** The option whose value is at the cursor, or OPT_END; it begins at `value_at` of the word. */
+	size_t first;		     /**< the position of the first of them among the words */
+	int dashdash;		     /**< as in opt_parse() */
+	struct strlist given; /**< names of options, or letters of those without a name; once for each
+			       * time */
+	bool ended;           /**< the word at the cursor cannot be an option */
+	/**
+	 * The option whose value is at the cursor, or OPT_END; the value starts at `value_at` of
+	 * the word.
+	 */
 	struct opt value_of;
 	size_t value_at;
 };
 
-/** `words` are the command and all after it; the last of `nr` is at the cursor. */
+/** `words` are the command and everything after it; the last of `nr` is at the cursor. */
 void opt_look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr);
 void opt_look_release(struct opt_look *look);
 
-/** What can stand at the cursor: begin with NULL, go on with the last answer until that is NULL. */
+/**
+ * Which argument can be at the cursor: start with NULL, continue with the last answer until that is
+ * NULL.
+ */
 const struct opt_arg *opt_look_next(const struct opt_look *look, const struct opt_arg *last);
 
 #endif

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Shared by those that read option tables: the parser, the usage, and completion. */
+/** Shared by everything that reads option tables: the parser, the usage, and completion. */
 
-/** The options of a command and those that all have, unless it has an option of that name. */
+/** The options of a command and the common ones, unless it has an option of that name. */
 struct opt_rows {
 	struct opt *items;
-	bool *given;	/**< which of them were, for opt_check() */
-	size_t nr, own; /**< `own`: those of the command come first */
+	bool *given;	/**< which of them were given, for opt_check() */
+	size_t nr, own; /**< `own`: those of the command, which come first */
 	const struct opt_spec *spec;
 };
 
@@ -27,7 +27,7 @@ struct opt_match {
 	bool negated;
 };
 
-/** By a name of `len` bytes or a unique beginning of it; CKPT_EUSAGE. */
+/** By a name of `len` bytes or a unique prefix of it; CKPT_EUSAGE. */
 int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char *name, size_t len);
 
 /** NULL if there is none. */
@@ -36,7 +36,7 @@ const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter);
 /** The subcommand that a whole line names, or NULL. */
 const struct opt_spec *opt_look_sub(const struct opt_spec *spec, char *const *words, size_t nr);
 
-/** Number of rows from `head` on that belong together: alternatives, and what goes with them. */
+/** How many rows from `head` on belong together: alternatives, and what goes with them. */
 size_t opt_group(const struct opt *head);
 
 /** Whether options and arguments (of which `skip` are names of subcommands) fit the table; CKPT_EUSAGE. */

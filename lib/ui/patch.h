@@ -8,17 +8,17 @@
 #include <stddef.h>
 
 /**
- * One file's change as a patch, as `git diff` prints it, to the letter:
- * `git apply` takes it. Nothing is converted, no attribute is asked.
+ * One file's change as a patch, exactly as `git diff` prints it: `git apply`
+ * takes it. Nothing is converted, and attributes are not used.
  *
- * A path that is NULL means that the file is not there on this side; the other
+ * A NULL path means that the file does not exist on this side; the other
  * fields of this side are then ignored. Modes are those of the state hash,
  * with all permission bits (0100600). A directory has no content and no place
- * in a patch: it counts as not there, except that permissions of one that is
+ * in a patch: it counts as missing, except that the permissions of a directory
  * on both sides are shown.
  *
- * Content is given whole. NULL with a length other than 0 stands for one too
- * large to be read: it is shown as binary, and equal if the ids are.
+ * Content is given whole. NULL with a length other than 0 stands for content
+ * too large to be read: it is shown as binary, and equal if the ids are.
  */
 struct patch_input {
 	const char *old_path, *new_path;

@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-/** Where one is in a list that is longer than the screen, and what a key does to that. No I/O. */
+/** The position in a list that is longer than the screen, and what a key does to it. No I/O. */
 
 enum pick_key {
-	PICK_NOTHING, /**< not a key that means something */
-	PICK_MORE,    /**< the beginning of one: more bytes may follow */
+	PICK_NOTHING, /**< not a known key */
+	PICK_MORE,    /**< the beginning of a key: more bytes may follow */
 	PICK_UP,
 	PICK_DOWN,
 	PICK_PAGE_UP,
@@ -20,22 +20,22 @@ enum pick_key {
 };
 
 /**
- * The key that the `len` bytes begin with; `used_out` is how many of them it
- * is. A lone escape is PICK_MORE: if nothing follows, it means PICK_LEAVE.
+ * The key that the `len` bytes begin with; `used_out` is the number of its
+ * bytes. A lone escape is PICK_MORE: if nothing follows, it means PICK_LEAVE.
  */
 enum pick_key picklist_decode(size_t *used_out, const char *bytes, size_t len);
 
 struct picklist {
 	size_t nr;   /**< at least 1 */
-	size_t rows; /**< of them visible, at least 1 */
-	size_t at;   /**< the chosen one */
-	size_t top;  /**< the first that is visible */
+	size_t rows; /**< how many are visible, at least 1 */
+	size_t at;   /**< the selected one */
+	size_t top;  /**< the first visible one */
 };
 
-/** Move, and keep the chosen one in sight. */
+/** Move, and keep the selected one visible. */
 void picklist_move(struct picklist *list, enum pick_key key);
 
-/** The screen has another height now. */
+/** The height of the screen has changed. */
 void picklist_resize(struct picklist *list, size_t rows);
 
 #endif

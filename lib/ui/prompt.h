@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-/** True if there is somebody at a terminal who could answer. */
+/** True if there is a terminal on which a person could answer. */
 bool prompt_possible(void);
 
 /**
  * Ask a question on the terminal itself, whatever stdin is. True only for "y"
- * or "yes"; an empty answer, end of file and an interrupt are a no.
+ * or "yes"; an empty answer, end of file and an interrupt mean no.
  */
 bool prompt_yes(const char *question);
 

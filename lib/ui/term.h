@@ -24,26 +24,26 @@ enum term_color {
 	TERM_CYAN,
 };
 
-/** `when` is "auto", "always" or "never"; NO_COLOR and TERM=dumb count for auto. */
+/** `when` is "auto", "always" or "never"; auto honours NO_COLOR and TERM=dumb. */
 void term_set_color(const char *when);
 
-/** The escape for stdout, "" if it is not to be coloured. */
+/** The escape for stdout, "" if it is not coloured. */
 const char *term_color(enum term_color color);
 
-/** Columns of the terminal; COLUMNS, else 80 if there is none. */
+/** Columns of the terminal; without one COLUMNS, or else 80. */
 unsigned term_width(void);
 
 /** Columns that a UTF-8 text takes. */
 size_t term_text_width(const char *text);
 
-/** Append as much as fits into `width` columns, cut with an ellipsis; the columns it took. */
+/** Append as much as fits into `width` columns, cut with an ellipsis; returns the columns used. */
 size_t term_add_cut(struct strbuf *out, const char *text, size_t width);
 
 /**
  * Send stdout through a pager if it is a terminal: GIT_PAGER, core.pager of
- * the user's own configuration (never of the repository's, which may not make
- * us run anything), PAGER, else less. LESS=FRX and LV=-c unless set. "cat" or
- * "" means none. Colour and width are decided before.
+ * the user's configuration (never of the repository's, which must not make us
+ * run anything), PAGER, or else less. LESS=FRX and LV=-c unless set. "cat" or
+ * "" means none. Colour and width are determined first.
  */
 void pager_start(const struct gitconfig *config);
 
@@ -51,14 +51,14 @@ void pager_start(const struct gitconfig *config);
 void pager_end(void);
 
 /**
- * Progress on stderr, if that is a terminal (or `when` is "always") and the work
- * takes longer than a second, then with how fast it goes and how long it will take; redrawn at
- * most ten times a second. `total` 0: not known. Safe to call from any thread.
+ * Progress on stderr, if that is a terminal (or `when` is "always") and the work takes longer
+ * than a second, with speed and remaining time; redrawn at most ten times a second. `total` 0:
+ * unknown. Safe to call from any thread.
  */
 void progress_setup(const char *when, bool quiet);
 void progress_show(const char *what, size_t done, size_t total, void *payload);
 
-/** True if progress is to be shown: for work that another program does, and shows. */
+/** True if progress is to be shown: for work that another program does, which then shows it. */
 bool progress_enabled(void);
 
 /** Remove the progress line. */
