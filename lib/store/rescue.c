@@ -166,6 +166,25 @@ static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t of
 	return err;
 }
 
+/* Whether an entry can begin there: before its deflated bytes there is a header, and these have one. */
+static bool may_begin(const struct wreck *wreck, uint64_t offset)
+{
+	const unsigned char *p = wreck->file.data + offset;
+	size_t left = (size_t)(wreck->end - offset), n;
+	uint64_t size;
+	unsigned type;
+
+	n = pack_entry_header(&type, &size, p, left);
+	if (!n)
+		return false;
+	if (type == PACK_REF_DELTA)
+		n += OID_SIZE;
+	else if (type == PACK_OFS_DELTA)
+		while (n < left && p[n++] & 0x80)
+			;
+	return n + 2 <= left && (p[n] & 15) == 8 && (p[n] << 8 | p[n + 1]) % 31 == 0;
+}
+
 static int take_all(struct rescued *rescued, struct wreck *wreck)
 {
 	uint64_t at = PACK_HEADER_SIZE;
@@ -181,14 +200,16 @@ static int take_all(struct rescued *rescued, struct wreck *wreck)
 				  &used);
 	if (wreck->named)
 		return err;
-	/* Without an index one after the other; what is behind a damaged one cannot be found. */
-	while (!err && !rescued->lost && rescued->found < wreck->promised && at < wreck->end) {
-		err = take_object(rescued, wreck, at, NULL, &used);
-		at += used;
+	/* Without an index one after the other; after a damaged one the next is searched for. */
+	while (!err && at < wreck->end) {
+		size_t found = rescued->found;
+
+		if (may_begin(wreck, at))
+			err = take_object(rescued, wreck, at, NULL, &used);
+		at += rescued->found > found ? used : 1;
 	}
-	if (!err)
-		rescued->lost =
-			wreck->promised > rescued->found ? wreck->promised - rescued->found : 0;
+	/* More than it should have: then that number is damaged, and who knows what is missing. */
+	rescued->lost = wreck->promised < rescued->found ? 1 : wreck->promised - rescued->found;
 	return err;
 }
 

@@ -110,6 +110,32 @@ test_a_damaged_pack_of_git() {
 	expect_three
 }
 
+# Nothing says where the object after a damaged one begins, but it can be found.
+test_a_damaged_pack_without_index() {
+	three
+	for i in 1 2 3 4 5 6 7 8 9; do
+		seq $i$i 4000 >d/long$i
+	done
+	save
+	long=$(object "refs/checkpoints/$id:d/long5")
+	pack=$(pack_of "$long")
+	cp "$pack.idx" "$T/idx"
+	cp "$pack.pack" "$T/pack"
+	for at in $(one_of 0 1 3 40 1000 3000); do
+		cp -f "$T/idx" "$pack.idx"
+		cp -f "$T/pack" "$pack.pack"
+		damage "$long" "$at"
+		rm -f "$pack.idx"
+		doctor 1
+		expect_grep "^false the pack '${pack##*/}' is damaged; 1 of its [0-9]* objects cannot be read" \
+			"$T/problems"
+	done
+	doctor 0 --fix
+	expect_grep "^true the pack '${pack##*/}' is damaged; 1 of its" "$T/problems"
+	git-checkpoint verify -q --all
+	sound
+}
+
 # What cannot be read now is not gone.
 test_a_pack_that_cannot_be_read() {
 	three
