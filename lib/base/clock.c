@@ -5,8 +5,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */

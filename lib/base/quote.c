@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/quote.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char escapes[] = "\aa\bb\tt\nn\vv\ff\rr\"\"\\\\";

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Both contents of one change, and the input for patch.h that points at them. */
 struct pair {

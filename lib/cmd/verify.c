@@ -8,7 +8,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool all;

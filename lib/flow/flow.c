@@ -8,7 +8,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,6 @@
 #include "store/store.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define DIR_NAME "checkpoint/flow"

@@ -5,8 +5,6 @@
 #include "base/base.h"
 #include "record/flow_state.h"
 
-#include <stdbool.h>
-
 struct store;
 
 /**

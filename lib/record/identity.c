@@ -5,10 +5,8 @@
 #include "git/git.h"
 #include "store/store.h"
 
-
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

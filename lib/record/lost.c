@@ -7,11 +7,9 @@
 #include "record/manifest.h"
 #include "store/store.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LOST "checkpoint/lost"
 

@@ -6,7 +6,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { PIECE = 64 * 1024 };

@@ -7,7 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct salvage {

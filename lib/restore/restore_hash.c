@@ -5,7 +5,6 @@
 #include "record/record.h"
 #include "restore/protect_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

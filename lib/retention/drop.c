@@ -8,7 +8,6 @@
 #include "store/store.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Where undo and redo lead; the rest of the stack they can do without. */

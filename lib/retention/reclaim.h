@@ -5,7 +5,6 @@
 #include "store/store.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct reach;

@@ -7,7 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

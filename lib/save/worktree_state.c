@@ -7,7 +7,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

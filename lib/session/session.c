@@ -6,7 +6,6 @@
 #include "session/inventory.h"
 #include "store/store.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,8 +2,6 @@
 #ifndef CKPT_SETTINGS_INI_INTERNAL_H
 #define CKPT_SETTINGS_INI_INTERNAL_H
 
-#include <stdbool.h>
-
 /**
  * Configuration files in INI form, parsed by inih.
  *

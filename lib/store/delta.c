@@ -4,7 +4,6 @@
 #include "base/base.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 enum { COPY_WHOLE = 0x10000 }; /* what a length of 0 stands for */
 

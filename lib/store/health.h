@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /**
  * The health of a store's own files, checked on every open: directories, HEAD,
  * config, info/, checkpoint/version, checkpoint/worktree. Cheap: a few small

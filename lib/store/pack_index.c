@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
-
 static void add32(struct strbuf *out, uint32_t value)
 {
 	unsigned char bytes[4] = { (unsigned char)(value >> 24), (unsigned char)(value >> 16),

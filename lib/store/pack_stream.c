@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {

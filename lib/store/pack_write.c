@@ -8,7 +8,6 @@
 
 #include <libdeflate.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "ui/opt_rows.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 
 #include "ui/opt_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void note(struct opt_look *out, const struct opt *opt)

@@ -2,8 +2,6 @@
 #include "base/base.h"
 #include "ui/patch.h"
 
-
-
 #include <string.h>
 #include <sys/stat.h>
 

@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "ui/term.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /**

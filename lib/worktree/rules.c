@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 
-#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

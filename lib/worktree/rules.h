@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "git/git.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

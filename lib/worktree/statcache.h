@@ -6,7 +6,6 @@
 #include "worktree/origin.h"
 #include "worktree/wt_tree.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /**
