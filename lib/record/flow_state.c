@@ -161,38 +161,6 @@ struct flow_task *flow_state_add_task(struct flow_state *state, const char *id)
 	return task;
 }
 
-void flow_state_copy(struct flow_state *out, const struct flow_state *state)
-{
-	*out = (struct flow_state){
-		.workflow_id = xstrdup(state->workflow_id),
-		.started_at = state->started_at,
-		.last_updated = state->last_updated,
-		.current_phase = xstrdup(state->current_phase),
-		.phase_status = state->phase_status,
-		.interruption_safe = state->interruption_safe,
-	};
-	for (size_t i = 0; i < state->done_nr; i++) {
-		struct flow_done *done = flow_state_add_done(out, state->done[i].phase);
-
-		done->completed_at = state->done[i].completed_at;
-		strlist_extend(&done->output, &state->done[i].output);
-		memcpy(done->checkpoint, state->done[i].checkpoint, sizeof(done->checkpoint));
-	}
-	for (size_t i = 0; i < state->approvals_nr; i++)
-		flow_state_add_approval(out, state->approvals[i].phase)->approved_at =
-			state->approvals[i].approved_at;
-	for (size_t i = 0; i < state->tasks_nr; i++) {
-		const struct flow_task *from = &state->tasks[i];
-		struct flow_task *task = flow_state_add_task(out, from->id);
-
-		task->status = from->status;
-		task->attempts = from->attempts;
-		task->started_at = from->started_at;
-		task->completed_at = from->completed_at;
-		strlist_extend(&task->output, &from->output);
-	}
-}
-
 /* --- printing --- */
 
 json_t *flow_task_object(const struct flow_task *task)

@@ -78,7 +78,6 @@ enum { FLOW_NAME_MAX = 100 }; /**< bytes of the name of a workflow, a phase or a
 
 void flow_state_release(struct flow_state *state);
 void flow_plan_release(struct flow_plan *plan);
-void flow_state_copy(struct flow_state *out, const struct flow_state *state);
 
 /** Append an entry; text is copied. */
 struct flow_done *flow_state_add_done(struct flow_state *state, const char *phase);

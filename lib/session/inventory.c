@@ -28,7 +28,8 @@ static bool has_key(const char *name)
 	return strspn(name, "0123456789abcdef") == STORE_KEY_SIZE - 1;
 }
 
-bool inventory_valid_key(const char *name)
+/* The name of a store in use: 16 hex digits. */
+static bool is_key(const char *name)
 {
 	return has_key(name) && !name[STORE_KEY_SIZE - 1];
 }
@@ -41,14 +42,13 @@ static bool is_set_aside(const char *name)
 
 static bool valid_or_aside(const char *name)
 {
-	return inventory_valid_key(name) || is_set_aside(name);
+	return is_key(name) || is_set_aside(name);
 }
 
 /* The names of stores, sorted; a home that is not there has none. */
 static int read_names(struct strlist *out, const char *home, bool aside_too)
 {
-	if (fs_names(out, AT_FDCWD, home, 0, aside_too ? valid_or_aside : inventory_valid_key) <
-		    0 &&
+	if (fs_names(out, AT_FDCWD, home, 0, aside_too ? valid_or_aside : is_key) < 0 &&
 	    errno != ENOENT)
 		return ckpt_error_errno("unable to read '%s'", home);
 	strlist_sort_unique(out);
@@ -125,7 +125,7 @@ static void look_at_worktree(struct inventory_item *item, const struct store *st
 	item->exists = fs_is_dir(item->path);
 	item->state = item->exists ? INVENTORY_PRESENT : INVENTORY_MISSING;
 	store_key(key, item->path);
-	if (strcmp(key, item->key) && inventory_valid_key(item->key) && !item->problem)
+	if (strcmp(key, item->key) && is_key(item->key) && !item->problem)
 		item->problem = xstrfmt("a relink was interrupted; 'git checkpoint relink %s' in "
 					"the folder's new place finishes it",
 					item->key);
@@ -311,7 +311,7 @@ static int open_by_record(struct store **out, const char *home, const char *path
 		return err;
 	for (size_t i = 0; i < all.nr && found == CKPT_ENOTFOUND; i++)
 		if (all.items[i].path && !strcmp(all.items[i].path, path) &&
-		    inventory_valid_key(all.items[i].key))
+		    is_key(all.items[i].key))
 			found = inventory_open(out, home, all.items[i].key);
 	inventory_release(&all);
 	return found;
@@ -323,7 +323,7 @@ int inventory_find(struct store **out, const char *home, const char *cwd, const 
 	int err = CKPT_ENOTFOUND;
 
 	*out = NULL;
-	if (inventory_valid_key(name))
+	if (is_key(name))
 		err = inventory_open(out, home, name);
 	old_paths(&paths, cwd, name);
 	for (size_t i = 0; i < paths.nr && err == CKPT_ENOTFOUND; i++)
@@ -331,10 +331,11 @@ int inventory_find(struct store **out, const char *home, const char *cwd, const 
 	for (size_t i = 0; i < paths.nr && err == CKPT_ENOTFOUND; i++)
 		err = open_by_record(out, home, paths.items[i]);
 	if (err == CKPT_ENOTFOUND)
-		ckpt_error_set(err,
-			       "there are no checkpoints of '%s'; 'git checkpoint stores' lists all "
-			       "stores",
-			       inventory_valid_key(name) ? name : paths.items[0]);
+		ckpt_error_set(
+			err,
+			"there are no checkpoints of '%s'; 'git checkpoint stores' lists all "
+			"stores",
+			is_key(name) ? name : paths.items[0]);
 	strlist_release(&paths);
 	return err;
 }

@@ -52,9 +52,6 @@ int inventory_read(struct inventory_list *out, const char *home, const char *cwd
 		   const struct repo *repo);
 void inventory_release(struct inventory_list *list);
 
-/** True if `name` is the name of a store in use: 16 hex digits. */
-bool inventory_valid_key(const char *name);
-
 /**
  * Open the directory `key` of `home` for reading, locking and moving, whatever
  * worktree it belongs to: `worktree` of the result is the recorded one, "" if

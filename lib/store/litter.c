@@ -17,6 +17,15 @@
 
 enum { OLD = 24 * 60 * 60 };
 
+enum litter_kind {
+	LITTER_NONE, /* not litter, whatever its age */
+	LITTER_PID,  /* made by the process whose pid is in its name */
+	LITTER_TEMP, /* open as long as a process works on it */
+	LITTER_LOCK, /* only its age tells whether it is abandoned */
+	LITTER_SIDE, /* beside a pack, and litter without it */
+	LITTER_KEEP, /* its contents tell who made it */
+};
+
 /* --- what a name may be --- */
 
 static bool begins(const char *name, const char *with)
@@ -65,7 +74,8 @@ static enum litter_kind kind_of_pack(const char *name, int64_t *pid)
 	return ends(name, ".keep") ? LITTER_KEEP : LITTER_NONE;
 }
 
-enum litter_kind litter_kind(const char *dir, const char *name, int64_t *pid_out)
+/* What a name in `dir` ("objects/pack", "objects/ab", "objects", ...) may be. */
+static enum litter_kind kind_of(const char *dir, const char *name, int64_t *pid_out)
 {
 	*pid_out = 0;
 	if (ends(name, ".lock"))
@@ -138,7 +148,7 @@ static bool is_dead_keep(int dirfd, const char *name)
 static bool is_litter(const struct sweep *sweep, int dirfd, const char *dir, const char *name)
 {
 	int64_t pid;
-	enum litter_kind kind = litter_kind(dir, name, &pid);
+	enum litter_kind kind = kind_of(dir, name, &pid);
 	struct stat st;
 	bool old;
 

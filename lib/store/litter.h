@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct store;
 
@@ -18,18 +17,6 @@ struct store;
  * old. A .keep stays, since somebody asked for it, unless it is from a fetch
  * or push into the store that died.
  */
-enum litter_kind {
-	LITTER_NONE, /**< not litter, whatever its age */
-	LITTER_PID,  /**< made by the process whose pid is in its name */
-	LITTER_TEMP, /**< open as long as a process works on it */
-	LITTER_LOCK, /**< only its age tells whether it is abandoned */
-	LITTER_SIDE, /**< beside a pack, and litter without it */
-	LITTER_KEEP, /**< its contents tell who made it */
-};
-
-/** What a name in `dir` ("objects/pack", "objects/ab", "objects", ...) may be; a pure function. */
-enum litter_kind litter_kind(const char *dir, const char *name, int64_t *pid_out);
-
 /** Count the litter. Unless `dry_run`, remove it, for which the store must be locked. */
 size_t litter_sweep(struct store *store, bool dry_run);
 

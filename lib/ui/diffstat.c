@@ -155,6 +155,18 @@ static void add_graph(struct strbuf *out, const struct diffstat_file *file,
 	strbuf_addch(out, '\n');
 }
 
+/* " 3 files changed, 10 insertions(+), 2 deletions(-)" and a newline */
+static void add_summary(struct strbuf *out, size_t files, size_t added, size_t removed)
+{
+	strbuf_addf(out, " %zu file%s changed", files, files == 1 ? "" : "s");
+	/* If neither changed (a mode, a binary file), both are said, as git does. */
+	if (files && (added || !removed))
+		strbuf_addf(out, ", %zu insertion%s(+)", added, added == 1 ? "" : "s");
+	if (files && (removed || !added))
+		strbuf_addf(out, ", %zu deletion%s(-)", removed, removed == 1 ? "" : "s");
+	strbuf_addch(out, '\n');
+}
+
 void diffstat_format(struct strbuf *out, const struct diffstat_file *files, size_t nr,
 		     unsigned width, bool color)
 {
@@ -181,21 +193,10 @@ void diffstat_format(struct strbuf *out, const struct diffstat_file *files, size
 				    green, file->new_size, reset);
 		strbuf_addch(out, '\n');
 	}
-	diffstat_summary(out, nr, added, removed);
+	add_summary(out, nr, added, removed);
 	for (size_t i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);
-}
-
-void diffstat_summary(struct strbuf *out, size_t files, size_t added, size_t removed)
-{
-	strbuf_addf(out, " %zu file%s changed", files, files == 1 ? "" : "s");
-	/* If neither changed (a mode, a binary file), both are said, as git does. */
-	if (files && (added || !removed))
-		strbuf_addf(out, ", %zu insertion%s(+)", added, added == 1 ? "" : "s");
-	if (files && (removed || !added))
-		strbuf_addf(out, ", %zu deletion%s(-)", removed, removed == 1 ? "" : "s");
-	strbuf_addch(out, '\n');
 }
 
 void diffstat_print(const struct diffstat_file *files, size_t nr)

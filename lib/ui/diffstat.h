@@ -26,7 +26,4 @@ void diffstat_format(struct strbuf *out, const struct diffstat_file *files, size
  */
 void diffstat_print(const struct diffstat_file *files, size_t nr);
 
-/** Append " 3 files changed, 10 insertions(+), 2 deletions(-)" and a newline. */
-void diffstat_summary(struct strbuf *out, size_t files, size_t added, size_t removed);
-
 #endif

@@ -66,12 +66,6 @@ void table_addf(struct table *table, const char *fmt, ...)
 	strbuf_release(&text);
 }
 
-void table_end_row(struct table *table)
-{
-	while (table->cells.nr % table->columns_nr)
-		strlist_take(&table->cells, xstrdup(""));
-}
-
 /* ---- widths ---- */
 
 static size_t title_width(const struct table_column *column)

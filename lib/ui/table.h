@@ -47,9 +47,6 @@ void table_add(struct table *table, const char *text);
 void table_addf(struct table *table, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** Fill the current row with empty cells; does nothing if a row was just completed. */
-void table_end_row(struct table *table);
-
 /** Append the lines to `out`, fitted into `width` columns; 0: unshortened. */
 void table_format(struct strbuf *out, const struct table *table, unsigned width);
 

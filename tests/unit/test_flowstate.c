@@ -92,13 +92,11 @@ static void test_the_keys_are_those_of_the_contract(void **unused)
 static void test_what_is_printed_is_read_back(void **unused)
 {
 	struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
-	struct flow_state state, copy, again;
+	struct flow_state state, again;
 
 	(void)unused;
 	fill(&state);
-	flow_state_copy(&copy, &state);
-	flow_state_release(&state);
-	flow_state_print(&first, &copy);
+	flow_state_print(&first, &state);
 	assert_int_equal(flow_state_parse(&again, first.buf, first.len), 0);
 	flow_state_print(&second, &again);
 	assert_string_equal(first.buf, second.buf);
@@ -106,7 +104,7 @@ static void test_what_is_printed_is_read_back(void **unused)
 	assert_int_equal(again.tasks[0].attempts, 3);
 	assert_int_equal(again.tasks[0].status, FLOW_TASK_RUNNING);
 	assert_int_equal(again.phase_status, FLOW_IN_PROGRESS);
-	flow_state_release(&copy);
+	flow_state_release(&state);
 	flow_state_release(&again);
 	strbuf_release(&first);
 	strbuf_release(&second);
