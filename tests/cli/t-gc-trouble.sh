@@ -193,7 +193,7 @@ test_it_needs_little_more_room_than_the_result() {
 	rm "$T/small/fill"
 	leave_free 1200
 	gc
-	expect_grep 'no room' "$T/gc.json"
+	expect_grep 'not enough disk space' "$T/gc.json"
 	sound 12
 }
 
