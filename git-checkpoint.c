@@ -121,11 +121,11 @@ static const struct cmd commands[] = {
 	{ "show", cmd_show, &cmd_show_spec },	    { "diff", cmd_diff, &cmd_diff_spec },
 	{ "status", cmd_status, &cmd_status_spec }, { "restore", cmd_restore, &cmd_restore_spec },
 	{ "undo", cmd_undo, &cmd_undo_spec },	    { "redo", cmd_redo, &cmd_redo_spec },
-	{ "run", cmd_run, &cmd_run_spec },	    { "verify", cmd_verify, &cmd_verify_spec },
+	{ "run", cmd_run, &cmd_run_spec },	    { "verify", NULL, &cmd_verify_spec },
 	{ "log", cmd_log, &cmd_log_spec },
-	{ "pin", cmd_pin, &cmd_pin_spec },	    { "unpin", cmd_unpin, &cmd_unpin_spec },
-	{ "drop", cmd_drop, &cmd_drop_spec },	    { "prune", cmd_prune, &cmd_prune_spec },
-	{ "gc", cmd_gc, &cmd_gc_spec },		    { "doctor", cmd_doctor, &cmd_doctor_spec },
+	{ "pin", NULL, &cmd_pin_spec },	    { "unpin", NULL, &cmd_unpin_spec },
+	{ "drop", NULL, &cmd_drop_spec },	    { "prune", NULL, &cmd_prune_spec },
+	{ "gc", NULL, &cmd_gc_spec },		    { "doctor", cmd_doctor, &cmd_doctor_spec },
 	{ "stores", cmd_stores, &cmd_stores_spec }, { "relink", cmd_relink, &cmd_relink_spec },
 	{ "hooks", cmd_hooks, &cmd_hooks_spec },    { "flow", cmd_flow, &cmd_flow_spec },
 	{ "config", cmd_config, &cmd_config_spec }, { "help", cmd_help, &cmd_help_spec },
@@ -233,5 +233,5 @@ int main(int argc, char **argv)
 		return cmd_manual(cmd->name);
 	/* From here on the command's own parser knows what is an option and what a value. */
 	opt_common.json = json;
-	return cmd->run(argc - i, argv + i);
+	return cmd->run ? cmd->run(argc - i, argv + i) : cmd_dispatch(cmd->spec, argc - i, argv + i);
 }

@@ -17,8 +17,8 @@ struct session;
  */
 struct cmd {
 	const char *name;
-	int (*run)(int argc, char **argv); /**< argv[0] is the command's name */
-	const struct opt_spec *spec;       /**< for the list of commands and for completion */
+	int (*run)(int argc, char **argv); /**< argv[0] is its name; NULL: cmd_dispatch() */
+	const struct opt_spec *spec;
 };
 
 /** Arguments that many commands take. */
@@ -57,13 +57,7 @@ int cmd_restore(int argc, char **argv);
 int cmd_undo(int argc, char **argv);
 int cmd_redo(int argc, char **argv);
 int cmd_run(int argc, char **argv);
-int cmd_verify(int argc, char **argv);
 int cmd_config(int argc, char **argv);
-int cmd_pin(int argc, char **argv);
-int cmd_unpin(int argc, char **argv);
-int cmd_drop(int argc, char **argv);
-int cmd_prune(int argc, char **argv);
-int cmd_gc(int argc, char **argv);
 int cmd_hooks(int argc, char **argv);
 int cmd_hook(int argc, char **argv);
 int cmd_flow(int argc, char **argv);

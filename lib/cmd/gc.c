@@ -7,11 +7,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-const struct opt_spec cmd_gc_spec = {
-	.command = "gc",
-	.summary = "free unused space, pack the rest tightly",
-};
-
 static void print(const struct gc_result *result)
 {
 	char freed[UNITS_SIZE], left[UNITS_SIZE];
@@ -58,25 +53,16 @@ static int nothing_to_do(const struct session *session)
 	return report_done(EXIT_DONE);
 }
 
-int cmd_gc(int argc, char **argv)
+static int gc(struct session *session, const struct strlist *args)
 {
-	struct session session;
 	struct gc_result result;
 	struct strlist warnings = STRLIST_INIT;
-	int err = opt_parse(&cmd_gc_spec, argc, argv, NULL, NULL), status;
+	int err, status;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = cmd_session_open(&session, 0);
-	if (err)
-		return report_failure(err);
-	if (!session.store) {
-		status = nothing_to_do(&session);
-		session_close(&session);
-		return status;
-	}
-	err = gc_store(&result, &session, progress_enabled());
+	(void)args;
+	if (!session->store)
+		return nothing_to_do(session);
+	err = gc_store(&result, session, progress_enabled());
 	if (!err)
 		note_problems(&warnings, &result);
 	if (err) {
@@ -90,6 +76,11 @@ int cmd_gc(int argc, char **argv)
 		status = report_done(EXIT_DONE);
 	}
 	strlist_release(&warnings);
-	session_close(&session);
 	return status;
 }
+
+const struct opt_spec cmd_gc_spec = {
+	.command = "gc",
+	.summary = "free unused space, pack the rest tightly",
+	.run = gc,
+};

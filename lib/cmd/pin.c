@@ -11,34 +11,11 @@
 
 /* --- pin, unpin --- */
 
-const struct opt_spec cmd_pin_spec = {
-	.command = "pin",
-	.summary = "protect a checkpoint from eviction",
-	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
-};
-
-const struct opt_spec cmd_unpin_spec = {
-	.command = "unpin",
-	.summary = "let a checkpoint be evicted again",
-	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
-};
-
-static int mark(const struct opt_spec *spec, int argc, char **argv, bool pin)
+static int mark(struct session *session, const char *name, bool pin)
 {
-	struct strlist args = STRLIST_INIT;
 	struct ckpt_record record;
-	struct session session;
-	int err = opt_parse(spec, argc, argv, &args, NULL), status;
+	int err = drop_set_pinned(&record, session, name, pin), status;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
-	if (err) {
-		strlist_release(&args);
-		return report_failure(err);
-	}
-	err = drop_set_pinned(&record, &session, args.items[0], pin);
 	if (err) {
 		status = report_failure(err);
 	} else if (opt_common.json) {
@@ -50,20 +27,34 @@ static int mark(const struct opt_spec *spec, int argc, char **argv, bool pin)
 		status = report_done(EXIT_DONE);
 	}
 	record_release(&record);
-	strlist_release(&args);
-	session_close(&session);
 	return status;
 }
 
-int cmd_pin(int argc, char **argv)
+static int pin(struct session *session, const struct strlist *args)
 {
-	return mark(&cmd_pin_spec, argc, argv, true);
+	return mark(session, args->items[0], true);
 }
 
-int cmd_unpin(int argc, char **argv)
+static int unpin(struct session *session, const struct strlist *args)
 {
-	return mark(&cmd_unpin_spec, argc, argv, false);
+	return mark(session, args->items[0], false);
 }
+
+const struct opt_spec cmd_pin_spec = {
+	.command = "pin",
+	.summary = "protect a checkpoint from eviction",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
+	.session = SESSION_STORE,
+	.run = pin,
+};
+
+const struct opt_spec cmd_unpin_spec = {
+	.command = "unpin",
+	.summary = "let a checkpoint be evicted again",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
+	.session = SESSION_STORE,
+	.run = unpin,
+};
 
 /* --- drop --- */
 
@@ -72,13 +63,6 @@ static bool force;
 static const struct opt drop_options[] = {
 	{ OPT_FLAG, 0, "force", &force, NULL, "drop even if pinned or needed by undo" },
 	{ OPT_END },
-};
-
-const struct opt_spec cmd_drop_spec = {
-	.command = "drop",
-	.summary = "delete checkpoints",
-	.args = OPT_ARGS(CMD_CHECKPOINTS(1, OPT_MANY)),
-	.options = drop_options,
 };
 
 static int print_dropped(const struct retain_result *result)
@@ -97,29 +81,25 @@ static int print_dropped(const struct retain_result *result)
 	return report_done(EXIT_DONE);
 }
 
-int cmd_drop(int argc, char **argv)
+static int drop(struct session *session, const struct strlist *args)
 {
-	struct strlist args = STRLIST_INIT;
 	struct retain_result result = { 0 };
-	struct session session;
-	int err = opt_parse(&cmd_drop_spec, argc, argv, &args, NULL), status;
+	int err = drop_checkpoints(&result, session, args, force), status;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
-	if (err) {
-		strlist_release(&args);
-		return report_failure(err);
-	}
-	err = drop_checkpoints(&result, &session, &args, force);
 	if (err)
 		status = report_failure(err);
 	else
 		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE) :
 					   print_dropped(&result);
 	retain_result_release(&result);
-	strlist_release(&args);
-	session_close(&session);
 	return status;
 }
+
+const struct opt_spec cmd_drop_spec = {
+	.command = "drop",
+	.summary = "delete checkpoints",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, OPT_MANY)),
+	.options = drop_options,
+	.session = SESSION_STORE,
+	.run = drop,
+};

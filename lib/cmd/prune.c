@@ -14,16 +14,11 @@ static int64_t max_count = -1, max_size = -1;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only show what would be removed" },
-	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep at most <n>" },
-	{ OPT_SIZE, 0, "max-size", &max_size, "<size>", "shrink the store to at most this size" },
+	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep at most <n>", OPT_POSITIVE },
+	{ OPT_SIZE, 0, "max-size", &max_size, "<size>", "shrink the store to at most this size",
+	  OPT_POSITIVE },
 	{ OPT_FLAG, 0, "expired", &expired, NULL, "only remove expired checkpoints" },
 	{ OPT_END },
-};
-
-const struct opt_spec cmd_prune_spec = {
-	.command = "prune",
-	.summary = "delete checkpoints that the limits do not keep",
-	.options = options,
 };
 
 static int print(const struct retain_result *result)
@@ -67,28 +62,16 @@ static void choose_rules(struct evict_rules *rules, const struct session *sessio
 	rules->expired = true;
 }
 
-int cmd_prune(int argc, char **argv)
+static int prune(struct session *session, const struct strlist *args)
 {
 	struct retain_result result = { 0 };
 	struct evict_rules rules;
-	struct session session;
-	int err = opt_parse(&cmd_prune_spec, argc, argv, NULL, NULL), status;
+	int err = 0, status;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err && !max_count)
-		err = ckpt_error_set(CKPT_EUSAGE,
-				     "option '--max-count' takes a number of at least 1, not '0'");
-	if (!err && !max_size)
-		err = ckpt_error_set(CKPT_EUSAGE,
-				     "option '--max-size' takes a size such as 500m, not '0'");
-	if (!err)
-		err = cmd_session_open(&session, 0);
-	if (err)
-		return report_failure(err);
-	choose_rules(&rules, &session);
-	if (session.store)
-		err = retain_prune(&result, &session, &rules, dry_run);
+	(void)args;
+	choose_rules(&rules, session);
+	if (session->store)
+		err = retain_prune(&result, session, &rules, dry_run);
 	if (err) {
 		status = report_failure(err);
 	} else {
@@ -97,6 +80,12 @@ int cmd_prune(int argc, char **argv)
 					   print(&result);
 	}
 	retain_result_release(&result);
-	session_close(&session);
 	return status;
 }
+
+const struct opt_spec cmd_prune_spec = {
+	.command = "prune",
+	.summary = "delete checkpoints that the limits do not keep",
+	.options = options,
+	.run = prune,
+};

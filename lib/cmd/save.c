@@ -37,7 +37,8 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 0, "state-only", &state_only, NULL,
 	  "save only state and named captures, no files" },
 	{ OPT_LIST, 0, "capture", &captures, "<name>", "also take this capture" },
-	{ OPT_NUMBER, 0, "every", &every, "<n>", "save only at the first of every <n> calls" },
+	{ OPT_NUMBER, 0, "every", &every, "<n>", "save only at the first of every <n> calls",
+	  OPT_POSITIVE },
 	{ OPT_DURATION, 0, "min-interval", &min_interval, "<dur>",
 	  "skip while the newest is younger than this" },
 	{ OPT_FLAG, 0, "allow-empty", &allow_empty, NULL, "save even if nothing changed" },
@@ -368,9 +369,6 @@ static int save(const struct strlist *args)
 		err = parse_states(&meta, &files);
 	if (!err && state_only && args->nr)
 		err = ckpt_error_set(CKPT_EUSAGE, "option '--state-only' takes no paths");
-	if (!err && !every)
-		err = ckpt_error_set(CKPT_EUSAGE, "option '--every' takes a number of at least 1, not "
-						  "'0'");
 	if (!err)
 		err = cmd_session_open(&session, SESSION_SAVE);
 	if (err) {

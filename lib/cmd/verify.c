@@ -17,13 +17,6 @@ static const struct opt options[] = {
 	{ OPT_END },
 };
 
-const struct opt_spec cmd_verify_spec = {
-	.command = "verify",
-	.summary = "check that checkpoints are sound",
-	.args = OPT_ARGS(CMD_CHECKPOINTS(0, OPT_MANY)),
-	.options = options,
-};
-
 struct verifying {
 	struct session *session;
 	struct verify verify;
@@ -107,42 +100,37 @@ static int verify_all(struct verifying *verifying)
 	return err;
 }
 
-int cmd_verify(int argc, char **argv)
+static int verify(struct session *session, const struct strlist *args)
 {
-	struct strlist args = STRLIST_INIT;
-	struct session session;
-	struct verifying verifying = { .session = &session };
-	int err = opt_parse(&cmd_verify_spec, argc, argv, &args, NULL), status;
+	struct verifying verifying = { .session = session, .answers = json_array() };
+	int err = 0, status;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
-	if (err) {
-		strlist_release(&args);
-		return report_failure(err);
-	}
-	verifying.answers = json_array();
-	verify_begin(&verifying.verify, &session, progress_show);
-	if (!all && !args.nr)
-		strlist_add(&args, "@");
+	verify_begin(&verifying.verify, session, progress_show);
 	if (all)
 		err = verify_all(&verifying);
-	for (size_t i = 0; !all && i < args.nr && !err; i++)
-		err = verify_named(&verifying, args.items[i]);
+	else if (!args->nr)
+		err = verify_named(&verifying, "@");
+	for (size_t i = 0; i < args->nr && !err; i++)
+		err = verify_named(&verifying, args->items[i]);
 	status = verifying.damaged ? EXIT_NO : EXIT_DONE;
-	if (err) {
+	if (err)
 		status = report_failure(err);
-	} else if (opt_common.json) {
+	else if (opt_common.json)
 		status = report_json(json_pack("{s:b,s:O}", "ok", !verifying.damaged, "checkpoints",
 					       verifying.answers),
 				     status);
-	} else {
+	else
 		status = report_done(status);
-	}
 	json_decref(verifying.answers);
 	verify_end(&verifying.verify);
-	strlist_release(&args);
-	session_close(&session);
 	return status;
 }
+
+const struct opt_spec cmd_verify_spec = {
+	.command = "verify",
+	.summary = "check that checkpoints are sound",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(0, OPT_MANY)),
+	.options = options,
+	.session = SESSION_STORE,
+	.run = verify,
+};

@@ -211,6 +211,7 @@ int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char
 /* `shown` is the option as the user should read it: "--step" or "-n". */
 static int set_value(const struct opt *opt, const char *shown, const char *text)
 {
+	bool positive = opt->flags & OPT_POSITIVE;
 	int64_t seconds;
 	uint64_t number;
 
@@ -222,10 +223,10 @@ static int set_value(const struct opt *opt, const char *shown, const char *text)
 		strlist_add(opt->value, text);
 		return 0;
 	case OPT_NUMBER:
-		if (!units_parse_number(&number, text))
+		if (!units_parse_number(&number, text) || (positive && !number))
 			return ckpt_error_set(CKPT_EUSAGE,
-					      "option '%s' takes a whole number, not '%s'", shown,
-					      text);
+					      "option '%s' takes a whole number%s, not '%s'", shown,
+					      positive ? " of at least 1" : "", text);
 		*(int64_t *)opt->value = (int64_t)number;
 		return 0;
 	case OPT_DURATION:
@@ -238,7 +239,7 @@ static int set_value(const struct opt *opt, const char *shown, const char *text)
 		*(int64_t *)opt->value = seconds;
 		return 0;
 	case OPT_SIZE:
-		if (!units_parse_size(&number, text))
+		if (!units_parse_size(&number, text) || (positive && !number))
 			return ckpt_error_set(CKPT_EUSAGE,
 					      "option '%s' takes a size such as 512k, 100m or 2g, "
 					      "not '%s'",

@@ -40,6 +40,7 @@ enum opt_flags {
 	OPT_WITH = 1 << 4,	/**< only together with the previous option */
 	OPT_FORM = 1 << 5,	/**< another way to use the command, with its own arguments */
 	OPT_ALSO = 1 << 6,	/**< allowed with an OPT_FORM, too */
+	OPT_POSITIVE = 1 << 7,	/**< a number or size that must not be 0 */
 };
 
 enum {

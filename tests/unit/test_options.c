@@ -23,7 +23,7 @@ static const struct opt table[] = {
 	{ OPT_NUMBER, 'n', "step", &got.step, "<n>", "number of the step" },
 	{ OPT_DURATION, 0, "min-interval", &got.interval, "<dur>",
 	  "take none if the newest one is younger than this, which is a long line of help" },
-	{ OPT_SIZE, 0, "max-size", &got.size, "<size>", "most bytes on disk" },
+	{ OPT_SIZE, 0, "max-size", &got.size, "<size>", "most bytes on disk", OPT_POSITIVE },
 	{ OPT_FLAG, 'p', "pin", &got.pin, NULL, "keep it from eviction" },
 	{ OPT_FLAG, 0, "no-delete", &got.no_delete, NULL, "remove nothing" },
 	{ OPT_FLAG, 0, "name-status", &got.name_status, NULL, "names and letters" },
@@ -205,6 +205,8 @@ static void test_options_errors(void **state)
 		     "not '5'");
 	expect_error("--max-size big",
 		     "option '--max-size' takes a size such as 512k, 100m or 2g, not 'big'");
+	expect_error("--max-size 0",
+		     "option '--max-size' takes a size such as 512k, 100m or 2g, not '0'");
 	expect_error("--pin=yes", "option '--pin' takes no value");
 	expect_error("--no-pin=yes", "option '--no-pin' takes no value");
 	expect_error("--json=1", "option '--json' takes no value");
