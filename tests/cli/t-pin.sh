@@ -250,7 +250,8 @@ test_the_lock_is_waited_for() {
 		# shellcheck disable=SC2086 # words
 		expect_exit 75 env GIT_CHECKPOINT_LOCK_TIMEOUT=0s flock "$store/checkpoint/lock" \
 			git-checkpoint $command 2>"$T/err"
-		expect_grep 'another process' "$T/err"
+		expect_grep '^error: \(process [0-9]* (flock .*)\|another process\) is using the checkpoints of ' \
+			"$T/err"
 	done
 	expect_eq 'one two three four' "$(reasons)"
 }
