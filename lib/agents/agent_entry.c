@@ -145,7 +145,7 @@ bool agent_mentioned(const struct agent *agent, const char *text)
 	return found;
 }
 
-/* Which words stand after "added:" in a command. */
+/* The words after "added:" in a command. */
 static unsigned added_by(const char *command)
 {
 	const char *words = strstr(command, " added:");

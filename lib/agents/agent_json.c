@@ -30,7 +30,7 @@ int agent_json_check(const struct strbuf *text, const struct agent *agent)
 
 /* ---- finding ours ---- */
 
-/* Where an entry of ours is; the containers around it keep their place when it goes. */
+/* Where our entry is; the containers around it keep their place when it is removed. */
 struct place {
 	size_t hooks, event; /* the object of all hooks, the array of an event's */
 	size_t container, item;
@@ -46,7 +46,7 @@ static json_t *load(const struct strbuf *text, size_t start, size_t end)
 /* How exactly an entry is looked for. */
 enum likeness {
 	LIKE_OURS, /* does the same: once is enough */
-	IS_OURS,   /* is one that we wrote: only that is ours to remove */
+	IS_OURS,   /* an entry that we wrote: we may remove only that */
 };
 
 static bool is_our_handler(const struct strbuf *text, const struct agent *agent,
@@ -61,7 +61,7 @@ static bool is_our_handler(const struct strbuf *text, const struct agent *agent,
 	return ours;
 }
 
-/* Nothing but "hooks" and our "matcher": somebody else's group has what they put into it. */
+/* Only "hooks" and our "matcher": a group with more in it belongs to somebody else. */
 static bool is_our_group(const struct strbuf *text, const struct agent *agent,
 			 const struct jsonedit_item *group)
 {

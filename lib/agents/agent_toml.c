@@ -25,7 +25,7 @@ static bool ends_line(const struct strbuf *text, size_t pos)
 	       (text->buf[pos] == '\r' && text->buf[pos + 1] == '\n');
 }
 
-/* The last place where the lines stand. */
+/* The last place where the lines occur. */
 static bool find_written(size_t *begin, size_t *end, const struct strbuf *text, const char *eol)
 {
 	const char *at = text->buf, *limit = text->buf + text->len;
@@ -66,7 +66,7 @@ static bool remove_with(struct strbuf *text, const char *eol)
 	else
 		begin = before_eol(text, begin, eol); /* the file did not end in a newline */
 	blank = before_eol(text, begin, eol);
-	/* An empty line, not the end of one with text. */
+	/* An empty line, not the end of a line with text. */
 	if (blank < begin && (end == text->len || (blank && text->buf[blank - 1] == '\n')))
 		begin = blank;
 	strbuf_splice(text, begin, end, NULL, 0);
@@ -82,7 +82,7 @@ bool agent_toml_has_hooks(const struct strbuf *text)
 {
 	for (const char *p = text->buf; *p; p += strcspn(p, "\n"), p += *p == '\n') {
 		p += strspn(p, " \t[");
-		/* Which hooks are trusted is no hook: Codex writes that itself. */
+		/* The list of trusted hooks is not a hook: Codex writes it itself. */
 		if (!strncmp(p, "hooks", 5) && p[5] && strchr(".] \t=", p[5]) &&
 		    strncmp(p, "hooks.state", 11))
 			return true;

@@ -39,7 +39,7 @@ int agents_check(const char *name)
 
 /* ---- locks ---- */
 
-/* On directories that settings are in, those that links lead to as well. */
+/* On the directories of the settings, including those that links lead to. */
 struct locks {
 	int fds[3];
 	size_t nr;
@@ -57,8 +57,8 @@ static bool is_held(const struct locks *locks, int fd)
 }
 
 /*
- * One at a time: so a temporary that is there was left by one that was killed. Where there is no
- * such directory yet, or no locks, we go on without.
+ * One process at a time: so an existing temporary was left by a killed one. If the directory
+ * does not exist yet, or locks do not work, go on without.
  */
 static int lock_dir(struct locks *locks, const char *dir)
 {
@@ -212,7 +212,7 @@ static int settings_unlink(const struct settings *s, bool made_dir)
 	return fs_sync_dir(AT_FDCWD, s->dir.buf);
 }
 
-/* What says the same as our entry but is not the one that we write is somebody's own. */
+/* An entry with the same meaning that is not exactly ours belongs to the user. */
 static void note_others(struct agents_result *out, const struct settings *s,
 			const struct agent *agent)
 {
@@ -320,7 +320,7 @@ static void generic(struct agents_result *out, const struct agent *agent)
 	agent_line(&out->text, agent);
 }
 
-/* Both are read before one is written: what is malformed stops all of it. */
+/* Both are read before either is written: a malformed one stops everything. */
 struct both {
 	struct settings json, toml;
 	struct locks locks;

@@ -165,7 +165,7 @@ static const char *eol(const struct strbuf *text)
 	return newline && newline > text->buf && newline[-1] == '\r' ? "\r\n" : "\n";
 }
 
-/* The white space at the begin of the line in which `pos` is. */
+/* The white space at the beginning of the line that contains `pos`. */
 static void line_indent(struct strbuf *out, const struct strbuf *text, size_t pos)
 {
 	size_t n;
@@ -256,7 +256,7 @@ bool jsonedit_opens_up(const struct strbuf *text, size_t container)
 {
 	size_t root = jsonedit_root(text);
 
-	/* In a text that is one line, one line it stays; "{}" alone is no such style. */
+	/* A text on one line stays on one line; "{}" alone does not count as such a style. */
 	return closing(text, container) == container + 1 &&
 	       (container == root || has_newline(text, root, closing(text, root)));
 }
@@ -293,7 +293,7 @@ static void insert_first(struct strbuf *text, size_t container, const char *key,
 	strbuf_release(&indent);
 }
 
-/* The end of a comment that belongs to what ends at `pos`, in the same line; else `pos`. */
+/* The end of a comment on the same line that belongs to what ends at `pos`; otherwise `pos`. */
 static size_t after_remark(const struct strbuf *text, size_t pos)
 {
 	for (;;) {

@@ -37,7 +37,7 @@ double clock_monotonic(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Of times that four digits of a year cannot hold, the nearest one that they can. */
+/* For times beyond four-digit years, the nearest time within them. */
 static struct tm split(int64_t when)
 {
 	time_t t = (time_t)(when < FIRST ? FIRST : when > LAST ? LAST : when);
@@ -187,7 +187,7 @@ bool clock_parse_iso(int64_t *out, const char *text)
 	}
 	if (*p || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
 		return false;
-	/* mktime() mends the 31st of February; a person who typed it wants to hear. */
+	/* mktime() normalises the 31st of February; whoever typed it wants to know. */
 	check = tm;
 	t = timegm(&check);
 	if (check.tm_mon != tm.tm_mon || check.tm_mday != tm.tm_mday)

@@ -24,7 +24,8 @@ enum {
 	PIECE = 256 * 1024,
 	SAID_MAX = 4096,	/* kept of stderr */
 	LINES_SHOWN = 10,
-	DRAIN_MAX = 1 << 20,	/* read of stderr behind the end; who goes on writing is not waited for */
+	DRAIN_MAX = 1 << 20,	/* read from stderr after the end; do not wait for whoever goes on
+				 * writing */
 	ROUND_MS = 200,		/* how often ^C and the time are looked at */
 	END_ROUND_MS = 5,	/* how often it is asked whether it has ended */
 	GRACE_ROUNDS = 200,	/* of END_ROUND_MS, between SIGTERM and SIGKILL */
@@ -153,7 +154,7 @@ static int reap(struct command *command)
 
 static void send_all(const struct command *command, int sig)
 {
-	/* Not yet a group of its own: only in the first instant. */
+	/* Not a process group yet: only in the first moment. */
 	if (kill(-command->pid, sig) < 0)
 		kill(command->pid, sig);
 }
@@ -298,7 +299,7 @@ int command_finish(struct command *command)
 	int err = 0;
 
 	close_fd(&command->in);
-	/* What it printed is whole when nobody can print any more. */
+	/* Its output is complete when no process can print any more. */
 	while (!err && command->out >= 0 && !has_failed(command))
 		err = pump(command, false, ROUND_MS);
 	while (!err && !has_ended(command))

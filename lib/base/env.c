@@ -18,7 +18,7 @@ mode_t env_umask(void)
 {
 	mode_t mask = given_umask;
 
-	/* There is no asking for it without setting it, which other threads would see. */
+	/* It cannot be read without setting it, which other threads would see. */
 	if (!given)
 		umask(mask = umask(0));
 	return mask & ~(mode_t)0700;

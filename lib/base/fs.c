@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEMP_DIGITS = 16 }; /* behind FS_TEMP_PREFIX */
+enum { TEMP_DIGITS = 16 }; /* after FS_TEMP_PREFIX */
 
 int fs_write_all(int fd, const void *data, size_t len)
 {
@@ -54,9 +54,10 @@ int fs_pwrite_all(int fd, const void *data, size_t len, off_t offset)
 }
 
 /*
- * A read lease is given only while nobody can write. Whoever comes to open the
- * file for writing before it is handed back waits these microseconds, and we
- * would be told by SIGIO, which ends a program: hence a signal that does not.
+ * A read lease is granted only while no process can write. A process that
+ * opens the file for writing before the lease is returned waits for these
+ * microseconds, and we would be told by SIGIO, which ends a program: hence a
+ * signal that does not.
  */
 bool fs_has_writer(int fd)
 {
@@ -73,7 +74,7 @@ bool fs_has_writer(int fd)
 	return has;
 }
 
-/* From where the file stands if `offset` is negative. */
+/* From the current position if `offset` is negative. */
 static ssize_t read_full(int fd, void *data, size_t len, off_t offset)
 {
 	size_t done = 0;
@@ -187,7 +188,7 @@ int fs_give_to_owner(int fd, int dirfd, const char *dir)
 		return 0;
 	if (fstatat(dirfd, dir, &st, 0) < 0 || fstat(fd, &is) < 0)
 		return -1;
-	/* One of several names: nobody gets somebody else's file by linking it to here. */
+	/* One of several names: linking somebody else's file to here must not give it away. */
 	if (!st.st_uid || is.st_uid || (!S_ISDIR(is.st_mode) && is.st_nlink != 1))
 		return 0;
 	return fchown(fd, st.st_uid, st.st_gid);
@@ -223,7 +224,7 @@ int fs_mkdir(int dirfd, const char *path, mode_t mode)
 	return saved ? -1 : 0;
 }
 
-/* Of what may be written to, but not read: all of its file system, by way of what is in it. */
+/* If it may be written but not read: sync its whole file system, through something in it. */
 static bool sync_all(int dirfd, const char *path)
 {
 	int fd = openat(dirfd, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

@@ -15,8 +15,8 @@
 
 /*
  * The first levels of a tree are walked with a descriptor each, which is fast. A
- * tree may be deeper than there are descriptors: further down there is one that
- * goes into a directory, and back by "..", making sure that it is back where it was.
+ * tree may be deeper than there are descriptors: further down a single descriptor
+ * goes into a directory, and back with "..", checking that it is back where it was.
  */
 
 /* A directory that is to be emptied may have to be made accessible for that. */
@@ -71,7 +71,7 @@ struct level {
 	ino_t ino;
 };
 
-/* Back from a directory that is empty into the one that it is in, and remove it there. */
+/* Back from an empty directory into its parent, and remove it there. */
 static int leave(int *fd, const struct level *level)
 {
 	int parent = openat(*fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

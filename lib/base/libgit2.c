@@ -14,10 +14,10 @@
 
 /*
  * Debian builds libgit2 with mbedTLS, and libgit2 then parses every CA
- * certificate of the system when it starts: nine of the ten milliseconds that
- * a small command took. This program never talks to a network, so the parser
- * is replaced by one that finds no certificates. Where libgit2 is built with
- * another TLS library nobody calls this. The linker is told to let it be found.
+ * certificate of the system when it starts: nine of the ten milliseconds that a
+ * small command took. This program never talks to a network, so the parser is
+ * replaced by one that finds no certificates. If libgit2 is built with another
+ * TLS library, this is never called. The linker is told to export it.
  */
 int mbedtls_x509_crt_parse_file(void *chain, const char *path);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Order of `item` against the first `len` bytes of `path` and a `last` byte behind them. */
+/* Compare `item` with the first `len` bytes of `path` followed by a `last` byte. */
 static int order(const char *item, const char *path, size_t len, char last)
 {
 	int cmp = strncmp(item, path, len);

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-	DEPTH_MAX = 128,         /* a chain longer than this is a loop, or nobody's business */
+	DEPTH_MAX = 128,         /* a longer chain is a loop, or irrelevant */
 	STAT_SIZE = 1024,
 	ARGV_SIZE = 128 * 1024,
 	DESCRIPTION_MAX = 60,    /* bytes of a command line in a message */
@@ -41,7 +41,7 @@ static ssize_t slurp(char *buf, size_t size, const char *root, pid_t pid, const 
 /* proc(5): pid (name) state ppid pgrp session ..., starttime is the 22nd. */
 static int parse_stat(struct proc *out, const char *text)
 {
-	/* The name may have spaces and parentheses of its own. */
+	/* The name itself may contain spaces and parentheses. */
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	long parent, session;
 	unsigned long long start;
@@ -132,8 +132,10 @@ bool proc_alive(const char *root, pid_t pid, uint64_t start)
 
 /* ---- who holds a lock ---- */
 
-/* proc(5): "1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF". 0 if it is not there, or in another
- * container. */
+/*
+ * proc(5): "1: FLOCK ADVISORY WRITE 4711 08:01:131 0 EOF". 0 if it is not listed, or in another
+ * container.
+ */
 static pid_t flock_holder(const char *root, int fd)
 {
 	char *path = xstrfmt("%s/locks", root), line[256];

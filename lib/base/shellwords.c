@@ -42,7 +42,7 @@ static void end(struct shellwords *out, struct word *word)
 	word->fixed = 0;
 }
 
-/* From behind the opening quote to behind the closing one, or to the end of the line. */
+/* From after the opening quote to after the closing one, or to the end of the line. */
 static size_t quoted(struct word *word, const char *line, size_t at, char quote, char *open)
 {
 	for (; line[at] && line[at] != quote; at++) {
@@ -95,7 +95,7 @@ void shellwords_split(struct shellwords *out, const char *line, const char *brea
 		if (c == '\\' && line[at + 1])
 			at++;
 		strbuf_addch(&word.text, line[at]);
-		/* To readline "@" is the beginning of what follows, the others are behind them. */
+		/* To readline "@" begins what follows; after the others something new begins. */
 		if (c != '\\' && strchr(breaks, c))
 			word.fixed = word.text.len - (c == '@');
 		at++;

@@ -20,7 +20,7 @@ static bool all_zero(const char *data, size_t len)
 	return !*data && !memcmp(data, nothing, len);
 }
 
-/* What the zeros so far have to become before something else follows. */
+/* Write the pending zeros, or make them a hole, before something else follows. */
 static int settle(struct sparse *sparse)
 {
 	if (sparse->zeros && sparse->zeros < HOLE_MIN &&
@@ -55,7 +55,7 @@ int sparse_write(struct sparse *sparse, const void *buf, size_t len)
 	while (pending < len) {
 		size_t piece = block_rest(sparse, pending), run = 0;
 
-		/* The blocks of a file that nobody can tell apart from a hole. */
+		/* Blocks of zeros, which cannot be told apart from a hole. */
 		while (pending + run < len) {
 			piece = block_rest(sparse, pending + run);
 			piece = piece < len - pending - run ? piece : len - pending - run;

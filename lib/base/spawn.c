@@ -57,7 +57,7 @@ static void exec_captured(int in, int fd, const struct spawn_opts *opts, const c
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* What nobody waits for any more must not go on writing. */
+	/* It must not go on writing when nothing waits for it any more. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 || (!opts->shown && dup2(null, 2) < 0) ||
 	    dup2(fd, 1) < 0)
@@ -83,7 +83,7 @@ static bool wait_for_output(int fd, spawn_stop_fn stop, void *payload)
 	return true;
 }
 
-/* fork(2) with a pipe between the two, or -1 and the sentence is set. */
+/* fork(2) with a pipe between the two, or -1 with the error set. */
 static pid_t fork_with_pipe(int pipefd[2], const char *name)
 {
 	pid_t pid;
@@ -158,7 +158,7 @@ int spawn_run(struct strbuf *out, const struct spawn_opts *opts, const char *con
 
 	if (!opts->input)
 		return capture(out, -1, opts, argv);
-	/* A file in memory rather than a pipe: nobody has to write while somebody reads. */
+	/* A file in memory rather than a pipe: it need not be written while it is read. */
 	fd = memfd_create("input", MFD_CLOEXEC);
 	if (fd < 0 || fs_write_all(fd, opts->input, opts->input_len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		err = ckpt_error_errno("unable to store the input of '%s'", argv[0]);

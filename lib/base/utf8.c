@@ -25,7 +25,7 @@ size_t utf8_sequence(const char *text, size_t len)
 	for (size_t i = 1; i < need; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates, and what lies above U+10FFFF. */
+	/* Overlong forms, surrogates, and anything above U+10FFFF. */
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;

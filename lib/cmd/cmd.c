@@ -55,7 +55,7 @@ int cmd_session_open(struct session *out, unsigned flags)
 	term_set_color(out->settings.color);
 	progress_setup(out->settings.progress, opt_common.quiet || opt_common.json);
 	report_warnings(&out->settings.warnings);
-	/* Also for those who want to hear little: something happened to the only copy. */
+	/* Even with -q: something happened to the only copy. */
 	for (size_t i = 0; out->store && i < out->store->mended.nr; i++)
 		report_message("warning", out->store->mended.items[i]);
 	if (out->hint && !opt_common.quiet)

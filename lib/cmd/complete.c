@@ -122,7 +122,7 @@ static int find_answer(struct question *question, struct opt_look *look)
 /* Who has to quote the words. */
 enum quoting { QUOTE_NONE, QUOTE_READLINE, QUOTE_OURSELVES };
 
-/* True if a shell would take it for something else, or for more than one word. */
+/* True if a shell would interpret it, or split it into several words. */
 static bool needs_quotes(const char *word)
 {
 	for (const char *p = word; *p; p++)
@@ -155,7 +155,7 @@ static void print_words(const struct complete *complete)
 	}
 }
 
-/* The same for readline: what it leaves alone, and texts that help nobody, are left out. */
+/* The same for readline, without the part it leaves alone and without useless texts. */
 static void print_replacements(const struct complete *complete, const struct shellwords *split)
 {
 	enum quoting quoting = choose_quoting(complete, split);
@@ -199,7 +199,7 @@ static int answer(struct question *question, const char *line, const struct shel
 	struct opt_look look = { .dashdash = -1 };
 	int err = 0;
 
-	/* It may be one of the words; nobody asks us for that. */
+	/* It may be one of the words; here it is not meant for us. */
 	opt_common.json = false;
 	complete->word = complete->typed = question->words[question->nr - 1];
 	complete->in_line = line != NULL;

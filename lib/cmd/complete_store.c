@@ -66,7 +66,7 @@ void complete_checkpoints(struct complete *complete)
 
 	if (!session || !session->store || refs_list(&refs, session->store))
 		return;
-	/* All ids begin alike and tell nothing but a time. */
+	/* All ids look alike and tell nothing but a time. */
 	complete->described = true;
 	for (size_t i = refs.nr; i-- && nr < CHECKPOINTS_MAX;) {
 		const char *typed = complete->typed;
@@ -90,7 +90,7 @@ void complete_checkpoints(struct complete *complete)
 struct place {
 	char *typed;          /* "../src/", "" */
 	struct strbuf below;  /* from the root: "src" */
-	struct strlist files, directories; /* that are there, sorted */
+	struct strlist files, directories; /* existing ones, sorted */
 };
 
 static void read_place(struct place *place, const struct session *session)
@@ -128,7 +128,7 @@ static void place_release(struct place *place)
 static void add_path(struct complete *complete, const struct place *place, const char *name,
 		     bool directory, const char *text)
 {
-	/* Alone it would be an option, or the home of somebody. */
+	/* Alone it would be an option, or somebody's home. */
 	bool odd = !*place->typed && (*name == '~' || (*name == '-' && complete->look->dashdash < 0));
 	char *path = xstrfmt("%s%s%s%s", odd ? "./" : "", place->typed, name, directory ? "/" : "");
 
@@ -170,7 +170,7 @@ static void add_new(struct complete *complete, const struct place *place,
 	}
 }
 
-/* With `present` only what is there. */
+/* With `present` only existing paths. */
 static void add_tree(struct complete *complete, const struct place *place,
 		     struct snapshot *snapshot, const struct ckpt_record *record, bool present)
 {
@@ -199,7 +199,9 @@ void complete_paths(struct complete *complete, const char *checkpoint, bool gues
 	size_t before = complete->nr;
 	int err = -1;
 
-	/* bash cannot show what is what: checkpoints, until the user begins to type a path. */
+	/*
+	 * bash cannot show which is which: offer checkpoints, until the user starts to type a path.
+	 */
 	if (!session || !session->store || (complete->in_line && before && !*complete->typed))
 		return;
 	if (checkpoint)

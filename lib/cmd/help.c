@@ -105,7 +105,7 @@ static int instruct_agents(void)
 		return report_json(json_pack("{s:s}", AGENTS, cmd_agents_text), EXIT_DONE);
 	if (opt_common.quiet)
 		return EXIT_DONE;
-	/* No session: this has to work everywhere, and a configuration that is wrong is no reason. */
+	/* No session: this must work everywhere, even with a broken configuration. */
 	if (gitconfig_open(&config, NULL))
 		config = NULL;
 	pager_start(config);
@@ -130,8 +130,8 @@ static bool have_manual(const char *page)
 }
 
 /*
- * Not by way of `git help`, which runs what the repository at hand calls a
- * viewer (man.viewer). Returns only if there is no man, or no such page.
+ * Not through `git help`, which runs what the current repository calls a
+ * viewer (man.viewer). Returns only if man, or the page, is not installed.
  */
 static void open_manual(const char *page)
 {

@@ -100,7 +100,10 @@ static void say_saved(const struct hook_result *result)
 		say("saved %s before %s, but %s %s not in it%s%s", result->id, command, lacks.buf,
 		    are, colon, why);
 	else if (lacks.len)
-		/* Nothing else changed, so there is no new checkpoint that could lack them. */
+		/*
+		 * Nothing else changed, so there is no new checkpoint from which they could be
+		 * missing.
+		 */
 		say("%s %s not saved before %s%s%s", lacks.buf, are, command, colon, why);
 	else if (saved && !result->quiet)
 		say("saved %s before %s", result->id, command);
@@ -112,8 +115,8 @@ static void say_saved(const struct hook_result *result)
 enum { GRACE_SECONDS = 1 }; /* to stop in good order */
 
 /*
- * Who waits for us was stopped: there is nothing to be saved before, and who
- * reads what git says is not to wait for us.
+ * Whoever waits for us was stopped: there is nothing to save before it, and
+ * readers of git's output must not wait for us.
  */
 static void *stop_with_git(void *payload)
 {

@@ -336,7 +336,7 @@ static const struct opt uninstall_options[] = {
 	{ OPT_END },
 };
 
-/* What is wrong with a store is no reason to keep hooks, or to have none: SESSION_ANY. */
+/* A damaged store must not keep hooks from being installed or removed: SESSION_ANY. */
 static const struct opt_spec subcommands[] = {
 	{ .command = "hooks install",
 	  .summary = "add hooks, or an entry for a coding agent",

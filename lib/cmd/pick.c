@@ -48,7 +48,7 @@ static char *preview_command(const struct strlist *typed)
 {
 	char *self = path_real("/proc/self/exe");
 	struct strbuf command = STRBUF_INIT;
-	/* fzf would put something else in the place of braces. */
+	/* fzf would replace braces. */
 	bool possible = self && !strchr(self, '{');
 
 	strbuf_addstr(&command, "env GIT_CHECKPOINT_COLOR=always ");

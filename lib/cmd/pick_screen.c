@@ -169,7 +169,7 @@ static bool draw(const struct screen *screen)
 		  "Which checkpoint to restore?  up, down: move   Enter: choose   q: quit", false);
 	draw_list(&out, screen);
 	draw_line(&out, screen, "", false);
-	/* The last line of a screen has no newline behind it, or all would move up. */
+	/* The last line of the screen has no newline after it, or everything would scroll up. */
 	for (size_t i = 0; i < preview->nr && i + 1 < left; i++) {
 		if (i + 2 == left && preview->nr > i + 1) {
 			struct strbuf more = STRBUF_INIT;
@@ -266,7 +266,7 @@ static enum pick_key choose(struct screen *screen)
 		if (screen->keys_nr)
 			continue;
 		measure(screen);
-		/* At once where one is; what takes a scan comes behind, if no key does. */
+		/* Draw the position at once; what needs a scan comes later, if no key does. */
 		if (!draw(screen))
 			return PICK_LEAVE;
 		if (!screen->previews[screen->list.at].nr && !key_waits(screen))

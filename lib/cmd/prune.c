@@ -37,7 +37,7 @@ static int print(const struct retain_result *result)
 	return report_done(EXIT_DONE);
 }
 
-/* What is left is pinned, or needed: then only somebody can decide. */
+/* The rest is pinned, or needed: then only the user can decide. */
 static void warn_of_excess(const struct retain_result *result)
 {
 	char size[UNITS_SIZE];

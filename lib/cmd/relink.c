@@ -21,8 +21,8 @@ static const struct opt options[] = {
 };
 
 /*
- * The old paths of folders that are not there any more. The key takes the place
- * of a path that cannot be told or typed; keys also where one was begun.
+ * The old paths of folders that no longer exist; the key if the path is unknown
+ * or cannot be typed. Keys are also offered once one was started.
  */
 static void offer_store(struct complete *complete, const struct inventory_item *item)
 {

@@ -100,7 +100,7 @@ void report_warnings(const struct strlist *warnings)
 int report_done(int status)
 {
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		/* A reader that has gone is no failure of ours. */
+		/* A reader that has gone away is not our failure. */
 		if (errno != EPIPE)
 			fprintf(stderr, "fatal: unable to write the answer: %s\n", strerror(errno));
 		return EXIT_FATAL;

@@ -41,7 +41,7 @@ static const struct opt undo_options[] = {
 	{ OPT_END },
 };
 
-/* Before "--" the first argument is a checkpoint, and nothing else. */
+/* Before "--" the first argument is always a checkpoint. */
 static bool offer(struct complete *complete, const char *what)
 {
 	const struct opt_look *look = complete->look;
@@ -86,7 +86,7 @@ static const char *way_back(const struct restore_opts *opts, const struct restor
 	return "git checkpoint undo";
 }
 
-/* Run it, say what came of it. */
+/* Run it and report the result. */
 static int carry_out(struct session *session, struct restore_opts *opts)
 {
 	struct restore_result result;
@@ -109,7 +109,7 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	return status;
 }
 
-/* From what stands at the `first` argument and behind it. */
+/* The paths from the `first` argument on. */
 static int parse_paths(struct strlist *out, const struct session *session,
 		       const struct ckpt_record *target, const struct strlist *args, size_t first)
 {
@@ -212,7 +212,7 @@ int cmd_restore(int argc, char **argv)
 	struct session session;
 	int dashdash, status;
 	int err = opt_parse(&cmd_restore_spec, argc, argv, &args, &dashdash);
-	/* What stands behind "--" are paths, even if nothing stands before it. */
+	/* Everything after "--" is a path, even if nothing precedes it. */
 	bool named = args.nr && dashdash;
 
 	if (err > 0)

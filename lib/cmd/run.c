@@ -44,7 +44,7 @@ const struct opt_spec cmd_run_spec = {
 struct run {
 	struct ran ran;
 	struct sink sink;
-	bool to_stdout; /* --json: a program is there, nobody is asked */
+	bool to_stdout; /* --json: for a program, so nothing is asked */
 	char *worktree, *verify;
 	mode_t mode;
 	struct hold hold;

@@ -61,7 +61,7 @@ static void print_verdict(const struct status *status, const struct session *ses
 			report_text("nothing changed since the newest checkpoint\n");
 		break;
 	case STATUS_NOTHING:
-		/* Whose checkpoints lie elsewhere has been told what to do first. */
+		/* Those whose checkpoints are elsewhere were already told what to do first. */
 		report_text("no files are saved%s\n",
 			    session->hint ? " for this folder" : "; 'git checkpoint save' takes one");
 		break;

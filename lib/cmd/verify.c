@@ -34,7 +34,7 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 	if (err)
 		return err;
 	ok = !result.problems.nr;
-	/* Readers take no lock: one that was dropped meanwhile is not damaged. */
+	/* Readers take no lock: a checkpoint that was dropped meanwhile is not damaged. */
 	if (!ok && !refs_exist(verifying->session->store, ref->id)) {
 		strlist_release(&result.problems);
 		return all ? 0 : ckpt_error_set(CKPT_ENOTFOUND,
@@ -63,7 +63,7 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 	return 0;
 }
 
-/* By name: one that is too damaged to be looked up is still found by its whole id. */
+/* By name: a checkpoint too damaged to be looked up is still found by its full id. */
 static int verify_named(struct verifying *verifying, const char *name)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;

@@ -104,8 +104,8 @@ static int open_live(struct flow_result *out, struct session *session)
 }
 
 /*
- * A command that was killed may have left the copy as it was, and something beside it: who does
- * the same again is refused, or told that it is done, and must not leave it at that.
+ * A killed command may have left the copy as it was, and something beside it: when the same is
+ * done again, and refused or found to be done, the copy must still be updated.
  */
 static int mirror_refused(struct session *session, int err)
 {
@@ -186,7 +186,7 @@ static int check_free(const struct flow *live, int read, bool fresh)
 	return 0;
 }
 
-/* phase.json changes from the old one to the new one in one instant, whatever else there is. */
+/* phase.json changes from the old one to the new one at once, whatever else exists. */
 static int replace(struct flow_result *out, struct session *session, struct flow *live, int read)
 {
 	struct store *store = session->store;
@@ -264,7 +264,7 @@ struct transition {
 	char *message;
 };
 
-/* The checkpoint is there; from this on so is the new state. */
+/* The checkpoint exists; from here on so does the new state. */
 static void move_on(const struct ckpt_record *record, void *payload)
 {
 	struct transition *transition = payload;

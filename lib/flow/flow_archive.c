@@ -89,7 +89,7 @@ static void read_one(struct flow_archive *out, struct store *store, const char *
 	free(file);
 }
 
-/* A copy of a workflow that is still the live one was made by somebody who was killed then. */
+/* If a copy is of a workflow that is still live, its archiving was killed. */
 static int read_all(struct flow_archives *out, struct strlist *names, struct store *store)
 {
 	struct flow live;

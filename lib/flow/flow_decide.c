@@ -293,7 +293,7 @@ void flow_decide(struct flow_decision *out, struct flow_state *state, const stru
 		out->status = FLOW_PENDING;
 	if (state->phase_status != FLOW_IN_PROGRESS && state->phase_status != FLOW_FAILED)
 		return;
-	/* While somebody still has to agree, nothing is run anew. */
+	/* While approval is pending, nothing is run again. */
 	for (size_t i = 0; i < state->tasks_nr && !waiting; i++)
 		decide_task(out, &state->tasks[i], facts);
 	if (out->changed)

@@ -37,7 +37,7 @@ static int open_inner(const char *worktree, const char *dir, bool make)
 		if (parent >= 0 && !mkdirat(parent, name, 0777) && geteuid() == 0) {
 			struct stat st;
 
-			/* What root makes among somebody's files is that somebody's. */
+			/* What root creates among a user's files must belong to that user. */
 			if (!fstat(rootfd, &st))
 				(void)!fchownat(parent, name, st.st_uid, st.st_gid,
 						AT_SYMLINK_NOFOLLOW);
@@ -62,7 +62,7 @@ static int open_dir(const struct session *session, const char *dir, bool make)
 	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* What is there that this program did not write must not be overwritten. */
+/* A file that this program did not write must not be overwritten. */
 static int check_free(const struct session *session, const char *dir, const char *typed)
 {
 	int fd = open_dir(session, dir, false), err;

@@ -20,7 +20,7 @@ void flow_resumed_release(struct flow_resumed *resumed)
 	free(resumed->why);
 }
 
-/* What is there, or will be when the files are back. */
+/* What exists, or will exist once the files are restored. */
 struct outlook {
 	struct session *session;
 	struct snapshot *snapshot; /* NULL: nothing will be brought back */
@@ -155,8 +155,9 @@ static int swap(struct session *session, const struct strbuf *from, const struct
 }
 
 /*
- * The tasks begin anew before their outputs go: killed in between, some work is
- * done twice. The other way round a task would be complete whose output is gone.
+ * The tasks start over before their outputs go: if this is killed in between,
+ * some work is done twice. The other way round a task would be complete without
+ * its output.
  */
 static int rewind_tasks(struct rewind *rewind)
 {

@@ -11,7 +11,7 @@
 
 enum {
 	BORROW_DEPTH = 5,  /* as deep as git follows alternates */
-	BORROW_MAX = 1000, /* directories, far more than anybody has */
+	BORROW_MAX = 1000, /* directories, far more than anyone has */
 	PATIENCE = 60,	   /* seconds, for what the check does not find */
 };
 
@@ -20,8 +20,8 @@ static int check_entry(const char *path)
 	struct stat st;
 
 	/*
-	 * A link counts as what it leads to; one that leads nowhere does not block. A socket, that
-	 * of git's own fsmonitor say, cannot be opened at all.
+	 * A link counts as what it leads to; a dangling link does not block. A socket, such as
+	 * that of git's own fsmonitor, cannot be opened at all.
 	 */
 	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
 	    S_ISSOCK(st.st_mode))

@@ -18,7 +18,7 @@ enum pattern_flags {
 struct pattern {
 	const char *text; /* without "!" in front and slashes at the ends */
 	size_t len;
-	size_t literal; /* so many bytes at its begin have no wildcard among them */
+	size_t literal; /* the first bytes, up to here, have no wildcard */
 	unsigned flags;
 };
 
@@ -170,16 +170,16 @@ static bool match_path(const struct exclude_list *list, const struct pattern *pa
 	if (pat->literal == pat->len && pat->len == name_len)
 		return true;
 	/*
-	 * The glob sees only what follows the literal part, as in git. That is no
-	 * mere economy: it makes the stars of "a**" and "a**" + "/b" stand at a
-	 * beginning, where they match slashes.
+	 * The glob sees only what follows the literal part, as in git. This is
+	 * not just an optimisation: it puts the stars of "a**" and "a**" + "/b"
+	 * at a beginning, where they match slashes.
 	 */
 	return pat->literal < pat->len &&
 	       wildmatch(pat->text + pat->literal, name + pat->literal,
 			 WILD_PATHNAME | (list->ignore_case ? WILD_CASEFOLD : 0));
 }
 
-/* The path below the directory of the list, NULL if it is not there. */
+/* The path below the directory of the list, NULL if it is not below it. */
 static const char *below_base(const struct exclude_list *list, const struct subject *subject)
 {
 	size_t len = list->base_len;

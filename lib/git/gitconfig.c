@@ -15,10 +15,9 @@
 #include <unistd.h>
 
 /*
- * Each file is read and parsed by itself, in git's order, and its values are
- * copied into one array: a lookup then is a search from the end. Not by
- * libgit2, which waits for ever where a file, or one that it includes, is a
- * FIFO.
+ * Each file is read and parsed separately, in git's order, and its values are
+ * copied into one array: a lookup is then a search from the end. Not by
+ * libgit2, which blocks if a file, or one that it includes, is a FIFO.
  */
 
 enum {
@@ -28,7 +27,7 @@ enum {
 
 struct entry {
 	char *key;
-	char *value; /* "true" for a key that stands alone */
+	char *value; /* "true" for a key without a value */
 	enum gitconfig_level level;
 };
 
@@ -125,7 +124,7 @@ static int add_value(const char *key, const char *value, void *payload)
 	return holds && value && *value ? include(from, value) : 0;
 }
 
-/* Add one file with all that it includes. One that is not there counts as empty. */
+/* Add one file with everything it includes. A missing file counts as empty. */
 static int add_file(struct gitconfig *config, const char *path, enum gitconfig_level level,
 		    int depth)
 {
@@ -136,7 +135,7 @@ static int add_file(struct gitconfig *config, const char *path, enum gitconfig_l
 	if (access(path, R_OK) < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;
-		/* As git has it: after a change of user, HOME may still be somebody else's. */
+		/* As in git: after a change of user, HOME may still be another user's. */
 		if (errno == EACCES && level != GITCONFIG_LOCAL)
 			return 0;
 		ckpt_error_errno("unable to read '%s'", path);
@@ -154,7 +153,7 @@ static int add_file(struct gitconfig *config, const char *path, enum gitconfig_l
 	return err ? CKPT_ERROR : 0;
 }
 
-/* The same for a name below a directory; nothing if there is no such directory. */
+/* The same for a name below a directory; does nothing if the directory does not exist. */
 static int add_below(struct gitconfig *config, const char *dir, const char *name,
 		     enum gitconfig_level level)
 {
@@ -182,7 +181,7 @@ static const char *find(const struct gitconfig *config, const char *key,
 	return NULL;
 }
 
-/* A number as git reads it, in an int: any sign and base, with k, m or g behind it. */
+/* A number as git reads it, in an int: any sign and base, followed by k, m or g. */
 static bool parse_int(intmax_t *out, const char *value)
 {
 	static const char letters[] = "kmg";

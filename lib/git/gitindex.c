@@ -48,9 +48,9 @@ static int add_tree(struct gitindex *index, const char *worktree, const char *gi
 }
 
 /*
- * Asked for the files of a sparse index as a whole, git makes the trees of all
- * directories anew and writes those that the repository does not have yet. So
- * it is asked for the entries as they are, and for each tree by itself.
+ * Asked for the files of a sparse index as a whole, git builds the trees of
+ * all directories and writes those that the repository does not have yet. So
+ * it is asked for the entries as they are, and for each tree separately.
  */
 static int read_with_git(struct gitindex *index, const char *worktree, const char *gitdir)
 {

@@ -38,11 +38,11 @@ static const char *const no_users_configuration[] = {
 };
 
 /*
- * git would make the trees of a sparse index, and write them, where it meets
- * files outside of the patterns, if those were not to be expected.
- * An empty credential.helper forgets those before it. Where there is no value
- * that means "none", the program is one that does nothing. hook.<event> is for
- * hooks in the configuration, which git has since 2.54.
+ * git would build the trees of a sparse index, and write them, where it finds
+ * unexpected files outside the patterns. An empty credential.helper clears
+ * those before it. Where no value means "none", the program is one that does
+ * nothing. hook.<event> is for hooks in the configuration, which git has since
+ * 2.54.
  */
 static const char *const configuration[] = {
 	"core.alternateRefsCommand=true",
@@ -94,7 +94,7 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 static void add_arguments(struct strlist *argv, const struct gitrun *how, const char *const args[])
 {
 	strlist_add(argv, "git");
-	/* Without a repository there is no configuration either. */
+	/* Without a repository there is no configuration to override. */
 	for (size_t i = 0; how->gitdir && i < ARRAY_SIZE(configuration); i++) {
 		strlist_add(argv, "-c");
 		strlist_add(argv, configuration[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index file as gitformat-index(5) describes it. A split index is put
- * together here: git would do it as well, but it sets the time of the shared
- * file whenever it reads one, and the project's .git is not to be touched.
+ * The index file as gitformat-index(5) describes it. A split index is merged
+ * here: git could do it, but it updates the time of the shared file whenever
+ * it reads one, and the project's .git must not be touched.
  */
 #include "git/indexfile_internal.h"
 
@@ -33,7 +33,7 @@ enum {
 struct reader {
 	const char *file;
 	const unsigned char *data;
-	size_t pos, end; /* `end` is where the checksum begins */
+	size_t pos, end; /* `end` is where the checksum starts */
 	size_t hash_len;
 	unsigned version;
 	size_t expanded;
@@ -119,7 +119,7 @@ static int read_varint(struct reader *r, size_t *out)
 	return 0;
 }
 
-/* Version 4: so many bytes off the end of the name before, then what follows. */
+/* Version 4: how many bytes to drop from the end of the previous name, then what follows. */
 static int read_compressed_name(const char **name_out, size_t *len_out, struct reader *r,
 				struct arena *names, const char *prev)
 {

@@ -153,7 +153,7 @@ static int read_config(struct format *out, const char *dir, const char *name)
 
 /*
  * core.bare and core.worktree of the shared configuration are the main
- * worktree's, unless each worktree has a configuration of its own.
+ * worktree's, unless each worktree has its own configuration.
  */
 static int read_format(struct format *out, const char *gitdir, const char *common)
 {
@@ -264,7 +264,7 @@ static int found(struct repo **out, const char *cwd, const char *dir, char *gitd
 
 	if (!err && format.worktree) {
 		worktree = real_from(gitdir, format.worktree);
-		/* A stale one, as moved submodules have, must not hide the files at hand. */
+		/* A stale setting, as in moved submodules, must not hide the current files. */
 		if (worktree && !path_below(cwd, worktree)) {
 			free(worktree);
 			worktree = NULL;
@@ -319,7 +319,7 @@ static int walk_up(struct repo **out, const char *cwd)
 		strbuf_setlen(&dir, (size_t)(strrchr(dir.buf, '/') - dir.buf));
 		if (!dir.len)
 			strbuf_addch(&dir, '/');
-		/* What is mounted here belongs to somebody else's tree. */
+		/* What is mounted here belongs to another tree. */
 		if (stat(dir.buf, &st) < 0 || st.st_dev != device)
 			break;
 	}

@@ -3,7 +3,7 @@
  * No recursion: a mismatch goes back to the last "*" of this path component,
  * and when that cannot grow any more, to the last "**". Going back further can
  * never help: whatever an earlier star could leave over, the later one could
- * have taken as well. So a hostile pattern costs polynomial time.
+ * have matched, too. So a hostile pattern costs polynomial time.
  */
 #include "git/wildmatch_internal.h"
 
@@ -85,7 +85,7 @@ static const struct {
 	{ "punct", is_punct }, { "space", is_space }, { "upper", is_upper },   { "xdigit", is_xdigit },
 };
 
-/* Is `c` in the class? -1 if there is no class of that name. */
+/* Is `c` in the class? -1 if the class is unknown. */
 static int in_class(const char *name, size_t len, unsigned char c, unsigned flags)
 {
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
@@ -110,16 +110,17 @@ static bool in_range(unsigned char low, unsigned char high, unsigned char c, uns
 }
 
 /*
- * `p` points behind the "[", `c` is folded already. Returns the place behind
- * the "]" if the bracket takes `c`, else NULL; also if it never ends or names
- * an unknown class, for such a pattern matches nothing. As in git, single
- * letters in a bracket are not folded: "[A]" never matches with WILD_CASEFOLD.
+ * `p` points after the "[", `c` is already folded. Returns the position after
+ * the "]" if the bracket matches `c`, otherwise NULL; also if it never ends or
+ * names an unknown class, because such a pattern matches nothing. As in git,
+ * single letters in a bracket are not folded: "[A]" never matches with
+ * WILD_CASEFOLD.
  */
 static const char *match_bracket(const char *p, unsigned char c, unsigned flags)
 {
 	bool negated = *p == '!' || *p == '^';
 	bool found = false;
-	unsigned char low = 0; /* where a range would begin if "-" came next */
+	unsigned char low = 0; /* where a range would start if "-" came next */
 
 	if (negated)
 		p++;
@@ -160,7 +161,7 @@ static const char *match_bracket(const char *p, unsigned char c, unsigned flags)
 	return found != negated ? p + 1 : NULL;
 }
 
-/* The place behind the first element of the pattern if it takes `c`, else NULL. */
+/* The position after the first element of the pattern if it matches `c`, otherwise NULL. */
 static const char *match_element(const char *p, unsigned char c, unsigned flags)
 {
 	unsigned char folded = fold(c, flags);
@@ -181,7 +182,7 @@ static const char *match_element(const char *p, unsigned char c, unsigned flags)
 	}
 }
 
-/* Does the run of stars from `p` to `end` stand for whole directories? */
+/* Whether the run of stars from `p` to `end` matches whole directories. */
 static bool is_deep(const char *pattern, const char *p, const char *end)
 {
 	return end - p > 1 && (p == pattern || p[-1] == '/') &&
@@ -191,7 +192,7 @@ static bool is_deep(const char *pattern, const char *p, const char *end)
 bool wildmatch(const char *pattern, const char *text, unsigned flags)
 {
 	const char *p = pattern, *t = text;
-	const char *star_p = NULL, *star_t = NULL; /* behind the last "*", and what it leaves over */
+	const char *star_p = NULL, *star_t = NULL; /* after the last "*", and what it leaves over */
 	const char *deep_p = NULL, *deep_t = NULL; /* the same for the last "**" and its slash */
 
 	for (;;) {

@@ -13,9 +13,9 @@
 struct item {
 	bool header;
 	size_t start;	       /* its first byte, indentation excluded */
-	size_t end;	       /* behind it and what follows in its line, the line's end excluded */
+	size_t end;	       /* after it and what follows on its line, without the line's end */
 	size_t name_end;       /* of a key */
-	struct strbuf section; /* that it begins or belongs to */
+	struct strbuf section; /* that it starts or belongs to */
 	struct strbuf value;   /* of a key */
 };
 
@@ -46,7 +46,7 @@ static size_t line_end(const struct strbuf *text, size_t pos)
 	return eol && end > pos && text->buf[end - 1] == '\r' ? end - 1 : end;
 }
 
-/* At "[": "core", or "hook.Sub" for a section with a subsection. Returns the place behind "]". */
+/* At "[": "core", or "hook.Sub" for a section with a subsection. Returns the position after "]". */
 static size_t parse_header(struct item *item, const struct strbuf *text, size_t pos)
 {
 	bool quoted = false;
@@ -126,7 +126,7 @@ static void parse_key(struct item *item, const struct strbuf *text, size_t pos)
 /* The next item at or after `*pos`; false at the end. */
 static bool next_item(struct item *item, const struct strbuf *text, size_t *pos)
 {
-	/* What some editors begin a file with; git passes over it, too. */
+	/* Some editors start a file with this; git skips it, too. */
 	size_t p = !*pos && !strncmp(text->buf, "\xef\xbb\xbf", 3) ? 3 : *pos;
 
 	while (p < text->len) {
@@ -278,13 +278,13 @@ void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *
 	strbuf_release(&line);
 }
 
-/* Take out all of the line, its end too; of a last line without one, the end before it. */
+/* Remove the whole line with its end; for a last line without one, the end before it. */
 static void remove_line(struct strbuf *text, size_t start, size_t end)
 {
 	while (start && (text->buf[start - 1] == ' ' || text->buf[start - 1] == '\t'))
 		start--;
 	if (start && text->buf[start - 1] != '\n') {
-		/* behind a header in the same line, where only somebody else can have put it */
+		/* after a header on the same line, where only somebody else can have put it */
 	} else if (end < text->len) {
 		end += text->buf[end] == '\r' ? 2 : 1;
 	} else if (start) {
@@ -340,7 +340,7 @@ struct reading {
 	const struct config_edit *edits;
 	size_t nr;
 	size_t ours; /* values that the edits gave */
-	struct strbuf others; /* all that the edits are not about */
+	struct strbuf others; /* everything that the edits do not concern */
 };
 
 static int note_value(const char *key, const char *value, void *payload)

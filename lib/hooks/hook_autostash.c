@@ -18,21 +18,21 @@ struct hook_autostash {
 	char *id;           /* of the commit */
 	int64_t aside_ns;   /* when it was named */
 	struct strlist gone; /* paths that were deleted */
-	struct strbuf there; /* paths that were changed or added, a NUL behind each */
+	struct strbuf there; /* paths that were changed or added, each followed by a NUL */
 	struct strlist notes;
 	struct scan *scan;   /* of what was changed or added */
 	struct rules *rules;
 	struct arena arena;  /* of what is new in the tree */
 };
 
-/* In the store, under its lock: nobody else uses it. */
+/* In the store, under its lock: no other process uses it. */
 #define SCRATCH "checkpoint/autostash"
 
 /* --- what was put aside --- */
 
 /*
- * Ask git about the project without writing anything to it. With an `index` of
- * ours, files are written out as git had them in the worktree.
+ * Ask git about the project without writing anything to it. With our `index`,
+ * files are written out as git had them in the worktree.
  */
 static int ask_git(struct strbuf *out, const struct repo *repo, const char *worktree,
 		   const char *index, const struct strbuf *input, const char *const args[])
@@ -117,7 +117,7 @@ static int list_changes(struct hook_autostash *stash)
 	return err;
 }
 
-/* It must have been made from the state at hand, not be left over from another rebase. */
+/* It must have been made from the current state, not be left over from another rebase. */
 static int check_base(struct hook_autostash *stash)
 {
 	char *base = xstrfmt("%s^1", stash->id);
@@ -187,7 +187,7 @@ const struct strlist *hook_autostash_notes(const struct hook_autostash *stash)
 
 /* --- its contents --- */
 
-/* The index is a file of its own, and whole. */
+/* The index is a separate file, and complete. */
 #define NO_SHORTCUTS "-c", "core.splitIndex=false", "-c", "core.sparseCheckout=false"
 
 static int check_out(struct hook_autostash *stash, const char *tree, const char *index)
@@ -237,7 +237,7 @@ static int read_in(struct hook_autostash *stash, struct save_job *job, const cha
 	return ingest_run(&result, &ingest);
 }
 
-/* Have git write out what was there, read it into the pack. */
+/* Let git write out the previous contents, and read them into the pack. */
 static int load(struct hook_autostash *stash, struct save_job *job)
 {
 	char *scratch = xstrfmt("%s/" SCRATCH, job->store->path);
@@ -259,7 +259,7 @@ static int load(struct hook_autostash *stash, struct save_job *job)
 
 /* --- laying it over the tree in memory --- */
 
-/* The directory that `path` is in, NULL if there is none; all on the way will be built anew. */
+/* The directory that contains `path`, NULL if there is none; all on the way will be rebuilt. */
 static struct wt_dir *parent_of(struct wt_dir *dir, const char **path)
 {
 	const char *slash;
@@ -320,7 +320,7 @@ static void lay_over(struct arena *arena, struct wt_dir *dir, const struct wt_di
 	dir->known = false;
 }
 
-/* Whether a directory was made after the changes were put aside, that is by putting them aside. */
+/* Whether a directory was created by stashing the changes, that is, afterwards. */
 static bool made_anew(const struct hook_autostash *stash, const struct wt_dir *dir)
 {
 	char *path = xstrfmt("%s/%s", stash->repo->worktree, dir->path);
@@ -335,7 +335,7 @@ static bool made_anew(const struct hook_autostash *stash, const struct wt_dir *d
 	return young;
 }
 
-/* Directories that are there only because a deleted file was brought back. */
+/* Directories that exist only because a deleted file was brought back. */
 static void remove_emptied(const struct hook_autostash *stash, struct wt_dir *root)
 {
 	for (size_t i = 0; i < stash->gone.nr; i++) {
@@ -379,7 +379,7 @@ int hook_autostash_amend(struct save_job *job, void *payload)
 		return err;
 	strbuf_reset(&job->meta.modes);
 	modes_encode(&job->meta.modes, scan->root);
-	/* What is in the tree is not what lies in the worktree: nothing for the stat cache. */
+	/* The tree is not what is in the worktree: nothing for the stat cache. */
 	job->current.scoped = true;
 	return 0;
 }

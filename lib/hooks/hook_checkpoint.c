@@ -59,7 +59,7 @@ static void *watch_main(void *payload)
 	if (!watch->over) {
 		double end = clock_monotonic() + GRACE_SECONDS;
 
-		/* As if somebody had asked to stop: all that takes long looks at this. */
+		/* As if the user had interrupted: everything that takes long checks this. */
 		atomic_store(&watch->expired, true);
 		kill(getpid(), SIGTERM);
 		while (!watch->over && clock_monotonic() < end)
@@ -119,7 +119,7 @@ static bool has_component(const char *path, const char *name)
 	return false;
 }
 
-/* A worktree may lie there, too: it has a .git of its own. */
+/* A worktree may be in there, too: it has its own .git. */
 static bool in_gitdir(const char *cwd)
 {
 	return path_has_dotgit(cwd) && faccessat(AT_FDCWD, ".git", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
@@ -224,7 +224,7 @@ static void chooser_release(struct chooser *chooser)
 	strlist_release(&chooser->left_out);
 }
 
-/* Only those that go: else it would be said each time. */
+/* Only those that are about to go: otherwise this would be said each time. */
 static void note_secrets(struct strlist *out, const struct chooser *chooser,
 			 const struct skip_list *skips)
 {
@@ -383,7 +383,7 @@ static void take_marked(struct hook_result *out, const struct hook_decision *dec
 	int err = repo_discover(&repo);
 
 	if (err) {
-		/* Nothing to be saved here, unless somebody said that there is. */
+		/* Nothing to save here, unless the caller said that there is. */
 		if (err != CKPT_ENOTFOUND && env_git("GIT_DIR"))
 			fail(out, watch);
 		return;

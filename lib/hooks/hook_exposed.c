@@ -52,7 +52,7 @@ static int ask(struct strbuf *out, const struct find *find, const struct strbuf 
 
 /* --- a path that git may write --- */
 
-/* The part of `path` that is there and would have to go; 0: there is nothing. */
+/* The part of `path` that exists and would have to go; 0: none. */
 static size_t in_the_way(const struct find *find, const char *path, size_t from)
 {
 	struct strbuf part = STRBUF_INIT;
@@ -177,7 +177,7 @@ static void add_line(struct strbuf *out, const char *name)
 		strbuf_addf(out, "%s\n", name);
 }
 
-/* The objects that the names stand for, each once: commits, tags and trees. */
+/* The objects that the names refer to, each once: commits, tags and trees. */
 static int resolve(struct strlist *out, const struct find *find, const struct strlist *names)
 {
 	static const char *const argv[] = { "cat-file",
@@ -358,7 +358,7 @@ static int consider_patches(struct find *find, const struct strlist *files, cons
 	return err;
 }
 
-/* True if `path` lies in a repository of its own. */
+/* True if `path` is in a nested repository. */
 static bool in_module(const struct find *find, const char *path)
 {
 	struct strbuf dotgit = STRBUF_INIT;

@@ -8,7 +8,7 @@
 /* The variable that only a dispatcher's lines set. */
 #define DISPATCH "_ckpt_hook="
 
-/* The one that all of our lines set. */
+/* All our lines set this variable. */
 #define PROGRAM "_ckpt_program="
 
 /* The place of the line `line` (with its end) in the text, NULL if it has none. */
@@ -26,9 +26,8 @@ static const char *find_line(const char *text, size_t len, const char *line)
 }
 
 /*
- * Our lines, both markers included. All that were ever put
- * into a hook name the program in the same way; what somebody else wrote between
- * such markers is theirs.
+ * Our lines, including both markers. All that were ever inserted into a hook
+ * name the program in the same way; other text between such markers is not ours.
  */
 static bool find_ours(const char **start, const char **end, const char *text, size_t len)
 {
@@ -122,7 +121,7 @@ bool hook_file_lines(struct strbuf *out, const char *shim, size_t len)
 	return true;
 }
 
-/* The line of `text` that begins with "# @", the name and `what`; `after` is the next line. */
+/* The line of `text` that starts with "# @", the name and `what`; `after` is the next line. */
 static const char *find_mark(const char **after, const char *text, const char *name,
 			     const char *what)
 {
@@ -195,7 +194,7 @@ bool hook_file_remove(struct strbuf *out, const char *text, size_t len)
 	const char *start, *end;
 	bool found = false;
 
-	/* Twice in one file, perhaps, by somebody who put two hooks together. */
+	/* Perhaps twice in one file, if somebody merged two hooks. */
 	while (find_ours(&start, &end, text, len)) {
 		strbuf_add(out, text, (size_t)(start - text));
 		len -= (size_t)(end - text);

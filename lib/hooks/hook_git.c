@@ -71,7 +71,7 @@ static bool is_option(const char *arg, size_t len, const char *name, size_t shor
 	return len >= shortest && len <= strlen(name) && !strncmp(arg, name, len);
 }
 
-/* The place of the next argument that is no value. */
+/* The position of the next argument that is not a value. */
 static size_t next_arg(const struct hook_git *git, size_t i, const struct valued *valued)
 {
 	const char *arg = git->args[i];
@@ -165,7 +165,7 @@ static bool clean_takes_ignored(const struct hook_git *git)
 {
 	size_t forced = 0;
 
-	/* Forced twice, it removes repositories with all that is in them. */
+	/* Forced twice, it removes repositories with everything in them. */
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--");
 	     i = next_arg(git, i, &clean_values)) {
 		const char *p = git->args[i];
@@ -194,7 +194,7 @@ static bool reset_harmless(const struct hook_git *git)
 	return only_options(git, options);
 }
 
-/* Without -u only the index is read into: what tools do that keep a tree of their own. */
+/* Without -u only the index is written: that is what tools with their own tree do. */
 static bool read_tree_harmless(const struct hook_git *git)
 {
 	return !has_letter(git, "u", &no_values);
@@ -276,8 +276,8 @@ static bool has_word(const char *text, const char *word)
 }
 
 /*
- * The words of a command as git would run it: the first one may be a line for
- * the shell, all the rest stands behind it. False if only a shell could tell.
+ * The words of a command as git would run it: the first may be a line for the
+ * shell, and the rest follows it. False if only a shell could tell.
  */
 static bool split_command(struct strlist *out, char *const *args, size_t nr)
 {
@@ -296,7 +296,7 @@ static bool split_command(struct strlist *out, char *const *args, size_t nr)
 	return true;
 }
 
-/* What `submodule foreach` runs; all that is not known to be harmless may change files. */
+/* What `submodule foreach` runs; anything not known to be harmless may change files. */
 static void foreach_effect(struct hook_effect *out, const struct hook_git *git)
 {
 	struct proc proc = { .argv = STRLIST_INIT };

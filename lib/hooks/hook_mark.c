@@ -17,7 +17,8 @@
 
 /*
  * "<what> <extent> <milliseconds> <process>": for which of the commands that
- * change files it was. A mark that only began is one that was killed.
+ * change files it was. A mark that only says "begun" was left by a killed
+ * hook.
  */
 enum { MARK_BEGUN = 'b', MARK_TAKEN = 't', MARK_FAILED = 'f' };
 
@@ -109,7 +110,7 @@ static int open_mark(const char *dir, const char *name, int flags)
 	return fd;
 }
 
-/* In the store, else beside everything else that does not outlive a session. */
+/* In the store, or else where other files of the session are. */
 static void mark_find(struct hook_mark *mark, const struct proc *top, const char *worktree, bool create)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
@@ -166,7 +167,10 @@ void hook_mark_enter(struct hook_mark *mark, const struct hook_decision *decisio
 		return;
 	while (flock(mark->fd, LOCK_EX | LOCK_NB) < 0) {
 		if ((errno != EWOULDBLOCK && errno != EINTR) || cancel_check()) {
-			/* Another hook of the same command is at it, and says what comes of it. */
+			/*
+			 * Another hook of the same command is working on it, and reports the
+			 * result.
+			 */
 			mark->state = HOOK_MARK_DONE;
 			return;
 		}

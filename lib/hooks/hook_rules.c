@@ -41,7 +41,7 @@ const char *hook_events_parse(unsigned *out, const char *list)
 
 /* --- the processes --- */
 
-/* Those that live on while people work: what is called from there stands for itself. */
+/* Programs that stay open while people work: what is called from there is a command in itself. */
 static bool is_session(const struct hook_git *git)
 {
 	static const char *const commands[] = { "gui", "citool", "cola", "dag", "daemon",
@@ -50,7 +50,7 @@ static bool is_session(const struct hook_git *git)
 	return hook_among(git->command, commands);
 }
 
-/* A hook of ours started this git; what it does is our own business. */
+/* One of our hooks started this git; we know what it does. */
 static bool is_our_hook(const struct hook_git *git)
 {
 	return is(git->command, "checkpoint") && is(hook_first_word(git), "hook");
@@ -58,7 +58,7 @@ static bool is_our_hook(const struct hook_git *git)
 
 /*
  * The processes that belong to one command of the user: `*nr_out` of them, up
- * to the topmost git. False if one of them is a hook of ours.
+ * to the topmost git. False if one of them is one of our hooks.
  */
 static bool find_family(size_t *nr_out, const struct proc_list *ancestors)
 {
@@ -66,7 +66,7 @@ static bool find_family(size_t *nr_out, const struct proc_list *ancestors)
 
 	*nr_out = 0;
 	for (size_t i = 0; i < ancestors->nr; i++) {
-		/* A terminal of its own, in an editor that git opened, say. */
+		/* Another terminal, for example in an editor that git opened. */
 		if (ancestors->items[i].session != ancestors->items[0].session)
 			break;
 		if (!hook_git_read(&git, &ancestors->items[i]))
@@ -80,7 +80,7 @@ static bool find_family(size_t *nr_out, const struct proc_list *ancestors)
 	return true;
 }
 
-/* The nearest process that is a git: the one that calls the hook. */
+/* The nearest git process: the one that calls the hook. */
 static bool caller(struct hook_git *out, const struct proc_list *ancestors, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -103,7 +103,7 @@ static void extend(struct hook_decision *out, enum hook_extent extent)
 		out->extent = extent;
 }
 
-/* Whether the fetch may write to a branch: "main:main". It may be the one that is checked out. */
+/* Whether the fetch may write to a branch: "main:main". It may be the checked-out one. */
 static bool pull_writes_branches(const struct hook_git *git)
 {
 	for (size_t i = 0; i < git->nr; i++) {
@@ -303,9 +303,9 @@ static bool acts(const struct proc *proc)
 }
 
 /*
- * The topmost that changes files among those that called each other without
- * anything else in between: what a shell runs, in an alias or for a rebase, is
- * a command of its own. A pull leaves the work to others.
+ * The topmost that changes files among those that called each other with
+ * nothing else in between: what a shell runs, in an alias or for a rebase, is
+ * a separate command. A pull leaves the work to others.
  */
 static const struct proc *find_actor(const struct proc_list *ancestors, size_t nr)
 {

@@ -49,7 +49,7 @@ static bool eats_next(const char *command, const char *arg)
 /* The arguments before "--" that are not options, and the values of options given with "=". */
 static void list_words(struct strlist *out, struct strlist *values, const struct hook_git *git)
 {
-	/* "merge-recursive <base> -- <ours> <theirs>": what is after it are names, too. */
+	/* "merge-recursive <base> -- <ours> <theirs>": what follows are names, too. */
 	bool through = begins(git->command, "merge-");
 
 	for (size_t i = 0; i < git->nr && (through || strcmp(git->args[i], "--")); i++) {
@@ -130,7 +130,7 @@ static void of_merge(struct hook_targets *out, const struct hook_git *git,
 		strlist_add(&out->trees, "@{upstream}");
 }
 
-/* All that is on one side only: what it begins from is on one, what it applies on the other. */
+/* Everything on one side only: where it starts is on one, what it applies on the other. */
 static void of_rebase(struct hook_targets *out, const struct hook_git *git,
 		      const struct strlist *words)
 {
@@ -152,7 +152,7 @@ static void of_pick(struct hook_targets *out, const struct hook_git *git,
 	(void)git;
 	if (!words->nr || out->walk.nr)
 		return;
-	/* Of single commits nothing else; where there is a range git passes over this. */
+	/* Only single commits; with a range git ignores this. */
 	strlist_add(&out->walk, "--no-walk");
 	strlist_extend(&out->walk, words);
 }
@@ -169,7 +169,7 @@ static void of_bisect(struct hook_targets *out, const struct hook_git *git,
 	if (out->walk.nr || !strcmp(verb, "reset") || !strcmp(verb, "replay"))
 		return;
 	if (!strcmp(verb, "start")) {
-		/* With only one of them it begins later. */
+		/* With only one of them it starts later. */
 		if (words->nr < 3)
 			return;
 		strlist_add(&out->walk, words->items[1]);
@@ -301,9 +301,9 @@ static const struct row {
 };
 
 /*
- * What is staged to be deleted is in HEAD, but not in the index. What these
+ * Files staged for deletion are in HEAD, but not in the index. What these
  * commands name is all that they write, unless they are forced; others may go
- * back to HEAD first, for an autostash, say.
+ * back to HEAD first, for example for an autostash.
  */
 static bool may_reset(const struct hook_git *git, const struct strlist *words,
 		      const struct strlist *values)
@@ -341,7 +341,7 @@ void hook_targets_add(struct hook_targets *out, const struct hook_git *git)
 	add_trees(out, &values);
 	out->ongoing |= later;
 	out->modules |= has_prefix(git, "--recurse-sub");
-	/* The words of one that goes on are none. */
+	/* A command that continues an operation names nothing. */
 	if (row && !later)
 		row->targets(out, git, &words);
 	if (!row || !row->no_words)

@@ -23,7 +23,7 @@
 /* Left by a shim that had to end the program, in our directory. */
 #define MARK "ended"
 
-/* And by one that ran, of who asked it: the same process is not answered twice. */
+/* And by one that ran, with who asked it: the same process is not answered twice. */
 #define ASKED "asked"
 
 /* What an install works on. */
@@ -75,7 +75,7 @@ static int choose_events(struct strlist *events, const char *list)
 	return 0;
 }
 
-/* The guard sees all that the hook does, and costs less. */
+/* The guard sees everything that the hook does, and costs less. */
 static void choose_ref_transaction(struct install_record *record, const struct hooks_opts *opts,
 				   const struct session *session)
 {
@@ -218,14 +218,14 @@ static void fill_values(struct shim_values *out, struct strbuf *events, const ch
 	for (size_t i = 0; i < install->record.events.nr; i++) {
 		const char *event = install->record.events.items[i];
 
-		/* A rebase has a hook of its own. */
+		/* A rebase has its own hook. */
 		if (strcmp(event, "rebase"))
 			strbuf_addf(events, "%s%s", events->len ? "," : "", event);
 	}
 	out->events = events->buf;
 	out->chain = install->record.chain;
 	out->mark = mark;
-	/* The program gives up by itself in time; this is for one that cannot. */
+	/* The program gives up in time; this is for one that cannot. */
 	out->seconds = install->session->settings.hook_timeout + 2;
 }
 
@@ -400,7 +400,7 @@ static int remove_own_dir(const struct repo *repo)
 			err = ckpt_error_errno("unable to remove '%s'", path);
 		free(path);
 	}
-	/* Somebody else's file in it keeps it. */
+	/* It stays if somebody else has a file in it. */
 	(void)fs_sync_dir(AT_FDCWD, dir);
 	if (!rmdir(dir))
 		(void)fs_sync_holder(AT_FDCWD, dir);

@@ -34,9 +34,9 @@ bool install_config_supported(void)
 /* ---- values ---- */
 
 /*
- * git hands these to a shell, with the arguments after them. A file that is not
- * there, because the repository was moved, say, must not make git complain:
- * the guard says that it does not know, a hook that all is well.
+ * git passes these to a shell, followed by the arguments. A missing file, for
+ * example because the repository was moved, must not make git complain: the
+ * guard then says that it does not know, a hook that all is well.
  */
 static void shim_value(struct strbuf *out, const struct repo *repo, const char *name,
 		       const char *otherwise)
@@ -111,7 +111,7 @@ static void set(struct strbuf *text, struct install_record *record, const char *
 	config_edit_set(text, install_record_edit(record), section, key, value);
 }
 
-/* The value without us, of core.<key> in lower case: the repository's own, else the user's. */
+/* The value without us, of core.<key> in lower case: the repository's, or else the user's. */
 static bool value_before(struct strbuf *out, const struct strbuf *text,
 			 const struct gitconfig *config, const char *key)
 {
@@ -182,7 +182,7 @@ static bool had_guard(const struct install_record *record)
 	return false;
 }
 
-/* What is in the way of a guard, in a sentence; "" if nothing is. */
+/* What is in the way of a guard, as a sentence; "" if nothing is. */
 static const char *guard_barred(const struct install_config *out, const struct gitconfig *config,
 				bool *daemon_out)
 {
@@ -220,7 +220,7 @@ static void plan_guard(struct install_config *out, struct install_record *record
 	free(record->chain);
 	record->chain = NULL;
 	if (*barred) {
-		/* Other worktrees may have a use for one that is there. */
+		/* Other worktrees may use an installed one. */
 		record->guard = !daemon && had_guard(record);
 		strlist_addf(notes, "the guard %s: %s",
 			     record->guard ? "stays, but git does not ask it here" :
@@ -232,7 +232,7 @@ static void plan_guard(struct install_config *out, struct install_record *record
 	if (taken && !is_bool && !is_guard_value(before.buf))
 		record->chain = expand_home(before.buf);
 	set(&out->text, record, "core", "fsmonitor", value.buf);
-	/* Which version a program of somebody else's speaks is theirs to say. */
+	/* The protocol version of another program is not ours to change. */
 	value_before(&version, &out->text, config, "fsmonitorhookversion");
 	if (!record->chain && strcmp(version.buf, "2"))
 		set(&out->text, record, "core", "fsmonitorHookVersion", "2");
@@ -282,7 +282,7 @@ int install_config_plan(struct install_config *out, struct install_record *recor
 
 /* ---- writing ---- */
 
-/* Nobody else writes now, but somebody may have since it was read. */
+/* No other process writes now, but one may have since it was read. */
 static int swap_locked(const char *path, const char *lock, const struct install_config *config)
 {
 	struct strbuf now = STRBUF_INIT;
@@ -302,9 +302,9 @@ static int swap_locked(const char *path, const char *lock, const struct install_
 }
 
 /*
- * git's lock is a file that must not be there yet and that becomes the new
- * one. It is made whole under a name of ours, so that one that a killed
- * process of ours left can be told from git's.
+ * git's lock is a file that must not exist yet and that becomes the new one.
+ * It is completed under our own name, so that one left by a killed process of
+ * ours can be told from git's.
  */
 static int swap_config(const char *path, const char *lock, const char *new, mode_t mode,
 		       const struct install_config *config)

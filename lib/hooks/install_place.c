@@ -68,7 +68,7 @@ static char *hex_sha256(const struct strbuf *text)
 
 /* ---- install ---- */
 
-/* Our lines are there, but nobody recorded it: by what else is in the file. */
+/* Our lines are there, but not recorded: judge by what else is in the file. */
 static void plan_ours(struct install_entry *entry, const struct found *found)
 {
 	struct strbuf bare = STRBUF_INIT;
@@ -90,7 +90,7 @@ bool install_same_file(const char *a, const char *b)
 	       one.st_ino == two.st_ino;
 }
 
-/* What was put aside has to have its place: one of somebody else's is not touched. */
+/* The renamed hook needs its name: an existing file of somebody else is not touched. */
 static int check_aside(const char *path)
 {
 	char *aside = xstrfmt("%s" HOOK_FILE_ASIDE, path);
@@ -112,7 +112,7 @@ static bool goes_aside(const struct found *found, const char *path)
 		(!hook_file_is_shell(found->text.buf, found->text.len) || access(path, X_OK) < 0));
 }
 
-/* A dispatcher that somebody put aside, which takes back what it was put in the place of. */
+/* A dispatcher that somebody renamed, which takes back what it replaced. */
 static bool is_parked(const char *path, const char *suffix)
 {
 	char *parked = xstrfmt("%s%s", path, suffix);
@@ -125,7 +125,7 @@ static bool is_parked(const char *path, const char *suffix)
 	return is;
 }
 
-/* What install_place_remove() does with a hook that was put aside makes its place free. */
+/* What install_place_remove() does with a renamed hook frees its name. */
 static bool makes_room(const char *path)
 {
 	char *old = xstrfmt("%s.old", path);
@@ -180,7 +180,7 @@ static char *dir_of(const char *path)
 	return xmemdupz(path, (size_t)(strrchr(path, '/') - path));
 }
 
-/* A link with the hook's own name, that leads to where it was put aside. */
+/* A link with the hook's name that leads to the renamed hook. */
 static int make_link(const struct install_entry *entry)
 {
 	char *dir = dir_of(entry->path);
@@ -207,7 +207,7 @@ static int put_aside(const struct install_entry *entry)
 	if (!err && linkat(AT_FDCWD, entry->path, AT_FDCWD, aside, 0) < 0) {
 		if (errno == EEXIST)
 			err = check_aside(entry->path);
-		/* A full disk has no room for what would take its place either. */
+		/* A full disk has no space for its replacement either. */
 		else if (errno == ENOSPC || errno == EDQUOT || rename(entry->path, aside) < 0)
 			err = ckpt_error_errno("unable to rename '%s'", entry->path);
 	}
@@ -267,7 +267,7 @@ static int remove_file(const char *path)
 		       ckpt_error_errno("unable to remove '%s'", path) : 0;
 }
 
-/* A dispatcher that somebody wrote into: what they wrote must not go with it. */
+/* A dispatcher to which somebody added lines: these must not be lost with it. */
 static int keep_edits(const struct strbuf *bare, const char *path, mode_t mode,
 		      struct strlist *notes)
 {
@@ -280,7 +280,7 @@ static int keep_edits(const struct strbuf *bare, const char *path, mode_t mode,
 	return err;
 }
 
-/* Ours out of one file, if it is there. */
+/* Remove our lines from one file, if it exists. */
 static int clean(const struct install_entry *entry, const char *path, struct strlist *notes)
 {
 	char *aside = xstrfmt("%s" HOOK_FILE_ASIDE, entry->path);
@@ -314,8 +314,9 @@ out:
 }
 
 /*
- * The dispatcher is gone, or was not there yet, and what was put aside for it
- * is left: it goes back, or, where somebody put another hook, beside that.
+ * The dispatcher is gone, or was never there, but the hook it replaced is
+ * still renamed: it gets its name back or, if there is another hook by now, is
+ * put beside that.
  */
 static int settle_aside(const struct install_entry *entry, struct strlist *notes)
 {
@@ -375,7 +376,7 @@ int install_place_remove(const struct install_entry *entry, struct strlist *note
 		err = settle_aside(entry, notes);
 	if (!err)
 		remove_link(entry);
-	/* Before the record goes: a hook that a power cut brings back would belong to nobody. */
+	/* Before the record goes: a hook that a power cut brings back would belong to no record. */
 	if (!err)
 		(void)fs_sync_holder(AT_FDCWD, entry->path);
 	return err;

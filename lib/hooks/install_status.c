@@ -63,8 +63,8 @@ static bool is_own(const char *dir, const struct repo *repo)
 }
 
 /*
- * Files that are tracked: with our lines in one of them git would refuse to
- * rebase, and whoever commits them would hand paths of this machine to others.
+ * Tracked files: with our lines in one of them git would refuse to rebase, and
+ * a commit would pass paths of this machine to others.
  */
 static bool is_tracked(const char **why_out, const char *dir, const struct repo *repo)
 {
@@ -120,7 +120,7 @@ static void add_item(struct hooks_report *report, const char *name, enum hooks_s
 		item->repair = xstrfmt("%s; %s", why, advice);
 }
 
-/* A file of ours that is not where git looks now. */
+/* One of our files that is not where git looks now. */
 static bool elsewhere(const struct install_record *record, const char *name, const char *path)
 {
 	const char *why;

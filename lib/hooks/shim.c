@@ -48,7 +48,7 @@ static int read_shim(struct strbuf *out, const char *name)
 	return err;
 }
 
-/* The function that runs us stands in one of the shims; the others name it. */
+/* The function that runs us is in one of the shims; the others refer to it. */
 static int paste_shared(struct strbuf *text)
 {
 	struct strbuf home = STRBUF_INIT;

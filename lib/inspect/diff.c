@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A patch of more than this is of no use to anybody. */
+/* A larger patch is of no use. */
 #define CONTENT_MAX (64ULL << 20)
 
 static struct compare_side stored_side(struct snapshot *snapshot)
@@ -80,8 +80,8 @@ static int read_worktree(struct strbuf *out, struct stat *st, int rootfd, const 
 }
 
 /*
- * A file that is listed as deleted but is there: it was captured, and is
- * ignored or looks like a secret now. Say what is true of it. False: unchanged.
+ * A file that is listed as deleted but exists: it was captured, and is now
+ * ignored or looks like a secret. Correct the change. False: unchanged.
  */
 static bool settle_present(struct change *change, int rootfd)
 {
@@ -232,7 +232,7 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 	return err;
 }
 
-/* Removed, or something else by now. */
+/* Removed, or replaced by something else. */
 static bool is_gone(int rootfd, const char *path)
 {
 	const char *name;
@@ -260,7 +260,7 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 	*too_large_out = 0;
 	if (side == DIFF_NEW && !diff->new) {
 		err = read_worktree(out, &st, diff->current.scan->rootfd, change->path);
-		/* It was there, and nobody keeps it from going: then nothing is in it any more. */
+		/* It existed and may be removed at any time: then it has no contents now. */
 		if (err && is_gone(diff->current.scan->rootfd, change->path)) {
 			strbuf_reset(out);
 			return 0;

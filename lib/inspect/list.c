@@ -12,10 +12,10 @@ static void mend_manifest(struct store *store, const struct ref_list *refs)
 {
 	if (manifest_agrees(store, refs))
 		return;
-	/* Whoever holds the lock is about to write it; then it is not ours to mend. */
+	/* Whoever holds the lock is about to write it; then it is not ours to rebuild. */
 	if (!store_lock(store, 0))
 		lost_rebuild_manifest(store);
-	/* A pager may keep us waiting; that must not keep anybody from saving. */
+	/* A pager may keep us waiting; that must not block a save. */
 	store_unlock(store);
 }
 
@@ -68,7 +68,7 @@ static int read_briefs(struct ckpt_briefs *out, struct session *session,
 {
 	int err = brief_read(out, session->store);
 
-	/* One that was sound is damaged now; or somebody saved meanwhile, which costs nothing. */
+	/* A sound one is damaged now; or a checkpoint was saved meanwhile, which costs nothing. */
 	if (!err && !agree(recent, out)) {
 		brief_forget(session->store);
 		brief_release(out);

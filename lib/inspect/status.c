@@ -42,7 +42,7 @@ const char *status_last_restored(const struct undo_stack *stack, const struct ck
 {
 	const char *id = NULL;
 
-	/* What lies above those in effect was undone, the lowest of it last. */
+	/* What is above those in effect was undone, the lowest of it last. */
 	if (stack->done < stack->nr && !stack->items[stack->done].paths.nr)
 		id = stack->items[stack->done].before;
 	else if (stack->done == stack->nr && stack->done && !stack->items[stack->done - 1].paths.nr)
@@ -68,7 +68,7 @@ static int find_restored(struct ckpt_record *out, const struct status *status,
 	return err == CKPT_ECORRUPT ? CKPT_ENOTFOUND : err;
 }
 
-/* After a restore the newest is the state before it: what matters is the one that was restored. */
+/* After a restore the newest is the state before it: what matters is the restored one. */
 static int prefer_restored(struct status *status, struct session *session, struct diff *diff,
 			   progress_fn progress)
 {

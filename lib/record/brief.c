@@ -20,7 +20,7 @@ enum flags { SAVED_PINNED = 1, SCOPED = 2, STATE_ONLY = 4, FLOW = 8, ALL_FLAGS =
 /* In the byte order of the machine; that of another one does not know the checksum. */
 struct header {
 	char magic[8];
-	uint32_t crc; /* of all that follows */
+	uint32_t crc; /* of everything that follows */
 	uint32_t nr;
 };
 

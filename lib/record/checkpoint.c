@@ -332,7 +332,7 @@ static bool parse_commit(struct ckpt_record *record, char *text)
 	    strncmp(text + 5 + OID_HEX, "\nparent ", 8) ||
 	    !oid_parse(&record->meta, text + 5 + OID_HEX + 8) || !body)
 		return false;
-	body = strstr(body + 2, "\n\n"); /* behind the subject */
+	body = strstr(body + 2, "\n\n"); /* after the subject */
 	if (!body)
 		return false;
 	for (line = strtok_r(body, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
@@ -346,7 +346,7 @@ int record_damaged(int err, struct store *store, const char *id)
 {
 	if (err != CKPT_ENOTFOUND && err != CKPT_ECORRUPT)
 		return err;
-	/* Who holds the lock knows that nobody else lets anything go. */
+	/* The holder of the lock knows that no other process removes anything. */
 	if (store->lockfd < 0 && !refs_exist(store, id))
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", id);
 	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);

@@ -83,7 +83,7 @@ static bool modes_may_differ(const struct compare_walk *walk, const char *dir)
 		else
 			high = mid;
 	}
-	/* Over-cautious where one name begins another: "a" looks at "a-b" too. */
+	/* Over-cautious where one name is a prefix of another: "a" also looks at "a-b". */
 	return low < walk->odd.nr && !strncmp(walk->odd.items[low], dir, len);
 }
 

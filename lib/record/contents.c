@@ -82,7 +82,7 @@ void contents_known_release(struct contents_known *known)
 
 /* --- reading --- */
 
-/* `dir` is NULL where `path` is all of it. */
+/* `dir` is NULL if `path` is complete. */
 struct item {
 	struct wt_entry *entry;
 	const char *dir, *path;
@@ -172,7 +172,7 @@ static int hash_collected(struct contents *contents)
 {
 	int err = pool_for(contents->opts->threads, contents->nr, hash_one, contents);
 
-	/* Also those before one that is damaged. */
+	/* Even those before a damaged one. */
 	for (size_t i = 0; i < contents->nr && contents->opts->known; i++)
 		if (contents->items[i].entry->flags & WT_KNOWN)
 			remember(contents->opts->known, contents->items[i].entry);

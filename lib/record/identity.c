@@ -16,7 +16,7 @@
 #define ROOT_NONE "none"
 #define ROOT_UNKNOWN "unknown"
 
-/* A longer history is not followed to its beginning: nobody waits seconds for a warning. */
+/* A longer history is not followed to its root: nobody wants to wait seconds for a warning. */
 enum { COMMITS_MAX = 50000 };
 
 #define NS_PER_S 1000000000LL
@@ -73,9 +73,9 @@ static int to_first_parent(git_oid *id, git_odb *odb, int objects_fd)
 }
 
 /*
- * The object database alone, not the repository: no configuration is read, and
- * nothing is fetched that is not there. What a shallow clone has for its root
- * is none: its parent is named but missing.
+ * Only the object database, not the repository: no configuration is read, and
+ * nothing missing is fetched. The last commit of a shallow clone does not
+ * count as root: its parent is named but missing.
  */
 static int walk_to_root(char out[IDENTITY_ROOT_SIZE], const struct repo *repo, const char *head)
 {
@@ -202,10 +202,10 @@ enum identity_relation identity_compare(const struct identity *recorded,
 	return IDENTITY_ANEW;
 }
 
-/* The newest checkpoint from before the directory was made, else the newest of all. */
+/* The newest checkpoint from before the directory was created, or else the newest of all. */
 static const char *last_before(const struct ref_list *refs, const struct identity *now)
 {
-	enum { TIME_AT = 4 }; /* behind "chk_" */
+	enum { TIME_AT = 4 }; /* after "chk_" */
 	char born[CLOCK_ISO_SIZE];
 
 	clock_format_id(born, now->born / NS_PER_S);

@@ -79,8 +79,8 @@ void lookup_records_release(struct ckpt_records *records)
 }
 
 /*
- * The newest that is `wanted`; CKPT_ENOTFOUND, without a sentence, if there is
- * none. What is damaged, or was let go in the meantime, is passed over.
+ * The newest that is `wanted`; CKPT_ENOTFOUND, without a message, if there is
+ * none. What is damaged, or was removed in the meantime, is skipped.
  */
 static int find_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		       bool (*wanted)(const struct ckpt_record *record, void *payload),
@@ -156,7 +156,7 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 	if (err == CKPT_ENOTFOUND)
 		err = find_newest(out, store, &refs, has_files, NULL);
 	refs_release(&refs);
-	/* None, or none with files: the sentence for that. */
+	/* None, or none with files: set the message for that. */
 	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
 }
 

@@ -70,7 +70,7 @@ static void add_note(const char *id, const char *digits, void *payload)
 
 /* --- the file --- */
 
-/* Torn lines are passed over: an id is whole or it is none. */
+/* Torn lines are skipped: an id is complete or invalid. */
 static int read_notes(struct notes *out, struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -219,10 +219,10 @@ static enum fate fate_of(const json_t *log, const char *id)
 }
 
 /*
- * Without any ref, whoever wrote the manifest anew may have known of none, and
- * one that is damaged has forgotten some: ask the packs. A commit that the trail does not know is one of a save that was
- * killed before it made its ref, unless the trail is lost as well, which we
- * believe only of a store that was found damaged.
+ * Without any refs, whoever rebuilt the manifest may have known none, and a damaged manifest has
+ * forgotten some: look in the packs. A commit unknown to the trail is from a save that was killed
+ * before it made its ref, unless the trail is lost as well, which is assumed only for a store that
+ * was found damaged.
  */
 static int add_from_packs(struct notes *notes, struct store *store, const json_t *log, bool any)
 {
@@ -243,7 +243,7 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 	return 0;
 }
 
-/* Those in the file, and behind them those that are not noted yet. */
+/* Those in the file, followed by those that are not recorded yet. */
 static int collect(struct notes *out, size_t *noted_out, struct store *store,
 		   const struct ref_list *refs, bool any)
 {

@@ -74,7 +74,7 @@ static void add_damaged(struct strbuf *out, const struct ref_item *ref)
 	strbuf_addf(out, "| %s |  | (damaged) |  | %s |  |  |  |  |\n", hash, ref->id);
 }
 
-/* A line of the text and its end, behind the newline; NULL if there is none, or it is torn. */
+/* A line of the text and its end, after the newline; NULL if there is none, or it is torn. */
 static const char *next_line(const char **end_out, const struct strbuf *text, size_t at)
 {
 	const char *line = text->buf + at, *end = memchr(line, '\n', text->len - at);
@@ -116,12 +116,12 @@ static bool row_fits(const char *line, const char *end, const struct ref_item *r
 
 	if (!row_id(id, line, end) || strcmp(id, ref->id) != 0)
 		return false;
-	/* Of a ref that cannot be read nobody knows the commit; the row may have it still. */
+	/* The commit of an unreadable ref is unknown; the row may still have it. */
 	return oid_is_zero(&ref->commit) ||
 	       !strncmp(line + strlen("| "), oid_hex(hash, &ref->commit), HASH_DIGITS);
 }
 
-/* Where the rows begin; 0: it is missing, torn, full of NULs, or of another version. */
+/* Where the rows start; 0: it is missing, torn, full of NULs, or of another version. */
 static size_t read_rows(struct strbuf *out, struct store *store)
 {
 	size_t head;
@@ -161,7 +161,7 @@ bool manifest_each(struct store *store,
 		     strlen(text.buf) == text.len && text.buf[text.len - 1] == '\n';
 	const char *line, *end;
 
-	/* By lines of the file, not by C strings: behind NULs there may be more of them. */
+	/* By lines of the file, not by C strings: there may be more lines after NULs. */
 	for (size_t at = 0; (line = next_line(&end, &text, at)); at = (size_t)(end - text.buf)) {
 		char id[CKPT_ID_SIZE], digits[HASH_DIGITS + 1] = "";
 

@@ -223,7 +223,7 @@ int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack
 	if (!err)
 		err = pack_add_new(pack, &oid, OBJECT_TREE, tree.buf, tree.len);
 	if (!err) {
-		/* No time of its own: equal contents, equal commit. */
+		/* No time: equal contents, equal commit. */
 		strbuf_addf(&commit,
 			    "tree %s\nauthor git-checkpoint <git-checkpoint@localhost> 0 +0000\n"
 			    "committer git-checkpoint <git-checkpoint@localhost> 0 +0000\n\n"
@@ -312,7 +312,7 @@ static int read_captures(struct ckpt_meta *meta, struct store *store, const stru
 	return err;
 }
 
-/* A capture that the record names and nobody has is not to be passed over. */
+/* A capture that the record names but that does not exist must not be ignored. */
 static int check_captures(const struct ckpt_meta *meta)
 {
 	for (size_t i = 0; i < meta->captures.nr; i++)

@@ -65,7 +65,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*(struct wt_entry *const *)a)->name, (*(struct wt_entry *const *)b)->name);
 }
 
-/* Nor does one name stand twice in a tree, as a link and as a directory for instance. */
+/* Nor may a name occur twice in a tree, for instance as a link and as a directory. */
 static int check_names(const struct wt_dir *dir, struct wt_entry *entries, size_t nr)
 {
 	struct wt_entry **order = xmalloc((nr + 1) * sizeof(*order));

@@ -17,7 +17,7 @@
 #define MAGIC "This directory was made by a restore of git-checkpoint.\n"
 
 enum {
-	NAME_DIGITS = 16,      /* behind the prefix */
+	NAME_DIGITS = 16,      /* after the prefix */
 	MARKER_MAX = 64 << 10, /* two quoted paths */
 };
 
@@ -49,7 +49,7 @@ static int write_record(struct store *store, const struct strlist *names)
 	int err;
 
 	if (!names->nr) {
-		/* One that comes back after a power cut names what is not there: no harm. */
+		/* If a power cut brings it back, it names something that does not exist: no harm. */
 		if (unlinkat(store->dirfd, RECORD, 0) < 0 && errno != ENOENT)
 			return ckpt_error_errno("unable to remove '%s/" RECORD "'", store->path);
 		return 0;
@@ -89,7 +89,7 @@ int stage_dir_forget(struct store *store, const char *name)
 	return err;
 }
 
-/* What is put down, and what the journal has, should that be all that is left. */
+/* What is recorded, and what the journal has, in case only that is left. */
 static void read_known(struct strlist *out, struct store *store)
 {
 	struct journal journal;
@@ -170,7 +170,7 @@ static char *marker_path(const struct strbuf *marker, const char *key)
 
 /* --- telling them from others --- */
 
-/* Of a marker that is being written there is a part; after a power cut zeros may stand for it. */
+/* A marker that is being written may be incomplete, or zeros after a power cut. */
 static bool is_torn(const struct strbuf *marker, const char *head)
 {
 	for (size_t i = 0; i < marker->len && head[i]; i++)
@@ -194,7 +194,7 @@ static bool holds_nothing(int fd, const char *head)
 	return nothing;
 }
 
-/* Of this user, of root, or of whom the worktree belongs to: nobody else's marker counts. */
+/* Of this user, of root, or of the owner of the worktree: no other user's marker counts. */
 static bool trusted_owner(int rootfd, int fd)
 {
 	struct stat root, st;
@@ -392,7 +392,7 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 	close(fd);
 	if (!err && unlinkat(rootfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to remove '%s'", name);
-	/* Else a power cut could bring it back when nobody knows of it any more. */
+	/* Otherwise a power cut could bring it back when it is no longer known. */
 	if (!err && fsync(rootfd) < 0)
 		err = ckpt_error_errno("unable to sync the directory that contained '%s'", name);
 	return err ? err : stage_dir_forget(store, name);

@@ -55,8 +55,8 @@ static bool files_stored(struct strlist *dirs_out, struct store *store, int dirf
 }
 
 /*
- * True if the store has every file and link below; directories are no loss. One
- * directory is open at a time, however deep they lie.
+ * True if the store has every file and link below; directories are not a loss.
+ * One directory is open at a time, however deep they are.
  */
 static bool all_stored(struct store *store, int rootfd, const char *path, bool top)
 {
@@ -129,7 +129,7 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	return stage_rescue(rescued_out, store, rootfd, name);
 }
 
-/* A power cut can bring one back that was removed; then all that was displaced has been saved. */
+/* A power cut can bring back a removed one; by then everything displaced was saved. */
 static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, const char *name)
 {
 	struct strbuf rescued = STRBUF_INIT;

@@ -17,7 +17,7 @@
 
 /* --- the store itself --- */
 
-/* What opening it mended, and what it could not. */
+/* What opening it repaired, and what it could not. */
 static void report_mended(struct doctor *doctor)
 {
 	const struct strlist *mended = &doctor->store->mended;
@@ -226,7 +226,7 @@ static int store_again(struct doctor *doctor, struct patients *patients)
 
 static void describe(struct doctor *doctor, const char *id, const char *problem, bool mended)
 {
-	/* Some sentences begin with this already. */
+	/* Some sentences already begin with this. */
 	bool named = strstr(problem, id) != NULL;
 	struct strbuf text = STRBUF_INIT;
 
@@ -310,9 +310,9 @@ static int check_all(struct doctor *doctor)
 }
 
 /*
- * What another process is at work on may look damaged, so what was found counts
- * only if it is still there while nobody else can change anything. Most often
- * nothing is found, and nobody has to wait.
+ * What another process is working on may look damaged, so findings count only
+ * if they are still there while no other process can change anything. Usually
+ * nothing is found, and no process has to wait.
  */
 static int check_twice(struct doctor *doctor)
 {
@@ -330,7 +330,7 @@ static int check_twice(struct doctor *doctor)
 	}
 	if (err == CKPT_ECANCELLED)
 		return err;
-	/* Else locked, or there is no writing to it, and so no lock. */
+	/* Otherwise it is locked, or cannot be written, and so not locked. */
 	problems_truncate(doctor->out, before);
 	return check_all(doctor);
 }

@@ -28,7 +28,7 @@ void doctor_temporaries(struct doctor *doctor)
 {
 	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
 	int lock = fs_open_regular(NULL, doctor->store->dirfd, "checkpoint/lock", O_NOFOLLOW);
-	/* While another process works, they may be its own; none shall begin while they are counted. */
+	/* While another process works, they may be its own; none may start while they are counted. */
 	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
 	int packing = -1;
 	size_t nr = 0;
@@ -72,7 +72,7 @@ static int check_mark(struct doctor *doctor, const char *dir, const char *id, en
 		if (!strcmp(refs->items[i].id, id))
 			ref = &refs->items[i];
 	if (!names_commit(&oid, doctor->store, path) || !ref || !oid_equal(&oid, &ref->commit)) {
-		/* That of a damaged one is all that is left of what the user said. */
+		/* The mark of a damaged one is all that is left of what the user wanted. */
 		bool keep = ref && oid_is_zero(&ref->commit);
 
 		if (doctor->fix && ref && !keep)
@@ -103,7 +103,7 @@ static int check_marks(struct doctor *doctor, const struct ref_list *refs, const
 	return err;
 }
 
-/* Only a convenience, but stock git would complain of one that leads nowhere. */
+/* Only a convenience, but stock git would complain about a dangling one. */
 static void check_latest(struct doctor *doctor, const struct ref_list *refs)
 {
 	static const char name[] = "refs/heads/latest";

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The newest checkpoint that was taken before a restore, else the newest; NULL if there is none. */
+/*
+ * The newest checkpoint that was taken before a restore, or else the newest; NULL if there is none.
+ */
 static char *safety_of(struct doctor *doctor)
 {
 	struct ckpt_records records;
@@ -109,7 +111,7 @@ static int verify_paths(bool *out, struct doctor *doctor, const struct ckpt_reco
 	return means_damage(err) ? 0 : err;
 }
 
-/* Whether all is there of a checkpoint that its restore needs. */
+/* Whether a checkpoint has everything that its restore needs. */
 static int is_sound(bool *out, struct doctor *doctor, const char *id, const struct strlist *paths)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
@@ -123,7 +125,7 @@ static int is_sound(bool *out, struct doctor *doctor, const char *id, const stru
 	return means_damage(err) ? 0 : err;
 }
 
-/* --abort needs all of the one checkpoint; --continue its record, and all of the other. */
+/* --abort needs all of one checkpoint; --continue needs its record, and all of the other. */
 static int can_be_settled(bool *out, struct doctor *doctor, const struct journal *journal)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
@@ -192,9 +194,9 @@ static int check_journal(struct doctor *doctor)
 }
 
 /*
- * Of another store, or of this folder when it was elsewhere: what is in it may
- * be all that is left of a file. As long as the other store knows of it, that
- * one has to settle it.
+ * Of another store, or of this folder when it was elsewhere: it may hold the
+ * last copy of a file. As long as the other store knows it, that store must
+ * deal with it.
  */
 static int check_foreign(struct doctor *doctor, const struct stage_dir *dir)
 {
@@ -224,7 +226,7 @@ static int check_foreign(struct doctor *doctor, const struct stage_dir *dir)
 	return err;
 }
 
-/* With a journal that cannot be read nobody knows what is in it. */
+/* If the journal cannot be read, it is unknown what is in it. */
 static int check_stray(struct doctor *doctor, const struct stage_dir *dir)
 {
 	bool fix = doctor->fix && !journal_exists(doctor->store);

@@ -42,8 +42,8 @@ void relink_result_release(struct relink_result *result)
 /* --- for which folder? --- */
 
 /*
- * Outside of git nothing tells where a folder begins, except that it is the
- * very one: then it may be adopted from below, too.
+ * Outside git nothing tells where a folder begins, except that it is the same
+ * directory: then it may be adopted from below, too.
  */
 static int find_folder(struct relink *job)
 {
@@ -261,7 +261,7 @@ static int set_own_aside(struct relink *job)
 	return err;
 }
 
-/* Step 2; the order on disk is that of the calls, as all of it is one directory. */
+/* Step 2; the order on disk is that of the calls, as everything is in one directory. */
 static int move_store(struct relink *job)
 {
 	const char *home = job->session->home;
@@ -365,7 +365,7 @@ static int finish(struct relink *job, struct relink_result *out)
 	return err;
 }
 
-/* With the store locked: nobody else moves it, or saves into it. */
+/* With the store locked: no other process moves it, or saves into it. */
 static int adopt(struct relink *job, struct relink_result *out)
 {
 	int lockfd = -1, err = count_checkpoints(&job->checkpoints, job->store);

@@ -32,7 +32,7 @@ static void add(struct ref_list *list, const struct ref_item *item)
 	list->items[list->nr++] = *item;
 }
 
-/* Refs, and commits without refs; a zero commit is one that nothing is known of. */
+/* Refs, and commits without refs; with a zero commit nothing is known. */
 static int list_old(struct ref_list *out, struct store *old)
 {
 	struct ref_list refs = { 0 }, commits = { 0 }, lost = { 0 };
@@ -58,7 +58,7 @@ static int list_old(struct ref_list *out, struct store *old)
 	return err;
 }
 
-/* Some sentences begin with what is said already. */
+/* Some sentences already begin with this. */
 static const char *why(const struct verify_result *result)
 {
 	static const char damaged[] = "is damaged: ";
@@ -169,7 +169,7 @@ static int adopt(struct salvage *salvage, const struct ref_item *ref)
 	struct ckpt_record record;
 	int err = 0;
 
-	/* Before it exists: who is killed in between does not look at it again. */
+	/* Before it exists: if this is killed in between, it is not looked at again. */
 	if (mark != REFS_UNMARKED)
 		err = refs_set_mark(store, ref->id, &ref->commit, mark);
 	if (!err)
@@ -247,7 +247,7 @@ static bool same_restore(const struct undo_stack *a, const struct undo_stack *b)
 	return !strcmp(x->before, y->before) && !strcmp(x->restored, y->restored);
 }
 
-/* Before anything else: once it is renamed nobody looks at it again. */
+/* Before anything else: once it is renamed it is never read again. */
 static int carry_undo(struct store *store, const char *path)
 {
 	struct undo_stack into, from;

@@ -21,7 +21,7 @@ struct opened {
 	mode_t mode;
 };
 
-/* Something that was displaced while somebody had it open for writing. */
+/* Something that was displaced while another process had it open for writing. */
 struct busy {
 	const struct plan_action *action;
 	char *name; /* in the staging directory */
@@ -174,7 +174,7 @@ static void note_late(struct apply *apply, const struct plan_action *action, con
 	strlist_add(&apply->out->late_names, staged);
 }
 
-/* Whether it may go; who has it open may think otherwise. */
+/* Whether it may go; a process that has it open may still write. */
 static bool as_scanned(struct apply *apply, const char *staged, const struct plan_action *action)
 {
 	bool writer = false;
@@ -199,7 +199,7 @@ static int put_new(struct apply *apply, const struct plan_action *action, const 
 	return 0;
 }
 
-/* Somebody wrote it after the scan, unless it could not be looked at: then nobody knows. */
+/* Written after the scan, unless it could not be read: then nothing is known. */
 static int left_alone(struct apply *apply, const struct plan_action *action)
 {
 	int err = ckpt_error_lack();
@@ -246,7 +246,7 @@ static int exchange_in_steps(struct apply *apply, const struct plan_action *acti
 		return put_back(apply, action, swap_put, aside, dirfd, name);
 	if (!move(apply, action, swap_put, stage->fd, number, dirfd, name, dirfd))
 		return 0;
-	/* What somebody made there meanwhile stays; the old thing is in the safety checkpoint. */
+	/* What was created there meanwhile stays; the old file is in the safety checkpoint. */
 	if (errno == EEXIST)
 		return note_changed(apply, action);
 	saved = errno;
@@ -299,7 +299,7 @@ static int place(struct apply *apply, size_t index)
 	return err;
 }
 
-/* Of a file it must be the one that the scan saw, and still have no other name: see plan.h. */
+/* For a file: it must be the one that the scan saw, and still have no other name: see plan.h. */
 static bool may_change(int dirfd, const char *name, const struct stat *st,
 		       const struct plan_action *action)
 {
@@ -336,7 +336,7 @@ static int take_away(struct apply *apply, size_t index)
 	char number[32];
 	int dirfd = beneath_open_parent(stage->rootfd, action->path, &name), err = 0;
 
-	/* A directory that nobody looked into goes if it can. */
+	/* A directory that was not scanned goes if it can. */
 	if (dirfd < 0)
 		return errno == ENOENT || !action->current ? 0 : failed(action, "reach");
 	snprintf(number, sizeof(number), "%zu", index);
@@ -372,8 +372,8 @@ static int sync_path(size_t index, unsigned worker, void *payload)
 
 	(void)worker;
 	if (fd < 0)
-		return 0; /* removed with all that was in it, or not to be read */
-	if (fsync(fd) < 0 && errno != EINVAL) /* something else by now that knows no such thing */
+		return 0; /* removed with everything in it, or unreadable */
+	if (fsync(fd) < 0 && errno != EINVAL) /* replaced by now by something that cannot be synced */
 		err = ckpt_error_errno("unable to sync '%s'", path);
 	close(fd);
 	return err;
@@ -408,7 +408,7 @@ static int sync_all(struct apply *apply, unsigned threads)
 	return err;
 }
 
-/* Most are done by now. What was written cannot go back: there is something else in its place. */
+/* Most are done by now. What was written cannot go back: something else is in its place. */
 static void look_at_busy(struct apply *apply)
 {
 	struct apply_result *out = apply->out;

@@ -129,7 +129,7 @@ static bool concerned(const struct planner *planner, const char *path)
 
 /* --- what only the checkpoint has --- */
 
-/* Rows for an entry with all below; loads all of it, since apply needs it. */
+/* Rows for an entry with everything below; loads all of it, since apply needs it. */
 static int create_rows(struct planner *planner, const char *path, const struct wt_entry *entry)
 {
 	bool empty = true;
@@ -315,7 +315,7 @@ void plan_list_made(struct strlist *out, const struct plan *plan, const struct s
 	strlist_sort_unique(out);
 }
 
-/* Removals behind all others, the deepest first; else by path. */
+/* Removals after all others, the deepest first; otherwise by path. */
 static int by_order(const void *x, const void *y)
 {
 	const struct plan_action *a = x, *b = y;

@@ -165,7 +165,7 @@ void protect_exempt(struct protect *protect, struct snapshot *snapshot)
 	protect->exempt = snapshot;
 }
 
-/* A directory is gone through: what is in it is judged by itself. */
+/* A directory is entered: its contents are judged one by one. */
 static bool is_exempt(struct protect *protect, const char *path, enum wt_kind kind)
 {
 	struct wt_entry *entry = NULL;

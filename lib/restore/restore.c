@@ -278,8 +278,8 @@ static void init_restore(struct restore *r, struct session *session,
 }
 
 /*
- * Whether a restore was interrupted is known for certain only with the lock.
- * One that is to be settled must be the one that was looked at without it.
+ * Whether a restore was interrupted is certain only with the lock. The one to
+ * finish must be the one that was read without it.
  */
 static int check_journal(struct restore *r)
 {
@@ -419,7 +419,7 @@ static int ask(struct session *session, const struct restore_opts *opts)
 		err = prepare(&preview, &r, false);
 	if (!err)
 		keep_rows(&preview, &r);
-	close_restore(&r); /* nobody shall wait for the lock while somebody thinks */
+	close_restore(&r); /* no process shall wait for the lock while the user thinks */
 	if (!err)
 		err = opts->confirm(&preview.plan, opts->payload);
 	restore_result_release(&preview);

@@ -16,7 +16,7 @@ struct line {
 
 struct lines {
 	const struct restore_hash *check;
-	bool worktree; /* else the checkpoint */
+	bool worktree; /* otherwise the checkpoint */
 	struct strlist kept; /* sorted */
 	struct line *items;
 	size_t nr, alloc;
@@ -59,7 +59,7 @@ static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 		bool mine = compare_in_scope(check->paths, path) && !pathset_covers(&lines->kept, path);
 
 		if (mine && was_left(lines, path, entry->kind)) {
-			/* does not count, nor does what is below */
+			/* does not count, and neither does anything below */
 		} else if (entry->kind == WT_DIR) {
 			/* With nothing counted in it, it counts where the checkpoint has it. */
 			if (add_dir(lines, entry->dir)) {

@@ -58,7 +58,7 @@ static void settle_mode(int rootfd, const char *path, mode_t mode)
 
 	if (fd < 0)
 		return; /* it went, or was never made */
-	/* What a restore gives one for the moment; any other is somebody else's. */
+	/* The temporary mode of a restore; any other was set by somebody else. */
 	if (!fstat(fd, &st) && (st.st_mode & 07777) != mode &&
 	    ((st.st_mode & 07777) == 0700 || (st.st_mode & 07777) == (mode | 0700))) {
 		readable = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -119,8 +119,8 @@ static void replace_made(struct undo_entry *entry, const struct journal *journal
 }
 
 /*
- * Move on the stack that undo and redo walk. Done again after an interruption,
- * so what stands there already is not put there twice.
+ * Update the stack that undo and redo walk. Repeated after an interruption, so
+ * what is already there is not added twice.
  */
 int restore_note(struct restore *r, const char *safety)
 {

@@ -47,7 +47,7 @@ static void record_made(struct restore *r)
 	}
 }
 
-/* `store`: read into the pack of the safety checkpoint; else only name what is there. */
+/* `store`: read into the pack of the safety checkpoint; otherwise only compute names. */
 static int scan_and_plan(struct restore *r, bool store)
 {
 	struct worktree_state_opts how = {
@@ -70,9 +70,9 @@ static int scan_and_plan(struct restore *r, bool store)
 }
 
 /*
- * What is there but left out by a rule now is captured by name, so that the
- * safety checkpoint has it: what the checkpoint has, too, and what the restore
- * had brought back that is taken back here.
+ * What exists but is now left out by a rule is captured by name, so that the
+ * safety checkpoint has it: what the target has, too, and what the restore
+ * that is being undone had restored.
  */
 int restore_plan(struct restore *r, bool store)
 {
@@ -150,7 +150,7 @@ static int check_obstacles(struct restore_result *out, struct restore *r)
 	return 0;
 }
 
-/* It is there, but in no checkpoint: it cannot be restored, nor may it be removed. */
+/* It exists, but in no checkpoint: it can be neither restored nor removed. */
 static int refuse_absent(const struct restore *r, const char *path)
 {
 	const struct skip_list *skips = &r->job.current.scan->skips;

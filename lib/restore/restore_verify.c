@@ -29,7 +29,7 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 	struct compare_side held = { .root = snapshot->root,
 				     .snapshot = snapshot,
 				     .modes = &snapshot->modes };
-	/* Modes do not matter here; taken for equal, whole subtrees are passed over. */
+	/* Modes do not matter here; treated as equal, whole subtrees are skipped. */
 	struct compare_side current = { .root = scan->root, .modes = &snapshot->modes };
 	struct compare_list changes;
 	int err = compare_run(&changes, &held, &current, paths);
@@ -145,7 +145,7 @@ static int do_aftermath(size_t index, unsigned worker, void *payload)
 	(void)worker;
 	if (!index)
 		restore_hash_worktree(after->out->post_hash, &whole, after->check, root);
-	/* The very tree of the checkpoint: the next save need not read it again. */
+	/* Exactly the tree of the checkpoint: the next save need not read it again. */
 	else if (oid_equal(&root->tree, &target->tree))
 		worktree_state_write_cache(after->state, &target->commit);
 	return 0;

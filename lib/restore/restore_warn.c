@@ -35,7 +35,7 @@ static void warn_branch(struct strlist *out, const struct ckpt_record *target,
 				     target->head);
 		return;
 	}
-	/* What is no branch was recorded with its whole name. */
+	/* What is not a branch was recorded with its full name. */
 	heads = strncmp(target->branch, "refs/", 5) ? "refs/heads/" : "";
 	strbuf_addf(&ref, "%s%s", heads, target->branch);
 	tip = repo_ref(repo, ref.buf);

@@ -41,7 +41,10 @@ static void add_conflict(struct survey *survey, const char *wanted, const char *
 	strbuf_release(&b);
 }
 
-/* lstat below the root; -1 with errno. `obstacle` gets the part of the path that is no directory. */
+/*
+ * lstat below the root; -1 with errno. `obstacle` is set to the part of the path that is not a
+ * directory.
+ */
 static int look(struct stat *st, int rootfd, const char *path, struct strbuf *obstacle)
 {
 	const char *name;
@@ -64,7 +67,7 @@ static int look(struct stat *st, int rootfd, const char *path, struct strbuf *ob
 	return rc;
 }
 
-/* 1 if the directory is there and its contents must be created one by one. */
+/* 1 if the directory exists and its contents must be created one by one. */
 static int check_create(struct survey *survey, int rootfd, const char *path,
 			const struct wt_entry *target)
 {
@@ -88,7 +91,7 @@ static int check_create(struct survey *survey, int rootfd, const char *path,
 	return split;
 }
 
-/* What is brought back into a directory that cannot be listed could not be checked, nor undone. */
+/* What is restored into a directory that cannot be listed could be neither checked nor undone. */
 static bool can_list(int rootfd, const char *path)
 {
 	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
@@ -110,7 +113,7 @@ static bool may_write(int dirfd, const char *name)
 						      st.st_uid == geteuid()));
 }
 
-/* What chattr(1) made immutable or append-only is neither changed nor renamed, by root either. */
+/* What chattr(1) made immutable or append-only cannot be changed or renamed, not even by root. */
 static bool is_fixed(int dirfd, const char *name)
 {
 	struct statx stx;
@@ -161,8 +164,8 @@ static int check_names(struct strlist *dirs, struct survey *survey, const struct
 }
 
 /*
- * A directory that is to make room: all that is in it must be captured. One is
- * open at a time, however deep they lie.
+ * A directory that must make room: everything in it must be captured. One
+ * directory is open at a time, however deep they are.
  */
 static int check_emptied(struct survey *survey, const struct plan_opts *opts, int rootfd,
 			 const char *wanted, const char *path, const struct wt_dir *dir)
@@ -239,7 +242,7 @@ static void split_action(struct plan *plan, size_t at, const struct strlist *pat
 	free(action.path);
 }
 
-/* A mount point somewhere in a directory holds all of it where it is. */
+/* A mount point anywhere in a directory holds all of it in place. */
 static bool holds_mount(const struct mount *root, int dirfd, const char *path,
 			const struct wt_dir *dir)
 {
@@ -266,7 +269,7 @@ static bool holds_mount(const struct mount *root, int dirfd, const char *path,
 	return found;
 }
 
-/* A rename does not lead into another file system, nor does one move a mount point. */
+/* A rename cannot cross into another file system, nor move a mount point. */
 static bool is_elsewhere(const struct mount *root, int dirfd, const char *name,
 			 const struct plan_action *action)
 {
@@ -325,7 +328,7 @@ static bool out_of_reach(struct survey *out, const struct mount *root, struct be
 	const char *name;
 	int dirfd;
 
-	/* What goes only if it can is no reason to complain. */
+	/* What goes only if it can is not a reason to complain. */
 	if (action->kind == PLAN_RMDIR && !action->current)
 		return false;
 	dirfd = beneath_open_parent_near(near, rootfd, action->path, &name);
@@ -349,7 +352,7 @@ static bool survey_create(struct survey *out, struct plan *plan, size_t at,
 	size_t known = out->also.nr + out->conflicts.nr;
 
 	if (!check_create(out, rootfd, action->path, action->target)) {
-		/* What is there is captured by name first; perhaps it need not change. */
+		/* Existing files are captured by name first; perhaps they need not change. */
 		if (known == out->also.nr + out->conflicts.nr)
 			(void)out_of_reach(out, root, NULL, rootfd, action);
 		return false;
@@ -388,7 +391,7 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 			if (survey_create(out, plan, i, opts, &root, rootfd))
 				i--;
 		} else if (action->kind == PLAN_RMDIR && is_mount_point(&near, rootfd, action->path)) {
-			/* A mount point cannot go; that is no reason not to do the rest. */
+			/* A mount point cannot go, but the rest can be done. */
 			keep_dir(plan, i--, "another file system");
 		} else if (action->kind == PLAN_RMDIR && action->current &&
 			   stays(plan, &near, rootfd, action->path, action->current->dir)) {

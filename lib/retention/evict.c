@@ -9,7 +9,7 @@
 
 enum { HOUR = 3600, DAY = 24 * HOUR, WEEK = 7 * DAY };
 
-/* 1970-01-01 was a Thursday: weeks that begin on a Monday began three days before. */
+/* 1970-01-01 was a Thursday: weeks that begin on Monday began three days earlier. */
 enum { WEEK_SHIFT = 3 * DAY };
 
 void evict_plan_release(struct evict_plan *plan)
@@ -90,9 +90,9 @@ static int64_t slot_of(int64_t when, int64_t length, int64_t shift)
 }
 
 /*
- * Of each of the last `count` slots of time that have one, mark the one saved
- * last. `by_item` leads from an item to its candidate; NULL: it does not go
- * anyway, but it stands for its slot.
+ * Of each of the last `count` time slots that have one, mark the one saved
+ * last. `by_item` maps an item to its candidate; NULL: it does not go anyway,
+ * but it represents its slot.
  */
 static void keep_slots(struct candidate **by_item, const struct evict_item *items, size_t nr,
 		       uint64_t count, int64_t length, int64_t shift, int64_t now)

@@ -18,7 +18,7 @@ struct gc {
 	struct strbuf list;  /* of what is needed, for stock git */
 	struct strlist old;  /* packs that are to be replaced */
 	uint64_t bytes;      /* in them, of what is needed */
-	uint64_t untried;    /* of these, such as nobody has looked for deltas of yet */
+	uint64_t untried;    /* how many of these have never been tried for deltas */
 	bool tight;          /* nothing could be gained */
 	char *name;          /* of the new pack */
 	bool show;           /* how far it is */
@@ -194,7 +194,7 @@ static int fall_back(struct gc *gc, struct gc_result *out, const char *why)
 	return err;
 }
 
-/* Begins with the store locked and nobody else packing. */
+/* Called with the store locked and no other process packing. */
 static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 {
 	int err = take_stock(gc, out), rc;
@@ -206,9 +206,9 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 		*lock = -1;
 		return fall_back(gc, out, "not enough disk space");
 	}
-	packing_forget(gc->store); /* left by one that was killed */
+	packing_forget(gc->store); /* left by a killed process */
 	store_unlock(gc->store);
-	/* A little that came since is compared with what was there, but not all with all again. */
+	/* New objects are compared with the old ones, but not everything with everything again. */
 	rc = repack_tight(&gc->name, gc->store, &gc->list,
 			  (gc->untried > gc->bytes / 4 ? REPACK_SEARCH : 0) | (gc->show ? REPACK_SHOW : 0),
 			  gc->session->threads);

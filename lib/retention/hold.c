@@ -20,7 +20,7 @@ static int open_dir(struct store *store)
 	return openat(store->dirfd, DIR_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Locked, and not removed by somebody who saw it before it was. */
+/* Locked, and not removed by another process that saw it before that. */
 static bool lock_file(int fd)
 {
 	struct stat st;
@@ -77,7 +77,7 @@ void hold_release(struct hold *hold)
 	*hold = (struct hold)HOLD_INIT;
 }
 
-/* Whether somebody holds it; if not, it is removed. */
+/* Whether a process holds it; if not, it is removed. */
 static bool is_held(int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

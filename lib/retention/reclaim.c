@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-	PACKS_LEFT = 20,	  /* so many are left then */
+	PACKS_LEFT = 20,	  /* how many are left then */
 	QUICK_BYTES = 32 << 20,	  /* that a save may copy */
 	WORTH_BYTES = 1 << 20,	  /* dead bytes that are always worth the copying */
 	ALL_BYTES = 256 << 20,	  /* copied for any dead byte, if all are asked for */
@@ -101,7 +101,7 @@ int reclaim_reach(struct reach **out, struct session *session, double seconds)
 	*out = reach;
 	if (err < 0 || (!err && known && !reach_damaged(reach)))
 		return err;
-	/* Something may be needed that nobody knows of: then everything is. */
+	/* Something unknown may be needed: then everything is. */
 	reach_free(reach);
 	*out = NULL;
 	return 0;
@@ -283,8 +283,8 @@ static uint64_t size_of_copy(const struct old_pack *pack)
 }
 
 /*
- * As many at a time as the disk has room for, the smallest first: what they
- * give back makes room for the next.
+ * As many at a time as the disk has space for, the smallest first: what they
+ * free makes room for the next.
  */
 static int copy_chosen(struct reclaim *reclaim)
 {
@@ -454,12 +454,12 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 		return 0;
 	}
 	if (!err) {
-		/* Left by one that was killed: who may ask holds the lock that we have. */
+		/* Left by a killed process: whoever may ask needs the lock that we hold. */
 		packing_forget(session->store);
 		repack_sweep(session->store);
 		err = objects_reopen(session->store);
 	}
-	/* To merge what is there nobody needs to know what of it is needed. */
+	/* To merge packs it does not matter what is needed. */
 	if (!err && effort != RECLAIM_MERGE)
 		err = reclaim_reach(&reclaim.reach, session,
 				    effort == RECLAIM_QUICK ? quick_seconds : 0);

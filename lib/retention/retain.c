@@ -16,11 +16,14 @@
 #define TALLY_FILE "checkpoint/reclaim"
 
 enum {
-	/* So many are evicted by saves before one of them looks for bytes to give back; of a
-	   large store a part, so that all saves together bear the same for each of its checkpoints. */
+	/*
+	 * How many checkpoints saves evict before one of them looks for bytes to free; in a large
+	 * store a fraction of it, so that the cost per checkpoint stays the same for all saves
+	 * together.
+	 */
 	EVICTED_MAX = 16,
 	EVICTED_PART = 32,
-	RESERVE = 16 * 1024, /* of the budget, for what is written behind: logs, marks, counts */
+	RESERVE = 16 * 1024, /* of the budget, for what is written afterwards: logs, marks, counts */
 	LOG_MAX = 4 << 20,   /* of the audit trail; some 15000 lines */
 	LOG_PART = 16,	     /* of the budget, so that it never pushes out what it tells of */
 };
@@ -163,7 +166,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	free(unsaid);
 	if (!leaves_latest(store, result, from))
 		set_latest(store);
-	/* Made anew by whoever finds that it disagrees. */
+	/* Rebuilt by whoever finds that it disagrees. */
 	strlist_sort_unique(&ids);
 	(void)manifest_remove(store, &ids);
 	strlist_release(&ids);
@@ -173,7 +176,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 /* --- bytes after saves: now and then, so that a save seldom waits for it --- */
 
 struct tally {
-	uint64_t evicted; /* since bytes were last given back */
+	uint64_t evicted; /* since bytes were last freed */
 	uint64_t packs;   /* that there were then */
 	uint64_t log;     /* bytes of the audit trail when it was last trimmed */
 };
@@ -221,7 +224,7 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 	struct reclaim_result reclaimed;
 	int err = let_all_go(session->store, action, result, 0);
 
-	/* They are gone; that not all of their bytes are is for gc. */
+	/* They are gone; the bytes that remain are for gc. */
 	if (!err && reclaim(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
 		err = CKPT_ECANCELLED;
 	after = usage(session);
@@ -257,7 +260,7 @@ struct retain_job {
 	const struct strlist *keep;
 	uint64_t need;    /* bytes that must be free below max_size */
 	bool all_or_none; /* if that cannot be had, none goes for it */
-	bool thorough;    /* give back bytes in any case */
+	bool thorough;    /* free bytes in any case */
 	bool dry_run;
 };
 
@@ -358,7 +361,7 @@ static int one_round(struct retain_result *out, struct session *session,
 		err = let_all_go(session->store, job->action, out, from);
 	if (!err && !job->dry_run && (round.over || job->thorough)) {
 		err = reclaim(&reclaimed, session, job->thorough ? RECLAIM_ALL : RECLAIM_THOROUGH);
-		/* If nothing came of letting some go, nothing will come of more. */
+		/* If removing some freed nothing, removing more will not either. */
 		if (!err && round.reachable &&
 		    (reclaimed.after < reclaimed.before || out->nr == from))
 			err = 1;
@@ -503,7 +506,7 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 	err = objects_reopen(session->store);
 	if (err)
 		return err;
-	/* Where it will be in a moment; else it would speak for the one it is at. */
+	/* Where it will point in a moment; otherwise it would keep the old one alive. */
 	refs_set_latest(session->store, &fresh->commit);
 	err = stock_open(&stock, session, &rules, keep, fresh);
 	if (!err)

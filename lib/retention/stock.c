@@ -85,7 +85,7 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 
 		stock->items[i].exempt = all || pathset_has(&needed, brief->ref.id);
 		stock->items[i].reserved = pathset_has(&later, brief->ref.id);
-		/* One of a few paths, or of none, is no substitute for one of all. */
+		/* A checkpoint of a few paths, or of none, does not replace one of everything. */
 		if (!whole && !brief->scoped && !brief->state_only) {
 			whole = true;
 			stock->items[i].exempt |= i + 1 < stock->nr;
@@ -133,7 +133,7 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 
 /* --- what it would give back --- */
 
-/* The newest, if nothing else speaks for it once there is a newer one. */
+/* The newest, if nothing else keeps it once there is a newer one. */
 static const struct ref_item *lonely_newest(const struct stock *stock)
 {
 	size_t last = stock->briefs.nr - 1;
@@ -144,7 +144,7 @@ static const struct ref_item *lonely_newest(const struct stock *stock)
 	return &stock->briefs.items[last].ref;
 }
 
-/* All that stays, damaged ones and what is no checkpoint's included. */
+/* Everything that stays, including damaged checkpoints and other refs. */
 static int add_staying(struct stock *stock, struct reach *reach)
 {
 	const struct ref_item *newest = lonely_newest(stock);

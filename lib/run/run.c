@@ -39,7 +39,7 @@ void run_unheard(void)
 	sigaction(SIGPIPE, &action, &pipe_before);
 }
 
-/* From here on they wait until somebody asks for them. */
+/* From here on they are held until asked for. */
 static void signals_hold(struct signals *signals)
 {
 	sigemptyset(&signals->waited);
@@ -54,7 +54,7 @@ static void signals_let_go(const struct signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
-/* In the child: as we found them. Our handlers must not swallow one that comes before exec. */
+/* In the child: as we found them. Our handlers must not swallow a signal that comes before exec. */
 static void signals_give_back(const struct signals *signals)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(passed); i++) {
@@ -116,7 +116,7 @@ static bool look_after(int *status, pid_t pid, bool asked_to_stop)
 			return false;
 		if (!WIFSTOPPED(*status))
 			return true;
-		/* Elsewhere nobody would know that we have to be continued along with it. */
+		/* Elsewhere nothing would know that we must be continued along with it. */
 		if (asked_to_stop || in_foreground())
 			raise(SIGSTOP);
 	}

@@ -30,8 +30,8 @@ static json_t *this_boot(void)
 }
 
 /*
- * The counts, an object. Not there, damaged or of before a start of the
- * machine: begin anew, which takes a checkpoint too many, never one too few.
+ * The counts, an object. Missing, damaged or from before a reboot: start over,
+ * which may take an extra checkpoint, but misses none.
  */
 static json_t *read_counts(struct store *store)
 {
@@ -40,7 +40,7 @@ static json_t *read_counts(struct store *store)
 
 	if (!fs_read_file(&text, store->dirfd, FILE_NAME))
 		counts = json_loadb(text.buf, text.len, 0, NULL);
-	/* All other keys begin with a digit. */
+	/* All other keys start with a digit. */
 	if (!json_is_object(counts) || !json_equal(json_object_get(counts, "boot"), boot)) {
 		json_decref(counts);
 		counts = json_object();

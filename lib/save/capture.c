@@ -17,9 +17,8 @@ int capture_load(struct capture_defs *out, const struct session *session)
 }
 
 /*
- * The sentence is set, or there is none if it succeeded; what follows from the
- * failure and what the command said are added to the one, or the latter becomes
- * a warning.
+ * The error is set, or not if it succeeded; what follows from the failure and
+ * what the command printed are added to it, or become a warning.
  */
 static int conclude(struct strlist *warnings, const struct command *command, const char *name,
 		    const char *what, const char *hence, int err)

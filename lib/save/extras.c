@@ -148,7 +148,7 @@ bool extras_are_new(const struct save_job *job)
 		if (!before || !oid_equal(&before->oid, &now->captures.items[i].oid))
 			return true;
 	}
-	/* Nothing but these makes the checkpoint: one that has more is another. */
+	/* The checkpoint consists of these alone: with more it would be another. */
 	if (job->opts->state_only && now->states_nr != then->states_nr)
 		return true;
 	return (job->opts->state_only || job->opts->exact_captures) &&

@@ -43,7 +43,7 @@ static int load_newest(struct save_job *save)
 		return 0;
 	if (err)
 		return err;
-	/* One whose metadata is damaged is no base for anything, but no obstacle either. */
+	/* A checkpoint with damaged metadata cannot be a base, but is not an obstacle either. */
 	if (meta_read(&save->newest_meta, save->store, &save->newest, false)) {
 		record_release(&save->newest);
 		return 0;
@@ -61,7 +61,7 @@ static bool request_is_new(const struct save_job *save)
 
 	if (!save->have_newest || opts->allow_empty)
 		return true;
-	/* It may go at any time, and restore refuses it: nobody should rely on it. */
+	/* It may go at any time, and restore refuses it: do not rely on it. */
 	if (record_expired(&save->newest, clock_now()))
 		return true;
 	if (opts->step >= 0 && opts->step != save->newest.step)
@@ -135,7 +135,7 @@ static int make_room(struct save_job *save)
 	return same_state(save) ? 0 : save_room_make(save);
 }
 
-/* What is left out is no change, but who made it since must hear of it all the same. */
+/* What is left out is not a change, but a user who created it since must hear about it. */
 static void add_new_warnings(struct strlist *out, const struct save_job *save)
 {
 	struct strlist now = STRLIST_INIT;
@@ -193,12 +193,12 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 			stage_sweep(&job->notes, job->store, session->worktree);
 		err = refs_list(&job->refs, job->store);
 	}
-	/* A save that was killed behind its ref did not come to this. */
+	/* A save that was killed after making its ref did not get here. */
 	if (!err && job->refs.nr)
 		refs_mend_latest(job->store, &job->refs);
 	if (!err)
 		job->listed = manifest_agrees(job->store, &job->refs);
-	/* Before the manifest, which may be all that knows of them, is rewritten. */
+	/* Before the manifest, which may be the only file that knows them, is rewritten. */
 	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
 	return err ? err : load_newest(job);
@@ -274,7 +274,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 
 	memset(out, 0, sizeof(*out));
 	if (same_state(job)) {
-		/* What had to be stored again was lost; it mends the newest checkpoint. */
+		/* What had to be stored again was lost; this repairs the newest checkpoint. */
 		int err = pack_commit(job->pack, &out->new_bytes);
 
 		if (err)
@@ -387,7 +387,7 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	/* Nothing was taken, but the budget may have been made smaller. */
 	if (!err && out->outcome != SAVE_CREATED && session->settings.max_size)
 		retain_hold_budget(session, NULL);
-	/* Retention can fail for lack of something, too; the checkpoint is there and whole. */
+	/* Retention can fail for lack of resources, too; the checkpoint exists and is complete. */
 	if (!err)
 		ckpt_error_forget_lack();
 	if (err && job.current.read.late && !worktree_state_keep(&job.current, job.pack)) {

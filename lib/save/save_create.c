@@ -50,7 +50,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 		*out = changes.nr;
 		compare_list_release(&changes);
 	} else if (err != CKPT_ECANCELLED) {
-		/* A damaged one must not keep anybody from saving: all counts as changed. */
+		/* A damaged one must not prevent a save: everything counts as changed. */
 		*out = all_files(save);
 		err = 0;
 	}

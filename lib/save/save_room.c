@@ -56,7 +56,7 @@ uint64_t save_room_needed(const struct save_job *save)
 	weigh(&weight, save_job_root(save));
 	weight.pack += extras + extras / 1000 +
 		       OBJECT_EXTRA * (save->extras.nr + save->opts->states_nr);
-	/* The old stat cache is there until the new one takes its place. */
+	/* The old stat cache exists until the new one replaces it. */
 	return weight.pack + weight.cache + RECORD_EXTRA;
 }
 
@@ -76,7 +76,7 @@ int save_room_make(struct save_job *save)
 
 	if (save->opts->keep)
 		strlist_extend(&keep, save->opts->keep);
-	/* The base; if it is the newest of all it stays anyway, as long as there is no newer one. */
+	/* The base; if it is the newest of all it stays anyway, until there is a newer one. */
 	if (save->have_newest && strcmp(save->newest.id, refs->items[refs->nr - 1].id))
 		strlist_add(&keep, save->newest.id);
 	err = retain_make_room(&save->room, save->session, &keep, save_room_needed(save));

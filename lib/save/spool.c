@@ -64,7 +64,7 @@ int spool_add_fd(struct spool *spool, int fd, const char *name)
 	return err;
 }
 
-/* For pack_add_stream(): from where the descriptor stands. */
+/* For pack_add_stream(): from the current position of the descriptor. */
 static int read_on(void *buf, size_t size, void *payload)
 {
 	struct spool *spool = payload;

@@ -19,7 +19,7 @@ static void load_defaults(struct strbuf *out, const struct session *session)
 	strbuf_addstr(out, rules_default_patterns);
 }
 
-/* What a restore has prepared is no part of the worktree, whoever's restore it is. */
+/* What a restore has prepared is not part of the worktree, whichever restore it is. */
 static void exclude_staging(struct strlist *exclude, struct strlist *notes,
 			    const struct session *session)
 {
@@ -38,8 +38,8 @@ static void exclude_staging(struct strlist *exclude, struct strlist *notes,
 }
 
 /*
- * A reader has no lock: a restore may begin, or come to its end, while the walk
- * is under way. What it has prepared is not part of the worktree then, either.
+ * A reader has no lock: a restore may start or finish during the walk. Even
+ * then, what it has prepared is not part of the worktree.
  */
 static void drop_staging(struct scan *scan, const struct session *session)
 {
@@ -105,8 +105,8 @@ int worktree_state_rules(struct rules **out, struct session *session,
 }
 
 /*
- * Objects that the cache names are there if the checkpoint that it describes
- * is, and if no pack was removed since. Else each is asked for.
+ * Objects that the cache names exist if the checkpoint that it describes does,
+ * and if no pack was removed since. Otherwise each is looked up.
  */
 static void open_cache(struct worktree_state *state, const struct ref_list *refs)
 {
@@ -154,7 +154,10 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	out->progress = opts->progress;
 	out->until = opts->until;
 	out->scoped = opts->scope && opts->scope->nr;
-	/* What others failed to open since the session was found to be whole is no matter of this. */
+	/*
+	 * What others failed to open since the session was found to be complete does not matter
+	 * here.
+	 */
 	if (session->read_whole)
 		ckpt_error_forget_lack();
 	err = open_rules(&out->rules, &out->notes, session, opts);
@@ -199,7 +202,7 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack)
 	};
 	int err;
 
-	/* To name things nobody needs the objects. */
+	/* The objects are not needed to compute names. */
 	if (pack && !state->objects_there)
 		distrust(state->scan->root);
 	err = ingest_run(&state->read, &opts);
@@ -221,7 +224,7 @@ void worktree_state_write_cache(const struct worktree_state *state, const struct
 				      state->scan->root);
 }
 
-/* As if there were no files but those that are known; no list of names is complete then. */
+/* As if only known files existed; then no list of names is complete. */
 static void drop_unread(struct wt_dir *dir)
 {
 	dir->listing &= (uint8_t)~WT_PLAIN;

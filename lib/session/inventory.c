@@ -45,7 +45,7 @@ static bool valid_or_aside(const char *name)
 	return is_key(name) || is_set_aside(name);
 }
 
-/* The names of stores, sorted; a home that is not there has none. */
+/* The names of stores, sorted; a missing home has none. */
 static int read_names(struct strlist *out, const char *home, bool aside_too)
 {
 	if (fs_names(out, AT_FDCWD, home, 0, aside_too ? valid_or_aside : is_key) < 0 &&
@@ -178,7 +178,7 @@ char *inventory_moved_to(const struct identity *recorded, const char *path, cons
 	return NULL;
 }
 
-/* What is known of the current folder; its root commit only if somebody asks. */
+/* What is known about the current folder; its root commit only on demand. */
 struct here {
 	const char *home, *dir;
 	const struct repo *repo;
@@ -285,7 +285,7 @@ static void old_paths(struct strlist *out, const char *cwd, const char *typed)
 	strbuf_release(&path);
 }
 
-/* The store under a path's key; one that cannot say whose it is is whose its name is. */
+/* The store under a path's key; if it does not say whose it is, its name does. */
 static int open_by_path(struct store **out, const char *home, const char *path)
 {
 	char key[STORE_KEY_SIZE];

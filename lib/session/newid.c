@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* In a fresh second the digits begin in the lower half: room for those that follow. */
+/* In a new second the digits start in the lower half, to leave room for those that follow. */
 enum { FRESH_MAX = 0x7fffff, SUFFIX_MAX = 0xffffff, STEP_MAX = 0xff };
 
 /* The time in an id, read as UTC. */

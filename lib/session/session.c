@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Outside of git: the nearest directory upwards that has a store, else the current one. */
+/* Outside git: the nearest parent directory that has a store, or else the current one. */
 static char *plain_worktree(const struct session *session)
 {
 	char *dir = xstrdup(session->cwd);
@@ -31,7 +31,7 @@ static char *plain_worktree(const struct session *session)
 
 bool session_is_home(const struct session *session, const char *path)
 {
-	/* A path of ours has no links in it; the way to the home may. */
+	/* Our path has no links in it; the way to the home may. */
 	char *home = path_real(session->home);
 	bool inside = path_below(path, session->home) || (home && path_below(path, home));
 
@@ -53,7 +53,7 @@ static int find_worktree(struct session *session)
 	return 0;
 }
 
-/* The folder was moved, perhaps: its checkpoints are not lost, and nobody should think so. */
+/* Perhaps the folder was moved: its checkpoints are not lost, and the user should know. */
 static int no_store(struct session *session, unsigned flags)
 {
 	char *kept = ckpt_error_keep();

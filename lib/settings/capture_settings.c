@@ -43,7 +43,7 @@ const struct capture_def *capture_defs_find(const struct capture_defs *defs, con
 	return NULL;
 }
 
-/* They stand in trees and in lines of records. */
+/* They are used in trees and in lines of records. */
 bool capture_name_valid(const char *name)
 {
 	size_t len = strlen(name);
@@ -109,7 +109,7 @@ static bool set_timeout(int64_t *out, const char *value)
 	return clock_parse_duration(out, value) && *out > 0;
 }
 
-/* NULL if it was set, "" if there is no such key, else what was expected. */
+/* NULL if it was set, "" if the key is unknown, otherwise what was expected. */
 static const char *set_key(struct capture_def *def, const char *key, const char *value)
 {
 	if (!strcasecmp(key, "save"))

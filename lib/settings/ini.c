@@ -15,13 +15,14 @@
 #include <unistd.h>
 
 /*
- * inih is made for short lines that begin at the left: it cuts what is longer
- * than its buffer (200 bytes, sections at 50), takes an indented key for more
- * of the value before, and its handler is not told the line. All that depends
- * on how it was compiled, so none of it is relied upon: the reader below gives
- * it exactly one trimmed line per call, hence it can count them; of a line
- * that does not fit it gives the key and a stand-in for the value, and the
- * handler puts the value, which the reader has kept, back in its place.
+ * inih is made for short lines that start at the left: it cuts what is longer
+ * than its buffer (200 bytes, sections at 50), takes an indented key for a
+ * continuation of the previous value, and does not tell its handler the line.
+ * All that depends on how it was compiled, so none of it is relied upon: the
+ * reader below gives it exactly one trimmed line per call, and can so count
+ * them; of a line that does not fit it passes the key and a placeholder for
+ * the value, and the handler replaces that with the value, which the reader
+ * has kept.
  */
 
 enum {
@@ -34,7 +35,7 @@ struct reader {
 	unsigned line;          /* number of the line that inih has now */
 	struct strbuf section;  /* its name at full length */
 	struct strbuf value;    /* the line's value, if `kept` */
-	bool kept;              /* inih has only a stand-in for the value */
+	bool kept;              /* inih has only a placeholder for the value */
 	inifile_fn fn;
 	void *payload;
 	const char *path;
@@ -47,7 +48,7 @@ static int malformed(struct reader *reader, const char *what)
 	return 0;
 }
 
-/* Where the comment of a line begins, or its end. */
+/* Where the comment of a line starts, or its end. */
 static size_t comment_start(const char *text)
 {
 	size_t i;

@@ -82,7 +82,7 @@ static const struct {
 	size_t offset;
 } fields[] = { SETTINGS(FIELD_ROW) };
 
-/* What a value must look like, for the sentence about one that does not. */
+/* What a value must look like, for the error message. */
 static const char *const expected[] = {
 	[KIND_LIMIT] = "a number or 'none'",
 	[KIND_CEILING] = "a number or 'none'",

@@ -107,7 +107,7 @@ static int load_file(struct ckpt_settings *settings, const char *path, const cha
 	struct file_context context = { settings, path, ini_distrust(path, worktree) };
 	int err;
 
-	/* Somebody else's, as HOME is after a change of user: git passes it over as well. */
+	/* Another user's, as HOME is after a change of user: git skips it, too. */
 	if (access(path, R_OK) < 0 && errno == EACCES) {
 		strlist_addf(&settings->warnings, "'%s' cannot be read and is ignored; make it readable, or remove it", path);
 		return 0;

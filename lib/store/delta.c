@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-enum { COPY_WHOLE = 0x10000 }; /* what a length of 0 stands for */
+enum { COPY_WHOLE = 0x10000 }; /* what a length of 0 means */
 
 struct reader {
 	const unsigned char *p, *end;
 };
 
-/* One instruction: bytes of its own, or else a part of the base. */
+/* One instruction: its own bytes, or a part of the base. */
 struct piece {
 	const unsigned char *bytes;
 	uint32_t offset, len;
@@ -41,7 +41,7 @@ static bool read_size(uint64_t *out, struct reader *in)
 	return false;
 }
 
-/* A number of `nr` bytes of which only those are there whose bit is set. */
+/* A number of `nr` bytes of which only those with their bit set are stored. */
 static bool read_sparse(uint32_t *out, struct reader *in, unsigned bits, unsigned nr)
 {
 	*out = 0;

@@ -42,7 +42,7 @@ static int look(enum presence *out, const struct patient *p, const char *name, m
 	return 0;
 }
 
-/* A small file; `*found` is false, and the text empty, if it is not there or none. */
+/* A small file; `*found` is false, and the text empty, if it does not exist or is not a file. */
 static int read_small(struct strbuf *out, bool *found, const struct patient *p, const char *name)
 {
 	enum presence presence;
@@ -151,7 +151,7 @@ out:
 	return err;
 }
 
-/* What no rewriting helps against: something else where our files and directories belong. */
+/* What rewriting cannot fix: something else in place of our files and directories. */
 static int check_kinds(const struct patient *p)
 {
 	static const char *const files[] = { "HEAD", "config", "checkpoint/version",
@@ -226,7 +226,7 @@ static bool head_sound(const struct strbuf *text)
 }
 
 /*
- * The user may add to it and change values; but each key that we wrote is there,
+ * The user may add to it and change values; but each key that we wrote exists,
  * and the worktree is this one.
  */
 static bool config_sound(const struct strbuf *text, const char *worktree)
@@ -247,7 +247,10 @@ static bool config_sound(const struct strbuf *text, const char *worktree)
 	return sound;
 }
 
-/* Deleted or edited by the user it is as he wants it; torn, its last line is no pattern. */
+/*
+ * If the user deleted or edited it, that is intended; if it is torn, its last line is not a
+ * pattern.
+ */
 static bool exclude_sound(const struct strbuf *text)
 {
 	size_t all = strlen(rules_default_patterns);
@@ -295,8 +298,8 @@ static void mend_settings(struct patient *p)
 }
 
 /*
- * A directory where a file belongs: neither reading nor writing would ever get
- * past it. It is kept, as is all that nobody can explain.
+ * A directory in place of a file: neither reading nor writing would ever get
+ * past it. It is kept, like everything that cannot be explained.
  */
 static void move_directories(struct patient *p)
 {
@@ -374,7 +377,7 @@ int health_asides(struct strlist *out, const char *home, const char *path)
 	return list_asides(out, home, path, BROKEN);
 }
 
-/* Those go first of which all that can be read is elsewhere. */
+/* Those go first whose readable contents are all elsewhere. */
 static void keep_newest(const char *home, const char *path)
 {
 	struct strlist all = STRLIST_INIT, broken = STRLIST_INIT;

@@ -22,7 +22,7 @@ struct ingest_batch {
 
 /* --- is there time? --- */
 
-/* A file costs as much as so many bytes of one. */
+/* A file costs as much as this many bytes. */
 static double work(uint64_t files, uint64_t bytes)
 {
 	enum { FILE_COSTS = 8192 };

@@ -19,10 +19,10 @@ const char *const layout_dirs[] = { "objects", "objects/info", "objects/pack",
 				    "info",    "checkpoint",   NULL };
 
 /*
- * Stock git shall read the store without the user's configuration getting in
- * the way, and judge the store rather than the user's files: what fsck says
- * about the contents of a .gitmodules is no damage. Unknown message ids make
- * fsck die, so only those of git 2.39 are here.
+ * Stock git must be able to read the store without interference from the
+ * user's configuration, and judge the store rather than the user's files: what
+ * fsck says about the contents of a .gitmodules is not damage. Unknown message
+ * ids make fsck die, so only those of git 2.39 are here.
  */
 static const char config_head[] = "[core]\n"
 				  "\trepositoryFormatVersion = 0\n"
@@ -133,9 +133,9 @@ static void sweep(const char *home)
 }
 
 /*
- * Whoever makes a store shares this lock, so that one who gets it alone knows
- * that nothing half-made belongs to a living process, and that nobody puts a
- * new store where he is moving one away.
+ * Every process that creates a store shares this lock, so that one that holds
+ * it exclusively knows that nothing half-made belongs to a living process, and
+ * that no new store appears where it is moving one away.
  */
 int layout_lock_home(const char *home, bool alone)
 {

@@ -103,8 +103,8 @@ static bool is_dead(int64_t pid)
 }
 
 /*
- * A lease is given only if no other descriptor of the file is open anywhere.
- * Should somebody come in this very instant, the signal is one that does
+ * A lease is granted only if no other descriptor of the file is open anywhere.
+ * If a process opens it at this very moment, the signal is one that does
  * nothing.
  */
 static bool is_open(int dirfd, const char *name)
@@ -130,7 +130,7 @@ static bool has_pack(int dirfd, const char *name)
 	return there;
 }
 
-/* "receive-pack <pid> on <host>", "fetch-pack <pid> on <host>": until its refs are there. */
+/* "receive-pack <pid> on <host>", "fetch-pack <pid> on <host>": until its refs exist. */
 static bool is_dead_keep(int dirfd, const char *name)
 {
 	struct strbuf text = STRBUF_INIT;

@@ -160,7 +160,7 @@ int objects_stream(struct store *store, const struct oid *oid,
 	if (err)
 		return err;
 	seen = packs_count(store->packs);
-	/* Damage may have been found after pieces were handed out. */
+	/* Damage may have been found after pieces were passed on. */
 	do
 		err = packs_stream(store->packs, oid, fn, payload);
 	while (err == CKPT_ENOTFOUND && more_packs(store, &seen));

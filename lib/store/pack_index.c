@@ -22,7 +22,7 @@ static void add_fanout(struct strbuf *out, const struct pack_entry *entries, siz
 	}
 }
 
-/* Offsets of 2 GB and more stand in a table of their own behind the others. */
+/* Offsets of 2 GB and more are in a separate table after the others. */
 static void add_offsets(struct strbuf *out, const struct pack_entry *entries, size_t nr)
 {
 	uint32_t large = 0;

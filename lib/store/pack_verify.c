@@ -11,8 +11,8 @@
 
 /*
  * The pack is cut into spans of neighbouring objects; workers take one each.
- * The SHA-1 over the whole file, which git wants behind it, can only be
- * computed from front to back, so that is an item of its own, begun first.
+ * The SHA-1 over the whole file, which git wants after it, can only be
+ * computed from front to back, so that is a separate item, started first.
  */
 enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20, CHUNK = 256 * 1024 };
 
@@ -169,7 +169,7 @@ static int check_span(struct verify *verify, struct verifier *worker, size_t fir
 	return err;
 }
 
-/* What stands before the objects: no checksum of theirs covers it. */
+/* The header before the objects: none of their checksums covers it. */
 static bool header_sound(const struct verify *verify, const unsigned char *p, size_t len)
 {
 	return len >= PACK_HEADER_SIZE && !memcmp(p, "PACK\0\0\0\2", 8) &&

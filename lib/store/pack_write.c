@@ -17,7 +17,7 @@
 
 enum {
 	FLUSH_AT = 256 * 1024,	       /* bytes that a worker collects before it writes */
-	WRITEBACK_STEP = 8 << 20,      /* begin writing to disk while there is still work to do */
+	WRITEBACK_STEP = 8 << 20,      /* start writing to disk while there is still work to do */
 };
 
 struct pack *pack_new(struct store *store, unsigned workers, unsigned level)
@@ -62,7 +62,7 @@ void pack_free(struct pack *pack)
 	free(pack);
 }
 
-/* The type and size that stand before an object's deflated bytes. */
+/* The type and size before an object's deflated bytes. */
 size_t pack_header(unsigned char out[16], enum object_type type, uint64_t size)
 {
 	size_t n = 0;
@@ -130,7 +130,7 @@ bool pack_claim(struct pack *pack, const struct oid *oid)
 {
 	bool added;
 
-	/* A copy that has gone bad is no copy: what is at hand now is stored again. */
+	/* A damaged copy does not count: the object is stored again. */
 	if (objects_exist(pack->store, oid) && packs_sound(pack->store->packs, oid))
 		return false;
 	pthread_mutex_lock(&pack->lock);

@@ -15,7 +15,7 @@
 #define PACKED "packed-refs"
 #define PACKED_LOCK "packed-refs.lock"
 
-/* What our own locks on packed-refs contain, to know one that a dead process of ours left. */
+/* What our own locks on packed-refs contain, to recognise one that a dead process of ours left. */
 #define LOCK_TEXT "git-checkpoint\n"
 
 enum {
@@ -109,7 +109,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* What is there now. One that cannot be read has nothing in it. */
+/* The current file. If it cannot be read, it is empty. */
 static struct packed_refs *look(struct store *store)
 {
 	struct packed_refs *packed = store->packed;
@@ -177,7 +177,7 @@ const struct packed_ref *packed_refs_below(struct store *store, const char *pref
 
 /* --- changing --- */
 
-/* By the clock that dates files: one that was set says nothing about a lock of the future. */
+/* By the clock that dates files: if the clock was set, a lock from the future proves nothing. */
 static bool is_stale(struct store *store)
 {
 	struct timespec now;
@@ -189,9 +189,9 @@ static bool is_stale(struct store *store)
 }
 
 /*
- * The lock is linked into place with its contents, so that one of ours is never
- * taken for one of git's. We hold the store's lock: another of ours is that of
- * a process that died.
+ * The lock is linked into place with its contents, so that ours is never
+ * mistaken for git's. We hold the store's lock: so another of ours is from a
+ * process that died.
  */
 static int lock_packed(struct store *store)
 {

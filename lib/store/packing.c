@@ -36,7 +36,7 @@ int packing_lock(int *fd_out, struct store *store)
 
 static void ask_to_yield(struct store *store)
 {
-	/* O_NONBLOCK: what is there counts, whatever it is. */
+	/* O_NONBLOCK: whatever kind of file it is. */
 	int fd = openat(store->dirfd, YIELD_FILE,
 			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 

@@ -100,7 +100,7 @@ void packs_unmap(struct map *map)
 	*map = (struct map){ 0 };
 }
 
-/* The tables of an index must lie within it, and its counts must not fall. */
+/* The tables of an index must be within it, and its counts must not decrease. */
 static bool index_sound(const struct map *index, uint32_t *nr_out)
 {
 	const unsigned char *fanout = index->data + INDEX_HEAD;
@@ -121,7 +121,7 @@ static bool index_sound(const struct map *index, uint32_t *nr_out)
 	       INDEX_HEAD + INDEX_FANOUT + INDEX_TRAILERS + (uint64_t)last * (OID_SIZE + 8);
 }
 
-/* The pack ends as its index says: it is the one that belongs to it, and was not cut. */
+/* The pack ends as its index says: it belongs to it, and is not truncated. */
 static bool pack_sound(const struct one_pack *pack)
 {
 	return pack->pack.size >= PACK_HEADER_SIZE + OID_SIZE &&
@@ -210,7 +210,7 @@ static bool add_pack(struct packs *packs, const char *file, bool again)
 		one_pack_free(pack);
 		return true;
 	}
-	/* At once: whoever replaces packs may be about to replace this one. */
+	/* At once: another process may be about to replace this pack, too. */
 	if (again && packs_state(packs, pack) == PACK_GONE) {
 		one_pack_free(pack);
 		return false;
@@ -286,9 +286,9 @@ struct packs *packs_open(int storefd)
 }
 
 /*
- * A directory that changes while it is read may show neither the pack that
- * goes nor the one that comes instead. So nothing new is believed only when it
- * has been quiet for a moment; that is waited for, but not for long.
+ * A directory that changes while it is read may show neither the old pack nor
+ * the new one. So "nothing new" is trusted only after a quiet moment, which is
+ * waited for, but not for long.
  */
 bool packs_refresh(struct packs *packs)
 {
@@ -430,7 +430,7 @@ int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
 		if (state == PACK_BAD)
 			return packs_damaged(oid);
 	}
-	/* It may be in one that could not be looked at, even if another thread can by now. */
+	/* It may be in a pack that could not be opened, even if another thread can by now. */
 	errno = atomic_load(&packs->lacking);
 	if (lacking && !errno)
 		errno = EAGAIN;

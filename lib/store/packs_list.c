@@ -35,7 +35,7 @@ static bool list_items(struct pack_contents *out, const struct one_pack *pack)
 	return sound;
 }
 
-/* Each object ends where the next begins, and together they are the pack. */
+/* Each object ends where the next starts, and together they are the pack. */
 static bool measure_items(struct pack_contents *out, const struct one_pack *pack)
 {
 	const unsigned char *data = pack->pack.data;

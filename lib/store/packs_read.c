@@ -23,7 +23,7 @@ enum {
 
 /* Deflated bytes in a pack. */
 struct deflated {
-	uint64_t size; /* when inflated, as it stands before them */
+	uint64_t size; /* when inflated, according to the header before them */
 	const unsigned char *data;
 	size_t left; /* to the end of the pack */
 };
@@ -38,7 +38,7 @@ struct found {
 
 /* --- what stands before the bytes --- */
 
-/* How far before the delta its base begins; returns the length of that number, or 0. */
+/* How far before the delta its base starts; returns the length of that number, or 0. */
 static size_t base_distance(uint64_t *out, const unsigned char *p, size_t len)
 {
 	size_t n = 0;
@@ -80,8 +80,8 @@ static size_t go_to_base(struct place *at, struct packs *packs, unsigned type,
 }
 
 /*
- * Follow the deltas to the object that they begin with. A chain that leads
- * back into itself is longer than any that git makes.
+ * Follow the deltas to the object at their base. A cyclic chain is longer than
+ * any that git makes.
  */
 static int trace(struct found *out, struct packs *packs, struct place at, const struct oid *oid)
 {
@@ -141,7 +141,7 @@ static int with_copies(struct packs *packs, const struct oid *oid, found_fn fn, 
 
 /* --- inflating --- */
 
-/* What was read of a large object would count as memory of ours for as long as it is mapped. */
+/* What was read of a large object would count as our memory for as long as it is mapped. */
 static void forget(const unsigned char *from, const unsigned char *to)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -239,7 +239,7 @@ static struct tools *tools_get(void)
 	return tools;
 }
 
-/* Append all of it. A size that is not true never costs more memory than WHOLE_MAX. */
+/* Append all of it. A wrong size never costs more memory than WHOLE_MAX. */
 static int inflate_whole(struct strbuf *out, size_t *used_out, const struct deflated *from,
 			 const struct oid *oid)
 {
@@ -318,7 +318,7 @@ int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_o
 
 /* --- contents --- */
 
-/* The size of the result stands at the beginning of the last delta. */
+/* The size of the result is at the start of the last delta. */
 static int delta_result_size(uint64_t *out, const struct deflated *delta, const struct oid *oid)
 {
 	unsigned char head[DELTA_SIZES_MAX];
@@ -442,7 +442,7 @@ static int stream_found(const struct found *found, const struct oid *oid, void *
 	int err;
 
 	if (stream->begun)
-		return CKPT_ECORRUPT; /* what was handed out cannot be taken back */
+		return CKPT_ECORRUPT; /* what was passed on cannot be taken back */
 	if (found->nr)
 		return stream_whole(found, oid, stream);
 	stream->sha1 = hash_new(HASH_SHA1);

@@ -250,7 +250,7 @@ static int add_ref_text(struct reach *reach, const char *text, uint32_t owner)
 	struct oid oid;
 
 	if (!strncmp(text, "ref:", 4))
-		return 0; /* leads to another one that is looked at, too */
+		return 0; /* leads to another one that is checked, too */
 	if (strlen(text) < OID_HEX || !oid_parse(&oid, text)) {
 		reach->damaged = true;
 		return 0;
@@ -258,7 +258,7 @@ static int add_ref_text(struct reach *reach, const char *text, uint32_t owner)
 	return reach_add(reach, &oid, owner);
 }
 
-/* A file that holds a ref; what is there but cannot be read may lead anywhere. */
+/* A file that holds a ref; if it exists but cannot be read, it may lead anywhere. */
 static int add_ref_file(struct reach *reach, int dirfd, const char *path, uint32_t owner)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -306,7 +306,7 @@ static int add_loose(struct reach *reach, int at, const char *path, uint32_t own
 	return err;
 }
 
-/* A loose ref takes the place of a packed one, whose old value nobody sees. */
+/* A loose ref overrides a packed one, whose old value is invisible. */
 static bool is_superseded(const struct reach *reach, const char *line)
 {
 	const char *name = strchr(line, ' ');

@@ -95,7 +95,7 @@ static void add_packed(struct ref_list *out, const struct ref_list *loose, struc
 			continue;
 		while (at < loose->nr && strcmp(loose->items[at].id, id) <= 0)
 			out->items[out->nr++] = loose->items[at++];
-		/* A name that is there twice is one checkpoint. */
+		/* A name that occurs twice is one checkpoint. */
 		if (!out->nr || strcmp(out->items[out->nr - 1].id, id))
 			add(out, id, packed[i].hex, packed[i].hex_len);
 	}
@@ -127,7 +127,7 @@ void refs_release(struct ref_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* Made elsewhere and moved: whatever lies below refs/, git takes for a ref. */
+/* Written elsewhere and moved: git takes everything below refs/ for a ref. */
 static int write_ref(struct store *store, const char *dir, const char *name,
 		     const struct oid *commit, enum fs_durability durability)
 {
@@ -160,8 +160,8 @@ int refs_create(struct store *store, const char *id, const struct oid *commit)
 	int err = write_ref(store, "refs/checkpoints", id, commit, FS_DURABLE);
 
 	/*
-	 * In place but perhaps not for good: then it must not look like a checkpoint. One that
-	 * was there, however damaged, says that there is one.
+	 * In place but perhaps not durable: then it must not look like a checkpoint. A ref
+	 * that existed before, however damaged, says that there is one.
 	 */
 	if (err && !there) {
 		char *name = xstrfmt(PREFIX "%s", id);
@@ -210,7 +210,7 @@ int refs_delete(struct store *store, const char *id)
 {
 	int err;
 
-	/* A name that leads elsewhere, or to the directory of all of them, must not go. */
+	/* A name that leads elsewhere, or to the directory itself, must not be removed. */
 	if (!refs_valid_id(id))
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not the id of a checkpoint", id);
 	err = remove_ref(store, "refs/checkpoints", id);
@@ -256,8 +256,8 @@ static bool is_still(struct store *store, const struct packed_change *change)
 }
 
 /*
- * They are in packed-refs for good before the first of them goes, and gone for good before
- * anybody can delete them from there: none is ever without a ref, nor comes back.
+ * They are durable in packed-refs before the first loose one goes, and gone for good
+ * before they can be deleted from there: none is ever without a ref, and none comes back.
  */
 static void pack_loose(struct store *store, const struct ref_list *loose)
 {
@@ -361,7 +361,7 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 	}
 	if (!err && mark != REFS_UNMARKED)
 		err = write_ref(store, dir, id, commit, FS_DURABLE);
-	/* For an instant both are there: then it is pinned, which loses nothing. */
+	/* For a moment both exist: then it is pinned, which loses nothing. */
 	return err ? err : remove_ref(store, other, id);
 }
 

@@ -156,9 +156,9 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	char *jobs = xstrfmt("--threads=%u", threads);
 	char *base = xstrfmt("%s/" REPACK_DIR "/pack", store->path);
 	/*
-	 * Whatever the user's configuration says: one pack, small, nothing left out. Git believes of
-	 * two objects that lie whole in the same pack that no delta is worth it; ours have never been
-	 * tried.
+	 * Whatever the user's configuration says: one pack, small, nothing left out. For two
+	 * objects stored whole in the same pack git assumes that a delta is not worth it; ours have
+	 * never been tried.
 	 */
 	const char *const args[] = {
 		LITTLE_MEMORY, "-c", "pack.packSizeLimit=0", "-c",

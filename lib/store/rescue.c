@@ -25,11 +25,11 @@ struct wreck {
 		self; /* index and pack, for the reader of packs; of these only what it needs */
 	struct packed *named; /* from its index, by offset; NULL: that is of no use */
 	size_t named_nr;
-	uint32_t promised; /* so many objects, says its header */
+	uint32_t promised; /* number of objects, according to its header */
 	bool sound;	   /* it has the checksum that it ends with */
 	bool index_sound;
 	bool index_there;
-	int unreadable; /* errno: it is there but cannot be looked at, so nothing is known of it */
+	int unreadable; /* errno: it exists but cannot be read, so nothing is known about it */
 };
 
 /* --- looking --- */
@@ -220,7 +220,7 @@ static void remove_file(struct wreck *wreck, const char *ending)
 	free(path);
 }
 
-/* The index first: without it nobody takes the pack for one. */
+/* The index first: without it the pack does not count. */
 static int clear_away(struct wreck *wreck, bool keep)
 {
 	char *from = xstrfmt(DIR_NAME "/%s.pack", wreck->name),
@@ -256,7 +256,7 @@ static int rescue(struct rescued *rescued, struct wreck *wreck)
 	if (!err)
 		err = pack_commit(rescued->pack, NULL);
 	if (!err) {
-		/* The very same bytes give the very same name: then it is replaced already. */
+		/* The same bytes give the same name: then it is already replaced. */
 		bool same = !pack_is_empty(rescued->pack) &&
 			    !strcmp(wreck->name + strlen("pack-"),
 				    oid_hex(hex, pack_id(rescued->pack)));
@@ -301,7 +301,7 @@ static int check_pack(struct problems *out, struct store *store, const char *nam
 
 	open_wreck(&wreck, store, name);
 	if (wreck.unreadable) {
-		/* Perhaps another time, or for another user: then all of it is there. */
+		/* Perhaps another time, or for another user: then all of it is readable. */
 		problems_addf(out, false, "the pack '%s' cannot be read: %s", name,
 			      strerror(wreck.unreadable));
 	} else if (!wreck.sound || !wreck.index_sound) {
