@@ -44,32 +44,32 @@
  *   modes                  permission bits that a git tree cannot hold
  *   snapshot contents compare    a checkpoint's tree and contents; what differs from another
  *   statehash              the hash of a whole state
- *   lookup brief           from what people type to records; what is asked of all of them
+ *   lookup brief           from what people type to records; a summary of all
  *   manifest audit         the list for people, the audit trail
  *   journal stage_dir stage_settle    an interrupted restore, undo; its directories, settling them
  *   lost identity          refs that disappeared; which directory a store belongs to
  *   flow_state flow_parse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
- *   session newid          what every command begins with; a new id
+ *   session newid          what every command starts with; a new id
  *   inventory              all stores of this user
- * lib/retention/ which checkpoints go, and the bytes that they give back
- *   evict stock hold       the decision; what there is to decide about; what a process needs
- *   retain drop            letting them go: by rules, for room, by name
- *   reclaim gc             the bytes of what is not needed any more; packing tightly
+ * lib/retention/ which checkpoints go, and freeing their bytes
+ *   evict stock hold       the decision; the checkpoints it is about; what a process needs
+ *   retain drop            removing them: by rules, for space, by name
+ *   reclaim gc             freeing bytes that nothing needs; packing tightly
  * lib/save/      a checkpoint from a scan
- *   worktree_state         the present state of the worktree, scanned and read
+ *   worktree_state         the current state of the worktree, scanned and read
  *   save save_create save_room    the order of events; record and ref; room in the budget
  *   cadence warnings       whether a save is due; what the user must know about it
- *   extras capture spool   what is saved beside files: state keys, output of commands
+ *   extras capture spool   what is saved besides files: state keys, output of commands
  * lib/inspect/   list, diff, status, verify
  *   list diff              all checkpoints; a difference with contents
- *   status verify          whether all is saved; whether a checkpoint is sound
+ *   status verify          whether everything is saved; whether a checkpoint is sound
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
  *   restore                the order of events
- *   plan restore_plan      what to do, from two trees; from what is on the disk
+ *   plan restore_plan      what to do, from two trees; from what is on disk
  *   protect survey         what must stay; what is in the way
  *   stage apply            new contents beside the user's files; putting them in place
- *   restore_verify restore_hash    whether it came out right
+ *   restore_verify restore_hash    whether the result is right
  *   restore_capture        what is restored after the files
  *   restore_journal restore_warn    what a killed restore leaves; what the user should know
  *   undo                   undo, redo, --continue and --abort as restores
@@ -79,30 +79,30 @@
  * lib/run/       a command between a checkpoint and its verification
  *   run                    the command, as if we were not there
  * lib/flow/      workflows that survive interruption
- *   flow flow_resume       moving on; going on after an interruption
+ *   flow flow_resume       moving on; resuming after an interruption
  *   flow_decide            what may happen next, from the state alone
  *   flow_mirror flow_archive    the copy of its state elsewhere; finished ones
  * lib/hooks/     hooks and the guard
- *   install install_status install_place install_config install_record    putting them in place
- *   shim hook_file config_edit    what is put there; our lines in files of somebody else
+ *   install install_status install_place install_config install_record    installing them
+ *   shim hook_file config_edit    what is installed; our lines in other people's files
  *   hook_rules hook_git hook_targets    whether to save, from what git is doing
  *   hook_checkpoint hook_mark    taking the checkpoint, once for each command
  *   hook_exposed hook_autostash    what the rules leave out but git may destroy; autostash
  * lib/agents/    entries in the settings of coding agents
  *   agents agent_entry agent_json agent_toml    which agents; one entry; where it is
- *   jsonedit jsonedit_check    changing JSON that people wrote
+ *   jsonedit jsonedit_check    editing JSON that people wrote
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_check opt_usage opt_look    command lines from tables, their checks, usage, unfinished lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
- *   sink                   where a JSON answer goes that is not for stdout
- * lib/cmd/       one file a command: options, argument checks, one call, output
+ *   sink                   where a JSON answer goes instead of stdout
+ * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
  *   save list show diff status verify log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook run flow help
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
- *   pick pick_screen       choosing a checkpoint, in fzf or on a screen of our own
+ *   pick pick_screen       choosing a checkpoint, in fzf or on our own screen
  *   complete complete_offer complete_store    what the shells' completions ask for
  */
 

@@ -94,7 +94,7 @@ bool store_exists(const char *home, const char *worktree)
 	return exists;
 }
 
-/* Nobody else may have prepared the place where secrets will lie. */
+/* Nobody else may have prepared the place where secrets will be stored. */
 static int check_owner(const char *path, struct strlist *mended)
 {
 	struct stat st;
@@ -314,7 +314,10 @@ int store_lock(struct store *store, int64_t timeout)
 		if (pause.tv_nsec < 50000000)
 			pause.tv_nsec += pause.tv_nsec / 2;
 	}
-	/* What is saved into one that was adopted by another folder, or set aside, nobody finds. */
+	/*
+	 * What is saved into a store that was adopted by another folder, or set aside, is never
+	 * found.
+	 */
 	if (lstat(store->path, &there) < 0 || fstat(store->dirfd, &here) < 0 ||
 	    there.st_ino != here.st_ino || there.st_dev != here.st_dev) {
 		store_unlock(store);

@@ -19,7 +19,7 @@ struct level {
 struct trees {
 	struct level *levels;
 	size_t nr, alloc;
-	const struct level *level; /* the one at hand */
+	const struct level *level; /* the current one */
 	struct pack *pack;
 	struct digest **sha1;      /* one for each worker */
 	struct strbuf *bytes;      /* likewise */

@@ -128,8 +128,8 @@ static bool find_exact(struct opt_match *out, const struct opt_rows *rows, const
 }
 
 /*
- * Options that begin with `name`. Negations count only if nothing else fits,
- * else hardly any prefix that begins with "n" would be unique.
+ * Options that begin with `name`. Negations count only if nothing else
+ * matches, or hardly any prefix that begins with "n" would be unique.
  */
 static size_t find_prefix(struct opt_match *out, struct strlist *names_out, const struct opt_rows *rows,
 			  const char *name, size_t len)
@@ -363,8 +363,8 @@ void opt_scan_json(int argc, char **argv)
 }
 
 /*
- * The same for a line with an error at the cursor whose arguments are somebody
- * else's options: what is ours ends where it would have ended without the error.
+ * The same for a line with an error at the cursor whose arguments are another
+ * command's options: ours end where they would without the error.
  */
 static void skim_json(const struct opt_rows *rows, struct cursor *cursor)
 {

@@ -180,7 +180,7 @@ static int check_arguments(const char *command, const struct opt *form, const st
 	return i < nr ? error_too_many(command, form, args[i]) : 0;
 }
 
-/* None was given, or one that does not exist. */
+/* None was given, or an unknown one. */
 static int error_sub(const struct opt_spec *spec, const struct strlist *args)
 {
 	struct strlist names = STRLIST_INIT;

@@ -12,7 +12,10 @@ static void note(struct opt_look *out, const struct opt *opt)
 	strlist_add(&out->given, opt->name ? opt->name : letter);
 }
 
-/* The option in `word` that takes a value, or NULL; `at_out`: where that begins, 0: in the next word. */
+/*
+ * The option in `word` that takes a value, or NULL; `at_out`: where the value starts, 0: in the
+ * next word.
+ */
 static const struct opt *find_long(struct opt_look *out, const struct opt_rows *rows,
 				   const char *word, size_t *at_out)
 {
@@ -43,7 +46,7 @@ static const struct opt *find_short(struct opt_look *out, const struct opt_rows 
 	return NULL;
 }
 
-/* The word at the cursor, where an option can stand. */
+/* The word at the cursor, which may be an option. */
 static void look_at_last(struct opt_look *out, const struct opt_rows *rows, const char *word)
 {
 	struct opt_look unused = { 0 };
@@ -140,7 +143,10 @@ static const struct opt_arg *arguments(const struct opt_look *look)
 	return look->spec->args;
 }
 
-/* True if the one at `at` can stand at the cursor: those before it may be there, those after it need not. */
+/*
+ * True if the one at `at` can be at the cursor: those before it may be given, those after it need
+ * not be.
+ */
 static bool can_follow(const struct opt_look *look, const struct opt_arg *args, size_t at)
 {
 	size_t before = 0, up_to = (size_t)args[at].max;

@@ -11,7 +11,7 @@
 
 enum {
 	USAGE_WIDTH = 80,
-	HELP_COLUMN = 26, /* where git begins the help of an option */
+	HELP_COLUMN = 26, /* where git starts the help of an option */
 };
 
 /* ---- the forms of a command: each a list of pieces that stay on one line ---- */

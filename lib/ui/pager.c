@@ -30,8 +30,8 @@ static const char *choose(const struct gitconfig *config)
 }
 
 /*
- * False if the command is a plain word that is no program: the shell would
- * complain and the output would be lost. Anything else is the shell's affair.
+ * False if the command is a plain word that is not a program: the shell would
+ * complain and the output would be lost. Anything else is up to the shell.
  */
 static bool can_run(const char *command)
 {

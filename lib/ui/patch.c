@@ -8,7 +8,7 @@
 enum {
 	ABBREV = 7,
 	CONTEXT_LINES = 3,
-	BINARY_LOOK = 8000, /* git looks for a NUL in so many bytes */
+	BINARY_LOOK = 8000, /* git looks for a NUL in this many bytes */
 };
 #define BINARY_SIZE (512ul << 20) /* git's core.bigFileThreshold */
 
@@ -267,7 +267,7 @@ static int print_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 	case GIT_DIFF_LINE_DEL_EOFNL:
 		strbuf_addstr(out, "\\ No newline at end of file\n");
 		break;
-	default: /* libgit2's own headers: they know neither our modes nor our ids */
+	default: /* libgit2's headers: they know neither our modes nor our ids */
 		break;
 	}
 	return 0;

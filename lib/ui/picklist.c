@@ -34,7 +34,7 @@ enum pick_key picklist_decode(size_t *used_out, const char *bytes, size_t len)
 		}
 	}
 	*used_out = 1;
-	/* An unknown sequence goes whole: its end must not pass for keys of its own. */
+	/* An unknown sequence is dropped as a whole: its end must not be mistaken for keys. */
 	if (len > 1 && bytes[0] == '\x1b' && (bytes[1] == '[' || bytes[1] == 'O')) {
 		size_t end = 2;
 

@@ -167,7 +167,7 @@ void progress_show(const char *what, size_t done, size_t total, void *payload)
 	now = now_ms();
 	next = atomic_load_explicit(&next_ms, memory_order_relaxed);
 	if (!next) {
-		/* Whoever is first begins the work; a second one finds it begun. */
+		/* Whoever is first starts the work; the second finds it started. */
 		atomic_compare_exchange_strong(&next_ms, &next, now + DELAY_MS);
 		return;
 	}

@@ -27,7 +27,7 @@ int sink_to_file(struct sink *sink, const char *path)
 		ckpt_error_errno("unable to write to '%s'", path);
 	free(real);
 	free(dir);
-	/* Not what that sets: a path that is wrong is no checkpoint that is missing. */
+	/* Not the code that this sets: a wrong path is not a missing checkpoint. */
 	return sink->fd < 0 && !sink->path ? CKPT_ERROR : 0;
 }
 
@@ -54,7 +54,7 @@ void sink_to_stdout(struct sink *sink)
 	sink->fd = STDOUT_FILENO;
 }
 
-/* The permission bits that a new file gets, or those of the one that is there. */
+/* The permission bits for a new file, or those of the existing one. */
 static mode_t mode_of(const struct sink *sink)
 {
 	struct stat st;
@@ -76,7 +76,10 @@ int sink_write(struct sink *sink, json_t *answer)
 	if (sink->path) {
 		err = fs_write_file(AT_FDCWD, sink->path, text.buf, text.len, mode_of(sink), FS_FAST);
 	} else if (sink->fd >= 0) {
-		/* Behind a symbolic link: what was there is replaced. A descriptor is where it is. */
+		/*
+		 * Through a symbolic link: the contents are replaced. A given descriptor stays at
+		 * its position.
+		 */
 		if (!sink->given && !fstat(sink->fd, &st) && S_ISREG(st.st_mode) &&
 		    ftruncate(sink->fd, 0) < 0)
 			err = ckpt_error_errno("unable to write the answer");

@@ -19,7 +19,7 @@ bool term_is_terminal(void)
 {
 	const char *paged = env_git("GIT_PAGER_IN_USE");
 
-	/* "git --paginate" has put its own pager behind our stdout, and says so. */
+	/* "git --paginate" has put its own pager on our stdout, and says so. */
 	return held_width || isatty(STDOUT_FILENO) ||
 	       (paged && (!strcmp(paged, "true") || !strcmp(paged, "1")));
 }
@@ -100,7 +100,7 @@ static bool in_ranges(uint32_t c, const struct range *ranges, size_t nr)
 	return false;
 }
 
-/* Not all of Unicode, but what is met in names and reasons. */
+/* Not all of Unicode, but what occurs in names and reasons. */
 static size_t char_width(uint32_t c)
 {
 	static const struct range none[] = {

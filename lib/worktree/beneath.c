@@ -213,7 +213,7 @@ int beneath_open_parent_near(struct beneath_near *near, int rootfd, const char *
 	return fd;
 }
 
-/* close(2) behind a call that failed or not, whose errno is to be seen. */
+/* close(2) after a call, failed or not, whose errno matters. */
 static int close_keeping(int fd, int rc)
 {
 	int saved = errno;

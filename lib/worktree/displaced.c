@@ -41,7 +41,7 @@ static void note_lack(const char *name)
 	errno = saved;
 }
 
-/* Whether somebody can write to it is asked before it is read: nobody else can come to that here. */
+/* Whether a process can write to it is checked before it is read: here no new writer can appear. */
 static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer_out)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -104,10 +104,10 @@ static bool same_contents(int dirfd, const char *name, const struct stat *st,
 
 /*
  * Its times may show that it was written, but do not prove that it was not:
- * they do not change when it is written through memory to which it is mapped,
- * nor could they be kept apart from what a rename does, and what is done to
- * another name of the file, here or anywhere. And on some file systems its
- * inode has another number the next time. Its contents tell.
+ * they do not change on writes through a mapping, and they cannot be told
+ * apart from the effects of a rename or of changes to another name of the
+ * file. And on some file systems its inode number may differ the next time.
+ * Its contents decide.
  */
 static bool same_file(int dirfd, const char *name, const struct stat *st,
 		      const struct wt_entry *seen, bool renamed, bool *writer_out)
@@ -158,7 +158,7 @@ static bool same_names(int dirfd, const struct wt_dir *dir, bool *writer_out)
 	return same;
 }
 
-/* One directory is open at a time, however deep they lie. */
+/* One directory is open at a time, however deep they are. */
 static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir, bool *writer_out)
 {
 	int fd = beneath_open(dirfd, path, O_RDONLY | O_DIRECTORY);

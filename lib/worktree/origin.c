@@ -15,7 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* "abf33dfc-a779-40b7-9d52-e31f9054348a"; anything else is not known. */
+/* "abf33dfc-a779-40b7-9d52-e31f9054348a"; anything else counts as unknown. */
 static void read_boot_id(unsigned char out[BOOT_ID_SIZE])
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);

@@ -87,7 +87,7 @@ static void warn(struct rules *rules, const char *what)
 	pthread_mutex_unlock(&rules->lock);
 }
 
-/* The rules in a file of the user's or of a repository; one that is not there has none. */
+/* The rules in a file of the user or of a repository; a missing file has none. */
 static void read_rules(struct strbuf *out, struct rules *rules, const char *path)
 {
 	int err = fs_read_linked(out, path);
@@ -381,7 +381,7 @@ static bool is_tracked(const struct rules_dir *dir, const char *path, bool is_di
 	       (leads_to_also(rules, path, is_dir) || is_indexed(dir, path, is_dir));
 }
 
-/* Taken with all below it, or on the way there; being so does not make a secret one that may be. */
+/* Captured with everything below it, or on the way there; this does not include secrets. */
 static bool is_wanted(const struct rules *rules, const char *path, bool is_dir)
 {
 	return is_whole(rules, path) ||

@@ -60,7 +60,7 @@ static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
 	/* Without descriptors or memory any directory would be lost: no tree to save. */
 	if (fs_is_lack(errno))
 		return ckpt_error_errno("unable to read the directory '%s'", dir->path);
-	/* Gone, turned into something else, or moved out (EXDEV): captured as not there. */
+	/* Gone, replaced by something else, or moved out (EXDEV): captured as missing. */
 	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
 		scan_note_skip(walk, dir->path, SKIP_UNREADABLE);
 	else
@@ -86,7 +86,7 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 				return err;
 			if (err) {
 				item->dir->listing = (uint8_t)item->dir->cached->listing;
-				/* One that has become too large is there, but not captured. */
+				/* A file that has become too large exists, but is not captured. */
 				if (worker->nr != item->dir->cached->nr)
 					item->dir->listing &= (uint8_t)~WT_PLAIN;
 				finish_dir(walk, worker, item, true, queue);
@@ -132,8 +132,9 @@ static int scan_dir(struct pool_queue *queue, void *arg, unsigned number, void *
 }
 
 /*
- * A directory is known if all below it is. An ignored one with nothing in it is
- * none, nor is one that only leads to a scope of which nothing is there.
+ * A directory is known if everything below it is. An ignored one with nothing
+ * in it does not count, nor does one that only leads to a scope of which
+ * nothing exists.
  */
 static void settle(struct wt_dir *dir)
 {

@@ -83,7 +83,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	return item;
 }
 
-/* A directory that a rule leaves out still counts if it is a repository of its own. */
+/* A directory that a rule leaves out still counts if it is a nested repository. */
 static bool has_own_repo(int dirfd, const char *name)
 {
 	struct strbuf path = STRBUF_INIT;
@@ -95,7 +95,7 @@ static bool has_own_repo(int dirfd, const char *name)
 	return found;
 }
 
-/* The same for a directory that a rule leaves out, but not with all that is in it. */
+/* The same for a directory that a rule leaves out, but not with everything in it. */
 static void add_ignored_dir(struct scan_walk *walk, struct scan_worker *worker,
 			    struct scan_item *parent, int dirfd, const char *name,
 			    const struct stat *st, enum rules_verdict verdict)
@@ -115,8 +115,8 @@ static void add_ignored_dir(struct scan_walk *walk, struct scan_worker *worker,
 }
 
 /*
- * A program that runs with the rights of its owner, who is somebody else: a
- * restore would make it one that runs with the rights of whoever restores.
+ * A program that runs with the rights of its owner, another user: after a
+ * restore it would run with the rights of whoever restores it.
  */
 static bool is_foreign_setid(const struct stat *st)
 {

@@ -19,7 +19,7 @@
  */
 struct file_header {
 	char magic[8];
-	uint32_t crc; /* of all that follows in the header */
+	uint32_t crc; /* of everything that follows in the header */
 	uint32_t byte_order;
 	uint32_t version;
 	uint32_t entry_size;
@@ -119,7 +119,7 @@ static bool name_sound(const char *name, size_t len)
 
 static bool entry_sound(const struct statcache_entry *entry, uint64_t offset)
 {
-	/* Children are written before their parents, so there is no way round in a circle. */
+	/* Children are written before their parents, so there are no cycles. */
 	return entry->kind <= WT_DIR && entry->mode <= 07777 && !(entry->flags & ~CACHED_FLAGS) &&
 	       (entry->kind == WT_DIR ? entry->child < offset : !entry->child);
 }
@@ -191,7 +191,7 @@ static void fill_entry(struct statcache_entry *out, const struct wt_entry *entry
 	}
 }
 
-/* Appends the blocks of `dir` and all below; returns the offset of its own. */
+/* Appends the blocks of `dir` and everything below; returns the offset of its own. */
 static uint64_t write_block(struct strbuf *out, const struct wt_dir *dir)
 {
 	uint64_t *children = xcalloc(dir->nr ? dir->nr : 1, sizeof(*children));

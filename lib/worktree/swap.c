@@ -91,8 +91,8 @@ static int put_names(struct strlist *left, int fromfd, const char *from, int tof
 static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to);
 
 /*
- * Both are there. Until the old one is empty: somebody may add to it meanwhile,
- * but who never stops is not waited for.
+ * Both exist. Repeat until the old one is empty: another process may add to it
+ * meanwhile, but one that never stops is not waited for.
  */
 static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 {
@@ -118,7 +118,7 @@ static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 		if (!rc && ((errno != ENOTEMPTY && errno != EEXIST) || round == ROUNDS))
 			rc = -1;
 	}
-	/* Of names that come while it is moved, not of the one that all this is about. */
+	/* About names that appear while it is moved, not the one that this is about. */
 	saved = rc < 0 && (errno == EEXIST || errno == ENOTEMPTY) ? EBUSY : errno;
 	if (parent >= 0)
 		close(parent);

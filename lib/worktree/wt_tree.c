@@ -82,7 +82,7 @@ void wt_compact(struct wt_dir *dir)
 			dir->entries[kept] = dir->entries[i];
 		kept++;
 	}
-	/* A name that is there but not in the tree: it must be met again by the next walk. */
+	/* A name that exists but is not in the tree: the next walk must see it again. */
 	if (kept != dir->nr)
 		dir->listing &= (uint8_t)~WT_PLAIN;
 	dir->nr = kept;
@@ -152,7 +152,7 @@ void wt_count(struct wt_counts *out, const struct wt_dir *dir)
 	count(out, dir);
 }
 
-/* In the state hash an empty directory stands under its bare name, without the slash. */
+/* In the state hash an empty directory has its bare name, without the slash. */
 static bool bare(const struct wt_entry *entry)
 {
 	return entry->kind == WT_DIR && !entry->dir->nr;
