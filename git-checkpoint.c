@@ -138,26 +138,15 @@ const struct cmd_table cmd_table = { commands, COMMANDS };
 /* Not for people: what the hooks call. */
 static const struct cmd internal = { "hook", cmd_hook, &cmd_hook_spec };
 
-static const struct cmd *find(const char *name)
-{
-	for (int i = 0; i < COMMANDS; i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
-	return strcmp(internal.name, name) ? NULL : &internal;
-}
-
 /* Asked by the completions of the shells, and by the tests of the manual. */
 static int complete(const char *what, char *const *words, int nr)
 {
-	const struct opt_spec *specs[COMMANDS];
-	const struct cmd *cmd = nr ? find(words[0]) : NULL;
+	const struct cmd *cmd = nr ? cmd_find(words[0]) : NULL;
 
-	for (int i = 0; i < COMMANDS; i++)
-		specs[i] = commands[i].spec;
 	if (!strcmp(what, "--complete"))
-		return complete_words(specs, COMMANDS, words, (size_t)nr);
+		return complete_words(words, (size_t)nr);
 	if (!strcmp(what, "--complete-line"))
-		return complete_line(specs, COMMANDS, words, (size_t)nr);
+		return complete_line(words, (size_t)nr);
 	for (int i = 0; i < COMMANDS && !strcmp(what, "--list-cmds"); i++)
 		printf("%s\t%s\n", commands[i].name, commands[i].spec->summary);
 	if (!strcmp(what, "--list-opts") && cmd)
@@ -225,7 +214,7 @@ int main(int argc, char **argv)
 		cmd_usage(stderr);
 		return EXIT_USAGE;
 	}
-	cmd = find(argv[i]);
+	cmd = strcmp(argv[i], internal.name) ? cmd_find(argv[i]) : &internal;
 	if (!cmd)
 		return report_failure(cmd_unknown(argv[i]));
 	/* Only there, as git has it; further back it is the same as -h. */

@@ -10,6 +10,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+const struct cmd *cmd_find(const char *name)
+{
+	for (size_t i = 0; i < cmd_table.nr; i++)
+		if (!strcmp(cmd_table.items[i].name, name))
+			return &cmd_table.items[i];
+	return NULL;
+}
+
+void cmd_offer(struct complete *complete)
+{
+	for (size_t i = 0; i < cmd_table.nr; i++)
+		complete_add(complete, cmd_table.items[i].name, cmd_table.items[i].spec->summary);
+}
 
 int cmd_unknown(const char *name)
 {

@@ -38,6 +38,12 @@ struct cmd_table {
 };
 extern const struct cmd_table cmd_table;
 
+/** The command of that name, or NULL. */
+const struct cmd *cmd_find(const char *name);
+
+/** For completion: the names of all commands. */
+void cmd_offer(struct complete *complete);
+
 /** Set the message about an unknown command, with a suggestion. */
 int cmd_unknown(const char *name);
 

@@ -2,6 +2,7 @@
 #include "cmd/complete.h"
 
 #include "base/base.h"
+#include "cmd/cmd.h"
 #include "cmd/report.h"
 #include "session/session.h"
 
@@ -15,8 +16,6 @@
 
 /* One question: the words, and where in them we are. */
 struct question {
-	const struct opt_spec *const *specs;
-	size_t specs_nr;
 	char *const *words;
 	size_t nr, at;
 	struct complete complete;
@@ -79,8 +78,7 @@ static void offer_command(struct question *question)
 		complete_add(complete, "--version", "show the version");
 		return;
 	}
-	for (size_t i = 0; i < question->specs_nr; i++)
-		complete_add(complete, question->specs[i]->command, question->specs[i]->summary);
+	cmd_offer(complete);
 }
 
 static int offer_in_command(struct question *question, const struct opt_spec *spec,
@@ -97,6 +95,8 @@ static int offer_in_command(struct question *question, const struct opt_spec *sp
 
 static int find_answer(struct question *question, struct opt_look *look)
 {
+	const struct cmd *cmd;
+
 	while (!at_cursor(question) && question->words[question->at][0] == '-') {
 		if (strcmp(question->words[question->at], "-C")) {
 			question->at++;
@@ -111,10 +111,8 @@ static int find_answer(struct question *question, struct opt_look *look)
 		offer_command(question);
 		return 0;
 	}
-	for (size_t i = 0; i < question->specs_nr; i++)
-		if (!strcmp(question->specs[i]->command, question->words[question->at]))
-			return offer_in_command(question, question->specs[i], look);
-	return 0;
+	cmd = cmd_find(question->words[question->at]);
+	return cmd ? offer_in_command(question, cmd->spec, look) : 0;
 }
 
 /* ---- the answer ---- */
@@ -215,21 +213,18 @@ static int answer(struct question *question, const char *line, const struct shel
 	return err ? report_failure(err) : report_done(EXIT_DONE);
 }
 
-int complete_words(const struct opt_spec *const *specs, size_t specs_nr, char *const *argv,
-		   size_t argc)
+int complete_words(char *const *argv, size_t argc)
 {
-	struct question question = { .specs = specs, .specs_nr = specs_nr, .words = argv,
-				     .nr = argc };
+	struct question question = { .words = argv, .nr = argc };
 
 	if (argc < 2)
 		return report_failure(ckpt_error_set(CKPT_EUSAGE, "--complete needs words"));
 	return answer(&question, NULL, NULL);
 }
 
-int complete_line(const struct opt_spec *const *specs, size_t specs_nr, char *const *argv,
-		  size_t argc)
+int complete_line(char *const *argv, size_t argc)
 {
-	struct question question = { .specs = specs, .specs_nr = specs_nr };
+	struct question question = { 0 };
 	struct shellwords split;
 	int status = EXIT_DONE;
 

@@ -45,10 +45,8 @@ struct session;
  * are left out; in texts these become spaces. Nothing is locked, written or
  * repaired on the way; a failure gives no candidates.
  */
-int complete_words(const struct opt_spec *const *specs, size_t specs_nr, char *const *argv,
-		   size_t argc);
-int complete_line(const struct opt_spec *const *specs, size_t specs_nr, char *const *argv,
-		  size_t argc);
+int complete_words(char *const *argv, size_t argc);
+int complete_line(char *const *argv, size_t argc);
 
 /** "--name" or "--name=", a tab and the help: all options of a command, a line each. */
 void complete_print_options(const struct opt_spec *spec);

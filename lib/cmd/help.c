@@ -18,11 +18,8 @@ static bool offer(struct complete *complete, const char *what)
 {
 	bool ours = !strcmp(what, "<command>");
 
-	for (size_t i = 0; ours && i < cmd_table.nr; i++) {
-		const struct cmd *cmd = &cmd_table.items[i];
-
-		complete_add(complete, cmd->name, cmd->spec->summary);
-	}
+	if (ours)
+		cmd_offer(complete);
 	return ours;
 }
 
@@ -42,14 +39,6 @@ void cmd_usage(FILE *out)
 	fprintf(out, "\n'git checkpoint <command> -h' shows the options of a command,\n"
 		     "'git checkpoint --help' the manual, and 'git checkpoint help agents' what\n"
 		     "a coding agent should know.\n");
-}
-
-static const struct cmd *find(const char *name)
-{
-	for (size_t i = 0; i < cmd_table.nr; i++)
-		if (!strcmp(cmd_table.items[i].name, name))
-			return &cmd_table.items[i];
-	return NULL;
 }
 
 /* ---- JSON ---- */
@@ -166,7 +155,7 @@ static int explain(const struct cmd *cmd)
 
 int cmd_manual(const char *command)
 {
-	const struct cmd *cmd = command ? find(command) : NULL;
+	const struct cmd *cmd = command ? cmd_find(command) : NULL;
 
 	if (cmd)
 		return explain(cmd);
@@ -183,7 +172,7 @@ static int help(const struct strlist *args)
 		return list_commands();
 	if (!strcmp(args->items[0], AGENTS))
 		return instruct_agents();
-	cmd = find(args->items[0]);
+	cmd = cmd_find(args->items[0]);
 	if (!cmd)
 		return report_failure(cmd_unknown(args->items[0]));
 	return explain(cmd);
