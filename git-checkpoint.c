@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * git-checkpoint: save the whole state of a working directory, see what became
- * of it since, and bring it back, without touching the project's own .git.
+ * git-checkpoint: save the whole state of a working directory, see what changed
+ * since, and bring it back, without touching the project's own .git.
  *
  * Where everything is, from the bottom up. A folder is a capability; it uses
  * only folders above it in this list, through the header that has its name.

@@ -72,9 +72,9 @@ static void add_save(struct strbuf *out, const struct agent *agent)
 }
 
 /*
- * Whatever happens, the status is 0 and nothing is printed but the answer that
- * says nothing. What the agent writes to the standard input is read, because
- * some report a hook that does not.
+ * Whatever happens, the exit status is 0 and nothing is printed but an empty
+ * answer. The agent's standard input is read, because some agents report a
+ * hook that does not read it.
  */
 static void add_command(struct strbuf *out, const struct agent *agent, unsigned added)
 {

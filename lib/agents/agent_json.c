@@ -32,12 +32,15 @@ int agent_json_check(const struct strbuf *text, const struct agent *agent)
 
 /* Where our entry is; the containers around it keep their place when it is removed. */
 struct place {
-	size_t hooks, event; /* the object of all hooks, the array of an event's */
+	size_t hooks, event; /* the object of all hooks, the array of one event */
 	size_t container, item;
 	unsigned added;
 };
 
-/* The value at [start, end); NULL if it has what only a person writes: a name twice, a comment. */
+/*
+ * The value at [start, end); NULL if it has something that only a person writes: a duplicate name,
+ * a comment.
+ */
 static json_t *load(const struct strbuf *text, size_t start, size_t end)
 {
 	return json_loadb(text->buf + start, end - start, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
@@ -118,7 +121,7 @@ static bool find_in_event(struct place *out, const struct strbuf *text, const st
 	return false;
 }
 
-/* Anywhere, also in what a later member of the same name hides. */
+/* Anywhere, even in what a later member of the same name hides. */
 static bool find_entry(struct place *out, const struct strbuf *text, const struct agent *agent)
 {
 	struct jsonedit_iter members, events;
@@ -143,13 +146,13 @@ static bool find_entry(struct place *out, const struct strbuf *text, const struc
 
 /* ---- putting it in ---- */
 
-/* The container that gets the entry, or under `key` what has to be around it. */
+/* The container that gets the entry, or under `key` what must be created around it. */
 struct attachment {
 	size_t container;
 	const char *key;
 	enum agent_depth depth;
 	unsigned added;
-	bool there; /* nothing has to be attached */
+	bool there; /* nothing must be attached */
 };
 
 static int find_attachment(struct attachment *out, const struct strbuf *text,
@@ -183,7 +186,7 @@ static int find_attachment(struct attachment *out, const struct strbuf *text,
 	return 0;
 }
 
-/* Whether `with`, once the entry is out again, is `text`. */
+/* Whether `with`, once the entry is removed again, is `text`. */
 static int check_way_back(const struct strbuf *with, const struct strbuf *text,
 			  const struct agent *agent)
 {

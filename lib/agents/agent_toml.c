@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* To the letter; the last line without its end. */
+/* Exactly; the last line without its end. */
 static const char *const written[] = {
 	"# >>> git-checkpoint >>>",
 	"[[hooks.PreToolUse]]",

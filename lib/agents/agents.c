@@ -123,8 +123,8 @@ static int settings_find(struct settings *s, const struct agent *agent, const ch
 }
 
 /*
- * A repository may come with links: those in a project's settings are followed
- * only within it. In the user's home directory they are the user's own.
+ * A repository may contain links: those in a project's settings are followed
+ * only within it. In the user's home directory they belong to the user.
  */
 static int settings_confine(const struct settings *s, const struct agents_opts *opts)
 {
@@ -223,7 +223,7 @@ static void note_others(struct agents_result *out, const struct settings *s,
 			     s->path.buf);
 }
 
-/* Nothing is put in that could not be taken out again so that every other byte is the same. */
+/* Nothing is inserted that could not be removed again without changing any other byte. */
 static int no_way_back(const struct settings *s)
 {
 	return ckpt_error_set(CKPT_ERROR, "'%s' has a format from which the entry could not be removed "
@@ -282,7 +282,7 @@ static int uninstall_json(struct agents_result *out, struct settings *s,
 
 /* ---- TOML ---- */
 
-/* What an earlier version put there. */
+/* What an earlier version wrote there. */
 static int uninstall_toml(struct agents_result *out, struct settings *s,
 			  const struct agent *agent)
 {

@@ -16,7 +16,7 @@ static bool is_comment(const struct strbuf *text, size_t pos)
 	return text->buf[pos] == '/' && (text->buf[pos + 1] == '/' || text->buf[pos + 1] == '*');
 }
 
-/* The end of the comment at `pos`: the newline belongs to it no more, the last slash does. */
+/* The end of the comment at `pos`: its newline does not belong to it, the last slash does. */
 static size_t skip_comment(const struct strbuf *text, size_t pos)
 {
 	const char *end;
@@ -176,7 +176,7 @@ static void line_indent(struct strbuf *out, const struct strbuf *text, size_t po
 	strbuf_add(out, text->buf + pos, n);
 }
 
-/* By how much one level is further in than the one around it. */
+/* How much deeper one level is indented than the one around it. */
 static void indent_unit(struct strbuf *out, const struct strbuf *text)
 {
 	size_t root = jsonedit_root(text);
@@ -218,7 +218,7 @@ static size_t closing(const struct strbuf *text, size_t container)
 	return skip_value(text, container) - 1;
 }
 
-/* The member or element as text; `indent` is that of its first line, NULL puts it in one line. */
+/* The member or element as text; `indent` is that of its first line, NULL puts it on one line. */
 static void format(struct strbuf *out, const struct strbuf *text, const char *key,
 		   const json_t *value, const struct strbuf *indent)
 {
@@ -378,7 +378,7 @@ void jsonedit_remove(struct strbuf *text, size_t container, size_t start)
 	to = text->buf[comma] == ',' ? comma + 1 : item.end;
 	from = back_over_space(text, item.key);
 	if (to != item.end && first) {
-		/* What follows takes this one's place. */
+		/* The following item takes its place. */
 		from = item.key;
 		to += strspn(text->buf + to, " \t\r\n");
 	} else if (ends_in_remark(text, previous.end, from) && text->buf[to] != '\n' &&

@@ -138,7 +138,7 @@ static bool check_key(struct check *c)
 	return true;
 }
 
-/* After a value: brackets that close, until a comma announces the next one or all are closed. */
+/* After a value: closing brackets, until a comma announces the next value or all are closed. */
 static bool check_after(struct check *c, bool *more)
 {
 	*more = false;

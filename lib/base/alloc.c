@@ -15,8 +15,8 @@ void alloc_on_failure(void (*fn)(void))
 }
 
 /*
- * At once, and without memory or locks: whatever would be called at an orderly exit may need what
- * this thread, in the middle of a library, holds.
+ * At once, and without memory or locks: whatever an orderly exit would call may need what this
+ * thread, in the middle of a library, holds.
  */
 static void *must(void *ptr, size_t size)
 {

@@ -13,7 +13,7 @@ static void note(int sig)
 	caught = sig;
 }
 
-/* A file beyond the limit: the call that was writing fails, and tells. */
+/* A file beyond the limit: the write fails, and reports that. */
 static void let_it_fail(int sig)
 {
 	(void)sig;
@@ -28,12 +28,12 @@ void cancel_install(void)
 	sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = let_it_fail, .sa_flags = SA_RESTART }, NULL);
 	sigaction(SIGCHLD, &heard, &child_before);
 	sigemptyset(&action.sa_mask);
-	/* A second one ends the program at once. */
+	/* A second signal ends the program at once. */
 	action.sa_flags = (int)SA_RESETHAND;
 	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction old;
 
-		/* nohup and the like set SIG_IGN; that stays. */
+		/* nohup and similar programs set SIG_IGN; that stays. */
 		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &action, NULL);
 	}

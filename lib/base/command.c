@@ -22,12 +22,12 @@
 
 enum {
 	PIECE = 256 * 1024,
-	SAID_MAX = 4096,	/* kept of stderr */
+	SAID_MAX = 4096,	/* bytes of stderr to keep */
 	LINES_SHOWN = 10,
 	DRAIN_MAX = 1 << 20,	/* read from stderr after the end; do not wait for whoever goes on
 				 * writing */
-	ROUND_MS = 200,		/* how often ^C and the time are looked at */
-	END_ROUND_MS = 5,	/* how often it is asked whether it has ended */
+	ROUND_MS = 200,		/* how often ^C and the deadline are checked */
+	END_ROUND_MS = 5,	/* how often to check whether it has ended */
 	GRACE_ROUNDS = 200,	/* of END_ROUND_MS, between SIGTERM and SIGKILL */
 };
 
@@ -96,7 +96,7 @@ int command_start(struct command **out, const struct command_opts *opts)
 	command->deadline = opts->timeout ? clock_monotonic() + (double)opts->timeout : 0;
 	command->piece = xmalloc(PIECE);
 	strbuf_init(&command->said);
-	/* Who does not read to the end must not end us. */
+	/* A command that stops reading must not kill us. */
 	sigaction(SIGPIPE, &ignore, &command->old_pipe);
 	err = make_pipe(&said, &command->err, false);
 	if (!err && opts->take) {
@@ -124,7 +124,7 @@ int command_start(struct command **out, const struct command_opts *opts)
 
 /* --- ending it --- */
 
-/* True if it has ended; it stays to be reaped, so that its number names it and its group. */
+/* True if it has ended; it is not reaped yet, so that its pid still names it and its group. */
 static bool has_ended(const struct command *command)
 {
 	siginfo_t info = { 0 };
@@ -133,7 +133,7 @@ static bool has_ended(const struct command *command)
 	       info.si_pid == command->pid;
 }
 
-/* True if it has ended, and not well: what may still be printed is of no use. */
+/* True if it has failed: further output is of no use. */
 static bool has_failed(const struct command *command)
 {
 	siginfo_t info = { 0 };
@@ -171,7 +171,7 @@ static void end_all(struct command *command)
 	close_fd(&command->err);
 	for (int i = 0; i < GRACE_ROUNDS && !has_ended(command); i++)
 		nanosleep(&pause, NULL);
-	/* Also if the shell has gone: what it started may not have listened. */
+	/* Even if the shell is gone: what it started may not have listened. */
 	send_all(command, SIGKILL);
 	reap(command);
 }
@@ -207,7 +207,7 @@ static void keep_tail(struct command *command, const char *data, size_t len)
 	}
 }
 
-/* Bytes read; 0 if there are none at present; closes at the end. */
+/* Bytes read; 0 if there are none now; closes at the end. */
 static size_t read_some(struct command *command, int *fd)
 {
 	ssize_t n = read(*fd, command->piece, PIECE);
@@ -233,7 +233,7 @@ static int check_time(struct command *command)
 			      clock_format_duration(text, command->timeout));
 }
 
-/* Wait until something can be read, or written if `write`; take what it printed and said. */
+/* Wait until something can be read, or written if `write`; read its output and stderr. */
 static int pump(struct command *command, bool write, int round_ms)
 {
 	struct pollfd fds[3] = {
@@ -275,7 +275,7 @@ int command_write(struct command *command, const void *data, size_t len)
 			close_fd(&command->in);
 			break;
 		}
-		/* Also where it takes all at once: ^C and the time must not wait. */
+		/* Even if it takes everything at once: ^C and the deadline must be checked. */
 		err = pump(command, true, len ? ROUND_MS : 0);
 	}
 	return err;

@@ -36,7 +36,7 @@ void env_limit_path(void)
 	struct strbuf limited = STRBUF_INIT;
 
 	if (!path)
-		return; /* the C library knows where to look then, and not here */
+		return; /* then the C library knows where to look, and not here */
 	while (*path) {
 		size_t len = strcspn(path, ":");
 
@@ -48,7 +48,7 @@ void env_limit_path(void)
 		path += len;
 		path += *path == ':';
 	}
-	/* An empty one would be the current directory. */
+	/* An empty entry would be the current directory. */
 	setenv("PATH", limited.len ? limited.buf : "/usr/local/bin:/usr/bin:/bin", 1);
 	strbuf_release(&limited);
 }

@@ -15,7 +15,7 @@ enum { SLOT_SIZE = 8192 };
 
 static _Thread_local char slot[SLOT_SIZE];
 
-/* What ckpt_error_lack() gives; empty: nothing. */
+/* The result of ckpt_error_lack(); empty: nothing. */
 static pthread_mutex_t lack_lock = PTHREAD_MUTEX_INITIALIZER;
 static char lack[SLOT_SIZE];
 

@@ -176,7 +176,7 @@ int fs_read_text(struct strbuf *out, int dirfd, const char *path)
 
 int fs_read_linked(struct strbuf *out, const char *path)
 {
-	/* What people name where they want no file at all. */
+	/* What people name when they want no file at all. */
 	return strcmp(path, "/dev/null") ? read_file(out, AT_FDCWD, path, 0, FS_TEXT_MAX) : 0;
 }
 
@@ -194,7 +194,7 @@ int fs_give_to_owner(int fd, int dirfd, const char *dir)
 	return fchown(fd, st.st_uid, st.st_gid);
 }
 
-/* The directory that `path` is in. */
+/* The directory that contains `path`. */
 static void holder_of(struct strbuf *out, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -212,7 +212,7 @@ int fs_mkdir(int dirfd, const char *path, mode_t mode)
 
 	if (mkdirat(dirfd, path, mode) < 0)
 		return -1;
-	/* A umask may take bits of the owner's. */
+	/* A umask may take bits away from the owner. */
 	fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fchmodat(dirfd, path, mode, 0);
@@ -269,7 +269,7 @@ int fs_temp_open(int *fd_out, struct strbuf *path_out, int dirfd, const char *di
 		fd = openat(dirfd, path_out->buf,
 			    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd >= 0) {
-			/* Also for 0600: a umask may take bits of the owner's. */
+			/* Even for 0600: a umask may take bits away from the owner. */
 			if (fs_give_to_owner(fd, dirfd, dir) < 0 || fchmod(fd, mode) < 0) {
 				int err = ckpt_error_errno("unable to set the mode of '%s'",
 							   path_out->buf);
@@ -360,7 +360,7 @@ int fs_append_line(int dirfd, const char *path, const char *line, size_t len, mo
 	return err;
 }
 
-/* Directories of others, who made them long ago, are left alone. */
+/* Existing directories of other users are left alone. */
 static int ensure_step(const char *path, mode_t mode)
 {
 	struct strbuf dir = STRBUF_INIT;

@@ -19,7 +19,7 @@
  * goes into a directory, and back with "..", checking that it is back where it was.
  */
 
-/* A directory that is to be emptied may have to be made accessible for that. */
+/* A directory to be emptied may have to be made accessible first. */
 static int open_to_empty(int dirfd, const char *path)
 {
 	int fd = openat(dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -36,8 +36,8 @@ static int open_to_empty(int dirfd, const char *path)
 }
 
 /*
- * Remove what can go at once. `dir_out` is the first directory that cannot, or "". Not by
- * fs_names(): a directory is read as often as there are directories in it, but only that far.
+ * Remove what can be removed at once. `dir_out` is the first directory that cannot, or "".
+ * Not with fs_names(): a directory is read once for each subdirectory, but only up to that.
  */
 static int remove_files(struct strbuf *dir_out, int fd)
 {
@@ -64,7 +64,7 @@ static int remove_files(struct strbuf *dir_out, int fd)
 	return err;
 }
 
-/* A directory on the way down, and what it must be on the way back. */
+/* A directory on the way down, and what it must be on the way up. */
 struct level {
 	char *name;
 	dev_t dev;

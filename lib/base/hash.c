@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plain functions of libcrypto, which OpenSSL 3 calls deprecated in favour
- * of EVP. They are the same code, but EVP looks for it in providers, and
- * setting those up costs each run half a millisecond to one.
+ * The plain functions of libcrypto, which OpenSSL 3 deprecates in favour of
+ * EVP. They are the same code, but EVP looks it up in providers, and setting
+ * those up costs each run half a millisecond to a millisecond.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 

@@ -58,9 +58,9 @@ static void begin(void)
 	}
 	libmem_install_git();
 	libgit2.libgit2_init();
-	/* Containers run as root over other people's folders; we only read there. */
+	/* Containers run as root over other users' folders; we only read there. */
 	libgit2.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
-	/* What we store is checked by its own means, and once. */
+	/* We check what we store ourselves, and once. */
 	libgit2.libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 0);
 }
 

@@ -32,7 +32,7 @@ static void git_gfree(void *ptr)
 }
 
 #if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR <= 5
-/* Overflow is for the libraries to see: they ask for what they may. */
+/* Overflow is checked by the libraries themselves. */
 static void *git_array(void *ptr, size_t nr, size_t size)
 {
 	return size && nr > SIZE_MAX / size ? NULL : xrealloc(ptr, nr * size);
@@ -75,7 +75,7 @@ static void *git_gmallocarray(size_t nr, size_t size, const char *file, int line
 }
 #endif
 
-/* Its interface to this has changed, and is not stable. */
+/* This interface has changed before, and is not stable. */
 void libmem_install_git(void)
 {
 #if LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR != 6

@@ -11,7 +11,7 @@ static int order(const char *item, const char *path, size_t len, char last)
 	return cmp ? cmp : (unsigned char)item[len] - (unsigned char)last;
 }
 
-/* The first item that is not before that. */
+/* The first item that is not less than that. */
 static const char *lower_bound(const struct strlist *paths, const char *path, size_t len, char last)
 {
 	size_t low = 0, high = paths->nr;

@@ -19,7 +19,7 @@ struct pool_queue {
 	size_t nr, alloc;
 	unsigned busy;
 
-	/* One of the two shapes of work. */
+	/* One of the two kinds of work. */
 	pool_item_fn item_fn;
 	atomic_size_t next;
 	size_t n;
@@ -137,7 +137,7 @@ static int run_all(struct pool_queue *queue, unsigned threads)
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
 	workers[0] = (struct worker){ .queue = queue };
-	/* Fewer threads than asked for is slower, not wrong. */
+	/* Fewer threads than requested is slower, not wrong. */
 	for (; started < threads; started++) {
 		workers[started] = (struct worker){ .queue = queue, .number = started };
 		if (pthread_create(&workers[started].thread, NULL, run, &workers[started]))

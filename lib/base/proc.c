@@ -22,7 +22,7 @@ enum {
 	DESCRIPTION_MAX = 60,    /* bytes of a command line in a message */
 };
 
-/* What a file in /proc has, up to `size` bytes with the NUL; its length or -1. */
+/* The contents of a file in /proc, up to `size` bytes with the NUL; returns its length or -1. */
 static ssize_t slurp(char *buf, size_t size, const char *root, pid_t pid, const char *name)
 {
 	char *path = xstrfmt("%s/%ld/%s", root, (long)pid, name);

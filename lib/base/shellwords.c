@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The word that is being read. */
+/* The word being read. */
 struct word {
 	struct strbuf text;
 	size_t start;

@@ -14,7 +14,7 @@ enum {
 
 static const char nothing[HOLE_MIN];
 
-/* Data differs early as a rule, so this costs next to nothing. */
+/* Data usually differs early, so this costs next to nothing. */
 static bool all_zero(const char *data, size_t len)
 {
 	return !*data && !memcmp(data, nothing, len);
@@ -41,7 +41,7 @@ static int put(struct sparse *sparse, const char *data, size_t len)
 	return 0;
 }
 
-/* To the end of the block of the file that the next byte is in. */
+/* Up to the end of the file block that contains the next byte. */
 static size_t block_rest(const struct sparse *sparse, size_t pending)
 {
 	return BLOCK - (size_t)(((unsigned long long)sparse->at + sparse->zeros + pending) % BLOCK);
@@ -50,7 +50,7 @@ static size_t block_rest(const struct sparse *sparse, size_t pending)
 int sparse_write(struct sparse *sparse, const void *buf, size_t len)
 {
 	const char *data = buf;
-	size_t pending = 0; /* of data, to be written in one go */
+	size_t pending = 0; /* data to be written in one go */
 
 	while (pending < len) {
 		size_t piece = block_rest(sparse, pending), run = 0;

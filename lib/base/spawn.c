@@ -72,7 +72,7 @@ static void exec_captured(int in, int fd, const struct spawn_opts *opts, const c
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : 126);
 }
 
-/* False: nothing came yet, and it is to be ended. */
+/* False: there is no output yet, and it should be killed. */
 static bool wait_for_output(int fd, spawn_stop_fn stop, void *payload)
 {
 	struct pollfd output = { .fd = fd, .events = POLLIN };

@@ -26,7 +26,7 @@ static bool at_cursor(const struct question *question)
 	return question->at + 1 >= question->nr;
 }
 
-/* "-C <dir>" before the cursor; false if there is nothing to be found there. */
+/* Handle "-C <dir>" before the cursor; false if the directory cannot be entered. */
 static bool change_directory(struct question *question)
 {
 	const char *dir = question->words[question->at + 1], *home = getenv("HOME");
@@ -41,7 +41,9 @@ static bool change_directory(struct question *question)
 	return there;
 }
 
-/* Behind the options of git and the name that it has for us; false if the cursor is before that. */
+/*
+ * Skip the options of git and the name under which it knows us; false if the cursor is before that.
+ */
 static bool skip_git(struct question *question)
 {
 	static const char *const with_value[] = { "-c", "--git-dir", "--work-tree", "--namespace",
@@ -117,7 +119,7 @@ static int find_answer(struct question *question, struct opt_look *look)
 
 /* ---- the answer ---- */
 
-/* Who has to quote the words. */
+/* Who quotes the words. */
 enum quoting { QUOTE_NONE, QUOTE_READLINE, QUOTE_OURSELVES };
 
 /* True if a shell would interpret it, or split it into several words. */
@@ -232,7 +234,7 @@ int complete_line(char *const *argv, size_t argc)
 		return report_failure(ckpt_error_set(CKPT_EUSAGE, "--complete-line needs a name, "
 								  "word breaks and a line"));
 	shellwords_split(&split, argv[2], argv[1]);
-	/* With the cursor in the name itself there is nothing to say. */
+	/* With the cursor in the name itself there is nothing to offer. */
 	if (split.words.nr > 1) {
 		free(split.words.items[0]);
 		split.words.items[0] = xstrdup(argv[0]);

@@ -30,7 +30,7 @@ static char *clean_text(const char *text)
 	return strbuf_detach(&clean, NULL);
 }
 
-/* True if the list that is kept has `word` already. */
+/* True if the typed list already has `word`. */
 static bool listed(const struct complete *complete, const char *word)
 {
 	const char *end = complete->word + complete->kept, *p = end;
@@ -173,7 +173,7 @@ static void file_of_key(struct complete *complete)
 	any_file(complete);
 }
 
-/* Placeholders that mean the same in all commands; NULL: a text of the user's own. */
+/* Placeholders with the same meaning in all commands; NULL: free text. */
 static const struct {
 	const char *placeholder;
 	void (*offer)(struct complete *complete);
@@ -261,7 +261,7 @@ static void offer_option(struct complete *complete, const struct opt *opt)
 	free(word);
 }
 
-/* Not twice, unless that means something. */
+/* Not twice, unless that is useful. */
 static void offer_options(struct complete *complete)
 {
 	struct opt_rows rows;

@@ -34,7 +34,7 @@ static char *describe(const struct ckpt_record *record, int64_t now)
 	return strbuf_detach(&text, NULL);
 }
 
-/* Its id, or "@~<back>", or "step:<n>", as the user has begun. */
+/* Its id, or "@~<back>", or "step:<n>", depending on what was typed. */
 static void add_names(struct complete *complete, const struct ckpt_record *record, size_t back,
 		      struct strlist *steps)
 {
@@ -86,7 +86,7 @@ void complete_checkpoints(struct complete *complete)
 
 /* ---- paths ---- */
 
-/* The directory that was typed, and what is in it now. */
+/* The directory that was typed, and its current contents. */
 struct place {
 	char *typed;          /* "../src/", "" */
 	struct strbuf below;  /* from the root: "src" */
@@ -139,7 +139,7 @@ static void add_path(struct complete *complete, const struct place *place, const
 	free(path);
 }
 
-/* The directory in the checkpoint, with its entries; NULL if it has none there. */
+/* The directory in the checkpoint, with its entries; NULL if it does not have it. */
 static const struct wt_dir *find_dir(struct snapshot *snapshot, const char *path)
 {
 	struct wt_dir *dir = snapshot->root;
@@ -153,7 +153,7 @@ static const struct wt_dir *find_dir(struct snapshot *snapshot, const char *path
 	return snapshot_expand(snapshot, dir) ? NULL : dir;
 }
 
-/* What a restore would remove. Of a checkpoint of some paths, only these. */
+/* What a restore would remove. For a checkpoint of some paths, only these. */
 static void add_new(struct complete *complete, const struct place *place,
 		    const struct strlist *names, const struct wt_dir *dir,
 		    const struct ckpt_record *record)

@@ -59,7 +59,7 @@ static int unknown(const char *key)
 	return err;
 }
 
-/* Those that are asked for, in that order; all if none is. */
+/* The requested rows, in that order; all if none was named. */
 static int find_rows(struct rows *out, const struct strlist *keys)
 {
 	out->nr = keys->nr ? keys->nr : setting_count;

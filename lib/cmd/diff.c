@@ -65,7 +65,7 @@ static bool exists(const struct session *session, const char *typed)
 	return found;
 }
 
-/* "No difference" would be misleading about a path that the checkpoint was not about. */
+/* "No difference" would be misleading for a path that the checkpoint does not cover. */
 static int check_scope(const struct request *request)
 {
 	const struct ckpt_record *record = &request->sides[0];

@@ -56,7 +56,7 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 	return report_done(open ? EXIT_NO : EXIT_DONE);
 }
 
-/* Those that git would not run: nothing protects where one believes to be protected. */
+/* Hooks that git would not run: there the user only seems to be protected. */
 static void look_at_hooks(struct problems *problems, const struct session *session)
 {
 	struct strlist found = STRLIST_INIT;

@@ -31,7 +31,7 @@ static void offer_phases(struct complete *complete, const struct flow *flow)
 	}
 }
 
-/* Of the workflow that is in progress. */
+/* Of the workflow in progress. */
 static bool offer(struct complete *complete, const char *what)
 {
 	bool is_phase = !strcmp(what, "<phase>");
@@ -230,7 +230,7 @@ static int do_task(struct session *session, const struct strlist *args)
 	return status;
 }
 
-/* The files are back, or not quite. */
+/* Report on the restored files. */
 static int report_files(struct flow_resumed *resumed, const struct session *session)
 {
 	struct restore_result *result = &resumed->restore;

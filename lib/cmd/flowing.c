@@ -22,7 +22,7 @@ static const char *last_checkpoint(const struct flow_state *state)
 
 /* ---- parts ---- */
 
-/* What follows, for people. */
+/* What comes next, for people. */
 static void print_next(const struct flow *flow)
 {
 	const char *waiting = flow_waiting(&flow->state, &flow->plan);
@@ -339,7 +339,7 @@ static void print_resume(const struct flow_resumed *resumed)
 	print_next(&resumed->base.flow);
 }
 
-/* Why there is nothing to go on with; on stderr, also for those who want to hear little. */
+/* Why there is nothing to resume; on stderr, even with -q. */
 static void print_refusal(const struct flow_resumed *resumed)
 {
 	if (resumed->outcome == FLOW_DISTRUST)

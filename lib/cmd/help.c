@@ -107,7 +107,7 @@ static int instruct_agents(void)
 
 /* ---- the manual ---- */
 
-/* Not only that man succeeds: a stub that tells how to get the real one does, too. */
+/* It is not enough that man succeeds: a stub that tells how to install the real one does, too. */
 static bool have_manual(const char *page)
 {
 	const char *const where[] = { "man", "-w", page, NULL };

@@ -34,7 +34,7 @@ static bool was_said(const char *path, const char *name)
 	bool found = false;
 	char *rest = NULL;
 
-	/* One that cannot be read would be said again and again. */
+	/* If it cannot be read, hints would be shown again and again. */
 	if (fs_read_file(&said, AT_FDCWD, path) && access(path, F_OK) == 0)
 		found = true;
 	for (char *line = strtok_r(said.buf, "\n", &rest); line && !found;
@@ -76,7 +76,7 @@ void hint_say(const struct session *session, enum hint hint)
 		return;
 	path = xstrfmt("%s/hints", session->home);
 	line = xstrfmt("%s\n", hints[hint].name);
-	/* Remembered first: what cannot be remembered would be said each time. */
+	/* Recorded first: what cannot be recorded would be shown each time. */
 	if (!fs_append_line(AT_FDCWD, path, line, strlen(line), 0600)) {
 		print(hints[hint].text);
 		print(off);

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 /*
- * What the hooks call, at times for every ref of a fetch: nothing is opened
- * before it is certain that there is something to be done. Whatever happens,
- * the status is 0 and nothing is printed to stdout, where git may be waiting
+ * Called by the hooks, at times for every ref of a fetch: nothing is opened
+ * before it is certain that there is something to do. Whatever happens, the
+ * exit status is 0 and nothing is printed to stdout, where git may be waiting
  * for the answer of the shim that calls us.
  */
 
@@ -36,7 +36,7 @@ const struct opt_spec cmd_hook_spec = {
 static struct hook_call call;
 static const char *command = "";
 
-/* In one write, so that it stays whole among what others say. */
+/* In one write, so that it is not interleaved with other output. */
 __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 {
 	struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
@@ -112,7 +112,7 @@ static void say_saved(const struct hook_result *result)
 
 /* --- the end of git --- */
 
-enum { GRACE_SECONDS = 1 }; /* to stop in good order */
+enum { GRACE_SECONDS = 1 }; /* to stop cleanly */
 
 /*
  * Whoever waits for us was stopped: there is nothing to save before it, and
@@ -132,7 +132,7 @@ static void *stop_with_git(void *payload)
 	return NULL;
 }
 
-/* Where the system cannot tell, the clock alone ends us. */
+/* Where the system cannot tell, only the timeout ends us. */
 static void watch_git(const struct proc_list *ancestors)
 {
 	pthread_t thread;
@@ -184,7 +184,7 @@ static void read_refs(struct strbuf *out)
 	} while (n > 0);
 }
 
-/* The hook's name, the events that are asked for, what git gives. */
+/* The hook's name, the requested events, the arguments from git. */
 static void parse(int argc, char **argv)
 {
 	int i = 2;
@@ -211,7 +211,7 @@ int cmd_hook(int argc, char **argv)
 		opt_usage(&cmd_hook_spec, STDOUT_FILENO);
 		return report_done(EXIT_DONE);
 	}
-	/* What git's caller has open, and may wait for, is not ours to hold. */
+	/* Do not hold open what git's caller may be waiting for. */
 	(void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
 	parse(argc, argv);
 	call.reflog_action = env_git("GIT_REFLOG_ACTION");

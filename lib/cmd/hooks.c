@@ -99,7 +99,7 @@ static void print_items(const struct hooks_report *report)
 			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
 			continue;
 		}
-		/* What does not run is the answer, also for those who want to hear little. */
+		/* What does not run is the answer, so it is printed even with -q. */
 		report_clean(&clean, item->repair);
 		printf("%s: %s: %s\n", hooks_state_name(item->state), item->name, clean.buf);
 		strbuf_release(&clean);
@@ -146,7 +146,7 @@ static void print_cost(const struct hooks_report *report)
 
 static void print_notes(const struct hooks_report *report)
 {
-	/* Also with -q: they say that something asked for was not done. */
+	/* Even with -q: they say that something requested was not done. */
 	for (size_t i = 0; i < report->notes.nr && !opt_common.json; i++)
 		report_message("warning", report->notes.items[i]);
 }
@@ -257,7 +257,7 @@ static int for_agents(const struct session *session, bool installing)
 	json_t *array = json_array();
 	int err = 0;
 
-	/* One that is not known stops all, before anything is edited. */
+	/* An unknown one stops everything, before anything is edited. */
 	for (size_t i = 0; i < agents.nr && !err; i++)
 		err = agents_check(agents.items[i]);
 	for (size_t i = 0; i < agents.nr && !err; i++) {

@@ -29,7 +29,7 @@ static const struct opt options[] = {
 	{ OPT_END },
 };
 
-/* Who took checkpoints. */
+/* The sources of checkpoints. */
 static bool offer(struct complete *complete, const char *what)
 {
 	const struct session *session;
@@ -99,7 +99,7 @@ static void add_row(struct table *table, const struct ckpt_record *record, int64
 	free(line);
 }
 
-/* Those that are asked for, newest first, in `out`, which has room for all; how many. */
+/* Those that match, newest first, in `out`, which has room for all; returns how many. */
 static size_t choose(const struct ckpt_record **out, const struct ckpt_records *records,
 		     int64_t *from)
 {

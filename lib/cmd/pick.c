@@ -28,7 +28,7 @@ bool pick_possible(void)
 	return prompt_possible() && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* A line a checkpoint, newest first; the id is the first word of each. */
+/* One line per checkpoint, newest first; the id is the first word of each. */
 static void compose(struct strbuf *out, const struct ckpt_records *records)
 {
 	int64_t now = clock_now();
@@ -43,7 +43,9 @@ static void compose(struct strbuf *out, const struct ckpt_records *records)
 	}
 }
 
-/* What shows what going back would do; fzf puts the id there. NULL if it cannot be said. */
+/*
+ * The command that shows what a restore would do; fzf inserts the id. NULL if that is not possible.
+ */
 static char *preview_command(const struct strlist *typed)
 {
 	char *self = path_real("/proc/self/exe");
@@ -79,7 +81,7 @@ static void exec_fzf(int in, int out, const struct strlist *typed)
 
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0)
 		_exit(2);
-	/* The preview is a call of this program, which has to find the same store. */
+	/* The preview is a call of this program, which must find the same store. */
 	environ = env_given();
 	env_limit_path();
 	env_restore_umask();
@@ -109,7 +111,7 @@ static int run_fzf(struct strbuf *answer, const struct strbuf *lines, const stru
 	close(in[0]);
 	close(out[1]);
 	if (pid > 0) {
-		/* Who chooses early does not read the rest. */
+		/* If the user chooses early, fzf does not read the rest. */
 		sigaction(SIGPIPE, &ignore, &old);
 		(void)fs_write_all(in[1], lines->buf, lines->len);
 		sigaction(SIGPIPE, &old, NULL);

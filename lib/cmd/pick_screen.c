@@ -34,7 +34,7 @@ struct screen {
 	struct strlist *previews; /* one for each record, made when first seen */
 	struct picklist list;
 	size_t lines, columns;
-	char keys[64]; /* typed, and not looked at yet */
+	char keys[64]; /* typed, but not processed yet */
 	size_t keys_nr;
 };
 
@@ -189,7 +189,7 @@ static bool draw(const struct screen *screen)
 
 /* --- keys --- */
 
-/* Wait for bytes; false if there will be none any more. */
+/* Wait for bytes; false if no more will come. */
 static bool read_keys(struct screen *screen, int timeout_ms)
 {
 	struct pollfd pollfd = { .fd = screen->fd, .events = POLLIN };

@@ -49,7 +49,7 @@ static void warn_of_excess(const struct retain_result *result)
 			units_format_size(size, result->excess));
 }
 
-/* A number on the command line takes the place of the setting; --expired alone, of all settings. */
+/* A number on the command line replaces the setting; --expired alone replaces all settings. */
 static void choose_rules(struct evict_rules *rules, const struct session *session)
 {
 	retain_rules(rules, &session->settings);

@@ -115,7 +115,7 @@ void report_no_memory(void)
 	static const char text[] = "{\"error\":{\"code\":128,\"message\":\"out of memory\"}}\n";
 
 	if (opt_common.json && !answered && write(STDOUT_FILENO, text, strlen(text)) < 0)
-		return; /* what could be said has been, on stderr */
+		return; /* what could be said was printed on stderr */
 }
 
 int report_json(json_t *answer, int status)

@@ -74,7 +74,9 @@ const struct opt_spec cmd_redo_spec = {
 	.options = undo_options,
 };
 
-/* What leads to the state before. A restore that had nothing to do is not on the stack. */
+/*
+ * The command that leads to the state before. A restore that had nothing to do is not on the stack.
+ */
 static const char *way_back(const struct restore_opts *opts, const struct restore_result *result)
 {
 	if (opts->abort)
@@ -141,7 +143,7 @@ static int find_named(struct ckpt_record *out, struct session *session, const ch
 	return err;
 }
 
-/* Nobody has named one: let them choose. */
+/* None was named: let the user choose. */
 static int find_chosen(struct ckpt_record *out, struct session *session, const struct strlist *typed)
 {
 	const struct ckpt_record *chosen = NULL;

@@ -46,7 +46,7 @@ static void print_row(FILE *out, const struct plan_row *row)
 	strbuf_release(&path);
 }
 
-/* All of them, or if that is too much, SHOWN: what is removed before what is not. */
+/* All of them or, if there are too many, SHOWN: removed paths first. */
 static void print_rows(FILE *out, const struct plan *plan, const char *id, bool all)
 {
 	size_t removed = 0, left = SHOWN;
@@ -207,7 +207,7 @@ static json_t *captures(const struct restore_result *result)
 	return array;
 }
 
-/* A text needs no warning of what is removed: the plan shows it. */
+/* As text this needs no warning: the plan shows what is removed. */
 static json_t *warnings_json(const struct restore_result *result)
 {
 	json_t *array = json_array(), *others = json_texts(&result->warnings);

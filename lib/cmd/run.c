@@ -84,7 +84,7 @@ static int open_sink(struct run *run)
 	int err = 0;
 
 	run->to_stdout = opt_common.json;
-	/* Failures are told by fail(), so that there is one answer, in one place. */
+	/* Failures are reported by fail(), so that there is one answer, in one place. */
 	opt_common.json = false;
 	if (json_file)
 		err = sink_to_file(&run->sink, json_file);
@@ -104,7 +104,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 		.source = "cli",
 		.step = -1,
 		.scope = &all,
-		/* One that holds more would, rolled back to, bring back more than there was. */
+		/* Rolling back to a checkpoint with more would restore more than there was. */
 		.exact_captures = true,
 		.progress = progress_show,
 	};
@@ -121,14 +121,14 @@ static int take_checkpoint(struct run *run, struct session *session)
 		     (unsigned long long)record->missing, record->missing == 1 ? "path is" : "paths are");
 	ran_say(run->ran.saved.outcome == SAVE_CREATED ? "Saved %s\n" : "Nothing changed since %s\n",
 		record->id);
-	/* Not worth giving up for: it takes many saves by the command to make a difference. */
+	/* Not worth failing for: only many saves by the command would make a difference. */
 	err = hold_take(&run->hold, session->store, record->id);
 	if (err && err != CKPT_ENOTFOUND)
 		warn(run, "%s", ckpt_error_last());
 	return err == CKPT_ENOTFOUND ? err : 0;
 }
 
-/* All that needs the store, which is closed again before the command runs. */
+/* Everything that needs the store, which is closed again before the command runs. */
 static int prepare(struct run *run)
 {
 	struct session session;
@@ -168,7 +168,7 @@ static int execute(struct run *run)
 		ran_say_failed("", run->ran.command->items[0], &run->ran.child);
 	} else if (run->verify) {
 		err = run_child(&run->ran.check, shell, run->worktree, RUN_ASIDE);
-		/* Not verified is not good. */
+		/* Not verified means not good. */
 		if (err) {
 			run->ran.check.exit_status = EXIT_FATAL;
 			report_message("error", ckpt_error_last());
@@ -239,7 +239,7 @@ static void roll_back(struct run *run)
 						     "not everything was restored as it was in the "
 						     "checkpoint");
 	}
-	/* Somebody may have dropped it meanwhile. */
+	/* It may have been dropped meanwhile. */
 	if (!run->ran.restored && err != CKPT_ENOTFOUND)
 		ran_say("The state before the command is %s; 'git checkpoint restore %s' goes back to "
 			"it\n",
@@ -263,13 +263,13 @@ static int run_it(struct run *run)
 		err = execute(run);
 	if (err)
 		return fail(run, err);
-	/* What was not even started has changed nothing. */
+	/* A command that was not started has changed nothing. */
 	if (run->failed && run->ran.child.started)
 		roll_back(run);
 	hold_release(&run->hold);
 	status = exit_status(run);
 	err = sink_write(&run->sink, ran_json(&run->ran));
-	/* That the command failed is what the caller has to know first. */
+	/* The failure of the command is what the caller must know first. */
 	if (err)
 		err = report_failure(err);
 	return status ? status : err;

@@ -153,14 +153,14 @@ static int parse_states(struct ckpt_meta *meta, struct save_state_file **files)
 	return 0;
 }
 
-/* Who comes from `git stash save` may have meant it for a reason. */
+/* A user of `git stash save` may have meant it as a reason. */
 static int no_such_path(const char *path)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND,
 			      "unable to save '%s': no such path; use -m to give a reason", path);
 }
 
-/* One path is enough for the whole: "." names all. Paths below another named one add nothing. */
+/* "." alone names everything. Paths below another named one add nothing. */
 static int parse_scope(struct strlist *out, const struct session *session, const struct strlist *args)
 {
 	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;

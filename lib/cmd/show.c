@@ -37,7 +37,7 @@ const struct opt_spec cmd_show_spec = {
 
 /* --- as text --- */
 
-/* What others stored must not get at the terminal. */
+/* What others stored must not control the terminal. */
 static void add_clean(struct strbuf *out, const char *text, size_t len)
 {
 	utf8_printable(out, text, len, "\n\t", '?');

@@ -193,7 +193,7 @@ static void print_hooks(const struct hooks_report *hooks, const struct session *
 	report_text("%s\n", hooks_run(hooks) ? "" : ", but not all of them run");
 }
 
-/* Downwards into the past, by the names that can be typed. */
+/* Downwards into the past, with the names that can be typed. */
 static void print_timeline(const struct status *status)
 {
 	static const struct table_column columns[] = {

@@ -116,7 +116,7 @@ static int print_text(const struct inventory_list *list, const char *home)
 	return report_done(EXIT_DONE);
 }
 
-/* No session: this must work anywhere, whatever is wrong with the store of this place. */
+/* No session: this must work anywhere, whatever is wrong with the store of this directory. */
 int cmd_stores(int argc, char **argv)
 {
 	int err = opt_parse(&cmd_stores_spec, argc, argv, NULL, NULL), status;

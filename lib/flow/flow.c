@@ -88,7 +88,7 @@ static int read_live(struct flow_result *out, struct session *session)
 	return err;
 }
 
-/* Locks, unless there is nothing to be changed; 0 with the lock held. */
+/* Locks, unless there is nothing to change; 0 with the lock held. */
 static int open_live(struct flow_result *out, struct session *session)
 {
 	int err;
@@ -151,7 +151,10 @@ static bool is_taken(const struct flow_archives *archives, const struct flow *li
 	return false;
 }
 
-/* Name and time tell workflows apart: of two of the same name one has to wait for its second. */
+/*
+ * Name and time tell workflows apart: of two with the same name, the second must wait for the next
+ * second.
+ */
 static int choose_time(int64_t *out, struct store *store, const struct flow *live,
 		       const char *workflow)
 {
@@ -290,7 +293,7 @@ static int change_phase(struct flow *flow, const struct session *session,
 	case FLOW_COMPLETE:
 		err = flow_phase_complete(&flow->state, &flow->plan, opts->phase, opts->output,
 					  now);
-		/* Else the next resume would distrust it. */
+		/* Otherwise the next resume would distrust it. */
 		return err ? err : need_outputs(session, opts->output);
 	case FLOW_FAILED:
 		return flow_phase_fail(&flow->state, &flow->plan, opts->phase, now);
@@ -300,7 +303,7 @@ static int change_phase(struct flow *flow, const struct session *session,
 	return ckpt_error_set(CKPT_ERROR, "a phase cannot become pending");
 }
 
-/* What a state key holds of the outputs of a phase that is not complete: a line each. */
+/* The outputs of a phase that is not complete, for a state key: one per line. */
 static void add_states(struct ckpt_meta *meta, const struct flow_phase_opts *opts)
 {
 	struct strbuf text = STRBUF_INIT;

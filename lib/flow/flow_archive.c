@@ -59,7 +59,7 @@ static bool is_archived(const char *name)
 	return parse_name(&when, &corrupt, name);
 }
 
-/* Names of what was put away, oldest first. */
+/* Names of archived workflows, oldest first. */
 static int list_names(struct strlist *out, struct store *store)
 {
 	if (fs_names(out, store->dirfd, ARCHIVE, O_NOFOLLOW, is_archived) < 0 && errno != ENOENT)
@@ -160,7 +160,7 @@ static int make_copy(struct store *store)
 	return err ? err : copy_file(store, "workflow.json");
 }
 
-/* Earlier copies of the same one, of a process that was killed before it was put away. */
+/* Earlier copies of the same one, from a process that was killed before archiving it. */
 static void remove_copies(struct store *store, const struct strlist *names,
 			  const struct flow_state *state)
 {
@@ -221,7 +221,7 @@ void flow_archive_trim(struct store *store)
 			free(path);
 		}
 	}
-	/* Of one who was killed while making it. */
+	/* Left by a process that was killed while making it. */
 	(void)fs_remove_tree(store->dirfd, TEMP);
 	strlist_release(&names);
 }

@@ -95,7 +95,7 @@ static int need_known(const struct flow_plan *plan, const char *phase)
 	return err;
 }
 
-/* It is known and not complete, and its turn has come. */
+/* It is known, not complete, and next in order. */
 static int need_turn(const struct flow_state *state, const struct flow_plan *plan,
 		     const char *phase)
 {
@@ -261,7 +261,7 @@ static void decide_task(struct flow_decision *out, struct flow_task *task,
 	bool running = task->status == FLOW_TASK_RUNNING;
 
 	if (running && !facts->restoring && has_output(task, facts)) {
-		/* Killed between writing it and saying so. */
+		/* Killed between writing the output and reporting it. */
 		set_status(task, FLOW_TASK_COMPLETE, facts->now);
 		strlist_add(&out->taken, task->id);
 	} else if (running || (facts->restoring && task->status != FLOW_TASK_PENDING)) {

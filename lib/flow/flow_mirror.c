@@ -22,7 +22,7 @@ static int failed(const char *dir)
 	return ckpt_error_errno("unable to open the directory '%s' for " NAME, dir);
 }
 
-/* Below the worktree no symbolic link leads anywhere: a restore may have brought one back. */
+/* Below the worktree symbolic links are not followed: a restore may have brought one back. */
 static int open_inner(const char *worktree, const char *dir, bool make)
 {
 	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
@@ -86,7 +86,10 @@ static int check_free(const struct session *session, const char *dir, const char
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
-/* By its name, also that of another worktree, which may be the same repository's; or by any name. */
+/*
+ * By its name, even that of another worktree, which may belong to the same repository; or by any
+ * name.
+ */
 static bool is_in_git(const struct repo *repo, const char *path)
 {
 	return path_has_dotgit(path + 1) ||
@@ -100,7 +103,7 @@ int flow_mirror_place(char **out, const struct session *session, const char *typ
 	int err = 0;
 
 	path_absolute(&full, session->cwd, typed);
-	/* Links on the way are the user's choice now; later ones are not. */
+	/* Links on the way are the user's choice now, but not later. */
 	real = path_resolve(full.buf);
 	if (session_is_home(session, real))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is where checkpoints are kept", typed);

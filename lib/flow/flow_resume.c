@@ -79,7 +79,10 @@ static void add_warnings(struct flow_resumed *out, struct session *session,
 			    "no phase is complete yet, so the files are left as they are");
 }
 
-/* Look, trust or not, and decide; with the lock. The state in `out` may be changed, not written. */
+/*
+ * Read, check and decide, with the lock held. The state in `out` may be changed, but is not
+ * written.
+ */
 static int decide(struct flow_resumed *out, struct session *session, bool *restoring,
 		  const struct flow_resume_opts *opts)
 {
@@ -202,7 +205,7 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 	if (!err)
 		err = restore_checkpoint(&out->restore, session, &restore);
 	out->restored = !err;
-	/* Nothing was touched: then nothing has changed. */
+	/* Nothing was touched: so undo this change. */
 	if (err && rewind.written && !journal_exists(session->store)) {
 		char *kept = ckpt_error_keep();
 
@@ -230,7 +233,7 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 	err = decide(out, session, &restoring, opts);
 	if (!err && out->outcome == FLOW_GOES_ON && !restoring && out->decision.changed)
 		err = flow_write(&out->base.flow, session->store);
-	/* Who was killed after writing the state did not come to its copy. */
+	/* A process killed after writing the state did not write its copy. */
 	if (!err && !restoring && (out->outcome == FLOW_GOES_ON || out->outcome == FLOW_OVER))
 		flow_result_mirror(&out->base, session);
 	store_unlock(session->store);

@@ -29,7 +29,7 @@ static int check_entry(const char *path)
 	return ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path);
 }
 
-/* One directory, without what is below it; "" for `name` is `dir` itself. */
+/* One directory, without its subdirectories; `name` "" is `dir` itself. */
 static int check_dir(const char *dir, const char *name)
 {
 	char *path = *name ? xstrfmt("%s/%s", dir, name) : xstrdup(dir);
@@ -48,7 +48,7 @@ static int check_dir(const char *dir, const char *name)
 	return err;
 }
 
-/* `seen` are the directories that were looked at: they may borrow from each other. */
+/* `seen` are the directories already checked: they may borrow from each other. */
 static int check_borrowed(struct strlist *seen, const char *dir, int depth)
 {
 	char *list, *line, *rest;

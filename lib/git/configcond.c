@@ -47,7 +47,7 @@ static void add_dir_of(struct strbuf *out, const char *file)
 static bool is_gitdir(const char *gitdir, const char *condition, const char *file, unsigned flags)
 {
 	struct strbuf pattern = STRBUF_INIT;
-	size_t literal = 0; /* bytes at the beginning that are not a pattern */
+	size_t literal = 0; /* bytes at the beginning that are not part of a pattern */
 	bool holds;
 
 	if (!gitdir)

@@ -7,15 +7,15 @@
 #include <string.h>
 
 /*
- * git's own grammar, character by character, as its documentation and its
- * answers have it: "\r\n" counts as "\n", the end of the text as the end of a
- * line, and letters are those of ASCII whatever the locale says.
+ * git's grammar, character by character, according to its documentation and
+ * its behaviour: "\r\n" counts as "\n", the end of the text as the end of a
+ * line, and letters are ASCII whatever the locale says.
  */
 
 struct parser {
 	const char *pos, *end;
 	size_t line;
-	bool over; /* the line end that was read last is the end of the text */
+	bool over; /* the last line end that was read is the end of the text */
 	struct strbuf key, value;
 	size_t section; /* how much of the key is the section, with its dot */
 };
@@ -98,7 +98,7 @@ static bool parse_section(struct parser *p)
 	return true;
 }
 
-/* After a backslash; a line that ends with one goes on in the next. */
+/* After a backslash; a line that ends with one continues on the next. */
 static bool parse_escape(struct parser *p)
 {
 	static const char from[] = "tbn\\\"", to[] = "\t\b\n\\\"";

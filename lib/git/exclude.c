@@ -11,19 +11,19 @@
 enum pattern_flags {
 	PATTERN_NEGATIVE = 1 << 0,
 	PATTERN_DIR_ONLY = 1 << 1,
-	PATTERN_BASENAME = 1 << 2, /* no slash in it: it is about the last component */
+	PATTERN_BASENAME = 1 << 2, /* no slash in it: it applies to the last component */
 	PATTERN_SUFFIX = 1 << 3,   /* "*" and then no more wildcards */
 };
 
 struct pattern {
-	const char *text; /* without "!" in front and slashes at the ends */
+	const char *text; /* without leading "!" and slashes at the ends */
 	size_t len;
 	size_t literal; /* the first bytes, up to here, have no wildcard */
 	unsigned flags;
 };
 
 struct exclude_list {
-	char *buf; /* what the patterns point into */
+	char *buf; /* the patterns point into it */
 	char *base;
 	size_t base_len;
 	struct pattern *patterns;
@@ -73,7 +73,7 @@ static void add_pattern(struct exclude_list *list, char *line)
 		line[--pat.len] = '\0';
 		pat.flags |= PATTERN_DIR_ONLY;
 	}
-	/* Nothing has an empty name. */
+	/* No file has an empty name. */
 	if (!pat.len)
 		return;
 	if (!memchr(line, '/', pat.len))

@@ -264,7 +264,7 @@ static int add_all_files(struct gitconfig *config, const struct repo *repo)
 	return err;
 }
 
-/* What remotes are called does not depend on conditions about it: so has git defined it. */
+/* By git's definition the names of remotes do not depend on conditions about them. */
 static void add_urls(struct strlist *urls, const struct gitconfig *config)
 {
 	for (size_t i = 0; i < config->nr; i++) {
@@ -300,8 +300,8 @@ static int add_files(struct gitconfig *config, const struct repo *repo)
 }
 
 /*
- * A key of `git -c`, brought to the form in which the others are: all lower
- * case except for a subsection. NULL if it is none.
+ * A key of `git -c`, in the form of the others: all lower case except for a
+ * subsection. NULL if it is invalid.
  */
 static char *canonical_key(const char *text, size_t len)
 {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* No text file of git is that large; a nested ".git" may hold anything, even things that block. */
+/* No text file of git is that large; a nested ".git" may contain anything, even things that block. */
 enum { TEXT_MAX = 256 << 20 };
 
 char *gitfile_read(const char *dir, const char *name)

@@ -85,7 +85,7 @@ static int read_with_git(struct gitindex *index, const char *worktree, const cha
 	return err;
 }
 
-/* Lookups rely on the order, so it is verified; the stages of a conflict become one entry. */
+/* Lookups rely on the order, so it is checked; the stages of a conflict become one entry. */
 static int check_order(struct gitindex *index, const char *file)
 {
 	size_t kept = 0;
@@ -118,7 +118,7 @@ static void clear(struct gitindex *index)
 	memset(index, 0, sizeof(*index));
 }
 
-/* The first entry that is not before `path` + `suffix`, or the number of all. */
+/* The first entry that is not less than `path` + `suffix`, or the number of all. */
 static size_t lower_bound(const struct gitindex *index, const char *path, size_t len,
 			  const char *suffix)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * env_scrub() has taken all GIT_* away. What is set here overrides what files
- * of configuration say; GIT_NO_LAZY_FETCH is known to git since 2.45, before
- * that it is the lack of an allowed protocol that keeps it from fetching.
+ * env_scrub() has removed all GIT_*. What is set here overrides the
+ * configuration files; GIT_NO_LAZY_FETCH is known to git since 2.45, before
+ * that the lack of an allowed protocol keeps it from fetching.
  */
 static const char *const environment[] = {
 	"GIT_ALLOW_PROTOCOL=",

@@ -18,12 +18,12 @@
 
 enum {
 	HEADER_SIZE = 12,
-	STAT_SIZE = 40, /* what an entry has before its hash */
+	STAT_SIZE = 40, /* what precedes the hash in an entry */
 	MODE_OFFSET = 24,
 	FLAG_EXTENDED = 0x4000,
 	FLAG_NAME_MASK = 0xfff,
 	EXTENDED_KNOWN = 0x6000, /* skip-worktree and intent-to-add */
-	MAX_EXPANSION = 64,	 /* how many times its file the names of a version 4 may fill */
+	MAX_EXPANSION = 64,	 /* how many times the size of the file the names of a version 4 may take */
 };
 
 /* Room for some forty million files. */
@@ -69,7 +69,7 @@ static int read_index_file(char **data_out, size_t *len_out, const char *file)
 	if (fd < 0)
 		return errno == EINVAL ? indexfile_corrupt(file, "it is not a regular file") :
 					 fs_open_failed(file);
-	/* Before memory is asked for on the word of the file. */
+	/* Before memory is allocated according to the file. */
 	if (st.st_size > SIZE_LIMIT || fs_pread_full(fd, magic, sizeof(magic), 0) < 0 ||
 	    memcmp(magic, "DIRC", sizeof(magic))) {
 		err = indexfile_corrupt(file, "it does not begin like one, or is too large");
@@ -195,7 +195,7 @@ static int read_entry(struct gitindex *index, struct reader *r, const char **pre
 		err = read_plain_name(&name, &len, r, start);
 	if (err)
 		return err;
-	/* Where the length does not fit, the field is full of ones. */
+	/* If the length does not fit, the field is all ones. */
 	if ((flags & FLAG_NAME_MASK) != (len < FLAG_NAME_MASK ? len : FLAG_NAME_MASK))
 		return indexfile_corrupt(r->file, "wrong length of a name");
 	indexfile_add(index, name, mode);
@@ -219,7 +219,7 @@ static int read_extensions(struct reader *r)
 			r->link = signature + 8;
 			r->link_len = size;
 		} else if (signature[0] < 'A' || signature[0] > 'Z') {
-			/* Must be understood, in contrast to those with a capital letter. */
+			/* Must be understood, unlike those with a capital letter. */
 			r->needs_git = true;
 		}
 		r->pos += size;
@@ -244,7 +244,7 @@ static int read_index(struct gitindex *index, struct reader *r, size_t size)
 				      r->file, r->version);
 	count = get32(r->data + 8);
 	r->pos = HEADER_SIZE;
-	/* Before memory is asked for on the word of the file. */
+	/* Before memory is allocated according to the file. */
 	if (count > (r->end - r->pos) / (STAT_SIZE + r->hash_len + 2))
 		return indexfile_corrupt(r->file, "it is too short for its number of entries");
 	ALLOC_GROW(index->entries, index->nr + count, index->alloc);
@@ -304,9 +304,9 @@ static int read_bitmap(unsigned char *bits, size_t nr, const unsigned char **p, 
 }
 
 /*
- * What the split index says of the entries that its shared one has at the end
- * of the list: some are gone, some are replaced by its own first ones, which
- * have no name then. `nr` is how many are its own.
+ * What the split index says about the entries of its shared one, which are at
+ * the end of the list: some are gone, some are replaced by its own first ones,
+ * which then have no name. `nr` is the number of its own.
  */
 static int apply_link(struct gitindex *index, size_t nr, struct reader *r)
 {

@@ -13,8 +13,8 @@
 
 /*
  * libgit2 finds repositories too, but not those with extensions that it does
- * not know, and with other ideas about the environment. The rules are few, so
- * they are written down here, in the order in which git applies them.
+ * not know, and it treats the environment differently. The rules are few, so
+ * they are implemented here, in the order in which git applies them.
  */
 
 /* The part of a repository's own configuration that decides what it is. */
@@ -22,7 +22,7 @@ struct format {
 	bool bare;
 	bool sha256;
 	bool own_config; /* extensions.worktreeConfig */
-	char *worktree;	 /* core.worktree as it is written */
+	char *worktree;	 /* core.worktree as written */
 };
 
 static bool has_dir(const char *dir, const char *name)
@@ -54,7 +54,7 @@ static char *real_from(const char *base, const char *path)
 	return real;
 }
 
-/* If `dir` is a git directory, the place of what all its worktrees share. */
+/* If `dir` is a git directory, the directory that its worktrees share. */
 static char *common_of_gitdir(const char *dir)
 {
 	char *head = gitfile_head(dir), *text, *common = NULL;
@@ -76,8 +76,8 @@ static char *common_of_gitdir(const char *dir)
 
 /*
  * Follow `path`, a git directory or a file that names one. CKPT_ENOTFOUND if
- * it is neither; CKPT_ERROR if it is a file that leads nowhere: going on to
- * look in the parent would take another project for this one.
+ * it is neither; CKPT_ERROR if it is a file that leads nowhere: looking
+ * further up would mistake another project for this one.
  */
 static int resolve_gitdir(char **gitdir_out, char **common_out, const char *path)
 {
@@ -112,7 +112,7 @@ static int resolve_gitdir(char **gitdir_out, char **common_out, const char *path
 	return err;
 }
 
-/* Asked for every nested repository: most configurations need no parser to be ruled out. */
+/* Called for every nested repository: most configurations can be ruled out without parsing. */
 static bool mentions(const char *dir, const char *name, const char *const words[])
 {
 	char *text = gitfile_read(dir, name);

@@ -127,15 +127,15 @@ static const char *operation_of(const char *gitdir)
 		return "cherry-pick";
 	if (has(gitdir, "REVERT_HEAD"))
 		return "revert";
-	/* Between two commits of a longer one there is nothing but its list. */
+	/* Between two commits of a longer operation only its list exists. */
 	if (sequencer_operation(gitdir))
 		return sequencer_operation(gitdir);
 	return has(gitdir, "BISECT_LOG") ? "bisect" : NULL;
 }
 
 /*
- * Never fails: what cannot be told stays NULL. A checkpoint is worth taking
- * although the project's repository is damaged, then above all.
+ * Never fails: what cannot be determined stays NULL. A checkpoint is worth
+ * taking even if the project's repository is damaged, especially then.
  */
 int repo_read_state(struct repo_state *out, const struct repo *repo)
 {
@@ -144,7 +144,7 @@ int repo_read_state(struct repo_state *out, const struct repo *repo)
 
 	memset(out, 0, sizeof(*out));
 	if (ref && !strcmp(ref, "refs/heads/.invalid")) {
-		/* Refs in tables (reftable), of which HEAD is only a stub. */
+		/* Refs in tables (reftable), for which HEAD is only a stub. */
 		char *name = ask_git(repo, "symbolic-ref", "--");
 
 		out->head = ask_git(repo, "rev-parse", "--verify");

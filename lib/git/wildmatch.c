@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* git's own character classes: ASCII whatever the locale, and no \v or \f in "space". */
+/* git's character classes: ASCII whatever the locale, and no \v or \f in "space". */
 static bool is_upper(unsigned char c)
 {
 	return c >= 'A' && c <= 'Z';
@@ -91,7 +91,7 @@ static int in_class(const char *name, size_t len, unsigned char c, unsigned flag
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		if (strlen(classes[i].name) != len || memcmp(classes[i].name, name, len))
 			continue;
-		/* The text was folded to lower case, so "upper" means any letter then. */
+		/* The text was folded to lower case, so "upper" then means any letter. */
 		if (classes[i].has == is_upper && (flags & WILD_CASEFOLD))
 			return is_alpha(c);
 		return classes[i].has(c);
@@ -124,7 +124,7 @@ static const char *match_bracket(const char *p, unsigned char c, unsigned flags)
 
 	if (negated)
 		p++;
-	/* A "]" that comes first is an ordinary letter. */
+	/* A "]" that comes first is an ordinary character. */
 	for (bool first = true; first || *p != ']'; first = false) {
 		const char *end = NULL;
 

@@ -75,7 +75,7 @@ static int unescape(char c)
 	return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'b' ? '\b' : c;
 }
 
-/* Behind "=": the value, which may go on in further lines. Returns the end of the last one. */
+/* After "=": the value, which may continue on further lines. Returns the end of the last one. */
 static size_t parse_value(struct item *item, const struct strbuf *text, size_t pos)
 {
 	bool quoted = false;
@@ -234,7 +234,7 @@ static const char *eol_of(const struct strbuf *text)
 	return eol && eol > text->buf && eol[-1] == '\r' ? "\r\n" : "\n";
 }
 
-/* The file keeps its last line end, or the lack of it: that makes the way back exact. */
+/* The file keeps its last line end, or the lack of it, so that the change can be reverted exactly. */
 static void append_section(struct strbuf *text, const char *section, const char *key_line)
 {
 	const char *eol = eol_of(text);
@@ -264,7 +264,7 @@ void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *
 	} else if (find_section_end(&end, text, section)) {
 		struct strbuf insert = STRBUF_INIT;
 
-		/* The new line gets the end of the one before, whatever the others have. */
+		/* The new line gets the line end of the one before it, whatever the others have. */
 		strbuf_addf(&insert, "%s\t%s",
 			    text->buf[end] == '\r' ? "\r\n" :
 			    text->buf[end] ? "\n" : eol_of(text), line.buf);
@@ -339,7 +339,7 @@ bool config_edit_undo(struct strbuf *text, const struct config_edit *edit)
 struct reading {
 	const struct config_edit *edits;
 	size_t nr;
-	size_t ours; /* values that the edits gave */
+	size_t ours; /* values set by the edits */
 	struct strbuf others; /* everything that the edits do not concern */
 };
 
@@ -355,7 +355,7 @@ static int note_value(const char *key, const char *value, void *payload)
 		if ((size_t)(last - key) == len && !strncasecmp(key, edit->section, len) &&
 		    !strcasecmp(last + 1, edit->key)) {
 			reading->ours += value && !strcmp(value, edit->value);
-			/* A value before the last one, which is replaced, is not ours. */
+			/* An earlier value of the replaced key is not ours. */
 			return 0;
 		}
 	}

@@ -20,9 +20,9 @@ struct hook_autostash {
 	struct strlist gone; /* paths that were deleted */
 	struct strbuf there; /* paths that were changed or added, each followed by a NUL */
 	struct strlist notes;
-	struct scan *scan;   /* of what was changed or added */
+	struct scan *scan;   /* for what was changed or added */
 	struct rules *rules;
-	struct arena arena;  /* of what is new in the tree */
+	struct arena arena;  /* for what is new in the tree */
 };
 
 /* In the store, under its lock: no other process uses it. */
@@ -344,7 +344,7 @@ static void remove_emptied(const struct hook_autostash *stash, struct wt_dir *ro
 
 		struct wt_dir *above = dir ? dir->parent : NULL;
 
-		/* The root has none above it. */
+		/* The root has no parent. */
 		for (; above && !dir->nr && made_anew(stash, dir); dir = above, above = dir->parent) {
 			const char *last = strrchr(dir->path, '/');
 			struct wt_entry *entry;

@@ -28,7 +28,7 @@ static const char too_long[] =
 
 enum {
 	DEFAULT_SECONDS = 10, /* until the settings are read */
-	GRACE_SECONDS = 1,    /* to stop in good order */
+	GRACE_SECONDS = 1,    /* to stop cleanly */
 };
 
 struct watch {
@@ -83,7 +83,7 @@ static void watch_start(struct watch *watch, hook_give_up_fn give_up)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&watch->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	/* Without it the shim's own limit holds. */
+	/* Without it the shim's limit applies. */
 	watch->running = !pthread_create(&watch->thread, NULL, watch_main, watch);
 }
 
@@ -155,7 +155,7 @@ static int writes_branches(const char *key, const char *value, enum gitconfig_le
 	return !strcmp(name, ".fetch") && to && !strncmp(to + 1, "refs/heads/", 11);
 }
 
-/* Nothing is checked out yet, or a fetch may move what is. */
+/* Nothing is checked out yet, or a fetch may change what is. */
 static bool moves_first(const struct repo *repo)
 {
 	struct repo_state state = { 0 };
@@ -175,10 +175,10 @@ struct chooser {
 	const struct session *session;
 	const struct hook_decision *decision;
 	struct hook_targets targets;
-	bool only_if_any; /* without them there is nothing to be saved */
-	bool only_named;  /* they are too many: say so, and leave them out */
+	bool only_if_any; /* without them there is nothing to save */
+	bool only_named;  /* there are too many: say so, and leave them out */
 	struct strlist chosen;
-	struct strlist left_out; /* by patterns of the user's, though git is about to remove it */
+	struct strlist left_out; /* by the user's patterns, although git is about to remove it */
 };
 
 /* For save.h: what is in git's way. */
@@ -236,7 +236,7 @@ static void note_secrets(struct strlist *out, const struct chooser *chooser,
 		    (chooser->decision->extent == HOOK_TAKES_SOME &&
 		     !pathset_covers(&chooser->chosen, name)))
 			continue;
-		/* If nothing changed, they are those of the checkpoint that there is. */
+		/* If nothing changed, they are those of the existing checkpoint. */
 		path = xstrfmt("%s/%s", chooser->session->worktree, name);
 		if (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
 			strlist_add(out, name);
@@ -244,7 +244,7 @@ static void note_secrets(struct strlist *out, const struct chooser *chooser,
 	}
 }
 
-/* What is left out as a rule is at times more than is allowed: the rest is saved without it then. */
+/* What is usually left out may be more than allowed: then the rest is saved without it. */
 static int save_what_is_allowed(struct save_result *result, struct hook_result *out,
 				struct session *session, struct save_opts *opts)
 {
@@ -349,7 +349,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 	if (limit > 0) {
 		deadline = mark->start + (double)limit - mark->spent;
 		watch_set(watch, deadline);
-		/* Who has the lock may have it for long. */
+		/* Another process may hold the lock for long. */
 		if (session.settings.lock_timeout > limit)
 			session.settings.lock_timeout = limit;
 	}
@@ -369,13 +369,13 @@ static void fail(struct hook_result *out, const struct watch *watch)
 	if (atomic_load(&watch->expired))
 		out->why = xstrdup(too_long);
 	else if (cancel_signal())
-		/* The user stops git; it will not do anything either. */
+		/* The user stops git; it will not change anything either. */
 		out->outcome = HOOK_NOTHING;
 	else
 		out->why = xstrdup(ckpt_error_last());
 }
 
-/* Where there is something to be saved. */
+/* Where there is something to save. */
 static void take_marked(struct hook_result *out, const struct hook_decision *decision,
 			struct watch *watch, struct hook_mark *mark)
 {

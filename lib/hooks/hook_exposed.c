@@ -15,13 +15,13 @@
 #define WALK_LIMIT "--max-count=5001" /* one more */
 
 enum {
-	WALK_MAX = 5000, /* commits; for more of them anything may be written */
+	WALK_MAX = 5000, /* commits; with more of them anything may be written */
 	TREES_MAX = 64,
 };
 
 struct find {
 	struct strlist *out;
-	struct strlist hidden; /* what was left out, secrets too; sorted */
+	struct strlist hidden; /* what was left out, including secrets; sorted */
 	int rootfd;
 	const struct repo *repo;
 	bool unknown;
@@ -44,7 +44,7 @@ static int ask(struct strbuf *out, const struct find *find, const struct strbuf 
 		.input = input ? input->buf : NULL,
 		.input_len = input ? input->len : 0,
 		.stop = stopped,
-		.replace = true, /* as for the command that is asked about */
+		.replace = true, /* as for the command in question */
 	};
 
 	return askgit(out, &how, args);
@@ -95,7 +95,7 @@ static void consider(struct find *find, const char *path)
 			return;
 		}
 	} while (path[len++]);
-	/* A file where there is a directory with such things. */
+	/* A file in place of a directory with such files. */
 	if (pathset_reaches(&find->hidden, path))
 		strlist_add(find->out, path);
 }
@@ -146,7 +146,7 @@ static bool has_ref(const struct repo *repo, const char *name)
 	return id != NULL;
 }
 
-/* What an operation in progress may go back to, or go on with. */
+/* What an operation in progress may go back to, or continue with. */
 static void add_ongoing(struct strlist *trees, struct strlist *walk, const struct repo *repo)
 {
 	static const char *const refs[] = { "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD",
@@ -165,7 +165,7 @@ static void add_ongoing(struct strlist *trees, struct strlist *walk, const struc
 	strlist_add(walk, "--no-walk");
 	add_todo(walk, repo, "rebase-merge/git-rebase-todo");
 	add_todo(walk, repo, "sequencer/todo");
-	/* What they do is taken back, or done again; of the first, nothing. */
+	/* Their changes are reverted, or applied again; not those of the first. */
 	for (size_t i = 1; i < ARRAY_SIZE(refs); i++)
 		if (has_ref(repo, refs[i]))
 			strlist_add(walk, refs[i]);
@@ -192,7 +192,7 @@ static int resolve(struct strlist *out, const struct find *find, const struct st
 		size_t len = strcspn(line, "\n"), id = strcspn(line, " \n");
 		const char *type = line + id + 1;
 
-		/* Else it is a name, and a word that says why not. */
+		/* Otherwise it is a name, and a word that says why not. */
 		if (gitfile_is_id(line) && strncmp(type, "blob", 4) && strncmp(type, "missing", 7))
 			strlist_take(out, xmemdupz(line, id));
 		line += len + (line[len] == '\n');
@@ -226,7 +226,7 @@ static void add_guess(struct strlist *out, const struct find *find, const char *
 
 /* --- what they may write --- */
 
-/* What a tree has and the index has not. */
+/* What a tree has and the index does not. */
 static int consider_tree(struct find *find, const char *id)
 {
 	const char *argv[] = { "diff-index", "--cached", "-z", "--name-only", "--no-renames",
@@ -270,7 +270,7 @@ static int list_walk(struct strbuf *out, const struct find *find, const struct s
 	return err;
 }
 
-/* All that the commits touch. */
+/* All paths that the commits touch. */
 static int consider_walk(struct find *find, const struct strlist *walk)
 {
 	static const char *const argv[] = { "diff-tree", "--stdin", "-r", "-m", "-z", "--root",
@@ -280,7 +280,7 @@ static int consider_walk(struct find *find, const struct strlist *walk)
 	size_t nr = 0;
 	int err = 0;
 
-	/* Nothing to be understood: git itself will say so, and change nothing. */
+	/* It cannot be understood: git itself will say so, and change nothing. */
 	if (list_walk(&commits, find, walk))
 		goto out;
 	for (const char *p = commits.buf; (p = strchr(p, '\n')); p++)
@@ -423,7 +423,7 @@ int hook_exposed_find(struct strlist *out, const struct scan *scan, const struct
 	hide(&find, scan);
 	if (find.hidden.nr && !find.unknown)
 		err = ask_all(&find, targets, prefix);
-	/* What git cannot tell, a missing object, say, may be anything. */
+	/* If git cannot tell, for example because of a missing object, it may be anything. */
 	if (err && !cancel_check()) {
 		find.unknown = true;
 		err = 0;

@@ -11,7 +11,7 @@
 /* All our lines set this variable. */
 #define PROGRAM "_ckpt_program="
 
-/* The place of the line `line` (with its end) in the text, NULL if it has none. */
+/* The position of the line `line` (with its end) in the text, NULL if it does not occur. */
 static const char *find_line(const char *text, size_t len, const char *line)
 {
 	size_t size = strlen(line);
@@ -65,7 +65,7 @@ static const char *interpreter(size_t *len_out, const char *line, size_t len)
 	return word;
 }
 
-/* Options that trace, or that have an argument, would change what our lines do. */
+/* Options that trace, or that take an argument, would change what our lines do. */
 static bool plain_options(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '\t'))

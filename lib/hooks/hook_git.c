@@ -58,7 +58,7 @@ const char *hook_first_word(const struct hook_git *git)
 /* The options of a command that have a value, which may be the next word. */
 struct valued {
 	const char *letters;
-	const char *name; /* may be cut short as git allows it */
+	const char *name; /* may be abbreviated as git allows */
 	size_t shortest;
 };
 
@@ -86,7 +86,7 @@ static size_t next_arg(const struct hook_git *git, size_t i, const struct valued
 	return i + 1 + eats;
 }
 
-/* True if an option is given; `name` may be cut short as git allows it. */
+/* True if an option is given; `name` may be abbreviated as git allows. */
 static bool has_option(const struct hook_git *git, const char *name, size_t shortest,
 		       const struct valued *valued)
 {
@@ -96,7 +96,7 @@ static bool has_option(const struct hook_git *git, const char *name, size_t shor
 	return false;
 }
 
-/* True if a bundle of one-letter options has one of `letters`; a value eats the rest. */
+/* True if a bundle of one-letter options has one of `letters`; a value takes the rest. */
 static bool has_letter(const struct hook_git *git, const char *letters, const struct valued *valued)
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i = next_arg(git, i, valued)) {
@@ -153,7 +153,7 @@ bool hook_stash_takes_untracked(const struct hook_git *git)
 		has_option(git, "--include-untracked", strlen("--inc"), &stash_values));
 }
 
-/* Of `clean`, `rm` and `mv`. What would go is often looked at first. */
+/* For `clean`, `rm` and `mv`. What would be removed is often listed first. */
 static bool is_dry_run(const struct hook_git *git)
 {
 	return (has_letter(git, "n", &clean_values) ||
@@ -241,7 +241,7 @@ static bool difftool_harmless(const struct hook_git *git)
 	       !has_option(git, "--dir-diff", strlen("--d"), &no_values);
 }
 
-/* With a cone, directories outside of it go that have no files but ignored ones. */
+/* With a cone, directories outside it that have only ignored files are removed. */
 static bool sparse_takes_ignored(const struct hook_git *git)
 {
 	return strcmp(hook_first_word(git), "disable") &&
@@ -325,7 +325,7 @@ static void foreach_effect(struct hook_effect *out, const struct hook_git *git)
 
 static bool submodule_harmless(const struct hook_git *git)
 {
-	/* `set-url` and `set-branch` have written .gitmodules when they first ask. */
+	/* `set-url` and `set-branch` have already written .gitmodules when they first ask. */
 	static const char *const verbs[] = { "add", "clone", "deinit", "run-update-procedure",
 					     "update", NULL };
 	struct hook_effect each;
@@ -367,7 +367,7 @@ static bool worktree_harmless(const struct hook_git *git)
 
 struct rule {
 	const char *command;
-	const char *called;                            /* in the reason; NULL: the same */
+	const char *called;                            /* for the reason; NULL: the same */
 	bool (*harmless)(const struct hook_git *git);  /* forms that change nothing; NULL: none */
 	bool (*takes_ignored)(const struct hook_git *git);
 	bool (*takes_untracked)(const struct hook_git *git);

@@ -40,7 +40,7 @@ static void mark_write(const struct hook_mark *mark, char what,
 	describe_actor(actor, sizeof(actor), decision);
 	len = snprintf(text, sizeof(text), "%c %d %010ld %-41s\n", what, (int)decision->extent,
 		       (long)(spent * 1000), actor);
-	/* Losing it costs at most a second checkpoint. */
+	/* Losing it costs at most an extra checkpoint. */
 	if (mark->fd >= 0)
 		(void)fs_pwrite_all(mark->fd, text, (size_t)len, 0);
 }
@@ -81,7 +81,7 @@ static void sweep(int dirfd)
 	strlist_release(&names);
 }
 
-/* A directory that only this user can write to; -1 if it cannot be had. */
+/* A directory that only this user can write to; -1 if there is none. */
 static int private_dir(const char *path, bool create)
 {
 	struct stat st;

@@ -109,7 +109,7 @@ static bool pull_writes_branches(const struct hook_git *git)
 	for (size_t i = 0; i < git->nr; i++) {
 		const char *arg = git->args[i], *colon = strchr(arg, ':');
 
-		/* Of an address it would be too, but only once a command. */
+		/* An address would match too, but only once per command. */
 		if (arg[0] != '-' && colon && colon[1] && colon[1] != '/' && arg != hook_first_word(git))
 			return true;
 	}
@@ -117,8 +117,8 @@ static bool pull_writes_branches(const struct hook_git *git)
 }
 
 /*
- * What a pull does shows in what it calls; itself it acts only where there is
- * nothing yet, or where the branch moves on before anything is called.
+ * What a pull does shows in what it calls; it acts itself only if there is
+ * nothing yet, or if the branch moves before anything is called.
  */
 static void decide_pull(struct hook_decision *out, const struct hook_git *pull,
 			const struct proc_list *ancestors, size_t below)
@@ -182,7 +182,7 @@ static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *
 			return;
 		if (effect.kind == HOOK_PASSES)
 			continue;
-		/* `worktree remove` has a look at that one first. */
+		/* `worktree remove` looks at that one first. */
 		if (effect.elsewhere && !caller(&called, ancestors, i))
 			continue;
 		if (effect.through && !changes_below(ancestors, i))
@@ -214,10 +214,10 @@ bool hook_wants_refs(const struct hook_call *call)
 struct ref_line {
 	const char *name;
 	size_t name_len;
-	bool removes; /* the new value is none */
+	bool removes; /* the new value is empty */
 };
 
-/* Take the next line at `*at`. */
+/* Read the next line at `*at`. */
 static bool next_ref(struct ref_line *out, const char **at)
 {
 	while (**at) {

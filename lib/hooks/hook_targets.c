@@ -24,7 +24,9 @@ static bool begins(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* Whether the value of an option is the next word, and no name: where that is not known, it is one. */
+/*
+ * Whether the value of an option is the next word, and not a name: if unknown, it counts as a name.
+ */
 static bool eats_next(const char *command, const char *arg)
 {
 	static const struct {
@@ -111,7 +113,7 @@ static void add_trees(struct hook_targets *out, const struct strlist *words)
 
 /* --- commands --- */
 
-/* A name that is not a branch yet may become one, of a remote's branch. */
+/* A name that is not a branch yet may become one, from a remote branch. */
 static void of_checkout(struct hook_targets *out, const struct hook_git *git,
 			const struct strlist *words)
 {
@@ -178,7 +180,7 @@ static void of_bisect(struct hook_targets *out, const struct hook_git *git,
 			strlist_add(&out->walk, words->items[i]);
 		return;
 	}
-	/* Between what is known to be bad and good; what is said now only makes it less. */
+	/* Between known bad and good commits; what is given now only narrows it. */
 	strlist_add(&out->walk, "--bisect");
 	strlist_add(&out->walk, "HEAD");
 	for (size_t i = 1; i < words->nr && strcmp(verb, "run"); i++)
@@ -209,7 +211,7 @@ static void of_stash(struct hook_targets *out, const struct hook_git *git,
 	strlist_addf(&out->trees, number ? "stash@{%s}^1" : "%s^1", which);
 }
 
-/* What is at the new name goes with -f; a directory there takes them in. */
+/* With -f, what is at the new name is overwritten; a directory there receives them. */
 static void of_mv(struct hook_targets *out, const struct hook_git *git, const struct strlist *words)
 {
 	const char *to = words->nr > 1 ? words->items[words->nr - 1] : "";
@@ -259,7 +261,7 @@ static void of_prefix(struct hook_targets *out, const struct hook_git *git,
 			strlist_add(&out->paths, git->args[i] + strlen(option));
 }
 
-/* It writes no tree that the index has not. */
+/* It writes no tree that the index does not have. */
 static void of_none(struct hook_targets *out, const struct hook_git *git,
 		    const struct strlist *words)
 {
@@ -272,7 +274,7 @@ static const struct row {
 	const char *command;
 	void (*targets)(struct hook_targets *out, const struct hook_git *git,
 			const struct strlist *words);
-	bool no_words; /* they are not names of trees */
+	bool no_words; /* its words are not names of trees */
 } rows[] = {
 	{ "am", of_am, true },
 	{ "apply", of_none, true },

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Left by a shim that had to end the program, in our directory. */
+/* Left by a shim that had to kill the program, in our directory. */
 #define MARK "ended"
 
 /* And by one that ran, with who asked it: the same process is not answered twice. */
@@ -114,7 +114,7 @@ static bool is_wanted(const struct install *install, const char *name)
 	return false;
 }
 
-/* Files that are not asked for any more. The record on disk still has them. */
+/* Files that are no longer wanted. The record on disk still has them. */
 static int remove_unwanted(struct install *install)
 {
 	struct install_record *record = &install->record;
@@ -138,7 +138,7 @@ static int plan_file(struct install *install, const char *name)
 	enum hooks_state state = install_place_state(path, &why);
 	int err = 0;
 
-	/* Ours may be lying beside the hook that took its place. */
+	/* Ours may be beside the hook that replaced it. */
 	if (entry && (state == HOOKS_DISPLACED || state == HOOKS_MISSING))
 		err = install_place_remove(entry, &install->report->notes);
 	if (!err && !(state == HOOKS_RUNS && entry))
@@ -147,7 +147,7 @@ static int plan_file(struct install *install, const char *name)
 	return err;
 }
 
-/* The directories that have to be made for `path`, outermost first. */
+/* The directories that must be created for `path`, outermost first. */
 static void plan_dirs(struct install *install, const char *path)
 {
 	struct install_record *record = &install->record;
@@ -181,7 +181,7 @@ static void find_directory(struct install *install)
 	}
 }
 
-/* Before anything is changed: what is in the way of one hook must not cost another. */
+/* Before anything is changed: an obstacle for one hook must not cost another. */
 static int check_files(const struct install *install)
 {
 	int err = 0;
@@ -251,7 +251,7 @@ static int put_hook(struct install *install, const char *name, const struct shim
 		err = write_copy(install, name, &text);
 	} else if (!err && install->files) {
 		entry = install_record_find(&install->record, path);
-		/* One that runs from where pre-commit put it is left alone there. */
+		/* If it runs from where pre-commit renamed it, it is left alone there. */
 		if (entry && (install_place_state(path, &why) != HOOKS_RUNS || !*why))
 			err = install_place_put(entry, lines.buf);
 	}
@@ -299,7 +299,7 @@ static int check_shims(const struct install *install)
 	return err;
 }
 
-/* What an install that was killed left where this one writes; the lock tells that it is dead. */
+/* What a killed install left where this one writes; the lock proves that it is dead. */
 static void sweep(const struct install *install)
 {
 	char *dir = xstrfmt("%s/" INSTALL_DIR, install->repo->commondir);
@@ -310,7 +310,7 @@ static void sweep(const struct install *install)
 	free(dir);
 }
 
-/* What shall be, and whether it can be. Only what is not asked for any more is changed. */
+/* What should be, and whether that is possible. Only what is no longer wanted is changed. */
 static int plan(struct install *install, struct install_config *config)
 {
 	bool guard = install->record.guard;
@@ -332,7 +332,7 @@ static int plan(struct install *install, struct install_config *config)
 	return err;
 }
 
-/* First the plan of everything, then the record of it, then the deeds. */
+/* First plan everything, then record it, then do it. */
 static int run(struct install *install)
 {
 	struct install_record *record = &install->record;
@@ -380,7 +380,7 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 
 /* ---- uninstall ---- */
 
-/* The record goes last: until then everything can be done again. */
+/* The record goes last: until then everything can be repeated. */
 static int remove_own_dir(const struct repo *repo)
 {
 	static const char *const names[] = {
@@ -414,7 +414,7 @@ static int undo(struct hooks_report *report, const struct install_record *record
 	struct install_config config = INSTALL_CONFIG_INIT;
 	int err = install_config_undone(&config, record, repo);
 
-	/* Nobody is to ask for a file that is gone: the configuration is first. */
+	/* Nothing may ask for a file that is gone: the configuration comes first. */
 	if (!err)
 		err = install_config_write(&config, repo);
 	for (size_t i = 0; i < record->nr && !err; i++)

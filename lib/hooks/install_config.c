@@ -57,7 +57,7 @@ static void guard_value(struct strbuf *out, const struct repo *repo)
 
 static void hook_value(struct strbuf *out, const struct repo *repo, const char *name)
 {
-	/* In the shell that git starts anyway; nothing follows that reads what git says. */
+	/* In the shell that git starts anyway; nothing that follows reads git's output. */
 	shim_value(out, repo, name, "0; _ckpt_alone=alone");
 }
 
@@ -133,7 +133,7 @@ static char *expand_home(const char *value)
 	return !strncmp(value, "~/", 2) && home ? xstrfmt("%s%s", home, value + 1) : xstrdup(value);
 }
 
-/* The repository's last word, and how often it is said. */
+/* The repository's last value, and how often it is set. */
 struct last_word {
 	const char *value;
 	size_t count;
@@ -159,8 +159,8 @@ static int count_local(const char *key, const char *value, enum gitconfig_level 
 }
 
 /*
- * Said for the repository, but in a file that is included, or in the worktree's
- * own: more often than in `text`, which is the repository's file.
+ * Set for the repository, but in an included file or in the worktree's: more
+ * often than in `text`, which is the repository's file.
  */
 static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf *text)
 {
@@ -173,7 +173,7 @@ static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf
 	return last.count > config_edit_count(text, "core", "fsmonitor", last.value);
 }
 
-/* Of an install before this one. */
+/* From an earlier install. */
 static bool had_guard(const struct install_record *record)
 {
 	for (size_t i = 0; i < record->edits_nr; i++)

@@ -104,7 +104,7 @@ static int check_aside(const char *path)
 	return err;
 }
 
-/* Our lines cannot be put into it. A hook that is switched off by its mode stays off, too. */
+/* Our lines cannot be inserted into it. A hook that is switched off by its mode also stays off. */
 static bool goes_aside(const struct found *found, const char *path)
 {
 	return found->link ||
@@ -215,7 +215,7 @@ static int put_aside(const struct install_entry *entry)
 	return err;
 }
 
-/* The new text of a file that has our lines already, and its mode. */
+/* The new text of a file that already has our lines, and its mode. */
 static mode_t refresh(struct strbuf *out, const struct install_entry *entry,
 		      const struct found *found, const char *lines)
 {
@@ -384,7 +384,7 @@ int install_place_remove(const struct install_entry *entry, struct strlist *note
 
 /* ---- status ---- */
 
-/* pre-commit runs what it found there first; our lines are reached through it. */
+/* pre-commit first runs the hook that it found there; our lines are reached through it. */
 static bool runs_legacy(const char *path, const struct found *found)
 {
 	char *legacy = xstrfmt("%s.legacy", path);

@@ -32,7 +32,7 @@ void install_wanted(const char *names[INSTALL_NAMES], const struct install_recor
 	names[nr] = NULL;
 }
 
-/* The real path of a directory that need not be there yet. */
+/* The real path of a directory that need not exist yet. */
 static char *real_dir(const char *path)
 {
 	char *dir = xstrdup(path), *real, *full;

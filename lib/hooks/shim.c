@@ -14,7 +14,7 @@
 #define CKPT_DATADIR "/usr/local/share/git-checkpoint"
 #endif
 
-/* The absolute path of this program, "" if it cannot be told. */
+/* The absolute path of this program, "" if it is unknown. */
 static void own_path(char out[PATH_MAX])
 {
 	ssize_t len = readlink("/proc/self/exe", out, PATH_MAX - 1);
@@ -67,7 +67,7 @@ static void fill(struct strbuf *text, const struct shim_values *values)
 
 	own_path(exe);
 	snprintf(seconds, sizeof(seconds), "%lld", (long long)values->seconds);
-	/* For those who have another PATH: git in a program with windows. */
+	/* For callers with another PATH: git in a graphical program. */
 	hook_file_fill(text, "_ckpt_program", exe);
 	hook_file_fill(text, "_ckpt_seconds", seconds);
 	hook_file_fill(text, "_ckpt_mark", values->mark);

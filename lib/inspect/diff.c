@@ -105,7 +105,7 @@ static bool settle_present(struct change *change, int rootfd)
 	return differs;
 }
 
-/* The same of a directory that the checkpoint has empty: what it holds now is left out. */
+/* The same for a directory that is empty in the checkpoint: its current contents are left out. */
 static bool settle_dir(struct change *change, int rootfd)
 {
 	const char *name;

@@ -52,7 +52,7 @@ int inspect_list(struct ckpt_records *out, struct session *session,
 	return err;
 }
 
-/* What was read just now has to be what the newest briefs are about. */
+/* What was just read must be what the newest briefs are about. */
 static bool agree(const struct ckpt_records *recent, const struct ckpt_briefs *all)
 {
 	if (all->nr < recent->nr || (!recent->unread && all->nr > recent->nr))

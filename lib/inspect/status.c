@@ -22,7 +22,10 @@ enum status_safety status_judge(const struct ckpt_record *base,
 {
 	if (!base)
 		return STATUS_NOTHING;
-	/* One of a few paths says nothing about the others: "am I safe?" is about all. */
+	/*
+	 * A checkpoint of a few paths says nothing about the others: "am I safe?" is about
+	 * everything.
+	 */
 	if (base->scope.nr)
 		return STATUS_SCOPE;
 	if (status_changes_nr(changes))

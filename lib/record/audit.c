@@ -47,7 +47,7 @@ int audit_add_save(struct store *store, const struct ckpt_record *record)
 		   record->state_hash);
 }
 
-/* Does a line tell where a checkpoint came from that is still there? */
+/* Whether a line tells where an existing checkpoint came from. */
 static bool is_origin(const char *line, size_t len, struct store *store)
 {
 	json_t *entry = json_loadb(line, len, 0, NULL);
@@ -70,7 +70,7 @@ void audit_sync(struct store *store)
 	}
 }
 
-/* Would it be worth the reading? Nothing is known from a time when it was longer. */
+/* Whether reading it is worth it. Nothing is known from a time when it was longer. */
 static bool is_too_long(uint64_t size, uint64_t left, uint64_t max)
 {
 	return size > max && (left > size || size - left > left / 2);

@@ -12,12 +12,12 @@
 
 static const char magic[8] = "CKPTBRF1";
 
-/* So many records are read as fast as the file is written. */
+/* This many records are read as fast as the file is written. */
 enum { READ_AGAIN_MAX = 16 };
 
 enum flags { SAVED_PINNED = 1, SCOPED = 2, STATE_ONLY = 4, FLOW = 8, ALL_FLAGS = 15 };
 
-/* In the byte order of the machine; that of another one does not know the checksum. */
+/* In the byte order of the machine; on another machine the checksum does not match. */
 struct header {
 	char magic[8];
 	uint32_t crc; /* of everything that follows */
@@ -37,7 +37,7 @@ struct entries {
 	struct strbuf text;
 	struct entry *items; /* in the order of ids */
 	size_t nr;
-	size_t at; /* how far it was looked at */
+	size_t at; /* how far it was searched */
 };
 
 /* --- the file --- */
@@ -49,7 +49,7 @@ static bool entry_is_sound(const struct entry *entry, const struct entry *before
 	       entry->created_at && (!before || strcmp(before->id, entry->id) < 0);
 }
 
-/* One that is not as it was written is none. */
+/* If it is not as it was written, it is ignored. */
 static void load(struct entries *out, struct store *store)
 {
 	static const struct strbuf empty = STRBUF_INIT;
@@ -135,7 +135,7 @@ static void from_entry(struct ckpt_brief *out, const struct entry *entry)
 	out->flow = entry->flags & FLOW;
 }
 
-/* What the commit says, marks left aside. */
+/* What the commit says, without marks. */
 static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 {
 	memset(out, 0, sizeof(*out));

@@ -217,7 +217,7 @@ static bool set_flag(bool *out, const char *value)
 	return true;
 }
 
-/* Fields that are kept as they are. True if `key` is one; `ok` says whether it could be read. */
+/* Fields that are kept as they are. True if `key` is one; `ok` tells whether it was valid. */
 static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, const char *value)
 {
 	const struct {

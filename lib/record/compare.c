@@ -87,7 +87,9 @@ static bool modes_may_differ(const struct compare_walk *walk, const char *dir)
 	return low < walk->odd.nr && !strncmp(walk->odd.items[low], dir, len);
 }
 
-/* What the other directory has of that name; only of another kind it is in another place. */
+/*
+ * What the other directory has under that name; an entry of another kind is elsewhere in the order.
+ */
 static const struct wt_entry *other_kind(const struct wt_dir *dir, const struct wt_entry *entry)
 {
 	return wt_child(dir, entry->name, entry->name_len);
@@ -135,7 +137,7 @@ int compare_walk(struct compare_walk *walk)
 
 /* --- what differs --- */
 
-/* All of an entry that only one side has. */
+/* Everything of an entry that only one side has. */
 static int one_side(struct compare_walk *walk, const char *dir, const struct wt_entry *old,
 		    const struct wt_entry *new)
 {

@@ -20,7 +20,7 @@ struct contents_item {
 	uint64_t size;
 };
 
-/* Names are hashes already: their first bytes spread well. */
+/* Names are hashes: their first bytes are well distributed. */
 static uint32_t *slot(const struct contents_known *known, const struct oid *oid)
 {
 	size_t mask = known->slots_nr - 1, at;

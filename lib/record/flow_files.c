@@ -55,7 +55,7 @@ int flow_read(struct flow *out, struct store *store)
 {
 	int err = read_both(out, store);
 
-	/* Who reads without the lock may see the state of one and the plan of another. */
+	/* A reader without the lock may see the state of one and the plan of another. */
 	if (err == CKPT_ECORRUPT && store->lockfd < 0) {
 		flow_release(out);
 		err = read_both(out, store);
@@ -108,7 +108,7 @@ int flow_remove(struct store *store)
 	if (unlinkat(store->dirfd, STATE, 0) < 0 && errno != ENOENT)
 		return ckpt_error_errno("unable to remove '%s/%s'", store->path, STATE);
 	err = fs_sync_dir(store->dirfd, DIR_NAME);
-	/* Means nothing any more. */
+	/* It has no meaning any more. */
 	if (!err)
 		unlinkat(store->dirfd, PLAN, 0);
 	return err;

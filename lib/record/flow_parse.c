@@ -55,7 +55,7 @@ static int read_text(char **out, const json_t *object, const char *key,
 	return 0;
 }
 
-/* As they are written here, to the letter. */
+/* Exactly as we write them. */
 static int read_time(int64_t *out, const json_t *object, const char *key, bool optional)
 {
 	const json_t *value = json_object_get(object, key);
@@ -70,7 +70,7 @@ static int read_time(int64_t *out, const json_t *object, const char *key, bool o
 	return 0;
 }
 
-/* Below the worktree, by its letters. */
+/* Below the worktree, judged by the path alone. */
 static bool is_inner_path(const char *path)
 {
 	struct strbuf clean = STRBUF_INIT;

@@ -196,7 +196,7 @@ enum identity_relation identity_compare(const struct identity *recorded,
 		return IDENTITY_SAME;
 	if (is_commit(recorded->root) && is_commit(now->root) && strcmp(recorded->root, now->root))
 		return IDENTITY_OTHER;
-	/* The same disk, plugged in again, where times of birth are not kept. */
+	/* The same disk, plugged in again, on a file system without times of birth. */
 	if (same_inode(recorded, now) && !strcmp(recorded->root, now->root))
 		return IDENTITY_SAME;
 	return IDENTITY_ANEW;

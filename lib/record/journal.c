@@ -131,7 +131,7 @@ bool journal_is_left(const struct store *store)
 	held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (fd >= 0)
 		close(fd);
-	/* Looked at again: it may have come to its end between the two. */
+	/* Checked again: it may have finished between the two. */
 	return !held && journal_exists(store);
 }
 
@@ -183,7 +183,7 @@ int journal_remove(struct store *store)
 {
 	if (unlinkat(store->dirfd, JOURNAL, 0) < 0)
 		return ckpt_error_errno("unable to remove '%s/" JOURNAL "'", store->path);
-	/* One that comes back after a power cut is of a restore that is done: no harm. */
+	/* If it comes back after a power cut, it belongs to a finished restore: no harm. */
 	(void)fs_sync_dir(store->dirfd, "checkpoint");
 	return 0;
 }

@@ -26,7 +26,7 @@ struct note {
 struct notes {
 	struct note *items;
 	size_t nr, alloc;
-	const struct ref_list *refs; /* those that have one of these are not lost */
+	const struct ref_list *refs; /* checkpoints with a ref here are not lost */
 };
 
 static bool has_ref(const struct ref_list *refs, const char *id)
@@ -256,7 +256,7 @@ static int collect(struct notes *out, size_t *noted_out, struct store *store,
 	out->refs = refs;
 	err = read_notes(out, store);
 	if (any)
-		err = 0; /* nothing is expected to be whole there */
+		err = 0; /* nothing is expected to be intact there */
 	kept = *noted_out = out->nr;
 	if (err)
 		return err;

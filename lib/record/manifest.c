@@ -26,7 +26,7 @@ static void add_title(struct strbuf *out, struct store *store)
 	strbuf_release(&path);
 }
 
-/* Text in a cell: what would end the cell or the line is made harmless. */
+/* Text in a cell: what would end the cell or the line is escaped. */
 static void add_cell(struct strbuf *out, const char *text)
 {
 	struct strbuf clean = STRBUF_INIT;
@@ -65,7 +65,7 @@ static void add_row(struct strbuf *out, const struct ckpt_record *record)
 	strbuf_addch(out, '\n');
 }
 
-/* One that cannot be read: what its ref tells. */
+/* An unreadable one: what its ref tells. */
 static void add_damaged(struct strbuf *out, const struct ref_item *ref)
 {
 	char hash[OID_HEX + 1];
@@ -84,7 +84,7 @@ static const char *next_line(const char **end_out, const struct strbuf *text, si
 	return end ? line : NULL;
 }
 
-/* The id in a row of the table; false if the line is none. */
+/* The id in a row of the table; false if the line is not a row. */
 static bool row_id(char out[CKPT_ID_SIZE], const char *line, const char *end)
 {
 	const char *p = line;
@@ -130,7 +130,7 @@ static size_t read_rows(struct strbuf *out, struct store *store)
 	if (fs_read_file(out, store->dirfd, MANIFEST) || strlen(out->buf) != out->len ||
 	    !out->len || out->buf[out->len - 1] != '\n')
 		return 0;
-	/* Behind the title, which names a worktree that may be called anything. */
+	/* After the title, which names a worktree that may have any name. */
 	blank = strstr(out->buf, "\n\n");
 	head = blank ? (size_t)(blank + 2 - out->buf) : 0;
 	return strncmp(out->buf + head, table_head, strlen(table_head)) ? 0 :

@@ -134,7 +134,7 @@ int modes_parse(struct modes *out, const char *data, size_t len)
 
 		if (!nul || *p < '0' || *p > '7' || *path != ' ' || mode >= MODES || path + 1 == nul)
 			return malformed(out);
-		/* They are searched by halves. */
+		/* They are searched by bisection. */
 		if (out->nr && strcmp(out->items[out->nr - 1].path, path + 1) >= 0)
 			return malformed(out);
 		ALLOC_GROW(out->items, out->nr + 1, alloc);

@@ -51,7 +51,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-/* Names that no honest tree has: they would lead out of the root, or to the project's .git. */
+/* Names that no honest tree has: they would lead out of the root, or into the project's .git. */
 static bool bad_name(const struct tree_entry *entry)
 {
 	const char *name = entry->name;
@@ -71,7 +71,7 @@ static int check_names(const struct wt_dir *dir, struct wt_entry *entries, size_
 	struct wt_entry **order = xmalloc((nr + 1) * sizeof(*order));
 	int err = 0;
 
-	/* Lookups go by halves, so the order counts. */
+	/* Lookups use bisection, so the order matters. */
 	for (size_t i = 1; i < nr && !err; i++)
 		if (wt_entry_compare(&entries[i - 1], &entries[i]) >= 0)
 			err = ckpt_error_set(CKPT_ECORRUPT, "the names in '%s' are not in order",

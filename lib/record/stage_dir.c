@@ -136,7 +136,7 @@ static int write_marker(struct store *store, int fd, const char *name)
 	return err;
 }
 
-/* False if there is nothing that could be one. */
+/* False if there is nothing that could be a marker. */
 static bool read_marker(struct strbuf *out, int fd)
 {
 	struct stat st;
@@ -179,7 +179,7 @@ static bool is_torn(const struct strbuf *marker, const char *head)
 	return true;
 }
 
-/* Nothing but, perhaps, what there is of a marker that was being written. */
+/* Nothing or, perhaps, an unfinished marker. */
 static bool holds_nothing(int fd, const char *head)
 {
 	struct strbuf marker = STRBUF_INIT;
@@ -203,7 +203,7 @@ static bool trusted_owner(int rootfd, int fd)
 	       (st.st_uid == geteuid() || !st.st_uid || st.st_uid == root.st_uid);
 }
 
-/* Written by this very store, for this very place. */
+/* Written by this store, for this place. */
 static bool is_of_store(const struct strbuf *marker, const struct store *store)
 {
 	char *path = marker_path(marker, "\nstore "), *worktree = marker_path(marker, "\nworktree ");
@@ -221,7 +221,7 @@ static enum stage_dir_kind judge(struct strbuf *marker, int rootfd, const char *
 	struct strbuf head = STRBUF_INIT;
 	enum stage_dir_kind kind = STAGE_DIR_NONE;
 
-	if (fd < 0) /* root's, say */
+	if (fd < 0) /* root's, for example */
 		return errno == EACCES && known ? STAGE_DIR_OWN : STAGE_DIR_NONE;
 	marker_head(&head, name);
 	if (!trusted_owner(rootfd, fd))
@@ -267,7 +267,7 @@ void stage_dir_list(struct stage_dirs *out, struct store *store, const char *wor
 	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	memset(out, 0, sizeof(*out));
-	/* A scan must not take for files what it was not told to leave out. */
+	/* A scan must not mistake it for files because it was not told to leave it out. */
 	if ((rootfd < 0 || fs_names(&names, rootfd, ".", 0, stage_dir_is_name) < 0) && fs_is_lack(errno))
 		(void)ckpt_error_errno("unable to read the directory '%s'", worktree);
 	if (names.nr && store)
@@ -290,7 +290,7 @@ enum stage_dir_kind stage_dir_look(struct store *store, const char *worktree, co
 		read_known(&known, store);
 	if (rootfd >= 0 && !faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW))
 		kind = judge(&marker, rootfd, name, store, strlist_has(&known, name));
-	/* Looked at again: perhaps it went while it was judged. */
+	/* Checked again: perhaps it was removed meanwhile. */
 	if (kind == STAGE_DIR_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		kind = STAGE_DIR_FOREIGN;
 	if (rootfd >= 0)
@@ -341,7 +341,10 @@ int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *nam
 		*fd_out = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		err = *fd_out < 0 ? ckpt_error_errno("unable to open the directory '%s'", name) :
 				    write_marker(store, *fd_out, name);
-		/* As long as this process has it open; where that cannot be, it is known all the same. */
+		/*
+		 * As long as this process has it open; if that is not possible, it is known
+		 * nevertheless.
+		 */
 		if (!err)
 			(void)flock(*fd_out, LOCK_EX | LOCK_NB);
 		if (!err)
@@ -354,7 +357,7 @@ int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *nam
 	if (*fd_out >= 0)
 		close(*fd_out);
 	*fd_out = -1;
-	/* The sweep of the next command does it otherwise; the failure before counts. */
+	/* Otherwise the sweep of the next command does it; the earlier failure matters. */
 	if (faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
 		char *kept = ckpt_error_keep();
 

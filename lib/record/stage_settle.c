@@ -106,7 +106,7 @@ int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	strbuf_addf(rescued_out, "rescued%s", strrchr(name, '-'));
 	if (swap_put(rootfd, name, rootfd, rescued_out->buf) < 0)
 		return ckpt_error_errno("unable to rename '%s'", name);
-	/* Under this name it has no meaning any more. */
+	/* Under this name it has no special meaning any more. */
 	marker = xstrfmt("%s/" STAGE_DIR_MARKER, rescued_out->buf);
 	(void)unlinkat(rootfd, marker, 0);
 	free(marker);
@@ -122,7 +122,7 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 		return stage_dir_forget(store, name);
 	if (all_stored(store, rootfd, name, true))
 		return stage_dir_remove(store, rootfd, name);
-	/* Perhaps it is, and only was not read to the end. */
+	/* Perhaps it is, but was not read to the end. */
 	err = cancel_check();
 	if (err)
 		return err;

@@ -87,7 +87,7 @@ static const struct ref_item *find_ref(const struct ref_list *list, const char *
 	return NULL;
 }
 
-/* A ref that does not lead to its record: the commit that does may still be there. */
+/* A ref that does not lead to its record: the commit that does may still exist. */
 static int check_ref(struct doctor *doctor, struct ref_item *ref, struct ref_list *commits,
 		     bool *listed)
 {
@@ -131,7 +131,7 @@ static int check_lost(struct doctor *doctor, const struct ref_item *ref)
 			(void)audit_add(doctor->store, "salvage", ref->id, &ref->commit, NULL,
 					NULL);
 	}
-	/* Of one whose commit is gone nothing is left that could be kept. */
+	/* If its commit is gone, there is nothing to keep. */
 	if (doctor->fix && !err)
 		err = lost_forget(doctor->store, ref->id);
 	if (!err)
@@ -202,7 +202,7 @@ static int find_damaged(struct patients *out, struct doctor *doctor)
 	return err;
 }
 
-/* All that the worktree has and the store has not, or not soundly, is stored again. */
+/* Everything that the worktree has and the store lacks, or has damaged, is stored again. */
 static int store_again(struct doctor *doctor, struct patients *patients)
 {
 	struct pack *pack = pack_new(doctor->store, doctor->session->threads,
@@ -213,7 +213,7 @@ static int store_again(struct doctor *doctor, struct patients *patients)
 
 	patients->how.no_limit = true;
 	patients->how.progress = doctor->progress;
-	/* Without refs nothing that the stat cache says about the store is believed. */
+	/* Without refs nothing that the stat cache says about the store is trusted. */
 	err = worktree_state_scan(&current, doctor->session, &none, &patients->how);
 	if (!err)
 		err = worktree_state_read(&current, pack);
@@ -277,7 +277,7 @@ static int check_manifest(struct doctor *doctor)
 
 	if (err)
 		return err;
-	/* A store without a checkpoint has had no reason to write one. */
+	/* A store without a checkpoint had no reason to write one. */
 	if ((refs.nr || !faccessat(doctor->store->dirfd, "checkpoint-manifest.md", F_OK, 0)) &&
 	    !manifest_agrees(doctor->store, &refs)) {
 		if (doctor->fix)
@@ -287,7 +287,7 @@ static int check_manifest(struct doctor *doctor)
 				      "the manifest does not match the checkpoints%s",
 				      doctor->fix ? "; it was recreated" : "");
 	} else if (doctor->fix && doctor->out->nr) {
-		/* What it calls damaged may be sound now. */
+		/* What it calls damaged may be sound by now. */
 		(void)manifest_rebuild(doctor->store);
 	}
 	refs_release(&refs);

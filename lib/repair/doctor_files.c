@@ -59,7 +59,7 @@ static bool names_commit(struct oid *out, struct store *store, const char *path)
 	return ok;
 }
 
-/* refs/pinned/<id> and the like name the commit of their checkpoint. */
+/* refs/pinned/<id> and refs/unpinned/<id> name the commit of their checkpoint. */
 static int check_mark(struct doctor *doctor, const char *dir, const char *id, enum refs_mark mark,
 		      const struct ref_list *refs)
 {
@@ -130,7 +130,7 @@ static void check_latest(struct doctor *doctor, const struct ref_list *refs)
 	strbuf_release(&text);
 }
 
-/* With --fix they have their refs again, and with those come their marks. */
+/* With --fix they have their refs again, and their marks with them. */
 static int add_lost(struct ref_list *refs, struct doctor *doctor)
 {
 	struct ref_list lost = { 0 };
@@ -165,7 +165,7 @@ static int check_other_refs(struct doctor *doctor)
 
 /* --- the audit trail and the stack of undo --- */
 
-/* Copy the sound lines; the number of the others. */
+/* Copy the sound lines; returns the number of the others. */
 static size_t sound_lines(struct strbuf *out, const struct strbuf *text)
 {
 	size_t at = 0, bad = 0;

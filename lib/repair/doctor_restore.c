@@ -50,7 +50,7 @@ static int settle(struct doctor *doctor, const struct stage_dir *dir)
 	return err;
 }
 
-/* What is in the staging directories may be in no checkpoint: settle, not sweep. */
+/* What is in the staging directories may be in no checkpoint: settle, do not sweep. */
 static int settle_all(struct doctor *doctor)
 {
 	struct stage_dirs dirs;
@@ -72,7 +72,7 @@ static int end_restore(struct doctor *doctor)
 	return err ? err : journal_remove(doctor->store);
 }
 
-/* Only this is damage; not having been able to look is not. */
+/* Only this is damage; being unable to look is not. */
 static bool means_damage(int err)
 {
 	return err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT;
@@ -139,7 +139,7 @@ static int can_be_settled(bool *out, struct doctor *doctor, const struct journal
 	return err || *out ? err : is_sound(out, doctor, journal->target, &journal->paths);
 }
 
-/* Neither way is open, and until one is taken no other restore is: end it as it is. */
+/* Neither is possible, and until one is done no other restore is: end it as it is. */
 static int check_settleable(struct doctor *doctor, const struct journal *journal)
 {
 	bool settleable;
@@ -255,7 +255,7 @@ static int check_staging(struct doctor *doctor)
 			nr++;
 	}
 	stage_dirs_release(&dirs);
-	/* With a journal they are part of what is interrupted. */
+	/* With a journal they are part of the interrupted restore. */
 	if (err || !nr || journal_exists(doctor->store))
 		return err;
 	if (doctor->fix)

@@ -25,7 +25,7 @@ struct relink {
 	struct store *own;    /* the store that it has now, or NULL */
 	size_t own_checkpoints;
 	int packing, own_packing; /* locks against those who pack */
-	bool interrupted;     /* the store is in its new place already */
+	bool interrupted;     /* the store is already in its new place */
 	struct identity recorded;
 	bool have_recorded;
 	size_t checkpoints;
@@ -93,7 +93,7 @@ static int refuse_own(const char *dir, size_t nr)
 			      nr == 1 ? "checkpoint" : "checkpoints");
 }
 
-/* No store is found and the folder has one: then that is what there is to say. */
+/* No store was found but the folder has one: then say that. */
 static int check_own_first(struct relink *job)
 {
 	const struct repo *repo = job->session->repo;
@@ -116,7 +116,7 @@ static int check_own_first(struct relink *job)
 	return err;
 }
 
-/* Is this a copy, of a folder that is still there? */
+/* Whether this is a copy of a folder that still exists. */
 static bool old_is_there(const struct relink *job)
 {
 	const char *from = job->store->worktree;
@@ -145,7 +145,7 @@ static int refuse_merge(const struct relink *job)
 	return err;
 }
 
-/* Either has its idea of how the worktree should be; one of them would be forgotten. */
+/* Each has its own target for the worktree; one would be forgotten. */
 static int check_merge(const struct relink *job)
 {
 	if (journal_exists(job->own))
@@ -179,7 +179,7 @@ static int check_own(struct relink *job)
 				      "a relink of '%s' to '%s' was interrupted; 'git checkpoint "
 				      "relink %s' finishes it",
 				      job->own->worktree, job->to, job->key);
-	/* Who waits for it to save something must not go on with what is set aside. */
+	/* A process that waits for it to save something must not continue with a store set aside. */
 	if (!err)
 		err = store_lock(job->own, job->session->settings.lock_timeout);
 	if (!err)
@@ -331,7 +331,7 @@ static int merge(struct relink *job, struct relink_result *out)
 	return err;
 }
 
-/* Step 3. What can be made again does not decide whether it succeeds. */
+/* Step 3. What can be rebuilt does not decide whether it succeeds. */
 static int finish(struct relink *job, struct relink_result *out)
 {
 	struct store *store = job->store;

@@ -14,7 +14,7 @@ struct salvage {
 	struct session *session;
 	struct session other;  /* the same, but with the old store */
 	struct verify verify;  /* of the old store */
-	struct ref_list sound; /* those to be brought back */
+	struct ref_list sound; /* those to be recovered */
 	size_t lost;
 };
 
@@ -86,7 +86,7 @@ static int examine(struct salvage *salvage, const struct ref_item *ref)
 	return 0;
 }
 
-/* Ids are made by chance: two stores may have the same one, however unlikely. */
+/* Ids are random: two stores may have the same one, however unlikely. */
 static bool is_other(const struct ref_item *a, const struct ref_item *b)
 {
 	return !oid_is_zero(&a->commit) && !oid_is_zero(&b->commit) &&
@@ -161,7 +161,7 @@ static int copy_objects(struct salvage *salvage)
 	return err ? err : objects_reopen(store);
 }
 
-/* All that it needs is here: now it exists. */
+/* Everything it needs is here: now it exists. */
 static int adopt(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct store *store = salvage->session->store;
@@ -182,7 +182,7 @@ static int adopt(struct salvage *salvage, const struct ref_item *ref)
 	return err;
 }
 
-/* What the user said about this store, unless he has said something new since. */
+/* The user's settings for this store, unless there are newer ones. */
 static void copy_settings(struct salvage *salvage)
 {
 	static const char name[] = "checkpoint/config";
@@ -258,7 +258,7 @@ static int carry_undo(struct store *store, const char *path)
 		return 0; /* salvage_store() says so */
 	journal_undo_read(&from, old);
 	journal_undo_read(&into, store);
-	/* A call that was killed may have carried them over already. */
+	/* A killed call may already have carried them over. */
 	if (from.done && (!into.done || !same_restore(&into, &from))) {
 		for (size_t i = 0; i < from.done; i++)
 			journal_undo_push(&into, from.items[i].before, from.items[i].restored,

@@ -36,7 +36,7 @@ struct apply {
 	size_t opened_nr, opened_alloc;
 	struct busy *busy;
 	size_t busy_nr, busy_alloc;
-	size_t freed; /* what these many actions displaced is gone for good */
+	size_t freed; /* what this many actions displaced is gone for good */
 };
 
 static int failed(const struct plan_action *action, const char *what)
@@ -45,8 +45,8 @@ static int failed(const struct plan_action *action, const char *what)
 }
 
 /*
- * Make the directory that an action works in writable; true if that may help.
- * The modes of those that no checkpoint has are noted before.
+ * Make the directory of an action writable; true if that may help. Modes that
+ * no checkpoint has are recorded first.
  */
 static bool open_up(struct apply *apply, const struct plan_action *action, int dirfd)
 {
@@ -76,7 +76,7 @@ static bool open_up(struct apply *apply, const struct plan_action *action, int d
 	return true;
 }
 
-/* Their own modes again, where the plan did not set another. */
+/* Restore their modes, unless the plan set another. */
 static void close_up(struct apply *apply)
 {
 	for (size_t i = apply->opened_nr; i--;) {
@@ -100,7 +100,7 @@ static void close_up(struct apply *apply)
 	free(apply->opened);
 }
 
-/* But for what is in no checkpoint, or may soon be. */
+/* Except for what is in no checkpoint, or may soon be. */
 static void free_displaced(struct apply *apply, const char *name)
 {
 	for (size_t i = 0; i < apply->busy_nr; i++)
@@ -114,7 +114,7 @@ static void free_displaced(struct apply *apply, const char *name)
 
 /*
  * An overlay copies a file before it renames it or changes its mode. What earlier actions displaced
- * was found to be in the safety checkpoint, so it can go before the end.
+ * was found to be in the safety checkpoint, so it can be removed early.
  */
 static bool free_room(struct apply *apply, const struct plan_action *action)
 {
@@ -133,7 +133,10 @@ static bool free_room(struct apply *apply, const struct plan_action *action)
 	return done > before;
 }
 
-/* How a name gets from one directory to the other: see swap.h; the last replaces, in ours alone. */
+/*
+ * How a name gets from one directory to the other: see swap.h; the last one replaces, only in our
+ * directory.
+ */
 typedef int (*move_fn)(int fromfd, const char *from, int tofd, const char *to);
 
 /* Between the staging directory and the worktree, past read-only directories. */
@@ -147,7 +150,7 @@ static int move(struct apply *apply, const struct plan_action *action, move_fn f
 	return rc;
 }
 
-/* Out of the worktree, or for another thing of the staging directory. */
+/* Out of the worktree, or in exchange for something in the staging directory. */
 static int displace(struct apply *apply, const struct plan_action *action, move_fn fn, int dirfd,
 		    const char *name, const char *staged)
 {
@@ -227,10 +230,10 @@ static int put_back(struct apply *apply, const struct plan_action *action, move_
 }
 
 /*
- * On a file system that cannot exchange, or not this directory: the old thing
- * aside, then the new one into its place. Killed in between, there is neither,
- * or a part of the directory, and both are in checkpoints: to continue or abort
- * makes the one or the other.
+ * On a file system that cannot exchange names, or not this directory: move the
+ * old file aside, then the new one into its place. Killed in between, there is
+ * neither, or only a part of the directory, and both are in checkpoints:
+ * --continue or --abort restores one or the other.
  */
 static int exchange_in_steps(struct apply *apply, const struct plan_action *action,
 			     const char *number, int dirfd, const char *name)
@@ -347,7 +350,7 @@ static int take_away(struct apply *apply, size_t index)
 
 		if (rc < 0 && open_up(apply, action, dirfd))
 			rc = unlinkat(dirfd, name, AT_REMOVEDIR);
-		/* Not empty: kept for the sake of what is in it. */
+		/* Not empty: kept because of its contents. */
 		if (rc < 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT && errno != EBUSY)
 			err = failed(action, "remove");
 	} else if (move(apply, action, renameat, dirfd, name, stage->fd, number, dirfd) < 0) {
@@ -386,7 +389,7 @@ static bool mode_was_set(const struct plan_action *action)
 	       (action->kind < PLAN_REMOVE && action->target->kind == WT_DIR);
 }
 
-/* Where something changed, and what has a new mode: a few one by one, many by one call. */
+/* Where something changed, and what has a new mode: a few one by one, many with one call. */
 static int sync_all(struct apply *apply, unsigned threads)
 {
 	struct syncer syncer = { .rootfd = apply->stage->rootfd };
@@ -444,7 +447,10 @@ int apply_run(struct apply_result *out, const struct apply_opts *opts)
 	};
 	int err = 0;
 
-	/* All is saved and staged: what could not be opened before has no part in what follows. */
+	/*
+	 * Everything is saved and staged: what could not be opened before does not affect what
+	 * follows.
+	 */
 	ckpt_error_forget_lack();
 	for (size_t i = 0; i < plan->nr && !err; i++) {
 		enum plan_kind kind = plan->actions[i].kind;

@@ -68,7 +68,7 @@ static void add_kept(struct plan *plan, const char *path, const char *why)
 	plan->kept[plan->kept_nr++] = (struct plan_kept){ xstrdup(path), xstrdup(why) };
 }
 
-/* Without the rows of a path, and `all` those below it. */
+/* Drop the rows of a path and, with `all`, those below it. */
 static void drop_rows(struct plan *plan, const char *path, bool all)
 {
 	size_t kept = 0;
@@ -165,7 +165,7 @@ static int create(struct planner *planner, const char *path, const struct wt_ent
 
 /* --- what only the worktree has --- */
 
-/* True in `gone` if nothing of it stays. */
+/* `gone` is true if nothing of it stays. */
 static void remove_entry(struct planner *planner, const char *path, const struct wt_entry *current,
 			 bool *gone)
 {
@@ -253,7 +253,10 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 		add_row(planner, path, EFFECT_CHANGED,
 			xstrdup(target->kind == WT_LINK ? "link target" : "contents"));
 	} else if (target->mode != current->mode) {
-		/* What a file with another name gets in place, that one gets too, wherever it is. */
+		/*
+		 * If a file with other names is changed in place, the others change too, wherever
+		 * they are.
+		 */
 		add_action(planner, current->flags & WT_LINKED ? PLAN_OVERWRITE : PLAN_CHMOD, path,
 			   target, current);
 		add_row(planner, path, EFFECT_CHANGED,
@@ -284,7 +287,7 @@ static int visit(struct compare_walk *walk, const char *dir, const struct wt_ent
 
 /* --- directories that are only on the way --- */
 
-/* Those that a restore had made, whatever is in them by now. */
+/* Directories that a restore had created, whatever is in them by now. */
 static void remove_made(struct planner *planner)
 {
 	const struct strlist *made = planner->opts->made;

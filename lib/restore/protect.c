@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rules of one checkpoint, and what they say about the directory asked about last. */
+/* The rules of one checkpoint, and the state for the directory asked about last. */
 struct source {
 	struct rules *rules;
 	struct snapshot *snapshot;
@@ -79,7 +79,7 @@ int protect_add(struct protect *protect, const struct ckpt_record *record,
 	return 0;
 }
 
-/* Take in the .gitignore that the checkpoint has in `dir`, and what a repository there had. */
+/* Add the .gitignore that the checkpoint has in `dir`, and the rules of a repository there. */
 static void enter(struct source *source, const char *dir)
 {
 	const struct rules_texts *texts = rules_texts(source->rules);
@@ -118,7 +118,7 @@ static bool left_out(struct source *source, const char *path, enum wt_kind kind)
 	}
 }
 
-/* Bring source->at to the directory that `path` is in, from the root down. */
+/* Move source->at to the directory that contains `path`, from the root down. */
 static void go_to(struct source *source, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -187,7 +187,7 @@ static bool taken_by_name(struct source *source, const char *path, size_t len, e
 
 /*
  * Where the checkpoint has a file although its rules leave it out, because git
- * was about to replace it, what they say of paths below it means nothing.
+ * was about to replace it, the rules for paths below it mean nothing.
  */
 static bool could_not_be(struct source *source, const char *path)
 {

@@ -67,7 +67,9 @@ static void warn_of_writers(struct restore_result *out, const struct apply_resul
 	out->incomplete = out->incomplete || applied->changed.nr;
 }
 
-/* Written by who had it open, when it was in the staging directory: it is in no checkpoint. */
+/*
+ * Written through an open descriptor while it was in the staging directory: it is in no checkpoint.
+ */
 static int rescue_late(struct restore_result *out, struct restore *r,
 		       const struct apply_result *applied)
 {
@@ -82,7 +84,7 @@ static int rescue_late(struct restore_result *out, struct restore *r,
 	return err;
 }
 
-/* Behind the journal: from here on an interruption has to be continued or undone. */
+/* After the journal: from here on an interruption must be continued or undone. */
 static int carry_out(struct restore_result *out, struct restore *r)
 {
 	struct apply_opts apply = {
@@ -114,7 +116,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 		err = restore_note(r, out->safety);
 	if (!err)
 		err = journal_remove(r->session->store);
-	/* What an interrupt says of itself is true before this. */
+	/* Before this, the message of an interrupt is correct. */
 	if (err == CKPT_ECANCELLED)
 		return ckpt_error_set(err, "the restore was interrupted halfway, nothing is lost; 'git "
 					   "checkpoint restore --continue' finishes it, '--abort' goes "
@@ -138,11 +140,11 @@ static int make_safety(struct restore_result *out, struct restore *r)
 	out->safety_commit = saved.record.commit;
 	stored = saved.new_bytes > 0;
 	save_result_release(&saved);
-	/* The packs that are open do not know of what was stored just now. */
+	/* The open packs do not have what was just stored. */
 	return stored ? objects_reopen(r->session->store) : 0;
 }
 
-/* What does not matter enough to hide the failure before it. */
+/* What is not important enough to hide the earlier failure. */
 static int clean_up(struct restore_result *out, struct restore *r, int err, bool begun)
 {
 	struct store *store = r->session->store;
@@ -175,8 +177,8 @@ static int read_back(struct store *store, const struct wt_entry *entry)
 }
 
 /*
- * What is about to go must be readable in the safety checkpoint, also where it
- * was stored long ago: a copy may have gone bad since.
+ * What is about to go must be readable in the safety checkpoint, even if it
+ * was stored long ago: a copy may have been damaged since.
  */
 static int check_safety(struct restore *r)
 {
