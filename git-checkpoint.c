@@ -93,6 +93,7 @@
  *   jsonedit jsonedit_check    editing JSON that people wrote
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_check opt_usage opt_look    command lines from tables, their checks, usage, unfinished lines
+ *   row                    what is shown of a thing: JSON, columns, lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
  *   sink                   where a JSON answer goes instead of stdout

@@ -227,61 +227,52 @@ int flowing_status(const struct flow_result *result)
 	return report_done(EXIT_DONE);
 }
 
-static json_t *archive_object(const struct flow_archive *item)
+static void archive_row(struct row *row, const struct flow_archive *item)
 {
 	const struct flow_state *state = item->readable ? &item->state : NULL;
-	json_t *object = json_object();
+	const char *status = state ? flow_status_name(state->phase_status) : NULL;
 
-	json_object_set_new(object, "workflow_id", json_text(state ? state->workflow_id : NULL));
-	json_object_set_new(object, "started_at", json_time(state ? state->started_at : 0));
-	json_object_set_new(object, "last_updated", json_time(state ? state->last_updated : 0));
-	json_object_set_new(object, "current_phase",
-			    json_text(state ? state->current_phase : NULL));
-	json_object_set_new(object, "phase_status",
-			    json_text(state ? flow_status_name(state->phase_status) : NULL));
-	json_object_set_new(object, "archived_at", json_time(item->archived_at));
-	json_object_set_new(object, "corrupt", json_boolean(item->corrupt));
-	json_object_set_new(object, "path", json_path(item->path));
-	return object;
+	row_text(row, "workflow_id", state ? state->workflow_id : NULL);
+	row_time(row, "started_at", state ? state->started_at : 0);
+	row_time(row, "last_updated", state ? state->last_updated : 0);
+	row_text(row, "current_phase", state ? state->current_phase : NULL);
+	row_text(row, "phase_status", status);
+	row_time(row, "archived_at", item->archived_at);
+	row_bool(row, "corrupt", item->corrupt);
+	row_json(row, "path", json_path(item->path));
+	row_show(row, "path", "%s", item->path);
+	if (!state)
+		row_show(row, "workflow_id", "?");
+	row_show(row, "phase_status", "%s: %s", state ? state->current_phase : "?",
+		 state ? status : "?");
+	if (item->corrupt)
+		row_show(row, "phase_status", "corrupt");
 }
 
 int flowing_list(const struct flow_archives *archives)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
-		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP },
-		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP },
-		{ NULL, TABLE_LEFT, 0, TERM_DIM, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP, "archived_at" },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP, "workflow_id" },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP, "phase_status" },
+		{ NULL, TABLE_LEFT, 0, TERM_DIM, TABLE_KEEP, "path" },
 	};
-	struct table *table;
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	json_t *array = json_array();
 
-	if (opt_common.json) {
-		json_t *answer = json_object(), *array = json_array();
-
-		for (size_t i = archives->nr; i--;)
-			json_array_append_new(array, archive_object(&archives->items[i]));
-		json_object_set_new(answer, "archives", array);
-		return report_json(answer, EXIT_DONE);
-	}
-	table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = archives->nr; i--;) {
-		const struct flow_archive *item = &archives->items[i];
-		char iso[CLOCK_ISO_SIZE];
+		struct row row = ROW_INIT;
 
-		table_add(table, clock_format_iso(iso, item->archived_at));
-		table_add(table, item->readable ? item->state.workflow_id : "?");
-		if (item->corrupt)
-			table_add(table, "corrupt");
-		else
-			table_addf(table, "%s: %s",
-				   item->readable ? item->state.current_phase : "?",
-				   item->readable ? flow_status_name(item->state.phase_status)
-						  : "?");
-		table_add(table, item->path);
+		archive_row(&row, &archives->items[i]);
+		table_add_row(table, &row);
+		json_array_append_new(array, row_object(&row));
 	}
-	if (!opt_common.quiet)
+	if (!opt_common.json && !opt_common.quiet)
 		table_print(table);
 	table_free(table);
+	if (opt_common.json)
+		return report_json(json_pack("{s:o}", "archives", array), EXIT_DONE);
+	json_decref(array);
 	return report_done(EXIT_DONE);
 }
 

@@ -87,15 +87,16 @@ static void add_row(struct table *table, const struct ckpt_record *record, int64
 {
 	char age[CLOCK_ISO_SIZE], size[UNITS_SIZE];
 	char *line = report_marked_reason(record, now);
+	struct row row = ROW_INIT;
 
-	table_add(table, record->id);
-	table_add(table, clock_format_age_short(age, record->created_at, now));
-	table_addf(table, "%llu changed", (unsigned long long)record->changed);
-	table_addf(table, "%llu %s, %s", (unsigned long long)record->files,
-		   record->files == 1 ? "file" : "files",
-		   units_format_size(size, record->bytes));
-	table_add(table, record->source);
-	table_add(table, line);
+	report_row(&row, record);
+	row_show(&row, "created_at", "%s", clock_format_age_short(age, record->created_at, now));
+	row_show(&row, "files_changed", "%llu changed", (unsigned long long)record->changed);
+	row_show(&row, "files", "%llu %s, %s", (unsigned long long)record->files,
+		 record->files == 1 ? "file" : "files", units_format_size(size, record->bytes));
+	row_show(&row, "reason", "%s", line);
+	table_add_row(table, &row);
+	row_release(&row);
 	free(line);
 }
 
@@ -135,12 +136,12 @@ static int print_json(struct session *session, const struct ckpt_record *const *
 static int print_text(struct session *session, const struct ckpt_record *const *chosen, size_t nr)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_LAST },
-		{ NULL, TABLE_RIGHT, 0, TERM_DIM, TABLE_SPARE },
-		{ NULL, TABLE_LEFT, 10, TERM_CYAN, TABLE_LAST },
-		{ NULL, TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP, "id" },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP, "created_at" },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_LAST, "files_changed" },
+		{ NULL, TABLE_RIGHT, 0, TERM_DIM, TABLE_SPARE, "files" },
+		{ NULL, TABLE_LEFT, 10, TERM_CYAN, TABLE_LAST, "source" },
+		{ NULL, TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP, "reason" },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	int64_t now = clock_now();

@@ -142,68 +142,73 @@ void report_text(const char *fmt, ...)
 	va_end(ap);
 }
 
-json_t *report_checkpoint(const struct ckpt_record *record)
+static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 {
-	json_t *object = json_object(), *scope = json_object();
-	struct strbuf command = STRBUF_INIT;
+	json_t *files = record->state_only ? json_array()
+			: record->scope.nr ? json_paths(&record->scope)
+					   : json_pack("[s]", ".");
 	char commit[OID_HEX + 1];
 
-	strbuf_addf(&command, "git checkpoint restore %s", record->id);
-	json_object_set_new(object, "id", json_text(record->id));
-	json_object_set_new(object, "commit", json_text(oid_hex(commit, &record->commit)));
-	json_object_set_new(object, "type", json_text(record->type));
-	json_object_set_new(object, "created_at", json_time(record->created_at));
-	json_object_set_new(object, "reason", json_text(record->reason));
-	json_object_set_new(object, "source", json_text(record->source));
-	json_object_set_new(object, "step",
-			    record->step >= 0 ? json_integer(record->step) : json_null());
-	json_object_set_new(object, "pinned", json_boolean(record->pinned));
-	if (record->state_only)
-		json_object_set_new(scope, "files", json_array());
-	else if (record->scope.nr)
-		json_object_set_new(scope, "files", json_paths(&record->scope));
+	row_text(row, "id", record->id);
+	row_text(row, "commit", oid_hex(commit, &record->commit));
+	row_text(row, "type", record->type);
+	row_time(row, "created_at", record->created_at);
+	row_text(row, "reason", record->reason);
+	row_text(row, "source", record->source);
+	if (record->step >= 0)
+		row_number(row, "step", (uint64_t)record->step);
 	else
-		json_object_set_new(scope, "files", json_pack("[s]", "."));
-	json_object_set_new(scope, "state_keys", json_texts(&record->state_keys));
-	json_object_set_new(object, "scope", scope);
-	json_object_set_new(object, "restore_command", json_text(command.buf));
-	json_object_set_new(object, "expiry", json_time(record->expiry));
-	strbuf_release(&command);
-	return object;
+		row_json(row, "step", json_null());
+	row_bool(row, "pinned", record->pinned);
+	row_json(row, "scope",
+		 json_pack("{s:o,s:o}", "files", files, "state_keys",
+			   json_texts(&record->state_keys)));
+	row_json(row, "restore_command", json_sprintf("git checkpoint restore %s", record->id));
+	row_time(row, "expiry", record->expiry);
+}
+
+void report_row(struct row *row, const struct ckpt_record *record)
+{
+	checkpoint_row(row, record);
+	row_text(row, "hash", record->state_hash);
+	row_number(row, "files_changed", record->changed);
+}
+
+json_t *report_checkpoint(const struct ckpt_record *record)
+{
+	struct row row = ROW_INIT;
+
+	checkpoint_row(&row, record);
+	return row_object(&row);
 }
 
 json_t *report_listed(const struct ckpt_record *record)
 {
-	json_t *object = report_checkpoint(record);
+	struct row row = ROW_INIT;
 
-	json_object_set_new(object, "hash", json_text(record->state_hash));
-	json_object_set_new(object, "files_changed", json_integer((json_int_t)record->changed));
-	return object;
+	report_row(&row, record);
+	return row_object(&row);
 }
 
 json_t *report_removed(const struct retain_result *result)
 {
-	json_t *array = json_array(), *answer = json_object();
+	json_t *array = json_array();
 
 	for (size_t i = 0; i < result->nr; i++) {
 		const struct retain_victim *victim = &result->items[i];
 		char commit[OID_HEX + 1];
-		json_t *removed;
+		struct row row = ROW_INIT;
 
 		if (victim->record.reason) {
-			removed = report_listed(&victim->record);
+			report_row(&row, &victim->record);
 		} else {
-			removed = json_object();
-			json_object_set_new(removed, "id", json_text(victim->record.id));
-			json_object_set_new(removed, "commit",
-					    json_text(oid_hex(commit, &victim->record.commit)));
+			row_text(&row, "id", victim->record.id);
+			row_text(&row, "commit", oid_hex(commit, &victim->record.commit));
 		}
-		json_object_set_new(removed, "why", json_text(victim->why));
-		json_array_append_new(array, removed);
+		row_text(&row, "why", victim->why);
+		json_array_append_new(array, row_object(&row));
 	}
-	json_object_set_new(answer, "removed", array);
-	json_object_set_new(answer, "freed", json_integer((json_int_t)result->freed));
-	return answer;
+	return json_pack("{s:o,s:I}", "removed", array, "freed", (json_int_t)result->freed);
 }
 
 json_t *report_captures(const struct ckpt_captures *captures)
@@ -241,13 +246,10 @@ json_t *report_skips(const struct skip_list *skips)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < skips->nr; i++) {
-		json_t *skip = json_object();
-
-		json_object_set_new(skip, "file", json_path(skips->items[i].path));
-		json_object_set_new(skip, "why", json_text(skip_why_name(skips->items[i].why)));
-		json_array_append_new(array, skip);
-	}
+	for (size_t i = 0; i < skips->nr; i++)
+		json_array_append_new(array, json_pack("{s:o,s:s}", "file",
+						       json_path(skips->items[i].path), "why",
+						       skip_why_name(skips->items[i].why)));
 	return array;
 }
 

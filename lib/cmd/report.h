@@ -10,6 +10,7 @@ struct ckpt_captures;
 struct ckpt_record;
 struct ckpt_state;
 struct retain_result;
+struct row;
 struct skip_list;
 
 /**
@@ -71,6 +72,9 @@ json_t *report_checkpoint(const struct ckpt_record *record);
 
 /** The same with "hash" and "files_changed", for `list` and `show`. */
 json_t *report_listed(const struct ckpt_record *record);
+
+/** The same as a row, for people too. */
+void report_row(struct row *row, const struct ckpt_record *record);
 
 /** {"removed":[...],"freed"}: as listed, each with "why". */
 json_t *report_removed(const struct retain_result *result);

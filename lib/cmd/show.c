@@ -43,34 +43,15 @@ static void add_clean(struct strbuf *out, const char *text, size_t len)
 	utf8_printable(out, text, len, "\n\t", '?');
 }
 
-static void field(const char *name, const char *value)
+/* Where the project was. */
+static void show_project(struct row *row, const struct ckpt_record *record)
 {
-	struct strbuf clean = STRBUF_INIT;
-
-	if (!value)
-		return;
-	add_clean(&clean, value, strlen(value));
-	for (char *p = clean.buf; (p = strchr(p, '\n'));)
-		*p = ' ';
-	printf("%-10s %s\n", name, clean.buf);
-	strbuf_release(&clean);
-}
-
-static void print_project(const struct ckpt_record *record)
-{
-	struct strbuf text = STRBUF_INIT;
-
 	if (!record->head && !record->branch && !record->operation)
 		return;
-	if (record->branch)
-		strbuf_addf(&text, "on %s", record->branch);
-	else
-		strbuf_addstr(&text, "detached");
-	strbuf_addf(&text, " at %.12s", record->head ? record->head : "no commit");
-	if (record->operation)
-		strbuf_addf(&text, ", %s in progress", record->operation);
-	field("Project:", text.buf);
-	strbuf_release(&text);
+	row_show(row, "project", "%s%s at %.12s%s%s%s", record->branch ? "on " : "detached",
+		 record->branch ? record->branch : "", record->head ? record->head : "no commit",
+		 record->operation ? ", " : "", record->operation ? record->operation : "",
+		 record->operation ? " in progress" : "");
 }
 
 static void print_reason(const struct ckpt_record *record)
@@ -89,39 +70,30 @@ static void print_reason(const struct ckpt_record *record)
 
 static void print_head(const struct ckpt_record *record)
 {
-	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE], commit[OID_HEX + 1], size[UNITS_SIZE];
-	struct strbuf text = STRBUF_INIT;
+	static const struct row_line lines[] = {
+		{ "Commit:", "commit" },  { "Date:", "created_at" }, { "Source:", "source" },
+		{ "Files:", "files" },	  { "Scope:", "scope" },     { "Step:", "step" },
+		{ "Expires:", "expiry" }, { "State:", "hash" },	     { "Project:", "project" },
+	};
+	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE], size[UNITS_SIZE];
+	struct row row = ROW_INIT;
 	int64_t now = clock_now();
 
 	printf("%scheckpoint %s%s", term_color(TERM_YELLOW), record->id, term_color(TERM_RESET));
 	printf("%s%s\n", record->pinned ? " [pinned]" : "",
 	       record_expired(record, now) ? " [expired]" : "");
-	field("Commit:", oid_hex(commit, &record->commit));
-	strbuf_addf(&text, "%s (%s)", clock_format_iso(iso, record->created_at),
-		    clock_format_age(age, record->created_at, now));
-	field("Date:", text.buf);
-	field("Source:", record->source);
-	strbuf_reset(&text);
-	strbuf_addf(&text, "%llu, %s, %llu changed", (unsigned long long)record->files,
-		    units_format_size(size, record->bytes), (unsigned long long)record->changed);
-	if (record->base)
-		strbuf_addf(&text, " since %s", record->base);
-	field("Files:", record->state_only ? "none, only state" : text.buf);
-	for (size_t i = 0; i < record->scope.nr; i++) {
-		strbuf_reset(&text);
-		quote_path(&text, record->scope.items[i]);
-		field(i ? "" : "Scope:", text.buf);
-	}
-	if (record->step >= 0) {
-		strbuf_reset(&text);
-		strbuf_addf(&text, "%lld", (long long)record->step);
-		field("Step:", text.buf);
-	}
-	if (record->expiry)
-		field("Expires:", clock_format_iso(iso, record->expiry));
-	field("State:", record->state_hash);
-	print_project(record);
-	strbuf_release(&text);
+	report_row(&row, record);
+	row_show(&row, "created_at", "%s (%s)", clock_format_iso(iso, record->created_at),
+		 clock_format_age(age, record->created_at, now));
+	row_show(&row, "files", "%llu, %s, %llu changed%s%s", (unsigned long long)record->files,
+		 units_format_size(size, record->bytes), (unsigned long long)record->changed,
+		 record->base ? " since " : "", record->base ? record->base : "");
+	if (record->state_only)
+		row_show(&row, "files", "none, only state");
+	row_show_paths(&row, "scope", &record->scope);
+	show_project(&row, record);
+	row_print(&row, lines, ARRAY_SIZE(lines));
+	row_release(&row);
 }
 
 static void print_states(const struct ckpt_meta *meta)
@@ -286,12 +258,11 @@ static int show_state(struct session *session, const struct ckpt_record *record,
 static int print_json(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta)
 {
-	json_t *answer = report_listed(record), *changed = NULL, *project = json_object();
+	json_t *answer = report_listed(record), *changed = NULL;
 	int err = changes_json_of(&changed, session, record);
 
 	if (err) {
 		json_decref(answer);
-		json_decref(project);
 		return report_failure(err);
 	}
 	json_object_set_new(answer, "changed_files", changed);
@@ -300,10 +271,10 @@ static int print_json(struct session *session, const struct ckpt_record *record,
 	json_object_set_new(answer, "state", json_states(meta, NULL));
 	if (meta->captures.nr)
 		json_object_set_new(answer, "captures", report_captures(&meta->captures));
-	json_object_set_new(project, "head", json_text(record->head));
-	json_object_set_new(project, "branch", json_text(record->branch));
-	json_object_set_new(project, "operation", json_text(record->operation));
-	json_object_set_new(answer, "project", project);
+	json_object_set_new(answer, "project",
+			    json_pack("{s:o,s:o,s:o}", "head", json_text(record->head), "branch",
+				      json_text(record->branch), "operation",
+				      json_text(record->operation)));
 	json_object_set_new(answer, "warnings", json_texts(&record->warnings));
 	if (files) {
 		json_t *array = json_array();

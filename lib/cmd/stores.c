@@ -15,28 +15,34 @@ const struct opt_spec cmd_stores_spec = {
 	.summary = "list all stores with their worktree and size",
 };
 
+static void make_row(struct row *row, const struct inventory_item *item)
+{
+	char age[CLOCK_ISO_SIZE];
+
+	row_text(row, "key", item->key);
+	row_path(row, "path", item->path);
+	row_bool(row, "exists", item->exists);
+	row_size(row, "bytes", item->bytes);
+	row_number(row, "checkpoints", item->checkpoints);
+	row_text(row, "state", inventory_state_name(item->state));
+	row_time(row, "last_used", item->last_used);
+	row_path(row, "moved_to", item->moved_to);
+	row_text(row, "problem", item->problem);
+	row_show(row, "last_used", "%s",
+		 item->last_used ? clock_format_age(age, item->last_used, clock_now()) : "never");
+	if (!item->path)
+		row_show(row, "path", "?");
+}
+
 static int print_json(const struct inventory_list *list)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct inventory_item *item = &list->items[i];
-		json_t *object = json_object();
+		struct row row = ROW_INIT;
 
-		json_object_set_new(object, "key", json_text(item->key));
-		json_object_set_new(object, "path",
-				    item->path ? json_path(item->path) : json_null());
-		json_object_set_new(object, "exists", json_boolean(item->exists));
-		json_object_set_new(object, "bytes", json_integer((json_int_t)item->bytes));
-		json_object_set_new(object, "checkpoints",
-				    json_integer((json_int_t)item->checkpoints));
-		json_object_set_new(object, "state",
-				    json_string(inventory_state_name(item->state)));
-		json_object_set_new(object, "last_used", json_time(item->last_used));
-		json_object_set_new(object, "moved_to",
-				    item->moved_to ? json_path(item->moved_to) : json_null());
-		json_object_set_new(object, "problem", json_text(item->problem));
-		json_array_append_new(array, object);
+		make_row(&row, &list->items[i]);
+		json_array_append_new(array, row_object(&row));
 	}
 	return report_json(json_pack("{s:o}", "stores", array), EXIT_DONE);
 }
@@ -44,31 +50,21 @@ static int print_json(const struct inventory_list *list)
 static void print_table(const struct inventory_list *list)
 {
 	static const struct table_column columns[] = {
-		{ "Key", TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
-		{ "Checkpoints", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
-		{ "Size", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
-		{ "Last use", TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE },
-		{ "State", TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
-		{ "Worktree", TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP },
+		{ "Key", TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP, "key" },
+		{ "Checkpoints", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP, "checkpoints" },
+		{ "Size", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP, "bytes" },
+		{ "Last use", TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE, "last_used" },
+		{ "State", TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP, "state" },
+		{ "Worktree", TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP, "path" },
 	};
-	struct table *table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	int64_t now = clock_now();
+	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = 0; i < list->nr; i++) {
-		const struct inventory_item *item = &list->items[i];
-		char size[UNITS_SIZE], age[CLOCK_ISO_SIZE];
-		struct strbuf path = STRBUF_INIT;
+		struct row row = ROW_INIT;
 
-		if (item->path)
-			quote_path(&path, item->path);
-		table_add(table, item->key);
-		table_addf(table, "%zu", item->checkpoints);
-		table_add(table, units_format_size(size, item->bytes));
-		table_add(table, item->last_used ? clock_format_age(age, item->last_used, now) :
-						   "never");
-		table_add(table, inventory_state_name(item->state));
-		table_add(table, item->path ? path.buf : "?");
-		strbuf_release(&path);
+		make_row(&row, &list->items[i]);
+		table_add_row(table, &row);
+		row_release(&row);
 	}
 	table_print(table);
 	table_free(table);

@@ -66,6 +66,12 @@ void table_addf(struct table *table, const char *fmt, ...)
 	strbuf_release(&text);
 }
 
+void table_add_row(struct table *table, const struct row *row)
+{
+	for (size_t i = 0; i < table->columns_nr; i++)
+		table_add(table, row_shown(row, table->columns[i].key));
+}
+
 /* ---- widths ---- */
 
 static size_t title_width(const struct table_column *column)

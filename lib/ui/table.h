@@ -3,6 +3,7 @@
 #define CKPT_UI_TABLE_H
 
 #include "base/base.h"
+#include "ui/row.h"
 #include "ui/term.h"
 
 #include <stddef.h>
@@ -34,6 +35,7 @@ struct table_column {
 	unsigned share;         /**< may be shortened, first to this percentage of the line; 0: never */
 	enum term_color color;  /**< TERM_RESET: none */
 	enum table_spare spare;
+	const char *key; /**< of its text in a row, for table_add_row() */
 };
 
 struct table;
@@ -46,6 +48,9 @@ void table_free(struct table *table);
 void table_add(struct table *table, const char *text);
 void table_addf(struct table *table, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/** Append a row: for each column the text of its key. */
+void table_add_row(struct table *table, const struct row *row);
 
 /** Append the lines to `out`, fitted into `width` columns; 0: unshortened. */
 void table_format(struct strbuf *out, const struct table *table, unsigned width);

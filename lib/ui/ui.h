@@ -13,6 +13,7 @@
 #include "ui/patch.h"
 #include "ui/picklist.h"
 #include "ui/prompt.h"
+#include "ui/row.h"
 #include "ui/sink.h"
 #include "ui/table.h"
 #include "ui/term.h"
