@@ -126,13 +126,12 @@ static int print(struct diff *diff, const struct request *request, const struct 
 	int status = quiet && diff->changes.nr ? EXIT_NO : EXIT_DONE, err = 0;
 
 	if (opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "from", json_text(request->sides[0].id));
-		json_object_set_new(answer, "to",
-				    json_text(request->nr > 1 ? request->sides[1].id : NULL));
-		json_object_set_new(answer, "changes", changes_json(diff));
-		return report_json(answer, status);
+		row_text(&answer, "from", request->sides[0].id);
+		row_text(&answer, "to", request->nr > 1 ? request->sides[1].id : NULL);
+		row_json(&answer, "changes", changes_json(diff));
+		return report_json(row_object(&answer), status);
 	}
 	if (quiet || opt_common.quiet)
 		return status;

@@ -60,11 +60,10 @@ static void print_tasks(const struct flow_state *state)
 	}
 }
 
-static void set_position(json_t *answer, const struct flow *flow)
+static void set_position(struct row *answer, const struct flow *flow)
 {
-	json_object_set_new(answer, "waiting_for_approval",
-			    json_boolean(flow_waiting(&flow->state, &flow->plan) != NULL));
-	json_object_set_new(answer, "next_phase", json_text(flow_next(&flow->state, &flow->plan)));
+	row_bool(answer, "waiting_for_approval", flow_waiting(&flow->state, &flow->plan) != NULL);
+	row_text(answer, "next_phase", flow_next(&flow->state, &flow->plan));
 }
 
 /* ---- changes ---- */
@@ -74,19 +73,17 @@ int flowing_started(const struct flow_result *result)
 	const struct flow_plan *plan = &result->flow.plan;
 
 	if (opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "started", json_true());
-		json_object_set_new(answer, "workflow_id", json_text(plan->workflow_id));
-		json_object_set_new(answer, "started_at", json_time(plan->started_at));
-		json_object_set_new(answer, "phases", json_texts(&plan->phases));
-		json_object_set_new(answer, "approve", json_texts(&plan->approve));
-		json_object_set_new(answer, "state_dir",
-				    plan->state_dir ? json_path(plan->state_dir) : json_null());
-		json_object_set_new(answer, "archived",
-				    result->archived ? json_path(result->archived) : json_null());
-		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
-		return report_json(answer, EXIT_DONE);
+		row_bool(&answer, "started", true);
+		row_text(&answer, "workflow_id", plan->workflow_id);
+		row_time(&answer, "started_at", plan->started_at);
+		row_texts(&answer, "phases", &plan->phases);
+		row_texts(&answer, "approve", &plan->approve);
+		row_path(&answer, "state_dir", plan->state_dir);
+		row_path(&answer, "archived", result->archived);
+		row_texts(&answer, "warnings", &result->warnings);
+		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	report_warnings(&result->warnings);
 	if (result->archived)
@@ -104,16 +101,15 @@ int flowing_moved(const struct flow_result *result, const char *phase)
 	int status = result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE;
 
 	if (opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
-		json_object_set_new(answer, "phase", json_text(phase));
-		json_object_set_new(answer, "phase_status",
-				    json_string(flow_status_name(state->phase_status)));
-		json_object_set_new(answer, "checkpoint", json_text(result->checkpoint));
-		set_position(answer, &result->flow);
-		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
-		return report_json(answer, status);
+		row_text(&answer, "workflow_id", state->workflow_id);
+		row_text(&answer, "phase", phase);
+		row_text(&answer, "phase_status", flow_status_name(state->phase_status));
+		row_text(&answer, "checkpoint", result->checkpoint);
+		set_position(&answer, &result->flow);
+		row_texts(&answer, "warnings", &result->warnings);
+		return report_json(row_object(&answer), status);
 	}
 	report_warnings(&result->warnings);
 	if (result->incomplete && !opt_common.quiet)
@@ -129,17 +125,16 @@ int flowing_approved(const struct flow_result *result, const char *phase)
 	const struct flow_state *state = &result->flow.state;
 
 	if (opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
-		json_object_set_new(answer, "phase", json_text(phase));
+		row_text(&answer, "workflow_id", state->workflow_id);
+		row_text(&answer, "phase", phase);
 		for (size_t i = 0; i < state->approvals_nr; i++)
 			if (!strcmp(state->approvals[i].phase, phase))
-				json_object_set_new(answer, "approved_at",
-						    json_time(state->approvals[i].approved_at));
-		set_position(answer, &result->flow);
-		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
-		return report_json(answer, EXIT_DONE);
+				row_time(&answer, "approved_at", state->approvals[i].approved_at);
+		set_position(&answer, &result->flow);
+		row_texts(&answer, "warnings", &result->warnings);
+		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	report_warnings(&result->warnings);
 	report_text("Phase %s %s\n", phase,
@@ -156,13 +151,13 @@ int flowing_task(const struct flow_result *result)
 	while (strcmp(task->id, result->task))
 		task++;
 	if (opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
-		json_object_set_new(answer, "phase", json_text(state->current_phase));
-		json_object_set_new(answer, "task", flow_task_object(task));
-		json_object_set_new(answer, "warnings", json_texts(&result->warnings));
-		return report_json(answer, EXIT_DONE);
+		row_text(&answer, "workflow_id", state->workflow_id);
+		row_text(&answer, "phase", state->current_phase);
+		row_json(&answer, "task", flow_task_object(task));
+		row_texts(&answer, "warnings", &result->warnings);
+		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	report_warnings(&result->warnings);
 	report_text("Task %s of phase %s: %s\n", task->id, state->current_phase,
@@ -173,14 +168,13 @@ int flowing_task(const struct flow_result *result)
 int flowing_archived(const struct flow_result *result)
 {
 	if (opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "archived", json_true());
-		json_object_set_new(answer, "workflow_id",
-				    json_text(result->flow.state.workflow_id));
-		json_object_set_new(answer, "corrupt", json_boolean(result->corrupt));
-		json_object_set_new(answer, "path", json_path(result->archived));
-		return report_json(answer, EXIT_DONE);
+		row_bool(&answer, "archived", true);
+		row_text(&answer, "workflow_id", result->flow.state.workflow_id);
+		row_bool(&answer, "corrupt", result->corrupt);
+		row_path(&answer, "path", result->archived);
+		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	report_text("Workflow %s was archived in %s\n",
 		    result->corrupt ? "with an unusable state"
@@ -197,21 +191,19 @@ int flowing_status(const struct flow_result *result)
 	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE];
 
 	if (opt_common.json) {
-		json_t *answer = flow ? flow_state_object(&flow->state) : json_object();
+		struct row answer = { flow ? flow_state_object(&flow->state) : NULL, STRLIST_INIT };
 		bool over = !flow || flow_finished(&flow->state, &flow->plan);
 
-		json_object_set_new(answer, "in_progress", json_boolean(!over));
+		row_bool(&answer, "in_progress", !over);
 		if (!flow) {
-			json_object_set_new(answer, "workflow_id", json_null());
-			return report_json(answer, EXIT_DONE);
+			row_json(&answer, "workflow_id", json_null());
+			return report_json(row_object(&answer), EXIT_DONE);
 		}
-		set_position(answer, flow);
-		json_object_set_new(answer, "phases", json_texts(&flow->plan.phases));
-		json_object_set_new(answer, "approve", json_texts(&flow->plan.approve));
-		json_object_set_new(answer, "state_dir",
-				    flow->plan.state_dir ? json_path(flow->plan.state_dir)
-							 : json_null());
-		return report_json(answer, EXIT_DONE);
+		set_position(&answer, flow);
+		row_texts(&answer, "phases", &flow->plan.phases);
+		row_texts(&answer, "approve", &flow->plan.approve);
+		row_path(&answer, "state_dir", flow->plan.state_dir);
+		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	if (!flow) {
 		report_text("No workflow is in progress\n");
@@ -285,29 +277,28 @@ static json_t *resume_object(const struct flow_resumed *resumed)
 	bool goes_on = resumed->outcome == FLOW_GOES_ON,
 	     known = goes_on || resumed->outcome == FLOW_OVER;
 	bool here = goes_on && decision->phase && !strcmp(decision->phase, state->current_phase);
-	json_t *answer = json_object(), *warnings = json_texts(&resumed->base.warnings);
+	json_t *warnings = json_texts(&resumed->base.warnings);
+	struct row answer = ROW_INIT;
 
 	if (resumed->why)
 		json_array_append_new(warnings, json_text(resumed->why));
-	json_object_set_new(answer, "resume", json_boolean(goes_on));
-	json_object_set_new(answer, "workflow_id", json_text(state->workflow_id));
-	json_object_set_new(answer, "phase", json_text(known ? decision->phase : NULL));
-	json_object_set_new(answer, "phase_status",
-			    json_text(known ? flow_status_name(decision->status) : NULL));
-	json_object_set_new(answer, "waiting_for_approval", json_boolean(decision->waiting));
-	json_object_set_new(answer, "tasks", here ? flow_tasks_object(state) : json_array());
-	json_object_set_new(answer, "warnings", warnings);
-	json_object_set_new(answer, "checkpoint",
-			    json_text(known ? or_none(last_checkpoint(state)) : NULL));
+	row_bool(&answer, "resume", goes_on);
+	row_text(&answer, "workflow_id", state->workflow_id);
+	row_text(&answer, "phase", known ? decision->phase : NULL);
+	row_text(&answer, "phase_status", known ? flow_status_name(decision->status) : NULL);
+	row_bool(&answer, "waiting_for_approval", decision->waiting);
+	row_json(&answer, "tasks", here ? flow_tasks_object(state) : json_array());
+	row_json(&answer, "warnings", warnings);
+	row_text(&answer, "checkpoint", known ? or_none(last_checkpoint(state)) : NULL);
 	if (resumed->outcome == FLOW_DISTRUST)
-		json_object_set_new(answer, "archived", json_path(resumed->base.archived));
+		row_path(&answer, "archived", resumed->base.archived);
 	if (resumed->restored)
-		json_object_set_new(answer, "restore",
-				    restored_json(&resumed->restore, &resumed->target,
-						  plan_is_empty(&resumed->restore.plan)
-							  ? NULL
-							  : "git checkpoint undo"));
-	return answer;
+		row_json(&answer, "restore",
+			 restored_json(&resumed->restore, &resumed->target,
+				       plan_is_empty(&resumed->restore.plan)
+					       ? NULL
+					       : "git checkpoint undo"));
+	return row_object(&answer);
 }
 
 static void print_resume(const struct flow_resumed *resumed)

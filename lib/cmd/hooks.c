@@ -61,32 +61,30 @@ static int exit_status(const struct hooks_report *report)
 
 static json_t *report_object(const struct hooks_report *report)
 {
-	json_t *answer = json_object(), *hooks = json_array();
+	/* The guard is the last of them, and not a hook. */
+	size_t nr = report->nr - (report->guard && report->nr);
+	struct row answer = ROW_INIT;
 	struct strlist blind = STRLIST_INIT;
-	json_t *guarded = json_null();
+	json_t *hooks = json_array();
 
-	for (size_t i = 0; i < report->nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const struct hooks_item *item = &report->items[i];
-		json_t *object = json_object();
+		struct row row = ROW_INIT;
 
-		if (report->guard && i == report->nr - 1) {
-			guarded = json_string(hooks_state_name(item->state));
-			json_decref(object);
-			continue;
-		}
-		json_object_set_new(object, "name", json_string(item->name));
-		json_object_set_new(object, "state", json_string(hooks_state_name(item->state)));
-		json_object_set_new(object, "repair", json_text(item->repair));
-		json_array_append_new(hooks, object);
+		row_text(&row, "name", item->name);
+		row_text(&row, "state", hooks_state_name(item->state));
+		row_text(&row, "repair", item->repair);
+		json_array_append_new(hooks, row_object(&row));
 	}
 	list_blind_spots(&blind, report);
-	json_object_set_new(answer, "hooks", hooks);
-	json_object_set_new(answer, "guard", guarded);
-	json_object_set_new(answer, "events", json_texts(&report->events));
-	json_object_set_new(answer, "not_seen", json_texts(&blind));
+	row_json(&answer, "hooks", hooks);
+	row_text(&answer, "guard",
+		 nr < report->nr ? hooks_state_name(report->items[nr].state) : NULL);
+	row_texts(&answer, "events", &report->events);
+	row_texts(&answer, "not_seen", &blind);
+	row_texts(&answer, "warnings", &report->notes);
 	strlist_release(&blind);
-	json_object_set_new(answer, "warnings", json_texts(&report->notes));
-	return answer;
+	return row_object(&answer);
 }
 
 static void print_items(const struct hooks_report *report)
@@ -178,16 +176,16 @@ static int install(const struct session *session, struct hooks_report *report)
 static int uninstall(const struct session *session, struct hooks_report *report)
 {
 	int err = hooks_uninstall(report, session);
-	json_t *answer;
 
 	if (err)
 		return report_failure(err);
 	print_notes(report);
 	if (opt_common.json) {
-		answer = json_object();
-		json_object_set_new(answer, "uninstalled", json_boolean(report->installed));
-		json_object_set_new(answer, "warnings", json_texts(&report->notes));
-		return report_json(answer, EXIT_DONE);
+		struct row answer = ROW_INIT;
+
+		row_bool(&answer, "uninstalled", report->installed);
+		row_texts(&answer, "warnings", &report->notes);
+		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	report_text(report->installed ? "Uninstalled, everything is as it was\n" : "No hooks are installed\n");
 	return report_done(EXIT_DONE);
@@ -240,16 +238,14 @@ static json_t *agent_object(const struct agents_result *result, const char *name
 {
 	static const char *const words[] = { "unchanged", "edited", "created", "removed",
 					     "no file" };
-	json_t *object = json_object();
+	struct row object = ROW_INIT;
 
-	json_object_set_new(object, "agent", json_text(name));
-	json_object_set_new(object, "change", json_string(words[result->change]));
-	json_object_set_new(object, "path",
-			    result->path.len ? json_path(result->path.buf) : json_null());
-	json_object_set_new(object, "text",
-			    result->text.len ? json_text(result->text.buf) : json_null());
-	json_object_set_new(object, "warnings", json_texts(&result->notes));
-	return object;
+	row_text(&object, "agent", name);
+	row_text(&object, "change", words[result->change]);
+	row_json(&object, "path", result->path.len ? json_path(result->path.buf) : json_null());
+	row_json(&object, "text", result->text.len ? json_text(result->text.buf) : json_null());
+	row_texts(&object, "warnings", &result->notes);
+	return row_object(&object);
 }
 
 static int for_agents(const struct session *session, bool installing)
@@ -273,10 +269,10 @@ static int for_agents(const struct session *session, bool installing)
 		agents_result_release(&result);
 	}
 	if (!err && opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "agents", array);
-		return report_json(answer, EXIT_DONE);
+		row_json(&answer, "agents", array);
+		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	json_decref(array);
 	return err ? report_failure(err) : report_done(EXIT_DONE);

@@ -23,15 +23,6 @@ void ran_say(const char *fmt, ...)
 	va_end(ap);
 }
 
-json_t *ran_error_json(int status, const char *message)
-{
-	json_t *error = json_object();
-
-	json_object_set_new(error, "code", json_integer(status));
-	json_object_set_new(error, "message", json_text(message));
-	return error;
-}
-
 static char *signal_name(int sig)
 {
 	const char *name = sigabbrev_np(sig);
@@ -85,28 +76,28 @@ void ran_say_restored(const struct ran *ran)
 
 json_t *ran_json(const struct ran *ran)
 {
-	json_t *object = json_object(), *check = json_object();
+	struct row object = ROW_INIT, check = ROW_INIT;
 	char *sig = ran->child.signal ? signal_name(ran->child.signal) : NULL;
 	const char *back = plan_is_empty(&ran->result.plan) ? NULL : "git checkpoint undo";
 
-	json_object_set_new(check, "command", json_text(ran->verify));
-	json_object_set_new(check, "exit_status", json_integer(ran->check.exit_status));
-	json_object_set_new(object, "ran", json_boolean(ran->child.started));
-	json_object_set_new(object, "command", json_texts(ran->command));
-	json_object_set_new(object, "exit_status", json_integer(ran->child.exit_status));
-	json_object_set_new(object, "signal", json_text(sig));
-	json_object_set_new(object, "checkpoint", report_checkpoint(&ran->saved.record));
-	json_object_set(object, "verify", ran->checked ? check : json_null());
-	json_object_set_new(object, "rolled_back", json_boolean(ran->restored));
-	json_object_set_new(object, "restore",
-			    ran->restored ? restored_json(&ran->result, &ran->saved.record, back) :
-					    json_null());
-	json_object_set_new(object, "seconds",
-			    json_real((double)(long long)(ran->child.seconds * 1e6) / 1e6));
-	json_object_set_new(object, "warnings", json_texts(&ran->warnings));
+	row_text(&check, "command", ran->verify);
+	row_json(&check, "exit_status", json_integer(ran->check.exit_status));
+	row_bool(&object, "ran", ran->child.started);
+	row_texts(&object, "command", ran->command);
+	row_json(&object, "exit_status", json_integer(ran->child.exit_status));
+	row_text(&object, "signal", sig);
+	row_json(&object, "checkpoint", report_checkpoint(&ran->saved.record));
+	row_json(&object, "verify", ran->checked ? row_object(&check) : json_null());
+	row_bool(&object, "rolled_back", ran->restored);
+	row_json(&object, "restore",
+		 ran->restored ? restored_json(&ran->result, &ran->saved.record, back)
+			       : json_null());
+	row_json(&object, "seconds",
+		 json_real((double)(long long)(ran->child.seconds * 1e6) / 1e6));
+	row_texts(&object, "warnings", &ran->warnings);
 	if (ran->error)
-		json_object_set_new(object, "error", ran_error_json(ran->error, ran->message));
-	json_decref(check);
+		row_json(&object, "error", report_error_object(ran->error, ran->message));
+	row_release(&check);
 	free(sig);
-	return object;
+	return row_object(&object);
 }

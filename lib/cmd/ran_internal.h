@@ -40,9 +40,6 @@ void ran_say_restored(const struct ran *ran);
 /** True if the rollback has restored everything, files and captures. */
 bool ran_is_back(const struct ran *ran);
 
-/** {"code","message"} */
-json_t *ran_error_json(int status, const char *message);
-
 /** The answer. */
 json_t *ran_json(const struct ran *ran);
 

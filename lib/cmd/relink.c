@@ -75,16 +75,16 @@ const struct opt_spec cmd_relink_spec = {
 
 static int print_json(const struct relink_result *result)
 {
-	json_t *answer = json_object();
+	struct row answer = ROW_INIT;
 
-	json_object_set_new(answer, "relinked", json_true());
-	json_object_set_new(answer, "from", json_path(result->from));
-	json_object_set_new(answer, "to", json_path(result->to));
-	json_object_set_new(answer, "key", json_string(result->key));
-	json_object_set_new(answer, "checkpoints", json_integer((json_int_t)result->checkpoints));
-	json_object_set_new(answer, "merged", json_integer((json_int_t)result->merged));
-	json_object_set_new(answer, "warnings", json_texts(&result->warnings));
-	return report_json(answer, result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE);
+	row_bool(&answer, "relinked", true);
+	row_path(&answer, "from", result->from);
+	row_path(&answer, "to", result->to);
+	row_text(&answer, "key", result->key);
+	row_number(&answer, "checkpoints", result->checkpoints);
+	row_number(&answer, "merged", result->merged);
+	row_texts(&answer, "warnings", &result->warnings);
+	return report_json(row_object(&answer), result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE);
 }
 
 static int print_text(const struct relink_result *result)

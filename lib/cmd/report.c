@@ -58,20 +58,20 @@ void report_message(const char *kind, const char *text)
 	strbuf_release(&clean);
 }
 
+json_t *report_error_object(int status, const char *message)
+{
+	return json_pack("{s:i,s:o}", "code", status, "message", json_text(message));
+}
+
 static int report_error(int status, const char *why)
 {
 	char *message = xstrdup(why);
 
 	progress_clear();
 	report_message(status == EXIT_FATAL ? "fatal" : "error", message);
-	if (opt_common.json) {
-		json_t *error = json_object(), *answer = json_object();
-
-		json_object_set_new(error, "code", json_integer(status));
-		json_object_set_new(error, "message", json_text(message));
-		json_object_set_new(answer, "error", error);
-		report_json(answer, status);
-	}
+	if (opt_common.json)
+		report_json(json_pack("{s:o}", "error", report_error_object(status, message)),
+			    status);
 	free(message);
 	return status;
 }

@@ -35,6 +35,9 @@ enum exit_status {
  */
 int report_failure(int err);
 
+/** {"code","message"} */
+json_t *report_error_object(int status, const char *message);
+
 /** The answer is no, and why: on stderr, and as a JSON error if asked for. */
 int report_no(const char *why);
 

@@ -140,28 +140,25 @@ static json_t *reverted(const struct plan *plan)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < plan->rows_nr; i++) {
-		json_t *row = json_object();
+		struct row row = ROW_INIT;
 
-		json_object_set_new(row, "file", json_path(plan->rows[i].path));
-		json_object_set_new(row, "operation",
-				    json_string(operations[plan->rows[i].effect]));
-		json_object_set_new(row, "summary", json_text(plan->rows[i].summary));
-		json_array_append_new(array, row);
+		row_path(&row, "file", plan->rows[i].path);
+		row_text(&row, "operation", operations[plan->rows[i].effect]);
+		row_text(&row, "summary", plan->rows[i].summary);
+		json_array_append_new(array, row_object(&row));
 	}
 	return array;
 }
 
 static json_t *verification(const struct restore_result *result)
 {
-	json_t *object = json_object();
+	struct row object = ROW_INIT;
 
-	json_object_set_new(object, "pre_state_hash", json_string(result->pre_hash));
-	json_object_set_new(object, "post_state_hash",
-			    json_text(result->verified ? result->post_hash : NULL));
-	json_object_set_new(object, "checkpoint_hash", json_string(result->target_hash));
-	json_object_set_new(object, "match",
-			    result->verified ? json_boolean(result->match) : json_null());
-	return object;
+	row_text(&object, "pre_state_hash", result->pre_hash);
+	row_text(&object, "post_state_hash", result->verified ? result->post_hash : NULL);
+	row_text(&object, "checkpoint_hash", result->target_hash);
+	row_json(&object, "match", result->verified ? json_boolean(result->match) : json_null());
+	return row_object(&object);
 }
 
 static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
@@ -231,38 +228,35 @@ static json_t *warnings_json(const struct restore_result *result)
 json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,
 		      const char *back)
 {
-	json_t *answer = json_object(), *to = json_object(), *safety = json_object(),
-	       *anchors = json_array(), *assumptions = json_array();
+	struct row answer = ROW_INIT, to = ROW_INIT, safety = ROW_INIT;
+	json_t *anchors = json_array(), *assumptions = json_array();
 	char hex[OID_HEX + 1];
 
-	json_object_set_new(answer, "rolled_back", json_boolean(result->done));
-	json_object_set_new(to, "checkpoint_id", json_string(target->id));
-	json_object_set_new(to, "checkpoint_type", json_text(target->type));
-	json_object_set_new(to, "timestamp", json_time(target->created_at));
-	json_object_set_new(answer, "restored_to", to);
-	json_object_set_new(answer, "changes_reverted", reverted(&result->plan));
+	row_bool(&answer, "rolled_back", result->done);
+	row_text(&to, "checkpoint_id", target->id);
+	row_text(&to, "checkpoint_type", target->type);
+	row_time(&to, "timestamp", target->created_at);
+	row_json(&answer, "restored_to", row_object(&to));
+	row_json(&answer, "changes_reverted", reverted(&result->plan));
 	if (target->captures.nr)
-		json_object_set_new(answer, "captures", captures(result));
-	json_object_set_new(answer, "verification", verification(result));
-	json_object_set_new(safety, "id", json_string(result->safety));
-	json_object_set_new(safety, "commit", json_string(oid_hex(hex, &result->safety_commit)));
-	if (!result->done) {
-		json_decref(safety);
-		safety = json_null();
-	}
-	json_object_set_new(answer, "safety_checkpoint", safety);
-	json_object_set_new(answer, "warnings", warnings_json(result));
-	json_object_set_new(answer, "next_actions", next_actions(result, target, back));
-	json_object_set_new(answer, "confidence", json_real(confidence(result)));
+		row_json(&answer, "captures", captures(result));
+	row_json(&answer, "verification", verification(result));
+	row_text(&safety, "id", result->safety);
+	row_text(&safety, "commit", oid_hex(hex, &result->safety_commit));
+	row_json(&answer, "safety_checkpoint", result->done ? row_object(&safety) : json_null());
+	row_release(&safety);
+	row_json(&answer, "warnings", warnings_json(result));
+	row_json(&answer, "next_actions", next_actions(result, target, back));
+	row_json(&answer, "confidence", json_real(confidence(result)));
 	json_array_append_new(anchors, json_string(target->id));
 	json_array_append_new(anchors, json_string(result->target_hash));
 	if (result->done)
 		json_array_append_new(anchors, json_string(result->safety));
-	json_object_set_new(answer, "evidence_anchors", anchors);
+	row_json(&answer, "evidence_anchors", anchors);
 	json_array_append_new(assumptions,
 			      json_string("files that ignore rules leave out are as the user wants them"));
-	json_object_set_new(answer, "assumptions", assumptions);
-	return answer;
+	row_json(&answer, "assumptions", assumptions);
+	return row_object(&answer);
 }
 
 static int print_json(const struct restore_result *result, const struct ckpt_record *target,

@@ -69,10 +69,9 @@ __attribute__((format(printf, 2, 3))) static void warn(struct run *run, const ch
 static int fail(struct run *run, int err)
 {
 	int status = report_failure(err);
-	json_t *answer = json_object();
+	json_t *error = report_error_object(status, ckpt_error_last());
 
-	json_object_set_new(answer, "error", ran_error_json(status, ckpt_error_last()));
-	if (sink_write(&run->sink, answer))
+	if (sink_write(&run->sink, json_pack("{s:o}", "error", error)))
 		report_failure(CKPT_ERROR);
 	return status;
 }

@@ -230,14 +230,14 @@ static json_t *stats(const struct save_result *result)
 {
 	const struct ckpt_record *record = &result->record;
 	bool created = result->outcome == SAVE_CREATED;
-	json_t *object = json_object();
+	struct row object = ROW_INIT;
 
-	json_object_set_new(object, "files", json_integer((json_int_t)record->files));
-	json_object_set_new(object, "bytes", json_integer((json_int_t)record->bytes));
-	json_object_set_new(object, "changed", json_integer(created ? (json_int_t)record->changed : 0));
-	json_object_set_new(object, "new_bytes", json_integer((json_int_t)result->new_bytes));
-	json_object_set_new(object, "seconds", json_real((double)(long long)(result->seconds * 1e6) / 1e6));
-	return object;
+	row_number(&object, "files", record->files);
+	row_number(&object, "bytes", record->bytes);
+	row_json(&object, "changed", json_integer(created ? (json_int_t)record->changed : 0));
+	row_number(&object, "new_bytes", result->new_bytes);
+	row_json(&object, "seconds", json_real((double)(long long)(result->seconds * 1e6) / 1e6));
+	return row_object(&object);
 }
 
 static json_t *next_actions(const struct ckpt_record *record)
@@ -263,34 +263,34 @@ static json_t *assumptions(void)
 static int print_json(const struct save_result *result, int status)
 {
 	const struct ckpt_record *record = &result->record;
-	json_t *answer = json_object(), *before = json_object(), *anchors = json_array();
+	struct row answer = ROW_INIT, before = ROW_INIT;
+	json_t *anchors = json_array();
 	char *text = summary(result);
 
-	json_object_set_new(answer, "checkpoint_created", json_boolean(result->outcome == SAVE_CREATED));
-	json_object_set_new(answer, "checkpoint",
-			    result->have_record ? report_checkpoint(record) : json_null());
-	json_object_set_new(before, "hash",
-			    json_text(result->have_record ? record->state_hash : NULL));
-	json_object_set_new(before, "summary", json_text(text));
-	json_object_set_new(answer, "pre_mutation_state", before);
-	json_object_set_new(answer, "stats", stats(result));
+	row_bool(&answer, "checkpoint_created", result->outcome == SAVE_CREATED);
+	row_json(&answer, "checkpoint",
+		 result->have_record ? report_checkpoint(record) : json_null());
+	row_text(&before, "hash", result->have_record ? record->state_hash : NULL);
+	row_text(&before, "summary", text);
+	row_json(&answer, "pre_mutation_state", row_object(&before));
+	row_json(&answer, "stats", stats(result));
 	if (record->captures.nr)
-		json_object_set_new(answer, "captures", report_captures(&record->captures));
-	json_object_set_new(answer, "skipped", report_skips(&result->skips));
-	json_object_set_new(answer, "next_safe_actions",
-			    result->have_record ? next_actions(record) : json_array());
-	json_object_set_new(answer, "confidence",
-			    json_real(result->have_record ? record_confidence(record) : 0.0));
+		row_json(&answer, "captures", report_captures(&record->captures));
+	row_json(&answer, "skipped", report_skips(&result->skips));
+	row_json(&answer, "next_safe_actions",
+		 result->have_record ? next_actions(record) : json_array());
+	row_json(&answer, "confidence",
+		 json_real(result->have_record ? record_confidence(record) : 0.0));
 	if (result->have_record) {
 		json_array_append_new(anchors, json_string(record->id));
 		json_array_append_new(anchors, json_sprintf("refs/checkpoints/%s", record->id));
 		json_array_append_new(anchors, json_string(record->state_hash));
 	}
-	json_object_set_new(answer, "evidence_anchors", anchors);
-	json_object_set_new(answer, "assumptions", assumptions());
-	json_object_set_new(answer, "warnings", json_texts(&record->warnings));
+	row_json(&answer, "evidence_anchors", anchors);
+	row_json(&answer, "assumptions", assumptions());
+	row_texts(&answer, "warnings", &record->warnings);
 	free(text);
-	return report_json(answer, status);
+	return report_json(row_object(&answer), status);
 }
 
 static int print_text(const struct save_result *result, int status)

@@ -85,16 +85,15 @@ static void print_verdict(const struct status *status, const struct session *ses
 static json_t *interrupted(const struct session *session)
 {
 	struct journal journal;
-	json_t *object;
+	struct row object = ROW_INIT;
 
 	if (!session->store || !journal_is_left(session->store) ||
 	    journal_read(&journal, session->store))
 		return json_null();
-	object = json_object();
-	json_object_set_new(object, "target", json_string(journal.target));
-	json_object_set_new(object, "safety_checkpoint", json_string(journal.safety));
+	row_text(&object, "target", journal.target);
+	row_text(&object, "safety_checkpoint", journal.safety);
 	journal_release(&journal);
-	return object;
+	return row_object(&object);
 }
 
 static bool hooks_run(const struct hooks_report *hooks)
@@ -116,30 +115,27 @@ static json_t *hooks_json(const struct hooks_report *hooks)
 
 static int print_json(const struct overview *overview, const struct session *session)
 {
-	json_t *answer = json_object(), *disk = json_object();
+	struct row answer = ROW_INIT, disk = ROW_INIT;
 	const struct status *status = &overview->status;
 	uint64_t budget = session->settings.max_size;
 
-	json_object_set_new(answer, "worktree", json_path(session->worktree));
-	json_object_set_new(answer, "store",
-			    session->store ? json_path(session->store->path) : json_null());
-	json_object_set_new(answer, "safe", json_boolean(status->safety == STATUS_SAFE));
-	json_object_set_new(answer, "newest",
-			    status->newest ? report_listed(status->newest) : json_null());
-	json_object_set_new(answer, "compared_with",
-			    json_text(status->have_base ? status->base.id : NULL));
-	json_object_set_new(answer, "changes",
-			    json_pack("{s:I,s:I,s:I}", "added", (json_int_t)status->changes.added,
-				      "modified", (json_int_t)status->changes.modified, "deleted",
-				      (json_int_t)status->changes.deleted));
-	json_object_set_new(answer, "checkpoints", json_integer((json_int_t)status->all.nr));
-	json_object_set_new(disk, "bytes", json_integer((json_int_t)status->bytes));
-	json_object_set_new(disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
-	json_object_set_new(answer, "disk", disk);
-	json_object_set_new(answer, "interrupted_restore", interrupted(session));
-	json_object_set_new(answer, "hooks", hooks_json(&overview->hooks));
-	json_object_set_new(answer, "warnings", json_texts(&overview->warnings));
-	return report_json(answer, EXIT_DONE);
+	row_path(&answer, "worktree", session->worktree);
+	row_path(&answer, "store", session->store ? session->store->path : NULL);
+	row_bool(&answer, "safe", status->safety == STATUS_SAFE);
+	row_json(&answer, "newest", status->newest ? report_listed(status->newest) : json_null());
+	row_text(&answer, "compared_with", status->have_base ? status->base.id : NULL);
+	row_json(&answer, "changes",
+		 json_pack("{s:I,s:I,s:I}", "added", (json_int_t)status->changes.added, "modified",
+			   (json_int_t)status->changes.modified, "deleted",
+			   (json_int_t)status->changes.deleted));
+	row_number(&answer, "checkpoints", status->all.nr);
+	row_number(&disk, "bytes", status->bytes);
+	row_json(&disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
+	row_json(&answer, "disk", row_object(&disk));
+	row_json(&answer, "interrupted_restore", interrupted(session));
+	row_json(&answer, "hooks", hooks_json(&overview->hooks));
+	row_texts(&answer, "warnings", &overview->warnings);
+	return report_json(row_object(&answer), EXIT_DONE);
 }
 
 static void print_newest(const struct status *status)

@@ -42,12 +42,12 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 	}
 	verifying->damaged += !ok;
 	if (opt_common.json) {
-		json_t *answer = json_object();
+		struct row answer = ROW_INIT;
 
-		json_object_set_new(answer, "id", json_string(result.id));
-		json_object_set_new(answer, "ok", json_boolean(ok));
-		json_object_set_new(answer, "problems", json_texts(&result.problems));
-		json_array_append_new(verifying->answers, answer);
+		row_text(&answer, "id", result.id);
+		row_bool(&answer, "ok", ok);
+		row_texts(&answer, "problems", &result.problems);
+		json_array_append_new(verifying->answers, row_object(&answer));
 	} else {
 		report_text("%s %s%s%s\n", result.id, term_color(ok ? TERM_GREEN : TERM_RED),
 			    ok ? "sound" : "damaged", term_color(TERM_RESET));
