@@ -41,6 +41,8 @@ static void add_names(struct complete *complete, const struct ckpt_record *recor
 	char *text = describe(record, clock_now()), *name = NULL;
 
 	if (*complete->typed == '@') {
+		if (record->safety)
+			goto out;
 		name = back ? xstrfmt("@~%zu", back) : xstrdup("@");
 		complete_add(complete, name, text);
 	} else if (!strlist_has(&complete->look->args, record->id)) {
@@ -53,6 +55,7 @@ static void add_names(struct complete *complete, const struct ckpt_record *recor
 			complete_add(complete, name, text);
 		strlist_add(steps, name);
 	}
+out:
 	free(name);
 	free(text);
 }
@@ -62,7 +65,7 @@ void complete_checkpoints(struct complete *complete)
 	struct session *session = complete_session(complete);
 	struct strlist steps = STRLIST_INIT;
 	struct ref_list refs;
-	size_t nr = 0;
+	size_t nr = 0, back = 0;
 
 	if (!session || !session->store || refs_list(&refs, session->store))
 		return;
@@ -77,7 +80,9 @@ void complete_checkpoints(struct complete *complete)
 			continue;
 		if (record_read(&record, session->store, &refs.items[i]))
 			continue;
-		add_names(complete, &record, nr++, &steps);
+		add_names(complete, &record, back, &steps);
+		back += !record.safety;
+		nr++;
 		record_release(&record);
 	}
 	strlist_release(&steps);

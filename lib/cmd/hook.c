@@ -86,7 +86,7 @@ static void say_saved(const struct hook_result *result)
 	uint64_t nr = result->missing + result->lacking.nr + 2 * result->no_ignored;
 	const char *why = result->lacks_why ? result->lacks_why : "", *colon = *why ? ": " : "";
 	const char *are = nr == 1 ? "is" : "are";
-	bool saved = result->outcome == HOOK_SAVED;
+	bool saved = result->outcome == HOOK_SAVED, held = result->outcome == HOOK_HELD;
 	struct strbuf lacks = STRBUF_INIT;
 
 	if (result->missing)
@@ -99,14 +99,15 @@ static void say_saved(const struct hook_result *result)
 	if (lacks.len && saved)
 		say("saved %s before %s, but %s %s not in it%s%s", result->id, command, lacks.buf,
 		    are, colon, why);
+	else if (lacks.len && held)
+		say("state before %s is in %s, but %s %s not saved%s%s", command, result->id,
+		    lacks.buf, are, colon, why);
 	else if (lacks.len)
-		/*
-		 * Nothing else changed, so there is no new checkpoint from which they could be
-		 * missing.
-		 */
 		say("%s %s not saved before %s%s%s", lacks.buf, are, command, colon, why);
 	else if (saved && !result->quiet)
 		say("saved %s before %s", result->id, command);
+	else if (held && !result->quiet)
+		say("state before %s is in %s", command, result->id);
 	strbuf_release(&lacks);
 }
 

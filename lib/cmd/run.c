@@ -101,6 +101,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 	struct save_opts opts = {
 		.reason = reason,
 		.source = "cli",
+		.said = strcmp(reason, "pre-run") != 0,
 		.step = -1,
 		.scope = &all,
 		/* Rolling back to a checkpoint with more would restore more than there was. */

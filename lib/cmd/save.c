@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/hint_internal.h"
@@ -18,9 +19,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *reason = "manual", *source = "cli", *expires;
+static const char *reason, *source = "cli", *expires;
 static int64_t step = -1, every = -1, min_interval;
-static bool pin, allow_empty, include_ignored, include_sensitive, force, state_only;
+static bool automatic, pin, allow_empty, include_ignored, include_sensitive, force, state_only;
 static struct strlist states = STRLIST_INIT, state_files = STRLIST_INIT, captures = STRLIST_INIT;
 
 static const struct opt options[] = {
@@ -41,6 +42,8 @@ static const struct opt options[] = {
 	  OPT_POSITIVE },
 	{ OPT_DURATION, 0, "min-interval", &min_interval, "<dur>",
 	  "skip while the newest is younger than this" },
+	{ OPT_FLAG, 0, "automatic", &automatic, NULL,
+	  "save only if something changed; thinned out with age", false },
 	{ OPT_FLAG, 0, "allow-empty", &allow_empty, NULL, "save even if nothing changed" },
 	{ OPT_FLAG, 0, "include-ignored", &include_ignored, NULL, "also save ignored files" },
 	{ OPT_FLAG, 0, "include-sensitive", &include_sensitive, NULL,
@@ -339,11 +342,19 @@ static void give_hint(const struct session *session)
 	}
 }
 
+/* Entries that older versions put into the settings of agents do not say it. */
+static bool is_automatic(void)
+{
+	return automatic || (reason && !strcmp(reason, "pre-tool") && !agents_check(source));
+}
+
 static int save(const struct strlist *args)
 {
 	struct save_opts opts = {
-		.reason = reason,
+		.reason = reason ? reason : "manual",
+		.said = reason != NULL,
 		.source = source,
+		.automatic = is_automatic(),
 		.step = step,
 		.pin = pin,
 		.every = every > 0 ? (uint64_t)every : 0,

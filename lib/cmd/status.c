@@ -201,7 +201,7 @@ static void print_timeline(const struct status *status)
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	size_t nr = status->all.nr, shown = status->recent.nr;
-	size_t changes = status_changes_nr(&status->changes);
+	size_t changes = status_changes_nr(&status->changes), back = 0;
 	int64_t now = clock_now();
 
 	if (changes) {
@@ -217,8 +217,10 @@ static void print_timeline(const struct status *status)
 
 		table_add(table, clock_format_age_short(age, record->created_at, now));
 		table_add(table, "*");
-		if (i)
-			table_addf(table, "@~%zu", i);
+		if (record->safety)
+			table_add(table, "");
+		else if (back++)
+			table_addf(table, "@~%zu", back - 1);
 		else
 			table_add(table, "@");
 		table_addf(table, "%llu changed", (unsigned long long)record->changed);

@@ -328,6 +328,7 @@ static int take_checkpoint(struct flow_result *out, struct session *session,
 	struct save_opts save = {
 		.reason = reason,
 		.source = "flow",
+		.automatic = true,
 		.step = -1,
 		.allow_empty = true,
 		.scope = &whole,

@@ -289,6 +289,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 	struct save_opts opts = {
 		.reason = reason,
 		.source = "hook",
+		.automatic = true,
 		.step = -1,
 		.include_ignored = decision->extent == HOOK_TAKES_IGNORED,
 		.no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
@@ -315,8 +316,8 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 				     result.percent);
 	if (session->store)
 		strlist_extend(&out->mended, &session->store->mended);
-	if (!err && result.outcome == SAVE_CREATED) {
-		out->outcome = HOOK_SAVED;
+	if (!err && result.have_record) {
+		out->outcome = result.outcome == SAVE_CREATED ? HOOK_SAVED : HOOK_HELD;
 		out->id = xstrdup(result.record.id);
 		out->missing = result.record.missing;
 	}

@@ -16,12 +16,13 @@ struct hook_decision;
 enum hook_outcome {
 	HOOK_NOTHING, /**< none was needed, or the result was already reported */
 	HOOK_SAVED,
+	HOOK_HELD, /**< "@" holds it already */
 	HOOK_FAILED,
 };
 
 struct hook_result {
 	enum hook_outcome outcome;
-	char *id;           /**< HOOK_SAVED */
+	char *id;           /**< HOOK_SAVED, HOOK_HELD */
 	uint64_t missing;   /**< HOOK_SAVED: paths that are not in it */
 	bool no_ignored;    /**< ignored files are not saved, although the command removes them */
 	struct strlist lacking; /**< paths that are not saved, although the command may remove them */

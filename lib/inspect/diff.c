@@ -227,7 +227,8 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 	while (refs.nr && strcmp(refs.items[refs.nr - 1].id, record->id) >= 0)
 		refs.nr--;
 	err = record->state_only ? lookup_newest_state(out, session->store, &refs)
-				 : lookup_newest(out, session->store, &refs, &record->scope);
+				 : lookup_newest_meant(out, session->store, &refs,
+						       &record->scope);
 	refs_release(&refs);
 	return err;
 }

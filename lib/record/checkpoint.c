@@ -144,6 +144,9 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	add_time(out, "Expires", record->expiry);
 	if (record->pinned)
 		add_field(out, "Pinned", "true");
+	add_field(out, "Automatic", record->automatic ? "true" : "false");
+	if (record->safety)
+		add_field(out, "Safety-For", record->safety_for);
 	if (record->include_ignored)
 		add_field(out, "Include", "ignored");
 	if (record->include_sensitive)
@@ -279,6 +282,13 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		return clock_parse_iso(&record->expiry, value);
 	if (!strcmp(key, "Pinned"))
 		return set_flag(&record->pinned, value);
+	if (!strcmp(key, "Automatic"))
+		return set_flag(&record->automatic, value);
+	if (!strcmp(key, "Safety-For")) {
+		record->safety = true;
+		snprintf(record->safety_for, sizeof(record->safety_for), "%s", value);
+		return !*value || refs_valid_id(value);
+	}
 	if (!strcmp(key, "State-Only"))
 		return set_flag(&record->state_only, value);
 	if (!strcmp(key, "Capture"))
@@ -324,9 +334,21 @@ static bool parse_line(struct ckpt_record *record, char *line)
 	return ok;
 }
 
+/* A record of an older version does not say who took it, but where from. */
+static void guess_taker(struct ckpt_record *record)
+{
+	record->safety = !strcmp(record->source, "checkpoint") &&
+			 !strncmp(record->reason, "pre-restore-safety",
+				  strlen("pre-restore-safety"));
+	record->automatic = record->safety || !strcmp(record->source, "hook") ||
+			    !strcmp(record->source, "flow") ||
+			    (!strcmp(record->reason, "pre-tool") && strcmp(record->source, "cli"));
+}
+
 static bool parse_commit(struct ckpt_record *record, char *text)
 {
 	char *body = strstr(text, "\n\n"), *line, *rest = NULL;
+	bool told;
 
 	if (strncmp(text, "tree ", 5) || !oid_parse(&record->tree, text + 5) ||
 	    strncmp(text + 5 + OID_HEX, "\nparent ", 8) ||
@@ -335,11 +357,16 @@ static bool parse_commit(struct ckpt_record *record, char *text)
 	body = strstr(body + 2, "\n\n"); /* after the subject */
 	if (!body)
 		return false;
+	told = strstr(body, "\nAutomatic: ") != NULL;
 	for (line = strtok_r(body, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (!parse_line(record, line))
 			return false;
-	return record->type && record->reason && record->source && record->created_at &&
-	       record->state_hash[0];
+	if (!record->type || !record->reason || !record->source || !record->created_at ||
+	    !record->state_hash[0])
+		return false;
+	if (!told)
+		guess_taker(record);
+	return true;
 }
 
 int record_damaged(int err, struct store *store, const char *id)

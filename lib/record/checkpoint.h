@@ -66,6 +66,11 @@ struct ckpt_record {
 	int64_t step;    /**< -1: none */
 	int64_t expiry;  /**< 0: never */
 	bool pinned;     /**< as saved, or as a mark says since: see refs.h */
+	/** Nobody asked for it: a hook, the guard, an agent, a workflow or a restore took it. */
+	bool automatic;
+	/** What a restore took before it touched anything; "@" means the one before it. */
+	bool safety;
+	char safety_for[CKPT_ID_SIZE]; /**< what was restored; "" if not known, or not `safety` */
 	struct strlist scope;      /**< empty: the whole worktree */
 	bool include_ignored, include_sensitive; /**< as requested from the save */
 	bool state_only;           /**< has no files; its tree is empty and means nothing */

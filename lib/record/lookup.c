@@ -103,10 +103,21 @@ static bool has_scope(const struct ckpt_record *record, void *scope)
 	return !record->state_only && strlist_equal(&record->scope, scope);
 }
 
-static bool has_files(const struct ckpt_record *record, void *payload)
+static bool is_meant(const struct ckpt_record *record, void *payload)
 {
 	(void)payload;
-	return !record->state_only;
+	return !record->safety;
+}
+
+static bool is_meant_with_scope(const struct ckpt_record *record, void *scope)
+{
+	return !record->safety && has_scope(record, scope);
+}
+
+static bool is_meant_with_files(const struct ckpt_record *record, void *payload)
+{
+	(void)payload;
+	return !record->safety && !record->state_only;
 }
 
 static bool is_state_only(const struct ckpt_record *record, void *payload)
@@ -115,13 +126,27 @@ static bool is_state_only(const struct ckpt_record *record, void *payload)
 	return record->state_only;
 }
 
+static int none_yet(int err)
+{
+	return err != CKPT_ENOTFOUND ? err :
+	       ckpt_error_set(err, "no checkpoint yet; 'git checkpoint save' takes one");
+}
+
+int lookup_latest(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
+{
+	return none_yet(find_newest(out, store, refs, is_meant, NULL));
+}
+
 int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		  const struct strlist *scope)
 {
-	int err = find_newest(out, store, refs, has_scope, (void *)scope);
+	return none_yet(find_newest(out, store, refs, has_scope, (void *)scope));
+}
 
-	return err != CKPT_ENOTFOUND ? err :
-	       ckpt_error_set(err, "no checkpoint yet; 'git checkpoint save' takes one");
+int lookup_newest_meant(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+			const struct strlist *scope)
+{
+	return none_yet(find_newest(out, store, refs, is_meant_with_scope, (void *)scope));
 }
 
 int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
@@ -152,9 +177,9 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 
 	if (err)
 		return err;
-	err = find_newest(out, store, &refs, has_scope, (void *)&whole);
+	err = find_newest(out, store, &refs, is_meant_with_scope, (void *)&whole);
 	if (err == CKPT_ENOTFOUND)
-		err = find_newest(out, store, &refs, has_files, NULL);
+		err = find_newest(out, store, &refs, is_meant_with_files, NULL);
 	refs_release(&refs);
 	/* None, or none with files: set the message for that. */
 	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
@@ -170,8 +195,7 @@ static bool is_so_far_back(const struct ckpt_record *record, void *payload)
 {
 	uint64_t *left = payload;
 
-	(void)record;
-	return !(*left)--;
+	return !record->safety && !(*left)--;
 }
 
 /* "@" and "@~<n>": counted from the newest, over those that can be read. */
@@ -188,9 +212,8 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 	err = find_newest(out, store, refs, is_so_far_back, &back);
 	if (err != CKPT_ENOTFOUND)
 		return err;
-	if (!refs->nr)
-		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint yet; 'git checkpoint save' takes "
-						      "one");
+	if (!name[1] || !refs->nr)
+		return none_yet(err);
 	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' goes back past the oldest checkpoint; see 'git "
 					      "checkpoint list'", name);
 }

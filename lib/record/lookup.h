@@ -40,11 +40,18 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 void lookup_records_release(struct ckpt_records *records);
 
 /**
- * The newest with files whose scope is `scope`; CKPT_ENOTFOUND if there is
- * none. Damaged ones are skipped.
+ * "@": the newest that is not the safety checkpoint of a restore, the state
+ * that was last meant. CKPT_ENOTFOUND if there is none; damaged ones are skipped, here and below.
  */
+int lookup_latest(struct ckpt_record *out, struct store *store, const struct ref_list *refs);
+
+/** Among all, safety checkpoints too, the newest with files whose scope is `scope`. */
 int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		  const struct strlist *scope);
+
+/** The same of those that "@" may mean. */
+int lookup_newest_meant(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+			const struct strlist *scope);
 
 /** The newest that holds only state. */
 int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs);

@@ -265,6 +265,7 @@ static void init_restore(struct restore *r, struct session *session,
 	r->safety = (struct save_opts){
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
+		.safety_for = opts->target->id,
 		.step = -1,
 		.include_ignored = opts->target->include_ignored,
 		.include_sensitive = opts->target->include_sensitive,

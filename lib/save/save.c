@@ -2,6 +2,7 @@
 #include "save/save.h"
 
 #include "base/base.h"
+#include "git/git.h"
 #include "record/record.h"
 #include "save/cadence_internal.h"
 #include "save/save_room_internal.h"
@@ -32,12 +33,37 @@ int save_check_place(const struct session *session)
 			      session->worktree, is_home ? "your home directory" : "the whole system");
 }
 
+static int newest_of_scope(struct save_job *save)
+{
+	const struct save_opts *opts = save->opts;
+
+	if (opts->state_only)
+		return lookup_newest_state(&save->newest, save->store, &save->refs);
+	return opts->safety_for
+		       ? lookup_newest(&save->newest, save->store, &save->refs, opts->scope)
+		       : lookup_newest_meant(&save->newest, save->store, &save->refs, opts->scope);
+}
+
+/* Who asks to save compares with "@"; a restore with whatever has the same files. */
+static int find_newest(struct save_job *save)
+{
+	const struct save_opts *opts = save->opts;
+	int err = opts->safety_for ? 0 : lookup_latest(&save->newest, save->store, &save->refs);
+
+	if (err)
+		return err;
+	save->newest_is_latest = opts->safety_for ||
+				 (save->newest.state_only == opts->state_only &&
+				  strlist_equal(&save->newest.scope, opts->scope));
+	if (!opts->safety_for && save->newest_is_latest)
+		return 0;
+	record_release(&save->newest);
+	return newest_of_scope(save);
+}
+
 static int load_newest(struct save_job *save)
 {
-	int err =
-		save->opts->state_only
-			? lookup_newest_state(&save->newest, save->store, &save->refs)
-			: lookup_newest(&save->newest, save->store, &save->refs, save->opts->scope);
+	int err = find_newest(save);
 
 	if (err == CKPT_ENOTFOUND)
 		return 0;
@@ -54,6 +80,22 @@ static int load_newest(struct save_job *save)
 
 /* --- has anything changed? --- */
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* A commit or another branch is another state, though no file differs. */
+static bool same_project(const struct save_job *save)
+{
+	const struct repo_state *now = &save->project;
+
+	return save->opts->state_only ||
+	       (same_text(now->head, save->newest.head) &&
+		same_text(now->branch, save->newest.branch) &&
+		same_text(now->operation, save->newest.operation));
+}
+
 /* What the command line says, apart from the files. */
 static bool request_is_new(const struct save_job *save)
 {
@@ -64,7 +106,11 @@ static bool request_is_new(const struct save_job *save)
 	/* It may go at any time, and restore refuses it: do not rely on it. */
 	if (record_expired(&save->newest, clock_now()))
 		return true;
+	if (!save->newest_is_latest || !same_project(save))
+		return true;
 	if (opts->step >= 0 && opts->step != save->newest.step)
+		return true;
+	if (opts->said && !opts->automatic && strcmp(opts->reason, save->newest.reason))
 		return true;
 	if (opts->pin && !save->newest.pinned)
 		return true;
@@ -201,6 +247,8 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	/* Before the manifest, which may be the only file that knows them, is rewritten. */
 	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
+	if (!err && session->repo && repo_read_state(&job->project, session->repo))
+		repo_state_release(&job->project);
 	return err ? err : load_newest(job);
 }
 
@@ -303,6 +351,7 @@ void save_job_end(struct save_job *job)
 	meta_release(&job->meta);
 	meta_release(&job->newest_meta);
 	record_release(&job->newest);
+	repo_state_release(&job->project);
 	refs_release(&job->refs);
 }
 

@@ -2,6 +2,7 @@
 #ifndef CKPT_SAVE_SAVE_H
 #define CKPT_SAVE_SAVE_H
 
+#include "git/git.h"
 #include "record/record.h"
 #include "retention/retention.h"
 #include "save/capture.h"
@@ -42,6 +43,10 @@ struct save_opts {
 	int64_t step;   /**< -1: none */
 	int64_t expiry; /**< 0: never */
 	bool pin;
+	bool automatic;  /**< nobody asked for it, so its words are no reason to take one */
+	bool said;       /**< the reason was given, not made up: words that are new are kept */
+	/** By a restore before it touches anything: the id to be restored. NULL: no such one. */
+	const char *safety_for;
 	const struct ckpt_state *states;
 	size_t states_nr;
 	const struct save_state_file *state_files;
@@ -122,6 +127,8 @@ struct save_job {
 	bool interrupted; /**< a restore was interrupted: its journal exists */
 	bool have_newest;
 	struct ckpt_record newest; /**< of the same scope */
+	bool newest_is_latest;     /**< it is also what "@" means */
+	struct repo_state project; /**< as it is now */
 	struct ckpt_meta newest_meta;
 	struct worktree_state current;
 	struct extras extras;

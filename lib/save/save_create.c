@@ -11,6 +11,7 @@
 #include "settings/settings.h"
 #include "store/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,17 +60,14 @@ static int count_changes(uint64_t *out, struct save_job *save)
 	return err;
 }
 
-static void set_project(struct ckpt_record *record, const struct repo *repo)
+static void set_project(struct ckpt_record *record, struct save_job *save)
 {
-	struct repo_state state = { 0 };
-
-	record->type = xstrdup(repo ? "git_stash" : "file_backup");
-	if (!repo || repo_read_state(&state, repo))
-		return;
+	record->type = xstrdup(save->session->repo ? "git_stash" : "file_backup");
 	/* Takes over the strings. */
-	record->head = state.head;
-	record->branch = state.branch;
-	record->operation = state.operation;
+	record->head = save->project.head;
+	record->branch = save->project.branch;
+	record->operation = save->project.operation;
+	memset(&save->project, 0, sizeof(save->project));
 }
 
 /* What is more special than files. */
@@ -121,6 +119,10 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	record->step = opts->step;
 	record->expiry = opts->expiry;
 	record->pinned = opts->pin;
+	record->automatic = opts->automatic || opts->safety_for;
+	record->safety = opts->safety_for != NULL;
+	if (opts->safety_for)
+		snprintf(record->safety_for, sizeof(record->safety_for), "%s", opts->safety_for);
 	record->include_ignored = opts->include_ignored;
 	record->include_sensitive = opts->include_sensitive;
 	strlist_extend(&record->scope, opts->scope);
@@ -135,7 +137,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	record->missing = scan ? skip_list_incomplete(&scan->skips) : 0;
 	if (save->have_newest)
 		record->base = xstrdup(save->newest.id);
-	set_project(record, save->session->repo);
+	set_project(record, save);
 	set_type(record, save);
 	if (scan)
 		save_warnings(&record->warnings, &save->current);

@@ -230,7 +230,7 @@ test_ignored_files_that_are_too_many() {
 		echo $i >$i.log
 	done
 	run git clean -q -fdx
-	expect_grep '^checkpoint: ignored files are not saved before clean: .*maxFiles' "$T/err"
+	expect_grep '^checkpoint: state before clean is in chk_.*, but ignored files are not saved: .*maxFiles' "$T/err"
 	expect_eq 1 "$(grep -c '^checkpoint:' "$T/err")"
 	git config --unset checkpoint.maxFiles
 	# and too large
@@ -289,14 +289,30 @@ test_secrets_that_clean_removes_are_named() {
 	expect_grep "not saved, as they look like secrets: '.env'$" "$T/err"
 }
 
-test_an_identical_state_takes_none_and_says_nothing() {
+test_an_identical_state_takes_none_and_names_the_one_that_has_it() {
 	make_template
 	fresh dirty
 	guard_only
 	git-checkpoint save -q -m mine
 	run git reset -q --hard
-	expect_eq '' "$(cat "$T/out" "$T/err")" 'output'
+	expect_eq '' "$(cat "$T/out")" 'output'
+	expect_grep "^checkpoint: state before reset is in $(git-checkpoint list | cut -d ' ' -f 1)\$" "$T/err"
+	expect_eq 1 "$(wc -l <"$T/err")"
 	expect_eq 'mine cli' "$(checkpoints)"
+}
+
+# The guard found the state in an older checkpoint, took none, and "restore @" brought back a part.
+test_what_is_in_an_older_checkpoint_is_taken_again() {
+	make_template
+	fresh dirty
+	guard_only
+	git-checkpoint save -q -m all
+	git-checkpoint save -q -m part u.txt
+	fingerprint . >"$T/before"
+	run git reset -q --hard
+	git-checkpoint restore -q -y @
+	fingerprint . >"$T/after"
+	expect_same "$T/before" "$T/after"
 }
 
 test_marks_are_swept() {

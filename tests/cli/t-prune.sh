@@ -150,7 +150,7 @@ test_an_expired_one_is_no_answer_to_a_save() {
 	require faketime
 	many 1
 	made 2 --expires 1h
-	later +30m git-checkpoint save -q -m 'not needed'
+	later +30m git-checkpoint save -q
 	later +2h git-checkpoint save -q -m important
 	expect_eq '1 2 important' "$(reasons)"
 }

@@ -156,7 +156,7 @@ test_a_rollback_is_exact_and_can_be_undone() {
 	# what is never captured cannot come back, and is not touched
 	fingerprint . >"$T/before"
 	expect_exit 5 git checkpoint run --rollback -- sh -c 'mktree --damage --seed 8 .; exit 5' 2>"$T/err"
-	git checkpoint diff --quiet @~1 || fail 'differs from the checkpoint'
+	git checkpoint diff --quiet @ || fail 'differs from the checkpoint'
 	expect_grep 'Rolled back to .*, verified' "$T/err"
 	cd "$T" && rm -r work && mkdir work && cd work
 	some_files

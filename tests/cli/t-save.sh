@@ -140,7 +140,8 @@ test_an_unchanged_tree_takes_no_second_checkpoint() {
 	make_tree 1
 	id=$(saved)
 	hash=$(json .pre_mutation_state.hash "$T/saved.json")
-	unchanged -m other --source other
+	unchanged --source other
+	unchanged -m other --automatic
 	expect_eq "$id" "$(json .checkpoint.id "$T/saved.json")"
 	expect_eq manual "$(json .checkpoint.reason "$T/saved.json")"
 	expect_eq "$hash" "$(json .pre_mutation_state.hash "$T/saved.json")"
