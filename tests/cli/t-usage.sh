@@ -156,6 +156,27 @@ test_arguments_that_are_too_many_or_too_few() {
 	wrong 129 two diff @ @ @ --
 }
 
+test_subcommands_and_options_that_do_not_fit() {
+	wrong 129 "'flow' needs a subcommand: start, phase" flow
+	wrong 129 "did you mean 'status'?" flow statsu
+	wrong 129 "unknown subcommand 'hooks nonsense'; use install, uninstall or status" hooks nonsense
+	wrong 129 "'flow phase' needs start, complete or fail" flow phase build
+	wrong 129 "'flow phase' takes start, complete or fail, not 'end'" flow phase build end
+	wrong 129 "'flow start' needs '--phases <list>'" flow start work
+	wrong 129 "unknown option '--guard'" hooks status --guard
+	wrong 129 "options '--agent' and '--guard' cannot be used together" hooks install --agent x --guard
+	wrong 129 "option '--user' needs '--agent'" hooks uninstall --user
+	wrong 129 "options '--continue' and '--abort' cannot be used together" restore --continue --abort
+	wrong 129 "unexpected argument '@' with --continue" restore --continue @
+	wrong 129 "options '--stat' and '--files' cannot be used together" show --stat --files @
+	wrong 129 "option '-z' needs '--files'" show -z @
+	expect_missing "$(store_dir)"
+	# a subcommand has a help of its own
+	git-checkpoint flow phase -h >"$T/out"
+	expect_grep '^usage: git checkpoint flow phase ' "$T/out"
+	expect_no_grep 'start --phases' "$T/out"
+}
+
 test_json_may_be_asked_for_anywhere() {
 	status=129 text=--nonsense
 	for command in $COMMANDS; do
