@@ -117,25 +117,16 @@ static void describe(struct strbuf *out, const struct opt_arg *arg)
 		strbuf_addf(out, ", such as %s", arg->such_as);
 }
 
-static int error_missing(const char *command, const struct opt_arg *arg)
+/* It is missing, or something else was given. */
+static int error_argument(const char *command, const struct opt_arg *arg, const char *given)
 {
 	struct strbuf what = STRBUF_INIT;
 	int err;
 
 	describe(&what, arg);
-	err = ckpt_error_set(CKPT_EUSAGE, "'%s' needs %s; see 'git checkpoint %s -h'", command,
-			     what.buf, command);
-	strbuf_release(&what);
-	return err;
-}
-
-static int error_other(const char *command, const struct opt_arg *arg, const char *word)
-{
-	struct strbuf what = STRBUF_INIT;
-	int err;
-
-	describe(&what, arg);
-	err = ckpt_error_set(CKPT_EUSAGE, "'%s' takes %s, not '%s'", command, what.buf, word);
+	err = given ? ckpt_error_set(CKPT_EUSAGE, "'%s' takes %s, not '%s'", command, what.buf, given) :
+		      ckpt_error_set(CKPT_EUSAGE, "'%s' needs %s; see 'git checkpoint %s -h'",
+				     command, what.buf, command);
 	strbuf_release(&what);
 	return err;
 }
@@ -171,10 +162,8 @@ static int check_arguments(const char *command, const struct opt *form, const st
 			take = (size_t)arg->max;
 		needed -= (size_t)arg->min;
 		for (size_t k = 0; k < take; k++, i++) {
-			if (i == nr)
-				return error_missing(command, arg);
-			if (!accepts(arg, args[i]))
-				return error_other(command, arg, args[i]);
+			if (i == nr || !accepts(arg, args[i]))
+				return error_argument(command, arg, i < nr ? args[i] : NULL);
 		}
 	}
 	return i < nr ? error_too_many(command, form, args[i]) : 0;
