@@ -200,7 +200,7 @@ static int check_safety(struct restore *r)
 	return err;
 }
 
-/* Nothing is touched, so nothing has to be saved before: the newest checkpoint is as good. */
+/* Nothing is touched, so nothing has to be saved first: the newest checkpoint is as good. */
 static int execute_nothing(struct restore_result *out, struct restore *r)
 {
 	const struct ref_list *refs = &r->job.refs;
@@ -303,7 +303,7 @@ static int check_journal(struct restore *r)
 	return err;
 }
 
-/* Open the checkpoints that have a say in what may go. */
+/* Open the checkpoints that decide what may go. */
 static int open_points(struct restore *r)
 {
 	const struct restore_opts *opts = r->opts;
@@ -317,14 +317,14 @@ static int open_points(struct restore *r)
 	err = restore_point_open(&r->target, store, opts->target);
 	if (!err)
 		err = protect_add(r->protect, opts->target, &r->target.meta, r->target.tree);
-	/* To abort is to go back to that very state. */
+	/* Aborting means going back to exactly that state. */
 	if (!err && opts->interrupted && strcmp(opts->interrupted->id, opts->target->id)) {
 		err = restore_point_open(&r->interrupted, store, opts->interrupted);
 		if (!err)
 			err = protect_add(r->protect, opts->interrupted, &r->interrupted.meta,
 					  r->interrupted.tree);
 	}
-	/* Nobody keeps that one for us: it may have gone while we waited for the lock. */
+	/* It is not held for us: it may have gone while we waited for the lock. */
 	if (!err && opts->previous && refs_exist(store, opts->previous->id))
 		err = snapshot_open(&r->previous, store, opts->previous);
 	if (!err)
@@ -403,7 +403,7 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 	return err;
 }
 
-/* What is left of the plan when the trees that it points into are gone. */
+/* What is left of the plan when its trees are gone. */
 static void keep_rows(struct restore_result *out, struct restore *r)
 {
 	out->plan = r->plan;

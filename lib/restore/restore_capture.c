@@ -39,8 +39,8 @@ static const struct capture_def *find_command(const struct restore *r, const cha
 
 /*
  * Those of the checkpoint. Not for named paths: undo and redo of such a restore
- * lead to checkpoints that hold none, since a safety checkpoint takes exactly
- * what is replayed. Going back before anything was replayed needs none either.
+ * lead to checkpoints without captures, since a safety checkpoint takes exactly
+ * what is restored. Going back before anything was restored needs none either.
  */
 static bool come_back(const struct restore *r)
 {
@@ -106,7 +106,9 @@ int restore_save_captures(struct restore_result *out, struct restore *r)
 		return err;
 	if (!r->journal.replaying)
 		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
-	/* Half replayed, it need not be in a state to be saved; the one before is in a checkpoint. */
+	/*
+	 * Half restored, it may not be in a state to be saved; the state before is in a checkpoint.
+	 */
 	strlist_addf(&out->warnings, "the current state could not be saved: %s", ckpt_error_last());
 	extras_release(&r->job);
 	record_captures_release(&r->job.meta.captures);

@@ -29,7 +29,7 @@ static bool in_target(const struct restore_hash *check, const char *path)
 	return !snapshot_find(&entry, check->target, path) && entry;
 }
 
-/* Not there for the restore that went before: ignored then, and no path of the checkpoint's. */
+/* Not seen by the restore: ignored at that time, and not a path of the checkpoint. */
 static bool was_left(const struct lines *lines, const char *path, enum wt_kind kind)
 {
 	const struct restore_hash *check = lines->check;
@@ -61,7 +61,7 @@ static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 		if (mine && was_left(lines, path, entry->kind)) {
 			/* does not count, and neither does anything below */
 		} else if (entry->kind == WT_DIR) {
-			/* With nothing counted in it, it counts where the checkpoint has it. */
+			/* With nothing counted in it, it counts if the checkpoint has it. */
 			if (add_dir(lines, entry->dir)) {
 				any = true;
 			} else if (mine && (!lines->worktree || in_target(check, path))) {

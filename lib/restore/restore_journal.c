@@ -22,7 +22,7 @@ static const char *noted_path(const char *note)
 	return blank ? blank + 1 : note;
 }
 
-/* The first note is the one from before anything was done. */
+/* The first record is the one from before anything was done. */
 static void add_mode(struct strlist *modes, const char *path, mode_t mode)
 {
 	for (size_t i = 0; i < modes->nr; i++)
@@ -31,7 +31,7 @@ static void add_mode(struct strlist *modes, const char *path, mode_t mode)
 	strlist_addf(modes, "%04o %s", (unsigned)mode, path);
 }
 
-/* Those that are made get their modes when they are in place, see apply.c. */
+/* New directories get their modes when they are in place, see apply.c. */
 static void add_made_modes(struct strlist *modes, const struct restore *r)
 {
 	for (size_t i = 0; i < r->plan.nr && r->made.nr; i++) {
@@ -57,7 +57,7 @@ static void settle_mode(int rootfd, const char *path, mode_t mode)
 	struct stat st;
 
 	if (fd < 0)
-		return; /* it went, or was never made */
+		return; /* it is gone, or was never created */
 	/* The temporary mode of a restore; any other was set by somebody else. */
 	if (!fstat(fd, &st) && (st.st_mode & 07777) != mode &&
 	    ((st.st_mode & 07777) == 0700 || (st.st_mode & 07777) == (mode | 0700))) {
@@ -87,7 +87,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 	struct journal *journal = &r->journal;
 	char *others = journal->staging;
 
-	/* Whatever settles an interrupted restore: its two ends stay those it had. */
+	/* However an interrupted restore is finished, its two end points stay the same. */
 	if (!r->opts->interrupted) {
 		snprintf(journal->target, sizeof(journal->target), "%s", r->opts->target->id);
 		snprintf(journal->safety, sizeof(journal->safety), "%s", safety);
@@ -111,7 +111,7 @@ int restore_note_replay(struct restore *r)
 	return journal_write(&r->journal, r->session->store);
 }
 
-/* The journal has them all, also those from before an interruption. */
+/* The journal has them all, including those from before an interruption. */
 static void replace_made(struct undo_entry *entry, const struct journal *journal)
 {
 	strlist_release(&entry->made);
@@ -185,7 +185,10 @@ static int settle_staging(struct restore_result *out, struct restore *r, bool fr
 
 		if (dirs.items[i].kind != STAGE_DIR_OWN)
 			continue;
-		/* One that the journal does not know was never used, perhaps not even filled. */
+		/*
+		 * A directory that the journal does not know was never used, perhaps not even
+		 * filled.
+		 */
 		if (!strstr(r->journal.staging, name))
 			err = stage_dir_remove(r->session->store, rootfd, name);
 		else if (free_only)

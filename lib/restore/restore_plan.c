@@ -35,7 +35,7 @@ static int make_plan(struct restore *r)
 	return err;
 }
 
-/* They are to go, so the safety checkpoint needs their modes. */
+/* They are about to go, so the safety checkpoint needs their modes. */
 static void record_made(struct restore *r)
 {
 	for (size_t i = 0; r->opts->made && i < r->opts->made->nr; i++) {
@@ -88,7 +88,7 @@ int restore_plan(struct restore *r, bool store)
 	return r->also.nr ? scan_and_plan(r, store) : 0;
 }
 
-/* Directories that the checkpoint has empty, and that cannot be looked into: let alone. */
+/* Directories that are empty in the checkpoint and cannot be read: left alone. */
 static int keep_unread(struct restore *r)
 {
 	int err = 0;
@@ -165,7 +165,7 @@ static int refuse_absent(const struct restore *r, const char *path)
 			      path, id);
 }
 
-/* Only what was typed for this very restore; remembered paths may have come and gone since. */
+/* Only what was typed for this restore; remembered paths may have changed since. */
 static int check_paths_exist(struct restore *r)
 {
 	if (r->opts->kind != JOURNAL_RESTORE || r->opts->interrupted)

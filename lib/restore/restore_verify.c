@@ -57,8 +57,8 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 }
 
 /*
- * From what is on the disk now; only what was not rewritten may come from the
- * cache. The rules that came back with the checkpoint may leave out part of it.
+ * From what is on disk now; only what was not rewritten may come from the
+ * cache. The restored rules may leave out part of it.
  */
 static int scan_result(struct worktree_state *out, struct restore *r)
 {
@@ -89,8 +89,8 @@ static int scan_result(struct worktree_state *out, struct restore *r)
 }
 
 /*
- * It does not match; but that may be because files that were ignored before are
- * not any more. The safety checkpoint has the rules that left them out.
+ * It does not match; but perhaps only because files that were ignored before no
+ * longer are. The safety checkpoint has the rules that left them out.
  */
 static int look_again(struct restore_result *out, struct restore *r, struct restore_hash *check,
 		      const struct wt_dir *root)
@@ -127,7 +127,7 @@ out:
 	return err;
 }
 
-/* What is left to do with the state: two things that have nothing to do with each other. */
+/* What is left to do with the state: two independent things. */
 struct aftermath {
 	struct restore_result *out;
 	struct restore *r;

@@ -14,9 +14,9 @@ static bool differ(const char *a, const char *b)
 }
 
 /*
- * On another commit the files that came back are changes for git, and "git
- * switch" would refuse to take them along, or change them. So HEAD is moved
- * without them, and no branch is.
+ * On another commit the restored files are changes for git, and "git switch"
+ * would refuse to take them along, or change them. So HEAD is moved without
+ * them, and no branch is.
  */
 static void warn_branch(struct strlist *out, const struct ckpt_record *target,
 			const struct repo_state *now, const struct repo *repo)
@@ -73,7 +73,7 @@ static void warn_project(struct strlist *out, const struct session *session,
 		return;
 	if (target->head && now.head && strcmp(target->head, now.head))
 		strlist_addf(out, "HEAD moved since the checkpoint: %s -> %s", target->head, now.head);
-	/* Before the others: to forget a bisect detaches HEAD. */
+	/* Before the others: forgetting a bisect detaches HEAD. */
 	warn_operation(out, target->operation, now.operation);
 	/* Without either there was no repository then. */
 	if ((target->branch || target->head) && differ(target->branch, now.branch))

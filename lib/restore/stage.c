@@ -44,7 +44,7 @@ struct filler {
 
 /* --- file systems without modes --- */
 
-/* Whether a mode can be set at all; one of a FAT or of NTFS has none as a rule. */
+/* Whether modes can be set at all; FAT and NTFS usually have none. */
 static int probe_modes(struct stage *stage)
 {
 	static const char name[] = "probe";
@@ -135,7 +135,7 @@ static int collect_all(struct filler *filler)
 
 /* --- writing it --- */
 
-/* A file that replaces one has its owner; one in a set-group-id directory its group. */
+/* A file that replaces another gets its owner; in a set-group-id directory, its group. */
 static void inherit_owner(struct filler *filler, const struct item *item, int fd)
 {
 	const char *name;
@@ -151,7 +151,7 @@ static void inherit_owner(struct filler *filler, const struct item *item, int fd
 		if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    (st.st_uid != geteuid() || st.st_gid != getegid()) &&
 		    fchown(fd, st.st_uid, st.st_gid) < 0 && fchown(fd, (uid_t)-1, st.st_gid) < 0)
-			errno = 0; /* not allowed: it is ours then */
+			errno = 0; /* not allowed: then it stays ours */
 	} else if (!fstat(dirfd, &st) && st.st_mode & S_ISGID) {
 		if (fchown(fd, (uid_t)-1, st.st_gid) < 0)
 			errno = 0;
@@ -230,7 +230,7 @@ static int finish_dir(struct filler *filler, const char *staged, mode_t mode)
 {
 	struct stage *stage = filler->stage;
 
-	/* One that is limited to other paths was not made. */
+	/* If it is limited to other paths it was not created. */
 	if (beneath_chmod_dir(&filler->near, stage->fd, staged, stage->fixed_modes ? stage->dir_mode : mode,
 			      filler->sync_each) < 0 &&
 	    errno != ENOENT && !stage->fixed_modes)
@@ -294,9 +294,9 @@ static bool fits(const struct wt_entry *entry, uint64_t room)
 }
 
 /*
- * There a file of a lower layer is copied before it is renamed or gets another
- * mode, one at a time.
- * Which files are in which layer it does not tell.
+ * An overlay copies a file of a lower layer before it is renamed or gets
+ * another mode, one at a time. It does not tell which files are in which
+ * layer.
  */
 static int check_room(const struct stage *stage, const struct plan *plan)
 {

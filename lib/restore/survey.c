@@ -108,7 +108,7 @@ static bool may_write(int dirfd, const char *name)
 
 	if (!faccessat(dirfd, name, W_OK | X_OK, AT_EACCESS))
 		return true;
-	/* Other failures, of a file system that is read-only, say, are found out with their names. */
+	/* Other failures, for example of a read-only file system, are reported with their names. */
 	return errno != EPERM && (errno != EACCES || (!fstatat(dirfd, name, &st, 0) &&
 						      st.st_uid == geteuid()));
 }
@@ -122,7 +122,7 @@ static bool is_fixed(int dirfd, const char *name)
 	       stx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND);
 }
 
-/* A sticky directory lets everybody add, but only the owners move. */
+/* In a sticky directory anyone can add files, but only their owners can move them. */
 static bool is_stuck(int dirfd, const char *name)
 {
 	struct stat dir, self;
@@ -132,7 +132,7 @@ static bool is_stuck(int dirfd, const char *name)
 	       !fstatat(dirfd, name, &self, AT_SYMLINK_NOFOLLOW) && self.st_uid != me;
 }
 
-/* What is in such a directory itself; those below it that have to be looked into are in `dirs`. */
+/* The directory's own entries; subdirectories to be checked are added to `dirs`. */
 static int check_names(struct strlist *dirs, struct survey *survey, const struct plan_opts *opts,
 		       int fd, const char *wanted, const char *path, const struct wt_dir *dir)
 {
@@ -145,7 +145,7 @@ static int check_names(struct strlist *dirs, struct survey *survey, const struct
 		const struct wt_entry *child = wt_child(dir, name, strlen(name));
 		char *below = xstrfmt("%s/%s", path, name);
 
-		/* Moved away with the rest it would, but never be removed. */
+		/* It would be moved away with the rest, but could never be removed. */
 		if (!writable || is_stuck(fd, name) || is_fixed(fd, name))
 			strlist_add(&survey->denied, wanted);
 		if (!child ||
@@ -188,7 +188,7 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 	return err;
 }
 
-/* True if something is in a directory that the plan does not remove: it has to stay. */
+/* True if something is in a directory that the plan does not remove: it must stay. */
 static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd, const char *path,
 		  const struct wt_dir *dir)
 {
@@ -204,7 +204,7 @@ static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd
 		const char *name = names.items[i];
 		char *below = xstrfmt("%s/%s", path, name);
 
-		/* What is below it was looked at before, since the deepest comes first. */
+		/* What is below it was checked before, since the deepest comes first. */
 		found = !wt_child(dir, name, strlen(name)) || plan_keeps(plan, below);
 		free(below);
 	}
@@ -320,7 +320,7 @@ static bool is_denied(int dirfd, const char *name, const struct plan_action *act
 		!may_write(dirfd, name));
 }
 
-/* Note why an action would fail, if it would. */
+/* Record why an action would fail, if it would. */
 static bool out_of_reach(struct survey *out, const struct mount *root, struct beneath_near *near,
 			 int rootfd, const struct plan_action *action)
 {
@@ -344,7 +344,7 @@ static bool out_of_reach(struct survey *out, const struct mount *root, struct be
 	return why;
 }
 
-/* True if the action was replaced by those for what is in the directory. */
+/* True if the action was replaced by actions for the directory's contents. */
 static bool survey_create(struct survey *out, struct plan *plan, size_t at,
 			  const struct plan_opts *opts, const struct mount *root, int rootfd)
 {

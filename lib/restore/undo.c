@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Nothing to be exempted if it is gone: then more is kept than need be. */
+/* If it is gone nothing is exempt: then more is kept than necessary. */
 static void take_back(struct undo_job *job, struct session *session, const char *id)
 {
 	if (*id && !lookup_name(&job->previous, session->store, id))
@@ -21,7 +21,7 @@ static void take_back_step(struct undo_job *job, struct session *session,
 	strlist_extend(&job->made, &entry->made);
 }
 
-/* To go on with an undo or redo is to take back the same, unless the stack has moved on already. */
+/* Continuing an undo or redo reverses the same restore, unless the stack has already moved on. */
 static void continue_step(struct undo_job *job, struct session *session)
 {
 	bool back = job->opts.kind == JOURNAL_UNDO;

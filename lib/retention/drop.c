@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where undo and redo lead; the rest of the stack they can do without. */
+/* Where undo and redo lead; they can do without the rest of the stack. */
 static void add_destinations(struct strlist *out, struct store *store)
 {
 	struct undo_stack stack;
@@ -48,7 +48,7 @@ static int check_droppable(struct session *session, const struct ckpt_record *re
 	return err;
 }
 
-/* One that is too damaged to be looked up goes by its whole id. */
+/* If it is too damaged to be looked up, it is named by its full id. */
 static int find_named(struct ckpt_record *out, struct store *store, const char *name)
 {
 	struct ref_list refs;
@@ -121,7 +121,7 @@ int drop_set_pinned(struct ckpt_record *out, struct session *session, const char
 			(void)audit_add(store, pin ? "pin" : "unpin", out->id, &out->commit,
 					out->reason, out->state_hash);
 	}
-	/* A mark takes room, too. */
+	/* A mark takes space, too. */
 	if (!err)
 		retain_hold_budget(session, NULL);
 	store_unlock(store);

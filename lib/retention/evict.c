@@ -81,7 +81,7 @@ static void judge_alone(struct candidate *list, size_t nr, const struct evict_it
 	}
 }
 
-/* Rounded down, also before 1970. */
+/* Rounded down, even before 1970. */
 static int64_t slot_of(int64_t when, int64_t length, int64_t shift)
 {
 	int64_t slot = (when + shift) / length;

@@ -68,7 +68,7 @@ static int take_stock(struct gc *gc, struct gc_result *out)
 	for (size_t i = 0; i < reach_count(reach); i++) {
 		const struct oid *oid = reach_at(reach, i, &name);
 
-		/* A name only tells stock git what may be alike; a newline would end the line. */
+		/* The name only tells stock git what may be alike; a newline would end the line. */
 		strbuf_addf(&gc->list, "%s %.*s\n", oid_hex(hex, oid), (int)strcspn(name, "\n"), name);
 	}
 	reach_free(reach);
@@ -91,7 +91,7 @@ static bool is_old(const struct gc *gc, const char *name)
 	return strlist_has(&gc->old, name) && strcmp(name, gc->name) != 0;
 }
 
-/* The objects of packs that stay: the new one, and those that came meanwhile. */
+/* The objects of packs that stay: the new one, and those that appeared meanwhile. */
 static void note_staying(struct oidset *out, const struct gc *gc)
 {
 	struct packs *packs = gc->store->packs;
@@ -109,7 +109,7 @@ static void note_staying(struct oidset *out, const struct gc *gc)
 	}
 }
 
-/* Somebody may have come to need, while the lock was not held, what only an old pack has. */
+/* While the lock was not held, a new checkpoint may have come to need what only an old pack has. */
 static bool is_needed(const struct pack_contents *pack, const struct reach *reach,
 		      const struct oidset *staying)
 {
@@ -145,7 +145,7 @@ static int remove_old(struct gc *gc, struct gc_result *out)
 	return err;
 }
 
-/* Whoever holds the lock may be waiting for us to make way. */
+/* The holder of the lock may be waiting for us to make way. */
 static int lock_again(struct gc *gc)
 {
 	const struct timespec pause = { .tv_nsec = 50000000 };
@@ -181,7 +181,7 @@ static int replace(struct gc *gc, struct gc_result *out)
 
 /* --- the whole --- */
 
-/* Not all in one, but what can be had. */
+/* Not everything in one pack, but what is possible. */
 static int fall_back(struct gc *gc, struct gc_result *out, const char *why)
 {
 	struct reclaim_result result;

@@ -26,7 +26,7 @@ enum {
 
 static const double quick_seconds = 0.4;
 
-/* One pack and what is to become of it. */
+/* One pack and what happens to it. */
 struct old_pack {
 	struct pack_contents contents;
 	uint64_t live, dead; /* bytes */
@@ -64,7 +64,7 @@ int reclaim_add_others(struct reach *reach, struct session *session, uint32_t ow
 	return err;
 }
 
-/* Left by a deletion that was interrupted; what lost its ref shall come back with its mark. */
+/* Left by an interrupted deletion; a checkpoint that lost its ref shall get its mark back. */
 static void sweep_marks(struct session *session, const struct ref_list *refs)
 {
 	struct ref_list lost;
@@ -156,7 +156,7 @@ static bool worth_copying(const struct reclaim *reclaim, const struct old_pack *
 		return false;
 	if (reclaim->effort == RECLAIM_QUICK)
 		return pack->dead >= pack->live / 4 && !pack->contents.deltas;
-	/* Somebody who drops a checkpoint wants its contents gone, however small they are. */
+	/* Whoever drops a checkpoint wants its contents gone, however small they are. */
 	if (reclaim->effort == RECLAIM_ALL && pack->live <= ALL_BYTES)
 		return true;
 	return pack->dead >= WORTH_BYTES || pack->dead >= pack->live / 20;
@@ -237,7 +237,7 @@ static int postpone(struct reclaim *reclaim, int err)
 	return 0;
 }
 
-/* Those that made it into the new pack go, unless the new pack is one of them. */
+/* Those that were copied into the new pack go, unless the new pack is one of them. */
 static int remove_copied(struct reclaim *reclaim, size_t from, size_t to, const char *name,
 			 const struct strlist *damaged)
 {
@@ -255,7 +255,7 @@ static int remove_copied(struct reclaim *reclaim, size_t from, size_t to, const 
 	return err;
 }
 
-/* The chosen ones of [from, to) into one pack. */
+/* Copy the chosen ones of [from, to) into one pack. */
 static int copy_group(struct reclaim *reclaim, size_t from, size_t to)
 {
 	struct pack_contents *group = xcalloc(to - from, sizeof(*group));
@@ -315,7 +315,7 @@ static int copy_chosen(struct reclaim *reclaim)
 	return err;
 }
 
-/* What lost the base of its delta takes more room than before; it must not be more than was freed. */
+/* An object that lost the base of its delta takes more space; this must not exceed what was freed. */
 static bool is_gain(const struct reclaim *reclaim, const char *name, uint64_t old)
 {
 	char *path = xstrfmt(REPACK_DIR "/%s.pack", name);
@@ -387,7 +387,7 @@ static void remove_unindexed(struct reclaim *reclaim)
 
 	if (!reclaim->reach)
 		return;
-	/* If something needed is missing it may be in there. */
+	/* If something needed is missing, it may be in there. */
 	for (size_t i = 0; i < reach_count(reclaim->reach); i++)
 		if (!objects_exist(reclaim->store, reach_at(reclaim->reach, i, &name)))
 			return;
@@ -427,7 +427,7 @@ static int carry_out(struct reclaim *reclaim)
 	uint64_t cache = reclaim_cache_before(reclaim->store);
 	int err = remove_dead(reclaim);
 
-	/* What stock git noted of its last checkout may name what has just gone. */
+	/* What stock git recorded of its last checkout may name what has just gone. */
 	if (!err && reclaim->reach)
 		unlinkat(reclaim->store->dirfd, "index", 0);
 	if (!err)

@@ -25,7 +25,7 @@ enum {
 	EVICTED_PART = 32,
 	RESERVE = 16 * 1024, /* of the budget, for what is written afterwards: logs, marks, counts */
 	LOG_MAX = 4 << 20,   /* of the audit trail; some 15000 lines */
-	LOG_PART = 16,	     /* of the budget, so that it never pushes out what it tells of */
+	LOG_PART = 16,	     /* of the budget, so that it never displaces the checkpoints it is about */
 };
 
 void retain_result_release(struct retain_result *result)
@@ -55,7 +55,7 @@ static uint64_t usage(struct session *session)
 	return fs_disk_usage(session->store->dirfd, ".");
 }
 
-/* How many bytes too many there would be with `need` more. */
+/* By how many bytes the limit would be exceeded with `need` more. */
 static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t need)
 {
 	uint64_t reserve = max_size / 64 < RESERVE ? max_size / 64 : RESERVE, sum;
@@ -86,8 +86,8 @@ static void forget_choice(struct retain_result *out, size_t from)
 }
 
 /*
- * Make victims of what is due. 1 if one of them is not what its brief says, or
- * damaged, and so not to be let go.
+ * Make victims of those that are due. 1 if one of them does not match its
+ * brief, or is damaged, and so must not be removed.
  */
 static int choose_victims(struct retain_result *out, struct stock *stock)
 {
@@ -129,7 +129,7 @@ static void set_latest(struct store *store)
 	refs_release(&refs);
 }
 
-/* Of those that go none is the newest, most often; then it stays where it is. */
+/* Usually the newest is not among those that go; then it stays where it is. */
 static bool leaves_latest(struct store *store, const struct retain_result *result, size_t from)
 {
 	struct oid latest;
@@ -141,8 +141,8 @@ static bool leaves_latest(struct store *store, const struct retain_result *resul
 }
 
 /*
- * What the trail says is on disk before the first ref goes: after a power loss
- * nothing that was let go shall look as if its ref had been lost.
+ * The trail is on disk before the first ref goes: after a power cut a removed
+ * checkpoint must not look like one that lost its ref.
  */
 static int let_all_go(struct store *store, const char *action, const struct retain_result *result,
 		      size_t from)
@@ -159,7 +159,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	err = refs_unpack(store, &ids);
 	for (size_t i = from; i < result->nr && !err; i++) {
 		err = refs_delete(store, result->items[i].record.id);
-		/* The disk was full; now there is at least the room that the ref took. */
+		/* The disk was full; now there is at least the space that the ref took. */
 		if (!err && unsaid[i])
 			(void)say(store, action, &result->items[i]);
 	}
@@ -177,7 +177,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 
 struct tally {
 	uint64_t evicted; /* since bytes were last freed */
-	uint64_t packs;   /* that there were then */
+	uint64_t packs;   /* how many there were then */
 	uint64_t log;     /* bytes of the audit trail when it was last trimmed */
 };
 
@@ -210,7 +210,7 @@ static int reclaim(struct reclaim_result *out, struct session *session, enum rec
 	if (err)
 		return err;
 	read_tally(&tally, session->store);
-	/* Merging gives nothing back. */
+	/* Merging frees nothing. */
 	if (effort != RECLAIM_MERGE)
 		tally.evicted = 0;
 	tally.packs = packs_count(session->store->packs);
@@ -232,7 +232,7 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 	return err;
 }
 
-/* `nr` is about how many checkpoints there are. */
+/* `nr` is the approximate number of checkpoints. */
 static void reclaim_sometimes(struct session *session, size_t evicted_now, size_t nr)
 {
 	bool large = nr / EVICTED_PART > EVICTED_MAX, many_packs;
@@ -259,17 +259,17 @@ struct retain_job {
 	struct evict_rules rules;
 	const struct strlist *keep;
 	uint64_t need;    /* bytes that must be free below max_size */
-	bool all_or_none; /* if that cannot be had, none goes for it */
+	bool all_or_none; /* if that is not possible, none goes for it */
 	bool thorough;    /* free bytes in any case */
 	bool dry_run;
 };
 
-/* Add to the plan what the budget asks for. False if it asks for too much. */
+/* Add to the plan what the budget requires. False if that is not possible. */
 static bool plan_bytes(struct stock *stock, const struct retain_job *job, uint64_t over, bool first)
 {
 	uint64_t garbage = first ? stock->garbage : 0;
 
-	/* What is damaged holds everything: nothing would come of it. */
+	/* Damage holds everything: nothing would be freed. */
 	if (!stock->known)
 		return false;
 	if (evict_extend(&stock->plan, stock->bytes, over > garbage ? over - garbage : 0))
@@ -290,11 +290,11 @@ static void estimate(struct retain_result *out, const struct stock *stock, uint6
 struct round {
 	bool first;
 	uint64_t over;  /* bytes */
-	bool reachable; /* that these go */
+	bool reachable; /* whether these can go */
 	struct stock stock;
 };
 
-/* Look at what there is and choose from it; 1 if that turned out not to be so. */
+/* Read the current state and choose from it; 1 if it turned out to be wrong. */
 static int plan_round(struct retain_result *out, struct round *round, struct session *session,
 		      const struct retain_job *job)
 {
@@ -316,7 +316,7 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 	return err ? err : choose_victims(out, stock);
 }
 
-/* The same, and if what is kept in brief is wrong, once more without that. */
+/* The same and, if the briefs are wrong, once more without them. */
 static int plan_surely(struct retain_result *out, struct round *round, struct session *session,
 		       const struct retain_job *job)
 {
@@ -331,13 +331,13 @@ static int plan_surely(struct retain_result *out, struct round *round, struct se
 	}
 	if (err)
 		forget_choice(out, from);
-	/* Damaged just now: better that none goes. */
+	/* Just damaged: then remove none. */
 	return err > 0 ? 0 : err;
 }
 
 /*
- * One round; 1 if there should be another. The estimate knows nothing of what
- * is not worth the copying, so there may still be bytes too many after it.
+ * One round; 1 if there should be another. The estimate ignores what is not
+ * worth copying, so the limit may still be exceeded afterwards.
  */
 static int one_round(struct retain_result *out, struct session *session,
 		     const struct retain_job *job, bool first)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PACK_EXTRA = 5200 }; /* what a pack takes beside its objects */
+enum { PACK_EXTRA = 5200 }; /* what a pack takes besides its objects */
 
 void stock_release(struct stock *stock)
 {
@@ -50,11 +50,11 @@ static void add_undo(struct strlist *next_out, struct strlist *later_out, struct
 	journal_undo_release(&stack);
 }
 
-/* What the live workflow may have to go back to does not even count, as if it were pinned. */
+/* What the live workflow may have to go back to does not count, as if it were pinned. */
 static void mark_flow(struct stock *stock)
 {
 	struct strlist named = STRLIST_INIT;
-	/* Of a workflow that cannot be read any of its checkpoints may be needed. */
+	/* If the workflow cannot be read, any of its checkpoints may be needed. */
 	bool all = flow_checkpoints(&named, stock->session->store) != 0;
 
 	strlist_sort_unique(&named);
@@ -71,7 +71,7 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 {
 	struct strlist needed = STRLIST_INIT, later = STRLIST_INIT;
 	bool whole = stock->fresh && !stock->fresh->scope.nr && !stock->fresh->state_only;
-	/* Of a restore that cannot be read anything may be needed. */
+	/* If the journal cannot be read, anything may be needed. */
 	bool all = stock_journal(&needed, stock->session) != 0;
 
 	add_undo(&needed, &later, stock->session->store);
@@ -195,7 +195,7 @@ int stock_weigh(struct stock *stock)
 		sum = reach_bytes(reach, 0) + stock->newest;
 		for (size_t i = 0; i < nr; i++)
 			sum += stock->bytes[i] = reach_bytes(reach, (uint32_t)i + 2);
-		/* Each takes its place in an index, and each file has a head and an end. */
+		/* Each takes space in an index, and each file has a header and a trailer. */
 		sum += reach_count(reach) * 32 + packs_count(store->packs) * PACK_EXTRA;
 		stock->garbage = packs > sum ? packs - sum : 0;
 	}

@@ -16,15 +16,15 @@
 enum {
 	NOT_EXECUTABLE = 126,
 	NOT_FOUND = 127,
-	ECHO_NS = 100 * 1000 * 1000, /* how far apart two signals that are one may be */
+	ECHO_NS = 100 * 1000 * 1000, /* how far apart two signals may be that are the same */
 	ECHOES_MAX = 20,
 };
 
-/* What would end or stop us, and what makes us go on again. */
+/* What would end or stop us, and what continues us. */
 static const int passed[] = { SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,
 			      SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT };
 
-/* How signals were before. */
+/* The original signal handlers. */
 struct signals {
 	sigset_t waited; /* those passed on, and SIGCHLD */
 	sigset_t mask;
@@ -84,7 +84,7 @@ static void exec_child(char *const argv[], const char *dir, unsigned flags,
 			execvp(argv[0], argv);
 		}
 	}
-	/* Nobody to tell it to: then the status has to do. */
+	/* If it cannot be reported, the status must do. */
 	(void)!write(fd, &errno, sizeof(errno));
 	_exit(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
 }
@@ -100,7 +100,7 @@ static bool in_foreground(void)
 	return foreground;
 }
 
-/* The command has changed: true if it is over. */
+/* The state of the command has changed: true if it has ended. */
 static bool look_after(int *status, pid_t pid, bool asked_to_stop)
 {
 	for (;;) {
@@ -149,9 +149,9 @@ static bool attend(int *status, pid_t pid, const sigset_t *waited)
 }
 
 /*
- * Who signals a process and then its group, as timeout(1) does, sends to us
- * twice; the command may be gone before the second one comes. That must not
- * stop what is done next.
+ * A sender that signals a process and then its group, as timeout(1) does,
+ * signals us twice; the command may be gone before the second one arrives.
+ * That must not stop what is done next.
  */
 static void drop_echoes(const sigset_t *waited, bool told)
 {

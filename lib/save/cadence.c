@@ -13,8 +13,8 @@
 #define FILE_NAME "checkpoint/every"
 
 /*
- * What is written without waiting for the disk may be older than the truth
- * after a power loss: then too few would be taken.
+ * What is written without waiting for the disk may be outdated after a power
+ * cut: then too few checkpoints would be taken.
  */
 static json_t *this_boot(void)
 {

@@ -123,7 +123,7 @@ int extras_take(struct save_job *job)
 	const struct save_opts *opts = job->opts;
 	int err = take_states(job);
 
-	/* Who asks for none shall not stumble over a configuration that is of no use to him. */
+	/* A save without captures must not fail because of their configuration. */
 	if (err || (opts->no_auto_captures && !opts->captures))
 		return err;
 	return take_captures(job);

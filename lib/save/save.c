@@ -96,7 +96,7 @@ static bool same_project(const struct save_job *save)
 		same_text(now->operation, save->newest.operation));
 }
 
-/* What the command line says, apart from the files. */
+/* What the command line asks for, apart from files. */
 static bool request_is_new(const struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
@@ -161,7 +161,8 @@ static bool same_state(const struct save_job *save)
 
 /*
  * Evicting is the last resort: first make sure that what the scan does not know
- * is new. Touched files, or all after the loss of the stat cache, need no room.
+ * is new. Touched files, or all files after the loss of the stat cache, need no
+ * space.
  */
 static int make_room(struct save_job *save)
 {
@@ -174,7 +175,7 @@ static int make_room(struct save_job *save)
 	err = save->opts->state_only ? 0 : worktree_state_read(&save->current, NULL);
 	if (err)
 		return err;
-	/* From here on each object is looked for, whatever goes. */
+	/* From here on each object is looked up, whatever is evicted. */
 	save->current.objects_there = false;
 	strbuf_reset(&save->meta.modes);
 	modes_encode(&save->meta.modes, save_job_root(save));
@@ -224,13 +225,16 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	job->newest = (struct ckpt_record)CKPT_RECORD_INIT;
 	meta_init(&job->meta);
 	meta_init(&job->newest_meta);
-	/* Not before: a refused place must not get a store, it would be the worktree of all below. */
+	/*
+	 * Not earlier: a refused place must not get a store, or it would become the worktree of
+	 * everything below.
+	 */
 	if (!session->store)
 		err = store_open_or_create(&session->store, session->worktree);
 	job->store = session->store;
 	if (!err)
 		err = store_lock(session->store, session->settings.lock_timeout);
-	/* Packs may have come and gone while we waited for the lock. */
+	/* Packs may have appeared and gone while we waited for the lock. */
 	if (!err)
 		err = objects_reopen(job->store);
 	if (!err) {
@@ -265,7 +269,7 @@ int save_job_scan(struct save_job *job, const struct worktree_state_opts *how)
 	return worktree_state_scan(&job->current, job->session, &job->refs, how);
 }
 
-/* A pack that has reached its limit knows no more than that. */
+/* A pack at its limit knows no more than that. */
 static int explain(struct save_job *job, int err)
 {
 	if (err != CKPT_EREFUSED || !job->room.limit)
@@ -297,7 +301,7 @@ int save_job_read(struct save_job *job)
 
 void save_job_write_cache(const struct save_job *job, const struct oid *commit)
 {
-	/* So many files are read again in less time than it takes to write it. */
+	/* This many files are read again in less time than it takes to write it. */
 	enum { READ_AGAIN_MAX = 200 };
 
 	if (job->current.scan &&
@@ -305,7 +309,7 @@ void save_job_write_cache(const struct save_job *job, const struct oid *commit)
 		worktree_state_write_cache(&job->current, commit);
 }
 
-/* Nothing was learned: what was read has to be read again the next time, whatever is written. */
+/* Nothing was learned: what was read must be read again the next time, whatever is written. */
 static bool cache_is_as_good(const struct save_job *job)
 {
 	const struct worktree_state *current = &job->current;
@@ -355,7 +359,7 @@ void save_job_end(struct save_job *job)
 	refs_release(&job->refs);
 }
 
-/* Scan, and once more if something has to be taken that the rules leave out. */
+/* Scan, and once more if something must be captured that the rules leave out. */
 static int scan_all(struct save_job *job, struct worktree_state_opts *how)
 {
 	const struct save_opts *opts = job->opts;
@@ -400,7 +404,7 @@ static int take(struct save_result *out, struct save_job *job)
 	if (!opts->amend && untouched(job))
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	err = save_job_read(job);
-	/* Something was moved under our eyes: where it is now was perhaps listed before. */
+	/* Something was moved during the scan: its new place was perhaps listed before. */
 	if (!err && job->current.scan->moved) {
 		err = save_job_scan(job, &how);
 		if (!err)
@@ -428,12 +432,12 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 		err = cadence_note(job.store, opts, false);
 	if (!err)
 		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
-	/* Not noted: one too many next time, never one too few. */
+	/* Not recorded: an extra one next time, but none is missed. */
 	if (!err && due)
 		(void)cadence_note(job.store, opts, true);
 	if (!err && due && out->have_record)
 		identity_check(&out->record.warnings, job.store, session->repo, &job.refs, true);
-	/* Nothing was taken, but the budget may have been made smaller. */
+	/* Nothing was taken, but the budget may have been reduced. */
 	if (!err && out->outcome != SAVE_CREATED && session->settings.max_size)
 		retain_hold_budget(session, NULL);
 	/* Retention can fail for lack of resources, too; the checkpoint exists and is complete. */

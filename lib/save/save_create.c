@@ -147,7 +147,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	return 0;
 }
 
-/* Step 3: what can be made again. A failure here must not make a taken checkpoint look failed. */
+/* Step 3: what can be rebuilt. A failure here must not make a taken checkpoint look failed. */
 static void write_derived(struct save_job *save, const struct ckpt_record *record)
 {
 	refs_set_latest(save->store, &record->commit);
@@ -186,7 +186,10 @@ int save_create(struct save_result *out, struct save_job *save)
 		err = pack_add_new(save->pack, &out->record.tree, OBJECT_TREE, "", 0);
 	if (!err)
 		err = record_write(&out->record, &save->meta, save->pack);
-	/* What could not be read for lack of descriptors is missing in the record, not in the project. */
+	/*
+	 * What could not be read for lack of descriptors is missing from the record, not from the
+	 * project.
+	 */
 	if (!err)
 		err = ckpt_error_lack();
 	if (!err)

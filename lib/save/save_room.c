@@ -16,7 +16,7 @@ struct weight {
 };
 
 enum {
-	OBJECT_EXTRA = 64,	  /* what an object takes beside its contents */
+	OBJECT_EXTRA = 64,	  /* what an object takes besides its contents */
 	RECORD_EXTRA = 64 * 1024, /* record, ref, lines, and what is lost at the ends of files */
 };
 

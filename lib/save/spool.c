@@ -118,7 +118,10 @@ int spool_pack(struct spool *spool, struct pack *pack)
 	struct oid oid;
 	int err;
 
-	/* There already: reading it is quicker than compressing it in vain. A bad copy does not count. */
+	/*
+	 * Already there: reading it is faster than compressing it in vain. A damaged copy does not
+	 * count.
+	 */
 	if (spool->packed || (objects_exist(store, &spool->oid) &&
 			      !objects_check(store, &spool->oid)))
 		return 0;

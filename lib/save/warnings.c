@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "save/worktree_state.h"
 
-/* Of one kind; a thousand of them would hide the others. */
+/* Of one kind; a thousand would hide the others. */
 enum { SHOWN = 20 };
 
 static void add(struct strlist *out, size_t *count, const char *path, const char *what)
@@ -44,7 +44,7 @@ static void add_paths(struct strlist *out, const struct strlist *paths, const ch
 	add_more(out, count, what);
 }
 
-/* Each with the line that would take it in. */
+/* Each with the line that would include it. */
 static void add_defaults(struct strlist *out, const struct strlist *paths)
 {
 	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The store's info/exclude, which the user may have edited; what a new store would have. */
+/* The store's info/exclude, which the user may have edited; otherwise that of a new store. */
 static void load_defaults(struct strbuf *out, const struct session *session)
 {
 	if (session->store && !fs_read_file(out, session->store->dirfd, "info/exclude"))
@@ -125,7 +125,7 @@ static void open_cache(struct worktree_state *state, const struct ref_list *refs
 		state->objects_there = false;
 }
 
-/* Trees may have lost what is in them; build them again. */
+/* Trees may have lost their contents; build them again. */
 static void distrust(struct wt_dir *dir)
 {
 	dir->known = false;
@@ -171,14 +171,16 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	scan.rules = out->rules;
 	scan.cache = out->cache;
 	err = scan_run(&out->scan, &scan);
-	/* Rules, settings or an index that could not be read would make it another checkpoint. */
+	/* Rules, settings or an index that could not be read would make it a different checkpoint. */
 	if (!err)
 		err = ckpt_error_lack();
 	if (err)
 		goto out;
 	session->read_whole = true;
 	drop_staging(out->scan, session);
-	/* A cache of another boot has to be replaced, or nothing would be known to this one either. */
+	/*
+	 * A cache from another boot must be replaced, or nothing would be known on this one either.
+	 */
 	out->untouched = out->objects_there && out->scan->root->known &&
 			 !out->scan->cache_is_old && !out->scan->dir_modes_changed && !out->scoped;
 out:
@@ -249,7 +251,7 @@ int worktree_state_keep(struct worktree_state *state, struct pack *pack)
 	err = trees_build(root, pack, state->session->threads);
 	if (!err)
 		err = pack_commit(pack, NULL);
-	/* It describes no checkpoint: each object is asked for before it is relied on. */
+	/* It describes no checkpoint: each object is looked up before it is relied on. */
 	if (!err)
 		worktree_state_write_cache(state, &none);
 	return err;

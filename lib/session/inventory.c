@@ -34,7 +34,7 @@ static bool is_key(const char *name)
 	return has_key(name) && !name[STORE_KEY_SIZE - 1];
 }
 
-/* <key>.broken-<time> and the like. */
+/* <key>.broken-<time> and similar. */
 static bool is_set_aside(const char *name)
 {
 	return has_key(name) && name[STORE_KEY_SIZE - 1] == '.';
@@ -186,7 +186,7 @@ struct here {
 	bool root_known;
 };
 
-/* On another disk it has another inode; then its history must do, and the old place be empty. */
+/* On another disk it has another inode; then its history decides, and the old place must be empty. */
 static bool same_project(struct here *here, const struct identity *recorded, const char *path)
 {
 	struct stat st;
@@ -264,7 +264,7 @@ void inventory_release(struct inventory_list *list)
 
 /* --- by an old path --- */
 
-/* What the user may mean: the path by its letters, without links above it, without any. */
+/* What the user may mean: the path as typed, without links above it, without any links. */
 static void old_paths(struct strlist *out, const char *cwd, const char *typed)
 {
 	struct strbuf path = STRBUF_INIT;
@@ -301,7 +301,7 @@ static int open_by_path(struct store **out, const char *home, const char *path)
 	return err;
 }
 
-/* One that says that it belongs to the path, but is elsewhere: a relink was interrupted. */
+/* A store that says it belongs to the path, but is elsewhere: a relink was interrupted. */
 static int open_by_record(struct store **out, const char *home, const char *path)
 {
 	struct inventory_list all;
@@ -348,7 +348,7 @@ void inventory_relink_command(struct strbuf *out, const char *key, const char *p
 
 	strbuf_addf(out, "git checkpoint relink %s", force ? "--force " : "");
 	quote_path(&quoted, path);
-	/* What would have to be quoted to be shown cannot be typed as it is shown. */
+	/* A path that must be quoted to be displayed cannot be typed as displayed. */
 	if (strcmp(quoted.buf, path))
 		strbuf_addstr(out, key);
 	else

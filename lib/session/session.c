@@ -70,7 +70,7 @@ static int no_store(struct session *session, unsigned flags)
 	return flags & SESSION_STORE ? err : 0;
 }
 
-/* As it is, and only if it is certain that it is ours. */
+/* As it is, and only if it is certainly ours. */
 static void look_at_store(struct session *session)
 {
 	char key[STORE_KEY_SIZE];

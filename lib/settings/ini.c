@@ -26,14 +26,14 @@
  */
 
 enum {
-	KEY_ROOM = 100,    /* as much of a key as is certain to fit into inih's line */
+	KEY_ROOM = 100,    /* as much of a key as certainly fits into inih's line */
 	SECTION_ROOM = 48, /* what inih keeps of a section's name, at the least */
 };
 
 struct reader {
 	const char *next, *end; /* the rest of the file */
-	unsigned line;          /* number of the line that inih has now */
-	struct strbuf section;  /* its name at full length */
+	unsigned line;          /* number of the current line */
+	struct strbuf section;  /* its full name */
 	struct strbuf value;    /* the line's value, if `kept` */
 	bool kept;              /* inih has only a placeholder for the value */
 	inifile_fn fn;
@@ -53,7 +53,7 @@ static size_t comment_start(const char *text)
 {
 	size_t i;
 
-	/* A name in brackets may hold anything; what follows them inih skips. */
+	/* A name in brackets may contain anything; inih skips what follows them. */
 	if (*text == '[')
 		return strlen(text);
 	for (i = 0; text[i]; i++)
@@ -129,7 +129,7 @@ static void shorten(struct reader *reader, struct strbuf *line, size_t room)
 		strbuf_addstr(line, "=kept");
 }
 
-/* In the place of fgets(). */
+/* Replaces fgets(). */
 static char *read_line(char *str, int num, void *stream)
 {
 	struct reader *reader = stream;
@@ -165,7 +165,7 @@ static int parse(struct reader *reader)
 {
 	int rc = ini_parse_stream(read_line, reader, handle, reader);
 
-	/* inih reads on after a line that it does not understand. */
+	/* inih continues after a line that it does not understand. */
 	if (rc > 0 && (!reader->err || (unsigned)rc < reader->line)) {
 		reader->line = (unsigned)rc;
 		malformed(reader, "neither 'key = value' nor '[section]'");

@@ -141,7 +141,7 @@ static bool parse_range(uint64_t *out, const char *value, uint64_t low, uint64_t
 	return true;
 }
 
-/* As git reads color.ui: true is a permission, not an order. */
+/* As git reads color.ui: true allows colours, but does not force them. */
 static bool parse_when(char **out, const char *value)
 {
 	const char *word = NULL;
@@ -161,7 +161,7 @@ static bool parse_when(char **out, const char *value)
 	return true;
 }
 
-/* One pattern a line; only the environment and git config can hold several. */
+/* One pattern per line; only the environment and git config can hold several. */
 static void add_patterns(struct strlist *list, const char *value)
 {
 	while (*value) {
@@ -247,7 +247,7 @@ static char *format_number(uint64_t number, bool is_size)
 	return xstrfmt("%llu", (unsigned long long)number);
 }
 
-/* In days where it is whole weeks: "7d" is what the manual says. */
+/* In days even for whole weeks: the manual says "7d". */
 static char *format_duration(int64_t seconds)
 {
 	const int64_t week = 7 * 86400;

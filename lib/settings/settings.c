@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * A value of any source takes the same way: its row of the table is found, and
- * assign() sets the field and notes the origin. The sources differ only in how
- * they name a place.
+ * A value from any source goes the same way: its row of the table is found,
+ * and assign() sets the field and records the origin. The sources differ only
+ * in how they name a place.
  */
 
 /* Patterns add up, so they may come from several places. */
@@ -62,7 +62,7 @@ static void warn_unknown(struct ckpt_settings *settings, const char *origin, con
 	strbuf_release(&shown);
 }
 
-/* The user's word is needed to run something; a repository's, or its surroundings', is not it. */
+/* Only the user may name a command to run; a repository, or its surroundings, may not. */
 static void warn_command(struct ckpt_settings *settings, const char *origin, unsigned index)
 {
 	strlist_addf(&settings->warnings,
@@ -77,7 +77,7 @@ struct file_context {
 	const char *distrust; /* why it must not say what is run; NULL: it may */
 };
 
-/* Sections that others read: [hooks] and [capture "<name>"]. */
+/* Sections for others: [hooks] and [capture "<name>"]. */
 static bool is_known_section(const char *section)
 {
 	return !strcasecmp(section, "hooks") || !strncasecmp(section, "capture \"", 9);
@@ -178,8 +178,9 @@ static int load_git(struct ckpt_settings *settings, const struct gitconfig *gitc
 }
 
 /*
- * Who wants no colours of git wants none of us. It says less than every setting
- * of our own, so it comes first; what git would not understand is not our affair.
+ * A user who wants no colours from git wants none from us. It has less weight
+ * than all our own settings, so it comes first; a value that git would not
+ * understand is ignored.
  */
 static void load_git_color(struct ckpt_settings *settings, const struct gitconfig *gitconfig)
 {

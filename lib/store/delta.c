@@ -82,7 +82,7 @@ int delta_sizes(uint64_t *base_out, uint64_t *result_out, const void *delta, siz
 	return read_size(base_out, &in) && read_size(result_out, &in) ? 0 : malformed();
 }
 
-/* All of it before anything is allocated: the instructions must give what the size promises. */
+/* All of it before anything is allocated: the instructions must produce the promised size. */
 static bool fits(struct reader in, uint64_t base_len, uint64_t result)
 {
 	struct piece piece;

@@ -67,7 +67,7 @@ static bool has_nul(const struct strbuf *text)
 
 /* --- is it ours, and of this worktree? --- */
 
-/* Nothing but these says whose it is once its own files cannot. */
+/* Only these tell whose it is once its own files cannot. */
 static bool is_ours(const struct patient *p)
 {
 	const char *slash = strrchr(p->path, '/');
@@ -78,7 +78,7 @@ static bool is_ours(const struct patient *p)
 	if (strcmp(slash ? slash + 1 : p->path, key) || look(&objects, p, "objects", S_IFDIR) ||
 	    look(&refs, p, "refs", S_IFDIR) || look(&config, p, "config", S_IFREG))
 		return false;
-	/* Any two: each of them may be what was lost. */
+	/* Any two: each of them may be the one that was lost. */
 	return (objects == FOUND) + (refs == FOUND) + (config == FOUND) >= 2;
 }
 
@@ -134,7 +134,7 @@ static int restore_hash_worktree(bool *damaged, const struct patient *p)
 	*damaged = !found || has_nul(&text) || text.buf[0] != '/';
 	if (err || *damaged || !strcmp(text.buf, p->worktree))
 		goto out;
-	/* Torn, it looks like the path of a directory above; there is a second witness. */
+	/* Torn, it looks like the path of a parent directory; there is a second witness. */
 	if (!strncmp(text.buf, p->worktree, text.len)) {
 		err = read_small(&config, &found, p, "config");
 		*damaged = !err && config_names_worktree(&config, p->worktree);
@@ -202,7 +202,7 @@ static void rewrite(struct patient *p, const char *name, bool missing, const cha
 	const char *how = missing ? "was missing" : "was damaged";
 	int err = -1;
 
-	/* Who takes the lock sweeps temporaries, ours too: then once more. */
+	/* Whoever takes the lock removes temporaries, ours too: then try again. */
 	for (int i = 0; i < TRIES && err; i++)
 		err = fs_write_file(p->dirfd, name, text, strlen(text), 0600, FS_DURABLE);
 	if (err)
@@ -281,7 +281,7 @@ static void mend_git_files(struct patient *p)
 	strbuf_release(&config);
 }
 
-/* Settings that were lost cannot be made again, but must not keep all commands from working. */
+/* Lost settings cannot be recovered, but must not stop all commands from working. */
 static void mend_settings(struct patient *p)
 {
 	static const char name[] = "checkpoint/config", aside[] = "checkpoint/config.damaged";
@@ -330,7 +330,7 @@ int health_mend(struct strlist *mended, int dirfd, const char *path, const char 
 {
 	struct patient p = { mended, dirfd, path, worktree };
 	bool version = false, names = false, ours = is_ours(&p);
-	/* First of all: what another version made is not ours to judge. */
+	/* First of all: we cannot judge what another version wrote. */
 	int err = check_version(&version, &p);
 
 	if (!err)
@@ -391,7 +391,7 @@ static void keep_newest(const char *home, const char *path)
 	strlist_release(&broken);
 }
 
-/* With the home locked: is it still there, and still of no use? */
+/* With the home locked: whether it still exists, and is still unusable. */
 static int still_broken(bool *out, const char *path, const char *worktree)
 {
 	struct strlist mended = STRLIST_INIT;
@@ -427,7 +427,7 @@ static const char *later(const char *newest, const struct strlist *list, const c
 }
 
 /*
- * A name that is not taken and comes after all others, also when there are
+ * A name that is not taken and comes after all others, even if there are
  * several in a second or the clock went backwards: the first ones are removed.
  */
 int health_aside_name(char **out, const char *home, const char *path)

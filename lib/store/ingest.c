@@ -30,7 +30,7 @@ static double work(uint64_t files, uint64_t bytes)
 	return (double)files * FILE_COSTS + (double)bytes;
 }
 
-/* Extrapolated once there is something to go by; reading back and syncing come on top. */
+/* Extrapolated once there is enough data; reading back and syncing are added. */
 static int time_check(struct ingest *ingest)
 {
 	static const double early = 0.4, after = 0.5;

@@ -30,7 +30,7 @@ static enum outcome give_up(struct ingest_reader *reader, enum skip_why *why, in
 		return READ_LACKING;
 	}
 	*why = err == ENOENT ? SKIP_VANISHED : SKIP_UNREADABLE;
-	/* A link or a directory where a file was: it changed, look again. */
+	/* A link or a directory in place of a file: it changed, check again. */
 	if (err == ENOENT || err == ELOOP || err == EISDIR || err == ENXIO || err == EINTR)
 		return READ_AGAIN;
 	return READ_SKIP;
@@ -53,7 +53,7 @@ struct file_stream {
 	int failed; /* errno of a read */
 };
 
-/* By what is in them: a few large files take as long as many small ones. */
+/* By their contents: a few large files take as long as many small ones. */
 static void tell_large(const struct file_stream *stream)
 {
 	enum { MB = 1000 * 1000 };
@@ -105,7 +105,7 @@ static int name_stream(struct file_stream *stream, struct wt_entry *entry)
 	return n;
 }
 
-/* A failure of the store ends the save; one of the file is this file's matter. */
+/* A failure of the store ends the save; a failure of the file concerns only that file. */
 static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
 		      struct ingest_reader *reader, struct wt_entry *entry, int fd)
 {
@@ -114,8 +114,8 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 
 	hash_begin(reader->sha256);
 	/*
-	 * Compressing costs ten times as much as hashing. Where chances are that
-	 * the contents are the old ones, find out first.
+	 * Compressing costs ten times as much as hashing. If the contents are
+	 * probably unchanged, find out first.
 	 */
 	if (ingest->opts->pack && entry->flags & WT_TOUCHED) {
 		err = name_stream(&stream, entry);
@@ -187,7 +187,7 @@ static int read_small(enum outcome *outcome, enum skip_why *why, struct ingest *
 	return pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid, reader->buf, size);
 }
 
-/* What is read now; whatever was proved of other contents is void. */
+/* What is read now; whatever was known about other contents is void. */
 static void take_stat(struct wt_entry *entry, const struct stat *st)
 {
 	struct wt_stat now;
@@ -241,8 +241,8 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 		goto out;
 	}
 	/*
-	 * Through memory that is mapped already it can be written again without its times showing
-	 * it. Asked before it is read: who maps it later changes them with the first write.
+	 * Through an existing mapping it can be written again without a change of its times.
+	 * Checked before it is read: a later mapping changes them with the first write.
 	 */
 	has_writer = entry->st.size && fs_has_writer(fd);
 	*outcome = READ_DONE;

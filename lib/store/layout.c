@@ -64,7 +64,7 @@ static const char *const fsck_ignored[] = {
 
 /*
  * Highest in precedence of all attributes: whatever a project says, its bytes
- * are stored, and checked out by stock git, as they are. For the last two
+ * are stored, and checked out by stock git, unchanged. For the last two
  * "unspecified" is the only value that git accepts.
  */
 const char layout_attributes[] = "* -text -crlf -ident -filter !eol !working-tree-encoding\n";
@@ -100,7 +100,7 @@ static int fill(int dirfd, const char *worktree)
 	for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
 		err = fs_write_file(dirfd, files[i].name, files[i].text, strlen(files[i].text),
 				    0600, FS_DURABLE);
-	/* Those that no file was written to: the names of the directories in them. */
+	/* Directories into which no file was written: sync the names of their subdirectories. */
 	if (!err)
 		err = fs_sync_dir(dirfd, "objects");
 	if (!err)

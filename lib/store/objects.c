@@ -42,8 +42,8 @@ static bool lost(int err)
 }
 
 /*
- * Whoever collects garbage in another process replaces packs by new ones: true
- * if such have come, and the search that began with `*seen` packs is worth
+ * A process that collects garbage replaces packs by new ones: true if there
+ * are new ones, and the search that began with `*seen` packs is worth
  * repeating. Counted here, as another thread may have found them first.
  */
 static bool more_packs(struct store *store, size_t *seen)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names are hashes already: their first bytes spread well. */
+/* Names are hashes: their first bytes are well distributed. */
 static struct oid *slot(const struct oidset *set, const struct oid *oid)
 {
 	size_t mask = set->alloc - 1, at;

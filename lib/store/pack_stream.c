@@ -53,8 +53,8 @@ static int stream_deflate(struct stream *stream, z_stream *z, int flag)
 
 /*
  * Large files are mostly archives, pictures, films: compressing them again takes
- * long and gains nothing. A look at the beginning of each chunk tells; those
- * chunks are stored as they are.
+ * long and gains nothing. The beginning of each chunk tells; such chunks are
+ * stored as they are.
  */
 static int choose_level(struct stream *stream, z_stream *z, const unsigned char *chunk, size_t len)
 {
@@ -111,7 +111,7 @@ static int stream_all(struct stream *stream, z_stream *z, struct digest *sha1, u
 	return err;
 }
 
-/* Forget what was written since `start`. */
+/* Discard what was written since `start`. */
 static int take_back(struct pack *pack, uint64_t start)
 {
 	pack->size = start;

@@ -80,7 +80,7 @@ int pack_failed(struct pack *pack)
 	return ckpt_error_errno("unable to write to the store '%s'", pack->store->path);
 }
 
-/* With the lock held: the place for `len` more bytes in the file. */
+/* With the lock held: reserve `len` more bytes in the file. */
 int pack_reserve(struct pack *pack, uint64_t *at_out, size_t len)
 {
 	if (pack->fd < 0) {
@@ -280,7 +280,7 @@ static int put_in_place(struct pack *pack, int index_fd, const char *index_temp,
 	char hex[OID_HEX + 1];
 	char *pack_name = xstrfmt("objects/pack/pack-%s.pack", oid_hex(hex, id));
 	char *index_name = xstrfmt("objects/pack/pack-%s.idx", hex);
-	/* The same objects were stored before and have gone bad; these are good. */
+	/* The same objects were stored before and are damaged; these are good. */
 	bool again = !faccessat(dirfd, index_name, F_OK, AT_SYMLINK_NOFOLLOW);
 
 	if (fdatasync(pack->fd) < 0 || fdatasync(index_fd) < 0) {

@@ -20,11 +20,11 @@
 
 enum {
 	PACKED_LOCK_SECONDS = 1, /* as long as git itself waits */
-	/* Git holds it for milliseconds; one so old was left by a process that was killed. */
+	/* Git holds it for milliseconds; a lock this old was left by a killed process. */
 	PACKED_LOCK_STALE = 600,
 };
 
-/* Says that lines are in order, and that a ref without a line about it is not a tag. */
+/* Says that lines are sorted, and that a ref without a line about it is not a tag. */
 static const char usual_head[] = "# pack-refs with: peeled fully-peeled sorted \n";
 
 struct packed_refs {
@@ -54,7 +54,7 @@ static bool is_readable(const struct packed_ref *ref)
 	return ref->hex_len >= OID_HEX && oid_parse(&oid, ref->hex);
 }
 
-/* Of lines of the same name, which only damage makes, the one comes first that can be read. */
+/* Of lines with the same name, which only damage causes, the readable one comes first. */
 static int by_name(const void *a, const void *b)
 {
 	const struct packed_ref *x = a, *y = b;
@@ -65,7 +65,7 @@ static int by_name(const void *a, const void *b)
 	return order || !is_readable(x) ? order : memcmp(y->hex, x->hex, OID_HEX);
 }
 
-/* "<hex> <name>" a line, after which "^<hex>" tells what a tag leads to. */
+/* "<hex> <name>" per line, after which "^<hex>" tells what a tag leads to. */
 static void parse(struct packed_refs *packed)
 {
 	char *line = packed->text.buf, *all_end = line + packed->text.len;
@@ -125,7 +125,7 @@ static struct packed_refs *look(struct store *store)
 	packed->st = st;
 	packed->unreadable = st.st_ino && fs_read_file(&packed->text, store->dirfd, PACKED);
 	packed->lacking = packed->unreadable && fs_is_lack(errno) ? errno : 0;
-	/* A NUL, which a bad disk leaves, ends a line: it must not hide those after it. */
+	/* A NUL, which a bad disk may leave, ends a line: it must not hide the lines after it. */
 	for (size_t i = 0; i < packed->text.len; i++)
 		if (!packed->text.buf[i])
 			packed->text.buf[i] = '\n';
@@ -140,7 +140,7 @@ int packed_refs_check(struct store *store)
 	return errno ? ckpt_error_errno("unable to read '%s/" PACKED "'", store->path) : 0;
 }
 
-/* The first whose name is not before `name`. */
+/* The first whose name is not less than `name`. */
 static size_t first_not_before(const struct packed_refs *packed, const char *name)
 {
 	size_t low = 0, high = packed->nr;
@@ -238,7 +238,7 @@ static int change_by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* What the old head promises stays true: we add no tags. And now it is in order. */
+/* What the old header promises stays true: we add no tags. And now it is sorted. */
 static void add_head(struct strbuf *out, const struct packed_refs *packed)
 {
 	static const char mark[] = "# pack-refs with:";
@@ -267,7 +267,7 @@ static void add_old(struct strbuf *out, const struct packed_ref *ref)
 		strbuf_add(out, ref->peeled, ref->peeled_len);
 }
 
-/* Both are in order: one walk along both. */
+/* Both are sorted: walk along both. */
 static void merge(struct strbuf *out, const struct packed_refs *packed,
 		  const struct packed_change *changes, size_t nr)
 {

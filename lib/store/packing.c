@@ -12,7 +12,7 @@
 #define LOCK_FILE "checkpoint/gc.lock"
 #define YIELD_FILE "checkpoint/gc.yield"
 
-enum { WAY_SECONDS = 20 }; /* that it gets to make way; it takes a fraction of one */
+enum { WAY_SECONDS = 20 }; /* time for it to make way; it takes a fraction of a second */
 
 int packing_lock(int *fd_out, struct store *store)
 {

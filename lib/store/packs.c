@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 /*
- * The packs are a list that only grows, at its head, until packs_close(): who
- * walks along it needs no lock, and sees each pack whole or not at all. That
- * of mapping a pack is told by its state in the same way.
+ * The packs are a list that only grows, at its head, until packs_close():
+ * readers need no lock, and see each pack completely or not at all. The state
+ * of a pack tells in the same way whether it is mapped.
  */
 
 enum { REFRESH_TRIES = 10 };
@@ -28,16 +28,16 @@ struct packs {
 	int dirfd;
 	_Atomic(struct one_pack *) head;
 	atomic_size_t nr;
-	atomic_int lacking;	   /* the errno for which some could not be looked at */
-	pthread_mutex_t map_lock;  /* of mapping a pack */
-	pthread_mutex_t scan_lock; /* of adding packs, and of what follows */
+	atomic_int lacking;	   /* the errno for which some could not be opened */
+	pthread_mutex_t map_lock;  /* protects mapping a pack */
+	pthread_mutex_t scan_lock; /* protects adding packs, and what follows */
 	struct timespec mtime;	   /* of the directory when it was last read */
-	bool settled;		   /* no change since can have left it with that time */
+	bool settled;		   /* no later change can have left it with that time */
 };
 
 /* --- files --- */
 
-/* Most are: read, such a one costs less than the pages of a mapping. */
+/* Most are small: reading one costs less than mapping its pages. */
 enum { SMALL = 16384 };
 
 /* `errno` is set on failure. */
@@ -185,7 +185,7 @@ static bool known(const struct packs *packs, const char *file, size_t len)
 	return false;
 }
 
-/* True unless it vanished while it was looked at; `again`: others were added before. */
+/* True unless it vanished while being opened; `again`: others were added before. */
 static bool add_pack(struct packs *packs, const char *file, bool again)
 {
 	size_t len = strlen(file);
@@ -228,9 +228,9 @@ static int64_t nanoseconds(const struct timespec *t)
 }
 
 /*
- * Remember how old the directory is. Its time has the granularity of the
- * kernel's ticks, or of seconds where the file system stores no more: changes
- * that come soon after another may not show. A time in the future says nothing.
+ * Remember the time of the directory. It has the granularity of the kernel's
+ * ticks, or of seconds if the file system stores no more: changes soon after
+ * another may not show. A time in the future means nothing.
  */
 static void note_time(struct packs *packs, const struct stat *st, const struct timespec *now)
 {
@@ -257,7 +257,7 @@ static bool scan(struct packs *packs, bool again)
 	struct timespec now;
 	struct stat st;
 
-	/* Before it is read: what comes during that is looked for next time. */
+	/* Before it is read: what changes during that is found next time. */
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (!fstat(packs->dirfd, &st))
 		note_time(packs, &st, &now);
@@ -377,7 +377,7 @@ bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at)
 	return true;
 }
 
-/* An index alone is a promise only: what is lost has to be stored again. */
+/* An index alone is only a promise: what is lost must be stored again. */
 bool packs_have(struct packs *packs, const struct oid *oid)
 {
 	for (struct one_pack *pack = packs_newest(packs); pack; pack = pack->next)

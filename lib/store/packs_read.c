@@ -18,7 +18,7 @@ enum {
 	CHUNK = 256 * 1024,
 	WHOLE_MAX = 16 << 20, /* inflated in one go up to this */
 	CHAIN_MAX = 4095,     /* as many as git ever makes */
-	FORGET = 4 << 20,     /* so much is let go of at a time */
+	FORGET = 4 << 20,     /* how much is released at a time */
 };
 
 /* Deflated bytes in a pack. */
@@ -54,7 +54,10 @@ static size_t base_distance(uint64_t *out, const unsigned char *p, size_t len)
 	return n + 1;
 }
 
-/* From a delta to its base: `at` is moved there. Returns the bytes that told where, or 0. */
+/*
+ * From a delta to its base: `at` is moved there. Returns the number of bytes that encode where, or
+ * 0.
+ */
 static size_t go_to_base(struct place *at, struct packs *packs, unsigned type,
 			 const unsigned char *p, size_t len)
 {
@@ -116,7 +119,7 @@ static int trace(struct found *out, struct packs *packs, struct place at, const 
 /* What is to be done with an object that was found. */
 typedef int (*found_fn)(const struct found *found, const struct oid *oid, void *payload);
 
-/* With the newest copy, or if that is damaged with the next one: stored again since, perhaps. */
+/* With the newest copy or, if that is damaged, the next one: perhaps it was stored again. */
 static int with_copies(struct packs *packs, const struct oid *oid, found_fn fn, void *payload)
 {
 	struct place place = { 0 };
@@ -167,7 +170,7 @@ static int inflate_pieces(size_t *used_out, const struct deflated *from, const s
 	while (!err && rc == Z_OK) {
 		size_t had;
 
-		/* Its counters are of 32 bits. */
+		/* Its counters have 32 bits. */
 		z.avail_in = left > CHUNK ? CHUNK : (uInt)left;
 		had = z.avail_in;
 		z.next_out = out;
@@ -287,7 +290,7 @@ static int apply_chain(struct strbuf *out, size_t *used_out, const struct found 
 	return err;
 }
 
-/* Not held against its name; the bytes that its own entry took are put into `used_out`. */
+/* Not compared with its name; `used_out` is set to the bytes that its own entry took. */
 static int read_unnamed(struct strbuf *out, size_t *used_out, const struct found *found,
 			const struct oid *oid)
 {
@@ -403,7 +406,7 @@ int packs_read(struct strbuf *out, enum object_type *type_out, struct packs *pac
 	return err;
 }
 
-/* Pieces on their way to the caller, hashed as they pass. */
+/* Pieces on their way to the caller, hashed on the way. */
 struct stream {
 	struct digest *sha1;
 	packs_piece_fn fn;

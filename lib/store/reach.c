@@ -26,7 +26,7 @@ struct reach {
 	uint32_t *slots; /* index into items, plus one */
 	size_t slots_nr; /* a power of two */
 	struct arena names;
-	uint64_t *bytes; /* of each owner, once they were asked for */
+	uint64_t *bytes; /* of each owner, once asked for */
 	uint32_t owners;
 	bool damaged;
 	double deadline; /* 0: none */
@@ -62,7 +62,7 @@ static uint32_t *slot(const struct reach *reach, const struct oid *oid)
 {
 	size_t mask = reach->slots_nr - 1, at;
 
-	/* Names are hashes already: their first bytes spread well. */
+	/* Names are hashes: their first bytes are well distributed. */
 	memcpy(&at, oid->id, sizeof(at));
 	for (at &= mask;; at = (at + 1) & mask)
 		if (!reach->slots[at] || oid_equal(&reach->items[reach->slots[at] - 1].oid, oid))
@@ -173,7 +173,7 @@ static int add_tree(struct reach *reach, const struct oid *oid, uint32_t owner, 
 	return err;
 }
 
-/* Commits and tags that are noted but not followed yet: a history may be of any length. */
+/* Commits and tags that are noted but not followed yet: a history may have any length. */
 struct pending {
 	struct oid *items;
 	size_t nr, alloc;
@@ -272,7 +272,7 @@ static int add_ref_file(struct reach *reach, int dirfd, const char *path, uint32
 	return err;
 }
 
-/* What git is about to write, refs that others have listed, and marks on them, which keep nothing. */
+/* What git is about to write, refs that others list, and marks on them, which keep nothing alive. */
 static bool is_passed_over(const struct reach *reach, int at, const char *name)
 {
 	size_t len = strlen(name);
@@ -336,7 +336,7 @@ static int add_packed(struct reach *reach, uint32_t owner)
 	return err;
 }
 
-/* `git worktree add` is a way to look at a checkpoint. */
+/* `git worktree add` is one way to look at a checkpoint. */
 static int add_worktrees(struct reach *reach, uint32_t owner)
 {
 	struct strlist names = STRLIST_INIT;

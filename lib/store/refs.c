@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define PREFIX "refs/checkpoints/"
-/* So many loose refs are read as fast as they are packed. */
+/* This many loose refs are read as fast as packed ones. */
 enum { LOOSE_MAX = 128 };
 
 bool refs_valid_id(const char *id)
@@ -55,7 +55,7 @@ static int add_loose(struct ref_list *list, struct store *store)
 		err = fs_read_file(&text, fd, ids.items[i]);
 		if (err && fs_is_lack(errno))
 			break;
-		/* Not there: dropped just now. A damaged one says that there is one. */
+		/* Missing: it was just dropped. A damaged ref proves that there is one. */
 		if (err != CKPT_ENOTFOUND)
 			add(list, ids.items[i], text.buf, text.len);
 		err = 0;
@@ -72,7 +72,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
 }
 
-/* In a list that is in order. */
+/* In a sorted list. */
 static bool has(const struct ref_list *list, const char *id)
 {
 	struct ref_item key = { .id = "" };
@@ -81,7 +81,7 @@ static bool has(const struct ref_list *list, const char *id)
 	return list->nr && bsearch(&key, list->items, list->nr, sizeof(key), compare);
 }
 
-/* Both are in order, and so is what becomes of them. Of the same name the loose one wins. */
+/* Both are sorted, and so is the result. Of the same name the loose one wins. */
 static void add_packed(struct ref_list *out, const struct ref_list *loose, struct store *store)
 {
 	size_t nr, at = 0;
@@ -184,7 +184,7 @@ static int remove_ref(struct store *store, const char *dir, const char *id)
 	if (!err && !unlinkat(store->dirfd, name, 0))
 		err = fs_sync_dir(store->dirfd, dir);
 	else if (!err && errno == EISDIR)
-		err = fs_remove_tree(store->dirfd, name); /* damage, but asked to go */
+		err = fs_remove_tree(store->dirfd, name); /* damaged, but it was asked to go */
 	else if (!err && errno != ENOENT && errno != ENOTDIR)
 		err = ckpt_error_errno("unable to remove '%s'", name);
 	free(name);
@@ -243,7 +243,7 @@ int refs_unpack(struct store *store, const struct strlist *ids)
 	return err;
 }
 
-/* Whoever has been at it since made it another one. */
+/* If another process has changed it since, it is another file. */
 static bool is_still(struct store *store, const struct packed_change *change)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -285,7 +285,7 @@ void refs_pack(struct store *store, size_t loose)
 {
 	struct ref_list refs = { 0 };
 
-	/* It takes little, but in a store of usual size refs stay where people look for them. */
+	/* It costs little, but in a store of usual size refs stay where people look for them. */
 	if (loose >= LOOSE_MAX && !add_loose(&refs, store))
 		pack_loose(store, &refs);
 	refs_release(&refs);
@@ -378,7 +378,7 @@ static int sweep_dir(struct store *store, const char *path, const struct ref_lis
 	return err;
 }
 
-/* Those that stock git packed, too. */
+/* Including those that stock git packed. */
 static int sweep_packed(struct store *store, const char *dir, const struct ref_list *lost)
 {
 	char *prefix = xstrfmt("%s/", dir);

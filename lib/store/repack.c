@@ -74,7 +74,7 @@ bool repack_is_kept(struct store *store, const char *name)
 	return kept;
 }
 
-/* What stock git derives from packs, and would take their word for. */
+/* What stock git derives from packs, and would trust. */
 static void forget_derived(struct store *store)
 {
 	unlinkat(store->dirfd, "objects/pack/multi-pack-index", 0);
@@ -109,8 +109,8 @@ void repack_sweep(struct store *store)
 /* --- with deltas --- */
 
 /*
- * Git would map whole packs and hold objects of up to 512 MB: as much memory as the largest files
- * of the user take.
+ * Git would map whole packs and hold objects of up to 512 MB: as much memory as the user's
+ * largest files take.
  */
 #define LITTLE_MEMORY                                                                               \
 	"-c", "core.bigFileThreshold=32m", "-c", "core.packedGitWindowSize=16m", "-c",              \
@@ -125,7 +125,7 @@ static int verify_tight(struct store *store, const char *name)
 {
 	struct strbuf answer = STRBUF_INIT;
 	char *file = xstrfmt("%s/" REPACK_DIR "/%s.pack", store->path, name);
-	/* What verify-pack runs, but without a child that would outlive it if it has to be stopped. */
+	/* What verify-pack runs, but without a child that would outlive it if it must be stopped. */
 	const char *const args[] = { LITTLE_MEMORY, "index-pack", "--verify", file, NULL };
 	const struct gitrun how = { .gitdir = store->path, .stop = must_stop, .payload = store };
 	int err = askgit(&answer, &how, args);

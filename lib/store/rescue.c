@@ -15,15 +15,15 @@
 
 #define DIR_NAME "objects/pack"
 
-/* A pack as it is, whatever it is. */
+/* A pack as it is, in whatever state. */
 struct wreck {
 	struct store *store;
 	char *name; /* "pack-<hex>" */
 	struct map file;
-	uint64_t end;	      /* of the objects, as far as one can tell */
+	uint64_t end;	      /* of the objects, as far as can be determined */
 	struct one_pack
-		self; /* index and pack, for the reader of packs; of these only what it needs */
-	struct packed *named; /* from its index, by offset; NULL: that is of no use */
+		self; /* index and pack, for the reader of packs; only what it needs */
+	struct packed *named; /* from its index, by offset; NULL: unusable */
 	size_t named_nr;
 	uint32_t promised; /* number of objects, according to its header */
 	bool sound;	   /* it has the checksum that it ends with */
@@ -50,7 +50,7 @@ static bool checksum_right(const struct map *file)
 	return !memcmp(is.id, file->data + file->size - OID_SIZE, OID_SIZE);
 }
 
-/* What its index says is in it, if that one can be believed at all. */
+/* What its index says is in it, if that can be trusted at all. */
 static void take_names(struct wreck *wreck)
 {
 	struct packs *packs = wreck->store->packs;
@@ -77,7 +77,7 @@ static void check_index(struct wreck *wreck)
 	*index = packs_map(wreck->store->dirfd, path);
 	if (checksum_right(index))
 		take_names(wreck);
-	/* One that belongs to another pack is none. */
+	/* An index that belongs to another pack does not count. */
 	wreck->index_sound = wreck->named && index->size >= INDEX_TRAILERS &&
 			     (!wreck->sound || !memcmp(index->data + index->size - INDEX_TRAILERS,
 						       wreck->file.data + wreck->end, OID_SIZE));
@@ -121,7 +121,7 @@ struct rescued {
 	struct pack *pack; /* NULL: only count */
 	struct digest *sha1;
 	size_t found;
-	size_t lost; /* of which it is known that they should be there */
+	size_t lost; /* objects known to be missing */
 };
 
 /* One object; `expected` is its name if that is known. */
@@ -207,7 +207,10 @@ static int take_all(struct rescued *rescued, struct wreck *wreck)
 			err = take_object(rescued, wreck, at, NULL, &used);
 		at += rescued->found > found ? used : 1;
 	}
-	/* More than it should have: then that number is damaged, and who knows what is missing. */
+	/*
+	 * More than there should be: then that number is damaged, and it is unknown what is
+	 * missing.
+	 */
 	rescued->lost = wreck->promised < rescued->found ? 1 : wreck->promised - rescued->found;
 	return err;
 }
@@ -245,7 +248,7 @@ static int clear_away(struct wreck *wreck, bool keep)
 
 static int rescue(struct rescued *rescued, struct wreck *wreck)
 {
-	/* A store without packs: all is written again, also what only the damaged one has. */
+	/* A store without packs: everything is written again, even what only the damaged one has. */
 	struct store view = *wreck->store;
 	char hex[OID_HEX + 1];
 	int err;

@@ -30,7 +30,7 @@ int store_home(char **out)
 							  "absolute path", own);
 		path_absolute(&sb, "/", own);
 	} else if (xdg && xdg[0] == '/') {
-		/* A relative one is invalid and to be ignored, says its specification. */
+		/* A relative path is invalid and must be ignored, says the specification. */
 		strbuf_addf(&sb, "%s/git-checkpoint", xdg);
 	} else if (home && home[0] == '/') {
 		strbuf_addf(&sb, "%s/.local/state/git-checkpoint", home);
@@ -81,8 +81,8 @@ bool store_exists(const char *home, const char *worktree)
 	char *path = store_path(home, worktree), *packed = xstrfmt("%s/packed-refs", path),
 	     *flow = xstrfmt("%s/checkpoint/flow/phase.json", path);
 	/*
-	 * Where refs were lost, the packs tell that there were checkpoints. A workflow that
-	 * has begun has none yet.
+	 * If refs were lost, the packs prove that there were checkpoints. A workflow that
+	 * has just started has none yet.
 	 */
 	bool exists = any_entry(path, "refs/checkpoints", refs_valid_id) ||
 		      !access(packed, F_OK) || any_entry(path, "objects/pack", is_pack) ||
@@ -101,7 +101,10 @@ static int check_owner(const char *path, struct strlist *mended)
 
 	if (lstat(path, &st) < 0)
 		return ckpt_error_errno("unable to look at '%s'", path);
-	/* One's own link, to a larger disk say, is as good as the directory that it leads to. */
+	/*
+	 * A user's own link, for example to a larger disk, is as good as the directory that it
+	 * leads to.
+	 */
 	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) && stat(path, &st) < 0)
 		return ckpt_error_errno("unable to look at '%s'", path);
 	if (!S_ISDIR(st.st_mode))
@@ -213,7 +216,7 @@ static int try_make_or_open(struct store **out, const char *home, const char *pa
 	return err ? err : open_at(out, path, worktree);
 }
 
-/* Another process may set aside what is of no use between one look at it and the next. */
+/* Another process may set an unusable store aside between one look at it and the next. */
 static int make_or_open(struct store **out, const char *home, const char *path,
 			const char *worktree)
 {

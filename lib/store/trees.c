@@ -96,7 +96,7 @@ int trees_build(struct wt_dir *root, struct pack *pack, unsigned threads)
 	}
 	for (size_t depth = trees.nr; depth-- && !err;) {
 		trees.level = &trees.levels[depth];
-		/* A handful is not worth a thread. */
+		/* A few are not worth a thread. */
 		err = pool_for(trees.level->nr < 64 ? 1 : threads, trees.level->nr, build, &trees);
 	}
 	for (unsigned i = 0; i < threads; i++) {

@@ -11,13 +11,13 @@
 enum {
 	LEAST_NAME = 10,
 	LEAST_GRAPH = 6,
-	FRAME = 6, /* " name | 12 +++": the spaces and the bar, and one to spare at the right */
+	FRAME = 6, /* " name | 12 +++": the spaces and the bar, and one spare column at the right */
 };
 
 /* The columns that each part of a line gets. */
 struct layout {
 	size_t name, number, graph;
-	size_t most; /* changed lines of the file that has most: the graph's scale */
+	size_t most; /* changed lines of the file with the most: the graph's scale */
 };
 
 static size_t digits(unsigned long long n)
@@ -52,8 +52,8 @@ static char **shown_names(const struct diffstat_file *files, size_t nr)
 
 /*
  * First what everything would like to have; if that is too much, the graph
- * gives way down to three eighths of the line, then names are shortened, and
- * what short names leave over goes back to the graph.
+ * shrinks to three eighths of the line, then names are shortened, and what
+ * short names leave over goes back to the graph.
  */
 static void lay_out(struct layout *out, const struct diffstat_file *files, char **names,
 		    size_t nr, size_t width)
@@ -89,7 +89,7 @@ static void lay_out(struct layout *out, const struct diffstat_file *files, char 
 	*out = want;
 }
 
-/* At least 1 for anything that is not nothing. */
+/* At least 1 for anything but 0. */
 static size_t scale(size_t n, const struct layout *layout)
 {
 	return n ? 1 + n * (layout->graph - 1) / layout->most : 0;
@@ -106,7 +106,7 @@ static void add_repeated(struct strbuf *out, char sign, size_t count, const char
 	strbuf_addstr(out, reset);
 }
 
-/* A name too long loses its beginning, up to a slash if there is one. */
+/* A name that is too long loses its beginning, up to a slash if there is one. */
 static void add_name(struct strbuf *out, const char *name, size_t room)
 {
 	const char *lead = "", *slash;
@@ -159,7 +159,7 @@ static void add_graph(struct strbuf *out, const struct diffstat_file *file,
 static void add_summary(struct strbuf *out, size_t files, size_t added, size_t removed)
 {
 	strbuf_addf(out, " %zu file%s changed", files, files == 1 ? "" : "s");
-	/* If neither changed (a mode, a binary file), both are said, as git does. */
+	/* If neither changed (a mode, a binary file), both are printed, as git does. */
 	if (files && (added || !removed))
 		strbuf_addf(out, ", %zu insertion%s(+)", added, added == 1 ? "" : "s");
 	if (files && (removed || !added))

@@ -112,7 +112,7 @@ static bool find_exact(struct opt_match *out, const struct opt_rows *rows, const
 	struct strbuf buf = STRBUF_INIT;
 	bool found = false;
 
-	/* A flag that really is called "no-x" goes before the negation of an "x". */
+	/* A flag that is really called "no-x" has precedence over the negation of "x". */
 	for (int negated = 0; negated < 2 && !found; negated++) {
 		for (size_t i = 0; i < rows->nr && !found; i++) {
 			const char *have = name_of(&buf, &rows->items[i], negated);
@@ -208,7 +208,7 @@ int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char
 	return rc;
 }
 
-/* `shown` is the option as the user should read it: "--step" or "-n". */
+/* `shown` is the option as shown to the user: "--step" or "-n". */
 static int set_value(const struct opt *opt, const char *shown, const char *text)
 {
 	bool positive = opt->flags & OPT_POSITIVE;
@@ -253,7 +253,7 @@ static int set_value(const struct opt *opt, const char *shown, const char *text)
 	return ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no value", shown);
 }
 
-/* Where parsing is. */
+/* The position of the parser. */
 struct cursor {
 	int argc, at;
 	char **argv;
@@ -390,7 +390,7 @@ static int parse(const struct opt_spec *spec, int argc, char **argv, struct strl
 	help_wanted = false;
 	opt_rows_init(&rows, sub ? sub : spec);
 	rc = parse_words(&rows, spec->first_ends, &cursor, args, dashdash_out);
-	/* The caller tells of the failure in JSON, wherever on the line that was asked for. */
+	/* The caller reports the failure in JSON, wherever on the line that was asked for. */
 	if (rc && spec->first_ends)
 		skim_json(&rows, &cursor);
 	else if (rc)

@@ -64,7 +64,7 @@ static void look_at_last(struct opt_look *out, const struct opt_rows *rows, cons
 	}
 }
 
-/* All but the last word, and that one unless it is NULL. */
+/* All but the last word, and that too unless it is NULL. */
 static void look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr,
 		 const char *last)
 {
@@ -158,7 +158,7 @@ static bool can_follow(const struct opt_look *look, const struct opt_arg *args, 
 	return before <= look->args.nr && look->args.nr < up_to;
 }
 
-/* After "--" only what belongs there, if that can follow. */
+/* After "--" only what belongs there, if anything can follow. */
 static bool dashes_lead_on(const struct opt_look *look, const struct opt_arg *args)
 {
 	for (size_t i = 0; look->dashdash >= 0 && args[i].max; i++)

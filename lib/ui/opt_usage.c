@@ -16,7 +16,7 @@ enum {
 
 /* ---- the forms of a command: each a list of pieces that stay on one line ---- */
 
-/* `alone`: not one of several, so that there is room for its letter, too. */
+/* `alone`: not one of several, so that its letter fits, too. */
 static void add_option(struct strbuf *out, const struct opt *opt, bool alone)
 {
 	bool value = opt->kind != OPT_FLAG, both = alone && opt->letter && opt->name;
@@ -247,7 +247,10 @@ void opt_usage(const struct opt_spec *spec, int fd)
 	add_helps(&out, rows.items + shared, rows.nr - shared);
 	strbuf_addch(&out, '\n');
 
-	/* What stdio still holds was printed before. A usage that cannot be shown has no remedy. */
+	/*
+	 * What stdio still holds was printed before. If the usage cannot be printed, there is no
+	 * remedy.
+	 */
 	if (fd == STDOUT_FILENO)
 		fflush(stdout);
 	(void)fs_write_all(fd, out.buf, out.len);

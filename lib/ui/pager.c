@@ -66,7 +66,7 @@ void pager_start(const struct gitconfig *config)
 		return;
 	setenv("LESS", "FRX", 0);
 	setenv("LV", "-c", 0);
-	/* Without a pager the answer is still an answer: no failure. */
+	/* Without a pager the answer is still an answer: not a failure. */
 	if (spawn_sink(&pager_pid, &fd, command)) {
 		pager_pid = 0;
 		close(saved_stdout);
@@ -76,7 +76,7 @@ void pager_start(const struct gitconfig *config)
 	term_hold();
 	dup2(fd, STDOUT_FILENO);
 	close(fd);
-	/* Who quits the pager has seen enough; a caller may have had SIGPIPE ignored. */
+	/* A user who quits the pager has seen enough; a caller may have had SIGPIPE ignored. */
 	signal(SIGPIPE, SIG_DFL);
 	if (!at_exit) {
 		at_exit = true;
@@ -89,7 +89,7 @@ void pager_end(void)
 	if (!pager_pid)
 		return;
 	fflush(stdout);
-	/* Takes the place of the pipe, so that the pager sees the end of its input. */
+	/* Replaces the pipe, so that the pager sees the end of its input. */
 	dup2(saved_stdout, STDOUT_FILENO);
 	close(saved_stdout);
 	saved_stdout = -1;

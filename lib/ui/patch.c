@@ -157,13 +157,13 @@ static void add_headers(struct strbuf *out, const struct colors *colors, const s
 		meta_mode(out, colors, "old", a->mode);
 		meta_mode(out, colors, "new", b->mode);
 	}
-	/* A file that comes or goes differs even if it is empty. */
+	/* A file that is added or deleted differs even if it is empty. */
 	if (!same || !a->present || !b->present)
 		meta_index(out, colors, a, b);
 	strbuf_release(&line);
 }
 
-/* "--- a/x" and "+++ b/x"; a tab ends a name with spaces, as other patch programs need it. */
+/* "--- a/x" and "+++ b/x"; a tab ends a name with spaces, for other patch programs. */
 static void add_labels(struct strbuf *out, const struct colors *colors, const struct side *a,
 		       const struct side *b)
 {
@@ -206,7 +206,7 @@ struct printer {
 	const struct colors *colors;
 };
 
-/* The end of a line stays outside of its colour. */
+/* The end of a line is not coloured. */
 static void add_line(struct strbuf *out, const char *color, const char *reset, char sign,
 		     const char *text, size_t len)
 {
@@ -318,7 +318,7 @@ int patch_print(struct strbuf *out, const struct patch_input *in, bool color)
 	b.present = b.present && !S_ISDIR(b.mode);
 	if (!a.present || !b.present || (a.mode & S_IFMT) == (b.mode & S_IFMT))
 		return print_pair(out, colors, &a, &b);
-	/* A change of kind: the one goes, the other comes. */
+	/* A change of kind: one is deleted, the other added. */
 	rc = print_pair(out, colors, &a, &none);
 	return rc ? rc : print_pair(out, colors, &none, &b);
 }

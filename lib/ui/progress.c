@@ -26,7 +26,7 @@ static _Atomic int64_t next_ms;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t drawn; /* columns of the line that is shown; under the lock */
 
-/* The stretch of work that the rate is measured over; under the lock. */
+/* The period over which the rate is measured; under the lock. */
 static struct {
 	char what[64];
 	size_t total, done;
@@ -57,7 +57,7 @@ bool progress_enabled(void)
 	return atomic_load(&enabled);
 }
 
-/* A job in the background must not write over what the user is doing. */
+/* A job in the background must not overwrite what the user is doing. */
 static bool in_foreground(void)
 {
 	pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -137,7 +137,7 @@ static void compose_rate(struct strbuf *line, const char *what, size_t done, siz
 	}
 }
 
-/* The line, and spaces over what remains of the one before. */
+/* The line, and spaces over the rest of the previous one. */
 static void draw(const char *what, size_t done, size_t total, int64_t now)
 {
 	struct strbuf line = STRBUF_INIT;

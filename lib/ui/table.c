@@ -91,7 +91,7 @@ static void natural_widths(struct width *widths, const struct table *table)
 	}
 }
 
-/* To what a column may be shortened first. A title is worth more than the share. */
+/* To what width a column may be shortened first. A title has precedence over the share. */
 static size_t fair_width(const struct table_column *column, size_t natural, size_t room)
 {
 	size_t title = title_width(column), least = room * column->share / 100;
@@ -218,7 +218,7 @@ static void add_line(struct strbuf *out, const struct table *table, const struct
 		add_cell(out, text, widths[c].columns, column,
 			 color == TERM_RESET ? "" : term_color(color), c + 1 == table->columns_nr);
 	}
-	/* Empty cells at the end leave the gaps before them. */
+	/* Empty cells at the end would leave trailing spaces. */
 	while (out->len > start && out->buf[out->len - 1] == ' ')
 		strbuf_setlen(out, out->len - 1);
 	strbuf_addch(out, '\n');

@@ -147,7 +147,7 @@ size_t term_text_width(const char *text)
 	while (left) {
 		size_t len = utf8_sequence(text, left);
 
-		/* A byte that is no UTF-8 is shown as one replacement character. */
+		/* A byte that is not UTF-8 is shown as one replacement character. */
 		width += len ? char_width(decode(text, len)) : 1;
 		len = len ? len : 1;
 		text += len;

@@ -30,7 +30,7 @@ static bool has_dotdot(const char *path)
 	return false;
 }
 
-/* A directory on the way. For a link this says ENOTDIR; tell it apart as openat2 does. */
+/* A directory on the way. For a link this gives ENOTDIR; report it as openat2 does. */
 static int open_on_the_way(int fd, const char *name)
 {
 	int next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -84,7 +84,7 @@ static int open_one(int dirfd, const char *path, int flags)
 	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
 }
 
-/* A path over PATH_MAX in as few pieces as may be: one by one its components would take for ever. */
+/* A path over PATH_MAX in as few pieces as possible: component by component would take for ever. */
 static int open_pieces(int rootfd, const char *path, int flags)
 {
 	char *copy = xstrdup(path), *at = copy;
@@ -120,7 +120,7 @@ int beneath_open(int rootfd, const char *path, int flags)
 
 	if (!*path)
 		return openat(rootfd, ".", flags | O_CLOEXEC);
-	/* Where it does not lead out openat2 would allow it, but then a path has two names. */
+	/* If it does not lead out, openat2 would allow it, but then a path has two names. */
 	if (has_dotdot(path)) {
 		errno = EXDEV;
 		return -1;
@@ -152,10 +152,10 @@ static bool is_near(const struct beneath_near *near, const char *path, size_t le
 
 enum {
 	NEAR_MIN = 1024, /* shorter paths are not worth it */
-	NEAR_STEP = 256, /* so far above them: the next may be further down, or further up */
+	NEAR_STEP = 256, /* this far above them: the next may be further down, or further up */
 };
 
-/* To a directory some way above `path`, from where it is or from the root. */
+/* To a directory some way above `path`, from the current one or from the root. */
 static bool come_near(struct beneath_near *near, int rootfd, const char *path, size_t len)
 {
 	char *dir;
@@ -189,7 +189,7 @@ int beneath_open_near(struct beneath_near *near, int rootfd, const char *path, i
 	fd = beneath_open(near->fd, path + near->len + 1, flags);
 	if (fd >= 0)
 		return fd;
-	/* Whatever it is: what counts is what there is on the way from the root. */
+	/* Whatever happened: only the way from the root counts. */
 	beneath_near_release(near);
 	return beneath_open(rootfd, path, flags);
 }

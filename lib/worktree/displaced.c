@@ -31,7 +31,7 @@ static void end_blob(struct oid *out, struct digest *sha1)
 	hash_free(sha1);
 }
 
-/* What cannot be opened is not as scanned; for ckpt_error_lack(), if that is why. */
+/* What cannot be opened is not as scanned; recorded for ckpt_error_lack(), if that is why. */
 static void note_lack(const char *name)
 {
 	int saved = errno;
@@ -54,7 +54,7 @@ static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer
 		*writer_out = true;
 	if (fd >= 0 && !fstat(fd, &st)) {
 		struct digest *sha1 = begin_blob((unsigned long long)st.st_size);
-		/* One byte more than there should be: the end shows at once. */
+		/* One byte more than there should be: so the end shows at once. */
 		size_t size = st.st_size < PIECE ? (size_t)st.st_size + 1 : PIECE;
 		char *buf = xmalloc(size);
 
@@ -130,13 +130,13 @@ bool displaced_same_file(int dirfd, const char *name, const struct stat *st,
 	struct wt_stat now;
 
 	wt_stat_from(&now, st);
-	/* It stays, so nothing is lost with what its times do not show. */
+	/* It stays, so nothing is lost if its times do not show a change. */
 	return wt_stat_equal(&now, &seen->st) || same_file(dirfd, name, st, seen, false, NULL);
 }
 
 /* --- directories --- */
 
-/* All that is in it but what is below its directories. */
+/* Everything in it except what is below its subdirectories. */
 static bool same_names(int dirfd, const struct wt_dir *dir, bool *writer_out)
 {
 	struct strlist names = STRLIST_INIT;

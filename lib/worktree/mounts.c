@@ -40,7 +40,7 @@ bool mounts_differ(const struct mount *root, const struct mount *other)
 	return other->is_dir && root->dev != other->dev;
 }
 
-/* A field of mountinfo: blanks and the like are three octal digits. */
+/* A field of mountinfo: blanks and other special characters are three octal digits. */
 static void add_unescaped(struct strbuf *out, const char *field, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -54,7 +54,7 @@ static void add_unescaped(struct strbuf *out, const char *field, size_t len)
 	}
 }
 
-/* Others may be hidden by what was mounted over them. */
+/* Others may be hidden by later mounts. */
 static bool is_mount(int rootfd, const char *path)
 {
 	struct mount parent, self;

@@ -36,7 +36,7 @@ static void read_boot_id(unsigned char out[BOOT_ID_SIZE])
 		memset(out, 0, BOOT_ID_SIZE);
 }
 
-/* On which device, for file systems that call their directory in /sys/fs after it. */
+/* The device, for file systems that name their directory in /sys/fs after it. */
 static bool block_device(char *out, size_t size, dev_t dev)
 {
 	char link[64], target[PATH_MAX];
@@ -52,7 +52,7 @@ static bool block_device(char *out, size_t size, dev_t dev)
 	return slash && (size_t)snprintf(out, size, "%s", slash + 1) < size;
 }
 
-/* The btrfs way: its devices are many, and st_dev is none of them. */
+/* For btrfs: it has many devices, and st_dev is none of them. */
 static bool btrfs_uuid(char *out, size_t size, int fd)
 {
 	struct btrfs_ioctl_fs_info_args info = { 0 };
@@ -124,7 +124,7 @@ enum origin_relation origin_compare(const struct origin *then, const struct orig
 		return ORIGIN_UNSURE;
 	if (memcmp(then->boot, now->boot, BOOT_ID_SIZE))
 		return origin_on_disk(now) ? ORIGIN_EARLIER : ORIGIN_UNSURE;
-	/* Where /sys is out of reach, the rest has to do. */
+	/* If /sys is not available, the rest must do. */
 	if (then->dev != now->dev || then->fsid != now->fsid ||
 	    (then->mount != now->mount && then->mount && now->mount))
 		return ORIGIN_UNSURE;

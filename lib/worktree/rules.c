@@ -35,7 +35,7 @@ struct rules_tracked {
 	struct rules_tracked *outer;
 	struct rules_tracked *next; /* all of them, for rules_close() */
 	struct rules *rules;
-	struct repo *owned;      /* nested ones */
+	struct repo *owned;      /* of nested repositories */
 	const struct repo *repo; /* NULL: tracks nothing */
 	size_t prefix;           /* bytes of a path up to the names of this repository */
 	pthread_mutex_t lock;
@@ -51,7 +51,7 @@ struct rules {
 	struct exclude_chain extra, sensitive;
 	struct exclude_chain base[3]; /* info/exclude, core.excludesFile, defaults */
 
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects everything below */
 	struct strlist warnings;
 	struct rules_tracked *all;
 	struct exclude_list **lists;
@@ -142,7 +142,7 @@ static void read_texts(struct rules *rules)
 	read_global(&of[RULES_FROM_USER], rules);
 }
 
-/* One of the sources that apply everywhere: those of the program's own beside what `text` says. */
+/* One of the sources that apply everywhere: the program's own patterns besides `text`. */
 static struct exclude_list *parse_base(struct rules *rules, const char *own,
 				       const struct strbuf *text, const struct strlist *more, int tag)
 {
@@ -344,7 +344,7 @@ bool rules_is_named(const struct rules *rules, const char *path)
 	return is_also(rules, path) || is_whole(rules, path);
 }
 
-/* Some repository around it has it in its index, or if it is a directory something below. */
+/* Some enclosing repository has it in its index or, for a directory, something below it. */
 static bool is_indexed(const struct rules_dir *dir, const char *path, bool is_dir)
 {
 	size_t len = strlen(path);
@@ -366,7 +366,7 @@ bool rules_tracks_below(const struct rules_dir *dir, const char *path)
 	return is_indexed(dir, path, true);
 }
 
-/* Named itself, or on the way to what is. */
+/* Named itself, or on the way to a named path. */
 static bool leads_to_also(const struct rules *rules, const char *path, bool is_dir)
 {
 	return is_also(rules, path) ||

@@ -57,7 +57,7 @@ static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
 {
 	if (!dir->parent)
 		return ckpt_error_errno("unable to read the directory '%s'", walk->opts->root);
-	/* Without descriptors or memory any directory would be lost: no tree to save. */
+	/* Without descriptors or memory any directory could be missing: no tree to save. */
 	if (fs_is_lack(errno))
 		return ckpt_error_errno("unable to read the directory '%s'", dir->path);
 	/* Gone, replaced by something else, or moved out (EXDEV): captured as missing. */
@@ -155,8 +155,9 @@ static void settle(struct wt_dir *dir)
 }
 
 /*
- * Whether the times of a directory show every change of its names. True of the
- * file systems that people work on; not assumed of network and user space ones.
+ * Whether the times of a directory show every change of its names. True for the
+ * file systems that people work on; not assumed for network and user space file
+ * systems.
  */
 static bool keeps_dir_times(const struct origin *origin)
 {
@@ -198,7 +199,10 @@ static int open_root(struct scan_walk *walk, struct scan_item *item)
 	return 0;
 }
 
-/* The walk has seen where the device changes; a part of the same one may be bound there, too. */
+/*
+ * The walk has seen where the device changes; but a part of the same device may be bind-mounted,
+ * too.
+ */
 static void find_mounts(struct scan *scan, const char *root)
 {
 	struct strlist all = STRLIST_INIT;

@@ -7,12 +7,12 @@
 #include <string.h>
 
 /*
- * Every name that is made, removed or renamed in a directory changes its times.
- * So if these are the cached ones, if they are not so young that another change
- * could hide in the same tick, and if every name that there was had been
- * captured under the rules that apply now, the names are known without asking.
- * Files are still looked at one by one. In a tree where nothing changed this
- * saves a quarter of the work.
+ * Every name that is created, removed or renamed in a directory changes its
+ * times. So if these are the cached ones, if they are not so recent that
+ * another change could hide in the same tick, and if every name was captured
+ * under the rules that apply now, the names are known without listing. Files
+ * are still checked one by one. In a tree where nothing changed this saves a
+ * quarter of the work.
  *
  * Not after another boot: the times of a directory and its names may not have
  * reached the disk together.
@@ -78,7 +78,7 @@ static void take_cached(struct wt_entry *entry, const struct statcache_entry *ca
 
 void scan_match(struct scan_walk *walk, const struct scan_item *item)
 {
-	/* Where another file system is mounted nothing is known of its memory. */
+	/* If another file system is mounted there, nothing is known about its memory. */
 	enum origin_relation relation = walk->cache == ORIGIN_EARLIER && item->other_device ?
 						ORIGIN_UNSURE :
 						walk->cache;
@@ -111,6 +111,6 @@ void scan_match(struct scan_walk *walk, const struct scan_item *item)
 			matched += (entry->flags & WT_KNOWN) != 0;
 		}
 	}
-	/* For now of this directory alone; scan_run() looks at those below. */
+	/* So far only this directory; scan_run() checks those below. */
 	dir->known = matched == dir->nr && dir->nr == cached->nr;
 }

@@ -105,7 +105,7 @@ static void add_ignored_dir(struct scan_walk *walk, struct scan_worker *worker,
 	if (!item)
 		return;
 	item->rules.excluded = true;
-	/* Without what is named the walk would not come here, and see no repository further in. */
+	/* Without a named path the walk would not come here, and see no repository further in. */
 	item->rules.by_name = parent->rules.by_name ||
 			      (!rules_tracks_below(&parent->rules, item->dir->path) &&
 			       !has_own_repo(dirfd, name));
@@ -152,7 +152,10 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 	return 0;
 }
 
-/* A name that cannot be looked at: gone, then it is captured as not there, or out of reach. */
+/*
+ * A name that cannot be read: if it is gone, it is captured as missing; otherwise it is out of
+ * reach.
+ */
 static int lost_name(struct scan_walk *walk, struct scan_worker *worker)
 {
 	if (fs_is_lack(errno))

@@ -29,7 +29,7 @@ bool skip_why_parse(enum skip_why *out, const char *name)
 
 bool skip_why_incomplete(enum skip_why why)
 {
-	/* A file that has vanished is captured correctly: as not there. */
+	/* A file that has vanished is captured correctly: as missing. */
 	return why == SKIP_UNREADABLE || why == SKIP_OVERSIZE || why == SKIP_CHANGING;
 }
 

@@ -13,9 +13,9 @@
 
 /*
  * The file: a header, then the blocks, children before their parents so that
- * offsets are known when they are written. Numbers are in the machine's own
- * byte order; `byte_order` and the sizes in the header make a file from
- * another kind of machine, or of another build, a foreign one.
+ * offsets are known when they are written. Numbers are in the machine's byte
+ * order; `byte_order` and the sizes in the header expose a file from another
+ * kind of machine, or of another build.
  */
 struct file_header {
 	char magic[8];
@@ -110,7 +110,7 @@ static uint32_t block_crc(const struct statcache_dir *dir)
 	return crc_update(0, (const char *)dir + skip, block_size(dir->nr, dir->names_len) - skip);
 }
 
-/* A name that a scan can have found. */
+/* A name that a scan could have found. */
 static bool name_sound(const char *name, size_t len)
 {
 	return len && !name[len] && !memchr(name, '\0', len) && !memchr(name, '/', len) &&
@@ -125,10 +125,9 @@ static bool entry_sound(const struct statcache_entry *entry, uint64_t offset)
 }
 
 /*
- * The checksum tells that nothing was damaged; it does not tell who wrote it.
- * Names follow each other without gaps, in the order of trees, and fill their
- * part of the block, so a number of entries or an offset that is not what was
- * written contradicts the rest.
+ * The checksum proves that nothing was damaged, not who wrote it. Names follow
+ * each other without gaps, in the order of trees, and fill their part of the
+ * block, so a wrong number of entries or a wrong offset contradicts the rest.
  */
 static bool entries_sound(const struct statcache_dir *dir, uint64_t offset)
 {
@@ -269,7 +268,7 @@ void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t 
 	    header_sound(&header, (size_t)st.st_size) && header.head.packs == before) {
 		header.head.packs = after;
 		header.crc = crc_update(0, (const char *)&header + skip, sizeof(header) - skip);
-		/* In place: torn, its checksum is wrong, and it is as if there were none. */
+		/* In place: if it is torn, its checksum is wrong, and it counts as missing. */
 		(void)fs_pwrite_all(fd, &header, sizeof(header), 0);
 	}
 	if (fd >= 0)

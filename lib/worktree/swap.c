@@ -21,7 +21,7 @@ int swap_exchange(int dirfd1, const char *name1, int dirfd2, const char *name2)
 	return renameat2(dirfd1, name1, dirfd2, name2, RENAME_EXCHANGE);
 }
 
-/* What a file system says that has no hard links. */
+/* The error of a file system without hard links. */
 static bool no_links(int err)
 {
 	return swap_unknown(err) || err == EPERM || err == EMLINK;
@@ -61,7 +61,10 @@ static int put_whole(int fromfd, const char *from, int tofd, const char *to)
 
 /* --- directories that cannot be renamed --- */
 
-/* What is in the one directory into the other, but for directories that cannot be renamed: `left`. */
+/*
+ * Move the contents of one directory into the other, except for directories that cannot be renamed:
+ * `left`.
+ */
 static int put_names(struct strlist *left, int fromfd, const char *from, int tofd, const char *to)
 {
 	int source = beneath_open(fromfd, from, O_RDONLY | O_DIRECTORY);
@@ -126,14 +129,16 @@ static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 	return rc;
 }
 
-/* A file that is another mount cannot be put anywhere. */
+/* A file that is a mount point cannot be moved anywhere. */
 static bool is_dir(const struct stat *st)
 {
 	errno = EXDEV;
 	return S_ISDIR(st->st_mode);
 }
 
-/* Make such a directory there, and put what is in the old one into it. Its mode comes last. */
+/*
+ * Create such a directory there, and move the contents of the old one into it. Its mode comes last.
+ */
 static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
 {
 	const char *from_name, *to_name;
@@ -148,7 +153,7 @@ static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
 	     !beneath_set_mode(from_dir, from_name, (st.st_mode & 07777) | 0700)))
 		rc = empty_into(fromfd, from, tofd, to);
 	if (!rc) {
-		/* Where that is not allowed it is ours, as everything that a restore makes. */
+		/* If that is not allowed it belongs to us, like everything that a restore creates. */
 		(void)!fchownat(to_dir, to_name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
 		rc = beneath_set_mode(to_dir, to_name, st.st_mode & 07777);
 	}

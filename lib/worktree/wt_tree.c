@@ -9,7 +9,7 @@
 /*
  * File times come from a clock that ticks at least a hundred times a second;
  * twice that is a safe distance. File systems without fractions of a second
- * (and those of two seconds) need more.
+ * (and those with two seconds) need more.
  */
 #define TICK_NS 20000000LL
 #define COARSE_NS 2100000000LL
@@ -74,7 +74,7 @@ void wt_compact(struct wt_dir *dir)
 			continue;
 		if (dir->entries[i].kind == WT_DIR) {
 			wt_compact(dir->entries[i].dir);
-			/* There only for the sake of what turned out not to be in it. */
+			/* There only because of what turned out not to be in it. */
 			if ((below->ignored || below->outside) && !below->nr)
 				continue;
 		}
@@ -88,7 +88,7 @@ void wt_compact(struct wt_dir *dir)
 	dir->nr = kept;
 }
 
-/* In the order of trees a directory of that name and a file of that name are apart. */
+/* In the order of trees a directory and a file of the same name are apart. */
 static struct wt_entry *find_kind(const struct wt_dir *dir, const char *name, size_t len, bool is_dir)
 {
 	size_t low = 0, high = dir->nr;
