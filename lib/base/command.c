@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/fs.h"
 #include "base/quote.h"
 
 #include <errno.h>
@@ -46,8 +47,7 @@ struct command {
 
 static void close_fd(int *fd)
 {
-	if (*fd >= 0)
-		close(*fd);
+	fs_close(*fd);
 	*fd = -1;
 }
 

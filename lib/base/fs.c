@@ -100,6 +100,15 @@ ssize_t fs_read_full(int fd, void *data, size_t len)
 	return read_full(fd, data, len, -1);
 }
 
+void fs_close(int fd)
+{
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+}
+
 bool fs_is_lack(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM;
@@ -230,8 +239,7 @@ static bool sync_all(int dirfd, const char *path)
 	int fd = openat(dirfd, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	bool synced = fd >= 0 && !syncfs(fd);
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return synced;
 }
 
@@ -293,8 +301,7 @@ int fs_sync_dir(int dirfd, const char *path)
 
 	if (fd < 0 || fsync(fd) < 0)
 		err = ckpt_error_errno("unable to sync the directory '%s'", path);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return err;
 }
 
@@ -411,10 +418,7 @@ int fs_names(struct strlist *out, int dirfd, const char *path, int flags,
 	struct dirent *ent;
 
 	if (!dir) {
-		failed = errno;
-		if (fd >= 0)
-			close(fd);
-		errno = failed;
+		fs_close(fd);
 		return -1;
 	}
 	while ((errno = 0, ent = readdir(dir)))

@@ -111,6 +111,9 @@ bool fs_has_writer(int fd);
 ssize_t fs_read_full(int fd, void *data, size_t len);
 ssize_t fs_pread_full(int fd, void *data, size_t len, off_t offset);
 
+/** close(2) a descriptor, unless it is negative; `errno` stays as it is. */
+void fs_close(int fd);
+
 int fs_sync_dir(int dirfd, const char *path);
 
 /** Sync the directory that contains `path`, so that its name is durable. */

@@ -47,8 +47,7 @@ static int remove_files(struct strbuf *dir_out, int fd)
 
 	strbuf_reset(dir_out);
 	if (!dir) {
-		if (copy >= 0)
-			close(copy);
+		fs_close(copy);
 		return ckpt_error_errno("unable to read a directory to be removed");
 	}
 	while (!err && !dir_out->len && (ent = readdir(dir))) {
@@ -80,8 +79,7 @@ static int leave(int *fd, const struct level *level)
 	if (parent < 0 || fstat(parent, &st) < 0) {
 		int err = ckpt_error_errno("unable to go back from '%s'", level->name);
 
-		if (parent >= 0)
-			close(parent);
+		fs_close(parent);
 		return err;
 	}
 	close(*fd);
@@ -102,8 +100,7 @@ static int enter(int *fd, struct level *level, const char *name)
 	if (child < 0 || fstat(*fd, &st) < 0) {
 		int err = ckpt_error_errno("unable to open the directory '%s'", name);
 
-		if (child >= 0)
-			close(child);
+		fs_close(child);
 		return err;
 	}
 	*level = (struct level){ .name = xstrdup(name), .dev = st.st_dev, .ino = st.st_ino };

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 enum {
 	DEPTH_MAX = 128,         /* a longer chain is a loop, or irrelevant */
@@ -30,8 +29,7 @@ static ssize_t slurp(char *buf, size_t size, const char *root, pid_t pid, const 
 	ssize_t n = fd < 0 ? -1 : fs_read_full(fd, buf, size - 1);
 	int saved = errno;
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	free(path);
 	buf[n < 0 ? 0 : n] = '\0';
 	errno = saved;

@@ -164,8 +164,7 @@ int spawn_run(struct strbuf *out, const struct spawn_opts *opts, const char *con
 		err = ckpt_error_errno("unable to store the input of '%s'", argv[0]);
 	else
 		err = capture(out, fd, opts, argv);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return err;
 }
 

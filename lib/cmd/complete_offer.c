@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- candidates ---- */
 
@@ -99,8 +98,7 @@ static void list_files(struct complete *complete, bool directories)
 			strlist_addf(&paths, "%s%s%s", before, there.items[i], deeper ? "/" : "");
 	}
 	strlist_release(&there);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	strlist_sort_unique(&paths);
 	for (size_t i = 0; i < paths.nr; i++)
 		add(complete, paths.items[i], NULL, paths.items[i][strlen(paths.items[i]) - 1] == '/');

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { CHECKPOINTS_MAX = 50 };
 
@@ -115,8 +114,7 @@ static void read_place(struct place *place, const struct session *session)
 					    : &place->files,
 				    names.items[i]);
 	strlist_release(&names);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	strlist_sort_unique(&place->files);
 	strlist_sort_unique(&place->directories);
 	free(full);

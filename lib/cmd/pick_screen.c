@@ -234,8 +234,7 @@ static int open_screen(struct screen *screen)
 
 	screen->fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (screen->fd < 0 || tcgetattr(screen->fd, &screen->before) < 0) {
-		if (screen->fd >= 0)
-			close(screen->fd);
+		fs_close(screen->fd);
 		return ckpt_error_errno("unable to use the terminal");
 	}
 	raw = screen->before;

@@ -42,8 +42,7 @@ static int open_inner(const char *worktree, const char *dir, bool make)
 				(void)!fchownat(parent, name, st.st_uid, st.st_gid,
 						AT_SYMLINK_NOFOLLOW);
 		}
-		if (parent >= 0)
-			close(parent);
+		fs_close(parent);
 		free(path);
 		if (!slash)
 			break;

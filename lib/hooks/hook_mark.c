@@ -140,8 +140,7 @@ void hook_mark_init(struct hook_mark *mark)
 
 static void mark_close(struct hook_mark *mark)
 {
-	if (mark->fd >= 0)
-		close(mark->fd);
+	fs_close(mark->fd);
 	mark->fd = -1;
 }
 

@@ -49,8 +49,7 @@ static int lock(int *fd_out, const struct session *session)
 	if (fd < 0 || flock(fd, LOCK_EX) < 0) {
 		int err = ckpt_error_errno("unable to lock '%s'", session->repo->commondir);
 
-		if (fd >= 0)
-			close(fd);
+		fs_close(fd);
 		return err;
 	}
 	*fd_out = fd;
@@ -373,8 +372,7 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 		err = hooks_status(report, session->repo);
 	install_record_release(&install.record);
 	strbuf_release(&install.dir);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return err;
 }
 
@@ -439,7 +437,6 @@ int hooks_uninstall(struct hooks_report *report, const struct session *session)
 	if (!err)
 		err = remove_own_dir(session->repo);
 	install_record_release(&record);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return err;
 }

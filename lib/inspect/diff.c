@@ -244,8 +244,7 @@ static bool is_gone(int rootfd, const char *path)
 				errno == ENOENT :
 				!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode);
 
-	if (dirfd >= 0)
-		close(dirfd);
+	fs_close(dirfd);
 	return gone;
 }
 

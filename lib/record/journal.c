@@ -129,8 +129,7 @@ bool journal_is_left(const struct store *store)
 		return true;
 	fd = fs_open_regular(NULL, store->dirfd, "checkpoint/lock", O_NOFOLLOW);
 	held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	/* Checked again: it may have finished between the two. */
 	return !held && journal_exists(store);
 }

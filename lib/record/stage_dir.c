@@ -130,8 +130,7 @@ static int write_marker(struct store *store, int fd, const char *name)
 			      0;
 	if (err)
 		err = ckpt_error_errno("unable to write '%s/" STAGE_DIR_MARKER "'", name);
-	if (file >= 0)
-		close(file);
+	fs_close(file);
 	strbuf_release(&text);
 	return err;
 }
@@ -273,8 +272,7 @@ void stage_dir_list(struct stage_dirs *out, struct store *store, const char *wor
 	if (names.nr && store)
 		read_known(&known, store);
 	judge_all(out, rootfd, store, &names, &known);
-	if (rootfd >= 0)
-		close(rootfd);
+	fs_close(rootfd);
 	strlist_release(&names);
 	strlist_release(&known);
 }
@@ -293,8 +291,7 @@ enum stage_dir_kind stage_dir_look(struct store *store, const char *worktree, co
 	/* Checked again: perhaps it was removed meanwhile. */
 	if (kind == STAGE_DIR_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		kind = STAGE_DIR_FOREIGN;
-	if (rootfd >= 0)
-		close(rootfd);
+	fs_close(rootfd);
 	strlist_release(&known);
 	strbuf_release(&marker);
 	return kind;
@@ -354,8 +351,7 @@ int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *nam
 			(void)unlinkat(*fd_out, STAGE_DIR_MARKER, 0);
 		(void)unlinkat(rootfd, name, AT_REMOVEDIR);
 	}
-	if (*fd_out >= 0)
-		close(*fd_out);
+	fs_close(*fd_out);
 	*fd_out = -1;
 	/* Otherwise the sweep of the next command does it; the earlier failure matters. */
 	if (faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -406,8 +402,7 @@ bool stage_dir_in_use(int rootfd, const char *name)
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return held;
 }
 

@@ -64,8 +64,7 @@ static bool all_stored(struct store *store, int rootfd, const char *path, bool t
 	struct strlist dirs = STRLIST_INIT;
 	bool stored = fd >= 0 && files_stored(&dirs, store, fd, top);
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	for (size_t i = 0; i < dirs.nr && stored; i++) {
 		char *below = xstrfmt("%s/%s", path, dirs.items[i]);
 

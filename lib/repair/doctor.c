@@ -351,8 +351,7 @@ int doctor_run(struct problems *out, struct session *session, bool fix, progress
 	}
 	if (!err)
 		err = fix ? check_all(&doctor) : check_twice(&doctor);
-	if (packing >= 0)
-		close(packing);
+	fs_close(packing);
 	store_unlock(doctor.store);
 	return err;
 }

@@ -37,10 +37,8 @@ void doctor_temporaries(struct doctor *doctor)
 		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
 	if (!in_use && !packing_lock(&packing, doctor->store))
 		nr += litter_sweep(doctor->store, !doctor->fix);
-	if (packing >= 0)
-		close(packing);
-	if (lock >= 0)
-		close(lock);
+	fs_close(packing);
+	fs_close(lock);
 	if (nr)
 		problems_addf(doctor->out, doctor->fix,
 			      "%zu half-written %s left by a process that was killed%s", nr,

@@ -416,10 +416,8 @@ int relink_store(struct relink_result *out, struct session *session, const char 
 		memcpy(out->key, job.key, sizeof(out->key));
 		out->checkpoints = job.checkpoints;
 	}
-	if (job.packing >= 0)
-		close(job.packing);
-	if (job.own_packing >= 0)
-		close(job.own_packing);
+	fs_close(job.packing);
+	fs_close(job.own_packing);
 	store_close(job.own);
 	store_close(job.store);
 	free(job.to);

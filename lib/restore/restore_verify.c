@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct restore_hash restore_hash_init(const struct restore *r)
 {
@@ -48,8 +47,7 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 		if (fd >= 0 && !fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISDIR(st.st_mode) == change->is_dir)
 			strlist_add(out, change->path);
-		if (fd >= 0)
-			close(fd);
+		fs_close(fd);
 	}
 	compare_list_release(&changes);
 	strlist_sort_unique(out);

@@ -96,8 +96,7 @@ static bool can_list(int rootfd, const char *path)
 {
 	int fd = beneath_open(rootfd, path, O_RDONLY | O_DIRECTORY);
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return fd >= 0;
 }
 
@@ -175,8 +174,7 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 
 	if (fd < 0 || check_names(&dirs, survey, opts, fd, wanted, path, dir) < 0)
 		err = ckpt_error_errno("unable to read the directory '%s'", path);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	for (size_t i = 0; i < dirs.nr && !err; i++) {
 		const struct wt_entry *child = wt_child(dir, dirs.items[i], strlen(dirs.items[i]));
 		char *below = xstrfmt("%s/%s", path, dirs.items[i]);
@@ -254,8 +252,7 @@ static bool holds_mount(const struct mount *root, int dirfd, const char *path,
 
 		found = !mounts_of(&mount, fd, dir->entries[i].name) && mounts_differ(root, &mount);
 	}
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	for (size_t i = 0; fd >= 0 && i < dir->nr && !found; i++) {
 		const struct wt_entry *entry = &dir->entries[i];
 		char *below;
@@ -296,8 +293,7 @@ static bool is_mount_point(struct beneath_near *near, int rootfd, const char *pa
 	bool differs = dirfd >= 0 && !mounts_of(&parent, dirfd, "") &&
 		       !mounts_of(&self, dirfd, name) && mounts_differ(&parent, &self);
 
-	if (dirfd >= 0)
-		close(dirfd);
+	fs_close(dirfd);
 	return differs;
 }
 

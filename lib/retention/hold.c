@@ -42,8 +42,7 @@ static int make_file(struct hold *hold, const char *id)
 			break;
 		if (hold->fd >= 0 && lock_file(hold->fd))
 			return 0;
-		if (hold->fd >= 0)
-			close(hold->fd);
+		fs_close(hold->fd);
 		hold->fd = -1;
 	}
 	return ckpt_error_errno("unable to hold checkpoint '%s'", id);
@@ -71,8 +70,7 @@ void hold_release(struct hold *hold)
 		unlinkat(hold->dirfd, hold->name, 0);
 		close(hold->fd);
 	}
-	if (hold->dirfd >= 0)
-		close(hold->dirfd);
+	fs_close(hold->dirfd);
 	free(hold->name);
 	*hold = (struct hold)HOLD_INIT;
 }
@@ -85,8 +83,7 @@ static bool is_held(int dirfd, const char *name)
 
 	if (fd >= 0 && !held)
 		unlinkat(dirfd, name, 0);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return held;
 }
 

@@ -472,8 +472,7 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 		packs_contents_release(&reclaim.packs[i].contents);
 	free(reclaim.packs);
 	reach_free(reclaim.reach);
-	if (lock >= 0)
-		close(lock);
+	fs_close(lock);
 	if (!err)
 		err = objects_reopen(session->store);
 	out->after = fs_disk_usage(session->store->dirfd, ".");

@@ -95,8 +95,7 @@ static bool in_foreground(void)
 	int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	bool foreground = fd >= 0 && tcgetpgrp(fd) == getpgrp();
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return foreground;
 }
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 const char *inventory_state_name(enum inventory_state state)
 {
@@ -244,8 +243,7 @@ int inventory_read(struct inventory_list *out, const char *home, const char *cwd
 	}
 	if (out->nr)
 		qsort(out->items, out->nr, sizeof(*out->items), newest_first);
-	if (homefd >= 0)
-		close(homefd);
+	fs_close(homefd);
 	strlist_release(&names);
 	return err;
 }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
 	BATCH_FILES = 64, /* one item of work, all from one directory */
@@ -88,8 +87,7 @@ static int read_batch(struct ingest *ingest, const struct ingest_batch *batch, u
 		if (large)
 			ingest->large_done += entry->st.size;
 	}
-	if (dirfd >= 0)
-		close(dirfd);
+	fs_close(dirfd);
 	return err;
 }
 

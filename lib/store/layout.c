@@ -159,8 +159,7 @@ int layout_create(const char *home, const char *path, const char *worktree)
 
 	if (lockfd < 0 || !mkdtemp(temp)) {
 		err = ckpt_error_errno("unable to create a store in '%s'", home);
-		if (lockfd >= 0)
-			close(lockfd);
+		fs_close(lockfd);
 		free(temp);
 		return err;
 	}
@@ -176,8 +175,7 @@ int layout_create(const char *home, const char *path, const char *worktree)
 		free(temp);
 		temp = NULL;
 	}
-	if (dirfd >= 0)
-		close(dirfd);
+	fs_close(dirfd);
 	if (temp) {
 		char *kept = err ? ckpt_error_keep() : NULL;
 

@@ -116,8 +116,7 @@ static bool is_open(int dirfd, const char *name)
 		fcntl(fd, F_SETLEASE, F_UNLCK);
 		open = false;
 	}
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return open;
 }
 

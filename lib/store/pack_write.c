@@ -52,8 +52,7 @@ void pack_free(struct pack *pack)
 		free(pack->workers[i].entries);
 	}
 	free(pack->workers);
-	if (pack->fd >= 0)
-		close(pack->fd);
+	fs_close(pack->fd);
 	if (pack->temp.len)
 		unlinkat(pack->store->dirfd, pack->temp.buf, 0);
 	strbuf_release(&pack->temp);
@@ -346,8 +345,7 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out)
 	if (!err)
 		strbuf_reset(&index_temp);
 out:
-	if (index_fd >= 0)
-		close(index_fd);
+	fs_close(index_fd);
 	if (index_temp.len)
 		unlinkat(pack->store->dirfd, index_temp.buf, 0);
 	strbuf_release(&index_temp);

@@ -40,8 +40,7 @@ static void ask_to_yield(struct store *store)
 	int fd = openat(store->dirfd, YIELD_FILE,
 			O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 }
 
 void packing_forget(struct store *store)
@@ -69,7 +68,6 @@ int packing_make_way(struct store *store)
 			err = packing_lock(&lock, store);
 	}
 	packing_forget(store);
-	if (lock >= 0)
-		close(lock);
+	fs_close(lock);
 	return err;
 }

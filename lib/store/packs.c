@@ -325,8 +325,7 @@ void packs_close(struct packs *packs)
 		next = pack->next;
 		one_pack_free(pack);
 	}
-	if (packs->dirfd >= 0)
-		close(packs->dirfd);
+	fs_close(packs->dirfd);
 	pthread_mutex_destroy(&packs->map_lock);
 	pthread_mutex_destroy(&packs->scan_lock);
 	free(packs);

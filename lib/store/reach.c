@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct reached {
 	struct oid oid;
@@ -301,8 +300,7 @@ static int add_loose(struct reach *reach, int at, const char *path, uint32_t own
 			err = add_ref_file(reach, fd, names.items[i], owner);
 	}
 	strlist_release(&names);
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return err;
 }
 

@@ -60,8 +60,7 @@ static int add_loose(struct ref_list *list, struct store *store)
 			add(list, ids.items[i], text.buf, text.len);
 		err = 0;
 	}
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	strlist_release(&ids);
 	strbuf_release(&text);
 	return err;

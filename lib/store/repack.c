@@ -143,8 +143,7 @@ static int sync_file(struct store *store, const char *name, const char *ending)
 			  ? ckpt_error_errno("unable to sync '%s'", path)
 			  : 0;
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	free(path);
 	return err;
 }

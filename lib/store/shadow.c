@@ -267,8 +267,7 @@ void store_close(struct store *store)
 	}
 	store->nested = 0;
 	store_unlock(store);
-	if (store->dirfd >= 0)
-		close(store->dirfd);
+	fs_close(store->dirfd);
 	strlist_release(&store->mended);
 	free(store->path);
 	free(store->worktree);
@@ -341,7 +340,6 @@ void store_unlock(struct store *store)
 		store->nested--;
 		return;
 	}
-	if (store->lockfd >= 0)
-		close(store->lockfd);
+	fs_close(store->lockfd);
 	store->lockfd = -1;
 }

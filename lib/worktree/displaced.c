@@ -63,8 +63,7 @@ static bool name_file(struct oid *out, int dirfd, const char *name, bool *writer
 		end_blob(out, sha1);
 		free(buf);
 	}
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	return !n;
 }
 

@@ -23,8 +23,7 @@ static void read_boot_id(unsigned char out[BOOT_ID_SIZE])
 	ssize_t len = fd < 0 ? -1 : fs_read_full(fd, text, sizeof(text));
 	size_t nr = 0;
 
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 	for (ssize_t i = 0; i < len && text[i] != '\n'; i++) {
 		if (text[i] == '-')
 			continue;

@@ -272,8 +272,7 @@ void scan_free(struct scan *scan)
 		free(scan->workers[i].children);
 	}
 	free(scan->workers);
-	if (scan->rootfd >= 0)
-		close(scan->rootfd);
+	fs_close(scan->rootfd);
 	skip_list_release(&scan->skips);
 	strlist_release(&scan->defaults_left_out);
 	strlist_release(&scan->left_out);

@@ -271,6 +271,5 @@ void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t 
 		/* In place: if it is torn, its checksum is wrong, and it counts as missing. */
 		(void)fs_pwrite_all(fd, &header, sizeof(header), 0);
 	}
-	if (fd >= 0)
-		close(fd);
+	fs_close(fd);
 }

@@ -83,10 +83,8 @@ static int put_names(struct strlist *left, int fromfd, const char *from, int tof
 	}
 	saved = errno;
 	strlist_release(&names);
-	if (dest >= 0)
-		close(dest);
-	if (source >= 0)
-		close(source);
+	fs_close(dest);
+	fs_close(source);
 	errno = saved;
 	return rc;
 }
@@ -101,7 +99,7 @@ static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 {
 	enum { ROUNDS = 32 };
 	const char *name;
-	int parent = beneath_open_parent(fromfd, from, &name), rc = parent < 0 ? -1 : 0, saved;
+	int parent = beneath_open_parent(fromfd, from, &name), rc = parent < 0 ? -1 : 0;
 
 	for (int round = 1; !rc; round++) {
 		struct strlist left = STRLIST_INIT;
@@ -122,10 +120,9 @@ static int empty_into(int fromfd, const char *from, int tofd, const char *to)
 			rc = -1;
 	}
 	/* About names that appear while it is moved, not the one that this is about. */
-	saved = rc < 0 && (errno == EEXIST || errno == ENOTEMPTY) ? EBUSY : errno;
-	if (parent >= 0)
-		close(parent);
-	errno = saved;
+	if (rc < 0 && (errno == EEXIST || errno == ENOTEMPTY))
+		errno = EBUSY;
+	fs_close(parent);
 	return rc;
 }
 
@@ -145,7 +142,7 @@ static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
 	int from_dir = beneath_open_parent(fromfd, from, &from_name);
 	int to_dir = from_dir < 0 ? -1 : beneath_open_parent(tofd, to, &to_name);
 	struct stat st;
-	int rc = -1, saved;
+	int rc = -1;
 
 	if (to_dir >= 0 && !fstatat(from_dir, from_name, &st, AT_SYMLINK_NOFOLLOW) &&
 	    is_dir(&st) && !mkdirat(to_dir, to_name, 0700) &&
@@ -157,12 +154,8 @@ static int put_by_pieces(int fromfd, const char *from, int tofd, const char *to)
 		(void)!fchownat(to_dir, to_name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
 		rc = beneath_set_mode(to_dir, to_name, st.st_mode & 07777);
 	}
-	saved = errno;
-	if (to_dir >= 0)
-		close(to_dir);
-	if (from_dir >= 0)
-		close(from_dir);
-	errno = saved;
+	fs_close(to_dir);
+	fs_close(from_dir);
 	return rc;
 }
 
