@@ -144,7 +144,7 @@ static bool find_entry(struct place *out, const struct strbuf *text, const struc
 	return false;
 }
 
-/* ---- putting it in ---- */
+/* ---- inserting it ---- */
 
 /* The container that gets the entry, or under `key` what must be created around it. */
 struct attachment {
@@ -233,7 +233,7 @@ int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *chan
 	return err;
 }
 
-/* ---- taking it out ---- */
+/* ---- removing it ---- */
 
 static void remove_entry(struct strbuf *text, const struct place *p)
 {

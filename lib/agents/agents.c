@@ -297,7 +297,7 @@ static int uninstall_toml(struct agents_result *out, struct settings *s,
 	return err;
 }
 
-/* ---- all together ---- */
+/* ---- everything ---- */
 
 static void add_notes(struct agents_result *out, const struct agent *agent, bool user, bool is_new)
 {

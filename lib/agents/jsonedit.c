@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding the way: for texts that are known to be JSON ---- */
+/* ---- navigating: for texts that are known to be JSON ---- */
 
 static bool is_space(char c)
 {

@@ -51,7 +51,7 @@ int complete_line(char *const *argv, size_t argc);
 /** "--name" or "--name=", a tab and the help: all options of a command, a line each. */
 void complete_print_options(const struct opt_spec *spec);
 
-/* ---- for those who know what can stand somewhere ---- */
+/* ---- for whoever knows what fits somewhere ---- */
 
 struct complete_item {
 	char *word; /**< complete, with what is kept before it */

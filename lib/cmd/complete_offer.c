@@ -143,7 +143,7 @@ void complete_release(struct complete *complete)
 	free(complete->session);
 }
 
-/* ---- what stands where ---- */
+/* ---- positions ---- */
 
 static void any_file(struct complete *complete)
 {

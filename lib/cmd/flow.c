@@ -126,7 +126,7 @@ static int parse_outputs(struct strlist *out, const struct session *session)
 	return err;
 }
 
-/* ---- what each does; arguments behind its name ---- */
+/* ---- one function per subcommand; arguments after its name ---- */
 
 static int do_start(struct session *session, const struct strlist *args)
 {

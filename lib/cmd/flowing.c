@@ -268,7 +268,7 @@ int flowing_list(const struct flow_archives *archives)
 	return report_done(EXIT_DONE);
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 static json_t *resume_object(const struct flow_resumed *resumed)
 {

@@ -226,7 +226,7 @@ static enum pick_key next_key(struct screen *screen)
 	return key;
 }
 
-/* --- the whole --- */
+/* --- everything --- */
 
 static int open_screen(struct screen *screen)
 {

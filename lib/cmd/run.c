@@ -181,7 +181,7 @@ static int execute(struct run *run)
 	return 0;
 }
 
-/* ---- behind it ---- */
+/* ---- after the command ---- */
 
 static int confirm(const struct plan *plan, void *payload)
 {

@@ -127,7 +127,7 @@ int flow_archives_read(struct flow_archives *out, struct store *store)
 	return err;
 }
 
-/* --- putting away --- */
+/* --- archiving --- */
 
 static int copy_file(struct store *store, const char *name)
 {

@@ -239,7 +239,7 @@ int flow_task_set(struct flow_task **out, struct flow_state *state, const char *
 	return 0;
 }
 
-/* --- where to go on --- */
+/* --- where to continue --- */
 
 void flow_decision_release(struct flow_decision *decision)
 {

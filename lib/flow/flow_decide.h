@@ -61,7 +61,7 @@ int flow_phase_approve(bool *changed_out, struct flow_state *state, const struct
 int flow_task_set(struct flow_task **out, struct flow_state *state, const char *id,
 		  enum flow_task_status status, const struct strlist *output, int64_t now);
 
-/* --- where to go on --- */
+/* --- where to continue --- */
 
 struct flow_decision {
 	const char *phase; /**< the one that waits, or the first not complete; NULL: finished */

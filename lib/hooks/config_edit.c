@@ -334,7 +334,7 @@ bool config_edit_undo(struct strbuf *text, const struct config_edit *edit)
 	return found;
 }
 
-/* --- whether it came out right --- */
+/* --- whether the result is right --- */
 
 struct reading {
 	const struct config_edit *edits;

@@ -28,7 +28,7 @@ struct hook_autostash {
 /* In the store, under its lock: no other process uses it. */
 #define SCRATCH "checkpoint/autostash"
 
-/* --- what was put aside --- */
+/* --- what was stashed --- */
 
 /*
  * Ask git about the project without writing anything to it. With our `index`,

@@ -381,7 +381,7 @@ static void consider_modules(struct find *find)
 			strlist_add(find->out, find->hidden.items[i]);
 }
 
-/* --- all of it --- */
+/* --- everything --- */
 
 static void hide(struct find *find, const struct scan *scan)
 {

@@ -12,7 +12,7 @@
 /* Larger ones are not held in memory. */
 enum { SMALL_MAX = 4 << 20 };
 
-/* --- what was read already --- */
+/* --- what was already read --- */
 
 struct contents_item {
 	struct oid oid;

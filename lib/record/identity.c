@@ -163,7 +163,7 @@ int identity_write(const struct identity *identity, struct store *store)
 	return err;
 }
 
-/* --- what they are to each other --- */
+/* --- how they relate --- */
 
 static bool same_inode(const struct identity *a, const struct identity *b)
 {

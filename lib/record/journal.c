@@ -197,7 +197,7 @@ void journal_release(struct journal *journal)
 	memset(journal, 0, sizeof(*journal));
 }
 
-/* --- the stack of undo --- */
+/* --- the undo stack --- */
 
 static void entry_release(struct undo_entry *entry)
 {

@@ -29,7 +29,7 @@ bool stage_dir_is_name(const char *name)
 	       strspn(name + len, "0123456789abcdef") == NAME_DIGITS;
 }
 
-/* --- the names that a store has put down, a line each --- */
+/* --- the names recorded in a store, one per line --- */
 
 static void read_record(struct strlist *out, int dirfd)
 {

@@ -268,7 +268,7 @@ static int check_contents(struct doctor *doctor)
 	return err;
 }
 
-/* --- what can be made anew --- */
+/* --- what can be rebuilt --- */
 
 static int check_manifest(struct doctor *doctor)
 {

@@ -45,7 +45,7 @@ void doctor_temporaries(struct doctor *doctor)
 			      nr == 1 ? "file was" : "files were", doctor->fix ? "; removed" : "");
 }
 
-/* --- marks and the branch that git log begins at --- */
+/* --- marks and the branch where git log starts --- */
 
 static bool names_commit(struct oid *out, struct store *store, const char *path)
 {
@@ -161,7 +161,7 @@ static int check_other_refs(struct doctor *doctor)
 	return err;
 }
 
-/* --- the audit trail and the stack of undo --- */
+/* --- the audit trail and the undo stack --- */
 
 /* Copy the sound lines; returns the number of the others. */
 static size_t sound_lines(struct strbuf *out, const struct strbuf *text)

@@ -80,7 +80,7 @@ static int check_mode(const struct stage *stage, const char *path, const struct 
 			      path, entry->mode, (unsigned)fixed);
 }
 
-/* --- what there is to be written --- */
+/* --- what has to be written --- */
 
 static int collect(struct filler *filler, const char *staged, const char *path,
 		   const struct wt_entry *entry, const struct plan_action *action, bool top)

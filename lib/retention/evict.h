@@ -9,23 +9,23 @@
 #include <stdint.h>
 
 /**
- * Which checkpoints have to go: a pure function of what there is, the rules
- * and the time. Touches nothing; retain.c carries it out.
+ * Which checkpoints have to go: a pure function of the checkpoints, the rules
+ * and the time. Changes nothing; retain.c carries it out.
  *
  *  1. Pinned and exempt ones never go.
  *  2. The last item is the newest. It never goes, but counts (unless it is
  *     pinned); other exempt ones and pinned ones do not count.
- *  3. Whatever must go, goes in this order: expired ones, the one that expired
- *     first first; then in the order of saving.
- *  4. Due by themselves: those older than max_age (a time in the future is no
- *     age), and expired ones if `expired` says so.
- *  5. Of what remains, max_count bears so many; the first in the order of 3 are
- *     due, except those that a keep rule keeps: of each of the last n hours,
- *     days or weeks (UTC; weeks begin on Monday) that have a checkpoint, the
- *     one saved last. Expired ones are not kept, and keep nothing from being so.
- *  6. For bytes, further ones go in the order of 3, kept by a rule or not; when
- *     these are not enough, reserved ones in the order of saving. Reserved ones
- *     go for nothing else, and do not count.
+ *  3. What has to go, goes in this order: expired ones, in the order in which
+ *     they expired; then in the order of saving.
+ *  4. Always due: those older than max_age (a time in the future has no age),
+ *     and expired ones if `expired` says so.
+ *  5. Of the rest, as many as exceed max_count are due, in the order of 3,
+ *     except those that a keep rule keeps: of each of the last n hours, days or
+ *     weeks (UTC; weeks begin on Monday) that have a checkpoint, the one saved
+ *     last. Expired ones are not kept, and do not count for a keep rule.
+ *  6. For bytes, more go in the order of 3, kept by a rule or not; if these are
+ *     not enough, reserved ones in the order of saving. Reserved ones go for
+ *     nothing else, and do not count.
  */
 struct evict_item {
 	int64_t created_at;

@@ -24,7 +24,7 @@ struct gc {
 	bool show;           /* how far it is */
 };
 
-/* --- with the lock: what there is to do --- */
+/* --- with the lock: what to do --- */
 
 static void look_at_pack(struct gc *gc, const struct pack_contents *pack, const struct reach *reach)
 {
@@ -179,7 +179,7 @@ static int replace(struct gc *gc, struct gc_result *out)
 	return err;
 }
 
-/* --- the whole --- */
+/* --- everything --- */
 
 /* Not everything in one pack, but what is possible. */
 static int fall_back(struct gc *gc, struct gc_result *out, const char *why)

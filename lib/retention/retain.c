@@ -66,7 +66,7 @@ static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t 
 	return sum > max_size ? sum - max_size : 0;
 }
 
-/* --- letting go --- */
+/* --- removing --- */
 
 void retain_add(struct retain_result *out, struct ckpt_record *record, char *why)
 {

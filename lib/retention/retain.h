@@ -14,14 +14,14 @@ struct ckpt_settings;
 struct session;
 
 /**
- * Letting checkpoints go: by rules, for room, or because somebody asked.
+ * Removing checkpoints: by rules, to make room, or on request.
  *
- * For each, in this order: a line in the audit trail that says why (so that a
- * ref that was lost can be told from one that was let go), the ref, and after
- * all of them the manifest and the bytes (reclaim.h). Killed in between,
- * there are fewer checkpoints and bytes that the next reclaim finds.
+ * For each, in this order: a line in the audit trail with the reason (so that
+ * a lost ref can be told from a removed one), then the ref; after all of them
+ * the manifest and the bytes (reclaim.h). Killed in between, there are fewer
+ * checkpoints and bytes that the next reclaim finds.
  *
- * What is exempt from the rules, see stock.h.
+ * For what is exempt from the rules, see stock_internal.h.
  */
 struct retain_victim {
 	struct ckpt_record record; /**< of a damaged one only id and commit */

@@ -131,7 +131,7 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 	return 0;
 }
 
-/* --- what it would give back --- */
+/* --- what it would free --- */
 
 /* The newest, if nothing else keeps it once there is a newer one. */
 static const struct ref_item *lonely_newest(const struct stock *stock)

@@ -129,7 +129,7 @@ int extras_take(struct save_job *job)
 	return take_captures(job);
 }
 
-/* --- what became of them --- */
+/* --- what happened to them --- */
 
 bool extras_are_new(const struct save_job *job)
 {

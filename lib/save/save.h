@@ -43,7 +43,7 @@ struct save_opts {
 	int64_t step;   /**< -1: none */
 	int64_t expiry; /**< 0: never */
 	bool pin;
-	bool automatic;  /**< nobody asked for it, so its words are no reason to take one */
+	bool automatic;  /**< taken unasked, so its reason alone is not worth a checkpoint */
 	bool said;       /**< the reason was given, not made up: words that are new are kept */
 	/** By a restore before it touches anything: the id to be restored. NULL: no such one. */
 	const char *safety_for;

@@ -179,7 +179,7 @@ static int check_kinds(const struct patient *p)
 	return err;
 }
 
-/* --- mending --- */
+/* --- repairing --- */
 
 static void make_dirs(struct patient *p)
 {

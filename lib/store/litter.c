@@ -171,7 +171,7 @@ static bool is_litter(const struct sweep *sweep, int dirfd, const char *dir, con
 	return false;
 }
 
-/* --- all of it --- */
+/* --- everything --- */
 
 static void sweep_dir(struct sweep *sweep, const char *path)
 {

@@ -167,7 +167,7 @@ struct one_pack *packs_newest(const struct packs *packs)
 	return atomic_load_explicit(&((struct packs *)packs)->head, memory_order_acquire);
 }
 
-/* --- which packs there are --- */
+/* --- which packs exist --- */
 
 static void one_pack_free(struct one_pack *pack)
 {

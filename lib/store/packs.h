@@ -10,18 +10,18 @@
 
 /**
  * Reading packs, those that pack_write.c makes and those of stock git, with
- * their deltas: whether an object is there, and its contents, whole or in
+ * their deltas: whether an object exists, and its contents, whole or in
  * pieces.
  *
- * libgit2 reads packs too, but takes a lock for every question, asks the file
+ * libgit2 reads packs too, but takes a lock for every lookup, asks the file
  * system about loose objects that we never have, and holds a whole object in
  * memory, however large. Only loose objects (stock git may have written to the
  * store) are left to it, see objects.c.
  *
- * The packs are those that were there at packs_open() or were found by
- * packs_refresh(). Files are mapped, a pack when it is first needed; a pack
- * that was removed before that has no objects. Safe from any number of
- * threads, but for packs_close().
+ * The packs are those that existed at packs_open() or were found by
+ * packs_refresh(). Files are mapped, a pack on first use; a pack that was
+ * removed before that has no objects. Safe from any number of threads, except
+ * for packs_close().
  */
 struct packs;
 
@@ -29,22 +29,22 @@ struct packs;
 struct packs *packs_open(int storefd);
 void packs_close(struct packs *packs);
 
-/** A pack that is there has it. Reads no contents and never looks for new packs. */
+/** Whether an existing pack has it. Reads no contents and never looks for new packs. */
 bool packs_have(struct packs *packs, const struct oid *oid);
 
-/** Read it and compare its name: false if it is damaged or not there. */
+/** Read it and compare its name: false if it is damaged or missing. */
 bool packs_sound(struct packs *packs, const struct oid *oid);
 
 /**
- * Type and size. CKPT_ENOTFOUND if no pack has it, or only such as are gone;
- * CKPT_ECORRUPT if there are only damaged copies; CKPT_ERROR if that is not
- * known, for want of descriptors or memory. The contents are not read:
- * where they are damaged the size may be wrong.
+ * Type and size. CKPT_ENOTFOUND if no pack has it, or only packs that are
+ * gone; CKPT_ECORRUPT if there are only damaged copies; CKPT_ERROR if that is
+ * unknown, for lack of descriptors or memory. The contents are not read: if
+ * they are damaged the size may be wrong.
  */
 int packs_stat(enum object_type *type_out, uint64_t *size_out, struct packs *packs,
 	       const struct oid *oid);
 
-/** Append the contents, checked against the name. Else as packs_stat(). */
+/** Append the contents, checked against the name. Otherwise like packs_stat(). */
 int packs_read(struct strbuf *out, enum object_type *type_out, struct packs *packs,
 	       const struct oid *oid);
 

@@ -28,7 +28,9 @@ struct map {
 	size_t size;
 };
 
-/** Read or map a file; no data, and `errno`, if it is not there, empty (EINVAL) or not a file. */
+/**
+ * Read or map a file; no data, and `errno`, if it does not exist, is empty (EINVAL) or not a file.
+ */
 struct map packs_map(int dirfd, const char *path);
 void packs_unmap(struct map *map);
 

@@ -36,7 +36,7 @@ struct found {
 	size_t nr, alloc;
 };
 
-/* --- what stands before the bytes --- */
+/* --- the header before the bytes --- */
 
 /* How far before the delta its base starts; returns the length of that number, or 0. */
 static size_t base_distance(uint64_t *out, const unsigned char *p, size_t len)
