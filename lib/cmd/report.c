@@ -160,6 +160,10 @@ static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 	else
 		row_json(row, "step", json_null());
 	row_bool(row, "pinned", record->pinned);
+	row_bool(row, "automatic", record->automatic);
+	row_text(row, "safety_for", *record->safety_for ? record->safety_for : NULL);
+	row_text(row, "branch", record->branch);
+	row_text(row, "head", record->head);
 	row_json(row, "scope",
 		 json_pack("{s:o,s:o}", "files", files, "state_keys",
 			   json_texts(&record->state_keys)));

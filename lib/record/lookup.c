@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMIT_PREFIX_MIN = 4, CANDIDATES_SHOWN = 10 };
+enum { COMMIT_PREFIX_MIN = 4, ID_DIGITS = 6, CANDIDATES_SHOWN = 10 };
 
 /* They were read from the newest on. */
 static void turn_round(struct ckpt_records *records)
@@ -245,22 +245,39 @@ static bool is_hex(const char *s)
 	return *s && !s[strspn(s, "0123456789abcdefABCDEF")];
 }
 
-static bool matches(const struct ref_item *ref, const char *name, size_t len, bool hex)
+/* What a name is about to be compared with. */
+typedef bool match_fn(const struct ref_item *ref, const char *name);
+
+static bool is_id(const struct ref_item *ref, const char *name)
+{
+	return !strcmp(ref->id, name);
+}
+
+/* The digits at the end of an id, which differ where the time is the same. */
+static bool ends_id(const struct ref_item *ref, const char *name)
+{
+	return strlen(name) == ID_DIGITS && is_hex(name) &&
+	       !strcasecmp(ref->id + strlen(ref->id) - ID_DIGITS, name);
+}
+
+static bool begins_id_or_commit(const struct ref_item *ref, const char *name)
 {
 	char commit[OID_HEX + 1];
+	size_t len = strlen(name);
 
 	if (!strncmp(ref->id, name, len))
 		return true;
-	return hex && len <= OID_HEX && !strncasecmp(oid_hex(commit, &ref->commit), name, len);
+	return len >= COMMIT_PREFIX_MIN && len <= OID_HEX && is_hex(name) &&
+	       !strncasecmp(oid_hex(commit, &ref->commit), name, len);
 }
 
-static int ambiguous(const struct ref_list *refs, const char *name, size_t len, bool hex)
+static int ambiguous(const struct ref_list *refs, const char *name, match_fn *matches)
 {
 	struct strbuf list = STRBUF_INIT;
 	size_t found = 0;
 
 	for (size_t i = 0; i < refs->nr; i++) {
-		if (!matches(&refs->items[i], name, len, hex))
+		if (!matches(&refs->items[i], name))
 			continue;
 		if (found++ < CANDIDATES_SHOWN)
 			strbuf_addf(&list, "\n  %s", refs->items[i].id);
@@ -272,26 +289,26 @@ static int ambiguous(const struct ref_list *refs, const char *name, size_t len, 
 	return CKPT_ERROR;
 }
 
-static int by_prefix(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
-		     const char *name)
+/* Ids and commits. What matches more exactly wins: a whole id is never ambiguous. */
+static int by_hash(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		   const char *name)
 {
-	size_t len = strlen(name), found = 0, at = 0;
-	bool hex = len >= COMMIT_PREFIX_MIN && is_hex(name);
+	static match_fn *const ways[] = { is_id, ends_id, begins_id_or_commit };
 
-	for (size_t i = 0; i < refs->nr; i++) {
-		/* A whole id is never ambiguous. */
-		if (!strcmp(refs->items[i].id, name))
-			return record_read(out, store, &refs->items[i]);
-		if (matches(&refs->items[i], name, len, hex)) {
-			found++;
-			at = i;
-		}
+	for (size_t way = 0; way < ARRAY_SIZE(ways); way++) {
+		size_t found = 0, at = 0;
+
+		for (size_t i = 0; i < refs->nr; i++)
+			if (ways[way](&refs->items[i], name)) {
+				found++;
+				at = i;
+			}
+		if (found > 1)
+			return ambiguous(refs, name, ways[way]);
+		if (found)
+			return record_read(out, store, &refs->items[at]);
 	}
-	if (!found)
-		return unknown(name);
-	if (found > 1)
-		return ambiguous(refs, name, len, hex);
-	return record_read(out, store, &refs->items[at]);
+	return unknown(name);
 }
 
 int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
@@ -309,7 +326,7 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 	else if (!strncmp(name, "step:", 5))
 		err = by_step(out, store, &refs, name);
 	else
-		err = by_prefix(out, store, &refs, name);
+		err = by_hash(out, store, &refs, name);
 	refs_release(&refs);
 	return err;
 }

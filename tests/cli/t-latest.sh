@@ -115,6 +115,30 @@ test_a_lost_commit_is_told() {
 	expect_grep "HEAD moved since the checkpoint: .*$lost" "$T/out"
 }
 
+test_json_tells_who_took_it_and_where() {
+	git init -q -b topic
+	echo 1 >f
+	git add f
+	git commit -q -m one
+	git checkpoint save -q
+	id=$(newest)
+	echo 2 >f
+	git checkpoint save -q --automatic
+	git checkpoint restore -q --yes "$id"
+	git checkout -q --detach
+	echo 3 >f
+	git checkpoint restore -q --yes "$id"
+	git checkpoint list --json >"$T/list"
+	head=$(git rev-parse HEAD)
+	expect_eq "true $id null $head" \
+		"$(jq -r '.checkpoints[0] | "\(.automatic) \(.safety_for) \(.branch) \(.head)"' "$T/list")"
+	expect_eq "true null topic $head" \
+		"$(jq -r '.checkpoints[-2] | "\(.automatic) \(.safety_for) \(.branch) \(.head)"' "$T/list")"
+	expect_eq "false null topic $head" \
+		"$(git checkpoint show --json "$id" |
+			jq -r '"\(.automatic) \(.safety_for) \(.branch) \(.head)"')"
+}
+
 test_part_of_the_tree_is_another_state() {
 	mkdir docs
 	echo 1 >docs/d

@@ -86,6 +86,51 @@ test_ids_and_their_prefixes() {
 	unknown "$(echo "$id" | tr a-z A-Z)"
 }
 
+test_the_digits_at_the_end_of_an_id() {
+	five
+	for n in 1 2 3 4 5; do
+		id=$(line $n "$T/ids")
+		expect_eq "$id" "$(names "${id##*_}")"
+		expect_eq "$id" "$(names "$(echo "${id##*_}" | tr a-f A-F)")"
+	done
+	id=$(line 1 "$T/ids")
+	digits=${id##*_}
+	unknown "${digits}g"
+	unknown "_$digits"
+	expect_exit 128 git-checkpoint show "${digits%?}" 2>"$T/err"
+	echo changed >a
+	git-checkpoint restore -q --yes "$digits"
+	expect_eq 1 "$(cat a)"
+}
+
+# copy_as <id>: the checkpoint before the newest once more, with an id of our choice
+copy_as() {
+	old=$(git-checkpoint show --json @~1 | jq -r .id)
+	git --git-dir="$store" cat-file commit "refs/checkpoints/$old" | sed "s/$old/$1/" |
+		git --git-dir="$store" hash-object -w -t commit --stdin >"$T/copy"
+	git --git-dir="$store" update-ref "refs/checkpoints/$1" "$(cat "$T/copy")"
+}
+
+# Digits that two ids share, and digits with which another's commit begins.
+test_the_digits_of_an_id_win_over_those_of_a_commit() {
+	echo 1 >a
+	git-checkpoint save -q
+	echo 2 >a
+	git-checkpoint save -q
+	store=$(store_dir)
+	newest=$(git-checkpoint show --json @ | jq -r .commit)
+	digits=$(echo "$newest" | cut -c1-6)
+	expect_eq "$(names @)" "$(names "$digits")"
+	copy_as "chk_20200101_000000_$digits"
+	expect_eq "chk_20200101_000000_$digits" "$(names "$digits")"
+	copy_as "chk_20200102_000000_$digits"
+	expect_exit 128 git-checkpoint show "$digits" 2>"$T/err"
+	expect_grep ambiguous "$T/err"
+	printf '%s\n' "chk_20200101_000000_$digits" "chk_20200102_000000_$digits" >"$T/expected"
+	grep -o 'chk_[0-9a-f_]*' "$T/err" >"$T/candidates"
+	expect_same "$T/expected" "$T/candidates"
+}
+
 test_one_checkpoint_has_short_names() {
 	git-checkpoint save -q
 	id=$(names @)

@@ -166,6 +166,8 @@ sub show_record {
 		created_at => $one->('Created'), reason => text($one->('Reason')),
 		source => text($one->('Source')), step => number($one->('Step')),
 		pinned => flag(pinned($record)), expiry => $one->('Expires'),
+		automatic => flag($one->('Automatic') eq 'true'), safety_for => $one->('Safety-For'),
+		head => $one->('Head'), branch => text($one->('Branch')),
 		scope => {
 			files => [$fields{Scope} ? map { path($_) } @{$fields{Scope}} : $state_only ? () : '.'],
 			state_keys => [map { text($_) } @{$fields{State} || []}],
