@@ -140,4 +140,13 @@ test_the_main_file_stays_short() {
 	test "$lines" -lt 150 || fail "git-checkpoint.c has $lines lines behind the map"
 }
 
+test_the_toolkit_knows_no_checkpoints() {
+	mkdir -p lib/ui lib/record
+	printf '%s\n' '#include "base/base.h"' '#include "git/git.h"' >lib/ui/good.c
+	check_layers .
+	echo '#include "record/record.h"' >lib/ui/bad.c
+	expect_exit 1 check_layers . >out
+	expect_eq 'lib/ui/bad.c:1: ui knows "record/record.h", but it is a toolkit' "$(cat out)"
+}
+
 run_tests

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A folder of lib/ uses only the folders before it in the list below, and enters them by one door:
-# the header that has the folder's name. Names every place that breaks this, and fails.
+# the header that has the folder's name. ui, which only shows, uses nothing but base, and git for
+# the choice of the pager. Names every place that breaks this, and fails.
 #
 # Includes are read from the sources. With <build>, where these were compiled, the symbols are
 # checked too: a function that is declared by hand, without an include, does not get past nm. A
@@ -45,6 +46,9 @@ find lib -name '*.[ch]' -exec awk -v folders="$folders" '
 			next
 		if (rank[folder] > rank[own]) {
 			print FILENAME ":" FNR ": " own " includes \"" name "\" of the higher folder " folder
+			bad = 1
+		} else if (own == "ui" && folder != "base" && folder != "git") {
+			print FILENAME ":" FNR ": " own " knows \"" name "\", but it is a toolkit"
 			bad = 1
 		} else if (name != folder "/" folder ".h") {
 			print FILENAME ":" FNR ": " own " enters " folder " by \"" name "\", not by \"" \
