@@ -106,23 +106,19 @@ void changes_print_names(const struct diff *diff, bool nul)
 {
 	for (size_t i = 0; i < diff->changes.nr; i++) {
 		const struct change *change = &diff->changes.items[i];
-		struct strbuf name = STRBUF_INIT;
+		const char *slash = change->is_dir ? "/" : "";
+		struct strbuf quoted = STRBUF_INIT;
+		char *name;
 
 		if (nul) {
-			printf("%c%c%s%s%c", (char)change->kind, 0, change->path,
-			       change->is_dir ? "/" : "", 0);
+			printf("%c%c%s%s%c", (char)change->kind, 0, change->path, slash, 0);
 			continue;
 		}
-		strbuf_addf(&name, "%s%s", change->path, change->is_dir ? "/" : "");
-		printf("%c\t", (char)change->kind);
-		{
-			struct strbuf quoted = STRBUF_INIT;
-
-			quote_path(&quoted, name.buf);
-			printf("%s\n", quoted.buf);
-			strbuf_release(&quoted);
-		}
-		strbuf_release(&name);
+		name = xstrfmt("%s%s", change->path, slash);
+		quote_path(&quoted, name);
+		printf("%c\t%s\n", (char)change->kind, quoted.buf);
+		strbuf_release(&quoted);
+		free(name);
 	}
 }
 

@@ -55,11 +55,10 @@ bool ran_is_back(const struct ran *ran)
 void ran_say_restored(const struct ran *ran)
 {
 	const struct restore_result *result = &ran->result;
-	size_t counts[3] = { 0 };
+	size_t counts[3];
 
 	report_warnings(&result->warnings);
-	for (size_t i = 0; i < result->plan.rows_nr; i++)
-		counts[result->plan.rows[i].effect]++;
+	restored_count(counts, &result->plan);
 	ran_say("Rolled back to %s: %zu brought back, %zu changed, %zu removed%s\n",
 		ran->saved.record.id, counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED],
 		counts[EFFECT_REMOVED], result->match ? ", verified" : "");

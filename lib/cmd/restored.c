@@ -23,7 +23,7 @@ static const char *const operations[] = {
 
 /* --- the plan --- */
 
-static void count(const struct plan *plan, size_t counts[3])
+void restored_count(size_t counts[3], const struct plan *plan)
 {
 	memset(counts, 0, 3 * sizeof(*counts));
 	for (size_t i = 0; i < plan->rows_nr; i++)
@@ -100,7 +100,7 @@ int restored_confirm(const struct plan *plan, void *payload)
 	print_rows(stderr, plan, target->id, false);
 	print_replays(stderr, plan);
 	plan_shown = true;
-	count(plan, counts);
+	restored_count(counts, plan);
 	question = xstrfmt("Restore it: %zu to bring back, %zu to change, %zu to remove?",
 			   counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED],
 			   counts[EFFECT_REMOVED]);
@@ -299,7 +299,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 		report_text("Already as in %s%s%s; nothing to do\n", yellow, target->id, reset);
 		return;
 	}
-	count(&result->plan, counts);
+	restored_count(counts, &result->plan);
 	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
 		    result->done ? "Restored" : "Would restore", yellow, target->id, reset,
 		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],

@@ -13,6 +13,9 @@ struct restore_result;
 /** For restore_opts.confirm: show the plan and ask; `payload` is the target's record. */
 int restored_confirm(const struct plan *plan, void *payload);
 
+/** How many paths a plan changes, for each enum plan_effect. */
+void restored_count(size_t counts[3], const struct plan *plan);
+
 /** The answer of a restore in JSON; `back` is the command that leads to the state before, or NULL. */
 json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,
 		      const char *back);
