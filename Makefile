@@ -344,6 +344,8 @@ LINT_BUILD = $(MAKE) --no-print-directory SAN= WERROR=1
 lint:
 	$(call say,LINT,sizes)
 	$(Q)tests/lib/check-sizes.sh .
+	$(call say,LINT,words)
+	$(Q)tests/lib/check-words.sh .
 	$(call say,LINT,scripts)
 	$(Q)shellcheck -x -P SCRIPTDIR -S warning $(SCRIPTS)
 	$(call say,LINT,manual)
@@ -497,7 +499,7 @@ REV ?= HEAD
 
 # A copy of a commit, the same bytes each time; .version stands in for git there.
 dist:
-	$(Q)test -e .git || { echo 'make dist needs a clone: this is no git repository' >&2; exit 1; }
+	$(Q)test -e .git || { echo 'make dist needs a clone: this is not a git repository' >&2; exit 1; }
 	$(Q)set -e; mkdir -p $(BUILD); \
 	commit=$$(git rev-parse --verify --quiet '$(REV)^{commit}') || { \
 		echo "make dist: there is no commit '$(REV)'" >&2; exit 1; }; \

@@ -384,7 +384,7 @@ static void take_marked(struct hook_result *out, const struct hook_decision *dec
 	int err = repo_discover(&repo);
 
 	if (err) {
-		/* Nothing to save here, unless the caller said that there is. */
+		/* Nothing to save here, unless the caller named a place. */
 		if (err != CKPT_ENOTFOUND && env_git("GIT_DIR"))
 			fail(out, watch);
 		return;

@@ -65,7 +65,7 @@ test_a_lost_ref() {
 	echo new >new
 	save -m four
 	git-checkpoint gc -q
-	mends "checkpoint '$second' has lost its ref"
+	fixes "checkpoint '$second' has lost its ref"
 	expect_missing "$store/checkpoint/lost"
 	git-checkpoint verify -q "$second"
 }
@@ -75,14 +75,14 @@ test_a_lost_ref_of_a_pinned_one() {
 	three
 	git-checkpoint pin -q "$second"
 	rm "$store/refs/checkpoints/$second"
-	mends "checkpoint '$second' has lost its ref"
+	fixes "checkpoint '$second' has lost its ref"
 	expect_eq 1 "$(grep -c . "$T/fixed")"
 	doctor 0
 	expect_eq true "$(git-checkpoint show --json "$second" | jq .pinned)"
 	# a pin that is itself damaged is another matter
 	rm "$store/refs/checkpoints/$second"
 	: >"$store/refs/pinned/$second"
-	mends "'refs/pinned/$second' does not belong"
+	fixes "'refs/pinned/$second' does not belong"
 	expect_eq 2 "$(grep -c . "$T/fixed")"
 	expect_three
 }
@@ -98,7 +98,7 @@ test_a_lost_ref_and_no_manifest() {
 	save -m four
 	git-checkpoint gc -q
 	git-checkpoint drop -q "$id"
-	mends "checkpoint '$second' has lost its ref"
+	fixes "checkpoint '$second' has lost its ref"
 	expect_three
 }
 
@@ -130,11 +130,11 @@ test_a_damaged_ref() {
 	three
 	for kind in $(one_of empty garbage 0123456789012345678901234567890123456789); do
 		printf %s "${kind#empty}" >"$store/refs/checkpoints/$first"
-		mends "the ref of checkpoint '$first' is damaged"
+		fixes "the ref of checkpoint '$first' is damaged"
 		expect_three
 	done
 	head -c 41 /dev/zero >"$store/refs/heads/latest"
-	mends "'refs/heads/latest' leads to no checkpoint"
+	fixes "'refs/heads/latest' leads to no checkpoint"
 	expect_three
 }
 
@@ -146,7 +146,7 @@ test_a_damaged_ref_on_a_full_disk() {
 	FAULT_PATH=tmp_ckpt_ FAULT_STICKY=1 expect_exit 128 \
 		with_faults openat-create 1 ENOSPC git-checkpoint doctor --fix
 	git-checkpoint gc -q 2>"$T/err"
-	mends "the ref of checkpoint '$first' is damaged"
+	fixes "the ref of checkpoint '$first' is damaged"
 	expect_three
 }
 
@@ -154,10 +154,10 @@ test_marks() {
 	three
 	mkdir "$store/refs/pinned"
 	: >"$store/refs/pinned/$first"
-	mends "'refs/pinned/$first' does not belong"
+	fixes "'refs/pinned/$first' does not belong"
 	expect_same "$store/refs/checkpoints/$first" "$store/refs/pinned/$first"
 	cp "$store/refs/checkpoints/$first" "$store/refs/pinned/chk_20200101_000000_000000"
-	mends "'refs/pinned/chk_20200101_000000_000000' does not belong"
+	fixes "'refs/pinned/chk_20200101_000000_000000' does not belong"
 	expect_exists "$store/refs/pinned/$first"
 	expect_three
 }
@@ -165,11 +165,11 @@ test_marks() {
 test_manifest() {
 	three
 	sed -i '$d' "$store/checkpoint-manifest.md"
-	mends 'the manifest does not match the checkpoints'
+	fixes 'the manifest does not match the checkpoints'
 	rm "$store/checkpoint-manifest.md"
-	mends 'the manifest does not match the checkpoints'
+	fixes 'the manifest does not match the checkpoints'
 	sed -i '$s/^| [0-9a-f]*/| 00000000/' "$store/checkpoint-manifest.md"
-	mends 'the manifest does not match the checkpoints'
+	fixes 'the manifest does not match the checkpoints'
 	expect_three
 }
 
@@ -182,7 +182,7 @@ test_audit_trail() {
 		printf '\n\0\0\0\0\n'
 	} >"$T/log"
 	cat "$T/log" >"$store/checkpoint/log"
-	mends '2 lines of the audit trail cannot be read'
+	fixes '2 lines of the audit trail cannot be read'
 	git-checkpoint log --json | jq -c '.entries[]' >"$T/log.after"
 	expect_same "$T/log.before" "$T/log.after"
 }
@@ -191,7 +191,7 @@ test_undo_stack() {
 	three
 	restore "$first"
 	: >"$store/checkpoint/undo"
-	mends 'the list of restores for undo is damaged'
+	fixes 'the list of restores for undo is damaged'
 	restoring 1 undo -y
 }
 
@@ -202,7 +202,7 @@ test_journal() {
 	printf '{"version"' >"$store/checkpoint/journal"
 	mkdir .git-checkpoint-restore-x
 	restoring 5 restore --yes "$second"
-	mends 'the journal of an interrupted restore is damaged'
+	fixes 'the journal of an interrupted restore is damaged'
 	expect_grep "$safety" "$T/fixed"
 	expect_missing "$store/checkpoint/journal"
 	restore "$second"
@@ -212,7 +212,7 @@ test_litter() {
 	three
 	: >"$store/objects/pack/tmp_ckpt_0000000000000001"
 	: >"$store/checkpoint/tmp_ckpt_0000000000000002"
-	mends '2 half-written files were left by a process that was killed'
+	fixes '2 half-written files were left by a process that was killed'
 	expect_missing "$store/objects/pack/tmp_ckpt_0000000000000001" "$store/checkpoint/tmp_ckpt_0000000000000002"
 }
 

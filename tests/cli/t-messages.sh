@@ -61,6 +61,45 @@ test_failures_of_the_system_say_of_what() {
 	expect_none found 'these do not say what was not possible'
 }
 
+# Phrases that only a translation has are refused, in messages, comments, manual and READMEs.
+test_the_words_are_plain() {
+	require perl
+	"$ROOT_DIR/tests/lib/check-words.sh" "$ROOT_DIR"
+}
+
+# The check sees them, wherever they are, and takes neither code nor English for one.
+test_other_words_are_named() {
+	require perl
+	cat >odd.c <<-'END'
+	/* It is made anew, with a space behind it. */
+	static int mend(int behind); // it is no
+	// file
+	const char *text = "'%s' is no "
+			   "number";
+	END
+	cat >odd.sh <<-'END'
+	# whatever comes of it: nothing comes of it
+	echo 'mended'
+	mend=behind
+	END
+	printf '%s\n' 'All that there are.' 'It was left behind; there is no file, and it is no longer needed.' >odd.md
+	cat >plain.c <<-'END'
+	/* There is no file: it is no longer `mended`, and nothing was left behind. */
+	static int mend(int anew, char behind);
+	END
+	"$ROOT_DIR/tests/lib/words.pl" odd.c odd.sh odd.md plain.c | cut -d: -f1-3 >found
+	cat >wanted <<-'END'
+	odd.c:1: behind
+	odd.c:1: anew
+	odd.c:2: is no file
+	odd.c:4: is no number
+	odd.sh:2: mended
+	odd.sh:1: nothing comes of
+	odd.md:1: that there are.
+	END
+	expect_same wanted found
+}
+
 # What people see in the end: one line, "fatal: " or "error: ", and the same in JSON.
 test_failures_are_one_line_and_the_same_in_json() {
 	require jq

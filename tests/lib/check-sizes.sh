@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No file of the tests has more than 500 lines: who looks for a test reads one subject at a time. Names
-# those that have more, and fails. Those of lib/ are named, too, which is no failure yet.
+# No file of the tests may have more than 500 lines, so that each is about one subject. Names those
+# that have more, and fails. Larger files in lib/ are named, too, but do not make it fail yet.
 # usage: check-sizes.sh [<root>]
 set -eu
 

@@ -41,9 +41,9 @@ doctor() {
 		"$(sed -n 1p "$T/told")" 'ok, and so it is, of problems'
 }
 
-# mends <basic regular expression>: doctor says so and changes nothing; --fix says so and mends;
-# then all is well, however often it is asked
-mends() {
+# fixes <basic regular expression>: doctor reports it and changes nothing; --fix reports and fixes it;
+# after that nothing is wrong, however often it is asked
+fixes() {
 	look_at_store >"$T/before"
 	doctor 1
 	expect_grep "^false $1" "$T/problems"
@@ -60,7 +60,7 @@ look_at_store() {
 	fingerprint "$store" | grep -v 'checkpoint/gc.lock$'
 }
 
-# settled: nothing is left to be mended
+# settled: nothing is left to be fixed
 settled() {
 	doctor 0 --fix
 	expect_eq '' "$(cat "$T/problems")"

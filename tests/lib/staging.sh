@@ -8,7 +8,7 @@
 id= # of the checkpoint that was saved last
 NAME=.git-checkpoint-restore-0123456789abcdef
 
-# two_states: a checkpoint $target; some files in it are not there any more, others are changed
+# two_states: a checkpoint $target; some of its files no longer exist, others are changed
 two_states() {
 	mkdir d
 	for file in a b d/x d/y; do
