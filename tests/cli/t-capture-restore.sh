@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Captures: what is no file of the worktree, restored by commands of the user, also after an
+# Captures: state outside the worktree, restored by commands of the user, also after an
 # interruption.
 
 . "$(dirname "$0")/../lib/harness.sh"
@@ -366,7 +366,7 @@ test_killed_anywhere_and_aborted() {
 	done
 	case $seen in
 	*0*1*) ;;
-	*) fail "not killed both before and behind the replay:$seen" ;;
+	*) fail "not killed both before and after the replay:$seen" ;;
 	esac
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Captures: what is no file of the worktree, saved by commands of the user.
+# Captures: state outside the worktree, saved by commands of the user.
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/restore.sh"
@@ -286,7 +286,7 @@ test_a_flood_of_stderr_is_no_matter() {
 	expect_grep 'by the way' "$T/save.json"
 }
 
-# dump <size>: a capture of so many bytes there and back, in how much memory. Bytes that cannot be
+# dump <size>: a capture of that size, saved and restored, in how much memory. Bytes that cannot be
 # compressed, as those of a dump that is already: what is read of the pack counts as memory, too.
 dump() {
 	noise "$1" >"$T/dump"

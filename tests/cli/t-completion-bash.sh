@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$(dirname "$0")/../lib/completion.sh"
 
-# offered <line>: without the space behind a finished word, and without texts
+# offered <line>: without the space after a finished word, and without texts
 offered() {
 	"$LIB_DIR/complete-bash.sh" "$1" >offered.raw 2>offered.err
 	expect_eq '' "$(cat offered.err)" "stderr after '$1'"
@@ -25,7 +25,7 @@ test_bash_offers_what_the_program_answers() {
 	options save >expected
 	offered 'git-checkpoint save -' >actual
 	expect_same expected actual
-	# behind --name= there is no space
+	# no space after --name=
 	"$LIB_DIR/complete-bash.sh" 'git checkpoint save --mes' 'git checkpoint save --pi' \
 		'git checkpoint hooks install --events re' 'git checkpoint config maxC' >raw
 	printf '%s\n' '--message=' '--pin ' 'rebase' 'maxCount ' >expected

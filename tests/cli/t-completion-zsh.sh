@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$(dirname "$0")/../lib/completion.sh"
 
-# For each line: what was listed when Tab was pressed behind it, then "LINE<the line>".
+# For each line: what was listed when Tab was pressed after it, then "LINE<the line>".
 zsh_tab() {
 	require zsh
 	require_terminal

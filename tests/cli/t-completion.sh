@@ -136,7 +136,7 @@ test_paths_are_those_of_the_checkpoint() {
 	# of the directory that the line names
 	expect_eq 'a deep/ new' "$(git-checkpoint --complete git -C src checkpoint restore @ '' |
 		cut -c 2- | cut -f 1 | xargs)"
-	# diff: what is there, but behind "--" also what is not; the newest if none is named
+	# diff: existing paths, but after "--" others, too; the newest if none is named
 	expect_eq './-dash empty/ src/ ./~x newdir/ new' "$(offered_to diff '' | grep -v chk_ | xargs)"
 	expect_grep '^ top	only' "$(ask diff -- '' >"$T/out" && echo "$T/out")"
 	expect_grep '^ top	only' "$(ask diff @ -- '' >"$T/out" && echo "$T/out")"
@@ -248,7 +248,7 @@ test_nothing_is_written() {
 	exec 9>&-
 	fingerprint_raw "$store" >"$T/after"
 	expect_same "$T/before" "$T/after"
-	# a setting that is wrong is no reason to be silent
+	# a wrong setting does not silence it
 	git config checkpoint.maxCount nonsense
 	expect_eq 2 "$(ask show '' | wc -l)"
 	# nor is there anything to be made

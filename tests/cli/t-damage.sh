@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every file of a store truncated, emptied, filled with NULs or deleted, and every directory
-# removed, one after the other: nothing crashes, what is not hit stays intact, and doctor mends
+# removed, one after the other: nothing crashes, what is not hit stays intact, and doctor fixes
 # the rest or says which checkpoint is beyond repair.
 #
 # CKPT_TEST_ROUNDS=all does everything to every file; else some get one of the four, others each
@@ -218,7 +218,7 @@ test_packs() {
 	try_all $(files -path './objects/*')
 }
 
-# All in one, with deltas: what is behind the damage is lost, the rest is not.
+# All in one, with deltas: what follows the damage is lost, the rest is not.
 test_a_pack_of_gc() {
 	make_store
 	git-checkpoint gc -q

@@ -78,7 +78,7 @@ make_plain() {
 	find . -type f ! -perm /100 -exec chmod 644 {} +
 }
 
-# A patch without abbreviated hashes and the text behind the line numbers.
+# A patch without abbreviated hashes and the text after the line numbers.
 essence() {
 	sed -e '/^index /d' -e 's/^\(@@ [^@]* @@\).*/\1/'
 }

@@ -426,7 +426,7 @@ same_for_all_runs() {
 		s/ +/ /g' "$1"
 }
 
-# Blocks "```sh tour" as $T/tour/<n>.sh, and the "```text" behind each as <n>.expected.
+# Blocks "```sh tour" as $T/tour/<n>.sh, and the "```text" after each as <n>.expected.
 cut_tour() {
 	mkdir "$T/tour"
 	awk -v dir="$T/tour" '

@@ -22,7 +22,7 @@ test_of_another_worktree() {
 
 # --- set aside ---
 
-# no_use <way>: make the store one that cannot be mended
+# no_use <way>: make the store impossible to fix
 no_use() {
 	case $1 in
 	refs)

@@ -34,7 +34,7 @@ test_text_and_status() {
 	expect_three
 }
 
-# What is mended by opening is said, once.
+# What opening repairs is reported, once.
 test_mended_on_open() {
 	three
 	printf 'garbage' >"$store/HEAD"
@@ -254,7 +254,7 @@ test_directories_where_files_belong() {
 	expect_exists "$store/checkpoint/lost.damaged/x"
 }
 
-# Nobody may write: then nothing is mended, but all is read.
+# Nobody may write: then nothing is repaired, but everything is read.
 test_a_store_that_is_read_only() {
 	three
 	give_to_nobody . "$home"

@@ -211,7 +211,7 @@ test_every_example_of_settings_is_understood() {
 	test $count -ge 3 || fail "only $count examples of settings"
 }
 
-# What cannot be run, and is written in one place only: with options that there are.
+# What cannot be run, and is written in one place only: with existing options.
 test_examples_use_options_that_there_are() {
 	needs
 	cut_manual

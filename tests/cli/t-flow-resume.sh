@@ -115,7 +115,7 @@ test_resume_presents_what_waits_for_approval_again() {
 		expect_grep 'waits for approval' "$T/out"
 		expect_same "$T/before" "$(state)"
 	done
-	# also behind the last one
+	# also after the last one
 	flow approve A -q
 	expect_eq 'B false' "$(flow resume --json | jq -r '"\(.phase) \(.waiting_for_approval)"')"
 }

@@ -180,7 +180,7 @@ test_the_journal_and_the_stack_of_undo() {
 	expect_eq '' "$(json '.restores[0].after' told)"
 	test -n "$(json '.restores[1].after' told)" || fail 'what redo leads to is not there'
 
-	# killed at the first change that comes behind the journal
+	# killed at the first change that comes after the journal
 	at=1
 	while :; do
 		test $at -lt 200 || fail 'no restore left a journal'

@@ -38,7 +38,7 @@ test_a_damaged_blob_harms_one_only() {
 	expect_grep '^warning: ' "$T/err"
 	expect_no_grep "--git-dir" "$T/err"
 	others_come_back "$bad"
-	# the bytes that are left are still there, for whoever knows how to mend them
+	# the bytes that are left are still there, for whoever knows how to repair them
 	find "$store/objects/pack" -name '*.idx' | while read -r index; do
 		git show-index <"$index"
 	done >"$T/objects"
@@ -106,7 +106,7 @@ test_two_at_once() {
 		(git-checkpoint gc -q >"$T/$out" 2>&1 || echo $? >>"$T/statuses") &
 	done
 	wait
-	# somebody else is at it: that is no failure of anything
+	# another process is packing: that is not a failure
 	test ! -e "$T/statuses" || expect_eq 75 "$(sort -u "$T/statuses")"
 	gc_quietly
 	sound 4

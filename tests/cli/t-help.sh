@@ -153,7 +153,7 @@ test_the_front_matter_is_what_agents_read() {
 	esac
 }
 
-# Blocks "```sh" as $T/blocks/<n>.sh, the "```json" behind each as <n>.json, and the keys that are
+# Blocks "```sh" as $T/blocks/<n>.sh, the "```json" after each as <n>.json, and the keys that are
 # explained after it ("- `key`, `key.of.it`:") as <n>.keys
 cut_blocks() {
 	mkdir "$T/blocks"

@@ -97,7 +97,7 @@ test_history() {
 		{ state && git ls-files -s; } >"$T/before"
 		# shellcheck disable=SC2086 # words
 		echo y | git history $command >"$T/out" 2>&1 || :
-		test "$head" != "$(git rev-parse HEAD)" || fail "nothing came of '$command': $(cat "$T/out")"
+		test "$head" != "$(git rev-parse HEAD)" || fail "nothing happened with '$command': $(cat "$T/out")"
 		{ state && git ls-files -s; } >"$T/after"
 		expect_same "$T/before" "$T/after"
 	done

@@ -396,7 +396,7 @@ test_a_value_that_is_in_another_file_too() {
 		git config --unset core.fsmonitor || :
 	done
 	git config --global --unset core.fsmonitor || :
-	# one that the repository's own comes behind does not matter
+	# one that the repository's own overrides does not matter
 	printf '[core]\n\tfsmonitor = /bin/true\n' >"$T/included"
 	printf '[include]\n\tpath = %s\n[core]\n\tfsmonitor = /bin/false\n' "$T/included" >.git/config
 	before

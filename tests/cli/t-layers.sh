@@ -137,7 +137,7 @@ test_the_floor_plan_is_true() {
 test_the_main_file_stays_short() {
 	lines=$(awk 'after { n++ } /^ \*\// { after = 1 } END { print n }' "$ROOT_DIR/git-checkpoint.c")
 	test "$lines" -gt 0
-	test "$lines" -lt 150 || fail "git-checkpoint.c has $lines lines behind the map"
+	test "$lines" -lt 150 || fail "git-checkpoint.c has $lines lines after the map"
 }
 
 test_the_toolkit_knows_no_checkpoints() {

@@ -147,7 +147,7 @@ test_two_that_do_not_fit_together() {
 	store_sound
 }
 
-# Contents that only an evicted one had are stored anew.
+# Contents that only an evicted one had are stored again.
 test_contents_that_come_back() {
 	noise 3000000 >"$T/old"
 	cp "$T/old" f
@@ -325,7 +325,7 @@ test_evicted_ones_do_not_pile_up() {
 	store_sound
 }
 
-# Years of lines are no reason to refuse; where those came from that are there is not forgotten.
+# Years of lines do not make it refuse; the origin of existing checkpoints is not forgotten.
 test_the_audit_trail_keeps_within_its_part() {
 	noise 1000000 >f
 	save --pin -m first

@@ -151,7 +151,7 @@ test_commit_prefixes_of_four_and_more() {
 	unknown "$(echo "$first" | cut -c1-3)"
 	unknown "${first}0"
 	unknown deadbeefdeadbeef
-	# an object that is no checkpoint
+	# an object that is not a checkpoint
 	tree=$(git --git-dir="$(store_dir)" rev-parse 'latest^{tree}')
 	unknown "$tree"
 }

@@ -37,7 +37,7 @@ test_pin_and_unpin() {
 	# stock git sees it
 	expect_eq "$(git --git-dir="$store" rev-parse "refs/checkpoints/$two")" \
 		"$(git --git-dir="$store" rev-parse "refs/pinned/$two")"
-	# again is no change
+	# again: not a change
 	git-checkpoint pin "$two" >"$T/out"
 	expect_grep "^Pinned $two" "$T/out"
 	restoring 0 unpin "$two"
@@ -235,7 +235,7 @@ test_a_killed_drop() {
 		*) fail "at $at: $(reasons)" ;;
 		esac
 		git --git-dir="$store" fsck --strict
-		# whatever was left is no obstacle
+		# what was left does not matter
 		git-checkpoint drop -q --force "$one"
 		test "$(reasons)" = 'three four' || git-checkpoint drop -q --force "$two"
 		expect_eq 'three four' "$(reasons)" "at $at"

@@ -26,7 +26,7 @@ killed_everywhere() {
 		if ! git-checkpoint list >"$T/out" 2>"$T/err"; then
 			half=$((half + 1))
 			expect_grep "'git checkpoint relink [0-9a-f]\{16\}' adopts it$" "$T/err"
-			# nobody begins anew over it
+			# no other process starts over
 			expect_exit 128 git-checkpoint save -q 2>"$T/err"
 		fi
 		status=0

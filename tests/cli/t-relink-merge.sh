@@ -143,7 +143,7 @@ all_kept() {
 	expect_same "$T/wanted" "$T/found"
 }
 
-# merge_again <what>: the same command goes on, and doctor mends what is left if it was done
+# merge_again <what>: the same command goes on, and doctor fixes what is left if it was done
 merge_again() {
 	status=0
 	git-checkpoint relink -q --force ../a 2>"$T/err" || status=$?

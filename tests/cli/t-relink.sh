@@ -21,7 +21,7 @@ test_a_project_that_was_moved() {
 	works
 }
 
-# The manifest, which is written anew, may be all that knows of it.
+# The manifest, which is rewritten, may be the only file that knows it.
 test_a_lost_ref_is_not_forgotten() {
 	new_folder a
 	lost=$(find "$(store_dir a)/refs/checkpoints" -type f | head -n 1)
@@ -273,7 +273,7 @@ test_a_copy() {
 	git-checkpoint relink --force ../a
 	adopted
 	works
-	# the other one begins anew
+	# the other one starts over
 	cd ../a
 	git-checkpoint save -q
 	expect_eq 1 "$(git-checkpoint list --json | jq '.checkpoints | length')"
@@ -318,7 +318,7 @@ test_no_place_for_it() {
 	expect_eq "$before" "$(fingerprint "$(checkpoint_home)")"
 }
 
-# An empty store is no obstacle, but nothing is deleted.
+# An empty store does not matter, but nothing is deleted.
 test_an_empty_store_is_replaced() {
 	new_folder a git
 	mv a b

@@ -126,7 +126,7 @@ test_without_a_yes_nothing_happens() {
 	untouched restoring 5 restore "$id"
 	refused -- --yes
 	expect_eq 5 "$(told .error.code)"
-	# --force is no yes, nor is one in a pipe
+	# --force does not mean yes, nor does one in a pipe
 	untouched restoring 5 restore --force "$id"
 	echo yes | expect_exit 5 git-checkpoint restore "$id" >"$T/out" 2>"$T/err"
 	expect_eq 2 "$(cat a)"

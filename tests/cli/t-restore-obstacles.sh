@@ -13,7 +13,7 @@ id= # of the checkpoint that was saved last
 in_the_way() {
 	untouched restoring 5 restore -y "$id"
 	refused "$1" "$2"
-	# --force is no licence to delete
+	# --force does not allow deleting
 	untouched restoring 5 restore -y --force "$id"
 	untouched restoring 5 restore -n "$id"
 	no_litter

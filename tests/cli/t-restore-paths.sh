@@ -114,7 +114,7 @@ test_a_file_that_was_deleted() {
 }
 
 # Modes of directories that are only on the way are nobody's business.
-# An empty directory that leads to the path is no part of the scope, nor of its safety checkpoint.
+# An empty directory that leads to the path is not part of the scope, nor of its safety checkpoint.
 test_a_path_in_a_directory_that_became_empty() {
 	mkdir -p d/e
 	echo x >d/e/in

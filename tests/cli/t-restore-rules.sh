@@ -105,12 +105,12 @@ test_those_of_nested_repositories() {
 	expect_noted before
 	git --git-dir="$(store_dir)" fsck --strict 2>&1
 	expect_eq keep.dat "$(git --git-dir="$(store_dir)" show "refs/checkpoints/$id^:rules/nested/odd%20%25%2fname")"
-	# comments alone, as git writes them into a new one, are no rules
+	# comments alone, as git writes them into a new one, do not count
 	git --git-dir="$(store_dir)" ls-tree --name-only "refs/checkpoints/$id^:rules/nested" >"$T/nested"
 	expect_no_grep other "$T/nested"
 }
 
-# Rules that came since are no reason to keep what is not ignored now, nor was then.
+# Newer rules do not make it keep what is not ignored now, nor was then.
 test_rules_of_neither_time_do_not_count() {
 	git init -q
 	echo 1 >a

@@ -200,7 +200,7 @@ test_readers_do_not_see_one_that_appears_meanwhile() {
 	reading git-checkpoint status
 }
 
-# What is gone when its contents are wanted is no failure: it was there, and is not any more.
+# What is gone when its contents are needed is not a failure: it existed, and no longer does.
 test_readers_bear_that_files_go() {
 	mkdir d
 	echo 1 >a

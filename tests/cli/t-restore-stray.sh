@@ -176,7 +176,7 @@ test_one_of_a_store_that_was_lost() {
 	git-checkpoint doctor -q
 }
 
-# ---- damage behind an interruption ----
+# ---- damage after an interruption ----
 
 # spoil_safety [<path>]: a file in the safety checkpoint of the restore that was interrupted, or
 # what it begins with

@@ -300,7 +300,7 @@ sparse() {
 		fail "'$1' of $(stat -c %s "$1") bytes takes $(stat -c '%b * %B' "$1") bytes"
 }
 
-# A hole is no part of the contents, but writing it out can fill the disk.
+# A hole is not part of the contents, but writing it out can fill the disk.
 test_holes_are_not_written_out() {
 	truncate -s 40M end middle all small
 	echo begin | dd of=end conv=notrunc status=none

@@ -55,7 +55,7 @@ test_descriptors_signals_and_limits_are_the_same() {
 	print join(" ", map { "$_:" . readlink("/proc/self/fd/$_") }
 		grep { /^[0-9]+$/ && $_ != fileno($d) } sort readdir $d), "\n";
 	open(my $s, "<", "/proc/self/status");
-	# 31 signals; the two behind them are the C library's own
+	# 31 signals; the two after them are the C library's own
 	print map { s/^(S.*:\s*)\S+(\S{8})$/$1 . (hex($2) & 0x7fffffff)/er }
 		grep { /^(Sig(Blk|Ign|Cgt|Pnd)|ShdPnd|Umask)/ } <$s>;
 	print getpgrp(), " ", `pwd -P`;

@@ -61,7 +61,7 @@ test_no_command_or_a_wrong_option() {
 	expect_exit 129 git checkpoint run --bogus touch "$T/ran" 2>"$T/err"
 	expect_exit 129 git checkpoint run --json --bogus touch "$T/ran" >"$T/out" 2>"$T/err"
 	expect_eq 129 "$(json .error.code "$T/out")"
-	# what belongs to the command is no wish for JSON
+	# an option of the command does not ask for JSON
 	expect_exit 129 git checkpoint run --bogus touch --json "$T/ran" >"$T/out" 2>"$T/err"
 	expect_eq '' "$(cat "$T/out")"
 	expect_missing "$T/ran"
@@ -208,7 +208,7 @@ test_without_a_terminal_nothing_is_rolled_back_unasked() {
 	command=$(sed -n "s/.*'\(git checkpoint restore .*\)' goes.*/\1/p" "$T/err")
 	$command --yes >/dev/null
 	expect_rolled_back
-	# a yes in a pipe is no answer
+	# a yes in a pipe is not an answer
 	echo y | expect_exit 3 git checkpoint run -- sh -c "$(ruin 3)" 2>"$T/err"
 	expect_eq 2 "$(cat a)"
 }
@@ -323,7 +323,7 @@ test_json_in_a_file_of_its_own() {
 	expect_eq '0 4' "$(json '[.exit_status, .verify.exit_status] | join(" ")' "$T/json")"
 }
 
-# A file in the worktree is written behind all else, and is not what is rolled back.
+# A file in the worktree is written after everything else, and is not what is rolled back.
 test_a_json_file_in_the_worktree() {
 	some_files
 	expect_exit 3 git checkpoint run --json-file d/json --rollback -- sh -c "$(ruin 3)" 2>"$T/err"

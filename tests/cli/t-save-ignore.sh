@@ -49,7 +49,7 @@ test_default_patterns() {
 	expect_warning "^'build/' was left out"
 }
 
-# It is no change, so that no checkpoint is taken: not the time to be silent about it.
+# It is not a change, so no checkpoint is taken: not the time to be silent about it.
 test_what_was_made_since_is_named_without_a_change() {
 	git init -q
 	make_files file
@@ -258,7 +258,7 @@ test_rules_that_change_while_no_directory_does() {
 	sleep 0.05
 	save
 	captured >"$T/all"
-	# what is not there any more, a change, and the way back
+	# what no longer exists, a change, and the way back
 	while IFS='|' read -r gone change back; do
 		eval "$change"
 		save

@@ -66,7 +66,7 @@ test_the_same_name_in_another_case_or_normal_form() {
 	expect_eq 7 "$(answer .stats.files)" files
 }
 
-# `a.b` comes before `a/b`, but `a` as a directory comes behind `a.b` in a git tree
+# `a.b` comes before `a/b`, but `a` as a directory comes after `a.b` in a git tree
 test_files_and_directories_whose_order_differs_in_trees_and_paths() {
 	for name in a ab a-b a.b a0b; do
 		mkdir "x$name" "y$name"

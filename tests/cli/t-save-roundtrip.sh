@@ -13,7 +13,7 @@ plain_fingerprint() {
 }
 
 # recorded_modes <commit>: permission bits and path of all that is not a link, as the checkpoint
-# has them, NUL behind each
+# has them, a NUL after each
 recorded_modes() {
 	store_git ls-tree -r -t -z "$1" >"$T/tree"
 	store_git cat-file blob "$1^:modes" >"$T/modes"

@@ -280,7 +280,7 @@ test_no_hint_for_others() {
 	done
 }
 
-# ---- made anew at the same path -----------------------------------------------------
+# ---- created again at the same path -----------------------------------------------------
 
 # warned <pattern>: the next save says it, in both forms, once; status before it too
 warned() {

@@ -189,7 +189,7 @@ test_long_answers_go_through_the_pager() {
 	on_screen 80 24 "PAGER='sed s/^/second:/' GIT_PAGER='' git-checkpoint list"
 	ended 0
 	expect_eq 3 "$(grep -c '^chk_' "$T/screen")"
-	# one that is left early is no failure; as with git, a signal may tell
+	# one that is left early is not a failure; as with git, a signal may tell
 	seq 5000 >b
 	save
 	on_screen 80 24 'GIT_PAGER="head -n 1" git-checkpoint show --patch @; test $? = 0 -o $? = 141'
@@ -208,7 +208,7 @@ test_a_hint_is_given_once() {
 	unset GIT_CHECKPOINT_ADVICE
 	git init -q
 	echo 1 >a
-	# nobody is there to be taught
+	# no person to teach
 	git-checkpoint save -q
 	git-checkpoint list >"$T/out" 2>&1
 	expect_no_grep hint "$T/out"

@@ -253,7 +253,7 @@ test_completion_lists_commands_and_options() {
 	git-checkpoint --version | grep -q '^git-checkpoint version [0-9]'
 }
 
-# A reader that has gone, or a full disk, is no success.
+# A reader that has gone, or a full disk, is not a success.
 test_an_answer_that_cannot_be_written_is_a_failure() {
 	echo 1 >a
 	test -c /dev/full || skip 'needs /dev/full'

@@ -75,7 +75,7 @@ bool is_there(int dirfd, const char *path);
 /*
  * WRAP(int, fsync, (int fd)) { ... next_fsync()(fd) ... } defines the symbol `fsync`. The C name
  * is another one, since the headers rename functions themselves (pread becomes pread64).
- * next_x() is the definition behind this one, looked up once.
+ * next_x() is the next definition after this one, looked up once.
  */
 #define WRAP(ret, symbol, args)                                                                    \
 	typedef ret(*symbol##_fn) args;                                                            \

@@ -32,7 +32,7 @@ void names_setup(void)
 	recording = getenv("FAULT_NAMES_FILE") != NULL;
 }
 
-/* The directory that holds `path`, opened, with what is behind the last slash; -1 if there is none. */
+/* The directory that holds `path`, opened, with what follows the last slash; -1 if there is none. */
 static int open_holder(int dirfd, const char *path, char base[NAME_MAX + 1])
 {
 	char dir[PATH_MAX];

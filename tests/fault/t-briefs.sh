@@ -145,7 +145,7 @@ test_one_damaged_record_does_not_make_the_manifest_anew() {
 	git-checkpoint save -q --allow-empty -m 7
 	expect_eq "$inode" "$(stat -c %i "$store/checkpoint-manifest.md")" 'appended'
 	expect_eq 7 "$(grep -c 'chk_' "$store/checkpoint-manifest.md")" 'rows'
-	# made anew it says so, and once more it is settled
+	# rebuilt it says so, and once more it is settled
 	rm "$store/checkpoint-manifest.md"
 	git-checkpoint list -q 2>/dev/null
 	expect_eq 2 "$(grep -c '| (damaged) |.*chk_' "$store/checkpoint-manifest.md")" 'damaged'

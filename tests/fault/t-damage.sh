@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Damaged files in a store: what is derived is made anew, the rest harms only itself.
+# Damaged files in a store: what is derived is rebuilt, the rest harms only itself.
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/damage.sh"

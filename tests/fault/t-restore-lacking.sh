@@ -189,7 +189,7 @@ test_without_exchange_an_edit_is_put_back() {
 	no_litter
 }
 
-# Modes that it cannot hold are said before anything is touched; those that it has are no obstacle.
+# Modes that it cannot hold are said before anything is touched; those that it has do not matter.
 test_without_chmod() {
 	mkdir d
 	chmod 700 d .

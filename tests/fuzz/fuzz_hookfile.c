@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strbuf_reset(&without);
 	if (hook_file_is_shell(text, size) && !ours) {
 		hook_file_insert(&with, text, size, lines);
-		FUZZ_CHECK(hook_file_is_shell(with.buf, with.len), "it is no script any more");
+		FUZZ_CHECK(hook_file_is_shell(with.buf, with.len), "it is no longer a script");
 		FUZZ_CHECK(hook_file_is_ours(with.buf, with.len), "our lines are not found");
 		FUZZ_CHECK(hook_file_remove(&without, with.buf, with.len), "our lines do not go");
 		FUZZ_CHECK(without.len == size && !memcmp(without.buf, data, size),

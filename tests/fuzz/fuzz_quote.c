@@ -13,7 +13,7 @@ static void try_words(const char *text)
 	shellwords_split(&split, text, " \t\n\"'@><=;|&(:");
 	FUZZ_CHECK(split.words.nr > 0, "no word");
 	for (size_t i = 0; i < split.words.nr; i++)
-		FUZZ_CHECK(split.starts[i] <= strlen(text), "a word begins behind the line");
+		FUZZ_CHECK(split.starts[i] <= strlen(text), "a word begins after the line");
 	shellwords_quote(&out, split.words.items[split.words.nr - 1], split.open);
 	shellwords_release(&split);
 	strbuf_release(&out);

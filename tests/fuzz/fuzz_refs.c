@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_put("store/refs/checkpoints/" ID, cut + 2, size - packed - 2);
 	if (!refs_list(&list, store)) {
 		for (size_t i = 0; i < list.nr; i++) {
-			FUZZ_CHECK(refs_valid_id(list.items[i].id), "'%s' is no id", list.items[i].id);
+			FUZZ_CHECK(refs_valid_id(list.items[i].id), "'%s' is not an id", list.items[i].id);
 			FUZZ_CHECK(!i || strcmp(list.items[i - 1].id, list.items[i].id) < 0,
 				   "'%s' is twice, or not in order", list.items[i].id);
 		}

@@ -11,8 +11,8 @@
 static void each(const char *id, const char *digits, void *payload)
 {
 	(void)payload;
-	FUZZ_CHECK(refs_valid_id(id), "'%s' is no id", id);
-	FUZZ_CHECK(strspn(digits, "0123456789abcdef") == strlen(digits), "'%s' are no digits", digits);
+	FUZZ_CHECK(refs_valid_id(id), "'%s' is not an id", id);
+	FUZZ_CHECK(strspn(digits, "0123456789abcdef") == strlen(digits), "'%s' are not digits", digits);
 }
 
 static void try_trail(struct store *store)

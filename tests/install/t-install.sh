@@ -68,7 +68,7 @@ uninstall_from() {
 	without_git make_in "$SRC" -s uninstall DESTDIR="$install_dest" "$@"
 }
 
-# files <dir>: all below it that are no directories
+# files <dir>: everything below it except directories
 files() {
 	(cd "$1" && find . ! -type d | sed 's/^\.//' | LC_ALL=C sort)
 }

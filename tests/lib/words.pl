@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# Words that give a translation away, in what people read: manual, READMEs, and the comments and
-# strings of sources and scripts. A line "<file>:<line>: <words>: <text>" each.
+# Words that give a translation away, in what people read: manual, READMEs, comments, and the
+# strings of sources and hooks. A line "<file>:<line>: <words>: <text>" each.
 # usage: words.pl <file>...
 use strict;
 use warnings;
@@ -27,24 +27,27 @@ sub blank {
 }
 
 sub of_c {
-	my ($text) = @_;
+	my ($text, $strings) = @_;
 	my $out = '';
 	while ($text =~ m{\G(?:(/\*.*?\*/|//[^\n]*)|("(?:\\.|[^"\\\n])*")|('(?:\\.|[^'\\\n])*'|.))}gs) {
-		$out .= defined $3 ? blank($3) : defined $1 ? $1 : $2;
+		$out .= defined $3 ? blank($3) : defined $1 ? $1 : $strings ? $2 : blank($2);
 	}
 	return $out;
 }
 
 # Only whole-line comments, and what is printed: a "#" elsewhere is mostly code.
 sub of_script {
-	return join "\n", map { /^\s*#/ || /\b(?:echo|printf|fail|skip)\b/ ? $_ : '' } split /\n/, $_[0], -1;
+	my ($text, $strings) = @_;
+	my $wanted = $strings ? qr/^\s*#|\b(?:echo|printf)\b/ : qr/^\s*#/;
+	return join "\n", map { /$wanted/ ? $_ : '' } split /\n/, $text, -1;
 }
 
 for my $file (@ARGV) {
 	open my $fh, '<', $file or die "$file: $!\n";
 	my $text = do { local $/; <$fh> };
-	$text = of_c($text) if $file =~ /\.[ch]$/;
-	$text = of_script($text) if $file !~ /\.(?:[ch]|md|[1-9])$/;
+	my $strings = $file !~ m{(?:^|/)tests/}; # those of tests are mostly data
+	$text = of_c($text, $strings) if $file =~ /\.[ch]$/;
+	$text = of_script($text, $strings) if $file !~ /\.(?:[ch]|md|[1-9])$/;
 	$text =~ s/(`[^`\n]*`)/blank($1)/ge; # names
 	# a phrase may go on in the next line of a comment or a string
 	(my $joined = $text) =~ s{"?\n[ \t]*(?:\*|\#|//)?[ \t]*"?}{ $& =~ tr/\n/ /cr }ge;

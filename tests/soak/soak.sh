@@ -3,7 +3,7 @@
 #
 # soak.sh <seconds> [<seed>]: random commands from several processes in one worktree, which is
 # edited at the same time; every now and then one is killed. For the last quarter of the time
-# nobody edits: then an edit is no excuse any more. Afterwards nothing may be wrong.
+# nobody edits: then an edit is no longer an excuse. Afterwards nothing may be wrong.
 #
 # BUILD_DIR       where the program is
 # SOAK_PROCESSES  how many at a time, 4 if not set

@@ -11,7 +11,7 @@
 /*
  * Processes are written as "<topmost> > ... > <nearest>", words apart by one
  * blank ("%" is a blank within a word); "@" before one begins a new session. Expected is the command of the
- * reason, "" for nothing; flags behind it: "+n" all that is not ignored, "+i" ignored files too, "+a" look
+ * reason, "" for nothing; flags after it: "+n" all that is not ignored, "+i" ignored files too, "+a" look
  * for an autostash, "+u" only if HEAD is unborn.
  */
 static void add_proc(struct proc_list *list, const char *text, pid_t session)

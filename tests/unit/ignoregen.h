@@ -82,7 +82,7 @@ static void random_component(struct ignore_tree *tree, struct strbuf *out)
 		else
 			strbuf_addch(out, *name);
 	}
-	/* Stars behind letters mean something else when a slash or nothing follows. */
+	/* Stars after letters mean something else when a slash or nothing follows. */
 	if (!rnd(12))
 		strbuf_addstr(out, "**");
 }

@@ -222,7 +222,7 @@ static void test_compare_equals_the_naive_way(void **state)
 
 /* ---- checkpoints, loaded piece by piece ---- */
 
-/* In git's words; modes that git does not know are no change to it, nor are directories. */
+/* In git's words; modes that git does not know do not change it, nor do directories. */
 static void check_by_git(struct store *store, const struct ckpt_record *a,
 			 const struct ckpt_record *b, const struct compare_list *changes)
 {

@@ -124,7 +124,7 @@ static void test_diffstat_wide_names(void **state)
 	expect_as_git();
 }
 
-/* Columns count, not bytes; git 2.39 still cuts by bytes, so it is no measure here. */
+/* Columns count, not bytes; git 2.39 still cuts by bytes, so it cannot be compared here. */
 static void test_diffstat_wide_names_cut(void **state)
 {
 	struct diffstat_file some[] = {

@@ -131,7 +131,7 @@ static void test_evict_age(void **state)
 	expect_plan("0 1 2 4 | 3", .max_age = 1);
 	expect_plan("0 1 4 | 2 3", .max_age = 7 * DAYS, .max_count = 3);
 	expect_plan("0 1 2 4 | 3", .max_age = 7 * DAYS, .max_count = 2);
-	/* A time that overflows when it is subtracted from is no age either. */
+	/* A time that overflows when it is subtracted from has no age either. */
 	items[2].created_at = INT64_MAX;
 	expect_plan("0 1 4 | 2 3", .max_age = 7 * DAYS);
 }

@@ -116,7 +116,7 @@ static void test_outputs_and_interruption(void **unused)
 	strlist_add(&state.tasks[0].output, "-t");
 	assert_int_equal(flow_check(&state, &plan, &facts), CKPT_ECORRUPT);
 	assert_non_null(strstr(ckpt_error_last(), "-t"));
-	/* which begins anew with the files of the phase before */
+	/* which starts over with the files of the phase before */
 	assert_int_equal(flow_check(&state, &plan, &restoring), 0);
 	state.tasks[0].status = FLOW_TASK_FAILED;
 	assert_int_equal(flow_check(&state, &plan, &facts), 0);

@@ -102,7 +102,7 @@ static void test_what_becomes_of_tasks(void **unused)
 	flow_plan_release(&plan);
 }
 
-/* While it waits, nothing is run anew: not even what was left of its tasks. */
+/* While it waits, nothing is run again: not even what was left of its tasks. */
 static void test_waiting_leaves_tasks_alone(void **unused)
 {
 	struct flow_decision decision;

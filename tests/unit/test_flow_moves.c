@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may happen to phases and tasks, and what comes of it. */
+/* What may happen to phases and tasks, and the result. */
 #include "flow/flow_decide.h"
 
 #include "base/error.h"

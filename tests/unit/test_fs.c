@@ -224,7 +224,7 @@ static void test_fsio_temp_names_can_be_swept(void **state)
 	}
 	assert_int_equal(count_names(in_scratch("temps")), 7);
 	fs_sweep_temps(AT_FDCWD, "temps");
-	/* A directory of that name is no temporary of this kind. */
+	/* A directory of that name is not such a temporary. */
 	assert_int_equal(count_names(in_scratch("temps")), 4);
 	assert_true(is_there(in_scratch("temps/keep")));
 	assert_true(is_there(in_scratch("temps/tmp_ckpt_notes")));
@@ -278,7 +278,7 @@ static void test_fsio_append_lines_of_processes_do_not_mix(void **state)
 		expect_exit(pids[p], 30);
 	get_bytes(&out, in_scratch("mixed"));
 	for (size_t at = 0; at < out.len; at += WIDTH + 1) {
-		/* A line that is being written looks torn; mending that leaves an empty one. */
+		/* A line that is being written looks torn; repairing that leaves an empty one. */
 		while (out.buf[at] == '\n')
 			at++;
 		assert_true(at + WIDTH < out.len);

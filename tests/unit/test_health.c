@@ -22,7 +22,7 @@ static char *make(const char *name)
 	return path;
 }
 
-/* Open it: 0 or the failure; the sentences about what was mended, a line each. */
+/* Open it: 0 or the failure; the sentences about what was repaired, a line each. */
 static int reopen(struct strbuf *said, const char *name)
 {
 	struct store *store = NULL;
@@ -296,7 +296,7 @@ static void test_health_sound_is_not_set_aside(void **state)
 	free(path);
 }
 
-/* Processes that mend, set aside and begin anew at the same time end up in the same store. */
+/* Processes that repair, set aside and start over at the same time end up in the same store. */
 static void test_health_many_at_once(void **state)
 {
 	static const char *const ways[] = { "rm HEAD; : >config; rm -r refs",

@@ -22,7 +22,7 @@ static void test_which_scripts_take_lines(void **state)
 		{ "#!/usr/local/bin/zsh\n", true },
 		{ "#!/bin/dash\n", true },
 		{ "#!ksh\n", true },
-		{ "#!/bin/sh", false },          /* nothing can stand behind */
+		{ "#!/bin/sh", false },          /* nothing can follow */
 		{ "#!/bin/sh -x\n", false },     /* would trace us */
 		{ "#!/bin/bash --posix\n", false },
 		{ "#!/bin/sh\r\nexit\r\n", false },
@@ -253,7 +253,7 @@ static void test_random_texts(void **state)
 			strbuf_addstr(&text, parts[rnd(sizeof(parts) / sizeof(parts[0]))]);
 		strbuf_addstr(&before, text.buf);
 		config_edit_set(&text, &edit, "core", "fsmonitor", "/x y");
-		/* in a file that git cannot read it may be behind an open quote: it is left */
+		/* in a file that git cannot read it may be after an open quote: it is left */
 		if (config_edit_undo(&text, &edit))
 			assert_string_equal(text.buf, before.buf);
 		config_edit_release(&edit);

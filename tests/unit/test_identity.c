@@ -34,7 +34,7 @@ static void test_compare(void **state)
 		{ { 1, 2, 0, "none" }, { 9, 2, 0, "none" }, IDENTITY_SAME, false },
 		{ { 1, 2, 0, ROOT_A }, { 9, 2, 0, ROOT_B }, IDENTITY_OTHER, false },
 		{ { 1, 2, 0, ROOT_A }, { 9, 2, 0, "none" }, IDENTITY_ANEW, false },
-		/* made anew: another inode, or the number was used again */
+		/* created again: another inode, or the number was used again */
 		{ { 1, 2, 3, ROOT_A }, { 1, 5, 6, ROOT_A }, IDENTITY_ANEW, false },
 		{ { 1, 2, 3, ROOT_A }, { 1, 2, 6, ROOT_A }, IDENTITY_ANEW, false },
 		{ { 1, 2, 3, ROOT_A }, { 1, 5, 3, ROOT_A }, IDENTITY_ANEW, false },

@@ -260,7 +260,7 @@ static void test_lost_commit_is_gone(void **state)
 	end(store);
 }
 
-/* Also where stock git has packed everything anew, with deltas. */
+/* Also where stock git has repacked everything, with deltas. */
 static void test_lost_commits_of_repacked_stores(void **state)
 {
 	struct ref_list commits;

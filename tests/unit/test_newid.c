@@ -14,7 +14,7 @@ static void next(struct ref_item *newest, bool first, int64_t now)
 
 	assert_int_equal(newid_make(id, &refs, now), 0);
 	if (!refs_valid_id(id))
-		fail_msg("'%s' is no id", id);
+		fail_msg("'%s' is not an id", id);
 	if (!first && strcmp(id, newest->id) <= 0)
 		fail_msg("'%s' follows '%s'", id, newest->id);
 	strcpy(newest->id, id);

@@ -342,7 +342,7 @@ static void test_pack_stream_that_fails_is_taken_back(void **state)
 	store_close(store);
 }
 
-/* A store whose disk is full or gone fails with a sentence and leaves no pack behind. */
+/* A store whose disk is full or gone fails with a message and leaves no pack. */
 static void test_pack_commit_fails_cleanly(void **state)
 {
 	struct store *store = new_store();

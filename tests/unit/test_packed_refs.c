@@ -24,7 +24,7 @@ static void test_refs_packed_twice_are_one(void **state)
 	refs_release(&list);
 }
 
-/* What stands behind a NUL, which a bad disk leaves, is still there. */
+/* What follows a NUL, which a bad disk may leave, is still read. */
 static void test_refs_packed_behind_a_nul_are_seen(void **state)
 {
 	struct ref_list list;
@@ -87,7 +87,7 @@ static void test_refs_delete_from_odd_packed_refs(void **state)
 	strbuf_release(&out);
 }
 
-/* One that cannot be read may have anything in it: it is not written anew. */
+/* One that cannot be read may have anything in it: it is not rewritten. */
 static void test_refs_unreadable_packed_refs_stay(void **state)
 {
 	static const char id[] = "chk_20260101_000000_000001";

@@ -156,7 +156,7 @@ static void test_packs_absurd_offsets_are_damage(void **state)
 		packs = packs_open(store->dirfd);
 		assert_true(packs_have(packs, &objects[0].oid));
 		err = packs_read(&out, &type, packs, &objects[0].oid);
-		/* Below the first object and behind the last one there is none. */
+		/* There is none before the first object and after the last. */
 		if (offsets[i] != PACK_HEADER_SIZE && err != CKPT_ECORRUPT)
 			fail_msg("%llx gives %d", (unsigned long long)offsets[i], err);
 		(void)packs_stat(&type, &size, packs, &objects[0].oid);

@@ -9,7 +9,7 @@
 
 /*
  * Most of this compares with git itself: pairs of files are put into a scratch
- * repository as two states, and the patches of all of them, one behind the
+ * repository as two states, and the patches of all of them, one after the
  * other in order of path, must be what `git diff` prints for the two.
  */
 enum { MOST_PAIRS = 600, RANDOM_PAIRS = 250 };

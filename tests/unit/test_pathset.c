@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-/* Few letters, so that one name often begins another; "-" sorts before "/", "0" behind it. */
+/* Few letters, so that one name often begins another; "-" sorts before "/", "0" after it. */
 static void random_path(struct strbuf *out)
 {
 	static const char letters[] = "a-0";

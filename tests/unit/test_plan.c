@@ -244,7 +244,7 @@ static void test_plan_takes_back_directories_on_the_way(void **state)
 {
 	(void)state;
 	CHECK({
-		/* behind what is in them, without a row */
+		/* after what is in them, without a row */
 		{ "", "d/e/a=1", "remove d/e/a, rmdir d/e, rmdir d | create d/e/a |", "d/e/a", NULL, false,
 		  "d d/e" },
 		/* whatever is there by now: looked at when it is done */
@@ -296,7 +296,7 @@ static void test_plan_lists_what_it_makes_on_the_way(void **state)
 static void test_plan_order(void **state)
 {
 	(void)state;
-	/* Removals behind all others, and of these the deepest first. */
+	/* Removals after all others, and of these the deepest first. */
 	CHECK({
 		{ "a=1 c/d=1 m=1:600 z=1", "b=1 c/d=2 c/e/f=1 m=1 y/x/w=1 z/",
 		  "create a, overwrite c/d, chmod m, replace z, remove y/x/w, rmdir y/x, rmdir y, remove "

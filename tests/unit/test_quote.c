@@ -125,7 +125,7 @@ static void test_quote_c_round_trip(void **state)
 	strbuf_release(&back);
 }
 
-/* Any bytes are either taken or refused; nothing is read behind their end. */
+/* Any bytes are either taken or refused; nothing is read past their end. */
 static void test_unquote_c_refuses_what_is_malformed(void **state)
 {
 	static const char *const bad[] = { "",	       "x",	    "\"",	 "\"abc",

@@ -358,7 +358,7 @@ static void test_reach_does_not_look_into_blobs(void **state)
 	store_close(store);
 }
 
-/* Refs that are no refs may have led anywhere. */
+/* Invalid refs may have led anywhere. */
 static void test_reach_notices_broken_refs(void **state)
 {
 	static const char *const broken[] = {

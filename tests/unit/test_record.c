@@ -239,7 +239,7 @@ static void test_record_equal_metadata_are_shared(void **state)
 	store_close(store);
 }
 
-/* Keys that are no names of files, or look as if they were encoded already. */
+/* Keys that are not valid file names, or look as if they were encoded already. */
 static void test_record_state_keys_may_be_anything(void **state)
 {
 	static const char *const keys[] = { ".",     "..", ".git", "/",	   "a/b",   "%41",

@@ -230,7 +230,7 @@ static void test_refs_delete(void **state)
 		assert_int_equal(count_refs(), ARRAY_SIZE(ids) - 1 - i);
 		check_list();
 	}
-	/* Once more is no failure. */
+	/* Once more: not a failure. */
 	assert_int_equal(refs_delete(store, ids[0]), 0);
 	sh("cd '%s'; git --git-dir=. fsck --strict; test ! -e packed-refs.lock; "
 	   "test -z \"$(find . -name 'tmp_ckpt_*')\"",

@@ -291,7 +291,7 @@ static void test_repack_removes_all_of_a_pack(void **state)
 	/* What git derived from it is gone, too. */
 	assert_int_equal(count_packs(store, "multi"), 0);
 	sh("test ! -e '%s/objects/info/commit-graph'", store->path);
-	/* A second time is no failure. */
+	/* A second time: not a failure. */
 	assert_int_equal(repack_remove(store, packs[0].name), 0);
 	release_contents(packs, nr);
 	store_close(store);

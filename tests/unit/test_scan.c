@@ -374,7 +374,7 @@ static void test_scan_bears_what_vanishes_and_stays_inside(void **state)
 		assert_null(strstr(text.buf, "outside"));
 		assert_null(strstr(text.buf, "deeper"));
 		assert_non_null(strstr(text.buf, "still/f 0 644"));
-		/* What is gone is no skip: the checkpoint is right without it. */
+		/* What is gone is not skipped: the checkpoint is right without it. */
 		for (size_t s = 0; s < scan->skips.nr; s++)
 			fail_msg("%s %s", skip_why_name(scan->skips.items[s].why),
 				 scan->skips.items[s].path);

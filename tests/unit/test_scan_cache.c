@@ -208,7 +208,7 @@ static void test_scan_marks_what_is_too_young(void **state)
 }
 
 /*
- * As fast as it goes: a change right behind the scan falls into the same tick of
+ * As fast as it goes: a change right after the scan falls into the same tick of
  * the clock, and leaves times, sizes and inodes as they were.
  */
 static void test_scan_with_cache_sees_changes_within_a_tick(void **state)

@@ -6,7 +6,7 @@
 /* What bash has, where names of hosts are completed. */
 #define BREAKS " \t\n\"'@><=;|&(:"
 
-/* The words in brackets; what readline replaces is behind a "^". */
+/* The words in brackets; what readline replaces follows a "^". */
 static void check(const char *line, const char *expected)
 {
 	struct strbuf got = STRBUF_INIT;
@@ -59,7 +59,7 @@ static void test_shellwords_knows_what_readline_replaces(void **state)
 	check("x a\\:b", "[x][^a:b]");
 	check("x 'a:b'c", "[x][^a:bc]");
 	check("x 'my dir/'su:b", "[x][my dir/su:^b]");
-	/* in an open quote, what is behind it */
+	/* in an open quote, what follows it */
 	check("x 'my d", "[x][^my d]'");
 	check("x dir/'my d", "[x][dir/^my d]'");
 	check("x a:\"b:c", "[x][a:^b:c]\"");

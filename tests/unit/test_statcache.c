@@ -136,7 +136,7 @@ static void test_statcache_any_truncation_is_nothing_known(void **state)
 		if (cache)
 			fail_msg("%zu of %zu bytes were taken", len, good.len);
 	}
-	/* Bytes behind the end are foreign too. */
+	/* Bytes after the end are foreign too. */
 	put_bytes(in_scratch("cut"), good.buf, good.len);
 	sh("printf x >>cut");
 	assert_null(statcache_open(AT_FDCWD, "cut"));

@@ -71,7 +71,7 @@ static void test_status_finds_what_was_restored_last(void **state)
 		{ "ba cbp", 2, NULL },
 		{ "ba cbp", 1, NULL },
 		{ "bap cb", 2, "b" },
-		/* what is not of the whole worktree, or not there any more */
+		/* what is not of the whole worktree, or no longer there */
 		{ "bs", 1, NULL },
 		{ "bk", 1, NULL },
 		{ "bx", 1, NULL },

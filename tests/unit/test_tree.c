@@ -55,7 +55,7 @@ static int sign(int n)
 	return (n > 0) - (n < 0);
 }
 
-/* The comparison is that of the names with their slash put behind them. */
+/* The comparison is that of the names with their slash appended. */
 static void test_tree_compare_is_a_total_order(void **state)
 {
 	(void)state;
