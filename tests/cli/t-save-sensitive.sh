@@ -100,6 +100,27 @@ test_naming_one_is_not_enough() {
 	expect_captured .env
 }
 
+test_secrets_named_alone_are_refused() {
+	git init -q
+	mkdir sub
+	echo secret >.env
+	echo secret >sub/a.key
+	expect_exit 5 git checkpoint save .env 2>"$T/stderr"
+	expect_grep "'.env' looks like a secret; .*--include-sensitive" "$T/stderr"
+	expect_exit 5 git checkpoint save --allow-empty .env sub/a.key 2>"$T/stderr"
+	expect_grep "'.env', 'sub/a.key' look like secrets; .*--include-sensitive" "$T/stderr"
+	expect_exit 5 git checkpoint save --json .env >"$T/refused"
+	expect_eq 5 "$(json .error.code "$T/refused")"
+	expect_grep 'include-sensitive' "$T/refused"
+	git checkpoint list >"$T/list"
+	expect_no_grep chk_ "$T/list"
+	git add -f .env
+	save .env
+	expect_captured .env
+	save --include-sensitive sub/a.key
+	expect_captured sub/a.key
+}
+
 test_only_files_are_sensitive() {
 	git init -q
 	mkdir -p credentials/x .env/y id_rsa.d
