@@ -69,8 +69,7 @@ void ran_say_restored(const struct ran *ran)
 		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
 			fprintf(stderr, "error: capture '%s': %s\n", result->captures[i].name,
 				restore_capture_status_name(result->captures[i].status));
-	if (!result->match)
-		fprintf(stderr, "error: the restored state does NOT match the checkpoint: stop and look\n");
+	restored_say_mismatch(result, NULL);
 }
 
 json_t *ran_json(const struct ran *ran)

@@ -158,6 +158,8 @@ static json_t *verification(const struct restore_result *result)
 	row_text(&object, "post_state_hash", result->verified ? result->post_hash : NULL);
 	row_text(&object, "checkpoint_hash", result->target_hash);
 	row_json(&object, "match", result->verified ? json_boolean(result->match) : json_null());
+	if (result->differing.nr)
+		row_json(&object, "differing", json_paths(&result->differing));
 	return row_object(&object);
 }
 
@@ -306,6 +308,26 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 		    result->verified && result->match ? ", verified" : "");
 }
 
+void restored_say_mismatch(const struct restore_result *result, const char *back)
+{
+	const struct strlist *paths = &result->differing;
+	struct strbuf quoted = STRBUF_INIT;
+
+	if (!result->verified || result->match)
+		return;
+	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, paths->items[i]);
+		fprintf(stderr, "error: '%s' is not as in the checkpoint\n", quoted.buf);
+	}
+	if (paths->nr > SHOWN)
+		fprintf(stderr, "error: neither are %zu more\n", paths->nr - SHOWN);
+	fprintf(stderr,
+		"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",
+		back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
+	strbuf_release(&quoted);
+}
+
 static int print_text(const struct restore_result *result, const struct ckpt_record *target,
 		      const struct ckpt_record *interrupted, const char *back)
 {
@@ -324,10 +346,7 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 	if (result->done && back)
 		report_text("'%s' goes back to %s\n", back,
 			    interrupted ? interrupted->id : result->safety);
-	if (result->verified && !result->match)
-		fprintf(stderr,
-			"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",
-			back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
+	restored_say_mismatch(result, back);
 	return report_done(restored_status(result));
 }
 

@@ -31,4 +31,7 @@ int restored_status(const struct restore_result *result);
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
 		    const struct ckpt_record *interrupted, const char *back);
 
+/** If the result is not as in the checkpoint, say so on stderr, even with -q, and name the paths. */
+void restored_say_mismatch(const struct restore_result *result, const char *back);
+
 #endif

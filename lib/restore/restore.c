@@ -17,6 +17,7 @@ void restore_result_release(struct restore_result *result)
 {
 	plan_release(&result->plan);
 	strlist_release(&result->warnings);
+	strlist_release(&result->differing);
 	for (size_t i = 0; i < result->captures_nr; i++)
 		free(result->captures[i].name);
 	free(result->captures);

@@ -76,6 +76,8 @@ struct restore_result {
 	char pre_hash[STATEHASH_SIZE], post_hash[STATEHASH_SIZE], target_hash[STATEHASH_SIZE];
 	bool verified;     /**< the result was checked */
 	bool match;
+	struct strlist
+		differing; /**< paths that are not as in the checkpoint, if it does not match */
 	bool incomplete;   /**< something was left that should have been restored or saved */
 	char safety[CKPT_ID_SIZE]; /**< "" in a dry run */
 	struct oid safety_commit;

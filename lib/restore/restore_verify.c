@@ -86,6 +86,47 @@ static int scan_result(struct worktree_state *out, struct restore *r)
 	return err;
 }
 
+static bool counts(const struct restore *r, const struct change *change, const struct strlist *left)
+{
+	if (change->kind == CHANGE_ADDED && r->opts->no_delete)
+		return false;
+	for (size_t i = 0; i < r->plan.kept_nr; i++)
+		if (path_below(change->path, r->plan.kept[i].path))
+			return false;
+	for (size_t i = 0; i < left->nr; i++)
+		if (path_below(change->path, left->items[i]))
+			return false;
+	return true;
+}
+
+/* It does not match: tell where. What was `left` alone does not count. */
+static int name_differing(struct strlist *out, struct restore *r, const struct wt_dir *root,
+			  const struct strlist *left)
+{
+	struct compare_side target = { .root = r->target.tree->root,
+				       .snapshot = r->target.tree,
+				       .modes = &r->target.tree->modes };
+	struct modes modes = { 0 };
+	struct compare_side current = { .root = (struct wt_dir *)root, .modes = &modes };
+	struct compare_list changes;
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	modes_encode(&text, root);
+	err = modes_parse(&modes, text.buf, text.len);
+	if (!err)
+		err = compare_run(&changes, &target, &current, &r->scope);
+	if (!err) {
+		for (size_t i = 0; i < changes.nr; i++)
+			if (counts(r, &changes.items[i], left))
+				strlist_add(out, changes.items[i].path);
+		compare_list_release(&changes);
+	}
+	modes_release(&modes);
+	strbuf_release(&text);
+	return err;
+}
+
 /*
  * It does not match; but perhaps only because files that were ignored before no
  * longer are. The safety checkpoint has the rules that left them out.
@@ -114,6 +155,8 @@ static int look_again(struct restore_result *out, struct restore *r, struct rest
 		quote_path(&quoted, left.items[i]);
 		strlist_addf(&out->warnings, "Kept: %s (ignored before)", quoted.buf);
 	}
+	if (strcmp(out->post_hash, out->target_hash))
+		err = name_differing(&out->differing, r, root, &left);
 out:
 	protect_free(check->before);
 	check->before = NULL;

@@ -164,4 +164,39 @@ test_an_edit_while_an_edit_is_put_back() {
 	done
 }
 
+# -q is about what went well.
+test_the_paths_that_differ_are_named_even_if_quiet() {
+	printf '%s\n' 'echo new >created' 'echo new >"b c"' 'echo precious >a' >"$T/edit.sh"
+	echo 1 >a
+	echo 1 >'b c'
+	echo 1 >fine
+	save
+	rm a
+	echo 2 >a
+	echo 2 >fine
+	for option in -q --json; do
+		status=0
+		FAULT_RUN="sh $T/edit.sh" FAULT_PATH=$T/work with_faults rename 1 run \
+			git-checkpoint restore -y $option "$id" >"$T/restore.json" 2>"$T/restore.err" ||
+			status=$?
+		expect_eq 4 "$status" 'exit status'
+		echo 3 >a
+		echo 1 >'b c'
+		rm -f created
+		if test "$option" = --json; then
+			expect_eq '["a","b c","created"]' \
+				"$(json '.verification.differing | tostring' "$T/restore.json")"
+		else
+			expect_eq "error: 'a' is not as in the checkpoint
+error: 'b c' is not as in the checkpoint
+error: 'created' is not as in the checkpoint
+error: the restored state does NOT match the checkpoint: stop and look; 'git checkpoint undo' goes back" \
+				"$(cat "$T/restore.err")"
+		fi
+	done
+	git-checkpoint restore -y --json "$id" >"$T/restore.json"
+	expect_eq true "$(json .verification.match "$T/restore.json")"
+	expect_eq false "$(json '.verification | has("differing")' "$T/restore.json")"
+}
+
 run_tests
