@@ -21,6 +21,7 @@
  *   gitindex indexfile     the index, through libgit2 or by ourselves
  *   gitconfig configtext configcond    configuration, its text, its includeIf
  *   exclude wildmatch      ignore patterns
+ *   gitdate                times as people write them
  * lib/settings/  the table of settings and where their values come from
  *   settings setting ini   the table; one setting; .gitcheckpoint and the like
  *   capture_settings       which captures are configured

@@ -6,6 +6,7 @@
 #include "cmd/complete.h"
 #include "cmd/hint_internal.h"
 #include "cmd/report.h"
+#include "git/git.h"
 #include "inspect/inspect.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *source, *since, *grep;
+static const char *source, *since, *until, *grep;
 static int64_t count = -1, step = -1;
 static bool stat_;
 
@@ -21,6 +22,7 @@ static const struct opt options[] = {
 	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>" },
 	{ OPT_STRING, 0, "source", &source, "<s>", "only checkpoints taken by <s>" },
 	{ OPT_STRING, 0, "since", &since, "<dur|time>", "only checkpoints taken since then" },
+	{ OPT_STRING, 0, "until", &until, "<dur|time>", "only checkpoints taken until then" },
 	{ OPT_NUMBER, 0, "step", &step, "<n>", "only checkpoints of step <n>" },
 	{ OPT_STRING, 0, "grep", &grep, "<text>",
 	  "only checkpoints whose reason contains "
@@ -58,29 +60,34 @@ const struct opt_spec cmd_list_spec = {
 	.offer = offer,
 };
 
-static int parse_since(int64_t *out)
-{
-	int64_t seconds;
+/* Both ends are part of it. */
+struct span {
+	int64_t from, to;
+};
 
-	*out = 0;
-	if (!since)
-		return 0;
-	if (clock_parse_duration(&seconds, since))
-		*out = clock_now() - seconds;
-	else if (!clock_parse_iso(out, since))
-		return ckpt_error_set(CKPT_EUSAGE,
-				      "option '--since' takes a duration such as 2h or a time such as "
-				      "2030-12-31T18:00, not '%s'",
-				      since);
-	return 0;
+static int parse_end(int64_t *out, const char *option, const char *text)
+{
+	int err = text ? gitdate_parse(out, text) : 0;
+
+	return err == CKPT_EUSAGE ? ckpt_error_prefix(err, "option '%s'", option) : err;
+}
+
+static int parse_span(struct span *out)
+{
+	int err;
+
+	*out = (struct span){ 0, INT64_MAX };
+	err = parse_end(&out->from, "--since", since);
+	return err ? err : parse_end(&out->to, "--until", until);
 }
 
 static bool wanted(const struct ckpt_record *record, void *payload)
 {
-	const int64_t from = *(const int64_t *)payload;
+	const struct span *span = payload;
 
-	return (!source || !strcmp(record->source, source)) && record->created_at >= from &&
-	       (step < 0 || record->step == step) && (!grep || strstr(record->reason, grep));
+	return (!source || !strcmp(record->source, source)) && record->created_at >= span->from &&
+	       record->created_at <= span->to && (step < 0 || record->step == step) &&
+	       (!grep || strstr(record->reason, grep));
 }
 
 static void add_row(struct table *table, const struct ckpt_record *record, int64_t now)
@@ -102,12 +109,12 @@ static void add_row(struct table *table, const struct ckpt_record *record, int64
 
 /* Those that match, newest first, in `out`, which has room for all; returns how many. */
 static size_t choose(const struct ckpt_record **out, const struct ckpt_records *records,
-		     int64_t *from)
+		     struct span *span)
 {
 	size_t nr = 0;
 
 	for (size_t i = records->nr; i-- && (count < 0 || nr < (size_t)count);)
-		if (wanted(&records->items[i], from))
+		if (wanted(&records->items[i], span))
 			out[nr++] = &records->items[i];
 	return nr;
 }
@@ -159,10 +166,10 @@ static int print_text(struct session *session, const struct ckpt_record *const *
 	return err ? report_failure(err) : report_done(EXIT_DONE);
 }
 
-static int print(struct session *session, const struct ckpt_records *records, int64_t *from)
+static int print(struct session *session, const struct ckpt_records *records, struct span *span)
 {
 	const struct ckpt_record **chosen = xcalloc(records->nr + 1, sizeof(const struct ckpt_record *));
-	size_t nr = choose(chosen, records, from);
+	size_t nr = choose(chosen, records, span);
 	int status = EXIT_DONE;
 
 	if (opt_common.json)
@@ -177,14 +184,14 @@ int cmd_list(int argc, char **argv)
 {
 	struct ckpt_records records = { 0 };
 	struct session session;
-	int64_t from;
-	struct ckpt_enough enough = { .counts = wanted, .payload = &from };
+	struct span span;
+	struct ckpt_enough enough = { .counts = wanted, .payload = &span };
 	int err = opt_parse(&cmd_list_spec, argc, argv, NULL, NULL), status;
 
 	if (err > 0)
 		return EXIT_DONE;
 	if (!err)
-		err = parse_since(&from);
+		err = parse_span(&span);
 	if (!err)
 		err = cmd_session_open(&session, 0);
 	if (err)
@@ -200,7 +207,7 @@ int cmd_list(int argc, char **argv)
 		if (!records.nr && !records.unread && !opt_common.json && !opt_common.quiet)
 			report_plain(stderr, "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
 				     session.worktree);
-		status = print(&session, &records, &from);
+		status = print(&session, &records, &span);
 		pager_end();
 		if (records.nr || records.unread)
 			hint_say(&session, HINT_LISTED);

@@ -11,6 +11,7 @@
 #include "git/configtext.h"
 #include "git/exclude.h"
 #include "git/gitconfig.h"
+#include "git/gitdate.h"
 #include "git/gitfile.h"
 #include "git/gitindex.h"
 #include "git/gitrun.h"

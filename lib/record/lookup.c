@@ -2,6 +2,7 @@
 #include "record/lookup.h"
 
 #include "base/base.h"
+#include "git/git.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -218,6 +219,44 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 					      "checkpoint list'", name);
 }
 
+/*
+ * "@{<time>}": the newest at or before then. By the clock: nobody who names a
+ * time means the order of saving. Of two of the same second, the later one.
+ */
+static int by_time(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		   const char *name)
+{
+	char *text = xmemdupz(name + 2, strlen(name) - 3);
+	size_t found = refs->nr;
+	int64_t when, newest = 0;
+	int err = gitdate_parse(&when, text);
+
+	if (err == CKPT_EUSAGE)
+		err = ckpt_error_prefix(CKPT_ENOTFOUND, "no checkpoint named '%s'", name);
+	for (size_t i = refs->nr; i-- && !err;) {
+		struct ckpt_record record;
+
+		err = record_read(&record, store, &refs->items[i]);
+		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND) {
+			err = 0;
+			continue;
+		}
+		if (!err && !record.safety && record.created_at <= when &&
+		    (found == refs->nr || record.created_at > newest)) {
+			found = i;
+			newest = record.created_at;
+		}
+		record_release(&record);
+	}
+	if (!err && found == refs->nr)
+		err = ckpt_error_set(CKPT_ENOTFOUND,
+				     "no checkpoint is as old as '%s'; see 'git "
+				     "checkpoint list'",
+				     name);
+	free(text);
+	return err ? err : record_read(out, store, &refs->items[found]);
+}
+
 static bool has_step(const struct ckpt_record *record, void *payload)
 {
 	const uint64_t *step = payload;
@@ -321,7 +360,9 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 	err = refs_list(&refs, store);
 	if (err)
 		return err;
-	if (*name == '@')
+	if (!strncmp(name, "@{", 2) && name[2] && name[strlen(name) - 1] == '}')
+		err = by_time(out, store, &refs, name);
+	else if (*name == '@')
 		err = by_position(out, store, &refs, name);
 	else if (!strncmp(name, "step:", 5))
 		err = by_step(out, store, &refs, name);

@@ -14,7 +14,7 @@ struct store;
 /**
  * Finding checkpoints: all of them, the newest of a scope, and by the names
  * that people type: an id, a unique prefix of it or the six digits at its end,
- * four or more digits of a commit, "@", "@~<n>", "step:<n>".
+ * four or more digits of a commit, "@", "@~<n>", "@{<time>}", "step:<n>".
  */
 
 struct ckpt_records {

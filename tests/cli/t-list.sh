@@ -113,6 +113,32 @@ test_since_counts_backwards_from_now() {
 	expect_eq 'late early ' "$(listed --since 2024-03-01T12:00:00+02:00)"
 }
 
+test_since_and_until_take_the_dates_of_git() {
+	require faketime
+	for day in 01 02 03; do
+		echo $day >a
+		fake "2024-03-$day 12:00:00" git-checkpoint save -q -m "day $day"
+	done
+	listed() {
+		fake '2024-03-03 13:00:00' git-checkpoint list --json "$@" |
+			jq -r '.checkpoints[].reason' | tr '\n' ' '
+	}
+	expect_eq 'day 03 ' "$(listed --since yesterday)"
+	expect_eq 'day 02 day 01 ' "$(listed --until yesterday)"
+	expect_eq 'day 03 day 02 ' "$(listed --since '2 days ago')"
+	expect_eq 'day 02 ' "$(listed --since '2 days ago' --until 2h)"
+	expect_eq 'day 03 ' "$(listed --since 11:30)"
+	expect_eq 'day 03 day 02 day 01 ' "$(listed --until now)"
+	# both ends belong to it
+	expect_eq 'day 02 ' "$(listed --since 2024-03-02T12:00:00Z --until 2024-03-02T12:00:00Z)"
+	# -n counts what passes
+	expect_eq 'day 02 ' "$(listed --until yesterday -n 1)"
+	for text in x '' never all 7 --stat; do
+		expect_exit 129 git-checkpoint list --until="$text" 2>"$T/err"
+		expect_grep '--until' "$T/err"
+	done
+}
+
 test_stat_shows_the_changes_of_each() {
 	four
 	git-checkpoint list --stat >"$T/out"

@@ -48,6 +48,84 @@ test_positions_count_from_the_newest() {
 	unknown @~99999999999999999999
 }
 
+fake() {
+	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime "$@"
+}
+
+# at <time>: the reason of what it stands for, as seen on 2 March at 13:00
+at() {
+	fake '2024-03-02 13:00:00' git-checkpoint show --json "@{$1}" | jq -r .reason
+}
+
+test_the_newest_at_or_before_a_time() {
+	require faketime
+	for time in '01 09:00' '01 23:00' '02 12:00' '02 12:50'; do
+		echo "$time" >a
+		fake "2024-03-$time:00" git-checkpoint save -q -m "$time"
+	done
+	expect_eq '02 12:50' "$(at 1s)"
+	expect_eq '02 12:50' "$(at 10m)"
+	expect_eq '02 12:00' "$(at 11m)"
+	expect_eq '02 12:00' "$(at 12:30)"
+	expect_eq '02 12:00' "$(at '12:30 PM')"
+	expect_eq '02 12:50' "$(at now)"
+	expect_eq '01 23:00' "$(at 2h)"
+	expect_eq '01 09:00' "$(at yesterday)"
+	expect_eq '01 23:00' "$(at '2024-03-02 09:00')"
+	expect_eq '01 23:00' "$(at 2024-03-02)"
+	expect_eq '01 09:00' "$(at '1 day ago')"
+	# not yet today
+	expect_eq '01 23:00' "$(at 23:30)"
+	expect_eq '01 23:00' "$(at 11pm)"
+	expect_eq '01 09:00' "$(at 22:59)"
+	# what will be is what there is
+	expect_eq '02 12:50' "$(at '2024-03-09 10:00')"
+	expect_exit 128 fake '2024-03-02 13:00:00' git-checkpoint show '@{2d}' 2>"$T/err"
+	expect_grep "no checkpoint is as old as '@{2d}'" "$T/err"
+	# what a restore saves is not meant
+	echo now >a
+	fake '2024-03-02 12:55:00' git-checkpoint restore -q --yes @~1
+	expect_eq '02 12:50' "$(at 1s)"
+	fake '2024-03-02 13:00:00' git-checkpoint restore -q --yes '@{1d}'
+	expect_eq '01 09:00' "$(cat a)"
+}
+
+# In the order of the clock, whatever the order of saving is.
+test_times_are_those_of_the_clock() {
+	require faketime
+	for time in '02 12:00' '01 09:00' '01 08:00'; do
+		echo "$time" >a
+		fake "2024-03-$time:00" git-checkpoint save -q -m "$time"
+	done
+	expect_eq '02 12:00' "$(at 1s)"
+	expect_eq '01 09:00' "$(at 2h)"
+	expect_eq '01 08:00' "$(at '2024-03-01 08:30')"
+}
+
+test_a_time_in_the_zone_of_the_user() {
+	require faketime
+	echo 1 >a
+	fake '2024-03-02 10:00:00' git-checkpoint save -q -m early
+	echo 2 >a
+	fake '2024-03-02 12:00:00' git-checkpoint save -q -m late
+	export TZ=XYZ-2
+	fake '2024-03-02 15:00:00' git-checkpoint show --json '@{13:00}' >"$T/shown"
+	expect_eq early "$(json .reason "$T/shown")"
+	fake '2024-03-02 15:00:00' git-checkpoint show --json '@{14:00}' >"$T/shown"
+	expect_eq late "$(json .reason "$T/shown")"
+}
+
+test_what_is_not_a_time() {
+	five
+	for text in '' 0 1 12 never all false nonsense x '~1' -1 '{}' "$(printf '1\n2')" '%s' \
+		"$(head -c 5000 /dev/zero | tr '\0' 1)"; do
+		unknown "@{$text}"
+	done
+	unknown '@{1h'
+	unknown '@{1h}x'
+	unknown '@{1h}~1'
+}
+
 test_of_two_with_the_same_step_the_newest() {
 	five
 	expect_eq "$(line 4 "$T/ids")" "$(names step:1)"

@@ -140,7 +140,7 @@ test_values_of_the_others_that_are_malformed() {
 	done
 	wrong 129 "'-n'" list -nx
 	wrong 129 "'-n'" log -n-1
-	for value in x '' yesterday 2024-13-01 5y -1h; do
+	for value in x '' eventually 2024-13-01 '2024-02-31 noon' 5y -1h; do
 		wrong 129 "'--since'" list "--since=$value"
 	done
 }
