@@ -12,10 +12,6 @@ edit() {
 	cat "$T/edited" >"$(state)"
 }
 
-fake() {
-	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime "$@"
-}
-
 # distrusted <what>: resume says no, and puts it away as corrupt, whole
 distrusted() {
 	cp "$(state)" "$T/was"

@@ -121,11 +121,11 @@ test_what_is_there_already_needs_no_room() {
 		save -m $n
 	done
 	touch -d '2020-01-01' f*
-	save -m touched
+	save --automatic -m touched
 	expect_eq '1 2 3 4' "$(reasons)"
 	rm "$(store_dir)/checkpoint/statcache"
 	touch f*
-	save -m lost
+	save --automatic -m lost
 	expect_eq '1 2 3 4' "$(reasons)"
 	rm "$(store_dir)/checkpoint/statcache"
 	echo new >new

@@ -125,7 +125,7 @@ test_what_is_written_before_it_is_displaced_stays() {
 			git-checkpoint restore --json --yes @~1 >"$T/json" || :
 		expect_eq last-- "$(cat file)" "the file, without ${lacks:-nothing}"
 		json '.warnings | join("\n")' "$T/json" >"$T/warnings"
-		expect_grep "'file' changed while" "$T/warnings"
+		expect_grep "'file' changed during" "$T/warnings"
 		unmap
 	done
 }

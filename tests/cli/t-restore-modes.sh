@@ -280,10 +280,11 @@ test_a_running_program_is_replaced() {
 	note before
 	./program 20 &
 	pid=$!
-	# busy: writing to it would fail
-	until (: >>program) 2>&1 | grep -q 'busy'; do
+	# busy: writing to it would fail; not tried before it runs, which that would prevent
+	until test "$(readlink "/proc/$pid/exe")" = "$PWD/program"; do
 		kill -0 $pid || fail 'the program does not run'
 	done
+	(: >>program) 2>&1 | grep -q busy
 	restore "$id"
 	expect_noted target
 	kill -0 $pid || fail 'the program is gone'

@@ -277,7 +277,7 @@ test_unreadable_files_stay() {
 	# readable since, but not in the checkpoint
 	chmod 644 closed other
 	chmod 755 locked
-	as_nobody git-checkpoint restore --json -y @~1 >"$T/restore.json" 2>"$T/restore.err"
+	as_nobody git-checkpoint restore --json -y @ >"$T/restore.json" 2>"$T/restore.err"
 	expect_exists closed locked/a
 	expect_warned 'Kept: closed (left out of the checkpoint as unreadable)'
 	expect_missing other

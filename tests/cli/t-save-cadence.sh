@@ -4,11 +4,6 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 
-# fake <time> <command>...: at that time; the sanitizers do not mind the library being first
-fake() {
-	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime "$@"
-}
-
 # created <argument>...: true or false
 created() {
 	git checkpoint save --json "$@" >"$T/saved.json"

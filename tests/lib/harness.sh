@@ -150,6 +150,21 @@ require() {
 	done
 }
 
+# fake <time> <command>...: at that time, as date -d has it; fake -f <offset> <command>...: so much
+# later, as libfaketime has it. Without faketime(1), which fails now and then where a process of the
+# same number was killed before. The sanitizers need not come first among libraries.
+fake() {
+	if test "$1" = -f; then
+		shift
+		fake_time=$1
+	else
+		fake_time=$(printf %+d $(($(date -d "$1" +%s) - $(date +%s))))
+	fi
+	shift
+	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" FAKETIME=$fake_time \
+		LD_PRELOAD=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1)${LD_PRELOAD:+:$LD_PRELOAD} "$@"
+}
+
 # has_terminal: script(1) can open a pseudo terminal, for which /dev/pts has to be mounted
 has_terminal() {
 	command -v script >/dev/null && script -q -c true /dev/null </dev/null >/dev/null 2>&1

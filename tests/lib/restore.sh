@@ -162,7 +162,7 @@ damage() {
 	flip "$pack.pack" $(($(git show-index <"$pack.idx" | awk -v o="$1" '$2 == o { print $1 }') + ${2:-12}))
 }
 
-# later <time> <command>...: as faketime has it
+# later <time> <command>...: so much later
 later() {
-	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime -f "$@"
+	fake -f "$@"
 }

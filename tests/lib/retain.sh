@@ -3,11 +3,6 @@
 #
 # For the tests of retention; sourced after harness.sh and restore.sh.
 
-# fake <time> <command>...: at that time
-fake() {
-	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime "$@"
-}
-
 # made <reason> [<option>...]: another state, saved; its id is left in $id
 made() {
 	echo "$1" >a
