@@ -72,7 +72,8 @@
  *   stage apply            new contents beside the user's files; putting them in place
  *   restore_verify restore_hash    whether the result is right
  *   restore_capture        what is restored after the files
- *   restore_journal restore_warn    what a killed restore leaves; what the user should know
+ *   restore_journal restore_warn restore_head    what a killed restore leaves; what the user
+ *                          should know; the way back to the HEAD of then
  *   undo                   undo, redo, --continue and --abort as restores
  * lib/repair/    doctor and what it uses
  *   doctor doctor_files doctor_restore    what is wrong with a store

@@ -70,6 +70,7 @@ void ran_say_restored(const struct ran *ran)
 			fprintf(stderr, "error: capture '%s': %s\n", result->captures[i].name,
 				restore_capture_status_name(result->captures[i].status));
 	restored_say_mismatch(result, NULL);
+	restored_say_head(&result->head);
 }
 
 json_t *ran_json(const struct ran *ran)

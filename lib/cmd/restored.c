@@ -80,8 +80,22 @@ static void print_replays(FILE *out, const struct plan *plan)
 			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
 }
 
-int restored_confirm(const struct plan *plan, void *payload)
+void restored_say_head(const struct restore_head *head)
 {
+	if (opt_common.quiet || opt_common.json || !head->says.nr)
+		return;
+	fflush(stdout);
+	for (size_t i = 0; i + 1 < head->says.nr; i++)
+		report_message("warning", head->says.items[i]);
+	report_plain(stderr, "warning: %s%s\n", head->says.items[head->says.nr - 1],
+		     head->commands.nr ? ":" : "");
+	for (size_t i = 0; i < head->commands.nr; i++)
+		report_plain(stderr, "    %s\n", head->commands.items[i]);
+}
+
+int restored_confirm(const struct restore_result *preview, void *payload)
+{
+	const struct plan *plan = &preview->plan;
 	const struct ckpt_record *target = payload;
 	char *question, *reason, age[CLOCK_ISO_SIZE];
 	size_t counts[3];
@@ -99,6 +113,7 @@ int restored_confirm(const struct plan *plan, void *payload)
 		clock_format_age(age, target->created_at, clock_now()), reason);
 	print_rows(stderr, plan, target->id, false);
 	print_replays(stderr, plan);
+	restored_say_head(&preview->head);
 	plan_shown = true;
 	restored_count(counts, plan);
 	question = xstrfmt("Restore it: %zu to bring back, %zu to change, %zu to remove?",
@@ -166,18 +181,21 @@ static json_t *verification(const struct restore_result *result)
 static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
 			    const char *back)
 {
-	json_t *array = json_array();
+	json_t *array = json_array(), *commands = json_texts(&result->head.commands);
 
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,
 					      json_sprintf("git checkpoint restore %s", target->id));
+		json_array_extend(array, commands);
 		if (back)
 			json_array_append_new(array, json_string(back));
 		json_array_append_new(array, json_string("git checkpoint status"));
 	} else {
 		json_array_append_new(array, json_sprintf("git checkpoint restore --yes %s", target->id));
+		json_array_extend(array, commands);
 	}
+	json_decref(commands);
 	return array;
 }
 
@@ -210,6 +228,7 @@ static json_t *captures(const struct restore_result *result)
 static json_t *warnings_json(const struct restore_result *result)
 {
 	json_t *array = json_array(), *others = json_texts(&result->warnings);
+	json_t *head = json_texts(&result->head.says);
 
 	for (size_t i = 0; i < result->plan.rows_nr; i++) {
 		struct strbuf text = STRBUF_INIT;
@@ -222,7 +241,9 @@ static json_t *warnings_json(const struct restore_result *result)
 		json_array_append_new(array, json_text(text.buf));
 		strbuf_release(&text);
 	}
+	json_array_extend(array, head);
 	json_array_extend(array, others);
+	json_decref(head);
 	json_decref(others);
 	return array;
 }
@@ -347,6 +368,7 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		report_text("'%s' goes back to %s\n", back,
 			    interrupted ? interrupted->id : result->safety);
 	restored_say_mismatch(result, back);
+	restored_say_head(&result->head);
 	return report_done(restored_status(result));
 }
 

@@ -6,12 +6,16 @@
 
 struct ckpt_record;
 struct plan;
+struct restore_head;
 struct restore_result;
 
 /** Output about a restore. */
 
 /** For restore_opts.confirm: show the plan and ask; `payload` is the target's record. */
-int restored_confirm(const struct plan *plan, void *payload);
+int restored_confirm(const struct restore_result *preview, void *payload);
+
+/** Say what is to be said about HEAD, and name the commands that lead back. */
+void restored_say_head(const struct restore_head *head);
 
 /** How many paths a plan changes, for each enum plan_effect. */
 void restored_count(size_t counts[3], const struct plan *plan);

@@ -183,10 +183,10 @@ static int execute(struct run *run)
 
 /* ---- after the command ---- */
 
-static int confirm(const struct plan *plan, void *payload)
+static int confirm(const struct restore_result *preview, void *payload)
 {
 	struct run *run = payload;
-	int err = restored_confirm(plan, &run->ran.saved.record);
+	int err = restored_confirm(preview, &run->ran.saved.record);
 
 	run->declined = err != 0;
 	return err;

@@ -82,7 +82,7 @@ void flow_restored(const struct session *session, struct strlist *warnings);
 struct flow_resume_opts {
 	bool restore; /**< restore the files of the last complete phase */
 	/** As in restore_opts. */
-	int (*confirm)(const struct plan *plan, void *payload);
+	int (*confirm)(const struct restore_result *preview, void *payload);
 	progress_fn progress;
 };
 

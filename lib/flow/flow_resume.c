@@ -177,10 +177,10 @@ static int rewind_tasks(struct rewind *rewind)
 	return err;
 }
 
-static int agree(const struct plan *plan, void *payload)
+static int agree(const struct restore_result *preview, void *payload)
 {
 	struct rewind *rewind = payload;
-	int err = rewind->opts->confirm(plan, &rewind->out->target);
+	int err = rewind->opts->confirm(preview, &rewind->out->target);
 
 	return err ? err : rewind_tasks(rewind);
 }

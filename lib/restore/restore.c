@@ -18,6 +18,7 @@ void restore_result_release(struct restore_result *result)
 	plan_release(&result->plan);
 	strlist_release(&result->warnings);
 	strlist_release(&result->differing);
+	restore_head_release(&result->head);
 	for (size_t i = 0; i < result->captures_nr; i++)
 		free(result->captures[i].name);
 	free(result->captures);
@@ -422,10 +423,12 @@ static int ask(struct session *session, const struct restore_opts *opts)
 	if (!err)
 		err = prepare(&preview, &r, false);
 	if (!err)
+		restore_warn(&preview, &r);
+	if (!err)
 		keep_rows(&preview, &r);
 	close_restore(&r); /* no process shall wait for the lock while the user thinks */
 	if (!err)
-		err = opts->confirm(&preview.plan, opts->payload);
+		err = opts->confirm(&preview, opts->payload);
 	restore_result_release(&preview);
 	return err;
 }

@@ -25,6 +25,8 @@ struct session;
  *
  * A failure before the journal leaves the user's files untouched.
  */
+struct restore_result;
+
 struct restore_opts {
 	const struct ckpt_record *target;
 	enum journal_kind kind;
@@ -45,8 +47,11 @@ struct restore_opts {
 	/** Directories outside the paths that it created, which go if they are empty. NULL: none. */
 	const struct strlist *made;
 	bool abort;              /**< the target is that state, as if nothing had happened */
-	/** Called with the plan before anything is done; 0 goes on. NULL: do not ask. */
-	int (*confirm)(const struct plan *plan, void *payload);
+	/**
+	 * Called before anything is done, with the plan and what is to be said about HEAD; 0 goes
+	 * on. NULL: do not ask.
+	 */
+	int (*confirm)(const struct restore_result *preview, void *payload);
 	void *payload;
 	/**
 	 * Called with the lock held when the files are restored; may add warnings. NULL: not
@@ -70,6 +75,17 @@ struct restore_capture {
 	enum restore_capture_status status;
 };
 
+/**
+ * Where the project's HEAD is now, if that is not where it was: what to say, and the commands,
+ * to be run in this order, that lead exactly to the recorded commit and branch. The last of `says`
+ * announces the commands, if there are any. A restore itself does not touch HEAD.
+ */
+struct restore_head {
+	struct strlist says, commands;
+};
+
+void restore_head_release(struct restore_head *head);
+
 struct restore_result {
 	bool done;         /**< false: a dry run */
 	struct plan plan;  /**< rows and kept; the actions are no longer valid */
@@ -85,7 +101,8 @@ struct restore_result {
 	size_t captures_nr;
 	const char *own_check; /**< what restore_own_check() ran; NULL: nothing */
 	int own_check_status;  /**< its exit status */
-	struct strlist warnings;
+	struct restore_head head;
+	struct strlist warnings; /**< all others */
 };
 
 /** "planned", "restored", "failed", "not configured", "not replayed". */

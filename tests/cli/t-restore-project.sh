@@ -9,41 +9,9 @@ id= # of the checkpoint that was saved last
 
 # ---- the project ----
 
-test_a_head_that_moved() {
-	git init -q
-	echo 1 >a
-	git add a
-	git commit -q -m one
-	then=$(git rev-parse HEAD)
-	save
-	restore "$id"
-	expect_not_warned
-	echo 2 >a
-	git commit -q -a -m two
-	now=$(git rev-parse HEAD)
-	restore "$id"
-	expect_warned "HEAD moved since the checkpoint: $then -> $now"
-	eval "$(advice "'\(git reset .*\)' moves HEAD back")"
-	expect_eq "$then main" "$(where)"
-	git diff --exit-code HEAD
-	git checkout -q -b other
-	restore "$id"
-	expect_warned_like 'git switch main$'
-	expect_not_warned 'HEAD moved'
-	git-checkpoint restore -y "$id" 2>"$T/err" >"$T/out"
-	expect_grep 'git switch main$' "$T/err"
-}
-
-# The commands that a warning names are tried, not only read.
-
-# advice <basic regular expression with one group>: the command in a warning of the last restore
-advice() {
-	warnings | sed -n "s/.*$1.*/\1/p"
-}
-
 # where: commit and branch of HEAD
 where() {
-	echo "$(git rev-parse HEAD) $(git symbolic-ref -q --short HEAD || echo detached)"
+	echo "$(git rev-parse -q --verify HEAD || echo none) $(git symbolic-ref -q --short HEAD || echo detached)"
 }
 
 # two_commits: on main; $then and $now are their ids
@@ -59,79 +27,256 @@ two_commits() {
 	now=$(git rev-parse HEAD)
 }
 
-test_the_way_back_to_another_branch_keeps_the_files() {
-	two_commits
-	git checkout -q -b 'o;ther$(x)' "$then"
+# saved: a checkpoint of a state with a change of its own; $was is where HEAD is
+saved() {
 	echo mine >b
 	save
-	git checkout -q -f main
-	restore "$id"
-	expect_warned "HEAD moved since the checkpoint: $then -> $now"
-	eval "$(advice 'keep the files: \(git .*\)')"
-	expect_eq "$then o;ther\$(x)" "$(where)"
-	expect_eq "$now" "$(git rev-parse main)"
-	expect_eq '1 mine' "$(contents a b)"
-	expect_eq ' M b' "$(git status --porcelain)"
+	was=$(where)
 }
 
-# HEAD is where it was, but the branch that it was on is not.
-test_the_way_back_to_a_branch_that_moved_on() {
-	two_commits
-	git checkout -q --detach
-	git checkout -q -B main "$then"
-	echo mine >a
-	save
-	git commit -q -a -m three
-	git checkout -q --detach "$then"
+# go_back: restore, and run the commands that the report names, not only read them
+go_back() {
+	git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
+	grep '^    ' "$T/err" | sed 's/^    //' >"$T/commands" || fail 'no command is named'
+	# the last lines, announced by the line before them
+	tail -n "$(($(wc -l <"$T/commands") + 1))" "$T/err" >"$T/end"
+	expect_eq "$(grep -n 'to go back to .*: the files stay, the index .*:$' "$T/end" | cut -d: -f1)" 1 'the announcement'
 	restore "$id"
-	eval "$(advice 'to go back to it and keep the files: \(git .*\)')"
-	expect_eq "$(git rev-parse main) main" "$(where)"
-	expect_eq 'mine 1' "$(contents a b)"
+	told '.next_actions[]' >"$T/actions"
+	head -n "$(wc -l <"$T/commands")" "$T/actions" >"$T/first"
+	expect_same "$T/commands" "$T/first"
+	fingerprint . >"$T/before"
+	sh -e "$T/commands" >"$T/log" 2>&1 || {
+		cat "$T/commands" "$T/log"
+		fail 'a command failed'
+	}
+	fingerprint . >"$T/after"
+	expect_same "$T/before" "$T/after"
+	expect_eq "$was" "$(where)" 'HEAD'
+	git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
+	expect_no_grep '^    ' "$T/err"
 }
 
-test_the_way_back_to_a_detached_head_moves_no_branch() {
-	two_commits
-	git checkout -q --detach "$then"
+# as_the_commit: the index has what HEAD has, and only b is changed
+as_the_commit() {
+	expect_eq ' M b' "$(git status --porcelain)" 'status'
+}
+
+test_a_head_that_moved() {
+	git init -q
+	echo 1 >a
+	git add a
+	git commit -q -m one
+	then=$(git rev-parse HEAD)
 	save
-	git checkout -q main
-	restore "$id"
-	eval "$(advice 'keep the files: \(git .*\)')"
-	expect_eq "$then detached" "$(where)"
-	expect_eq "$now" "$(git rev-parse main)"
-	expect_eq '' "$(git status --porcelain)"
-	git checkout -q -b third
-	restore "$id"
-	expect_not_warned 'HEAD moved'
-	eval "$(advice 'again: \(git .*\)')"
-	expect_eq "$then detached" "$(where)"
+	was=$(where)
 	restore "$id"
 	expect_not_warned
+	echo 2 >a
+	git commit -q -a -m two
+	now=$(git rev-parse HEAD)
+	restore "$id"
+	expect_warned "HEAD moved since the checkpoint: $then -> $now"
+	expect_warned "branch 'main' is at $now now; its reflog and ORIG_HEAD will have that commit"
+	go_back
+	expect_eq "$now" "$(git rev-parse ORIG_HEAD)"
+	git diff --exit-code HEAD
+	git checkout -q -b other
+	restore "$id"
+	expect_not_warned 'HEAD moved'
+	go_back
+	expect_eq 'git switch main' "$(cat "$T/commands")"
 }
 
-test_the_way_out_of_a_rebase_and_a_bisect() {
+test_another_branch_is_checked_out() {
+	two_commits
+	git checkout -q -b 'o;ther$(x)' "$then"
+	saved
+	git checkout -q -f main
+	go_back
+	as_the_commit
+	expect_eq "$now" "$(git rev-parse main)"
+}
+
+test_the_branch_was_renamed() {
+	two_commits
+	saved
+	git branch -m other
+	restore "$id"
+	expect_warned "branch 'main' does not exist now"
+	go_back
+	as_the_commit
+	expect_eq "$now" "$(git rev-parse other)"
+}
+
+test_the_branch_was_deleted() {
+	two_commits
+	git checkout -q -b side
+	saved
+	git checkout -q -f main
+	git branch -q -D side
+	go_back
+	as_the_commit
+	git checkout -q -f --detach "$then"
+	git branch -q -D side
+	go_back
+	as_the_commit
+}
+
+test_the_branch_was_moved() {
+	two_commits
+	git checkout -q -b side "$then"
+	saved
+	for elsewhere in side main --detach; do
+		git checkout -q -f $elsewhere
+		git branch -q -f side "$now" 2>/dev/null || git reset -q --hard "$now"
+		go_back
+		as_the_commit
+		expect_eq "$now" "$(git rev-parse ORIG_HEAD)" "$elsewhere"
+	done
+}
+
+test_the_branch_was_reset() {
+	two_commits
+	saved
+	git reset -q --hard "$then"
+	go_back
+	as_the_commit
+}
+
+test_head_was_detached() {
+	two_commits
+	git checkout -q --detach "$then"
+	saved
+	git checkout -q -f main
+	go_back
+	as_the_commit
+	git checkout -q -f --detach "$now"
+	go_back
+	as_the_commit
+	expect_eq "$now" "$(git rev-parse main)"
+	git checkout -q -b third
+	go_back
+	expect_eq 'git switch --detach' "$(cat "$T/commands")"
+	git checkout -q --orphan unborn
+	go_back
+	as_the_commit
+}
+
+test_there_was_no_commit() {
+	git init -q
+	echo mine >b
+	save
+	was='none main'
+	git add b
+	git commit -q -m one
+	one=$(git rev-parse HEAD)
+	go_back
+	expect_eq '?? b' "$(git status --porcelain)"
+	# its commit has another name
+	expect_eq "$one" "$(git for-each-ref --format='%(objectname)' refs/heads)"
+	git checkout -q -f -b other "$one"
+	go_back
+	git symbolic-ref HEAD refs/heads/unborn
+	git add b
+	go_back
+	expect_eq 'A  b' "$(git status --porcelain)"
+}
+
+test_there_is_no_commit_now() {
+	two_commits
+	saved
+	git update-ref -d HEAD
+	go_back
+	as_the_commit
+	git checkout -q --orphan other
+	go_back
+	as_the_commit
+}
+
+# conflict: main and side cannot be merged; on side
+conflict() {
 	two_commits
 	git checkout -q -b side "$then"
 	echo side >a
 	git commit -q -a -m side
-	side=$(git rev-parse HEAD)
-	save
-	git rebase main >/dev/null 2>&1 || :
-	restore "$id"
-	eval "$(advice "'\(git rebase .*\)' forgets it")"
-	eval "$(advice 'keep the files: \(git .*\)')"
-	expect_eq "$side side" "$(where)"
-	expect_eq '' "$(git status --porcelain)"
+}
+
+test_an_operation_is_in_progress_now() {
+	conflict
+	saved
+	for command in 'rebase main' 'merge main' 'cherry-pick main' 'revert main'; do
+		git stash -q
+		git $command >/dev/null 2>&1 && fail "git $command succeeded"
+		go_back
+		as_the_commit
+		expect_eq '' "$(git ls-files -u)"
+		git stash drop -q
+	done
+	git stash -q
 	git bisect start HEAD "$then" >/dev/null
 	git checkout -q --detach "$then"
-	restore "$id"
-	# in the order in which they are named
-	advice "[':] *\(git [^']*\)'*.*" >"$T/advice"
-	expect_eq 2 "$(wc -l <"$T/advice")"
-	. "$T/advice"
-	expect_eq "$side side" "$(where)"
-	expect_eq '' "$(git status --porcelain)"
-	restore "$id"
-	expect_not_warned
+	go_back
+	as_the_commit
+	expect_missing .git/rebase-merge .git/MERGE_HEAD .git/CHERRY_PICK_HEAD .git/REVERT_HEAD .git/BISECT_LOG
+}
+
+test_an_operation_was_in_progress() {
+	conflict
+	git rebase main >/dev/null 2>&1 && fail 'the rebase succeeded'
+	saved
+	git rebase --quit
+	git checkout -q -f side
+	go_back
+	expect_eq ' M a
+ M b' "$(git status --porcelain)"
+	git checkout -q -f side
+	git merge main >/dev/null 2>&1 && fail 'the merge succeeded'
+	saved
+	git merge --abort
+	git checkout -q -f main
+	go_back
+}
+
+test_the_same_operation_is_in_progress() {
+	conflict
+	git rebase main >/dev/null 2>&1 && fail 'the rebase succeeded'
+	saved
+	git rebase --quit
+	git checkout -q -f main
+	git rebase side >/dev/null 2>&1 && fail 'the rebase succeeded'
+	go_back
+	expect_exists .git/rebase-merge
+}
+
+test_the_branch_is_checked_out_elsewhere() {
+	two_commits
+	git checkout -q -b side
+	saved
+	git checkout -q -f --detach "$then"
+	git worktree add -q "$T/linked" side
+	was="$now detached"
+	git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
+	expect_grep "branch 'side' is checked out in '$T/linked' now" "$T/err"
+	grep '^    ' "$T/err" >"$T/commands"
+	sh -e "$T/commands" >/dev/null
+	expect_eq "$was" "$(where)"
+	expect_eq side "$(git -C "$T/linked" symbolic-ref --short HEAD)"
+}
+
+test_a_commit_that_is_gone() {
+	two_commits
+	git checkout -q -b side
+	echo 3 >a
+	git commit -q -a -m three
+	saved
+	git checkout -q -f main
+	git branch -q -D side
+	git reflog expire --expire=now --all
+	git gc -q --prune=now
+	git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
+	expect_grep "commit ${was% *} is no longer in the repository" "$T/err"
+	expect_no_grep '^    ' "$T/err"
 }
 
 test_an_operation_in_progress() {

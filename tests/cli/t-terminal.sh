@@ -111,6 +111,27 @@ test_undo_asks_as_well() {
 	expect_untouched
 }
 
+test_what_there_is_to_say_about_head_stands_before_the_question_and_at_the_end() {
+	git init -q
+	echo 1 >a
+	git add a
+	git commit -q -m one
+	save
+	echo 2 >a
+	git commit -q -a -m two
+	git checkout -q -b other
+	on_screen 160 40 "git-checkpoint restore $id"
+	see 'y/N'
+	expect_grep '^warning: HEAD moved since the checkpoint: ' "$T/screen"
+	expect_grep '^    git symbolic-ref HEAD refs/heads/main$' "$T/screen"
+	keys y Enter
+	ended 0
+	expect_eq 2 "$(grep -c '^warning: HEAD moved since the checkpoint: ' "$T/screen")"
+	expect_eq 2 "$(grep -c '^    git reset ' "$T/screen")"
+	sed -n '/goes back to/,$p' "$T/screen" >"$T/end"
+	expect_grep '^    git reset ' "$T/end"
+}
+
 # ---- what is shown ---------------------------------------------------------------
 
 long_list() {
