@@ -71,7 +71,7 @@ whole_set() {
 
 	ckpt "$mask" save -m one --pin --state k=v --capture mask
 	ckpt "$mask" show --json @
-	ckpt "$mask" save -m none
+	ckpt "$mask" save
 	rm -r d
 	echo 2 >new
 	ckpt "$mask" status

@@ -45,7 +45,7 @@ sound() {
 
 # goes_on <what> <number>: the next save works, has this number of checkpoints, leaves no litter
 goes_on() {
-	git-checkpoint save -q -m next || fail "$1: the next save"
+	git-checkpoint save -q || fail "$1: the next save"
 	expect_eq '' "$(find "$(checkpoint_home)" -name '*tmp_ckpt_*')" "$1: temporaries"
 	# what it holds is what is here
 	git-checkpoint diff --quiet || fail "$1: the next save missed something"
