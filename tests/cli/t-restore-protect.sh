@@ -76,6 +76,25 @@ test_a_gitignore_that_comes_back_protects_what_it_will_ignore() {
 	there_and_back
 }
 
+# Nothing at its place tells git now what it ignored.
+test_a_gitignore_that_became_a_directory_protects_what_it_will_ignore() {
+	git init -q
+	mkdir d
+	echo '*.data' | tee .gitignore >d/.gitignore
+	save
+	rm .gitignore d/.gitignore
+	mkdir .gitignore d/.gitignore
+	echo 2 | tee x.data d/x.data new .gitignore/a >d/.gitignore/a
+	note before
+	restore "$id"
+	expect_eq '*.data *.data 2 2' "$(contents .gitignore d/.gitignore x.data d/x.data)"
+	expect_missing new
+	for path in x.data d/x.data; do
+		expect_warned "Kept: $path (ignored when the checkpoint was taken)"
+	done
+	there_and_back
+}
+
 test_a_gitignore_that_changes_both_ways_at_once() {
 	git init -q
 	echo '*.old' >.gitignore

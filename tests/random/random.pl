@@ -199,19 +199,23 @@ sub was_left_out {
 	return 0;
 }
 
-# What of `now` the rules of `then` ignore, asked in an empty copy of the tree.
+# What of `now` the rules of `then` ignore, asked in an empty copy of the tree. Where a .gitignore of
+# then is a directory now, the copy has the file: if it came back, nothing is below it.
 sub ignored_then {
 	my ($then, $now, $gitignore) = @_;
 	my $copy = "$ENV{T}/copy";
 	mkdir $copy;
 	for my $path (sort keys %{ $now->{tree} }) {
 		if ($now->{tree}{$path}{kind} eq 'dir') {
-			mkdir "$copy/$path";
+			mkdir "$copy/$path" unless defined $gitignore->{$path};
 		} elsif ($path !~ m{(?:\A|/)\.gitignore\z}) {
 			put_file("$copy/$path", '');
 		}
 	}
-	put_file("$copy/$_", $gitignore->{$_}) for keys %$gitignore;
+	for my $path (grep { -d "$copy/" . parent_of($_) } keys %$gitignore) {
+		put_file("$copy/$path", $gitignore->{$path});
+		die "no " . show_name($path) . " in the copy\n" if slurp("$copy/$path") ne $gitignore->{$path};
+	}
 	write_rules(@{ $then->{rules} });
 	my $old = ignored($copy, $rules, keys %{ $now->{tree} });
 	remove_now($copy);
