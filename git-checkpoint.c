@@ -55,7 +55,7 @@
  *   inventory              all stores of this user
  * lib/retention/ which checkpoints go, and freeing their bytes
  *   evict stock hold       the decision; the checkpoints it is about; what a process needs
- *   retain drop            removing them: by rules, for space, by name
+ *   retain tally drop      removing them: by rules, for space, by name; what saves note for that
  *   reclaim gc             freeing bytes that nothing needs; packing tightly
  * lib/save/      a checkpoint from a scan
  *   worktree_state         the current state of the worktree, scanned and read

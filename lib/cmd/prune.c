@@ -10,11 +10,14 @@
 #include <stdio.h>
 
 static bool dry_run, expired;
-static int64_t max_count = -1, max_size = -1;
+static int64_t max_count = -1, max_automatic = -1, max_size = -1;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only show what would be removed" },
-	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>", "keep at most <n>", OPT_POSITIVE },
+	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>",
+	  "keep at most <n> of those that were asked for", OPT_POSITIVE },
+	{ OPT_NUMBER, 0, "max-automatic", &max_automatic, "<n>", "keep at most <n> automatic ones",
+	  OPT_POSITIVE },
 	{ OPT_SIZE, 0, "max-size", &max_size, "<size>", "shrink the store to at most this size",
 	  OPT_POSITIVE },
 	{ OPT_FLAG, 0, "expired", &expired, NULL, "only remove expired checkpoints" },
@@ -57,6 +60,8 @@ static void choose_rules(struct evict_rules *rules, const struct session *sessio
 		*rules = (struct evict_rules){ 0 };
 	if (max_count >= 0)
 		rules->max_count = (uint64_t)max_count;
+	if (max_automatic >= 0)
+		rules->max_automatic = (uint64_t)max_automatic;
 	if (max_size >= 0)
 		rules->max_size = (uint64_t)max_size;
 	rules->expired = true;

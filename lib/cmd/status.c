@@ -239,18 +239,30 @@ static void print_timeline(const struct status *status)
 	table_free(table);
 }
 
+static size_t count_automatic(const struct status *status)
+{
+	size_t automatic = 0;
+
+	for (size_t i = 0; i < status->all.nr; i++)
+		automatic += status->all.items[i].automatic;
+	return automatic;
+}
+
 static void print_count(const struct status *status, const struct session *session)
 {
-	size_t nr = status->all.nr, pinned = 0;
+	size_t nr = status->all.nr, pinned = 0, automatic = count_automatic(status);
 
 	for (size_t i = 0; i < nr; i++)
 		pinned += status->all.items[i].pinned;
 	report_text("Checkpoints: %zu", nr);
 	if (pinned)
 		report_text(", %zu of them pinned", pinned);
+	if (automatic)
+		report_text(", %zu %sautomatic", automatic, pinned ? "" : "of them ");
 	if (nr && session->settings.max_count)
-		report_text("; the newest %llu are kept",
-			    (unsigned long long)session->settings.max_count);
+		report_text("; the newest %llu %sare kept",
+			    (unsigned long long)session->settings.max_count,
+			    automatic ? "of the others " : "");
 	report_text("\n");
 }
 
@@ -304,7 +316,8 @@ int cmd_status(int argc, char **argv)
 		status = opt_common.json ? print_json(&overview, &session) :
 					   print_text(&overview, &session);
 	if (!err && session.settings.max_count &&
-	    overview.status.all.nr >= session.settings.max_count)
+	    overview.status.all.nr - count_automatic(&overview.status) >=
+		    session.settings.max_count)
 		hint_say(&session, HINT_PIN);
 	status_release(&overview.status);
 	hooks_report_release(&overview.hooks);

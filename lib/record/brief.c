@@ -10,12 +10,20 @@
 
 #define BRIEFS "checkpoint/briefs"
 
-static const char magic[8] = "CKPTBRF1";
+static const char magic[8] = "CKPTBRF2";
 
 /* This many records are read as fast as the file is written. */
 enum { READ_AGAIN_MAX = 16 };
 
-enum flags { SAVED_PINNED = 1, SCOPED = 2, STATE_ONLY = 4, FLOW = 8, ALL_FLAGS = 15 };
+enum flags {
+	SAVED_PINNED = 1,
+	SCOPED = 2,
+	STATE_ONLY = 4,
+	FLOW = 8,
+	AUTOMATIC = 16,
+	SAFETY = 32,
+	ALL_FLAGS = 63,
+};
 
 /* In the byte order of the machine; on another machine the checksum does not match. */
 struct header {
@@ -108,6 +116,8 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 	out->scoped = record->scope.nr > 0;
 	out->state_only = record->state_only;
 	out->flow = !strcmp(record->source, "flow");
+	out->automatic = record->automatic;
+	out->safety = record->safety;
 }
 
 bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record)
@@ -119,7 +129,8 @@ bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record
 	       oid_equal(&brief->ref.commit, &now.ref.commit) &&
 	       brief->created_at == now.created_at && brief->expiry == now.expiry &&
 	       brief->pinned == now.pinned && brief->scoped == now.scoped &&
-	       brief->state_only == now.state_only && brief->flow == now.flow;
+	       brief->state_only == now.state_only && brief->flow == now.flow &&
+	       brief->automatic == now.automatic && brief->safety == now.safety;
 }
 
 static void from_entry(struct ckpt_brief *out, const struct entry *entry)
@@ -133,6 +144,8 @@ static void from_entry(struct ckpt_brief *out, const struct entry *entry)
 	out->scoped = entry->flags & SCOPED;
 	out->state_only = entry->flags & STATE_ONLY;
 	out->flow = entry->flags & FLOW;
+	out->automatic = entry->flags & AUTOMATIC;
+	out->safety = entry->flags & SAFETY;
 }
 
 /* What the commit says, without marks. */
@@ -144,7 +157,8 @@ static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 	out->created_at = brief->created_at;
 	out->expiry = brief->expiry;
 	out->flags = (brief->saved_pinned ? SAVED_PINNED : 0) | (brief->scoped ? SCOPED : 0) |
-		     (brief->state_only ? STATE_ONLY : 0) | (brief->flow ? FLOW : 0);
+		     (brief->state_only ? STATE_ONLY : 0) | (brief->flow ? FLOW : 0) |
+		     (brief->automatic ? AUTOMATIC : 0) | (brief->safety ? SAFETY : 0);
 }
 
 static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref)

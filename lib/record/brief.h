@@ -36,6 +36,7 @@ struct ckpt_brief {
 	bool scoped;    /**< of some paths only */
 	bool state_only;
 	bool flow; /**< taken by a workflow */
+	bool automatic, safety; /**< as in the record */
 };
 
 struct ckpt_briefs {

@@ -26,7 +26,18 @@ static bool has_expired(const struct evict_item *item, int64_t now)
 /* Invariants 1 and 2. */
 static bool may_go(const struct evict_item *items, size_t nr, size_t i, bool reserved)
 {
-	return !items[i].pinned && !items[i].exempt && items[i].reserved == reserved && i + 1 < nr;
+	return !items[i].pinned && !items[i].exempt && items[i].reserved == reserved &&
+	       !items[i].latest && i + 1 < nr;
+}
+
+/* Invariant 2, of those that may not go. */
+static bool stays_and_counts(const struct evict_item *items, size_t nr, size_t i)
+{
+	const struct evict_item *item = &items[i];
+
+	if (i + 1 == nr)
+		return !item->pinned;
+	return item->latest && !item->pinned && !item->exempt && !item->reserved;
 }
 
 /* --- the order in which they go: invariant 3 --- */
@@ -34,6 +45,7 @@ static bool may_go(const struct evict_item *items, size_t nr, size_t i, bool res
 struct candidate {
 	size_t item;
 	int64_t expiry; /* 0: not expired */
+	bool automatic;
 	enum evict_why why;
 	bool kept; /* by a keep rule */
 };
@@ -46,6 +58,8 @@ static int by_order(const void *x, const void *y)
 		return a->expiry ? -1 : 1;
 	if (a->expiry != b->expiry)
 		return a->expiry < b->expiry ? -1 : 1;
+	if (!a->expiry && a->automatic != b->automatic)
+		return a->automatic ? -1 : 1;
 	return a->item < b->item ? -1 : a->item > b->item;
 }
 
@@ -58,6 +72,7 @@ static struct candidate *collect(size_t *nr_out, const struct evict_item *items,
 	for (size_t i = 0; i < nr; i++)
 		if (may_go(items, nr, i, false)) {
 			list[found].item = i;
+			list[found].automatic = items[i].automatic;
 			list[found++].expiry = has_expired(&items[i], now) ? items[i].expiry : 0;
 		}
 	if (found)
@@ -66,7 +81,7 @@ static struct candidate *collect(size_t *nr_out, const struct evict_item *items,
 	return list;
 }
 
-/* --- what the rules say: invariants 4 and 5 --- */
+/* --- what the rules say: invariants 4 to 6 --- */
 
 static void judge_alone(struct candidate *list, size_t nr, const struct evict_item *items,
 			const struct evict_rules *rules, int64_t now)
@@ -89,6 +104,84 @@ static int64_t slot_of(int64_t when, int64_t length, int64_t shift)
 	return (when + shift) % length < 0 ? slot - 1 : slot;
 }
 
+/* --- thinning out --- */
+
+static bool older_than(const struct evict_item *item, int64_t age, int64_t now)
+{
+	return item->created_at < now && now - item->created_at > age;
+}
+
+/* The range of its age; thin.nr if it is beyond all of them, -1 if it is too young for any. */
+static int range_of(const struct evict_item *item, const struct evict_rules *rules, int64_t now)
+{
+	size_t range = 0;
+
+	if (!older_than(item, rules->keep_all, now))
+		return -1;
+	while (range < rules->thin.nr && older_than(item, rules->thin.items[range].until, now))
+		range++;
+	return (int)range;
+}
+
+struct slot {
+	int range;
+	int64_t number;
+};
+
+/* False if it has been there before. */
+static bool add_slot(struct slot *seen, size_t *nr, int range, int64_t number)
+{
+	for (size_t i = *nr; i--;)
+		if (seen[i].range == range && seen[i].number == number)
+			return false;
+	seen[*nr].range = range;
+	seen[(*nr)++].number = number;
+	return true;
+}
+
+/* Those that do not go anyway have no candidate, but stand for their slots. */
+static void judge_thinning(struct candidate **by_item, const struct evict_item *items, size_t nr,
+			   const struct evict_rules *rules, int64_t now)
+{
+	struct slot *seen = xmalloc((nr ? nr : 1) * sizeof(*seen));
+	size_t found = 0;
+
+	for (size_t i = rules->thin.nr ? nr : 0; i--;) {
+		int range = items[i].automatic ? range_of(&items[i], rules, now) : -1;
+		bool stays = false;
+
+		if (range < 0 || (by_item[i] && by_item[i]->why))
+			continue;
+		if (range < (int)rules->thin.nr && !has_expired(&items[i], now))
+			stays = add_slot(seen, &found, range,
+					 slot_of(items[i].created_at, rules->thin.items[range].slot,
+						 0));
+		if (!stays && by_item[i])
+			by_item[i]->why = EVICT_THIN;
+	}
+	free(seen);
+}
+
+int64_t evict_next_thinning(const struct evict_item *items, size_t nr,
+			    const struct evict_rules *rules, int64_t now)
+{
+	int64_t next = INT64_MAX;
+
+	for (size_t i = 0; i < nr && rules->thin.nr; i++) {
+		int range = items[i].automatic ? range_of(&items[i], rules, now) : INT32_MAX;
+		int64_t limit, created = items[i].created_at;
+
+		if (range >= (int)rules->thin.nr)
+			continue;
+		limit = range < 0 ? rules->keep_all : rules->thin.items[range].until;
+		if (created <= INT64_MAX - 1 - limit && created + limit + 1 < next)
+			next = created + limit + 1;
+	}
+	return next;
+}
+
+/* --- limits --- */
+
 /*
  * Of each of the last `count` time slots that have one, mark the one saved
  * last. `by_item` maps an item to its candidate; NULL: it does not go anyway,
@@ -97,49 +190,62 @@ static int64_t slot_of(int64_t when, int64_t length, int64_t shift)
 static void keep_slots(struct candidate **by_item, const struct evict_item *items, size_t nr,
 		       uint64_t count, int64_t length, int64_t shift, int64_t now)
 {
-	int64_t *seen = xmalloc((nr ? nr : 1) * sizeof(*seen));
+	struct slot *seen = xmalloc((nr ? nr : 1) * sizeof(*seen));
 	size_t found = 0;
 
 	for (size_t i = nr; i-- && found < count;) {
-		int64_t slot = slot_of(items[i].created_at, length, shift);
-		bool is_new = true;
-
-		if (has_expired(&items[i], now) || (by_item[i] && by_item[i]->why))
+		if (items[i].automatic || has_expired(&items[i], now) ||
+		    (by_item[i] && by_item[i]->why))
 			continue;
-		for (size_t j = found; j-- && is_new;)
-			is_new = seen[j] != slot;
-		if (!is_new)
-			continue;
-		seen[found++] = slot;
-		if (by_item[i])
+		if (add_slot(seen, &found, 0, slot_of(items[i].created_at, length, shift)) &&
+		    by_item[i])
 			by_item[i]->kept = true;
 	}
 	free(seen);
 }
 
-static void judge_count(struct candidate *list, size_t nr, const struct evict_item *items,
-			size_t items_nr, const struct evict_rules *rules, int64_t now)
+/* How many automatic ones, or others, there are too many. */
+static uint64_t count_beyond(const struct candidate *list, size_t nr,
+			     const struct evict_item *items, size_t items_nr, bool automatic,
+			     uint64_t limit)
 {
-	struct candidate **by_item = xcalloc(items_nr ? items_nr : 1, sizeof(struct candidate *));
-	uint64_t counted = items_nr && !items[items_nr - 1].pinned, beyond;
+	uint64_t counted = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		by_item[list[i].item] = &list[i];
-		counted += !list[i].why;
-	}
-	beyond = rules->max_count && counted > rules->max_count ? counted - rules->max_count : 0;
-	if (beyond) {
-		keep_slots(by_item, items, items_nr, rules->keep_hourly, HOUR, 0, now);
-		keep_slots(by_item, items, items_nr, rules->keep_daily, DAY, 0, now);
-		keep_slots(by_item, items, items_nr, rules->keep_weekly, WEEK, WEEK_SHIFT, now);
-	}
+	for (size_t i = 0; i < items_nr; i++)
+		counted += items[i].automatic == automatic && stays_and_counts(items, items_nr, i);
+	for (size_t i = 0; i < nr; i++)
+		counted += list[i].automatic == automatic && !list[i].why;
+	return limit && counted > limit ? counted - limit : 0;
+}
+
+static void judge_count(struct candidate *list, size_t nr, bool automatic, uint64_t beyond)
+{
 	for (size_t i = 0; i < nr && beyond; i++) {
-		if (list[i].why)
+		if (list[i].why || list[i].automatic != automatic)
 			continue;
 		beyond--;
 		if (!list[i].kept)
 			list[i].why = EVICT_COUNT;
 	}
+}
+
+static void judge_together(struct candidate *list, size_t nr, const struct evict_item *items,
+			   size_t items_nr, const struct evict_rules *rules, int64_t now)
+{
+	struct candidate **by_item = xcalloc(items_nr ? items_nr : 1, sizeof(struct candidate *));
+	uint64_t beyond = count_beyond(list, nr, items, items_nr, false, rules->max_count);
+
+	for (size_t i = 0; i < nr; i++)
+		by_item[list[i].item] = &list[i];
+	if (beyond) {
+		keep_slots(by_item, items, items_nr, rules->keep_hourly, HOUR, 0, now);
+		keep_slots(by_item, items, items_nr, rules->keep_daily, DAY, 0, now);
+		keep_slots(by_item, items, items_nr, rules->keep_weekly, WEEK, WEEK_SHIFT, now);
+	}
+	judge_count(list, nr, false, beyond);
+	judge_thinning(by_item, items, items_nr, rules, now);
+	judge_count(list, nr, true,
+		    count_beyond(list, nr, items, items_nr, true, rules->max_automatic));
 	free(by_item);
 }
 
@@ -150,7 +256,7 @@ void evict_plan(struct evict_plan *out, const struct evict_item *items, size_t n
 	struct candidate *list = collect(&found, items, nr, now);
 
 	judge_alone(list, found, items, rules, now);
-	judge_count(list, found, items, nr, rules, now);
+	judge_together(list, found, items, nr, rules, now);
 	memset(out, 0, sizeof(*out));
 	out->items = xcalloc(nr ? nr : 1, sizeof(*out->items));
 	for (int due = 1; due >= 0; due--)
@@ -182,6 +288,27 @@ bool evict_extend(struct evict_plan *plan, const uint64_t *bytes, uint64_t over)
 
 /* --- for people --- */
 
+/* "thinAutomatic 10m:1d", of the range that it is in. */
+static void explain_thinning(struct strbuf *out, const struct evict_item *item,
+			     const struct evict_rules *rules, int64_t now)
+{
+	int range = range_of(item, rules, now);
+	struct ckpt_thinning one = { .nr = 1 };
+	char text[CLOCK_ISO_SIZE], *shown;
+
+	if (range < 0 || !rules->thin.nr)
+		return;
+	if (range == (int)rules->thin.nr) {
+		strbuf_addf(out, "thinAutomatic, older than %s",
+			    clock_format_duration(text, rules->thin.items[range - 1].until));
+		return;
+	}
+	one.items[0] = rules->thin.items[range];
+	shown = setting_format_thinning(&one);
+	strbuf_addf(out, "thinAutomatic %s", shown);
+	free(shown);
+}
+
 void evict_explain(struct strbuf *out, enum evict_why why, const struct evict_item *item,
 		   const struct evict_rules *rules, int64_t now)
 {
@@ -195,8 +322,14 @@ void evict_explain(struct strbuf *out, enum evict_why why, const struct evict_it
 	case EVICT_AGE:
 		strbuf_addf(out, "maxAge %s", clock_format_duration(text, rules->max_age));
 		return;
+	case EVICT_THIN:
+		explain_thinning(out, item, rules, now);
+		break;
 	case EVICT_COUNT:
-		strbuf_addf(out, "maxCount %" PRIu64, rules->max_count);
+		if (item->automatic)
+			strbuf_addf(out, "maxAutomatic %" PRIu64, rules->max_automatic);
+		else
+			strbuf_addf(out, "maxCount %" PRIu64, rules->max_count);
 		break;
 	case EVICT_SIZE:
 		strbuf_addf(out, "maxSize %s", units_format_size(size, rules->max_size));

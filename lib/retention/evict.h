@@ -3,6 +3,7 @@
 #define CKPT_RETENTION_EVICT_H
 
 #include "base/base.h"
+#include "settings/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,36 +15,48 @@
  *
  *  1. Pinned and exempt ones never go.
  *  2. The last item is the newest. It never goes, but counts (unless it is
- *     pinned); other exempt ones and pinned ones do not count.
+ *     pinned); so does the one that is `latest`, unless it is exempt or
+ *     reserved. Other exempt ones and pinned ones do not count.
  *  3. What has to go, goes in this order: expired ones, in the order in which
- *     they expired; then in the order of saving.
+ *     they expired; then automatic ones in the order of saving; then those that
+ *     somebody asked for, likewise.
  *  4. Always due: those older than max_age (a time in the future has no age),
  *     and expired ones if `expired` says so.
- *  5. Of the rest, as many as exceed max_count are due, in the order of 3,
- *     except those that a keep rule keeps: of each of the last n hours, days or
- *     weeks (UTC; weeks begin on Monday) that have a checkpoint, the one saved
+ *  5. Of the other automatic ones, those older than keep_all are due, except the
+ *     one saved last in each slot. `thin` has ranges of age, each with the length
+ *     of its slots, which begin at whole multiples of it (UTC). Beyond the last
+ *     range all are due. Expired ones are not kept, and do not count for a slot.
+ *  6. Of the rest, as many automatic ones as exceed max_automatic are due, and as
+ *     many others as exceed max_count, in the order of 3, except those that a
+ *     keep rule keeps: of each of the last n hours, days or weeks (UTC; weeks
+ *     begin on Monday) that have a checkpoint somebody asked for, the one saved
  *     last. Expired ones are not kept, and do not count for a keep rule.
- *  6. For bytes, more go in the order of 3, kept by a rule or not; if these are
+ *  7. For bytes, more go in the order of 3, kept by a rule or not; if these are
  *     not enough, reserved ones in the order of saving. Reserved ones go for
  *     nothing else, and do not count.
  */
 struct evict_item {
 	int64_t created_at;
 	int64_t expiry; /**< 0: never */
+	bool automatic; /**< nobody asked for it */
+	bool latest;	/**< what "@" means */
 	bool pinned;
 	bool exempt;
 	bool reserved;
 };
 
 struct evict_rules {
-	uint64_t max_count; /**< 0: no limit */
+	uint64_t max_count;	   /**< of those asked for; 0: no limit */
+	uint64_t max_automatic;	   /**< 0: no limit */
+	int64_t keep_all;	   /**< seconds in which automatic ones are not thinned out */
+	struct ckpt_thinning thin; /**< no ranges: they are not thinned out at all */
 	int64_t max_age;    /**< seconds; 0: no limit */
 	uint64_t max_size;  /**< bytes; 0: no limit. Only for evict_why(); see evict_extend() */
 	uint64_t keep_hourly, keep_daily, keep_weekly;
 	bool expired; /**< expired ones go even if no limit is reached */
 };
 
-enum evict_why { EVICT_NOT_DUE, EVICT_EXPIRED, EVICT_AGE, EVICT_COUNT, EVICT_SIZE };
+enum evict_why { EVICT_NOT_DUE, EVICT_EXPIRED, EVICT_AGE, EVICT_THIN, EVICT_COUNT, EVICT_SIZE };
 
 struct evict_victim {
 	size_t item; /**< index */
@@ -57,17 +70,24 @@ struct evict_plan {
 	size_t due; /**< how many of them go; for the others `why` is EVICT_NOT_DUE */
 };
 
-/** Rules 1 to 5. `items` are in the order of saving. */
+/** Rules 1 to 6. `items` are in the order of saving. */
 void evict_plan(struct evict_plan *out, const struct evict_item *items, size_t nr,
 		const struct evict_rules *rules, int64_t now);
 void evict_plan_release(struct evict_plan *plan);
 
 /**
- * Rule 6: make more of them due until the bytes freed by those that are due add
+ * Rule 7: make more of them due until the bytes freed by those that are due add
  * up to `over`. `bytes[i]` are freed when the next one goes after the first i
  * of the plan. False, and nothing changed, if all are not enough.
  */
 bool evict_extend(struct evict_plan *plan, const uint64_t *bytes, uint64_t over);
+
+/**
+ * When rule 5 may next make one due, if none is saved until then; INT64_MAX: never. Those
+ * that are due now are taken to have gone.
+ */
+int64_t evict_next_thinning(const struct evict_item *items, size_t nr,
+			    const struct evict_rules *rules, int64_t now);
 
 /** Why one goes, for people: "maxCount 50", "expired 2026-01-01T00:00:00Z". */
 void evict_explain(struct strbuf *out, enum evict_why why, const struct evict_item *item,

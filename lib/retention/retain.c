@@ -5,6 +5,7 @@
 #include "record/record.h"
 #include "retention/reclaim.h"
 #include "retention/stock_internal.h"
+#include "retention/tally_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -12,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TALLY_FILE "checkpoint/reclaim"
 
 enum {
 	/*
@@ -42,6 +41,9 @@ void retain_rules(struct evict_rules *out, const struct ckpt_settings *settings)
 {
 	*out = (struct evict_rules){
 		.max_count = settings->max_count,
+		.max_automatic = settings->max_automatic,
+		.keep_all = settings->keep_all_automatic,
+		.thin = settings->thin_automatic,
 		.max_age = settings->max_age,
 		.max_size = settings->max_size,
 		.keep_hourly = settings->keep_hourly,
@@ -175,33 +177,6 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 
 /* --- bytes after saves: now and then, so that a save seldom waits for it --- */
 
-struct tally {
-	uint64_t evicted; /* since bytes were last freed */
-	uint64_t packs;   /* how many there were then */
-	uint64_t log;     /* bytes of the audit trail when it was last trimmed */
-};
-
-static void read_tally(struct tally *out, struct store *store)
-{
-	struct strbuf text = STRBUF_INIT;
-
-	memset(out, 0, sizeof(*out));
-	if (!fs_read_file(&text, store->dirfd, TALLY_FILE))
-		(void)sscanf(text.buf, "%" SCNu64 " %" SCNu64 " %" SCNu64, &out->evicted,
-			     &out->packs, &out->log);
-	strbuf_release(&text);
-}
-
-static void write_tally(struct store *store, const struct tally *tally)
-{
-	struct strbuf text = STRBUF_INIT;
-
-	strbuf_addf(&text, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", tally->evicted, tally->packs,
-		    tally->log);
-	(void)fs_write_file(store->dirfd, TALLY_FILE, text.buf, text.len, 0600, FS_FAST);
-	strbuf_release(&text);
-}
-
 static int reclaim(struct reclaim_result *out, struct session *session, enum reclaim_effort effort)
 {
 	int err = reclaim_run(out, session, effort);
@@ -209,12 +184,12 @@ static int reclaim(struct reclaim_result *out, struct session *session, enum rec
 
 	if (err)
 		return err;
-	read_tally(&tally, session->store);
+	tally_read(&tally, session->store);
 	/* Merging frees nothing. */
 	if (effort != RECLAIM_MERGE)
 		tally.evicted = 0;
 	tally.packs = packs_count(session->store->packs);
-	write_tally(session->store, &tally);
+	tally_write(session->store, &tally);
 	return 0;
 }
 
@@ -227,13 +202,14 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 	/* They are gone; the bytes that remain are for gc. */
 	if (!err && reclaim(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
 		err = CKPT_ECANCELLED;
+	tally_forget_counts(session->store);
 	after = usage(session);
 	result->freed = before > after ? before - after : 0;
 	return err;
 }
 
 /* `nr` is the approximate number of checkpoints. */
-static void reclaim_sometimes(struct session *session, size_t evicted_now, size_t nr)
+static void reclaim_sometimes(struct session *session, size_t nr)
 {
 	bool large = nr / EVICTED_PART > EVICTED_MAX, many_packs;
 	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX,
@@ -241,10 +217,7 @@ static void reclaim_sometimes(struct session *session, size_t evicted_now, size_
 	struct reclaim_result result;
 	struct tally tally;
 
-	read_tally(&tally, session->store);
-	tally.evicted += evicted_now;
-	if (evicted_now)
-		write_tally(session->store, &tally);
+	tally_read(&tally, session->store);
 	many_packs = present > RECLAIM_PACKS_MAX && present >= tally.packs + EVICTED_MAX;
 	if (tally.evicted >= evicted_max || (many_packs && tally.evicted && !large))
 		(void)reclaim(&result, session, RECLAIM_QUICK);
@@ -257,6 +230,7 @@ static void reclaim_sometimes(struct session *session, size_t evicted_now, size_
 struct retain_job {
 	const char *action;
 	struct evict_rules rules;
+	struct tally *counts; /* gets what was there before, and when to look again; or NULL */
 	const struct strlist *keep;
 	uint64_t need;    /* bytes that must be free below max_size */
 	bool all_or_none; /* if that is not possible, none goes for it */
@@ -303,6 +277,8 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 	int err = stock_open(stock, session, round->first ? &job->rules : &only_size, job->keep,
 			     NULL);
 
+	if (!err && job->counts && round->first)
+		tally_count(job->counts, stock);
 	if (!err && !job->dry_run && brief_worth(&stock->briefs)) {
 		brief_keep(&stock->briefs, session->store);
 		round->over = bytes_over(session, job->rules.max_size, job->need);
@@ -375,11 +351,11 @@ static void trim_log(struct session *session)
 	uint64_t part = session->settings.max_size / LOG_PART, before;
 	struct tally tally;
 
-	read_tally(&tally, session->store);
+	tally_read(&tally, session->store);
 	before = tally.log;
 	(void)audit_trim(&tally.log, session->store, part && part < LOG_MAX ? part : LOG_MAX);
 	if (tally.log != before)
-		write_tally(session->store, &tally);
+		tally_write(session->store, &tally);
 }
 
 static int apply(struct retain_result *out, struct session *session, const struct retain_job *job)
@@ -396,6 +372,8 @@ static int apply(struct retain_result *out, struct session *session, const struc
 	} while (err > 0);
 	if (job->dry_run)
 		return err;
+	if (out->nr && !job->counts)
+		tally_forget_counts(session->store);
 	after = usage(session);
 	out->freed = before > after ? before - after : 0;
 	out->excess = bytes_over(session, job->rules.max_size, job->need);
@@ -526,18 +504,27 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 void retain_after_save(struct session *session, const struct ref_list *before,
 		       const struct strlist *keep)
 {
-	struct retain_job job = { .action = "evict", .keep = keep, .all_or_none = true };
+	struct tally tally, counts = { 0 };
+	struct retain_job job = {
+		.action = "evict", .counts = &counts, .keep = keep, .all_or_none = true
+	};
 	struct retain_result result = { 0 };
 	size_t nr = before->nr + 1;
 
 	retain_rules(&job.rules, &session->settings);
 	trim_log(session);
 	refs_pack(session->store, before->loose + 1);
-	/* Most saves end here, having read nothing. */
-	if (job.rules.max_age || (job.rules.max_count && nr > job.rules.max_count) ||
-	    retain_lacks_room(session, 0))
-		(void)apply(&result, session, &job);
-	reclaim_sometimes(session, result.nr, nr);
+	tally_read(&tally, session->store);
+	/* Most saves end here, having read no checkpoint. */
+	if (tally_may_be_due(&tally, &job.rules, nr) || retain_lacks_room(session, 0)) {
+		int err = apply(&result, session, &job);
+
+		for (size_t i = 0; i < result.nr; i++)
+			*(result.items[i].record.automatic ? &counts.automatic : &counts.asked) -=
+				1;
+		tally_note(session->store, err ? NULL : &counts, result.nr);
+	}
+	reclaim_sometimes(session, nr);
 	retain_result_release(&result);
 }
 

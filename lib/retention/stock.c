@@ -95,11 +95,24 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 	strlist_release(&later);
 }
 
+/* What "@" means; a new one that is not a safety checkpoint is it, being the newest. */
+static void mark_latest(struct stock *stock)
+{
+	if (stock->fresh && !stock->fresh->safety)
+		return;
+	for (size_t i = stock->briefs.nr; i--;)
+		if (!stock->briefs.items[i].safety) {
+			stock->items[i].latest = true;
+			return;
+		}
+}
+
 static void add_item(struct stock *stock, const struct ckpt_brief *brief)
 {
 	stock->items[stock->nr++] = (struct evict_item){
 		.created_at = brief->created_at,
 		.expiry = brief->expiry,
+		.automatic = brief->automatic,
 		.pinned = brief->pinned,
 	};
 }
@@ -125,6 +138,7 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 		brief_of(&brief, fresh);
 		add_item(stock, &brief);
 	}
+	mark_latest(stock);
 	mark_exempt(stock, keep);
 	mark_flow(stock);
 	evict_plan(&stock->plan, stock->items, stock->nr, rules, stock->now);

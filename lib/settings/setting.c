@@ -15,43 +15,50 @@
  */
 
 enum kind {
-	KIND_LIMIT,     /* number; 0, none, never: no limit, kept as 0 */
-	KIND_CEILING,   /* the same, but no limit is kept as the largest number */
-	KIND_SIZE,      /* bytes; 0, none, never: no limit, kept as 0 */
-	KIND_COUNT,     /* number; 0, none, never: none at all */
-	KIND_DURATION,  /* seconds */
-	KIND_AGE,       /* seconds; none, never: kept as 0 */
-	KIND_THREADS,   /* 1 .. 64; auto: kept as 0 */
-	KIND_LEVEL,     /* 0 .. 9 */
+	KIND_LIMIT,    /* number; 0, none, never: no limit, kept as 0 */
+	KIND_CEILING,  /* the same, but no limit is kept as the largest number */
+	KIND_SIZE,     /* bytes; 0, none, never: no limit, kept as 0 */
+	KIND_COUNT,    /* number; 0, none, never: none at all */
+	KIND_DURATION, /* seconds */
+	KIND_AGE,      /* seconds; none, never: kept as 0 */
+	KIND_THREADS,  /* 1 .. 64; auto: kept as 0 */
+	KIND_LEVEL,    /* 0 .. 9 */
 	KIND_PATTERNS,
 	KIND_WHEN,
 	KIND_COMMAND,
 	KIND_BOOL,
+	KIND_THINNING, /* "<slot>:<age>,..."; none, never: no ranges */
 };
 
 #define SETTINGS(X)                                                                         \
 	X("maxCount", "number", LIMIT, max_count, "50",                                     \
-	  "how many checkpoints to keep, not counting pinned ones; none for all")           \
+	  "how many checkpoints that were asked for to keep; none for all")                 \
+	X("maxAutomatic", "number", LIMIT, max_automatic, "200",                            \
+	  "how many automatic checkpoints to keep; none for all")                           \
+	X("keepAllAutomatic", "duration", DURATION, keep_all_automatic, "2h",               \
+	  "time in which automatic checkpoints are not thinned out")                        \
+	X("thinAutomatic", "ranges", THINNING, thin_automatic, "10m:1d,1h:7d,1d:30d",       \
+	  "one automatic checkpoint per slot stays up to an age; none for all")             \
 	X("maxAge", "duration", AGE, max_age, "never",                                      \
 	  "age after which a checkpoint is evicted; never to keep it")                      \
 	X("maxSize", "size", SIZE, max_size, "none",                                        \
-	  "disk space for the store, with k, m, g or t; none for no limit")              \
+	  "disk space for the store, with k, m, g or t; none for no limit")                 \
 	X("keepHourly", "number", COUNT, keep_hourly, "0",                                  \
-	  "beyond maxCount, keep one per hour for this many hours")                      \
+	  "beyond maxCount, keep one per hour for this many hours")                         \
 	X("keepDaily", "number", COUNT, keep_daily, "0",                                    \
-	  "beyond maxCount, keep one per day for this many days")                       \
+	  "beyond maxCount, keep one per day for this many days")                           \
 	X("keepWeekly", "number", COUNT, keep_weekly, "0",                                  \
-	  "beyond maxCount, keep one per week for this many weeks")                      \
+	  "beyond maxCount, keep one per week for this many weeks")                         \
 	X("maxFiles", "number", CEILING, max_files, "1000000",                              \
 	  "a tree with more files is refused; none for no limit")                           \
 	X("maxFileSize", "size", SIZE, max_file_size, "none",                               \
 	  "a larger file is left out and named; none for no limit")                         \
 	X("lockTimeout", "duration", DURATION, lock_timeout, "30s",                         \
-	  "how long to wait for another process that uses the store")                         \
+	  "how long to wait for another process that uses the store")                       \
 	X("threads", "number", THREADS, threads, "auto",                                    \
 	  "threads that read and compress, 1 to 64; auto for one per processor")            \
 	X("compression", "number", LEVEL, compression, "1",                                 \
-	  "compression level, 0 (none) to 9 (slow)")                                     \
+	  "compression level, 0 (none) to 9 (slow)")                                        \
 	X("exclude", "patterns", PATTERNS, exclude, "",                                     \
 	  "a pattern to leave out, as in .gitignore; repeat the key for more")              \
 	X("sensitive", "patterns", PATTERNS, sensitive, "",                                 \
@@ -59,13 +66,12 @@ enum kind {
 	X("color", "when", WHEN, color, "auto", "colours: auto, always or never")           \
 	X("progress", "when", WHEN, progress, "auto", "progress: auto, always or never")    \
 	X("advice", "bool", BOOL, advice, "true",                                           \
-	  "on a terminal, suggest the next command, each hint once")                           \
+	  "on a terminal, suggest the next command, each hint once")                        \
 	X("verifyCommand", "command", COMMAND, verify_command, "",                          \
 	  "command to run after a restore, and the default of run --verify")                \
 	X("hookTimeout", "duration", DURATION, hook_timeout, "10s",                         \
 	  "time that all hooks of one git command may take together")                       \
-	X("hookQuiet", "bool", BOOL, hook_quiet, "false",                                   \
-	  "do not print what a hook saved")                                               \
+	X("hookQuiet", "bool", BOOL, hook_quiet, "false", "do not print what a hook saved") \
 	X("flowStaleAfter", "duration", DURATION, flow_stale_after, "7d",                   \
 	  "age after which a workflow counts as stale")
 
@@ -96,6 +102,7 @@ static const char *const expected[] = {
 	[KIND_WHEN] = "'auto', 'always' or 'never'",
 	[KIND_COMMAND] = "a command",
 	[KIND_BOOL] = "'true' or 'false'",
+	[KIND_THINNING] = "ranges that grow, such as '10m:1d,1h:7d', or 'none'",
 };
 
 static void *field_of(const struct ckpt_settings *settings, unsigned index)
@@ -173,6 +180,41 @@ static void add_patterns(struct strlist *list, const char *value)
 	}
 }
 
+/* "<slot>:<age>" */
+static bool parse_range_of_age(int64_t *slot, int64_t *until, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	char *first = colon ? xmemdupz(text, (size_t)(colon - text)) : NULL;
+	bool ok = first && clock_parse_duration(slot, first) &&
+		  clock_parse_duration(until, colon + 1) && *slot > 0 && *until >= *slot;
+
+	free(first);
+	return ok;
+}
+
+static bool parse_thinning(struct ckpt_thinning *out, const char *value)
+{
+	struct ckpt_thinning result = { .nr = 0 };
+	char *copy = xstrdup(value), *next = copy;
+	bool ok = true;
+
+	while (!is_nothing(value) && next && ok) {
+		char *word = strsep(&next, ",");
+		int64_t before = result.nr ? result.items[result.nr - 1].until : 0;
+
+		word += strspn(word, " \t");
+		ok = result.nr < CKPT_THINNING_MAX &&
+		     parse_range_of_age(&result.items[result.nr].slot,
+					&result.items[result.nr].until, word) &&
+		     result.items[result.nr].until > before;
+		result.nr++;
+	}
+	free(copy);
+	if (ok)
+		*out = result;
+	return ok;
+}
+
 bool setting_parse(struct ckpt_settings *settings, unsigned index, const char *value)
 {
 	void *field = field_of(settings, index);
@@ -211,6 +253,8 @@ bool setting_parse(struct ckpt_settings *settings, unsigned index, const char *v
 		return true;
 	case KIND_BOOL:
 		return parse_bool(field, value);
+	case KIND_THINNING:
+		return parse_thinning(field, value);
 	}
 	return false;
 }
@@ -267,6 +311,23 @@ static char *format_patterns(const struct strlist *list)
 	return strbuf_detach(&sb, NULL);
 }
 
+char *setting_format_thinning(const struct ckpt_thinning *thinning)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < thinning->nr; i++) {
+		char *slot = format_duration(thinning->items[i].slot);
+		char *until = format_duration(thinning->items[i].until);
+
+		strbuf_addf(&sb, "%s%s:%s", i ? "," : "", slot, until);
+		free(slot);
+		free(until);
+	}
+	if (!thinning->nr)
+		strbuf_addstr(&sb, "none");
+	return strbuf_detach(&sb, NULL);
+}
+
 char *setting_value(const struct ckpt_settings *settings, unsigned index)
 {
 	const void *field = field_of(settings, index);
@@ -296,6 +357,8 @@ char *setting_value(const struct ckpt_settings *settings, unsigned index)
 	case KIND_WHEN:
 	case KIND_COMMAND:
 		return xstrdup(*(char *const *)field ? *(char *const *)field : "");
+	case KIND_THINNING:
+		return setting_format_thinning(field);
 	case KIND_BOOL:
 		break;
 	}

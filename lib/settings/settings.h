@@ -10,6 +10,16 @@
 
 struct gitconfig;
 
+enum { CKPT_THINNING_MAX = 8 };
+
+/** One per slot for what is not older than `until`, in ranges that grow. */
+struct ckpt_thinning {
+	struct {
+		int64_t slot, until; /**< seconds */
+	} items[CKPT_THINNING_MAX];
+	size_t nr; /**< 0: none */
+};
+
 /**
  * The settings: one table of keys, each with type, default and a line of text.
  *
@@ -20,7 +30,10 @@ struct gitconfig;
  * command are read from the two files only.
  */
 struct ckpt_settings {
-	uint64_t max_count;     /**< 0: no limit */
+	uint64_t max_count;	    /**< of those asked for; 0: no limit */
+	uint64_t max_automatic;	    /**< 0: no limit */
+	int64_t keep_all_automatic; /**< seconds */
+	struct ckpt_thinning thin_automatic;
 	int64_t max_age;        /**< seconds, 0: never */
 	uint64_t max_size;      /**< bytes, 0: none */
 	uint64_t keep_hourly, keep_daily, keep_weekly; /**< see retention/evict.h */
@@ -59,7 +72,8 @@ bool settings_user_file(struct strbuf *out);
 /** The table, for `config`, the manual's tests and completion. */
 struct ckpt_setting_info {
 	const char *key;      /**< "maxCount" */
-	const char *type;     /**< "number", "size", "duration", "bool", "patterns", "command", "when" */
+	const char *type; /**< "number", "size", "duration", "bool", "patterns", "command", "when",
+			      * "ranges" */
 	const char *fallback; /**< the default as a user would write it: "50", "never", "none" */
 	const char *help;     /**< one line, lower case, no full stop */
 	bool runs_command;
@@ -70,6 +84,9 @@ extern const unsigned setting_count;
 
 /** The row of a key, in any case; -1 if there is none. */
 int setting_find(const char *key);
+
+/** As a user would write it: "10m:1d,1h:7d", "none"; the caller frees it. */
+char *setting_format_thinning(const struct ckpt_thinning *thinning);
 
 /** The effective value of row `index` as a user would write it; the caller frees it. */
 char *setting_value(const struct ckpt_settings *settings, unsigned index);

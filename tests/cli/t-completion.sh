@@ -191,7 +191,7 @@ test_what_only_one_command_knows() {
 	expect_eq '---events=stash,rebase' "$(ask hooks install --events=stash,re | grep reb)"
 	expect_no_grep ',merge' "$(ask hooks install --events=merge, >out && echo out)"
 	# settings
-	expect_grep '^ maxCount	how many checkpoints to keep' "$(ask config '' >out && echo out)"
+	expect_grep '^ maxCount	how many checkpoints that were asked for' "$(ask config '' >out && echo out)"
 	git checkpoint config | cut -d = -f 1 >expected
 	offered_to config '' >actual
 	expect_same expected actual

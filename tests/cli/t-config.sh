@@ -32,6 +32,9 @@ test_every_key_has_its_documented_default() {
 	git checkpoint config >"$T/actual"
 	cat >"$T/expected" <<-'END'
 		maxCount=50
+		maxAutomatic=200
+		keepAllAutomatic=2h
+		thinAutomatic=10m:1d,1h:7d,1d:30d
 		maxAge=never
 		maxSize=none
 		keepHourly=0
@@ -54,9 +57,9 @@ test_every_key_has_its_documented_default() {
 	END
 	expect_same "$T/expected" "$T/actual"
 	git checkpoint config --origin >"$T/actual"
-	expect_eq 20 "$(grep -c '^default	' "$T/actual")" 'defaults'
+	expect_eq 23 "$(grep -c '^default	' "$T/actual")" 'defaults'
 	git checkpoint config --json >"$T/out"
-	jq -e '.settings | length == 20 and all(keys == ["origin","value"])' "$T/out"
+	jq -e '.settings | length == 23 and all(keys == ["origin","value"])' "$T/out"
 	expect_missing "$(store_dir)"
 }
 

@@ -247,36 +247,36 @@ test_a_save_that_fails_moves_nothing() {
 # --- retention ---
 
 test_complete_phases_are_kept_and_not_counted() {
-	export GIT_CHECKPOINT_MAX_COUNT=3
+	export GIT_CHECKPOINT_MAX_COUNT=3 GIT_CHECKPOINT_MAX_AUTOMATIC=1
 	for n in 1 2 3; do
 		echo $n >a
 		git-checkpoint save -q -m "own $n"
 	done
 	flow start w --phases A,B,C -q
 	phase_done A
-	# only the one of its beginning counts, and pushed one out
-	expect_eq 'w:A:complete w:A:in_progress own 3 own 2' \
+	# only the one of its beginning counts, and pushes out none that was asked for
+	expect_eq 'w:A:complete w:A:in_progress own 3 own 2 own 1' \
 		"$(git-checkpoint list --json | jq -r '[.checkpoints[].reason] | join(" ")')"
 	phase_done B
 	for n in 4 5 6; do
 		echo $n >a
 		git-checkpoint save -q -m "own $n"
 	done
-	expect_eq 'own 6 own 5 own 4 w:B:complete w:A:complete' \
+	expect_eq 'own 6 own 5 own 4 w:B:complete w:B:in_progress w:A:complete' \
 		"$(git-checkpoint list --json | jq -r '[.checkpoints[].reason] | join(" ")')"
 	git-checkpoint prune --max-count 1 -q
-	expect_eq 'own 6 w:B:complete w:A:complete' \
+	expect_eq 'own 6 w:B:complete w:B:in_progress w:A:complete' \
 		"$(git-checkpoint list --json | jq -r '[.checkpoints[].reason] | join(" ")')"
 	# damaged: whatever it may have needed stays
 	cp "$(state)" "$T/kept"
 	echo '{' >"$(state)"
 	git-checkpoint prune --max-count 1 -q
-	expect_eq 3 "$(git-checkpoint list | wc -l)"
+	expect_eq 4 "$(git-checkpoint list | wc -l)"
 	cp "$T/kept" "$(state)"
-	# once it is put away they are like any other
+	# once it is put away they are like any other automatic one
 	flow archive -q
 	git-checkpoint prune --max-count 1 -q
-	expect_eq 'own 6' "$(git-checkpoint list --json | jq -r '[.checkpoints[].reason] | join(" ")')"
+	expect_eq 'own 6 w:B:complete' "$(git-checkpoint list --json | jq -r '[.checkpoints[].reason] | join(" ")')"
 }
 
 # --- the copy in the tree ---

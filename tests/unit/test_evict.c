@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "unit.h"
 
-enum { MAX_ITEMS = 64, HOURS = 3600, DAYS = 86400 };
+enum { MAX_ITEMS = 256, HOURS = 3600, DAYS = 86400 };
 
 static struct evict_item items[MAX_ITEMS];
 static size_t items_nr;
@@ -199,6 +199,124 @@ static void test_evict_keep_before_1970(void **state)
 	expect_plan("0 1 2 3 |", .max_count = 1, .keep_weekly = 9);
 }
 
+static struct evict_item *add_automatic(int64_t age)
+{
+	struct evict_item *item = add(age);
+
+	item->automatic = true;
+	return item;
+}
+
+/* Each kind has its limit, and is not counted towards the other's. */
+static void test_evict_automatic_count(void **state)
+{
+	(void)state;
+	begin("2026-06-17T12:00:00Z");
+	add(9);
+	for (int i = 8; i > 2; i--)
+		add_automatic(i);
+	add(2);
+	add(1);
+	/* For bytes automatic ones go first. */
+	expect_plan("| 1 2 3 4 5 6 0 7", .max_count = 3, .max_automatic = 6);
+	expect_plan("1 2 3 4 5 | 6 0 7", .max_count = 3, .max_automatic = 1);
+	expect_plan("0 | 1 2 3 4 5 6 7", .max_count = 2, .max_automatic = 6);
+	expect_plan("0 | 1 2 3 4 5 6 7", .max_count = 2);
+	expect_plan("1 2 3 0 7 | 4 5 6", .max_count = 1, .max_automatic = 3);
+	/* The newest counts for its own kind. */
+	items[8].automatic = true;
+	expect_plan("1 0 | 2 3 4 5 6 7", .max_count = 1, .max_automatic = 6);
+	/* What "@" means never goes, but counts, unless it is exempt. */
+	items[7].latest = true;
+	expect_plan("1 0 | 2 3 4 5 6", .max_count = 1, .max_automatic = 6);
+	items[7].exempt = true;
+	expect_plan("1 | 2 3 4 5 6 0", .max_count = 1, .max_automatic = 6);
+	/* Expired ones of either kind go first. */
+	items[0].expiry = now - 1;
+	expect_plan("0 1 | 2 3 4 5 6", .expired = true, .max_automatic = 6);
+	/* Keep rules are about those that somebody asked for. */
+	begin("2026-06-17T12:30:00Z");
+	add(3600);
+	add_automatic(3500);
+	add(60);
+	add(0);
+	expect_plan("2 | 1 0", .max_count = 1, .keep_hourly = 2);
+}
+
+#define THIN                                                                                       \
+	.keep_all = 2 * HOURS, .thin = {                                                           \
+		.items = { { 600, DAYS }, { HOURS, 7 * DAYS }, { DAYS, 30 * DAYS } }, .nr = 3      \
+	}
+
+static void test_evict_thinning(void **state)
+{
+	(void)state;
+	begin("2026-06-17T12:00:00Z");
+	add_automatic(31 * DAYS);		/* 0: too old */
+	add_automatic(30 * DAYS);		/* 1: 05-18 12:00, the last of its day */
+	add_automatic(9 * DAYS + 600);		/* 2: 06-08 11:50 */
+	add_automatic(9 * DAYS);		/* 3: 06-08 12:00 */
+	add(9 * DAYS - 1);			/* 4: asked for */
+	add_automatic(3 * DAYS + 1);		/* 5: 06-14 11:59:59 */
+	add_automatic(3 * DAYS);		/* 6: 06-14 12:00, another hour */
+	add_automatic(3 * DAYS - 60);		/* 7: the same */
+	add_automatic(3 * HOURS + 1);		/* 8: 8:59:59 */
+	add_automatic(3 * HOURS);		/* 9: 9:00:00, another ten minutes */
+	add_automatic(3 * HOURS - 599);		/* 10: 9:09:59 */
+	add_automatic(3 * HOURS - 600);		/* 11: 9:10 */
+	add_automatic(2 * HOURS + 1);		/* 12: 9:59:59 */
+	add_automatic(2 * HOURS);		/* 13: not older than two hours */
+	add_automatic(2 * HOURS);		/* 14: as 13 */
+	add_automatic(-5 * DAYS);		/* 15: from a clock that was ahead */
+	add(0);					/* 16 */
+	expect_plan("0 2 6 9 | 1 3 5 7 8 10 11 12 13 14 15 4", THIN);
+	expect_plan("| 0 1 2 3 5 6 7 8 9 10 11 12 13 14 15 4", .keep_all = 2 * HOURS);
+	/* The limit comes after, and does not count what has gone. */
+	expect_plan("0 2 6 9 | 1 3 5 7 8 10 11 12 13 14 15 4", THIN, .max_automatic = 11);
+	expect_plan("0 1 2 6 9 | 3 5 7 8 10 11 12 13 14 15 4", THIN, .max_automatic = 10);
+	/* One that stays anyway stands for its slot; one that has expired does not, nor stays. */
+	items[7].pinned = items[3].exempt = true;
+	items[10].expiry = now - 1;
+	expect_plan("10 0 2 6 | 1 5 8 9 11 12 13 14 15 4", THIN);
+	items[0].latest = true;
+	expect_plan("10 2 6 | 1 5 8 9 11 12 13 14 15 4", THIN);
+}
+
+/* Whenever and however often it is done, of each old slot the last one is left. */
+static void test_evict_thinning_over_time(void **state)
+{
+	struct evict_rules rules = { THIN };
+	char iso[CLOCK_ISO_SIZE];
+
+	(void)state;
+	begin("2026-06-01T00:00:00Z");
+	for (int64_t start = now; now < start + 40 * DAYS; now += 35 * 60) {
+		struct evict_plan plan;
+		size_t left = 0;
+		int64_t next;
+
+		assert_true(items_nr < MAX_ITEMS);
+		add_automatic(0);
+		evict_plan(&plan, items, items_nr, &rules, now);
+		for (size_t i = 0; i < plan.due; i++)
+			items[plan.items[i].item].created_at = 0;
+		for (size_t i = 0; i < items_nr; i++)
+			if (items[i].created_at)
+				items[left++] = items[i];
+		items_nr = left;
+		evict_plan_release(&plan);
+		/* Nothing is due before it is said to be. */
+		next = evict_next_thinning(items, items_nr, &rules, now);
+		assert_true(next > now);
+		evict_plan(&plan, items, items_nr, &rules, next - 1);
+		assert_int_equal(plan.due, 0);
+		evict_plan_release(&plan);
+	}
+	/* One for each of 30 days, each of 24 * 7 hours, and each save of the last day. */
+	assert_in_range(items_nr, 23 + 6 * 24 + 40, 24 + 6 * 24 + 43);
+	assert_string_equal(clock_format_iso(iso, items[0].created_at), "2026-06-10T23:45:00Z");
+}
+
 static void test_evict_size(void **state)
 {
 	static const uint64_t bytes[] = { 10, 0, 30, 5 };
@@ -231,7 +349,8 @@ static void test_evict_size(void **state)
 
 static void test_evict_reasons(void **state)
 {
-	struct evict_rules rules = { .max_count = 50, .max_age = 7 * DAYS, .max_size = 10000000 };
+	struct evict_rules rules = { .max_count = 50, .max_age = 7 * DAYS, .max_size = 10000000,
+				     .max_automatic = 7, THIN };
 	struct evict_item plain = { 0 }, expired = { .expiry = 1000000000 };
 	static const struct {
 		enum evict_why why;
@@ -241,9 +360,13 @@ static void test_evict_reasons(void **state)
 		{ EVICT_AGE, "maxAge 1w", "maxAge 1w" },
 		{ EVICT_SIZE, "maxSize 10.0 MB", "maxSize 10.0 MB, expired 2001-09-09T01:46:40Z" },
 		{ EVICT_EXPIRED, NULL, "expired 2001-09-09T01:46:40Z" },
+		{ EVICT_THIN, "thinAutomatic 10m:1d",
+		  "thinAutomatic, older than 30d, expired 2001-09-09T01:46:40Z" },
 	};
 
 	(void)state;
+	plain.created_at = 2000000000 - 3 * HOURS;
+	expired.created_at = 2000000000 - 31 * DAYS;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct strbuf text = STRBUF_INIT;
 
@@ -254,6 +377,11 @@ static void test_evict_reasons(void **state)
 		strbuf_reset(&text);
 		evict_explain(&text, rows[i].why, &expired, &rules, 2000000000);
 		assert_string_equal(text.buf, rows[i].expired);
+		strbuf_reset(&text);
+		plain.automatic = true;
+		evict_explain(&text, EVICT_COUNT, &plain, &rules, 2000000000);
+		assert_string_equal(text.buf, "maxAutomatic 7");
+		plain.automatic = false;
 		strbuf_release(&text);
 	}
 }
@@ -269,12 +397,14 @@ static bool expired(size_t i)
 
 static bool is_reserved(size_t i)
 {
-	return !items[i].pinned && !items[i].exempt && items[i].reserved && i + 1 < items_nr;
+	return !items[i].pinned && !items[i].exempt && items[i].reserved && !items[i].latest &&
+	       i + 1 < items_nr;
 }
 
 static bool is_free(size_t i)
 {
-	return !items[i].pinned && !items[i].exempt && !items[i].reserved && i + 1 < items_nr;
+	return !items[i].pinned && !items[i].exempt && !items[i].reserved && !items[i].latest &&
+	       i + 1 < items_nr;
 }
 
 /* True if a keep rule keeps `i`, said the slow way. */
@@ -283,13 +413,13 @@ static bool kept(size_t i, uint64_t count, int64_t length, int64_t shift, const 
 	int64_t mine = (items[i].created_at + shift) / length, slots[MAX_ITEMS];
 	size_t newer = 0;
 
-	if (expired(i))
+	if (expired(i) || items[i].automatic)
 		return false;
 	for (size_t j = items_nr; j-- > i + 1;) {
 		int64_t slot = (items[j].created_at + shift) / length;
 		bool known = false;
 
-		if (before[j] || expired(j))
+		if (before[j] || expired(j) || items[j].automatic)
 			continue;
 		if (slot == mine)
 			return false;
@@ -307,16 +437,61 @@ static bool goes_before(size_t a, size_t b)
 		return expired(a);
 	if (expired(a) && items[a].expiry != items[b].expiry)
 		return items[a].expiry < items[b].expiry;
+	if (!expired(a) && items[a].automatic != items[b].automatic)
+		return items[a].automatic;
 	return a < b;
 }
 
-/* Exactly those beyond the limit that no rule keeps. */
-static void check_count(const struct evict_rules *rules, const bool *before, const bool *by_count)
+/* The range of its age, said the slow way: -1 young, 3 beyond. */
+static int range_of(size_t i, const struct evict_rules *rules)
 {
-	size_t counted = items_nr && !items[items_nr - 1].pinned;
+	int64_t age = now - items[i].created_at;
 
-	for (size_t i = 0; i < items_nr; i++)
-		counted += is_free(i) && !before[i];
+	if (age <= rules->keep_all)
+		return -1;
+	for (size_t r = 0; r < rules->thin.nr; r++)
+		if (age <= rules->thin.items[r].until)
+			return (int)r;
+	return (int)rules->thin.nr;
+}
+
+/* Thinned out is what has a newer one in its slot, or is too old for any. */
+static bool is_thin(size_t i, const struct evict_rules *rules, const bool *before)
+{
+	int range = range_of(i, rules);
+	int64_t length;
+
+	if (!rules->thin.nr || !items[i].automatic || range < 0)
+		return false;
+	if (range == (int)rules->thin.nr || expired(i))
+		return true;
+	length = rules->thin.items[range].slot;
+	for (size_t j = i + 1; j < items_nr; j++)
+		if (items[j].automatic && !before[j] && !expired(j) &&
+		    range_of(j, rules) == range &&
+		    items[j].created_at / length == items[i].created_at / length)
+			return true;
+	return false;
+}
+
+/* Exactly those beyond the limit that no rule keeps. */
+static void check_count(const struct evict_rules *rules, const bool *before, const bool *by_count,
+			bool automatic)
+{
+	uint64_t limit = automatic ? rules->max_automatic : rules->max_count;
+	bool mine[MAX_ITEMS] = { false };
+	size_t counted = 0;
+
+	for (size_t i = 0; i < items_nr; i++) {
+		const struct evict_item *item = &items[i];
+
+		mine[i] = is_free(i) && !before[i] && item->automatic == automatic &&
+			  !is_thin(i, rules, before);
+		counted += mine[i];
+		if (item->automatic != automatic || item->pinned)
+			continue;
+		counted += i + 1 == items_nr || (item->latest && !item->exempt && !item->reserved);
+	}
 	for (size_t i = 0; i < items_nr; i++) {
 		bool keep = kept(i, rules->keep_hourly, HOURS, 0, before) ||
 			    kept(i, rules->keep_daily, DAYS, 0, before) ||
@@ -324,10 +499,9 @@ static void check_count(const struct evict_rules *rules, const bool *before, con
 		size_t rank = 0;
 
 		for (size_t j = 0; j < items_nr; j++)
-			rank += is_free(j) && !before[j] && goes_before(j, i);
-		if (is_free(i) && !before[i])
-			assert_int_equal(by_count[i], rules->max_count && !keep &&
-							      rank + rules->max_count < counted);
+			rank += mine[j] && goes_before(j, i);
+		if (mine[i])
+			assert_int_equal(by_count[i], limit && !keep && rank + limit < counted);
 	}
 }
 
@@ -369,7 +543,14 @@ static void check_plan(const struct evict_rules *rules, const struct evict_plan 
 	for (size_t i = 1; i < free_nr; i++)
 		if (i != plan->due)
 			assert_true(goes_before(plan->items[i - 1].item, plan->items[i].item));
-	check_count(rules, before, by_count);
+	for (size_t i = 0; i < free_nr; i++) {
+		size_t item = plan->items[i].item;
+
+		assert_int_equal(plan->items[i].why == EVICT_THIN,
+				 !before[item] && is_thin(item, rules, before));
+	}
+	check_count(rules, before, by_count, false);
+	check_count(rules, before, by_count, true);
 }
 
 static void check_extend(struct evict_plan *plan)
@@ -399,6 +580,8 @@ static void test_evict_random(void **state)
 	for (int round = 0; round < 20000; round++) {
 		struct evict_rules rules = {
 			.max_count = rnd(3) ? rnd(20) : 0,
+			.max_automatic = rnd(3) ? rnd(20) : 0,
+			THIN,
 			.max_age = rnd(3) ? 0 : (int64_t)rnd(40 * DAYS),
 			.expired = !rnd(3),
 			.keep_hourly = rnd(2) ? rnd(5) : 0,
@@ -407,8 +590,9 @@ static void test_evict_random(void **state)
 		};
 		struct evict_plan plan;
 		int64_t age = 60 * DAYS;
-		unsigned nr = rnd(30);
+		unsigned nr = rnd(30), latest = rnd(40);
 
+		rules.thin.nr = rnd(4);
 		begin("2026-06-17T12:00:00Z");
 		while (items_nr < nr) {
 			struct evict_item *item = add(age);
@@ -420,6 +604,8 @@ static void test_evict_random(void **state)
 			item->pinned = !rnd(8);
 			item->exempt = !rnd(8);
 			item->reserved = !rnd(8);
+			item->automatic = rnd(2);
+			item->latest = items_nr == latest;
 		}
 		evict_plan(&plan, items, items_nr, &rules, now);
 		check_plan(&rules, &plan);
@@ -438,6 +624,9 @@ int main(void)
 		cmocka_unit_test(test_evict_keep_hourly),
 		cmocka_unit_test(test_evict_keep_daily_and_weekly),
 		cmocka_unit_test(test_evict_keep_before_1970),
+		cmocka_unit_test(test_evict_automatic_count),
+		cmocka_unit_test(test_evict_thinning),
+		cmocka_unit_test(test_evict_thinning_over_time),
 		cmocka_unit_test(test_evict_size),
 		cmocka_unit_test(test_evict_reasons),
 		cmocka_unit_test(test_evict_random),

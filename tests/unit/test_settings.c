@@ -50,7 +50,7 @@ static void test_settings_defaults(void **state)
 	(void)state;
 	reset();
 	load();
-	assert_int_equal(setting_count, 20);
+	assert_int_equal(setting_count, 23);
 	for (unsigned i = 0; i < setting_count; i++)
 		has("%s=%s|default", setting_table[i].key, setting_table[i].fallback);
 	has("maxCount=50|default");
@@ -94,6 +94,10 @@ static const struct {
 	{ "progress", "never", "never" },    { "hookTimeout", "1s", "1s" },
 	{ "hookQuiet", "true", "true" },     { "hookQuiet", "On", "true" },
 	{ "hookQuiet", "0", "false" },       { "flowStaleAfter", "1h", "1h" },
+	{ "maxAutomatic", "9", "9" },	     { "maxAutomatic", "none", "none" },
+	{ "keepAllAutomatic", "0s", "0s" },  { "keepAllAutomatic", "14d", "14d" },
+	{ "thinAutomatic", "none", "none" }, { "thinAutomatic", "1h:2w", "1h:14d" },
+	{ "thinAutomatic", "10m:1d, 1h:7d,1w:4w", "10m:1d,1h:7d,7d:28d" },
 };
 
 static void test_settings_good_values_everywhere(void **state)
@@ -121,7 +125,11 @@ static const struct {
 	{ "compression", "10" },  { "compression", "fast" }, { "color", "sometimes" },
 	{ "progress", "2" },	  { "hookTimeout", "x" },   { "hookQuiet", "perhaps" },
 	{ "flowStaleAfter", "1y" }, { "keepHourly", "-1" }, { "keepDaily", "7d" },
-	{ "keepWeekly", "many" },
+	{ "keepWeekly", "many" }, { "maxAutomatic", "-1" }, { "keepAllAutomatic", "never" },
+	{ "thinAutomatic", "1h" }, { "thinAutomatic", "1h:" },
+	{ "thinAutomatic", "0s:1d" }, { "thinAutomatic", "1d:1h" }, { "thinAutomatic", "1h:1d," },
+	{ "thinAutomatic", "1h:7d,1m:7d" }, { "thinAutomatic", "1h:1d:2d" },
+	{ "thinAutomatic", "1s:1m,1s:2m,1s:3m,1s:4m,1s:5m,1s:6m,1s:7m,1s:8m,1s:9m" },
 };
 
 static void test_settings_bad_values_everywhere(void **state)
