@@ -354,8 +354,8 @@ static int install(struct agents_result *out, struct both *b, const struct agent
 		return 0;
 	if (b->toml.exists && agent_toml_has_hooks(&b->toml.text))
 		strlist_addf(&out->notes,
-			     "'%s' has hooks, too: both are run, but there is a "
-			     "warning that they are in two files",
+			     "'%s' has hooks, too: both are run, with a warning that they are in two "
+			     "files",
 			     b->toml.path.buf);
 	return install_json(out, &b->json, agent);
 }

@@ -360,7 +360,7 @@ static const struct opt_spec subcommands[] = {
 	  .run = do_resume },
 	{ .command = "flow status", .summary = "show where the workflow is", .run = do_status },
 	{ .command = "flow archive",
-	  .summary = "put the workflow into the archive",
+	  .summary = "archive the workflow",
 	  .run = do_archive },
 	{ .command = "flow list", .summary = "list archived workflows", .run = do_list },
 	{ NULL },

@@ -300,8 +300,8 @@ static int check_journal(struct restore *r)
 	    (strcmp(r->journal.safety, seen->safety) || strcmp(r->journal.target, seen->target) ||
 	     strcmp(r->journal.staging, seen->staging)))
 		err = ckpt_error_set(CKPT_EREFUSED,
-				     "the interrupted restore was settled meanwhile, and "
-				     "another one interrupted; nothing was touched");
+				     "the interrupted restore was finished meanwhile, and another one was "
+				     "interrupted; nothing was touched");
 	return err;
 }
 

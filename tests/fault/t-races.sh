@@ -131,7 +131,7 @@ test_another_interrupted_restore_than_the_one_looked_at() {
 			FAULT_RUN="sh $T/meanwhile.sh || true" FAULT_PATH=checkpoint/lock \
 				expect_exit 5 with_faults openat-create 1 run git-checkpoint restore $way \
 				>"$T/out" 2>"$T/err"
-			expect_grep 'settled meanwhile' "$T/err"
+			expect_grep 'finished meanwhile' "$T/err"
 			git-checkpoint restore -q --abort
 			test $settle = --continue && before=2 || before=5
 			expect_eq $before "$(cat a)"
