@@ -11,7 +11,7 @@ id=
 
 # ---- restoring -------------------------------------------------------------------
 
-test_restored_behind_the_files_and_undone() {
+test_restored_after_the_files_and_undone() {
 	a_thing
 	save --capture db
 	echo two >"$T/db"

@@ -369,7 +369,7 @@ test_json_on_a_descriptor() {
 	expect_missing "$T/ran"
 }
 
-test_plain_json_comes_behind_the_output() {
+test_plain_json_comes_after_the_output() {
 	some_files
 	expect_exit 3 git checkpoint run --json -- sh -c 'echo one; echo 2 >a; exit 3' >"$T/out" 2>"$T/err"
 	expect_eq one "$(head -n 1 "$T/out")"

@@ -129,7 +129,7 @@ test_every_survives_being_killed() {
 }
 
 # What was written last may not have reached the disk.
-test_counting_begins_anew_with_the_machine() {
+test_counting_starts_over_with_the_machine() {
 	echo 1 >a
 	expect_eq true "$(created --every 3)"
 	sed -i 's/"boot":"[^"]*"/"boot":"another"/' "$(store_dir)/checkpoint/every"

@@ -341,7 +341,7 @@ test_another_project_in_its_place() {
 	expect_eq 3 "$(git-checkpoint list --json | jq '.checkpoints | length')"
 }
 
-test_a_plain_folder_made_anew() {
+test_a_plain_folder_created_again() {
 	new_folder a
 	rm -r a
 	mkdir a
@@ -374,7 +374,7 @@ test_the_same_directory_is_the_same() {
 	expect_no_grep 424242 "$identity"
 }
 
-test_a_damaged_identity_is_made_anew() {
+test_a_damaged_identity_is_rewritten() {
 	new_project a
 	cd a
 	identity=$(store_dir)/checkpoint/identity

@@ -127,7 +127,7 @@ test_status_notices_that_a_recent_one_is_damaged() {
 	expect_eq 1 "$(grep -c "$victim.*damaged" "$T/out")" 'said once'
 }
 
-test_one_damaged_record_does_not_make_the_manifest_anew() {
+test_one_damaged_record_does_not_rebuild_the_manifest() {
 	echo 1 >a
 	for i in 1 2 3 4; do
 		git-checkpoint save -q --allow-empty -m "$i"

@@ -235,7 +235,7 @@ static void test_fsio_temp_names_can_be_swept(void **state)
 
 /* ---- appending ---- */
 
-static void test_fsio_append_mends_a_torn_line(void **state)
+static void test_fs_append_repairs_a_torn_line(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -421,7 +421,7 @@ int main(void)
 		cmocka_unit_test(test_fsio_read_refuses_what_is_no_file),
 		cmocka_unit_test(test_fsio_fifo_does_not_hang),
 		cmocka_unit_test(test_fsio_temp_names_can_be_swept),
-		cmocka_unit_test(test_fsio_append_mends_a_torn_line),
+		cmocka_unit_test(test_fs_append_repairs_a_torn_line),
 		cmocka_unit_test(test_fsio_append_lines_of_processes_do_not_mix),
 		cmocka_unit_test(test_fsio_full_reads_bear_small_pieces),
 		cmocka_unit_test(test_fsio_writers_are_told),

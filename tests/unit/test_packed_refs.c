@@ -25,7 +25,7 @@ static void test_refs_packed_twice_are_one(void **state)
 }
 
 /* What follows a NUL, which a bad disk may leave, is still read. */
-static void test_refs_packed_behind_a_nul_are_seen(void **state)
+static void test_refs_packed_after_a_nul_are_seen(void **state)
 {
 	struct ref_list list;
 
@@ -192,7 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_refs_packed_twice_are_one, no_refs),
-		cmocka_unit_test_setup(test_refs_packed_behind_a_nul_are_seen, no_refs),
+		cmocka_unit_test_setup(test_refs_packed_after_a_nul_are_seen, no_refs),
 		cmocka_unit_test_setup(test_refs_packed_refs_of_any_bytes, no_refs),
 		cmocka_unit_test_setup(test_refs_delete_from_odd_packed_refs, no_refs),
 		cmocka_unit_test_setup(test_refs_unreadable_packed_refs_stay, no_refs),
