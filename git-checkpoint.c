@@ -35,6 +35,7 @@
  * lib/store/     the shadow repository
  *   shadow layout          open, create, lock; the files of a new one
  *   objects refs packed_refs    reading objects; one ref for each checkpoint
+ *   names                  names that people give to checkpoints
  *   pack_write pack_stream pack_verify pack_index    one pack for each save
  *   packs packs_read packs_list delta    reading packs
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories

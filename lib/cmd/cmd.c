@@ -26,6 +26,20 @@ void cmd_offer(struct complete *complete)
 		complete_add(complete, cmd_table.items[i].name, cmd_table.items[i].spec->summary);
 }
 
+int cmd_check_name(const char *name, bool move)
+{
+	if (!name)
+		return move ? ckpt_error_set(CKPT_EUSAGE, "option '--move-name' needs '--name'")
+			    : 0;
+	if (names_valid(name))
+		return 0;
+	return ckpt_error_set(
+		CKPT_EUSAGE,
+		"option '--name': '%s' cannot be a name: use letters, digits, '.', '_' "
+		"and '-', not only hexadecimal digits",
+		name);
+}
+
 int cmd_unknown(const char *name)
 {
 	const char **names = xcalloc(cmd_table.nr, sizeof(const char *)), *nearest;

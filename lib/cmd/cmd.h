@@ -44,6 +44,12 @@ const struct cmd *cmd_find(const char *name);
 /** For completion: the names of all commands. */
 void cmd_offer(struct complete *complete);
 
+/**
+ * CKPT_EUSAGE if a checkpoint cannot have the name that '--name' was given (NULL: not given), or
+ * '--move-name' was given alone.
+ */
+int cmd_check_name(const char *name, bool move);
+
 /** Set the message about an unknown command, with a suggestion. */
 int cmd_unknown(const char *name);
 

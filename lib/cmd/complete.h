@@ -103,6 +103,9 @@ void complete_release(struct complete *complete);
 /** "<checkpoint>" */
 void complete_checkpoints(struct complete *complete);
 
+/** Names that were given with --name; true, for an `offer`. */
+bool complete_given_names(struct complete *complete);
+
 /**
  * Paths of a checkpoint; NULL: of the one that the worktree is compared with. With `guess`, for a
  * word that is a path unless it is a checkpoint: only existing paths, and `checkpoint` may be

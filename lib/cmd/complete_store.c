@@ -59,6 +59,40 @@ out:
 	free(text);
 }
 
+/* The names that people gave, however old the checkpoint is. */
+static void add_given(struct complete *complete, struct session *session,
+		      const struct ref_list *refs)
+{
+	struct strlist names = STRLIST_INIT;
+
+	names_list(&names, session->store);
+	for (size_t i = 0; i < names.nr; i++) {
+		const struct ref_item *ref = lookup_named(session->store, refs, names.items[i]);
+		struct ckpt_record record;
+		char *text;
+
+		if (!ref || record_read(&record, session->store, ref))
+			continue;
+		text = describe(&record, clock_now());
+		complete_add(complete, names.items[i], text);
+		free(text);
+		record_release(&record);
+	}
+	strlist_release(&names);
+}
+
+bool complete_given_names(struct complete *complete)
+{
+	struct session *session = complete_session(complete);
+	struct ref_list refs;
+
+	if (session && session->store && !refs_list(&refs, session->store)) {
+		add_given(complete, session, &refs);
+		refs_release(&refs);
+	}
+	return true;
+}
+
 void complete_checkpoints(struct complete *complete)
 {
 	struct session *session = complete_session(complete);
@@ -70,6 +104,7 @@ void complete_checkpoints(struct complete *complete)
 		return;
 	/* All ids look alike and tell nothing but a time. */
 	complete->described = true;
+	add_given(complete, session, &refs);
 	for (size_t i = refs.nr; i-- && nr < CHECKPOINTS_MAX;) {
 		const char *typed = complete->typed;
 		struct ckpt_record record;

@@ -2,19 +2,44 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
+#include "cmd/complete.h"
 #include "cmd/report.h"
 #include "retention/retention.h"
 #include "session/session.h"
 #include "ui/ui.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- pin, unpin --- */
 
-static int mark(struct session *session, const char *name, bool pin)
+static const char *given;
+static bool move_name;
+
+static const struct opt pin_options[] = {
+	{ OPT_STRING, 0, "name", &given, "<name>", "a name for it" },
+	{ OPT_FLAG, 0, "move-name", &move_name, NULL, "give it the name even if another has it" },
+	{ OPT_END },
+};
+
+static bool offer(struct complete *complete, const char *what)
 {
-	struct ckpt_record record;
-	int err = drop_set_pinned(&record, session, name, pin), status;
+	return !strcmp(what, "--name") && complete_given_names(complete);
+}
+
+static int mark(struct session *session, const char *checkpoint, bool pin)
+{
+	const struct drop_pin request = {
+		.checkpoint = checkpoint,
+		.pin = pin,
+		.name = given,
+		.move_name = move_name,
+	};
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	int err = cmd_check_name(given, move_name), status;
+
+	if (!err)
+		err = drop_set_pinned(&record, session, &request);
 
 	if (err) {
 		status = report_failure(err);
@@ -22,8 +47,9 @@ static int mark(struct session *session, const char *name, bool pin)
 		status = report_json(json_pack("{s:o}", "checkpoint", report_listed(&record)),
 				     EXIT_DONE);
 	} else {
-		report_text("%s %s%s%s\n", pin ? "Pinned" : "Unpinned", term_color(TERM_YELLOW),
-			    record.id, term_color(TERM_RESET));
+		report_text("%s %s%s%s%s%s\n", pin ? "Pinned" : "Unpinned", term_color(TERM_YELLOW),
+			    record.id, term_color(TERM_RESET), given ? " as " : "",
+			    given ? given : "");
 		status = report_done(EXIT_DONE);
 	}
 	record_release(&record);
@@ -44,6 +70,8 @@ const struct opt_spec cmd_pin_spec = {
 	.command = "pin",
 	.summary = "protect a checkpoint from eviction",
 	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
+	.options = pin_options,
+	.offer = offer,
 	.session = SESSION_STORE,
 	.run = pin,
 };

@@ -160,6 +160,7 @@ static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 	else
 		row_json(row, "step", json_null());
 	row_bool(row, "pinned", record->pinned);
+	row_text(row, "name", record->name);
 	row_bool(row, "automatic", record->automatic);
 	row_text(row, "safety_for", *record->safety_for ? record->safety_for : NULL);
 	row_text(row, "branch", record->branch);
@@ -270,7 +271,9 @@ char *report_marked_reason(const struct ckpt_record *record, int64_t now)
 	struct strbuf text = STRBUF_INIT;
 	char *line = report_reason_line(record);
 
-	if (record->pinned)
+	if (record->name)
+		strbuf_addf(&text, "[name %s] ", record->name);
+	else if (record->pinned)
 		strbuf_addstr(&text, "[pinned] ");
 	if (record_expired(record, now))
 		strbuf_addstr(&text, "[expired] ");

@@ -19,9 +19,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *reason, *source = "cli", *expires;
+static const char *reason, *source = "cli", *expires, *name;
 static int64_t step = -1, every = -1, min_interval;
-static bool automatic, pin, allow_empty, include_ignored, include_sensitive, force, state_only;
+static bool automatic, pin, move_name, allow_empty, include_ignored, include_sensitive, force,
+	state_only;
 static struct strlist states = STRLIST_INIT, state_files = STRLIST_INIT, captures = STRLIST_INIT;
 
 static const struct opt options[] = {
@@ -32,6 +33,8 @@ static const struct opt options[] = {
 	  "step:<n>" },
 	{ OPT_STRING, 0, "expires", &expires, "<dur|time|never>", "when it expires" },
 	{ OPT_FLAG, 0, "pin", &pin, NULL, "never evict it" },
+	{ OPT_STRING, 0, "name", &name, "<name>", "a name for it; a named one is never evicted" },
+	{ OPT_FLAG, 0, "move-name", &move_name, NULL, "give it the name even if another has it" },
 	{ OPT_LIST, 0, "state", &states, "<k>=<v>", "store a small named value with it" },
 	{ OPT_LIST, 0, "state-file", &state_files, "<k>=<path>",
 	  "store the contents of a file as a named value" },
@@ -59,6 +62,8 @@ static bool offer(struct complete *complete, const char *what)
 	struct capture_defs defs;
 	char *file = NULL;
 
+	if (!strcmp(what, "--name"))
+		return complete_given_names(complete);
 	if (strcmp(what, "--capture") != 0)
 		return false;
 	session = complete_session(complete);
@@ -357,6 +362,8 @@ static int save(const struct strlist *args)
 		.automatic = is_automatic(),
 		.step = step,
 		.pin = pin,
+		.name = name,
+		.move_name = move_name,
 		.every = every > 0 ? (uint64_t)every : 0,
 		.min_interval = min_interval,
 		.allow_empty = allow_empty,
@@ -376,6 +383,8 @@ static int save(const struct strlist *args)
 
 	meta_init(&meta);
 	err = parse_expiry(&opts.expiry);
+	if (!err)
+		err = cmd_check_name(name, move_name);
 	if (!err)
 		err = parse_states(&meta, &files);
 	if (!err && state_only && args->nr)

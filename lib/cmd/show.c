@@ -71,9 +71,10 @@ static void print_reason(const struct ckpt_record *record)
 static void print_head(const struct ckpt_record *record)
 {
 	static const struct row_line lines[] = {
-		{ "Commit:", "commit" },  { "Date:", "created_at" }, { "Source:", "source" },
-		{ "Files:", "files" },	  { "Scope:", "scope" },     { "Step:", "step" },
-		{ "Expires:", "expiry" }, { "State:", "hash" },	     { "Project:", "project" },
+		{ "Name:", "name" },	   { "Commit:", "commit" },  { "Date:", "created_at" },
+		{ "Source:", "source" },   { "Files:", "files" },    { "Scope:", "scope" },
+		{ "Step:", "step" },	   { "Expires:", "expiry" }, { "State:", "hash" },
+		{ "Project:", "project" },
 	};
 	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE], size[UNITS_SIZE];
 	struct row row = ROW_INIT;

@@ -209,14 +209,17 @@ static int apply_marks(struct ckpt_briefs *briefs, struct store *store)
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < briefs->nr; i++) {
+	err = names_check(store);
+	for (size_t i = 0; i < briefs->nr && !err; i++) {
 		enum refs_mark mark = refs_marks_find(&marks, briefs->items[i].ref.id);
 
 		if (mark != REFS_UNMARKED)
 			briefs->items[i].pinned = mark == REFS_PINNED;
+		if (names_of(store, &briefs->items[i].ref.commit))
+			briefs->items[i].pinned = true;
 	}
 	refs_marks_release(&marks);
-	return 0;
+	return err;
 }
 
 int brief_read(struct ckpt_briefs *out, struct store *store)

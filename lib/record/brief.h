@@ -31,7 +31,7 @@ struct ckpt_brief {
 	struct ref_item ref;
 	int64_t created_at;
 	int64_t expiry; /**< 0: never */
-	bool pinned;    /**< as saved, or as a mark says since */
+	bool pinned;	/**< as saved, as a mark says since, or named */
 	bool saved_pinned;
 	bool scoped;    /**< of some paths only */
 	bool state_only;

@@ -15,6 +15,7 @@
 
 void record_release(struct ckpt_record *record)
 {
+	free(record->name);
 	free(record->type);
 	free(record->reason);
 	free(record->source);
@@ -410,7 +411,13 @@ int record_read(struct ckpt_record *out, struct store *store, const struct ref_i
 	int err = record_read_saved(out, store, ref);
 	enum refs_mark mark = err ? REFS_UNMARKED : refs_mark(store, ref->id);
 
+	const char *name = err ? NULL : names_of(store, &ref->commit);
+
 	if (mark != REFS_UNMARKED)
 		out->pinned = mark == REFS_PINNED;
+	if (name) {
+		out->name = xstrdup(name);
+		out->pinned = true;
+	}
 	return err;
 }

@@ -65,7 +65,8 @@ struct ckpt_record {
 	char *source;
 	int64_t step;    /**< -1: none */
 	int64_t expiry;  /**< 0: never */
-	bool pinned;     /**< as saved, or as a mark says since: see refs.h */
+	bool pinned;	 /**< as saved, or as a mark says since: see refs.h; or named */
+	char *name;	 /**< given by a person, or NULL: see names.h; not part of the commit */
 	/** Nobody asked for it: a hook, the guard, an agent, a workflow or a restore took it. */
 	bool automatic;
 	/** What a restore took before it touched anything; "@" means the one before it. */

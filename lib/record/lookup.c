@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "record/lost.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -350,8 +351,49 @@ static int by_hash(struct ckpt_record *out, struct store *store, const struct re
 	return unknown(name);
 }
 
+static const struct ref_item *with_commit(const struct ref_list *refs, const struct oid *commit)
+{
+	for (size_t i = 0; i < refs->nr; i++)
+		if (oid_equal(&refs->items[i].commit, commit))
+			return &refs->items[i];
+	return NULL;
+}
+
+const struct ref_item *lookup_named(struct store *store, const struct ref_list *refs,
+				    const char *name)
+{
+	struct oid commit;
+
+	return names_find(&commit, store, name) ? with_commit(refs, &commit) : NULL;
+}
+
+int lookup_name_free(struct store *store, const struct ref_list *refs, const char *name,
+		     const struct oid *commit)
+{
+	const struct ref_item *owner;
+	struct ref_list lost = { 0 };
+	struct oid now;
+	int err = 0;
+
+	if (!names_find(&now, store, name) || (commit && oid_equal(&now, commit)))
+		return 0;
+	owner = with_commit(refs, &now);
+	if (!owner) {
+		err = lost_read(&lost, store, refs);
+		owner = with_commit(&lost, &now);
+	}
+	if (!err && owner)
+		err = ckpt_error_set(
+			CKPT_EREFUSED,
+			"the name '%s' is taken by checkpoint '%s'; --move-name moves it", name,
+			owner->id);
+	refs_release(&lost);
+	return err;
+}
+
 int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 {
+	const struct ref_item *named;
 	struct ref_list refs;
 	int err;
 
@@ -366,6 +408,8 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 		err = by_position(out, store, &refs, name);
 	else if (!strncmp(name, "step:", 5))
 		err = by_step(out, store, &refs, name);
+	else if ((named = lookup_named(store, &refs, name)))
+		err = record_read(out, store, named);
 	else
 		err = by_hash(out, store, &refs, name);
 	refs_release(&refs);

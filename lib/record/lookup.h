@@ -14,7 +14,7 @@ struct store;
 /**
  * Finding checkpoints: all of them, the newest of a scope, and by the names
  * that people type: an id, a unique prefix of it or the six digits at its end,
- * four or more digits of a commit, "@", "@~<n>", "@{<time>}", "step:<n>".
+ * four or more digits of a commit, a given name, "@", "@~<n>", "@{<time>}", "step:<n>".
  */
 
 struct ckpt_records {
@@ -61,6 +61,20 @@ int lookup_newest_state(struct ckpt_record *out, struct store *store, const stru
  * whole worktree or, only if there is none, the newest of a scope.
  */
 int lookup_default(struct ckpt_record *out, struct store *store);
+
+/**
+ * The checkpoint to which somebody gave this name, among `refs`; NULL if there is none. It need
+ * not be readable.
+ */
+const struct ref_item *lookup_named(struct store *store, const struct ref_list *refs,
+				    const char *name);
+
+/**
+ * CKPT_EREFUSED, with the id, if the name belongs to a checkpoint whose commit is not `commit`
+ * (NULL: to any), even to one that has lost its ref.
+ */
+int lookup_name_free(struct store *store, const struct ref_list *refs, const char *name,
+		     const struct oid *commit);
 
 /** By name. CKPT_ENOTFOUND if nothing matches, CKPT_ERROR if several do: the message lists them. */
 int lookup_name(struct ckpt_record *out, struct store *store, const char *name);

@@ -101,6 +101,30 @@ static int check_marks(struct doctor *doctor, const struct ref_list *refs, const
 	return err;
 }
 
+/* A name leads to the commit of a checkpoint; of a damaged one, it is all that is left. */
+static int check_names(struct doctor *doctor, const struct ref_list *refs)
+{
+	struct strlist names = STRLIST_INIT;
+	bool damaged = false;
+	int err = 0;
+
+	for (size_t i = 0; i < refs->nr; i++)
+		damaged = damaged || oid_is_zero(&refs->items[i].commit);
+	names_list(&names, doctor->store);
+	for (size_t i = 0; i < names.nr && !err && !damaged; i++) {
+		if (lookup_named(doctor->store, refs, names.items[i]))
+			continue;
+		if (doctor->fix)
+			err = names_remove(doctor->store, names.items[i]);
+		if (!err)
+			problems_addf(doctor->out, doctor->fix,
+				      "the name '%s' does not belong to a checkpoint%s",
+				      names.items[i], doctor->fix ? "; removed" : "");
+	}
+	strlist_release(&names);
+	return err;
+}
+
 /* Only a convenience, but stock git would complain about a dangling one. */
 static void check_latest(struct doctor *doctor, const struct ref_list *refs)
 {
@@ -155,6 +179,8 @@ static int check_other_refs(struct doctor *doctor)
 		err = check_marks(doctor, &refs, "refs/pinned", REFS_PINNED);
 	if (!err)
 		err = check_marks(doctor, &refs, "refs/unpinned", REFS_UNPINNED);
+	if (!err)
+		err = check_names(doctor, &refs);
 	if (!err)
 		check_latest(doctor, &refs);
 	refs_release(&refs);

@@ -166,12 +166,19 @@ static int adopt(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct store *store = salvage->session->store;
 	enum refs_mark mark = refs_mark(salvage->other.store, ref->id);
+	const char *name = names_of(salvage->other.store, &ref->commit);
 	struct ckpt_record record;
+	struct oid taken;
 	int err = 0;
 
 	/* Before it exists: if this is killed in between, it is not looked at again. */
 	if (mark != REFS_UNMARKED)
 		err = refs_set_mark(store, ref->id, &ref->commit, mark);
+	/* A name that was given again since stays where it is; this one is still pinned. */
+	if (!err && name)
+		err = names_find(&taken, store, name)
+			      ? refs_set_mark(store, ref->id, &ref->commit, REFS_PINNED)
+			      : names_set(store, name, &ref->commit);
 	if (!err)
 		err = refs_create(store, ref->id, &ref->commit);
 	if (!err && !record_read(&record, store, ref)) {

@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where undo and redo lead; they can do without the rest of the stack. */
@@ -61,7 +62,8 @@ static int find_named(struct ckpt_record *out, struct store *store, const char *
 			*out = (struct ckpt_record)CKPT_RECORD_INIT;
 			snprintf(out->id, sizeof(out->id), "%s", name);
 			out->commit = refs.items[i].commit;
-			out->pinned = refs_mark(store, name) == REFS_PINNED;
+			out->pinned = refs_mark(store, name) == REFS_PINNED ||
+				      names_of(store, &out->commit);
 			err = 0;
 		}
 	refs_release(&refs);
@@ -106,28 +108,91 @@ int drop_checkpoints(struct retain_result *out, struct session *session,
 	return err;
 }
 
-int drop_set_pinned(struct ckpt_record *out, struct session *session, const char *name, bool pin)
+/* One that only its name pins gets the mark, too: the name may move on. */
+static int set_mark(struct ckpt_record *record, struct store *store, bool pin)
+{
+	int err = record->pinned == pin && !record->name
+			  ? 0
+			  : refs_set_mark(store, record->id, &record->commit,
+					  pin ? REFS_PINNED : REFS_UNPINNED);
+
+	if (!err)
+		record->pinned = pin;
+	return err;
+}
+
+/* A name pins without a mark: when it moves on, what it leaves is as it was before. */
+static int set_name(struct ckpt_record *record, struct store *store, const char *name, bool move)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+
+	if (err)
+		return err;
+	if (!move)
+		err = lookup_name_free(store, &refs, name, &record->commit);
+	if (!err)
+		err = names_set(store, name, &record->commit);
+	refs_release(&refs);
+	if (err)
+		return err;
+	free(record->name);
+	record->name = xstrdup(name);
+	record->pinned = true;
+	return 0;
+}
+
+/* Without its name it may be pinned as well: then a mark says that it is not. */
+static int unname(struct ckpt_record *record, struct store *store, const struct ref_item *ref)
+{
+	int err = record->name ? names_forget(store, &record->commit, NULL) : 0;
+
+	if (err)
+		return err;
+	record_release(record);
+	return record_read(record, store, ref);
+}
+
+static int change(struct ckpt_record *record, struct session *session,
+		  const struct drop_pin *request)
 {
 	struct store *store = session->store;
+	struct ref_item ref = { .commit = record->commit };
+	bool was_pinned = record->pinned;
+	char *was = record->name ? xstrdup(record->name) : NULL;
+	int err;
+
+	memcpy(ref.id, record->id, sizeof(ref.id));
+	if (request->name) {
+		err = set_name(record, store, request->name, request->move_name);
+	} else {
+		err = request->pin ? 0 : unname(record, store, &ref);
+		if (!err)
+			err = set_mark(record, store, request->pin);
+	}
+	if (!err && (was_pinned != record->pinned ||
+		     (was ? !record->name || strcmp(was, record->name) : record->name != NULL)))
+		(void)audit_add(store, request->pin ? "pin" : "unpin", record->id, &record->commit,
+				record->reason, record->state_hash);
+	free(was);
+	return err;
+}
+
+int drop_set_pinned(struct ckpt_record *out, struct session *session,
+		    const struct drop_pin *request)
+{
 	int err = retain_begin(session);
 
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	if (!err)
-		err = lookup_name(out, store, name);
-	if (!err && out->pinned != pin) {
-		err = refs_set_mark(store, out->id, &out->commit,
-				    pin ? REFS_PINNED : REFS_UNPINNED);
-		if (!err)
-			(void)audit_add(store, pin ? "pin" : "unpin", out->id, &out->commit,
-					out->reason, out->state_hash);
-	}
-	/* A mark takes space, too. */
+		err = lookup_name(out, session->store, request->checkpoint);
+	if (!err)
+		err = change(out, session, request);
+	/* A mark takes room, too. */
 	if (!err)
 		retain_hold_budget(session, NULL);
-	store_unlock(store);
+	store_unlock(session->store);
 	if (err)
 		record_release(out);
-	else
-		out->pinned = pin;
 	return err;
 }

@@ -15,7 +15,15 @@
 int drop_checkpoints(struct retain_result *out, struct session *session,
 		     const struct strlist *names, bool force);
 
-/** `out` is the checkpoint with the change. */
-int drop_set_pinned(struct ckpt_record *out, struct session *session, const char *name, bool pin);
+struct drop_pin {
+	const char *checkpoint;
+	bool pin;	  /**< false: unpin it, which takes its name away */
+	const char *name; /**< to give to it, a valid one; NULL: none */
+	bool move_name;	  /**< even if another one has it */
+};
+
+/** `out` is the checkpoint with the change. CKPT_EREFUSED: the name is taken. */
+int drop_set_pinned(struct ckpt_record *out, struct session *session,
+		    const struct drop_pin *request);
 
 #endif

@@ -72,6 +72,7 @@ static void sweep_marks(struct session *session, const struct ref_list *refs)
 	if (lost_read(&lost, session->store, refs))
 		return;
 	(void)refs_sweep_marks(session->store, &lost);
+	(void)names_sweep(session->store, &lost);
 	refs_release(&lost);
 }
 

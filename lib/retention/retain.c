@@ -161,6 +161,8 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	err = refs_unpack(store, &ids);
 	for (size_t i = from; i < result->nr && !err; i++) {
 		err = refs_delete(store, result->items[i].record.id);
+		if (!err)
+			err = names_forget(store, &result->items[i].record.commit, NULL);
 		/* The disk was full; now there is at least the space that the ref took. */
 		if (!err && unsaid[i])
 			(void)say(store, action, &result->items[i]);

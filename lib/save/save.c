@@ -114,6 +114,8 @@ static bool request_is_new(const struct save_job *save)
 		return true;
 	if (opts->pin && !save->newest.pinned)
 		return true;
+	if (opts->name && !same_text(opts->name, save->newest.name))
+		return true;
 	return extras_are_new(save);
 }
 
@@ -253,7 +255,13 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 		err = lost_note(job->store, &job->refs);
 	if (!err && session->repo && repo_read_state(&job->project, session->repo))
 		repo_state_release(&job->project);
-	return err ? err : load_newest(job);
+	if (!err)
+		err = load_newest(job);
+	/* Before anything is read. The newest may keep its name, if nothing changed since. */
+	if (!err && opts->name && !opts->move_name)
+		err = lookup_name_free(job->store, &job->refs, opts->name,
+				       job->have_newest ? &job->newest.commit : NULL);
+	return err;
 }
 
 const struct wt_dir *save_job_root(const struct save_job *job)

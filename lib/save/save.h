@@ -43,6 +43,8 @@ struct save_opts {
 	int64_t step;   /**< -1: none */
 	int64_t expiry; /**< 0: never */
 	bool pin;
+	const char *name; /**< to give to it, a valid one; NULL: none */
+	bool move_name;	  /**< even if another one has it */
 	bool automatic;  /**< taken unasked, so its reason alone is not worth a checkpoint */
 	bool said;       /**< the reason was given, not made up: words that are new are kept */
 	/** By a restore before it touches anything: the id to be restored. NULL: no such one. */

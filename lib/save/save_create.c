@@ -178,10 +178,37 @@ static int check_fits(struct save_job *save, const struct ckpt_record *record)
 	return ckpt_error_put_back(err, kept);
 }
 
+/*
+ * A name that another one has leaves that only when this one exists. Without the name it was
+ * asked for, it must not look like a checkpoint that was saved.
+ */
+static int make_refs(struct save_job *save, struct ckpt_record *record)
+{
+	const char *name = save->opts->name;
+	int err = refs_create(save->store, record->id, &record->commit);
+
+	if (err || !name)
+		return err;
+	err = names_set(save->store, name, &record->commit);
+	if (err) {
+		char *kept = ckpt_error_keep();
+
+		(void)refs_delete(save->store, record->id);
+		return ckpt_error_put_back(err, kept);
+	}
+	record->name = xstrdup(name);
+	record->pinned = true;
+	return 0;
+}
+
 int save_create(struct save_result *out, struct save_job *save)
 {
-	int err = fill_record(&out->record, save);
+	int err = save->opts->name && !save->opts->move_name
+			  ? lookup_name_free(save->store, &save->refs, save->opts->name, NULL)
+			  : 0;
 
+	if (!err)
+		err = fill_record(&out->record, save);
 	if (!err && save->opts->state_only)
 		err = pack_add_new(save->pack, &out->record.tree, OBJECT_TREE, "", 0);
 	if (!err)
@@ -197,7 +224,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	if (!err)
 		err = check_fits(save, &out->record);
 	if (!err)
-		err = refs_create(save->store, out->record.id, &out->record.commit);
+		err = make_refs(save, &out->record);
 	if (err) {
 		record_release(&out->record);
 		return err;

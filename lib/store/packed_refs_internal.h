@@ -10,7 +10,7 @@ struct store;
 
 /**
  * The packed-refs file of a store, in git's format: many refs that are read at
- * once. For refs.c alone, which knows about the loose refs that override
+ * once. For refs.c and names.c alone, which know about the loose refs that override
  * these.
  *
  * It is read on first use, and again when it has been replaced: whoever

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "store/packed_refs_internal.h"
+#include "store/refs_internal.h"
 #include "store/shadow.h"
 
 #include <errno.h>
@@ -127,8 +128,8 @@ void refs_release(struct ref_list *list)
 }
 
 /* Written elsewhere and moved: git takes everything below refs/ for a ref. */
-static int write_ref(struct store *store, const char *dir, const char *name,
-		     const struct oid *commit, enum fs_durability durability)
+int refs_write(struct store *store, const char *dir, const char *name, const struct oid *commit,
+	       enum fs_durability durability)
 {
 	struct strbuf temp = STRBUF_INIT;
 	char *path = xstrfmt("%s/%s", dir, name);
@@ -156,7 +157,7 @@ out:
 int refs_create(struct store *store, const char *id, const struct oid *commit)
 {
 	bool there = refs_exist(store, id);
-	int err = write_ref(store, "refs/checkpoints", id, commit, FS_DURABLE);
+	int err = refs_write(store, "refs/checkpoints", id, commit, FS_DURABLE);
 
 	/*
 	 * In place but perhaps not durable: then it must not look like a checkpoint. A ref
@@ -174,7 +175,7 @@ int refs_create(struct store *store, const char *id, const struct oid *commit)
 /* --- removing --- */
 
 /* The packed one first: it would show as soon as the loose one is gone. */
-static int remove_ref(struct store *store, const char *dir, const char *id)
+int refs_remove(struct store *store, const char *dir, const char *id)
 {
 	char *name = xstrfmt("%s/%s", dir, id);
 	struct packed_change change = { .name = name };
@@ -212,10 +213,10 @@ int refs_delete(struct store *store, const char *id)
 	/* A name that leads elsewhere, or to the directory itself, must not be removed. */
 	if (!refs_valid_id(id))
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not the id of a checkpoint", id);
-	err = remove_ref(store, "refs/checkpoints", id);
+	err = refs_remove(store, "refs/checkpoints", id);
 	if (!err)
-		err = remove_ref(store, "refs/pinned", id);
-	return err ? err : remove_ref(store, "refs/unpinned", id);
+		err = refs_remove(store, "refs/pinned", id);
+	return err ? err : refs_remove(store, "refs/unpinned", id);
 }
 
 /* --- many at a time --- */
@@ -354,14 +355,14 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 	int err = 0;
 
 	if (mark == REFS_UNMARKED) {
-		err = remove_ref(store, dir, id);
+		err = refs_remove(store, dir, id);
 	} else {
 		err = fs_ensure_dir(store->dirfd, dir, 0700);
 	}
 	if (!err && mark != REFS_UNMARKED)
-		err = write_ref(store, dir, id, commit, FS_DURABLE);
+		err = refs_write(store, dir, id, commit, FS_DURABLE);
 	/* For a moment both exist: then it is pinned, which loses nothing. */
-	return err ? err : remove_ref(store, other, id);
+	return err ? err : refs_remove(store, other, id);
 }
 
 static int sweep_dir(struct store *store, const char *path, const struct ref_list *lost)
@@ -372,7 +373,7 @@ static int sweep_dir(struct store *store, const char *path, const struct ref_lis
 	(void)fs_names(&ids, store->dirfd, path, 0, refs_valid_id);
 	for (size_t i = 0; i < ids.nr && !err; i++)
 		if (!refs_exist(store, ids.items[i]) && !has(lost, ids.items[i]))
-			err = remove_ref(store, path, ids.items[i]);
+			err = refs_remove(store, path, ids.items[i]);
 	strlist_release(&ids);
 	return err;
 }
@@ -394,7 +395,7 @@ static int sweep_packed(struct store *store, const char *dir, const struct ref_l
 	}
 	for (size_t i = 0; i < stray.nr && !err; i++)
 		if (!refs_exist(store, stray.items[i]))
-			err = remove_ref(store, dir, stray.items[i]);
+			err = refs_remove(store, dir, stray.items[i]);
 	strlist_release(&stray);
 	free(prefix);
 	return err;
@@ -415,10 +416,10 @@ int refs_sweep_marks(struct store *store, const struct ref_list *lost)
 
 void refs_set_latest(struct store *store, const struct oid *commit)
 {
-	if (commit && !write_ref(store, "refs/heads", "latest", commit, FS_FAST))
+	if (commit && !refs_write(store, "refs/heads", "latest", commit, FS_FAST))
 		return;
 	/* Better none than one that points at what is gone. */
-	(void)remove_ref(store, "refs/heads", "latest");
+	(void)refs_remove(store, "refs/heads", "latest");
 }
 
 bool refs_latest(struct oid *out, struct store *store)

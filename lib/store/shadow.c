@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "store/health.h"
 #include "store/layout.h"
+#include "store/names.h"
 #include "store/packed_refs_internal.h"
 #include "store/packs.h"
 #include "store/refs.h"
@@ -261,6 +262,7 @@ void store_close(struct store *store)
 		return;
 	packs_close(store->packs);
 	packed_refs_free(store->packed);
+	names_free(store->names);
 	if (store->git) {
 		libgit2.odb_free(store->odb);
 		libgit2.repository_free(store->git);

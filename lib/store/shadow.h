@@ -46,6 +46,7 @@ struct store {
 	unsigned nested; /**< how many more times this process has locked it */
 	struct strlist mended;      /**< a sentence about each thing that was wrong when it was opened */
 	struct packed_refs *packed; /**< packed-refs as it was last read, see packed_refs.h */
+	struct names *names;	    /**< as they were last read, see names.h */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
 	struct git_repository *git;
 	struct git_odb *odb;

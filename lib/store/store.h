@@ -12,6 +12,7 @@
 #include "store/ingest.h"
 #include "store/layout.h"
 #include "store/litter.h"
+#include "store/names.h"
 #include "store/objects.h"
 #include "store/oidset.h"
 #include "store/pack.h"

@@ -44,6 +44,20 @@ no_use() {
 	esac
 }
 
+test_names_are_salvaged() {
+	three
+	git-checkpoint pin -q --name good "$first"
+	git-checkpoint pin -q --name better "$second"
+	no_use lock
+	# one is given again before the others are back
+	git-checkpoint save -q -m new --name better --allow-empty 2>"$T/err"
+	doctor 0 --fix
+	git-checkpoint list --json >"$T/list"
+	expect_eq "good $first" "$(jq -r '.checkpoints[] | select(.name == "good") | "\(.name) \(.id)"' "$T/list")"
+	expect_eq 'better new' "$(jq -r '.checkpoints[] | select(.name == "better") | "\(.name) \(.reason)"' "$T/list")"
+	expect_eq true "$(jq -r --arg id "$second" '.checkpoints[] | select(.id == $id).pinned' "$T/list")"
+}
+
 test_set_aside_and_salvaged() {
 	three
 	git-checkpoint gc -q

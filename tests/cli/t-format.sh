@@ -87,6 +87,7 @@ lines | with a bar' --source 'me | "you"' --step 7 --expires 2d --pin \
 	# pins of later
 	git checkpoint unpin -q @~4
 	git checkpoint pin -q @
+	git checkpoint pin -q --name good @~1
 	expect_all_read
 	# what stock git has packed
 	git --git-dir="$(store_dir)" pack-refs --all

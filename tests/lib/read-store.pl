@@ -143,11 +143,19 @@ sub states {
 	return \%states;
 }
 
+sub name {
+	my ($record) = @_;
+	my %names = refs('names');
+	my ($name) = grep { $names{$_} eq $record->{commit} } keys %names;
+	return $name;
+}
+
 sub pinned {
 	my ($record) = @_;
 	my (%pinned, %unpinned);
 	%pinned = refs('pinned');
 	%unpinned = refs('unpinned');
+	return 1 if defined name($record);
 	return $pinned{$id} ? 1 : $unpinned{$id} ? 0 : ($record->{fields}{Pinned}[0] // '') eq 'true';
 }
 
@@ -165,7 +173,7 @@ sub show_record {
 		id => $id, commit => $record->{commit}, type => $one->('Type'),
 		created_at => $one->('Created'), reason => text($one->('Reason')),
 		source => text($one->('Source')), step => number($one->('Step')),
-		pinned => flag(pinned($record)), expiry => $one->('Expires'),
+		pinned => flag(pinned($record)), name => name($record), expiry => $one->('Expires'),
 		automatic => flag($one->('Automatic') eq 'true'), safety_for => $one->('Safety-For'),
 		head => $one->('Head'), branch => text($one->('Branch')),
 		scope => {
