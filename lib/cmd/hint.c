@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "session/session.h"
+#include "store/store.h"
 #include "ui/ui.h"
 
 #include <fcntl.h>
@@ -24,6 +25,8 @@ static const struct {
 	[HINT_PIN] = { "pin", "from now on the oldest checkpoints are removed;\n"
 			      "'git checkpoint pin <id>' keeps one for good" },
 };
+
+#define EVICTED "checkpoint/evicted" /* in the store, once it was said */
 
 static const char off[] = "(shown once; 'git config --global checkpoint.advice false' turns off all "
 			  "hints)";
@@ -83,4 +86,18 @@ void hint_say(const struct session *session, enum hint hint)
 	}
 	free(line);
 	free(path);
+}
+
+void hint_evicted(const struct session *session, const char *evicted)
+{
+	int dirfd = session->store ? session->store->dirfd : -1;
+
+	if (!evicted || opt_common.quiet || dirfd < 0 || !faccessat(dirfd, EVICTED, F_OK, 0) ||
+	    fs_write_file(dirfd, EVICTED, "", 0, 0600, FS_FAST))
+		return;
+	fprintf(stderr,
+		"warning: %s was removed; older checkpoints go from now on: 'git checkpoint pin' "
+		"keeps one "
+		"for good, a higher maxCount keeps more\n",
+		evicted);
 }

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
+#include "cmd/hint_internal.h"
 #include "cmd/ran_internal.h"
 #include "cmd/report.h"
 #include "cmd/restored_internal.h"
@@ -121,6 +122,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 		     (unsigned long long)record->missing, record->missing == 1 ? "path is" : "paths are");
 	ran_say(run->ran.saved.outcome == SAVE_CREATED ? "Saved %s\n" : "Nothing changed since %s\n",
 		record->id);
+	hint_evicted(session, run->ran.saved.evicted);
 	/* Not worth failing for: only many saves by the command would make a difference. */
 	err = hold_take(&run->hold, session->store, record->id);
 	if (err && err != CKPT_ENOTFOUND)

@@ -410,6 +410,7 @@ static int save(const struct strlist *args)
 	} else {
 		status = result.have_record && result.record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
 		status = opt_common.json ? print_json(&result, status) : print_text(&result, status);
+		hint_evicted(&session, result.evicted);
 		if (result.outcome == SAVE_CREATED)
 			give_hint(&session);
 		save_result_release(&result);

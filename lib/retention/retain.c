@@ -503,7 +503,15 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 	return err;
 }
 
-void retain_after_save(struct session *session, const struct ref_list *before,
+static char *first_asked_for(const struct retain_result *gone)
+{
+	for (size_t i = 0; i < gone->nr; i++)
+		if (!gone->items[i].record.automatic)
+			return xstrfmt("%s (%s)", gone->items[i].record.id, gone->items[i].why);
+	return NULL;
+}
+
+void retain_after_save(char **evicted, struct session *session, const struct ref_list *before,
 		       const struct strlist *keep)
 {
 	struct tally tally, counts = { 0 };
@@ -527,6 +535,7 @@ void retain_after_save(struct session *session, const struct ref_list *before,
 		tally_note(session->store, err ? NULL : &counts, result.nr);
 	}
 	reclaim_sometimes(session, nr);
+	*evicted = first_asked_for(&result);
 	retain_result_release(&result);
 }
 

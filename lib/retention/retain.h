@@ -84,9 +84,10 @@ int retain_too_large(struct session *session, bool damaged);
 
 /**
  * Apply the rules of the settings after a save; `before` are the refs without
- * the new one. Never undoes the save, whatever fails.
+ * the new one. If something goes that somebody asked for, `evicted` becomes
+ * "<id> (<why>)" of the first; the caller frees it. Never undoes the save, whatever fails.
  */
-void retain_after_save(struct session *session, const struct ref_list *before,
+void retain_after_save(char **evicted, struct session *session, const struct ref_list *before,
 		       const struct strlist *keep);
 
 /** Only the budget: after something other than a checkpoint was written. */

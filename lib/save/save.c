@@ -17,6 +17,7 @@ void save_result_release(struct save_result *result)
 {
 	record_release(&result->record);
 	skip_list_release(&result->skips);
+	free(result->evicted);
 	memset(result, 0, sizeof(*result));
 }
 

@@ -98,6 +98,7 @@ struct save_result {
 	struct skip_list skips;
 	uint64_t new_bytes; /**< added to the store */
 	double seconds;
+	char *evicted; /**< "<id> (<why>)" of what it pushed out and somebody had asked for; or NULL */
 	bool no_room; /**< it failed because it does not fit into maxSize */
 	bool late;    /**< it failed because of `until`; what was read is kept for the next save */
 	unsigned percent; /**< `late`: how much was read */

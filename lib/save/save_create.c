@@ -235,7 +235,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	save_job_write_cache(save, &out->record.commit);
 	if (save->opts->taken)
 		save->opts->taken(&out->record, save->opts->taken_payload);
-	retain_after_save(save->session, &save->refs, save->opts->keep);
+	retain_after_save(&out->evicted, save->session, &save->refs, save->opts->keep);
 	out->outcome = SAVE_CREATED;
 	out->have_record = true;
 	out->skips = save->meta.skips;

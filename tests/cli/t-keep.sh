@@ -77,6 +77,41 @@ test_those_asked_for_do_not_push_out_automatic_ones() {
 	store_sound
 }
 
+test_the_first_eviction_is_told_once() {
+	GIT_CHECKPOINT_MAX_COUNT=2 GIT_CHECKPOINT_MAX_AUTOMATIC=1
+	export GIT_CHECKPOINT_MAX_COUNT GIT_CHECKPOINT_MAX_AUTOMATIC
+	made 1
+	first=$id
+	for n in 2 3 4; do
+		echo $n >a
+		git-checkpoint save --automatic -m $n 2>"$T/err"
+		expect_eq '' "$(cat "$T/err")" 'automatic ones go without a word'
+	done
+	made 5
+	# quiet ones say nothing, and so it is still to be said
+	echo 6 >a
+	git-checkpoint save -q -m 6 2>"$T/err"
+	expect_eq '' "$(cat "$T/err")"
+	expect_eq '4 5 6' "$(reasons)"
+	second=$(json '.checkpoints[1].id' "$T/list.json")
+	echo 7 >a
+	git-checkpoint save --json -m 7 >"$T/out" 2>"$T/err"
+	expect_eq 1 "$(wc -l <"$T/err" | tr -d ' ')"
+	expect_grep "^warning: $second (maxCount 2) was removed.*pin.*maxCount" "$T/err"
+	test "$first" != "$second"
+	echo 8 >a
+	git-checkpoint save -m 8 2>"$T/err"
+	expect_eq '' "$(cat "$T/err")"
+	# another store, another first time
+	mkdir "$T/other"
+	cd "$T/other"
+	for n in 1 2 3; do
+		echo $n >a
+		git-checkpoint run -- true 2>"$T/err"
+	done
+	expect_grep '(maxCount 2) was removed' "$T/err"
+}
+
 # A hook, a restore and a workflow count as automatic, a script with --source does not.
 test_who_is_automatic() {
 	GIT_CHECKPOINT_MAX_COUNT=1 GIT_CHECKPOINT_MAX_AUTOMATIC=1
