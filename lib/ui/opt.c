@@ -12,13 +12,13 @@ enum { COMMON_NR = 4 };
 
 struct opt_common opt_common;
 
-static bool help_wanted;
+static bool help_wanted, json_wanted;
 
 static const struct opt common_options[COMMON_NR] = {
 	{ OPT_FLAG, 'h', NULL, &help_wanted, NULL, "show this short help", OPT_UNOFFERED },
 	{ OPT_FLAG, 0, "help", &help_wanted, NULL, "open the manual" },
 	{ OPT_FLAG, 'q', "quiet", &opt_common.quiet, NULL, "print only errors" },
-	{ OPT_FLAG, 0, "json", &opt_common.json, NULL, "print the result as JSON" },
+	{ OPT_FLAG, 0, "json", &json_wanted, NULL, "print the result as JSON" },
 };
 
 /* ---- the table ---- */
@@ -382,20 +382,25 @@ static void skim_json(const struct opt_rows *rows, struct cursor *cursor)
 static int parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args,
 		 int *dashdash_out)
 {
-	const struct opt_spec *sub = spec->subs ? opt_look_sub(spec, argv, (size_t)argc) : NULL;
+	const struct opt_spec *sub = NULL;
 	struct cursor cursor = { argc, 1, argv };
 	struct opt_rows rows;
 	int rc;
 
 	help_wanted = false;
+	json_wanted = opt_common.json;
+	/* Memory may run out before the words are read. */
+	opt_scan_json(argc, argv);
+	if (spec->subs)
+		sub = opt_look_sub(spec, argv, (size_t)argc);
 	opt_rows_init(&rows, sub ? sub : spec);
 	rc = parse_words(&rows, spec->first_ends, &cursor, args, dashdash_out);
 	/* The caller reports the failure in JSON, wherever on the line that was asked for. */
 	if (rc && spec->first_ends)
 		skim_json(&rows, &cursor);
-	else if (rc)
-		opt_scan_json(argc, argv);
-	else if (!help_wanted)
+	if (!rc || spec->first_ends)
+		opt_common.json = json_wanted;
+	if (!rc && !help_wanted)
 		rc = opt_check(&rows, args, sub != NULL);
 	opt_rows_release(&rows);
 	if (rc || !help_wanted)

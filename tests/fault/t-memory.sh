@@ -116,4 +116,16 @@ test_retention() {
 	exhaust 3 git-checkpoint pin -q @
 }
 
+# From the first allocation on, before any word of the line is read.
+test_the_answer_is_json_from_the_beginning() {
+	prepare
+	for command in 'save -q --state k=v --json' 'hooks status --json' 'pin @ --json'; do
+		for at in $(seq 40); do
+			# shellcheck disable=SC2086 # words
+			without "$at" 1 git-checkpoint $command >"$T/out" 2>"$T/err" && fail "$command: not at $at"
+			jq -e -s 'length == 1 and .[0].error.code == 128' <"$T/out" >/dev/null || fail "no JSON: $command: $at: $(cat "$T/err")"
+		done
+	done
+}
+
 run_tests
