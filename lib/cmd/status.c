@@ -122,7 +122,8 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_path(&answer, "worktree", session->worktree);
 	row_path(&answer, "store", session->store ? session->store->path : NULL);
 	row_bool(&answer, "safe", status->safety == STATUS_SAFE);
-	row_json(&answer, "newest", status->newest ? report_listed(status->newest) : json_null());
+	row_json(&answer, "newest",
+		 status->have_newest ? report_listed(&status->newest) : json_null());
 	row_text(&answer, "compared_with", status->have_base ? status->base.id : NULL);
 	row_json(&answer, "changes",
 		 json_pack("{s:I,s:I,s:I}", "added", (json_int_t)status->changes.added, "modified",
@@ -140,10 +141,10 @@ static int print_json(const struct overview *overview, const struct session *ses
 
 static void print_newest(const struct status *status)
 {
-	const struct ckpt_record *newest = status->newest, *base = &status->base;
+	const struct ckpt_record *newest = &status->newest, *base = &status->base;
 	char age[CLOCK_ISO_SIZE];
 
-	if (!newest) {
+	if (!status->have_newest) {
 		report_text("Newest:      %snone%s\n", term_color(TERM_RED), term_color(TERM_RESET));
 		return;
 	}

@@ -153,7 +153,9 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 {
 	int err;
 
-	*out = (struct status){ .base = CKPT_RECORD_INIT, .safety = STATUS_NOTHING };
+	*out = (struct status){ .newest = CKPT_RECORD_INIT,
+				.base = CKPT_RECORD_INIT,
+				.safety = STATUS_NOTHING };
 	err = inspect_overview(&out->recent, &out->all, session, recent);
 	if (err || !session->store)
 		return err;
@@ -161,7 +163,7 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 	look_at_staging(&out->warnings, session);
 	out->bytes = fs_disk_usage(session->store->dirfd, ".");
 	if (out->recent.nr) {
-		out->newest = &out->recent.items[out->recent.nr - 1];
+		out->have_newest = !lookup_name(&out->newest, session->store, "@");
 		err = compare(out, session, progress);
 	}
 	out->safety = status_judge(out->have_base ? &out->base : NULL, &out->changes);
@@ -173,6 +175,7 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 void status_release(struct status *status)
 {
 	lookup_records_release(&status->recent);
+	record_release(&status->newest);
 	brief_release(&status->all);
 	record_release(&status->base);
 	strlist_release(&status->warnings);

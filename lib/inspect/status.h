@@ -32,7 +32,8 @@ struct status_changes {
 struct status {
 	struct ckpt_records recent; /**< the newest */
 	struct ckpt_briefs all;
-	const struct ckpt_record *newest; /**< NULL: none */
+	struct ckpt_record newest; /**< what "@" means */
+	bool have_newest;
 	struct ckpt_record base;	  /**< what the worktree is compared with */
 	bool have_base;
 	bool restored;		       /**< the base is what the last restore restored */

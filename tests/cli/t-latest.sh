@@ -49,6 +49,7 @@ test_defaults_skip_safety_checkpoints() {
 	echo 2 >f
 	git checkpoint restore -q --yes @
 	git checkpoint diff --quiet || fail 'the default of diff is not what was meant'
+	expect_eq "$(git checkpoint show --json @ | jq -r .id)" "$(git checkpoint status --json | jq -r .newest.id)"
 	echo 2 >f
 	expect_exit 1 git checkpoint diff --quiet
 	# that state is in the safety checkpoint alone
