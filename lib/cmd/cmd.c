@@ -40,14 +40,50 @@ int cmd_check_name(const char *name, bool move)
 		name);
 }
 
+/* Words of git and of other programs that keep states. */
+static const struct opt_instead instead[] = {
+	{ "add", "'git checkpoint save' takes a checkpoint of everything" },
+	{ "apply", "'git checkpoint restore <checkpoint>' brings one back" },
+	{ "archive", "stock git reads the store: 'git --git-dir=<store> archive <commit>'" },
+	{ "cat", "'git checkpoint show --files <checkpoint>' lists the files of one" },
+	{ "checkout", "'git checkpoint restore <checkpoint>' brings one back" },
+	{ "clean", "'git checkpoint prune' applies the limits, 'gc' frees space" },
+	{ "commit", "'git checkpoint save' takes a checkpoint" },
+	{ "create", "'git checkpoint save' takes a checkpoint" },
+	{ "delete", "'git checkpoint drop <checkpoint>' deletes one" },
+	{ "export", "stock git reads the store: 'git --git-dir=<store> archive <commit>'" },
+	{ "fsck", "'git checkpoint verify' checks checkpoints, 'doctor' the store" },
+	{ "grep", "'git checkpoint list --grep <text>' searches the reasons" },
+	{ "history", "'git checkpoint list' lists checkpoints" },
+	{ "init", "nothing needs to be set up: 'git checkpoint save' takes a checkpoint" },
+	{ "ls", "'git checkpoint list' lists checkpoints" },
+	{ "name", "'git checkpoint pin --name <name> <checkpoint>' gives one a name" },
+	{ "pop", "'git checkpoint restore <checkpoint>' brings one back" },
+	{ "push", "'git checkpoint save' takes a checkpoint" },
+	{ "reflog", "'git checkpoint list' lists checkpoints, 'log' what was done" },
+	{ "remove", "'git checkpoint drop <checkpoint>' deletes one" },
+	{ "reset", "'git checkpoint restore <checkpoint>' brings one back" },
+	{ "revert", "'git checkpoint restore <checkpoint>' brings one back" },
+	{ "rm", "'git checkpoint drop <checkpoint>' deletes one" },
+	{ "rollback", "'git checkpoint restore <checkpoint>' brings one back" },
+	{ "snapshot", "'git checkpoint save' takes a checkpoint" },
+	{ "stash", "'git checkpoint save' takes a checkpoint, and leaves the files alone" },
+	{ "switch", "'git checkpoint restore <checkpoint>' brings one back" },
+	{ "tag", "'git checkpoint pin --name <name> <checkpoint>' gives one a name" },
+	{ NULL },
+};
+
 int cmd_unknown(const char *name)
 {
+	const char *text = opt_instead(instead, name);
 	const char **names = xcalloc(cmd_table.nr, sizeof(const char *)), *nearest;
 
 	for (size_t i = 0; i < cmd_table.nr; i++)
 		names[i] = cmd_table.items[i].name;
-	nearest = nearest_word(name, names, cmd_table.nr);
+	nearest = opt_suggestion(name, names, cmd_table.nr);
 	free(names);
+	if (text)
+		return ckpt_error_set(CKPT_EUSAGE, "unknown command '%s'; %s", name, text);
 	if (nearest)
 		return ckpt_error_set(CKPT_EUSAGE, "unknown command '%s'; did you mean '%s'?", name, nearest);
 	return ckpt_error_set(CKPT_EUSAGE, "unknown command '%s'; see 'git checkpoint -h'", name);

@@ -54,11 +54,23 @@ static bool offer(struct complete *complete, const char *what)
 	return true;
 }
 
+#define ONE_FILE "name paths to restore only these: 'git checkpoint restore <checkpoint> -- <path>'"
+
+static const struct opt_instead restore_instead[] = {
+	{ "-p", ONE_FILE },
+	{ "--patch", ONE_FILE },
+	{ "-s", "name the checkpoint without an option" },
+	{ "--source", "name the checkpoint without an option" },
+	{ "--staged", "the index is never touched" },
+	{ NULL },
+};
+
 const struct opt_spec cmd_restore_spec = {
 	.command = "restore",
 	.summary = "restore a checkpoint",
 	.args = OPT_ARGS(CMD_CHECKPOINTS(0, 1), CMD_PATHS),
 	.options = restore_options,
+	.instead = restore_instead,
 	.offer = offer,
 };
 

@@ -165,6 +165,35 @@ static int error_ambiguous(const char *name, size_t len, const struct strlist *n
 	return rc;
 }
 
+const char *opt_instead(const struct opt_instead *list, const char *word)
+{
+	for (; list && list->word; list++)
+		if (!strcmp(list->word, word))
+			return list->text;
+	return NULL;
+}
+
+static bool is_drastic(const char *word)
+{
+	static const char *const drastic[] = {
+		"abort", "drop",  "fix",     "force",	 "gc",	 "move-name", "no-verify", "prune",
+		"redo",	 "reset", "restore", "rollback", "undo", "uninstall", "unpin",	   "yes",
+	};
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(drastic); i++)
+		found = found || !strcmp(word, drastic[i]);
+	return found;
+}
+
+const char *opt_suggestion(const char *word, const char *const *words, size_t nr)
+{
+	const char *found = nearest_word(word, words, nr);
+
+	/* The second best would be a guess. */
+	return found && !is_drastic(found) ? found : NULL;
+}
+
 /* NULL if none is near. */
 static const char *nearest_name(const struct opt_rows *rows, const char *name, size_t len)
 {
@@ -175,7 +204,7 @@ static const char *nearest_name(const struct opt_rows *rows, const char *name, s
 	for (size_t i = 0; i < rows->nr; i++)
 		if (rows->items[i].name && !(rows->items[i].flags & OPT_HIDDEN))
 			names[nr++] = rows->items[i].name;
-	found = len > 1 ? nearest_word(typed, names, nr) : NULL;
+	found = len > 1 ? opt_suggestion(typed, names, nr) : NULL;
 	free(typed);
 	free(names);
 	return found;
@@ -184,7 +213,13 @@ static const char *nearest_name(const struct opt_rows *rows, const char *name, s
 static int error_unknown(const struct opt_rows *rows, const char *dashes, const char *name, size_t len)
 {
 	const char *nearest = nearest_name(rows, name, len);
+	char *word = xstrfmt("%s%.*s", dashes, (int)len, name);
+	const char *text = opt_instead(rows->spec->instead, word);
 
+	free(word);
+	if (text)
+		return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; %s", dashes, (int)len,
+				      name, text);
 	if (nearest)
 		return ckpt_error_set(CKPT_EUSAGE, "unknown option '%s%.*s'; did you mean '--%s'?", dashes,
 				      (int)len, name, nearest);

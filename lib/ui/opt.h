@@ -70,6 +70,22 @@ struct opt {
 	const struct opt_arg *args; /**< OPT_FORM: the arguments in that form; NULL: none */
 };
 
+/** What people type who know another program, and what serves here instead. */
+struct opt_instead {
+	const char *word; /**< "grep", "--patch", "-p"; NULL ends a list */
+	const char *text; /**< the end of a sentence: "use 'git checkpoint list'" */
+};
+
+/** NULL if it is not in the list, or there is none. */
+const char *opt_instead(const struct opt_instead *list, const char *word);
+
+/**
+ * The command, subcommand or option (without dashes) that was perhaps meant, or NULL. Never one
+ * that removes or overwrites something, or takes away a question: who is not sure of a word
+ * might take the suggestion without looking at it.
+ */
+const char *opt_suggestion(const char *word, const char *const *words, size_t nr);
+
 struct opt_spec {
 	const char *command;	     /**< "save"; of a subcommand "flow start" */
 	const char *summary;	     /**< one line */
@@ -82,6 +98,7 @@ struct opt_spec {
 	 * that; false if it does not. NULL: it never does.
 	 */
 	bool (*offer)(struct complete *complete, const char *what);
+	const struct opt_instead *instead; /**< options that it does not have; NULL: none */
 	bool first_ends; /**< options end at the first argument, as if "--" preceded it */
 	/**
 	 * For cmd_dispatch(): flags for the session, and the function to run in it; returns the

@@ -185,9 +185,9 @@ static int error_sub(const struct opt_spec *spec, const struct strlist *args)
 			    opt_sub_name(sub));
 		strlist_add(&names, opt_sub_name(sub));
 	}
-	nearest = args->nr
-			  ? nearest_word(args->items[0], (const char *const *)names.items, names.nr)
-			  : NULL;
+	nearest = args->nr ? opt_suggestion(args->items[0], (const char *const *)names.items,
+					    names.nr)
+			   : NULL;
 	if (!args->nr)
 		err = ckpt_error_set(CKPT_EUSAGE, "'%s' needs a subcommand: %s", spec->command,
 				     all.buf);

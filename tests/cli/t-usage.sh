@@ -270,9 +270,9 @@ test_a_typo_is_understood() {
 		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
 		expect_grep "$said" "$T/err"
 	done <<-'END'
-		restor|did you mean 'restore'
+		restor|see 'git checkpoint -h'
 		sav|did you mean 'save'
-		help restor|did you mean 'restore'
+		help lst|did you mean 'list'
 		save --mesage x|did you mean '--message'
 		xyzzy|see 'git checkpoint -h'
 		save --xyzzy|see 'git checkpoint save -h'
@@ -282,6 +282,44 @@ test_a_typo_is_understood() {
 	git-checkpoint save -q
 	expect_exit 128 git-checkpoint restore --yes app.py 2>"$T/err"
 	expect_grep "git checkpoint restore @ -- app.py$" "$T/err"
+}
+
+# Who is not sure of a word may take a suggestion without looking at it.
+test_nothing_drastic_is_suggested() {
+	for line in restor restoer drp dorp prnue undoo redoo gcc unpinn 'restore --forc3' 'restore --yess' \
+		'drop --froce @' 'doctor --fixx' 'save --forced' 'list --force' 'run --rolback' 'hooks unstall' \
+		'restore --abrt' 'help dropp'; do
+		# shellcheck disable=SC2086
+		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
+		expect_no_grep 'did you mean' "$T/err"
+	done
+}
+
+test_words_of_other_programs_lead_to_what_serves() {
+	while IFS='|' read -r line said; do
+		# shellcheck disable=SC2086
+		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
+		expect_grep "$said" "$T/err"
+		expect_no_grep 'did you mean' "$T/err"
+	done <<-'END'
+		grep x|git checkpoint list --grep <text>
+		tag good|git checkpoint pin --name <name> <checkpoint>
+		export|git --git-dir=<store> archive <commit>
+		remove @|git checkpoint drop <checkpoint>
+		rm @|git checkpoint drop <checkpoint>
+		delete @|git checkpoint drop <checkpoint>
+		ls|git checkpoint list
+		stash|git checkpoint save
+		push|git checkpoint save
+		pop|git checkpoint restore <checkpoint>
+		apply|git checkpoint restore <checkpoint>
+		checkout @|git checkpoint restore <checkpoint>
+		restore -p @|git checkpoint restore <checkpoint> -- <path>
+		restore --patch @|git checkpoint restore <checkpoint> -- <path>
+		restore --source @|without an option
+		restore --source=@ f|without an option
+		help tag|git checkpoint pin --name
+	END
 }
 
 test_a_home_that_depends_on_the_directory_is_refused() {
