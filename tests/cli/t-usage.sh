@@ -287,7 +287,7 @@ test_a_typo_is_understood() {
 # Who is not sure of a word may take a suggestion without looking at it.
 test_nothing_drastic_is_suggested() {
 	for line in restor restoer drp dorp prnue undoo redoo gcc unpinn 'restore --forc3' 'restore --yess' \
-		'drop --froce @' 'doctor --fixx' 'save --forced' 'list --force' 'run --rolback' 'hooks unstall' \
+		'drop --froce @' 'doctor --fixx' 'save --forced' 'run --rolback' 'hooks uninstal' \
 		'restore --abrt' 'help dropp'; do
 		# shellcheck disable=SC2086
 		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
