@@ -18,6 +18,7 @@
  * lib/git/       the project's repository, read only
  *   gitrun askgit          the only place that starts git; asking it about a repository
  *   repo repo_state gitfile    discovery; HEAD and operations in progress; .git files
+ *   repo_worktrees         the other worktrees of a repository
  *   gitindex indexfile     the index, through libgit2 or by ourselves
  *   gitconfig configtext configcond    configuration, its text, its includeIf
  *   exclude wildmatch      ignore patterns

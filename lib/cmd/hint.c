@@ -58,6 +58,26 @@ static void print(const char *text)
 	}
 }
 
+bool hint_first(const struct session *session, const char *what)
+{
+	char *path = xstrfmt("%s/hints", session->home);
+	char *name = xstrfmt("%s: %s", session->worktree, what), *line = NULL;
+	bool first;
+
+	/* It is one line of the file. */
+	for (char *at = name; (at = strchr(at, '\n'));)
+		*at = ' ';
+	first = !was_said(path, name);
+	if (first) {
+		line = xstrfmt("%s\n", name);
+		(void)fs_append_line(AT_FDCWD, path, line, strlen(line), 0600);
+	}
+	free(line);
+	free(name);
+	free(path);
+	return first;
+}
+
 bool hint_due(const struct session *session, enum hint hint)
 {
 	char *path;

@@ -30,4 +30,7 @@ void hint_say(const struct session *session, enum hint hint);
  */
 void hint_evicted(const struct session *session, const char *evicted);
 
+/** True the first time that it is asked about `what` in this worktree; the same file remembers. */
+bool hint_first(const struct session *session, const char *what);
+
 #endif

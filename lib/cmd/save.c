@@ -21,8 +21,8 @@
 
 static const char *reason, *source = "cli", *expires, *name;
 static int64_t step = -1, every = -1, min_interval;
-static bool automatic, pin, move_name, allow_empty, include_ignored, include_sensitive, force,
-	state_only;
+static bool automatic, pin, move_name, allow_empty, include_ignored, include_sensitive;
+static bool include_worktrees, force, state_only;
 static struct strlist states = STRLIST_INIT, state_files = STRLIST_INIT, captures = STRLIST_INIT;
 
 static const struct opt options[] = {
@@ -51,6 +51,8 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 0, "include-ignored", &include_ignored, NULL, "also save ignored files" },
 	{ OPT_FLAG, 0, "include-sensitive", &include_sensitive, NULL,
 	  "also save files that look like secrets" },
+	{ OPT_FLAG, 0, "include-worktrees", &include_worktrees, NULL,
+	  "also save other worktrees of the repository" },
 	{ OPT_FLAG, 0, "force", &force, NULL, "allow the home directory, '/' or very many files" },
 	{ OPT_END },
 };
@@ -301,12 +303,32 @@ static int print_json(const struct save_result *result, int status)
 	return report_json(row_object(&answer), status);
 }
 
-static int print_text(const struct save_result *result, int status)
+/* All warnings, but another worktree is named only once: it stays there. */
+static void print_warnings(const struct session *session, const struct save_result *result)
+{
+	const struct strlist *all = &result->record.warnings;
+	struct strlist some = STRLIST_INIT;
+
+	if (opt_common.quiet)
+		return;
+	for (size_t i = 0; i < all->nr; i++) {
+		bool apart = false;
+
+		for (size_t j = 0; j < result->apart.nr && !apart; j++)
+			apart = !strcmp(all->items[i], result->apart.items[j]);
+		if (!apart || hint_first(session, all->items[i]))
+			strlist_add(&some, all->items[i]);
+	}
+	report_warnings(&some);
+	strlist_release(&some);
+}
+
+static int print_text(const struct session *session, const struct save_result *result, int status)
 {
 	const struct ckpt_record *record = &result->record;
 	char *text = summary(result), size[UNITS_SIZE];
 
-	report_warnings(&record->warnings);
+	print_warnings(session, result);
 	switch (result->outcome) {
 	case SAVE_CREATED:
 		for (size_t i = 0; i < record->captures.nr; i++)
@@ -369,6 +391,7 @@ static int save(const struct strlist *args)
 		.allow_empty = allow_empty,
 		.include_ignored = include_ignored,
 		.include_sensitive = include_sensitive,
+		.include_worktrees = include_worktrees,
 		.force = force,
 		.captures = &captures,
 		.state_only = state_only,
@@ -409,7 +432,8 @@ static int save(const struct strlist *args)
 		status = report_failure(err);
 	} else {
 		status = result.have_record && result.record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
-		status = opt_common.json ? print_json(&result, status) : print_text(&result, status);
+		status = opt_common.json ? print_json(&result, status)
+					 : print_text(&session, &result, status);
 		hint_evicted(&session, result.evicted);
 		if (result.outcome == SAVE_CREATED)
 			give_hint(&session);

@@ -45,6 +45,11 @@ struct repo_state {
 	char *operation; /**< "merge", "rebase", "cherry-pick", "revert", "am", "bisect", or NULL */
 };
 
+/**
+ * All other worktrees of the same repository that are there: their real absolute paths, sorted.
+ */
+void repo_other_worktrees(struct strlist *out, const struct repo *repo);
+
 /** The commit of a ref, given by its full name; NULL if it does not exist or cannot be read. */
 char *repo_ref(const struct repo *repo, const char *ref);
 

@@ -148,6 +148,7 @@ static int scan_worktree(struct diff *out, const struct ckpt_record *old, progre
 		.scope = &old->scope,
 		.include_ignored = old->include_ignored,
 		.include_sensitive = old->include_sensitive,
+		.held = out->old,
 		.no_limit = true,
 		.progress = progress,
 	};

@@ -54,6 +54,7 @@ static int scan_and_plan(struct restore *r, bool store)
 		.scope = &r->scope,
 		.include_ignored = r->opts->target->include_ignored,
 		.include_sensitive = r->opts->target->include_sensitive,
+		.held = r->target.tree,
 		.no_limit = true,
 		.also = &r->also,
 		.progress = r->opts->progress,

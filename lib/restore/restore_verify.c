@@ -64,6 +64,7 @@ static int scan_result(struct worktree_state *out, struct restore *r)
 		.scope = &r->scope,
 		.include_ignored = r->opts->target->include_ignored,
 		.include_sensitive = r->opts->target->include_sensitive,
+		.held = r->target.tree,
 		.no_limit = true,
 		.also = &r->also,
 		.progress = r->opts->progress,

@@ -18,6 +18,7 @@ void save_result_release(struct save_result *result)
 	record_release(&result->record);
 	skip_list_release(&result->skips);
 	free(result->evicted);
+	strlist_release(&result->apart);
 	memset(result, 0, sizeof(*result));
 }
 
@@ -425,6 +426,7 @@ static int take(struct save_result *out, struct save_job *job)
 		.scope = opts->scope,
 		.include_ignored = opts->include_ignored,
 		.include_sensitive = opts->include_sensitive,
+		.include_worktrees = opts->include_worktrees,
 		.no_defaults = opts->no_defaults,
 		.want_left_out = opts->choose != NULL,
 		.until = opts->until,
@@ -487,6 +489,8 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	/* Retention can fail for lack of resources, too; the checkpoint exists and is complete. */
 	if (!err)
 		ckpt_error_forget_lack();
+	if (!err)
+		save_warn_apart(&out->apart, &job.current);
 	if (err && job.current.read.late && !worktree_state_keep(&job.current, job.pack)) {
 		out->late = true;
 		out->percent = job.current.read.percent;

@@ -62,6 +62,7 @@ struct save_opts {
 	bool allow_empty;
 	bool include_ignored;
 	bool include_sensitive;
+	bool include_worktrees; /**< also other worktrees of the same repository */
 	bool no_defaults; /**< ignore the patterns with which a new store starts */
 	bool force;
 	double until; /**< clock_monotonic(): give up early if it cannot be done by then; 0: no deadline */
@@ -96,6 +97,7 @@ struct save_result {
 	bool have_record;
 	struct ckpt_record record;
 	struct skip_list skips;
+	struct strlist apart; /**< those of the record's warnings that name other worktrees */
 	uint64_t new_bytes; /**< added to the store */
 	double seconds;
 	char *evicted; /**< "<id> (<why>)" of what it pushed out and somebody had asked for; or NULL */

@@ -59,6 +59,13 @@ static void add_defaults(struct strlist *out, const struct strlist *paths)
 	add_more(out, paths->nr, "were left out by a default pattern");
 }
 
+void save_warn_apart(struct strlist *out, const struct worktree_state *state)
+{
+	add_paths(out, &state->apart,
+		  "is another worktree of this repository and was left out; --include-worktrees "
+		  "saves it");
+}
+
 void save_warnings(struct strlist *out, const struct worktree_state *state)
 {
 	const struct scan *scan = state->scan;
@@ -74,6 +81,7 @@ void save_warnings(struct strlist *out, const struct worktree_state *state)
 				      "it; restore --force restores the rest");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
 	add_defaults(out, &scan->defaults_left_out);
+	save_warn_apart(out, state);
 	strlist_extend(out, &state->notes);
 	strlist_extend(out, rules_warnings(state->rules));
 }

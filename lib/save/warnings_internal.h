@@ -11,4 +11,7 @@ struct worktree_state;
  */
 void save_warnings(struct strlist *out, const struct worktree_state *state);
 
+/** Only those about other worktrees of the same repository. */
+void save_warn_apart(struct strlist *out, const struct worktree_state *state);
+
 #endif

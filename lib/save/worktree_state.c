@@ -2,6 +2,7 @@
 #include "save/worktree_state.h"
 
 #include "base/base.h"
+#include "git/git.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -134,6 +135,37 @@ static void distrust(struct wt_dir *dir)
 			distrust(dir->entries[i].dir);
 }
 
+/* True if the user, or the checkpoint to compare with, wants this worktree. */
+static bool is_wanted(const char *path, const struct worktree_state_opts *opts)
+{
+	struct wt_entry *entry = NULL;
+
+	for (size_t i = 0; opts->scope && i < opts->scope->nr; i++)
+		if (path_below(opts->scope->items[i], path))
+			return true;
+	return opts->held && !snapshot_find(&entry, opts->held, path) && entry;
+}
+
+/* Each worktree has checkpoints of its own: to restore one must not touch the others. */
+static void find_apart(struct worktree_state *state, const struct worktree_state_opts *opts)
+{
+	const struct session *session = state->session;
+	struct strlist all = STRLIST_INIT;
+
+	if (!session->repo || opts->include_worktrees)
+		return;
+	repo_other_worktrees(&all, session->repo);
+	for (size_t i = 0; i < all.nr; i++) {
+		const char *path = path_below(all.items[i], session->worktree);
+
+		if (path && *path && (!state->scoped || compare_in_scope(opts->scope, path)) &&
+		    !is_wanted(path, opts))
+			strlist_add(&state->apart, path);
+	}
+	strlist_sort_unique(&state->apart);
+	strlist_release(&all);
+}
+
 int worktree_state_scan(struct worktree_state *out, struct session *session,
 			const struct ref_list *refs, const struct worktree_state_opts *opts)
 {
@@ -164,6 +196,8 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	if (err)
 		goto out;
 	open_cache(out, refs);
+	find_apart(out, opts);
+	scan.apart = &out->apart;
 	if (!stat(session->home, &home)) {
 		scan.avoid_dev = home.st_dev;
 		scan.avoid_ino = home.st_ino;
@@ -265,6 +299,7 @@ const struct oid *worktree_state_cached_commit(const struct worktree_state *stat
 void worktree_state_release(struct worktree_state *state)
 {
 	scan_free(state->scan);
+	strlist_release(&state->apart);
 	strlist_release(&state->notes);
 	rules_close(state->rules);
 	statcache_close(state->cache);

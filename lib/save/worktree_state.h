@@ -10,6 +10,7 @@
 struct pack;
 struct rules;
 struct session;
+struct snapshot;
 struct statcache;
 
 /**
@@ -21,6 +22,12 @@ struct worktree_state_opts {
 	const struct strlist *scope; /**< sorted; empty: all */
 	bool include_ignored;
 	bool include_sensitive;
+	/**
+	 * Other worktrees of the same repository are left out, unless this is set, or the scope
+	 * names something in them, or `held` has something there.
+	 */
+	bool include_worktrees;
+	struct snapshot *held; /**< a checkpoint to compare with; NULL: none */
 	bool no_limit; /**< ignore maxFiles */
 	bool rules_only; /**< for worktree_state_rules(): only the rules, whatever is tracked */
 	const struct rules_texts *texts; /**< for worktree_state_rules(): see rules.h */
@@ -40,6 +47,7 @@ struct worktree_state {
 	progress_fn progress;
 	bool scoped;
 	bool objects_there; /**< everything that the cache knows is certain to be in the store */
+	struct strlist apart; /**< other worktrees of the repository that are left out; sorted */
 	struct strlist notes; /**< a sentence about each thing other than files that is left out */
 	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */
 	struct ingest_result read;

@@ -68,6 +68,7 @@ struct scan_opts {
 	const struct strlist *scope;   /**< sorted paths below the root; NULL or empty: all */
 	dev_t avoid_dev;               /**< a directory that is never entered: the home of the stores */
 	ino_t avoid_ino;               /**< 0: none */
+	const struct strlist *apart;   /**< sorted directories that are never entered; NULL: none */
 	uint64_t max_files;            /**< 0: no limit; CKPT_EREFUSED if there are more */
 	uint64_t max_file_size;        /**< 0: no limit */
 	unsigned threads;

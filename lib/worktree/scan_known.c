@@ -47,9 +47,11 @@ int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct 
 			return 0;
 		strbuf_setlen(&worker->path, base);
 		strbuf_add(&worker->path, name, entries[i].name_len);
-		if (S_ISDIR(st.st_mode))
-			scan_add_dir(walk, worker, item, name, entries[i].name_len, &st, false);
-		else
+		/* What is no longer entered is a name too many for the list in the cache. */
+		if (S_ISDIR(st.st_mode) &&
+		    !scan_add_dir(walk, worker, item, name, entries[i].name_len, &st, false))
+			return 0;
+		if (!S_ISDIR(st.st_mode))
 			err = scan_add_file(walk, worker, name, entries[i].name_len, &st);
 		if (err)
 			return err;

@@ -51,9 +51,11 @@ static struct wt_entry *add_entry(struct scan_worker *worker, const char *name, 
 	return entry;
 }
 
-static bool is_avoided(const struct scan_opts *opts, const struct stat *st)
+static bool is_avoided(const struct scan_opts *opts, const struct stat *st, const char *path)
 {
-	return opts->avoid_ino && st->st_ino == opts->avoid_ino && st->st_dev == opts->avoid_dev;
+	return (opts->avoid_ino && st->st_ino == opts->avoid_ino &&
+		st->st_dev == opts->avoid_dev) ||
+	       (opts->apart && opts->apart->nr && pathset_has(opts->apart, path));
 }
 
 struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worker,
@@ -63,7 +65,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	struct wt_entry *entry;
 	struct scan_item *item;
 
-	if (is_avoided(walk->opts, st))
+	if (is_avoided(walk->opts, st, worker->path.buf))
 		return NULL;
 	entry = add_entry(worker, name, name_len, st);
 	item = arena_alloc(&worker->arena, sizeof(*item));

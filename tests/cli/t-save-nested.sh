@@ -114,8 +114,96 @@ test_a_linked_worktree_inside() {
 	git worktree add -q linked >/dev/null 2>&1
 	echo dirty >linked/top
 	echo new >linked/new
-	save_untouched
+	save
+	expect_captured top
+	expect_warning "^'linked' is another worktree of this repository and was left out; --include-worktrees"
+	# nothing changed, and it is in the warnings of each save
+	save
+	expect_eq false "$(answer .checkpoint_created)"
+	expect_warning "^'linked' is another worktree"
+	save --include-worktrees
 	expect_captured linked/new linked/top top
+	expect_no_warning
+	save
+	expect_captured top
+	save --include-worktrees
+	expect_captured linked/new linked/top top
+	# named, it is taken
+	save linked/new
+	expect_captured linked/new
+	save top
+	expect_no_warning
+	# in itself it is the worktree, and the one around it is not in it
+	cd linked
+	save
+	expect_captured new top
+	expect_no_warning
+}
+
+test_a_linked_worktree_is_named_once() {
+	setup
+	git worktree add -q linked >/dev/null 2>&1
+	git worktree add -q d/other >/dev/null 2>&1
+	git checkpoint save -q 2>"$T/err"
+	expect_no_grep . "$T/err"
+	git checkpoint save --allow-empty 2>"$T/err" >/dev/null
+	expect_eq 2 "$(grep -c "^warning: .* is another worktree" "$T/err")"
+	git worktree add -q third >/dev/null 2>&1
+	git checkpoint save --allow-empty 2>"$T/err" >/dev/null
+	expect_eq "warning: 'third' is another worktree of this repository and was left out; --include-worktrees saves it" \
+		"$(cat "$T/err")"
+}
+
+test_a_restore_leaves_a_linked_worktree_alone() {
+	setup
+	git worktree add -q linked >/dev/null 2>&1
+	git worktree add -q new/other >/dev/null 2>&1
+	save
+	plain=$(answer .checkpoint.id)
+	save --include-worktrees
+	with=$(answer .checkpoint.id)
+	echo edited >linked/top
+	echo edited >new/other/top
+	echo new >linked/new
+	echo edited >top
+	fingerprint linked >"$T/linked"
+	git checkpoint restore -y --json "$plain" >"$T/restore.json"
+	expect_eq true "$(json .verification.match "$T/restore.json")"
+	expect_eq top "$(json '.changes_reverted[].file' "$T/restore.json")"
+	fingerprint linked >"$T/after"
+	expect_same "$T/linked" "$T/after"
+	expect_eq edited "$(cat new/other/top)"
+	git checkpoint undo -q -y
+	fingerprint linked >"$T/after"
+	expect_same "$T/linked" "$T/after"
+	git checkpoint diff --json "$plain" >"$T/diff.json"
+	expect_no_grep linked "$T/diff.json"
+	# what has them brings them back, and that can be undone
+	git checkpoint diff --json "$with" >"$T/diff.json"
+	expect_grep linked/new "$T/diff.json"
+	git checkpoint restore -y --json "$with" >"$T/restore.json"
+	expect_eq true "$(json .verification.match "$T/restore.json")"
+	expect_missing linked/new
+	expect_eq "$(git show HEAD:top)" "$(cat linked/top)"
+	git checkpoint undo -q -y
+	fingerprint linked >"$T/after"
+	expect_same "$T/linked" "$T/after"
+	expect_eq edited "$(cat new/other/top)"
+}
+
+# The record of a worktree that was moved away, or a directory in its place, leaves nothing out.
+test_what_only_was_a_linked_worktree() {
+	setup
+	git worktree add -q linked >/dev/null 2>&1
+	rm -r linked
+	mkdir linked
+	echo mine >linked/file
+	save
+	expect_captured linked/file top
+	expect_no_warning
+	git clone -q . linked/clone
+	save
+	expect_captured linked/clone/top linked/file top
 }
 
 test_a_bare_repository_is_plain_files() {
