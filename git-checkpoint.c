@@ -107,6 +107,7 @@
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook run flow help
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
+ *   removal                what drop and prune ask and say
  *   pick pick_screen       choosing a checkpoint, in fzf or on our own screen
  *   complete complete_offer complete_store    what the shells' completions ask for
  */

@@ -3,12 +3,11 @@
 
 #include "base/base.h"
 #include "cmd/complete.h"
+#include "cmd/removal_internal.h"
 #include "cmd/report.h"
 #include "retention/retention.h"
 #include "session/session.h"
 #include "ui/ui.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 /* --- pin, unpin --- */
@@ -86,39 +85,46 @@ const struct opt_spec cmd_unpin_spec = {
 
 /* --- drop --- */
 
-static bool force;
+static bool force, yes, dry_run;
 
 static const struct opt drop_options[] = {
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only show what would be removed" },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
 	{ OPT_FLAG, 0, "force", &force, NULL, "drop even if pinned or needed by undo" },
 	{ OPT_END },
 };
 
-static int print_dropped(const struct retain_result *result)
+/* The ids of what was shown: "@" may be another one after somebody thought about it. */
+static int confirm(struct strlist *ids, struct session *session, const struct strlist *args)
 {
-	char size[UNITS_SIZE];
+	struct retain_result result = { 0 };
+	int err = drop_checkpoints(&result, session, args, force, true);
 
-	for (size_t i = 0; i < result->nr; i++) {
-		const struct ckpt_record *record = &result->items[i].record;
-		char *line = record->reason ? report_reason_line(record) : NULL;
-
-		report_text("Dropped %s%s%s (%s)\n", term_color(TERM_YELLOW), record->id,
-			    term_color(TERM_RESET), line ? line : "damaged");
-		free(line);
-	}
-	report_text("Freed %s\n", units_format_size(size, result->freed));
-	return report_done(EXIT_DONE);
+	if (!err)
+		err = removal_confirm(&result);
+	for (size_t i = 0; i < result.nr; i++)
+		strlist_add(ids, result.items[i].record.id);
+	retain_result_release(&result);
+	return err;
 }
 
 static int drop(struct session *session, const struct strlist *args)
 {
 	struct retain_result result = { 0 };
-	int err = drop_checkpoints(&result, session, args, force), status;
+	struct strlist ids = STRLIST_INIT;
+	bool asks = removal_asks(yes, dry_run);
+	int err = asks ? confirm(&ids, session, args) : 0, status;
 
+	if (!err)
+		err = drop_checkpoints(&result, session, asks ? &ids : args, force, dry_run);
+	if (!err && !opt_common.json)
+		removal_print(&result, dry_run);
 	if (err)
 		status = report_failure(err);
 	else
-		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE) :
-					   print_dropped(&result);
+		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE)
+					 : report_done(EXIT_DONE);
+	strlist_release(&ids);
 	retain_result_release(&result);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
+#include "cmd/removal_internal.h"
 #include "cmd/report.h"
 #include "retention/retention.h"
 #include "session/session.h"
@@ -9,11 +10,12 @@
 
 #include <stdio.h>
 
-static bool dry_run, expired;
+static bool dry_run, expired, yes;
 static int64_t max_count = -1, max_automatic = -1, max_size = -1;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "only show what would be removed" },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
 	{ OPT_NUMBER, 0, "max-count", &max_count, "<n>",
 	  "keep at most <n> of those that were asked for", OPT_POSITIVE },
 	{ OPT_NUMBER, 0, "max-automatic", &max_automatic, "<n>", "keep at most <n> automatic ones",
@@ -23,22 +25,6 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 0, "expired", &expired, NULL, "only remove expired checkpoints" },
 	{ OPT_END },
 };
-
-static int print(const struct retain_result *result)
-{
-	char size[UNITS_SIZE];
-
-	for (size_t i = 0; i < result->nr; i++)
-		report_text("%s %s%s%s (%s)\n", dry_run ? "Would drop" : "Dropped",
-			    term_color(TERM_YELLOW), result->items[i].record.id,
-			    term_color(TERM_RESET), result->items[i].why);
-	if (!result->nr)
-		report_text("Nothing to drop\n");
-	if (result->nr || result->freed)
-		report_text("%s %s\n", dry_run ? "Would free about" : "Freed",
-			    units_format_size(size, result->freed));
-	return report_done(EXIT_DONE);
-}
 
 /* The rest is pinned, or needed: then only the user can decide. */
 static void warn_of_excess(const struct retain_result *result)
@@ -67,6 +53,27 @@ static void choose_rules(struct evict_rules *rules, const struct session *sessio
 	rules->expired = true;
 }
 
+/* Ask until what was shown is what would go: saves may be taken while somebody thinks. */
+static int confirm(struct session *session, const struct evict_rules *rules)
+{
+	struct retain_result shown = { 0 }, now = { 0 };
+	int err = retain_prune(&shown, session, rules, true);
+
+	while (!err) {
+		err = removal_confirm(&shown);
+		if (!err)
+			err = retain_prune(&now, session, rules, true);
+		if (err || removal_same(&shown, &now))
+			break;
+		retain_result_release(&shown);
+		shown = now;
+		now = (struct retain_result){ 0 };
+	}
+	retain_result_release(&shown);
+	retain_result_release(&now);
+	return err;
+}
+
 static int prune(struct session *session, const struct strlist *args)
 {
 	struct retain_result result = { 0 };
@@ -75,14 +82,18 @@ static int prune(struct session *session, const struct strlist *args)
 
 	(void)args;
 	choose_rules(&rules, session);
-	if (session->store)
+	if (session->store && removal_asks(yes, dry_run))
+		err = confirm(session, &rules);
+	if (session->store && !err)
 		err = retain_prune(&result, session, &rules, dry_run);
 	if (err) {
 		status = report_failure(err);
 	} else {
 		warn_of_excess(&result);
-		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE) :
-					   print(&result);
+		if (!opt_common.json)
+			removal_print(&result, dry_run);
+		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE)
+					 : report_done(EXIT_DONE);
 	}
 	retain_result_release(&result);
 	return status;

@@ -93,14 +93,14 @@ static int find_all(struct retain_result *out, struct session *session, const st
 }
 
 int drop_checkpoints(struct retain_result *out, struct session *session,
-		     const struct strlist *names, bool force)
+		     const struct strlist *names, bool force, bool dry_run)
 {
 	int err = retain_begin(session);
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
 		err = find_all(out, session, names, force);
-	if (!err)
+	if (!err && !dry_run)
 		err = retain_let_go(out, session, "drop");
 	store_unlock(session->store);
 	if (err)

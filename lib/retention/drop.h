@@ -10,10 +10,11 @@
  * All names are looked up and all checks made before the first is deleted. A
  * damaged checkpoint is named by its full id. CKPT_EREFUSED: for one that is
  * pinned or that undo or redo leads to, unless `force`; for one that an
- * interrupted restore needs, in any case.
+ * interrupted restore needs, in any case. With `dry_run` none is deleted, and
+ * `freed` is 0.
  */
 int drop_checkpoints(struct retain_result *out, struct session *session,
-		     const struct strlist *names, bool force);
+		     const struct strlist *names, bool force, bool dry_run);
 
 struct drop_pin {
 	const char *checkpoint;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/removal_internal.h"
+
+#include "base/base.h"
+#include "cmd/report.h"
+#include "ui/ui.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 20 };
+
+bool removal_asks(bool yes, bool dry_run)
+{
+	return !yes && !dry_run && !opt_common.json && prompt_possible();
+}
+
+static void show(const struct retain_victim *victim)
+{
+	const struct ckpt_record *record = &victim->record;
+	char *reason = record->reason ? report_reason_line(record) : NULL, age[CLOCK_ISO_SIZE];
+
+	fprintf(stderr, "  %s%s%s", term_color(TERM_YELLOW), record->id, term_color(TERM_RESET));
+	if (reason)
+		fprintf(stderr, "  %s: %s", clock_format_age(age, record->created_at, clock_now()),
+			reason);
+	fprintf(stderr, "%s\n", reason ? "" : "  damaged");
+	free(reason);
+}
+
+int removal_confirm(const struct retain_result *result)
+{
+	char *question;
+	bool agreed;
+
+	if (!result->nr)
+		return 0; /* nothing to agree to */
+	for (size_t i = 0; i < result->nr && i < SHOWN; i++)
+		show(&result->items[i]);
+	if (result->nr > SHOWN)
+		fprintf(stderr, "  and %zu more; --dry-run shows all\n", result->nr - SHOWN);
+	question = result->nr == 1 ? xstrdup("Delete this checkpoint for good?")
+				   : xstrfmt("Delete these %zu checkpoints for good?", result->nr);
+	agreed = prompt_yes(question);
+	free(question);
+	if (cancel_signal())
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was dropped");
+	if (agreed)
+		return 0;
+	fputs("Nothing was dropped.\n", stderr);
+	return ckpt_error_set(CKPT_EDECLINED, "nothing was dropped");
+}
+
+/* Of one dropped by name it is the reason that it was saved for, which may be any text. */
+static char *why_line(const struct retain_victim *victim)
+{
+	const char *reason = victim->record.reason;
+
+	return reason && !strcmp(victim->why, reason) ? report_reason_line(&victim->record)
+						      : xstrdup(victim->why);
+}
+
+void removal_print(const struct retain_result *result, bool dry_run)
+{
+	char size[UNITS_SIZE];
+
+	for (size_t i = 0; i < result->nr; i++) {
+		char *why = why_line(&result->items[i]);
+
+		report_text("%s %s%s%s (%s)\n", dry_run ? "Would drop" : "Dropped",
+			    term_color(TERM_YELLOW), result->items[i].record.id,
+			    term_color(TERM_RESET), why);
+		free(why);
+	}
+	if (!result->nr)
+		report_text("Nothing to drop\n");
+	if ((result->nr && !dry_run) || result->freed)
+		report_text("%s %s\n", dry_run ? "Would free about" : "Freed",
+			    units_format_size(size, result->freed));
+}
+
+bool removal_same(const struct retain_result *a, const struct retain_result *b)
+{
+	bool same = a->nr == b->nr;
+
+	for (size_t i = 0; i < a->nr && same; i++)
+		same = !strcmp(a->items[i].record.id, b->items[i].record.id);
+	return same;
+}
