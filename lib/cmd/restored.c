@@ -80,6 +80,20 @@ static void print_replays(FILE *out, const struct plan *plan)
 			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
 }
 
+/* The rest was shown with the question before. */
+static void print_new_rows(const struct restore_result *preview)
+{
+	const struct plan *plan = &preview->plan;
+	size_t nr = 0;
+
+	fputs("Files changed while you were asked. New in the plan:\n", stderr);
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		if (restore_row_is_new(preview, &plan->rows[i]) && nr++ < SHOWN)
+			print_row(stderr, &plan->rows[i]);
+	if (nr > SHOWN)
+		fprintf(stderr, "  and %zu more\n", nr - SHOWN);
+}
+
 void restored_say_head(const struct restore_head *head)
 {
 	if (opt_common.quiet || opt_common.json || !head->says.nr)
@@ -111,7 +125,10 @@ int restored_confirm(const struct restore_result *preview, void *payload)
 	reason = report_reason_line(target);
 	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id, term_color(TERM_RESET),
 		clock_format_age(age, target->created_at, clock_now()), reason);
-	print_rows(stderr, plan, target->id, false);
+	if (preview->agreed)
+		print_new_rows(preview);
+	else
+		print_rows(stderr, plan, target->id, false);
 	print_replays(stderr, plan);
 	restored_say_head(&preview->head);
 	plan_shown = true;

@@ -182,7 +182,8 @@ static int agree(const struct restore_result *preview, void *payload)
 	struct rewind *rewind = payload;
 	int err = rewind->opts->confirm(preview, &rewind->out->target);
 
-	return err ? err : rewind_tasks(rewind);
+	/* Asked again, as the plan grew: that is done already. */
+	return err || rewind->written ? err : rewind_tasks(rewind);
 }
 
 static int restore_files(struct flow_resumed *out, struct session *session,

@@ -414,7 +414,8 @@ static void keep_rows(struct restore_result *out, struct restore *r)
 		out->plan.actions[i].target = out->plan.actions[i].current = NULL;
 }
 
-static int ask(struct session *session, const struct restore_opts *opts)
+/* Show the plan and ask; what the user agrees to is added to `agreed`, sorted. */
+static int ask(struct strlist *agreed, struct session *session, const struct restore_opts *opts)
 {
 	struct restore_result preview = { 0 };
 	struct restore r;
@@ -427,8 +428,12 @@ static int ask(struct session *session, const struct restore_opts *opts)
 	if (!err)
 		keep_rows(&preview, &r);
 	close_restore(&r); /* no process shall wait for the lock while the user thinks */
-	if (!err)
+	if (!err) {
+		preview.agreed = agreed->nr ? agreed : NULL;
 		err = opts->confirm(&preview, opts->payload);
+	}
+	if (!err)
+		restore_agree(agreed, &preview.plan);
 	restore_result_release(&preview);
 	return err;
 }
@@ -436,15 +441,28 @@ static int ask(struct session *session, const struct restore_opts *opts)
 int restore_checkpoint(struct restore_result *out, struct session *session,
 		       const struct restore_opts *opts)
 {
+	bool asks = opts->confirm && !opts->dry_run, agreed_to;
+	struct strlist agreed = STRLIST_INIT;
 	struct restore r;
-	int err = opts->confirm && !opts->dry_run ? ask(session, opts) : 0;
+	int err;
 
-	memset(out, 0, sizeof(*out));
-	if (err)
-		return err;
-	err = open_restore(&r, session, opts);
-	if (!err)
-		err = prepare(out, &r, !opts->dry_run);
+	do {
+		err = asks ? ask(&agreed, session, opts) : 0;
+		memset(out, 0, sizeof(*out));
+		if (err) {
+			strlist_release(&agreed);
+			return err;
+		}
+		err = open_restore(&r, session, opts);
+		if (!err)
+			err = prepare(out, &r, !opts->dry_run);
+		agreed_to = err || !asks || !restore_has_grown(&r.plan, &agreed);
+		if (!agreed_to) {
+			close_restore(&r);
+			restore_result_release(out);
+		}
+	} while (!agreed_to);
+	strlist_release(&agreed);
 	if (!err)
 		restore_warn(out, &r);
 	if (!err && !opts->dry_run) {

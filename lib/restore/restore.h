@@ -102,6 +102,8 @@ struct restore_result {
 	const char *own_check; /**< what restore_own_check() ran; NULL: nothing */
 	int own_check_status;  /**< its exit status */
 	struct restore_head head;
+	/** For confirm(): what the user agreed to before the plan grew; NULL: asked the first time. */
+	const struct strlist *agreed;
 	struct strlist warnings; /**< all others */
 };
 
@@ -119,6 +121,9 @@ bool restore_captures_failed(const struct restore_result *result);
 int restore_checkpoint(struct restore_result *out, struct session *session,
 		       const struct restore_opts *opts);
 void restore_result_release(struct restore_result *result);
+
+/** For confirm(): true unless the user has agreed to this row of the plan before. */
+bool restore_row_is_new(const struct restore_result *preview, const struct plan_row *row);
 
 /**
  * Run the user's check in the restored worktree: `command`, or the setting

@@ -65,6 +65,12 @@ int restore_plan(struct restore *r, bool store);
 /** Refuse what cannot be done, or with --force keep what prevents it. */
 int restore_check_plan(struct restore_result *out, struct restore *r);
 
+/** Add the rows of a plan to what the user agreed to, which is kept sorted. */
+void restore_agree(struct strlist *agreed, const struct plan *plan);
+
+/** Files change while the user thinks: true if the plan has rows that were not agreed to. */
+bool restore_has_grown(const struct plan *plan, const struct strlist *agreed);
+
 /* --- restore_journal.c --- */
 
 /** From here on an interruption must be continued or undone; `safety` is the state before. */

@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "record/record.h"
 
+#include <stdlib.h>
+
 static int make_plan(struct restore *r)
 {
 	struct compare_side target = { .root = r->target.tree->root,
@@ -197,4 +199,40 @@ int restore_check_plan(struct restore_result *out, struct restore *r)
 	if (!err && r->scope.nr)
 		plan_list_made(&r->made, &r->plan, &r->scope);
 	return err;
+}
+
+/* --- what the user has agreed to --- */
+
+static char *row_key(const struct plan_row *row)
+{
+	return xstrfmt("%d %s", (int)row->effect, row->path);
+}
+
+static bool is_agreed(const struct strlist *agreed, const struct plan_row *row)
+{
+	char *key = row_key(row);
+	bool found = pathset_has(agreed, key);
+
+	free(key);
+	return found;
+}
+
+bool restore_row_is_new(const struct restore_result *preview, const struct plan_row *row)
+{
+	return !preview->agreed || !is_agreed(preview->agreed, row);
+}
+
+bool restore_has_grown(const struct plan *plan, const struct strlist *agreed)
+{
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		if (!is_agreed(agreed, &plan->rows[i]))
+			return true;
+	return false;
+}
+
+void restore_agree(struct strlist *agreed, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		strlist_take(agreed, row_key(&plan->rows[i]));
+	strlist_sort_unique(agreed);
 }

@@ -189,6 +189,36 @@ test_undo_asks_as_well() {
 	expect_untouched
 }
 
+test_a_plan_that_grew_meanwhile_is_shown_again() {
+	changed_tree
+	on_screen 80 40 "git-checkpoint restore $id"
+	see 'y/N'
+	echo precious >later
+	keys y Enter
+	see 'New in the plan:'
+	see '^  - later$'
+	see '1 to bring back, 1 to change, 2 to remove'
+	expect_eq 1 "$(grep -c '^  ~ a$' "$T/screen")"
+	expect_eq precious "$(cat later)"
+	expect_eq 2 "$(cat a)"
+	keys n Enter
+	ended 5
+	expect_eq precious "$(cat later)"
+	rm later
+	expect_untouched
+	# agreed to, it goes; that the plan became smaller is no question
+	on_screen 80 40 "git-checkpoint restore $id"
+	see 'y/N'
+	echo precious >later
+	keys y Enter
+	see '^  - later$'
+	rm new
+	keys y Enter
+	ended 0
+	expect_restored
+	expect_missing later
+}
+
 test_what_there_is_to_say_about_head_stands_before_the_question_and_at_the_end() {
 	git init -q
 	echo 1 >a
