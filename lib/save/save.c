@@ -386,39 +386,6 @@ static int scan_all(struct save_job *job, struct worktree_state_opts *how)
 	return save_job_scan(job, how);
 }
 
-static bool is_secret(const struct skip_list *skips, const char *path)
-{
-	for (size_t i = 0; i < skips->nr; i++)
-		if (skips->items[i].why == SKIP_SENSITIVE && !strcmp(skips->items[i].path, path))
-			return true;
-	return false;
-}
-
-/* Who names secrets and nothing else wants them saved, and would believe that they are. */
-static int refuse_secrets(const struct save_job *job)
-{
-	const struct strlist *scope = job->opts->scope;
-	struct strbuf names = STRBUF_INIT;
-	int err = 0;
-
-	for (size_t i = 0; scope && i < scope->nr; i++) {
-		if (!is_secret(&job->current.scan->skips, scope->items[i]))
-			goto out;
-		strbuf_addstr(&names, i ? ", '" : "'");
-		quote_path(&names, scope->items[i]);
-		strbuf_addstr(&names, "'");
-	}
-	if (names.len)
-		err = ckpt_error_set(CKPT_EREFUSED,
-				     "%s %s; nothing was saved; use --include-sensitive to save %s",
-				     names.buf,
-				     scope->nr == 1 ? "looks like a secret" : "look like secrets",
-				     scope->nr == 1 ? "it" : "them");
-out:
-	strbuf_release(&names);
-	return err;
-}
-
 static int take(struct save_result *out, struct save_job *job)
 {
 	const struct save_opts *opts = job->opts;
@@ -438,7 +405,7 @@ static int take(struct save_result *out, struct save_job *job)
 	if (!err && !opts->state_only)
 		err = scan_all(job, &how);
 	if (!err && !opts->state_only)
-		err = refuse_secrets(job);
+		err = save_refuse_secrets(&job->current, opts->scope);
 	if (err)
 		return err;
 	if (opts->state_only) {

@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "save/worktree_state.h"
 
+#include <string.h>
+
 /* Of one kind; a thousand would hide the others. */
 enum { SHOWN = 20 };
 
@@ -84,4 +86,35 @@ void save_warnings(struct strlist *out, const struct worktree_state *state)
 	save_warn_apart(out, state);
 	strlist_extend(out, &state->notes);
 	strlist_extend(out, rules_warnings(state->rules));
+}
+
+static bool is_secret(const struct skip_list *skips, const char *path)
+{
+	for (size_t i = 0; i < skips->nr; i++)
+		if (skips->items[i].why == SKIP_SENSITIVE && !strcmp(skips->items[i].path, path))
+			return true;
+	return false;
+}
+
+int save_refuse_secrets(const struct worktree_state *state, const struct strlist *scope)
+{
+	struct strbuf names = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; scope && i < scope->nr; i++) {
+		if (!is_secret(&state->scan->skips, scope->items[i]))
+			goto out;
+		strbuf_addstr(&names, i ? ", '" : "'");
+		quote_path(&names, scope->items[i]);
+		strbuf_addstr(&names, "'");
+	}
+	if (names.len)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "%s %s; nothing was saved; use --include-sensitive to save %s",
+				     names.buf,
+				     scope->nr == 1 ? "looks like a secret" : "look like secrets",
+				     scope->nr == 1 ? "it" : "them");
+out:
+	strbuf_release(&names);
+	return err;
 }
