@@ -16,7 +16,7 @@ struct configcond {
 };
 
 /**
- * Whether a condition ("gitdir:~/work/", without anything around it) holds.
+ * Whether a condition ("gitdir:~/src/", without anything around it) holds.
  * `file` is the file that contains it; an unknown kind of condition does not
  * hold.
  */

@@ -11,7 +11,7 @@
 
 /**
  * What has to be done to make a worktree equal to a checkpoint: decided here,
- * from two trees and nothing else; done by apply.h.
+ * from two trees and nothing else; done by apply_internal.h.
  *
  * Actions are in the order of their paths; removals come last, the deepest
  * first.

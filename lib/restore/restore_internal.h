@@ -97,7 +97,7 @@ int restore_settle_staging(struct restore_result *out, struct restore *r);
 /** From here on --abort has to restore captures, too. */
 int restore_note_replay(struct restore *r);
 
-/* --- restore_captures.c --- */
+/* --- restore_capture.c --- */
 
 /** Determine which captures are restored. */
 int restore_open_captures(struct restore *r);

@@ -30,7 +30,7 @@ struct packs;
  *     checkpoint/staging    see record/stage_dir.h
  *     checkpoint/lost       see record/lost.h
  *     checkpoint/briefs     see record/brief.h
- *     checkpoint/flow/      phase.json and workflow.json, see record/flowstate.h; archive/
+ *     checkpoint/flow/      phase.json and workflow.json, see record/flow_state.h; archive/
  *
  * <key> is the beginning of the SHA-256 of the worktree's real path; the full
  * path is compared, so two worktrees never share a store.
@@ -45,7 +45,7 @@ struct store {
 	int lockfd; /**< -1: not locked */
 	unsigned nested; /**< how many more times this process has locked it */
 	struct strlist mended;      /**< a sentence about each thing that was wrong when it was opened */
-	struct packed_refs *packed; /**< packed-refs as it was last read, see packed_refs.h */
+	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
 	struct names *names;	    /**< as they were last read, see names.h */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
 	struct git_repository *git;

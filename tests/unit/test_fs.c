@@ -28,7 +28,7 @@ static unsigned count_names(const char *path)
 
 /* ---- whole files ---- */
 
-static void test_fsio_write_and_read_round_trip(void **state)
+static void test_fs_write_and_read_round_trip(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 100000, 3000000 };
 	int dirfd;
@@ -58,7 +58,7 @@ static void test_fsio_write_and_read_round_trip(void **state)
 	close(dirfd);
 }
 
-static void test_fsio_write_sets_modes_whatever_the_umask(void **state)
+static void test_fs_write_sets_modes_whatever_the_umask(void **state)
 {
 	static const mode_t modes[] = { 0600, 0644, 0400, 0755, 0666 };
 	static const mode_t masks[] = { 0, 022, 077, 0777 };
@@ -76,7 +76,7 @@ static void test_fsio_write_sets_modes_whatever_the_umask(void **state)
 }
 
 /* The new file is another one: a reader of the old keeps what it has, a link to it too. */
-static void test_fsio_write_replaces_links_and_never_follows(void **state)
+static void test_fs_write_replaces_links_and_never_follows(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -90,7 +90,7 @@ static void test_fsio_write_replaces_links_and_never_follows(void **state)
 	strbuf_release(&out);
 }
 
-static void test_fsio_write_failing_leaves_the_old(void **state)
+static void test_fs_write_failing_leaves_the_old(void **state)
 {
 	struct rlimit limit, small;
 	struct strbuf out = STRBUF_INIT;
@@ -137,7 +137,7 @@ static void *write_versions(void *arg)
 }
 
 /* Whoever reads while others write sees one version, whole. */
-static void test_fsio_readers_see_old_or_new(void **state)
+static void test_fs_readers_see_old_or_new(void **state)
 {
 	pthread_t writers[2];
 	char path[] = "version";
@@ -162,7 +162,7 @@ static void test_fsio_readers_see_old_or_new(void **state)
 		pthread_join(writers[i], NULL);
 }
 
-static void test_fsio_read_refuses_what_is_no_file(void **state)
+static void test_fs_read_refuses_what_is_no_file(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -179,7 +179,7 @@ static void test_fsio_read_refuses_what_is_no_file(void **state)
 	strbuf_release(&out);
 }
 
-static void test_fsio_fifo_does_not_hang(void **state)
+static void test_fs_fifo_does_not_hang(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 	pid_t pid;
@@ -204,7 +204,7 @@ static void test_fsio_fifo_does_not_hang(void **state)
 
 /* ---- temporaries ---- */
 
-static void test_fsio_temp_names_can_be_swept(void **state)
+static void test_fs_temp_names_can_be_swept(void **state)
 {
 	struct strbuf path = STRBUF_INIT;
 	struct stat st;
@@ -252,7 +252,7 @@ static void test_fs_append_repairs_a_torn_line(void **state)
 	strbuf_release(&out);
 }
 
-static void test_fsio_append_lines_of_processes_do_not_mix(void **state)
+static void test_fs_append_lines_of_processes_do_not_mix(void **state)
 {
 	enum { PROCESSES = 6, LINES = 150, WIDTH = 400 };
 	struct strbuf out = STRBUF_INIT;
@@ -294,7 +294,7 @@ static void test_fsio_append_lines_of_processes_do_not_mix(void **state)
 
 /* ---- reading and writing pieces ---- */
 
-static void test_fsio_full_reads_bear_small_pieces(void **state)
+static void test_fs_full_reads_bear_small_pieces(void **state)
 {
 	enum { LEN = 200000 };
 	char *data = xmalloc(LEN), *got = xmalloc(LEN + 10);
@@ -354,7 +354,7 @@ static int open_leasable(const char *path)
 	return fd;
 }
 
-static void test_fsio_writers_are_told(void **state)
+static void test_fs_writers_are_told(void **state)
 {
 	int fd, other;
 	char *map;
@@ -378,7 +378,7 @@ static void test_fsio_writers_are_told(void **state)
 }
 
 /* Whoever opens it meanwhile notices nothing, nor do we. */
-static void test_fsio_asking_for_writers_disturbs_nobody(void **state)
+static void test_fs_asking_for_writers_disturbs_nobody(void **state)
 {
 	int pipefd[2], fd;
 	char done = 0;
@@ -413,20 +413,20 @@ static void test_fsio_asking_for_writers_disturbs_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fsio_write_and_read_round_trip),
-		cmocka_unit_test(test_fsio_write_sets_modes_whatever_the_umask),
-		cmocka_unit_test(test_fsio_write_replaces_links_and_never_follows),
-		cmocka_unit_test(test_fsio_write_failing_leaves_the_old),
-		cmocka_unit_test(test_fsio_readers_see_old_or_new),
-		cmocka_unit_test(test_fsio_read_refuses_what_is_no_file),
-		cmocka_unit_test(test_fsio_fifo_does_not_hang),
-		cmocka_unit_test(test_fsio_temp_names_can_be_swept),
+		cmocka_unit_test(test_fs_write_and_read_round_trip),
+		cmocka_unit_test(test_fs_write_sets_modes_whatever_the_umask),
+		cmocka_unit_test(test_fs_write_replaces_links_and_never_follows),
+		cmocka_unit_test(test_fs_write_failing_leaves_the_old),
+		cmocka_unit_test(test_fs_readers_see_old_or_new),
+		cmocka_unit_test(test_fs_read_refuses_what_is_no_file),
+		cmocka_unit_test(test_fs_fifo_does_not_hang),
+		cmocka_unit_test(test_fs_temp_names_can_be_swept),
 		cmocka_unit_test(test_fs_append_repairs_a_torn_line),
-		cmocka_unit_test(test_fsio_append_lines_of_processes_do_not_mix),
-		cmocka_unit_test(test_fsio_full_reads_bear_small_pieces),
-		cmocka_unit_test(test_fsio_writers_are_told),
-		cmocka_unit_test(test_fsio_asking_for_writers_disturbs_nobody),
+		cmocka_unit_test(test_fs_append_lines_of_processes_do_not_mix),
+		cmocka_unit_test(test_fs_full_reads_bear_small_pieces),
+		cmocka_unit_test(test_fs_writers_are_told),
+		cmocka_unit_test(test_fs_asking_for_writers_disturbs_nobody),
 	};
 
-	return cmocka_run_group_tests_name("fsio", tests, unit_setup, unit_teardown);
+	return cmocka_run_group_tests_name("fs", tests, unit_setup, unit_teardown);
 }

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-static void test_fsio_mkdir_p(void **state)
+static void test_fs_mkdir_p(void **state)
 {
 	mode_t old;
 
@@ -39,7 +39,7 @@ static bool is_short(const char *name)
 	return strlen(name) < 3;
 }
 
-static void test_fsio_names(void **state)
+static void test_fs_names(void **state)
 {
 	struct strlist names = STRLIST_INIT;
 	int fd;
@@ -73,7 +73,7 @@ static void test_fsio_names(void **state)
 	close(fd);
 }
 
-static void test_fsio_remove_tree_does_not_follow_links(void **state)
+static void test_fs_remove_tree_does_not_follow_links(void **state)
 {
 	(void)state;
 	sh("mkdir -p outside/deep; echo x >outside/deep/file; mkdir -p gone/a/b; "
@@ -93,7 +93,7 @@ static void test_fsio_remove_tree_does_not_follow_links(void **state)
 }
 
 /* Files and directories beside each other at every level, more of these than descriptors. */
-static void test_fsio_remove_tree_of_any_depth(void **state)
+static void test_fs_remove_tree_of_any_depth(void **state)
 {
 	struct rlimit usual, small;
 	int dirfd = open(in_scratch("."), O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
@@ -112,7 +112,7 @@ static void test_fsio_remove_tree_of_any_depth(void **state)
 	close(dirfd);
 }
 
-static void test_fsio_disk_usage_equals_du(void **state)
+static void test_fs_disk_usage_equals_du(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -125,7 +125,7 @@ static void test_fsio_disk_usage_equals_du(void **state)
 	strbuf_release(&out);
 }
 
-static void test_fsio_rename_and_sync_name_what_failed(void **state)
+static void test_fs_rename_and_sync_name_what_failed(void **state)
 {
 	(void)state;
 	assert_int_equal(fs_rename(AT_FDCWD, "no-such", "to", ".", FS_FAST), CKPT_ENOTFOUND);
@@ -140,13 +140,13 @@ static void test_fsio_rename_and_sync_name_what_failed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fsio_mkdir_p),
-		cmocka_unit_test(test_fsio_names),
-		cmocka_unit_test(test_fsio_remove_tree_does_not_follow_links),
-		cmocka_unit_test(test_fsio_remove_tree_of_any_depth),
-		cmocka_unit_test(test_fsio_disk_usage_equals_du),
-		cmocka_unit_test(test_fsio_rename_and_sync_name_what_failed),
+		cmocka_unit_test(test_fs_mkdir_p),
+		cmocka_unit_test(test_fs_names),
+		cmocka_unit_test(test_fs_remove_tree_does_not_follow_links),
+		cmocka_unit_test(test_fs_remove_tree_of_any_depth),
+		cmocka_unit_test(test_fs_disk_usage_equals_du),
+		cmocka_unit_test(test_fs_rename_and_sync_name_what_failed),
 	};
 
-	return cmocka_run_group_tests_name("fsio: directories", tests, unit_setup, unit_teardown);
+	return cmocka_run_group_tests_name("fs: directories", tests, unit_setup, unit_teardown);
 }

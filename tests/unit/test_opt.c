@@ -95,7 +95,7 @@ static void expect_error(const char *line, const char *sentence)
 	assert_string_equal(ckpt_error_last(), sentence);
 }
 
-static void test_options_values(void **state)
+static void test_opt_values(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("-m why --source=me --step 5 --min-interval 15m --max-size 2k"), 0);
@@ -123,7 +123,7 @@ static void test_options_values(void **state)
 	assert_true(got.step == INT64_MAX);
 }
 
-static void test_options_flags(void **state)
+static void test_opt_flags(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("--pin"), 0);
@@ -141,7 +141,7 @@ static void test_options_flags(void **state)
 	assert_true(got.pin);
 }
 
-static void test_options_prefixes(void **state)
+static void test_opt_prefixes(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("--mes x --so y --ste 4 --pi --js"), 0);
@@ -159,7 +159,7 @@ static void test_options_prefixes(void **state)
 	expect_error("--secr", UNKNOWN("--secr", "save"));
 }
 
-static void test_options_arguments(void **state)
+static void test_opt_arguments(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("one - --pin two"), 0);
@@ -183,7 +183,7 @@ static void test_options_arguments(void **state)
 	assert_int_equal(args.nr, 0);
 }
 
-static void test_options_errors(void **state)
+static void test_opt_errors(void **state)
 {
 	(void)state;
 	expect_error("--foo", UNKNOWN("--foo", "save"));
@@ -215,7 +215,7 @@ static void test_options_errors(void **state)
 	expect_error("--mesage=x", "unknown option '--mesage'; did you mean '--message'?");
 }
 
-static void test_options_json_survives_errors(void **state)
+static void test_opt_json_survives_errors(void **state)
 {
 	(void)state;
 	expect_error("--foo --json", UNKNOWN("--foo", "save"));
@@ -242,7 +242,7 @@ static void expect_args(const char *expected)
 	strbuf_release(&line);
 }
 
-static void test_options_end_at_the_first_argument(void **state)
+static void test_opt_end_at_the_first_argument(void **state)
 {
 	(void)state;
 	spec_in_use = &run_spec;
@@ -266,7 +266,7 @@ static void test_options_end_at_the_first_argument(void **state)
 	expect_args("");
 }
 
-static void test_options_json_of_another_command(void **state)
+static void test_opt_json_of_another_command(void **state)
 {
 	(void)state;
 	spec_in_use = &run_spec;
@@ -284,7 +284,7 @@ static void test_options_json_of_another_command(void **state)
 	assert_true(opt_common.json);
 }
 
-static void test_options_own_quiet(void **state)
+static void test_opt_own_quiet(void **state)
 {
 	static bool quiet;
 	static const struct opt own[] = {
@@ -337,7 +337,7 @@ static int run_complete(void)
 	return 0;
 }
 
-static void test_options_usage(void **state)
+static void test_opt_usage(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -373,7 +373,7 @@ static void test_options_usage(void **state)
 }
 
 /* Wider than a terminal, with letters wider than their bytes, and with what cannot be broken. */
-static void test_options_usage_fits(void **state)
+static void test_opt_usage_fits(void **state)
 {
 	static const struct opt own[] = {
 		{ OPT_STRING, 0, "one-long-choice", &got.source, "<välue>", "one" },
@@ -407,7 +407,7 @@ static void test_options_usage_fits(void **state)
 	strbuf_release(&out);
 }
 
-static void test_options_complete(void **state)
+static void test_opt_complete(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -423,19 +423,19 @@ static void test_options_complete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_options_values, reset),
-		cmocka_unit_test_teardown(test_options_flags, reset),
-		cmocka_unit_test_teardown(test_options_prefixes, reset),
-		cmocka_unit_test_teardown(test_options_arguments, reset),
-		cmocka_unit_test_teardown(test_options_errors, reset),
-		cmocka_unit_test_teardown(test_options_json_survives_errors, reset),
-		cmocka_unit_test_teardown(test_options_end_at_the_first_argument, reset_all),
-		cmocka_unit_test_teardown(test_options_json_of_another_command, reset_all),
-		cmocka_unit_test_teardown(test_options_own_quiet, reset),
-		cmocka_unit_test_teardown(test_options_usage, reset),
-		cmocka_unit_test_teardown(test_options_usage_fits, reset),
-		cmocka_unit_test_teardown(test_options_complete, reset),
+		cmocka_unit_test_teardown(test_opt_values, reset),
+		cmocka_unit_test_teardown(test_opt_flags, reset),
+		cmocka_unit_test_teardown(test_opt_prefixes, reset),
+		cmocka_unit_test_teardown(test_opt_arguments, reset),
+		cmocka_unit_test_teardown(test_opt_errors, reset),
+		cmocka_unit_test_teardown(test_opt_json_survives_errors, reset),
+		cmocka_unit_test_teardown(test_opt_end_at_the_first_argument, reset_all),
+		cmocka_unit_test_teardown(test_opt_json_of_another_command, reset_all),
+		cmocka_unit_test_teardown(test_opt_own_quiet, reset),
+		cmocka_unit_test_teardown(test_opt_usage, reset),
+		cmocka_unit_test_teardown(test_opt_usage_fits, reset),
+		cmocka_unit_test_teardown(test_opt_complete, reset),
 	};
 
-	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("opt", tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 /* ---- pre-rebase ---- */
 
-static void test_hookrules_pre_rebase(void **state)
+static void test_hook_rules_pre_rebase(void **state)
 {
 	static const char *const args[] = { "main", "topic" };
 	struct hook_call call = { .name = "pre-rebase", .args = args, .args_nr = 2,
@@ -120,7 +120,7 @@ static const struct ref_row ref_rows[] = {
 	{ "git stash drop", NULL, ONE64 " " ZERO64 " refs/stash\n", "" },
 };
 
-static void test_hookrules_reference_transaction(void **state)
+static void test_hook_rules_reference_transaction(void **state)
 {
 	static const char *const states[] = { "prepared", "preparing", "committed", "aborted" };
 
@@ -141,7 +141,7 @@ static void test_hookrules_reference_transaction(void **state)
 	}
 }
 
-static void test_hookrules_only_events_that_are_on(void **state)
+static void test_hook_rules_only_events_that_are_on(void **state)
 {
 	static const struct {
 		const char *list;
@@ -181,10 +181,10 @@ static void test_hookrules_only_events_that_are_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hookrules_pre_rebase),
-		cmocka_unit_test(test_hookrules_reference_transaction),
-		cmocka_unit_test(test_hookrules_only_events_that_are_on),
+		cmocka_unit_test(test_hook_rules_pre_rebase),
+		cmocka_unit_test(test_hook_rules_reference_transaction),
+		cmocka_unit_test(test_hook_rules_only_events_that_are_on),
 	};
 
-	return cmocka_run_group_tests_name("hookrules: refs", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("hook_rules: refs", tests, NULL, NULL);
 }

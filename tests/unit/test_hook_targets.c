@@ -95,7 +95,7 @@ static void tell(struct strbuf *out, const struct hook_targets *targets)
 		    targets->merges_patches ? "+3" : "", targets->unknown ? "+?" : "");
 }
 
-static void test_hooktargets_of_command_lines(void **state)
+static void test_hook_targets_of_command_lines(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -125,8 +125,8 @@ static void test_hooktargets_of_command_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hooktargets_of_command_lines),
+		cmocka_unit_test(test_hook_targets_of_command_lines),
 	};
 
-	return cmocka_run_group_tests_name("hooktargets", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("hook_targets", tests, NULL, NULL);
 }

@@ -174,5 +174,5 @@ int main(void)
 		cmocka_unit_test(test_no_files),
 	};
 
-	return cmocka_run_group_tests_name("capturecfg", tests, setup, unit_teardown);
+	return cmocka_run_group_tests_name("capture_settings", tests, setup, unit_teardown);
 }

@@ -31,7 +31,7 @@ static const char *root(void)
 
 #define ARGV(text) text, sizeof(text)
 
-static void test_procs_fields(void **state)
+static void test_proc_fields(void **state)
 {
 	struct proc proc;
 
@@ -48,7 +48,7 @@ static void test_procs_fields(void **state)
 	proc_release(&proc);
 }
 
-static void test_procs_odd_names(void **state)
+static void test_proc_odd_names(void **state)
 {
 	static const char *const names[] = { "a b", ") S 1 1 1", "((", "", "x) (y", "\n" };
 	struct proc proc;
@@ -64,7 +64,7 @@ static void test_procs_odd_names(void **state)
 	}
 }
 
-static void test_procs_odd_arguments(void **state)
+static void test_proc_odd_arguments(void **state)
 {
 	struct proc proc;
 
@@ -84,7 +84,7 @@ static void test_procs_odd_arguments(void **state)
 	proc_release(&proc);
 }
 
-static void test_procs_very_long_arguments(void **state)
+static void test_proc_very_long_arguments(void **state)
 {
 	size_t len = 1 << 20;
 	char *many = malloc(len);
@@ -102,7 +102,7 @@ static void test_procs_very_long_arguments(void **state)
 	free(many);
 }
 
-static void test_procs_nonsense(void **state)
+static void test_proc_nonsense(void **state)
 {
 	static const char *const texts[] = { "", "1", "1 (x", "1 (x) S", "1 (x) S a b c", ")(" };
 	struct proc proc;
@@ -118,7 +118,7 @@ static void test_procs_nonsense(void **state)
 	}
 }
 
-static void test_procs_ancestors_in_order(void **state)
+static void test_proc_ancestors_in_order(void **state)
 {
 	struct proc_list list;
 
@@ -142,7 +142,7 @@ static void test_procs_ancestors_in_order(void **state)
 	proc_list_release(&list);
 }
 
-static void test_procs_ancestors_end(void **state)
+static void test_proc_ancestors_end(void **state)
 {
 	struct proc_list list;
 
@@ -161,7 +161,7 @@ static void test_procs_ancestors_end(void **state)
 	proc_list_release(&list);
 }
 
-static void test_procs_alive(void **state)
+static void test_proc_alive(void **state)
 {
 	(void)state;
 	fake(400, "x", 1, 1, 77, ARGV("x"));
@@ -170,7 +170,7 @@ static void test_procs_alive(void **state)
 	assert_false(proc_alive(root(), 997, 77));
 }
 
-static void test_procs_really(void **state)
+static void test_proc_really(void **state)
 {
 	struct proc self, parent;
 	struct proc_list list;
@@ -249,17 +249,17 @@ static void test_proc_lock_holder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_procs_fields),
-		cmocka_unit_test(test_procs_odd_names),
-		cmocka_unit_test(test_procs_odd_arguments),
-		cmocka_unit_test(test_procs_very_long_arguments),
-		cmocka_unit_test(test_procs_nonsense),
-		cmocka_unit_test(test_procs_ancestors_in_order),
-		cmocka_unit_test(test_procs_ancestors_end),
-		cmocka_unit_test(test_procs_alive),
-		cmocka_unit_test(test_procs_really),
+		cmocka_unit_test(test_proc_fields),
+		cmocka_unit_test(test_proc_odd_names),
+		cmocka_unit_test(test_proc_odd_arguments),
+		cmocka_unit_test(test_proc_very_long_arguments),
+		cmocka_unit_test(test_proc_nonsense),
+		cmocka_unit_test(test_proc_ancestors_in_order),
+		cmocka_unit_test(test_proc_ancestors_end),
+		cmocka_unit_test(test_proc_alive),
+		cmocka_unit_test(test_proc_really),
 		cmocka_unit_test(test_proc_lock_holder),
 	};
 
-	return cmocka_run_group_tests_name("procs", tests, unit_setup, unit_teardown);
+	return cmocka_run_group_tests_name("proc", tests, unit_setup, unit_teardown);
 }

@@ -25,7 +25,7 @@ static void expect_guard(const struct row *rows, size_t nr)
 
 #define GUARD(rows) expect_guard(rows, ARRAY_SIZE(rows))
 
-static void test_hookrules_commands_that_change_files(void **state)
+static void test_hook_rules_commands_that_change_files(void **state)
 {
 	static const struct row rows[] = {
 		{ "git merge other", "merge" },
@@ -145,7 +145,7 @@ static void test_hookrules_commands_that_change_files(void **state)
 	GUARD(rows);
 }
 
-static void test_hookrules_commands_that_change_none(void **state)
+static void test_hook_rules_commands_that_change_none(void **state)
 {
 	static const struct row rows[] = {
 		{ "git status", "" },
@@ -213,7 +213,7 @@ static void test_hookrules_commands_that_change_none(void **state)
 	GUARD(rows);
 }
 
-static void test_hookrules_ignored_files_that_go_too(void **state)
+static void test_hook_rules_ignored_files_that_go_too(void **state)
 {
 	static const struct row rows[] = {
 		{ "git clean -fdx", "clean+i" },
@@ -278,7 +278,7 @@ static void test_hookrules_ignored_files_that_go_too(void **state)
 	GUARD(rows);
 }
 
-static void test_hookrules_a_pull_is_what_it_does(void **state)
+static void test_hook_rules_a_pull_is_what_it_does(void **state)
 {
 	static const struct row rows[] = {
 		{ "git pull > git merge FETCH_HEAD", "merge" },
@@ -301,7 +301,7 @@ static void test_hookrules_a_pull_is_what_it_does(void **state)
 	GUARD(rows);
 }
 
-static void test_hookrules_how_git_is_called(void **state)
+static void test_hook_rules_how_git_is_called(void **state)
 {
 	static const struct row rows[] = {
 		{ "/usr/bin/git reset --hard", "reset" },
@@ -332,7 +332,7 @@ static void test_hookrules_how_git_is_called(void **state)
 	GUARD(rows);
 }
 
-static void test_hookrules_never_for_what_we_do_ourselves(void **state)
+static void test_hook_rules_never_for_what_we_do_ourselves(void **state)
 {
 	static const struct row rows[] = {
 		{ "git reset --hard > sh > git-checkpoint hook fsmonitor 2 x > git checkout-index", "" },
@@ -363,7 +363,7 @@ static int top_of(const char *chain)
 	return index;
 }
 
-static void test_hookrules_the_topmost_git(void **state)
+static void test_hook_rules_the_topmost_git(void **state)
 {
 	(void)state;
 	assert_int_equal(top_of("bash > git reset --hard"), 1);
@@ -386,14 +386,14 @@ static void test_hookrules_the_topmost_git(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hookrules_commands_that_change_files),
-		cmocka_unit_test(test_hookrules_commands_that_change_none),
-		cmocka_unit_test(test_hookrules_ignored_files_that_go_too),
-		cmocka_unit_test(test_hookrules_a_pull_is_what_it_does),
-		cmocka_unit_test(test_hookrules_how_git_is_called),
-		cmocka_unit_test(test_hookrules_never_for_what_we_do_ourselves),
-		cmocka_unit_test(test_hookrules_the_topmost_git),
+		cmocka_unit_test(test_hook_rules_commands_that_change_files),
+		cmocka_unit_test(test_hook_rules_commands_that_change_none),
+		cmocka_unit_test(test_hook_rules_ignored_files_that_go_too),
+		cmocka_unit_test(test_hook_rules_a_pull_is_what_it_does),
+		cmocka_unit_test(test_hook_rules_how_git_is_called),
+		cmocka_unit_test(test_hook_rules_never_for_what_we_do_ourselves),
+		cmocka_unit_test(test_hook_rules_the_topmost_git),
 	};
 
-	return cmocka_run_group_tests_name("hookrules: guard", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("hook_rules: guard", tests, NULL, NULL);
 }
