@@ -22,14 +22,13 @@
 #include <unistd.h>
 
 enum {
-	PIECE = 256 * 1024,
-	SAID_MAX = 4096,	/* bytes of stderr to keep */
+	SAID_MAX = 4096, /* bytes of stderr to keep */
 	LINES_SHOWN = 10,
-	DRAIN_MAX = 1 << 20,	/* read from stderr after the end; do not wait for whoever goes on
+	DRAIN_MAX = 1 << 20, /* read from stderr after the end; do not wait for whoever goes on
 				 * writing */
-	ROUND_MS = 200,		/* how often ^C and the deadline are checked */
-	END_ROUND_MS = 5,	/* how often to check whether it has ended */
-	GRACE_ROUNDS = 200,	/* of END_ROUND_MS, between SIGTERM and SIGKILL */
+	ROUND_MS = 200,	     /* how often ^C and the deadline are checked */
+	END_ROUND_MS = 5,    /* how often to check whether it has ended */
+	GRACE_ROUNDS = 200,  /* of END_ROUND_MS, between SIGTERM and SIGKILL */
 };
 
 struct command {
@@ -94,7 +93,7 @@ int command_start(struct command **out, const struct command_opts *opts)
 	command->timeout = opts->timeout;
 	command->name = opts->name ? opts->name : "the command";
 	command->deadline = opts->timeout ? clock_monotonic() + (double)opts->timeout : 0;
-	command->piece = xmalloc(PIECE);
+	command->piece = xmalloc(FS_CHUNK);
 	strbuf_init(&command->said);
 	/* A command that stops reading must not kill us. */
 	sigaction(SIGPIPE, &ignore, &command->old_pipe);
@@ -210,7 +209,7 @@ static void keep_tail(struct command *command, const char *data, size_t len)
 /* Bytes read; 0 if there are none now; closes at the end. */
 static size_t read_some(struct command *command, int *fd)
 {
-	ssize_t n = read(*fd, command->piece, PIECE);
+	ssize_t n = read(*fd, command->piece, FS_CHUNK);
 
 	if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
 		close_fd(fd);

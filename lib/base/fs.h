@@ -49,6 +49,9 @@ bool fs_is_lack(int error);
 /** Append the whole file to `out`. CKPT_ENOTFOUND if it does not exist. Leaves `errno`. */
 int fs_read_file(struct strbuf *out, int dirfd, const char *path);
 
+/** How contents are read: whole up to FS_WHOLE_MAX, larger ones FS_CHUNK by FS_CHUNK. */
+enum { FS_CHUNK = 256 << 10, FS_WHOLE_MAX = 4 << 20 };
+
 /** No file that a person writes is larger. */
 enum { FS_TEXT_MAX = 64 << 20 };
 

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger ones are not held in memory. */
-enum { SMALL_MAX = 4 << 20 };
-
 /* --- what was already read --- */
 
 struct contents_item {
@@ -156,8 +153,8 @@ static int hash_one(size_t index, unsigned worker, void *payload)
 	if (!err)
 		err = objects_size(&entry->st.size, store, &entry->oid);
 	if (!err)
-		err = entry->st.size > SMALL_MAX ? hash_large(entry, store) :
-						   hash_small(entry, store);
+		err = entry->st.size > FS_WHOLE_MAX ? hash_large(entry, store)
+						    : hash_small(entry, store);
 	if (!err)
 		entry->flags |= WT_KNOWN;
 	else if (err != CKPT_ECANCELLED)

@@ -18,10 +18,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum {
-	SYNC_EACH_MAX = 16,  /* files and directories synced one by one; more by one syncfs(2) */
-	WHOLE_MAX = 4 << 20, /* larger contents are streamed */
-};
+/* Files and directories synced one by one; more by one syncfs(2). */
+enum { SYNC_EACH_MAX = 16 };
 
 /* One file or link. */
 struct item {
@@ -176,7 +174,7 @@ static int write_file(struct filler *filler, const struct item *item, bool sync)
 	if (fd < 0)
 		return ckpt_error_errno("unable to create '%s'", item->action->path);
 	err = objects_size(&size, store, &item->entry->oid);
-	if (!err && size > WHOLE_MAX) {
+	if (!err && size > FS_WHOLE_MAX) {
 		err = objects_stream(store, &item->entry->oid, write_piece, &file);
 	} else if (!err) {
 		err = objects_read(&data, store, &item->entry->oid, OBJECT_BLOB);

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { CHUNK = 256 * 1024 };
-
 void spool_release(struct spool *spool)
 {
 	if (spool->fd >= 0) {
@@ -45,11 +43,11 @@ int spool_add(struct spool *spool, const void *data, size_t len)
 
 int spool_add_fd(struct spool *spool, int fd, const char *name)
 {
-	char *chunk = xmalloc(CHUNK);
+	char *chunk = xmalloc(FS_CHUNK);
 	int err = 0;
 
 	while (!err) {
-		ssize_t n = read(fd, chunk, CHUNK);
+		ssize_t n = read(fd, chunk, FS_CHUNK);
 
 		err = cancel_check();
 		if (n < 0 && errno == EINTR)
@@ -85,13 +83,13 @@ static int rewind_spool(struct spool *spool)
 int spool_close(struct spool *spool)
 {
 	struct digest *sha1 = hash_new(HASH_SHA1);
-	char *chunk = xmalloc(CHUNK), header[64];
+	char *chunk = xmalloc(FS_CHUNK), header[64];
 	uint64_t left = spool->size;
 	int err = rewind_spool(spool), n = 1;
 
 	hash_update(sha1, header, hash_object_header(header, "blob", spool->size));
 	while (!err && n > 0) {
-		n = read_on(chunk, CHUNK, spool);
+		n = read_on(chunk, FS_CHUNK, spool);
 		if (n < 0)
 			err = n;
 		if (n > 0) {

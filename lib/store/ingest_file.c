@@ -10,17 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-	SMALL_MAX = 4 << 20, /* read into memory as a whole up to this */
-	TRIES = 5,
-	CHUNK = 256 * 1024,
-};
+enum { TRIES = 5 };
 
 enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP, READ_LACKING };
 
 bool ingest_is_large(const struct wt_entry *entry)
 {
-	return entry->kind == WT_FILE && entry->st.size > SMALL_MAX;
+	return entry->kind == WT_FILE && entry->st.size > FS_WHOLE_MAX;
 }
 
 static enum outcome give_up(struct ingest_reader *reader, enum skip_why *why, int err)
@@ -93,9 +89,9 @@ static int name_stream(struct file_stream *stream, struct wt_entry *entry)
 	char header[64];
 	int n;
 
-	ALLOC_GROW(reader->buf, CHUNK, reader->alloc);
+	ALLOC_GROW(reader->buf, FS_CHUNK, reader->alloc);
 	hash_update(reader->sha1, header, hash_object_header(header, "blob", entry->st.size));
-	while ((n = read_stream(reader->buf, CHUNK, stream)) > 0) {
+	while ((n = read_stream(reader->buf, FS_CHUNK, stream)) > 0) {
 		hash_update(reader->sha1, reader->buf, (size_t)n);
 		done += (uint64_t)n;
 	}
@@ -235,7 +231,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 		*why = SKIP_OVERSIZE;
 		goto out;
 	}
-	if (entry->st.size > SMALL_MAX && !large) {
+	if (entry->st.size > FS_WHOLE_MAX && !large) {
 		/* Has grown since the scan; only the serial part may stream. */
 		*outcome = READ_LATER;
 		goto out;
@@ -246,7 +242,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 	 */
 	has_writer = entry->st.size && fs_has_writer(fd);
 	*outcome = READ_DONE;
-	if (entry->st.size > SMALL_MAX)
+	if (entry->st.size > FS_WHOLE_MAX)
 		err = read_large(outcome, why, ingest, reader, entry, fd);
 	else
 		err = read_small(outcome, why, ingest, worker, reader, entry, fd, &st);
@@ -254,7 +250,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 		struct wt_stat after;
 
 		/* For the streamed ones; cheap for the others. */
-		if (entry->st.size > SMALL_MAX && !fstat(fd, &st)) {
+		if (entry->st.size > FS_WHOLE_MAX && !fstat(fd, &st)) {
 			wt_stat_from(&after, &st);
 			if (!wt_stat_equal(&after, &entry->st)) {
 				*outcome = READ_AGAIN;

@@ -14,7 +14,7 @@
  * The SHA-1 over the whole file, which git wants after it, can only be
  * computed from front to back, so that is a separate item, started first.
  */
-enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20, CHUNK = 256 * 1024 };
+enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20 };
 
 struct verifier {
 	struct libdeflate_decompressor *inflate;
@@ -95,7 +95,7 @@ static int check_small(struct verify *verify, struct verifier *worker,
 static int check_large(struct verify *verify, struct verifier *worker,
 		       const struct pack_entry *entry)
 {
-	unsigned char *in = xmalloc(CHUNK), *out = xmalloc(CHUNK);
+	unsigned char *in = xmalloc(FS_CHUNK), *out = xmalloc(FS_CHUNK);
 	uint64_t done = 0, size = 0, plain = 0;
 	unsigned type;
 	z_stream z = { 0 };
@@ -107,7 +107,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 	if (inflateInit(&z) != Z_OK)
 		err = ckpt_error_set(CKPT_ERROR, "unable to start zlib");
 	while (!err && done < entry->len) {
-		size_t want = entry->len - done < CHUNK ? (size_t)(entry->len - done) : CHUNK;
+		size_t want = entry->len - done < FS_CHUNK ? (size_t)(entry->len - done) : FS_CHUNK;
 		ssize_t n = fs_pread_full(verify->fd, in, want, (off_t)(entry->offset + done));
 		size_t head = 0;
 
@@ -131,14 +131,14 @@ static int check_large(struct verify *verify, struct verifier *worker,
 		z.avail_in = (uInt)(want - head);
 		do {
 			z.next_out = out;
-			z.avail_out = CHUNK;
+			z.avail_out = FS_CHUNK;
 			rc = inflate(&z, Z_NO_FLUSH);
 			if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) {
 				err = damaged(entry);
 				break;
 			}
-			hash_update(worker->sha1, out, CHUNK - z.avail_out);
-			plain += CHUNK - z.avail_out;
+			hash_update(worker->sha1, out, FS_CHUNK - z.avail_out);
+			plain += FS_CHUNK - z.avail_out;
 		} while (!z.avail_out);
 	}
 	inflateEnd(&z);
@@ -179,12 +179,13 @@ static bool header_sound(const struct verify *verify, const unsigned char *p, si
 static int hash_pack(struct verify *verify)
 {
 	struct digest *sha1 = hash_new(HASH_SHA1);
-	unsigned char *buf = xmalloc(CHUNK);
+	unsigned char *buf = xmalloc(FS_CHUNK);
 	uint64_t done = 0;
 	int err = 0;
 
 	while (done < verify->size) {
-		size_t want = verify->size - done < CHUNK ? (size_t)(verify->size - done) : CHUNK;
+		size_t want =
+			verify->size - done < FS_CHUNK ? (size_t)(verify->size - done) : FS_CHUNK;
 
 		if (fs_pread_full(verify->fd, buf, want, (off_t)done) != (ssize_t)want) {
 			err = ckpt_error_errno("unable to read a pack back");

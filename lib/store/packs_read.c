@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-	CHUNK = 256 * 1024,
 	WHOLE_MAX = 16 << 20, /* inflated in one go up to this */
 	CHAIN_MAX = 4095,     /* as many as git ever makes */
 	FORGET = 4 << 20,     /* how much is released at a time */
@@ -157,7 +156,7 @@ static void forget(const unsigned char *from, const unsigned char *to)
 static int inflate_pieces(size_t *used_out, const struct deflated *from, const struct oid *oid,
 			  packs_piece_fn fn, void *payload)
 {
-	unsigned char *out = xmalloc(CHUNK);
+	unsigned char *out = xmalloc(FS_CHUNK);
 	const unsigned char *seen = from->data;
 	z_stream z = { 0 };
 	uint64_t done = 0;
@@ -171,19 +170,19 @@ static int inflate_pieces(size_t *used_out, const struct deflated *from, const s
 		size_t had;
 
 		/* Its counters have 32 bits. */
-		z.avail_in = left > CHUNK ? CHUNK : (uInt)left;
+		z.avail_in = left > FS_CHUNK ? FS_CHUNK : (uInt)left;
 		had = z.avail_in;
 		z.next_out = out;
-		z.avail_out = CHUNK;
+		z.avail_out = FS_CHUNK;
 		rc = inflate(&z, Z_NO_FLUSH);
 		left -= had - z.avail_in;
-		done += CHUNK - z.avail_out;
+		done += FS_CHUNK - z.avail_out;
 		if ((rc != Z_OK && rc != Z_STREAM_END) || done > from->size)
 			err = packs_damaged(oid);
 		if (!err)
 			err = cancel_check();
 		if (!err)
-			err = fn(out, CHUNK - z.avail_out, payload);
+			err = fn(out, FS_CHUNK - z.avail_out, payload);
 		if (z.next_in - seen >= FORGET) {
 			forget(seen, z.next_in);
 			seen = z.next_in;
@@ -326,7 +325,7 @@ static int delta_result_size(uint64_t *out, const struct deflated *delta, const 
 {
 	unsigned char head[DELTA_SIZES_MAX];
 	z_stream z = { .next_in = (unsigned char *)delta->data,
-		       .avail_in = delta->left > CHUNK ? CHUNK : (uInt)delta->left,
+		       .avail_in = delta->left > FS_CHUNK ? FS_CHUNK : (uInt)delta->left,
 		       .next_out = head,
 		       .avail_out = sizeof(head) };
 	uint64_t base;
