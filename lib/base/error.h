@@ -14,16 +14,14 @@
  * end without a full stop.
  */
 enum ckpt_error {
-	CKPT_OK = 0,
 	CKPT_ERROR = -1,      /**< anything a caller does not act on */
 	CKPT_ENOTFOUND = -2,  /**< the thing asked for does not exist */
-	CKPT_EEXISTS = -3,    /**< the thing to be created already exists */
-	CKPT_ELOCKED = -4,    /**< another process holds the lock */
-	CKPT_ECORRUPT = -5,   /**< stored bytes are not what was written */
-	CKPT_ECANCELLED = -6, /**< the user interrupted */
-	CKPT_EREFUSED = -7,   /**< refused for safety, --force or --yes helps */
-	CKPT_EUSAGE = -8,     /**< the command line is malformed */
-	CKPT_EDECLINED = -9,  /**< the user was asked and said no; that has been acknowledged */
+	CKPT_ELOCKED = -3,    /**< another process holds the lock */
+	CKPT_ECORRUPT = -4,   /**< stored bytes are not what was written */
+	CKPT_ECANCELLED = -5, /**< the user interrupted */
+	CKPT_EREFUSED = -6,   /**< refused for safety, --force or --yes helps */
+	CKPT_EUSAGE = -7,     /**< the command line is malformed */
+	CKPT_EDECLINED = -8,  /**< the user was asked and said no; that has been acknowledged */
 };
 
 /**

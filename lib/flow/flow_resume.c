@@ -226,6 +226,7 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 	memset(out, 0, sizeof(*out));
 	out->base.flow = (struct flow)FLOW_INIT;
 	out->target = (struct ckpt_record)CKPT_RECORD_INIT;
+	out->outcome = FLOW_NONE;
 	if (!session->store)
 		return 0;
 	err = flow_lock(session);
