@@ -113,8 +113,6 @@ static void say_saved(const struct hook_result *result)
 
 /* --- the end of git --- */
 
-enum { GRACE_SECONDS = 1 }; /* to stop cleanly */
-
 /*
  * Whoever waits for us was stopped: there is nothing to save before it, and
  * readers of git's output must not wait for us.
@@ -127,7 +125,7 @@ static void *stop_with_git(void *payload)
 		;
 	if (poll_fd.revents & POLLIN) {
 		kill(getpid(), SIGTERM);
-		sleep(GRACE_SECONDS);
+		sleep(HOOK_GRACE_SECONDS);
 		_exit(EXIT_DONE);
 	}
 	return NULL;

@@ -26,10 +26,7 @@
 static const char too_long[] =
 	"it takes longer than hookTimeout allows; run 'git checkpoint save'";
 
-enum {
-	DEFAULT_SECONDS = 10, /* until the settings are read */
-	GRACE_SECONDS = 1,    /* to stop cleanly */
-};
+enum { DEFAULT_SECONDS = 10 }; /* until the settings are read */
 
 struct watch {
 	pthread_t thread;
@@ -57,7 +54,7 @@ static void *watch_main(void *payload)
 	while (!watch->over && clock_monotonic() < watch->deadline)
 		wait_until(watch, watch->deadline);
 	if (!watch->over) {
-		double end = clock_monotonic() + GRACE_SECONDS;
+		double end = clock_monotonic() + HOOK_GRACE_SECONDS;
 
 		/* As if the user had interrupted: everything that takes long checks this. */
 		atomic_store(&watch->expired, true);

@@ -9,6 +9,9 @@
 
 struct hook_decision;
 
+/** What is told to stop gets this long to stop cleanly. */
+enum { HOOK_GRACE_SECONDS = 1 };
+
 /**
  * Taking the checkpoint that a hook decided on, once for each command that the
  * user typed, within the time that `hookTimeout` allows.
