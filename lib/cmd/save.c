@@ -70,7 +70,7 @@ static bool offer(struct complete *complete, const char *what)
 		return false;
 	session = complete_session(complete);
 	if (session && session->store)
-		file = xstrfmt("%s/checkpoint/config", session->store->path);
+		file = xstrfmt("%s/" LAYOUT_SETTINGS, session->store->path);
 	if (!capture_defs_load(&defs, file, session ? session->worktree : NULL)) {
 		for (size_t i = 0; i < defs.nr; i++)
 			complete_add(complete, defs.items[i].name, defs.items[i].type);

@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FLOW "checkpoint/flow"
-#define ARCHIVE FLOW "/archive"
+#define ARCHIVE LAYOUT_FLOW "/archive"
 #define TEMP ARCHIVE "/" FS_TEMP_PREFIX "flow"
 
 enum {
@@ -131,7 +130,7 @@ int flow_archives_read(struct flow_archives *out, struct store *store)
 
 static int copy_file(struct store *store, const char *name)
 {
-	char *from = xstrfmt(FLOW "/%s", name), *to = xstrfmt(TEMP "/%s", name);
+	char *from = xstrfmt(LAYOUT_FLOW "/%s", name), *to = xstrfmt(TEMP "/%s", name);
 	struct strbuf text = STRBUF_INIT;
 	int err = fs_read_file(&text, store->dirfd, from);
 

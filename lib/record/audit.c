@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOG "checkpoint/log"
-
 static int add(struct store *store, int64_t at, const char *action, const char *id,
 	       const struct oid *commit, const char *reason, const char *hash)
 {
@@ -29,7 +27,7 @@ static int add(struct store *store, int64_t at, const char *action, const char *
 	json_object_set_new(entry, "hash", json_text(hash));
 	json_write(&line, entry);
 	strbuf_addch(&line, '\n');
-	err = fs_append_line(store->dirfd, LOG, line.buf, line.len, 0600);
+	err = fs_append_line(store->dirfd, LAYOUT_LOG, line.buf, line.len, 0600);
 	json_decref(entry);
 	strbuf_release(&line);
 	return err;
@@ -62,7 +60,7 @@ static bool is_origin(const char *line, size_t len, struct store *store)
 
 void audit_sync(struct store *store)
 {
-	int fd = fs_open_regular(NULL, store->dirfd, LOG, O_NOFOLLOW);
+	int fd = fs_open_regular(NULL, store->dirfd, LAYOUT_LOG, O_NOFOLLOW);
 
 	if (fd >= 0) {
 		(void)fdatasync(fd);
@@ -83,10 +81,10 @@ int audit_trim(uint64_t *left, struct store *store, uint64_t max)
 	size_t at = 0;
 	int err;
 
-	if (fstatat(store->dirfd, LOG, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	if (fstatat(store->dirfd, LAYOUT_LOG, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !is_too_long((uint64_t)st.st_size, *left, max))
 		return 0;
-	err = fs_read_file(&text, store->dirfd, LOG);
+	err = fs_read_file(&text, store->dirfd, LAYOUT_LOG);
 	while (!err && at < text.len) {
 		const char *line = text.buf + at, *end = memchr(line, '\n', text.len - at);
 		size_t len = end ? (size_t)(end + 1 - line) : text.len - at;
@@ -96,7 +94,7 @@ int audit_trim(uint64_t *left, struct store *store, uint64_t max)
 			strbuf_add(&out, line, len);
 	}
 	if (!err && out.len < text.len)
-		err = fs_write_file(store->dirfd, LOG, out.buf, out.len, 0600, FS_DURABLE);
+		err = fs_write_file(store->dirfd, LAYOUT_LOG, out.buf, out.len, 0600, FS_DURABLE);
 	if (!err)
 		*left = out.len;
 	strbuf_release(&text);
@@ -108,7 +106,7 @@ int audit_read(json_t **out, struct store *store, size_t max)
 {
 	struct strbuf text = STRBUF_INIT;
 	json_t *array = json_array();
-	int err = fs_read_file(&text, store->dirfd, LOG);
+	int err = fs_read_file(&text, store->dirfd, LAYOUT_LOG);
 	size_t end = text.len;
 
 	if (err == CKPT_ENOTFOUND)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BRIEFS "checkpoint/briefs"
 
 static const char magic[8] = "CKPTBRF2";
 
@@ -66,7 +65,7 @@ static void load(struct entries *out, struct store *store)
 
 	memset(out, 0, sizeof(*out));
 	out->text = empty;
-	if (fs_read_file(&out->text, store->dirfd, BRIEFS) || out->text.len < sizeof(header))
+	if (fs_read_file(&out->text, store->dirfd, LAYOUT_BRIEFS) || out->text.len < sizeof(header))
 		return;
 	memcpy(&header, out->text.buf, sizeof(header));
 	body = out->text.buf + sizeof(header);
@@ -277,11 +276,11 @@ void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 				text.len - offsetof(struct header, nr));
 	memcpy(text.buf, &header, sizeof(header));
 	/* A failure costs the time of reading the records again. */
-	(void)fs_write_file(store->dirfd, BRIEFS, text.buf, text.len, 0600, FS_FAST);
+	(void)fs_write_file(store->dirfd, LAYOUT_BRIEFS, text.buf, text.len, 0600, FS_FAST);
 	strbuf_release(&text);
 }
 
 void brief_forget(struct store *store)
 {
-	(void)fs_remove_tree(store->dirfd, BRIEFS);
+	(void)fs_remove_tree(store->dirfd, LAYOUT_BRIEFS);
 }

@@ -8,9 +8,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define DIR_NAME "checkpoint/flow"
-#define STATE DIR_NAME "/phase.json"
-#define PLAN DIR_NAME "/workflow.json"
+#define STATE LAYOUT_FLOW "/phase.json"
+#define PLAN LAYOUT_FLOW "/workflow.json"
 
 void flow_release(struct flow *flow)
 {
@@ -73,7 +72,7 @@ int flow_read(struct flow *out, struct store *store)
 
 static int make_dir(struct store *store)
 {
-	return fs_ensure_dir(store->dirfd, DIR_NAME, 0700);
+	return fs_ensure_dir(store->dirfd, LAYOUT_FLOW, 0700);
 }
 
 int flow_write_text(struct store *store, const struct strbuf *text)
@@ -107,7 +106,7 @@ int flow_remove(struct store *store)
 
 	if (unlinkat(store->dirfd, STATE, 0) < 0 && errno != ENOENT)
 		return ckpt_error_errno("unable to remove '%s/%s'", store->path, STATE);
-	err = fs_sync_dir(store->dirfd, DIR_NAME);
+	err = fs_sync_dir(store->dirfd, LAYOUT_FLOW);
 	/* It has no meaning any more. */
 	if (!err)
 		unlinkat(store->dirfd, PLAN, 0);

@@ -13,9 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JOURNAL "checkpoint/journal"
-#define UNDO "checkpoint/undo"
-
 /* --- both are JSON; paths are C-quoted so that any bytes survive --- */
 
 static json_t *write_paths(const struct strlist *paths)
@@ -115,7 +112,7 @@ bool journal_exists(const struct store *store)
 {
 	struct stat st;
 
-	return !fstatat(store->dirfd, JOURNAL, &st, AT_SYMLINK_NOFOLLOW);
+	return !fstatat(store->dirfd, LAYOUT_JOURNAL, &st, AT_SYMLINK_NOFOLLOW);
 }
 
 bool journal_is_left(const struct store *store)
@@ -127,7 +124,7 @@ bool journal_is_left(const struct store *store)
 		return false;
 	if (store->lockfd >= 0)
 		return true;
-	fd = fs_open_regular(NULL, store->dirfd, "checkpoint/lock", O_NOFOLLOW);
+	fd = fs_open_regular(NULL, store->dirfd, LAYOUT_LOCK, O_NOFOLLOW);
 	held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	fs_close(fd);
 	/* Checked again: it may have finished between the two. */
@@ -149,13 +146,13 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "modes", write_paths(&journal->modes));
 	json_object_set_new(object, "no_delete", json_boolean(journal->no_delete));
 	json_object_set_new(object, "replaying", json_boolean(journal->replaying));
-	return write_json(store, JOURNAL, object);
+	return write_json(store, LAYOUT_JOURNAL, object);
 }
 
 int journal_read(struct journal *out, struct store *store)
 {
 	int err;
-	json_t *object = read_json(store, JOURNAL, &err);
+	json_t *object = read_json(store, LAYOUT_JOURNAL, &err);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
@@ -180,8 +177,8 @@ int journal_read(struct journal *out, struct store *store)
 
 int journal_remove(struct store *store)
 {
-	if (unlinkat(store->dirfd, JOURNAL, 0) < 0)
-		return ckpt_error_errno("unable to remove '%s/" JOURNAL "'", store->path);
+	if (unlinkat(store->dirfd, LAYOUT_JOURNAL, 0) < 0)
+		return ckpt_error_errno("unable to remove '%s/" LAYOUT_JOURNAL "'", store->path);
 	/* If it comes back after a power cut, it belongs to a finished restore: no harm. */
 	(void)fs_sync_dir(store->dirfd, "checkpoint");
 	return 0;
@@ -256,13 +253,13 @@ int journal_undo_write(const struct undo_stack *stack, struct store *store)
 	json_object_set_new(object, "version", json_integer(1));
 	json_object_set_new(object, "done", json_integer((json_int_t)stack->done));
 	json_object_set_new(object, "restores", array);
-	return write_json(store, UNDO, object);
+	return write_json(store, LAYOUT_UNDO, object);
 }
 
 void journal_undo_read(struct undo_stack *out, struct store *store)
 {
 	int err;
-	json_t *object = read_json(store, UNDO, &err), *item;
+	json_t *object = read_json(store, LAYOUT_UNDO, &err), *item;
 	json_int_t done = json_integer_value(json_object_get(object, "done"));
 	size_t i;
 

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOST "checkpoint/lost"
-
 enum {
 	DIGITS = 8,
 	RECORD_MAX = 16 << 20, /* no record is larger than this */
@@ -74,7 +72,7 @@ static void add_note(const char *id, const char *digits, void *payload)
 static int read_notes(struct notes *out, struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
-	int err = fs_read_file(&text, store->dirfd, LOST);
+	int err = fs_read_file(&text, store->dirfd, LAYOUT_LOST);
 	size_t at = 0;
 
 	while (!err && at < text.len) {
@@ -102,11 +100,11 @@ static int write_notes(const struct notes *notes, struct store *store)
 	int err;
 
 	if (!notes->nr)
-		return fs_remove_tree(store->dirfd, LOST);
+		return fs_remove_tree(store->dirfd, LAYOUT_LOST);
 	for (size_t i = 0; i < notes->nr; i++)
 		strbuf_addf(&text, "%s%s%s\n", notes->items[i].id,
 			    *notes->items[i].digits ? " " : "", notes->items[i].digits);
-	err = fs_write_file(store->dirfd, LOST, text.buf, text.len, 0600, FS_DURABLE);
+	err = fs_write_file(store->dirfd, LAYOUT_LOST, text.buf, text.len, 0600, FS_DURABLE);
 	strbuf_release(&text);
 	return err;
 }

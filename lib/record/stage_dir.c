@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RECORD "checkpoint/staging"
 #define MAGIC "This directory was made by a restore of git-checkpoint.\n"
 
 enum {
@@ -36,7 +35,7 @@ static void read_record(struct strlist *out, int dirfd)
 	struct strbuf text = STRBUF_INIT;
 	char *line, *rest = NULL;
 
-	if (!fs_read_file(&text, dirfd, RECORD))
+	if (!fs_read_file(&text, dirfd, LAYOUT_STAGES))
 		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 			if (stage_dir_is_name(line))
 				strlist_add(out, line);
@@ -50,13 +49,14 @@ static int write_record(struct store *store, const struct strlist *names)
 
 	if (!names->nr) {
 		/* If a power cut brings it back, it names something that does not exist: no harm. */
-		if (unlinkat(store->dirfd, RECORD, 0) < 0 && errno != ENOENT)
-			return ckpt_error_errno("unable to remove '%s/" RECORD "'", store->path);
+		if (unlinkat(store->dirfd, LAYOUT_STAGES, 0) < 0 && errno != ENOENT)
+			return ckpt_error_errno("unable to remove '%s/" LAYOUT_STAGES "'",
+						store->path);
 		return 0;
 	}
 	for (size_t i = 0; i < names->nr; i++)
 		strbuf_addf(&text, "%s\n", names->items[i]);
-	err = fs_write_file(store->dirfd, RECORD, text.buf, text.len, 0600, FS_DURABLE);
+	err = fs_write_file(store->dirfd, LAYOUT_STAGES, text.buf, text.len, 0600, FS_DURABLE);
 	strbuf_release(&text);
 	return err;
 }

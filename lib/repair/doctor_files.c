@@ -27,7 +27,7 @@ static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char
 void doctor_temporaries(struct doctor *doctor)
 {
 	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
-	int lock = fs_open_regular(NULL, doctor->store->dirfd, "checkpoint/lock", O_NOFOLLOW);
+	int lock = fs_open_regular(NULL, doctor->store->dirfd, LAYOUT_LOCK, O_NOFOLLOW);
 	/* While another process works, they may be its own; none may start while they are counted. */
 	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
 	int packing = -1;
@@ -213,7 +213,7 @@ static size_t sound_lines(struct strbuf *out, const struct strbuf *text)
 
 static int check_log(struct doctor *doctor)
 {
-	static const char name[] = "checkpoint/log";
+	static const char name[] = LAYOUT_LOG;
 	struct strbuf text = STRBUF_INIT, sound = STRBUF_INIT;
 	int err = 0;
 	size_t bad;
@@ -236,7 +236,7 @@ static int check_log(struct doctor *doctor)
 
 static void check_undo(struct doctor *doctor)
 {
-	static const char name[] = "checkpoint/undo";
+	static const char name[] = LAYOUT_UNDO;
 	struct strbuf text = STRBUF_INIT;
 	json_t *stack = NULL;
 

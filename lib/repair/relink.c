@@ -357,8 +357,8 @@ static int finish(struct relink *job, struct relink_result *out)
 		err = write_config(store);
 	}
 	if (!err)
-		err = fs_write_file(store->dirfd, "checkpoint/worktree", job->to, strlen(job->to),
-				    0600, FS_DURABLE);
+		err = fs_write_file(store->dirfd, LAYOUT_WORKTREE, job->to, strlen(job->to), 0600,
+				    FS_DURABLE);
 	if (err)
 		ckpt_error_prefix(err, "half done; run the command again to finish it");
 	free(reason);

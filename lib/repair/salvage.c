@@ -192,7 +192,7 @@ static int adopt(struct salvage *salvage, const struct ref_item *ref)
 /* The user's settings for this store, unless there are newer ones. */
 static void copy_settings(struct salvage *salvage)
 {
-	static const char name[] = "checkpoint/config";
+	static const char name[] = LAYOUT_SETTINGS;
 	struct strbuf text = STRBUF_INIT, here = STRBUF_INIT;
 	struct store *store = salvage->session->store;
 

@@ -408,7 +408,7 @@ static void remove_unindexed(struct reclaim *reclaim)
 
 uint64_t reclaim_cache_before(struct store *store)
 {
-	struct statcache *cache = statcache_open(store->dirfd, "checkpoint/statcache");
+	struct statcache *cache = statcache_open(store->dirfd, LAYOUT_STATCACHE);
 	uint64_t packs = objects_packs_fingerprint(store);
 	bool valid = cache && statcache_head(cache)->packs == packs;
 
@@ -419,7 +419,7 @@ uint64_t reclaim_cache_before(struct store *store)
 void reclaim_cache_after(struct store *store, uint64_t before)
 {
 	if (before)
-		statcache_set_packs(store->dirfd, "checkpoint/statcache", before,
+		statcache_set_packs(store->dirfd, LAYOUT_STATCACHE, before,
 				    objects_packs_fingerprint(store));
 }
 

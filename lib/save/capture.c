@@ -9,7 +9,7 @@
 
 int capture_load(struct capture_defs *out, const struct session *session)
 {
-	char *file = session->store ? xstrfmt("%s/checkpoint/config", session->store->path) : NULL;
+	char *file = session->store ? xstrfmt("%s/" LAYOUT_SETTINGS, session->store->path) : NULL;
 	int err = capture_defs_load(out, file, session->worktree);
 
 	free(file);

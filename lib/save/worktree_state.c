@@ -116,7 +116,7 @@ static void open_cache(struct worktree_state *state, const struct ref_list *refs
 
 	if (!store)
 		return;
-	state->cache = statcache_open(store->dirfd, "checkpoint/statcache");
+	state->cache = statcache_open(store->dirfd, LAYOUT_STATCACHE);
 	if (!state->cache)
 		return;
 	head = statcache_head(state->cache);
@@ -256,8 +256,7 @@ void worktree_state_write_cache(const struct worktree_state *state, const struct
 
 	/* A scope's tree would make the next full save forget the rest. */
 	if (!state->scoped)
-		(void)statcache_write(store->dirfd, "checkpoint/statcache", &head,
-				      state->scan->root);
+		(void)statcache_write(store->dirfd, LAYOUT_STATCACHE, &head, state->scan->root);
 }
 
 /* As if only known files existed; then no list of names is complete. */

@@ -58,8 +58,8 @@ void inventory_read_worktree(struct store *store)
 {
 	struct strbuf path = STRBUF_INIT;
 
-	if (fs_read_file(&path, store->dirfd, "checkpoint/worktree") ||
-	    strlen(path.buf) != path.len || path.buf[0] != '/')
+	if (fs_read_file(&path, store->dirfd, LAYOUT_WORKTREE) || strlen(path.buf) != path.len ||
+	    path.buf[0] != '/')
 		strbuf_reset(&path);
 	free(store->worktree);
 	store->worktree = strbuf_detach(&path, NULL);
@@ -104,7 +104,7 @@ static void look_at_checkpoints(struct inventory_item *item, struct store *store
 			item->last_used = time_of_id(refs.items[refs.nr - 1].id);
 		refs_release(&refs);
 	}
-	if (!fstatat(store->dirfd, "checkpoint/log", &st, AT_SYMLINK_NOFOLLOW) &&
+	if (!fstatat(store->dirfd, LAYOUT_LOG, &st, AT_SYMLINK_NOFOLLOW) &&
 	    st.st_mtime > item->last_used)
 		item->last_used = st.st_mtime;
 }

@@ -123,7 +123,7 @@ int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
 		err = gitconfig_open(&out->gitconfig, out->repo);
 	if (!err) {
 		if (out->store)
-			store_file = xstrfmt("%s/checkpoint/config", out->store->path);
+			store_file = xstrfmt("%s/" LAYOUT_SETTINGS, out->store->path);
 		err = settings_load(&out->settings, out->gitconfig, store_file, out->worktree);
 		free(store_file);
 	}

@@ -93,7 +93,7 @@ static int check_version(bool *damaged, const struct patient *p)
 {
 	struct strbuf text = STRBUF_INIT;
 	bool found;
-	int err = read_small(&text, &found, p, "checkpoint/version");
+	int err = read_small(&text, &found, p, LAYOUT_VERSION_FILE);
 
 	*damaged = !found || has_nul(&text);
 	strbuf_trim(&text);
@@ -129,7 +129,7 @@ static int restore_hash_worktree(bool *damaged, const struct patient *p)
 {
 	struct strbuf text = STRBUF_INIT, config = STRBUF_INIT;
 	bool found;
-	int err = read_small(&text, &found, p, "checkpoint/worktree");
+	int err = read_small(&text, &found, p, LAYOUT_WORKTREE);
 
 	*damaged = !found || has_nul(&text) || text.buf[0] != '/';
 	if (err || *damaged || !strcmp(text.buf, p->worktree))
@@ -154,8 +154,8 @@ out:
 /* What rewriting cannot fix: something else in place of our files and directories. */
 static int check_kinds(const struct patient *p)
 {
-	static const char *const files[] = { "HEAD", "config", "checkpoint/version",
-					     "checkpoint/worktree", "checkpoint/lock" };
+	static const char *const files[] = { "HEAD", "config", LAYOUT_VERSION_FILE, LAYOUT_WORKTREE,
+					     LAYOUT_LOCK };
 	enum presence presence;
 	const char *bad = NULL;
 	bool directory;
@@ -284,7 +284,7 @@ static void mend_git_files(struct patient *p)
 /* Lost settings cannot be recovered, but must not stop all commands from working. */
 static void mend_settings(struct patient *p)
 {
-	static const char name[] = "checkpoint/config", aside[] = "checkpoint/config.damaged";
+	static const char name[] = LAYOUT_SETTINGS, aside[] = LAYOUT_SETTINGS ".damaged";
 	struct strbuf text = STRBUF_INIT;
 	bool found;
 
@@ -304,10 +304,17 @@ static void mend_settings(struct patient *p)
 static void move_directories(struct patient *p)
 {
 	static const char *const files[] = {
-		"checkpoint/lost",   "checkpoint/journal", "checkpoint/gc.lock",
-		"checkpoint/config", "checkpoint/log",	   "checkpoint/undo",
-		"checkpoint/staging", "checkpoint/briefs",
-		"packed-refs",	     "info/attributes",	   "checkpoint-manifest.md",
+		LAYOUT_LOST,
+		LAYOUT_JOURNAL,
+		LAYOUT_GC_LOCK,
+		LAYOUT_SETTINGS,
+		LAYOUT_LOG,
+		LAYOUT_UNDO,
+		LAYOUT_STAGES,
+		LAYOUT_BRIEFS,
+		"packed-refs",
+		"info/attributes",
+		"checkpoint-manifest.md",
 	};
 	struct stat st;
 
@@ -346,9 +353,9 @@ int health_mend(struct strlist *mended, int dirfd, const char *path, const char 
 	mend_git_files(&p);
 	mend_settings(&p);
 	if (version)
-		rewrite(&p, "checkpoint/version", false, LAYOUT_VERSION "\n");
+		rewrite(&p, LAYOUT_VERSION_FILE, false, LAYOUT_VERSION "\n");
 	if (names)
-		rewrite(&p, "checkpoint/worktree", false, worktree);
+		rewrite(&p, LAYOUT_WORKTREE, false, worktree);
 	return 0;
 }
 

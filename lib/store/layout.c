@@ -89,8 +89,8 @@ static int fill(int dirfd, const char *worktree)
 		{ "HEAD", layout_head },
 		{ "info/exclude", rules_default_patterns },
 		{ "info/attributes", layout_attributes },
-		{ "checkpoint/worktree", worktree },
-		{ "checkpoint/version", LAYOUT_VERSION "\n" },
+		{ LAYOUT_WORKTREE, worktree },
+		{ LAYOUT_VERSION_FILE, LAYOUT_VERSION "\n" },
 	};
 	int err = 0;
 

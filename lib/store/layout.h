@@ -10,6 +10,24 @@
 
 #define LAYOUT_VERSION "1"
 
+/**
+ * The names of files and directories in a store that several files of the
+ * source deal with. The manual, git-checkpoint-format(5), describes them.
+ */
+#define LAYOUT_VERSION_FILE "checkpoint/version"
+#define LAYOUT_WORKTREE "checkpoint/worktree" /**< the directory that the store belongs to */
+#define LAYOUT_SETTINGS "checkpoint/config"   /**< settings for this worktree */
+#define LAYOUT_LOCK "checkpoint/lock"
+#define LAYOUT_GC_LOCK "checkpoint/gc.lock"
+#define LAYOUT_STATCACHE "checkpoint/statcache"
+#define LAYOUT_LOG "checkpoint/log" /**< the audit trail */
+#define LAYOUT_BRIEFS "checkpoint/briefs"
+#define LAYOUT_LOST "checkpoint/lost"
+#define LAYOUT_JOURNAL "checkpoint/journal"
+#define LAYOUT_UNDO "checkpoint/undo"
+#define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
+#define LAYOUT_FLOW "checkpoint/flow"
+
 extern const char layout_head[], layout_attributes[];
 
 /** The directories, each after the one that contains it; ends with NULL. */

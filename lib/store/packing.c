@@ -2,6 +2,7 @@
 #include "store/packing.h"
 
 #include "base/base.h"
+#include "store/layout.h"
 #include "store/shadow.h"
 
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_FILE "checkpoint/gc.lock"
 #define YIELD_FILE "checkpoint/gc.yield"
 
 enum { WAY_SECONDS = 20 }; /* time for it to make way; it takes a fraction of a second */
@@ -18,7 +18,8 @@ int packing_lock(int *fd_out, struct store *store)
 {
 	char *holder;
 
-	*fd_out = openat(store->dirfd, LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	*fd_out = openat(store->dirfd, LAYOUT_GC_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			 0600);
 	if (*fd_out < 0)
 		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
 	(void)fs_give_to_owner(*fd_out, store->dirfd, "checkpoint");

@@ -298,8 +298,8 @@ int store_lock(struct store *store, int64_t timeout)
 		store->nested++;
 		return 0;
 	}
-	store->lockfd = openat(store->dirfd, "checkpoint/lock",
-			       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	store->lockfd =
+		openat(store->dirfd, LAYOUT_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (store->lockfd < 0)
 		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
 	(void)fs_give_to_owner(store->lockfd, store->dirfd, "checkpoint");
@@ -331,7 +331,7 @@ int store_lock(struct store *store, int64_t timeout)
 	fs_sweep_temps(store->dirfd, ".");
 	fs_sweep_temps(store->dirfd, "objects/pack");
 	fs_sweep_temps(store->dirfd, "checkpoint");
-	fs_sweep_temps(store->dirfd, "checkpoint/flow");
+	fs_sweep_temps(store->dirfd, LAYOUT_FLOW);
 	fs_sweep_temps(store->dirfd, "info");
 	return 0;
 }
