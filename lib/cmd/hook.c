@@ -161,8 +161,8 @@ static void take(const struct hook_decision *decision)
 
 	command = decision->command;
 	hook_take(&result, decision, give_up);
-	for (size_t i = 0; i < result.mended.nr; i++)
-		say("%s", result.mended.items[i]);
+	for (size_t i = 0; i < result.repaired.nr; i++)
+		say("%s", result.repaired.items[i]);
 	if (result.outcome == HOOK_FAILED)
 		say("not saved before %s: %s", command, result.why);
 	else

@@ -312,7 +312,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 					  "and is kept, 'git checkpoint save' reads the rest",
 				     result.percent);
 	if (session->store)
-		strlist_extend(&out->mended, &session->store->mended);
+		strlist_extend(&out->repaired, &session->store->repaired);
 	if (!err && result.have_record) {
 		out->outcome = result.outcome == SAVE_CREATED ? HOOK_SAVED : HOOK_HELD;
 		out->id = xstrdup(result.record.id);
@@ -421,7 +421,7 @@ void hook_result_release(struct hook_result *result)
 	free(result->lacks_why);
 	strlist_release(&result->lacking);
 	free(result->why);
-	strlist_release(&result->mended);
+	strlist_release(&result->repaired);
 	strlist_release(&result->secrets);
 	memset(result, 0, sizeof(*result));
 }

@@ -33,7 +33,7 @@ struct hook_result {
 	struct strlist secrets; /**< left out, although git may be about to remove them */
 	char *why;          /**< HOOK_FAILED: a sentence */
 	bool quiet;         /**< hookQuiet */
-	struct strlist mended; /**< sentences about what was wrong with the store */
+	struct strlist repaired; /**< sentences about what was wrong with the store */
 };
 
 /**

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const char magic[8] = "CKPTBRF2";
 
 /* This many records are read as fast as the file is written. */

@@ -229,7 +229,7 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 
 	if (err)
 		return err;
-	any = any || (!notes->refs->nr && !json_array_size(log) && store->mended.nr);
+	any = any || (!notes->refs->nr && !json_array_size(log) && store->repaired.nr);
 	for (size_t i = 0; i < commits.nr; i++) {
 		char hex[OID_HEX + 1];
 

@@ -20,15 +20,15 @@
 /* What opening it repaired, and what it could not. */
 static void report_mended(struct doctor *doctor)
 {
-	const struct strlist *mended = &doctor->store->mended;
+	const struct strlist *repaired = &doctor->store->repaired;
 	struct strlist still = STRLIST_INIT;
 
-	if (mended->nr)
-		(void)health_mend(&still, doctor->store->dirfd, doctor->store->path,
-				  doctor->store->worktree);
-	for (size_t i = 0; i < mended->nr; i++)
-		problems_addf(doctor->out, !strlist_has(&still, mended->items[i]), "%s",
-			      mended->items[i]);
+	if (repaired->nr)
+		(void)health_repair(&still, doctor->store->dirfd, doctor->store->path,
+				    doctor->store->worktree);
+	for (size_t i = 0; i < repaired->nr; i++)
+		problems_addf(doctor->out, !strlist_has(&still, repaired->items[i]), "%s",
+			      repaired->items[i]);
 	strlist_release(&still);
 }
 
@@ -47,16 +47,16 @@ static int open_store(struct doctor *doctor)
 	struct strlist asides = STRLIST_INIT;
 	char *path = path_of_store(session);
 	int err = session->store ? 0 : store_open(&session->store, session->worktree);
-	bool anew = err == CKPT_ECORRUPT;
+	bool unusable = err == CKPT_ECORRUPT;
 
 	if (err == CKPT_ENOTFOUND) {
 		err = health_asides(&asides, session->home, path);
-		anew = asides.nr > 0;
-	} else if (err && !(anew && doctor->fix)) {
+		unusable = asides.nr > 0;
+	} else if (err && !(unusable && doctor->fix)) {
 		problems_addf(doctor->out, false, "%s", ckpt_error_last());
-		err = anew ? salvage_store(doctor->out, session, path, false) : 0;
+		err = unusable ? salvage_store(doctor->out, session, path, false) : 0;
 	}
-	if (anew && doctor->fix)
+	if (unusable && doctor->fix)
 		err = store_open_or_create(&session->store, session->worktree);
 	doctor->store = session->store;
 	strlist_release(&asides);
@@ -225,7 +225,7 @@ static int store_again(struct doctor *doctor, struct patients *patients)
 	return err ? err : objects_reopen(doctor->store);
 }
 
-static void describe(struct doctor *doctor, const char *id, const char *problem, bool mended)
+static void describe(struct doctor *doctor, const char *id, const char *problem, bool repaired)
 {
 	/* Some sentences already begin with this. */
 	bool named = strstr(problem, id) != NULL;
@@ -234,12 +234,12 @@ static void describe(struct doctor *doctor, const char *id, const char *problem,
 	if (!named)
 		strbuf_addf(&text, "checkpoint '%s' is damaged: ", id);
 	strbuf_addstr(&text, problem);
-	if (mended)
+	if (repaired)
 		strbuf_addstr(&text, "; it was stored again from the worktree");
 	else if (doctor->fix)
 		strbuf_addf(&text, "; it cannot be fixed, 'git checkpoint drop %s' removes it",
 			    id);
-	problems_addf(doctor->out, mended, "%s", text.buf);
+	problems_addf(doctor->out, repaired, "%s", text.buf);
 	strbuf_release(&text);
 }
 

@@ -20,7 +20,7 @@
 enum { TRIES = 3 };
 
 struct patient {
-	struct strlist *mended;
+	struct strlist *repaired;
 	int dirfd;
 	const char *path, *worktree;
 };
@@ -188,12 +188,12 @@ static void make_dirs(struct patient *p)
 	for (const char *const *dir = layout_dirs; *dir; dir++) {
 		if (!fs_mkdir(p->dirfd, *dir, 0700)) {
 			strlist_addf(
-				p->mended,
+				p->repaired,
 				"the directory '%s' of the store was missing; it was recreated",
 				*dir);
 		}
 	}
-	for (size_t i = 0; p->mended->nr && i < ARRAY_SIZE(holders); i++)
+	for (size_t i = 0; p->repaired->nr && i < ARRAY_SIZE(holders); i++)
 		(void)fs_sync_dir(p->dirfd, holders[i]);
 }
 
@@ -206,10 +206,10 @@ static void rewrite(struct patient *p, const char *name, bool missing, const cha
 	for (int i = 0; i < TRIES && err; i++)
 		err = fs_write_file(p->dirfd, name, text, strlen(text), 0600, FS_DURABLE);
 	if (err)
-		strlist_addf(p->mended, "'%s' of the store %s and cannot be rewritten: %s", name,
+		strlist_addf(p->repaired, "'%s' of the store %s and cannot be rewritten: %s", name,
 			     how, ckpt_error_last());
 	else
-		strlist_addf(p->mended, "'%s' of the store %s; it was rewritten", name, how);
+		strlist_addf(p->repaired, "'%s' of the store %s; it was rewritten", name, how);
 }
 
 /* "ref: refs/..." or the name of a commit, and a newline. */
@@ -290,10 +290,11 @@ static void mend_settings(struct patient *p)
 
 	if (!read_small(&text, &found, p, name) && found && has_nul(&text) &&
 	    !renameat(p->dirfd, name, p->dirfd, aside))
-		strlist_addf(p->mended,
-			     "'%s', the settings of the store, was damaged and is now '%s'; set them "
-			     "again",
-			     name, aside);
+		strlist_addf(
+			p->repaired,
+			"'%s', the settings of the store, was damaged and is now '%s'; set them "
+			"again",
+			name, aside);
 	strbuf_release(&text);
 }
 
@@ -326,16 +327,16 @@ static void move_directories(struct patient *p)
 			continue;
 		aside = xstrfmt("%s.damaged", files[i]);
 		if (!renameat(p->dirfd, files[i], p->dirfd, aside))
-			strlist_addf(p->mended,
+			strlist_addf(p->repaired,
 				     "'%s' of the store was a directory; it is now '%s'", files[i],
 				     aside);
 		free(aside);
 	}
 }
 
-int health_mend(struct strlist *mended, int dirfd, const char *path, const char *worktree)
+int health_repair(struct strlist *repaired, int dirfd, const char *path, const char *worktree)
 {
-	struct patient p = { mended, dirfd, path, worktree };
+	struct patient p = { repaired, dirfd, path, worktree };
 	bool version = false, names = false, ours = is_ours(&p);
 	/* First of all: we cannot judge what another version wrote. */
 	int err = check_version(&version, &p);
@@ -401,7 +402,7 @@ static void keep_newest(const char *home, const char *path)
 /* With the home locked: whether it still exists, and is still unusable. */
 static int still_broken(bool *out, const char *path, const char *worktree)
 {
-	struct strlist mended = STRLIST_INIT;
+	struct strlist repaired = STRLIST_INIT;
 	struct stat st;
 	int fd, err;
 
@@ -415,10 +416,10 @@ static int still_broken(bool *out, const char *path, const char *worktree)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return ckpt_error_errno("unable to open '%s'", path);
-	err = health_mend(&mended, fd, path, worktree);
+	err = health_repair(&repaired, fd, path, worktree);
 	*out = err == CKPT_ECORRUPT;
 	close(fd);
-	strlist_release(&mended);
+	strlist_release(&repaired);
 	return *out ? 0 : err;
 }
 

@@ -16,13 +16,13 @@
 enum { HEALTH_ASIDES_MAX = 5 };
 
 /**
- * Repair what can be repaired, with a sentence about each in `mended`.
+ * Repair what can be repaired, with a sentence about each in `repaired`.
  * CKPT_ECORRUPT if this is not a usable store; CKPT_ERROR if it has another
  * format, belongs to another worktree, or cannot be read. It is not an error
  * if something cannot be written (a read-only file system), as long as the
  * store can be read.
  */
-int health_mend(struct strlist *mended, int dirfd, const char *path, const char *worktree);
+int health_repair(struct strlist *repaired, int dirfd, const char *path, const char *worktree);
 
 /**
  * Rename an unusable store to <path>.broken-<time>. `aside_out` is set to the

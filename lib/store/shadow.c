@@ -96,7 +96,7 @@ bool store_exists(const char *home, const char *worktree)
 }
 
 /* Nobody else may have prepared the place where secrets will be stored. */
-static int check_owner(const char *path, struct strlist *mended)
+static int check_owner(const char *path, struct strlist *repaired)
 {
 	struct stat st;
 
@@ -118,8 +118,8 @@ static int check_owner(const char *path, struct strlist *mended)
 		return 0;
 	if (chmod(path, 0700) < 0)
 		return ckpt_error_errno("unable to make '%s' private", path);
-	if (mended)
-		strlist_add(mended, "the store was open to other users; it is private again");
+	if (repaired)
+		strlist_add(repaired, "the store was open to other users; it is private again");
 	return 0;
 }
 
@@ -148,10 +148,10 @@ static int open_failed(const char *path)
 static int open_at(struct store **out, const char *path, const char *worktree)
 {
 	struct store *store = new_store(xstrdup(path), worktree);
-	int err = store->dirfd < 0 ? open_failed(path) : check_owner(path, &store->mended);
+	int err = store->dirfd < 0 ? open_failed(path) : check_owner(path, &store->repaired);
 
 	if (!err)
-		err = health_mend(&store->mended, store->dirfd, path, worktree);
+		err = health_repair(&store->repaired, store->dirfd, path, worktree);
 	if (err) {
 		store_close(store);
 		return err;
@@ -245,10 +245,11 @@ int store_open_or_create(struct store **out, const char *worktree)
 			err = make_or_open(out, home, path, worktree);
 	}
 	if (!err && aside)
-		strlist_addf(&(*out)->mended,
-			     "%s; it was set aside as '%s' and a new one was started; 'git checkpoint "
-			     "doctor --fix' recovers what can be read of the old one",
-			     why, aside);
+		strlist_addf(
+			&(*out)->repaired,
+			"%s; it was set aside as '%s' and a new one was started; 'git checkpoint "
+			"doctor --fix' recovers what can be read of the old one",
+			why, aside);
 	free(why);
 	free(aside);
 	free(path);
@@ -270,7 +271,7 @@ void store_close(struct store *store)
 	store->nested = 0;
 	store_unlock(store);
 	fs_close(store->dirfd);
-	strlist_release(&store->mended);
+	strlist_release(&store->repaired);
 	free(store->path);
 	free(store->worktree);
 	free(store);

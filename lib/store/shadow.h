@@ -44,7 +44,7 @@ struct store {
 	int dirfd;
 	int lockfd; /**< -1: not locked */
 	unsigned nested; /**< how many more times this process has locked it */
-	struct strlist mended;      /**< a sentence about each thing that was wrong when it was opened */
+	struct strlist repaired;    /**< a sentence about each thing that was wrong when it was opened */
 	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
 	struct names *names;	    /**< as they were last read, see names.h */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */

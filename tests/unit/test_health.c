@@ -29,8 +29,8 @@ static int reopen(struct strbuf *said, const char *name)
 	int err = store_open(&store, in_scratch("%s", name));
 
 	strbuf_reset(said);
-	for (size_t i = 0; !err && i < store->mended.nr; i++)
-		strbuf_addf(said, "%s\n", store->mended.items[i]);
+	for (size_t i = 0; !err && i < store->repaired.nr; i++)
+		strbuf_addf(said, "%s\n", store->repaired.items[i]);
 	if (!err)
 		store_close(store);
 	return err;
@@ -216,8 +216,8 @@ static void test_health_what_is_no_store(void **state)
 		assert_non_null(strstr(ckpt_error_last(), "doctor"));
 		sh("cd '%s'; find . | sort | cmp - '%s/list'", path, scratch);
 		assert_int_equal(store_open_or_create(&store, in_scratch("%s", name)), 0);
-		assert_int_equal(store->mended.nr, 1);
-		assert_non_null(strstr(store->mended.items[0], "set aside as"));
+		assert_int_equal(store->repaired.nr, 1);
+		assert_non_null(strstr(store->repaired.items[0], "set aside as"));
 		store_close(store);
 		sh("cd '%s'.broken-*; find . | sort | cmp - '%s/list'", path, scratch);
 		expect_sound(name);

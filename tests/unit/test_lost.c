@@ -180,7 +180,7 @@ static void test_lost_is_not_what_never_was(void **state)
 	assert_int_equal(found.nr, COUNT);
 	refs_release(&found);
 	refs_release(&refs);
-	strlist_add(&store->mended, "something");
+	strlist_add(&store->repaired, "something");
 	note(store);
 	expect_lost(store, "abcd");
 	end(store);
