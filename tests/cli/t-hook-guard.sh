@@ -284,6 +284,12 @@ test_secrets_that_clean_removes_are_named() {
 	expect_grep "not saved, as they look like secrets: '.env', 'id_rsa'$" "$T/err"
 	git clean -fdx >/dev/null 2>"$T/err"
 	expect_no_grep secrets "$T/err"
+	# before anything is removed, so that one can still stop it
+	echo secret >.env
+	git clean -fdx >"$T/both" 2>&1
+	sed -n -e '/not saved, as they look like secrets/s/.*/named/p' -e '/^Removing/p' "$T/both" >"$T/order"
+	expect_eq 'named
+Removing .env' "$(cat "$T/order")"
 	echo secret >.env
 	git stash -q -a 2>"$T/err"
 	expect_grep "not saved, as they look like secrets: '.env'$" "$T/err"
