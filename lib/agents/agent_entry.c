@@ -68,7 +68,7 @@ int agent_find(const struct agent **out, const char *name)
 
 static void add_save(struct strbuf *out, const struct agent *agent)
 {
-	strbuf_addf(out, "git checkpoint save --source %s -q -m pre-tool", agent->name);
+	strbuf_addf(out, "git checkpoint save --source %s --automatic -q -m pre-tool", agent->name);
 }
 
 /*
@@ -133,6 +133,21 @@ void agent_file(struct strbuf *out, const struct agent *agent, unsigned added)
 	json_decref(root);
 }
 
+/* As an older version wrote it: the only difference is the option. */
+static json_t *make_older_entry(const struct agent *agent, unsigned added)
+{
+	json_t *entry = make_entry(agent, added),
+	       *handler = json_array_get(json_object_get(entry, "hooks"), 0);
+	const char *command = json_string_value(json_object_get(handler, "command")),
+		   *option = strstr(command, AGENT_OPTION);
+	char *older =
+		xstrfmt("%.*s%s", (int)(option - command), command, option + strlen(AGENT_OPTION));
+
+	json_object_set_new(handler, "command", json_string(older));
+	free(older);
+	return entry;
+}
+
 bool agent_mentioned(const struct agent *agent, const char *text)
 {
 	struct strbuf save = STRBUF_INIT;
@@ -173,7 +188,8 @@ bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned
 	if (!command)
 		return false;
 	*added = added_by(command);
-	entry = make_entry(agent, *added);
+	entry = strstr(command, AGENT_OPTION) ? make_entry(agent, *added)
+					      : make_older_entry(agent, *added);
 	ours = json_equal(handler, json_array_get(json_object_get(entry, "hooks"), 0));
 	json_decref(entry);
 	return ours;

@@ -37,6 +37,9 @@ struct agent {
 	const char *note;
 };
 
+/** In the command, and not in that of older versions. */
+#define AGENT_OPTION " --automatic"
+
 /** All of them; ends with an entry without a name. */
 extern const struct agent agent_table[];
 
@@ -64,7 +67,7 @@ bool agent_mentioned(const struct agent *agent, const char *text);
 
 /**
  * Whether a handler (an item in the list "hooks" of an entry) equals one that
- * we write, value by value; then `added` is what its command says.
+ * we write, or an older version wrote, value by value; then `added` is what its command says.
  */
 bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added);
 

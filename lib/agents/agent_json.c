@@ -204,6 +204,41 @@ static int check_way_back(const struct strbuf *with, const struct strbuf *text,
 						   "trace") : 0;
 }
 
+static size_t end_of_item(const struct strbuf *text, const struct place *place)
+{
+	struct jsonedit_iter iter;
+	struct jsonedit_item item;
+
+	jsonedit_begin(&iter, text, place->container);
+	while (jsonedit_next(&iter, &item))
+		if (item.start == place->item)
+			return item.end;
+	return place->item;
+}
+
+/* Make an entry of an older version one of this version: its command lacks an option. */
+static bool renew(struct strbuf *text, const struct agent *agent)
+{
+	struct strbuf older = STRBUF_INIT;
+	struct place place = { 0 };
+	const char *at = NULL;
+	size_t pos;
+
+	strbuf_addf(&older, "git checkpoint save --source %s", agent->name);
+	if (find_entry(&place, text, agent)) {
+		size_t len = end_of_item(text, &place) - place.item;
+
+		at = memmem(text->buf + place.item, len, older.buf, older.len);
+	}
+	if (at && !strncmp(at + older.len, AGENT_OPTION, strlen(AGENT_OPTION)))
+		at = NULL;
+	pos = at ? (size_t)(at - text->buf) + older.len : 0;
+	strbuf_release(&older);
+	if (pos)
+		strbuf_splice(text, pos, pos, AGENT_OPTION, strlen(AGENT_OPTION));
+	return pos > 0;
+}
+
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed)
 {
 	int err = agent_json_check(text, agent);
@@ -215,7 +250,7 @@ int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *chan
 		err = find_attachment(&at, text, agent);
 	if (err)
 		return err;
-	*changed = !at.there;
+	*changed = at.there ? renew(text, agent) : true;
 	if (at.there)
 		return 0;
 	strbuf_add(&with, text->buf, text->len);

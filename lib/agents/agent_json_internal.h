@@ -16,7 +16,8 @@
 int agent_json_check(const struct strbuf *text, const struct agent *agent);
 
 /**
- * Insert the entry, unless it is already there: then `changed` is set to false.
+ * Insert the entry, unless it is already there: then `changed` is set to false. An entry
+ * of an older version becomes one of this version, in its place.
  * CKPT_EREFUSED if agent_json_remove() could not restore every byte.
  */
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed);

@@ -231,4 +231,54 @@ test_the_instructions_go_where_the_readme_puts_them() {
 	expect_no_grep '^name: ' AGENTS.md
 }
 
+# What an older version wrote lacks the option: install renews it in its place, uninstall removes it.
+test_entries_of_an_older_version() {
+	agent_repo
+	for agent in $agents; do
+		file=$(settings $agent)
+		mkdir -p "$(dirname "$file")"
+		for there in '' '{"hooks": {"Other": []}, "z": 1}'; do
+			rm -f "$file"
+			test -z "$there" || echo "$there" >"$file"
+			git checkpoint hooks install --agent $agent >"$T/out"
+			cp "$file" "$T/new"
+			sed 's/ --automatic//' "$T/new" >"$T/old"
+			expect_exit 1 cmp -s "$T/new" "$T/old"
+			cp "$T/old" "$file"
+			git checkpoint hooks install --agent $agent >"$T/out"
+			expect_same "$T/new" "$file"
+			# once more changes nothing
+			git checkpoint hooks install --agent $agent >"$T/out"
+			expect_same "$T/new" "$file"
+			cp "$T/old" "$file"
+			git checkpoint hooks uninstall --agent $agent >"$T/out"
+			if test -n "$there"; then
+				expect_eq "$there" "$(cat "$file")"
+			else
+				expect_missing "$file"
+			fi
+		done
+		# one that somebody changed is theirs
+		mkdir -p "$(dirname "$file")"
+		sed 's/ --automatic//; s/-m pre-tool/-m mine/' "$T/new" >"$file"
+		cp "$file" "$T/theirs"
+		git checkpoint hooks install --agent $agent >"$T/out"
+		expect_same "$T/theirs" "$file"
+		rm "$file"
+	done
+}
+
+test_what_agents_take_is_automatic() {
+	agent_repo
+	export GIT_CHECKPOINT_MAX_COUNT=1
+	git checkpoint save -q -m mine
+	for agent in $agents; do
+		git checkpoint hooks install --agent $agent >"$T/out"
+		echo $agent >file
+		fires $agent sh
+	done
+	expect_eq 4 "$(git checkpoint list | wc -l | tr -d ' ')"
+	git checkpoint log --json | jq -e '.entries | all(.action != "evict")' >"$T/out"
+}
+
 run_tests
