@@ -106,6 +106,7 @@
  *   save list show diff status verify log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook run flow help
+ *   inside                 a path in a checkpoint: <checkpoint>:<path>
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
  *   removal                what drop and prune ask and say
  *   pick pick_screen       choosing a checkpoint, in fzf or on our own screen

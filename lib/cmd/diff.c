@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "cmd/changes_internal.h"
 #include "cmd/complete.h"
+#include "cmd/inside_internal.h"
 #include "cmd/report.h"
 #include "inspect/inspect.h"
 #include "record/record.h"
@@ -50,6 +51,7 @@ struct request {
 	struct ckpt_record sides[2];
 	size_t nr;
 	struct strlist paths;
+	bool inside; /* a checkpoint was given with a path in it */
 };
 
 static bool exists(const struct session *session, const char *typed)
@@ -81,8 +83,26 @@ static int check_scope(const struct request *request)
 	return 0;
 }
 
+static int parse_side(struct request *request, struct session *session, const char *typed)
+{
+	struct ckpt_record *side = &request->sides[request->nr];
+	struct strbuf path = STRBUF_INIT;
+	int err;
+
+	if (!inside_is(typed))
+		return lookup_name(side, session->store, typed);
+	err = inside_find(side, &path, session, typed);
+	if (!err) {
+		request->inside = true;
+		if (path.len)
+			strlist_add(&request->paths, path.buf);
+	}
+	strbuf_release(&path);
+	return err;
+}
+
 /* Up to two checkpoints, then paths; as in git, "--" tells them apart where it matters. */
-static int parse(struct request *request, const struct session *session, const struct strlist *args,
+static int parse(struct request *request, struct session *session, const struct strlist *args,
 		 int dashdash)
 {
 	size_t before = dashdash < 0 ? args->nr : (size_t)dashdash, i = 0;
@@ -90,7 +110,7 @@ static int parse(struct request *request, const struct session *session, const s
 	int err = 0;
 
 	for (; i < before && request->nr < 2; i++) {
-		err = lookup_name(&request->sides[request->nr], session->store, args->items[i]);
+		err = parse_side(request, session, args->items[i]);
 		if (err) {
 			if (dashdash >= 0 || !exists(session, args->items[i]))
 				break;
@@ -114,6 +134,11 @@ static int parse(struct request *request, const struct session *session, const s
 	}
 	strlist_sort_unique(&request->paths);
 	strbuf_release(&path);
+	if (!err && request->inside && request->paths.nr > 1)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' and '%s' are different paths; diff compares a path "
+				     "with itself",
+				     request->paths.items[0], request->paths.items[1]);
 	if (!err && !request->nr) {
 		err = lookup_default(&request->sides[0], session->store);
 		request->nr = !err;

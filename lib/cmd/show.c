@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/changes_internal.h"
+#include "cmd/inside_internal.h"
 #include "cmd/report.h"
 #include "record/record.h"
 #include "session/session.h"
@@ -312,6 +313,27 @@ static int print_text(struct session *session, const struct ckpt_record *record,
 	return err ? report_failure(err) : report_done(EXIT_DONE);
 }
 
+/* "<checkpoint>:<path>" */
+static int show_inside(struct session *session, const char *typed)
+{
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct strbuf path = STRBUF_INIT;
+	int err = 0;
+
+	if (stat_ || patch || files || hashes || state || opt_common.json)
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "'%s' prints what is at that path: no option of show "
+				     "applies",
+				     typed);
+	if (!err)
+		err = inside_find(&record, &path, session, typed);
+	if (!err && !opt_common.quiet)
+		err = inside_print(session, &record, path.buf);
+	strbuf_release(&path);
+	record_release(&record);
+	return err ? report_failure(err) : report_done(EXIT_DONE);
+}
+
 static int show(struct session *session, const char *name, const char *key)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
@@ -358,7 +380,11 @@ int cmd_show(int argc, char **argv)
 		strlist_release(&args);
 		return report_failure(err);
 	}
-	status = show(&session, args.items[args.nr - 1], args.nr > 1 ? args.items[0] : NULL);
+	if (inside_is(args.items[args.nr - 1]))
+		status = show_inside(&session, args.items[args.nr - 1]);
+	else
+		status =
+			show(&session, args.items[args.nr - 1], args.nr > 1 ? args.items[0] : NULL);
 	strlist_release(&args);
 	session_close(&session);
 	return status;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/inside_internal.h"
+
+#include "base/base.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *find_colon(const char *typed)
+{
+	const char *from = typed;
+
+	if (!strncmp(typed, "step:", 5) || !strncmp(typed, "turn:", 5))
+		from += 5;
+	else if (!strncmp(typed, "@{", 2))
+		from += strcspn(typed, "}");
+	return strchr(from, ':');
+}
+
+bool inside_is(const char *typed)
+{
+	const char *colon = find_colon(typed);
+
+	return colon && colon != typed;
+}
+
+static int from_top(struct strbuf *out, const struct session *session, const char *typed)
+{
+	strbuf_reset(out);
+	if (!strncmp(typed, "./", 2) || !strncmp(typed, "../", 3))
+		return session_path(out, session, typed);
+	strbuf_addstr(out, typed);
+	while (out->len && out->buf[out->len - 1] == '/')
+		out->buf[--out->len] = '\0';
+	return 0;
+}
+
+static int find_entry(struct wt_entry **out, struct snapshot *snapshot, const char *path)
+{
+	int err = snapshot_find(out, snapshot, path);
+
+	if (!err && !*out)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "path '%s' is not in checkpoint '%s'", path,
+				     snapshot->id);
+	return err;
+}
+
+int inside_find(struct ckpt_record *out, struct strbuf *path, struct session *session,
+		const char *typed)
+{
+	const char *colon = find_colon(typed);
+	char *name = xmemdupz(typed, (size_t)(colon - typed));
+	int err = lookup_name(out, session->store, name);
+	struct snapshot *snapshot = NULL;
+	struct wt_entry *entry;
+
+	free(name);
+	if (err)
+		return err;
+	if (out->state_only)
+		err = ckpt_error_set(CKPT_ERROR, "checkpoint '%s' holds only state, no files",
+				     out->id);
+	if (!err)
+		err = from_top(path, session, colon + 1);
+	if (!err)
+		err = snapshot_open(&snapshot, session->store, out);
+	if (!err && path->len)
+		err = find_entry(&entry, snapshot, path->buf);
+	snapshot_free(snapshot);
+	if (err) {
+		record_release(out);
+		*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	}
+	return err;
+}
+
+static int write_bytes(const void *data, size_t len, void *payload)
+{
+	(void)payload;
+	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
+}
+
+static int print_directory(struct snapshot *snapshot, struct wt_dir *dir)
+{
+	int err = snapshot_expand(snapshot, dir);
+
+	for (size_t i = 0; !err && i < dir->nr; i++) {
+		struct strbuf shown = STRBUF_INIT;
+
+		quote_path(&shown, dir->entries[i].name);
+		printf("%s%s\n", shown.buf, dir->entries[i].kind == WT_DIR ? "/" : "");
+		strbuf_release(&shown);
+	}
+	return err;
+}
+
+int inside_print(struct session *session, const struct ckpt_record *record, const char *path)
+{
+	struct snapshot *snapshot;
+	struct wt_entry *entry = NULL;
+	int err = snapshot_open(&snapshot, session->store, record);
+
+	if (err)
+		return err;
+	if (*path)
+		err = find_entry(&entry, snapshot, path);
+	if (!err && (!entry || entry->kind == WT_DIR))
+		err = print_directory(snapshot, entry ? entry->dir : snapshot->root);
+	else if (!err)
+		err = objects_stream(session->store, &entry->oid, write_bytes, NULL);
+	snapshot_free(snapshot);
+	/* A write that failed is reported with the others. */
+	return ferror(stdout) ? 0 : err;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_CMD_INSIDE_INTERNAL_H
+#define CKPT_CMD_INSIDE_INTERNAL_H
+
+#include "base/base.h"
+
+#include <stdbool.h>
+
+struct ckpt_record;
+struct session;
+
+/**
+ * "<checkpoint>:<path>", as git has "<rev>:<path>": the path is from the top of
+ * the worktree, or from here if it begins with "./" or "../".
+ */
+
+/** True if there is a path. Colons of "step:<n>", "turn:<n>" and "@{<time>}" are not before one. */
+bool inside_is(const char *typed);
+
+/**
+ * Look up the checkpoint, and put the path, from the top, into `path`.
+ * CKPT_ENOTFOUND if the checkpoint does not have it.
+ */
+int inside_find(struct ckpt_record *out, struct strbuf *path, struct session *session,
+		const char *typed);
+
+/** Print the bytes of a file, the target of a link, or the names in a directory. */
+int inside_print(struct session *session, const struct ckpt_record *record, const char *path);
+
+#endif
