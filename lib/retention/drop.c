@@ -98,6 +98,9 @@ int drop_checkpoints(struct retain_result *out, struct session *session,
 	int err = retain_begin(session);
 
 	memset(out, 0, sizeof(*out));
+	/* Who cannot read the names does not know what they protect. */
+	if (!err)
+		err = names_check(session->store);
 	if (!err)
 		err = find_all(out, session, names, force);
 	if (!err && !dry_run)

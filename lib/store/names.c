@@ -81,16 +81,22 @@ static bool same_dir(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static bool read_loose(struct oid *out, struct store *store, const char *name)
+/* CKPT_ENOTFOUND if there is none. What is damaged, or not a file, gives a zero commit. */
+static int read_loose(struct oid *out, struct store *store, const char *name)
 {
 	char *path = xstrfmt(DIR "/%s", name);
 	struct strbuf text = STRBUF_INIT;
-	bool ok = !fs_read_file(&text, store->dirfd, path) && text.len >= OID_HEX &&
-		  oid_parse(out, text.buf);
+	int err = fs_read_file(&text, store->dirfd, path);
 
+	if (err && (errno == EISDIR || errno == ELOOP || errno == EINVAL))
+		err = 0;
+	else if (err && errno == ENOTDIR)
+		err = CKPT_ENOTFOUND;
+	if (err || text.len < OID_HEX || !oid_parse(out, text.buf))
+		memset(out, 0, sizeof(*out));
 	strbuf_release(&text);
 	free(path);
-	return ok;
+	return err;
 }
 
 /* Most stores have none, which one system call tells. */
@@ -116,13 +122,17 @@ static int load(struct store *store)
 	names = xcalloc(1, sizeof(*names));
 	names->st = st;
 	for (size_t i = 0; i < files.nr && !err; i++) {
-		struct one_name *one;
+		struct oid commit;
 
+		err = read_loose(&commit, store, files.items[i]);
+		/* Taken away just now; any other failure would leave its checkpoint unprotected. */
+		if (err == CKPT_ENOTFOUND) {
+			err = 0;
+			continue;
+		}
 		ALLOC_GROW(names->items, names->nr + 1, names->alloc);
-		one = &names->items[names->nr++];
-		one->name = xstrdup(files.items[i]);
-		if (!read_loose(&one->commit, store, one->name))
-			memset(&one->commit, 0, sizeof(one->commit));
+		names->items[names->nr].name = xstrdup(files.items[i]);
+		names->items[names->nr++].commit = commit;
 	}
 	strlist_release(&files);
 	if (err)
@@ -165,11 +175,14 @@ bool names_find(struct oid *out, struct store *store, const char *name)
 {
 	const struct packed_ref *packed;
 	char *path;
+	int err;
 
 	if (!names_valid(name))
 		return false;
-	if (read_loose(out, store, name))
-		return true;
+	err = read_loose(out, store, name);
+	/* Whatever is in the file hides a packed one. */
+	if (err != CKPT_ENOTFOUND)
+		return !err && !oid_is_zero(out);
 	path = xstrfmt(DIR "/%s", name);
 	packed = packed_refs_find(store, path);
 	free(path);

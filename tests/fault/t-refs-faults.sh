@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Where there are many checkpoints their refs are packed into one file: at no instant is one without
-# a ref, and none that was let go comes back.
+# a ref, and none that was let go comes back. What cannot be read now still counts.
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$(dirname "$0")/../lib/saves.sh"
@@ -70,6 +70,36 @@ test_interrupted_while_refs_are_packed() {
 	git-checkpoint save -q --allow-empty
 	expect_exists "$store/packed-refs"
 	expect_all 129
+}
+
+# A name protects its checkpoint. If its file cannot be read, nobody knows which one that is.
+test_a_name_that_cannot_be_read_now() {
+	git init -q
+	for i in 1 2 3 4; do
+		echo $i >a
+		git-checkpoint save -q -m "$i"
+	done
+	id=$(git-checkpoint list --json | jq -r '.checkpoints[3].id')
+	git-checkpoint pin -q --name keep "$id"
+	for error in EMFILE EIO; do
+		for command in 'prune --max-count 1' "drop $id" 'save -q'; do
+			echo "$error $command" >a
+			status=0
+			# shellcheck disable=SC2086 # words
+			GIT_CHECKPOINT_MAX_COUNT=1 FAULT_STICKY=1 FAULT_PATH=refs/names/keep \
+				with_faults open 1 $error git-checkpoint $command 2>"$T/err" || status=$?
+			test "$command" = 'save -q' || expect_eq 128 $status "$command"
+			git-checkpoint show keep >"$T/out" || fail "$error: $command"
+			expect_grep "$id" "$T/out"
+			expect_eq 4 "$(git-checkpoint list --json | jq '.checkpoints[:4] | length')"
+		done
+	done
+	# What stock git puts there may be anything; it protects nothing, and is in nobody's way.
+	mkdir -p "$(store_dir)/refs/names/dir"
+	ln -s nowhere "$(store_dir)/refs/names/link"
+	git-checkpoint prune -q --max-count 1
+	expect_eq 2 "$(git-checkpoint list --json | jq '.checkpoints | length')"
+	git-checkpoint show keep >"$T/out"
 }
 
 run_tests
