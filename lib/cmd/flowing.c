@@ -329,6 +329,8 @@ static void print_refusal(const struct flow_resumed *resumed)
 			     "error: the state of the workflow cannot be trusted: %s; it was archived as "
 			     "corrupt in '%s'\n",
 			     resumed->why, resumed->base.archived);
+	else if (resumed->outcome == FLOW_LACKS)
+		report_plain(stderr, "error: %s\n", resumed->why);
 	else if (resumed->outcome == FLOW_OVER)
 		fprintf(stderr, "error: workflow '%s' is complete; nothing to resume\n",
 			resumed->base.flow.state.workflow_id);

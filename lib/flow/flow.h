@@ -90,6 +90,7 @@ enum flow_outcome {
 	FLOW_NONE,     /**< there is none */
 	FLOW_OVER,     /**< it is finished */
 	FLOW_DISTRUST, /**< it was archived as corrupt; see `why` */
+	FLOW_LACKS,    /**< an output is missing, see `why`; nothing was changed */
 	FLOW_GOES_ON,
 };
 

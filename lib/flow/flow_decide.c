@@ -14,9 +14,9 @@ static int check_outputs(const struct strlist *output, const char *kind, const c
 	for (size_t i = 0; i < output->nr; i++)
 		if (!facts->exists(output->items[i], facts->payload))
 			return ckpt_error_set(
-				CKPT_ECORRUPT,
-				"%s '%s' is complete, but its output '%s' does not exist", kind, name,
-				output->items[i]);
+				CKPT_ENOTFOUND,
+				"%s '%s' is complete, but its output '%s' does not exist", kind,
+				name, output->items[i]);
 	return 0;
 }
 
@@ -53,16 +53,18 @@ int flow_check(const struct flow_state *state, const struct flow_plan *plan,
 
 	if (!err)
 		err = check_times(state, facts);
+	if (!err && !state->interruption_safe)
+		err = ckpt_error_set(
+			CKPT_ECORRUPT,
+			"it was interrupted where that was not safe ('interruption_safe' is "
+			"false)");
+	/* At last: a state that cannot be trusted says nothing about outputs. */
 	for (size_t i = 0; i < state->done_nr && !err; i++)
 		err = check_outputs(&state->done[i].output, "phase", state->done[i].phase, facts);
 	for (size_t i = 0; i < state->tasks_nr && !err && !redone; i++)
 		if (state->tasks[i].status == FLOW_TASK_COMPLETE)
 			err = check_outputs(&state->tasks[i].output, "task", state->tasks[i].id,
 					    facts);
-	if (!err && !state->interruption_safe)
-		err = ckpt_error_set(CKPT_ECORRUPT,
-				     "it was interrupted where that was not safe ('interruption_safe' is "
-				     "false)");
 	return err;
 }
 

@@ -43,6 +43,22 @@ static int distrust(struct flow_resumed *out, struct session *session)
 	return flow_put_away(&out->base, session, &out->base.flow, true);
 }
 
+/* The state is as good as before: with the output back, or with older files, it goes on. */
+static int lacks(struct flow_resumed *out, bool restoring)
+{
+	const char *way =
+		restoring ? "the checkpoint of the last complete phase does not have it either"
+		: out->base.flow.state.done_nr
+			? "'git checkpoint flow resume --restore' brings back the files of the "
+			  "last "
+			  "complete phase"
+			: "no phase is complete yet, so there are no files to go back to";
+
+	out->outcome = FLOW_LACKS;
+	out->why = xstrfmt("%s; %s", ckpt_error_last(), way);
+	return 0;
+}
+
 /* The checkpoint of the last complete phase. */
 static const char *last_checkpoint(const struct flow_state *state)
 {
@@ -109,7 +125,9 @@ static int decide(struct flow_resumed *out, struct session *session, bool *resto
 		err = open_target(out, &outlook, session);
 	if (!err) {
 		err = flow_check(&flow->state, &flow->plan, &facts);
-		if (err) {
+		if (err == CKPT_ENOTFOUND) {
+			err = lacks(out, facts.restoring);
+		} else if (err) {
 			err = distrust(out, session);
 		} else {
 			out->outcome =

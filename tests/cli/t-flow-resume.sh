@@ -25,6 +25,17 @@ distrusted() {
 	expect_exit 1 flow resume -q 2>/dev/null
 }
 
+# lacking <path>: resume says no and what is missing, and nothing is put away
+lacking() {
+	cp "$(state)" "$T/was"
+	expect_exit 1 flow resume --json >"$T/out" 2>"$T/err"
+	expect_eq 'false false' "$(json '"\(.resume) \(has("archived"))"' "$T/out")"
+	expect_grep "output '$1' does not exist; 'git checkpoint flow resume --restore' brings" "$T/err"
+	expect_grep "'$1' does not exist" "$T/out"
+	expect_same "$T/was" "$(state)"
+	expect_eq 0 "$(flow list --json | jq '.archives | length')"
+}
+
 # --- going on ---
 
 test_nothing_to_resume() {
@@ -148,13 +159,19 @@ walked() {
 test_an_output_of_a_phase_that_is_gone() {
 	walked
 	rm o
-	distrusted "'o' does not exist"
+	lacking o
+	flow resume --restore -y -q
+	expect_eq 1 "$(cat o)"
+	flow resume -q
 }
 
 test_an_output_of_a_task_that_is_gone() {
 	walked
 	rm p
-	distrusted "'p' does not exist"
+	lacking p
+	# made again, it goes on as if nothing had happened
+	echo 1 >p
+	flow resume -q
 }
 
 test_times_in_the_future() {
@@ -287,7 +304,8 @@ test_resume_with_files_brings_back_a_lost_output() {
 	phase_done A --output ignored.pyc
 	rm ignored.pyc
 	expect_exit 1 flow resume --restore -y 2>"$T/err"
-	expect_grep 'archived as corrupt' "$T/err"
+	expect_grep 'the checkpoint of the last complete phase does not have it either' "$T/err"
+	expect_exists "$(state)"
 }
 
 test_resume_with_files_before_any_phase_is_complete() {

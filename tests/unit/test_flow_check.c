@@ -114,7 +114,7 @@ static void test_outputs_and_interruption(void **unused)
 	assert_int_equal(flow_check(&state, &plan, &facts), 0);
 	/* of a complete task; one that is not complete may have none */
 	strlist_add(&state.tasks[0].output, "-t");
-	assert_int_equal(flow_check(&state, &plan, &facts), CKPT_ECORRUPT);
+	assert_int_equal(flow_check(&state, &plan, &facts), CKPT_ENOTFOUND);
 	assert_non_null(strstr(ckpt_error_last(), "-t"));
 	/* which starts over with the files of the phase before */
 	assert_int_equal(flow_check(&state, &plan, &restoring), 0);
