@@ -35,7 +35,10 @@ struct flow_facts {
 /** A clock adjusted by so little is not a reason to distrust a state. */
 enum { FLOW_CLOCK_SLACK = 2 };
 
-/** Everything that must hold before a resume trusts it. CKPT_ECORRUPT with the reason if not. */
+/**
+ * Everything that must hold before a resume. CKPT_ECORRUPT with the reason if the state cannot be
+ * trusted; CKPT_ENOTFOUND if it can, but an output is missing.
+ */
 int flow_check(const struct flow_state *state, const struct flow_plan *plan,
 	       const struct flow_facts *facts);
 

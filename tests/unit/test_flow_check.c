@@ -122,8 +122,11 @@ static void test_outputs_and_interruption(void **unused)
 	assert_int_equal(flow_check(&state, &plan, &facts), 0);
 	/* of a complete phase */
 	strlist_add(&state.done[0].output, "-a");
+	assert_int_equal(flow_check(&state, &plan, &facts), CKPT_ENOTFOUND);
+	assert_int_equal(flow_check(&state, &plan, &restoring), CKPT_ENOTFOUND);
+	/* a state that cannot be trusted is that first */
+	state.interruption_safe = false;
 	assert_int_equal(flow_check(&state, &plan, &facts), CKPT_ECORRUPT);
-	assert_int_equal(flow_check(&state, &plan, &restoring), CKPT_ECORRUPT);
 	flow_state_release(&state);
 	make_full(&state);
 	state.interruption_safe = false;
