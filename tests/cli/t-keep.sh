@@ -6,6 +6,8 @@
 . "$LIB_DIR/restore.sh"
 . "$LIB_DIR/retain.sh"
 
+id= # of the checkpoint that was saved last
+
 # step <n>: as an agent's hook does it
 step() {
 	echo "$1" >a
