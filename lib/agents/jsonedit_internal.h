@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
