@@ -134,7 +134,7 @@ static void look_at_directory(struct strlist *warnings, const struct session *se
 	refs_release(&refs);
 }
 
-static void look_at_staging(struct strlist *warnings, const struct session *session)
+static void look_at_stages(struct strlist *warnings, const struct session *session)
 {
 	struct stage_dirs dirs;
 
@@ -160,7 +160,7 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 	if (err || !session->store)
 		return err;
 	look_at_directory(&out->warnings, session);
-	look_at_staging(&out->warnings, session);
+	look_at_stages(&out->warnings, session);
 	out->bytes = fs_disk_usage(session->store->dirfd, ".");
 	if (out->recent.nr) {
 		out->have_newest = !lookup_name(&out->newest, session->store, "@");

@@ -139,7 +139,7 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "kind", json_text(journal_kind_name(journal->kind)));
 	json_object_set_new(object, "target", json_text(journal->target));
 	json_object_set_new(object, "safety", json_text(journal->safety));
-	json_object_set_new(object, "staging", json_text(journal->staging));
+	json_object_set_new(object, "staging", json_text(journal->stages));
 	json_object_set_new(object, "reason", json_text(journal->reason));
 	json_object_set_new(object, "paths", write_paths(&journal->paths));
 	json_object_set_new(object, "made", write_paths(&journal->made));
@@ -164,7 +164,7 @@ int journal_read(struct journal *out, struct store *store)
 						     "that was taken before it");
 	}
 	out->kind = read_kind(object);
-	out->staging = read_text(object, "staging");
+	out->stages = read_text(object, "staging");
 	out->reason = read_text(object, "reason");
 	read_paths(&out->paths, json_object_get(object, "paths"));
 	read_paths(&out->made, json_object_get(object, "made"));
@@ -186,7 +186,7 @@ int journal_remove(struct store *store)
 
 void journal_release(struct journal *journal)
 {
-	free(journal->staging);
+	free(journal->stages);
 	free(journal->reason);
 	strlist_release(&journal->paths);
 	strlist_release(&journal->made);

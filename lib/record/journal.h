@@ -27,7 +27,7 @@ struct journal {
 	char target[CKPT_ID_SIZE];
 	char safety[CKPT_ID_SIZE]; /**< the state before */
 	enum journal_kind kind;
-	char *staging;             /**< names of the staging directories in the root, separated by blanks */
+	char *stages; /**< names of the stages in the root, separated by blanks */
 	char *reason;
 	struct strlist paths;
 	struct strlist made; /**< see undo_entry */

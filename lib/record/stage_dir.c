@@ -98,7 +98,7 @@ static void read_known(struct strlist *out, struct store *store)
 	read_record(out, store->dirfd);
 	if (!journal_exists(store) || journal_read(&journal, store))
 		return;
-	for (name = strtok_r(journal.staging, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+	for (name = strtok_r(journal.stages, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
 		strlist_add(out, name);
 	journal_release(&journal);
 }

@@ -11,7 +11,7 @@ struct strlist;
 
 /**
  * The directories in which restores prepare their files, in the worktree's root
- * among the user's files: which of the existing directories are staging directories,
+ * among the user's files: which of the existing directories are stages,
  * and of which store.
  *
  * A name alone proves nothing. Before the directory is created, its name is recorded
@@ -50,7 +50,7 @@ struct stage_dirs {
 	size_t nr, alloc;
 };
 
-/** Whether a staging directory could have that name. */
+/** Whether a stage could have that name. */
 bool stage_dir_is_name(const char *name);
 
 /** All that are in the root of `worktree`. `store` may be NULL: then all are foreign. */

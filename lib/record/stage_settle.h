@@ -17,7 +17,7 @@ bool stage_is_stored(struct store *store, int stagefd, const char *name);
 int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
 
 /**
- * Remove what an interrupted restore left in its staging directory `name`. If it
+ * Remove what an interrupted restore left in its stage `name`. If it
  * holds something that no checkpoint has (written just before it was exchanged),
  * the directory gets a plain name instead, which is put into `rescued_out`.
  */

@@ -18,7 +18,7 @@
 /* --- the store itself --- */
 
 /* What opening it repaired, and what it could not. */
-static void report_mended(struct doctor *doctor)
+static void report_repaired(struct doctor *doctor)
 {
 	const struct strlist *repaired = &doctor->store->repaired;
 	struct strlist still = STRLIST_INIT;
@@ -343,7 +343,7 @@ int doctor_run(struct problems *out, struct session *session, bool fix, progress
 
 	if (err || !doctor.store)
 		return err ? err : check_asides(&doctor);
-	report_mended(&doctor);
+	report_repaired(&doctor);
 	doctor_temporaries(&doctor);
 	if (fix) {
 		err = store_lock(doctor.store, session->settings.lock_timeout);

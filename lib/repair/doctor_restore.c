@@ -50,7 +50,7 @@ static int settle(struct doctor *doctor, const struct stage_dir *dir)
 	return err;
 }
 
-/* What is in the staging directories may be in no checkpoint: settle, do not sweep. */
+/* What is in the stages may be in no checkpoint: settle, do not sweep. */
 static int settle_all(struct doctor *doctor)
 {
 	struct stage_dirs dirs;
@@ -238,7 +238,7 @@ static int check_stray(struct doctor *doctor, const struct stage_dir *dir)
 	return err;
 }
 
-static int check_staging(struct doctor *doctor)
+static int check_stages(struct doctor *doctor)
 {
 	struct strlist notes = STRLIST_INIT; /* settled above */
 	struct stage_dirs dirs;
@@ -272,5 +272,5 @@ int doctor_restores(struct doctor *doctor)
 {
 	int err = check_journal(doctor);
 
-	return err ? err : check_staging(doctor);
+	return err ? err : check_stages(doctor);
 }

@@ -24,7 +24,7 @@ struct opened {
 /* Something that was displaced while another process had it open for writing. */
 struct busy {
 	const struct plan_action *action;
-	char *name; /* in the staging directory */
+	char *name; /* in the stage */
 };
 
 struct apply {
@@ -139,7 +139,7 @@ static bool free_room(struct apply *apply, const struct plan_action *action)
  */
 typedef int (*move_fn)(int fromfd, const char *from, int tofd, const char *to);
 
-/* Between the staging directory and the worktree, past read-only directories. */
+/* Between the stage and the worktree, past read-only directories. */
 static int move(struct apply *apply, const struct plan_action *action, move_fn fn, int from,
 		const char *a, int to, const char *b, int dirfd)
 {
@@ -150,7 +150,7 @@ static int move(struct apply *apply, const struct plan_action *action, move_fn f
 	return rc;
 }
 
-/* Out of the worktree, or in exchange for something in the staging directory. */
+/* Out of the worktree, or in exchange for something in the stage. */
 static int displace(struct apply *apply, const struct plan_action *action, move_fn fn, int dirfd,
 		    const char *name, const char *staged)
 {
@@ -170,7 +170,7 @@ static int note_changed(struct apply *apply, const struct plan_action *action)
 	return 0;
 }
 
-/* It is in no checkpoint, and must not be removed with the staging directory. */
+/* It is in no checkpoint, and must not be removed with the stage. */
 static void note_late(struct apply *apply, const struct plan_action *action, const char *staged)
 {
 	strlist_add(&apply->out->late, action->path);

@@ -12,8 +12,8 @@
  * Invariants:
  *  1. Nothing is written or removed through a symbolic link or outside the
  *     root: every step is relative to a directory opened by beneath_open().
- *  2. What is displaced is exchanged with, or renamed into, the staging
- *     directory in one step, and only then checked, including its contents: if it
+ *  2. What is displaced is exchanged with, or renamed into, the
+ *     stage in one step, and only then checked, including its contents: if it
  *     is not what the scan saw (and the safety checkpoint holds), it is put
  *     back. Nothing is ever replaced unchecked. What another process has open
  *     for writing is checked once more at the end.
@@ -41,8 +41,8 @@ struct apply_result {
 	struct strlist changed; /**< paths that changed meanwhile and were left as they are */
 	/**
 	 * Of what was displaced: paths to which another process wrote afterwards, or
-	 * that were replaced twice meanwhile, and their names in the staging
-	 * directory, in which they must not be removed; and paths that another
+	 * that were replaced twice meanwhile, and their names in the stage
+	 *, in which they must not be removed; and paths that another
 	 * process still has open.
 	 */
 	struct strlist late, late_names, open;

@@ -70,7 +70,7 @@ static void warn_of_writers(struct restore_result *out, const struct apply_resul
 }
 
 /*
- * Written through an open descriptor while it was in the staging directory: it is in no checkpoint.
+ * Written through an open descriptor while it was in the stage: it is in no checkpoint.
  */
 static int rescue_late(struct restore_result *out, struct restore *r,
 		       const struct apply_result *applied)
@@ -113,7 +113,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 		err = rescue_late(out, r, &applied);
 	apply_result_release(&applied);
 	if (!err && r->opts->interrupted)
-		err = restore_settle_staging(out, r);
+		err = restore_settle_stages(out, r);
 	if (!err && !r->opts->abort)
 		err = restore_note(r, out->safety);
 	if (!err)
@@ -218,7 +218,7 @@ static int execute(struct restore_result *out, struct restore *r)
 
 	if (plan_is_empty(&r->plan) && r->opts->kind == JOURNAL_RESTORE && !r->opts->interrupted)
 		return execute_nothing(out, r);
-	err = r->opts->interrupted ? restore_free_staging(r) : 0;
+	err = r->opts->interrupted ? restore_free_stages(r) : 0;
 	if (!err && !restore_is_state_only(r))
 		err = stage_plan(r);
 	if (!err)
@@ -298,7 +298,7 @@ static int check_journal(struct restore *r)
 	err = journal_read(&r->journal, r->session->store);
 	if (!err &&
 	    (strcmp(r->journal.safety, seen->safety) || strcmp(r->journal.target, seen->target) ||
-	     strcmp(r->journal.staging, seen->staging)))
+	     strcmp(r->journal.stages, seen->stages)))
 		err = ckpt_error_set(CKPT_EREFUSED,
 				     "the interrupted restore was finished meanwhile, and another one was "
 				     "interrupted; nothing was touched");

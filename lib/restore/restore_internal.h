@@ -89,10 +89,10 @@ int restore_note(struct restore *r, const char *safety);
  * Remove what interrupted restores had prepared and displaced, if all of it is stored: to free
  * space.
  */
-int restore_free_staging(struct restore *r);
+int restore_free_stages(struct restore *r);
 
 /** Remove it; what is not stored is kept under another name. */
-int restore_settle_staging(struct restore_result *out, struct restore *r);
+int restore_settle_stages(struct restore_result *out, struct restore *r);
 
 /** From here on --abort has to restore captures, too. */
 int restore_note_replay(struct restore *r);

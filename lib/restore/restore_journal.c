@@ -85,7 +85,7 @@ void restore_settle_modes(struct restore *r)
 int restore_begin_journal(struct restore *r, const char *safety)
 {
 	struct journal *journal = &r->journal;
-	char *others = journal->staging;
+	char *others = journal->stages;
 
 	/* However an interrupted restore is finished, its two end points stay the same. */
 	if (!r->opts->interrupted) {
@@ -96,8 +96,8 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		strlist_extend(&journal->paths, r->opts->paths);
 		journal->no_delete = r->opts->no_delete;
 	}
-	journal->staging = xstrfmt("%s%s%s", others ? others : "", others ? " " : "",
-				   r->stage.name ? r->stage.name : "");
+	journal->stages = xstrfmt("%s%s%s", others ? others : "", others ? " " : "",
+				  r->stage.name ? r->stage.name : "");
 	free(others);
 	strlist_extend(&journal->made, &r->made);
 	strlist_sort_unique(&journal->made);
@@ -172,7 +172,7 @@ static int settle_one(struct restore_result *out, struct restore *r, int rootfd,
 }
 
 /* What interrupted restores had prepared, and what they had displaced. */
-static int settle_staging(struct restore_result *out, struct restore *r, bool free_only)
+static int settle_stages(struct restore_result *out, struct restore *r, bool free_only)
 {
 	int rootfd = r->job.current.scan ? r->job.current.scan->rootfd : -1;
 	struct stage_dirs dirs = { 0 };
@@ -189,7 +189,7 @@ static int settle_staging(struct restore_result *out, struct restore *r, bool fr
 		 * A directory that the journal does not know was never used, perhaps not even
 		 * filled.
 		 */
-		if (!strstr(r->journal.staging, name))
+		if (!strstr(r->journal.stages, name))
 			err = stage_dir_remove(r->session->store, rootfd, name);
 		else if (free_only)
 			err = stage_free(r->session->store, rootfd, name);
@@ -200,12 +200,12 @@ static int settle_staging(struct restore_result *out, struct restore *r, bool fr
 	return err;
 }
 
-int restore_free_staging(struct restore *r)
+int restore_free_stages(struct restore *r)
 {
-	return settle_staging(NULL, r, true);
+	return settle_stages(NULL, r, true);
 }
 
-int restore_settle_staging(struct restore_result *out, struct restore *r)
+int restore_settle_stages(struct restore_result *out, struct restore *r)
 {
-	return settle_staging(out, r, false);
+	return settle_stages(out, r, false);
 }

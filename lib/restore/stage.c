@@ -23,7 +23,7 @@ enum { SYNC_EACH_MAX = 16 };
 
 /* One file or link. */
 struct item {
-	char *path; /* in the staging directory */
+	char *path; /* in the stage */
 	const struct wt_entry *entry;
 	const struct plan_action *action;
 	bool top; /* the action's own entry, not one below it */

@@ -21,7 +21,7 @@ struct store;
 struct stage {
 	struct store *store;
 	int rootfd;
-	int fd;     /**< of the staging directory; -1: none */
+	int fd;	    /**< of the stage; -1: none */
 	char *name; /**< in the root */
 	/**
 	 * chmod(2) has no effect on this file system: all files have the one mode, all directories

@@ -127,7 +127,7 @@ static void set_latest(struct store *store)
 
 	if (refs_list(&refs, store))
 		return;
-	refs_mend_latest(store, &refs);
+	refs_repair_latest(store, &refs);
 	refs_release(&refs);
 }
 

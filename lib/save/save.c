@@ -249,7 +249,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	}
 	/* A save that was killed after making its ref did not get here. */
 	if (!err && job->refs.nr)
-		refs_mend_latest(job->store, &job->refs);
+		refs_repair_latest(job->store, &job->refs);
 	if (!err)
 		job->listed = manifest_agrees(job->store, &job->refs);
 	/* Before the manifest, which may be the only file that knows them, is rewritten. */

@@ -21,8 +21,8 @@ static void load_defaults(struct strbuf *out, const struct session *session)
 }
 
 /* What a restore has prepared is not part of the worktree, whichever restore it is. */
-static void exclude_staging(struct strlist *exclude, struct strlist *notes,
-			    const struct session *session)
+static void exclude_stages(struct strlist *exclude, struct strlist *notes,
+			   const struct session *session)
 {
 	struct stage_dirs dirs;
 
@@ -42,7 +42,7 @@ static void exclude_staging(struct strlist *exclude, struct strlist *notes,
  * A reader has no lock: a restore may start or finish during the walk. Even
  * then, what it has prepared is not part of the worktree.
  */
-static void drop_staging(struct scan *scan, const struct session *session)
+static void drop_stages(struct scan *scan, const struct session *session)
 {
 	struct wt_dir *root = scan->root;
 	bool any = false;
@@ -81,7 +81,7 @@ static int open_rules(struct rules **out, struct strlist *notes, struct session 
 		.include_ignored = opts->include_ignored,
 		.include_sensitive = opts->include_sensitive,
 	};
-	struct strlist staging = STRLIST_INIT;
+	struct strlist stages = STRLIST_INIT;
 	int err;
 
 	/* Those of a checkpoint do not depend on what is on the disk. */
@@ -89,13 +89,13 @@ static int open_rules(struct rules **out, struct strlist *notes, struct session 
 		load_defaults(&defaults, session);
 		if (opts->no_defaults)
 			rules_drop_defaults(&defaults);
-		exclude_staging(&staging, notes, session);
+		exclude_stages(&stages, notes, session);
 	}
-	rules.never = &staging;
+	rules.never = &stages;
 	rules.defaults = defaults.buf;
 	err = rules_open(out, &rules);
 	strbuf_release(&defaults);
-	strlist_release(&staging);
+	strlist_release(&stages);
 	return err;
 }
 
@@ -211,7 +211,7 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	if (err)
 		goto out;
 	session->read_whole = true;
-	drop_staging(out->scan, session);
+	drop_stages(out->scan, session);
 	/*
 	 * A cache from another boot must be replaced, or nothing would be known on this one either.
 	 */

@@ -261,7 +261,7 @@ static bool exclude_sound(const struct strbuf *text)
 	       memcmp(text->buf, rules_default_patterns, text->len) != 0;
 }
 
-static void mend_git_files(struct patient *p)
+static void repair_git_files(struct patient *p)
 {
 	struct strbuf text = STRBUF_INIT, config = STRBUF_INIT;
 	bool found;
@@ -282,7 +282,7 @@ static void mend_git_files(struct patient *p)
 }
 
 /* Lost settings cannot be recovered, but must not stop all commands from working. */
-static void mend_settings(struct patient *p)
+static void repair_settings(struct patient *p)
 {
 	static const char name[] = LAYOUT_SETTINGS, aside[] = LAYOUT_SETTINGS ".damaged";
 	struct strbuf text = STRBUF_INIT;
@@ -351,8 +351,8 @@ int health_repair(struct strlist *repaired, int dirfd, const char *path, const c
 		return err;
 	make_dirs(&p);
 	move_directories(&p);
-	mend_git_files(&p);
-	mend_settings(&p);
+	repair_git_files(&p);
+	repair_settings(&p);
 	if (version)
 		rewrite(&p, LAYOUT_VERSION_FILE, false, LAYOUT_VERSION "\n");
 	if (names)

@@ -432,7 +432,7 @@ bool refs_latest(struct oid *out, struct store *store)
 	return there;
 }
 
-void refs_mend_latest(struct store *store, const struct ref_list *refs)
+void refs_repair_latest(struct store *store, const struct ref_list *refs)
 {
 	const struct oid *newest = NULL;
 	struct oid present;

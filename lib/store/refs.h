@@ -109,6 +109,6 @@ void refs_set_latest(struct store *store, const struct oid *commit);
 bool refs_latest(struct oid *out, struct store *store);
 
 /** Set it to the newest of `refs`, unless it exists. */
-void refs_mend_latest(struct store *store, const struct ref_list *refs);
+void refs_repair_latest(struct store *store, const struct ref_list *refs);
 
 #endif
