@@ -128,7 +128,7 @@ test_a_plan_that_grew_meanwhile_is_shown_again() {
 	expect_eq precious "$(cat later)"
 	rm later
 	expect_untouched
-	# agreed to, it goes; that the plan became smaller is no question
+	# agreed to, it goes; that the plan became smaller is not asked about
 	on_screen 80 40 "git-checkpoint restore $id"
 	see 'y/N'
 	echo precious >later
