@@ -57,7 +57,8 @@
  *   inventory              all stores of this user
  * lib/retention/ which checkpoints go, and freeing their bytes
  *   evict stock hold       the decision; the checkpoints it is about; what a process needs
- *   retain tally drop      removing them: by rules, for space, by name; what saves note for that
+ *   retain retain_save     removing them by rules; for a save, and room for it in the budget
+ *   drop tally             removing them by name; what saves note so that most need not look
  *   reclaim gc             freeing bytes that nothing needs; packing tightly
  * lib/save/      a checkpoint from a scan
  *   worktree_state         the current state of the worktree, scanned and read

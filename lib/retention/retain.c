@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "record/record.h"
 #include "retention/reclaim.h"
+#include "retention/retain_internal.h"
 #include "retention/stock_internal.h"
 #include "retention/tally_internal.h"
 #include "session/session.h"
@@ -52,19 +53,18 @@ void retain_rules(struct evict_rules *out, const struct ckpt_settings *settings)
 	};
 }
 
-static uint64_t usage(struct session *session)
+uint64_t retain_usage(struct session *session)
 {
 	return fs_disk_usage(session->store->dirfd, ".");
 }
 
-/* By how many bytes the limit would be exceeded with `need` more. */
-static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t need)
+uint64_t retain_bytes_over(struct session *session, uint64_t max_size, uint64_t need)
 {
 	uint64_t reserve = max_size / 64 < RESERVE ? max_size / 64 : RESERVE, sum;
 
 	if (!max_size)
 		return 0;
-	sum = usage(session) + need + reserve;
+	sum = retain_usage(session) + need + reserve;
 	return sum > max_size ? sum - max_size : 0;
 }
 
@@ -121,7 +121,7 @@ static int say(struct store *store, const char *action, const struct retain_vict
 			 *record->state_hash ? record->state_hash : NULL);
 }
 
-static void set_latest(struct store *store)
+void retain_set_latest(struct store *store)
 {
 	struct ref_list refs;
 
@@ -169,7 +169,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	}
 	free(unsaid);
 	if (!leaves_latest(store, result, from))
-		set_latest(store);
+		retain_set_latest(store);
 	/* Rebuilt by whoever finds that it disagrees. */
 	strlist_sort_unique(&ids);
 	(void)manifest_remove(store, &ids);
@@ -197,7 +197,7 @@ static int reclaim(struct reclaim_result *out, struct session *session, enum rec
 
 int retain_let_go(struct retain_result *result, struct session *session, const char *action)
 {
-	uint64_t before = usage(session), after;
+	uint64_t before = retain_usage(session), after;
 	struct reclaim_result reclaimed;
 	int err = let_all_go(session->store, action, result, 0);
 
@@ -205,13 +205,13 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 	if (!err && reclaim(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
 		err = CKPT_ECANCELLED;
 	tally_forget_counts(session->store);
-	after = usage(session);
+	after = retain_usage(session);
 	result->freed = before > after ? before - after : 0;
 	return err;
 }
 
 /* `nr` is the approximate number of checkpoints. */
-static void reclaim_sometimes(struct session *session, size_t nr)
+void retain_reclaim_sometimes(struct session *session, size_t nr)
 {
 	bool large = nr / EVICTED_PART > EVICTED_MAX, many_packs;
 	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX,
@@ -228,17 +228,6 @@ static void reclaim_sometimes(struct session *session, size_t nr)
 }
 
 /* --- rules --- */
-
-struct retain_job {
-	const char *action;
-	struct evict_rules rules;
-	struct tally *counts; /* gets what was there before, and when to look again; or NULL */
-	const struct strlist *keep;
-	uint64_t need;    /* bytes that must be free below max_size */
-	bool all_or_none; /* if that is not possible, none goes for it */
-	bool thorough;    /* free bytes in any case */
-	bool dry_run;
-};
 
 /* Add to the plan what the budget requires. False if that is not possible. */
 static bool plan_bytes(struct stock *stock, const struct retain_job *job, uint64_t over, bool first)
@@ -283,7 +272,7 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 		tally_count(job->counts, stock);
 	if (!err && !job->dry_run && brief_worth(&stock->briefs)) {
 		brief_keep(&stock->briefs, session->store);
-		round->over = bytes_over(session, job->rules.max_size, job->need);
+		round->over = retain_bytes_over(session, job->rules.max_size, job->need);
 	}
 	if (!err && (round->over || job->dry_run))
 		err = stock_weigh(stock);
@@ -325,14 +314,14 @@ static int one_round(struct retain_result *out, struct session *session,
 	size_t from = out->nr;
 	int err;
 
-	round.over = bytes_over(session, job->rules.max_size, job->need);
+	round.over = retain_bytes_over(session, job->rules.max_size, job->need);
 	if (!first && !round.over)
 		return 0;
 	if (round.over && !job->dry_run) {
 		err = packing_make_way(session->store);
 		if (err)
 			return err;
-		round.over = bytes_over(session, job->rules.max_size, job->need);
+		round.over = retain_bytes_over(session, job->rules.max_size, job->need);
 	}
 	err = plan_surely(out, &round, session, job);
 	if (!err && !job->dry_run && out->nr > from)
@@ -348,7 +337,7 @@ static int one_round(struct retain_result *out, struct session *session,
 	return err;
 }
 
-static void trim_log(struct session *session)
+void retain_trim_log(struct session *session)
 {
 	uint64_t part = session->settings.max_size / LOG_PART, before;
 	struct tally tally;
@@ -360,14 +349,14 @@ static void trim_log(struct session *session)
 		tally_write(session->store, &tally);
 }
 
-static int apply(struct retain_result *out, struct session *session, const struct retain_job *job)
+int retain_apply(struct retain_result *out, struct session *session, const struct retain_job *job)
 {
-	uint64_t before = usage(session), after;
+	uint64_t before = retain_usage(session), after;
 	bool first = true;
 	int err;
 
 	if (!job->dry_run)
-		trim_log(session);
+		retain_trim_log(session);
 	do {
 		err = one_round(out, session, job, first);
 		first = false;
@@ -376,9 +365,9 @@ static int apply(struct retain_result *out, struct session *session, const struc
 		return err;
 	if (out->nr && !job->counts)
 		tally_forget_counts(session->store);
-	after = usage(session);
+	after = retain_usage(session);
 	out->freed = before > after ? before - after : 0;
-	out->excess = bytes_over(session, job->rules.max_size, job->need);
+	out->excess = retain_bytes_over(session, job->rules.max_size, job->need);
 	return err;
 }
 
@@ -410,144 +399,7 @@ int retain_prune(struct retain_result *out, struct session *session,
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = apply(out, session, &job);
+		err = retain_apply(out, session, &job);
 	store_unlock(session->store);
 	return err;
-}
-
-/* --- for a save --- */
-
-bool retain_lacks_room(struct session *session, uint64_t need)
-{
-	return bytes_over(session, session->settings.max_size, need) > 0;
-}
-
-int retain_too_large(struct session *session, bool damaged)
-{
-	char budget[UNITS_SIZE];
-
-	if (damaged)
-		return ckpt_error_set(CKPT_ERROR,
-				      "the store is full (maxSize %s), and nothing can be freed while "
-				      "something in it is damaged; see 'git checkpoint doctor'",
-				      units_format_size(budget, session->settings.max_size));
-	return ckpt_error_set(CKPT_ERROR,
-			      "the checkpoint does not fit into maxSize (%s), whatever is evicted; raise "
-			      "maxSize, exclude large files, or unpin or drop checkpoints",
-			      units_format_size(budget, session->settings.max_size));
-}
-
-int retain_make_room(struct retain_room *out, struct session *session, const struct strlist *keep,
-		     uint64_t need)
-{
-	struct retain_job job = { .action = "evict",
-				  .rules = { .max_size = session->settings.max_size },
-				  .keep = keep,
-				  .need = need,
-				  .all_or_none = true };
-	uint64_t max_size = job.rules.max_size, stays, in_use, spare;
-	struct retain_result result = { 0 };
-	struct stock stock = { 0 };
-	int err = apply(&result, session, &job);
-
-	memset(out, 0, sizeof(*out));
-	out->evicted = result.nr > 0 || result.freed > 0;
-	if (err || !result.excess)
-		goto out;
-	err = stock_open(&stock, session, &job.rules, keep, NULL);
-	if (!err)
-		err = stock_weigh(&stock);
-	if (err)
-		goto out;
-	in_use = usage(session);
-	out->damaged = !stock.known;
-	spare = stock.known ? stock_spare(&stock) + stock.newest : 0;
-	stays = in_use > spare ? in_use - spare : 0;
-	if (stays >= max_size)
-		err = retain_too_large(session, !stock.known);
-	else
-		out->limit = max_size - stays;
-out:
-	stock_release(&stock);
-	retain_result_release(&result);
-	return err;
-}
-
-int retain_check_fits(struct session *session, const struct strlist *keep,
-		      const struct ckpt_record *fresh, uint64_t need)
-{
-	struct evict_rules rules = { .max_size = session->settings.max_size };
-	uint64_t over = bytes_over(session, rules.max_size, need);
-	struct stock stock;
-	int err;
-
-	if (!over)
-		return 0;
-	err = objects_reopen(session->store);
-	if (err)
-		return err;
-	/* Where it will point in a moment; otherwise it would keep the old one alive. */
-	refs_set_latest(session->store, &fresh->commit);
-	err = stock_open(&stock, session, &rules, keep, fresh);
-	if (!err)
-		err = stock_weigh(&stock);
-	if (!err && (!stock.known || stock_spare(&stock) < over))
-		err = retain_too_large(session, !stock.known);
-	if (err) {
-		char *kept = ckpt_error_keep();
-
-		set_latest(session->store);
-		ckpt_error_put_back(err, kept);
-	}
-	stock_release(&stock);
-	return err;
-}
-
-static char *first_asked_for(const struct retain_result *gone)
-{
-	for (size_t i = 0; i < gone->nr; i++)
-		if (!gone->items[i].record.automatic)
-			return xstrfmt("%s (%s)", gone->items[i].record.id, gone->items[i].why);
-	return NULL;
-}
-
-void retain_after_save(char **evicted, struct session *session, const struct ref_list *before,
-		       const struct strlist *keep)
-{
-	struct tally tally, counts = { 0 };
-	struct retain_job job = {
-		.action = "evict", .counts = &counts, .keep = keep, .all_or_none = true
-	};
-	struct retain_result result = { 0 };
-	size_t nr = before->nr + 1;
-
-	retain_rules(&job.rules, &session->settings);
-	trim_log(session);
-	refs_pack(session->store, before->loose + 1);
-	tally_read(&tally, session->store);
-	/* Most saves end here, having read no checkpoint. */
-	if (tally_may_be_due(&tally, &job.rules, nr) || retain_lacks_room(session, 0)) {
-		int err = apply(&result, session, &job);
-
-		for (size_t i = 0; i < result.nr; i++)
-			*(result.items[i].record.automatic ? &counts.automatic : &counts.asked) -=
-				1;
-		tally_note(session->store, err ? NULL : &counts, result.nr);
-	}
-	reclaim_sometimes(session, nr);
-	*evicted = first_asked_for(&result);
-	retain_result_release(&result);
-}
-
-void retain_hold_budget(struct session *session, const struct strlist *keep)
-{
-	struct retain_job job = { .action = "evict",
-				  .rules = { .max_size = session->settings.max_size },
-				  .keep = keep,
-				  .all_or_none = true };
-	struct retain_result result = { 0 };
-
-	if (retain_lacks_room(session, 0))
-		(void)apply(&result, session, &job);
-	retain_result_release(&result);
 }
