@@ -63,7 +63,7 @@ static int find_restored(struct ckpt_record *out, const struct status *status,
 	const char *id;
 	int err = CKPT_ENOTFOUND;
 
-	journal_undo_read(&stack, session->store);
+	(void)journal_undo_read(&stack, session->store);
 	id = status_last_restored(&stack, &status->all);
 	if (id && strcmp(id, status->base.id) != 0)
 		err = lookup_name(out, session->store, id);

@@ -256,11 +256,14 @@ int journal_undo_write(const struct undo_stack *stack, struct store *store)
 	return write_json(store, LAYOUT_UNDO, object);
 }
 
-void journal_undo_read(struct undo_stack *out, struct store *store)
+int journal_undo_read(struct undo_stack *out, struct store *store)
 {
 	int err;
 	json_t *object = read_json(store, LAYOUT_UNDO, &err), *item;
 	json_int_t done = json_integer_value(json_object_get(object, "done"));
+	/* Something else where the file should be is damage. */
+	bool unread = err && err != CKPT_ENOTFOUND && errno != EINVAL && errno != EISDIR &&
+		      errno != ELOOP;
 	size_t i;
 
 	memset(out, 0, sizeof(*out));
@@ -278,4 +281,5 @@ void journal_undo_read(struct undo_stack *out, struct store *store)
 	}
 	out->done = done < 0 || (size_t)done > out->nr ? out->nr : (size_t)done;
 	json_decref(object);
+	return unread ? CKPT_ERROR : 0;
 }

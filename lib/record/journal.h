@@ -74,8 +74,11 @@ struct undo_stack {
 	size_t done; /**< how many from the bottom are in effect; those above were undone */
 };
 
-/** A missing or damaged stack is an empty one. */
-void journal_undo_read(struct undo_stack *out, struct store *store);
+/**
+ * A missing or damaged stack is an empty one. CKPT_ERROR, and an empty one, if it cannot be read
+ * now: then it must not be written, and any checkpoint may be in it.
+ */
+int journal_undo_read(struct undo_stack *out, struct store *store);
 int journal_undo_write(const struct undo_stack *stack, struct store *store);
 void journal_undo_release(struct undo_stack *stack);
 

@@ -259,14 +259,15 @@ static int carry_undo(struct store *store, const char *path)
 {
 	struct undo_stack into, from;
 	struct store *old;
-	int err = 0;
+	int err, rc;
 
 	if (store_open_aside(&old, path, store->worktree))
 		return 0; /* salvage_store() says so */
-	journal_undo_read(&from, old);
-	journal_undo_read(&into, store);
+	err = journal_undo_read(&from, old);
+	rc = journal_undo_read(&into, store);
+	err = err ? err : rc;
 	/* A killed call may already have carried them over. */
-	if (from.done && (!into.done || !same_restore(&into, &from))) {
+	if (!err && from.done && (!into.done || !same_restore(&into, &from))) {
 		for (size_t i = 0; i < from.done; i++)
 			journal_undo_push(&into, from.items[i].before, from.items[i].restored,
 					  &from.items[i].paths, &from.items[i].made);

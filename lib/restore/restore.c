@@ -359,6 +359,7 @@ static void close_restore(struct restore *r)
 	restore_point_close(&r->interrupted);
 	restore_point_close(&r->target);
 	journal_release(&r->journal);
+	journal_undo_release(&r->undo);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);
 	strlist_release(&r->scope);

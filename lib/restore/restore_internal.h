@@ -43,6 +43,7 @@ struct restore {
 	 * none.
 	 */
 	struct journal journal;
+	struct undo_stack undo; /**< the same; read before anything is touched */
 };
 
 int restore_point_open(struct restore_point *out, struct store *store,

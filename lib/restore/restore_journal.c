@@ -86,7 +86,11 @@ int restore_begin_journal(struct restore *r, const char *safety)
 {
 	struct journal *journal = &r->journal;
 	char *others = journal->stages;
+	/* It will be written, unless aborting: what cannot be read now would be lost. */
+	int err = r->opts->abort ? 0 : journal_undo_read(&r->undo, r->session->store);
 
+	if (err)
+		return err;
 	/* However an interrupted restore is finished, its two end points stay the same. */
 	if (!r->opts->interrupted) {
 		snprintf(journal->target, sizeof(journal->target), "%s", r->opts->target->id);
@@ -125,35 +129,31 @@ static void replace_made(struct undo_entry *entry, const struct journal *journal
 int restore_note(struct restore *r, const char *safety)
 {
 	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
-	struct undo_stack stack;
+	struct undo_stack *stack = &r->undo;
 	struct undo_entry *entry;
-	int err;
 
-	journal_undo_read(&stack, r->session->store);
 	if (r->opts->kind == JOURNAL_UNDO) {
-		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
 		if (entry && !strcmp(entry->before, r->opts->target->id)) {
 			snprintf(entry->after, sizeof(entry->after), "%s", before);
-			stack.done--;
+			stack->done--;
 			replace_made(entry, &r->journal);
 		}
 	} else if (r->opts->kind == JOURNAL_REDO) {
-		entry = stack.done < stack.nr ? &stack.items[stack.done] : NULL;
+		entry = stack->done < stack->nr ? &stack->items[stack->done] : NULL;
 		if (entry && !strcmp(entry->after, r->opts->target->id)) {
 			snprintf(entry->before, sizeof(entry->before), "%s", before);
 			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
-			stack.done++;
+			stack->done++;
 			replace_made(entry, &r->journal);
 		}
 	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
-		entry = stack.done ? &stack.items[stack.done - 1] : NULL;
+		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
 		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
-			journal_undo_push(&stack, before, r->opts->target->id, &r->scope,
+			journal_undo_push(stack, before, r->opts->target->id, &r->scope,
 					  &r->journal.made);
 	}
-	err = journal_undo_write(&stack, r->session->store);
-	journal_undo_release(&stack);
-	return err;
+	return journal_undo_write(stack, r->session->store);
 }
 
 static int settle_one(struct restore_result *out, struct restore *r, int rootfd, const char *name)

@@ -28,7 +28,8 @@ static void continue_step(struct undo_job *job, struct session *session)
 	const struct undo_entry *entry = NULL;
 	struct undo_stack stack;
 
-	journal_undo_read(&stack, session->store);
+	/* If it cannot be read, nothing is exempt, and it is not changed either. */
+	(void)journal_undo_read(&stack, session->store);
 	if (back && stack.done)
 		entry = &stack.items[stack.done - 1];
 	else if (!back && stack.done < stack.nr)
@@ -41,9 +42,10 @@ static void continue_step(struct undo_job *job, struct session *session)
 static int from_stack(struct undo_job *job, struct session *session, bool back)
 {
 	struct undo_stack stack;
-	int err;
+	int err = journal_undo_read(&stack, session->store);
 
-	journal_undo_read(&stack, session->store);
+	if (err)
+		return err;
 	if (back ? !stack.done : stack.done == stack.nr) {
 		err = ckpt_error_set(CKPT_ENOTFOUND, back ? "no restore to undo" :
 							    "no undone restore to redo");

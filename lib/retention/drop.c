@@ -12,24 +12,26 @@
 #include <string.h>
 
 /* Where undo and redo lead; they can do without the rest of the stack. */
-static void add_destinations(struct strlist *out, struct store *store)
+static int add_destinations(struct strlist *out, struct store *store)
 {
 	struct undo_stack stack;
+	int err = journal_undo_read(&stack, store);
 
-	journal_undo_read(&stack, store);
 	for (size_t i = 0; i < stack.nr; i++)
 		strlist_add(out, i < stack.done ? stack.items[i].before : stack.items[i].after);
 	journal_undo_release(&stack);
+	return err;
 }
 
 static int check_droppable(struct session *session, const struct ckpt_record *record, bool force)
 {
 	struct strlist journal = STRLIST_INIT, undo = STRLIST_INIT;
 	bool damaged = stock_journal(&journal, session) != 0;
-	int err = 0;
+	int err = add_destinations(&undo, session->store);
 
-	add_destinations(&undo, session->store);
-	if (damaged || strlist_has(&journal, record->id))
+	if (err)
+		; /* nobody knows where undo leads */
+	else if (damaged || strlist_has(&journal, record->id))
 		err = ckpt_error_set(CKPT_EREFUSED,
 				     "checkpoint '%s' is needed by the interrupted restore; nothing was "
 				     "dropped",

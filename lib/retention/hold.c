@@ -75,11 +75,11 @@ void hold_release(struct hold *hold)
 	*hold = (struct hold)HOLD_INIT;
 }
 
-/* Whether a process holds it; if not, it is removed. */
+/* Whether a process holds it, as far as one can tell; if not, it is removed. */
 static bool is_held(int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+	bool held = fd < 0 ? errno != ENOENT : flock(fd, LOCK_EX | LOCK_NB) < 0;
 
 	if (fd >= 0 && !held)
 		unlinkat(dirfd, name, 0);
@@ -87,14 +87,14 @@ static bool is_held(int dirfd, const char *name)
 	return held;
 }
 
-void hold_list(struct strlist *out, struct store *store)
+int hold_list(struct strlist *out, struct store *store)
 {
-	int dirfd = open_dir(store);
+	int dirfd = open_dir(store), err = 0;
 	struct strlist names = STRLIST_INIT;
 
-	if (dirfd < 0)
-		return;
-	(void)fs_names(&names, dirfd, ".", 0, NULL);
+	if (dirfd < 0 ? errno != ENOENT && errno != ENOTDIR && errno != ELOOP
+		      : fs_names(&names, dirfd, ".", 0, NULL) < 0)
+		err = ckpt_error_errno("unable to read '%s/" DIR_NAME "'", store->path);
 	for (size_t i = 0; i < names.nr; i++) {
 		const char *name = names.items[i], *dot = strchr(name, '.');
 
@@ -102,5 +102,6 @@ void hold_list(struct strlist *out, struct store *store)
 			strlist_take(out, xmemdupz(name, (size_t)(dot - name)));
 	}
 	strlist_release(&names);
-	close(dirfd);
+	fs_close(dirfd);
+	return err;
 }

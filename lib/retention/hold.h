@@ -25,7 +25,10 @@ struct hold {
 int hold_take(struct hold *out, struct store *store, const char *id);
 void hold_release(struct hold *hold);
 
-/** Add the ids that are held; files of dead processes are removed. The store must be locked. */
-void hold_list(struct strlist *out, struct store *store);
+/**
+ * Add the ids that are held; files of dead processes are removed. The store must be locked.
+ * CKPT_ERROR if it cannot be told what is held.
+ */
+int hold_list(struct strlist *out, struct store *store);
 
 #endif

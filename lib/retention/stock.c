@@ -35,11 +35,11 @@ int stock_journal(struct strlist *out, struct session *session)
 }
 
 /* The next undo and redo lead to `next_out`, the other ones to `later_out`. */
-static void add_undo(struct strlist *next_out, struct strlist *later_out, struct store *store)
+static int add_undo(struct strlist *next_out, struct strlist *later_out, struct store *store)
 {
 	struct undo_stack stack;
+	int err = journal_undo_read(&stack, store);
 
-	journal_undo_read(&stack, store);
 	for (size_t i = 0; i < stack.nr; i++) {
 		struct strlist *out = i + 1 == stack.done || i == stack.done ? next_out : later_out;
 
@@ -48,6 +48,7 @@ static void add_undo(struct strlist *next_out, struct strlist *later_out, struct
 		strlist_add(out, stack.items[i].after);
 	}
 	journal_undo_release(&stack);
+	return err;
 }
 
 /* What the live workflow may have to go back to does not count, as if it were pinned. */
@@ -71,11 +72,11 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 {
 	struct strlist needed = STRLIST_INIT, later = STRLIST_INIT;
 	bool whole = stock->fresh && !stock->fresh->scope.nr && !stock->fresh->state_only;
-	/* If the journal cannot be read, anything may be needed. */
-	bool all = stock_journal(&needed, stock->session) != 0;
+	/* If the journal, the stack or the holds cannot be read, anything may be needed. */
+	bool all = stock_journal(&needed, stock->session) ||
+		   add_undo(&needed, &later, stock->session->store) ||
+		   hold_list(&needed, stock->session->store);
 
-	add_undo(&needed, &later, stock->session->store);
-	hold_list(&needed, stock->session->store);
 	if (keep)
 		strlist_extend(&needed, keep);
 	strlist_sort_unique(&needed);

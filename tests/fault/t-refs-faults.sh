@@ -102,4 +102,52 @@ test_a_name_that_cannot_be_read_now() {
 	git-checkpoint show keep >"$T/out"
 }
 
+# The stack of restores is not forgotten, and what it leads to is not let go.
+test_a_stack_of_restores_that_cannot_be_read_now() {
+	echo 1 >a
+	git-checkpoint save -q
+	for i in 2 3; do
+		echo $i >a
+		git-checkpoint restore -q --yes @
+	done
+	oldest=$(git-checkpoint list --json | jq -r '.checkpoints[1].id')
+	echo 4 >a
+	for error in EMFILE EIO; do
+		for command in 'restore -q --yes @' 'undo -q --yes' "drop $oldest" 'prune --max-automatic 1'; do
+			status=0
+			# shellcheck disable=SC2086 # words
+			FAULT_STICKY=1 FAULT_PATH=checkpoint/undo \
+				with_faults open 1 $error git-checkpoint $command >"$T/out" 2>"$T/err" || status=$?
+			test "$command" = 'prune --max-automatic 1' || expect_eq 128 $status "$command: $(cat "$T/err")"
+			expect_eq 4 "$(cat a)" "$error: $command"
+			git-checkpoint show "$oldest" >"$T/out" || fail "$error: $command"
+		done
+	done
+	for i in 3 2; do
+		git-checkpoint undo -q --yes
+		expect_eq $i "$(cat a)"
+	done
+}
+
+# So is what a process that runs now will need.
+test_holds_that_cannot_be_read_now() {
+	git init -q
+	for path in checkpoint/held checkpoint/held/; do
+		for error in EMFILE EIO; do
+			echo 1 >a
+			cat >"$T/command.sh" <<-EOF
+				for i in 2 3 4; do
+					echo \$i >a
+					git-checkpoint save -q -m \$i
+				done
+				env LD_PRELOAD=$BUILD_DIR/faultfs.so FAULT_CALLS=open FAULT_AT=1 FAULT_STICKY=1 \
+					FAULT_PATH=$path FAULT_DO=$error git-checkpoint prune -q --max-count 1
+				exit 7
+			EOF
+			git-checkpoint run --rollback -- sh "$T/command.sh" >"$T/out" 2>&1 || true
+			expect_eq 1 "$(cat a)" "$error: $(cat "$T/out")"
+		done
+	done
+}
+
 run_tests

@@ -37,10 +37,10 @@ static void try_undo(struct store *store)
 {
 	struct undo_stack stack, again;
 
-	journal_undo_read(&stack, store);
+	(void)journal_undo_read(&stack, store);
 	FUZZ_CHECK(stack.done <= stack.nr, "more is done than there is");
 	FUZZ_CHECK(!journal_undo_write(&stack, store), "what was read cannot be written");
-	journal_undo_read(&again, store);
+	(void)journal_undo_read(&again, store);
 	FUZZ_CHECK(stack.nr == again.nr && stack.done == again.done, "another stack");
 	for (size_t i = 0; i < stack.nr; i++) {
 		FUZZ_CHECK(!strcmp(stack.items[i].before, again.items[i].before), "another entry");
