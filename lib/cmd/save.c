@@ -375,9 +375,9 @@ static bool is_automatic(void)
 	return automatic || (reason && !strcmp(reason, "pre-tool") && !agents_check(source));
 }
 
-static int save(const struct strlist *args)
+static struct save_opts asked_for(void)
 {
-	struct save_opts opts = {
+	return (struct save_opts){
 		.reason = reason ? reason : "manual",
 		.said = reason != NULL,
 		.source = source,
@@ -397,6 +397,23 @@ static int save(const struct strlist *args)
 		.state_only = state_only,
 		.progress = progress_show,
 	};
+}
+
+static int print_result(struct session *session, struct save_result *result)
+{
+	int status = result->have_record && result->record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
+
+	status = opt_common.json ? print_json(result, status) : print_text(session, result, status);
+	hint_evicted(session, result->evicted);
+	if (result->outcome == SAVE_CREATED)
+		give_hint(session);
+	save_result_release(result);
+	return status;
+}
+
+static int save(const struct strlist *args)
+{
+	struct save_opts opts = asked_for();
 	struct save_state_file *files = NULL;
 	struct strlist scope = STRLIST_INIT;
 	struct save_result result = { 0 };
@@ -428,17 +445,7 @@ static int save(const struct strlist *args)
 	if (!err)
 		err = save_checkpoint(&result, &session, &opts);
 	progress_clear();
-	if (err) {
-		status = report_failure(err);
-	} else {
-		status = result.have_record && result.record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
-		status = opt_common.json ? print_json(&result, status)
-					 : print_text(&session, &result, status);
-		hint_evicted(&session, result.evicted);
-		if (result.outcome == SAVE_CREATED)
-			give_hint(&session);
-		save_result_release(&result);
-	}
+	status = err ? report_failure(err) : print_result(&session, &result);
 	strlist_release(&scope);
 	meta_release(&meta);
 	free(files);
