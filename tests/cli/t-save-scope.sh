@@ -152,9 +152,12 @@ test_ignored_is_captured_when_named_but_secrets_are_not() {
 	expect_eq 'a.log node_modules/x/c out/b ' "$(held)"
 	scope out/b >/dev/null
 	expect_eq 'out/b ' "$(held)"
-	scope .env >/dev/null
+	scope a.log .env >/dev/null
 	expect_eq '[{"file":".env","why":"sensitive"}]' "$(jq -c .skipped "$T/saved.json")"
-	expect_eq '' "$(held)"
+	expect_eq 'a.log ' "$(held)"
+	# nothing is left to save
+	expect_exit 5 git checkpoint save -q .env
+	expect_eq 'a.log ' "$(held)"
 	git checkpoint save -q --include-sensitive .env
 	expect_eq '.env ' "$(held)"
 }
