@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/doctor.sh"
 
-first='' home='' second='' store='' third='' # see three.sh
+first='' home='' id='' second='' store='' third='' # see three.sh
 
 test_a_pack_without_index() {
 	three
