@@ -9,12 +9,12 @@
  * lib/README.md tells how a save and a restore walk through them.
  *
  * lib/base/      tools that know nothing of checkpoints
- *   error alloc libmem cancel    failures; memory, also of libraries; ^C
+ *   error alloc libmem cancel    error messages; allocation, also of libraries; ^C
  *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest    text
  *   hash oid crc           SHA-256, git's object names, checksums
  *   fs fs_remove sparse    durable writing, removing trees, files with holes
  *   pool spawn command proc env    threads, processes, the environment
- *   json problems libgit2    JSON; lists of what is wrong; libgit2, loaded when needed
+ *   json problems libgit2    JSON; findings of doctor and relink; libgit2, loaded when needed
  * lib/git/       the project's repository, read only
  *   gitrun askgit          the only place that starts git; asking it about a repository
  *   repo repo_state gitfile    discovery; HEAD and operations in progress; .git files
@@ -29,19 +29,19 @@
  * lib/worktree/  the user's files
  *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
  *   rules rules_texts      what belongs in a checkpoint; rules from outside the worktree
- *   statcache origin       what need not be read again; where it was read
+ *   statcache origin       files that need not be read again; on which boot they were read
  *   wt_tree                a directory tree in memory
  *   beneath mounts         opening files without leaving the root; other file systems in it
- *   swap displaced         renames that replace nothing; whether a file is what the scan saw
+ *   swap displaced         renames that never overwrite; whether a file is what the scan saw
  * lib/store/     the shadow repository
  *   shadow layout          open, create, lock; the files of a new one
  *   objects refs packed_refs    reading objects; one ref for each checkpoint
  *   names                  names that people give to checkpoints
- *   pack_write pack_stream pack_verify pack_index    one pack for each save
+ *   pack_write pack_stream pack_verify pack_index    writing one pack for each save
  *   packs packs_read packs_list delta    reading packs
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories
- *   reach repack packing oidset    which objects are needed; packs without the others
- *   litter health rescue   what a killed git left; a store's own files; what is left of packs
+ *   reach repack packing oidset    which objects are needed; new packs without the others
+ *   litter health rescue   removing what a killed git left; repairing a store's files, its packs
  * lib/record/    what a checkpoint is
  *   checkpoint meta meta_rules    checkpoint <-> commits
  *   modes                  permission bits that a git tree cannot hold
@@ -56,7 +56,7 @@
  *   session newid          what every command starts with; a new id
  *   inventory              all stores of this user
  * lib/retention/ which checkpoints go, and freeing their bytes
- *   evict stock hold       the decision; the checkpoints it is about; what a process needs
+ *   evict stock hold       which ones go; what is known of each; those that a process still needs
  *   retain retain_save     removing them by rules; for a save, and room for it in the budget
  *   drop tally             removing them by name; what saves note so that most need not look
  *   reclaim gc             freeing bytes that nothing needs; packing tightly
@@ -64,7 +64,7 @@
  *   worktree_state         the current state of the worktree, scanned and read
  *   save save_create save_room    the order of events; record and ref; room in the budget
  *   cadence warnings       whether a save is due; what the user must know about it
- *   extras capture spool   what is saved besides files: state keys, output of commands
+ *   extras capture spool   state keys, the output of commands, and its way into the pack
  * lib/inspect/   list, diff, status, verify
  *   list diff              all checkpoints; a difference with contents
  *   status verify          whether everything is saved; whether a checkpoint is sound
@@ -80,13 +80,13 @@
  *   undo                   undo, redo, --continue and --abort as restores
  * lib/repair/    doctor and what it uses
  *   doctor doctor_files doctor_restore    what is wrong with a store
- *   salvage relink         checkpoints out of a broken store; after a folder was moved
+ *   salvage relink         saving checkpoints from a broken store; the store of a moved folder
  * lib/run/       a command between a checkpoint and its verification
- *   run                    the command, as if we were not there
+ *   run                    starting the command, passing signals on, waiting for it
  * lib/flow/      workflows that survive interruption
  *   flow flow_resume       moving on; resuming after an interruption
  *   flow_decide            what may happen next, from the state alone
- *   flow_mirror flow_archive    the copy of its state elsewhere; finished ones
+ *   flow_mirror flow_archive    the copy of the state that a user asked for; old workflows
  * lib/hooks/     hooks and the guard
  *   install install_status install_place install_config install_record    installing them
  *   shim hook_file config_edit    what is installed; our lines in other people's files
@@ -97,7 +97,7 @@
  *   agents agent_entry agent_json agent_toml    which agents; one entry; where it is
  *   jsonedit jsonedit_check    editing JSON that people wrote
  * lib/ui/        a toolkit for terminals and programs that decides nothing
- *   opt opt_check opt_usage opt_look    command lines from tables, their checks, usage, unfinished lines
+ *   opt opt_check opt_usage opt_look    command lines from tables: parsing, checks, usage, completion
  *   row                    what is shown of a thing: JSON, columns, lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
