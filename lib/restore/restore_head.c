@@ -197,7 +197,7 @@ static void look_at_branch(struct restore_head_view *view, const struct repo *re
 	struct strbuf answer = STRBUF_INIT;
 	char *at, *path;
 
-	if (!askgit(&answer, &how, args) && answer.len) {
+	if (!askgit_check_ref(repo->commondir, ref) && !askgit(&answer, &how, args) && answer.len) {
 		at = answer.buf;
 		if (!strcmp(line_of(&at), ref)) {
 			view->tip = xstrdup(line_of(&at));
