@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "git/gitfile.h"
 
-#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,14 +51,13 @@ void repo_other_worktrees(struct strlist *out, const struct repo *repo)
 {
 	char *path = xstrfmt("%s/worktrees", repo->commondir);
 	char *primary = without(repo->commondir, "/.git");
-	DIR *dir = opendir(path);
-	struct dirent *entry;
+	struct strlist names = STRLIST_INIT;
 
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			add_linked(out, repo, entry->d_name);
-	if (dir)
-		closedir(dir);
+	(void)fs_names(&names, AT_FDCWD, path, 0, NULL);
+	for (size_t i = 0; i < names.nr; i++)
+		if (names.items[i][0] != '.')
+			add_linked(out, repo, names.items[i]);
+	strlist_release(&names);
 	if (primary && strcmp(repo->gitdir, repo->commondir) != 0)
 		add_if_there(out, repo, primary, repo->commondir);
 	strlist_sort_unique(out);
