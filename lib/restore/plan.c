@@ -39,6 +39,7 @@ bool plan_is_empty(const struct plan *plan)
 
 static char *join(const char *dir, const struct wt_entry *entry)
 {
+	/* cppcheck-suppress ctunullpointer ; in visit() one of the two always exists */
 	return xstrfmt("%s%s%s", dir, *dir ? "/" : "", entry->name);
 }
 
