@@ -265,8 +265,10 @@ sub save {
 	fail("save changed the worktree", @wrong) if @wrong;
 	$state->{in} = { map { $_ => 1 } grep { below($_, $scope) } keys %{ $state->{in} } };
 	check_capture($state, $id);
+	# Where nothing changed, the one there has the rules, and what they left out, of its own time.
+	my ($there) = grep { $_->{id} eq $id } @saved;
 	@saved = grep { $_->{id} ne $id } @saved;
-	push @saved, { id => $id, state => $state, scope => $scope };
+	push @saved, $there || { id => $id, state => $state, scope => $scope };
 	$count{saves}++;
 }
 

@@ -22,7 +22,7 @@ echo "# soak: $seconds s, seed $seed, $processes processes, in $T"
 # ---- one process ----
 
 # a directory was removed while a restore was writing into it
-vanished='stopped half-way.*unable to reach .*No such file'
+vanished='stopped halfway.*unable to reach .*No such file'
 
 # explicable <command> <status>: with its stderr in $err. What another process did meanwhile may be
 # the reason; damage, a crash or a sanitizer's report never is.
@@ -38,7 +38,7 @@ explicable() {
 	# the path was removed, the checkpoint dropped meanwhile; others have pinned too much
 	save:128) grep -q 'does not exist\|no such\|No such\|does not fit' "$err" ;;
 	show:128 | diff:128 | verify:128 | pin:128 | unpin:128 | drop:128 | restore:128)
-		grep -q 'no checkpoint\|not found\|past the oldest\|dropped meanwhile\|is gone\|in the scope\|neither'"\|$vanished" "$err" ;;
+		grep -q 'no checkpoint\|not found\|past the oldest\|dropped meanwhile\|just dropped\|is gone\|in the scope\|neither'"\|$vanished" "$err" ;;
 	# nothing to undo, nothing interrupted
 	undo:1 | redo:1 | continue:1 | abort:1 | quiet:1) return 0 ;;
 	# others edit the same files while they are restored
