@@ -65,7 +65,7 @@ static int check_group(const struct opt_rows *rows, size_t at, size_t nr)
 static int check_form(const struct opt_rows *rows, size_t form, size_t nr)
 {
 	for (size_t i = 0; i < rows->own; i++)
-		if (rows->given[i] && (i < form || i >= form + nr) &&
+		if ((i < form || i >= form + nr) && rows->given[i] &&
 		    !(rows->items[i].flags & OPT_ALSO))
 			return error_together(&rows->items[form], &rows->items[i]);
 	return 0;
