@@ -198,6 +198,9 @@ static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd
 		return false;
 	/* What cannot be read is not known to be removed. */
 	found = fs_names(&names, fd, ".", 0, NULL) < 0;
+	if (found && fs_is_lack(errno))
+		(void)ckpt_error_errno("unable to read the directory '%s'",
+				       path); /* see ckpt_error_lack() */
 	for (size_t i = 0; i < names.nr && !found; i++) {
 		const char *name = names.items[i];
 		char *below = xstrfmt("%s/%s", path, name);
@@ -402,5 +405,5 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 	strlist_sort_unique(&out->denied);
 	strlist_sort_unique(&out->also);
 	strlist_sort_unique(&out->dirs);
-	return err;
+	return err ? err : ckpt_error_lack();
 }
