@@ -44,6 +44,12 @@ void restore_warn(struct restore_result *out, struct restore *r)
 		return;
 	}
 	restore_head_look(&out->head, r->session->repo, r->opts->target);
+	/* Whoever takes back some files does not ask for the branch of then. */
+	if (r->opts->paths->nr) {
+		strlist_release(&out->head.commands);
+		while (out->head.says.nr > 1)
+			free(out->head.says.items[--out->head.says.nr]);
+	}
 	strlist_extend(&out->warnings, &r->job.current.notes);
 	warn_kept(&out->warnings, &r->plan);
 	warn_skips(out, &r->plan, &r->job.current.scan->skips);

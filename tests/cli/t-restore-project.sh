@@ -305,4 +305,21 @@ test_an_operation_in_progress() {
 	expect_warned_like 'merge was in progress'
 }
 
+# Who takes back one file is told that HEAD moved, not to move it.
+test_a_single_path_needs_no_branch() {
+	git init -q -b main
+	echo 1 >f
+	git add f
+	git commit -q -m one
+	git checkpoint save -q
+	git commit -q --allow-empty -m two
+	echo 2 >f
+	git checkpoint restore --json --yes @ f >"$T/answer" 2>"$T/err"
+	expect_grep 'HEAD moved since the checkpoint' "$T/answer"
+	expect_eq '' "$(jq -r '.next_actions[] | select(startswith("git reset"))' "$T/answer")"
+	echo 2 >f
+	git checkpoint restore --json --yes @ >"$T/answer" 2>"$T/err"
+	expect_grep 'git reset' "$T/answer"
+}
+
 run_tests
