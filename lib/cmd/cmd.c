@@ -36,7 +36,7 @@ int cmd_check_name(const char *name, bool move)
 	return ckpt_error_set(
 		CKPT_EUSAGE,
 		"option '--name': '%s' cannot be a name: use letters, digits, '.', '_' "
-		"and '-', not only hexadecimal digits",
+		"and '-', not only hexadecimal digits, and not 'step', 'turn' or 'session'",
 		name);
 }
 
