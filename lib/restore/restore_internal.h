@@ -60,6 +60,9 @@ static inline bool restore_is_state_only(const struct restore *r)
 
 /* --- restore_plan.c --- */
 
+/** How the worktree is scanned, for the plan and for the verification. */
+struct worktree_state_opts restore_scan_opts(const struct restore *r);
+
 /** Scan the worktree and plan; with `store` it is read into the pack of the safety checkpoint. */
 int restore_plan(struct restore *r, bool store);
 

@@ -49,10 +49,9 @@ static void record_made(struct restore *r)
 	}
 }
 
-/* `store`: read into the pack of the safety checkpoint; otherwise only compute names. */
-static int scan_and_plan(struct restore *r, bool store)
+struct worktree_state_opts restore_scan_opts(const struct restore *r)
 {
-	struct worktree_state_opts how = {
+	return (struct worktree_state_opts){
 		.scope = &r->scope,
 		.include_ignored = r->opts->target->include_ignored,
 		.include_sensitive = r->opts->target->include_sensitive,
@@ -61,6 +60,12 @@ static int scan_and_plan(struct restore *r, bool store)
 		.also = &r->also,
 		.progress = r->opts->progress,
 	};
+}
+
+/* `store`: read into the pack of the safety checkpoint; otherwise only compute names. */
+static int scan_and_plan(struct restore *r, bool store)
+{
+	struct worktree_state_opts how = restore_scan_opts(r);
 	int err = save_job_scan(&r->job, &how);
 
 	if (!err)

@@ -60,15 +60,7 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
  */
 static int scan_result(struct worktree_state *out, struct restore *r)
 {
-	struct worktree_state_opts opts = {
-		.scope = &r->scope,
-		.include_ignored = r->opts->target->include_ignored,
-		.include_sensitive = r->opts->target->include_sensitive,
-		.held = r->target.tree,
-		.no_limit = true,
-		.also = &r->also,
-		.progress = r->opts->progress,
-	};
+	struct worktree_state_opts opts = restore_scan_opts(r);
 	size_t before = r->also.nr;
 	int err = worktree_state_scan(out, r->session, &r->job.refs, &opts);
 
