@@ -5,6 +5,8 @@
 #include "restore/restore_head_internal.h"
 #include "session/session.h"
 
+#include <stdlib.h>
+
 static void warn_kept(struct strlist *out, const struct plan *plan)
 {
 	struct strbuf quoted = STRBUF_INIT;
