@@ -4,9 +4,6 @@
 #include "agents/jsonedit_internal.h"
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const added_words[] = { "event", "hooks", "file", "dir", "line" };
 
 enum { ADDED_WORDS = sizeof(added_words) / sizeof(added_words[0]) };

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /** Which agents are supported, and the entry for the settings of each. */
 
 /**

@@ -4,8 +4,6 @@
 #include "agents/jsonedit_internal.h"
 #include "base/base.h"
 
-#include <string.h>
-
 static int misshapen(const struct strbuf *text, size_t offset, const char *what,
 		     const char *shape)
 {

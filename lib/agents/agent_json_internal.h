@@ -5,8 +5,6 @@
 #include "agents/agent_entry_internal.h"
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /**
  * An agent's entry in the text of its settings. Error messages name line and
  * column; after an error the text is unchanged.

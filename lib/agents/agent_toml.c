@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
-
 /* Exactly; the last line without its end. */
 static const char *const written[] = {
 	"# >>> git-checkpoint >>>",

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /**
  * Codex reads hooks from hooks.json and from config.toml beside it, and runs
  * both. The entry goes into hooks.json only: we can edit JSON, and one mistake

@@ -6,13 +6,7 @@
 #include "agents/agent_toml_internal.h"
 #include "base/base.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 void agents_result_release(struct agents_result *result)
 {

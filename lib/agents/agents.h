@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /**
  * Entries in the settings of coding agents: before a tool of the agent changes
  * files, the agent runs `git checkpoint save`.

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/jsonedit_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- navigating: for texts that are known to be JSON ---- */
 
 static bool is_space(char c)

@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
-
 struct check {
 	const struct strbuf *text;
 	unsigned flags;

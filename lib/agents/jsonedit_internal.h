@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /**
  * Editing JSON that somebody else wrote: one element is inserted or removed,
  * in the style of its surroundings, and every other byte stays.

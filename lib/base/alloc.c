@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base/std.h"
 
 static void (*on_failure)(void);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_ALLOC_H
 #define CKPT_BASE_ALLOC_H
-
-#include <stddef.h>
 
 /**
  * Allocation that cannot fail: if memory runs out, the program ends with a

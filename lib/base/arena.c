@@ -2,10 +2,9 @@
 #include "base/arena.h"
 
 #include "base/alloc.h"
+#include "base/std.h"
 
 #include <stdalign.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BLOCK_SIZE = 256 * 1024 };
 

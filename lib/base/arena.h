@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_ARENA_H
 #define CKPT_BASE_ARENA_H
-
-#include <stddef.h>
 
 /**
  * Memory for many small objects that are freed together. Not safe to share

@@ -31,6 +31,7 @@
 #include "base/shellwords.h"
 #include "base/sparse.h"
 #include "base/spawn.h"
+#include "base/std.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/units.h"

@@ -2,10 +2,7 @@
 #include "base/clock.h"
 
 #include "base/alloc.h"
-
-#include <ctype.h>
-#include <stdio.h>
-#include <time.h>
+#include "base/std.h"
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
 #define FIRST (-62167219200LL)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_CLOCK_H
 #define CKPT_BASE_CLOCK_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /** Time, as people and programs write it. Seconds since 1970, UTC. */
 

@@ -8,18 +8,12 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/quote.h"
+#include "base/std.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
 	SAID_MAX = 4096, /* bytes of stderr to keep */

@@ -3,9 +3,7 @@
 #define CKPT_BASE_COMMAND_H
 
 #include "base/strbuf.h"
-
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /**
  * A user's command, run with `/bin/sh -c`, that is fed or read piece by piece,

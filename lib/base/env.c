@@ -2,13 +2,9 @@
 #include "base/env.h"
 
 #include "base/alloc.h"
+#include "base/std.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static struct strlist taken = STRLIST_INIT, assumed = STRLIST_INIT;
 static char **given;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_ENV_H
 #define CKPT_BASE_ENV_H
-
-#include <sys/types.h>
 
 /**
  * What the caller gave us, and the parts that we use: the GIT_* variables, PATH

@@ -3,13 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/fs.h"
+#include "base/std.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SLOT_SIZE = 8192 };
 

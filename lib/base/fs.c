@@ -3,18 +3,11 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/std.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { TEMP_DIGITS = 16 }; /* after FS_TEMP_PREFIX */
 

@@ -3,12 +3,8 @@
 #define CKPT_BASE_FS_H
 
 #include "base/strbuf.h"
+#include "base/std.h"
 #include "base/strlist.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 
 /**
  * Reading and writing files: the one place where durability is decided.

@@ -3,15 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/std.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /*
  * The first levels of a tree are walked with a descriptor each, which is fast. A

@@ -9,10 +9,9 @@
 #include "base/hash.h"
 
 #include "base/alloc.h"
+#include "base/std.h"
 
 #include <openssl/sha.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 struct digest {
 	enum hash_kind kind;

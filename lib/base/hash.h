@@ -3,8 +3,7 @@
 #define CKPT_BASE_HASH_H
 
 #include "base/oid.h"
-
-#include <stddef.h>
+#include "base/std.h"
 
 /**
  * SHA-1 and SHA-256 through libcrypto, which uses the processor's SHA

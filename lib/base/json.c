@@ -3,9 +3,7 @@
 
 #include "base/clock.h"
 #include "base/quote.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 
 json_t *json_text(const char *text)
 {

@@ -3,10 +3,10 @@
 #define CKPT_BASE_JSON_H
 
 #include "base/strbuf.h"
+#include "base/std.h"
 #include "base/strlist.h"
 
 #include <jansson.h>
-#include <stdint.h>
 
 /**
  * The door to jansson: values made from bytes that need not be UTF-8.

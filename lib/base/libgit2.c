@@ -4,13 +4,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/libmem.h"
+#include "base/std.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 /*
  * Debian builds libgit2 with mbedTLS, and libgit2 then parses every CA

@@ -3,14 +3,11 @@
 
 #include "base/alloc.h"
 #include "base/libgit2.h"
+#include "base/std.h"
 
 #include <git2/sys/alloc.h>
 #include <jansson.h>
 #include <libdeflate.h>
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void *git_gmalloc(size_t size, const char *file, int line)
 {

@@ -2,10 +2,7 @@
 #include "base/nearest.h"
 
 #include "base/alloc.h"
-
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 
 size_t nearest_distance(const char *a, const char *b)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_NEAREST_H
 #define CKPT_BASE_NEAREST_H
-
-#include <stddef.h>
 
 /** For messages about an unknown word: suggest the one that was perhaps meant. */
 

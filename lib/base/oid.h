@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_OID_H
 #define CKPT_BASE_OID_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
 /**
  * The name of an object in a store: SHA-1, so that any stock git can read it.

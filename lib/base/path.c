@@ -2,9 +2,7 @@
 #include "base/path.h"
 
 #include "base/alloc.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 
 void path_append(struct strbuf *sb, const char *name)
 {

@@ -3,8 +3,7 @@
 #define CKPT_BASE_PATH_H
 
 #include "base/strbuf.h"
-
-#include <stdbool.h>
+#include "base/std.h"
 
 /** Path strings. Nothing here looks at a file system except path_real() and path_resolve(). */
 

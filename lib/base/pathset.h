@@ -3,8 +3,7 @@
 #define CKPT_BASE_PATHSET_H
 
 #include "base/strlist.h"
-
-#include <stdbool.h>
+#include "base/std.h"
 
 /**
  * Questions about a list of relative paths sorted by bytes, as

@@ -3,12 +3,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/std.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 enum { MAX_THREADS = 64 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_POOL_H
 #define CKPT_BASE_POOL_H
-
-#include <stddef.h>
 
 /**
  * The only place where threads are created.

@@ -2,11 +2,8 @@
 #include "base/problems.h"
 
 #include "base/alloc.h"
+#include "base/std.h"
 #include "base/strbuf.h"
-
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 void problems_addf(struct problems *list, bool fixed, const char *fmt, ...)
 {

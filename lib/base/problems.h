@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_PROBLEMS_H
 #define CKPT_BASE_PROBLEMS_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /** What is wrong, in sentences, and whether it was fixed. All zero is an empty list. */
 struct problem {

@@ -4,14 +4,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/std.h"
 #include "base/strbuf.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 enum {

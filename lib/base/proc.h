@@ -3,11 +3,7 @@
 #define CKPT_BASE_PROC_H
 
 #include "base/strlist.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/std.h"
 
 /**
  * The ancestors of this process, as /proc shows them.

@@ -3,9 +3,8 @@
 #define CKPT_BASE_QUOTE_H
 
 #include "base/strbuf.h"
+#include "base/std.h"
 #include "base/utf8.h"
-
-#include <stdbool.h>
 
 /** Quote names of any bytes for people, for git and for shells, and read them back. */
 

@@ -2,11 +2,8 @@
 #include "base/shellwords.h"
 
 #include "base/alloc.h"
+#include "base/std.h"
 #include "base/strbuf.h"
-
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The word being read. */
 struct word {

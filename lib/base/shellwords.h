@@ -3,8 +3,7 @@
 #define CKPT_BASE_SHELLWORDS_H
 
 #include "base/strlist.h"
-
-#include <stdbool.h>
+#include "base/std.h"
 
 struct strbuf;
 

@@ -2,10 +2,7 @@
 #include "base/sparse.h"
 
 #include "base/fs.h"
-
-#include <stdbool.h>
-#include <string.h>
-#include <unistd.h>
+#include "base/std.h"
 
 enum {
 	BLOCK = 4096,

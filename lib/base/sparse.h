@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_SPARSE_H
 #define CKPT_BASE_SPARSE_H
-
-#include <stddef.h>
-#include <sys/types.h>
 
 /**
  * Write a new, empty file from beginning to end, with holes for long runs of

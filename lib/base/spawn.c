@@ -5,17 +5,13 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/std.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum {
 	EXIT_NOT_FOUND = 127,

@@ -3,9 +3,7 @@
 #define CKPT_BASE_SPAWN_H
 
 #include "base/strbuf.h"
-
-#include <stdbool.h>
-#include <sys/types.h>
+#include "base/std.h"
 
 /**
  * Running other programs. Children see an environment without GIT_* (see

@@ -2,12 +2,9 @@
 #include "base/strbuf.h"
 
 #include "base/alloc.h"
+#include "base/std.h"
 
 #include <assert.h>
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 char strbuf_empty[1];
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_STRBUF_H
 #define CKPT_BASE_STRBUF_H
-
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 /**
  * A byte string that grows.

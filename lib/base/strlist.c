@@ -2,10 +2,8 @@
 #include "base/strlist.h"
 
 #include "base/alloc.h"
+#include "base/std.h"
 #include "base/strbuf.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void strlist_release(struct strlist *list)
 {

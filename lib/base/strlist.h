@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_STRLIST_H
 #define CKPT_BASE_STRLIST_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /** A list of C strings that it owns. Start with STRLIST_INIT. */
 struct strlist {

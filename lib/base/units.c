@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
-
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
+#include "base/std.h"
 
 static bool parse(uint64_t *out, const char **p)
 {

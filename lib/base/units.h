@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/std.h"
 #ifndef CKPT_BASE_UNITS_H
 #define CKPT_BASE_UNITS_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum { UNITS_SIZE = 32 };
 

@@ -3,8 +3,7 @@
 #define CKPT_BASE_UTF8_H
 
 #include "base/strbuf.h"
-
-#include <stdbool.h>
+#include "base/std.h"
 
 /** Make text of any bytes safe to display. */
 

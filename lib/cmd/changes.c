@@ -5,9 +5,6 @@
 #include "inspect/inspect.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 /* Both contents of one change, and the input for patch.h that points at them. */
 struct pair {
 	struct strbuf old, new;

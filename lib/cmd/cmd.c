@@ -8,10 +8,6 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const struct cmd *cmd_find(const char *name)
 {
 	for (size_t i = 0; i < cmd_table.nr; i++)

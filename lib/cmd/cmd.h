@@ -2,10 +2,9 @@
 #ifndef CKPT_CMD_CMD_H
 #define CKPT_CMD_CMD_H
 
+#include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/report.h"
-
-#include <stdio.h>
 
 struct opt_spec;
 struct session;

@@ -6,12 +6,6 @@
 #include "cmd/report.h"
 #include "session/session.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /* ---- the command line ---- */
 
 /* One question: the words, and where in them we are. */

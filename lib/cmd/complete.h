@@ -2,10 +2,8 @@
 #ifndef CKPT_CMD_COMPLETE_H
 #define CKPT_CMD_COMPLETE_H
 
+#include "base/base.h"
 #include "ui/ui.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct session;
 

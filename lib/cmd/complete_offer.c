@@ -5,12 +5,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 /* ---- candidates ---- */
 
 static bool has_control(const char *s)

@@ -7,11 +7,6 @@
 #include "restore/restore.h"
 #include "session/session.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 enum { CHECKPOINTS_MAX = 50 };
 
 /* ---- checkpoints ---- */

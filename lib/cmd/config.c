@@ -7,9 +7,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool origin;
 
 static const struct opt options[] = {

@@ -12,10 +12,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 static bool stat_, names, quiet, nul;
 
 static const struct opt options[] = {

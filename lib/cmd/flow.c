@@ -10,9 +10,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct strlist phases, approve, output;
 static const char *state_dir, *note;
 static bool fresh, restore, yes;

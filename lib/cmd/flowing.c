@@ -7,9 +7,6 @@
 #include "flow/flow.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char *or_none(const char *text)
 {
 	return text && *text ? text : NULL;

@@ -7,10 +7,6 @@
 #include "git/git.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define MANUAL "git-checkpoint"
 #define AGENTS "agents"
 

@@ -6,12 +6,6 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct {
 	const char *name; /* in the file */
 	const char *text;

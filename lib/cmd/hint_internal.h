@@ -2,7 +2,7 @@
 #ifndef CKPT_CMD_HINT_INTERNAL_H
 #define CKPT_CMD_HINT_INTERNAL_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 struct session;
 

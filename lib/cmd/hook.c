@@ -6,17 +6,10 @@
 #include "hooks/hooks.h"
 #include "ui/ui.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /*
  * Called by the hooks, at times for every ref of a fetch: nothing is opened

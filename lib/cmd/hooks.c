@@ -9,9 +9,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char *events;
 static bool guard, ref_transaction, no_ref_transaction, user, print;
 static struct strlist agents;

@@ -7,10 +7,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *find_colon(const char *typed)
 {
 	const char *from = typed;

@@ -11,9 +11,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *source, *since, *until, *grep;
 static int64_t count = -1, step = -1;
 static bool stat_;

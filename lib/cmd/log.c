@@ -6,8 +6,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <string.h>
-
 static int64_t count = -1;
 
 static const struct opt options[] = {

@@ -7,11 +7,7 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* How fzf ends. */
 enum { FZF_CHOSEN = 0, FZF_NO_MATCH = 1, FZF_LEFT = 130 };

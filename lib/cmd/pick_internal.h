@@ -2,8 +2,7 @@
 #ifndef CKPT_CMD_PICK_INTERNAL_H
 #define CKPT_CMD_PICK_INTERNAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct ckpt_record;
 struct ckpt_records;

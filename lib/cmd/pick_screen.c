@@ -7,14 +7,9 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <unistd.h>
 
 #define ENTER_SCREEN "\x1b[?1049h\x1b[?25l"
 #define LEAVE_SCREEN "\x1b[?25h\x1b[?1049l"

@@ -8,7 +8,6 @@
 #include "retention/retention.h"
 #include "session/session.h"
 #include "ui/ui.h"
-#include <string.h>
 
 /* --- pin, unpin --- */
 

@@ -8,8 +8,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-
 static bool dry_run, expired, yes;
 static int64_t max_count = -1, max_automatic = -1, max_size = -1;
 

@@ -7,10 +7,6 @@
 #include "ui/ui.h"
 
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 void ran_say(const char *fmt, ...)
 {

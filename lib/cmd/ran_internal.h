@@ -7,8 +7,6 @@
 #include "run/run.h"
 #include "save/save.h"
 
-#include <stdbool.h>
-
 /**
  * Output about a command that was run between a checkpoint and its
  * verification. stdout belongs to the command: everything we print goes to

@@ -8,10 +8,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool force;
 
 static const struct opt options[] = {

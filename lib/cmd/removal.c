@@ -5,10 +5,6 @@
 #include "cmd/report.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SHOWN = 20 };
 
 bool removal_asks(bool yes, bool dry_run)

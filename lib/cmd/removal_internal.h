@@ -2,9 +2,8 @@
 #ifndef CKPT_CMD_REMOVAL_INTERNAL_H
 #define CKPT_CMD_REMOVAL_INTERNAL_H
 
+#include "base/base.h"
 #include "retention/retention.h"
-
-#include <stdbool.h>
 
 /** Checkpoints that go for good: what drop and prune ask and say. */
 

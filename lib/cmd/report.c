@@ -6,13 +6,6 @@
 #include "retention/retention.h"
 #include "ui/ui.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static int status_of(int err)
 {
 	switch (err) {

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdio.h>
-
 struct ckpt_captures;
 struct ckpt_record;
 struct ckpt_state;

@@ -13,10 +13,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static bool dry_run, yes, no_delete, no_verify, force, go_on, abort_;
 static const char *reason, *verify_command;
 

@@ -7,10 +7,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SHOWN = 20 };
 
 /* The plan was shown with the question: not a second time. */

@@ -14,12 +14,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 static const char *reason = "pre-run", *verify, *json_file;
 static int64_t json_fd = -1;
 static bool rollback;

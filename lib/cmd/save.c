@@ -13,12 +13,6 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 static const char *reason, *source = "cli", *expires, *name;
 static int64_t step = -1, every = -1, min_interval;
 static bool automatic, pin, move_name, allow_empty, include_ignored, include_sensitive;

@@ -10,10 +10,6 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool stat_, patch, files, hashes, nul, state;
 
 static const struct opt options[] = {

@@ -11,9 +11,6 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { RECENT = 5 }; /* shown of the checkpoints */
 
 const struct opt_spec cmd_status_spec = {

@@ -8,8 +8,6 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-#include <stdlib.h>
-
 const struct opt_spec cmd_stores_spec = {
 	.command = "stores",
 	.summary = "list all stores with their worktree and size",

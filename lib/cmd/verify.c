@@ -8,8 +8,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <string.h>
-
 static bool all;
 
 static const struct opt options[] = {

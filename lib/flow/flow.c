@@ -8,12 +8,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-
 static void result_init(struct flow_result *out)
 {
 	memset(out, 0, sizeof(*out));

@@ -8,8 +8,6 @@
 #include "record/record.h"
 #include "restore/restore.h"
 
-#include <stdbool.h>
-
 struct session;
 
 /**

@@ -4,13 +4,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define ARCHIVE LAYOUT_FLOW "/archive"
 #define TEMP ARCHIVE "/" FS_TEMP_PREFIX "flow"
 

@@ -2,10 +2,8 @@
 #ifndef CKPT_FLOW_FLOW_ARCHIVE_H
 #define CKPT_FLOW_FLOW_ARCHIVE_H
 
+#include "base/base.h"
 #include "record/record.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /** Archived workflows. */
 

@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --- can it be trusted? --- */
 
 static int check_outputs(const struct strlist *output, const char *kind, const char *name,

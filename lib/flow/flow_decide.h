@@ -2,10 +2,8 @@
 #ifndef CKPT_FLOW_FLOW_DECIDE_H
 #define CKPT_FLOW_FLOW_DECIDE_H
 
+#include "base/base.h"
 #include "record/record.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /**
  * What may happen to a workflow, and where it continues: functions of its

@@ -2,9 +2,8 @@
 #ifndef CKPT_FLOW_FLOW_INTERNAL_H
 #define CKPT_FLOW_FLOW_INTERNAL_H
 
+#include "base/base.h"
 #include "flow/flow.h"
-
-#include <stdbool.h>
 
 /** What moving on and resuming after an interruption share. */
 

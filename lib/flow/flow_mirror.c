@@ -8,13 +8,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define NAME "phase.json"
 
 static int failed(const char *dir)

@@ -7,9 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void flow_resumed_release(struct flow_resumed *resumed)
 {
 	flow_decision_release(&resumed->decision);

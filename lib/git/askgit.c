@@ -4,11 +4,6 @@
 #include "base/base.h"
 #include "git/gitfile.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 enum {
 	BORROW_DEPTH = 5,  /* as deep as git follows alternates */
 	BORROW_MAX = 1000, /* directories, far more than anyone has */

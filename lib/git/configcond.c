@@ -5,9 +5,6 @@
 #include "git/wildmatch_internal.h"
 
 #include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 bool configcond_expand(struct strbuf *out, const char *path)
 {

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /** The conditions of includeIf, evaluated as git does. For gitconfig.c. */
 
 struct configcond {

@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 /*
  * git's grammar, character by character, according to its documentation and
  * its behaviour: "\r\n" counts as "\n", the end of the text as the end of a

@@ -2,7 +2,7 @@
 #ifndef CKPT_GIT_CONFIGTEXT_H
 #define CKPT_GIT_CONFIGTEXT_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 /**
  * The text of a git configuration file, read as git reads it. Bytes only, no

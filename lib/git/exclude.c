@@ -4,10 +4,6 @@
 #include "base/base.h"
 #include "git/wildmatch_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
 enum pattern_flags {
 	PATTERN_NEGATIVE = 1 << 0,
 	PATTERN_DIR_ONLY = 1 << 1,

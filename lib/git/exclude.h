@@ -2,8 +2,7 @@
 #ifndef CKPT_GIT_EXCLUDE_H
 #define CKPT_GIT_EXCLUDE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 /**
  * Ignore rules, with exactly the meaning that gitignore(5) gives them.

@@ -6,14 +6,6 @@
 #include "git/configtext.h"
 #include "git/repo.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /*
  * Each file is read and parsed separately, in git's order, and its values are
  * copied into one array: a lookup is then a search from the end. Not by

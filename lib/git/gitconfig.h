@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 struct repo;
 
 /**

@@ -4,12 +4,6 @@
 #include "base/base.h"
 #include "git/gitrun.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 enum {
 	TEXT_MAX = 100,
 	EPOCH_DIGITS = 9, /* git takes so many for seconds since 1970, fewer for a day or a year */

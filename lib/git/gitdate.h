@@ -2,7 +2,7 @@
 #ifndef CKPT_GIT_GITDATE_H
 #define CKPT_GIT_GITDATE_H
 
-#include <stdint.h>
+#include "base/base.h"
 
 /**
  * A time in the past, in any of the ways in which people write one:

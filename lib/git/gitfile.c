@@ -3,13 +3,6 @@
 
 #include "base/base.h"
 
-#include <ctype.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* No text file of git is that large; a nested ".git" may contain anything, even things that block. */
 enum { TEXT_MAX = 256 << 20 };
 

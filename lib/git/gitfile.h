@@ -2,7 +2,7 @@
 #ifndef CKPT_GIT_GITFILE_H
 #define CKPT_GIT_GITFILE_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /**
  * The small text files of a git directory: HEAD, loose refs, "commondir" and so

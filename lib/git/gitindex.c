@@ -5,9 +5,6 @@
 #include "git/askgit.h"
 #include "git/indexfile_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* `more` ends with a NULL. */
 static int ask_git(struct strbuf *out, const char *worktree, const char *gitdir,
 		   const char *const more[])

@@ -2,8 +2,7 @@
 #ifndef CKPT_GIT_GITINDEX_H
 #define CKPT_GIT_GITINDEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 /**
  * The names that a repository tracks, read from its index without locking or

@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * env_scrub() has removed all GIT_*. What is set here overrides the
  * configuration files; GIT_NO_LAZY_FETCH is known to git since 2.45, before

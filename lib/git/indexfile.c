@@ -8,14 +8,6 @@
 
 #include "base/base.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum {
 	HEADER_SIZE = 12,
 	STAT_SIZE = 40, /* what precedes the hash in an entry */

@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** Parsing an index file, for gitindex.c alone; others use gitindex.h. */
 
 struct index_entry {

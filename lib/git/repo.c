@@ -6,11 +6,6 @@
 #include "git/gitconfig.h"
 #include "git/gitfile.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /*
  * libgit2 finds repositories too, but not those with extensions that it does
  * not know, and it treats the environment differently. The rules are few, so

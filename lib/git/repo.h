@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /**
  * The project's repository: found, read, never written.
  *

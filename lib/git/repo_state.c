@@ -5,11 +5,6 @@
 #include "git/askgit.h"
 #include "git/gitfile.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 enum { SYMREF_DEPTH = 5 };
 
 /* True if `name` is in `dir`, whatever it is. */

@@ -4,10 +4,6 @@
 #include "base/base.h"
 #include "git/gitfile.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Add `dir` if it really is a worktree of this repository; `gitdir` is what it has to lead to. */
 static void add_if_there(struct strlist *out, const struct repo *repo, const char *dir,
 			 const char *gitdir)

@@ -2,7 +2,7 @@
 #ifndef CKPT_GIT_WILDMATCH_INTERNAL_H
 #define CKPT_GIT_WILDMATCH_INTERNAL_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /**
  * Glob matching as git does it for ignore patterns: "*", "?" and brackets do

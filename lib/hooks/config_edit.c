@@ -4,11 +4,6 @@
 #include "base/base.h"
 #include "git/git.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
 /* A header or a key of the file, in the order of the text. */
 struct item {
 	bool header;

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /**
  * Changes to the text of a git configuration file that can be reverted byte
  * for byte. Texts only, no files; `git config` would rewrite line endings and

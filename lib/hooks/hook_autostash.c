@@ -8,11 +8,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 struct hook_autostash {
 	const struct repo *repo;
 	char *id;           /* of the commit */

@@ -12,14 +12,9 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* --- the clock --- */
 

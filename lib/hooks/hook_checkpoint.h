@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct hook_decision;
 
 /** What is told to stop gets this long to stop cleanly. */

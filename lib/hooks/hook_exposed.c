@@ -6,12 +6,6 @@
 #include "hooks/hook_targets_internal.h"
 #include "worktree/worktree.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define WALK_LIMIT "--max-count=5001" /* one more */
 
 enum {

@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
-
 /* The variable that only a dispatcher's lines set. */
 #define DISPATCH "_ckpt_hook="
 

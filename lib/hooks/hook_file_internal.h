@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /**
  * Our lines in a hook, which usually belongs to somebody else. Texts only, no
  * files.

@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <ctype.h>
-#include <string.h>
-
 bool hook_among(const char *word, const char *const list[])
 {
 	for (size_t i = 0; list[i]; i++)

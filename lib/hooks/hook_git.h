@@ -2,8 +2,7 @@
 #ifndef CKPT_HOOKS_HOOK_CALLS_H
 #define CKPT_HOOKS_HOOK_CALLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct proc;
 

@@ -5,15 +5,7 @@
 #include "hooks/hook_rules.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 /*
  * "<what> <extent> <milliseconds> <process>": for which of the commands that

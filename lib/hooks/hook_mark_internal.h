@@ -2,7 +2,7 @@
 #ifndef CKPT_HOOKS_HOOK_MARK_INTERNAL_H
 #define CKPT_HOOKS_HOOK_MARK_INTERNAL_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 struct hook_decision;
 

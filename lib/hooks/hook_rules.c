@@ -5,8 +5,6 @@
 #include "hooks/hook_git.h"
 #include "hooks/hook_targets_internal.h"
 
-#include <string.h>
-
 static bool is(const char *a, const char *b)
 {
 	return !strcmp(a, b);

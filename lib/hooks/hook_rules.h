@@ -2,8 +2,7 @@
 #ifndef CKPT_HOOKS_HOOK_RULES_H
 #define CKPT_HOOKS_HOOK_RULES_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct proc;
 struct proc_list;

@@ -4,9 +4,6 @@
 #include "base/base.h"
 #include "hooks/hook_git.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void hook_targets_release(struct hook_targets *targets)
 {
 	strlist_release(&targets->trees);

@@ -12,13 +12,7 @@
 #include "hooks/shim_internal.h"
 #include "session/session.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Left by a shim that had to kill the program, in our directory. */
 #define MARK "ended"

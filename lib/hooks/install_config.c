@@ -5,14 +5,6 @@
 #include "git/git.h"
 #include "hooks/install_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 bool install_config_supported(void)
 {
 	static const char *const args[] = { "--version", NULL };

@@ -5,15 +5,6 @@
 #include "hooks/hook_file_internal.h"
 #include "hooks/install_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* What is at a path. */
 struct found {
 	bool exists, regular, link;

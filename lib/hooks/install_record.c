@@ -5,10 +5,6 @@
 #include "git/git.h"
 #include "hooks/install_internal.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const how_names[] = { "created", "lines", "aside" };
 
 char *install_record_path(const struct repo *repo, const char *name)

@@ -5,9 +5,6 @@
 #include "base/base.h"
 #include "hooks/config_edit_internal.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct repo;
 
 /**

@@ -8,10 +8,6 @@
 #include "hooks/install_place_internal.h"
 #include "hooks/install_record_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 const char *hooks_state_name(enum hooks_state state)
 {
 	static const char *const names[] = { "installed", "displaced", "missing", "not run" };

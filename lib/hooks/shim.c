@@ -4,12 +4,6 @@
 #include "base/base.h"
 #include "hooks/hook_file_internal.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #ifndef CKPT_DATADIR
 #define CKPT_DATADIR "/usr/local/share/git-checkpoint"
 #endif

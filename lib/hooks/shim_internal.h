@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdint.h>
-
 /** The shims in hooks/ of the source, share/git-checkpoint/hooks of an installation. */
 
 /** The values to fill in. */

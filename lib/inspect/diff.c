@@ -7,13 +7,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* A larger patch is of no use. */
 #define CONTENT_MAX (64ULL << 20)
 

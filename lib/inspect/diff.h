@@ -6,8 +6,6 @@
 #include "record/record.h"
 #include "save/save.h"
 
-#include <stdbool.h>
-
 struct session;
 
 /**

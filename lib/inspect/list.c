@@ -6,8 +6,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <string.h>
-
 static void mend_manifest(struct store *store, const struct ref_list *refs)
 {
 	if (manifest_agrees(store, refs))

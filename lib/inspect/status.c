@@ -8,8 +8,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <string.h>
-
 /* --- decisions --- */
 
 size_t status_changes_nr(const struct status_changes *changes)

@@ -7,9 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <string.h>
-
 void verify_begin(struct verify *verify, struct session *session, progress_fn progress)
 {
 	*verify = (struct verify){ .session = session, .progress = progress };

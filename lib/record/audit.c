@@ -5,12 +5,6 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 static int add(struct store *store, int64_t at, const char *action, const char *id,
 	       const struct oid *commit, const char *reason, const char *hash)
 {

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdint.h>
-
 struct ckpt_record;
 struct store;
 

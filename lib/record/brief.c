@@ -5,9 +5,6 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char magic[8] = "CKPTBRF2";
 
 /* This many records are read as fast as the file is written. */

@@ -5,11 +5,6 @@
 #include "settings/settings.h"
 #include "store/store.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define IDENTITY "git-checkpoint <git-checkpoint@localhost>"
 #define FORMAT "1"
 

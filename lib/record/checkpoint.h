@@ -7,9 +7,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct pack;
 struct store;
 

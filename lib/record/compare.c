@@ -5,9 +5,6 @@
 #include "record/snapshot.h"
 #include "worktree/worktree.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct compare {
 	struct compare_list *out;
 	const struct strlist *paths;

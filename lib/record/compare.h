@@ -5,9 +5,6 @@
 #include "base/base.h"
 #include "record/modes.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct snapshot;
 struct wt_dir;
 struct wt_entry;

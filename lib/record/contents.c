@@ -6,8 +6,6 @@
 #include "store/store.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- what was already read --- */
 

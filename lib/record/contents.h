@@ -2,10 +2,8 @@
 #ifndef CKPT_RECORD_CONTENTS_H
 #define CKPT_RECORD_CONTENTS_H
 
+#include "base/base.h"
 #include "worktree/worktree.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 struct snapshot;
 struct strlist;

@@ -5,9 +5,6 @@
 #include "record/flow_order.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #define STATE LAYOUT_FLOW "/phase.json"
 #define PLAN LAYOUT_FLOW "/workflow.json"
 

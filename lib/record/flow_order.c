@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
-
 const struct flow_done *flow_find_done(const struct flow_state *state, const char *phase)
 {
 	for (size_t i = 0; i < state->done_nr; i++)

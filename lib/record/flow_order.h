@@ -2,9 +2,8 @@
 #ifndef CKPT_RECORD_FLOW_ORDER_H
 #define CKPT_RECORD_FLOW_ORDER_H
 
+#include "base/base.h"
 #include "record/flow_state.h"
-
-#include <stdbool.h>
 
 /** Where a workflow is in its plan, from state and plan alone. */
 

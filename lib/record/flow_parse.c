@@ -3,10 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ATTEMPTS_MAX = 1000000000 };
 
 static int damaged(const char *key, const char *what)

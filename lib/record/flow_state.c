@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const statuses[] = {
 	[FLOW_PENDING] = "pending",
 	[FLOW_IN_PROGRESS] = "in_progress",

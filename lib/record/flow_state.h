@@ -5,10 +5,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /**
  * The two files of a workflow, as text and as structures. Nothing here uses
  * the file system.

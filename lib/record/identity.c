@@ -5,12 +5,7 @@
 #include "git/git.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #define FILE_NAME "checkpoint/identity"
 #define ROOT_NONE "none"

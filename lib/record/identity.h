@@ -5,9 +5,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct repo;
 struct store;
 

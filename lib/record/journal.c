@@ -4,14 +4,7 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* --- both are JSON; paths are C-quoted so that any bytes survive --- */
 

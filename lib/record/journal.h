@@ -5,8 +5,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-
 struct store;
 
 /** What a restore is: of a checkpoint that somebody named, or a step on the stack of restores. */

@@ -5,10 +5,6 @@
 #include "git/git.h"
 #include "record/lost.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { COMMIT_PREFIX_MIN = 4, ID_DIGITS = 6, CANDIDATES_SHOWN = 10 };
 
 /* They were read from the newest on. */

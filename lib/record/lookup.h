@@ -6,9 +6,6 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct store;
 
 /**

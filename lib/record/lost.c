@@ -7,10 +7,6 @@
 #include "record/manifest.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	DIGITS = 8,
 	RECORD_MAX = 16 << 20, /* no record is larger than this */

@@ -2,9 +2,8 @@
 #ifndef CKPT_RECORD_LOST_H
 #define CKPT_RECORD_LOST_H
 
+#include "base/base.h"
 #include "store/store.h"
-
-#include <stddef.h>
 
 struct store;
 

@@ -5,9 +5,6 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define MANIFEST "checkpoint-manifest.md"
 
 enum { HASH_DIGITS = 8, COLUMN_ID = 5 };

@@ -2,9 +2,8 @@
 #ifndef CKPT_RECORD_MANIFEST_H
 #define CKPT_RECORD_MANIFEST_H
 
+#include "base/base.h"
 #include "store/store.h"
-
-#include <stdbool.h>
 
 struct ckpt_record;
 struct store;

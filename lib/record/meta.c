@@ -5,10 +5,6 @@
 #include "record/meta_parts_internal.h"
 #include "store/store.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 void meta_init(struct ckpt_meta *meta)
 {
 	memset(meta, 0, sizeof(*meta));

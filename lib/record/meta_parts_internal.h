@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stddef.h>
-
 struct ckpt_meta;
 struct pack;
 struct store;

@@ -5,9 +5,6 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* In the order of the sources. */
 static const char *const source_names[RULES_SOURCES] = { "default", "exclude", "project", "user" };
 

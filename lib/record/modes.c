@@ -4,10 +4,6 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum class { CLASS_FILE, CLASS_EXEC, CLASS_DIR, CLASSES };
 enum { MODES = 010000 };
 

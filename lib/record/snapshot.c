@@ -5,10 +5,6 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 int snapshot_open_meta(struct snapshot **out, struct store *store, const struct ckpt_record *record,
 		       const struct ckpt_meta *meta)
 {

@@ -5,13 +5,7 @@
 #include "record/journal.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define MAGIC "This directory was made by a restore of git-checkpoint.\n"
 

@@ -2,8 +2,7 @@
 #ifndef CKPT_RECORD_STAGE_DIR_H
 #define CKPT_RECORD_STAGE_DIR_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct store;
 struct strbuf;

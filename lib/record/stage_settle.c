@@ -6,12 +6,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* What is left of a restore that was interrupted. */
 
 /* Read, not only looked up: what is displaced may be the last good copy. */

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 struct store;
 
 /** What to do with the stage of a restore that was interrupted. */

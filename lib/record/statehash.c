@@ -4,8 +4,6 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-#include <string.h>
-
 enum { PIECE = 64 * 1024 };
 
 struct lines {

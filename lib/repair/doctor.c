@@ -11,10 +11,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /* --- the store itself --- */
 
 /* What opening it repaired, and what it could not. */

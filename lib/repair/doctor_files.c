@@ -5,11 +5,7 @@
 #include "record/record.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 /* --- temporaries --- */
 

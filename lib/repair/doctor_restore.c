@@ -7,11 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /*
  * The newest checkpoint that was taken before a restore, or else the newest; NULL if there is none.
  */

@@ -9,12 +9,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 struct relink {
 	struct session *session;
 	const char *name;

@@ -5,9 +5,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct session;
 
 /**

@@ -7,8 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <string.h>
-
 struct salvage {
 	struct problems *out;
 	struct session *session;

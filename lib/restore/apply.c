@@ -5,14 +5,6 @@
 #include "record/record.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 enum { SYNC_EACH_MAX = 64 };
 
 /* A directory that had to be made writable for a moment. */

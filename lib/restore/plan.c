@@ -4,9 +4,6 @@
 #include "base/base.h"
 #include "record/record.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct planner {
 	struct plan *plan;
 	const struct plan_opts *opts;

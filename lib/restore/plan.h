@@ -6,9 +6,6 @@
 #include "record/record.h"
 #include "worktree/worktree.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /**
  * What has to be done to make a worktree equal to a checkpoint: decided here,
  * from two trees and nothing else; done by apply_internal.h.

@@ -8,10 +8,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The rules of one checkpoint, and the state for the directory asked about last. */
 struct source {
 	struct rules *rules;

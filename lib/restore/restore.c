@@ -8,9 +8,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 void restore_result_release(struct restore_result *result)

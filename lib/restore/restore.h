@@ -7,8 +7,6 @@
 #include "restore/plan.h"
 #include "worktree/worktree.h"
 
-#include <stdbool.h>
-
 struct session;
 
 /**

@@ -6,9 +6,6 @@
 #include "save/save.h"
 #include "session/session.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const char *restore_capture_status_name(enum restore_capture_status status)
 {
 	static const char *const names[] = {

@@ -5,9 +5,6 @@
 #include "record/record.h"
 #include "restore/protect_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* What counts, as lines of the state hash before they are put in order. */
 struct line {
 	char *path;

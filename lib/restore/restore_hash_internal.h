@@ -6,8 +6,6 @@
 #include "record/record.h"
 #include "restore/plan.h"
 
-#include <stdbool.h>
-
 struct ckpt_record;
 struct protect;
 struct snapshot;

@@ -5,9 +5,6 @@
 #include "git/git.h"
 #include "record/record.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SHORT_ID = 12 };
 
 static bool differ(const char *a, const char *b)

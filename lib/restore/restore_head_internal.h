@@ -4,8 +4,6 @@
 
 #include "restore/restore.h"
 
-#include <stdbool.h>
-
 struct repo;
 struct repo_state;
 

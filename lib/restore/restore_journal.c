@@ -6,13 +6,6 @@
 #include "session/session.h"
 #include "worktree/worktree.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* --- modes of directories that are only on the way --- */
 
 static const char *noted_path(const char *note)

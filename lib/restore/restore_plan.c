@@ -4,8 +4,6 @@
 #include "base/base.h"
 #include "record/record.h"
 
-#include <stdlib.h>
-
 static int make_plan(struct restore *r)
 {
 	struct compare_side target = { .root = r->target.tree->root,

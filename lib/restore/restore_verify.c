@@ -6,10 +6,6 @@
 #include "session/session.h"
 #include "worktree/worktree.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-
 struct restore_hash restore_hash_init(const struct restore *r)
 {
 	return (struct restore_hash){

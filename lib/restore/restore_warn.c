@@ -5,8 +5,6 @@
 #include "restore/restore_head_internal.h"
 #include "session/session.h"
 
-#include <stdlib.h>
-
 static void warn_kept(struct strlist *out, const struct plan *plan)
 {
 	struct strbuf quoted = STRBUF_INIT;

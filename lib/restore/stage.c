@@ -6,17 +6,9 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 /* Files and directories synced one by one; more by one syncfs(2). */
 enum { SYNC_EACH_MAX = 16 };

@@ -6,8 +6,6 @@
 #include "restore/plan.h"
 #include "worktree/worktree.h"
 
-#include <sys/types.h>
-
 struct store;
 
 /**

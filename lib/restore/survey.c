@@ -4,12 +4,6 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 void survey_release(struct survey *survey)
 {
 	strlist_release(&survey->also);

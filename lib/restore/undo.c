@@ -5,8 +5,6 @@
 #include "record/record.h"
 #include "session/session.h"
 
-#include <string.h>
-
 /* If it is gone nothing is exempt: then more is kept than necessary. */
 static void take_back(struct undo_job *job, struct session *session, const char *id)
 {

@@ -7,10 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Where undo and redo lead; they can do without the rest of the stack. */
 static int add_destinations(struct strlist *out, struct store *store)
 {

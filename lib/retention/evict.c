@@ -3,10 +3,6 @@
 
 #include "base/base.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { HOUR = 3600, DAY = 24 * HOUR, WEEK = 7 * DAY };
 
 /* 1970-01-01 was a Thursday: weeks that begin on Monday began three days earlier. */

@@ -5,10 +5,6 @@
 #include "base/base.h"
 #include "settings/settings.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /**
  * Which checkpoints have to go: a pure function of the checkpoints, the rules
  * and the time. Changes nothing; retain.c carries it out.

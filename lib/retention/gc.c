@@ -5,12 +5,7 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
-#include <time.h>
-#include <unistd.h>
 
 struct gc {
 	struct session *session;

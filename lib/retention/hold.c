@@ -4,14 +4,8 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define DIR_NAME "checkpoint/held"
 

@@ -7,14 +7,7 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 enum {
 	PACKS_LEFT = 20,	  /* how many are left then */

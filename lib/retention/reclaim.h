@@ -2,10 +2,8 @@
 #ifndef CKPT_RETENTION_RECLAIM_H
 #define CKPT_RETENTION_RECLAIM_H
 
+#include "base/base.h"
 #include "store/store.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct reach;
 struct session;

@@ -10,11 +10,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	/*
 	 * How many checkpoints saves evict before one of them looks for bytes to free; in a large

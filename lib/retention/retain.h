@@ -6,10 +6,6 @@
 #include "record/record.h"
 #include "retention/evict.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct ckpt_settings;
 struct session;
 

@@ -2,12 +2,9 @@
 #ifndef CKPT_RETENTION_RETAIN_INTERNAL_H
 #define CKPT_RETENTION_RETAIN_INTERNAL_H
 
+#include "base/base.h"
 #include "retention/evict.h"
 #include "retention/retain.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct session;
 struct store;

@@ -9,9 +9,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 bool retain_lacks_room(struct session *session, uint64_t need)
 {
 	return retain_bytes_over(session, session->settings.max_size, need) > 0;

@@ -8,9 +8,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { PACK_EXTRA = 5200 }; /* what a pack takes besides its objects */
 
 void stock_release(struct stock *stock)

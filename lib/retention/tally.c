@@ -4,10 +4,6 @@
 #include "base/base.h"
 #include "store/store.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #define TALLY_FILE "checkpoint/reclaim"
 
 /* Seconds after which a save looks in any case: the settings, or the clock, may have changed. */

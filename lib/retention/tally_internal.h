@@ -2,12 +2,9 @@
 #ifndef CKPT_RETENTION_TALLY_INTERNAL_H
 #define CKPT_RETENTION_TALLY_INTERNAL_H
 
+#include "base/base.h"
 #include "retention/evict.h"
 #include "retention/stock_internal.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct store;
 

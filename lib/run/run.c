@@ -4,14 +4,8 @@
 #include "base/base.h"
 #include "session/session.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
 	NOT_EXECUTABLE = 126,

@@ -2,8 +2,7 @@
 #ifndef CKPT_RUN_RUN_H
 #define CKPT_RUN_RUN_H
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "base/base.h"
 
 struct session;
 

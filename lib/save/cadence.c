@@ -6,10 +6,6 @@
 #include "save/save.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-
 #define FILE_NAME "checkpoint/every"
 
 /*

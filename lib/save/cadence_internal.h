@@ -2,7 +2,7 @@
 #ifndef CKPT_SAVE_CADENCE_INTERNAL_H
 #define CKPT_SAVE_CADENCE_INTERNAL_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 struct ckpt_record;
 struct save_opts;

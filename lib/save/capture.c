@@ -5,8 +5,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-
 int capture_load(struct capture_defs *out, const struct session *session)
 {
 	char *file = session->store ? xstrfmt("%s/" LAYOUT_SETTINGS, session->store->path) : NULL;

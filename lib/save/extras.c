@@ -7,11 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static struct spool *add_spool(struct extras *extras)
 {
 	ALLOC_GROW(extras->spools, extras->nr + 1, extras->alloc);

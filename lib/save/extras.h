@@ -2,11 +2,8 @@
 #ifndef CKPT_SAVE_EXTRAS_H
 #define CKPT_SAVE_EXTRAS_H
 
+#include "base/base.h"
 #include "save/spool.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct save_job;
 

@@ -10,9 +10,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void save_result_release(struct save_result *result)
 {
 	record_release(&result->record);

@@ -2,15 +2,13 @@
 #ifndef CKPT_SAVE_SAVE_H
 #define CKPT_SAVE_SAVE_H
 
+#include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "retention/retention.h"
 #include "save/capture.h"
 #include "save/extras.h"
 #include "save/worktree_state.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct save_job;
 struct session;

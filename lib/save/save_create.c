@@ -11,10 +11,6 @@
 #include "settings/settings.h"
 #include "store/store.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static uint64_t all_files(const struct save_job *save)
 {
 	struct wt_counts counts;

@@ -7,8 +7,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <string.h>
-
 struct weight {
 	const struct save_job *save;
 	uint64_t pack;  /* bytes of new objects at most, with their place in the index */

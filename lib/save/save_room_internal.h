@@ -2,7 +2,7 @@
 #ifndef CKPT_SAVE_SAVE_ROOM_INTERNAL_H
 #define CKPT_SAVE_SAVE_ROOM_INTERNAL_H
 
-#include <stdint.h>
+#include "base/base.h"
 
 struct save_job;
 

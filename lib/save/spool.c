@@ -5,10 +5,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 void spool_release(struct spool *spool)
 {
 	if (spool->fd >= 0) {

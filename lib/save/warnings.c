@@ -4,8 +4,6 @@
 #include "base/base.h"
 #include "save/worktree_state.h"
 
-#include <string.h>
-
 /* Of one kind; a thousand would hide the others. */
 enum { SHOWN = 20 };
 

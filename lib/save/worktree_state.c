@@ -8,9 +8,6 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
 /* The store's info/exclude, which the user may have edited; otherwise that of a new store. */
 static void load_defaults(struct strbuf *out, const struct session *session)
 {

@@ -2,10 +2,9 @@
 #ifndef CKPT_SAVE_WORKTREE_STATE_H
 #define CKPT_SAVE_WORKTREE_STATE_H
 
+#include "base/base.h"
 #include "store/store.h"
 #include "worktree/worktree.h"
-
-#include <stdbool.h>
 
 struct pack;
 struct rules;

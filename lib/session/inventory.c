@@ -5,13 +5,6 @@
 #include "git/git.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 const char *inventory_state_name(enum inventory_state state)
 {
 	static const char *const names[] = { "present", "missing", "moved", "set-aside",

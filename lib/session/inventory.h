@@ -5,10 +5,6 @@
 #include "base/base.h"
 #include "record/record.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct repo;
 struct store;
 

@@ -6,10 +6,6 @@
 #include "session/inventory.h"
 #include "store/store.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 /* Outside git: the nearest parent directory that has a store, or else the current one. */
 static char *plain_worktree(const struct session *session)
 {

@@ -7,8 +7,6 @@
 #include "session/newid.h"
 #include "settings/settings.h"
 
-#include <stdbool.h>
-
 struct gitconfig;
 struct repo;
 struct store;

@@ -5,12 +5,6 @@
 #include "settings/ini_internal.h"
 #include "settings/settings.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define SECTION "capture \""
 
 enum { NAME_MAX_LEN = 100 };

@@ -4,10 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /**
  * Captures: state outside the files that a checkpoint can hold, databases
  * above all, and the commands that save and restore it.

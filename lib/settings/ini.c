@@ -5,15 +5,6 @@
 
 #include <ini.h>
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /*
  * inih is made for short lines that start at the left: it cuts what is longer
  * than its buffer (200 bytes, sections at 50), takes an indented key for a

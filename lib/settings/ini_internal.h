@@ -2,6 +2,8 @@
 #ifndef CKPT_SETTINGS_INI_INTERNAL_H
 #define CKPT_SETTINGS_INI_INTERNAL_H
 
+#include "base/base.h"
+
 /**
  * Configuration files in INI form, parsed by inih.
  *

@@ -4,11 +4,6 @@
 #include "base/base.h"
 #include "settings/settings.h"
 
-#include <ctype.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * Every key is one row of SETTINGS below: its name, its type for people, the
  * parser, the field, the default, and the line of help.

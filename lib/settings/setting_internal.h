@@ -2,7 +2,7 @@
 #ifndef CKPT_SETTINGS_SETTING_INTERNAL_H
 #define CKPT_SETTINGS_SETTING_INTERNAL_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 struct ckpt_settings;
 

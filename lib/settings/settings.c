@@ -6,12 +6,6 @@
 #include "settings/ini_internal.h"
 #include "settings/setting_internal.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /*
  * A value from any source goes the same way: its row of the table is found,
  * and assign() sets the field and records the origin. The sources differ only

@@ -5,9 +5,6 @@
 #include "base/base.h"
 #include "settings/capture_settings.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct gitconfig;
 
 enum { CKPT_THINNING_MAX = 8 };

@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 enum { COPY_WHOLE = 0x10000 }; /* what a length of 0 means */
 
 struct reader {

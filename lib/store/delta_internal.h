@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /**
  * Deltas as in git's packs (gitformat-pack(5)): how to make an object from
  * another one. The bytes are not trusted: whatever they are, nothing outside

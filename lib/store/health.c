@@ -6,14 +6,6 @@
 #include "store/shadow.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #define BROKEN ".broken-"
 #define SALVAGED ".salvaged-"
 

@@ -5,10 +5,6 @@
 #include "store/ingest_file_internal.h"
 #include "store/objects.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-
 enum {
 	BATCH_FILES = 64, /* one item of work, all from one directory */
 	BATCH_BYTES = 1 << 20,

@@ -2,10 +2,8 @@
 #ifndef CKPT_STORE_INGEST_H
 #define CKPT_STORE_INGEST_H
 
+#include "base/base.h"
 #include "worktree/worktree.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct pack;
 struct store;

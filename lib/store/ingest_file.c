@@ -4,12 +4,6 @@
 #include "base/base.h"
 #include "store/pack.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
 enum { TRIES = 5 };
 
 enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP, READ_LACKING };

@@ -4,13 +4,7 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 const char layout_head[] = "ref: refs/heads/latest\n";
 

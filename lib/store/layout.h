@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-
 /** The files of a new store, for shadow.c; their contents, for health.c. */
 
 #define LAYOUT_VERSION "1"

@@ -4,16 +4,7 @@
 #include "base/base.h"
 #include "store/shadow.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { OLD = 24 * 60 * 60 };
 

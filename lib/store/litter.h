@@ -2,8 +2,7 @@
 #ifndef CKPT_STORE_LITTER_H
 #define CKPT_STORE_LITTER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct store;
 

@@ -7,11 +7,6 @@
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #define DIR "refs/names"
 
 enum { NAME_LEN_MAX = 100 };

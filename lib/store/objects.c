@@ -7,11 +7,7 @@
 #include "store/shadow.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static_assert(sizeof(struct oid) == sizeof(git_oid), "struct oid must be laid out as git_oid");
 

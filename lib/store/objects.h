@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct store;
 
 /**

@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Names are hashes: their first bytes are well distributed. */
 static struct oid *slot(const struct oidset *set, const struct oid *oid)
 {

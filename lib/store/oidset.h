@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** A set of object names; all zero is an empty set. It cannot contain the zero name. */
 struct oidset {
 	struct oid *slots;

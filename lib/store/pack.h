@@ -5,10 +5,6 @@
 #include "base/base.h"
 #include "store/objects.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct store;
 
 /**

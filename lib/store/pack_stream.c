@@ -6,9 +6,6 @@
 #include <libdeflate.h>
 #include <zlib.h>
 
-#include <stdlib.h>
-#include <unistd.h>
-
 enum {
 	STREAM_CHUNK = 256 * 1024,
 	PROBE = 16 * 1024,

@@ -6,9 +6,6 @@
 #include <libdeflate.h>
 #include <zlib.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * The pack is cut into spans of neighbouring objects; workers take one each.
  * The SHA-1 over the whole file, which git wants after it, can only be

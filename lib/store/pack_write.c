@@ -8,12 +8,7 @@
 
 #include <libdeflate.h>
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
 	FLUSH_AT = 256 * 1024,	       /* bytes that a worker collects before it writes */

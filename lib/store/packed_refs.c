@@ -4,14 +4,6 @@
 #include "base/base.h"
 #include "store/shadow.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
 #define PACKED "packed-refs"
 #define PACKED_LOCK "packed-refs.lock"
 

@@ -5,10 +5,7 @@
 #include "store/layout.h"
 #include "store/shadow.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <time.h>
-#include <unistd.h>
 
 #define YIELD_FILE "checkpoint/gc.yield"
 

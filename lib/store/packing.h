@@ -2,7 +2,7 @@
 #ifndef CKPT_STORE_PACKING_H
 #define CKPT_STORE_PACKING_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 struct store;
 

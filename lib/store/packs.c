@@ -5,16 +5,9 @@
 #include "store/pack.h"
 #include "store/packs_find_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 /*
  * The packs are a list that only grows, at its head, until packs_close():

@@ -5,9 +5,6 @@
 #include "base/base.h"
 #include "store/objects.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /**
  * Reading packs, those that pack_write.c makes and those of stock git, with
  * their deltas: whether an object exists, and its contents, whole or in

@@ -5,9 +5,6 @@
 #include "base/base.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct packs;
 

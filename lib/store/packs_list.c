@@ -5,9 +5,6 @@
 #include "store/pack.h"
 #include "store/packs_find_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int by_offset(const void *a, const void *b)
 {
 	const struct packed *x = a, *y = b;

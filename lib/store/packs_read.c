@@ -10,9 +10,7 @@
 #include <zlib.h>
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
 	WHOLE_MAX = 16 << 20, /* inflated in one go up to this */

@@ -6,12 +6,6 @@
 #include "store/packs.h"
 #include "store/shadow.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 struct reached {
 	struct oid oid;
 	uint32_t owner;

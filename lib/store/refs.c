@@ -6,12 +6,6 @@
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define PREFIX "refs/checkpoints/"
 /* This many loose refs are read as fast as packed ones. */
 enum { LOOSE_MAX = 128 };

@@ -8,12 +8,6 @@
 #include "store/pack.h"
 #include "store/shadow.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* --- copying --- */
 
 bool repack_intact(const struct pack_contents *pack, const struct packed *item)

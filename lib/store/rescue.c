@@ -7,12 +7,6 @@
 #include "store/packs_find_internal.h"
 #include "store/shadow.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define DIR_NAME "objects/pack"
 
 /* A pack as it is, in whatever state. */

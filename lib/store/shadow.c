@@ -9,14 +9,7 @@
 #include "store/packs.h"
 #include "store/refs.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 int store_home(char **out)
 {

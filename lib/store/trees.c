@@ -5,8 +5,6 @@
 #include "store/pack.h"
 #include "worktree/worktree.h"
 
-#include <stdlib.h>
-
 /*
  * A directory's tree needs the trees of those below it, so directories are
  * taken level by level, the deepest first; those of one level at the same time.

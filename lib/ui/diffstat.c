@@ -4,10 +4,6 @@
 #include "base/base.h"
 #include "ui/term.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	LEAST_NAME = 10,
 	LEAST_GRAPH = 6,

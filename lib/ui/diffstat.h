@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /** The histogram of `git diff --stat`: one line per file, then the totals. */
 
 struct diffstat_file {

@@ -4,10 +4,6 @@
 #include "base/base.h"
 #include "ui/opt_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { COMMON_NR = 4 };
 
 struct opt_common opt_common;

@@ -4,10 +4,6 @@
 
 #include "base/base.h"
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 struct complete;
 struct session;
 

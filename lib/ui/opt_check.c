@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- options ---- */
 
 size_t opt_group(const struct opt *head)

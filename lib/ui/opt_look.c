@@ -3,8 +3,6 @@
 
 #include "ui/opt_rows.h"
 
-#include <string.h>
-
 static void note(struct opt_look *out, const struct opt *opt)
 {
 	char letter[2] = { opt->letter, '\0' };

@@ -2,10 +2,8 @@
 #ifndef CKPT_UI_OPT_ROWS_H
 #define CKPT_UI_OPT_ROWS_H
 
+#include "base/base.h"
 #include "ui/opt.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 /** Shared by everything that reads option tables: the parser, the usage, and completion. */
 

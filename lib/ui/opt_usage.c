@@ -4,11 +4,6 @@
 #include "base/base.h"
 #include "ui/term.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum {
 	USAGE_WIDTH = 80,
 	HELP_COLUMN = 26, /* where git starts the help of an option */

@@ -5,13 +5,7 @@
 #include "git/git.h"
 #include "ui/term_state_internal.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static pid_t pager_pid;
 static int saved_stdout = -1;

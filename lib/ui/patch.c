@@ -2,9 +2,6 @@
 #include "base/base.h"
 #include "ui/patch.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
 enum {
 	ABBREV = 7,
 	CONTEXT_LINES = 3,

@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /**
  * One file's change as a patch, exactly as `git diff` prints it: `git apply`
  * takes it. Nothing is converted, and attributes are not used.

@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
-
 enum pick_key picklist_decode(size_t *used_out, const char *bytes, size_t len)
 {
 	static const struct {

@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_PICKLIST_H
 #define CKPT_UI_PICKLIST_H
 
-#include <stddef.h>
+#include "base/base.h"
 
 /** The position in a list that is longer than the screen, and what a key does to it. No I/O. */
 

@@ -5,11 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 enum {
 	DELAY_MS = 1000,

@@ -4,11 +4,6 @@
 #include "base/base.h"
 #include "ui/term.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
-#include <unistd.h>
-
 bool prompt_possible(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);

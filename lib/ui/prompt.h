@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_PROMPT_H
 #define CKPT_UI_PROMPT_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /** True if there is a terminal on which a person could answer. */
 bool prompt_possible(void);

@@ -3,10 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 void row_json(struct row *row, const char *key, json_t *value)
 {
 	if (!row->object)

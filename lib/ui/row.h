@@ -4,10 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /**
  * What is shown of a thing, written down once: a JSON object for programs, and
  * for people a text for each key, from which the cells of a table (see table.h)

@@ -3,13 +3,6 @@
 
 #include "base/base.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 int sink_to_file(struct sink *sink, const char *path)
 {
 	const char *slash = strrchr(path, '/');

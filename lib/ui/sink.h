@@ -4,9 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /**
  * Where a JSON answer goes when stdout belongs to a command.
  *

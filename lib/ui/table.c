@@ -4,12 +4,6 @@
 #include "base/base.h"
 #include "ui/term_state_internal.h"
 
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
 	GAP = 2,
 	LEAST_WIDTH = 4, /* no column is cut to less: nothing could be recognised */

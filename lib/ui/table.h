@@ -6,8 +6,6 @@
 #include "ui/row.h"
 #include "ui/term.h"
 
-#include <stddef.h>
-
 /**
  * Rows as aligned columns, two spaces apart.
  *

@@ -4,11 +4,7 @@
 #include "base/base.h"
 #include "ui/term_state_internal.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { DEFAULT_WIDTH = 80, MOST_WIDTH = 10000 };
 

@@ -2,8 +2,7 @@
 #ifndef CKPT_UI_TERM_H
 #define CKPT_UI_TERM_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct gitconfig;
 struct strbuf;

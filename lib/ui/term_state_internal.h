@@ -2,7 +2,7 @@
 #ifndef CKPT_UI_TERM_STATE_INTERNAL_H
 #define CKPT_UI_TERM_STATE_INTERNAL_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /**
  * What term.c, pager.c and table.c share about stdout; only for them. While a

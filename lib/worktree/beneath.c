@@ -3,18 +3,9 @@
 
 #include "base/base.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/openat2.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static atomic_bool no_openat2;
 

@@ -2,9 +2,7 @@
 #ifndef CKPT_WORKTREE_BENEATH_H
 #define CKPT_WORKTREE_BENEATH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "base/base.h"
 
 /**
  * Opening files below a root directory without ever leaving it: no component

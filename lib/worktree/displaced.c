@@ -5,13 +5,6 @@
 #include "worktree/beneath.h"
 #include "worktree/wt_tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { PIECE = 1 << 20 };
 
 /* --- contents --- */

@@ -4,11 +4,7 @@
 #include "base/base.h"
 #include "worktree/beneath.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0

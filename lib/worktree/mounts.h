@@ -4,10 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 /**
  * Places that a rename cannot reach: other file systems within a worktree,
  * whether one is mounted there, a part of the same one is bind-mounted there,

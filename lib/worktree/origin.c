@@ -3,17 +3,11 @@
 
 #include "base/base.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/btrfs.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 /* "abf33dfc-a779-40b7-9d52-e31f9054348a"; anything else counts as unknown. */
 static void read_boot_id(unsigned char out[BOOT_ID_SIZE])

@@ -2,8 +2,7 @@
 #ifndef CKPT_WORKTREE_ORIGIN_H
 #define CKPT_WORKTREE_ORIGIN_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /**
  * Where something was read: on which boot of which machine, from which mounted

@@ -5,9 +5,6 @@
 #include "git/git.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { TAG_PROJECT, TAG_DEFAULT, TAG_EXTRA };
 

@@ -5,10 +5,6 @@
 #include "base/base.h"
 #include "git/git.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct gitconfig;
 struct repo;
 

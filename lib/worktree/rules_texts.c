@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const char rules_default_patterns[] = "node_modules/\n"
 				      "__pycache__/\n"
 				      "venv/\n"

@@ -6,12 +6,7 @@
 #include "worktree/mounts.h"
 #include "worktree/statcache.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why)
 {

@@ -7,10 +7,6 @@
 #include "worktree/rules.h"
 #include "worktree/wt_tree.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 struct statcache;
 
 /**

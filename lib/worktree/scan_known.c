@@ -3,9 +3,6 @@
 
 #include "worktree/statcache.h"
 
-#include <fcntl.h>
-#include <string.h>
-
 /*
  * Every name that is created, removed or renamed in a directory changes its
  * times. So if these are the cached ones, if they are not so recent that

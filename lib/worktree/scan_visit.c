@@ -4,10 +4,6 @@
 #include "base/base.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 enum scope_relation { SCOPE_NONE, SCOPE_ABOVE, SCOPE_NAMED };
 

@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *const names[] = {
 	[SKIP_UNREADABLE] = "unreadable", [SKIP_OVERSIZE] = "oversize",
 	[SKIP_CHANGING] = "changing",	  [SKIP_VANISHED] = "vanished",

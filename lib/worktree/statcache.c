@@ -4,12 +4,7 @@
 #include "base/base.h"
 
 #include <assert.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /*
  * The file: a header, then the blocks, children before their parents so that

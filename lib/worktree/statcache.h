@@ -6,8 +6,6 @@
 #include "worktree/origin.h"
 #include "worktree/wt_tree.h"
 
-#include <stdint.h>
-
 /**
  * The stat cache: what stat(2) said of every file when its contents were last
  * read, and what was read. With it a file whose times, size, inode and mode

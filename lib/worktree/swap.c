@@ -4,13 +4,6 @@
 #include "base/base.h"
 #include "worktree/beneath.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 bool swap_unknown(int err)
 {
 	return err == EINVAL || err == ENOSYS || err == EOPNOTSUPP;

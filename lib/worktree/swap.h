@@ -2,7 +2,7 @@
 #ifndef CKPT_WORKTREE_SWAP_H
 #define CKPT_WORKTREE_SWAP_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /**
  * Renames that replace nothing, on every file system. Not all support the flags

@@ -3,9 +3,6 @@
 
 #include "base/base.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * File times come from a clock that ticks at least a hundred times a second;
  * twice that is a safe distance. File systems without fractions of a second

@@ -4,11 +4,6 @@
 
 #include "base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-
 /**
  * A directory tree in memory, as a scan finds it.
  *
