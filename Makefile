@@ -12,6 +12,7 @@
 # make picture          make the terminal at the top of the README, from a real run
 # make soak             an hour of random commands, some killed, with too little memory, disk and so on
 # make random           random trees and damage; compare what is restored with what was saved
+# make twin             random git commands; compare the git state restored with the one saved
 # make peer             git's own tests with our hooks and guard in every repository
 # make fuzz             hostile input for every parser, with libFuzzer
 # make crash            simulate power cuts during every command
@@ -88,6 +89,7 @@ TSAN_CLI  := $(wildcard $(addprefix tests/cli/,t-save-roundtrip.sh t-restore.sh)
 AGENTS   := man/git-checkpoint-agents.md
 MAN1     := $(wildcard man/*.1)
 MAN5     := $(wildcard man/*.5)
+MAN7     := $(wildcard man/*.7)
 HOOKS    := $(wildcard hooks/*)
 BASHCOMP := $(wildcard completion/git-checkpoint.bash)
 ZSHCOMP  := $(wildcard completion/_git-checkpoint)
@@ -208,7 +210,7 @@ FORCE:
 
 UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
-HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/measure $(OUT)/faultfs.so $(OUT)/faultmem.so \
+HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/answer $(OUT)/measure $(OUT)/faultfs.so $(OUT)/faultmem.so \
             $(OUT)/crash-record $(OUT)/crash-replay
 
 $(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
@@ -227,6 +229,11 @@ $(OUT)/noise: tests/lib/noise.c
 	$(Q)$(COMPILE_HELPER) -o $@ $<
 
 $(OUT)/mapper: tests/lib/mapper.c
+	$(call say,HELPER,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(COMPILE_HELPER) -o $@ $<
+
+$(OUT)/answer: tests/lib/answer.c
 	$(call say,HELPER,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE_HELPER) -o $@ $<
@@ -288,7 +295,7 @@ RUN_TESTS = $(Q)run_tests() { \
 TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
 check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
-	$(RUN_TESTS) tests/random/t-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
+	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
 # For contributors: less than a minute on two processors.
 QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers sizes usage messages save save-bytes save-scope save-skips \
@@ -349,7 +356,7 @@ lint:
 	$(call say,LINT,scripts)
 	$(Q)shellcheck -x -P SCRIPTDIR -S warning $(SCRIPTS)
 	$(call say,LINT,manual)
-	$(Q)$(if $(MAN1)$(MAN5),mandoc -T lint -W warning $(MAN1) $(MAN5))
+	$(Q)mandoc -T lint -W warning $(MAN1) $(MAN5) $(MAN7)
 	$(call say,LINT,gcc)
 	+$(Q)$(LINT_BUILD) BUILD=$(BUILD)-lint-gcc CC=gcc lint-build
 	$(call say,LINT,layers)
@@ -395,6 +402,10 @@ soak: $(PROGRAM) $(HELPERS)
 random: $(PROGRAM)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/random.pl $(or $(RANDOM_SECONDS),300) $(RANDOM_SEED)
 
+# Random git commands for TWIN_SECONDS; TWIN_SEED=n repeats one sequence of them.
+twin: $(PROGRAM)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/twin.pl $(or $(TWIN_SECONDS),300) $(TWIN_SEED)
+
 # ---- Peer ------------------------------------------------------------------------
 
 # git's own tests, without and with our hooks; all of them take hours. The script has the settings.
@@ -436,6 +447,7 @@ $(1) 755 '$(BINDIR)' git-checkpoint $(PROGRAM); \
 $(foreach f,$(HOOKS),$(1) 755 '$(OWNDIR)/hooks' $(notdir $(f)) $(f);) \
 $(foreach f,$(MAN1),$(1) 644 '$(MANDIR)/man1' $(notdir $(f)) $(f);) \
 $(foreach f,$(MAN5),$(1) 644 '$(MANDIR)/man5' $(notdir $(f)) $(f);) \
+$(foreach f,$(MAN7),$(1) 644 '$(MANDIR)/man7' $(notdir $(f)) $(f);) \
 $(foreach f,$(BASHCOMP),$(1) 644 '$(BASHCOMPDIR)' git-checkpoint $(f);) \
 $(foreach f,$(ZSHCOMP),$(1) 644 '$(ZSHCOMPDIR)' _git-checkpoint $(f);) \
 $(foreach f,$(FISHCOMP),$(1) 644 '$(FISHCOMPDIR)' git-checkpoint.fish $(f);) \
@@ -566,6 +578,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	check-quick coverage coverage-run bench picture soak peer crash random fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick coverage coverage-run bench picture soak peer crash random twin fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

@@ -10,21 +10,29 @@
  *
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc libmem cancel    error messages; allocation, also of libraries; ^C
- *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest    text
+ *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff    text
  *   hash oid crc           SHA-256, git's object names, checksums
  *   fs fs_remove sparse    durable writing, removing trees, files with holes
- *   pool spawn command proc env    threads, processes, the environment
+ *   pool spawn command proc env deadline    threads, processes, the environment; work that must
+ *                          end in time
  *   json problems libgit2    JSON; findings of doctor and relink; libgit2, loaded when needed
- * lib/git/       the project's repository, read only
+ * lib/git/       the project's repository; written only when asked by name
  *   gitrun askgit          the only place that starts git; asking it about a repository
  *   repo repo_state gitfile    discovery; HEAD and operations in progress; .git files
- *   repo_worktrees         the other worktrees of a repository
- *   gitindex indexfile     the index, through libgit2 or by ourselves
+ *   gitstate gitstate_refs gitstate_index gitstate_op    branches, stashes, what is staged, an
+ *                          operation's files
+ *   gitstate_stashed       what was staged before a rebase put it aside
+ *   gitstate_check gitstat    whether all of that can be git's; whether it may have changed
+ *   repo_worktrees repo_peek    the other worktrees of a repository; where a nested one is
+ *   gitindex indexload indexfile    what the index tracks; all its entries; its file
  *   gitconfig configtext configcond    configuration, its text, its includeIf
- *   exclude wildmatch      ignore patterns
+ *   exclude pathspec wildmatch    ignore patterns, patterns for paths
  *   gitdate                times as people write them
+ *   gitwrite_refs gitwrite_index gitwrite_place gitwrite_operation gitwrite_objects gitwrite_locks
+ *                          changing refs, the index, an operation's files; whose locks are in the way
  * lib/settings/  the table of settings and where their values come from
- *   settings setting ini   the table; one setting; .gitcheckpoint and the like
+ *   settings setting ini   the table; one setting; files
+ *   change edit            changing a file; its text
  *   capture_settings       which captures are configured
  * lib/worktree/  the user's files
  *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
@@ -44,16 +52,19 @@
  *   litter health rescue   removing what a killed git left; repairing a store's files, its packs
  * lib/record/    what a checkpoint is
  *   checkpoint meta meta_rules    checkpoint <-> commits
+ *   record_agent           which agent took it
+ *   record_git record_git_text    the state of the project's repository, in a tree and as texts
  *   modes                  permission bits that a git tree cannot hold
  *   snapshot contents compare    a checkpoint's tree and contents; what differs from another
- *   statehash              the hash of a whole state
- *   lookup brief           from what people type to records; a summary of all
+ *   statehash nested       the hash of a whole state; repositories within the worktree
+ *   lookup brief title     from what people type to records; a summary of all; a line about one
+ *   order                  the order of saving, whatever the clock did
  *   manifest audit         the list for people, the audit trail
  *   journal stage_dir stage_settle    an interrupted restore, undo; its directories, settling them
  *   lost identity          refs that disappeared; which directory a store belongs to
  *   flow_state flow_parse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
- *   session newid          what every command starts with; a new id
+ *   session                what every command starts with
  *   inventory              all stores of this user
  * lib/retention/ which checkpoints go, and freeing their bytes
  *   evict stock hold       which ones go; what is known of each; those that a process still needs
@@ -63,20 +74,28 @@
  * lib/save/      a checkpoint from a scan
  *   worktree_state         the current state of the worktree, scanned and read
  *   save save_create save_room    the order of events; record and ref; room in the budget
+ *   save_same              whether the newest one is as good as a new one
+ *   save_lines             how many lines were added and deleted
+ *   save_git save_staged    the state of the project's repository; contents of what is staged
  *   cadence warnings       whether a save is due; what the user must know about it
  *   extras capture spool   state keys, the output of commands, and its way into the pack
  * lib/inspect/   list, diff, status, verify
- *   list diff              all checkpoints; a difference with contents
+ *   list diff renames      all checkpoints; a difference with contents; renames in it
+ *   staged                 what was staged, as a difference
  *   status verify          whether everything is saved; whether a checkpoint is sound
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
  *   restore                the order of events
  *   plan restore_plan      what to do, from two trees; from what is on disk
+ *   plan_fold              thousands of paths of a plan as a few lines
+ *   gitplan gitplan_say    the same for the repository: what changes; how it is told
  *   protect survey         what must stay; what is in the way
  *   stage apply            new contents beside the user's files; putting them in place
  *   restore_verify restore_hash    whether the result is right
+ *   restore_git restore_git_look    refs, HEAD, index and operation; what git says about that
  *   restore_capture        what is restored after the files
- *   restore_journal restore_warn restore_head    what a killed restore leaves; what the user
- *                          should know; the way back to the HEAD of then
+ *   restore_journal restore_warn    what a killed restore leaves; what the user should know
+ *   restore_head restore_rest restore_nested    the way back to the HEAD of then; to the rest that
+ *                          git knows; of nested repositories
  *   undo                   undo, redo, --continue and --abort as restores
  * lib/repair/    doctor and what it uses
  *   doctor doctor_files doctor_restore    what is wrong with a store
@@ -86,15 +105,21 @@
  * lib/flow/      workflows that survive interruption
  *   flow flow_resume       moving on; resuming after an interruption
  *   flow_decide            what may happen next, from the state alone
- *   flow_mirror flow_archive    the copy of the state that a user asked for; old workflows
+ *   flow_mirror            the copy of the state that a user asked for
+ *   flow_archive flow_unarchive    old workflows, and taking one back
  * lib/hooks/     hooks and the guard
- *   install install_status install_place install_config install_record    installing them
+ *   install install_undo install_status install_record    installing and removing them
+ *   install_place install_config install_config_write    in hook files, in the configuration
+ *   install_where install_global install_global_status install_template    for all repositories
  *   shim hook_file config_edit    what is installed; our lines in other people's files
  *   hook_rules hook_git hook_targets    whether to save, from what git is doing
  *   hook_checkpoint hook_mark    taking the checkpoint, once for each command
  *   hook_exposed hook_autostash    what the rules leave out but git may destroy; autostash
- * lib/agents/    entries in the settings of coding agents
- *   agents agent_entry agent_json agent_toml    which agents; one entry; where it is
+ * lib/agents/    coding agents: entries in their settings, and what these run
+ *   agent_hook agent_input    a checkpoint for an event; reading that from a stream
+ *   agent_event agent_tools    what an agent tells; whether to save, from event and tool
+ *   agents agents_status    adding and removing entries; which there are
+ *   agent_entry agent_json agent_toml    one entry; where it is
  *   jsonedit jsonedit_check    editing JSON that people wrote
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_check opt_usage opt_look    command lines from tables: parsing, checks, usage, completion
@@ -106,11 +131,16 @@
  *   cmd report hint        what all commands share
  *   save list show diff status verify log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
- *   hooks hook run flow help
- *   inside                 a path in a checkpoint: <checkpoint>:<path>
+ *   hooks hook agent_hook run flow help
+ *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
+ *   project                where the project was, as text and JSON
+ *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
+ *   listed                 checkpoints as rows, for terminals and for scripts
+ *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
+ *                          takes back; what it does to the repository
  *   removal                what drop and prune ask and say
- *   pick pick_screen       choosing a checkpoint, in fzf or on our own screen
+ *   pick pick_screen pick_preview    choosing a checkpoint, in fzf or on our own screen
  *   complete complete_offer complete_store    what the shells' completions ask for
  */
 
@@ -125,26 +155,37 @@
 #include <unistd.h>
 
 static const struct cmd commands[] = {
-	{ "save", cmd_save, &cmd_save_spec },	    { "list", cmd_list, &cmd_list_spec },
-	{ "show", cmd_show, &cmd_show_spec },	    { "diff", cmd_diff, &cmd_diff_spec },
-	{ "status", cmd_status, &cmd_status_spec }, { "restore", cmd_restore, &cmd_restore_spec },
-	{ "undo", cmd_undo, &cmd_undo_spec },	    { "redo", cmd_redo, &cmd_redo_spec },
-	{ "run", cmd_run, &cmd_run_spec },	    { "verify", NULL, &cmd_verify_spec },
-	{ "log", cmd_log, &cmd_log_spec },
-	{ "pin", NULL, &cmd_pin_spec },	    { "unpin", NULL, &cmd_unpin_spec },
-	{ "drop", NULL, &cmd_drop_spec },	    { "prune", NULL, &cmd_prune_spec },
-	{ "gc", NULL, &cmd_gc_spec },		    { "doctor", cmd_doctor, &cmd_doctor_spec },
-	{ "stores", cmd_stores, &cmd_stores_spec }, { "relink", cmd_relink, &cmd_relink_spec },
-	{ "hooks", cmd_hooks, &cmd_hooks_spec },    { "flow", cmd_flow, &cmd_flow_spec },
-	{ "config", cmd_config, &cmd_config_spec }, { "help", cmd_help, &cmd_help_spec },
+	{ "save", NULL, &cmd_save_spec },     { "list", NULL, &cmd_list_spec },
+	{ "show", NULL, &cmd_show_spec },     { "diff", NULL, &cmd_diff_spec },
+	{ "status", NULL, &cmd_status_spec }, { "restore", NULL, &cmd_restore_spec },
+	{ "undo", NULL, &cmd_undo_spec },     { "redo", NULL, &cmd_redo_spec },
+	{ "run", cmd_run, &cmd_run_spec },    { "verify", NULL, &cmd_verify_spec },
+	{ "log", NULL, &cmd_log_spec },	      { "pin", NULL, &cmd_pin_spec },
+	{ "unpin", NULL, &cmd_unpin_spec },   { "drop", NULL, &cmd_drop_spec },
+	{ "prune", NULL, &cmd_prune_spec },   { "gc", NULL, &cmd_gc_spec },
+	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
+	{ "relink", NULL, &cmd_relink_spec }, { "hooks", NULL, &cmd_hooks_spec },
+	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
+	{ "help", NULL, &cmd_help_spec },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 const struct cmd_table cmd_table = { commands, COMMANDS };
 
-/* Not for people: what the hooks call. */
-static const struct cmd internal = { "hook", cmd_hook, &cmd_hook_spec };
+/* Not for people: what hooks and agents call. */
+static const struct cmd internal[] = {
+	{ "hook", cmd_hook, &cmd_hook_spec },
+	{ "agent-hook", cmd_agent_hook, &cmd_agent_hook_spec },
+};
+
+static const struct cmd *find_internal(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(internal); i++)
+		if (!strcmp(internal[i].name, name))
+			return &internal[i];
+	return NULL;
+}
 
 /* Asked by the completions of the shells, and by the tests of the manual. */
 static int complete(const char *what, char *const *words, int nr)
@@ -180,7 +221,7 @@ static void occupy_standard_streams(void)
 int main(int argc, char **argv)
 {
 	const struct cmd *cmd;
-	bool json = false;
+	bool json = false, own;
 	int i = 1;
 
 	libmem_install();
@@ -222,11 +263,14 @@ int main(int argc, char **argv)
 		cmd_usage(stderr);
 		return EXIT_USAGE;
 	}
-	cmd = strcmp(argv[i], internal.name) ? cmd_find(argv[i]) : &internal;
+	cmd = find_internal(argv[i]);
+	own = cmd != NULL;
+	if (!cmd)
+		cmd = cmd_find(argv[i]);
 	if (!cmd)
 		return report_failure(cmd_unknown(argv[i]));
 	/* Only there, as git has it; further back it is the same as -h. */
-	if (cmd != &internal && i + 1 < argc && !strcmp(argv[i + 1], "--help"))
+	if (!own && i + 1 < argc && !strcmp(argv[i + 1], "--help"))
 		return cmd_manual(cmd->name);
 	/* From here on the command's own parser knows what is an option and what a value. */
 	opt_common.json = json;

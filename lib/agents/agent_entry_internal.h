@@ -7,9 +7,9 @@
 /** Which agents are supported, and the entry for the settings of each. */
 
 /**
- * What did not exist before us and must be removed with our entry. The words
- * are after "added:" in the command itself, where a shell ignores them and
- * where they stay with the entry wherever the file is copied.
+ * What did not exist before us and must be removed with our entry. The words are after "added:" in
+ * the command itself, which ignores them and where they stay with the entry wherever the file is
+ * copied.
  */
 enum added {
 	ADDED_EVENT = 1 << 0,	/**< the array for the event */
@@ -19,26 +19,37 @@ enum added {
 	ADDED_LINE = 1 << 4,	/**< white space between otherwise empty brackets */
 };
 
+enum { AGENT_EVENTS = 4 };
+
 struct agent {
 	const char *name;
 	const char *dir, *file;	  /**< of the settings; without `dir` there are none */
 	const char *toml;	  /**< a second file that may contain hooks */
 	unsigned flags;		  /**< for jsonedit_check() */
-	const char *event;	  /**< which hooks, and for which tools */
-	const char *matcher;
+	const char *events[AGENT_EVENTS]; /**< before a tool, after it, at the prompt, at the end */
 	const char *title;	  /**< a name that the format has for each hook, or NULL */
 	int timeout;		  /**< in the unit of the format */
-	const char *enter;	  /**< goes to the project's directory */
-	const char *after;	  /**< the answer that the agent expects */
+	/** Of older versions: for which tools, the way to the project, the answer. */
+	const char *matcher, *enter, *after;
 	const char *variable;	  /**< moves the directory of the user's settings */
 	const char *note;
 };
 
-/** In the command, and not in that of older versions. */
+/** How an entry looks; only the current one has more than the first event. */
+enum agent_version {
+	AGENT_FIRST,
+	AGENT_SECOND, /**< with AGENT_OPTION */
+	AGENT_CURRENT,
+};
+
 #define AGENT_OPTION " --automatic"
 
 /** All of them; ends with an entry without a name. */
 extern const struct agent agent_table[];
+
+/** Append the path of its settings, or of the directory that they are in (`file` NULL). */
+void agent_settings(struct strbuf *out, const char *base, const struct agent *agent,
+		    const char *file);
 
 /** By name; CKPT_ERROR with a message that lists all. */
 int agent_find(const struct agent **out, const char *name);
@@ -50,10 +61,11 @@ enum agent_depth {
 	AGENT_HOOKS, /**< an object with that, for the root */
 };
 
-/** A new reference. */
-json_t *agent_entry(const struct agent *agent, unsigned added, enum agent_depth depth);
+/** The entry for one event, which AGENT_HOOKS names; a new reference. */
+json_t *agent_entry(const struct agent *agent, unsigned added, enum agent_depth depth,
+		    const char *event);
 
-/** Append a whole settings file with nothing but the entry. */
+/** Append a whole settings file with nothing but the entries. */
 void agent_file(struct strbuf *out, const struct agent *agent, unsigned added);
 
 /** Append the line that takes a checkpoint, for agents without settings. */
@@ -66,6 +78,7 @@ bool agent_mentioned(const struct agent *agent, const char *text);
  * Whether a handler (an item in the list "hooks" of an entry) equals one that
  * we write, or an older version wrote, value by value; then `added` is what its command says.
  */
-bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added);
+bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added,
+		      enum agent_version *version);
 
 #endif

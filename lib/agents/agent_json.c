@@ -33,6 +33,7 @@ struct place {
 	size_t hooks, event; /* the object of all hooks, the array of one event */
 	size_t container, item;
 	unsigned added;
+	enum agent_version version;
 };
 
 /*
@@ -50,25 +51,28 @@ enum likeness {
 	IS_OURS,   /* an entry that we wrote: we may remove only that */
 };
 
-static bool is_our_handler(const struct strbuf *text, const struct agent *agent,
-			   const struct jsonedit_item *item, enum likeness likeness, unsigned *added)
+static bool is_our_handler(struct place *out, const struct strbuf *text, const struct agent *agent,
+			   const struct jsonedit_item *item, enum likeness likeness)
 {
 	json_t *handler = load(text, item->start, item->end);
 	const char *command = json_string_value(json_object_get(handler, "command"));
-	bool ours = likeness == IS_OURS ? handler && agent_is_handler(agent, handler, added) :
-					  command && agent_mentioned(agent, command);
+	bool ours = likeness == IS_OURS ? handler && agent_is_handler(agent, handler, &out->added,
+								      &out->version)
+					: command && agent_mentioned(agent, command);
 
 	json_decref(handler);
 	return ours;
 }
 
-/* Only "hooks" and our "matcher": a group with more in it belongs to somebody else. */
+/* Only "hooks", and the "matcher" of older versions: a group with more belongs to somebody else. */
 static bool is_our_group(const struct strbuf *text, const struct agent *agent,
-			 const struct jsonedit_item *group)
+			 const struct jsonedit_item *group, enum agent_version version)
 {
 	json_t *value = load(text, group->start, group->end);
 	const char *matcher = json_string_value(json_object_get(value, "matcher"));
-	bool ours = json_object_size(value) == 2 && matcher && !strcmp(matcher, agent->matcher);
+	bool ours = version == AGENT_CURRENT ? json_object_size(value) == 1
+					     : json_object_size(value) == 2 && matcher &&
+						       !strcmp(matcher, agent->matcher);
 
 	json_decref(value);
 	return ours;
@@ -84,12 +88,12 @@ static bool find_in_group(struct place *out, const struct strbuf *text, const st
 	int others = 0;
 
 	if (text->buf[group->start] != '{' || !jsonedit_find(&list, text, group->start, "hooks") ||
-	    text->buf[list.start] != '[' ||
-	    (likeness == IS_OURS && !is_our_group(text, agent, group)))
+	    text->buf[list.start] != '[')
 		return false;
 	jsonedit_begin(&iter, text, list.start);
 	while (jsonedit_next(&iter, &item)) {
-		if (!found && is_our_handler(text, agent, &item, likeness, &out->added)) {
+		if (!found && is_our_handler(out, text, agent, &item, likeness) &&
+		    (likeness == LIKE_OURS || is_our_group(text, agent, group, out->version))) {
 			found = true;
 			out->container = list.start;
 			out->item = item.start;
@@ -120,7 +124,8 @@ static bool find_in_event(struct place *out, const struct strbuf *text, const st
 }
 
 /* Anywhere, even in what a later member of the same name hides. */
-static bool find_entry(struct place *out, const struct strbuf *text, const struct agent *agent)
+static bool find_entry(struct place *out, const struct strbuf *text, const struct agent *agent,
+		       const char *name)
 {
 	struct jsonedit_iter members, events;
 	struct jsonedit_item member, event;
@@ -134,7 +139,7 @@ static bool find_entry(struct place *out, const struct strbuf *text, const struc
 		jsonedit_begin(&events, text, member.start);
 		while (jsonedit_next(&events, &event)) {
 			out->event = event.start;
-			if (jsonedit_equals(text, event.key, agent->event) &&
+			if (jsonedit_equals(text, event.key, name) &&
 			    find_in_event(out, text, agent, IS_OURS))
 				return true;
 		}
@@ -150,14 +155,11 @@ struct attachment {
 	const char *key;
 	enum agent_depth depth;
 	unsigned added;
-	bool there; /* nothing must be attached */
 };
 
-static int find_attachment(struct attachment *out, const struct strbuf *text,
-			   const struct agent *agent)
+static int find_attachment(struct attachment *out, const struct strbuf *text, const char *name)
 {
 	struct jsonedit_item hooks, event;
-	struct place place = { 0 };
 
 	*out = (struct attachment){ .container = jsonedit_root(text), .key = "hooks" };
 	if (!jsonedit_find(&hooks, text, out->container, "hooks")) {
@@ -165,16 +167,14 @@ static int find_attachment(struct attachment *out, const struct strbuf *text,
 		out->added = ADDED_HOOKS;
 	} else if (text->buf[hooks.start] != '{') {
 		return misshapen(text, hooks.start, "'hooks'", "an object");
-	} else if (!jsonedit_find(&event, text, hooks.start, agent->event)) {
+	} else if (!jsonedit_find(&event, text, hooks.start, name)) {
 		out->container = hooks.start;
-		out->key = agent->event;
+		out->key = name;
 		out->depth = AGENT_EVENT;
 		out->added = ADDED_EVENT;
 	} else if (text->buf[event.start] != '[') {
-		return misshapen(text, event.start, agent->event, "an array");
+		return misshapen(text, event.start, name, "an array");
 	} else {
-		place.event = event.start;
-		out->there = find_in_event(&place, text, agent, LIKE_OURS);
 		out->container = event.start;
 		out->key = NULL;
 		out->depth = AGENT_ENTRY;
@@ -184,7 +184,24 @@ static int find_attachment(struct attachment *out, const struct strbuf *text,
 	return 0;
 }
 
-/* Whether `with`, once the entry is removed again, is `text`. */
+/* Every event in turn: removing them in the opposite order undoes it. */
+static int attach_all(struct strbuf *text, const struct agent *agent)
+{
+	for (int i = 0; i < AGENT_EVENTS; i++) {
+		struct attachment at;
+		int err = find_attachment(&at, text, agent->events[i]);
+		json_t *value;
+
+		if (err)
+			return err;
+		value = agent_entry(agent, at.added, at.depth, agent->events[i]);
+		jsonedit_insert(text, at.container, at.key, value);
+		json_decref(value);
+	}
+	return 0;
+}
+
+/* Whether `with`, once the entries are removed again, is `text`. */
 static int check_way_back(const struct strbuf *with, const struct strbuf *text,
 			  const struct agent *agent)
 {
@@ -202,67 +219,79 @@ static int check_way_back(const struct strbuf *with, const struct strbuf *text,
 						   "trace") : 0;
 }
 
-static size_t end_of_item(const struct strbuf *text, const struct place *place)
+/* Without what we wrote, and with the current entries instead. */
+static int replace_all(struct strbuf *with, const struct agent *agent)
 {
-	struct jsonedit_iter iter;
-	struct jsonedit_item item;
+	struct strbuf without = STRBUF_INIT;
+	bool changed, empty;
+	unsigned added;
+	int err = agent_json_remove(with, agent, &changed, &added, &empty);
 
-	jsonedit_begin(&iter, text, place->container);
-	while (jsonedit_next(&iter, &item))
-		if (item.start == place->item)
-			return item.end;
-	return place->item;
-}
-
-/* Make an entry of an older version one of this version: its command lacks an option. */
-static bool renew(struct strbuf *text, const struct agent *agent)
-{
-	struct strbuf older = STRBUF_INIT;
-	struct place place = { 0 };
-	const char *at = NULL;
-	size_t pos;
-
-	strbuf_addf(&older, "git checkpoint save --source %s", agent->name);
-	if (find_entry(&place, text, agent)) {
-		size_t len = end_of_item(text, &place) - place.item;
-
-		at = memmem(text->buf + place.item, len, older.buf, older.len);
+	if (!err && empty && added & ADDED_FILE) {
+		strbuf_reset(with);
+		agent_file(with, agent, added & (ADDED_FILE | ADDED_DIR));
+		return 0;
 	}
-	if (at && !strncmp(at + older.len, AGENT_OPTION, strlen(AGENT_OPTION)))
-		at = NULL;
-	pos = at ? (size_t)(at - text->buf) + older.len : 0;
-	strbuf_release(&older);
-	if (pos)
-		strbuf_splice(text, pos, pos, AGENT_OPTION, strlen(AGENT_OPTION));
-	return pos > 0;
+	if (!err) {
+		strbuf_add(&without, with->buf, with->len);
+		err = attach_all(with, agent);
+	}
+	if (!err)
+		err = check_way_back(with, &without, agent);
+	strbuf_release(&without);
+	return err;
 }
 
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed)
 {
-	int err = agent_json_check(text, agent);
-	struct strbuf with = STRBUF_INIT;
-	struct attachment at;
-	json_t *value;
+	struct strbuf with = STRBUF_INIT, old = *text;
+	enum agents_state state;
+	int err = agent_json_state(&state, text, agent);
 
-	if (!err)
-		err = find_attachment(&at, text, agent);
-	if (err)
+	*changed = !err && state != AGENTS_INSTALLED;
+	if (!*changed)
 		return err;
-	*changed = at.there ? renew(text, agent) : true;
-	if (at.there)
-		return 0;
 	strbuf_add(&with, text->buf, text->len);
-	value = agent_entry(agent, at.added, at.depth);
-	jsonedit_insert(&with, at.container, at.key, value);
-	json_decref(value);
-	err = check_way_back(&with, text, agent);
+	err = replace_all(&with, agent);
 	if (!err) {
-		struct strbuf old = *text;
-
 		*text = with;
 		with = old;
 	}
 	strbuf_release(&with);
+	return err;
+}
+
+/*
+ * Our entry for each event. What does the same before a tool is as good: it belongs to the user, who
+ * may want it for that event alone. At the end alone, it protects nothing.
+ */
+int agent_json_state(enum agents_state *out, const struct strbuf *text, const struct agent *agent)
+{
+	int err = agent_json_check(text, agent), current = 0, older = 0, alike = 0;
+	bool before = false;
+
+	for (int i = 0; i < AGENT_EVENTS && !err; i++) {
+		struct attachment at;
+		struct place place;
+
+		err = find_attachment(&at, text, agent->events[i]);
+		if (err || at.depth != AGENT_ENTRY)
+			continue;
+		place = (struct place){ .event = at.container };
+		if (!find_in_event(&place, text, agent, IS_OURS)) {
+			bool like = find_in_event(&place, text, agent, LIKE_OURS);
+
+			alike += like;
+			before = before || (like && i == 0);
+		} else if (place.version == AGENT_CURRENT) {
+			current++;
+		} else {
+			older++;
+		}
+	}
+	*out = older || (current && current + alike < AGENT_EVENTS) ? AGENTS_OUTDATED
+	       : current || before				    ? AGENTS_INSTALLED
+								    : AGENTS_ABSENT;
 	return err;
 }
 
@@ -297,10 +326,12 @@ int agent_json_remove(struct strbuf *text, const struct agent *agent, bool *chan
 	*added = 0;
 	if (err)
 		return err;
-	while (find_entry(&place, text, agent)) {
-		remove_entry(text, &place);
-		*added |= place.added;
-		*changed = true;
+	for (int i = AGENT_EVENTS - 1; i >= 0; i--) {
+		while (find_entry(&place, text, agent, agent->events[i])) {
+			remove_entry(text, &place);
+			*added |= place.added;
+			*changed = true;
+		}
 	}
 	*empty = jsonedit_is_empty(text, jsonedit_root(text));
 	return 0;

@@ -3,6 +3,7 @@
 #define CKPT_AGENTS_AGENT_JSON_INTERNAL_H
 
 #include "agents/agent_entry_internal.h"
+#include "agents/agents.h"
 #include "base/base.h"
 
 /**
@@ -19,6 +20,9 @@ int agent_json_check(const struct strbuf *text, const struct agent *agent);
  * CKPT_EREFUSED if agent_json_remove() could not restore every byte.
  */
 int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed);
+
+/** What the settings have: an error for what cannot be parsed. */
+int agent_json_state(enum agents_state *out, const struct strbuf *text, const struct agent *agent);
 
 /**
  * Remove all entries, and the parts around them that we added and that are now

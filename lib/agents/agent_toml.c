@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agent_toml_internal.h"
 
+#include "agents/agent_entry_internal.h"
 #include "base/base.h"
+
+#define SAVE "git checkpoint save --source codex"
+
+enum version { OLDER, CURRENT, VERSIONS };
 
 /* Exactly; the last line without its end. */
 static const char *const written[] = {
@@ -11,8 +16,7 @@ static const char *const written[] = {
 	"",
 	"[[hooks.PreToolUse.hooks]]",
 	"type = \"command\"",
-	("command = \"cat >/dev/null; git checkpoint save --source codex -q -m pre-tool "
-	 ">/dev/null 2>&1 || true\""),
+	("command = \"cat >/dev/null; " SAVE "%s -q -m pre-tool >/dev/null 2>&1 || true\""),
 	"timeout = 30",
 	"# <<< git-checkpoint <<<",
 };
@@ -24,14 +28,23 @@ static bool ends_line(const struct strbuf *text, size_t pos)
 }
 
 /* The last place where the lines occur. */
-static bool find_written(size_t *begin, size_t *end, const struct strbuf *text, const char *eol)
+static bool find_written(size_t *begin, size_t *end, const struct strbuf *text, const char *eol,
+			 enum version version)
 {
 	const char *at = text->buf, *limit = text->buf + text->len;
 	struct strbuf block = STRBUF_INIT;
 	bool found = false;
 
-	for (size_t i = 0; i < ARRAY_SIZE(written); i++)
-		strbuf_addf(&block, "%s%s", i ? eol : "", written[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(written); i++) {
+		const char *option = strstr(written[i], "%s");
+		size_t len = option ? (size_t)(option - written[i]) : strlen(written[i]);
+
+		strbuf_addstr(&block, i ? eol : "");
+		strbuf_add(&block, written[i], len);
+		if (option)
+			strbuf_addf(&block, "%s%s", version == CURRENT ? AGENT_OPTION : "",
+				    option + 2);
+	}
 	for (; (at = memmem(at, (size_t)(limit - at), block.buf, block.len)); at++) {
 		size_t pos = (size_t)(at - text->buf);
 
@@ -53,11 +66,11 @@ static size_t before_eol(const struct strbuf *text, size_t pos, const char *eol)
 	return pos >= len && !memcmp(text->buf + pos - len, eol, len) ? pos - len : pos;
 }
 
-static bool remove_with(struct strbuf *text, const char *eol)
+static bool remove_with(struct strbuf *text, const char *eol, enum version version)
 {
 	size_t begin, end, blank;
 
-	if (!find_written(&begin, &end, text, eol))
+	if (!find_written(&begin, &end, text, eol, version))
 		return false;
 	if (end < text->len)
 		end += text->buf[end] == '\r' ? 2 : 1;
@@ -73,7 +86,11 @@ static bool remove_with(struct strbuf *text, const char *eol)
 
 bool agent_toml_remove(struct strbuf *text)
 {
-	return remove_with(text, "\n") || remove_with(text, "\r\n");
+	bool removed = false;
+
+	for (enum version v = OLDER; v < VERSIONS && !removed; v++)
+		removed = remove_with(text, "\n", v) || remove_with(text, "\r\n", v);
+	return removed;
 }
 
 bool agent_toml_has_hooks(const struct strbuf *text)

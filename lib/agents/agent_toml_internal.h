@@ -8,8 +8,8 @@
  * Codex reads hooks from hooks.json and from config.toml beside it, and runs
  * both. The entry goes into hooks.json only: we can edit JSON, and one mistake
  * in config.toml keeps Codex from starting. Earlier versions appended it to a
- * config.toml that had hooks; it works there, stays there, and is removed by
- * an uninstall.
+ * config.toml that had hooks; an install moves it from there, and an uninstall
+ * removes it.
  */
 
 /**

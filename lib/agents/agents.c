@@ -109,10 +109,8 @@ static int settings_find(struct settings *s, const struct agent *agent, const ch
 
 	if (!base || *base != '/')
 		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path; set it, or leave --user out");
-	strbuf_addstr(&s->dir, base);
-	path_append(&s->dir, agent->dir);
-	strbuf_addstr(&s->path, s->dir.buf);
-	path_append(&s->path, file);
+	agent_settings(&s->dir, base, agent, NULL);
+	agent_settings(&s->path, base, agent, file);
 	return 0;
 }
 
@@ -339,9 +337,12 @@ static int open_both(struct both *b, const struct agent *agent, const struct age
 	return err;
 }
 
+/* What an older version put into the second file goes into the first. */
 static int install(struct agents_result *out, struct both *b, const struct agent *agent)
 {
-	bool done = b->toml.exists && agent_mentioned(agent, b->toml.text.buf);
+	bool moves = b->toml.exists && agent_toml_remove(&b->toml.text);
+	bool done = !moves && b->toml.exists && agent_mentioned(agent, b->toml.text.buf);
+	int err;
 
 	strbuf_addstr(&out->path, done ? b->toml.path.buf : b->json.path.buf);
 	if (done)
@@ -351,7 +352,12 @@ static int install(struct agents_result *out, struct both *b, const struct agent
 			     "'%s' has hooks, too: both are run, with a warning that they are in two "
 			     "files",
 			     b->toml.path.buf);
-	return install_json(out, &b->json, agent);
+	err = install_json(out, &b->json, agent);
+	if (err || !moves)
+		return err;
+	if (out->change == AGENTS_UNCHANGED)
+		out->change = AGENTS_EDITED;
+	return settings_store(&b->toml);
 }
 
 static int uninstall(struct agents_result *out, struct both *b, const struct agent *agent)

@@ -2,11 +2,12 @@
 #ifndef CKPT_AGENTS_AGENTS_H
 #define CKPT_AGENTS_AGENTS_H
 
+#include "agents/agent_hook.h"
 #include "base/base.h"
 
 /**
- * Entries in the settings of coding agents: before a tool of the agent changes
- * files, the agent runs `git checkpoint save`.
+ * Entries in the settings of coding agents: before and after each tool, when the user asks for
+ * something and when it is done, the agent runs what agent_hook.h describes.
  *
  * Every other byte of a settings file stays as it is. A file that cannot be
  * parsed is refused before anything is touched. If a settings file is a
@@ -49,6 +50,36 @@ int agents_install(struct agents_result *out, const struct agents_opts *opts);
 
 /** Remove it; edits that others made in between stay. */
 int agents_uninstall(struct agents_result *out, const struct agents_opts *opts);
+
+enum agents_state {
+	AGENTS_ABSENT,
+	AGENTS_INSTALLED,
+	AGENTS_OUTDATED,   /**< of an older version; agents_install() brings it up to date */
+	AGENTS_UNREADABLE, /**< the settings cannot be read or parsed, so the agent may run nothing */
+};
+
+/** "absent", "installed", "outdated", "unreadable" */
+const char *agents_state_name(enum agents_state state);
+
+/** What the settings of one agent have. */
+struct agents_status {
+	const char *agent;
+	char *path; /**< of the settings, existing or not; in the worktree relative to its root */
+	enum agents_state state;
+	char *why; /**< AGENTS_UNREADABLE: a sentence; otherwise NULL */
+};
+
+struct agents_statuses {
+	struct agents_status *items;
+	size_t nr, alloc;
+};
+
+/**
+ * Of all agents that have settings: those in the worktree with this root, in the order of
+ * agents_names(), and after each those in the home directory unless the entry is absent there.
+ */
+void agents_look(struct agents_statuses *out, const char *root);
+void agents_statuses_release(struct agents_statuses *statuses);
 
 /** Touch nothing: `path` is the file it belongs in and `text` what a new one would contain. */
 int agents_print(struct agents_result *out, const struct agents_opts *opts);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/jsonedit_internal.h"
 
+#include "base/base.h"
+
 /* ---- navigating: for texts that are known to be JSON ---- */
 
 static bool is_space(char c)

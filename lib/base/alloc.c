@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
+
 #include "base/std.h"
 
 static void (*on_failure)(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_ALLOC_H
 #define CKPT_BASE_ALLOC_H
+
+#include "base/std.h"
 
 /**
  * Allocation that cannot fail: if memory runs out, the program ends with a
@@ -35,5 +36,23 @@ size_t alloc_grow_size(size_t alloc, size_t need);
 	} while (0)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/**
+ * Search `nr` sorted elements: set `at`, a size_t, to the first index for which `before`, an
+ * expression with `at`, is false, or to `nr`.
+ */
+#define LOWER_BOUND(at, nr, before)                                                         \
+	do {                                                                                \
+		size_t low_ = 0, high_ = (nr);                                              \
+                                                                                            \
+		while (low_ < high_) {                                                      \
+			(at) = low_ + (high_ - low_) / 2;                                   \
+			if (before)                                                         \
+				low_ = (at) + 1;                                            \
+			else                                                                \
+				high_ = (at);                                               \
+		}                                                                           \
+		(at) = low_;                                                                \
+	} while (0)
 
 #endif

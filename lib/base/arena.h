@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_ARENA_H
 #define CKPT_BASE_ARENA_H
+
+#include "base/std.h"
 
 /**
  * Memory for many small objects that are freed together. Not safe to share

@@ -64,6 +64,46 @@ char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when)
 	return out;
 }
 
+static struct tm split_local(int64_t when)
+{
+	time_t t = (time_t)when;
+	struct tm tm = { 0 };
+
+	localtime_r(&t, &tm);
+	return tm;
+}
+
+static bool is_day(const struct tm *a, const struct tm *b)
+{
+	return a->tm_year == b->tm_year && a->tm_yday == b->tm_yday;
+}
+
+char *clock_format_day(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
+{
+	struct tm day = split_local(when), today = split_local(now), yesterday = today;
+
+	/* Noon, because days in which clocks change have another length. */
+	yesterday.tm_mday--;
+	yesterday.tm_hour = 12;
+	yesterday.tm_isdst = -1;
+	mktime(&yesterday);
+	if (is_day(&day, &today))
+		snprintf(out, CLOCK_ISO_SIZE, "Today");
+	else if (is_day(&day, &yesterday))
+		snprintf(out, CLOCK_ISO_SIZE, "Yesterday");
+	else
+		strftime(out, CLOCK_ISO_SIZE, "%a %d %b %Y", &day);
+	return out;
+}
+
+char *clock_format_minute(char out[CLOCK_ISO_SIZE], int64_t when)
+{
+	struct tm tm = split_local(when);
+
+	strftime(out, CLOCK_ISO_SIZE, "%H:%M", &tm);
+	return out;
+}
+
 char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
 {
 	static const struct {

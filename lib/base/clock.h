@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_CLOCK_H
 #define CKPT_BASE_CLOCK_H
+
+#include "base/std.h"
 
 /** Time, as people and programs write it. Seconds since 1970, UTC. */
 
@@ -33,6 +34,12 @@ char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
  * largest unit.
  */
 char *clock_format_age_short(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
+
+/** The day in the local zone: "Today", "Yesterday", "Tue 17 Nov 2026"; returns `out`. */
+char *clock_format_day(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now);
+
+/** The time of that day: "14:03"; returns `out`. */
+char *clock_format_minute(char out[CLOCK_ISO_SIZE], int64_t when);
 
 /** ISO 8601: a date, a date and a time, with Z, an offset or neither (local zone). */
 bool clock_parse_iso(int64_t *out, const char *text);

@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_COMMAND_H
 #define CKPT_BASE_COMMAND_H
 
-#include "base/strbuf.h"
 #include "base/std.h"
+#include "base/strbuf.h"
 
 /**
  * A user's command, run with `/bin/sh -c`, that is fed or read piece by piece,

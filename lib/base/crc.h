@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_CRC_H
 #define CKPT_BASE_CRC_H
+
+#include "base/std.h"
 
 /**
  * CRC-32 as in zlib and git's pack index; begin with 0. Uses libdeflate, which has the fastest

@@ -2,6 +2,7 @@
 #include "base/env.h"
 
 #include "base/alloc.h"
+#include "base/path.h"
 #include "base/std.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
@@ -111,4 +112,18 @@ void env_restore(void)
 char **env_given(void)
 {
 	return given ? given : environ;
+}
+
+char *env_user_dir(const char *variable, const char *below_home)
+{
+	const char *named = getenv(variable), *home = getenv("HOME");
+	struct strbuf out = STRBUF_INIT;
+
+	if (named && *named == '/') {
+		strbuf_addstr(&out, named);
+	} else if (home && *home == '/') {
+		strbuf_addstr(&out, home);
+		path_append(&out, below_home);
+	}
+	return out.len ? strbuf_detach(&out, NULL) : NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_ENV_H
 #define CKPT_BASE_ENV_H
+
+#include "base/std.h"
 
 /**
  * What the caller gave us, and the parts that we use: the GIT_* variables, PATH
@@ -43,6 +44,13 @@ const char *env_git(const char *name);
 
 /** Make env_git() return `value` for a variable that the caller did not set. */
 void env_assume(const char *name, const char *value);
+
+/**
+ * The user's directory for one kind of files: what the variable names ("XDG_DATA_HOME"), or else
+ * `below_home` (".local/share"). A relative path is ignored, as the specification says. NULL if
+ * there is none; the caller frees it.
+ */
+char *env_user_dir(const char *variable, const char *below_home);
 
 /** Restore all GIT_* variables and the umask, before another program replaces us. */
 void env_restore(void);

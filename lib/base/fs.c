@@ -11,12 +11,11 @@
 
 enum { TEMP_DIGITS = 16 }; /* after FS_TEMP_PREFIX */
 
-int fs_write_all(int fd, const void *data, size_t len)
+/* `offset` is -1: where the file is at. */
+static int write_all(int fd, const char *p, size_t len, off_t offset)
 {
-	const char *p = data;
-
 	while (len) {
-		ssize_t n = write(fd, p, len);
+		ssize_t n = offset < 0 ? write(fd, p, len) : pwrite(fd, p, len, offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -24,26 +23,19 @@ int fs_write_all(int fd, const void *data, size_t len)
 			return -1;
 		p += n;
 		len -= (size_t)n;
+		offset += offset < 0 ? 0 : n;
 	}
 	return 0;
 }
 
+int fs_write_all(int fd, const void *data, size_t len)
+{
+	return write_all(fd, data, len, -1);
+}
+
 int fs_pwrite_all(int fd, const void *data, size_t len, off_t offset)
 {
-	const char *p = data;
-
-	while (len) {
-		ssize_t n = pwrite(fd, p, len, offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		p += n;
-		len -= (size_t)n;
-		offset += n;
-	}
-	return 0;
+	return write_all(fd, data, len, offset);
 }
 
 /*

@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_FS_H
 #define CKPT_BASE_FS_H
 
-#include "base/strbuf.h"
 #include "base/std.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 
 /**

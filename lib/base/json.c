@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/quote.h"
 #include "base/std.h"
@@ -30,6 +31,19 @@ json_t *json_path(const char *path)
 	value = json_stringn(sb.buf, sb.len);
 	strbuf_release(&sb);
 	return value;
+}
+
+char *json_path_value(const json_t *value)
+{
+	const char *text = json_string_value(value), *end;
+	struct strbuf path = STRBUF_INIT;
+
+	if (!text || *text != '"')
+		return text ? xstrdup(text) : NULL;
+	if (quote_undo_c(&path, text, &end) && !*end && strlen(path.buf) == path.len)
+		return strbuf_detach(&path, NULL);
+	strbuf_release(&path);
+	return NULL;
 }
 
 static json_t *array_of(const struct strlist *list, json_t *(*make)(const char *))
@@ -64,4 +78,28 @@ void json_write(struct strbuf *out, const json_t *value)
 
 	strbuf_addstr(out, text ? text : "null");
 	free(text);
+}
+
+int json_write_file(int dirfd, const char *file, json_t *value, mode_t mode,
+		    enum fs_durability durability)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	json_write(&text, value);
+	strbuf_addch(&text, '\n');
+	err = fs_write_file(dirfd, file, text.buf, text.len, mode, durability);
+	json_decref(value);
+	strbuf_release(&text);
+	return err;
+}
+
+int json_read_file(json_t **out, int dirfd, const char *file)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_file(&text, dirfd, file);
+
+	*out = err ? NULL : json_loadb(text.buf, text.len, 0, NULL);
+	strbuf_release(&text);
+	return err;
 }

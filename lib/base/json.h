@@ -2,8 +2,9 @@
 #ifndef CKPT_BASE_JSON_H
 #define CKPT_BASE_JSON_H
 
-#include "base/strbuf.h"
+#include "base/fs.h"
 #include "base/std.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 
 #include <jansson.h>
@@ -19,6 +20,9 @@ json_t *json_text(const char *text);
 /** A path; if it is not UTF-8, or begins with a quote, it is C-quoted as git prints it. */
 json_t *json_path(const char *path);
 
+/** The path that json_path() made a value of, which the caller frees; NULL if it is not one. */
+char *json_path_value(const json_t *value);
+
 /** An array of texts. */
 json_t *json_texts(const struct strlist *list);
 
@@ -30,5 +34,12 @@ json_t *json_time(int64_t when);
 
 /** Append `value` on one line, keys in the order in which they were set, without a newline. */
 void json_write(struct strbuf *out, const json_t *value);
+
+/** The same to a file, with a newline; the value is freed. */
+int json_write_file(int dirfd, const char *file, json_t *value, mode_t mode,
+		    enum fs_durability durability);
+
+/** What a file holds, or NULL if that is not JSON; an error if it cannot be read. */
+int json_read_file(json_t **out, int dirfd, const char *file);
 
 #endif

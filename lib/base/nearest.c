@@ -35,8 +35,8 @@ size_t nearest_distance(const char *a, const char *b)
 
 const char *nearest_word(const char *word, const char *const *words, size_t nr)
 {
-	/* With more than this replaced, it is another word. */
-	size_t best = strlen(word) / 3 + 2;
+	/* With this much replaced, it is another word. */
+	size_t len = strlen(word), best = len < 4 ? len / 2 + 1 : len / 3 + 2;
 	const char *found = NULL;
 
 	for (size_t i = 0; i < nr; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_NEAREST_H
 #define CKPT_BASE_NEAREST_H
+
+#include "base/std.h"
 
 /** For messages about an unknown word: suggest the one that was perhaps meant. */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_OID_H
 #define CKPT_BASE_OID_H
+
+#include "base/std.h"
 
 /**
  * The name of an object in a store: SHA-1, so that any stock git can read it.

@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_PATH_H
 #define CKPT_BASE_PATH_H
 
-#include "base/strbuf.h"
 #include "base/std.h"
+#include "base/strbuf.h"
 
 /** Path strings. Nothing here looks at a file system except path_real() and path_resolve(). */
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/pathset.h"
+
+#include "base/alloc.h"
 #include "base/std.h"
 
 /* Compare `item` with the first `len` bytes of `path` followed by a `last` byte. */
@@ -13,17 +15,10 @@ static int order(const char *item, const char *path, size_t len, char last)
 /* The first item that is not less than that. */
 static const char *lower_bound(const struct strlist *paths, const char *path, size_t len, char last)
 {
-	size_t low = 0, high = paths->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (order(paths->items[mid], path, len, last) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < paths->nr ? paths->items[low] : NULL;
+	LOWER_BOUND(at, paths->nr, order(paths->items[at], path, len, last) < 0);
+	return at < paths->nr ? paths->items[at] : NULL;
 }
 
 static bool has(const struct strlist *paths, const char *path, size_t len)

@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_PATHSET_H
 #define CKPT_BASE_PATHSET_H
 
-#include "base/strlist.h"
 #include "base/std.h"
+#include "base/strlist.h"
 
 /**
  * Questions about a list of relative paths sorted by bytes, as

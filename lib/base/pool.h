@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_POOL_H
 #define CKPT_BASE_POOL_H
+
+#include "base/std.h"
 
 /**
  * The only place where threads are created.

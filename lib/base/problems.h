@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_PROBLEMS_H
 #define CKPT_BASE_PROBLEMS_H
+
+#include "base/std.h"
 
 /** What is wrong, in sentences, and whether it was fixed. All zero is an empty list. */
 struct problem {

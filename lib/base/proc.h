@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_PROC_H
 #define CKPT_BASE_PROC_H
 
-#include "base/strlist.h"
 #include "base/std.h"
+#include "base/strlist.h"
 
 /**
  * The ancestors of this process, as /proc shows them.

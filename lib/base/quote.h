@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_QUOTE_H
 #define CKPT_BASE_QUOTE_H
 
-#include "base/strbuf.h"
 #include "base/std.h"
+#include "base/strbuf.h"
 #include "base/utf8.h"
 
 /** Quote names of any bytes for people, for git and for shells, and read them back. */

@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_SHELLWORDS_H
 #define CKPT_BASE_SHELLWORDS_H
 
-#include "base/strlist.h"
 #include "base/std.h"
+#include "base/strlist.h"
 
 struct strbuf;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_SPARSE_H
 #define CKPT_BASE_SPARSE_H
+
+#include "base/std.h"
 
 /**
  * Write a new, empty file from beginning to end, with holes for long runs of

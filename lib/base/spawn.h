@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_SPAWN_H
 #define CKPT_BASE_SPAWN_H
 
-#include "base/strbuf.h"
 #include "base/std.h"
+#include "base/strbuf.h"
 
 /**
  * Running other programs. Children see an environment without GIT_* (see
@@ -26,6 +26,8 @@ struct spawn_opts {
 	const void *input;	/**< its stdin; NULL: /dev/null */
 	size_t input_len;
 	bool shown;		/**< its stderr goes to ours */
+	bool told;		/**< its stderr is appended to `out` like its stdout */
+	bool tidies;		/**< if this process dies it gets SIGTERM, and removes its locks */
 	spawn_stop_fn stop;	/**< NULL: never kill it */
 	void *payload;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_STRBUF_H
 #define CKPT_BASE_STRBUF_H
+
+#include "base/std.h"
 
 /**
  * A byte string that grows.

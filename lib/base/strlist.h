@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_STRLIST_H
 #define CKPT_BASE_STRLIST_H
+
+#include "base/std.h"
 
 /** A list of C strings that it owns. Start with STRLIST_INIT. */
 struct strlist {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
+
 #include "base/std.h"
 
 static bool parse(uint64_t *out, const char **p)
@@ -71,5 +72,19 @@ char *units_format_size(char out[UNITS_SIZE], uint64_t bytes)
 			 bytes == 1 ? "byte" : "bytes");
 	else
 		snprintf(out, UNITS_SIZE, "%.1f %s", value, names[i]);
+	return out;
+}
+
+char *units_format_count(char out[UNITS_SIZE], uint64_t n)
+{
+	char digits[UNITS_SIZE];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
 	return out;
 }

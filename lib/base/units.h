@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/std.h"
 #ifndef CKPT_BASE_UNITS_H
 #define CKPT_BASE_UNITS_H
+
+#include "base/std.h"
 
 enum { UNITS_SIZE = 32 };
 
@@ -13,5 +14,8 @@ bool units_parse_size(uint64_t *out, const char *text);
 
 /** "194.5 MB" (of 1000), for people; returns `out`. */
 char *units_format_size(char out[UNITS_SIZE], uint64_t bytes);
+
+/** "3,659", for people; returns `out`. */
+char *units_format_count(char out[UNITS_SIZE], uint64_t n);
 
 #endif

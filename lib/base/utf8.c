@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
+
 #include "base/std.h"
 
 size_t utf8_sequence(const char *text, size_t len)

@@ -2,8 +2,8 @@
 #ifndef CKPT_BASE_UTF8_H
 #define CKPT_BASE_UTF8_H
 
-#include "base/strbuf.h"
 #include "base/std.h"
+#include "base/strbuf.h"
 
 /** Make text of any bytes safe to display. */
 

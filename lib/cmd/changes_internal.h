@@ -3,25 +3,87 @@
 #define CKPT_CMD_CHANGES_INTERNAL_H
 
 #include "base/base.h"
+#include "ui/ui.h"
 
+struct change;
 struct ckpt_record;
 struct diff;
+struct pathspec;
 struct session;
 
-/** The ways to show a difference, on stdout. */
+/** The ways to show a difference, on stdout, and the options for that: those of git-diff(1). */
 
-int changes_print_patch(struct diff *diff);
-int changes_print_stat(struct diff *diff);
+struct changes_opts {
+	bool patch, stat, numstat, shortstat, name_only, name_status;
+	bool nul;
+	bool all_space, space_change, space_at_eol, blank_lines; /**< that are ignored */
+	const char *renames; /**< NULL: not looked for; "": with the usual similarity */
+	bool no_renames;
+	int64_t context; /**< lines; -1: the usual number */
+};
+extern struct changes_opts changes_opts;
 
-/** "M\t<path>" per line; with `nul`, "M\0<path>\0" as with `git diff -z`. */
-void changes_print_names(const struct diff *diff, bool nul);
+/** Rows for a table of options: the forms, of which one can be chosen; more may follow with OPT_OR. */
+/* clang-format off */
+#define CHANGES_FORMS(also) \
+	{ OPT_FLAG, 'p', "patch", &changes_opts.patch, NULL, also "show what changed, as a patch" }, \
+	{ OPT_FLAG, 0, "stat", &changes_opts.stat, NULL, \
+	  also "show how much changed, file by file", OPT_OR }, \
+	{ OPT_FLAG, 0, "numstat", &changes_opts.numstat, NULL, \
+	  also "show how many lines were added and removed, as numbers", OPT_OR }, \
+	{ OPT_FLAG, 0, "shortstat", &changes_opts.shortstat, NULL, \
+	  also "show only the last line of --stat", OPT_OR }, \
+	{ OPT_FLAG, 0, "name-only", &changes_opts.name_only, NULL, also "show only names", OPT_OR }, \
+	{ OPT_FLAG, 0, "name-status", &changes_opts.name_status, NULL, \
+	  also "show only names and A, M, D, T or R", OPT_OR }
 
-/** [{"file","status"}] */
+/** And how it is compared, and shown. */
+#define CHANGES_HOW \
+	{ OPT_NUMBER, 'U', "unified", &changes_opts.context, "<n>", \
+	  "lines of context in a patch, instead of 3" }, \
+	{ OPT_FLAG, 'w', "ignore-all-space", &changes_opts.all_space, NULL, \
+	  "ignore white space in lines" }, \
+	{ OPT_FLAG, 'b', "ignore-space-change", &changes_opts.space_change, NULL, \
+	  "ignore changes in the amount of white space" }, \
+	{ OPT_FLAG, 0, "ignore-space-at-eol", &changes_opts.space_at_eol, NULL, \
+	  "ignore white space at the end of lines" }, \
+	{ OPT_FLAG, 0, "ignore-blank-lines", &changes_opts.blank_lines, NULL, \
+	  "ignore blank lines that come or go" }, \
+	{ OPT_OPTIONAL, 'M', "find-renames", &changes_opts.renames, "<n>", \
+	  "show renames; of files that are at least <n>% alike, or 50%" }, \
+	{ OPT_FLAG, 0, "no-renames", &changes_opts.no_renames, NULL, \
+	  "show no renames (default)", OPT_OR }
+/* clang-format on */
+
+/**
+ * CKPT_EUSAGE if the options do not fit together. -z also goes with `other` ("'--x', ", or NULL),
+ * which was `given` or not.
+ */
+int changes_check(const char *other, bool given);
+
+/** True if a form was chosen, or an option that means one. */
+bool changes_wanted(void);
+
+/** Apply -M; call it before all others. */
+int changes_prepare(struct diff *diff);
+
+/** In the form that was chosen, or as a patch. */
+int changes_print(struct diff *diff);
+
+/** Append the patch of one of its changes, without colours. */
+int changes_add_patch(struct strbuf *out, struct diff *diff, const struct change *change);
+
+/** Whether something differs that the options do not ignore. */
+int changes_differ(bool *out, struct diff *diff);
+
+/** [{"file","status"}], of a rename also "from" and "similarity" */
 json_t *changes_json(const struct diff *diff);
 
-/** The same for what changed in a checkpoint since the previous one of its scope. */
-int changes_print_stat_of(struct session *session, const struct ckpt_record *record);
-int changes_print_patch_of(struct session *session, const struct ckpt_record *record);
-int changes_json_of(json_t **out, struct session *session, const struct ckpt_record *record);
+/**
+ * What changed in a checkpoint since the previous one of its scope, the same two ways: in `json`
+ * or, if that is NULL, printed. `only` (NULL: all) limits it.
+ */
+int changes_of(json_t **json, struct session *session, const struct ckpt_record *record,
+	       const struct pathspec *only);
 
 #endif

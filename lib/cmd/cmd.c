@@ -41,7 +41,7 @@ static const struct opt_instead instead[] = {
 	{ "add", "'git checkpoint save' takes a checkpoint of everything" },
 	{ "apply", "'git checkpoint restore <checkpoint>' brings one back" },
 	{ "archive", "stock git reads the store: 'git --git-dir=<store> archive <commit>'" },
-	{ "cat", "'git checkpoint show --files <checkpoint>' lists the files of one" },
+	{ "cat", "'git checkpoint show <checkpoint>:<path>' prints a file as it was" },
 	{ "checkout", "'git checkpoint restore <checkpoint>' brings one back" },
 	{ "clean", "'git checkpoint prune' applies the limits, 'gc' frees space" },
 	{ "commit", "'git checkpoint save' takes a checkpoint" },
@@ -66,6 +66,7 @@ static const struct opt_instead instead[] = {
 	{ "stash", "'git checkpoint save' takes a checkpoint, and leaves the files alone" },
 	{ "switch", "'git checkpoint restore <checkpoint>' brings one back" },
 	{ "tag", "'git checkpoint pin --name <name> <checkpoint>' gives one a name" },
+	{ "version", "'git checkpoint --version' prints it" },
 	{ NULL },
 };
 
@@ -88,22 +89,31 @@ int cmd_unknown(const char *name)
 int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv)
 {
 	struct strlist args = STRLIST_INIT;
-	struct session session;
-	int err = opt_parse(spec, argc, argv, &args, NULL), status = EXIT_DONE;
+	struct session session = { 0 };
+	int err = opt_parse(spec, argc, argv, &args), status = EXIT_DONE;
 
 	if (!err && spec->subs) {
 		spec = opt_sub(spec, args.items[0]);
 		strlist_drop_first(&args);
 	}
-	if (!err)
+	if (!err && spec->check)
+		err = spec->check(&args);
+	if (!err && !spec->alone)
 		err = cmd_session_open(&session, spec->session);
-	if (err < 0) {
-		status = report_failure(err);
-	} else if (!err) {
+	if (!err) {
 		status = spec->run(&session, &args);
-		session_close(&session);
+		err = status < 0 ? status : 0;
 	}
+	if (err < 0)
+		status = report_failure(err);
+	else if (status != EXIT_FATAL) /* which was told */
+		status = report_done(status);
+	pager_end();
+	session_close(&session);
 	strlist_release(&args);
+	for (const struct opt *opt = spec->options; opt && opt->kind != OPT_END; opt++)
+		if (opt->kind == OPT_LIST)
+			strlist_release(opt->value);
 	return status;
 }
 

@@ -56,26 +56,11 @@ extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_di
 	cmd_status_spec, cmd_log_spec, cmd_config_spec, cmd_restore_spec, cmd_undo_spec,
 	cmd_redo_spec, cmd_run_spec, cmd_verify_spec, cmd_pin_spec, cmd_unpin_spec, cmd_drop_spec,
 	cmd_prune_spec, cmd_gc_spec, cmd_doctor_spec, cmd_stores_spec, cmd_relink_spec,
-	cmd_hooks_spec, cmd_hook_spec, cmd_flow_spec, cmd_help_spec;
+	cmd_hooks_spec, cmd_hook_spec, cmd_agent_hook_spec, cmd_flow_spec, cmd_help_spec;
 
-int cmd_save(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_show(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_status(int argc, char **argv);
-int cmd_log(int argc, char **argv);
-int cmd_restore(int argc, char **argv);
-int cmd_undo(int argc, char **argv);
-int cmd_redo(int argc, char **argv);
 int cmd_run(int argc, char **argv);
-int cmd_config(int argc, char **argv);
-int cmd_hooks(int argc, char **argv);
 int cmd_hook(int argc, char **argv);
-int cmd_flow(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_stores(int argc, char **argv);
-int cmd_relink(int argc, char **argv);
-int cmd_help(int argc, char **argv);
+int cmd_agent_hook(int argc, char **argv);
 
 /** The list of commands, if none was given, or if asked for. */
 void cmd_usage(FILE *out);
@@ -91,7 +76,8 @@ extern const char cmd_agents_text[];
 
 /**
  * Parse the command line, open a session, and call `run` of the command or of
- * its subcommand; returns the exit status.
+ * its subcommand; report its failure, or flush what it printed. Returns the
+ * exit status.
  */
 int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv);
 

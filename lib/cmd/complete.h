@@ -101,14 +101,20 @@ void complete_release(struct complete *complete);
 /** "<checkpoint>" */
 void complete_checkpoints(struct complete *complete);
 
+/**
+ * The paths in a checkpoint after "<checkpoint>:", for commands that take that. False if no
+ * checkpoint was typed so.
+ */
+bool complete_inside(struct complete *complete);
+
 /** Names that were given with --name; true, for an `offer`. */
 bool complete_given_names(struct complete *complete);
 
 /**
- * Paths of a checkpoint; NULL: of the one that the worktree is compared with. With `guess`, for a
- * word that is a path unless it is a checkpoint: only existing paths, and `checkpoint` may be
- * invalid.
+ * Paths of the checkpoint that is the first argument, unless that is a path; then of the one that
+ * the worktree is compared with. With `guess`, for a word that is a path unless it is a checkpoint:
+ * only existing paths, and the checkpoint may be invalid.
  */
-void complete_paths(struct complete *complete, const char *checkpoint, bool guess);
+void complete_paths(struct complete *complete, bool guess);
 
 #endif

@@ -246,10 +246,10 @@ static int offer_argument(struct complete *complete)
 static void offer_option(struct complete *complete, const struct opt *opt)
 {
 	char letter[3] = { '-', opt->letter, '\0' };
-	char *word = opt->name ? xstrfmt("--%s%s", opt->name, opt->kind == OPT_FLAG ? "" : "=") :
-				 xstrdup(letter);
+	char *word = opt->name ? xstrfmt("--%s%s", opt->name, opt_takes_word(opt) ? "=" : "")
+			       : xstrdup(letter);
 
-	add(complete, word, opt->help, opt->name && opt->kind != OPT_FLAG);
+	add(complete, word, opt->help, opt->name && opt_takes_word(opt));
 	free(word);
 }
 

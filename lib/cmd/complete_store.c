@@ -2,6 +2,7 @@
 #include "cmd/complete.h"
 
 #include "base/base.h"
+#include "cmd/inside_internal.h"
 #include "cmd/report.h"
 #include "record/record.h"
 #include "restore/restore.h"
@@ -11,36 +12,46 @@ enum { CHECKPOINTS_MAX = 50 };
 
 /* ---- checkpoints ---- */
 
-/* "3 minutes ago, before the rewrite (agent) [pinned]" */
-static char *describe(const struct ckpt_record *record, int64_t now)
+/* "@~2, 3 minutes ago, before the rewrite (agent) [pinned]"; `position` may be "" */
+static char *describe(const struct ckpt_record *record, const char *position, int64_t now)
 {
-	char age[CLOCK_ISO_SIZE], *reason = report_reason_line(record);
+	char age[CLOCK_ISO_SIZE], *title = title_of(record);
 	struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "%s, %s", clock_format_age(age, record->created_at, now), reason);
+	strbuf_addf(&text, "%s%s%s, %s", position, *position ? ", " : "",
+		    clock_format_age(age, record->created_at, now), title);
 	if (strcmp(record->source, "cli") != 0)
 		strbuf_addf(&text, " (%s)", record->source);
 	if (record->pinned)
 		strbuf_addstr(&text, " [pinned]");
 	if (record_expired(record, now))
 		strbuf_addstr(&text, " [expired]");
-	free(reason);
+	free(title);
 	return strbuf_detach(&text, NULL);
 }
 
-/* Its id, or "@~<back>", or "step:<n>", depending on what was typed. */
-static void add_names(struct complete *complete, const struct ckpt_record *record, size_t back,
-		      struct strlist *steps)
+/* True for the beginning of the six digits; a single letter may begin any other name. */
+static bool is_short_id(const char *typed)
 {
-	char *text = describe(record, clock_now()), *name = NULL;
+	size_t len = strspn(typed, "0123456789abcdef");
 
-	if (*complete->typed == '@') {
-		if (record->safety)
-			goto out;
-		name = back ? xstrfmt("@~%zu", back) : xstrdup("@");
-		complete_add(complete, name, text);
+	return len >= 2 && len <= 6 && !typed[len];
+}
+
+/* Its id, its six digits, or "@~<back>", or "step:<n>", depending on what was typed. */
+static void add_names(struct complete *complete, const struct ckpt_record *record,
+		      const char *position, struct strlist *steps)
+{
+	bool by_position = *complete->typed == '@';
+	char *text = describe(record, by_position ? "" : position, clock_now()), *name = NULL;
+
+	if (by_position) {
+		if (*position)
+			complete_add(complete, position, text);
 	} else if (!strlist_has(&complete->look->args, record->id)) {
-		complete_add(complete, record->id, text);
+		complete_add(complete,
+			     is_short_id(complete->typed) ? report_short_id(record) : record->id,
+			     text);
 	}
 	if (*complete->typed == 's' && record->step >= 0) {
 		name = xstrfmt("step:%lld", (long long)record->step);
@@ -49,7 +60,6 @@ static void add_names(struct complete *complete, const struct ckpt_record *recor
 			complete_add(complete, name, text);
 		strlist_add(steps, name);
 	}
-out:
 	free(name);
 	free(text);
 }
@@ -68,7 +78,7 @@ static void add_given(struct complete *complete, struct session *session,
 
 		if (!ref || record_read(&record, session->store, ref))
 			continue;
-		text = describe(&record, clock_now());
+		text = describe(&record, "", clock_now());
 		complete_add(complete, names.items[i], text);
 		free(text);
 		record_release(&record);
@@ -95,7 +105,7 @@ void complete_checkpoints(struct complete *complete)
 	struct ref_list refs;
 	size_t nr = 0, back = 0;
 
-	if (!session || !session->store || refs_list(&refs, session->store))
+	if (!session || !session->store || order_list(&refs, session->store))
 		return;
 	/* All ids look alike and tell nothing but a time. */
 	complete->described = true;
@@ -103,15 +113,19 @@ void complete_checkpoints(struct complete *complete)
 	for (size_t i = refs.nr; i-- && nr < CHECKPOINTS_MAX;) {
 		const char *typed = complete->typed;
 		struct ckpt_record record;
+		char *position;
 
-		/* With part of an id typed, older ones come into reach. */
-		if (!strncmp(typed, "chk_", 4) && strncmp(refs.items[i].id, typed, strlen(typed)))
-			continue;
 		if (record_read(&record, session->store, &refs.items[i]))
 			continue;
-		add_names(complete, &record, back, &steps);
-		back += !record.safety;
-		nr++;
+		position = report_position(&back, &record);
+		/* With part of an id typed, older ones come into reach. */
+		if (is_short_id(typed) ? !strncmp(report_short_id(&record), typed, strlen(typed))
+				       : strncmp(typed, "chk_", 4) != 0 ||
+						 !strncmp(record.id, typed, strlen(typed))) {
+			add_names(complete, &record, position, &steps);
+			nr++;
+		}
+		free(position);
 		record_release(&record);
 	}
 	strlist_release(&steps);
@@ -222,8 +236,10 @@ static void add_tree(struct complete *complete, const struct place *place,
 	add_new(complete, place, &place->files, dir, record);
 }
 
-void complete_paths(struct complete *complete, const char *checkpoint, bool guess)
+void complete_paths(struct complete *complete, bool guess)
 {
+	const struct opt_look *look = complete->look;
+	const char *checkpoint = look->args.nr && look->dashdash ? look->args.items[0] : NULL;
 	struct session *session = complete_session(complete);
 	const char *slash = strrchr(complete->typed, '/');
 	struct place place = { .below = STRBUF_INIT };
@@ -254,4 +270,54 @@ void complete_paths(struct complete *complete, const char *checkpoint, bool gues
 	complete->names |= complete->nr > before;
 	place_release(&place);
 	record_release(&record);
+}
+
+/* The entries of the directory of which `place` has what was typed. */
+static void add_inside(struct complete *complete, struct place *place, struct session *session,
+		       const struct ckpt_record *record)
+{
+	struct snapshot *snapshot;
+	const struct wt_dir *dir;
+
+	if (inside_top(&place->below, session, place->typed) ||
+	    snapshot_open(&snapshot, session->store, record))
+		return;
+	dir = find_dir(snapshot, place->below.buf);
+	for (size_t i = 0; dir && i < dir->nr; i++) {
+		bool deeper = dir->entries[i].kind == WT_DIR;
+		char *path =
+			xstrfmt("%s%s%s", place->typed, dir->entries[i].name, deeper ? "/" : "");
+
+		if (deeper)
+			complete_add_open(complete, path, NULL);
+		else
+			complete_add(complete, path, NULL);
+		free(path);
+	}
+	snapshot_free(snapshot);
+}
+
+bool complete_inside(struct complete *complete)
+{
+	struct session *session = complete_session(complete);
+	bool inside = session && session->store && inside_is(complete->typed);
+	const char *path = inside ? inside_path(complete->typed) : "", *slash = strrchr(path, '/');
+	size_t kept = inside ? (size_t)(path - complete->typed) : 0;
+	char *name = xmemdupz(complete->typed, kept ? kept - 1 : 0);
+	struct place place = { .below = STRBUF_INIT };
+	struct ckpt_record record;
+
+	inside = inside && !lookup_name(&record, session->store, name);
+	if (inside) {
+		place.typed = xmemdupz(path, slash ? (size_t)(slash + 1 - path) : 0);
+		complete->kept += kept;
+		if (!record.state_only)
+			add_inside(complete, &place, session, &record);
+		complete->kept -= kept;
+		complete->names = true;
+		place_release(&place);
+		record_release(&record);
+	}
+	free(name);
+	return inside;
 }

@@ -5,6 +5,8 @@
 #include "cmd/changes_internal.h"
 #include "cmd/complete.h"
 #include "cmd/inside_internal.h"
+#include "cmd/paths_internal.h"
+#include "cmd/project_internal.h"
 #include "cmd/report.h"
 #include "inspect/inspect.h"
 #include "record/record.h"
@@ -12,41 +14,35 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-static bool stat_, names, quiet, nul;
+static bool quiet, exit_code, staged;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "show how much changed, file by file" },
-	{ OPT_FLAG, 0, "name-status", &names, NULL, "show only names and A, M, D or T", OPT_OR },
-	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --name-status: NUL instead of tab and newline",
-	  OPT_WITH },
+	CHANGES_FORMS(""),
 	{ OPT_FLAG, 0, "quiet", &quiet, NULL, "print nothing, exit with 1 if there is a difference",
 	  OPT_OR },
+	{ OPT_FLAG, 0, "exit-code", &exit_code, NULL, "exit with 1 if there is a difference" },
+	{ OPT_FLAG, 'z', NULL, &changes_opts.nul, NULL,
+	  "with names or --numstat: NUL instead of tab and newline" },
+	CHANGES_HOW,
+	{ OPT_FLAG, 0, "staged", &staged, NULL, "compare what was staged with the index now" },
 	{ OPT_END },
 };
 
 static bool offer(struct complete *complete, const char *what)
 {
-	const struct opt_look *look = complete->look;
-	bool named = look->args.nr && look->dashdash != 0;
+	bool ours = !strcmp(what, "<path>");
 
-	if (strcmp(what, "<path>") != 0)
-		return false;
-	complete_paths(complete, named ? look->args.items[0] : NULL, look->dashdash < 0);
-	return true;
+	if (!strcmp(what, "<checkpoint>"))
+		return complete_inside(complete);
+	if (ours)
+		complete_paths(complete, complete->look->dashdash < 0);
+	return ours;
 }
-
-const struct opt_spec cmd_diff_spec = {
-	.command = "diff",
-	.summary = "compare a checkpoint with the worktree or with another",
-	.args = OPT_ARGS(CMD_CHECKPOINTS(0, 2), CMD_PATHS),
-	.options = options,
-	.offer = offer,
-};
 
 struct request {
 	struct ckpt_record sides[2];
 	size_t nr;
-	struct strlist paths;
+	struct pathspec only;
 	bool inside; /* a checkpoint was given with a path in it */
 };
 
@@ -63,19 +59,27 @@ static bool exists(const struct session *session, const char *typed)
 	return found;
 }
 
+/* As git has it: what is not after "--" must exist, or be a pattern. */
+static bool may_be_path(const struct session *session, const char *typed)
+{
+	return exists(session, typed) || (pathspec_is_special(typed) && !inside_is(typed));
+}
+
 /* "No difference" would be misleading for a path that the checkpoint does not cover. */
 static int check_scope(const struct request *request)
 {
 	const struct ckpt_record *record = &request->sides[0];
+	const struct strlist *paths = &request->only.plain;
 
 	for (size_t i = 0; i < request->nr; i++)
 		if (request->sides[i].state_only)
 			return ckpt_error_set(CKPT_ERROR, "checkpoint '%s' holds only state, no files",
 					      request->sides[i].id);
-	for (size_t i = 0; record->scope.nr && i < request->paths.nr; i++)
-		if (!plan_concerns(&record->scope, request->paths.items[i]))
-			return ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint '%s'",
-					      request->paths.items[i], record->id);
+	for (size_t i = 0; record->scope.nr && i < paths->nr; i++)
+		if (!plan_concerns(&record->scope, paths->items[i]))
+			return ckpt_error_set(CKPT_ERROR,
+					      "'%s' is not in the scope of checkpoint '%s'",
+					      paths->items[i], record->id);
 	return 0;
 }
 
@@ -91,9 +95,35 @@ static int parse_side(struct request *request, struct session *session, const ch
 	if (!err) {
 		request->inside = true;
 		if (path.len)
-			strlist_add(&request->paths, path.buf);
+			strlist_add(&request->only.plain, path.buf);
+		strlist_sort_unique(&request->only.plain);
 	}
 	strbuf_release(&path);
+	return err;
+}
+
+/* `sure`: they come after "--". */
+static int parse_paths(struct request *request, struct session *session, const struct strlist *args,
+		       size_t first, bool sure)
+{
+	struct paths_where where = { request->sides, request->nr };
+	const struct strlist *plain = &request->only.plain;
+	int err = paths_parse(&request->only, session, args, first, &where);
+
+	for (size_t i = first; i < args->nr && !err && !sure; i++)
+		if (!may_be_path(session, args->items[i]))
+			err = ckpt_error_set(
+				CKPT_ERROR,
+				"'%s' is neither a checkpoint nor a path; use '--' before a "
+				"path that no longer exists",
+				args->items[i]);
+	if (!err && request->inside && plain->nr + request->only.nr > 1)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' and '%s' are different paths; diff compares a path "
+				     "with itself",
+				     plain->items[0],
+				     plain->nr > 1 ? plain->items[1]
+						   : request->only.items[0].typed);
 	return err;
 }
 
@@ -102,115 +132,100 @@ static int parse(struct request *request, struct session *session, const struct 
 		 int dashdash)
 {
 	size_t before = dashdash < 0 ? args->nr : (size_t)dashdash, i = 0;
-	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
 	for (; i < before && request->nr < 2; i++) {
 		err = parse_side(request, session, args->items[i]);
 		if (err) {
-			if (dashdash >= 0 || !exists(session, args->items[i]))
-				break;
-			err = 0;
+			if (dashdash < 0 && may_be_path(session, args->items[i]))
+				err = 0;
 			break;
 		}
 		request->nr++;
 	}
 	if (!err && i < before && dashdash >= 0)
-		err = ckpt_error_set(CKPT_EUSAGE, "diff takes at most two checkpoints, but got '%s' too",
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "diff takes at most two checkpoints, but got '%s' too",
 				     args->items[i]);
-	for (; i < args->nr && !err; i++) {
-		err = session_path(&path, session, args->items[i]);
-		if (!err && dashdash < 0 && !exists(session, args->items[i]))
-			err = ckpt_error_set(CKPT_ERROR,
-					     "'%s' is neither a checkpoint nor a path; use '--' before a "
-					     "path that no longer exists",
-					     args->items[i]);
-		if (!err)
-			strlist_add(&request->paths, path.buf);
-	}
-	strlist_sort_unique(&request->paths);
-	strbuf_release(&path);
-	if (!err && request->inside && request->paths.nr > 1)
-		err = ckpt_error_set(CKPT_ERROR,
-				     "'%s' and '%s' are different paths; diff compares a path "
-				     "with itself",
-				     request->paths.items[0], request->paths.items[1]);
 	if (!err && !request->nr) {
 		err = lookup_default(&request->sides[0], session->store);
 		request->nr = !err;
 	}
+	if (!err)
+		err = parse_paths(request, session, args, i, dashdash >= 0);
 	return err ? err : check_scope(request);
 }
 
 static int print(struct diff *diff, const struct request *request, const struct session *session)
 {
-	int status = quiet && diff->changes.nr ? EXIT_NO : EXIT_DONE, err = 0;
+	int err = changes_prepare(diff), status;
+	bool differ = false;
 
+	if (!err && (quiet || exit_code))
+		err = changes_differ(&differ, diff);
+	if (err)
+		return err;
+	status = differ ? EXIT_NO : EXIT_DONE;
 	if (opt_common.json) {
 		struct row answer = ROW_INIT;
 
 		row_text(&answer, "from", request->sides[0].id);
 		row_text(&answer, "to", request->nr > 1 ? request->sides[1].id : NULL);
 		row_json(&answer, "changes", changes_json(diff));
+		if (staged)
+			row_json(&answer, "unmerged", project_unmerged_json(diff));
 		return report_json(row_object(&answer), status);
 	}
 	if (quiet || opt_common.quiet)
 		return status;
-	if (!nul)
+	if (!changes_opts.nul)
 		pager_start(session->gitconfig);
-	if (names)
-		changes_print_names(diff, nul);
-	else if (stat_)
-		err = diff->changes.nr ? changes_print_stat(diff) : 0;
-	else
-		err = changes_print_patch(diff);
-	err = err ? report_failure(err) : report_done(EXIT_DONE);
-	pager_end();
-	return err;
+	if (staged)
+		project_print_unmerged(diff);
+	err = changes_print(diff);
+	return err ? err : status;
 }
 
-static int diff_command(struct session *session, const struct strlist *args, int dashdash)
+static int check(const struct strlist *args)
 {
-	struct request request = { .sides = { CKPT_RECORD_INIT, CKPT_RECORD_INIT } };
-	struct diff diff;
-	int err = parse(&request, session, args, dashdash), status;
+	(void)args;
+	return changes_check(NULL, false);
+}
 
-	if (!err && request.nr == 2)
+static int show_diff(struct session *session, const struct strlist *args)
+{
+	struct request request = { .sides = { CKPT_RECORD_INIT, CKPT_RECORD_INIT },
+				   .only = PATHSPEC_INIT };
+	struct diff diff;
+	int err = parse(&request, session, args, opt_common.dashdash);
+
+	if (!err && staged)
+		err = staged_between(&diff, session, &request.sides[0],
+				     request.nr == 2 ? &request.sides[1] : NULL, &request.only);
+	else if (!err && request.nr == 2)
 		err = diff_checkpoints(&diff, session, &request.sides[0], &request.sides[1],
-				       &request.paths);
+				       &request.only);
 	else if (!err)
-		err = diff_worktree(&diff, session, &request.sides[0], &request.paths,
+		err = diff_worktree(&diff, session, &request.sides[0], &request.only,
 				    progress_show);
 	progress_clear();
-	if (err) {
-		status = report_failure(err);
-	} else {
-		status = print(&diff, &request, session);
+	if (!err) {
+		err = print(&diff, &request, session);
 		diff_release(&diff);
 	}
 	record_release(&request.sides[0]);
 	record_release(&request.sides[1]);
-	strlist_release(&request.paths);
-	return status;
+	pathspec_release(&request.only);
+	return err;
 }
 
-int cmd_diff(int argc, char **argv)
-{
-	struct strlist args = STRLIST_INIT;
-	struct session session;
-	int dashdash, status;
-	int err = opt_parse(&cmd_diff_spec, argc, argv, &args, &dashdash);
-
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
-	if (err) {
-		strlist_release(&args);
-		return report_failure(err);
-	}
-	status = diff_command(&session, &args, dashdash);
-	strlist_release(&args);
-	session_close(&session);
-	return status;
-}
+const struct opt_spec cmd_diff_spec = {
+	.command = "diff",
+	.summary = "compare a checkpoint with the worktree or with another",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(0, 2), CMD_PATHS),
+	.options = options,
+	.offer = offer,
+	.check = check,
+	.session = SESSION_STORE,
+	.run = show_diff,
+};

@@ -15,12 +15,6 @@ static const struct opt options[] = {
 	{ OPT_END },
 };
 
-const struct opt_spec cmd_doctor_spec = {
-	.command = "doctor",
-	.summary = "find and fix what is wrong with the store",
-	.options = options,
-};
-
 /* The first `in_store` problems are those that --fix knows. */
 static int print(const struct problems *problems, size_t in_store, const struct session *session)
 {
@@ -53,7 +47,7 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 		report_text("no checkpoints of '%s' yet\n", session->worktree);
 	else if (in_store && open && !fix)
 		report_text("'git checkpoint doctor --fix' fixes what can be fixed\n");
-	return report_done(open ? EXIT_NO : EXIT_DONE);
+	return open ? EXIT_NO : EXIT_DONE;
 }
 
 /* Hooks that git would not run: there the user only seems to be protected. */
@@ -67,29 +61,34 @@ static void look_at_hooks(struct problems *problems, const struct session *sessi
 	strlist_release(&found);
 }
 
-int cmd_doctor(int argc, char **argv)
+/* Not cmd_session_open(): what that warns of is found here. */
+static int doctor(struct session *session, const struct strlist *args)
 {
 	struct problems problems = { 0 };
-	struct session session;
 	size_t in_store;
-	int err = opt_parse(&cmd_doctor_spec, argc, argv, NULL, NULL), status;
+	int err = session_open(session, SESSION_ANY);
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = session_open(&session, SESSION_ANY);
+	(void)args;
 	if (err)
-		return report_failure(err);
-	term_set_color(session.settings.color);
-	progress_setup(session.settings.progress, opt_common.quiet || opt_common.json);
-	report_warnings(&session.settings.warnings);
-	err = doctor_run(&problems, &session, fix, progress_show);
+		return err;
+	term_set_color(session->settings.color);
+	progress_setup(session->settings.progress, opt_common.quiet || opt_common.json);
+	report_warnings(&session->settings.warnings);
+	err = doctor_run(&problems, session, fix, progress_show);
 	progress_clear();
 	in_store = problems.nr;
 	if (!err)
-		look_at_hooks(&problems, &session);
-	status = err ? report_failure(err) : print(&problems, in_store, &session);
+		look_at_hooks(&problems, session);
+	if (!err)
+		err = print(&problems, in_store, session);
 	problems_release(&problems);
-	session_close(&session);
-	return status;
+	return err;
 }
+
+const struct opt_spec cmd_doctor_spec = {
+	.command = "doctor",
+	.summary = "find and fix what is wrong with the store",
+	.options = options,
+	.alone = true,
+	.run = doctor,
+};

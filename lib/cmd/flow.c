@@ -51,6 +51,34 @@ static bool offer(struct complete *complete, const char *what)
 	return true;
 }
 
+/* Newest first, each once. */
+static bool offer_archived(struct complete *complete, const char *what)
+{
+	struct flow_archives archives = { 0 };
+	struct strlist seen = STRLIST_INIT;
+	const struct session *session;
+
+	if (strcmp(what, "<id>") != 0)
+		return false;
+	session = complete_session(complete);
+	if (session && session->store && !flow_archives_read(&archives, session->store))
+		for (size_t i = archives.nr; i--;) {
+			const struct flow_archive *item = &archives.items[i];
+			char age[CLOCK_ISO_SIZE], *text;
+
+			if (!item->readable || strlist_has(&seen, item->state.workflow_id))
+				continue;
+			text = xstrfmt("archived %s",
+				       clock_format_age(age, item->archived_at, clock_now()));
+			complete_add(complete, item->state.workflow_id, text);
+			strlist_add(&seen, item->state.workflow_id);
+			free(text);
+		}
+	flow_archives_release(&archives);
+	strlist_release(&seen);
+	return true;
+}
+
 /* ---- the parts of the command line ---- */
 
 /* "A, B,C" */
@@ -131,7 +159,7 @@ static int do_start(struct session *session, const struct strlist *args)
 	struct flow_start_opts opts = { args->items[0], &all, &some, state_dir, fresh };
 	const char *problem = flow_name_problem(args->items[0]);
 	struct flow_result result;
-	int err = 0, status;
+	int err = 0;
 
 	if (problem)
 		err = ckpt_error_set(CKPT_EUSAGE, "the name of the workflow '%s' %s",
@@ -146,15 +174,13 @@ static int do_start(struct session *session, const struct strlist *args)
 		err = check_names(&all, &some);
 	if (!err)
 		err = flow_start(&result, session, &opts);
-	if (err) {
-		status = report_failure(err);
-	} else {
-		status = flowing_started(&result);
+	if (!err) {
+		err = flowing_started(&result);
 		flow_result_release(&result);
 	}
 	strlist_release(&all);
 	strlist_release(&some);
-	return status;
+	return err;
 }
 
 static int do_phase(struct session *session, const struct strlist *args)
@@ -167,7 +193,7 @@ static int do_phase(struct session *session, const struct strlist *args)
 		.progress = progress_show,
 	};
 	struct flow_result result;
-	int err, status;
+	int err;
 
 	if (!strcmp(args->items[1], "start"))
 		opts.status = FLOW_IN_PROGRESS;
@@ -179,14 +205,12 @@ static int do_phase(struct session *session, const struct strlist *args)
 	if (!err)
 		err = flow_phase(&result, session, &opts);
 	progress_clear();
-	if (err) {
-		status = report_failure(err);
-	} else {
-		status = flowing_moved(&result, args->items[0]);
+	if (!err) {
+		err = flowing_moved(&result, args->items[0]);
 		flow_result_release(&result);
 	}
 	strlist_release(&paths);
-	return status;
+	return err;
 }
 
 static int do_approve(struct session *session, const struct strlist *args)
@@ -195,7 +219,7 @@ static int do_approve(struct session *session, const struct strlist *args)
 	int err = flow_approve(&result, session, args->items[0]), status;
 
 	if (err)
-		return report_failure(err);
+		return err;
 	status = flowing_approved(&result, args->items[0]);
 	flow_result_release(&result);
 	return status;
@@ -207,7 +231,7 @@ static int do_task(struct session *session, const struct strlist *args)
 	struct strlist paths = STRLIST_INIT;
 	enum flow_task_status wanted = FLOW_TASK_PENDING;
 	struct flow_result result;
-	int err = 0, status;
+	int err = 0;
 
 	if (problem)
 		err = ckpt_error_set(CKPT_EUSAGE, "the name of the task '%s' %s", args->items[0],
@@ -217,14 +241,12 @@ static int do_task(struct session *session, const struct strlist *args)
 		err = parse_outputs(&paths, session);
 	if (!err)
 		err = flow_task(&result, session, args->items[0], wanted, &paths);
-	if (err) {
-		status = report_failure(err);
-	} else {
-		status = flowing_task(&result);
+	if (!err) {
+		err = flowing_task(&result);
 		flow_result_release(&result);
 	}
 	strlist_release(&paths);
-	return status;
+	return err;
 }
 
 /* Report on the restored files. */
@@ -237,8 +259,7 @@ static int report_files(struct flow_resumed *resumed, const struct session *sess
 	restore_own_check(result, session, NULL);
 	if (opt_common.json)
 		return restored_status(result);
-	return restored_report(result, &resumed->target, NULL,
-			       plan_is_empty(&result->plan) ? NULL : "git checkpoint undo");
+	return restored_report(result, &resumed->target, NULL, restored_way_back(result));
 }
 
 static int do_resume(struct session *session, const struct strlist *args)
@@ -255,7 +276,7 @@ static int do_resume(struct session *session, const struct strlist *args)
 	err = flow_resume(&resumed, session, &opts);
 	progress_clear();
 	if (err)
-		return report_failure(err);
+		return err;
 	status = flowing_resumed(&resumed, report_files(&resumed, session));
 	flow_resumed_release(&resumed);
 	return status;
@@ -268,7 +289,7 @@ static int do_status(struct session *session, const struct strlist *args)
 
 	(void)args;
 	if (err && err != CKPT_ENOTFOUND)
-		return report_failure(err);
+		return err;
 	status = flowing_status(err ? NULL : &result);
 	if (!err)
 		flow_result_release(&result);
@@ -282,8 +303,20 @@ static int do_archive(struct session *session, const struct strlist *args)
 
 	(void)args;
 	if (err)
-		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : report_failure(err);
+		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : err;
 	status = flowing_archived(&result);
+	flow_result_release(&result);
+	return status;
+}
+
+static int do_unarchive(struct session *session, const struct strlist *args)
+{
+	struct flow_result result;
+	int err = flow_unarchive(&result, session, args->nr ? args->items[0] : NULL), status;
+
+	if (err)
+		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : err;
+	status = flowing_unarchived(&result);
 	flow_result_release(&result);
 	return status;
 }
@@ -291,12 +324,13 @@ static int do_archive(struct session *session, const struct strlist *args)
 static int do_list(struct session *session, const struct strlist *args)
 {
 	struct flow_archives archives = { 0 };
-	int err = session->store ? flow_archives_read(&archives, session->store) : 0, status;
+	int err = session->store ? flow_archives_read(&archives, session->store) : 0;
 
 	(void)args;
-	status = err ? report_failure(err) : flowing_list(&archives);
+	if (!err)
+		err = flowing_list(&archives);
 	flow_archives_release(&archives);
-	return status;
+	return err;
 }
 
 /* ---- command line ---- */
@@ -356,9 +390,12 @@ static const struct opt_spec subcommands[] = {
 	  .options = resume_options,
 	  .run = do_resume },
 	{ .command = "flow status", .summary = "show where the workflow is", .run = do_status },
-	{ .command = "flow archive",
-	  .summary = "archive the workflow",
-	  .run = do_archive },
+	{ .command = "flow archive", .summary = "archive the workflow", .run = do_archive },
+	{ .command = "flow unarchive",
+	  .summary = "take an archived workflow back",
+	  .args = OPT_ARGS({ { "<id>" }, 0, 1 }),
+	  .offer = offer_archived,
+	  .run = do_unarchive },
 	{ .command = "flow list", .summary = "list archived workflows", .run = do_list },
 	{ NULL },
 };
@@ -368,13 +405,3 @@ const struct opt_spec cmd_flow_spec = {
 	.summary = "walk through phases, resume after an interruption",
 	.subs = subcommands,
 };
-
-int cmd_flow(int argc, char **argv)
-{
-	int status = cmd_dispatch(&cmd_flow_spec, argc, argv);
-
-	strlist_release(&phases);
-	strlist_release(&approve);
-	strlist_release(&output);
-	return status;
-}

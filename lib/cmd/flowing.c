@@ -89,7 +89,7 @@ int flowing_started(const struct flow_result *result)
 	for (size_t i = 0; i < plan->phases.nr; i++)
 		report_text("%s %s", i ? "," : "", plan->phases.items[i]);
 	report_text("\n");
-	return report_done(EXIT_DONE);
+	return EXIT_DONE;
 }
 
 int flowing_moved(const struct flow_result *result, const char *phase)
@@ -114,7 +114,7 @@ int flowing_moved(const struct flow_result *result, const char *phase)
 	report_text("Phase %s of %s: %s (%s)\n", phase, state->workflow_id,
 		    flow_status_name(state->phase_status), result->checkpoint);
 	print_next(&result->flow);
-	return report_done(status);
+	return status;
 }
 
 int flowing_approved(const struct flow_result *result, const char *phase)
@@ -137,7 +137,7 @@ int flowing_approved(const struct flow_result *result, const char *phase)
 	report_text("Phase %s %s\n", phase,
 		    result->changed ? "is approved" : "was already approved");
 	print_next(&result->flow);
-	return report_done(EXIT_DONE);
+	return EXIT_DONE;
 }
 
 int flowing_task(const struct flow_result *result)
@@ -159,7 +159,7 @@ int flowing_task(const struct flow_result *result)
 	report_warnings(&result->warnings);
 	report_text("Task %s of phase %s: %s\n", task->id, state->current_phase,
 		    flow_task_status_name(task->status));
-	return report_done(EXIT_DONE);
+	return EXIT_DONE;
 }
 
 int flowing_archived(const struct flow_result *result)
@@ -173,11 +173,33 @@ int flowing_archived(const struct flow_result *result)
 		row_path(&answer, "path", result->archived);
 		return report_json(row_object(&answer), EXIT_DONE);
 	}
-	report_text("Workflow %s was archived in %s\n",
-		    result->corrupt ? "with an unusable state"
-				    : result->flow.state.workflow_id,
+	report_text("Workflow %s was archived in %s\n"
+		    "'git checkpoint flow unarchive' takes it back\n",
+		    result->corrupt ? "with an unusable state" : result->flow.state.workflow_id,
 		    result->archived);
-	return report_done(EXIT_DONE);
+	return EXIT_DONE;
+}
+
+int flowing_unarchived(const struct flow_result *result)
+{
+	const struct flow_state *state = &result->flow.state;
+
+	if (opt_common.json) {
+		struct row answer = ROW_INIT;
+
+		row_bool(&answer, "unarchived", true);
+		row_text(&answer, "workflow_id", state->workflow_id);
+		row_text(&answer, "phase", state->current_phase);
+		row_text(&answer, "phase_status", flow_status_name(state->phase_status));
+		row_texts(&answer, "warnings", &result->warnings);
+		return report_json(row_object(&answer), EXIT_DONE);
+	}
+	report_warnings(&result->warnings);
+	report_text("Workflow %s is back, in phase %s (%s)\n"
+		    "'git checkpoint flow resume' tells what to do next\n",
+		    state->workflow_id, state->current_phase,
+		    flow_status_name(state->phase_status));
+	return EXIT_DONE;
 }
 
 /* ---- looking ---- */
@@ -204,7 +226,7 @@ int flowing_status(const struct flow_result *result)
 	}
 	if (!flow) {
 		report_text("No workflow is in progress\n");
-		return report_done(EXIT_DONE);
+		return EXIT_DONE;
 	}
 	report_text("Workflow %s, phase %s: %s\n", flow->state.workflow_id,
 		    flow->state.current_phase, flow_status_name(flow->state.phase_status));
@@ -213,7 +235,7 @@ int flowing_status(const struct flow_result *result)
 	print_complete(&flow->state);
 	print_tasks(&flow->state);
 	print_next(flow);
-	return report_done(EXIT_DONE);
+	return EXIT_DONE;
 }
 
 static void archive_row(struct row *row, const struct flow_archive *item)
@@ -262,7 +284,7 @@ int flowing_list(const struct flow_archives *archives)
 	if (opt_common.json)
 		return report_json(json_pack("{s:o}", "archives", array), EXIT_DONE);
 	json_decref(array);
-	return report_done(EXIT_DONE);
+	return EXIT_DONE;
 }
 
 /* ---- continuing ---- */
@@ -292,9 +314,7 @@ static json_t *resume_object(const struct flow_resumed *resumed)
 	if (resumed->restored)
 		row_json(&answer, "restore",
 			 restored_json(&resumed->restore, &resumed->target,
-				       plan_is_empty(&resumed->restore.plan)
-					       ? NULL
-					       : "git checkpoint undo"));
+				       restored_way_back(&resumed->restore)));
 	return row_object(&answer);
 }
 
@@ -323,8 +343,9 @@ static void print_refusal(const struct flow_resumed *resumed)
 {
 	if (resumed->outcome == FLOW_DISTRUST)
 		report_plain(stderr,
-			     "error: the state of the workflow cannot be trusted: %s; it was archived as "
-			     "corrupt in '%s'\n",
+			     "error: the state of the workflow cannot be trusted: %s; it was "
+			     "archived as "
+			     "corrupt in '%s'; 'git checkpoint flow unarchive' takes it back\n",
 			     resumed->why, resumed->base.archived);
 	else if (resumed->outcome == FLOW_LACKS)
 		report_plain(stderr, "error: %s\n", resumed->why);
@@ -346,5 +367,5 @@ int flowing_resumed(const struct flow_resumed *resumed, int status)
 	report_warnings(&resumed->base.warnings);
 	if (resumed->outcome == FLOW_GOES_ON)
 		print_resume(resumed);
-	return report_done(status);
+	return status;
 }

@@ -15,6 +15,7 @@ int flowing_moved(const struct flow_result *result, const char *phase);
 int flowing_approved(const struct flow_result *result, const char *phase);
 int flowing_task(const struct flow_result *result);
 int flowing_archived(const struct flow_result *result);
+int flowing_unarchived(const struct flow_result *result);
 
 /** `result` NULL: there is none. */
 int flowing_status(const struct flow_result *result);

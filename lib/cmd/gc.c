@@ -40,43 +40,26 @@ static json_t *to_json(const struct gc_result *result, const struct strlist *war
 }
 
 /* As for prune: where nothing is kept, there is nothing to do. */
-static int nothing_to_do(const struct session *session)
-{
-	const struct gc_result none = { 0 };
-	const struct strlist no_warnings = STRLIST_INIT;
-
-	if (opt_common.json)
-		return report_json(to_json(&none, &no_warnings), EXIT_DONE);
-	if (!opt_common.quiet)
-		report_plain(stdout, "Nothing to free: no checkpoints of '%s' yet\n",
-			     session->worktree);
-	return report_done(EXIT_DONE);
-}
-
 static int gc(struct session *session, const struct strlist *args)
 {
-	struct gc_result result;
+	struct gc_result result = { 0 };
 	struct strlist warnings = STRLIST_INIT;
-	int err, status;
+	int err = session->store ? gc_store(&result, session, progress_enabled()) : 0;
 
 	(void)args;
-	if (!session->store)
-		return nothing_to_do(session);
-	err = gc_store(&result, session, progress_enabled());
-	if (!err)
-		note_problems(&warnings, &result);
-	if (err) {
-		status = report_failure(err);
-	} else if (opt_common.json) {
-		status = report_json(to_json(&result, &warnings), EXIT_DONE);
-	} else {
-		report_warnings(&warnings);
-		if (!opt_common.quiet)
-			print(&result);
-		status = report_done(EXIT_DONE);
-	}
+	if (err)
+		return err;
+	note_problems(&warnings, &result);
+	report_warnings(&warnings);
+	if (opt_common.json)
+		err = report_json(to_json(&result, &warnings), EXIT_DONE);
+	else if (session->store)
+		print(&result);
+	else if (!opt_common.quiet)
+		report_plain(stdout, "Nothing to free: no checkpoints of '%s' yet\n",
+			     session->worktree);
 	strlist_release(&warnings);
-	return status;
+	return err;
 }
 
 const struct opt_spec cmd_gc_spec = {

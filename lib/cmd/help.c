@@ -19,13 +19,6 @@ static bool offer(struct complete *complete, const char *what)
 	return ours;
 }
 
-const struct opt_spec cmd_help_spec = {
-	.command = "help",
-	.summary = "open the manual; print instructions for coding agents",
-	.args = OPT_ARGS({ { "<command>", AGENTS }, 0, 1 }),
-	.offer = offer,
-};
-
 void cmd_usage(FILE *out)
 {
 	fprintf(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n\n");
@@ -57,15 +50,11 @@ static int print_commands(const struct cmd *only)
 
 	for (size_t i = 0; i < cmd_table.nr; i++) {
 		const struct cmd *cmd = &cmd_table.items[i];
-		json_t *object;
 
-		if (only && cmd != only)
-			continue;
-		object = json_object();
-		json_object_set_new(object, "name", json_string(cmd->name));
-		json_object_set_new(object, "summary", json_string(cmd->spec->summary));
-		json_object_set_new(object, "usage", usage_forms(cmd->spec));
-		json_array_append_new(array, object);
+		if (!only || cmd == only)
+			json_array_append_new(array, json_pack("{s:s,s:s,s:o}", "name", cmd->name,
+							       "summary", cmd->spec->summary,
+							       "usage", usage_forms(cmd->spec)));
 	}
 	return report_json(json_pack("{s:o}", "commands", array), EXIT_DONE);
 }
@@ -84,7 +73,6 @@ static int list_commands(void)
 static int instruct_agents(void)
 {
 	struct gitconfig *config = NULL;
-	int status;
 
 	if (opt_common.json)
 		return report_json(json_pack("{s:s}", AGENTS, cmd_agents_text), EXIT_DONE);
@@ -95,10 +83,8 @@ static int instruct_agents(void)
 		config = NULL;
 	pager_start(config);
 	fputs(cmd_agents_text, stdout);
-	status = report_done(EXIT_DONE);
-	pager_end();
 	gitconfig_close(config);
-	return status;
+	return EXIT_DONE;
 }
 
 /* ---- the manual ---- */
@@ -128,23 +114,18 @@ static void open_manual(const char *page)
 	execvp(argv[0], (char *const *)argv);
 }
 
-/* Commands that share a page are links to it, so each has one of its name. */
-static void open_page_of(const struct cmd *cmd)
-{
-	struct strbuf page = STRBUF_INIT;
-
-	strbuf_addf(&page, MANUAL "-%s", cmd->name);
-	open_manual(page.buf);
-	strbuf_release(&page);
-}
-
 static int explain(const struct cmd *cmd)
 {
+	char *page;
+
 	if (opt_common.json)
 		return print_commands(cmd);
 	if (opt_common.quiet)
 		return EXIT_DONE;
-	open_page_of(cmd);
+	/* Commands that share a page are links to it, so each has one of its name. */
+	page = xstrfmt(MANUAL "-%s", cmd->name);
+	open_manual(page);
+	free(page);
 	opt_usage(cmd->spec, STDOUT_FILENO);
 	return report_done(EXIT_DONE);
 }
@@ -160,29 +141,24 @@ int cmd_manual(const char *command)
 	return list_commands();
 }
 
-static int help(const struct strlist *args)
+static int help(struct session *session, const struct strlist *args)
 {
 	const struct cmd *cmd;
 
+	(void)session;
 	if (!args->nr)
 		return list_commands();
 	if (!strcmp(args->items[0], AGENTS))
 		return instruct_agents();
 	cmd = cmd_find(args->items[0]);
-	if (!cmd)
-		return report_failure(cmd_unknown(args->items[0]));
-	return explain(cmd);
+	return cmd ? explain(cmd) : cmd_unknown(args->items[0]);
 }
 
-int cmd_help(int argc, char **argv)
-{
-	struct strlist args = STRLIST_INIT;
-	int err = opt_parse(&cmd_help_spec, argc, argv, &args, NULL), status;
-
-	if (err)
-		status = err > 0 ? EXIT_DONE : report_failure(err);
-	else
-		status = help(&args);
-	strlist_release(&args);
-	return status;
-}
+const struct opt_spec cmd_help_spec = {
+	.command = "help",
+	.summary = "open the manual; print instructions for coding agents",
+	.args = OPT_ARGS({ { "<command>", AGENTS }, 0, 1 }),
+	.offer = offer,
+	.alone = true,
+	.run = help,
+};

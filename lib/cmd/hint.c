@@ -110,8 +110,8 @@ void hint_evicted(const struct session *session, const char *evicted)
 	    fs_write_file(dirfd, EVICTED, "", 0, 0600, FS_FAST))
 		return;
 	fprintf(stderr,
-		"warning: %s was removed; older checkpoints go from now on: 'git checkpoint pin' "
-		"keeps one "
-		"for good, a higher maxCount keeps more\n",
+		"warning: %s was removed, and from now on the oldest go; 'git checkpoint pin' "
+		"keeps "
+		"one for good, a higher maxCount keeps more\n",
 		evicted);
 }

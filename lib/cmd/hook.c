@@ -74,6 +74,30 @@ static void say_secrets(const struct hook_result *result)
 	strbuf_release(&list);
 }
 
+/* With the command that goes back, as it is typed where this one was typed. */
+static void say_complete(const struct hook_result *result)
+{
+	bool saved = result->outcome == HOOK_SAVED;
+	struct strbuf there = STRBUF_INIT, in = STRBUF_INIT;
+
+	if (result->where) {
+		strbuf_addstr(&in, " in '");
+		quote_path(&in, result->where);
+		strbuf_addch(&in, '\'');
+		strbuf_addstr(&there, "-C ");
+		quote_shell(&there, result->where);
+		strbuf_addch(&there, ' ');
+	}
+	if (saved)
+		say("saved %s before %s%s; 'git %scheckpoint restore --git @' goes back",
+		    result->id, command, in.buf, there.buf);
+	else
+		say("state before %s%s is in %s; 'git %scheckpoint restore --git %s' goes back",
+		    command, in.buf, result->id, there.buf, result->id);
+	strbuf_release(&there);
+	strbuf_release(&in);
+}
+
 static void say_saved(const struct hook_result *result)
 {
 	uint64_t nr = result->missing + result->lacking.nr + 2 * result->no_ignored;
@@ -97,10 +121,8 @@ static void say_saved(const struct hook_result *result)
 		    lacks.buf, are, colon, why);
 	else if (lacks.len)
 		say("%s %s not saved before %s%s%s", lacks.buf, are, command, colon, why);
-	else if (saved && !result->quiet)
-		say("saved %s before %s", result->id, command);
-	else if (held && !result->quiet)
-		say("state before %s is in %s", command, result->id);
+	else if ((saved || held) && !result->quiet)
+		say_complete(result);
 	strbuf_release(&lacks);
 }
 
@@ -118,7 +140,7 @@ static void *stop_with_git(void *payload)
 		;
 	if (poll_fd.revents & POLLIN) {
 		kill(getpid(), SIGTERM);
-		sleep(HOOK_GRACE_SECONDS);
+		sleep(DEADLINE_GRACE_SECONDS);
 		_exit(EXIT_DONE);
 	}
 	return NULL;
@@ -181,7 +203,7 @@ static void parse(int argc, char **argv)
 {
 	int i = 2;
 
-	call.name = argv[1];
+	call.name = hook_name_of(argv[1]);
 	call.events = HOOK_EVENT_ALL;
 	for (; i < argc && !strncmp(argv[i], "--events=", 9); i++) {
 		call.events = 0;
@@ -208,7 +230,7 @@ int cmd_hook(int argc, char **argv)
 	parse(argc, argv);
 	call.reflog_action = env_git("GIT_REFLOG_ACTION");
 	call.ancestors = &ancestors;
-	if (strcmp(call.name, "reference-transaction") || hook_wants_refs(&call)) {
+	if (call.name != HOOK_REFERENCE_TRANSACTION || hook_wants_refs(&call)) {
 		proc_ancestors(&ancestors, "/proc", getpid());
 		if (hook_wants_refs(&call))
 			read_refs(&refs);

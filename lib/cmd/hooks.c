@@ -4,13 +4,15 @@
 #include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/complete.h"
+#include "cmd/hooks_agents_internal.h"
+#include "cmd/hooks_offer_internal.h"
 #include "cmd/report.h"
 #include "hooks/hooks.h"
 #include "session/session.h"
 #include "ui/ui.h"
 
 static const char *events;
-static bool guard, ref_transaction, no_ref_transaction, user, print;
+static bool guard, ref_transaction, no_ref_transaction, user, print, global;
 static struct strlist agents;
 
 static bool offer(struct complete *complete, const char *what)
@@ -32,9 +34,14 @@ static const char *const blind_spots[] = {
 	"programs that do not use git (rm, editors, libgit2, JGit)",
 };
 
+static bool has_guard(const struct hooks_report *report)
+{
+	return report->guard || (report->global && report->global->guard);
+}
+
 static void list_blind_spots(struct strlist *out, const struct hooks_report *report)
 {
-	if (!report->guard) {
+	if (!has_guard(report)) {
 		strlist_add(out, "commands that run no hook (reset --hard, checkout, switch, restore, "
 				 "clean, cherry-pick, revert, rm, stash pop, --abort): only --guard");
 		strlist_add(out, "git rebase --no-verify");
@@ -47,21 +54,39 @@ static void list_blind_spots(struct strlist *out, const struct hooks_report *rep
 
 /* ---- hooks ---- */
 
-static int exit_status(const struct hooks_report *report)
+static bool all_run(const struct hooks_report *report)
 {
-	bool all = !report->partial;
-
 	for (size_t i = 0; i < report->nr; i++)
-		all = all && report->items[i].state == HOOKS_RUNS;
-	return all ? EXIT_DONE : EXIT_NO;
+		if (report->items[i].state != HOOKS_RUNS)
+			return false;
+	return true;
 }
 
-static json_t *report_object(const struct hooks_report *report)
+static int exit_status(const struct hooks_report *report)
+{
+	bool good = !report->partial && all_run(report);
+
+	/* What is meant for all repositories matters where there is nothing else. */
+	if (report->global && !report->installed)
+		good = good && all_run(report->global);
+	return good ? EXIT_DONE : EXIT_NO;
+}
+
+/* Why nothing protects this repository: the first thing to repair. */
+static const char *why_not(const struct hooks_report *report)
+{
+	const struct hooks_report *from = report->installed ? report : report->global;
+
+	return hooks_protected(report) ? NULL
+	       : from && from->nr      ? from->items[0].repair
+				       : "no hooks are installed";
+}
+
+/* Those of the repository, or those for all. */
+static void add_hooks(struct row *answer, const struct hooks_report *report)
 {
 	/* The guard is the last of them, and not a hook. */
 	size_t nr = report->nr - (report->guard && report->nr);
-	struct row answer = ROW_INIT;
-	struct strlist blind = STRLIST_INIT;
 	json_t *hooks = json_array();
 
 	for (size_t i = 0; i < nr; i++) {
@@ -73,15 +98,47 @@ static json_t *report_object(const struct hooks_report *report)
 		row_text(&row, "repair", item->repair);
 		json_array_append_new(hooks, row_object(&row));
 	}
-	list_blind_spots(&blind, report);
-	row_json(&answer, "hooks", hooks);
-	row_text(&answer, "guard",
+	row_json(answer, "hooks", hooks);
+	row_text(answer, "guard",
 		 nr < report->nr ? hooks_state_name(report->items[nr].state) : NULL);
-	row_texts(&answer, "events", &report->events);
+	row_texts(answer, "events", &report->events);
+}
+
+static json_t *report_object(const struct hooks_report *report)
+{
+	struct row answer = ROW_INIT;
+	struct strlist blind = STRLIST_INIT;
+
+	add_hooks(&answer, report);
+	list_blind_spots(&blind, report);
 	row_texts(&answer, "not_seen", &blind);
 	row_texts(&answer, "warnings", &report->notes);
 	strlist_release(&blind);
 	return row_object(&answer);
+}
+
+/* Where a repository's protection comes from. */
+static json_t *protected_by(const struct hooks_report *report)
+{
+	json_t *array = json_array();
+
+	if (hooks_any_runs(report))
+		json_array_append_new(array, json_string("repository"));
+	if (report->global && hooks_any_runs(report->global))
+		json_array_append_new(array, json_string("global"));
+	return array;
+}
+
+static json_t *global_object(const struct hooks_report *report)
+{
+	struct row row = ROW_INIT;
+
+	if (!report)
+		return json_null();
+	add_hooks(&row, report);
+	row_bool(&row, "new_repositories_only", report->template);
+	row_texts(&row, "warnings", &report->notes);
+	return row_object(&row);
 }
 
 static void print_items(const struct hooks_report *report)
@@ -116,7 +173,8 @@ static void print_blind_spots(const struct hooks_report *report)
 	struct strlist blind = STRLIST_INIT;
 
 	list_blind_spots(&blind, report);
-	report_text(report->guard ? "not seen by any hook or guard:\n" : "not seen by these hooks:\n");
+	report_text(has_guard(report) ? "not seen by any hook or guard:\n"
+				      : "not seen by these hooks:\n");
 	for (size_t i = 0; i < blind.nr; i++)
 		report_text("  %s\n", blind.items[i]);
 	strlist_release(&blind);
@@ -125,13 +183,14 @@ static void print_blind_spots(const struct hooks_report *report)
 static void print_cost(const struct hooks_report *report)
 {
 	if (report->ref_transaction)
-		report_text("note: git runs reference-transaction for every ref that it updates, about\n"
+		report_text("note: git runs reference-transaction for every ref that it updates, "
+			    "about\n"
 			    "      2 ms each time: %s\n"
 			    "note: to see merges without that:\n"
-			    "      git checkpoint hooks install --guard --no-ref-transaction\n",
-			    report->config_hooks ?
-				    "20 times or more for each commit of a rebase" :
-				    "a fetch of 1000 new refs takes seconds longer");
+			    "      git checkpoint hooks install %s--guard --no-ref-transaction\n",
+			    report->config_hooks ? "20 times or more for each commit of a rebase"
+						 : "a fetch of 1000 new refs takes seconds longer",
+			    global ? "--global " : "");
 	for (size_t i = 0; i < report->events.nr; i++)
 		if (!report->ref_transaction && !report->guard &&
 		    strcmp(report->events.items[i], "rebase"))
@@ -146,17 +205,31 @@ static void print_notes(const struct hooks_report *report)
 		report_message("warning", report->notes.items[i]);
 }
 
-static int install(const struct session *session, struct hooks_report *report)
+static void print_reach(const struct hooks_report *report)
+{
+	if (report->template)
+		report_text("in: repositories that git creates from now on; in others, run 'git "
+			    "init' or\n"
+			    "    'git checkpoint hooks install' at their top, or use --guard, "
+			    "which sees all\n");
+	else
+		report_text("in: all repositories of this user\n");
+}
+
+static int install(struct session *session, struct hooks_report *report)
 {
 	struct hooks_opts opts = {
 		.events = events,
 		.guard = guard,
-		.ref_transaction = no_ref_transaction ? 0 : ref_transaction ? 1 : -1,
+		.ref_transaction = no_ref_transaction ? 0
+				   : ref_transaction  ? 1
+						      : -1,
+		.global = global,
 	};
 	int err = hooks_install(report, session, &opts);
 
 	if (err)
-		return report_failure(err);
+		return err;
 	print_notes(report);
 	if (opt_common.json) {
 		json_t *answer = report_object(report);
@@ -166,16 +239,20 @@ static int install(const struct session *session, struct hooks_report *report)
 	}
 	print_items(report);
 	print_events(report);
+	if (global)
+		print_reach(report);
 	print_cost(report);
-	return report_done(exit_status(report));
+	if (guard && report->guard)
+		hooks_offer_sensitive(session, global);
+	return exit_status(report);
 }
 
-static int uninstall(const struct session *session, struct hooks_report *report)
+static int uninstall(struct session *session, struct hooks_report *report)
 {
-	int err = hooks_uninstall(report, session);
+	int err = hooks_uninstall(report, session, global);
 
 	if (err)
-		return report_failure(err);
+		return err;
 	print_notes(report);
 	if (opt_common.json) {
 		struct row answer = ROW_INIT;
@@ -185,100 +262,119 @@ static int uninstall(const struct session *session, struct hooks_report *report)
 		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	report_text(report->installed ? "Uninstalled, everything is as it was\n" : "No hooks are installed\n");
-	return report_done(EXIT_DONE);
+	if (report->was_template)
+		report_text("Repositories that were created meanwhile keep a hook that does "
+			    "nothing now;\n"
+			    "'git checkpoint hooks uninstall' removes it there\n");
+	if (report->still_global)
+		report_text("Those for all repositories remain; 'git checkpoint hooks uninstall "
+			    "--global'\n"
+			    "removes them\n");
+	return EXIT_DONE;
 }
 
-static int status(const struct session *session, struct hooks_report *report)
+static void print_global(const struct hooks_report *report)
 {
-	int err = session->repo ? hooks_status(report, session->repo) :
-				  ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, so it has no "
-							     "hooks", session->cwd);
+	report_text("for all repositories:\n");
+	print_items(report);
+	print_events(report);
+	print_notes(report);
+}
+
+static void print_verdict(const struct hooks_report *report)
+{
+	bool own = hooks_any_runs(report), all = report->global && hooks_any_runs(report->global);
+	struct strbuf clean = STRBUF_INIT;
+
+	if (own || all) {
+		report_text("this repository: protected by %s%s%s\n", own ? "its own hooks" : "",
+			    own && all ? " and " : "", all ? "the global configuration" : "");
+		return;
+	}
+	report_clean(&clean, why_not(report));
+	report_text("this repository: not protected: %s\n", clean.buf);
+	strbuf_release(&clean);
+}
+
+static int global_status(struct hooks_report *report)
+{
+	int err = hooks_global_status(report);
 
 	if (err)
-		return report_failure(err);
+		return err;
 	if (opt_common.json)
-		return report_json(report_object(report), exit_status(report));
+		return report_json(global_object(report->installed ? report : NULL),
+				   exit_status(report));
 	if (!report->installed) {
+		report_text("No hooks are installed for all repositories; 'git checkpoint hooks "
+			    "install\n"
+			    "--global' adds them\n");
+		return EXIT_DONE;
+	}
+	print_global(report);
+	print_reach(report);
+	return exit_status(report);
+}
+
+static json_t *status_object(const struct hooks_report *report,
+			     const struct hooks_agents_view *agents_view)
+{
+	json_t *answer = report_object(report);
+	const char *why = why_not(report);
+
+	json_object_set_new(answer, "protected_by", protected_by(report));
+	json_object_set_new(answer, "why_not", why ? json_text(why) : json_null());
+	json_object_set_new(answer, "global", global_object(report->global));
+	json_object_set_new(answer, "agents", hooks_agents_json(agents_view));
+	return answer;
+}
+
+static void print_status(const struct hooks_report *report,
+			 const struct hooks_agents_view *agents_view)
+{
+	if (!report->installed && !report->global) {
 		report_text("No hooks are installed; 'git checkpoint hooks install' adds them\n");
-		return report_done(EXIT_DONE);
+		hooks_agents_print(agents_view);
+		return;
 	}
 	print_items(report);
 	print_events(report);
+	if (report->global)
+		print_global(report->global);
+	print_verdict(report);
+	hooks_agents_print(agents_view);
 	print_blind_spots(report);
-	return report_done(exit_status(report));
 }
 
-/* ---- agents ---- */
-
-static void print_agent(const struct agents_result *result, const char *name)
+static int status(struct session *session, struct hooks_report *report)
 {
-	static const char *const said[] = {
-		[AGENTS_UNCHANGED] = "unchanged",
-		[AGENTS_EDITED] = "edited",
-		[AGENTS_CREATED] = "created",
-		[AGENTS_REMOVED] = "removed",
-		[AGENTS_NO_FILE] = "has no settings file",
-	};
-	struct strbuf path = STRBUF_INIT;
-
-	report_warnings(&result->notes);
-	if (result->text.len) {
-		fwrite(result->text.buf, 1, result->text.len, stdout);
-		return;
-	}
-	quote_path(&path, result->path.buf);
-	report_text("%s: %s%s%s\n", name, said[result->change], path.len ? " " : "", path.buf);
-	strbuf_release(&path);
-}
-
-static json_t *agent_object(const struct agents_result *result, const char *name)
-{
-	static const char *const words[] = { "unchanged", "edited", "created", "removed",
-					     "no file" };
-	struct row object = ROW_INIT;
-
-	row_text(&object, "agent", name);
-	row_text(&object, "change", words[result->change]);
-	row_json(&object, "path", result->path.len ? json_path(result->path.buf) : json_null());
-	row_json(&object, "text", result->text.len ? json_text(result->text.buf) : json_null());
-	row_texts(&object, "warnings", &result->notes);
-	return row_object(&object);
-}
-
-static int for_agents(const struct session *session, bool installing)
-{
-	json_t *array = json_array();
+	struct hooks_agents_view view = { 0 };
 	int err = 0;
 
-	/* An unknown one stops everything, before anything is edited. */
-	for (size_t i = 0; i < agents.nr && !err; i++)
-		err = agents_check(agents.items[i]);
-	for (size_t i = 0; i < agents.nr && !err; i++) {
-		struct agents_opts opts = { agents.items[i], session->worktree, user };
-		struct agents_result result = AGENTS_RESULT_INIT;
-
-		err = !installing ? agents_uninstall(&result, &opts) :
-		      print ? agents_print(&result, &opts) : agents_install(&result, &opts);
-		if (!err && opt_common.json)
-			json_array_append_new(array, agent_object(&result, agents.items[i]));
-		else if (!err)
-			print_agent(&result, agents.items[i]);
-		agents_result_release(&result);
+	if (global)
+		return global_status(report);
+	hooks_agents_look(&view, session);
+	/* Agents need no repository. */
+	if (session->repo)
+		err = hooks_status(report, session->repo);
+	else if (!hooks_agents_any(&view))
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' is not in a git worktree, so it has no hooks; "
+				     "'--global' shows those for all",
+				     session->cwd);
+	if (!err && opt_common.json)
+		err = report_json(status_object(report, &view), exit_status(report));
+	else if (!err) {
+		print_status(report, &view);
+		err = exit_status(report);
 	}
-	if (!err && opt_common.json) {
-		struct row answer = ROW_INIT;
-
-		row_json(&answer, "agents", array);
-		return report_json(row_object(&answer), EXIT_DONE);
-	}
-	json_decref(array);
-	return err ? report_failure(err) : report_done(EXIT_DONE);
+	hooks_agents_release(&view);
+	return err;
 }
 
 /* ---- command line ---- */
 
-static int with_report(int (*fn)(const struct session *, struct hooks_report *),
-		       const struct session *session)
+static int with_report(int (*fn)(struct session *, struct hooks_report *), struct session *session)
 {
 	struct hooks_report report = { 0 };
 	int code = fn(session, &report);
@@ -289,14 +385,18 @@ static int with_report(int (*fn)(const struct session *, struct hooks_report *),
 
 static int do_install(struct session *session, const struct strlist *args)
 {
+	const struct hooks_agents how = { &agents, true, user, print };
+
 	(void)args;
-	return agents.nr ? for_agents(session, true) : with_report(install, session);
+	return agents.nr ? hooks_agents_edit(session, &how) : with_report(install, session);
 }
 
 static int do_uninstall(struct session *session, const struct strlist *args)
 {
+	const struct hooks_agents how = { &agents, false, user, false };
+
 	(void)args;
-	return agents.nr ? for_agents(session, false) : with_report(uninstall, session);
+	return agents.nr ? hooks_agents_edit(session, &how) : with_report(uninstall, session);
 }
 
 static int do_status(struct session *session, const struct strlist *args)
@@ -314,6 +414,7 @@ static const struct opt install_options[] = {
 	  "use the hook that sees merges (default without --guard)" },
 	{ OPT_FLAG, 0, "no-ref-transaction", &no_ref_transaction, NULL,
 	  "do not use it, as it slows down every ref update (default with --guard)", OPT_OR },
+	{ OPT_FLAG, 0, "global", &global, NULL, "for all repositories, not only this one" },
 	{ OPT_LIST, 0, "agent", &agents, "<name>", "edit the settings of a coding agent instead",
 	  OPT_FORM },
 	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: use the settings in the home directory",
@@ -322,8 +423,15 @@ static const struct opt install_options[] = {
 	{ OPT_END },
 };
 
+static const struct opt status_options[] = {
+	{ OPT_FLAG, 0, "global", &global, NULL, "those for all repositories" },
+	{ OPT_END },
+};
+
 static const struct opt uninstall_options[] = {
-	{ OPT_LIST, 0, "agent", &agents, "<name>", "edit the settings of a coding agent instead" },
+	{ OPT_FLAG, 0, "global", &global, NULL, "those for all repositories, not this one's" },
+	{ OPT_LIST, 0, "agent", &agents, "<name>", "edit the settings of a coding agent instead",
+	  OPT_FORM },
 	{ OPT_FLAG, 0, "user", &user, NULL, "with --agent: use the settings in the home directory",
 	  OPT_WITH },
 	{ OPT_END },
@@ -345,6 +453,7 @@ static const struct opt_spec subcommands[] = {
 	  .run = do_uninstall },
 	{ .command = "hooks status",
 	  .summary = "show which hooks are in place and whether they run",
+	  .options = status_options,
 	  .session = SESSION_ANY,
 	  .run = do_status },
 	{ NULL },
@@ -355,11 +464,3 @@ const struct opt_spec cmd_hooks_spec = {
 	.summary = "let git take checkpoints before it changes files",
 	.subs = subcommands,
 };
-
-int cmd_hooks(int argc, char **argv)
-{
-	int code = cmd_dispatch(&cmd_hooks_spec, argc, argv);
-
-	strlist_release(&agents);
-	return code;
-}

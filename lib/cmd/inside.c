@@ -25,7 +25,12 @@ bool inside_is(const char *typed)
 	return colon && colon != typed;
 }
 
-static int from_top(struct strbuf *out, const struct session *session, const char *typed)
+const char *inside_path(const char *typed)
+{
+	return find_colon(typed) + 1;
+}
+
+int inside_top(struct strbuf *out, const struct session *session, const char *typed)
 {
 	strbuf_reset(out);
 	if (!strncmp(typed, "./", 2) || !strncmp(typed, "../", 3))
@@ -46,6 +51,32 @@ static int find_entry(struct wt_entry **out, struct snapshot *snapshot, const ch
 	return err;
 }
 
+/* The path that was typed; in a subdirectory it is easy to forget that it is from the top. */
+static int find_typed(struct snapshot *snapshot, const struct session *session, const char *typed,
+		      const char *path)
+{
+	char *here = xstrfmt("./%s", inside_path(typed));
+	struct strbuf below = STRBUF_INIT;
+	struct wt_entry *entry = NULL;
+	int err = find_entry(&entry, snapshot, path);
+
+	if (err == CKPT_ENOTFOUND) {
+		if (*path != '/' && !inside_top(&below, session, here) &&
+		    strcmp(below.buf, path) != 0 && !snapshot_find(&entry, snapshot, below.buf) &&
+		    entry)
+			err = ckpt_error_set(CKPT_ENOTFOUND,
+					     "path '%s' is not in checkpoint '%s', but '%s' is: "
+					     "did you mean '%.*s%s'?",
+					     path, snapshot->id, below.buf,
+					     (int)(inside_path(typed) - typed), typed, here);
+		else
+			err = find_entry(&entry, snapshot, path);
+	}
+	strbuf_release(&below);
+	free(here);
+	return err;
+}
+
 int inside_find(struct ckpt_record *out, struct strbuf *path, struct session *session,
 		const char *typed)
 {
@@ -53,7 +84,6 @@ int inside_find(struct ckpt_record *out, struct strbuf *path, struct session *se
 	char *name = xmemdupz(typed, (size_t)(colon - typed));
 	int err = lookup_name(out, session->store, name);
 	struct snapshot *snapshot = NULL;
-	struct wt_entry *entry;
 
 	free(name);
 	if (err)
@@ -62,11 +92,11 @@ int inside_find(struct ckpt_record *out, struct strbuf *path, struct session *se
 		err = ckpt_error_set(CKPT_ERROR, "checkpoint '%s' holds only state, no files",
 				     out->id);
 	if (!err)
-		err = from_top(path, session, colon + 1);
+		err = inside_top(path, session, colon + 1);
 	if (!err)
 		err = snapshot_open(&snapshot, session->store, out);
 	if (!err && path->len)
-		err = find_entry(&entry, snapshot, path->buf);
+		err = find_typed(snapshot, session, typed, path->buf);
 	snapshot_free(snapshot);
 	if (err) {
 		record_release(out);

@@ -15,6 +15,12 @@ struct session;
 /** True if there is a path. Colons of "step:<n>", "turn:<n>" and "@{<time>}" are not before one. */
 bool inside_is(const char *typed);
 
+/** The path as it was typed, if there is one, which inside_is() tells. */
+const char *inside_path(const char *typed);
+
+/** That path from the top: "src/a.c" for "./a.c", typed in src. */
+int inside_top(struct strbuf *out, const struct session *session, const char *typed);
+
 /**
  * Look up the checkpoint, and put the path, from the top, into `path`.
  * CKPT_ENOTFOUND if the checkpoint does not have it.

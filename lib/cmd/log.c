@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "base/base.h"
 #include "cmd/report.h"
 #include "record/record.h"
 #include "session/session.h"
@@ -11,12 +12,6 @@ static int64_t count = -1;
 static const struct opt options[] = {
 	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>" },
 	{ OPT_END },
-};
-
-const struct opt_spec cmd_log_spec = {
-	.command = "log",
-	.summary = "show what was done, newest first",
-	.options = options,
 };
 
 static const char *text(const json_t *entry, const char *key)
@@ -43,7 +38,8 @@ static void print(json_t *entries)
 		const char *hash = text(entry, "hash");
 
 		table_add(table, text(entry, "at"));
-		table_add(table, text(entry, "action"));
+		table_addf(table, "%s%s%s", text(entry, "action"), *text(entry, "git") ? " --" : "",
+			   text(entry, "git"));
 		table_add(table, text(entry, "id"));
 		table_addf(table, "%.19s", hash);
 		table_addf(table, "%.*s", (int)strcspn(text(entry, "reason"), "\n"),
@@ -53,39 +49,37 @@ static void print(json_t *entries)
 	table_free(table);
 }
 
-int cmd_log(int argc, char **argv)
+static int show_log(struct session *session, const struct strlist *args)
 {
-	struct session session;
 	json_t *entries = NULL;
-	int err = opt_parse(&cmd_log_spec, argc, argv, NULL, NULL), status = EXIT_DONE;
+	int err = 0;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = cmd_session_open(&session, 0);
-	if (err)
-		return report_failure(err);
-	if (!session.store || !count)
+	(void)args;
+	if (!session->store || !count)
 		entries = json_array();
 	else
-		err = audit_read(&entries, session.store, count < 0 ? 0 : (size_t)count);
-	if (err) {
-		status = report_failure(err);
-	} else if (opt_common.json) {
-		status = report_json(json_pack("{s:o}", "entries", entries), EXIT_DONE);
-	} else if (!opt_common.quiet) {
-		if (!session.store)
-			report_plain(stderr,
-				     "nothing was logged for '%s' yet; 'git checkpoint save' takes a "
-				     "checkpoint\n",
-				     session.worktree);
-		pager_start(session.gitconfig);
+		err = audit_read(&entries, session->store, count < 0 ? 0 : (size_t)count);
+	if (err)
+		return err;
+	if (opt_common.json)
+		return report_json(json_pack("{s:o}", "entries", entries), EXIT_DONE);
+	if (!opt_common.quiet) {
+		if (!session->store)
+			report_plain(
+				stderr,
+				"nothing was logged for '%s' yet; 'git checkpoint save' takes a "
+				"checkpoint\n",
+				session->worktree);
+		pager_start(session->gitconfig);
 		print(entries);
-		status = report_done(EXIT_DONE);
-		pager_end();
 	}
-	if (!opt_common.json)
-		json_decref(entries);
-	session_close(&session);
-	return status;
+	json_decref(entries);
+	return EXIT_DONE;
 }
+
+const struct opt_spec cmd_log_spec = {
+	.command = "log",
+	.summary = "show what was done, newest first",
+	.options = options,
+	.run = show_log,
+};

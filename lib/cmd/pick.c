@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/paths_internal.h"
 #include "cmd/pick_internal.h"
 
 #include "base/base.h"
+#include "cmd/listed_internal.h"
 #include "cmd/report.h"
 #include "record/record.h"
 #include "session/session.h"
@@ -24,24 +26,66 @@ bool pick_possible(void)
 	return prompt_possible() && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* One line per checkpoint, newest first; the id is the first word of each. */
-static void compose(struct strbuf *out, const struct ckpt_records *records)
+/*
+ * Newest first, except that "@" is at the top, before what restores saved for their own safety
+ * since. The caller frees them.
+ */
+static struct listed *arrange(const struct ckpt_records *records)
 {
-	int64_t now = clock_now();
+	struct listed *rows = xcalloc(records->nr + 1, sizeof(*rows));
+	size_t nr = 0, back = 0;
 
 	for (size_t i = records->nr; i--;) {
 		const struct ckpt_record *record = &records->items[i];
-		char age[CLOCK_ISO_SIZE], *line = report_marked_reason(record, now);
+		struct listed row = { record, report_position(&back, record) };
+		bool top = back == 1 && !record->safety;
 
-		strbuf_addf(out, "%s  %8s  %s\n", record->id,
-			    clock_format_age_short(age, record->created_at, now), line);
-		free(line);
+		if (top)
+			memmove(rows + 1, rows, nr * sizeof(*rows));
+		rows[top ? 0 : nr] = row;
+		nr++;
+	}
+	return rows;
+}
+
+static void rows_free(struct listed *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		free(rows[i].position);
+	free(rows);
+}
+
+/* One line per checkpoint; the id is the first word of each. */
+static void compose(struct strbuf *out, const struct listed *rows, size_t nr)
+{
+	int64_t now = clock_now();
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct ckpt_record *record = rows[i].record;
+		char age[CLOCK_ISO_SIZE], *title = report_marked_title(record, now);
+		const char *dim = record->safety ? term_color(TERM_DIM) : "";
+
+		strbuf_addf(out, "%s%s  %-4s  %8s  %s%s\n", dim, record->id, rows[i].position,
+			    clock_format_age_short(age, record->created_at, now), title,
+			    *dim ? term_color(TERM_RESET) : "");
+		free(title);
 	}
 }
 
-/*
- * The command that shows what a restore would do; fzf inserts the id. NULL if that is not possible.
- */
+/* A call of this program about the id that fzf inserts, and the paths. */
+static void add_call(struct strbuf *out, const char *self, const char *command,
+		     const struct strlist *typed)
+{
+	strbuf_addstr(out, "env GIT_CHECKPOINT_COLOR=always ");
+	quote_shell(out, self);
+	strbuf_addf(out, " %s {1} --", command);
+	for (size_t i = 0; i < typed->nr; i++) {
+		strbuf_addch(out, ' ');
+		quote_shell(out, typed->items[i]);
+	}
+}
+
+/* Shows what a restore would do, and the patch that it takes back. NULL if that is not possible. */
 static char *preview_command(const struct strlist *typed)
 {
 	char *self = path_real("/proc/self/exe");
@@ -49,16 +93,14 @@ static char *preview_command(const struct strlist *typed)
 	/* fzf would replace braces. */
 	bool possible = self && !strchr(self, '{');
 
-	strbuf_addstr(&command, "env GIT_CHECKPOINT_COLOR=always ");
-	if (self)
-		quote_shell(&command, self);
-	strbuf_addstr(&command, " restore --dry-run {1} --");
-	for (size_t i = 0; i < typed->nr; i++) {
+	for (size_t i = 0; i < typed->nr; i++)
 		possible = possible && !strchr(typed->items[i], '{');
-		strbuf_addch(&command, ' ');
-		quote_shell(&command, typed->items[i]);
+	if (possible) {
+		add_call(&command, self, "restore --dry-run", typed);
+		strbuf_addstr(&command, " 2>&1; echo; ");
+		add_call(&command, self, "diff", typed);
+		strbuf_addf(&command, " 2>/dev/null | head -n %d", PICK_PATCH_LINES);
 	}
-	strbuf_addstr(&command, " 2>&1");
 	free(self);
 	if (possible)
 		return strbuf_detach(&command, NULL);
@@ -70,9 +112,16 @@ static void exec_fzf(int in, int out, const struct strlist *typed)
 {
 	char *preview = preview_command(typed);
 	const char *const argv[] = {
-		"fzf", "--no-sort", "--no-multi", "--layout=reverse",
+		"fzf",
+		"--ansi",
+		"--no-sort",
+		"--no-multi",
+		"--layout=reverse",
 		"--header=Which checkpoint to restore? Enter chooses, Escape quits",
-		"--preview-window=down:60%", preview ? "--preview" : NULL, preview, NULL
+		"--preview-window=down:60%",
+		preview ? "--preview" : NULL,
+		preview,
+		NULL
 	};
 
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0)
@@ -122,7 +171,7 @@ static int run_fzf(struct strbuf *answer, const struct strbuf *lines, const stru
 }
 
 /* CKPT_ENOTFOUND: ask in another way. */
-static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records *records,
+static int pick_in_fzf(const struct ckpt_record **out, const struct listed *rows, size_t nr,
 		       const struct strlist *typed)
 {
 	struct strbuf lines = STRBUF_INIT, answer = STRBUF_INIT;
@@ -130,15 +179,15 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records
 
 	if (!spawn_available("fzf"))
 		return ckpt_error_set(CKPT_ENOTFOUND, "fzf is not installed");
-	compose(&lines, records);
+	compose(&lines, rows, nr);
 	status = run_fzf(&answer, &lines, typed);
 	if (status == FZF_NO_MATCH || status == FZF_LEFT)
 		err = nothing_chosen();
 	strbuf_setlen(&answer, strcspn(answer.buf, " \n"));
-	for (size_t i = 0; status == FZF_CHOSEN && i < records->nr && err; i++) {
-		if (strcmp(records->items[i].id, answer.buf))
+	for (size_t i = 0; status == FZF_CHOSEN && i < nr && err; i++) {
+		if (strcmp(rows[i].record->id, answer.buf))
 			continue;
-		*out = &records->items[i];
+		*out = rows[i].record;
 		err = 0;
 	}
 	strbuf_release(&answer);
@@ -146,45 +195,25 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct ckpt_records
 	return err;
 }
 
-/* As the rest of the program has them. */
-static int resolve(struct strlist *out, const struct session *session, const struct strlist *typed)
-{
-	struct strbuf path = STRBUF_INIT;
-	int err = 0;
-
-	for (size_t i = 0; i < typed->nr && !err; i++) {
-		err = session_path(&path, session, typed->items[i]);
-		if (!err)
-			strlist_add(out, path.buf);
-	}
-	strlist_sort_unique(out);
-	strbuf_release(&path);
-	return err;
-}
-
 int pick_checkpoint(const struct ckpt_record **out, struct session *session,
 		    const struct ckpt_records *records, const struct strlist *typed)
 {
-	const struct ckpt_record **newest_first;
-	struct strlist paths = STRLIST_INIT;
+	const struct paths_where nowhere = { 0 };
+	struct pathspec only = PATHSPEC_INIT;
+	struct listed *rows = arrange(records);
 	size_t at = 0;
-	int err = resolve(&paths, session, typed);
+	int err = paths_parse(&only, session, typed, 0, &nowhere);
 
 	if (!err)
-		err = pick_in_fzf(out, records, typed);
-	if (err != CKPT_ENOTFOUND) {
-		strlist_release(&paths);
-		return err;
+		err = pick_in_fzf(out, rows, records->nr, typed);
+	if (err == CKPT_ENOTFOUND) {
+		err = pick_on_screen(&at, session, rows, records->nr, &only);
+		if (!err)
+			*out = rows[at].record;
+		else if (err == CKPT_EREFUSED)
+			err = nothing_chosen();
 	}
-	newest_first = xcalloc(records->nr, sizeof(const struct ckpt_record *));
-	for (size_t i = 0; i < records->nr; i++)
-		newest_first[i] = &records->items[records->nr - 1 - i];
-	err = pick_on_screen(&at, session, newest_first, records->nr, &paths);
-	if (!err)
-		*out = newest_first[at];
-	else if (err == CKPT_EREFUSED)
-		err = nothing_chosen();
-	free(newest_first);
-	strlist_release(&paths);
+	rows_free(rows, records->nr);
+	pathspec_release(&only);
 	return err;
 }

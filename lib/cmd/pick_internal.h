@@ -6,8 +6,11 @@
 
 struct ckpt_record;
 struct ckpt_records;
+struct listed;
+struct pathspec;
 struct session;
-struct strlist;
+
+enum { PICK_PATCH_LINES = 500 }; /**< of a preview */
 
 /** True if a person can choose, on a terminal that can show a list. */
 bool pick_possible(void);
@@ -22,11 +25,24 @@ bool pick_possible(void);
 int pick_checkpoint(const struct ckpt_record **out, struct session *session,
 		    const struct ckpt_records *records, const struct strlist *typed);
 
+/** What restoring a checkpoint would do, as lines for a terminal: a summary, paths, the patch. */
+struct pick_preview {
+	struct strlist lines;
+	size_t patch; /**< where the patch begins */
+};
+
+/** `only` limits what would be restored. */
+void pick_preview_make(struct pick_preview *out, struct session *session,
+		       const struct ckpt_record *record, const struct pathspec *only);
+
+/** The escape for a line of it. */
+const char *pick_preview_color(const struct pick_preview *preview, size_t line);
+
 /**
  * On our own screen, for checkpoints in the order in which they are shown; `*at_out` is the
- * chosen one. `paths` are relative to the worktree and sorted.
+ * chosen one. `only` limits what would be restored.
  */
-int pick_on_screen(size_t *at_out, struct session *session,
-		   const struct ckpt_record *const *records, size_t nr, const struct strlist *paths);
+int pick_on_screen(size_t *at_out, struct session *session, const struct listed *rows, size_t nr,
+		   const struct pathspec *only);
 
 #endif

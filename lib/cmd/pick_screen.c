@@ -2,9 +2,9 @@
 #include "cmd/pick_internal.h"
 
 #include "base/base.h"
+#include "cmd/listed_internal.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
-#include "session/session.h"
+#include "record/record.h"
 #include "ui/ui.h"
 
 #include <poll.h>
@@ -13,6 +13,7 @@
 
 #define ENTER_SCREEN "\x1b[?1049h\x1b[?25l"
 #define LEAVE_SCREEN "\x1b[?25h\x1b[?1049l"
+#define CHOSEN "\x1b[7m"
 
 enum {
 	ROUND_MS = 250, /* how often the size of the terminal is looked at */
@@ -24,63 +25,15 @@ struct screen {
 	int fd;
 	struct termios before;
 	struct session *session;
-	const struct ckpt_record *const *records;
-	const struct strlist *paths;
-	struct strlist *previews; /* one for each record, made when first seen */
+	const struct listed *rows;
+	const struct pathspec *only;
+	struct pick_preview *previews; /* one for each row, made when first seen */
 	struct picklist list;
+	size_t scrolled; /* lines of the preview that are above what is shown */
 	size_t lines, columns;
 	char keys[64]; /* typed, but not processed yet */
 	size_t keys_nr;
 };
-
-/* --- preview --- */
-
-static void add_changes(struct strlist *out, const struct compare_list *changes)
-{
-	size_t back = 0, changed = 0, removed = 0;
-
-	for (size_t i = 0; i < changes->nr; i++) {
-		back += changes->items[i].kind == CHANGE_DELETED;
-		removed += changes->items[i].kind == CHANGE_ADDED;
-	}
-	changed = changes->nr - back - removed;
-	if (!changes->nr)
-		strlist_add(out, "already as in this checkpoint: nothing to restore");
-	else
-		strlist_addf(out, "to restore: %zu to bring back, %zu to change, %zu to remove", back,
-			     changed, removed);
-	for (size_t i = 0; i < changes->nr; i++) {
-		struct strbuf path = STRBUF_INIT;
-		enum change_kind kind = changes->items[i].kind;
-
-		quote_path(&path, changes->items[i].path);
-		strlist_addf(out, "  %c %s",
-			     kind == CHANGE_DELETED ? '+' : kind == CHANGE_ADDED ? '-' : '~', path.buf);
-		strbuf_release(&path);
-	}
-}
-
-static void make_preview(struct strlist *out, const struct screen *screen,
-			 const struct ckpt_record *record)
-{
-	const struct strlist *paths = screen->paths->nr ? screen->paths : NULL;
-	char time[CLOCK_ISO_SIZE], *line = report_reason_line(record);
-	struct diff diff;
-
-	strlist_addf(out, "%s  %s  %s", record->id, clock_format_iso(time, record->created_at),
-		     record->source);
-	strlist_addf(out, "    %s", line);
-	strlist_add(out, "");
-	if (record->state_only)
-		strlist_add(out, "it holds only state: no file would be touched");
-	else if (diff_worktree(&diff, screen->session, record, paths, NULL))
-		strlist_add(out, ckpt_error_last());
-	else {
-		add_changes(out, &diff.changes);
-		diff_release(&diff);
-	}
-	free(line);
-}
 
 /* --- drawing --- */
 
@@ -104,18 +57,22 @@ static void measure(struct screen *screen)
 static void format_rows(struct strbuf *out, const struct screen *screen, unsigned width)
 {
 	static const struct table_column columns[] = {
-		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },  { NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_SPARE },  { NULL, TABLE_LEFT, 10, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_SPARE },
+		{ NULL, TABLE_LEFT, 10, TERM_RESET, TABLE_SPARE },
 		{ NULL, TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 	int64_t now = clock_now();
 
 	for (size_t i = 0; i < screen->list.nr; i++) {
-		const struct ckpt_record *record = screen->records[i];
-		char age[CLOCK_ISO_SIZE], *line = report_marked_reason(record, now);
+		const struct ckpt_record *record = screen->rows[i].record;
+		char age[CLOCK_ISO_SIZE], *line = report_marked_title(record, now);
 
 		table_add(table, record->id);
+		table_add(table, screen->rows[i].position);
 		table_add(table, clock_format_age_short(age, record->created_at, now));
 		table_addf(table, "%llu changed", (unsigned long long)record->changed);
 		table_add(table, record->source);
@@ -126,15 +83,17 @@ static void format_rows(struct strbuf *out, const struct screen *screen, unsigne
 	table_free(table);
 }
 
-static void draw_line(struct strbuf *out, const struct screen *screen, const char *text, bool chosen)
+/* `escape` "": as usual. */
+static void draw_line(struct strbuf *out, const struct screen *screen, const char *text,
+		      const char *escape)
 {
 	size_t used;
 
-	strbuf_addstr(out, chosen ? "\x1b[7m" : "");
+	strbuf_addstr(out, escape);
 	used = term_add_cut(out, text, screen->columns - 1);
-	if (chosen)
-		strbuf_addf(out, "%*s\x1b[m", (int)(screen->columns - 1 - used), "");
-	strbuf_addstr(out, "\x1b[K\r\n");
+	if (!strcmp(escape, CHOSEN))
+		strbuf_addf(out, "%*s", (int)(screen->columns - 1 - used), "");
+	strbuf_addf(out, "%s\x1b[K\r\n", *escape ? "\x1b[m" : "");
 }
 
 static void draw_list(struct strbuf *out, const struct screen *screen)
@@ -146,14 +105,38 @@ static void draw_list(struct strbuf *out, const struct screen *screen)
 	format_rows(&rows, screen, (unsigned)screen->columns - 1);
 	for (row = strtok_r(rows.buf, "\n", &rest); row; row = strtok_r(NULL, "\n", &rest), i++)
 		if (i >= screen->list.top && i < screen->list.top + screen->list.rows)
-			draw_line(out, screen, row, i == screen->list.at);
+			draw_line(out, screen, row,
+				  i == screen->list.at		   ? CHOSEN
+				  : screen->rows[i].record->safety ? term_color(TERM_DIM)
+								   : "");
 	strbuf_release(&rows);
 }
 
-/* False if it could not be drawn. */
-static bool draw(const struct screen *screen)
+/* `room` lines, and how many there are below them. */
+static void draw_preview(struct strbuf *out, struct screen *screen, size_t room)
 {
-	const struct strlist *preview = &screen->previews[screen->list.at];
+	const struct pick_preview *preview = &screen->previews[screen->list.at];
+	size_t nr = preview->lines.nr, most = nr > room ? nr - room + 1 : 0;
+
+	if (screen->scrolled > most)
+		screen->scrolled = most;
+	for (size_t i = screen->scrolled; i < nr && room; i++, room--) {
+		struct strbuf more = STRBUF_INIT;
+
+		if (room == 1 && nr > i + 1) {
+			strbuf_addf(&more, "  and %zu more", nr - i);
+			draw_line(out, screen, more.buf, "");
+		} else {
+			draw_line(out, screen, preview->lines.items[i],
+				  pick_preview_color(preview, i));
+		}
+		strbuf_release(&more);
+	}
+}
+
+/* False if it could not be drawn. */
+static bool draw(struct screen *screen)
+{
 	size_t above = screen->list.rows + AROUND;
 	size_t left = screen->lines > above ? screen->lines - above : 0;
 	struct strbuf out = STRBUF_INIT;
@@ -161,21 +144,11 @@ static bool draw(const struct screen *screen)
 
 	strbuf_addstr(&out, "\x1b[H");
 	draw_line(&out, screen,
-		  "Which checkpoint to restore?  up, down: move   Enter: choose   q: quit", false);
+		  "Which checkpoint to restore?  up/down  J/K: scroll  Enter: choose  q: quit", "");
 	draw_list(&out, screen);
-	draw_line(&out, screen, "", false);
+	draw_line(&out, screen, "", "");
 	/* The last line of the screen has no newline after it, or everything would scroll up. */
-	for (size_t i = 0; i < preview->nr && i + 1 < left; i++) {
-		if (i + 2 == left && preview->nr > i + 1) {
-			struct strbuf more = STRBUF_INIT;
-
-			strbuf_addf(&more, "  and %zu more", preview->nr - i);
-			draw_line(&out, screen, more.buf, false);
-			strbuf_release(&more);
-		} else {
-			draw_line(&out, screen, preview->items[i], false);
-		}
-	}
+	draw_preview(&out, screen, left ? left - 1 : 0);
 	strbuf_addstr(&out, "\x1b[J");
 	drawn = !fs_write_all(screen->fd, out.buf, out.len);
 	strbuf_release(&out);
@@ -249,6 +222,20 @@ static void close_screen(struct screen *screen)
 	close(screen->fd);
 }
 
+static void move(struct screen *screen, enum pick_key key)
+{
+	enum { SCROLL = 4 };
+	size_t before = screen->list.at;
+
+	picklist_move(&screen->list, key);
+	if (screen->list.at != before)
+		screen->scrolled = 0;
+	if (key == PICK_PREVIEW_DOWN)
+		screen->scrolled += SCROLL;
+	if (key == PICK_PREVIEW_UP)
+		screen->scrolled -= screen->scrolled < SCROLL ? screen->scrolled : SCROLL;
+}
+
 static enum pick_key choose(struct screen *screen)
 {
 	for (;;) {
@@ -256,28 +243,27 @@ static enum pick_key choose(struct screen *screen)
 
 		if (key == PICK_TAKE || key == PICK_LEAVE)
 			return key;
-		picklist_move(&screen->list, key);
+		move(screen, key);
 		if (screen->keys_nr)
 			continue;
 		measure(screen);
 		/* Draw the position at once; what needs a scan comes later, if no key does. */
 		if (!draw(screen))
 			return PICK_LEAVE;
-		if (!screen->previews[screen->list.at].nr && !key_waits(screen))
-			make_preview(&screen->previews[screen->list.at], screen,
-				     screen->records[screen->list.at]);
+		if (!screen->previews[screen->list.at].lines.nr && !key_waits(screen))
+			pick_preview_make(&screen->previews[screen->list.at], screen->session,
+					  screen->rows[screen->list.at].record, screen->only);
 		else if (!read_keys(screen, ROUND_MS) || cancel_signal())
 			return PICK_LEAVE;
 	}
 }
 
-int pick_on_screen(size_t *at_out, struct session *session,
-		   const struct ckpt_record *const *records, size_t nr, const struct strlist *paths)
+int pick_on_screen(size_t *at_out, struct session *session, const struct listed *rows, size_t nr,
+		   const struct pathspec *only)
 {
-	struct screen screen = { .session = session,
-				 .records = records,
-				 .paths = paths,
-				 .list = { .nr = nr, .rows = 1 } };
+	struct screen screen = {
+		.session = session, .rows = rows, .only = only, .list = { .nr = nr, .rows = 1 }
+	};
 	int err = open_screen(&screen);
 
 	if (err)
@@ -289,7 +275,7 @@ int pick_on_screen(size_t *at_out, struct session *session,
 		err = CKPT_EREFUSED;
 	close_screen(&screen);
 	for (size_t i = 0; i < nr; i++)
-		strlist_release(&screen.previews[i]);
+		strlist_release(&screen.previews[i].lines);
 	free(screen.previews);
 	if (cancel_signal())
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");

@@ -27,31 +27,30 @@ static bool offer(struct complete *complete, const char *what)
 
 static int mark(struct session *session, const char *checkpoint, bool pin)
 {
+	char *was = NULL;
 	const struct drop_pin request = {
 		.checkpoint = checkpoint,
 		.pin = pin,
 		.name = given,
 		.move_name = move_name,
+		.was = &was,
 	};
 	struct ckpt_record record = CKPT_RECORD_INIT;
-	int err = cmd_check_name(given, move_name), status;
+	int err = cmd_check_name(given, move_name);
 
 	if (!err)
 		err = drop_set_pinned(&record, session, &request);
-
-	if (err) {
-		status = report_failure(err);
-	} else if (opt_common.json) {
-		status = report_json(json_pack("{s:o}", "checkpoint", report_listed(&record)),
-				     EXIT_DONE);
-	} else {
-		report_text("%s %s%s%s%s%s\n", pin ? "Pinned" : "Unpinned", term_color(TERM_YELLOW),
-			    record.id, term_color(TERM_RESET), given ? " as " : "",
-			    given ? given : "");
-		status = report_done(EXIT_DONE);
-	}
+	if (!err && opt_common.json)
+		err = report_json(json_pack("{s:o}", "checkpoint", report_listed(&record)),
+				  EXIT_DONE);
+	else if (!err)
+		report_text("%s %s%s%s%s%s%s%s\n", pin ? "Pinned" : "Unpinned",
+			    term_color(TERM_YELLOW), record.id, term_color(TERM_RESET),
+			    given ? " as " : "", given ? given : "", was ? ", no longer as " : "",
+			    was ? was : "");
+	free(was);
 	record_release(&record);
-	return status;
+	return err;
 }
 
 static int pin(struct session *session, const struct strlist *args)
@@ -112,20 +111,15 @@ static int drop(struct session *session, const struct strlist *args)
 	struct retain_result result = { 0 };
 	struct strlist ids = STRLIST_INIT;
 	bool asks = removal_asks(yes, dry_run);
-	int err = asks ? confirm(&ids, session, args) : 0, status;
+	int err = asks ? confirm(&ids, session, args) : 0;
 
 	if (!err)
 		err = drop_checkpoints(&result, session, asks ? &ids : args, force, dry_run);
-	if (!err && !opt_common.json)
-		removal_print(&result, dry_run);
-	if (err)
-		status = report_failure(err);
-	else
-		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE)
-					 : report_done(EXIT_DONE);
+	if (!err)
+		err = removal_report(&result, dry_run);
 	strlist_release(&ids);
 	retain_result_release(&result);
-	return status;
+	return err;
 }
 
 const struct opt_spec cmd_drop_spec = {

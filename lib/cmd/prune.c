@@ -76,7 +76,7 @@ static int prune(struct session *session, const struct strlist *args)
 {
 	struct retain_result result = { 0 };
 	struct evict_rules rules;
-	int err = 0, status;
+	int err = 0;
 
 	(void)args;
 	choose_rules(&rules, session);
@@ -84,17 +84,12 @@ static int prune(struct session *session, const struct strlist *args)
 		err = confirm(session, &rules);
 	if (session->store && !err)
 		err = retain_prune(&result, session, &rules, dry_run);
-	if (err) {
-		status = report_failure(err);
-	} else {
+	if (!err) {
 		warn_of_excess(&result);
-		if (!opt_common.json)
-			removal_print(&result, dry_run);
-		status = opt_common.json ? report_json(report_removed(&result), EXIT_DONE)
-					 : report_done(EXIT_DONE);
+		err = removal_report(&result, dry_run);
 	}
 	retain_result_release(&result);
-	return status;
+	return err;
 }
 
 const struct opt_spec cmd_prune_spec = {

@@ -66,14 +66,13 @@ void ran_say_restored(const struct ran *ran)
 			fprintf(stderr, "error: capture '%s': %s\n", result->captures[i].name,
 				restore_capture_status_name(result->captures[i].status));
 	restored_say_mismatch(result, NULL);
-	restored_say_head(&result->head);
+	restored_say_head(result);
 }
 
 json_t *ran_json(const struct ran *ran)
 {
 	struct row object = ROW_INIT, check = ROW_INIT;
 	char *sig = ran->child.signal ? signal_name(ran->child.signal) : NULL;
-	const char *back = plan_is_empty(&ran->result.plan) ? NULL : "git checkpoint undo";
 
 	row_text(&check, "command", ran->verify);
 	row_json(&check, "exit_status", json_integer(ran->check.exit_status));
@@ -85,7 +84,8 @@ json_t *ran_json(const struct ran *ran)
 	row_json(&object, "verify", ran->checked ? row_object(&check) : json_null());
 	row_bool(&object, "rolled_back", ran->restored);
 	row_json(&object, "restore",
-		 ran->restored ? restored_json(&ran->result, &ran->saved.record, back)
+		 ran->restored ? restored_json(&ran->result, &ran->saved.record,
+					       restored_way_back(&ran->result))
 			       : json_null());
 	row_json(&object, "seconds",
 		 json_real((double)(long long)(ran->child.seconds * 1e6) / 1e6));

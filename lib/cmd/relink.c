@@ -61,14 +61,6 @@ static bool offer(struct complete *complete, const char *what)
 	return true;
 }
 
-const struct opt_spec cmd_relink_spec = {
-	.command = "relink",
-	.summary = "adopt the checkpoints of a folder that was moved",
-	.args = OPT_ARGS({ { "<old path>", "<key>" }, 1, 1 }),
-	.options = options,
-	.offer = offer,
-};
-
 static int print_json(const struct relink_result *result)
 {
 	struct row answer = ROW_INIT;
@@ -97,38 +89,33 @@ static int print_text(const struct relink_result *result)
 			    result->merged == 1 ? "checkpoint" : "checkpoints");
 	strbuf_release(&from);
 	strbuf_release(&to);
-	return report_done(result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE);
+	return result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
-static int relink(const char *name)
+static int check(const struct strlist *args)
+{
+	return *args->items[0] ? 0 : ckpt_error_set(CKPT_EUSAGE, "an empty path is not a folder");
+}
+
+static int relink(struct session *session, const struct strlist *args)
 {
 	struct relink_result result;
-	struct session session;
-	int err = *name ? cmd_session_open(&session, SESSION_NO_STORE) :
-			  ckpt_error_set(CKPT_EUSAGE, "an empty path is not a folder"), status;
+	int err = relink_store(&result, session, args->items[0], force), status;
 
 	if (err)
-		return report_failure(err);
-	err = relink_store(&result, &session, name, force);
-	if (err) {
-		status = report_failure(err);
-	} else {
-		status = opt_common.json ? print_json(&result) : print_text(&result);
-		relink_result_release(&result);
-	}
-	session_close(&session);
+		return err;
+	status = opt_common.json ? print_json(&result) : print_text(&result);
+	relink_result_release(&result);
 	return status;
 }
 
-int cmd_relink(int argc, char **argv)
-{
-	struct strlist args = STRLIST_INIT;
-	int err = opt_parse(&cmd_relink_spec, argc, argv, &args, NULL), status;
-
-	if (err)
-		status = err > 0 ? EXIT_DONE : report_failure(err);
-	else
-		status = relink(args.items[0]);
-	strlist_release(&args);
-	return status;
-}
+const struct opt_spec cmd_relink_spec = {
+	.command = "relink",
+	.summary = "adopt the checkpoints of a folder that was moved",
+	.args = OPT_ARGS({ { "<old path>", "<key>" }, 1, 1 }),
+	.options = options,
+	.offer = offer,
+	.check = check,
+	.session = SESSION_NO_STORE,
+	.run = relink,
+};

@@ -15,7 +15,7 @@ bool removal_asks(bool yes, bool dry_run)
 static void show(const struct retain_victim *victim)
 {
 	const struct ckpt_record *record = &victim->record;
-	char *reason = record->reason ? report_reason_line(record) : NULL, age[CLOCK_ISO_SIZE];
+	char *reason = record->reason ? title_of(record) : NULL, age[CLOCK_ISO_SIZE];
 
 	fprintf(stderr, "  %s%s%s", term_color(TERM_YELLOW), record->id, term_color(TERM_RESET));
 	if (reason)
@@ -53,20 +53,22 @@ static char *why_line(const struct retain_victim *victim)
 {
 	const char *reason = victim->record.reason;
 
-	return reason && !strcmp(victim->why, reason) ? report_reason_line(&victim->record)
+	return reason && !strcmp(victim->why, reason) ? title_of(&victim->record)
 						      : xstrdup(victim->why);
 }
 
-void removal_print(const struct retain_result *result, bool dry_run)
+static void print(const struct retain_result *result, bool dry_run)
 {
 	char size[UNITS_SIZE];
 
 	for (size_t i = 0; i < result->nr; i++) {
 		char *why = why_line(&result->items[i]);
 
-		report_text("%s %s%s%s (%s)\n", dry_run ? "Would drop" : "Dropped",
+		bool bare = *why != '('; /* unlike "(no message)" */
+
+		report_text("%s %s%s%s %s%s%s\n", dry_run ? "Would drop" : "Dropped",
 			    term_color(TERM_YELLOW), result->items[i].record.id,
-			    term_color(TERM_RESET), why);
+			    term_color(TERM_RESET), bare ? "(" : "", why, bare ? ")" : "");
 		free(why);
 	}
 	if (!result->nr)
@@ -74,6 +76,36 @@ void removal_print(const struct retain_result *result, bool dry_run)
 	if ((result->nr && !dry_run) || result->freed)
 		report_text("%s %s\n", dry_run ? "Would free about" : "Freed",
 			    units_format_size(size, result->freed));
+}
+
+/* As listed, each with "why". */
+static json_t *to_json(const struct retain_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->nr; i++) {
+		const struct retain_victim *victim = &result->items[i];
+		char commit[OID_HEX + 1];
+		struct row row = ROW_INIT;
+
+		if (victim->record.reason) {
+			report_row(&row, &victim->record);
+		} else {
+			row_text(&row, "id", victim->record.id);
+			row_text(&row, "commit", oid_hex(commit, &victim->record.commit));
+		}
+		row_text(&row, "why", victim->why);
+		json_array_append_new(array, row_object(&row));
+	}
+	return json_pack("{s:o,s:I}", "removed", array, "freed", (json_int_t)result->freed);
+}
+
+int removal_report(const struct retain_result *result, bool dry_run)
+{
+	if (opt_common.json)
+		return report_json(to_json(result), EXIT_DONE);
+	print(result, dry_run);
+	return EXIT_DONE;
 }
 
 bool removal_same(const struct retain_result *a, const struct retain_result *b)

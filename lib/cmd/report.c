@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "record/record.h"
-#include "retention/retention.h"
 #include "ui/ui.h"
 
 static int status_of(int err)
@@ -135,18 +134,37 @@ void report_text(const char *fmt, ...)
 	va_end(ap);
 }
 
+/* The number of a turn is not in the record: turns are counted apart from checkpoints. */
+static json_t *agent_labels(const struct ckpt_agent *agent)
+{
+	struct row row = ROW_INIT;
+
+	if (!agent->name)
+		return json_null();
+	row_text(&row, "name", agent->name);
+	row_text(&row, "session", agent->session);
+	row_json(&row, "turn", json_null());
+	row_text(&row, "turn_id", agent->turn_id);
+	row_text(&row, "tool", agent->tool);
+	row_text(&row, "tool_call", agent->tool_call);
+	row_text(&row, "sub_agent", agent->sub_agent);
+	row_text(&row, "prompt", agent->prompt);
+	return row_object(&row);
+}
+
 static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 {
 	json_t *files = record->state_only ? json_array()
 			: record->scope.nr ? json_paths(&record->scope)
 					   : json_pack("[s]", ".");
-	char commit[OID_HEX + 1];
+	char commit[OID_HEX + 1], *title = title_of(record);
 
 	row_text(row, "id", record->id);
 	row_text(row, "commit", oid_hex(commit, &record->commit));
 	row_text(row, "type", record->type);
 	row_time(row, "created_at", record->created_at);
 	row_text(row, "reason", record->reason);
+	row_text(row, "title", title);
 	row_text(row, "source", record->source);
 	if (record->step >= 0)
 		row_number(row, "step", (uint64_t)record->step);
@@ -156,6 +174,8 @@ static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 	row_text(row, "name", record->name);
 	row_bool(row, "automatic", record->automatic);
 	row_text(row, "safety_for", *record->safety_for ? record->safety_for : NULL);
+	row_text(row, "session", record->agent.session);
+	row_json(row, "agent", agent_labels(&record->agent));
 	row_text(row, "branch", record->branch);
 	row_text(row, "head", record->head);
 	row_json(row, "scope",
@@ -163,6 +183,7 @@ static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 			   json_texts(&record->state_keys)));
 	row_json(row, "restore_command", json_sprintf("git checkpoint restore %s", record->id));
 	row_time(row, "expiry", record->expiry);
+	free(title);
 }
 
 void report_row(struct row *row, const struct ckpt_record *record)
@@ -170,6 +191,8 @@ void report_row(struct row *row, const struct ckpt_record *record)
 	checkpoint_row(row, record);
 	row_text(row, "hash", record->state_hash);
 	row_number(row, "files_changed", record->changed);
+	row_json(row, "added", record->added < 0 ? json_null() : json_integer(record->added));
+	row_json(row, "deleted", record->deleted < 0 ? json_null() : json_integer(record->deleted));
 }
 
 json_t *report_checkpoint(const struct ckpt_record *record)
@@ -186,27 +209,6 @@ json_t *report_listed(const struct ckpt_record *record)
 
 	report_row(&row, record);
 	return row_object(&row);
-}
-
-json_t *report_removed(const struct retain_result *result)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < result->nr; i++) {
-		const struct retain_victim *victim = &result->items[i];
-		char commit[OID_HEX + 1];
-		struct row row = ROW_INIT;
-
-		if (victim->record.reason) {
-			report_row(&row, &victim->record);
-		} else {
-			row_text(&row, "id", victim->record.id);
-			row_text(&row, "commit", oid_hex(commit, &victim->record.commit));
-		}
-		row_text(&row, "why", victim->why);
-		json_array_append_new(array, row_object(&row));
-	}
-	return json_pack("{s:o,s:I}", "removed", array, "freed", (json_int_t)result->freed);
 }
 
 json_t *report_captures(const struct ckpt_captures *captures)
@@ -251,18 +253,45 @@ json_t *report_skips(const struct skip_list *skips)
 	return array;
 }
 
-char *report_reason_line(const struct ckpt_record *record)
+char *report_position(size_t *back, const struct ckpt_record *record)
 {
-	struct strbuf line = STRBUF_INIT;
-
-	utf8_printable(&line, record->reason, strcspn(record->reason, "\n"), "", ' ');
-	return strbuf_detach(&line, NULL);
+	if (record->safety)
+		return xstrdup("");
+	++*back;
+	return *back > 1 ? xstrfmt("@~%zu", *back - 1) : xstrdup("@");
 }
 
-char *report_marked_reason(const struct ckpt_record *record, int64_t now)
+static const char *short_id(const char *id)
+{
+	enum { DIGITS = 6 };
+	size_t len = strlen(id);
+
+	return id + (len > DIGITS ? len - DIGITS : 0);
+}
+
+const char *report_short_id(const struct ckpt_record *record)
+{
+	return short_id(record->id);
+}
+
+/* The six digits stand last, where a row is cut, and tell more than the rest of the id. */
+static char *row_title(const struct ckpt_record *record)
+{
+	char *title = title_of(record), *brief;
+	char *id = *record->safety_for && term_is_terminal() ? strstr(title, record->safety_for)
+							     : NULL;
+
+	if (!id)
+		return title;
+	brief = xstrfmt("%.*schk_\xe2\x80\xa6%s", (int)(id - title), title, short_id(id));
+	free(title);
+	return brief;
+}
+
+char *report_marked_title(const struct ckpt_record *record, int64_t now)
 {
 	struct strbuf text = STRBUF_INIT;
-	char *line = report_reason_line(record);
+	char *title = row_title(record);
 
 	if (record->name)
 		strbuf_addf(&text, "[name %s] ", record->name);
@@ -277,7 +306,7 @@ char *report_marked_reason(const struct ckpt_record *record, int64_t now)
 	if (record->scope.nr)
 		strbuf_addf(&text, "[%s%s] ", record->scope.items[0],
 			    record->scope.nr > 1 ? ", ..." : "");
-	strbuf_addstr(&text, line);
-	free(line);
+	strbuf_addstr(&text, title);
+	free(title);
 	return strbuf_detach(&text, NULL);
 }

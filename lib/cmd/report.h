@@ -7,7 +7,6 @@
 struct ckpt_captures;
 struct ckpt_record;
 struct ckpt_state;
-struct retain_result;
 struct row;
 struct skip_list;
 
@@ -77,9 +76,6 @@ json_t *report_listed(const struct ckpt_record *record);
 /** The same as a row, for people too. */
 void report_row(struct row *row, const struct ckpt_record *record);
 
-/** {"removed":[...],"freed"}: as listed, each with "why". */
-json_t *report_removed(const struct retain_result *result);
-
 /** [{"name","type","bytes"}], in the order in which they were taken. */
 json_t *report_captures(const struct ckpt_captures *captures);
 
@@ -92,14 +88,21 @@ json_t *report_state(const struct ckpt_state *state);
 /** [{"file","why"}] */
 json_t *report_skips(const struct skip_list *skips);
 
-/** The first line of a reason, safe for a terminal; the caller frees it. */
-char *report_reason_line(const struct ckpt_record *record);
+/**
+ * "@" or "@~<n>", by which a checkpoint can be named; "" for a safety checkpoint, which has no such
+ * name. To be called for all of them, newest first; `back` counts. The caller frees it.
+ */
+char *report_position(size_t *back, const struct ckpt_record *record);
+
+/** The six digits at the end of its id. */
+const char *report_short_id(const struct ckpt_record *record);
 
 /**
- * The same for a row of a table, after what is special about the checkpoint:
- * "[pinned] [step 2] reason". The marks come first, so that they are not cut
- * off.
+ * The title for a row of a table, after what is special about the checkpoint:
+ * "[pinned] [step 2] title". The marks come first, so that they are not cut
+ * off, and on a terminal an id in the title is short for the same reason. The
+ * caller frees it.
  */
-char *report_marked_reason(const struct ckpt_record *record, int64_t now);
+char *report_marked_title(const struct ckpt_record *record, int64_t now);
 
 #endif

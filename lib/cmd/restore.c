@@ -3,6 +3,8 @@
 
 #include "base/base.h"
 #include "cmd/complete.h"
+#include "cmd/inside_internal.h"
+#include "cmd/paths_internal.h"
 #include "cmd/pick_internal.h"
 #include "cmd/report.h"
 #include "cmd/restored_internal.h"
@@ -13,14 +15,18 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-static bool dry_run, yes, no_delete, no_verify, force, go_on, abort_;
+static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
 static const char *reason, *verify_command;
 
 static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
+	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan", OPT_ALSO },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", OPT_ALSO },
 	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", OPT_ALSO },
 	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since" },
+	{ OPT_FLAG, 0, "index", &with_index, NULL, "also the index, with what was staged" },
+	{ OPT_FLAG, 0, "git", &with_git, NULL,
+	  "also HEAD, its branch, the index and an operation in progress" },
 	{ OPT_FLAG, 0, "no-verify", &no_verify, NULL, "do not check the result", OPT_ALSO },
 	{ OPT_STRING, 0, "verify-command", &verify_command, "<cmd>",
 	  "run this after the restore and report its result", OPT_ALSO },
@@ -33,6 +39,8 @@ static const struct opt restore_options[] = {
 };
 
 static const struct opt undo_options[] = {
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
+	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
 	{ OPT_END },
 };
@@ -40,14 +48,11 @@ static const struct opt undo_options[] = {
 /* Before "--" the first argument is always a checkpoint. */
 static bool offer(struct complete *complete, const char *what)
 {
-	const struct opt_look *look = complete->look;
-	bool named = look->args.nr && look->dashdash != 0;
+	bool ours = !strcmp(what, "<path>");
 
-	if (strcmp(what, "<path>") != 0)
-		return false;
-	if (named || look->dashdash == 0)
-		complete_paths(complete, named ? look->args.items[0] : NULL, false);
-	return true;
+	if (ours && (complete->look->args.nr || !complete->look->dashdash))
+		complete_paths(complete, false);
+	return ours;
 }
 
 #define ONE_FILE "name paths to restore only these: 'git checkpoint restore <checkpoint> -- <path>'"
@@ -57,43 +62,20 @@ static const struct opt_instead restore_instead[] = {
 	{ "--patch", ONE_FILE },
 	{ "-s", "name the checkpoint without an option" },
 	{ "--source", "name the checkpoint without an option" },
-	{ "--staged", "the index is never touched" },
+	{ "--staged", "--index brings back the index, too" },
 	{ NULL },
 };
 
-const struct opt_spec cmd_restore_spec = {
-	.command = "restore",
-	.summary = "restore a checkpoint",
-	.args = OPT_ARGS(CMD_CHECKPOINTS(0, 1), CMD_PATHS),
-	.options = restore_options,
-	.instead = restore_instead,
-	.offer = offer,
-};
-
-const struct opt_spec cmd_undo_spec = {
-	.command = "undo",
-	.summary = "go back to the state before the last restore",
-	.options = undo_options,
-};
-
-const struct opt_spec cmd_redo_spec = {
-	.command = "redo",
-	.summary = "reverse an undo",
-	.options = undo_options,
-};
-
-/*
- * The command that leads to the state before. A restore that had nothing to do is not on the stack.
- */
+/* The command that leads to the state before. */
 static const char *way_back(const struct restore_opts *opts, const struct restore_result *result)
 {
 	if (opts->abort)
 		return NULL;
 	if (opts->kind == JOURNAL_UNDO)
 		return "git checkpoint redo";
-	if (opts->kind == JOURNAL_RESTORE && !opts->interrupted && plan_is_empty(&result->plan))
-		return NULL;
-	return "git checkpoint undo";
+	if (opts->kind == JOURNAL_RESTORE && !opts->interrupted)
+		return restored_way_back(result);
+	return RESTORED_UNDO;
 }
 
 /* Run it and report the result. */
@@ -101,8 +83,10 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 {
 	struct restore_result result;
 	bool settling = opts->interrupted != NULL;
-	int err, status;
+	int err;
 
+	if (verbose)
+		restored_show_all();
 	opts->restored = flow_restored;
 	opts->progress = progress_show;
 	if (!yes && !settling && !opts->dry_run) {
@@ -112,30 +96,54 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	err = restore_checkpoint(&result, session, opts);
 	progress_clear();
 	if (err)
-		return report_failure(err);
+		return err;
 	restore_own_check(&result, session, verify_command);
-	status = restored_report(&result, opts->target, opts->interrupted, way_back(opts, &result));
+	err = restored_report(&result, opts->target, opts->interrupted, way_back(opts, &result));
 	restore_result_release(&result);
-	return status;
+	return err;
 }
 
 /* The paths from the `first` argument on. */
-static int parse_paths(struct strlist *out, const struct session *session,
+static int parse_paths(struct strlist *out, struct session *session,
 		       const struct ckpt_record *target, const struct strlist *args, size_t first)
 {
-	struct strbuf path = STRBUF_INIT;
-	int err = 0;
+	const struct paths_where where = { target, 1 };
+	struct pathspec only = PATHSPEC_INIT;
+	int err = paths_parse(&only, session, args, first, &where);
 
-	for (size_t i = first; i < args->nr && !err; i++) {
-		err = session_path(&path, session, args->items[i]);
-		if (!err && target->scope.nr && !compare_in_scope(&target->scope, path.buf))
-			err = ckpt_error_set(CKPT_ERROR, "'%s' is not in the scope of checkpoint '%s'",
-					     args->items[i], target->id);
-		if (!err)
-			strlist_add(out, path.buf);
-	}
-	strlist_sort_unique(out);
-	strbuf_release(&path);
+	for (size_t i = 0; i < only.plain.nr && !err; i++)
+		if (target->scope.nr && !compare_in_scope(&target->scope, only.plain.items[i]))
+			err = ckpt_error_set(CKPT_ERROR,
+					     "'%s' is not in the scope of checkpoint '%s'",
+					     only.plain.items[i], target->id);
+	if (!err)
+		err = paths_expand(out, session, target, &only);
+	pathspec_release(&only);
+	return err;
+}
+
+/* As "show" and "diff" have it; here a path is an argument of its own, relative to this directory. */
+static int refuse_inside(const struct session *session, const char *typed)
+{
+	const char *path = inside_path(typed);
+	struct strbuf name = STRBUF_INIT, here = STRBUF_INIT, quoted = STRBUF_INIT;
+	char *checkpoint = xmemdupz(typed, (size_t)(path - typed) - 1);
+	int err;
+
+	quote_shell(&name, checkpoint);
+	free(checkpoint);
+	if (!strncmp(path, "./", 2) || !strncmp(path, "../", 3))
+		strbuf_addstr(&here, path);
+	else
+		session_from_here(&here, session, path);
+	quote_shell(&quoted, here.buf);
+	err = ckpt_error_set(
+		CKPT_EUSAGE,
+		"to restore a path, name it after '--': 'git checkpoint restore %s -- %s'",
+		name.buf, quoted.buf);
+	strbuf_release(&name);
+	strbuf_release(&here);
+	strbuf_release(&quoted);
 	return err;
 }
 
@@ -143,6 +151,8 @@ static int find_named(struct ckpt_record *out, struct session *session, const ch
 {
 	int err = lookup_name(out, session->store, name);
 
+	if (err == CKPT_ENOTFOUND && access(name, F_OK) && inside_is(name))
+		return refuse_inside(session, name);
 	/* As `git restore <path>` would have it. */
 	if (err == CKPT_ENOTFOUND && !access(name, F_OK))
 		err = ckpt_error_set(err, "no checkpoint named '%s'; to restore the path of that name: "
@@ -181,10 +191,12 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.no_delete = no_delete,
 		.no_verify = no_verify,
 		.force = force,
+		.git = with_git	    ? JOURNAL_GIT
+		       : with_index ? JOURNAL_INDEX
+				    : JOURNAL_FILES,
 	};
-	int err = named ? find_named(&target, session, args->items[0]) :
-			  find_chosen(&target, session, args);
-	int status;
+	int err = named ? find_named(&target, session, args->items[0])
+			: find_chosen(&target, session, args);
 
 	if (!err && !force && record_expired(&target, clock_now()))
 		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint '%s' has expired; use --force to restore it "
@@ -192,82 +204,106 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 				     target.id);
 	if (!err)
 		err = parse_paths(&paths, session, &target, args, named);
-	status = err ? report_failure(err) : carry_out(session, &opts);
+	if (!err)
+		err = carry_out(session, &opts);
 	strlist_release(&paths);
 	record_release(&target);
-	return status;
+	return err;
+}
+
+static int or_no(int err)
+{
+	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : err;
 }
 
 static int restore_remembered(struct session *session, enum undo_way way)
 {
 	struct undo_job job;
-	int err = undo_job_init(&job, session, way), status;
+	int err = or_no(undo_job_init(&job, session, way));
 
-	if (err == CKPT_ENOTFOUND) {
-		status = report_no(ckpt_error_last());
-	} else if (err) {
-		status = report_failure(err);
-	} else {
+	if (!err) {
+		job.opts.dry_run = dry_run;
 		job.opts.no_verify = no_verify;
 		job.opts.force = true;
-		status = carry_out(session, &job.opts);
+		err = carry_out(session, &job.opts);
 	}
 	undo_job_release(&job);
-	return status;
+	return err;
 }
 
-int cmd_restore(int argc, char **argv)
+/* Everything after "--" is a path, even if nothing precedes it. */
+static bool is_named(const struct strlist *args)
 {
-	struct strlist args = STRLIST_INIT;
-	struct session session;
-	int dashdash, status;
-	int err = opt_parse(&cmd_restore_spec, argc, argv, &args, &dashdash);
-	/* Everything after "--" is a path, even if nothing precedes it. */
-	bool named = args.nr && dashdash;
+	return args->nr && opt_common.dashdash;
+}
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err && !go_on && !abort_ && !named && (opt_common.json || !pick_possible()))
-		err = ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
-	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
-	if (err) {
-		strlist_release(&args);
-		return err == CKPT_ENOTFOUND && (go_on || abort_) ? report_no(ckpt_error_last()) :
-								     report_failure(err);
-	}
+static int check(const struct strlist *args)
+{
+	/* What git knows of some paths alone is not a state that there ever was. */
+	if ((with_index || with_git) && args->nr > (is_named(args) ? 1u : 0u))
+		return ckpt_error_set(CKPT_EUSAGE, "--%s restores everything, not single paths",
+				      with_git ? "git" : "index");
+	if (go_on || abort_ || is_named(args) || (!opt_common.json && pick_possible()))
+		return 0;
+	return ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
+}
+
+static int restore(struct session *session, const struct strlist *args)
+{
+	int err = cmd_session_open(session, SESSION_STORE);
+
 	if (go_on || abort_)
-		status = restore_remembered(&session, go_on ? UNDO_CONTINUE : UNDO_ABORT);
-	else
-		status = restore_named(&session, &args, named);
-	strlist_release(&args);
-	session_close(&session);
-	return status;
+		return err ? or_no(err)
+			   : restore_remembered(session, go_on ? UNDO_CONTINUE : UNDO_ABORT);
+	return err ? err : restore_named(session, args, is_named(args));
 }
 
-static int walk(const struct opt_spec *spec, int argc, char **argv, enum undo_way way)
+static int walk(struct session *session, enum undo_way way)
 {
-	struct session session;
-	int err = opt_parse(spec, argc, argv, NULL, NULL), status;
+	int err = or_no(cmd_session_open(session, SESSION_STORE));
 
-	if (err > 0)
-		return EXIT_DONE;
 	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
-	if (err)
-		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : report_failure(err);
-	err = restore_check_settled(&session);
-	status = err ? report_failure(err) : restore_remembered(&session, way);
-	session_close(&session);
-	return status;
+		err = restore_check_settled(session);
+	return err ? err : restore_remembered(session, way);
 }
 
-int cmd_undo(int argc, char **argv)
+static int undo(struct session *session, const struct strlist *args)
 {
-	return walk(&cmd_undo_spec, argc, argv, UNDO_BACK);
+	(void)args;
+	return walk(session, UNDO_BACK);
 }
 
-int cmd_redo(int argc, char **argv)
+static int redo(struct session *session, const struct strlist *args)
 {
-	return walk(&cmd_redo_spec, argc, argv, UNDO_FORTH);
+	(void)args;
+	return walk(session, UNDO_FORTH);
 }
+
+/* Alone: without checkpoints the answer of some is no. */
+const struct opt_spec cmd_restore_spec = {
+	.command = "restore",
+	.summary = "restore a checkpoint",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(0, 1), CMD_PATHS),
+	.options = restore_options,
+	.instead = restore_instead,
+	.offer = offer,
+	.check = check,
+	.alone = true,
+	.run = restore,
+};
+
+const struct opt_spec cmd_undo_spec = {
+	.command = "undo",
+	.summary = "go back to the state before the last restore",
+	.options = undo_options,
+	.alone = true,
+	.run = undo,
+};
+
+const struct opt_spec cmd_redo_spec = {
+	.command = "redo",
+	.summary = "reverse an undo",
+	.options = undo_options,
+	.alone = true,
+	.run = redo,
+};

@@ -9,154 +9,17 @@
 
 enum { SHOWN = 20 };
 
-/* The plan was shown with the question: not a second time. */
-static bool plan_shown;
-
 /* JSON names what is undone. */
 static const char *const operations[] = {
 	[EFFECT_REMOVED] = "create", [EFFECT_CHANGED] = "modify", [EFFECT_BROUGHT_BACK] = "delete"
 };
 
-/* --- the plan --- */
-
-void restored_count(size_t counts[3], const struct plan *plan)
-{
-	memset(counts, 0, 3 * sizeof(*counts));
-	for (size_t i = 0; i < plan->rows_nr; i++)
-		counts[plan->rows[i].effect]++;
-}
-
-static void print_row(FILE *out, const struct plan_row *row)
-{
-	static const struct {
-		char letter;
-		enum term_color color;
-	} looks[] = { [EFFECT_REMOVED] = { '-', TERM_RED },
-		      [EFFECT_CHANGED] = { '~', TERM_YELLOW },
-		      [EFFECT_BROUGHT_BACK] = { '+', TERM_GREEN } };
-	struct strbuf path = STRBUF_INIT;
-
-	quote_path(&path, row->path);
-	fprintf(out, "  %s%c %s%s\n", term_color(looks[row->effect].color),
-		looks[row->effect].letter, path.buf, term_color(TERM_RESET));
-	strbuf_release(&path);
-}
-
-/* All of them or, if there are too many, SHOWN: removed paths first. */
-static void print_rows(FILE *out, const struct plan *plan, const char *id, bool all)
-{
-	size_t removed = 0, left = SHOWN;
-	bool *shown;
-
-	if (all || plan->rows_nr <= SHOWN) {
-		for (size_t i = 0; i < plan->rows_nr; i++)
-			print_row(out, &plan->rows[i]);
-		return;
-	}
-	shown = xcalloc(plan->rows_nr, sizeof(*shown));
-	for (size_t i = 0; i < plan->rows_nr && removed < SHOWN; i++)
-		removed += shown[i] = plan->rows[i].effect == EFFECT_REMOVED;
-	left -= removed;
-	for (size_t i = 0; i < plan->rows_nr; i++) {
-		if (!shown[i] && left) {
-			shown[i] = true;
-			left--;
-		}
-		if (shown[i])
-			print_row(out, &plan->rows[i]);
-	}
-	fprintf(out, "  and %zu more; 'git checkpoint restore -n %s' shows all\n", plan->rows_nr - SHOWN, id);
-	free(shown);
-}
-
-static void print_replays(FILE *out, const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->captures.nr; i++)
-		fprintf(out, "  %s> capture %s, restored after the files%s\n",
-			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
-}
-
-/* The rest was shown with the question before. */
-static void print_new_rows(const struct restore_result *preview)
-{
-	const struct plan *plan = &preview->plan;
-	size_t nr = 0;
-
-	fputs("Files changed while you were asked. New in the plan:\n", stderr);
-	for (size_t i = 0; i < plan->rows_nr; i++)
-		if (restore_row_is_new(preview, &plan->rows[i]) && nr++ < SHOWN)
-			print_row(stderr, &plan->rows[i]);
-	if (nr > SHOWN)
-		fprintf(stderr, "  and %zu more\n", nr - SHOWN);
-}
-
-void restored_say_head(const struct restore_head *head)
-{
-	if (opt_common.quiet || opt_common.json || !head->says.nr)
-		return;
-	fflush(stdout);
-	for (size_t i = 0; i + 1 < head->says.nr; i++)
-		report_message("warning", head->says.items[i]);
-	report_plain(stderr, "warning: %s%s\n", head->says.items[head->says.nr - 1],
-		     head->commands.nr ? ":" : "");
-	for (size_t i = 0; i < head->commands.nr; i++)
-		report_plain(stderr, "    %s\n", head->commands.items[i]);
-}
-
-int restored_confirm(const struct restore_result *preview, void *payload)
-{
-	const struct plan *plan = &preview->plan;
-	const struct ckpt_record *target = payload;
-	char *question, *reason, age[CLOCK_ISO_SIZE];
-	size_t counts[3];
-	bool agreed;
-
-	if (plan_is_empty(plan))
-		return 0; /* nothing to agree to */
-	if (!prompt_possible())
-		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
-	if (opt_common.json)
-		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
-	progress_clear();
-	reason = report_reason_line(target);
-	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id, term_color(TERM_RESET),
-		clock_format_age(age, target->created_at, clock_now()), reason);
-	if (preview->agreed)
-		print_new_rows(preview);
-	else
-		print_rows(stderr, plan, target->id, false);
-	print_replays(stderr, plan);
-	restored_say_head(&preview->head);
-	plan_shown = true;
-	restored_count(counts, plan);
-	question = xstrfmt("Restore it: %zu to bring back, %zu to change, %zu to remove?",
-			   counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED],
-			   counts[EFFECT_REMOVED]);
-	if (plan->captures.nr) {
-		char *files = question;
-
-		/* The question mark goes to the end. */
-		files[strlen(files) - 1] = '\0';
-		question = xstrfmt("%s, %zu %s to restore?", files, plan->captures.nr,
-				   plan->captures.nr == 1 ? "capture" : "captures");
-		free(files);
-	}
-	agreed = prompt_yes(question);
-	free(question);
-	free(reason);
-	if (cancel_signal())
-		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
-	if (agreed)
-		return 0;
-	fputs("Not restored.\n", stderr);
-	return ckpt_error_set(CKPT_EDECLINED, "not restored");
-}
-
 /* --- the report --- */
 
 int restored_status(const struct restore_result *result)
 {
-	if ((result->verified && !result->match) || restore_captures_failed(result))
+	if ((result->verified && !result->match) || restore_captures_failed(result) ||
+	    (result->git.checked && !result->git.match))
 		return EXIT_UNVERIFIED;
 	if (result->own_check_status > 0)
 		return EXIT_NO;
@@ -191,11 +54,23 @@ static json_t *verification(const struct restore_result *result)
 	return row_object(&object);
 }
 
+static void extend(json_t *array, const struct strlist *texts)
+{
+	json_t *more = json_texts(texts);
+
+	json_array_extend(array, more);
+	json_decref(more);
+}
+
 static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
 			    const char *back)
 {
-	json_t *array = json_array(), *commands = json_texts(&result->head.commands);
+	json_t *array = json_array(), *commands = json_array();
 
+	for (size_t i = 0; i < result->nested_nr; i++)
+		extend(commands, &result->nested[i].commands);
+	extend(commands, &result->head.commands);
+	extend(commands, &result->head.also);
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,
@@ -205,7 +80,8 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 			json_array_append_new(array, json_string(back));
 		json_array_append_new(array, json_string("git checkpoint status"));
 	} else {
-		json_array_append_new(array, json_sprintf("git checkpoint restore --yes %s", target->id));
+		json_array_append_new(array, json_sprintf("git checkpoint restore %s--yes %s",
+							  restored_git_option(result), target->id));
 		json_array_extend(array, commands);
 	}
 	json_decref(commands);
@@ -216,7 +92,7 @@ static double confidence(const struct restore_result *result)
 {
 	if (!result->done)
 		return 1.0;
-	if (restore_captures_failed(result))
+	if (restore_captures_failed(result) || (result->git.checked && !result->git.match))
 		return 0.0;
 	if (!result->verified)
 		return 0.5;
@@ -240,8 +116,7 @@ static json_t *captures(const struct restore_result *result)
 /* As text this needs no warning: the plan shows what is removed. */
 static json_t *warnings_json(const struct restore_result *result)
 {
-	json_t *array = json_array(), *others = json_texts(&result->warnings);
-	json_t *head = json_texts(&result->head.says);
+	json_t *array = json_array();
 
 	for (size_t i = 0; i < result->plan.rows_nr; i++) {
 		struct strbuf text = STRBUF_INIT;
@@ -254,11 +129,16 @@ static json_t *warnings_json(const struct restore_result *result)
 		json_array_append_new(array, json_text(text.buf));
 		strbuf_release(&text);
 	}
-	json_array_extend(array, head);
-	json_array_extend(array, others);
-	json_decref(head);
-	json_decref(others);
+	for (size_t i = 0; i < result->nested_nr; i++)
+		extend(array, &result->nested[i].says);
+	extend(array, &result->head.says);
+	extend(array, &result->warnings);
 	return array;
+}
+
+const char *restored_way_back(const struct restore_result *result)
+{
+	return restore_has_nothing_to_do(result) ? NULL : RESTORED_UNDO;
 }
 
 json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,
@@ -277,6 +157,8 @@ json_t *restored_json(const struct restore_result *result, const struct ckpt_rec
 	if (target->captures.nr)
 		row_json(&answer, "captures", captures(result));
 	row_json(&answer, "verification", verification(result));
+	if (result->git.what != JOURNAL_FILES)
+		row_json(&answer, "git", restored_git_json(result));
 	row_text(&safety, "id", result->safety);
 	row_text(&safety, "commit", oid_hex(hex, &result->safety_commit));
 	row_json(&answer, "safety_checkpoint", result->done ? row_object(&safety) : json_null());
@@ -331,7 +213,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	bool wrong = result->verified && !result->match;
 	size_t counts[3];
 
-	if (plan_is_empty(&result->plan) && !interrupted && !wrong) {
+	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
 		report_text("Already as in %s%s%s; nothing to do\n", yellow, target->id, reset);
 		return;
 	}
@@ -366,10 +248,8 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		      const struct ckpt_record *interrupted, const char *back)
 {
 	report_warnings(&result->warnings);
-	if (!opt_common.quiet && !plan_shown)
-		print_rows(stdout, &result->plan, target->id, !result->done);
-	if (!opt_common.quiet && !result->done)
-		print_replays(stdout, &result->plan);
+	if (!opt_common.quiet)
+		restored_print_plan(result, target);
 	print_counts(result, target, interrupted != NULL);
 	print_captures(result, target);
 	if (result->own_check)
@@ -381,8 +261,9 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		report_text("'%s' goes back to %s\n", back,
 			    interrupted ? interrupted->id : result->safety);
 	restored_say_mismatch(result, back);
-	restored_say_head(&result->head);
-	return report_done(restored_status(result));
+	restored_say_git_mismatch(result);
+	restored_say_head(result);
+	return restored_status(result);
 }
 
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,

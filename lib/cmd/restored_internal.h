@@ -6,19 +6,54 @@
 
 struct ckpt_record;
 struct plan;
-struct restore_head;
 struct restore_result;
+struct session;
 
 /** Output about a restore. */
 
 /** For restore_opts.confirm: show the plan and ask; `payload` is the target's record. */
-int restored_confirm(const struct restore_result *preview, void *payload);
+int restored_confirm(const struct restore_result *preview, struct session *session, void *payload);
+
+/** What is about to be restored, and where. */
+struct restored_view {
+	struct session *session;
+	const struct ckpt_record *target;
+	const struct plan *plan;
+};
+
+/**
+ * Show the patch of what a plan takes back, as "git checkpoint diff" does, on the terminal;
+ * `payload` is a struct restored_view. A failure is reported and not more.
+ */
+void restored_show_diff(void *payload);
 
 /** Say what is to be said about HEAD, and name the commands that lead back. */
-void restored_say_head(const struct restore_head *head);
+void restored_say_head(const struct restore_result *result);
+
+/** What changes in the repository, a line each; of a grown plan only what is new. */
+void restored_print_git(FILE *out, const struct restore_result *result);
+
+/** The option that asks for this, with a blank after it, or "". */
+const char *restored_git_option(const struct restore_result *result);
+
+json_t *restored_git_json(const struct restore_result *result);
+
+/** If the repository is not as in the checkpoint, say so on stderr, even with -q. */
+void restored_say_git_mismatch(const struct restore_result *result);
+
+/** From now on no list of paths is folded or cut. */
+void restored_show_all(void);
+
+/** Print the plan, unless it was shown with the question. */
+void restored_print_plan(const struct restore_result *result, const struct ckpt_record *target);
 
 /** How many paths a plan changes, for each enum plan_effect. */
 void restored_count(size_t counts[3], const struct plan *plan);
+
+#define RESTORED_UNDO "git checkpoint undo"
+
+/** What leads to the state before a restore, or NULL: one that had nothing to do is not undone. */
+const char *restored_way_back(const struct restore_result *result);
 
 /** The answer of a restore in JSON; `back` is the command that leads to the state before, or NULL. */
 json_t *restored_json(const struct restore_result *result, const struct ckpt_record *target,

@@ -104,8 +104,16 @@ static int take_checkpoint(struct run *run, struct session *session)
 		.progress = progress_show,
 	};
 	const struct ckpt_record *record = &run->ran.saved.record;
-	int err = save_checkpoint(&run->ran.saved, session, &opts);
+	struct strbuf before = STRBUF_INIT;
+	int err;
 
+	/* Who gave a reason is shown that. */
+	if (!opts.said) {
+		title_add_command(&before, run->ran.command->items, run->ran.command->nr);
+		opts.before = before.buf;
+	}
+	err = save_checkpoint(&run->ran.saved, session, &opts);
+	strbuf_release(&before);
 	progress_clear();
 	if (err)
 		return err;
@@ -179,10 +187,10 @@ static int execute(struct run *run)
 
 /* ---- after the command ---- */
 
-static int confirm(const struct restore_result *preview, void *payload)
+static int confirm(const struct restore_result *preview, struct session *session, void *payload)
 {
 	struct run *run = payload;
-	int err = restored_confirm(preview, &run->ran.saved.record);
+	int err = restored_confirm(preview, session, &run->ran.saved.record);
 
 	run->declined = err != 0;
 	return err;
@@ -275,7 +283,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct strlist args = STRLIST_INIT;
 	struct run run = { .ran = { .command = &args }, .sink = SINK_INIT, .hold = HOLD_INIT };
-	int err = opt_parse(&cmd_run_spec, argc, argv, &args, NULL), status;
+	int err = opt_parse(&cmd_run_spec, argc, argv, &args), status;
 
 	run_unheard();
 	if (err > 0) {

@@ -13,14 +13,15 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-static const char *reason, *source = "cli", *expires, *name;
+static const char *source = "cli", *expires, *name;
 static int64_t step = -1, every = -1, min_interval;
 static bool automatic, pin, move_name, allow_empty, include_ignored, include_sensitive;
 static bool include_worktrees, force, state_only;
+static struct strlist messages = STRLIST_INIT;
 static struct strlist states = STRLIST_INIT, state_files = STRLIST_INIT, captures = STRLIST_INIT;
 
 static const struct opt options[] = {
-	{ OPT_STRING, 'm', "message", &reason, "<reason>", "why this checkpoint is taken" },
+	{ OPT_LIST, 'm', "message", &messages, "<reason>", "why this checkpoint is taken" },
 	{ OPT_STRING, 0, "source", &source, "<name>", "who takes it (default cli)" },
 	{ OPT_NUMBER, 0, "step", &step, "<n>",
 	  "step number; the checkpoint can be named "
@@ -73,14 +74,6 @@ static bool offer(struct complete *complete, const char *what)
 	free(file);
 	return true;
 }
-
-const struct opt_spec cmd_save_spec = {
-	.command = "save",
-	.summary = "take a checkpoint",
-	.args = OPT_ARGS(CMD_PATHS),
-	.options = options,
-	.offer = offer,
-};
 
 static int parse_expiry(int64_t *out)
 {
@@ -317,7 +310,7 @@ static void print_warnings(const struct session *session, const struct save_resu
 	strlist_release(&some);
 }
 
-static int print_text(const struct session *session, const struct save_result *result, int status)
+static void print_text(const struct session *session, const struct save_result *result, int status)
 {
 	const struct ckpt_record *record = &result->record;
 	char *text = summary(result), size[UNITS_SIZE];
@@ -347,7 +340,6 @@ static int print_text(const struct session *session, const struct save_result *r
 			(unsigned long long)record->missing,
 			record->missing == 1 ? "path is" : "paths are");
 	free(text);
-	return report_done(status);
 }
 
 static void give_hint(const struct session *session)
@@ -357,10 +349,23 @@ static void give_hint(const struct session *session)
 	if (hint_due(session, HINT_SAVED)) {
 		hint_say(session, HINT_SAVED);
 	} else if (session->repo && hint_due(session, HINT_HOOKS)) {
-		if (!hooks_status(&hooks, session->repo) && !hooks.installed)
+		if (!hooks_status(&hooks, session->repo) && !hooks.installed &&
+		    !hooks_protected(&hooks))
 			hint_say(session, HINT_HOOKS);
 		hooks_report_release(&hooks);
 	}
+}
+
+static char *reason; /* NULL: none was given */
+
+/* Each is a paragraph, as of `git commit`. */
+static void join_messages(void)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < messages.nr; i++)
+		strbuf_addf(&text, "%s%s", i ? "\n\n" : "", messages.items[i]);
+	reason = messages.nr ? strbuf_detach(&text, NULL) : NULL;
 }
 
 /* Entries that older versions put into the settings of agents do not say it. */
@@ -369,7 +374,27 @@ static bool is_automatic(void)
 	return automatic || (reason && !strcmp(reason, "pre-tool") && !agents_check(source));
 }
 
-static struct save_opts asked_for(void)
+/* What is parsed before there is a session. */
+static int64_t expiry;
+static struct ckpt_meta meta;
+static struct save_state_file *files;
+
+static int check(const struct strlist *args)
+{
+	int err = parse_expiry(&expiry);
+
+	join_messages();
+	meta_init(&meta);
+	if (!err)
+		err = cmd_check_name(name, move_name);
+	if (!err)
+		err = parse_states(&meta, &files);
+	if (!err && state_only && args->nr)
+		err = ckpt_error_set(CKPT_EUSAGE, "option '--state-only' takes no paths");
+	return err;
+}
+
+static struct save_opts asked_for(const struct strlist *scope)
 {
 	return (struct save_opts){
 		.reason = reason ? reason : "manual",
@@ -377,6 +402,12 @@ static struct save_opts asked_for(void)
 		.source = source,
 		.automatic = is_automatic(),
 		.step = step,
+		.expiry = expiry,
+		.states = meta.states,
+		.states_nr = meta.states_nr,
+		.state_files = files,
+		.state_files_nr = state_files.nr,
+		.scope = scope,
 		.pin = pin,
 		.name = name,
 		.move_name = move_name,
@@ -393,72 +424,56 @@ static struct save_opts asked_for(void)
 	};
 }
 
-static int print_result(struct session *session, struct save_result *result)
+static int print_result(struct session *session, const struct save_result *result)
 {
 	int status = result->have_record && result->record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
 
-	status = opt_common.json ? print_json(result, status) : print_text(session, result, status);
+	if (opt_common.json)
+		status = print_json(result, status);
+	else
+		print_text(session, result, status);
 	hint_evicted(session, result->evicted);
 	if (result->outcome == SAVE_CREATED)
 		give_hint(session);
-	save_result_release(result);
 	return status;
 }
 
-static int save(const struct strlist *args)
+static int save(struct session *session, const struct strlist *args)
 {
-	struct save_opts opts = asked_for();
-	struct save_state_file *files = NULL;
 	struct strlist scope = STRLIST_INIT;
+	struct save_opts opts = asked_for(&scope);
 	struct save_result result = { 0 };
-	struct session session;
-	struct ckpt_meta meta;
-	int err, status;
+	int err = parse_scope(&scope, session, args);
 
-	meta_init(&meta);
-	err = parse_expiry(&opts.expiry);
 	if (!err)
-		err = cmd_check_name(name, move_name);
-	if (!err)
-		err = parse_states(&meta, &files);
-	if (!err && state_only && args->nr)
-		err = ckpt_error_set(CKPT_EUSAGE, "option '--state-only' takes no paths");
-	if (!err)
-		err = cmd_session_open(&session, SESSION_SAVE);
-	if (err) {
-		meta_release(&meta);
-		free(files);
-		return report_failure(err);
-	}
-	opts.states = meta.states;
-	opts.states_nr = meta.states_nr;
-	opts.state_files = files;
-	opts.state_files_nr = state_files.nr;
-	opts.scope = &scope;
-	err = parse_scope(&scope, &session, args);
-	if (!err)
-		err = save_checkpoint(&result, &session, &opts);
+		err = save_checkpoint(&result, session, &opts);
 	progress_clear();
-	status = err ? report_failure(err) : print_result(&session, &result);
+	if (!err)
+		err = print_result(session, &result);
+	save_result_release(&result);
 	strlist_release(&scope);
 	meta_release(&meta);
 	free(files);
-	session_close(&session);
-	return status;
+	free(reason);
+	return err;
 }
 
-int cmd_save(int argc, char **argv)
-{
-	struct strlist args = STRLIST_INIT;
-	int err = opt_parse(&cmd_save_spec, argc, argv, &args, NULL), status;
+static const struct opt_instead instead[] = {
+	{ "-a", "all files are saved, unless paths are named" },
+	{ "-u", "untracked files are saved, too" },
+	{ "--include-untracked", "untracked files are saved, too" },
+	{ "--amend", "a checkpoint does not change; 'git checkpoint drop @' deletes the newest" },
+	{ NULL },
+};
 
-	if (err)
-		status = err > 0 ? EXIT_DONE : report_failure(err);
-	else
-		status = save(&args);
-	strlist_release(&args);
-	strlist_release(&states);
-	strlist_release(&state_files);
-	strlist_release(&captures);
-	return status;
-}
+const struct opt_spec cmd_save_spec = {
+	.command = "save",
+	.summary = "take a checkpoint",
+	.args = OPT_ARGS(CMD_PATHS),
+	.options = options,
+	.instead = instead,
+	.offer = offer,
+	.check = check,
+	.session = SESSION_SAVE,
+	.run = save,
+};

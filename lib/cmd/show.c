@@ -4,32 +4,30 @@
 #include "base/base.h"
 #include "cmd/changes_internal.h"
 #include "cmd/inside_internal.h"
+#include "cmd/paths_internal.h"
+#include "cmd/project_internal.h"
 #include "cmd/report.h"
+#include "inspect/inspect.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
-static bool stat_, patch, files, hashes, nul, state;
+static bool files, hashes, state, staged;
+static struct pathspec within = PATHSPEC_INIT;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "stat", &stat_, NULL, "also show how much changed, file by file" },
-	{ OPT_FLAG, 'p', "patch", &patch, NULL, "also show what changed, as a patch", OPT_OR },
+	CHANGES_FORMS("also "),
 	{ OPT_FLAG, 0, "files", &files, NULL, "list its paths", OPT_OR },
-	{ OPT_FLAG, 'z', NULL, &nul, NULL, "with --files: end paths with NUL, do not quote",
-	  OPT_WITH },
 	{ OPT_FLAG, 0, "hashes", &hashes, NULL, "print the bytes that the state hash covers",
 	  OPT_OR },
+	{ OPT_FLAG, 'z', NULL, &changes_opts.nul, NULL,
+	  "with --files, names or --numstat: end paths with NUL, do not quote" },
+	CHANGES_HOW,
+	{ OPT_FLAG, 0, "staged", &staged, NULL, "show what was staged, against HEAD of then" },
 	{ OPT_FLAG, 0, "state", &state, NULL, "print state values; of one key, its exact bytes",
 	  OPT_FORM, OPT_ARGS({ { "<key>" }, 0, 1 }, CMD_CHECKPOINTS(1, 1)) },
 	{ OPT_END },
-};
-
-const struct opt_spec cmd_show_spec = {
-	.command = "show",
-	.summary = "show one checkpoint",
-	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1)),
-	.options = options,
 };
 
 /* --- as text --- */
@@ -40,22 +38,22 @@ static void add_clean(struct strbuf *out, const char *text, size_t len)
 	utf8_printable(out, text, len, "\n\t", '?');
 }
 
-/* Where the project was. */
-static void show_project(struct row *row, const struct ckpt_record *record)
-{
-	if (!record->head && !record->branch && !record->operation)
-		return;
-	row_show(row, "project", "%s%s at %.12s%s%s%s", record->branch ? "on " : "detached",
-		 record->branch ? record->branch : "", record->head ? record->head : "no commit",
-		 record->operation ? ", " : "", record->operation ? record->operation : "",
-		 record->operation ? " in progress" : "");
-}
-
+/* What lists show; below it all of the reason, if there is more to it. */
 static void print_reason(const struct ckpt_record *record)
 {
 	struct strbuf text = STRBUF_INIT;
+	const char *reason = record->reason + strspn(record->reason, "\n");
+	char *title = title_of(record);
+	bool same;
 
-	add_clean(&text, record->reason, strlen(record->reason));
+	utf8_printable(&text, reason, strcspn(reason, "\n"), "", ' ');
+	same = !strcmp(text.buf, title);
+	strbuf_reset(&text);
+	if (!same)
+		strbuf_addf(&text, "%s\n", title);
+	if (strcmp(record->reason, "manual") != 0)
+		add_clean(&text, record->reason, strlen(record->reason));
+	free(title);
 	putchar('\n');
 	for (char *line = text.buf, *end; *line; line = end) {
 		end = line + strcspn(line, "\n");
@@ -71,7 +69,7 @@ static void print_head(const struct ckpt_record *record)
 		{ "Name:", "name" },	   { "Commit:", "commit" },  { "Date:", "created_at" },
 		{ "Source:", "source" },   { "Files:", "files" },    { "Scope:", "scope" },
 		{ "Step:", "step" },	   { "Expires:", "expiry" }, { "State:", "hash" },
-		{ "Project:", "project" },
+		{ "Project:", "project" }, { "Index:", "index" },    { "Operation:", "operation" },
 	};
 	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE], size[UNITS_SIZE];
 	struct row row = ROW_INIT;
@@ -89,7 +87,7 @@ static void print_head(const struct ckpt_record *record)
 	if (record->state_only)
 		row_show(&row, "files", "none, only state");
 	row_show_paths(&row, "scope", &record->scope);
-	show_project(&row, record);
+	project_show(&row, record);
 	row_print(&row, lines, ARRAY_SIZE(lines));
 	row_release(&row);
 }
@@ -117,7 +115,6 @@ static void print_states(const struct ckpt_meta *meta)
 static void print_rest(const struct ckpt_record *record, const struct ckpt_meta *meta)
 {
 	struct strbuf text = STRBUF_INIT;
-
 	char size[UNITS_SIZE];
 
 	print_reason(record);
@@ -146,14 +143,13 @@ static int print_file(const char *path, size_t len, const struct wt_entry *entry
 	char *name;
 
 	(void)len;
+	if (!pathspec_matches(&within, path, entry->kind == WT_DIR))
+		return 0;
 	name = xstrfmt("%s%s", path, slash);
 	if (array) {
-		json_t *object = json_object();
-
-		json_object_set_new(object, "file", json_path(name));
-		json_object_set_new(object, "mode", json_sprintf("%06o", wt_entry_mode(entry)));
-		json_array_append_new(array, object);
-	} else if (nul) {
+		json_array_append_new(array, json_pack("{s:o,s:o}", "file", json_path(name), "mode",
+						       json_sprintf("%06o", wt_entry_mode(entry))));
+	} else if (changes_opts.nul) {
 		fwrite(name, 1, strlen(name) + 1, stdout);
 	} else {
 		struct strbuf quoted = STRBUF_INIT;
@@ -231,82 +227,66 @@ static int show_state(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta, const char *key)
 {
 	const struct ckpt_state *one = key ? meta_find_state(meta, key) : NULL;
-	int err;
+	int err = 0;
 
 	if (key && !one)
-		return report_failure(ckpt_error_set(CKPT_ENOTFOUND,
-						     "checkpoint '%s' has no state key '%s'", record->id,
-						     key));
-	if (opt_common.json) {
-		json_t *answer = json_object();
-
-		json_object_set_new(answer, "id", json_text(record->id));
-		json_object_set_new(answer, "state", json_states(meta, key));
-		return report_json(answer, EXIT_DONE);
-	}
-	if (!one) {
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' has no state key '%s'",
+				      record->id, key);
+	if (opt_common.json)
+		return report_json(json_pack("{s:s,s:o}", "id", record->id, "state",
+					     json_states(meta, key)),
+				   EXIT_DONE);
+	if (one)
+		err = objects_stream(session->store, &one->oid, write_bytes, NULL);
+	else
 		print_states(meta);
-		return report_done(EXIT_DONE);
-	}
-	err = objects_stream(session->store, &one->oid, write_bytes, NULL);
 	/* A write that failed is reported with the others. */
-	return err && !ferror(stdout) ? report_failure(err) : report_done(EXIT_DONE);
+	return ferror(stdout) ? EXIT_DONE : err;
 }
 
 static int print_json(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta)
 {
-	json_t *answer = report_listed(record), *changed = NULL;
-	int err = changes_json_of(&changed, session, record);
+	json_t *changed = NULL, *list = files ? json_array() : NULL;
+	struct row answer = ROW_INIT;
+	int err = changes_of(&changed, session, record, &within);
 
+	if (!err && files)
+		err = list_files(list, session, record);
 	if (err) {
-		json_decref(answer);
-		return report_failure(err);
+		json_decref(changed);
+		json_decref(list);
+		return err;
 	}
-	json_object_set_new(answer, "changed_files", changed);
-	json_object_set_new(answer, "skipped", report_skips(&meta->skips));
-	json_object_set_new(answer, "confidence", json_real(record_confidence(record)));
-	json_object_set_new(answer, "state", json_states(meta, NULL));
+	report_row(&answer, record);
+	row_json(&answer, "changed_files", changed);
+	row_json(&answer, "skipped", report_skips(&meta->skips));
+	row_json(&answer, "confidence", json_real(record_confidence(record)));
+	row_json(&answer, "state", json_states(meta, NULL));
 	if (meta->captures.nr)
-		json_object_set_new(answer, "captures", report_captures(&meta->captures));
-	json_object_set_new(answer, "project",
-			    json_pack("{s:o,s:o,s:o}", "head", json_text(record->head), "branch",
-				      json_text(record->branch), "operation",
-				      json_text(record->operation)));
-	json_object_set_new(answer, "warnings", json_texts(&record->warnings));
-	if (files) {
-		json_t *array = json_array();
-
-		err = list_files(array, session, record);
-		json_object_set_new(answer, "files", array);
-	}
-	if (err) {
-		json_decref(answer);
-		return report_failure(err);
-	}
-	return report_json(answer, EXIT_DONE);
+		row_json(&answer, "captures", report_captures(&meta->captures));
+	row_json(&answer, "project", project_json(session, record));
+	row_texts(&answer, "warnings", &record->warnings);
+	if (files)
+		row_json(&answer, "files", list);
+	return report_json(row_object(&answer), EXIT_DONE);
 }
 
 static int print_text(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta)
 {
-	int err = 0;
-
+	if (!hashes && !changes_opts.nul)
+		pager_start(session->gitconfig);
 	if (files)
-		err = list_files(NULL, session, record);
-	else if (hashes)
-		err = print_hashes(session, record);
-	else {
-		print_head(record);
-		print_rest(record, meta);
-		if (stat_ || patch)
-			putchar('\n');
-		if (stat_)
-			err = changes_print_stat_of(session, record);
-		else if (patch)
-			err = changes_print_patch_of(session, record);
-	}
-	return err ? report_failure(err) : report_done(EXIT_DONE);
+		return list_files(NULL, session, record);
+	if (hashes)
+		return print_hashes(session, record);
+	print_head(record);
+	print_rest(record, meta);
+	if (!changes_wanted() && pathspec_is_empty(&within))
+		return 0;
+	putchar('\n');
+	return changes_of(NULL, session, record, &within);
 }
 
 /* "<checkpoint>:<path>" */
@@ -316,7 +296,7 @@ static int show_inside(struct session *session, const char *typed)
 	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
-	if (stat_ || patch || files || hashes || state || opt_common.json)
+	if (changes_wanted() || files || hashes || state || staged || opt_common.json)
 		err = ckpt_error_set(CKPT_EUSAGE,
 				     "'%s' prints what is at that path: no option of show "
 				     "applies",
@@ -327,61 +307,105 @@ static int show_inside(struct session *session, const char *typed)
 		err = inside_print(session, &record, path.buf);
 	strbuf_release(&path);
 	record_release(&record);
-	return err ? report_failure(err) : report_done(EXIT_DONE);
+	return err;
 }
 
-static int show(struct session *session, const char *name, const char *key)
+static int check(const struct strlist *args)
+{
+	bool limited = !state && args->nr > 1;
+
+	if (limited && (hashes || inside_is(args->items[0])))
+		return ckpt_error_set(CKPT_EUSAGE, "unexpected argument '%s'%s", args->items[1],
+				      hashes ? " with --hashes" : "");
+	if (staged && (files || hashes || state))
+		return ckpt_error_set(CKPT_EUSAGE, "option '--staged' does not go with '--%s'",
+				      files    ? "files"
+				      : hashes ? "hashes"
+					       : "state");
+	if (hashes && opt_common.json)
+		return ckpt_error_set(CKPT_EUSAGE, "option '--hashes' prints bytes, not JSON");
+	return changes_check("'--files', ", files);
+}
+
+/* What is neither there now nor was before may be a second checkpoint, or a typo. */
+static int parse_paths(struct session *session, const struct ckpt_record *record,
+		       const struct strlist *args)
+{
+	struct ckpt_record both[2] = { *record, CKPT_RECORD_INIT };
+	struct paths_where where = { both, 1 };
+	int err = staged ? CKPT_ENOTFOUND : diff_previous(&both[1], session, record);
+
+	where.nr += !err;
+	if (err == CKPT_ENOTFOUND)
+		err = 0;
+	if (!err)
+		err = paths_parse(&within, session, args, 1, &where);
+	/* What is staged need not be among the files. */
+	for (size_t i = 0; i < within.plain.nr && !err && !staged; i++) {
+		const char *path = within.plain.items[i];
+		bool found = !*path;
+
+		if (!found)
+			err = paths_find(&found, session, path, &where);
+		if (!err && !found)
+			err = ckpt_error_set(
+				CKPT_ENOTFOUND,
+				"path '%s' is neither in checkpoint '%s' nor in the one "
+				"before",
+				path, record->id);
+	}
+	record_release(&both[1]);
+	return err;
+}
+
+/* With --state, the key comes first, if one is given; otherwise paths follow. */
+static int show(struct session *session, const struct strlist *args)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
+	const char *name = args->items[state ? args->nr - 1 : 0];
 	struct ckpt_meta meta;
-	int err = lookup_name(&record, session->store, name), status;
+	int err;
 
-	if (err)
-		return report_failure(err);
-	err = meta_read(&meta, session->store, &record, false);
-	if (err) {
-		record_release(&record);
-		return report_failure(err);
-	}
-	if (state) {
-		status = show_state(session, &record, &meta, key);
-	} else if (opt_common.json) {
-		status = print_json(session, &record, &meta);
-	} else if (opt_common.quiet) {
-		status = EXIT_DONE;
-	} else {
-		if (!hashes && !nul)
-			pager_start(session->gitconfig);
-		status = print_text(session, &record, &meta);
-		pager_end();
-	}
+	if (inside_is(name))
+		return show_inside(session, name);
+	meta_init(&meta);
+	err = lookup_name(&record, session->store, name);
+	if (!err)
+		err = meta_read(&meta, session->store, &record, false);
+	if (!err && !state && args->nr > 1)
+		err = parse_paths(session, &record, args);
+	if (!err && staged)
+		err = project_show_staged(session, &record, &within);
+	else if (!err && state)
+		err = show_state(session, &record, &meta, args->nr > 1 ? args->items[0] : NULL);
+	else if (!err && opt_common.json)
+		err = print_json(session, &record, &meta);
+	else if (!err && !opt_common.quiet)
+		err = print_text(session, &record, &meta);
 	meta_release(&meta);
 	record_release(&record);
-	return status;
+	pathspec_release(&within);
+	return err;
 }
 
-int cmd_show(int argc, char **argv)
+static bool offer(struct complete *complete, const char *what)
 {
-	struct strlist args = STRLIST_INIT;
-	struct session session;
-	int err = opt_parse(&cmd_show_spec, argc, argv, &args, NULL), status;
+	bool ours = !strcmp(what, "<path>");
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err && hashes && opt_common.json)
-		err = ckpt_error_set(CKPT_EUSAGE, "option '--hashes' prints bytes, not JSON");
-	if (!err)
-		err = cmd_session_open(&session, SESSION_STORE);
-	if (err) {
-		strlist_release(&args);
-		return report_failure(err);
-	}
-	if (inside_is(args.items[args.nr - 1]))
-		status = show_inside(&session, args.items[args.nr - 1]);
-	else
-		status =
-			show(&session, args.items[args.nr - 1], args.nr > 1 ? args.items[0] : NULL);
-	strlist_release(&args);
-	session_close(&session);
-	return status;
+	if (!strcmp(what, "<checkpoint>"))
+		return complete_inside(complete);
+	if (ours)
+		complete_paths(complete, false);
+	return ours;
 }
+
+const struct opt_spec cmd_show_spec = {
+	.command = "show",
+	.summary = "show one checkpoint",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1), CMD_PATHS),
+	.options = options,
+	.offer = offer,
+	.check = check,
+	.session = SESSION_STORE,
+	.run = show,
+};

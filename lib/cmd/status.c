@@ -13,11 +13,6 @@
 
 enum { RECENT = 5 }; /* shown of the checkpoints */
 
-const struct opt_spec cmd_status_spec = {
-	.command = "status",
-	.summary = "show whether everything is saved, what changed, disk use",
-};
-
 /* The status of the checkpoints, and of the hooks that take them. */
 struct overview {
 	struct status status;
@@ -60,7 +55,8 @@ static void print_verdict(const struct status *status, const struct session *ses
 	case STATUS_NOTHING:
 		/* Those whose checkpoints are elsewhere were already told what to do first. */
 		report_text("no files are saved%s\n",
-			    session->hint ? " for this folder" : "; 'git checkpoint save' takes one");
+			    session->hint ? " for this folder"
+					  : "; 'git checkpoint save' saves them");
 		break;
 	case STATUS_SCOPE:
 		report_text("only some paths are saved; 'git checkpoint save' saves all\n");
@@ -101,13 +97,25 @@ static bool hooks_run(const struct hooks_report *hooks)
 	return true;
 }
 
-/* null if there are none. */
-static json_t *hooks_json(const struct hooks_report *hooks)
+/* The repository's own, or else those for all repositories. */
+static const struct hooks_report *hooks_here(const struct hooks_report *hooks)
 {
+	return !hooks->installed && hooks->global ? hooks->global : hooks;
+}
+
+/* null if there are none. */
+static json_t *hooks_json(const struct hooks_report *report)
+{
+	const struct hooks_report *hooks = hooks_here(report);
+	json_t *object;
+
 	if (!hooks->installed)
 		return json_null();
-	return json_pack("{s:o,s:b,s:b}", "events", json_texts(&hooks->events), "guard", hooks->guard,
-			 "ok", hooks_run(hooks));
+	object = json_pack("{s:o,s:b,s:b}", "events", json_texts(&hooks->events), "guard",
+			   hooks->guard, "ok", hooks_run(hooks));
+	if (hooks != report)
+		json_object_set_new(object, "global", json_true());
+	return object;
 }
 
 static int print_json(const struct overview *overview, const struct session *session)
@@ -173,8 +181,10 @@ static void print_newest(const struct status *status)
 			    term_color(TERM_RESET));
 }
 
-static void print_hooks(const struct hooks_report *hooks, const struct session *session)
+static void print_hooks(const struct hooks_report *report, const struct session *session)
 {
+	const struct hooks_report *hooks = hooks_here(report);
+
 	if (!session->repo)
 		return;
 	report_text("Hooks:       ");
@@ -183,8 +193,9 @@ static void print_hooks(const struct hooks_report *hooks, const struct session *
 	if (!hooks->installed)
 		report_text("none; 'git checkpoint hooks install' adds them");
 	else if (hooks->guard)
-		report_text("%sguard", hooks->events.nr ? " and with the " : "");
-	report_text("%s\n", hooks_run(hooks) ? "" : ", but not all of them run");
+		report_text("%s what the guard sees", hooks->events.nr ? ", and" : "before");
+	report_text("%s%s\n", hooks != report ? ", for all repositories" : "",
+		    hooks_run(hooks) ? "" : ", but not all of them run");
 }
 
 /* Downwards into the past, with the names that can be typed. */
@@ -211,19 +222,18 @@ static void print_timeline(const struct status *status)
 	}
 	for (size_t i = 0; i < shown; i++) {
 		const struct ckpt_record *record = &status->recent.items[shown - 1 - i];
-		char age[CLOCK_ISO_SIZE], *line = report_marked_reason(record, now);
+		char age[CLOCK_ISO_SIZE], *title = report_marked_title(record, now);
+		char *position = report_position(&back, record);
 
 		table_add(table, clock_format_age_short(age, record->created_at, now));
 		table_add(table, "*");
-		if (record->safety)
-			table_add(table, "");
-		else if (back++)
-			table_addf(table, "@~%zu", back - 1);
-		else
-			table_add(table, "@");
+		table_add(table, position);
 		table_addf(table, "%llu changed", (unsigned long long)record->changed);
-		table_add(table, line);
-		free(line);
+		table_add(table, title);
+		if (record->safety)
+			table_dim_row(table);
+		free(position);
+		free(title);
 	}
 	if (shown < nr) {
 		table_add(table, "");
@@ -273,7 +283,7 @@ static void print_path(const char *title, const char *path)
 	strbuf_release(&quoted);
 }
 
-static int print_text(const struct overview *overview, const struct session *session)
+static void print_text(const struct overview *overview, const struct session *session)
 {
 	const struct status *status = &overview->status;
 	char used[UNITS_SIZE], budget[UNITS_SIZE];
@@ -292,34 +302,30 @@ static int print_text(const struct overview *overview, const struct session *ses
 		print_path("Store:", session->store->path);
 	if (status->recent.nr && !opt_common.quiet)
 		print_timeline(status);
-	return report_done(EXIT_DONE);
 }
 
-int cmd_status(int argc, char **argv)
+static int show_status(struct session *session, const struct strlist *args)
 {
 	struct overview overview = { 0 };
-	struct session session;
-	int err = opt_parse(&cmd_status_spec, argc, argv, NULL, NULL), status;
+	int err = look(&overview, session), status = EXIT_DONE;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = cmd_session_open(&session, 0);
-	if (err)
-		return report_failure(err);
-	err = look(&overview, &session);
-	if (err)
-		status = report_failure(err);
-	else
-		status = opt_common.json ? print_json(&overview, &session) :
-					   print_text(&overview, &session);
-	if (!err && session.settings.max_count &&
+	(void)args;
+	if (!err && opt_common.json)
+		status = print_json(&overview, session);
+	else if (!err)
+		print_text(&overview, session);
+	if (!err && session->settings.max_count &&
 	    overview.status.all.nr - count_automatic(&overview.status) >=
-		    session.settings.max_count)
-		hint_say(&session, HINT_PIN);
+		    session->settings.max_count)
+		hint_say(session, HINT_PIN);
 	status_release(&overview.status);
 	hooks_report_release(&overview.hooks);
 	strlist_release(&overview.warnings);
-	session_close(&session);
-	return status;
+	return err ? err : status;
 }
+
+const struct opt_spec cmd_status_spec = {
+	.command = "status",
+	.summary = "show whether everything is saved, what changed, disk use",
+	.run = show_status,
+};

@@ -8,11 +8,6 @@
 #include "store/store.h"
 #include "ui/ui.h"
 
-const struct opt_spec cmd_stores_spec = {
-	.command = "stores",
-	.summary = "list all stores with their worktree and size",
-};
-
 static void make_row(struct row *row, const struct inventory_item *item)
 {
 	char age[CLOCK_ISO_SIZE];
@@ -81,7 +76,7 @@ static void print_move(const struct inventory_item *item)
 	strbuf_release(&command);
 }
 
-static int print_text(const struct inventory_list *list, const char *home)
+static void print_text(const struct inventory_list *list, const char *home)
 {
 	struct strlist problems = STRLIST_INIT;
 	char size[UNITS_SIZE];
@@ -98,7 +93,7 @@ static int print_text(const struct inventory_list *list, const char *home)
 	strlist_release(&problems);
 	if (!list->nr) {
 		report_text("No stores in '%s'\n", home);
-		return report_done(EXIT_DONE);
+		return;
 	}
 	if (!opt_common.quiet)
 		print_table(list);
@@ -107,34 +102,38 @@ static int print_text(const struct inventory_list *list, const char *home)
 			print_move(&list->items[i]);
 	report_text("%zu %s, %s\n", list->nr, list->nr == 1 ? "store" : "stores",
 		    units_format_size(size, bytes));
-	return report_done(EXIT_DONE);
 }
 
-/* No session: this must work anywhere, whatever is wrong with the store of this directory. */
-int cmd_stores(int argc, char **argv)
+static int list_stores(struct session *session, const struct strlist *args)
 {
-	int err = opt_parse(&cmd_stores_spec, argc, argv, NULL, NULL), status;
 	struct inventory_list list = { 0 };
 	struct repo *repo = NULL;
 	char *home = NULL, *cwd;
+	int err = store_home(&home), status = EXIT_DONE;
 
-	if (err > 0)
-		return EXIT_DONE;
-	if (!err)
-		err = store_home(&home);
+	(void)session;
+	(void)args;
 	if (err)
-		return report_failure(err);
+		return err;
 	cwd = path_real(".");
 	if (repo_discover(&repo))
 		repo = NULL;
 	err = inventory_read(&list, home, cwd ? cwd : "/", repo);
-	if (err)
-		status = report_failure(err);
-	else
-		status = opt_common.json ? print_json(&list) : print_text(&list, home);
+	if (!err && opt_common.json)
+		status = print_json(&list);
+	else if (!err)
+		print_text(&list, home);
 	inventory_release(&list);
 	repo_free(repo);
 	free(cwd);
 	free(home);
-	return status;
+	return err ? err : status;
 }
+
+const struct opt_spec cmd_stores_spec = {
+	.command = "stores",
+	.summary = "list all stores with their worktree and size",
+	/* It must work anywhere, whatever is wrong with the store of this directory. */
+	.alone = true,
+	.run = list_stores,
+};

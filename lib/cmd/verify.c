@@ -65,32 +65,28 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 static int verify_named(struct verifying *verifying, const char *name)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
+	const struct ref_item *found;
 	struct ref_list refs;
-	struct ref_item ref;
 	int err = refs_list(&refs, verifying->session->store);
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < refs.nr; i++)
-		if (!strcmp(refs.items[i].id, name)) {
-			ref = refs.items[i];
-			refs_release(&refs);
-			return verify_one(verifying, &ref);
-		}
-	refs_release(&refs);
-	err = lookup_name(&record, verifying->session->store, name);
-	if (err)
-		return err;
-	memcpy(ref.id, record.id, sizeof(ref.id));
-	ref.commit = record.commit;
+	found = refs_find(&refs, name);
+	if (!found)
+		err = lookup_name(&record, verifying->session->store, name);
+	if (!found && !err)
+		refs_add(&refs, record.id, &record.commit);
 	record_release(&record);
-	return verify_one(verifying, &ref);
+	if (!err)
+		err = verify_one(verifying, found ? found : &refs.items[refs.nr - 1]);
+	refs_release(&refs);
+	return err;
 }
 
 static int verify_all(struct verifying *verifying)
 {
 	struct ref_list refs;
-	int err = refs_list(&refs, verifying->session->store);
+	int err = order_list(&refs, verifying->session->store);
 
 	for (size_t i = 0; !err && i < refs.nr; i++)
 		err = verify_one(verifying, &refs.items[i]);
@@ -111,17 +107,13 @@ static int verify(struct session *session, const struct strlist *args)
 	for (size_t i = 0; i < args->nr && !err; i++)
 		err = verify_named(&verifying, args->items[i]);
 	status = verifying.damaged ? EXIT_NO : EXIT_DONE;
-	if (err)
-		status = report_failure(err);
-	else if (opt_common.json)
+	if (!err && opt_common.json)
 		status = report_json(json_pack("{s:b,s:O}", "ok", !verifying.damaged, "checkpoints",
 					       verifying.answers),
 				     status);
-	else
-		status = report_done(status);
 	json_decref(verifying.answers);
 	verify_end(&verifying.verify);
-	return status;
+	return err ? err : status;
 }
 
 const struct opt_spec cmd_verify_spec = {

@@ -8,7 +8,7 @@
 #include "session/session.h"
 #include "store/store.h"
 
-static void result_init(struct flow_result *out)
+void flow_result_init(struct flow_result *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->flow = (struct flow)FLOW_INIT;
@@ -87,7 +87,7 @@ static int open_live(struct flow_result *out, struct session *session)
 {
 	int err;
 
-	result_init(out);
+	flow_result_init(out);
 	err = flow_lock(session);
 	if (err)
 		return err;
@@ -109,7 +109,7 @@ static int mirror_refused(struct session *session, int err)
 	return ckpt_error_put_back(err, kept);
 }
 
-static int close_live(struct flow_result *out, struct session *session, int err)
+int flow_close(struct flow_result *out, struct session *session, int err)
 {
 	if (!err && (out->changed || !out->archived))
 		flow_result_mirror(out, session);
@@ -237,7 +237,7 @@ int flow_start(struct flow_result *out, struct session *session, const struct fl
 {
 	int err = save_check_place(session);
 
-	result_init(out);
+	flow_result_init(out);
 	if (!err && opts->state_dir)
 		err = flow_mirror_place(&out->flow.plan.state_dir, session, opts->state_dir);
 	if (!err && !session->store)
@@ -248,7 +248,7 @@ int flow_start(struct flow_result *out, struct session *session, const struct fl
 		flow_result_release(out);
 		return err;
 	}
-	return close_live(out, session, start_locked(out, session, opts));
+	return flow_close(out, session, start_locked(out, session, opts));
 }
 
 /* --- phases --- */
@@ -363,7 +363,7 @@ int flow_phase(struct flow_result *out, struct session *session, const struct fl
 	err = change_phase(&out->flow, session, opts);
 	if (!err)
 		err = take_checkpoint(out, session, opts);
-	return close_live(out, session, err);
+	return flow_close(out, session, err);
 }
 
 /* --- the rest --- */
@@ -378,7 +378,7 @@ int flow_approve(struct flow_result *out, struct session *session, const char *p
 				 clock_now());
 	if (!err && out->changed)
 		err = flow_write(&out->flow, session->store);
-	return close_live(out, session, err);
+	return flow_close(out, session, err);
 }
 
 int flow_task(struct flow_result *out, struct session *session, const char *id,
@@ -398,27 +398,27 @@ int flow_task(struct flow_result *out, struct session *session, const char *id,
 		out->task = xstrdup(id);
 		out->changed = true;
 	}
-	return close_live(out, session, err);
+	return flow_close(out, session, err);
 }
 
 int flow_archive(struct flow_result *out, struct session *session)
 {
 	int read, err;
 
-	result_init(out);
+	flow_result_init(out);
 	err = flow_lock(session);
 	if (err)
 		return err;
 	read = flow_read(&out->flow, session->store);
 	err = read && read != CKPT_ECORRUPT ? read
 					    : flow_put_away(out, session, &out->flow, read != 0);
-	return close_live(out, session, err);
+	return flow_close(out, session, err);
 }
 
 int flow_look(struct flow_result *out, struct session *session)
 {
 	int err = need_store(session);
 
-	result_init(out);
+	flow_result_init(out);
 	return err ? err : read_live(out, session);
 }

@@ -66,6 +66,13 @@ int flow_task(struct flow_result *out, struct session *session, const char *id,
 /** Archive it, whatever its state. */
 int flow_archive(struct flow_result *out, struct session *session);
 
+/**
+ * Take back the workflow `id`, or the last one that was archived (NULL). `id` is the name of the
+ * workflow, of which the last one is meant, or of its directory in the archive. CKPT_EREFUSED if
+ * there is a workflow; CKPT_ENOTFOUND if none such was archived.
+ */
+int flow_unarchive(struct flow_result *out, struct session *session, const char *id);
+
 /** Only read; takes no lock. */
 int flow_look(struct flow_result *out, struct session *session);
 
@@ -80,7 +87,8 @@ void flow_restored(const struct session *session, struct strlist *warnings);
 struct flow_resume_opts {
 	bool restore; /**< restore the files of the last complete phase */
 	/** As in restore_opts. */
-	int (*confirm)(const struct restore_result *preview, void *payload);
+	int (*confirm)(const struct restore_result *preview, struct session *session,
+		       void *payload);
 	progress_fn progress;
 };
 

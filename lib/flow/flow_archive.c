@@ -121,9 +121,10 @@ int flow_archives_read(struct flow_archives *out, struct store *store)
 
 /* --- archiving --- */
 
-static int copy_file(struct store *store, const char *name)
+static int copy_file(struct store *store, const char *from_dir, const char *to_dir,
+		     const char *name)
 {
-	char *from = xstrfmt(LAYOUT_FLOW "/%s", name), *to = xstrfmt(TEMP "/%s", name);
+	char *from = xstrfmt("%s/%s", from_dir, name), *to = xstrfmt("%s/%s", to_dir, name);
 	struct strbuf text = STRBUF_INIT;
 	int err = fs_read_file(&text, store->dirfd, from);
 
@@ -148,8 +149,45 @@ static int make_copy(struct store *store)
 		return err;
 	if (fs_mkdir(store->dirfd, TEMP, 0700) < 0)
 		return ckpt_error_errno("unable to create '%s/%s'", store->path, TEMP);
-	err = copy_file(store, "phase.json");
-	return err ? err : copy_file(store, "workflow.json");
+	err = copy_file(store, LAYOUT_FLOW, TEMP, "phase.json");
+	return err ? err : copy_file(store, LAYOUT_FLOW, TEMP, "workflow.json");
+}
+
+/* Below the store; the caller frees it. */
+static char *place_of(const struct flow_archive *archive)
+{
+	return xstrfmt(ARCHIVE "/%s", strrchr(archive->path, '/') + 1);
+}
+
+int flow_archive_put_back(struct store *store, const struct flow_archive *archive)
+{
+	char *place = place_of(archive);
+	int err = 0;
+
+	if (!archive->readable)
+		err = ckpt_error_set(CKPT_ECORRUPT, "the state in '%s' cannot be read",
+				     archive->path);
+	/* The state last: it makes the workflow exist. */
+	if (!err)
+		err = copy_file(store, place, LAYOUT_FLOW, "workflow.json");
+	if (!err)
+		err = copy_file(store, place, LAYOUT_FLOW, "phase.json");
+	free(place);
+	return err;
+}
+
+int flow_archive_remove(struct store *store, const struct flow_archive *archive)
+{
+	char *place = place_of(archive);
+	int err = fs_remove_tree(store->dirfd, TEMP);
+
+	/* Killed while removing it, a part of it must not look like a workflow. */
+	if (!err)
+		err = fs_rename(store->dirfd, place, TEMP, ARCHIVE, FS_DURABLE);
+	if (!err)
+		err = fs_remove_tree(store->dirfd, TEMP);
+	free(place);
+	return err;
 }
 
 /* Earlier copies of the same one, from a process that was killed before archiving it. */

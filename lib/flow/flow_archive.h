@@ -33,6 +33,16 @@ void flow_archives_release(struct flow_archives *archives);
 int flow_archive_copy(char **path_out, struct store *store, const struct flow *flow,
 		      bool corrupt);
 
+/**
+ * The files of an archived workflow become those of the live one, of which there must be none; the
+ * copy in the archive stays. `archive` is one of flow_archives_read(). CKPT_ECORRUPT if its state
+ * cannot be read.
+ */
+int flow_archive_put_back(struct store *store, const struct flow_archive *archive);
+
+/** Remove it from the archive. */
+int flow_archive_remove(struct store *store, const struct flow_archive *archive);
+
 /** Remove all but the last FLOW_ARCHIVES_MAX; corrupt ones neither count nor go. */
 void flow_archive_trim(struct store *store);
 

@@ -7,6 +7,11 @@
 
 /** What moving on and resuming after an interruption share. */
 
+void flow_result_init(struct flow_result *out);
+
+/** After a change, or a failure: write the copy of the state, unlock the store; returns `err`. */
+int flow_close(struct flow_result *out, struct session *session, int err);
+
 /** Lock the store; CKPT_ENOTFOUND if there is none. */
 int flow_lock(struct session *session);
 

@@ -192,10 +192,10 @@ static int rewind_tasks(struct rewind *rewind)
 	return err;
 }
 
-static int agree(const struct restore_result *preview, void *payload)
+static int agree(const struct restore_result *preview, struct session *session, void *payload)
 {
 	struct rewind *rewind = payload;
-	int err = rewind->opts->confirm(preview, &rewind->out->target);
+	int err = rewind->opts->confirm(preview, session, &rewind->out->target);
 
 	/* Asked again, as the plan grew: that is done already. */
 	return err || rewind->written ? err : rewind_tasks(rewind);

@@ -10,11 +10,12 @@
  */
 
 struct parser {
-	const char *pos, *end;
+	const char *text, *pos, *end;
 	size_t line;
 	bool over; /* the last line end that was read is the end of the text */
 	struct strbuf key, value;
 	size_t section; /* how much of the key is the section, with its dot */
+	struct configtext_item item;
 };
 
 static int next(struct parser *p)
@@ -149,15 +150,34 @@ static bool parse_value(struct parser *p)
 static bool parse_key(struct parser *p, int c, bool *has_value)
 {
 	strbuf_setlen(&p->key, p->section);
-	for (; is_key(c); c = next(p))
+	for (; is_key(c); c = next(p)) {
 		strbuf_addch(&p->key, lower(c));
+		p->item.name_end = (size_t)(p->pos - p->text);
+	}
 	while (c == ' ' || c == '\t')
 		c = next(p);
 	*has_value = c == '=';
 	return c == '\n' || (c == '=' && parse_value(p));
 }
 
-static int parse(struct parser *p, configtext_fn fn, void *payload)
+static int pass_on(struct parser *p, const char *value, configtext_item_fn fn, void *payload)
+{
+	p->item.key = p->key.buf;
+	p->item.value = value;
+	return fn(&p->item, payload);
+}
+
+/* The line's end was read. */
+static size_t before_line_end(const struct parser *p)
+{
+	const char *end = p->over ? p->pos : p->pos - 1;
+
+	if (!p->over && end > p->text && end[-1] == '\r')
+		end--;
+	return (size_t)(end - p->text);
+}
+
+static int parse(struct parser *p, configtext_item_fn fn, void *payload)
 {
 	bool remark = false, has_value;
 	int c, rc = 0;
@@ -166,6 +186,7 @@ static int parse(struct parser *p, configtext_fn fn, void *payload)
 		size_t line = p->line;
 
 		c = next(p);
+		p->item.start = (size_t)(p->pos - p->text) - 1;
 		if (c == '\n') {
 			if (p->over)
 				break;
@@ -177,18 +198,27 @@ static int parse(struct parser *p, configtext_fn fn, void *payload)
 		} else if (c == '[') {
 			if (!parse_section(p))
 				return ckpt_error_set(CKPT_ERROR, "line %zu is malformed", line);
+			p->item.header = true;
+			p->item.name_end = p->item.end = (size_t)(p->pos - p->text);
+			rc = pass_on(p, NULL, fn, payload);
 		} else if (!is_letter(c) || !parse_key(p, c, &has_value)) {
 			return ckpt_error_set(CKPT_ERROR, "line %zu is malformed", line);
 		} else {
-			rc = fn(p->key.buf, has_value ? p->value.buf : NULL, payload);
+			p->item.header = false;
+			p->item.end = before_line_end(p);
+			rc = pass_on(p, has_value ? p->value.buf : NULL, fn, payload);
 		}
 	}
 	return rc;
 }
 
-int configtext_parse(const char *text, size_t len, configtext_fn fn, void *payload)
+int configtext_each(const char *text, size_t len, configtext_item_fn fn, void *payload)
 {
-	struct parser p = { .pos = text, .end = text + len, .line = 1, .key = STRBUF_INIT,
+	struct parser p = { .text = text,
+			    .pos = text,
+			    .end = text + len,
+			    .line = 1,
+			    .key = STRBUF_INIT,
 			    .value = STRBUF_INIT };
 	int rc;
 
@@ -198,4 +228,23 @@ int configtext_parse(const char *text, size_t len, configtext_fn fn, void *paylo
 	strbuf_release(&p.key);
 	strbuf_release(&p.value);
 	return rc;
+}
+
+struct values {
+	configtext_fn fn;
+	void *payload;
+};
+
+static int pass_value(const struct configtext_item *item, void *payload)
+{
+	const struct values *values = payload;
+
+	return item->header ? 0 : values->fn(item->key, item->value, values->payload);
+}
+
+int configtext_parse(const char *text, size_t len, configtext_fn fn, void *payload)
+{
+	struct values values = { fn, payload };
+
+	return configtext_each(text, len, pass_value, &values);
 }

@@ -17,6 +17,20 @@
  */
 typedef int (*configtext_fn)(const char *key, const char *value, void *payload);
 
+/** A header or a key, and where it is in the text. */
+struct configtext_item {
+	bool header;
+	const char *key;   /**< as above; of a header "core." */
+	const char *value; /**< NULL: none */
+	size_t start;	   /**< its first byte, without indentation */
+	size_t name_end;   /**< after the name, or the header's "]" */
+	size_t end;	   /**< of a key: after its value and a comment, before the line's end */
+};
+typedef int (*configtext_item_fn)(const struct configtext_item *item, void *payload);
+
+/** The same with headers, and with where things are. */
+int configtext_each(const char *text, size_t len, configtext_item_fn fn, void *payload);
+
 /** CKPT_ERROR, "line <n> is malformed", or what `fn` returned. */
 int configtext_parse(const char *text, size_t len, configtext_fn fn, void *payload);
 

@@ -3,7 +3,8 @@
 #define CKPT_GIT_GIT_H
 
 /**
- * The project's repository: found, read, never written.
+ * The project's repository: found and read; written by gitwrite.h alone, when a user asks for
+ * that by name.
  *
  * This is what other folders include.
  */
@@ -15,6 +16,10 @@
 #include "git/gitfile.h"
 #include "git/gitindex.h"
 #include "git/gitrun.h"
+#include "git/gitstat.h"
+#include "git/gitstate.h"
+#include "git/gitwrite.h"
+#include "git/pathspec.h"
 #include "git/repo.h"
 
 #endif

@@ -7,7 +7,8 @@
 enum {
 	TEXT_MAX = 100,
 	EPOCH_DIGITS = 9, /* git takes so many for seconds since 1970, fewer for a day or a year */
-	PATIENCE = 10,	  /* seconds */
+	EPOCH_DIGITS_MAX = 11, /* more are too many for it: it takes them for now */
+	PATIENCE = 10,	       /* seconds */
 };
 
 static int not_a_time(const char *text)
@@ -31,6 +32,47 @@ static bool is_impossible_day(const char *text)
 	return !clock_parse_iso(&when, day);
 }
 
+/* The first letters of what git knows after a number; in full where it is shorter. */
+static bool is_known_word(const char *word, size_t len)
+{
+	static const char *const beginnings[] = {
+		"jan",	 "feb",	 "mar",	      "apr",	"may",	  "jun",      "jul", "aug",
+		"sep",	 "oct",	 "nov",	      "dec",	"mon",	  "tue",      "wed", "thu",
+		"fri",	 "sat",	 "sun",	      "second", "minute", "hour",     "day", "week",
+		"month", "year", "yesterday", "today",	"noon",	  "midnight", "tea",
+	};
+	static const char *const words[] = { "am", "pm", "st", "nd", "rd", "th", "t", "z", "of" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
+		if (len >= strlen(beginnings[i]) &&
+		    !strncasecmp(word, beginnings[i], strlen(beginnings[i])))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (len == strlen(words[i]) && !strncasecmp(word, words[i], len))
+			return true;
+	return false;
+}
+
+/* "5min", "1h30m", "10 minuts": git would take the number for a day of the month. */
+static bool has_unknown_unit(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	for (const char *p = text; *p;) {
+		size_t digits = strspn(p, "0123456789"), len;
+
+		p += digits ? digits : 1;
+		if (!digits)
+			continue;
+		if (p == text + digits)
+			p += strspn(p, " .");
+		len = strspn(p, letters);
+		if (len && !is_known_word(p, len))
+			return true;
+	}
+	return false;
+}
+
 /*
  * What git would take, but in a sense that nobody means here: a few digits for
  * a day of the month, with any letter after them too, and words that are times
@@ -42,8 +84,8 @@ static bool is_misleading(const char *text)
 
 	return strlen(text) > TEXT_MAX || !isalnum((unsigned char)*text) ||
 	       (digits && digits < EPOCH_DIGITS && (!text[digits] || !text[digits + 1])) ||
-	       is_impossible_day(text) || !strcmp(text, "never") || !strcmp(text, "false") ||
-	       !strcmp(text, "all");
+	       digits > EPOCH_DIGITS_MAX || has_unknown_unit(text) || is_impossible_day(text) ||
+	       !strcmp(text, "never") || !strcmp(text, "false") || !strcmp(text, "all");
 }
 
 static const char *skip_digits(const char *p)

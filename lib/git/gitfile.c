@@ -9,14 +9,18 @@ enum { TEXT_MAX = 256 << 20 };
 char *gitfile_read(const char *dir, const char *name)
 {
 	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
-	char *real, *result = NULL;
+	char *real = NULL, *result = NULL;
+	const char *file;
 	struct stat st;
 
 	strbuf_addstr(&path, dir);
 	path_append(&path, name);
-	real = path_real(path.buf);
-	if (real && !stat(real, &st) && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX &&
-	    !fs_read_file(&text, AT_FDCWD, real)) {
+	file = path.buf;
+	/* Few are links; to find out where each one is would take longer than to read it. */
+	if (!lstat(file, &st) && S_ISLNK(st.st_mode))
+		file = real = path_real(file);
+	if (file && !lstat(file, &st) && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX &&
+	    !fs_read_file(&text, AT_FDCWD, file)) {
 		while (text.len && strchr("\r\n", text.buf[text.len - 1]))
 			strbuf_setlen(&text, text.len - 1);
 		result = strbuf_detach(&text, NULL);

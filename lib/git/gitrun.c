@@ -27,7 +27,10 @@ static const char *const environment[] = {
 	"SSH_ASKPASS=true",
 };
 
-/* Not for a replay, which needs the filters that the user has configured. */
+/*
+ * Not for a replay, which needs the filters that the user has configured, nor for writing, which
+ * needs the user's name.
+ */
 static const char *const no_users_configuration[] = {
 	"GIT_CONFIG_GLOBAL=/dev/null",
 	"GIT_CONFIG_NOSYSTEM=1",
@@ -48,7 +51,6 @@ static const char *const configuration[] = {
 	"core.fsmonitor=false",
 	"core.gitProxy=none",
 	"core.hooksPath=/dev/null",
-	"core.logAllRefUpdates=false",
 	"core.pager=cat",
 	"core.sshCommand=false",
 	"credential.helper=",
@@ -79,7 +81,7 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 		strlist_add(env, environment[i]);
 	for (size_t i = 0; how->profile == GITRUN_LOOK && i < ARRAY_SIZE(no_users_configuration); i++)
 		strlist_add(env, no_users_configuration[i]);
-	for (size_t i = 0; how->profile == GITRUN_REPLAY && i < ARRAY_SIZE(places); i++)
+	for (size_t i = 0; how->profile != GITRUN_LOOK && i < ARRAY_SIZE(places); i++)
 		if (env_git(places[i]))
 			strlist_addf(env, "%s=%s", places[i], env_git(places[i]));
 	if (!how->replace || env_git("GIT_NO_REPLACE_OBJECTS"))
@@ -88,14 +90,21 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 		strlist_addf(env, "%s=%s", "GIT_INDEX_FILE", how->index);
 }
 
+static void add_setting(struct strlist *argv, const char *setting)
+{
+	strlist_add(argv, "-c");
+	strlist_add(argv, setting);
+}
+
 static void add_arguments(struct strlist *argv, const struct gitrun *how, const char *const args[])
 {
 	strlist_add(argv, "git");
 	/* Without a repository there is no configuration to override. */
-	for (size_t i = 0; how->gitdir && i < ARRAY_SIZE(configuration); i++) {
-		strlist_add(argv, "-c");
-		strlist_add(argv, configuration[i]);
-	}
+	for (size_t i = 0; how->gitdir && i < ARRAY_SIZE(configuration); i++)
+		add_setting(argv, configuration[i]);
+	if (how->gitdir)
+		add_setting(argv, how->profile == GITRUN_WRITE ? "core.fsync=all"
+							       : "core.logAllRefUpdates=false");
 	if (how->gitdir)
 		strlist_addf(argv, "--git-dir=%s", how->gitdir);
 	if (how->worktree)
@@ -145,6 +154,8 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 		.input = how->input,
 		.input_len = how->input_len,
 		.shown = how->shown,
+		.told = how->told,
+		.tidies = how->profile == GITRUN_WRITE,
 		.stop = must_stop,
 		.payload = &patience,
 	};

@@ -39,6 +39,15 @@ enum gitrun_profile {
 	 * command has run the same filters a moment ago.
 	 */
 	GITRUN_REPLAY,
+
+	/**
+	 * Change refs, HEAD, objects or configuration because the user asked
+	 * for that by name: reflogs are written as the repository wants them,
+	 * with the user's name, so the user's configuration is read. It syncs
+	 * what it writes. If this process dies it is not killed but ends by
+	 * itself and removes its locks.
+	 */
+	GITRUN_WRITE,
 };
 
 struct gitrun {
@@ -49,6 +58,7 @@ struct gitrun {
 	const void *input;    /**< NULL: nothing on stdin */
 	size_t input_len;
 	bool shown;	      /**< its stderr goes to ours */
+	bool told;	      /**< its stderr is appended to the output */
 	bool replace;	      /**< honour refs/replace/, unless the caller of this program said no */
 	double patience;      /**< kill it if it prints nothing for this many seconds; 0: never */
 	spawn_stop_fn stop;   /**< see spawn_opts */

@@ -7,15 +7,13 @@
 #include "git/indexfile_internal.h"
 
 #include "base/base.h"
+#include "git/gitstate.h"
 
 enum {
 	HEADER_SIZE = 12,
-	STAT_SIZE = 40, /* what precedes the hash in an entry */
-	MODE_OFFSET = 24,
-	FLAG_EXTENDED = 0x4000,
-	FLAG_NAME_MASK = 0xfff,
-	EXTENDED_KNOWN = 0x6000, /* skip-worktree and intent-to-add */
-	MAX_EXPANSION = 64,	 /* how many times the size of the file the names of a version 4 may take */
+	EXTENDED_KNOWN = INDEXFILE_SKIP_WORKTREE | INDEXFILE_INTENT_TO_ADD,
+	MAX_EXPANSION =
+		64, /* how many times the size of the file the names of a version 4 may take */
 };
 
 /* Room for some forty million files. */
@@ -42,6 +40,12 @@ static uint32_t get32(const unsigned char *p)
 static uint64_t get64(const unsigned char *p)
 {
 	return (uint64_t)get32(p) << 32 | get32(p + 4);
+}
+
+static void put32(unsigned char *p, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
 int indexfile_corrupt(const char *file, const char *what)
@@ -83,14 +87,66 @@ out:
 	return err;
 }
 
-void indexfile_add(struct gitindex *index, const char *name, unsigned mode)
+static void add_raw(struct gitindex *index, const char *name, const unsigned char *raw)
 {
-	struct index_entry *entry;
-
 	ALLOC_GROW(index->entries, index->nr + 1, index->alloc);
-	entry = &index->entries[index->nr++];
-	entry->name = name;
-	entry->submodule = (mode & 0170000) == 0160000;
+	index->entries[index->nr++] = (struct index_entry){ name, raw };
+}
+
+void indexfile_add(struct gitindex *index, const char *name, unsigned mode, const char *hex,
+		   unsigned flags)
+{
+	unsigned char *raw = arena_alloc(&index->names, INDEXFILE_OID + index->hash_len + 4), *p;
+	bool skipped = flags & INDEXFILE_ADD_SKIPPED;
+
+	memset(raw, 0, INDEXFILE_OID + index->hash_len + 4);
+	put32(raw + INDEXFILE_MODE, mode);
+	(void)oid_hex_decode(raw + INDEXFILE_OID, hex, index->hash_len);
+	p = raw + INDEXFILE_OID + index->hash_len;
+	put32(p,
+	      (flags & INDEXFILE_ADD_STAGE) << (INDEXFILE_STAGE_SHIFT + 16) |
+		      (skipped ? (uint32_t)INDEXFILE_EXTENDED << 16 | INDEXFILE_SKIP_WORKTREE : 0));
+	add_raw(index, name, raw);
+}
+
+unsigned indexfile_mode(const struct index_entry *entry)
+{
+	return get32(entry->raw + INDEXFILE_MODE);
+}
+
+static unsigned flags_of(const struct gitindex *index, const struct index_entry *entry)
+{
+	const unsigned char *p = entry->raw + INDEXFILE_OID + index->hash_len;
+
+	return (unsigned)p[0] << 8 | p[1];
+}
+
+unsigned indexfile_stage(const struct gitindex *index, const struct index_entry *entry)
+{
+	return flags_of(index, entry) >> INDEXFILE_STAGE_SHIFT & 3;
+}
+
+unsigned indexfile_flags(const struct gitindex *index, const struct index_entry *entry)
+{
+	const unsigned char *extended = entry->raw + INDEXFILE_OID + index->hash_len + 2;
+	unsigned raw = flags_of(index, entry), more = 0;
+
+	if (raw & INDEXFILE_EXTENDED)
+		more = (unsigned)extended[0] << 8 | extended[1];
+	return (raw & INDEXFILE_ASSUME_VALID ? GITSTATE_ASSUME_UNCHANGED : 0u) |
+	       (more & INDEXFILE_SKIP_WORKTREE ? GITSTATE_SKIP_WORKTREE : 0u) |
+	       (more & INDEXFILE_INTENT_TO_ADD ? GITSTATE_INTENT_TO_ADD : 0u);
+}
+
+void indexfile_release(struct gitindex *index)
+{
+	size_t hash_len = index->hash_len;
+
+	free(index->entries);
+	free(index->data[0]);
+	free(index->data[1]);
+	arena_release(&index->names);
+	*index = (struct gitindex){ .hash_len = hash_len, .names = ARENA_INIT };
 }
 
 /* git's variable width number: seven bits a byte, and each further byte adds one. */
@@ -164,18 +220,16 @@ static int read_plain_name(const char **name_out, size_t *len_out, struct reader
 
 static int read_entry(struct gitindex *index, struct reader *r, const char **prev)
 {
-	size_t start = r->pos, fixed = STAT_SIZE + r->hash_len + 2, len = 0;
+	size_t start = r->pos, fixed = INDEXFILE_OID + r->hash_len + 2, len = 0;
 	unsigned flags, extended;
 	const char *name = NULL;
-	uint32_t mode;
 	int err;
 
 	if (r->end - r->pos < fixed + 2)
 		return indexfile_corrupt(r->file, "it ends too early");
-	mode = get32(r->data + start + MODE_OFFSET);
 	r->pos += fixed;
 	flags = get32(r->data + r->pos - 2) >> 16;
-	if (flags & FLAG_EXTENDED) {
+	if (flags & INDEXFILE_EXTENDED) {
 		extended = get32(r->data + r->pos - 2) & 0xffff;
 		r->pos += 2;
 		if (extended & ~(unsigned)EXTENDED_KNOWN)
@@ -188,14 +242,15 @@ static int read_entry(struct gitindex *index, struct reader *r, const char **pre
 	if (err)
 		return err;
 	/* If the length does not fit, the field is all ones. */
-	if ((flags & FLAG_NAME_MASK) != (len < FLAG_NAME_MASK ? len : FLAG_NAME_MASK))
+	if ((flags & INDEXFILE_NAME_MASK) !=
+	    (len < INDEXFILE_NAME_MASK ? len : INDEXFILE_NAME_MASK))
 		return indexfile_corrupt(r->file, "wrong length of a name");
-	indexfile_add(index, name, mode);
+	add_raw(index, name, r->data + start);
 	*prev = name;
 	return 0;
 }
 
-static int read_extensions(struct reader *r)
+static int read_extensions(struct gitindex *index, struct reader *r)
 {
 	while (r->pos < r->end) {
 		const unsigned char *signature = r->data + r->pos;
@@ -210,6 +265,14 @@ static int read_extensions(struct reader *r)
 		if (!memcmp(signature, "link", 4)) {
 			r->link = signature + 8;
 			r->link_len = size;
+		} else if (!memcmp(signature, "sdir", 4)) {
+			index->sparse = true;
+		} else if (!memcmp(signature, "TREE", 4)) {
+			index->tree = signature + 8;
+			index->tree_len = size;
+		} else if (!memcmp(signature, "REUC", 4)) {
+			index->resolve_undo = signature + 8;
+			index->resolve_undo_len = size;
 		} else if (signature[0] < 'A' || signature[0] > 'Z') {
 			/* Must be understood, unlike those with a capital letter. */
 			r->needs_git = true;
@@ -237,7 +300,7 @@ static int read_index(struct gitindex *index, struct reader *r, size_t size)
 	count = get32(r->data + 8);
 	r->pos = HEADER_SIZE;
 	/* Before memory is allocated according to the file. */
-	if (count > (r->end - r->pos) / (STAT_SIZE + r->hash_len + 2))
+	if (count > (r->end - r->pos) / (INDEXFILE_OID + r->hash_len + 2))
 		return indexfile_corrupt(r->file, "it is too short for its number of entries");
 	ALLOC_GROW(index->entries, index->nr + count, index->alloc);
 	while (count--) {
@@ -245,7 +308,7 @@ static int read_index(struct gitindex *index, struct reader *r, size_t size)
 		if (err)
 			return err;
 	}
-	return read_extensions(r);
+	return read_extensions(index, r);
 }
 
 /*
@@ -320,7 +383,7 @@ static int apply_link(struct gitindex *index, size_t nr, struct reader *r)
 			if (replaced == nr || *index->entries[replaced].name)
 				err = indexfile_corrupt(r->file, "an entry that replaces one has a name");
 			else
-				shared[i].submodule = index->entries[replaced++].submodule;
+				shared[i].raw = index->entries[replaced++].raw;
 		}
 		if (!deleted[i])
 			shared[kept++] = shared[i];
@@ -335,11 +398,12 @@ static int apply_link(struct gitindex *index, size_t nr, struct reader *r)
 	return err;
 }
 
-static int compare_entries(const void *a_, const void *b_)
+static int compare_entries(const void *a_, const void *b_, void *index)
 {
 	const struct index_entry *a = a_, *b = b_;
+	int order = strcmp(a->name, b->name);
 
-	return strcmp(a->name, b->name);
+	return order ? order : (int)indexfile_stage(index, a) - (int)indexfile_stage(index, b);
 }
 
 static int read_shared(struct gitindex *index, const char *gitdir, struct reader *own)
@@ -347,6 +411,7 @@ static int read_shared(struct gitindex *index, const char *gitdir, struct reader
 	struct reader r = { .hash_len = own->hash_len };
 	struct strbuf file = STRBUF_INIT;
 	size_t own_nr = index->nr, size = 0;
+	struct gitindex kept;
 	bool have_base = false;
 	int err = 0;
 
@@ -368,23 +433,29 @@ static int read_shared(struct gitindex *index, const char *gitdir, struct reader
 		goto out;
 	}
 	r.data = (const unsigned char *)index->data[1];
+	kept = *index;
 	err = read_index(index, &r, size);
+	/* The extensions of the shared one say nothing about the whole. */
+	index->tree = kept.tree;
+	index->tree_len = kept.tree_len;
+	index->resolve_undo = kept.resolve_undo;
+	index->resolve_undo_len = kept.resolve_undo_len;
 	if (!err && memcmp(r.data + r.end, own->link, r.hash_len))
 		err = indexfile_corrupt(r.file, "its contents do not match its name");
 	if (!err)
 		err = apply_link(index, own_nr, own);
 	own->needs_git |= r.needs_git;
 	if (!err)
-		qsort(index->entries, index->nr, sizeof(*index->entries), compare_entries);
+		qsort_r(index->entries, index->nr, sizeof(*index->entries), compare_entries, index);
 out:
 	strbuf_release(&file);
 	return err;
 }
 
 int indexfile_read(struct gitindex *index, bool *needs_git_out, const char *file,
-		   const char *gitdir, size_t hash_len)
+		   const char *gitdir)
 {
-	struct reader r = { .file = file, .hash_len = hash_len };
+	struct reader r = { .file = file, .hash_len = index->hash_len };
 	size_t size;
 	int err = read_index_file(&index->data[0], &size, file);
 

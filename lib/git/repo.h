@@ -40,6 +40,7 @@ void repo_free(struct repo *repo);
 struct repo_state {
 	char *head;      /**< commit id, NULL on an unborn branch */
 	char *branch;    /**< short name, NULL when detached */
+	char *ref;	 /**< its full name */
 	char *operation; /**< "merge", "rebase", "cherry-pick", "revert", "am", "bisect", or NULL */
 };
 
@@ -51,7 +52,24 @@ void repo_other_worktrees(struct strlist *out, const struct repo *repo);
 /** The commit of a ref, given by its full name; NULL if it does not exist or cannot be read. */
 char *repo_ref(const struct repo *repo, const char *ref);
 
+/** A ref's name without "refs/heads/". Points into `ref`. */
+const char *repo_short_branch(const char *ref);
+
+/** The operation in progress as its files tell: as in struct repo_state, or NULL. */
+const char *repo_operation(const struct repo *repo);
+
+/** True if its refs are in tables, and HEAD and the files beside it say nothing. */
+bool repo_has_reftable(const struct repo *repo);
+
 int repo_read_state(struct repo_state *out, const struct repo *repo);
+
+/**
+ * The same in a few system calls, for the repository whose ".git" is in a directory; `path` is
+ * relative to `rootfd`. False if it is none, or there is anything unusual about it (an operation in
+ * progress, no commit, refs in tables, another worktree): then look closer.
+ */
+bool repo_peek(struct repo_state *out, int rootfd, const char *path);
+
 void repo_state_release(struct repo_state *state);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "git/askgit.h"
 #include "git/gitfile.h"
+#include "git/repo_internal.h"
 
 enum { SYMREF_DEPTH = 5 };
 
@@ -21,12 +22,12 @@ static bool has(const char *dir, const char *name)
 	return found;
 }
 
-static char *packed_ref(const char *common, const char *ref)
+char *repo_find_packed(const char *text, const char *ref)
 {
-	char *text = gitfile_read(common, "packed-refs"), *needle = xstrfmt(" %s", ref), *id = NULL;
+	char *needle = xstrfmt(" %s", ref), *id = NULL;
 	size_t len = strlen(needle);
 
-	for (const char *at = text; at && (at = strstr(at, needle)); at += len) {
+	for (const char *at = text; (at = strstr(at, needle)); at += len) {
 		const char *start = at;
 
 		if (at[len] && !strchr("\r\n", at[len]))
@@ -39,6 +40,14 @@ static char *packed_ref(const char *common, const char *ref)
 		}
 	}
 	free(needle);
+	return id;
+}
+
+static char *packed_ref(const char *common, const char *ref)
+{
+	char *text = gitfile_read(common, "packed-refs");
+	char *id = text ? repo_find_packed(text, ref) : NULL;
+
 	free(text);
 	return id;
 }
@@ -92,9 +101,9 @@ static char *ask_git(const struct repo *repo, const char *command, const char *f
 	return result;
 }
 
-static char *short_branch(const char *ref)
+const char *repo_short_branch(const char *ref)
 {
-	return xstrdup(strncmp(ref, "refs/heads/", 11) ? ref : ref + 11);
+	return strncmp(ref, "refs/heads/", 11) ? ref : ref + 11;
 }
 
 static const char *sequencer_operation(const char *gitdir)
@@ -110,8 +119,10 @@ static const char *sequencer_operation(const char *gitdir)
 	return operation;
 }
 
-static const char *operation_of(const char *gitdir)
+const char *repo_operation(const struct repo *repo)
 {
+	const char *gitdir = repo->gitdir;
+
 	if (has(gitdir, "rebase-merge"))
 		return "rebase";
 	if (has(gitdir, "rebase-apply"))
@@ -128,6 +139,21 @@ static const char *operation_of(const char *gitdir)
 	return has(gitdir, "BISECT_LOG") ? "bisect" : NULL;
 }
 
+/* Refs in tables (reftable), for which HEAD is only a stub. */
+static bool is_stub(const char *ref)
+{
+	return ref && !strcmp(ref, "refs/heads/.invalid");
+}
+
+bool repo_has_reftable(const struct repo *repo)
+{
+	char *head = gitfile_head(repo->gitdir);
+	bool stub = head && is_stub(gitfile_symref(head));
+
+	free(head);
+	return stub;
+}
+
 /*
  * Never fails: what cannot be determined stays NULL. A checkpoint is worth
  * taking even if the project's repository is damaged, especially then.
@@ -138,20 +164,17 @@ int repo_read_state(struct repo_state *out, const struct repo *repo)
 	const char *ref = head ? gitfile_symref(head) : NULL, *operation;
 
 	memset(out, 0, sizeof(*out));
-	if (ref && !strcmp(ref, "refs/heads/.invalid")) {
-		/* Refs in tables (reftable), for which HEAD is only a stub. */
-		char *name = ask_git(repo, "symbolic-ref", "--");
-
+	if (is_stub(ref)) {
+		out->ref = ask_git(repo, "symbolic-ref", "--");
 		out->head = ask_git(repo, "rev-parse", "--verify");
-		if (name)
-			out->branch = short_branch(name);
-		free(name);
 	} else if (head) {
 		out->head = resolve_ref(repo, head, 0);
 		if (ref)
-			out->branch = short_branch(ref);
+			out->ref = xstrdup(ref);
 	}
-	operation = operation_of(repo->gitdir);
+	if (out->ref)
+		out->branch = xstrdup(repo_short_branch(out->ref));
+	operation = repo_operation(repo);
 	if (operation)
 		out->operation = xstrdup(operation);
 	free(head);
@@ -162,6 +185,7 @@ void repo_state_release(struct repo_state *state)
 {
 	free(state->head);
 	free(state->branch);
+	free(state->ref);
 	free(state->operation);
 	memset(state, 0, sizeof(*state));
 }

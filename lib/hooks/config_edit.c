@@ -4,34 +4,6 @@
 #include "base/base.h"
 #include "git/git.h"
 
-/* A header or a key of the file, in the order of the text. */
-struct item {
-	bool header;
-	size_t start;	       /* its first byte, indentation excluded */
-	size_t end;	       /* after it and what follows on its line, without the line's end */
-	size_t name_end;       /* of a key */
-	struct strbuf section; /* that it starts or belongs to */
-	struct strbuf value;   /* of a key */
-};
-
-#define ITEM_INIT { false, 0, 0, 0, STRBUF_INIT, STRBUF_INIT }
-
-static void item_release(struct item *item)
-{
-	strbuf_release(&item->section);
-	strbuf_release(&item->value);
-}
-
-static void item_copy(struct item *out, const struct item *from)
-{
-	item_release(out);
-	*out = *from;
-	strbuf_init(&out->section);
-	strbuf_init(&out->value);
-	strbuf_add(&out->section, from->section.buf, from->section.len);
-	strbuf_add(&out->value, from->value.buf, from->value.len);
-}
-
 /* The end of the line that `pos` is in, before its "\n" or "\r\n". */
 static size_t line_end(const struct strbuf *text, size_t pos)
 {
@@ -41,165 +13,46 @@ static size_t line_end(const struct strbuf *text, size_t pos)
 	return eol && end > pos && text->buf[end - 1] == '\r' ? end - 1 : end;
 }
 
-/* At "[": "core", or "hook.Sub" for a section with a subsection. Returns the position after "]". */
-static size_t parse_header(struct item *item, const struct strbuf *text, size_t pos)
+/* Where a section and a key of it are. */
+struct found {
+	const struct strbuf *text;
+	const char *section, *key;
+	bool has_key; /* the last place where it is set: */
+	size_t start, end;
+	struct strbuf value;
+	bool has_section; /* its last item, the header at least: */
+	bool bare;	  /* a header with nothing after it on its line */
+	size_t section_start, section_end;
+};
+
+static int look_at(const struct configtext_item *item, void *payload)
 {
-	bool quoted = false;
+	struct found *found = payload;
+	size_t len = strlen(found->section), plain = strcspn(found->section, ".");
 
-	strbuf_reset(&item->section);
-	for (pos++; pos < text->len && text->buf[pos] != '\n'; pos++) {
-		char c = text->buf[pos];
-
-		if (c == ']' && !quoted)
-			return pos + 1;
-		if (c == '"') {
-			if (!quoted)
-				strbuf_addch(&item->section, '.');
-			quoted = !quoted;
-		} else if (quoted && c == '\\' && pos + 1 < text->len) {
-			strbuf_addch(&item->section, text->buf[++pos]);
-		} else if (quoted || !isspace((unsigned char)c)) {
-			strbuf_addch(&item->section, quoted ? c : tolower((unsigned char)c));
-		}
-	}
-	return pos;
+	if (strncasecmp(item->key, found->section, plain) ||
+	    strncmp(item->key + plain, found->section + plain, len - plain) ||
+	    item->key + len != strrchr(item->key, '.'))
+		return 0;
+	found->has_section = true;
+	found->section_start = item->start;
+	found->section_end = item->header ? line_end(found->text, item->name_end) : item->end;
+	found->bare = item->header && found->section_end == item->name_end;
+	if (item->header || strcasecmp(item->key + len + 1, found->key))
+		return 0;
+	found->has_key = true;
+	found->start = item->start;
+	found->end = item->end;
+	strbuf_reset(&found->value);
+	strbuf_addstr(&found->value, item->value ? item->value : "true");
+	return 0;
 }
 
-static int unescape(char c)
+/* In a file that git cannot read: what is before the malformed line. */
+static void find(struct found *out, const struct strbuf *text, const char *section, const char *key)
 {
-	return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'b' ? '\b' : c;
-}
-
-/* After "=": the value, which may continue on further lines. Returns the end of the last one. */
-static size_t parse_value(struct item *item, const struct strbuf *text, size_t pos)
-{
-	bool quoted = false;
-	size_t keep = 0; /* white space at the end counts only within quotes */
-
-	for (; pos < text->len; pos++) {
-		char c = text->buf[pos];
-
-		if (c == '\n' || (c == '\r' && text->buf[pos + 1] == '\n'))
-			break;
-		if (c == '\\' && pos + 1 < text->len) {
-			pos += text->buf[pos + 1] == '\r' && text->buf[pos + 2] == '\n' ? 2 : 1;
-			if (text->buf[pos] != '\n')
-				strbuf_addch(&item->value, unescape(text->buf[pos]));
-			keep = item->value.len;
-		} else if (c == '"') {
-			quoted = !quoted;
-			keep = item->value.len;
-		} else if (!quoted && (c == '#' || c == ';')) {
-			pos = line_end(text, pos);
-			break;
-		} else if (quoted || !isspace((unsigned char)c)) {
-			strbuf_addch(&item->value, c);
-			keep = item->value.len;
-		} else if (item->value.len) {
-			strbuf_addch(&item->value, c);
-		}
-	}
-	strbuf_setlen(&item->value, keep);
-	return pos;
-}
-
-static void parse_key(struct item *item, const struct strbuf *text, size_t pos)
-{
-	while (pos < text->len && (isalnum((unsigned char)text->buf[pos]) || text->buf[pos] == '-'))
-		pos++;
-	item->name_end = pos;
-	while (pos < text->len && (text->buf[pos] == ' ' || text->buf[pos] == '\t'))
-		pos++;
-	if (pos < text->len && text->buf[pos] == '=') {
-		item->end = parse_value(item, text, pos + 1);
-		return;
-	}
-	strbuf_addstr(&item->value, "true");
-	item->end = line_end(text, pos);
-}
-
-/* The next item at or after `*pos`; false at the end. */
-static bool next_item(struct item *item, const struct strbuf *text, size_t *pos)
-{
-	/* Some editors start a file with this; git skips it, too. */
-	size_t p = !*pos && !strncmp(text->buf, "\xef\xbb\xbf", 3) ? 3 : *pos;
-
-	while (p < text->len) {
-		char c = text->buf[p];
-
-		if (isspace((unsigned char)c)) {
-			p++;
-			continue;
-		}
-		if (c == '#' || c == ';') {
-			p = line_end(text, p);
-			continue;
-		}
-		item->start = p;
-		item->header = c == '[';
-		strbuf_reset(&item->value);
-		if (item->header) {
-			*pos = parse_header(item, text, p);
-			item->end = line_end(text, *pos);
-		} else {
-			parse_key(item, text, p);
-			*pos = item->end > p ? item->end : p + 1;
-		}
-		return true;
-	}
-	return false;
-}
-
-static bool same_section(const struct item *item, const char *section)
-{
-	size_t plain = strcspn(section, ".");
-
-	return item->section.len == strlen(section) &&
-	       !strncasecmp(item->section.buf, section, plain) &&
-	       !strcmp(item->section.buf + plain, section + plain);
-}
-
-static bool is_key(const struct item *item, const struct strbuf *text, const char *section,
-		   const char *key)
-{
-	return !item->header && same_section(item, section) &&
-	       item->name_end - item->start == strlen(key) &&
-	       !strncasecmp(text->buf + item->start, key, strlen(key));
-}
-
-/* The last place where the key is set. */
-static bool find_key(struct item *out, const struct strbuf *text, const char *section,
-		     const char *key)
-{
-	struct item item = ITEM_INIT;
-	bool found = false;
-	size_t pos = 0;
-
-	while (next_item(&item, text, &pos)) {
-		if (!is_key(&item, text, section, key))
-			continue;
-		item_copy(out, &item);
-		found = true;
-	}
-	item_release(&item);
-	return found;
-}
-
-/* The last item of the section, its header at least. */
-static bool find_section_end(size_t *end_out, const struct strbuf *text, const char *section)
-{
-	struct item item = ITEM_INIT;
-	bool found = false;
-	size_t pos = 0;
-
-	while (next_item(&item, text, &pos)) {
-		if (!same_section(&item, section))
-			continue;
-		*end_out = item.end;
-		found = true;
-	}
-	item_release(&item);
-	return found;
+	*out = (struct found){ .text = text, .section = section, .key = key, .value = STRBUF_INIT };
+	(void)configtext_each(text->buf, text->len, look_at, out);
 }
 
 static void format_key(struct strbuf *out, const char *key, const char *value)
@@ -245,18 +98,19 @@ void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *
 		     const char *key, const char *value)
 {
 	struct strbuf line = STRBUF_INIT;
-	struct item item = ITEM_INIT;
-	size_t end;
+	struct found found;
 
 	memset(edit, 0, sizeof(*edit));
 	edit->section = xstrdup(section);
 	edit->key = xstrdup(key);
 	edit->value = xstrdup(value);
 	format_key(&line, key, value);
-	if (find_key(&item, text, section, key)) {
-		edit->old = xmemdupz(text->buf + item.start, item.end - item.start);
-		strbuf_splice(text, item.start, item.end, line.buf, line.len);
-	} else if (find_section_end(&end, text, section)) {
+	find(&found, text, section, key);
+	if (found.has_key) {
+		edit->old = xmemdupz(text->buf + found.start, found.end - found.start);
+		strbuf_splice(text, found.start, found.end, line.buf, line.len);
+	} else if (found.has_section) {
+		size_t end = found.section_end;
 		struct strbuf insert = STRBUF_INIT;
 
 		/* The new line gets the line end of the one before it, whatever the others have. */
@@ -269,7 +123,7 @@ void config_edit_set(struct strbuf *text, struct config_edit *edit, const char *
 		edit->header = true;
 		append_section(text, section, line.buf);
 	}
-	item_release(&item);
+	strbuf_release(&found.value);
 	strbuf_release(&line);
 }
 
@@ -293,40 +147,33 @@ static void remove_line(struct strbuf *text, size_t start, size_t end)
 /* Only if nothing is left in it: no key, no comment. */
 static void remove_empty_section(struct strbuf *text, const char *section)
 {
-	struct item item = ITEM_INIT, last = ITEM_INIT;
-	bool found = false;
-	size_t pos = 0;
+	struct found found;
 
-	while (next_item(&item, text, &pos)) {
-		if (same_section(&item, section)) {
-			found = item.header && item.end == pos;
-			item_copy(&last, &item);
-		}
-	}
-	if (found) {
-		size_t next = last.end + strspn(text->buf + last.end, "\r\n");
+	find(&found, text, section, "");
+	if (found.bare) {
+		size_t next = found.section_end + strspn(text->buf + found.section_end, "\r\n");
 
 		if (next == text->len || text->buf[next] == '[')
-			remove_line(text, last.start, last.end);
+			remove_line(text, found.section_start, found.section_end);
 	}
-	item_release(&item);
-	item_release(&last);
+	strbuf_release(&found.value);
 }
 
 bool config_edit_undo(struct strbuf *text, const struct config_edit *edit)
 {
-	struct item item = ITEM_INIT;
-	bool found = find_key(&item, text, edit->section, edit->key) &&
-		     !strcmp(item.value.buf, edit->value);
+	struct found found;
+	bool ours;
 
-	if (found && edit->old)
-		strbuf_splice(text, item.start, item.end, edit->old, strlen(edit->old));
-	else if (found)
-		remove_line(text, item.start, item.end);
+	find(&found, text, edit->section, edit->key);
+	ours = found.has_key && !strcmp(found.value.buf, edit->value);
+	if (ours && edit->old)
+		strbuf_splice(text, found.start, found.end, edit->old, strlen(edit->old));
+	else if (ours)
+		remove_line(text, found.start, found.end);
 	if (edit->header)
 		remove_empty_section(text, edit->section);
-	item_release(&item);
-	return found;
+	strbuf_release(&found.value);
+	return ours;
 }
 
 /* --- whether the result is right --- */
@@ -387,25 +234,34 @@ bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
 bool config_edit_get(struct strbuf *out, const struct strbuf *text, const char *section,
 		     const char *key)
 {
-	struct item item = ITEM_INIT;
-	bool found = find_key(&item, text, section, key);
+	struct found found;
 
-	if (found)
-		strbuf_add(out, item.value.buf, item.value.len);
-	item_release(&item);
-	return found;
+	find(&found, text, section, key);
+	strbuf_add(out, found.value.buf, found.value.len);
+	strbuf_release(&found.value);
+	return found.has_key;
 }
 
-size_t config_edit_count(const struct strbuf *text, const char *section, const char *key,
-			 const char *value)
-{
-	struct item item = ITEM_INIT;
-	size_t pos = 0, count = 0;
+struct counting {
+	const char *key, *value; /* with its section */
+	size_t count;
+};
 
-	while (next_item(&item, text, &pos))
-		count += is_key(&item, text, section, key) && !strcmp(item.value.buf, value);
-	item_release(&item);
-	return count;
+static int count_value(const char *key, const char *value, void *payload)
+{
+	struct counting *counting = payload;
+
+	counting->count +=
+		!strcmp(key, counting->key) && !strcmp(value ? value : "true", counting->value);
+	return 0;
+}
+
+size_t config_edit_count(const struct strbuf *text, const char *key, const char *value)
+{
+	struct counting counting = { key, value, 0 };
+
+	(void)configtext_parse(text->buf, text->len, count_value, &counting);
+	return counting.count;
 }
 
 void config_edit_release(struct config_edit *edit)

@@ -49,8 +49,7 @@ bool config_edit_check(const struct strbuf *before, const struct strbuf *after,
 bool config_edit_get(struct strbuf *out, const struct strbuf *text, const char *section,
 		     const char *key);
 
-/** How often a key is set to a value. */
-size_t config_edit_count(const struct strbuf *text, const char *section, const char *key,
-			 const char *value);
+/** How often a key, "core.pager" in lower case, is set to a value. */
+size_t config_edit_count(const struct strbuf *text, const char *key, const char *value);
 
 #endif

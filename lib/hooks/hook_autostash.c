@@ -363,8 +363,7 @@ int hook_autostash_amend(struct save_job *job, void *payload)
 	if (err)
 		return err;
 	/* What git keeps the stash in looks like a rebase, which has not begun. */
-	free(job->project.operation);
-	job->project.operation = NULL;
+	save_git_undo_autostash(job);
 	remove_files(scan->root, &stash->gone);
 	lay_over(&stash->arena, scan->root, stash->scan->root);
 	remove_emptied(stash, scan->root);

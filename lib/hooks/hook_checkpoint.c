@@ -5,6 +5,7 @@
 #include "git/git.h"
 #include "hooks/hook_autostash_internal.h"
 #include "hooks/hook_exposed_internal.h"
+#include "hooks/hook_git.h"
 #include "hooks/hook_mark_internal.h"
 #include "hooks/hook_rules.h"
 #include "hooks/hook_targets_internal.h"
@@ -12,92 +13,12 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-
 /* --- the clock --- */
 
 static const char too_long[] =
 	"it takes longer than hookTimeout allows; run 'git checkpoint save'";
 
 enum { DEFAULT_SECONDS = 10 }; /* until the settings are read */
-
-struct watch {
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	double deadline;
-	bool running, over;
-	atomic_bool expired;
-	hook_give_up_fn give_up;
-};
-
-static void wait_until(struct watch *watch, double when)
-{
-	struct timespec ts = { .tv_sec = (time_t)when,
-			       .tv_nsec = (long)((when - (double)(time_t)when) * 1e9) };
-
-	pthread_cond_timedwait(&watch->changed, &watch->lock, &ts);
-}
-
-static void *watch_main(void *payload)
-{
-	struct watch *watch = payload;
-
-	pthread_mutex_lock(&watch->lock);
-	while (!watch->over && clock_monotonic() < watch->deadline)
-		wait_until(watch, watch->deadline);
-	if (!watch->over) {
-		double end = clock_monotonic() + HOOK_GRACE_SECONDS;
-
-		/* As if the user had interrupted: everything that takes long checks this. */
-		atomic_store(&watch->expired, true);
-		kill(getpid(), SIGTERM);
-		while (!watch->over && clock_monotonic() < end)
-			wait_until(watch, end);
-		if (!watch->over)
-			watch->give_up(too_long);
-	}
-	pthread_mutex_unlock(&watch->lock);
-	return NULL;
-}
-
-static void watch_start(struct watch *watch, hook_give_up_fn give_up)
-{
-	pthread_condattr_t attr;
-
-	memset(watch, 0, sizeof(*watch));
-	watch->give_up = give_up;
-	watch->deadline = clock_monotonic() + DEFAULT_SECONDS;
-	pthread_mutex_init(&watch->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&watch->changed, &attr);
-	pthread_condattr_destroy(&attr);
-	/* Without it the shim's limit applies. */
-	watch->running = !pthread_create(&watch->thread, NULL, watch_main, watch);
-}
-
-static void watch_set(struct watch *watch, double deadline)
-{
-	pthread_mutex_lock(&watch->lock);
-	watch->deadline = deadline;
-	pthread_cond_signal(&watch->changed);
-	pthread_mutex_unlock(&watch->lock);
-}
-
-static void watch_end(struct watch *watch)
-{
-	pthread_mutex_lock(&watch->lock);
-	watch->over = true;
-	pthread_cond_signal(&watch->changed);
-	pthread_mutex_unlock(&watch->lock);
-	if (watch->running)
-		pthread_join(watch->thread, NULL);
-	pthread_cond_destroy(&watch->changed);
-	pthread_mutex_destroy(&watch->lock);
-}
 
 /* --- the place --- */
 
@@ -271,19 +192,41 @@ static void note_lacking(struct hook_result *out, const struct chooser *chooser)
 	strlist_sort_unique(&out->lacking);
 }
 
+/* As the user gave it, without options for git itself, which may be long and hold secrets. */
+static char *command_line(const struct hook_decision *decision)
+{
+	struct strbuf line = STRBUF_INIT;
+	struct strlist words = STRLIST_INIT;
+	struct hook_git git;
+
+	strbuf_addstr(&line, "git ");
+	if (decision->top && hook_git_read(&git, decision->top) && *git.command) {
+		strlist_add(&words, git.command);
+		for (size_t i = 0; i < git.nr; i++)
+			strlist_add(&words, git.args[i]);
+	} else {
+		strlist_add(&words, decision->command);
+	}
+	title_add_command(&line, words.items, words.nr);
+	strlist_release(&words);
+	return strbuf_detach(&line, NULL);
+}
+
 static int save(struct hook_result *out, const struct hook_decision *decision,
 		struct session *session, struct hook_autostash *stash, bool only_if_any,
 		double until)
 {
 	static const struct strlist everything = STRLIST_INIT;
-	char *reason = xstrfmt("pre-%s", decision->command);
+	char *reason = xstrfmt("pre-%s", decision->command), *before = command_line(decision);
 	struct chooser chooser;
 	struct save_opts opts = {
 		.reason = reason,
 		.source = "hook",
+		.before = before,
 		.automatic = true,
 		.step = -1,
 		.include_ignored = decision->extent == HOOK_TAKES_IGNORED,
+		.include_sensitive = session->settings.hook_sensitive,
 		.no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
 		.no_auto_captures = true, /* a dump may take longer than a git command may wait */
 		.scope = &everything,
@@ -322,12 +265,13 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 	save_result_release(&result);
 	chooser_release(&chooser);
 	free(reason);
+	free(before);
 	return err;
 }
 
 /* The repository is the session's from here on. */
-static int take(struct hook_result *out, const struct hook_decision *decision, struct watch *watch,
-		const struct hook_mark *mark, struct repo *repo)
+static int take(struct hook_result *out, const struct hook_decision *decision,
+		struct deadline *watch, const struct hook_mark *mark, struct repo *repo)
 {
 	struct hook_autostash *stash = NULL;
 	struct session session;
@@ -341,7 +285,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 	out->quiet = session.settings.hook_quiet;
 	if (limit > 0) {
 		deadline = mark->start + (double)limit - mark->spent;
-		watch_set(watch, deadline);
+		deadline_set(watch, deadline);
 		/* Another process may hold the lock for long. */
 		if (session.settings.lock_timeout > limit)
 			session.settings.lock_timeout = limit;
@@ -356,10 +300,10 @@ static int take(struct hook_result *out, const struct hook_decision *decision, s
 	return err;
 }
 
-static void fail(struct hook_result *out, const struct watch *watch)
+static void fail(struct hook_result *out, const struct deadline *watch)
 {
 	out->outcome = HOOK_FAILED;
-	if (atomic_load(&watch->expired))
+	if (deadline_passed(watch))
 		out->why = xstrdup(too_long);
 	else if (cancel_signal())
 		/* The user stops git; it will not change anything either. */
@@ -368,9 +312,28 @@ static void fail(struct hook_result *out, const struct watch *watch)
 		out->why = xstrdup(ckpt_error_last());
 }
 
+/* As it can be given to `git -C` where the command was given; a submodule has a store of its own. */
+static char *find_where(const struct hook_decision *decision, const char *worktree)
+{
+	char *link, *from, *where = NULL;
+	const char *below;
+
+	if (!decision->top)
+		return NULL;
+	link = xstrfmt("/proc/%ld/cwd", (long)decision->top->pid);
+	from = path_real(link);
+	free(link);
+	if (from && !path_below(from, worktree)) {
+		below = path_below(worktree, from);
+		where = xstrdup(below ? below : worktree);
+	}
+	free(from);
+	return where;
+}
+
 /* Where there is something to save. */
 static void take_marked(struct hook_result *out, const struct hook_decision *decision,
-			struct watch *watch, struct hook_mark *mark)
+			struct deadline *watch, struct hook_mark *mark)
 {
 	struct repo *repo = NULL;
 	int err = repo_discover(&repo);
@@ -384,6 +347,7 @@ static void take_marked(struct hook_result *out, const struct hook_decision *dec
 	if (!decision->only_unborn || moves_first(repo)) {
 		hook_mark_enter(mark, decision, repo->worktree);
 		if (mark->state != HOOK_MARK_DONE) {
+			out->where = find_where(decision, repo->worktree);
 			err = take(out, decision, watch, mark, repo);
 			repo = NULL;
 			if (err)
@@ -395,17 +359,17 @@ static void take_marked(struct hook_result *out, const struct hook_decision *dec
 }
 
 void hook_take(struct hook_result *out, const struct hook_decision *decision,
-	       hook_give_up_fn give_up)
+	       deadline_give_up_fn give_up)
 {
-	struct watch watch;
+	struct deadline watch;
 	struct hook_mark mark;
 
 	memset(out, 0, sizeof(*out));
 	hook_mark_init(&mark);
 	if (!hook_mark_settled(&mark, decision) && find_place()) {
-		watch_start(&watch, give_up);
+		deadline_start(&watch, clock_monotonic() + DEFAULT_SECONDS, give_up, too_long);
 		take_marked(out, decision, &watch, &mark);
-		watch_end(&watch);
+		deadline_end(&watch);
 	}
 	hook_mark_release(&mark);
 }
@@ -413,6 +377,7 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 void hook_result_release(struct hook_result *result)
 {
 	free(result->id);
+	free(result->where);
 	free(result->lacks_why);
 	strlist_release(&result->lacking);
 	free(result->why);

@@ -6,9 +6,6 @@
 
 struct hook_decision;
 
-/** What is told to stop gets this long to stop cleanly. */
-enum { HOOK_GRACE_SECONDS = 1 };
-
 /**
  * Taking the checkpoint that a hook decided on, once for each command that the
  * user typed, within the time that `hookTimeout` allows.
@@ -23,6 +20,7 @@ enum hook_outcome {
 struct hook_result {
 	enum hook_outcome outcome;
 	char *id;           /**< HOOK_SAVED, HOOK_HELD */
+	char *where; /**< the worktree, if the command was given in another; otherwise NULL */
 	uint64_t missing;   /**< HOOK_SAVED: paths that are not in it */
 	bool no_ignored;    /**< ignored files are not saved, although the command removes them */
 	struct strlist lacking; /**< paths that are not saved, although the command may remove them */
@@ -33,15 +31,9 @@ struct hook_result {
 	struct strlist repaired; /**< sentences about what was wrong with the store */
 };
 
-/**
- * Called from another thread if the work does not end although its time is
- * over and it was told to stop: must end the process.
- */
-typedef void (*hook_give_up_fn)(const char *why);
-
 /** Never fails: problems are in `out`. The current directory is where git called the hook. */
 void hook_take(struct hook_result *out, const struct hook_decision *decision,
-	       hook_give_up_fn give_up);
+	       deadline_give_up_fn give_up);
 void hook_result_release(struct hook_result *result);
 
 #endif

@@ -15,6 +15,22 @@ static bool begins(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
+const char *const hook_names[] = {
+	[HOOK_PRE_REBASE] = "pre-rebase",
+	[HOOK_REFERENCE_TRANSACTION] = "reference-transaction",
+	[HOOK_FSMONITOR] = "fsmonitor",
+	[HOOK_UNKNOWN] = NULL,
+};
+
+enum hook_name hook_name_of(const char *text)
+{
+	enum hook_name name = HOOK_PRE_REBASE;
+
+	while (name != HOOK_UNKNOWN && !is(text, hook_names[name]))
+		name++;
+	return name;
+}
+
 const char *const hook_event_names[] = { "rebase", "merge", "am", "stash", "bisect", NULL };
 
 const char *hook_events_parse(unsigned *out, const char *list)
@@ -206,7 +222,7 @@ static bool is_prepared(const struct hook_call *call)
 
 bool hook_wants_refs(const struct hook_call *call)
 {
-	return is(call->name, "reference-transaction") && is_prepared(call);
+	return call->name == HOOK_REFERENCE_TRANSACTION && is_prepared(call);
 }
 
 struct ref_line {
@@ -333,15 +349,21 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 	if (nr)
 		out->top = &call->ancestors->items[nr - 1];
 	known = caller(&git, call->ancestors, nr);
-	if (is(call->name, "pre-rebase")) {
+	switch (call->name) {
+	case HOOK_PRE_REBASE:
 		if (call->events & HOOK_EVENT_REBASE)
 			decide(out, "rebase");
 		out->autostash = out->act;
-	} else if (is(call->name, "reference-transaction")) {
+		break;
+	case HOOK_REFERENCE_TRANSACTION:
 		if (is_prepared(call))
 			decide_refs(out, call, known ? &git : NULL);
-	} else if (is(call->name, "fsmonitor")) {
+		break;
+	case HOOK_FSMONITOR:
 		decide_fsmonitor(out, call->ancestors, nr);
+		break;
+	case HOOK_UNKNOWN:
+		break;
 	}
 	if (out->act)
 		out->actor = find_actor(call->ancestors, nr);

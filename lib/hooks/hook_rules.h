@@ -24,6 +24,18 @@ struct proc_list;
  *   command matters, that is the arguments of the git processes from which
  *   this one descends.
  */
+enum hook_name {
+	HOOK_PRE_REBASE,
+	HOOK_REFERENCE_TRANSACTION,
+	HOOK_FSMONITOR, /**< the guard */
+	HOOK_UNKNOWN,
+};
+
+/** As git writes them; ends with NULL for an unknown one. */
+extern const char *const hook_names[];
+
+enum hook_name hook_name_of(const char *text);
+
 enum hook_event {
 	HOOK_EVENT_REBASE = 1 << 0,
 	HOOK_EVENT_MERGE = 1 << 1,
@@ -43,7 +55,7 @@ extern const char *const hook_event_names[];
 const char *hook_events_parse(unsigned *out, const char *list);
 
 struct hook_call {
-	const char *name;                 /**< "pre-rebase", "reference-transaction", "fsmonitor" */
+	enum hook_name name;
 	const char *const *args;          /**< the arguments from git */
 	size_t args_nr;
 	unsigned events;                  /**< enum hook_event; not used for the fsmonitor hook */

@@ -6,49 +6,26 @@
 #include "hooks/hook_file_internal.h"
 #include "hooks/hook_rules.h"
 #include "hooks/install_config_internal.h"
+#include "hooks/install_global_internal.h"
 #include "hooks/install_internal.h"
 #include "hooks/install_place_internal.h"
 #include "hooks/install_record_internal.h"
+#include "hooks/install_template_internal.h"
+#include "hooks/install_where_internal.h"
 #include "hooks/shim_internal.h"
 #include "session/session.h"
-
-#include <sys/file.h>
-
-/* Left by a shim that had to kill the program, in our directory. */
-#define MARK "ended"
-
-/* And by one that ran, with who asked it: the same process is not answered twice. */
-#define ASKED "asked"
 
 /* What an install works on. */
 struct install {
 	const struct session *session;
-	const struct repo *repo;
+	const struct repo *repo; /* NULL: for all repositories */
+	struct install_where where;
 	struct install_record record;
 	struct hooks_report *report;
 	const char *names[INSTALL_NAMES]; /* of the hooks wanted */
 	struct strbuf dir;              /* of hook files */
 	bool files;                     /* hooks are put there */
 };
-
-/* One at a time, also in linked worktrees: what they share is locked. */
-static int lock(int *fd_out, const struct session *session)
-{
-	int fd;
-
-	if (!session->repo)
-		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git worktree, so it "
-						  "has no hooks", session->cwd);
-	fd = open(session->repo->commondir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || flock(fd, LOCK_EX) < 0) {
-		int err = ckpt_error_errno("unable to lock '%s'", session->repo->commondir);
-
-		fs_close(fd);
-		return err;
-	}
-	*fd_out = fd;
-	return 0;
-}
 
 /* ---- choices ---- */
 
@@ -69,21 +46,22 @@ static int choose_events(struct strlist *events, const char *list)
 }
 
 /* The guard sees everything that the hook does, and costs less. */
-static void choose_ref_transaction(struct install_record *record, const struct hooks_opts *opts,
-				   const struct session *session)
+static void choose_ref_transaction(struct install *install, const struct hooks_opts *opts)
 {
+	struct install_record *record = &install->record;
+
 	if (opts->ref_transaction >= 0)
 		record->ref_transaction = opts->ref_transaction;
 	else if (opts->guard)
-		record->ref_transaction =
-			!install_config_has_room(record, session->repo, session->gitconfig);
+		record->ref_transaction = !install_config_has_room(record, &install->where,
+								   install->session->gitconfig);
 	else if (!record->exists)
 		record->ref_transaction = true;
 }
 
-static int choose(struct install_record *record, const struct hooks_opts *opts,
-		  const struct session *session)
+static int choose(struct install *install, const struct hooks_opts *opts)
 {
+	struct install_record *record = &install->record;
 	const char *list = opts->events;
 	int err = 0;
 
@@ -91,7 +69,7 @@ static int choose(struct install_record *record, const struct hooks_opts *opts,
 		list = "rebase,merge";
 	if (list)
 		err = choose_events(&record->events, list);
-	choose_ref_transaction(record, opts, session);
+	choose_ref_transaction(install, opts);
 	record->guard |= opts->guard;
 	record->config_hooks = install_config_supported();
 	return err;
@@ -140,29 +118,13 @@ static int plan_file(struct install *install, const char *name)
 	return err;
 }
 
-/* The directories that must be created for `path`, outermost first. */
-static void plan_dirs(struct install *install, const char *path)
-{
-	struct install_record *record = &install->record;
-	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
-	struct stat st;
-
-	if (lstat(dir, &st) < 0 && errno == ENOENT && slash && slash != dir) {
-		*slash = '\0';
-		plan_dirs(install, dir);
-		*slash = '/';
-		if (!strlist_has(&record->dirs, dir))
-			strlist_add(&record->dirs, dir);
-	}
-	free(dir);
-}
-
 /* Where hook files go, if any do. */
 static void find_directory(struct install *install)
 {
 	const char *barred;
 
-	install->files = !install->record.config_hooks && install->names[0];
+	install->files =
+		!install->record.config_hooks && !install->where.global && install->names[0];
 	if (install->files && !install_directory(&install->dir, &barred, install->repo,
 						 install->session->gitconfig)) {
 		strlist_addf(&install->report->notes,
@@ -197,7 +159,7 @@ static int plan_files(struct install *install)
 	int err = 0;
 
 	if (install->files)
-		plan_dirs(install, install->dir.buf);
+		install_missing_dirs(&install->record.dirs, install->dir.buf);
 	for (size_t i = 0; install->files && install->names[i] && !err; i++)
 		err = plan_file(install, install->names[i]);
 	return err;
@@ -224,7 +186,7 @@ static void fill_values(struct shim_values *out, struct strbuf *events, const ch
 
 static int write_copy(const struct install *install, const char *name, const struct strbuf *text)
 {
-	char *path = install_record_path(install->repo, name);
+	char *path = install_record_path(&install->where, name);
 	int err = fs_write_file(AT_FDCWD, path, text->buf, text->len, 0755, FS_DURABLE);
 
 	free(path);
@@ -239,7 +201,7 @@ static int put_hook(struct install *install, const char *name, const struct shim
 	const char *why;
 	int err = shim_lines(&lines, name, values);
 
-	if (!err && install->record.config_hooks) {
+	if (!err && (install->record.config_hooks || install->where.global)) {
 		hook_file_shim(&text, lines.buf, name, false);
 		err = write_copy(install, name, &text);
 	} else if (!err && install->files) {
@@ -257,7 +219,7 @@ static int put_hook(struct install *install, const char *name, const struct shim
 static int put_hooks(struct install *install)
 {
 	struct strbuf events = STRBUF_INIT, text = STRBUF_INIT;
-	char *mark = install_record_path(install->repo, MARK);
+	char *mark = install_record_path(&install->where, INSTALL_MARK);
 	struct shim_values values;
 	int err = 0;
 
@@ -295,12 +257,25 @@ static int check_shims(const struct install *install)
 /* What a killed install left where this one writes; the lock proves that it is dead. */
 static void sweep(const struct install *install)
 {
-	char *dir = xstrfmt("%s/" INSTALL_DIR, install->repo->commondir);
-
-	fs_sweep_temps(AT_FDCWD, dir);
+	fs_sweep_temps(AT_FDCWD, install->where.dir);
 	if (install->files)
 		fs_sweep_temps(AT_FDCWD, install->dir.buf);
-	free(dir);
+}
+
+/* The hook files, or the template that brings them to new repositories. */
+static int plan_places(struct install *install)
+{
+	int err = 0;
+
+	if (install->where.global)
+		return install_global_plan(&install->record, &install->where, install->names,
+					   install->session->gitconfig, install->report);
+	err = check_files(install);
+	if (!err)
+		err = remove_unwanted(install);
+	if (!err)
+		err = plan_files(install);
+	return err;
 }
 
 /* What should be, and whether that is possible. Only what is no longer wanted is changed. */
@@ -312,13 +287,9 @@ static int plan(struct install *install, struct install_config *config)
 	find_directory(install);
 	sweep(install);
 	if (!err)
-		err = check_files(install);
+		err = plan_places(install);
 	if (!err)
-		err = remove_unwanted(install);
-	if (!err)
-		err = plan_files(install);
-	if (!err)
-		err = install_config_plan(config, &install->record, install->repo,
+		err = install_config_plan(config, &install->record, &install->where,
 					  install->session->gitconfig, install->names,
 					  &install->report->notes);
 	install->report->partial |= guard && !install->record.guard;
@@ -334,103 +305,90 @@ static int run(struct install *install)
 	int err = plan(install, &config);
 
 	if (!err)
-		err = install_record_write(record, install->repo);
+		err = install_record_write(record, &install->where);
 	if (!err)
 		err = put_hooks(install);
+	if (!err && record->template)
+		err = install_template_place(record, &install->where);
+	if (!err && record->template)
+		err = install_record_write(record, &install->where);
 	if (!err)
-		err = install_config_write(&config, install->repo);
+		err = install_config_write(&config, &install->where);
+	if (!err && install->where.global)
+		err = install_global_tidy(record, &install->where, install->names,
+					  &install->report->notes);
 	if (!err && old_edits) {
 		install_record_drop_edits(record, old_edits);
-		err = install_record_write(record, install->repo);
+		err = install_record_write(record, &install->where);
 	}
 	install_config_release(&config);
+	return err;
+}
+
+static int find_where(struct install *install, const struct hooks_opts *opts)
+{
+	if (opts->global)
+		return install_where_global(&install->where);
+	if (!install->repo)
+		return ckpt_error_set(CKPT_ERROR,
+				      "'%s' is not in a git worktree, so it has no hooks; "
+				      "'--global' is for all repositories",
+				      install->session->cwd);
+	install_where_repo(&install->where, install->repo);
+	return 0;
+}
+
+/* Under the lock. */
+static int install_locked(struct install *install, const struct hooks_opts *opts)
+{
+	struct strlist made = STRLIST_INIT;
+	int fd = -1, err = 0;
+
+	if (opts->global) {
+		install_missing_dirs(&made, install->where.dir);
+		err = fs_mkdir_p(install->where.dir, 0755);
+	}
+	if (!err)
+		err = install_where_lock(&fd, &install->where);
+	if (!err)
+		err = install_record_read(&install->record, &install->where);
+	if (!err && !install->record.exists)
+		strlist_extend(&install->record.dirs, &made);
+	if (!err)
+		err = choose(install, opts);
+	if (!err && opts->global)
+		install_global_choose(&install->record, &install->where,
+				      install->session->gitconfig);
+	if (!err) {
+		if (opts->global)
+			install_global_wanted(install->names, &install->record);
+		else
+			install_wanted(install->names, &install->record);
+		err = run(install);
+	}
+	if (err)
+		install_global_forget(&install->where, &made);
+	strlist_release(&made);
+	fs_close(fd);
 	return err;
 }
 
 int hooks_install(struct hooks_report *report, const struct session *session,
 		  const struct hooks_opts *opts)
 {
-	struct install install = { .session = session, .repo = session->repo, .report = report,
-				   .dir = STRBUF_INIT };
-	int fd = -1, err = lock(&fd, session);
+	struct install install = { .session = session,
+				   .report = report,
+				   .dir = STRBUF_INIT,
+				   .repo = opts->global ? NULL : session->repo };
+	int err = find_where(&install, opts);
 
 	if (!err)
-		err = install_record_read(&install.record, session->repo);
+		err = install_locked(&install, opts);
 	if (!err)
-		err = choose(&install.record, opts, session);
-	if (!err) {
-		install_wanted(install.names, &install.record);
-		err = run(&install);
-	}
-	if (!err)
-		err = hooks_status(report, session->repo);
+		err = opts->global ? hooks_global_status(report)
+				   : hooks_status(report, session->repo);
 	install_record_release(&install.record);
+	install_where_release(&install.where);
 	strbuf_release(&install.dir);
-	fs_close(fd);
-	return err;
-}
-
-/* ---- uninstall ---- */
-
-/* The record goes last: until then everything can be repeated. */
-static int remove_own_dir(const struct repo *repo)
-{
-	static const char *const names[] = {
-		"fsmonitor", "pre-rebase", "reference-transaction", "config.new",
-		MARK,	     ASKED,	   INSTALL_RECORD_FILE
-	};
-	char *dir = xstrfmt("%s/" INSTALL_DIR, repo->commondir);
-	int err = 0;
-
-	fs_sweep_temps(AT_FDCWD, dir);
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++) {
-		char *path = install_record_path(repo, names[i]);
-
-		if (!strcmp(names[i], INSTALL_RECORD_FILE))
-			(void)fs_sync_dir(AT_FDCWD, dir);
-		if (unlink(path) < 0 && errno != ENOENT && errno != ENOTDIR)
-			err = ckpt_error_errno("unable to remove '%s'", path);
-		free(path);
-	}
-	/* It stays if somebody else has a file in it. */
-	(void)fs_sync_dir(AT_FDCWD, dir);
-	if (!rmdir(dir))
-		(void)fs_sync_holder(AT_FDCWD, dir);
-	free(dir);
-	return err;
-}
-
-static int undo(struct hooks_report *report, const struct install_record *record,
-		const struct repo *repo)
-{
-	struct install_config config = INSTALL_CONFIG_INIT;
-	int err = install_config_undone(&config, record, repo);
-
-	/* Nothing may ask for a file that is gone: the configuration comes first. */
-	if (!err)
-		err = install_config_write(&config, repo);
-	for (size_t i = 0; i < record->nr && !err; i++)
-		err = install_place_remove(&record->entries[i], &report->notes);
-	for (size_t i = record->dirs.nr; i-- && !err;)
-		if (!rmdir(record->dirs.items[i]))
-			(void)fs_sync_holder(AT_FDCWD, record->dirs.items[i]);
-	install_config_release(&config);
-	return err;
-}
-
-int hooks_uninstall(struct hooks_report *report, const struct session *session)
-{
-	struct install_record record = { 0 };
-	int fd = -1, err = lock(&fd, session);
-
-	if (!err)
-		err = install_record_read(&record, session->repo);
-	if (!err && record.exists)
-		err = undo(report, &record, session->repo);
-	report->installed = record.exists;
-	if (!err)
-		err = remove_own_dir(session->repo);
-	install_record_release(&record);
-	fs_close(fd);
 	return err;
 }

@@ -18,6 +18,9 @@ struct session;
  * record of all this (see install_record_internal.h).
  *
  * On git 2.54 and later hooks are entries of the configuration instead of files.
+ *
+ * For all repositories of the user, the user's configuration and a directory of the user are
+ * written instead (see install_where_internal.h).
  */
 
 enum hooks_state {
@@ -50,12 +53,21 @@ struct hooks_report {
 	struct strlist events;
 	struct strlist notes;  /**< sentences: what could not be done, and other things to know */
 	bool partial;          /**< something that was asked for could not be installed */
+	bool template;	       /**< only new repositories get these hooks, from a template */
+	bool was_template;     /**< from hooks_uninstall(): there was a template */
+	bool still_global;     /**< from hooks_uninstall(): some for all repositories remain */
+	/**
+	 * From hooks_status(): those for all repositories, and whether they run in this
+	 * one; NULL if there are none. Where one of the repository's own runs, the one for all does.
+	 */
+	struct hooks_report *global;
 };
 
 struct hooks_opts {
 	const char *events;  /**< comma-separated; NULL: as before, initially rebase and merge */
 	bool guard;          /**< also install the guard; an installed one stays in any case */
 	int ref_transaction; /**< 1 yes, 0 no, -1 as before, initially yes; not with `guard` */
+	bool global;	     /**< for all repositories instead of this one */
 };
 
 /** `report` must be released even after a failure. Unknown event: CKPT_EUSAGE. */
@@ -63,9 +75,18 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 		  const struct hooks_opts *opts);
 
 /** Restore everything as it was, except for what others changed since. */
-int hooks_uninstall(struct hooks_report *report, const struct session *session);
+int hooks_uninstall(struct hooks_report *report, const struct session *session, bool global);
 
 int hooks_status(struct hooks_report *report, const struct repo *repo);
+
+/** Those for all repositories, wherever the current directory is. */
+int hooks_global_status(struct hooks_report *report);
+
+/** Whether git runs one of them. */
+bool hooks_any_runs(const struct hooks_report *report);
+
+/** Whether any hook runs in this repository, its own or one for all repositories. */
+bool hooks_protected(const struct hooks_report *report);
 
 void hooks_report_release(struct hooks_report *report);
 

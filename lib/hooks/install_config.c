@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "hooks/install_internal.h"
+#include "hooks/install_template_internal.h"
+#include "hooks/install_where_internal.h"
 
 bool install_config_supported(void)
 {
@@ -20,7 +22,7 @@ bool install_config_supported(void)
 	return supported;
 }
 
-#define SET_ELSEWHERE "core.fsmonitor is set for this repository, but not in its own file"
+#define SET_ELSEWHERE "core.fsmonitor is set, but not in the file that 'git config' writes"
 #define SHOW_ORIGIN "'git config --show-origin core.fsmonitor' says where"
 
 /* ---- values ---- */
@@ -30,11 +32,11 @@ bool install_config_supported(void)
  * example because the repository was moved, must not make git complain: the
  * guard then says that it does not know, a hook that all is well.
  */
-static void shim_value(struct strbuf *out, const struct repo *repo, const char *name,
+static void shim_value(struct strbuf *out, const struct install_where *where, const char *name,
 		       const char *otherwise)
 {
 	struct strbuf quoted = STRBUF_INIT;
-	char *path = install_record_path(repo, name);
+	char *path = install_record_path(where, name);
 
 	quote_shell(&quoted, path);
 	strbuf_addf(out, "test -r %s || exit %s; . %s", quoted.buf, otherwise, quoted.buf);
@@ -42,43 +44,25 @@ static void shim_value(struct strbuf *out, const struct repo *repo, const char *
 	free(path);
 }
 
-static void guard_value(struct strbuf *out, const struct repo *repo)
+static void guard_value(struct strbuf *out, const struct install_where *where)
 {
-	shim_value(out, repo, "fsmonitor", "1");
+	shim_value(out, where, "fsmonitor", "1");
 }
 
-static void hook_value(struct strbuf *out, const struct repo *repo, const char *name)
+static void hook_value(struct strbuf *out, const struct install_where *where, const char *name)
 {
 	/* In the shell that git starts anyway; nothing that follows reads git's output. */
-	shim_value(out, repo, name, "0; _ckpt_alone=alone");
+	shim_value(out, where, name, "0; _ckpt_alone=alone");
 }
 
-/* A value of ours, wherever the repository was when it was written. */
+/* A value of ours, wherever the repository was when it was written, or that for all repositories. */
 static bool is_guard_value(const char *value)
 {
-	return !strncmp(value, "test -r ", 8) && strstr(value, "/" INSTALL_DIR "/fsmonitor");
+	return !strncmp(value, "test -r ", 8) && (strstr(value, "/" INSTALL_DIR "/fsmonitor") ||
+						  strstr(value, INSTALL_GLOBAL "/fsmonitor"));
 }
 
 /* ---- planning ---- */
-
-static char *config_path(const struct repo *repo)
-{
-	char *path = xstrfmt("%s/config", repo->commondir), *real = realpath(path, NULL);
-
-	if (!real)
-		return path;
-	free(path);
-	return real;
-}
-
-static int read_config(struct strbuf *out, const struct repo *repo)
-{
-	char *path = config_path(repo);
-	int err = fs_read_linked(out, path);
-
-	free(path);
-	return err;
-}
 
 void install_config_release(struct install_config *config)
 {
@@ -87,9 +71,9 @@ void install_config_release(struct install_config *config)
 }
 
 int install_config_undone(struct install_config *out, const struct install_record *record,
-			  const struct repo *repo)
+			  const struct install_where *where)
 {
-	int err = read_config(&out->before, repo);
+	int err = install_config_read(&out->before, where);
 
 	strbuf_add(&out->text, out->before.buf, out->before.len);
 	for (size_t i = record->edits_nr; i-- && !err;)
@@ -103,66 +87,93 @@ static void set(struct strbuf *text, struct install_record *record, const char *
 	config_edit_set(text, install_record_edit(record), section, key, value);
 }
 
-/* The value without us, of core.<key> in lower case: the repository's, or else the user's. */
-static bool value_before(struct strbuf *out, const struct strbuf *text,
-			 const struct gitconfig *config, const char *key)
-{
-	char *full = xstrfmt("core.%s", key);
-	bool found = config_edit_get(out, text, "core", key);
-	const char *value = found ? NULL : gitconfig_get(config, full, GITCONFIG_GLOBAL);
+/* Of one level, or of all up to one. */
+struct last_word {
+	const char *key;
+	enum gitconfig_level lowest, highest;
+	bool not_ours;	   /* skip what we set */
+	const char *value; /* the last one */
+	size_t count;	   /* of values that equal `value` */
+};
 
-	if (value)
-		strbuf_addstr(out, value);
-	free(full);
-	return found || value;
+static int note_last(const char *key, const char *value, enum gitconfig_level level, void *payload)
+{
+	struct last_word *last = payload;
+
+	if (!strcmp(key, last->key) && level >= last->lowest && level <= last->highest &&
+	    !(last->not_ours && (is_guard_value(value) || strstr(value, INSTALL_GLOBAL "/"))))
+		last->value = value;
+	return 0;
 }
 
-/* "~/" at the beginning is git's to expand, not the shell's. */
-static char *expand_home(const char *value)
+static int count_last(const char *key, const char *value, enum gitconfig_level level, void *payload)
+{
+	struct last_word *last = payload;
+
+	last->count += !strcmp(key, last->key) && level >= last->lowest && level <= last->highest &&
+		       !strcmp(value, last->value);
+	return 0;
+}
+
+/* The level of the file that we write. */
+static enum gitconfig_level own_level(const struct install_where *where)
+{
+	return where->global ? GITCONFIG_GLOBAL : GITCONFIG_LOCAL;
+}
+
+/* The last value of that level alone. */
+static const char *level_value(const struct gitconfig *config, const char *key,
+			       const struct install_where *where)
+{
+	struct last_word last = { .key = key,
+				  .lowest = own_level(where),
+				  .highest = own_level(where) };
+
+	(void)gitconfig_each(config, key, note_last, &last);
+	return last.value;
+}
+
+bool install_config_before(struct strbuf *out, const struct strbuf *text,
+			   const struct gitconfig *config, const char *section, const char *key)
+{
+	char *full = xstrfmt("%s.%s", section, key);
+	struct last_word last = { .key = full,
+				  .lowest = GITCONFIG_SYSTEM,
+				  .highest = GITCONFIG_GLOBAL,
+				  .not_ours = true };
+	bool found = config_edit_get(out, text, section, key);
+
+	if (!found)
+		(void)gitconfig_each(config, full, note_last, &last);
+	if (last.value)
+		strbuf_addstr(out, last.value);
+	free(full);
+	return found || last.value;
+}
+
+char *install_expand_home(const char *value)
 {
 	const char *home = getenv("HOME");
 
 	return !strncmp(value, "~/", 2) && home ? xstrfmt("%s%s", home, value + 1) : xstrdup(value);
 }
 
-/* The repository's last value, and how often it is set. */
-struct last_word {
-	const char *value;
-	size_t count;
-};
-
-static int note_local(const char *key, const char *value, enum gitconfig_level level, void *payload)
-{
-	struct last_word *last = payload;
-
-	if (!strcmp(key, "core.fsmonitor") && level == GITCONFIG_LOCAL)
-		last->value = value;
-	return 0;
-}
-
-static int count_local(const char *key, const char *value, enum gitconfig_level level,
-		       void *payload)
-{
-	struct last_word *last = payload;
-
-	last->count += !strcmp(key, "core.fsmonitor") && level == GITCONFIG_LOCAL &&
-		       !strcmp(value, last->value);
-	return 0;
-}
-
 /*
- * Set for the repository, but in an included file or in the worktree's: more
- * often than in `text`, which is the repository's file.
+ * Set at our level, but in an included file or in the worktree's: more often
+ * than in `text`, which is the file that we write.
  */
-static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf *text)
+static bool is_set_elsewhere(const struct gitconfig *config, const struct strbuf *text,
+			     const struct install_where *where)
 {
-	struct last_word last = { NULL, 0 };
+	struct last_word last = { .key = "core.fsmonitor",
+				  .lowest = own_level(where),
+				  .highest = own_level(where) };
 
-	(void)gitconfig_each(config, "core.fsmonitor", note_local, &last);
+	(void)gitconfig_each(config, last.key, note_last, &last);
 	if (!last.value || is_guard_value(last.value))
 		return false;
-	(void)gitconfig_each(config, "core.fsmonitor", count_local, &last);
-	return last.count > config_edit_count(text, "core", "fsmonitor", last.value);
+	(void)gitconfig_each(config, last.key, count_last, &last);
+	return last.count > config_edit_count(text, last.key, last.value);
 }
 
 /* From an earlier install. */
@@ -175,39 +186,57 @@ static bool had_guard(const struct install_record *record)
 }
 
 /* What is in the way of a guard, as a sentence; "" if nothing is. */
-static const char *guard_barred(const struct install_config *out, const struct gitconfig *config,
-				bool *daemon_out)
+static const char *guard_barred(const struct install_config *out, const struct install_where *where,
+				const struct gitconfig *config, bool *daemon_out)
 {
 	struct strbuf before = STRBUF_INIT;
-	bool taken = value_before(&before, &out->text, config, "fsmonitor");
+	bool taken = install_config_before(&before, &out->text, config, "core", "fsmonitor");
 
 	*daemon_out = false;
 	if (taken)
 		gitconfig_parse_bool(daemon_out, before.buf);
 	strbuf_release(&before);
-	return *daemon_out ? "core.fsmonitor is 'true', which is git's own daemon" :
-	       is_set_elsewhere(config, &out->before) ? SET_ELSEWHERE "; " SHOW_ORIGIN : "";
+	return *daemon_out ? "core.fsmonitor is 'true', which is git's own daemon"
+	       : is_set_elsewhere(config, &out->before, where) ? SET_ELSEWHERE "; " SHOW_ORIGIN
+							       : "";
 }
 
-bool install_config_has_room(const struct install_record *record, const struct repo *repo,
+bool install_config_has_room(const struct install_record *record, const struct install_where *where,
 			     const struct gitconfig *config)
 {
 	struct install_config undone = INSTALL_CONFIG_INIT;
-	bool daemon, room = !install_config_undone(&undone, record, repo) &&
-			    !*guard_barred(&undone, config, &daemon);
+	bool daemon, room = !install_config_undone(&undone, record, where) &&
+			    !*guard_barred(&undone, where, config, &daemon);
 
 	install_config_release(&undone);
 	return room;
 }
 
+/* Ours for this repository replaces ours for all, and what that one asks in turn. */
+static char *chain_of_all(void)
+{
+	struct install_record record = { 0 };
+	struct install_where all;
+	char *chain = NULL;
+
+	if (install_where_global(&all))
+		return NULL;
+	if (!install_record_read(&record, &all) && record.guard && record.chain)
+		chain = xstrdup(record.chain);
+	install_record_release(&record);
+	install_where_release(&all);
+	return chain;
+}
+
 static void plan_guard(struct install_config *out, struct install_record *record,
-		       const struct repo *repo, const struct gitconfig *config,
+		       const struct install_where *where, const struct gitconfig *config,
 		       struct strlist *notes)
 {
 	struct strbuf value = STRBUF_INIT, version = STRBUF_INIT, before = STRBUF_INIT;
-	bool taken = value_before(&before, &out->text, config, "fsmonitor"), daemon, ignored;
+	bool taken = install_config_before(&before, &out->text, config, "core", "fsmonitor"),
+	     daemon, ignored;
 	bool is_bool = taken && gitconfig_parse_bool(&ignored, before.buf);
-	const char *barred = guard_barred(out, config, &daemon);
+	const char *barred = guard_barred(out, where, config, &daemon);
 
 	free(record->chain);
 	record->chain = NULL;
@@ -220,13 +249,15 @@ static void plan_guard(struct install_config *out, struct install_record *record
 		if (!record->guard)
 			goto done;
 	}
-	guard_value(&value, repo);
+	guard_value(&value, where);
 	if (taken && !is_bool && !is_guard_value(before.buf))
-		record->chain = expand_home(before.buf);
+		record->chain = install_expand_home(before.buf);
+	else if (!taken && !where->global)
+		record->chain = chain_of_all();
 	set(&out->text, record, "core", "fsmonitor", value.buf);
-	/* The protocol version of another program is not ours to change. */
-	value_before(&version, &out->text, config, "fsmonitorhookversion");
-	if (!record->chain && strcmp(version.buf, "2"))
+	/* The protocol version of another program, in any repository, is not ours to change. */
+	(void)install_config_before(&version, &out->text, config, "core", "fsmonitorhookversion");
+	if (!where->global && !record->chain && strcmp(version.buf, "2"))
 		set(&out->text, record, "core", "fsmonitorHookVersion", "2");
 done:
 	strbuf_release(&before);
@@ -234,24 +265,33 @@ done:
 	strbuf_release(&value);
 }
 
-static void plan_hook(struct strbuf *text, struct install_record *record, const struct repo *repo,
-		      const char *name)
+static void plan_hook(struct strbuf *text, struct install_record *record,
+		      const struct install_where *where, const char *name)
 {
 	char *section = xstrfmt("hook.checkpoint-%s", name);
 	struct strbuf value = STRBUF_INIT;
 
-	hook_value(&value, repo, name);
+	hook_value(&value, where, name);
 	set(text, record, section, "event", name);
 	set(text, record, section, "command", value.buf);
 	strbuf_release(&value);
 	free(section);
 }
 
+static void plan_template(struct strbuf *text, struct install_record *record,
+			  const struct install_where *where)
+{
+	char *path = install_record_path(where, INSTALL_TEMPLATE);
+
+	set(text, record, "init", "templateDir", path);
+	free(path);
+}
+
 int install_config_plan(struct install_config *out, struct install_record *record,
-			const struct repo *repo, const struct gitconfig *config,
+			const struct install_where *where, const struct gitconfig *config,
 			const char *const names[], struct strlist *notes)
 {
-	int err = install_config_undone(out, record, repo);
+	int err = install_config_undone(out, record, where);
 	struct strbuf base = STRBUF_INIT;
 	size_t old = record->edits_nr;
 
@@ -259,99 +299,27 @@ int install_config_plan(struct install_config *out, struct install_record *recor
 		return err;
 	strbuf_add(&base, out->text.buf, out->text.len);
 	if (record->guard)
-		plan_guard(out, record, repo, config, notes);
+		plan_guard(out, record, where, config, notes);
 	for (size_t i = 0; record->config_hooks && names[i]; i++)
-		plan_hook(&out->text, record, repo, names[i]);
+		plan_hook(&out->text, record, where, names[i]);
+	if (record->template)
+		plan_template(&out->text, record, where);
 	if (record->edits_nr > old &&
 	    !config_edit_check(&base, &out->text, record->edits + old, record->edits_nr - old))
-		err = ckpt_error_set(CKPT_ERROR, "'%s/config' has a format in which a change could not be "
-						 "reverted without a trace; tidy it up, or install "
-						 "without the parts that need it",
-				     repo->commondir);
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' has a format in which a change could not be "
+				     "reverted without a trace; tidy it up, or install "
+				     "without the parts that need it",
+				     where->config);
 	strbuf_release(&base);
-	return err;
-}
-
-/* ---- writing ---- */
-
-/* No other process writes now, but one may have since it was read. */
-static int swap_locked(const char *path, const char *lock, const struct install_config *config)
-{
-	struct strbuf now = STRBUF_INIT;
-	int err = fs_read_linked(&now, path);
-
-	if (!err && !strbuf_equal(&now, &config->before))
-		err = ckpt_error_set(CKPT_ERROR, "'%s' was changed by another process meanwhile; "
-				     "try again", path);
-	if (!err && rename(lock, path) < 0)
-		err = ckpt_error_errno("unable to put '%s' in place", path);
-	else if (!err)
-		err = fs_sync_holder(AT_FDCWD, path);
-	if (err)
-		unlink(lock);
-	strbuf_release(&now);
-	return err;
-}
-
-/*
- * git's lock is a file that must not exist yet and that becomes the new one.
- * It is completed under our own name, so that one left by a killed process of
- * ours can be told from git's.
- */
-static int swap_config(const char *path, const char *lock, const char *new, mode_t mode,
-		       const struct install_config *config)
-{
-	int err;
-
-	if (install_same_file(lock, new))
-		unlink(lock);
-	err = fs_write_file(AT_FDCWD, new, config->text.buf, config->text.len, mode, FS_DURABLE);
-	if (err)
-		return err;
-	if (link(new, lock) < 0)
-		err = errno == EEXIST ?
-			      ckpt_error_set(CKPT_ERROR, "'%s' exists: another git process is changing "
-							 "the configuration; if none is, remove "
-							 "that file", lock) :
-			      ckpt_error_errno("unable to create '%s'", lock);
-	else
-		err = swap_locked(path, lock, config);
-	unlink(new);
-	return err;
-}
-
-int install_config_write(const struct install_config *config, const struct repo *repo)
-{
-	char *path = config_path(repo), *lock = xstrfmt("%s.lock", path);
-	char *new = install_record_path(repo, "config.new");
-	struct strbuf now = STRBUF_INIT;
-	struct stat st;
-	int err = fs_read_linked(&now, path);
-
-	if (err)
-		goto out;
-	if (install_same_file(lock, new))
-		unlink(lock);
-	unlink(new);
-	if (strbuf_equal(&now, &config->text))
-		goto out;
-	if (stat(path, &st) < 0)
-		err = ckpt_error_errno("unable to look at '%s'", path);
-	else
-		err = swap_config(path, lock, new, st.st_mode & 07777, config);
-out:
-	strbuf_release(&now);
-	free(new);
-	free(lock);
-	free(path);
 	return err;
 }
 
 /* ---- status ---- */
 
-static bool shim_there(const struct repo *repo, const char *name)
+static bool shim_there(const struct install_where *where, const char *name)
 {
-	char *path = install_record_path(repo, name);
+	char *path = install_record_path(where, name);
 	bool there = !access(path, X_OK);
 
 	free(path);
@@ -374,48 +342,77 @@ static enum hooks_state state_of(const char *value, const char *wanted, bool mov
 		return HOOKS_DISPLACED;
 	}
 	if (!shim) {
-		*why_out = "its file in .git/" INSTALL_DIR " is gone";
+		*why_out = "its script in the directory '" INSTALL_DIR "' is gone";
 		return HOOKS_NOT_RUN;
 	}
 	*why_out = "";
 	return HOOKS_RUNS;
 }
 
-enum hooks_state install_config_guard_state(const struct repo *repo, const struct gitconfig *config,
-					    const char **why_out, const char **advice_out)
+/* Whether it is ours for a repository that git reads; NULL: only a lower level has one. */
+static const char *value_in_force(const struct gitconfig *config, const char *key,
+				  const struct install_where *where)
 {
-	const char *value = gitconfig_get(config, "core.fsmonitor", GITCONFIG_LOCAL);
+	return where->global ? gitconfig_get(config, key, GITCONFIG_LOCAL)
+			     : level_value(config, key, where);
+}
+
+enum hooks_state install_config_guard_state(const struct install_where *where,
+					    const struct gitconfig *config, const char **why_out,
+					    const char **advice_out)
+{
+	const char *value = value_in_force(config, "core.fsmonitor", where);
 	struct strbuf wanted = STRBUF_INIT, text = STRBUF_INIT;
 	enum hooks_state state;
 
-	guard_value(&wanted, repo);
+	guard_value(&wanted, where);
 	state = state_of(value, wanted.buf,
 			 value && strcmp(value, wanted.buf) && is_guard_value(value),
-			 shim_there(repo, "fsmonitor"), why_out);
-	*advice_out = INSTALL_AGAIN;
-	if (state == HOOKS_DISPLACED && !read_config(&text, repo) &&
-	    is_set_elsewhere(config, &text)) {
+			 shim_there(where, "fsmonitor"), why_out);
+	*advice_out = install_again(where);
+	if (state == HOOKS_DISPLACED && !install_config_read(&text, where) &&
+	    is_set_elsewhere(config, &text, where)) {
 		*why_out = SET_ELSEWHERE;
 		*advice_out = SHOW_ORIGIN;
+	} else if (state == HOOKS_DISPLACED && where->global) {
+		*why_out = "this repository sets core.fsmonitor itself";
+		*advice_out =
+			"'git checkpoint hooks install --guard' says what can be done about that";
 	}
 	strbuf_release(&text);
 	strbuf_release(&wanted);
 	return state;
 }
 
-enum hooks_state install_config_hook_state(const struct repo *repo, const struct gitconfig *config,
-					   const char *name, const char **why_out)
+/* hook.<name>.enabled, which turns a hook off where it is set. */
+static bool is_enabled(const struct gitconfig *config, const char *name)
+{
+	char *key = xstrfmt("hook.checkpoint-%s.enabled", name);
+	bool enabled = gitconfig_bool(config, key, true);
+
+	free(key);
+	return enabled;
+}
+
+enum hooks_state install_config_hook_state(const struct install_where *where,
+					   const struct gitconfig *config, const char *name,
+					   const char **why_out, const char **advice_out)
 {
 	char *key = xstrfmt("hook.checkpoint-%s.command", name);
-	const char *value = gitconfig_get(config, key, GITCONFIG_LOCAL);
+	const char *value = value_in_force(config, key, where);
 	struct strbuf wanted = STRBUF_INIT;
 	enum hooks_state state;
 
-	hook_value(&wanted, repo, name);
-	state = state_of(value, wanted.buf, false, shim_there(repo, name), why_out);
+	hook_value(&wanted, where, name);
+	state = state_of(value, wanted.buf, false, shim_there(where, name), why_out);
+	*advice_out = install_again(where);
 	if (state == HOOKS_RUNS && !install_config_supported()) {
 		state = HOOKS_NOT_RUN;
 		*why_out = "this git does not support hooks in its configuration";
+	} else if (state == HOOKS_RUNS && !is_enabled(config, name)) {
+		state = HOOKS_NOT_RUN;
+		*why_out = "its key 'enabled' in the configuration is false";
+		*advice_out = "remove that key to have it run";
 	}
 	strbuf_release(&wanted);
 	free(key);

@@ -48,7 +48,7 @@ static bool is_frame(const struct strbuf *text)
 	return !strcmp(text->buf, HOOK_FILE_FRAME) && text->len == strlen(HOOK_FILE_FRAME);
 }
 
-static char *hex_sha256(const struct strbuf *text)
+char *install_sha256(const struct strbuf *text)
 {
 	unsigned char hash[SHA256_SIZE];
 	char *out = xmalloc(2 * SHA256_SIZE + 1);
@@ -69,7 +69,7 @@ static void plan_ours(struct install_entry *entry, const struct found *found)
 		     : is_frame(&bare)					       ? INSTALL_CREATED
 									       : INSTALL_LINES;
 	if (entry->how == INSTALL_LINES)
-		entry->sha256 = hex_sha256(&bare);
+		entry->sha256 = install_sha256(&bare);
 	strbuf_release(&bare);
 }
 
@@ -157,7 +157,7 @@ int install_place_plan(struct install_record *record, const char *path, const ch
 		if (found.link)
 			entry->target = xstrdup(found.text.buf);
 		else
-			entry->sha256 = hex_sha256(&found.text);
+			entry->sha256 = install_sha256(&found.text);
 	}
 	if (entry->how == INSTALL_ASIDE && !is_ours(&found))
 		err = check_aside(path);

@@ -2,14 +2,14 @@
 #include "hooks/install_record_internal.h"
 
 #include "base/base.h"
-#include "git/git.h"
 #include "hooks/install_internal.h"
+#include "hooks/install_where_internal.h"
 
 static const char *const how_names[] = { "created", "lines", "aside" };
 
-char *install_record_path(const struct repo *repo, const char *name)
+char *install_record_path(const struct install_where *where, const char *name)
 {
-	return xstrfmt("%s/" INSTALL_DIR "/%s", repo->commondir, name);
+	return xstrfmt("%s/%s", where->dir, name);
 }
 
 /* ---- in memory ---- */
@@ -41,6 +41,9 @@ void install_record_release(struct install_record *record)
 	free(record->entries);
 	free(record->edits);
 	free(record->chain);
+	free(record->template_from);
+	free(record->template_seen);
+	free(record->template_made);
 	strlist_release(&record->events);
 	strlist_release(&record->dirs);
 	memset(record, 0, sizeof(*record));
@@ -88,18 +91,18 @@ struct config_edit *install_record_edit(struct install_record *record)
 
 /* ---- paths and texts ---- */
 
-char *install_main_worktree(const struct repo *repo)
+char *install_main_worktree(const char *commondir)
 {
-	const char *slash = strrchr(repo->commondir, '/');
+	const char *slash = strrchr(commondir, '/');
 
-	return slash && !strcmp(slash, "/.git") ?
-		       xmemdupz(repo->commondir, (size_t)(slash - repo->commondir)) : NULL;
+	return slash && !strcmp(slash, "/.git") ? xmemdupz(commondir, (size_t)(slash - commondir))
+						: NULL;
 }
 
-static json_t *kept_path(const char *path, const struct repo *repo)
+static json_t *kept_path(const char *path, const struct install_where *where)
 {
-	char *root = install_main_worktree(repo); /* it moves along */
-	const char *below = path_below(path, repo->commondir);
+	char *root = install_main_worktree(where->root); /* it moves along */
+	const char *below = path_below(path, where->root);
 	struct strbuf out = STRBUF_INIT;
 	json_t *value;
 
@@ -116,28 +119,14 @@ static json_t *kept_path(const char *path, const struct repo *repo)
 	return value;
 }
 
-/* A text of any bytes, as json_path() writes them; NULL if it is none. */
-static char *text_of(const json_t *value)
+static char *path_of(const json_t *value, const struct install_where *where)
 {
-	const char *text = json_string_value(value);
 	struct strbuf out = STRBUF_INIT;
+	char *text = json_path_value(value);
 
 	if (!text)
 		return NULL;
-	if (*text != '"')
-		return xstrdup(text);
-	quote_undo_c(&out, text, NULL);
-	return strbuf_detach(&out, NULL);
-}
-
-static char *path_of(const json_t *value, const struct repo *repo)
-{
-	struct strbuf out = STRBUF_INIT;
-	char *text = text_of(value);
-
-	if (!text)
-		return NULL;
-	path_absolute(&out, repo->commondir, text);
+	path_absolute(&out, where->root, text);
 	free(text);
 	return strbuf_detach(&out, NULL);
 }
@@ -149,7 +138,7 @@ static json_t *text_or_null(const char *text)
 
 /* ---- writing ---- */
 
-static json_t *entries_json(const struct install_record *record, const struct repo *repo)
+static json_t *entries_json(const struct install_record *record, const struct install_where *where)
 {
 	json_t *array = json_array();
 
@@ -158,7 +147,7 @@ static json_t *entries_json(const struct install_record *record, const struct re
 
 		json_array_append_new(array, json_pack("{s:o, s:o, s:s, s:o, s:o, s:i}", "name",
 						       json_text(entry->name), "path",
-						       kept_path(entry->path, repo), "how",
+						       kept_path(entry->path, where), "how",
 						       how_names[entry->how], "sha256",
 						       text_or_null(entry->sha256), "target",
 						       text_or_null(entry->target), "mode",
@@ -184,43 +173,44 @@ static json_t *edits_json(const struct install_record *record)
 	return array;
 }
 
-static json_t *to_json(const struct install_record *record, const struct repo *repo)
+static json_t *to_json(const struct install_record *record, const struct install_where *where)
 {
-	json_t *dirs = json_array();
+	json_t *dirs = json_array(), *object;
 
 	for (size_t i = 0; i < record->dirs.nr; i++)
-		json_array_append_new(dirs, kept_path(record->dirs.items[i], repo));
-	return json_pack("{s:i, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o}", "version", 1, "events",
-			 json_texts(&record->events), "ref_transaction", record->ref_transaction,
-			 "config_hooks", record->config_hooks, "guard", record->guard, "chain",
-			 text_or_null(record->chain), "hooks", entries_json(record, repo), "dirs",
-			 dirs, "config", edits_json(record));
+		json_array_append_new(dirs, kept_path(record->dirs.items[i], where));
+	object = json_pack("{s:i, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o}", "version", 1, "events",
+			   json_texts(&record->events), "ref_transaction", record->ref_transaction,
+			   "config_hooks", record->config_hooks, "guard", record->guard, "chain",
+			   text_or_null(record->chain), "hooks", entries_json(record, where),
+			   "dirs", dirs, "config", edits_json(record));
+	if (where->global)
+		json_object_update_new(
+			object, json_pack("{s:b, s:o, s:o, s:o, s:b}", "template", record->template,
+					  "template_from", text_or_null(record->template_from),
+					  "template_seen", text_or_null(record->template_seen),
+					  "template_made", text_or_null(record->template_made),
+					  "config_created", record->config_created));
+	return object;
 }
 
-int install_record_write(const struct install_record *record, const struct repo *repo)
+int install_record_write(const struct install_record *record, const struct install_where *where)
 {
-	char *dir = xstrfmt("%s/" INSTALL_DIR, repo->commondir);
-	char *path = install_record_path(repo, INSTALL_RECORD_FILE);
-	struct strbuf text = STRBUF_INIT;
-	json_t *object = to_json(record, repo);
-	int err = fs_mkdir_p(dir, 0755);
+	char *path = install_record_path(where, INSTALL_RECORD_FILE);
+	int err = fs_mkdir_p(where->dir, 0755);
 
-	json_write(&text, object);
-	strbuf_addch(&text, '\n');
 	if (!err)
-		err = fs_write_file(AT_FDCWD, path, text.buf, text.len, 0644, FS_DURABLE);
-	json_decref(object);
-	strbuf_release(&text);
+		err = json_write_file(AT_FDCWD, path, to_json(record, where), 0644, FS_DURABLE);
 	free(path);
-	free(dir);
 	return err;
 }
 
 /* ---- reading ---- */
 
-static bool read_entry(struct install_record *record, const json_t *object, const struct repo *repo)
+static bool read_entry(struct install_record *record, const json_t *object,
+		       const struct install_where *where)
 {
-	char *path = path_of(json_object_get(object, "path"), repo);
+	char *path = path_of(json_object_get(object, "path"), where);
 	const char *name = json_string_value(json_object_get(object, "name"));
 	const char *how = json_string_value(json_object_get(object, "how"));
 	struct install_entry *entry;
@@ -234,8 +224,8 @@ static bool read_entry(struct install_record *record, const json_t *object, cons
 			entry->how = (enum install_how)i;
 			known = true;
 		}
-		entry->sha256 = text_of(json_object_get(object, "sha256"));
-		entry->target = text_of(json_object_get(object, "target"));
+		entry->sha256 = json_path_value(json_object_get(object, "sha256"));
+		entry->target = json_path_value(json_object_get(object, "target"));
 		entry->mode = (unsigned)json_integer_value(json_object_get(object, "mode"));
 	}
 	free(path);
@@ -246,15 +236,16 @@ static bool read_edit(struct install_record *record, const json_t *object)
 {
 	struct config_edit *edit = install_record_edit(record);
 
-	edit->section = text_of(json_object_get(object, "section"));
-	edit->key = text_of(json_object_get(object, "key"));
-	edit->value = text_of(json_object_get(object, "value"));
-	edit->old = text_of(json_object_get(object, "old"));
+	edit->section = json_path_value(json_object_get(object, "section"));
+	edit->key = json_path_value(json_object_get(object, "key"));
+	edit->value = json_path_value(json_object_get(object, "value"));
+	edit->old = json_path_value(json_object_get(object, "old"));
 	edit->header = json_is_true(json_object_get(object, "header"));
 	return edit->section && edit->key && edit->value;
 }
 
-static bool from_json(struct install_record *out, const json_t *object, const struct repo *repo)
+static bool from_json(struct install_record *out, const json_t *object,
+		      const struct install_where *where)
 {
 	const json_t *events = json_object_get(object, "events");
 	const json_t *hooks = json_object_get(object, "hooks");
@@ -265,7 +256,12 @@ static bool from_json(struct install_record *out, const json_t *object, const st
 	out->ref_transaction = json_is_true(json_object_get(object, "ref_transaction"));
 	out->config_hooks = json_is_true(json_object_get(object, "config_hooks"));
 	out->guard = json_is_true(json_object_get(object, "guard"));
-	out->chain = text_of(json_object_get(object, "chain"));
+	out->chain = json_path_value(json_object_get(object, "chain"));
+	out->template = json_is_true(json_object_get(object, "template"));
+	out->template_from = json_path_value(json_object_get(object, "template_from"));
+	out->template_seen = json_path_value(json_object_get(object, "template_seen"));
+	out->template_made = json_path_value(json_object_get(object, "template_made"));
+	out->config_created = json_is_true(json_object_get(object, "config_created"));
 	for (size_t i = 0; i < json_array_size(events); i++) {
 		const char *event = json_string_value(json_array_get(events, i));
 
@@ -273,11 +269,11 @@ static bool from_json(struct install_record *out, const json_t *object, const st
 			strlist_add(&out->events, event);
 	}
 	for (size_t i = 0; i < json_array_size(hooks); i++)
-		ok = ok && read_entry(out, json_array_get(hooks, i), repo);
+		ok = ok && read_entry(out, json_array_get(hooks, i), where);
 	for (size_t i = 0; i < json_array_size(edits); i++)
 		ok = ok && read_edit(out, json_array_get(edits, i));
 	for (size_t i = 0; i < json_array_size(dirs); i++) {
-		char *dir = path_of(json_array_get(dirs, i), repo);
+		char *dir = path_of(json_array_get(dirs, i), where);
 
 		if (dir)
 			strlist_take(&out->dirs, dir);
@@ -285,29 +281,25 @@ static bool from_json(struct install_record *out, const json_t *object, const st
 	return ok;
 }
 
-int install_record_read(struct install_record *out, const struct repo *repo)
+int install_record_read(struct install_record *out, const struct install_where *where)
 {
-	char *path = install_record_path(repo, INSTALL_RECORD_FILE);
-	struct strbuf text = STRBUF_INIT;
+	char *path = install_record_path(where, INSTALL_RECORD_FILE);
 	json_t *object;
-	int err;
+	int err = json_read_file(&object, AT_FDCWD, path);
 
 	memset(out, 0, sizeof(*out));
-	err = fs_read_file(&text, AT_FDCWD, path);
-	if (err == CKPT_ENOTFOUND) {
-		err = 0;
-	} else if (!err) {
-		object = json_loadb(text.buf, text.len, 0, NULL);
-		out->exists = object && from_json(out, object, repo);
+	if (!err) {
+		out->exists = object && from_json(out, object, where);
 		if (!out->exists)
-			err = ckpt_error_set(CKPT_ECORRUPT, "the record of installed hooks, '%s', is "
-							    "damaged; move it away and fix the hooks by "
-							    "hand", path);
-		json_decref(object);
+			err = ckpt_error_set(CKPT_ECORRUPT,
+					     "the record of installed hooks, '%s', is "
+					     "damaged; move it away and fix the hooks by "
+					     "hand",
+					     path);
 	}
+	json_decref(object);
+	free(path);
 	if (err)
 		install_record_release(out);
-	strbuf_release(&text);
-	free(path);
-	return err;
+	return err == CKPT_ENOTFOUND ? 0 : err;
 }

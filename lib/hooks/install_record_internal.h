@@ -5,21 +5,21 @@
 #include "base/base.h"
 #include "hooks/config_edit_internal.h"
 
-struct repo;
+struct install_where;
 
 /**
- * What `hooks install` found and did, in <common git directory>/git-checkpoint:
+ * What `hooks install` found and did, in <common git directory>/git-checkpoint
+ * or, for all repositories, in a directory of the user (see install_where.h):
  * written before anything else is changed, removed last. It makes an uninstall
  * exact, even after an interrupted install.
  *
- * Paths beside the git directory are stored relative to it, so that a
+ * Paths beside the directory are stored relative to it, so that a
  * repository may be moved.
  */
-#define INSTALL_DIR "git-checkpoint"
 #define INSTALL_RECORD_FILE "hooks.json"
 
 /** The path of a file in that directory; the caller frees it. */
-char *install_record_path(const struct repo *repo, const char *name);
+char *install_record_path(const struct install_where *where, const char *name);
 
 enum install_how {
 	INSTALL_CREATED, /**< there was no hook */
@@ -49,13 +49,18 @@ struct install_record {
 	struct strlist dirs; /**< created by us, outermost first; absolute */
 	struct config_edit *edits; /**< of the repository's configuration, in order */
 	size_t edits_nr, edits_alloc;
+	bool template;	     /**< new repositories get hooks from our template directory */
+	char *template_from; /**< the user's template directory, which ours contains; NULL: git's own */
+	char *template_seen; /**< digest of `template_from` then */
+	char *template_made; /**< digest of ours; NULL: there is none */
+	bool config_created; /**< there was no such file */
 };
 
 /** Read it; a missing one is empty. A damaged one is an error. */
-int install_record_read(struct install_record *out, const struct repo *repo);
+int install_record_read(struct install_record *out, const struct install_where *where);
 
 /** Write it durably, creating the directory. */
-int install_record_write(const struct install_record *record, const struct repo *repo);
+int install_record_write(const struct install_record *record, const struct install_where *where);
 
 void install_record_release(struct install_record *record);
 

@@ -3,10 +3,13 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "hooks/hook_rules.h"
 #include "hooks/install_config_internal.h"
+#include "hooks/install_global_internal.h"
 #include "hooks/install_internal.h"
 #include "hooks/install_place_internal.h"
 #include "hooks/install_record_internal.h"
+#include "hooks/install_where_internal.h"
 
 const char *hooks_state_name(enum hooks_state state)
 {
@@ -20,11 +23,11 @@ void install_wanted(const char *names[INSTALL_NAMES], const struct install_recor
 	size_t nr = 0;
 
 	if (strlist_has(&record->events, "rebase"))
-		names[nr++] = "pre-rebase";
+		names[nr++] = hook_names[HOOK_PRE_REBASE];
 	if (record->ref_transaction &&
 	    (strlist_has(&record->events, "merge") || strlist_has(&record->events, "am") ||
 	     strlist_has(&record->events, "stash") || strlist_has(&record->events, "bisect")))
-		names[nr++] = "reference-transaction";
+		names[nr++] = hook_names[HOOK_REFERENCE_TRANSACTION];
 	names[nr] = NULL;
 }
 
@@ -50,7 +53,7 @@ static char *real_dir(const char *path)
 /* Within the git directory, this worktree or the main one. */
 static bool is_own(const char *dir, const struct repo *repo)
 {
-	char *main = install_main_worktree(repo);
+	char *main = install_main_worktree(repo->commondir);
 	bool own = path_below(dir, repo->commondir) || path_below(dir, repo->worktree) ||
 		   (main && path_below(dir, main));
 
@@ -105,8 +108,14 @@ bool install_directory(struct strbuf *out, const char **why_out, const struct re
 	return own && !tracked;
 }
 
-static void add_item(struct hooks_report *report, const char *name, enum hooks_state state,
-		     const char *why, const char *advice)
+const char *install_again(const struct install_where *where)
+{
+	return where->global ? "'git checkpoint hooks install --global' puts it back"
+			     : "'git checkpoint hooks install' puts it back";
+}
+
+void install_report_add(struct hooks_report *report, const char *name, enum hooks_state state,
+			const char *why, const char *advice)
 {
 	struct hooks_item *item = &report->items[report->nr++];
 
@@ -114,6 +123,18 @@ static void add_item(struct hooks_report *report, const char *name, enum hooks_s
 	item->state = state;
 	if (state != HOOKS_RUNS)
 		item->repair = xstrfmt("%s; %s", why, advice);
+	else if (name == hook_names[HOOK_REFERENCE_TRANSACTION])
+		report->ref_transaction = true;
+}
+
+void install_report_guard(struct hooks_report *report, const struct install_where *where,
+			  const struct gitconfig *config)
+{
+	const char *why, *advice;
+	enum hooks_state state = install_config_guard_state(where, config, &why, &advice);
+
+	report->guard = true;
+	install_report_add(report, hook_names[HOOK_FSMONITOR], state, why, advice);
 }
 
 /* One of our files that is not where git looks now. */
@@ -132,7 +153,8 @@ static bool elsewhere(const struct install_record *record, const char *name, con
 }
 
 static void look_at_file(struct hooks_report *report, const struct install_record *record,
-			 const char *dir, const char *barred, const char *name)
+			 const struct install_where *where, const char *dir, const char *barred,
+			 const char *name)
 {
 	char *path = xstrfmt("%s/%s", dir, name), *text = NULL;
 	const char *why;
@@ -140,21 +162,23 @@ static void look_at_file(struct hooks_report *report, const struct install_recor
 
 	if (state != HOOKS_RUNS && *barred) {
 		text = xstrfmt("git takes hooks from '%s', %s", dir, barred);
-		add_item(report, name, HOOKS_NOT_RUN, text,
-			 "use 'git checkpoint hooks install --guard', which needs no hooks, or set "
-			 "core.hooksPath in this repository");
+		install_report_add(
+			report, name, HOOKS_NOT_RUN, text,
+			"use 'git checkpoint hooks install --guard', which needs no hooks, or set "
+			"core.hooksPath in this repository");
 	} else if (state != HOOKS_RUNS && elsewhere(record, name, path)) {
 		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", dir);
-		add_item(report, name, HOOKS_NOT_RUN, text, INSTALL_AGAIN);
+		install_report_add(report, name, HOOKS_NOT_RUN, text, install_again(where));
 	} else {
-		add_item(report, name, state, why, INSTALL_AGAIN);
+		install_report_add(report, name, state, why, install_again(where));
 	}
 	free(text);
 	free(path);
 }
 
 static void look(struct hooks_report *report, const struct install_record *record,
-		 const struct repo *repo, const struct gitconfig *config)
+		 const struct install_where *where, const struct repo *repo,
+		 const struct gitconfig *config)
 {
 	struct strbuf dir = STRBUF_INIT;
 	const char *names[INSTALL_NAMES], *why, *advice, *barred;
@@ -164,19 +188,14 @@ static void look(struct hooks_report *report, const struct install_record *recor
 	install_wanted(names, record);
 	for (size_t i = 0; names[i]; i++) {
 		if (record->config_hooks) {
-			state = install_config_hook_state(repo, config, names[i], &why);
-			add_item(report, names[i], state, why, INSTALL_AGAIN);
+			state = install_config_hook_state(where, config, names[i], &why, &advice);
+			install_report_add(report, names[i], state, why, advice);
 		} else {
-			look_at_file(report, record, dir.buf, barred, names[i]);
+			look_at_file(report, record, where, dir.buf, barred, names[i]);
 		}
-		if (report->items[report->nr - 1].state == HOOKS_RUNS)
-			report->ref_transaction |= !strcmp(names[i], "reference-transaction");
 	}
-	if (record->guard) {
-		report->guard = true;
-		state = install_config_guard_state(repo, config, &why, &advice);
-		add_item(report, "fsmonitor", state, why, advice);
-	}
+	if (record->guard)
+		install_report_guard(report, where, config);
 	strbuf_release(&dir);
 }
 
@@ -195,10 +214,13 @@ int hooks_status(struct hooks_report *report, const struct repo *repo)
 {
 	struct gitconfig *config = NULL;
 	struct install_record record;
-	int err = install_record_read(&record, repo);
+	struct install_where where;
+	int err;
 
+	install_where_repo(&where, repo);
+	err = install_record_read(&record, &where);
 	if (err)
-		return err;
+		goto out;
 	report->installed = record.exists;
 	report->config_hooks = record.config_hooks;
 	report->submodules = record.exists && has_submodules(repo);
@@ -206,10 +228,27 @@ int hooks_status(struct hooks_report *report, const struct repo *repo)
 	if (record.exists)
 		err = gitconfig_open(&config, repo);
 	if (!err && record.exists)
-		look(report, &record, repo, config);
+		look(report, &record, &where, repo, config);
 	gitconfig_close(config);
 	install_record_release(&record);
+	if (!err)
+		err = install_global_look(report, repo);
+out:
+	install_where_release(&where);
 	return err;
+}
+
+bool hooks_any_runs(const struct hooks_report *report)
+{
+	for (size_t i = 0; i < report->nr; i++)
+		if (report->items[i].state == HOOKS_RUNS)
+			return true;
+	return false;
+}
+
+bool hooks_protected(const struct hooks_report *report)
+{
+	return hooks_any_runs(report) || (report->global && hooks_any_runs(report->global));
 }
 
 void hooks_report_release(struct hooks_report *report)
@@ -218,18 +257,29 @@ void hooks_report_release(struct hooks_report *report)
 		free(report->items[i].repair);
 	strlist_release(&report->events);
 	strlist_release(&report->notes);
+	if (report->global)
+		hooks_report_release(report->global);
+	free(report->global);
 	memset(report, 0, sizeof(*report));
+}
+
+static void add_problems(struct strlist *problems, const struct hooks_report *report)
+{
+	for (size_t i = 0; i < report->nr; i++)
+		if (report->items[i].state != HOOKS_RUNS)
+			strlist_addf(problems, "hook %s: %s: %s",
+				     hooks_state_name(report->items[i].state),
+				     report->items[i].name, report->items[i].repair);
 }
 
 void hooks_check(struct strlist *problems, const struct repo *repo)
 {
 	struct hooks_report report = { 0 };
 
-	if (repo && !hooks_status(&report, repo))
-		for (size_t i = 0; i < report.nr; i++)
-			if (report.items[i].state != HOOKS_RUNS)
-				strlist_addf(problems, "hook %s: %s: %s",
-					     hooks_state_name(report.items[i].state),
-					     report.items[i].name, report.items[i].repair);
+	if (repo && !hooks_status(&report, repo)) {
+		add_problems(problems, &report);
+		if (!report.installed && report.global)
+			add_problems(problems, report.global);
+	}
 	hooks_report_release(&report);
 }

@@ -2,6 +2,8 @@
 #include "inspect/diff.h"
 
 #include "base/base.h"
+#include "inspect/staged_internal.h"
+#include "git/git.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -21,8 +23,25 @@ static struct compare_side stored_side(struct snapshot *snapshot)
 				      .modes = &snapshot->modes };
 }
 
+static bool is_meant(struct change *change, void *payload)
+{
+	return pathspec_matches(payload, change->path, change->is_dir);
+}
+
+static int compare_only(struct diff *out, const struct compare_side *before,
+			const struct compare_side *after, const struct pathspec *only)
+{
+	bool patterns = only && only->nr;
+	int err =
+		compare_run(&out->changes, before, after, only && !patterns ? &only->plain : NULL);
+
+	if (!err && patterns)
+		compare_list_filter(&out->changes, is_meant, (void *)only);
+	return err;
+}
+
 int diff_checkpoints(struct diff *out, struct session *session, const struct ckpt_record *old,
-		     const struct ckpt_record *new, const struct strlist *paths)
+		     const struct ckpt_record *new, const struct pathspec *only)
 {
 	struct compare_side before, after;
 	int err = 0;
@@ -36,7 +55,7 @@ int diff_checkpoints(struct diff *out, struct session *session, const struct ckp
 	if (!err) {
 		before = stored_side(out->old);
 		after = stored_side(out->new);
-		err = compare_run(&out->changes, &before, &after, paths);
+		err = compare_only(out, &before, &after, only);
 	}
 	if (err)
 		diff_release(out);
@@ -117,21 +136,12 @@ static bool settle_dir(struct change *change, int rootfd)
 	return differs;
 }
 
-static void settle_deleted(struct compare_list *list, int rootfd)
+static bool settle_deleted(struct change *change, void *payload)
 {
-	size_t kept = 0;
+	int rootfd = *(int *)payload;
 
-	for (size_t i = 0; i < list->nr; i++) {
-		struct change *change = &list->items[i];
-
-		if (change->kind == CHANGE_DELETED &&
-		    !(change->is_dir ? settle_dir : settle_present)(change, rootfd)) {
-			free(change->path);
-			continue;
-		}
-		list->items[kept++] = *change;
-	}
-	list->nr = kept;
+	return change->kind != CHANGE_DELETED ||
+	       (change->is_dir ? settle_dir : settle_present)(change, rootfd);
 }
 
 /* Scan with the rules of `old`. */
@@ -164,19 +174,19 @@ static int scan_worktree(struct diff *out, const struct ckpt_record *old, progre
 	return err;
 }
 
-static int compare_worktree(struct diff *out, const struct strlist *paths)
+static int compare_worktree(struct diff *out, const struct pathspec *only)
 {
 	struct compare_side before = stored_side(out->old);
 	struct compare_side after = { .root = out->current.scan->root, .modes = &out->modes };
-	int err = compare_run(&out->changes, &before, &after, paths);
+	int err = compare_only(out, &before, &after, only);
 
 	if (!err)
-		settle_deleted(&out->changes, out->current.scan->rootfd);
+		compare_list_filter(&out->changes, settle_deleted, &out->current.scan->rootfd);
 	return err;
 }
 
 int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
-		  const struct strlist *paths, progress_fn progress)
+		  const struct pathspec *only, progress_fn progress)
 {
 	int err;
 
@@ -186,7 +196,7 @@ int diff_worktree(struct diff *out, struct session *session, const struct ckpt_r
 	if (!err)
 		err = scan_worktree(out, old, progress);
 	if (!err)
-		err = compare_worktree(out, paths);
+		err = compare_worktree(out, only);
 	if (err)
 		diff_release(out);
 	return err;
@@ -214,12 +224,14 @@ int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progre
 int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)
 {
 	struct ref_list refs;
-	int err = refs_list(&refs, session->store);
+	size_t nr = 0;
+	int err = order_list(&refs, session->store);
 
 	if (err)
 		return err;
-	while (refs.nr && strcmp(refs.items[refs.nr - 1].id, record->id) >= 0)
-		refs.nr--;
+	while (nr < refs.nr && strcmp(refs.items[nr].id, record->id))
+		nr++;
+	refs.nr = nr;
 	err = record->state_only ? lookup_newest_state(out, session->store, &refs)
 				 : lookup_newest_meant(out, session->store, &refs,
 						       &record->scope);
@@ -252,6 +264,8 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 	int err;
 
 	*too_large_out = 0;
+	if (diff->staged)
+		return staged_content(out, diff, change, side);
 	if (side == DIFF_NEW && !diff->new) {
 		err = read_worktree(out, &st, diff->current.scan->rootfd, change->path);
 		/* It existed and may be removed at any time: then it has no contents now. */
@@ -274,6 +288,7 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 void diff_release(struct diff *diff)
 {
 	compare_list_release(&diff->changes);
+	staged_free(diff->staged);
 	modes_release(&diff->modes);
 	worktree_state_release(&diff->current);
 	snapshot_free(diff->old);

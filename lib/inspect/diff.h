@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include "save/save.h"
 
+struct pathspec;
 struct session;
 
 /**
@@ -19,15 +20,16 @@ struct diff {
 	bool include_ignored, include_sensitive; /**< how it was scanned */
 	struct modes modes;         /**< of the worktree */
 	struct compare_list changes;
+	struct staged *staged; /**< of indexes, not of files; see staged.h */
 };
 
-/** Between two checkpoints; `old` may be NULL for an empty one. `paths` as in compare_run(). */
+/** Between two checkpoints; `old` may be NULL for an empty one. `only` (NULL: all) limits it. */
 int diff_checkpoints(struct diff *out, struct session *session, const struct ckpt_record *old,
-		     const struct ckpt_record *new, const struct strlist *paths);
+		     const struct ckpt_record *new, const struct pathspec *only);
 
 /** Between a checkpoint and the worktree, within the checkpoint's scope. */
 int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
-		  const struct strlist *paths, progress_fn progress);
+		  const struct pathspec *only, progress_fn progress);
 
 /**
  * Turn it into the difference between another checkpoint and the worktree, which

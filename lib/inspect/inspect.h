@@ -9,6 +9,8 @@
  */
 #include "inspect/diff.h"
 #include "inspect/list.h"
+#include "inspect/renames.h"
+#include "inspect/staged.h"
 #include "inspect/status.h"
 #include "inspect/verify.h"
 

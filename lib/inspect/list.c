@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/list.h"
 
+#include "base/base.h"
 #include "record/record.h"
 #include "retention/retention.h"
 #include "session/session.h"
@@ -38,7 +39,7 @@ int inspect_list(struct ckpt_records *out, struct session *session,
 	memset(out, 0, sizeof(*out));
 	if (!session->store)
 		return 0;
-	err = refs_list(&refs, session->store);
+	err = order_list(&refs, session->store);
 	if (err)
 		return err;
 	err = lookup_records_newest(out, session->store, &refs, enough);

@@ -126,7 +126,7 @@ static void look_at_directory(struct strlist *warnings, const struct session *se
 {
 	struct ref_list refs;
 
-	if (refs_list(&refs, session->store))
+	if (order_list(&refs, session->store))
 		return;
 	identity_check(warnings, session->store, session->repo, &refs, false);
 	refs_release(&refs);

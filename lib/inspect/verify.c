@@ -65,6 +65,46 @@ static int verify_extras(struct verify *verify, const struct ckpt_record *record
 	return err;
 }
 
+static int verify_blob(struct verify *verify, const struct oid *oid)
+{
+	int err = oidset_has(&verify->others, oid) ? 0 : objects_check(verify->session->store, oid);
+
+	if (!err)
+		oidset_add(&verify->others, oid);
+	return err;
+}
+
+/* The state of the repository, with the contents of what is staged. */
+static int verify_git(struct verify_result *out, struct verify *verify,
+		      const struct ckpt_record *record)
+{
+	char hash[STATEHASH_SIZE];
+	struct record_git git;
+	int err;
+
+	if (!*record->git_hash)
+		return 0;
+	err = record_git_load(&git, verify->session->store, record);
+	if (err == CKPT_ENOTFOUND)
+		err = ckpt_error_set(CKPT_ECORRUPT, "the state of the repository is missing");
+	if (!err && strcmp(record_git_hash(hash, &git.state), record->git_hash) != 0)
+		strlist_addf(&out->problems,
+			     "its state of the repository has the hash %s, but %s is recorded",
+			     hash, record->git_hash);
+	for (size_t i = 0; i < git.nr && !err; i++) {
+		err = verify_blob(verify, &git.blobs[i].oid);
+		if (err && err != CKPT_ECANCELLED)
+			err = ckpt_error_prefix(err, "staged contents '%.12s'", git.blobs[i].hex);
+	}
+	if (!err && !oid_is_zero(&git.autostash)) {
+		err = verify_blob(verify, &git.autostash);
+		if (err && err != CKPT_ECANCELLED)
+			err = ckpt_error_prefix(err, "autostash");
+	}
+	record_git_release(&git);
+	return err;
+}
+
 int verify_checkpoint(struct verify_result *out, struct verify *verify, const struct ref_item *ref)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
@@ -75,6 +115,8 @@ int verify_checkpoint(struct verify_result *out, struct verify *verify, const st
 	err = record_read(&record, verify->session->store, ref);
 	if (!err)
 		err = verify_extras(verify, &record);
+	if (!err)
+		err = verify_git(out, verify, &record);
 	if (!err)
 		err = verify_tree(out, verify, &record);
 	if (err && err != CKPT_ECANCELLED) {

@@ -3,6 +3,7 @@
 #define CKPT_RECORD_AUDIT_H
 
 #include "base/base.h"
+#include "record/journal.h"
 
 struct ckpt_record;
 struct store;
@@ -15,6 +16,10 @@ struct store;
 /** `id`, `commit`, `reason` and `hash` may be NULL. */
 int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
 	      const char *reason, const char *hash);
+
+/** Record a restore, undo or redo of `record`, and what it brought back besides files. */
+int audit_add_restore(struct store *store, const char *action, const struct ckpt_record *record,
+		      const char *reason, const char *hash, enum journal_git git);
 
 /**
  * Record a save: `at` is when the checkpoint was created, so that list and log show the same time.

@@ -5,7 +5,7 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-static const char magic[8] = "CKPTBRF2";
+static const char magic[8] = "CKPTBRF3";
 
 /* This many records are read as fast as the file is written. */
 enum { READ_AGAIN_MAX = 16 };
@@ -32,15 +32,16 @@ struct entry {
 	struct oid commit;
 	uint32_t flags;
 	int64_t created_at, expiry;
+	uint64_t number;
+	char after[CKPT_ID_SIZE];
 };
 
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 72, "no padding");
+_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 112, "no padding");
 
 struct entries {
 	struct strbuf text;
 	struct entry *items; /* in the order of ids */
 	size_t nr;
-	size_t at; /* how far it was searched */
 };
 
 /* --- the file --- */
@@ -48,6 +49,8 @@ struct entries {
 static bool entry_is_sound(const struct entry *entry, const struct entry *before)
 {
 	return memchr(entry->id, '\0', sizeof(entry->id)) && refs_valid_id(entry->id) &&
+	       (!*entry->after || (memchr(entry->after, '\0', sizeof(entry->after)) &&
+				   refs_valid_id(entry->after))) &&
 	       !oid_is_zero(&entry->commit) && !(entry->flags & ~(uint32_t)ALL_FLAGS) &&
 	       entry->created_at && (!before || strcmp(before->id, entry->id) < 0);
 }
@@ -85,17 +88,19 @@ static void release(struct entries *entries)
 	strbuf_release(&entries->text);
 }
 
-/* The one about a ref; they are asked for in the order of ids. */
-static const struct entry *next_of(struct entries *entries, const struct ref_item *ref)
+static int compare_id(const void *id, const void *entry)
 {
-	const struct entry *entry;
+	return strcmp(id, ((const struct entry *)entry)->id);
+}
 
-	while (entries->at < entries->nr && strcmp(entries->items[entries->at].id, ref->id) < 0)
-		entries->at++;
-	if (entries->at == entries->nr)
-		return NULL;
-	entry = &entries->items[entries->at];
-	return !strcmp(entry->id, ref->id) && oid_equal(&entry->commit, &ref->commit) ? entry : NULL;
+/* The one about a ref, or NULL. */
+static const struct entry *find(const struct entries *entries, const struct ref_item *ref)
+{
+	const struct entry *entry = entries->nr ? bsearch(ref->id, entries->items, entries->nr,
+							  sizeof(*entry), compare_id)
+						: NULL;
+
+	return entry && oid_equal(&entry->commit, &ref->commit) ? entry : NULL;
 }
 
 /* --- what it is about --- */
@@ -105,6 +110,7 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 	memset(out, 0, sizeof(*out));
 	memcpy(out->ref.id, record->id, sizeof(out->ref.id));
 	out->ref.commit = record->commit;
+	out->place = record->place;
 	out->created_at = record->created_at;
 	out->expiry = record->expiry;
 	out->pinned = record->pinned;
@@ -122,6 +128,8 @@ bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record
 	brief_of(&now, record);
 	return !strcmp(brief->ref.id, now.ref.id) &&
 	       oid_equal(&brief->ref.commit, &now.ref.commit) &&
+	       brief->place.number == now.place.number &&
+	       !strcmp(brief->place.after, now.place.after) &&
 	       brief->created_at == now.created_at && brief->expiry == now.expiry &&
 	       brief->pinned == now.pinned && brief->scoped == now.scoped &&
 	       brief->state_only == now.state_only && brief->flow == now.flow &&
@@ -133,6 +141,8 @@ static void from_entry(struct ckpt_brief *out, const struct entry *entry)
 	memset(out, 0, sizeof(*out));
 	memcpy(out->ref.id, entry->id, sizeof(out->ref.id));
 	out->ref.commit = entry->commit;
+	out->place.number = entry->number;
+	memcpy(out->place.after, entry->after, sizeof(out->place.after));
 	out->created_at = entry->created_at;
 	out->expiry = entry->expiry;
 	out->pinned = out->saved_pinned = entry->flags & SAVED_PINNED;
@@ -149,6 +159,8 @@ static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 	memset(out, 0, sizeof(*out));
 	memcpy(out->id, brief->ref.id, sizeof(out->id));
 	out->commit = brief->ref.commit;
+	out->number = brief->place.number;
+	memcpy(out->after, brief->place.after, sizeof(out->after));
 	out->created_at = brief->created_at;
 	out->expiry = brief->expiry;
 	out->flags = (brief->saved_pinned ? SAVED_PINNED : 0) | (brief->scoped ? SCOPED : 0) |
@@ -172,13 +184,13 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 /* --- all of them --- */
 
 static int collect(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
-		   struct entries *known)
+		   const struct entries *known)
 {
 	int err = 0;
 
 	out->items = xcalloc(refs->nr + 1, sizeof(*out->items));
 	for (size_t i = 0; i < refs->nr && !err; i++) {
-		const struct entry *entry = next_of(known, &refs->items[i]);
+		const struct entry *entry = find(known, &refs->items[i]);
 
 		if (entry) {
 			from_entry(&out->items[out->nr++], entry);
@@ -217,6 +229,13 @@ static int apply_marks(struct ckpt_briefs *briefs, struct store *store)
 	return err;
 }
 
+static int by_order(const void *a, const void *b)
+{
+	const struct ckpt_brief *one = a, *other = b;
+
+	return order_compare(one->ref.id, &one->place, other->ref.id, &other->place);
+}
+
 int brief_read(struct ckpt_briefs *out, struct store *store)
 {
 	struct entries known;
@@ -228,12 +247,42 @@ int brief_read(struct ckpt_briefs *out, struct store *store)
 		return err;
 	load(&known, store);
 	err = collect(out, store, &refs, &known);
+	if (!err && order_has_odd(&refs))
+		qsort(out->items, out->nr, sizeof(*out->items), by_order);
 	if (!err)
 		err = apply_marks(out, store);
 	release(&known);
 	refs_release(&refs);
 	if (err)
 		brief_release(out);
+	return err;
+}
+
+int brief_places(struct ckpt_place *out, struct store *store, const struct ref_list *refs)
+{
+	struct entries known = { .text = STRBUF_INIT };
+	bool odd = order_has_odd(refs);
+	int err = 0;
+
+	if (odd)
+		load(&known, store);
+	for (size_t i = 0; odd && i < refs->nr && !err; i++) {
+		const struct entry *entry;
+		struct ckpt_brief brief = { 0 };
+
+		if (!order_is_odd(refs->items[i].id))
+			continue;
+		entry = find(&known, &refs->items[i]);
+		if (entry)
+			from_entry(&brief, entry);
+		else
+			err = read_one(&brief, store, &refs->items[i]);
+		if (!err)
+			out[i] = brief.place;
+		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
+			err = 0;
+	}
+	release(&known);
 	return err;
 }
 
@@ -253,8 +302,14 @@ size_t brief_worth(const struct ckpt_briefs *briefs)
 		       sizeof(struct header) + briefs->nr * sizeof(struct entry);
 }
 
+static int by_id(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->id, ((const struct entry *)b)->id);
+}
+
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 {
+	struct entry *entries;
 	struct strbuf text = STRBUF_INIT;
 	struct header header = { .nr = (uint32_t)briefs->nr };
 
@@ -262,12 +317,12 @@ void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 		return;
 	memcpy(header.magic, magic, sizeof(magic));
 	strbuf_add(&text, &header, sizeof(header));
-	for (size_t i = 0; i < briefs->nr; i++) {
-		struct entry entry;
-
-		to_entry(&entry, &briefs->items[i]);
-		strbuf_add(&text, &entry, sizeof(entry));
-	}
+	entries = xcalloc(briefs->nr + 1, sizeof(*entries));
+	for (size_t i = 0; i < briefs->nr; i++)
+		to_entry(&entries[i], &briefs->items[i]);
+	qsort(entries, briefs->nr, sizeof(*entries), by_id);
+	strbuf_add(&text, entries, briefs->nr * sizeof(*entries));
+	free(entries);
 	header.crc = crc_update(0, text.buf + offsetof(struct header, nr),
 				text.len - offsetof(struct header, nr));
 	memcpy(text.buf, &header, sizeof(header));

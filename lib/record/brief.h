@@ -3,6 +3,7 @@
 #define CKPT_RECORD_BRIEF_H
 
 #include "base/base.h"
+#include "record/order.h"
 #include "store/store.h"
 
 struct ckpt_record;
@@ -10,8 +11,8 @@ struct store;
 
 /**
  * What is needed about every checkpoint at once: by retention after each save,
- * and by status. Reading thousands of commits for that would take longer than
- * the save.
+ * by status, and for the order of ids that do not sort. Reading thousands of
+ * commits for that would take longer than the save.
  *
  * checkpoint/briefs keeps what is in the commits. A commit never changes, so an
  * entry is either right for ever or about another commit: each has the id and
@@ -25,6 +26,7 @@ struct store;
  */
 struct ckpt_brief {
 	struct ref_item ref;
+	struct ckpt_place place;
 	int64_t created_at;
 	int64_t expiry; /**< 0: never */
 	bool pinned;	/**< as saved, as a mark says since, or named */
@@ -46,6 +48,12 @@ struct ckpt_briefs {
 /** Of all checkpoints; damaged ones are left out and named. */
 int brief_read(struct ckpt_briefs *out, struct store *store);
 void brief_release(struct ckpt_briefs *briefs);
+
+/**
+ * Only the places of those of `refs` whose ids are odd, see order.h; `out` has room for all
+ * and is zeroed. Damaged ones are left out.
+ */
+int brief_places(struct ckpt_place *out, struct store *store, const struct ref_list *refs);
 
 /** The size that the file would have, 0 if too little was learned to be worth it. */
 size_t brief_worth(const struct ckpt_briefs *briefs);

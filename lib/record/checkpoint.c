@@ -14,6 +14,9 @@ void record_release(struct ckpt_record *record)
 	free(record->type);
 	free(record->reason);
 	free(record->source);
+	free(record->before);
+	free(record->done);
+	record_agent_release(&record->agent);
 	free(record->base);
 	free(record->head);
 	free(record->branch);
@@ -126,15 +129,33 @@ static void add_subject(struct strbuf *out, const struct ckpt_record *record)
 	strbuf_addstr(out, "\n\n");
 }
 
+static void add_agent(struct strbuf *out, const struct ckpt_agent *agent)
+{
+	add_field(out, "Agent", agent->name);
+	add_field(out, "Agent-Session", agent->session);
+	add_field(out, "Agent-Turn", agent->turn_id);
+	add_field(out, "Agent-Tool", agent->tool);
+	add_field(out, "Agent-Call", agent->tool_call);
+	add_field(out, "Agent-Sub", agent->sub_agent);
+	add_field(out, "Agent-Prompt", agent->prompt);
+}
+
 static void add_message(struct strbuf *out, const struct ckpt_record *record)
 {
 	add_subject(out, record);
 	add_field(out, "Checkpoint", FORMAT);
 	add_field(out, "Id", record->id);
+	if (record->place.number)
+		add_number(out, "Sequence", record->place.number);
+	if (*record->place.after)
+		add_field(out, "After", record->place.after);
 	add_field(out, "Type", record->type);
 	add_time(out, "Created", record->created_at);
 	add_field(out, "Reason", record->reason);
 	add_field(out, "Source", record->source);
+	add_field(out, "Before", record->before);
+	add_field(out, "Done", record->done);
+	add_agent(out, &record->agent);
 	if (record->step >= 0)
 		add_number(out, "Step", (uint64_t)record->step);
 	add_time(out, "Expires", record->expiry);
@@ -151,6 +172,10 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	add_number(out, "Files", record->files);
 	add_number(out, "Bytes", record->bytes);
 	add_number(out, "Changed", record->changed);
+	if (record->added >= 0 && record->deleted >= 0) {
+		add_number(out, "Added", (uint64_t)record->added);
+		add_number(out, "Deleted", (uint64_t)record->deleted);
+	}
 	add_number(out, "Missing", record->missing);
 	add_field(out, "Base", record->base);
 	add_list(out, "Scope", &record->scope);
@@ -161,6 +186,13 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	add_field(out, "Head", record->head);
 	add_field(out, "Branch", record->branch);
 	add_field(out, "Operation", record->operation);
+	if (record->progress_total)
+		strbuf_addf(out, "Progress: %u/%u\n", record->progress, record->progress_total);
+	if (*record->git_hash) {
+		add_field(out, "Git-Hash", record->git_hash);
+		strbuf_addf(out, "Index: %zu %zu %zu\n", record->index.staged,
+			    record->index.unmerged, record->index.intent_to_add);
+	}
 	add_list(out, "Warning", &record->warnings);
 }
 
@@ -216,6 +248,16 @@ static bool set_flag(bool *out, const char *value)
 	return true;
 }
 
+static bool set_number(int64_t *out, const char *value)
+{
+	uint64_t number;
+
+	if (!units_parse_number(&number, value))
+		return false;
+	*out = (int64_t)number;
+	return true;
+}
+
 /* Fields that are kept as they are. True if `key` is one; `ok` tells whether it was valid. */
 static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, const char *value)
 {
@@ -223,10 +265,22 @@ static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, con
 		const char *key;
 		char **slot;
 	} strings[] = {
-		{ "Type", &record->type },	 { "Reason", &record->reason },
-		{ "Source", &record->source },	 { "Base", &record->base },
-		{ "Head", &record->head },	 { "Branch", &record->branch },
+		{ "Type", &record->type },
+		{ "Reason", &record->reason },
+		{ "Source", &record->source },
+		{ "Base", &record->base },
+		{ "Head", &record->head },
+		{ "Branch", &record->branch },
 		{ "Operation", &record->operation },
+		{ "Before", &record->before },
+		{ "Done", &record->done },
+		{ "Agent", &record->agent.name },
+		{ "Agent-Session", &record->agent.session },
+		{ "Agent-Turn", &record->agent.turn_id },
+		{ "Agent-Tool", &record->agent.tool },
+		{ "Agent-Call", &record->agent.tool_call },
+		{ "Agent-Sub", &record->agent.sub_agent },
+		{ "Agent-Prompt", &record->agent.prompt },
 	};
 	const struct {
 		const char *key;
@@ -267,7 +321,6 @@ static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, con
 
 static bool set_field(struct ckpt_record *record, const char *key, const char *value)
 {
-	uint64_t number;
 	bool ok;
 
 	if (set_plain(&ok, record, key, value))
@@ -285,6 +338,14 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		snprintf(record->safety_for, sizeof(record->safety_for), "%s", value);
 		return !*value || refs_valid_id(value);
 	}
+	/* There must be room for the next ones. */
+	if (!strcmp(key, "Sequence"))
+		return units_parse_number(&record->place.number, value) &&
+		       record->place.number <= INT64_MAX;
+	if (!strcmp(key, "After")) {
+		snprintf(record->place.after, sizeof(record->place.after), "%s", value);
+		return refs_valid_id(value);
+	}
 	if (!strcmp(key, "State-Only"))
 		return set_flag(&record->state_only, value);
 	if (!strcmp(key, "Capture"))
@@ -294,16 +355,25 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		record->include_sensitive |= !strcmp(value, "sensitive");
 		return true;
 	}
-	if (!strcmp(key, "Step")) {
-		if (!units_parse_number(&number, value))
-			return false;
-		record->step = (int64_t)number;
-		return true;
-	}
+	if (!strcmp(key, "Step"))
+		return set_number(&record->step, value);
+	if (!strcmp(key, "Added"))
+		return set_number(&record->added, value);
+	if (!strcmp(key, "Deleted"))
+		return set_number(&record->deleted, value);
 	if (!strcmp(key, "State-Hash")) {
 		snprintf(record->state_hash, sizeof(record->state_hash), "%s", value);
 		return strlen(value) == STATEHASH_SIZE - 1;
 	}
+	if (!strcmp(key, "Git-Hash")) {
+		snprintf(record->git_hash, sizeof(record->git_hash), "%s", value);
+		return strlen(value) == STATEHASH_SIZE - 1;
+	}
+	if (!strcmp(key, "Progress"))
+		return sscanf(value, "%9u/%9u", &record->progress, &record->progress_total) == 2;
+	if (!strcmp(key, "Index"))
+		return sscanf(value, "%9zu %9zu %9zu", &record->index.staged,
+			      &record->index.unmerged, &record->index.intent_to_add) == 3;
 	if (!strcmp(key, "Checkpoint"))
 		return !strcmp(value, FORMAT);
 	if (!strcmp(key, "Id"))

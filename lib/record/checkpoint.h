@@ -3,6 +3,9 @@
 #define CKPT_RECORD_CHECKPOINT_H
 
 #include "base/base.h"
+#include "git/git.h"
+#include "record/nested.h"
+#include "record/order.h"
 #include "record/statehash.h"
 #include "store/store.h"
 #include "worktree/worktree.h"
@@ -15,9 +18,11 @@ struct store;
  *
  *     commit  tree    the worktree
  *             parent  a commit that holds what a tree cannot:
+ *                       git/      the state of the project's repository, see record_git.h
  *                       modes     permission bits, see modes.h
  *                       missing   what could not be captured: "<why> <path>\0" each
  *                       left-out  what was left out on purpose, likewise
+ *                       nested    repositories within the worktree, see nested.h
  *                       rules/    the rules outside the worktree, one blob for each
  *                                 source, see rules.h
  *                       state/    one blob for each state key (name percent-encoded)
@@ -53,13 +58,32 @@ struct ckpt_captures {
 	size_t nr, alloc;
 };
 
+/**
+ * Which agent took it, and at which moment of its work: labels for people and for lists. Two
+ * checkpoints that differ in nothing else are the same state. Each may be NULL.
+ */
+struct ckpt_agent {
+	char *name; /**< NULL: not taken by an agent that tells anything */
+	char *session, *turn_id;
+	char *tool, *tool_call;
+	char *sub_agent;
+	char *prompt; /**< its first line */
+};
+
+void record_agent_copy(struct ckpt_agent *out, const struct ckpt_agent *agent);
+void record_agent_release(struct ckpt_agent *agent);
+
 struct ckpt_record {
 	char id[CKPT_ID_SIZE];
 	struct oid commit, tree, meta;
+	struct ckpt_place place; /**< in the order of saving */
 	char *type;
-	int64_t created_at;
+	int64_t created_at; /**< by the clock, which may have been wrong */
 	char *reason;
 	char *source;
+	char *before;	 /**< what was about to be done, "git rebase main"; or NULL: see title.h */
+	char *done;	 /**< what had just been done, likewise */
+	struct ckpt_agent agent;
 	int64_t step;    /**< -1: none */
 	int64_t expiry;  /**< 0: never */
 	bool pinned;	 /**< as saved, or as a mark says since: see refs.h; or named */
@@ -78,13 +102,21 @@ struct ckpt_record {
 	uint64_t files;   /**< files and links captured */
 	uint64_t bytes;
 	uint64_t changed; /**< against `base` */
+	int64_t added, deleted; /**< lines against `base`; -1: not known */
 	uint64_t missing; /**< paths in scope that could not be captured */
 	char *base;       /**< id of the previous checkpoint of the same scope, or NULL */
 	struct strlist warnings;
 	char *head, *branch, *operation; /**< of the project, each may be NULL */
+	/** Of the state of the project's repository, see record_git.h; "" if it has none. */
+	char git_hash[STATEHASH_SIZE];
+	struct gitstate_counts index;
+	unsigned progress, progress_total; /**< of the operation; 0: it has no steps */
 };
 
-#define CKPT_RECORD_INIT { .step = -1 }
+#define CKPT_RECORD_INIT                               \
+	{                                              \
+		.step = -1, .added = -1, .deleted = -1 \
+	}
 
 void record_release(struct ckpt_record *record);
 
@@ -92,11 +124,13 @@ void record_release(struct ckpt_record *record);
 struct ckpt_meta {
 	struct strbuf modes;
 	struct skip_list skips;
+	struct nested_list nested;
 	struct ckpt_state *states;
 	size_t states_nr, states_alloc;
 	struct ckpt_captures captures;
 	bool have_rules; /**< false for checkpoints without files, or from an older program */
 	struct rules_texts rules;
+	struct oid git; /**< the tree of the repository's state; zero: none */
 };
 
 void meta_init(struct ckpt_meta *meta);
@@ -145,6 +179,9 @@ int record_read_saved(struct ckpt_record *out, struct store *store, const struct
  */
 int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
 	      bool modes_only);
+
+/** The tree of the repository's state, zero if it has none, without reading the rest. */
+int meta_find_git(struct oid *out, struct store *store, const struct ckpt_record *record);
 
 /** captured / in scope: 1.0 only if nothing is missing. */
 double record_confidence(const struct ckpt_record *record);

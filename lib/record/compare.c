@@ -12,10 +12,28 @@ struct compare {
 
 void compare_list_release(struct compare_list *list)
 {
-	for (size_t i = 0; i < list->nr; i++)
+	for (size_t i = 0; i < list->nr; i++) {
 		free(list->items[i].path);
+		free(list->items[i].from);
+	}
 	free(list->items);
 	memset(list, 0, sizeof(*list));
+}
+
+void compare_list_filter(struct compare_list *list,
+			 bool (*keep)(struct change *change, void *payload), void *payload)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		if (keep(&list->items[i], payload)) {
+			list->items[kept++] = list->items[i];
+			continue;
+		}
+		free(list->items[i].path);
+		free(list->items[i].from);
+	}
+	list->nr = kept;
 }
 
 bool compare_in_scope(const struct strlist *paths, const char *path)
@@ -68,20 +86,13 @@ int compare_load(const struct compare_side *side, struct wt_dir *dir)
 
 static bool modes_may_differ(const struct compare_walk *walk, const char *dir)
 {
-	size_t len = strlen(dir), low = 0, high = walk->odd.nr;
+	size_t len = strlen(dir), at;
 
 	if (walk->all_odd)
 		return true;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strncmp(walk->odd.items[mid], dir, len) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	LOWER_BOUND(at, walk->odd.nr, strncmp(walk->odd.items[at], dir, len) < 0);
 	/* Over-cautious where one name is a prefix of another: "a" also looks at "a-b". */
-	return low < walk->odd.nr && !strncmp(walk->odd.items[low], dir, len);
+	return at < walk->odd.nr && !strncmp(walk->odd.items[at], dir, len);
 }
 
 /*

@@ -21,7 +21,8 @@ enum change_kind {
 	CHANGE_ADDED = 'A',
 	CHANGE_DELETED = 'D',
 	CHANGE_MODIFIED = 'M',
-	CHANGE_TYPE = 'T', /**< a file became a link or vice versa */
+	CHANGE_TYPE = 'T',    /**< a file became a link or vice versa */
+	CHANGE_RENAMED = 'R', /**< made from an added and a deleted one by renames_find() */
 };
 
 struct change {
@@ -30,6 +31,8 @@ struct change {
 	bool is_dir;
 	unsigned old_mode, new_mode; /**< 0100644, 0120000, 0040755; 0 if there is nothing */
 	struct oid old_oid, new_oid; /**< of files and links */
+	char *from;		     /**< CHANGE_RENAMED: the old path */
+	unsigned similarity;	     /**< CHANGE_RENAMED: percent */
 };
 
 struct compare_list {
@@ -38,6 +41,10 @@ struct compare_list {
 };
 
 void compare_list_release(struct compare_list *list);
+
+/** Remove those for which `keep` is false, without changing the order. */
+void compare_list_filter(struct compare_list *list,
+			 bool (*keep)(struct change *change, void *payload), void *payload);
 
 struct compare_side {
 	struct wt_dir *root;       /**< NULL: an empty tree */

@@ -78,20 +78,6 @@ static bool is_inner_path(const char *path)
 	return inner;
 }
 
-static char *decode_path(const char *text)
-{
-	struct strbuf path = STRBUF_INIT;
-	const char *end = NULL;
-
-	if (*text != '"')
-		return xstrdup(text);
-	if (!quote_undo_c(&path, text, &end) || *end || strlen(path.buf) != path.len) {
-		strbuf_release(&path);
-		return NULL;
-	}
-	return strbuf_detach(&path, NULL);
-}
-
 static int read_output(struct strlist *out, const json_t *object)
 {
 	const json_t *array = json_object_get(object, "output");
@@ -102,7 +88,7 @@ static int read_output(struct strlist *out, const json_t *object)
 		return damaged("output", "is not an array");
 	json_array_foreach(array, i, item)
 	{
-		char *path = json_is_string(item) ? decode_path(json_string_value(item)) : NULL;
+		char *path = json_path_value(item);
 
 		if (!path || !is_inner_path(path)) {
 			free(path);
@@ -285,7 +271,7 @@ static int read_plan(struct flow_plan *out, const json_t *object)
 	if (!err)
 		err = read_names(&out->approve, object, "approve");
 	if (!err && json_is_string(dir)) {
-		out->state_dir = decode_path(json_string_value(dir));
+		out->state_dir = json_path_value(dir);
 		/* "" is the root of the worktree. */
 		if (!out->state_dir ||
 		    (*out->state_dir && *out->state_dir != '/' && !is_inner_path(out->state_dir)))

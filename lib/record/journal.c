@@ -36,31 +36,6 @@ static void read_paths(struct strlist *out, const json_t *array)
 	}
 }
 
-static int write_json(struct store *store, const char *file, json_t *value)
-{
-	struct strbuf text = STRBUF_INIT;
-	int err;
-
-	json_write(&text, value);
-	strbuf_addch(&text, '\n');
-	err = fs_write_file(store->dirfd, file, text.buf, text.len, 0600, FS_DURABLE);
-	json_decref(value);
-	strbuf_release(&text);
-	return err;
-}
-
-static json_t *read_json(struct store *store, const char *file, int *err)
-{
-	struct strbuf text = STRBUF_INIT;
-	json_t *value = NULL;
-
-	*err = fs_read_file(&text, store->dirfd, file);
-	if (!*err)
-		value = json_loadb(text.buf, text.len, 0, NULL);
-	strbuf_release(&text);
-	return value;
-}
-
 static bool read_id(char out[CKPT_ID_SIZE], const json_t *object, const char *key)
 {
 	const char *id = json_string_value(json_object_get(object, key));
@@ -101,6 +76,40 @@ static enum journal_kind read_kind(const json_t *object)
 	return kind;
 }
 
+static const char *const git_names[] = {
+	[JOURNAL_FILES] = "files",
+	[JOURNAL_INDEX] = "index",
+	[JOURNAL_GIT] = "git",
+};
+
+const char *journal_git_name(enum journal_git git)
+{
+	return git_names[git];
+}
+
+/* A restore of files alone writes none of this, as programs did that knew nothing of it. */
+static void write_git(json_t *object, enum journal_git git, const struct strlist *refs,
+		      const struct strlist *config)
+{
+	if (git == JOURNAL_FILES)
+		return;
+	json_object_set_new(object, "git", json_text(journal_git_name(git)));
+	json_object_set_new(object, "refs", write_paths(refs));
+	json_object_set_new(object, "branch_config", write_paths(config));
+}
+
+static enum journal_git read_git(struct strlist *refs, struct strlist *config, const json_t *object)
+{
+	const char *name = json_string_value(json_object_get(object, "git"));
+	enum journal_git git = JOURNAL_GIT;
+
+	while (git != JOURNAL_FILES && (!name || strcmp(name, git_names[git])))
+		git--;
+	read_paths(refs, json_object_get(object, "refs"));
+	read_paths(config, json_object_get(object, "branch_config"));
+	return git;
+}
+
 bool journal_exists(const struct store *store)
 {
 	struct stat st;
@@ -139,13 +148,16 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "modes", write_paths(&journal->modes));
 	json_object_set_new(object, "no_delete", json_boolean(journal->no_delete));
 	json_object_set_new(object, "replaying", json_boolean(journal->replaying));
-	return write_json(store, LAYOUT_JOURNAL, object);
+	write_git(object, journal->git, &journal->refs, &journal->config);
+	if (journal->git_began)
+		json_object_set_new(object, "git_began", json_integer(journal->git_began));
+	return json_write_file(store->dirfd, LAYOUT_JOURNAL, object, 0600, FS_DURABLE);
 }
 
 int journal_read(struct journal *out, struct store *store)
 {
-	int err;
-	json_t *object = read_json(store, LAYOUT_JOURNAL, &err);
+	json_t *object;
+	int err = json_read_file(&object, store->dirfd, LAYOUT_JOURNAL);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
@@ -164,6 +176,8 @@ int journal_read(struct journal *out, struct store *store)
 	read_paths(&out->modes, json_object_get(object, "modes"));
 	out->no_delete = json_is_true(json_object_get(object, "no_delete"));
 	out->replaying = json_is_true(json_object_get(object, "replaying"));
+	out->git = read_git(&out->refs, &out->config, object);
+	out->git_began = json_integer_value(json_object_get(object, "git_began"));
 	json_decref(object);
 	return 0;
 }
@@ -184,6 +198,8 @@ void journal_release(struct journal *journal)
 	strlist_release(&journal->paths);
 	strlist_release(&journal->made);
 	strlist_release(&journal->modes);
+	strlist_release(&journal->refs);
+	strlist_release(&journal->config);
 	memset(journal, 0, sizeof(*journal));
 }
 
@@ -193,6 +209,8 @@ static void entry_release(struct undo_entry *entry)
 {
 	strlist_release(&entry->paths);
 	strlist_release(&entry->made);
+	strlist_release(&entry->refs);
+	strlist_release(&entry->config);
 }
 
 void journal_undo_release(struct undo_stack *stack)
@@ -241,18 +259,20 @@ int journal_undo_write(const struct undo_stack *stack, struct store *store)
 		json_object_set_new(entry, "after", json_text(stack->items[i].after));
 		json_object_set_new(entry, "paths", write_paths(&stack->items[i].paths));
 		json_object_set_new(entry, "made", write_paths(&stack->items[i].made));
+		write_git(entry, stack->items[i].git, &stack->items[i].refs,
+			  &stack->items[i].config);
 		json_array_append_new(array, entry);
 	}
 	json_object_set_new(object, "version", json_integer(1));
 	json_object_set_new(object, "done", json_integer((json_int_t)stack->done));
 	json_object_set_new(object, "restores", array);
-	return write_json(store, LAYOUT_UNDO, object);
+	return json_write_file(store->dirfd, LAYOUT_UNDO, object, 0600, FS_DURABLE);
 }
 
 int journal_undo_read(struct undo_stack *out, struct store *store)
 {
-	int err;
-	json_t *object = read_json(store, LAYOUT_UNDO, &err), *item;
+	json_t *object, *item;
+	int err = json_read_file(&object, store->dirfd, LAYOUT_UNDO);
 	json_int_t done = json_integer_value(json_object_get(object, "done"));
 	/* Something else where the file should be is damage. */
 	bool unread = err && err != CKPT_ENOTFOUND && errno != EINVAL && errno != EISDIR &&
@@ -271,6 +291,7 @@ int journal_undo_read(struct undo_stack *out, struct store *store)
 		(void)read_id(entry->after, item, "after");
 		read_paths(&entry->paths, json_object_get(item, "paths"));
 		read_paths(&entry->made, json_object_get(item, "made"));
+		entry->git = read_git(&entry->refs, &entry->config, item);
 	}
 	out->done = done < 0 || (size_t)done > out->nr ? out->nr : (size_t)done;
 	json_decref(object);

@@ -13,6 +13,12 @@ enum journal_kind { JOURNAL_RESTORE, JOURNAL_UNDO, JOURNAL_REDO };
 /** "restore", "undo", "redo": in the journal, and in the audit trail. */
 const char *journal_kind_name(enum journal_kind kind);
 
+/** What of a checkpoint is restored: files, and the index, or everything that git knows. */
+enum journal_git { JOURNAL_FILES, JOURNAL_INDEX, JOURNAL_GIT };
+
+/** "files", "index", "git". */
+const char *journal_git_name(enum journal_git git);
+
 /**
  * checkpoint/journal: exists while a restore is in progress, and after one was
  * interrupted. Written before the worktree is first touched, removed when the
@@ -36,6 +42,12 @@ struct journal {
 	struct strlist modes;
 	bool no_delete;
 	bool replaying; /**< the files are in place, captures are being restored */
+	enum journal_git git;
+	/** "<ref> <old id> <new id>" of branches that it moves, "-" for none. */
+	struct strlist refs;
+	struct strlist
+		config;	   /**< lines of the configuration of a branch that it makes or removes */
+	int64_t git_began; /**< when we last began to change the repository; 0: not yet */
 };
 
 /** CKPT_ENOTFOUND: no restore is in progress. */
@@ -64,6 +76,8 @@ struct undo_entry {
 	 * them.
 	 */
 	struct strlist made;
+	enum journal_git git;
+	struct strlist refs, config; /**< as in the journal of the restore itself */
 };
 
 struct undo_stack {

@@ -57,7 +57,7 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 int lookup_records(struct ckpt_records *out, struct store *store)
 {
 	struct ref_list refs;
-	int err = refs_list(&refs, store);
+	int err = order_list(&refs, store);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
@@ -171,7 +171,7 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 {
 	static const struct strlist whole = STRLIST_INIT;
 	struct ref_list refs;
-	int err = refs_list(&refs, store);
+	int err = order_list(&refs, store);
 
 	if (err)
 		return err;
@@ -185,6 +185,21 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 
 static int unknown(const char *name)
 {
+	const char *dots = strstr(name, "..");
+
+	/* Nothing of the project is a checkpoint, but this is what git users type first. */
+	if (strcspn(name, "~^@") == 4 && !strncmp(name, "HEAD", 4))
+		return ckpt_error_set(
+			CKPT_ENOTFOUND,
+			"no checkpoint named '%s': that is a commit of the project; the "
+			"newest checkpoint is '@', the one before '@~1'",
+			name);
+	/* A range, not a path. */
+	if (dots && dots != name && !strchr(name, '/'))
+		return ckpt_error_set(CKPT_ENOTFOUND,
+				      "no checkpoint named '%s'; to compare two, name each: "
+				      "'git checkpoint diff <checkpoint> <checkpoint>'",
+				      name);
 	return ckpt_error_set(CKPT_ENOTFOUND,
 			      "no checkpoint named '%s'; see 'git checkpoint list'", name);
 }
@@ -395,7 +410,7 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 
 	if (!*name)
 		return unknown(name);
-	err = refs_list(&refs, store);
+	err = order_list(&refs, store);
 	if (err)
 		return err;
 	if (!strncmp(name, "@{", 2) && name[2] && name[strlen(name) - 1] == '}')

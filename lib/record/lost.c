@@ -20,25 +20,19 @@ struct note {
 struct notes {
 	struct note *items;
 	size_t nr, alloc;
-	const struct ref_list *refs; /* checkpoints with a ref here are not lost */
+	struct ref_list refs; /* checkpoints with a ref here are not lost; by id */
 };
 
-static bool has_ref(const struct ref_list *refs, const char *id)
+static void notes_init(struct notes *notes, const struct ref_list *refs)
 {
-	size_t low = 0, high = refs->nr;
+	memset(notes, 0, sizeof(*notes));
+	refs_copy_by_id(&notes->refs, refs);
+}
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int cmp = strcmp(refs->items[mid].id, id);
-
-		if (!cmp)
-			return true;
-		if (cmp < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return false;
+static void notes_release(struct notes *notes)
+{
+	free(notes->items);
+	refs_release(&notes->refs);
 }
 
 static struct note *find_note(const struct notes *notes, const char *id)
@@ -54,7 +48,7 @@ static void add_note(const char *id, const char *digits, void *payload)
 	struct notes *notes = payload;
 	struct note *note;
 
-	if (has_ref(notes->refs, id) || find_note(notes, id))
+	if (refs_has(&notes->refs, id) || find_note(notes, id))
 		return;
 	ALLOC_GROW(notes->items, notes->nr + 1, notes->alloc);
 	note = &notes->items[notes->nr++];
@@ -107,18 +101,6 @@ static int write_notes(const struct notes *notes, struct store *store)
 
 /* --- commits --- */
 
-static void add_ref(struct ref_list *list, const char *id, const struct oid *commit)
-{
-	struct ref_item *item;
-
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	item = &list->items[list->nr++];
-	memset(item, 0, sizeof(*item));
-	snprintf(item->id, sizeof(item->id), "%s", id);
-	if (commit)
-		item->commit = *commit;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct ref_item *one = a, *other = b;
@@ -155,7 +137,7 @@ static void add_commit(struct ref_list *out, struct store *store, const struct o
 			snprintf(ref.id, sizeof(ref.id), "%.*s", (int)strcspn(line, "\n"), line);
 		}
 		if (refs_valid_id(ref.id) && !record_read(&record, store, &ref)) {
-			add_ref(out, ref.id, oid);
+			refs_add(out, ref.id, oid);
 			record_release(&record);
 		}
 	}
@@ -225,7 +207,7 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 
 	if (err)
 		return err;
-	any = any || (!notes->refs->nr && !json_array_size(log) && store->repaired.nr);
+	any = any || (!notes->refs.nr && !json_array_size(log) && store->repaired.nr);
 	for (size_t i = 0; i < commits.nr; i++) {
 		char hex[OID_HEX + 1];
 
@@ -246,8 +228,7 @@ static int collect(struct notes *out, size_t *noted_out, struct store *store,
 	size_t kept;
 	int err;
 
-	memset(out, 0, sizeof(*out));
-	out->refs = refs;
+	notes_init(out, refs);
 	err = read_notes(out, store);
 	if (any)
 		err = 0; /* nothing is expected to be intact there */
@@ -277,7 +258,7 @@ int lost_note(struct store *store, const struct ref_list *refs)
 
 	if (!err && notes.nr > noted)
 		err = write_notes(&notes, store);
-	free(notes.items);
+	notes_release(&notes);
 	return err;
 }
 
@@ -294,10 +275,11 @@ void lost_rebuild_manifest(struct store *store)
 
 size_t lost_count(struct store *store, const struct ref_list *refs)
 {
-	struct notes notes = { .refs = refs };
+	struct notes notes;
 
+	notes_init(&notes, refs);
 	(void)read_notes(&notes, store);
-	free(notes.items);
+	notes_release(&notes);
 	return notes.nr;
 }
 
@@ -333,7 +315,7 @@ static int resolve(struct ref_list *out, struct store *store, const struct notes
 		const struct oid *commit = commit_of(&commits, &notes->items[i]);
 
 		if (commit || unknown_too)
-			add_ref(out, notes->items[i].id, commit);
+			refs_add(out, notes->items[i].id, commit);
 	}
 	tidy(out);
 	refs_release(&commits);
@@ -342,13 +324,15 @@ static int resolve(struct ref_list *out, struct store *store, const struct notes
 
 int lost_read(struct ref_list *out, struct store *store, const struct ref_list *refs)
 {
-	struct notes notes = { .refs = refs };
-	int err = read_notes(&notes, store);
+	struct notes notes;
+	int err;
 
+	notes_init(&notes, refs);
+	err = read_notes(&notes, store);
 	memset(out, 0, sizeof(*out));
 	if (!err)
 		err = resolve(out, store, &notes, false);
-	free(notes.items);
+	notes_release(&notes);
 	return err;
 }
 
@@ -361,22 +345,24 @@ int lost_find(struct ref_list *out, struct store *store, const struct ref_list *
 	memset(out, 0, sizeof(*out));
 	if (!err)
 		err = resolve(out, store, &notes, true);
-	free(notes.items);
+	notes_release(&notes);
 	return err;
 }
 
 int lost_forget(struct store *store, const char *id)
 {
 	static const struct ref_list none;
-	struct notes notes = { .refs = &none };
+	struct notes notes;
 	struct note *note;
-	int err = read_notes(&notes, store);
+	int err;
 
+	notes_init(&notes, &none);
+	err = read_notes(&notes, store);
 	note = find_note(&notes, id);
 	if (!err && note) {
 		*note = notes.items[--notes.nr];
 		err = write_notes(&notes, store);
 	}
-	free(notes.items);
+	notes_release(&notes);
 	return err;
 }

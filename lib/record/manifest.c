@@ -211,7 +211,7 @@ int manifest_rebuild(struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct ref_list refs;
-	int err = refs_list(&refs, store);
+	int err = order_list(&refs, store);
 
 	if (err)
 		return err;

@@ -16,7 +16,10 @@ struct store;
  * checkpoints there were, see lost.h.
  */
 
-/** True if it lists exactly the checkpoints of `refs`, with their commits, in the same order. */
+/**
+ * True if it lists exactly the checkpoints of `refs`, with their commits, in the same order, which
+ * is that of saving.
+ */
 bool manifest_agrees(struct store *store, const struct ref_list *refs);
 
 /**

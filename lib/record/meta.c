@@ -16,6 +16,7 @@ void meta_release(struct ckpt_meta *meta)
 {
 	strbuf_release(&meta->modes);
 	skip_list_release(&meta->skips);
+	nested_release(&meta->nested);
 	for (size_t i = 0; i < meta->states_nr; i++) {
 		free(meta->states[i].key);
 		free(meta->states[i].value);
@@ -127,6 +128,18 @@ static int add_skips(struct strbuf *tree, struct pack *pack, const char *name,
 	return err;
 }
 
+static int add_nested(struct strbuf *tree, struct pack *pack, const struct nested_list *nested)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
+
+	nested_print(&text, nested);
+	if (text.len)
+		err = meta_add_blob(tree, pack, "nested", text.buf, text.len);
+	strbuf_release(&text);
+	return err;
+}
+
 static int by_key(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -206,12 +219,16 @@ int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack
 
 	/* In the order of their names. */
 	err = add_captures(&tree, pack, &meta->captures);
+	if (!err && !oid_is_zero(&meta->git))
+		meta_add_entry(&tree, "40000", "git", &meta->git);
 	if (!err)
 		err = add_skips(&tree, pack, "left-out", &meta->skips, false);
 	if (!err)
 		err = add_skips(&tree, pack, "missing", &meta->skips, true);
 	if (!err)
 		err = meta_add_blob(&tree, pack, "modes", meta->modes.buf, meta->modes.len);
+	if (!err)
+		err = add_nested(&tree, pack, &meta->nested);
 	if (!err)
 		err = meta_add_rules(&tree, pack, meta);
 	if (!err)
@@ -332,10 +349,16 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 		err = objects_read(&text, store, &entry->oid, OBJECT_BLOB);
 		if (!err)
 			err = parse_skips(&meta->skips, &text);
+	} else if (!strcmp(entry->name, "nested")) {
+		err = objects_read(&text, store, &entry->oid, OBJECT_BLOB);
+		if (!err)
+			err = nested_parse(&meta->nested, text.buf, text.len);
 	} else if (!strcmp(entry->name, "state")) {
 		err = read_states(meta, store, &entry->oid);
 	} else if (!strcmp(entry->name, "captures")) {
 		err = read_captures(meta, store, &entry->oid);
+	} else if (!strcmp(entry->name, "git")) {
+		meta->git = entry->oid;
 	} else if (!strcmp(entry->name, "rules")) {
 		err = meta_read_rules(meta, store, &entry->oid);
 	}
@@ -343,13 +366,44 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 	return err;
 }
 
+/* The text of its tree. */
+static int read_tree(struct strbuf *tree, struct store *store, const struct ckpt_record *record)
+{
+	struct strbuf commit = STRBUF_INIT;
+	struct oid oid;
+	int err = objects_read(&commit, store, &record->meta, OBJECT_COMMIT);
+
+	if (!err && (strncmp(commit.buf, "tree ", 5) || !oid_parse(&oid, commit.buf + 5)))
+		err = ckpt_error_set(CKPT_ECORRUPT, "the metadata is malformed");
+	if (!err)
+		err = objects_read(tree, store, &oid, OBJECT_TREE);
+	strbuf_release(&commit);
+	return err;
+}
+
+int meta_find_git(struct oid *out, struct store *store, const struct ckpt_record *record)
+{
+	struct strbuf tree = STRBUF_INIT;
+	struct tree_entry entry;
+	size_t at = 0;
+	int err = read_tree(&tree, store, record), rc = 1;
+
+	memset(out, 0, sizeof(*out));
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0)
+		if (!strcmp(entry.name, "git"))
+			*out = entry.oid;
+	if (!err && rc < 0)
+		err = rc;
+	strbuf_release(&tree);
+	return err ? record_damaged(err, store, record->id) : 0;
+}
+
 int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
 	      bool modes_only)
 {
-	struct strbuf commit = STRBUF_INIT, tree = STRBUF_INIT;
+	struct strbuf tree = STRBUF_INIT;
 	struct tree_entry entry;
 	size_t at = 0;
-	struct oid oid;
 	int err, rc = 1;
 
 	meta_init(out);
@@ -357,11 +411,7 @@ int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_reco
 		record_captures_add(&out->captures, record->captures.items[i].name,
 				    record->captures.items[i].type, record->captures.items[i].size,
 				    NULL);
-	err = objects_read(&commit, store, &record->meta, OBJECT_COMMIT);
-	if (!err && (strncmp(commit.buf, "tree ", 5) || !oid_parse(&oid, commit.buf + 5)))
-		err = ckpt_error_set(CKPT_ECORRUPT, "the metadata is malformed");
-	if (!err)
-		err = objects_read(&tree, store, &oid, OBJECT_TREE);
+	err = read_tree(&tree, store, record);
 	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0)
 		err = read_part(out, store, &entry, modes_only);
 	if (!err && rc < 0)
@@ -374,7 +424,6 @@ int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_reco
 		meta_release(out);
 		err = record_damaged(err, store, record->id);
 	}
-	strbuf_release(&commit);
 	strbuf_release(&tree);
 	return err;
 }

@@ -21,9 +21,13 @@
 #include "record/lost.h"
 #include "record/manifest.h"
 #include "record/modes.h"
+#include "record/nested.h"
+#include "record/order.h"
+#include "record/record_git.h"
 #include "record/snapshot.h"
 #include "record/stage_dir.h"
 #include "record/stage_settle.h"
 #include "record/statehash.h"
+#include "record/title.h"
 
 #endif

@@ -75,14 +75,6 @@ static int check_asides(struct doctor *doctor)
 
 /* --- refs --- */
 
-static const struct ref_item *find_ref(const struct ref_list *list, const char *id)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		if (!strcmp(list->items[i].id, id))
-			return &list->items[i];
-	return NULL;
-}
-
 /* A ref that does not lead to its record: the commit that does may still exist. */
 static int check_ref(struct doctor *doctor, struct ref_item *ref, struct ref_list *commits,
 		     bool *listed)
@@ -101,7 +93,7 @@ static int check_ref(struct doctor *doctor, struct ref_item *ref, struct ref_lis
 			return err;
 		*listed = true;
 	}
-	found = find_ref(commits, ref->id);
+	found = refs_find(commits, ref->id);
 	if (!found)
 		return 0; /* verify will say what is wrong with it */
 	if (doctor->fix)
@@ -173,7 +165,7 @@ static int find_damaged(struct patients *out, struct doctor *doctor)
 	struct ref_list refs;
 	size_t refs_alloc = 0;
 	struct verify verify;
-	int err = refs_list(&refs, doctor->store);
+	int err = order_list(&refs, doctor->store);
 
 	verify_begin(&verify, doctor->session, doctor->progress);
 	for (size_t i = 0; !err && i < refs.nr; i++) {
@@ -270,7 +262,7 @@ static int check_contents(struct doctor *doctor)
 static int check_manifest(struct doctor *doctor)
 {
 	struct ref_list refs;
-	int err = refs_list(&refs, doctor->store);
+	int err = order_list(&refs, doctor->store);
 
 	if (err)
 		return err;

@@ -43,29 +43,16 @@ void doctor_temporaries(struct doctor *doctor)
 
 /* --- marks and the branch where git log starts --- */
 
-static bool names_commit(struct oid *out, struct store *store, const char *path)
-{
-	struct strbuf text = STRBUF_INIT;
-	bool ok = !fs_read_file(&text, store->dirfd, path) && text.len >= OID_HEX &&
-		  oid_parse(out, text.buf);
-
-	strbuf_release(&text);
-	return ok;
-}
-
 /* refs/pinned/<id> and refs/unpinned/<id> name the commit of their checkpoint. */
 static int check_mark(struct doctor *doctor, const char *dir, const char *id, enum refs_mark mark,
 		      const struct ref_list *refs)
 {
 	char *path = xstrfmt("%s/%s", dir, id);
-	const struct ref_item *ref = NULL;
+	const struct ref_item *ref = refs_find(refs, id);
 	struct oid oid;
 	int err = 0;
 
-	for (size_t i = 0; i < refs->nr; i++)
-		if (!strcmp(refs->items[i].id, id))
-			ref = &refs->items[i];
-	if (!names_commit(&oid, doctor->store, path) || !ref || !oid_equal(&oid, &ref->commit)) {
+	if (!refs_read_loose(&oid, doctor->store, path) || !ref || !oid_equal(&oid, &ref->commit)) {
 		/* The mark of a damaged one is all that is left of what the user wanted. */
 		bool keep = ref && oid_is_zero(&ref->commit);
 
@@ -136,7 +123,7 @@ static void check_latest(struct doctor *doctor, const struct ref_list *refs)
 	}
 	strbuf_reset(&text);
 	if (!faccessat(doctor->store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) &&
-	    (!names_commit(&oid, doctor->store, name) ||
+	    (!refs_read_loose(&oid, doctor->store, name) ||
 	     objects_read(&text, doctor->store, &oid, OBJECT_COMMIT))) {
 		if (doctor->fix && newest)
 			refs_set_latest(doctor->store, newest);
@@ -167,7 +154,7 @@ static int add_lost(struct ref_list *refs, struct doctor *doctor)
 static int check_other_refs(struct doctor *doctor)
 {
 	struct ref_list refs;
-	int err = refs_list(&refs, doctor->store);
+	int err = order_list(&refs, doctor->store);
 
 	if (!err)
 		err = add_lost(&refs, doctor);
@@ -233,23 +220,19 @@ static int check_log(struct doctor *doctor)
 static void check_undo(struct doctor *doctor)
 {
 	static const char name[] = LAYOUT_UNDO;
-	struct strbuf text = STRBUF_INIT;
-	json_t *stack = NULL;
+	json_t *stack;
 
-	if (!fs_read_file(&text, doctor->store->dirfd, name)) {
-		stack = json_loadb(text.buf, text.len, 0, NULL);
-		if (!json_is_array(json_object_get(stack, "restores"))) {
-			if (doctor->fix)
-				unlinkat(doctor->store->dirfd, name, 0);
-			problems_addf(
-				doctor->out, doctor->fix,
-				"the list of restores for undo is damaged%s; their safety checkpoints "
-				"still exist, see 'git checkpoint list'",
-				doctor->fix ? " and was removed" : "");
-		}
-		json_decref(stack);
+	if (!json_read_file(&stack, doctor->store->dirfd, name) &&
+	    !json_is_array(json_object_get(stack, "restores"))) {
+		if (doctor->fix)
+			unlinkat(doctor->store->dirfd, name, 0);
+		problems_addf(
+			doctor->out, doctor->fix,
+			"the list of restores for undo is damaged%s; their safety checkpoints "
+			"still exist, see 'git checkpoint list'",
+			doctor->fix ? " and was removed" : "");
 	}
-	strbuf_release(&text);
+	json_decref(stack);
 }
 
 int doctor_files(struct doctor *doctor)

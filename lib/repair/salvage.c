@@ -16,20 +16,6 @@ struct salvage {
 	size_t lost;
 };
 
-static const struct ref_item *find(const struct ref_list *list, const char *id)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		if (!strcmp(list->items[i].id, id))
-			return &list->items[i];
-	return NULL;
-}
-
-static void add(struct ref_list *list, const struct ref_item *item)
-{
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	list->items[list->nr++] = *item;
-}
-
 /* Refs, and commits without refs; with a zero commit nothing is known. */
 static int list_old(struct ref_list *out, struct store *old)
 {
@@ -43,12 +29,13 @@ static int list_old(struct ref_list *out, struct store *old)
 	if (!err)
 		err = lost_commits(&commits, old);
 	for (size_t i = 0; i < lost.nr; i++)
-		add(out, &lost.items[i]);
+		refs_add(out, lost.items[i].id, &lost.items[i].commit);
 	for (size_t i = 0; i < refs.nr; i++) {
-		for (size_t j = 0; j < commits.nr && oid_is_zero(&refs.items[i].commit); j++)
-			if (!strcmp(commits.items[j].id, refs.items[i].id))
-				refs.items[i].commit = commits.items[j].commit;
-		add(out, &refs.items[i]);
+		const struct ref_item *ref = &refs.items[i], *found = NULL;
+
+		if (oid_is_zero(&ref->commit))
+			found = refs_find(&commits, ref->id);
+		refs_add(out, ref->id, found ? &found->commit : &ref->commit);
 	}
 	refs_release(&refs);
 	refs_release(&commits);
@@ -73,7 +60,7 @@ static int examine(struct salvage *salvage, const struct ref_item *ref)
 	if (err)
 		return err;
 	if (!result.problems.nr) {
-		add(&salvage->sound, ref);
+		refs_add(&salvage->sound, ref->id, &ref->commit);
 	} else {
 		salvage->lost++;
 		problems_addf(salvage->out, false,
@@ -100,9 +87,9 @@ static int find_sound(struct salvage *salvage)
 		return err;
 	err = list_old(&old, salvage->other.store);
 	for (size_t i = 0; i < old.nr && !err; i++) {
-		const struct ref_item *ref = find(&here, old.items[i].id);
+		const struct ref_item *ref = refs_find(&here, old.items[i].id);
 
-		if (!ref && !find(&salvage->sound, old.items[i].id))
+		if (!ref && !refs_find(&salvage->sound, old.items[i].id))
 			err = examine(salvage, &old.items[i]);
 		else if (ref && is_other(ref, &old.items[i]))
 			problems_addf(salvage->out, false,
@@ -119,17 +106,10 @@ static int find_sound(struct salvage *salvage)
 
 static int copy_object(struct pack *pack, struct store *old, const struct oid *oid)
 {
-	static const enum object_type types[] = { OBJECT_BLOB, OBJECT_TREE, OBJECT_COMMIT };
 	struct strbuf text = STRBUF_INIT;
 	enum object_type type;
-	int err = packs_read(&text, &type, old->packs, oid);
+	int err = objects_read_any(&text, &type, old, oid);
 
-	/* A loose one. */
-	for (size_t i = 0; i < ARRAY_SIZE(types) && err; i++) {
-		strbuf_reset(&text);
-		type = types[i];
-		err = objects_read(&text, old, oid, type);
-	}
 	if (!err)
 		err = cancel_check();
 	if (!err)

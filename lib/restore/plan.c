@@ -26,6 +26,8 @@ void plan_release(struct plan *plan)
 	free(plan->rows);
 	free(plan->kept);
 	strlist_release(&plan->captures);
+	strlist_release(&plan->emptied);
+	strlist_release(&plan->whole);
 	memset(plan, 0, sizeof(*plan));
 }
 
@@ -229,6 +231,18 @@ static int replace(struct planner *planner, const char *path, const struct wt_en
 					0;
 }
 
+static int both_dirs(struct planner *planner, const char *path, struct wt_dir *target,
+		     struct wt_dir *current)
+{
+	int err = compare_walk_into(planner->walk, target, current);
+
+	/* It is empty on one side, and on disk there is nothing but what was captured. */
+	if (!err && current->listing & WT_WHOLE && (!target->nr || !current->nr) &&
+	    compare_in_scope(planner->opts->paths, path))
+		strlist_add(&planner->plan->emptied, path);
+	return err;
+}
+
 static int both_entries(struct planner *planner, const char *path, const struct wt_entry *target,
 			const struct wt_entry *current)
 {
@@ -242,7 +256,7 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 			add_row(planner, path, EFFECT_CHANGED,
 				xstrfmt("mode %04o becomes %04o", current->mode, target->mode));
 		}
-		return compare_walk_into(planner->walk, target->dir, current->dir);
+		return both_dirs(planner, path, target->dir, current->dir);
 	}
 	if (!mine)
 		return 0;

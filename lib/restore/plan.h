@@ -52,6 +52,8 @@ struct plan {
 	struct plan_kept *kept;
 	size_t kept_nr, kept_alloc;
 	struct strlist captures; /**< restored after the files, in this order; filled in by the caller */
+	struct strlist emptied;	 /**< directories that stay, but all in them goes, or comes */
+	struct strlist whole;	 /**< directories, sorted; see plan_note_whole() */
 };
 
 /** Why a path that the checkpoint does not have must stay; NULL if it may go. */
@@ -86,5 +88,38 @@ void plan_list_made(struct strlist *out, const struct plan *plan, const struct s
 
 /** True if there is nothing to do. */
 bool plan_is_empty(const struct plan *plan);
+
+/* --- plan_fold.c: a plan of thousands of paths as a few lines --- */
+
+/**
+ * Set `plan->whole`: directories of which everything goes, or everything comes; none that keeps
+ * something. For a plan that is not changed any more and whose actions are still valid; `paths` are
+ * those it was made with.
+ */
+void plan_note_whole(struct plan *plan, const struct strlist *paths);
+
+/** A row, or a directory in place of all rows below it. */
+struct plan_line {
+	const char *path;	 /**< of the first row, belongs to the plan */
+	size_t dir_len;		 /**< so much of it is the directory; 0: this is one row */
+	enum plan_effect effect; /**< of all of them */
+	size_t rows;		 /**< how many it stands for */
+};
+
+struct plan_lines {
+	struct plan_line *items;
+	size_t nr, alloc;
+};
+
+/** Which rows to show. */
+typedef bool (*plan_pick_fn)(const struct plan_row *row, const void *payload);
+
+/**
+ * The rows that `pick` takes (NULL: all), in their order. If they are more than `max`, the topmost
+ * directory of which everything goes or comes, and is picked, replaces the rows below it.
+ */
+void plan_fold(struct plan_lines *out, const struct plan *plan, size_t max, plan_pick_fn pick,
+	       const void *payload);
+void plan_lines_release(struct plan_lines *lines);
 
 #endif

@@ -16,6 +16,10 @@ void restore_result_release(struct restore_result *result)
 	strlist_release(&result->warnings);
 	strlist_release(&result->differing);
 	restore_head_release(&result->head);
+	restore_git_result_release(&result->git);
+	for (size_t i = 0; i < result->nested_nr; i++)
+		restore_head_release(&result->nested[i]);
+	free(result->nested);
 	for (size_t i = 0; i < result->captures_nr; i++)
 		free(result->captures[i].name);
 	free(result->captures);
@@ -105,6 +109,8 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	if (!err && !r->opts->no_verify)
 		err = restore_verify(out, r);
 	if (!err)
+		err = restore_git_apply(out, r);
+	if (!err)
 		err = restore_replay(out, r);
 	if (!err && applied.late.nr)
 		err = rescue_late(out, r, &applied);
@@ -138,9 +144,10 @@ static int make_safety(struct restore_result *out, struct restore *r)
 	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
 	out->safety_commit = saved.record.commit;
 	stored = saved.new_bytes > 0;
+	err = restore_git_check_safety(r, &saved.record);
 	save_result_release(&saved);
 	/* The open packs do not have what was just stored. */
-	return stored ? objects_reopen(r->session->store) : 0;
+	return !err && stored ? objects_reopen(r->session->store) : err;
 }
 
 /* What is not important enough to hide the earlier failure. */
@@ -154,11 +161,12 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 		if (!r->opts->interrupted)
 			(void)journal_remove(store);
 	} else {
-		(void)audit_add(store,
-				err ? "restore-interrupted" : journal_kind_name(r->opts->kind),
-				r->opts->target->id, &r->opts->target->commit,
-				r->opts->reason ? r->opts->reason : r->opts->target->reason,
-				out->verified ? out->post_hash : NULL);
+		(void)audit_add_restore(store,
+					err ? "restore-interrupted"
+					    : journal_kind_name(r->opts->kind),
+					r->opts->target,
+					r->opts->reason ? r->opts->reason : r->opts->target->reason,
+					out->verified ? out->post_hash : NULL, r->opts->git);
 	}
 	ckpt_error_put_back(err, kept);
 	return err;
@@ -213,7 +221,8 @@ static int execute(struct restore_result *out, struct restore *r)
 {
 	int err;
 
-	if (plan_is_empty(&r->plan) && r->opts->kind == JOURNAL_RESTORE && !r->opts->interrupted)
+	if (plan_is_empty(&r->plan) && restore_git_is_empty(r) &&
+	    r->opts->kind == JOURNAL_RESTORE && !r->opts->interrupted)
 		return execute_nothing(out, r);
 	err = r->opts->interrupted ? restore_free_stages(r) : 0;
 	if (!err && !restore_is_state_only(r))
@@ -227,20 +236,6 @@ static int execute(struct restore_result *out, struct restore *r)
 	if (err)
 		return clean_up(out, r, err, false);
 	return clean_up(out, r, carry_out(out, r), true);
-}
-
-int restore_point_open(struct restore_point *out, struct store *store,
-		       const struct ckpt_record *record)
-{
-	int err = meta_read(&out->meta, store, record, false);
-
-	return err ? err : snapshot_open_meta(&out->tree, store, record, &out->meta);
-}
-
-void restore_point_close(struct restore_point *point)
-{
-	snapshot_free(point->tree);
-	meta_release(&point->meta);
 }
 
 static void init_restore(struct restore *r, struct session *session,
@@ -357,6 +352,7 @@ static void close_restore(struct restore *r)
 	restore_point_close(&r->target);
 	journal_release(&r->journal);
 	journal_undo_release(&r->undo);
+	restore_git_release(&r->git);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);
 	strlist_release(&r->scope);
@@ -371,6 +367,10 @@ static int prepare_state_only(struct restore_result *out, struct restore *r, boo
 	if (r->opts->paths->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
 				      r->opts->target->id);
+	if (r->opts->git != JOURNAL_FILES)
+		return ckpt_error_set(CKPT_ERROR,
+				      "checkpoint '%s' holds only state: nothing of the repository",
+				      r->opts->target->id);
 	memcpy(out->target_hash, r->opts->target->state_hash, sizeof(out->target_hash));
 	memcpy(out->pre_hash, out->target_hash, sizeof(out->pre_hash));
 	return store ? save_job_read(&r->job) : 0;
@@ -381,8 +381,11 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 {
 	struct restore_hash check = restore_hash_init(r);
 	bool whole = false;
-	int err = store ? restore_save_captures(out, r) : 0;
+	/* First, since nothing else is refused as quickly. */
+	int err = restore_is_state_only(r) ? 0 : restore_git_plan(out, r);
 
+	if (!err && store)
+		err = restore_save_captures(out, r);
 	if (!err && restore_is_state_only(r)) {
 		err = prepare_state_only(out, r, store);
 		restore_plan_captures(out, r);
@@ -406,6 +409,7 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 /* What is left of the plan when its trees are gone. */
 static void keep_rows(struct restore_result *out, struct restore *r)
 {
+	plan_note_whole(&r->plan, &r->scope);
 	out->plan = r->plan;
 	memset(&r->plan, 0, sizeof(r->plan));
 	for (size_t i = 0; i < out->plan.nr; i++)
@@ -428,10 +432,10 @@ static int ask(struct strlist *agreed, struct session *session, const struct res
 	close_restore(&r); /* no process shall wait for the lock while the user thinks */
 	if (!err) {
 		preview.agreed = agreed->nr ? agreed : NULL;
-		err = opts->confirm(&preview, opts->payload);
+		err = opts->confirm(&preview, session, opts->payload);
 	}
 	if (!err)
-		restore_agree(agreed, &preview.plan);
+		restore_agree(agreed, &preview);
 	restore_result_release(&preview);
 	return err;
 }
@@ -454,7 +458,7 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 		err = open_restore(&r, session, opts);
 		if (!err)
 			err = prepare(out, &r, !opts->dry_run);
-		agreed_to = err || !asks || !restore_has_grown(&r.plan, &agreed);
+		agreed_to = err || !asks || !restore_has_grown(&r.plan, &out->git, &agreed);
 		if (!agreed_to) {
 			close_restore(&r);
 			restore_result_release(out);

@@ -3,6 +3,7 @@
 #define CKPT_RESTORE_RESTORE_H
 
 #include "base/base.h"
+#include "git/git.h"
 #include "record/record.h"
 #include "restore/plan.h"
 #include "worktree/worktree.h"
@@ -18,6 +19,7 @@ struct session;
  *   journal   from here on an interruption can be continued or undone
  *   apply     renames, then removals
  *   verify    the state hash, computed again from what is on disk
+ *   git       refs, HEAD, index, operation in progress, if that was asked for
  *   replay    captures, in the order in which they were taken
  *   journal   closed
  *
@@ -45,11 +47,19 @@ struct restore_opts {
 	/** Directories outside the paths that it created, which go if they are empty. NULL: none. */
 	const struct strlist *made;
 	bool abort;              /**< the target is that state, as if nothing had happened */
+	enum journal_git git;	 /**< what else is restored */
+	/**
+	 * Undo, redo, --continue and --abort: branches that move, as in the journal, and the
+	 * configuration that goes with them; NULL: they go where the target has them.
+	 */
+	const struct strlist *git_refs, *git_config;
+	bool git_back; /**< these go from their new values to the old ones */
 	/**
 	 * Called before anything is done, with the plan and what is to be said about HEAD; 0 goes
 	 * on. NULL: do not ask.
 	 */
-	int (*confirm)(const struct restore_result *preview, void *payload);
+	int (*confirm)(const struct restore_result *preview, struct session *session,
+		       void *payload);
 	void *payload;
 	/**
 	 * Called with the lock held when the files are restored; may add warnings. NULL: not
@@ -76,13 +86,30 @@ struct restore_capture {
 /**
  * Where the project's HEAD is now, if that is not where it was: what to say, and the commands,
  * to be run in this order, that lead exactly to the recorded commit and branch. The last of `says`
- * announces the commands, if there are any. A restore itself does not touch HEAD.
+ * announces the commands, if there are any. A restore of files does not touch HEAD.
  */
 struct restore_head {
 	struct strlist says, commands;
+	struct strlist
+		also; /**< commands that are part of what is said, about branches and stashes */
+	bool whole;   /**< --git brings all of it back */
 };
 
 void restore_head_release(struct restore_head *head);
+
+/**
+ * What a restore does to the repository, if that was asked for.
+ */
+struct restore_git {
+	enum journal_git what; /**< JOURNAL_FILES: nothing */
+	struct strlist says;   /**< what changes, a line each; none: nothing does */
+	struct restore_git_side {
+		char *head, *branch, *operation; /**< each may be NULL */
+		struct gitstate_counts index;
+	} from, to;
+	bool checked, match; /**< the result was read again, and is as it should be */
+	bool left;	     /**< nothing was touched, because the files did not verify */
+};
 
 struct restore_result {
 	bool done;         /**< false: a dry run */
@@ -100,6 +127,9 @@ struct restore_result {
 	const char *own_check; /**< what restore_own_check() ran; NULL: nothing */
 	int own_check_status;  /**< its exit status */
 	struct restore_head head;
+	struct restore_head *nested; /**< the same for repositories within the worktree, by path */
+	size_t nested_nr, nested_alloc;
+	struct restore_git git;
 	/** For confirm(): what the user agreed to before the plan grew; NULL: asked the first time. */
 	const struct strlist *agreed;
 	struct strlist warnings; /**< all others */
@@ -119,6 +149,12 @@ bool restore_captures_failed(const struct restore_result *result);
 int restore_checkpoint(struct restore_result *out, struct session *session,
 		       const struct restore_opts *opts);
 void restore_result_release(struct restore_result *result);
+
+/** Nothing is to be done, neither to files nor to the repository. */
+bool restore_has_nothing_to_do(const struct restore_result *result);
+
+/** For confirm(): true unless the user has agreed to this line about the repository before. */
+bool restore_line_is_new(const struct restore_result *preview, const char *line);
 
 /** For confirm(): true unless the user has agreed to this row of the plan before. */
 bool restore_row_is_new(const struct restore_result *preview, const struct plan_row *row);
@@ -145,7 +181,7 @@ enum undo_way { UNDO_BACK, UNDO_FORTH, UNDO_CONTINUE, UNDO_ABORT };
 struct undo_job {
 	struct ckpt_record target, interrupted, previous;
 	struct journal journal;
-	struct strlist paths, made;
+	struct strlist paths, made, git_refs, git_config;
 	struct restore_opts opts; /**< filled in; confirm, progress and so on are up to the caller */
 };
 

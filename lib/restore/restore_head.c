@@ -7,6 +7,16 @@
 
 enum { SHORT_ID = 12 };
 
+/* What HEAD was and what it is; NULL: none. */
+struct view {
+	const char *then_head, *then_branch, *then_operation;
+	const struct repo_state *now;
+	char *tip;	 /* where that branch is now */
+	char *elsewhere; /* another worktree that has it checked out now */
+	bool lost;	 /* that commit no longer exists */
+	bool recorded;	 /* the checkpoint has the whole state of git */
+};
+
 static bool differ(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) != 0 : a != b;
@@ -46,7 +56,7 @@ static void say_operation(struct restore_head *out, const char *then, const char
 }
 
 /* Of an operation that goes on, "git reset" would forget these. */
-static void say_reset(struct restore_head *out, const struct restore_head_view *view)
+static void say_reset(struct restore_head *out, const struct view *view)
 {
 	const char *now = view->now->operation;
 
@@ -62,7 +72,7 @@ static void lead(struct restore_head *out, const char *where, const char *index)
 
 static const char *const index_of_commit = "becomes that of the commit";
 
-static void go_detached(struct restore_head *out, const struct restore_head_view *view)
+static void go_detached(struct restore_head *out, const struct view *view)
 {
 	bool same = !differ(view->then_head, view->now->head) && !view->now->operation;
 	char *where = xstrfmt("commit %.*s without a branch", SHORT_ID, view->then_head);
@@ -78,7 +88,7 @@ static void go_detached(struct restore_head *out, const struct restore_head_view
 	free(where);
 }
 
-static void go_branch(struct restore_head *out, const struct restore_head_view *view)
+static void go_branch(struct restore_head *out, const struct view *view)
 {
 	const struct repo_state *now = view->now;
 	const char *branch = view->then_branch, *head = view->then_head;
@@ -109,7 +119,7 @@ static void go_branch(struct restore_head *out, const struct restore_head_view *
 }
 
 /* To a branch without a commit. One that has commits now gets another name, which loses nothing. */
-static void go_unborn(struct restore_head *out, const struct restore_head_view *view)
+static void go_unborn(struct restore_head *out, const struct view *view)
 {
 	const char *branch = view->then_branch;
 	char *ref = full_name(branch), *where = xstrfmt("branch '%s' without a commit", branch);
@@ -134,12 +144,14 @@ static void go_unborn(struct restore_head *out, const struct restore_head_view *
 	free(ref);
 }
 
-void restore_head_decide(struct restore_head *out, const struct restore_head_view *view)
+static void decide(struct restore_head *out, const struct view *view)
 {
 	const struct repo_state *now = view->now;
 	bool moved = differ(view->then_head, now->head),
 	     switched = differ(view->then_branch, now->branch);
 
+	/* One command does it all, unless something prevents that. */
+	out->whole = view->recorded && !view->lost && !view->elsewhere;
 	/* Without either there was no repository then. */
 	if (!view->then_head && !view->then_branch)
 		return;
@@ -184,7 +196,7 @@ static char *line_of(char **text)
 }
 
 /* Where the branch of then is now; git alone knows it for each way to store refs. */
-static void look_at_branch(struct restore_head_view *view, const struct repo *repo)
+static void look_at_branch(struct view *view, const struct repo *repo)
 {
 	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
 	char *ref = full_name(view->then_branch);
@@ -221,30 +233,40 @@ static bool is_lost(const char *commit, const struct repo *repo)
 }
 
 void restore_head_look(struct restore_head *out, const struct repo *repo,
-		       const struct ckpt_record *target)
+		       const struct repo_state *then, bool recorded)
 {
 	struct repo_state now = { 0 };
-	struct restore_head_view view = { .then_head = target->head,
-					  .then_branch = target->branch,
-					  .then_operation = target->operation,
-					  .now = &now };
+	struct view view = { .then_head = then->head,
+			     .then_branch = then->branch,
+			     .then_operation = then->operation,
+			     .now = &now,
+			     .recorded = recorded };
 
 	if (!repo || repo_read_state(&now, repo))
 		return;
-	if (differ(target->head, now.head) || differ(target->branch, now.branch) ||
-	    differ(target->operation, now.operation)) {
-		if (target->branch)
+	out->whole = recorded;
+	if (differ(then->head, now.head) || differ(then->branch, now.branch) ||
+	    differ(then->operation, now.operation)) {
+		if (then->branch)
 			look_at_branch(&view, repo);
-		view.lost = target->head && is_lost(target->head, repo);
-		restore_head_decide(out, &view);
+		view.lost = then->head && is_lost(then->head, repo);
+		decide(out, &view);
 	}
 	free(view.tip);
 	free(view.elsewhere);
 	repo_state_release(&now);
 }
 
+void restore_head_cut(struct restore_head *head)
+{
+	strlist_release(&head->commands);
+	while (head->says.nr > 1)
+		free(head->says.items[--head->says.nr]);
+}
+
 void restore_head_release(struct restore_head *head)
 {
 	strlist_release(&head->says);
 	strlist_release(&head->commands);
+	strlist_release(&head->also);
 }

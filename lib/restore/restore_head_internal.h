@@ -6,21 +6,23 @@
 
 struct repo;
 struct repo_state;
+struct restore;
 
-/** What HEAD was and what it is; NULL: none. */
-struct restore_head_view {
-	const char *then_head, *then_branch, *then_operation;
-	const struct repo_state *now;
-	char *tip;	 /**< where that branch is now */
-	char *elsewhere; /**< another worktree that has it checked out now */
-	bool lost;	 /**< that commit no longer exists */
-};
-
-/** Decide what to say and which commands lead back. */
-void restore_head_decide(struct restore_head *out, const struct restore_head_view *view);
-
-/** The same for the checkpoint `target` and the repository as it is; NULL: there is none. */
+/**
+ * Decide what to say and which commands lead back, from what a checkpoint recorded and the
+ * repository as it is; NULL: there is none. `recorded`: the
+ * checkpoint has the whole state of git, so that one command does it.
+ */
 void restore_head_look(struct restore_head *out, const struct repo *repo,
-		       const struct ckpt_record *target);
+		       const struct repo_state *then, bool recorded);
+
+/** Only what is to be said first: for whoever takes back some files, not the branch of then. */
+void restore_head_cut(struct restore_head *head);
+
+/**
+ * What a restore of files leaves: HEAD as above, the index, branches that moved or vanished,
+ * stashes that were dropped, and the command that brings back what one command can.
+ */
+void restore_rest_look(struct restore_head *out, struct restore *r, const struct repo_state *then);
 
 #endif

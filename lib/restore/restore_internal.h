@@ -4,6 +4,7 @@
 
 #include "restore/protect_internal.h"
 #include "restore/restore.h"
+#include "restore/restore_git_internal.h"
 #include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"
 #include "restore/survey_internal.h"
@@ -44,6 +45,7 @@ struct restore {
 	 */
 	struct journal journal;
 	struct undo_stack undo; /**< the same; read before anything is touched */
+	struct restore_gitwork git;
 };
 
 int restore_point_open(struct restore_point *out, struct store *store,
@@ -69,11 +71,15 @@ int restore_plan(struct restore *r, bool store);
 /** Refuse what cannot be done, or with --force keep what prevents it. */
 int restore_check_plan(struct restore_result *out, struct restore *r);
 
-/** Add the rows of a plan to what the user agreed to, which is kept sorted. */
-void restore_agree(struct strlist *agreed, const struct plan *plan);
+/** Add what is planned to what the user agreed to, which is kept sorted. */
+void restore_agree(struct strlist *agreed, const struct restore_result *preview);
 
-/** Files change while the user thinks: true if the plan has rows that were not agreed to. */
-bool restore_has_grown(const struct plan *plan, const struct strlist *agreed);
+/**
+ * Files and the repository change while the user thinks: true if something is planned that was not
+ * agreed to.
+ */
+bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
+		       const struct strlist *agreed);
 
 /* --- restore_journal.c --- */
 
@@ -118,10 +124,35 @@ int restore_save_captures(struct restore_result *out, struct restore *r);
  */
 int restore_replay(struct restore_result *out, struct restore *r);
 
+/* --- restore_git.c --- */
+
+/** Decide what to do to the repository, refuse what cannot be done, say it in `out`. */
+int restore_git_plan(struct restore_result *out, struct restore *r);
+
+/** Nothing is to be done to it. */
+bool restore_git_is_empty(const struct restore *r);
+
+/** Put into the journal what is needed to go on or back. */
+void restore_git_note(struct restore *r);
+
+/** What is about to go must be in the safety checkpoint: 0 or CKPT_EREFUSED. */
+int restore_git_check_safety(const struct restore *r, const struct ckpt_record *safety);
+
+/** Do it, unless the files did not verify, and look at the result. */
+int restore_git_apply(struct restore_result *out, struct restore *r);
+
+void restore_git_release(struct restore_gitwork *git);
+void restore_git_result_release(struct restore_git *git);
+
 /* --- restore_warn.c --- */
 
 /** What the user should know: about the project, the plan, and what is left alone. */
 void restore_warn(struct restore_result *out, struct restore *r);
+
+/* --- restore_nested.c --- */
+
+/** Whose HEAD moved, of the repositories within the worktree that the restore concerns. */
+void restore_warn_nested(struct restore_result *out, const struct restore *r);
 
 /* --- restore_verify.c --- */
 

@@ -92,6 +92,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		journal->reason = xstrdup(r->opts->reason ? r->opts->reason : "");
 		strlist_extend(&journal->paths, r->opts->paths);
 		journal->no_delete = r->opts->no_delete;
+		restore_git_note(r);
 	}
 	journal->stages = xstrfmt("%s%s%s", others ? others : "", others ? " " : "",
 				  r->stage.name ? r->stage.name : "");
@@ -113,6 +114,13 @@ static void replace_made(struct undo_entry *entry, const struct journal *journal
 {
 	strlist_release(&entry->made);
 	strlist_extend(&entry->made, &journal->made);
+}
+
+static void note_git(struct undo_entry *entry, const struct journal *journal)
+{
+	entry->git = journal->git;
+	strlist_extend(&entry->refs, &journal->refs);
+	strlist_extend(&entry->config, &journal->config);
 }
 
 /*
@@ -140,11 +148,13 @@ int restore_note(struct restore *r, const char *safety)
 			stack->done++;
 			replace_made(entry, &r->journal);
 		}
-	} else if (!plan_is_empty(&r->plan) || r->opts->interrupted) {
+	} else if (!plan_is_empty(&r->plan) || !restore_git_is_empty(r) || r->opts->interrupted) {
 		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
-		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted)
+		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted) {
 			journal_undo_push(stack, before, r->opts->target->id, &r->scope,
 					  &r->journal.made);
+			note_git(&stack->items[stack->nr - 1], &r->journal);
+		}
 	}
 	return journal_undo_write(stack, r->session->store);
 }

@@ -4,6 +4,20 @@
 #include "base/base.h"
 #include "record/record.h"
 
+int restore_point_open(struct restore_point *out, struct store *store,
+		       const struct ckpt_record *record)
+{
+	int err = meta_read(&out->meta, store, record, false);
+
+	return err ? err : snapshot_open_meta(&out->tree, store, record, &out->meta);
+}
+
+void restore_point_close(struct restore_point *point)
+{
+	snapshot_free(point->tree);
+	meta_release(&point->meta);
+}
+
 static int make_plan(struct restore *r)
 {
 	struct compare_side target = { .root = r->target.tree->root,
@@ -206,9 +220,34 @@ int restore_check_plan(struct restore_result *out, struct restore *r)
 
 /* --- what the user has agreed to --- */
 
+bool restore_has_nothing_to_do(const struct restore_result *result)
+{
+	return plan_is_empty(&result->plan) && !result->git.says.nr;
+}
+
 static char *row_key(const struct plan_row *row)
 {
 	return xstrfmt("%d %s", (int)row->effect, row->path);
+}
+
+/* No row has a key like this: they begin with a number. */
+static char *line_key(const char *line)
+{
+	return xstrfmt("git %s", line);
+}
+
+static bool has_agreed_line(const struct strlist *agreed, const char *line)
+{
+	char *key = line_key(line);
+	bool found = pathset_has(agreed, key);
+
+	free(key);
+	return found;
+}
+
+bool restore_line_is_new(const struct restore_result *preview, const char *line)
+{
+	return !preview->agreed || !has_agreed_line(preview->agreed, line);
 }
 
 static bool is_agreed(const struct strlist *agreed, const struct plan_row *row)
@@ -225,17 +264,23 @@ bool restore_row_is_new(const struct restore_result *preview, const struct plan_
 	return !preview->agreed || !is_agreed(preview->agreed, row);
 }
 
-bool restore_has_grown(const struct plan *plan, const struct strlist *agreed)
+bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
+		       const struct strlist *agreed)
 {
 	for (size_t i = 0; i < plan->rows_nr; i++)
 		if (!is_agreed(agreed, &plan->rows[i]))
 			return true;
+	for (size_t i = 0; i < git->says.nr; i++)
+		if (!has_agreed_line(agreed, git->says.items[i]))
+			return true;
 	return false;
 }
 
-void restore_agree(struct strlist *agreed, const struct plan *plan)
+void restore_agree(struct strlist *agreed, const struct restore_result *preview)
 {
-	for (size_t i = 0; i < plan->rows_nr; i++)
-		strlist_take(agreed, row_key(&plan->rows[i]));
+	for (size_t i = 0; i < preview->plan.rows_nr; i++)
+		strlist_take(agreed, row_key(&preview->plan.rows[i]));
+	for (size_t i = 0; i < preview->git.says.nr; i++)
+		strlist_take(agreed, line_key(preview->git.says.items[i]));
 	strlist_sort_unique(agreed);
 }

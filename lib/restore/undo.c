@@ -19,6 +19,18 @@ static void take_back_step(struct undo_job *job, struct session *session,
 	strlist_extend(&job->made, &entry->made);
 }
 
+/* The repository goes back with the files, and forth again. */
+static void take_git(struct undo_job *job, enum journal_git git, const struct strlist *refs,
+		     const struct strlist *config, bool back)
+{
+	strlist_extend(&job->git_refs, refs);
+	strlist_extend(&job->git_config, config);
+	job->opts.git = git;
+	job->opts.git_refs = &job->git_refs;
+	job->opts.git_config = &job->git_config;
+	job->opts.git_back = back;
+}
+
 /* Continuing an undo or redo reverses the same restore, unless the stack has already moved on. */
 static void continue_step(struct undo_job *job, struct session *session)
 {
@@ -52,6 +64,7 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 
 		strlist_extend(&job->paths, &entry->paths);
 		take_back_step(job, session, entry, back);
+		take_git(job, entry->git, &entry->refs, &entry->config, back);
 		err = lookup_name(&job->target, session->store,
 				  back ? entry->before : entry->after);
 		/* Not found here means lost, not "nothing to do". */
@@ -90,6 +103,7 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	job->opts.kind = journal->kind;
 	if (*journal->reason)
 		job->opts.reason = journal->reason;
+	take_git(job, journal->git, &journal->refs, &journal->config, abort);
 	if (abort) {
 		take_back(job, session, journal->target);
 		strlist_extend(&job->made, &journal->made);
@@ -123,4 +137,6 @@ void undo_job_release(struct undo_job *job)
 	journal_release(&job->journal);
 	strlist_release(&job->paths);
 	strlist_release(&job->made);
+	strlist_release(&job->git_refs);
+	strlist_release(&job->git_config);
 }

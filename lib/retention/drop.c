@@ -50,20 +50,21 @@ static int check_droppable(struct session *session, const struct ckpt_record *re
 /* If it is too damaged to be looked up, it is named by its full id. */
 static int find_named(struct ckpt_record *out, struct store *store, const char *name)
 {
+	const struct ref_item *ref;
 	struct ref_list refs;
 	int err = lookup_name(out, store, name);
 
 	if (err != CKPT_ECORRUPT || !refs_valid_id(name) || refs_list(&refs, store))
 		return err;
-	for (size_t i = 0; i < refs.nr && err; i++)
-		if (!strcmp(refs.items[i].id, name)) {
-			*out = (struct ckpt_record)CKPT_RECORD_INIT;
-			snprintf(out->id, sizeof(out->id), "%s", name);
-			out->commit = refs.items[i].commit;
-			out->pinned = refs_mark(store, name) == REFS_PINNED ||
-				      names_of(store, &out->commit);
-			err = 0;
-		}
+	ref = refs_find(&refs, name);
+	if (ref) {
+		*out = (struct ckpt_record)CKPT_RECORD_INIT;
+		snprintf(out->id, sizeof(out->id), "%s", name);
+		out->commit = ref->commit;
+		out->pinned =
+			refs_mark(store, name) == REFS_PINNED || names_of(store, &out->commit);
+		err = 0;
+	}
 	refs_release(&refs);
 	return err;
 }
@@ -175,6 +176,10 @@ static int change(struct ckpt_record *record, struct session *session,
 		     (was ? !record->name || strcmp(was, record->name) : record->name != NULL)))
 		(void)audit_add(store, request->pin ? "pin" : "unpin", record->id, &record->commit,
 				record->reason, record->state_hash);
+	if (!err && request->was && was && record->name && strcmp(was, record->name) != 0) {
+		*request->was = was;
+		was = NULL;
+	}
 	free(was);
 	return err;
 }

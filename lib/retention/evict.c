@@ -19,6 +19,29 @@ static bool has_expired(const struct evict_item *item, int64_t now)
 	return item->expiry && item->expiry <= now;
 }
 
+static void set_taken(struct evict_item *items, size_t nr, int64_t now)
+{
+	int64_t last = INT64_MIN, next = now;
+
+	for (size_t i = 0; i < nr; i++) {
+		bool believed = items[i].created_at <= now && items[i].created_at >= last;
+
+		if (believed)
+			last = items[i].created_at;
+		items[i].taken = believed ? last : INT64_MAX;
+	}
+	for (size_t i = nr; i--;) {
+		if (items[i].taken == INT64_MAX)
+			items[i].taken = next;
+		next = items[i].taken;
+	}
+}
+
+static bool older_than(const struct evict_item *item, int64_t age, int64_t now)
+{
+	return item->taken < now && now - item->taken > age;
+}
+
 /* Invariants 1 and 2. */
 static bool may_go(const struct evict_item *items, size_t nr, size_t i, bool reserved)
 {
@@ -83,11 +106,9 @@ static void judge_alone(struct candidate *list, size_t nr, const struct evict_it
 			const struct evict_rules *rules, int64_t now)
 {
 	for (size_t i = 0; i < nr; i++) {
-		int64_t created = items[list[i].item].created_at;
-
 		if (rules->expired && list[i].expiry)
 			list[i].why = EVICT_EXPIRED;
-		else if (rules->max_age && created < now && now - created > rules->max_age)
+		else if (rules->max_age && older_than(&items[list[i].item], rules->max_age, now))
 			list[i].why = EVICT_AGE;
 	}
 }
@@ -101,11 +122,6 @@ static int64_t slot_of(int64_t when, int64_t length, int64_t shift)
 }
 
 /* --- thinning out --- */
-
-static bool older_than(const struct evict_item *item, int64_t age, int64_t now)
-{
-	return item->created_at < now && now - item->created_at > age;
-}
 
 /* The range of its age; thin.nr if it is beyond all of them, -1 if it is too young for any. */
 static int range_of(const struct evict_item *item, const struct evict_rules *rules, int64_t now)
@@ -165,13 +181,13 @@ int64_t evict_next_thinning(const struct evict_item *items, size_t nr,
 
 	for (size_t i = 0; i < nr && rules->thin.nr; i++) {
 		int range = items[i].automatic ? range_of(&items[i], rules, now) : INT32_MAX;
-		int64_t limit, created = items[i].created_at;
+		int64_t limit, taken = items[i].taken;
 
 		if (range >= (int)rules->thin.nr)
 			continue;
 		limit = range < 0 ? rules->keep_all : rules->thin.items[range].until;
-		if (created <= INT64_MAX - 1 - limit && created + limit + 1 < next)
-			next = created + limit + 1;
+		if (taken <= INT64_MAX - 1 - limit && taken + limit + 1 < next)
+			next = taken + limit + 1;
 	}
 	return next;
 }
@@ -181,20 +197,26 @@ int64_t evict_next_thinning(const struct evict_item *items, size_t nr,
 /*
  * Of each of the last `count` time slots that have one, mark the one saved
  * last. `by_item` maps an item to its candidate; NULL: it does not go anyway,
- * but it represents its slot.
+ * but it represents its slot. If a clock was ahead once, that takes nothing away
+ * from the slots that have come; if it is slow now, all of them seem to be ahead.
  */
 static void keep_slots(struct candidate **by_item, const struct evict_item *items, size_t nr,
 		       uint64_t count, int64_t length, int64_t shift, int64_t now)
 {
 	struct slot *seen = xmalloc((nr ? nr : 1) * sizeof(*seen));
 	size_t found = 0;
+	uint64_t counted = 0;
 
-	for (size_t i = nr; i-- && found < count;) {
+	for (size_t i = nr; i-- && counted < count;) {
+		bool ahead = items[i].created_at > now;
+
 		if (items[i].automatic || has_expired(&items[i], now) ||
 		    (by_item[i] && by_item[i]->why))
 			continue;
-		if (add_slot(seen, &found, 0, slot_of(items[i].created_at, length, shift)) &&
-		    by_item[i])
+		if (!add_slot(seen, &found, ahead, slot_of(items[i].created_at, length, shift)))
+			continue;
+		counted += !ahead;
+		if (by_item[i])
 			by_item[i]->kept = true;
 	}
 	free(seen);
@@ -245,12 +267,13 @@ static void judge_together(struct candidate *list, size_t nr, const struct evict
 	free(by_item);
 }
 
-void evict_plan(struct evict_plan *out, const struct evict_item *items, size_t nr,
+void evict_plan(struct evict_plan *out, struct evict_item *items, size_t nr,
 		const struct evict_rules *rules, int64_t now)
 {
 	size_t found;
 	struct candidate *list = collect(&found, items, nr, now);
 
+	set_taken(items, nr, now);
 	judge_alone(list, found, items, rules, now);
 	judge_together(list, found, items, nr, rules, now);
 	memset(out, 0, sizeof(*out));
@@ -266,6 +289,21 @@ void evict_plan(struct evict_plan *out, const struct evict_item *items, size_t n
 		if (may_go(items, nr, i, true))
 			out->items[out->nr++].item = i;
 	free(list);
+}
+
+int64_t evict_agreed_time(const struct evict_item *items, size_t nr, int64_t now)
+{
+	int64_t after = now;
+
+	for (size_t i = nr; i-- && after >= now - DAY;) {
+		/* A time in the future tells nothing about now. */
+		if (items[i].created_at > now)
+			continue;
+		if (items[i].created_at < after - 2 * DAY)
+			return items[i].created_at;
+		after = items[i].created_at;
+	}
+	return now;
 }
 
 bool evict_extend(struct evict_plan *plan, const uint64_t *bytes, uint64_t over)

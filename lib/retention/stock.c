@@ -136,6 +136,12 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 		brief_of(&brief, fresh);
 		add_item(stock, &brief);
 	}
+	if (rules->after_save) {
+		int64_t clock = stock->now;
+
+		stock->now = evict_agreed_time(stock->items, stock->nr, clock);
+		stock->doubts_clock = stock->now != clock;
+	}
 	mark_latest(stock);
 	mark_exempt(stock, keep);
 	mark_flow(stock);

@@ -16,7 +16,8 @@ struct session;
 struct stock {
 	struct session *session;
 	struct evict_rules rules;
-	int64_t now;
+	int64_t now;		   /**< to judge by */
+	bool doubts_clock;	   /**< it says something else, see evict_agreed_time() */
 	struct ckpt_briefs briefs; /**< without damaged ones: no rule removes those */
 	struct evict_item *items;  /**< of the briefs, and one more for a new one */
 	size_t nr;

@@ -46,6 +46,9 @@ void tally_count(struct tally *out, const struct stock *stock)
 	if (next > stock->now && next - stock->now > stock->rules.keep_all)
 		next = stock->now + stock->rules.keep_all + 1;
 	out->thin_at = next < latest ? next : latest;
+	/* Nothing is due until it is believed. */
+	if (stock->doubts_clock)
+		out->thin_at = clock_now() + LOOK_AGAIN;
 }
 
 static void set_counts(struct tally *out, const struct tally *counts)

@@ -31,11 +31,9 @@ static json_t *this_boot(void)
  */
 static json_t *read_counts(struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	json_t *counts = NULL, *boot = this_boot();
+	json_t *counts, *boot = this_boot();
 
-	if (!fs_read_file(&text, store->dirfd, FILE_NAME))
-		counts = json_loadb(text.buf, text.len, 0, NULL);
+	(void)json_read_file(&counts, store->dirfd, FILE_NAME);
 	/* All other keys start with a digit. */
 	if (!json_is_object(counts) || !json_equal(json_object_get(counts, "boot"), boot)) {
 		json_decref(counts);
@@ -43,7 +41,6 @@ static json_t *read_counts(struct store *store)
 		json_object_set(counts, "boot", boot);
 	}
 	json_decref(boot);
-	strbuf_release(&text);
 	return counts;
 }
 
@@ -84,7 +81,6 @@ int cadence_due(bool *due_out, struct store *store, const struct save_opts *opts
 
 int cadence_note(struct store *store, const struct save_opts *opts, bool due)
 {
-	struct strbuf text = STRBUF_INIT;
 	json_t *counts, *key;
 	uint64_t calls;
 	int err = 0;
@@ -97,11 +93,9 @@ int cadence_note(struct store *store, const struct save_opts *opts, bool due)
 	if (calls || due) {
 		json_object_set_new(counts, json_string_value(key),
 				    json_integer((json_int_t)((calls + 1) % opts->every)));
-		json_write(&text, counts);
-		err = fs_write_file(store->dirfd, FILE_NAME, text.buf, text.len, 0600, FS_FAST);
+		err = json_write_file(store->dirfd, FILE_NAME, json_incref(counts), 0600, FS_FAST);
 	}
 	json_decref(counts);
 	json_decref(key);
-	strbuf_release(&text);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include "save/cadence_internal.h"
 #include "save/save_room_internal.h"
+#include "save/save_same_internal.h"
 #include "save/warnings_internal.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -77,87 +78,6 @@ static int load_newest(struct save_job *save)
 	return 0;
 }
 
-/* --- has anything changed? --- */
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-/* A commit or another branch is another state, though no file differs. */
-static bool same_project(const struct save_job *save)
-{
-	const struct repo_state *now = &save->project;
-
-	return save->opts->state_only ||
-	       (same_text(now->head, save->newest.head) &&
-		same_text(now->branch, save->newest.branch) &&
-		same_text(now->operation, save->newest.operation));
-}
-
-/* What the command line asks for, apart from files. */
-static bool request_is_new(const struct save_job *save)
-{
-	const struct save_opts *opts = save->opts;
-
-	if (!save->have_newest || opts->allow_empty)
-		return true;
-	/* It may go at any time, and restore refuses it: do not rely on it. */
-	if (record_expired(&save->newest, clock_now()))
-		return true;
-	if (!save->newest_is_latest || !same_project(save))
-		return true;
-	if (opts->step >= 0 && opts->step != save->newest.step)
-		return true;
-	if (opts->said && !opts->automatic && strcmp(opts->reason, save->newest.reason))
-		return true;
-	if (opts->pin && !save->newest.pinned)
-		return true;
-	if (opts->name && !same_text(opts->name, save->newest.name))
-		return true;
-	return extras_are_new(save);
-}
-
-/* The same paths could not be captured, for the same reasons. */
-static bool same_missing(const struct skip_list *a, const struct skip_list *b)
-{
-	size_t i = 0, j = 0;
-
-	for (;;) {
-		while (i < a->nr && !skip_why_incomplete(a->items[i].why))
-			i++;
-		while (j < b->nr && !skip_why_incomplete(b->items[j].why))
-			j++;
-		if (i == a->nr || j == b->nr)
-			return i == a->nr && j == b->nr;
-		if (a->items[i].why != b->items[j].why || strcmp(a->items[i].path, b->items[j].path))
-			return false;
-		i++;
-		j++;
-	}
-}
-
-/* Known from the scan alone, without having read anything. */
-static bool untouched(const struct save_job *save)
-{
-	const struct oid *cached = worktree_state_cached_commit(&save->current);
-
-	return save->current.untouched && !request_is_new(save) &&
-	       oid_equal(cached, &save->newest.commit) &&
-	       same_missing(&save->current.scan->skips, &save->newest_meta.skips);
-}
-
-static bool same_state(const struct save_job *save)
-{
-	if (save->opts->state_only)
-		return !request_is_new(save);
-	return !request_is_new(save) &&
-	       oid_equal(&save->current.scan->root->tree, &save->newest.tree) &&
-	       save->meta.modes.len == save->newest_meta.modes.len &&
-	       !memcmp(save->meta.modes.buf, save->newest_meta.modes.buf, save->meta.modes.len) &&
-	       same_missing(&save->current.scan->skips, &save->newest_meta.skips);
-}
-
 /* --- is there room? --- */
 
 /*
@@ -180,7 +100,7 @@ static int make_room(struct save_job *save)
 	save->current.objects_there = false;
 	strbuf_reset(&save->meta.modes);
 	modes_encode(&save->meta.modes, save_job_root(save));
-	return same_state(save) ? 0 : save_room_make(save);
+	return save_same_state(save) ? 0 : save_room_make(save);
 }
 
 /* What is left out is not a change, but a user who created it since must hear about it. */
@@ -206,6 +126,8 @@ static int answer_newest(struct save_result *out, struct save_job *save, enum sa
 	out->outcome = outcome;
 	if (!save->have_newest)
 		return 0;
+	if (outcome == SAVE_UNCHANGED && !strcmp(save->git.hash, save->newest.git_hash))
+		save_git_remember(save, save->newest.id, &save->newest_meta.git);
 	out->have_record = true;
 	out->record = save->newest;
 	out->skips = save->newest_meta.skips;
@@ -226,6 +148,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	job->newest = (struct ckpt_record)CKPT_RECORD_INIT;
 	meta_init(&job->meta);
 	meta_init(&job->newest_meta);
+	strbuf_init(&job->git.stat);
 	/*
 	 * Not earlier: a refused place must not get a store, or it would become the worktree of
 	 * everything below.
@@ -242,7 +165,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 		job->interrupted = journal_exists(job->store);
 		if (!job->interrupted)
 			stage_sweep(&job->notes, job->store, session->worktree);
-		err = refs_list(&job->refs, job->store);
+		err = order_list(&job->refs, job->store);
 	}
 	/* A save that was killed after making its ref did not get here. */
 	if (!err && job->refs.nr)
@@ -252,8 +175,8 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	/* Before the manifest, which may be the only file that knows them, is rewritten. */
 	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
-	if (!err && session->repo && repo_read_state(&job->project, session->repo))
-		repo_state_release(&job->project);
+	if (!err)
+		save_git_look(job);
 	if (!err)
 		err = load_newest(job);
 	/* Before anything is read. The newest may keep its name, if nothing changed since. */
@@ -270,10 +193,22 @@ const struct wt_dir *save_job_root(const struct save_job *job)
 	return job->opts->state_only ? &nothing : job->current.scan->root;
 }
 
+static void look_at_nested(struct save_job *job, bool ask)
+{
+	nested_release(&job->meta.nested);
+	nested_look(&job->meta.nested, job->session->worktree, job->current.scan->rootfd,
+		    &job->current.scan->repos, ask);
+}
+
 int save_job_scan(struct save_job *job, const struct worktree_state_opts *how)
 {
+	int err;
+
 	worktree_state_release(&job->current);
-	return worktree_state_scan(&job->current, job->session, &job->refs, how);
+	err = worktree_state_scan(&job->current, job->session, &job->refs, how);
+	if (!err)
+		look_at_nested(job, false);
+	return err;
 }
 
 /* A pack at its limit knows no more than that. */
@@ -332,7 +267,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 	const struct scan *scan = job->current.scan;
 
 	memset(out, 0, sizeof(*out));
-	if (same_state(job)) {
+	if (save_same_state(job)) {
 		/* What had to be stored again was lost; this repairs the newest checkpoint. */
 		int err = pack_commit(job->pack, &out->new_bytes);
 
@@ -345,6 +280,8 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 	}
 	for (size_t i = 0; scan && i < scan->skips.nr; i++)
 		skip_list_add(&job->meta.skips, scan->skips.items[i].path, scan->skips.items[i].why);
+	if (scan && nested_unknown(&job->meta.nested))
+		look_at_nested(job, true);
 	if (scan) {
 		job->meta.have_rules = true;
 		rules_texts_copy(&job->meta.rules, rules_texts(job->current.rules));
@@ -363,6 +300,7 @@ void save_job_end(struct save_job *job)
 	meta_release(&job->newest_meta);
 	record_release(&job->newest);
 	repo_state_release(&job->project);
+	save_git_release(&job->git);
 	refs_release(&job->refs);
 }
 
@@ -406,12 +344,12 @@ static int take(struct save_result *out, struct save_job *job)
 	if (err)
 		return err;
 	if (opts->state_only) {
-		if (same_state(job))
+		if (save_same_state(job))
 			return answer_newest(out, job, SAVE_UNCHANGED);
 		err = save_job_read(job);
 		return err ? err : save_job_commit(out, job);
 	}
-	if (!opts->amend && untouched(job))
+	if (!opts->amend && save_untouched(job))
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	err = save_job_read(job);
 	/* Something was moved during the scan: its new place was perhaps listed before. */

@@ -8,6 +8,7 @@
 #include "retention/retention.h"
 #include "save/capture.h"
 #include "save/extras.h"
+#include "save/save_git.h"
 #include "save/worktree_state.h"
 
 struct save_job;
@@ -38,6 +39,9 @@ struct save_state_file {
 struct save_opts {
 	const char *reason;
 	const char *source;
+	const char *before; /**< what is about to be done, see title.h; NULL: nothing known */
+	const char *done;   /**< what has just been done, likewise */
+	const struct ckpt_agent *agent; /**< labels; never a reason to save. NULL: none */
 	int64_t step;   /**< -1: none */
 	int64_t expiry; /**< 0: never */
 	bool pin;
@@ -132,6 +136,7 @@ struct save_job {
 	struct ckpt_record newest; /**< of the same scope */
 	bool newest_is_latest;     /**< it is also what "@" means */
 	struct repo_state project; /**< as it is now */
+	struct save_git git;
 	struct ckpt_meta newest_meta;
 	struct worktree_state current;
 	struct extras extras;

@@ -5,6 +5,7 @@
 #include "git/git.h"
 #include "record/record.h"
 #include "retention/retention.h"
+#include "save/save_lines_internal.h"
 #include "save/save_room_internal.h"
 #include "save/warnings_internal.h"
 #include "session/session.h"
@@ -19,7 +20,7 @@ static uint64_t all_files(const struct save_job *save)
 	return counts.files;
 }
 
-static int count_changes(uint64_t *out, struct save_job *save)
+static int count_changes(struct ckpt_record *record, struct save_job *save)
 {
 	struct compare_side before = { 0 }, after = { 0 };
 	struct snapshot *snapshot = NULL;
@@ -28,7 +29,7 @@ static int count_changes(uint64_t *out, struct save_job *save)
 	int err;
 
 	if (!save->have_newest || save->opts->state_only) {
-		*out = all_files(save);
+		record->changed = all_files(save);
 		return 0;
 	}
 	after.root = save->current.scan->root;
@@ -44,11 +45,12 @@ static int count_changes(uint64_t *out, struct save_job *save)
 		err = compare_run(&changes, &before, &after, NULL);
 	}
 	if (!err) {
-		*out = changes.nr;
+		record->changed = changes.nr;
+		save_count_lines(record, save, &changes);
 		compare_list_release(&changes);
 	} else if (err != CKPT_ECANCELLED) {
 		/* A damaged one must not prevent a save: everything counts as changed. */
-		*out = all_files(save);
+		record->changed = all_files(save);
 		err = 0;
 	}
 	snapshot_free(snapshot);
@@ -59,11 +61,17 @@ static int count_changes(uint64_t *out, struct save_job *save)
 static void set_project(struct ckpt_record *record, struct save_job *save)
 {
 	record->type = xstrdup(save->session->repo ? "git_stash" : "file_backup");
-	/* Takes over the strings. */
+	/* Takes over these strings; the others are the job's. */
 	record->head = save->project.head;
 	record->branch = save->project.branch;
 	record->operation = save->project.operation;
-	memset(&save->project, 0, sizeof(save->project));
+	save->project.head = save->project.branch = save->project.operation = NULL;
+	if (!save->git.known)
+		return;
+	memcpy(record->git_hash, save->git.hash, sizeof(record->git_hash));
+	record->index = save->git.index;
+	record->progress = save->git.step;
+	record->progress_total = save->git.total;
 }
 
 /* What is more special than files. */
@@ -104,14 +112,18 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 	record->created_at = clock_now();
-	err = newid_make(record->id, &save->refs, record->created_at);
+	err = order_next(record, save->store, &save->refs, record->created_at);
 	if (!err)
-		err = count_changes(&record->changed, save);
+		err = count_changes(record, save);
 	if (err)
 		return err;
 	record->tree = root->tree;
 	record->reason = xstrdup(opts->reason);
 	record->source = xstrdup(opts->source);
+	record->before = opts->before ? xstrdup(opts->before) : NULL;
+	record->done = opts->done ? xstrdup(opts->done) : NULL;
+	if (opts->agent)
+		record_agent_copy(&record->agent, opts->agent);
 	record->step = opts->step;
 	record->expiry = opts->expiry;
 	record->pinned = opts->pin;
@@ -203,6 +215,9 @@ int save_create(struct save_result *out, struct save_job *save)
 			  ? lookup_name_free(save->store, &save->refs, save->opts->name, NULL)
 			  : 0;
 
+	/* First: what it cannot copy is among the record's warnings. */
+	if (!err)
+		err = save_git_write(save);
 	if (!err)
 		err = fill_record(&out->record, save);
 	if (!err && save->opts->state_only)
@@ -229,6 +244,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	/* The pack has them now. */
 	extras_release(save);
 	save_job_write_cache(save, &out->record.commit);
+	save_git_remember(save, out->record.id, &save->meta.git);
 	if (save->opts->taken)
 		save->opts->taken(&out->record, save->opts->taken_payload);
 	retain_after_save(&out->evicted, save->session, &save->refs, save->opts->keep);

@@ -49,7 +49,7 @@ uint64_t save_room_needed(const struct save_job *save)
 {
 	struct weight weight = { .save = save };
 
-	uint64_t extras = extras_bytes(save);
+	uint64_t extras = extras_bytes(save) + save_git_bytes(save);
 
 	weigh(&weight, save_job_root(save));
 	weight.pack += extras + extras / 1000 +
@@ -82,7 +82,7 @@ int save_room_make(struct save_job *save)
 	save->no_room = err == CKPT_ERROR;
 	if (!err && save->room.evicted) {
 		refs_release(&save->refs);
-		err = refs_list(&save->refs, save->store);
+		err = order_list(&save->refs, save->store);
 	}
 	return err;
 }

@@ -259,7 +259,7 @@ void worktree_state_write_cache(const struct worktree_state *state, const struct
 /* As if only known files existed; then no list of names is complete. */
 static void drop_unread(struct wt_dir *dir)
 {
-	dir->listing &= (uint8_t)~WT_PLAIN;
+	dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
 	for (size_t i = 0; i < dir->nr; i++) {
 		struct wt_entry *entry = &dir->entries[i];
 

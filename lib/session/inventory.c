@@ -89,7 +89,7 @@ static void look_at_checkpoints(struct inventory_item *item, struct store *store
 	struct ref_list refs;
 	struct stat st;
 
-	if (refs_list(&refs, store)) {
+	if (order_list(&refs, store)) {
 		item->problem = xstrdup(ckpt_error_last());
 	} else {
 		item->checkpoints = refs.nr;

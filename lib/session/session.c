@@ -209,3 +209,22 @@ int session_path(struct strbuf *out, const struct session *session, const char *
 	strbuf_release(&full);
 	return err;
 }
+
+void session_from_here(struct strbuf *out, const struct session *session, const char *path)
+{
+	const char *cwd = path_below(session->cwd, session->worktree);
+	size_t start = out->len, len;
+
+	/* Both are in the same directory so far. */
+	while (cwd && (len = strcspn(cwd, "/")) && !strncmp(cwd, path, len) && path[len] == '/') {
+		path += len + 1;
+		cwd += len + (cwd[len] == '/');
+	}
+	for (; cwd && *cwd; cwd += len + (cwd[len] == '/')) {
+		len = strcspn(cwd, "/");
+		strbuf_addstr(out, "../");
+	}
+	strbuf_addstr(out, path);
+	if (out->len == start)
+		strbuf_addch(out, '.');
+}

@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 #include "session/inventory.h"
-#include "session/newid.h"
 #include "settings/settings.h"
 
 struct gitconfig;
@@ -49,5 +48,8 @@ bool session_is_home(const struct session *session, const char *path);
  * outside, in a .git, or beyond a symbolic link.
  */
 int session_path(struct strbuf *out, const struct session *session, const char *typed);
+
+/** The other way round: append a path that leads there from the current directory. */
+void session_from_here(struct strbuf *out, const struct session *session, const char *path);
 
 #endif

@@ -166,10 +166,24 @@ static int parse(struct reader *reader)
 	return reader->err;
 }
 
-int ini_read(const char *path, inifile_fn fn, void *payload)
+int ini_parse_text(const char *text, size_t len, const char *path, inifile_fn fn, void *payload)
 {
 	struct reader reader = { .section = STRBUF_INIT, .value = STRBUF_INIT, .fn = fn,
 				 .payload = payload, .path = path };
+	int err;
+
+	reader.next = text;
+	reader.end = text + len;
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		reader.next += 3;
+	err = parse(&reader);
+	strbuf_release(&reader.section);
+	strbuf_release(&reader.value);
+	return err;
+}
+
+int ini_read(const char *path, inifile_fn fn, void *payload)
+{
 	struct strbuf text = STRBUF_INIT;
 	char *real = path_real(path);
 	int err;
@@ -179,15 +193,8 @@ int ini_read(const char *path, inifile_fn fn, void *payload)
 	if (!real)
 		return ckpt_error_errno("unable to open '%s'", path);
 	err = fs_read_text(&text, AT_FDCWD, real);
-	if (!err) {
-		reader.next = text.buf;
-		reader.end = text.buf + text.len;
-		if (text.len >= 3 && !memcmp(text.buf, "\xef\xbb\xbf", 3))
-			reader.next += 3;
-		err = parse(&reader);
-	}
-	strbuf_release(&reader.section);
-	strbuf_release(&reader.value);
+	if (!err)
+		err = ini_parse_text(text.buf, text.len, path, fn, payload);
 	strbuf_release(&text);
 	free(real);
 	return err;

@@ -32,6 +32,9 @@ typedef int (*inifile_fn)(const char *section, const char *key, const char *valu
  */
 int ini_read(const char *path, inifile_fn fn, void *payload);
 
+/** The same for a text; `path` is for messages. */
+int ini_parse_text(const char *text, size_t len, const char *path, inifile_fn fn, void *payload);
+
 /**
  * NULL if commands in the file may be run, otherwise why not. It must belong to
  * this user or to root: with `sudo -E` another user's files are read, but their

@@ -67,6 +67,10 @@ enum kind {
 	X("hookTimeout", "duration", DURATION, hook_timeout, "10s",                         \
 	  "time that all hooks of one git command may take together")                       \
 	X("hookQuiet", "bool", BOOL, hook_quiet, "false", "do not print what a hook saved") \
+	X("hookSensitive", "bool", BOOL, hook_sensitive, "false",                           \
+	  "hooks and the guard also save files that look like secrets")                     \
+	X("agentPrompts", "bool", BOOL, agent_prompts, "true",                              \
+	  "keep the first line of the prompt with an agent's checkpoints")                  \
 	X("flowStaleAfter", "duration", DURATION, flow_stale_after, "7d",                   \
 	  "age after which a workflow counts as stale")
 

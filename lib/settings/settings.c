@@ -112,17 +112,14 @@ static int load_file(struct ckpt_settings *settings, const char *path, const cha
 
 bool settings_user_file(struct strbuf *out)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char *dir = env_user_dir("XDG_CONFIG_HOME", ".config");
 
 	strbuf_reset(out);
-	if (xdg && *xdg == '/') {
-		strbuf_addstr(out, xdg);
-	} else if (home && *home == '/') {
-		strbuf_addstr(out, home);
-		path_append(out, ".config");
-	}
-	if (out->len)
+	if (dir) {
+		strbuf_addstr(out, dir);
 		path_append(out, "git-checkpoint/config");
+	}
+	free(dir);
 	return out->len > 0;
 }
 

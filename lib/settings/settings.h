@@ -47,6 +47,8 @@ struct ckpt_settings {
 	char *verify_command;     /**< NULL: none */
 	int64_t hook_timeout;
 	bool hook_quiet;
+	bool hook_sensitive; /**< hooks save files that look like secrets, too */
+	bool agent_prompts;  /**< keep the first line of what an agent was asked */
 	int64_t flow_stale_after;
 	struct strlist warnings; /**< unknown keys and similar, sentences with file and line */
 	/** where each key of the table got its value, in the table's order */
@@ -62,6 +64,21 @@ struct ckpt_settings {
 int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
 		  const char *store_file, const char *worktree);
 void settings_release(struct ckpt_settings *settings);
+
+/** CKPT_EUSAGE if a row of the table cannot have this value; the message says what it can be. */
+int settings_check(unsigned index, const char *value);
+
+struct settings_change {
+	const char *value; /**< NULL: remove the key */
+	bool add;	   /**< to the values that it has; only for patterns */
+};
+
+/**
+ * Change a settings file, durably; it is created if needed, and a link stays a link. Comments and
+ * other keys stay as they are. CKPT_ENOTFOUND: the key to remove is not set in it. CKPT_EREFUSED:
+ * it has several values, of which one cannot take the place. (change.c)
+ */
+int settings_change(const char *path, unsigned index, const struct settings_change *change);
 
 /** The path of the user's file, whether it exists or not; false if there is no place for one. */
 bool settings_user_file(struct strbuf *out);

@@ -297,17 +297,9 @@ static void repair_settings(struct patient *p)
 static void move_directories(struct patient *p)
 {
 	static const char *const files[] = {
-		LAYOUT_LOST,
-		LAYOUT_JOURNAL,
-		LAYOUT_GC_LOCK,
-		LAYOUT_SETTINGS,
-		LAYOUT_LOG,
-		LAYOUT_UNDO,
-		LAYOUT_STAGES,
-		LAYOUT_BRIEFS,
-		"packed-refs",
-		"info/attributes",
-		"checkpoint-manifest.md",
+		LAYOUT_LOST,	 LAYOUT_JOURNAL, LAYOUT_GC_LOCK,    LAYOUT_SETTINGS,
+		LAYOUT_LOG,	 LAYOUT_UNDO,	 LAYOUT_STAGES,	    LAYOUT_BRIEFS,
+		LAYOUT_GITSTATE, "packed-refs",	 "info/attributes", "checkpoint-manifest.md",
 	};
 	struct stat st;
 

@@ -18,6 +18,7 @@
 #define LAYOUT_LOCK "checkpoint/lock"
 #define LAYOUT_GC_LOCK "checkpoint/gc.lock"
 #define LAYOUT_STATCACHE "checkpoint/statcache"
+#define LAYOUT_GITSTATE "checkpoint/gitstate" /**< what the project's repository was like */
 #define LAYOUT_LOG "checkpoint/log" /**< the audit trail */
 #define LAYOUT_BRIEFS "checkpoint/briefs"
 #define LAYOUT_LOST "checkpoint/lost"

@@ -65,6 +65,9 @@ int pack_add_copy(struct pack *pack, const struct oid *oid, const void *bytes, s
 /** Limit the size of the pack; beyond it, adding fails with CKPT_EREFUSED. 0: no limit. */
 void pack_set_limit(struct pack *pack, uint64_t bytes);
 
+/** True if the store, or this pack, has an object, so that it need not be added. */
+bool pack_has(struct pack *pack, const struct oid *oid);
+
 /** True if nothing was added. */
 bool pack_is_empty(struct pack *pack);
 

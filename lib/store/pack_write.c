@@ -120,6 +120,18 @@ int pack_flush(struct pack *pack, struct pack_worker *worker)
 	return 0;
 }
 
+bool pack_has(struct pack *pack, const struct oid *oid)
+{
+	bool has;
+
+	if (objects_exist(pack->store, oid) && packs_sound(pack->store->packs, oid))
+		return true;
+	pthread_mutex_lock(&pack->lock);
+	has = oidset_has(&pack->claimed, oid);
+	pthread_mutex_unlock(&pack->lock);
+	return has;
+}
+
 bool pack_claim(struct pack *pack, const struct oid *oid)
 {
 	bool added;

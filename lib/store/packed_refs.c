@@ -135,17 +135,10 @@ int packed_refs_check(struct store *store)
 /* The first whose name is not less than `name`. */
 static size_t first_not_before(const struct packed_refs *packed, const char *name)
 {
-	size_t low = 0, high = packed->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(packed->items[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	LOWER_BOUND(at, packed->nr, strcmp(packed->items[at].name, name) < 0);
+	return at;
 }
 
 const struct packed_ref *packed_refs_find(struct store *store, const char *name)

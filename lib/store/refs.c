@@ -25,7 +25,7 @@ bool refs_valid_id(const char *id)
 	return true;
 }
 
-static void add(struct ref_list *list, const char *id, const char *hex, size_t hex_len)
+void refs_add(struct ref_list *list, const char *id, const struct oid *commit)
 {
 	struct ref_item *item;
 
@@ -33,8 +33,23 @@ static void add(struct ref_list *list, const char *id, const char *hex, size_t h
 	item = &list->items[list->nr++];
 	memset(item, 0, sizeof(*item));
 	strcpy(item->id, id);
-	if (hex_len < OID_HEX || !oid_parse(&item->commit, hex))
-		memset(&item->commit, 0, sizeof(item->commit));
+	if (commit)
+		item->commit = *commit;
+}
+
+static void add(struct ref_list *list, const char *id, const char *hex, size_t hex_len)
+{
+	struct oid commit;
+
+	refs_add(list, id, hex_len >= OID_HEX && oid_parse(&commit, hex) ? &commit : NULL);
+}
+
+const struct ref_item *refs_find(const struct ref_list *list, const char *id)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->items[i].id, id))
+			return &list->items[i];
+	return NULL;
 }
 
 static int add_loose(struct ref_list *list, struct store *store)
@@ -66,8 +81,22 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
 }
 
-/* In a sorted list. */
-static bool has(const struct ref_list *list, const char *id)
+void refs_copy_by_id(struct ref_list *out, const struct ref_list *list)
+{
+	bool sorted = true;
+
+	*out = (struct ref_list){ .nr = list->nr, .alloc = list->nr, .loose = list->loose };
+	if (!list->nr)
+		return;
+	out->items = xcalloc(list->nr, sizeof(*out->items));
+	memcpy(out->items, list->items, list->nr * sizeof(*out->items));
+	for (size_t i = 1; i < out->nr && sorted; i++)
+		sorted = compare(&out->items[i - 1], &out->items[i]) <= 0;
+	if (!sorted)
+		qsort(out->items, out->nr, sizeof(*out->items), compare);
+}
+
+bool refs_has(const struct ref_list *list, const char *id)
 {
 	struct ref_item key = { .id = "" };
 
@@ -237,16 +266,22 @@ int refs_unpack(struct store *store, const struct strlist *ids)
 	return err;
 }
 
+bool refs_read_loose(struct oid *out, struct store *store, const char *name)
+{
+	struct strbuf text = STRBUF_INIT;
+	bool found = !fs_read_file(&text, store->dirfd, name) && text.len >= OID_HEX &&
+		     oid_parse(out, text.buf);
+
+	strbuf_release(&text);
+	return found;
+}
+
 /* If another process has changed it since, it is another file. */
 static bool is_still(struct store *store, const struct packed_change *change)
 {
-	struct strbuf text = STRBUF_INIT;
 	struct oid commit;
-	bool same = !fs_read_file(&text, store->dirfd, change->name) && text.len >= OID_HEX &&
-		    oid_parse(&commit, text.buf) && oid_equal(&commit, &change->commit);
 
-	strbuf_release(&text);
-	return same;
+	return refs_read_loose(&commit, store, change->name) && oid_equal(&commit, &change->commit);
 }
 
 /*
@@ -346,64 +381,29 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 {
 	const char *dir = mark == REFS_PINNED ? "refs/pinned" : "refs/unpinned",
 		   *other = mark == REFS_PINNED ? "refs/unpinned" : "refs/pinned";
-	int err = 0;
+	int err = mark == REFS_UNMARKED ? refs_remove(store, dir, id) :
+					  fs_ensure_dir(store->dirfd, dir, 0700);
 
-	if (mark == REFS_UNMARKED) {
-		err = refs_remove(store, dir, id);
-	} else {
-		err = fs_ensure_dir(store->dirfd, dir, 0700);
-	}
 	if (!err && mark != REFS_UNMARKED)
 		err = refs_write(store, dir, id, commit, FS_DURABLE);
 	/* For a moment both exist: then it is pinned, which loses nothing. */
 	return err ? err : refs_remove(store, other, id);
 }
 
-static int sweep_dir(struct store *store, const char *path, const struct ref_list *lost)
-{
-	struct strlist ids = STRLIST_INIT;
-	int err = 0;
-
-	(void)fs_names(&ids, store->dirfd, path, 0, refs_valid_id);
-	for (size_t i = 0; i < ids.nr && !err; i++)
-		if (!refs_exist(store, ids.items[i]) && !has(lost, ids.items[i]))
-			err = refs_remove(store, path, ids.items[i]);
-	strlist_release(&ids);
-	return err;
-}
-
 /* Including those that stock git packed. */
-static int sweep_packed(struct store *store, const char *dir, const struct ref_list *lost)
-{
-	char *prefix = xstrfmt("%s/", dir);
-	struct strlist stray = STRLIST_INIT;
-	size_t nr;
-	const struct packed_ref *packed = packed_refs_below(store, prefix, &nr);
-	int err = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		const char *id = packed[i].name + strlen(prefix);
-
-		if (refs_valid_id(id) && !has(lost, id))
-			strlist_add(&stray, id);
-	}
-	for (size_t i = 0; i < stray.nr && !err; i++)
-		if (!refs_exist(store, stray.items[i]))
-			err = refs_remove(store, dir, stray.items[i]);
-	strlist_release(&stray);
-	free(prefix);
-	return err;
-}
-
 int refs_sweep_marks(struct store *store, const struct ref_list *lost)
 {
 	static const char *const dirs[] = { "refs/pinned", "refs/unpinned" };
 	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !err; i++) {
-		err = sweep_dir(store, dirs[i], lost);
-		if (!err)
-			err = sweep_packed(store, dirs[i], lost);
+		struct strlist ids = STRLIST_INIT;
+
+		err = add_marks(&ids, store, dirs[i]);
+		for (size_t j = 0; j < ids.nr && !err; j++)
+			if (!refs_exist(store, ids.items[j]) && !refs_has(lost, ids.items[j]))
+				err = refs_remove(store, dirs[i], ids.items[j]);
+		strlist_release(&ids);
 	}
 	return err;
 }
@@ -418,12 +418,7 @@ void refs_set_latest(struct store *store, const struct oid *commit)
 
 bool refs_latest(struct oid *out, struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	bool there = !fs_read_file(&text, store->dirfd, "refs/heads/latest") &&
-		     text.len >= OID_HEX && oid_parse(out, text.buf);
-
-	strbuf_release(&text);
-	return there;
+	return refs_read_loose(out, store, "refs/heads/latest");
 }
 
 void refs_repair_latest(struct store *store, const struct ref_list *refs)

@@ -21,15 +21,31 @@ struct ref_item {
 	struct oid commit; /**< zero: the ref cannot be read */
 };
 
-/** In the order of ids, which is the order of saving. */
+/** By id, or in the order of saving, which need not be the same: see record/order.h. */
 struct ref_list {
 	struct ref_item *items;
 	size_t nr, alloc;
 	size_t loose; /**< how many are loose, each in its own file */
 };
 
+/** By id. */
 int refs_list(struct ref_list *out, struct store *store);
 void refs_release(struct ref_list *list);
+
+/** A copy by id. */
+void refs_copy_by_id(struct ref_list *out, const struct ref_list *list);
+
+/** Whether a list by id has that one. */
+bool refs_has(const struct ref_list *list, const char *id);
+
+/** The one with that id, in any order, or NULL. */
+const struct ref_item *refs_find(const struct ref_list *list, const char *id);
+
+/** Append one; `commit` NULL: not known. */
+void refs_add(struct ref_list *list, const char *id, const struct oid *commit);
+
+/** What a loose ref ("refs/heads/latest") names; false if that cannot be told. */
+bool refs_read_loose(struct oid *out, struct store *store, const char *name);
 
 /** True if `id` has the form of an id: chk_YYYYMMDD_HHMMSS_xxxxxx. */
 bool refs_valid_id(const char *id);
@@ -105,7 +121,7 @@ void refs_set_latest(struct store *store, const struct oid *commit);
 /** The commit it points at; false if it does not exist or cannot be read. */
 bool refs_latest(struct oid *out, struct store *store);
 
-/** Set it to the newest of `refs`, unless it exists. */
+/** Set it to the newest of `refs`, which are in the order of saving, unless it exists. */
 void refs_repair_latest(struct store *store, const struct ref_list *refs);
 
 #endif

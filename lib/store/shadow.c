@@ -13,9 +13,9 @@
 
 int store_home(char **out)
 {
-	const char *own = env_git("GIT_CHECKPOINT_HOME"), *xdg = getenv("XDG_STATE_HOME"),
-		   *home = getenv("HOME");
+	const char *own = env_git("GIT_CHECKPOINT_HOME");
 	struct strbuf sb = STRBUF_INIT;
+	char *dir;
 
 	if (own && *own) {
 		/* One that depends on where one stands would be another in each directory. */
@@ -23,11 +23,9 @@ int store_home(char **out)
 			return ckpt_error_set(CKPT_ERROR, "GIT_CHECKPOINT_HOME is '%s', but must be an "
 							  "absolute path", own);
 		path_absolute(&sb, "/", own);
-	} else if (xdg && xdg[0] == '/') {
-		/* A relative path is invalid and must be ignored, says the specification. */
-		strbuf_addf(&sb, "%s/git-checkpoint", xdg);
-	} else if (home && home[0] == '/') {
-		strbuf_addf(&sb, "%s/.local/state/git-checkpoint", home);
+	} else if ((dir = env_user_dir("XDG_STATE_HOME", ".local/state"))) {
+		strbuf_addf(&sb, "%s/git-checkpoint", dir);
+		free(dir);
 	} else {
 		return ckpt_error_set(CKPT_ERROR, "no place for checkpoints: set HOME or "
 						  "GIT_CHECKPOINT_HOME");

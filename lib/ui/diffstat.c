@@ -32,6 +32,61 @@ static size_t more(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+/* How many bytes at the beginning of both are the same directories. */
+static size_t common_start(const char *a, const char *b)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+		if (a[i] == '/')
+			found = i + 1;
+	return found;
+}
+
+/*
+ * The same for the end, beginning with a slash. That may be the slash in which the common
+ * beginning of `start` bytes ends.
+ */
+static size_t common_end(const char *a, const char *b, size_t start)
+{
+	size_t a_len = strlen(a), b_len = strlen(b), least = start ? start - 1 : 0, found = 0;
+
+	for (size_t n = 1; n <= a_len - least && n <= b_len - least; n++) {
+		if (a[a_len - n] != b[b_len - n])
+			break;
+		if (a[a_len - n] == '/')
+			found = n;
+	}
+	return found;
+}
+
+void diffstat_name(struct strbuf *out, const struct diffstat_file *file)
+{
+	const char *from = file->from, *to = file->path;
+	struct strbuf old = STRBUF_INIT, new = STRBUF_INIT;
+
+	quote_path(&new, to);
+	if (from)
+		quote_path(&old, from);
+	if (!from) {
+		strbuf_addstr(out, new.buf);
+	} else if (strcmp(old.buf, from) != 0 || strcmp(new.buf, to) != 0) {
+		strbuf_addf(out, "%s => %s", old.buf, new.buf);
+	} else {
+		size_t start = common_start(from, to), end = common_end(from, to, start);
+		size_t from_len = strlen(from), to_len = strlen(to);
+		size_t from_mid = from_len > start + end ? from_len - start - end : 0;
+		size_t to_mid = to_len > start + end ? to_len - start - end : 0;
+		bool braces = start + end > 0;
+
+		strbuf_addf(out, "%.*s%s%.*s => %.*s%s%s", (int)start, from, braces ? "{" : "",
+			    (int)from_mid, from + start, (int)to_mid, to + start, braces ? "}" : "",
+			    to + to_len - end);
+	}
+	strbuf_release(&old);
+	strbuf_release(&new);
+}
+
 /* The names as they are shown; the caller frees both. */
 static char **shown_names(const struct diffstat_file *files, size_t nr)
 {
@@ -40,7 +95,7 @@ static char **shown_names(const struct diffstat_file *files, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		struct strbuf name = STRBUF_INIT;
 
-		quote_path(&name, files[i].path);
+		diffstat_name(&name, &files[i]);
 		names[i] = strbuf_detach(&name, NULL);
 	}
 	return names;
@@ -151,14 +206,19 @@ static void add_graph(struct strbuf *out, const struct diffstat_file *file,
 	strbuf_addch(out, '\n');
 }
 
-/* " 3 files changed, 10 insertions(+), 2 deletions(-)" and a newline */
-static void add_summary(struct strbuf *out, size_t files, size_t added, size_t removed)
+void diffstat_summary(struct strbuf *out, const struct diffstat_file *files, size_t nr)
 {
-	strbuf_addf(out, " %zu file%s changed", files, files == 1 ? "" : "s");
+	size_t added = 0, removed = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		added += files[i].binary ? 0 : files[i].added;
+		removed += files[i].binary ? 0 : files[i].removed;
+	}
+	strbuf_addf(out, " %zu file%s changed", nr, nr == 1 ? "" : "s");
 	/* If neither changed (a mode, a binary file), both are printed, as git does. */
-	if (files && (added || !removed))
+	if (nr && (added || !removed))
 		strbuf_addf(out, ", %zu insertion%s(+)", added, added == 1 ? "" : "s");
-	if (files && (removed || !added))
+	if (nr && (removed || !added))
 		strbuf_addf(out, ", %zu deletion%s(-)", removed, removed == 1 ? "" : "s");
 	strbuf_addch(out, '\n');
 }
@@ -169,7 +229,6 @@ void diffstat_format(struct strbuf *out, const struct diffstat_file *files, size
 	const char *red = color ? "\x1b[31m" : "", *green = color ? "\x1b[32m" : "";
 	const char *reset = color ? "\x1b[m" : "";
 	char **names = shown_names(files, nr);
-	size_t added = 0, removed = 0;
 	struct layout layout;
 
 	lay_out(&layout, files, names, nr, width);
@@ -178,8 +237,6 @@ void diffstat_format(struct strbuf *out, const struct diffstat_file *files, size
 
 		add_name(out, names[i], layout.name);
 		if (!file->binary) {
-			added += file->added;
-			removed += file->removed;
 			add_graph(out, file, &layout, red, green, reset);
 			continue;
 		}
@@ -189,7 +246,7 @@ void diffstat_format(struct strbuf *out, const struct diffstat_file *files, size
 				    green, file->new_size, reset);
 		strbuf_addch(out, '\n');
 	}
-	add_summary(out, nr, added, removed);
+	diffstat_summary(out, files, nr);
 	for (size_t i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);

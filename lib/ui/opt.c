@@ -248,6 +248,7 @@ static int set_value(const struct opt *opt, const char *shown, const char *text)
 
 	switch (opt->kind) {
 	case OPT_STRING:
+	case OPT_OPTIONAL:
 		*(const char **)opt->value = text;
 		return 0;
 	case OPT_LIST:
@@ -284,6 +285,11 @@ static int set_value(const struct opt *opt, const char *shown, const char *text)
 	return ckpt_error_set(CKPT_EUSAGE, "option '%s' takes no value", shown);
 }
 
+bool opt_takes_word(const struct opt *opt)
+{
+	return opt->kind != OPT_FLAG && opt->kind != OPT_OPTIONAL;
+}
+
 /* The position of the parser. */
 struct cursor {
 	int argc, at;
@@ -293,6 +299,8 @@ struct cursor {
 static int take_value(const struct opt *opt, const char *shown, const char *attached,
 		      struct cursor *cursor)
 {
+	if (!attached && !opt_takes_word(opt))
+		return set_value(opt, shown, "");
 	if (!attached && cursor->at + 1 >= cursor->argc)
 		return ckpt_error_set(CKPT_EUSAGE, "option '%s' needs a value", shown);
 	return set_value(opt, shown, attached ? attached : cursor->argv[++cursor->at]);
@@ -330,10 +338,23 @@ const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter)
 	return NULL;
 }
 
+/* "-3" is "-n 3", as in git. */
+static const struct opt *counted(const struct opt_rows *rows, const char *digits)
+{
+	const struct opt *opt = opt_rows_letter(rows, 'n');
+
+	return opt && opt->kind == OPT_NUMBER && !digits[strspn(digits, "0123456789")] ? opt : NULL;
+}
+
 static int parse_short(const struct opt_rows *rows, struct cursor *cursor)
 {
 	const char *p = cursor->argv[cursor->at] + 1;
+	const struct opt *count = counted(rows, p);
 
+	if (count) {
+		rows->given[count - rows->items] = true;
+		return set_value(count, "-n", p);
+	}
 	for (; *p; p++) {
 		const struct opt *opt = opt_rows_letter(rows, *p);
 		char shown[3] = { '-', *p, '\0' };
@@ -358,7 +379,7 @@ static void take_rest(struct cursor *cursor, struct strlist *args_out)
 }
 
 static int parse_words(const struct opt_rows *rows, bool first_ends, struct cursor *cursor,
-		       struct strlist *args_out, int *dashdash_out)
+		       struct strlist *args_out)
 {
 	int rc;
 
@@ -374,7 +395,7 @@ static int parse_words(const struct opt_rows *rows, bool first_ends, struct curs
 			continue;
 		}
 		if (!strcmp(word, "--")) {
-			*dashdash_out = (int)args_out->nr;
+			opt_common.dashdash = (int)args_out->nr;
 			cursor->at++;
 			take_rest(cursor, args_out);
 			break;
@@ -401,17 +422,15 @@ static void skim_json(const struct opt_rows *rows, struct cursor *cursor)
 {
 	struct strlist rest = STRLIST_INIT;
 	char *kept = ckpt_error_keep();
-	int dashdash;
 
 	do
 		cursor->at++;
-	while (parse_words(rows, true, cursor, &rest, &dashdash));
+	while (parse_words(rows, true, cursor, &rest));
 	ckpt_error_put_back(CKPT_EUSAGE, kept);
 	strlist_release(&rest);
 }
 
-static int parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args,
-		 int *dashdash_out)
+int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args)
 {
 	const struct opt_spec *sub = NULL;
 	struct cursor cursor = { argc, 1, argv };
@@ -420,12 +439,13 @@ static int parse(const struct opt_spec *spec, int argc, char **argv, struct strl
 
 	help_wanted = false;
 	json_wanted = opt_common.json;
+	opt_common.dashdash = -1;
 	/* Memory may run out before the words are read. */
 	opt_scan_json(argc, argv);
 	if (spec->subs)
 		sub = opt_look_sub(spec, argv, (size_t)argc);
 	opt_rows_init(&rows, sub ? sub : spec);
-	rc = parse_words(&rows, spec->first_ends, &cursor, args, dashdash_out);
+	rc = parse_words(&rows, spec->first_ends, &cursor, args);
 	/* The caller reports the failure in JSON, wherever on the line that was asked for. */
 	if (rc && spec->first_ends)
 		skim_json(&rows, &cursor);
@@ -438,16 +458,4 @@ static int parse(const struct opt_spec *spec, int argc, char **argv, struct strl
 		return rc;
 	opt_usage(sub ? sub : spec, STDOUT_FILENO);
 	return 1;
-}
-
-int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args_out,
-	      int *dashdash_out)
-{
-	struct strlist args = STRLIST_INIT;
-	int dashdash = -1, rc = parse(spec, argc, argv, args_out ? args_out : &args, &dashdash);
-
-	if (!rc && dashdash_out)
-		*dashdash_out = dashdash;
-	strlist_release(&args);
-	return rc;
 }

@@ -21,6 +21,7 @@ enum opt_kind {
 	OPT_END,      /**< last row */
 	OPT_FLAG,     /**< bool: value is a `bool *` */
 	OPT_STRING,   /**< value is a `const char **` into argv */
+	OPT_OPTIONAL, /**< the same, but a value must be attached (-M50, --name=50); else it is "" */
 	OPT_LIST,     /**< may be repeated: value is a `struct strlist *` */
 	OPT_NUMBER,   /**< a whole number, not negative: value is a `int64_t *` */
 	OPT_DURATION, /**< <n> with s, m, h, d, w: value is a `int64_t *`, seconds */
@@ -97,18 +98,20 @@ struct opt_spec {
 	const struct opt_instead *instead; /**< options that it does not have; NULL: none */
 	bool first_ends; /**< options end at the first argument, as if "--" preceded it */
 	/**
-	 * For cmd_dispatch(): flags for the session, and the function to run in it; returns the
-	 * exit status.
+	 * For cmd_dispatch(): what is to be checked before a session is opened (NULL: nothing),
+	 * flags for the session, and the function to run in it, which returns the exit status or
+	 * an error.
 	 */
+	int (*check)(const struct strlist *args);
 	unsigned session;
+	bool alone; /**< it needs no session, and gets an empty one */
 	int (*run)(struct session *session, const struct strlist *args);
 };
 
 /**
  * Parse argv[1..argc-1] into the table's variables and check it against the table. Arguments are
- * added to `args_out` in order, starting with the name of a subcommand (NULL: the command takes
- * none); `dashdash_out` (may be NULL) is set to the number of arguments before "--", or -1 if
- * there was none. With `first_ends` a "--" after the first argument is an argument.
+ * added to `args` in order, starting with the name of a subcommand. With `first_ends` a "--" after
+ * the first argument is an argument.
  *
  * Every command also has -h, --help, -q/--quiet and --json; the values of the latter two are in
  * `opt_common`.
@@ -116,12 +119,12 @@ struct opt_spec {
  * Returns 0; CKPT_EUSAGE with a message that names what is wrong; or 1 if -h was given, after
  * printing the usage to stdout.
  */
-int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args_out,
-	      int *dashdash_out);
+int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist *args);
 
 struct opt_common {
 	bool json;
 	bool quiet;
+	int dashdash; /**< the number of arguments before "--"; -1: there was none */
 };
 extern struct opt_common opt_common;
 
@@ -149,7 +152,7 @@ struct opt_look {
 	const struct opt_spec *spec; /**< the command, or its subcommand if given */
 	struct strlist args;	     /**< before the cursor, without the name of a subcommand */
 	size_t first;		     /**< the position of the first of them among the words */
-	int dashdash;		     /**< as in opt_parse() */
+	int dashdash;		     /**< as in opt_common */
 	struct strlist given; /**< names of options, or letters of those without a name; once for each
 			       * time */
 	bool ended;           /**< the word at the cursor cannot be an option */

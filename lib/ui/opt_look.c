@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/opt.h"
 
+#include "base/base.h"
 #include "ui/opt_rows.h"
 
 static void note(struct opt_look *out, const struct opt *opt)
@@ -24,7 +25,8 @@ static const struct opt *find_long(struct opt_look *out, const struct opt_rows *
 		return NULL;
 	note(out, match.opt);
 	*at_out = word[2 + len] ? 2 + len + 1 : 0;
-	return match.opt->kind == OPT_FLAG ? NULL : match.opt;
+	return opt_takes_word(match.opt) || (*at_out && match.opt->kind != OPT_FLAG) ? match.opt
+										     : NULL;
 }
 
 static const struct opt *find_short(struct opt_look *out, const struct opt_rows *rows,
@@ -38,7 +40,7 @@ static const struct opt *find_short(struct opt_look *out, const struct opt_rows 
 		note(out, opt);
 		if (opt->kind != OPT_FLAG) {
 			*at_out = word[i + 1] ? i + 1 : 0;
-			return opt;
+			return *at_out || opt_takes_word(opt) ? opt : NULL;
 		}
 	}
 	return NULL;

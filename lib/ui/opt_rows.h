@@ -31,6 +31,9 @@ int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char
 /** NULL if there is none. */
 const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter);
 
+/** True if its value may be the next word. */
+bool opt_takes_word(const struct opt *opt);
+
 /** The subcommand that a whole line names, or NULL. */
 const struct opt_spec *opt_look_sub(const struct opt_spec *spec, char *const *words, size_t nr);
 

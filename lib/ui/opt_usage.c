@@ -11,19 +11,31 @@ enum {
 
 /* ---- the forms of a command: each a list of pieces that stay on one line ---- */
 
+/* " <n>", or "[<n>]" where it must be attached: "[=<n>]" to a long name. */
+static void add_value(struct strbuf *out, const struct opt *opt, bool after_name)
+{
+	if (opt->kind == OPT_OPTIONAL)
+		strbuf_addf(out, "[%s%s]", after_name ? "=" : "", opt->argument);
+	else if (opt->kind != OPT_FLAG)
+		strbuf_addf(out, " %s", opt->argument);
+}
+
 /* `alone`: not one of several, so that its letter fits, too. */
 static void add_option(struct strbuf *out, const struct opt *opt, bool alone)
 {
-	bool value = opt->kind != OPT_FLAG, both = alone && opt->letter && opt->name;
+	bool value = opt_takes_word(opt), both = alone && opt->letter && opt->name;
 
-	if (both)
+	if (both && opt->kind == OPT_OPTIONAL) {
+		strbuf_addf(out, "-%c", opt->letter);
+		add_value(out, opt, false);
+		strbuf_addf(out, " | --%s", opt->name);
+	} else if (both)
 		strbuf_addf(out, value ? "(-%c | --%s)" : "-%c | --%s", opt->letter, opt->name);
 	else if (opt->name)
 		strbuf_addf(out, "--%s", opt->name);
 	else
 		strbuf_addf(out, "-%c", opt->letter);
-	if (value)
-		strbuf_addf(out, " %s", opt->argument);
+	add_value(out, opt, opt->name != NULL);
 }
 
 /* "--x" and "--no-x" are one. */
@@ -203,8 +215,7 @@ static void add_help(struct strbuf *out, const struct opt *opt)
 		strbuf_addf(&left, "-%c", opt->letter);
 	if (opt->name)
 		strbuf_addf(&left, "%s--%s", opt->letter ? ", " : "", opt->name);
-	if (opt->kind != OPT_FLAG)
-		strbuf_addf(&left, " %s", opt->argument);
+	add_value(&left, opt, opt->name != NULL);
 	width = term_text_width(left.buf);
 	strbuf_add(out, left.buf, left.len);
 	if (width + 2 > HELP_COLUMN)

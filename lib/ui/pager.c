@@ -91,3 +91,42 @@ void pager_end(void)
 	pager_pid = 0;
 	term_unhold();
 }
+
+/* Let stdout be the terminal; returns what it was, or -1 if it is one already. */
+static int turn_to_terminal(void)
+{
+	int was, tty;
+
+	fflush(stdout);
+	if (isatty(STDOUT_FILENO))
+		return -1;
+	was = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	tty = was < 0 ? -1 : open("/dev/tty", O_WRONLY | O_CLOEXEC);
+	if (tty < 0) {
+		fs_close(was);
+		return -1;
+	}
+	dup2(tty, STDOUT_FILENO);
+	close(tty);
+	return was;
+}
+
+int pager_show(const struct gitconfig *config, int (*print)(void *payload), void *payload)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+	int was = turn_to_terminal(), err;
+
+	sigaction(SIGPIPE, NULL, &before);
+	pager_start(config);
+	sigaction(SIGPIPE, &ignore, NULL);
+	err = print(payload);
+	fflush(stdout);
+	pager_end();
+	sigaction(SIGPIPE, &before, NULL);
+	clearerr(stdout);
+	if (was >= 0) {
+		dup2(was, STDOUT_FILENO);
+		close(was);
+	}
+	return err;
+}

@@ -4,7 +4,6 @@
 
 enum {
 	ABBREV = 7,
-	CONTEXT_LINES = 3,
 	BINARY_LOOK = 8000, /* git looks for a NUL in this many bytes */
 };
 #define BINARY_SIZE (512ul << 20) /* git's core.bigFileThreshold */
@@ -136,8 +135,29 @@ static void meta_index(struct strbuf *out, const struct colors *colors, const st
 	strbuf_addf(out, "%s\n", colors->reset);
 }
 
+static void meta_rename(struct strbuf *out, const struct colors *colors, const struct side *a,
+			const struct side *b, unsigned similarity)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	strbuf_addf(&line, "similarity index %u%%", similarity);
+	add_meta(out, colors, &line);
+	for (int i = 0; i < 2; i++) {
+		strbuf_reset(&line);
+		strbuf_addf(&line, "rename %s ", i ? "to" : "from");
+		add_name(&line, "", i ? b->path : a->path);
+		add_meta(out, colors, &line);
+	}
+	strbuf_release(&line);
+}
+
+static bool is_rename(const struct side *a, const struct side *b)
+{
+	return a->present && b->present && strcmp(a->path, b->path) != 0;
+}
+
 static void add_headers(struct strbuf *out, const struct colors *colors, const struct side *a,
-			const struct side *b, bool same)
+			const struct side *b, bool same, unsigned similarity)
 {
 	struct strbuf line = STRBUF_INIT;
 
@@ -154,6 +174,8 @@ static void add_headers(struct strbuf *out, const struct colors *colors, const s
 		meta_mode(out, colors, "old", a->mode);
 		meta_mode(out, colors, "new", b->mode);
 	}
+	if (is_rename(a, b))
+		meta_rename(out, colors, a, b, similarity);
 	/* A file that is added or deleted differs even if it is empty. */
 	if (!same || !a->present || !b->present)
 		meta_index(out, colors, a, b);
@@ -179,7 +201,16 @@ static void add_labels(struct strbuf *out, const struct colors *colors, const st
 
 /* ---- hunks ---- */
 
-static int make_patch(git_patch **out, const struct side *a, const struct side *b)
+static uint32_t ignore_flags(unsigned ignore)
+{
+	return (ignore & PATCH_ALL_SPACE ? GIT_DIFF_IGNORE_WHITESPACE : 0) |
+	       (ignore & PATCH_SPACE_CHANGE ? GIT_DIFF_IGNORE_WHITESPACE_CHANGE : 0) |
+	       (ignore & PATCH_SPACE_AT_EOL ? GIT_DIFF_IGNORE_WHITESPACE_EOL : 0) |
+	       (ignore & PATCH_BLANK_LINES ? GIT_DIFF_IGNORE_BLANK_LINES : 0);
+}
+
+static int make_patch(git_patch **out, const struct side *a, const struct side *b,
+		      const struct patch_opts *how)
 {
 	git_diff_options opts;
 	int rc = libgit2_begin();
@@ -187,8 +218,8 @@ static int make_patch(git_patch **out, const struct side *a, const struct side *
 	if (rc)
 		return rc;
 	libgit2.diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
-	opts.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
-	opts.context_lines = CONTEXT_LINES;
+	opts.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC | ignore_flags(how->ignore);
+	opts.context_lines = how->context;
 	rc = libgit2.patch_from_buffers(out, a->data, a->len, NULL, b->data, b->len, NULL, &opts);
 	if (rc)
 		return libgit2_error(rc, "unable to compare '%s'",
@@ -270,19 +301,40 @@ static int print_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 	return 0;
 }
 
-static int print_pair(struct strbuf *out, const struct colors *colors, const struct side *a,
-		      const struct side *b)
+/* The labels and lines; `out` is left alone if only what is ignored differs. */
+static int print_lines(struct strbuf *out, const struct colors *colors, const struct side *a,
+		       const struct side *b, const struct patch_opts *opts)
 {
-	struct printer printer = { out, colors };
-	bool same = same_content(a, b);
+	struct strbuf lines = STRBUF_INIT;
+	struct printer printer = { &lines, colors };
 	git_patch *patch = NULL;
+	int rc = make_patch(&patch, a, b, opts);
+
+	if (rc)
+		return rc;
+	rc = libgit2.patch_print(patch, print_line, &printer);
+	libgit2.patch_free(patch);
+	if (!rc && lines.len) {
+		add_labels(out, colors, a, b);
+		strbuf_add(out, lines.buf, lines.len);
+	}
+	strbuf_release(&lines);
+	return rc ? libgit2_error(rc, "unable to print a patch") : 0;
+}
+
+static int print_pair(struct strbuf *out, const struct patch_input *in, const struct side *a,
+		      const struct side *b, const struct patch_opts *opts)
+{
+	const struct colors *colors = opts->color ? &colored : &plain;
+	bool same = same_content(a, b);
+	size_t start = out->len, headers;
 	int rc;
 
 	if (!a->present && !b->present)
 		return 0;
-	if (a->present && b->present && same && a->mode == b->mode)
+	if (a->present && b->present && same && a->mode == b->mode && !is_rename(a, b))
 		return 0;
-	add_headers(out, colors, a, b, same);
+	add_headers(out, colors, a, b, same, in->similarity);
 	if (same)
 		return 0;
 	if (is_binary(a) || is_binary(b)) {
@@ -293,35 +345,34 @@ static int print_pair(struct strbuf *out, const struct colors *colors, const str
 		strbuf_addstr(out, " differ\n");
 		return 0;
 	}
-	rc = make_patch(&patch, a, b);
-	if (rc)
-		return rc;
-	add_labels(out, colors, a, b);
-	rc = libgit2.patch_print(patch, print_line, &printer);
-	libgit2.patch_free(patch);
-	return rc ? libgit2_error(rc, "unable to print a patch") : 0;
+	headers = out->len;
+	rc = print_lines(out, colors, a, b, opts);
+	/* Nothing is left to be told. */
+	if (!rc && out->len == headers && a->present && b->present && a->mode == b->mode &&
+	    !is_rename(a, b))
+		strbuf_setlen(out, start);
+	return rc;
 }
 
-int patch_print(struct strbuf *out, const struct patch_input *in, bool color)
+int patch_print(struct strbuf *out, const struct patch_input *in, const struct patch_opts *opts)
 {
-	const struct colors *colors = color ? &colored : &plain;
 	struct side a, b, none = { .present = false, .data = "" };
 	int rc;
 
 	sides_of(&a, &b, in);
 	if (a.present && b.present && S_ISDIR(a.mode) && S_ISDIR(b.mode))
-		return print_pair(out, colors, &a, &b);
+		return print_pair(out, in, &a, &b, opts);
 	a.present = a.present && !S_ISDIR(a.mode);
 	b.present = b.present && !S_ISDIR(b.mode);
 	if (!a.present || !b.present || (a.mode & S_IFMT) == (b.mode & S_IFMT))
-		return print_pair(out, colors, &a, &b);
+		return print_pair(out, in, &a, &b, opts);
 	/* A change of kind: one is deleted, the other added. */
-	rc = print_pair(out, colors, &a, &none);
-	return rc ? rc : print_pair(out, colors, &none, &b);
+	rc = print_pair(out, in, &a, &none, opts);
+	return rc ? rc : print_pair(out, in, &none, &b, opts);
 }
 
 int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
-		const struct patch_input *in)
+		const struct patch_input *in, const struct patch_opts *opts)
 {
 	size_t added = 0, removed = 0;
 	git_patch *patch = NULL;
@@ -332,7 +383,7 @@ int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
 	sides_of(&a, &b, in);
 	binary = is_binary(&a) || is_binary(&b);
 	if (!binary && !same_content(&a, &b)) {
-		rc = make_patch(&patch, &a, &b);
+		rc = make_patch(&patch, &a, &b, opts);
 		if (!rc) {
 			rc = libgit2.patch_line_stats(NULL, &added, &removed, patch);
 			libgit2.patch_free(patch);

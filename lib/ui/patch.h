@@ -23,13 +23,33 @@ struct patch_input {
 	struct oid old_oid, new_oid;
 	const char *old_data, *new_data;
 	size_t old_len, new_len;
+	unsigned similarity; /**< percent, if the paths differ: a rename */
 };
 
-/** Append the patch to `out`; nothing if nothing differs. */
-int patch_print(struct strbuf *out, const struct patch_input *in, bool color);
+enum patch_ignore {
+	PATCH_ALL_SPACE = 1 << 0,    /**< -w */
+	PATCH_SPACE_CHANGE = 1 << 1, /**< -b */
+	PATCH_SPACE_AT_EOL = 1 << 2,
+	PATCH_BLANK_LINES = 1 << 3,
+};
+
+/** How lines are compared and shown. */
+struct patch_opts {
+	unsigned context; /**< lines around a change */
+	unsigned ignore;  /**< patch_ignore */
+	bool color;
+};
+
+#define PATCH_OPTS_INIT      \
+	{                    \
+		.context = 3 \
+	}
+
+/** Append the patch to `out`; nothing if nothing differs, or nothing that is not ignored. */
+int patch_print(struct strbuf *out, const struct patch_input *in, const struct patch_opts *opts);
 
 /** Count the lines; `binary_out` true: there are none to count, both are 0. */
 int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
-		const struct patch_input *in);
+		const struct patch_input *in, const struct patch_opts *opts);
 
 #endif

@@ -9,14 +9,32 @@ enum pick_key picklist_decode(size_t *used_out, const char *bytes, size_t len)
 		const char *bytes;
 		enum pick_key key;
 	} keys[] = {
-		{ "\x1b[A", PICK_UP },	      { "\x1bOA", PICK_UP },	 { "k", PICK_UP },
-		{ "\x10", PICK_UP },	      { "\x1b[B", PICK_DOWN },	 { "\x1bOB", PICK_DOWN },
-		{ "j", PICK_DOWN },	      { "\x0e", PICK_DOWN },	 { "\x1b[5~", PICK_PAGE_UP },
-		{ "\x1b[6~", PICK_PAGE_DOWN }, { " ", PICK_PAGE_DOWN },	 { "\x1b[H", PICK_FIRST },
-		{ "\x1bOH", PICK_FIRST },     { "\x1b[1~", PICK_FIRST }, { "g", PICK_FIRST },
-		{ "\x1b[F", PICK_LAST },      { "\x1bOF", PICK_LAST },	 { "\x1b[4~", PICK_LAST },
-		{ "G", PICK_LAST },	      { "\r", PICK_TAKE },	 { "\n", PICK_TAKE },
-		{ "q", PICK_LEAVE },	      { "\x03", PICK_LEAVE },	 { "\x04", PICK_LEAVE },
+		{ "\x1b[A", PICK_UP },
+		{ "\x1bOA", PICK_UP },
+		{ "k", PICK_UP },
+		{ "\x10", PICK_UP },
+		{ "\x1b[B", PICK_DOWN },
+		{ "\x1bOB", PICK_DOWN },
+		{ "j", PICK_DOWN },
+		{ "\x0e", PICK_DOWN },
+		{ "\x1b[5~", PICK_PAGE_UP },
+		{ "\x1b[6~", PICK_PAGE_DOWN },
+		{ " ", PICK_PAGE_DOWN },
+		{ "\x1b[H", PICK_FIRST },
+		{ "\x1bOH", PICK_FIRST },
+		{ "\x1b[1~", PICK_FIRST },
+		{ "g", PICK_FIRST },
+		{ "\x1b[F", PICK_LAST },
+		{ "\x1bOF", PICK_LAST },
+		{ "\x1b[4~", PICK_LAST },
+		{ "G", PICK_LAST },
+		{ "\r", PICK_TAKE },
+		{ "\n", PICK_TAKE },
+		{ "K", PICK_PREVIEW_UP },
+		{ "J", PICK_PREVIEW_DOWN },
+		{ "q", PICK_LEAVE },
+		{ "\x03", PICK_LEAVE },
+		{ "\x04", PICK_LEAVE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -79,6 +97,8 @@ void picklist_move(struct picklist *list, enum pick_key key)
 		break;
 	case PICK_NOTHING:
 	case PICK_MORE:
+	case PICK_PREVIEW_UP:
+	case PICK_PREVIEW_DOWN:
 	case PICK_TAKE:
 	case PICK_LEAVE:
 		return;

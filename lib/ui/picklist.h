@@ -15,6 +15,8 @@ enum pick_key {
 	PICK_PAGE_DOWN,
 	PICK_FIRST,
 	PICK_LAST,
+	PICK_PREVIEW_UP, /**< what is shown about the selected one, not the list */
+	PICK_PREVIEW_DOWN,
 	PICK_TAKE,
 	PICK_LEAVE,
 };

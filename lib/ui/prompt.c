@@ -4,28 +4,74 @@
 #include "base/base.h"
 #include "ui/term.h"
 
+#include <termios.h>
+
+enum { ANSWER_SIZE = 64 };
+
 bool prompt_possible(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
-bool prompt_yes(const char *question)
+static void explain(FILE *tty, const struct prompt *prompt)
 {
-	FILE *tty = fopen("/dev/tty", "r+e");
-	char answer[64] = "";
-	bool yes;
+	fprintf(tty, "y - %s\nn - %s; so does every other answer\n%c - %s\n? - show this help\n",
+		prompt->yes, prompt->no, prompt->look->letter, prompt->look->help);
+}
 
-	if (!tty)
-		return false;
+static void read_answer(char answer[ANSWER_SIZE], FILE *tty, const struct prompt *prompt)
+{
 	progress_clear();
-	fprintf(tty, "%s [y/N] ", question);
+	/* Typed for something else, by somebody who had not seen the question. */
+	tcflush(fileno(tty), TCIFLUSH);
+	fprintf(tty, "%s [y/N", prompt->question);
+	if (prompt->look)
+		fprintf(tty, "/%c/?", prompt->look->letter);
+	fputs("] ", tty);
 	fflush(tty);
-	if (!fgets(answer, sizeof(answer), tty)) {
+	if (!fgets(answer, ANSWER_SIZE, tty)) {
 		fputc('\n', stderr);
 		answer[0] = '\0';
 	}
-	fclose(tty);
 	answer[strcspn(answer, "\r\n")] = '\0';
-	yes = !strcasecmp(answer, "y") || !strcasecmp(answer, "yes");
-	return yes && !cancel_signal();
+}
+
+/* True if it has to be asked again. */
+static bool look(const struct prompt *prompt, const char *answer, FILE *tty)
+{
+	const char letter[] = { prompt->look ? prompt->look->letter : '\0', '\0' };
+
+	if (!prompt->look || cancel_signal())
+		return false;
+	if (!strcmp(answer, "?"))
+		explain(tty, prompt);
+	else if (!strcasecmp(answer, letter))
+		prompt->look->show(prompt->look->payload);
+	else
+		return false;
+	return !cancel_signal();
+}
+
+bool prompt_ask(const struct prompt *prompt)
+{
+	char answer[ANSWER_SIZE];
+	bool again;
+
+	do {
+		FILE *tty = fopen("/dev/tty", "r+e");
+
+		if (!tty)
+			return false;
+		read_answer(answer, tty, prompt);
+		again = look(prompt, answer, tty);
+		fclose(tty);
+	} while (again);
+	return (!strcasecmp(answer, "y") || !strcasecmp(answer, "yes")) && !cancel_signal();
+}
+
+bool prompt_yes(const char *question)
+{
+	const struct prompt prompt = { .question = question };
+
+	return prompt_ask(&prompt);
 }

@@ -9,10 +9,19 @@ enum {
 	LEAST_WIDTH = 4, /* no column is cut to less: nothing could be recognised */
 };
 
+/* What is special about a row. */
+struct special {
+	size_t row;
+	char *heading; /* before it; NULL: none */
+	bool dim;
+};
+
 struct table {
 	const struct table_column *columns;
 	size_t columns_nr;
 	struct strlist cells;
+	struct special *specials; /* in the order of rows */
+	size_t specials_nr, specials_alloc;
 };
 
 /* How wide a column becomes. */
@@ -35,6 +44,9 @@ void table_free(struct table *table)
 	if (!table)
 		return;
 	strlist_release(&table->cells);
+	for (size_t i = 0; i < table->specials_nr; i++)
+		free(table->specials[i].heading);
+	free(table->specials);
 	free(table);
 }
 
@@ -66,6 +78,36 @@ void table_add_row(struct table *table, const struct row *row)
 		table_add(table, row_shown(row, table->columns[i].key));
 }
 
+static struct special *make_special(struct table *table, size_t row)
+{
+	if (!table->specials_nr || table->specials[table->specials_nr - 1].row != row) {
+		ALLOC_GROW(table->specials, table->specials_nr + 1, table->specials_alloc);
+		table->specials[table->specials_nr++] = (struct special){ .row = row };
+	}
+	return &table->specials[table->specials_nr - 1];
+}
+
+void table_dim_row(struct table *table)
+{
+	make_special(table, table->cells.nr / table->columns_nr - 1)->dim = true;
+}
+
+void table_add_heading(struct table *table, const char *text)
+{
+	struct special *special = make_special(table, table->cells.nr / table->columns_nr);
+
+	free(special->heading);
+	special->heading = xstrdup(text);
+}
+
+static const struct special *find_special(const struct table *table, size_t row)
+{
+	size_t at;
+
+	LOWER_BOUND(at, table->specials_nr, table->specials[at].row < row);
+	return at < table->specials_nr && table->specials[at].row == row ? &table->specials[at] : NULL;
+}
+
 /* ---- widths ---- */
 
 static size_t title_width(const struct table_column *column)
@@ -83,6 +125,8 @@ static void natural_widths(struct width *widths, const struct table *table)
 
 		*most = *most < width ? width : *most;
 	}
+	for (size_t c = 0; c < table->columns_nr; c++)
+		widths[c].out = !widths[c].columns;
 }
 
 /* To what width a column may be shortened first. A title has precedence over the share. */
@@ -194,7 +238,7 @@ static void add_cell(struct strbuf *out, const char *text, size_t width,
 
 /* `cells` NULL: the titles. */
 static void add_line(struct strbuf *out, const struct table *table, const struct width *widths,
-		     char *const *cells)
+		     char *const *cells, bool dim)
 {
 	size_t start = out->len;
 	bool first = true;
@@ -202,7 +246,7 @@ static void add_line(struct strbuf *out, const struct table *table, const struct
 	for (size_t c = 0; c < table->columns_nr; c++) {
 		const struct table_column *column = &table->columns[c];
 		const char *text = cells ? cells[c] : column->title ? column->title : "";
-		enum term_color color = cells ? column->color : TERM_BOLD;
+		enum term_color color = dim ? TERM_DIM : cells ? column->color : TERM_BOLD;
 
 		if (widths[c].out)
 			continue;
@@ -216,6 +260,18 @@ static void add_line(struct strbuf *out, const struct table *table, const struct
 	while (out->len > start && out->buf[out->len - 1] == ' ')
 		strbuf_setlen(out, out->len - 1);
 	strbuf_addch(out, '\n');
+}
+
+static void add_row(struct strbuf *out, const struct table *table, const struct width *widths,
+		    size_t row)
+{
+	const struct special *special = find_special(table, row);
+
+	if (special && special->heading)
+		strbuf_addf(out, "%s%s%s\n", term_color(TERM_BOLD), special->heading,
+			    term_color(TERM_RESET));
+	add_line(out, table, widths, table->cells.items + row * table->columns_nr,
+		 special && special->dim);
 }
 
 static struct width *compute_widths(const struct table *table, unsigned width)
@@ -236,9 +292,9 @@ void table_format(struct strbuf *out, const struct table *table, unsigned width)
 	for (size_t c = 0; c < table->columns_nr; c++)
 		titled |= table->columns[c].title && *table->columns[c].title;
 	if (titled)
-		add_line(out, table, widths, NULL);
-	for (size_t i = 0; i + table->columns_nr <= table->cells.nr; i += table->columns_nr)
-		add_line(out, table, widths, table->cells.items + i);
+		add_line(out, table, widths, NULL, false);
+	for (size_t i = 0; (i + 1) * table->columns_nr <= table->cells.nr; i++)
+		add_row(out, table, widths, i);
 	free(widths);
 }
 
@@ -261,7 +317,7 @@ void table_print_row(const struct table *table, size_t row)
 	struct width *widths = compute_widths(table, stdout_width());
 	struct strbuf out = STRBUF_INIT;
 
-	add_line(&out, table, widths, table->cells.items + row * table->columns_nr);
+	add_row(&out, table, widths, row);
 	fwrite(out.buf, 1, out.len, stdout);
 	strbuf_release(&out);
 	free(widths);

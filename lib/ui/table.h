@@ -16,6 +16,8 @@
  * would be no room at all. Elsewhere nothing is ever cut or left out, so that
  * scripts see everything.
  *
+ * A column without a title in which all cells are empty takes no room.
+ *
  * Cells are UTF-8; control characters are shown as spaces and bytes that are
  * not UTF-8 as U+FFFD, so that no cell can break the table or the terminal.
  */
@@ -49,6 +51,12 @@ void table_addf(struct table *table, const char *fmt, ...)
 
 /** Append a row: for each column the text of its key. */
 void table_add_row(struct table *table, const struct row *row);
+
+/** Show the row that was added last in dim letters, whatever the colours of the columns. */
+void table_dim_row(struct table *table);
+
+/** A bold line before the next row, as wide as it is. */
+void table_add_heading(struct table *table, const char *text);
 
 /** Append the lines to `out`, fitted into `width` columns; 0: unshortened. */
 void table_format(struct strbuf *out, const struct table *table, unsigned width);

@@ -23,6 +23,9 @@ enum term_color {
 	TERM_CYAN,
 };
 
+/** True if stdout is a terminal, or a pager that shows it on one. */
+bool term_is_terminal(void);
+
 /** `when` is "auto", "always" or "never"; auto honours NO_COLOR and TERM=dumb. */
 void term_set_color(const char *when);
 
@@ -48,6 +51,13 @@ void pager_start(const struct gitconfig *config);
 
 /** Wait for the pager, if there is one. */
 void pager_end(void);
+
+/**
+ * In the middle of a conversation: show what `print` prints to stdout on the terminal, wherever
+ * stdout goes, through the pager. A user who quits it early comes back here. Returns what `print`
+ * does; it may stop when stdout has an error.
+ */
+int pager_show(const struct gitconfig *config, int (*print)(void *payload), void *payload);
 
 /**
  * Progress on stderr, if that is a terminal (or `when` is "always") and the work takes longer

@@ -10,9 +10,6 @@
  * terminal.
  */
 
-/** True if stdout is a terminal, or a pager that shows it on one. */
-bool term_is_terminal(void);
-
 /** Determine colour and width now and keep them: stdout is about to become a pipe. */
 void term_hold(void);
 

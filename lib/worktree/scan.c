@@ -80,10 +80,10 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 			if (err < 0)
 				return err;
 			if (err) {
-				item->dir->listing = (uint8_t)item->dir->cached->listing;
+				item->dir->listing = (uint8_t)item->dir->cached->listing | WT_WHOLE;
 				/* A file that has become too large exists, but is not captured. */
 				if (worker->nr != item->dir->cached->nr)
-					item->dir->listing &= (uint8_t)~WT_PLAIN;
+					item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
 				finish_dir(walk, worker, item, true, queue);
 				return 0;
 			}
@@ -98,8 +98,10 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 	if (err)
 		return err;
 	/* A repository in it has rules and an index that are not part of the fingerprint. */
-	if (dotgit && item->dir->parent)
-		item->dir->listing &= (uint8_t)~WT_PLAIN;
+	if (dotgit && item->dir->parent) {
+		item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+		scan_note_path(walk, &walk->scan->repos, item->dir->path, false);
+	}
 	if (gitignore)
 		item->dir->listing |= WT_GITIGNORE;
 	finish_dir(walk, worker, item, false, queue);
@@ -248,6 +250,7 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	strlist_sort_unique(&scan->defaults_left_out);
 	strlist_sort_unique(&scan->left_out);
 	strlist_sort_unique(&scan->sensitive_tracked);
+	strlist_sort_unique(&scan->repos);
 	scan->dir_modes_changed = atomic_load(&walk.dir_modes_changed);
 	scan->moved = atomic_load(&walk.moved);
 	*out = scan;
@@ -272,6 +275,7 @@ void scan_free(struct scan *scan)
 	strlist_release(&scan->defaults_left_out);
 	strlist_release(&scan->left_out);
 	strlist_release(&scan->sensitive_tracked);
+	strlist_release(&scan->repos);
 	strlist_release(&scan->mounts);
 	free(scan);
 }

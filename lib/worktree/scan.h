@@ -82,6 +82,7 @@ struct scan {
 	struct strlist left_out; /**< if asked for: topmost paths that a rule left out, without
 				  * secrets; sorted */
 	struct strlist mounts; /**< where another file system begins, which is captured too; sorted */
+	struct strlist repos;  /**< directories other than the root that have a .git; sorted */
 	struct strlist sensitive_tracked; /**< captured, but look like secrets; sorted */
 	bool moved; /**< something that was listed was gone when it was opened */
 	bool dir_modes_changed;           /**< the mode of some directory differs from the cached one */

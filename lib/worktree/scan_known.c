@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worktree/scan_walk_internal.h"
 
+#include "base/base.h"
 #include "worktree/statcache.h"
 
 /*

@@ -15,7 +15,7 @@ static enum scope_relation scope_relation(const struct strlist *scope, const cha
 	return pathset_reaches(scope, path) ? SCOPE_ABOVE : SCOPE_NONE;
 }
 
-static void note_path(struct scan_walk *walk, struct strlist *list, const char *path, bool is_dir)
+void scan_note_path(struct scan_walk *walk, struct strlist *list, const char *path, bool is_dir)
 {
 	pthread_mutex_lock(&walk->lock);
 	strlist_addf(list, "%s%s", path, is_dir ? "/" : "");
@@ -75,7 +75,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	item->partial = partial;
 	item->other_device = st->st_dev != walk->dev;
 	if (item->other_device && !parent->other_device)
-		note_path(walk, &walk->scan->mounts, worker->path.buf, false);
+		scan_note_path(walk, &walk->scan->mounts, worker->path.buf, false);
 	ALLOC_GROW(worker->children, worker->children_nr + 1, worker->children_alloc);
 	worker->children[worker->children_nr++] = item;
 	return item;
@@ -193,15 +193,17 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 				      type == DT_REG);
 	if (verdict == RULES_DEFAULT) {
 		if (item->rules.default_top)
-			note_path(walk, &walk->scan->defaults_left_out, item->rules.default_top,
-				  true);
+			scan_note_path(walk, &walk->scan->defaults_left_out,
+				       item->rules.default_top, true);
 		else
-			note_path(walk, &walk->scan->defaults_left_out, worker->path.buf, is_dir);
+			scan_note_path(walk, &walk->scan->defaults_left_out, worker->path.buf,
+				       is_dir);
 	}
 	if (verdict == RULES_IGNORED || verdict == RULES_DEFAULT) {
 		if (!is_dir || item->rules.by_name || !has_own_repo(dirfd, name)) {
 			if (walk->opts->want_left_out)
-				note_path(walk, &walk->scan->left_out, worker->path.buf, false);
+				scan_note_path(walk, &walk->scan->left_out, worker->path.buf,
+					       false);
 			return 0;
 		}
 		verdict = verdict == RULES_DEFAULT ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
@@ -216,7 +218,7 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 	if (verdict == RULES_CAPTURE_TRACKED)
 		verdict = RULES_CAPTURE;
 	if (verdict == RULES_CAPTURE_SENSITIVE)
-		note_path(walk, &walk->scan->sensitive_tracked, worker->path.buf, false);
+		scan_note_path(walk, &walk->scan->sensitive_tracked, worker->path.buf, false);
 	len = strlen(name);
 	name = arena_memdupz(&worker->arena, name, len);
 	if (!S_ISDIR(st.st_mode))
@@ -281,6 +283,6 @@ int scan_visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_i
 		name += len + 2;
 	}
 	if (names == worker->nr && !worker->odd)
-		item->dir->listing |= WT_PLAIN;
+		item->dir->listing |= WT_PLAIN | WT_WHOLE;
 	return err;
 }

@@ -65,6 +65,9 @@ size_t scan_enter_path(struct scan_worker *worker, const struct scan_item *item)
 
 /* --- scan_visit.c --- */
 
+/** Add a path to a list in `walk->scan`, with a slash if it is a directory that is left out. */
+void scan_note_path(struct scan_walk *walk, struct strlist *list, const char *path, bool is_dir);
+
 /** List a directory into worker->names; -1 with errno. */
 int scan_list(struct scan_worker *worker, int dirfd, bool *gitignore, bool *dotgit);
 

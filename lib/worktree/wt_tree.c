@@ -81,7 +81,7 @@ void wt_compact(struct wt_dir *dir)
 	}
 	/* A name that exists but is not in the tree: the next walk must see it again. */
 	if (kept != dir->nr)
-		dir->listing &= (uint8_t)~WT_PLAIN;
+		dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
 	dir->nr = kept;
 }
 

@@ -27,6 +27,7 @@ enum wt_flags {
 enum wt_listing {
 	WT_PLAIN = 1 << 0,     /**< every name was captured, and none only because it is tracked */
 	WT_GITIGNORE = 1 << 1, /**< there is a .gitignore */
+	WT_WHOLE = 1 << 2,     /**< as WT_PLAIN, but only when it was looked at: it may be changing */
 };
 
 /** What shows whether a file may have changed. */

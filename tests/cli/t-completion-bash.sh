@@ -37,7 +37,7 @@ test_bash_offers_what_the_program_answers() {
 	done
 	# where there is a choice, what they are
 	"$LIB_DIR/complete-bash.sh" 'git checkpoint show ' >raw
-	expect_grep "^$(sed -n 1p ids)  [0-9]* seconds* ago, the second: one (agent) \[pinned\]\$" raw
+	expect_grep "^$(sed -n 1p ids)  @, [0-9]* seconds* ago, the second: one (agent) \[pinned\]\$" raw
 	"$LIB_DIR/complete-bash.sh" "git checkpoint show $(sed -n 1p ids)" >raw
 	expect_eq "$(sed -n 1p ids) " "$(cat raw)"
 	mkdir "$T/empty"

@@ -47,7 +47,7 @@ test_fish_offers_checkpoints_newest_first() {
 		fish_tab "$line"
 		cut -f 1 offered >actual
 		expect_same ids actual
-		expect_grep '^chk_.*	[0-9]* seconds* ago, the second: one (agent) \[pinned\]$' offered
+		expect_grep '^chk_.*	@, [0-9]* seconds* ago, the second: one (agent) \[pinned\]$' offered
 	done
 	for line in 'git checkpoint save -m ' 'git-checkpoint list --max-count ' \
 		'git checkpoint undo ' 'git checkpoint restore --reason ' \

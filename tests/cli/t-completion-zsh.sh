@@ -70,7 +70,7 @@ test_zsh_offers_checkpoints_newest_first() {
 		zsh_tab "$line"
 		sed -n 's/^\(chk_[0-9a-f_]*\)  *-- .*/\1/p' listed >actual
 		expect_same ids actual
-		expect_grep '^chk_.* -- [0-9]* seconds* ago, the second: one (agent) \[pinned\]' listed
+		expect_grep '^chk_.* -- @, [0-9]* seconds* ago, the second: one (agent) \[pinned\]' listed
 	done
 	zsh_tab 'git checkpoint show step' 'git checkpoint show @~' 'git-checkpoint undo ch' \
 		'git checkpoint pin @ ch' 'git checkpoint prune ch'

@@ -45,8 +45,8 @@ test_commands_and_options() {
 	expect_grep '^---message=	why' actual
 	expect_grep '^ --pin	' actual
 	# not twice, but for lists
-	ask save --pin --state a=b -m x --pi >actual
-	expect_no_grep '^ --pin\|message' actual
+	ask save --pin --state a=b --source x --pi >actual
+	expect_no_grep '^ --pin\|source' actual
 	expect_grep '^---state=' actual
 	expect_eq '!files' "$(ask save -- --)"
 	offered_to hooks uninstall - >actual
@@ -58,17 +58,31 @@ brief_is_expired() {
 	ask show '' | grep -q 'brief \[expired\]$'
 }
 
+test_positions_are_those_of_all_and_not_of_safety_checkpoints() {
+	two_checkpoints
+	echo three >apple.txt
+	git checkpoint restore -q --yes @~1
+	git checkpoint list | cut -d ' ' -f 1 >three
+	# each alone, by all of its id
+	expect_grep '	[0-9].*ago, before restoring chk_' "$(ask show "$(sed -n 1p three)" >out && echo out)"
+	expect_grep '	@, .*the second' "$(ask show "$(sed -n 2p three)" >out && echo out)"
+	expect_grep '	@~1, .*the first' "$(ask show "$(sed -n 3p three)" >out && echo out)"
+	expect_eq '@ @~1' "$(offered_to show @ | xargs)"
+}
+
 test_checkpoints_have_their_age_and_reason() {
 	two_checkpoints
 	for command in show restore verify drop pin unpin diff; do
 		ask $command '' | grep chk_ >actual
-		expect_grep "^ $(sed -n 1p ids)	[0-9]* seconds* ago, the second: one (agent) \[pinned\]\$" actual
-		expect_grep "^ $(sed -n 2p ids)	[0-9]* seconds* ago, the first one\$" actual
+		expect_grep "^ $(sed -n 1p ids)	@, [0-9]* seconds* ago, the second: one (agent) \[pinned\]\$" actual
+		expect_grep "^ $(sed -n 2p ids)	@~1, [0-9]* seconds* ago, the first one\$" actual
 		cut -c 2- actual | cut -f 1 >words
 		expect_same ids words
 	done
 	# one is enough for some, and nobody names one twice
-	expect_eq '' "$(ask pin @ '')$(ask unpin @ '')$(ask show @ '')"
+	expect_eq '' "$(ask pin @ '')$(ask unpin @ '')$(ask show --state x @ '')"
+	# what may follow are paths, of which it holds these
+	expect_eq 'apple.txt' "$(offered_to show @ apple | grep -x apple.txt)"
 	expect_eq "$(sed -n 2p ids)" "$(offered_to drop "$(sed -n 1p ids)" '')"
 	# other names only where one begins so
 	expect_eq '@ @~1' "$(offered_to show @ | xargs)"
@@ -145,6 +159,41 @@ test_paths_are_those_of_the_checkpoint() {
 	expect_eq 'src/' "$(offered_to restore @ '' | xargs)"
 	git checkpoint save -q --state a=b --state-only
 	expect_eq '' "$(ask restore @ '')"
+}
+
+# A list on a terminal begins each row with them.
+test_the_six_digits_are_completed() {
+	two_checkpoints
+	short=$(sed -n 's/.*_//; 2p' ids)
+	expect_eq "$short" "$(offered_to show "$short")"
+	expect_eq "$short" "$(offered_to restore "${short%?}" | grep -x "$short")"
+	expect_grep "^ $short	@~1, .*the first one\$" "$(ask drop "$short" >out && echo out)"
+	# a checkpoint is not named twice
+	expect_eq '' "$(ask drop "$(sed -n 2p ids)" "$short")"
+	# one letter may begin anything
+	expect_eq "$(cat ids)" "$(offered_to show c)"
+}
+
+test_paths_after_a_colon_are_those_in_the_checkpoint() {
+	git init -q
+	mkdir -p src/deep
+	touch src/a src/deep/b '~x' top
+	git checkpoint save -q --name good
+	rm -r src top
+	mkdir src
+	touch new src/new
+	for command in show diff; do
+		expect_eq '@:src/ @:top @:~x' "$(offered_to $command @: | grep : | xargs)"
+		expect_eq 'good:src/a good:src/deep/' "$(offered_to $command good:src/ | grep : | xargs)"
+	done
+	cd src
+	expect_eq '@:./a @:./deep/' "$(offered_to show @:./ | xargs)"
+	expect_eq '@:../src/ @:../top @:../~x' "$(offered_to show @:../ | xargs)"
+	# bash replaces only what follows the colon
+	expect_eq '!names -src/' "$(git-checkpoint --complete-line git ' :' 'git checkpoint show @:s' | xargs)"
+	expect_eq '' "$(offered_to show nothing: | grep :)$(ask show @:nothing/)$(ask show @:../../)"
+	# these take none
+	expect_eq '' "$(offered_to pin @: | grep src)"
 }
 
 test_files_are_found_by_the_shell_unless_it_cannot() {

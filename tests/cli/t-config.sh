@@ -53,13 +53,15 @@ test_every_key_has_its_documented_default() {
 		verifyCommand=
 		hookTimeout=10s
 		hookQuiet=false
+		hookSensitive=false
+		agentPrompts=true
 		flowStaleAfter=7d
 	END
 	expect_same "$T/expected" "$T/actual"
 	git checkpoint config --origin >"$T/actual"
-	expect_eq 23 "$(grep -c '^default	' "$T/actual")" 'defaults'
+	expect_eq 25 "$(grep -c '^default	' "$T/actual")" 'defaults'
 	git checkpoint config --json >"$T/out"
-	jq -e '.settings | length == 23 and all(keys == ["origin","value"])' "$T/out"
+	jq -e '.settings | length == 25 and all(keys == ["origin","value"])' "$T/out"
 	expect_missing "$(store_dir)"
 }
 
@@ -270,9 +272,9 @@ test_a_key_alone_prints_its_value() {
 }
 
 test_several_keys_are_printed_in_their_order() {
-	git checkpoint config threads maxCount >"$T/out"
+	git checkpoint config --get threads maxCount >"$T/out"
 	printf 'threads=auto\nmaxCount=50\n' | cmp - "$T/out"
-	git checkpoint config --origin maxAge color >"$T/out"
+	git checkpoint config --get --origin maxAge color >"$T/out"
 	printf 'default\tmaxAge=never\ndefault\tcolor=auto\n' | cmp - "$T/out"
 	git checkpoint config --json maxage >"$T/out"
 	expect_eq '{"settings":{"maxAge":{"origin":"default","value":"never"}}}' \

@@ -267,7 +267,7 @@ test_paths_limit_it() {
 	expect_eq 'M:d/e/f D:gone ' "$(names @ -- gone d/e/f)"
 	expect_eq '' "$(names -- nothing)"
 	expect_eq 'M:d-x/h M:d/e/f M:d/g D:gone ' "$(names -- .)"
-	expect_eq '' "$(names -- 'd*')"
+	expect_eq 'M:d-x/h M:d/e/f M:d/g ' "$(names -- 'd*')"
 	git init -q
 	(cd d && expect_eq 'M:d/e/f ' "$(names -- e)")
 	git-checkpoint save -q

@@ -109,7 +109,7 @@ asks() {
 
 # On a terminal on which somebody says yes to everything.
 run_on_terminal() {
-	printf 'y\ny\ny\ny\n' | script -qec "sh -e '$1'" "$T/screen" >/dev/null
+	on_terminal -a "sh -e '$1'" y
 }
 
 needs() {

@@ -4,6 +4,7 @@
 # program about all that a store has.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/gitstate.sh"
 
 read_store() {
 	"$LIB_DIR/read-store.pl" "$(store_dir)" "$@"
@@ -29,7 +30,7 @@ expect_all_read() {
 	expect_same "$T/ids" "$T/read"
 	while read -r id; do
 		git checkpoint show --json "$id" >"$T/answer"
-		jq 'del(.restore_command, .changed_files, .captures)' "$T/answer" >"$T/shown"
+		jq 'del(.restore_command, .changed_files, .captures, .title, .session)' "$T/answer" >"$T/shown"
 		read_store record "$id" >"$T/read"
 		same_json "$T/shown" "$T/read"
 		git checkpoint show --hashes "$id" >"$T/shown"
@@ -46,6 +47,16 @@ test_records_and_state_hashes_of_odd_trees() {
 		git checkpoint save -q -m "tree $seed"
 		damage_tree $seed
 		git checkpoint save -q -m "tree $seed, damaged"
+	done
+	expect_all_read
+	expect_eq 6 "$(wc -l <"$T/ids")" checkpoints
+}
+
+test_the_order_of_saving_after_the_clock_jumped() {
+	require jq faketime
+	for offset in +0d +300d +1d +200d +301d +0d; do
+		echo "$offset" >a
+		fake -f $offset git checkpoint save -q --allow-empty -m "$offset"
 	done
 	expect_all_read
 	expect_eq 6 "$(wc -l <"$T/ids")" checkpoints
@@ -94,6 +105,28 @@ lines | with a bar' --source 'me | "you"' --step 7 --expires 2d --pin \
 	expect_missing "$(store_dir)/refs/checkpoints/$(program_ids | head -n 1)"
 	expect_all_read
 	git --git-dir="$(store_dir)" gc -q
+	expect_all_read
+}
+
+test_the_state_of_the_repository() {
+	require jq
+	make_project
+	git checkpoint save -q
+	echo staged >a
+	git add a
+	echo later >later
+	git add -N later
+	git rm -q --cached b
+	git update-index --skip-worktree d/c
+	git checkpoint save -q
+	git update-index --no-skip-worktree d/c
+	git rm -q -f --cached later
+	git stash push -q -m 'a b'
+	echo put aside >>d/c
+	git -c rebase.autoStash=true rebase -q side || :
+	git checkpoint save -q
+	git add a
+	git checkpoint save -q
 	expect_all_read
 }
 

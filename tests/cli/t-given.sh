@@ -50,7 +50,8 @@ test_a_name_given_by_pin() {
 	expect_eq one "$(named good)"
 	# it may have one
 	git checkpoint pin -q --name good @~1
-	git checkpoint pin -q --name better @~1
+	git checkpoint pin --name better @~1 >"$T/out"
+	expect_grep '^Pinned chk_[0-9a-f_]* as better, no longer as good$' "$T/out"
 	expect_eq 'better true' "$(name_of @~1)"
 	expect_exit 128 git checkpoint show good
 	expect_eq better "$(git checkpoint pin --json --name better @~1 | jq -r .checkpoint.name)"

@@ -25,9 +25,10 @@ test_without_an_argument_it_is_the_list() {
 # As `make install` does it; links become files.
 install_manual() {
 	require man
-	mkdir -p "$T/share/man1" "$T/share/man5"
+	mkdir -p "$T/share/man1" "$T/share/man5" "$T/share/man7"
 	cp -L "$ROOT_DIR"/man/*.1 "$T/share/man1/"
 	cp -L "$ROOT_DIR"/man/*.5 "$T/share/man5/"
+	cp -L "$ROOT_DIR"/man/*.7 "$T/share/man7/"
 	MANPATH=$T/share
 	MANPAGER='cat'
 	export MANPATH MANPAGER

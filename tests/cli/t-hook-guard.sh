@@ -295,6 +295,49 @@ Removing .env' "$(cat "$T/order")"
 	expect_grep "not saved, as they look like secrets: '.env'$" "$T/err"
 }
 
+test_secrets_are_saved_where_that_is_set() {
+	make_template
+	cd "$T/template"
+	guard_only
+	git config checkpoint.hookSensitive true
+	printf '.env\n' >>.gitignore
+	git commit -q -a -m ignore
+	for command in 'clean -fdx' 'stash -a' 'clean -ffdx'; do
+		echo "before $command" >.env
+		echo key >id_rsa
+		# shellcheck disable=SC2086 # words
+		git $command >/dev/null 2>"$T/err"
+		expect_no_grep 'not saved' "$T/err"
+		expect_missing .env id_rsa
+		git-checkpoint restore -q --yes @
+		expect_eq "before $command" "$(cat .env)"
+		expect_eq key "$(cat id_rsa)"
+		rm -f .env id_rsa
+	done
+	# only what hooks take
+	echo mine >.env
+	echo key >id_rsa
+	git-checkpoint save -q 2>/dev/null
+	git-checkpoint show --files @ >"$T/files"
+	expect_no_grep 'env\|id_rsa' "$T/files"
+}
+
+test_the_setting_for_secrets_is_mentioned_once() {
+	git init -q
+	git-checkpoint hooks install >"$T/out"
+	expect_no_grep hookSensitive "$T/out"
+	git-checkpoint hooks install --guard >"$T/out"
+	expect_grep 'hookSensitive true' "$T/out"
+	git-checkpoint hooks install --guard >"$T/out"
+	expect_no_grep hookSensitive "$T/out"
+	# who has decided is not told
+	git init -q two
+	cd two
+	git config checkpoint.hookSensitive false
+	git-checkpoint hooks install --guard >"$T/out"
+	expect_no_grep hookSensitive "$T/out"
+}
+
 test_an_identical_state_takes_none_and_names_the_one_that_has_it() {
 	make_template
 	fresh dirty
@@ -302,7 +345,8 @@ test_an_identical_state_takes_none_and_names_the_one_that_has_it() {
 	git-checkpoint save -q -m mine
 	run git reset -q --hard
 	expect_eq '' "$(cat "$T/out")" 'output'
-	expect_grep "^checkpoint: state before reset is in $(git-checkpoint list | cut -d ' ' -f 1)\$" "$T/err"
+	id=$(git-checkpoint list | cut -d ' ' -f 1)
+	expect_grep "^checkpoint: state before reset is in $id; 'git checkpoint restore --git $id' goes back\$" "$T/err"
 	expect_eq 1 "$(wc -l <"$T/err")"
 	expect_eq 'mine cli' "$(checkpoints)"
 }

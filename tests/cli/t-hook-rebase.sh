@@ -172,6 +172,26 @@ test_autostash_of_the_same_state_takes_none() {
 	expect_eq 'mine cli' "$(checkpoints)"
 }
 
+# What git put aside is staged in the checkpoint, which is of the time before.
+test_autostash_of_staged_changes() {
+	make_template
+	fresh 'git checkout -q feat; dirty'
+	echo staged >staged.new
+	git add staged.new
+	git diff --cached --raw --no-abbrev >"$T/staged"
+	install_hooks
+	run git rebase -q --autostash main
+	expect_eq 0 $status
+	git --git-dir="$(store_dir)" cat-file blob 'latest^:git/index' | tr '\0' '\n' >"$T/index"
+	expect_grep "^entry 100644 $(echo staged | git hash-object --stdin) 0 - 000000 - staged.new\$" "$T/index"
+	expect_eq "$(wc -l <"$T/staged")" "$(wc -l <"$T/index")"
+	git --git-dir="$(store_dir)" ls-tree --name-only 'latest^' git/ >"$T/list"
+	expect_no_grep 'autostash' "$T/list"
+	git-checkpoint show --json @ >"$T/out"
+	expect_eq null "$(json .project.operation "$T/out")"
+	expect_eq feat "$(json .project.branch "$T/out")"
+}
+
 test_autostash_says_what_cannot_be_exact() {
 	make_template
 	fresh 'git checkout -q feat; dirty; echo "*.tmp" >>.gitignore'

@@ -90,13 +90,13 @@ test_links_of_a_project_lead_nowhere_else() {
 	cp "$T/elsewhere/.claude/settings.json" shared.json
 	ln -s ../shared.json .claude/settings.json
 	git checkpoint hooks install --agent claude-code >/dev/null
-	expect_grep 'git checkpoint save' shared.json
+	expect_grep 'agent-hook claude-code' shared.json
 	test -h .claude/settings.json
 	git checkpoint hooks uninstall --agent claude-code >/dev/null
 	expect_same "$T/elsewhere/.claude/settings.json" shared.json
 	ln -s "$T/elsewhere/.claude" "$HOME/.claude"
 	git checkpoint hooks install --agent claude-code --user >/dev/null
-	expect_grep 'git checkpoint save' "$T/elsewhere/.claude/settings.json"
+	expect_grep 'agent-hook claude-code' "$T/elsewhere/.claude/settings.json"
 }
 
 test_codex_with_hooks_in_toml() {
@@ -114,21 +114,32 @@ test_codex_with_hooks_in_toml() {
 	git checkpoint hooks install --agent codex >/dev/null 2>err
 	expect_grep 'config.toml. has hooks, too' err
 	expect_same before .codex/config.toml
+	echo 2 >file
 	sh -c "$(entry codex .codex/hooks.json)" </dev/null
 	expect_eq codex "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
 	git checkpoint hooks uninstall --agent codex >/dev/null
 	test ! -e .codex/hooks.json
-	# where an earlier version put it, it is as good as anywhere
+	# what an earlier version put there moves
 	{
 		printf '\n# >>> git-checkpoint >>>\n'
-		recipe toml codex | sed 's| --automatic||' # which did not know it
+		cat <<-'END'
+		[[hooks.PreToolUse]]
+		matcher = "Bash|apply_patch"
+
+		[[hooks.PreToolUse.hooks]]
+		type = "command"
+		command = "cat >/dev/null; git checkpoint save --source codex --automatic -q -m pre-tool >/dev/null 2>&1 || true"
+		timeout = 30
+		END
 		printf '# <<< git-checkpoint <<<\n'
 	} >>.codex/config.toml
-	git checkpoint hooks install --agent codex >/dev/null 2>&1
-	test ! -e .codex/hooks.json
 	printf '\n[tui]\nnotifications = true\n' | tee -a before >>.codex/config.toml
+	git checkpoint hooks install --agent codex >/dev/null 2>&1
+	expect_same before .codex/config.toml
+	entry codex .codex/hooks.json >/dev/null
 	git checkpoint hooks uninstall --agent codex >/dev/null
 	expect_same before .codex/config.toml
+	expect_missing .codex/hooks.json
 }
 
 # whole <before> <after>: the settings are the one or the other
@@ -230,14 +241,14 @@ test_who_writes_where_a_link_leads_is_waited_for() {
 	test -e "$temp"
 	expect_eq '{}' "$(cat "$PWD/mine/settings.json")"
 	git checkpoint hooks install --agent claude-code >/dev/null
-	expect_grep 'git checkpoint save' "$PWD/mine/settings.json"
+	expect_grep 'agent-hook claude-code' "$PWD/mine/settings.json"
 	expect_eq settings.json "$(ls -A "$PWD/mine")" 'what is left of one that was killed'
 	# a link within the directory itself
 	rm .claude/settings.json
 	echo '{}' >.claude/shared.json
 	ln -s shared.json .claude/settings.json
 	timeout 20 git-checkpoint hooks install --agent claude-code >/dev/null
-	expect_grep 'git checkpoint save' .claude/shared.json
+	expect_grep 'agent-hook claude-code' .claude/shared.json
 }
 
 run_tests

@@ -12,6 +12,8 @@ test_every_agent_takes_checkpoints_and_never_notices() {
 	for agent in $agents; do
 		git checkpoint hooks install --agent "$agent" >/dev/null
 		n=$((n + 1))
+		expect_eq $n "$(checkpoints)" "checkpoints after the install of $agent"
+		n=$((n + 1))
 		echo "$agent" >file
 		fires "$agent" sh
 		expect_eq $n "$(checkpoints)" "checkpoints with $agent"
@@ -32,8 +34,6 @@ test_other_shells_run_the_entries_too() {
 		git checkpoint hooks install --agent "$agent" >/dev/null
 		for shell in bash zsh fish; do
 			command -v $shell >/dev/null || continue
-			# The variables of two agents are written as bash does, which they always use.
-			test $shell = fish && grep -q '\${' "$(settings "$agent")" && continue
 			echo "$agent $shell" >file
 			fires "$agent" $shell
 			expect_eq "$agent" "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
@@ -45,56 +45,66 @@ test_an_agent_that_is_elsewhere_saves_its_project() {
 	mkdir "my \$project"
 	cd "my \$project" || exit
 	agent_repo
-	for agent in claude-code gemini-cli; do
-		git checkpoint hooks install --agent $agent >/dev/null
-		entry $agent "$(settings $agent)" >"$T/entry"
-		echo $agent >file
+	printf '{"cwd":"%s","hook_event_name":"PreToolUse","tool_name":"x"}' "$PWD" >"$T/event"
+	for agent in $agents; do
+		git checkpoint hooks install --agent "$agent" >/dev/null
+		entry "$agent" "$(settings "$agent")" >"$T/entry"
+		echo "$agent" >file
 		(
 			cd /
-			CLAUDE_PROJECT_DIR="$T/work/my \$project" \
-				GEMINI_PROJECT_DIR="$T/work/my \$project" \
-				sh -c "$(cat "$T/entry")" </dev/null >/dev/null
+			CLAUDE_PROJECT_DIR=/none GEMINI_PROJECT_DIR=/none \
+				sh -c "$(cat "$T/entry")" <"$T/event" >/dev/null
 		)
-		expect_eq $agent "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
+		expect_eq "$agent" "$(git checkpoint list --json | jq -r '.checkpoints[0].source')"
 	done
 	expect_eq 1 "$(git checkpoint stores --json | jq '.stores | length')" 'stores'
 }
 
-test_nothing_that_is_wrong_here_reaches_the_agent() {
+# Plain words: an agent may split them at the blanks, or give them to any shell.
+test_the_entries_of_all_events_are_plain_words() {
+	agent_repo
+	for agent in $agents; do
+		git checkpoint hooks install -q --agent "$agent" 2>/dev/null
+		file=$(settings "$agent")
+		expect_eq 4 "$(jq '[.hooks[][].hooks[].command] | length' "$file")"
+		jq -e '[.hooks[][].hooks[].command] | all(test("^git-checkpoint agent-hook [a-z-]+ added:[a-z,]+$"))' "$file"
+		jq -e '[.hooks[][] | keys] | all(. == ["hooks"])' "$file"
+	done
+	for event in PreToolUse PostToolUse UserPromptSubmit Stop; do
+		jq -e ".hooks.$event" .claude/settings.json >/dev/null
+		jq -e ".hooks.$event" .codex/hooks.json >/dev/null
+	done
+	for event in BeforeTool AfterTool BeforeAgent AfterAgent; do
+		jq -e ".hooks.$event" .gemini/settings.json >/dev/null
+	done
+}
+
+test_nothing_that_is_wrong_here_stops_the_agent() {
 	agent_repo
 	for agent in $agents; do
 		git checkpoint hooks install --agent "$agent" >/dev/null
 	done
-	git checkpoint save -q
-	# No program, one that fails, one that talks, no store to write to, no directory to work in.
-	mkdir "$T/none" "$T/two" "$T/loud"
-	for tool in sh cat echo test git true; do
-		ln -s "$(command -v $tool)" "$T/none/$tool" 2>/dev/null || :
+	# Without the program: any status but 2, which forbids the tool, and nothing that is an answer.
+	mkdir "$T/none"
+	for tool in sh git; do
+		ln -s "$(command -v $tool)" "$T/none/$tool"
 	done
-	printf '#!/bin/sh\nexit 2\n' >"$T/two/git-checkpoint"
-	printf '#!/bin/sh\necho "{\\"decision\\":\\"block\\"}"; echo no >&2; kill -9 $$\n' \
-		>"$T/loud/git-checkpoint"
-	chmod +x "$T/two/git-checkpoint" "$T/loud/git-checkpoint"
 	for agent in $agents; do
-		(fires "$agent" env PATH="$T/none" "$T/none/sh")
-		(fires "$agent" env PATH="$T/two:$PATH" sh)
-		(fires "$agent" env PATH="$T/loud:$PATH" sh)
-		(fires "$agent" env GIT_CHECKPOINT_HOME=/dev/null/x sh)
+		entry "$agent" "$(settings "$agent")" >"$T/entry"
+		expect_exit 127 env PATH="$T/none" "$T/none/sh" -c "$(cat "$T/entry")" </dev/null >"$T/got" 2>"$T/err"
+		expect_eq '' "$(cat "$T/got")"
+		GIT_CHECKPOINT_HOME=/dev/null/x sh -c "$(cat "$T/entry")" </dev/null >"$T/got" 2>"$T/err"
+		expect_eq '["systemMessage"]' "$(jq -c keys "$T/got")"
+		expect_eq '' "$(cat "$T/err")"
+		# no directory to work in
+		(
+			mkdir "$T/gone"
+			cd "$T/gone" || exit
+			rmdir "$T/gone"
+			sh -c "$(cat "$T/entry")" </dev/null >"$T/got" 2>/dev/null
+			expect_eq '["systemMessage"]' "$(jq -c keys "$T/got")"
+		)
 	done
-	mkdir "$T/gone"
-	cp -R .claude .codex .gemini "$T/gone"
-	(
-		cd "$T/gone" || exit
-		for agent in $agents; do
-			entry "$agent" "$(settings "$agent")" >"$T/entry.$agent"
-		done
-		rm -r "$T/gone"
-		for agent in $agents; do
-			sh -c "$(cat "$T/entry.$agent")" </dev/null >"$T/got" 2>/dev/null
-			answer "$agent" >"$T/wanted"
-			cmp "$T/wanted" "$T/got"
-		done
-	)
 }
 
 test_an_agent_that_is_not_known() {
@@ -144,7 +154,7 @@ test_print_touches_nothing() {
 	for agent in $agents; do
 		git checkpoint hooks install --agent "$agent" --print >"$T/made/$agent"
 		entry "$agent" "$T/made/$agent" >"$T/entry"
-		expect_grep "git checkpoint save --source $agent " "$T/entry"
+		expect_eq "git-checkpoint agent-hook $agent" "$(cat "$T/entry")"
 		expect_no_grep added: "$T/entry"
 	done
 	for flag in '' --print; do
@@ -231,41 +241,65 @@ test_the_instructions_go_where_the_readme_puts_them() {
 	expect_no_grep '^name: ' AGENTS.md
 }
 
-# What an older version wrote lacks the option: install renews it in its place, uninstall removes it.
+# What older versions wrote: install renews it, uninstall removes it, byte for byte.
 test_entries_of_an_older_version() {
 	agent_repo
 	for agent in $agents; do
 		file=$(settings $agent)
-		mkdir -p "$(dirname "$file")"
-		for there in '' '{"hooks": {"Other": []}, "z": 1}'; do
-			rm -f "$file"
-			test -z "$there" || echo "$there" >"$file"
-			git checkpoint hooks install --agent $agent >"$T/out"
-			cp "$file" "$T/new"
-			sed 's/ --automatic//' "$T/new" >"$T/old"
-			expect_exit 1 cmp -s "$T/new" "$T/old"
+		git checkpoint hooks install -q --agent $agent 2>/dev/null
+		cp "$file" "$T/new"
+		for option in '' --automatic; do
+			older_settings $agent $option >"$T/old"
 			cp "$T/old" "$file"
-			git checkpoint hooks install --agent $agent >"$T/out"
+			git checkpoint hooks install --agent $agent >"$T/out" 2>/dev/null
 			expect_same "$T/new" "$file"
 			# once more changes nothing
 			git checkpoint hooks install --agent $agent >"$T/out"
+			expect_grep "$agent: unchanged" "$T/out"
 			expect_same "$T/new" "$file"
 			cp "$T/old" "$file"
 			git checkpoint hooks uninstall --agent $agent >"$T/out"
-			if test -n "$there"; then
-				expect_eq "$there" "$(cat "$file")"
-			else
-				expect_missing "$file"
-			fi
+			expect_missing "$(dirname "$file")"
+			mkdir "$(dirname "$file")"
 		done
 		# one that somebody changed is theirs
-		mkdir -p "$(dirname "$file")"
-		sed 's/ --automatic//; s/-m pre-tool/-m mine/' "$T/new" >"$file"
+		older_settings $agent | sed 's/-m pre-tool/-m mine/' >"$file"
 		cp "$file" "$T/theirs"
 		git checkpoint hooks install --agent $agent >"$T/out"
 		expect_same "$T/theirs" "$file"
 		rm "$file"
 	done
+}
+
+# ---- the first checkpoint ----------------------------------------------------------
+
+test_install_takes_the_first_checkpoint() {
+	agent_repo
+	git checkpoint hooks install --agent claude-code --print >/dev/null
+	git checkpoint hooks install --agent generic >/dev/null
+	expect_eq 0 "$(git checkpoint stores --json | jq '.stores | length')" 'stores'
+	git checkpoint hooks install --agent claude-code >"$T/out"
+	expect_grep '^Saved chk_' "$T/out"
+	expect_eq 'agent installed cli true' \
+		"$(git checkpoint list --json | jq -r '.checkpoints[0] | "\(.reason) \(.source) \(.automatic)"')"
+	expect_eq 1 "$(checkpoints)"
+	# with the entry in it
+	git checkpoint show --files @ >"$T/out"
+	expect_grep '.claude/settings.json' "$T/out"
+	# once is enough
+	git checkpoint hooks install --agent claude-code --json >"$T/out"
+	expect_eq 1 "$(checkpoints)"
+	expect_eq "$(git checkpoint list --json | jq -r '.checkpoints[0].id')" "$(jq -r .checkpoint "$T/out")"
+	# in the home directory's settings it is for all projects: only where there is one
+	git checkpoint hooks install -q --agent codex --user 2>/dev/null
+	expect_eq 1 "$(checkpoints)"
+	mkdir "$T/plain"
+	(cd "$T/plain" && git checkpoint hooks install -q --agent gemini-cli --user)
+	expect_eq 1 "$(git checkpoint stores --json | jq '.stores | length')" 'stores'
+	# a failure to save is told, and the entry stays
+	GIT_CHECKPOINT_HOME=/dev/null/x git checkpoint hooks install --agent gemini-cli >"$T/out" 2>"$T/err"
+	expect_grep 'warning: no checkpoint was taken: ' "$T/err"
+	expect_exists .gemini/settings.json
 }
 
 test_what_agents_take_is_automatic() {
@@ -277,7 +311,7 @@ test_what_agents_take_is_automatic() {
 		echo $agent >file
 		fires $agent sh
 	done
-	expect_eq 4 "$(git checkpoint list | wc -l | tr -d ' ')"
+	expect_eq 7 "$(git checkpoint list | wc -l | tr -d ' ')"
 	git checkpoint log --json | jq -e '.entries | all(.action != "evict")' >"$T/out"
 }
 

@@ -44,6 +44,13 @@ test_paths_are_from_the_top_or_from_here() {
 	expect_eq top "$(git checkpoint show @:../a.c)"
 	cd deep
 	expect_eq two "$(git checkpoint show @:../a.c)"
+	cd ..
+	expect_exit 128 git checkpoint show @~1:empty 2>"$T/err"
+	expect_grep "'empty' is not in checkpoint 'chk_.*', but 'src/empty' is: did you mean '@~1:./empty'?" "$T/err"
+	for path in nothing /empty ./nothing; do
+		expect_exit 128 git checkpoint show "@:$path" 2>"$T/err"
+		expect_no_grep 'did you mean' "$T/err"
+	done
 }
 
 test_directories_are_listed() {
@@ -64,6 +71,14 @@ test_what_is_not_there() {
 	expect_exit 128 git checkpoint show nobody:a.c 2>"$T/err"
 	expect_grep "no checkpoint named 'nobody'" "$T/err"
 	expect_exit 128 git checkpoint show step:9:a.c 2>"$T/err"
+	for name in HEAD HEAD~1 'HEAD^' HEAD:a.c; do
+		expect_exit 128 git checkpoint show "$name" 2>"$T/err"
+		expect_grep "commit of the project; the newest checkpoint is '@'" "$T/err"
+	done
+	expect_exit 128 git checkpoint diff @~1..@ 2>"$T/err"
+	expect_grep 'to compare two, name each' "$T/err"
+	expect_exit 128 git checkpoint show HEADING 2>"$T/err"
+	expect_grep "no checkpoint named 'HEADING'; see" "$T/err"
 	for option in --json --stat --patch --files --hashes; do
 		expect_exit 129 git checkpoint show $option @:a.c >"$T/out" 2>"$T/err"
 	done

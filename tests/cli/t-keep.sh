@@ -50,6 +50,35 @@ test_five_hundred_steps_and_five_of_a_person() {
 	store_sound
 }
 
+# Asked for when nothing changed since an automatic one: that one would thin out.
+test_what_is_asked_for_does_not_rely_on_an_automatic_one() {
+	for command in 'save' 'save -m 1' 'run -- true'; do
+		rm -rf "$(store_dir)"
+		GIT_CHECKPOINT_MAX_AUTOMATIC=2
+		export GIT_CHECKPOINT_MAX_AUTOMATIC
+		step 1
+		# shellcheck disable=SC2086
+		git-checkpoint $command
+		expect_eq 1 "$(count '.automatic | not')" "$command"
+		# once is enough
+		git-checkpoint save -q
+		git-checkpoint save -q --automatic
+		expect_eq 2 "$(count true)" "$command"
+		for n in 2 3 4; do
+			step $n
+		done
+		expect_eq 1 "$(count '.automatic | not')" "$command"
+		git-checkpoint restore -q --yes @~2
+		expect_eq 1 "$(cat a)" "$command"
+	done
+	# one that stays for good is enough
+	rm -rf "$(store_dir)"
+	step 5
+	git-checkpoint pin -q @
+	git-checkpoint save -q
+	expect_eq 1 "$(count true)"
+}
+
 test_those_asked_for_do_not_push_out_automatic_ones() {
 	GIT_CHECKPOINT_MAX_COUNT=2 GIT_CHECKPOINT_MAX_AUTOMATIC=3
 	export GIT_CHECKPOINT_MAX_COUNT GIT_CHECKPOINT_MAX_AUTOMATIC

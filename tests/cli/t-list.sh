@@ -50,8 +50,8 @@ test_json_is_the_checkpoint_with_hash_and_number() {
 	four
 	git-checkpoint list --json >"$T/out"
 	jq -e 'keys == ["checkpoints"]' "$T/out"
-	jq -e '.checkpoints | all(keys == (["id","commit","type","created_at","reason","source","step",
-		"pinned","name","automatic","safety_for","branch","head","scope","restore_command","expiry","hash","files_changed"] | sort))' "$T/out"
+	jq -e '.checkpoints | all(keys == (["id","commit","type","created_at","reason","title","source","step",
+		"pinned","name","automatic","safety_for","session","agent","branch","head","scope","restore_command","expiry","hash","files_changed","added","deleted"] | sort))' "$T/out"
 	jq -e '.checkpoints | map(.files_changed) == [1,1,2,1]' "$T/out"
 	jq -e '.checkpoints | map(.step) == [1,null,2,1]' "$T/out"
 	jq -e '.checkpoints[3].reason == "one\nwith a second line"' "$T/out"
@@ -62,7 +62,7 @@ test_json_is_the_checkpoint_with_hash_and_number() {
 	git-checkpoint save --json >"$T/saved"
 	git-checkpoint list --json -n 1 >"$T/out"
 	jq -S .checkpoint "$T/saved" >"$T/expected"
-	jq -S '.checkpoints[0] | del(.hash, .files_changed)' "$T/out" >"$T/actual"
+	jq -S '.checkpoints[0] | del(.hash, .files_changed, .added, .deleted)' "$T/out" >"$T/actual"
 	expect_same "$T/expected" "$T/actual"
 	expect_eq "$(json .pre_mutation_state.hash "$T/saved")" "$(json '.checkpoints[0].hash' "$T/out")"
 }
@@ -144,6 +144,51 @@ test_stat_shows_the_changes_of_each() {
 	git-checkpoint list --stat --json >"$T/out"
 	jq -e '.checkpoints | map(.changed_files | map(.status + .file)) ==
 		[["Ad/c"],["Db"],["Ma","Ab"],["Aa"]]' "$T/out"
+}
+
+# counts: "<added> <deleted>" of the newest
+counts() {
+	git-checkpoint list --json -n 1 | jq -r '.checkpoints[0] | "\(.added) \(.deleted)"'
+}
+
+test_lines_are_counted_as_git_does() {
+	seq 10 >a
+	printf 'no end' >b
+	git-checkpoint save -q
+	# there is nothing to compare it with
+	expect_eq 'null null' "$(counts)"
+	sed -i -e '3d' -e '7s/$/x/' a
+	rm b
+	seq 4 >c
+	ln -s a link
+	printf 'a\0b\n' >binary
+	mkdir empty
+	git-checkpoint save -q
+	expect_eq '6 3' "$(counts)"
+	git-checkpoint show --stat @ >"$T/out"
+	expect_grep ' 6 insertions(+), 3 deletions(-)$' "$T/out"
+	expect_eq '6 3' "$(git-checkpoint show --json @ | jq -r '"\(.added) \(.deleted)"')"
+	expect_eq '6 3' "$(git-checkpoint status --json | jq -r '.newest | "\(.added) \(.deleted)"')"
+	# modes alone have no lines
+	chmod 600 a
+	git-checkpoint save -q
+	expect_eq '0 0' "$(counts)"
+	# a link becomes a file
+	rm link
+	seq 3 >./link
+	git-checkpoint save -q
+	expect_eq '3 1' "$(counts)"
+	# too many files, and too large ones, are not counted
+	mkdir many
+	(cd many && seq 101 | xargs touch)
+	git-checkpoint save -q
+	expect_eq 'null null' "$(counts)"
+	yes | head -n 600000 >large
+	git-checkpoint save -q
+	expect_eq 'null null' "$(counts)"
+	# those of a restore neither
+	git-checkpoint restore -q --yes @~1
+	expect_eq 'null null' "$(counts)"
 }
 
 test_nothing_to_list() {

@@ -48,10 +48,6 @@ test_positions_count_from_the_newest() {
 	unknown @~99999999999999999999
 }
 
-fake() {
-	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" faketime "$@"
-}
-
 # at <time>: the reason of what it stands for, as seen on 2 March at 13:00
 at() {
 	fake '2024-03-02 13:00:00' git-checkpoint show --json "@{$1}" | jq -r .reason
@@ -115,10 +111,29 @@ test_a_time_in_the_zone_of_the_user() {
 	expect_eq late "$(json .reason "$T/shown")"
 }
 
+# What git knows after a number stays known.
+test_numbers_with_words() {
+	git-checkpoint save -q --allow-empty
+	for text in '1 second ago' 1second '10 minutes ago' 10minutes '2 hours' '3.days.ago' '1 week' \
+		'2 months ago' '1 year ago' 5pm '5 PM' '1st of january 2024' '17 nov 2024' \
+		'17nov2024' '3 fridays ago' '14:30 yesterday' '2024-01-01 12:00 UTC' '2024-01-01T12:00Z' \
+		'12am'; do
+		git-checkpoint list --json --until "$text" >"$T/out"
+	done
+}
+
 test_what_is_not_a_time() {
 	five
 	for text in '' 0 1 12 never all false nonsense x '~1' -1 '{}' "$(printf '1\n2')" '%s' \
 		"$(head -c 5000 /dev/zero | tr '\0' 1)"; do
+		unknown "@{$text}"
+	done
+	# too large for any clock: git would take it for now
+	for text in 999999999999 99999999999999999999 999999999999999d 99999999999999999d; do
+		unknown "@{$text}"
+	done
+	# git would take these for a day of the month, or for now
+	for text in 1h30m '10m ago' 5min 10mn '1 h' '10 minuts' '3 dyas ago' 2hrs; do
 		unknown "@{$text}"
 	done
 	unknown '@{1h'

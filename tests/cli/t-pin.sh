@@ -77,6 +77,16 @@ test_any_name_will_do() {
 	expect_exit 129 git-checkpoint drop 2>"$T/err"
 }
 
+test_what_was_dropped_is_told() {
+	four
+	git-checkpoint drop @~1 >"$T/out"
+	expect_grep "^Dropped $three (three)\$" "$T/out"
+	echo 5 >a
+	git-checkpoint save -q
+	git-checkpoint drop -n @ >"$T/out"
+	expect_grep '^Would drop chk_[0-9a-f_]* (no message)$' "$T/out"
+}
+
 test_marks_survive_pack_refs() {
 	four
 	git-checkpoint pin -q "$one"

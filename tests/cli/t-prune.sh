@@ -89,7 +89,7 @@ test_prune_by_hand() {
 	prune --max-count 4
 	expect_eq '1 2' "$(told_gone)"
 	expect_eq 'maxCount 4' "$(told '.removed[0].why')"
-	expect_eq 'automatic branch commit created_at expiry files_changed hash head id name pinned reason restore_command safety_for scope source step type why' \
+	expect_eq 'added agent automatic branch commit created_at deleted expiry files_changed hash head id name pinned reason restore_command safety_for scope session source step title type why' \
 		"$(told '.removed[0] | keys | join(" ")')"
 	expect_eq '3 4 5 6' "$(reasons)"
 	git-checkpoint prune -n --max-count 2 >"$T/out"
@@ -150,7 +150,7 @@ test_an_expired_one_is_no_answer_to_a_save() {
 	require faketime
 	many 1
 	made 2 --expires 1h
-	later +30m git-checkpoint save -q
+	later +30m git-checkpoint save -q --expires 10m
 	later +2h git-checkpoint save -q -m important
 	expect_eq '1 2 important' "$(reasons)"
 }

@@ -139,23 +139,40 @@ test_without_a_yes_nothing_happens() {
 }
 
 test_a_terminal_is_asked() {
-	require_terminal
 	echo 1 >a
 	save
 	echo 2 >a
 	echo 3 >b
-	script -qec "git-checkpoint restore $id" "$T/typescript" <<-'END' >/dev/null || status=$?
-	n
-	END
-	expect_eq 5 "${status:-0}"
+	expect_exit 5 on_terminal "git-checkpoint restore $id" n
 	expect_eq 2 "$(cat a)"
-	expect_grep '~ a' "$T/typescript"
-	expect_grep '[-] b' "$T/typescript"
-	script -qec "git-checkpoint restore $id" "$T/typescript" <<-'END' >/dev/null
-	y
-	END
+	expect_grep '~ a' "$T/screen"
+	expect_grep '[-] b' "$T/screen"
+	on_terminal "git-checkpoint restore $id" y
 	expect_eq 1 "$(cat a)"
 	expect_missing b
+}
+
+# Typed for what was there before, not for a question that nobody has seen.
+test_what_was_typed_before_the_question_is_not_an_answer() {
+	echo 1 >a
+	save
+	echo 2 >a
+	expect_exit 5 on_terminal -t 'y
+' "git-checkpoint restore $id" n
+	expect_grep 'Not restored' "$T/screen"
+	expect_eq 2 "$(cat a)"
+	expect_exit 5 on_terminal -t 'y
+y
+y
+' "git-checkpoint restore $id"
+	expect_eq 2 "$(cat a)"
+	on_terminal -t 'n
+' "git-checkpoint restore $id" y
+	expect_eq 1 "$(cat a)"
+	# nor is it one for drop, which is irreversible
+	expect_exit 5 on_terminal -t 'y
+' "git-checkpoint drop $id" n
+	git-checkpoint show "$id" >"$T/out"
 }
 
 test_an_expired_one_needs_force() {
@@ -223,7 +240,7 @@ test_of_a_long_plan_removals_are_shown_first() {
 	git-checkpoint restore --yes "$id" >"$T/out"
 	expect_eq 20 "$(grep -c '^  [~-] ' "$T/out")"
 	expect_grep '^  - thesis.tex$' "$T/out"
-	expect_grep "^  and 11 more; 'git checkpoint restore -n $id' shows all$" "$T/out"
+	expect_grep "^  and 11 more; see 'git checkpoint restore -n -v $id'$" "$T/out"
 }
 
 run_tests

@@ -213,33 +213,27 @@ test_without_a_terminal_nothing_is_rolled_back_unasked() {
 	expect_eq 2 "$(cat a)"
 }
 
-# on_terminal <keys> <command>: what is shown is left in $T/screen
-on_terminal() {
-	require_terminal
-	printf '%b' "$1" | script -qec "$2" "$T/screen" >/dev/null
-}
-
 test_a_terminal_is_asked() {
 	some_files
 	echo 'echo 2 >a; rm -r d link; exit 3' >"$T/ruin"
-	expect_exit 3 on_terminal 'n\n' 'git-checkpoint run sh "$T/ruin"'
+	expect_exit 3 on_terminal 'git-checkpoint run sh "$T/ruin"' n
 	expect_eq 2 "$(cat a)"
 	expect_grep '~ a' "$T/screen"
 	expect_grep '+ d/b' "$T/screen"
-	expect_grep '?.*\[y/N\]' "$T/screen"
+	expect_grep '? \[y/N/d/?\]' "$T/screen"
 	expect_grep "The state before the command is $(newest id)" "$T/screen"
 	git checkpoint restore -y @ >/dev/null
 	expect_rolled_back
-	expect_exit 3 on_terminal 'y\n' 'git-checkpoint run sh "$T/ruin"'
+	expect_exit 3 on_terminal 'git-checkpoint run sh "$T/ruin"' y
 	expect_rolled_back
 	expect_grep 'Rolled back' "$T/screen"
-	expect_exit 1 on_terminal 'y\n' 'git-checkpoint run --verify false sed -i s/1/2/ a'
+	expect_exit 1 on_terminal 'git-checkpoint run --verify false sed -i s/1/2/ a' y
 	expect_rolled_back
 	# nothing to agree to
-	expect_exit 3 on_terminal '' "git-checkpoint run sh -c 'exit 3'"
+	expect_exit 3 on_terminal "git-checkpoint run sh -c 'exit 3'"
 	expect_no_grep 'y/N' "$T/screen"
 	# nor is a program asked
-	expect_exit 3 on_terminal 'y\n' 'git-checkpoint run --json sh "$T/ruin"'
+	expect_exit 3 on_terminal 'git-checkpoint run --json sh "$T/ruin"' y
 	expect_no_grep 'y/N' "$T/screen"
 	expect_eq 2 "$(cat a)"
 }

@@ -255,6 +255,23 @@ test_an_expiry_in_the_past_or_none_at_all_is_refused() {
 	expect_eq 0 "$(count)"
 }
 
+# One that goes soon does not serve somebody who asks for one that stays.
+test_what_shall_stay_does_not_rely_on_one_that_expires() {
+	for options in '' '--expires never'; do
+		echo "$options" >a
+		git checkpoint save -q --expires 1h
+		before=$(count)
+		git checkpoint save -q --expires 2h
+		expect_eq "$before" "$(count)"
+		# shellcheck disable=SC2086
+		git checkpoint save -q $options
+		expect_eq $((before + 1)) "$(count)"
+		git checkpoint save -q
+		git checkpoint save -q --expires 1h
+		expect_eq $((before + 1)) "$(count)"
+	done
+}
+
 test_an_expired_one_is_still_listed_and_marked() {
 	require faketime
 	echo 1 >a

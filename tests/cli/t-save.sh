@@ -48,8 +48,8 @@ test_json_has_every_key_with_its_type() {
 	done >"$T/expected"
 	jq -r 'keys[]' "$T/out" >"$T/actual"
 	expect_same "$T/expected" "$T/actual"
-	has '.checkpoint | keys == (["id","commit","type","created_at","reason","source","step",
-		"pinned","name","automatic","safety_for","branch","head","scope","restore_command","expiry"] | sort)'
+	has '.checkpoint | keys == (["id","commit","type","created_at","reason","title","source","step",
+		"pinned","name","automatic","safety_for","session","agent","branch","head","scope","restore_command","expiry"] | sort)'
 	has '.checkpoint.id | test("^chk_[0-9]{8}_[0-9]{6}_[0-9a-f]{6}$")'
 	has '.checkpoint.commit | test("^[0-9a-f]{40}$")'
 	has '.checkpoint.created_at | test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$")'
@@ -123,6 +123,16 @@ second line' --source who)
 	expect_grep '^the reason | [0-9-]*T[0-9:]*Z | who$' "$T/out"
 	expect_eq one "$(git --git-dir="$(store_dir)" show "refs/checkpoints/$id:a")"
 	git --git-dir="$(store_dir)" fsck --strict
+}
+
+test_several_messages_are_paragraphs() {
+	echo one >a
+	id=$(saved -m 'the reason' --message='and more')
+	expect_eq "$(printf 'the reason\n\nand more')" "$(git-checkpoint show --json "$id" | jq -r .reason)"
+	expect_eq 'the reason' "$(git-checkpoint show --json "$id" | jq -r .title)"
+	# the same words are not a change
+	expect_eq false "$(git-checkpoint save --json -m 'the reason' -m 'and more' | jq .checkpoint_created)"
+	expect_eq true "$(git-checkpoint save --json -m 'the reason' | jq .checkpoint_created)"
 }
 
 test_bytes_that_are_no_utf8_become_json() {

@@ -45,7 +45,7 @@ test_json_is_what_list_says_and_more() {
 	jq -e '.changed_files == [{"file":"b","status":"A"}]' "$T/out"
 	jq -e '.skipped == [] and .confidence == 1.0' "$T/out"
 	jq -e '.state == {"x":"1\n2","a/b":"","ü":"é"}' "$T/out"
-	jq -e '.project == {"head":null,"branch":null,"operation":null}' "$T/out"
+	jq -e '.project == {"head":null,"branch":null,"operation":null,"progress":null,"index":null,"refs":null,"hash":null}' "$T/out"
 }
 
 test_the_state_of_the_project_is_told() {
@@ -76,7 +76,7 @@ test_the_state_of_the_project_is_told() {
 	git-checkpoint show --json @ >"$T/out"
 	expect_eq merge "$(json .project.operation "$T/out")"
 	git-checkpoint show @ >"$T/out"
-	expect_grep 'merge in progress' "$T/out"
+	expect_grep '^Operation: *merge$' "$T/out"
 }
 
 test_skipped_paths_are_recorded() {

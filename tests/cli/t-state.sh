@@ -106,7 +106,7 @@ test_malformed_ones() {
 	expect_exit 129 git-checkpoint save --state-only
 	expect_exit 129 git-checkpoint save --state-only --state a=1 f
 	expect_exit 128 git-checkpoint show --state nope @
-	expect_exit 129 git-checkpoint show a @
+	expect_exit 128 git-checkpoint show a @
 	expect_exit 129 git-checkpoint show --state --stat @
 }
 

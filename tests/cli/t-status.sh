@@ -159,7 +159,7 @@ test_hooks_are_told() {
 	git checkpoint status --json | jq -e '.hooks == null'
 	git checkpoint hooks install --events merge --guard --ref-transaction >"$T/install" 2>&1
 	git checkpoint status >"$T/out"
-	expect_grep '^Hooks: *before merge and with the guard$' "$T/out"
+	expect_grep '^Hooks: *before merge, and what the guard sees$' "$T/out"
 	git checkpoint status --json | jq -e '.hooks == {"events":["merge"],"guard":true,"ok":true}'
 	rm -f .git/hooks/reference-transaction .git/git-checkpoint/reference-transaction
 	git checkpoint status >"$T/out" 2>"$T/err"

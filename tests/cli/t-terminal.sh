@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a person at a terminal sees and types: questions, colours, pager, columns, hints, the picker.
+# What a person at a terminal sees and types: questions, colours, pager, columns, hints.
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$(dirname "$0")/../lib/restore.sh"
@@ -153,13 +153,13 @@ test_what_there_is_to_say_about_head_stands_before_the_question_and_at_the_end()
 	on_screen 160 40 "git-checkpoint restore $id"
 	see 'y/N'
 	expect_grep '^warning: HEAD moved since the checkpoint: ' "$T/screen"
-	expect_grep '^    git symbolic-ref HEAD refs/heads/main$' "$T/screen"
+	expect_grep "^    git checkpoint restore --git $id\$" "$T/screen"
 	keys y Enter
 	ended 0
 	expect_eq 2 "$(grep -c '^warning: HEAD moved since the checkpoint: ' "$T/screen")"
-	expect_eq 2 "$(grep -c '^    git reset ' "$T/screen")"
+	expect_eq 2 "$(grep -c '^    git checkpoint restore --git ' "$T/screen")"
 	sed -n '/goes back to/,$p' "$T/screen" >"$T/end"
-	expect_grep '^    git reset ' "$T/end"
+	expect_grep '^    git checkpoint restore --git ' "$T/end"
 }
 
 # ---- what is shown ---------------------------------------------------------------
@@ -176,23 +176,80 @@ test_list_fits_the_terminal() {
 	for columns in 80 120 200; do
 		on_screen $columns 24 'git-checkpoint list'
 		ended 0
-		# one line each, which says why
-		expect_eq 3 "$(grep -c . "$T/screen")"
-		expect_eq 3 "$(grep -c '^chk_.* ago .* changed .*some-c.*reason [123].*…$' "$T/screen")"
+		# one line each, which says why, below the day
+		expect_eq 4 "$(grep -c . "$T/screen")"
+		expect_eq 3 "$(grep -c '^[0-9a-f]\{6\}  @[~12]*  *[0-9][0-9]:[0-9][0-9]  .*reason [123].*…$' "$T/screen")"
+		expect_eq 2 "$(grep -c '  +1  -1  ' "$T/screen")"
 	done
-	expect_grep '1 file, 2 bytes' "$T/screen"
+	# who took it, where there is room
+	expect_eq 3 "$(grep -c '  some-coding-a.*  reason' "$T/screen")"
 	# below that, what cannot be shortened goes
 	git-checkpoint pin -q @
 	for columns in 40 50 70; do
 		on_screen $columns 24 'git-checkpoint list'
 		ended 0
-		expect_eq 3 "$(grep -c '^chk_.* ago .*…$' "$T/screen")"
+		expect_eq 3 "$(grep -c '^[0-9a-f]\{6\}  @.*…$' "$T/screen")"
+		expect_eq 4 "$(grep -c . "$T/screen")"
 	done
 	expect_eq 1 "$(grep -c '\[pinned\]' "$T/screen")"
 	on_screen 80 24 'git-checkpoint list --stat'
 	ended 0
-	expect_eq 3 "$(grep -c '^chk_.*reason [123].*…$' "$T/screen")"
+	expect_eq 3 "$(grep -c '^[0-9a-f]\{6\}  @.*reason [123].*…$' "$T/screen")"
 	expect_eq 3 "$(grep -c '^ a | [12] +' "$T/screen")"
+}
+
+test_list_tells_days_branches_and_what_undo_leads_to() {
+	require faketime
+	git init -q
+	echo 1 >a
+	git add a
+	git commit -q -m one
+	fake '2026-11-15 10:20:00 UTC' git-checkpoint save -q -m first
+	git checkout -q -b a-branch-with-a-name-that-is-far-too-long-for-a-column
+	echo 2 >>a
+	fake '2026-11-16 23:59:00 UTC' git-checkpoint save -q -m second
+	seq 10 >a
+	git checkout -q --detach
+	fake '2026-11-17 00:01:00 UTC' git-checkpoint save -q -m third
+	echo 11 >>a
+	fake '2026-11-17 00:02:00 UTC' git-checkpoint restore -q --yes @~1
+	ids=$(git-checkpoint list | cut -d' ' -f1 | sed 's/.*_//')
+	commit=$(git rev-parse --short=7 HEAD)
+	esc=$(printf '\033')
+	script=$(printf '%s\n' "$(command -v git-checkpoint)")
+	later=$(printf %+d $(($(date -d '2026-11-17 12:00:00 UTC' +%s) - $(date +%s))))
+	library=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1)
+	on_screen 80 24 "TZ=UTC FAKETIME=$later LD_PRELOAD=$library $script list"
+	ended 0
+	set -- $ids
+	{
+		echo Today
+		echo "$1       00:02"
+		echo "$2  @    00:01  detached       $commit  +8  -0  third"
+		echo Yesterday
+		echo "$3  @~1  23:59  a-branch-wit…  $commit  +1  -0  second"
+		echo 'Sun 15 Nov 2026'
+		echo "$4  @~2  10:20  main           $commit          first"
+	} >"$T/expected"
+	sed -e "s/^\($1  .*00:02\).*/\1/" -e 's/ *$//' -e '/^$/d' "$T/screen" >"$T/actual"
+	expect_same "$T/expected" "$T/actual"
+	expect_grep "^$1  .*  before restoring chk_…$3 *\$" "$T/screen"
+	# in dim letters, other than the others
+	expect_grep "^$esc\[[0;]*2m.*$1.*[[;]2m.*before restoring" "$T/screen.raw"
+	expect_eq 1 "$(grep -c '[[;]2m' "$T/screen.raw")"
+	expect_grep "^$esc\[1mYesterday" "$T/screen.raw"
+	# the positions are those of all, whatever is chosen; and they are right
+	on_screen 80 24 'git-checkpoint list --grep first'
+	ended 0
+	expect_grep "^$4  @~2 " "$T/screen"
+	expect_eq first "$(git-checkpoint show --json "$4" | jq -r .title)"
+	expect_eq first "$(git-checkpoint show --json @~2 | jq -r .title)"
+	# elsewhere there are no days, the id is whole, and no cell is empty
+	git-checkpoint list >"$T/out"
+	expect_eq 4 "$(grep -c '^chk_' "$T/out")"
+	expect_eq '- @ @~1 @~2 ' "$(awk '{ print $2 }' "$T/out" | tr '\n' ' ')"
+	expect_grep "  @  .* +8 -0  .*  detached $commit .*  cli  *third\$" "$T/out"
+	expect_grep "  @~2  .*  -  .*  main $commit .*  cli  *first\$" "$T/out"
 }
 
 test_status_fits_one_screen() {
@@ -216,7 +273,7 @@ test_colour_follows_the_rules() {
 	esc=$(printf '\033')
 	on_screen 80 24 'git-checkpoint list'
 	ended 0
-	expect_grep "$esc\[33mchk_" "$T/screen.raw"
+	expect_grep "$esc\[33m[0-9a-f]\{6\}$esc" "$T/screen.raw"
 	on_screen 80 24 'NO_COLOR=1 git-checkpoint list'
 	ended 0
 	expect_no_grep "$esc" "$T/screen.raw"
@@ -236,10 +293,10 @@ test_long_answers_go_through_the_pager() {
 	long_list
 	on_screen 80 24 'GIT_PAGER="sed s/^/paged:/" git-checkpoint list'
 	ended 0
-	expect_eq 3 "$(grep -c '^paged:chk_' "$T/screen")"
+	expect_eq 3 "$(grep -c '^paged:[0-9a-f]\{6\}  @' "$T/screen")"
 	on_screen 80 24 "PAGER='sed s/^/second:/' GIT_PAGER='' git-checkpoint list"
 	ended 0
-	expect_eq 3 "$(grep -c '^chk_' "$T/screen")"
+	expect_eq 3 "$(grep -c '^[0-9a-f]\{6\}  @' "$T/screen")"
 	# one that is left early is not a failure; as with git, a signal may tell
 	seq 5000 >b
 	save
@@ -311,155 +368,6 @@ test_no_hooks_are_suggested_where_there_are_some() {
 		ended 0
 		expect_no_grep 'hooks install' "$T/screen"
 	done
-}
-
-# ---- the picker ------------------------------------------------------------------
-
-# Nothing is chosen by fzf: it is as if it were not there.
-without_fzf() {
-	mkdir -p "$T/bin"
-	printf '#!/bin/sh\nexit 2\n' >"$T/bin/fzf"
-	chmod +x "$T/bin/fzf"
-	PATH=$T/bin:$PATH
-}
-
-some_checkpoints() {
-	for i in 1 2 3 4 5 6 7 8 9; do
-		echo $i >a
-		echo $i >"file$i"
-		save -m "reason $i"
-	done
-}
-
-# id_of <reason>
-id_of() {
-	git-checkpoint list --grep "$1" | cut -d ' ' -f 1
-}
-
-test_restore_without_a_name_lets_one_choose() {
-	without_fzf
-	some_checkpoints
-	on_screen 80 24 'git-checkpoint restore'
-	see 'nothing to restore'
-	expect_eq 9 "$(grep -c '^chk_.*reason [1-9]$' "$T/screen")"
-	keys Down j
-	see 'to restore: 0 to bring back, 1 to change, 2 to remove'
-	expect_grep '^  ~ a$' "$T/screen"
-	expect_grep '^  - file8$' "$T/screen"
-	# the chosen one is marked
-	esc=$(printf '\033')
-	expect_eq 1 "$(grep -c "$esc\[7mchk_.*reason 7" "$T/screen.raw")"
-	keys Up
-	see 'to restore: 0 to bring back, 1 to change, 1 to remove'
-	keys Enter
-	see 'y/N'
-	expect_grep "^$(id_of "reason 8"), " "$T/screen"
-	keys y Enter
-	ended 0
-	expect_eq 8 "$(cat a)"
-	expect_missing file9
-	# the terminal is as it was
-	on_screen 80 24 'git-checkpoint restore; stty -a'
-	see 'reason 9'
-	keys q
-	ended 0
-	for mode in icanon echo isig icrnl; do
-		expect_grep "\(^\| \)$mode\( \|\$\)" "$T/screen"
-	done
-}
-
-test_the_picker_can_be_left() {
-	without_fzf
-	some_checkpoints
-	fingerprint . >"$T/before"
-	for key in q Escape C-c C-d; do
-		on_screen 80 24 'git-checkpoint restore'
-		see 'Which checkpoint'
-		keys $key
-		ended 5
-		expect_grep 'no checkpoint chosen, nothing was touched' "$T/screen"
-		expect_untouched
-	done
-}
-
-test_the_picker_moves_in_long_lists_on_small_screens() {
-	without_fzf
-	some_checkpoints
-	for size in '80 8' '30 6' '20 24' '200 50'; do
-		# shellcheck disable=SC2086
-		on_screen $size 'git-checkpoint restore -y'
-		see '^chk_'
-		keys G
-		keys g
-		keys G
-		keys Up
-		keys Enter
-		ended 0
-		expect_eq 2 "$(cat a)"
-		git-checkpoint undo -q -y
-	done
-}
-
-test_paths_can_be_given_without_a_name() {
-	without_fzf
-	some_checkpoints
-	on_screen 80 24 'git-checkpoint restore -y -- a'
-	see 'nothing to restore'
-	keys Down
-	# what is shown is about that path alone
-	see 'to restore: 0 to bring back, 1 to change, 0 to remove'
-	keys Enter
-	ended 0
-	expect_eq 8 "$(cat a)"
-	expect_exists file9
-}
-
-test_fzf_is_used_where_it_is() {
-	require fzf
-	some_checkpoints
-	on_screen 100 30 'git-checkpoint restore'
-	see 'Already as in\|Would restore'
-	see 'reason 1'
-	# the quote: not fuzzily
-	keys -l "'$(id_of 'reason 4')"
-	see ' 1/9'
-	see 'file5'
-	keys Enter
-	see 'y/N'
-	expect_grep "^$(id_of "reason 4"), " "$T/screen"
-	keys y Enter
-	ended 0
-	expect_eq 4 "$(cat a)"
-	on_screen 100 30 'git-checkpoint restore'
-	see 'Already as in\|Would restore'
-	keys Escape
-	ended 5
-	expect_grep 'no checkpoint chosen' "$T/screen"
-	on_screen 100 30 'git-checkpoint restore -- file2'
-	see 'Already as in\|Would restore'
-	keys -l "'$(id_of 'reason 1')"
-	see '0 brought back, 0 changed, 1 removed'
-	keys Escape
-	ended 5
-}
-
-test_without_a_terminal_nothing_can_be_chosen() {
-	some_checkpoints
-	expect_exit 129 git-checkpoint restore 2>"$T/err"
-	expect_grep 'needs a checkpoint' "$T/err"
-	expect_exit 129 git-checkpoint restore -y -- a 2>"$T/err"
-	expect_exit 129 git-checkpoint restore --json >"$T/out" 2>"$T/err"
-	expect_eq 129 "$(json .error.code "$T/out")"
-	on_screen 80 24 'git-checkpoint restore --json'
-	ended 129
-	# nor on one that cannot show it, as in an editor
-	on_screen 80 24 'TERM=dumb git-checkpoint restore'
-	ended 129
-	expect_grep 'needs a checkpoint' "$T/screen"
-	mkdir "$T/empty"
-	cd "$T/empty"
-	on_screen 80 24 'git-checkpoint restore'
-	ended 128
 }
 
 run_tests

@@ -12,9 +12,9 @@
 starters() {
 	(
 		cd "$1"
-		# its name as a word to be run; to compare with it is something else
+		# its name as a word to be run; to compare with it, or to name an entry, is something else
 		grep -nE '"(/[a-z/]*/)?(git|env)"' -r lib git-checkpoint.c --include='*.[ch]' |
-			grep -v '^lib/git/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] '
+			grep -v '^lib/git/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] |meta_add_entry\(|json_object_|row_json\(|text\(entry, |OPT_FLAG, |[?] "git" :|:[ 	]*/[*][*] |\] = "git",'
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
@@ -62,7 +62,7 @@ test_every_git_that_is_started_is_hardened() {
 	git-checkpoint save -q
 	git-checkpoint gc -q
 	git-checkpoint hooks install --guard >/dev/null 2>&1
-	for command in ls-files ls-tree pack-objects index-pack; do
+	for command in for-each-ref ls-tree pack-objects index-pack; do
 		expect_grep "^command .* $command " "$T/gits"
 	done
 	starts=$(grep -c '^command' "$T/gits")

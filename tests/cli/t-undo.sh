@@ -22,6 +22,29 @@ test_one_step() {
 	no_litter
 }
 
+test_dry_run() {
+	states 2
+	restore "$s1"
+	undo_of=$(git-checkpoint undo -n)
+	expect_noted s1
+	echo "$undo_of" >"$T/out"
+	expect_grep '^  ~ a$' "$T/out"
+	expect_grep "^Would restore $s2: " "$T/out"
+	restoring 0 undo --dry-run
+	expect_eq false "$(told .rolled_back)"
+	expect_noted s1
+	# it does not count
+	untouched redo 1
+	undo
+	expect_noted s2
+	git-checkpoint redo -n >"$T/out"
+	expect_grep '^Would restore ' "$T/out"
+	expect_noted s2
+	redo
+	expect_noted s1
+	expect_exit 129 git-checkpoint restore -n --continue 2>"$T/err"
+}
+
 test_nothing_left() {
 	states 2
 	untouched undo 1

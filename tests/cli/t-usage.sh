@@ -152,7 +152,7 @@ test_arguments_that_are_too_many_or_too_few() {
 		wrong 129 "'extra'" $command -- extra
 	done
 	wrong 129 checkpoint show
-	wrong 129 checkpoint show @ @
+	wrong 128 "path '@' is neither in checkpoint" show @ @
 	wrong 129 two diff @ @ @ --
 }
 
@@ -169,7 +169,8 @@ test_subcommands_and_options_that_do_not_fit() {
 	wrong 129 "options '--continue' and '--abort' cannot be used together" restore --continue --abort
 	wrong 129 "unexpected argument '@' with --continue" restore --continue @
 	wrong 129 "options '--stat' and '--files' cannot be used together" show --stat --files @
-	wrong 129 "option '-z' needs '--files'" show -z @
+	wrong 129 "option '-z' needs '--name-only', '--name-status' or '--numstat'" diff -z @
+	wrong 129 "option '-z' needs '--files', '--name-only', '--name-status' or '--numstat'" show -z @
 	expect_missing "$(store_dir)"
 	# a subcommand has a help of its own
 	git-checkpoint flow phase -h >"$T/out"
@@ -275,6 +276,7 @@ test_a_typo_is_understood() {
 		help lst|did you mean 'list'
 		save --mesage x|did you mean '--message'
 		xyzzy|see 'git checkpoint -h'
+		foo|see 'git checkpoint -h'
 		save --xyzzy|see 'git checkpoint save -h'
 	END
 	# as `git restore <path>` would have it
@@ -303,6 +305,8 @@ test_words_of_other_programs_lead_to_what_serves() {
 		expect_no_grep 'did you mean' "$T/err"
 	done <<-'END'
 		grep x|git checkpoint list --grep <text>
+		cat a|git checkpoint show <checkpoint>:<path>
+		version|git checkpoint --version
 		tag good|git checkpoint pin --name <name> <checkpoint>
 		export|git --git-dir=<store> archive <commit>
 		remove @|git checkpoint drop <checkpoint>
@@ -314,6 +318,11 @@ test_words_of_other_programs_lead_to_what_serves() {
 		pop|git checkpoint restore <checkpoint>
 		apply|git checkpoint restore <checkpoint>
 		checkout @|git checkpoint restore <checkpoint>
+		save -am x|all files are saved
+		config -l|'git checkpoint config' lists
+		config --list|'git checkpoint config' lists
+		config --show-origin|--origin shows
+		save -u|untracked files are saved
 		restore -p @|git checkpoint restore <checkpoint> -- <path>
 		restore --patch @|git checkpoint restore <checkpoint> -- <path>
 		restore --source @|without an option

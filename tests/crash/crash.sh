@@ -132,6 +132,8 @@ phase() {
 	echo "$kind" >"$p-after/kind"
 	listed >"$p-after/ids"
 	state=$p/old
+	# the first checkpoint for an agent, once its settings are edited
+	test "$kind" != edit || state=$p/new
 	test -z "${PART:-}" || state=-
 	for id in $(cat "$p-after/ids"); do
 		grep -q "^$id " "$S/acked" || echo "$id $state" >>"$S/acked"

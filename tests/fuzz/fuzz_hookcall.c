@@ -21,7 +21,7 @@ static void add_proc(struct proc_list *list, struct strlist *words)
 	list->items[list->nr++] = proc;
 }
 
-static void decide(const char *name, unsigned events, const struct strlist *args, const char *refs,
+static void decide(enum hook_name name, unsigned events, const struct strlist *args, const char *refs,
 		   const struct proc_list *procs)
 {
 	struct hook_call call = { .name = name,
@@ -39,7 +39,7 @@ static void decide(const char *name, unsigned events, const struct strlist *args
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "pre-rebase", "reference-transaction", "fsmonitor" };
+	static const enum hook_name names[] = { HOOK_PRE_REBASE, HOOK_REFERENCE_TRANSACTION, HOOK_FSMONITOR };
 	struct fuzz_input in = { data, size };
 	struct strlist words = STRLIST_INIT, args = STRLIST_INIT;
 	struct proc_list procs = { 0 };

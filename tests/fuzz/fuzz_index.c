@@ -7,6 +7,7 @@
 #include "fuzz.h"
 
 #include "git/gitindex.h"
+#include "git/gitstate_internal.h"
 #include "git/indexfile_internal.h"
 
 /* Where in the index the name of its shared one stands; 0: nowhere. */
@@ -32,6 +33,28 @@ static void put_shared(const uint8_t *link, size_t hash_len, const uint8_t *data
 	memcpy(copy + size - hash_len, link, hash_len);
 	fuzz_put(name, copy, size);
 	free(copy);
+}
+
+/* What a checkpoint would hold of it, against no tree and against its own. */
+static void take(const struct gitindex *index)
+{
+	char tree[65] = "";
+
+	for (int i = 0; i < 2; i++) {
+		struct gitstate state = GITSTATE_INIT;
+		struct strbuf list = STRBUF_INIT;
+		struct gitstate_counts counts;
+
+		if (!gitstate_take_index(&state, index, i ? NULL : &list))
+			(void)gitstate_check(&state);
+		gitstate_count(&counts, &state);
+		FUZZ_CHECK(counts.staged + counts.unmerged + counts.intent_to_add <= index->nr,
+			   "more entries than the index has");
+		gitstate_release(&state);
+		strbuf_release(&list);
+	}
+	memset(tree, '0', 2 * index->hash_len);
+	(void)gitstate_index_is_tree(index, tree);
 }
 
 static void ask(const struct gitindex *index)
@@ -74,18 +97,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		shared = true;
 	}
 	/* Never the whole of gitindex_open() where that would start git. */
-	if (!indexfile_read(&raw, &needs_git, fuzz_path("git/index"), fuzz_path("git"), hash_len) &&
-	    !needs_git &&
+	raw.hash_len = hash_len;
+	if (!indexfile_read(&raw, &needs_git, fuzz_path("git/index"), fuzz_path("git")) &&
+	    !needs_git && !raw.sparse &&
 	    !gitindex_open(&index, fuzz_scratch(), fuzz_path("git"), hash_len == 32)) {
 		for (size_t i = 0; i < index->nr; i++)
 			FUZZ_CHECK(gitindex_has(index, index->entries[i].name), "entry %zu is not found", i);
 		ask(index);
+		take(&raw);
 		gitindex_close(index);
 	}
-	free(raw.entries);
-	free(raw.data[0]);
-	free(raw.data[1]);
-	arena_release(&raw.names);
+	indexfile_release(&raw);
 	if (shared) {
 		char name[128] = "git/sharedindex.", *p = name + strlen(name);
 

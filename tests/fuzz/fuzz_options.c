@@ -54,9 +54,8 @@ static void check(const struct opt_spec *spec, char **words, size_t nr)
 	struct strlist args = STRLIST_INIT;
 	const struct opt_arg *next = NULL;
 	struct opt_look look;
-	int dashdash = -1;
 	size_t skip = spec->subs != NULL, places = 0;
-	int err = opt_parse(spec, (int)nr, words, &args, &dashdash);
+	int err = opt_parse(spec, (int)nr, words, &args), dashdash = opt_common.dashdash;
 
 	FUZZ_CHECK(err == 0 || err == CKPT_EUSAGE, "%d", err);
 	FUZZ_CHECK(!err || *ckpt_error_last(), "nothing was said");

@@ -63,6 +63,38 @@ git sparse-checkout init --cone --sparse-index
 git sparse-checkout set nothing
 { printf '\000\000\000'; cat .git/index; } | seed index sparse
 
+small_repo
+git checkout -q -b side
+echo side >a
+git commit -qam side
+git checkout -q -
+echo main >a
+git commit -qam main
+git merge -q side >/dev/null || :
+{ printf '\000\000\000'; cat .git/index; } | seed index unmerged
+git add a
+{ printf '\000\000\000'; cat .git/index; } | seed index resolved
+
+# ---- the state of a repository ---------------------------------------------------
+
+git stash push -q -m kept >/dev/null 2>&1 || :
+git checkout -q -f side
+git cherry-pick master >/dev/null 2>&1 || :
+echo staged >d/b
+echo new >n
+git add d/b n
+git update-index --skip-worktree d/c.c
+git-checkpoint save -q
+which=0
+for text in flagged head index operation refs; do
+	{
+		printf "\\00$which"
+		git --git-dir="$(echo "$XDG_STATE_HOME"/git-checkpoint/????????????????)" cat-file blob "latest^:git/$text" || :
+	} | seed gitstate $text
+	which=$((which + 1))
+done
+rm -rf "$XDG_STATE_HOME"
+
 # ---- packs and deltas ------------------------------------------------------------
 
 small_repo

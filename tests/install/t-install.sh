@@ -83,6 +83,7 @@ installed_files() {
 		echo "$4/git-checkpoint.fish"
 		(cd "$ROOT_DIR/man" && printf "$1/share/man/man1/%s\n" ./*.1 | sed 's|/\./|/|')
 		(cd "$ROOT_DIR/man" && printf "$1/share/man/man5/%s\n" ./*.5 | sed 's|/\./|/|')
+		(cd "$ROOT_DIR/man" && printf "$1/share/man/man7/%s\n" ./*.7 | sed 's|/\./|/|')
 		(cd "$ROOT_DIR/hooks" && printf "$1/share/git-checkpoint/hooks/%s\n" ./* | sed 's|/\./|/|')
 	} | LC_ALL=C sort
 }
@@ -263,10 +264,10 @@ test_uninstalling_leaves_what_was_there_before() {
 	(cd "$dest" && find . | sort) >before
 	install_to "$dest"
 	# again, as with a new version that has a file less
-	echo /usr/local/share/man/man7/git-checkpoint-old.7 >>"$dest/usr/local/share/git-checkpoint/installed"
-	echo /usr/local/share/man/man7/ >>"$dest/usr/local/share/git-checkpoint/installed"
-	mkdir "$dest/usr/local/share/man/man7"
-	: >"$dest/usr/local/share/man/man7/git-checkpoint-old.7"
+	echo /usr/local/share/man/man8/git-checkpoint-old.8 >>"$dest/usr/local/share/git-checkpoint/installed"
+	echo /usr/local/share/man/man8/ >>"$dest/usr/local/share/git-checkpoint/installed"
+	mkdir "$dest/usr/local/share/man/man8"
+	: >"$dest/usr/local/share/man/man8/git-checkpoint-old.8"
 	install_to "$dest"
 	# somebody else uses a directory that we made
 	: >"$dest/usr/local/share/man/man5/other.5"

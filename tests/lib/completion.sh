@@ -73,7 +73,7 @@ hooks_words() {
 	printf '%s\n' install uninstall status >verbs
 	printf '%s\n' rebase merge am stash bisect >events
 	printf '%s\n' claude-code codex gemini-cli generic >agents
-	printf '%s\n' --agent= --user --help --quiet --json >of-uninstall
+	printf '%s\n' --global --agent= --user --help --quiet --json >of-uninstall
 }
 
 # ask <word>...: the answer

@@ -176,6 +176,13 @@ require_terminal() {
 	has_terminal || skip 'needs a pseudo terminal; is /dev/pts mounted?'
 }
 
+# on_terminal [-a] [-t <text>] <command> [<answer>...]: run it on a terminal, and type the next answer
+# each time that it asks, never before; see answer.c. What appears is left in $T/screen.
+on_terminal() {
+	require_terminal
+	answer "$@" >"$T/screen"
+}
+
 # ---- expectations ----------------------------------------------------------------
 
 # fail <text>: fail the case, and say why

@@ -159,6 +159,77 @@ sub pinned {
 	return $pinned{$id} ? 1 : $unpinned{$id} ? 0 : ($record->{fields}{Pinned}[0] // '') eq 'true';
 }
 
+# The fields of a text of git/: the word, and the rest; a file is followed by its bytes.
+sub git_fields {
+	my ($text) = @_;
+	my @fields;
+	while (length $text) {
+		$text =~ s/^([a-z]+) ([^\0]*)\0//s or die "malformed\n";
+		my ($word, $rest) = ($1, $2);
+		if ($word eq 'file') {
+			my ($size) = $rest =~ /^(\d+) /;
+			substr($text, $size, 1) eq "\0" or die "malformed\n";
+			$text = substr $text, $size + 1;
+		}
+		push @fields, [$word, $rest];
+	}
+	return @fields;
+}
+
+# Without ORIG_HEAD, as the hash has it.
+sub counted {
+	my ($operation) = @_;
+	$operation =~ s/(?<![^\0])ref [0-9a-f]+ ORIG_HEAD\0//;
+	return $operation;
+}
+
+sub project {
+	my ($record) = @_;
+	my $one = sub { $record->{fields}{$_[0]} ? $record->{fields}{$_[0]}[0] : undef };
+	my %out = (head => $one->('Head'), branch => text($one->('Branch')), operation => $one->('Operation'),
+		progress => $one->('Progress'), hash => $one->('Git-Hash'), index => undef, refs => undef);
+	return \%out unless defined $out{hash};
+	my %texts = map { $_ => meta($record, "git/$_") } qw(flagged head index operation refs);
+	my (%unmerged, %count, @branches, @stashes);
+	/^entry 0*[0-7]+ \S+ 0 [a-z]*h/ or die "not only flags\n"
+		for map { "$_->[0] $_->[1]" } git_fields($texts{flagged});
+	for (git_fields($texts{index})) {
+		my ($word, $rest) = @$_;
+		next if $word ne 'entry';
+		my ($mode, $oid, $stage, $flags, $hm, $ho, $path) = split / /, $rest, 7;
+		$stage ? $unmerged{$path}++ : $flags =~ /i/ ? $count{intent}++ : $flags =~ /h/ ? 0 : $count{staged}++;
+	}
+	$out{index} = { staged => $count{staged} // 0, unmerged => scalar keys %unmerged,
+		intent_to_add => $count{intent} // 0 };
+	join(' ', map { $out{index}{$_} } qw(staged unmerged intent_to_add)) eq $one->('Index') or die "Index\n";
+	for (git_fields($texts{refs})) {
+		my ($word, $rest) = @$_;
+		my ($commit, $name) = split / /, $rest, 2;
+		push @branches, { name => text($name =~ s{^refs/heads/}{}r), commit => $commit } if $word eq 'branch';
+		push @stashes, { name => 'stash@{' . @stashes . '}', commit => $commit, message => text($name) }
+			if $word eq 'stash';
+	}
+	$out{refs} = { branches => \@branches, stashes => \@stashes };
+	for (git_fields($texts{operation})) {
+		my ($word, $rest) = @$_;
+		$word ne 'operation' || $rest eq $out{operation} or die "operation\n";
+		$word ne 'step' || $rest =~ s{ }{/}r eq $out{progress} or die "step\n";
+	}
+	$texts{operation} = counted($texts{operation});
+	"sha256:" . Digest::SHA::sha256_hex(map { "$_ " . length($texts{$_}) . "\0$texts{$_}" }
+		qw(flagged head index operation refs)) eq $out{hash} or die "the hash of git/ is another\n";
+	return \%out;
+}
+
+sub agent {
+	my ($one) = @_;
+	defined $one->('Agent') or return undef;
+	return { name => text($one->('Agent')), turn => undef,
+		map { my $value = $one->("Agent-$_->[1]"); ($_->[0] => defined $value ? text($value) : undef) }
+		(['session', 'Session'], ['turn_id', 'Turn'], ['tool', 'Tool'], ['tool_call', 'Call'],
+			['sub_agent', 'Sub'], ['prompt', 'Prompt']) };
+}
+
 sub show_record {
 	my $record = read_record();
 	my %fields = %{$record->{fields}};
@@ -175,16 +246,16 @@ sub show_record {
 		source => text($one->('Source')), step => number($one->('Step')),
 		pinned => flag(pinned($record)), name => name($record), expiry => $one->('Expires'),
 		automatic => flag($one->('Automatic') eq 'true'), safety_for => $one->('Safety-For'),
-		head => $one->('Head'), branch => text($one->('Branch')),
+		head => $one->('Head'), branch => text($one->('Branch')), agent => agent($one),
 		scope => {
 			files => [$fields{Scope} ? map { path($_) } @{$fields{Scope}} : $state_only ? () : '.'],
 			state_keys => [map { text($_) } @{$fields{State} || []}],
 		},
 		hash => $one->('State-Hash'), files_changed => number($one->('Changed')),
+		added => number($one->('Added')), deleted => number($one->('Deleted')),
 		skipped => skipped($record), state => states($record),
 		confidence => $missing ? $files / ($files + $missing) : 1,
-		project => { head => $one->('Head'), branch => text($one->('Branch')),
-			operation => $one->('Operation') },
+		project => project($record),
 		warnings => [map { text($_) } @{$fields{Warning} || []}],
 	}), "\n";
 }
@@ -315,8 +386,22 @@ sub show_statcache {
 		entries => \@entries }), "\n";
 }
 
+# The place of a checkpoint: an id and a number.
+sub place {
+	($id) = @_;
+	return [$id, 0, $id] if $id !~ /_[89a-f][0-9a-f]{5}$/;
+	my $fields = read_record()->{fields};
+	return $fields->{After} ? [$fields->{After}[0], $fields->{Sequence}[0], $id] : [$id, 0, $id];
+}
+
+sub show_ids {
+	my %refs = refs('checkpoints');
+	print "$_->[2]\n" for sort { $a->[0] cmp $b->[0] || $a->[1] <=> $b->[1] || $a->[2] cmp $b->[2] }
+		map { place($_) } keys %refs;
+}
+
 my %commands = (
-	ids => sub { my %refs = refs('checkpoints'); print "$_\n" for sort keys %refs },
+	ids => \&show_ids,
 	record => \&show_record, hashes => \&show_hashes, manifest => \&show_manifest, log => \&show_log,
 	journal => \&show_paths, undo => \&show_paths, statcache => \&show_statcache,
 );

@@ -25,9 +25,12 @@ store_sound() {
 	store=$(store_dir)
 	git --git-dir="$store" for-each-ref --format='%(refname:lstrip=2)' refs/checkpoints >"$T/refs"
 	sed -n 's/^|.*| \(chk_[0-9a-f_]*\) |.*/\1/p' "$store/checkpoint-manifest.md" >"$T/manifest"
+	# the manifest is in the order of saving
+	newest=$(tail -n 1 "$T/manifest")
+	sort -o "$T/manifest" "$T/manifest"
 	expect_same "$T/refs" "$T/manifest"
 	if test -s "$T/refs"; then
-		expect_eq "$(git --git-dir="$store" rev-parse "refs/checkpoints/$(tail -n 1 "$T/refs")")" \
+		expect_eq "$(git --git-dir="$store" rev-parse "refs/checkpoints/$newest")" \
 			"$(git --git-dir="$store" rev-parse latest)" 'latest'
 		git-checkpoint verify --all >"$T/verified" || {
 			cat "$T/verified"

@@ -211,8 +211,8 @@ must git-checkpoint doctor
 must git --git-dir="$store" fsck --strict --no-dangling
 test ! -s "$T/out" && test ! -s "$T/err" || problem "fsck: $(cat "$T/out" "$T/err")"
 no_litter
-git --git-dir="$store" for-each-ref --format='%(objectname)' refs/checkpoints | cut -c1-8 >"$T/refs"
-sed -n 's/^| \([0-9a-f]\{8\}\) | .*/\1/p' "$store/checkpoint-manifest.md" >"$T/rows"
+git --git-dir="$store" for-each-ref --format='%(objectname)' refs/checkpoints | cut -c1-8 | sort >"$T/refs"
+sed -n 's/^| \([0-9a-f]\{8\}\) | .*/\1/p' "$store/checkpoint-manifest.md" | sort >"$T/rows"
 cmp -s "$T/refs" "$T/rows" || problem "manifest and refs differ: $(diff "$T/refs" "$T/rows")"
 git-checkpoint restore -q --yes --force "$known" >"$T/out" 2>"$T/err" ||
 	problem "restoring the first one: $?: $(cat "$T/err")"

@@ -9,10 +9,20 @@
 
 static const struct {
 	const char *name, *dir, *file, *event;
+	const char *more[3]; /* events */
+	/* Of older versions. */
+	const char *matcher, *enter, *answer, *extra;
+	int timeout;
 } agents[] = {
-	{ "claude-code", ".claude", "settings.json", "PreToolUse" },
-	{ "codex", ".codex", "hooks.json", "PreToolUse" },
-	{ "gemini-cli", ".gemini", "settings.json", "BeforeTool" },
+	{ "claude-code", ".claude", "settings.json", "PreToolUse",
+	  { "PostToolUse", "UserPromptSubmit", "Stop" }, "Bash|Edit|MultiEdit|NotebookEdit|Write",
+	  "cd \\\"${CLAUDE_PROJECT_DIR:-.}\\\" && ", "", "", 30 },
+	{ "codex", ".codex", "hooks.json", "PreToolUse",
+	  { "PostToolUse", "UserPromptSubmit", "Stop" }, "Bash|apply_patch", "", "", "", 30 },
+	{ "gemini-cli", ".gemini", "settings.json", "BeforeTool",
+	  { "AfterTool", "BeforeAgent", "AfterAgent" }, "run_shell_command|write_file|replace",
+	  "cd \\\"${GEMINI_PROJECT_DIR:-.}\\\" && ", "; echo '{}'",
+	  "\"name\": \"git-checkpoint\", ", 30000 },
 };
 
 enum { AGENTS = ARRAY_SIZE(agents) };

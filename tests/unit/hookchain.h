@@ -82,7 +82,7 @@ UNUSED static void expect(struct hook_call *call, const char *chain, const char 
 	call->ancestors = &list;
 	hook_decide(&decision, call);
 	if (strcmp(told(&decision), expected))
-		fail_msg("%s: %s: '%s' instead of '%s'", call->name, chain, told(&decision),
+		fail_msg("%s: %s: '%s' instead of '%s'", hook_names[call->name], chain, told(&decision),
 			 expected);
 	proc_list_release(&list);
 }

@@ -91,6 +91,9 @@ UNUSED static void recordgen_random(struct ckpt_record *out, const char *id)
 {
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	snprintf(out->id, sizeof(out->id), "%s", id);
+	out->place.number = rnd64() >> (1 + rnd(63));
+	if (rnd(2))
+		strcpy(out->place.after, "chk_20270101_000000_000001");
 	out->type = xstrdup(rnd(2) ? "git_stash" : "file_backup");
 	out->created_at = 1 + (int64_t)(rnd64() % 253402300799u);
 	out->reason = recordgen_text(200);
@@ -115,6 +118,21 @@ UNUSED static void recordgen_random(struct ckpt_record *out, const char *id)
 	out->head = rnd(2) ? NULL : recordgen_text(45);
 	out->branch = rnd(2) ? NULL : recordgen_text(30);
 	out->operation = rnd(2) ? NULL : xstrdup("rebase");
+	if (rnd(2)) {
+		out->added = rnd(1000);
+		out->deleted = rnd(1000);
+	}
+	out->before = rnd(2) ? NULL : recordgen_text(40);
+	out->done = rnd(2) ? NULL : recordgen_text(40);
+	if (rnd(2)) {
+		out->agent.name = recordgen_text(12);
+		out->agent.session = rnd(2) ? NULL : recordgen_text(40);
+		out->agent.turn_id = rnd(2) ? NULL : recordgen_text(40);
+		out->agent.tool = rnd(2) ? NULL : recordgen_text(20);
+		out->agent.tool_call = rnd(2) ? NULL : recordgen_text(20);
+		out->agent.sub_agent = rnd(2) ? NULL : recordgen_text(20);
+		out->agent.prompt = rnd(2) ? NULL : recordgen_text(80);
+	}
 }
 
 /* The record of a tree, without a ref. */

@@ -13,31 +13,43 @@
 
 #include <jansson.h>
 
-/* How often the command is in the event's array, where the agent looks for it. */
-static int count_ours(int a)
+/* How often the command is in an event's array, where the agent looks for it. */
+static int count_in(int a, const char *event)
 {
 	json_error_t error;
 	json_t *root = json_load_file(file_of(a), 0, &error), *list, *group, *hook;
 	size_t i, k;
-	char save[64];
+	char wanted[64];
 	int count = 0;
 
-	snprintf(save, sizeof(save), "git checkpoint save --source %s ", agents[a].name);
+	snprintf(wanted, sizeof(wanted), "git-checkpoint agent-hook %s", agents[a].name);
 	if (!root)
 		fail_msg("%s: %s", file_of(a), error.text);
-	list = json_object_get(json_object_get(root, "hooks"), agents[a].event);
+	list = json_object_get(json_object_get(root, "hooks"), event);
 	json_array_foreach(list, i, group) {
 		json_array_foreach(json_object_get(group, "hooks"), k, hook) {
 			const char *command = json_string_value(json_object_get(hook, "command"));
 
-			if (command && strstr(command, save)) {
+			if (command && !strncmp(command, wanted, strlen(wanted))) {
 				count++;
 				assert_true(json_is_integer(json_object_get(hook, "timeout")));
-				assert_true(json_is_string(json_object_get(group, "matcher")));
+				/* for every tool, and nothing for a shell to do */
+				assert_null(json_object_get(group, "matcher"));
+				assert_null(strpbrk(command, "\"'$`\\;&|<>(){}*?~#!"));
 			}
 		}
 	}
 	json_decref(root);
+	return count;
+}
+
+/* In each event equally often. */
+static int count_ours(int a)
+{
+	int count = count_in(a, agents[a].event);
+
+	for (size_t i = 0; i < ARRAY_SIZE(agents[a].more); i++)
+		assert_int_equal(count_in(a, agents[a].more[i]), count);
 	return count;
 }
 
@@ -110,6 +122,105 @@ static void test_any_shape_comes_back(void **state)
 			strbuf_release(&installed);
 			free(shape);
 		}
+	}
+}
+
+/* As older versions wrote it, with and without the option that came later. */
+static char *older_entry(int a, bool option, const char *added)
+{
+	return xstrfmt("{\"matcher\": \"%s\", \"hooks\": [{\"type\": \"command\", %s\"command\": "
+		       "\"cat >/dev/null; %sgit checkpoint save --source %s%s -q -m pre-tool >/dev/null "
+		       "2>&1 || true%s%s\", \"timeout\": %d}]}",
+		       agents[a].matcher, agents[a].extra, agents[a].enter, agents[a].name,
+		       option ? " --automatic" : "", added, agents[a].answer, agents[a].timeout);
+}
+
+static enum agents_state state_of(int a)
+{
+	struct agents_statuses found;
+	enum agents_state state = AGENTS_ABSENT;
+
+	agents_look(&found, scratch);
+	for (size_t i = 0; i < found.nr; i++)
+		if (!strcmp(found.items[i].agent, agents[a].name) && found.items[i].path[0] != '/')
+			state = found.items[i].state;
+	agents_statuses_release(&found);
+	return state;
+}
+
+/* Removed, or renewed and then removed: nothing is left of it, and all of the rest. */
+static void check_older(int a, const char *with, const char *without)
+{
+	put_settings(a, with);
+	assert_int_equal(state_of(a), AGENTS_OUTDATED);
+	uninstall(agents[a].name, without ? AGENTS_EDITED : AGENTS_REMOVED);
+	if (without)
+		expect_settings(a, without);
+	put_settings(a, with);
+	install(agents[a].name, AGENTS_EDITED);
+	assert_int_equal(state_of(a), AGENTS_INSTALLED);
+	assert_int_equal(count_ours(a), 1);
+	install(agents[a].name, AGENTS_UNCHANGED);
+	uninstall(agents[a].name, without ? AGENTS_EDITED : AGENTS_REMOVED);
+	if (without)
+		expect_settings(a, without);
+	else
+		assert_false(is_there(file_of(a)));
+}
+
+static void test_entries_of_older_versions(void **state)
+{
+	(void)state;
+	for (int a = 0; a < AGENTS; a++) {
+		for (int option = 0; option < 2; option++) {
+			char *entry = older_entry(a, option, ""), *mine = older_entry(a, option, " added:file,dir"),
+			     *event = older_entry(a, option, " added:event"), *with, *without;
+
+			remove_all();
+			with = xstrfmt("{\n  \"hooks\": {\n    \"%s\": [\n      %s\n    ]\n  }\n}\n",
+				       agents[a].event, mine);
+			check_older(a, with, NULL);
+			assert_false(is_there(in_scratch("%s", agents[a].dir)));
+			free(with);
+			with = xstrfmt("{\"a\": 1, \"hooks\": {\"x\": [], \"%s\": [%s]}}", agents[a].event,
+				       event);
+			check_older(a, with, "{\"a\": 1, \"hooks\": {\"x\": []}}");
+			free(with);
+			with = xstrfmt("{\"hooks\": {\"%s\": [{\"hooks\": []}, %s], \"Stop\": [7]}}\n",
+				       agents[a].event, entry);
+			without = xstrfmt("{\"hooks\": {\"%s\": [{\"hooks\": []}], \"Stop\": [7]}}\n",
+					  agents[a].event);
+			check_older(a, with, without);
+			free(with);
+			free(without);
+			free(entry);
+			free(mine);
+			free(event);
+		}
+	}
+}
+
+/* An entry for one event is missing, or somebody changed one. */
+static void test_entries_that_are_not_all_there(void **state)
+{
+	(void)state;
+	for (int a = 0; a < AGENTS; a++) {
+		const char *file = file_of(a);
+
+		remove_all();
+		install(agents[a].name, AGENTS_CREATED);
+		sh("jq 'del(.hooks.%s)' %s >x; mv x %s", agents[a].more[2], file, file);
+		assert_int_equal(state_of(a), AGENTS_OUTDATED);
+		install(agents[a].name, AGENTS_EDITED);
+		assert_int_equal(count_ours(a), 1);
+		/* what the user changed is the user's, and still does its work */
+		sh("jq '.hooks.%s[0].hooks[0].timeout = 7' %s >x; mv x %s", agents[a].event, file, file);
+		assert_int_equal(state_of(a), AGENTS_INSTALLED);
+		install(agents[a].name, AGENTS_UNCHANGED);
+		uninstall(agents[a].name, AGENTS_EDITED);
+		assert_int_equal(count_in(a, agents[a].event), 1);
+		assert_int_equal(count_in(a, agents[a].more[0]), 0);
+		assert_int_equal(state_of(a), AGENTS_INSTALLED);
 	}
 }
 
@@ -209,7 +320,7 @@ static void test_modes_and_links_stay(void **state)
 	assert_int_equal(lstat(file_of(0), &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	assert_int_equal(count_ours(0), 1);
-	sh("grep -q 'save --source claude-code' real/s; test \"$(ls -A real .claude | wc -l)\" = 5");
+	sh("grep -q 'agent-hook claude-code' real/s; test \"$(ls -A real .claude | wc -l)\" = 5");
 	uninstall("claude-code", AGENTS_EDITED);
 	sh("test \"$(cat real/s)\" = '{}'; test -L .claude/settings.json");
 
@@ -235,8 +346,8 @@ static void test_the_home_directory(void **state)
 	assert_int_equal(act(INSTALL, "claude-code", true, AGENTS_CREATED), 0);
 	assert_int_equal(act(INSTALL, "gemini-cli", true, AGENTS_CREATED), 0);
 	snprintf(scratch, sizeof(scratch), "%s", before);
-	sh("grep -q 'save --source claude-code ' home/.claude/settings.json;"
-	   "grep -q 'save --source gemini-cli ' home/.gemini/settings.json;"
+	sh("grep -q 'agent-hook claude-code ' home/.claude/settings.json;"
+	   "grep -q 'agent-hook gemini-cli ' home/.gemini/settings.json;"
 	   "test -z \"$(ls -A other)\"; test ! -e .claude; test ! -e .gemini");
 	assert_int_equal(act(UNINSTALL, "claude-code", true, AGENTS_REMOVED), 0);
 	assert_int_equal(act(UNINSTALL, "gemini-cli", true, AGENTS_REMOVED), 0);
@@ -257,13 +368,13 @@ static void test_what_others_add_later_stays(void **state)
 
 		remove_all();
 		install(agents[a].name, AGENTS_CREATED);
-		sh("jq '.more = 1 | .hooks.%s += [{\"command\":\"theirs\"}] | .hooks.Stop = []' %s >x; "
+		sh("jq '.more = 1 | .hooks.%s += [{\"command\":\"theirs\"}] | .hooks.Other = []' %s >x; "
 		   "mv x %s",
 		   event, file, file);
 		assert_int_equal(count_ours(a), 1);
 		uninstall(agents[a].name, AGENTS_EDITED);
 		assert_int_equal(count_ours(a), 0);
-		sh("jq -e '.more == 1 and .hooks == {\"%s\":[{\"command\":\"theirs\"}],\"Stop\":[]}' "
+		sh("jq -e '.more == 1 and .hooks == {\"%s\":[{\"command\":\"theirs\"}],\"Other\":[]}' "
 		   "%s >/dev/null",
 		   event, file);
 
@@ -315,6 +426,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_shape_comes_back),
+		cmocka_unit_test(test_entries_of_older_versions),
+		cmocka_unit_test(test_entries_that_are_not_all_there),
 		cmocka_unit_test(test_comments_stay_where_the_format_has_them),
 		cmocka_unit_test(test_what_is_malformed_is_refused_and_left),
 		cmocka_unit_test(test_files_and_directories_come_and_go),

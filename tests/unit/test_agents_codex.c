@@ -88,13 +88,19 @@ static void test_codex_entry_of_an_earlier_version_goes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		put_toml(rows[i].with);
-		/* It serves, and is not put into the other file as well. */
+		/* It moves into the other file. */
+		install("codex", AGENTS_CREATED);
+		expect_toml(rows[i].without);
+		assert_true(is_there(in_scratch(".codex/hooks.json")));
 		install("codex", AGENTS_UNCHANGED);
-		assert_false(is_there(in_scratch(".codex/hooks.json")));
-		uninstall("codex", AGENTS_EDITED);
+		uninstall("codex", AGENTS_REMOVED);
 		expect_toml(rows[i].without);
 		uninstall("codex", AGENTS_UNCHANGED);
 	}
+	/* Also as it was. */
+	put_toml(rows[1].with);
+	uninstall("codex", AGENTS_EDITED);
+	expect_toml(rows[1].without);
 	/* What is malformed keeps the other file from being edited. */
 	put_toml(rows[1].with);
 	put_text(in_scratch(".codex/hooks.json"), "{");

@@ -8,14 +8,23 @@
 
 #define BRIEFS "checkpoint/briefs"
 
-enum { NR = 40 };
+enum { NR = 40, BACK = 10 };
 
+/* From BACK on the clock goes back with every save. */
 static void nth(struct ckpt_record *out, int n)
 {
 	char id[CKPT_ID_SIZE];
 
-	snprintf(id, sizeof(id), "chk_20260930_123456_%06x", n);
+	if (n < BACK)
+		snprintf(id, sizeof(id), "chk_20260930_123456_%06x", n);
+	else
+		snprintf(id, sizeof(id), "chk_20260930_1234%02u_8%05x",
+			 (unsigned)(50 - n) % 60, (unsigned)n % 0xfffff);
 	recordgen_plain(out, id);
+	out->place.number = 1 + (uint64_t)n;
+	if (n >= BACK)
+		snprintf(out->place.after, sizeof(out->place.after), "chk_20260930_123456_%06x",
+			 BACK - 1);
 	out->created_at = 1 + (int64_t)(rnd64() >> 30);
 	out->expiry = rnd(2) ? 0 : 1 + (int64_t)(rnd64() >> 30);
 	out->pinned = rnd(2);
@@ -49,18 +58,22 @@ static void release(struct ckpt_record *records, int nr)
 static void expect(struct store *store, struct ckpt_record *records, size_t learned)
 {
 	struct ckpt_briefs briefs;
+	struct ref_list refs;
 	size_t at = 0;
 
+	assert_int_equal(order_list(&refs, store), 0);
 	assert_int_equal(brief_read(&briefs, store), 0);
 	assert_int_equal(briefs.learned, learned);
 	for (size_t i = 0; i < NR; i++)
 		if (records[i].id[0]) {
-			assert_true(at < briefs.nr);
+			assert_true(at < briefs.nr && at < refs.nr);
+			assert_string_equal(refs.items[at].id, records[i].id);
 			assert_true(brief_fits(&briefs.items[at++], &records[i]));
 		}
 	assert_int_equal(briefs.nr, at);
 	assert_int_equal(briefs.damaged.nr, 0);
 	brief_release(&briefs);
+	refs_release(&refs);
 }
 
 static void keep(struct store *store)

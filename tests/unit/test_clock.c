@@ -405,6 +405,20 @@ static void test_units_size_multiplies_by_1024(void **state)
 	}
 }
 
+static void test_units_format_count_groups_digits(void **state)
+{
+	char out[UNITS_SIZE];
+
+	(void)state;
+	assert_string_equal(units_format_count(out, 0), "0");
+	assert_string_equal(units_format_count(out, 999), "999");
+	assert_string_equal(units_format_count(out, 1000), "1,000");
+	assert_string_equal(units_format_count(out, 3659), "3,659");
+	assert_string_equal(units_format_count(out, 123456), "123,456");
+	assert_string_equal(units_format_count(out, 1000000), "1,000,000");
+	assert_string_equal(units_format_count(out, UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
 static void test_units_format_size_is_about_right(void **state)
 {
 	char out[UNITS_SIZE];
@@ -454,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_clock_clocks_agree),
 		cmocka_unit_test(test_units_number_takes_digits_only),
 		cmocka_unit_test(test_units_size_multiplies_by_1024),
+		cmocka_unit_test(test_units_format_count_groups_digits),
 		cmocka_unit_test(test_units_format_size_is_about_right),
 	};
 

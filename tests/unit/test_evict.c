@@ -95,17 +95,103 @@ static void test_evict_age(void **state)
 	add(10 * DAYS);
 	add(8 * DAYS);
 	add(7 * DAYS);
-	add(-5 * DAYS); /* from a clock that was ahead */
-	add(9 * DAYS);	/* and one that went back */
+	add(3 * DAYS);
 	add(0);
-	expect_plan("0 1 4 | 2 3", .max_age = 7 * DAYS);
-	expect_plan("0 1 2 4 | 3", .max_age = 7 * DAYS - 1);
-	expect_plan("0 1 2 4 | 3", .max_age = 1);
-	expect_plan("0 1 4 | 2 3", .max_age = 7 * DAYS, .max_count = 3);
-	expect_plan("0 1 2 4 | 3", .max_age = 7 * DAYS, .max_count = 2);
-	/* A time that overflows when it is subtracted from has no age either. */
+	expect_plan("0 1 | 2 3", .max_age = 7 * DAYS);
+	expect_plan("0 1 2 | 3", .max_age = 7 * DAYS - 1);
+	expect_plan("0 1 2 3 |", .max_age = 1);
+	expect_plan("0 1 | 2 3", .max_age = 7 * DAYS, .max_count = 3);
+	expect_plan("0 1 2 | 3", .max_age = 7 * DAYS, .max_count = 2);
+}
+
+/* What was saved while the clock was wrong is as old as the next one, whatever its time says. */
+static void test_evict_age_by_a_wrong_clock(void **state)
+{
+	(void)state;
+	begin("2026-06-17T12:00:00Z");
+	add(10 * DAYS);	  /* 0 */
+	add(-365 * DAYS); /* 1: ahead, at some time between 0 and 2 */
+	add(8 * DAYS);	  /* 2 */
+	add(9 * DAYS);	  /* 3: slow, between 2 and 5 */
+	add(20000 * DAYS); /* 4: before 1972 */
+	add(3 * DAYS);	  /* 5 */
+	add(4 * DAYS);	  /* 6: slow, after 5 */
+	add(-1);	  /* 7: ahead, likewise */
+	add(0);		  /* 8 */
+	expect_plan("0 1 2 | 3 4 5 6 7", .max_age = 7 * DAYS);
+	expect_plan("0 | 1 2 3 4 5 6 7", .max_age = 8 * DAYS);
+	expect_plan("0 1 2 3 4 5 | 6 7", .max_age = 1);
+	for (size_t i = 0; i < items_nr; i++)
+		items[i].automatic = true;
+	expect_plan("0 1 2 3 4 5 | 6 7", .keep_all = 1,
+		    .thin = { .items = { { 600, DAYS } }, .nr = 1 });
+	/* A time that overflows when it is subtracted from. */
 	items[2].created_at = INT64_MAX;
-	expect_plan("0 1 4 | 2 3", .max_age = 7 * DAYS);
+	items[3].created_at = INT64_MIN;
+	expect_plan("0 | 1 2 3 4 5 6 7", .max_age = 7 * DAYS);
+	/* The clock is slow now: nothing seems to be older than the new one. */
+	begin("1970-01-01T00:01:00Z");
+	for (int i = 0; i < 5; i++)
+		add(-(i + 20000) * DAYS)->automatic = i % 2;
+	add(10);
+	add(0);
+	expect_plan("| 1 3 0 2 4 5", .max_age = 60, THIN);
+	expect_plan("5 | 1 3 0 2 4", .max_count = 1, .keep_daily = 2);
+}
+
+/* Days in the future do not count, and go like others when there are enough after them. */
+/* That a long time has passed is believed a day later. */
+static void test_evict_agreed_time(void **state)
+{
+	(void)state;
+	begin("2026-06-17T12:00:00Z");
+	assert_int_equal(evict_agreed_time(items, 0, now), now);
+	add(0);
+	assert_int_equal(evict_agreed_time(items, 1, now), now);
+	begin("2026-06-17T12:00:00Z");
+	add(366 * DAYS); /* 0 */
+	add(365 * DAYS); /* 1 */
+	add(DAYS);	 /* 2 */
+	add(100);	 /* 3 */
+	add(0);		 /* 4 */
+	assert_int_equal(evict_agreed_time(items, 5, now), now - 365 * DAYS);
+	items[2].created_at--;
+	assert_int_equal(evict_agreed_time(items, 5, now), now);
+	for (int i = 2; i < 5; i++)
+		items[i].created_at = now - 5 + i;
+	assert_int_equal(evict_agreed_time(items, 5, now), now - 365 * DAYS);
+	/* Not that long. */
+	items[1].created_at = items[2].created_at - 2 * DAYS;
+	assert_int_equal(evict_agreed_time(items, 5, now), now);
+	items[1].created_at--;
+	assert_int_equal(evict_agreed_time(items, 5, now), items[1].created_at);
+	/* One was ahead itself; the clock was at 1970. */
+	items[2].created_at = now + DAYS;
+	assert_int_equal(evict_agreed_time(items, 5, now), now - 2 * DAYS - 4);
+	items[2].created_at = INT64_MIN;
+	assert_int_equal(evict_agreed_time(items, 5, now), INT64_MIN);
+	/* All of them ahead: the clock is slow now. */
+	for (int i = 0; i < 4; i++)
+		items[i].created_at = now + 1 + i;
+	assert_int_equal(evict_agreed_time(items, 5, now), now);
+}
+
+static void test_evict_keep_days_of_a_wrong_clock(void **state)
+{
+	(void)state;
+	begin("2026-06-17T12:00:00Z");
+	add(5 * DAYS);	  /* 0 */
+	add(4 * DAYS);	  /* 1 */
+	add(-365 * DAYS); /* 2 */
+	add(-365 * DAYS); /* 3 */
+	add(3 * DAYS);	  /* 4 */
+	add(2 * DAYS);	  /* 5 */
+	add(1 * DAYS);	  /* 6 */
+	add(0);		  /* 7 */
+	expect_plan("0 1 2 3 4 | 5 6", .max_count = 1, .keep_daily = 3);
+	expect_plan("0 1 2 3 | 4 5 6", .max_count = 1, .keep_daily = 4);
+	expect_plan("0 2 | 1 3 4 5 6", .max_count = 1, .keep_daily = 5);
+	expect_plan("2 | 0 1 3 4 5 6", .max_count = 1, .keep_daily = 6);
 }
 
 /* 12:30, and one each quarter of an hour before that. */
@@ -332,8 +418,8 @@ static void test_evict_reasons(void **state)
 	};
 
 	(void)state;
-	plain.created_at = 2000000000 - 3 * HOURS;
-	expired.created_at = 2000000000 - 31 * DAYS;
+	plain.taken = 2000000000 - 3 * HOURS;
+	expired.taken = 2000000000 - 31 * DAYS;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct strbuf text = STRBUF_INIT;
 
@@ -360,6 +446,9 @@ int main(void)
 		cmocka_unit_test(test_evict_count),
 		cmocka_unit_test(test_evict_expired_ones_go_first),
 		cmocka_unit_test(test_evict_age),
+		cmocka_unit_test(test_evict_age_by_a_wrong_clock),
+		cmocka_unit_test(test_evict_agreed_time),
+		cmocka_unit_test(test_evict_keep_days_of_a_wrong_clock),
 		cmocka_unit_test(test_evict_keep_hourly),
 		cmocka_unit_test(test_evict_keep_daily_and_weekly),
 		cmocka_unit_test(test_evict_keep_before_1970),

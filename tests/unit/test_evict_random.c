@@ -32,6 +32,8 @@ static bool kept(size_t i, uint64_t count, int64_t length, int64_t shift, const 
 	int64_t mine = (items[i].created_at + shift) / length, slots[MAX_ITEMS];
 	size_t newer = 0;
 
+	bool ahead = items[i].created_at > now;
+
 	if (expired(i) || items[i].automatic)
 		return false;
 	for (size_t j = items_nr; j-- > i + 1;) {
@@ -40,8 +42,10 @@ static bool kept(size_t i, uint64_t count, int64_t length, int64_t shift, const 
 
 		if (before[j] || expired(j) || items[j].automatic)
 			continue;
-		if (slot == mine)
+		if (slot == mine && ahead == (items[j].created_at > now))
 			return false;
+		if (items[j].created_at > now)
+			continue;
 		for (size_t k = 0; k < newer; k++)
 			known = known || slots[k] == slot;
 		if (!known)
@@ -61,10 +65,27 @@ static bool goes_before(size_t a, size_t b)
 	return a < b;
 }
 
+static bool is_believed(size_t i)
+{
+	if (items[i].created_at > now)
+		return false;
+	for (size_t j = 0; j < i; j++)
+		if (items[j].created_at > items[i].created_at && is_believed(j))
+			return false;
+	return true;
+}
+
+static int64_t age_of(size_t i)
+{
+	while (i < items_nr && !is_believed(i))
+		i++;
+	return i < items_nr ? now - items[i].created_at : 0;
+}
+
 /* The range of its age, said the slow way: -1 young, 3 beyond. */
 static int range_of(size_t i, const struct evict_rules *rules)
 {
-	int64_t age = now - items[i].created_at;
+	int64_t age = age_of(i);
 
 	if (age <= rules->keep_all)
 		return -1;
@@ -146,7 +167,7 @@ static void check_plan(const struct evict_rules *rules, const struct evict_plan 
 	for (size_t i = 0; i < free_nr; i++) {
 		size_t item = plan->items[i].item;
 		enum evict_why why = plan->items[i].why;
-		bool old = rules->max_age && now - items[item].created_at > rules->max_age;
+		bool old = rules->max_age && age_of(item) > rules->max_age;
 
 		assert_true(is_free(item));
 		assert_false(gone[item]);
@@ -219,6 +240,8 @@ static void test_evict_random(void **state)
 			age -= (int64_t)rnd(4 * DAYS) / (1 + (int64_t)rnd(50));
 			/* Clocks go back now and then. */
 			age += rnd(20) ? 0 : (int64_t)rnd(3 * DAYS);
+			if (!rnd(10))
+				item->created_at += (int64_t)rnd(400 * DAYS) - 10 * DAYS;
 			item->expiry = rnd(4) ? 0 : now + (int64_t)rnd(9) - 5;
 			item->pinned = !rnd(8);
 			item->exempt = !rnd(8);

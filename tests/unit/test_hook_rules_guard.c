@@ -17,7 +17,7 @@ struct row {
 static void expect_guard(const struct row *rows, size_t nr)
 {
 	static const char *const args[] = { "2", "token" };
-	struct hook_call call = { .name = "fsmonitor", .args = args, .args_nr = 2 };
+	struct hook_call call = { .name = HOOK_FSMONITOR, .args = args, .args_nr = 2 };
 
 	for (size_t i = 0; i < nr; i++)
 		expect(&call, rows[i].chain, rows[i].expected);
@@ -350,7 +350,7 @@ static void test_hook_rules_never_for_what_we_do_ourselves(void **state)
 static int top_of(const char *chain)
 {
 	static const char *const args[] = { "2", "token" };
-	struct hook_call call = { .name = "fsmonitor", .args = args, .args_nr = 2 };
+	struct hook_call call = { .name = HOOK_FSMONITOR, .args = args, .args_nr = 2 };
 	struct hook_decision decision;
 	struct proc_list list;
 	int index;

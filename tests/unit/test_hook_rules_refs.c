@@ -14,7 +14,7 @@
 static void test_hook_rules_pre_rebase(void **state)
 {
 	static const char *const args[] = { "main", "topic" };
-	struct hook_call call = { .name = "pre-rebase", .args = args, .args_nr = 2,
+	struct hook_call call = { .name = HOOK_PRE_REBASE, .args = args, .args_nr = 2,
 				  .events = HOOK_EVENT_ALL };
 
 	(void)state;
@@ -28,7 +28,7 @@ static void test_hook_rules_pre_rebase(void **state)
 	expect(&call, "git rebase main", "");
 	call.events = HOOK_EVENT_REBASE;
 	expect(&call, "git rebase main", "rebase+a");
-	call.name = "pre-commit";
+	call.name = hook_name_of("pre-commit");
 	expect(&call, "git reset --hard", "");
 }
 
@@ -127,7 +127,7 @@ static void test_hook_rules_reference_transaction(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ref_rows); i++) {
 		const struct ref_row *row = &ref_rows[i];
-		struct hook_call call = { .name = "reference-transaction", .args_nr = 1,
+		struct hook_call call = { .name = HOOK_REFERENCE_TRANSACTION, .args_nr = 1,
 					  .events = HOOK_EVENT_ALL, .refs = row->refs,
 					  .reflog_action = row->action };
 
@@ -165,7 +165,7 @@ static void test_hook_rules_only_events_that_are_on(void **state)
 		assert_int_equal(events, lists[i].events);
 		for (size_t r = 0; r < ARRAY_SIZE(ref_rows); r++) {
 			const struct ref_row *row = &ref_rows[r];
-			struct hook_call call = { .name = "reference-transaction", .args = prepared,
+			struct hook_call call = { .name = HOOK_REFERENCE_TRANSACTION, .args = prepared,
 						  .args_nr = 1, .events = events,
 						  .refs = row->refs, .reflog_action = row->action };
 			unsigned needed = 0;

@@ -25,6 +25,9 @@ static void test_nearest_word(void **state)
 	assert_string_equal(nearest_word("colour", words, 4), "color");
 	assert_string_equal(nearest_word("thread", words, 4), "threads");
 	assert_null(nearest_word("nonsense", words, 4));
+	/* short words are near to everything */
+	assert_string_equal(nearest_word("lst", (const char *const[]){ "log", "list" }, 2), "list");
+	assert_null(nearest_word("foo", (const char *const[]){ "log", "list" }, 2));
 	assert_null(nearest_word("", words, 4));
 	assert_null(nearest_word("color", words, 0));
 }

@@ -11,7 +11,7 @@
 #include "unit.h"
 
 static struct {
-	const char *message, *source;
+	const char *message, *source, *similar;
 	bool pin, no_delete, name_status, go_on;
 	int64_t step, interval, size;
 	struct strlist states;
@@ -28,6 +28,7 @@ static const struct opt table[] = {
 	{ OPT_FLAG, 0, "no-delete", &got.no_delete, NULL, "remove nothing" },
 	{ OPT_FLAG, 0, "name-status", &got.name_status, NULL, "names and letters" },
 	{ OPT_LIST, 's', "state", &got.states, "<k>=<v>", "a state key" },
+	{ OPT_OPTIONAL, 'M', "similar", &got.similar, "<n>", "how similar" },
 	{ OPT_FLAG, 0, "continue", &got.go_on, NULL, "go on", OPT_FORM },
 	{ OPT_FLAG, 0, "secret", &got.pin, NULL, "not shown", OPT_HIDDEN },
 	{ OPT_END },
@@ -50,7 +51,6 @@ static const struct opt_spec run_spec = {
 
 static const struct opt_spec *spec_in_use = &spec;
 static struct strlist args = STRLIST_INIT;
-static int dashdash;
 
 static int reset(void **state)
 {
@@ -59,7 +59,6 @@ static int reset(void **state)
 	strlist_release(&got.states);
 	memset(&got, 0, sizeof(got));
 	memset(&opt_common, 0, sizeof(opt_common));
-	dashdash = -2;
 	return 0;
 }
 
@@ -83,7 +82,7 @@ static int parse(const char *line)
 		if (*p)
 			argv[argc++] = p;
 	}
-	return opt_parse(spec_in_use, argc, argv, &args, &dashdash);
+	return opt_parse(spec_in_use, argc, argv, &args);
 }
 
 #define UNKNOWN(option, command) \
@@ -105,7 +104,7 @@ static void test_opt_values(void **state)
 	assert_int_equal(got.interval, 900);
 	assert_int_equal(got.size, 2048);
 	assert_int_equal(args.nr, 0);
-	assert_int_equal(dashdash, -1);
+	assert_int_equal(opt_common.dashdash, -1);
 
 	assert_int_equal(parse("-n7 -mx=y --message= -sa=1 --state b=2 -s c"), 0);
 	assert_int_equal(got.step, 7);
@@ -141,6 +140,22 @@ static void test_opt_flags(void **state)
 	assert_true(got.pin);
 }
 
+/* A value that may be missing is never the next word. */
+static void test_opt_optional_values(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-M 50 x"), 0);
+	assert_string_equal(got.similar, "");
+	assert_int_equal(args.nr, 2);
+	assert_int_equal(parse("-pM50%"), 0);
+	assert_string_equal(got.similar, "50%");
+	assert_true(got.pin);
+	assert_int_equal(parse("--similar=3 --similar"), 0);
+	assert_string_equal(got.similar, "");
+	assert_int_equal(parse("--similar=3"), 0);
+	assert_string_equal(got.similar, "3");
+}
+
 static void test_opt_prefixes(void **state)
 {
 	(void)state;
@@ -151,6 +166,9 @@ static void test_opt_prefixes(void **state)
 	assert_true(got.pin && opt_common.json);
 	assert_int_equal(parse("--name"), 0);
 	assert_true(got.name_status);
+	assert_int_equal(parse("-12 -p"), 0);
+	assert_int_equal(got.step, 12);
+	assert_true(got.pin);
 	assert_int_equal(parse("--pin --no-p"), 0);
 	assert_false(got.pin);
 
@@ -168,18 +186,18 @@ static void test_opt_arguments(void **state)
 	assert_string_equal(args.items[0], "one");
 	assert_string_equal(args.items[1], "-");
 	assert_string_equal(args.items[2], "two");
-	assert_int_equal(dashdash, -1);
+	assert_int_equal(opt_common.dashdash, -1);
 
 	assert_int_equal(parse("one -- --pin -- -h"), 0);
 	assert_false(got.pin);
-	assert_int_equal(dashdash, 1);
+	assert_int_equal(opt_common.dashdash, 1);
 	assert_int_equal(args.nr, 4);
 	assert_string_equal(args.items[1], "--pin");
 	assert_string_equal(args.items[2], "--");
 	assert_string_equal(args.items[3], "-h");
 
 	assert_int_equal(parse("--"), 0);
-	assert_int_equal(dashdash, 0);
+	assert_int_equal(opt_common.dashdash, 0);
 	assert_int_equal(args.nr, 0);
 }
 
@@ -198,6 +216,9 @@ static void test_opt_errors(void **state)
 	expect_error("--step x", "option '--step' takes a whole number, not 'x'");
 	expect_error("--step -1", "option '--step' takes a whole number, not '-1'");
 	expect_error("--step=", "option '--step' takes a whole number, not ''");
+	expect_error("-3x", UNKNOWN("-3", "save"));
+	expect_error("-9223372036854775808",
+		     "option '-n' takes a whole number, not '9223372036854775808'");
 	expect_error("-n 9223372036854775808",
 		     "option '-n' takes a whole number, not '9223372036854775808'");
 	expect_error("--min-interval 5",
@@ -251,12 +272,12 @@ static void test_opt_end_at_the_first_argument(void **state)
 	assert_string_equal(got.message, "x");
 	assert_false(opt_common.json || opt_common.quiet);
 	expect_args("make --step -h --json -- -q");
-	assert_int_equal(dashdash, -1);
+	assert_int_equal(opt_common.dashdash, -1);
 
 	assert_int_equal(parse("--json -- -x --pin -- y"), 0);
 	assert_true(opt_common.json && !got.pin);
 	expect_args("-x --pin -- y");
-	assert_int_equal(dashdash, 0);
+	assert_int_equal(opt_common.dashdash, 0);
 
 	/* "-" is an argument here as well. */
 	assert_int_equal(parse("- --pin"), 0);
@@ -295,11 +316,11 @@ static void test_opt_own_quiet(void **state)
 	char *longer[] = { "diff", "--quiet" }, *shorter[] = { "diff", "-q" };
 
 	(void)state;
-	assert_int_equal(opt_parse(&diff, 2, longer, &args, NULL), 0);
+	assert_int_equal(opt_parse(&diff, 2, longer, &args), 0);
 	assert_true(quiet);
 	assert_false(opt_common.quiet);
 	quiet = false;
-	assert_int_equal(opt_parse(&diff, 2, shorter, &args, NULL), 0);
+	assert_int_equal(opt_parse(&diff, 2, shorter, &args), 0);
 	assert_true(opt_common.quiet);
 	assert_false(quiet);
 }
@@ -348,8 +369,8 @@ static void test_opt_usage(void **state)
 		"usage: git checkpoint save [(-m | --message) <reason>] [--source <name>]\n"
 		"                           [(-n | --step) <n>] [--min-interval <dur>]\n"
 		"                           [--max-size <size>] [-p | --pin] [--no-delete]\n"
-		"                           [--name-status] [(-s | --state) <k>=<v>]... [--]\n"
-		"                           [<path>...]\n"
+		"                           [--name-status] [(-s | --state) <k>=<v>]...\n"
+		"                           [-M[<n>] | --similar[=<n>]] [--] [<path>...]\n"
 		"   or: git checkpoint save --continue\n"
 		"\n"
 		"    -m, --message <reason>\n"
@@ -363,6 +384,7 @@ static void test_opt_usage(void **state)
 		"    --no-delete           remove nothing\n"
 		"    --name-status         names and letters\n"
 		"    -s, --state <k>=<v>   a state key\n"
+		"    -M, --similar[=<n>]   how similar\n"
 		"    --continue            go on\n"
 		"    -h                    show this short help\n"
 		"    --help                open the manual\n"
@@ -425,6 +447,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_opt_values, reset),
 		cmocka_unit_test_teardown(test_opt_flags, reset),
+		cmocka_unit_test_teardown(test_opt_optional_values, reset),
 		cmocka_unit_test_teardown(test_opt_prefixes, reset),
 		cmocka_unit_test_teardown(test_opt_arguments, reset),
 		cmocka_unit_test_teardown(test_opt_errors, reset),

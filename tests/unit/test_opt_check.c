@@ -59,7 +59,7 @@ static const char *said(const struct opt_spec *spec, const char *line)
 		if (*p)
 			argv[argc++] = p;
 	}
-	if (opt_parse(spec, argc, argv, &args, NULL)) {
+	if (opt_parse(spec, argc, argv, &args)) {
 		snprintf(answer, sizeof(answer), "%s", ckpt_error_last());
 	} else {
 		snprintf(answer, sizeof(answer), "ok");

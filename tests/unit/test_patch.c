@@ -7,6 +7,9 @@
 
 #include "unit.h"
 
+static const struct patch_opts plain = PATCH_OPTS_INIT;
+static const struct patch_opts in_color = { .context = 3, .color = true };
+
 /*
  * Most of this compares with git itself: pairs of files are put into a scratch
  * repository as two states, and the patches of all of them, one after the
@@ -163,9 +166,9 @@ static void expect_as_git(void)
 		struct patch_input in;
 
 		input_of(&in, &pairs[i]);
-		assert_int_equal(patch_print(&ours, &in, false), 0);
-		assert_int_equal(patch_print(&colored, &in, true), 0);
-		assert_int_equal(patch_count(&added, &removed, &binary, &in), 0);
+		assert_int_equal(patch_print(&ours, &in, &plain), 0);
+		assert_int_equal(patch_print(&colored, &in, &in_color), 0);
+		assert_int_equal(patch_count(&added, &removed, &binary, &in, &plain), 0);
 		if (binary)
 			strbuf_addf(&numbers, "\n-\t-\t%s\n", pairs[i].path);
 		else
@@ -366,7 +369,7 @@ static void expect_patch(const struct patch_input *in, bool color, const char *w
 {
 	struct strbuf out = STRBUF_INIT;
 
-	assert_int_equal(patch_print(&out, in, color), 0);
+	assert_int_equal(patch_print(&out, in, color ? &in_color : &plain), 0);
 	assert_string_equal(out.buf, want);
 	strbuf_release(&out);
 }
@@ -427,7 +430,7 @@ static void test_patch_unread_content(void **state)
 	expect_patch(&in, false,
 		     "diff --git a/big b/big\nindex 0000000..ab00000 100644\n"
 		     "Binary files a/big and b/big differ\n");
-	assert_int_equal(patch_count(&added, &removed, &binary, &in), 0);
+	assert_int_equal(patch_count(&added, &removed, &binary, &in, &plain), 0);
 	assert_true(binary);
 	assert_int_equal(added, 0);
 	assert_int_equal(removed, 0);

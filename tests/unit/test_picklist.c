@@ -13,6 +13,8 @@ static void test_picklist_keys(void **state)
 		size_t used;
 	} cases[] = {
 		{ "k", PICK_UP, 1 },
+		{ "J", PICK_PREVIEW_DOWN, 1 },
+		{ "K", PICK_PREVIEW_UP, 1 },
 		{ "jk", PICK_DOWN, 1 },
 		{ "\x1b[A", PICK_UP, 3 },
 		{ "\x1bOBx", PICK_DOWN, 3 },

@@ -22,6 +22,8 @@ static void check_equal(const struct ckpt_record *a, const struct ckpt_record *b
 	assert_true(oid_equal(&a->commit, &b->commit));
 	assert_true(oid_equal(&a->tree, &b->tree));
 	assert_true(oid_equal(&a->meta, &b->meta));
+	assert_int_equal(a->place.number, b->place.number);
+	assert_string_equal(a->place.after, b->place.after);
 	check_string(a->type, b->type);
 	assert_int_equal(a->created_at, b->created_at);
 	check_string(a->reason, b->reason);
@@ -43,6 +45,17 @@ static void check_equal(const struct ckpt_record *a, const struct ckpt_record *b
 	check_string(a->head, b->head);
 	check_string(a->branch, b->branch);
 	check_string(a->operation, b->operation);
+	check_string(a->before, b->before);
+	check_string(a->done, b->done);
+	check_string(a->agent.name, b->agent.name);
+	check_string(a->agent.session, b->agent.session);
+	check_string(a->agent.turn_id, b->agent.turn_id);
+	check_string(a->agent.tool, b->agent.tool);
+	check_string(a->agent.tool_call, b->agent.tool_call);
+	check_string(a->agent.sub_agent, b->agent.sub_agent);
+	check_string(a->agent.prompt, b->agent.prompt);
+	assert_int_equal(a->added, b->added);
+	assert_int_equal(a->deleted, b->deleted);
 }
 
 static void random_meta(struct ckpt_meta *out)

@@ -82,7 +82,7 @@ static void test_record_damaged_metadata_never_crash(void **state)
 {
 	struct store *store = recordgen_store("meta");
 	struct pack *pack = pack_new(store, 1, 1);
-	struct ckpt_record records[200];
+	struct ckpt_record records[400];
 	unsigned good = 0;
 
 	(void)state;

@@ -152,6 +152,38 @@ static void test_table_spares_the_last(void **state)
 	table_free(table);
 }
 
+static void test_table_headings_and_dim_rows(void **state)
+{
+	static const struct table_column three[] = {
+		{ NULL, TABLE_LEFT, 0, TERM_YELLOW, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
+	};
+	struct table *table = table_new(three, ARRAY_SIZE(three));
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		if (i != 1)
+			table_add_heading(table, i ? "second" : "first");
+		table_addf(table, "%d", i);
+		table_add(table, ""); /* a column of nothing takes no room */
+		table_add(table, "x");
+		if (i)
+			table_dim_row(table);
+	}
+	term_set_color("never");
+	expect_table(table, 0, "first\n0  x\n1  x\nsecond\n2  x\n");
+	expect_table(table, 3, "first\n0  x\n1  x\nsecond\n2  x\n");
+	term_set_color("always");
+	expect_table(table, 0,
+		     "\x1b[1mfirst\x1b[m\n"
+		     "\x1b[33m0\x1b[m  x\n"
+		     "\x1b[2m1\x1b[m  \x1b[2mx\x1b[m\n"
+		     "\x1b[1msecond\x1b[m\n"
+		     "\x1b[2m2\x1b[m  \x1b[2mx\x1b[m\n");
+	table_free(table);
+}
+
 static void print_table(void)
 {
 	struct table *table = sample();
@@ -178,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_table_untitled),
 		cmocka_unit_test(test_table_spares_columns),
 		cmocka_unit_test(test_table_spares_the_last),
+		cmocka_unit_test(test_table_headings_and_dim_rows),
 		cmocka_unit_test(test_table_fits_terminal),
 	};
 

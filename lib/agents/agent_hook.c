@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "agents/agent_hook.h"
+
+#include "agents/agent_event_internal.h"
+#include "agents/agent_input_internal.h"
+#include "base/base.h"
+#include "record/record.h"
+#include "save/save.h"
+#include "session/session.h"
+
+enum { DEFAULT_SECONDS = 10 }; /* until the settings are read */
+
+static const char too_long[] =
+	"it takes longer than hookTimeout allows; run 'git checkpoint save' once";
+
+/* --- the answer --- */
+
+/* Those that show the user what is in "systemMessage"; some want an object in any case. */
+static const struct {
+	const char *agent;
+	const char *nothing;
+} talkers[] = {
+	{ "claude-code", "" }, { "codex", "" },	  { "gemini-cli", "{}\n" },
+	{ "qwen-code", "" },   { "copilot", "" }, { "droid", "" },
+};
+
+char *agent_hook_answer(const char *entry, const char *why)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(talkers); i++) {
+		if (strcmp(talkers[i].agent, entry) != 0)
+			continue;
+		if (why) {
+			json_t *answer = json_object();
+
+			json_object_set_new(answer, "systemMessage", json_text(why));
+			json_write(&text, answer);
+			strbuf_addch(&text, '\n');
+			json_decref(answer);
+		} else {
+			strbuf_addstr(&text, talkers[i].nothing);
+		}
+	}
+	return strbuf_detach(&text, NULL);
+}
+
+/* --- the place --- */
+
+/*
+ * Only the event knows where the agent is: it may have gone into another worktree, which neither
+ * our own directory nor a variable tells.
+ */
+static void enter(const struct agent_event *event)
+{
+	if (event->cwd && !chdir(event->cwd))
+		return;
+	for (size_t i = 0; i < event->roots.nr; i++)
+		if (!chdir(event->roots.items[i]))
+			return;
+}
+
+/* --- the checkpoint --- */
+
+/* "Edit src/parser.c", "Bash "make test"", "prompt "rename the parser"" */
+static char *describe(const struct agent_event *event, const char *worktree, bool prompts)
+{
+	struct strbuf text = STRBUF_INIT;
+	size_t len = strlen(worktree);
+
+	if (event->moment == AGENT_PROMPT) {
+		strbuf_addstr(&text, event->labels.prompt && prompts ? "prompt " : "a prompt");
+		if (event->labels.prompt && prompts)
+			title_add_text(&text, event->labels.prompt);
+	} else if (event->moment == AGENT_STOP) {
+		strbuf_addstr(&text, event->labels.sub_agent ? "a sub-agent of " : "a turn of ");
+		strbuf_addstr(&text, event->labels.name);
+	} else if (event->labels.tool) {
+		strbuf_addstr(&text, event->labels.tool);
+		if (event->path || event->command)
+			strbuf_addch(&text, ' ');
+		if (event->path)
+			title_add_path(&text, !strncmp(event->path, worktree, len) &&
+							      event->path[len] == '/'
+						      ? event->path + len + 1
+						      : event->path);
+		else if (event->command)
+			title_add_text(&text, event->command);
+	} else {
+		strbuf_addf(&text, "a tool of %s", event->labels.name);
+	}
+	return strbuf_detach(&text, NULL);
+}
+
+static int save(struct agent_hook_result *out, const struct agent_event *event,
+		struct session *session, double until)
+{
+	static const char *const reasons[] = { [AGENT_BEFORE] = "pre-tool",
+					       [AGENT_AFTER] = "post-tool",
+					       [AGENT_PROMPT] = "prompt",
+					       [AGENT_STOP] = "stop" };
+	static const struct strlist everything = STRLIST_INIT;
+	bool prompts = session->settings.agent_prompts;
+	bool done = event->moment == AGENT_AFTER || event->moment == AGENT_STOP;
+	struct ckpt_agent labels = event->labels;
+	char *what = describe(event, session->worktree, prompts);
+	struct save_opts opts = {
+		.reason = reasons[event->moment],
+		.source = labels.name,
+		.before = done ? NULL : what,
+		.done = done ? what : NULL,
+		.agent = &labels,
+		.automatic = true,
+		.step = -1,
+		.scope = &everything,
+		.until = until,
+	};
+	struct save_result result = { 0 };
+	int err;
+
+	if (!prompts)
+		labels.prompt = NULL;
+	err = save_checkpoint(&result, session, &opts);
+	if (err && result.late)
+		err = ckpt_error_set(err, "%s (%u%% has been read, and is kept)", too_long,
+				     result.percent);
+	if (!err)
+		out->outcome =
+			result.outcome == SAVE_CREATED ? AGENT_HOOK_SAVED : AGENT_HOOK_UNCHANGED;
+	save_result_release(&result);
+	free(what);
+	return err;
+}
+
+static int take(struct agent_hook_result *out, const struct agent_event *event,
+		struct deadline *clock, double start)
+{
+	struct session session;
+	double until = 0;
+	int64_t limit;
+	int err = session_open(&session, SESSION_SAVE);
+
+	if (err)
+		return err;
+	limit = session.settings.hook_timeout;
+	if (limit > 0) {
+		until = start + (double)limit;
+		deadline_set(clock, until);
+		/* Another process may hold the lock for long. */
+		if (session.settings.lock_timeout > limit)
+			session.settings.lock_timeout = limit;
+	}
+	err = save(out, event, &session, until);
+	session_close(&session);
+	return err;
+}
+
+static void take_in_time(struct agent_hook_result *out, const struct agent_event *event,
+			 deadline_give_up_fn give_up)
+{
+	double start = clock_monotonic();
+	struct deadline clock;
+	int err;
+
+	deadline_start(&clock, start + DEFAULT_SECONDS, give_up, too_long);
+	enter(event);
+	err = take(out, event, &clock, start);
+	deadline_end(&clock);
+	if (!err)
+		return;
+	/* Who stops the agent stops the tool as well. */
+	if (cancel_signal() && !deadline_passed(&clock))
+		return;
+	out->outcome = AGENT_HOOK_FAILED;
+	out->why = xstrfmt("git-checkpoint: not saved: %s",
+			   deadline_passed(&clock) ? too_long : ckpt_error_last());
+}
+
+void agent_hook_run(struct agent_hook_result *out, const struct agent_hook *hook,
+		    deadline_give_up_fn give_up)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct agent_event event;
+
+	memset(out, 0, sizeof(*out));
+	if (!agent_input_read(&text, hook->input, AGENT_INPUT_SECONDS, AGENT_INPUT_MAX))
+		strbuf_reset(&text);
+	agent_event_read(&event, &text, hook->entry, hook->event);
+	strbuf_release(&text);
+	if (agent_event_saves(&event))
+		take_in_time(out, &event, give_up);
+	agent_event_release(&event);
+	out->answer = agent_hook_answer(hook->entry, out->why);
+}
+
+void agent_hook_result_release(struct agent_hook_result *result)
+{
+	free(result->why);
+	free(result->answer);
+	memset(result, 0, sizeof(*result));
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/hooks_agents_internal.h"
+
+#include "agents/agents.h"
+#include "base/base.h"
+#include "cmd/report.h"
+#include "inspect/inspect.h"
+#include "save/save.h"
+#include "session/session.h"
+#include "ui/ui.h"
+
+static const char *const changes[] = {
+	[AGENTS_UNCHANGED] = "unchanged", [AGENTS_EDITED] = "edited",
+	[AGENTS_CREATED] = "created",	  [AGENTS_REMOVED] = "removed",
+	[AGENTS_NO_FILE] = "no file",
+};
+
+static void print_agent(const struct agents_result *result, const char *name)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	report_warnings(&result->notes);
+	if (result->text.len) {
+		fwrite(result->text.buf, 1, result->text.len, stdout);
+		return;
+	}
+	quote_path(&path, result->path.buf);
+	if (result->change == AGENTS_NO_FILE)
+		report_text("%s: has no settings file\n", name);
+	else
+		report_text("%s: %s %s\n", name, changes[result->change], path.buf);
+	strbuf_release(&path);
+}
+
+static json_t *agent_object(const struct agents_result *result, const char *name)
+{
+	struct row object = ROW_INIT;
+
+	row_text(&object, "agent", name);
+	row_text(&object, "change", changes[result->change]);
+	row_json(&object, "path", result->path.len ? json_path(result->path.buf) : json_null());
+	row_json(&object, "text", result->text.len ? json_text(result->text.buf) : json_null());
+	row_texts(&object, "warnings", &result->notes);
+	return row_object(&object);
+}
+
+/*
+ * The first checkpoint may take longer than an agent waits for a tool: take it now. Whether that
+ * works does not change what was installed. Returns the id, or NULL.
+ */
+static char *take_first(struct session *session, struct strlist *warnings)
+{
+	static const struct strlist everything = STRLIST_INIT;
+	const struct save_opts opts = {
+		.reason = "agent installed",
+		.source = "cli",
+		.automatic = true,
+		.step = -1,
+		.scope = &everything,
+		.progress = progress_show,
+	};
+	struct save_result result = { 0 };
+	char *id = NULL;
+	int err = save_checkpoint(&result, session, &opts);
+
+	progress_clear();
+	if (err)
+		strlist_addf(warnings, "no checkpoint was taken: %s", ckpt_error_last());
+	else if (result.have_record)
+		id = xstrdup(result.record.id);
+	if (!opt_common.json && !err && result.outcome == SAVE_CREATED)
+		report_text("Saved %s\n", id);
+	save_result_release(&result);
+	return id;
+}
+
+/* Only where the entry works. */
+static bool wants_first(const struct session *session, const struct hooks_agents *how)
+{
+	return how->install && !how->print && (!how->user || session->repo || session->store);
+}
+
+int hooks_agents_edit(struct session *session, const struct hooks_agents *how)
+{
+	json_t *array = json_array();
+	struct strlist warnings = STRLIST_INIT;
+	bool placed = false;
+	char *first;
+	int err = 0;
+
+	/* An unknown one stops everything, before anything is edited. */
+	for (size_t i = 0; i < how->names->nr && !err; i++)
+		err = agents_check(how->names->items[i]);
+	for (size_t i = 0; i < how->names->nr && !err; i++) {
+		struct agents_opts opts = { how->names->items[i], session->worktree, how->user };
+		struct agents_result result = AGENTS_RESULT_INIT;
+
+		err = !how->install ? agents_uninstall(&result, &opts)
+		      : how->print  ? agents_print(&result, &opts)
+				    : agents_install(&result, &opts);
+		if (!err && opt_common.json)
+			json_array_append_new(array, agent_object(&result, opts.agent));
+		else if (!err)
+			print_agent(&result, opts.agent);
+		placed = placed || result.change != AGENTS_NO_FILE;
+		agents_result_release(&result);
+	}
+	first = !err && placed && wants_first(session, how) ? take_first(session, &warnings) : NULL;
+	if (!err && opt_common.json) {
+		struct row answer = ROW_INIT;
+
+		row_json(&answer, "agents", array);
+		if (how->install) {
+			row_text(&answer, "checkpoint", first);
+			row_texts(&answer, "warnings", &warnings);
+		}
+		strlist_release(&warnings);
+		free(first);
+		return report_json(row_object(&answer), EXIT_DONE);
+	}
+	report_warnings(&warnings);
+	strlist_release(&warnings);
+	json_decref(array);
+	free(first);
+	return err;
+}
+
+/* ---- what there is ---- */
+
+/* For inspect_list(): the newest of each agent. Several settings of one have the same. */
+static bool note_newest(const struct ckpt_record *record, void *payload)
+{
+	struct hooks_agents_view *view = payload;
+	bool first = false;
+
+	for (size_t i = 0; i < view->found.nr; i++) {
+		if (view->last[i] || strcmp(view->found.items[i].agent, record->source))
+			continue;
+		view->last[i] = xstrdup(record->id);
+		view->taken[i] = record->created_at;
+		first = true;
+	}
+	return first;
+}
+
+static size_t count_agents(const struct agents_statuses *found)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < found->nr; i++)
+		nr += !i || strcmp(found->items[i].agent, found->items[i - 1].agent);
+	return nr;
+}
+
+void hooks_agents_look(struct hooks_agents_view *out, struct session *session)
+{
+	struct ckpt_records records = { 0 };
+	struct ckpt_enough enough = { .counts = note_newest, .payload = out };
+
+	agents_look(&out->found, session->worktree);
+	out->last = xcalloc(out->found.nr + 1, sizeof(*out->last));
+	out->taken = xcalloc(out->found.nr + 1, sizeof(*out->taken));
+	enough.max = count_agents(&out->found);
+	if (session->store && !inspect_list(&records, session, &enough))
+		lookup_records_release(&records);
+}
+
+void hooks_agents_release(struct hooks_agents_view *view)
+{
+	for (size_t i = 0; i < view->found.nr; i++)
+		free(view->last[i]);
+	free(view->last);
+	free(view->taken);
+	agents_statuses_release(&view->found);
+}
+
+bool hooks_agents_any(const struct hooks_agents_view *view)
+{
+	for (size_t i = 0; i < view->found.nr; i++)
+		if (view->found.items[i].state != AGENTS_ABSENT)
+			return true;
+	return false;
+}
+
+static void print_status(const struct agents_status *status, const char *last, int64_t taken)
+{
+	struct strbuf line = STRBUF_INIT;
+	char age[CLOCK_ISO_SIZE];
+
+	strbuf_addf(&line, "agent %s: %s: ", status->agent, agents_state_name(status->state));
+	quote_path(&line, status->path);
+	if (status->why) {
+		strbuf_addstr(&line, ": ");
+		report_clean(&line, status->why);
+	}
+	if (status->state == AGENTS_OUTDATED)
+		strbuf_addf(&line, "; 'git checkpoint hooks install --agent %s' renews it",
+			    status->agent);
+	if (last)
+		strbuf_addf(&line, "; last checkpoint %s, %s", last,
+			    clock_format_age(age, taken, clock_now()));
+	else if (status->state == AGENTS_INSTALLED)
+		strbuf_addstr(&line, "; no checkpoint yet");
+	report_text("%s\n", line.buf);
+	strbuf_release(&line);
+}
+
+void hooks_agents_print(const struct hooks_agents_view *view)
+{
+	for (size_t i = 0; i < view->found.nr; i++)
+		if (view->found.items[i].state != AGENTS_ABSENT)
+			print_status(&view->found.items[i], view->last[i], view->taken[i]);
+}
+
+json_t *hooks_agents_json(const struct hooks_agents_view *view)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < view->found.nr; i++) {
+		const struct agents_status *status = &view->found.items[i];
+		struct row row = ROW_INIT;
+
+		row_text(&row, "agent", status->agent);
+		row_json(&row, "path", json_path(status->path));
+		row_text(&row, "state", agents_state_name(status->state));
+		row_text(&row, "last", view->last[i]);
+		json_array_append_new(array, row_object(&row));
+	}
+	return array;
+}

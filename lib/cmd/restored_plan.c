@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/restored_internal.h"
+
+#include "base/base.h"
+#include "cmd/report.h"
+#include "restore/restore.h"
+#include "session/session.h"
+#include "ui/ui.h"
+
+/*
+ * A list of more paths is folded; without --dry-run only so many lines are shown.
+ */
+enum { SHOWN = 20, NESTED_SHOWN = 5 };
+
+/* The plan was shown with the question: not a second time. */
+static bool plan_shown;
+
+static bool all_wanted;
+
+void restored_show_all(void)
+{
+	all_wanted = true;
+}
+
+void restored_count(size_t counts[3], const struct plan *plan)
+{
+	memset(counts, 0, 3 * sizeof(*counts));
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		counts[plan->rows[i].effect]++;
+}
+
+/* --- the lines --- */
+
+static void print_line(FILE *out, const struct plan_line *line)
+{
+	static const struct {
+		char letter;
+		enum term_color color;
+	} looks[] = { [EFFECT_REMOVED] = { '-', TERM_RED },
+		      [EFFECT_CHANGED] = { '~', TERM_YELLOW },
+		      [EFFECT_BROUGHT_BACK] = { '+', TERM_GREEN } };
+	char *path = line->dir_len ? xmemdupz(line->path, line->dir_len + 1) : xstrdup(line->path);
+	struct strbuf quoted = STRBUF_INIT;
+	char count[UNITS_SIZE];
+
+	quote_path(&quoted, path);
+	fprintf(out, "  %s%c %s%s", term_color(looks[line->effect].color),
+		looks[line->effect].letter, quoted.buf, term_color(TERM_RESET));
+	if (line->dir_len)
+		fprintf(out, " (%s files)", units_format_count(count, line->rows));
+	fputc('\n', out);
+	strbuf_release(&quoted);
+	free(path);
+}
+
+/* At most `max` of them, removed paths first; returns how many rows are not shown. */
+static size_t print_lines(FILE *out, const struct plan_lines *lines, size_t max)
+{
+	bool *shown = xcalloc(lines->nr + 1, sizeof(*shown));
+	size_t left = max, hidden = 0;
+
+	for (size_t i = 0; i < lines->nr && left; i++) {
+		shown[i] = lines->items[i].effect == EFFECT_REMOVED;
+		left -= shown[i];
+	}
+	for (size_t i = 0; i < lines->nr; i++) {
+		if (!shown[i] && left) {
+			shown[i] = true;
+			left--;
+		}
+		if (shown[i])
+			print_line(out, &lines->items[i]);
+		else
+			hidden += lines->items[i].rows;
+	}
+	free(shown);
+	return hidden;
+}
+
+static bool is_new(const struct plan_row *row, const void *payload)
+{
+	return restore_row_is_new(payload, row);
+}
+
+/* `short_one`: so that it fits a screen. */
+static void print_rows(FILE *out, const struct restore_result *result, const char *id,
+		       bool short_one)
+{
+	struct plan_lines lines;
+	size_t hidden, rows = 0;
+	char count[UNITS_SIZE];
+
+	plan_fold(&lines, &result->plan, all_wanted ? SIZE_MAX : SHOWN,
+		  result->agreed ? is_new : NULL, result);
+	hidden = print_lines(out, &lines, short_one && !all_wanted ? SHOWN : lines.nr);
+	for (size_t i = 0; i < lines.nr; i++)
+		rows += lines.items[i].rows;
+	if (hidden)
+		fprintf(out, "  and %s more; see 'git checkpoint restore -n -v %s'\n",
+			units_format_count(count, hidden), id);
+	else if (!short_one && lines.nr < rows)
+		fprintf(out, "  -v shows every path\n");
+	plan_lines_release(&lines);
+}
+
+static void print_replays(FILE *out, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->captures.nr; i++)
+		fprintf(out, "  %s> capture %s, restored after the files%s\n",
+			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
+}
+
+void restored_print_plan(const struct restore_result *result, const struct ckpt_record *target)
+{
+	if (!plan_shown)
+		print_rows(stdout, result, target->id, result->done);
+	if (!plan_shown)
+		restored_print_git(stdout, result);
+	if (!result->done)
+		print_replays(stdout, &result->plan);
+}
+
+/* --- the question --- */
+
+static void say_head(const struct restore_head *head)
+{
+	for (size_t i = 0; i + 1 < head->says.nr; i++)
+		report_message("warning", head->says.items[i]);
+	if (head->says.nr)
+		report_plain(stderr, "warning: %s%s\n", head->says.items[head->says.nr - 1],
+			     head->commands.nr ? ":" : "");
+	for (size_t i = 0; i < head->commands.nr; i++)
+		report_plain(stderr, "    %s\n", head->commands.items[i]);
+}
+
+void restored_say_head(const struct restore_result *result)
+{
+	if (opt_common.quiet || opt_common.json)
+		return;
+	fflush(stdout);
+	for (size_t i = 0; i < result->nested_nr && i < NESTED_SHOWN; i++)
+		say_head(&result->nested[i]);
+	if (result->nested_nr > NESTED_SHOWN)
+		fprintf(stderr, "warning: %zu more repositories have another HEAD now; --json names them\n",
+			result->nested_nr - NESTED_SHOWN);
+	/* The one that matters most is the last that is read. */
+	say_head(&result->head);
+}
+
+static char *question_of(const struct restore_result *preview)
+{
+	const struct plan *plan = &preview->plan;
+	struct strbuf text = STRBUF_INIT;
+	size_t counts[3];
+
+	restored_count(counts, plan);
+	strbuf_addf(&text, "Restore it: %zu to bring back, %zu to change, %zu to remove",
+		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED]);
+	if (plan->captures.nr)
+		strbuf_addf(&text, ", %zu %s to restore", plan->captures.nr,
+			    plan->captures.nr == 1 ? "capture" : "captures");
+	if (preview->git.says.nr)
+		strbuf_addf(&text, ", and %s",
+			    preview->git.what == JOURNAL_GIT ? "the state of git" : "the index");
+	strbuf_addch(&text, '?');
+	return strbuf_detach(&text, NULL);
+}
+
+/* The first question shows all of the plan, the following ones what is new in it. */
+static void show_preview(const struct restore_result *preview, const struct ckpt_record *target)
+{
+	char *reason = title_of(target), age[CLOCK_ISO_SIZE];
+
+	progress_clear();
+	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id,
+		term_color(TERM_RESET), clock_format_age(age, target->created_at, clock_now()),
+		reason);
+	if (preview->agreed)
+		fputs("Files changed while you were asked. New in the plan:\n", stderr);
+	print_rows(stderr, preview, target->id, true);
+	restored_print_git(stderr, preview);
+	print_replays(stderr, &preview->plan);
+	restored_say_head(preview);
+	plan_shown = true;
+	free(reason);
+}
+
+int restored_confirm(const struct restore_result *preview, struct session *session, void *payload)
+{
+	const struct ckpt_record *target = payload;
+	struct restored_view view = { session, target, &preview->plan };
+	const struct prompt_look diff = { .letter = 'd',
+					  .help = "show the diff from the checkpoint to the files "
+						  "as they are now",
+					  .show = restored_show_diff,
+					  .payload = &view };
+	struct prompt prompt = { .yes = "restore it", .no = "leave everything as it is" };
+	char *question;
+	bool agreed;
+
+	if (restore_has_nothing_to_do(preview))
+		return 0; /* nothing to agree to */
+	if (!prompt_possible())
+		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
+	if (opt_common.json)
+		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
+	show_preview(preview, target);
+	question = question_of(preview);
+	prompt.question = question;
+	/* Captures have none. */
+	if (preview->plan.rows_nr)
+		prompt.look = &diff;
+	agreed = prompt_ask(&prompt);
+	free(question);
+	if (cancel_signal())
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
+	if (agreed)
+		return 0;
+	fputs("Not restored.\n", stderr);
+	return ckpt_error_set(CKPT_EDECLINED, "not restored");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_GIT_GITSTATE_INTERNAL_H
+#define CKPT_GIT_GITSTATE_INTERNAL_H
+
+#include "git/gitstate.h"
+
+/** The parts of gitstate_read(). Each adds to a state what it is named after. */
+
+struct gitindex;
+struct repo;
+
+/** Seconds that git has for all answers before a checkpoint is taken without this. */
+enum { GITSTATE_PATIENCE = 20 };
+
+/** Ask git about `repo`; `args` ends with a NULL. */
+int gitstate_ask(struct strbuf *out, const struct repo *repo, const char *const args[]);
+
+/** HEAD, branches, stashes and private refs. */
+int gitstate_read_refs(struct gitstate *state, const struct repo *repo);
+
+/** Entries and resolved conflicts; `head` must be there. Sets `head_tree`. */
+int gitstate_read_index(struct gitstate *state, const struct repo *repo);
+
+/** True if the index says of itself that it has exactly the files of a tree (in hex). */
+bool gitstate_index_is_tree(const struct gitindex *index, const char *tree);
+
+/**
+ * Add what an index has that a tree has not, and what it says of resolved
+ * conflicts. `list` is what `git ls-tree -r -z` says of the tree, and is
+ * changed; NULL: the tree has the same files.
+ */
+int gitstate_take_index(struct gitstate *state, const struct gitindex *index, struct strbuf *list);
+
+/** The operation with its files; refs must be there. */
+int gitstate_read_operation(struct gitstate *state, const struct repo *repo);
+
+/** The text of a file of the operation, with a NUL at its end; NULL: it does not exist. */
+const char *gitstate_text(const struct gitstate *state, const char *path);
+
+/** The id of a private ref, or NULL. */
+const char *gitstate_private(const struct gitstate *state, const char *name);
+
+/** Names of the files of an operation, and of its directories, up to a NULL. */
+extern const char *const gitstate_op_files[];
+extern const char *const gitstate_op_dirs[];
+
+/** Names of refs beside HEAD that belong to an operation, up to a NULL. */
+extern const char *const gitstate_root_refs[];
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_GIT_GITWRITE_H
+#define CKPT_GIT_GITWRITE_H
+
+#include "base/base.h"
+
+struct gitstate;
+struct repo;
+
+/**
+ * Changing the project's repository, because the user asked for that by name.
+ *
+ * Refs, HEAD, objects and configuration are changed by stock git, with the old
+ * value given; the index is built beside the old one and put in place through
+ * index.lock. No hook, fsmonitor program or filter runs.
+ *
+ * Each function leads to a state, whatever part of it exists already: called
+ * again after an interruption it does the rest. Everything is durable when it
+ * returns. What a killed process may leave is a lock or the new index beside the
+ * old one; gitwrite_remove_own() removes both, and nothing of anybody else.
+ */
+struct gitwrite {
+	const struct repo *repo;
+	const char *message; /**< for reflogs: "checkpoint: restore chk_…" */
+};
+
+/** A ref, by its full name, and where it is to go; NULL: it does not exist. */
+struct gitwrite_ref {
+	char *name, *old, *new;
+};
+
+struct gitwrite_refs {
+	struct gitwrite_ref *items;
+	size_t nr, alloc;
+};
+
+void gitwrite_refs_add(struct gitwrite_refs *refs, const char *name, const char *old,
+		       const char *new);
+void gitwrite_refs_release(struct gitwrite_refs *refs);
+
+/* --- gitwrite_refs.c --- */
+
+/**
+ * Move, make and delete all of them or none, then HEAD, or HEAD first where it
+ * must leave a ref that goes. HEAD is `ref`, or `commit` if that is NULL; `now`
+ * is where it is. Fails if one of them is not where it is said to be.
+ */
+int gitwrite_move(const struct gitwrite *how, const struct gitwrite_refs *refs, const char *ref,
+		  const char *commit, const struct gitstate *now);
+
+/** Add the lines "branch.<name>.<key>=<value>" of a branch, or remove exactly these. */
+int gitwrite_config(const struct gitwrite *how, const char *branch, const struct strlist *lines,
+		    bool add);
+
+/** Take out of such lines what the configuration has. */
+void gitwrite_config_drop_present(const struct gitwrite *how, struct strlist *lines);
+
+/* --- gitwrite_operation.c --- */
+
+/** Whether a file of this name belongs to an operation: nothing else is written or removed. */
+bool gitwrite_is_operation_file(const char *path);
+
+/** The same for a ref. */
+bool gitwrite_is_operation_ref(const char *name);
+
+/** Make the files of the operation in progress those of `goal`; `now` has those that exist. */
+int gitwrite_operation(const struct repo *repo, const struct gitstate *now,
+		       const struct gitstate *goal);
+
+/* --- gitwrite_objects.c --- */
+
+/** The contents of a blob that the repository may lack. CKPT_ENOTFOUND: there are none. */
+typedef int (*gitwrite_blob_fn)(struct strbuf *out, const char *oid, void *payload);
+
+/** Of these ids, add those that the repository lacks to `out`; sorted. */
+int gitwrite_missing(struct strlist *out, const struct repo *repo, const struct strlist *oids);
+
+/** Make blobs of these ids, all of which `blob` must have. */
+int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwrite_blob_fn blob,
+		   void *payload);
+
+/** Add the objects of a pack, which may be a thin one. */
+int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len);
+
+/* --- gitwrite_index.c --- */
+
+/**
+ * The bytes of an index: what the tree `goal->head_tree` has, with the entries of `goal` in its
+ * place. Stat data are those of the present index where an entry is the same. CKPT_ENOTFOUND: the
+ * repository lacks the tree.
+ */
+int gitwrite_index_format(struct strbuf *out, const struct repo *repo, const struct gitstate *goal);
+
+/** Whether the entries of the present index are those; errors as before. */
+int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate *goal);
+
+/* --- gitwrite_place.c --- */
+
+/** Write it beside the index and take index.lock; CKPT_EREFUSED if somebody else has that. */
+int gitwrite_index_lock(const struct repo *repo, const struct strbuf *bytes);
+
+/** Put it in place, which releases the lock. */
+int gitwrite_index_place(const struct repo *repo);
+
+/* --- gitwrite_locks.c --- */
+
+/**
+ * The path of a lock that keeps these refs and HEAD (`refs` not NULL), the configuration or the
+ * index from being written, or NULL. The caller frees it.
+ */
+char *gitwrite_find_lock(const struct repo *repo, const struct gitwrite_refs *refs, bool config);
+
+/**
+ * After an interruption: remove what a process that was to do this left, and wait a moment for a
+ * git that is about to end. `since` is when it began, in seconds.
+ */
+void gitwrite_remove_own(const struct repo *repo, const struct gitwrite_refs *refs, bool config,
+			 int64_t since);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/gitplan_internal.h"
+
+#include "base/base.h"
+
+enum { SHORT_ID = 7 };
+
+#define ARROW "\xe2\x86\x92"
+
+static bool differ(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) != 0 : a != b;
+}
+
+static const char *short_name(const char *ref)
+{
+	return strncmp(ref, "refs/heads/", 11) ? ref : ref + 11;
+}
+
+/* --- branches --- */
+
+static const char *where_left(bool one, bool logged)
+{
+	if (logged)
+		return one ? "it stays in the reflog" : "they stay in the reflog";
+	return one ? "it is then reachable only by id" : "they are then reachable only by id";
+}
+
+static void add_commits(struct strbuf *out, const struct gitplan_facts *facts, size_t i)
+{
+	unsigned leaving = facts->leaving[i], coming = facts->coming[i];
+	bool one = leaving == 1;
+
+	if (coming)
+		strbuf_addf(out, "%u %s%s", coming, coming == 1 ? "commit comes" : "commits come",
+			    " back");
+	if (leaving)
+		strbuf_addf(out, "%s%u %s it; %s", coming ? ", " : "", leaving,
+			    one ? "commit leaves" : "commits leave",
+			    where_left(one, facts->logged[i]));
+}
+
+static void say_branch(struct strlist *out, const struct gitplan *plan, size_t i,
+		       const struct gitplan_facts *facts)
+{
+	const struct gitwrite_ref *ref = &plan->refs.items[i];
+	const char *name = short_name(ref->name);
+	struct strbuf commits = STRBUF_INIT, text = STRBUF_INIT;
+
+	add_commits(&commits, facts, i);
+	if (ref->old && ref->new)
+		strbuf_addf(&text, "branch %s: %.*s " ARROW " %.*s", name, SHORT_ID, ref->old,
+			    SHORT_ID, ref->new);
+	else if (ref->new)
+		strbuf_addf(&text, "branch %s: made again at %.*s%s", name, SHORT_ID, ref->new,
+			    plan->config.nr && !plan->config_removed &&
+					    !strcmp(plan->config_branch, name)
+				    ? ", with its configuration"
+				    : "");
+	else
+		strbuf_addf(&text, "branch %s: %.*s " ARROW " no commit", name, SHORT_ID, ref->old);
+	/* All of its history is nothing that comes back. */
+	if (commits.len && ref->old)
+		strbuf_addf(&text, " (%s)", commits.buf);
+	strlist_take(out, strbuf_detach(&text, NULL));
+	strbuf_release(&commits);
+	strbuf_release(&text);
+}
+
+static void add_head(struct strbuf *out, const struct gitstate *state)
+{
+	if (state->ref)
+		strbuf_addf(out, "branch %s", short_name(state->ref));
+	else
+		strbuf_addf(out, "%.*s without a branch", SHORT_ID, state->head ? state->head : "");
+}
+
+static void say_head(struct strlist *out, const struct gitstate *now, const struct gitstate *goal,
+		     const struct gitplan_facts *facts)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addstr(&text, "HEAD: ");
+	add_head(&text, now);
+	strbuf_addstr(&text, " " ARROW " ");
+	add_head(&text, goal);
+	if (facts->lone)
+		strbuf_addf(&text, " (%u %s on no branch; %s)", facts->lone,
+			    facts->lone == 1 ? "commit is" : "commits are",
+			    where_left(facts->lone == 1, facts->lone_logged));
+	strlist_take(out, strbuf_detach(&text, NULL));
+}
+
+/* --- the index --- */
+
+static void add_count(struct strbuf *out, size_t nr, const char *what)
+{
+	if (nr)
+		strbuf_addf(out, "%s%zu %s %s", out->len ? ", " : "", nr, what,
+			    nr == 1 ? "file" : "files");
+}
+
+static size_t all(const struct gitstate_counts *counts)
+{
+	return counts->staged + counts->unmerged + counts->intent_to_add;
+}
+
+static void describe(struct strbuf *out, const struct gitstate_counts *counts)
+{
+	add_count(out, counts->staged, "staged");
+	add_count(out, counts->unmerged, "unmerged");
+	add_count(out, counts->intent_to_add, "intended");
+}
+
+static void say_index(struct strlist *out, const struct gitstate *goal,
+		      const struct gitplan_facts *facts)
+{
+	struct strbuf then = STRBUF_INIT, here = STRBUF_INIT;
+
+	describe(&then, &facts->goal);
+	describe(&here, &facts->now);
+	if (then.len)
+		strlist_addf(out, "index: %s %s back", then.buf,
+			     all(&facts->goal) == 1 ? "comes" : "come");
+	else if (goal->head)
+		strlist_addf(out, "index: as in %.*s", SHORT_ID, goal->head);
+	else
+		strlist_add(out, "index: empty, as then");
+	if (here.len)
+		strlist_addf(out, "index: %s of now %s replaced; the safety checkpoint keeps %s",
+			     here.buf, all(&facts->now) == 1 ? "is" : "are",
+			     all(&facts->now) == 1 ? "it" : "them");
+	strbuf_release(&then);
+	strbuf_release(&here);
+}
+
+/* --- the operation --- */
+
+static void say_operation(struct strlist *out, const struct gitstate *now,
+			  const struct gitstate *goal)
+{
+	char progress[48] = "";
+
+	if (goal->total)
+		snprintf(progress, sizeof(progress), " %u/%u", goal->step, goal->total);
+	if (now->operation && differ(now->operation, goal->operation))
+		strlist_addf(out, "%s in progress: will be abandoned", now->operation);
+	if (goal->operation && !differ(now->operation, goal->operation))
+		strlist_addf(out, "%s in progress: goes back to where it was%s%s", goal->operation,
+			     *progress ? "," : "", progress);
+	else if (goal->operation)
+		strlist_addf(out, "%s%s: will be in progress again", goal->operation, progress);
+}
+
+void gitplan_say(struct strlist *out, const struct gitplan *plan, const struct gitstate *now,
+		 const struct gitstate *goal, const struct gitplan_facts *facts)
+{
+	if (plan->head)
+		say_head(out, now, goal, facts);
+	for (size_t i = 0; i < plan->branches_nr; i++)
+		say_branch(out, plan, i, facts);
+	if (plan->index)
+		say_index(out, goal, facts);
+	if (plan->operation || plan->refs.nr > plan->branches_nr)
+		say_operation(out, now, goal);
+}
+
+/* --- what prevents it --- */
+
+/* A ref and one below it cannot exist together. */
+static const char *find_conflict(const char *ref, const struct gitplan *plan,
+				 const struct gitstate *now)
+{
+	for (size_t i = 0; i < now->branches_nr; i++) {
+		const char *other = now->branches[i].name;
+		const char *below = path_below(ref, other), *above = path_below(other, ref);
+		bool goes = false;
+
+		if (!strcmp(ref, other) || (!below && !above))
+			continue;
+		for (size_t j = 0; j < plan->branches_nr; j++)
+			goes |= !plan->refs.items[j].new &&
+				!strcmp(plan->refs.items[j].name, other);
+		if (!goes)
+			return other;
+	}
+	return NULL;
+}
+
+static int refuse_gone(const char *commit, const struct gitplan_facts *facts, const char *id)
+{
+	bool index = !facts->tree_gone && !facts->missing->nr;
+
+	return ckpt_error_set(
+		CKPT_EREFUSED,
+		"commit %s is no longer in the repository; 'git checkpoint restore%s %s' "
+		"brings back the files%s without it",
+		commit, index ? " --index" : "", id, index ? " and the index" : "");
+}
+
+static int check_objects(const struct gitstate *goal, const struct gitplan_facts *facts,
+			 const char *id)
+{
+	if (facts->gone->nr)
+		return refuse_gone(facts->gone->items[0], facts, id);
+	if (facts->tree_gone)
+		return ckpt_error_set(
+			CKPT_EREFUSED,
+			"the tree %s of the commit %s, on which the index was based, is no "
+			"longer in the repository; 'git checkpoint restore %s' brings back "
+			"the files",
+			goal->head_tree, goal->head ? goal->head : "of then", id);
+	if (facts->missing->nr)
+		return ckpt_error_set(
+			CKPT_EREFUSED,
+			"object '%s', which the index had, is neither in the checkpoint nor in "
+			"the repository; 'git checkpoint restore %s' brings back the files",
+			facts->missing->items[0], id);
+	return 0;
+}
+
+int gitplan_check(const struct gitplan *plan, const struct gitstate *now,
+		  const struct gitstate *goal, const struct gitplan_facts *facts,
+		  const struct gitplan_opts *opts, const char *id)
+{
+	int err;
+
+	if (facts->lock)
+		return ckpt_error_set(
+			CKPT_EREFUSED,
+			"'%s' exists: another git process is at work, or one was killed and "
+			"left it; nothing was touched",
+			facts->lock);
+	if (plan->moved)
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "branch '%s' has moved since%s; nothing was touched",
+				      short_name(plan->moved),
+				      opts->interrupted ? " the interruption" : "");
+	err = check_objects(goal, facts, id);
+	if (err)
+		return err;
+	if (facts->elsewhere)
+		return ckpt_error_set(CKPT_EREFUSED, "branch '%s' is checked out in '%s'",
+				      short_name(facts->elsewhere_ref), facts->elsewhere);
+	if (facts->alias)
+		return ckpt_error_set(
+			CKPT_EREFUSED,
+			"branch '%s' is only another name of '%s'; 'git symbolic-ref HEAD %s' "
+			"goes to that one",
+			short_name(facts->alias), short_name(facts->alias_of), facts->alias_of);
+	for (size_t i = 0; i < plan->branches_nr; i++) {
+		const struct gitwrite_ref *ref = &plan->refs.items[i];
+		const char *other =
+			ref->old || !ref->new ? NULL : find_conflict(ref->name, plan, now);
+
+		if (other)
+			return ckpt_error_set(
+				CKPT_EREFUSED,
+				"branch '%s' cannot be made again while there is a branch "
+				"'%s'; rename that first",
+				short_name(ref->name), short_name(other));
+	}
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_RESTORE_GIT_INTERNAL_H
+#define CKPT_RESTORE_RESTORE_GIT_INTERNAL_H
+
+#include "base/base.h"
+#include "git/git.h"
+#include "record/record.h"
+#include "restore/gitplan_internal.h"
+
+/** The part of a restore that concerns the repository, for restore*.c alone. */
+struct restore_gitwork {
+	bool planned;
+	struct gitstate now;
+	struct record_git goal; /**< as the target has it */
+	struct gitwrite_refs remembered;
+	struct gitplan_opts opts;
+	struct gitplan plan;
+	struct strlist blobs; /**< ids that the repository lacks and the checkpoint has */
+};
+
+/** What gitplan needs to know, read from the repository; owns what it points at. */
+struct restore_git_facts {
+	struct gitplan_facts facts;
+	char *lock, *elsewhere, *elsewhere_ref, *alias, *alias_of;
+	struct strlist gone, missing;
+	unsigned *leaving, *coming;
+	bool *logged;
+};
+
+/**
+ * Look. Objects of the index that the repository lacks are in `missing`; the caller takes out
+ * those that the checkpoint has. Refs of an operation whose objects are gone, and which it can do
+ * without, are taken out of the plan.
+ */
+int restore_git_look(struct restore_git_facts *out, struct gitplan *plan, const struct repo *repo,
+		     const struct gitstate *now, const struct gitstate *goal, bool whole);
+/**
+ * Based on another commit, the same entries mean another index, and others perhaps the same:
+ * compare the two in full, if the plan says that it changes.
+ */
+int restore_git_compare_index(struct gitplan *plan, const struct repo *repo,
+			      const struct gitstate *now, const struct gitstate *goal);
+void restore_git_facts_release(struct restore_git_facts *facts);
+
+#endif
