@@ -119,7 +119,8 @@ int verify_checkpoint(struct verify_result *out, struct verify *verify, const st
 		err = verify_git(out, verify, &record);
 	if (!err)
 		err = verify_tree(out, verify, &record);
-	if (err && err != CKPT_ECANCELLED) {
+	/* What could not be read for lack of memory or descriptors is not damaged. */
+	if (err && err != CKPT_ECANCELLED && !ckpt_error_lack()) {
 		strlist_add(&out->problems, ckpt_error_last());
 		err = 0;
 	}

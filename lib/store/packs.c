@@ -425,7 +425,7 @@ int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
 	/* It may be in a pack that could not be opened, even if another thread can by now. */
 	errno = atomic_load(&packs->lacking);
 	if (lacking && !errno)
-		errno = EAGAIN;
+		errno = EMFILE;
 	return errno ? ckpt_error_errno("unable to open all packs of the store") : CKPT_ENOTFOUND;
 }
 

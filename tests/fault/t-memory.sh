@@ -3,12 +3,12 @@
 # Memory runs out, in the program or in a library, once or from there on: the command ends with a
 # sentence and a status of its own, never by a signal, and nothing is lost.
 #
-# CKPT_MEMORY_POINTS=<n>   so many places for each command, 5 if not set; "all" for each of them
+# CKPT_TEST_MEMORY_POINTS=<n>   so many places for each command, 5 if not set; "all" for each of them
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/keep.sh"
 
-points=${CKPT_MEMORY_POINTS:-5}
+points=${CKPT_TEST_MEMORY_POINTS:-5}
 
 # without <at> <sticky> <command>...: memory runs out at that allocation; 0 only counts
 without() {
@@ -75,6 +75,7 @@ exhaust() {
 		*' --json '*) jq -e -s 'length == 1' <"$T/out" >/dev/null || fail "no JSON: $what" ;;
 		esac
 		expect_no_grep 'damaged\|corrupt' "$T/err"
+		expect_no_grep 'damaged\|corrupt' "$T/out"
 		sound_after "$what" "$least"
 		at=$((at + stride))
 	done
