@@ -24,7 +24,7 @@ struct file_header {
 };
 
 static const char magic[8] = "CKPTSTC";
-enum { VERSION = 4, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
+enum { VERSION = 5, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
 enum { CACHED_FLAGS = WT_RACY | WT_SETTLED };
 
 /* Blocks are used in place. */
@@ -211,6 +211,7 @@ static uint64_t write_block(struct strbuf *out, const struct wt_dir *dir)
 	memset(out->buf + start, 0, size);
 	block = (struct statcache_dir *)(out->buf + start);
 	*block = head;
+	memcpy(block->sha256, dir->sha256, SHA256_SIZE);
 	for (size_t i = 0; i < dir->nr; i++) {
 		struct statcache_entry *entry = (struct statcache_entry *)(block + 1) + i;
 

@@ -37,6 +37,7 @@ struct statcache_dir {
 	uint64_t rules;
 	struct oid tree;
 	uint32_t padding;
+	unsigned char sha256[SHA256_SIZE]; /**< its part of the state hash */
 };
 
 struct statcache_entry {
@@ -82,7 +83,10 @@ static inline const char *statcache_name(const struct statcache_dir *dir,
 	return (const char *)(statcache_entries(dir) + dir->nr) + entry->name_at;
 }
 
-/** Write the cache for a tree that was captured as `head` describes; all entries must be known. */
+/**
+ * Write the cache for a tree that was captured as `head` describes; all entries must be known, and
+ * all directories hashed.
+ */
 int statcache_write(int dirfd, const char *path, const struct statcache_head *head,
 		    const struct wt_dir *root);
 
