@@ -257,7 +257,9 @@ void worktree_state_write_cache(const struct worktree_state *state, const struct
 		return;
 	/* Directories that are hashed already stay as they are. */
 	statehash(hash, state->scan->root, STATEHASH_NOW);
-	(void)statcache_write(store->dirfd, LAYOUT_STATCACHE, &head, state->scan->root);
+	/* Under a budget it must be as small as was reckoned with. */
+	(void)statcache_write(store->dirfd, LAYOUT_STATCACHE, &head, state->scan->root,
+			      state->session->settings.max_size ? NULL : state->cache);
 }
 
 /* As if only known files existed; then no list of names is complete. */

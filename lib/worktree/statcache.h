@@ -85,10 +85,12 @@ static inline const char *statcache_name(const struct statcache_dir *dir,
 
 /**
  * Write the cache for a tree that was captured as `head` describes; all entries must be known, and
- * all directories hashed.
+ * all directories hashed. `old` is the cache that the tree was scanned with: what did not change
+ * stays where it is, so that the cost follows the change; NULL: write all of it, to a file as small
+ * as can be. The caller has the lock of the store.
  */
 int statcache_write(int dirfd, const char *path, const struct statcache_head *head,
-		    const struct wt_dir *root);
+		    const struct wt_dir *root, const struct statcache *old);
 
 /**
  * Packs were changed without losing anything: if the cache was written with the

@@ -375,12 +375,12 @@ sub fingerprint {
 
 sub show_statcache {
 	$cache = slurp('checkpoint/statcache');
-	my ($magic, $sum, $order, $version, $entry, $size, $root, $commit, $zero, $packs, $boot, $dev) =
-		unpack 'a8 L4 Q2 H40 L Q H32 Q', $cache;
+	my ($magic, $sum, $order, $version, $entry, $size, $root, $full, $commit, $zero, $packs, $boot, $dev) =
+		unpack 'a8 L4 Q3 H40 L Q H32 Q', $cache;
 	my @entries;
 
-	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 5 && $entry == 104 &&
-		$size == length $cache && !$zero && $sum == crc32(substr $cache, 12, 108) or die "header\n";
+	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 6 && $entry == 104 &&
+		$size <= length $cache && $full <= $size && !$zero && $sum == crc32(substr $cache, 12, 116) or die "header\n";
 	block($root, '', \@entries);
 	print $json->encode({ commit => $commit, packs_agree => flag("$packs" eq fingerprint()),
 		boot => $boot, dev => $dev,
