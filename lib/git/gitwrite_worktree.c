@@ -23,8 +23,12 @@ int gitwrite_check_branch(const struct repo *repo, const char *branch, const cha
 	const struct gitrun run = { .gitdir = repo->gitdir, .worktree = repo->worktree };
 	int err = 0;
 
-	/* What it prints is the branch that "@{-1}" means; such a name is none either. */
-	if (*branch == '-' || gitrun(&answer, &run, valid) ||
+	/*
+	 * What it prints is the branch that "@{-1}" means; such a name is none either, and some
+	 * that it takes would be hard to use.
+	 */
+	if (*branch == '-' || !strcmp(branch, "HEAD") || !strcmp(branch, "@") ||
+	    gitrun(&answer, &run, valid) ||
 	    strncmp(answer.buf, branch, strlen(branch)) != 0 ||
 	    strcmp(answer.buf + strlen(branch), "\n") != 0)
 		err = ckpt_error_set(CKPT_ERROR, "'%s' cannot be the name of a branch", branch);

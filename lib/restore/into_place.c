@@ -329,9 +329,9 @@ int into_finish_place(struct into *into)
 		return ckpt_error_errno("unable to sync '%s'", into->out->path);
 	if (unlinkat(into->fd, into->marker, 0) < 0 && errno != ENOENT)
 		return ckpt_error_errno("unable to remove '%s/%s'", into->out->path, into->marker);
+	into->begun = false;
 	if (!into->opts->passing && fsync(into->fd) < 0)
 		return ckpt_error_errno("unable to sync '%s'", into->out->path);
-	into->begun = false;
 	return 0;
 }
 

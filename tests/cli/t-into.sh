@@ -185,8 +185,9 @@ test_a_scoped_checkpoint() {
 	git-checkpoint save -q -- a/b
 	copy 0 "$T/copy" @
 	expect_eq a/b/x "$(cd "$T/copy" && find . -type f | sed 's,^./,,')"
-	git-checkpoint save -q --state k=v
-	copy 0 "$T/copy2" @~1
+	git-checkpoint save -q --state-only --state k=v
+	copy 128 "$T/copy2" @
+	expect_grep 'holds only state' "$T/err"
 }
 
 test_a_directory_that_is_new_empty_or_a_link_to_one() {
