@@ -92,6 +92,17 @@ static int prepare(struct into *into)
 	return err ? err : into_hash_target(into);
 }
 
+/* The disk is busy with the one while the processor is with the other. */
+static int sync_or_verify(size_t index, unsigned worker, void *payload)
+{
+	struct into *into = payload;
+
+	(void)worker;
+	if (index)
+		return into_sync(into);
+	return into->opts->no_verify ? 0 : into_verify(into);
+}
+
 /*
  * A live file from which contents were taken may have been written to meanwhile;
  * the store has them, too.
@@ -100,13 +111,13 @@ static int write_and_verify(struct into *into)
 {
 	int err = into_write(into);
 
-	if (!err && !into->opts->no_verify)
-		err = into_verify(into);
+	if (!err)
+		err = pool_for(into->session->threads, 2, sync_or_verify, into);
 	if (!err && into->out->verified && !into->out->match && into->out->cloned) {
 		into->left = into->no_clones = true;
 		err = into_write(into);
 		if (!err)
-			err = into_verify(into);
+			err = pool_for(into->session->threads, 2, sync_or_verify, into);
 	}
 	return err;
 }
@@ -120,8 +131,11 @@ static int carry_out(struct into *into)
 	/* What is not right stays marked as unfinished. */
 	if (err || (into->out->verified && !into->out->match))
 		return err;
-	if (into->opts->worktree)
+	if (into->opts->worktree) {
 		err = into_git_apply(into);
+		if (!err)
+			err = into_sync(into);
+	}
 	return err ? err : into_finish_place(into);
 }
 

@@ -158,7 +158,7 @@ static bool clone_one(const struct into_clones *clones, int fd, const struct int
 	return done;
 }
 
-bool into_clone(struct into_clones *clones, int fd, const struct oid *oid)
+bool into_clone(struct into_clones *clones, int fd, const struct oid *oid, uint64_t *size_out)
 {
 	if (!clones->nr ||
 	    (atomic_load(&refusals) >= REFUSALS_MAX && !atomic_load(&successes)))
@@ -167,8 +167,10 @@ bool into_clone(struct into_clones *clones, int fd, const struct oid *oid)
 	     at = (at + 1) & (clones->slots_nr - 1)) {
 		const struct into_live *live = &clones->items[clones->slots[at] - 1];
 
-		if (oid_equal(&live->oid, oid) && clone_one(clones, fd, live))
+		if (oid_equal(&live->oid, oid) && clone_one(clones, fd, live)) {
+			*size_out = live->st.size;
 			return true;
+		}
 	}
 	return false;
 }

@@ -63,6 +63,9 @@ int into_find_place(struct into *into);
 /** Make and mark it, unless it is there and marked. */
 int into_take_place(struct into *into);
 
+/** Make durable what was written. */
+int into_sync(struct into *into);
+
 /** Remove the mark: it is finished. */
 int into_finish_place(struct into *into);
 
@@ -102,7 +105,7 @@ void into_clones_open(struct into_clones *out, const struct into *into);
 void into_clones_close(struct into_clones *clones);
 
 /** Make the new, empty file `fd` share the contents of a live file; false if that is not possible. */
-bool into_clone(struct into_clones *clones, int fd, const struct oid *oid);
+bool into_clone(struct into_clones *clones, int fd, const struct oid *oid, uint64_t *size_out);
 
 /* --- into_verify.c --- */
 

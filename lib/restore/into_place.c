@@ -323,10 +323,15 @@ int into_take_place(struct into *into)
 	return write_marker(into);
 }
 
-int into_finish_place(struct into *into)
+int into_sync(struct into *into)
 {
 	if (!into->opts->passing && syncfs(into->fd) < 0)
 		return ckpt_error_errno("unable to sync '%s'", into->out->path);
+	return 0;
+}
+
+int into_finish_place(struct into *into)
+{
 	if (unlinkat(into->fd, into->marker, 0) < 0 && errno != ENOENT)
 		return ckpt_error_errno("unable to remove '%s/%s'", into->out->path, into->marker);
 	into->begun = false;

@@ -41,6 +41,7 @@ static int read_copy(struct scan **out, struct into *into)
 				    .include_sensitive = true };
 	struct scan_opts opts = { .threads = into->session->threads };
 	struct ingest_opts ingest = { .store = into->session->store,
+				      .once = true,
 				      .threads = into->session->threads,
 				      .progress = into->opts->progress };
 	struct ingest_result read;

@@ -222,15 +222,14 @@ static int write_piece(const void *data, size_t len, void *payload)
 	return sparse_write(payload, data, len) < 0 ? ckpt_error_errno("unable to write") : 0;
 }
 
-static int write_contents(struct writer *writer, struct scratch *scratch, int fd,
+static int write_contents(uint64_t *size, struct writer *writer, struct scratch *scratch, int fd,
 			  const struct wt_entry *entry)
 {
 	struct store *store = writer->into->session->store;
 	struct sparse file = SPARSE_INIT(fd);
-	uint64_t size = 0;
-	int err = objects_size(&size, store, &entry->oid);
+	int err = objects_size(size, store, &entry->oid);
 
-	if (!err && size > FS_WHOLE_MAX) {
+	if (!err && *size > FS_WHOLE_MAX) {
 		err = objects_stream(store, &entry->oid, write_piece, &file);
 	} else if (!err) {
 		strbuf_reset(&scratch->data);
@@ -246,20 +245,19 @@ static int write_contents(struct writer *writer, struct scratch *scratch, int fd
 static int write_file(struct writer *writer, struct scratch *scratch, int dirfd,
 		      const struct wt_entry *entry)
 {
+	uint64_t size = 0;
 	int fd, err = 0;
-	struct stat st;
 
 	fd = openat(dirfd, entry->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ckpt_error_errno("unable to create it");
-	if (into_clone(&writer->into->clones, fd, &entry->oid))
+	if (into_clone(&writer->into->clones, fd, &entry->oid, &size))
 		atomic_fetch_add(&writer->cloned, 1);
 	else
-		err = write_contents(writer, scratch, fd, entry);
+		err = write_contents(&size, writer, scratch, fd, entry);
 	if (!err && fchmod(fd, entry->mode) < 0)
 		err = ckpt_error_errno("unable to set its mode");
-	if (!err && !fstat(fd, &st))
-		atomic_fetch_add(&writer->bytes, (unsigned long long)st.st_size);
+	atomic_fetch_add(&writer->bytes, (unsigned long long)size);
 	if (close(fd) < 0 && !err)
 		err = ckpt_error_errno("unable to write");
 	return err;
