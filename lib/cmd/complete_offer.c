@@ -183,6 +183,7 @@ static const struct {
 	{ "<key>", NULL },
 	{ "<name>", NULL },
 	{ "<reason>", NULL },
+	{ "<branch>", NULL },
 	{ "<text>", NULL },
 	{ "<list>", NULL },
 	{ "<workflow>", NULL },

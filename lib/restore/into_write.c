@@ -219,7 +219,7 @@ static bool keep_file(int dirfd, const struct wt_entry *entry, struct digest *sh
 
 static int write_piece(const void *data, size_t len, void *payload)
 {
-	return sparse_write(payload, data, len) < 0 ? ckpt_error_errno("unable to write") : 0;
+	return sparse_write(payload, data, len) < 0 ? ckpt_error_errno("unable to write it") : 0;
 }
 
 static int write_contents(uint64_t *size, struct writer *writer, struct scratch *scratch, int fd,
@@ -238,7 +238,7 @@ static int write_contents(uint64_t *size, struct writer *writer, struct scratch 
 			err = write_piece(scratch->data.buf, scratch->data.len, &file);
 	}
 	if (!err && sparse_finish(&file) < 0)
-		err = ckpt_error_errno("unable to write");
+		err = ckpt_error_errno("unable to write it");
 	return err;
 }
 
@@ -259,7 +259,7 @@ static int write_file(struct writer *writer, struct scratch *scratch, int dirfd,
 		err = ckpt_error_errno("unable to set its mode");
 	atomic_fetch_add(&writer->bytes, (unsigned long long)size);
 	if (close(fd) < 0 && !err)
-		err = ckpt_error_errno("unable to write");
+		err = ckpt_error_errno("unable to write it");
 	return err;
 }
 

@@ -57,8 +57,8 @@ expect_then() {
 test_head_index_and_files_are_those_of_then() {
 	a_dirty_project
 	git commit -q -m later -a
-	echo more >more
-	git add more
+	echo another >another
+	git add another
 	git status --porcelain=v2 >"$T/status"
 	git for-each-ref >"$T/refs"
 	fork 0 "$T/copy" --worktree @

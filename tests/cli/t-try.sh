@@ -28,13 +28,13 @@ id_of() {
 
 test_the_command_sees_the_checkpoint() {
 	mkdir sub
-	echo then >sub/a
+	echo 'then' >sub/a
 	git-checkpoint save -q
 	fingerprint . >"$T/fp.then"
 	echo now >sub/a
 	git-checkpoint try @ -- sh -c 'pwd; echo "$PWD"; cat sub/a; "$LIB_DIR/fingerprint.pl" . >"$T/fp.copy"' >"$T/out"
 	expect_same "$T/fp.then" "$T/fp.copy"
-	expect_eq then "$(sed -n 3p "$T/out")"
+	expect_eq 'then' "$(sed -n 3p "$T/out")"
 	expect_eq "$(sed -n 1p "$T/out")" "$(sed -n 2p "$T/out")"
 	expect_grep "^$TMPDIR/git-checkpoint-try[^/]*/work\$" "$T/out"
 	no_copies

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 /* Ask until nothing more can be found out; `skip` has a bit for each that cannot be judged. */
-static unsigned ask(enum bisect_verdict *verdicts, size_t nr, size_t first_bad, uint64_t skip)
+static unsigned search(enum bisect_verdict *verdicts, size_t nr, size_t first_bad, uint64_t skip)
 {
 	unsigned asked = 0;
 	size_t at;
@@ -33,7 +33,7 @@ static void test_bisect_finds_each_in_as_few_steps_as_possible(void **state)
 
 			for (size_t n = nr - 2; n; n /= 2)
 				most++;
-			assert_true(ask(verdicts, nr, bad, 0) <= most);
+			assert_true(search(verdicts, nr, bad, 0) <= most);
 			last = bisect_range(&first, verdicts, nr);
 			assert_int_equal(first, bad);
 			assert_int_equal(last, bad);
@@ -41,7 +41,7 @@ static void test_bisect_finds_each_in_as_few_steps_as_possible(void **state)
 		}
 }
 
-/* Whatever was skipped, the answer is no wider than that makes it. */
+/* Whatever was skipped, the answer has what can be the first, and nothing else. */
 static void test_bisect_skipping_widens_the_answer_and_no_more(void **state)
 {
 	enum { NR = 9 };
@@ -54,7 +54,7 @@ static void test_bisect_skipping_widens_the_answer_and_no_more(void **state)
 		for (size_t bad = 1; bad < NR; bad++) {
 			size_t first, last, low = bad, high = bad;
 
-			ask(verdicts, NR, bad, skip);
+			search(verdicts, NR, bad, skip);
 			last = bisect_range(&first, verdicts, NR);
 			while (skip >> high & 1)
 				high++;
