@@ -30,6 +30,7 @@
  *   gitdate                times as people write them
  *   gitwrite_refs gitwrite_index gitwrite_place gitwrite_operation gitwrite_objects gitwrite_locks
  *                          changing refs, the index, an operation's files; whose locks are in the way
+ *   gitwrite_worktree      making a linked worktree
  * lib/settings/  the table of settings and where their values come from
  *   settings setting ini   the table; one setting; files
  *   change edit            changing a file; its text
@@ -98,11 +99,16 @@
  *   restore_head restore_rest restore_nested    the way back to the HEAD of then; to the rest that
  *                          git knows; of nested repositories
  *   undo                   undo, redo, --continue and --abort as restores
+ *   into into_place into_marker    a copy in another directory; where it may be; the file that marks
+ *                          an unfinished one
+ *   into_write into_clone into_verify    its files; contents shared with live ones; whether it is right
+ *   into_worktree          a copy as a linked git worktree
  * lib/repair/    doctor and what it uses
  *   doctor doctor_files doctor_restore    what is wrong with a store
  *   salvage relink         saving checkpoints from a broken store; the store of a moved folder
  * lib/run/       a command between a checkpoint and its verification
  *   run                    starting the command, passing signals on, waiting for it
+ *   try bisect             a command in a copy of a checkpoint; which checkpoint to ask next
  * lib/flow/      workflows that survive interruption
  *   flow flow_resume       moving on; resuming after an interruption
  *   flow_decide            what may happen next, from the state alone
@@ -132,11 +138,12 @@
  *   cmd report hint        what all commands share
  *   save list show diff status verify hash log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
- *   hooks hook agent_hook run flow help
+ *   hooks hook agent_hook run flow help try bisect
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
+ *   copied tried           a copy in another directory; a command in one
  *   listed                 checkpoints as rows, for terminals and for scripts
  *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
  *                          takes back; what it does to the repository
@@ -161,6 +168,7 @@ static const struct cmd commands[] = {
 	{ "status", NULL, &cmd_status_spec }, { "restore", NULL, &cmd_restore_spec },
 	{ "undo", NULL, &cmd_undo_spec },     { "redo", NULL, &cmd_redo_spec },
 	{ "run", cmd_run, &cmd_run_spec },    { "verify", NULL, &cmd_verify_spec },
+	{ "try", NULL, &cmd_try_spec },	      { "bisect", NULL, &cmd_bisect_spec },
 	{ "log", NULL, &cmd_log_spec },	      { "pin", NULL, &cmd_pin_spec },
 	{ "unpin", NULL, &cmd_unpin_spec },   { "drop", NULL, &cmd_drop_spec },
 	{ "prune", NULL, &cmd_prune_spec },   { "gc", NULL, &cmd_gc_spec },

@@ -171,6 +171,8 @@ static const struct {
 	void (*offer)(struct complete *complete);
 } meanings[] = {
 	{ "<checkpoint>", complete_checkpoints },
+	{ "<good>", complete_checkpoints },
+	{ "<bad>", complete_checkpoints },
 	{ "<path>", any_file },
 	{ "<file>", any_file },
 	{ "<dir>", any_directory },
@@ -181,6 +183,7 @@ static const struct {
 	{ "<key>", NULL },
 	{ "<name>", NULL },
 	{ "<reason>", NULL },
+	{ "<branch>", NULL },
 	{ "<text>", NULL },
 	{ "<list>", NULL },
 	{ "<workflow>", NULL },

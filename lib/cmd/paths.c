@@ -149,6 +149,7 @@ struct search {
 	struct strlist *out;
 	const struct pathspec *spec;
 	bool *found; /* for each plain path, then for each item */
+	bool stored; /* only what the checkpoint has */
 };
 
 static void consider(struct search *search, const char *path, bool is_dir)
@@ -216,19 +217,19 @@ static int check_found(const struct search *search, const struct ckpt_record *ta
 
 		if (search->found[i] || (item && item->magic & PATHSPEC_EXCLUDE))
 			continue;
-		return ckpt_error_set(CKPT_ENOTFOUND,
-				      "nothing in the worktree or in checkpoint '%s' matches '%s'",
-				      target->id, item ? item->typed : spec->plain.items[i]);
+		return ckpt_error_set(CKPT_ENOTFOUND, "nothing in %scheckpoint '%s' matches '%s'",
+				      search->stored ? "" : "the worktree or in ", target->id,
+				      item ? item->typed : spec->plain.items[i]);
 	}
 	if (!search->out->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND, "all paths are excluded");
 	return 0;
 }
 
-int paths_expand(struct strlist *out, struct session *session, const struct ckpt_record *target,
-		 const struct pathspec *spec)
+static int expand(struct strlist *out, struct session *session, const struct ckpt_record *target,
+		  const struct pathspec *spec, bool stored)
 {
-	struct search search = { .out = out, .spec = spec };
+	struct search search = { .out = out, .spec = spec, .stored = stored };
 	int err;
 
 	if (!spec->nr) {
@@ -237,11 +238,23 @@ int paths_expand(struct strlist *out, struct session *session, const struct ckpt
 	}
 	search.found = xcalloc(spec->plain.nr + spec->nr, sizeof(*search.found));
 	err = search_checkpoint(&search, session, target);
-	if (!err)
+	if (!err && !stored)
 		err = search_worktree(&search, session, target);
 	if (!err)
 		err = check_found(&search, target);
 	strlist_sort_unique(out);
 	free(search.found);
 	return err;
+}
+
+int paths_expand(struct strlist *out, struct session *session, const struct ckpt_record *target,
+		 const struct pathspec *spec)
+{
+	return expand(out, session, target, spec, false);
+}
+
+int paths_expand_stored(struct strlist *out, struct session *session,
+			const struct ckpt_record *target, const struct pathspec *spec)
+{
+	return expand(out, session, target, spec, true);
 }

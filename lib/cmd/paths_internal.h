@@ -37,4 +37,8 @@ int paths_find(bool *out, struct session *session, const char *path,
 int paths_expand(struct strlist *out, struct session *session, const struct ckpt_record *target,
 		 const struct pathspec *spec);
 
+/** The same of what is in the checkpoint; the worktree is not looked at. */
+int paths_expand_stored(struct strlist *out, struct session *session,
+			const struct ckpt_record *target, const struct pathspec *spec);
+
 #endif

@@ -19,7 +19,7 @@ void ran_say(const char *fmt, ...)
 	va_end(ap);
 }
 
-static char *signal_name(int sig)
+char *ran_signal_name(int sig)
 {
 	const char *name = sigabbrev_np(sig);
 
@@ -29,7 +29,7 @@ static char *signal_name(int sig)
 void ran_say_failed(const char *what, const char *name, const struct run_child *child)
 {
 	struct strbuf clean = STRBUF_INIT;
-	char *sig = child->signal ? signal_name(child->signal) : NULL;
+	char *sig = child->signal ? ran_signal_name(child->signal) : NULL;
 
 	utf8_printable(&clean, name, strlen(name), "\n\t", '?');
 	if (!child->started)
@@ -72,7 +72,7 @@ void ran_say_restored(const struct ran *ran)
 json_t *ran_json(const struct ran *ran)
 {
 	struct row object = ROW_INIT, check = ROW_INIT;
-	char *sig = ran->child.signal ? signal_name(ran->child.signal) : NULL;
+	char *sig = ran->child.signal ? ran_signal_name(ran->child.signal) : NULL;
 
 	row_text(&check, "command", ran->verify);
 	row_json(&check, "exit_status", json_integer(ran->check.exit_status));

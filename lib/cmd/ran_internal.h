@@ -29,6 +29,9 @@ struct ran {
 /** Unless -q. */
 void ran_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/** "SIGTERM"; the caller frees it. */
+char *ran_signal_name(int sig);
+
 /** Say why it failed; `what` precedes the name. */
 void ran_say_failed(const char *what, const char *name, const struct run_child *child);
 

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/complete.h"
+#include "cmd/copied_internal.h"
 #include "cmd/inside_internal.h"
 #include "cmd/paths_internal.h"
 #include "cmd/pick_internal.h"
@@ -16,7 +17,8 @@
 #include "ui/ui.h"
 
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
-static const char *reason, *verify_command;
+static bool as_worktree;
+static const char *reason, *verify_command, *into, *branch;
 
 static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
@@ -35,6 +37,12 @@ static const struct opt restore_options[] = {
 	{ OPT_FLAG, 0, "continue", &go_on, NULL, "finish an interrupted restore", OPT_FORM },
 	{ OPT_FLAG, 0, "abort", &abort_, NULL, "go back to the state before an interrupted restore",
 	  OPT_FORM },
+	{ OPT_STRING, 0, "into", &into, "<dir>", "copy it into a new or empty directory", OPT_FORM,
+	  OPT_ARGS(CMD_CHECKPOINTS(1, 1), CMD_PATHS) },
+	{ OPT_FLAG, 0, "worktree", &as_worktree, NULL,
+	  "with --into: a git worktree with the recorded HEAD and index", OPT_WITH },
+	{ OPT_STRING, 'b', "branch", &branch, "<branch>",
+	  "with --worktree: on this new branch", OPT_WITH },
 	{ OPT_END },
 };
 
@@ -117,7 +125,8 @@ static int parse_paths(struct strlist *out, struct session *session,
 					     "'%s' is not in the scope of checkpoint '%s'",
 					     only.plain.items[i], target->id);
 	if (!err)
-		err = paths_expand(out, session, target, &only);
+		err = into ? paths_expand_stored(out, session, target, &only)
+			   : paths_expand(out, session, target, &only);
 	pathspec_release(&only);
 	return err;
 }
@@ -178,6 +187,22 @@ static int find_chosen(struct ckpt_record *out, struct session *session, const s
 	return err;
 }
 
+static int copy(struct session *session, const struct restore_opts *opts)
+{
+	const struct into_opts how = {
+		.target = opts->target,
+		.dir = into,
+		.paths = opts->paths,
+		.reason = opts->reason,
+		.worktree = as_worktree,
+		.branch = branch,
+		.no_verify = opts->no_verify,
+		.progress = progress_show,
+	};
+
+	return copied_carry_out(session, &how);
+}
+
 static int restore_named(struct session *session, const struct strlist *args, bool named)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;
@@ -205,7 +230,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 	if (!err)
 		err = parse_paths(&paths, session, &target, args, named);
 	if (!err)
-		err = carry_out(session, &opts);
+		err = into ? copy(session, &opts) : carry_out(session, &opts);
 	strlist_release(&paths);
 	record_release(&target);
 	return err;
@@ -237,8 +262,25 @@ static bool is_named(const struct strlist *args)
 	return args->nr && opt_common.dashdash;
 }
 
+static int check_into(const struct strlist *args)
+{
+	if (branch && !as_worktree)
+		return ckpt_error_set(CKPT_EUSAGE, "option '-b' needs '--worktree'");
+	if (!*into)
+		return ckpt_error_set(CKPT_EUSAGE, "option '--into' needs a directory");
+	if (verify_command)
+		return ckpt_error_set(CKPT_EUSAGE, "--verify-command has no meaning with --into; "
+						   "'git checkpoint try' runs a command in a copy");
+	if (!is_named(args))
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "--into needs a checkpoint, such as @ for the newest");
+	return 0;
+}
+
 static int check(const struct strlist *args)
 {
+	if (into)
+		return check_into(args);
 	/* What git knows of some paths alone is not a state that there ever was. */
 	if ((with_index || with_git) && args->nr > (is_named(args) ? 1u : 0u))
 		return ckpt_error_set(CKPT_EUSAGE, "--%s restores everything, not single paths",

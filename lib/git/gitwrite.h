@@ -102,6 +102,25 @@ int gitwrite_index_lock(const struct repo *repo, const struct strbuf *bytes);
 /** Put it in place, which releases the lock. */
 int gitwrite_index_place(const struct repo *repo);
 
+/* --- gitwrite_worktree.c --- */
+
+/**
+ * Whether a new branch can have this short name: CKPT_EREFUSED if it exists, or if the name of
+ * another is in its way; CKPT_ERROR if no branch can have it. Nothing is written.
+ */
+int gitwrite_check_branch(const struct repo *repo, const char *branch, const char *commit);
+
+/**
+ * Make a directory that has no .git, but may have files, the root of a new linked worktree, with
+ * HEAD at `commit` and no index. `aside` is a name in it that is used for a moment; what an
+ * interrupted call left there is removed. CKPT_ERROR with what git says.
+ */
+int gitwrite_worktree(const struct gitwrite *how, const char *dir, const char *aside,
+		      const char *commit);
+
+/** If such a call was interrupted at its end: let git know where that worktree is. */
+int gitwrite_worktree_settle(const struct gitwrite *how, const char *dir, const char *aside);
+
 /* --- gitwrite_locks.c --- */
 
 /**

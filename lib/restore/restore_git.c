@@ -68,28 +68,31 @@ static bool is_empty_blob(const char *oid)
 	       !strcmp(oid, "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813");
 }
 
-/*
- * Objects of the index that the checkpoint has are written, so they are not missing. They are read
- * now, while nothing is touched.
- */
-static int sort_out_blobs(struct restore *r, struct restore_git_facts *facts)
+int restore_git_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
+			 const struct record_git *goal)
 {
-	struct strlist missing = facts->missing;
+	struct strlist all = *missing;
 	int err = 0;
 
-	memset(&facts->missing, 0, sizeof(facts->missing));
-	for (size_t i = 0; i < missing.nr && !err; i++) {
-		const struct oid *stored = record_git_find(&r->git.goal, missing.items[i]);
+	memset(missing, 0, sizeof(*missing));
+	for (size_t i = 0; i < all.nr && !err; i++) {
+		const struct oid *stored = record_git_find(goal, all.items[i]);
 
-		strlist_add(stored || is_empty_blob(missing.items[i]) ? &r->git.blobs
-								      : &facts->missing,
-			    missing.items[i]);
-		err = stored ? objects_check(r->session->store, stored) : 0;
+		strlist_add(stored || is_empty_blob(all.items[i]) ? blobs : missing, all.items[i]);
+		err = stored ? objects_check(store, stored) : 0;
 	}
+	strlist_release(&all);
+	return err;
+}
+
+static int sort_out_blobs(struct restore *r, struct restore_git_facts *facts)
+{
+	struct store *store = r->session->store;
+	int err = restore_git_sort_out(&r->git.blobs, &facts->missing, store, &r->git.goal);
+
 	if (!err && !oid_is_zero(&r->git.goal.autostash))
-		err = objects_check(r->session->store, &r->git.goal.autostash);
-	strlist_release(&missing);
-	return err ? record_damaged(err, r->session->store, r->opts->target->id) : 0;
+		err = objects_check(store, &r->git.goal.autostash);
+	return err ? record_damaged(err, store, r->opts->target->id) : 0;
 }
 
 static void describe_side(struct restore_git_side *out, const struct gitstate *state)

@@ -7,6 +7,8 @@
 #include "record/record.h"
 #include "restore/gitplan_internal.h"
 
+struct store;
+
 /** The part of a restore that concerns the repository, for restore*.c alone. */
 struct restore_gitwork {
 	bool planned;
@@ -41,5 +43,19 @@ int restore_git_look(struct restore_git_facts *out, struct gitplan *plan, const 
 int restore_git_compare_index(struct gitplan *plan, const struct repo *repo,
 			      const struct gitstate *now, const struct gitstate *goal);
 void restore_git_facts_release(struct restore_git_facts *facts);
+
+/** Add `head` to `gone` if it, its history or its files are not all in the repository. */
+int restore_git_check_history(struct strlist *gone, const struct repo *repo, const char *head);
+
+/** The ids of objects of the index that the repository lacks; sorted. */
+int restore_git_find_missing(struct strlist *out, const struct repo *repo,
+			     const struct gitstate *goal);
+
+/**
+ * Of `missing`, objects of the index that the repository lacks, move those to `blobs` that the
+ * checkpoint has, so that they can be written. They are read now, while nothing is touched.
+ */
+int restore_git_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
+			 const struct record_git *goal);
 
 #endif

@@ -49,8 +49,7 @@ static void add_needed(struct strlist *out, const struct gitstate *goal)
 		}
 }
 
-/* A commit may be there and its history not, or its files. */
-static int check_history(struct strlist *gone, const struct repo *repo, const char *head)
+int restore_git_check_history(struct strlist *gone, const struct repo *repo, const char *head)
 {
 	const char *args[] = { "rev-list", "--quiet", "--objects", "--missing=allow-promisor",
 			       head,	   "--not",   "--all",	   NULL };
@@ -102,7 +101,7 @@ static int look_at_commits(struct restore_git_facts *out, struct gitplan *plan,
 		if (strlist_has(&lost, wanted.items[i]))
 			strlist_add(&out->gone, wanted.items[i]);
 	if (!err && goal->head && !out->gone.nr)
-		err = check_history(&out->gone, repo, goal->head);
+		err = restore_git_check_history(&out->gone, repo, goal->head);
 	strlist_release(&wanted);
 	strlist_release(&lost);
 	return err;
@@ -122,11 +121,10 @@ int restore_git_compare_index(struct gitplan *plan, const struct repo *repo,
 }
 
 /* A submodule's commit is in its own repository; what a partial clone lacks, it can fetch. */
-static int look_at_index(struct restore_git_facts *out, const struct repo *repo,
-			 const struct gitstate *goal)
+int restore_git_find_missing(struct strlist *out, const struct repo *repo,
+			     const struct gitstate *goal)
 {
 	struct strlist oids = STRLIST_INIT;
-	struct strbuf bytes = STRBUF_INIT;
 	int err;
 
 	for (size_t i = 0; i < goal->entries_nr; i++) {
@@ -135,8 +133,17 @@ static int look_at_index(struct restore_git_facts *out, const struct repo *repo,
 		if (entry->mode && entry->mode != 0160000 && !(entry->flags & GITSTATE_AS_HEAD))
 			strlist_add(&oids, entry->oid);
 	}
-	err = gitwrite_missing(&out->missing, repo, &oids);
+	err = gitwrite_missing(out, repo, &oids);
 	strlist_release(&oids);
+	return err;
+}
+
+static int look_at_index(struct restore_git_facts *out, const struct repo *repo,
+			 const struct gitstate *goal)
+{
+	struct strbuf bytes = STRBUF_INIT;
+	int err = restore_git_find_missing(&out->missing, repo, goal);
+
 	if (!err) {
 		err = gitwrite_index_format(&bytes, repo, goal);
 		out->facts.tree_gone = err == CKPT_ENOTFOUND;

@@ -62,6 +62,22 @@ static void signals_give_back(const struct signals *signals)
 	signals_let_go(signals);
 }
 
+/* What git says of one repository means nothing in another directory. */
+static void leave_repository(const char *dir)
+{
+	static const char *const names[] = {
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR",
+		"GIT_GRAFT_FILE",		    "GIT_INDEX_FILE", "GIT_INDEX_VERSION",
+		"GIT_NAMESPACE",		    "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
+		"GIT_QUARANTINE_PATH",		    "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+		"OLDPWD",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		unsetenv(names[i]);
+	setenv("PWD", dir, 1);
+}
+
 /* Does not return; why it failed is written to `fd`, which exec closes. */
 static void exec_child(char *const argv[], const char *dir, unsigned flags,
 		       const struct signals *signals, int fd)
@@ -70,8 +86,11 @@ static void exec_child(char *const argv[], const char *dir, unsigned flags,
 
 	if (flags & RUN_ASIDE)
 		null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (!(flags & RUN_ASIDE) || (null >= 0 && dup2(null, 0) >= 0 && dup2(2, 1) >= 0)) {
+	if ((!(flags & RUN_ASIDE) || (null >= 0 && dup2(null, 0) >= 0)) &&
+	    (!(flags & (RUN_ASIDE | RUN_TO_STDERR)) || dup2(2, 1) >= 0)) {
 		environ = env_given();
+		if (flags & RUN_APART)
+			leave_repository(dir);
 		if (!dir || !chdir(dir)) {
 			signals_give_back(signals);
 			env_restore_umask();

@@ -234,7 +234,7 @@ static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest
 	 * Through an existing mapping it can be written again without a change of its times.
 	 * Checked before it is read: a later mapping changes them with the first write.
 	 */
-	has_writer = entry->st.size && fs_has_writer(fd);
+	has_writer = entry->st.size && !ingest->opts->once && fs_has_writer(fd);
 	*outcome = READ_DONE;
 	if (entry->st.size > FS_WHOLE_MAX)
 		err = read_large(outcome, why, ingest, reader, entry, fd);

@@ -52,6 +52,7 @@ struct opt_arg {
 	int min, max;
 	const char *such_as; /**< for the message if it is missing: "@ for the newest"; or NULL */
 	bool dashes;	     /**< "--" may precede it */
+	bool dashed;	     /**< "--" must precede it */
 };
 
 #define OPT_ARGS(...) ((const struct opt_arg[]){ __VA_ARGS__, { { NULL } } })

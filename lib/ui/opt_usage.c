@@ -78,8 +78,8 @@ static void add_argument(struct strlist *pieces, const struct opt_arg *arg)
 	bool choice = arg->one_of[1] != NULL;
 	struct strbuf out = STRBUF_INIT;
 
-	if (arg->dashes)
-		strlist_add(pieces, "[--]");
+	if (arg->dashes || arg->dashed)
+		strlist_add(pieces, arg->dashed ? "--" : "[--]");
 	strbuf_addstr(&out, !arg->min ? "[" : choice ? "(" : "");
 	for (size_t i = 0; i < OPT_CHOICES && arg->one_of[i]; i++)
 		strbuf_addf(&out, "%s%s", i ? " | " : "", arg->one_of[i]);

@@ -6,6 +6,7 @@
 #   BENCH_ROUNDS=<n>   rounds (5)
 #   BENCH_DIR=<dir>    measure on a copy of this directory instead of a generated tree
 #   BENCH_ONLY=many    no more than what many checkpoints cost, a matter of minutes
+#   BENCH_ONLY=into    no more than what copies cost
 #   BENCH_QUICK=1      a small tree and no large file: to try the script, not to judge
 #   TMPDIR=<dir>       where the trees are made; the file system matters
 #
@@ -59,6 +60,8 @@ say() {
 
 # shellcheck source=tests/bench/hooks.sh
 . "$ROOT/tests/bench/hooks.sh"
+# shellcheck source=tests/bench/into.sh
+. "$ROOT/tests/bench/into.sh"
 # shellcheck source=tests/bench/table.sh
 . "$ROOT/tests/bench/table.sh"
 
@@ -333,6 +336,12 @@ HAVE_RESTORE=
 ! has_command restore || HAVE_RESTORE=1
 
 make_the_tree
+if test "${BENCH_ONLY:-}" = into; then
+	copies
+	{ head_of_table; rows_into; } >"$SCRATCH/table"
+	judge
+	exit
+fi
 round=0
 while test $round -lt "$ROUNDS"; do
 	round=$((round + 1))
@@ -343,6 +352,7 @@ compare_what_was_captured
 say "$SAVES saves of 10 changes each"
 many_saves
 short_commands
+test -z "$HAVE_RESTORE" || copies
 large_file
 many_checkpoints
 hooks_on_refs

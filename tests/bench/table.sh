@@ -47,6 +47,11 @@ row_millis() {
 	row "$1" "$(median "$SAMPLES/$2.ours" 1)" '' "$3" "$4" '%.1f ms' 1000
 }
 
+rows_into() {
+	row_time "restore --into: worktree add, and a copy" into 1.00 0.60
+	row_time 'the same with --worktree' into-worktree 1.50 1.00
+}
+
 rows_many() {
 	row_time "save at $MANY checkpoints: at $FEW" checkpoints 1.5 1.2
 	row_time "save at maxCount $MANY: at maxCount $FEW" limit 1.5 1.2
@@ -63,6 +68,7 @@ table() {
 	row_time 'save, 10 files changed' ten 0.45 0.25
 	row_time 'restore, 10 files changed, 5 created' restore-ten 0.45 0.25
 	row_time 'restore after the whole tree was deleted' restore-all 0.80 0.40
+	rows_into
 	row_disk 'store size after the first save' size-first 0.50 0.25
 	row_disk "store size after $SAVES saves of 10 changes" size-many 0.50 0.25
 	row_memory "peak memory, save of $(wc -l <"$SCRATCH/files") files" first 120 60

@@ -3,6 +3,7 @@
 # Manual, help and program say the same.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/answers.sh"
 
 MANUAL=$ROOT_DIR/man/git-checkpoint.1
 CLI=$ROOT_DIR/man/git-checkpoint-cli.7
@@ -251,42 +252,19 @@ test_every_exit_status_is_in_the_manual() {
 	done
 }
 
-hooks_answers() {
-	git checkpoint hooks install --guard --json
-	rm -f .git/hooks/pre-rebase .git/git-checkpoint/pre-rebase
-	(expect_exit 1 git checkpoint hooks status --json)
-	git checkpoint hooks uninstall --json
-	git checkpoint hooks install --agent claude-code --agent generic --json
-	git checkpoint hooks uninstall --agent claude-code --json
-}
-
-# One answer of each kind.
-flow_answers() {
-	git checkpoint flow start w --phases A,B --approve A --json
-	git checkpoint flow phase A start --json
-	git checkpoint flow task t running --json
-	git checkpoint flow status --json
-	git checkpoint flow resume --json
-	git checkpoint flow phase A complete --json
-	git checkpoint flow approve A --json
-	git checkpoint flow archive --json
-	git checkpoint flow list --json
-	git checkpoint flow start w --phases A --json
-	echo '{}' >"$(git checkpoint status --json | jq -r .store)/checkpoint/flow/phase.json"
-	(expect_exit 1 git checkpoint flow resume --json 2>/dev/null)
-}
-
 # Each key of an answer stands in the part about its command, or in that which it refers to.
 test_every_json_key_is_in_the_manual() {
 	require jq
 	read_manual "$JSON"
 	git init -q
+	git commit -q --allow-empty -m one
 	echo 1 >a
 	echo secret >.env
 	git checkpoint save -q
 	echo 2 >a
 	mkdir "$T/answers"
 	git checkpoint save --state k=v --json >"$T/answers/save"
+	tried_answers
 	git checkpoint list --stat --json >"$T/answers/list"
 	git checkpoint show --files --json @ >"$T/answers/show"
 	git checkpoint diff --json @~1 >"$T/answers/diff"
@@ -294,6 +272,7 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint log --json >"$T/answers/log"
 	git checkpoint config --json >"$T/answers/config"
 	git checkpoint restore --yes --verify-command true --json @~1 >"$T/answers/restore"
+	git checkpoint restore --into "$T/copy" --worktree --json @~1 >>"$T/answers/restore"
 	git checkpoint undo --yes --json >"$T/answers/undo"
 	git checkpoint redo --yes --json >"$T/answers/redo"
 	(expect_exit 1 git checkpoint run --rollback --verify 'exit 2' --json-file "$T/answers/run" -- \
@@ -337,7 +316,7 @@ test_every_json_key_is_in_the_manual() {
 		drop) cat object of-list of-prune >>part ;;
 		show) cat object of-list of-save >>part ;;
 		undo | redo) cat of-restore >>part ;;
-		run) cat object of-restore >>part ;;
+		run | try | bisect) cat object of-restore >>part ;;
 		esac
 		# settings and states have keys of the user's
 		jq -r 'del(.state.k) | if .settings then .settings |= {x: .maxCount} else . end |

@@ -88,6 +88,10 @@ prepare() {
 		cd "$T/after"
 		;;
 	*'diff --quiet'*) ;;
+	*'checkpoint bisect'*)
+		sed -i s/true/false/ Makefile
+		git checkpoint save -q
+		;;
 	*)
 		echo edited >>src/a
 		echo new >created

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/base.h"
+#include "cmd/copied_internal.h"
+#include "cmd/ran_internal.h"
+#include "cmd/report.h"
+#include "cmd/tried_internal.h"
+#include "record/record.h"
+#include "run/run.h"
+#include "session/session.h"
+#include "ui/ui.h"
+
+static json_t *answer_of(const struct try *try, const struct ckpt_record *target,
+			 const struct strlist *command)
+{
+	struct row answer = ROW_INIT;
+	char *sig = try->child.signal ? ran_signal_name(try->child.signal) : NULL;
+
+	row_bool(&answer, "ran", try->child.started);
+	row_texts(&answer, "command", command);
+	row_json(&answer, "exit_status", json_integer(try->child.exit_status));
+	row_text(&answer, "signal", sig);
+	row_json(&answer, "checkpoint", report_checkpoint(target));
+	row_json(&answer, "verification", copied_verification(&try->copy));
+	row_path(&answer, "left", try->left);
+	row_json(&answer, "seconds",
+		 json_real((double)(long long)(try->child.seconds * 1e6) / 1e6));
+	free(sig);
+	return row_object(&answer);
+}
+
+static int try_one(struct session *session, const struct strlist *args)
+{
+	struct strlist command = STRLIST_INIT;
+	struct ckpt_record target = CKPT_RECORD_INIT;
+	struct try try;
+	int status, err;
+
+	run_unheard();
+	for (size_t i = 1; i < args->nr; i++)
+		strlist_add(&command, args->items[i]);
+	err = lookup_name(&target, session->store, args->items[0]);
+	if (!err) {
+		/* stdout belongs to the command, unless it is to be one answer. */
+		err = tried_run(&try, session, &target, &command,
+				opt_common.json ? RUN_TO_STDERR : 0);
+		status = try.copy.match ? try.child.exit_status : EXIT_UNVERIFIED;
+		if (!err && opt_common.json)
+			status = report_json(answer_of(&try, &target, &command), status);
+		try_release(&try);
+	}
+	strlist_release(&command);
+	record_release(&target);
+	return err ? err : status;
+}
+
+static int check(const struct strlist *args)
+{
+	(void)args;
+	return tried_check_command(&cmd_try_spec, 1);
+}
+
+const struct opt_spec cmd_try_spec = {
+	.command = "try",
+	.summary = "run a command in a temporary copy of a checkpoint",
+	.args = OPT_ARGS(CMD_CHECKPOINTS(1, 1), { { "<command>" }, 1, OPT_MANY, .dashes = true, .dashed = true }),
+	.check = check,
+	.session = SESSION_STORE,
+	.run = try_one,
+};

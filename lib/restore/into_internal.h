@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_INTO_INTERNAL_H
+#define CKPT_RESTORE_INTO_INTERNAL_H
+
+#include "git/git.h"
+#include "record/record.h"
+#include "restore/into.h"
+#include "retention/retention.h"
+#include "session/session.h"
+#include "store/store.h"
+
+/** The internals of a copy, for into*.c alone. */
+
+/** Files of the present worktree whose contents are known, by name of their contents. */
+struct into_clones {
+	int rootfd; /**< -1: there are none */
+	struct into_live *items;
+	size_t nr, alloc;
+	uint32_t *slots; /**< 1 + index of an item; 0: free */
+	size_t slots_nr; /**< a power of two */
+	struct arena paths;
+};
+
+/** What the linked worktree is to be. */
+struct into_git {
+	struct record_git goal;
+	struct strlist blobs; /**< ids that the repository lacks and the checkpoint has */
+	char *ref;	      /**< full name of the new branch, or NULL */
+};
+
+struct into {
+	struct session *session;
+	const struct into_opts *opts;
+	struct into_result *out;
+	struct strlist paths; /**< limit; empty: none */
+	struct snapshot *tree;
+	struct hold hold;
+
+	int fd;		  /**< of the destination; -1: not open */
+	struct strlist made; /**< directories that did not exist, the outermost first */
+	char *marker;	  /**< its name in the destination */
+	int marker_fd;	  /**< locked while this process works on it */
+	bool begun;	  /**< the marker is there */
+	bool left;	  /**< some of it may be there already */
+	bool no_clones;	  /**< all contents come from the store */
+
+	const struct wt_entry **dirs; /**< each after the one that contains it */
+	size_t dirs_nr, dirs_alloc;
+	struct into_batch *batches;
+	size_t batches_nr, batches_alloc;
+	struct into_clones clones;
+	struct into_git git;
+};
+
+/** True if this entry of a directory of the target is part of the copy. */
+bool into_has(const struct into *into, const struct wt_dir *dir, const struct wt_entry *entry);
+
+/* --- into_place.c --- */
+
+/** Find the destination, refuse a bad one, and open it if it exists. */
+int into_find_place(struct into *into);
+
+/** Make and mark it, unless it is there and marked. */
+int into_take_place(struct into *into);
+
+/** Make durable what was written. */
+int into_sync(struct into *into);
+
+/** Remove the mark: it is finished. */
+int into_finish_place(struct into *into);
+
+/** After a failure: remove what was made if nothing is in it. */
+void into_leave_place(struct into *into);
+
+/** True for names in the destination's root that are ours and not part of the copy. */
+bool into_is_own(const struct into *into, const char *name);
+
+/* --- into_marker.c --- */
+
+/** The text of the marker. */
+void into_marker_text(struct strbuf *out, const struct into *into);
+
+/** Read an existing one, open at `fd`: 0 if it marks the same copy, CKPT_EREFUSED otherwise. */
+int into_marker_check(const struct into *into, int fd, bool alone);
+
+/** The part of the destination in which git makes the worktree. */
+char *into_aside_name(const struct into *into);
+
+/* --- into_write.c --- */
+
+/** List what is to be written. */
+int into_list(struct into *into);
+
+/** An unfinished copy must have nothing that is not part of it. */
+int into_check_left(struct into *into);
+
+/** Write everything; what is there already stays if it is as it should be. */
+int into_write(struct into *into);
+
+void into_write_release(struct into *into);
+
+/* --- into_clone.c --- */
+
+void into_clones_open(struct into_clones *out, const struct into *into);
+void into_clones_close(struct into_clones *clones);
+
+/** Make the new, empty file `fd` share the contents of a live file; false if that is not possible. */
+bool into_clone(struct into_clones *clones, int fd, const struct oid *oid, uint64_t *size_out);
+
+/* --- into_verify.c --- */
+
+/** The hash that the copy must have. */
+int into_hash_target(struct into *into);
+
+/** Read what is on disk; sets post_hash, verified, match and differing. */
+int into_verify(struct into *into);
+
+/* --- into_worktree.c --- */
+
+/** Look at the repository before anything is written, and refuse what cannot be done. */
+int into_git_plan(struct into *into);
+
+/** Make the linked worktree, with HEAD, index and branch. */
+int into_git_apply(struct into *into);
+void into_git_release(struct into_git *git);
+
+#endif
