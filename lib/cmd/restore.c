@@ -85,7 +85,7 @@ static const struct opt_instead restore_instead[] = {
 };
 
 /* The command that leads to the state before. */
-static const char *way_back(const struct restore_opts *opts, const struct restore_result *result)
+static const char *way_of(const struct restore_opts *opts, const struct restore_result *result)
 {
 	if (opts->abort)
 		return NULL;
@@ -96,11 +96,28 @@ static const char *way_back(const struct restore_opts *opts, const struct restor
 	return RESTORED_UNDO;
 }
 
+/* With the source, which must be the same; the caller frees it. */
+static char *way_back(const struct restore_opts *opts, const struct restore_result *result)
+{
+	const char *way = way_of(opts, result), *asker = restore_source(opts);
+	struct strbuf text = STRBUF_INIT;
+
+	if (!way)
+		return NULL;
+	strbuf_addstr(&text, way);
+	if (strcmp(asker, JOURNAL_SOURCE) != 0) {
+		strbuf_addstr(&text, " --source ");
+		quote_shell(&text, asker);
+	}
+	return strbuf_detach(&text, NULL);
+}
+
 /* Run it and report the result. */
 static int carry_out(struct session *session, struct restore_opts *opts)
 {
 	struct restore_result result;
 	bool settling = opts->interrupted != NULL;
+	char *back;
 	int err;
 
 	if (verbose)
@@ -116,7 +133,9 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	if (err)
 		return err;
 	restore_own_check(&result, session, verify_command);
-	err = restored_report(&result, opts->target, opts->interrupted, way_back(opts, &result));
+	back = way_back(opts, &result);
+	err = restored_report(&result, opts->target, opts->interrupted, back);
+	free(back);
 	restore_result_release(&result);
 	return err;
 }

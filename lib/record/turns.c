@@ -2,12 +2,12 @@
 #include "record/turns.h"
 
 #include "base/base.h"
+#include "record/turns_internal.h"
 
 #define HEADER "git-checkpoint turns "
 #define VERSION "1"
 
 enum {
-	FILE_MAX = 512 << 10, /* bytes, above which it is summed up to at most half of that */
 	READ_MAX = 8 << 20,   /* nobody who follows the rules writes more */
 	SESSIONS_MAX = 64,
 	TURNS_MAX = 1000, /* of a session */
@@ -62,7 +62,7 @@ void turns_release(struct turns *turns)
 	memset(turns, 0, sizeof(*turns));
 }
 
-static struct turn_session *find_session(struct turns *turns, const char *agent, const char *id)
+struct turn_session *turns_find(struct turns *turns, const char *agent, const char *id)
 {
 	for (size_t i = turns->nr; i--;)
 		if (!strcmp(turns->items[i].id, id) && !strcmp(turns->items[i].agent, agent))
@@ -71,10 +71,10 @@ static struct turn_session *find_session(struct turns *turns, const char *agent,
 }
 
 /* The session of an event, which is now the last that fired. */
-static struct turn_session *fire(struct turns *turns, const char *agent, const char *id,
+struct turn_session *turns_fire(struct turns *turns, const char *agent, const char *id,
 				 int64_t when)
 {
-	struct turn_session *found = find_session(turns, agent, id), session = { 0 };
+	struct turn_session *found = turns_find(turns, agent, id), session = { 0 };
 	size_t at = found ? (size_t)(found - turns->items) : turns->nr;
 
 	if (found) {
@@ -94,12 +94,12 @@ static struct turn_session *fire(struct turns *turns, const char *agent, const c
 	return &turns->items[turns->nr++];
 }
 
-static struct turn *current_turn(const struct turn_session *session)
+struct turn *turns_current(const struct turn_session *session)
 {
 	return session && session->nr ? &session->items[session->nr - 1] : NULL;
 }
 
-static void add_turn(struct turn_session *session, const struct turn *turn)
+void turns_add(struct turn_session *session, const struct turn *turn)
 {
 	if (session->nr == TURNS_MAX) {
 		turn_free(&session->items[0]);
@@ -114,7 +114,7 @@ static void set_id(char out[CKPT_ID_SIZE], const char *id)
 	snprintf(out, CKPT_ID_SIZE, "%s", id);
 }
 
-static void happen(struct turn *turn, enum turn_moment moment, const char *entry,
+void turns_happen(struct turn *turn, enum turn_moment moment, const char *entry,
 		   const char *checkpoint)
 {
 	/* An agent that reads the settings of another tells everything twice. */
@@ -173,14 +173,14 @@ static bool parse_turn(struct turns *out, char *fields[FIELDS_MAX])
 	    !units_parse_number(&turn.number, fields[5]) || !turn.number ||
 	    turn.number >= INT64_MAX)
 		return false;
-	session = fire(out, fields[2], fields[3], turn.began);
-	last = current_turn(session);
+	session = turns_fire(out, fields[2], fields[3], turn.began);
+	last = turns_current(session);
 	if (last && last->number >= turn.number)
 		return false;
 	turn.entry = xstrdup(fields[4]);
 	turn.id = xstrdup(fields[6]);
 	turn.prompt = xstrdup(fields[7]);
-	add_turn(session, &turn);
+	turns_add(session, &turn);
 	return true;
 }
 
@@ -207,9 +207,9 @@ static bool parse_event(struct turns *out, char *fields[FIELDS_MAX])
 	if (!parse_moment(&moment, fields[0], moments) || !parse_time(&when, fields[1]) ||
 	    !*fields[2] || !is_id_or_empty(fields[5]))
 		return false;
-	turn = current_turn(fire(out, fields[2], fields[3], when));
+	turn = turns_current(turns_fire(out, fields[2], fields[3], when));
 	if (turn)
-		happen(turn, moment, fields[4], fields[5]);
+		turns_happen(turn, moment, fields[4], fields[5]);
 	return true;
 }
 
@@ -225,7 +225,7 @@ static bool parse_sum(struct turns *out, char *fields[FIELDS_MAX])
 	    !units_parse_number(&before, fields[7]) || !units_parse_number(&after, fields[8]) ||
 	    before > UINT32_MAX || after > UINT32_MAX)
 		return false;
-	turn = current_turn(fire(out, fields[2], fields[3], when));
+	turn = turns_current(turns_fire(out, fields[2], fields[3], when));
 	if (!turn)
 		return false;
 	set_id(turn->begin, fields[5]);
@@ -236,10 +236,21 @@ static bool parse_sum(struct turns *out, char *fields[FIELDS_MAX])
 	return true;
 }
 
-static bool parse_line(struct turns *out, char *line)
+/* Nothing that we would write in another way. */
+static bool is_printable(const char *line, size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		n = utf8_sequence(line + i, len - i);
+		if (!n || (line[i] != '\t' && utf8_control(line + i, n)))
+			return false;
+	}
+	return true;
+}
+
+static bool parse_line(struct turns *out, char *line, size_t len)
 {
 	char *fields[FIELDS_MAX];
-	size_t nr = split(fields, line);
+	size_t nr = is_printable(line, len) ? split(fields, line) : 0;
 
 	if (nr == TURN_FIELDS && !strcmp(fields[0], "turn"))
 		return parse_turn(out, fields);
@@ -266,7 +277,7 @@ void turns_parse(struct turns *out, const char *text, size_t len)
 		size_t length = (size_t)(end - text) - at;
 		char *line = xmemdupz(text + at, length);
 
-		if (strlen(line) != length || !parse_line(out, line))
+		if (!parse_line(out, line, length))
 			out->skipped += length != 0;
 		free(line);
 		at += length + 1;
@@ -314,7 +325,7 @@ static void begin_line(struct strbuf *out, const char *what, int64_t when, const
 	add_field(out, entry);
 }
 
-static void print_turn(struct strbuf *out, const struct turn_session *session,
+void turns_print_turn(struct strbuf *out, const struct turn_session *session,
 		       const struct turn *turn)
 {
 	begin_line(out, "turn", turn->began, session->agent, session->id, turn->entry);
@@ -324,7 +335,7 @@ static void print_turn(struct strbuf *out, const struct turn_session *session,
 	strbuf_addch(out, '\n');
 }
 
-static void print_event(struct strbuf *out, enum turn_moment moment, int64_t when,
+void turns_print_event(struct strbuf *out, enum turn_moment moment, int64_t when,
 			const struct turn_session *session, const char *entry,
 			const char *checkpoint)
 {
@@ -336,7 +347,7 @@ static void print_event(struct strbuf *out, enum turn_moment moment, int64_t whe
 static void print_sum(struct strbuf *out, const struct turn_session *session,
 		      const struct turn *turn)
 {
-	print_turn(out, session, turn);
+	turns_print_turn(out, session, turn);
 	begin_line(out, sums[turn->last], session->fired, session->agent, session->id, turn->entry);
 	add_field(out, turn->begin);
 	add_field(out, turn->end);
@@ -359,7 +370,7 @@ void turns_print(struct strbuf *out, const struct turns *turns, size_t max)
 			if (session->nr)
 				print_sum(&piece, session, &session->items[k]);
 			else
-				print_event(&piece, TURN_STOP, session->fired, session, "", "");
+				turns_print_event(&piece, TURN_STOP, session->fired, session, "", "");
 			full = piece.len > room;
 			if (full)
 				break;
@@ -379,104 +390,8 @@ int turns_write(const struct turns *turns, struct store *store)
 	struct strbuf text = STRBUF_INIT;
 	int err;
 
-	turns_print(&text, turns, FILE_MAX / 2);
+	turns_print(&text, turns, TURNS_FILE_MAX / 2);
 	err = fs_write_file(store->dirfd, LAYOUT_TURNS, text.buf, text.len, 0600, FS_DURABLE);
 	strbuf_release(&text);
 	return err;
-}
-
-/* --- as events arrive --- */
-
-/* An agent that reads the settings of another sends each prompt twice. */
-static bool is_echo(const struct turn *turn, const struct turn_event *event)
-{
-	return !*turn->id && !event->agent->turn_id && turn->last == TURN_PROMPT &&
-	       strcmp(turn->entry, event->entry) != 0;
-}
-
-static bool begins_turn(const struct turn_session *session, const struct turn_event *event)
-{
-	const char *id = event->agent->turn_id;
-
-	if (event->moment != TURN_PROMPT || !event->asked || event->agent->sub_agent)
-		return false;
-	for (size_t i = 0; session && id && i < session->nr; i++)
-		if (!strcmp(session->items[i].id, id))
-			return false;
-	return !current_turn(session) || !is_echo(current_turn(session), event);
-}
-
-static int append(struct store *store, const struct strbuf *line)
-{
-	return fs_append_line(store->dirfd, LAYOUT_TURNS, line->buf, line->len, 0600);
-}
-
-static int begin_turn(struct turn_event *event, struct store *store, bool prompts)
-{
-	const struct ckpt_agent *agent = event->agent;
-	const struct turn_session session = { .agent = agent->name,
-					      .id = agent->session ? agent->session : "" };
-	const struct turn turn = { .number = agent->turn,
-				   .began = clock_now(),
-				   .entry = (char *)event->entry,
-				   .id = agent->turn_id,
-				   .prompt = prompts ? agent->prompt : NULL };
-	struct strbuf line = STRBUF_INIT;
-	int err;
-
-	print_turn(&line, &session, &turn);
-	err = append(store, &line);
-	strbuf_release(&line);
-	return err;
-}
-
-void turns_enter(struct turn_event *event, struct store *store, bool prompts)
-{
-	struct ckpt_agent *agent = event->agent;
-	const struct turn_session *session;
-	const struct turn *turn;
-	struct turns turns;
-
-	event->began = event->known = false;
-	if (turns_read(&turns, store) || turns.foreign)
-		goto out;
-	if ((!turns.sound || turns.size > FILE_MAX) && turns_write(&turns, store))
-		goto out;
-	event->known = true;
-	session = find_session(&turns, agent->name, agent->session ? agent->session : "");
-	turn = current_turn(session);
-	agent->turn = turn ? turn->number : 0;
-	if (begins_turn(session, event)) {
-		agent->turn++;
-		event->began = !begin_turn(event, store, prompts);
-	} else if (turn && *turn->prompt && prompts && !agent->prompt) {
-		agent->prompt = xstrdup(turn->prompt);
-	}
-out:
-	turns_release(&turns);
-}
-
-/* What began a turn must not be forgotten. */
-static void sync_file(struct store *store)
-{
-	int fd = fs_open_regular(NULL, store->dirfd, LAYOUT_TURNS, O_NOFOLLOW);
-
-	if (fd >= 0)
-		(void)fdatasync(fd);
-	fs_close(fd);
-}
-
-void turns_note(const struct turn_event *event, struct store *store, const char *id)
-{
-	const struct ckpt_agent *agent = event->agent;
-	const struct turn_session session = { .agent = agent->name,
-					      .id = agent->session ? agent->session : "" };
-	struct strbuf line = STRBUF_INIT;
-
-	if (!event->known)
-		return;
-	print_event(&line, event->moment, clock_now(), &session, event->entry, id);
-	if (!append(store, &line) && event->began)
-		sync_file(store);
-	strbuf_release(&line);
 }

@@ -34,6 +34,7 @@ struct turn {
 	char begin[CKPT_ID_SIZE]; /**< the state when it began; "" if that was not saved */
 	char end[CKPT_ID_SIZE];	  /**< the state when it was last heard of, likewise */
 	uint64_t before, after;	  /**< events before tools, and after them */
+	bool learned;		  /**< see turns_learn() */
 	enum turn_moment last;	  /**< of its events; TURN_PROMPT: there was no other */
 };
 
@@ -69,6 +70,12 @@ void turns_print(struct strbuf *out, const struct turns *turns, size_t max);
 
 /** Replace the file by what was understood of it. The store must be locked. */
 int turns_write(const struct turns *turns, struct store *store);
+
+/**
+ * Learn from the labels of a checkpoint what is not known of its turn; to be called in the order of
+ * saving. Numbers that are known stay.
+ */
+void turns_learn(struct turns *turns, const struct ckpt_record *record);
 
 /** The most tools of it that were seen, before or after. */
 uint64_t turns_tools(const struct turn *turn);
