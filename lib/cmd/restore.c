@@ -287,6 +287,11 @@ static int check(const struct strlist *args)
 				      with_git ? "git" : "index");
 	if (go_on || abort_ || is_named(args) || (!opt_common.json && pick_possible()))
 		return 0;
+	/* Of git's restore it is the state to restore. */
+	if (strcmp(source, JOURNAL_SOURCE) != 0)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "restore needs a checkpoint: name it without an option; "
+				      "--source says who asks");
 	return ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
 }
 

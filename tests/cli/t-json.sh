@@ -144,11 +144,13 @@ test_an_interrupted_restore() {
 # in the middle of it, by a signal
 test_a_restore_that_is_interrupted() {
 	two_states
-	FAULT_PATH=$PWD FAULT_RUN='kill -INT $PPID' with_faults rename 2 run git-checkpoint restore --json -y "$target" \
-		>"$T/out" 2>"$T/err" || status=$?
-	expect_eq 130 "$status"
+	export FAULT_PATH="$PWD" FAULT_RUN='kill -TERM $PPID'
+	status=0
+	with_faults rename 2 run git-checkpoint restore --json -y "$target" >"$T/out" 2>"$T/err" || status=$?
+	unset FAULT_PATH FAULT_RUN
+	expect_eq 143 "$status"
 	expect_eq '' "$(cat "$T/err")"
-	expect_eq 130 "$(jq .error.code "$T/out")"
+	expect_eq 143 "$(jq .error.code "$T/out")"
 	alone 0 restore --abort --json
 }
 

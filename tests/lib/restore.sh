@@ -82,6 +82,7 @@ expect_not_warned() {
 
 # refused <text in the message>...: the last failure named all of these
 refused() {
+	said "$T/restore.json" >>"$T/restore.err"
 	for text; do
 		grep -Fq -e "$text" "$T/restore.err" || {
 			cat "$T/restore.err"
