@@ -3,9 +3,9 @@
 
 #include "base/std.h"
 
-static void (*on_failure)(void);
+static bool (*on_failure)(void);
 
-void alloc_on_failure(void (*fn)(void))
+void alloc_on_failure(bool (*fn)(void))
 {
 	on_failure = fn;
 }
@@ -21,10 +21,10 @@ static void *must(void *ptr, size_t size)
 
 	if (ptr || !size)
 		return ptr;
+	if (on_failure && on_failure())
+		_exit(128);
 	len = snprintf(text, sizeof(text), "fatal: out of memory, tried to allocate %zu bytes\n", size);
 	len = (int)write(STDERR_FILENO, text, (size_t)len);
-	if (on_failure)
-		on_failure();
 	_exit(128);
 }
 

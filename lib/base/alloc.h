@@ -12,7 +12,7 @@
 void *xmalloc(size_t size);
 
 /** Call `fn` once before the program ends. It must neither allocate nor take a lock. */
-void alloc_on_failure(void (*fn)(void));
+void alloc_on_failure(bool (*fn)(void));
 
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *ptr, size_t size);

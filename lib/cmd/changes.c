@@ -288,6 +288,20 @@ static int print_counts(struct diff *diff, bool numbers, bool summary)
 	return err;
 }
 
+int changes_sum(struct changes_sum *out, struct diff *diff)
+{
+	struct counts counts;
+	int err = count_all(&counts, diff);
+
+	*out = (struct changes_sum){ .files = counts.nr };
+	for (size_t i = 0; i < counts.nr; i++) {
+		out->added += counts.items[i].binary ? 0 : counts.items[i].added;
+		out->deleted += counts.items[i].binary ? 0 : counts.items[i].removed;
+	}
+	counts_release(&counts);
+	return err;
+}
+
 int changes_differ(bool *out, struct diff *diff)
 {
 	struct counts counts = { 0 };

@@ -73,6 +73,13 @@ int changes_print(struct diff *diff);
 /** Append the patch of one of its changes, without colours. */
 int changes_add_patch(struct strbuf *out, struct diff *diff, const struct change *change);
 
+/** How much differs, as the last line of --stat says it. */
+struct changes_sum {
+	size_t files, added, deleted;
+};
+
+int changes_sum(struct changes_sum *out, struct diff *diff);
+
 /** Whether something differs that the options do not ignore. */
 int changes_differ(bool *out, struct diff *diff);
 

@@ -129,10 +129,11 @@ int cmd_session_open(struct session *out, unsigned flags)
 	/* Even with -q: something happened to the only copy. */
 	for (size_t i = 0; out->store && i < out->store->repaired.nr; i++)
 		report_message("warning", out->store->repaired.items[i]);
-	if (out->hint && !opt_common.quiet)
+	if (out->hint && (!opt_common.quiet || !report_speaks()))
 		report_message("warning", out->hint);
 	if (out->store && journal_is_left(out->store))
-		fprintf(stderr, "warning: a restore was interrupted; 'git checkpoint restore --continue' "
-				"finishes it, '--abort' goes back\n");
+		report_message("warning",
+			       "a restore was interrupted; 'git checkpoint restore --continue' "
+			       "finishes it, '--abort' goes back");
 	return 0;
 }

@@ -110,7 +110,7 @@ int flowing_moved(const struct flow_result *result, const char *phase)
 	}
 	report_warnings(&result->warnings);
 	if (result->incomplete && !opt_common.quiet)
-		fprintf(stderr, "warning: checkpoint '%s' is incomplete\n", result->checkpoint);
+		report_messagef("warning", "checkpoint '%s' is incomplete", result->checkpoint);
 	report_text("Phase %s of %s: %s (%s)\n", phase, state->workflow_id,
 		    flow_status_name(state->phase_status), result->checkpoint);
 	print_next(&result->flow);
@@ -338,22 +338,21 @@ static void print_resume(const struct flow_resumed *resumed)
 	print_next(&resumed->base.flow);
 }
 
-/* Why there is nothing to resume; on stderr, even with -q. */
+/* Why there is nothing to resume, even with -q. */
 static void print_refusal(const struct flow_resumed *resumed)
 {
 	if (resumed->outcome == FLOW_DISTRUST)
-		report_plain(stderr,
-			     "error: the state of the workflow cannot be trusted: %s; it was "
-			     "archived as "
-			     "corrupt in '%s'; 'git checkpoint flow unarchive' takes it back\n",
-			     resumed->why, resumed->base.archived);
+		report_messagef("error",
+				"the state of the workflow cannot be trusted: %s; it was archived "
+				"as corrupt in '%s'; 'git checkpoint flow unarchive' takes it back",
+				resumed->why, resumed->base.archived);
 	else if (resumed->outcome == FLOW_LACKS)
-		report_plain(stderr, "error: %s\n", resumed->why);
+		report_message("error", resumed->why);
 	else if (resumed->outcome == FLOW_OVER)
-		fprintf(stderr, "error: workflow '%s' is complete; nothing to resume\n",
-			resumed->base.flow.state.workflow_id);
+		report_messagef("error", "workflow '%s' is complete; nothing to resume",
+				resumed->base.flow.state.workflow_id);
 	else
-		fprintf(stderr, "error: no workflow to resume\n");
+		report_message("error", "no workflow to resume");
 }
 
 int flowing_resumed(const struct flow_resumed *resumed, int status)

@@ -2,6 +2,7 @@
 #include "cmd/hint_internal.h"
 
 #include "base/base.h"
+#include "cmd/report.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "ui/ui.h"
@@ -106,12 +107,11 @@ void hint_evicted(const struct session *session, const char *evicted)
 {
 	int dirfd = session->store ? session->store->dirfd : -1;
 
-	if (!evicted || opt_common.quiet || dirfd < 0 || !faccessat(dirfd, EVICTED, F_OK, 0) ||
+	if (!evicted || (opt_common.quiet && report_speaks()) || dirfd < 0 || !faccessat(dirfd, EVICTED, F_OK, 0) ||
 	    fs_write_file(dirfd, EVICTED, "", 0, 0600, FS_FAST))
 		return;
-	fprintf(stderr,
-		"warning: %s was removed, and from now on the oldest go; 'git checkpoint pin' "
-		"keeps "
-		"one for good, a higher maxCount keeps more\n",
-		evicted);
+	report_messagef("warning",
+			"%s was removed, and from now on the oldest go; 'git checkpoint pin' keeps "
+			"one for good, a higher maxCount keeps more",
+			evicted);
 }

@@ -5,6 +5,7 @@
 #include "cmd/changes_internal.h"
 #include "cmd/complete.h"
 #include "cmd/hint_internal.h"
+#include "cmd/list_session_internal.h"
 #include "cmd/listed_internal.h"
 #include "cmd/report.h"
 #include "git/git.h"
@@ -13,6 +14,7 @@
 #include "ui/ui.h"
 
 static const char *source, *since, *until, *grep;
+static const char *of_session; /* "": as the argument says, or the last */
 static int64_t count = -1, step = -1;
 
 static const struct opt options[] = {
@@ -25,6 +27,9 @@ static const struct opt options[] = {
 	  "only checkpoints whose reason or title "
 	  "contains <text>" },
 	{ OPT_FLAG, 0, "stat", &changes_opts.stat, NULL, "also show what changed in each" },
+	{ OPT_OPTIONAL, 0, "session", &of_session, "<session>",
+	  "what a coding agent did in a session, turn by turn", OPT_FORM,
+	  OPT_ARGS({ { "<session>" }, 0, 1 }) },
 	{ OPT_END },
 };
 
@@ -35,6 +40,10 @@ static bool offer(struct complete *complete, const char *what)
 	struct ckpt_records records;
 	struct strlist sources = STRLIST_INIT;
 
+	if (!strcmp(what, "--session") || !strcmp(what, "<session>")) {
+		list_session_offer(complete);
+		return true;
+	}
 	if (strcmp(what, "--source") != 0)
 		return false;
 	session = complete_session(complete);
@@ -172,9 +181,13 @@ static int list(struct session *session, const struct strlist *args)
 				      .counts = wanted,
 				      .payload = &span };
 	struct ckpt_records records = { 0 };
-	int err = inspect_list(&records, session, count < 0 ? NULL : &enough);
+	int err;
 
-	(void)args;
+	if (of_session)
+		return list_session(session, *of_session ? of_session
+					     : args->nr	 ? args->items[0]
+							 : "last");
+	err = inspect_list(&records, session, count < 0 ? NULL : &enough);
 	if (err)
 		return err;
 	if (!opt_common.json && !opt_common.quiet)

@@ -29,11 +29,11 @@ static void warn_of_excess(const struct retain_result *result)
 {
 	char size[UNITS_SIZE];
 
-	if (result->excess && !opt_common.quiet)
-		fprintf(stderr,
-			"warning: the store is still %s over the limit, and nothing more may be removed; "
-			"raise maxSize, or unpin or drop checkpoints\n",
-			units_format_size(size, result->excess));
+	if (result->excess && (!opt_common.quiet || !report_speaks()))
+		report_messagef("warning",
+				"the store is still %s over the limit, and nothing more may be "
+				"removed; raise maxSize, or unpin or drop checkpoints",
+				units_format_size(size, result->excess));
 }
 
 /* A number on the command line replaces the setting; --expired alone replaces all settings. */

@@ -12,7 +12,7 @@ void ran_say(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (opt_common.quiet)
+	if (opt_common.quiet || !report_speaks())
 		return;
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
@@ -28,19 +28,16 @@ char *ran_signal_name(int sig)
 
 void ran_say_failed(const char *what, const char *name, const struct run_child *child)
 {
-	struct strbuf clean = STRBUF_INIT;
 	char *sig = child->signal ? ran_signal_name(child->signal) : NULL;
 
-	utf8_printable(&clean, name, strlen(name), "\n\t", '?');
 	if (!child->started)
-		fprintf(stderr, "error: unable to run '%s': %s\n", clean.buf, strerror(child->error));
+		report_messagef("error", "unable to run '%s': %s", name, strerror(child->error));
 	else if (sig)
-		fprintf(stderr, "error: %s'%s' was killed by %s\n", what, clean.buf, sig);
+		report_messagef("error", "%s'%s' was killed by %s", what, name, sig);
 	else
-		fprintf(stderr, "error: %s'%s' failed with status %d\n", what, clean.buf,
-			child->exit_status);
+		report_messagef("error", "%s'%s' failed with status %d", what, name,
+				child->exit_status);
 	free(sig);
-	strbuf_release(&clean);
 }
 
 bool ran_is_back(const struct ran *ran)
@@ -63,8 +60,8 @@ void ran_say_restored(const struct ran *ran)
 		    result->safety);
 	for (size_t i = 0; i < result->captures_nr; i++)
 		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
-			fprintf(stderr, "error: capture '%s': %s\n", result->captures[i].name,
-				restore_capture_status_name(result->captures[i].status));
+			report_messagef("error", "capture '%s': %s", result->captures[i].name,
+					restore_capture_status_name(result->captures[i].status));
 	restored_say_mismatch(result, NULL);
 	restored_say_head(result);
 }

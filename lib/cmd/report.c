@@ -41,13 +41,75 @@ void report_plain(FILE *to, const char *fmt, ...)
 	strbuf_release(&clean);
 }
 
+/* What a JSON answer has to say besides, instead of stderr. */
+static struct strlist noted;
+static bool hushed;
+
+void report_hush(void)
+{
+	hushed = true;
+}
+
+bool report_speaks(void)
+{
+	return !opt_common.json && !hushed;
+}
+
+static bool has_text(const json_t *array, const char *text)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item)
+		if (json_is_string(item) && !strcmp(json_string_value(item), text))
+			return true;
+	return false;
+}
+
+void report_add_noted(json_t *answer)
+{
+	json_t *warnings = json_object_get(answer, "warnings");
+
+	if (!noted.nr)
+		return;
+	if (!json_is_array(warnings)) {
+		warnings = json_array();
+		json_object_set_new(answer, "warnings", warnings);
+	}
+	for (size_t i = 0; i < noted.nr; i++) {
+		json_t *text = json_text(noted.items[i]);
+
+		if (has_text(warnings, json_string_value(text)))
+			json_decref(text);
+		else
+			json_array_append_new(warnings, text);
+	}
+	strlist_release(&noted);
+}
+
 void report_message(const char *kind, const char *text)
 {
 	struct strbuf clean = STRBUF_INIT;
 
+	if (!report_speaks()) {
+		strlist_add(&noted, text);
+		return;
+	}
 	report_clean(&clean, text);
 	fprintf(stderr, "%s: %s\n", kind, clean.buf);
 	strbuf_release(&clean);
+}
+
+void report_messagef(const char *kind, const char *fmt, ...)
+{
+	struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	report_message(kind, text.buf);
+	strbuf_release(&text);
 }
 
 json_t *report_error_object(int status, const char *message)
@@ -60,7 +122,8 @@ static int report_error(int status, const char *why)
 	char *message = xstrdup(why);
 
 	progress_clear();
-	report_message(status == EXIT_FATAL ? "fatal" : "error", message);
+	if (report_speaks())
+		report_message(status == EXIT_FATAL ? "fatal" : "error", message);
 	if (opt_common.json)
 		report_json(json_pack("{s:o}", "error", report_error_object(status, message)),
 			    status);
@@ -83,7 +146,7 @@ int report_no(const char *why)
 
 void report_warnings(const struct strlist *warnings)
 {
-	if (opt_common.quiet || opt_common.json)
+	if (opt_common.quiet && report_speaks())
 		return;
 	for (size_t i = 0; i < warnings->nr; i++)
 		report_message("warning", warnings->items[i]);
@@ -102,18 +165,18 @@ int report_done(int status)
 
 static bool answered; /* in JSON */
 
-void report_no_memory(void)
+bool report_no_memory(void)
 {
 	static const char text[] = "{\"error\":{\"code\":128,\"message\":\"out of memory\"}}\n";
 
-	if (opt_common.json && !answered && write(STDOUT_FILENO, text, strlen(text)) < 0)
-		return; /* what could be said was printed on stderr */
+	return opt_common.json && !answered && write(STDOUT_FILENO, text, strlen(text)) > 0;
 }
 
 int report_json(json_t *answer, int status)
 {
 	struct strbuf text = STRBUF_INIT;
 
+	report_add_noted(answer);
 	json_write(&text, answer);
 	json_decref(answer);
 	strbuf_addch(&text, '\n');
@@ -134,7 +197,6 @@ void report_text(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The number of a turn is not in the record: turns are counted apart from checkpoints. */
 static json_t *agent_labels(const struct ckpt_agent *agent)
 {
 	struct row row = ROW_INIT;
@@ -143,7 +205,7 @@ static json_t *agent_labels(const struct ckpt_agent *agent)
 		return json_null();
 	row_text(&row, "name", agent->name);
 	row_text(&row, "session", agent->session);
-	row_json(&row, "turn", json_null());
+	row_json(&row, "turn", agent->turn ? json_integer((json_int_t)agent->turn) : json_null());
 	row_text(&row, "turn_id", agent->turn_id);
 	row_text(&row, "tool", agent->tool);
 	row_text(&row, "tool_call", agent->tool_call);

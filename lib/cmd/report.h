@@ -27,7 +27,7 @@ enum exit_status {
 };
 
 /**
- * Print the message of the last failure (as JSON too, if asked for); returns its exit status. A no
+ * Print the message of the last failure (as JSON, if asked for); returns its exit status. A no
  * (CKPT_EDECLINED) was already acknowledged: nothing is printed.
  */
 int report_failure(int err);
@@ -35,7 +35,7 @@ int report_failure(int err);
 /** {"code","message"} */
 json_t *report_error_object(int status, const char *message);
 
-/** The answer is no, and why: on stderr, and as a JSON error if asked for. */
+/** The answer is no, and why: on stderr, or as a JSON error if asked for. */
 int report_no(const char *why);
 
 /** Append a sentence as git prints it: "?" for control characters, which names in it may contain. */
@@ -45,18 +45,30 @@ void report_clean(struct strbuf *out, const char *text);
 void report_plain(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile.
+ * "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile;
+ * with --json in the answer.
  */
 void report_message(const char *kind, const char *text);
+void report_messagef(const char *kind, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/** "warning: ..." on stderr for each, unless -q or --json. */
+/**
+ * False with --json: then stderr stays empty, and messages are among the "warnings" of the answer.
+ */
+bool report_speaks(void);
+
+/** The same for a command whose answer report_json() does not print; report_add_noted() adds them. */
+void report_hush(void);
+void report_add_noted(json_t *answer);
+
+/** "warning: ..." on stderr for each, unless -q; with --json in the answer. */
 void report_warnings(const struct strlist *warnings);
 
 /**
  * For alloc_on_failure(): the answer if JSON was asked for and not printed yet. Needs no
  * memory.
  */
-void report_no_memory(void);
+bool report_no_memory(void);
 
 /** Print a JSON answer on stdout and free it; returns `status`, or that of a failed write. */
 int report_json(json_t *answer, int status);

@@ -17,14 +17,20 @@
 #include "ui/ui.h"
 
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
-static bool as_worktree;
-static const char *reason, *verify_command, *into, *branch;
+static bool as_worktree, turn;
+static const char *reason, *verify_command, *into, *branch, *source = JOURNAL_SOURCE;
+
+#define SOURCE                                                                                    \
+	{                                                                                         \
+		OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)", OPT_ALSO \
+	}
 
 static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan", OPT_ALSO },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", OPT_ALSO },
 	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", OPT_ALSO },
+	SOURCE,
 	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since" },
 	{ OPT_FLAG, 0, "index", &with_index, NULL, "also the index, with what was staged" },
 	{ OPT_FLAG, 0, "git", &with_git, NULL,
@@ -50,6 +56,18 @@ static const struct opt undo_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
+	{ OPT_FLAG, 0, "turn", &turn, NULL,
+	  "go back to the state when the last turn of an agent began" },
+	{ OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)" },
+	{ OPT_FLAG, 0, "force", &force, NULL, "undo what another source restored" },
+	{ OPT_END },
+};
+
+static const struct opt redo_options[] = {
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
+	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
+	{ OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)" },
 	{ OPT_END },
 };
 
@@ -69,13 +87,12 @@ static const struct opt_instead restore_instead[] = {
 	{ "-p", ONE_FILE },
 	{ "--patch", ONE_FILE },
 	{ "-s", "name the checkpoint without an option" },
-	{ "--source", "name the checkpoint without an option" },
 	{ "--staged", "--index brings back the index, too" },
 	{ NULL },
 };
 
 /* The command that leads to the state before. */
-static const char *way_back(const struct restore_opts *opts, const struct restore_result *result)
+static const char *way_of(const struct restore_opts *opts, const struct restore_result *result)
 {
 	if (opts->abort)
 		return NULL;
@@ -86,11 +103,28 @@ static const char *way_back(const struct restore_opts *opts, const struct restor
 	return RESTORED_UNDO;
 }
 
+/* With the source, which must be the same; the caller frees it. */
+static char *way_back(const struct restore_opts *opts, const struct restore_result *result)
+{
+	const char *way = way_of(opts, result), *asker = restore_source(opts);
+	struct strbuf text = STRBUF_INIT;
+
+	if (!way)
+		return NULL;
+	strbuf_addstr(&text, way);
+	if (strcmp(asker, JOURNAL_SOURCE) != 0) {
+		strbuf_addstr(&text, " --source ");
+		quote_shell(&text, asker);
+	}
+	return strbuf_detach(&text, NULL);
+}
+
 /* Run it and report the result. */
 static int carry_out(struct session *session, struct restore_opts *opts)
 {
 	struct restore_result result;
 	bool settling = opts->interrupted != NULL;
+	char *back;
 	int err;
 
 	if (verbose)
@@ -106,7 +140,9 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	if (err)
 		return err;
 	restore_own_check(&result, session, verify_command);
-	err = restored_report(&result, opts->target, opts->interrupted, way_back(opts, &result));
+	back = way_back(opts, &result);
+	err = restored_report(&result, opts->target, opts->interrupted, back);
+	free(back);
 	restore_result_release(&result);
 	return err;
 }
@@ -211,6 +247,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.target = &target,
 		.kind = JOURNAL_RESTORE,
 		.reason = reason,
+		.source = source,
 		.paths = &paths,
 		.dry_run = dry_run,
 		.no_delete = no_delete,
@@ -250,6 +287,10 @@ static int restore_remembered(struct session *session, enum undo_way way)
 		job.opts.dry_run = dry_run;
 		job.opts.no_verify = no_verify;
 		job.opts.force = true;
+		if (way == UNDO_BACK || way == UNDO_FORTH)
+			job.opts.source = source;
+		if (force)
+			job.opts.undoes_source = NULL;
 		err = carry_out(session, &job.opts);
 	}
 	undo_job_release(&job);
@@ -287,6 +328,11 @@ static int check(const struct strlist *args)
 				      with_git ? "git" : "index");
 	if (go_on || abort_ || is_named(args) || (!opt_common.json && pick_possible()))
 		return 0;
+	/* Of git's restore it is the state to restore. */
+	if (strcmp(source, JOURNAL_SOURCE) != 0)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "restore needs a checkpoint: name it without an option; "
+				      "--source says who asks");
 	return ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
 }
 
@@ -309,10 +355,23 @@ static int walk(struct session *session, enum undo_way way)
 	return err ? err : restore_remembered(session, way);
 }
 
+/* A restore like any other: undo takes it back. */
+static int undo_turn(struct session *session)
+{
+	struct strlist name = STRLIST_INIT;
+	int err = or_no(cmd_session_open(session, SESSION_STORE));
+
+	strlist_add(&name, "turn:-1");
+	if (!err)
+		err = or_no(restore_named(session, &name, true));
+	strlist_release(&name);
+	return err;
+}
+
 static int undo(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return walk(session, UNDO_BACK);
+	return turn ? undo_turn(session) : walk(session, UNDO_BACK);
 }
 
 static int redo(struct session *session, const struct strlist *args)
@@ -345,7 +404,7 @@ const struct opt_spec cmd_undo_spec = {
 const struct opt_spec cmd_redo_spec = {
 	.command = "redo",
 	.summary = "reverse an undo",
-	.options = undo_options,
+	.options = redo_options,
 	.alone = true,
 	.run = redo,
 };

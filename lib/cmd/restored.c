@@ -234,13 +234,13 @@ void restored_say_mismatch(const struct restore_result *result, const char *back
 	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
 		strbuf_reset(&quoted);
 		quote_path(&quoted, paths->items[i]);
-		fprintf(stderr, "error: '%s' is not as in the checkpoint\n", quoted.buf);
+		report_messagef("error", "'%s' is not as in the checkpoint", quoted.buf);
 	}
 	if (paths->nr > SHOWN)
-		fprintf(stderr, "error: neither are %zu more\n", paths->nr - SHOWN);
-	fprintf(stderr,
-		"error: the restored state does NOT match the checkpoint: stop and look%s%s%s\n",
-		back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
+		report_messagef("error", "neither are %zu more", paths->nr - SHOWN);
+	report_messagef("error",
+			"the restored state does NOT match the checkpoint: stop and look%s%s%s",
+			back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
 	strbuf_release(&quoted);
 }
 

@@ -135,7 +135,7 @@ static void say_head(const struct restore_head *head)
 
 void restored_say_head(const struct restore_result *result)
 {
-	if (opt_common.quiet || opt_common.json)
+	if (opt_common.quiet || !report_speaks())
 		return;
 	fflush(stdout);
 	for (size_t i = 0; i < result->nested_nr && i < NESTED_SHOWN; i++)

@@ -64,9 +64,10 @@ __attribute__((format(printf, 2, 3))) static void warn(struct run *run, const ch
 static int fail(struct run *run, int err)
 {
 	int status = report_failure(err);
-	json_t *error = report_error_object(status, ckpt_error_last());
+	json_t *answer = json_pack("{s:o}", "error", report_error_object(status, ckpt_error_last()));
 
-	if (sink_write(&run->sink, json_pack("{s:o}", "error", error)))
+	report_add_noted(answer);
+	if (sink_write(&run->sink, answer))
 		report_failure(CKPT_ERROR);
 	return status;
 }
@@ -87,6 +88,8 @@ static int open_sink(struct run *run)
 	else if (run->to_stdout)
 		sink_to_stdout(&run->sink);
 	run->to_stdout = run->to_stdout && !json_file && json_fd < 0;
+	if (run->to_stdout)
+		report_hush();
 	return err;
 }
 
@@ -260,6 +263,7 @@ static int exit_status(const struct run *run)
 static int run_it(struct run *run)
 {
 	int err = open_sink(run), status;
+	json_t *answer;
 
 	if (!err)
 		err = prepare(run);
@@ -272,7 +276,9 @@ static int run_it(struct run *run)
 		roll_back(run);
 	hold_release(&run->hold);
 	status = exit_status(run);
-	err = sink_write(&run->sink, ran_json(&run->ran));
+	answer = ran_json(&run->ran);
+	report_add_noted(answer);
+	err = sink_write(&run->sink, answer);
 	/* The failure of the command is what the caller must know first. */
 	if (err)
 		err = report_failure(err);

@@ -428,11 +428,15 @@ static int print_result(struct session *session, const struct save_result *resul
 {
 	int status = result->have_record && result->record.missing ? EXIT_INCOMPLETE : EXIT_DONE;
 
+	/* It is part of the answer, but the last word to a person. */
+	if (!report_speaks())
+		hint_evicted(session, result->evicted);
 	if (opt_common.json)
 		status = print_json(result, status);
 	else
 		print_text(session, result, status);
-	hint_evicted(session, result->evicted);
+	if (report_speaks())
+		hint_evicted(session, result->evicted);
 	if (result->outcome == SAVE_CREATED)
 		give_hint(session);
 	return status;

@@ -170,7 +170,7 @@ static int check_other_refs(struct doctor *doctor)
 	return err;
 }
 
-/* --- the audit trail and the undo stack --- */
+/* --- the audit trail, the turns of agents and the undo stack --- */
 
 /* Copy the sound lines; returns the number of the others. */
 static size_t sound_lines(struct strbuf *out, const struct strbuf *text)
@@ -235,12 +235,42 @@ static void check_undo(struct doctor *doctor)
 	json_decref(stack);
 }
 
+/* What of it is damaged can be told again by the labels of the checkpoints that exist. */
+static int check_turns(struct doctor *doctor)
+{
+	struct ckpt_records records = { 0 };
+	struct turns turns;
+	bool lost, damaged;
+	int err = turns_read(&turns, doctor->store);
+
+	lost = !turns.sound && !faccessat(doctor->store->dirfd, LAYOUT_TURNS, F_OK, 0);
+	damaged = !err && !turns.foreign && (lost || turns.skipped);
+	if (damaged && doctor->fix) {
+		err = lookup_records(&records, doctor->store);
+		for (size_t i = 0; i < records.nr && !err; i++)
+			turns_learn(&turns, &records.items[i]);
+		if (!err)
+			err = turns_write(&turns, doctor->store);
+		lookup_records_release(&records);
+	}
+	if (damaged && !err)
+		problems_addf(doctor->out, doctor->fix,
+			      "%s what coding agents did cannot be read%s",
+			      lost ? "the list of" : "a part of the list of",
+			      doctor->fix ? "; the turns of the checkpoints that exist were kept"
+					  : "");
+	turns_release(&turns);
+	return err;
+}
+
 int doctor_files(struct doctor *doctor)
 {
 	int err = check_other_refs(doctor);
 
 	if (!err)
 		err = check_log(doctor);
+	if (!err)
+		err = check_turns(doctor);
 	check_undo(doctor);
 	return err ? err : doctor_restores(doctor);
 }

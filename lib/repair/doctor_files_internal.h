@@ -23,7 +23,7 @@ struct doctor {
  */
 void doctor_temporaries(struct doctor *doctor);
 
-/** Marks, the audit trail, the undo stack, the journal, what a restore left in the worktree. */
+/** Marks, the audit trail, the turns of agents, the undo stack, the journal, what a restore left in the worktree. */
 int doctor_files(struct doctor *doctor);
 
 /** The last of these two; in doctor_restore.c. */

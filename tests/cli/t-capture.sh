@@ -210,7 +210,7 @@ test_a_failing_command_fails_the_save() {
 	END
 	for name in bad shot gone; do
 		expect_exit 128 git-checkpoint save --json --capture "$name" >"$T/out" 2>"$T/err"
-		expect_grep "'$name'" "$T/err"
+		expect_grep "'$name'" "$T/out"
 		expect_eq 128 "$(json .error.code "$T/out")"
 	done
 	expect_exit 128 git-checkpoint save --capture bad 2>"$T/err"

@@ -124,6 +124,8 @@ test_then_it_gives_up_with_75() {
 	export GIT_CHECKPOINT_LOCK_TIMEOUT=1s
 	expect_exit 75 flock "$(store_dir)/checkpoint/lock" git-checkpoint save --json >"$T/out" 2>"$T/err"
 	expect_eq 75 "$(json .error.code "$T/out")"
+	expect_eq '' "$(cat "$T/err")"
+	said "$T/out" >"$T/err"
 	# named where the kernel tells who it is
 	expect_grep '^error: \(process [0-9]* (flock .*)\|another process\) is using the checkpoints of ' \
 		"$T/err"

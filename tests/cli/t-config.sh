@@ -177,7 +177,7 @@ test_bad_values_of_other_sources_are_named() {
 	git-checkpoint save -q
 	git config checkpoint.threads no
 	expect_exit 128 git checkpoint config --json >"$T/out" 2>"$T/err"
-	expect_grep 'git config (local)' "$T/err"
+	expect_grep 'git config (local)' "$T/out"
 	expect_eq 128 "$(json .error.code "$T/out")"
 	git config --unset checkpoint.threads
 	of_store '' 'threads = no'
@@ -286,8 +286,8 @@ test_a_key_that_there_is_not() {
 	expect_eq '' "$(cat "$T/out")"
 	expect_grep "'maxcuont'.*'maxCount'" "$T/err"
 	expect_exit 129 git checkpoint config --json xyzzy >"$T/out" 2>"$T/err"
-	expect_grep "'xyzzy'" "$T/err"
-	expect_no_grep 'did you mean' "$T/err"
+	expect_grep "'xyzzy'" "$T/out"
+	expect_no_grep 'did you mean' "$T/out"
 	expect_eq 129 "$(json .error.code "$T/out")"
 }
 

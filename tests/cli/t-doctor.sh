@@ -238,14 +238,14 @@ test_settings_of_the_store() {
 test_directories_where_files_belong() {
 	three
 	for file in checkpoint/lost checkpoint/journal checkpoint/gc.lock checkpoint/config \
-		checkpoint/log checkpoint/undo checkpoint/statcache checkpoint-manifest.md \
+		checkpoint/log checkpoint/undo checkpoint/turns checkpoint/statcache checkpoint-manifest.md \
 		info/attributes packed-refs refs/heads/latest; do
 		rm -f "${store:?}/$file"
 		mkdir -p "$store/$file/x"
 	done
 	echo new >d/new
 	save -m four
-	expect_grep "warning: 'checkpoint/lost' of the store was a directory" "$T/save.err"
+	expect_grep "'checkpoint/lost' of the store was a directory" "$T/save.json"
 	git-checkpoint prune -q
 	git-checkpoint gc -q
 	git-checkpoint drop -q "$id"

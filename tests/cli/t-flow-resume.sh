@@ -17,8 +17,8 @@ distrusted() {
 	cp "$(state)" "$T/was"
 	expect_exit 1 flow resume --json >"$T/out" 2>"$T/err"
 	expect_eq false "$(json .resume "$T/out")" "$1"
-	expect_grep 'archived as corrupt' "$T/err"
-	expect_grep "$1" "$T/err"
+	expect_grep 'archived as corrupt' "$T/out"
+	expect_grep "$1" "$T/out"
 	expect_missing "$(state)"
 	expect_same "$T/was" "$(json .archived "$T/out")/phase.json"
 	expect_eq true "$(flow list --json | jq '.archives[0].corrupt')"
@@ -30,7 +30,7 @@ lacking() {
 	cp "$(state)" "$T/was"
 	expect_exit 1 flow resume --json >"$T/out" 2>"$T/err"
 	expect_eq 'false false' "$(json '"\(.resume) \(has("archived"))"' "$T/out")"
-	expect_grep "output '$1' does not exist; 'git checkpoint flow resume --restore' brings" "$T/err"
+	expect_grep "output '$1' does not exist; 'git checkpoint flow resume --restore' brings" "$T/out"
 	expect_grep "'$1' does not exist" "$T/out"
 	expect_same "$T/was" "$(state)"
 	expect_eq 0 "$(flow list --json | jq '.archives | length')"
@@ -40,14 +40,14 @@ lacking() {
 
 test_nothing_to_resume() {
 	expect_exit 1 flow resume --json >"$T/out" 2>/dev/null
-	expect_eq '{"resume":false,"workflow_id":null,"phase":null,"phase_status":null,"waiting_for_approval":false,"tasks":[],"warnings":[],"checkpoint":null}' \
+	expect_eq '{"resume":false,"workflow_id":null,"phase":null,"phase_status":null,"waiting_for_approval":false,"tasks":[],"warnings":["no workflow to resume"],"checkpoint":null}' \
 		"$(cat "$T/out")"
 	expect_missing "$(checkpoint_home)"
 	flow start w --phases A -q
 	phase_done A
 	expect_exit 1 flow resume --json >"$T/out" 2>"$T/err"
 	expect_eq 'false w' "$(json '"\(.resume) \(.workflow_id)"' "$T/out")"
-	expect_grep "'w' is complete" "$T/err"
+	expect_grep "'w' is complete" "$T/out"
 	# complete is not corrupt
 	expect_exists "$(state)"
 }

@@ -127,6 +127,8 @@ test_the_first_eviction_is_told_once() {
 	second=$(json '.checkpoints[1].id' "$T/list.json")
 	echo 7 >a
 	git-checkpoint save --json -m 7 >"$T/out" 2>"$T/err"
+	expect_eq '' "$(cat "$T/err")"
+	said "$T/out" >"$T/err"
 	expect_eq 1 "$(wc -l <"$T/err" | tr -d ' ')"
 	expect_grep "^warning: $second (maxCount 2) was removed.*pin.*maxCount" "$T/err"
 	test "$first" != "$second"

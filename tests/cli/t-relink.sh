@@ -244,7 +244,8 @@ refused() {
 	before=$(fingerprint "$(checkpoint_home)")
 	expect_exit 5 git-checkpoint -C "$1" relink "$2" 2>"$T/err"
 	expect_eq "$before" "$(fingerprint "$(checkpoint_home)")"
-	expect_exit 5 git-checkpoint -C "$1" relink --json "$2" >"$T/out" 2>"$T/err"
+	expect_exit 5 git-checkpoint -C "$1" relink --json "$2" >"$T/out" 2>"$T/said"
+	expect_eq '' "$(cat "$T/said")"
 	expect_eq 5 "$(json .error.code "$T/out")"
 }
 

@@ -22,7 +22,7 @@ json_too() {
 	jq -e --slurp --argjson c "$status" --arg t "$text" 'length == 1 and (.[0] | keys == ["error"]) and
 		(.[0].error | keys == ["code","message"] and .code == $c and (.message | contains($t)))' \
 		"$T/out" >/dev/null || fail "JSON of '$*': $(cat "$T/out")"
-	expect_grep '^\(error\|fatal\): ' "$T/err"
+	expect_eq '' "$(cat "$T/err")" "stderr of: $*"
 }
 
 test_help_is_on_stdout_and_fits() {
@@ -225,7 +225,7 @@ test_another_directory() {
 		expect_exit 128 git-checkpoint --json -C nothing list >"$T/out" 2>"$T/err"
 	}
 	wrong_dir
-	expect_grep "'nothing'" "$T/err"
+	expect_grep "'nothing'" "$T/out"
 	expect_eq 128 "$(json .error.code "$T/out")"
 }
 
@@ -326,7 +326,7 @@ test_words_of_other_programs_lead_to_what_serves() {
 		restore -p @|git checkpoint restore <checkpoint> -- <path>
 		restore --patch @|git checkpoint restore <checkpoint> -- <path>
 		restore --source @|without an option
-		restore --source=@ f|without an option
+		restore --source=@ -- f|without an option
 		help tag|git checkpoint pin --name
 	END
 }

@@ -226,6 +226,7 @@ failing_everywhere() {
 		status=0
 		with_faults "$2" "$at" "$1" git-checkpoint restore -y --json "$target" \
 			>"$T/restore.json" 2>"$T/restore.err" || status=$?
+		said "$T/restore.json" >>"$T/restore.err"
 		if test -e "$(store_dir)/checkpoint/journal"; then
 			test $status = 128 || fail "$what: exit status $status"
 			expect_grep 'continue' "$T/restore.err"

@@ -251,6 +251,14 @@ fingerprint_raw() {
 	"$LIB_DIR/fingerprint.pl" --raw "$1"
 }
 
+# said <answer> >>stderr: the error and the warnings of an answer in JSON, as they would be on stderr without
+# --json, where nothing is printed then
+said() {
+	grep -q -e '"error":' -e '"warnings":\["' "$1" || return 0
+	jq -r '(.error // empty | (if .code == 128 then "fatal" else "error" end) + ": " + .message),
+		(.warnings // [] | .[] | "warning: " + .)' "$1"
+}
+
 # json <filter> <file>: strings come out bare; a missing value is an error
 json() {
 	jq -e -r "$1" "$2" || {

@@ -26,6 +26,7 @@ restoring() {
 	restoring_wanted=$1 restoring_command=$2 restoring_status=0
 	shift 2
 	git-checkpoint "$restoring_command" --json "$@" >"$T/restore.json" 2>"$T/restore.err" || restoring_status=$?
+	said "$T/restore.json" >>"$T/restore.err"
 	test $restoring_status = "$restoring_wanted" || {
 		cat "$T/restore.json" "$T/restore.err"
 		fail "exit status $restoring_status instead of $restoring_wanted: $restoring_command $*"
@@ -81,6 +82,7 @@ expect_not_warned() {
 
 # refused <text in the message>...: the last failure named all of these
 refused() {
+	said "$T/restore.json" >>"$T/restore.err"
 	for text; do
 		grep -Fq -e "$text" "$T/restore.err" || {
 			cat "$T/restore.err"
