@@ -173,6 +173,7 @@ static const struct {
 	{ "<checkpoint>", complete_checkpoints },
 	{ "<path>", any_file },
 	{ "<file>", any_file },
+	{ "<bundle>", any_file },
 	{ "<dir>", any_directory },
 	{ "<k>=<path>", file_of_key },
 	{ "<command>", another_command },

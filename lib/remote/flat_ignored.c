@@ -13,7 +13,21 @@ struct walk {
 	struct arena arena;
 	const struct strlist *tracked;
 	struct strlist *ignored, *secret;
+	int rootfd; /* of the worktree; -1: the checkpoint has all of its rules */
 };
+
+/* A checkpoint of a few paths does not have the ignore files around them: take the present ones. */
+static void read_present(struct strbuf *out, const struct walk *walk, const struct wt_dir *dir)
+{
+	char *path = xstrfmt("%s%s.gitignore", dir->path, *dir->path ? "/" : "");
+	const char *name;
+	int fd = walk->rootfd < 0 ? -1 : beneath_open_parent(walk->rootfd, path, &name);
+
+	if (fd >= 0)
+		(void)fs_read_text(out, fd, name);
+	fs_close(fd);
+	free(path);
+}
 
 /* The rules of a repository there, and the .gitignore that the checkpoint has in `dir`. */
 static void enter(struct rules_dir *at, struct walk *walk, const struct wt_dir *dir)
@@ -26,8 +40,11 @@ static void enter(struct rules_dir *at, struct walk *walk, const struct wt_dir *
 		if (!strcmp(texts->nested[i].path, dir->path))
 			rules_enter_text(at, walk->rules, &walk->arena, dir->path,
 					 texts->nested[i].text.buf, texts->nested[i].text.len);
-	if (entry && entry->kind == WT_FILE &&
-	    !objects_read(&text, walk->snapshot->store, &entry->oid, OBJECT_BLOB))
+	if (entry && entry->kind == WT_FILE)
+		(void)objects_read(&text, walk->snapshot->store, &entry->oid, OBJECT_BLOB);
+	else if (!entry)
+		read_present(&text, walk, dir);
+	if (text.len)
 		rules_enter_text(at, walk->rules, &walk->arena, dir->path, text.buf, text.len);
 	strbuf_release(&text);
 }
@@ -71,7 +88,7 @@ int flat_find_ignored(struct strlist *ignored, struct strlist *secret, struct fl
 		      const struct ckpt_record *record, const struct strlist *tracked)
 {
 	struct walk walk = { .snapshot = flat->snapshot, .tracked = tracked, .ignored = ignored,
-			     .secret = secret };
+			     .secret = secret, .rootfd = -1 };
 	struct worktree_state_opts opts = { .rules_only = true };
 	struct ckpt_meta meta;
 	int err;
@@ -82,11 +99,14 @@ int flat_find_ignored(struct strlist *ignored, struct strlist *secret, struct fl
 	err = meta_read(&meta, flat->session->store, record, false);
 	if (err)
 		return err;
+	if (record->scope.nr)
+		walk.rootfd = open(flat->session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	opts.texts = meta.have_rules ? &meta.rules : NULL;
 	err = worktree_state_rules(&walk.rules, flat->session, &opts);
 	if (!err)
 		visit(&walk, flat->snapshot->root, rules_begin(walk.rules), false);
 	rules_close(walk.rules);
+	fs_close(walk.rootfd);
 	arena_release(&walk.arena);
 	meta_release(&meta);
 	strlist_sort_unique(ignored);

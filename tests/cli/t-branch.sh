@@ -154,7 +154,7 @@ test_it_is_refused() {
 	expect_exit 128 git-checkpoint branch new nothing
 	expect_exit 129 git-checkpoint branch new
 	expect_eq '' "$(git branch --list new)"
-	# the commit is not there any more
+	# the commit is gone
 	rm -rf .git
 	git init -q .
 	expect_exit 128 git-checkpoint branch new @ 2>"$T/err"
