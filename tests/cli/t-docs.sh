@@ -3,6 +3,7 @@
 # Manual, README, help and program say the same.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/answers.sh"
 
 MANUAL=$ROOT_DIR/man/git-checkpoint.1
 CLI=$ROOT_DIR/man/git-checkpoint-cli.7
@@ -261,21 +262,6 @@ hooks_answers() {
 	git checkpoint hooks uninstall --agent claude-code --json
 }
 
-# One answer of each kind.
-flow_answers() {
-	git checkpoint flow start w --phases A,B --approve A --json
-	git checkpoint flow phase A start --json
-	git checkpoint flow task t running --json
-	git checkpoint flow status --json
-	git checkpoint flow resume --json
-	git checkpoint flow phase A complete --json
-	git checkpoint flow approve A --json
-	git checkpoint flow archive --json
-	git checkpoint flow list --json
-	git checkpoint flow start w --phases A --json
-	echo '{}' >"$(git checkpoint status --json | jq -r .store)/checkpoint/flow/phase.json"
-	(expect_exit 1 git checkpoint flow resume --json 2>/dev/null)
-}
 
 # Each key of an answer stands in the part about its command, or in that which it refers to.
 test_every_json_key_is_in_the_manual() {
@@ -308,11 +294,7 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint save -q --allow-empty --step 2
 	git checkpoint prune --max-count 1 --json >"$T/answers/prune"
 	git checkpoint gc --json >"$T/answers/gc"
-	git checkpoint export --patch -o "$T/patch" --json @ >"$T/answers/export"
-	git checkpoint export --bundle -o "$T/bundle" -q @
-	git checkpoint branch --json elsewhere @ >"$T/answers/branch"
-	git checkpoint drop -q @
-	git checkpoint import --json "$T/bundle" >"$T/answers/import"
+	elsewhere_answers
 	hooks_answers >"$T/answers/hooks"
 	flow_answers >"$T/answers/flow"
 	git checkpoint help save --json >"$T/answers/help"
@@ -338,7 +320,7 @@ test_every_json_key_is_in_the_manual() {
 		subsection ANSWERS "git checkpoint $command" >part
 		case $command in
 		save) cat object >>part ;;
-		list | status | pin | unpin | prune) cat object of-list >>part ;;
+		list | status | pin | unpin | prune | import) cat object of-list >>part ;;
 		drop) cat object of-list of-prune >>part ;;
 		show) cat object of-list of-save >>part ;;
 		undo | redo) cat of-restore >>part ;;

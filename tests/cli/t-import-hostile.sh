@@ -13,8 +13,7 @@ source_store() {
 	mkdir d
 	echo 2 >d/b
 	git-checkpoint save -q
-	id=chk_20250101_000000_012345
-	own=$(git-checkpoint list --json | jq -r '.checkpoints[0].id')
+	id=chk_20250101_000000_012345 commit=
 	blob=$(echo 1 | git hash-object --stdin)
 	fresh="s/^Id: .*/Id: $id/"
 }

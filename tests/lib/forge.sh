@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2034,SC2154
 #
 # For the tests of what comes from outside: checkpoints that nobody saved; sourced after harness.sh.
 
