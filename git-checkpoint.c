@@ -50,6 +50,7 @@
  *   packs packs_read packs_list delta    reading packs
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories
  *   reach repack packing oidset    which objects are needed; new packs without the others
+ *   scratch                repositories for a moment
  *   litter health rescue   removing what a killed git left; repairing a store's files, its packs
  * lib/record/    what a checkpoint is
  *   checkpoint meta meta_rules    checkpoint <-> commits
@@ -106,6 +107,12 @@
  * lib/repair/    doctor and what it uses
  *   doctor doctor_files doctor_restore    what is wrong with a store
  *   salvage relink         saving checkpoints from a broken store; the store of a moved folder
+ * lib/remote/    checkpoints beyond this store
+ *   export export_patch export_tar    one as a file: patch, tar, bundle
+ *   import bundle          taking them out of a bundle; the head of one
+ *   incoming incoming_tree    what came from outside, hostile until it is checked
+ *   branch                 one as a commit of the project
+ *   flat flat_ignored flat_index    one as git would commit it; what it would not; for its index
  * lib/run/       a command between a checkpoint and its verification
  *   run                    starting the command, passing signals on, waiting for it
  *   try bisect             a command in a copy of a checkpoint; which checkpoint to ask next
@@ -137,6 +144,7 @@
  * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
  *   save list show diff status verify hash log config prune gc doctor stores relink
+ *   export import branch
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook agent_hook run flow help try bisect
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
@@ -173,7 +181,9 @@ static const struct cmd commands[] = {
 	{ "unpin", NULL, &cmd_unpin_spec },   { "drop", NULL, &cmd_drop_spec },
 	{ "prune", NULL, &cmd_prune_spec },   { "gc", NULL, &cmd_gc_spec },
 	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
-	{ "relink", NULL, &cmd_relink_spec }, { "hooks", NULL, &cmd_hooks_spec },
+	{ "relink", NULL, &cmd_relink_spec }, { "export", NULL, &cmd_export_spec },
+	{ "import", NULL, &cmd_import_spec }, { "branch", NULL, &cmd_branch_spec },
+	{ "hooks", NULL, &cmd_hooks_spec },
 	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
 	{ "hash", NULL, &cmd_hash_spec },     { "help", NULL, &cmd_help_spec },
 };

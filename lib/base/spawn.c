@@ -56,7 +56,8 @@ static void exec_captured(int in, int fd, const struct spawn_opts *opts, const c
 	/* It must not go on writing when nothing waits for it any more. */
 	(void)prctl(PR_SET_PDEATHSIG, opts->tidies ? SIGTERM : SIGKILL);
 	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 ||
-	    (!opts->shown && dup2(opts->told ? fd : null, 2) < 0) || dup2(fd, 1) < 0)
+	    (!opts->shown && dup2(opts->told ? fd : null, 2) < 0) ||
+	    dup2(opts->output > 0 ? opts->output : fd, 1) < 0)
 		_exit(126);
 	if (opts->dir && chdir(opts->dir) < 0)
 		_exit(126);

@@ -25,6 +25,7 @@ struct spawn_opts {
 	const char *const *env; /**< "NAME=value" strings to set for it, up to a NULL; NULL: nothing */
 	const void *input;	/**< its stdin; NULL: /dev/null */
 	size_t input_len;
+	int output;		/**< its stdout goes to this descriptor; 0: to `out` */
 	bool shown;		/**< its stderr goes to ours */
 	bool told;		/**< its stderr is appended to `out` like its stdout */
 	bool tidies;		/**< if this process dies it gets SIGTERM, and removes its locks */

@@ -40,14 +40,14 @@ int cmd_check_name(const char *name, bool move)
 static const struct opt_instead instead[] = {
 	{ "add", "'git checkpoint save' takes a checkpoint of everything" },
 	{ "apply", "'git checkpoint restore <checkpoint>' brings one back" },
-	{ "archive", "stock git reads the store: 'git --git-dir=<store> archive <commit>'" },
+	{ "archive", "'git checkpoint export --tar <checkpoint>' writes an archive" },
+	{ "bundle", "'git checkpoint export --bundle <checkpoint>' writes one, 'import' reads it" },
 	{ "cat", "'git checkpoint show <checkpoint>:<path>' prints a file as it was" },
 	{ "checkout", "'git checkpoint restore <checkpoint>' brings one back" },
 	{ "clean", "'git checkpoint prune' applies the limits, 'gc' frees space" },
 	{ "commit", "'git checkpoint save' takes a checkpoint" },
 	{ "create", "'git checkpoint save' takes a checkpoint" },
 	{ "delete", "'git checkpoint drop <checkpoint>' deletes one" },
-	{ "export", "stock git reads the store: 'git --git-dir=<store> archive <commit>'" },
 	{ "fsck", "'git checkpoint verify' checks checkpoints, 'doctor' the store" },
 	{ "grep", "'git checkpoint list --grep <text>' searches the reasons" },
 	{ "history", "'git checkpoint list' lists checkpoints" },
@@ -65,7 +65,8 @@ static const struct opt_instead instead[] = {
 	{ "snapshot", "'git checkpoint save' takes a checkpoint" },
 	{ "stash", "'git checkpoint save' takes a checkpoint, and leaves the files alone" },
 	{ "switch", "'git checkpoint restore <checkpoint>' brings one back" },
-	{ "tag", "'git checkpoint pin --name <name> <checkpoint>' gives one a name" },
+	{ "tag", "'git checkpoint pin --name <name> <checkpoint>' gives one a name, 'branch' makes a "
+		 "branch of one" },
 	{ "version", "'git checkpoint --version' prints it" },
 	{ NULL },
 };

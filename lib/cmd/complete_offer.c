@@ -175,6 +175,7 @@ static const struct {
 	{ "<bad>", complete_checkpoints },
 	{ "<path>", any_file },
 	{ "<file>", any_file },
+	{ "<bundle>", any_file },
 	{ "<dir>", any_directory },
 	{ "<k>=<path>", file_of_key },
 	{ "<command>", another_command },

@@ -38,7 +38,7 @@ static struct listed *arrange(const struct ckpt_records *records)
 	for (size_t i = records->nr; i--;) {
 		const struct ckpt_record *record = &records->items[i];
 		struct listed row = { record, report_position(&back, record) };
-		bool top = back == 1 && !record->safety;
+		bool top = back == 1 && record_is_meant(record);
 
 		if (top)
 			memmove(rows + 1, rows, nr * sizeof(*rows));

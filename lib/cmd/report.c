@@ -233,6 +233,7 @@ static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 	else
 		row_json(row, "step", json_null());
 	row_bool(row, "pinned", record->pinned);
+	row_bool(row, "imported", record->imported);
 	row_text(row, "name", record->name);
 	row_bool(row, "automatic", record->automatic);
 	row_text(row, "safety_for", *record->safety_for ? record->safety_for : NULL);
@@ -318,7 +319,7 @@ json_t *report_skips(const struct skip_list *skips)
 
 char *report_position(size_t *back, const struct ckpt_record *record)
 {
-	if (record->safety)
+	if (!record_is_meant(record))
 		return xstrdup("");
 	++*back;
 	return *back > 1 ? xstrfmt("@~%zu", *back - 1) : xstrdup("@");
@@ -360,6 +361,8 @@ char *report_marked_title(const struct ckpt_record *record, int64_t now)
 		strbuf_addf(&text, "[name %s] ", record->name);
 	else if (record->pinned)
 		strbuf_addstr(&text, "[pinned] ");
+	if (record->imported)
+		strbuf_addstr(&text, "[imported] ");
 	if (record_expired(record, now))
 		strbuf_addstr(&text, "[expired] ");
 	if (record->missing)

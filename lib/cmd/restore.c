@@ -230,6 +230,7 @@ static int copy(struct session *session, const struct restore_opts *opts)
 		.dir = into,
 		.paths = opts->paths,
 		.reason = opts->reason,
+		.source = source,
 		.worktree = as_worktree,
 		.branch = branch,
 		.no_verify = opts->no_verify,

@@ -76,6 +76,9 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 {
 	static const char *const places[] = { "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM",
 					      "GIT_CONFIG_SYSTEM" };
+	static const char *const people[] = { "GIT_AUTHOR_NAME",    "GIT_AUTHOR_EMAIL",
+					      "GIT_AUTHOR_DATE",    "GIT_COMMITTER_NAME",
+					      "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(environment); i++)
 		strlist_add(env, environment[i]);
@@ -84,6 +87,9 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 	for (size_t i = 0; how->profile != GITRUN_LOOK && i < ARRAY_SIZE(places); i++)
 		if (env_git(places[i]))
 			strlist_addf(env, "%s=%s", places[i], env_git(places[i]));
+	for (size_t i = 0; how->profile == GITRUN_WRITE && i < ARRAY_SIZE(people); i++)
+		if (env_git(people[i]))
+			strlist_addf(env, "%s=%s", people[i], env_git(people[i]));
 	if (!how->replace || env_git("GIT_NO_REPLACE_OBJECTS"))
 		strlist_add(env, "GIT_NO_REPLACE_OBJECTS=1");
 	if (how->index)
@@ -153,6 +159,7 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 		.dir = how->worktree ? how->worktree : "/",
 		.input = how->input,
 		.input_len = how->input_len,
+		.output = how->output,
 		.shown = how->shown,
 		.told = how->told,
 		.tidies = how->profile == GITRUN_WRITE,

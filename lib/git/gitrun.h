@@ -57,6 +57,7 @@ struct gitrun {
 	const char *index;    /**< NULL: the repository's index */
 	const void *input;    /**< NULL: nothing on stdin */
 	size_t input_len;
+	int output;	      /**< its stdout goes to this descriptor, not to `out`; 0: to `out` */
 	bool shown;	      /**< its stderr goes to ours */
 	bool told;	      /**< its stderr is appended to the output */
 	bool replace;	      /**< honour refs/replace/, unless the caller of this program said no */

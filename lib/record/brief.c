@@ -119,6 +119,7 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 	out->flow = !strcmp(record->source, "flow");
 	out->automatic = record->automatic;
 	out->safety = record->safety;
+	out->imported = record->imported;
 }
 
 bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record)
@@ -222,6 +223,7 @@ static int apply_marks(struct ckpt_briefs *briefs, struct store *store)
 
 		if (mark != REFS_UNMARKED)
 			briefs->items[i].pinned = mark == REFS_PINNED;
+		briefs->items[i].imported = pathset_has(&marks.imported, briefs->items[i].ref.id);
 		if (names_of(store, &briefs->items[i].ref.commit))
 			briefs->items[i].pinned = true;
 	}

@@ -35,6 +35,7 @@ struct ckpt_brief {
 	bool state_only;
 	bool flow; /**< taken by a workflow */
 	bool automatic, safety; /**< as in the record */
+	bool imported;		/**< a mark says so */
 };
 
 struct ckpt_briefs {

@@ -487,6 +487,8 @@ int record_read(struct ckpt_record *out, struct store *store, const struct ref_i
 
 	if (mark != REFS_UNMARKED)
 		out->pinned = mark == REFS_PINNED;
+	if (!err)
+		out->imported = refs_imported(store, ref->id);
 	if (name) {
 		out->name = xstrdup(name);
 		out->pinned = true;

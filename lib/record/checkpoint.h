@@ -88,6 +88,7 @@ struct ckpt_record {
 	int64_t step;    /**< -1: none */
 	int64_t expiry;  /**< 0: never */
 	bool pinned;	 /**< as saved, or as a mark says since: see refs.h; or named */
+	bool imported;	 /**< taken elsewhere; "@" never means it. A mark, not part of the commit */
 	char *name;	 /**< given by a person, or NULL: see names.h; not part of the commit */
 	/** Nobody asked for it: a hook, the guard, an agent, a workflow or a restore took it. */
 	bool automatic;
@@ -121,6 +122,12 @@ struct ckpt_record {
 	}
 
 void record_release(struct ckpt_record *record);
+
+/** Whether "@" may mean it: taken here, and not before a restore for its own safety. */
+static inline bool record_is_meant(const struct ckpt_record *record)
+{
+	return !record->safety && !record->imported;
+}
 
 /** What hangs off the commit, besides the record itself. */
 struct ckpt_meta {

@@ -96,30 +96,30 @@ int lookup_newest_such(struct ckpt_record *out, struct store *store, const struc
 
 static bool has_scope(const struct ckpt_record *record, void *scope)
 {
-	return !record->state_only && strlist_equal(&record->scope, scope);
+	return !record->state_only && !record->imported && strlist_equal(&record->scope, scope);
 }
 
 static bool is_meant(const struct ckpt_record *record, void *payload)
 {
 	(void)payload;
-	return !record->safety;
+	return record_is_meant(record);
 }
 
 static bool is_meant_with_scope(const struct ckpt_record *record, void *scope)
 {
-	return !record->safety && has_scope(record, scope);
+	return record_is_meant(record) && has_scope(record, scope);
 }
 
 static bool is_meant_with_files(const struct ckpt_record *record, void *payload)
 {
 	(void)payload;
-	return !record->safety && !record->state_only;
+	return record_is_meant(record) && !record->state_only;
 }
 
 static bool is_state_only(const struct ckpt_record *record, void *payload)
 {
 	(void)payload;
-	return record->state_only;
+	return record->state_only && !record->imported;
 }
 
 static int none_yet(int err)
@@ -206,7 +206,7 @@ static bool is_so_far_back(const struct ckpt_record *record, void *payload)
 {
 	uint64_t *left = payload;
 
-	return !record->safety && !(*left)--;
+	return record_is_meant(record) && !(*left)--;
 }
 
 /* "@" and "@~<n>": counted from the newest, over those that can be read. */
@@ -251,7 +251,7 @@ static int by_time(struct ckpt_record *out, struct store *store, const struct re
 			err = 0;
 			continue;
 		}
-		if (!err && !record.safety && record.created_at <= when &&
+		if (!err && record_is_meant(&record) && record.created_at <= when &&
 		    (found == refs->nr || record.created_at > newest)) {
 			found = i;
 			newest = record.created_at;

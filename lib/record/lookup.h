@@ -45,7 +45,7 @@ void lookup_records_release(struct ckpt_records *records);
  */
 int lookup_latest(struct ckpt_record *out, struct store *store, const struct ref_list *refs);
 
-/** Among all, safety checkpoints too, the newest with files whose scope is `scope`. */
+/** Among all taken here, safety checkpoints too, the newest with files whose scope is `scope`. */
 int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		  const struct strlist *scope);
 

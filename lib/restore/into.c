@@ -148,6 +148,7 @@ static void add_to_log(const struct into *into)
 
 	(void)audit_add_restore(session->store, "into", into->opts->target,
 				into->opts->reason ? into->opts->reason : where,
+				into->opts->source,
 				into->out->verified ? into->out->post_hash : NULL, JOURNAL_FILES);
 	if (locked)
 		store_unlock(session->store);

@@ -25,6 +25,7 @@ struct into_opts {
 	const char *dir;	     /**< as the user typed it */
 	const struct strlist *paths; /**< sorted; empty: all */
 	const char *reason;	     /**< for the audit trail; NULL: where it went */
+	const char *source;	     /**< who asks for it */
 	bool worktree;		     /**< make it a linked worktree of the repository */
 	const char *branch;	     /**< of that worktree; NULL: its HEAD is detached */
 	bool no_verify;

@@ -451,6 +451,7 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 		/* Left by a killed process: whoever may ask needs the lock that we hold. */
 		packing_forget(session->store);
 		repack_sweep(session->store);
+		scratch_sweep(session->store);
 		err = objects_reopen(session->store);
 	}
 	/* To merge packs it does not matter what is needed. */

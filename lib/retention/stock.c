@@ -83,9 +83,11 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 		const struct ckpt_brief *brief = &stock->briefs.items[i];
 
 		stock->items[i].exempt = all || pathset_has(&needed, brief->ref.id);
-		stock->items[i].reserved = pathset_has(&later, brief->ref.id);
+		/* One that was imported neither takes the place of others nor gives way to them. */
+		stock->items[i].reserved =
+			pathset_has(&later, brief->ref.id) || brief->imported;
 		/* A checkpoint of a few paths, or of none, does not replace one of everything. */
-		if (!whole && !brief->scoped && !brief->state_only) {
+		if (!whole && !brief->scoped && !brief->state_only && !brief->imported) {
 			whole = true;
 			stock->items[i].exempt |= i + 1 < stock->nr;
 		}
@@ -100,7 +102,7 @@ static void mark_latest(struct stock *stock)
 	if (stock->fresh && !stock->fresh->safety)
 		return;
 	for (size_t i = stock->briefs.nr; i--;)
-		if (!stock->briefs.items[i].safety) {
+		if (!stock->briefs.items[i].safety && !stock->briefs.items[i].imported) {
 			stock->items[i].latest = true;
 			return;
 		}

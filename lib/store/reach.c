@@ -273,7 +273,8 @@ static bool is_passed_over(const struct reach *reach, int at, const char *name)
 	return name[0] == '.' || (len > 5 && !strcmp(name + len - 5, ".lock")) ||
 	       (at == reach->store->dirfd &&
 		(!strcmp(name, "checkpoints") || !strcmp(name, "pinned") ||
-		 !strcmp(name, "unpinned") || !strcmp(name, "names")));
+		 !strcmp(name, "unpinned") || !strcmp(name, "imported") ||
+		 !strcmp(name, "names")));
 }
 
 static int add_loose(struct reach *reach, int at, const char *path, uint32_t owner)
@@ -323,7 +324,7 @@ static int add_packed(struct reach *reach, uint32_t owner)
 	     line = strtok_r(NULL, "\n", &rest))
 		if (*line != '#' && *line != '^' && !strstr(line, " refs/checkpoints/") &&
 		    !strstr(line, " refs/pinned/") && !strstr(line, " refs/unpinned/") &&
-		    !strstr(line, " refs/names/") && !is_superseded(reach, line))
+		    !strstr(line, " refs/imported/") && !strstr(line, " refs/names/") && !is_superseded(reach, line))
 			err = add_ref_text(reach, line, owner);
 	strbuf_release(&text);
 	return err;

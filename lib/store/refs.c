@@ -10,6 +10,8 @@
 /* This many loose refs are read as fast as packed ones. */
 enum { LOOSE_MAX = 128 };
 
+static const char *const mark_dirs[] = { "refs/pinned", "refs/unpinned", "refs/imported" };
+
 bool refs_valid_id(const char *id)
 {
 	static const char form[] = "chk_dddddddd_dddddd_xxxxxx";
@@ -237,9 +239,9 @@ int refs_delete(struct store *store, const char *id)
 	if (!refs_valid_id(id))
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not the id of a checkpoint", id);
 	err = refs_remove(store, "refs/checkpoints", id);
-	if (!err)
-		err = refs_remove(store, "refs/pinned", id);
-	return err ? err : refs_remove(store, "refs/unpinned", id);
+	for (size_t i = 0; i < ARRAY_SIZE(mark_dirs) && !err; i++)
+		err = refs_remove(store, mark_dirs[i], id);
+	return err;
 }
 
 /* --- many at a time --- */
@@ -358,6 +360,8 @@ int refs_marks_read(struct refs_marks *out, struct store *store)
 	err = add_marks(&out->pinned, store, "refs/pinned");
 	if (!err)
 		err = add_marks(&out->unpinned, store, "refs/unpinned");
+	if (!err)
+		err = add_marks(&out->imported, store, "refs/imported");
 	if (err)
 		refs_marks_release(out);
 	return err;
@@ -367,6 +371,7 @@ void refs_marks_release(struct refs_marks *marks)
 {
 	strlist_release(&marks->pinned);
 	strlist_release(&marks->unpinned);
+	strlist_release(&marks->imported);
 }
 
 enum refs_mark refs_marks_find(const struct refs_marks *marks, const char *id)
@@ -390,19 +395,30 @@ int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
 	return err ? err : refs_remove(store, other, id);
 }
 
+int refs_set_imported(struct store *store, const char *id, const struct oid *commit)
+{
+	int err = fs_ensure_dir(store->dirfd, "refs/imported", 0700);
+
+	return err ? err : refs_write(store, "refs/imported", id, commit, FS_DURABLE);
+}
+
+bool refs_imported(struct store *store, const char *id)
+{
+	return ref_is_there(store, "refs/imported", id);
+}
+
 /* Including those that stock git packed. */
 int refs_sweep_marks(struct store *store, const struct ref_list *lost)
 {
-	static const char *const dirs[] = { "refs/pinned", "refs/unpinned" };
 	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !err; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(mark_dirs) && !err; i++) {
 		struct strlist ids = STRLIST_INIT;
 
-		err = add_marks(&ids, store, dirs[i]);
+		err = add_marks(&ids, store, mark_dirs[i]);
 		for (size_t j = 0; j < ids.nr && !err; j++)
 			if (!refs_exist(store, ids.items[j]) && !refs_has(lost, ids.items[j]))
-				err = refs_remove(store, dirs[i], ids.items[j]);
+				err = refs_remove(store, mark_dirs[i], ids.items[j]);
 		strlist_release(&ids);
 	}
 	return err;

@@ -90,9 +90,16 @@ enum refs_mark {
 /** If both exist, pinned wins. */
 enum refs_mark refs_mark(struct store *store, const char *id);
 
+/**
+ * refs/imported/<id>: it was taken elsewhere, and came in a bundle. Set before the checkpoint
+ * exists, and durable when it returns. The store must be locked.
+ */
+int refs_set_imported(struct store *store, const char *id, const struct oid *commit);
+bool refs_imported(struct store *store, const char *id);
+
 /** All marks, for callers that ask about many checkpoints. */
 struct refs_marks {
-	struct strlist pinned, unpinned; /**< ids, sorted */
+	struct strlist pinned, unpinned, imported; /**< ids, sorted */
 };
 
 /** Fails if they cannot be read: then nothing may be assumed to be unmarked. */

@@ -22,6 +22,7 @@
 #include "store/refs.h"
 #include "store/repack.h"
 #include "store/rescue.h"
+#include "store/scratch.h"
 #include "store/shadow.h"
 #include "store/trees.h"
 

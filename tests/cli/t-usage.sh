@@ -308,7 +308,7 @@ test_words_of_other_programs_lead_to_what_serves() {
 		cat a|git checkpoint show <checkpoint>:<path>
 		version|git checkpoint --version
 		tag good|git checkpoint pin --name <name> <checkpoint>
-		export|git --git-dir=<store> archive <commit>
+		archive|git checkpoint export --tar <checkpoint>
 		remove @|git checkpoint drop <checkpoint>
 		rm @|git checkpoint drop <checkpoint>
 		delete @|git checkpoint drop <checkpoint>

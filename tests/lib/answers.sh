@@ -33,3 +33,12 @@ tried_answers() {
 	git checkpoint try --json @ -- true >"$T/answers/try"
 	git checkpoint bisect --json @~1 @ -- grep -q 1 a >"$T/answers/bisect" 2>"$T/err"
 }
+
+# elsewhere_answers: of export, branch and import, in $T/answers
+elsewhere_answers() {
+	git checkpoint export --patch -o "$T/patch" --json @ >"$T/answers/export"
+	git checkpoint export --bundle -o "$T/bundle" -q @
+	git checkpoint branch --json elsewhere @ >"$T/answers/branch"
+	git checkpoint drop -q @
+	git checkpoint import --json "$T/bundle" >"$T/answers/import"
+}

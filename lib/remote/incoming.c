@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote/incoming_internal.h"
+
+#include "base/base.h"
+#include "inspect/inspect.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "store/store.h"
+
+/* No honest record has a higher number; whoever counts on must not run out of them. */
+#define SEQUENCE_MAX ((uint64_t)1 << 48)
+
+int incoming_begin(struct incoming *out, struct session *session)
+{
+	*out = (struct incoming){ .session = session, .apart = *session, .scratch = SCRATCH_INIT };
+	out->apart.store = NULL;
+	return scratch_open(&out->scratch, session->store, false);
+}
+
+void incoming_end(struct incoming *incoming)
+{
+	verify_end(&incoming->verify);
+	store_close(incoming->apart.store);
+	incoming->apart.store = NULL;
+	scratch_close(&incoming->scratch);
+}
+
+int incoming_open(struct incoming *incoming)
+{
+	int err = store_open_aside(&incoming->apart.store, incoming->scratch.path,
+				   incoming->session->worktree);
+
+	if (!err)
+		err = objects_open(incoming->apart.store);
+	verify_begin(&incoming->verify, &incoming->apart, NULL);
+	return err;
+}
+
+/* --- is it what it says? --- */
+
+static int check_record(const struct ckpt_record *record)
+{
+	if (record->place.number > SEQUENCE_MAX)
+		return ckpt_error_set(CKPT_ECORRUPT, "its place in the order is impossible");
+	for (size_t i = 0; i < record->scope.nr; i++)
+		if (!incoming_path_valid(record->scope.items[i]))
+			return ckpt_error_set(CKPT_ECORRUPT, "'%s' in its scope is not a valid path",
+					      record->scope.items[i]);
+	for (size_t i = 0; i < record->state_keys.nr; i++)
+		if (!meta_state_key_valid(record->state_keys.items[i]))
+			return ckpt_error_set(CKPT_ECORRUPT, "one of its state keys is malformed");
+	if (record->base && !refs_valid_id(record->base))
+		return ckpt_error_set(CKPT_ECORRUPT, "what it is based on is malformed");
+	if (record->head && (strlen(record->head) >= GITSTATE_OID ||
+			     record->head[strspn(record->head, "0123456789abcdef")]))
+		return ckpt_error_set(CKPT_ECORRUPT, "its HEAD is malformed");
+	return 0;
+}
+
+static bool folds_names(const char *worktree)
+{
+	char *lower = xstrfmt("%s/.git", worktree), *upper = xstrfmt("%s/.GIT", worktree);
+	struct stat a, b;
+	bool folds = !lstat(lower, &a) && !lstat(upper, &b) && a.st_ino == b.st_ino &&
+		     a.st_dev == b.st_dev;
+
+	free(lower);
+	free(upper);
+	return folds;
+}
+
+/* The form of everything, before anything is read that could be without end. */
+static int check_form(struct incoming *incoming, const struct ref_item *ref)
+{
+	uint64_t max = incoming->session->settings.max_files;
+	struct incoming_limits limits = { max ? max : UINT64_MAX,
+					  folds_names(incoming->session->worktree) };
+	struct store *store = incoming->apart.store;
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct oid tree;
+	int err = incoming_check_commit(store, &ref->commit, true, &tree);
+
+	if (!err)
+		err = record_read_saved(&record, store, ref);
+	if (!err)
+		err = check_record(&record);
+	if (!err)
+		err = incoming_check_tree(&limits, store, &record.tree);
+	if (!err)
+		err = incoming_check_commit(store, &record.meta, false, &tree);
+	if (!err)
+		err = incoming_check_tree(&limits, store, &tree);
+	record_release(&record);
+	return err;
+}
+
+int incoming_check(struct incoming *incoming, const struct ref_item *ref)
+{
+	struct verify_result result = { 0 };
+	char *kept;
+	int err;
+
+	/* What reads a checkpoint asks whether it still exists. */
+	err = refs_create(incoming->apart.store, ref->id, &ref->commit);
+	if (!err)
+		err = check_form(incoming, ref);
+	if (!err)
+		err = verify_checkpoint(&result, &incoming->verify, ref);
+	if (!err && result.problems.nr)
+		err = ckpt_error_set(CKPT_ECORRUPT, "%s", result.problems.items[0]);
+	strlist_release(&result.problems);
+	kept = err ? ckpt_error_keep() : NULL;
+	if (err == CKPT_ENOTFOUND || (err == CKPT_ERROR && !ckpt_error_lack()))
+		err = CKPT_ECORRUPT;
+	return ckpt_error_put_back(err, kept);
+}
+
+/* --- it is --- */
+
+static int copy_object(struct pack *pack, struct store *from, const struct oid *oid)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum object_type type;
+	int err = cancel_check();
+
+	if (!err)
+		err = objects_read_any(&text, &type, from, oid);
+	if (!err)
+		err = pack_add(pack, 0, type, oid, text.buf, text.len);
+	strbuf_release(&text);
+	return err;
+}
+
+static int copy_objects(struct incoming *incoming, const struct reach *reach)
+{
+	struct session *session = incoming->session;
+	struct pack *pack = pack_new(session->store, 1, (unsigned)session->settings.compression);
+	const char *name;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < reach_count(reach); i++)
+		err = copy_object(pack, incoming->apart.store, reach_at(reach, i, &name));
+	if (!err)
+		err = pack_commit(pack, NULL);
+	pack_free(pack);
+	return err;
+}
+
+/* Whether it has nothing but what was checked: then it can be taken as it is. */
+static bool is_all_needed(const struct pack_contents *pack, const struct reach *reach)
+{
+	for (size_t i = 0; i < pack->nr; i++)
+		if (!reach_has(reach, &pack->items[i].oid))
+			return false;
+	return true;
+}
+
+static int adopt_packs(struct incoming *incoming, const struct reach *reach)
+{
+	struct packs *packs = incoming->apart.store->packs;
+	struct pack_contents contents;
+	bool copy = packs_count(packs) != 1;
+	int err = 0;
+
+	if (!copy) {
+		err = packs_contents(&contents, packs, 0);
+		if (err)
+			return err;
+		copy = !is_all_needed(&contents, reach) || contents.nr != reach_count(reach);
+		if (!copy)
+			err = scratch_adopt_pack(&incoming->scratch, contents.name);
+		packs_contents_release(&contents);
+	}
+	return copy ? copy_objects(incoming, reach) : err;
+}
+
+int incoming_adopt(struct incoming *incoming, const struct ref_list *refs)
+{
+	struct store *store = incoming->session->store;
+	struct reach *reach = reach_new(incoming->apart.store);
+	int err = objects_reopen(store);
+
+	for (size_t i = 0; i < refs->nr && !err; i++)
+		err = reach_add(reach, &refs->items[i].commit, 0);
+	if (!err)
+		err = adopt_packs(incoming, reach);
+	reach_free(reach);
+	return err ? err : objects_reopen(store);
+}

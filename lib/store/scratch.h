@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_STORE_SCRATCH_H
+#define CKPT_STORE_SCRATCH_H
+
+#include "base/base.h"
+
+struct store;
+
+/**
+ * Repositories for a moment, in checkpoint/scratch of a store: where stock git unpacks what may be
+ * hostile, or compares what is in two repositories. Nothing in them belongs to a checkpoint.
+ *
+ * Each is locked by its process; those of dead ones are removed when the next is made, and by
+ * whoever frees space.
+ */
+struct scratch {
+	struct store *store;
+	char *name; /**< below the store */
+	char *path; /**< the same, absolute: a GIT_DIR */
+	int lock;
+};
+
+#define SCRATCH_INIT { NULL, NULL, NULL, -1 }
+
+/** Make an empty one, which is a store as far as reading objects and refs is concerned. */
+int scratch_open(struct scratch *out, struct store *store, bool sha256);
+
+/** Let it read the objects in this directory (absolute), too. */
+int scratch_borrow(struct scratch *scratch, const char *objects);
+
+/** Remove it; harmless if it was not opened. */
+void scratch_close(struct scratch *scratch);
+
+/** Remove those of dead processes. */
+void scratch_sweep(struct store *store);
+
+/** Move a pack of it ("pack-<hex>") into the store, durably. */
+int scratch_adopt_pack(struct scratch *scratch, const char *name);
+
+#endif
