@@ -26,11 +26,11 @@ enum { BATCH = 64 };
 
 struct writer {
 	struct into *into;
-	struct scratch {
+	struct tools {
 		struct beneath_near near;
 		struct strbuf data;
 		struct digest *sha1;
-	} *scratch; /* one for each thread */
+	} *tools; /* one for each thread */
 	atomic_size_t files, cloned;
 	atomic_ullong bytes;
 };
@@ -222,7 +222,7 @@ static int write_piece(const void *data, size_t len, void *payload)
 	return sparse_write(payload, data, len) < 0 ? ckpt_error_errno("unable to write it") : 0;
 }
 
-static int write_contents(uint64_t *size, struct writer *writer, struct scratch *scratch, int fd,
+static int write_contents(uint64_t *size, struct writer *writer, struct tools *tools, int fd,
 			  const struct wt_entry *entry)
 {
 	struct store *store = writer->into->session->store;
@@ -232,17 +232,17 @@ static int write_contents(uint64_t *size, struct writer *writer, struct scratch 
 	if (!err && *size > FS_WHOLE_MAX) {
 		err = objects_stream(store, &entry->oid, write_piece, &file);
 	} else if (!err) {
-		strbuf_reset(&scratch->data);
-		err = objects_read(&scratch->data, store, &entry->oid, OBJECT_BLOB);
+		strbuf_reset(&tools->data);
+		err = objects_read(&tools->data, store, &entry->oid, OBJECT_BLOB);
 		if (!err)
-			err = write_piece(scratch->data.buf, scratch->data.len, &file);
+			err = write_piece(tools->data.buf, tools->data.len, &file);
 	}
 	if (!err && sparse_finish(&file) < 0)
 		err = ckpt_error_errno("unable to write it");
 	return err;
 }
 
-static int write_file(struct writer *writer, struct scratch *scratch, int dirfd,
+static int write_file(struct writer *writer, struct tools *tools, int dirfd,
 		      const struct wt_entry *entry)
 {
 	uint64_t size = 0;
@@ -254,7 +254,7 @@ static int write_file(struct writer *writer, struct scratch *scratch, int dirfd,
 	if (into_clone(&writer->into->clones, fd, &entry->oid, &size))
 		atomic_fetch_add(&writer->cloned, 1);
 	else
-		err = write_contents(&size, writer, scratch, fd, entry);
+		err = write_contents(&size, writer, tools, fd, entry);
 	if (!err && fchmod(fd, entry->mode) < 0)
 		err = ckpt_error_errno("unable to set its mode");
 	atomic_fetch_add(&writer->bytes, (unsigned long long)size);
@@ -263,10 +263,10 @@ static int write_file(struct writer *writer, struct scratch *scratch, int dirfd,
 	return err;
 }
 
-static int write_link(struct writer *writer, struct scratch *scratch, int dirfd,
+static int write_link(struct writer *writer, struct tools *tools, int dirfd,
 		      const struct wt_entry *entry)
 {
-	struct strbuf *target = &scratch->data;
+	struct strbuf *target = &tools->data;
 	int err;
 
 	strbuf_reset(target);
@@ -278,7 +278,7 @@ static int write_link(struct writer *writer, struct scratch *scratch, int dirfd,
 	return err;
 }
 
-static int write_entry(struct writer *writer, struct scratch *scratch, int dirfd,
+static int write_entry(struct writer *writer, struct tools *tools, int dirfd,
 		       const struct wt_dir *dir, const struct wt_entry *entry)
 {
 	int err = cancel_check();
@@ -288,7 +288,7 @@ static int write_entry(struct writer *writer, struct scratch *scratch, int dirfd
 	if (writer->into->left) {
 		struct stat st;
 
-		if (entry->kind == WT_FILE && keep_file(dirfd, entry, scratch->sha1)) {
+		if (entry->kind == WT_FILE && keep_file(dirfd, entry, tools->sha1)) {
 			if (!fstatat(dirfd, entry->name, &st, AT_SYMLINK_NOFOLLOW))
 				atomic_fetch_add(&writer->bytes, (unsigned long long)st.st_size);
 			return 0;
@@ -297,8 +297,8 @@ static int write_entry(struct writer *writer, struct scratch *scratch, int dirfd
 			err = ckpt_error_errno("unable to replace it");
 	}
 	if (!err)
-		err = entry->kind == WT_LINK ? write_link(writer, scratch, dirfd, entry)
-					     : write_file(writer, scratch, dirfd, entry);
+		err = entry->kind == WT_LINK ? write_link(writer, tools, dirfd, entry)
+					     : write_file(writer, tools, dirfd, entry);
 	if (err && err != CKPT_ECANCELLED)
 		err = ckpt_error_prefix(err, "'%s%s%s'", dir->path, *dir->path ? "/" : "",
 					entry->name);
@@ -310,8 +310,8 @@ static int write_batch(size_t index, unsigned worker, void *payload)
 	struct writer *writer = payload;
 	struct into *into = writer->into;
 	const struct into_batch *batch = &into->batches[index];
-	struct scratch *scratch = &writer->scratch[worker];
-	int err = 0, fd = beneath_open_near(&scratch->near, into->fd, batch->dir->path,
+	struct tools *tools = &writer->tools[worker];
+	int err = 0, fd = beneath_open_near(&tools->near, into->fd, batch->dir->path,
 					    O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
@@ -321,7 +321,7 @@ static int write_batch(size_t index, unsigned worker, void *payload)
 
 		if (entry->kind == WT_DIR || !into_has(into, batch->dir, entry))
 			continue;
-		err = write_entry(writer, scratch, fd, batch->dir, entry);
+		err = write_entry(writer, tools, fd, batch->dir, entry);
 		atomic_fetch_add(&writer->files, 1);
 	}
 	close(fd);
@@ -337,10 +337,10 @@ static void writer_open(struct writer *writer, struct into *into)
 
 	memset(writer, 0, sizeof(*writer));
 	writer->into = into;
-	writer->scratch = xcalloc(threads, sizeof(*writer->scratch));
+	writer->tools = xcalloc(threads, sizeof(*writer->tools));
 	for (unsigned i = 0; i < threads; i++) {
-		strbuf_init(&writer->scratch[i].data);
-		writer->scratch[i].sha1 = hash_new(HASH_SHA1);
+		strbuf_init(&writer->tools[i].data);
+		writer->tools[i].sha1 = hash_new(HASH_SHA1);
 	}
 }
 
@@ -349,11 +349,11 @@ static void writer_close(struct writer *writer)
 	unsigned threads = writer->into->session->threads;
 
 	for (unsigned i = 0; i < (threads ? threads : 1); i++) {
-		beneath_near_release(&writer->scratch[i].near);
-		strbuf_release(&writer->scratch[i].data);
-		hash_free(writer->scratch[i].sha1);
+		beneath_near_release(&writer->tools[i].near);
+		strbuf_release(&writer->tools[i].data);
+		hash_free(writer->tools[i].sha1);
 	}
-	free(writer->scratch);
+	free(writer->tools);
 }
 
 int into_write(struct into *into)
