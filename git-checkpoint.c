@@ -121,6 +121,13 @@
  *   agents agents_status    adding and removing entries; which there are
  *   agent_entry agent_json agent_toml    one entry; where it is
  *   jsonedit jsonedit_check    editing JSON that people wrote
+ * lib/mcp/       a server that agents call: checkpoints as tools
+ *   mcp_serve mcp_dispatch    lines in and out, calls in turn; what each message asks for
+ *   mcp_message            messages and revisions of the protocol
+ *   mcp_tools mcp_schema   what a tool takes, its command line; what it answers
+ *   mcp_call mcp_child     a call from start to answer; the command that it runs
+ *   mcp_place mcp_tokens   in which project, and whether it may; which plan was shown
+ *   mcp_resources          files and lists to be read, the prompt
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_check opt_usage opt_look    command lines from tables: parsing, checks, usage, completion
  *   row                    what is shown of a thing: JSON, columns, lines
@@ -131,7 +138,7 @@
  *   cmd report hint        what all commands share
  *   save list show diff status verify log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
- *   hooks hook agent_hook run flow help
+ *   hooks hook agent_hook mcp run flow help
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
@@ -165,11 +172,14 @@ static const struct cmd commands[] = {
 	{ "prune", NULL, &cmd_prune_spec },   { "gc", NULL, &cmd_gc_spec },
 	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
 	{ "relink", NULL, &cmd_relink_spec }, { "hooks", NULL, &cmd_hooks_spec },
+	{ "mcp", NULL, &cmd_mcp_spec },
 	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
 	{ "help", NULL, &cmd_help_spec },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+const char cmd_version[] = CKPT_VERSION;
 
 const struct cmd_table cmd_table = { commands, COMMANDS };
 

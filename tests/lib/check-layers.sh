@@ -17,7 +17,7 @@ test -d lib || {
 	exit 2
 }
 folders='base git settings worktree store record session retention save inspect restore repair
-	run flow hooks agents ui cmd'
+	run flow hooks agents mcp ui cmd'
 folders=$(echo $folders) # one line
 status=0
 
