@@ -73,6 +73,9 @@ int changes_print(struct diff *diff);
 /** Append the patch of one of its changes, without colours. */
 int changes_add_patch(struct strbuf *out, struct diff *diff, const struct change *change);
 
+/** How much one of its changes is; `path` and `from` in `out` belong to the change. */
+int changes_count(struct diffstat_file *out, struct diff *diff, const struct change *change);
+
 /** Whether something differs that the options do not ignore. */
 int changes_differ(bool *out, struct diff *diff);
 
