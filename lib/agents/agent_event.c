@@ -359,9 +359,13 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 	size_t root;
 
 	memset(out, 0, sizeof(*out));
+	out->entry = xstrdup(entry);
+	shorten(&out->entry, LABEL_MAX);
+	if (!out->entry)
+		out->entry = xstrdup("agent");
 	/* Who cannot be understood may be about to change something. */
 	if (!text->len || jsonedit_check(text, 0) || text->buf[jsonedit_root(text)] != '{') {
-		out->labels.name = xstrdup(entry);
+		out->labels.name = xstrdup(out->entry);
 		out->moment = event ? agent_moment_of(event, true) : AGENT_BEFORE;
 		return;
 	}
@@ -371,7 +375,7 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 	if (found.by[NESTED] && text->buf[found.at[NESTED].start] == '{' && !found.by[TOOL])
 		find_members(&found, found.at[NESTED].start, nested_names,
 			     ARRAY_SIZE(nested_names));
-	out->labels.name = xstrdup(who(entry, &found));
+	out->labels.name = xstrdup(who(out->entry, &found));
 	out->cwd = take(&found, CWD);
 	set_labels(&out->labels, &found);
 	set_roots(out, &found);
@@ -383,6 +387,7 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 void agent_event_release(struct agent_event *event)
 {
 	record_agent_release(&event->labels);
+	free(event->entry);
 	free(event->cwd);
 	free(event->path);
 	free(event->command);

@@ -20,6 +20,7 @@ enum agent_moment {
 struct agent_event {
 	bool readable; /**< it was one JSON object; otherwise only labels.name and moment are set */
 	enum agent_moment moment;
+	char *entry;		  /**< the agent whose settings were used */
 	struct ckpt_agent labels; /**< `name` is who really called, not whose settings were used */
 	char *cwd;		  /**< where the agent works; NULL: not told */
 	struct strlist roots;	  /**< of its workspace, the first is the main one */

@@ -100,16 +100,25 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 					       [AGENT_PROMPT] = "prompt",
 					       [AGENT_STOP] = "stop" };
 	static const struct strlist everything = STRLIST_INIT;
+	static const enum turn_moment moments[] = { [AGENT_BEFORE] = TURN_BEFORE,
+						    [AGENT_AFTER] = TURN_AFTER,
+						    [AGENT_PROMPT] = TURN_PROMPT,
+						    [AGENT_STOP] = TURN_STOP };
 	bool prompts = session->settings.agent_prompts;
 	bool done = event->moment == AGENT_AFTER || event->moment == AGENT_STOP;
-	struct ckpt_agent labels = event->labels;
+	struct ckpt_agent labels = { 0 };
+	struct turn_event turn = { .moment = moments[event->moment],
+				   .entry = event->entry,
+				   .asked = event->labels.prompt != NULL,
+				   .agent = &labels };
 	char *what = describe(event, session->worktree, prompts);
 	struct save_opts opts = {
 		.reason = reasons[event->moment],
-		.source = labels.name,
+		.source = event->labels.name,
 		.before = done ? NULL : what,
 		.done = done ? what : NULL,
 		.agent = &labels,
+		.turn = &turn,
 		.automatic = true,
 		.step = -1,
 		.scope = &everything,
@@ -118,8 +127,11 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 	struct save_result result = { 0 };
 	int err;
 
-	if (!prompts)
+	record_agent_copy(&labels, &event->labels);
+	if (!prompts) {
+		free(labels.prompt);
 		labels.prompt = NULL;
+	}
 	err = save_checkpoint(&result, session, &opts);
 	if (err && result.late)
 		err = ckpt_error_set(err, "%s (%u%% has been read, and is kept)", too_long,
@@ -128,6 +140,7 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 		out->outcome =
 			result.outcome == SAVE_CREATED ? AGENT_HOOK_SAVED : AGENT_HOOK_UNCHANGED;
 	save_result_release(&result);
+	record_agent_release(&labels);
 	free(what);
 	return err;
 }

@@ -9,9 +9,11 @@
 
 static const char *find_colon(const char *typed)
 {
-	const char *from = typed;
+	const char *from = typed, *turn = strstr(typed, "/turn:");
 
-	if (!strncmp(typed, "step:", 5) || !strncmp(typed, "turn:", 5))
+	if (!strncmp(typed, "session:", 8))
+		from = turn ? turn + 6 : typed + 8;
+	else if (!strncmp(typed, "step:", 5) || !strncmp(typed, "turn:", 5))
 		from += 5;
 	else if (!strncmp(typed, "@{", 2))
 		from += strcspn(typed, "}");

@@ -12,7 +12,8 @@ struct session;
  * the worktree, or from here if it begins with "./" or "../".
  */
 
-/** True if there is a path. Colons of "step:<n>", "turn:<n>" and "@{<time>}" are not before one. */
+/** True if there is a path. Colons of "step:<n>", "turn:<n>",
+ * "session:<id>" and "@{<time>}" are not before one. */
 bool inside_is(const char *typed);
 
 /** The path as it was typed, if there is one, which inside_is() tells. */

@@ -134,7 +134,6 @@ void report_text(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* The number of a turn is not in the record: turns are counted apart from checkpoints. */
 static json_t *agent_labels(const struct ckpt_agent *agent)
 {
 	struct row row = ROW_INIT;
@@ -143,7 +142,7 @@ static json_t *agent_labels(const struct ckpt_agent *agent)
 		return json_null();
 	row_text(&row, "name", agent->name);
 	row_text(&row, "session", agent->session);
-	row_json(&row, "turn", json_null());
+	row_json(&row, "turn", agent->turn ? json_integer((json_int_t)agent->turn) : json_null());
 	row_text(&row, "turn_id", agent->turn_id);
 	row_text(&row, "tool", agent->tool);
 	row_text(&row, "tool_call", agent->tool_call);

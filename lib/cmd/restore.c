@@ -15,13 +15,20 @@
 #include "ui/ui.h"
 
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
-static const char *reason, *verify_command;
+static bool turn;
+static const char *reason, *verify_command, *source = JOURNAL_SOURCE;
+
+#define SOURCE                                                                                    \
+	{                                                                                         \
+		OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)", OPT_ALSO \
+	}
 
 static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan", OPT_ALSO },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", OPT_ALSO },
 	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", OPT_ALSO },
+	SOURCE,
 	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since" },
 	{ OPT_FLAG, 0, "index", &with_index, NULL, "also the index, with what was staged" },
 	{ OPT_FLAG, 0, "git", &with_git, NULL,
@@ -41,6 +48,18 @@ static const struct opt undo_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
+	{ OPT_FLAG, 0, "turn", &turn, NULL,
+	  "go back to the state when the last turn of an agent began" },
+	{ OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)" },
+	{ OPT_FLAG, 0, "force", &force, NULL, "undo what another source restored" },
+	{ OPT_END },
+};
+
+static const struct opt redo_options[] = {
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
+	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
+	{ OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)" },
 	{ OPT_END },
 };
 
@@ -60,7 +79,6 @@ static const struct opt_instead restore_instead[] = {
 	{ "-p", ONE_FILE },
 	{ "--patch", ONE_FILE },
 	{ "-s", "name the checkpoint without an option" },
-	{ "--source", "name the checkpoint without an option" },
 	{ "--staged", "--index brings back the index, too" },
 	{ NULL },
 };
@@ -168,6 +186,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.target = &target,
 		.kind = JOURNAL_RESTORE,
 		.reason = reason,
+		.source = source,
 		.paths = &paths,
 		.dry_run = dry_run,
 		.no_delete = no_delete,
@@ -207,6 +226,10 @@ static int restore_remembered(struct session *session, enum undo_way way)
 		job.opts.dry_run = dry_run;
 		job.opts.no_verify = no_verify;
 		job.opts.force = true;
+		if (way == UNDO_BACK || way == UNDO_FORTH)
+			job.opts.source = source;
+		if (force)
+			job.opts.undoes_source = NULL;
 		err = carry_out(session, &job.opts);
 	}
 	undo_job_release(&job);
@@ -249,10 +272,23 @@ static int walk(struct session *session, enum undo_way way)
 	return err ? err : restore_remembered(session, way);
 }
 
+/* A restore like any other: undo takes it back. */
+static int undo_turn(struct session *session)
+{
+	struct strlist name = STRLIST_INIT;
+	int err = or_no(cmd_session_open(session, SESSION_STORE));
+
+	strlist_add(&name, "turn:-1");
+	if (!err)
+		err = or_no(restore_named(session, &name, true));
+	strlist_release(&name);
+	return err;
+}
+
 static int undo(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return walk(session, UNDO_BACK);
+	return turn ? undo_turn(session) : walk(session, UNDO_BACK);
 }
 
 static int redo(struct session *session, const struct strlist *args)
@@ -285,7 +321,7 @@ const struct opt_spec cmd_undo_spec = {
 const struct opt_spec cmd_redo_spec = {
 	.command = "redo",
 	.summary = "reverse an undo",
-	.options = undo_options,
+	.options = redo_options,
 	.alone = true,
 	.run = redo,
 };

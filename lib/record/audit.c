@@ -7,7 +7,8 @@
 #include "store/store.h"
 
 static int add(struct store *store, int64_t at, const char *action, const char *id,
-	       const struct oid *commit, const char *reason, const char *hash, const char *git)
+	       const struct oid *commit, const char *reason, const char *source, const char *hash,
+	       const char *git)
 {
 	json_t *entry = json_object();
 	struct strbuf line = STRBUF_INIT;
@@ -19,6 +20,8 @@ static int add(struct store *store, int64_t at, const char *action, const char *
 	json_object_set_new(entry, "id", json_text(id));
 	json_object_set_new(entry, "commit", json_text(commit ? oid_hex(hex, commit) : NULL));
 	json_object_set_new(entry, "reason", json_text(reason));
+	if (source && strcmp(source, JOURNAL_SOURCE) != 0)
+		json_object_set_new(entry, "source", json_text(source));
 	json_object_set_new(entry, "hash", json_text(hash));
 	if (git)
 		json_object_set_new(entry, "git", json_text(git));
@@ -33,20 +36,21 @@ static int add(struct store *store, int64_t at, const char *action, const char *
 int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
 	      const char *reason, const char *hash)
 {
-	return add(store, clock_now(), action, id, commit, reason, hash, NULL);
+	return add(store, clock_now(), action, id, commit, reason, NULL, hash, NULL);
 }
 
 int audit_add_restore(struct store *store, const char *action, const struct ckpt_record *record,
-		      const char *reason, const char *hash, enum journal_git git)
+		      const char *reason, const char *source, const char *hash,
+		      enum journal_git git)
 {
-	return add(store, clock_now(), action, record->id, &record->commit, reason, hash,
+	return add(store, clock_now(), action, record->id, &record->commit, reason, source, hash,
 		   git == JOURNAL_FILES ? NULL : journal_git_name(git));
 }
 
 int audit_add_save(struct store *store, const struct ckpt_record *record)
 {
 	return add(store, record->created_at, "save", record->id, &record->commit, record->reason,
-		   record->state_hash, NULL);
+		   NULL, record->state_hash, NULL);
 }
 
 /* Whether a line tells where an existing checkpoint came from. */

@@ -19,7 +19,8 @@ int audit_add(struct store *store, const char *action, const char *id, const str
 
 /** Record a restore, undo or redo of `record`, and what it brought back besides files. */
 int audit_add_restore(struct store *store, const char *action, const struct ckpt_record *record,
-		      const char *reason, const char *hash, enum journal_git git);
+		      const char *reason, const char *source, const char *hash,
+		      enum journal_git git);
 
 /**
  * Record a save: `at` is when the checkpoint was created, so that list and log show the same time.

@@ -134,6 +134,8 @@ static void add_agent(struct strbuf *out, const struct ckpt_agent *agent)
 	add_field(out, "Agent", agent->name);
 	add_field(out, "Agent-Session", agent->session);
 	add_field(out, "Agent-Turn", agent->turn_id);
+	if (agent->turn)
+		add_number(out, "Agent-Turn-Number", agent->turn);
 	add_field(out, "Agent-Tool", agent->tool);
 	add_field(out, "Agent-Call", agent->tool_call);
 	add_field(out, "Agent-Sub", agent->sub_agent);
@@ -290,6 +292,7 @@ static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, con
 		{ "Bytes", &record->bytes },
 		{ "Changed", &record->changed },
 		{ "Missing", &record->missing },
+		{ "Agent-Turn-Number", &record->agent.turn },
 	};
 	const struct {
 		const char *key;

@@ -65,6 +65,7 @@ struct ckpt_captures {
 struct ckpt_agent {
 	char *name; /**< NULL: not taken by an agent that tells anything */
 	char *session, *turn_id;
+	uint64_t turn; /**< its number within the session, see turns.h; 0: none */
 	char *tool, *tool_call;
 	char *sub_agent;
 	char *prompt; /**< its first line */

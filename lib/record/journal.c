@@ -53,6 +53,20 @@ static char *read_text(const json_t *object, const char *key)
 	return xstrdup(text ? text : "");
 }
 
+/* The usual one is not written, as programs did that knew of no other. */
+static void write_source(json_t *object, const char *source)
+{
+	if (source && strcmp(source, JOURNAL_SOURCE) != 0)
+		json_object_set_new(object, "source", json_text(source));
+}
+
+static char *read_source(const json_t *object)
+{
+	const char *source = json_string_value(json_object_get(object, "source"));
+
+	return xstrdup(source ? source : JOURNAL_SOURCE);
+}
+
 /* --- the journal --- */
 
 static const char *const kind_names[] = {
@@ -143,6 +157,7 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "safety", json_text(journal->safety));
 	json_object_set_new(object, "staging", json_text(journal->stages));
 	json_object_set_new(object, "reason", json_text(journal->reason));
+	write_source(object, journal->source);
 	json_object_set_new(object, "paths", write_paths(&journal->paths));
 	json_object_set_new(object, "made", write_paths(&journal->made));
 	json_object_set_new(object, "modes", write_paths(&journal->modes));
@@ -171,6 +186,7 @@ int journal_read(struct journal *out, struct store *store)
 	out->kind = read_kind(object);
 	out->stages = read_text(object, "staging");
 	out->reason = read_text(object, "reason");
+	out->source = read_source(object);
 	read_paths(&out->paths, json_object_get(object, "paths"));
 	read_paths(&out->made, json_object_get(object, "made"));
 	read_paths(&out->modes, json_object_get(object, "modes"));
@@ -195,6 +211,7 @@ void journal_release(struct journal *journal)
 {
 	free(journal->stages);
 	free(journal->reason);
+	free(journal->source);
 	strlist_release(&journal->paths);
 	strlist_release(&journal->made);
 	strlist_release(&journal->modes);
@@ -211,6 +228,7 @@ static void entry_release(struct undo_entry *entry)
 	strlist_release(&entry->made);
 	strlist_release(&entry->refs);
 	strlist_release(&entry->config);
+	free(entry->source);
 }
 
 void journal_undo_release(struct undo_stack *stack)
@@ -259,6 +277,7 @@ int journal_undo_write(const struct undo_stack *stack, struct store *store)
 		json_object_set_new(entry, "after", json_text(stack->items[i].after));
 		json_object_set_new(entry, "paths", write_paths(&stack->items[i].paths));
 		json_object_set_new(entry, "made", write_paths(&stack->items[i].made));
+		write_source(entry, stack->items[i].source);
 		write_git(entry, stack->items[i].git, &stack->items[i].refs,
 			  &stack->items[i].config);
 		json_array_append_new(array, entry);
@@ -292,6 +311,7 @@ int journal_undo_read(struct undo_stack *out, struct store *store)
 		read_paths(&entry->paths, json_object_get(item, "paths"));
 		read_paths(&entry->made, json_object_get(item, "made"));
 		entry->git = read_git(&entry->refs, &entry->config, item);
+		entry->source = read_source(item);
 	}
 	out->done = done < 0 || (size_t)done > out->nr ? out->nr : (size_t)done;
 	json_decref(object);

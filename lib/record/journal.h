@@ -33,6 +33,7 @@ struct journal {
 	enum journal_kind kind;
 	char *stages; /**< names of the stages in the root, separated by blanks */
 	char *reason;
+	char *source; /**< who asked for it */
 	struct strlist paths;
 	struct strlist made; /**< see undo_entry */
 	/**
@@ -78,7 +79,11 @@ struct undo_entry {
 	struct strlist made;
 	enum journal_git git;
 	struct strlist refs, config; /**< as in the journal of the restore itself */
+	char *source;		     /**< who asked for it, or for its redo */
 };
+
+/** Who asks, if nothing else was said. */
+#define JOURNAL_SOURCE "cli"
 
 struct undo_stack {
 	struct undo_entry *items;

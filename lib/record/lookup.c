@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/lost.h"
+#include "record/turns.h"
 
 enum { COMMIT_PREFIX_MIN = 4, ID_DIGITS = 6, CANDIDATES_SHOWN = 10 };
 
@@ -76,11 +77,8 @@ void lookup_records_release(struct ckpt_records *records)
 	memset(records, 0, sizeof(*records));
 }
 
-/*
- * The newest that is `wanted`; CKPT_ENOTFOUND, without a message, if there is
- * none. What is damaged, or was removed in the meantime, is skipped.
- */
-static int find_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+/* What is damaged, or was removed in the meantime, is skipped. */
+int lookup_newest_such(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		       bool (*wanted)(const struct ckpt_record *record, void *payload),
 		       void *payload)
 {
@@ -132,24 +130,24 @@ static int none_yet(int err)
 
 int lookup_latest(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
 {
-	return none_yet(find_newest(out, store, refs, is_meant, NULL));
+	return none_yet(lookup_newest_such(out, store, refs, is_meant, NULL));
 }
 
 int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		  const struct strlist *scope)
 {
-	return none_yet(find_newest(out, store, refs, has_scope, (void *)scope));
+	return none_yet(lookup_newest_such(out, store, refs, has_scope, (void *)scope));
 }
 
 int lookup_newest_meant(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 			const struct strlist *scope)
 {
-	return none_yet(find_newest(out, store, refs, is_meant_with_scope, (void *)scope));
+	return none_yet(lookup_newest_such(out, store, refs, is_meant_with_scope, (void *)scope));
 }
 
 int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
 {
-	int err = find_newest(out, store, refs, is_state_only, NULL);
+	int err = lookup_newest_such(out, store, refs, is_state_only, NULL);
 
 	return err != CKPT_ENOTFOUND ? err :
 	       ckpt_error_set(err, "no checkpoint of only state yet; 'git checkpoint save --state-only' "
@@ -175,9 +173,9 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 
 	if (err)
 		return err;
-	err = find_newest(out, store, &refs, is_meant_with_scope, (void *)&whole);
+	err = lookup_newest_such(out, store, &refs, is_meant_with_scope, (void *)&whole);
 	if (err == CKPT_ENOTFOUND)
-		err = find_newest(out, store, &refs, is_meant_with_files, NULL);
+		err = lookup_newest_such(out, store, &refs, is_meant_with_files, NULL);
 	refs_release(&refs);
 	/* None, or none with files: set the message for that. */
 	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
@@ -222,7 +220,7 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 		return unknown(name);
 	if (name[1] && !name[2])
 		back = 1;
-	err = find_newest(out, store, refs, is_so_far_back, &back);
+	err = lookup_newest_such(out, store, refs, is_so_far_back, &back);
 	if (err != CKPT_ENOTFOUND)
 		return err;
 	if (!name[1] || !refs->nr)
@@ -284,7 +282,7 @@ static int by_step(struct ckpt_record *out, struct store *store, const struct re
 
 	if (!units_parse_number(&step, name + strlen("step:")))
 		return unknown(name);
-	err = find_newest(out, store, refs, has_step, &step);
+	err = lookup_newest_such(out, store, refs, has_step, &step);
 	if (err != CKPT_ENOTFOUND)
 		return err;
 	return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has step %llu; see 'git checkpoint list'",
@@ -419,6 +417,8 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 		err = by_position(out, store, &refs, name);
 	else if (!strncmp(name, "step:", 5))
 		err = by_step(out, store, &refs, name);
+	else if (turns_is_name(name))
+		err = turns_lookup(out, store, &refs, name);
 	else if ((named = lookup_named(store, &refs, name)))
 		err = record_read(out, store, named);
 	else

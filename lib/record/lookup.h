@@ -11,7 +11,8 @@ struct store;
 /**
  * Finding checkpoints: all of them, the newest of a scope, and by the names
  * that people type: an id, a unique prefix of it or the six digits at its end,
- * four or more digits of a commit, a given name, "@", "@~<n>", "@{<time>}", "step:<n>".
+ * four or more digits of a commit, a given name, "@", "@~<n>", "@{<time>}", "step:<n>",
+ * "turn:<n>" and "session:<id>", see turns.h.
  *
  * `refs` are in the order of saving, as order_list() has them, where the newest matters.
  */
@@ -51,6 +52,11 @@ int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref
 /** The same of those that "@" may mean. */
 int lookup_newest_meant(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 			const struct strlist *scope);
+
+/** The newest that is `wanted`. CKPT_ENOTFOUND, without a message, if there is none. */
+int lookup_newest_such(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+		       bool (*wanted)(const struct ckpt_record *record, void *payload),
+		       void *payload);
 
 /** The newest that holds only state. */
 int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs);

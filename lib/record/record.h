@@ -29,5 +29,6 @@
 #include "record/stage_settle.h"
 #include "record/statehash.h"
 #include "record/title.h"
+#include "record/turns.h"
 
 #endif

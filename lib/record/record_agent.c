@@ -9,6 +9,7 @@ void record_agent_copy(struct ckpt_agent *out, const struct ckpt_agent *agent)
 	char *const from[] = { agent->name,	 agent->session,   agent->turn_id, agent->tool,
 			       agent->tool_call, agent->sub_agent, agent->prompt };
 
+	out->turn = agent->turn;
 	for (size_t i = 0; i < ARRAY_SIZE(to); i++)
 		*to[i] = from[i] ? xstrdup(from[i]) : NULL;
 }

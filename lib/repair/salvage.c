@@ -246,9 +246,11 @@ static int carry_undo(struct store *store, const char *path)
 	err = err ? err : rc;
 	/* A killed call may already have carried them over. */
 	if (!err && from.done && (!into.done || !same_restore(&into, &from))) {
-		for (size_t i = 0; i < from.done; i++)
+		for (size_t i = 0; i < from.done; i++) {
 			journal_undo_push(&into, from.items[i].before, from.items[i].restored,
 					  &from.items[i].paths, &from.items[i].made);
+			into.items[into.nr - 1].source = xstrdup(from.items[i].source);
+		}
 		err = journal_undo_write(&into, store);
 	}
 	journal_undo_release(&into);

@@ -166,7 +166,7 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 					    : journal_kind_name(r->opts->kind),
 					r->opts->target,
 					r->opts->reason ? r->opts->reason : r->opts->target->reason,
-					out->verified ? out->post_hash : NULL, r->opts->git);
+					restore_source(r->opts), out->verified ? out->post_hash : NULL, r->opts->git);
 	}
 	ckpt_error_put_back(err, kept);
 	return err;
@@ -446,8 +446,12 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 	bool asks = opts->confirm && !opts->dry_run, agreed_to;
 	struct strlist agreed = STRLIST_INIT;
 	struct restore r;
-	int err;
+	int err = restore_check_source(opts);
 
+	if (err) {
+		memset(out, 0, sizeof(*out));
+		return err;
+	}
 	do {
 		err = asks ? ask(&agreed, session, opts) : 0;
 		memset(out, 0, sizeof(*out));

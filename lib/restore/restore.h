@@ -31,6 +31,9 @@ struct restore_opts {
 	const struct ckpt_record *target;
 	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
+	const char *source;	     /**< who asks for it; NULL: JOURNAL_SOURCE */
+	/** Undo: who asked for the restore that is undone; NULL: it does not matter. */
+	const char *undoes_source;
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */
 	bool dry_run;
 	bool no_delete;
@@ -142,13 +145,17 @@ const char *restore_capture_status_name(enum restore_capture_status status);
 bool restore_captures_failed(const struct restore_result *result);
 
 /**
- * In these cases nothing was touched: CKPT_EREFUSED, it is not safe;
+ * In these cases nothing was touched: CKPT_EREFUSED, it is not safe, or undoes what somebody else
+ * asked for;
  * CKPT_EDECLINED, confirm() said no; CKPT_ECORRUPT, the checkpoint is damaged.
  * The session must have a store.
  */
 int restore_checkpoint(struct restore_result *out, struct session *session,
 		       const struct restore_opts *opts);
 void restore_result_release(struct restore_result *result);
+
+/** Who asks for a restore. */
+const char *restore_source(const struct restore_opts *opts);
 
 /** Nothing is to be done, neither to files nor to the repository. */
 bool restore_has_nothing_to_do(const struct restore_result *result);
@@ -180,6 +187,7 @@ enum undo_way { UNDO_BACK, UNDO_FORTH, UNDO_CONTINUE, UNDO_ABORT };
 
 struct undo_job {
 	struct ckpt_record target, interrupted, previous;
+	char *source; /**< who asked for the restore that is undone */
 	struct journal journal;
 	struct strlist paths, made, git_refs, git_config;
 	struct restore_opts opts; /**< filled in; confirm, progress and so on are up to the caller */

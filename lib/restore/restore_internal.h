@@ -84,6 +84,9 @@ bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
 /* --- restore_journal.c --- */
 
 /** From here on an interruption must be continued or undone; `safety` is the state before. */
+/** 0, or CKPT_EREFUSED if it undoes what somebody else asked for; in undo.c. */
+int restore_check_source(const struct restore_opts *opts);
+
 int restore_begin_journal(struct restore *r, const char *safety);
 
 /** For apply_run(): record the mode of a directory that is changed for a moment. */

@@ -90,6 +90,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		snprintf(journal->safety, sizeof(journal->safety), "%s", safety);
 		journal->kind = r->opts->kind;
 		journal->reason = xstrdup(r->opts->reason ? r->opts->reason : "");
+		journal->source = xstrdup(restore_source(r->opts));
 		strlist_extend(&journal->paths, r->opts->paths);
 		journal->no_delete = r->opts->no_delete;
 		restore_git_note(r);
@@ -114,6 +115,12 @@ static void replace_made(struct undo_entry *entry, const struct journal *journal
 {
 	strlist_release(&entry->made);
 	strlist_extend(&entry->made, &journal->made);
+}
+
+static void note_source(struct undo_entry *entry, const struct journal *journal)
+{
+	free(entry->source);
+	entry->source = xstrdup(journal->source);
 }
 
 static void note_git(struct undo_entry *entry, const struct journal *journal)
@@ -147,6 +154,7 @@ int restore_note(struct restore *r, const char *safety)
 			snprintf(entry->restored, sizeof(entry->restored), "%s", entry->after);
 			stack->done++;
 			replace_made(entry, &r->journal);
+			note_source(entry, &r->journal);
 		}
 	} else if (!plan_is_empty(&r->plan) || !restore_git_is_empty(r) || r->opts->interrupted) {
 		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
@@ -154,6 +162,7 @@ int restore_note(struct restore *r, const char *safety)
 			journal_undo_push(stack, before, r->opts->target->id, &r->scope,
 					  &r->journal.made);
 			note_git(&stack->items[stack->nr - 1], &r->journal);
+			note_source(&stack->items[stack->nr - 1], &r->journal);
 		}
 	}
 	return journal_undo_write(stack, r->session->store);

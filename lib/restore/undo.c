@@ -3,7 +3,24 @@
 
 #include "base/base.h"
 #include "record/record.h"
+#include "restore/restore_internal.h"
 #include "session/session.h"
+
+const char *restore_source(const struct restore_opts *opts)
+{
+	return opts->source ? opts->source : JOURNAL_SOURCE;
+}
+
+int restore_check_source(const struct restore_opts *opts)
+{
+	if (opts->kind != JOURNAL_UNDO || opts->interrupted || !opts->undoes_source ||
+	    !strcmp(opts->undoes_source, restore_source(opts)))
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "the last restore was asked for by '%s', not by '%s'; --force undoes "
+			      "it anyway",
+			      opts->undoes_source, restore_source(opts));
+}
 
 /* If it is gone nothing is exempt: then more is kept than necessary. */
 static void take_back(struct undo_job *job, struct session *session, const char *id)
@@ -65,6 +82,8 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 		strlist_extend(&job->paths, &entry->paths);
 		take_back_step(job, session, entry, back);
 		take_git(job, entry->git, &entry->refs, &entry->config, back);
+		job->source = back ? xstrdup(entry->source) : NULL;
+		job->opts.undoes_source = job->source;
 		err = lookup_name(&job->target, session->store,
 				  back ? entry->before : entry->after);
 		/* Not found here means lost, not "nothing to do". */
@@ -103,6 +122,7 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	job->opts.kind = journal->kind;
 	if (*journal->reason)
 		job->opts.reason = journal->reason;
+	job->opts.source = journal->source;
 	take_git(job, journal->git, &journal->refs, &journal->config, abort);
 	if (abort) {
 		take_back(job, session, journal->target);
@@ -135,6 +155,7 @@ void undo_job_release(struct undo_job *job)
 	record_release(&job->interrupted);
 	record_release(&job->previous);
 	journal_release(&job->journal);
+	free(job->source);
 	strlist_release(&job->paths);
 	strlist_release(&job->made);
 	strlist_release(&job->git_refs);

@@ -69,9 +69,10 @@ static void mark_exempt(struct stock *stock, const struct strlist *keep)
 {
 	struct strlist needed = STRLIST_INIT, later = STRLIST_INIT;
 	bool whole = stock->fresh && !stock->fresh->scope.nr && !stock->fresh->state_only;
-	/* If the journal, the stack or the holds cannot be read, anything may be needed. */
+	/* If the journal, the stack, the turns or the holds cannot be read, anything may be needed. */
 	bool all = stock_journal(&needed, stock->session) ||
 		   add_undo(&needed, &later, stock->session->store) ||
+		   turns_spared(&later, stock->session->store) ||
 		   hold_list(&needed, stock->session->store);
 
 	if (keep)

@@ -34,8 +34,9 @@ struct stock {
 /**
  * Exempt are the newest checkpoint, the newest of the whole worktree, what an interrupted restore
  * names, what the next undo and the next redo need, what a running process holds (hold.h), and the
- * ids in `keep` (may be NULL). Others on the undo stack are reserved: they go only for bytes, and
- * last, so that a budget can always be kept. `fresh` is a checkpoint about to be made, which counts
+ * ids in `keep` (may be NULL). Others on the undo stack, and those with which the turns of the
+ * last sessions of agents began, are reserved: they go only for bytes, and last, so that a budget
+ * can always be kept. `fresh` is a checkpoint about to be made, which counts
  * as the newest; it may be NULL. What the live workflow names counts as pinned. Call
  * stock_release() in any case.
  */

@@ -374,12 +374,16 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	if (err)
 		return err;
 	err = save_job_begin(&job, session, opts);
+	if (!err && opts->turn)
+		turns_enter(opts->turn, job.store, session->settings.agent_prompts);
 	if (!err)
 		err = cadence_due(&due, job.store, opts, job.have_newest ? &job.newest : NULL);
 	if (!err && !due)
 		err = cadence_note(job.store, opts, false);
 	if (!err)
 		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
+	if (!err && opts->turn && out->outcome == SAVE_UNCHANGED)
+		turns_note(opts->turn, job.store, out->record.id);
 	/* Not recorded: an extra one next time, but none is missed. */
 	if (!err && due)
 		(void)cadence_note(job.store, opts, true);

@@ -42,6 +42,7 @@ struct save_opts {
 	const char *before; /**< what is about to be done, see title.h; NULL: nothing known */
 	const char *done;   /**< what has just been done, likewise */
 	const struct ckpt_agent *agent; /**< labels; never a reason to save. NULL: none */
+	struct turn_event *turn; /**< with `agent`: the event that it is taken for. NULL: none */
 	int64_t step;   /**< -1: none */
 	int64_t expiry; /**< 0: never */
 	bool pin;

@@ -300,6 +300,7 @@ static void move_directories(struct patient *p)
 		LAYOUT_LOST,	 LAYOUT_JOURNAL, LAYOUT_GC_LOCK,    LAYOUT_SETTINGS,
 		LAYOUT_LOG,	 LAYOUT_UNDO,	 LAYOUT_STAGES,	    LAYOUT_BRIEFS,
 		LAYOUT_GITSTATE, "packed-refs",	 "info/attributes", "checkpoint-manifest.md",
+		LAYOUT_TURNS,
 	};
 	struct stat st;
 

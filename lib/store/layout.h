@@ -24,6 +24,7 @@
 #define LAYOUT_LOST "checkpoint/lost"
 #define LAYOUT_JOURNAL "checkpoint/journal"
 #define LAYOUT_UNDO "checkpoint/undo"
+#define LAYOUT_TURNS "checkpoint/turns" /**< what coding agents did */
 #define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
 #define LAYOUT_FLOW "checkpoint/flow"
 

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/turns.h"
+
+#include "base/base.h"
+
+#define HEADER "git-checkpoint turns "
+#define VERSION "1"
+
+enum {
+	FILE_MAX = 512 << 10, /* bytes, above which it is summed up to at most half of that */
+	READ_MAX = 8 << 20,   /* nobody who follows the rules writes more */
+	SESSIONS_MAX = 64,
+	TURNS_MAX = 1000, /* of a session */
+	FIELDS_MAX = 9,
+};
+
+/* Each line begins with what it is, the time, the agent, the session and the entry; then come */
+enum {
+	TURN_FIELDS = 8,  /* number, id, prompt */
+	EVENT_FIELDS = 6, /* checkpoint */
+	SUM_FIELDS = 9,	  /* checkpoints at the beginning and at the end, tools before and after */
+};
+
+static const char *const moments[] = {
+	[TURN_PROMPT] = "prompt",
+	[TURN_BEFORE] = "before",
+	[TURN_AFTER] = "after",
+	[TURN_STOP] = "stop",
+};
+
+/* Of a turn whose lines were summed up, by its last event. */
+static const char *const sums[] = {
+	[TURN_PROMPT] = "sum",
+	[TURN_BEFORE] = "sum-before",
+	[TURN_AFTER] = "sum-after",
+	[TURN_STOP] = "sum-stop",
+};
+
+/* --- what is remembered --- */
+
+static void turn_free(struct turn *turn)
+{
+	free(turn->entry);
+	free(turn->id);
+	free(turn->prompt);
+}
+
+static void session_free(struct turn_session *session)
+{
+	for (size_t i = 0; i < session->nr; i++)
+		turn_free(&session->items[i]);
+	free(session->items);
+	free(session->agent);
+	free(session->id);
+}
+
+void turns_release(struct turns *turns)
+{
+	for (size_t i = 0; i < turns->nr; i++)
+		session_free(&turns->items[i]);
+	free(turns->items);
+	memset(turns, 0, sizeof(*turns));
+}
+
+static struct turn_session *find_session(struct turns *turns, const char *agent, const char *id)
+{
+	for (size_t i = turns->nr; i--;)
+		if (!strcmp(turns->items[i].id, id) && !strcmp(turns->items[i].agent, agent))
+			return &turns->items[i];
+	return NULL;
+}
+
+/* The session of an event, which is now the last that fired. */
+static struct turn_session *fire(struct turns *turns, const char *agent, const char *id,
+				 int64_t when)
+{
+	struct turn_session *found = find_session(turns, agent, id), session = { 0 };
+	size_t at = found ? (size_t)(found - turns->items) : turns->nr;
+
+	if (found) {
+		session = *found;
+		memmove(found, found + 1, (--turns->nr - at) * sizeof(*found));
+	} else {
+		session.agent = xstrdup(agent);
+		session.id = xstrdup(id);
+		if (turns->nr == SESSIONS_MAX) {
+			session_free(&turns->items[0]);
+			memmove(turns->items, turns->items + 1, --turns->nr * sizeof(session));
+		}
+	}
+	ALLOC_GROW(turns->items, turns->nr + 1, turns->alloc);
+	session.fired = when;
+	turns->items[turns->nr] = session;
+	return &turns->items[turns->nr++];
+}
+
+static struct turn *current_turn(const struct turn_session *session)
+{
+	return session && session->nr ? &session->items[session->nr - 1] : NULL;
+}
+
+static void add_turn(struct turn_session *session, const struct turn *turn)
+{
+	if (session->nr == TURNS_MAX) {
+		turn_free(&session->items[0]);
+		memmove(session->items, session->items + 1, --session->nr * sizeof(*turn));
+	}
+	ALLOC_GROW(session->items, session->nr + 1, session->alloc);
+	session->items[session->nr++] = *turn;
+}
+
+static void set_id(char out[CKPT_ID_SIZE], const char *id)
+{
+	snprintf(out, CKPT_ID_SIZE, "%s", id);
+}
+
+static void happen(struct turn *turn, enum turn_moment moment, const char *entry,
+		   const char *checkpoint)
+{
+	/* An agent that reads the settings of another tells everything twice. */
+	bool counts = !strcmp(entry, turn->entry);
+
+	if (*checkpoint && !*turn->begin && (moment == TURN_PROMPT || moment == TURN_BEFORE))
+		set_id(turn->begin, checkpoint);
+	if (*checkpoint)
+		set_id(turn->end, checkpoint);
+	if (moment == TURN_PROMPT)
+		return;
+	turn->before += counts && moment == TURN_BEFORE;
+	turn->after += counts && moment == TURN_AFTER;
+	turn->last = moment;
+}
+
+uint64_t turns_tools(const struct turn *turn)
+{
+	return turn->before > turn->after ? turn->before : turn->after;
+}
+
+/* --- reading --- */
+
+/* Cuts the line up; the number of fields, or 0 if there are too many. */
+static size_t split(char *fields[FIELDS_MAX], char *line)
+{
+	size_t nr = 0;
+
+	for (char *at = line; at; nr++) {
+		if (nr == FIELDS_MAX)
+			return 0;
+		fields[nr] = at;
+		at = strchr(at, '\t');
+		if (at)
+			*at++ = '\0';
+	}
+	return nr;
+}
+
+static bool parse_time(int64_t *out, const char *text)
+{
+	uint64_t when;
+
+	if (!units_parse_number(&when, text) || when > INT64_MAX)
+		return false;
+	*out = (int64_t)when;
+	return true;
+}
+
+static bool parse_turn(struct turns *out, char *fields[FIELDS_MAX])
+{
+	struct turn_session *session;
+	struct turn turn = { 0 }, *last;
+
+	if (!parse_time(&turn.began, fields[1]) || !*fields[2] ||
+	    !units_parse_number(&turn.number, fields[5]) || !turn.number ||
+	    turn.number >= INT64_MAX)
+		return false;
+	session = fire(out, fields[2], fields[3], turn.began);
+	last = current_turn(session);
+	if (last && last->number >= turn.number)
+		return false;
+	turn.entry = xstrdup(fields[4]);
+	turn.id = xstrdup(fields[6]);
+	turn.prompt = xstrdup(fields[7]);
+	add_turn(session, &turn);
+	return true;
+}
+
+/* The moment that a line is about, as one of four names; false: none of them. */
+static bool parse_moment(enum turn_moment *out, const char *name, const char *const *names)
+{
+	for (*out = TURN_PROMPT; *out <= TURN_STOP; ++*out)
+		if (!strcmp(name, names[*out]))
+			return true;
+	return false;
+}
+
+static bool is_id_or_empty(const char *text)
+{
+	return !*text || refs_valid_id(text);
+}
+
+static bool parse_event(struct turns *out, char *fields[FIELDS_MAX])
+{
+	enum turn_moment moment;
+	struct turn *turn;
+	int64_t when;
+
+	if (!parse_moment(&moment, fields[0], moments) || !parse_time(&when, fields[1]) ||
+	    !*fields[2] || !is_id_or_empty(fields[5]))
+		return false;
+	turn = current_turn(fire(out, fields[2], fields[3], when));
+	if (turn)
+		happen(turn, moment, fields[4], fields[5]);
+	return true;
+}
+
+static bool parse_sum(struct turns *out, char *fields[FIELDS_MAX])
+{
+	enum turn_moment last;
+	uint64_t before, after;
+	struct turn *turn;
+	int64_t when;
+
+	if (!parse_moment(&last, fields[0], sums) || !parse_time(&when, fields[1]) || !*fields[2] ||
+	    !is_id_or_empty(fields[5]) || !is_id_or_empty(fields[6]) ||
+	    !units_parse_number(&before, fields[7]) || !units_parse_number(&after, fields[8]) ||
+	    before > UINT32_MAX || after > UINT32_MAX)
+		return false;
+	turn = current_turn(fire(out, fields[2], fields[3], when));
+	if (!turn)
+		return false;
+	set_id(turn->begin, fields[5]);
+	set_id(turn->end, fields[6]);
+	turn->before = before;
+	turn->after = after;
+	turn->last = last;
+	return true;
+}
+
+static bool parse_line(struct turns *out, char *line)
+{
+	char *fields[FIELDS_MAX];
+	size_t nr = split(fields, line);
+
+	if (nr == TURN_FIELDS && !strcmp(fields[0], "turn"))
+		return parse_turn(out, fields);
+	if (nr == SUM_FIELDS)
+		return parse_sum(out, fields);
+	return nr == EVENT_FIELDS && parse_event(out, fields);
+}
+
+void turns_parse(struct turns *out, const char *text, size_t len)
+{
+	const char *end = memchr(text, '\n', len);
+	size_t at;
+
+	memset(out, 0, sizeof(*out));
+	out->size = len;
+	if (!end || strncmp(text, HEADER, strlen(HEADER)) != 0)
+		return;
+	out->sound = true;
+	at = (size_t)(end - text) + 1;
+	out->foreign = at != strlen(HEADER VERSION "\n") ||
+		       strncmp(text, HEADER VERSION "\n", at) != 0;
+	/* What does not end in a newline was torn. */
+	while (!out->foreign && at < len && (end = memchr(text + at, '\n', len - at))) {
+		size_t length = (size_t)(end - text) - at;
+		char *line = xmemdupz(text + at, length);
+
+		if (strlen(line) != length || !parse_line(out, line))
+			out->skipped += length != 0;
+		free(line);
+		at += length + 1;
+	}
+	out->skipped += !out->foreign && at < len;
+}
+
+int turns_read(struct turns *out, struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct stat st;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (fstatat(store->dirfd, LAYOUT_TURNS, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : ckpt_error_errno("unable to read '" LAYOUT_TURNS "'");
+	/* Something else where the file should be is damage. */
+	if (S_ISREG(st.st_mode) && st.st_size <= READ_MAX) {
+		err = fs_read_file(&text, store->dirfd, LAYOUT_TURNS);
+		if (!err)
+			turns_parse(out, text.buf, text.len);
+		else if (err == CKPT_ENOTFOUND)
+			err = 0;
+	}
+	strbuf_release(&text);
+	return err ? CKPT_ERROR : 0;
+}
+
+/* --- writing --- */
+
+/* One field: nothing in it that separates fields or lines. */
+static void add_field(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, '\t');
+	if (text)
+		utf8_printable(out, text, strlen(text), "", ' ');
+}
+
+static void begin_line(struct strbuf *out, const char *what, int64_t when, const char *agent,
+		       const char *session, const char *entry)
+{
+	strbuf_addf(out, "%s\t%" PRId64, what, when);
+	add_field(out, agent);
+	add_field(out, session);
+	add_field(out, entry);
+}
+
+static void print_turn(struct strbuf *out, const struct turn_session *session,
+		       const struct turn *turn)
+{
+	begin_line(out, "turn", turn->began, session->agent, session->id, turn->entry);
+	strbuf_addf(out, "\t%" PRIu64, turn->number);
+	add_field(out, turn->id);
+	add_field(out, turn->prompt);
+	strbuf_addch(out, '\n');
+}
+
+static void print_event(struct strbuf *out, enum turn_moment moment, int64_t when,
+			const struct turn_session *session, const char *entry,
+			const char *checkpoint)
+{
+	begin_line(out, moments[moment], when, session->agent, session->id, entry);
+	add_field(out, checkpoint);
+	strbuf_addch(out, '\n');
+}
+
+static void print_sum(struct strbuf *out, const struct turn_session *session,
+		      const struct turn *turn)
+{
+	print_turn(out, session, turn);
+	begin_line(out, sums[turn->last], session->fired, session->agent, session->id, turn->entry);
+	add_field(out, turn->begin);
+	add_field(out, turn->end);
+	strbuf_addf(out, "\t%" PRIu64 "\t%" PRIu64 "\n", turn->before, turn->after);
+}
+
+void turns_print(struct strbuf *out, const struct turns *turns, size_t max)
+{
+	struct strbuf piece = STRBUF_INIT;
+	struct strlist pieces = STRLIST_INIT;
+	size_t room = max > strlen(HEADER VERSION "\n") ? max - strlen(HEADER VERSION "\n") : 0;
+	bool full = false;
+
+	/* From the newest on, as long as there is room. */
+	for (size_t i = turns->nr; i-- && !full;) {
+		const struct turn_session *session = &turns->items[i];
+
+		for (size_t k = session->nr ? session->nr : 1; k-- && !full;) {
+			strbuf_reset(&piece);
+			if (session->nr)
+				print_sum(&piece, session, &session->items[k]);
+			else
+				print_event(&piece, TURN_STOP, session->fired, session, "", "");
+			full = piece.len > room;
+			if (full)
+				break;
+			room -= piece.len;
+			strlist_add(&pieces, piece.buf);
+		}
+	}
+	strbuf_addstr(out, HEADER VERSION "\n");
+	for (size_t i = pieces.nr; i--;)
+		strbuf_addstr(out, pieces.items[i]);
+	strbuf_release(&piece);
+	strlist_release(&pieces);
+}
+
+int turns_write(const struct turns *turns, struct store *store)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	turns_print(&text, turns, FILE_MAX / 2);
+	err = fs_write_file(store->dirfd, LAYOUT_TURNS, text.buf, text.len, 0600, FS_DURABLE);
+	strbuf_release(&text);
+	return err;
+}
+
+/* --- as events arrive --- */
+
+/* An agent that reads the settings of another sends each prompt twice. */
+static bool is_echo(const struct turn *turn, const struct turn_event *event)
+{
+	return !*turn->id && !event->agent->turn_id && turn->last == TURN_PROMPT &&
+	       strcmp(turn->entry, event->entry) != 0;
+}
+
+static bool begins_turn(const struct turn_session *session, const struct turn_event *event)
+{
+	const char *id = event->agent->turn_id;
+
+	if (event->moment != TURN_PROMPT || !event->asked || event->agent->sub_agent)
+		return false;
+	for (size_t i = 0; session && id && i < session->nr; i++)
+		if (!strcmp(session->items[i].id, id))
+			return false;
+	return !current_turn(session) || !is_echo(current_turn(session), event);
+}
+
+static int append(struct store *store, const struct strbuf *line)
+{
+	return fs_append_line(store->dirfd, LAYOUT_TURNS, line->buf, line->len, 0600);
+}
+
+static int begin_turn(struct turn_event *event, struct store *store, bool prompts)
+{
+	const struct ckpt_agent *agent = event->agent;
+	const struct turn_session session = { .agent = agent->name,
+					      .id = agent->session ? agent->session : "" };
+	const struct turn turn = { .number = agent->turn,
+				   .began = clock_now(),
+				   .entry = (char *)event->entry,
+				   .id = agent->turn_id,
+				   .prompt = prompts ? agent->prompt : NULL };
+	struct strbuf line = STRBUF_INIT;
+	int err;
+
+	print_turn(&line, &session, &turn);
+	err = append(store, &line);
+	strbuf_release(&line);
+	return err;
+}
+
+void turns_enter(struct turn_event *event, struct store *store, bool prompts)
+{
+	struct ckpt_agent *agent = event->agent;
+	const struct turn_session *session;
+	const struct turn *turn;
+	struct turns turns;
+
+	event->began = event->known = false;
+	if (turns_read(&turns, store) || turns.foreign)
+		goto out;
+	if ((!turns.sound || turns.size > FILE_MAX) && turns_write(&turns, store))
+		goto out;
+	event->known = true;
+	session = find_session(&turns, agent->name, agent->session ? agent->session : "");
+	turn = current_turn(session);
+	agent->turn = turn ? turn->number : 0;
+	if (begins_turn(session, event)) {
+		agent->turn++;
+		event->began = !begin_turn(event, store, prompts);
+	} else if (turn && *turn->prompt && prompts && !agent->prompt) {
+		agent->prompt = xstrdup(turn->prompt);
+	}
+out:
+	turns_release(&turns);
+}
+
+/* What began a turn must not be forgotten. */
+static void sync_file(struct store *store)
+{
+	int fd = fs_open_regular(NULL, store->dirfd, LAYOUT_TURNS, O_NOFOLLOW);
+
+	if (fd >= 0)
+		(void)fdatasync(fd);
+	fs_close(fd);
+}
+
+void turns_note(const struct turn_event *event, struct store *store, const char *id)
+{
+	const struct ckpt_agent *agent = event->agent;
+	const struct turn_session session = { .agent = agent->name,
+					      .id = agent->session ? agent->session : "" };
+	struct strbuf line = STRBUF_INIT;
+
+	if (!event->known)
+		return;
+	print_event(&line, event->moment, clock_now(), &session, event->entry, id);
+	if (!append(store, &line) && event->began)
+		sync_file(store);
+	strbuf_release(&line);
+}
