@@ -8,7 +8,7 @@
 
 enum {
 	WAITING_MAX = 256,     /* further requests wait in the pipe */
-	PROGRESS_EVERY = 1000, /* milliseconds */
+	PROGRESS_EVERY = 500,  /* milliseconds */
 };
 
 /* The streams. */
@@ -86,7 +86,10 @@ static void read_lines(struct mcp_server *server, struct lines *lines)
 
 /* ---- calls ---- */
 
-/* That something is still done; how much is left is not known before the end. */
+/*
+ * That something is still done; how much is left is not known before the end. Not at once: clients
+ * mistake a report that arrives together with the answer for one of another call.
+ */
 static void report_progress(struct mcp_server *server, struct mcp_call *call)
 {
 	json_t *notice;
@@ -96,7 +99,7 @@ static void report_progress(struct mcp_server *server, struct mcp_call *call)
 	notice = mcp_message_notice(
 		"notifications/progress",
 		json_pack("{s:O,s:i,s:s}", "progressToken", call->progress, "progress",
-			  (int)call->reports++, "message",
+			  (int)++call->reports, "message",
 			  call->planning ? "checking the plan" : "working"));
 	send(server, notice);
 	json_decref(notice);
@@ -117,7 +120,6 @@ static void start_calls(struct mcp_server *server)
 		struct mcp_call *call = server->first;
 		json_t *message;
 
-		report_progress(server, call);
 		message = call->cancelled ? NULL : mcp_call_start(call, server);
 		if (call->cancelled || message)
 			end_call(server, message);

@@ -301,7 +301,7 @@ void mcp_args_command(struct strlist *out, const struct mcp_tool *tool,
 	strlist_add(out, commands[action]);
 	if (applies)
 		strlist_add(out, plan ? "--dry-run" : "--yes");
-	if (action == MCP_DO_SAVE)
+	if (applies || action == MCP_DO_SAVE)
 		strlist_addf(out, "--source=%s", source);
 	if (given->reason && action == MCP_DO_SAVE)
 		strlist_addf(out, "--message=%s", given->reason);
