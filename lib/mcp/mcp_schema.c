@@ -10,7 +10,8 @@
 	"agent:{name:s session:s? turn:i? turn_id:s? tool:s? tool_call:s? sub_agent:s? "        \
 	"prompt:s?}? scope:{files:[s] state_keys:[s]} restore_command:s expiry:s?"
 #define LISTED CHECKPOINT " hash:s files_changed:i added:i? deleted:i?"
-#define CHANGES "[{file:s status:s from-:s similarity-:i}]"
+#define CHANGE "file:s status:s from-:s? similarity-:i?"
+#define CHANGES "[{" CHANGE "}]"
 #define SKIPPED "[{file:s why:s}]"
 #define RESTORED                                                                                  \
 	"rolled_back:b restored_to:{checkpoint_id:s checkpoint_type:s timestamp:s} "              \
@@ -29,6 +30,9 @@ static const struct {
 	  "stats:{files:i bytes:i changed:i new_bytes:i seconds:n} skipped:" SKIPPED
 	  " next_safe_actions:[s] confidence:n evidence_anchors:[s] assumptions:[s] warnings:[s]}" },
 	{ "list", "{checkpoints:[{" LISTED "}]}" },
+	{ "history",
+	  "{checkpoints:[{" LISTED " changes:[{" CHANGE
+	  " added:i? removed:i? old_mode:s? new_mode:s?}]}]}" },
 	{ "show",
 	  "{" LISTED " changed_files:" CHANGES " skipped:" SKIPPED " confidence:n state:{} "
 	  "captures-:[{name:s type:s bytes:i}] project:{head:s? branch:s? operation:s? "

@@ -28,7 +28,7 @@ static const struct mcp_tool tools[] = {
 	  MCP_DO_STATUS, MCP_READS, 0, 0, "status" },
 	{ "checkpoint_file_history", "History of a file",
 	  "List the checkpoints in which one file or directory changed, newest first.",
-	  MCP_DO_HISTORY, MCP_READS, MCP_PATH, MCP_PATH, "list" },
+	  MCP_DO_HISTORY, MCP_READS, MCP_PATH, MCP_PATH, "history" },
 	{ "checkpoint_preview_restore", "Preview a restore, revert or undo",
 	  "Show what a restore would do to each file, and change nothing. Name one of 'checkpoint' "
 	  "(go back to that state), 'revert' (take back only what changed in that checkpoint) and "
