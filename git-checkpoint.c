@@ -120,6 +120,8 @@
  *   agent_event agent_tools    what an agent tells; whether to save, from event and tool
  *   agents agents_status    adding and removing entries; which there are
  *   agent_entry agent_json agent_toml    one entry; where it is
+ *   agent_mcp agent_mcp_entry    the server of lib/mcp in their settings
+ *   agent_settings         files of settings: reading, writing, locks
  *   jsonedit jsonedit_check    editing JSON that people wrote
  * lib/mcp/       a server that agents call: checkpoints as tools
  *   mcp_serve mcp_dispatch    lines in and out, calls in turn; what each message asks for
@@ -172,7 +174,7 @@ static const struct cmd commands[] = {
 	{ "prune", NULL, &cmd_prune_spec },   { "gc", NULL, &cmd_gc_spec },
 	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
 	{ "relink", NULL, &cmd_relink_spec }, { "hooks", NULL, &cmd_hooks_spec },
-	{ "mcp", NULL, &cmd_mcp_spec },
+	{ "mcp", cmd_mcp, &cmd_mcp_spec },
 	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
 	{ "help", NULL, &cmd_help_spec },
 };

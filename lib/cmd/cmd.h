@@ -63,6 +63,7 @@ extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_di
 
 int cmd_run(int argc, char **argv);
 int cmd_hook(int argc, char **argv);
+int cmd_mcp(int argc, char **argv);
 int cmd_agent_hook(int argc, char **argv);
 
 /** The list of commands, if none was given, or if asked for. */
