@@ -227,10 +227,10 @@ static int missing(const struct mcp_tool *tool, enum mcp_arg arg, const char *na
 {
 	if (arg == MCP_TOKEN)
 		return ckpt_error_set(CKPT_EUSAGE,
-				      "%s needs a token: call checkpoint_preview_restore first, look "
+				      "'%s' needs a token: call checkpoint_preview_restore first, look "
 				      "at the plan, and give the token that it returns",
 				      tool->name);
-	return ckpt_error_set(CKPT_EUSAGE, "%s needs the argument '%s'", tool->name, name);
+	return ckpt_error_set(CKPT_EUSAGE, "'%s' needs the argument '%s'", tool->name, name);
 }
 
 static int check_preview(const struct mcp_args *given)
@@ -258,7 +258,7 @@ int mcp_args_read(struct mcp_args *out, const struct mcp_tool *tool, const json_
 		for (i = 0; i < ARRAY_SIZE(args) && strcmp(args[i].name, name) != 0; i++)
 			;
 		if (i == ARRAY_SIZE(args) || !((tool->takes | MCP_DIRECTORY) & args[i].arg))
-			return ckpt_error_set(CKPT_EUSAGE, "%s has no argument '%s'", tool->name,
+			return ckpt_error_set(CKPT_EUSAGE, "'%s' has no argument '%s'", tool->name,
 					      name);
 		out->given |= args[i].arg;
 		err = take(out, args[i].arg, name, value);

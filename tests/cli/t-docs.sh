@@ -309,6 +309,7 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint prune --max-count 1 --json >"$T/answers/prune"
 	git checkpoint gc --json >"$T/answers/gc"
 	hooks_answers >"$T/answers/hooks"
+	git checkpoint mcp --print --json codex >"$T/answers/mcp"
 	flow_answers >"$T/answers/flow"
 	git checkpoint help save --json >"$T/answers/help"
 	git checkpoint help agents --json >>"$T/answers/help"

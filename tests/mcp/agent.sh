@@ -84,7 +84,7 @@ unshare -n bash -eu -c '
 	trap "kill $model" EXIT
 	until test -s "$2/listening"; do sleep 0.05; done
 	shift 2
-	clean timeout 180 "$@" </dev/null
+	clean timeout 180 env "$@" </dev/null
 ' _ "$here" "$scratch" "$@" >"$scratch/$agent.log" 2>&1 || {
 	tail -n 20 "$scratch/$agent.log" >&2
 	exit 1
