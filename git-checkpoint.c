@@ -166,7 +166,7 @@ static const struct cmd commands[] = {
 	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
 	{ "relink", NULL, &cmd_relink_spec }, { "hooks", NULL, &cmd_hooks_spec },
 	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
-	{ "help", NULL, &cmd_help_spec },
+	{ "help", NULL, &cmd_help_spec },     { "grep", NULL, &cmd_grep_spec },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
