@@ -27,7 +27,7 @@
 #include "base/oid.h"
 #include "base/path.h"
 #include "base/pathset.h"
-#include "base/pattern.h"
+#include "base/patterns.h"
 #include "base/pool.h"
 #include "base/problems.h"
 #include "base/proc.h"

@@ -10,8 +10,6 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-#include <locale.h>
-
 static struct strlist given;
 static bool basic, extended, fixed, ignore_case, word, files_only, numbers, all;
 
@@ -273,11 +271,8 @@ static int grep(struct session *session, const struct strlist *args)
 	};
 	struct patterns *patterns = NULL;
 	struct grep_result result = { 0 };
-	int err;
+	int err = parse(&request, session, args);
 
-	/* What a letter is, for the expressions. */
-	setlocale(LC_CTYPE, "");
-	err = parse(&request, session, args);
 	if (!err)
 		err = patterns_new(&patterns, &request.texts, &opts.how);
 	if (!err && !pathspec_is_empty(&request.only))

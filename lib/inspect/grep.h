@@ -13,7 +13,7 @@ struct session;
  * many checkpoints and paths have it.
  */
 struct grep_opts {
-	const struct strlist *texts; /**< what to look for, see pattern.h */
+	const struct strlist *texts; /**< what to look for, see patterns.h */
 	struct pattern_opts how;
 	bool files_only; /**< whether something matches, not which lines */
 	const struct pathspec *only; /**< NULL: all paths */

@@ -5,7 +5,7 @@
 #include "store/store.h"
 
 enum {
-	BINARY_LOOK = 8000,   /* as git has it: a NUL in so many bytes */
+	BINARY_LOOK = 8000,   /* bytes at the start: a NUL among them means binary, as in git */
 	WHOLE_MAX = 16 << 20, /* larger ones are not held in memory */
 };
 

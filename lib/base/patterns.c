@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/pattern.h"
+#include "base/patterns.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/std.h"
 #include "base/strbuf.h"
 
+#include <locale.h>
 #include <regex.h>
 
 struct pattern {
@@ -18,6 +19,7 @@ struct patterns {
 	struct pattern *items;
 	size_t nr, alloc;
 	bool word, ignore_case;
+	locale_t locale; /* of the user: what a letter is. Nothing else is said in a language. */
 };
 
 /* Whatever the locale says. */
@@ -59,6 +61,7 @@ static int add(struct patterns *patterns, const char *text, const struct pattern
 	int flags = REG_NEWLINE | (opts->ignore_case ? REG_ICASE : 0), rc;
 	struct strbuf expression = STRBUF_INIT;
 	struct pattern *pattern;
+	locale_t before;
 	char why[256];
 
 	ALLOC_GROW(patterns->items, patterns->nr + 1, patterns->alloc);
@@ -75,8 +78,12 @@ static int add(struct patterns *patterns, const char *text, const struct pattern
 		quote(&expression, text);
 	else
 		strbuf_addstr(&expression, text);
+	if (!patterns->locale)
+		patterns->locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	before = uselocale(patterns->locale);
 	rc = regcomp(&pattern->regex, expression.buf,
 		     flags | (opts->extended && !fixed ? REG_EXTENDED : 0));
+	uselocale(before);
 	strbuf_release(&expression);
 	if (!rc) {
 		patterns->nr++;
@@ -123,6 +130,8 @@ void patterns_free(struct patterns *patterns)
 			regfree(&patterns->items[i].regex);
 		free(patterns->items[i].text);
 	}
+	if (patterns->locale)
+		freelocale(patterns->locale);
 	free(patterns->items);
 	free(patterns);
 }
@@ -154,6 +163,7 @@ static int find(regmatch_t *out, struct patterns *patterns, const struct pattern
 		const char *text, size_t len, bool begins)
 {
 	const char *found;
+	locale_t before;
 	int rc;
 
 	if (pattern->text) {
@@ -168,8 +178,10 @@ static int find(regmatch_t *out, struct patterns *patterns, const struct pattern
 	out->rm_eo = (regoff_t)len;
 	/* Numbers of the library are no larger. */
 	rc = REG_ESPACE;
+	before = uselocale(patterns->locale);
 	if (len <= INT_MAX)
 		rc = regexec(&pattern->regex, text, 1, out, REG_STARTEND | (begins ? 0 : REG_NOTBOL));
+	uselocale(before);
 	if (rc && rc != REG_NOMATCH)
 		return ckpt_error_set(CKPT_ERROR, "unable to search: out of memory");
 	return !rc;

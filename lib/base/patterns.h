@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_BASE_PATTERN_H
-#define CKPT_BASE_PATTERN_H
+#ifndef CKPT_BASE_PATTERNS_H
+#define CKPT_BASE_PATTERNS_H
 
 #include "base/std.h"
 #include "base/strlist.h"
