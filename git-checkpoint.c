@@ -11,6 +11,7 @@
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc libmem cancel    error messages; allocation, also of libraries; ^C
  *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff    text
+ *   intern patterns        strings that are held once; lines that match
  *   hash oid crc           SHA-256, git's object names, checksums
  *   fs fs_remove sparse    durable writing, removing trees, files with holes
  *   pool spawn command proc env deadline    threads, processes, the environment; work that must
@@ -81,6 +82,8 @@
  *   extras capture spool   state keys, the output of commands, and its way into the pack
  * lib/inspect/   list, diff, status, verify
  *   list diff renames      all checkpoints; a difference with contents; renames in it
+ *   history                what became of paths, checkpoint by checkpoint
+ *   grep grep_blob versions    searching contents; one content; which there are of each file
  *   staged                 what was staged, as a difference
  *   status verify          whether everything is saved; whether a checkpoint is sound
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
@@ -138,14 +141,15 @@
  *   sink                   where a JSON answer goes instead of stdout
  * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
- *   save list show diff status verify log config prune gc doctor stores relink
+ *   save list show diff grep status verify log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook agent_hook mcp run flow help
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
- *   listed                 checkpoints as rows, for terminals and for scripts
+ *   listed past            checkpoints as rows, for terminals and for scripts; those in which paths
+ *                          changed
  *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
  *                          takes back; what it does to the repository
  *   removal                what drop and prune ask and say
@@ -166,6 +170,7 @@
 static const struct cmd commands[] = {
 	{ "save", NULL, &cmd_save_spec },     { "list", NULL, &cmd_list_spec },
 	{ "show", NULL, &cmd_show_spec },     { "diff", NULL, &cmd_diff_spec },
+	{ "grep", NULL, &cmd_grep_spec },
 	{ "status", NULL, &cmd_status_spec }, { "restore", NULL, &cmd_restore_spec },
 	{ "undo", NULL, &cmd_undo_spec },     { "redo", NULL, &cmd_redo_spec },
 	{ "run", cmd_run, &cmd_run_spec },    { "verify", NULL, &cmd_verify_spec },

@@ -49,7 +49,6 @@ static const struct opt_instead instead[] = {
 	{ "delete", "'git checkpoint drop <checkpoint>' deletes one" },
 	{ "export", "stock git reads the store: 'git --git-dir=<store> archive <commit>'" },
 	{ "fsck", "'git checkpoint verify' checks checkpoints, 'doctor' the store" },
-	{ "grep", "'git checkpoint list --grep <text>' searches the reasons" },
 	{ "history", "'git checkpoint list' lists checkpoints" },
 	{ "init", "nothing needs to be set up: 'git checkpoint save' takes a checkpoint" },
 	{ "ls", "'git checkpoint list' lists checkpoints" },

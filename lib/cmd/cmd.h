@@ -59,11 +59,12 @@ extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_di
 	cmd_status_spec, cmd_log_spec, cmd_config_spec, cmd_restore_spec, cmd_undo_spec,
 	cmd_redo_spec, cmd_run_spec, cmd_verify_spec, cmd_pin_spec, cmd_unpin_spec, cmd_drop_spec,
 	cmd_prune_spec, cmd_gc_spec, cmd_doctor_spec, cmd_stores_spec, cmd_relink_spec,
-	cmd_hooks_spec, cmd_mcp_spec, cmd_hook_spec, cmd_agent_hook_spec, cmd_flow_spec, cmd_help_spec;
+	cmd_grep_spec, cmd_hooks_spec, cmd_hook_spec, cmd_agent_hook_spec, cmd_flow_spec, cmd_help_spec;
 
 int cmd_run(int argc, char **argv);
 int cmd_hook(int argc, char **argv);
 int cmd_mcp(int argc, char **argv);
+extern const struct opt_spec cmd_mcp_spec;
 int cmd_agent_hook(int argc, char **argv);
 
 /** The list of commands, if none was given, or if asked for. */

@@ -41,7 +41,7 @@ static bool offer(struct complete *complete, const char *what)
 	struct strlist sources = STRLIST_INIT;
 
 	if (!strcmp(what, "<path>")) {
-		complete_paths(complete, false);
+		complete_paths(complete, complete->look->dashdash < 0);
 		return true;
 	}
 	if (strcmp(what, "--source") != 0)

@@ -8,6 +8,7 @@
  * This is what other folders include.
  */
 #include "inspect/diff.h"
+#include "inspect/grep.h"
 #include "inspect/history.h"
 #include "inspect/list.h"
 #include "inspect/renames.h"

@@ -290,6 +290,8 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint save --state k=v --json >"$T/answers/save"
 	git checkpoint list --stat --json >"$T/answers/list"
 	git checkpoint show --files --json @ >"$T/answers/show"
+	git checkpoint list --json -- . >>"$T/answers/list"
+	git checkpoint grep --json -e . >"$T/answers/grep"
 	git checkpoint diff --json @~1 >"$T/answers/diff"
 	git checkpoint status --json >"$T/answers/status"
 	git checkpoint log --json >"$T/answers/log"
