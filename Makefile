@@ -13,6 +13,7 @@
 # make soak             an hour of random commands, some killed, with too little memory, disk and so on
 # make random           random trees and damage; compare what is restored with what was saved
 # make twin             random git commands; compare the git state restored with the one saved
+# make check-mcp        real clients and agents of the Model Context Protocol, from npm
 # make peer             git's own tests with our hooks and guard in every repository
 # make fuzz             hostile input for every parser, with libFuzzer
 # make crash            simulate power cuts during every command
@@ -96,7 +97,7 @@ ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
-            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench peer soak picture))
+            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench peer soak picture mcp))
 
 # ---- Libraries -------------------------------------------------------------------
 
@@ -329,6 +330,13 @@ check-all:
 # In a copy of the sources: `make install` builds the program again, for another place.
 check-install: $(PROGRAM)
 	$(RUN_TESTS) tests/install/t-install.sh
+
+# Clients and agents that npm installs, in MCP_HOME (a directory that is removed if none is given):
+# never part of another target. MCP_AGENTS= leaves the agents out, which need root.
+check-mcp: $(PROGRAM)
+	$(Q)$(TEST_ENV) MCP_HOME='$(MCP_HOME)' MCP_AGENTS='$(MCP_AGENTS)' tests/mcp/check.sh
+
+MCP_AGENTS ?= claude-code codex gemini-cli
 
 # ---- Coverage --------------------------------------------------------------------
 
@@ -578,6 +586,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	check-quick coverage coverage-run bench picture soak peer crash random twin fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick check-mcp coverage coverage-run bench picture soak peer crash random twin fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

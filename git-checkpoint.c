@@ -11,6 +11,7 @@
  * lib/base/      tools that know nothing of checkpoints
  *   error alloc libmem cancel    error messages; allocation, also of libraries; ^C
  *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff    text
+ *   intern patterns        strings that are held once; lines that match
  *   hash oid crc           SHA-256, git's object names, checksums
  *   fs fs_remove sparse    durable writing, removing trees, files with holes
  *   pool spawn command proc env deadline    threads, processes, the environment; work that must
@@ -83,6 +84,8 @@
  *   extras capture spool   state keys, the output of commands, and its way into the pack
  * lib/inspect/   list, diff, status, verify
  *   list diff renames      all checkpoints; a difference with contents; renames in it
+ *   history                what became of paths, checkpoint by checkpoint
+ *   grep grep_blob versions    searching contents; one content; which there are of each file
  *   staged                 what was staged, as a difference
  *   status verify          whether everything is saved; whether a checkpoint is sound
  *   hashdir                the state hash of a plain directory
@@ -134,7 +137,16 @@
  *   agent_event agent_tools    what an agent tells; whether to save, from event and tool
  *   agents agents_status    adding and removing entries; which there are
  *   agent_entry agent_json agent_toml    one entry; where it is
+ *   agent_mcp agent_mcp_entry    the server of lib/mcp in their settings
+ *   agent_settings         files of settings: reading, writing, locks
  *   jsonedit jsonedit_check    editing JSON that people wrote
+ * lib/mcp/       a server that agents call: checkpoints as tools
+ *   mcp_serve mcp_dispatch    lines in and out, calls in turn; what each message asks for
+ *   mcp_message            messages and revisions of the protocol
+ *   mcp_tools mcp_schema   what a tool takes, its command line; what it answers
+ *   mcp_call mcp_child     a call from start to answer; the command that it runs
+ *   mcp_place mcp_tokens   in which project, and whether it may; which plan was shown
+ *   mcp_resources          files and lists to be read, the prompt
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_check opt_usage opt_look    command lines from tables: parsing, checks, usage, completion
  *   row                    what is shown of a thing: JSON, columns, lines
@@ -143,16 +155,17 @@
  *   sink                   where a JSON answer goes instead of stdout
  * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
- *   save list show diff status verify hash log config prune gc doctor stores relink
+ *   save list show diff grep status verify hash log config prune gc doctor stores relink
  *   export import branch
  *   pin restore            also unpin and drop; also undo and redo
- *   hooks hook agent_hook run flow help try bisect
+ *   hooks hook agent_hook mcp run flow help try bisect
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
  *   copied tried           a copy in another directory; a command in one
- *   listed                 checkpoints as rows, for terminals and for scripts
+ *   listed past            checkpoints as rows, for terminals and for scripts; those in which paths
+ *                          changed
  *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
  *                          takes back; what it does to the repository
  *   removal                what drop and prune ask and say
@@ -173,6 +186,7 @@
 static const struct cmd commands[] = {
 	{ "save", NULL, &cmd_save_spec },     { "list", NULL, &cmd_list_spec },
 	{ "show", NULL, &cmd_show_spec },     { "diff", NULL, &cmd_diff_spec },
+	{ "grep", NULL, &cmd_grep_spec },
 	{ "status", NULL, &cmd_status_spec }, { "restore", NULL, &cmd_restore_spec },
 	{ "undo", NULL, &cmd_undo_spec },     { "redo", NULL, &cmd_redo_spec },
 	{ "run", cmd_run, &cmd_run_spec },    { "verify", NULL, &cmd_verify_spec },
@@ -183,12 +197,14 @@ static const struct cmd commands[] = {
 	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
 	{ "relink", NULL, &cmd_relink_spec }, { "export", NULL, &cmd_export_spec },
 	{ "import", NULL, &cmd_import_spec }, { "branch", NULL, &cmd_branch_spec },
-	{ "hooks", NULL, &cmd_hooks_spec },
+	{ "hooks", NULL, &cmd_hooks_spec },   { "mcp", cmd_mcp, &cmd_mcp_spec },
 	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
 	{ "hash", NULL, &cmd_hash_spec },     { "help", NULL, &cmd_help_spec },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+const char cmd_version[] = CKPT_VERSION;
 
 const struct cmd_table cmd_table = { commands, COMMANDS };
 

@@ -3,6 +3,7 @@
 #define CKPT_AGENTS_AGENTS_H
 
 #include "agents/agent_hook.h"
+#include "agents/agent_mcp.h"
 #include "base/base.h"
 
 /**

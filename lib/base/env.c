@@ -102,6 +102,18 @@ void env_assume(const char *name, const char *value)
 	strlist_addf(&assumed, "%s=%s", name, value);
 }
 
+void env_forget(const char *name)
+{
+	size_t len = strlen(name), kept = 0;
+
+	for (size_t i = 0; i < taken.nr; i++)
+		if (!strncmp(taken.items[i], name, len) && taken.items[i][len] == '=')
+			free(taken.items[i]);
+		else
+			taken.items[kept++] = taken.items[i];
+	taken.nr = kept;
+}
+
 void env_restore(void)
 {
 	for (size_t i = 0; i < taken.nr; i++)

@@ -52,6 +52,9 @@ void env_assume(const char *name, const char *value);
  */
 char *env_user_dir(const char *variable, const char *below_home);
 
+/** Make env_git() return NULL for a variable, as if the caller had not set it. */
+void env_forget(const char *name);
+
 /** Restore all GIT_* variables and the umask, before another program replaces us. */
 void env_restore(void);
 

@@ -219,6 +219,15 @@ static int count_one(struct diffstat_file *out, struct diff *diff, const struct 
 	return err;
 }
 
+int changes_count(struct diffstat_file *out, struct diff *diff, const struct change *change)
+{
+	struct patch_opts opts = patch_opts();
+	int err = count_one(out, diff, change, &opts);
+
+	out->path = change->path;
+	return err;
+}
+
 static bool is_ignored(const struct diffstat_file *file, const struct change *change)
 {
 	return ignores() && change->kind == CHANGE_MODIFIED &&

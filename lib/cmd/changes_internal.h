@@ -80,6 +80,9 @@ struct changes_sum {
 
 int changes_sum(struct changes_sum *out, struct diff *diff);
 
+/** How much one of its changes is; `path` and `from` in `out` belong to the change. */
+int changes_count(struct diffstat_file *out, struct diff *diff, const struct change *change);
+
 /** Whether something differs that the options do not ignore. */
 int changes_differ(bool *out, struct diff *diff);
 

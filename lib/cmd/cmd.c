@@ -49,7 +49,6 @@ static const struct opt_instead instead[] = {
 	{ "create", "'git checkpoint save' takes a checkpoint" },
 	{ "delete", "'git checkpoint drop <checkpoint>' deletes one" },
 	{ "fsck", "'git checkpoint verify' checks checkpoints, 'doctor' the store" },
-	{ "grep", "'git checkpoint list --grep <text>' searches the reasons" },
 	{ "history", "'git checkpoint list' lists checkpoints" },
 	{ "init", "nothing needs to be set up: 'git checkpoint save' takes a checkpoint" },
 	{ "ls", "'git checkpoint list' lists checkpoints" },

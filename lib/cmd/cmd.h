@@ -37,6 +37,9 @@ struct cmd_table {
 };
 extern const struct cmd_table cmd_table;
 
+/** As --version prints it. */
+extern const char cmd_version[];
+
 /** The command of that name, or NULL. */
 const struct cmd *cmd_find(const char *name);
 
@@ -57,10 +60,13 @@ extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_di
 	cmd_redo_spec, cmd_run_spec, cmd_verify_spec, cmd_hash_spec, cmd_pin_spec, cmd_unpin_spec, cmd_drop_spec,
 	cmd_prune_spec, cmd_gc_spec, cmd_doctor_spec, cmd_stores_spec, cmd_relink_spec,
 	cmd_try_spec, cmd_bisect_spec, cmd_export_spec, cmd_import_spec, cmd_branch_spec,
-	cmd_hooks_spec, cmd_hook_spec, cmd_agent_hook_spec, cmd_flow_spec, cmd_help_spec;
+	cmd_grep_spec, cmd_hooks_spec, cmd_hook_spec, cmd_agent_hook_spec, cmd_flow_spec,
+	cmd_help_spec;
 
 int cmd_run(int argc, char **argv);
 int cmd_hook(int argc, char **argv);
+int cmd_mcp(int argc, char **argv);
+extern const struct opt_spec cmd_mcp_spec;
 int cmd_agent_hook(int argc, char **argv);
 
 /** The list of commands, if none was given, or if asked for. */

@@ -46,25 +46,6 @@ struct request {
 	bool inside; /* a checkpoint was given with a path in it */
 };
 
-static bool exists(const struct session *session, const char *typed)
-{
-	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
-	struct stat st;
-	bool found = !session_path(&path, session, typed);
-
-	strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
-	found = found && !lstat(full.buf, &st);
-	strbuf_release(&path);
-	strbuf_release(&full);
-	return found;
-}
-
-/* As git has it: what is not after "--" must exist, or be a pattern. */
-static bool may_be_path(const struct session *session, const char *typed)
-{
-	return exists(session, typed) || (pathspec_is_special(typed) && !inside_is(typed));
-}
-
 /* "No difference" would be misleading for a path that the checkpoint does not cover. */
 static int check_scope(const struct request *request)
 {
@@ -111,7 +92,7 @@ static int parse_paths(struct request *request, struct session *session, const s
 	int err = paths_parse(&request->only, session, args, first, &where);
 
 	for (size_t i = first; i < args->nr && !err && !sure; i++)
-		if (!may_be_path(session, args->items[i]))
+		if (!paths_may_be(session, args->items[i]))
 			err = ckpt_error_set(
 				CKPT_ERROR,
 				"'%s' is neither a checkpoint nor a path; use '--' before a "
@@ -137,7 +118,7 @@ static int parse(struct request *request, struct session *session, const struct 
 	for (; i < before && request->nr < 2; i++) {
 		err = parse_side(request, session, args->items[i]);
 		if (err) {
-			if (dashdash < 0 && may_be_path(session, args->items[i]))
+			if (dashdash < 0 && paths_may_be(session, args->items[i]))
 				err = 0;
 			break;
 		}

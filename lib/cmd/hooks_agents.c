@@ -44,6 +44,14 @@ static json_t *agent_object(const struct agents_result *result, const char *name
 	return row_object(&object);
 }
 
+void hooks_agents_tell(json_t *array, const struct agents_result *result, const char *name)
+{
+	if (opt_common.json)
+		json_array_append_new(array, agent_object(result, name));
+	else
+		print_agent(result, name);
+}
+
 /*
  * The first checkpoint may take longer than an agent waits for a tool: take it now. Whether that
  * works does not change what was installed. Returns the id, or NULL.
@@ -98,10 +106,8 @@ int hooks_agents_edit(struct session *session, const struct hooks_agents *how)
 		err = !how->install ? agents_uninstall(&result, &opts)
 		      : how->print  ? agents_print(&result, &opts)
 				    : agents_install(&result, &opts);
-		if (!err && opt_common.json)
-			json_array_append_new(array, agent_object(&result, opts.agent));
-		else if (!err)
-			print_agent(&result, opts.agent);
+		if (!err)
+			hooks_agents_tell(array, &result, opts.agent);
 		placed = placed || result.change != AGENTS_NO_FILE;
 		agents_result_release(&result);
 	}

@@ -21,6 +21,9 @@ struct hooks_agents {
  */
 int hooks_agents_edit(struct session *session, const struct hooks_agents *how);
 
+/** What became of the settings of one: a line, or an object that is added to the array. */
+void hooks_agents_tell(json_t *array, const struct agents_result *result, const char *name);
+
 /** What their settings have, and the newest checkpoint of each. */
 struct hooks_agents_view {
 	struct agents_statuses found;

@@ -7,6 +7,8 @@
 #include "cmd/hint_internal.h"
 #include "cmd/list_session_internal.h"
 #include "cmd/listed_internal.h"
+#include "cmd/past_internal.h"
+#include "cmd/paths_internal.h"
 #include "cmd/report.h"
 #include "git/git.h"
 #include "inspect/inspect.h"
@@ -26,14 +28,17 @@ static const struct opt options[] = {
 	{ OPT_STRING, 0, "grep", &grep, "<text>",
 	  "only checkpoints whose reason or title "
 	  "contains <text>" },
-	{ OPT_FLAG, 0, "stat", &changes_opts.stat, NULL, "also show what changed in each" },
+	{ OPT_FLAG, 'p', "patch", &changes_opts.patch, NULL,
+	  "also show what changed in each, as a patch" },
+	{ OPT_FLAG, 0, "stat", &changes_opts.stat, NULL,
+	  "also show how much changed in each, file by file", OPT_OR },
 	{ OPT_OPTIONAL, 0, "session", &of_session, "<session>",
 	  "what a coding agent did in a session, turn by turn", OPT_FORM,
 	  OPT_ARGS({ { "<session>" }, 0, 1 }) },
 	{ OPT_END },
 };
 
-/* The sources of checkpoints. */
+/* The sources of checkpoints, and paths. */
 static bool offer(struct complete *complete, const char *what)
 {
 	const struct session *session;
@@ -42,6 +47,10 @@ static bool offer(struct complete *complete, const char *what)
 
 	if (!strcmp(what, "--session") || !strcmp(what, "<session>")) {
 		list_session_offer(complete);
+		return true;
+	}
+	if (!strcmp(what, "<path>")) {
+		complete_paths(complete, complete->look->dashdash < 0);
 		return true;
 	}
 	if (strcmp(what, "--source") != 0)
@@ -98,35 +107,69 @@ static bool wanted(const struct ckpt_record *record, void *payload)
 	       (!grep || says(record, grep));
 }
 
-/* Those that match, newest first, in `out`, which has room for all; returns how many. */
-static size_t choose(struct listed *out, const struct ckpt_records *records, struct span *span)
-{
-	size_t nr = 0, back = 0;
+/* What is listed: rows, and with paths what became of them. */
+struct found {
+	struct ckpt_records records;
+	struct listed *rows;
+	size_t nr;
+	bool past_only; /* paths were given */
+	struct past past;
+};
 
-	for (size_t i = records->nr; i-- && (count < 0 || nr < (size_t)count);) {
-		const struct ckpt_record *record = &records->items[i];
+/* Those that match, newest first. */
+static void choose(struct found *found, struct span *span)
+{
+	size_t back = 0;
+
+	found->rows = xcalloc(found->records.nr + 1, sizeof(*found->rows));
+	for (size_t i = found->records.nr; i-- && (count < 0 || found->nr < (size_t)count);) {
+		const struct ckpt_record *record = &found->records.items[i];
 		char *position = report_position(&back, record);
 
 		if (wanted(record, span))
-			out[nr++] = (struct listed){ record, position };
+			found->rows[found->nr++] = (struct listed){ record, position };
 		else
 			free(position);
 	}
-	return nr;
 }
 
-static int print_json(struct session *session, const struct listed *chosen, size_t nr)
+static void found_release(struct found *found)
 {
+	for (size_t i = 0; i < found->nr && !found->past_only; i++)
+		free(found->rows[i].position);
+	free(found->rows);
+	past_release(&found->past);
+	lookup_records_release(&found->records);
+}
+
+/* What changed in one; `json` NULL: printed. */
+static int add_changes(json_t *json, struct session *session, struct found *found, size_t at)
+{
+	json_t *changed = NULL;
+	int err = 0;
+
+	if (found->past_only && json)
+		json_object_set_new(json, "changes", past_json(&found->past.items[at]));
+	else if (found->past_only)
+		err = changes_print(&found->past.items[at].diff);
+	else
+		err = changes_of(json ? &changed : NULL, session, found->rows[at].record, NULL);
+	if (changed)
+		json_object_set_new(json, "changed_files", changed);
+	return err;
+}
+
+static int print_json(struct session *session, struct found *found)
+{
+	bool changes = changes_opts.stat || changes_opts.patch || found->past_only;
 	json_t *array = json_array();
 	int err = 0;
 
-	for (size_t i = 0; i < nr && !err; i++) {
-		json_t *listed = report_listed(chosen[i].record), *changed = NULL;
+	for (size_t i = 0; i < found->nr && !err; i++) {
+		json_t *listed = report_listed(found->rows[i].record);
 
-		if (changes_opts.stat)
-			err = changes_of(&changed, session, chosen[i].record, NULL);
-		if (changed)
-			json_object_set_new(listed, "changed_files", changed);
+		if (changes)
+			err = add_changes(listed, session, found, i);
 		json_array_append_new(array, listed);
 	}
 	if (err) {
@@ -136,35 +179,20 @@ static int print_json(struct session *session, const struct listed *chosen, size
 	return report_json(json_pack("{s:o}", "checkpoints", array), EXIT_DONE);
 }
 
-static int print_text(struct session *session, const struct listed *chosen, size_t nr)
+static int print_text(struct session *session, struct found *found)
 {
-	struct table *table = listed_table(chosen, nr, clock_now());
+	struct table *table = listed_table(found->rows, found->nr, clock_now());
+	bool changes = changes_opts.stat || changes_opts.patch;
 	int err = 0;
 
-	if (!changes_opts.stat)
+	if (!changes)
 		table_print(table);
-	for (size_t i = 0; changes_opts.stat && i < nr && !err; i++) {
+	for (size_t i = 0; changes && i < found->nr && !err && !ferror(stdout); i++) {
 		table_print_row(table, i);
-		err = changes_of(NULL, session, chosen[i].record, NULL);
+		err = add_changes(NULL, session, found, i);
 	}
 	table_free(table);
 	return err;
-}
-
-static int print(struct session *session, const struct ckpt_records *records, struct span *span)
-{
-	struct listed *chosen = xcalloc(records->nr + 1, sizeof(*chosen));
-	size_t nr = choose(chosen, records, span);
-	int status = EXIT_DONE;
-
-	if (opt_common.json)
-		status = print_json(session, chosen, nr);
-	else if (!opt_common.quiet)
-		status = print_text(session, chosen, nr);
-	for (size_t i = 0; i < nr; i++)
-		free(chosen[i].position);
-	free(chosen);
-	return status;
 }
 
 static struct span span;
@@ -175,39 +203,86 @@ static int check(const struct strlist *args)
 	return parse_span(&span);
 }
 
+static int parse_paths(struct pathspec *out, struct session *session, const struct strlist *args)
+{
+	for (size_t i = 0; i < args->nr && opt_common.dashdash < 0; i++)
+		if (!paths_may_be(session, args->items[i]))
+			return ckpt_error_set(CKPT_EUSAGE,
+					      "'%s' is not a path; use '--' before a path that no "
+					      "longer exists",
+					      args->items[i]);
+	return paths_parse_ever(out, session, args, 0);
+}
+
+static int find_past(struct found *found, struct session *session, const struct strlist *args,
+		     const struct ckpt_enough *enough)
+{
+	struct pathspec only = PATHSPEC_INIT;
+	int err = parse_paths(&only, session, args);
+
+	if (!err)
+		err = past_read(&found->past, session, &only, enough, true);
+	pathspec_release(&only);
+	found->past_only = true;
+	found->nr = found->past.nr;
+	found->rows = xcalloc(found->nr + 1, sizeof(*found->rows));
+	for (size_t i = 0; i < found->nr; i++)
+		found->rows[i] = past_listed(&found->past, i);
+	return err;
+}
+
+/* There is nothing to list: say why that may be. */
+static void say_none(const struct session *session, const struct found *found,
+		     const struct strlist *args)
+{
+	if (opt_common.json || opt_common.quiet || found->nr)
+		return;
+	if (found->past_only)
+		report_plain(stderr, "no such checkpoint in which '%s' changed\n", args->items[0]);
+	else if (!found->records.nr && !found->records.unread)
+		report_plain(stderr,
+			     "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
+			     session->worktree);
+}
+
 static int list(struct session *session, const struct strlist *args)
 {
-	struct ckpt_enough enough = { .max = count < 0 ? 0 : (size_t)count,
+	struct ckpt_enough enough = { .max = count < 0 ? SIZE_MAX : (size_t)count,
 				      .counts = wanted,
 				      .payload = &span };
-	struct ckpt_records records = { 0 };
+	struct found found = { 0 };
 	int err;
 
 	if (of_session)
 		return list_session(session, *of_session ? of_session
 					     : args->nr	 ? args->items[0]
 							 : "last");
-	err = inspect_list(&records, session, count < 0 ? NULL : &enough);
+	err = args->nr ? find_past(&found, session, args, &enough)
+		       : inspect_list(&found.records, session, count < 0 ? NULL : &enough);
 	if (err)
-		return err;
+		goto out;
+	if (!args->nr)
+		choose(&found, &span);
 	if (!opt_common.json && !opt_common.quiet)
 		pager_start(session->gitconfig);
-	report_warnings(&records.damaged);
-	if (!records.nr && !records.unread && !opt_common.json && !opt_common.quiet)
-		report_plain(stderr,
-			     "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
-			     session->worktree);
-	err = print(session, &records, &span);
+	report_warnings(args->nr ? &found.past.damaged : &found.records.damaged);
+	say_none(session, &found, args);
+	if (opt_common.json)
+		err = print_json(session, &found);
+	else if (!opt_common.quiet)
+		err = print_text(session, &found);
 	pager_end();
-	if (records.nr || records.unread)
+	if (found.records.nr || found.records.unread)
 		hint_say(session, HINT_LISTED);
-	lookup_records_release(&records);
+out:
+	found_release(&found);
 	return err;
 }
 
 const struct opt_spec cmd_list_spec = {
 	.command = "list",
 	.summary = "list checkpoints, newest first",
+	.args = OPT_ARGS(CMD_PATHS),
 	.options = options,
 	.offer = offer,
 	.check = check,

@@ -40,8 +40,9 @@ static void add_for_people(struct table *table, const struct listed *listed, int
 		 : record->head ? "detached"
 				: "");
 	row_show(&row, "head", "%.*s", SHORT_COMMIT, record->head ? record->head : "");
-	show_lines(&row, "added", '+', record->added);
-	show_lines(&row, "deleted", '-', record->deleted);
+	row_show(&row, "change", "%s", listed->change ? listed->change : "");
+	show_lines(&row, "added", '+', listed->change ? listed->added : record->added);
+	show_lines(&row, "deleted", '-', listed->change ? listed->deleted : record->deleted);
 	if (term_width() >= WIDE)
 		row_show(&row, "source", "%s", record->source);
 	row_show(&row, "title", "%s", title);
@@ -60,6 +61,7 @@ static struct table *table_for_people(const struct listed *rows, size_t nr, int6
 		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP, "created_at" },
 		{ NULL, TABLE_LEFT, 12, TERM_CYAN, TABLE_SPARE, "branch" },
 		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE, "head" },
+		{ NULL, TABLE_LEFT, 30, TERM_RESET, TABLE_KEEP, "change" },
 		{ NULL, TABLE_RIGHT, 0, TERM_GREEN, TABLE_LAST, "added" },
 		{ NULL, TABLE_RIGHT, 0, TERM_RED, TABLE_LAST, "deleted" },
 		{ NULL, TABLE_LEFT, 8, TERM_RESET, TABLE_SPARE, "source" },
@@ -95,16 +97,20 @@ static void add_for_scripts(struct table *table, const struct listed *listed, bo
 {
 	const struct ckpt_record *record = listed->record;
 	char age[CLOCK_ISO_SIZE], size[UNITS_SIZE], *title = report_marked_title(record, now);
+	int64_t added = listed->change ? listed->added : record->added;
+	int64_t deleted = listed->change ? listed->deleted : record->deleted;
 	struct row row = ROW_INIT;
 
 	report_row(&row, record);
 	row_show(&row, "position", "%s", *listed->position ? listed->position : "-");
 	row_show(&row, "created_at", "%s", clock_format_age_short(age, record->created_at, now));
 	row_show(&row, "files_changed", "%" PRIu64 " changed", record->changed);
-	if (record->added < 0)
+	if (listed->change)
+		row_show(&row, "files_changed", "%s", listed->change);
+	if (added < 0)
 		row_show(&row, "added", "-");
 	else
-		row_show(&row, "added", "+%" PRId64 " -%" PRId64, record->added, record->deleted);
+		row_show(&row, "added", "+%" PRId64 " -%" PRId64, added, deleted);
 	row_show(&row, "files", "%" PRIu64 " %s, %s", record->files,
 		 record->files == 1 ? "file" : "files", units_format_size(size, record->bytes));
 	show_place(&row, record);

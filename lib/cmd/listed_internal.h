@@ -15,6 +15,9 @@ struct table;
 struct listed {
 	const struct ckpt_record *record;
 	char *position; /**< as of report_position() */
+	/** What became of the paths that were asked for, instead of everything; or NULL. */
+	const char *change;
+	int64_t added, deleted; /**< lines, with `change`; -1: not known */
 };
 
 /** Newest first. */

@@ -2,6 +2,7 @@
 #include "cmd/paths_internal.h"
 
 #include "base/base.h"
+#include "cmd/inside_internal.h"
 #include "git/git.h"
 #include "inspect/inspect.h"
 #include "record/record.h"
@@ -140,6 +141,43 @@ int paths_parse(struct pathspec *out, struct session *session, const struct strl
 	for (size_t i = first; i < args->nr && !err; i++)
 		err = add(out, session, args->items[i], where);
 	strlist_sort_unique(&out->plain);
+	return err;
+}
+
+static bool exists(const struct session *session, const char *typed)
+{
+	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
+	struct stat st;
+	bool found = !session_path(&path, session, typed);
+
+	strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
+	found = found && !lstat(full.buf, &st);
+	strbuf_release(&path);
+	strbuf_release(&full);
+	return found;
+}
+
+bool paths_may_be(const struct session *session, const char *typed)
+{
+	return exists(session, typed) || (pathspec_is_special(typed) && !inside_is(typed));
+}
+
+int paths_parse_ever(struct pathspec *out, struct session *session, const struct strlist *args,
+		     size_t first)
+{
+	struct ckpt_records records = { 0 };
+	struct paths_where where;
+	bool special = false;
+	int err = 0;
+
+	for (size_t i = first; i < args->nr; i++)
+		special = special || pathspec_is_special(args->items[i]);
+	if (special && session->store)
+		err = lookup_records(&records, session->store);
+	where = (struct paths_where){ records.items, records.nr };
+	if (!err)
+		err = paths_parse(out, session, args, first, &where);
+	lookup_records_release(&records);
 	return err;
 }
 

@@ -24,6 +24,13 @@ struct paths_where {
 int paths_parse(struct pathspec *out, struct session *session, const struct strlist *args,
 		size_t first, const struct paths_where *where);
 
+/** The same where all checkpoints matter; their records are read only if there is a pattern. */
+int paths_parse_ever(struct pathspec *out, struct session *session, const struct strlist *args,
+		     size_t first);
+
+/** As git has it: what is not after "--" must exist to be taken for a path, or be a pattern. */
+bool paths_may_be(const struct session *session, const char *typed);
+
 /** Whether a path from the root is in one of the checkpoints. */
 int paths_find(bool *out, struct session *session, const char *path,
 	       const struct paths_where *where);

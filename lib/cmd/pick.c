@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/paths_internal.h"
 #include "cmd/pick_internal.h"
 
 #include "base/base.h"
 #include "cmd/listed_internal.h"
+#include "cmd/past_internal.h"
+#include "cmd/paths_internal.h"
 #include "cmd/report.h"
+#include "inspect/inspect.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -26,33 +28,80 @@ bool pick_possible(void)
 	return prompt_possible() && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/*
- * Newest first, except that "@" is at the top, before what restores saved for their own safety
- * since. The caller frees them.
- */
-static struct listed *arrange(const struct ckpt_records *records)
+/* What can be chosen. */
+struct choice {
+	struct ckpt_records records;
+	struct past past; /* of the paths that were named */
+	bool past_only;	  /* some were */
+	struct listed *rows;
+	size_t nr;
+};
+
+static void choice_release(struct choice *choice)
 {
-	struct listed *rows = xcalloc(records->nr + 1, sizeof(*rows));
-	size_t nr = 0, back = 0;
-
-	for (size_t i = records->nr; i--;) {
-		const struct ckpt_record *record = &records->items[i];
-		struct listed row = { record, report_position(&back, record) };
-		bool top = back == 1 && record_is_meant(record);
-
-		if (top)
-			memmove(rows + 1, rows, nr * sizeof(*rows));
-		rows[top ? 0 : nr] = row;
-		nr++;
-	}
-	return rows;
+	for (size_t i = 0; i < choice->nr && !choice->past_only; i++)
+		free(choice->rows[i].position);
+	free(choice->rows);
+	past_release(&choice->past);
+	lookup_records_release(&choice->records);
 }
 
-static void rows_free(struct listed *rows, size_t nr)
+/* Newest first, except that "@" is at the top, before what restores saved for their safety since. */
+static void arrange(struct choice *choice)
 {
-	for (size_t i = 0; i < nr; i++)
-		free(rows[i].position);
-	free(rows);
+	size_t back = 0;
+
+	choice->nr = choice->past_only ? choice->past.nr : choice->records.nr;
+	choice->rows = xcalloc(choice->nr + 1, sizeof(*choice->rows));
+	for (size_t i = 0; i < choice->nr; i++) {
+		struct listed *rows = choice->rows;
+		struct listed row = { 0 };
+
+		if (choice->past_only) {
+			row = past_listed(&choice->past, i);
+		} else {
+			row.record = &choice->records.items[choice->nr - 1 - i];
+			row.position = report_position(&back, row.record);
+		}
+		if (!strcmp(row.position, "@")) {
+			memmove(rows + 1, rows, i * sizeof(*rows));
+			rows[0] = row;
+		} else {
+			rows[i] = row;
+		}
+	}
+}
+
+/* All, or with paths those in which one of them became something else. */
+static int find(struct choice *choice, struct session *session, const struct strlist *typed,
+		const struct pathspec *only)
+{
+	int err;
+
+	choice->past_only = typed->nr;
+	/* What it was called before is not what was asked for. */
+	err = typed->nr ? past_read(&choice->past, session, only, NULL, false)
+			: inspect_list(&choice->records, session, NULL);
+	if (err)
+		return err;
+	arrange(choice);
+	if (!choice->nr && typed->nr)
+		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint in which '%s' changed",
+				      typed->items[0]);
+	if (!choice->nr)
+		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint of '%s' yet",
+				      session->worktree);
+	return 0;
+}
+
+/* "changed +3 -1", or "" */
+static char *change_text(const struct listed *row)
+{
+	if (!row->change)
+		return xstrdup("");
+	if (row->added < 0)
+		return xstrdup(row->change);
+	return xstrfmt("%s +%" PRId64 " -%" PRId64, row->change, row->added, row->deleted);
 }
 
 /* One line per checkpoint; the id is the first word of each. */
@@ -64,10 +113,13 @@ static void compose(struct strbuf *out, const struct listed *rows, size_t nr)
 		const struct ckpt_record *record = rows[i].record;
 		char age[CLOCK_ISO_SIZE], *title = report_marked_title(record, now);
 		const char *dim = record->safety ? term_color(TERM_DIM) : "";
+		char *change = change_text(&rows[i]);
 
-		strbuf_addf(out, "%s%s  %-4s  %8s  %s%s\n", dim, record->id, rows[i].position,
-			    clock_format_age_short(age, record->created_at, now), title,
-			    *dim ? term_color(TERM_RESET) : "");
+		strbuf_addf(out, "%s%s  %-4s  %8s  %s%s%s%s\n", dim, record->id,
+			    rows[i].position,
+			    clock_format_age_short(age, record->created_at, now), change,
+			    *change ? "  " : "", title, *dim ? term_color(TERM_RESET) : "");
+		free(change);
 		free(title);
 	}
 }
@@ -195,25 +247,30 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct listed *rows
 	return err;
 }
 
-int pick_checkpoint(const struct ckpt_record **out, struct session *session,
-		    const struct ckpt_records *records, const struct strlist *typed)
+int pick_checkpoint(struct ckpt_record *out, struct session *session, const struct strlist *typed)
 {
-	const struct paths_where nowhere = { 0 };
+	const struct ckpt_record *chosen = NULL;
 	struct pathspec only = PATHSPEC_INIT;
-	struct listed *rows = arrange(records);
+	struct choice choice = { 0 };
 	size_t at = 0;
-	int err = paths_parse(&only, session, typed, 0, &nowhere);
+	int err = paths_parse_ever(&only, session, typed, 0);
 
 	if (!err)
-		err = pick_in_fzf(out, rows, records->nr, typed);
+		err = find(&choice, session, typed, &only);
+	if (err)
+		goto out;
+	err = pick_in_fzf(&chosen, choice.rows, choice.nr, typed);
 	if (err == CKPT_ENOTFOUND) {
-		err = pick_on_screen(&at, session, rows, records->nr, &only);
+		err = pick_on_screen(&at, session, choice.rows, choice.nr, &only);
 		if (!err)
-			*out = rows[at].record;
+			chosen = choice.rows[at].record;
 		else if (err == CKPT_EREFUSED)
 			err = nothing_chosen();
 	}
-	rows_free(rows, records->nr);
+	if (!err)
+		err = lookup_name(out, session->store, chosen->id);
+out:
+	choice_release(&choice);
 	pathspec_release(&only);
 	return err;
 }

@@ -5,7 +5,6 @@
 #include "base/base.h"
 
 struct ckpt_record;
-struct ckpt_records;
 struct listed;
 struct pathspec;
 struct session;
@@ -18,12 +17,11 @@ bool pick_possible(void);
 /**
  * Let a person at the terminal choose a checkpoint, with a preview of what
  * restoring it would do: in fzf if that is installed, otherwise on our own
- * screen. `out` points into `records`, which must not be empty. `typed` are
- * the paths that the user named, as typed; none: all. CKPT_EREFUSED if none
- * was chosen.
+ * screen. `typed` are the paths that the user named, as typed: then there are
+ * only those in which one of them became something else. CKPT_ENOTFOUND if
+ * there is none to choose from, CKPT_EREFUSED if none was chosen.
  */
-int pick_checkpoint(const struct ckpt_record **out, struct session *session,
-		    const struct ckpt_records *records, const struct strlist *typed);
+int pick_checkpoint(struct ckpt_record *out, struct session *session, const struct strlist *typed);
 
 /** What restoring a checkpoint would do, as lines for a terminal: a summary, paths, the patch. */
 struct pick_preview {

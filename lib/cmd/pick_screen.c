@@ -53,6 +53,18 @@ static void measure(struct screen *screen)
 	picklist_resize(&screen->list, room < screen->list.nr ? room : screen->list.nr);
 }
 
+/* Of everything, or of the paths that were asked for. */
+static void add_change(struct table *table, const struct listed *row)
+{
+	if (!row->change)
+		table_addf(table, "%" PRIu64 " changed", row->record->changed);
+	else if (row->added < 0)
+		table_add(table, row->change);
+	else
+		table_addf(table, "%s +%" PRId64 " -%" PRId64, row->change, row->added,
+			   row->deleted);
+}
+
 /* The rows of the list, aligned, as lines of `width` columns. */
 static void format_rows(struct strbuf *out, const struct screen *screen, unsigned width)
 {
@@ -60,7 +72,7 @@ static void format_rows(struct strbuf *out, const struct screen *screen, unsigne
 		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
 		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP },
 		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP },
-		{ NULL, TABLE_RIGHT, 0, TERM_RESET, TABLE_SPARE },
+		{ NULL, TABLE_RIGHT, 30, TERM_RESET, TABLE_SPARE },
 		{ NULL, TABLE_LEFT, 10, TERM_RESET, TABLE_SPARE },
 		{ NULL, TABLE_LEFT, 40, TERM_RESET, TABLE_KEEP },
 	};
@@ -74,7 +86,7 @@ static void format_rows(struct strbuf *out, const struct screen *screen, unsigne
 		table_add(table, record->id);
 		table_add(table, screen->rows[i].position);
 		table_add(table, clock_format_age_short(age, record->created_at, now));
-		table_addf(table, "%llu changed", (unsigned long long)record->changed);
+		add_change(table, &screen->rows[i]);
 		table_add(table, record->source);
 		table_add(table, line);
 		free(line);

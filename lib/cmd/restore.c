@@ -10,7 +10,6 @@
 #include "cmd/report.h"
 #include "cmd/restored_internal.h"
 #include "flow/flow.h"
-#include "inspect/inspect.h"
 #include "record/record.h"
 #include "restore/restore.h"
 #include "session/session.h"
@@ -206,23 +205,6 @@ static int find_named(struct ckpt_record *out, struct session *session, const ch
 	return err;
 }
 
-/* None was named: let the user choose. */
-static int find_chosen(struct ckpt_record *out, struct session *session, const struct strlist *typed)
-{
-	const struct ckpt_record *chosen = NULL;
-	struct ckpt_records records;
-	int err = inspect_list(&records, session, NULL);
-
-	if (!err && !records.nr)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint of '%s' yet", session->worktree);
-	if (!err)
-		err = pick_checkpoint(&chosen, session, &records, typed);
-	if (!err)
-		err = lookup_name(out, session->store, chosen->id);
-	lookup_records_release(&records);
-	return err;
-}
-
 static int copy(struct session *session, const struct restore_opts *opts)
 {
 	const struct into_opts how = {
@@ -259,7 +241,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 				    : JOURNAL_FILES,
 	};
 	int err = named ? find_named(&target, session, args->items[0])
-			: find_chosen(&target, session, args);
+			: pick_checkpoint(&target, session, args);
 
 	if (!err && !force && record_expired(&target, clock_now()))
 		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint '%s' has expired; use --force to restore it "

@@ -204,3 +204,38 @@ bool pathspec_matches(const struct pathspec *spec, const char *path, bool is_dir
 	}
 	return found || !any;
 }
+
+/* What precedes the first wildcard leads into the directory, or out of it again. */
+static bool item_enters(const struct pathspec_item *item, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (item->magic & PATHSPEC_ICASE)
+		return true;
+	return !strncmp(item->match, dir, len < item->plain ? len : item->plain) &&
+	       (item->plain <= len || item->match[len] == '/');
+}
+
+bool pathspec_enters(const struct pathspec *spec, const char *dir)
+{
+	bool any = spec->plain.nr;
+
+	if (pathset_covers(&spec->plain, dir) || pathset_reaches(&spec->plain, dir) || !*dir)
+		return true;
+	for (size_t i = 0; i < spec->nr; i++) {
+		if (spec->items[i].magic & PATHSPEC_EXCLUDE)
+			continue;
+		any = true;
+		if (item_enters(&spec->items[i], dir))
+			return true;
+	}
+	return !any;
+}
+
+void pathspec_copy(struct pathspec *spec, const struct pathspec *from)
+{
+	strlist_extend(&spec->plain, &from->plain);
+	for (size_t i = 0; i < from->nr; i++)
+		pathspec_add(spec, from->items[i].typed, from->items[i].magic, from->items[i].match,
+			     from->items[i].prefix);
+}

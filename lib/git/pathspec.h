@@ -69,4 +69,10 @@ bool pathspec_matches(const struct pathspec *spec, const char *path, bool is_dir
 /** The same for one of the items, whether it excludes or not. */
 bool pathspec_item_matches(const struct pathspec_item *item, const char *path, bool is_dir);
 
+/** False only if nothing in this directory is meant, nor the directory itself. */
+bool pathspec_enters(const struct pathspec *spec, const char *dir);
+
+/** Append copies of what is in `from`. */
+void pathspec_copy(struct pathspec *spec, const struct pathspec *from);
+
 #endif

@@ -23,21 +23,23 @@ static struct compare_side stored_side(struct snapshot *snapshot)
 				      .modes = &snapshot->modes };
 }
 
-static bool is_meant(struct change *change, void *payload)
+static bool is_meant(const char *path, bool is_dir, void *payload)
 {
-	return pathspec_matches(payload, change->path, change->is_dir);
+	return pathspec_matches(payload, path, is_dir);
+}
+
+static bool is_entered(const char *dir, void *payload)
+{
+	return pathspec_enters(payload, dir);
 }
 
 static int compare_only(struct diff *out, const struct compare_side *before,
 			const struct compare_side *after, const struct pathspec *only)
 {
-	bool patterns = only && only->nr;
-	int err =
-		compare_run(&out->changes, before, after, only && !patterns ? &only->plain : NULL);
+	const struct compare_limit limit = { is_meant, is_entered, (void *)only };
 
-	if (!err && patterns)
-		compare_list_filter(&out->changes, is_meant, (void *)only);
-	return err;
+	return compare_run_within(&out->changes, before, after,
+				  only && !pathspec_is_empty(only) ? &limit : NULL);
 }
 
 int diff_checkpoints(struct diff *out, struct session *session, const struct ckpt_record *old,
@@ -266,7 +268,7 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 	*too_large_out = 0;
 	if (diff->staged)
 		return staged_content(out, diff, change, side);
-	if (side == DIFF_NEW && !diff->new) {
+	if (side == DIFF_NEW && !diff->new && !diff->stored) {
 		err = read_worktree(out, &st, diff->current.scan->rootfd, change->path);
 		/* It existed and may be removed at any time: then it has no contents now. */
 		if (err && is_gone(diff->current.scan->rootfd, change->path)) {

@@ -8,7 +8,9 @@
  * This is what other folders include.
  */
 #include "inspect/diff.h"
+#include "inspect/grep.h"
 #include "inspect/hashdir.h"
+#include "inspect/history.h"
 #include "inspect/list.h"
 #include "inspect/renames.h"
 #include "inspect/staged.h"

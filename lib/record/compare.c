@@ -7,7 +7,7 @@
 
 struct compare {
 	struct compare_list *out;
-	const struct strlist *paths;
+	const struct compare_limit *limit; /* NULL: none */
 };
 
 void compare_list_release(struct compare_list *list)
@@ -41,6 +41,17 @@ bool compare_in_scope(const struct strlist *paths, const char *path)
 	return !paths || !paths->nr || pathset_covers(paths, path);
 }
 
+static bool path_is_meant(const char *path, bool is_dir, void *payload)
+{
+	(void)is_dir;
+	return pathset_covers(payload, path);
+}
+
+static bool path_is_entered(const char *dir, void *payload)
+{
+	return pathset_covers(payload, dir) || pathset_reaches(payload, dir);
+}
+
 static unsigned full_mode(const struct wt_entry *entry)
 {
 	return entry->kind == WT_DIR ? 0040000u | entry->mode : wt_entry_mode(entry);
@@ -54,7 +65,8 @@ static void add_change(struct compare *compare, const char *dir, const struct wt
 	struct compare_list *list = compare->out;
 	struct change *change;
 
-	if (!compare_in_scope(compare->paths, path)) {
+	if (compare->limit &&
+	    !compare->limit->meant(path, any->kind == WT_DIR, compare->limit->payload)) {
 		free(path);
 		return;
 	}
@@ -145,14 +157,24 @@ int compare_walk(struct compare_walk *walk)
 
 /* --- what differs --- */
 
+static bool is_entered(const struct compare_walk *walk, const struct wt_dir *dir)
+{
+	const struct compare_limit *limit = ((const struct compare *)walk->payload)->limit;
+
+	return !limit || limit->entered(dir->path, limit->payload);
+}
+
 /* Everything of an entry that only one side has. */
 static int one_side(struct compare_walk *walk, const char *dir, const struct wt_entry *old,
 		    const struct wt_entry *new)
 {
 	const struct wt_entry *entry = old ? old : new;
-	int err = entry->kind == WT_DIR ? compare_load(old ? walk->before : walk->after, entry->dir)
-					: 0;
+	int err = 0;
 
+	if (entry->kind == WT_DIR && !is_entered(walk, entry->dir))
+		return 0;
+	if (entry->kind == WT_DIR)
+		err = compare_load(old ? walk->before : walk->after, entry->dir);
 	if (!err && (entry->kind != WT_DIR || !entry->dir->nr))
 		add_change(walk->payload, dir, old, new);
 	for (size_t i = 0; entry->kind == WT_DIR && i < entry->dir->nr && !err; i++) {
@@ -175,6 +197,8 @@ static int visit(struct compare_walk *walk, const char *dir, const struct wt_ent
 		return err ? err : one_side(walk, dir, NULL, new);
 	}
 	if (old->kind == WT_DIR) {
+		if (!is_entered(walk, old->dir))
+			return 0;
 		if (old->mode != new->mode && !new->dir->outside && !old->dir->outside)
 			add_change(walk->payload, dir, old, new);
 		return compare_walk_into(walk, old->dir, new->dir);
@@ -192,7 +216,15 @@ static int by_path(const void *a, const void *b)
 int compare_run(struct compare_list *out, const struct compare_side *before,
 		const struct compare_side *after, const struct strlist *paths)
 {
-	struct compare compare = { .out = out, .paths = paths };
+	const struct compare_limit limit = { path_is_meant, path_is_entered, (void *)paths };
+
+	return compare_run_within(out, before, after, paths && paths->nr ? &limit : NULL);
+}
+
+int compare_run_within(struct compare_list *out, const struct compare_side *before,
+		       const struct compare_side *after, const struct compare_limit *limit)
+{
+	struct compare compare = { .out = out, .limit = limit };
 	struct compare_walk walk = {
 		.before = before, .after = after, .fn = visit, .payload = &compare
 	};

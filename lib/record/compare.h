@@ -76,6 +76,17 @@ int compare_load(const struct compare_side *side, struct wt_dir *dir);
 int compare_run(struct compare_list *out, const struct compare_side *before,
 		const struct compare_side *after, const struct strlist *paths);
 
+/** Which paths are of interest. */
+struct compare_limit {
+	bool (*meant)(const char *path, bool is_dir, void *payload);
+	bool (*entered)(const char *dir, void *payload); /**< false if nothing in it is, nor it */
+	void *payload;
+};
+
+/** The same with any limit (NULL: all); no directory is loaded that is not entered. */
+int compare_run_within(struct compare_list *out, const struct compare_side *before,
+		       const struct compare_side *after, const struct compare_limit *limit);
+
 /** True if `path` is one of `paths` or below one, or if `paths` is empty. */
 bool compare_in_scope(const struct strlist *paths, const char *path);
 

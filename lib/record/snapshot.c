@@ -146,8 +146,10 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 		err = rc;
 	if (!err)
 		err = check_names(dir, entries, nr);
-	if (err)
+	if (err) {
 		err = record_damaged(err, snapshot->store, snapshot->id);
+		snapshot->damaged = err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND;
+	}
 	if (!err) {
 		dir->nr = nr;
 		dir->entries = arena_alloc(&snapshot->arena, (nr ? nr : 1) * sizeof(*entries));

@@ -21,6 +21,7 @@ struct snapshot {
 	struct modes modes;
 	struct wt_dir *root;
 	struct arena arena;
+	bool damaged; /**< something of it could not be loaded for that reason */
 };
 
 int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_record *record);

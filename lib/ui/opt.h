@@ -38,6 +38,7 @@ enum opt_flags {
 	OPT_FORM = 1 << 5,	/**< another way to use the command, with its own arguments */
 	OPT_ALSO = 1 << 6,	/**< allowed with an OPT_FORM, too */
 	OPT_POSITIVE = 1 << 7,	/**< a number or size that must not be 0 */
+	OPT_FORMS = 1 << 8,	/**< with OPT_ALSO: shown with every OPT_FORM, and only there */
 };
 
 enum {

@@ -100,7 +100,10 @@ static void describe_form(struct strlist *pieces, const struct opt_spec *spec,
 	for (const struct opt *opt = spec->options; opt && opt->kind != OPT_END;) {
 		size_t nr = opt_group(opt);
 
-		if (!(opt->flags & OPT_HIDDEN) && (form ? opt == form : !(opt->flags & OPT_FORM)))
+		bool fits = form ? opt == form || opt->flags & OPT_FORMS :
+				   !(opt->flags & (OPT_FORM | OPT_FORMS));
+
+		if (!(opt->flags & OPT_HIDDEN) && fits)
 			add_group(pieces, opt, nr);
 		opt += nr;
 	}

@@ -267,6 +267,8 @@ test_every_json_key_is_in_the_manual() {
 	tried_answers
 	git checkpoint list --stat --json >"$T/answers/list"
 	git checkpoint show --files --json @ >"$T/answers/show"
+	git checkpoint list --json -- . >>"$T/answers/list"
+	git checkpoint grep --json -e . >"$T/answers/grep"
 	git checkpoint diff --json @~1 >"$T/answers/diff"
 	git checkpoint status --json >"$T/answers/status"
 	git checkpoint log --json >"$T/answers/log"
@@ -289,6 +291,7 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint gc --json >"$T/answers/gc"
 	elsewhere_answers
 	hooks_answers >"$T/answers/hooks"
+	git checkpoint mcp --print --json codex >"$T/answers/mcp"
 	flow_answers >"$T/answers/flow"
 	git checkpoint help save --json >"$T/answers/help"
 	git checkpoint help agents --json >>"$T/answers/help"

@@ -198,12 +198,38 @@ test_fzf_is_used_where_it_is() {
 	keys Escape
 	ended 5
 	expect_grep 'no checkpoint chosen' "$T/screen"
-	on_screen 100 30 'git-checkpoint restore -- file2'
+	on_screen 100 30 'git-checkpoint restore -- a'
 	see 'Already as in\|Would restore'
+	see 'changed +1 -1  reason 8'
+	see 'created +1 -0  reason 1'
 	keys -l "'$(id_of 'reason 1')"
-	see '0 brought back, 0 changed, 1 removed'
+	see '0 brought back, 1 changed, 0 removed'
 	keys Escape
 	ended 5
+}
+
+test_with_a_path_only_its_versions_are_offered() {
+	without_fzf
+	some_checkpoints
+	rm file2
+	save -m gone
+	on_screen 100 24 'git-checkpoint restore -- file2'
+	see 'nothing to restore'
+	expect_eq 2 "$(grep -c '^chk_.*\(gone\|reason [0-9]\)$' "$T/screen")"
+	expect_grep '^chk_[0-9a-f_]*  @  .*deleted +0 -1 .*gone$' "$T/screen"
+	expect_grep '^chk_[0-9a-f_]*  @~8  .*created +1 -0 .*reason 2$' "$T/screen"
+	keys Down
+	see 'to restore: 1 to bring back, 0 to change, 0 to remove'
+	expect_grep '^diff --git a/file2 b/file2' "$T/screen"
+	keys Enter
+	see 'y/N'
+	keys y Enter
+	ended 0
+	expect_eq 2 "$(cat file2)"
+	expect_eq 9 "$(cat a)"
+	on_screen 100 24 'git-checkpoint restore -- never'
+	ended 128
+	expect_grep "no checkpoint in which 'never' changed" "$T/screen"
 }
 
 test_without_a_terminal_nothing_can_be_chosen() {

@@ -147,10 +147,11 @@ test_values_of_the_others_that_are_malformed() {
 
 test_arguments_that_are_too_many_or_too_few() {
 	git-checkpoint save -q
-	for command in list status log config; do
+	for command in status log config; do
 		wrong 129 "'extra'" $command extra
 		wrong 129 "'extra'" $command -- extra
 	done
+	wrong 129 "'extra'" list extra
 	wrong 129 checkpoint show
 	wrong 128 "path '@' is neither in checkpoint" show @ @
 	wrong 129 two diff @ @ @ --
@@ -304,7 +305,6 @@ test_words_of_other_programs_lead_to_what_serves() {
 		expect_grep "$said" "$T/err"
 		expect_no_grep 'did you mean' "$T/err"
 	done <<-'END'
-		grep x|git checkpoint list --grep <text>
 		cat a|git checkpoint show <checkpoint>:<path>
 		version|git checkpoint --version
 		tag good|git checkpoint pin --name <name> <checkpoint>

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "agents/agents.h"
+#include "base/base.h"
+#include "cmd/complete.h"
+#include "cmd/hooks_agents_internal.h"
+#include "cmd/report.h"
+#include "mcp/mcp.h"
+#include "session/session.h"
+#include "ui/ui.h"
+
+static struct strlist roots;
+static bool install, uninstall, print, user;
+
+#define AGENTS OPT_ARGS({ { "<agent>" }, 1, OPT_MANY })
+
+static const struct opt options[] = {
+	{ OPT_LIST, 0, "root", &roots, "<dir>", "projects in this directory may be named" },
+	{ OPT_FLAG, 0, "install", &install, NULL, "add the server to the settings of agents",
+	  OPT_FORM | OPT_ALSO, AGENTS },
+	{ OPT_FLAG, 0, "uninstall", &uninstall, NULL, "remove it from there", OPT_FORM, AGENTS },
+	{ OPT_FLAG, 0, "print", &print, NULL, "only show what --install adds", OPT_FORM | OPT_ALSO,
+	  AGENTS },
+	{ OPT_FLAG, 0, "user", &user, NULL, "use the settings in the home directory",
+	  OPT_ALSO | OPT_FORMS },
+	{ OPT_END },
+};
+
+static bool offer(struct complete *complete, const char *what)
+{
+	const char *const *names = agent_mcp_names();
+	bool ours = !strcmp(what, "<agent>");
+
+	for (; ours && *names; names++)
+		complete_add(complete, *names, NULL);
+	return ours;
+}
+
+static bool edits(void)
+{
+	return install || uninstall || print;
+}
+
+static int check(const struct strlist *args)
+{
+	int err = 0;
+
+	if (user && !edits())
+		return ckpt_error_set(CKPT_EUSAGE, "option '--user' needs '--install'");
+	/* An unknown one stops everything, before anything is edited. */
+	for (size_t i = 0; i < args->nr && edits() && !err; i++)
+		err = agent_mcp_check(args->items[i], user);
+	return err;
+}
+
+static int edit(struct session *session, const struct strlist *args)
+{
+	json_t *array = json_array();
+	int err = user ? 0 : cmd_session_open(session, SESSION_ANY);
+
+	for (size_t i = 0; i < args->nr && !err; i++) {
+		struct agents_opts opts = { args->items[i], session->worktree, user };
+		struct agents_result result = AGENTS_RESULT_INIT;
+
+		err = print	  ? agent_mcp_print(&result, &opts)
+		      : uninstall ? agent_mcp_uninstall(&result, &opts)
+				  : agent_mcp_install(&result, &opts);
+		if (!err)
+			hooks_agents_tell(array, &result, opts.agent);
+		agents_result_release(&result);
+	}
+	if (!err && opt_common.json)
+		return report_json(json_pack("{s:o}", "agents", array), EXIT_DONE);
+	json_decref(array);
+	return err;
+}
+
+static int mcp(struct session *session, const struct strlist *args)
+{
+	const struct mcp_opts opts = { &roots, cmd_version, STDIN_FILENO, STDOUT_FILENO };
+
+	return edits() ? edit(session, args) : mcp_serve(&opts);
+}
+
+const struct opt_spec cmd_mcp_spec = {
+	.command = "mcp",
+	.summary = "serve checkpoints to coding agents as tools",
+	.options = options,
+	.offer = offer,
+	.check = check,
+	.alone = true,
+	.run = mcp,
+};
+
+/* An entry in settings may tell what was added with it, which is for --uninstall. */
+int cmd_mcp(int argc, char **argv)
+{
+	if (argc > 1 && !strncmp(argv[argc - 1], AGENT_HOOK_NOTE, strlen(AGENT_HOOK_NOTE)))
+		argc--;
+	return cmd_dispatch(&cmd_mcp_spec, argc, argv);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_MCP_MCP_H
+#define CKPT_MCP_MCP_H
+
+#include "base/base.h"
+
+/**
+ * A server of the Model Context Protocol on two descriptors: coding agents call checkpoints as
+ * tools. One JSON object on each line; nothing else is ever written there.
+ *
+ * What a tool does is done by a command of this same program, run again with --json in a process
+ * of its own: no failure of a command ends the server, every call sees the settings as they are
+ * then, and the answer is what the manual documents. What comes in is hostile until it was
+ * checked: nothing of it reaches a shell or can become an option.
+ */
+struct mcp_opts {
+	const struct strlist *roots; /**< directories that may be named; empty: the current project */
+	const char *version;	     /**< of this program, for clients */
+	int in, out;
+};
+
+/**
+ * Answer until the input ends and everything that was asked for is done, or until a signal came
+ * or nobody reads the answers. Fails only before the first message is read.
+ */
+int mcp_serve(const struct mcp_opts *opts);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/base.h"
+#include "mcp/mcp_resources_internal.h"
+#include "mcp/mcp_server_internal.h"
+
+/* Lists are the same for everybody as long as the server runs. */
+enum { LIST_MS = 3600 * 1000 };
+
+#define INSTRUCTIONS                                                                                \
+	"Checkpoints of the whole working directory, apart from the project's own git. Call "       \
+	"checkpoint_save before changes that may have to be taken back; it costs little and takes " \
+	"none if nothing changed. To go back, call checkpoint_preview_restore, look at the plan, "  \
+	"and call checkpoint_restore with its token. Pin what must stay."
+
+/* A request, while it is looked at. */
+struct request {
+	struct mcp_server *server;
+	const struct mcp_message *message;
+	bool modern;
+	json_t *data; /* for a refusal, or NULL */
+};
+
+void mcp_server_release(struct mcp_server *server)
+{
+	while (server->first)
+		mcp_dispatch_done(server);
+	mcp_roots_release(&server->roots);
+	free(server->client);
+	server->client = NULL;
+}
+
+static json_t *server_info(const struct mcp_server *server)
+{
+	return json_pack("{s:s,s:s,s:s}", "name", "git-checkpoint", "title", "git checkpoint",
+			 "version", server->version);
+}
+
+json_t *mcp_dispatch_result(const struct mcp_server *server, json_t *result, bool modern)
+{
+	if (modern)
+		json_object_update_new(result,
+				       json_pack("{s:s,s:{s:o}}", "resultType", "complete", "_meta",
+						 "io.modelcontextprotocol/serverInfo",
+						 server_info(server)));
+	return result;
+}
+
+/* A text of the parameters, or NULL. */
+static const char *param(const struct request *request, const char *name)
+{
+	return json_string_value(json_object_get(request->message->params, name));
+}
+
+/* ---- who asks, in which revision ---- */
+
+/*
+ * The source of the checkpoints: the client's name, in the letters that others have, too. What a
+ * program adds to its name for this protocol says nothing.
+ */
+static char *source_of(const json_t *info)
+{
+	static const char suffix[] = "-mcp-client";
+	const char *name = json_string_value(json_object_get(info, "name"));
+	struct strbuf out = STRBUF_INIT;
+
+	for (; name && *name && out.len < 64; name++)
+		if (isalnum((unsigned char)*name) || strchr("._-", *name))
+			strbuf_addch(&out, *name);
+		else if (out.len && out.buf[out.len - 1] != '-')
+			strbuf_addch(&out, '-');
+	if (out.len > strlen(suffix) && !strcmp(out.buf + out.len - strlen(suffix), suffix))
+		strbuf_setlen(&out, out.len - strlen(suffix));
+	while (out.len && out.buf[out.len - 1] == '-')
+		strbuf_setlen(&out, out.len - 1);
+	return out.len ? strbuf_detach(&out, NULL) : xstrdup("mcp");
+}
+
+static char *client_of(const struct request *request)
+{
+	if (request->modern)
+		return source_of(mcp_message_own(request->message, "clientInfo"));
+	return xstrdup(request->server->client ? request->server->client : "mcp");
+}
+
+static int check_revision(struct request *request)
+{
+	const json_t *version = mcp_message_own(request->message, "protocolVersion");
+	const char *method = request->message->method;
+
+	if (!version) {
+		if (request->server->initialized || !strcmp(method, "initialize") ||
+		    !strcmp(method, "ping"))
+			return 0;
+		return ckpt_error_set(MCP_BAD_PARAMS,
+				      "'_meta' has no 'io.modelcontextprotocol/protocolVersion', and "
+				      "there was no 'initialize'");
+	}
+	if (!json_is_string(version))
+		return ckpt_error_set(MCP_BAD_PARAMS, "the protocol version is not a string");
+	request->modern = true;
+	if (strcmp(json_string_value(version), mcp_revision_name(MCP_2026)) != 0) {
+		request->data = json_pack("{s:o,s:O}", "supported", mcp_revision_all(), "requested",
+					  version);
+		return ckpt_error_set(MCP_BAD_VERSION, "unsupported protocol version");
+	}
+	if (!json_is_object(mcp_message_own(request->message, "clientCapabilities")))
+		return ckpt_error_set(MCP_BAD_PARAMS,
+				      "'_meta' has no 'io.modelcontextprotocol/clientCapabilities'");
+	return 0;
+}
+
+static json_t *capabilities(void)
+{
+	return json_pack("{s:{},s:{},s:{}}", "tools", "resources", "prompts");
+}
+
+static int initialize(struct request *request, json_t **out)
+{
+	struct mcp_server *server = request->server;
+	const char *wanted = param(request, "protocolVersion");
+
+	if (!wanted)
+		return ckpt_error_set(MCP_BAD_PARAMS, "'protocolVersion' is not a string");
+	/* If it is another one, the client decides whether it can go on. */
+	if (!mcp_revision_find(&server->revision, wanted) || server->revision == MCP_2026)
+		server->revision = MCP_2025_11;
+	server->initialized = true;
+	free(server->client);
+	server->client = source_of(json_object_get(request->message->params, "clientInfo"));
+	*out = json_pack("{s:s,s:o,s:o,s:s}", "protocolVersion",
+			 mcp_revision_name(server->revision), "capabilities", capabilities(),
+			 "serverInfo", server_info(server), "instructions", INSTRUCTIONS);
+	return 0;
+}
+
+static int discover(struct request *request, json_t **out)
+{
+	if (!request->modern)
+		return ckpt_error_set(MCP_NO_METHOD, "'server/discover' is of a later revision");
+	*out = json_pack("{s:o,s:o,s:s,s:i,s:s}", "supportedVersions", mcp_revision_all(),
+			 "capabilities", capabilities(), "instructions", INSTRUCTIONS, "ttlMs",
+			 (int)LIST_MS, "cacheScope", "public");
+	return 0;
+}
+
+static int ping(struct request *request, json_t **out)
+{
+	if (request->modern)
+		return ckpt_error_set(MCP_NO_METHOD, "there is no method 'ping' any more");
+	*out = json_object();
+	return 0;
+}
+
+/* ---- lists ---- */
+
+/* All of it at once: nobody was ever given a cursor. */
+static int list(struct request *request, json_t **out, const char *name, json_t *(*make)(void))
+{
+	if (json_object_get(request->message->params, "cursor"))
+		return ckpt_error_set(MCP_BAD_PARAMS, "unknown cursor");
+	*out = json_pack("{s:o}", name, make());
+	if (request->modern)
+		json_object_update_new(*out, json_pack("{s:i,s:s}", "ttlMs", (int)LIST_MS,
+						       "cacheScope", "public"));
+	return 0;
+}
+
+static int list_tools(struct request *request, json_t **out)
+{
+	return list(request, out, "tools", mcp_tools_list);
+}
+
+static int list_resources(struct request *request, json_t **out)
+{
+	return list(request, out, "resources", mcp_resources_list);
+}
+
+static int list_templates(struct request *request, json_t **out)
+{
+	return list(request, out, "resourceTemplates", mcp_resources_templates);
+}
+
+static int list_prompts(struct request *request, json_t **out)
+{
+	return list(request, out, "prompts", mcp_prompts_list);
+}
+
+static int get_prompt(struct request *request, json_t **out)
+{
+	const char *name = param(request, "name");
+
+	if (!name)
+		return ckpt_error_set(MCP_BAD_PARAMS, "'name' is not a string");
+	if (mcp_prompts_get(out, name, json_object_get(request->message->params, "arguments")))
+		return MCP_BAD_PARAMS;
+	return 0;
+}
+
+/* ---- calls ---- */
+
+static void add_call(const struct request *request, struct mcp_call *call)
+{
+	struct mcp_call **last = &request->server->first;
+
+	call->id = json_incref(request->message->id);
+	call->progress = json_incref(json_object_get(request->message->meta, "progressToken"));
+	call->modern = request->modern;
+	call->source = client_of(request);
+	call->child = (struct mcp_child)MCP_CHILD_INIT;
+	call->place = (struct mcp_place)MCP_PLACE_INIT;
+	strbuf_init(&call->before);
+	while (*last)
+		last = &(*last)->next;
+	*last = call;
+	request->server->waiting++;
+}
+
+void mcp_dispatch_done(struct mcp_server *server)
+{
+	struct mcp_call *call = server->first;
+
+	server->first = call->next;
+	server->waiting--;
+	mcp_call_free(call);
+}
+
+static int call_tool(struct request *request, json_t **out)
+{
+	const char *name = param(request, "name");
+	const struct mcp_tool *tool = name ? mcp_tools_find(name) : NULL;
+	struct mcp_args args = MCP_ARGS_INIT;
+	struct mcp_call *call;
+
+	if (!tool)
+		return ckpt_error_set(MCP_BAD_PARAMS, "there is no tool '%s'", name ? name : "");
+	/* Wrong arguments are for the model to correct, not for the client. */
+	if (mcp_args_read(&args, tool, json_object_get(request->message->params, "arguments"))) {
+		mcp_args_release(&args);
+		*out = mcp_call_error(CKPT_EUSAGE);
+		return 0;
+	}
+	call = xcalloc(1, sizeof(*call));
+	call->tool = tool;
+	call->args = args;
+	add_call(request, call);
+	return 0;
+}
+
+static int read_resource(struct request *request, json_t **out)
+{
+	const char *uri = param(request, "uri");
+	struct mcp_call *call;
+
+	(void)out;
+	if (!uri)
+		return ckpt_error_set(MCP_BAD_PARAMS, "'uri' is not a string");
+	call = xcalloc(1, sizeof(*call));
+	call->uri = xstrdup(uri);
+	add_call(request, call);
+	return 0;
+}
+
+static const struct {
+	const char *method;
+	/* Sets `out`, unless the answer comes later; or fails with an enum mcp_code. */
+	int (*run)(struct request *request, json_t **out);
+} methods[] = {
+	{ "initialize", initialize },
+	{ "server/discover", discover },
+	{ "ping", ping },
+	{ "tools/list", list_tools },
+	{ "tools/call", call_tool },
+	{ "resources/list", list_resources },
+	{ "resources/templates/list", list_templates },
+	{ "resources/read", read_resource },
+	{ "prompts/list", list_prompts },
+	{ "prompts/get", get_prompt },
+};
+
+/* ---- messages ---- */
+
+static struct mcp_call *find_call(const struct mcp_server *server, const json_t *id)
+{
+	struct mcp_call *call = server->first;
+
+	while (call && !(id && json_equal(call->id, id)))
+		call = call->next;
+	return call;
+}
+
+static int run_method(struct request *request, json_t **out)
+{
+	int err = check_revision(request);
+
+	for (size_t i = 0; i < ARRAY_SIZE(methods) && !err; i++)
+		if (!strcmp(methods[i].method, request->message->method))
+			return methods[i].run(request, out);
+	return err ? err
+		   : ckpt_error_set(MCP_NO_METHOD, "there is no method '%s'",
+				    request->message->method);
+}
+
+/* Nothing is answered to a notification, whatever it says. */
+static void notice(struct mcp_server *server, const struct mcp_message *message)
+{
+	struct mcp_call *call;
+
+	if (strcmp(message->method, "notifications/cancelled") != 0)
+		return;
+	call = find_call(server, json_object_get(message->params, "requestId"));
+	if (call && mcp_call_cancel(call))
+		mcp_child_stop(&call->child);
+}
+
+static void send(struct mcp_server *server, json_t *message)
+{
+	server->send(server, message);
+	json_decref(message);
+}
+
+static void answer(struct mcp_server *server, const struct mcp_message *message)
+{
+	struct request request = { server, message, false, NULL };
+	json_t *result = NULL;
+	int err = run_method(&request, &result);
+
+	if (err)
+		send(server, mcp_message_refusal(message->id, err, ckpt_error_last(), request.data));
+	else if (result)
+		send(server, mcp_message_answer(message->id, mcp_dispatch_result(server, result,
+									     request.modern)));
+}
+
+static void refuse(struct mcp_server *server, json_t *id, int code)
+{
+	send(server, mcp_message_refusal(id, code, ckpt_error_last(), NULL));
+}
+
+void mcp_dispatch(struct mcp_server *server, const char *line, size_t len)
+{
+	struct mcp_message message;
+	int err = mcp_message_read(&message, line, len);
+
+	if (err && message.method && !message.id)
+		err = 0; /* a notification: nobody waits for an answer */
+	else if (err)
+		refuse(server, message.id, err);
+	else if (message.method && find_call(server, message.id))
+		/* With the same id it would be taken for the answer of the other. */
+		refuse(server, NULL,
+		       ckpt_error_set(MCP_BAD_REQUEST,
+				      "a request with that id is not answered yet"));
+	else if (message.method && message.id)
+		answer(server, &message);
+	else if (message.method)
+		notice(server, &message);
+	mcp_message_release(&message);
+}

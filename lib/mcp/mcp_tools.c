@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "mcp/mcp_tools_internal.h"
+
+#include "base/base.h"
+#include "mcp/mcp_schema_internal.h"
+
+#define NAMES "an id, a prefix of one, a given name, '@' for the newest, '@~2', or 'step:3'"
+
+static const struct mcp_tool tools[] = {
+	{ "checkpoint_save", "Save a checkpoint",
+	  "Save the state of all files of the project, so that it can be brought back exactly. Call "
+	  "it before changes that may have to be taken back. If nothing changed since the newest "
+	  "checkpoint, that one is named and none is taken. The project's own git is not touched.",
+	  MCP_DO_SAVE, MCP_ADDS, MCP_REASON | MCP_PATHS, 0, "save" },
+	{ "checkpoint_list", "List checkpoints", "List the checkpoints of the project, newest first.",
+	  MCP_DO_LIST, MCP_READS, 0, 0, "list" },
+	{ "checkpoint_show", "Show a checkpoint",
+	  "Show one checkpoint: when and why it was taken, and the files that changed since the one "
+	  "before it.",
+	  MCP_DO_SHOW, MCP_READS, MCP_CHECKPOINT, MCP_CHECKPOINT, "show" },
+	{ "checkpoint_diff", "Compare with a checkpoint",
+	  "Name the files that differ between a checkpoint (the newest if none is named) and the "
+	  "project as it is now: A was added since, M modified, D deleted.",
+	  MCP_DO_DIFF, MCP_READS, MCP_CHECKPOINT | MCP_PATHS, 0, "diff" },
+	{ "checkpoint_status", "Is everything saved?",
+	  "Tell whether a checkpoint has all files as they are now, and what changed since the "
+	  "newest.",
+	  MCP_DO_STATUS, MCP_READS, 0, 0, "status" },
+	{ "checkpoint_file_history", "History of a file",
+	  "List the checkpoints in which one file or directory changed, newest first.",
+	  MCP_DO_HISTORY, MCP_READS, MCP_PATH, MCP_PATH, "history" },
+	{ "checkpoint_preview_restore", "Preview a restore, revert or undo",
+	  "Show what a restore would do to each file, and change nothing. Name one of 'checkpoint' "
+	  "(go back to that state), 'revert' (take back only what changed in that checkpoint) and "
+	  "'undo' (take back the last restore). The answer has a token, which checkpoint_restore, "
+	  "checkpoint_revert and checkpoint_undo need; it is good for one call, and only as long as "
+	  "the plan is the same.",
+	  MCP_DO_PREVIEW, MCP_READS, MCP_CHECKPOINT | MCP_REVERT | MCP_UNDO | MCP_PATHS, 0,
+	  "preview" },
+	{ "checkpoint_restore", "Restore a checkpoint",
+	  "Bring files back to the state of a checkpoint, exactly: files created since are removed. "
+	  "The state before is saved first; checkpoint_undo goes back to it. Needs the token of "
+	  "checkpoint_preview_restore with the same 'checkpoint' and 'paths'.",
+	  MCP_DO_RESTORE, MCP_DESTROYS, MCP_CHECKPOINT | MCP_PATHS | MCP_TOKEN | MCP_REASON,
+	  MCP_CHECKPOINT | MCP_TOKEN, "restore" },
+	{ "checkpoint_revert", "Revert one checkpoint's changes",
+	  "Take back what changed in one checkpoint, or from one to another ('<a>..<b>'), and keep "
+	  "what was changed since. Needs the token of checkpoint_preview_restore with the same "
+	  "name as 'revert', and the same 'paths'.",
+	  MCP_DO_REVERT, MCP_DESTROYS, MCP_CHECKPOINT | MCP_PATHS | MCP_TOKEN | MCP_REASON,
+	  MCP_CHECKPOINT | MCP_TOKEN, "restore" },
+	{ "checkpoint_undo", "Undo the last restore",
+	  "Go back to the state before the last restore, revert or undo. Needs the token of "
+	  "checkpoint_preview_restore with 'undo'.",
+	  MCP_DO_UNDO, MCP_DESTROYS, MCP_TOKEN, MCP_TOKEN, "restore" },
+	{ "checkpoint_pin", "Keep a checkpoint",
+	  "Keep a checkpoint for good: older ones are evicted as new ones are taken, pinned ones are "
+	  "not.",
+	  MCP_DO_PIN, MCP_ADDS, MCP_CHECKPOINT, MCP_CHECKPOINT, "pin" },
+};
+
+static const struct {
+	enum mcp_arg arg;
+	const char *name, *type, *about;
+} args[] = {
+	{ MCP_REASON, "reason", "string", "why, in a few words; the list of checkpoints shows it" },
+	{ MCP_CHECKPOINT, "checkpoint", "string", "the checkpoint: " NAMES },
+	{ MCP_REVERT, "revert", "string",
+	  "preview taking back what changed in this checkpoint: " NAMES
+	  ", or two of these as '<a>..<b>'" },
+	{ MCP_UNDO, "undo", "boolean", "true: preview taking back the last restore" },
+	{ MCP_PATHS, "paths", "array",
+	  "only these files and directories: exact names, from the top of the project or absolute" },
+	{ MCP_PATH, "path", "string",
+	  "a file or directory: its exact name, from the top of the project or absolute" },
+	{ MCP_TOKEN, "token", "string", "the token that checkpoint_preview_restore returned" },
+	{ MCP_DIRECTORY, "directory", "string",
+	  "an absolute path in another project that this server may use; default: the project that "
+	  "it was started in" },
+};
+
+const struct mcp_tool *mcp_tools_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
+		if (!strcmp(tools[i].name, name))
+			return &tools[i];
+	return NULL;
+}
+
+static json_t *input_schema(const struct mcp_tool *tool)
+{
+	json_t *members = json_object(), *needed = json_array(), *schema;
+
+	for (size_t i = 0; i < ARRAY_SIZE(args); i++) {
+		json_t *member;
+
+		if (!((tool->takes | MCP_DIRECTORY) & args[i].arg))
+			continue;
+		member = json_pack("{s:s,s:s}", "type", args[i].type, "description", args[i].about);
+		if (args[i].arg == MCP_PATHS)
+			json_object_set_new(member, "items", json_pack("{s:s}", "type", "string"));
+		json_object_set_new(members, args[i].name, member);
+		if (tool->needs & args[i].arg)
+			json_array_append_new(needed, json_string(args[i].name));
+	}
+	schema = json_pack("{s:s,s:o,s:b}", "type", "object", "properties", members,
+			   "additionalProperties", 0);
+	if (json_array_size(needed))
+		json_object_set(schema, "required", needed);
+	json_decref(needed);
+	return schema;
+}
+
+json_t *mcp_tools_list(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++) {
+		const struct mcp_tool *tool = &tools[i];
+		json_t *hints = json_pack("{s:s,s:b,s:b,s:b,s:b}", "title", tool->title,
+					  "readOnlyHint", tool->effect == MCP_READS,
+					  "destructiveHint", tool->effect == MCP_DESTROYS,
+					  "idempotentHint", tool->effect != MCP_DESTROYS,
+					  "openWorldHint", 0);
+
+		json_array_append_new(
+			list, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o}", "name", tool->name, "title",
+					tool->title, "description", tool->about, "inputSchema",
+					input_schema(tool), "outputSchema",
+					mcp_schema(tool->answer), "annotations", hints));
+	}
+	return list;
+}
+
+/* ---- the arguments of a call ---- */
+
+void mcp_args_release(struct mcp_args *out)
+{
+	free(out->reason);
+	free(out->checkpoint);
+	free(out->token);
+	free(out->directory);
+	strlist_release(&out->paths);
+	memset(out, 0, sizeof(*out));
+}
+
+bool mcp_args_is_name(const char *text)
+{
+	return *text && *text != '-';
+}
+
+static int take_text(char **out, const char *name, const json_t *value)
+{
+	if (!json_is_string(value))
+		return ckpt_error_set(CKPT_EUSAGE, "argument '%s' is not a string", name);
+	if (!*json_string_value(value))
+		return ckpt_error_set(CKPT_EUSAGE, "argument '%s' is empty", name);
+	*out = xstrdup(json_string_value(value));
+	return 0;
+}
+
+static int take_name(char **out, const char *name, const json_t *value)
+{
+	int err = take_text(out, name, value);
+
+	if (!err && !mcp_args_is_name(*out))
+		err = ckpt_error_set(CKPT_EUSAGE, "argument '%s': '%s' does not name a checkpoint",
+				     name, *out);
+	return err;
+}
+
+static int take_path(struct strlist *out, const char *name, const json_t *value)
+{
+	char *path = json_path_value(value);
+
+	if (!path || !*path) {
+		free(path);
+		return ckpt_error_set(CKPT_EUSAGE, "argument '%s' has %s", name,
+				      path ? "an empty path" : "something that is not a path");
+	}
+	strlist_take(out, path);
+	return 0;
+}
+
+static int take_paths(struct strlist *out, const char *name, const json_t *value)
+{
+	int err = 0;
+
+	if (!json_is_array(value))
+		return ckpt_error_set(CKPT_EUSAGE, "argument '%s' is not an array", name);
+	for (size_t i = 0; i < json_array_size(value) && !err; i++)
+		err = take_path(out, name, json_array_get(value, i));
+	return err;
+}
+
+static int take(struct mcp_args *out, enum mcp_arg arg, const char *name, const json_t *value)
+{
+	switch (arg) {
+	case MCP_REASON:
+		return take_text(&out->reason, name, value);
+	case MCP_CHECKPOINT:
+	case MCP_REVERT:
+		if (out->checkpoint)
+			break;
+		return take_name(&out->checkpoint, name, value);
+	case MCP_UNDO:
+		if (!json_is_true(value))
+			return ckpt_error_set(CKPT_EUSAGE, "argument 'undo' is not true");
+		break;
+	case MCP_PATHS:
+		return take_paths(&out->paths, name, value);
+	case MCP_PATH:
+		return take_path(&out->paths, name, value);
+	case MCP_TOKEN:
+		return take_text(&out->token, name, value);
+	case MCP_DIRECTORY:
+		if (json_is_string(value) && *json_string_value(value) != '/')
+			return ckpt_error_set(CKPT_EUSAGE,
+					      "argument 'directory' is not an absolute path");
+		return take_text(&out->directory, name, value);
+	}
+	return 0;
+}
+
+/* What a model should do about it, where that is not obvious. */
+static int missing(const struct mcp_tool *tool, enum mcp_arg arg, const char *name)
+{
+	if (arg == MCP_TOKEN)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "'%s' needs a token: call checkpoint_preview_restore first, look "
+				      "at the plan, and give the token that it returns",
+				      tool->name);
+	return ckpt_error_set(CKPT_EUSAGE, "'%s' needs the argument '%s'", tool->name, name);
+}
+
+static int check_preview(const struct mcp_args *given)
+{
+	unsigned which = given->given & (MCP_CHECKPOINT | MCP_REVERT | MCP_UNDO);
+
+	if (!which || which & (which - 1))
+		return ckpt_error_set(CKPT_EUSAGE, "checkpoint_preview_restore needs exactly one of "
+						   "'checkpoint', 'revert' and 'undo'");
+	if (which == MCP_UNDO && given->paths.nr)
+		return ckpt_error_set(CKPT_EUSAGE, "'undo' cannot be limited to paths");
+	return 0;
+}
+
+int mcp_args_read(struct mcp_args *out, const struct mcp_tool *tool, const json_t *given)
+{
+	const char *name;
+	json_t *value;
+	size_t i;
+	int err = 0;
+
+	if (given && !json_is_object(given))
+		return ckpt_error_set(CKPT_EUSAGE, "the arguments are not an object");
+	json_object_foreach((json_t *)given, name, value) {
+		for (i = 0; i < ARRAY_SIZE(args) && strcmp(args[i].name, name) != 0; i++)
+			;
+		if (i == ARRAY_SIZE(args) || !((tool->takes | MCP_DIRECTORY) & args[i].arg))
+			return ckpt_error_set(CKPT_EUSAGE, "'%s' has no argument '%s'", tool->name,
+					      name);
+		out->given |= args[i].arg;
+		err = take(out, args[i].arg, name, value);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < ARRAY_SIZE(args) && !err; i++)
+		if (tool->needs & args[i].arg & ~out->given)
+			err = missing(tool, args[i].arg, args[i].name);
+	if (!err && tool->action == MCP_DO_PREVIEW)
+		err = check_preview(out);
+	return err;
+}
+
+/* ---- the command line ---- */
+
+enum mcp_action mcp_args_action(const struct mcp_tool *tool, const struct mcp_args *given)
+{
+	if (tool->action != MCP_DO_PREVIEW)
+		return tool->action;
+	return given->given & MCP_UNDO	   ? MCP_DO_UNDO
+	       : given->given & MCP_REVERT ? MCP_DO_REVERT
+					   : MCP_DO_RESTORE;
+}
+
+void mcp_args_command(struct strlist *out, const struct mcp_tool *tool,
+		      const struct mcp_args *given, const char *source, bool plan)
+{
+	static const char *const commands[] = {
+		[MCP_DO_SAVE] = "save",	      [MCP_DO_LIST] = "list",
+		[MCP_DO_SHOW] = "show",	      [MCP_DO_DIFF] = "diff",
+		[MCP_DO_STATUS] = "status",   [MCP_DO_HISTORY] = "list",
+		[MCP_DO_RESTORE] = "restore", [MCP_DO_REVERT] = "revert",
+		[MCP_DO_UNDO] = "undo",	      [MCP_DO_PIN] = "pin",
+	};
+	enum mcp_action action = mcp_args_action(tool, given);
+	bool applies = tool->effect == MCP_DESTROYS || tool->action == MCP_DO_PREVIEW;
+
+	plan = plan || tool->action == MCP_DO_PREVIEW;
+	strlist_add(out, commands[action]);
+	if (applies)
+		strlist_add(out, plan ? "--dry-run" : "--yes");
+	if (applies || action == MCP_DO_SAVE)
+		strlist_addf(out, "--source=%s", source);
+	if (given->reason && action == MCP_DO_SAVE)
+		strlist_addf(out, "--message=%s", given->reason);
+	else if (given->reason && !plan)
+		strlist_addf(out, "--reason=%s", given->reason);
+	if (given->checkpoint)
+		strlist_add(out, given->checkpoint);
+	if (given->paths.nr)
+		strlist_add(out, "--");
+	strlist_extend(out, &given->paths);
+}
