@@ -265,9 +265,8 @@ test_every_json_key_is_in_the_manual() {
 	mkdir "$T/answers"
 	git checkpoint save --state k=v --json >"$T/answers/save"
 	tried_answers
-	git checkpoint list --stat --json >"$T/answers/list"
+	(git checkpoint list --stat --json && git checkpoint list --json -- .) >"$T/answers/list"
 	git checkpoint show --files --json @ >"$T/answers/show"
-	git checkpoint list --json -- . >>"$T/answers/list"
 	git checkpoint grep --json -e . >"$T/answers/grep"
 	git checkpoint diff --json @~1 >"$T/answers/diff"
 	git checkpoint status --json >"$T/answers/status"
@@ -293,8 +292,7 @@ test_every_json_key_is_in_the_manual() {
 	hooks_answers >"$T/answers/hooks"
 	git checkpoint mcp --print --json codex >"$T/answers/mcp"
 	flow_answers >"$T/answers/flow"
-	git checkpoint help save --json >"$T/answers/help"
-	git checkpoint help agents --json >>"$T/answers/help"
+	(git checkpoint help save --json && git checkpoint help agents --json) >"$T/answers/help"
 	jq -e '.removed | length > 0' "$T/answers/drop" "$T/answers/prune" >/dev/null
 	store=$(git checkpoint status --json | jq -r .store)
 	rm "$store/checkpoint-manifest.md"
