@@ -53,6 +53,7 @@
  * lib/record/    what a checkpoint is
  *   checkpoint meta meta_rules    checkpoint <-> commits
  *   record_agent           which agent took it
+ *   turns turns_event turns_find    what agents did, turn by turn: the file, events, names
  *   record_git record_git_text    the state of the project's repository, in a tree and as texts
  *   modes                  permission bits that a git tree cannot hold
  *   snapshot contents compare    a checkpoint's tree and contents; what differs from another
@@ -136,7 +137,7 @@
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
- *   listed                 checkpoints as rows, for terminals and for scripts
+ *   listed list_session    checkpoints as rows, for terminals and for scripts; a session by turns
  *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
  *                          takes back; what it does to the repository
  *   removal                what drop and prune ask and say

@@ -6,6 +6,7 @@
 #   BENCH_ROUNDS=<n>   rounds (5)
 #   BENCH_DIR=<dir>    measure on a copy of this directory instead of a generated tree
 #   BENCH_ONLY=many    no more than what many checkpoints cost, a matter of minutes
+#   BENCH_ONLY=agents  no more than what the hook adds to the calls of an agent
 #   BENCH_QUICK=1      a small tree and no large file: to try the script, not to judge
 #   TMPDIR=<dir>       where the trees are made; the file system matters
 #
@@ -59,6 +60,8 @@ say() {
 
 # shellcheck source=tests/bench/hooks.sh
 . "$ROOT/tests/bench/hooks.sh"
+# shellcheck source=tests/bench/agents.sh
+. "$ROOT/tests/bench/agents.sh"
 # shellcheck source=tests/bench/table.sh
 . "$ROOT/tests/bench/table.sh"
 
@@ -329,6 +332,15 @@ if test "${BENCH_ONLY:-}" = many; then
 	exit
 fi
 
+if test "${BENCH_ONLY:-}" = agents; then
+	make_the_tree
+	agents_in_large
+	agents_in_small
+	{ head_of_table; rows_agents; } >"$SCRATCH/table"
+	judge
+	exit
+fi
+
 HAVE_RESTORE=
 ! has_command restore || HAVE_RESTORE=1
 
@@ -343,6 +355,8 @@ compare_what_was_captured
 say "$SAVES saves of 10 changes each"
 many_saves
 short_commands
+agents_in_large
+agents_in_small
 large_file
 many_checkpoints
 hooks_on_refs
