@@ -56,6 +56,7 @@
  * lib/record/    what a checkpoint is
  *   checkpoint meta meta_rules    checkpoint <-> commits
  *   record_agent           which agent took it
+ *   turns turns_event turns_find    what agents did, turn by turn: the file, events, names
  *   record_git record_git_text    the state of the project's repository, in a tree and as texts
  *   modes                  permission bits that a git tree cannot hold
  *   snapshot contents compare    a checkpoint's tree and contents; what differs from another
@@ -164,8 +165,8 @@
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
  *   changes restored ran flowing    a difference, a restore, a run, a workflow as text and JSON
  *   copied tried           a copy in another directory; a command in one
- *   listed past            checkpoints as rows, for terminals and for scripts; those in which paths
- *                          changed
+ *   listed past list_session    checkpoints as rows, for terminals and for scripts; those in which
+ *                          paths changed; a session by turns
  *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
  *                          takes back; what it does to the repository
  *   removal                what drop and prune ask and say

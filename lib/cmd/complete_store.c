@@ -64,6 +64,24 @@ static void add_names(struct complete *complete, const struct ckpt_record *recor
 	free(text);
 }
 
+/* "turn:<n>" of the session that was active last, with the prompts. */
+static void add_turns(struct complete *complete, struct session *session)
+{
+	const struct turn_session *last;
+	struct turns turns;
+
+	if (*complete->typed != 't' || turns_read(&turns, session->store))
+		return;
+	last = turns.nr ? &turns.items[turns.nr - 1] : NULL;
+	for (size_t i = last ? last->nr : 0; i--;) {
+		char *name = xstrfmt("turn:%" PRIu64, last->items[i].number);
+
+		complete_add(complete, name, last->items[i].prompt);
+		free(name);
+	}
+	turns_release(&turns);
+}
+
 /* The names that people gave, however old the checkpoint is. */
 static void add_given(struct complete *complete, struct session *session,
 		      const struct ref_list *refs)
@@ -110,6 +128,7 @@ void complete_checkpoints(struct complete *complete)
 	/* All ids look alike and tell nothing but a time. */
 	complete->described = true;
 	add_given(complete, session, &refs);
+	add_turns(complete, session);
 	for (size_t i = refs.nr; i-- && nr < CHECKPOINTS_MAX;) {
 		const char *typed = complete->typed;
 		struct ckpt_record record;

@@ -14,9 +14,10 @@ struct store;
  * checkpoint, and yet the turn has begun, in a state that some checkpoint holds.
  *
  * Lines are appended, as events arrive: "turn" where one begins, and one for each event with the
- * checkpoint that held the state then, whoever took it. A line torn by a power cut is skipped. What
- * begins a turn is durable, other lines may be lost: then a turn seems to have had fewer tools. If
- * the file grows too long, the lines of a turn are summed up and the oldest turns are forgotten.
+ * checkpoint that held the state then, whoever took it. A line torn by a power cut is skipped. The
+ * beginning of a turn is durable as soon as something was saved in it: nobody waits for a disk
+ * where nothing changed. Other lines may be lost: then a turn seems to have had fewer tools. If the
+ * file grows too long, the lines of a turn are summed up and the oldest turns are forgotten.
  */
 enum turn_moment {
 	TURN_PROMPT,
@@ -87,8 +88,8 @@ struct turn_event {
 	const char *entry;	  /**< the agent whose settings have the entry */
 	bool asked;		  /**< TURN_PROMPT: with a text that is not empty */
 	struct ckpt_agent *agent; /**< its `turn` is set, and its prompt if it has none */
-	bool began;		  /**< turns_enter() sets it: a turn has begun */
-	bool known;		  /**< likewise: turns_note() may write */
+	bool known;		  /**< turns_enter() sets it: turns_note() may write */
+	bool fresh;		  /**< likewise: nothing was saved in the turn so far */
 };
 
 /**
@@ -97,8 +98,8 @@ struct turn_event {
  */
 void turns_enter(struct turn_event *event, struct store *store, bool prompts);
 
-/** Remember the checkpoint that holds the state at this event. */
-void turns_note(const struct turn_event *event, struct store *store, const char *id);
+/** Remember the checkpoint that holds the state at this event, and was `taken` for it or not. */
+void turns_note(const struct turn_event *event, struct store *store, const char *id, bool taken);
 
 /* --- names --- */
 

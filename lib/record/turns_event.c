@@ -54,7 +54,7 @@ void turns_enter(struct turn_event *event, struct store *store, bool prompts)
 	const struct turn *turn;
 	struct turns turns;
 
-	event->began = event->known = false;
+	event->fresh = event->known = false;
 	if (turns_read(&turns, store) || turns.foreign)
 		goto out;
 	if ((!turns.sound || turns.size > TURNS_FILE_MAX) && turns_write(&turns, store))
@@ -65,15 +65,17 @@ void turns_enter(struct turn_event *event, struct store *store, bool prompts)
 	agent->turn = turn ? turn->number : 0;
 	if (begins_turn(session, event)) {
 		agent->turn++;
-		event->began = !begin_turn(event, store, prompts);
+		event->fresh = !begin_turn(event, store, prompts);
 	} else if (turn && *turn->prompt && prompts && !agent->prompt) {
 		agent->prompt = xstrdup(turn->prompt);
 	}
+	if (turn && !event->fresh)
+		event->fresh = !strcmp(turn->begin, turn->end);
 out:
 	turns_release(&turns);
 }
 
-/* What began a turn must not be forgotten. */
+/* What was saved in a turn must not lose its beginning. */
 static void sync_file(struct store *store)
 {
 	int fd = fs_open_regular(NULL, store->dirfd, LAYOUT_TURNS, O_NOFOLLOW);
@@ -83,7 +85,7 @@ static void sync_file(struct store *store)
 	fs_close(fd);
 }
 
-void turns_note(const struct turn_event *event, struct store *store, const char *id)
+void turns_note(const struct turn_event *event, struct store *store, const char *id, bool taken)
 {
 	const struct ckpt_agent *agent = event->agent;
 	const struct turn_session session = { .agent = agent->name,
@@ -93,7 +95,7 @@ void turns_note(const struct turn_event *event, struct store *store, const char 
 	if (!event->known)
 		return;
 	turns_print_event(&line, event->moment, clock_now(), &session, event->entry, id);
-	if (!append(store, &line) && event->began)
+	if (!append(store, &line) && event->fresh && taken)
 		sync_file(store);
 	strbuf_release(&line);
 }

@@ -383,7 +383,7 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	if (!err)
 		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
 	if (!err && opts->turn && out->outcome == SAVE_UNCHANGED)
-		turns_note(opts->turn, job.store, out->record.id);
+		turns_note(opts->turn, job.store, out->record.id, false);
 	/* Not recorded: an extra one next time, but none is missed. */
 	if (!err && due)
 		(void)cadence_note(job.store, opts, true);

@@ -247,7 +247,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	save_job_write_cache(save, &out->record.commit);
 	save_git_remember(save, out->record.id, &save->meta.git);
 	if (save->opts->turn)
-		turns_note(save->opts->turn, save->store, out->record.id);
+		turns_note(save->opts->turn, save->store, out->record.id, true);
 	if (save->opts->taken)
 		save->opts->taken(&out->record, save->opts->taken_payload);
 	retain_after_save(&out->evicted, save->session, &save->refs, save->opts->keep);

@@ -7,6 +7,7 @@
 #   BENCH_DIR=<dir>    measure on a copy of this directory instead of a generated tree
 #   BENCH_ONLY=many    no more than what many checkpoints cost, a matter of minutes
 #   BENCH_ONLY=into    no more than what copies cost
+#   BENCH_ONLY=agents  no more than what the hook adds to the calls of an agent
 #   BENCH_QUICK=1      a small tree and no large file: to try the script, not to judge
 #   TMPDIR=<dir>       where the trees are made; the file system matters
 #
@@ -62,6 +63,8 @@ say() {
 . "$ROOT/tests/bench/hooks.sh"
 # shellcheck source=tests/bench/into.sh
 . "$ROOT/tests/bench/into.sh"
+# shellcheck source=tests/bench/agents.sh
+. "$ROOT/tests/bench/agents.sh"
 # shellcheck source=tests/bench/table.sh
 . "$ROOT/tests/bench/table.sh"
 
@@ -332,6 +335,15 @@ if test "${BENCH_ONLY:-}" = many; then
 	exit
 fi
 
+if test "${BENCH_ONLY:-}" = agents; then
+	make_the_tree
+	agents_in_large
+	agents_in_small
+	{ head_of_table; rows_agents; } >"$SCRATCH/table"
+	judge
+	exit
+fi
+
 HAVE_RESTORE=
 ! has_command restore || HAVE_RESTORE=1
 
@@ -353,6 +365,8 @@ say "$SAVES saves of 10 changes each"
 many_saves
 short_commands
 test -z "$HAVE_RESTORE" || copies
+agents_in_large
+agents_in_small
 large_file
 many_checkpoints
 hooks_on_refs

@@ -76,6 +76,7 @@ table() {
 	row_millis 'list of 50' list 20 5
 	row_millis 'completion' completion 20 5
 	rows_many
+	rows_agents
 	row_time "fetch of $REFS refs, our hook: one that exits" fetch-hook 1.3 1.1
 	row_time "pack-refs of $REFS refs, the same" pack-hook 1.3 1.1
 	row_time "fetch of $REFS refs, guard: no hook at all" fetch-guard 1.5 1.1

@@ -87,6 +87,11 @@ prepare() {
 		mv "$T/before" "$T/after"
 		cd "$T/after"
 		;;
+	*'turn:-1'*)
+		printf '{"cwd":"%s","session_id":"s","hook_event_name":"UserPromptSubmit","prompt":"p"}' "$PWD" |
+			git-checkpoint agent-hook codex
+		echo edited >>src/a
+		;;
 	*'diff --quiet'*) ;;
 	*'checkpoint bisect'*)
 		sed -i s/true/false/ Makefile

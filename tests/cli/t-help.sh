@@ -215,7 +215,9 @@ test_every_command_and_answer_for_agents_is_real() {
 	while test -e "$T/blocks/$n.sh"; do
 		block=$T/blocks/$n
 		grep -q 'diff --json' "$block.sh" && agents_edits
-		sed "s/$SAMPLE_ID/$id/g; s|/tmp/|$T/|g" "$block.sh" >"$block.run"
+		sed "s/$SAMPLE_ID/$id/g; s|<file>|$T/answer|g; s/<you>/claude-code/g" "$block.sh" >"$block.run"
+		# who copies it without filling in gets an error, not a wrong name
+		expect_no_grep 'my-agent\|/tmp/' "$block.sh"
 		status=$(sed -n 's/.*# exits with //p' "$block.sh")
 		expect_exit "${status:-0}" sh -c "$(sed -n 1p "$block.run")" >"$block.out" 2>"$block.err"
 		sed 1d "$block.run" >"$block.rest"

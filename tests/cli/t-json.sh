@@ -197,7 +197,8 @@ test_memory_that_runs_out() {
 	repo
 	git checkpoint save -q
 	(
-		ulimit -v 20000
+		# shellcheck disable=SC3045 # where it is not known nothing runs out
+		ulimit -v 20000 2>/dev/null || exit 0
 		git-checkpoint list --json >"$T/out" 2>"$T/err" || :
 	)
 	# whether it got far enough to print anything depends on the machine; if it did, in one place

@@ -224,7 +224,7 @@ sub project {
 sub agent {
 	my ($one) = @_;
 	defined $one->('Agent') or return undef;
-	return { name => text($one->('Agent')), turn => undef,
+	return { name => text($one->('Agent')), turn => defined $one->('Agent-Turn-Number') ? 0 + $one->('Agent-Turn-Number') : undef,
 		map { my $value = $one->("Agent-$_->[1]"); ($_->[0] => defined $value ? text($value) : undef) }
 		(['session', 'Session'], ['turn_id', 'Turn'], ['tool', 'Tool'], ['tool_call', 'Call'],
 			['sub_agent', 'Sub'], ['prompt', 'Prompt']) };
