@@ -84,6 +84,7 @@
  *   list diff renames      all checkpoints; a difference with contents; renames in it
  *   staged                 what was staged, as a difference
  *   status verify          whether everything is saved; whether a checkpoint is sound
+ *   hashdir                the state hash of a plain directory
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
  *   restore                the order of events
  *   plan restore_plan      what to do, from two trees; from what is on disk
@@ -135,7 +136,7 @@
  *   sink                   where a JSON answer goes instead of stdout
  * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
- *   save list show diff status verify log config prune gc doctor stores relink
+ *   save list show diff status verify hash log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook agent_hook run flow help try bisect
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
@@ -174,7 +175,7 @@ static const struct cmd commands[] = {
 	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
 	{ "relink", NULL, &cmd_relink_spec }, { "hooks", NULL, &cmd_hooks_spec },
 	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
-	{ "help", NULL, &cmd_help_spec },
+	{ "hash", NULL, &cmd_hash_spec },     { "help", NULL, &cmd_help_spec },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -8,6 +8,7 @@
  * This is what other folders include.
  */
 #include "inspect/diff.h"
+#include "inspect/hashdir.h"
 #include "inspect/list.h"
 #include "inspect/renames.h"
 #include "inspect/staged.h"

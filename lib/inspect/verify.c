@@ -32,7 +32,7 @@ static int verify_tree(struct verify_result *out, struct verify *verify,
 
 	if (!err)
 		err = contents_hash(snapshot, &opts);
-	if (!err && strcmp(statehash(hash, snapshot->root), record->state_hash))
+	if (!err && strcmp(statehash(hash, snapshot->root, record->hash_version), record->state_hash))
 		strlist_addf(&out->problems, "its contents have the state hash %s, but %s is "
 					     "recorded", hash,
 			     record->state_hash);

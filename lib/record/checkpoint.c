@@ -169,6 +169,8 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	if (record->include_sensitive)
 		add_field(out, "Include", "sensitive");
 	add_field(out, "State-Hash", record->state_hash);
+	if (record->hash_version != STATEHASH_FLAT)
+		add_number(out, "Hash-Version", record->hash_version);
 	add_number(out, "Files", record->files);
 	add_number(out, "Bytes", record->bytes);
 	add_number(out, "Changed", record->changed);
@@ -365,6 +367,8 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		snprintf(record->state_hash, sizeof(record->state_hash), "%s", value);
 		return strlen(value) == STATEHASH_SIZE - 1;
 	}
+	if (!strcmp(key, "Hash-Version"))
+		return statehash_parse_version(&record->hash_version, value);
 	if (!strcmp(key, "Git-Hash")) {
 		snprintf(record->git_hash, sizeof(record->git_hash), "%s", value);
 		return strlen(value) == STATEHASH_SIZE - 1;

@@ -99,6 +99,7 @@ struct ckpt_record {
 	struct strlist state_keys; /**< sorted */
 	struct ckpt_captures captures;
 	char state_hash[STATEHASH_SIZE];
+	enum statehash_version hash_version;
 	uint64_t files;   /**< files and links captured */
 	uint64_t bytes;
 	uint64_t changed; /**< against `base` */

@@ -8,22 +8,53 @@ struct wt_dir;
 struct wt_entry;
 
 /**
- * The state hash: SHA-256 over one line for each captured entry, in byte order
- * of path: "<mode, 6 octal digits> <sha256 of contents or link target> <path>"
- * and a NUL.
+ * The state hash: one number for every path, mode and content of a tree.
+ *
+ * Each directory has a hash: the SHA-256 over one line for each of its entries,
+ * in byte order of name: "<mode, 6 octal digits> <sha256> <name>" and a NUL.
+ * The sha256 is that of a file's contents, of a link's target, or a directory's
+ * own hash, with the mode 040000. The state hash is the root's. A directory in
+ * which nothing changed keeps its hash, so that the cost follows the change.
+ *
+ * Older checkpoints have a flat one: SHA-256 over one such line for each file,
+ * link and empty directory, with its whole path, in byte order of path. It can
+ * be recomputed, and is what their contents are compared with, but is no longer
+ * written.
  */
 enum { STATEHASH_SIZE = 7 + 64 + 1 }; /* "sha256:" and hex and NUL */
 
-/** Of a tree whose entries all carry their SHA-256; returns `out`. */
-char *statehash(char out[STATEHASH_SIZE], const struct wt_dir *root);
+enum statehash_version {
+	STATEHASH_FLAT = 0, /**< of a record that does not say */
+	STATEHASH_TREE = 2,
+	STATEHASH_NOW = STATEHASH_TREE,
+};
 
-/** Append the line of one entry; `len` is that of its path. */
-void statehash_line(struct strbuf *out, const char *path, size_t len, const struct wt_entry *entry);
+/** False if it is not known: a newer version wrote it. */
+bool statehash_parse_version(enum statehash_version *out, const char *text);
 
-/** The state hash of the lines that were fed to `sha256`, which is freed. Returns `out`. */
+/**
+ * Of a tree whose entries all carry their SHA-256; returns `out`. Directories
+ * are `hashed` afterwards, unless it is a flat one.
+ */
+char *statehash(char out[STATEHASH_SIZE], struct wt_dir *root, enum statehash_version version);
+
+/** Part of a tree: files, links, and directories of which nothing below is in the list. */
+struct statehash_item {
+	char *path;
+	const struct wt_entry *entry;
+};
+
+/** The state hash that a tree of these alone would have; they are put in another order. */
+char *statehash_items(char out[STATEHASH_SIZE], struct statehash_item *items, size_t nr,
+		      enum statehash_version version);
+
+/** The state hash of the bytes that were fed to `sha256`, which is freed. Returns `out`. */
 char *statehash_end(char out[STATEHASH_SIZE], struct digest *sha256);
 
-/** The bytes that are hashed, passed on in pieces. */
+/**
+ * One line for each file, link and empty directory, with its whole path, in byte order of path,
+ * passed on in pieces: everything that is needed to compute the state hash.
+ */
 typedef int (*statehash_fn)(const char *data, size_t len, void *payload);
 int statehash_lines(const struct wt_dir *root, statehash_fn fn, void *payload);
 

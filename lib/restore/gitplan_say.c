@@ -231,11 +231,17 @@ int gitplan_check(const struct gitplan *plan, const struct gitstate *now,
 			"'%s' exists: another git process is at work, or one was killed and "
 			"left it; nothing was touched",
 			facts->lock);
+	if (plan->moved && opts->interrupted)
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "branch '%s' has moved since the interruption; move it back "
+				      "('git reflog %s' shows where it was) and try again; nothing "
+				      "was touched",
+				      short_name(plan->moved), short_name(plan->moved));
 	if (plan->moved)
 		return ckpt_error_set(CKPT_EREFUSED,
-				      "branch '%s' has moved since%s; nothing was touched",
-				      short_name(plan->moved),
-				      opts->interrupted ? " the interruption" : "");
+				      "branch '%s' has moved since; 'git checkpoint restore --git "
+				      "%s' goes back all the same; nothing was touched",
+				      short_name(plan->moved), id);
 	err = check_objects(goal, facts, id);
 	if (err)
 		return err;

@@ -5,17 +5,12 @@
 #include "record/record.h"
 #include "restore/protect_internal.h"
 
-/* What counts, as lines of the state hash before they are put in order. */
-struct line {
-	char *path;
-	const struct wt_entry *entry;
-};
-
+/* What counts. */
 struct lines {
 	const struct restore_hash *check;
 	bool worktree; /* otherwise the checkpoint */
 	struct strlist kept; /* sorted */
-	struct line *items;
+	struct statehash_item *items;
 	size_t nr, alloc;
 };
 
@@ -41,7 +36,7 @@ static bool was_left(const struct lines *lines, const char *path, enum wt_kind k
 static void add_line(struct lines *lines, const char *path, const struct wt_entry *entry)
 {
 	ALLOC_GROW(lines->items, lines->nr + 1, lines->alloc);
-	lines->items[lines->nr++] = (struct line){ xstrdup(path), entry };
+	lines->items[lines->nr++] = (struct statehash_item){ xstrdup(path), entry };
 }
 
 /* True if something below it was counted. */
@@ -74,11 +69,6 @@ static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 	return any;
 }
 
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct line *)a)->path, ((const struct line *)b)->path);
-}
-
 static void begin_lines(struct lines *lines, const struct restore_hash *check, bool worktree)
 {
 	memset(lines, 0, sizeof(*lines));
@@ -91,23 +81,11 @@ static void begin_lines(struct lines *lines, const struct restore_hash *check, b
 
 static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 {
-	struct digest *sha256 = hash_new(HASH_SHA256);
-	struct strbuf text = STRBUF_INIT;
-
-	if (lines->nr)
-		qsort(lines->items, lines->nr, sizeof(*lines->items), by_path);
-	for (size_t i = 0; i < lines->nr; i++) {
-		struct line *line = &lines->items[i];
-
-		strbuf_reset(&text);
-		statehash_line(&text, line->path, strlen(line->path), line->entry);
-		hash_update(sha256, text.buf, text.len);
-		free(line->path);
-	}
-	strbuf_release(&text);
+	statehash_items(out, lines->items, lines->nr, lines->check->record->hash_version);
+	for (size_t i = 0; i < lines->nr; i++)
+		free(lines->items[i].path);
 	free(lines->items);
 	strlist_release(&lines->kept);
-	statehash_end(out, sha256);
 }
 
 static bool keeps_of_target(const struct restore_hash *check)
@@ -153,14 +131,14 @@ static bool no_odd_dirs(const struct restore_hash *check, const struct wt_dir *d
 }
 
 void restore_hash_worktree(char out[STATEHASH_SIZE], bool *whole, const struct restore_hash *check,
-			   const struct wt_dir *root)
+			   struct wt_dir *root)
 {
 	struct lines lines;
 
 	*whole = !check->paths->nr && !check->plan->kept_nr && !check->no_delete && !check->before &&
 		 no_odd_dirs(check, root);
 	if (*whole) {
-		statehash(out, root);
+		statehash(out, root, check->record->hash_version);
 		return;
 	}
 	begin_lines(&lines, check, true);

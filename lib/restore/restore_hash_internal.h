@@ -37,6 +37,6 @@ int restore_hash_target(char out[STATEHASH_SIZE], const struct restore_hash *che
 
 /** Of the worktree as scanned and read; `whole` if that is the state hash of all of it. */
 void restore_hash_worktree(char out[STATEHASH_SIZE], bool *whole, const struct restore_hash *check,
-			   const struct wt_dir *root);
+			   struct wt_dir *root);
 
 #endif

@@ -121,7 +121,7 @@ static int name_differing(struct strlist *out, struct restore *r, const struct w
  * longer are. The safety checkpoint has the rules that left them out.
  */
 static int look_again(struct restore_result *out, struct restore *r, struct restore_hash *check,
-		      const struct wt_dir *root)
+		      struct wt_dir *root)
 {
 	struct ckpt_record safety = CKPT_RECORD_INIT;
 	struct restore_point point = { 0 };
@@ -157,35 +157,20 @@ out:
 	return err;
 }
 
-/* What is left to do with the state: two independent things. */
-struct aftermath {
-	struct restore_result *out;
-	struct restore *r;
-	const struct restore_hash *check;
-	const struct worktree_state *state;
-};
-
-static int do_aftermath(size_t index, unsigned worker, void *payload)
+/* Exactly the tree of the checkpoint: the next save need not read it again. */
+static void keep_cache(const struct restore *r, const struct worktree_state *state)
 {
-	struct aftermath *after = payload;
-	const struct wt_dir *root = after->state->scan->root;
-	const struct ckpt_record *target = after->r->opts->target;
-	bool whole;
+	const struct ckpt_record *target = r->opts->target;
 
-	(void)worker;
-	if (!index)
-		restore_hash_worktree(after->out->post_hash, &whole, after->check, root);
-	/* Exactly the tree of the checkpoint: the next save need not read it again. */
-	else if (oid_equal(&root->tree, &target->tree))
-		worktree_state_write_cache(after->state, &target->commit);
-	return 0;
+	if (oid_equal(&state->scan->root->tree, &target->tree))
+		worktree_state_write_cache(state, &target->commit);
 }
 
 int restore_verify(struct restore_result *out, struct restore *r)
 {
 	struct restore_hash check = restore_hash_init(r);
 	struct worktree_state state;
-	struct aftermath after = { .out = out, .r = r, .check = &check, .state = &state };
+	bool whole;
 	int err;
 
 	if (restore_is_state_only(r)) {
@@ -195,8 +180,9 @@ int restore_verify(struct restore_result *out, struct restore *r)
 	}
 	err = scan_result(&state, r);
 	if (!err) {
-		err = pool_for(r->session->threads, 2, do_aftermath, &after);
-		if (!err && strcmp(out->post_hash, out->target_hash))
+		restore_hash_worktree(out->post_hash, &whole, &check, state.scan->root);
+		keep_cache(r, &state);
+		if (strcmp(out->post_hash, out->target_hash))
 			err = look_again(out, r, &check, state.scan->root);
 		worktree_state_release(&state);
 	}

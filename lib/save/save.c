@@ -186,9 +186,9 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	return err;
 }
 
-const struct wt_dir *save_job_root(const struct save_job *job)
+struct wt_dir *save_job_root(const struct save_job *job)
 {
-	static const struct wt_dir nothing = { .path = "" };
+	static struct wt_dir nothing = { .path = "" };
 
 	return job->opts->state_only ? &nothing : job->current.scan->root;
 }

@@ -154,7 +154,7 @@ struct save_job {
 int save_job_begin(struct save_job *job, struct session *session, const struct save_opts *opts);
 
 /** The tree of files: of the scan, or with `state_only` an empty one. */
-const struct wt_dir *save_job_root(const struct save_job *job);
+struct wt_dir *save_job_root(const struct save_job *job);
 
 /** Write the stat cache, if that is worth it: the worktree is `commit`. */
 void save_job_write_cache(const struct save_job *job, const struct oid *commit);

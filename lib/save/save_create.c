@@ -106,7 +106,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
 	const struct scan *scan = save->current.scan;
-	const struct wt_dir *root = save_job_root(save);
+	struct wt_dir *root = save_job_root(save);
 	struct wt_counts counts;
 	int err;
 
@@ -138,7 +138,8 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	if (*save->state_hash)
 		memcpy(record->state_hash, save->state_hash, sizeof(save->state_hash));
 	else
-		statehash(record->state_hash, root);
+		statehash(record->state_hash, root, STATEHASH_NOW);
+	record->hash_version = STATEHASH_NOW;
 	wt_count(&counts, root);
 	record->files = counts.files;
 	record->bytes = counts.bytes;

@@ -57,7 +57,7 @@ static void drop_stages(struct scan *scan, const struct session *session)
 	}
 	if (!any)
 		return;
-	root->known = false;
+	root->known = root->hashed = false;
 	wt_compact(root);
 }
 
@@ -250,16 +250,23 @@ void worktree_state_write_cache(const struct worktree_state *state, const struct
 		.packs = objects_packs_fingerprint(store),
 		.origin = state->scan->origin,
 	};
+	char hash[STATEHASH_SIZE];
 
 	/* A scope's tree would make the next full save forget the rest. */
-	if (!state->scoped)
-		(void)statcache_write(store->dirfd, LAYOUT_STATCACHE, &head, state->scan->root);
+	if (state->scoped)
+		return;
+	/* Directories that are hashed already stay as they are. */
+	statehash(hash, state->scan->root, STATEHASH_NOW);
+	/* Under a budget it must be as small as was reckoned with. */
+	(void)statcache_write(store->dirfd, LAYOUT_STATCACHE, &head, state->scan->root,
+			      state->session->settings.max_size ? NULL : state->cache);
 }
 
 /* As if only known files existed; then no list of names is complete. */
 static void drop_unread(struct wt_dir *dir)
 {
 	dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+	dir->hashed = false;
 	for (size_t i = 0; i < dir->nr; i++) {
 		struct wt_entry *entry = &dir->entries[i];
 

@@ -147,8 +147,11 @@ static void settle(struct wt_dir *dir)
 		if (entry->flags & WT_DEAD || !entry->dir->known)
 			dir->known = false;
 	}
-	if (dir->known)
-		dir->tree = dir->cached->tree;
+	if (!dir->known)
+		return;
+	dir->tree = dir->cached->tree;
+	memcpy(dir->sha256, dir->cached->sha256, SHA256_SIZE);
+	dir->hashed = true;
 }
 
 /*

@@ -37,6 +37,7 @@ struct statcache_dir {
 	uint64_t rules;
 	struct oid tree;
 	uint32_t padding;
+	unsigned char sha256[SHA256_SIZE]; /**< its part of the state hash */
 };
 
 struct statcache_entry {
@@ -82,9 +83,14 @@ static inline const char *statcache_name(const struct statcache_dir *dir,
 	return (const char *)(statcache_entries(dir) + dir->nr) + entry->name_at;
 }
 
-/** Write the cache for a tree that was captured as `head` describes; all entries must be known. */
+/**
+ * Write the cache for a tree that was captured as `head` describes; all entries must be known, and
+ * all directories hashed. `old` is the cache that the tree was scanned with: what did not change
+ * stays where it is, so that the cost follows the change; NULL: write all of it, to a file as small
+ * as can be. The caller has the lock of the store.
+ */
 int statcache_write(int dirfd, const char *path, const struct statcache_head *head,
-		    const struct wt_dir *root);
+		    const struct wt_dir *root, const struct statcache *old);
 
 /**
  * Packs were changed without losing anything: if the cache was written with the

@@ -65,12 +65,13 @@ void wt_compact(struct wt_dir *dir)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_dir *below = dir->entries[i].dir;
+		struct wt_dir *below = dir->entries[i].dir;
 
 		if (dir->entries[i].flags & WT_DEAD)
 			continue;
 		if (dir->entries[i].kind == WT_DIR) {
-			wt_compact(dir->entries[i].dir);
+			wt_compact(below);
+			dir->hashed = dir->hashed && below->hashed;
 			/* There only because of what turned out not to be in it. */
 			if ((below->ignored || below->outside) && !below->nr)
 				continue;
@@ -80,8 +81,10 @@ void wt_compact(struct wt_dir *dir)
 		kept++;
 	}
 	/* A name that exists but is not in the tree: the next walk must see it again. */
-	if (kept != dir->nr)
+	if (kept != dir->nr) {
 		dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+		dir->hashed = false;
+	}
 	dir->nr = kept;
 }
 

@@ -62,6 +62,8 @@ struct wt_dir {
 	size_t nr;
 	struct oid tree;   /**< valid if `known` */
 	bool known;        /**< nothing below differs from the cache, or the tree was built */
+	bool hashed;       /**< `sha256` is that of what is below now */
+	unsigned char sha256[SHA256_SIZE]; /**< its part of the state hash, see statehash.h */
 	bool ignored;      /**< only tracked files in it are captured; without any it does not count */
 	bool lost;         /**< could not be read: not part of the tree */
 	bool outside;      /**< only on the way to the scope: its mode is not recorded */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Manual, README, help and program say the same.
+# Manual, help and program say the same.
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/answers.sh"
@@ -9,7 +9,6 @@ MANUAL=$ROOT_DIR/man/git-checkpoint.1
 CLI=$ROOT_DIR/man/git-checkpoint-cli.7
 JSON=$ROOT_DIR/man/git-checkpoint-json.5
 CONFIG=$ROOT_DIR/man/git-checkpoint-config.5
-README=$ROOT_DIR/README.md
 
 names() {
 	git-checkpoint --list-cmds | cut -f 1
@@ -279,6 +278,7 @@ test_every_json_key_is_in_the_manual() {
 	(expect_exit 1 git checkpoint run --rollback --verify 'exit 2' --json-file "$T/answers/run" -- \
 		sh -c 'echo 3 >a' 2>/dev/null)
 	git checkpoint verify --all --json >"$T/answers/verify"
+	git checkpoint hash --json . >"$T/answers/hash"
 	git checkpoint pin --json @ >"$T/answers/pin"
 	git checkpoint unpin --json @ >"$T/answers/unpin"
 	git checkpoint save -q --allow-empty
@@ -392,87 +392,6 @@ test_every_option_is_offered_by_bash() {
 		git-checkpoint --list-opts "$command" | cut -f 1 >expected
 		"$LIB_DIR/complete-bash.sh" "git-checkpoint $command -" | sed 's/ $//' >actual
 		expect_same expected actual
-	done
-}
-
-# ---- README ----------------------------------------------------------------------
-
-# What differs from run to run: ids, hashes, times, sizes on disk, places.
-same_for_all_runs() {
-	perl -pe '
-		s/chk_\d{8}_\d{6}_[0-9a-f]{6}/ID/g;
-		s/\b[0-9a-f]{40}\b/COMMIT/g;
-		s/\d+( second| minute|[smh])s? ago/AGO/g;
-		s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g;
-		s/^(Disk use:|Worktree:|Store:|Freed).*/$1/;
-		s|(?<=[\x27 ])/\S*/(?=\w+[\x27\n])||g;
-		s/ +/ /g' "$1"
-}
-
-# Blocks "```sh tour" as $T/tour/<n>.sh, and the "```text" after each as <n>.expected.
-cut_tour() {
-	mkdir "$T/tour"
-	awk -v dir="$T/tour" '
-		/^```sh tour$/ { file = dir "/" ++n ".sh"; printf "" >file; next }
-		/^```text$/ && n { file = dir "/" n ".expected"; printf "" >file; next }
-		/^```/ { file = ""; next }
-		file { print >file }' "$README"
-	expect_exists "$T/tour/1.sh" "$T/tour/1.expected"
-}
-
-test_the_tour_of_the_readme_is_real() {
-	cut_tour
-	n=1
-	while test -e "$T/tour/$n.sh"; do
-		# shellcheck source=/dev/null
-		. "$T/tour/$n.sh" >"$T/tour/$n.actual" 2>&1
-		same_for_all_runs "$T/tour/$n.expected" >"$T/expected"
-		same_for_all_runs "$T/tour/$n.actual" >"$T/actual"
-		expect_same "$T/expected" "$T/actual"
-		n=$((n + 1))
-	done
-	test $n -gt 3 || fail 'the tour is too short'
-}
-
-test_the_picture_of_the_readme_is_real() {
-	require tmux perl
-	require_terminal
-	for file in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$README"); do
-		expect_exists "$ROOT_DIR/$file"
-	done
-	expect_exists "$ROOT_DIR/$file"
-	"$ROOT_DIR/tests/picture/picture.sh" "$T/now.svg"
-	# an age may be longer than another
-	for svg in "$ROOT_DIR/$file" "$T/now.svg"; do
-		same_for_all_runs "$svg" | sed 's/textLength="[0-9.]*"//; s/x="[0-9.]*"//'
-		echo
-	done | awk -v RS='\n\n' -v dir="$T" '{ print >(dir "/" (NR == 1 ? "expected" : "actual")) }'
-	expect_same "$T/expected" "$T/actual"
-	expect_grep '</svg>' "$T/actual"
-}
-
-test_the_readme_names_targets_and_files_that_exist() {
-	grep -o 'make [a-z-]*' "$README" | sed 's/make //' | sort -u | while read -r target; do
-		case $target in
-		'' | git | the | deps) continue ;;
-		esac
-		expect_grep "^$target:" "$ROOT_DIR/Makefile"
-	done
-	expect_exists "$ROOT_DIR/hooks/pre-rebase" "$ROOT_DIR/git-checkpoint.c" "$ROOT_DIR/LICENSE"
-	# both commands of the set-up stand on lines of their own
-	expect_grep '^S=.* && git checkpoint save -m .*$' "$README"
-	expect_grep '^make deps && make check-all$' "$README"
-}
-
-test_every_command_is_in_the_readme() {
-	sed -n '/^## Manual/,/^## C/s/^| \(`[^|]*`\) |.*/\1/p' "$README" | tr -d '`,' | tr ' ' '\n' |
-		sort >actual
-	names | sort >expected
-	expect_same expected actual
-	# and every page of formats
-	for page in "$ROOT_DIR"/man/*.5; do
-		page=$(basename "$page" .5)
-		test "$page" = git-checkpoint-config || expect_grep "man $page" "$README"
 	done
 }
 

@@ -36,7 +36,7 @@ expect_all_read() {
 		git checkpoint show --hashes "$id" >"$T/shown"
 		read_store hashes "$id" >"$T/read"
 		cmp "$T/shown" "$T/read" || fail "the lines of '$id' differ"
-		expect_eq "sha256:$(sha256sum <"$T/read" | cut -d ' ' -f 1)" "$(json .hash "$T/answer")" hash
+		expect_eq "$(state_hash <"$T/read")" "$(json .hash "$T/answer")" hash
 	done <"$T/ids"
 }
 

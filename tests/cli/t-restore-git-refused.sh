@@ -178,6 +178,16 @@ test_undo_does_not_move_a_branch_that_moved_since() {
 	expect_eq more "$(git log -1 --format=%s)"
 }
 
+test_the_way_that_the_refused_undo_names_leads_back() {
+	moved_on
+	restore --git "$id"
+	git commit -q -m 'on top of it'
+	restoring 5 undo -y
+	before=$(jq -r .error.message "$T/restore.json" | sed -n "s/.*'git checkpoint restore --git \(chk_[0-9a-f_]*\)'.*/\1/p")
+	restore --git "$before"
+	expect_eq more "$(git log -1 --format=%s)"
+}
+
 test_without_a_state_of_git() {
 	echo 1 >a
 	save

@@ -330,8 +330,8 @@ test_files_that_come_and_go() {
 		3) test "$(answer '.confidence < 1')" = true || break ;;
 		*) break ;;
 		esac
-		git checkpoint show --hashes @ | sha256sum | cut -d' ' -f1 >"$T/sum"
-		test "sha256:$(cat "$T/sum")" = "$(answer .pre_mutation_state.hash)" || break
+		git checkpoint show --hashes @ | state_hash >"$T/sum"
+		test "$(cat "$T/sum")" = "$(answer .pre_mutation_state.hash)" || break
 		round=all
 	done
 	: >"$T/stop"

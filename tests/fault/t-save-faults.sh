@@ -38,7 +38,7 @@ sound() {
 	git-checkpoint list --json >"$T/listed.json" 2>"$T/err"
 	test ! -s "$T/err" || fail "$1: list: $(cat "$T/err")"
 	jq -r '.checkpoints[] | "\(.id) \(.hash)"' "$T/listed.json" | while read -r id hash; do
-		expect_eq "$hash" "sha256:$(git-checkpoint show --hashes "$id" | sha256sum | cut -d' ' -f1)" \
+		expect_eq "$hash" "$(git-checkpoint show --hashes "$id" | state_hash)" \
 			"$1: hash of $id"
 	done
 }

@@ -69,7 +69,7 @@ expect_state_of_files() {
 		diff -u "$T/text.files" "$T/text.checkpoint" || :
 		fail 'the checkpoint is not of the files'
 	}
-	expect_eq "sha256:$(sha256sum <"$T/lines.files" | cut -d' ' -f1)" \
+	expect_eq "$(state_hash <"$T/lines.files")" \
 		"$(answer .pre_mutation_state.hash)" 'state hash'
 }
 

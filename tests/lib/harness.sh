@@ -279,6 +279,11 @@ store_dir() {
 	echo "$(checkpoint_home)/$(printf %s "$(cd "${1:-.}" && pwd -P)" | sha256sum | cut -c1-16)"
 }
 
+# state_hash: that of the lines of `show --hashes` on standard input
+state_hash() {
+	"$LIB_DIR/treehash.pl" "$@"
+}
+
 # ---- making trees and trouble ----------------------------------------------------
 
 # any <n>: a number from 0 to n - 1, the same for the same seed

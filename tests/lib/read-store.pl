@@ -251,7 +251,8 @@ sub show_record {
 			files => [$fields{Scope} ? map { path($_) } @{$fields{Scope}} : $state_only ? () : '.'],
 			state_keys => [map { text($_) } @{$fields{State} || []}],
 		},
-		hash => $one->('State-Hash'), files_changed => number($one->('Changed')),
+		hash => $one->('State-Hash'), hash_version => number($one->('Hash-Version') // 1),
+		files_changed => number($one->('Changed')),
 		added => number($one->('Added')), deleted => number($one->('Deleted')),
 		skipped => skipped($record), state => states($record),
 		confidence => $missing ? $files / ($files + $missing) : 1,
@@ -336,14 +337,14 @@ my $cache;
 sub block {
 	my ($at, $dir, $out) = @_;
 	my ($sum, $nr, $names_len, $listing) = unpack 'L4', substr $cache, $at, 16;
-	my $names = $at + 80 + 104 * $nr;
+	my $names = $at + 112 + 104 * $nr;
 	my $end = ($names + $names_len + 7) & ~7;
 
 	$at % 8 == 0 && crc32(substr $cache, $at + 4, $end - $at - 4) == $sum or die "block\n";
 	push @$out, { path => path($dir), tree => unpack 'H40', substr $cache, $at + 56, 20 };
 	for my $i (0 .. $nr - 1) {
 		my ($size, $mtime, $ctime, $ino, $child, $name_at, $name_len, $mode, $kind, $flags, $oid, $sha) =
-			unpack 'Q q2 Q Q L2 S C2 H40 H64', substr $cache, $at + 80 + 104 * $i, 104;
+			unpack 'Q q2 Q Q L2 S C2 H40 H64', substr $cache, $at + 112 + 104 * $i, 104;
 		my $name = substr $cache, $names + $name_at, $name_len;
 		my $path = $dir eq '' ? $name : "$dir/$name";
 
@@ -374,12 +375,12 @@ sub fingerprint {
 
 sub show_statcache {
 	$cache = slurp('checkpoint/statcache');
-	my ($magic, $sum, $order, $version, $entry, $size, $root, $commit, $zero, $packs, $boot, $dev) =
-		unpack 'a8 L4 Q2 H40 L Q H32 Q', $cache;
+	my ($magic, $sum, $order, $version, $entry, $size, $root, $full, $commit, $zero, $packs, $boot, $dev) =
+		unpack 'a8 L4 Q3 H40 L Q H32 Q', $cache;
 	my @entries;
 
-	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 4 && $entry == 104 &&
-		$size == length $cache && !$zero && $sum == crc32(substr $cache, 12, 108) or die "header\n";
+	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 6 && $entry == 104 &&
+		$size <= length $cache && $full <= $size && !$zero && $sum == crc32(substr $cache, 12, 116) or die "header\n";
 	block($root, '', \@entries);
 	print $json->encode({ commit => $commit, packs_agree => flag("$packs" eq fingerprint()),
 		boot => $boot, dev => $dev,

@@ -108,7 +108,7 @@ UNUSED static int write_cache(const struct scan *scan)
 {
 	struct statcache_head head = { .origin = scan->origin };
 
-	return statcache_write(AT_FDCWD, "cache", &head, scan->root);
+	return statcache_write(AT_FDCWD, "cache", &head, scan->root, NULL);
 }
 
 #endif

@@ -262,7 +262,7 @@ static void write_cache_of(const struct scan *scan, unsigned char boot)
 	struct statcache_head head = { .origin = scan->origin };
 
 	memset(head.origin.boot, boot, BOOT_ID_SIZE);
-	assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+	assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root, NULL), 0);
 }
 
 /* Scan with the cache that is there, which makes so many files be read; the last scan is gone. */
@@ -298,7 +298,7 @@ static void test_scan_believes_a_cache_of_another_boot_once_it_was_read_again(vo
 		struct statcache_head head = { .origin = scan->origin };
 
 		head.origin.dev++;
-		assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root), 0);
+		assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root, NULL), 0);
 		scan_free(scan);
 		scan = again(&text, 3);
 		assert_true(scan->cache_is_old);

@@ -31,7 +31,7 @@ static int setup(void **state)
 	do
 		tree = treegen(&arena, NULL, "", 4, 7);
 	while (count_dirs(tree) < 25 || count_dirs(tree) > 60);
-	if (statcache_write(AT_FDCWD, "good", &head, tree))
+	if (statcache_write(AT_FDCWD, "good", &head, tree, NULL))
 		return -1;
 	get_bytes(&good, in_scratch("good"));
 	return 0;
@@ -105,7 +105,7 @@ static void test_statcache_round_trip(void **state)
 		struct arena memory = ARENA_INIT;
 		struct wt_dir *root = treegen(&memory, NULL, "", rnd(5), rnd(9));
 
-		assert_int_equal(statcache_write(AT_FDCWD, "some", &head, root), 0);
+		assert_int_equal(statcache_write(AT_FDCWD, "some", &head, root, NULL), 0);
 		assert_int_equal(check_file("some", root), count_dirs(root));
 		arena_release(&memory);
 	}
@@ -117,7 +117,7 @@ static void test_statcache_bytes_depend_on_the_tree_alone(void **state)
 	struct strbuf again = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(statcache_write(AT_FDCWD, "again", &head, tree), 0);
+	assert_int_equal(statcache_write(AT_FDCWD, "again", &head, tree, NULL), 0);
 	get_bytes(&again, in_scratch("again"));
 	assert_int_equal(again.len, good.len);
 	assert_memory_equal(again.buf, good.buf, good.len);
@@ -136,10 +136,138 @@ static void test_statcache_any_truncation_is_nothing_known(void **state)
 		if (cache)
 			fail_msg("%zu of %zu bytes were taken", len, good.len);
 	}
-	/* Bytes after the end are foreign too. */
+	/* Bytes after the end are what somebody was about to append. */
 	put_bytes(in_scratch("cut"), good.buf, good.len);
 	sh("printf x >>cut");
-	assert_null(statcache_open(AT_FDCWD, "cut"));
+	assert_int_equal(check_file("cut", tree), count_dirs(tree));
+}
+
+/* ---- appending ---- */
+
+/* As a scan with this cache would do it. */
+static void attach(const struct statcache *cache, const struct statcache_dir *block,
+		   struct wt_dir *dir)
+{
+	dir->cached = block;
+	for (size_t i = 0; i < dir->nr; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			attach(cache, statcache_child(cache, &statcache_entries(block)[i]),
+			       dir->entries[i].dir);
+}
+
+/* Change something in one directory out of `n`; returns how many were changed. */
+static size_t change(struct wt_dir *dir, unsigned n)
+{
+	size_t changed = 0;
+
+	if (!rnd(n)) {
+		unsigned what = rnd(5);
+		struct wt_entry *entry = dir->nr ? &dir->entries[rnd((unsigned)dir->nr)] : NULL;
+
+		changed++;
+		if (what == 0 || !entry)
+			dir->st.mtime_ns ^= 1 + rnd(1000);
+		else if (what == 1)
+			entry->st.ctime_ns ^= 1 + rnd(1000);
+		else if (what == 2)
+			entry->mode ^= 0100;
+		else if (what == 3 && entry->kind != WT_DIR)
+			entry->oid.id[rnd(OID_SIZE)] ^= 1;
+		else
+			dir->sha256[rnd(SHA256_SIZE)] ^= 1;
+	}
+	for (size_t i = 0; i < dir->nr; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			changed += change(dir->entries[i].dir, n);
+	return changed;
+}
+
+static off_t size_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(in_scratch(name), &st), 0);
+	return st.st_size;
+}
+
+static void test_statcache_appends_what_changed(void **state)
+{
+	size_t appended = 0, rewritten = 0;
+
+	(void)state;
+	for (int round = 0; round < rounds(60); round++) {
+		struct arena memory = ARENA_INIT;
+		struct wt_dir *root = treegen(&memory, NULL, "", 4, 7);
+
+		assert_int_equal(statcache_write(AT_FDCWD, "grown", &head, root, NULL), 0);
+		for (int step = 0; step < 20; step++) {
+			struct statcache *old = statcache_open(AT_FDCWD, "grown");
+			off_t before = size_of("grown"), after;
+			struct statcache *reader;
+			size_t changed, blocks;
+
+			attach(old, statcache_root(old), root);
+			reader = statcache_open(AT_FDCWD, "grown");
+			blocks = check_block(reader, statcache_root(reader), root);
+			changed = change(root, 1 + rnd(30));
+			assert_int_equal(statcache_write(AT_FDCWD, "grown", &head, root, old), 0);
+			after = size_of("grown");
+			if (!changed)
+				assert_int_equal(after, before);
+			appended += after > before;
+			rewritten += after < before;
+			/* Who opened it before still has the old tree, block for block. */
+			assert_int_equal(statcache_root(reader)->nr, root->nr);
+			assert_int_equal(check_file("grown", root), blocks);
+			statcache_close(reader);
+			statcache_close(old);
+		}
+		arena_release(&memory);
+	}
+	assert_true(appended > 100);
+	assert_true(rewritten > 10);
+}
+
+/* Cut anywhere while it is appended to, it is the old one, the new one, or nothing. */
+static void test_statcache_torn_appends_are_harmless(void **state)
+{
+	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+	struct statcache *old;
+
+	(void)state;
+	put_bytes(in_scratch("torn"), good.buf, good.len);
+	old = statcache_open(AT_FDCWD, "torn");
+	attach(old, statcache_root(old), tree);
+	tree->st.mtime_ns ^= 1;
+	assert_int_equal(statcache_write(AT_FDCWD, "torn", &head, tree, old), 0);
+	statcache_close(old);
+	get_bytes(&after, in_scratch("torn"));
+	assert_true(after.len > good.len);
+	strbuf_add(&before, good.buf, good.len);
+	for (size_t len = 0; len < after.len; len++) {
+		struct statcache *cache;
+
+		/* The blocks first, then the header. */
+		if (len < after.len - good.len)
+			strbuf_add(&before, after.buf + good.len + len, 1);
+		else if (len - (after.len - good.len) < 128)
+			before.buf[len - (after.len - good.len)] = after.buf[len - (after.len - good.len)];
+		else
+			break;
+		put_bytes(in_scratch("torn"), before.buf, before.len);
+		cache = statcache_open(AT_FDCWD, "torn");
+		if (cache) {
+			const struct statcache_dir *root = statcache_root(cache);
+
+			assert_non_null(root);
+			if (root->st.mtime_ns != tree->st.mtime_ns)
+				assert_int_equal(root->st.mtime_ns ^ 1, tree->st.mtime_ns);
+		}
+		statcache_close(cache);
+	}
+	tree->st.mtime_ns ^= 1;
+	strbuf_release(&before);
+	strbuf_release(&after);
 }
 
 static void flip(int fd, size_t bit)
@@ -267,6 +395,8 @@ int main(void)
 		cmocka_unit_test(test_statcache_round_trip),
 		cmocka_unit_test(test_statcache_bytes_depend_on_the_tree_alone),
 		cmocka_unit_test(test_statcache_any_truncation_is_nothing_known),
+		cmocka_unit_test(test_statcache_appends_what_changed),
+		cmocka_unit_test(test_statcache_torn_appends_are_harmless),
 		cmocka_unit_test(test_statcache_every_flipped_bit_is_noticed),
 		cmocka_unit_test(test_statcache_wild_damage_never_lies),
 		cmocka_unit_test(test_statcache_what_is_no_cache_is_none),

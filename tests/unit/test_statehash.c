@@ -63,7 +63,7 @@ static int gather(const char *data, size_t len, void *payload)
 	return 0;
 }
 
-static void test_statehash_is_as_defined(void **state)
+static void test_statehash_flat_is_as_defined(void **state)
 {
 	size_t bytes = 0;
 
@@ -83,7 +83,7 @@ static void test_statehash_is_as_defined(void **state)
 		assert_memory_equal(got.buf, expect.buf, got.len);
 		hash_buffer(HASH_SHA256, raw, expect.buf, expect.len);
 		oid_hex_encode(hex, raw, SHA256_SIZE);
-		assert_ptr_equal(statehash(hash, root), hash);
+		assert_ptr_equal(statehash(hash, root, STATEHASH_FLAT), hash);
 		assert_int_equal(strncmp(hash, "sha256:", 7), 0);
 		assert_string_equal(hash + 7, hex);
 		bytes = expect.len > bytes ? expect.len : bytes;
@@ -94,7 +94,112 @@ static void test_statehash_is_as_defined(void **state)
 	assert_true(bytes > 64 * 1024);
 }
 
+/* ---- the tree, from the definition: the lines of a directory, sorted as text ---- */
+
+static int by_line_name(const void *x, const void *y)
+{
+	/* After the mode, the hash and two spaces. */
+	return strcmp(*(char *const *)x + 6 + 1 + SHA256_HEX + 1,
+		      *(char *const *)y + 6 + 1 + SHA256_HEX + 1);
+}
+
+static void define_dir(char hex[SHA256_HEX + 1], const struct wt_dir *dir)
+{
+	struct strlist lines = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+	unsigned char raw[SHA256_SIZE];
+
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		char below[SHA256_HEX + 1];
+
+		if (entry->kind == WT_DIR)
+			define_dir(below, entry->dir);
+		else
+			oid_hex_encode(below, entry->sha256, SHA256_SIZE);
+		strlist_addf(&lines, "%06o %s %s",
+			     entry->kind == WT_DIR  ? 040000u
+			     : entry->kind == WT_LINK ? 0120000u
+						      : 0100000u + entry->mode,
+			     below, entry->name);
+	}
+	if (lines.nr)
+		qsort(lines.items, lines.nr, sizeof(*lines.items), by_line_name);
+	for (size_t i = 0; i < lines.nr; i++)
+		strbuf_add(&text, lines.items[i], strlen(lines.items[i]) + 1);
+	hash_buffer(HASH_SHA256, raw, text.buf, text.len);
+	oid_hex_encode(hex, raw, SHA256_SIZE);
+	strlist_release(&lines);
+	strbuf_release(&text);
+}
+
+static void test_statehash_is_as_defined(void **state)
+{
+	(void)state;
+	for (int round = 0; round < rounds(400); round++) {
+		struct arena arena = ARENA_INIT;
+		struct wt_dir *root = treegen(&arena, NULL, "", 4, 7);
+		char hash[STATEHASH_SIZE], hex[SHA256_HEX + 1];
+
+		define_dir(hex, root);
+		statehash(hash, root, STATEHASH_TREE);
+		assert_string_equal(hash + 7, hex);
+		arena_release(&arena);
+	}
+}
+
+struct parts {
+	struct statehash_item *items;
+	size_t nr, alloc;
+};
+
+static int add_part(const char *path, size_t len, const struct wt_entry *entry, void *payload)
+{
+	struct parts *parts = payload;
+
+	ALLOC_GROW(parts->items, parts->nr + 1, parts->alloc);
+	parts->items[parts->nr++] = (struct statehash_item){ xmemdupz(path, len), entry };
+	return 0;
+}
+
+static void test_statehash_of_parts_is_that_of_their_tree(void **state)
+{
+	(void)state;
+	for (int round = 0; round < rounds(400); round++) {
+		enum statehash_version version = round % 2 ? STATEHASH_TREE : STATEHASH_FLAT;
+		struct arena arena = ARENA_INIT;
+		struct wt_dir *root = treegen(&arena, NULL, "", 4, 7);
+		char whole[STATEHASH_SIZE], parts[STATEHASH_SIZE];
+		struct parts all = { 0 };
+
+		wt_visit(root, add_part, &all);
+		for (size_t i = all.nr; i > 1; i--) {
+			size_t other = rnd((unsigned)i);
+			struct statehash_item item = all.items[i - 1];
+
+			all.items[i - 1] = all.items[other];
+			all.items[other] = item;
+		}
+		statehash_items(parts, all.items, all.nr, version);
+		assert_string_equal(parts, statehash(whole, root, version));
+		for (size_t i = 0; i < all.nr; i++)
+			free(all.items[i].path);
+		free(all.items);
+		arena_release(&arena);
+	}
+}
+
 /* ---- every part of the state counts, nothing else does ---- */
+
+/* What is hashed stays so until somebody says that it changed. */
+static char *hash_again(char out[STATEHASH_SIZE], struct wt_dir *root, bool flat)
+{
+	for (size_t i = 0; i < root->nr; i++)
+		if (root->entries[i].kind == WT_DIR)
+			hash_again(out, root->entries[i].dir, false);
+	root->hashed = false;
+	return statehash(out, root, flat ? STATEHASH_FLAT : STATEHASH_TREE);
+}
 
 static struct wt_entry *pick(struct wt_dir *dir, enum wt_kind kind)
 {
@@ -128,7 +233,9 @@ static void test_statehash_sees_every_change(void **state)
 						    : what == 3 ? WT_LINK
 								: WT_DIR);
 
-		statehash(before, root);
+		bool flat = round % 2;
+
+		statehash(before, root, flat ? STATEHASH_FLAT : STATEHASH_TREE);
 		if (!entry) {
 			arena_release(&arena);
 			continue;
@@ -152,7 +259,11 @@ static void test_statehash_sees_every_change(void **state)
 			wt_compact(root);
 		}
 		tried[what]++;
-		statehash(after, root);
+		/* wt_compact() says so itself. */
+		if (what == 5)
+			statehash(after, root, flat ? STATEHASH_FLAT : STATEHASH_TREE);
+		else
+			hash_again(after, root, flat);
 		if (what == 4)
 			assert_string_equal(after, before);
 		else
@@ -161,7 +272,7 @@ static void test_statehash_sees_every_change(void **state)
 		if (entry->kind != WT_DIR && what != 5) {
 			rnd_bytes(&entry->st, sizeof(entry->st));
 			rnd_bytes(&entry->oid, sizeof(entry->oid));
-			statehash(before, root);
+			hash_again(before, root, flat);
 			assert_string_equal(after, before);
 		}
 		arena_release(&arena);
@@ -199,7 +310,9 @@ static void test_statehash_lines_stop_when_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_statehash_flat_is_as_defined),
 		cmocka_unit_test(test_statehash_is_as_defined),
+		cmocka_unit_test(test_statehash_of_parts_is_that_of_their_tree),
 		cmocka_unit_test(test_statehash_sees_every_change),
 		cmocka_unit_test(test_statehash_lines_stop_when_told),
 	};
