@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
+#include "restore/hunks.h"
 #include "restore/plan.h"
 #include "worktree/worktree.h"
 

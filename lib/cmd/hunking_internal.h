@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_CMD_HUNKING_INTERNAL_H
+#define CKPT_CMD_HUNKING_INTERNAL_H
+
+#include "base/base.h"
+#include "restore/restore.h"
+#include "ui/ui.h"
+
+/**
+ * The questions of -p, hunk by hunk, with the keys of `git restore -p`. What
+ * is asked goes to stderr, answers are lines on stdin.
+ */
+
+enum hunking_change {
+	HUNKING_MODIFIED,
+	HUNKING_ADDED,
+	HUNKING_DELETED,
+	HUNKING_BINARY,
+	HUNKING_KIND,
+};
+
+/** What may become of one path. */
+struct hunking_file {
+	enum hunking_change change;
+	char *path;
+	unsigned old_mode, new_mode; /**< of the state hash; 0: nothing is there */
+	struct strbuf old, new;	     /**< contents; empty if they are not needed */
+	struct strbuf header;	     /**< shown before the first question */
+	struct hunks hunks;	     /**< never empty */
+};
+
+/**
+ * `in` is from the present state to what it may become. More than one: something of another kind
+ * takes the place of the first, and the others are below it; that is one question. Call
+ * hunking_file_release() in any case.
+ */
+int hunking_file_init(struct hunking_file *out, const struct patch_input *in, size_t nr);
+void hunking_file_release(struct hunking_file *file);
+
+/** Whether anything was chosen. */
+bool hunking_chosen(const struct hunking_file *file);
+
+/**
+ * Ask about each hunk. `*quit_out` is set if nothing more is to be asked, of
+ * other files either. CKPT_ECANCELLED after a signal.
+ */
+int hunking_ask(struct hunking_file *file, bool *quit_out);
+
+/** Print a part of a patch to stderr, coloured as git does it. */
+void hunking_print(const char *text, size_t len);
+
+/** Let the user edit a hunk; `*done_out` is set if it was, and applies. */
+int hunking_edit(bool *done_out, struct hunks *hunks, size_t at);
+
+#endif
