@@ -7,6 +7,7 @@
 #include "record/record.h"
 #include "restore/compose.h"
 #include "restore/plan.h"
+#include "restore/revert.h"
 #include "worktree/worktree.h"
 
 struct session;
