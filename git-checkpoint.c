@@ -46,7 +46,7 @@
  * lib/store/     the shadow repository
  *   shadow layout          open, create, lock; the files of a new one
  *   objects refs packed_refs    reading objects; one ref for each checkpoint
- *   names                  names that people give to checkpoints
+ *   names composed         names that people give to checkpoints; states that are not checkpoints
  *   pack_write pack_stream pack_verify pack_index    writing one pack for each save
  *   packs packs_read packs_list delta    reading packs
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories
@@ -65,6 +65,7 @@
  *   order                  the order of saving, whatever the clock did
  *   manifest audit         the list for people, the audit trail
  *   journal stage_dir stage_settle    an interrupted restore, undo; its directories, settling them
+ *   target                 what journal and undo name: a checkpoint or a composed state
  *   lost identity          refs that disappeared; which directory a store belongs to
  *   flow_state flow_parse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
@@ -91,7 +92,10 @@
  *   status verify          whether everything is saved; whether a checkpoint is sound
  *   hashdir                the state hash of a plain directory
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
- *   restore                the order of events
+ *   restore restore_execute    the order of events; doing what was agreed to
+ *   compose compose_tree restore_compose    targets that are not checkpoints
+ *   choose                 what a restore would change, path by path; a target of some of it
+ *   hunks hunks_edit hunks_apply    hunks as git cuts them; edited ones; the content they make
  *   plan restore_plan      what to do, from two trees; from what is on disk
  *   plan_fold              thousands of paths of a plan as a few lines
  *   gitplan gitplan_say    the same for the repository: what changes; how it is told
@@ -108,6 +112,8 @@
  *                          an unfinished one
  *   into_write into_clone into_verify    its files; contents shared with live ones; whether it is right
  *   into_worktree          a copy as a linked git worktree
+ *   revert revert_range    taking back what lies between two checkpoints; which two
+ *   revert_path revert_decide revert_merge    one path of it: what to do, the merged text
  * lib/repair/    doctor and what it uses
  *   doctor doctor_files doctor_restore    what is wrong with a store
  *   salvage relink         saving checkpoints from a broken store; the store of a moved folder
@@ -153,13 +159,14 @@
  *   row                    what is shown of a thing: JSON, columns, lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
+ *   answer                 lines that answer many questions, typed or from a program
  *   sink                   where a JSON answer goes instead of stdout
  * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
  *   save list show diff grep status verify hash log config prune gc doctor stores relink
  *   export import branch
  *   pin restore            also unpin and drop; also undo and redo
- *   hooks hook agent_hook mcp run flow help try bisect
+ *   hooks hook agent_hook mcp run flow help try bisect revert
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
@@ -169,6 +176,8 @@
  *                          paths changed; a session by turns
  *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
  *                          takes back; what it does to the repository
+ *   hunking hunking_choose hunking_file hunking_edit    -p: the questions; of which paths; the hunks
+ *                          of one; editing one
  *   removal                what drop and prune ask and say
  *   pick pick_screen pick_preview    choosing a checkpoint, in fzf or on our own screen
  *   complete complete_offer complete_store    what the shells' completions ask for
@@ -190,6 +199,7 @@ static const struct cmd commands[] = {
 	{ "grep", NULL, &cmd_grep_spec },
 	{ "status", NULL, &cmd_status_spec }, { "restore", NULL, &cmd_restore_spec },
 	{ "undo", NULL, &cmd_undo_spec },     { "redo", NULL, &cmd_redo_spec },
+	{ "revert", NULL, &cmd_revert_spec },
 	{ "run", cmd_run, &cmd_run_spec },    { "verify", NULL, &cmd_verify_spec },
 	{ "try", NULL, &cmd_try_spec },	      { "bisect", NULL, &cmd_bisect_spec },
 	{ "log", NULL, &cmd_log_spec },	      { "pin", NULL, &cmd_pin_spec },

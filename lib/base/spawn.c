@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/spawn.h"
 
+#include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/env.h"
 #include "base/error.h"
@@ -204,4 +205,40 @@ int spawn_shell(const char *command, const char *dir)
 		_exit(EXIT_NOT_FOUND);
 	}
 	return spawn_wait(pid);
+}
+
+static void exec_editor(const char *command, const char *path)
+{
+	char *line = xstrfmt("%s \"$@\"", command);
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	/* What is left in a pipe are answers for us. */
+	if ((!isatty(STDIN_FILENO) && (null < 0 || dup2(null, 0) < 0)) || dup2(2, 1) < 0)
+		_exit(126);
+	env_restore_umask();
+	execl("/bin/sh", "sh", "-c", line, command, path, (char *)NULL);
+	_exit(EXIT_NOT_FOUND);
+}
+
+int spawn_editor(const char *command, const char *path)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, interrupt, quit;
+	int status = EXIT_NOT_FOUND;
+	pid_t pid;
+
+	sigemptyset(&ignore.sa_mask);
+	sigaction(SIGINT, &ignore, &interrupt);
+	sigaction(SIGQUIT, &ignore, &quit);
+	pid = fork();
+	if (!pid) {
+		/* A handler becomes the default. */
+		sigaction(SIGINT, &interrupt, NULL);
+		sigaction(SIGQUIT, &quit, NULL);
+		exec_editor(command, path);
+	}
+	if (pid > 0)
+		status = spawn_wait(pid);
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGQUIT, &quit, NULL);
+	return status;
 }

@@ -45,6 +45,12 @@ int spawn_sink(pid_t *pid_out, int *fd_out, const char *command);
  */
 int spawn_shell(const char *command, const char *dir);
 
+/**
+ * Let a person edit a file with `command`, as a shell understands it, and wait: its exit status.
+ * It has the terminal, if stdin is one; ^C is for it alone.
+ */
+int spawn_editor(const char *command, const char *path);
+
 /** True if a plain word is a program in PATH. */
 bool spawn_available(const char *program);
 

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/copied_internal.h"
+#include "cmd/hunking_internal.h"
 #include "cmd/inside_internal.h"
 #include "cmd/paths_internal.h"
 #include "cmd/pick_internal.h"
@@ -16,7 +17,7 @@
 #include "ui/ui.h"
 
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
-static bool as_worktree, turn;
+static bool as_worktree, turn, by_hunks;
 static const char *reason, *verify_command, *into, *branch, *source = JOURNAL_SOURCE;
 
 #define SOURCE                                                                                    \
@@ -27,6 +28,7 @@ static const char *reason, *verify_command, *into, *branch, *source = JOURNAL_SO
 static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan", OPT_ALSO },
+	{ OPT_FLAG, 'p', "patch", &by_hunks, NULL, "choose hunk by hunk what is restored" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", OPT_ALSO },
 	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", OPT_ALSO },
 	SOURCE,
@@ -80,11 +82,7 @@ static bool offer(struct complete *complete, const char *what)
 	return ours;
 }
 
-#define ONE_FILE "name paths to restore only these: 'git checkpoint restore <checkpoint> -- <path>'"
-
 static const struct opt_instead restore_instead[] = {
-	{ "-p", ONE_FILE },
-	{ "--patch", ONE_FILE },
 	{ "-s", "name the checkpoint without an option" },
 	{ "--staged", "--index brings back the index, too" },
 	{ NULL },
@@ -222,6 +220,27 @@ static int copy(struct session *session, const struct restore_opts *opts)
 	return copied_carry_out(session, &how);
 }
 
+/* Ask about each hunk; then it is a restore of what was chosen, and nothing more is asked. */
+static int carry_out_hunks(struct session *session, struct restore_opts *opts)
+{
+	struct hunking hunking;
+	int err;
+
+	if (opts->target->state_only)
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
+				      opts->target->id);
+	err = hunking_choose(&hunking, session, opts, yes);
+	opts->compose = choose_compose;
+	opts->compose_payload = &hunking.chosen;
+	opts->also = &hunking.choices.also;
+	opts->no_delete = false;
+	yes = true;
+	if (!err && !hunking_says_nothing(&hunking))
+		err = carry_out(session, opts);
+	hunking_release(&hunking);
+	return err;
+}
+
 static int restore_named(struct session *session, const struct strlist *args, bool named)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;
@@ -250,7 +269,9 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 	if (!err)
 		err = parse_paths(&paths, session, &target, args, named);
 	if (!err)
-		err = into ? copy(session, &opts) : carry_out(session, &opts);
+		err = into	 ? copy(session, &opts)
+		      : by_hunks ? carry_out_hunks(session, &opts)
+				 : carry_out(session, &opts);
 	strlist_release(&paths);
 	record_release(&target);
 	return err;
@@ -308,6 +329,9 @@ static int check(const struct strlist *args)
 	/* What git knows of some paths alone is not a state that there ever was. */
 	if ((with_index || with_git) && args->nr > (is_named(args) ? 1u : 0u))
 		return ckpt_error_set(CKPT_EUSAGE, "--%s restores everything, not single paths",
+				      with_git ? "git" : "index");
+	if ((with_index || with_git) && by_hunks)
+		return ckpt_error_set(CKPT_EUSAGE, "--%s restores everything, not single hunks",
 				      with_git ? "git" : "index");
 	if (go_on || abort_ || is_named(args) || (!opt_common.json && pick_possible()))
 		return 0;

@@ -93,7 +93,9 @@ struct contents {
 
 static void add(struct contents *contents, struct wt_entry *entry, const char *dir, const char *path)
 {
-	if (recall(entry, contents->opts->known))
+	/* What is composed of the worktree is known from there, and not in the store yet. */
+	if ((contents->snapshot->loaded && entry->flags & WT_KNOWN) ||
+	    recall(entry, contents->opts->known))
 		return;
 	ALLOC_GROW(contents->items, contents->nr + 1, contents->alloc);
 	contents->items[contents->nr++] = (struct item){ entry, dir, path };
@@ -139,23 +141,29 @@ static int hash_small(struct wt_entry *entry, struct store *store)
 	return err;
 }
 
-static int hash_one(size_t index, unsigned worker, void *payload)
+int contents_hash_entry(struct wt_entry *entry, struct store *store)
 {
-	struct contents *contents = payload;
-	const struct item *item = &contents->items[index];
-	struct wt_entry *entry = item->entry;
-	struct store *store = contents->snapshot->store;
-	int err = cancel_check();
+	int err = objects_size(&entry->st.size, store, &entry->oid);
 
-	(void)worker;
-	if (!err)
-		err = objects_size(&entry->st.size, store, &entry->oid);
 	if (!err)
 		err = entry->st.size > FS_WHOLE_MAX ? hash_large(entry, store)
 						    : hash_small(entry, store);
 	if (!err)
 		entry->flags |= WT_KNOWN;
-	else if (err != CKPT_ECANCELLED)
+	return err;
+}
+
+static int hash_one(size_t index, unsigned worker, void *payload)
+{
+	struct contents *contents = payload;
+	const struct item *item = &contents->items[index];
+	struct wt_entry *entry = item->entry;
+	int err = cancel_check();
+
+	(void)worker;
+	if (!err)
+		err = contents_hash_entry(entry, contents->snapshot->store);
+	if (err && err != CKPT_ECANCELLED)
 		err = ckpt_error_prefix(err, "'%s%s%s'", item->dir ? item->dir : "",
 					item->dir && *item->dir ? "/" : "", item->path);
 	if (!err && contents->opts->progress)

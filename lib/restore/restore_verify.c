@@ -162,7 +162,7 @@ static void keep_cache(const struct restore *r, const struct worktree_state *sta
 {
 	const struct ckpt_record *target = r->opts->target;
 
-	if (oid_equal(&state->scan->root->tree, &target->tree))
+	if (oid_equal(&state->scan->root->tree, &target->tree) && !*target->composed_for)
 		worktree_state_write_cache(state, &target->commit);
 }
 

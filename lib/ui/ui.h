@@ -7,6 +7,7 @@
  *
  * This is what other folders include.
  */
+#include "ui/answer.h"
 #include "ui/diffstat.h"
 #include "ui/opt.h"
 #include "ui/opt_rows.h"
