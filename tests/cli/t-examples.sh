@@ -97,6 +97,13 @@ prepare() {
 		sed -i s/true/false/ Makefile
 		git checkpoint save -q
 		;;
+	*'checkpoint revert'*)
+		mkdir tests
+		for i in 1 2 3 4; do
+			echo $i >tests/$i
+			git checkpoint save -q --step $i
+		done
+		;;
 	*)
 		echo edited >>src/a
 		echo new >created
@@ -113,7 +120,7 @@ fill_in() {
 
 # A terminal costs a second each.
 asks() {
-	grep 'checkpoint \(restore\|undo\|redo\)' "$1" | grep -q -v -e '--yes\| -y \| -n \|--dry-run'
+	grep 'checkpoint \(restore\|undo\|redo\|revert\)' "$1" | grep -q -v -e '--yes\| -y \| -n \|--dry-run'
 }
 
 # On a terminal on which somebody says yes to everything.
