@@ -104,7 +104,7 @@ static enum hunking_change change_of(const struct hunking_file *file, bool sever
 
 int hunking_file_init(struct hunking_file *out, const struct patch_input *in, size_t nr)
 {
-	const struct patch_opts opts = PATCH_OPTS_INIT;
+	const struct patch_opts opts = { .context = 3, .reverse = true };
 	int err = 0;
 
 	*out = (struct hunking_file){

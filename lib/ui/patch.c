@@ -11,6 +11,7 @@ enum {
 /* One side of a change. */
 struct side {
 	bool present;
+	const char *prefix;
 	const char *path;
 	unsigned mode;
 	const struct oid *oid;
@@ -25,14 +26,17 @@ struct colors {
 static const struct colors plain = { "", "", "", "", "" };
 static const struct colors colored = { "\x1b[1m", "\x1b[36m", "\x1b[31m", "\x1b[32m", "\x1b[m" };
 
-static void sides_of(struct side *old_side, struct side *new_side, const struct patch_input *in)
+static void sides_of(struct side *old_side, struct side *new_side, const struct patch_input *in,
+		     bool reverse)
 {
 	static const char nothing[] = "";
 
-	*old_side = (struct side){ in->old_path != NULL, in->old_path, in->old_mode, &in->old_oid,
-				   in->old_data, in->old_len };
-	*new_side = (struct side){ in->new_path != NULL, in->new_path, in->new_mode, &in->new_oid,
-				   in->new_data, in->new_len };
+	*old_side = (struct side){ in->old_path != NULL, reverse ? "b/" : "a/", in->old_path,
+				   in->old_mode,	 &in->old_oid,		in->old_data,
+				   in->old_len };
+	*new_side = (struct side){ in->new_path != NULL, reverse ? "a/" : "b/", in->new_path,
+				   in->new_mode,	 &in->new_oid,		in->new_data,
+				   in->new_len };
 	for (int i = 0; i < 2; i++) {
 		struct side *side = i ? new_side : old_side;
 
@@ -99,10 +103,10 @@ static void add_name(struct strbuf *out, const char *prefix, const char *path)
 		strbuf_addch(out, '"');
 }
 
-static void add_side_name(struct strbuf *out, const char *prefix, const struct side *side)
+static void add_side_name(struct strbuf *out, const struct side *side)
 {
 	if (side->present)
-		add_name(out, prefix, side->path);
+		add_name(out, side->prefix, side->path);
 	else
 		strbuf_addstr(out, "/dev/null");
 }
@@ -162,9 +166,9 @@ static void add_headers(struct strbuf *out, const struct colors *colors, const s
 	struct strbuf line = STRBUF_INIT;
 
 	strbuf_addstr(&line, "diff --git ");
-	add_name(&line, "a/", a->present ? a->path : b->path);
+	add_name(&line, a->prefix, a->present ? a->path : b->path);
 	strbuf_addch(&line, ' ');
-	add_name(&line, "b/", b->present ? b->path : a->path);
+	add_name(&line, b->prefix, b->present ? b->path : a->path);
 	add_meta(out, colors, &line);
 	if (!a->present) {
 		meta_mode(out, colors, "new file", git_mode(b->mode));
@@ -191,7 +195,7 @@ static void add_labels(struct strbuf *out, const struct colors *colors, const st
 		struct strbuf line = STRBUF_INIT;
 
 		strbuf_addstr(&line, i ? "+++ " : "--- ");
-		add_side_name(&line, i ? "b/" : "a/", side);
+		add_side_name(&line, side);
 		if (side->present && strchr(side->path, ' '))
 			strbuf_addch(&line, '\t');
 		add_meta(out, colors, &line);
@@ -339,9 +343,9 @@ static int print_pair(struct strbuf *out, const struct patch_input *in, const st
 		return 0;
 	if (is_binary(a) || is_binary(b)) {
 		strbuf_addstr(out, "Binary files ");
-		add_side_name(out, "a/", a);
+		add_side_name(out, a);
 		strbuf_addstr(out, " and ");
-		add_side_name(out, "b/", b);
+		add_side_name(out, b);
 		strbuf_addstr(out, " differ\n");
 		return 0;
 	}
@@ -359,7 +363,7 @@ int patch_print(struct strbuf *out, const struct patch_input *in, const struct p
 	struct side a, b, none = { .present = false, .data = "" };
 	int rc;
 
-	sides_of(&a, &b, in);
+	sides_of(&a, &b, in, opts->reverse);
 	if (a.present && b.present && S_ISDIR(a.mode) && S_ISDIR(b.mode))
 		return print_pair(out, in, &a, &b, opts);
 	a.present = a.present && !S_ISDIR(a.mode);
@@ -367,7 +371,9 @@ int patch_print(struct strbuf *out, const struct patch_input *in, const struct p
 	if (!a.present || !b.present || (a.mode & S_IFMT) == (b.mode & S_IFMT))
 		return print_pair(out, in, &a, &b, opts);
 	/* A change of kind: one is deleted, the other added. */
+	none.prefix = b.prefix;
 	rc = print_pair(out, in, &a, &none, opts);
+	none.prefix = a.prefix;
 	return rc ? rc : print_pair(out, in, &none, &b, opts);
 }
 
@@ -380,7 +386,7 @@ int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
 	bool binary;
 	int rc;
 
-	sides_of(&a, &b, in);
+	sides_of(&a, &b, in, false);
 	binary = is_binary(&a) || is_binary(&b);
 	if (!binary && !same_content(&a, &b)) {
 		rc = make_patch(&patch, &a, &b, opts);

@@ -38,6 +38,7 @@ struct patch_opts {
 	unsigned context; /**< lines around a change */
 	unsigned ignore;  /**< patch_ignore */
 	bool color;
+	bool reverse; /**< label it as `git diff -R`: from b/ to a/ */
 };
 
 #define PATCH_OPTS_INIT      \

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/choose.h"
+
+#include "base/base.h"
+#include "restore/restore_internal.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
+
+#define CONTENT_MAX (64ULL << 20) /* nobody looks at a larger patch */
+
+static void release_parts(struct choice_part *parts, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(parts[i].path);
+		free(parts[i].old.data);
+		free(parts[i].new.data);
+	}
+	free(parts);
+}
+
+void choose_release(struct choices *choices)
+{
+	for (size_t i = 0; i < choices->nr; i++) {
+		release_parts(choices->items[i].parts, choices->items[i].nr);
+		release_parts(choices->items[i].around, choices->items[i].around_nr);
+	}
+	free(choices->items);
+	memset(choices, 0, sizeof(*choices));
+}
+
+void choose_list_release(struct chosen_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		strbuf_release(&list->items[i].content);
+	free(list->items);
+	memset(list, 0, sizeof(*list));
+}
+
+/* --- what there is to choose from --- */
+
+static void set_state(struct choice_state *out, const struct wt_entry *entry)
+{
+	memset(out, 0, sizeof(*out));
+	if (!entry)
+		return;
+	out->mode = wt_entry_mode(entry) | (entry->kind == WT_DIR ? entry->mode : 0);
+	if (entry->kind != WT_DIR)
+		out->oid = entry->oid;
+}
+
+/* A composed target is in memory, and gone when it is asked for. */
+static int keep_data(struct choice_state *state, struct restore *r, const char *path,
+		     const struct wt_entry *entry)
+{
+	struct strbuf data = STRBUF_INIT;
+	int err;
+
+	if (!r->compose || entry->kind == WT_DIR || objects_exist(r->session->store, &entry->oid))
+		return 0;
+	err = compose_read_new(&data, r->compose, path, entry);
+	if (!err)
+		state->data = strbuf_detach(&data, &state->len);
+	strbuf_release(&data);
+	return err;
+}
+
+static struct choice_part *add_part(struct choice *choice, const char *path)
+{
+	struct choice_part *part;
+
+	ALLOC_GROW(choice->parts, choice->nr + 1, choice->alloc);
+	part = &choice->parts[choice->nr++];
+	*part = (struct choice_part){ .path = xstrdup(path) };
+	return part;
+}
+
+static int add_new(struct choice *choice, struct restore *r, const char *path,
+		   const struct wt_entry *entry)
+{
+	struct choice_part *part = add_part(choice, path);
+
+	set_state(&part->new, entry);
+	return keep_data(&part->new, r, path, entry);
+}
+
+/* What is below a directory that comes, or goes, in the place of something else. */
+static int add_below(struct choice *choice, struct restore *r, const struct wt_dir *dir, bool new)
+{
+	int err = new ? snapshot_expand(r->target.tree, (struct wt_dir *)dir) : 0;
+
+	for (size_t i = 0; i < dir->nr && !err; i++) {
+		const struct wt_entry *entry = &dir->entries[i];
+		char *path = xstrfmt("%s/%.*s", dir->path, (int)entry->name_len, entry->name);
+
+		if (new)
+			err = add_new(choice, r, path, entry);
+		else
+			set_state(&add_part(choice, path)->old, entry);
+		if (!err && entry->kind == WT_DIR)
+			err = add_below(choice, r, entry->dir, new);
+		free(path);
+	}
+	return err;
+}
+
+/* The directories on the way that have to be made, or may go. */
+static int add_around(struct choice *choice, struct restore *r, const char *path)
+{
+	int err = 0;
+
+	for (const char *end = strchr(path, '/'); end && !err; end = strchr(end + 1, '/')) {
+		char *dir = xmemdupz(path, (size_t)(end - path));
+		const struct wt_entry *now = wt_find(r->job.current.scan->root, dir);
+		struct wt_entry *then = NULL;
+
+		err = snapshot_find(&then, r->target.tree, dir);
+		if (!err && !now != !then) {
+			struct choice_part *part;
+
+			ALLOC_GROW(choice->around, choice->around_nr + 1, choice->around_alloc);
+			part = &choice->around[choice->around_nr++];
+			*part = (struct choice_part){ .path = xstrdup(dir) };
+			set_state(&part->old, now);
+			set_state(&part->new, then);
+		}
+		free(dir);
+	}
+	return err;
+}
+
+static int add_choice(struct choices *out, struct restore *r, const char *path)
+{
+	const struct wt_entry *now = wt_find(r->job.current.scan->root, path);
+	struct wt_entry *then = NULL;
+	struct choice *choice;
+	struct choice_part *part;
+	int err = snapshot_find(&then, r->target.tree, path);
+
+	if (err)
+		return err;
+	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+	choice = &out->items[out->nr++];
+	*choice = (struct choice){ 0 };
+	part = add_part(choice, path);
+	set_state(&part->old, now);
+	set_state(&part->new, then);
+	if (then)
+		err = keep_data(&part->new, r, path, then);
+	if (!err && now && then && now->kind == WT_DIR && then->kind != WT_DIR)
+		err = add_below(choice, r, now->dir, false);
+	if (!err && now && then && now->kind != WT_DIR && then->kind == WT_DIR)
+		err = add_below(choice, r, then->dir, true);
+	return err ? err : add_around(choice, r, path);
+}
+
+int restore_choose(struct choices *out, struct restore *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->plan.rows_nr && !err; i++)
+		err = add_choice(out, r, r->plan.rows[i].path);
+	return err;
+}
+
+/* --- contents --- */
+
+static int changed(const char *path)
+{
+	return ckpt_error_set(CKPT_EREFUSED, "'%s' changed meanwhile", path);
+}
+
+static int read_disk(struct strbuf *out, bool *large_out, int dirfd, const char *name,
+		     const struct choice_part *part)
+{
+	struct stat st;
+	ssize_t n;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (st.st_mode & S_IFMT) != (part->old.mode & S_IFMT))
+		return changed(part->path);
+	if (S_ISREG(st.st_mode)) {
+		*large_out = *large_out || (uint64_t)st.st_size > CONTENT_MAX;
+		return *large_out ? 0 : fs_read_file(out, dirfd, name);
+	}
+	strbuf_grow(out, PATH_MAX + 1);
+	n = readlinkat(dirfd, name, out->buf, PATH_MAX);
+	if (n < 0)
+		return changed(part->path);
+	strbuf_setlen(out, (size_t)n);
+	return 0;
+}
+
+static int read_old(struct strbuf *out, bool *large_out, const struct session *session,
+		    const struct choice_part *part)
+{
+	int root = open(session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), dirfd = -1, err;
+	const char *name;
+
+	if (root < 0)
+		return ckpt_error_errno("unable to open '%s'", session->worktree);
+	dirfd = beneath_open_parent(root, part->path, &name);
+	err = dirfd < 0 ? changed(part->path) : read_disk(out, large_out, dirfd, name, part);
+	fs_close(dirfd);
+	close(root);
+	if (!err && !*large_out) {
+		struct digest *sha1 = hash_new(HASH_SHA1);
+		struct oid oid;
+
+		hash_object(sha1, &oid, "blob", out->buf, out->len);
+		hash_free(sha1);
+		if (!oid_equal(&oid, &part->old.oid))
+			err = changed(part->path);
+	}
+	return err;
+}
+
+static bool has_content(const struct choice_state *state)
+{
+	return state->mode && !S_ISDIR(state->mode);
+}
+
+int choose_read(struct strbuf *old_out, struct strbuf *new_out, bool *large_out,
+		struct session *session, const struct choice_part *part)
+{
+	uint64_t size = 0;
+	int err = 0;
+
+	*large_out = false;
+	if (has_content(&part->new) && !part->new.data) {
+		err = objects_size(&size, session->store, &part->new.oid);
+		*large_out = !err && size > CONTENT_MAX;
+	}
+	if (!err && has_content(&part->old))
+		err = read_old(old_out, large_out, session, part);
+	if (err || *large_out || !has_content(&part->new))
+		return err;
+	if (part->new.data)
+		strbuf_add(new_out, part->new.data, part->new.len);
+	else
+		err = objects_read(new_out, session->store, &part->new.oid, OBJECT_BLOB);
+	return err;
+}
+
+/* --- what was chosen --- */
+
+static bool is_still(const struct compose *compose, const struct choice_part *part)
+{
+	const struct wt_entry *now = compose_now(compose, part->path);
+	struct choice_state state;
+
+	set_state(&state, now);
+	if (!now && !part->old.mode)
+		return !compose_is_hidden(NULL, compose, part->path);
+	return state.mode == part->old.mode && oid_equal(&state.oid, &part->old.oid);
+}
+
+/* What is below a directory that goes may have become more. */
+static size_t count_below(const struct wt_dir *dir)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < dir->nr; i++)
+		nr += 1 + (dir->entries[i].kind == WT_DIR ? count_below(dir->entries[i].dir) : 0);
+	return nr;
+}
+
+static bool all_still(const struct compose *compose, const struct choice *choice)
+{
+	const struct choice_part *first = &choice->parts[0];
+	const struct wt_entry *now = compose_now(compose, first->path);
+	size_t below = 0;
+
+	/* What is below something else than a directory cannot be there. */
+	for (size_t i = 0; i < choice->nr; i++) {
+		below += i && choice->parts[i].old.mode;
+		if ((!i || choice->parts[i].old.mode) && !is_still(compose, &choice->parts[i]))
+			return false;
+	}
+	return !now || now->kind != WT_DIR || choice->nr == 1 || count_below(now->dir) == below;
+}
+
+static void put(struct compose *compose, const struct choice_part *part)
+{
+	const struct choice_state *state = &part->new;
+	struct wt_entry like = { .mode = state->mode & 07777, .oid = state->oid };
+
+	if (!state->mode) {
+		compose_remove(compose, part->path);
+	} else if (S_ISDIR(state->mode)) {
+		compose_put_dir(compose, part->path, state->mode & 07777);
+	} else if (state->data) {
+		compose_put(compose, part->path, S_ISLNK(state->mode) ? WT_LINK : WT_FILE,
+			    state->mode & 07777, state->data, state->len);
+	} else {
+		like.kind = S_ISLNK(state->mode) ? WT_LINK : WT_FILE;
+		compose_put_entry(compose, part->path, &like, state->mode & 07777);
+	}
+}
+
+/* Of directories on the way: what comes needs them, without what goes they may go. */
+static void put_around(struct compose *compose, const struct choice *choice)
+{
+	bool comes = choice->parts[0].new.mode != 0;
+
+	for (size_t i = 0; i < choice->around_nr; i++)
+		if (comes == (choice->around[i].new.mode != 0))
+			put(compose, &choice->around[i]);
+}
+
+int choose_compose(struct compose *compose, void *payload)
+{
+	const struct chosen_list *list = payload;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct chosen *chosen = &list->items[i];
+		const struct choice *choice = chosen->choice;
+
+		if (!all_still(compose, choice)) {
+			compose_conflict(compose, choice->parts[0].path,
+					 "it changed while you were asked");
+			continue;
+		}
+		put_around(compose, choice);
+		for (size_t j = 0; j < choice->nr && chosen->whole; j++)
+			put(compose, &choice->parts[j]);
+		if (!chosen->whole)
+			compose_put(compose, choice->parts[0].path, WT_FILE, chosen->mode & 07777,
+				    chosen->content.buf, chosen->content.len);
+	}
+	return 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_CHOOSE_H
+#define CKPT_RESTORE_CHOOSE_H
+
+#include "base/base.h"
+
+struct compose;
+struct session;
+
+/**
+ * A restore of which only some is wanted: what it would change, path by path,
+ * and a composed target of what was chosen of it (see compose.h).
+ */
+
+/** What is at a path, or shall be. */
+struct choice_state {
+	unsigned mode;	/**< of the state hash, of directories with permission bits; 0: nothing */
+	struct oid oid; /**< of files and links */
+	char *data;	/**< contents that the store does not have; NULL: it has them */
+	size_t len;
+};
+
+struct choice_part {
+	char *path;
+	struct choice_state old, new;
+};
+
+/** What is chosen or not: a row of a plan. */
+struct choice {
+	/** The path itself; if it changes between directory and file, then also what is below it. */
+	struct choice_part *parts;
+	size_t nr, alloc;
+	/** Directories that hold it, of which one side has none; the topmost first. */
+	struct choice_part *around;
+	size_t around_nr, around_alloc;
+};
+
+/** All of them, by path; filled in by a dry run if restore_opts asks for it. */
+struct choices {
+	struct choice *items;
+	size_t nr, alloc;
+};
+
+void choose_release(struct choices *choices);
+
+/**
+ * Append both contents of a file or a link. One over 64 MB is not read: the length tells nothing
+ * then, and `*large_out` is set. CKPT_EREFUSED if what is there now is not the old state any more.
+ */
+int choose_read(struct strbuf *old_out, struct strbuf *new_out, bool *large_out,
+		struct session *session, const struct choice_part *part);
+
+/** What became of a choice. */
+struct chosen {
+	const struct choice *choice;
+	bool whole; /**< all of it; otherwise it becomes a file with this content and mode */
+	unsigned mode;
+	struct strbuf content;
+};
+
+struct chosen_list {
+	struct chosen *items;
+	size_t nr, alloc;
+};
+
+void choose_list_release(struct chosen_list *list);
+
+/**
+ * For restore_opts.compose, with a struct chosen_list: these and no others. A path that is not in
+ * its old state any more is left alone, and named.
+ */
+int choose_compose(struct compose *compose, void *payload);
+
+#endif
