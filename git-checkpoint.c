@@ -44,7 +44,7 @@
  * lib/store/     the shadow repository
  *   shadow layout          open, create, lock; the files of a new one
  *   objects refs packed_refs    reading objects; one ref for each checkpoint
- *   names                  names that people give to checkpoints
+ *   names composed         names that people give to checkpoints; states that are not checkpoints
  *   pack_write pack_stream pack_verify pack_index    writing one pack for each save
  *   packs packs_read packs_list delta    reading packs
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories
@@ -61,6 +61,7 @@
  *   order                  the order of saving, whatever the clock did
  *   manifest audit         the list for people, the audit trail
  *   journal stage_dir stage_settle    an interrupted restore, undo; its directories, settling them
+ *   target                 what journal and undo name: a checkpoint or a composed state
  *   lost identity          refs that disappeared; which directory a store belongs to
  *   flow_state flow_parse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
@@ -84,7 +85,8 @@
  *   staged                 what was staged, as a difference
  *   status verify          whether everything is saved; whether a checkpoint is sound
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
- *   restore                the order of events
+ *   restore restore_execute    the order of events; doing what was agreed to
+ *   compose compose_tree restore_compose    targets that are not checkpoints
  *   plan restore_plan      what to do, from two trees; from what is on disk
  *   plan_fold              thousands of paths of a plan as a few lines
  *   gitplan gitplan_say    the same for the repository: what changes; how it is told

@@ -23,7 +23,8 @@ int restored_status(const struct restore_result *result)
 		return EXIT_UNVERIFIED;
 	if (result->own_check_status > 0)
 		return EXIT_NO;
-	return result->incomplete && result->done ? EXIT_INCOMPLETE : EXIT_DONE;
+	return result->conflicts_nr || (result->incomplete && result->done) ? EXIT_INCOMPLETE
+									    : EXIT_DONE;
 }
 
 static json_t *reverted(const struct plan *plan)
@@ -36,6 +37,20 @@ static json_t *reverted(const struct plan *plan)
 		row_path(&row, "file", plan->rows[i].path);
 		row_text(&row, "operation", operations[plan->rows[i].effect]);
 		row_text(&row, "summary", plan->rows[i].summary);
+		json_array_append_new(array, row_object(&row));
+	}
+	return array;
+}
+
+static json_t *conflicts(const struct restore_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->conflicts_nr; i++) {
+		struct row row = ROW_INIT;
+
+		row_path(&row, "file", result->conflicts[i].path);
+		row_text(&row, "why", result->conflicts[i].why);
 		json_array_append_new(array, row_object(&row));
 	}
 	return array;
@@ -74,7 +89,7 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,
-					      json_sprintf("git checkpoint restore %s", target->id));
+					      json_sprintf("git checkpoint restore %s", target_name(target)));
 		json_array_extend(array, commands);
 		if (back)
 			json_array_append_new(array, json_string(back));
@@ -149,11 +164,13 @@ json_t *restored_json(const struct restore_result *result, const struct ckpt_rec
 	char hex[OID_HEX + 1];
 
 	row_bool(&answer, "rolled_back", result->done);
-	row_text(&to, "checkpoint_id", target->id);
+	row_text(&to, "checkpoint_id", target_name(target));
 	row_text(&to, "checkpoint_type", target->type);
 	row_time(&to, "timestamp", target->created_at);
 	row_json(&answer, "restored_to", row_object(&to));
 	row_json(&answer, "changes_reverted", reverted(&result->plan));
+	if (result->composed)
+		row_json(&answer, "conflicts", conflicts(result));
 	if (target->captures.nr)
 		row_json(&answer, "captures", captures(result));
 	row_json(&answer, "verification", verification(result));
@@ -166,7 +183,7 @@ json_t *restored_json(const struct restore_result *result, const struct ckpt_rec
 	row_json(&answer, "warnings", warnings_json(result));
 	row_json(&answer, "next_actions", next_actions(result, target, back));
 	row_json(&answer, "confidence", json_real(confidence(result)));
-	json_array_append_new(anchors, json_string(target->id));
+	json_array_append_new(anchors, json_string(target_name(target)));
 	json_array_append_new(anchors, json_string(result->target_hash));
 	if (result->done)
 		json_array_append_new(anchors, json_string(result->safety));
@@ -214,12 +231,12 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	size_t counts[3];
 
 	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
-		report_text("Already as in %s%s%s; nothing to do\n", yellow, target->id, reset);
+		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
 		return;
 	}
 	restored_count(counts, &result->plan);
 	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
-		    result->done ? "Restored" : "Would restore", yellow, target->id, reset,
+		    result->done ? "Restored" : "Would restore", yellow, target_name(target), reset,
 		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
 		    result->verified && result->match ? ", verified" : "");
 }

@@ -24,6 +24,7 @@ void record_release(struct ckpt_record *record)
 	strlist_release(&record->scope);
 	strlist_release(&record->state_keys);
 	strlist_release(&record->warnings);
+	strlist_release(&record->conflicts);
 	record_captures_release(&record->captures);
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 }
@@ -164,6 +165,9 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	add_field(out, "Automatic", record->automatic ? "true" : "false");
 	if (record->safety)
 		add_field(out, "Safety-For", record->safety_for);
+	if (*record->composed_for)
+		add_field(out, "Composed-For", record->composed_for);
+	add_list(out, "Conflict", &record->conflicts);
 	if (record->include_ignored)
 		add_field(out, "Include", "ignored");
 	if (record->include_sensitive)
@@ -298,6 +302,7 @@ static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, con
 		{ "Scope", &record->scope },
 		{ "State", &record->state_keys },
 		{ "Warning", &record->warnings },
+		{ "Conflict", &record->conflicts },
 	};
 
 	*ok = true;
@@ -337,6 +342,10 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		record->safety = true;
 		snprintf(record->safety_for, sizeof(record->safety_for), "%s", value);
 		return !*value || refs_valid_id(value);
+	}
+	if (!strcmp(key, "Composed-For")) {
+		snprintf(record->composed_for, sizeof(record->composed_for), "%s", value);
+		return refs_valid_id(value);
 	}
 	/* There must be room for the next ones. */
 	if (!strcmp(key, "Sequence"))

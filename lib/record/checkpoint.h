@@ -93,6 +93,9 @@ struct ckpt_record {
 	/** What a restore took before it touched anything; "@" means the one before it. */
 	bool safety;
 	char safety_for[CKPT_ID_SIZE]; /**< what was restored; "" if not known, or not `safety` */
+	/** Not a checkpoint, but a composed state that leads to this one; otherwise "". */
+	char composed_for[CKPT_ID_SIZE];
+	struct strlist conflicts;  /**< of a composed state: "<why>\n<path>" of what it left alone */
 	struct strlist scope;      /**< empty: the whole worktree */
 	bool include_ignored, include_sensitive; /**< as requested from the save */
 	bool state_only;           /**< has no files; its tree is empty and means nothing */

@@ -139,23 +139,29 @@ static int hash_small(struct wt_entry *entry, struct store *store)
 	return err;
 }
 
-static int hash_one(size_t index, unsigned worker, void *payload)
+int contents_hash_entry(struct wt_entry *entry, struct store *store)
 {
-	struct contents *contents = payload;
-	const struct item *item = &contents->items[index];
-	struct wt_entry *entry = item->entry;
-	struct store *store = contents->snapshot->store;
-	int err = cancel_check();
+	int err = objects_size(&entry->st.size, store, &entry->oid);
 
-	(void)worker;
-	if (!err)
-		err = objects_size(&entry->st.size, store, &entry->oid);
 	if (!err)
 		err = entry->st.size > FS_WHOLE_MAX ? hash_large(entry, store)
 						    : hash_small(entry, store);
 	if (!err)
 		entry->flags |= WT_KNOWN;
-	else if (err != CKPT_ECANCELLED)
+	return err;
+}
+
+static int hash_one(size_t index, unsigned worker, void *payload)
+{
+	struct contents *contents = payload;
+	const struct item *item = &contents->items[index];
+	struct wt_entry *entry = item->entry;
+	int err = cancel_check();
+
+	(void)worker;
+	if (!err)
+		err = contents_hash_entry(entry, contents->snapshot->store);
+	if (err && err != CKPT_ECANCELLED)
 		err = ckpt_error_prefix(err, "'%s%s%s'", item->dir ? item->dir : "",
 					item->dir && *item->dir ? "/" : "", item->path);
 	if (!err && contents->opts->progress)

@@ -6,6 +6,7 @@
 #include "worktree/worktree.h"
 
 struct snapshot;
+struct store;
 struct strlist;
 
 /**
@@ -32,6 +33,9 @@ struct contents_opts {
  * loads the whole tree. Afterwards statehash() and similar can be used on it.
  */
 int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts);
+
+/** The same for one file or link, which then is known. */
+int contents_hash_entry(struct wt_entry *entry, struct store *store);
 
 /** The same only for these sorted paths and everything below them. */
 int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,

@@ -2,6 +2,7 @@
 #include "record/journal.h"
 
 #include "base/base.h"
+#include "record/target.h"
 #include "store/store.h"
 
 #include <sys/file.h>
@@ -40,7 +41,7 @@ static bool read_id(char out[CKPT_ID_SIZE], const json_t *object, const char *ke
 {
 	const char *id = json_string_value(json_object_get(object, key));
 
-	if (!id || !refs_valid_id(id))
+	if (!id || !target_valid_id(id))
 		return false;
 	snprintf(out, CKPT_ID_SIZE, "%s", id);
 	return true;
@@ -59,6 +60,7 @@ static const char *const kind_names[] = {
 	[JOURNAL_RESTORE] = "restore",
 	[JOURNAL_UNDO] = "undo",
 	[JOURNAL_REDO] = "redo",
+	[JOURNAL_REVERT] = "revert",
 };
 
 const char *journal_kind_name(enum journal_kind kind)
@@ -69,7 +71,7 @@ const char *journal_kind_name(enum journal_kind kind)
 static enum journal_kind read_kind(const json_t *object)
 {
 	const char *name = json_string_value(json_object_get(object, "kind"));
-	enum journal_kind kind = JOURNAL_REDO;
+	enum journal_kind kind = JOURNAL_REVERT;
 
 	while (kind != JOURNAL_RESTORE && (!name || strcmp(name, kind_names[kind])))
 		kind--;

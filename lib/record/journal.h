@@ -7,10 +7,19 @@
 
 struct store;
 
-/** What a restore is: of a checkpoint that somebody named, or a step on the stack of restores. */
-enum journal_kind { JOURNAL_RESTORE, JOURNAL_UNDO, JOURNAL_REDO };
+/**
+ * What a restore is: of a checkpoint that somebody named, a step on the stack of restores, or of
+ * what lies between two checkpoints.
+ */
+enum journal_kind { JOURNAL_RESTORE, JOURNAL_UNDO, JOURNAL_REDO, JOURNAL_REVERT };
 
-/** "restore", "undo", "redo": in the journal, and in the audit trail. */
+/** A restore of its own, which undo takes back, not a step on the stack. */
+static inline bool journal_kind_is_new(enum journal_kind kind)
+{
+	return kind == JOURNAL_RESTORE || kind == JOURNAL_REVERT;
+}
+
+/** "restore", "undo", "redo", "revert": in the journal, and in the audit trail. */
 const char *journal_kind_name(enum journal_kind kind);
 
 /** What of a checkpoint is restored: files, and the index, or everything that git knows. */
@@ -68,7 +77,7 @@ bool journal_is_left(const struct store *store);
  */
 struct undo_entry {
 	char before[CKPT_ID_SIZE];
-	char restored[CKPT_ID_SIZE]; /**< the checkpoint that was restored */
+	char restored[CKPT_ID_SIZE]; /**< the checkpoint, or the composed state, that was restored */
 	char after[CKPT_ID_SIZE];    /**< "" until it is undone */
 	struct strlist paths;
 	/**

@@ -28,6 +28,7 @@
 #include "record/stage_dir.h"
 #include "record/stage_settle.h"
 #include "record/statehash.h"
+#include "record/target.h"
 #include "record/title.h"
 
 #endif

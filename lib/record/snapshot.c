@@ -38,6 +38,24 @@ int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_
 	return err;
 }
 
+int snapshot_wrap(struct snapshot **out, struct store *store, const char *id, struct wt_dir *root,
+		  const struct strbuf *modes)
+{
+	struct snapshot *snapshot = xcalloc(1, sizeof(*snapshot));
+	int err = modes_parse(&snapshot->modes, modes->buf, modes->len);
+
+	if (err) {
+		free(snapshot);
+		return err;
+	}
+	snapshot->store = store;
+	snapshot->root = root;
+	snapshot->loaded = true;
+	snprintf(snapshot->id, sizeof(snapshot->id), "%s", id);
+	*out = snapshot;
+	return 0;
+}
+
 void snapshot_free(struct snapshot *snapshot)
 {
 	if (!snapshot)
@@ -128,7 +146,7 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 	struct tree_entry entry;
 	int err, rc = 1;
 
-	if (dir->entries)
+	if (dir->entries || snapshot->loaded)
 		return 0;
 	err = objects_read(&tree, snapshot->store, &dir->tree, OBJECT_TREE);
 	strbuf_addstr(&path, dir->path);

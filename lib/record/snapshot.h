@@ -20,6 +20,7 @@ struct snapshot {
 	char id[CKPT_ID_SIZE];
 	struct modes modes;
 	struct wt_dir *root;
+	bool loaded; /**< all of it is there: nothing is read on demand */
 	struct arena arena;
 };
 
@@ -28,6 +29,10 @@ int snapshot_open(struct snapshot **out, struct store *store, const struct ckpt_
 /** The same for a caller that has read the metadata, and keeps owning it. */
 int snapshot_open_meta(struct snapshot **out, struct store *store, const struct ckpt_record *record,
 		       const struct ckpt_meta *meta);
+/** A tree that is in memory and stays its owner's, with the modes as modes_encode() has them. */
+int snapshot_wrap(struct snapshot **out, struct store *store, const char *id, struct wt_dir *root,
+		  const struct strbuf *modes);
+
 void snapshot_free(struct snapshot *snapshot);
 
 /** Load the entries of one directory, unless they are loaded. */

@@ -3,12 +3,9 @@
 
 #include "base/base.h"
 #include "record/record.h"
-#include "restore/apply_internal.h"
 #include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
-
-#include <sys/random.h>
 
 void restore_result_release(struct restore_result *result)
 {
@@ -23,6 +20,11 @@ void restore_result_release(struct restore_result *result)
 	for (size_t i = 0; i < result->captures_nr; i++)
 		free(result->captures[i].name);
 	free(result->captures);
+	for (size_t i = 0; i < result->conflicts_nr; i++) {
+		free(result->conflicts[i].path);
+		free(result->conflicts[i].why);
+	}
+	free(result->conflicts);
 }
 
 static int refuse_unsettled(void)
@@ -37,205 +39,11 @@ int restore_check_settled(struct session *session)
 	return session->store && journal_is_left(session->store) ? refuse_unsettled() : 0;
 }
 
-static int stage_plan(struct restore *r)
+/* The composed target must not be taken for garbage. A failure is found, and reported, later. */
+static void store_composed(const struct ckpt_record *record, void *payload)
 {
-	struct stage_opts opts = {
-		.store = r->session->store,
-		.plan = &r->plan,
-		.paths = &r->scope,
-		.threads = r->session->threads,
-		.any_room = r->opts->force || r->opts->interrupted,
-		.progress = r->opts->progress,
-	};
-	unsigned long long token;
-	char name[64];
-	int err;
-
-	if (getrandom(&token, sizeof(token), 0) != sizeof(token))
-		return ckpt_error_errno("unable to get random bytes");
-	snprintf(name, sizeof(name), STAGE_DIR_PREFIX "%016llx", token);
-	err = stage_fill(&r->stage, r->job.current.scan->rootfd, name, &opts);
-	return err ? record_damaged(err, r->session->store, r->opts->target->id) : 0;
-}
-
-static void warn_of_writers(struct restore_result *out, const struct apply_result *applied)
-{
-	for (size_t i = 0; i < applied->changed.nr; i++)
-		strlist_addf(&out->warnings, "'%s' changed during the restore and was left as it is",
-			     applied->changed.items[i]);
-	for (size_t i = 0; i < applied->open.nr; i++)
-		strlist_addf(&out->warnings,
-			     "'%s' was open for writing: what is written to it after the restore is lost",
-			     applied->open.items[i]);
-	out->incomplete = out->incomplete || applied->changed.nr;
-}
-
-/*
- * Written through an open descriptor while it was in the stage: it is in no checkpoint.
- */
-static int rescue_late(struct restore_result *out, struct restore *r,
-		       const struct apply_result *applied)
-{
-	struct strbuf rescued = STRBUF_INIT;
-	int err = stage_keep(&rescued, &r->stage, &applied->late_names);
-
-	for (size_t i = 0; i < applied->late.nr && !err; i++)
-		strlist_addf(&out->warnings, "Kept: %s/%s (what was written to '%s' while it was restored)",
-			     rescued.buf, applied->late_names.items[i], applied->late.items[i]);
-	out->incomplete = true;
-	strbuf_release(&rescued);
-	return err;
-}
-
-/* After the journal: from here on an interruption must be continued or undone. */
-static int carry_out(struct restore_result *out, struct restore *r)
-{
-	struct apply_opts apply = {
-		.stage = &r->stage,
-		.plan = &r->plan,
-		.paths = &r->scope,
-		.threads = r->session->threads,
-		.note_mode = restore_note_mode,
-		.payload = r,
-	};
-	struct apply_result applied = { 0 };
-	int err = restore_is_state_only(r) ? 0 : apply_run(&applied, &apply);
-
-	warn_of_writers(out, &applied);
-	if (!err && r->opts->interrupted && !restore_is_state_only(r))
-		restore_settle_modes(r);
-	if (!err && !applied.late.nr)
-		err = stage_remove(&r->stage);
-	if (!err && !r->opts->no_verify)
-		err = restore_verify(out, r);
-	if (!err)
-		err = restore_git_apply(out, r);
-	if (!err)
-		err = restore_replay(out, r);
-	if (!err && applied.late.nr)
-		err = rescue_late(out, r, &applied);
-	apply_result_release(&applied);
-	if (!err && r->opts->interrupted)
-		err = restore_settle_stages(out, r);
-	if (!err && !r->opts->abort)
-		err = restore_note(r, out->safety);
-	if (!err)
-		err = journal_remove(r->session->store);
-	/* Before this, the message of an interrupt is correct. */
-	if (err == CKPT_ECANCELLED)
-		return ckpt_error_set(err, "the restore was interrupted halfway, nothing is lost; 'git "
-					   "checkpoint restore --continue' finishes it, '--abort' goes "
-					   "back");
-	return err ? ckpt_error_prefix(err, "the restore stopped halfway, nothing is lost; fix the cause "
-					    "and run 'git checkpoint restore --continue', or '--abort'") :
-		     0;
-}
-
-static int make_safety(struct restore_result *out, struct restore *r)
-{
-	struct save_result saved;
-	bool stored;
-	int err = save_job_commit(&saved, &r->job);
-
-	if (err == CKPT_ECANCELLED)
-		return err;
-	if (err)
-		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
-	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
-	out->safety_commit = saved.record.commit;
-	stored = saved.new_bytes > 0;
-	err = restore_git_check_safety(r, &saved.record);
-	save_result_release(&saved);
-	/* The open packs do not have what was just stored. */
-	return !err && stored ? objects_reopen(r->session->store) : err;
-}
-
-/* What is not important enough to hide the earlier failure. */
-static int clean_up(struct restore_result *out, struct restore *r, int err, bool begun)
-{
-	struct store *store = r->session->store;
-	char *kept = err ? ckpt_error_keep() : NULL;
-
-	if (err && !begun) {
-		(void)stage_remove(&r->stage);
-		if (!r->opts->interrupted)
-			(void)journal_remove(store);
-	} else {
-		(void)audit_add_restore(store,
-					err ? "restore-interrupted"
-					    : journal_kind_name(r->opts->kind),
-					r->opts->target,
-					r->opts->reason ? r->opts->reason : r->opts->target->reason,
-					out->verified ? out->post_hash : NULL, r->opts->git);
-	}
-	ckpt_error_put_back(err, kept);
-	return err;
-}
-
-static int read_back(struct store *store, const struct wt_entry *entry)
-{
-	int err = 0;
-
-	if (entry->kind != WT_DIR)
-		return objects_check(store, &entry->oid);
-	for (size_t i = 0; i < entry->dir->nr && !err; i++)
-		err = read_back(store, &entry->dir->entries[i]);
-	return err;
-}
-
-/*
- * What is about to go must be readable in the safety checkpoint, even if it
- * was stored long ago: a copy may have been damaged since.
- */
-static int check_safety(struct restore *r)
-{
-	struct store *store = r->session->store;
-	int err = 0;
-
-	for (size_t i = 0; i < r->plan.nr && !err; i++) {
-		const struct plan_action *action = &r->plan.actions[i];
-
-		if (!action->current || action->kind == PLAN_CHMOD || action->kind == PLAN_RMDIR)
-			continue;
-		err = read_back(store, action->current);
-		if (err && err != CKPT_ECANCELLED)
-			err = ckpt_error_prefix(CKPT_EREFUSED,
-						"'%s' cannot be read back from the safety checkpoint, "
-						"nothing was touched",
-						action->path);
-	}
-	return err;
-}
-
-/* Nothing is touched, so nothing has to be saved first: the newest checkpoint is as good. */
-static int execute_nothing(struct restore_result *out, struct restore *r)
-{
-	const struct ref_list *refs = &r->job.refs;
-
-	snprintf(out->safety, sizeof(out->safety), "%s", refs->items[refs->nr - 1].id);
-	out->safety_commit = refs->items[refs->nr - 1].commit;
-	return r->opts->no_verify ? 0 : restore_verify(out, r);
-}
-
-static int execute(struct restore_result *out, struct restore *r)
-{
-	int err;
-
-	if (plan_is_empty(&r->plan) && restore_git_is_empty(r) &&
-	    r->opts->kind == JOURNAL_RESTORE && !r->opts->interrupted)
-		return execute_nothing(out, r);
-	err = r->opts->interrupted ? restore_free_stages(r) : 0;
-	if (!err && !restore_is_state_only(r))
-		err = stage_plan(r);
-	if (!err)
-		err = make_safety(out, r);
-	if (!err)
-		err = check_safety(r);
-	if (!err)
-		err = restore_begin_journal(r, out->safety);
-	if (err)
-		return clean_up(out, r, err, false);
-	return clean_up(out, r, carry_out(out, r), true);
+	(void)record;
+	(void)restore_compose_store(payload);
 }
 
 static void init_restore(struct restore *r, struct session *session,
@@ -246,12 +54,14 @@ static void init_restore(struct restore *r, struct session *session,
 	memset(r, 0, sizeof(*r));
 	r->session = session;
 	r->opts = opts;
+	restore_compose_init(r);
+	opts = r->opts;
 	r->stage.fd = -1;
 	strlist_extend(&r->scope, opts->paths->nr ? opts->paths : &opts->target->scope);
 	/* The root, which is sorted before all others, covers them. */
 	if (r->scope.nr && !*r->scope.items[0])
 		strlist_release(&r->scope);
-	strlist_add(&r->keep, opts->target->id);
+	strlist_add(&r->keep, r->leads_to->id);
 	if (opts->interrupted)
 		strlist_add(&r->keep, opts->interrupted->id);
 	if (opts->previous)
@@ -259,7 +69,7 @@ static void init_restore(struct restore *r, struct session *session,
 	r->safety = (struct save_opts){
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
-		.safety_for = opts->target->id,
+		.safety_for = target_name(opts->target),
 		.step = -1,
 		.include_ignored = opts->target->include_ignored,
 		.include_sensitive = opts->target->include_sensitive,
@@ -267,7 +77,9 @@ static void init_restore(struct restore *r, struct session *session,
 		.no_auto_captures = true,
 		.exact_captures = true,
 		.state_only = opts->target->state_only,
-		.cache_later = !opts->no_verify,
+		.cache_later = !opts->no_verify && !*opts->target->composed_for,
+		.taken = opts->compose ? store_composed : NULL,
+		.taken_payload = r,
 		.keep = &r->keep,
 		.scope = r->scope.nr ? &r->scope : &nothing,
 		.progress = opts->progress,
@@ -304,10 +116,13 @@ static int open_points(struct restore *r)
 	struct store *store = r->session->store;
 	int err;
 
-	if (!refs_exist(store, opts->target->id))
+	if (!target_exists(store, r->leads_to->id))
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
-				      opts->target->id);
+				      target_name(r->leads_to));
 	r->protect = protect_new(r->session);
+	/* What a composed target lacks of the worktree is meant to go. */
+	if (opts->compose)
+		return restore_point_open(&r->held, store, r->leads_to);
 	err = restore_point_open(&r->target, store, opts->target);
 	if (!err)
 		err = protect_add(r->protect, opts->target, &r->target.meta, r->target.tree);
@@ -350,6 +165,7 @@ static void close_restore(struct restore *r)
 	snapshot_free(r->previous);
 	restore_point_close(&r->interrupted);
 	restore_point_close(&r->target);
+	restore_compose_release(r);
 	journal_release(&r->journal);
 	journal_undo_release(&r->undo);
 	restore_git_release(&r->git);
@@ -379,7 +195,7 @@ static int prepare_state_only(struct restore_result *out, struct restore *r, boo
 /* Everything up to the point where something would be touched. */
 static int prepare(struct restore_result *out, struct restore *r, bool store)
 {
-	struct restore_hash check = restore_hash_init(r);
+	struct restore_hash check;
 	bool whole = false;
 	/* First, since nothing else is refused as quickly. */
 	int err = restore_is_state_only(r) ? 0 : restore_git_plan(out, r);
@@ -395,6 +211,9 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 		err = restore_plan(r, store);
 	if (!err)
 		err = restore_check_plan(out, r);
+	if (!err)
+		restore_compose_say(out, r);
+	check = restore_hash_init(r);
 	if (!err)
 		err = restore_hash_target(out->target_hash, &check);
 	if (!err)
@@ -425,6 +244,8 @@ static int ask(struct strlist *agreed, struct session *session, const struct res
 
 	if (!err)
 		err = prepare(&preview, &r, false);
+	if (!err)
+		err = restore_compose_patches(&r);
 	if (!err)
 		restore_warn(&preview, &r);
 	if (!err)
@@ -465,10 +286,14 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 		}
 	} while (!agreed_to);
 	strlist_release(&agreed);
+	if (!err && opts->dry_run)
+		err = restore_compose_patches(&r);
+	if (!err && opts->choices)
+		err = restore_choose(opts->choices, &r);
 	if (!err)
 		restore_warn(out, &r);
 	if (!err && !opts->dry_run) {
-		err = execute(out, &r);
+		err = restore_execute(out, &r);
 		out->done = !err;
 		if (!err && opts->restored)
 			opts->restored(session, &out->warnings);

@@ -5,6 +5,8 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
+#include "restore/choose.h"
+#include "restore/compose.h"
 #include "restore/hunks.h"
 #include "restore/plan.h"
 #include "worktree/worktree.h"
@@ -28,8 +30,33 @@ struct session;
  */
 struct restore_result;
 
+/** A path as it is and as it shall be; NULL: nothing is there. */
+struct restore_patch {
+	const char *path;
+	const struct wt_entry *old, *new;
+	/** Contents of files and targets of links; empty where the size in the entry is too large. */
+	struct strbuf old_data, new_data;
+};
+
+enum { RESTORE_PATCH_MAX = 64 << 20 };
+
 struct restore_opts {
 	const struct ckpt_record *target;
+	/**
+	 * The target is composed from the worktree (see compose.h) instead. Then `target`
+	 * is what it is said to lead to, for reports and the audit trail, and how the worktree is
+	 * scanned: its scope and flags, which the caller may have changed. NULL: it is the target.
+	 */
+	int (*compose)(struct compose *compose, void *payload);
+	void *compose_payload;
+	/**
+	 * Called for each file, link and directory that a composed target changes, in the order of
+	 * the plan: before confirm(), or in a dry run. The lock is held. NULL: not called.
+	 */
+	int (*patch)(const struct restore_patch *patch, void *payload);
+	void *patch_payload;
+	/** A dry run: also what there is to choose from, for choose.h. NULL: not needed. */
+	struct choices *choices;
 	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */
@@ -113,6 +140,10 @@ struct restore_git {
 };
 
 struct restore_result {
+	bool composed; /**< the target is, or was before an interruption */
+	/** Paths of a composed target that stay as they are, and why; in the order of path. */
+	struct plan_kept *conflicts;
+	size_t conflicts_nr;
 	bool done;         /**< false: a dry run */
 	struct plan plan;  /**< rows and kept; the actions are no longer valid */
 	char pre_hash[STATEHASH_SIZE], post_hash[STATEHASH_SIZE], target_hash[STATEHASH_SIZE];

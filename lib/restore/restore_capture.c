@@ -41,7 +41,7 @@ static const struct capture_def *find_command(const struct restore *r, const cha
  */
 static bool come_back(const struct restore *r)
 {
-	if (r->opts->kind == JOURNAL_RESTORE && r->opts->paths->nr)
+	if (journal_kind_is_new(r->opts->kind) && r->opts->paths->nr)
 		return false;
 	return !r->opts->abort || r->journal.replaying;
 }

@@ -2,6 +2,7 @@
 #ifndef CKPT_RESTORE_RESTORE_INTERNAL_H
 #define CKPT_RESTORE_RESTORE_INTERNAL_H
 
+#include "restore/compose_internal.h"
 #include "restore/protect_internal.h"
 #include "restore/restore.h"
 #include "restore/restore_git_internal.h"
@@ -21,7 +22,14 @@ struct restore_point {
 
 struct restore {
 	struct session *session;
-	const struct restore_opts *opts;
+	const struct restore_opts *opts; /**< of a composed target `own` */
+	struct restore_opts own;
+	const struct ckpt_record *leads_to; /**< the target, or what a composed one is said to be */
+	struct ckpt_record composed;	    /**< the target, if there is a `compose` */
+	struct compose *compose;
+	struct restore_point held; /**< `leads_to`, if the target is composed */
+	bool is_stored;		   /**< the composed target is in the store */
+	struct strlist touched;	   /**< of a composed target: what it changes, sorted */
 	struct strlist scope; /**< what is scanned: the named paths or the checkpoint's scope */
 	struct strlist keep;  /**< ids that the safety checkpoint must not evict */
 	struct save_opts safety;
@@ -59,6 +67,36 @@ static inline bool restore_is_state_only(const struct restore *r)
 }
 
 #define RESTORE_NO_SAFETY "no safety checkpoint could be taken, nothing was touched"
+
+/* --- restore_execute.c --- */
+
+/** Do what was planned and agreed to: from the stage to the audit trail. */
+int restore_execute(struct restore_result *out, struct restore *r);
+
+/* --- restore_compose.c --- */
+
+/** Before anything else: `opts` become the restore's own. */
+void restore_compose_init(struct restore *r);
+
+/** Compose the target from what was scanned and read, in place of the last one. */
+int restore_compose(struct restore *r);
+
+/** What it changes, when the plan is made: the scope of its undo. */
+void restore_compose_touched(struct restore *r);
+
+/** Put it into the pack of the safety checkpoint. */
+int restore_compose_pack(struct restore *r);
+
+/** For save_opts.taken, and afterwards: make it exist, unless it does. The pack is complete. */
+int restore_compose_store(struct restore *r);
+
+/** Call `patch` for everything that is planned. */
+int restore_compose_patches(struct restore *r);
+
+/** What stays as it is, of a target composed now or before an interruption. */
+void restore_compose_say(struct restore_result *out, const struct restore *r);
+
+void restore_compose_release(struct restore *r);
 
 /* --- restore_plan.c --- */
 
@@ -123,6 +161,11 @@ int restore_save_captures(struct restore_result *out, struct restore *r);
  * Restore them. Only an interruption is a failure; otherwise the result says what was not possible.
  */
 int restore_replay(struct restore_result *out, struct restore *r);
+
+/* --- choose.c --- */
+
+/** Append a choice for each row of the plan. */
+int restore_choose(struct choices *out, struct restore *r);
 
 /* --- restore_git.c --- */
 

@@ -90,7 +90,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		snprintf(journal->safety, sizeof(journal->safety), "%s", safety);
 		journal->kind = r->opts->kind;
 		journal->reason = xstrdup(r->opts->reason ? r->opts->reason : "");
-		strlist_extend(&journal->paths, r->opts->paths);
+		strlist_extend(&journal->paths, r->touched.nr ? &r->touched : r->opts->paths);
 		journal->no_delete = r->opts->no_delete;
 		restore_git_note(r);
 	}
@@ -151,8 +151,8 @@ int restore_note(struct restore *r, const char *safety)
 	} else if (!plan_is_empty(&r->plan) || !restore_git_is_empty(r) || r->opts->interrupted) {
 		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
 		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted) {
-			journal_undo_push(stack, before, r->opts->target->id, &r->scope,
-					  &r->journal.made);
+			journal_undo_push(stack, before, r->opts->target->id,
+					  r->touched.nr ? &r->touched : &r->scope, &r->journal.made);
 			note_git(&stack->items[stack->nr - 1], &r->journal);
 		}
 	}

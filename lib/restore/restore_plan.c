@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "record/record.h"
+#include "session/session.h"
 
 int restore_point_open(struct restore_point *out, struct store *store,
 		       const struct ckpt_record *record)
@@ -67,11 +68,26 @@ struct worktree_state_opts restore_scan_opts(const struct restore *r)
 		.scope = &r->scope,
 		.include_ignored = r->opts->target->include_ignored,
 		.include_sensitive = r->opts->target->include_sensitive,
-		.held = r->target.tree,
+		.held = r->held.tree ? r->held.tree : r->target.tree,
 		.no_limit = true,
 		.also = &r->also,
 		.progress = r->opts->progress,
 	};
+}
+
+/* A composed target goes into the same pack: how much that is must be known before. */
+static int reserve(struct restore *r)
+{
+	int err;
+
+	if (!r->opts->compose || !r->session->settings.max_size)
+		return 0;
+	err = worktree_state_read(&r->job.current, NULL);
+	if (!err)
+		err = restore_compose(r);
+	if (!err)
+		r->job.more = compose_bytes(r->compose);
+	return err;
 }
 
 /* `store`: read into the pack of the safety checkpoint; otherwise only compute names. */
@@ -82,10 +98,14 @@ static int scan_and_plan(struct restore *r, bool store)
 
 	if (!err)
 		record_made(r);
+	if (!err && store)
+		err = reserve(r);
 	if (!err)
 		err = store ? save_job_read(&r->job) : worktree_state_read(&r->job.current, NULL);
 	if (err && r->job.no_room)
 		err = ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
+	if (!err && r->opts->compose)
+		err = restore_compose(r);
 	return err ? err : make_plan(r);
 }
 
@@ -188,7 +208,7 @@ static int refuse_absent(const struct restore *r, const char *path)
 /* Only what was typed for this restore; remembered paths may have changed since. */
 static int check_paths_exist(struct restore *r)
 {
-	if (r->opts->kind != JOURNAL_RESTORE || r->opts->interrupted)
+	if (r->opts->kind != JOURNAL_RESTORE || r->opts->interrupted || r->opts->compose)
 		return 0;
 	for (size_t i = 0; i < r->opts->paths->nr; i++) {
 		const char *path = r->opts->paths->items[i];
@@ -213,8 +233,10 @@ int restore_check_plan(struct restore_result *out, struct restore *r)
 		err = check_obstacles(out, r);
 	if (!err)
 		err = keep_unread(r);
-	if (!err && r->scope.nr)
-		plan_list_made(&r->made, &r->plan, &r->scope);
+	if (!err)
+		restore_compose_touched(r);
+	if (!err && (r->scope.nr || r->touched.nr))
+		plan_list_made(&r->made, &r->plan, r->touched.nr ? &r->touched : &r->scope);
 	return err;
 }
 

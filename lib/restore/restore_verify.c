@@ -176,7 +176,7 @@ static int do_aftermath(size_t index, unsigned worker, void *payload)
 	if (!index)
 		restore_hash_worktree(after->out->post_hash, &whole, after->check, root);
 	/* Exactly the tree of the checkpoint: the next save need not read it again. */
-	else if (oid_equal(&root->tree, &target->tree))
+	else if (oid_equal(&root->tree, &target->tree) && !*target->composed_for)
 		worktree_state_write_cache(after->state, &target->commit);
 	return 0;
 }

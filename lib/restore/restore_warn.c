@@ -49,7 +49,9 @@ void restore_warn(struct restore_result *out, struct restore *r)
 			     target->id);
 		return;
 	}
-	if (r->opts->paths->nr) {
+	if (*target->composed_for) {
+		/* It has the repository as it is. */
+	} else if (r->opts->paths->nr) {
 		restore_head_look(&out->head, r->session->repo, &then, false);
 		restore_head_cut(&out->head);
 	} else if (r->opts->git != JOURNAL_GIT) {

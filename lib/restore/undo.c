@@ -8,7 +8,7 @@
 /* If it is gone nothing is exempt: then more is kept than necessary. */
 static void take_back(struct undo_job *job, struct session *session, const char *id)
 {
-	if (*id && !lookup_name(&job->previous, session->store, id))
+	if (*id && !target_read(&job->previous, session->store, id))
 		job->opts.previous = &job->previous;
 }
 
@@ -91,7 +91,7 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 					     "'git checkpoint doctor --fix' fixes that or ends the "
 					     "restore as it is");
 	else
-		err = lookup_name(&job->target, session->store,
+		err = target_read(&job->target, session->store,
 				  abort ? journal->safety : journal->target);
 	if (err)
 		return err == CKPT_ENOTFOUND ? CKPT_ERROR : err;
@@ -107,7 +107,7 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 	if (abort) {
 		take_back(job, session, journal->target);
 		strlist_extend(&job->made, &journal->made);
-	} else if (job->opts.kind != JOURNAL_RESTORE) {
+	} else if (!journal_kind_is_new(job->opts.kind)) {
 		continue_step(job, session);
 	}
 	return 0;

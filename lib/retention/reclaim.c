@@ -80,6 +80,8 @@ int reclaim_reach(struct reach **out, struct session *session, double seconds)
 		err = lost_note(session->store, &refs);
 	if (!err)
 		sweep_marks(session, &refs);
+	if (!err)
+		target_sweep(session->store);
 	if (seconds > 0)
 		reach_limit(reach, seconds);
 	/* The newest first: stock git makes deltas in this direction. */

@@ -144,6 +144,7 @@ struct save_job {
 	struct strlist chosen; /**< paths that a rule leaves out, but `choose` includes */
 	struct pack *pack;
 	struct ckpt_meta meta;
+	uint64_t more;	/**< bytes that the caller will add to the pack, at most */
 	bool no_room;   /**< it failed because it does not fit into maxSize */
 	struct retain_room room;
 	char state_hash

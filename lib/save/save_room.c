@@ -55,7 +55,7 @@ uint64_t save_room_needed(const struct save_job *save)
 	weight.pack += extras + extras / 1000 +
 		       OBJECT_EXTRA * (save->extras.nr + save->opts->states_nr);
 	/* The old stat cache exists until the new one replaces it. */
-	return weight.pack + weight.cache + RECORD_EXTRA;
+	return weight.pack + weight.cache + save->more + RECORD_EXTRA;
 }
 
 uint64_t save_room_beside(const struct save_job *save)

@@ -255,6 +255,7 @@ void store_close(struct store *store)
 	packs_close(store->packs);
 	packed_refs_free(store->packed);
 	names_free(store->names);
+	free(store->composed);
 	if (store->git) {
 		libgit2.odb_free(store->odb);
 		libgit2.repository_free(store->git);

@@ -44,6 +44,7 @@ struct store {
 	struct strlist repaired;    /**< a sentence about each thing that was wrong when it was opened */
 	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
 	struct names *names;	    /**< as they were last read, see names.h */
+	char *composed;		    /**< the id that this process made last, see composed.h; or NULL */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
 	struct git_repository *git;
 	struct git_odb *odb;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RECORD_TARGET_H
+#define CKPT_RECORD_TARGET_H
+
+#include "base/base.h"
+#include "record/checkpoint.h"
+
+struct store;
+
+/**
+ * What a journal or an undo stack names: a checkpoint, or a composed state (see
+ * store/composed.h), by its full id.
+ */
+
+/** Either may be meant. */
+bool target_valid_id(const char *id);
+
+/** False: it was dropped, or not needed any more. */
+bool target_exists(struct store *store, const char *id);
+
+/** Read its record; CKPT_ENOTFOUND if there is none. */
+int target_read(struct ckpt_record *out, struct store *store, const char *id);
+
+/** A new id for a composed state. */
+int target_make_id(char out[CKPT_ID_SIZE], struct store *store, int64_t now);
+
+/**
+ * Remove composed states that neither the journal nor the undo stack names; none if those
+ * cannot be read. The store must be locked.
+ */
+void target_sweep(struct store *store);
+
+/** What to show a person: of a composed state the checkpoint that it leads to. */
+const char *target_name(const struct ckpt_record *record);
+
+#endif
