@@ -65,6 +65,7 @@ static int take_lines(struct hunking_file *file, size_t at)
 static int divide(struct hunking_file *file)
 {
 	size_t lines, binary;
+	bool is_binary;
 
 	switch (file->change) {
 	case HUNKING_KIND:
@@ -79,14 +80,15 @@ static int divide(struct hunking_file *file)
 	take_mode(file);
 	lines = find_line(&file->header, "@@ ");
 	binary = find_line(&file->header, "Binary files ");
+	is_binary = binary < file->header.len;
+	if (is_binary && file->change == HUNKING_MODIFIED)
+		file->change = HUNKING_BINARY;
 	if (lines < file->header.len && !S_ISREG(file->new_mode))
 		take_whole(file, lines);
 	else if (lines < file->header.len)
 		return take_lines(file, lines);
-	else if (binary < file->header.len || file->change == HUNKING_ADDED)
+	else if (is_binary || file->change == HUNKING_ADDED)
 		take_whole(file, binary);
-	if (binary < file->header.len && file->change == HUNKING_MODIFIED)
-		file->change = HUNKING_BINARY;
 	return 0;
 }
 
@@ -146,9 +148,29 @@ static bool uses(const struct hunking_file *file, enum hunk_kind kind)
 	return false;
 }
 
-bool hunking_chosen(const struct hunking_file *file)
+static bool is_new(const struct hunking_file *file, const struct strbuf *content)
 {
-	return uses(file, HUNK_MODE) || uses(file, HUNK_WHOLE) || uses(file, HUNK_LINES);
+	return content->len == file->new.len &&
+	       !memcmp(content->buf, file->new.buf, content->len);
+}
+
+bool hunking_take(struct chosen *out, const struct hunking_file *file)
+{
+	bool mode = uses(file, HUNK_MODE);
+
+	strbuf_init(&out->content);
+	out->mode = mode || !file->old_mode || file->change == HUNKING_KIND ? file->new_mode
+									    : file->old_mode;
+	if (uses(file, HUNK_WHOLE)) {
+		out->how = CHOSEN_NEW;
+		return true;
+	}
+	if (!uses(file, HUNK_LINES) || hunks_apply(&out->content, &file->hunks)) {
+		out->how = CHOSEN_OLD;
+		return mode;
+	}
+	out->how = is_new(file, &out->content) ? CHOSEN_NEW : CHOSEN_MADE;
+	return true;
 }
 
 /* --- printing --- */
@@ -160,35 +182,46 @@ static const char *color_of(const char *line, bool in_lines)
 	return *line == '-' ? term_color(TERM_RED) : *line == '+' ? term_color(TERM_GREEN) : "";
 }
 
-static void print_range(const char *line, size_t len)
+static void add_range(struct strbuf *out, const char *line, size_t len)
 {
 	const char *end = memmem(line + 3, len - 3, " @@", 3);
 	size_t range = end ? (size_t)(end + 3 - line) : len;
 
-	fprintf(stderr, "%s%.*s%s", term_color(TERM_CYAN), (int)range, line, term_color(TERM_RESET));
-	fwrite(line + range, 1, len - range, stderr);
+	strbuf_addstr(out, term_color(TERM_CYAN));
+	strbuf_add(out, line, range);
+	strbuf_addstr(out, term_color(TERM_RESET));
+	strbuf_add(out, line + range, len - range);
+}
+
+static void add_line(struct strbuf *out, const char *line, size_t len, bool in_lines)
+{
+	const char *color = color_of(line, in_lines);
+	size_t end = len - (line[len - 1] == '\n');
+
+	strbuf_addstr(out, color);
+	strbuf_add(out, line, end);
+	if (*color)
+		strbuf_addstr(out, term_color(TERM_RESET));
+	strbuf_add(out, line + end, len - end);
 }
 
 void hunking_print(const char *text, size_t len)
 {
+	struct strbuf out = STRBUF_INIT;
 	bool in_lines = false;
 
 	while (len) {
-		size_t line = line_len(text, len), end = line - (text[line - 1] == '\n');
+		size_t line = line_len(text, len);
 		bool range = line > 3 && !memcmp(text, "@@ ", 3);
 
 		in_lines = range || (in_lines && *text != 'd');
-		if (range) {
-			print_range(text, line);
-		} else {
-			const char *color = color_of(text, in_lines);
-
-			fputs(color, stderr);
-			fwrite(text, 1, end, stderr);
-			fputs(*color ? term_color(TERM_RESET) : "", stderr);
-			fwrite(text + end, 1, line - end, stderr);
-		}
+		if (range)
+			add_range(&out, text, line);
+		else
+			add_line(&out, text, line, in_lines);
 		text += line;
 		len -= line;
 	}
+	fwrite(out.buf, 1, out.len, stderr);
+	strbuf_release(&out);
 }

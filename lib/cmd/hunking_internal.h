@@ -6,10 +6,28 @@
 #include "restore/restore.h"
 #include "ui/ui.h"
 
+struct session;
+
 /**
  * The questions of -p, hunk by hunk, with the keys of `git restore -p`. What
  * is asked goes to stderr, answers are lines on stdin.
  */
+
+/** Which hunks of a restore are wanted. */
+struct hunking {
+	struct choices choices;
+	struct chosen_list chosen; /**< for choose_compose() */
+};
+
+/**
+ * Find out what `opts` would change, and ask about all of it; nothing is written. `yes`: it was
+ * confirmed on the command line, so a program may answer. Call hunking_release() in any case.
+ */
+int hunking_choose(struct hunking *out, struct session *session, const struct restore_opts *opts,
+		   bool yes);
+void hunking_release(struct hunking *hunking);
+
+/* --- one path --- */
 
 enum hunking_change {
 	HUNKING_MODIFIED,
@@ -37,8 +55,8 @@ struct hunking_file {
 int hunking_file_init(struct hunking_file *out, const struct patch_input *in, size_t nr);
 void hunking_file_release(struct hunking_file *file);
 
-/** Whether anything was chosen. */
-bool hunking_chosen(const struct hunking_file *file);
+/** What was chosen: false if nothing was. `out` is zero, but for the choice. */
+bool hunking_take(struct chosen *out, const struct hunking_file *file);
 
 /**
  * Ask about each hunk. `*quit_out` is set if nothing more is to be asked, of

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/complete.h"
+#include "cmd/hunking_internal.h"
 #include "cmd/inside_internal.h"
 #include "cmd/paths_internal.h"
 #include "cmd/pick_internal.h"
@@ -15,12 +16,13 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
+static bool dry_run, verbose, by_hunks, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
 static const char *reason, *verify_command;
 
 static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan", OPT_ALSO },
+	{ OPT_FLAG, 'p', "patch", &by_hunks, NULL, "choose hunk by hunk what is restored" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", OPT_ALSO },
 	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", OPT_ALSO },
 	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since" },
@@ -55,11 +57,7 @@ static bool offer(struct complete *complete, const char *what)
 	return ours;
 }
 
-#define ONE_FILE "name paths to restore only these: 'git checkpoint restore <checkpoint> -- <path>'"
-
 static const struct opt_instead restore_instead[] = {
-	{ "-p", ONE_FILE },
-	{ "--patch", ONE_FILE },
 	{ "-s", "name the checkpoint without an option" },
 	{ "--source", "name the checkpoint without an option" },
 	{ "--staged", "--index brings back the index, too" },
@@ -178,6 +176,25 @@ static int find_chosen(struct ckpt_record *out, struct session *session, const s
 	return err;
 }
 
+/* Ask about each hunk; then it is a restore of what was chosen, and nothing more is asked. */
+static int carry_out_hunks(struct session *session, struct restore_opts *opts)
+{
+	struct hunking hunking;
+	int err = hunking_choose(&hunking, session, opts, yes);
+
+	opts->compose = choose_compose;
+	opts->compose_payload = &hunking.chosen;
+	opts->no_delete = false;
+	yes = true;
+	if (!err && !opt_common.json && hunking.choices.nr && !hunking.chosen.nr &&
+	    !hunking.chosen.conflicts.nr)
+		report_text("Nothing was chosen, nothing was changed\n");
+	else if (!err)
+		err = carry_out(session, opts);
+	hunking_release(&hunking);
+	return err;
+}
+
 static int restore_named(struct session *session, const struct strlist *args, bool named)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;
@@ -205,7 +222,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 	if (!err)
 		err = parse_paths(&paths, session, &target, args, named);
 	if (!err)
-		err = carry_out(session, &opts);
+		err = by_hunks ? carry_out_hunks(session, &opts) : carry_out(session, &opts);
 	strlist_release(&paths);
 	record_release(&target);
 	return err;
@@ -242,6 +259,9 @@ static int check(const struct strlist *args)
 	/* What git knows of some paths alone is not a state that there ever was. */
 	if ((with_index || with_git) && args->nr > (is_named(args) ? 1u : 0u))
 		return ckpt_error_set(CKPT_EUSAGE, "--%s restores everything, not single paths",
+				      with_git ? "git" : "index");
+	if ((with_index || with_git) && by_hunks)
+		return ckpt_error_set(CKPT_EUSAGE, "--%s restores everything, not single hunks",
 				      with_git ? "git" : "index");
 	if (go_on || abort_ || is_named(args) || (!opt_common.json && pick_possible()))
 		return 0;

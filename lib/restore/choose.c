@@ -34,6 +34,7 @@ void choose_list_release(struct chosen_list *list)
 	for (size_t i = 0; i < list->nr; i++)
 		strbuf_release(&list->items[i].content);
 	free(list->items);
+	strlist_release(&list->conflicts);
 	memset(list, 0, sizeof(*list));
 }
 
@@ -167,7 +168,7 @@ int restore_choose(struct choices *out, struct restore *r)
 
 static int changed(const char *path)
 {
-	return ckpt_error_set(CKPT_EREFUSED, "'%s' changed meanwhile", path);
+	return ckpt_error_set(CKPT_EREFUSED, "'%s' " CHOOSE_CHANGED, path);
 }
 
 static int read_disk(struct strbuf *out, bool *large_out, int dirfd, const char *name,
@@ -280,22 +281,21 @@ static bool all_still(const struct compose *compose, const struct choice *choice
 	return !now || now->kind != WT_DIR || choice->nr == 1 || count_below(now->dir) == below;
 }
 
-static void put(struct compose *compose, const struct choice_part *part)
+/* `mode` are the permission bits, if it has any. */
+static void put(struct compose *compose, const struct choice_part *part, unsigned mode)
 {
 	const struct choice_state *state = &part->new;
-	struct wt_entry like = { .mode = state->mode & 07777, .oid = state->oid };
+	enum wt_kind kind = S_ISLNK(state->mode) ? WT_LINK : WT_FILE;
+	struct wt_entry like = { .kind = (uint8_t)kind, .mode = 0777, .oid = state->oid };
 
-	if (!state->mode) {
+	if (!state->mode)
 		compose_remove(compose, part->path);
-	} else if (S_ISDIR(state->mode)) {
-		compose_put_dir(compose, part->path, state->mode & 07777);
-	} else if (state->data) {
-		compose_put(compose, part->path, S_ISLNK(state->mode) ? WT_LINK : WT_FILE,
-			    state->mode & 07777, state->data, state->len);
-	} else {
-		like.kind = S_ISLNK(state->mode) ? WT_LINK : WT_FILE;
-		compose_put_entry(compose, part->path, &like, state->mode & 07777);
-	}
+	else if (S_ISDIR(state->mode))
+		compose_put_dir(compose, part->path, mode);
+	else if (state->data)
+		compose_put(compose, part->path, kind, mode, state->data, state->len);
+	else
+		compose_put_entry(compose, part->path, &like, mode);
 }
 
 /* Of directories on the way: what comes needs them, without what goes they may go. */
@@ -305,28 +305,48 @@ static void put_around(struct compose *compose, const struct choice *choice)
 
 	for (size_t i = 0; i < choice->around_nr; i++)
 		if (comes == (choice->around[i].new.mode != 0))
-			put(compose, &choice->around[i]);
+			put(compose, &choice->around[i], choice->around[i].new.mode & 07777);
+}
+
+static void put_chosen(struct compose *compose, const struct chosen *chosen)
+{
+	const struct choice *choice = chosen->choice;
+	const char *path = choice->parts[0].path;
+
+	put_around(compose, choice);
+	switch (chosen->how) {
+	case CHOSEN_MADE:
+		compose_put(compose, path, WT_FILE, chosen->mode & 07777, chosen->content.buf,
+			    chosen->content.len);
+		break;
+	case CHOSEN_OLD:
+		compose_set_mode(compose, path, chosen->mode & 07777);
+		break;
+	case CHOSEN_NEW:
+		put(compose, &choice->parts[0], chosen->mode & 07777);
+		for (size_t i = 1; i < choice->nr; i++)
+			put(compose, &choice->parts[i], choice->parts[i].new.mode & 07777);
+		break;
+	}
 }
 
 int choose_compose(struct compose *compose, void *payload)
 {
 	const struct chosen_list *list = payload;
 
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct chosen *chosen = &list->items[i];
-		const struct choice *choice = chosen->choice;
+	for (size_t i = 0; i < list->conflicts.nr; i++) {
+		const char *text = list->conflicts.items[i], *end = strchr(text, '\n');
+		char *why = xmemdupz(text, (size_t)(end - text));
 
-		if (!all_still(compose, choice)) {
-			compose_conflict(compose, choice->parts[0].path,
-					 "it changed while you were asked");
-			continue;
-		}
-		put_around(compose, choice);
-		for (size_t j = 0; j < choice->nr && chosen->whole; j++)
-			put(compose, &choice->parts[j]);
-		if (!chosen->whole)
-			compose_put(compose, choice->parts[0].path, WT_FILE, chosen->mode & 07777,
-				    chosen->content.buf, chosen->content.len);
+		compose_conflict(compose, end + 1, why);
+		free(why);
+	}
+	for (size_t i = 0; i < list->nr; i++) {
+		if (all_still(compose, list->items[i].choice))
+			put_chosen(compose, &list->items[i]);
+		else
+			compose_conflict(compose, list->items[i].choice->parts[0].path,
+					 CHOOSE_CHANGED);
 	}
 	return 0;
 }

@@ -41,6 +41,8 @@ struct choices {
 	size_t nr, alloc;
 };
 
+#define CHOOSE_CHANGED "changed while you were asked"
+
 void choose_release(struct choices *choices);
 
 /**
@@ -50,17 +52,24 @@ void choose_release(struct choices *choices);
 int choose_read(struct strbuf *old_out, struct strbuf *new_out, bool *large_out,
 		struct session *session, const struct choice_part *part);
 
+enum chosen_how {
+	CHOSEN_NEW,  /**< the new contents, or nothing if there are none */
+	CHOSEN_OLD,  /**< only the permission bits change */
+	CHOSEN_MADE, /**< other contents, of a file */
+};
+
 /** What became of a choice. */
 struct chosen {
 	const struct choice *choice;
-	bool whole; /**< all of it; otherwise it becomes a file with this content and mode */
-	unsigned mode;
+	enum chosen_how how;
+	unsigned mode; /**< permission bits of files and directories */
 	struct strbuf content;
 };
 
 struct chosen_list {
 	struct chosen *items;
 	size_t nr, alloc;
+	struct strlist conflicts; /**< "<why>\n<path>": found before, to be told with the result */
 };
 
 void choose_list_release(struct chosen_list *list);

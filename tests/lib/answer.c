@@ -3,7 +3,7 @@
  * answer [-a] [-t <text>] <command> [<answer>...]
  *
  * Runs a shell command on a pseudo terminal of 80 columns. Each time it asks, which is when the last
- * thing on the terminal is "[y/N] " or the like, the next answer is typed. When there are none left,
+ * thing on the terminal is "[y/N] " or "[y,n,...]? ", the next answer is typed. When there are none left,
  * the end of file is typed; with -a, the last answer again. What appears is printed.
  *
  * -t types a text before the command starts, as somebody does who does not wait.
@@ -58,6 +58,8 @@ static bool asks(const char tail[TAIL])
 	const char *open = strstr(tail, "[y/N");
 	size_t len = strlen(tail);
 
+	if (len >= 3 && !strcmp(tail + len - 3, "]? "))
+		return true;
 	return open && len >= 2 && !strcmp(tail + len - 2, "] ") && !strchr(open, '\n');
 }
 

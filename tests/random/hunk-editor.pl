@@ -28,9 +28,11 @@ my (@plus, @minus) = ();
 @plus = where('+');
 @minus = where('-');
 my @context = where(' ');
-if ($choice == 0 && @plus) {
+# Without any change git takes only a piece of a split hunk; we do not.
+my $several = @plus + @minus > 1;
+if ($choice == 0 && @plus && $several) {
 	splice @lines, one(@plus), 1;
-} elsif ($choice == 1 && @minus) {
+} elsif ($choice == 1 && @minus && $several) {
 	$lines[ one(@minus) ] =~ s/\A-/ /;
 } elsif ($choice == 2 && @plus) {
 	$lines[ one(@plus) ] =~ s/\n/ edited\n/;

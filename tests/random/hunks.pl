@@ -27,9 +27,12 @@ die "usage: hunks.pl <seconds> [<seed>]\n" unless defined $seconds;
 my $build = Cwd::realpath($ENV{BUILD_DIR} // "$FindBin::Bin/../../build");
 $ENV{PATH} = "$build:$ENV{PATH}";
 delete @ENV{qw(VISUAL GIT_EDITOR)};
+$ENV{"GIT_${_}_NAME"} = 'A', $ENV{"GIT_${_}_EMAIL"} = 'a@example.org' for qw(AUTHOR COMMITTER);
 my $scratch = Cwd::realpath(
 	File::Temp::tempdir('git-checkpoint-hunks.XXXXXX', DIR => -w '/dev/shm' ? '/dev/shm' : $ENV{TMPDIR} // '/tmp'));
 my ($ours, $twin) = ("$scratch/ours", "$scratch/twin");
+$ENV{HOME} = $scratch;
+delete @ENV{qw(XDG_STATE_HOME XDG_DATA_HOME XDG_CONFIG_HOME)};
 $ENV{EDITOR} = "perl $FindBin::Bin/hunk-editor.pl $scratch/edit";
 
 END {
@@ -117,14 +120,15 @@ sub skip_binary {
 	while ($$shown =~ /Apply binary change to worktree [^\n]*\z/) {
 		$talk->say('n');
 		my $next = $talk->listen;
-		$$shown =~ s/(?:\A|(?<=\n\n))diff --git [^\n]*\n(?:(?!diff --git)[^\n]*\n)*[^\n]*Apply binary change[^\n]*\z//
-			or return;
+		$$shown =~ s/^diff --git (?:(?!^diff --git ).)*\z//ms or return;
 		$$shown .= $next =~ s/\A\n//r;
 	}
 }
 
+# What has to be the same. A link is not edited here.
 sub plain {
-	my ($text) = @_;
+	my ($text, $link) = @_;
+	$text =~ s/,e(,\?\]\? )\z/$1/, $text =~ s/^e - .*\n//m if $link;
 	$text =~ s/^(?:error: .*|No hunk matches the given pattern)\n//mg;
 	$text =~ s/(to worktree) \[[^]]*\]/$1/ unless $exact;
 	return $text;
@@ -132,20 +136,21 @@ sub plain {
 
 sub converse {
 	my ($git, $we) = @_;
-	my $edited = 0;
+	my ($edited, $link) = (0, 0);
 	while (1) {
 		my ($theirs, $mine) = ($git->listen, $we->listen);
 		skip_binary($we, \$mine);
 		my $end = $git->ended;
 		fail('only one goes on asking', "git: $theirs", "ours: $mine") if $end != $we->ended;
 		$mine =~ s/\n\K[^\n].*\z//s if $end && $mine =~ /\A\n/;
-		fail('not the same is shown', "git: $theirs", "ours: $mine") if !$end && plain($theirs) ne plain($mine);
+		($edited, $link) = (0, $theirs =~ /^index .* 120000$/m) if $theirs =~ /^diff --git/m;
+		fail('not the same is shown', "git: $theirs", "ours: $mine")
+			if !$end && plain($theirs, $link) ne plain($mine);
 		return if $end;
-		$edited = 0 if $theirs =~ /^diff --git/m;
 		my ($git_keys, $our_keys) = (keys_of($theirs), keys_of($mine));
 		my @lines;
 		if (!$git_keys) {
-			my $again = $theirs =~ /Edit again/ or fail("an unknown question: $theirs");
+			fail("an unknown question: $theirs") unless $theirs =~ /Edit again/;
 			@lines = rand() < .3 ? 'y' : 'n';
 		} else {
 			my $key = choose($git_keys, $our_keys, $edited);
