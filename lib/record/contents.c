@@ -93,7 +93,9 @@ struct contents {
 
 static void add(struct contents *contents, struct wt_entry *entry, const char *dir, const char *path)
 {
-	if (recall(entry, contents->opts->known))
+	/* What is composed of the worktree is known from there, and not in the store yet. */
+	if ((contents->snapshot->loaded && entry->flags & WT_KNOWN) ||
+	    recall(entry, contents->opts->known))
 		return;
 	ALLOC_GROW(contents->items, contents->nr + 1, contents->alloc);
 	contents->items[contents->nr++] = (struct item){ entry, dir, path };

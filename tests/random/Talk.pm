@@ -50,6 +50,16 @@ sub listen {
 	return $text;
 }
 
+# It asks no more: the end of its answers, and of it.
+sub stop {
+	my ($self) = @_;
+	return if $self->{ended};
+	close $self->{typed};
+	1 while sysread $self->{shown}, my $rest, 65536;
+	waitpid $self->{pid}, 0;
+	$self->{ended} = 1;
+}
+
 sub ended { $_[0]{ended} }
 sub status { $_[0]{status} }
 

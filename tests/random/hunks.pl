@@ -6,6 +6,9 @@
 # random key is given to both that both offer. What they show must be the same, and so must the files
 # afterwards. Then, now and then, undo, compared with the files before.
 #
+# Where an edited hunk shares context with another piece, git is sometimes stricter and sometimes less
+# strict than git-apply(1) is; then, and where git cannot apply what was chosen, the episode is given up.
+#
 # Each seed is an episode of its own. With a seed, only that one.
 #
 # BUILD_DIR     where the program is
@@ -44,7 +47,7 @@ $SIG{INT} = $SIG{TERM} = $SIG{HUP} = sub { exit 1 };
 $SIG{PIPE} = 'IGNORE';
 
 my ($seed, @trace);
-my %count = (episodes => 0, answers => 0, undone => 0);
+my %count = (episodes => 0, answers => 0, undone => 0, given_up => 0);
 # Later ones offer more keys, and J and K everywhere.
 my $exact = `git --version` =~ /version 2\.(\d+)/ && $1 < 43;
 
@@ -136,17 +139,18 @@ sub plain {
 
 sub converse {
 	my ($git, $we) = @_;
-	my ($edited, $link) = (0, 0);
+	my ($edited, $link, $split) = (0, 0, 0);
 	while (1) {
 		my ($theirs, $mine) = ($git->listen, $we->listen);
 		skip_binary($we, \$mine);
 		my $end = $git->ended;
+		return 0 if $split && ($theirs =~ /Edit again/) != ($mine =~ /Edit again/);
 		fail('only one goes on asking', "git: $theirs", "ours: $mine") if $end != $we->ended;
 		$mine =~ s/\n\K[^\n].*\z//s if $end && $mine =~ /\A\n/;
-		($edited, $link) = (0, $theirs =~ /^index .* 120000$/m) if $theirs =~ /^diff --git/m;
+		($edited, $link, $split) = (0, $theirs =~ /^index .* 120000$/m, 0) if $theirs =~ /^diff --git/m;
 		fail('not the same is shown', "git: $theirs", "ours: $mine")
 			if !$end && plain($theirs, $link) ne plain($mine);
-		return if $end;
+		return 1 if $end;
 		my ($git_keys, $our_keys) = (keys_of($theirs), keys_of($mine));
 		my @lines;
 		if (!$git_keys) {
@@ -156,6 +160,7 @@ sub converse {
 			my $key = choose($git_keys, $our_keys, $edited);
 			@lines = lines_for($key, $git_keys->[1]);
 			$edited ||= $key eq 'e';
+			$split ||= $key eq 's';
 		}
 		# The editor does the same for both.
 		open my $plan, '>', "$scratch/edit" or die;
@@ -195,8 +200,13 @@ sub episode {
 	chomp(my $commit = `git -C $twin rev-parse HEAD`);
 	my $git = Talk->new($twin, "$scratch/git.err", 1, 'git', 'restore', '-p', "--source=$commit", '--', '.');
 	my $we = Talk->new($ours, "$scratch/json", 2, 'git-checkpoint', 'restore', '--json', '-p', '--yes', '@');
-	converse($git, $we);
-	fail('git failed', slurp("$scratch/git.err")) if $git->status || slurp("$scratch/git.err") =~ /'git apply' failed/;
+	my $whole = converse($git, $we);
+	if (!$whole || slurp("$scratch/git.err") =~ /'git apply' failed/) {
+		$_->stop for $git, $we;
+		$count{given_up}++;
+		return;
+	}
+	fail('git failed', slurp("$scratch/git.err")) if $git->status;
 	my $said = slurp("$scratch/json");
 	fail('exit status ' . $we->status, $said) if $we->status;
 	compare('restored', HunkFiles::read_all($twin), HunkFiles::read_all($ours));
@@ -214,4 +224,6 @@ run($twin, 'git', 'config', 'core.quotePath', 'false');
 my $end = time + $seconds;
 $seed = $only // $ENV{TEST_SEED} // time;
 do { episode(); $seed++ } while (!defined $only && time < $end);
-print "$count{episodes} episodes, $count{answers} answers, $count{undone} undone, the last seed was ", $seed - 1, "\n";
+fail("git fails too often: $count{given_up} times") if $count{given_up} > 3 + $count{episodes} / 10;
+print "$count{episodes} episodes, $count{answers} answers, $count{undone} undone, ",
+	"$count{given_up} given up, the last seed was ", $seed - 1, "\n";
