@@ -13,6 +13,7 @@
 # make soak             an hour of random commands, some killed, with too little memory, disk and so on
 # make random           random trees and damage; compare what is restored with what was saved
 # make twin             random git commands; compare the git state restored with the one saved
+# make hunks            the same answers to restore -p and to git restore -p; compare what they do
 # make peer             git's own tests with our hooks and guard in every repository
 # make fuzz             hostile input for every parser, with libFuzzer
 # make crash            simulate power cuts during every command
@@ -295,7 +296,7 @@ RUN_TESTS = $(Q)run_tests() { \
 TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
 check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
-	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
+	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh tests/random/t-hunks.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
 # For contributors: less than a minute on two processors.
 QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers sizes usage messages save save-bytes save-scope save-skips \
@@ -405,6 +406,10 @@ random: $(PROGRAM)
 # Random git commands for TWIN_SECONDS; TWIN_SEED=n repeats one sequence of them.
 twin: $(PROGRAM)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/twin.pl $(or $(TWIN_SECONDS),300) $(TWIN_SEED)
+
+# Random answers to questions about hunks for HUNKS_SECONDS; HUNKS_SEED=n repeats one conversation.
+hunks: $(PROGRAM)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/hunks.pl $(or $(HUNKS_SECONDS),300) $(HUNKS_SEED)
 
 # ---- Peer ------------------------------------------------------------------------
 
@@ -578,6 +583,6 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
-	check-quick coverage coverage-run bench picture soak peer crash random twin fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick coverage coverage-run bench picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)
