@@ -99,6 +99,8 @@
  *   restore_head restore_rest restore_nested    the way back to the HEAD of then; to the rest that
  *                          git knows; of nested repositories
  *   undo                   undo, redo, --continue and --abort as restores
+ *   revert revert_range    taking back what lies between two checkpoints; which two
+ *   revert_path revert_decide revert_merge    one path of it: what to do, the merged text
  * lib/repair/    doctor and what it uses
  *   doctor doctor_files doctor_restore    what is wrong with a store
  *   salvage relink         saving checkpoints from a broken store; the store of a moved folder
@@ -133,7 +135,7 @@
  *   cmd report hint        what all commands share
  *   save list show diff status verify log config prune gc doctor stores relink
  *   pin restore            also unpin and drop; also undo and redo
- *   hooks hook agent_hook run flow help
+ *   hooks hook agent_hook run flow help revert
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
@@ -161,6 +163,7 @@ static const struct cmd commands[] = {
 	{ "show", NULL, &cmd_show_spec },     { "diff", NULL, &cmd_diff_spec },
 	{ "status", NULL, &cmd_status_spec }, { "restore", NULL, &cmd_restore_spec },
 	{ "undo", NULL, &cmd_undo_spec },     { "redo", NULL, &cmd_redo_spec },
+	{ "revert", NULL, &cmd_revert_spec },
 	{ "run", cmd_run, &cmd_run_spec },    { "verify", NULL, &cmd_verify_spec },
 	{ "log", NULL, &cmd_log_spec },	      { "pin", NULL, &cmd_pin_spec },
 	{ "unpin", NULL, &cmd_unpin_spec },   { "drop", NULL, &cmd_drop_spec },

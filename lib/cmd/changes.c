@@ -377,15 +377,31 @@ json_t *changes_json(const struct diff *diff)
 
 /* ---- since the previous checkpoint ---- */
 
+/* More than one step must not look like one. */
+static void say_gone(struct session *session, const struct ckpt_record *record)
+{
+	char *text = diff_no_base(session, record, "diff");
+
+	printf("%s\n", text);
+	free(text);
+}
+
 int changes_of(json_t **json, struct session *session, const struct ckpt_record *record,
 	       const struct pathspec *only)
 {
 	struct ckpt_record previous = CKPT_RECORD_INIT;
 	struct diff diff;
-	int err = diff_previous(&previous, session, record);
+	int err = diff_base(&previous, session, record);
 
 	if (err && err != CKPT_ENOTFOUND)
 		return err;
+	if (err && record->base) {
+		if (json)
+			*json = json_null();
+		else
+			say_gone(session, record);
+		return 0;
+	}
 	err = diff_checkpoints(&diff, session, err ? NULL : &previous, record, only);
 	record_release(&previous);
 	if (err)

@@ -81,7 +81,8 @@ json_t *changes_json(const struct diff *diff);
 
 /**
  * What changed in a checkpoint since the previous one of its scope, the same two ways: in `json`
- * or, if that is NULL, printed. `only` (NULL: all) limits it.
+ * or, if that is NULL, printed. `only` (NULL: all) limits it. If the previous one is gone, this is
+ * what is said, null in JSON.
  */
 int changes_of(json_t **json, struct session *session, const struct ckpt_record *record,
 	       const struct pathspec *only);

@@ -94,6 +94,8 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 		if (back)
 			json_array_append_new(array, json_string(back));
 		json_array_append_new(array, json_string("git checkpoint status"));
+	} else if (restored_words()) {
+		json_array_append_new(array, json_sprintf("%s --yes", restored_words()->command));
 	} else {
 		json_array_append_new(array, json_sprintf("git checkpoint restore %s--yes %s",
 							  restored_git_option(result), target->id));
@@ -227,18 +229,41 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 			 bool interrupted)
 {
 	const char *yellow = term_color(TERM_YELLOW), *reset = term_color(TERM_RESET);
+	const struct restored_words *words = restored_words();
 	bool wrong = result->verified && !result->match;
 	size_t counts[3];
 
+	if (restore_has_nothing_to_do(result) && !interrupted && !wrong && words) {
+		report_text("Nothing %sof %s%s%s to take back\n",
+			    result->conflicts_nr ? "else " : "", yellow, words->what, reset);
+		return;
+	}
 	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
 		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
 		return;
 	}
 	restored_count(counts, &result->plan);
 	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
-		    result->done ? "Restored" : "Would restore", yellow, target_name(target), reset,
+		    words	       ? result->done ? "Took back" : "Would take back"
+		    : result->composed ? "Finished taking back what changed since"
+		    : result->done     ? "Restored"
+				       : "Would restore",
+		    yellow, words ? words->what : target_name(target), reset,
 		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
 		    result->verified && result->match ? ", verified" : "");
+}
+
+void restored_say_conflicts(const struct restore_result *result)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	for (size_t i = 0; i < result->conflicts_nr; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, result->conflicts[i].path);
+		strbuf_addf(&quoted, " (%s)", result->conflicts[i].why);
+		report_message("conflict", quoted.buf);
+	}
+	strbuf_release(&quoted);
 }
 
 void restored_say_mismatch(const struct restore_result *result, const char *back)
@@ -277,6 +302,7 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 	if (result->done && back)
 		report_text("'%s' goes back to %s\n", back,
 			    interrupted ? interrupted->id : result->safety);
+	restored_say_conflicts(result);
 	restored_say_mismatch(result, back);
 	restored_say_git_mismatch(result);
 	restored_say_head(result);

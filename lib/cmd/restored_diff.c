@@ -35,11 +35,26 @@ static int print(void *payload)
 	return err ? err : changes_print(payload);
 }
 
+static int print_text(void *payload)
+{
+	const struct strbuf *text = payload;
+
+	fwrite(text->buf, 1, text->len, stdout);
+	return 0;
+}
+
 void restored_show_diff(void *payload)
 {
 	const struct restored_view *view = payload;
+	const struct restored_words *words = restored_words();
 	struct diff diff;
-	int err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
+	int err;
+
+	if (words) {
+		(void)pager_show(view->session->gitconfig, print_text, (void *)words->patch);
+		return;
+	}
+	err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
 
 	progress_clear();
 	if (!err) {

@@ -11,6 +11,22 @@ struct session;
 
 /** Output about a restore. */
 
+/**
+ * What is said of a restore that does not restore a checkpoint but takes something back; all of it
+ * stays the caller's. NULL: a plain restore, which is also how it begins.
+ */
+struct restored_words {
+	const char *what;	     /**< is taken back: "<id>..<id>" */
+	const char *command;	     /**< to do it again */
+	const struct strbuf *patch; /**< what it does; empty: not known */
+};
+
+void restored_set_words(const struct restored_words *words);
+const struct restored_words *restored_words(void);
+
+/** Name what is in conflict, on stderr, even with -q. */
+void restored_say_conflicts(const struct restore_result *result);
+
 /** For restore_opts.confirm: show the plan and ask; `payload` is the target's record. */
 int restored_confirm(const struct restore_result *preview, struct session *session, void *payload);
 

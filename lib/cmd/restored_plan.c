@@ -22,6 +22,18 @@ void restored_show_all(void)
 	all_wanted = true;
 }
 
+static const struct restored_words *said;
+
+void restored_set_words(const struct restored_words *words)
+{
+	said = words;
+}
+
+const struct restored_words *restored_words(void)
+{
+	return said;
+}
+
 void restored_count(size_t counts[3], const struct plan *plan)
 {
 	memset(counts, 0, 3 * sizeof(*counts));
@@ -95,9 +107,11 @@ static void print_rows(FILE *out, const struct restore_result *result, const cha
 	hidden = print_lines(out, &lines, short_one && !all_wanted ? SHOWN : lines.nr);
 	for (size_t i = 0; i < lines.nr; i++)
 		rows += lines.items[i].rows;
-	if (hidden)
-		fprintf(out, "  and %s more; see 'git checkpoint restore -n -v %s'\n",
-			units_format_count(count, hidden), id);
+	units_format_count(count, hidden);
+	if (hidden && said)
+		fprintf(out, "  and %s more; see '%s -n -v'\n", count, said->command);
+	else if (hidden)
+		fprintf(out, "  and %s more; see 'git checkpoint restore -n -v %s'\n", count, id);
 	else if (!short_one && lines.nr < rows)
 		fprintf(out, "  -v shows every path\n");
 	plan_lines_release(&lines);
@@ -116,6 +130,8 @@ void restored_print_plan(const struct restore_result *result, const struct ckpt_
 		print_rows(stdout, result, target->id, result->done);
 	if (!plan_shown)
 		restored_print_git(stdout, result);
+	if (!result->done && said && said->patch)
+		fwrite(said->patch->buf, 1, said->patch->len, stdout);
 	if (!result->done)
 		print_replays(stdout, &result->plan);
 }
@@ -154,14 +170,16 @@ static char *question_of(const struct restore_result *preview)
 	size_t counts[3];
 
 	restored_count(counts, plan);
-	strbuf_addf(&text, "Restore it: %zu to bring back, %zu to change, %zu to remove",
-		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED]);
+	strbuf_addf(&text, "%s: %zu to bring back, %zu to change, %zu to remove",
+		    said ? "Take it back" : "Restore it", counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED]);
 	if (plan->captures.nr)
 		strbuf_addf(&text, ", %zu %s to restore", plan->captures.nr,
 			    plan->captures.nr == 1 ? "capture" : "captures");
 	if (preview->git.says.nr)
 		strbuf_addf(&text, ", and %s",
 			    preview->git.what == JOURNAL_GIT ? "the state of git" : "the index");
+	if (preview->conflicts_nr)
+		strbuf_addf(&text, ", %zu in conflict", preview->conflicts_nr);
 	strbuf_addch(&text, '?');
 	return strbuf_detach(&text, NULL);
 }
@@ -172,14 +190,19 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 	char *reason = title_of(target), age[CLOCK_ISO_SIZE];
 
 	progress_clear();
-	fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id,
-		term_color(TERM_RESET), clock_format_age(age, target->created_at, clock_now()),
-		reason);
+	if (said)
+		fprintf(stderr, "Taking back %s%s%s\n", term_color(TERM_YELLOW), said->what,
+			term_color(TERM_RESET));
+	else
+		fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id,
+			term_color(TERM_RESET),
+			clock_format_age(age, target->created_at, clock_now()), reason);
 	if (preview->agreed)
 		fputs("Files changed while you were asked. New in the plan:\n", stderr);
 	print_rows(stderr, preview, target->id, true);
 	restored_print_git(stderr, preview);
 	print_replays(stderr, &preview->plan);
+	restored_say_conflicts(preview);
 	restored_say_head(preview);
 	plan_shown = true;
 	free(reason);
@@ -190,11 +213,13 @@ int restored_confirm(const struct restore_result *preview, struct session *sessi
 	const struct ckpt_record *target = payload;
 	struct restored_view view = { session, target, &preview->plan };
 	const struct prompt_look diff = { .letter = 'd',
-					  .help = "show the diff from the checkpoint to the files "
-						  "as they are now",
+					  .help = said ? "show what will change, as a patch"
+						       : "show the diff from the checkpoint to the "
+							 "files as they are now",
 					  .show = restored_show_diff,
 					  .payload = &view };
-	struct prompt prompt = { .yes = "restore it", .no = "leave everything as it is" };
+	struct prompt prompt = { .yes = said ? "take it back" : "restore it",
+				 .no = "leave everything as it is" };
 	char *question;
 	bool agreed;
 
@@ -216,6 +241,6 @@ int restored_confirm(const struct restore_result *preview, struct session *sessi
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
 	if (agreed)
 		return 0;
-	fputs("Not restored.\n", stderr);
-	return ckpt_error_set(CKPT_EDECLINED, "not restored");
+	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
+	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
 }

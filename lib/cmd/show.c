@@ -333,7 +333,7 @@ static int parse_paths(struct session *session, const struct ckpt_record *record
 {
 	struct ckpt_record both[2] = { *record, CKPT_RECORD_INIT };
 	struct paths_where where = { both, 1 };
-	int err = staged ? CKPT_ENOTFOUND : diff_previous(&both[1], session, record);
+	int err = staged ? CKPT_ENOTFOUND : diff_base(&both[1], session, record);
 
 	where.nr += !err;
 	if (err == CKPT_ENOTFOUND)

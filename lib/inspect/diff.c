@@ -239,6 +239,39 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 	return err;
 }
 
+int diff_base(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)
+{
+	if (!record->base)
+		return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint before '%s'",
+				      record->id);
+	if (!refs_exist(session->store, record->base))
+		return ckpt_error_set(CKPT_ENOTFOUND, "the checkpoint before '%s' is gone",
+				      record->id);
+	return lookup_name(out, session->store, record->base);
+}
+
+char *diff_no_base(struct session *session, const struct ckpt_record *record, const char *command)
+{
+	struct ckpt_record older = CKPT_RECORD_INIT;
+	bool range = !strcmp(command, "revert");
+	const char *dots = range ? ".." : " ";
+	const char *name = diff_previous(&older, session, record) ? "<older>" : older.id;
+	char *text;
+
+	if (record->base)
+		text = xstrfmt("the checkpoint before '%s', '%s', is gone; 'git checkpoint %s "
+			       "%s%s%s' %s what changed since an older one",
+			       record->id, record->base, command, name, dots, record->id,
+			       range ? "takes back" : "shows");
+	else
+		text = xstrfmt("'%s' is the first of its kind: it is not known what it changed; "
+			       "'git checkpoint %s %s%s%s' %s what changed since an older one",
+			       record->id, command, name, dots, record->id,
+			       range ? "takes back" : "shows");
+	record_release(&older);
+	return text;
+}
+
 /* Removed, or replaced by something else. */
 static bool is_gone(int rootfd, const char *path)
 {

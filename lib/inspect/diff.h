@@ -41,6 +41,18 @@ int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progre
 /** The newest checkpoint before `record` that has the same scope; CKPT_ENOTFOUND if there is none. */
 int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record);
 
+/**
+ * The checkpoint that `record` followed when it was taken: what it is shown and taken back against.
+ * CKPT_ENOTFOUND if it was the first, or if that one is gone.
+ */
+int diff_base(struct ckpt_record *out, struct session *session, const struct ckpt_record *record);
+
+/**
+ * After that: a sentence about it which names the way, "git checkpoint <command> <older>..<id>";
+ * `command` is "revert" or "diff". The caller frees it.
+ */
+char *diff_no_base(struct session *session, const struct ckpt_record *record, const char *command);
+
 enum diff_side { DIFF_OLD, DIFF_NEW };
 
 /**

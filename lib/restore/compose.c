@@ -198,12 +198,13 @@ void compose_remove(struct compose *compose, const char *path)
 	add(compose, path, COMPOSE_REMOVE);
 }
 
-void compose_forget(struct compose *compose, const char *path)
+void compose_forget(struct compose *compose, const char *path, bool below)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < compose->nr; i++) {
-		if (path_below(compose->items[i].path, path))
+		if (below ? path_below(compose->items[i].path, path) != NULL
+			  : !strcmp(compose->items[i].path, path))
 			release_change(&compose->items[i]);
 		else
 			compose->items[kept++] = compose->items[i];

@@ -61,8 +61,8 @@ void compose_set_mode(struct compose *compose, const char *path, unsigned mode);
 /** Nothing; a directory goes only if nothing is left in it. */
 void compose_remove(struct compose *compose, const char *path);
 
-/** Forget what was said about a path and everything below it. */
-void compose_forget(struct compose *compose, const char *path);
+/** Forget what was said about a path; with `below`, also about everything below it. */
+void compose_forget(struct compose *compose, const char *path, bool below);
 
 /**
  * Name a path that should have changed, but stays as it is, and why: reported with the result, which

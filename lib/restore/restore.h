@@ -9,6 +9,7 @@
 #include "restore/compose.h"
 #include "restore/hunks.h"
 #include "restore/plan.h"
+#include "restore/revert.h"
 #include "worktree/worktree.h"
 
 struct session;

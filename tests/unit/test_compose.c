@@ -118,7 +118,7 @@ static int many(struct compose *compose, void *payload)
 	compose_remove(compose, "only/x");
 	compose_remove(compose, "only");
 	compose_put(compose, "only/never", WT_FILE, 0644, "n", 1);
-	compose_forget(compose, "only/never");
+	compose_forget(compose, "only/never", false);
 	compose_remove(compose, "not/there");
 	compose_conflict(compose, "d/odd", "because");
 	strbuf_release(&text);

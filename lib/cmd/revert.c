@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/base.h"
+#include "cmd/complete.h"
+#include "cmd/paths_internal.h"
+#include "cmd/report.h"
+#include "cmd/restored_internal.h"
+#include "flow/flow.h"
+#include "git/git.h"
+#include "record/record.h"
+#include "restore/restore.h"
+#include "session/session.h"
+#include "ui/ui.h"
+
+static bool dry_run, verbose, yes;
+static const char *conflicts;
+
+static const struct opt options[] = {
+	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the merged patch, do nothing" },
+	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
+	{ OPT_STRING, 0, "conflicts", &conflicts, "<keep|markers>",
+	  "leave files in conflict as they are (default), or mark where" },
+	{ OPT_END },
+};
+
+static bool offer(struct complete *complete, const char *what)
+{
+	bool ours = !strcmp(what, "<path>");
+
+	if (!strcmp(what, "--conflicts")) {
+		complete_add(complete, "keep", "leave them as they are");
+		complete_add(complete, "markers", "write git's conflict markers");
+		return true;
+	}
+	if (ours && (complete->look->args.nr || !complete->look->dashdash))
+		complete_paths(complete, false);
+	return ours;
+}
+
+/* What is taken back, as asked for and as found. */
+struct request {
+	struct ckpt_record from, to;
+	struct ckpt_record target; /* `from`, as it is to be scanned */
+	struct pathspec only;
+	char *what;
+	struct strbuf command, patch;
+};
+
+static void request_release(struct request *request)
+{
+	record_release(&request->from);
+	record_release(&request->to);
+	record_release(&request->target);
+	pathspec_release(&request->only);
+	strbuf_release(&request->command);
+	strbuf_release(&request->patch);
+	free(request->what);
+}
+
+/* --- paths --- */
+
+static bool is_in_worktree(const struct session *session, const char *path)
+{
+	char *full = xstrfmt("%s/%s", session->worktree, path);
+	struct stat st;
+	bool found = !lstat(full, &st);
+
+	free(full);
+	return found;
+}
+
+static int parse_paths(struct request *request, struct session *session, const struct strlist *args)
+{
+	/* Borrowed. */
+	const struct ckpt_record both[2] = { request->from, request->to };
+	const struct paths_where where = { both, 2 };
+	int err = paths_parse(&request->only, session, args, 1, &where);
+
+	for (size_t i = 0; i < request->only.plain.nr && !err; i++) {
+		const char *path = request->only.plain.items[i];
+		bool found = !*path || is_in_worktree(session, path);
+
+		if (!found)
+			err = paths_find(&found, session, path, &where);
+		if (!err && !found)
+			err = ckpt_error_set(CKPT_ENOTFOUND,
+					     "'%s' is neither in the worktree nor in checkpoint '%s' "
+					     "or '%s'",
+					     path, request->from.id, request->to.id);
+	}
+	return err;
+}
+
+/* --- the patch --- */
+
+static unsigned full_mode(const struct wt_entry *entry)
+{
+	return entry->kind == WT_DIR ? 0040000u | entry->mode : wt_entry_mode(entry);
+}
+
+static int add_patch(const struct restore_patch *patch, void *payload)
+{
+	const struct patch_opts opts = { .context = 3,
+					 .color = *term_color(TERM_RED) != '\0' };
+	struct patch_input in = { 0 };
+
+	if (patch->old) {
+		bool large = patch->old->st.size > RESTORE_PATCH_MAX;
+
+		in.old_path = patch->path;
+		in.old_mode = full_mode(patch->old);
+		in.old_oid = patch->old->oid;
+		in.old_data = large ? NULL : patch->old_data.buf;
+		in.old_len = large ? patch->old->st.size : patch->old_data.len;
+	}
+	if (patch->new) {
+		bool large = patch->new->st.size > RESTORE_PATCH_MAX;
+
+		in.new_path = patch->path;
+		in.new_mode = full_mode(patch->new);
+		in.new_oid = patch->new->oid;
+		in.new_data = large ? NULL : patch->new_data.buf;
+		in.new_len = large ? patch->new->st.size : patch->new_data.len;
+	}
+	return patch_print(payload, &in, &opts);
+}
+
+/* Asked again, everything is shown again. */
+static int confirm(const struct restore_result *preview, struct session *session, void *payload)
+{
+	struct request *request = payload;
+	int err = restored_confirm(preview, session, &request->target);
+
+	strbuf_reset(&request->patch);
+	return err;
+}
+
+/* --- the command --- */
+
+static void add_argument(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, ' ');
+	quote_shell(out, text);
+}
+
+/* To be typed again, whatever else is saved until then. */
+static void name_command(struct request *request, const struct strlist *args)
+{
+	request->what = xstrfmt("%s..%s", request->from.id, request->to.id);
+	strbuf_addf(&request->command, "git checkpoint revert%s",
+		    conflicts && !strcmp(conflicts, "markers") ? " --conflicts=markers" : "");
+	strbuf_addf(&request->command, " %s%s", request->what, args->nr > 1 ? " --" : "");
+	for (size_t i = 1; i < args->nr; i++)
+		add_argument(&request->command, args->items[i]);
+}
+
+static int carry_out(struct session *session, struct request *request)
+{
+	static const struct strlist all = STRLIST_INIT;
+	char *reason = xstrfmt("revert %s", request->what);
+	struct revert revert = {
+		.session = session,
+		.from = &request->from,
+		.to = &request->to,
+		.only = pathspec_is_empty(&request->only) ? NULL : &request->only,
+		.markers = conflicts && !strcmp(conflicts, "markers"),
+	};
+	struct restore_opts opts = {
+		.target = &request->target,
+		.compose = revert_compose,
+		.compose_payload = &revert,
+		.patch = dry_run || !yes ? add_patch : NULL,
+		.patch_payload = &request->patch,
+		.kind = JOURNAL_REVERT,
+		.reason = reason,
+		.paths = &all,
+		.dry_run = dry_run,
+		.confirm = yes || dry_run ? NULL : confirm,
+		.payload = request,
+		.restored = flow_restored,
+		.progress = progress_show,
+	};
+	const struct restored_words words = { .what = request->what,
+					      .command = request->command.buf,
+					      .patch = &request->patch };
+	struct restore_result result;
+	int err;
+
+	restored_set_words(&words);
+	err = restore_checkpoint(&result, session, &opts);
+	progress_clear();
+	if (!err) {
+		restore_own_check(&result, session, NULL);
+		if (dry_run && !opt_common.json && !opt_common.quiet)
+			pager_start(session->gitconfig);
+		err = restored_report(&result, &request->target, NULL, restored_way_back(&result));
+		restore_result_release(&result);
+	}
+	restored_set_words(NULL);
+	free(reason);
+	return err;
+}
+
+static int run(struct session *session, const struct strlist *args)
+{
+	struct request request = { .only = PATHSPEC_INIT,
+				   .target = CKPT_RECORD_INIT,
+				   .command = STRBUF_INIT,
+				   .patch = STRBUF_INIT };
+	int err = revert_range(&request.from, &request.to, session, args->items[0]);
+
+	if (verbose)
+		restored_show_all();
+	if (!err && args->nr > 1)
+		err = parse_paths(&request, session, args);
+	if (!err)
+		err = lookup_name(&request.target, session->store, request.from.id);
+	if (!err) {
+		revert_widen(&request.target, &request.to);
+		name_command(&request, args);
+		err = carry_out(session, &request);
+	}
+	request_release(&request);
+	return err;
+}
+
+static int check(const struct strlist *args)
+{
+	(void)args;
+	if (conflicts && strcmp(conflicts, "keep") != 0 && strcmp(conflicts, "markers") != 0)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "option '--conflicts' takes 'keep' or 'markers', not '%s'",
+				      conflicts);
+	return 0;
+}
+
+const struct opt_spec cmd_revert_spec = {
+	.command = "revert",
+	.summary = "take back one step, keep what was done since",
+	.args = OPT_ARGS({ { "<checkpoint>", "<range>" }, 1, 1, .such_as = "@ for the newest" },
+			 CMD_PATHS),
+	.options = options,
+	.offer = offer,
+	.check = check,
+	.session = SESSION_STORE,
+	.run = run,
+};

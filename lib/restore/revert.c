@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/revert_internal.h"
+
+#include "base/base.h"
+#include "git/git.h"
+#include "record/record.h"
+#include "save/save.h"
+#include "session/session.h"
+#include "worktree/worktree.h"
+
+void revert_keep(struct revert_job *job, const char *path, const char *why)
+{
+	compose_conflict(job->compose, path, why);
+	strlist_add(&job->conflict, path);
+}
+
+void revert_widen(struct ckpt_record *target, const struct ckpt_record *to)
+{
+	target->include_ignored |= to->include_ignored;
+	target->include_sensitive |= to->include_sensitive;
+	/* A file may have been renamed to anywhere. */
+	if (target->scope.nr && to->scope.nr)
+		strlist_extend(&target->scope, &to->scope);
+	else
+		strlist_release(&target->scope);
+	strlist_sort_unique(&target->scope);
+}
+
+/* --- renames --- */
+
+/* A merge does not take two empty files for the same one. */
+static bool is_empty_blob(const struct change *change)
+{
+	static const unsigned char empty[OID_SIZE] = { 0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6,
+						       0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a,
+						       0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91 };
+	const struct oid *oid = change->kind == CHANGE_ADDED ? &change->new_oid : &change->old_oid;
+
+	return (change->kind == CHANGE_ADDED || change->kind == CHANGE_DELETED) &&
+	       !change->is_dir && !memcmp(oid->id, empty, OID_SIZE);
+}
+
+int revert_find_renames(struct diff *diff)
+{
+	struct compare_list *list = &diff->changes;
+	struct change *apart = xcalloc(list->nr + 1, sizeof(*apart));
+	size_t nr = 0, kept = 0;
+	bool too_many; /* then fewer are found, and more is in conflict */
+	int err;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		if (is_empty_blob(&list->items[i]))
+			apart[nr++] = list->items[i];
+		else
+			list->items[kept++] = list->items[i];
+	}
+	list->nr = kept;
+	err = renames_find(diff, RENAMES_SCORE_USUAL, &too_many);
+	for (size_t i = 0; i < nr; i++)
+		list->items[list->nr++] = apart[i];
+	free(apart);
+	return err;
+}
+
+static int look_since(struct revert_job *job)
+{
+	struct compare_side before = { .root = job->to->root,
+				       .snapshot = job->to,
+				       .modes = &job->to->modes };
+	struct compare_side after = { .root = compose_root(job->compose) };
+	struct strbuf text = STRBUF_INIT;
+	struct modes modes = { 0 };
+	int err;
+
+	job->have_since = true;
+	job->since.session = job->revert->session;
+	job->since.old = job->to;
+	job->since.current = *compose_state(job->compose);
+	modes_encode(&text, after.root);
+	err = modes_parse(&modes, text.buf, text.len);
+	after.modes = &modes;
+	if (!err)
+		err = compare_run(&job->since.changes, &before, &after, NULL);
+	if (!err)
+		err = revert_find_renames(&job->since);
+	modes_release(&modes);
+	strbuf_release(&text);
+	return err;
+}
+
+int revert_renamed(const char **out, struct revert_job *job, const char *path)
+{
+	const struct compare_list *changes = &job->since.changes;
+	int err = job->have_since ? 0 : look_since(job);
+
+	*out = NULL;
+	for (size_t i = 0; i < changes->nr && !err && !*out; i++)
+		if (changes->items[i].kind == CHANGE_RENAMED &&
+		    !strcmp(changes->items[i].from, path))
+			*out = changes->items[i].path;
+	return err;
+}
+
+/* --- directories, which merges of git know nothing of --- */
+
+static int remove_dir(struct revert_job *job, const struct change *change,
+		      const struct wt_entry *now)
+{
+	if (!now || now->kind != WT_DIR || now->dir->nr)
+		return 0; /* it is gone, or in use for something else by now */
+	if ((0040000u | now->mode) != change->old_mode) {
+		revert_keep(job, change->path, "modify/delete: created by it, changed since");
+		return 0;
+	}
+	return revert_remove(job, change->path);
+}
+
+static int make_dir(struct revert_job *job, const struct change *change, const struct wt_entry *now)
+{
+	int err;
+
+	if ((now && now->kind == WT_DIR) || !revert_has_room(job, change->path))
+		return 0;
+	err = revert_make_parents(job, change->path);
+	if (!err)
+		compose_put_dir(job->compose, change->path, change->new_mode & 07777);
+	return err;
+}
+
+static int merge_dir(struct revert_job *job, const struct change *change, const struct wt_entry *now)
+{
+	unsigned mode;
+
+	if (!now)
+		revert_keep(job, change->path, "modify/delete: deleted since");
+	else if (now->kind != WT_DIR)
+		revert_keep(job, change->path, "kind: a file, a link or a directory since");
+	else if (!revert_merge_mode(&mode, change->old_mode & 07777, now->mode,
+				    change->new_mode & 07777))
+		revert_keep(job, change->path, "mode: changed since");
+	else if (mode != now->mode)
+		compose_set_mode(job->compose, change->path, mode);
+	return 0;
+}
+
+static int take_dir(struct revert_job *job, const struct change *change)
+{
+	const struct wt_entry *now = compose_now(job->compose, change->path);
+
+	return change->kind == CHANGE_ADDED	? make_dir(job, change, now)
+	       : change->kind == CHANGE_DELETED ? remove_dir(job, change, now)
+						: merge_dir(job, change, now);
+}
+
+/* --- the order of events --- */
+
+static bool is_meant(struct change *change, void *payload)
+{
+	const struct revert *revert = payload;
+
+	return compare_in_scope(&revert->from->scope, change->path) &&
+	       compare_in_scope(&revert->to->scope, change->path) &&
+	       (!revert->only || pathspec_matches(revert->only, change->path, change->is_dir));
+}
+
+/* From the later one back to the earlier one. */
+static int look_at_step(struct revert_job *job)
+{
+	struct compare_side before = { .root = job->to->root,
+				       .snapshot = job->to,
+				       .modes = &job->to->modes };
+	struct compare_side after = { .root = job->from->root,
+				      .snapshot = job->from,
+				      .modes = &job->from->modes };
+	int err;
+
+	job->step.session = job->revert->session;
+	job->step.old = job->to;
+	job->step.new = job->from;
+	err = compare_run(&job->step.changes, &before, &after, NULL);
+	if (err)
+		return err;
+	compare_list_filter(&job->step.changes, is_meant, (void *)job->revert);
+	return revert_find_renames(&job->step);
+}
+
+/* What goes makes room for what comes. */
+static int turn_of(const struct change *change)
+{
+	return change->kind == CHANGE_ADDED ? 2 : change->kind == CHANGE_RENAMED ? 1 : 0;
+}
+
+static int take_all(struct revert_job *job)
+{
+	const struct compare_list *changes = &job->step.changes;
+	int err = 0;
+
+	for (int turn = 0; turn < 3 && !err; turn++)
+		for (size_t i = 0; i < changes->nr && !err; i++) {
+			const struct change *change = &changes->items[i];
+
+			if (turn_of(change) != turn)
+				continue;
+			err = cancel_check();
+			if (!err)
+				err = change->is_dir ? take_dir(job, change)
+						     : revert_path(job,
+								   change->from ? change->from
+										: change->path,
+								   change->path);
+		}
+	/* Something else may have been merged into a file that is in conflict. */
+	for (size_t i = 0; i < job->conflict.nr && !err; i++)
+		compose_forget(job->compose, job->conflict.items[i], false);
+	return err;
+}
+
+int revert_compose(struct compose *compose, void *payload)
+{
+	const struct revert *revert = payload;
+	struct revert_job job = { .revert = revert, .compose = compose };
+	struct store *store = revert->session->store;
+	int err = snapshot_open(&job.from, store, revert->from);
+
+	if (!err)
+		err = snapshot_open(&job.to, store, revert->to);
+	if (!err)
+		err = look_at_step(&job);
+	if (!err)
+		err = take_all(&job);
+	compare_list_release(&job.step.changes);
+	compare_list_release(&job.since.changes);
+	snapshot_free(job.from);
+	snapshot_free(job.to);
+	strlist_release(&job.removed);
+	strlist_release(&job.conflict);
+	return err;
+}

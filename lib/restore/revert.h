@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_RESTORE_REVERT_H
+#define CKPT_RESTORE_REVERT_H
+
+#include "base/base.h"
+#include "record/record.h"
+#include "restore/compose.h"
+
+struct pathspec;
+struct session;
+
+/**
+ * Taking back what changed from one checkpoint to another, and keeping what was done since: for
+ * each path a three-way merge, with the later checkpoint as base, the worktree as ours and the
+ * earlier one as theirs. It only makes a target (see compose.h); the restore is one like any other.
+ *
+ * What cannot be merged stays as it is, and is named.
+ */
+struct revert {
+	struct session *session;
+	const struct ckpt_record *from, *to; /**< what changed from the one to the other */
+	const struct pathspec *only;	     /**< limits it; NULL: all of it */
+	bool markers;			     /**< write text with git's conflict markers */
+};
+
+/** For restore_opts.compose; `payload` is a struct revert. */
+int revert_compose(struct compose *compose, void *payload);
+
+/**
+ * Turn a second record of `from` into the target of the restore, which says how the worktree is to
+ * be scanned: so that everything is seen that is in either.
+ */
+void revert_widen(struct ckpt_record *target, const struct ckpt_record *to);
+
+/* --- revert_range.c --- */
+
+/**
+ * The two checkpoints that "<c>", "<a>..<b>" or "<a>.." means: what `show -p <c>` compares, or
+ * what was named; the newest that is not a safety checkpoint if nothing is. CKPT_ENOTFOUND,
+ * with a message that names the way, if the one before <c> is gone or there was none. Call
+ * record_release() on both in any case.
+ */
+int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct session *session,
+		 const char *typed);
+
+/** The same for checkpoints that are known: CKPT_ERROR if they hold no files. */
+int revert_check(const struct ckpt_record *from, const struct ckpt_record *to);
+
+#endif

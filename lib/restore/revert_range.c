@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "restore/revert.h"
+
+#include "base/base.h"
+#include "inspect/inspect.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "store/store.h"
+
+int revert_check(const struct ckpt_record *from, const struct ckpt_record *to)
+{
+	const struct ckpt_record *both[] = { from, to };
+
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++)
+		if (both[i]->state_only)
+			return ckpt_error_set(CKPT_ERROR,
+					      "checkpoint '%s' holds only state, no files",
+					      both[i]->id);
+	return 0;
+}
+
+static int find(struct ckpt_record *out, struct session *session, const char *name, size_t len)
+{
+	char *copy = xmemdupz(name, len);
+	int err = lookup_name(out, session->store, copy);
+
+	free(copy);
+	return err;
+}
+
+static int find_newest(struct ckpt_record *out, struct session *session)
+{
+	struct ref_list refs;
+	int err = order_list(&refs, session->store);
+
+	if (!err)
+		err = lookup_latest(out, session->store, &refs);
+	refs_release(&refs);
+	return err;
+}
+
+int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct session *session,
+		 const char *typed)
+{
+	const char *dots = strstr(typed, "..");
+	int err;
+
+	*from = *to = (struct ckpt_record)CKPT_RECORD_INIT;
+	if (!dots) {
+		err = lookup_name(to, session->store, typed);
+		if (!err)
+			err = diff_base(from, session, to);
+		if (err == CKPT_ENOTFOUND && *to->id) {
+			char *text = diff_no_base(session, to, "revert");
+
+			err = ckpt_error_set(err, "%s", text);
+			free(text);
+		}
+	} else if (dots == typed) {
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "'%s' does not say where to begin; name a checkpoint before '..'",
+				     typed);
+	} else {
+		err = find(from, session, typed, (size_t)(dots - typed));
+		if (!err)
+			err = dots[2] ? lookup_name(to, session->store, dots + 2)
+				      : find_newest(to, session);
+	}
+	return err ? err : revert_check(from, to);
+}
