@@ -138,3 +138,12 @@ int hunking_choose(struct hunking *out, struct session *session, const struct re
 		err = ask_about(out, &quit, session, &out->choices.items[i]);
 	return err ? err : cancel_check();
 }
+
+bool hunking_says_nothing(const struct hunking *hunking)
+{
+	if (opt_common.json || !hunking->choices.nr || hunking->chosen.nr ||
+	    hunking->chosen.conflicts.nr)
+		return false;
+	report_text("Nothing was chosen, nothing was changed\n");
+	return true;
+}

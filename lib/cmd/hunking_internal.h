@@ -27,6 +27,9 @@ int hunking_choose(struct hunking *out, struct session *session, const struct re
 		   bool yes);
 void hunking_release(struct hunking *hunking);
 
+/** True, and said so, if nothing was chosen and there is nothing else to report. */
+bool hunking_says_nothing(const struct hunking *hunking);
+
 /* --- one path --- */
 
 enum hunking_change {

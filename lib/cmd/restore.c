@@ -186,10 +186,7 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts)
 	opts->compose_payload = &hunking.chosen;
 	opts->no_delete = false;
 	yes = true;
-	if (!err && !opt_common.json && hunking.choices.nr && !hunking.chosen.nr &&
-	    !hunking.chosen.conflicts.nr)
-		report_text("Nothing was chosen, nothing was changed\n");
-	else if (!err)
+	if (!err && !hunking_says_nothing(&hunking))
 		err = carry_out(session, opts);
 	hunking_release(&hunking);
 	return err;

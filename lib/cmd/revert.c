@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/complete.h"
+#include "cmd/hunking_internal.h"
 #include "cmd/paths_internal.h"
 #include "cmd/report.h"
 #include "cmd/restored_internal.h"
@@ -13,12 +14,13 @@
 #include "session/session.h"
 #include "ui/ui.h"
 
-static bool dry_run, verbose, yes;
+static bool dry_run, verbose, by_hunks, yes;
 static const char *conflicts;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the merged patch, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
+	{ OPT_FLAG, 'p', "patch", &by_hunks, NULL, "choose hunk by hunk what is taken back" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
 	{ OPT_STRING, 0, "conflicts", &conflicts, "<keep|markers>",
 	  "leave files in conflict as they are (default), or mark where" },
@@ -149,11 +151,43 @@ static void add_argument(struct strbuf *out, const char *text)
 static void name_command(struct request *request, const struct strlist *args)
 {
 	request->what = xstrfmt("%s..%s", request->from.id, request->to.id);
-	strbuf_addf(&request->command, "git checkpoint revert%s",
+	strbuf_addf(&request->command, "git checkpoint revert%s%s", by_hunks ? " -p" : "",
 		    conflicts && !strcmp(conflicts, "markers") ? " --conflicts=markers" : "");
 	strbuf_addf(&request->command, " %s%s", request->what, args->nr > 1 ? " --" : "");
 	for (size_t i = 1; i < args->nr; i++)
 		add_argument(&request->command, args->items[i]);
+}
+
+static int restore_and_report(struct session *session, struct request *request,
+			      const struct restore_opts *opts)
+{
+	struct restore_result result;
+	int err = restore_checkpoint(&result, session, opts);
+
+	progress_clear();
+	if (err)
+		return err;
+	restore_own_check(&result, session, NULL);
+	if (dry_run && !opt_common.json && !opt_common.quiet)
+		pager_start(session->gitconfig);
+	err = restored_report(&result, &request->target, NULL, restored_way_back(&result));
+	restore_result_release(&result);
+	return err;
+}
+
+/* Of what the merge would change; then nothing more is asked. */
+static int choose_hunks(struct session *session, struct request *request, struct restore_opts *opts)
+{
+	struct hunking hunking;
+	int err = hunking_choose(&hunking, session, opts, yes);
+
+	opts->compose = choose_compose;
+	opts->compose_payload = &hunking.chosen;
+	opts->confirm = NULL;
+	if (!err && !hunking_says_nothing(&hunking))
+		err = restore_and_report(session, request, opts);
+	hunking_release(&hunking);
+	return err;
 }
 
 static int carry_out(struct session *session, struct request *request)
@@ -171,7 +205,7 @@ static int carry_out(struct session *session, struct request *request)
 		.target = &request->target,
 		.compose = revert_compose,
 		.compose_payload = &revert,
-		.patch = dry_run || !yes ? add_patch : NULL,
+		.patch = dry_run || (!yes && !by_hunks) ? add_patch : NULL,
 		.patch_payload = &request->patch,
 		.kind = JOURNAL_REVERT,
 		.reason = reason,
@@ -185,19 +219,11 @@ static int carry_out(struct session *session, struct request *request)
 	const struct restored_words words = { .what = request->what,
 					      .command = request->command.buf,
 					      .patch = &request->patch };
-	struct restore_result result;
 	int err;
 
 	restored_set_words(&words);
-	err = restore_checkpoint(&result, session, &opts);
-	progress_clear();
-	if (!err) {
-		restore_own_check(&result, session, NULL);
-		if (dry_run && !opt_common.json && !opt_common.quiet)
-			pager_start(session->gitconfig);
-		err = restored_report(&result, &request->target, NULL, restored_way_back(&result));
-		restore_result_release(&result);
-	}
+	err = by_hunks ? choose_hunks(session, request, &opts)
+		       : restore_and_report(session, request, &opts);
 	restored_set_words(NULL);
 	free(reason);
 	return err;
