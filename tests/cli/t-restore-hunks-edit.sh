@@ -130,7 +130,7 @@ test_what_changed_meanwhile_is_left_and_named() {
 }
 
 test_a_path_that_appears_meanwhile_is_left() {
-	echo then >gone
+	echo old >gone
 	echo 1 >x
 	save
 	rm gone

@@ -69,7 +69,8 @@ settled() {
 # killed_at <number> <what>: both ways out of a restore that was killed there
 killed_at() {
 	again
-	killed "$1" "$total" git-checkpoint restore -q -y "$target" || return 0
+	killed "$1" "$total" git-checkpoint restore -q -y ${ANSWERS:+-p} "$target" \
+		<"${ANSWERS:-/dev/null}" 2>"$T/asked" || return 0
 	if test ! -e "$(store_dir)/checkpoint/journal"; then
 		# not begun, or done
 		fingerprint . | grep -v 'git-checkpoint-restore-' >"$T/fp.now"
@@ -99,11 +100,12 @@ killed_at() {
 	settled "$2, aborted"
 }
 
-# killed_everywhere <stride>
+# killed_everywhere <stride>: with ANSWERS, a file, what is restored is chosen with -p
 killed_everywhere() {
 	interrupted=0
 	keep
-	with_faults "$CHANGES" 0 kill git-checkpoint restore -q -y "$target"
+	with_faults "$CHANGES" 0 kill git-checkpoint restore -q -y ${ANSWERS:+-p} "$target" \
+		<"${ANSWERS:-/dev/null}" 2>"$T/asked"
 	total=$(cat "$T/faults")
 	at_target 'not killed'
 	test "$total" -ge 10 || fail "only $total calls"
