@@ -87,6 +87,8 @@
  * lib/restore/   plan, obstacles, stage, apply, verify, undo
  *   restore restore_execute    the order of events; doing what was agreed to
  *   compose compose_tree restore_compose    targets that are not checkpoints
+ *   choose                 what a restore would change, path by path; a target of some of it
+ *   hunks hunks_edit hunks_apply    hunks as git cuts them; edited ones; the content they make
  *   plan restore_plan      what to do, from two trees; from what is on disk
  *   plan_fold              thousands of paths of a plan as a few lines
  *   gitplan gitplan_say    the same for the repository: what changes; how it is told
@@ -130,6 +132,7 @@
  *   row                    what is shown of a thing: JSON, columns, lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt picklist    colour and width, the pager, yes or no, a list
+ *   answer                 lines that answer many questions, typed or from a program
  *   sink                   where a JSON answer goes instead of stdout
  * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
@@ -143,6 +146,8 @@
  *   listed                 checkpoints as rows, for terminals and for scripts
  *   restored_plan restored_diff restored_git    the plan of a restore, and the question; what it
  *                          takes back; what it does to the repository
+ *   hunking hunking_choose hunking_file hunking_edit    -p: the questions; of which paths; the hunks
+ *                          of one; editing one
  *   removal                what drop and prune ask and say
  *   pick pick_screen pick_preview    choosing a checkpoint, in fzf or on our own screen
  *   complete complete_offer complete_store    what the shells' completions ask for

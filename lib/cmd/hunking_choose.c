@@ -84,7 +84,8 @@ static int ask_about(struct hunking *out, bool *quit_out, struct session *sessio
 
 	if (err == CKPT_EREFUSED) {
 		report_message("warning", ckpt_error_last());
-		strlist_addf(&out->chosen.conflicts, CHOOSE_CHANGED "\n%s", choice->parts[0].path);
+		strlist_addf(&out->chosen.conflicts, "%s\n%s", CHOOSE_CHANGED,
+			     choice->parts[0].path);
 		loaded_release(&loaded);
 		return 0;
 	}

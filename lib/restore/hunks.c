@@ -44,21 +44,21 @@ void hunks_add(struct hunks *out, enum hunk_kind kind, const char *text, size_t 
 
 /* --- lines --- */
 
-size_t hunk_line_len(const char *text, size_t len)
+size_t hunks_line_len(const char *text, size_t len)
 {
 	const char *newline = memchr(text, '\n', len);
 
 	return newline ? (size_t)(newline + 1 - text) : len;
 }
 
-bool hunk_line_next(struct hunk_line *out, const struct strbuf *text, size_t *at)
+bool hunks_line_next(struct hunk_line *out, const struct strbuf *text, size_t *at)
 {
 	const char *line = text->buf + *at;
 	size_t left = text->len - *at, len;
 
 	if (!left)
 		return false;
-	len = hunk_line_len(line, left);
+	len = hunks_line_len(line, left);
 	/* Some editors remove the blank of an empty line, and patch programs know that. */
 	if (*line == '\n')
 		*out = (struct hunk_line){ ' ', line, 1, line, 1 };
@@ -68,7 +68,7 @@ bool hunk_line_next(struct hunk_line *out, const struct strbuf *text, size_t *at
 		*out = (struct hunk_line){ '\0', line, len, line, len };
 	*at += len;
 	if (out->sign && len < left && line[len] == '\\') {
-		size_t mark = hunk_line_len(line + len, left - len);
+		size_t mark = hunks_line_len(line + len, left - len);
 
 		out->len--;
 		out->raw_len += mark;
@@ -77,12 +77,12 @@ bool hunk_line_next(struct hunk_line *out, const struct strbuf *text, size_t *at
 	return true;
 }
 
-void hunk_count(struct hunk *hunk)
+void hunks_count(struct hunk *hunk)
 {
 	struct hunk_line line;
 
 	hunk->old_nr = hunk->new_nr = 0;
-	for (size_t at = 0; hunk_line_next(&line, &hunk->text, &at);) {
+	for (size_t at = 0; hunks_line_next(&line, &hunk->text, &at);) {
 		hunk->old_nr += line.sign != '+';
 		hunk->new_nr += line.sign != '-';
 	}
@@ -98,7 +98,7 @@ void hunks_index(struct hunks *hunks)
 		hunks->starts[hunks->lines] = at;
 		if (at == hunks->old_len)
 			break;
-		at += hunk_line_len(hunks->old + at, hunks->old_len - at);
+		at += hunks_line_len(hunks->old + at, hunks->old_len - at);
 		hunks->lines++;
 	}
 }
@@ -207,10 +207,10 @@ void hunks_summarize(struct strbuf *out, const struct hunk *hunk)
 		    hunk->new_nr);
 	while (out->len - start < SUMMARY_NUMBERS)
 		strbuf_addch(out, ' ');
-	while (hunk_line_next(&line, &hunk->text, &at)) {
+	while (hunks_line_next(&line, &hunk->text, &at)) {
 		if (line.sign == ' ')
 			continue;
-		strbuf_add(out, line.raw, hunk_line_len(line.raw, line.raw_len));
+		strbuf_add(out, line.raw, hunks_line_len(line.raw, line.raw_len));
 		break;
 	}
 	if (out->len - start > SUMMARY_WIDTH)
@@ -229,7 +229,7 @@ size_t hunks_pieces(const struct hunk *hunk)
 
 	if (hunk->kind != HUNK_LINES)
 		return 0;
-	for (size_t at = 0; hunk_line_next(&line, &hunk->text, &at); last = line.sign)
+	for (size_t at = 0; hunks_line_next(&line, &hunk->text, &at); last = line.sign)
 		pieces += last == ' ' && line.sign != ' ';
 	return pieces;
 }
@@ -247,7 +247,7 @@ static void find_pieces(struct piece *out, const struct hunk *hunk)
 	size_t at = 0, nr = 0;
 	char last = ' ';
 
-	while (hunk_line_next(&line, &hunk->text, &at)) {
+	while (hunks_line_next(&line, &hunk->text, &at)) {
 		here.start = here.end;
 		here.end = at;
 		/* The context before a piece begins after the changes of the previous one. */
@@ -289,7 +289,7 @@ void hunks_split(struct hunks *hunks, size_t at)
 		hunk->place = whole.place + pieces[i].old_before;
 		strbuf_add(&hunk->text, whole.text.buf + pieces[i].start,
 			   pieces[i].end - pieces[i].start);
-		hunk_count(hunk);
+		hunks_count(hunk);
 	}
 	strbuf_add(&hunks->items[at].extra, whole.extra.buf, whole.extra.len);
 	release_hunk(&whole);

@@ -33,7 +33,7 @@ static void add_changes(struct line_changes *out, const struct hunk *hunk, size_
 	struct line_change *change = NULL;
 	struct hunk_line line;
 
-	for (size_t at = 0; hunk_line_next(&line, &hunk->text, &at);) {
+	for (size_t at = 0; hunks_line_next(&line, &hunk->text, &at);) {
 		if (line.sign == ' ') {
 			change = NULL;
 			old++;

@@ -56,7 +56,7 @@ static bool parse_header(struct hunk *hunk, const char *line, size_t len)
 static void strip_comments(struct strbuf *out, const char *text, size_t len)
 {
 	while (len) {
-		size_t line = hunk_line_len(text, len);
+		size_t line = hunks_line_len(text, len);
 
 		if (*text != '#')
 			strbuf_add(out, text, line);
@@ -73,7 +73,7 @@ static int check_lines(const struct hunk *hunk)
 	bool changes = false, old_ended = false, new_ended = false;
 	struct hunk_line line;
 
-	for (size_t at = 0; hunk_line_next(&line, &hunk->text, &at);) {
+	for (size_t at = 0; hunks_line_next(&line, &hunk->text, &at);) {
 		bool ends = !line.len || line.text[line.len - 1] != '\n';
 
 		if (!line.sign)
@@ -102,7 +102,7 @@ static void wanted_fill(struct wanted *out, const struct hunk *hunk)
 	struct hunk_line line;
 
 	*out = (struct wanted){ .lines = xcalloc(hunk->old_nr + 1, sizeof(*out->lines)) };
-	for (size_t at = 0; hunk_line_next(&line, &hunk->text, &at);) {
+	for (size_t at = 0; hunks_line_next(&line, &hunk->text, &at);) {
 		if (line.sign != '+')
 			out->lines[out->nr++] = line;
 		if (line.sign != '-')
@@ -173,7 +173,7 @@ static int put(struct hunks *hunks, size_t at, struct hunk *edited)
 	int err = check_lines(edited);
 
 	if (!err) {
-		hunk_count(edited);
+		hunks_count(edited);
 		err = locate(edited, hunks, &before);
 	}
 	if (err)
@@ -199,7 +199,7 @@ int hunks_edit(struct hunks *hunks, size_t at, const char *text, size_t len, boo
 	strip_comments(&lines, text, len);
 	*empty_out = !lines.len;
 	if (lines.len && lines.buf[0] == '@') {
-		header = hunk_line_len(lines.buf, lines.len);
+		header = hunks_line_len(lines.buf, lines.len);
 		if (!parse_header(&edited, lines.buf, header))
 			err = ckpt_error_set(CKPT_ERROR, "its first line is not the header of a hunk");
 	}

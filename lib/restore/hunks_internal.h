@@ -18,16 +18,16 @@ struct hunk_line {
 };
 
 /** Read the line at `*at` of `text` and move on; false at the end. */
-bool hunk_line_next(struct hunk_line *out, const struct strbuf *text, size_t *at);
+bool hunks_line_next(struct hunk_line *out, const struct strbuf *text, size_t *at);
 
 /** The length of the line at `text`, with its newline, if it has one. */
-size_t hunk_line_len(const char *text, size_t len);
+size_t hunks_line_len(const char *text, size_t len);
 
 /** Fill in `starts` and `lines`. */
 void hunks_index(struct hunks *hunks);
 
 /** Count the lines of both sides. */
-void hunk_count(struct hunk *hunk);
+void hunks_count(struct hunk *hunk);
 
 /** 0, or CKPT_ERROR if two hunks change the same lines; `all`: not only those to be used. */
 int hunks_check(const struct hunks *hunks, bool all);

@@ -323,8 +323,6 @@ test_words_of_other_programs_lead_to_what_serves() {
 		config --list|'git checkpoint config' lists
 		config --show-origin|--origin shows
 		save -u|untracked files are saved
-		restore -p @|git checkpoint restore <checkpoint> -- <path>
-		restore --patch @|git checkpoint restore <checkpoint> -- <path>
 		restore --source @|without an option
 		restore --source=@ f|without an option
 		help tag|git checkpoint pin --name
