@@ -29,8 +29,18 @@ static const struct opt options[] = {
 
 static bool offer(struct complete *complete, const char *what)
 {
+	const char *dots = strstr(complete->typed, "..");
 	bool ours = !strcmp(what, "<path>");
 
+	/* The second of two. */
+	if (!strcmp(what, "<range>")) {
+		if (dots) {
+			complete->kept += (size_t)(dots + 2 - complete->typed);
+			complete->typed = dots + 2;
+			complete_checkpoints(complete);
+		}
+		return true;
+	}
 	if (!strcmp(what, "--conflicts")) {
 		complete_add(complete, "keep", "leave them as they are");
 		complete_add(complete, "markers", "write git's conflict markers");

@@ -163,6 +163,26 @@ static bool is_meant(struct change *change, void *payload)
 	       (!revert->only || pathspec_matches(revert->only, change->path, change->is_dir));
 }
 
+/* One goes, the other comes: each for itself. */
+static void split_tangled(struct revert_job *job)
+{
+	struct compare_list *list = &job->step.changes;
+
+	for (size_t i = 0, nr = list->nr; i < nr; i++) {
+		struct change gone = list->items[i];
+
+		if (gone.kind != CHANGE_RENAMED || !revert_is_tangled(job, gone.from, gone.path))
+			continue;
+		list->items[i].kind = CHANGE_ADDED;
+		list->items[i].from = NULL;
+		gone.kind = CHANGE_DELETED;
+		gone.path = gone.from;
+		gone.from = NULL;
+		ALLOC_GROW(list->items, list->nr + 1, list->alloc);
+		list->items[list->nr++] = gone;
+	}
+}
+
 /* From the later one back to the earlier one. */
 static int look_at_step(struct revert_job *job)
 {
@@ -181,7 +201,10 @@ static int look_at_step(struct revert_job *job)
 	if (err)
 		return err;
 	compare_list_filter(&job->step.changes, is_meant, (void *)job->revert);
-	return revert_find_renames(&job->step);
+	err = revert_find_renames(&job->step);
+	if (!err)
+		split_tangled(job);
+	return err;
 }
 
 /* What goes makes room for what comes. */

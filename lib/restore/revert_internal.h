@@ -62,6 +62,12 @@ int revert_path(struct revert_job *job, const char *path, const char *then_path)
 /** False, and said, if something is in the way of a new file or directory at `path`. */
 bool revert_has_room(struct revert_job *job, const char *path);
 
+/**
+ * True if a rename cannot be reversed alone, since something else must go before there is room for
+ * `dest`: a directory that became a file, or the other way round.
+ */
+bool revert_is_tangled(struct revert_job *job, const char *path, const char *dest);
+
 /** It goes; and so do directories that were not there then, if they become empty. */
 int revert_remove(struct revert_job *job, const char *path);
 

@@ -2,7 +2,6 @@
 #include "restore/revert_internal.h"
 
 #include "base/base.h"
-#include "base/libgit2.h"
 
 enum {
 	BINARY_LOOK = 8000,	 /* as git looks */

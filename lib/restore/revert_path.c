@@ -64,7 +64,8 @@ static char *blocked_by(const struct revert_job *job, const char *path)
 	return NULL;
 }
 
-bool revert_has_room(struct revert_job *job, const char *path)
+/* What is in the way of something new at `path`, or NULL; the caller frees it. */
+static char *find_obstacle(const struct revert_job *job, const char *path)
 {
 	const struct wt_entry *now = compose_now(job->compose, path);
 	char *blocked = blocked_by(job, path), *why = NULL;
@@ -78,14 +79,37 @@ bool revert_has_room(struct revert_job *job, const char *path)
 		why = xstrdup("in the way: something that was created since");
 	else if (!now && compose_is_hidden(&what, job->compose, path))
 		why = xstrfmt("in the way: %s that checkpoints leave out", what);
+	free(blocked);
+	return why;
+}
+
+bool revert_has_room(struct revert_job *job, const char *path)
+{
+	const struct wt_entry *now = compose_now(job->compose, path);
+	char *why = find_obstacle(job, path);
+	bool room = !why;
+
 	if (why)
 		revert_keep(job, path, why);
 	/* If it cannot become a file, what is in it stays, too. */
 	if (why && now && now->kind == WT_DIR)
 		compose_forget(job->compose, path, true);
-	free(blocked);
 	free(why);
-	return !why;
+	return room;
+}
+
+bool revert_is_tangled(struct revert_job *job, const char *path, const char *dest)
+{
+	const struct wt_entry *there = compose_now(job->compose, dest);
+	char *why;
+
+	if (there && there->kind != WT_DIR)
+		return false;
+	strlist_add(&job->removed, path);
+	why = find_obstacle(job, dest);
+	free(job->removed.items[--job->removed.nr]);
+	free(why);
+	return why != NULL;
 }
 
 /* --- directories --- */
