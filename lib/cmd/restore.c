@@ -184,6 +184,7 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts)
 
 	opts->compose = choose_compose;
 	opts->compose_payload = &hunking.chosen;
+	opts->also = &hunking.choices.also;
 	opts->no_delete = false;
 	yes = true;
 	if (!err && !hunking_says_nothing(&hunking))

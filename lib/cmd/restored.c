@@ -97,8 +97,10 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	} else if (restored_words()) {
 		json_array_append_new(array, json_sprintf("%s --yes", restored_words()->command));
 	} else {
-		json_array_append_new(array, json_sprintf("git checkpoint restore %s--yes %s",
-							  restored_git_option(result), target->id));
+		json_array_append_new(array,
+				      json_sprintf("git checkpoint restore %s%s %s",
+						   restored_git_option(result),
+						   result->composed ? "-p" : "--yes", target->id));
 		json_array_extend(array, commands);
 	}
 	json_decref(commands);
@@ -238,6 +240,10 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 			    result->conflicts_nr ? "else " : "", yellow, words->what, reset);
 		return;
 	}
+	if (restore_has_nothing_to_do(result) && result->conflicts_nr && !interrupted && !wrong) {
+		report_text("Nothing was restored\n");
+		return;
+	}
 	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
 		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
 		return;
@@ -245,7 +251,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	restored_count(counts, &result->plan);
 	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
 		    words	       ? result->done ? "Took back" : "Would take back"
-		    : result->composed ? "Finished taking back what changed since"
+		    : result->composed && interrupted ? "Finished taking back what changed since"
 		    : result->done     ? "Restored"
 				       : "Would restore",
 		    yellow, words ? words->what : target_name(target), reset,

@@ -193,6 +193,7 @@ static int choose_hunks(struct session *session, struct request *request, struct
 
 	opts->compose = choose_compose;
 	opts->compose_payload = &hunking.chosen;
+	opts->also = &hunking.choices.also;
 	opts->confirm = NULL;
 	if (!err && !hunking_says_nothing(&hunking))
 		err = restore_and_report(session, request, opts);

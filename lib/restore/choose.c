@@ -26,6 +26,7 @@ void choose_release(struct choices *choices)
 		release_parts(choices->items[i].around, choices->items[i].around_nr);
 	}
 	free(choices->items);
+	strlist_release(&choices->also);
 	memset(choices, 0, sizeof(*choices));
 }
 
@@ -159,6 +160,7 @@ int restore_choose(struct choices *out, struct restore *r)
 {
 	int err = 0;
 
+	strlist_extend(&out->also, &r->also);
 	for (size_t i = 0; i < r->plan.rows_nr && !err; i++)
 		err = add_choice(out, r, r->plan.rows[i].path);
 	return err;

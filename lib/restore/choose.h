@@ -39,6 +39,7 @@ struct choice {
 struct choices {
 	struct choice *items;
 	size_t nr, alloc;
+	struct strlist also; /**< for restore_opts.also, if some of them are restored */
 };
 
 #define CHOOSE_CHANGED "changed while you were asked"

@@ -61,6 +61,8 @@ static void init_restore(struct restore *r, struct session *session,
 	/* The root, which is sorted before all others, covers them. */
 	if (r->scope.nr && !*r->scope.items[0])
 		strlist_release(&r->scope);
+	if (opts->also)
+		strlist_extend(&r->also, opts->also);
 	strlist_add(&r->keep, r->leads_to->id);
 	if (opts->interrupted)
 		strlist_add(&r->keep, opts->interrupted->id);

@@ -58,6 +58,8 @@ struct restore_opts {
 	void *patch_payload;
 	/** A dry run: also what there is to choose from, for choose.h. NULL: not needed. */
 	struct choices *choices;
+	/** Paths that count although a rule leaves them out now, sorted; NULL: none. */
+	const struct strlist *also;
 	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */

@@ -97,6 +97,34 @@ test_nothing_chosen_changes_nothing() {
 	expect_eq '' "$(cat "$T/err")"
 }
 
+# Odd names, kinds, modes and contents: choosing everything, in one go or in two, is a restore.
+test_all_hunks_are_the_whole() {
+	yes a | head -n 2000 >"$T/all"
+	for round in 1 2 3; do
+		seed=$((TEST_SEED % 1000000 + round))
+		mkdir "$T/work/$round"
+		cd "$T/work/$round" || exit
+		make_tree "$seed"
+		save
+		damage_tree "$seed"
+		fingerprint . >"$T/damaged"
+		git-checkpoint restore -q --yes "$id"
+		fingerprint . >"$T/whole"
+		git-checkpoint undo -q --yes
+		git-checkpoint restore -q --yes -p "$id" <"$T/all" 2>"$T/asked"
+		fingerprint . >"$T/chosen"
+		expect_same "$T/whole" "$T/chosen"
+		git-checkpoint undo -q --yes
+		fingerprint . >"$T/undone"
+		expect_same "$T/damaged" "$T/undone"
+		perl -e 'srand shift; print qw(y n s d n y)[rand 6], "\n" for 1 .. 400' "$seed" |
+			git-checkpoint restore -q --yes -p "$id" 2>"$T/asked"
+		git-checkpoint restore -q --yes -p "$id" <"$T/all" 2>"$T/asked"
+		fingerprint . >"$T/chosen"
+		expect_same "$T/whole" "$T/chosen"
+	done
+}
+
 test_a_dry_run_asks_and_changes_nothing() {
 	two_hunks
 	cp a "$T/a"
@@ -193,6 +221,24 @@ test_only_named_paths_and_what_may_go_are_asked_about() {
 	printf 'n\n' | git-checkpoint restore -q -p --yes "$id" -- b 2>"$T/asked"
 	test ! -e b
 	expect_eq ignored "$(cat x.log)"
+}
+
+# As any restore does it: what is in the way of the checkpoint is saved first, by name.
+test_what_is_ignored_now_but_was_not_then_is_asked_about() {
+	echo 1 >x.log
+	mkdir -m 700 d
+	echo 1 >d/y.log
+	chmod 640 d/y.log
+	save
+	echo '*.log' >.gitignore
+	echo 2 >x.log
+	chmod 600 d/y.log
+	chmod 755 d
+	choosing 0 -- n n y y
+	expect_eq 'deletion mode change mode change this hunk' "$(asked | contents -)"
+	expect_eq '1 640 755' "$(cat x.log) $(stat -c %a d/y.log) $(stat -c %a d)"
+	git-checkpoint undo -q --yes
+	expect_eq '2 600' "$(cat x.log) $(stat -c %a d/y.log)"
 }
 
 test_not_with_the_state_of_git() {
