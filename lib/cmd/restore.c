@@ -180,8 +180,12 @@ static int find_chosen(struct ckpt_record *out, struct session *session, const s
 static int carry_out_hunks(struct session *session, struct restore_opts *opts)
 {
 	struct hunking hunking;
-	int err = hunking_choose(&hunking, session, opts, yes);
+	int err;
 
+	if (opts->target->state_only)
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
+				      opts->target->id);
+	err = hunking_choose(&hunking, session, opts, yes);
 	opts->compose = choose_compose;
 	opts->compose_payload = &hunking.chosen;
 	opts->also = &hunking.choices.also;

@@ -241,6 +241,20 @@ test_what_is_ignored_now_but_was_not_then_is_asked_about() {
 	expect_eq '2 600' "$(cat x.log) $(stat -c %a d/y.log)"
 }
 
+test_only_what_the_checkpoint_is_about_is_asked_about() {
+	mkdir in
+	echo 1 >in/a
+	echo 1 >b
+	save in
+	echo 2 >in/a
+	echo 2 >b
+	choosing 0 -- y y
+	expect_eq '1 2' "$(contents in/a b)"
+	save --state-only --state k=v
+	expect_exit 128 git-checkpoint restore -p --yes "$id" </dev/null 2>"$T/err"
+	expect_grep 'holds only state, no files' "$T/err"
+}
+
 test_not_with_the_state_of_git() {
 	git init -q
 	two_hunks
