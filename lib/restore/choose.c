@@ -170,7 +170,7 @@ int restore_choose(struct choices *out, struct restore *r)
 
 static int changed(const char *path)
 {
-	return ckpt_error_set(CKPT_EREFUSED, "'%s' " CHOOSE_CHANGED, path);
+	return ckpt_error_set(CKPT_EREFUSED, "'%s' changed while you were asked", path);
 }
 
 static int read_disk(struct strbuf *out, bool *large_out, int dirfd, const char *name,

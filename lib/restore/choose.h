@@ -42,7 +42,7 @@ struct choices {
 	struct strlist also; /**< for restore_opts.also, if some of them are restored */
 };
 
-#define CHOOSE_CHANGED "changed while you were asked"
+#define CHOOSE_CHANGED "changed: while you were asked about it"
 
 void choose_release(struct choices *choices);
 

@@ -122,7 +122,7 @@ test_what_changed_meanwhile_is_left_and_named() {
 	expect_eq nine "$(sed -n 9p a)"
 	expect_eq precious "$(cat b)"
 	expect_eq 1 "$(cat c)"
-	expect_eq 'a changed while you were asked b changed while you were asked' \
+	expect_eq 'a changed: while you were asked about it b changed: while you were asked about it' \
 		"$(told '[.conflicts[] | .file + " " + .why] | join(" ")')"
 	git-checkpoint undo -q --yes
 	expect_eq 2 "$(cat c)"
