@@ -46,13 +46,14 @@ END {
 $SIG{INT} = $SIG{TERM} = $SIG{HUP} = sub { exit 1 };
 $SIG{PIPE} = 'IGNORE';
 
-my ($seed, @trace);
+my ($seed, @trace, @talks);
 my %count = (episodes => 0, answers => 0, undone => 0, given_up => 0);
 # Later ones offer more keys, and J and K everywhere.
 my $exact = `git --version` =~ /version 2\.(\d+)/ && $1 < 43;
 
 sub fail {
 	my (@lines) = @_;
+	$_->stop for @talks;
 	print "FAILED with seed $seed: ", shift @lines, "\n";
 	print "  $_\n" for @lines;
 	print "answers: ", join(' ', @trace), "\n";
@@ -128,9 +129,11 @@ sub skip_binary {
 	}
 }
 
-# What has to be the same. A link is not edited here.
+# What has to be the same. A link is not edited here, and git offers to split an edited hunk as if it
+# had not been edited.
 sub plain {
-	my ($text, $link) = @_;
+	my ($text, $link, $edited) = @_;
+	$text =~ s/,s(,e,\?\]\? )\z/$1/, $text =~ s/^s - .*\n//m if $edited;
 	$text =~ s/,e(,\?\]\? )\z/$1/, $text =~ s/^e - .*\n//m if $link;
 	$text =~ s/^(?:error: .*|No hunk matches the given pattern)\n//mg;
 	$text =~ s/(to worktree) \[[^]]*\]/$1/ unless $exact;
@@ -149,7 +152,7 @@ sub converse {
 		$mine =~ s/\n\K[^\n].*\z//s if $end && $mine =~ /\A\n/;
 		($edited, $link, $split) = (0, $theirs =~ /^index .* 120000$/m, 0) if $theirs =~ /^diff --git/m;
 		fail('not the same is shown', "git: $theirs", "ours: $mine")
-			if !$end && plain($theirs, $link) ne plain($mine);
+			if !$end && plain($theirs, $link, $edited) ne plain($mine, 0, $edited);
 		return 1 if $end;
 		my ($git_keys, $our_keys) = (keys_of($theirs), keys_of($mine));
 		my @lines;
@@ -200,6 +203,7 @@ sub episode {
 	chomp(my $commit = `git -C $twin rev-parse HEAD`);
 	my $git = Talk->new($twin, "$scratch/git.err", 1, 'git', 'restore', '-p', "--source=$commit", '--', '.');
 	my $we = Talk->new($ours, "$scratch/json", 2, 'git-checkpoint', 'restore', '--json', '-p', '--yes', '@');
+	@talks = ($git, $we);
 	my $whole = converse($git, $we);
 	if (!$whole || slurp("$scratch/git.err") =~ /'git apply' failed/) {
 		$_->stop for $git, $we;
