@@ -2,65 +2,33 @@
 #include "agents/agent_entry_internal.h"
 
 #include "agents/agent_hook.h"
-#include "agents/jsonedit_internal.h"
 #include "base/base.h"
 
-static const char *const added_words[] = { "event", "hooks", "file", "dir", "line" };
+static const char *const added_words[] = { "event", "hooks", "file", "dir",	"line",
+					   "dir2",  "dir3",  "dir4", "primary" };
 
 enum { ADDED_WORDS = sizeof(added_words) / sizeof(added_words[0]) };
 
-#define CLAUDE_EVENTS                                                   \
-	{                                                               \
-		"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop" \
-	}
+static const unsigned dir_flags[] = { 0, ADDED_DIR, ADDED_DIR2, ADDED_DIR3, ADDED_DIR4 };
 
-const struct agent agent_table[] = {
-	{
-		.name = "claude-code",
-		.dir = ".claude",
-		.file = "settings.json",
-		.events = CLAUDE_EVENTS,
-		.matcher = "Bash|Edit|MultiEdit|NotebookEdit|Write",
-		.timeout = 30,
-		.enter = "cd \"${CLAUDE_PROJECT_DIR:-.}\" && ",
-		.after = "",
-		.variable = "CLAUDE_CONFIG_DIR",
-	},
-	{
-		.name = "codex",
-		.dir = ".codex",
-		.file = "hooks.json",
-		.toml = "config.toml",
-		.events = CLAUDE_EVENTS,
-		.matcher = "Bash|apply_patch",
-		.timeout = 30,
-		.enter = "",
-		.after = "",
-		.variable = "CODEX_HOME",
-		.note = "Codex runs a new hook only after you have reviewed it: type /hooks in "
-			"Codex",
-	},
-	{
-		.name = "gemini-cli",
-		.dir = ".gemini",
-		.file = "settings.json",
-		.flags = JSONEDIT_COMMENTS,
-		.events = { "BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent" },
-		.matcher = "run_shell_command|write_file|replace",
-		.title = "git-checkpoint",
-		.timeout = 30000,
-		.enter = "cd \"${GEMINI_PROJECT_DIR:-.}\" && ",
-		.after = "; echo '{}'",
-	},
-	{ .name = "generic" },
-	{ .name = NULL },
-};
+unsigned agent_dirs_flag(int dirs)
+{
+	return dir_flags[dirs < AGENT_DIRS_MAX ? dirs : AGENT_DIRS_MAX];
+}
+
+int agent_dirs_of(unsigned added)
+{
+	for (int i = AGENT_DIRS_MAX; i > 0; i--)
+		if (added & dir_flags[i])
+			return i;
+	return 0;
+}
 
 void agent_settings(struct strbuf *out, const char *base, const struct agent *agent,
-		    const char *file)
+		    const char *file, bool user)
 {
 	strbuf_addstr(out, base);
-	path_append(out, agent->dir);
+	path_append(out, user && agent->user_dir ? agent->user_dir : agent->dir);
 	if (file)
 		path_append(out, file);
 }
@@ -79,7 +47,7 @@ int agent_find(const struct agent **out, const char *name)
 	return err;
 }
 
-static void add_words(struct strbuf *out, unsigned added)
+void agent_add_note(struct strbuf *out, unsigned added)
 {
 	const char *separator = " " AGENT_HOOK_NOTE;
 
@@ -101,18 +69,20 @@ static void add_save(struct strbuf *out, const struct agent *agent, const char *
  * One program and plain words, which every shell and every agent without one takes as they are. It
  * never fails a tool: agent-hook exits with 0, and a shell that does not find it with 127.
  */
-static void add_command(struct strbuf *out, const struct agent *agent, unsigned added,
-			enum agent_version version)
+static void add_command(struct strbuf *out, const struct agent *agent, const char *event,
+			unsigned added, enum agent_version version)
 {
 	if (version == AGENT_CURRENT) {
 		strbuf_addf(out, "git-checkpoint agent-hook %s", agent->name);
-		add_words(out, added);
+		if (agent->tells_event)
+			strbuf_addf(out, " %s", event);
+		agent_add_note(out, added);
 		return;
 	}
 	strbuf_addf(out, "cat >/dev/null; %s", agent->enter);
 	add_save(out, agent, version == AGENT_FIRST ? "" : AGENT_OPTION);
 	strbuf_addstr(out, " >/dev/null 2>&1 || true");
-	add_words(out, added);
+	agent_add_note(out, added);
 	strbuf_addstr(out, agent->after);
 }
 
@@ -122,26 +92,41 @@ void agent_line(struct strbuf *out, const struct agent *agent)
 	strbuf_addstr(out, " </dev/null >/dev/null 2>&1 || true\n");
 }
 
-/* A new reference. Without a matcher it is for every tool, in the formats of all of them. */
-static json_t *make_entry(const struct agent *agent, unsigned added, enum agent_version version)
+const char *agent_command_key(const struct agent *agent)
 {
-	struct strbuf command = STRBUF_INIT;
-	json_t *entry;
-
-	add_command(&command, agent, added, version);
-	entry = json_pack("{s:s*, s:[{s:s, s:s*, s:s, s:i}]}", "matcher",
-			  version == AGENT_CURRENT ? NULL : agent->matcher, "hooks", "type",
-			  "command", "name", agent->title, "command", command.buf, "timeout",
-			  agent->timeout);
-	strbuf_release(&command);
-	return entry;
+	return agent->command_key ? agent->command_key : "command";
 }
 
+/* What is run at an event; a new reference. */
+static json_t *make_handler(const struct agent *agent, const char *event, unsigned added,
+			    enum agent_version version)
+{
+	struct strbuf command = STRBUF_INIT;
+	json_t *handler = json_object();
+
+	add_command(&command, agent, event, added, version);
+	if (agent->format == AGENT_GROUPS || agent->typed)
+		json_object_set_new(handler, "type", json_string("command"));
+	if (agent->title)
+		json_object_set_new(handler, "name", json_string(agent->title));
+	json_object_set_new(handler, agent_command_key(agent), json_string(command.buf));
+	if (agent->shows)
+		json_object_set_new(handler, "show_output", json_true());
+	if (agent->timeout)
+		json_object_set_new(handler, agent->timeout_key ? agent->timeout_key : "timeout",
+				    json_integer(agent->timeout));
+	strbuf_release(&command);
+	return handler;
+}
+
+/* Without a matcher it is for every tool, in the formats of all of them. */
 json_t *agent_entry(const struct agent *agent, unsigned added, enum agent_depth depth,
 		    const char *event)
 {
-	json_t *value = make_entry(agent, added, AGENT_CURRENT);
+	json_t *value = make_handler(agent, event, added, AGENT_CURRENT);
 
+	if (agent->format == AGENT_GROUPS)
+		value = json_pack("{s:[o]}", "hooks", value);
 	if (depth >= AGENT_EVENT)
 		value = json_pack("[o]", value);
 	if (depth >= AGENT_HOOKS)
@@ -151,12 +136,15 @@ json_t *agent_entry(const struct agent *agent, unsigned added, enum agent_depth 
 
 void agent_file(struct strbuf *out, const struct agent *agent, unsigned added)
 {
-	json_t *hooks = json_object(), *root = json_pack("{s:o}", "hooks", hooks);
+	json_t *hooks = json_object(), *root = json_object();
 	char *dump;
 
-	for (int i = 0; i < AGENT_EVENTS; i++)
+	if (agent->version)
+		json_object_set_new(root, "version", json_integer(1));
+	json_object_set_new(root, "hooks", hooks);
+	for (int i = 0; agent->events[i]; i++)
 		json_object_set_new(hooks, agent->events[i],
-				    agent_entry(agent, added, AGENT_EVENT, NULL));
+				    agent_entry(agent, added, AGENT_EVENT, agent->events[i]));
 	dump = json_dumps(root, JSON_INDENT(2));
 	strbuf_addf(out, "%s\n", dump);
 	free(dump);
@@ -192,7 +180,7 @@ static unsigned added_by(const char *command)
 	if (!words)
 		return 0;
 	for (words += strlen(" added"); *words == ':' || *words == ',';) {
-		size_t len = strspn(++words, "abcdefghijklmnopqrstuvwxyz");
+		size_t len = strspn(++words, "abcdefghijklmnopqrstuvwxyz234");
 
 		for (int i = 0; i < ADDED_WORDS; i++)
 			if (len == strlen(added_words[i]) && !strncmp(words, added_words[i], len))
@@ -202,12 +190,12 @@ static unsigned added_by(const char *command)
 	return added;
 }
 
-bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added,
-		      enum agent_version *version)
+bool agent_is_handler(const struct agent *agent, const json_t *handler, const char *event,
+		      unsigned *added, enum agent_version *version)
 {
-	const char *command = json_string_value(json_object_get(handler, "command"));
-	json_t *entry;
-	bool ours;
+	const char *command = json_string_value(json_object_get(handler, agent_command_key(agent)));
+	json_t *ours;
+	bool equal;
 
 	if (!command)
 		return false;
@@ -215,8 +203,11 @@ bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned
 	*version = strstr(command, "agent-hook")   ? AGENT_CURRENT
 		   : strstr(command, AGENT_OPTION) ? AGENT_SECOND
 						   : AGENT_FIRST;
-	entry = make_entry(agent, *added, *version);
-	ours = json_equal(handler, json_array_get(json_object_get(entry, "hooks"), 0));
-	json_decref(entry);
-	return ours;
+	/* Older versions knew fewer agents. */
+	if (*version != AGENT_CURRENT && !agent->enter)
+		return false;
+	ours = make_handler(agent, event, *added, *version);
+	equal = json_equal(handler, ours);
+	json_decref(ours);
+	return equal;
 }

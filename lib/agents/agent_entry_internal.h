@@ -17,22 +17,57 @@ enum added {
 	ADDED_FILE = 1 << 2,	/**< the whole file */
 	ADDED_DIR = 1 << 3,	/**< the directory that contains it */
 	ADDED_LINE = 1 << 4,	/**< white space between otherwise empty brackets */
+	ADDED_DIR2 = 1 << 5,	/**< instead of ADDED_DIR: two directories, one in the other */
+	ADDED_DIR3 = 1 << 6,
+	ADDED_DIR4 = 1 << 7,
+	ADDED_PRIMARY = 1 << 8, /**< the entry in the primary worktree of the repository */
 };
 
-enum { AGENT_EVENTS = 4 };
+/** The flag for so many directories, of 0 to AGENT_DIRS_MAX, and the reverse. */
+enum { AGENT_DIRS_MAX = 4 };
+unsigned agent_dirs_flag(int dirs);
+int agent_dirs_of(unsigned added);
+
+enum { AGENT_EVENTS = 8 };
+
+/** How an agent is told about our command. */
+enum agent_format {
+	AGENT_NO_FILE, /**< not at all: a line of shell for people */
+	AGENT_GROUPS,  /**< JSON: an event has groups with a matcher, and these have commands */
+	AGENT_FLAT,    /**< JSON: an event has commands */
+	AGENT_OWN,     /**< files of our own */
+};
+
+/** A file that is ours as a whole. */
+struct agent_own {
+	const char *file; /**< below the directory */
+	mode_t mode;
+	const char *text; /**< with AGENT_OWN_NOTE where it tells what was added */
+};
+
+#define AGENT_OWN_NOTE "@ADDED@"
 
 struct agent {
 	const char *name;
-	const char *dir, *file;	  /**< of the settings; without `dir` there are none */
+	enum agent_format format;
+	const char *dir, *file;	  /**< of the settings */
+	const char *user_dir;	  /**< in the home directory, if it has another name there */
 	const char *toml;	  /**< a second file that may contain hooks */
+	const struct agent_own *own; /**< AGENT_OWN: up to one without a name; `file` is the main one */
 	unsigned flags;		  /**< for jsonedit_check() */
-	const char *events[AGENT_EVENTS]; /**< before a tool, after it, at the prompt, at the end */
+	const char *events[AGENT_EVENTS + 1]; /**< the first is before a tool */
+	bool tells_event;	  /**< the command names it, since what the agent tells does not */
+	bool version;		  /**< a file has "version": 1 */
+	bool shows;		  /**< "show_output": true makes what is said visible */
+	bool typed;		  /**< "type": "command" is needed (AGENT_FLAT) */
 	const char *title;	  /**< a name that the format has for each hook, or NULL */
-	int timeout;		  /**< in the unit of the format */
+	const char *command_key, *timeout_key; /**< NULL: "command", "timeout" */
+	int timeout;		  /**< in the unit of the format; 0: it has none */
 	/** Of older versions: for which tools, the way to the project, the answer. */
 	const char *matcher, *enter, *after;
 	const char *variable;	  /**< moves the directory of the user's settings */
-	const char *note;
+	const char *note;	  /**< what is still to be done, in the agent's own words */
+	bool from_root;		  /**< read only where it is started at the top of the project */
 };
 
 /** How an entry looks; only the current one has more than the first event. */
@@ -49,7 +84,7 @@ extern const struct agent agent_table[];
 
 /** Append the path of its settings, or of the directory that they are in (`file` NULL). */
 void agent_settings(struct strbuf *out, const char *base, const struct agent *agent,
-		    const char *file);
+		    const char *file, bool user);
 
 /** By name; CKPT_ERROR with a message that lists all. */
 int agent_find(const struct agent **out, const char *name);
@@ -61,7 +96,7 @@ enum agent_depth {
 	AGENT_HOOKS, /**< an object with that, for the root */
 };
 
-/** The entry for one event, which AGENT_HOOKS names; a new reference. */
+/** The entry for one event; a new reference. */
 json_t *agent_entry(const struct agent *agent, unsigned added, enum agent_depth depth,
 		    const char *event);
 
@@ -75,10 +110,27 @@ void agent_line(struct strbuf *out, const struct agent *agent);
 bool agent_mentioned(const struct agent *agent, const char *text);
 
 /**
- * Whether a handler (an item in the list "hooks" of an entry) equals one that
+ * Whether a handler (an item in the list "hooks" of an entry, or of an event) equals one that
  * we write, or an older version wrote, value by value; then `added` is what its command says.
  */
-bool agent_is_handler(const struct agent *agent, const json_t *handler, unsigned *added,
-		      enum agent_version *version);
+bool agent_is_handler(const struct agent *agent, const json_t *handler, const char *event,
+		      unsigned *added, enum agent_version *version);
+
+/** The name of the member of a handler that has the command. */
+const char *agent_command_key(const struct agent *agent);
+
+/* --- agent_own.c --- */
+
+/** Append a file of ours as it is with this note; 0: as it is shown. */
+void agent_own_text(struct strbuf *out, const struct agent_own *own, unsigned added);
+
+/** Whether it is one that we wrote; then `added` is what it says. */
+bool agent_own_is(const struct strbuf *text, const struct agent_own *own, unsigned *added);
+
+extern const struct agent_own agent_own_opencode[], agent_own_amp[], agent_own_cline[],
+	agent_own_kiro[], agent_own_goose[];
+
+/** Append what a command tells of what was added, with a blank before it; nothing for 0. */
+void agent_add_note(struct strbuf *out, unsigned added);
 
 #endif

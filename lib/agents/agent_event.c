@@ -112,9 +112,11 @@ static const struct name {
 	{ "sessionId", SESSION },
 	{ "conversation_id", SESSION },
 	{ "taskId", SESSION },
+	{ "trajectory_id", SESSION },
 	{ "prompt_id", TURN },
 	{ "turn_id", TURN },
 	{ "generation_id", TURN },
+	{ "execution_id", TURN },
 	{ "hook_event_name", EVENT },
 	{ "hookEventName", EVENT },
 	{ "hookName", EVENT },
@@ -125,11 +127,13 @@ static const struct name {
 	{ "agent_id", SUB },
 	{ "parent_agent_id", PARENT },
 	{ "prompt", PROMPT },
+	{ "message", PROMPT }, /* Goose */
 	{ "transcript_path", TRANSCRIPT },
 	{ "timestamp", TIME },
 	{ "tool_input", INPUT },
 	{ "toolArgs", INPUT },
 	{ "toolInput", INPUT },
+	{ "tool_info", INPUT }, /* Windsurf; the name of the tool is in it, if it has one */
 	{ "tool_response", RESULT },
 	{ "toolResult", RESULT },
 	{ "stopReason", REASON },
@@ -137,6 +141,10 @@ static const struct name {
 	{ "workspace_roots", ROOTS },
 	{ "tool_call", NESTED },
 	{ "tool_result", NESTED },
+	{ "tool_info", NESTED },
+	{ "preToolUse", NESTED }, /* Cline's editor */
+	{ "postToolUse", NESTED },
+	{ "userPromptSubmit", NESTED },
 };
 
 /* In `tool_call` and the like. */
@@ -144,6 +152,12 @@ static const struct name nested_names[] = {
 	{ "name", TOOL },
 	{ "id", CALL },
 	{ "input", INPUT },
+	{ "toolName", TOOL },
+	{ "parameters", INPUT },
+	{ "mcp_tool_name", TOOL },
+	{ "cwd", CWD },
+	{ "prompt", PROMPT },
+	{ "user_prompt", PROMPT },
 };
 
 struct found {
@@ -234,7 +248,8 @@ static void read_input(struct agent_event *out, const struct strbuf *text, size_
 {
 	static const char *const paths[] = { "file_path",     "filePath",      "path",
 					     "notebook_path", "absolute_path", NULL };
-	static const char *const commands[] = { "command", "cmd", "input", "patch", NULL };
+	static const char *const commands[] = { "command", "cmd", "input", "patch", "command_line",
+						NULL };
 	static const char *const lists[] = { "command", "commands", NULL };
 	struct jsonedit_item item;
 

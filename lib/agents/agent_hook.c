@@ -3,6 +3,7 @@
 
 #include "agents/agent_event_internal.h"
 #include "agents/agent_input_internal.h"
+#include "agents/agent_trouble_internal.h"
 #include "base/base.h"
 #include "record/record.h"
 #include "save/save.h"
@@ -10,8 +11,7 @@
 
 enum { DEFAULT_SECONDS = 10 }; /* until the settings are read */
 
-static const char too_long[] =
-	"it takes longer than hookTimeout allows; run 'git checkpoint save' once";
+static const char too_long[] = "it takes longer than hookTimeout allows";
 
 /* --- the answer --- */
 
@@ -133,7 +133,8 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 		labels.prompt = NULL;
 	}
 	err = save_checkpoint(&result, session, &opts);
-	if (err && result.late)
+	out->late = err && result.late;
+	if (out->late)
 		err = ckpt_error_set(err, "%s (%u%% has been read, and is kept)", too_long,
 				     result.percent);
 	if (!err)
@@ -145,6 +146,61 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 	return err;
 }
 
+/* --- what goes wrong --- */
+
+/* For agent_hook_give_up(), which another thread calls. */
+static struct {
+	const struct session *open; /* NULL: not yet */
+	const char *agent, *session;
+} current;
+
+/*
+ * Somebody waits for us, but nobody has to wait for the rest: what changed meanwhile is in it, too,
+ * so it is not called the state before the tool. The next hook finds it, or waits for it.
+ */
+static bool go_on_in_background(const char *agent)
+{
+	const char *const argv[] = { "git-checkpoint", "save", "--automatic", "-q",
+				     "--source",       agent,  "-m",	      "in the background",
+				     NULL };
+
+	return spawn_detached("/proc/self/exe", argv);
+}
+
+static char *sentence(const char *why, bool goes_on)
+{
+	return xstrfmt("git-checkpoint: not saved%s: %s%s", goes_on ? " yet" : "", why,
+		       goes_on ? "; it goes on in the background"
+			       : "");
+}
+
+char *agent_hook_give_up(const char *why)
+{
+	char *text = sentence(why, go_on_in_background(current.agent));
+	struct store *store = current.open ? current.open->store : NULL;
+
+	if (store && !agent_trouble_note(store, current.agent, current.session, text)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* Who stops the agent stops the tool as well: that is no failure. */
+static void fail(struct agent_hook_result *out, const struct agent_event *event, struct store *store,
+		 const struct deadline *clock)
+{
+	bool late = out->late || deadline_passed(clock);
+
+	if (cancel_signal() && !deadline_passed(clock))
+		return;
+	out->outcome = AGENT_HOOK_FAILED;
+	out->why = sentence(deadline_passed(clock) ? too_long : ckpt_error_last(),
+			    late && go_on_in_background(event->labels.name));
+	out->again = store && !agent_trouble_note(store, event->labels.name, event->labels.session,
+						  out->why);
+}
+
 static int take(struct agent_hook_result *out, const struct agent_event *event,
 		struct deadline *clock, double start)
 {
@@ -153,8 +209,11 @@ static int take(struct agent_hook_result *out, const struct agent_event *event,
 	int64_t limit;
 	int err = session_open(&session, SESSION_SAVE);
 
-	if (err)
+	if (err) {
+		fail(out, event, NULL, clock);
 		return err;
+	}
+	current.open = &session;
 	limit = session.settings.hook_timeout;
 	if (limit > 0) {
 		until = start + (double)limit;
@@ -164,6 +223,9 @@ static int take(struct agent_hook_result *out, const struct agent_event *event,
 			session.settings.lock_timeout = limit;
 	}
 	err = save(out, event, &session, until);
+	if (err)
+		fail(out, event, session.store, clock);
+	current.open = NULL;
 	session_close(&session);
 	return err;
 }
@@ -173,20 +235,13 @@ static void take_in_time(struct agent_hook_result *out, const struct agent_event
 {
 	double start = clock_monotonic();
 	struct deadline clock;
-	int err;
 
+	current.agent = event->labels.name;
+	current.session = event->labels.session;
 	deadline_start(&clock, start + DEFAULT_SECONDS, give_up, too_long);
 	enter(event);
-	err = take(out, event, &clock, start);
+	(void)take(out, event, &clock, start);
 	deadline_end(&clock);
-	if (!err)
-		return;
-	/* Who stops the agent stops the tool as well. */
-	if (cancel_signal() && !deadline_passed(&clock))
-		return;
-	out->outcome = AGENT_HOOK_FAILED;
-	out->why = xstrfmt("git-checkpoint: not saved: %s",
-			   deadline_passed(&clock) ? too_long : ckpt_error_last());
 }
 
 void agent_hook_run(struct agent_hook_result *out, const struct agent_hook *hook,
@@ -203,7 +258,7 @@ void agent_hook_run(struct agent_hook_result *out, const struct agent_hook *hook
 	if (agent_event_saves(&event))
 		take_in_time(out, &event, give_up);
 	agent_event_release(&event);
-	out->answer = agent_hook_answer(hook->entry, out->why);
+	out->answer = agent_hook_answer(hook->entry, out->again ? NULL : out->why);
 }
 
 void agent_hook_result_release(struct agent_hook_result *result)

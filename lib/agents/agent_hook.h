@@ -27,6 +27,8 @@ enum agent_hook_outcome {
 
 struct agent_hook_result {
 	enum agent_hook_outcome outcome;
+	bool late;    /**< AGENT_HOOK_FAILED: it took too long */
+	bool again;   /**< AGENT_HOOK_FAILED: the user has heard the same in this session */
 	char *why;    /**< AGENT_HOOK_FAILED: a sentence */
 	char *answer; /**< for stdout, whole lines or empty; it never decides about a tool */
 };
@@ -36,7 +38,13 @@ void agent_hook_run(struct agent_hook_result *out, const struct agent_hook *hook
 		    deadline_give_up_fn give_up);
 void agent_hook_result_release(struct agent_hook_result *result);
 
-/** What to print where the work was given up; the caller frees it. */
+/**
+ * For `give_up`: the work goes on in the background. Returns what to say, or NULL if the user has
+ * heard it in this session.
+ */
+char *agent_hook_give_up(const char *why);
+
+/** What to print; `why` is what the user has to know, or NULL. The caller frees it. */
 char *agent_hook_answer(const char *entry, const char *why);
 
 #endif

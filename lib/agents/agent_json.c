@@ -30,6 +30,7 @@ int agent_json_check(const struct strbuf *text, const struct agent *agent)
 
 /* Where our entry is; the containers around it keep their place when it is removed. */
 struct place {
+	const char *name;    /* of the event */
 	size_t hooks, event; /* the object of all hooks, the array of one event */
 	size_t container, item;
 	unsigned added;
@@ -55,9 +56,9 @@ static bool is_our_handler(struct place *out, const struct strbuf *text, const s
 			   const struct jsonedit_item *item, enum likeness likeness)
 {
 	json_t *handler = load(text, item->start, item->end);
-	const char *command = json_string_value(json_object_get(handler, "command"));
-	bool ours = likeness == IS_OURS ? handler && agent_is_handler(agent, handler, &out->added,
-								      &out->version)
+	const char *command = json_string_value(json_object_get(handler, agent_command_key(agent)));
+	bool ours = likeness == IS_OURS ? handler && agent_is_handler(agent, handler, out->name,
+								      &out->added, &out->version)
 					: command && agent_mentioned(agent, command);
 
 	json_decref(handler);
@@ -72,6 +73,7 @@ static bool is_our_group(const struct strbuf *text, const struct agent *agent,
 	const char *matcher = json_string_value(json_object_get(value, "matcher"));
 	bool ours = version == AGENT_CURRENT ? json_object_size(value) == 1
 					     : json_object_size(value) == 2 && matcher &&
+						       agent->matcher &&
 						       !strcmp(matcher, agent->matcher);
 
 	json_decref(value);
@@ -108,6 +110,17 @@ static bool find_in_group(struct place *out, const struct strbuf *text, const st
 	return found;
 }
 
+/* Right in the list of the event. */
+static bool find_flat(struct place *out, const struct strbuf *text, const struct agent *agent,
+		      const struct jsonedit_item *item, enum likeness likeness)
+{
+	if (!is_our_handler(out, text, agent, item, likeness))
+		return false;
+	out->container = out->event;
+	out->item = item->start;
+	return true;
+}
+
 static bool find_in_event(struct place *out, const struct strbuf *text, const struct agent *agent,
 			  enum likeness likeness)
 {
@@ -118,7 +131,8 @@ static bool find_in_event(struct place *out, const struct strbuf *text, const st
 		return false;
 	jsonedit_begin(&iter, text, out->event);
 	while (jsonedit_next(&iter, &item))
-		if (find_in_group(out, text, agent, &item, likeness))
+		if (agent->format == AGENT_FLAT ? find_flat(out, text, agent, &item, likeness)
+						: find_in_group(out, text, agent, &item, likeness))
 			return true;
 	return false;
 }
@@ -130,6 +144,7 @@ static bool find_entry(struct place *out, const struct strbuf *text, const struc
 	struct jsonedit_iter members, events;
 	struct jsonedit_item member, event;
 
+	out->name = name;
 	jsonedit_begin(&members, text, jsonedit_root(text));
 	while (jsonedit_next(&members, &member)) {
 		if (text->buf[member.start] != '{' ||
@@ -185,16 +200,16 @@ static int find_attachment(struct attachment *out, const struct strbuf *text, co
 }
 
 /* Every event in turn: removing them in the opposite order undoes it. */
-static int attach_all(struct strbuf *text, const struct agent *agent)
+static int attach_all(struct strbuf *text, const struct agent *agent, unsigned extra)
 {
-	for (int i = 0; i < AGENT_EVENTS; i++) {
+	for (int i = 0; agent->events[i]; i++) {
 		struct attachment at;
 		int err = find_attachment(&at, text, agent->events[i]);
 		json_t *value;
 
 		if (err)
 			return err;
-		value = agent_entry(agent, at.added, at.depth, agent->events[i]);
+		value = agent_entry(agent, at.added | extra, at.depth, agent->events[i]);
 		jsonedit_insert(text, at.container, at.key, value);
 		json_decref(value);
 	}
@@ -220,7 +235,7 @@ static int check_way_back(const struct strbuf *with, const struct strbuf *text,
 }
 
 /* Without what we wrote, and with the current entries instead. */
-static int replace_all(struct strbuf *with, const struct agent *agent)
+static int replace_all(struct strbuf *with, const struct agent *agent, unsigned extra)
 {
 	struct strbuf without = STRBUF_INIT;
 	bool changed, empty;
@@ -229,12 +244,13 @@ static int replace_all(struct strbuf *with, const struct agent *agent)
 
 	if (!err && empty && added & ADDED_FILE) {
 		strbuf_reset(with);
-		agent_file(with, agent, added & (ADDED_FILE | ADDED_DIR));
+		agent_file(with, agent,
+			   extra | (added & (ADDED_FILE | agent_dirs_flag(agent_dirs_of(added)))));
 		return 0;
 	}
 	if (!err) {
 		strbuf_add(&without, with->buf, with->len);
-		err = attach_all(with, agent);
+		err = attach_all(with, agent, extra | (added & ADDED_PRIMARY));
 	}
 	if (!err)
 		err = check_way_back(with, &without, agent);
@@ -242,7 +258,7 @@ static int replace_all(struct strbuf *with, const struct agent *agent)
 	return err;
 }
 
-int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed)
+int agent_json_insert(struct strbuf *text, const struct agent *agent, unsigned extra, bool *changed)
 {
 	struct strbuf with = STRBUF_INIT, old = *text;
 	enum agents_state state;
@@ -252,7 +268,7 @@ int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *chan
 	if (!*changed)
 		return err;
 	strbuf_add(&with, text->buf, text->len);
-	err = replace_all(&with, agent);
+	err = replace_all(&with, agent, extra);
 	if (!err) {
 		*text = with;
 		with = old;
@@ -267,17 +283,17 @@ int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *chan
  */
 int agent_json_state(enum agents_state *out, const struct strbuf *text, const struct agent *agent)
 {
-	int err = agent_json_check(text, agent), current = 0, older = 0, alike = 0;
+	int err = agent_json_check(text, agent), current = 0, older = 0, alike = 0, events = 0;
 	bool before = false;
 
-	for (int i = 0; i < AGENT_EVENTS && !err; i++) {
+	for (int i = 0; agent->events[i] && !err; i++, events++) {
 		struct attachment at;
 		struct place place;
 
 		err = find_attachment(&at, text, agent->events[i]);
 		if (err || at.depth != AGENT_ENTRY)
 			continue;
-		place = (struct place){ .event = at.container };
+		place = (struct place){ .name = agent->events[i], .event = at.container };
 		if (!find_in_event(&place, text, agent, IS_OURS)) {
 			bool like = find_in_event(&place, text, agent, LIKE_OURS);
 
@@ -289,13 +305,27 @@ int agent_json_state(enum agents_state *out, const struct strbuf *text, const st
 			older++;
 		}
 	}
-	*out = older || (current && current + alike < AGENT_EVENTS) ? AGENTS_OUTDATED
+	*out = older || (current && current + alike < events) ? AGENTS_OUTDATED
 	       : current || before				    ? AGENTS_INSTALLED
 								    : AGENTS_ABSENT;
 	return err;
 }
 
 /* ---- removing it ---- */
+
+/* Nothing is left but what a new file begins with. */
+static bool is_bare(const struct strbuf *text, const struct agent *agent)
+{
+	size_t root = jsonedit_root(text);
+	struct jsonedit_iter iter;
+	struct jsonedit_item item;
+
+	if (jsonedit_is_empty(text, root))
+		return true;
+	jsonedit_begin(&iter, text, root);
+	return agent->version && jsonedit_next(&iter, &item) &&
+	       jsonedit_equals(text, item.key, "version") && !jsonedit_next(&iter, &item);
+}
 
 static void remove_entry(struct strbuf *text, const struct place *p)
 {
@@ -327,12 +357,14 @@ int agent_json_remove(struct strbuf *text, const struct agent *agent, bool *chan
 	if (err)
 		return err;
 	for (int i = AGENT_EVENTS - 1; i >= 0; i--) {
+		if (!agent->events[i])
+			continue;
 		while (find_entry(&place, text, agent, agent->events[i])) {
 			remove_entry(text, &place);
 			*added |= place.added;
 			*changed = true;
 		}
 	}
-	*empty = jsonedit_is_empty(text, jsonedit_root(text));
+	*empty = is_bare(text, agent);
 	return 0;
 }

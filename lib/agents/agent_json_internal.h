@@ -16,10 +16,10 @@ int agent_json_check(const struct strbuf *text, const struct agent *agent);
 
 /**
  * Insert the entry, unless it is already there: then `changed` is set to false. An entry
- * of an older version becomes one of this version, in its place.
+ * of an older version becomes one of this version, in its place. `extra` is noted as added, too.
  * CKPT_EREFUSED if agent_json_remove() could not restore every byte.
  */
-int agent_json_insert(struct strbuf *text, const struct agent *agent, bool *changed);
+int agent_json_insert(struct strbuf *text, const struct agent *agent, unsigned extra, bool *changed);
 
 /** What the settings have: an error for what cannot be parsed. */
 int agent_json_state(enum agents_state *out, const struct strbuf *text, const struct agent *agent);

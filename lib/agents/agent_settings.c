@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agent_settings_internal.h"
 
+#include "agents/agent_entry_internal.h"
 #include "agents/agents.h"
 #include "base/base.h"
 
@@ -58,6 +59,19 @@ void agent_settings_release(struct settings *s)
 	strbuf_release(&s->path);
 	strbuf_release(&s->real);
 	strbuf_release(&s->text);
+}
+
+int agent_settings_find(struct settings *s, const struct agent *agent, const char *file,
+			 const struct agents_opts *opts)
+{
+	const char *base = opts->user ? getenv("HOME") : opts->root;
+
+	if (!base || *base != '/')
+		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path; set it, or leave --user out");
+	agent_settings(&s->path, base, agent, file, opts->user);
+	/* The file may be further down. */
+	strbuf_add(&s->dir, s->path.buf, (size_t)(strrchr(s->path.buf, '/') - s->path.buf));
+	return 0;
 }
 
 /*

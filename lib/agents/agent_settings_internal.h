@@ -34,6 +34,10 @@ struct settings_locks {
 int agent_settings_lock_dir(struct settings_locks *locks, const char *dir);
 void agent_settings_unlock_all(struct settings_locks *locks);
 
+/** Set `dir` and `path`. */
+int agent_settings_find(struct settings *s, const struct agent *agent, const char *file,
+		  const struct agents_opts *opts);
+
 /**
  * A repository may contain links: those in a project's settings are followed
  * only within it. In the user's home directory they belong to the user.

@@ -36,6 +36,12 @@ static const struct {
 	{ "opencode",
 	  { "read", "grep", "glob", "list", "webfetch", "websearch", "codesearch", "todoread",
 	    "todowrite", "lsp" } },
+	{ "cursor", { "Read", "Grep", "Glob", "LS", "WebSearch", "WebFetch", "SemanticSearch" } },
+	{ "goose", { "developer__tree", "developer__read_image" } },
+	{ "kiro", { "fs_read", "read", "grep", "glob", "web_search", "web_fetch" } },
+	{ "amp",
+	  { "Read", "Grep", "glob", "finder", "read_web_page", "web_search", "todo_read",
+	    "todo_write", "look_at", "librarian" } },
 	{ "cline",
 	  { "read_file", "read_files", "list_files", "search_files", "search_codebase",
 	    "list_code_definition_names", "ask_followup_question", "ask_question", "web_fetch",
@@ -100,6 +106,17 @@ static const struct {
 	{ "agentend", AGENT_STOP },
 	{ "sessionidle", AGENT_STOP },
 	{ "sessionend", AGENT_STOP },
+	/* Cline's editor; Windsurf, which has one for each kind of tool */
+	{ "taskstart", AGENT_PROMPT },
+	{ "taskcomplete", AGENT_STOP },
+	{ "prewritecode", AGENT_BEFORE },
+	{ "preruncommand", AGENT_BEFORE },
+	{ "premcptooluse", AGENT_BEFORE },
+	{ "postwritecode", AGENT_AFTER },
+	{ "postruncommand", AGENT_AFTER },
+	{ "postmcptooluse", AGENT_AFTER },
+	{ "preuserprompt", AGENT_PROMPT },
+	{ "postcascaderesponse", AGENT_STOP },
 };
 
 enum agent_moment agent_moment_of(const char *event, bool has_tool)

@@ -3,10 +3,10 @@
 
 #include "agents/agent_entry_internal.h"
 #include "agents/agent_json_internal.h"
+#include "agents/agent_settings_internal.h"
 #include "agents/agent_toml_internal.h"
+#include "agents/agents_internal.h"
 #include "base/base.h"
-
-#include <sys/file.h>
 
 void agents_result_release(struct agents_result *result)
 {
@@ -17,9 +17,9 @@ void agents_result_release(struct agents_result *result)
 
 const char *const *agents_names(void)
 {
-	static const char *names[16];
+	static const char *names[32];
 
-	for (int i = 0; i < 15 && agent_table[i].name; i++)
+	for (int i = 0; i < 31 && agent_table[i].name; i++)
 		names[i] = agent_table[i].name;
 	return names;
 }
@@ -29,179 +29,6 @@ int agents_check(const char *name)
 	const struct agent *agent;
 
 	return agent_find(&agent, name);
-}
-
-/* ---- locks ---- */
-
-/* On the directories of the settings, including those that links lead to. */
-struct locks {
-	int fds[3];
-	size_t nr;
-};
-
-static bool is_held(const struct locks *locks, int fd)
-{
-	struct stat st, held;
-
-	for (size_t i = 0; i < locks->nr; i++)
-		if (!fstat(fd, &st) && !fstat(locks->fds[i], &held) && st.st_dev == held.st_dev &&
-		    st.st_ino == held.st_ino)
-			return true;
-	return false;
-}
-
-/*
- * One process at a time: so an existing temporary was left by a killed one. If the directory
- * does not exist yet, or locks do not work, go on without.
- */
-static int lock_dir(struct locks *locks, const char *dir)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc, err = 0;
-
-	if (fd < 0)
-		return 0;
-	if (is_held(locks, fd)) {
-		close(fd);
-		return 0;
-	}
-	do {
-		rc = flock(fd, LOCK_EX);
-		if (rc < 0 && errno == EINTR)
-			err = cancel_check();
-	} while (rc < 0 && errno == EINTR && !err);
-	if (!rc)
-		fs_sweep_temps(fd, ".");
-	locks->fds[locks->nr++] = fd;
-	return err;
-}
-
-static void unlock_all(struct locks *locks)
-{
-	while (locks->nr)
-		close(locks->fds[--locks->nr]);
-}
-
-/* ---- the file ---- */
-
-struct settings {
-	struct strbuf dir, path;
-	struct strbuf real; /* what a symbolic link leads to */
-	struct strbuf text;
-	bool exists, linked;
-	mode_t mode;
-};
-
-#define SETTINGS_INIT \
-	{ STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, STRBUF_INIT, false, false, 0 }
-
-static void settings_release(struct settings *s)
-{
-	strbuf_release(&s->dir);
-	strbuf_release(&s->path);
-	strbuf_release(&s->real);
-	strbuf_release(&s->text);
-}
-
-static int settings_find(struct settings *s, const struct agent *agent, const char *file,
-			 const struct agents_opts *opts)
-{
-	const char *base = opts->user ? getenv("HOME") : opts->root;
-
-	if (!base || *base != '/')
-		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path; set it, or leave --user out");
-	agent_settings(&s->dir, base, agent, NULL);
-	agent_settings(&s->path, base, agent, file);
-	return 0;
-}
-
-/*
- * A repository may contain links: those in a project's settings are followed
- * only within it. In the user's home directory they belong to the user.
- */
-static int settings_confine(const struct settings *s, const struct agents_opts *opts)
-{
-	char *root, *real;
-	int err = 0;
-
-	if (opts->user)
-		return 0;
-	root = path_resolve(opts->root);
-	real = path_resolve(s->path.buf);
-	if (!root || !real)
-		err = ckpt_error_errno("unable to follow '%s'", s->path.buf);
-	else if (!path_below(real, root))
-		err = ckpt_error_set(CKPT_EREFUSED, "'%s' leads out of the worktree, to '%s'",
-				     s->path.buf, real);
-	free(root);
-	free(real);
-	return err;
-}
-
-/* `real` is absolute. */
-static int lock_real(struct locks *locks, const char *real)
-{
-	char *dir = xmemdupz(real, (size_t)(strrchr(real, '/') - real));
-	int err = lock_dir(locks, *dir ? dir : "/");
-
-	free(dir);
-	return err;
-}
-
-static int settings_load(struct settings *s, struct locks *locks)
-{
-	struct stat st;
-	char *real;
-	int err;
-
-	if (lstat(s->path.buf, &st) < 0) {
-		if (errno == ENOENT)
-			return 0;
-		return ckpt_error_errno("unable to look at '%s'", s->path.buf);
-	}
-	s->exists = true;
-	s->linked = S_ISLNK(st.st_mode);
-	real = path_real(s->path.buf);
-	if (!real || stat(real, &st) < 0) {
-		err = ckpt_error_errno("unable to follow the link '%s'", s->path.buf);
-		free(real);
-		return err;
-	}
-	err = s->linked ? lock_real(locks, real) : 0;
-	strbuf_addstr(&s->real, real);
-	free(real);
-	s->mode = st.st_mode & 07777;
-	return err ? err : fs_read_linked(&s->text, s->real.buf);
-}
-
-static int settings_store(const struct settings *s)
-{
-	return fs_write_file(AT_FDCWD, s->real.buf, s->text.buf, s->text.len, s->mode, FS_DURABLE);
-}
-
-static int settings_create(struct settings *s, bool make_dir)
-{
-	int err;
-
-	if (make_dir) {
-		err = fs_mkdir_p(s->dir.buf, fs_usual_mode(0777));
-		if (err)
-			return err;
-	}
-	strbuf_addstr(&s->real, s->path.buf);
-	s->mode = fs_usual_mode(0666);
-	err = settings_store(s);
-	if (err && make_dir)
-		rmdir(s->dir.buf);
-	return err;
-}
-
-static int settings_unlink(const struct settings *s, bool made_dir)
-{
-	if (unlink(s->path.buf) < 0)
-		return ckpt_error_errno("unable to remove '%s'", s->path.buf);
-	if (made_dir && !rmdir(s->dir.buf))
-		return 0;
-	return fs_sync_dir(AT_FDCWD, s->dir.buf);
 }
 
 /* An entry with the same meaning that is not exactly ours belongs to the user. */
@@ -231,33 +58,36 @@ static int malformed(int err, const struct settings *s)
 	return err ? ckpt_error_prefix(err, "'%s' is malformed", s->path.buf) : 0;
 }
 
-static int install_json(struct agents_result *out, struct settings *s, const struct agent *agent)
+static int install_json(struct agents_result *out, struct settings *s, const struct agent *agent,
+			unsigned extra)
 {
 	bool changed;
 	int err;
 
 	if (!s->exists) {
-		bool make_dir = !fs_is_dir(s->dir.buf);
+		int dirs = agent_settings_missing_dirs(s);
 
-		agent_file(&s->text, agent, ADDED_FILE | (make_dir ? ADDED_DIR : 0));
+		agent_file(&s->text, agent, extra | ADDED_FILE | agent_dirs_flag(dirs));
 		out->change = AGENTS_CREATED;
-		return settings_create(s, make_dir);
+		return agent_settings_create(s, dirs, 0666);
 	}
-	err = agent_json_insert(&s->text, agent, &changed);
+	err = agent_json_insert(&s->text, agent, extra, &changed);
 	if (err == CKPT_EREFUSED)
 		return no_way_back(s);
 	if (err || !changed)
 		return malformed(err, s);
 	out->change = AGENTS_EDITED;
-	return settings_store(s);
+	return agent_settings_store(s);
 }
 
 static int uninstall_json(struct agents_result *out, struct settings *s,
-			  const struct agent *agent)
+			  const struct agent *agent, unsigned *added_out)
 {
 	bool changed, empty;
 	unsigned added;
 	int err = agent_json_remove(&s->text, agent, &changed, &added, &empty);
+
+	*added_out |= added;
 
 	if (!err)
 		note_others(out, s, agent);
@@ -265,11 +95,11 @@ static int uninstall_json(struct agents_result *out, struct settings *s,
 		return malformed(err, s);
 	if (empty && added & ADDED_FILE && !s->linked) {
 		out->change = AGENTS_REMOVED;
-		return settings_unlink(s, added & ADDED_DIR);
+		return agent_settings_unlink(s, agent_dirs_of(added));
 	}
 	out->change = AGENTS_EDITED;
 	err = agent_json_check(&s->text, agent);
-	return err ? malformed(err, s) : settings_store(s);
+	return err ? malformed(err, s) : agent_settings_store(s);
 }
 
 /* ---- TOML ---- */
@@ -282,25 +112,115 @@ static int uninstall_toml(struct agents_result *out, struct settings *s,
 
 	if (agent_toml_remove(&s->text)) {
 		out->change = AGENTS_EDITED;
-		err = settings_store(s);
+		err = agent_settings_store(s);
 	}
 	if (!err)
 		note_others(out, s, agent);
 	return err;
 }
 
-/* ---- everything ---- */
+/* ---- files of our own ---- */
 
-static void add_notes(struct agents_result *out, const struct agent *agent, bool user, bool is_new)
+/* Of which there may be several; all are read before any is touched. */
+struct own_files {
+	struct settings items[8];
+	unsigned added[8];
+	bool ours[8];
+	struct settings_locks locks;
+};
+
+static int open_own(struct own_files *files, const struct agent *agent,
+		    const struct agents_opts *opts)
 {
-	const char *moved = agent->variable ? getenv(agent->variable) : NULL;
+	int err = 0;
 
-	if (agent->note && is_new)
-		strlist_add(&out->notes, agent->note);
-	if (user && moved && *moved && strncmp(moved, out->path.buf, strlen(moved)))
-		strlist_addf(&out->notes, "the variable '%s' is set: settings are read from '%s', not from '%s'",
-			     agent->variable, moved, out->path.buf);
+	for (size_t i = 0; agent->own[i].file && !err; i++) {
+		struct settings *s = &files->items[i];
+
+		*s = (struct settings)SETTINGS_INIT;
+		err = agent_settings_find(s, agent, agent->own[i].file, opts);
+		if (!err)
+			err = agent_settings_confine(s, opts);
+		if (!err)
+			err = agent_settings_lock_dir(&files->locks, s->dir.buf);
+		if (!err)
+			err = agent_settings_load(s, &files->locks);
+		files->ours[i] = s->exists && !s->linked &&
+				 agent_own_is(&s->text, &agent->own[i], &files->added[i]);
+	}
+	return err;
 }
+
+static void close_own(struct own_files *files, const struct agent *agent)
+{
+	for (size_t i = 0; agent->own[i].file; i++)
+		agent_settings_release(&files->items[i]);
+	agent_settings_unlock_all(&files->locks);
+}
+
+static int install_own(struct agents_result *out, struct own_files *files,
+		       const struct agent *agent)
+{
+	int err = 0;
+
+	for (size_t i = 0; agent->own[i].file; i++)
+		if (files->items[i].exists && !files->ours[i])
+			return ckpt_error_set(CKPT_EREFUSED,
+					      "'%s' exists and was not written by 'hooks install'; "
+					      "add what --print shows to it by hand, or move it away",
+					      files->items[i].path.buf);
+	for (size_t i = 0; agent->own[i].file && !err; i++) {
+		struct settings *s = &files->items[i];
+		int dirs = agent_settings_missing_dirs(s);
+
+		if (s->exists)
+			continue;
+		agent_own_text(&s->text, &agent->own[i], ADDED_FILE | agent_dirs_flag(dirs));
+		out->change = AGENTS_CREATED;
+		err = agent_settings_create(s, dirs, agent->own[i].mode);
+	}
+	return err;
+}
+
+static int uninstall_own(struct agents_result *out, struct own_files *files,
+			 const struct agent *agent)
+{
+	size_t nr = 0;
+	int err = 0;
+
+	for (; agent->own[nr].file; nr++)
+		if (files->items[nr].exists && !files->ours[nr])
+			note_others(out, &files->items[nr], agent);
+	/* The first one made the directories that the others are in. */
+	while (nr-- > 0 && !err) {
+		if (!files->ours[nr])
+			continue;
+		out->change = AGENTS_REMOVED;
+		err = agent_settings_unlink(&files->items[nr], agent_dirs_of(files->added[nr]));
+	}
+	return err;
+}
+
+static int edit_own(struct agents_result *out, const struct agent *agent,
+		    const struct agents_opts *opts, bool in)
+{
+	struct own_files files = { .locks = { .nr = 0 } };
+	int err = open_own(&files, agent, opts);
+
+	if (!err) {
+		struct settings main = SETTINGS_INIT;
+
+		err = agent_settings_find(&main, agent, agent->file, opts);
+		strbuf_addstr(&out->path, main.path.buf);
+		agent_settings_release(&main);
+	}
+	if (!err)
+		err = in ? install_own(out, &files, agent) : uninstall_own(out, &files, agent);
+	close_own(&files, agent);
+	return err;
+}
+
+/* ---- everything ---- */
 
 static void generic(struct agents_result *out, const struct agent *agent)
 {
@@ -315,30 +235,31 @@ static void generic(struct agents_result *out, const struct agent *agent)
 /* Both are read before either is written: a malformed one stops everything. */
 struct both {
 	struct settings json, toml;
-	struct locks locks;
+	struct settings_locks locks;
 };
 
 static int open_both(struct both *b, const struct agent *agent, const struct agents_opts *opts)
 {
-	int err = settings_find(&b->json, agent, agent->file, opts);
+	int err = agent_settings_find(&b->json, agent, agent->file, opts);
 
 	if (!err)
-		err = settings_confine(&b->json, opts);
+		err = agent_settings_confine(&b->json, opts);
 	if (!err)
-		err = lock_dir(&b->locks, b->json.dir.buf);
+		err = agent_settings_lock_dir(&b->locks, b->json.dir.buf);
 	if (!err)
-		err = settings_load(&b->json, &b->locks);
+		err = agent_settings_load(&b->json, &b->locks);
 	if (!err && agent->toml)
-		err = settings_find(&b->toml, agent, agent->toml, opts);
+		err = agent_settings_find(&b->toml, agent, agent->toml, opts);
 	if (!err && agent->toml)
-		err = settings_confine(&b->toml, opts);
+		err = agent_settings_confine(&b->toml, opts);
 	if (!err && agent->toml)
-		err = settings_load(&b->toml, &b->locks);
+		err = agent_settings_load(&b->toml, &b->locks);
 	return err;
 }
 
 /* What an older version put into the second file goes into the first. */
-static int install(struct agents_result *out, struct both *b, const struct agent *agent)
+static int install(struct agents_result *out, struct both *b, const struct agent *agent,
+		   unsigned extra)
 {
 	bool moves = b->toml.exists && agent_toml_remove(&b->toml.text);
 	bool done = !moves && b->toml.exists && agent_mentioned(agent, b->toml.text.buf);
@@ -352,15 +273,16 @@ static int install(struct agents_result *out, struct both *b, const struct agent
 			     "'%s' has hooks, too: both are run, with a warning that they are in two "
 			     "files",
 			     b->toml.path.buf);
-	err = install_json(out, &b->json, agent);
+	err = install_json(out, &b->json, agent, extra);
 	if (err || !moves)
 		return err;
 	if (out->change == AGENTS_UNCHANGED)
 		out->change = AGENTS_EDITED;
-	return settings_store(&b->toml);
+	return agent_settings_store(&b->toml);
 }
 
-static int uninstall(struct agents_result *out, struct both *b, const struct agent *agent)
+static int uninstall(struct agents_result *out, struct both *b, const struct agent *agent,
+		     unsigned *added)
 {
 	int err = 0;
 
@@ -373,31 +295,74 @@ static int uninstall(struct agents_result *out, struct both *b, const struct age
 		strbuf_reset(&out->path);
 		strbuf_addstr(&out->path, b->toml.path.buf);
 	}
-	return err || !b->json.exists ? err : uninstall_json(out, &b->json, agent);
+	return err || !b->json.exists ? err : uninstall_json(out, &b->json, agent, added);
+}
+
+static int edit_settings(struct agents_result *out, const struct agent *agent,
+			 const struct agents_opts *opts, bool in, unsigned *added)
+{
+	struct both b = { SETTINGS_INIT, SETTINGS_INIT, { .nr = 0 } };
+	int err = open_both(&b, agent, opts);
+
+	if (!err)
+		err = in ? install(out, &b, agent, *added) : uninstall(out, &b, agent, added);
+	agent_settings_release(&b.json);
+	agent_settings_release(&b.toml);
+	agent_settings_unlock_all(&b.locks);
+	return err;
+}
+
+/*
+ * In a linked worktree Codex takes the hooks of the primary one, and only if there is a directory for
+ * them here. So both get the entry, and ours here remembers whether the other one is its work.
+ */
+static int edit_with_primary(struct agents_result *out, const struct agent *agent,
+			     const struct agents_opts *opts, bool in)
+{
+	struct agents_opts there = { opts->agent, opts->primary, NULL, false };
+	struct agents_result other = AGENTS_RESULT_INIT;
+	unsigned added = 0, ignored = 0;
+	int err = in ? edit_settings(&other, agent, &there, true, &added) : 0;
+
+	if (in && other.change != AGENTS_UNCHANGED)
+		added = ADDED_PRIMARY;
+	if (!err)
+		err = edit_settings(out, agent, opts, in, &added);
+	if (!err && !in && added & ADDED_PRIMARY)
+		err = edit_settings(&other, agent, &there, false, &ignored);
+	if (!err && in)
+		strlist_addf(&out->notes,
+			     "this is a linked worktree, where Codex reads the hooks of the primary one: "
+			     "'%s' has the entry, too",
+			     other.path.buf);
+	if (!err && out->change == AGENTS_UNCHANGED && other.change != AGENTS_UNCHANGED)
+		out->change = AGENTS_EDITED;
+	agents_result_release(&other);
+	return err;
 }
 
 static int edit(struct agents_result *out, const struct agents_opts *opts, bool in)
 {
-	struct both b = { SETTINGS_INIT, SETTINGS_INIT, { .nr = 0 } };
 	const struct agent *agent;
+	unsigned added = 0;
 	int err = agent_find(&agent, opts->agent);
 
 	if (err)
 		return err;
-	if (!agent->dir) {
+	if (agent->format == AGENT_NO_FILE) {
 		out->change = AGENTS_NO_FILE;
 		if (in)
 			generic(out, agent);
 		return 0;
 	}
-	err = open_both(&b, agent, opts);
-	if (!err)
-		err = in ? install(out, &b, agent) : uninstall(out, &b, agent);
+	if (agent->format == AGENT_OWN)
+		err = edit_own(out, agent, opts, in);
+	else if (agent->toml && opts->primary && !opts->user)
+		err = edit_with_primary(out, agent, opts, in);
+	else
+		err = edit_settings(out, agent, opts, in, &added);
 	if (!err && in)
-		add_notes(out, agent, opts->user, out->change != AGENTS_UNCHANGED);
-	settings_release(&b.json);
-	settings_release(&b.toml);
-	unlock_all(&b.locks);
+		agents_add_notes(out, agent, opts, out->change != AGENTS_UNCHANGED);
 	return err;
 }
 
@@ -411,6 +376,16 @@ int agents_uninstall(struct agents_result *out, const struct agents_opts *opts)
 	return edit(out, opts, false);
 }
 
+/* All files, each with its name before it if there are several. */
+static void print_own(struct strbuf *out, const struct agent *agent)
+{
+	for (size_t i = 0; agent->own[i].file; i++) {
+		if (agent->own[1].file)
+			strbuf_addf(out, "%s%s:\n", i ? "\n" : "", agent->own[i].file);
+		agent_own_text(out, &agent->own[i], 0);
+	}
+}
+
 int agents_print(struct agents_result *out, const struct agents_opts *opts)
 {
 	struct settings settings = SETTINGS_INIT;
@@ -419,16 +394,19 @@ int agents_print(struct agents_result *out, const struct agents_opts *opts)
 
 	if (err)
 		return err;
-	if (!agent->dir) {
+	if (agent->format == AGENT_NO_FILE) {
 		generic(out, agent);
 		return 0;
 	}
-	err = settings_find(&settings, agent, agent->file, opts);
+	err = agent_settings_find(&settings, agent, agent->file, opts);
 	if (!err) {
 		strbuf_addstr(&out->path, settings.path.buf);
-		agent_file(&out->text, agent, 0);
-		add_notes(out, agent, opts->user, true);
+		if (agent->format == AGENT_OWN)
+			print_own(&out->text, agent);
+		else
+			agent_file(&out->text, agent, 0);
+		agents_add_notes(out, agent, opts, true);
 	}
-	settings_release(&settings);
+	agent_settings_release(&settings);
 	return err;
 }

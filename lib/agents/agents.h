@@ -6,6 +6,9 @@
 #include "agents/agent_mcp.h"
 #include "base/base.h"
 
+struct restore_guard;
+struct store;
+
 /**
  * Entries in the settings of coding agents: before and after each tool, when the user asks for
  * something and when it is done, the agent runs what agent_hook.h describes.
@@ -17,6 +20,7 @@
 struct agents_opts {
 	const char *agent; /**< as the user typed it */
 	const char *root;  /**< the root of the worktree; not needed with `user` */
+	const char *primary; /**< of a linked worktree: the root of the primary one; otherwise NULL */
 	bool user;	   /**< the settings in the home directory instead of the worktree's */
 };
 
@@ -67,7 +71,8 @@ struct agents_status {
 	const char *agent;
 	char *path; /**< of the settings, existing or not; in the worktree relative to its root */
 	enum agents_state state;
-	char *why; /**< AGENTS_UNREADABLE: a sentence; otherwise NULL */
+	bool works; /**< nothing is known that prevents it */
+	char *why;  /**< if it does not work, although it is there: a sentence; otherwise NULL */
 };
 
 struct agents_statuses {
@@ -78,9 +83,16 @@ struct agents_statuses {
 /**
  * Of all agents that have settings: those in the worktree with this root, in the order of
  * agents_names(), and after each those in the home directory unless the entry is absent there.
+ * `primary` as in agents_opts.
  */
-void agents_look(struct agents_statuses *out, const char *root);
+void agents_look(struct agents_statuses *out, const char *root, const char *primary);
 void agents_statuses_release(struct agents_statuses *statuses);
+
+/** What went wrong last when the agent's hook ran, and when; NULL: nothing. The caller frees it. */
+char *agents_trouble(struct store *store, const char *agent, int64_t *at);
+
+/** A restore leaves the settings that have our entry as they are, if the checkpoint's have not. */
+extern const struct restore_guard agents_guard;
 
 /** Touch nothing: `path` is the file it belongs in and `text` what a new one would contain. */
 int agents_print(struct agents_result *out, const struct agents_opts *opts);

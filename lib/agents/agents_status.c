@@ -4,6 +4,8 @@
 #include "agents/agent_entry_internal.h"
 #include "agents/agent_json_internal.h"
 #include "agents/agent_toml_internal.h"
+#include "agents/agents_internal.h"
+#include "agents/jsonedit_internal.h"
 #include "base/base.h"
 
 const char *agents_state_name(enum agents_state state)
@@ -18,6 +20,8 @@ const char *agents_state_name(enum agents_state state)
 	return names[state];
 }
 
+/* ---- the files of one agent ---- */
+
 /* The second file that an agent may have its hooks in; what is wrong with it is not our concern. */
 static enum agents_state look_at_toml(const char *path, const struct agent *agent)
 {
@@ -30,7 +34,16 @@ static enum agents_state look_at_toml(const char *path, const struct agent *agen
 	return state;
 }
 
-static enum agents_state look_at_json(char **why_out, const char *path, const struct agent *agent)
+static bool is_disabled(const struct strbuf *text)
+{
+	struct jsonedit_item item;
+
+	return jsonedit_find(&item, text, jsonedit_root(text), "disableAllHooks") &&
+	       text->buf[item.start] == 't';
+}
+
+static enum agents_state look_at_json(struct agents_status *out, const char *path,
+				      const struct agent *agent)
 {
 	enum agents_state state = AGENTS_ABSENT;
 	struct strbuf text = STRBUF_INIT;
@@ -40,55 +53,123 @@ static enum agents_state look_at_json(char **why_out, const char *path, const st
 		err = agent_json_state(&state, &text, agent);
 	if (err && err != CKPT_ENOTFOUND) {
 		state = AGENTS_UNREADABLE;
-		*why_out = xstrdup(ckpt_error_last());
+		out->why = xstrdup(ckpt_error_last());
+	} else if (!err && state != AGENTS_ABSENT && is_disabled(&text)) {
+		out->why = xstrdup("'disableAllHooks' is set there");
 	}
 	strbuf_release(&text);
 	return state;
 }
 
+/* All of them as we write them; one that somebody changed may still do the same. */
+static enum agents_state look_at_own(const char *base, const struct agent *agent, bool user)
+{
+	size_t exact = 0, alike = 0, nr = 0;
+
+	for (; agent->own[nr].file; nr++) {
+		struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+		unsigned added;
+
+		agent_settings(&path, base, agent, agent->own[nr].file, user);
+		if (!fs_read_linked(&text, path.buf)) {
+			bool ours = agent_own_is(&text, &agent->own[nr], &added);
+
+			exact += ours;
+			alike += !ours && agent_mentioned(agent, text.buf);
+		}
+		strbuf_release(&path);
+		strbuf_release(&text);
+	}
+	return exact + alike == nr ? AGENTS_INSTALLED
+	       : exact		   ? AGENTS_OUTDATED
+	       : alike		   ? AGENTS_INSTALLED
+				   : AGENTS_ABSENT;
+}
+
 /* The path is told without its first `hidden` bytes. */
 static void look_at(struct agents_status *out, const char *base, const struct agent *agent,
-		    size_t hidden)
+		    bool user, size_t hidden)
 {
-	struct strbuf json = STRBUF_INIT, toml = STRBUF_INIT;
+	struct strbuf main = STRBUF_INIT, toml = STRBUF_INIT;
 
 	*out = (struct agents_status){ .agent = agent->name };
-	agent_settings(&json, base, agent, agent->file);
-	out->state = look_at_json(&out->why, json.buf, agent);
+	agent_settings(&main, base, agent, agent->file, user);
+	out->state = agent->format == AGENT_OWN ? look_at_own(base, agent, user)
+						: look_at_json(out, main.buf, agent);
 	if (agent->toml && out->state == AGENTS_ABSENT) {
-		agent_settings(&toml, base, agent, agent->toml);
+		agent_settings(&toml, base, agent, agent->toml, user);
 		out->state = look_at_toml(toml.buf, agent);
 	}
-	out->path = xstrdup((toml.len && out->state != AGENTS_ABSENT ? toml.buf : json.buf) + hidden);
-	strbuf_release(&json);
+	out->path = xstrdup((toml.len && out->state != AGENTS_ABSENT ? toml.buf : main.buf) + hidden);
+	strbuf_release(&main);
 	strbuf_release(&toml);
 }
 
+/* ---- whether it works here ---- */
+
+/* What counts is the entry of the primary worktree, and a directory here. */
+static void look_at_primary(struct agents_status *out, const char *root, const char *primary,
+			    const struct agent *agent)
+{
+	struct strbuf dir = STRBUF_INIT;
+	struct agents_status there;
+
+	look_at(&there, primary, agent, false, 0);
+	agent_settings(&dir, root, agent, NULL, false);
+	if (there.state == AGENTS_ABSENT && out->state != AGENTS_ABSENT) {
+		free(out->why);
+		out->why = xstrfmt("in a linked worktree Codex reads '%s', which has no entry",
+				   there.path);
+	} else if (there.state != AGENTS_ABSENT && out->state == AGENTS_ABSENT) {
+		out->state = there.state;
+		free(out->path);
+		out->path = xstrdup(there.path);
+		if (!fs_is_dir(dir.buf))
+			out->why = xstrdup("in a linked worktree Codex reads it only if there is a "
+					   "directory '.codex'");
+	}
+	strbuf_release(&dir);
+	free(there.path);
+	free(there.why);
+}
+
+static void set_works(struct agents_status *status)
+{
+	if (status->state == AGENTS_ABSENT)
+		return;
+	if (!status->why && !agents_program_found())
+		status->why = xstrdup(AGENTS_NO_PROGRAM);
+	status->works = !status->why;
+}
+
 static void add(struct agents_statuses *out, const char *base, const struct agent *agent,
-		bool in_worktree)
+		const char *primary, bool user)
 {
 	struct agents_status status;
 
-	look_at(&status, base, agent, in_worktree ? strlen(base) + (base[1] != '\0') : 0);
-	if (!in_worktree && status.state == AGENTS_ABSENT) {
+	look_at(&status, base, agent, user, user ? 0 : strlen(base) + (base[1] != '\0'));
+	if (user && status.state == AGENTS_ABSENT) {
 		free(status.path);
 		return;
 	}
+	if (!user && agent->toml && primary)
+		look_at_primary(&status, base, primary, agent);
+	set_works(&status);
 	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
 	out->items[out->nr++] = status;
 }
 
-void agents_look(struct agents_statuses *out, const char *root)
+void agents_look(struct agents_statuses *out, const char *root, const char *primary)
 {
 	const char *home = getenv("HOME");
 
 	memset(out, 0, sizeof(*out));
 	for (const struct agent *agent = agent_table; agent->name; agent++) {
-		if (!agent->dir)
+		if (agent->format == AGENT_NO_FILE)
 			continue;
-		add(out, root, agent, true);
+		add(out, root, agent, primary, false);
 		if (home && *home == '/' && strcmp(home, root))
-			add(out, home, agent, false);
+			add(out, home, agent, NULL, true);
 	}
 }
 

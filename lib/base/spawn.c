@@ -242,3 +242,25 @@ int spawn_editor(const char *command, const char *path)
 	sigaction(SIGQUIT, &quit, NULL);
 	return status;
 }
+
+bool spawn_detached(const char *program, const char *const argv[])
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t pid;
+
+	if (null < 0 || access(program, X_OK) < 0) {
+		fs_close(null);
+		return false;
+	}
+	/* Other threads may be at work: nothing here may need what they hold. */
+	pid = fork();
+	if (!pid) {
+		setsid();
+		if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+			_exit(126);
+		execv(program, (char *const *)argv);
+		_exit(EXIT_NOT_FOUND);
+	}
+	close(null);
+	return pid > 0;
+}

@@ -37,7 +37,7 @@ static void say(const char *answer, const char *why)
 
 static void give_up(const char *why)
 {
-	char *text = xstrfmt("git-checkpoint: not saved: %s", why);
+	char *text = agent_hook_give_up(why);
 
 	say(agent_hook_answer(hook.entry, text), text);
 	_exit(EXIT_DONE);
@@ -61,7 +61,7 @@ int cmd_agent_hook(int argc, char **argv)
 	/* An agent that does not wait for the answer must not end us. */
 	signal(SIGPIPE, SIG_IGN);
 	agent_hook_run(&result, &hook, give_up);
-	say(result.answer, result.why);
+	say(result.answer, result.again ? NULL : result.why);
 	agent_hook_result_release(&result);
 	return EXIT_DONE;
 }

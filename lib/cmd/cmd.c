@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/report.h"
 #include "record/record.h"
+#include "restore/restore.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "ui/ui.h"
@@ -92,6 +94,7 @@ int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv)
 	struct session session = { 0 };
 	int err = opt_parse(spec, argc, argv, &args), status = EXIT_DONE;
 
+	restore_guard_with(&agents_guard);
 	if (!err && spec->subs) {
 		spec = opt_sub(spec, args.items[0]);
 		strlist_drop_first(&args);

@@ -4,6 +4,7 @@
 #include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/report.h"
+#include "git/git.h"
 #include "inspect/inspect.h"
 #include "save/save.h"
 #include "session/session.h"
@@ -88,19 +89,32 @@ static bool wants_first(const struct session *session, const struct hooks_agents
 	return how->install && !how->print && (!how->user || session->repo || session->store);
 }
 
+/* Of a linked worktree; NULL for any other. The caller frees it. */
+static char *primary_root(const struct session *session)
+{
+	const char *common = session->repo ? session->repo->commondir : NULL;
+	size_t len = common ? strlen(common) : 0;
+
+	if (!common || !strcmp(common, session->repo->gitdir) || len < 6 ||
+	    strcmp(common + len - 5, "/.git") != 0)
+		return NULL;
+	return xmemdupz(common, len - 5);
+}
+
 int hooks_agents_edit(struct session *session, const struct hooks_agents *how)
 {
 	json_t *array = json_array();
 	struct strlist warnings = STRLIST_INIT;
 	bool placed = false;
-	char *first;
+	char *first, *primary = primary_root(session);
 	int err = 0;
 
 	/* An unknown one stops everything, before anything is edited. */
 	for (size_t i = 0; i < how->names->nr && !err; i++)
 		err = agents_check(how->names->items[i]);
 	for (size_t i = 0; i < how->names->nr && !err; i++) {
-		struct agents_opts opts = { how->names->items[i], session->worktree, how->user };
+		struct agents_opts opts = { how->names->items[i], session->worktree, primary,
+					    how->user };
 		struct agents_result result = AGENTS_RESULT_INIT;
 
 		err = !how->install ? agents_uninstall(&result, &opts)
@@ -111,6 +125,7 @@ int hooks_agents_edit(struct session *session, const struct hooks_agents *how)
 		placed = placed || result.change != AGENTS_NO_FILE;
 		agents_result_release(&result);
 	}
+	free(primary);
 	first = !err && placed && wants_first(session, how) ? take_first(session, &warnings) : NULL;
 	if (!err && opt_common.json) {
 		struct row answer = ROW_INIT;
@@ -163,9 +178,17 @@ void hooks_agents_look(struct hooks_agents_view *out, struct session *session)
 	struct ckpt_records records = { 0 };
 	struct ckpt_enough enough = { .counts = note_newest, .payload = out };
 
-	agents_look(&out->found, session->worktree);
+	char *primary = primary_root(session);
+
+	agents_look(&out->found, session->worktree, primary);
+	free(primary);
 	out->last = xcalloc(out->found.nr + 1, sizeof(*out->last));
 	out->taken = xcalloc(out->found.nr + 1, sizeof(*out->taken));
+	out->trouble = xcalloc(out->found.nr + 1, sizeof(*out->trouble));
+	out->trouble_at = xcalloc(out->found.nr + 1, sizeof(*out->trouble_at));
+	for (size_t i = 0; session->store && i < out->found.nr; i++)
+		out->trouble[i] = agents_trouble(session->store, out->found.items[i].agent,
+						 &out->trouble_at[i]);
 	enough.max = count_agents(&out->found);
 	if (session->store && !inspect_list(&records, session, &enough))
 		lookup_records_release(&records);
@@ -173,10 +196,14 @@ void hooks_agents_look(struct hooks_agents_view *out, struct session *session)
 
 void hooks_agents_release(struct hooks_agents_view *view)
 {
-	for (size_t i = 0; i < view->found.nr; i++)
+	for (size_t i = 0; i < view->found.nr; i++) {
 		free(view->last[i]);
+		free(view->trouble[i]);
+	}
 	free(view->last);
 	free(view->taken);
+	free(view->trouble);
+	free(view->trouble_at);
 	agents_statuses_release(&view->found);
 }
 
@@ -188,15 +215,17 @@ bool hooks_agents_any(const struct hooks_agents_view *view)
 	return false;
 }
 
-static void print_status(const struct agents_status *status, const char *last, int64_t taken)
+static void print_status(const struct hooks_agents_view *view, size_t i)
 {
+	const struct agents_status *status = &view->found.items[i];
+	const char *last = view->last[i];
 	struct strbuf line = STRBUF_INIT;
 	char age[CLOCK_ISO_SIZE];
 
 	strbuf_addf(&line, "agent %s: %s: ", status->agent, agents_state_name(status->state));
 	quote_path(&line, status->path);
 	if (status->why) {
-		strbuf_addstr(&line, ": ");
+		strbuf_addstr(&line, status->state == AGENTS_UNREADABLE ? ": " : "; does not work here: ");
 		report_clean(&line, status->why);
 	}
 	if (status->state == AGENTS_OUTDATED)
@@ -204,9 +233,14 @@ static void print_status(const struct agents_status *status, const char *last, i
 			    status->agent);
 	if (last)
 		strbuf_addf(&line, "; last checkpoint %s, %s", last,
-			    clock_format_age(age, taken, clock_now()));
+			    clock_format_age(age, view->taken[i], clock_now()));
 	else if (status->state == AGENTS_INSTALLED)
 		strbuf_addstr(&line, "; no checkpoint yet");
+	if (view->trouble[i]) {
+		strbuf_addf(&line, "\n  went wrong %s: ",
+			    clock_format_age(age, view->trouble_at[i], clock_now()));
+		report_clean(&line, view->trouble[i]);
+	}
 	report_text("%s\n", line.buf);
 	strbuf_release(&line);
 }
@@ -215,7 +249,42 @@ void hooks_agents_print(const struct hooks_agents_view *view)
 {
 	for (size_t i = 0; i < view->found.nr; i++)
 		if (view->found.items[i].state != AGENTS_ABSENT)
-			print_status(&view->found.items[i], view->last[i], view->taken[i]);
+			print_status(view, i);
+}
+
+void hooks_agents_sum_up(const struct hooks_agents_view *view)
+{
+	const char *separator = "Agents:      ";
+	char age[CLOCK_ISO_SIZE];
+
+	for (size_t i = 0; i < view->found.nr; i++) {
+		const struct agents_status *status = &view->found.items[i];
+
+		if (status->state == AGENTS_ABSENT)
+			continue;
+		report_text("%s%s ", separator, status->agent);
+		separator = ", ";
+		if (!status->works)
+			report_text("(does not work here)");
+		else if (view->last[i])
+			report_text("(%s)", clock_format_age(age, view->taken[i], clock_now()));
+		else
+			report_text("(no checkpoint yet)");
+	}
+	if (*separator == ',')
+		report_text("; 'git checkpoint hooks status' tells more\n");
+}
+
+/* {"at","message"}, or null. */
+static json_t *trouble_object(const struct hooks_agents_view *view, size_t i)
+{
+	struct row row = ROW_INIT;
+
+	if (!view->trouble[i])
+		return json_null();
+	row_time(&row, "at", view->trouble_at[i]);
+	row_text(&row, "message", view->trouble[i]);
+	return row_object(&row);
 }
 
 json_t *hooks_agents_json(const struct hooks_agents_view *view)
@@ -230,6 +299,11 @@ json_t *hooks_agents_json(const struct hooks_agents_view *view)
 		row_json(&row, "path", json_path(status->path));
 		row_text(&row, "state", agents_state_name(status->state));
 		row_text(&row, "last", view->last[i]);
+		row_json(&row, "last_at",
+			 view->last[i] ? json_time(view->taken[i]) : json_null());
+		row_bool(&row, "works", status->works);
+		row_text(&row, "why_not", status->why);
+		row_json(&row, "trouble", trouble_object(view, i));
 		json_array_append_new(array, row_object(&row));
 	}
 	return array;

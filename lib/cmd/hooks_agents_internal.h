@@ -29,6 +29,8 @@ struct hooks_agents_view {
 	struct agents_statuses found;
 	char **last;	/**< for each of them the id, or NULL */
 	int64_t *taken; /**< and when */
+	char **trouble; /**< what went wrong last, or NULL */
+	int64_t *trouble_at;
 };
 
 /** A store that cannot be read has no checkpoints. */
@@ -41,7 +43,10 @@ bool hooks_agents_any(const struct hooks_agents_view *view);
 /** A line for each of those. */
 void hooks_agents_print(const struct hooks_agents_view *view);
 
-/** [{"agent","path","state","last"}], a new reference. */
+/** The same in a line for `status`; nothing if there are none. */
+void hooks_agents_sum_up(const struct hooks_agents_view *view);
+
+/** [{"agent","path","state","last",...}], a new reference. */
 json_t *hooks_agents_json(const struct hooks_agents_view *view);
 
 #endif

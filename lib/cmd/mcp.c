@@ -60,7 +60,9 @@ static int edit(struct session *session, const struct strlist *args)
 	int err = user ? 0 : cmd_session_open(session, SESSION_ANY);
 
 	for (size_t i = 0; i < args->nr && !err; i++) {
-		struct agents_opts opts = { args->items[i], session->worktree, user };
+		const struct agents_opts opts = { .agent = args->items[i],
+						  .root = session->worktree,
+						  .user = user };
 		struct agents_result result = AGENTS_RESULT_INIT;
 
 		err = print	  ? agent_mcp_print(&result, &opts)

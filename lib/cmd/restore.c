@@ -241,27 +241,6 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts)
 	return err;
 }
 
-/* Ask about each hunk; then it is a restore of what was chosen, and nothing more is asked. */
-static int carry_out_hunks(struct session *session, struct restore_opts *opts)
-{
-	struct hunking hunking;
-	int err;
-
-	if (opts->target->state_only)
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
-				      opts->target->id);
-	err = hunking_choose(&hunking, session, opts, yes);
-	opts->compose = choose_compose;
-	opts->compose_payload = &hunking.chosen;
-	opts->also = &hunking.choices.also;
-	opts->no_delete = false;
-	yes = true;
-	if (!err && !hunking_says_nothing(&hunking))
-		err = carry_out(session, opts);
-	hunking_release(&hunking);
-	return err;
-}
-
 static int restore_named(struct session *session, const struct strlist *args, bool named)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/hint_internal.h"
+#include "cmd/hooks_agents_internal.h"
 #include "cmd/report.h"
 #include "hooks/hooks.h"
 #include "inspect/inspect.h"
@@ -17,6 +18,7 @@ enum { RECENT = 5 }; /* shown of the checkpoints */
 struct overview {
 	struct status status;
 	struct hooks_report hooks;
+	struct hooks_agents_view agents;
 	struct strlist warnings;
 };
 
@@ -33,6 +35,7 @@ static int look(struct overview *overview, struct session *session)
 		hooks_check(&overview->warnings, session->repo);
 		(void)hooks_status(&overview->hooks, session->repo);
 	}
+	hooks_agents_look(&overview->agents, session);
 	strlist_extend(&overview->warnings, &status->warnings);
 	return 0;
 }
@@ -140,6 +143,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_json(&answer, "disk", row_object(&disk));
 	row_json(&answer, "interrupted_restore", interrupted(session));
 	row_json(&answer, "hooks", hooks_json(&overview->hooks));
+	row_json(&answer, "agents", hooks_agents_json(&overview->agents));
 	row_texts(&answer, "warnings", &overview->warnings);
 	return report_json(row_object(&answer), EXIT_DONE);
 }
@@ -298,6 +302,7 @@ static void print_text(const struct overview *overview, const struct session *se
 		report_text(" of %s", units_format_size(budget, session->settings.max_size));
 	report_text("\n");
 	print_hooks(&overview->hooks, session);
+	hooks_agents_sum_up(&overview->agents);
 	if (session->store)
 		print_path("Store:", session->store->path);
 	if (status->recent.nr && !opt_common.quiet)
@@ -320,6 +325,7 @@ static int show_status(struct session *session, const struct strlist *args)
 		hint_say(session, HINT_PIN);
 	status_release(&overview.status);
 	hooks_report_release(&overview.hooks);
+	hooks_agents_release(&overview.agents);
 	strlist_release(&overview.warnings);
 	return err ? err : status;
 }

@@ -47,7 +47,7 @@ static const struct mcp_tool tools[] = {
 	  "Take back what changed in one checkpoint, or from one to another ('<a>..<b>'), and keep "
 	  "what was changed since. Needs the token of checkpoint_preview_restore with the same "
 	  "name as 'revert', and the same 'paths'.",
-	  MCP_DO_REVERT, MCP_DESTROYS, MCP_CHECKPOINT | MCP_PATHS | MCP_TOKEN | MCP_REASON,
+	  MCP_DO_REVERT, MCP_DESTROYS, MCP_CHECKPOINT | MCP_PATHS | MCP_TOKEN,
 	  MCP_CHECKPOINT | MCP_TOKEN, "restore" },
 	{ "checkpoint_undo", "Undo the last restore",
 	  "Go back to the state before the last restore, revert or undo. Needs the token of "

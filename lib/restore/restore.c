@@ -175,6 +175,7 @@ static void close_restore(struct restore *r)
 	store_unlock(r->session->store);
 	strlist_release(&r->scope);
 	strlist_release(&r->also);
+	strlist_release(&r->guarded);
 	strlist_release(&r->made);
 	strlist_release(&r->keep);
 }

@@ -213,6 +213,23 @@ void restore_own_check(struct restore_result *result, const struct session *sess
 /** 0, or CKPT_EREFUSED if an interrupted restore must be finished first. */
 int restore_check_settled(struct session *session);
 
+/* --- restore_keep.c --- */
+
+/**
+ * Files that others depend on, wherever a restore goes: each is left as it is, and named among the
+ * warnings, if what must stay in it would be lost.
+ */
+struct restore_guard {
+	/** Below the root of any worktree; ends with NULL. */
+	const char *const *(*paths)(void);
+	/** `then` is what the checkpoint has; NULL: no such file. */
+	bool (*loses)(const char *path, const struct strbuf *now, const struct strbuf *then);
+	const char *why;
+};
+
+/** For all restores of this process; it must outlive them. */
+void restore_guard_with(const struct restore_guard *guard);
+
 /* --- undo.c --- */
 
 /**

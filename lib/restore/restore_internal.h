@@ -40,6 +40,7 @@ struct restore {
 	struct protect *protect;
 	struct modes modes; /**< of the worktree */
 	struct strlist also;
+	struct strlist guarded; /**< files of restore_guard_with() that would lose what must stay */
 	struct survey survey;
 	struct stage stage;
 	struct plan plan;
@@ -118,6 +119,20 @@ void restore_agree(struct strlist *agreed, const struct restore_result *preview)
  */
 bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
 		       const struct strlist *agreed);
+
+/* --- restore_keep.c --- */
+
+/** Which files the guard wants to stay as they are, from the scan and the target. */
+int restore_find_guarded(struct restore *r);
+
+/** For plan.h: protect_path(), and those. The payload is the restore. */
+const char *restore_protects(const char *path, enum wt_kind kind, void *restore);
+
+/** Take out of the plan what it would change of those, and what an empty mount hides. */
+int restore_keep_apart(struct restore *r);
+
+/** Whether the target has something that an empty mount hides now. */
+bool restore_hides(const struct restore *r);
 
 /* --- restore_journal.c --- */
 

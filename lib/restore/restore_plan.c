@@ -31,8 +31,8 @@ static int make_plan(struct restore *r)
 		.paths = &r->scope,
 		.made = r->opts->made,
 		.no_delete = r->opts->no_delete,
-		.protect = protect_path,
-		.payload = r->protect,
+		.protect = restore_protects,
+		.payload = r,
 	};
 	struct strbuf modes = STRBUF_INIT;
 	int err;
@@ -44,7 +44,11 @@ static int make_plan(struct restore *r)
 	err = modes_parse(&r->modes, modes.buf, modes.len);
 	strbuf_release(&modes);
 	if (!err)
+		err = restore_find_guarded(r);
+	if (!err)
 		err = plan_make(&r->plan, &opts);
+	if (!err)
+		err = restore_keep_apart(r);
 	if (!err)
 		err = survey_run(&r->survey, &r->plan, &opts, r->job.current.scan->rootfd);
 	return err;
@@ -229,6 +233,7 @@ int restore_check_plan(struct restore_result *out, struct restore *r)
 {
 	int err = check_paths_exist(r);
 
+	out->incomplete = out->incomplete || restore_hides(r);
 	if (!err)
 		err = check_obstacles(out, r);
 	if (!err)

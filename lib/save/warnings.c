@@ -77,6 +77,7 @@ void save_warnings(struct strlist *out, const struct worktree_state *state)
 	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive "
 					     "saves it");
 	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
+	add_skips(out, scan, SKIP_MOUNT, "is an empty mount and was left out");
 	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore cannot change "
 				      "it; restore --force restores the rest");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");

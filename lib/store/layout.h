@@ -27,6 +27,7 @@
 #define LAYOUT_TURNS "checkpoint/turns" /**< what coding agents did */
 #define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
 #define LAYOUT_FLOW "checkpoint/flow"
+#define LAYOUT_AGENT_TROUBLE "checkpoint/agent-trouble" /**< why hooks of agents did not save */
 
 extern const char layout_head[], layout_attributes[];
 

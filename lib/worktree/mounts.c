@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "worktree/beneath.h"
 
+#include <dirent.h>
 #include <sys/sysmacros.h>
 
 #ifndef STATX_MNT_ID
@@ -64,6 +65,39 @@ static bool is_mount(int rootfd, const char *path)
 	     mounts_differ(&parent, &self);
 	close(dirfd);
 	return is;
+}
+
+static bool dir_is_empty(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *ent;
+	bool empty = dir != NULL;
+
+	if (!dir) {
+		fs_close(fd);
+		return false;
+	}
+	while (empty && (ent = readdir(dir)))
+		empty = !strcmp(ent->d_name, ".") || !strcmp(ent->d_name, "..");
+	closedir(dir);
+	return empty;
+}
+
+bool mounts_is_empty(int rootfd, const char *path)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name);
+	struct stat st;
+	bool empty = false;
+
+	if (dirfd < 0)
+		return false;
+	if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+		empty = S_ISDIR(st.st_mode) ? dir_is_empty(dirfd, name)
+					    : S_ISREG(st.st_mode) && !st.st_size;
+	close(dirfd);
+	return empty;
 }
 
 void mounts_below(struct strlist *out, const char *root, int rootfd)

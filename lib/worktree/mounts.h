@@ -21,6 +21,9 @@ int mounts_of(struct mount *out, int dirfd, const char *name);
 /** True if nothing can be renamed from the directory `root` to `other`. */
 bool mounts_differ(const struct mount *root, const struct mount *other);
 
+/** Whether what is mounted at `path` is a directory without names or a file without contents. */
+bool mounts_is_empty(int rootfd, const char *path);
+
 /** Add the paths below `root` on which something is mounted, in no particular order. Needs /proc. */
 void mounts_below(struct strlist *out, const char *root, int rootfd);
 

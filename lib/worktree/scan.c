@@ -217,6 +217,19 @@ static void find_mounts(struct scan *scan, const char *root)
 	strlist_release(&all);
 }
 
+/* Only those that the walk may come to; whoever mounts something meanwhile is captured with it. */
+static void find_phantoms(struct scan_walk *walk, const char *root)
+{
+	struct strlist all = STRLIST_INIT;
+
+	mounts_below(&all, root, walk->scan->rootfd);
+	for (size_t i = 0; i < all.nr; i++)
+		if (mounts_is_empty(walk->scan->rootfd, all.items[i]))
+			strlist_add(&walk->phantoms, all.items[i]);
+	strlist_sort_unique(&walk->phantoms);
+	strlist_release(&all);
+}
+
 int scan_run(struct scan **out, const struct scan_opts *opts)
 {
 	struct scan *scan = xcalloc(1, sizeof(*scan));
@@ -239,7 +252,10 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	}
 	err = open_root(&walk, &root);
 	if (!err)
+		find_phantoms(&walk, opts->root);
+	if (!err)
 		err = pool_drain(scan->workers_nr, &root, scan_dir, &walk);
+	strlist_release(&walk.phantoms);
 	for (unsigned i = 0; i < scan->workers_nr; i++)
 		beneath_near_release(&scan->workers[i].near);
 	if (err) {

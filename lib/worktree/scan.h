@@ -23,6 +23,7 @@ enum skip_why {
 	SKIP_VANISHED,   /**< listed when the directory was read, gone when it was opened */
 	SKIP_SENSITIVE,
 	SKIP_SPECIAL, /**< FIFO, socket, device; a set-id program of another user */
+	SKIP_MOUNT, /**< nothing is in what is mounted there: a sandbox hides a path like this */
 };
 
 /** "unreadable", ... as in `skipped` of the JSON. */

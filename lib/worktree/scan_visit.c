@@ -54,6 +54,16 @@ static bool is_avoided(const struct scan_opts *opts, const struct stat *st, cons
 	       (opts->apart && opts->apart->nr && pathset_has(opts->apart, path));
 }
 
+/* It hides what is really there, from us as well: it is left alone. */
+static bool is_phantom(struct scan_walk *walk, const struct scan_worker *worker)
+{
+	bool phantom = walk->phantoms.nr && pathset_has(&walk->phantoms, worker->path.buf);
+
+	if (phantom)
+		scan_note_skip(walk, worker->path.buf, SKIP_MOUNT);
+	return phantom;
+}
+
 struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worker,
 			       struct scan_item *parent, const char *name, size_t name_len,
 			       const struct stat *st, bool partial)
@@ -61,7 +71,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	struct wt_entry *entry;
 	struct scan_item *item;
 
-	if (is_avoided(walk->opts, st, worker->path.buf))
+	if (is_avoided(walk->opts, st, worker->path.buf) || is_phantom(walk, worker))
 		return NULL;
 	entry = add_entry(worker, name, name_len, st);
 	item = arena_alloc(&worker->arena, sizeof(*item));
@@ -127,6 +137,8 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 	const struct scan_opts *opts = walk->opts;
 	struct wt_entry *entry;
 
+	if (is_phantom(walk, worker))
+		return 0;
 	if ((!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)) || is_foreign_setid(st)) {
 		scan_note_skip(walk, worker->path.buf, SKIP_SPECIAL);
 		return 0;

@@ -49,6 +49,7 @@ struct scan_walk {
 	dev_t dev;            /**< of the root */
 	bool dir_times;       /**< the file system keeps the times of directories exactly */
 	enum origin_relation cache; /**< how far the contents of the cache are trusted */
+	struct strlist phantoms; /**< empty mounts below the root; sorted, not changed by the walk */
 	pthread_mutex_t lock; /**< protects the lists in `scan` */
 	atomic_size_t files;
 	atomic_bool dir_modes_changed;

@@ -7,6 +7,7 @@ static const char *const names[] = {
 	[SKIP_UNREADABLE] = "unreadable", [SKIP_OVERSIZE] = "oversize",
 	[SKIP_CHANGING] = "changing",	  [SKIP_VANISHED] = "vanished",
 	[SKIP_SENSITIVE] = "sensitive",	  [SKIP_SPECIAL] = "special",
+	[SKIP_MOUNT] = "mount",
 };
 
 const char *skip_why_name(enum skip_why why)

@@ -269,13 +269,10 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint show --files --json @ >"$T/answers/show"
 	git checkpoint grep --json -e . >"$T/answers/grep"
 	git checkpoint diff --json @~1 >"$T/answers/diff"
-	git checkpoint status --json >"$T/answers/status"
-	git checkpoint log --json >"$T/answers/log"
-	git checkpoint config --json >"$T/answers/config"
+	for c in status log config; do git checkpoint $c --json >"$T/answers/$c"; done
 	git checkpoint restore --yes --verify-command true --json @~1 >"$T/answers/restore"
 	git checkpoint restore --into "$T/copy" --worktree --json @~1 >>"$T/answers/restore"
-	git checkpoint undo --yes --json >"$T/answers/undo"
-	git checkpoint redo --yes --json >"$T/answers/redo"
+	for c in undo redo; do git checkpoint $c --yes --json >"$T/answers/$c"; done
 	git checkpoint revert --dry-run --json @ >"$T/answers/revert"
 	(expect_exit 1 git checkpoint run --rollback --verify 'exit 2' --json-file "$T/answers/run" -- \
 		sh -c 'echo 3 >a' 2>/dev/null)

@@ -110,7 +110,7 @@ test_nothing_that_is_wrong_here_stops_the_agent() {
 test_an_agent_that_is_not_known() {
 	agent_repo
 	for verb in install uninstall 'install --print'; do
-		for name in cursor emacs claude; do
+		for name in aider emacs claude; do
 			# shellcheck disable=SC2086
 			expect_exit 128 git checkpoint hooks $verb --agent $name >out 2>err
 			expect_eq '' "$(cat out)"
@@ -127,20 +127,20 @@ test_an_agent_that_is_not_known() {
 test_one_of_several_that_is_not_known_stops_all() {
 	agent_repo
 	expect_exit 128 git checkpoint hooks install --agent claude-code --agent generic \
-		--agent cursor --agent codex >out 2>err
+		--agent aider --agent codex >out 2>err
 	expect_eq '' "$(cat out)"
-	expect_grep "agent 'cursor' is not supported" err
+	expect_grep "agent 'aider' is not supported" err
 	expect_eq '.git err file out' \
 		"$(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)"
-	expect_exit 128 git checkpoint hooks install --user --agent codex --agent cursor 2>err
+	expect_exit 128 git checkpoint hooks install --user --agent codex --agent aider 2>err
 	expect_eq '.gitconfig' "$(ls -A "$HOME")"
-	expect_exit 128 git checkpoint hooks install --print --agent codex --agent cursor >out 2>err
+	expect_exit 128 git checkpoint hooks install --print --agent codex --agent aider >out 2>err
 	expect_eq '' "$(cat out)"
 
 	git checkpoint hooks install --agent claude-code --agent codex >/dev/null
 	cat .claude/settings.json .codex/hooks.json >before
 	expect_exit 128 git checkpoint hooks uninstall --agent claude-code --agent codex \
-		--agent cursor 2>err
+		--agent aider 2>err
 	cat .claude/settings.json .codex/hooks.json >after
 	cmp before after
 	git checkpoint hooks uninstall --agent claude-code --agent codex >/dev/null

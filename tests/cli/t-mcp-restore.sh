@@ -107,8 +107,6 @@ test_a_token_is_good_for_one_plan() {
 	mcp_refuses checkpoint_restore "{\"checkpoint\":\"$first\",\"token\":\"$good\"}" 5 | grep 'another plan'
 	good=$(token "{\"checkpoint\":\"$first\",\"paths\":[\"file\"]}")
 	mcp_refuses checkpoint_restore "{\"checkpoint\":\"$first\",\"paths\":[\"dir\"],\"token\":\"$good\"}" 5 | grep 'another plan'
-	good=$(token "{\"checkpoint\":\"$first\"}")
-	mcp_refuses checkpoint_revert "{\"checkpoint\":\"$first\",\"token\":\"$good\"}" 5 || test $? = 5
 	expect_eq four "$(cat file)"
 	mcp_close
 }
@@ -120,6 +118,24 @@ test_files_that_a_restore_does_not_touch_may_change() {
 	echo three >file
 	mcp_ok checkpoint_restore "{\"checkpoint\":\"$first\",\"paths\":[\"dir/other\"],\"token\":\"$good\"}" >/dev/null
 	expect_eq 'one three' "$(cat dir/other file | xargs)"
+	mcp_close
+}
+
+test_a_revert_needs_the_token_of_its_preview() {
+	two_states
+	git checkpoint revert -h >/dev/null || skip 'there is no revert'
+	echo three >>created
+	mcp_open 2025-11-25
+	other=$(token "{\"checkpoint\":\"$second\"}")
+	mcp_refuses checkpoint_revert "{\"checkpoint\":\"$second\",\"token\":\"$other\"}" 5 | grep 'another plan'
+	good=$(token "{\"revert\":\"$second\",\"paths\":[\"file\"]}")
+	mcp_refuses checkpoint_revert "{\"checkpoint\":\"$second\",\"token\":\"$good\"}" 5 | grep 'another plan'
+	good=$(token "{\"revert\":\"$second\",\"paths\":[\"file\"]}")
+	mcp_ok checkpoint_revert "{\"checkpoint\":\"$second\",\"paths\":[\"file\"],\"token\":\"$good\"}" |
+		jq -e '.rolled_back and .conflicts == []'
+	expect_eq 'one two new three' "$(cat file dir/other created | xargs)"
+	mcp_ok checkpoint_undo "{\"token\":\"$(token '{"undo":true}')\"}" >/dev/null
+	expect_eq two "$(cat file)"
 	mcp_close
 }
 

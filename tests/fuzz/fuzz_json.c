@@ -14,7 +14,7 @@ static void round_trip(const struct agent *agent, const uint8_t *data, size_t si
 	unsigned added = 0;
 
 	strbuf_add(&text, data, size);
-	if (agent_json_check(&text, agent) || agent_json_insert(&text, agent, &changed)) {
+	if (agent_json_check(&text, agent) || agent_json_insert(&text, agent, 0, &changed)) {
 		FUZZ_CHECK(text.len == size && (!size || !memcmp(text.buf, data, size)),
 			   "a refused text was changed");
 	} else if (changed) {

@@ -140,7 +140,7 @@ static enum agents_state state_of(int a)
 	struct agents_statuses found;
 	enum agents_state state = AGENTS_ABSENT;
 
-	agents_look(&found, scratch);
+	agents_look(&found, scratch, NULL);
 	for (size_t i = 0; i < found.nr; i++)
 		if (!strcmp(found.items[i].agent, agents[a].name) && found.items[i].path[0] != '/')
 			state = found.items[i].state;
@@ -400,11 +400,11 @@ static void test_names(void **state)
 
 	(void)state;
 	remove_all();
-	assert_int_equal(act(INSTALL, "cursor", false, 0), CKPT_ERROR);
+	assert_int_equal(act(INSTALL, "emacs", false, 0), CKPT_ERROR);
 	assert_string_equal(ckpt_error_last(),
 			    "agent 'cursor' is not supported; use one of claude-code, codex, "
 			    "gemini-cli, generic");
-	assert_int_equal(agents_check("cursor"), CKPT_ERROR);
+	assert_int_equal(agents_check("emacs"), CKPT_ERROR);
 	assert_int_equal(act(UNINSTALL, "", false, 0), CKPT_ERROR);
 	assert_int_equal(act(PRINT, "claude", false, 0), CKPT_ERROR);
 	for (const char *const *name = agents_names(); *name; name++, count++) {
