@@ -68,7 +68,7 @@ exhaust() {
 		what="$* (allocation $at of $count, sticky $sticky): exit $status: $(cat "$T/err")"
 		case $status in
 		0 | 3) ;;
-		1 | 4 | 5 | 75 | 128) test -s "$T/err" || fail "no word: $what" ;;
+		1 | 4 | 5 | 75 | 128) test -s "$T/err" || grep -q '"error":' "$T/out" || fail "no word: $what" ;;
 		*) fail "$what" ;;
 		esac
 		case " $* " in

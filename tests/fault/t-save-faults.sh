@@ -36,6 +36,7 @@ sound() {
 	sed -i '/^notice: /d' "$T/fsck"
 	test ! -s "$T/fsck" || fail "$1: fsck: $(cat "$T/fsck")"
 	git-checkpoint list --json >"$T/listed.json" 2>"$T/err"
+	said "$T/listed.json" >>"$T/err"
 	test ! -s "$T/err" || fail "$1: list: $(cat "$T/err")"
 	jq -r '.checkpoints[] | "\(.id) \(.hash)"' "$T/listed.json" | while read -r id hash; do
 		expect_eq "$hash" "$(git-checkpoint show --hashes "$id" | state_hash)" \
@@ -114,6 +115,7 @@ failing_everywhere() {
 		what="$1 at $at of $2${FAULT_STICKY:+ and from then on}"
 		status=0
 		with_faults "$2" $at "$1" git-checkpoint save --json >"$T/out" 2>"$T/err" || status=$?
+		said "$T/out" >>"$T/err"
 		case $status in
 		0)
 			id=$(json .checkpoint.id "$T/out")
@@ -234,7 +236,7 @@ test_a_disk_that_is_really_full() {
 	noise 5000000 >large
 	expect_exit 128 git-checkpoint save --json >"$T/out" 2>"$T/err"
 	expect_eq 128 "$(json .error.code "$T/out")"
-	expect_grep 'No space left' "$T/err"
+	expect_grep 'No space left' "$T/out"
 	expect_eq "$kept" "$(count)"
 	expect_eq '' "$(find "$T/small" -name '*tmp_ckpt_*')" 'temporaries'
 	sound 'full disk'
