@@ -72,6 +72,8 @@ static void init_restore(struct restore *r, struct session *session,
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
 		.safety_for = target_name(opts->target),
+		/* What is about to be done is not a restore of that checkpoint. */
+		.before = opts->compose ? opts->reason : NULL,
 		.step = -1,
 		.include_ignored = opts->target->include_ignored,
 		.include_sensitive = opts->target->include_sensitive,
