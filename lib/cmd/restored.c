@@ -233,6 +233,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	const char *yellow = term_color(TERM_YELLOW), *reset = term_color(TERM_RESET);
 	const struct restored_words *words = restored_words();
 	bool wrong = result->verified && !result->match;
+	char conflicts[64] = "";
 	size_t counts[3];
 
 	if (restore_has_nothing_to_do(result) && !interrupted && !wrong && words) {
@@ -249,14 +250,16 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 		return;
 	}
 	restored_count(counts, &result->plan);
-	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s\n",
+	if (result->conflicts_nr)
+		snprintf(conflicts, sizeof(conflicts), ", %zu in conflict", result->conflicts_nr);
+	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s%s\n",
 		    words	       ? result->done ? "Took back" : "Would take back"
 		    : result->composed && interrupted ? "Finished taking back what changed since"
 		    : result->done     ? "Restored"
 				       : "Would restore",
 		    yellow, words ? words->what : target_name(target), reset,
 		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
-		    result->verified && result->match ? ", verified" : "");
+		    conflicts, result->verified && result->match ? ", verified" : "");
 }
 
 void restored_say_conflicts(const struct restore_result *result)

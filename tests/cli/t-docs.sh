@@ -297,6 +297,7 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint restore --yes --verify-command true --json @~1 >"$T/answers/restore"
 	git checkpoint undo --yes --json >"$T/answers/undo"
 	git checkpoint redo --yes --json >"$T/answers/redo"
+	git checkpoint revert --dry-run --json @ >"$T/answers/revert"
 	(expect_exit 1 git checkpoint run --rollback --verify 'exit 2' --json-file "$T/answers/run" -- \
 		sh -c 'echo 3 >a' 2>/dev/null)
 	git checkpoint verify --all --json >"$T/answers/verify"
@@ -336,7 +337,7 @@ test_every_json_key_is_in_the_manual() {
 		list | status | pin | unpin | prune) cat object of-list >>part ;;
 		drop) cat object of-list of-prune >>part ;;
 		show) cat object of-list of-save >>part ;;
-		undo | redo) cat of-restore >>part ;;
+		undo | redo | revert) cat of-restore >>part ;;
 		run) cat object of-restore >>part ;;
 		esac
 		# settings and states have keys of the user's

@@ -88,6 +88,13 @@ prepare() {
 		cd "$T/after"
 		;;
 	*'diff --quiet'*) ;;
+	*'checkpoint revert'*)
+		mkdir tests
+		for i in 1 2 3 4; do
+			echo $i >tests/$i
+			git checkpoint save -q --step $i
+		done
+		;;
 	*)
 		echo edited >>src/a
 		echo new >created
@@ -104,7 +111,7 @@ fill_in() {
 
 # A terminal costs a second each.
 asks() {
-	grep 'checkpoint \(restore\|undo\|redo\)' "$1" | grep -q -v -e '--yes\| -y \| -n \|--dry-run'
+	grep 'checkpoint \(restore\|undo\|redo\|revert\)' "$1" | grep -q -v -e '--yes\| -y \| -n \|--dry-run'
 }
 
 # On a terminal on which somebody says yes to everything.

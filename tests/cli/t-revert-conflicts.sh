@@ -15,7 +15,7 @@ between() {
 	eval "$1"
 	save
 	s1=$id
-	commit then
+	commit 'then'
 	eval "$2"
 	save
 	s2=$id
@@ -41,9 +41,9 @@ commit() {
 ask_git() {
 	base=$(in_git commit-tree -m base 'base^{tree}')
 	now=$(in_git commit-tree -p "$base" -m now 'now^{tree}')
-	then=$(in_git commit-tree -p "$base" -m then 'then^{tree}')
+	theirs=$(in_git commit-tree -p "$base" -m 'then' 'then^{tree}')
 	git_status=0
-	in_git merge-tree --write-tree "$now" "$then" >"$T/git.out" || git_status=$?
+	in_git merge-tree --write-tree "$now" "$theirs" >"$T/git.out" || git_status=$?
 	git_tree=$(head -n 1 "$T/git.out")
 }
 
@@ -89,7 +89,7 @@ test_contents() {
 test_markers_are_those_of_git() {
 	between "$text; seq 1 9 >g" 'edit f 5 step; edit f 15 step; edit g 1 step' 'edit f 6 since'
 	in_git show base:f >"$T/base"
-	in_git show then:f >"$T/then"
+	in_git show 'then:f' >"$T/then"
 	cp f "$T/now"
 	git merge-file -p -L now -L base -L "$s1" "$T/now" "$T/base" "$T/then" >"$T/merged" || true
 	conflicting --conflicts=markers "$s2"

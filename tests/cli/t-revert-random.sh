@@ -8,7 +8,6 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/revert.sh"
 
-id=''
 seed=$TEST_SEED
 
 # rnd <n>: sets $rnd, 0 to n - 1
