@@ -54,7 +54,7 @@
  *   scratch                repositories for a moment
  *   litter health rescue   removing what a killed git left; repairing a store's files, its packs
  * lib/record/    what a checkpoint is
- *   checkpoint meta meta_rules    checkpoint <-> commits
+ *   checkpoint checkpoint_write meta meta_rules    checkpoint <-> commits
  *   record_agent           which agent took it
  *   turns turns_event turns_find    what agents did, turn by turn: the file, events, names
  *   record_git record_git_text    the state of the project's repository, in a tree and as texts

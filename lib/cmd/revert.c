@@ -15,7 +15,7 @@
 #include "ui/ui.h"
 
 static bool dry_run, verbose, by_hunks, yes;
-static const char *conflicts;
+static const char *conflicts, *source = JOURNAL_SOURCE;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the merged patch, do nothing" },
@@ -24,6 +24,7 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
 	{ OPT_STRING, 0, "conflicts", &conflicts, "<keep|markers>",
 	  "leave files in conflict as they are (default), or mark where" },
+	{ OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)" },
 	{ OPT_END },
 };
 
@@ -220,6 +221,7 @@ static int carry_out(struct session *session, struct request *request)
 		.patch_payload = &request->patch,
 		.kind = JOURNAL_REVERT,
 		.reason = reason,
+		.source = source,
 		.paths = &all,
 		.dry_run = dry_run,
 		.confirm = yes || dry_run ? NULL : confirm,

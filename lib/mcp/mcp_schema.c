@@ -5,11 +5,11 @@
 
 /* As git-checkpoint-json(5) has them. */
 #define CHECKPOINT                                                                              \
-	"id:s commit:s type:s created_at:s reason:s title:s source:s step:i? pinned:b name:s? " \
+	"id:s commit:s type:s created_at:s reason:s title:s source:s step:i? pinned:b imported:b name:s? " \
 	"automatic:b safety_for:s? session:s? branch:s? head:s? "                               \
 	"agent:{name:s session:s? turn:i? turn_id:s? tool:s? tool_call:s? sub_agent:s? "        \
 	"prompt:s?}? scope:{files:[s] state_keys:[s]} restore_command:s expiry:s?"
-#define LISTED CHECKPOINT " hash:s files_changed:i added:i? deleted:i?"
+#define LISTED CHECKPOINT " hash:s hash_version:i files_changed:i added:i? deleted:i?"
 #define CHANGE "file:s status:s from-:s? similarity-:i?"
 #define CHANGES "[{" CHANGE "}]"
 #define SKIPPED "[{file:s why:s}]"

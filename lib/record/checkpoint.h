@@ -119,6 +119,9 @@ struct ckpt_record {
 	unsigned progress, progress_total; /**< of the operation; 0: it has no steps */
 };
 
+/** The first field of a record. */
+#define RECORD_FORMAT "1"
+
 #define CKPT_RECORD_INIT                               \
 	{                                              \
 		.step = -1, .added = -1, .deleted = -1 \

@@ -39,6 +39,23 @@ static int find_newest(struct ckpt_record *out, struct session *session)
 	return err;
 }
 
+/* What a coding agent did from one prompt to the next. */
+static int find_turn(struct ckpt_record *from, struct ckpt_record *to, struct session *session,
+		     const char *typed)
+{
+	struct turn_range range = TURN_RANGE_INIT;
+	int err = turns_range(&range, session->store, typed);
+
+	if (err) {
+		turns_range_release(&range);
+		return err;
+	}
+	/* They are the caller's now. */
+	*from = range.begin;
+	*to = range.end;
+	return 0;
+}
+
 int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct session *session,
 		 const char *typed)
 {
@@ -46,7 +63,9 @@ int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct sessio
 	int err;
 
 	*from = *to = (struct ckpt_record)CKPT_RECORD_INIT;
-	if (!dots) {
+	if (!dots && turns_is_turn(typed)) {
+		err = find_turn(from, to, session, typed);
+	} else if (!dots) {
 		err = lookup_name(to, session->store, typed);
 		if (!err)
 			err = diff_base(from, session, to);

@@ -221,6 +221,30 @@ test_undo_of_a_turn() {
 	expect_eq "$(git checkpoint show --json turn:-1 | jq -r .id)" "$(jq -r .restored_to.checkpoint_id "$T/out")"
 }
 
+# Of three turns in three files, the one in the middle is taken back; the others and the user's edits stay.
+test_revert_of_a_turn() {
+	agent_repo
+	for n in 1 2 3; do
+		ask s "prompt $n" "id$n"
+		fire s PreToolUse '"tool_name":"Bash"'
+		echo "of turn $n" >"file$n"
+		fire s PostToolUse '"tool_name":"Bash"'
+		fire s Stop
+	done
+	echo mine >mine
+	git checkpoint revert --yes -q turn:2
+	expect_missing file2
+	expect_eq 'of turn 1 of turn 3 mine' "$(echo $(cat file1 file3 mine))"
+	# it is not the agent's to undo
+	expect_exit 5 git checkpoint undo --yes -q --source codex 2>"$T/err"
+	git checkpoint undo --yes -q
+	expect_eq 'of turn 2' "$(cat file2)"
+	git checkpoint revert --yes -q --source codex turn:-1
+	expect_missing file3
+	git checkpoint undo --yes -q --source codex
+	expect_exit 128 git checkpoint revert --yes turn:7 2>"$T/err"
+}
+
 test_only_ones_own_restores_are_undone() {
 	agent_repo
 	echo 1 >file
