@@ -220,6 +220,8 @@ bool spawn_detached(const char *program, const char *const argv[])
 		setsid();
 		if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
 			_exit(126);
+		/* What others gave us, a lock for example, must not live as long as this. */
+		(void)close_range(3, ~0U, 0);
 		execv(program, (char *const *)argv);
 		_exit(EXIT_NOT_FOUND);
 	}

@@ -11,7 +11,8 @@ kit=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$kit/../.." && pwd)
 export KIT_HOME=${KIT_HOME:-${TMPDIR:-/tmp}/git-checkpoint-agents}
 export KIT_STORES=$KIT_HOME/stores GIT_CHECKPOINT_HOME=$KIT_HOME/stores
-export KIT_PATH=$root/build:/usr/local/bin:/usr/bin:/bin PATH=$root/build:$PATH
+build=${BUILD_DIR:-$root/build}
+export KIT_PATH=$build:/usr/local/bin:/usr/bin:/bin PATH=$build:$PATH
 export GIT_CONFIG_GLOBAL=$KIT_HOME/gitconfig
 failures=0
 
@@ -128,6 +129,7 @@ tools() {
 
 in_a_subdirectory() {
 	project sub
+	"$kit/drive.sh" --home "$agent"
 	install --user
 	drive sub 'write:d1;shell:d2'
 	saved_before sub/d1 sub/s.txt

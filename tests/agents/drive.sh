@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: MIT
 # drive.sh <agent> <directory> <script> [<script of a sub-agent>]: run a real agent, without a person, against the
 # model of this folder, in a network of its own, with an empty environment and a home of its own.
+# drive.sh --home <agent>: only make its home.
 # KIT_HOME: where agents are installed and where their homes are; KIT_PATH: the PATH of the agent.
 set -eu
 kit=$(cd "$(dirname "$0")" && pwd)
+home_only=
+test "$1" != --home || { home_only=1; set -- "$2" / ''; }
 agent=$1 dir=$(cd "$2" && pwd -P) script=$3 sub=${4:-}
 home=$KIT_HOME/home/$agent
 url=http://127.0.0.1:9999
@@ -83,6 +86,7 @@ opencode)
 	;;
 esac
 
+test -z "$home_only" || exit 0
 : >"$KIT_HOME/model.log"
 export KIT_AGENT=$agent KIT_SCRIPT=$script KIT_SUB=$sub KIT_DIR=${KIT_DIR:-$dir} KIT_PORT=9999 KIT_LOG=$KIT_HOME/model.log
 cd "$dir"
