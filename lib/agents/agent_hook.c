@@ -147,11 +147,11 @@ static struct {
  */
 static bool go_on_in_background(const char *agent)
 {
-	const char *const argv[] = { "git-checkpoint", "save", "--automatic", "-q",
+	const char *const argv[] = { "/proc/self/exe", "save", "--automatic", "-q",
 				     "--source",       agent,  "-m",	      "in the background",
 				     NULL };
 
-	return spawn_detached("/proc/self/exe", argv);
+	return spawn_detached(argv);
 }
 
 static char *sentence(const char *why, bool goes_on)
@@ -173,7 +173,7 @@ char *agent_hook_give_up(const char *why)
 	return text;
 }
 
-/* Who stops the agent stops the tool as well: that is no failure. */
+/* Who stops the agent stops the tool as well: that is not a failure. */
 static void fail(struct agent_hook_result *out, const struct agent_event *event, struct store *store,
 		 const struct deadline *clock, int err)
 {

@@ -205,12 +205,12 @@ int spawn_shell(const char *command, const char *dir)
 	return spawn_wait(pid);
 }
 
-bool spawn_detached(const char *program, const char *const argv[])
+bool spawn_detached(const char *const argv[])
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid_t pid;
 
-	if (null < 0 || access(program, X_OK) < 0) {
+	if (null < 0 || access(argv[0], X_OK) < 0) {
 		fs_close(null);
 		return false;
 	}
@@ -222,7 +222,7 @@ bool spawn_detached(const char *program, const char *const argv[])
 			_exit(126);
 		/* What others gave us, a lock for example, must not live as long as this. */
 		(void)close_range(3, ~0U, 0);
-		execv(program, (char *const *)argv);
+		execv(argv[0], (char *const *)argv);
 		_exit(EXIT_NOT_FOUND);
 	}
 	close(null);

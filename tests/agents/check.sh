@@ -49,7 +49,7 @@ fail() {
 # project: an empty home for the agent and a project with a commit; the current directory afterwards
 project() {
 	work=$KIT_HOME/work/$agent/$1
-	rm -rf "$work" "$KIT_HOME/home/$agent" "$KIT_STORES"
+	rm -rf "$work" "${KIT_HOME:?}/home/$agent" "$KIT_STORES"
 	mkdir -p "$work" "$KIT_HOME/home/$agent"
 	cd "$work" || exit
 	git init -q
@@ -178,7 +178,8 @@ worktree_tools() {
 }
 
 bad=0
-for agent in ${*:-claude-code codex gemini-cli copilot qwen-code opencode}; do
+test $# -gt 0 || set -- claude-code codex gemini-cli copilot qwen-code opencode
+for agent; do
 	get_agent "$agent" || { echo "not ok - $agent: cannot be installed"; failures=$((failures + 1)); continue; }
 	tools
 	in_a_subdirectory
