@@ -244,7 +244,7 @@ sub show_record {
 		id => $id, commit => $record->{commit}, type => $one->('Type'),
 		created_at => $one->('Created'), reason => text($one->('Reason')),
 		source => text($one->('Source')), step => number($one->('Step')),
-		pinned => flag(pinned($record)), name => name($record), expiry => $one->('Expires'),
+		pinned => flag(pinned($record)), imported => flag({ refs('imported') }->{$id}), name => name($record), expiry => $one->('Expires'),
 		automatic => flag($one->('Automatic') eq 'true'), safety_for => $one->('Safety-For'),
 		head => $one->('Head'), branch => text($one->('Branch')), agent => agent($one),
 		scope => {
