@@ -9,11 +9,13 @@
 #include "cmd/report.h"
 #include "git/git.h"
 #include "inspect/inspect.h"
+#include "remote/remote.h"
 #include "session/session.h"
 #include "ui/ui.h"
 
 static const char *source, *since, *until, *grep;
 static int64_t count = -1, step = -1;
+static bool remote;
 
 static const struct opt options[] = {
 	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>" },
@@ -24,6 +26,7 @@ static const struct opt options[] = {
 	{ OPT_STRING, 0, "grep", &grep, "<text>",
 	  "only checkpoints whose reason or title "
 	  "contains <text>" },
+	{ OPT_FLAG, 0, "remote", &remote, NULL, "those that were fetched from other machines" },
 	{ OPT_FLAG, 0, "stat", &changes_opts.stat, NULL, "also show what changed in each" },
 	{ OPT_END },
 };
@@ -89,6 +92,15 @@ static bool wanted(const struct ckpt_record *record, void *payload)
 	       (!grep || says(record, grep));
 }
 
+/* Of another machine: by what it can be named. */
+static char *remote_position(const struct ckpt_records *records, size_t i)
+{
+	const char *machine = records->items[i].machine;
+	bool newest = i + 1 == records->nr || strcmp(machine, records->items[i + 1].machine) != 0;
+
+	return xstrfmt("%s%s", machine, newest ? "/@" : "");
+}
+
 /* Those that match, newest first, in `out`, which has room for all; returns how many. */
 static size_t choose(struct listed *out, const struct ckpt_records *records, struct span *span)
 {
@@ -96,7 +108,8 @@ static size_t choose(struct listed *out, const struct ckpt_records *records, str
 
 	for (size_t i = records->nr; i-- && (count < 0 || nr < (size_t)count);) {
 		const struct ckpt_record *record = &records->items[i];
-		char *position = report_position(&back, record);
+		char *position = remote ? remote_position(records, i)
+					: report_position(&back, record);
 
 		if (wanted(record, span))
 			out[nr++] = (struct listed){ record, position };
@@ -114,6 +127,8 @@ static int print_json(struct session *session, const struct listed *chosen, size
 	for (size_t i = 0; i < nr && !err; i++) {
 		json_t *listed = report_listed(chosen[i].record), *changed = NULL;
 
+		if (remote)
+			json_object_set_new(listed, "machine", json_text(chosen[i].record->machine));
 		if (changes_opts.stat)
 			err = changes_of(&changed, session, chosen[i].record, NULL);
 		if (changed)
@@ -172,7 +187,8 @@ static int list(struct session *session, const struct strlist *args)
 				      .counts = wanted,
 				      .payload = &span };
 	struct ckpt_records records = { 0 };
-	int err = inspect_list(&records, session, count < 0 ? NULL : &enough);
+	int err = remote ? fetch_list(&records, session)
+			 : inspect_list(&records, session, count < 0 ? NULL : &enough);
 
 	(void)args;
 	if (err)
@@ -182,7 +198,8 @@ static int list(struct session *session, const struct strlist *args)
 	report_warnings(&records.damaged);
 	if (!records.nr && !records.unread && !opt_common.json && !opt_common.quiet)
 		report_plain(stderr,
-			     "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
+			     remote ? "nothing was fetched for '%s' yet; 'git checkpoint fetch' does\n"
+				    : "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
 			     session->worktree);
 	err = print(session, &records, &span);
 	pager_end();

@@ -304,7 +304,7 @@ static int open_points(struct restore *r)
 	struct store *store = r->session->store;
 	int err;
 
-	if (!refs_exist(store, opts->target->id))
+	if (!refs_exist(store, opts->target->id) && !fetched_exists(store, opts->target->id))
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
 				      opts->target->id);
 	r->protect = protect_new(r->session);

@@ -26,6 +26,8 @@
 #define LAYOUT_UNDO "checkpoint/undo"
 #define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
 #define LAYOUT_FLOW "checkpoint/flow"
+#define LAYOUT_REMOTES "checkpoint/remotes" /**< where checkpoints can be pushed to */
+#define LAYOUT_PUSHED "checkpoint/pushed"   /**< which were, and under which names */
 
 extern const char layout_head[], layout_attributes[];
 

@@ -8,6 +8,7 @@
  *
  * This is what other folders include.
  */
+#include "store/fetched.h"
 #include "store/health.h"
 #include "store/ingest.h"
 #include "store/layout.h"
