@@ -51,7 +51,7 @@
  *   packs packs_read packs_list delta    reading packs
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories
  *   reach repack packing oidset    which objects are needed; new packs without the others
- *   scratch                repositories for a moment
+ *   fetched scratch        checkpoints of other machines; repositories for a moment
  *   litter health rescue   removing what a killed git left; repairing a store's files, its packs
  * lib/record/    what a checkpoint is
  *   checkpoint checkpoint_write meta meta_rules    checkpoint <-> commits
@@ -61,7 +61,8 @@
  *   modes                  permission bits that a git tree cannot hold
  *   snapshot contents compare    a checkpoint's tree and contents; what differs from another
  *   statehash nested       the hash of a whole state; repositories within the worktree
- *   lookup brief title     from what people type to records; a summary of all; a line about one
+ *   lookup lookup_machine brief title    from what people type to records; a summary of all; a line
+ *                          about one
  *   order                  the order of saving, whatever the clock did
  *   manifest audit         the list for people, the audit trail
  *   journal stage_dir stage_settle    an interrupted restore, undo; its directories, settling them
@@ -73,7 +74,8 @@
  *   inventory              all stores of this user
  * lib/retention/ which checkpoints go, and freeing their bytes
  *   evict stock hold       which ones go; what is known of each; those that a process still needs
- *   retain retain_save     removing them by rules; for a save, and room for it in the budget
+ *   retain retain_save retain_fetched    removing them by rules; for a save, and room for it in
+ *                          the budget; those of other machines
  *   drop tally             removing them by name; what saves note so that most need not look
  *   reclaim gc             freeing bytes that nothing needs; packing tightly
  * lib/save/      a checkpoint from a scan
@@ -122,6 +124,9 @@
  *   export export_patch export_tar    one as a file: patch, tar, bundle
  *   import bundle          taking them out of a bundle; the head of one
  *   incoming incoming_tree    what came from outside, hostile until it is checked
+ *   remotes transport      where to; talking to other repositories, by stock git
+ *   push push_doubt pushed    sending them; what should stay here; what was sent
+ *   fetch handoff          bringing in those of other machines; the commit at HEAD beside one
  *   branch                 one as a commit of the project
  *   flat flat_ignored flat_index    one as git would commit it; what it would not; for its index
  * lib/run/       a command between a checkpoint and its verification
@@ -167,7 +172,8 @@
  * lib/cmd/       one file per command: options, argument checks, one call, output
  *   cmd report hint        what all commands share
  *   save list show diff grep status verify hash log config prune gc doctor stores relink
- *   export import branch
+ *   export import branch remote push fetch
+ *   handoff                also takeover
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook agent_hook mcp run flow help try bisect revert
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
@@ -211,6 +217,9 @@ static const struct cmd commands[] = {
 	{ "doctor", NULL, &cmd_doctor_spec }, { "stores", NULL, &cmd_stores_spec },
 	{ "relink", NULL, &cmd_relink_spec }, { "export", NULL, &cmd_export_spec },
 	{ "import", NULL, &cmd_import_spec }, { "branch", NULL, &cmd_branch_spec },
+	{ "remote", NULL, &cmd_remote_spec }, { "push", NULL, &cmd_push_spec },
+	{ "fetch", NULL, &cmd_fetch_spec },   { "handoff", NULL, &cmd_handoff_spec },
+	{ "takeover", NULL, &cmd_takeover_spec },
 	{ "hooks", NULL, &cmd_hooks_spec },   { "mcp", cmd_mcp, &cmd_mcp_spec },
 	{ "flow", NULL, &cmd_flow_spec },     { "config", NULL, &cmd_config_spec },
 	{ "hash", NULL, &cmd_hash_spec },     { "help", NULL, &cmd_help_spec },

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum {
@@ -54,6 +55,10 @@ static void exec_captured(int in, int fd, const struct spawn_opts *opts, const c
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	struct rlimit limit = { opts->file_limit, opts->file_limit };
+
+	if (opts->file_limit)
+		(void)setrlimit(RLIMIT_FSIZE, &limit);
 	/* It must not go on writing when nothing waits for it any more. */
 	(void)prctl(PR_SET_PDEATHSIG, opts->tidies ? SIGTERM : SIGKILL);
 	if (null < 0 || dup2(in < 0 ? null : in, 0) < 0 ||
@@ -128,6 +133,8 @@ static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
 		if (n <= 0)
 			break;
 		strbuf_setlen(out, out->len + (size_t)n);
+		if (opts->heard)
+			opts->heard(out->buf + out->len - n, (size_t)n, opts->payload);
 	}
 	close(pipefd[0]);
 	status = spawn_wait(pid);

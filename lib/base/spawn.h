@@ -20,6 +20,9 @@ int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 /** Called several times a second while there is no output; true: kill the child. */
 typedef bool (*spawn_stop_fn)(void *payload);
 
+/** What it printed just now; see spawn_opts. */
+typedef void (*spawn_heard_fn)(const char *data, size_t len, void *payload);
+
 struct spawn_opts {
 	const char *dir;	/**< where it runs; NULL: here */
 	const char *const *env; /**< "NAME=value" strings to set for it, up to a NULL; NULL: nothing */
@@ -30,7 +33,9 @@ struct spawn_opts {
 	bool told;		/**< its stderr is appended to `out` like its stdout */
 	bool tidies;		/**< if this process dies it gets SIGTERM, and removes its locks */
 	spawn_stop_fn stop;	/**< NULL: never kill it */
-	void *payload;
+	spawn_heard_fn heard;	/**< called with all that is appended to `out`; NULL: nothing */
+	void *payload;		/**< of both */
+	uint64_t file_limit;	/**< no file that it writes gets larger; 0: no limit */
 };
 
 /** Like spawn_capture(), with more options; CKPT_ELOCKED if `stop` had it killed. */

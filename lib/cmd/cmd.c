@@ -56,7 +56,6 @@ static const struct opt_instead instead[] = {
 	{ "ls", "'git checkpoint list' lists checkpoints" },
 	{ "name", "'git checkpoint pin --name <name> <checkpoint>' gives one a name" },
 	{ "pop", "'git checkpoint restore <checkpoint>' brings one back" },
-	{ "push", "'git checkpoint save' takes a checkpoint" },
 	{ "reflog", "'git checkpoint list' lists checkpoints, 'log' what was done" },
 	{ "remove", "'git checkpoint drop <checkpoint>' deletes one" },
 	{ "reset", "'git checkpoint restore <checkpoint>' brings one back" },

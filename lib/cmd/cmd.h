@@ -62,7 +62,11 @@ extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_di
 	cmd_prune_spec, cmd_gc_spec, cmd_doctor_spec, cmd_stores_spec, cmd_relink_spec,
 	cmd_try_spec, cmd_bisect_spec, cmd_export_spec, cmd_import_spec, cmd_branch_spec,
 	cmd_grep_spec, cmd_hooks_spec, cmd_hook_spec, cmd_agent_hook_spec, cmd_flow_spec,
-	cmd_help_spec;
+	cmd_help_spec, cmd_remote_spec, cmd_push_spec, cmd_fetch_spec, cmd_handoff_spec,
+	cmd_takeover_spec;
+
+/** After a save: push it to the remotes that were added with --push-auto; failures are warnings. */
+void cmd_push_auto(struct session *session, const char *id);
 
 int cmd_run(int argc, char **argv);
 int cmd_hook(int argc, char **argv);

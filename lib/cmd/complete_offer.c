@@ -3,6 +3,8 @@
 
 #include "base/base.h"
 #include "session/session.h"
+#include "remote/remote.h"
+#include "store/store.h"
 #include "ui/ui.h"
 
 /* ---- candidates ---- */
@@ -165,6 +167,36 @@ static void file_of_key(struct complete *complete)
 	any_file(complete);
 }
 
+static void any_remote(struct complete *complete)
+{
+	const struct session *session = complete_session(complete);
+	struct remotes remotes;
+
+	if (!session || remotes_read(&remotes, session->store))
+		return;
+	for (size_t i = 0; i < remotes.nr; i++)
+		complete_add(complete, remotes.items[i].name, remotes.items[i].url);
+	remotes_release(&remotes);
+}
+
+/* What was fetched before: the remote itself is not asked. */
+static void any_fetched(struct complete *complete)
+{
+	const struct session *session = complete_session(complete);
+	struct fetched_list list;
+
+	if (!session || !session->store || fetched_list(&list, session->store))
+		return;
+	for (size_t i = 0; i < list.nr; i++) {
+		char *newest = xstrfmt("%s/@", list.items[i].machine);
+
+		if (!i || strcmp(list.items[i].machine, list.items[i - 1].machine) != 0)
+			complete_add(complete, newest, NULL);
+		free(newest);
+	}
+	fetched_release(&list);
+}
+
 /* Placeholders with the same meaning in all commands; NULL: free text. */
 static const struct {
 	const char *placeholder;
@@ -176,6 +208,10 @@ static const struct {
 	{ "<path>", any_file },
 	{ "<file>", any_file },
 	{ "<bundle>", any_file },
+	{ "<url>", any_file },
+	{ "<remote>", any_remote },
+	{ "<machine>/<id>", any_fetched },
+	{ "<machine>", NULL },
 	{ "<dir>", any_directory },
 	{ "<k>=<path>", file_of_key },
 	{ "<command>", another_command },

@@ -12,12 +12,14 @@
 #include "cmd/report.h"
 #include "git/git.h"
 #include "inspect/inspect.h"
+#include "remote/remote.h"
 #include "session/session.h"
 #include "ui/ui.h"
 
 static const char *source, *since, *until, *grep;
 static const char *of_session; /* "": as the argument says, or the last */
 static int64_t count = -1, step = -1;
+static bool remote;
 
 static const struct opt options[] = {
 	{ OPT_NUMBER, 'n', "max-count", &count, "<n>", "only the newest <n>" },
@@ -28,6 +30,7 @@ static const struct opt options[] = {
 	{ OPT_STRING, 0, "grep", &grep, "<text>",
 	  "only checkpoints whose reason or title "
 	  "contains <text>" },
+	{ OPT_FLAG, 0, "remote", &remote, NULL, "those that were fetched from other machines" },
 	{ OPT_FLAG, 'p', "patch", &changes_opts.patch, NULL,
 	  "also show what changed in each, as a patch" },
 	{ OPT_FLAG, 0, "stat", &changes_opts.stat, NULL,
@@ -107,6 +110,15 @@ static bool wanted(const struct ckpt_record *record, void *payload)
 	       (!grep || says(record, grep));
 }
 
+/* Of another machine: by what it can be named. */
+static char *remote_position(const struct ckpt_records *records, size_t i)
+{
+	const char *machine = records->items[i].machine;
+	bool newest = i + 1 == records->nr || strcmp(machine, records->items[i + 1].machine) != 0;
+
+	return xstrfmt("%s%s", machine, newest ? "/@" : "");
+}
+
 /* What is listed: rows, and with paths what became of them. */
 struct found {
 	struct ckpt_records records;
@@ -124,7 +136,8 @@ static void choose(struct found *found, struct span *span)
 	found->rows = xcalloc(found->records.nr + 1, sizeof(*found->rows));
 	for (size_t i = found->records.nr; i-- && (count < 0 || found->nr < (size_t)count);) {
 		const struct ckpt_record *record = &found->records.items[i];
-		char *position = report_position(&back, record);
+		char *position = remote ? remote_position(&found->records, i)
+					: report_position(&back, record);
 
 		if (wanted(record, span))
 			found->rows[found->nr++] = (struct listed){ record, position };
@@ -168,6 +181,9 @@ static int print_json(struct session *session, struct found *found)
 	for (size_t i = 0; i < found->nr && !err; i++) {
 		json_t *listed = report_listed(found->rows[i].record);
 
+		if (remote)
+			json_object_set_new(listed, "machine",
+					    json_text(found->rows[i].record->machine));
 		if (changes)
 			err = add_changes(listed, session, found, i);
 		json_array_append_new(array, listed);
@@ -241,7 +257,8 @@ static void say_none(const struct session *session, const struct found *found,
 		report_plain(stderr, "no such checkpoint in which '%s' changed\n", args->items[0]);
 	else if (!found->records.nr && !found->records.unread)
 		report_plain(stderr,
-			     "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
+			     remote ? "nothing was fetched for '%s' yet; 'git checkpoint fetch' does\n"
+				    : "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
 			     session->worktree);
 }
 
@@ -258,6 +275,7 @@ static int list(struct session *session, const struct strlist *args)
 					     : args->nr	 ? args->items[0]
 							 : "last");
 	err = args->nr ? find_past(&found, session, args, &enough)
+	      : remote ? fetch_list(&found.records, session)
 		       : inspect_list(&found.records, session, count < 0 ? NULL : &enough);
 	if (err)
 		goto out;

@@ -454,6 +454,8 @@ static int save(struct session *session, const struct strlist *args)
 	progress_clear();
 	if (!err)
 		err = print_result(session, &result);
+	if (err >= 0 && result.outcome == SAVE_CREATED)
+		cmd_push_auto(session, result.record.id);
 	save_result_release(&result);
 	strlist_release(&scope);
 	meta_release(&meta);

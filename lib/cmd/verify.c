@@ -33,7 +33,8 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 		return err;
 	ok = !result.problems.nr;
 	/* Readers take no lock: a checkpoint that was dropped meanwhile is not damaged. */
-	if (!ok && !refs_exist(verifying->session->store, ref->id)) {
+	if (!ok && !refs_exist(verifying->session->store, ref->id) &&
+	    !fetched_exists(verifying->session->store, ref->id)) {
 		strlist_release(&result.problems);
 		return all ? 0 : ckpt_error_set(CKPT_ENOTFOUND,
 						"checkpoint '%s' was just dropped", ref->id);

@@ -9,22 +9,31 @@
  * that the lack of an allowed protocol keeps it from fetching.
  */
 static const char *const environment[] = {
-	"GIT_ALLOW_PROTOCOL=",
-	"GIT_ASKPASS=true",
 	"GIT_ATTR_NOSYSTEM=1",
 	"GIT_CHECKPOINT_IN_HOOK=1",
 	"GIT_EDITOR=true",
 	"GIT_NO_LAZY_FETCH=1",
 	"GIT_OPTIONAL_LOCKS=0",
 	"GIT_PAGER=cat",
-	"GIT_PROTOCOL_FROM_USER=0",
 	"GIT_SEQUENCE_EDITOR=true",
-	"GIT_SSH_COMMAND=false",
-	"GIT_TERMINAL_PROMPT=0",
 	"GIT_TRACE2=0",
 	"GIT_TRACE2_EVENT=0",
 	"GIT_TRACE2_PERF=0",
-	"SSH_ASKPASS=true",
+};
+
+/* Not for a transport. */
+static const char *const no_network[] = {
+	"GIT_ALLOW_PROTOCOL=",	    "GIT_ASKPASS=true",	     "GIT_PROTOCOL_FROM_USER=0",
+	"GIT_SSH_COMMAND=false", "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS=true",
+};
+
+/* For a transport alone: how the user reaches other machines. */
+static const char *const network[] = {
+	"GIT_ASKPASS",	       "GIT_SSH",	      "GIT_SSH_COMMAND",	"GIT_SSH_VARIANT",
+	"GIT_PROXY_COMMAND",   "GIT_PROXY_SSL_CERT", "GIT_PROXY_SSL_KEY",	"GIT_PROXY_SSL_CAINFO",
+	"GIT_SSL_NO_VERIFY",   "GIT_SSL_CERT",	      "GIT_SSL_KEY",		"GIT_SSL_CAINFO",
+	"GIT_SSL_CAPATH",      "GIT_HTTP_USER_AGENT", "GIT_HTTP_LOW_SPEED_LIMIT",
+	"GIT_HTTP_LOW_SPEED_TIME", "GIT_TERMINAL_PROMPT",
 };
 
 /*
@@ -46,14 +55,10 @@ static const char *const no_users_configuration[] = {
  */
 static const char *const configuration[] = {
 	"core.alternateRefsCommand=true",
-	"core.askPass=true",
 	"core.editor=true",
 	"core.fsmonitor=false",
-	"core.gitProxy=none",
 	"core.hooksPath=/dev/null",
 	"core.pager=cat",
-	"core.sshCommand=false",
-	"credential.helper=",
 	"diff.external=",
 	"fetch.recurseSubmodules=false",
 	"gc.auto=0",
@@ -64,12 +69,23 @@ static const char *const configuration[] = {
 	"hook.reference-transaction.enabled=false",
 	"log.showSignature=false",
 	"maintenance.auto=false",
-	"protocol.allow=never",
 	"safe.directory=*",
 	"sequence.editor=true",
 	"sparse.expectFilesOutsideOfPatterns=true",
 	"submodule.recurse=false",
 	"transfer.bundleURI=false",
+};
+
+static const char *const no_network_configuration[] = {
+	"core.askPass=true",	 "core.gitProxy=none",	  "core.sshCommand=false",
+	"credential.helper=", "protocol.allow=never",
+};
+
+/* What arrives is checked here; the user's rules are for the user's projects. */
+static const char *const network_configuration[] = {
+	"fetch.fsckObjects=false",   "fetch.unpackLimit=1",	      "fetch.writeCommitGraph=false", "hook.pre-push.enabled=false",
+	"protocol.ext.allow=never",  "push.followTags=false",	      "push.gpgSign=false",
+	"push.recurseSubmodules=no", "transfer.fsckObjects=false",
 };
 
 static void add_environment(struct strlist *env, const struct gitrun *how)
@@ -82,6 +98,11 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 
 	for (size_t i = 0; i < ARRAY_SIZE(environment); i++)
 		strlist_add(env, environment[i]);
+	for (size_t i = 0; how->profile != GITRUN_TRANSPORT && i < ARRAY_SIZE(no_network); i++)
+		strlist_add(env, no_network[i]);
+	for (size_t i = 0; how->profile == GITRUN_TRANSPORT && i < ARRAY_SIZE(network); i++)
+		if (env_git(network[i]))
+			strlist_addf(env, "%s=%s", network[i], env_git(network[i]));
 	for (size_t i = 0; how->profile == GITRUN_LOOK && i < ARRAY_SIZE(no_users_configuration); i++)
 		strlist_add(env, no_users_configuration[i]);
 	for (size_t i = 0; how->profile != GITRUN_LOOK && i < ARRAY_SIZE(places); i++)
@@ -108,6 +129,12 @@ static void add_arguments(struct strlist *argv, const struct gitrun *how, const 
 	/* Without a repository there is no configuration to override. */
 	for (size_t i = 0; how->gitdir && i < ARRAY_SIZE(configuration); i++)
 		add_setting(argv, configuration[i]);
+	if (how->profile == GITRUN_TRANSPORT)
+		for (size_t i = 0; i < ARRAY_SIZE(network_configuration); i++)
+			add_setting(argv, network_configuration[i]);
+	else
+		for (size_t i = 0; how->gitdir && i < ARRAY_SIZE(no_network_configuration); i++)
+			add_setting(argv, no_network_configuration[i]);
 	if (how->gitdir)
 		add_setting(argv, how->profile == GITRUN_WRITE ? "core.fsync=all"
 							       : "core.logAllRefUpdates=false");
@@ -122,14 +149,26 @@ static void add_arguments(struct strlist *argv, const struct gitrun *how, const 
 struct patience {
 	const struct gitrun *how;
 	double until; /* 0: for ever */
+	bool lost;
 };
 
 static bool must_stop(void *payload)
 {
-	const struct patience *patience = payload;
+	struct patience *patience = payload;
 
-	return (patience->until > 0 && clock_monotonic() > patience->until) ||
+	patience->lost = patience->until > 0 && clock_monotonic() > patience->until;
+	return patience->lost ||
 	       (patience->how->stop && patience->how->stop(patience->how->payload));
+}
+
+static void heard(const char *data, size_t len, void *payload)
+{
+	struct patience *patience = payload;
+
+	if (patience->how->profile == GITRUN_TRANSPORT && patience->how->patience > 0)
+		patience->until = clock_monotonic() + patience->how->patience;
+	if (patience->how->heard)
+		patience->how->heard(data, len, patience->how->payload);
 }
 
 /* The command among the arguments: after "-c key=value". */
@@ -152,7 +191,9 @@ static const char **vector(const struct strlist *list)
 
 int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[])
 {
-	struct patience patience = { how, how->patience > 0 ? clock_monotonic() + how->patience : 0 };
+	struct patience patience = { .how = how,
+				     .until = how->patience > 0 ? clock_monotonic() + how->patience
+								: 0 };
 	struct strlist env = STRLIST_INIT, argv = STRLIST_INIT;
 	const char **env_vector, **arg_vector;
 	struct spawn_opts opts = {
@@ -164,7 +205,9 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 		.told = how->told,
 		.tidies = how->profile == GITRUN_WRITE,
 		.stop = must_stop,
+		.heard = heard,
 		.payload = &patience,
+		.file_limit = how->file_limit,
 	};
 	int err;
 
@@ -175,6 +218,8 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 	err = spawn_run(out, &opts, arg_vector);
 	if (err == CKPT_ERROR)
 		err = ckpt_error_set(err, "'git %s' failed", command_of(args));
+	if (err == CKPT_ELOCKED && patience.lost && how->profile == GITRUN_TRANSPORT)
+		err = ckpt_error_set(CKPT_ERROR, "nothing was heard for %.0f seconds", how->patience);
 	free(env_vector);
 	free(arg_vector);
 	strlist_release(&env);

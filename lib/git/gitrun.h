@@ -48,6 +48,15 @@ enum gitrun_profile {
 	 * itself and removes its locks.
 	 */
 	GITRUN_WRITE,
+
+	/**
+	 * Talk to another repository because the user asked for that by name, from a
+	 * repository of ours: never from the project, whose configuration would be read.
+	 * Protocols, credential helpers, proxies and ssh are those of the user's own
+	 * configuration and environment; "ext::", which runs any command, is refused. It is
+	 * killed if it prints nothing for `patience` seconds.
+	 */
+	GITRUN_TRANSPORT,
 };
 
 struct gitrun {
@@ -63,7 +72,9 @@ struct gitrun {
 	bool replace;	      /**< honour refs/replace/, unless the caller of this program said no */
 	double patience;      /**< kill it if it prints nothing for this many seconds; 0: never */
 	spawn_stop_fn stop;   /**< see spawn_opts */
+	spawn_heard_fn heard; /**< likewise */
 	void *payload;
+	uint64_t file_limit; /**< likewise */
 };
 
 /**

@@ -7,6 +7,7 @@
 
 void record_release(struct ckpt_record *record)
 {
+	free(record->machine);
 	free(record->name);
 	free(record->type);
 	free(record->reason);
@@ -303,7 +304,7 @@ int record_damaged(int err, struct store *store, const char *id)
 	if (err != CKPT_ENOTFOUND && err != CKPT_ECORRUPT)
 		return err;
 	/* The holder of the lock knows that no other process removes anything. */
-	if (store->lockfd < 0 && !refs_exist(store, id))
+	if (store->lockfd < 0 && !refs_exist(store, id) && !fetched_exists(store, id))
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", id);
 	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
 }
@@ -334,11 +335,20 @@ int record_read_saved(struct ckpt_record *out, struct store *store, const struct
 	return err;
 }
 
+int record_read_fetched(struct ckpt_record *out, struct store *store,
+			const struct fetched_item *item)
+{
+	int err = record_read_saved(out, store, &item->ref);
+
+	if (!err)
+		out->machine = xstrdup(item->machine);
+	return err;
+}
+
 int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
 {
 	int err = record_read_saved(out, store, ref);
 	enum refs_mark mark = err ? REFS_UNMARKED : refs_mark(store, ref->id);
-
 	const char *name = err ? NULL : names_of(store, &ref->commit);
 
 	if (mark != REFS_UNMARKED)

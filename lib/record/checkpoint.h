@@ -89,6 +89,7 @@ struct ckpt_record {
 	int64_t expiry;  /**< 0: never */
 	bool pinned;	 /**< as saved, or as a mark says since: see refs.h; or named */
 	bool imported;	 /**< taken elsewhere; "@" never means it. A mark, not part of the commit */
+	char *machine;	 /**< fetched from there, see store/fetched.h; NULL: one of this store */
 	char *name;	 /**< given by a person, or NULL: see names.h; not part of the commit */
 	/** Nobody asked for it: a hook, the guard, an agent, a workflow or a restore took it. */
 	bool automatic;
@@ -132,7 +133,7 @@ void record_release(struct ckpt_record *record);
 /** Whether "@" may mean it: taken here, and not before a restore for its own safety. */
 static inline bool record_is_meant(const struct ckpt_record *record)
 {
-	return !record->safety && !record->imported;
+	return !record->safety && !record->imported && !record->machine;
 }
 
 /** What hangs off the commit, besides the record itself. */
@@ -184,6 +185,10 @@ int record_damaged(int err, struct store *store, const char *id);
 
 /** Read the record of a ref; fails as record_damaged() says. */
 int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
+
+/** The same for one that was fetched from another machine. */
+int record_read_fetched(struct ckpt_record *out, struct store *store,
+			const struct fetched_item *item);
 
 /** The same without marks: pinned as it was saved. */
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref);

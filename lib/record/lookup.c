@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "record/lookup_machine_internal.h"
 #include "record/lost.h"
 #include "record/turns.h"
 
@@ -421,8 +422,12 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 		err = turns_lookup(out, store, &refs, name);
 	else if ((named = lookup_named(store, &refs, name)))
 		err = record_read(out, store, named);
+	else if (strchr(name, '/'))
+		err = lookup_machine(out, store, name);
 	else
 		err = by_hash(out, store, &refs, name);
+	if (err == CKPT_ENOTFOUND && refs_valid_id(name))
+		err = lookup_fetched_id(out, store, name);
 	refs_release(&refs);
 	return err;
 }

@@ -144,11 +144,22 @@ static void add_commit(struct ref_list *out, struct store *store, const struct o
 	strbuf_release(&text);
 }
 
+/* Those of other machines have refs of their own. */
+static bool is_fetched(const struct fetched_list *fetched, const struct oid *oid)
+{
+	for (size_t i = 0; i < fetched->nr; i++)
+		if (oid_equal(&fetched->items[i].ref.commit, oid))
+			return true;
+	return false;
+}
+
 int lost_commits(struct ref_list *out, struct store *store)
 {
+	struct fetched_list fetched;
 	int err = objects_open(store);
 
 	memset(out, 0, sizeof(*out));
+	(void)fetched_list(&fetched, store);
 	for (size_t i = 0; !err && i < packs_count(store->packs); i++) {
 		struct pack_contents contents;
 
@@ -159,12 +170,14 @@ int lost_commits(struct ref_list *out, struct store *store)
 			uint64_t size;
 
 			if (!packs_stat(&type, &size, store->packs, &contents.items[j].oid) &&
-			    type == OBJECT_COMMIT && size <= RECORD_MAX)
+			    type == OBJECT_COMMIT && size <= RECORD_MAX &&
+			    !is_fetched(&fetched, &contents.items[j].oid))
 				add_commit(out, store, &contents.items[j].oid);
 		}
 		packs_contents_release(&contents);
 	}
 	tidy(out);
+	fetched_release(&fetched);
 	return err;
 }
 

@@ -22,7 +22,93 @@ void incoming_end(struct incoming *incoming)
 	verify_end(&incoming->verify);
 	store_close(incoming->apart.store);
 	incoming->apart.store = NULL;
+	strlist_release(&incoming->linked);
 	scratch_close(&incoming->scratch);
+}
+
+/* --- what is here already --- */
+
+/* A pack without its index is what a killed process left. */
+static bool is_index(const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(name, "pack-", 5) && len > 4 && !strcmp(name + len - 4, ".idx");
+}
+
+/* 0, or 1 if it is gone. */
+static int link_file(struct incoming *incoming, const char *stem, const char *ending)
+{
+	int dirfd = incoming->session->store->dirfd, err = 0;
+	char *from = xstrfmt("objects/pack/%s%s", stem, ending);
+	char *to = xstrfmt("%s/%s", incoming->scratch.name, from);
+
+	if (linkat(dirfd, from, dirfd, to, 0) < 0)
+		err = errno == ENOENT ? 1 : ckpt_error_errno("unable to link '%s'", from);
+	free(from);
+	free(to);
+	return err;
+}
+
+/* Links: a pack never changes, and whoever removes it here leaves the other name. */
+static int link_packs(struct incoming *incoming)
+{
+	struct store *store = incoming->session->store;
+	struct strlist names = STRLIST_INIT;
+	int err = 0;
+
+	if (fs_names(&names, store->dirfd, "objects/pack", 0, is_index) < 0)
+		err = ckpt_error_errno("unable to read the packs of '%s'", store->path);
+	for (size_t i = 0; i < names.nr && err >= 0; i++) {
+		char *stem = xmemdupz(names.items[i], strlen(names.items[i]) - 4);
+
+		err = link_file(incoming, stem, ".pack");
+		if (!err)
+			err = link_file(incoming, stem, ".idx");
+		if (!err)
+			strlist_take(&incoming->linked, stem);
+		else
+			free(stem);
+	}
+	strlist_release(&names);
+	return err < 0 ? err : 0;
+}
+
+/* So that git tells the other side what need not be sent. */
+static int write_haves(struct incoming *incoming)
+{
+	struct store *store = incoming->session->store;
+	char *path = xstrfmt("%s/packed-refs", incoming->scratch.name), hex[OID_HEX + 1];
+	struct strbuf text = STRBUF_INIT;
+	struct fetched_list fetched = { 0 };
+	struct ref_list refs = { 0 };
+	size_t nr = 0;
+	int err = refs_list(&refs, store);
+
+	if (!err)
+		err = fetched_list(&fetched, store);
+	strbuf_addstr(&text, "# pack-refs with: peeled fully-peeled sorted \n");
+	for (size_t i = 0; i < refs.nr && !err; i++)
+		if (!oid_is_zero(&refs.items[i].commit))
+			strbuf_addf(&text, "%s refs/have/%08zu\n",
+				    oid_hex(hex, &refs.items[i].commit), nr++);
+	for (size_t i = 0; i < fetched.nr && !err; i++)
+		strbuf_addf(&text, "%s refs/have/%08zu\n",
+			    oid_hex(hex, &fetched.items[i].ref.commit), nr++);
+	if (!err)
+		err = fs_write_file(store->dirfd, path, text.buf, text.len, 0600, FS_FAST);
+	fetched_release(&fetched);
+	refs_release(&refs);
+	strbuf_release(&text);
+	free(path);
+	return err;
+}
+
+int incoming_share(struct incoming *incoming)
+{
+	int err = link_packs(incoming);
+
+	return err ? err : write_haves(incoming);
 }
 
 int incoming_open(struct incoming *incoming)
@@ -131,21 +217,6 @@ static int copy_object(struct pack *pack, struct store *from, const struct oid *
 	return err;
 }
 
-static int copy_objects(struct incoming *incoming, const struct reach *reach)
-{
-	struct session *session = incoming->session;
-	struct pack *pack = pack_new(session->store, 1, (unsigned)session->settings.compression);
-	const char *name;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < reach_count(reach); i++)
-		err = copy_object(pack, incoming->apart.store, reach_at(reach, i, &name));
-	if (!err)
-		err = pack_commit(pack, NULL);
-	pack_free(pack);
-	return err;
-}
-
 /* Whether it has nothing but what was checked: then it can be taken as it is. */
 static bool is_all_needed(const struct pack_contents *pack, const struct reach *reach)
 {
@@ -155,23 +226,45 @@ static bool is_all_needed(const struct pack_contents *pack, const struct reach *
 	return true;
 }
 
-static int adopt_packs(struct incoming *incoming, const struct reach *reach)
+static int copy_needed(struct incoming *incoming, const struct pack_contents *contents,
+		       const struct reach *reach, struct pack *pack)
 {
-	struct packs *packs = incoming->apart.store->packs;
-	struct pack_contents contents;
-	bool copy = packs_count(packs) != 1;
 	int err = 0;
 
-	if (!copy) {
-		err = packs_contents(&contents, packs, 0);
+	for (size_t i = 0; i < contents->nr && !err; i++) {
+		const struct oid *oid = &contents->items[i].oid;
+
+		if (reach_has(reach, oid) && !pack_has(pack, oid))
+			err = copy_object(pack, incoming->apart.store, oid);
+	}
+	return err;
+}
+
+static int adopt_packs(struct incoming *incoming, const struct reach *reach)
+{
+	struct session *session = incoming->session;
+	struct packs *packs = incoming->apart.store->packs;
+	struct pack *rest = pack_new(session->store, 1, (unsigned)session->settings.compression);
+	int err = 0;
+
+	for (size_t i = 0; i < packs_count(packs) && !err; i++) {
+		struct pack_contents contents;
+
+		err = packs_contents(&contents, packs, i);
 		if (err)
-			return err;
-		copy = !is_all_needed(&contents, reach) || contents.nr != reach_count(reach);
-		if (!copy)
+			break;
+		if (strlist_has(&incoming->linked, contents.name))
+			err = 0;
+		else if (is_all_needed(&contents, reach))
 			err = scratch_adopt_pack(&incoming->scratch, contents.name);
+		else
+			err = copy_needed(incoming, &contents, reach, rest);
 		packs_contents_release(&contents);
 	}
-	return copy ? copy_objects(incoming, reach) : err;
+	if (!err)
+		err = pack_commit(rest, NULL);
+	pack_free(rest);
+	return err;
 }
 
 int incoming_adopt(struct incoming *incoming, const struct ref_list *refs)

@@ -24,12 +24,16 @@ struct incoming {
 	struct session *session;
 	struct session apart; /**< the same, with the other repository as its store */
 	struct scratch scratch;
+	struct strlist linked; /**< packs of the store that are there, too */
 	struct verify verify;
 };
 
 /** Make the repository. Call incoming_end() in any case. */
 int incoming_begin(struct incoming *out, struct session *session);
 void incoming_end(struct incoming *incoming);
+
+/** Let it have what the store has, so that only the rest need arrive. */
+int incoming_share(struct incoming *incoming);
 
 /** Once its objects are there. */
 int incoming_open(struct incoming *incoming);

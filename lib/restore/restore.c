@@ -120,7 +120,7 @@ static int open_points(struct restore *r)
 	struct store *store = r->session->store;
 	int err;
 
-	if (!target_exists(store, r->leads_to->id))
+	if (!target_exists(store, r->leads_to->id) && !fetched_exists(store, r->leads_to->id))
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
 				      target_name(r->leads_to));
 	r->protect = protect_new(r->session);

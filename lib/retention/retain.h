@@ -56,6 +56,12 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 /** True if there is a budget and `need` more bytes would exceed it. */
 bool retain_lacks_room(struct session *session, uint64_t need);
 
+/**
+ * Remove what was fetched from other machines, which can be fetched again, and free its bytes: the
+ * first to go for a budget. False if there was nothing.
+ */
+bool retain_drop_fetched(struct session *session);
+
 struct retain_room {
 	bool evicted;   /**< packs and refs are not what they were */
 	uint64_t limit; /**< a larger pack does not fit in any case; 0: none */

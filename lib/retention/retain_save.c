@@ -40,10 +40,11 @@ int retain_make_room(struct retain_room *out, struct session *session, const str
 	uint64_t max_size = job.rules.max_size, stays, in_use, spare;
 	struct retain_result result = { 0 };
 	struct stock stock = { 0 };
+	bool dropped = retain_lacks_room(session, need) && retain_drop_fetched(session);
 	int err = retain_apply(&result, session, &job);
 
 	memset(out, 0, sizeof(*out));
-	out->evicted = result.nr > 0 || result.freed > 0;
+	out->evicted = dropped || result.nr > 0 || result.freed > 0;
 	if (err || !result.excess)
 		goto out;
 	err = stock_open(&stock, session, &job.rules, keep, NULL);
@@ -129,6 +130,8 @@ void retain_after_save(char **evicted, struct session *session, const struct ref
 	job.rules.after_save = true;
 	retain_trim_log(session);
 	refs_pack(session->store, before->loose + 1);
+	if (retain_lacks_room(session, 0))
+		(void)retain_drop_fetched(session);
 	tally_read(&tally, session->store);
 	/* Most saves end here, having read no checkpoint. */
 	if (tally_may_be_due(&tally, &job.rules, nr) || retain_lacks_room(session, 0)) {

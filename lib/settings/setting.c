@@ -22,6 +22,7 @@ enum kind {
 	KIND_WHEN,
 	KIND_COMMAND,
 	KIND_BOOL,
+	KIND_NAME,     /* part of a ref */
 	KIND_THINNING, /* "<slot>:<age>,..."; none, never: no ranges */
 };
 
@@ -72,7 +73,15 @@ enum kind {
 	X("agentPrompts", "bool", BOOL, agent_prompts, "true",                              \
 	  "keep the first line of the prompt with an agent's checkpoints")                  \
 	X("flowStaleAfter", "duration", DURATION, flow_stale_after, "7d",                   \
-	  "age after which a workflow counts as stale")
+	  "age after which a workflow counts as stale")                                     \
+	X("machine", "name", NAME, machine, "",                                             \
+	  "the name of this machine on remotes; default is that of the host")               \
+	X("project", "name", NAME, project, "",                                             \
+	  "the name of this project on remotes, where no commit tells it")                  \
+	X("remoteTimeout", "duration", DURATION, remote_timeout, "1m",                      \
+	  "how long to wait for a remote from which nothing is heard")                      \
+	X("maxFetchSize", "size", SIZE, max_fetch_size, "2g",                               \
+	  "fetching more than this at a time is refused; none for no limit")
 
 #define INFO_ROW(key, type, kind, field, fallback, help)                                    \
 	{ key, type, fallback, help, KIND_##kind == KIND_COMMAND },
@@ -101,6 +110,7 @@ static const char *const expected[] = {
 	[KIND_WHEN] = "'auto', 'always' or 'never'",
 	[KIND_COMMAND] = "a command",
 	[KIND_BOOL] = "'true' or 'false'",
+	[KIND_NAME] = "a name of a-z, 0-9, '.', '_' and '-'",
 	[KIND_THINNING] = "ranges that grow, such as '10m:1d,1h:7d', or 'none'",
 };
 
@@ -214,6 +224,16 @@ static bool parse_thinning(struct ckpt_thinning *out, const char *value)
 	return ok;
 }
 
+bool setting_name_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len && len <= SETTING_NAME_MAX &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-")] && *name != '.' &&
+	       *name != '-' && name[len - 1] != '.' && !strstr(name, "..") &&
+	       !(len >= 5 && !strcmp(name + len - 5, ".lock"));
+}
+
 bool setting_parse(struct ckpt_settings *settings, unsigned index, const char *value)
 {
 	void *field = field_of(settings, index);
@@ -252,6 +272,12 @@ bool setting_parse(struct ckpt_settings *settings, unsigned index, const char *v
 		return true;
 	case KIND_BOOL:
 		return parse_bool(field, value);
+	case KIND_NAME:
+		if (*value && !setting_name_valid(value))
+			return false;
+		free(*(char **)field);
+		*(char **)field = *value ? xstrdup(value) : NULL;
+		return true;
 	case KIND_THINNING:
 		return parse_thinning(field, value);
 	}
@@ -355,6 +381,7 @@ char *setting_value(const struct ckpt_settings *settings, unsigned index)
 		return format_patterns(field);
 	case KIND_WHEN:
 	case KIND_COMMAND:
+	case KIND_NAME:
 		return xstrdup(*(char *const *)field ? *(char *const *)field : "");
 	case KIND_THINNING:
 		return setting_format_thinning(field);

@@ -248,6 +248,8 @@ void settings_release(struct ckpt_settings *settings)
 	free(settings->color);
 	free(settings->progress);
 	free(settings->verify_command);
+	free(settings->machine);
+	free(settings->project);
 	strlist_release(&settings->exclude);
 	strlist_release(&settings->sensitive);
 	strlist_release(&settings->warnings);

@@ -50,6 +50,9 @@ struct ckpt_settings {
 	bool hook_sensitive; /**< hooks save files that look like secrets, too */
 	bool agent_prompts;  /**< keep the first line of what an agent was asked */
 	int64_t flow_stale_after;
+	char *machine, *project; /**< NULL: not set */
+	int64_t remote_timeout;
+	uint64_t max_fetch_size; /**< bytes, 0: none */
 	struct strlist warnings; /**< unknown keys and similar, sentences with file and line */
 	/** where each key of the table got its value, in the table's order */
 	char **origins;
@@ -87,7 +90,7 @@ bool settings_user_file(struct strbuf *out);
 struct ckpt_setting_info {
 	const char *key;      /**< "maxCount" */
 	const char *type; /**< "number", "size", "duration", "bool", "patterns", "command", "when",
-			      * "ranges" */
+			      * "ranges", "name" */
 	const char *fallback; /**< the default as a user would write it: "50", "never", "none" */
 	const char *help;     /**< one line, lower case, no full stop */
 	bool runs_command;
@@ -95,6 +98,11 @@ struct ckpt_setting_info {
 
 extern const struct ckpt_setting_info setting_table[];
 extern const unsigned setting_count;
+
+enum { SETTING_NAME_MAX = 64 };
+
+/** Whether a machine or a project can have this name: [a-z0-9._-], and a valid part of a ref. */
+bool setting_name_valid(const char *name);
 
 /** The row of a key, in any case; -1 if there is none. */
 int setting_find(const char *key);

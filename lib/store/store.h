@@ -9,6 +9,7 @@
  * This is what other folders include.
  */
 #include "store/composed.h"
+#include "store/fetched.h"
 #include "store/health.h"
 #include "store/ingest.h"
 #include "store/layout.h"

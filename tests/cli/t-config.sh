@@ -56,12 +56,16 @@ test_every_key_has_its_documented_default() {
 		hookSensitive=false
 		agentPrompts=true
 		flowStaleAfter=7d
+		machine=
+		project=
+		remoteTimeout=1m
+		maxFetchSize=2g
 	END
 	expect_same "$T/expected" "$T/actual"
 	git checkpoint config --origin >"$T/actual"
-	expect_eq 25 "$(grep -c '^default	' "$T/actual")" 'defaults'
+	expect_eq 29 "$(grep -c '^default	' "$T/actual")" 'defaults'
 	git checkpoint config --json >"$T/out"
-	jq -e '.settings | length == 25 and all(keys == ["origin","value"])' "$T/out"
+	jq -e '.settings | length == 29 and all(keys == ["origin","value"])' "$T/out"
 	expect_missing "$(store_dir)"
 }
 

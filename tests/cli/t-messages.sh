@@ -239,7 +239,7 @@ test_git_is_asked_in_no_language() {
 		--version | config | ls-files | ls-tree | rev-parse | symbolic-ref | read-tree | checkout-index | \
 			cat-file | diff-tree | diff-index | pack-objects | index-pack | rev-list | for-each-ref | apply | \
 			fast-import | unpack-objects | update-ref | update-index | write-tree | commit-tree | \
-			check-ref-format) ;;
+			check-ref-format | ls-remote) ;;
 		*) fail "'git $command' is for people" ;;
 		esac
 	done <commands

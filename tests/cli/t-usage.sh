@@ -314,7 +314,6 @@ test_words_of_other_programs_lead_to_what_serves() {
 		delete @|git checkpoint drop <checkpoint>
 		ls|git checkpoint list
 		stash|git checkpoint save
-		push|git checkpoint save
 		pop|git checkpoint restore <checkpoint>
 		apply|git checkpoint restore <checkpoint>
 		checkout @|git checkpoint restore <checkpoint>

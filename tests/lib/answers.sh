@@ -41,4 +41,13 @@ elsewhere_answers() {
 	git checkpoint branch --json elsewhere @ >"$T/answers/branch"
 	git checkpoint drop -q @
 	git checkpoint import --json "$T/bundle" >"$T/answers/import"
+	git init -q --bare "$T/hub"
+	git checkpoint config -q project docs
+	git checkpoint remote add --json hub "$T/hub" >"$T/answers/remote"
+	git checkpoint remote list --json >>"$T/answers/remote"
+	git checkpoint save -q --force -m again --allow-empty
+	git checkpoint push --json --force >"$T/answers/push"
+	git checkpoint handoff --json --force >"$T/answers/handoff"
+	GIT_CHECKPOINT_MACHINE=other git checkpoint fetch --json >"$T/answers/fetch"
+	GIT_CHECKPOINT_MACHINE=other git checkpoint takeover --json --yes >"$T/answers/takeover"
 }

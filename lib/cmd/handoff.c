@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/base.h"
+#include "cmd/report.h"
+#include "record/record.h"
+#include "remote/remote.h"
+#include "save/save.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "ui/ui.h"
+
+static bool force, yes;
+
+/* Another command, as if it had been typed; what was asked of this one stays as it is. */
+static int run(const struct opt_spec *spec, const char *const words[])
+{
+	const struct opt_common before = opt_common;
+	char *argv[8] = { NULL };
+	int argc = 0, status;
+
+	for (; words[argc]; argc++)
+		argv[argc] = xstrdup(words[argc]);
+	status = cmd_dispatch(spec, argc, argv);
+	for (int i = 0; i < argc; i++)
+		free(argv[i]);
+	opt_common = before;
+	return status;
+}
+
+static int choose(const struct remotes_item **out, struct remotes *remotes,
+		  struct session *session, const char *name)
+{
+	int err = remotes_read(remotes, session->store);
+
+	return err ? err : remotes_choose(out, remotes, name);
+}
+
+/* ---- handoff ---- */
+
+static const struct opt handoff_options[] = {
+	{ OPT_FLAG, 0, "force", &force, NULL, "even if it may have secrets" },
+	{ OPT_END },
+};
+
+static int tell(const struct remotes_item *remote, const struct ckpt_record *record, bool head)
+{
+	struct row answer = ROW_INIT;
+
+	if (opt_common.json) {
+		row_text(&answer, "handed_off", record->id);
+		row_text(&answer, "remote", remote->name);
+		row_text(&answer, "head", record->head);
+		row_bool(&answer, "head_pushed", head);
+		return report_json(row_object(&answer), EXIT_DONE);
+	}
+	if (!opt_common.quiet)
+		report_plain(stdout,
+			     "Handed off %s to '%s'%s; on the other machine: git checkpoint takeover "
+			     "<remote>\n",
+			     record->id, remote->name, head ? ", with the commit at HEAD" : "");
+	return EXIT_DONE;
+}
+
+static int push_one(struct session *session, const struct remotes_item *remote, const char *id)
+{
+	const struct push_opts opts = { .force = force, .shown = progress_enabled() };
+	struct strlist names = STRLIST_INIT;
+	struct push_result result = { 0 };
+	int err;
+
+	strlist_add(&names, id);
+	err = push_checkpoints(&result, session, remote, &names, &opts);
+	if (!err && result.items[0].state == PUSH_FAILED)
+		err = ckpt_error_set(CKPT_ERROR, "'%s' was not pushed: %s", id,
+				     result.items[0].why);
+	push_result_release(&result);
+	strlist_release(&names);
+	return err;
+}
+
+/* The state now: a new checkpoint, or the newest if that is it. */
+static int take(struct ckpt_record *out, struct session *session)
+{
+	static const struct strlist nothing = STRLIST_INIT;
+	struct save_opts opts = { .reason = "handoff", .source = "cli", .step = -1,
+				  .scope = &nothing, .no_auto_captures = true,
+				  .progress = progress_show };
+	struct save_result result = { 0 };
+	int err = save_checkpoint(&result, session, &opts);
+
+	progress_clear();
+	save_result_release(&result);
+	return err ? err : lookup_default(out, session->store);
+}
+
+static int check_doubt(struct session *session, const struct ckpt_record *record)
+{
+	char *why;
+	int err = push_doubt(&why, session, record);
+
+	if (!err && why)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' was not handed off: %s; use --force if others may read that",
+				     record->id, why);
+	free(why);
+	return err;
+}
+
+static int handoff(struct session *session, const struct strlist *args)
+{
+	const struct remotes_item *remote = NULL;
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct remotes remotes = { 0 };
+	bool head = false;
+	int err = choose(&remote, &remotes, session, args->nr ? args->items[0] : NULL);
+
+	if (!err)
+		err = take(&record, session);
+	if (!err && !force)
+		err = check_doubt(session, &record);
+	/* The commit first: whoever sees the checkpoint must find it. */
+	if (!err)
+		err = handoff_push_head(&head, session, remote, &record);
+	if (!err)
+		err = push_one(session, remote, record.id);
+	if (!err)
+		err = tell(remote, &record, head);
+	if (!err && record.missing)
+		err = EXIT_INCOMPLETE;
+	record_release(&record);
+	remotes_release(&remotes);
+	return err;
+}
+
+const struct opt_spec cmd_handoff_spec = {
+	.command = "handoff",
+	.summary = "save and push, to go on on another machine",
+	.args = OPT_ARGS({ { "<remote>" }, 0, 1 }),
+	.options = handoff_options,
+	.session = SESSION_STORE,
+	.run = handoff,
+};
+
+/* ---- takeover ---- */
+
+static const struct opt takeover_options[] = {
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask before the restore" },
+	{ OPT_END },
+};
+
+/* Fetched and checked; its record is read from the store. */
+static int bring(struct ckpt_record *out, struct session *session,
+		 const struct remotes_item *remote, const char *name)
+{
+	const struct fetch_opts opts = { .shown = progress_enabled() };
+	struct strlist names = STRLIST_INIT;
+	struct fetch_result result = { 0 };
+	int err;
+
+	strlist_add(&names, name);
+	err = fetch_checkpoints(&result, session, remote, &names, &opts);
+	if (!err && result.items[0].state == FETCH_BAD)
+		err = ckpt_error_set(CKPT_ERROR, "'%s' was refused: %s", name, result.items[0].why);
+	if (!err)
+		err = lookup_name(out, session->store, name);
+	fetch_result_release(&result);
+	strlist_release(&names);
+	return err;
+}
+
+static int takeover(struct session *session, const struct strlist *args)
+{
+	const char *words[] = { "restore", "--git", NULL, NULL, NULL, NULL };
+	const struct remotes_item *remote = NULL;
+	struct ckpt_record record = CKPT_RECORD_INIT;
+	struct remotes remotes = { 0 };
+	char *name = NULL;
+	bool fetched = false;
+	size_t nr = 2;
+	int status = EXIT_DONE;
+	int err = choose(&remote, &remotes, session, args->nr ? args->items[0] : NULL);
+
+	if (!err)
+		err = handoff_newest(&name, session, remote, args->nr > 1 ? args->items[1] : NULL);
+	if (!err)
+		err = bring(&record, session, remote, name);
+	if (!err)
+		err = handoff_fetch_head(&fetched, session, remote, &record);
+	if (!err && !opt_common.quiet && !opt_common.json)
+		report_plain(stdout, "Taking over %s%s\n", name,
+			     fetched ? ", with the commit at its HEAD" : "");
+	if (!session->repo || !*record.git_hash)
+		nr = 1;
+	if (yes)
+		words[nr++] = "--yes";
+	if (opt_common.json)
+		words[nr++] = "--json";
+	words[nr] = name;
+	if (!err)
+		status = run(&cmd_restore_spec, words);
+	record_release(&record);
+	remotes_release(&remotes);
+	free(name);
+	return err ? err : status;
+}
+
+const struct opt_spec cmd_takeover_spec = {
+	.command = "takeover",
+	.summary = "fetch what another machine handed off, and go on there",
+	.args = OPT_ARGS({ { "<remote>" }, 0, 1 }, { { "<machine>" }, 0, 1 }),
+	.options = takeover_options,
+	.session = SESSION_STORE,
+	.run = takeover,
+};

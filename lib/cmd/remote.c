@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/base.h"
+#include "cmd/report.h"
+#include "remote/remote.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "ui/ui.h"
+
+static bool push_auto, yes;
+static const char *project_remote;
+
+static const struct opt add_options[] = {
+	{ OPT_STRING, 0, "project-remote", &project_remote, "<remote>",
+	  "use the URL of this remote of the project" },
+	{ OPT_FLAG, 0, "push-auto", &push_auto, NULL, "every save pushes to it by itself" },
+	{ OPT_END },
+};
+
+static int add(struct session *session, const struct strlist *args)
+{
+	const char *name = args->items[0];
+	char *url = NULL;
+	int err = 0;
+
+	if (project_remote && args->nr > 1)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "give a URL or '--project-remote', not both");
+	if (!project_remote && args->nr < 2)
+		return ckpt_error_set(CKPT_EUSAGE, "'remote add' needs a URL");
+	if (!session->store)
+		err = store_open_or_create(&session->store, session->worktree);
+	if (!err && project_remote)
+		err = remotes_of_project(&url, session, project_remote);
+	if (!err)
+		err = remotes_add(session, name, url ? url : args->items[1], push_auto);
+	if (!err && project_remote && !opt_common.quiet)
+		report_message("warning", "whoever can read that repository will be able to read what "
+					  "is pushed there, untracked files too");
+	if (!err && opt_common.json) {
+		struct row answer = ROW_INIT;
+
+		row_text(&answer, "name", name);
+		row_text(&answer, "url", url ? url : args->items[1]);
+		row_bool(&answer, "push_auto", push_auto);
+		err = report_json(row_object(&answer), EXIT_DONE);
+	} else if (!err && !opt_common.quiet) {
+		report_plain(stdout, "Added the remote '%s'; 'git checkpoint push %s' sends the newest "
+				     "checkpoint there\n", name, name);
+	}
+	free(url);
+	return err;
+}
+
+static int list(struct session *session, const struct strlist *args)
+{
+	json_t *array = json_array();
+	struct remotes remotes;
+	int err = remotes_read(&remotes, session->store);
+
+	(void)args;
+	for (size_t i = 0; i < remotes.nr && !err; i++) {
+		const struct remotes_item *item = &remotes.items[i];
+		struct row row = ROW_INIT;
+
+		if (!opt_common.json && !opt_common.quiet)
+			report_plain(stdout, "%s  %s%s\n", item->name, item->url,
+				     item->push_auto ? "  (every save pushes)" : "");
+		row_text(&row, "name", item->name);
+		row_text(&row, "url", item->url);
+		row_bool(&row, "push_auto", item->push_auto);
+		json_array_append_new(array, row_object(&row));
+	}
+	remotes_release(&remotes);
+	if (!err && opt_common.json)
+		return report_json(json_pack("{s:o}", "remotes", array), EXIT_DONE);
+	json_decref(array);
+	return err;
+}
+
+static int removed(struct session *session, const struct strlist *args)
+{
+	int err = remotes_remove(session, args->items[0]);
+
+	if (!err && opt_common.json)
+		return report_json(json_pack("{s:s}", "removed", args->items[0]), EXIT_DONE);
+	if (!err && !opt_common.quiet)
+		report_plain(stdout, "Removed the remote '%s'; what was pushed there stays there\n",
+			     args->items[0]);
+	return err;
+}
+
+static const struct opt prune_options[] = {
+	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
+	{ OPT_END },
+};
+
+static int confirm(const struct strlist *ids, const char *remote, const char *machine)
+{
+	char *question;
+	bool sure;
+
+	if (yes)
+		return 0;
+	if (!prompt_possible())
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "%zu %s of '%s' would be removed from '%s'; use --yes", ids->nr,
+				      ids->nr == 1 ? "checkpoint" : "checkpoints", machine, remote);
+	question = xstrfmt("Remove %zu %s of '%s' from '%s'?", ids->nr,
+			   ids->nr == 1 ? "checkpoint" : "checkpoints", machine, remote);
+	sure = prompt_yes(question);
+	free(question);
+	return sure ? 0 : ckpt_error_set(CKPT_EDECLINED, "nothing was removed");
+}
+
+static int prune(struct session *session, const struct strlist *args)
+{
+	const char *machine = args->items[1];
+	const struct remotes_item *remote = NULL;
+	struct strlist ids = STRLIST_INIT;
+	struct remotes remotes;
+	int err = remotes_read(&remotes, session->store), status = EXIT_DONE;
+
+	if (!err)
+		err = remotes_choose(&remote, &remotes, args->items[0]);
+	if (!err)
+		err = push_remove_machine(&ids, session, remote, machine, true);
+	if (!err)
+		err = confirm(&ids, remote->name, machine);
+	strlist_release(&ids);
+	if (!err)
+		err = push_remove_machine(&ids, session, remote, machine, false);
+	if (!err && opt_common.json)
+		status = report_json(json_pack("{s:o}", "removed", json_texts(&ids)), EXIT_DONE);
+	else if (!err && !opt_common.quiet)
+		report_plain(stdout, "Removed %zu %s of '%s' from '%s'\n", ids.nr,
+			     ids.nr == 1 ? "checkpoint" : "checkpoints", machine, remote->name);
+	strlist_release(&ids);
+	remotes_release(&remotes);
+	return err ? err : status;
+}
+
+static const struct opt_spec subs[] = {
+	{ .command = "remote add",
+	  .summary = "add a repository that checkpoints can be pushed to",
+	  .args = OPT_ARGS({ { "<name>" }, 1, 1 }, { { "<url>" }, 0, 1 }),
+	  .options = add_options,
+	  .session = SESSION_SAVE,
+	  .run = add },
+	{ .command = "remote list", .summary = "list them", .run = list },
+	{ .command = "remote remove",
+	  .summary = "forget one; nothing is removed there",
+	  .args = OPT_ARGS({ { "<remote>" }, 1, 1 }),
+	  .session = SESSION_STORE,
+	  .run = removed },
+	{ .command = "remote prune",
+	  .summary = "remove all that a machine has there",
+	  .args = OPT_ARGS({ { "<remote>" }, 1, 1 }, { { "<machine>" }, 1, 1 }),
+	  .options = prune_options,
+	  .session = SESSION_STORE,
+	  .run = prune },
+	{ NULL },
+};
+
+const struct opt_spec cmd_remote_spec = {
+	.command = "remote",
+	.summary = "where checkpoints can be pushed to",
+	.subs = subs,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/lookup_machine_internal.h"
+
+#include "base/base.h"
+#include "store/store.h"
+
+enum { ID_DIGITS = 6 };
+
+static bool is_of(const struct fetched_item *item, const char *machine, size_t len)
+{
+	return strlen(item->machine) == len && !strncmp(item->machine, machine, len);
+}
+
+/* What matches more exactly wins. */
+static bool matches(const char *id, const char *name, int way)
+{
+	if (!way)
+		return !strcmp(id, name);
+	if (way == 1)
+		return strlen(name) == ID_DIGITS && !strcasecmp(id + strlen(id) - ID_DIGITS, name);
+	return !strncmp(id, name, strlen(name));
+}
+
+/* How many match; `at` is the last of them. Those of a machine are in the order of their ids. */
+static size_t find(size_t *at, const struct fetched_list *all, const char *name)
+{
+	const char *slash = strchr(name, '/'), *rest = slash + 1;
+	size_t len = (size_t)(slash - name), found = 0;
+
+	for (int way = 0; way < 3 && !found && *rest; way++)
+		for (size_t i = 0; i < all->nr; i++)
+			if (is_of(&all->items[i], name, len) &&
+			    (!strcmp(rest, "@") || matches(all->items[i].ref.id, rest, way))) {
+				found++;
+				*at = i;
+			}
+	return found && !strcmp(rest, "@") ? 1 : found;
+}
+
+int lookup_machine(struct ckpt_record *out, struct store *store, const char *name)
+{
+	struct fetched_list all;
+	size_t at = 0, found;
+	int err = fetched_list(&all, store);
+
+	if (err)
+		return err;
+	found = find(&at, &all, name);
+	if (found == 1)
+		err = record_read_fetched(out, store, &all.items[at]);
+	else if (found)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' is ambiguous; see 'git checkpoint list --remote'", name);
+	else
+		err = ckpt_error_set(CKPT_ENOTFOUND,
+				     "no checkpoint named '%s'; see 'git checkpoint list', and 'git "
+				     "checkpoint list --remote' for those of other machines",
+				     name);
+	fetched_release(&all);
+	return err;
+}
+
+int lookup_fetched_id(struct ckpt_record *out, struct store *store, const char *id)
+{
+	char *kept = ckpt_error_keep();
+	struct fetched_list all;
+	int err = fetched_list(&all, store);
+
+	if (!err) {
+		err = CKPT_ENOTFOUND;
+		for (size_t i = 0; i < all.nr && err == CKPT_ENOTFOUND; i++)
+			if (!strcmp(all.items[i].ref.id, id))
+				err = record_read_fetched(out, store, &all.items[i]);
+		fetched_release(&all);
+	}
+	if (err == CKPT_ENOTFOUND)
+		return ckpt_error_put_back(err, kept);
+	free(kept);
+	return err;
+}

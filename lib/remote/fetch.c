@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote/fetch.h"
+
+#include "base/base.h"
+#include "git/git.h"
+#include "record/record.h"
+#include "remote/incoming_internal.h"
+#include "remote/remotes.h"
+#include "remote/transport_internal.h"
+#include "retention/retention.h"
+#include "session/session.h"
+#include "store/store.h"
+
+void fetch_result_release(struct fetch_result *result)
+{
+	for (size_t i = 0; i < result->nr; i++) {
+		free(result->items[i].at.machine);
+		record_release(&result->items[i].record);
+		free(result->items[i].why);
+	}
+	free(result->items);
+	strlist_release(&result->odd);
+	memset(result, 0, sizeof(*result));
+}
+
+struct fetching {
+	struct fetch_result *out;
+	struct session *session;
+	const struct fetch_opts *opts;
+	struct transport transport;
+	char *prefix;
+	struct fetched_list there;
+	struct incoming incoming;
+};
+
+/* --- which ones --- */
+
+static void add(struct fetch_result *out, const struct fetched_item *item)
+{
+	struct fetch_item *new;
+
+	for (size_t i = 0; i < out->nr; i++)
+		if (!strcmp(out->items[i].at.machine, item->machine) &&
+		    !strcmp(out->items[i].at.ref.id, item->ref.id))
+			return;
+	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+	new = &out->items[out->nr++];
+	memset(new, 0, sizeof(*new));
+	new->at = (struct fetched_item){ xstrdup(item->machine), item->ref };
+	new->record = (struct ckpt_record)CKPT_RECORD_INIT;
+}
+
+/* "<machine>/<id>", the end of an id, or "<machine>/@". They are sorted: the last is the newest. */
+static int add_named(struct fetching *fetching, const char *name)
+{
+	const char *slash = strchr(name, '/'), *rest = slash ? slash + 1 : "";
+	const struct fetched_item *found = NULL;
+
+	for (size_t i = 0; slash && i < fetching->there.nr; i++) {
+		const struct fetched_item *item = &fetching->there.items[i];
+		const char *id = item->ref.id;
+
+		if (strlen(item->machine) != (size_t)(slash - name) ||
+		    strncmp(item->machine, name, (size_t)(slash - name)) != 0)
+			continue;
+		if (!strcmp(rest, "@") || !strcmp(rest, id) ||
+		    (strlen(rest) == 6 && !strcmp(rest, id + strlen(id) - 6)))
+			found = item;
+	}
+	if (!slash)
+		return ckpt_error_set(CKPT_ERROR,
+				      "'%s' is neither a remote nor a checkpoint of a machine, such as "
+				      "'<machine>/@'",
+				      name);
+	if (!found)
+		return ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has no checkpoint '%s' of this "
+						      "project",
+				      fetching->transport.remote->name, name);
+	add(fetching->out, found);
+	return 0;
+}
+
+static void add_others(struct fetching *fetching)
+{
+	char *own = transport_machine(fetching->session);
+	const struct fetched_list *there = &fetching->there;
+
+	for (size_t i = 0; i < there->nr; i++) {
+		bool newest = i + 1 == there->nr ||
+			      strcmp(there->items[i].machine, there->items[i + 1].machine) != 0;
+
+		if (strcmp(there->items[i].machine, own) != 0 && (newest || fetching->opts->all))
+			add(fetching->out, &there->items[i]);
+	}
+	free(own);
+}
+
+static int choose(struct fetching *fetching, const struct strlist *names)
+{
+	struct fetched_list here;
+	int err = 0;
+
+	for (size_t i = 0; i < names->nr && !err; i++)
+		err = add_named(fetching, names->items[i]);
+	if (!err && !names->nr)
+		add_others(fetching);
+	if (!err)
+		err = fetched_list(&here, fetching->session->store);
+	if (err)
+		return err;
+	for (size_t i = 0; i < fetching->out->nr; i++) {
+		struct fetch_item *item = &fetching->out->items[i];
+		const struct fetched_item *known =
+			fetched_find(&here, item->at.machine, item->at.ref.id);
+
+		if (known && oid_equal(&known->ref.commit, &item->at.ref.commit))
+			item->state = FETCH_KNOWN;
+	}
+	fetched_release(&here);
+	return 0;
+}
+
+/* --- bringing them, apart from the store --- */
+
+static void set_bad(struct fetch_item *item)
+{
+	free(item->why);
+	item->why = xstrdup(ckpt_error_last());
+	item->state = FETCH_BAD;
+}
+
+static char *spec_of(const struct fetching *fetching, const struct fetch_item *item)
+{
+	return xstrfmt("+%s%s/%s:refs/incoming/%s/%s", fetching->prefix, item->at.machine,
+		       item->at.ref.id, item->at.machine, item->at.ref.id);
+}
+
+/* Git was stopped when a file of its reached the limit, and has left that file. */
+static bool is_at_limit(const struct fetching *fetching)
+{
+	char *dir = xstrfmt("%s/objects/pack", fetching->incoming.scratch.path);
+	struct strlist names = STRLIST_INIT;
+	bool found = false;
+
+	(void)fs_names(&names, AT_FDCWD, dir, 0, NULL);
+	for (size_t i = 0; i < names.nr && fetching->transport.limit && !found; i++) {
+		char *path = xstrfmt("%s/%s", dir, names.items[i]);
+		struct stat st;
+
+		found = !strncmp(names.items[i], "tmp_", 4) && !lstat(path, &st) &&
+			(uint64_t)st.st_size >= fetching->transport.limit;
+		free(path);
+	}
+	strlist_release(&names);
+	free(dir);
+	return found;
+}
+
+/* All that are new in one go; or, `only` not NULL, that one. */
+static int run_fetch(struct fetching *fetching, const struct fetch_item *only)
+{
+	static const char *const words[] = { "fetch", "--no-write-fetch-head", "--no-tags",
+					     "--no-auto-maintenance", "--progress", "--refmap=",
+					     "--" };
+	struct fetch_result *out = fetching->out;
+	const char **args = xcalloc(ARRAY_SIZE(words) + out->nr + 2, sizeof(*args));
+	struct strlist specs = STRLIST_INIT;
+	struct strbuf said = STRBUF_INIT;
+	size_t nr = ARRAY_SIZE(words);
+	int err;
+
+	memcpy(args, words, sizeof(words));
+	args[nr++] = fetching->transport.remote->url;
+	for (size_t i = 0; i < out->nr; i++)
+		if (out->items[i].state == FETCH_NEW && (!only || only == &out->items[i]))
+			strlist_take(&specs, spec_of(fetching, &out->items[i]));
+	for (size_t i = 0; i < specs.nr; i++)
+		args[nr++] = specs.items[i];
+	err = specs.nr ? transport_run(&said, &fetching->transport, args) : 0;
+	if (err == CKPT_ERROR && is_at_limit(fetching)) {
+		char size[UNITS_SIZE];
+
+		err = ckpt_error_set(err, "it is more than maxFetchSize (%s)",
+				     units_format_size(size, fetching->transport.limit));
+	}
+	strbuf_release(&said);
+	strlist_release(&specs);
+	free(args);
+	return err;
+}
+
+/* If not all can be had at once, one after the other: a bad one must not keep the rest out. */
+static int bring(struct fetching *fetching)
+{
+	struct fetch_result *out = fetching->out;
+	size_t wanted = 0;
+	int err = run_fetch(fetching, NULL);
+
+	for (size_t i = 0; i < out->nr; i++)
+		wanted += out->items[i].state == FETCH_NEW;
+	if (err != CKPT_ERROR || strstr(ckpt_error_last(), "nothing was heard"))
+		return err;
+	if (wanted == 1 && out->nr == 1)
+		return err;
+	for (size_t i = 0; i < out->nr; i++) {
+		if (out->items[i].state != FETCH_NEW)
+			continue;
+		err = run_fetch(fetching, &out->items[i]);
+		if (err && err != CKPT_ERROR)
+			return err;
+		if (err)
+			set_bad(&out->items[i]);
+	}
+	return 0;
+}
+
+static int check_all(struct fetching *fetching)
+{
+	int err = incoming_open(&fetching->incoming);
+
+	for (size_t i = 0; i < fetching->out->nr && !err; i++) {
+		struct fetch_item *item = &fetching->out->items[i];
+
+		if (item->state != FETCH_NEW)
+			continue;
+		err = incoming_check(&fetching->incoming, &item->at.ref);
+		if (err == CKPT_ECORRUPT) {
+			set_bad(item);
+			err = 0;
+		}
+	}
+	return err;
+}
+
+/* --- into the store --- */
+
+/* Bytes of packs that are there under two names, and counted twice. */
+static uint64_t linked_bytes(const struct fetching *fetching)
+{
+	const struct strlist *linked = &fetching->incoming.linked;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < linked->nr; i++) {
+		char *stem = xstrfmt("%s/objects/pack/%s", fetching->incoming.scratch.path,
+				     linked->items[i]);
+		char *pack = xstrfmt("%s.pack", stem), *idx = xstrfmt("%s.idx", stem);
+
+		sum += fs_disk_usage(AT_FDCWD, pack) + fs_disk_usage(AT_FDCWD, idx);
+		free(stem);
+		free(pack);
+		free(idx);
+	}
+	return sum;
+}
+
+/* What was fetched earlier gives way; nothing of this store does. */
+static int make_room(struct fetching *fetching)
+{
+	struct session *session = fetching->session;
+	uint64_t max = session->settings.max_size, twice = linked_bytes(fetching);
+
+	for (int tries = 0; max; tries++) {
+		uint64_t used = fs_disk_usage(session->store->dirfd, ".");
+
+		if (used <= max + twice)
+			break;
+		if (tries || !retain_drop_fetched(session))
+			return ckpt_error_set(CKPT_ERROR,
+					      "what was fetched does not fit into maxSize");
+	}
+	return 0;
+}
+
+/* Without an id: the trail tells by those which checkpoints of this store there must be. */
+static void note(struct store *store, const struct fetch_item *item)
+{
+	char *what = xstrfmt("%s/%s", item->at.machine, item->at.ref.id);
+
+	(void)audit_add(store, "fetch", NULL, &item->at.ref.commit, what, NULL);
+	free(what);
+}
+
+static int take(struct fetching *fetching)
+{
+	struct store *store = fetching->session->store;
+	struct ref_list good = { 0 };
+	int err = store_lock(store, fetching->session->settings.lock_timeout);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < fetching->out->nr; i++)
+		if (fetching->out->items[i].state == FETCH_NEW)
+			refs_add(&good, fetching->out->items[i].at.ref.id,
+				 &fetching->out->items[i].at.ref.commit);
+	err = make_room(fetching);
+	if (!err && good.nr)
+		err = incoming_adopt(&fetching->incoming, &good);
+	for (size_t i = 0; i < fetching->out->nr && !err; i++) {
+		const struct fetch_item *item = &fetching->out->items[i];
+
+		if (item->state != FETCH_NEW)
+			continue;
+		err = fetched_create(store, &item->at);
+		if (!err)
+			note(store, item);
+	}
+	refs_release(&good);
+	store_unlock(store);
+	return err;
+}
+
+static int read_records(struct fetch_result *out, struct store *store)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < out->nr && !err; i++)
+		if (out->items[i].state != FETCH_BAD)
+			err = record_read_fetched(&out->items[i].record, store, &out->items[i].at);
+	return err;
+}
+
+static bool any_new(const struct fetch_result *out)
+{
+	for (size_t i = 0; i < out->nr; i++)
+		if (out->items[i].state == FETCH_NEW)
+			return true;
+	return false;
+}
+
+static int fetch_new(struct fetching *fetching)
+{
+	int err = incoming_begin(&fetching->incoming, fetching->session);
+
+	if (!err)
+		err = incoming_share(&fetching->incoming);
+	fetching->transport.gitdir = fetching->incoming.scratch.path;
+	fetching->transport.limit = fetching->session->settings.max_fetch_size;
+	if (!err)
+		err = bring(fetching);
+	if (!err)
+		err = check_all(fetching);
+	if (!err)
+		err = take(fetching);
+	incoming_end(&fetching->incoming);
+	return err;
+}
+
+int fetch_checkpoints(struct fetch_result *out, struct session *session,
+		      const struct remotes_item *remote, const struct strlist *names,
+		      const struct fetch_opts *opts)
+{
+	struct fetching fetching = { .out = out, .session = session, .opts = opts,
+				     .transport = { .session = session, .remote = remote,
+						    .gitdir = session->store->path,
+						    .shown = opts->shown } };
+	char *project = NULL;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	scratch_sweep(session->store);
+	err = transport_project(&project, session);
+	if (!err) {
+		fetching.prefix = xstrfmt(TRANSPORT_REFS "%s/", project);
+		fetching.transport.shown = false;
+		err = transport_list(&fetching.there, &out->odd, &fetching.transport,
+				     fetching.prefix);
+		fetching.transport.shown = opts->shown;
+	}
+	if (!err)
+		err = choose(&fetching, names);
+	if (!err && any_new(out))
+		err = fetch_new(&fetching);
+	if (!err)
+		err = read_records(out, session->store);
+	fetched_release(&fetching.there);
+	free(fetching.prefix);
+	free(project);
+	if (err)
+		fetch_result_release(out);
+	return err;
+}
+
+int fetch_list(struct ckpt_records *out, struct session *session)
+{
+	struct fetched_list list = { 0 };
+	int err = session->store ? fetched_list(&list, session->store) : 0;
+
+	memset(out, 0, sizeof(*out));
+	out->items = xcalloc(list.nr + 1, sizeof(*out->items));
+	for (size_t i = 0; i < list.nr && !err; i++) {
+		err = record_read_fetched(&out->items[out->nr], session->store, &list.items[i]);
+		if (!err)
+			out->nr++;
+		else if (err == CKPT_ECORRUPT)
+			strlist_add(&out->damaged, ckpt_error_last());
+		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
+			err = 0;
+	}
+	fetched_release(&list);
+	if (err)
+		lookup_records_release(out);
+	return err;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote/push.h"
+
+#include "base/base.h"
+#include "git/git.h"
+#include "record/record.h"
+#include "remote/pushed_internal.h"
+#include "remote/remotes.h"
+#include "remote/transport_internal.h"
+#include "retention/retention.h"
+#include "session/session.h"
+#include "store/store.h"
+
+void push_result_release(struct push_result *result)
+{
+	for (size_t i = 0; i < result->nr; i++) {
+		record_release(&result->items[i].record);
+		free(result->items[i].why);
+	}
+	free(result->items);
+	strlist_release(&result->pruned);
+	memset(result, 0, sizeof(*result));
+}
+
+struct pushing {
+	struct push_result *out;
+	struct session *session;
+	const struct push_opts *opts;
+	struct transport transport;
+	char *prefix; /* of all our refs there */
+	struct hold *holds;
+	size_t holds_nr;
+};
+
+/* --- which ones --- */
+
+static struct push_item *add(struct push_result *out)
+{
+	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+	memset(&out->items[out->nr], 0, sizeof(*out->items));
+	out->items[out->nr].record = (struct ckpt_record)CKPT_RECORD_INIT;
+	return &out->items[out->nr++];
+}
+
+static int add_named(struct pushing *pushing, const char *name)
+{
+	struct push_item *item = add(pushing->out);
+	int err = lookup_name(&item->record, pushing->session->store, name);
+
+	if (!err && item->record.machine)
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is a checkpoint of the machine '%s'", name,
+				     item->record.machine);
+	return err;
+}
+
+static int add_many(struct pushing *pushing)
+{
+	struct ckpt_records records;
+	int err = lookup_records(&records, pushing->session->store);
+
+	for (size_t i = 0; i < records.nr && !err; i++) {
+		if (records.items[i].safety || (pushing->opts->pinned && !records.items[i].pinned))
+			continue;
+		add(pushing->out)->record = records.items[i];
+		records.items[i] = (struct ckpt_record)CKPT_RECORD_INIT;
+	}
+	lookup_records_release(&records);
+	return err;
+}
+
+static int choose(struct pushing *pushing, const struct strlist *names)
+{
+	int err = 0;
+
+	if (pushing->opts->all || pushing->opts->pinned)
+		return add_many(pushing);
+	for (size_t i = 0; i < names->nr && !err; i++)
+		err = add_named(pushing, names->items[i]);
+	return err || names->nr ? err : add_named(pushing, "@");
+}
+
+/* As long as this runs, limits spare them. */
+static int hold_all(struct pushing *pushing)
+{
+	struct push_result *out = pushing->out;
+	int err = 0;
+
+	pushing->holds = xcalloc(out->nr + 1, sizeof(*pushing->holds));
+	for (size_t i = 0; i < out->nr && !err; i++)
+		err = hold_take(&pushing->holds[pushing->holds_nr++], pushing->session->store,
+				out->items[i].record.id);
+	return err;
+}
+
+static int judge(struct pushing *pushing)
+{
+	bool many = pushing->opts->all || pushing->opts->pinned;
+	int err = 0;
+
+	for (size_t i = 0; i < pushing->out->nr && !err && !pushing->opts->force; i++) {
+		struct push_item *item = &pushing->out->items[i];
+
+		err = push_doubt(&item->why, pushing->session, &item->record);
+		if (err || !item->why)
+			continue;
+		item->state = PUSH_REFUSED;
+		if (!many)
+			err = ckpt_error_set(CKPT_EREFUSED,
+					     "'%s' was not pushed: %s; use --force if others may "
+					     "read that",
+					     item->record.id, item->why);
+	}
+	return err;
+}
+
+/* --- sending --- */
+
+static char *ref_of(const struct pushing *pushing, const char *id)
+{
+	return xstrfmt("%s%s", pushing->prefix, id);
+}
+
+static struct push_item *find(struct push_result *out, const char *ref)
+{
+	const char *slash = strrchr(ref, '/');
+
+	for (size_t i = 0; slash && i < out->nr; i++)
+		if (!strcmp(out->items[i].record.id, slash + 1))
+			return &out->items[i];
+	return NULL;
+}
+
+/* "<flag>\t<from>:<to>\t<summary>" of --porcelain. */
+static void read_answer(struct push_result *out, const char *said)
+{
+	for (const char *line = said; *line; line += strcspn(line, "\r\n")) {
+		struct push_item *item;
+		const char *colon, *tab;
+		char *to;
+
+		line += strspn(line, "\r\n");
+		if (!*line || !strchr(" +-*!=", *line) || line[1] != '\t' ||
+		    !(colon = strchr(line, ':')) || !(tab = strchr(colon, '\t')))
+			continue;
+		to = xmemdupz(colon + 1, (size_t)(tab - colon - 1));
+		item = find(out, to);
+		if (item && *line == '=')
+			item->state = PUSH_THERE;
+		if (item && *line == '!') {
+			item->state = PUSH_FAILED;
+			free(item->why);
+			item->why = xmemdupz(tab + 1, strcspn(tab + 1, "\r\n"));
+		}
+		free(to);
+	}
+}
+
+/* What nobody has said that the other side has. */
+static void weigh(struct pushing *pushing)
+{
+	struct store *store = pushing->session->store;
+	struct reach *reach = reach_new(store);
+	struct strlist pushed = STRLIST_INIT;
+	struct ref_list refs = { 0 };
+
+	(void)pushed_read(&pushed, store, pushing->transport.remote->name);
+	(void)objects_open(store);
+	if (!refs_list(&refs, store))
+		for (size_t i = 0; i < refs.nr; i++)
+			if (pathset_has(&pushed, refs.items[i].id))
+				(void)reach_add(reach, &refs.items[i].commit, 0);
+	for (size_t i = 0; i < pushing->out->nr; i++)
+		if (pushing->out->items[i].state == PUSH_SENT)
+			(void)reach_add(reach, &pushing->out->items[i].record.commit, 1);
+	pushing->out->bytes = reach_bytes(reach, 1);
+	refs_release(&refs);
+	strlist_release(&pushed);
+	reach_free(reach);
+}
+
+static int send(struct pushing *pushing)
+{
+	const struct push_opts *opts = pushing->opts;
+	struct strlist args = STRLIST_INIT;
+	struct strbuf said = STRBUF_INIT;
+	const char **vector;
+	size_t wanted = 0;
+	int err = 0;
+
+	strlist_add(&args, "push");
+	strlist_add(&args, "--porcelain");
+	strlist_add(&args, "--no-verify");
+	strlist_add(&args, "--progress");
+	if (opts->dry_run)
+		strlist_add(&args, "--dry-run");
+	strlist_add(&args, "--");
+	strlist_add(&args, pushing->transport.remote->url);
+	for (size_t i = 0; i < pushing->out->nr; i++) {
+		const struct ckpt_record *record = &pushing->out->items[i].record;
+		char hex[OID_HEX + 1];
+
+		if (pushing->out->items[i].state != PUSH_SENT)
+			continue;
+		strlist_addf(&args, "%s:%s%s", oid_hex(hex, &record->commit), pushing->prefix,
+			     record->id);
+		wanted++;
+	}
+	vector = xcalloc(args.nr + 1, sizeof(*vector));
+	for (size_t i = 0; i < args.nr; i++)
+		vector[i] = args.items[i];
+	if (wanted)
+		err = transport_run(&said, &pushing->transport, vector);
+	read_answer(pushing->out, said.buf);
+	/* Some of them may have been taken. */
+	for (size_t i = 0; i < pushing->out->nr && err == CKPT_ERROR; i++)
+		if (pushing->out->items[i].state == PUSH_FAILED)
+			err = 0;
+	free(vector);
+	strbuf_release(&said);
+	strlist_release(&args);
+	return err;
+}
+
+/* --- what goes --- */
+
+static int remove_refs(struct pushing *pushing, const struct strlist *ids)
+{
+	const char *args[] = { "push", "--porcelain", "--no-verify", "--", NULL, NULL, NULL };
+	struct strbuf said = STRBUF_INIT;
+	int err = 0;
+
+	args[4] = pushing->transport.remote->url;
+	for (size_t i = 0; i < ids->nr && !err; i++) {
+		char *ref = ref_of(pushing, ids->items[i]), *spec = xstrfmt(":%s", ref);
+
+		args[5] = spec;
+		strbuf_reset(&said);
+		err = transport_run(&said, &pushing->transport, args);
+		free(spec);
+		free(ref);
+	}
+	strbuf_release(&said);
+	return err;
+}
+
+/* What this store pushed, and its own limits have removed here since. */
+static int prune(struct pushing *pushing, const char *machine)
+{
+	struct store *store = pushing->session->store;
+	struct strlist pushed = STRLIST_INIT;
+	struct fetched_list there;
+	char *prefix = xmemdupz(pushing->prefix, strlen(pushing->prefix) - strlen(machine) - 1);
+	int err = pushed_read(&pushed, store, pushing->transport.remote->name);
+
+	if (!err)
+		err = transport_list(&there, NULL, &pushing->transport, prefix);
+	if (!err) {
+		for (size_t i = 0; i < there.nr; i++)
+			if (!strcmp(there.items[i].machine, machine) &&
+			    pathset_has(&pushed, there.items[i].ref.id) &&
+			    !refs_exist(store, there.items[i].ref.id))
+				strlist_add(&pushing->out->pruned, there.items[i].ref.id);
+		fetched_release(&there);
+	}
+	if (!err && !pushing->opts->dry_run)
+		err = remove_refs(pushing, &pushing->out->pruned);
+	strlist_release(&pushed);
+	free(prefix);
+	return err;
+}
+
+static int begin(struct pushing *pushing, const char *machine)
+{
+	char *project;
+	int err = transport_project(&project, pushing->session);
+
+	if (err)
+		return err;
+	pushing->prefix = xstrfmt(TRANSPORT_REFS "%s/%s/", project, machine);
+	free(project);
+	return 0;
+}
+
+static void end(struct pushing *pushing)
+{
+	for (size_t i = 0; i < pushing->holds_nr; i++)
+		hold_release(&pushing->holds[i]);
+	free(pushing->holds);
+	free(pushing->prefix);
+}
+
+int push_checkpoints(struct push_result *out, struct session *session,
+		     const struct remotes_item *remote, const struct strlist *names,
+		     const struct push_opts *opts)
+{
+	struct pushing pushing = { .out = out, .session = session, .opts = opts,
+				   .transport = { .session = session, .remote = remote,
+						  .gitdir = session->store->path,
+						  .shown = opts->shown } };
+	char *machine = transport_machine(session);
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = begin(&pushing, machine);
+	if (!err)
+		err = choose(&pushing, names);
+	if (!err)
+		err = hold_all(&pushing);
+	if (!err)
+		err = judge(&pushing);
+	if (!err) {
+		weigh(&pushing);
+		err = send(&pushing);
+	}
+	for (size_t i = 0; i < out->nr && !err && !opts->dry_run; i++)
+		if (out->items[i].state == PUSH_SENT || out->items[i].state == PUSH_THERE)
+			err = pushed_note(session, remote->name, out->items[i].record.id);
+	if (!err && opts->prune)
+		err = prune(&pushing, machine);
+	end(&pushing);
+	free(machine);
+	if (err)
+		push_result_release(out);
+	return err;
+}
+
+int push_remove_machine(struct strlist *out, struct session *session,
+			const struct remotes_item *remote, const char *machine, bool dry_run)
+{
+	struct pushing pushing = { .session = session,
+				   .transport = { .session = session, .remote = remote,
+						  .gitdir = session->store->path } };
+	struct fetched_list there = { 0 };
+	char *project = NULL, *prefix = NULL;
+	int err = transport_project(&project, session);
+
+	if (!err) {
+		prefix = xstrfmt(TRANSPORT_REFS "%s/", project);
+		pushing.prefix = xstrfmt("%s%s/", prefix, machine);
+		err = transport_list(&there, NULL, &pushing.transport, prefix);
+	}
+	for (size_t i = 0; i < there.nr && !err; i++)
+		if (!strcmp(there.items[i].machine, machine))
+			strlist_add(out, there.items[i].ref.id);
+	if (!err && !out->nr)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the machine '%s' has nothing on '%s'", machine,
+				     remote->name);
+	if (!err && !dry_run)
+		err = remove_refs(&pushing, out);
+	fetched_release(&there);
+	end(&pushing);
+	free(project);
+	free(prefix);
+	return err;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote/pushed_internal.h"
+
+#include "base/base.h"
+#include "session/session.h"
+#include "store/store.h"
+
+int pushed_read(struct strlist *out, struct store *store, const char *remote)
+{
+	struct strbuf text = STRBUF_INIT;
+	char *line, *rest = NULL;
+	size_t len = strlen(remote);
+	int err = fs_read_text(&text, store->dirfd, LAYOUT_PUSHED);
+
+	for (line = err ? NULL : strtok_r(text.buf, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		if (!strncmp(line, remote, len) && line[len] == ' ' &&
+		    refs_valid_id(line + len + 1))
+			strlist_add(out, line + len + 1);
+	strlist_sort_unique(out);
+	strbuf_release(&text);
+	return err == CKPT_ENOTFOUND ? 0 : err;
+}
+
+int pushed_note(struct session *session, const char *remote, const char *id)
+{
+	struct strlist known = STRLIST_INIT;
+	struct store *store = session->store;
+	int err = store_lock(store, session->settings.lock_timeout);
+
+	if (err)
+		return err;
+	err = pushed_read(&known, store, remote);
+	if (!err && !pathset_has(&known, id)) {
+		char *line = xstrfmt("%s %s\n", remote, id);
+
+		err = fs_append_line(store->dirfd, LAYOUT_PUSHED, line, strlen(line), 0600);
+		free(line);
+	}
+	store_unlock(store);
+	strlist_release(&known);
+	return err;
+}

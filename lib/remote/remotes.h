@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_REMOTE_REMOTES_H
+#define CKPT_REMOTE_REMOTES_H
+
+#include "base/base.h"
+
+struct session;
+struct store;
+
+/**
+ * checkpoint/remotes: the repositories that checkpoints of a store are pushed to and fetched from.
+ * The first line is "remotes 1", then one line for each: "<name> <how> <url>", where <how> is "auto"
+ * if saves push to it by themselves, otherwise "asked".
+ */
+struct remotes_item {
+	char *name, *url;
+	bool push_auto;
+};
+
+struct remotes {
+	struct remotes_item *items; /**< in the order in which they were added */
+	size_t nr, alloc;
+};
+
+/** CKPT_ECORRUPT if the file is damaged. Without a store there are none. */
+int remotes_read(struct remotes *out, struct store *store);
+void remotes_release(struct remotes *remotes);
+const struct remotes_item *remotes_find(const struct remotes *remotes, const char *name);
+
+/** Letters, digits, '.', '_' and '-', beginning with a letter or a digit. */
+bool remotes_name_valid(const char *name);
+
+/** CKPT_EREFUSED if the name is taken, CKPT_ERROR for a URL that is not used ("ext::"). */
+int remotes_add(struct session *session, const char *name, const char *url, bool push_auto);
+
+/** The URL that the project has for one of its own remotes; the caller frees it. */
+int remotes_of_project(char **url_out, struct session *session, const char *name);
+
+/** CKPT_ENOTFOUND if there is none of that name. */
+int remotes_remove(struct session *session, const char *name);
+
+/**
+ * The remote for a command: the one of that name (NULL: the only one there is). CKPT_ERROR, with
+ * what can be done, if there is none, or if one has to be named.
+ */
+int remotes_choose(const struct remotes_item **out, const struct remotes *remotes,
+		   const char *name);
+
+/* --- for tests --- */
+
+int remotes_parse(struct remotes *out, const char *text, size_t len);
+void remotes_format(struct strbuf *out, const struct remotes *remotes);
+
+#endif

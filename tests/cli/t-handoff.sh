@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Handing work off to another machine, and taking it over there: files, index and branch.
+
+. "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/machines.sh"
+
+test_back_and_forth() {
+	machines
+	from=one to=two
+	for round in 1 2 3 4 5 6 7 8 9 10; do
+		edit $from "$round of $from"
+		test $((round % 3)) != 0 || on $from sh -e -c "git checkout -q -b topic$round; git commit -q -m $round"
+		on $from fingerprint . >"$T/before"
+		on $from git-checkpoint handoff -q hub
+		on $from fingerprint . >"$T/after"
+		expect_same "$T/before" "$T/after"
+		on $to git-checkpoint takeover -q -y hub
+		same
+		swap=$from from=$to to=$swap
+	done
+	for who in one two; do
+		on $who git-checkpoint verify -q --all
+		on $who git-checkpoint doctor -q
+		on $who git fsck --strict
+	done
+}
+
+test_it_is_said_and_asked() {
+	machines
+	edit one x
+	on one git-checkpoint handoff --json >"$T/out"
+	expect_eq "$(id_on one)" "$(json .handed_off "$T/out")"
+	expect_eq true "$(json .head_pushed "$T/out")"
+	# nothing is restored without a yes
+	expect_exit 5 on two git-checkpoint takeover hub >"$T/out" 2>&1 </dev/null
+	expect_eq 1 "$(on two cat file)"
+	on two git-checkpoint takeover -y hub one >"$T/out"
+	expect_grep 'Taking over one/chk_' "$T/out"
+	same
+	on two git-checkpoint undo -q -y
+	expect_eq 1 "$(on two cat file)"
+	expect_exit 128 on two git-checkpoint takeover hub nobody 2>"$T/err"
+	expect_grep "nothing of the machine 'nobody'" "$T/err"
+	expect_exit 128 on one git-checkpoint takeover hub 2>"$T/err"
+	expect_grep 'nothing of other machines' "$T/err"
+}
+
+# A commit that everybody can get from the project's remote is not sent, one that nobody can is.
+test_the_commit_at_head() {
+	machines
+	on one git update-ref refs/remotes/origin/main HEAD
+	edit one x
+	on one git-checkpoint handoff --json >"$T/out"
+	expect_eq false "$(json .head_pushed "$T/out")"
+	expect_eq '' "$(hub_refs refs/handoff)"
+	on two git-checkpoint takeover -q -y hub
+	on one git commit -q -m more
+	edit one y
+	on one git update-ref refs/remotes/origin/main HEAD
+	on one git-checkpoint handoff -q hub
+	# somebody lied: it is nowhere
+	expect_exit 128 on two git-checkpoint takeover -y hub 2>"$T/err"
+	expect_grep "does not have the commit .*fetch it first" "$T/err"
+	on one git update-ref -d refs/remotes/origin/main
+	on one git-checkpoint handoff -q hub
+	on two git-checkpoint takeover -q -y hub
+	same
+}
+
+test_secrets_stay() {
+	machines
+	on one sh -c 'echo token >.env; git add .env; git commit -q -m env; echo x >file'
+	expect_exit 5 on one git-checkpoint handoff hub 2>"$T/err"
+	expect_grep "'.env' in it looks like a secret" "$T/err"
+	expect_eq '' "$(hub_refs)"
+	on one git-checkpoint handoff -q --force hub
+	on two git-checkpoint takeover -q -y hub
+	same
+}
+
+run_tests
