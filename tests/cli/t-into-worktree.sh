@@ -213,11 +213,11 @@ refused() {
 test_what_is_refused() {
 	a_dirty_project
 	git branch taken
-	refused 5 "branch named 'taken' exists" -b taken @
+	refused 5 "branch named 'taken' already exists" -b taken @
 	refused 5 "branch named 'main' exists" -b main @
 	refused 5 'cannot be made' -b taken/below @
 	for name in 'a b' -x @ HEAD 'a..b' '@{-1}' a.lock ''; do
-		refused 128 'cannot be the name of a branch' -b "$name" @
+		refused 128 'is not a valid branch name' -b "$name" @
 	done
 	mkdir "$T/full"
 	echo x >"$T/full/x"
