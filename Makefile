@@ -425,6 +425,13 @@ hunks: $(PROGRAM)
 peer: $(PROGRAM)
 	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/peer/peer.sh
 
+# ---- Agents ----------------------------------------------------------------------
+
+# Real coding agents from npm with our entries, against a model of our own on loopback; needs root.
+# CHECK_AGENTS='codex copilot' for some of them; KIT_HOME keeps what was installed.
+check-agents: $(PROGRAM)
+	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/agents/check.sh $(CHECK_AGENTS)
+
 # ---- Fuzz ------------------------------------------------------------------------
 
 # Hostile input for each target, FUZZ_TIME seconds each; findings are left in BUILD-fuzz/found.
@@ -590,7 +597,7 @@ build-deps deps:
 clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install lint lint-build \
+.PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install check-agents lint lint-build \
 	check-quick check-mcp coverage coverage-run bench picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

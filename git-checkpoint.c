@@ -104,6 +104,7 @@
  *   restore_verify restore_hash    whether the result is right
  *   restore_git restore_git_look    refs, HEAD, index and operation; what git says about that
  *   restore_capture        what is restored after the files
+ *   restore_keep           files that others depend on
  *   restore_journal restore_warn    what a killed restore leaves; what the user should know
  *   restore_head restore_rest restore_nested    the way back to the HEAD of then; to the rest that
  *                          git knows; of nested repositories
@@ -142,10 +143,12 @@
  * lib/agents/    coding agents: entries in their settings, and what these run
  *   agent_hook agent_input    a checkpoint for an event; reading that from a stream
  *   agent_event agent_tools    what an agent tells; whether to save, from event and tool
- *   agents agents_status    adding and removing entries; which there are
- *   agent_entry agent_json agent_toml    one entry; where it is
+ *   agent_trouble          what went wrong, told once
+ *   agents agents_status agents_notes    adding and removing entries; which there are; what to know
+ *   agents_guard           they survive a restore
+ *   agent_table agent_own    all agents; files of ours for some of them
+ *   agent_entry agent_json agent_toml agent_settings    one entry; where it is; the file
  *   agent_mcp agent_mcp_entry    the server of lib/mcp in their settings
- *   agent_settings         files of settings: reading, writing, locks
  *   jsonedit jsonedit_check    editing JSON that people wrote
  * lib/mcp/       a server that agents call: checkpoints as tools
  *   mcp_serve mcp_dispatch    lines in and out, calls in turn; what each message asks for

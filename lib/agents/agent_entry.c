@@ -72,11 +72,13 @@ static void add_save(struct strbuf *out, const struct agent *agent, const char *
 static void add_command(struct strbuf *out, const struct agent *agent, const char *event,
 			unsigned added, enum agent_version version)
 {
-	if (version == AGENT_CURRENT) {
+	if (version >= AGENT_THIRD) {
 		strbuf_addf(out, "git-checkpoint agent-hook %s", agent->name);
 		if (agent->tells_event)
 			strbuf_addf(out, " %s", event);
 		agent_add_note(out, added);
+		if (version == AGENT_CURRENT && agent->rescue)
+			strbuf_addstr(out, agent->rescue);
 		return;
 	}
 	strbuf_addf(out, "cat >/dev/null; %s", agent->enter);
@@ -200,11 +202,13 @@ bool agent_is_handler(const struct agent *agent, const json_t *handler, const ch
 	if (!command)
 		return false;
 	*added = added_by(command);
-	*version = strstr(command, "agent-hook")   ? AGENT_CURRENT
+	*version = strstr(command, "agent-hook")
+			   ? agent->rescue && !strstr(command, agent->rescue) ? AGENT_THIRD
+									      : AGENT_CURRENT
 		   : strstr(command, AGENT_OPTION) ? AGENT_SECOND
 						   : AGENT_FIRST;
 	/* Older versions knew fewer agents. */
-	if (*version != AGENT_CURRENT && !agent->enter)
+	if (*version < AGENT_THIRD && !agent->enter)
 		return false;
 	ours = make_handler(agent, event, *added, *version);
 	equal = json_equal(handler, ours);

@@ -57,6 +57,7 @@ struct agent {
 	unsigned flags;		  /**< for jsonedit_check() */
 	const char *events[AGENT_EVENTS + 1]; /**< the first is before a tool */
 	bool tells_event;	  /**< the command names it, since what the agent tells does not */
+	const char *rescue;	  /**< after the command, for who takes a missing program for a no */
 	bool version;		  /**< a file has "version": 1 */
 	bool shows;		  /**< "show_output": true makes what is said visible */
 	bool typed;		  /**< "type": "command" is needed (AGENT_FLAT) */
@@ -74,6 +75,7 @@ struct agent {
 enum agent_version {
 	AGENT_FIRST,
 	AGENT_SECOND, /**< with AGENT_OPTION */
+	AGENT_THIRD,  /**< runs agent-hook for every tool, but without what rescues the tool */
 	AGENT_CURRENT,
 };
 

@@ -160,11 +160,11 @@ static struct {
  */
 static bool go_on_in_background(const char *agent)
 {
-	const char *const argv[] = { "git-checkpoint", "save", "--automatic", "-q",
+	const char *const argv[] = { "/proc/self/exe", "save", "--automatic", "-q",
 				     "--source",       agent,  "-m",	      "in the background",
 				     NULL };
 
-	return spawn_detached("/proc/self/exe", argv);
+	return spawn_detached(argv);
 }
 
 static char *sentence(const char *why, bool goes_on)
@@ -186,11 +186,12 @@ char *agent_hook_give_up(const char *why)
 	return text;
 }
 
-/* Who stops the agent stops the tool as well: that is no failure. */
+/* Who stops the agent stops the tool as well: that is not a failure. */
 static void fail(struct agent_hook_result *out, const struct agent_event *event, struct store *store,
-		 const struct deadline *clock)
+		 const struct deadline *clock, int err)
 {
-	bool late = out->late || deadline_passed(clock);
+	/* If another process is at work there, one more would only wait for it. */
+	bool late = out->late || (deadline_passed(clock) && err != CKPT_ELOCKED);
 
 	if (cancel_signal() && !deadline_passed(clock))
 		return;
@@ -210,21 +211,22 @@ static int take(struct agent_hook_result *out, const struct agent_event *event,
 	int err = session_open(&session, SESSION_SAVE);
 
 	if (err) {
-		fail(out, event, NULL, clock);
+		fail(out, event, NULL, clock, err);
 		return err;
 	}
 	current.open = &session;
 	limit = session.settings.hook_timeout;
 	if (limit > 0) {
 		until = start + (double)limit;
-		deadline_set(clock, until);
+		/* A little later, so that what gives up by itself can say why. */
+		deadline_set(clock, until + 0.5);
 		/* Another process may hold the lock for long. */
 		if (session.settings.lock_timeout > limit)
 			session.settings.lock_timeout = limit;
 	}
 	err = save(out, event, &session, until);
 	if (err)
-		fail(out, event, session.store, clock);
+		fail(out, event, session.store, clock, err);
 	current.open = NULL;
 	session_close(&session);
 	return err;

@@ -71,7 +71,7 @@ static bool is_our_group(const struct strbuf *text, const struct agent *agent,
 {
 	json_t *value = load(text, group->start, group->end);
 	const char *matcher = json_string_value(json_object_get(value, "matcher"));
-	bool ours = version == AGENT_CURRENT ? json_object_size(value) == 1
+	bool ours = version >= AGENT_THIRD ? json_object_size(value) == 1
 					     : json_object_size(value) == 2 && matcher &&
 						       agent->matcher &&
 						       !strcmp(matcher, agent->matcher);

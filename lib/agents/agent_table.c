@@ -5,6 +5,9 @@
 #include "base/base.h"
 
 /*
+ * A shell that does not find the program exits with 127: most agents let the tool run then, Gemini CLI
+ * only after 1, and Copilot only after 0.
+ *
  * Timeouts are larger than hookTimeout, so that the hook ends by itself and can say why. "Restart"
  * is for those that read their settings once.
  */
@@ -58,6 +61,7 @@ const struct agent agent_table[] = {
 		.timeout = MILLISECONDS,
 		.enter = "cd \"${GEMINI_PROJECT_DIR:-.}\" && ",
 		.after = "; echo '{}'",
+		.rescue = " || exit 1",
 		.note = "restart Gemini CLI if it is running, and trust the folder: hooks of a project "
 			"are run in trusted folders only",
 		.from_root = true,
@@ -70,6 +74,7 @@ const struct agent agent_table[] = {
 		.user_dir = ".copilot/hooks",
 		.events = { "preToolUse", "postToolUse", "userPromptSubmitted", "agentStop" },
 		.tells_event = true,
+		.rescue = " || true",
 		.version = true,
 		.typed = true,
 		.command_key = "bash",

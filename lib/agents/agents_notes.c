@@ -15,7 +15,7 @@ void agents_add_notes(struct agents_result *out, const struct agent *agent,
 		strlist_add(&out->notes, agent->note);
 	if (agent->from_root && is_new && !opts->user)
 		strlist_addf(&out->notes,
-			     "%s does not read it when it is started in a subdirectory; 'git checkpoint "
+			     "'%s' does not read it when it is started in a subdirectory; 'git checkpoint "
 			     "hooks install --user --agent %s' works everywhere",
 			     agent->name, agent->name);
 	if (opts->user && moved && *moved && strncmp(moved, out->path.buf, strlen(moved)) != 0)

@@ -243,12 +243,12 @@ int spawn_editor(const char *command, const char *path)
 	return status;
 }
 
-bool spawn_detached(const char *program, const char *const argv[])
+bool spawn_detached(const char *const argv[])
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid_t pid;
 
-	if (null < 0 || access(program, X_OK) < 0) {
+	if (null < 0 || access(argv[0], X_OK) < 0) {
 		fs_close(null);
 		return false;
 	}
@@ -258,7 +258,9 @@ bool spawn_detached(const char *program, const char *const argv[])
 		setsid();
 		if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
 			_exit(126);
-		execv(program, (char *const *)argv);
+		/* What others gave us, a lock for example, must not live as long as this. */
+		(void)close_range(3, ~0U, 0);
+		execv(argv[0], (char *const *)argv);
 		_exit(EXIT_NOT_FOUND);
 	}
 	close(null);

@@ -53,9 +53,9 @@ int spawn_editor(const char *command, const char *path);
 
 /**
  * Start a program that goes on when this one has ended: in a session of its own, connected to
- * nothing that anybody waits for. `program` is its path; false if it could not be started.
+ * nothing that anybody waits for. The first word is its path; false if it could not be started.
  */
-bool spawn_detached(const char *program, const char *const argv[]);
+bool spawn_detached(const char *const argv[]);
 
 /** True if a plain word is a program in PATH. */
 bool spawn_available(const char *program);

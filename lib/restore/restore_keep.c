@@ -13,7 +13,7 @@ void restore_guard_with(const struct restore_guard *files)
 	guard = files;
 }
 
-/* As it is on the disk; false if it is no file, or cannot be read: then nothing is known of it. */
+/* As it is on the disk; false if it is something else, or cannot be read: then nothing is known of it. */
 static bool read_current(struct strbuf *out, const struct restore *r, const char *path)
 {
 	const struct wt_entry *entry = wt_find(r->job.current.scan->root, path);

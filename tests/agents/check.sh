@@ -11,7 +11,8 @@ kit=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$kit/../.." && pwd)
 export KIT_HOME=${KIT_HOME:-${TMPDIR:-/tmp}/git-checkpoint-agents}
 export KIT_STORES=$KIT_HOME/stores GIT_CHECKPOINT_HOME=$KIT_HOME/stores
-export KIT_PATH=$root/build:/usr/local/bin:/usr/bin:/bin PATH=$root/build:$PATH
+build=${BUILD_DIR:-$root/build}
+export KIT_PATH=$build:/usr/local/bin:/usr/bin:/bin PATH=$build:$PATH
 export GIT_CONFIG_GLOBAL=$KIT_HOME/gitconfig
 failures=0
 
@@ -48,7 +49,7 @@ fail() {
 # project: an empty home for the agent and a project with a commit; the current directory afterwards
 project() {
 	work=$KIT_HOME/work/$agent/$1
-	rm -rf "$work" "$KIT_HOME/home/$agent" "$KIT_STORES"
+	rm -rf "$work" "${KIT_HOME:?}/home/$agent" "$KIT_STORES"
 	mkdir -p "$work" "$KIT_HOME/home/$agent"
 	cd "$work" || exit
 	git init -q
@@ -128,6 +129,7 @@ tools() {
 
 in_a_subdirectory() {
 	project sub
+	"$kit/drive.sh" --home "$agent"
 	install --user
 	drive sub 'write:d1;shell:d2'
 	saved_before sub/d1 sub/s.txt
@@ -176,7 +178,8 @@ worktree_tools() {
 }
 
 bad=0
-for agent in ${*:-claude-code codex gemini-cli copilot qwen-code opencode}; do
+test $# -gt 0 || set -- claude-code codex gemini-cli copilot qwen-code opencode
+for agent; do
 	get_agent "$agent" || { echo "not ok - $agent: cannot be installed"; failures=$((failures + 1)); continue; }
 	tools
 	in_a_subdirectory

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: MIT
 # drive.sh <agent> <directory> <script> [<script of a sub-agent>]: run a real agent, without a person, against the
 # model of this folder, in a network of its own, with an empty environment and a home of its own.
+# drive.sh --home <agent>: only make its home.
 # KIT_HOME: where agents are installed and where their homes are; KIT_PATH: the PATH of the agent.
 set -eu
 kit=$(cd "$(dirname "$0")" && pwd)
+home_only=
+test "$1" != --home || { home_only=1; set -- "$2" / ''; }
 agent=$1 dir=$(cd "$2" && pwd -P) script=$3 sub=${4:-}
 home=$KIT_HOME/home/$agent
 url=http://127.0.0.1:9999
@@ -19,7 +22,7 @@ env=(HOME="$home" USER=tester SHELL=/bin/bash TERM=dumb TMPDIR="$KIT_HOME/tmp" L
 case $agent in
 claude-code)
 	echo "$mcp_servers}}}" >"$KIT_HOME/mcp.json"
-	env+=(ANTHROPIC_BASE_URL=$url ANTHROPIC_API_KEY=sk-ant-dummy)
+	env+=(ANTHROPIC_BASE_URL="$url" ANTHROPIC_API_KEY=sk-ant-dummy)
 	run=("$bin/claude" -p "$prompt" --permission-mode acceptEdits --mcp-config "$KIT_HOME/mcp.json"
 		--allowedTools Bash mcp__kit__touch Agent EnterWorktree ExitWorktree)
 	;;
@@ -50,21 +53,21 @@ gemini-cli)
 	test -e "$home/.gemini/settings.json" ||
 		echo "$mcp_servers,\"trust\":true}},\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},\"general\":{\"disableAutoUpdate\":true}}" \
 			>"$home/.gemini/settings.json"
-	env+=(GEMINI_API_KEY=dummy GOOGLE_GEMINI_BASE_URL=$url GEMINI_CLI_TRUST_WORKSPACE=true)
+	env+=(GEMINI_API_KEY=dummy GOOGLE_GEMINI_BASE_URL="$url" GEMINI_CLI_TRUST_WORKSPACE=true)
 	run=("$bin/gemini" --yolo -p "$prompt")
 	;;
 copilot)
 	mkdir -p "$home/.copilot"
 	echo "$mcp_servers,\"type\":\"local\",\"tools\":[\"*\"]}}}" >"$home/.copilot/mcp-config.json"
 	echo "{\"trusted_folders\":[\"$dir\"],\"trustedFolders\":[\"$dir\"]}" >"$home/.copilot/config.json"
-	env+=(COPILOT_PROVIDER_BASE_URL=$url/v1 COPILOT_PROVIDER_API_KEY=dummy COPILOT_MODEL=kit COPILOT_OFFLINE=true
+	env+=(COPILOT_PROVIDER_BASE_URL="$url/v1" COPILOT_PROVIDER_API_KEY=dummy COPILOT_MODEL=kit COPILOT_OFFLINE=true
 		COPILOT_AUTO_UPDATE=false)
 	run=("$bin/copilot" --allow-all-tools --allow-all-paths -p "$prompt")
 	;;
 qwen-code)
 	mkdir -p "$home/.qwen"
 	test -e "$home/.qwen/settings.json" || echo "$mcp_servers,\"trust\":true}}}" >"$home/.qwen/settings.json"
-	env+=(OPENAI_API_KEY=dummy OPENAI_BASE_URL=$url/v1 OPENAI_MODEL=kit)
+	env+=(OPENAI_API_KEY=dummy OPENAI_BASE_URL="$url/v1" OPENAI_MODEL=kit)
 	run=("$bin/qwen" --yolo --auth-type openai -p "$prompt")
 	;;
 opencode)
@@ -83,6 +86,7 @@ opencode)
 	;;
 esac
 
+test -z "$home_only" || exit 0
 : >"$KIT_HOME/model.log"
 export KIT_AGENT=$agent KIT_SCRIPT=$script KIT_SUB=$sub KIT_DIR=${KIT_DIR:-$dir} KIT_PORT=9999 KIT_LOG=$KIT_HOME/model.log
 cd "$dir"

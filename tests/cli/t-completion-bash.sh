@@ -84,7 +84,7 @@ test_bash_completes_when_tab_is_pressed() {
 	bash_line 'git checkpoint save app' 'git checkpoint save apple.txt '
 	bash_line 'git checkpoint hooks install --events=rebase,m' \
 		'git checkpoint hooks install --events=rebase,merge'
-	bash_line 'git-checkpoint hooks install --agent=cl' \
+	bash_line 'git-checkpoint hooks install --agent=cla' \
 		'git-checkpoint hooks install --agent=claude-code '
 	bash_line 'git checkpoint show step:' 'git checkpoint show step:7 '
 	bash_line 'git checkpoint show @~2' 'git checkpoint show @~2 '

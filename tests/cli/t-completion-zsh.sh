@@ -146,7 +146,7 @@ test_zsh_offers_what_hooks_takes() {
 	expect_same agents actual
 	zsh_tab 'git checkpoint hooks unin' 'git-checkpoint hooks install --events re' \
 		'git checkpoint hooks install --guard --events=merge,am,b' \
-		'git checkpoint hooks install --agent co' 'git checkpoint hooks install in'
+		'git checkpoint hooks install --agent cod' 'git checkpoint hooks install in'
 	expect_grep 'LINE<git checkpoint hooks uninstall >END' listed
 	expect_grep 'LINE<git-checkpoint hooks install --events rebase>END' listed
 	expect_grep 'LINE<git checkpoint hooks install --guard --events=merge,am,bisect>END' listed

@@ -123,9 +123,9 @@ asks() {
 	grep 'checkpoint \(restore\|undo\|redo\|revert\)' "$1" | grep -q -v -e '--yes\| -y \| -n \|--dry-run'
 }
 
-# On a terminal on which somebody says yes to everything.
+# On a terminal on which somebody says yes to everything, and reads without a pager.
 run_on_terminal() {
-	on_terminal -a "sh -e '$1'" y
+	GIT_PAGER=cat on_terminal -a "sh -e '$1'" y
 }
 
 needs() {

@@ -67,7 +67,7 @@ test_the_entries_of_all_events_are_plain_words() {
 		git checkpoint hooks install -q --agent "$agent" 2>/dev/null
 		file=$(settings "$agent")
 		expect_eq 4 "$(jq '[.hooks[][].hooks[].command] | length' "$file")"
-		jq -e '[.hooks[][].hooks[].command] | all(test("^git-checkpoint agent-hook [a-z-]+ added:[a-z,]+$"))' "$file"
+		jq -e '[.hooks[][].hooks[].command] | all(test("^git-checkpoint agent-hook [a-z-]+ added:[a-z,]+( [|][|] exit 1)?$"))' "$file"
 		jq -e '[.hooks[][] | keys] | all(. == ["hooks"])' "$file"
 	done
 	for event in PreToolUse PostToolUse UserPromptSubmit Stop; do
@@ -91,7 +91,9 @@ test_nothing_that_is_wrong_here_stops_the_agent() {
 	done
 	for agent in $agents; do
 		entry "$agent" "$(settings "$agent")" >"$T/entry"
-		expect_exit 127 env PATH="$T/none" "$T/none/sh" -c "$(cat "$T/entry")" </dev/null >"$T/got" 2>"$T/err"
+		status=127
+		test $agent != gemini-cli || status=1
+		expect_exit $status env PATH="$T/none" "$T/none/sh" -c "$(cat "$T/entry")" </dev/null >"$T/got" 2>"$T/err"
 		expect_eq '' "$(cat "$T/got")"
 		GIT_CHECKPOINT_HOME=/dev/null/x sh -c "$(cat "$T/entry")" </dev/null >"$T/got" 2>"$T/err"
 		expect_eq '["systemMessage"]' "$(jq -c keys "$T/got")"
@@ -154,7 +156,7 @@ test_print_touches_nothing() {
 	for agent in $agents; do
 		git checkpoint hooks install --agent "$agent" --print >"$T/made/$agent"
 		entry "$agent" "$T/made/$agent" >"$T/entry"
-		expect_eq "git-checkpoint agent-hook $agent" "$(cat "$T/entry")"
+		expect_eq "git-checkpoint agent-hook $agent" "$(sed 's/ || exit 1$//' "$T/entry")"
 		expect_no_grep added: "$T/entry"
 	done
 	for flag in '' --print; do
@@ -207,6 +209,7 @@ test_the_recipes_of_the_manual_are_what_is_installed() {
 	git-checkpoint --complete git-checkpoint hooks install --agent '' | cut -c 2- >known
 	while read -r agent; do
 		git checkpoint hooks install --agent "$agent" --print >printed 2>/dev/null
+		case " $agents generic " in *" $agent "*) ;; *) continue ;; esac
 		if test "$agent" = generic; then
 			recipe sh generic >written
 			sh -n written
