@@ -214,7 +214,7 @@ test_what_is_refused() {
 	a_dirty_project
 	git branch taken
 	refused 5 "branch named 'taken' already exists" -b taken @
-	refused 5 "branch named 'main' exists" -b main @
+	refused 5 "branch named 'main' already exists" -b main @
 	refused 5 'cannot be made' -b taken/below @
 	for name in 'a b' -x @ HEAD 'a..b' '@{-1}' a.lock ''; do
 		refused 128 'is not a valid branch name' -b "$name" @
