@@ -204,7 +204,8 @@ refused() {
 	shift 2
 	git for-each-ref >"$T/refs"
 	fork "$status" "$T/copy" --worktree "$@"
-	grep -q -F -e "$text" "$T/err" || fail "not in the message: $text: $(cat "$T/err")"
+	json .error.message "$T/answer" >"$T/message"
+	grep -q -F -e "$text" "$T/message" || fail "not in the message: $text: $(cat "$T/message")"
 	expect_missing "$T/copy" .git/worktrees/copy
 	git for-each-ref >"$T/refs.now"
 	expect_same "$T/refs" "$T/refs.now"
