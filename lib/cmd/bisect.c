@@ -65,6 +65,9 @@ static int list_states(struct bisect *bisect)
 		between = between || good;
 	}
 	bisect->verdicts = xcalloc(bisect->nr + 1, sizeof(*bisect->verdicts));
+	if (!strcmp(bisect->good.id, bisect->bad.id))
+		return ckpt_error_set(CKPT_ERROR, "'%s' cannot be both good and bad; name two checkpoints",
+				      bisect->good.id);
 	if (!after)
 		return ckpt_error_set(CKPT_ERROR, "'%s' was not saved before '%s'; name the good one first",
 				      bisect->good.id, bisect->bad.id);
@@ -142,13 +145,13 @@ static int test_ends(struct bisect *bisect)
 
 	if (!err && bisect->verdicts[0] != BISECT_GOOD)
 		strbuf_addf(&why, "the command %s for %s, which should be good",
-			    bisect->verdicts[0] == BISECT_BAD ? "fails" : "cannot judge (125)",
+			    bisect->verdicts[0] == BISECT_BAD ? "fails" : "exits with 125",
 			    bisect->good.id);
 	if (!err && !why.len)
 		err = test(bisect, last);
 	if (!err && !why.len && bisect->verdicts[last] != BISECT_BAD)
 		strbuf_addf(&why, "the command %s for %s, which should be bad",
-			    bisect->verdicts[last] == BISECT_GOOD ? "succeeds" : "cannot judge (125)",
+			    bisect->verdicts[last] == BISECT_GOOD ? "succeeds" : "exits with 125",
 			    bisect->bad.id);
 	if (!err && why.len)
 		err = report_no(why.buf);
@@ -245,7 +248,8 @@ static int check(const struct strlist *args)
 const struct opt_spec cmd_bisect_spec = {
 	.command = "bisect",
 	.summary = "find the first checkpoint for which a command fails",
-	.args = OPT_ARGS({ { "<good>" }, 1, 1, .such_as = "@~9" }, { { "<bad>" }, 1, 1, .such_as = "@ for the newest" },
+	.args = OPT_ARGS({ { "<good>" }, 1, 1, .such_as = "@~9", .noun = "checkpoint" },
+			 { { "<bad>" }, 1, 1, .such_as = "@ for the newest", .noun = "checkpoint" },
 			 { { "<command>" }, 1, OPT_MANY, .dashes = true, .dashed = true }),
 	.check = check,
 	.session = SESSION_STORE,

@@ -28,7 +28,7 @@ static int tell(const struct ckpt_record *record, const struct branch_result *re
 	report_warnings(&result->warnings);
 	if (opt_common.quiet)
 		return EXIT_DONE;
-	report_plain(stdout, "Made the branch '%s' of %s: %.12s%s%.12s\n", name, record->id,
+	report_plain(stdout, "Created branch '%s' from %s: %.12s%s%.12s\n", name, record->id,
 		     result->commit, result->parent ? " on top of " : "",
 		     result->parent ? result->parent : "");
 	if (result->ignored)
@@ -55,7 +55,7 @@ static int branch(struct session *session, const struct strlist *args)
 
 const struct opt_spec cmd_branch_spec = {
 	.command = "branch",
-	.summary = "make a branch of the project out of a checkpoint",
+	.summary = "create a branch in the project from a checkpoint",
 	.args = OPT_ARGS({ { "<name>" }, 1, 1 }, CMD_CHECKPOINTS(1, 1)),
 	.session = SESSION_STORE,
 	.run = branch,

@@ -18,6 +18,7 @@ struct cmd {
 	const char *name;
 	int (*run)(int argc, char **argv); /**< argv[0] is its name; NULL: cmd_dispatch() */
 	const struct opt_spec *spec;
+	const char *group; /**< the heading of those that it begins, or NULL */
 };
 
 /** Arguments that many commands take. */

@@ -12,7 +12,7 @@ static bool patch, tar, bundle;
 static const char *file;
 
 static const struct opt options[] = {
-	{ OPT_FLAG, 0, "patch", &patch, NULL, "as a patch for 'git apply', against HEAD of then" },
+	{ OPT_FLAG, 0, "patch", &patch, NULL, "as a patch for 'git apply', against the recorded HEAD" },
 	{ OPT_FLAG, 0, "tar", &tar, NULL, "as a tar archive of its files", OPT_OR },
 	{ OPT_FLAG, 0, "bundle", &bundle, NULL, "as a git bundle with everything, for 'import'",
 	  OPT_OR },

@@ -94,6 +94,12 @@ static int parse_checkpoints(struct request *request, struct session *session,
 			err = 0;
 			break;
 		}
+		/* No checkpoint is named so: a file that was there once. */
+		if (err == CKPT_ENOTFOUND && !sure && strpbrk(args->items[*at], "./"))
+			err = ckpt_error_set(err,
+					     "no checkpoint named '%s'; use '--' before a path "
+					     "that no longer exists",
+					     args->items[*at]);
 	}
 	for (size_t i = *at; i < args->nr && !err && !sure; i++)
 		if (!paths_may_be(session, args->items[i]))
@@ -253,7 +259,7 @@ static int print(const struct grep_result *result, const struct request *request
 static int check(const struct strlist *args)
 {
 	if (!given.nr && (!args->nr || !opt_common.dashdash))
-		return ckpt_error_set(CKPT_EUSAGE, "grep needs a pattern");
+		return ckpt_error_set(CKPT_EUSAGE, "'grep' needs a pattern; see 'git checkpoint grep -h'");
 	return 0;
 }
 

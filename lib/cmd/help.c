@@ -21,10 +21,14 @@ static bool offer(struct complete *complete, const char *what)
 
 void cmd_usage(FILE *out)
 {
-	fprintf(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n\n");
-	for (size_t i = 0; i < cmd_table.nr; i++)
-		fprintf(out, "    %-10s %s\n", cmd_table.items[i].name,
-			cmd_table.items[i].spec->summary);
+	fprintf(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n");
+	for (size_t i = 0; i < cmd_table.nr; i++) {
+		const struct cmd *cmd = &cmd_table.items[i];
+
+		if (cmd->group)
+			fprintf(out, "\n%s\n", cmd->group);
+		fprintf(out, "    %-10s %s\n", cmd->name, cmd->spec->summary);
+	}
 	fprintf(out, "\n'git checkpoint <command> -h' shows the options of a command,\n"
 		     "'git checkpoint --help' the manual, and 'git checkpoint help agents' what\n"
 		     "a coding agent should know.\n");

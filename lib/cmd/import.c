@@ -54,7 +54,7 @@ static int import(struct session *session, const struct strlist *args)
 
 const struct opt_spec cmd_import_spec = {
 	.command = "import",
-	.summary = "take checkpoints out of a bundle that 'export' wrote",
+	.summary = "take checkpoints from a bundle that 'export' wrote",
 	.args = OPT_ARGS({ { "<bundle>" }, 1, 1 }),
 	.session = SESSION_SAVE,
 	.run = import,

@@ -254,7 +254,7 @@ static void say_none(const struct session *session, const struct found *found,
 	if (opt_common.json || opt_common.quiet || found->nr)
 		return;
 	if (found->past_only)
-		report_plain(stderr, "no such checkpoint in which '%s' changed\n", args->items[0]);
+		report_plain(stderr, "no checkpoint found in which '%s' changed\n", args->items[0]);
 	else if (!found->records.nr && !found->records.unread)
 		report_plain(stderr,
 			     remote ? "nothing was fetched for '%s' yet; 'git checkpoint fetch' does\n"

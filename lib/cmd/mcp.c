@@ -82,7 +82,12 @@ static int mcp(struct session *session, const struct strlist *args)
 {
 	const struct mcp_opts opts = { &roots, cmd_version, STDIN_FILENO, STDOUT_FILENO };
 
-	return edits() ? edit(session, args) : mcp_serve(&opts);
+	if (edits())
+		return edit(session, args);
+	if (isatty(STDIN_FILENO))
+		report_plain(stderr, "serving on stdin, for an agent to start; Ctrl-D ends it, "
+				     "'git checkpoint mcp --install <agent>' sets it up\n");
+	return mcp_serve(&opts);
 }
 
 const struct opt_spec cmd_mcp_spec = {

@@ -338,9 +338,10 @@ static int check(const struct strlist *args)
 	/* Of git's restore it is the state to restore. */
 	if (strcmp(source, JOURNAL_SOURCE) != 0)
 		return ckpt_error_set(CKPT_EUSAGE,
-				      "restore needs a checkpoint: name it without an option; "
+				      "'restore' needs a checkpoint: name it without an option; "
 				      "--source says who asks");
-	return ckpt_error_set(CKPT_EUSAGE, "restore needs a checkpoint, such as @ for the newest");
+	return ckpt_error_set(CKPT_EUSAGE, "'restore' needs a checkpoint, such as @ for the newest; "
+					   "see 'git checkpoint restore -h'");
 }
 
 static int restore(struct session *session, const struct strlist *args)

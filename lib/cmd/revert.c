@@ -84,6 +84,23 @@ static bool is_in_worktree(const struct session *session, const char *path)
 	return found;
 }
 
+/* A second checkpoint is not a path. */
+static int error_no_path(struct request *request, struct session *session,
+			 const struct strlist *args, const char *path)
+{
+	struct ckpt_record second = CKPT_RECORD_INIT;
+	bool named = args->nr == 2 && opt_common.dashdash < 0 &&
+		     !lookup_name(&second, session->store, args->items[1]);
+
+	record_release(&second);
+	return named ? ckpt_error_set(CKPT_ENOTFOUND,
+				      "'%s' is not a path; a range is '<a>..<b>', the older first",
+				      path) :
+		       ckpt_error_set(CKPT_ENOTFOUND,
+				      "'%s' is neither in the worktree nor in checkpoint '%s' or '%s'",
+				      path, request->from.id, request->to.id);
+}
+
 static int parse_paths(struct request *request, struct session *session, const struct strlist *args)
 {
 	/* Borrowed. */
@@ -98,10 +115,7 @@ static int parse_paths(struct request *request, struct session *session, const s
 		if (!found)
 			err = paths_find(&found, session, path, &where);
 		if (!err && !found)
-			err = ckpt_error_set(CKPT_ENOTFOUND,
-					     "'%s' is neither in the worktree nor in checkpoint '%s' "
-					     "or '%s'",
-					     path, request->from.id, request->to.id);
+			err = error_no_path(request, session, args, path);
 	}
 	return err;
 }
@@ -167,6 +181,20 @@ static void name_command(struct request *request, const struct strlist *args)
 	strbuf_addf(&request->command, " %s%s", request->what, args->nr > 1 ? " --" : "");
 	for (size_t i = 1; i < args->nr; i++)
 		add_argument(&request->command, args->items[i]);
+}
+
+static int error_only_path(const char *path)
+{
+	struct strbuf quoted = STRBUF_INIT;
+	int err;
+
+	add_argument(&quoted, path);
+	err = ckpt_error_set(CKPT_ENOTFOUND,
+			     "no checkpoint named '%s'; to take back a step in the path of that "
+			     "name: git checkpoint revert @ --%s",
+			     path, quoted.buf);
+	strbuf_release(&quoted);
+	return err;
 }
 
 static int restore_and_report(struct session *session, struct request *request,
@@ -250,6 +278,9 @@ static int run(struct session *session, const struct strlist *args)
 				   .patch = STRBUF_INIT };
 	int err = revert_range(&request.from, &request.to, session, args->items[0]);
 
+	/* As `git restore <path>` would have it. */
+	if (err == CKPT_ENOTFOUND && !access(args->items[0], F_OK))
+		err = error_only_path(args->items[0]);
 	if (verbose)
 		restored_show_all();
 	if (!err && args->nr > 1)

@@ -24,7 +24,7 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 'z', NULL, &changes_opts.nul, NULL,
 	  "with --files, names or --numstat: end paths with NUL, do not quote" },
 	CHANGES_HOW,
-	{ OPT_FLAG, 0, "staged", &staged, NULL, "show what was staged, against HEAD of then" },
+	{ OPT_FLAG, 0, "staged", &staged, NULL, "show what was staged, against the recorded HEAD" },
 	{ OPT_FLAG, 0, "state", &state, NULL, "print state values; of one key, its exact bytes",
 	  OPT_FORM, OPT_ARGS({ { "<key>" }, 0, 1 }, CMD_CHECKPOINTS(1, 1)) },
 	{ OPT_END },
@@ -63,11 +63,28 @@ static void print_reason(const struct ckpt_record *record)
 	strbuf_release(&text);
 }
 
+/* "session s1, turn 3, sub-agent explore" */
+static void show_agent(struct row *row, const struct ckpt_agent *agent)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (agent->session)
+		strbuf_addf(&text, "session %s", agent->session);
+	if (agent->turn)
+		strbuf_addf(&text, "%sturn %llu", text.len ? ", " : "",
+			    (unsigned long long)agent->turn);
+	if (agent->sub_agent)
+		strbuf_addf(&text, "%ssub-agent %s", text.len ? ", " : "", agent->sub_agent);
+	if (text.len)
+		row_show(row, "agent", "%s", text.buf);
+	strbuf_release(&text);
+}
+
 static void print_head(const struct ckpt_record *record)
 {
 	static const struct row_line lines[] = {
 		{ "Name:", "name" },	   { "Commit:", "commit" },  { "Date:", "created_at" },
-		{ "Source:", "source" },   { "Files:", "files" },    { "Scope:", "scope" },
+		{ "Source:", "source" },   { "Agent:", "agent" },    { "Files:", "files" },    { "Scope:", "scope" },
 		{ "Step:", "step" },	   { "Expires:", "expiry" }, { "State:", "hash" },
 		{ "Project:", "project" }, { "Index:", "index" },    { "Operation:", "operation" },
 	};
@@ -87,6 +104,7 @@ static void print_head(const struct ckpt_record *record)
 	if (record->state_only)
 		row_show(&row, "files", "none, only state");
 	row_show_paths(&row, "scope", &record->scope);
+	show_agent(&row, &record->agent);
 	project_show(&row, record);
 	row_print(&row, lines, ARRAY_SIZE(lines));
 	row_release(&row);

@@ -9,7 +9,7 @@
 
 static int refuse_branch(const char *branch)
 {
-	return ckpt_error_set(CKPT_EREFUSED, "a branch named '%s' exists already; name another one",
+	return ckpt_error_set(CKPT_EREFUSED, "a branch named '%s' already exists; name another one",
 			      branch);
 }
 
@@ -31,7 +31,7 @@ int gitwrite_check_branch(const struct repo *repo, const char *branch, const cha
 	    gitrun(&answer, &run, valid) ||
 	    strncmp(answer.buf, branch, strlen(branch)) != 0 ||
 	    strcmp(answer.buf + strlen(branch), "\n") != 0)
-		err = ckpt_error_set(CKPT_ERROR, "'%s' cannot be the name of a branch", branch);
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is not a valid branch name", branch);
 	else if (exists)
 		err = refuse_branch(branch);
 	if (!err) {

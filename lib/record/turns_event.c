@@ -92,7 +92,8 @@ void turns_note(const struct turn_event *event, struct store *store, const char 
 					      .id = agent->session ? agent->session : "" };
 	struct strbuf line = STRBUF_INIT;
 
-	if (!event->known)
+	/* What cannot be told apart from noise is not the session that last fired. */
+	if (!event->known || (!agent->session && !agent->turn))
 		return;
 	turns_print_event(&line, event->moment, clock_now(), &session, event->entry, id);
 	if (!append(store, &line) && event->fresh && taken)

@@ -122,7 +122,7 @@ static int no_turn(const struct turn_session *session, const char *name)
 {
 	if (!session->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND,
-				      "no turn '%s': the session has not told of a prompt yet",
+				      "no turn '%s': no prompt of the session is known",
 				      name);
 	return ckpt_error_set(CKPT_ENOTFOUND, "no turn '%s'; the session has turns %" PRIu64
 					      " to %" PRIu64,

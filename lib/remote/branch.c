@@ -63,13 +63,13 @@ static int check_name(struct branch_result *out, const struct branching *branchi
 	if (*name != '-' && !strstr(name, "@{"))
 		err = run(&answer, branching, GITRUN_LOOK, NULL, format);
 	if (err == CKPT_ERROR)
-		err = ckpt_error_set(err, "'%s' is not a name that a branch can have", name);
+		err = ckpt_error_set(err, "'%s' is not a valid branch name", name);
 	if (!err) {
 		out->ref = xstrfmt("refs/heads/%s", name);
 		exists[3] = out->ref;
 		strbuf_reset(&answer);
 		if (!run(&answer, branching, GITRUN_LOOK, NULL, exists))
-			err = ckpt_error_set(CKPT_EREFUSED, "the branch '%s' already exists", name);
+			err = ckpt_error_set(CKPT_EREFUSED, "a branch named '%s' already exists", name);
 	}
 	strbuf_release(&answer);
 	return err;

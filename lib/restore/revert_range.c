@@ -79,6 +79,8 @@ int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct sessio
 		err = ckpt_error_set(CKPT_EUSAGE,
 				     "'%s' does not say where to begin; name a checkpoint before '..'",
 				     typed);
+	} else if (dots[2] == '.') {
+		err = ckpt_error_set(CKPT_EUSAGE, "'%s' is not a range; write '<a>..<b>'", typed);
 	} else {
 		err = find(from, session, typed, (size_t)(dots - typed));
 		if (!err)

@@ -52,6 +52,7 @@ struct opt_arg {
 	const char *one_of[OPT_CHOICES];
 	int min, max;
 	const char *such_as; /**< for the message if it is missing: "@ for the newest"; or NULL */
+	const char *noun; /**< for the same message, after its name: "a bad checkpoint"; or NULL */
 	bool dashes;	     /**< "--" may precede it */
 	bool dashed;	     /**< "--" must precede it */
 };

@@ -110,6 +110,8 @@ static void describe(struct strbuf *out, const struct opt_arg *arg)
 			strbuf_addf(out, "%s %.*s", strchr("aeio", word[1]) ? "an" : "a",
 				    (int)strlen(word) - 2, word + 1);
 	}
+	if (arg->noun)
+		strbuf_addf(out, " %s", arg->noun);
 	if (arg->such_as)
 		strbuf_addf(out, ", such as %s", arg->such_as);
 }
@@ -143,12 +145,34 @@ static int error_too_many(const char *command, const struct opt *form, const cha
 			      form ? " with --" : "", form ? form->name : "", command);
 }
 
+/* Where "--" must precede one of them, it tells what the words before it are. */
+static int check_dashed(const char *command, const struct opt *form, const struct opt_arg *arg,
+			char *const *args)
+{
+	int before = opt_common.dashdash;
+	const struct opt_arg *dashed = arg;
+
+	while (dashed && dashed->max && !dashed->dashed)
+		dashed++;
+	if (before < 0 || !dashed || !dashed->max)
+		return 0;
+	for (; arg < dashed; arg++) {
+		if (before < arg->min)
+			return error_argument(command, arg, NULL);
+		before -= before < arg->max ? before : arg->max;
+	}
+	return before ? error_too_many(command, form, args[opt_common.dashdash - before]) : 0;
+}
+
 /* Those that may be missing are the first that are. */
 static int check_arguments(const char *command, const struct opt *form, const struct opt_arg *arg,
 			   char *const *args, size_t nr)
 {
 	size_t needed = 0, i = 0;
+	int err = check_dashed(command, form, arg, args);
 
+	if (err)
+		return err;
 	for (const struct opt_arg *p = arg; p && p->max; p++)
 		needed += (size_t)p->min;
 	for (; arg && arg->max; arg++) {

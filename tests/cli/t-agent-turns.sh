@@ -52,6 +52,8 @@ turns() {
 test_names_of_turns() {
 	agent_repo
 	three_turns s
+	git checkpoint show session:s >"$T/out"
+	expect_grep '^Agent: *session s, turn 3$' "$T/out"
 	for n in 1 2 3; do
 		expect_eq $n "$(held turn:$n)"
 		expect_eq $n "$(held session:s/turn:$n)"
@@ -91,7 +93,7 @@ test_what_begins_a_turn() {
 	fire s PreToolUse '"tool_name":"Bash"'
 	expect_eq null "$(git checkpoint list --json | jq .checkpoints[0].agent.turn)"
 	expect_exit 128 git checkpoint show turn:1 2>"$T/err"
-	expect_grep 'not told of a prompt' "$T/err"
+	expect_grep 'no prompt of the session is known' "$T/err"
 	ask s one a
 	ask s one a     # the same
 	ask s ''        # no text
@@ -138,6 +140,18 @@ test_sessions_stay_apart() {
 }
 
 # Copilot reads the settings of Claude Code, too.
+# What is not an event has no session that turn:<n> could be of.
+test_noise_is_not_a_session() {
+	agent_repo
+	three_turns s
+	for noise in '' garbage '{}' '{"hook_event_name":"Stop"}'; do
+		echo "$noise" >>file
+		printf '%s' "$noise" | git-checkpoint agent-hook codex >"$T/got" 2>"$T/err"
+		expect_eq s "$(git checkpoint list --session --json | jq -r .session)" "after '$noise'"
+		expect_eq 3 "$(held turn:3)"
+	done
+}
+
 test_an_agent_that_tells_everything_twice() {
 	agent_repo
 	both() {
@@ -234,7 +248,7 @@ test_revert_of_a_turn() {
 	echo mine >mine
 	git checkpoint revert --yes -q turn:2
 	expect_missing file2
-	expect_eq 'of turn 1 of turn 3 mine' "$(echo $(cat file1 file3 mine))"
+	expect_eq 'of turn 1 of turn 3 mine' "$(cat file1 file3 mine | xargs)"
 	# it is not the agent's to undo
 	expect_exit 5 git checkpoint undo --yes -q --source codex 2>"$T/err"
 	git checkpoint undo --yes -q

@@ -40,7 +40,7 @@ test_the_commit_is_what_git_would_make() {
 	echo noise >x.log
 	git-checkpoint save -q -m 'my reason'
 	untouched git-checkpoint branch topic/new @ >"$T/out"
-	expect_grep "Made the branch 'topic/new' of chk_" "$T/out"
+	expect_grep "Created branch 'topic/new' from chk_" "$T/out"
 	git log -1 --format='%P %an %ae %s' topic/new >"$T/got"
 	expect_eq "$head $(git config user.name) $(git config user.email) my reason" "$(cat "$T/got")"
 	git add -A
@@ -141,14 +141,14 @@ test_it_is_refused() {
 	for name in there main master; do
 		git show-ref -q --verify "refs/heads/$name" || continue
 		expect_exit 5 git-checkpoint branch $name @ 2>"$T/err"
-		expect_grep "the branch '$name' already exists" "$T/err"
+		expect_grep "a branch named '$name' already exists" "$T/err"
 	done
 	expect_eq "$head" "$(git rev-parse there)"
 	for name in a..b -x 'with blank' '@{-1}' a.lock '' HEAD x/; do
 		status=0
 		git-checkpoint branch -- "$name" @ 2>"$T/err" || status=$?
 		expect_eq 128 $status "'$name'"
-		expect_grep 'is not a name that a branch can have' "$T/err"
+		expect_grep 'is not a valid branch name' "$T/err"
 	done
 	expect_exit 128 git-checkpoint branch there/below @ 2>"$T/err"
 	expect_exit 128 git-checkpoint branch new nothing

@@ -133,6 +133,10 @@ test_the_overview_has_every_command() {
 	section COMMANDS | sed -n 's/^ \{7\}\([a-z]*\)  .*/\1/p' | sort >actual
 	names | sort >expected
 	expect_same expected actual
+	# in the same groups as the short help, and in the same order
+	section COMMANDS | sed -n 's/^   \([A-Z].*\)/\1/p; s/^ \{7\}\([a-z]*\)  .*/\1/p' >actual
+	git-checkpoint -h | sed -n "1d; /^'/q; s/^\([A-Z].*\)/\1/p; s/^    \([a-z]*\) .*/\1/p" >expected
+	expect_same expected actual
 	# and is one: two screens
 	mandoc -T ascii -O width=80 "$MANUAL" >overview
 	test "$(wc -l <overview)" -le 140 || fail "the overview has $(wc -l <overview) lines"

@@ -105,6 +105,8 @@ test_exit_status() {
 	expect_grep "the pattern 'a.(' is not valid" "$T/err"
 	expect_exit 128 git-checkpoint grep text nothing 2>"$T/err"
 	expect_exit 128 git-checkpoint grep text @ nothing 2>"$T/err"
+	expect_exit 128 git-checkpoint grep text gone.c 2>"$T/err"
+	expect_grep "use '--' before a path" "$T/err"
 	expect_exit 1 git-checkpoint grep text -- nothing
 	expect_exit 129 git-checkpoint grep --all text @ 2>"$T/err"
 	git-checkpoint grep --all text >"$T/out"

@@ -205,7 +205,8 @@ refused() {
 	shift 2
 	git for-each-ref >"$T/refs"
 	fork "$status" "$T/copy" --worktree "$@"
-	grep -q -F -e "$text" "$T/err" || fail "not in the message: $text: $(cat "$T/err")"
+	json .error.message "$T/answer" >"$T/message"
+	grep -q -F -e "$text" "$T/message" || fail "not in the message: $text: $(cat "$T/message")"
 	expect_missing "$T/copy" .git/worktrees/copy
 	git for-each-ref >"$T/refs.now"
 	expect_same "$T/refs" "$T/refs.now"
@@ -214,11 +215,11 @@ refused() {
 test_what_is_refused() {
 	a_dirty_project
 	git branch taken
-	refused 5 "branch named 'taken' exists" -b taken @
-	refused 5 "branch named 'main' exists" -b main @
+	refused 5 "branch named 'taken' already exists" -b taken @
+	refused 5 "branch named 'main' already exists" -b main @
 	refused 5 'cannot be made' -b taken/below @
 	for name in 'a b' -x @ HEAD 'a..b' '@{-1}' a.lock ''; do
-		refused 128 'cannot be the name of a branch' -b "$name" @
+		refused 128 'is not a valid branch name' -b "$name" @
 	done
 	mkdir "$T/full"
 	echo x >"$T/full/x"

@@ -143,7 +143,7 @@ test_paths_as_everywhere() {
 	expect_exit 129 git-checkpoint list nothing 2>"$T/err"
 	expect_grep "'nothing' is not a path; use '--'" "$T/err"
 	git-checkpoint list -- nothing >"$T/out" 2>"$T/err"
-	expect_grep "no such checkpoint in which 'nothing' changed" "$T/err"
+	expect_grep "no checkpoint found in which 'nothing' changed" "$T/err"
 	git-checkpoint list --json -- nothing | jq -e '.checkpoints == []'
 	expect_exit 128 git-checkpoint list -- ../../outside 2>"$T/err"
 	expect_exit 129 git-checkpoint list -p --stat -- a 2>"$T/err"

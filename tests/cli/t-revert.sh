@@ -206,6 +206,14 @@ test_wrong_arguments() {
 	expect_exit 129 git-checkpoint revert --conflicts=some @ 2>"$T/err"
 	expect_exit 128 git-checkpoint revert -y nosuch..@ 2>"$T/err"
 	expect_exit 128 git-checkpoint revert -y @..nosuch 2>"$T/err"
+	# what people type: three dots, two checkpoints, a path alone
+	expect_exit 129 git-checkpoint revert -y @~1...@ 2>"$T/err"
+	expect_grep "write '<a>..<b>'" "$T/err"
+	expect_exit 128 git-checkpoint revert -y @~1 @ 2>"$T/err"
+	expect_grep "'@' is not a path; a range is '<a>..<b>'" "$T/err"
+	echo 1 >"a file"
+	expect_exit 128 git-checkpoint revert -y 'a file' 2>"$T/err"
+	expect_grep "git checkpoint revert @ -- 'a file'" "$T/err"
 	git-checkpoint save -q --state k=v --state-only 2>"$T/err" || return 0
 	expect_exit 128 git-checkpoint revert -y "$s1.." 2>"$T/err"
 }

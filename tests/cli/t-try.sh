@@ -123,6 +123,22 @@ test_wrong_command_lines() {
 
 # ---- bisect --------------------------------------------------------------------------
 
+# "--" tells what the words before it are.
+test_what_is_missing_before_the_command_is_named() {
+	echo x >a
+	git-checkpoint save -q
+	expect_exit 129 git-checkpoint try -- make check 2>"$T/err"
+	expect_grep "'try' needs a checkpoint, such as @" "$T/err"
+	expect_exit 129 git-checkpoint bisect -- make check now 2>"$T/err"
+	expect_grep "'bisect' needs a good checkpoint" "$T/err"
+	expect_exit 129 git-checkpoint bisect @ -- make check 2>"$T/err"
+	expect_grep "'bisect' needs a bad checkpoint" "$T/err"
+	expect_exit 129 git-checkpoint bisect @ @ other -- make 2>"$T/err"
+	expect_grep "unexpected argument 'other'" "$T/err"
+	expect_exit 128 git-checkpoint bisect @ @ -- make 2>"$T/err"
+	expect_grep 'cannot be both good and bad' "$T/err"
+}
+
 test_the_first_bad_one_is_found() {
 	count_to 12
 	for bad in 2 7 12; do
