@@ -82,6 +82,9 @@ struct revert_text {
 	bool clean;	    /**< without markers */
 };
 
+/** True if contents of this size are never merged. */
+bool revert_is_too_large(uint64_t size);
+
 /** Merge three contents; the markers name `label`. */
 int revert_merge_text(struct revert_text *out, const struct strbuf *base, const struct strbuf *now,
 		      const struct strbuf *then, const char *label);
