@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a sandbox mounts over paths to hide them is no part of the tree: empty mounts, and devices.
+# What a sandbox mounts over paths to hide them is not part of the tree: empty mounts, and devices.
 
 . "$(dirname "$0")/../lib/harness.sh"
 

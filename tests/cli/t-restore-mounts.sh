@@ -135,7 +135,7 @@ test_one_that_was_not_there() {
 	expect_eq 2 "$(cat m/file)"
 	expect_warned "Kept: m/file ($WHY)"
 	expect_warned "Kept: m ($WHY)"
-	# nothing in it: it is no part of the tree
+	# nothing in it: it is not part of the tree
 	rm m/file
 	echo 2 >plain
 	restore "$id"
