@@ -204,7 +204,7 @@ refused() {
 	shift 2
 	git for-each-ref >"$T/refs"
 	fork "$status" "$T/copy" --worktree "$@"
-	grep -q -F -e "$text" "$T/err" || fail "not in the message: $text: $(cat "$T/err")"
+	grep -q -F -e "$text" "$T/answer" || fail "not in the message: $text: $(cat "$T/answer")"
 	expect_missing "$T/copy" .git/worktrees/copy
 	git for-each-ref >"$T/refs.now"
 	expect_same "$T/refs" "$T/refs.now"
