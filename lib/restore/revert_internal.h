@@ -26,9 +26,6 @@ enum revert_do {
 /** Decide from the three alone. `why_out` is set for REVERT_CONFLICT. Directories do not count. */
 enum revert_do revert_decide(const char **why_out, const struct revert_sides *sides);
 
-/** The same kind, contents and permission bits; or both NULL. */
-bool revert_same(const struct wt_entry *a, const struct wt_entry *b);
-
 /** The permission bits of a merge: false if both sides changed them in different ways. */
 bool revert_merge_mode(unsigned *out, unsigned base, unsigned now, unsigned then);
 
