@@ -84,7 +84,8 @@ SAN_CLI := $(wildcard $(patsubst %,tests/cli/t-%.sh,save save-bytes save-modes s
 	save-scope save-skips restore restore-answer restore-paths restore-protect restore-obstacles restore-rules \
 	restore-staging restore-stray restore-mounts undo undo-left-out verify show diff \
 	doctor doctor-objects doctor-salvage damage prune pin state capture \
-	capture-restore run run-transparent flow flow-resume hook-merge) tests/fault/t-bad-copies.sh)
+	capture-restore run run-transparent flow flow-resume hook-merge \
+	revert-conflicts restore-hunks import-hostile) tests/fault/t-bad-copies.sh)
 TSAN_UNIT := $(addprefix tests/unit/test_,pool.c scan.c pack.c packs.c packs_replaced.c store.c progress.c beneath.c)
 TSAN_CLI  := $(wildcard $(addprefix tests/cli/,t-save-roundtrip.sh t-restore.sh))
 

@@ -11,7 +11,10 @@
  */
 void *xmalloc(size_t size);
 
-/** Call `fn` once before the program ends. It must neither allocate nor take a lock. */
+/**
+ * Call `fn` before the program ends. It must neither allocate nor take a lock; true if it has
+ * already told why the program ends, so that nothing more is printed.
+ */
 void alloc_on_failure(bool (*fn)(void));
 
 void *xcalloc(size_t count, size_t size);

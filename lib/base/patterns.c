@@ -141,13 +141,13 @@ void patterns_free(struct patterns *patterns)
 static const char *find_text(const struct pattern *pattern, bool ignore_case, const char *text,
 			     size_t len)
 {
-	const char *last = text + len - pattern->len;
+	const char *last;
 
 	if (pattern->len > len)
 		return NULL;
 	if (!ignore_case)
 		return memmem(text, len, pattern->text, pattern->len);
-	for (; text <= last; text++) {
+	for (last = text + len - pattern->len; text <= last; text++) {
 		size_t i = 0;
 
 		while (i < pattern->len && lower(text[i]) == lower(pattern->text[i]))
@@ -166,6 +166,9 @@ static int find(regmatch_t *out, struct patterns *patterns, const struct pattern
 	locale_t before;
 	int rc;
 
+	/* Numbers of the library are no larger. */
+	if (len > INT_MAX)
+		return ckpt_error_set(CKPT_ERROR, "unable to search: a line is longer than 2 GiB");
 	if (pattern->text) {
 		found = find_text(pattern, patterns->ignore_case, text, len);
 		if (!found)
@@ -176,11 +179,8 @@ static int find(regmatch_t *out, struct patterns *patterns, const struct pattern
 	}
 	out->rm_so = 0;
 	out->rm_eo = (regoff_t)len;
-	/* Numbers of the library are no larger. */
-	rc = REG_ESPACE;
 	before = uselocale(patterns->locale);
-	if (len <= INT_MAX)
-		rc = regexec(&pattern->regex, text, 1, out, REG_STARTEND | (begins ? 0 : REG_NOTBOL));
+	rc = regexec(&pattern->regex, text, 1, out, REG_STARTEND | (begins ? 0 : REG_NOTBOL));
 	uselocale(before);
 	if (rc && rc != REG_NOMATCH)
 		return ckpt_error_set(CKPT_ERROR, "unable to search: out of memory");

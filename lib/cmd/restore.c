@@ -221,8 +221,9 @@ static int copy(struct session *session, const struct restore_opts *opts)
 }
 
 /* Ask about each hunk; then it is a restore of what was chosen, and nothing more is asked. */
-static int carry_out_hunks(struct session *session, struct restore_opts *opts)
+static int carry_out_hunks(struct session *session, const struct restore_opts *opts)
 {
+	struct restore_opts chosen = *opts;
 	struct hunking hunking;
 	int err;
 
@@ -230,13 +231,13 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts)
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
 				      opts->target->id);
 	err = hunking_choose(&hunking, session, opts, yes);
-	opts->compose = choose_compose;
-	opts->compose_payload = &hunking.chosen;
-	opts->also = &hunking.choices.also;
-	opts->no_delete = false;
+	chosen.compose = choose_compose;
+	chosen.compose_payload = &hunking.chosen;
+	chosen.also = &hunking.choices.also;
+	chosen.no_delete = false;
 	yes = true;
 	if (!err && !hunking_says_nothing(&hunking))
-		err = carry_out(session, opts);
+		err = carry_out(session, &chosen);
 	hunking_release(&hunking);
 	return err;
 }

@@ -215,17 +215,19 @@ static int restore_and_report(struct session *session, struct request *request,
 }
 
 /* Of what the merge would change; then nothing more is asked. */
-static int choose_hunks(struct session *session, struct request *request, struct restore_opts *opts)
+static int choose_hunks(struct session *session, struct request *request,
+			const struct restore_opts *opts)
 {
+	struct restore_opts chosen = *opts;
 	struct hunking hunking;
 	int err = hunking_choose(&hunking, session, opts, yes);
 
-	opts->compose = choose_compose;
-	opts->compose_payload = &hunking.chosen;
-	opts->also = &hunking.choices.also;
-	opts->confirm = NULL;
+	chosen.compose = choose_compose;
+	chosen.compose_payload = &hunking.chosen;
+	chosen.also = &hunking.choices.also;
+	chosen.confirm = NULL;
 	if (!err && !hunking_says_nothing(&hunking))
-		err = restore_and_report(session, request, opts);
+		err = restore_and_report(session, request, &chosen);
 	hunking_release(&hunking);
 	return err;
 }

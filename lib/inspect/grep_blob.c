@@ -7,6 +7,7 @@
 enum {
 	BINARY_LOOK = 8000,   /* bytes at the start: a NUL among them means binary, as in git */
 	WHOLE_MAX = 16 << 20, /* larger ones are not held in memory */
+	CUT_OVERLAP = 4096,   /* what matches across a cut is found if it is no longer */
 };
 
 struct reader {
@@ -68,13 +69,26 @@ static void begin(struct reader *reader, const char *text, size_t len)
 	reader->out->binary = memchr(text, '\0', len < BINARY_LOOK ? len : BINARY_LOOK);
 }
 
+/*
+ * How much of what is held can be searched; what came before `from` has no newline. A binary file
+ * may be one line of any length, a disk image of zeros for example, so there it is cut somewhere.
+ */
+static size_t find_end(const struct reader *reader, size_t from)
+{
+	const struct strbuf *rest = &reader->rest;
+	const char *newline = memrchr(rest->buf + from, '\n', rest->len - from);
+
+	if (newline)
+		return (size_t)(newline + 1 - rest->buf);
+	return reader->out->binary && rest->len > WHOLE_MAX ? rest->len : 0;
+}
+
 /* A piece of a large one. */
 static int take(const void *data, size_t len, void *payload)
 {
 	struct reader *reader = payload;
 	struct strbuf *rest = &reader->rest;
-	const char *newline;
-	size_t whole;
+	size_t from = reader->begun ? rest->len : 0, whole;
 	int err;
 
 	if (reader->enough)
@@ -84,11 +98,12 @@ static int take(const void *data, size_t len, void *payload)
 		return 0;
 	if (!reader->begun)
 		begin(reader, rest->buf, rest->len);
-	newline = memrchr(rest->buf, '\n', rest->len);
-	if (!newline)
+	whole = find_end(reader, from);
+	if (!whole)
 		return 0;
-	whole = (size_t)(newline + 1 - rest->buf);
 	err = search(reader, rest->buf, whole);
+	if (rest->buf[whole - 1] != '\n')
+		whole -= CUT_OVERLAP;
 	strbuf_splice(rest, 0, whole, "", 0);
 	return err;
 }

@@ -5,17 +5,6 @@
 
 #include <sys/random.h>
 
-static void write_hex(char *out, const unsigned char *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*out++ = digits[bytes[i] >> 4];
-		*out++ = digits[bytes[i] & 15];
-	}
-	*out = '\0';
-}
-
 void mcp_tokens_digest(char out[MCP_DIGEST_SIZE], const struct strlist *command, const char *where,
 		       const struct strbuf *plan)
 {
@@ -29,7 +18,7 @@ void mcp_tokens_digest(char out[MCP_DIGEST_SIZE], const struct strlist *command,
 	hash_update(digest, plan->buf, plan->len);
 	hash_end(digest, sum);
 	hash_free(digest);
-	write_hex(out, sum, sizeof(sum));
+	oid_hex_encode(out, sum, sizeof(sum));
 }
 
 static void forget(struct mcp_tokens *tokens, size_t at)
@@ -49,7 +38,7 @@ int mcp_tokens_issue(struct mcp_tokens *tokens, char out[MCP_TOKEN_SIZE], const 
 	if (tokens->nr == MCP_TOKENS_MAX)
 		forget(tokens, 0);
 	token = &tokens->items[tokens->nr++];
-	write_hex(token->text, bytes, sizeof(bytes));
+	oid_hex_encode(token->text, bytes, sizeof(bytes));
 	memcpy(token->digest, digest, MCP_DIGEST_SIZE);
 	memcpy(out, token->text, MCP_TOKEN_SIZE);
 	return 0;

@@ -275,7 +275,8 @@ int mcp_args_read(struct mcp_args *out, const struct mcp_tool *tool, const json_
 
 /* ---- the command line ---- */
 
-enum mcp_action mcp_args_action(const struct mcp_tool *tool, const struct mcp_args *given)
+/* The action that a preview, or the tool itself, is about. */
+static enum mcp_action action_of(const struct mcp_tool *tool, const struct mcp_args *given)
 {
 	if (tool->action != MCP_DO_PREVIEW)
 		return tool->action;
@@ -294,7 +295,7 @@ void mcp_args_command(struct strlist *out, const struct mcp_tool *tool,
 		[MCP_DO_RESTORE] = "restore", [MCP_DO_REVERT] = "revert",
 		[MCP_DO_UNDO] = "undo",	      [MCP_DO_PIN] = "pin",
 	};
-	enum mcp_action action = mcp_args_action(tool, given);
+	enum mcp_action action = action_of(tool, given);
 	bool applies = tool->effect == MCP_DESTROYS || tool->action == MCP_DO_PREVIEW;
 
 	plan = plan || tool->action == MCP_DO_PREVIEW;

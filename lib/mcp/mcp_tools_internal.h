@@ -78,7 +78,4 @@ bool mcp_args_is_name(const char *text);
 void mcp_args_command(struct strlist *out, const struct mcp_tool *tool,
 		      const struct mcp_args *args, const char *source, bool plan);
 
-/** The action that a preview, or the tool itself, is about. */
-enum mcp_action mcp_args_action(const struct mcp_tool *tool, const struct mcp_args *args);
-
 #endif

@@ -142,16 +142,17 @@ uint64_t turns_tools(const struct turn *turn)
 static size_t split(char *fields[FIELDS_MAX], char *line)
 {
 	size_t nr = 0;
+	char *tab;
 
-	for (char *at = line; at; nr++) {
+	for (char *at = line;; at = tab + 1) {
 		if (nr == FIELDS_MAX)
 			return 0;
-		fields[nr] = at;
-		at = strchr(at, '\t');
-		if (at)
-			*at++ = '\0';
+		fields[nr++] = at;
+		tab = strchr(at, '\t');
+		if (!tab)
+			return nr;
+		*tab = '\0';
 	}
-	return nr;
 }
 
 static bool parse_time(int64_t *out, const char *text)

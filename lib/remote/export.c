@@ -121,11 +121,12 @@ static int close_target(struct target *target, uint64_t *bytes, int err)
 {
 	struct stat st;
 
-	if (!err && !fstat(target->fd, &st) && S_ISREG(st.st_mode))
+	if (!err && !fstat(target->fd, &st) && S_ISREG(st.st_mode)) {
 		*bytes = (uint64_t)st.st_size;
-	if (target->temp.len) {
-		if (!err && fsync(target->fd) < 0)
+		if (target->file && fsync(target->fd) < 0)
 			err = ckpt_error_errno("unable to write '%s'", target->file);
+	}
+	if (target->temp.len) {
 		if (!err)
 			err = fs_rename(AT_FDCWD, target->temp.buf, target->file, target->dir.buf,
 					FS_DURABLE);

@@ -148,7 +148,7 @@ static struct compose_change *add(struct compose *compose, const char *path, enu
 	change = &compose->items[compose->nr];
 	*change = (struct compose_change){ .path = xstrdup(path),
 					   .what = what,
-					   .order = compose->nr };
+					   .order = compose->said++ };
 	compose->nr++;
 	return change;
 }
@@ -214,7 +214,12 @@ void compose_forget(struct compose *compose, const char *path, bool below)
 
 void compose_conflict(struct compose *compose, const char *path, const char *why)
 {
-	strlist_addf(compose->conflicts, "%s\n%s", why, path);
+	struct strbuf text = STRBUF_INIT;
+
+	/* It may quote a path; its own newline ends it. */
+	utf8_printable(&text, why, strlen(why), "", '?');
+	strlist_addf(compose->conflicts, "%s\n%s", text.buf, path);
+	strbuf_release(&text);
 }
 
 /* --- all of it --- */

@@ -28,6 +28,7 @@ struct compose {
 	unsigned threads;
 	struct compose_change *items;
 	size_t nr, alloc;
+	size_t said;		   /**< how often something was said, forgotten or not */
 	struct strlist *conflicts; /**< "<why>\n<path>" */
 	struct arena arena;	   /**< of `root`, as far as it is not the scan's */
 	struct wt_dir *root;	   /**< what was composed */

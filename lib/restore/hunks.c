@@ -88,7 +88,8 @@ void hunks_count(struct hunk *hunk)
 	}
 }
 
-void hunks_index(struct hunks *hunks)
+/* Fill in `starts` and `lines`. */
+static void index_lines(struct hunks *hunks)
 {
 	size_t alloc = 0, at = 0;
 
@@ -162,7 +163,7 @@ int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *ne
 		return rc;
 	out->old = old;
 	out->old_len = old_len;
-	hunks_index(out);
+	index_lines(out);
 	libgit2.diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
 	opts.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
 	opts.context_lines = CONTEXT;

@@ -23,9 +23,6 @@ bool hunks_line_next(struct hunk_line *out, const struct strbuf *text, size_t *a
 /** The length of the line at `text`, with its newline, if it has one. */
 size_t hunks_line_len(const char *text, size_t len);
 
-/** Fill in `starts` and `lines`. */
-void hunks_index(struct hunks *hunks);
-
 /** Count the lines of both sides. */
 void hunks_count(struct hunk *hunk);
 

@@ -297,7 +297,8 @@ static int complete_marker(struct into *into)
 	into_marker_text(&text, into);
 	if (!fstat(into->marker_fd, &st) && (size_t)st.st_size < text.len) {
 		fd = openat(into->fd, into->marker, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0 || fs_pwrite_all(fd, text.buf, text.len, 0) < 0)
+		if (fd < 0 || fs_pwrite_all(fd, text.buf, text.len, 0) < 0 ||
+		    (!into->opts->passing && fsync(fd) < 0))
 			err = ckpt_error_errno("unable to write '%s/%s'", into->out->path,
 					       into->marker);
 	}

@@ -189,7 +189,7 @@ static bool has_contents(int fd, struct digest *sha1, const struct oid *oid)
 {
 	unsigned char *buf;
 	struct stat st;
-	struct oid found;
+	struct oid found = { { 0 } };
 	char header[64];
 	ssize_t n;
 

@@ -43,7 +43,4 @@ void revert_widen(struct ckpt_record *target, const struct ckpt_record *to);
 int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct session *session,
 		 const char *typed);
 
-/** The same for checkpoints that are known: CKPT_ERROR if they hold no files. */
-int revert_check(const struct ckpt_record *from, const struct ckpt_record *to);
-
 #endif

@@ -4,7 +4,8 @@
 #include "base/base.h"
 #include "worktree/worktree.h"
 
-bool revert_same(const struct wt_entry *a, const struct wt_entry *b)
+/* The same kind, contents and permission bits; or both NULL. */
+static bool same(const struct wt_entry *a, const struct wt_entry *b)
 {
 	return !a || !b ? a == b
 			: a->kind == b->kind && oid_equal(&a->oid, &b->oid) &&
@@ -27,7 +28,7 @@ enum revert_do revert_decide(const char **why_out, const struct revert_sides *si
 {
 	const struct wt_entry *base = sides->base, *now = sides->now, *then = sides->then;
 
-	if (revert_same(now, then))
+	if (same(now, then))
 		return REVERT_NOTHING;
 	if (!now)
 		return base ? conflict(why_out, "modify/delete: deleted since") : REVERT_TAKE;
@@ -35,12 +36,12 @@ enum revert_do revert_decide(const char **why_out, const struct revert_sides *si
 		return conflict(why_out, then ? "add/add: created again since, and not the same"
 					      : "kind: something else since");
 	if (!then)
-		return revert_same(now, base)
+		return same(now, base)
 			       ? REVERT_REMOVE
 			       : conflict(why_out, "modify/delete: created by it, changed since");
-	if (revert_same(now, base))
+	if (same(now, base))
 		return REVERT_TAKE;
-	if (revert_same(then, base))
+	if (same(then, base))
 		return REVERT_NOTHING;
 	if (base->kind != now->kind || base->kind != then->kind)
 		return conflict(why_out, "kind: a file, a link or a directory since");

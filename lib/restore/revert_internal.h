@@ -26,9 +26,6 @@ enum revert_do {
 /** Decide from the three alone. `why_out` is set for REVERT_CONFLICT. Directories do not count. */
 enum revert_do revert_decide(const char **why_out, const struct revert_sides *sides);
 
-/** The same kind, contents and permission bits; or both NULL. */
-bool revert_same(const struct wt_entry *a, const struct wt_entry *b);
-
 /** The permission bits of a merge: false if both sides changed them in different ways. */
 bool revert_merge_mode(unsigned *out, unsigned base, unsigned now, unsigned then);
 
@@ -81,6 +78,9 @@ struct revert_text {
 	bool binary;	    /**< not text: there is no result */
 	bool clean;	    /**< without markers */
 };
+
+/** True if contents of this size are never merged. */
+bool revert_is_too_large(uint64_t size);
 
 /** Merge three contents; the markers name `label`. */
 int revert_merge_text(struct revert_text *out, const struct strbuf *base, const struct strbuf *now,

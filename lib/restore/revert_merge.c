@@ -8,11 +8,16 @@ enum {
 	TEXT_MAX = 512 << 20, /* as git's core.bigFileThreshold */
 };
 
+bool revert_is_too_large(uint64_t size)
+{
+	return size > TEXT_MAX;
+}
+
 static bool is_binary(const struct strbuf *text)
 {
 	size_t look = text->len < BINARY_LOOK ? text->len : BINARY_LOOK;
 
-	return text->len > TEXT_MAX || (look && memchr(text->buf, 0, look));
+	return revert_is_too_large(text->len) || (look && memchr(text->buf, 0, look));
 }
 
 static git_merge_file_input input(const struct strbuf *text)

@@ -163,14 +163,35 @@ static int find_file(const struct wt_entry **out, struct snapshot *snapshot, con
 	return err;
 }
 
+/* Whether one of the three is so large that it must not even be read into memory. */
+static int check_sizes(bool *large_out, const struct revert_job *job,
+		       const struct revert_sides *sides)
+{
+	struct store *store = job->revert->session->store;
+	uint64_t base = 0, then = 0;
+	int err = objects_size(&base, store, &sides->base->oid);
+
+	if (!err)
+		err = objects_size(&then, store, &sides->then->oid);
+	*large_out = revert_is_too_large(base) || revert_is_too_large(then) ||
+		     revert_is_too_large(sides->now->st.size);
+	return err;
+}
+
 static int merge_text(struct outcome *out, const char **why, struct revert_job *job,
 		      const struct revert_sides *sides, const char *now_path)
 {
 	struct strbuf base = STRBUF_INIT, now = STRBUF_INIT, then = STRBUF_INIT;
 	struct store *store = job->revert->session->store;
 	struct revert_text merged = { .text = STRBUF_INIT };
-	int err = objects_read(&base, store, &sides->base->oid, OBJECT_BLOB);
+	int err = check_sizes(&merged.binary, job, sides);
 
+	if (!err && merged.binary) {
+		*why = "binary: changed since";
+		return 0;
+	}
+	if (!err)
+		err = objects_read(&base, store, &sides->base->oid, OBJECT_BLOB);
 	if (!err)
 		err = objects_read(&then, store, &sides->then->oid, OBJECT_BLOB);
 	if (!err)

@@ -7,7 +7,7 @@
 #include "session/session.h"
 #include "store/store.h"
 
-int revert_check(const struct ckpt_record *from, const struct ckpt_record *to)
+static int check(const struct ckpt_record *from, const struct ckpt_record *to)
 {
 	const struct ckpt_record *both[] = { from, to };
 
@@ -87,5 +87,5 @@ int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct sessio
 			err = dots[2] ? lookup_name(to, session->store, dots + 2)
 				      : find_newest(to, session);
 	}
-	return err ? err : revert_check(from, to);
+	return err ? err : check(from, to);
 }

@@ -138,6 +138,19 @@ test_a_large_file() {
 	expect_same "$T/expected" "$T/actual"
 }
 
+# A disk image for example: one line of any length, which is searched in parts.
+test_a_large_file_without_lines() {
+	truncate -s 40M early late none
+	printf 'needle' | dd of=early bs=1 seek=5000000 conv=notrunc status=none
+	printf 'needle' >>late
+	git-checkpoint save -q
+	git-checkpoint grep -l needle >"$T/out"
+	expect_grep 'early' "$T/out"
+	expect_grep 'late' "$T/out"
+	expect_no_grep 'none' "$T/out"
+	git-checkpoint grep --json -E 'need+le$' | jq -e '[.matches[].file] == ["late"]'
+}
+
 test_threads_do_not_matter() {
 	past live "$TEST_SEED" 8
 	GIT_CHECKPOINT_THREADS=1 git-checkpoint grep -n o >"$T/one"

@@ -175,7 +175,7 @@ test_single_paths() {
 	expect_eq "$(printf '%s\n' ./src/deep/d.txt ./src/empty)" \
 		"$(cd "$T/copy2" && find . -type f -o -empty | LC_ALL=C sort)"
 	copy 128 "$T/copy3" @ -- new.txt
-	expect_grep "'src/new.txt' is not in checkpoint" "$T/err"
+	expect_grep "'src/new.txt' is not in checkpoint" "$T/answer"
 	copy 128 "$T/copy3" @ -- nowhere
 	copy 128 "$T/copy3" @ -- '*.none'
 	expect_missing "$T/copy3"
@@ -190,7 +190,7 @@ test_a_scoped_checkpoint() {
 	expect_eq a/b/x "$(cd "$T/copy" && find . -type f | sed 's,^./,,')"
 	git-checkpoint save -q --state-only --state k=v
 	copy 128 "$T/copy2" @
-	expect_grep 'holds only state' "$T/err"
+	expect_grep 'holds only state' "$T/answer"
 }
 
 test_a_directory_that_is_new_empty_or_a_link_to_one() {

@@ -246,6 +246,34 @@ static void test_compose_sees_what_is_left_out(void **state)
 	restore_result_release(&result);
 }
 
+static int changed_mind(struct compose *compose, void *payload)
+{
+	(void)payload;
+	compose_put(compose, "one", WT_FILE, 0644, "1", 1);
+	compose_put(compose, "two", WT_FILE, 0644, "2", 1);
+	compose_put(compose, "a", WT_FILE, 0644, "first\n", 6);
+	compose_forget(compose, "one", false);
+	compose_forget(compose, "two", false);
+	compose_put(compose, "a", WT_FILE, 0644, "last\n", 5);
+	compose_conflict(compose, "d/odd", "in the way: 'x\ny' is not a directory");
+	return 0;
+}
+
+static void test_compose_last_word_counts(void **state)
+{
+	struct restore_result result;
+
+	(void)state;
+	if (run(&result, changed_mind, true))
+		fail_msg("%s", ckpt_error_last());
+	assert_string_equal(patches.buf, "a [one\n] [last\n]\n");
+	/* What the sentence quotes is not taken for the path. */
+	assert_int_equal(result.conflicts_nr, 1);
+	assert_string_equal(result.conflicts[0].path, "d/odd");
+	assert_string_equal(result.conflicts[0].why, "in the way: 'x?y' is not a directory");
+	restore_result_release(&result);
+}
+
 static void test_compose_paths_in_order(void **state)
 {
 	static const char *const order[] = { "", "a", "a/", "a/b", "a/b/c", "a/c", "a-b", "a.b", "b" };
@@ -264,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_compose_nothing),
 		cmocka_unit_test(test_compose_failing),
 		cmocka_unit_test(test_compose_sees_what_is_left_out),
+		cmocka_unit_test(test_compose_last_word_counts),
 		cmocka_unit_test(test_compose_paths_in_order),
 	};
 

@@ -186,7 +186,7 @@ static off_t size_of(const char *name)
 {
 	struct stat st;
 
-	assert_int_equal(stat(in_scratch(name), &st), 0);
+	assert_int_equal(stat(in_scratch("%s", name), &st), 0);
 	return st.st_size;
 }
 
