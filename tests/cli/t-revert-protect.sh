@@ -80,4 +80,43 @@ test_what_was_left_out_is_not_taken_for_a_renamed_file() {
 	expect_eq "$(seq 50)" "$(cat x.log)"
 }
 
+# ignoring_step: x.log went, and is ignored since
+ignoring_step() {
+	git init -q
+	: >.gitignore
+	echo 1 >x.log
+	save
+	rm x.log
+	echo '*.log' >.gitignore
+	save
+	fingerprint . >"$T/before"
+}
+
+# forth_and_back: undo and redo of what brought x.log back
+forth_and_back() {
+	test -f x.log
+	fingerprint . >"$T/after"
+	git checkpoint undo -q --yes
+	fingerprint . >"$T/undone"
+	expect_same "$T/before" "$T/undone"
+	git checkpoint redo -q --yes
+	fingerprint . >"$T/redone"
+	expect_same "$T/after" "$T/redone"
+	git checkpoint undo -q --yes
+	fingerprint . >"$T/undone"
+	expect_same "$T/before" "$T/undone"
+}
+
+test_undo_takes_back_a_file_that_was_ignored_before_the_revert() {
+	ignoring_step
+	git checkpoint revert -q --yes @
+	forth_and_back
+}
+
+test_undo_takes_back_a_file_that_was_ignored_before_it_was_chosen() {
+	ignoring_step
+	printf 'a\na\n' | git checkpoint restore -q -p --yes @~1 2>/dev/null
+	forth_and_back
+}
+
 run_tests
