@@ -9,6 +9,7 @@ fork() {
 	status=$1
 	shift
 	expect_exit "$status" git-checkpoint restore --json --into "$@" >"$T/answer" 2>"$T/err"
+	jq -r '.error.message // empty' "$T/answer" >>"$T/err"
 }
 
 # whereabouts <dir>: what git says of it; not what is ignored or left out

@@ -9,6 +9,7 @@ copy() {
 	status=$1
 	shift
 	expect_exit "$status" git-checkpoint restore --json --into "$@" >"$T/answer" 2>"$T/err"
+	jq -r '.error.message // empty' "$T/answer" >>"$T/err"
 }
 
 # same <dir>: it is what the worktree was when "then" was noted
