@@ -80,13 +80,18 @@ static void print_verdict(const struct status *status, const struct session *ses
 /* What was being restored, and the state before; null if nothing was interrupted. */
 static json_t *interrupted(const struct session *session)
 {
+	struct ckpt_record target = CKPT_RECORD_INIT;
 	struct journal journal;
 	struct row object = ROW_INIT;
 
 	if (!session->store || !journal_is_left(session->store) ||
 	    journal_read(&journal, session->store))
 		return json_null();
-	row_text(&object, "target", journal.target);
+	/* Nobody can look up a state that is not a checkpoint: name the one that it leads to. */
+	row_text(&object, "target",
+		 target_read(&target, session->store, journal.target) ? journal.target
+								      : target_name(&target));
+	record_release(&target);
 	row_text(&object, "safety_checkpoint", journal.safety);
 	journal_release(&journal);
 	return row_object(&object);

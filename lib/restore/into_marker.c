@@ -63,7 +63,7 @@ void into_marker_text(struct strbuf *out, const struct into *into)
 {
 	strbuf_addf(out,
 		    "This directory is an unfinished copy of the checkpoint %s.\n"
-		    "This command continues it, and may replace any file in it:\n\n",
+		    "This command continues it:\n\n",
 		    into->opts->target->id);
 	add_command(out, into);
 	strbuf_addstr(out, "\nIf it is not needed, the directory can be removed.\n\n");

@@ -4,7 +4,8 @@
  *
  *  1. Every file is new (O_EXCL) in a directory that was opened without following
  *     a link; nothing that exists is written to or gets another mode. In an
- *     unfinished copy, what is not as it should be is removed and made new.
+ *     unfinished copy, what is not as it should be is removed and made new,
+ *     unless somebody else wrote into it.
  *  2. Until it is complete a file can be read by its owner alone.
  *  3. Directories get their modes when everything is in them.
  */
@@ -215,6 +216,56 @@ static bool keep_file(int dirfd, const struct wt_entry *entry, struct digest *sh
 	return kept;
 }
 
+struct remains {
+	int fd;
+	off_t at;
+	bool foreign;
+};
+
+/* A process that was killed leaves the beginning, a power cut also zeros. */
+static int compare_piece(const void *data, size_t len, void *payload)
+{
+	struct remains *remains = payload;
+	const unsigned char *expected = data;
+	unsigned char buf[8192];
+
+	for (size_t done = 0; done < len && !remains->foreign;) {
+		size_t want = len - done < sizeof(buf) ? len - done : sizeof(buf);
+		ssize_t n = fs_pread_full(remains->fd, buf, want, remains->at);
+
+		if (n <= 0)
+			break;
+		for (ssize_t i = 0; i < n; i++)
+			remains->foreign |= buf[i] && buf[i] != expected[done + (size_t)i];
+		done += (size_t)n;
+		remains->at += n;
+	}
+	return 0;
+}
+
+/* What has another name, too, or cannot be read, is not lost, or was not written to by anybody. */
+static int refuse_foreign(struct store *store, int dirfd, const struct wt_entry *entry)
+{
+	struct remains remains = {
+		.fd = openat(dirfd, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+	};
+	struct stat st;
+	uint64_t size;
+	int err = 0;
+
+	if (remains.fd >= 0 && !fstat(remains.fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1) {
+		err = objects_size(&size, store, &entry->oid);
+		remains.foreign = !err && (entry->kind != WT_FILE || (uint64_t)st.st_size > size);
+		if (!err && !remains.foreign)
+			err = objects_stream(store, &entry->oid, compare_piece, &remains);
+	}
+	fs_close(remains.fd);
+	return !err && remains.foreign
+		       ? ckpt_error_set(CKPT_EREFUSED,
+					"it was changed in the unfinished copy; move it away")
+		       : err;
+}
+
 /* --- files and links --- */
 
 static int write_piece(const void *data, size_t len, void *payload)
@@ -293,7 +344,10 @@ static int write_entry(struct writer *writer, struct tools *tools, int dirfd,
 				atomic_fetch_add(&writer->bytes, (unsigned long long)st.st_size);
 			return 0;
 		}
-		if (unlinkat(dirfd, entry->name, 0) < 0 && errno != ENOENT)
+		/* What this process wrote itself may come from a live file that changed. */
+		if (!writer->into->no_clones)
+			err = refuse_foreign(writer->into->session->store, dirfd, entry);
+		if (!err && unlinkat(dirfd, entry->name, 0) < 0 && errno != ENOENT)
 			err = ckpt_error_errno("unable to replace it");
 	}
 	if (!err)

@@ -138,7 +138,7 @@ static int open_points(struct restore *r)
 					  r->interrupted.tree);
 	}
 	/* It is not held for us: it may have gone while we waited for the lock. */
-	if (!err && opts->previous && refs_exist(store, opts->previous->id))
+	if (!err && opts->previous && target_exists(store, opts->previous->id))
 		err = snapshot_open(&r->previous, store, opts->previous);
 	if (!err)
 		protect_exempt(r->protect, r->previous);

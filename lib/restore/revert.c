@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
+#include "restore/restore_internal.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "worktree/worktree.h"
@@ -154,13 +155,36 @@ static int take_dir(struct revert_job *job, const struct change *change)
 
 /* --- the order of events --- */
 
+/*
+ * The step seems to have created what the checkpoint before it left out: an ignored or a sensitive
+ * file for example, which was there all the time. It stays, as it does in a restore.
+ */
+static bool was_left_out(struct revert_job *job, const struct change *change)
+{
+	const struct wt_entry *now = compose_now(job->compose, change->path);
+	const char *why;
+
+	if (change->kind != CHANGE_DELETED)
+		return false;
+	why = protect_path(change->path, change->is_dir ? WT_DIR : WT_FILE, job->protect);
+	if (why && now) {
+		char *text = xstrfmt("protected: %s", why);
+
+		revert_keep(job, change->path, text);
+		free(text);
+	}
+	return why != NULL;
+}
+
 static bool is_meant(struct change *change, void *payload)
 {
-	const struct revert *revert = payload;
+	struct revert_job *job = payload;
+	const struct revert *revert = job->revert;
 
 	return compare_in_scope(&revert->from->scope, change->path) &&
 	       compare_in_scope(&revert->to->scope, change->path) &&
-	       (!revert->only || pathspec_matches(revert->only, change->path, change->is_dir));
+	       (!revert->only || pathspec_matches(revert->only, change->path, change->is_dir)) &&
+	       !was_left_out(job, change);
 }
 
 /* One goes, the other comes: each for itself. */
@@ -200,7 +224,7 @@ static int look_at_step(struct revert_job *job)
 	err = compare_run(&job->step.changes, &before, &after, NULL);
 	if (err)
 		return err;
-	compare_list_filter(&job->step.changes, is_meant, (void *)job->revert);
+	compare_list_filter(&job->step.changes, is_meant, job);
 	err = revert_find_renames(&job->step);
 	if (!err)
 		split_tangled(job);
@@ -243,8 +267,13 @@ int revert_compose(struct compose *compose, void *payload)
 	const struct revert *revert = payload;
 	struct revert_job job = { .revert = revert, .compose = compose };
 	struct store *store = revert->session->store;
-	int err = snapshot_open(&job.from, store, revert->from);
+	struct restore_point from = { 0 };
+	int err = restore_point_open(&from, store, revert->from);
 
+	job.from = from.tree;
+	job.protect = protect_new(revert->session);
+	if (!err)
+		err = protect_add(job.protect, revert->from, &from.meta, from.tree);
 	if (!err)
 		err = snapshot_open(&job.to, store, revert->to);
 	if (!err)
@@ -253,7 +282,8 @@ int revert_compose(struct compose *compose, void *payload)
 		err = take_all(&job);
 	compare_list_release(&job.step.changes);
 	compare_list_release(&job.since.changes);
-	snapshot_free(job.from);
+	protect_free(job.protect);
+	restore_point_close(&from);
 	snapshot_free(job.to);
 	strlist_release(&job.removed);
 	strlist_release(&job.conflict);

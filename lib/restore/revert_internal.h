@@ -6,6 +6,8 @@
 #include "inspect/inspect.h"
 #include "restore/revert.h"
 
+struct protect;
+
 /** For revert*.c alone. */
 
 /** One file or link at three times; NULL: it was not there, or is something else. */
@@ -35,6 +37,7 @@ struct revert_job {
 	const struct revert *revert;
 	struct compose *compose;
 	struct snapshot *from, *to;
+	struct protect *protect; /**< what `from` left out */
 	struct diff step;  /**< from `to` back to `from`, with renames */
 	struct diff since; /**< from `to` to the worktree, with renames; only if needed */
 	bool have_since;

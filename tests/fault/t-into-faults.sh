@@ -238,8 +238,41 @@ test_what_changes_after_it_was_written_does_not_verify() {
 	expect_grep "'more' is not as in the checkpoint" "$T/err"
 	expect_exists "$T/copy/.git-checkpoint-into"
 	rmdir "$T/copy/more"
+	# it is somebody's work
+	expect_exit 5 git-checkpoint restore -q --into "$T/copy" @ 2>"$T/err"
+	expect_grep "'a/y': it was changed in the unfinished copy; move it away" "$T/err"
+	expect_eq changed "$(cat "$T/copy/a/y")"
+	rm "$T/copy/a/y"
 	git-checkpoint restore -q --into "$T/copy" @
 	same "$T/copy" 'once more'
+}
+
+# What a killed process or a power cut leaves is made new; what somebody wrote is not lost.
+test_only_what_a_copy_left_is_replaced() {
+	a_tree
+	unfinished @
+	truncate -s 1234 "$T/copy/large"
+	: >"$T/copy/x"
+	printf 'a\0b\0z\n' >"$T/copy/a/b/z"
+	truncate -s 0 "$T/copy/sparse"
+	git-checkpoint restore -q --into "$T/copy" @
+	same "$T/copy" remains
+	for work in 'echo more >>' 'printf precious >' 'printf "a/Z\n" >'; do
+		gone
+		unfinished @
+		rm -f "$T/copy/a/y"
+		eval "echo a/y | cat >'$T/copy/a/y'; $work '$T/copy/a/y'"
+		cp "$T/copy/a/y" "$T/work.copy"
+		expect_exit 5 git-checkpoint restore -q --into "$T/copy" @ 2>"$T/err"
+		expect_grep "'a/y': it was changed" "$T/err"
+		cmp "$T/work.copy" "$T/copy/a/y"
+	done
+	# where a link should be
+	mv "$T/copy/a/y" "$T/away.y"
+	rm -f "$T/copy/link"
+	echo precious >"$T/copy/link"
+	expect_exit 5 git-checkpoint restore -q --into "$T/copy" @ 2>"$T/err"
+	expect_eq precious "$(cat "$T/copy/link")"
 }
 
 test_a_worktree_killed_anywhere() {

@@ -73,6 +73,8 @@ untouched_or_done() {
 both_ways() {
 	interrupted=$((interrupted + 1))
 	expect_exit 5 git-checkpoint revert -q -y "$step" 2>"$T/err"
+	git-checkpoint status --json 2>"$T/err" | jq -e '.interrupted_restore.target | startswith("chk_")' >"$T/out" ||
+		fail "$1: status names what cannot be looked up"
 	rm -rf "$T/copy"
 	mkdir "$T/copy"
 	cp -a "$T/work" "$XDG_STATE_HOME" "$T/copy"
