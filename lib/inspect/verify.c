@@ -117,7 +117,7 @@ int verify_checkpoint(struct verify_result *out, struct verify *verify, const st
 
 	memset(out, 0, sizeof(*out));
 	snprintf(out->id, sizeof(out->id), "%s", ref->id);
-	err = record_read(&record, verify->session->store, ref);
+	err = record_read_saved(&record, verify->session->store, ref);
 	if (!err)
 		err = verify_extras(verify, &record);
 	if (!err)
