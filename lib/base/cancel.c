@@ -3,14 +3,44 @@
 
 #include "base/error.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdint.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid /* the kernel's name is not in every C library */
+#endif
+
+enum { AGAIN_NS = 10000000 };
 
 static volatile sig_atomic_t caught;
+/* While one waits: the timer that interrupts it. */
+static volatile sig_atomic_t waiting;
+static timer_t timer;
 static struct sigaction child_before = { .sa_handler = SIG_DFL };
 
+/*
+ * The call that should be interrupted may not have been entered yet, and then would not notice
+ * this signal: the timer repeats until it does. timer_settime(2) may be called here.
+ */
 static void note(int sig)
 {
+	const struct itimerspec soon = { .it_value.tv_nsec = AGAIN_NS,
+					 .it_interval.tv_nsec = AGAIN_NS };
+	int saved = errno;
+
 	caught = sig;
+	if (waiting)
+		timer_settime(timer, 0, &soon, NULL);
+	errno = saved;
+}
+
+/* Only the call that it interrupts matters. */
+static void interrupt(int sig)
+{
+	(void)sig;
 }
 
 /* A file beyond the limit: the write fails, and reports that. */
@@ -52,4 +82,39 @@ int cancel_check(void)
 int cancel_signal(void)
 {
 	return caught;
+}
+
+/* --- calls that block --- */
+
+bool cancel_interrupt_after(int64_t seconds)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN };
+	struct itimerspec end = { .it_value.tv_sec = seconds < INT32_MAX ? seconds : INT32_MAX,
+				  .it_interval.tv_nsec = AGAIN_NS };
+	struct sigaction action = { .sa_handler = interrupt };
+	sigset_t signals;
+
+	/* Not SIGALRM: whoever started us may have set an alarm that is to end us. */
+	event.sigev_notify_thread_id = gettid();
+	sigemptyset(&action.sa_mask);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGRTMIN);
+	if (seconds <= 0 || sigaction(SIGRTMIN, &action, NULL) < 0 ||
+	    timer_create(CLOCK_MONOTONIC, &event, &timer) < 0)
+		return false;
+	pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+	timer_settime(timer, 0, &end, NULL);
+	waiting = 1;
+	/* Caught before anybody waited. */
+	if (caught)
+		note(caught);
+	return true;
+}
+
+void cancel_interrupt_end(void)
+{
+	if (!waiting)
+		return;
+	waiting = 0;
+	timer_delete(timer);
 }

@@ -148,6 +148,12 @@ int hooks_agents_edit(struct session *session, const struct hooks_agents *how)
 
 /* ---- what there is ---- */
 
+/* Of those that are absent only JSON tells; to find none takes reading every record. */
+static bool is_told(const struct agents_status *status)
+{
+	return opt_common.json || status->state != AGENTS_ABSENT;
+}
+
 /* For inspect_list(): the newest of each agent. Several settings of one have the same. */
 static bool note_newest(const struct ckpt_record *record, void *payload)
 {
@@ -155,7 +161,8 @@ static bool note_newest(const struct ckpt_record *record, void *payload)
 	bool first = false;
 
 	for (size_t i = 0; i < view->found.nr; i++) {
-		if (view->last[i] || strcmp(view->found.items[i].agent, record->source))
+		if (view->last[i] || !is_told(&view->found.items[i]) ||
+		    strcmp(view->found.items[i].agent, record->source))
 			continue;
 		view->last[i] = xstrdup(record->id);
 		view->taken[i] = record->created_at;
@@ -166,10 +173,15 @@ static bool note_newest(const struct ckpt_record *record, void *payload)
 
 static size_t count_agents(const struct agents_statuses *found)
 {
+	const char *last = "";
 	size_t nr = 0;
 
-	for (size_t i = 0; i < found->nr; i++)
-		nr += !i || strcmp(found->items[i].agent, found->items[i - 1].agent);
+	for (size_t i = 0; i < found->nr; i++) {
+		if (!is_told(&found->items[i]) || !strcmp(found->items[i].agent, last))
+			continue;
+		last = found->items[i].agent;
+		nr++;
+	}
 	return nr;
 }
 
@@ -190,7 +202,7 @@ void hooks_agents_look(struct hooks_agents_view *out, struct session *session)
 		out->trouble[i] = agents_trouble(session->store, out->found.items[i].agent,
 						 &out->trouble_at[i]);
 	enough.max = count_agents(&out->found);
-	if (session->store && !inspect_list(&records, session, &enough))
+	if (session->store && enough.max && !inspect_list(&records, session, &enough))
 		lookup_records_release(&records);
 }
 

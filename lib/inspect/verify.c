@@ -15,15 +15,18 @@ void verify_begin(struct verify *verify, struct session *session, progress_fn pr
 void verify_end(struct verify *verify)
 {
 	contents_known_release(&verify->files);
+	contents_known_release(&verify->dirs);
 	oidset_release(&verify->others);
 }
 
 static int verify_tree(struct verify_result *out, struct verify *verify,
 		       const struct ckpt_record *record)
 {
+	bool by_dirs = record->hash_version == STATEHASH_TREE;
 	struct contents_opts opts = {
 		.threads = verify->session->threads,
 		.known = &verify->files,
+		.dirs = by_dirs ? &verify->dirs : NULL,
 		.progress = verify->progress,
 	};
 	struct snapshot *snapshot = NULL;
@@ -36,6 +39,8 @@ static int verify_tree(struct verify_result *out, struct verify *verify,
 		strlist_addf(&out->problems, "its contents have the state hash %s, but %s is "
 					     "recorded", hash,
 			     record->state_hash);
+	if (!err && by_dirs)
+		contents_remember_dirs(&verify->dirs, snapshot);
 	snapshot_free(snapshot);
 	return err;
 }
@@ -112,7 +117,7 @@ int verify_checkpoint(struct verify_result *out, struct verify *verify, const st
 
 	memset(out, 0, sizeof(*out));
 	snprintf(out->id, sizeof(out->id), "%s", ref->id);
-	err = record_read(&record, verify->session->store, ref);
+	err = record_read_saved(&record, verify->session->store, ref);
 	if (!err)
 		err = verify_extras(verify, &record);
 	if (!err)

@@ -15,7 +15,7 @@ struct session;
  */
 struct verify {
 	struct session *session;
-	struct contents_known files;
+	struct contents_known files, dirs;
 	struct oidset others; /**< captures and large values that are sound */
 	progress_fn progress;
 };

@@ -212,22 +212,22 @@ static int collect(struct ckpt_briefs *out, struct store *store, const struct re
 
 static int apply_marks(struct ckpt_briefs *briefs, struct store *store)
 {
-	struct refs_marks marks;
-	int err = refs_marks_read(&marks, store);
+	struct record_marks marks = { 0 };
+	int err = names_check(store);
 
-	if (err)
-		return err;
-	err = names_check(store);
+	if (!err)
+		err = record_marks_read(&marks, store);
 	for (size_t i = 0; i < briefs->nr && !err; i++) {
-		enum refs_mark mark = refs_marks_find(&marks, briefs->items[i].ref.id);
+		enum refs_mark mark = refs_marks_find(&marks.refs, briefs->items[i].ref.id);
 
 		if (mark != REFS_UNMARKED)
 			briefs->items[i].pinned = mark == REFS_PINNED;
-		briefs->items[i].imported = pathset_has(&marks.imported, briefs->items[i].ref.id);
-		if (names_of(store, &briefs->items[i].ref.commit))
+		briefs->items[i].imported =
+			pathset_has(&marks.refs.imported, briefs->items[i].ref.id);
+		if (marks.named && names_of(store, &briefs->items[i].ref.commit))
 			briefs->items[i].pinned = true;
 	}
-	refs_marks_release(&marks);
+	record_marks_release(&marks);
 	return err;
 }
 

@@ -345,19 +345,47 @@ int record_read_fetched(struct ckpt_record *out, struct store *store,
 	return err;
 }
 
-int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+int record_marks_read(struct record_marks *out, struct store *store)
+{
+	struct strlist names = STRLIST_INIT;
+	int err = refs_marks_read(&out->refs, store);
+
+	if (err)
+		return err;
+	names_list(&names, store);
+	out->named = names.nr;
+	strlist_release(&names);
+	return 0;
+}
+
+void record_marks_release(struct record_marks *marks)
+{
+	refs_marks_release(&marks->refs);
+}
+
+int record_read_marked(struct ckpt_record *out, struct store *store, const struct ref_item *ref,
+		       const struct record_marks *marks)
 {
 	int err = record_read_saved(out, store, ref);
-	enum refs_mark mark = err ? REFS_UNMARKED : refs_mark(store, ref->id);
-	const char *name = err ? NULL : names_of(store, &ref->commit);
+	enum refs_mark mark;
+	const char *name;
 
+	if (err)
+		return err;
+	mark = marks ? refs_marks_find(&marks->refs, ref->id) : refs_mark(store, ref->id);
 	if (mark != REFS_UNMARKED)
 		out->pinned = mark == REFS_PINNED;
-	if (!err)
-		out->imported = refs_imported(store, ref->id);
+	out->imported = marks ? pathset_has(&marks->refs.imported, ref->id)
+			      : refs_imported(store, ref->id);
+	name = marks && !marks->named ? NULL : names_of(store, &ref->commit);
 	if (name) {
 		out->name = xstrdup(name);
 		out->pinned = true;
 	}
-	return err;
+	return 0;
+}
+
+int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
+{
+	return record_read_marked(out, store, ref, NULL);
 }

@@ -183,12 +183,25 @@ int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struc
  */
 int record_damaged(int err, struct store *store, const char *id);
 
+/** What is known of checkpoints besides their commits: marks, and whether any has a name. */
+struct record_marks {
+	struct refs_marks refs;
+	bool named;
+};
+
+int record_marks_read(struct record_marks *out, struct store *store);
+void record_marks_release(struct record_marks *marks);
+
 /** Read the record of a ref; fails as record_damaged() says. */
 int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
 /** The same for one that was fetched from another machine. */
 int record_read_fetched(struct ckpt_record *out, struct store *store,
 			const struct fetched_item *item);
+
+/** The same with marks that were read before, for callers that read many; NULL: as above. */
+int record_read_marked(struct ckpt_record *out, struct store *store, const struct ref_item *ref,
+		       const struct record_marks *marks);
 
 /** The same without marks: pinned as it was saved. */
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref);

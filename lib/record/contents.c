@@ -29,14 +29,19 @@ static uint32_t *slot(const struct contents_known *known, const struct oid *oid)
 	}
 }
 
+static const struct contents_item *find(const struct contents_known *known, const struct oid *oid)
+{
+	uint32_t *at = known && known->slots_nr ? slot(known, oid) : NULL;
+
+	return at && *at ? &known->items[*at - 1] : NULL;
+}
+
 static bool recall(struct wt_entry *entry, const struct contents_known *known)
 {
-	const struct contents_item *item;
-	uint32_t *at = known && known->slots_nr ? slot(known, &entry->oid) : NULL;
+	const struct contents_item *item = find(known, &entry->oid);
 
-	if (!at || !*at)
+	if (!item)
 		return false;
-	item = &known->items[*at - 1];
 	memcpy(entry->sha256, item->sha256, SHA256_SIZE);
 	entry->st.size = item->size;
 	entry->flags |= WT_KNOWN;
@@ -52,19 +57,20 @@ static void grow(struct contents_known *known)
 		*slot(known, &known->items[i].oid) = (uint32_t)i + 1;
 }
 
-static void remember(struct contents_known *known, const struct wt_entry *entry)
+static void remember(struct contents_known *known, const struct oid *oid,
+		     const unsigned char sha256[SHA256_SIZE], uint64_t size)
 {
 	uint32_t *at;
 
 	if (known->nr * 2 >= known->slots_nr)
 		grow(known);
-	at = slot(known, &entry->oid);
+	at = slot(known, oid);
 	if (*at || known->nr == UINT32_MAX)
 		return;
 	ALLOC_GROW(known->items, known->nr + 1, known->alloc);
-	known->items[known->nr].oid = entry->oid;
-	known->items[known->nr].size = entry->st.size;
-	memcpy(known->items[known->nr].sha256, entry->sha256, SHA256_SIZE);
+	known->items[known->nr].oid = *oid;
+	known->items[known->nr].size = size;
+	memcpy(known->items[known->nr].sha256, sha256, SHA256_SIZE);
 	*at = (uint32_t)++known->nr;
 }
 
@@ -73,6 +79,76 @@ void contents_known_release(struct contents_known *known)
 	free(known->items);
 	free(known->slots);
 	memset(known, 0, sizeof(*known));
+}
+
+/* --- directories --- */
+
+/* What the hash of a directory depends on: its tree, and the modes that the tree cannot hold. */
+static void dir_key(struct oid *out, const struct snapshot *snapshot, const struct wt_dir *dir)
+{
+	const struct modes *modes = &snapshot->modes;
+	size_t nr, skip = strlen(dir->path);
+	const struct mode_item *items = modes_below(modes, dir->path, &nr);
+	struct strbuf text = STRBUF_INIT;
+	unsigned char sha256[SHA256_SIZE];
+
+	strbuf_add(&text, dir->tree.id, OID_SIZE);
+	strbuf_addf(&text, "%o %o %o", modes->file, modes->exec, modes->dir);
+	for (size_t i = 0; i < nr; i++) {
+		strbuf_addf(&text, " %o ", items[i].mode);
+		strbuf_add(&text, items[i].path + skip, strlen(items[i].path + skip) + 1);
+	}
+	hash_buffer(HASH_SHA256, sha256, text.buf, text.len);
+	memcpy(out->id, sha256, OID_SIZE);
+	strbuf_release(&text);
+}
+
+static bool recall_dir(struct wt_dir *dir, const struct snapshot *snapshot,
+		       const struct contents_known *dirs)
+{
+	const struct contents_item *item;
+	struct oid key;
+
+	if (!dirs || dir->entries || snapshot->loaded)
+		return false;
+	dir_key(&key, snapshot, dir);
+	item = find(dirs, &key);
+	if (item) {
+		memcpy(dir->sha256, item->sha256, SHA256_SIZE);
+		dir->hashed = true;
+	}
+	return item;
+}
+
+static void remember_dir(struct contents_known *dirs, const struct snapshot *snapshot,
+			 const struct wt_dir *dir)
+{
+	struct oid key;
+
+	/* Not loaded: it is known. */
+	if (!dir->hashed || !dir->entries)
+		return;
+	dir_key(&key, snapshot, dir);
+	remember(dirs, &key, dir->sha256, 0);
+	for (size_t i = 0; i < dir->nr; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			remember_dir(dirs, snapshot, dir->entries[i].dir);
+}
+
+void contents_remember_dirs(struct contents_known *dirs, const struct snapshot *snapshot)
+{
+	if (!snapshot->loaded)
+		remember_dir(dirs, snapshot, snapshot->root);
+}
+
+static int expand(struct snapshot *snapshot, struct wt_dir *dir, const struct contents_known *dirs)
+{
+	int err = recall_dir(dir, snapshot, dirs) ? 0 : snapshot_expand(snapshot, dir);
+
+	for (size_t i = 0; i < dir->nr && !err; i++)
+		if (dir->entries[i].kind == WT_DIR)
+			err = expand(snapshot, dir->entries[i].dir, dirs);
+	return err;
 }
 
 /* --- reading --- */
@@ -178,7 +254,9 @@ static int hash_collected(struct contents *contents)
 	/* Even those before a damaged one. */
 	for (size_t i = 0; i < contents->nr && contents->opts->known; i++)
 		if (contents->items[i].entry->flags & WT_KNOWN)
-			remember(contents->opts->known, contents->items[i].entry);
+			remember(contents->opts->known, &contents->items[i].entry->oid,
+				 contents->items[i].entry->sha256,
+				 contents->items[i].entry->st.size);
 	free(contents->items);
 	return err;
 }
@@ -186,7 +264,7 @@ static int hash_collected(struct contents *contents)
 int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts)
 {
 	struct contents contents = { .snapshot = snapshot, .opts = opts };
-	int err = snapshot_expand_all(snapshot, snapshot->root);
+	int err = expand(snapshot, snapshot->root, opts->dirs);
 
 	if (err)
 		return err;

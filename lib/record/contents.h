@@ -25,6 +25,11 @@ void contents_known_release(struct contents_known *known);
 struct contents_opts {
 	unsigned threads;
 	struct contents_known *known; /**< used and added to; NULL: read everything */
+	/**
+	 * Directories that contents_remember_dirs() knows: they are not loaded, their hash is set.
+	 * Not for what looks at their entries, as the flat state hash does. NULL: load everything.
+	 */
+	const struct contents_known *dirs;
 	progress_fn progress;         /**< or NULL */
 };
 
@@ -34,7 +39,13 @@ struct contents_opts {
  */
 int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts);
 
-/** The same for one file or link, which then is known. */
+/**
+ * After contents_hash() and statehash(): all directories of it are sound, and so are those of
+ * another checkpoint that have the same tree and the same modes.
+ */
+void contents_remember_dirs(struct contents_known *dirs, const struct snapshot *snapshot);
+
+/** One file or link, which then is known. */
 int contents_hash_entry(struct wt_entry *entry, struct store *store);
 
 /** The same only for these sorted paths and everything below them. */

@@ -7,7 +7,13 @@
 #include "record/lost.h"
 #include "record/turns.h"
 
-enum { COMMIT_PREFIX_MIN = 4, ID_DIGITS = 6, CANDIDATES_SHOWN = 10 };
+enum {
+	COMMIT_PREFIX_MIN = 4,
+	ID_DIGITS = 6,
+	CANDIDATES_SHOWN = 10,
+	/* From this many on, all marks are read at once rather than those of each. */
+	MANY = 16,
+};
 
 /* They were read from the newest on. */
 static void turn_round(struct ckpt_records *records)
@@ -30,6 +36,8 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 			  const struct ref_list *refs, const struct ckpt_enough *enough)
 {
 	size_t left = enough ? enough->max : SIZE_MAX, alloc = 0;
+	struct record_marks marks = { 0 };
+	bool marked = false;
 	int err = 0;
 
 	memset(out, 0, sizeof(*out));
@@ -39,7 +47,11 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 
 		ALLOC_GROW(out->items, out->nr + 1, alloc);
 		record = &out->items[out->nr];
-		err = record_read(record, store, &refs->items[--out->unread]);
+		/* If that fails, each record is asked about on its own. */
+		if (out->nr == MANY && !marked)
+			marked = !record_marks_read(&marks, store);
+		err = record_read_marked(record, store, &refs->items[--out->unread],
+					 marked ? &marks : NULL);
 		if (!err) {
 			out->nr++;
 			if (enough && (!enough->counts || enough->counts(record, enough->payload)))
@@ -50,6 +62,7 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
 			err = 0;
 	}
+	record_marks_release(&marks);
 	turn_round(out);
 	if (err)
 		lookup_records_release(out);

@@ -161,6 +161,30 @@ uint16_t modes_lookup(const struct modes *modes, const char *path, unsigned git_
 	return git_mode == 0040000 ? modes->dir : git_mode == 0100755 ? modes->exec : modes->file;
 }
 
+static bool is_below(const char *path, const char *dir, size_t len)
+{
+	return !len || (!strncmp(path, dir, len) && path[len] == '/');
+}
+
+/* Whether a path comes before everything below a directory. */
+static bool is_before(const char *path, const char *dir, size_t len)
+{
+	int cmp = strncmp(path, dir, len);
+
+	return cmp ? cmp < 0 : len && (unsigned char)path[len] < '/';
+}
+
+const struct mode_item *modes_below(const struct modes *modes, const char *dir, size_t *nr_out)
+{
+	size_t len = strlen(dir), from, to;
+
+	LOWER_BOUND(from, modes->nr, is_before(modes->items[from].path, dir, len));
+	for (to = from; to < modes->nr && is_below(modes->items[to].path, dir, len); to++)
+		;
+	*nr_out = to - from;
+	return modes->nr ? modes->items + from : NULL;
+}
+
 bool modes_differing(struct strlist *out, const struct modes *a, const struct modes *b)
 {
 	size_t i = 0, j = 0;

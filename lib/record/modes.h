@@ -39,6 +39,9 @@ void modes_release(struct modes *modes);
 /** Permission bits of a path whose mode in the tree is `git_mode`. */
 uint16_t modes_lookup(const struct modes *modes, const char *path, unsigned git_mode);
 
+/** The records of paths below a directory, "" for the root; `nr_out` is their number. */
+const struct mode_item *modes_below(const struct modes *modes, const char *dir, size_t *nr_out);
+
 /**
  * The paths, sorted, whose records differ. False if the common bits differ, so
  * that any path may.

@@ -81,7 +81,7 @@ static int check_ref(struct doctor *doctor, struct ref_item *ref, struct ref_lis
 {
 	struct ckpt_record record;
 	const struct ref_item *found;
-	int err = record_read(&record, doctor->store, ref);
+	int err = record_read_saved(&record, doctor->store, ref);
 
 	if (!err) {
 		record_release(&record);

@@ -280,10 +280,33 @@ static int say_busy(const struct store *store)
 	return err;
 }
 
+/*
+ * In the kernel's queue, which is served in the order of coming: whoever only tries again now
+ * and then is overtaken by those who come later and happen to try at the right moment.
+ */
+static int wait_for_lock(struct store *store, int64_t timeout)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	double deadline = clock_monotonic() + (double)timeout;
+	bool queued = cancel_interrupt_after(timeout);
+	int err = 0, rc;
+
+	while ((rc = flock(store->lockfd, LOCK_EX | (queued ? 0 : LOCK_NB))) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			err = ckpt_error_errno("unable to lock '%s'", store->path);
+		else
+			err = cancel_check();
+		if (err || clock_monotonic() >= deadline)
+			break;
+		if (!queued)
+			nanosleep(&pause, NULL);
+	}
+	cancel_interrupt_end();
+	return err || !rc ? err : say_busy(store);
+}
+
 int store_lock(struct store *store, int64_t timeout)
 {
-	double deadline = clock_monotonic() + (double)timeout;
-	struct timespec pause = { .tv_nsec = 2000000 };
 	struct stat here, there;
 	int err;
 
@@ -296,20 +319,10 @@ int store_lock(struct store *store, int64_t timeout)
 	if (store->lockfd < 0)
 		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
 	(void)fs_give_to_owner(store->lockfd, store->dirfd, "checkpoint");
-	while (flock(store->lockfd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			err = ckpt_error_errno("unable to lock '%s'", store->path);
-		else if (clock_monotonic() >= deadline)
-			err = say_busy(store);
-		else
-			err = cancel_check();
-		if (err) {
-			store_unlock(store);
-			return err;
-		}
-		nanosleep(&pause, NULL);
-		if (pause.tv_nsec < 50000000)
-			pause.tv_nsec += pause.tv_nsec / 2;
+	err = flock(store->lockfd, LOCK_EX | LOCK_NB) < 0 ? wait_for_lock(store, timeout) : 0;
+	if (err) {
+		store_unlock(store);
+		return err;
 	}
 	/*
 	 * What is saved into a store that was adopted by another folder, or set aside, is never

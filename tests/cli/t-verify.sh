@@ -61,6 +61,39 @@ test_odd_trees_are_sound() {
 	git-checkpoint verify -q --all
 }
 
+# What checkpoints share is read once: a directory is the same only if its modes are, too.
+test_modes_of_what_is_shared() {
+	mkdir -p d/e/f d-e g
+	for file in d/a d/e/b d/e/f/c d-e/a g/a; do
+		echo "$file" >$file
+	done
+	save
+	for change in '600 d/e/b' '640 d/e/b' '600 d/e/f/c' '644 d/e/b' '600 d-e/a' '755 g/a' \
+		'700 g/a' '600 d/a d/e/b d/e/f/c d-e/a g/a' '644 d/e/f/c'; do
+		# shellcheck disable=SC2086
+		chmod $change
+		save
+		git-checkpoint verify -q
+	done
+	verify 0 verify --all
+	expect_eq 10 "$(told '[.checkpoints[] | select(.ok)] | length')"
+	# and with a directory that has moved
+	mv d/e h
+	save
+	verify 0 verify --all
+}
+
+# A tree that two of three have: known damage is found in each of them.
+test_a_damaged_tree_of_two() {
+	three two
+	echo again >other
+	save
+	damage "$(object "refs/checkpoints/$third:d")"
+	restoring 1 verify --all
+	expect_eq "$id $third" \
+		"$(told '[.checkpoints[] | select(.ok | not) | .id] | sort | reverse | join(" ")')"
+}
+
 test_usage() {
 	three two
 	verify 128 verify nonsense
