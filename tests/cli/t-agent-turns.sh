@@ -234,7 +234,7 @@ test_revert_of_a_turn() {
 	echo mine >mine
 	git checkpoint revert --yes -q turn:2
 	expect_missing file2
-	expect_eq 'of turn 1 of turn 3 mine' "$(echo $(cat file1 file3 mine))"
+	expect_eq 'of turn 1 of turn 3 mine' "$(cat file1 file3 mine | xargs)"
 	# it is not the agent's to undo
 	expect_exit 5 git checkpoint undo --yes -q --source codex 2>"$T/err"
 	git checkpoint undo --yes -q
