@@ -267,7 +267,9 @@ bool spawn_detached(const char *const argv[])
 			_exit(126);
 		/* What others gave us, a lock for example, must not live as long as this. */
 		(void)close_range(3, ~0U, 0);
-		execv(argv[0], (char *const *)argv);
+		/* Another call of this program must find the same store and the same settings. */
+		env_restore_umask();
+		execve(argv[0], (char *const *)argv, env_given());
 		_exit(EXIT_NOT_FOUND);
 	}
 	close(null);

@@ -58,7 +58,8 @@ int spawn_editor(const char *command, const char *path);
 
 /**
  * Start a program that goes on when this one has ended: in a session of its own, connected to
- * nothing that anybody waits for. The first word is its path; false if it could not be started.
+ * nothing that anybody waits for, with the environment that the caller gave us. The first word is
+ * its path; false if it could not be started.
  */
 bool spawn_detached(const char *const argv[]);
 

@@ -303,6 +303,7 @@ int turns_read(struct turns *out, struct store *store)
 		else if (err == CKPT_ENOTFOUND)
 			err = 0;
 	}
+	out->lost = !out->sound;
 	strbuf_release(&text);
 	return err ? CKPT_ERROR : 0;
 }

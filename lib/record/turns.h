@@ -51,6 +51,7 @@ struct turns {
 	struct turn_session *items; /**< in the order in which they last fired */
 	size_t nr, alloc;
 	bool sound;   /**< the file has its first line; otherwise it must be written as a whole */
+	bool lost;    /**< there is a file, but not a sound one */
 	bool foreign; /**< another version wrote it: leave it alone */
 	size_t skipped; /**< lines that could not be understood */
 	uint64_t size;	/**< of the file */

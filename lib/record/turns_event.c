@@ -2,6 +2,7 @@
 #include "record/turns.h"
 
 #include "base/base.h"
+#include "record/lookup.h"
 #include "record/turns_internal.h"
 
 /* An agent that reads the settings of another sends each prompt twice. */
@@ -47,6 +48,19 @@ static int begin_turn(struct turn_event *event, struct store *store, bool prompt
 	return err;
 }
 
+/* Numbers must not be given twice: checkpoints tell what the file has lost. */
+static void learn_all(struct turns *turns, struct store *store)
+{
+	struct ckpt_records records = { 0 };
+	char *kept = ckpt_error_keep();
+
+	if (!lookup_records(&records, store))
+		for (size_t i = 0; i < records.nr; i++)
+			turns_learn(turns, &records.items[i]);
+	lookup_records_release(&records);
+	ckpt_error_put_back(0, kept);
+}
+
 void turns_enter(struct turn_event *event, struct store *store, bool prompts)
 {
 	struct ckpt_agent *agent = event->agent;
@@ -57,7 +71,10 @@ void turns_enter(struct turn_event *event, struct store *store, bool prompts)
 	event->fresh = event->known = false;
 	if (turns_read(&turns, store) || turns.foreign)
 		goto out;
-	if ((!turns.sound || turns.size > TURNS_FILE_MAX) && turns_write(&turns, store))
+	if (!turns.sound || turns.skipped)
+		learn_all(&turns, store);
+	if ((!turns.sound || turns.skipped || turns.size > TURNS_FILE_MAX) &&
+	    turns_write(&turns, store))
 		goto out;
 	event->known = true;
 	session = turns_find(&turns, agent->name, agent->session ? agent->session : "");

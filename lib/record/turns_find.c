@@ -70,8 +70,15 @@ bool turns_is_turn(const char *name)
 
 /* --- sessions --- */
 
-static int none_fired(void)
+static int none_fired(const struct turns *turns)
 {
+	if (turns->foreign)
+		return ckpt_error_set(CKPT_ERROR, "what coding agents did here was written by "
+						  "another version of git-checkpoint");
+	if (turns->lost)
+		return ckpt_error_set(CKPT_ERROR,
+				      "the list of what coding agents did cannot be read; 'git "
+				      "checkpoint doctor --fix' rebuilds it from the checkpoints");
 	return ckpt_error_set(CKPT_ENOTFOUND,
 			      "no coding agent has taken a checkpoint here yet; 'git checkpoint "
 			      "hooks install --agent <name>' makes it do so");
@@ -95,7 +102,7 @@ int turns_session(const struct turn_session **out, const struct turns *turns, co
 
 	*out = NULL;
 	if (!turns->nr)
-		return none_fired();
+		return none_fired(turns);
 	/* Of two agents that count alike, the one that fired last. */
 	for (size_t i = turns->nr; i-- && !*out;)
 		if (!strcmp(turns->items[i].id, id))

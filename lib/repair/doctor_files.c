@@ -240,11 +240,9 @@ static int check_turns(struct doctor *doctor)
 {
 	struct ckpt_records records = { 0 };
 	struct turns turns;
-	bool lost, damaged;
 	int err = turns_read(&turns, doctor->store);
+	bool damaged = !err && !turns.foreign && (turns.lost || turns.skipped);
 
-	lost = !turns.sound && !faccessat(doctor->store->dirfd, LAYOUT_TURNS, F_OK, 0);
-	damaged = !err && !turns.foreign && (lost || turns.skipped);
 	if (damaged && doctor->fix) {
 		err = lookup_records(&records, doctor->store);
 		for (size_t i = 0; i < records.nr && !err; i++)
@@ -256,7 +254,7 @@ static int check_turns(struct doctor *doctor)
 	if (damaged && !err)
 		problems_addf(doctor->out, doctor->fix,
 			      "%s what coding agents did cannot be read%s",
-			      lost ? "the list of" : "a part of the list of",
+			      turns.lost ? "the list of" : "a part of the list of",
 			      doctor->fix ? "; the turns of the checkpoints that exist were kept"
 					  : "");
 	turns_release(&turns);

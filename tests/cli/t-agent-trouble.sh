@@ -11,7 +11,7 @@ event() {
 	printf '{"cwd":"%s","session_id":"%s","hook_event_name":"PreToolUse","tool_name":"%s"}' "$PWD" "$1" "${2:-x}"
 }
 
-# locked <agent> <session>: its hook while another process has the store
+# locked <agent> <session>: its hook while another process has the store, for which it does not wait
 locked() {
 	event "$2" >"$T/event"
 	flock "$(store_dir)/checkpoint/lock" git-checkpoint agent-hook "$1" <"$T/event" >"$T/got" 2>"$T/err"
@@ -25,7 +25,7 @@ test_the_same_is_told_once_in_a_session() {
 	require flock
 	agent_repo
 	git checkpoint hooks install -q --agent claude-code --agent gemini-cli --agent cline 2>/dev/null
-	git config checkpoint.hookTimeout 1s
+	git config checkpoint.lockTimeout 0s
 	echo 2 >file
 	locked claude-code one
 	expect_eq 'git-checkpoint: not saved' "$(told | cut -c 1-25)"
@@ -63,7 +63,7 @@ test_where_nothing_can_be_remembered_it_is_told_each_time() {
 	# nor is a session that has no name
 	require flock
 	git checkpoint save -q
-	git config checkpoint.hookTimeout 1s
+	git config checkpoint.lockTimeout 0s
 	for n in 1 2; do
 		echo $n >file
 		printf '{"cwd":"%s","hook_event_name":"PreToolUse","tool_name":"x"}' "$PWD" >"$T/event"
@@ -76,7 +76,7 @@ test_a_damaged_memory_does_no_harm() {
 	require flock
 	agent_repo
 	git checkpoint hooks install -q --agent claude-code 2>/dev/null
-	git config checkpoint.hookTimeout 1s
+	git config checkpoint.lockTimeout 0s
 	for bad in garbage '{' '[]' '{"agent":7,"session":[],"why":{},"at":"x"}' ''; do
 		echo "$bad" >file
 		echo "$bad" >"$(store_dir)/checkpoint/agent-trouble"
@@ -90,8 +90,22 @@ test_a_damaged_memory_does_no_harm() {
 	git checkpoint doctor >/dev/null
 }
 
+# lockTimeout is longer, but hookTimeout counts.
+test_nobody_waits_longer_than_a_hook_may() {
+	require flock
+	agent_repo
+	git checkpoint save -q
+	git config checkpoint.lockTimeout 1h
+	git config checkpoint.hookTimeout 1s
+	echo 2 >file
+	locked claude-code s
+	expect_eq 'git-checkpoint: not saved' "$(told | cut -c 1-25)"
+}
+
 # A disk so slow that the first checkpoint takes longer than a hook may.
 test_what_takes_too_long_goes_on_in_the_background() {
+	# where the caller wants the store
+	export GIT_CHECKPOINT_HOME="$T/elsewhere"
 	agent_repo
 	mkdir many
 	for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -99,10 +113,10 @@ test_what_takes_too_long_goes_on_in_the_background() {
 		for j in 1 2 3 4 5 6 7 8 9 10; do echo $i $j >many/$i/$j; done
 	done
 	git config checkpoint.threads 1
-	git config checkpoint.hookTimeout 15s
+	git config checkpoint.hookTimeout 1s
 	event s >"$T/event"
 	# what is started meanwhile must not be slow
-	FAULT_RUN='sleep 6.5' FAULT_PATH=$PWD/many with_faults open 60 run \
+	FAULT_RUN='sleep 3' FAULT_PATH=$PWD/many with_faults open 60 run \
 		git-checkpoint agent-hook claude-code <"$T/event" >"$T/got" 2>"$T/err"
 	expect_eq '' "$(cat "$T/err")"
 	expect_eq 'git-checkpoint: not saved yet: it takes longer than hookTimeout allows' \

@@ -399,6 +399,14 @@ test_damage_costs_no_more_than_it_must() {
 		git checkpoint doctor -q
 		for n in 1 3; do expect_eq "$n prompt $n" "$(turns s | tr , '\n' | sed 's/^ //' | grep "^$n")"; done
 		expect_eq 3 "$(held turn:3)"
+		# nor does the next hook count from the beginning again
+		eval "$damage"
+		expect_exit 128 git checkpoint list --session 2>"$T/err"
+		expect_grep 'cannot be read' "$T/err"
+		ask s next id4
+		expect_eq 4 "$(held turn:4)"
+		expect_eq 3 "$(held turn:3)"
+		git checkpoint doctor -q
 	done
 	# a directory in its place
 	rm "$file"

@@ -16,28 +16,34 @@ state() {
 	git checkpoint hooks status --json | jq -r --arg agent "$1" '.agents[] | select(.agent == $agent) | .state'
 }
 
+# all_stay: the entry of each agent is there
+all_stay() {
+	for agent in $every; do expect_eq "installed $agent" "$(state "$agent") $agent"; done
+}
+
 test_the_entry_stays_where_the_checkpoint_is_older() {
-	for agent in claude-code codex gemini-cli copilot cursor opencode qwen-code droid cline windsurf goose kiro amp; do
-		rm -rf "$T/p" && mkdir "$T/p" && cd "$T/p" || exit
-		agent_repo
-		git checkpoint save -q -m old
-		old=$(git checkpoint list --json | jq -r '.checkpoints[0].id')
-		git checkpoint hooks install -q --agent $agent 2>/dev/null
-		echo 2 >file
-		restored restore --yes "$old"
-		expect_eq one "$(cat file)"
-		expect_eq installed "$(state $agent)"
-		path=$(git checkpoint hooks status --json | jq -r --arg agent $agent '.agents[] | select(.agent == $agent) | .path')
+	every='claude-code codex gemini-cli copilot cursor opencode qwen-code droid cline windsurf goose kiro amp'
+	agent_repo
+	git checkpoint save -q -m old
+	old=$(git checkpoint list --json | jq -r '.checkpoints[0].id')
+	# shellcheck disable=SC2046,SC2086
+	git checkpoint hooks install -q $(printf -- '--agent %s ' $every) 2>/dev/null
+	echo 2 >file
+	restored restore --yes "$old"
+	expect_eq one "$(cat file)"
+	all_stay
+	for agent in $every; do
+		path=$(git checkpoint hooks status --json | jq -r --arg agent "$agent" '.agents[] | select(.agent == $agent) | .path')
 		expect_grep "^Kept: $path (it has the entry of 'hooks install --agent'" "$T/warnings"
-		# again, back and forth
-		restored undo --yes
-		expect_eq 2 "$(cat file)"
-		expect_eq installed "$(state $agent)"
-		restored redo --yes
-		expect_eq one "$(cat file)"
-		expect_eq installed "$(state $agent)"
-		git checkpoint verify -q --all
 	done
+	# again, back and forth
+	restored undo --yes
+	expect_eq 2 "$(cat file)"
+	all_stay
+	restored redo --yes
+	expect_eq one "$(cat file)"
+	all_stay
+	git checkpoint verify -q --all
 }
 
 test_settings_without_the_entry_do_not_replace_it() {
