@@ -64,6 +64,16 @@ static int edit_text(struct strbuf *text)
 	return err;
 }
 
+/* Part of the conversation, which goes to stderr even if the answer is JSON. */
+static void say_why(void)
+{
+	struct strbuf clean = STRBUF_INIT;
+
+	report_clean(&clean, ckpt_error_last());
+	fprintf(stderr, "error: %s\n", clean.buf);
+	strbuf_release(&clean);
+}
+
 static bool ask_again(void)
 {
 	struct strbuf answer = STRBUF_INIT;
@@ -99,7 +109,7 @@ int hunking_edit(bool *done_out, struct hunks *hunks, size_t at)
 		*done_out = !err && !empty;
 		again = false;
 		if (err && !cancel_signal()) {
-			report_message("error", ckpt_error_last());
+			say_why();
 			again = ask_again();
 			err = 0;
 		}

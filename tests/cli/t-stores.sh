@@ -254,6 +254,7 @@ test_a_hint_where_nothing_is_found() {
 		for command in list status 'list --json' log; do
 			# shellcheck disable=SC2086 # words
 			git-checkpoint -C $dir $command >"$T/out" 2>"$T/err"
+			test "$command" != 'list --json' || said "$T/out" >>"$T/err"
 			expect_eq "warning: $hint" "$(grep '^warning' "$T/err")" "$command in $dir"
 		done
 		expect_exit 128 git-checkpoint -C $dir restore -y @ 2>"$T/err"

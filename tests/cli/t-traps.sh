@@ -18,7 +18,7 @@ starters() {
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
-			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook|pick))\.c:'
+			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook|pick)|mcp/mcp_child)\.c:'
 		grep -nE '\<(spawn_run|spawn_capture)\(' -r lib git-checkpoint.c --include='*.[ch]' |
 			grep -vE '^lib/(base/spawn\.[ch]|git/gitrun\.c|cmd/help\.c):'
 	) || :
@@ -253,9 +253,41 @@ try() {
 	expect_eq '' "$(ls "$T/marks")" "traps sprung by '$*'"
 	state_of_the_world >"$T/world.now"
 	case "$1 ${2:-}" in
-	'hooks install' | 'hooks uninstall') mv "$T/world.now" "$T/world" ;;
+	# these write there, or below TMPDIR, and are meant to
+	'hooks install' | 'hooks uninstall' | 'branch '* | 'try '* | 'bisect '* | 'takeover '*) mv "$T/world.now" "$T/world" ;;
 	*) expect_same "$T/world" "$T/world.now" ;;
 	esac
+}
+
+# What repositories are like may prevent some of it; no trap is sprung in any case.
+try_surgery() {
+	try '0 1' grep more
+	try 0 list -- a.txt
+	try 0 list -p -- a.txt
+	try '0 3 128' revert --dry-run @
+	try '0 3 128' revert --yes @~1..@
+	echo n | try '0 3' restore --yes -p @~1
+	try '0 3' restore --yes --into "$T/copied" @
+	try '0 3 5 128' restore --yes --into "$T/linked-copy" --worktree @
+	mv "$T/world.now" "$T/world"
+	try '0 1' try @ -- true
+	try '0 1 3' bisect @~1 @ -- true
+	try 0 hash dir
+}
+
+try_elsewhere() {
+	try '0 128' export --patch -o "$T/export.patch" @
+	try 0 export --tar -o "$T/export.tar" @
+	try 0 export --bundle -o "$T/export.bundle" @
+	try 0 import "$T/export.bundle"
+	try '0 3 5 128' branch made-here @
+	git init -q --bare "$T/there.git"
+	try 0 remote add there "$T/there.git"
+	try '0 3 5 128' push there @
+	try '0 1 3 5 128' fetch there
+	try '0 3 5 128' handoff there
+	try '0 1 3 5 128' takeover --yes there
+	try 0 mcp
 }
 
 # try_everything <statuses of hooks install>
@@ -288,6 +320,8 @@ try_everything() {
 	try 0 run -- sh -c 'echo run >>a.dat'
 	try 1 run --rollback -- sh -c 'echo run >>a.dat; exit 1'
 	try 0 verify --all
+	try_surgery
+	try_elsewhere
 	try 0 log
 	try 0 pin @
 	try 0 unpin @
