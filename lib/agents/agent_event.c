@@ -52,8 +52,13 @@ static char *string_at(const struct strbuf *text, const struct jsonedit_item *it
 	utf8_sanitize(&raw, text->buf + item->start, item->end - item->start);
 	replace_halves(raw.buf);
 	value = json_loadb(raw.buf, raw.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	if (json_is_string(value) && *json_string_value(value))
-		out = xstrdup(json_string_value(value));
+	if (json_string_length(value)) {
+		out = xmemdupz(json_string_value(value), json_string_length(value));
+		/* A directory that is cut short at a NUL is a different one. */
+		for (size_t i = 0; i < json_string_length(value); i++)
+			if (!out[i])
+				out[i] = ' ';
+	}
 	json_decref(value);
 	strbuf_release(&raw);
 	return out;

@@ -146,7 +146,10 @@ static void test_prompts_are_one_short_line(void **state)
 	read_event("codex", "UserPromptSubmit", "{\"prompt\":\"a\\ud83d b \\ud83d\\ude00 \\ude00\xff\"}");
 	check("a\xef\xbf\xbd b \xf0\x9f\x98\x80 \xef\xbf\xbd\xef\xbf\xbd", event.labels.prompt);
 	read_event("codex", "UserPromptSubmit", "{\"prompt\":\"a\\u0000b\"}");
-	check("a", event.labels.prompt);
+	check("a b", event.labels.prompt);
+	/* not the directory before it */
+	read_event("codex", "PreToolUse", "{\"cwd\":\"/tmp\\u0000/x\"}");
+	check("/tmp /x", event.cwd);
 	strbuf_addstr(&json, "{\"prompt\":\"");
 	for (int i = 0; i < 500; i++)
 		strbuf_addstr(&json, "\xc3\xa4");
