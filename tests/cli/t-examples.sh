@@ -125,7 +125,7 @@ asks() {
 
 # On a terminal on which somebody says yes to everything, and reads without a pager.
 run_on_terminal() {
-	GIT_PAGER=cat on_terminal -a "sh -e '$1'" y
+	GIT_PAGER='cat' on_terminal -a "sh -e '$1'" y
 }
 
 needs() {

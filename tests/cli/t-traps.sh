@@ -252,9 +252,9 @@ try() {
 	esac
 	expect_eq '' "$(ls "$T/marks")" "traps sprung by '$*'"
 	state_of_the_world >"$T/world.now"
-	case "$1 ${2:-}" in
+	case "$*" in
 	# these write there, or below TMPDIR, and are meant to
-	'hooks install' | 'hooks uninstall' | 'branch '* | 'try '* | 'bisect '* | 'takeover '*) mv "$T/world.now" "$T/world" ;;
+	'hooks install'* | 'hooks uninstall'* | 'branch '* | *' --worktree '* | 'try '* | 'bisect '* | 'takeover '*) mv "$T/world.now" "$T/world" ;;
 	*) expect_same "$T/world" "$T/world.now" ;;
 	esac
 }
@@ -269,7 +269,6 @@ try_surgery() {
 	echo n | try '0 3' restore --yes -p @~1
 	try '0 3' restore --yes --into "$T/copied" @
 	try '0 3 5 128' restore --yes --into "$T/linked-copy" --worktree @
-	mv "$T/world.now" "$T/world"
 	try '0 1' try @ -- true
 	try '0 1 3' bisect @~1 @ -- true
 	try 0 hash dir
@@ -281,7 +280,6 @@ try_elsewhere() {
 	try 0 export --bundle -o "$T/export.bundle" @
 	try 0 import "$T/export.bundle"
 	try '0 3 5 128' branch made-here @
-	git init -q --bare "$T/there.git"
 	try 0 remote add there "$T/there.git"
 	try '0 3 5 128' push there @
 	try '0 1 3 5 128' fetch there
@@ -293,6 +291,7 @@ try_elsewhere() {
 # try_everything <statuses of hooks install>
 try_everything() {
 	mkdir -p "$T/elsewhere"
+	env -i PATH="$PATH" git init -q --bare "$T/there.git"
 	unset GIT_CHECKPOINT_HOME
 	tried=
 	state_of_the_world >"$T/world"
