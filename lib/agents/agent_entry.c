@@ -91,7 +91,7 @@ static void add_command(struct strbuf *out, const struct agent *agent, const cha
 void agent_line(struct strbuf *out, const struct agent *agent)
 {
 	add_save(out, agent, AGENT_OPTION);
-	strbuf_addstr(out, " </dev/null >/dev/null 2>&1 || true\n");
+	strbuf_addstr(out, " </dev/null >/dev/null || true\n");
 }
 
 const char *agent_command_key(const struct agent *agent)

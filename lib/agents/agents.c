@@ -227,8 +227,8 @@ static void generic(struct agents_result *out, const struct agent *agent)
 	out->change = AGENTS_NO_FILE;
 	strbuf_addstr(&out->text,
 		      "# Let the agent run this line before each step that changes files, in the\n"
-		      "# directory that it works in. It never fails, prints nothing, and takes a\n"
-		      "# checkpoint only if something changed since the last one.\n");
+		      "# directory that it works in. It takes a checkpoint only if something changed\n"
+		      "# since the last one, never fails, and prints only what went wrong.\n");
 	agent_line(&out->text, agent);
 }
 
