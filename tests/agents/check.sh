@@ -103,6 +103,27 @@ result() {
 	bad=0
 }
 
+# one_turn: all of that was one turn, which can be restored and reverted
+one_turn() {
+	test "$(git checkpoint list --session --json | jq '.turns | length')" = 1 || fail 'not one turn'
+	git checkpoint restore -q --yes turn:1 || fail 'restore turn:1'
+	expect_turn_gone
+	git checkpoint undo -q --yes || fail 'undo'
+	test -e shell.txt || fail 'undone, but the files of the turn are not there'
+	echo mine >mine.txt
+	git checkpoint revert -q --yes turn:1 || fail 'revert turn:1'
+	expect_turn_gone
+	test -e mine.txt || fail 'the revert took what is not of the turn'
+	git checkpoint undo -q --yes || fail 'undo of the revert'
+}
+
+expect_turn_gone() {
+	test "$(cat a.txt)" = one || fail "a.txt has $(cat a.txt)"
+	for name in shell.txt mcp.txt p1 p2 sub1; do
+		test ! -e $name || fail "$name is still there"
+	done
+}
+
 tools() {
 	project tools
 	install
@@ -124,6 +145,7 @@ tools() {
 	git checkpoint list --json | jq -e --arg agent "$agent" \
 		'.checkpoints | all(.source == $agent or .source == "cli")' >/dev/null || fail 'sources'
 	git checkpoint verify -q --all || fail 'verify'
+	one_turn
 	result 'edit, shell, MCP tool, parallel calls, sub-agent'
 }
 
