@@ -16,20 +16,21 @@ static const char *const changes[] = {
 	[AGENTS_NO_FILE] = "no file",
 };
 
+/* What was done, and after it what is still needed. */
 static void print_agent(const struct agents_result *result, const char *name)
 {
 	struct strbuf path = STRBUF_INIT;
 
-	report_warnings(&result->notes);
-	if (result->text.len) {
-		fwrite(result->text.buf, 1, result->text.len, stdout);
-		return;
-	}
 	quote_path(&path, result->path.buf);
-	if (result->change == AGENTS_NO_FILE)
+	if (result->text.len)
+		fwrite(result->text.buf, 1, result->text.len, stdout);
+	else if (result->change == AGENTS_NO_FILE)
 		report_text("%s: has no settings file\n", name);
 	else
 		report_text("%s: %s %s\n", name, changes[result->change], path.buf);
+	fflush(stdout);
+	for (size_t i = 0; i < result->notes.nr; i++)
+		report_message("hint", result->notes.items[i]);
 	strbuf_release(&path);
 }
 

@@ -26,7 +26,7 @@ test_installed_and_removed_without_a_trace() {
 	files >"$T/before"
 	for agent in $(every); do
 		git checkpoint hooks install --agent "$agent" >"$T/out" 2>"$T/err"
-		expect_grep '^warning: ' "$T/err"
+		expect_grep '^hint: ' "$T/err"
 		git checkpoint hooks install --agent "$agent" >"$T/out" 2>&1
 		expect_grep "^$agent: unchanged " "$T/out"
 		# one plain command for each event
