@@ -169,7 +169,11 @@ sub lines_changed {
 		print $fh out('git', "--git-dir=$store", 'cat-file', 'blob', "$side->[2]:$path");
 		close $fh;
 	}
-	return '0 0' if $old && $new && $old->[1] eq $new->[1];
+	# only the mode: git does not count lines of a binary file then either
+	if ($old && $new && $old->[1] eq $new->[1]) {
+		my $data = out('git', "--git-dir=$store", 'cat-file', 'blob', "$new->[2]:$path");
+		return substr($data, 0, 8000) =~ /\0/ ? '- -' : '0 0';
+	}
 	my ($added, $removed) = split /\t/, out('git', 'diff', '--no-index', '--numstat', @names);
 	return '0 0' if !defined $added;
 	return $added eq '-' ? '- -' : "$added $removed";
