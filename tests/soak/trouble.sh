@@ -77,6 +77,10 @@ attempt() {
 		$with git-checkpoint "$@" >"$T/out" 2>"$T/err" </dev/null
 	fi
 	status=$?
+	# with --json all that is said is in the answer
+	case " $* " in
+	*' --json '*) grep '"error":' "$T/out" >>"$T/err" ;;
+	esac
 	echo "$*, $how -> $status" >>"$T/history.0"
 	case $status in
 	0 | 1 | 3 | 4 | 5 | 75) ;;
