@@ -243,13 +243,20 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 
 int diff_base(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)
 {
+	int err;
+
 	if (!record->base)
 		return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint before '%s'",
 				      record->id);
 	if (!refs_exist(session->store, record->base))
 		return ckpt_error_set(CKPT_ENOTFOUND, "the checkpoint before '%s' is gone",
 				      record->id);
-	return lookup_name(out, session->store, record->base);
+	err = lookup_name(out, session->store, record->base);
+	/* Damage stays confined to the checkpoint that it hit. */
+	if (err == CKPT_ECORRUPT)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the checkpoint before '%s' is damaged",
+				     record->id);
+	return err;
 }
 
 char *diff_no_base(struct session *session, const struct ckpt_record *record, const char *command)
@@ -261,10 +268,11 @@ char *diff_no_base(struct session *session, const struct ckpt_record *record, co
 	char *text;
 
 	if (record->base)
-		text = xstrfmt("the checkpoint before '%s', '%s', is gone; 'git checkpoint %s "
+		text = xstrfmt("the checkpoint before '%s', '%s', is %s; 'git checkpoint %s "
 			       "%s%s%s' %s what changed since an older one",
-			       record->id, record->base, command, name, dots, record->id,
-			       range ? "takes back" : "shows");
+			       record->id, record->base,
+			       refs_exist(session->store, record->base) ? "damaged" : "gone", command,
+			       name, dots, record->id, range ? "takes back" : "shows");
 	else
 		text = xstrfmt("'%s' is the first of its kind: it is not known what it changed; "
 			       "'git checkpoint %s %s%s%s' %s what changed since an older one",

