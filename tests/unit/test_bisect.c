@@ -13,9 +13,9 @@ static unsigned search(enum bisect_verdict *verdicts, size_t nr, size_t first_ba
 	verdicts[nr - 1] = BISECT_BAD;
 	while ((at = bisect_next(verdicts, nr)) < nr) {
 		assert_int_equal(verdicts[at], BISECT_UNKNOWN);
-		verdicts[at] = skip >> at & 1 ? BISECT_SKIPPED :
-			       at < first_bad ? BISECT_GOOD :
-						BISECT_BAD;
+		verdicts[at] = at < 64 && skip >> at & 1 ? BISECT_SKIPPED :
+			       at < first_bad		? BISECT_GOOD :
+							  BISECT_BAD;
 		asked++;
 	}
 	return asked;
