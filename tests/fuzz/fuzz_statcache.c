@@ -42,6 +42,8 @@ static void seal(char *data, size_t size)
 	header->version = VERSION;
 	header->entry_size = sizeof(struct statcache_entry);
 	header->file_size = size;
+	if (header->full_size > size)
+		header->full_size = size;
 	seal_block(data, size, header->root, &budget);
 	header->crc = crc_update(0, data + skip, sizeof(*header) - skip);
 }
