@@ -33,19 +33,31 @@ checked_out() {
 
 test_a_patch_makes_of_head_what_was_there() {
 	project
-	for round in 1 2 3; do
+	compared=0
+	for round in 1 2 3 4 5 6 7 8; do
+		test $compared -lt 3 || break
 		head=$(git rev-parse HEAD)
 		damage_tree $((TEST_SEED + round))
 		no_other_systems
 		git-checkpoint save -q --include-ignored --include-sensitive || test $? = 3
 		git-checkpoint export @ --patch >"$T/patch"
 		checked_out "$head"
+		# there are names of which git cannot apply its own patch
+		as_tree . >/dev/null
+		git diff --cached --binary HEAD >"$T/own"
+		if test -s "$T/own" && ! git -C "$T/clone" apply --check --whitespace=nowarn "$T/own" 2>/dev/null; then
+			git commit -q -m "$round"
+			continue
+		fi
+		compared=$((compared + 1))
 		if test -s "$T/patch"; then
 			git -C "$T/clone" apply --whitespace=nowarn "$T/patch"
 		fi
 		expect_eq "$(as_tree .)" "$(as_tree "$T/clone")" "round $round"
 		git commit -q -m "$round" --allow-empty
 	done
+	# a name that is in the way from the beginning stays there
+	test $compared -gt 0 || skip 'git cannot apply its own patch of any of these trees'
 }
 
 test_a_patch_has_bytes_modes_links_and_odd_names() {
