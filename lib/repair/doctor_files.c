@@ -31,8 +31,13 @@ void doctor_temporaries(struct doctor *doctor)
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !in_use; i++)
 		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
-	if (!in_use && !packing_lock(&packing, doctor->store))
+	if (!in_use && !packing_lock(&packing, doctor->store)) {
 		nr += litter_sweep(doctor->store, !doctor->fix);
+		/* A gc that was killed; the next one would remove it, too. */
+		nr += count_names(doctor->store->dirfd, REPACK_DIR, NULL);
+		if (doctor->fix)
+			repack_sweep(doctor->store);
+	}
 	fs_close(packing);
 	fs_close(lock);
 	if (nr)

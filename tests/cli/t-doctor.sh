@@ -212,8 +212,11 @@ test_litter() {
 	three
 	: >"$store/objects/pack/tmp_ckpt_0000000000000001"
 	: >"$store/checkpoint/tmp_ckpt_0000000000000002"
-	fixes '2 half-written files were left by a process that was killed'
-	expect_missing "$store/objects/pack/tmp_ckpt_0000000000000001" "$store/checkpoint/tmp_ckpt_0000000000000002"
+	mkdir "$store/checkpoint/gc"
+	: >"$store/checkpoint/gc/pack-1.pack"
+	fixes '3 half-written files were left by a process that was killed'
+	expect_missing "$store/objects/pack/tmp_ckpt_0000000000000001" "$store/checkpoint/tmp_ckpt_0000000000000002" \
+		"$store/checkpoint/gc"
 }
 
 test_permissions() {
