@@ -309,7 +309,7 @@ test_while_a_restore_is_interrupted() {
 	git-checkpoint save -q
 	note
 	rm a b c
-	FAULT_PATH=/work/ expect_exit 137 with_faults rename 2 kill git-checkpoint restore -q -y @
+	FAULT_PATH=$PWD expect_exit 137 with_faults rename 2 kill git-checkpoint restore -q -y @
 	copy 0 "$T/copy" @
 	same "$T/copy"
 }
