@@ -134,6 +134,19 @@ static void remove_leftovers(struct restore *r)
 	gitwrite_refs_release(&refs);
 }
 
+/* The steps of a rebase may be commands, and git runs them when it is continued. */
+static int check_origin(const struct restore *r)
+{
+	const struct ckpt_record *target = r->opts->target;
+
+	if (r->opts->git != JOURNAL_GIT || !target->imported || !target->operation || r->opts->force)
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "checkpoint '%s' was imported, and a %s is in progress in it, which can run "
+			      "commands when it is continued; use --force if you trust it, or --index",
+			      target->id, target->operation);
+}
+
 int restore_git_plan(struct restore_result *out, struct restore *r)
 {
 	const struct repo *repo = r->session->repo;
@@ -147,6 +160,9 @@ int restore_git_plan(struct restore_result *out, struct restore *r)
 	if (!repo)
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git repository",
 				      r->session->worktree);
+	err = check_origin(r);
+	if (err)
+		return err;
 	remove_leftovers(r);
 	err = read_goal(r);
 	if (!err)

@@ -172,4 +172,29 @@ test_no_room() {
 	git-checkpoint verify -q --all
 }
 
+# Whoever made the bundle decides what a rebase runs when it is continued.
+test_an_operation_of_somebody_else_does_not_come_back_unasked() {
+	git init -q -b main
+	for i in 1 2 3; do
+		echo $i >a
+		git add a
+		git commit -q -m $i
+	done
+	printf '#!/bin/sh\nprintf "break\\nexec touch sprung\\n" >"$1"\n' >"$T/editor"
+	chmod +x "$T/editor"
+	GIT_SEQUENCE_EDITOR=$T/editor git rebase -q -i HEAD~1 >/dev/null 2>&1 || :
+	git-checkpoint save -q
+	git-checkpoint export --bundle -q -o "$T/bundle" @
+	git rebase --abort
+	git clone -q . "$T/clone"
+	cd "$T/clone"
+	git-checkpoint import -q "$T/bundle"
+	id=$(git-checkpoint list --json | jq -r '.checkpoints[0].id')
+	expect_exit 5 git-checkpoint restore -y --git "$id" 2>"$T/err"
+	expect_grep 'was imported, and a rebase is in progress in it' "$T/err"
+	expect_missing .git/rebase-merge
+	git-checkpoint restore -q -y --git --force "$id"
+	expect_exists .git/rebase-merge
+}
+
 run_tests
