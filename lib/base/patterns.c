@@ -45,7 +45,7 @@ static bool is_ascii(const char *text)
 	return true;
 }
 
-/* "a.b" as an expression that is no more than that. */
+/* "a.b" as a regular expression that matches only that. */
 static void quote(struct strbuf *out, const char *text)
 {
 	for (; *text; text++) {

@@ -63,7 +63,7 @@ static const struct ckpt_record *with_id(const struct ckpt_records *records, con
 	return NULL;
 }
 
-/* Nothing is counted where one of both is no longer kept. */
+/* Nothing is counted if either of the two is no longer kept. */
 static int count(struct shown_turn *out, struct session *session, const struct ckpt_records *records)
 {
 	const struct ckpt_record *begin = with_id(records, out->turn->begin),
