@@ -7,7 +7,7 @@
 
 /**
  * SHA-1 and SHA-256 through libcrypto, which uses the processor's SHA
- * instructions. A digest may be used any number of times, by one thread at a
+ * instructions; short texts without loading it. A digest may be used any number of times, by one thread at a
  * time. Hashing cannot fail: a libcrypto without SHA means a broken system and
  * ends the program.
  */

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/crc.h"
+#include "base/hash_plain_internal.h"
 #include "unit.h"
 
 static char hex[SHA256_HEX + 1];
@@ -90,6 +91,61 @@ static void test_digest_does_not_care_for_pieces(void **state)
 	}
 	hash_free(digests[0]);
 	hash_free(digests[1]);
+}
+
+/* The second text is long enough for libcrypto. */
+static void test_hash_without_libcrypto_is_the_same(void **state)
+{
+	unsigned char data[5000], plain[SHA256_SIZE], other[SHA256_SIZE];
+
+	(void)state;
+	for (int round = 0; round < 1000; round++) {
+		enum hash_kind kind = rnd(2) ? HASH_SHA1 : HASH_SHA256;
+		size_t len = round < 300 ? (size_t)round : rnd(sizeof(data));
+
+		rnd_bytes(data, sizeof(data));
+		hash_buffer(kind, other, data, sizeof(data));
+		hash_plain(kind, plain, data, sizeof(data));
+		assert_memory_equal(plain, other, kind == HASH_SHA1 ? OID_SIZE : SHA256_SIZE);
+		hash_buffer(kind, other, data, len);
+		hash_plain(kind, plain, data, len);
+		assert_memory_equal(plain, other, kind == HASH_SHA1 ? OID_SIZE : SHA256_SIZE);
+	}
+}
+
+/* In a process that has hashed nothing: one digest grows beyond a short text, another one waits. */
+static void while_it_grows(FILE *out, const void *arg)
+{
+	struct digest *grows = hash_new(HASH_SHA256), *waits = hash_new(HASH_SHA1);
+	const unsigned char *data = arg;
+	unsigned char raw[SHA256_SIZE];
+
+	hash_update(waits, data, 100);
+	for (size_t at = 0; at < 9000; at += 90)
+		hash_update(grows, data + at, 90);
+	hash_update(waits, data + 100, 200);
+	hash_end(grows, raw);
+	fprintf(out, "%s ", oid_hex_encode(hex, raw, SHA256_SIZE));
+	hash_end(waits, raw);
+	fprintf(out, "%s", oid_hex_encode(hex, raw, OID_SIZE));
+	hash_free(grows);
+	hash_free(waits);
+}
+
+static void test_digests_begun_before_libcrypto_is_loaded(void **state)
+{
+	unsigned char data[9000];
+	struct strbuf got = STRBUF_INIT, expected = STRBUF_INIT;
+
+	(void)state;
+	rnd_bytes(data, sizeof(data));
+	put_bytes(in_scratch("data"), data, sizeof(data));
+	in_child(&got, while_it_grows, data);
+	ask(&expected, "echo $(sha256sum <data | cut -c1-64) $(head -c 300 data | sha1sum | cut -c1-40)");
+	strbuf_trim(&expected);
+	assert_string_equal(got.buf, expected.buf);
+	strbuf_release(&got);
+	strbuf_release(&expected);
 }
 
 static void test_hash_object_names_every_type_as_git(void **state)
@@ -197,9 +253,12 @@ static void test_crc_is_that_of_zlib_in_any_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* First: a child has loaded what its parent has. */
+		cmocka_unit_test(test_digests_begun_before_libcrypto_is_loaded),
 		cmocka_unit_test(test_hash_known_vectors),
 		cmocka_unit_test(test_hash_equals_other_programs),
 		cmocka_unit_test(test_digest_does_not_care_for_pieces),
+		cmocka_unit_test(test_hash_without_libcrypto_is_the_same),
 		cmocka_unit_test(test_hash_object_names_every_type_as_git),
 		cmocka_unit_test(test_object_header_counts_its_nul),
 		cmocka_unit_test(test_hex_round_trip),
