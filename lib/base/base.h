@@ -38,6 +38,7 @@
 #include "base/std.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
+#include "base/traffic.h"
 #include "base/units.h"
 #include "base/utf8.h"
 

@@ -106,6 +106,44 @@ void proc_ancestors(struct proc_list *out, const char *root, pid_t pid)
 	}
 }
 
+static bool is_pid(const char *name)
+{
+	return *name && !name[strspn(name, "0123456789")];
+}
+
+static void add_children(struct proc_list *out, struct proc_list *all, pid_t pid)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		if (all->items[i].parent != pid || !all->items[i].name)
+			continue;
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		out->items[out->nr++] = all->items[i];
+		memset(&all->items[i], 0, sizeof(all->items[i]));
+	}
+}
+
+void proc_descendants(struct proc_list *out, const char *root, pid_t pid)
+{
+	struct strlist names = STRLIST_INIT;
+	struct proc_list all = { 0 };
+
+	memset(out, 0, sizeof(*out));
+	(void)fs_names(&names, AT_FDCWD, root, 0, is_pid);
+	for (size_t i = 0; i < names.nr; i++) {
+		struct proc proc;
+
+		if (read_stat(&proc, root, (pid_t)atoi(names.items[i])))
+			continue;
+		ALLOC_GROW(all.items, all.nr + 1, all.alloc);
+		all.items[all.nr++] = proc;
+	}
+	add_children(out, &all, pid);
+	for (size_t i = 0; i < out->nr; i++)
+		add_children(out, &all, out->items[i].pid);
+	proc_list_release(&all);
+	strlist_release(&names);
+}
+
 void proc_list_release(struct proc_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++)

@@ -6,7 +6,7 @@
 #include "base/strlist.h"
 
 /**
- * The ancestors of this process, as /proc shows them.
+ * The ancestors and the descendants of a process, as /proc shows them.
  *
  * Pids are reused; together with its start time a pid identifies one process
  * (until the next boot).
@@ -21,7 +21,7 @@ struct proc {
 };
 
 struct proc_list {
-	struct proc *items; /**< nearest first */
+	struct proc *items;
 	size_t nr, alloc;
 };
 
@@ -34,10 +34,13 @@ int proc_read(struct proc *out, const char *root, pid_t pid);
 void proc_release(struct proc *proc);
 
 /**
- * The ancestors of `pid`, without `pid` and without processes that cannot be
+ * The ancestors of `pid`, nearest first, without `pid` and without processes that cannot be
  * read. Never fails: without /proc the list is empty.
  */
 void proc_ancestors(struct proc_list *out, const char *root, pid_t pid);
+
+/** The same for all that it has started, and what these have; without their `argv`. */
+void proc_descendants(struct proc_list *out, const char *root, pid_t pid);
 void proc_list_release(struct proc_list *list);
 
 /** True if the process that started at `start` still has that pid. */

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "cmd/report.h"
 #include "hooks/hooks.h"
+#include "remote/remote.h"
 #include "repair/repair.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -75,6 +76,8 @@ static int doctor(struct session *session, const struct strlist *args)
 	progress_setup(session->settings.progress, opt_common.quiet || opt_common.json);
 	report_warnings(&session->settings.warnings);
 	err = doctor_run(&problems, session, fix, progress_show);
+	if (!err)
+		err = remote_check(&problems, session, fix, progress_show);
 	progress_clear();
 	in_store = problems.nr;
 	if (!err)

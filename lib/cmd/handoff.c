@@ -146,6 +146,7 @@ const struct opt_spec cmd_handoff_spec = {
 
 static const struct opt takeover_options[] = {
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask before the restore" },
+	{ OPT_FLAG, 0, "force", &force, NULL, "also what restore needs --force for" },
 	{ OPT_END },
 };
 
@@ -171,7 +172,7 @@ static int bring(struct ckpt_record *out, struct session *session,
 
 static int takeover(struct session *session, const struct strlist *args)
 {
-	const char *words[] = { "restore", "--git", NULL, NULL, NULL, NULL };
+	const char *words[] = { "restore", "--git", NULL, NULL, NULL, NULL, NULL };
 	const struct remotes_item *remote = NULL;
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct remotes remotes = { 0 };
@@ -194,6 +195,8 @@ static int takeover(struct session *session, const struct strlist *args)
 		nr = 1;
 	if (yes)
 		words[nr++] = "--yes";
+	if (force)
+		words[nr++] = "--force";
 	if (opt_common.json)
 		words[nr++] = "--json";
 	words[nr] = name;

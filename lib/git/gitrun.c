@@ -62,7 +62,6 @@ static const char *const configuration[] = {
 	"diff.external=",
 	"fetch.recurseSubmodules=false",
 	"gc.auto=0",
-	"gpg.program=false",
 	"gpg.ssh.program=false",
 	"gpg.x509.program=false",
 	"hook.post-index-change.enabled=false",
@@ -78,10 +77,13 @@ static const char *const configuration[] = {
 
 static const char *const no_network_configuration[] = {
 	"core.askPass=true",	 "core.gitProxy=none",	  "core.sshCommand=false",
-	"credential.helper=", "protocol.allow=never",
+	"credential.helper=", "gpg.program=false",	  "protocol.allow=never",
 };
 
-/* What arrives is checked here; the user's rules are for the user's projects. */
+/*
+ * What arrives is checked here; the user's rules are for the user's projects. Nothing is signed, but
+ * a remote helper may encrypt with the user's gpg.program.
+ */
 static const char *const network_configuration[] = {
 	"fetch.fsckObjects=false",   "fetch.unpackLimit=1",	      "fetch.writeCommitGraph=false", "hook.pre-push.enabled=false",
 	"protocol.ext.allow=never",  "push.followTags=false",	      "push.gpgSign=false",
@@ -149,16 +151,48 @@ static void add_arguments(struct strlist *argv, const struct gitrun *how, const 
 struct patience {
 	const struct gitrun *how;
 	double until; /* 0: for ever */
+	double look;  /* when to look again whether bytes move */
+	uint64_t moved;
 	bool lost;
 };
+
+/* How often within its patience. */
+enum { LOOKS = 8 };
+
+static void be_patient(struct patience *patience)
+{
+	patience->until = clock_monotonic() + patience->how->patience;
+}
+
+/* It may print nothing for long: keepalives, a list of refs, a server that is slow. */
+static void look_for_traffic(struct patience *patience)
+{
+	double now = clock_monotonic();
+	uint64_t moved;
+
+	if (patience->how->patience <= 0 || now < patience->look)
+		return;
+	patience->look = now + patience->how->patience / LOOKS;
+	moved = traffic_below(getpid());
+	if (moved != patience->moved)
+		be_patient(patience);
+	patience->moved = moved;
+}
 
 static bool must_stop(void *payload)
 {
 	struct patience *patience = payload;
+	const struct gitrun *how = patience->how;
+	bool transport = how->profile == GITRUN_TRANSPORT, stop;
 
+	if (transport)
+		look_for_traffic(patience);
 	patience->lost = patience->until > 0 && clock_monotonic() > patience->until;
-	return patience->lost ||
-	       (patience->how->stop && patience->how->stop(patience->how->payload));
+	stop = patience->lost || (how->stop && how->stop(how->payload));
+	/* What waits for the network would not notice that git is gone. */
+	if (stop && transport)
+		traffic_end(getpid());
+	return stop;
 }
 
 static void heard(const char *data, size_t len, void *payload)
@@ -166,7 +200,7 @@ static void heard(const char *data, size_t len, void *payload)
 	struct patience *patience = payload;
 
 	if (patience->how->profile == GITRUN_TRANSPORT && patience->how->patience > 0)
-		patience->until = clock_monotonic() + patience->how->patience;
+		be_patient(patience);
 	if (patience->how->heard)
 		patience->how->heard(data, len, patience->how->payload);
 }
@@ -218,7 +252,10 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 	err = spawn_run(out, &opts, arg_vector);
 	if (err == CKPT_ERROR)
 		err = ckpt_error_set(err, "'git %s' failed", command_of(args));
-	if (err == CKPT_ELOCKED && patience.lost && how->profile == GITRUN_TRANSPORT)
+	patience.lost = patience.lost && err == CKPT_ELOCKED && how->profile == GITRUN_TRANSPORT;
+	if (how->lost)
+		*how->lost = patience.lost;
+	if (patience.lost)
 		err = ckpt_error_set(CKPT_ERROR, "nothing was heard for %.0f seconds", how->patience);
 	free(env_vector);
 	free(arg_vector);

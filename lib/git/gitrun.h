@@ -54,7 +54,8 @@ enum gitrun_profile {
 	 * repository of ours: never from the project, whose configuration would be read.
 	 * Protocols, credential helpers, proxies and ssh are those of the user's own
 	 * configuration and environment; "ext::", which runs any command, is refused. It is
-	 * killed if it prints nothing for `patience` seconds.
+	 * killed, with all that it started, if no byte moves for `patience` seconds: neither of
+	 * what it prints nor on the network.
 	 */
 	GITRUN_TRANSPORT,
 };
@@ -70,11 +71,12 @@ struct gitrun {
 	bool shown;	      /**< its stderr goes to ours */
 	bool told;	      /**< its stderr is appended to the output */
 	bool replace;	      /**< honour refs/replace/, unless the caller of this program said no */
-	double patience;      /**< kill it if it prints nothing for this many seconds; 0: never */
+	double patience;      /**< seconds until it is killed, see GITRUN_TRANSPORT; 0: never */
 	spawn_stop_fn stop;   /**< see spawn_opts */
 	spawn_heard_fn heard; /**< likewise */
 	void *payload;
 	uint64_t file_limit; /**< likewise */
+	bool *lost;	     /**< set if a transport was killed because nothing moved; may be NULL */
 };
 
 /**

@@ -31,6 +31,7 @@ struct fetching {
 	char *prefix;
 	struct fetched_list there;
 	struct incoming incoming;
+	bool lost; /* the remote says nothing any more */
 };
 
 /* --- which ones --- */
@@ -198,7 +199,7 @@ static int bring(struct fetching *fetching)
 
 	for (size_t i = 0; i < out->nr; i++)
 		wanted += out->items[i].state == FETCH_NEW;
-	if (err != CKPT_ERROR || strstr(ckpt_error_last(), "nothing was heard"))
+	if (err != CKPT_ERROR || fetching->lost)
 		return err;
 	if (wanted == 1 && out->nr == 1)
 		return err;
@@ -206,7 +207,7 @@ static int bring(struct fetching *fetching)
 		if (out->items[i].state != FETCH_NEW)
 			continue;
 		err = run_fetch(fetching, &out->items[i]);
-		if (err && err != CKPT_ERROR)
+		if (err && (err != CKPT_ERROR || fetching->lost))
 			return err;
 		if (err)
 			set_bad(&out->items[i]);
@@ -334,6 +335,7 @@ static int fetch_new(struct fetching *fetching)
 	if (!err)
 		err = incoming_share(&fetching->incoming);
 	fetching->transport.gitdir = fetching->incoming.scratch.path;
+	fetching->transport.lost = &fetching->lost;
 	fetching->transport.limit = fetching->session->settings.max_fetch_size;
 	if (!err)
 		err = bring(fetching);

@@ -27,7 +27,9 @@ struct pushing {
 	struct session *session;
 	const struct push_opts *opts;
 	struct transport transport;
-	char *prefix; /* of all our refs there */
+	const char *machine;
+	char *project; /* what all refs of the project begin with there */
+	char *prefix;  /* those of this machine */
 	struct hold *holds;
 	size_t holds_nr;
 };
@@ -221,6 +223,31 @@ static int send(struct pushing *pushing)
 	return err;
 }
 
+/* Another push of the same machine may have been quicker: what it brought is there. */
+static int look_at_failed(struct pushing *pushing)
+{
+	struct fetched_list there = { 0 };
+	struct push_result *out = pushing->out;
+	size_t failed = 0;
+	int err;
+
+	for (size_t i = 0; i < out->nr; i++)
+		failed += out->items[i].state == PUSH_FAILED;
+	if (!failed)
+		return 0;
+	err = transport_list(&there, NULL, &pushing->transport, pushing->project);
+	for (size_t i = 0; i < out->nr && !err; i++) {
+		const struct fetched_item *found =
+			fetched_find(&there, pushing->machine, out->items[i].record.id);
+
+		if (out->items[i].state == PUSH_FAILED && found &&
+		    oid_equal(&found->ref.commit, &out->items[i].record.commit))
+			out->items[i].state = PUSH_THERE;
+	}
+	fetched_release(&there);
+	return err;
+}
+
 /* --- what goes --- */
 
 static int remove_refs(struct pushing *pushing, const struct strlist *ids)
@@ -244,19 +271,18 @@ static int remove_refs(struct pushing *pushing, const struct strlist *ids)
 }
 
 /* What this store pushed, and its own limits have removed here since. */
-static int prune(struct pushing *pushing, const char *machine)
+static int prune(struct pushing *pushing)
 {
 	struct store *store = pushing->session->store;
 	struct strlist pushed = STRLIST_INIT;
 	struct fetched_list there;
-	char *prefix = xmemdupz(pushing->prefix, strlen(pushing->prefix) - strlen(machine) - 1);
 	int err = pushed_read(&pushed, store, pushing->transport.remote->name);
 
 	if (!err)
-		err = transport_list(&there, NULL, &pushing->transport, prefix);
+		err = transport_list(&there, NULL, &pushing->transport, pushing->project);
 	if (!err) {
 		for (size_t i = 0; i < there.nr; i++)
-			if (!strcmp(there.items[i].machine, machine) &&
+			if (!strcmp(there.items[i].machine, pushing->machine) &&
 			    pathset_has(&pushed, there.items[i].ref.id) &&
 			    !refs_exist(store, there.items[i].ref.id))
 				strlist_add(&pushing->out->pruned, there.items[i].ref.id);
@@ -265,18 +291,18 @@ static int prune(struct pushing *pushing, const char *machine)
 	if (!err && !pushing->opts->dry_run)
 		err = remove_refs(pushing, &pushing->out->pruned);
 	strlist_release(&pushed);
-	free(prefix);
 	return err;
 }
 
-static int begin(struct pushing *pushing, const char *machine)
+static int begin(struct pushing *pushing)
 {
 	char *project;
 	int err = transport_project(&project, pushing->session);
 
 	if (err)
 		return err;
-	pushing->prefix = xstrfmt(TRANSPORT_REFS "%s/%s/", project, machine);
+	pushing->project = xstrfmt(TRANSPORT_REFS "%s/", project);
+	pushing->prefix = xstrfmt("%s%s/", pushing->project, pushing->machine);
 	free(project);
 	return 0;
 }
@@ -286,6 +312,7 @@ static void end(struct pushing *pushing)
 	for (size_t i = 0; i < pushing->holds_nr; i++)
 		hold_release(&pushing->holds[i]);
 	free(pushing->holds);
+	free(pushing->project);
 	free(pushing->prefix);
 }
 
@@ -301,7 +328,8 @@ int push_checkpoints(struct push_result *out, struct session *session,
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = begin(&pushing, machine);
+	pushing.machine = machine;
+	err = begin(&pushing);
 	if (!err)
 		err = choose(&pushing, names);
 	if (!err)
@@ -312,11 +340,13 @@ int push_checkpoints(struct push_result *out, struct session *session,
 		weigh(&pushing);
 		err = send(&pushing);
 	}
+	if (!err)
+		err = look_at_failed(&pushing);
 	for (size_t i = 0; i < out->nr && !err && !opts->dry_run; i++)
 		if (out->items[i].state == PUSH_SENT || out->items[i].state == PUSH_THERE)
 			err = pushed_note(session, remote->name, out->items[i].record.id);
 	if (!err && opts->prune)
-		err = prune(&pushing, machine);
+		err = prune(&pushing);
 	end(&pushing);
 	free(machine);
 	if (err)
@@ -327,18 +357,14 @@ int push_checkpoints(struct push_result *out, struct session *session,
 int push_remove_machine(struct strlist *out, struct session *session,
 			const struct remotes_item *remote, const char *machine, bool dry_run)
 {
-	struct pushing pushing = { .session = session,
+	struct pushing pushing = { .session = session, .machine = machine,
 				   .transport = { .session = session, .remote = remote,
 						  .gitdir = session->store->path } };
 	struct fetched_list there = { 0 };
-	char *project = NULL, *prefix = NULL;
-	int err = transport_project(&project, session);
+	int err = begin(&pushing);
 
-	if (!err) {
-		prefix = xstrfmt(TRANSPORT_REFS "%s/", project);
-		pushing.prefix = xstrfmt("%s%s/", prefix, machine);
-		err = transport_list(&there, NULL, &pushing.transport, prefix);
-	}
+	if (!err)
+		err = transport_list(&there, NULL, &pushing.transport, pushing.project);
 	for (size_t i = 0; i < there.nr && !err; i++)
 		if (!strcmp(there.items[i].machine, machine))
 			strlist_add(out, there.items[i].ref.id);
@@ -349,7 +375,5 @@ int push_remove_machine(struct strlist *out, struct session *session,
 		err = remove_refs(&pushing, out);
 	fetched_release(&there);
 	end(&pushing);
-	free(project);
-	free(prefix);
 	return err;
 }

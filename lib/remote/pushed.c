@@ -2,6 +2,7 @@
 #include "remote/pushed_internal.h"
 
 #include "base/base.h"
+#include "remote/remotes.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -40,4 +41,34 @@ int pushed_note(struct session *session, const char *remote, const char *id)
 	store_unlock(store);
 	strlist_release(&known);
 	return err;
+}
+
+static bool is_sound(const char *line, size_t len)
+{
+	const char *space = memchr(line, ' ', len);
+	char *name = space ? xmemdupz(line, (size_t)(space - line)) : NULL;
+	char *id = space ? xmemdupz(space + 1, len - (size_t)(space + 1 - line)) : NULL;
+	bool sound = space && remotes_name_valid(name) && strlen(id) + 1 + strlen(name) == len &&
+		     refs_valid_id(id);
+
+	free(name);
+	free(id);
+	return sound;
+}
+
+size_t pushed_salvage(struct strbuf *out, const char *text, size_t len)
+{
+	size_t at = 0, bad = 0;
+
+	while (at < len) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t line_len = end ? (size_t)(end - text) - at : len - at;
+
+		if (end && is_sound(text + at, line_len))
+			strbuf_add(out, text + at, line_len + 1);
+		else
+			bad++;
+		at += line_len + 1;
+	}
+	return bad;
 }

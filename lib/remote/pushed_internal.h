@@ -18,4 +18,7 @@ int pushed_read(struct strlist *out, struct store *store, const char *remote);
 /** Takes the lock for a moment. */
 int pushed_note(struct session *session, const char *remote, const char *id);
 
+/** The lines of the file that can be read; returns the number of those that cannot. */
+size_t pushed_salvage(struct strbuf *out, const char *text, size_t len);
+
 #endif

@@ -14,6 +14,7 @@
 #include "remote/handoff.h"
 #include "remote/import.h"
 #include "remote/push.h"
+#include "remote/remote_check.h"
 #include "remote/remotes.h"
 
 #endif

@@ -86,6 +86,26 @@ int remotes_parse(struct remotes *out, const char *text, size_t len)
 	return ckpt_error_set(CKPT_ECORRUPT, "the list of remotes is damaged");
 }
 
+size_t remotes_salvage(struct remotes *out, const char *text, size_t len)
+{
+	size_t at = 0, bad = 0;
+
+	memset(out, 0, sizeof(*out));
+	while (at < len) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t line_len = end ? (size_t)(end - text) - at : len - at;
+		char *line = xmemdupz(text + at, line_len);
+		bool is_head = !at && line_len == strlen(head) - 1 && !strncmp(line, head, line_len);
+
+		/* Without its end, a line may be a part of one. */
+		if (!is_head && (!end || strlen(line) != line_len || !parse_line(out, line)))
+			bad++;
+		free(line);
+		at += line_len + 1;
+	}
+	return bad ? bad : 1;
+}
+
 void remotes_format(struct strbuf *out, const struct remotes *remotes)
 {
 	strbuf_addstr(out, head);
@@ -103,8 +123,8 @@ int remotes_read(struct remotes *out, struct store *store)
 	if (!err)
 		err = remotes_parse(out, text.buf, text.len);
 	if (err == CKPT_ECORRUPT)
-		err = ckpt_error_set(err, "'%s/" LAYOUT_REMOTES "' is damaged; remove it, and add the "
-					  "remotes again", store->path);
+		err = ckpt_error_set(err, "'%s/" LAYOUT_REMOTES "' is damaged; 'git checkpoint doctor --fix' "
+					  "keeps what can be read of it", store->path);
 	strbuf_release(&text);
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }

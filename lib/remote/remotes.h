@@ -48,6 +48,9 @@ int remotes_choose(const struct remotes_item **out, const struct remotes *remote
 
 /* --- for tests --- */
 
+/** What can be read of a damaged file; returns the number of lines that cannot. */
+size_t remotes_salvage(struct remotes *out, const char *text, size_t len);
+
 int remotes_parse(struct remotes *out, const char *text, size_t len);
 void remotes_format(struct strbuf *out, const struct remotes *remotes);
 

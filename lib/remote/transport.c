@@ -111,8 +111,10 @@ static char *reason(const char *said)
 
 int transport_run(struct strbuf *out, const struct transport *transport, const char *const args[])
 {
+	bool lost = false;
 	const struct gitrun how = {
 		.profile = GITRUN_TRANSPORT,
+		.lost = &lost,
 		.gitdir = transport->gitdir,
 		.told = true,
 		.patience = (double)transport->session->settings.remote_timeout,
@@ -126,7 +128,9 @@ int transport_run(struct strbuf *out, const struct transport *transport, const c
 
 	if (err != CKPT_ERROR)
 		return err == CKPT_ELOCKED ? cancel_check() : err;
-	why = reason(out->buf);
+	if (transport->lost)
+		*transport->lost = lost;
+	why = lost ? NULL : reason(out->buf);
 	err = ckpt_error_set(err, "remote '%s': %s", transport->remote->name,
 			     why ? why : ckpt_error_last());
 	free(why);

@@ -31,6 +31,7 @@ struct transport {
 	const char *gitdir; /**< a repository of ours */
 	bool shown;	    /**< git's progress goes to the terminal */
 	uint64_t limit;	    /**< bytes that may arrive; 0: no limit */
+	bool *lost;	    /**< set if it failed because nothing was heard; may be NULL */
 };
 
 /**

@@ -59,6 +59,9 @@ struct gitplan_facts {
 	struct gitstate_counts now, goal; /**< of the two indexes */
 };
 
+/** The commands that a rebase runs when it is continued, in their order. */
+void gitplan_commands(struct strlist *out, const struct gitstate *goal);
+
 /** Step 2: what the user is told, a line each. */
 void gitplan_say(struct strlist *out, const struct gitplan *plan, const struct gitstate *now,
 		 const struct gitstate *goal, const struct gitplan_facts *facts);

@@ -46,6 +46,8 @@ static void parse_refs(struct gitwrite_refs *out, const struct strlist *lines)
 
 /* --- the plan --- */
 
+enum { COMMANDS_SHOWN = 5 }; /* in a message */
+
 static int read_goal(struct restore *r)
 {
 	struct restore_gitwork *git = &r->git;
@@ -134,17 +136,48 @@ static void remove_leftovers(struct restore *r)
 	gitwrite_refs_release(&refs);
 }
 
-/* The steps of a rebase may be commands, and git runs them when it is continued. */
-static int check_origin(const struct restore *r)
+/* An operation of somebody else: its steps may be commands, which git runs when it is continued. */
+static bool is_foreign(const struct restore *r)
 {
 	const struct ckpt_record *target = r->opts->target;
 
-	if (r->opts->git != JOURNAL_GIT || !target->imported || !target->operation || r->opts->force)
+	return r->opts->git == JOURNAL_GIT && (target->imported || target->machine) &&
+	       r->git.goal.state.operation;
+}
+
+static int check_origin(const struct restore *r)
+{
+	const struct ckpt_record *target = r->opts->target;
+	struct strlist commands = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	if (!is_foreign(r) || r->opts->force)
 		return 0;
-	return ckpt_error_set(CKPT_EREFUSED,
-			      "checkpoint '%s' was imported, and a %s is in progress in it, which can run "
-			      "commands when it is continued; use --force if you trust it, or --index",
-			      target->id, target->operation);
+	gitplan_commands(&commands, &r->git.goal.state);
+	strbuf_addf(&text, "checkpoint '%s' was %s, and a %s is in progress in it, which can run "
+			   "commands when it is continued",
+		    target->id, target->imported ? "imported" : "taken on another machine",
+		    r->git.goal.state.operation);
+	for (size_t i = 0; i < commands.nr && i < COMMANDS_SHOWN; i++)
+		strbuf_addf(&text, "%s'%s'", i ? ", " : " (", commands.items[i]);
+	if (commands.nr)
+		strbuf_addstr(&text, commands.nr > COMMANDS_SHOWN ? ", ...)" : ")");
+	strbuf_addstr(&text, "; use --force if you trust it, or 'restore --index'");
+	(void)ckpt_error_set(CKPT_EREFUSED, "%s", text.buf);
+	strbuf_release(&text);
+	strlist_release(&commands);
+	return CKPT_EREFUSED;
+}
+
+static void say_commands(struct strlist *out, const struct restore *r)
+{
+	struct strlist commands = STRLIST_INIT;
+
+	if (is_foreign(r))
+		gitplan_commands(&commands, &r->git.goal.state);
+	for (size_t i = 0; i < commands.nr; i++)
+		strlist_addf(out, "'git rebase --continue' will run: %s", commands.items[i]);
+	strlist_release(&commands);
 }
 
 int restore_git_plan(struct restore_result *out, struct restore *r)
@@ -160,11 +193,10 @@ int restore_git_plan(struct restore_result *out, struct restore *r)
 	if (!repo)
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git repository",
 				      r->session->worktree);
-	err = check_origin(r);
-	if (err)
-		return err;
 	remove_leftovers(r);
 	err = read_goal(r);
+	if (!err)
+		err = check_origin(r);
 	if (!err)
 		err = gitstate_read(&git->now, repo);
 	if (err)
@@ -184,6 +216,7 @@ int restore_git_plan(struct restore_result *out, struct restore *r)
 				    &git->opts, r->opts->target->id);
 	if (!err) {
 		gitplan_say(&out->git.says, &git->plan, &git->now, &git->goal.state, &facts.facts);
+		say_commands(&out->git.says, r);
 		describe_side(&out->git.from, &git->now);
 		describe_side(&out->git.to,
 			      r->opts->git == JOURNAL_GIT ? &git->goal.state : &git->now);

@@ -52,7 +52,9 @@ const struct fetched_item *fetched_find(const struct fetched_list *list, const c
 	return NULL;
 }
 
-static void add_machine(struct fetched_list *out, struct store *store, const char *machine)
+/* `bad`: names of those that cannot be read; may be NULL, like `out`. */
+static void add_machine(struct fetched_list *out, struct strlist *bad, struct store *store,
+			const char *machine)
 {
 	char *dir = xstrfmt(DIR "/%s", machine);
 	struct strlist ids = STRLIST_INIT;
@@ -63,8 +65,12 @@ static void add_machine(struct fetched_list *out, struct store *store, const cha
 		char *name = xstrfmt("%s/%s", dir, ids.items[i]);
 
 		/* What cannot be read is fetched again. */
-		if (refs_read_loose(&commit, store, name))
+		if (!refs_read_loose(&commit, store, name)) {
+			if (bad)
+				strlist_add(bad, name);
+		} else if (out) {
 			fetched_add(out, machine, ids.items[i], &commit);
+		}
 		free(name);
 	}
 	strlist_release(&ids);
@@ -90,23 +96,36 @@ static void add_packed(struct fetched_list *out, struct store *store)
 	}
 }
 
-int fetched_list(struct fetched_list *out, struct store *store)
+static int add_loose(struct fetched_list *out, struct strlist *bad, struct store *store)
 {
 	struct strlist machines = STRLIST_INIT;
 	int err = 0;
 
-	memset(out, 0, sizeof(*out));
 	if (fs_names(&machines, store->dirfd, DIR, O_NOFOLLOW, setting_name_valid) < 0 &&
 	    errno != ENOENT)
 		err = ckpt_error_errno("unable to read '" DIR "' of '%s'", store->path);
 	for (size_t i = 0; i < machines.nr && !err; i++)
-		add_machine(out, store, machines.items[i]);
+		add_machine(out, bad, store, machines.items[i]);
+	strlist_release(&machines);
+	return err;
+}
+
+int fetched_damaged(struct strlist *out, struct store *store)
+{
+	return add_loose(NULL, out, store);
+}
+
+int fetched_list(struct fetched_list *out, struct store *store)
+{
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = add_loose(out, NULL, store);
 	if (!err)
 		err = packed_refs_check(store);
 	if (!err)
 		add_packed(out, store);
 	fetched_sort(out);
-	strlist_release(&machines);
 	return err;
 }
 

@@ -22,6 +22,9 @@ struct fetched_list {
 };
 
 int fetched_list(struct fetched_list *out, struct store *store);
+
+/** Refs below refs/fetched that cannot be read, which fetched_list() leaves out: their names. */
+int fetched_damaged(struct strlist *out, struct store *store);
 void fetched_release(struct fetched_list *list);
 
 /** Append, for lists that are made elsewhere. */

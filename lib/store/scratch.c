@@ -34,15 +34,31 @@ static bool is_abandoned(int dirfd, const char *name)
 	return abandoned;
 }
 
-static void sweep(int dirfd)
+/* The number of those of dead processes, which are removed if `remove`. */
+static size_t sweep(int dirfd, bool remove)
 {
 	struct strlist names = STRLIST_INIT;
+	size_t nr = 0;
 
 	(void)fs_names(&names, dirfd, ".", 0, NULL);
-	for (size_t i = 0; i < names.nr; i++)
-		if (is_abandoned(dirfd, names.items[i]))
+	for (size_t i = 0; i < names.nr; i++) {
+		if (!is_abandoned(dirfd, names.items[i]))
+			continue;
+		nr++;
+		if (remove)
 			(void)fs_remove_tree(dirfd, names.items[i]);
+	}
 	strlist_release(&names);
+	return nr;
+}
+
+size_t scratch_count(struct store *store)
+{
+	int fd = lock_all(store);
+	size_t nr = fd >= 0 ? sweep(fd, false) : 0;
+
+	fs_close(fd);
+	return nr;
 }
 
 void scratch_sweep(struct store *store)
@@ -50,7 +66,7 @@ void scratch_sweep(struct store *store)
 	int fd = lock_all(store);
 
 	if (fd >= 0)
-		sweep(fd);
+		(void)sweep(fd, true);
 	fs_close(fd);
 }
 
@@ -110,7 +126,7 @@ int scratch_open(struct scratch *out, struct store *store, bool sha256)
 	fd = lock_all(store);
 	if (fd < 0)
 		return ckpt_error_errno("unable to open '%s/" DIR "'", store->path);
-	sweep(fd);
+	(void)sweep(fd, true);
 	err = make_dir(out, fd);
 	close(fd);
 	if (!err)

@@ -31,6 +31,9 @@ int scratch_borrow(struct scratch *scratch, const char *objects);
 /** Remove it; harmless if it was not opened. */
 void scratch_close(struct scratch *scratch);
 
+/** How many there are of dead processes. */
+size_t scratch_count(struct store *store);
+
 /** Remove those of dead processes. */
 void scratch_sweep(struct store *store);
 

@@ -79,4 +79,33 @@ test_secrets_stay() {
 	same
 }
 
+# Whoever can write to the remote decides what a rebase runs when it is continued.
+test_an_operation_in_progress() {
+	machines
+	printf '#!/bin/sh\nprintf "break\\nexec touch sprung\\nx echo two\\n" >"$1"\n' >"$T/editor"
+	chmod +x "$T/editor"
+	edit one x
+	on one git commit -q -a -m x
+	# only the commit at HEAD is handed off, not the one that is rebased
+	on two git fetch -q "$T/machines/one/src/one"
+	on one env GIT_SEQUENCE_EDITOR="$T/editor" git rebase -q -i HEAD~1 >/dev/null 2>&1 || :
+	on one git-checkpoint handoff -q hub
+	on two fingerprint . >"$T/before"
+	expect_exit 5 on two git-checkpoint takeover -y hub 2>"$T/err"
+	expect_grep "taken on another machine, and a rebase .* ('touch sprung', 'echo two'); use --force" "$T/err"
+	on two fingerprint . >"$T/after"
+	expect_same "$T/before" "$T/after"
+	expect_exit 5 on two git-checkpoint restore -y --git one/@ 2>/dev/null
+	# with it, the plan shows them
+	on two git-checkpoint restore --git --force --dry-run one/@ >"$T/out"
+	expect_exit 5 on two git-checkpoint takeover --force hub >/dev/null 2>&1 </dev/null
+	expect_grep 'will run: touch sprung' "$T/out"
+	on two fingerprint . >"$T/after"
+	expect_same "$T/before" "$T/after"
+	on two git-checkpoint takeover -q --force -y hub
+	same
+	on two git rebase --continue >/dev/null 2>&1
+	expect_exists "$T/machines/two/work/two/sprung"
+}
+
 run_tests

@@ -9,23 +9,29 @@
 
 url='' port=''
 
-# to_and_fro <url>: a hand-off there and back
+# to_and_fro <url> [<times>]: hand-offs in turn, ten of them
 to_and_fro() {
 	on one git-checkpoint remote add -q there "$1"
 	on two git-checkpoint remote add -q there "$1"
-	edit one 1
-	on one sh -e -c 'git checkout -q -b topic; git commit -q -m topic; echo again >file'
-	on one git-checkpoint handoff -q there
-	on two git-checkpoint takeover -q -y there
-	same
-	edit two 2
-	on two git-checkpoint handoff -q there
-	on one git-checkpoint takeover -q -y there
-	same
+	from=one to=two
+	round=0
+	while test $round -lt "${2:-10}"; do
+		round=$((round + 1))
+		edit $from "$round"
+		test $((round % 3)) != 1 ||
+			on $from sh -e -c "git checkout -q -b topic$round; git commit -q -m $round; echo again >file"
+		on $from git-checkpoint handoff -q there
+		on $to git-checkpoint takeover -q -y there
+		same
+		swap=$from from=$to to=$swap
+	done
 	on one git-checkpoint push -q there --all
 	on two git-checkpoint fetch -q there --all
-	test "$(on two git-checkpoint list --remote | wc -l)" -ge 1
+	test "$(on two git-checkpoint list --remote | wc -l)" -ge $((round / 2))
 	on two git-checkpoint verify -q one/@
+	for who in one two; do
+		on $who git-checkpoint doctor -q
+	done
 }
 
 test_the_url_of_a_file() {
@@ -54,6 +60,23 @@ test_ssh() {
 	to_and_fro "$url"
 }
 
+# Encrypted: who has the hub alone can read neither contents nor names.
+test_gcrypt() {
+	PATH=$PATH:/usr/sbin require git-remote-gcrypt gpg gpgconf
+	machines
+	GNUPGHOME=$T/gnupg
+	export GNUPGHOME
+	mkdir -m 700 "$GNUPGHOME"
+	trap 'gpgconf --kill all' EXIT
+	gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key 'A <a@example.com>' \
+		default default never
+	to_and_fro "gcrypt::$T/hub.git" 2
+	expect_eq '' "$(hub_refs refs/checkpoints refs/handoff)"
+	# stock git can read nothing of it
+	blob=$(on one git-checkpoint show --json @ >/dev/null && on one git hash-object file)
+	expect_exit 1 git -C "$T/hub.git" cat-file -e "$blob"
+}
+
 # It takes the connection and says nothing more.
 test_a_server_that_hangs() {
 	machines
@@ -72,6 +95,63 @@ test_a_server_that_hangs() {
 	expect_exit 128 on two git-checkpoint fetch silent 2>"$T/err"
 	expect_grep "remote 'silent': " "$T/err"
 	expect_eq 1 "$(wc -l <"$T/err")"
+}
+
+# over_a_wire: machine one has pushed something that takes a while; two has the remote "slow" with the
+# URL of a wire, and waits for two seconds only
+over_a_wire() {
+	serve_wire
+	wire
+	trap stop_servers EXIT
+	on one sh -c 'head -c 3000 /dev/urandom >noise'
+	edit one x
+	on one git-checkpoint save -q
+	on one git-checkpoint push -q hub
+	on two git-checkpoint remote add -q slow "$url"
+	GIT_CHECKPOINT_REMOTE_TIMEOUT=2s
+	export GIT_CHECKPOINT_REMOTE_TIMEOUT
+}
+
+# hangs_at <bytes>: the fetch is ended, and nothing of it is left, no process either
+hangs_at() {
+	wire "$1" hang
+	expect_exit 128 on two git-checkpoint fetch slow 2>"$T/err"
+	expect_exists "$T/wire.done"
+	expect_grep "remote 'slow': nothing was heard for 2 seconds" "$T/err"
+	nothing_fetched two
+	expect_eq '' "$(pgrep -f "$T/machines/two/state" || :)"
+}
+
+slow_and_hanging() {
+	over_a_wire
+	hangs_at 1
+	hangs_at 3000
+	# it takes longer than that in all, with something that moves all the time
+	wire 1 trickle
+	begin=$(date +%s)
+	on two git-checkpoint fetch -q slow
+	test $(($(date +%s) - begin)) -ge 3
+	on two git-checkpoint verify -q one/@
+	wire 2000 hang
+	edit two y
+	on two sh -c 'head -c 20000 /dev/urandom >noise'
+	on two git-checkpoint save -q
+	expect_exit 128 on two git-checkpoint push slow 2>"$T/err"
+	expect_grep "remote 'slow': nothing was heard for 2 seconds" "$T/err"
+	wire
+	on two git-checkpoint push -q slow
+}
+
+test_a_slow_server_and_one_that_hangs_in_the_middle() {
+	machines
+	serve_git
+	slow_and_hanging
+}
+
+test_the_same_over_http() {
+	machines
+	serve_http
+	slow_and_hanging
 }
 
 # Neither the project nor what it points to has a say.

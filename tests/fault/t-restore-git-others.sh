@@ -73,8 +73,9 @@ interrupted() {
 	rm .git/index.lock
 	# an hour ago
 	journal=$(store_dir)/checkpoint/journal
-	sed -i "s/\"git_began\": *[0-9]*/\"git_began\":$(($(date +%s) - 3600))/" "$journal"
-	expect_grep "\"git_began\":$(date +%s | cut -c1-4)" "$journal"
+	hour_ago=$(($(date +%s) - 3600))
+	sed -i "s/\"git_began\": *[0-9]*/\"git_began\":$hour_ago/" "$journal"
+	expect_grep "\"git_began\":$hour_ago" "$journal"
 }
 
 # Long after the interruption another process has a lock, which is empty as those of git are.

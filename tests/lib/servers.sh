@@ -7,7 +7,8 @@
 # serve <command with PORT in it>...: start it with a free port, and wait until it answers; the port
 # is in $port
 serve() {
-	port=$((20000 + (TEST_SEED + $$) % 20000))
+	# not one that another server of this case has: it would answer instead
+	port=${port:-$((20000 + (TEST_SEED + $$) % 20000))}
 	serve_tries=0
 	while :; do
 		port=$((port + 7)) serve_tries=$((serve_tries + 1))
@@ -71,4 +72,21 @@ serve_ssh() {
 	GIT_SSH_COMMAND="ssh -F '$T/ssh/config'"
 	export GIT_SSH_COMMAND
 	url=ssh://$(id -un)@127.0.0.1:$port$T/hub.git
+}
+
+# serve_wire: between machines and the server that runs, a wire that can be cut (see wire.pl); the
+# URL goes through it
+serve_wire() {
+	serve_behind=$port
+	serve "perl '$LIB_DIR/wire.pl' PORT $serve_behind '$T/wire'"
+	url=$(printf %s "$url" | sed "s/:$serve_behind/:$port/")
+	wire_nr=0
+}
+
+# wire [<bytes> <what>...]: what happens after that many bytes; nothing: all passes
+wire() {
+	wire_nr=$((wire_nr + 1))
+	rm -f "$T/wire.count" "$T/wire.done"
+	echo "${1:-0} ${2:--} ${3:--} $wire_nr" >"$T/wire.next"
+	mv "$T/wire.next" "$T/wire"
 }
