@@ -42,6 +42,7 @@ struct entries {
 	struct strbuf text;
 	struct entry *items; /* in the order of ids */
 	size_t nr;
+	size_t next; /* where to look first */
 };
 
 /* --- the file --- */
@@ -93,13 +94,17 @@ static int compare_id(const void *id, const void *entry)
 	return strcmp(id, ((const struct entry *)entry)->id);
 }
 
-/* The one about a ref, or NULL. */
-static const struct entry *find(const struct entries *entries, const struct ref_item *ref)
+/* The one about a ref, or NULL. Refs come by id as a rule: it is the one after the last. */
+static const struct entry *find(struct entries *entries, const struct ref_item *ref)
 {
-	const struct entry *entry = entries->nr ? bsearch(ref->id, entries->items, entries->nr,
-							  sizeof(*entry), compare_id)
-						: NULL;
+	const struct entry *entry = NULL;
 
+	if (entries->next < entries->nr && !strcmp(entries->items[entries->next].id, ref->id))
+		entry = &entries->items[entries->next];
+	else if (entries->nr)
+		entry = bsearch(ref->id, entries->items, entries->nr, sizeof(*entry), compare_id);
+	if (entry)
+		entries->next = (size_t)(entry - entries->items) + 1;
 	return entry && oid_equal(&entry->commit, &ref->commit) ? entry : NULL;
 }
 
@@ -185,7 +190,7 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 /* --- all of them --- */
 
 static int collect(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
-		   const struct entries *known)
+		   struct entries *known)
 {
 	int err = 0;
 

@@ -290,6 +290,9 @@ size_t lost_count(struct store *store, const struct ref_list *refs)
 {
 	struct notes notes;
 
+	/* As a rule there are none. */
+	if (faccessat(store->dirfd, LAYOUT_LOST, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
 	notes_init(&notes, refs);
 	(void)read_notes(&notes, store);
 	notes_release(&notes);

@@ -81,41 +81,53 @@ static const char *next_line(const char **end_out, const struct strbuf *text, si
 	return end ? line : NULL;
 }
 
-/* The id in a row of the table; false if the line is not a row. */
-static bool row_id(char out[CKPT_ID_SIZE], const char *line, const char *end)
+/* Where the id of a row is, up to the end of the line; NULL if the line is not a row. */
+static const char *find_id(const char *line, const char *end)
 {
 	const char *p = line;
-	size_t len;
 
 	if (end - line < 2 || line[0] != '|' || line[1] != ' ')
-		return false;
+		return NULL;
 	for (int column = 1; column < COLUMN_ID; column++) {
 		do {
 			p = memchr(p + 1, '|', (size_t)(end - p - 1));
 		} while (p && p[-1] == '\\');
 		if (!p)
-			return false;
+			return NULL;
 	}
 	while (p < end && (*p == '|' || *p == ' '))
 		p++;
-	for (len = 0; p + len < end && p[len] != ' ' && p[len] != '|'; len++)
-		;
-	if (len >= CKPT_ID_SIZE)
+	return p;
+}
+
+/* The id in a row of the table; false if the line is not a row. */
+static bool row_id(char out[CKPT_ID_SIZE], const char *line, const char *end)
+{
+	const char *id = find_id(line, end);
+	size_t len = 0;
+
+	while (id && id + len < end && id[len] != ' ' && id[len] != '|')
+		len++;
+	if (!id || len >= CKPT_ID_SIZE)
 		return false;
-	memcpy(out, p, len);
+	memcpy(out, id, len);
 	out[len] = '\0';
 	return refs_valid_id(out);
 }
 
 static bool row_fits(const char *line, const char *end, const struct ref_item *ref)
 {
-	char id[CKPT_ID_SIZE], hash[OID_HEX + 1];
+	const char *id = find_id(line, end);
+	size_t len = strlen(ref->id);
+	char hash[HASH_DIGITS + 1];
 
-	if (!row_id(id, line, end) || strcmp(id, ref->id) != 0)
+	if (!id || (size_t)(end - id) <= len || memcmp(id, ref->id, len) != 0 ||
+	    (id[len] != ' ' && id[len] != '|'))
 		return false;
 	/* The commit of an unreadable ref is unknown; the row may still have it. */
 	return oid_is_zero(&ref->commit) ||
-	       !strncmp(line + strlen("| "), oid_hex(hash, &ref->commit), HASH_DIGITS);
+	       !strncmp(line + strlen("| "),
+			oid_hex_encode(hash, ref->commit.id, HASH_DIGITS / 2), HASH_DIGITS);
 }
 
 /* Where the rows start; 0: it is missing, torn, full of NULs, or of another version. */

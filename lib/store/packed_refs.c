@@ -2,6 +2,7 @@
 #include "store/packed_refs_internal.h"
 
 #include "base/base.h"
+#include "store/refs.h"
 #include "store/shadow.h"
 
 #define PACKED "packed-refs"
@@ -26,6 +27,8 @@ struct packed_refs {
 	struct strbuf text;
 	struct packed_ref *items; /* by name */
 	size_t nr, alloc;
+	bool listed; /* whether `checkpoints` is known */
+	struct ref_list checkpoints;
 };
 
 void packed_refs_free(struct packed_refs *packed)
@@ -33,6 +36,7 @@ void packed_refs_free(struct packed_refs *packed)
 	if (!packed)
 		return;
 	strbuf_release(&packed->text);
+	refs_release(&packed->checkpoints);
 	free(packed->items);
 	free(packed);
 }
@@ -118,9 +122,9 @@ static struct packed_refs *look(struct store *store)
 	packed->unreadable = st.st_ino && fs_read_file(&packed->text, store->dirfd, PACKED);
 	packed->lacking = packed->unreadable && fs_is_lack(errno) ? errno : 0;
 	/* A NUL, which a bad disk may leave, ends a line: it must not hide the lines after it. */
-	for (size_t i = 0; i < packed->text.len; i++)
-		if (!packed->text.buf[i])
-			packed->text.buf[i] = '\n';
+	for (size_t at = strlen(packed->text.buf); at < packed->text.len;
+	     at += strlen(packed->text.buf + at))
+		packed->text.buf[at] = '\n';
 	if (!packed->unreadable)
 		parse(packed);
 	return packed;
@@ -158,6 +162,29 @@ const struct packed_ref *packed_refs_below(struct store *store, const char *pref
 		to++;
 	*nr_out = to - from;
 	return packed->nr ? packed->items + from : NULL;
+}
+
+const struct ref_list *packed_refs_checkpoints(struct store *store)
+{
+	struct packed_refs *packed = look(store);
+	struct ref_list *list = &packed->checkpoints;
+	size_t nr, prefix = strlen(REFS_CHECKPOINTS);
+	const struct packed_ref *refs = packed->listed ? NULL :
+				       packed_refs_below(store, REFS_CHECKPOINTS, &nr);
+
+	for (size_t i = 0; refs && i < nr; i++) {
+		const char *id = refs[i].name + prefix;
+		struct oid commit;
+
+		/* A name that occurs twice is one checkpoint. */
+		if (refs_valid_id(id) && (!list->nr || strcmp(list->items[list->nr - 1].id, id) != 0))
+			refs_add(list, id,
+				 refs[i].hex_len >= OID_HEX && oid_parse(&commit, refs[i].hex) ?
+					 &commit :
+					 NULL);
+	}
+	packed->listed = true;
+	return list;
 }
 
 /* --- changing --- */

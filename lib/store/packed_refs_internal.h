@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+struct ref_list;
 struct store;
 
 /**
@@ -39,6 +40,12 @@ const struct packed_ref *packed_refs_find(struct store *store, const char *name)
  * the next call.
  */
 const struct packed_ref *packed_refs_below(struct store *store, const char *prefix, size_t *nr_out);
+
+/** Where the refs of checkpoints are. */
+#define REFS_CHECKPOINTS "refs/checkpoints/"
+
+/** All checkpoints that have a ref here, by id; valid until the next call. */
+const struct ref_list *packed_refs_checkpoints(struct store *store);
 
 struct packed_change {
 	const char *name;

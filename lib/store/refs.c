@@ -6,25 +6,34 @@
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
-#define PREFIX "refs/checkpoints/"
 /* This many loose refs are read as fast as packed ones. */
 enum { LOOSE_MAX = 128 };
 
 static const char *const mark_dirs[] = { "refs/pinned", "refs/unpinned", "refs/imported" };
 
+/* Thousands of ids are read for one command: a table is several times faster than comparing. */
 bool refs_valid_id(const char *id)
 {
+	enum { DIGIT = 1, LETTER = 2 };
 	static const char form[] = "chk_dddddddd_dddddd_xxxxxx";
+	static const unsigned char kinds[256] = {
+		['0'] = DIGIT,  ['1'] = DIGIT,  ['2'] = DIGIT,  ['3'] = DIGIT,
+		['4'] = DIGIT,  ['5'] = DIGIT,  ['6'] = DIGIT,  ['7'] = DIGIT,
+		['8'] = DIGIT,  ['9'] = DIGIT,  ['a'] = LETTER, ['b'] = LETTER,
+		['c'] = LETTER, ['d'] = LETTER, ['e'] = LETTER, ['f'] = LETTER,
+	};
+	static const unsigned char allowed[256] = { ['d'] = DIGIT, ['x'] = DIGIT | LETTER };
+	size_t at = 4;
 
-	for (size_t i = 0; i < sizeof(form); i++) {
-		char c = id[i];
-		bool digit = c >= '0' && c <= '9';
+	if (strncmp(id, form, at) != 0)
+		return false;
+	for (; form[at]; at++) {
+		unsigned char kind = allowed[(unsigned char)form[at]];
 
-		if (form[i] == 'd' ? !digit :
-		    form[i] == 'x' ? !digit && (c < 'a' || c > 'f') : c != form[i])
+		if (kind ? !(kinds[(unsigned char)id[at]] & kind) : id[at] != form[at])
 			return false;
 	}
-	return true;
+	return !id[at];
 }
 
 void refs_add(struct ref_list *list, const char *id, const struct oid *commit)
@@ -56,7 +65,7 @@ const struct ref_item *refs_find(const struct ref_list *list, const char *id)
 
 static int add_loose(struct ref_list *list, struct store *store)
 {
-	int fd = openat(store->dirfd, PREFIX, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int fd = openat(store->dirfd, REFS_CHECKPOINTS, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	struct strlist ids = STRLIST_INIT;
 	struct strbuf text = STRBUF_INIT;
 
@@ -107,22 +116,19 @@ bool refs_has(const struct ref_list *list, const char *id)
 }
 
 /* Both are sorted, and so is the result. Of the same name the loose one wins. */
-static void add_packed(struct ref_list *out, const struct ref_list *loose, struct store *store)
+static void merge(struct ref_list *out, const struct ref_list *loose, const struct ref_list *packed)
 {
-	size_t nr, at = 0;
-	const struct packed_ref *packed = packed_refs_below(store, PREFIX, &nr);
+	size_t at = 0;
 
-	ALLOC_GROW(out->items, nr + loose->nr, out->alloc);
-	for (size_t i = 0; i < nr; i++) {
-		const char *id = packed[i].name + strlen(PREFIX);
+	ALLOC_GROW(out->items, packed->nr + loose->nr, out->alloc);
+	for (size_t i = 0; i < packed->nr; i++) {
+		const char *id = packed->items[i].id;
+		size_t had = at;
 
-		if (!refs_valid_id(id))
-			continue;
 		while (at < loose->nr && strcmp(loose->items[at].id, id) <= 0)
 			out->items[out->nr++] = loose->items[at++];
-		/* A name that occurs twice is one checkpoint. */
-		if (!out->nr || strcmp(out->items[out->nr - 1].id, id))
-			add(out, id, packed[i].hex, packed[i].hex_len);
+		if (at == had || strcmp(loose->items[at - 1].id, id) != 0)
+			out->items[out->nr++] = packed->items[i];
 	}
 	while (at < loose->nr)
 		out->items[out->nr++] = loose->items[at++];
@@ -139,7 +145,7 @@ int refs_list(struct ref_list *out, struct store *store)
 	if (!err) {
 		if (loose.nr)
 			qsort(loose.items, loose.nr, sizeof(*loose.items), compare);
-		add_packed(out, &loose, store);
+		merge(out, &loose, packed_refs_checkpoints(store));
 		out->loose = loose.nr;
 	}
 	refs_release(&loose);
@@ -189,7 +195,7 @@ int refs_create(struct store *store, const char *id, const struct oid *commit)
 	 * that existed before, however damaged, says that there is one.
 	 */
 	if (err && !there) {
-		char *name = xstrfmt(PREFIX "%s", id);
+		char *name = xstrfmt(REFS_CHECKPOINTS "%s", id);
 
 		unlinkat(store->dirfd, name, 0);
 		free(name);
@@ -253,7 +259,7 @@ int refs_unpack(struct store *store, const struct strlist *ids)
 	int err = 0;
 
 	for (size_t i = 0; i < ids->nr; i++) {
-		char *name = xstrfmt(PREFIX "%s", ids->items[i]);
+		char *name = xstrfmt(REFS_CHECKPOINTS "%s", ids->items[i]);
 
 		if (packed_refs_find(store, name))
 			changes[nr++].name = name;
@@ -298,7 +304,7 @@ static void pack_loose(struct store *store, const struct ref_list *loose)
 	for (size_t i = 0; i < loose->nr; i++)
 		if (!oid_is_zero(&loose->items[i].commit))
 			changes[nr++] = (struct packed_change){
-				.name = xstrfmt(PREFIX "%s", loose->items[i].id),
+				.name = xstrfmt(REFS_CHECKPOINTS "%s", loose->items[i].id),
 				.commit = loose->items[i].commit,
 			};
 	if (nr && !packed_refs_change(store, changes, nr)) {

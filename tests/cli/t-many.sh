@@ -72,4 +72,14 @@ test_marks_of_many_are_read_once() {
 	expect_same "$T/few" "$T/many"
 }
 
+test_a_few_are_the_first_of_all() {
+	grow 30
+	git-checkpoint list --json | jq -r '.checkpoints[].id' >"$T/all"
+	for few in 1 2 $((TEST_SEED % 29 + 1)) 30 31; do
+		git-checkpoint list --json -n "$few" | jq -r '.checkpoints[].id' >"$T/few"
+		head -n "$few" "$T/all" >"$T/head"
+		expect_same "$T/head" "$T/few"
+	done
+}
+
 run_tests

@@ -66,6 +66,62 @@ static void test_refs_packed_refs_of_any_bytes(void **state)
 	strbuf_release(&text);
 }
 
+/* want[i]: 1: the i-th id is loose, 2: only packed, 0: neither. */
+static void assert_merged(const struct ref_list *list, const unsigned char *want, int nr)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < nr; i++) {
+		if (!want[i])
+			continue;
+		assert_string_equal(list->items[at].id, nth_id(i));
+		assert_int_equal(list->items[at].commit.id[0], i + 1);
+		assert_int_equal(list->items[at++].commit.id[1], want[i]);
+	}
+}
+
+/* Whatever is loose, packed, or both: each id once, by id, and the loose one counts. */
+static void test_refs_list_merges(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	char path[2 * PATH_MAX];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/packed-refs", store->path);
+	for (int round = 0; round < 60; round++) {
+		unsigned char want[40];
+		struct ref_list list;
+		size_t nr = 0;
+
+		sh("rm -rf '%s/refs/checkpoints'; mkdir '%s/refs/checkpoints'", store->path,
+		   store->path);
+		strbuf_reset(&text);
+		for (int i = 0; i < 40; i++) {
+			bool loose = rnd(3) == 0, packed = rnd(3) > 0;
+			struct oid one = { { (unsigned char)(i + 1), 1 } };
+
+			want[i] = loose ? 1 : packed ? 2 : 0;
+			nr += want[i] != 0;
+			if (loose)
+				assert_int_equal(refs_create(store, nth_id(i), &one), 0);
+			if (packed)
+				strbuf_addf(&text, "%02x02%036d refs/checkpoints/%s\n", i + 1, 0,
+					    nth_id(i));
+		}
+		put_bytes(path, text.buf, text.len);
+		/* The second time from what is known. */
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(refs_list(&list, store), 0);
+			assert_int_equal(list.nr, nr);
+			assert_merged(&list, want, 40);
+			refs_release(&list);
+		}
+	}
+	sh("rm -f '%s'; rm -rf '%s/refs/checkpoints'; mkdir '%s/refs/checkpoints'", path,
+	   store->path, store->path);
+	strbuf_release(&text);
+}
+
 /* A peeled line belongs to the line before it. */
 static void test_refs_delete_from_odd_packed_refs(void **state)
 {
@@ -194,6 +250,7 @@ int main(void)
 		cmocka_unit_test_setup(test_refs_packed_twice_are_one, no_refs),
 		cmocka_unit_test_setup(test_refs_packed_after_a_nul_are_seen, no_refs),
 		cmocka_unit_test_setup(test_refs_packed_refs_of_any_bytes, no_refs),
+		cmocka_unit_test_setup(test_refs_list_merges, no_refs),
 		cmocka_unit_test_setup(test_refs_delete_from_odd_packed_refs, no_refs),
 		cmocka_unit_test_setup(test_refs_unreadable_packed_refs_stay, no_refs),
 		cmocka_unit_test_setup(test_refs_pack, no_refs),
