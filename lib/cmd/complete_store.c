@@ -243,7 +243,7 @@ static void add_tree(struct complete *complete, const struct place *place,
 	const struct wt_dir *dir = find_dir(snapshot, place->below.buf);
 
 	for (size_t i = 0; dir && i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		bool there = pathset_has(&place->files, entry->name) ||
 			     pathset_has(&place->directories, entry->name);
 
@@ -303,9 +303,9 @@ static void add_inside(struct complete *complete, struct place *place, struct se
 		return;
 	dir = find_dir(snapshot, place->below.buf);
 	for (size_t i = 0; dir && i < dir->nr; i++) {
-		bool deeper = dir->entries[i].kind == WT_DIR;
+		bool deeper = wt_entries(dir)[i].kind == WT_DIR;
 		char *path =
-			xstrfmt("%s%s%s", place->typed, dir->entries[i].name, deeper ? "/" : "");
+			xstrfmt("%s%s%s", place->typed, wt_entries(dir)[i].name, deeper ? "/" : "");
 
 		if (deeper)
 			complete_add_open(complete, path, NULL);

@@ -120,8 +120,8 @@ static int print_directory(struct snapshot *snapshot, struct wt_dir *dir)
 	for (size_t i = 0; !err && i < dir->nr; i++) {
 		struct strbuf shown = STRBUF_INIT;
 
-		quote_path(&shown, dir->entries[i].name);
-		printf("%s%s\n", shown.buf, dir->entries[i].kind == WT_DIR ? "/" : "");
+		quote_path(&shown, wt_entries(dir)[i].name);
+		printf("%s%s\n", shown.buf, wt_entries(dir)[i].kind == WT_DIR ? "/" : "");
 		strbuf_release(&shown);
 	}
 	return err;

@@ -11,14 +11,17 @@
 #include "cmd/report.h"
 #include "cmd/restored_internal.h"
 #include "flow/flow.h"
+#include "git/git.h"
 #include "record/record.h"
 #include "restore/restore.h"
 #include "session/session.h"
+#include "store/store.h"
 #include "ui/ui.h"
 
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
 static bool as_worktree, turn, by_hunks;
-static const char *reason, *verify_command, *into, *branch, *source = JOURNAL_SOURCE;
+static const char *reason, *verify_command, *verify_how, *into, *branch, *store_name;
+static const char *source = JOURNAL_SOURCE;
 
 #define SOURCE                                                                                    \
 	{                                                                                         \
@@ -37,6 +40,8 @@ static const struct opt restore_options[] = {
 	{ OPT_FLAG, 0, "git", &with_git, NULL,
 	  "also HEAD, its branch, the index and an operation in progress" },
 	{ OPT_FLAG, 0, "no-verify", &no_verify, NULL, "do not check the result", OPT_ALSO },
+	{ OPT_STRING, 0, "verify", &verify_how, "<how>",
+	  "with 'full', check every file, not only where the restore has been", OPT_ALSO },
 	{ OPT_STRING, 0, "verify-command", &verify_command, "<cmd>",
 	  "run this after the restore and report its result", OPT_ALSO },
 	{ OPT_FLAG, 0, "force", &force, NULL,
@@ -46,6 +51,8 @@ static const struct opt restore_options[] = {
 	  OPT_FORM },
 	{ OPT_STRING, 0, "into", &into, "<dir>", "copy it into a new or empty directory", OPT_FORM,
 	  OPT_ARGS(CMD_CHECKPOINTS(1, 1), CMD_PATHS) },
+	{ OPT_STRING, 0, "store", &store_name, "<key>",
+	  "with --into: from this store, of any directory", OPT_WITH },
 	{ OPT_FLAG, 0, "worktree", &as_worktree, NULL,
 	  "with --into: a git worktree with the recorded HEAD and index", OPT_WITH },
 	{ OPT_STRING, 'b', "branch", &branch, "<branch>",
@@ -77,6 +84,10 @@ static bool offer(struct complete *complete, const char *what)
 {
 	bool ours = !strcmp(what, "<path>");
 
+	if (!strcmp(what, "--verify")) {
+		complete_add(complete, "full", NULL);
+		return true;
+	}
 	if (ours && (complete->look->args.nr || !complete->look->dashdash))
 		complete_paths(complete, false);
 	return ours;
@@ -255,6 +266,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.dry_run = dry_run,
 		.no_delete = no_delete,
 		.no_verify = no_verify,
+		.verify_full = verify_how,
 		.force = force,
 		.git = with_git	    ? JOURNAL_GIT
 		       : with_index ? JOURNAL_INDEX
@@ -291,6 +303,7 @@ static int restore_remembered(struct session *session, enum undo_way way)
 	if (!err) {
 		job.opts.dry_run = dry_run;
 		job.opts.no_verify = no_verify;
+		job.opts.verify_full = verify_how;
 		job.opts.force = true;
 		if (way == UNDO_BACK || way == UNDO_FORTH)
 			job.opts.source = source;
@@ -325,6 +338,12 @@ static int check_into(const struct strlist *args)
 
 static int check(const struct strlist *args)
 {
+	if (verify_how && strcmp(verify_how, "full") != 0)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "'%s' is not a way to verify; the only value of --verify is 'full'",
+				      verify_how);
+	if (verify_how && no_verify)
+		return ckpt_error_set(CKPT_EUSAGE, "--verify and --no-verify contradict each other");
 	if (into)
 		return check_into(args);
 	/* What git knows of some paths alone is not a state that there ever was. */
@@ -345,9 +364,31 @@ static int check(const struct strlist *args)
 					   "see 'git checkpoint restore -h'");
 }
 
+/* Take from a store whatever directory it belongs to, which may be gone. */
+static int open_other_store(struct session *session)
+{
+	struct store *store = NULL;
+	int err = as_worktree ? ckpt_error_set(CKPT_EUSAGE,
+					       "'--store' and '--worktree' cannot be combined")
+			      : cmd_session_open(session, SESSION_ANY);
+
+	if (!err)
+		err = inventory_find(&store, session->home, session->cwd, store_name);
+	if (err)
+		return err;
+	store_close(session->store);
+	repo_free(session->repo);
+	free(session->worktree);
+	session->store = store;
+	session->repo = NULL;
+	/* One that is gone may come back in its place. */
+	session->worktree = xstrdup(fs_is_dir(store->worktree) ? store->worktree : store->path);
+	return 0;
+}
+
 static int restore(struct session *session, const struct strlist *args)
 {
-	int err = cmd_session_open(session, SESSION_STORE);
+	int err = store_name ? open_other_store(session) : cmd_session_open(session, SESSION_STORE);
 
 	if (go_on || abort_)
 		return err ? or_no(err)

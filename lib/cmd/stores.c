@@ -76,6 +76,24 @@ static void print_move(const struct inventory_item *item)
 	strbuf_release(&command);
 }
 
+/* Its directory is gone, but not what was saved of it. */
+static bool can_come_back(const struct inventory_item *item)
+{
+	return item->state == INVENTORY_MISSING && item->checkpoints && !item->moved_to;
+}
+
+static void print_way_back(const struct inventory_item *item)
+{
+	struct strbuf path = STRBUF_INIT, into = STRBUF_INIT;
+
+	quote_path(&path, item->path);
+	quote_shell(&into, item->path);
+	report_text("'%s' is gone; to bring it back: git checkpoint restore --store %s --into %s @\n",
+		    path.buf, item->key, into.buf);
+	strbuf_release(&path);
+	strbuf_release(&into);
+}
+
 static void print_text(const struct inventory_list *list, const char *home)
 {
 	struct strlist problems = STRLIST_INIT;
@@ -100,6 +118,8 @@ static void print_text(const struct inventory_list *list, const char *home)
 	for (size_t i = 0; i < list->nr; i++)
 		if (list->items[i].moved_to)
 			print_move(&list->items[i]);
+		else if (can_come_back(&list->items[i]))
+			print_way_back(&list->items[i]);
 	report_text("%zu %s, %s\n", list->nr, list->nr == 1 ? "store" : "stores",
 		    units_format_size(size, bytes));
 }

@@ -8,8 +8,11 @@
 
 /** The format of an entry, for who reads and who writes it; the names are git's. */
 enum {
-	INDEXFILE_MTIME = 8, /**< where things are in what precedes the name of an entry */
+	INDEXFILE_CTIME = 0, /**< where things are in what precedes the name of an entry */
+	INDEXFILE_MTIME = 8,
+	INDEXFILE_INO = 20,
 	INDEXFILE_MODE = 24,
+	INDEXFILE_SIZE = 36,
 	INDEXFILE_OID = 40,
 	INDEXFILE_ASSUME_VALID = 0x8000, /**< flags, after the id */
 	INDEXFILE_EXTENDED = 0x4000,

@@ -262,12 +262,12 @@ static struct wt_dir *parent_of(struct wt_dir *dir, const char **path)
 	while (dir && (slash = strchr(*path, '/'))) {
 		struct wt_entry *entry = wt_child(dir, *path, (size_t)(slash - *path));
 
-		dir->known = false;
+		dir->known = dir->same = false;
 		dir = entry && entry->kind == WT_DIR ? entry->dir : NULL;
 		*path = slash + 1;
 	}
 	if (dir)
-		dir->known = false;
+		dir->known = dir->same = false;
 	return dir;
 }
 
@@ -290,7 +290,7 @@ static void lay_over(struct arena *arena, struct wt_dir *dir, const struct wt_di
 	struct wt_entry *entries = arena_alloc(arena, size ? size : 1);
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *old = &dir->entries[i];
+		const struct wt_entry *old = &wt_entries(dir)[i];
 		const struct wt_entry *fresh = wt_child(over, old->name, old->name_len);
 
 		if (fresh && (fresh->kind != WT_DIR || old->kind != WT_DIR))
@@ -300,7 +300,7 @@ static void lay_over(struct arena *arena, struct wt_dir *dir, const struct wt_di
 		entries[nr++] = *old;
 	}
 	for (size_t i = 0; i < over->nr; i++) {
-		const struct wt_entry *fresh = &over->entries[i];
+		const struct wt_entry *fresh = &wt_entries(over)[i];
 		const struct wt_entry *old = wt_child(dir, fresh->name, fresh->name_len);
 
 		if (fresh->kind == WT_DIR && old && old->kind == WT_DIR)
@@ -310,9 +310,9 @@ static void lay_over(struct arena *arena, struct wt_dir *dir, const struct wt_di
 		entries[nr++] = *fresh;
 	}
 	qsort(entries, nr, sizeof(*entries), wt_entry_compare);
-	dir->entries = entries;
+	dir->loaded = entries;
 	dir->nr = nr;
-	dir->known = false;
+	dir->known = dir->same = false;
 }
 
 /* Whether a directory was created by stashing the changes, that is, afterwards. */

@@ -73,23 +73,23 @@ static int list(struct walk *walk, struct wt_dir *dir, int dirfd)
 	struct strlist names = STRLIST_INIT;
 	int err = fs_names(&names, dirfd, ".", 0, counts) ? fail(dir->path, NULL) : 0;
 
-	dir->entries = arena_alloc(&walk->arena, (names.nr ? names.nr : 1) * sizeof(*dir->entries));
+	dir->loaded = arena_alloc(&walk->arena, (names.nr ? names.nr : 1) * sizeof(struct wt_entry));
 	for (size_t i = 0; i < names.nr && !err; i++) {
 		bool in = false;
 
-		err = add_entry(&in, walk, &dir->entries[dir->nr], dir, dirfd, names.items[i]);
+		err = add_entry(&in, walk, &dir->loaded[dir->nr], dir, dirfd, names.items[i]);
 		dir->nr += in;
 	}
 	strlist_release(&names);
 	if (dir->nr)
-		qsort(dir->entries, dir->nr, sizeof(*dir->entries), wt_entry_compare);
+		qsort(dir->loaded, dir->nr, sizeof(struct wt_entry), wt_entry_compare);
 	for (size_t i = 0; i < dir->nr && !err; i++) {
-		if (dir->entries[i].kind == WT_DIR) {
-			err = list_below(walk, dir, &dir->entries[i], dirfd);
+		if (dir->loaded[i].kind == WT_DIR) {
+			err = list_below(walk, dir, &dir->loaded[i], dirfd);
 			continue;
 		}
 		ALLOC_GROW(walk->items, walk->nr + 1, walk->alloc);
-		walk->items[walk->nr++] = (struct item){ &dir->entries[i], dir };
+		walk->items[walk->nr++] = (struct item){ &dir->loaded[i], dir };
 	}
 	return err;
 }

@@ -127,8 +127,8 @@ int compare_walk_into(struct compare_walk *walk, struct wt_dir *before, struct w
 	if (!err)
 		err = compare_load(walk->after, after);
 	while (!err && (i < before->nr || j < after->nr)) {
-		const struct wt_entry *a = i < before->nr ? &before->entries[i] : NULL;
-		const struct wt_entry *b = j < after->nr ? &after->entries[j] : NULL;
+		const struct wt_entry *a = i < before->nr ? &wt_entries(before)[i] : NULL;
+		const struct wt_entry *b = j < after->nr ? &wt_entries(after)[j] : NULL;
 		int cmp = !a ? 1 : !b ? -1 : wt_entry_compare(a, b);
 
 		if (cmp <= 0)
@@ -145,7 +145,7 @@ int compare_walk(struct compare_walk *walk)
 {
 	const struct modes *before = walk->before->modes, *after = walk->after->modes;
 	struct wt_entry nothing[1];
-	struct wt_dir empty = { .path = "", .entries = nothing };
+	struct wt_dir empty = { .path = "", .loaded = nothing };
 	int err;
 
 	walk->all_odd = !before || !after || !modes_differing(&walk->odd, before, after);
@@ -178,7 +178,7 @@ static int one_side(struct compare_walk *walk, const char *dir, const struct wt_
 	if (!err && (entry->kind != WT_DIR || !entry->dir->nr))
 		add_change(walk->payload, dir, old, new);
 	for (size_t i = 0; entry->kind == WT_DIR && i < entry->dir->nr && !err; i++) {
-		const struct wt_entry *child = &entry->dir->entries[i];
+		const struct wt_entry *child = &wt_entries(entry->dir)[i];
 
 		err = one_side(walk, entry->dir->path, old ? child : NULL, new ? child : NULL);
 	}

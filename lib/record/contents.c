@@ -109,7 +109,7 @@ static bool recall_dir(struct wt_dir *dir, const struct snapshot *snapshot,
 	const struct contents_item *item;
 	struct oid key;
 
-	if (!dirs || dir->entries || snapshot->loaded)
+	if (!dirs || dir->loaded || snapshot->loaded)
 		return false;
 	dir_key(&key, snapshot, dir);
 	item = find(dirs, &key);
@@ -126,13 +126,13 @@ static void remember_dir(struct contents_known *dirs, const struct snapshot *sna
 	struct oid key;
 
 	/* Not loaded: it is known. */
-	if (!dir->hashed || !dir->entries)
+	if (!dir->hashed || !dir->loaded)
 		return;
 	dir_key(&key, snapshot, dir);
 	remember(dirs, &key, dir->sha256, 0);
 	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			remember_dir(dirs, snapshot, dir->entries[i].dir);
+		if (wt_entries(dir)[i].kind == WT_DIR)
+			remember_dir(dirs, snapshot, wt_entries(dir)[i].dir);
 }
 
 void contents_remember_dirs(struct contents_known *dirs, const struct snapshot *snapshot)
@@ -146,8 +146,8 @@ static int expand(struct snapshot *snapshot, struct wt_dir *dir, const struct co
 	int err = recall_dir(dir, snapshot, dirs) ? 0 : snapshot_expand(snapshot, dir);
 
 	for (size_t i = 0; i < dir->nr && !err; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			err = expand(snapshot, dir->entries[i].dir, dirs);
+		if (wt_entries(dir)[i].kind == WT_DIR)
+			err = expand(snapshot, wt_entries(dir)[i].dir, dirs);
 	return err;
 }
 
@@ -180,7 +180,7 @@ static void add(struct contents *contents, struct wt_entry *entry, const char *d
 static void collect(struct contents *contents, struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_entry *entry = &dir->entries[i];
+		struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR) {
 			collect(contents, entry->dir);

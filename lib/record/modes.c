@@ -12,55 +12,55 @@ enum { MODES = 010000 };
 static const uint16_t usual[CLASSES] = { 0644, 0755, 0755 };
 
 struct encoder {
-	uint32_t counts[CLASSES][MODES];
+	uint32_t counts[WT_MODES];
 	uint16_t common[CLASSES];
 	struct mode_item *items;
 	size_t nr, alloc;
 };
 
-static int class_of(const struct wt_entry *entry)
+static enum class class_of(unsigned mode)
 {
-	if (entry->kind == WT_LINK || (entry->kind == WT_DIR && entry->dir->outside))
-		return -1;
-	if (entry->kind == WT_DIR)
-		return CLASS_DIR;
-	return entry->mode & 0100 ? CLASS_EXEC : CLASS_FILE;
-}
-
-static void count(struct encoder *enc, const struct wt_dir *dir)
-{
-	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
-		int class = class_of(entry);
-
-		if (class >= 0)
-			enc->counts[class][entry->mode]++;
-		if (entry->kind == WT_DIR)
-			count(enc, entry->dir);
-	}
+	return mode & WT_MODE_DIR ? CLASS_DIR : mode & 0100 ? CLASS_EXEC : CLASS_FILE;
 }
 
 static void choose(struct encoder *enc)
 {
-	for (int class = 0; class < CLASSES; class++) {
-		uint32_t best = 0;
+	uint32_t best[CLASSES] = { 0 };
 
-		enc->common[class] = usual[class];
-		for (unsigned mode = 0; mode < MODES; mode++)
-			if (enc->counts[class][mode] > best) {
-				best = enc->counts[class][mode];
-				enc->common[class] = (uint16_t)mode;
-			}
+	memcpy(enc->common, usual, sizeof(usual));
+	for (unsigned mode = 0; mode < WT_MODES; mode++) {
+		enum class class = class_of(mode);
+
+		if (enc->counts[mode] > best[class]) {
+			best[class] = enc->counts[mode];
+			enc->common[class] = mode & (MODES - 1);
+		}
 	}
+}
+
+/* Whether a mode has to be recorded. */
+static bool is_odd(unsigned mode, void *payload)
+{
+	const struct encoder *enc = payload;
+
+	return (mode & (MODES - 1)) != enc->common[class_of(mode)];
+}
+
+static bool entry_is_odd(const struct wt_entry *entry, struct encoder *enc)
+{
+	if (entry->kind == WT_LINK || (entry->kind == WT_DIR && entry->dir->outside))
+		return false;
+	return is_odd(entry->mode | (entry->kind == WT_DIR ? WT_MODE_DIR : 0), enc);
 }
 
 static void gather(struct encoder *enc, const struct wt_dir *dir)
 {
+	if (!wt_has_mode(dir, is_odd, enc))
+		return;
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
-		int class = class_of(entry);
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
-		if (class >= 0 && entry->mode != enc->common[class]) {
+		if (entry_is_odd(entry, enc)) {
 			ALLOC_GROW(enc->items, enc->nr + 1, enc->alloc);
 			enc->items[enc->nr++] = (struct mode_item){
 				.path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "",
@@ -82,7 +82,7 @@ void modes_encode(struct strbuf *out, const struct wt_dir *root)
 {
 	struct encoder *enc = xcalloc(1, sizeof(*enc));
 
-	count(enc, root);
+	wt_count_modes(enc->counts, root);
 	choose(enc);
 	gather(enc, root);
 	if (enc->nr)

@@ -146,7 +146,7 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 	struct tree_entry entry;
 	int err, rc = 1;
 
-	if (dir->entries || snapshot->loaded)
+	if (dir->loaded || snapshot->loaded)
 		return 0;
 	err = objects_read(&tree, snapshot->store, &dir->tree, OBJECT_TREE);
 	strbuf_addstr(&path, dir->path);
@@ -170,9 +170,9 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 	}
 	if (!err) {
 		dir->nr = nr;
-		dir->entries = arena_alloc(&snapshot->arena, (nr ? nr : 1) * sizeof(*entries));
+		dir->loaded = arena_alloc(&snapshot->arena, (nr ? nr : 1) * sizeof(*entries));
 		if (nr)
-			memcpy(dir->entries, entries, nr * sizeof(*entries));
+			memcpy(dir->loaded, entries, nr * sizeof(*entries));
 	}
 	free(entries);
 	strbuf_release(&tree);
@@ -185,8 +185,8 @@ int snapshot_expand_all(struct snapshot *snapshot, struct wt_dir *dir)
 	int err = snapshot_expand(snapshot, dir);
 
 	for (size_t i = 0; i < dir->nr && !err; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			err = snapshot_expand_all(snapshot, dir->entries[i].dir);
+		if (wt_entries(dir)[i].kind == WT_DIR)
+			err = snapshot_expand_all(snapshot, wt_entries(dir)[i].dir);
 	return err;
 }
 

@@ -62,7 +62,7 @@ static const struct wt_entry **order_by_name(const struct wt_dir *dir)
 	bool sorted = true;
 
 	for (size_t i = 1; i < dir->nr && sorted; i++) {
-		const struct wt_entry *a = &dir->entries[i - 1], *b = &dir->entries[i];
+		const struct wt_entry *a = &wt_entries(dir)[i - 1], *b = &wt_entries(dir)[i];
 
 		sorted = wt_name_compare(a->name, a->name_len, false, b->name, b->name_len, false) < 0;
 	}
@@ -70,7 +70,7 @@ static const struct wt_entry **order_by_name(const struct wt_dir *dir)
 		return NULL;
 	order = xmalloc(dir->nr * sizeof(*order));
 	for (size_t i = 0; i < dir->nr; i++)
-		order[i] = &dir->entries[i];
+		order[i] = &wt_entries(dir)[i];
 	qsort(order, dir->nr, sizeof(*order), by_name);
 	return order;
 }
@@ -84,7 +84,7 @@ static void hash_dir(struct wt_dir *dir, struct strbuf *text)
 		return;
 	order = order_by_name(dir);
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = order ? order[i] : &dir->entries[i];
+		const struct wt_entry *entry = order ? order[i] : &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR)
 			hash_dir(entry->dir, text);

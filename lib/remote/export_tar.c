@@ -233,8 +233,8 @@ static int add_dir(struct tar *tar, struct wt_dir *dir)
 	for (size_t i = 0; i < dir->nr && !err; i++) {
 		if (len)
 			strbuf_addch(&tar->path, '/');
-		strbuf_add(&tar->path, dir->entries[i].name, dir->entries[i].name_len);
-		err = add_entry(tar, &dir->entries[i]);
+		strbuf_add(&tar->path, wt_entries(dir)[i].name, wt_entries(dir)[i].name_len);
+		err = add_entry(tar, &wt_entries(dir)[i]);
 		strbuf_setlen(&tar->path, len);
 	}
 	return err;

@@ -67,7 +67,7 @@ static void visit(struct walk *walk, const struct wt_dir *dir, struct rules_dir 
 	if (!ignored)
 		enter(&at, walk, dir);
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		enum rules_verdict verdict = RULES_IGNORED;
 
 		strbuf_reset(&path);

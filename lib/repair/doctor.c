@@ -200,6 +200,7 @@ static int store_again(struct doctor *doctor, struct patients *patients)
 	int err;
 
 	patients->how.no_limit = true;
+	patients->how.full = true;
 	patients->how.include_worktrees = true;
 	patients->how.progress = doctor->progress;
 	/* Without refs nothing that the stat cache says about the store is trusted. */

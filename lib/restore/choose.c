@@ -92,7 +92,7 @@ static int add_below(struct choice *choice, struct restore *r, const struct wt_d
 	int err = new ? snapshot_expand(r->target.tree, (struct wt_dir *)dir) : 0;
 
 	for (size_t i = 0; i < dir->nr && !err; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		char *path = xstrfmt("%s/%.*s", dir->path, (int)entry->name_len, entry->name);
 
 		if (new)
@@ -264,7 +264,7 @@ static size_t count_below(const struct wt_dir *dir)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < dir->nr; i++)
-		nr += 1 + (dir->entries[i].kind == WT_DIR ? count_below(dir->entries[i].dir) : 0);
+		nr += 1 + (wt_entries(dir)[i].kind == WT_DIR ? count_below(wt_entries(dir)[i].dir) : 0);
 	return nr;
 }
 

@@ -320,7 +320,7 @@ uint64_t compose_bytes(const struct compose *compose)
 
 		bytes += OBJECT_EXTRA;
 		for (size_t j = 0; j < dir->nr; j++)
-			bytes += dir->entries[j].name_len + ENTRY_EXTRA;
+			bytes += wt_entries(dir)[j].name_len + ENTRY_EXTRA;
 	}
 	return bytes;
 }

@@ -110,7 +110,7 @@ static struct wt_dir *change_dir(struct compose *compose, const struct wt_dir *f
 	size_t prefix = len ? len + 1 : 0, alloc = (from ? from->nr : 0) + part.nr + 1;
 	bool *changed = xcalloc(alloc, sizeof(*changed));
 
-	dir->entries = arena_alloc(&compose->arena, alloc * sizeof(*dir->entries));
+	dir->loaded = arena_alloc(&compose->arena, alloc * sizeof(struct wt_entry));
 	for (size_t at = 0; at < part.nr;) {
 		size_t name_end;
 		struct part one = next_part(part, at, prefix, &name_end);
@@ -119,19 +119,19 @@ static struct wt_dir *change_dir(struct compose *compose, const struct wt_dir *f
 			from ? wt_child(from, first + prefix, name_end - prefix) : NULL;
 
 		if (now)
-			changed[now - from->entries] = true;
-		if (change_entry(&dir->entries[dir->nr], compose, now, first, prefix, name_end, one))
+			changed[now - wt_entries(from)] = true;
+		if (change_entry(&dir->loaded[dir->nr], compose, now, first, prefix, name_end, one))
 			dir->nr++;
 		at += one.nr;
 	}
 	for (size_t i = 0; from && i < from->nr; i++)
 		if (!changed[i])
-			dir->entries[dir->nr++] = from->entries[i];
+			dir->loaded[dir->nr++] = wt_entries(from)[i];
 	if (dir->nr)
-		qsort(dir->entries, dir->nr, sizeof(*dir->entries), wt_entry_compare);
+		qsort(dir->loaded, dir->nr, sizeof(struct wt_entry), wt_entry_compare);
 	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].kind == WT_DIR && !dir->entries[i].dir->known)
-			dir->entries[i].dir->parent = dir;
+		if (dir->loaded[i].kind == WT_DIR && !dir->loaded[i].dir->known)
+			dir->loaded[i].dir->parent = dir;
 	free(changed);
 	return dir;
 }

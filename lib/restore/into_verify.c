@@ -70,8 +70,8 @@ static int read_copy(struct scan **out, struct into *into)
 static void drop_own(struct into *into, struct wt_dir *root)
 {
 	for (size_t i = 0; i < root->nr; i++)
-		if (into_is_own(into, root->entries[i].name))
-			root->entries[i].flags |= WT_DEAD;
+		if (into_is_own(into, wt_entries(root)[i].name))
+			wt_entries(root)[i].flags |= WT_DEAD;
 	wt_compact(root);
 }
 
@@ -94,7 +94,7 @@ static void compare(struct into *into, const struct wt_dir *target, const struct
 	size_t i = 0, j = 0;
 
 	while (i < target->nr || j < copy->nr) {
-		const struct wt_entry *a = &target->entries[i], *b = &copy->entries[j];
+		const struct wt_entry *a = &wt_entries(target)[i], *b = &wt_entries(copy)[j];
 		int order = i == target->nr ? 1 : j == copy->nr ? -1 : wt_entry_compare(a, b);
 
 		if (order <= 0 && !into_has(into, target, a)) {

@@ -67,7 +67,7 @@ static int list_dir(struct into *into, struct wt_dir *dir)
 	if (!err)
 		add_batches(into, dir);
 	for (size_t i = 0; i < dir->nr && !err; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (!into_has(into, dir, entry))
 			continue;
@@ -371,7 +371,7 @@ static int write_batch(size_t index, unsigned worker, void *payload)
 	if (fd < 0)
 		return ckpt_error_errno("unable to open the directory '%s'", batch->dir->path);
 	for (size_t i = batch->first; i < batch->end && !err; i++) {
-		const struct wt_entry *entry = &batch->dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(batch->dir)[i];
 
 		if (entry->kind == WT_DIR || !into_has(into, batch->dir, entry))
 			continue;

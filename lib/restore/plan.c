@@ -143,10 +143,10 @@ static int create_rows(struct planner *planner, const char *path, const struct w
 	}
 	err = compare_load(planner->opts->target, entry->dir);
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
-		char *child = join(path, &entry->dir->entries[i]);
+		char *child = join(path, &wt_entries(entry->dir)[i]);
 
 		if (concerned(planner, child)) {
-			err = create_rows(planner, child, &entry->dir->entries[i]);
+			err = create_rows(planner, child, &wt_entries(entry->dir)[i]);
 			empty = false;
 		}
 		free(child);
@@ -190,10 +190,10 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 		return;
 	}
 	for (size_t i = 0; i < current->dir->nr; i++) {
-		char *child = join(path, &current->dir->entries[i]);
+		char *child = join(path, &wt_entries(current->dir)[i]);
 		bool child_gone;
 
-		remove_entry(planner, child, &current->dir->entries[i], &child_gone);
+		remove_entry(planner, child, &wt_entries(current->dir)[i], &child_gone);
 		all_gone = all_gone && child_gone;
 		free(child);
 	}
@@ -212,7 +212,7 @@ static int replace_below(struct planner *planner, const char *path, const struct
 			 const struct wt_entry *current)
 {
 	struct wt_entry none;
-	struct wt_dir nothing = { .path = path, .entries = &none };
+	struct wt_dir nothing = { .path = path, .loaded = &none };
 
 	return compare_walk_into(planner->walk, target->kind == WT_DIR ? target->dir : &nothing,
 				 current->kind == WT_DIR ? current->dir : &nothing);
@@ -315,9 +315,9 @@ static void list_made(struct strlist *out, const char *path, const struct wt_ent
 		return;
 	strlist_add(out, path);
 	for (size_t i = 0; i < target->dir->nr; i++) {
-		char *child = join(path, &target->dir->entries[i]);
+		char *child = join(path, &wt_entries(target->dir)[i]);
 
-		list_made(out, child, &target->dir->entries[i], paths);
+		list_made(out, child, &wt_entries(target->dir)[i], paths);
 		free(child);
 	}
 }

@@ -14,9 +14,9 @@ static void note_created(struct plan *plan, const char *path, const struct wt_en
 	if (compare_in_scope(paths, path))
 		strlist_add(&plan->whole, path);
 	for (size_t i = 0; i < target->dir->nr; i++) {
-		char *child = xstrfmt("%s/%s", path, target->dir->entries[i].name);
+		char *child = xstrfmt("%s/%s", path, wt_entries(target->dir)[i].name);
 
-		note_created(plan, child, &target->dir->entries[i], paths);
+		note_created(plan, child, &wt_entries(target->dir)[i], paths);
 		free(child);
 	}
 }

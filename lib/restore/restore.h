@@ -70,6 +70,7 @@ struct restore_opts {
 	bool dry_run;
 	bool no_delete;
 	bool no_verify;
+	bool verify_full; /**< look at every file again, not only where the restore has been */
 	bool force;
 	/**
 	 * Recovering from an interruption: the state before it, whose rules count too; otherwise

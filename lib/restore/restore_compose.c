@@ -148,9 +148,9 @@ static int patch_all(struct restore *r, const char *path, const struct wt_entry 
 	if (entry->kind != WT_DIR || !entry->dir->nr)
 		return patch_one(r, path, is_new ? NULL : entry, is_new ? entry : NULL);
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
-		char *child = xstrfmt("%s/%s", path, entry->dir->entries[i].name);
+		char *child = xstrfmt("%s/%s", path, wt_entries(entry->dir)[i].name);
 
-		err = patch_all(r, child, &entry->dir->entries[i], is_new);
+		err = patch_all(r, child, &wt_entries(entry->dir)[i], is_new);
 		free(child);
 	}
 	return err;

@@ -163,24 +163,26 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 	return err;
 }
 
-static int read_back(struct store *store, const struct wt_entry *entry)
+static int read_back(struct restore *r, const struct wt_entry *entry)
 {
 	int err = 0;
 
 	if (entry->kind != WT_DIR)
-		return objects_check(store, &entry->oid);
+		return r->job.pack && pack_wrote(r->job.pack, &entry->oid) ?
+			       0 :
+			       objects_check(r->session->store, &entry->oid);
 	for (size_t i = 0; i < entry->dir->nr && !err; i++)
-		err = read_back(store, &entry->dir->entries[i]);
+		err = read_back(r, &wt_entries(entry->dir)[i]);
 	return err;
 }
 
 /*
  * What is about to go must be readable in the safety checkpoint, even if it
- * was stored long ago: a copy may have been damaged since.
+ * was stored long ago: a copy may have been damaged since. What was stored a
+ * moment ago was read back then.
  */
 static int check_safety(struct restore *r)
 {
-	struct store *store = r->session->store;
 	int err = 0;
 
 	for (size_t i = 0; i < r->plan.nr && !err; i++) {
@@ -188,7 +190,7 @@ static int check_safety(struct restore *r)
 
 		if (!action->current || action->kind == PLAN_CHMOD || action->kind == PLAN_RMDIR)
 			continue;
-		err = read_back(store, action->current);
+		err = read_back(r, action->current);
 		if (err && err != CKPT_ECANCELLED)
 			err = ckpt_error_prefix(CKPT_EREFUSED,
 						"'%s' cannot be read back from the safety checkpoint, "

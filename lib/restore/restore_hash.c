@@ -46,7 +46,7 @@ static bool add_dir(struct lines *lines, const struct wt_dir *dir)
 	bool any = false;
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
 		bool mine = compare_in_scope(check->paths, path) && !pathset_covers(&lines->kept, path);
 
@@ -119,10 +119,16 @@ int restore_hash_target(char out[STATEHASH_SIZE], const struct restore_hash *che
 /* Every empty directory of the tree is one of the checkpoint's too. */
 static bool no_odd_dirs(const struct restore_hash *check, const struct wt_dir *dir)
 {
-	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_dir *child = dir->entries[i].dir;
+	struct wt_entry *target = NULL;
 
-		if (dir->entries[i].kind != WT_DIR)
+	/* The same directory, with everything below. */
+	if (dir->known && *dir->path && !snapshot_find(&target, check->target, dir->path) && target &&
+	    target->kind == WT_DIR && oid_equal(&dir->tree, &target->dir->tree))
+		return true;
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_dir *child = wt_entries(dir)[i].dir;
+
+		if (wt_entries(dir)[i].kind != WT_DIR)
 			continue;
 		if (child->nr ? !no_odd_dirs(check, child) : !in_target(check, child->path))
 			return false;

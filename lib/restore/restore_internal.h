@@ -229,4 +229,18 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 /** Read what is on disk now and compare; sets post_hash, verified and match. */
 int restore_verify(struct restore_result *out, struct restore *r);
 
+/* --- restore_touched.c --- */
+
+struct restore_touched {
+	struct strlist dirs, trees;
+	struct scan_hints hints;
+};
+
+/**
+ * Where the restore has been, or somebody else since the scan. `enough` is false if everything has
+ * to be looked at.
+ */
+int restore_find_touched(struct restore_touched *out, bool *enough, const struct restore *r);
+void restore_touched_release(struct restore_touched *touched);
+
 #endif

@@ -74,6 +74,7 @@ struct worktree_state_opts restore_scan_opts(const struct restore *r)
 		.include_sensitive = r->opts->target->include_sensitive,
 		.held = r->held.tree ? r->held.tree : r->target.tree,
 		.no_limit = true,
+		.full = true,
 		.also = &r->also,
 		.progress = r->opts->progress,
 	};

@@ -50,23 +50,42 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 	return 0;
 }
 
+static int scan_once(struct worktree_state *out, struct restore *r, bool *enough)
+{
+	struct worktree_state_opts opts = restore_scan_opts(r);
+	struct worktree_state *before = &r->job.current;
+	struct restore_touched touched;
+	int err = restore_find_touched(&touched, enough, r);
+
+	if (!err && *enough) {
+		worktree_state_update_cache(before, &r->opts->target->commit);
+		opts.base = before->cache;
+		opts.hints = &touched.hints;
+	}
+	if (!err)
+		err = worktree_state_scan(out, r->session, &r->job.refs, &opts);
+	restore_touched_release(&touched);
+	return err;
+}
+
 /*
  * From what is on disk now; only what was not rewritten may come from the
  * cache. The restored rules may leave out part of it.
  */
 static int scan_result(struct worktree_state *out, struct restore *r)
 {
-	struct worktree_state_opts opts = restore_scan_opts(r);
 	size_t before = r->also.nr;
-	int err = worktree_state_scan(out, r->session, &r->job.refs, &opts);
+	bool enough;
+	int err = scan_once(out, r, &enough);
 
 	if (!err) {
 		err = restore_find_left_out(&r->also, r->target.tree, &r->scope, out->scan);
 		if (err || r->also.nr != before)
 			worktree_state_release(out);
 	}
+	/* With them among the paths, everything is looked at. */
 	if (!err && r->also.nr != before)
-		err = worktree_state_scan(out, r->session, &r->job.refs, &opts);
+		err = scan_once(out, r, &enough);
 	if (err)
 		return err;
 	err = worktree_state_read(out, NULL);
@@ -158,7 +177,7 @@ out:
 }
 
 /* Exactly the tree of the checkpoint: the next save need not read it again. */
-static void keep_cache(const struct restore *r, const struct worktree_state *state)
+static void keep_cache(const struct restore *r, struct worktree_state *state)
 {
 	const struct ckpt_record *target = r->opts->target;
 

@@ -39,7 +39,7 @@ static bool is_emptied(const struct revert_job *job, const struct wt_dir *dir)
 	bool emptied = is_whole(job, dir);
 
 	for (size_t i = 0; i < dir->nr && emptied; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		char *path = xstrfmt("%s/%s", dir->path, entry->name);
 
 		emptied = entry->kind == WT_DIR && entry->dir->nr

@@ -90,7 +90,7 @@ static int collect(struct filler *filler, const char *staged, const char *path,
 		return ckpt_error_errno("unable to create a directory for '%s'", path);
 	filler->dirs++;
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
-		const struct wt_entry *child = &entry->dir->entries[i];
+		const struct wt_entry *child = &wt_entries(entry->dir)[i];
 		char *below = xstrfmt("%s/%s", path, child->name);
 		char *staged_below = xstrfmt("%s/%s", staged, child->name);
 
@@ -235,7 +235,7 @@ static int finish_below(struct filler *filler, const char *staged, const struct 
 	int err = 0;
 
 	for (size_t i = 0; i < dir->nr && !err; i++) {
-		const struct wt_entry *child = &dir->entries[i];
+		const struct wt_entry *child = &wt_entries(dir)[i];
 		char *below;
 
 		if (child->kind != WT_DIR)
@@ -279,7 +279,7 @@ static bool fits(const struct wt_entry *entry, uint64_t room)
 	bool all = entry->kind != WT_FILE || entry->st.size <= room;
 
 	for (size_t i = 0; entry->kind == WT_DIR && i < entry->dir->nr && all; i++)
-		all = fits(&entry->dir->entries[i], room);
+		all = fits(&wt_entries(entry->dir)[i], room);
 	return all;
 }
 

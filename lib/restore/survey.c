@@ -219,7 +219,7 @@ static void split_action(struct plan *plan, size_t at, const struct strlist *pat
 	memmove(plan->actions + at + dir->nr, plan->actions + at + 1,
 		rest * sizeof(*plan->actions));
 	for (size_t i = 0; i < dir->nr; i++) {
-		char *path = xstrfmt("%s/%s", action.path, dir->entries[i].name);
+		char *path = xstrfmt("%s/%s", action.path, wt_entries(dir)[i].name);
 
 		if (!plan_concerns(paths, path)) {
 			free(path);
@@ -228,7 +228,7 @@ static void split_action(struct plan *plan, size_t at, const struct strlist *pat
 		plan->actions[at + kept++] = (struct plan_action){
 			.kind = PLAN_CREATE,
 			.path = path,
-			.target = &dir->entries[i],
+			.target = &wt_entries(dir)[i],
 		};
 	}
 	memmove(plan->actions + at + kept, plan->actions + at + dir->nr,
@@ -247,11 +247,11 @@ static bool holds_mount(const struct mount *root, int dirfd, const char *path,
 	for (size_t i = 0; fd >= 0 && i < dir->nr && !found; i++) {
 		struct mount mount;
 
-		found = !mounts_of(&mount, fd, dir->entries[i].name) && mounts_differ(root, &mount);
+		found = !mounts_of(&mount, fd, wt_entries(dir)[i].name) && mounts_differ(root, &mount);
 	}
 	fs_close(fd);
 	for (size_t i = 0; fd >= 0 && i < dir->nr && !found; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		char *below;
 
 		if (entry->kind != WT_DIR)

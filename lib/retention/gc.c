@@ -33,8 +33,8 @@ static void look_at_pack(struct gc *gc, const struct pack_contents *pack, const 
 			dead++;
 	}
 	gc->bytes += live;
-	gc->untried += pack->deltas ? 0 : live;
-	gc->tight = pack->deltas && !dead;
+	gc->untried += pack->tight ? 0 : live;
+	gc->tight = pack->tight && !dead;
 	strlist_add(&gc->old, pack->name);
 }
 

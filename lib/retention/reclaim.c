@@ -151,7 +151,7 @@ static bool worth_copying(const struct reclaim *reclaim, const struct old_pack *
 	if (!pack->dead || !pack->live || reclaim->effort <= RECLAIM_MERGE)
 		return false;
 	if (reclaim->effort == RECLAIM_QUICK)
-		return pack->dead >= pack->live / 4 && !pack->contents.deltas;
+		return pack->dead >= pack->live / 4 && !pack->contents.tight;
 	/* Whoever drops a checkpoint wants its contents gone, however small they are. */
 	if (reclaim->effort == RECLAIM_ALL && pack->live <= ALL_BYTES)
 		return true;
@@ -183,7 +183,7 @@ static void choose_packs(struct reclaim *reclaim)
 	for (size_t i = 0; i < reclaim->nr && left - merged > PACKS_LEFT; i++) {
 		struct old_pack *pack = &reclaim->packs[i];
 
-		if (!pack->live || pack->contents.deltas || (!pack->chosen && sum + pack->live > limit))
+		if (!pack->live || pack->contents.tight || (!pack->chosen && sum + pack->live > limit))
 			continue;
 		sum += pack->chosen ? 0 : pack->live;
 		pack->chosen = true;
@@ -242,7 +242,7 @@ static int remove_copied(struct reclaim *reclaim, size_t from, size_t to, const 
 	for (size_t i = from; i < to && !err; i++) {
 		struct old_pack *pack = &reclaim->packs[i];
 
-		if (!pack->chosen || pack->contents.deltas || !strcmp(pack->contents.name, name))
+		if (!pack->chosen || pack->contents.tight || !strcmp(pack->contents.name, name))
 			continue;
 		if (strlist_has(damaged, pack->contents.name))
 			continue;
@@ -261,7 +261,7 @@ static int copy_group(struct reclaim *reclaim, size_t from, size_t to)
 	int err;
 
 	for (size_t i = from; i < to; i++)
-		if (reclaim->packs[i].chosen && !reclaim->packs[i].contents.deltas)
+		if (reclaim->packs[i].chosen && !reclaim->packs[i].contents.tight)
 			group[nr++] = reclaim->packs[i].contents;
 	err = repack_copy(&name, &damaged, reclaim->store, group, nr, reclaim->session->threads,
 			  is_live, reclaim);
@@ -294,7 +294,7 @@ static int copy_chosen(struct reclaim *reclaim)
 		for (from = to; to < reclaim->nr; to++) {
 			const struct old_pack *pack = &reclaim->packs[to];
 
-			if (!pack->chosen || pack->contents.deltas)
+			if (!pack->chosen || pack->contents.tight)
 				continue;
 			if (sum + size_of_copy(pack) > limit)
 				break;
@@ -334,7 +334,7 @@ static int copy_tight(struct reclaim *reclaim)
 	for (size_t i = 0; i < reclaim->nr; i++) {
 		const struct old_pack *pack = &reclaim->packs[i];
 
-		if (!pack->chosen || !pack->contents.deltas)
+		if (!pack->chosen || !pack->contents.tight)
 			continue;
 		sum += size_of_copy(pack);
 		old += pack->live + pack->dead;
@@ -358,7 +358,7 @@ static int copy_tight(struct reclaim *reclaim)
 		for (size_t i = 0; i < reclaim->nr && !err && made; i++) {
 			struct old_pack *pack = &reclaim->packs[i];
 
-			if (pack->chosen && pack->contents.deltas && strcmp(pack->contents.name, name))
+			if (pack->chosen && pack->contents.tight && strcmp(pack->contents.name, name))
 				err = remove_pack(reclaim, pack);
 		}
 		repack_sweep(reclaim->store);

@@ -5,8 +5,10 @@
 #include "git/git.h"
 #include "record/record.h"
 #include "save/cadence_internal.h"
+#include "save/save_distrust_internal.h"
 #include "save/save_room_internal.h"
 #include "save/save_same_internal.h"
+#include "save/save_sibling_internal.h"
 #include "save/warnings_internal.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -202,13 +204,16 @@ static void look_at_nested(struct save_job *job, bool ask)
 
 int save_job_scan(struct save_job *job, const struct worktree_state_opts *how)
 {
+	int64_t start_ns = clock_file_ns();
 	int err;
 
 	worktree_state_release(&job->current);
 	err = worktree_state_scan(&job->current, job->session, &job->refs, how);
-	if (!err)
-		look_at_nested(job, false);
-	return err;
+	if (err)
+		return err;
+	save_sibling_help(job, start_ns);
+	look_at_nested(job, false);
+	return 0;
 }
 
 /* A pack at its limit knows no more than that. */
@@ -238,10 +243,10 @@ int save_job_read(struct save_job *job)
 		return explain(job, err);
 	strbuf_reset(&job->meta.modes);
 	modes_encode(&job->meta.modes, save_job_root(job));
-	return 0;
+	return job->opts->state_only ? 0 : worktree_state_check(&job->current);
 }
 
-void save_job_write_cache(const struct save_job *job, const struct oid *commit)
+void save_job_write_cache(struct save_job *job, const struct oid *commit)
 {
 	/* This many files are read again in less time than it takes to write it. */
 	enum { READ_AGAIN_MAX = 200 };
@@ -340,6 +345,8 @@ static int take(struct save_result *out, struct save_job *job)
 	if (!err && !opts->state_only)
 		err = scan_all(job, &how);
 	if (!err && !opts->state_only)
+		err = save_distrust(job, &how);
+	if (!err && !opts->state_only)
 		err = save_refuse_secrets(&job->current, opts->scope);
 	if (err)
 		return err;
@@ -349,8 +356,10 @@ static int take(struct save_result *out, struct save_job *job)
 		err = save_job_read(job);
 		return err ? err : save_job_commit(out, job);
 	}
-	if (!opts->amend && save_untouched(job))
+	if (!opts->amend && save_untouched(job)) {
+		worktree_state_touch_cache(&job->current);
 		return answer_newest(out, job, SAVE_UNCHANGED);
+	}
 	err = save_job_read(job);
 	/* Something was moved during the scan: its new place was perhaps listed before. */
 	if (!err && job->current.scan->moved) {

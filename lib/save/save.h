@@ -159,7 +159,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 struct wt_dir *save_job_root(const struct save_job *job);
 
 /** Write the stat cache, if that is worth it: the worktree is `commit`. */
-void save_job_write_cache(const struct save_job *job, const struct oid *commit);
+void save_job_write_cache(struct save_job *job, const struct oid *commit);
 
 /** Scan, after extras_take(); may be repeated with other options. */
 int save_job_scan(struct save_job *job, const struct worktree_state_opts *how);

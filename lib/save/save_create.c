@@ -231,6 +231,8 @@ int save_create(struct save_result *out, struct save_job *save)
 	 */
 	if (!err)
 		err = ckpt_error_lack();
+	if (!err && !save->opts->state_only)
+		err = worktree_state_check(&save->current);
 	if (!err)
 		err = pack_commit(save->pack, &out->new_bytes);
 	if (!err)

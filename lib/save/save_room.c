@@ -32,7 +32,7 @@ static void weigh(struct weight *weight, const struct wt_dir *dir)
 	uint64_t tree = 0;
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		tree += entry->name_len + 8 + OID_SIZE;
 		weight->cache += sizeof(struct statcache_entry) + entry->name_len + 1;

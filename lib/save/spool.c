@@ -109,6 +109,7 @@ bool spool_is_new(const struct spool *spool)
 int spool_pack(struct spool *spool, struct pack *pack)
 {
 	struct store *store = spool->session->store;
+	struct pack_source source = { .size = spool->size, .read = read_on, .payload = spool };
 	struct oid oid;
 	int err;
 
@@ -121,7 +122,7 @@ int spool_pack(struct spool *spool, struct pack *pack)
 		return 0;
 	err = rewind_spool(spool);
 	if (!err)
-		err = pack_add_stream(pack, &oid, spool->size, read_on, spool);
+		err = pack_add_stream(pack, &oid, &source);
 	if (err)
 		return err;
 	if (!oid_equal(&oid, &spool->oid))

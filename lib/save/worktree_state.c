@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
+#include "save/worktree_hints_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "worktree/worktree.h"
@@ -45,7 +46,7 @@ static void drop_stages(struct scan *scan, const struct session *session)
 	bool any = false;
 
 	for (size_t i = 0; i < root->nr; i++) {
-		struct wt_entry *entry = &root->entries[i];
+		struct wt_entry *entry = &wt_entries(root)[i];
 
 		if (entry->kind != WT_DIR || !stage_dir_is_name(entry->name) ||
 		    stage_dir_look(session->store, session->worktree, entry->name) ==
@@ -106,14 +107,16 @@ int worktree_state_rules(struct rules **out, struct session *session,
  * Objects that the cache names exist if the checkpoint that it describes does,
  * and if no pack was removed since. Otherwise each is looked up.
  */
-static void open_cache(struct worktree_state *state, const struct ref_list *refs)
+static void open_cache(struct worktree_state *state, const struct ref_list *refs,
+		       const struct worktree_state_opts *opts)
 {
 	struct store *store = state->session->store;
 	const struct statcache_head *head;
 
 	if (!store)
 		return;
-	state->cache = statcache_open(store->dirfd, LAYOUT_STATCACHE);
+	state->borrowed = opts->base != NULL;
+	state->cache = opts->base ? opts->base : statcache_open(store->dirfd, LAYOUT_STATCACHE);
 	if (!state->cache)
 		return;
 	head = statcache_head(state->cache);
@@ -128,8 +131,8 @@ static void distrust(struct wt_dir *dir)
 {
 	dir->known = false;
 	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			distrust(dir->entries[i].dir);
+		if (wt_entries(dir)[i].kind == WT_DIR)
+			distrust(wt_entries(dir)[i].dir);
 }
 
 /* True if the user, or the checkpoint to compare with, wants this worktree. */
@@ -192,7 +195,7 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	err = open_rules(&out->rules, &out->notes, session, opts);
 	if (err)
 		goto out;
-	open_cache(out, refs);
+	open_cache(out, refs, opts);
 	find_apart(out, opts);
 	scan.apart = &out->apart;
 	if (!stat(session->home, &home)) {
@@ -201,6 +204,10 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	}
 	scan.rules = out->rules;
 	scan.cache = out->cache;
+	out->hints = xcalloc(1, sizeof(*out->hints));
+	worktree_hints_find(out->hints, &scan, session, opts);
+	if (out->cache && !scan.hints)
+		statcache_populate(out->cache);
 	err = scan_run(&out->scan, &scan);
 	/* Rules, settings or an index that could not be read would make it a different checkpoint. */
 	if (!err)
@@ -208,6 +215,7 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	if (err)
 		goto out;
 	session->read_whole = true;
+	worktree_hints_settle(out->hints, out->scan, out->cache);
 	drop_stages(out->scan, session);
 	/*
 	 * A cache from another boot must be replaced, or nothing would be known on this one either.
@@ -242,33 +250,71 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack)
 	return err ? err : trees_build(state->scan->root, pack, session->threads);
 }
 
-void worktree_state_write_cache(const struct worktree_state *state, const struct oid *commit)
+void worktree_state_update_cache(struct worktree_state *state, const struct oid *commit)
 {
-	struct store *store = state->session->store;
-	struct statcache_head head = {
-		.commit = *commit,
-		.packs = objects_packs_fingerprint(store),
-		.origin = state->scan->origin,
-	};
+	struct statcache_head head = state->hints->head;
 	char hash[STATEHASH_SIZE];
 
+	head.commit = *commit;
+	head.packs = objects_packs_fingerprint(state->session->store);
+	head.origin = state->scan->origin;
+	/* Directories that are hashed already stay as they are. */
+	statehash(hash, state->scan->root, STATEHASH_NOW);
+	if (!state->cache)
+		state->cache = statcache_new();
+	statcache_update(state->cache, &head, state->scan->root);
+}
+
+void worktree_state_write_cache(struct worktree_state *state, const struct oid *commit)
+{
 	/* A scope's tree would make the next full save forget the rest. */
 	if (state->scoped)
 		return;
-	/* Directories that are hashed already stay as they are. */
-	statehash(hash, state->scan->root, STATEHASH_NOW);
+	worktree_state_update_cache(state, commit);
 	/* Under a budget it must be as small as was reckoned with. */
-	(void)statcache_write(store->dirfd, LAYOUT_STATCACHE, &head, state->scan->root,
-			      state->session->settings.max_size ? NULL : state->cache);
+	(void)statcache_save(state->cache, state->session->store->dirfd, LAYOUT_STATCACHE,
+			     state->session->settings.max_size);
+}
+
+void worktree_state_touch_cache(struct worktree_state *state)
+{
+	struct statcache_head head;
+
+	if (state->scoped || !worktree_hints_are_news(state->hints, state->scan))
+		return;
+	if (!state->scan->root->same) {
+		worktree_state_write_cache(state, &statcache_head(state->cache)->commit);
+		return;
+	}
+	head = *statcache_head(state->cache);
+	head.mark = state->hints->head.mark;
+	head.full_at = state->hints->head.full_at;
+	head.index = state->hints->head.index;
+	head.circumstances = state->hints->head.circumstances;
+	statcache_set_head(state->cache, state->session->store->dirfd, LAYOUT_STATCACHE, &head);
+}
+
+int worktree_state_check(const struct worktree_state *state)
+{
+	struct store *store = state->session->store;
+
+	if (!state->scan || !state->scan->source.unsure)
+		return 0;
+	(void)unlinkat(store->dirfd, LAYOUT_STATCACHE, 0);
+	return ckpt_error_set(CKPT_ECORRUPT,
+			      "the stat cache in '%s' is damaged; it was removed, try again",
+			      store->path);
 }
 
 /* As if only known files existed; then no list of names is complete. */
 static void drop_unread(struct wt_dir *dir)
 {
+	if (dir->same)
+		return;
 	dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
 	dir->hashed = false;
 	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_entry *entry = &dir->entries[i];
+		struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR)
 			drop_unread(entry->dir);
@@ -305,6 +351,10 @@ void worktree_state_release(struct worktree_state *state)
 	strlist_release(&state->apart);
 	strlist_release(&state->notes);
 	rules_close(state->rules);
-	statcache_close(state->cache);
+	if (state->hints)
+		worktree_hints_release(state->hints);
+	free(state->hints);
+	if (!state->borrowed)
+		statcache_close(state->cache);
 	memset(state, 0, sizeof(*state));
 }

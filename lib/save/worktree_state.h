@@ -34,14 +34,22 @@ struct worktree_state_opts {
 	const struct strlist *whole; /**< the same, with everything below them, but no secrets */
 	bool no_defaults;   /**< ignore the patterns with which a new store starts */
 	bool want_left_out; /**< see scan.h */
+	bool full;          /**< look at everything, whatever a watcher says */
+	/** A cache to use instead of the store's, and what changed since; both stay the caller's. */
+	struct statcache *base;
+	const struct scan_hints *hints;
 	double until;       /**< see ingest.h */
 	progress_fn progress;
 };
+
+struct worktree_hints;
 
 struct worktree_state {
 	struct session *session;
 	struct rules *rules;
 	struct statcache *cache;
+	bool borrowed; /**< the cache is somebody else's */
+	struct worktree_hints *hints;
 	struct scan *scan;
 	progress_fn progress;
 	bool scoped;
@@ -72,7 +80,22 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack);
  * checkpoint `commit`. A failure only costs time later. Does nothing for a
  * scope.
  */
-void worktree_state_write_cache(const struct worktree_state *state, const struct oid *commit);
+void worktree_state_write_cache(struct worktree_state *state, const struct oid *commit);
+
+/**
+ * Let the cache describe what was scanned and read, without writing it: the base of a scan of what
+ * becomes of it.
+ */
+void worktree_state_update_cache(struct worktree_state *state, const struct oid *commit);
+
+/**
+ * Nothing differs from what the cache describes; if a watcher is asked the next time, it need not
+ * tell again what it told now.
+ */
+void worktree_state_touch_cache(struct worktree_state *state);
+
+/** CKPT_ECORRUPT if part of the cache was damaged, and the tree is not what it seems. */
+int worktree_state_check(const struct worktree_state *state);
 
 /**
  * After reading took too long: store what was read, and note it in the stat

@@ -27,4 +27,11 @@ int delta_sizes(uint64_t *base_out, uint64_t *result_out, const void *delta, siz
 int delta_apply(struct strbuf *out, const void *base, size_t base_len, const void *delta,
 		size_t len);
 
+/**
+ * Append to `out` a delta that makes a tree from another one: entries that both have are copied,
+ * the others are in the delta. False if the tree is malformed; then what was appended is useless.
+ */
+bool delta_make_tree(struct strbuf *out, const void *base, size_t base_len, const void *tree,
+		     size_t len);
+
 #endif

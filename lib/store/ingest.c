@@ -61,7 +61,7 @@ static int read_batch(struct ingest *ingest, const struct ingest_batch *batch, u
 	int open_errno = errno, err = 0;
 
 	for (size_t i = batch->first; i < batch->end && !err; i++) {
-		struct wt_entry *entry = &dir->entries[i];
+		struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR || entry->flags & WT_KNOWN || ingest_is_large(entry) != large)
 			continue;
@@ -110,7 +110,7 @@ static void collect(struct ingest *ingest, struct wt_dir *dir)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_entry *entry = &dir->entries[i];
+		struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR) {
 			if (!entry->dir->known)
@@ -175,7 +175,9 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 					  work(ingest.total, ingest.total_bytes));
 	if (err)
 		return err;
-	wt_compact(opts->scan->root);
-	skip_list_sort(&opts->scan->skips);
+	if (ingest.skipped) {
+		wt_compact(opts->scan->root);
+		skip_list_sort(&opts->scan->skips);
+	}
 	return 0;
 }

@@ -4,7 +4,10 @@
 #include "base/base.h"
 #include "store/pack.h"
 
-enum { TRIES = 5 };
+enum {
+	TRIES = 5,
+	BATCH = 4 << 20, /* what the threads hash at a time of a large file */
+};
 
 enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP, READ_LACKING };
 
@@ -39,7 +42,9 @@ struct file_stream {
 	struct ingest_reader *reader;
 	int fd;
 	uint64_t bytes;
-	bool at_end;
+	uint32_t crc;
+	const uint32_t *must_be; /* the checksum when it was hashed; NULL if it was not */
+	bool at_end, differs;
 	int failed; /* errno of a read */
 };
 
@@ -68,31 +73,91 @@ static int read_stream(void *buf, size_t size, void *payload)
 		stream->failed = errno;
 		return ckpt_error_errno("unable to read a file");
 	}
-	hash_update(stream->reader->sha256, buf, (size_t)n);
 	stream->bytes += (uint64_t)n;
+	stream->crc = crc_update(stream->crc, buf, (size_t)n);
 	stream->at_end = !n;
+	stream->differs = !n && stream->must_be && *stream->must_be != stream->crc;
+	if (stream->differs)
+		return ckpt_error_set(CKPT_ERROR, "a file changed while it was read");
 	tell_large(stream);
 	return (int)n;
+}
+
+struct hashing {
+	struct digest *digests[2];
+	const unsigned char *data;
+	size_t len;
+};
+
+static int hash_item(size_t index, unsigned worker, void *payload)
+{
+	struct hashing *hashing = payload;
+
+	(void)worker;
+	hash_update(hashing->digests[index], hashing->data, hashing->len);
+	return 0;
 }
 
 /* Hash a large file without storing it. */
 static int name_stream(struct file_stream *stream, struct wt_entry *entry)
 {
 	struct ingest_reader *reader = stream->reader;
-	uint64_t done = 0;
+	struct hashing hashing = { .digests = { reader->sha1, reader->sha256 } };
 	char header[64];
-	int n;
+	int n, err = 0;
 
-	ALLOC_GROW(reader->buf, FS_CHUNK, reader->alloc);
+	ALLOC_GROW(reader->buf, BATCH, reader->alloc);
+	hash_begin(reader->sha256);
 	hash_update(reader->sha1, header, hash_object_header(header, "blob", entry->st.size));
-	while ((n = read_stream(reader->buf, FS_CHUNK, stream)) > 0) {
-		hash_update(reader->sha1, reader->buf, (size_t)n);
-		done += (uint64_t)n;
+	while (!err && (n = read_stream(reader->buf, BATCH, stream))) {
+		hashing.data = reader->buf;
+		hashing.len = (size_t)n;
+		err = n < 0 ? n : pool_for(stream->ingest->opts->threads, 2, hash_item, &hashing);
 	}
 	hash_end(reader->sha1, entry->oid.id);
-	if (!n && done != entry->st.size)
+	hash_end(reader->sha256, entry->sha256);
+	if (!err && stream->bytes != entry->st.size)
 		return ckpt_error_set(CKPT_ERROR, "a file changed while it was read");
-	return n;
+	return err;
+}
+
+/* Hash and store a file that is probably new. */
+static int store_stream(struct file_stream *stream, struct wt_entry *entry)
+{
+	struct pack_source source = { .size = entry->st.size, .read = read_stream, .payload = stream,
+				      .sha256 = stream->reader->sha256 };
+	int err;
+
+	hash_begin(source.sha256);
+	err = pack_add_stream(stream->ingest->opts->pack, &entry->oid, &source);
+	hash_end(source.sha256, entry->sha256);
+	return err;
+}
+
+/*
+ * Compressing costs ten times as much as hashing, so find out first whether contents that are
+ * probably unchanged are. If not, they need not be hashed again: a checksum shows whether what is
+ * stored now is what was hashed, and the pack is read back in any case.
+ */
+static int store_if_new(struct file_stream *stream, struct wt_entry *entry)
+{
+	struct ingest *ingest = stream->ingest;
+	struct pack_source source = { .size = entry->st.size, .read = read_stream, .payload = stream,
+				      .name = &entry->oid };
+	int err = name_stream(stream, entry);
+	uint32_t hashed = stream->crc;
+	struct oid oid;
+
+	if (err || objects_exist(ingest->opts->store, &entry->oid))
+		return err;
+	if (lseek(stream->fd, 0, SEEK_SET) < 0)
+		return ckpt_error_errno("unable to read a file again");
+	stream->bytes = 0;
+	stream->crc = 0;
+	stream->must_be = &hashed;
+	err = pack_add_stream(ingest->opts->pack, &oid, &source);
+	stream->must_be = NULL;
+	return err;
 }
 
 /* A failure of the store ends the save; a failure of the file concerns only that file. */
@@ -100,34 +165,10 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 		      struct ingest_reader *reader, struct wt_entry *entry, int fd)
 {
 	struct file_stream stream = { .ingest = ingest, .reader = reader, .fd = fd };
-	int err = 0;
+	int err = !ingest->opts->pack ? name_stream(&stream, entry) :
+		  entry->flags & WT_TOUCHED ? store_if_new(&stream, entry) :
+					      store_stream(&stream, entry);
 
-	hash_begin(reader->sha256);
-	/*
-	 * Compressing costs ten times as much as hashing. If the contents are
-	 * probably unchanged, find out first.
-	 */
-	if (ingest->opts->pack && entry->flags & WT_TOUCHED) {
-		err = name_stream(&stream, entry);
-		if (!err && objects_exist(ingest->opts->store, &entry->oid)) {
-			hash_end(reader->sha256, entry->sha256);
-			return 0;
-		}
-		hash_begin(reader->sha1);
-		hash_begin(reader->sha256);
-		if (!err && lseek(fd, 0, SEEK_SET) < 0)
-			err = ckpt_error_errno("unable to read a file again");
-		if (!err) {
-			stream.bytes = 0;
-			stream.at_end = false;
-		}
-	}
-	if (!err && ingest->opts->pack)
-		err = pack_add_stream(ingest->opts->pack, &entry->oid, entry->st.size, read_stream,
-				      &stream);
-	else if (!err)
-		err = name_stream(&stream, entry);
-	hash_end(reader->sha256, entry->sha256);
 	if (!err)
 		return 0;
 	if (err == CKPT_ECANCELLED)
@@ -136,7 +177,8 @@ static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *
 		*outcome = give_up(reader, why, stream.failed);
 		return 0;
 	}
-	if (stream.at_end ? stream.bytes != entry->st.size : stream.bytes > entry->st.size) {
+	if (stream.differs ||
+	    (stream.at_end ? stream.bytes != entry->st.size : stream.bytes > entry->st.size)) {
 		*outcome = READ_AGAIN;
 		*why = SKIP_CHANGING;
 		return 0;
@@ -302,7 +344,8 @@ void ingest_skip(struct ingest *ingest, struct wt_dir *dir, struct wt_entry *ent
 
 	entry->flags |= WT_DEAD;
 	pthread_mutex_lock(&ingest->lock);
-	skip_list_add(&ingest->opts->scan->skips, path, why);
+	ingest->skipped = true;
+	scan_skip_later(ingest->opts->scan, dir, path, why);
 	if (why == SKIP_VANISHED)
 		ingest->opts->scan->moved = true;
 	pthread_mutex_unlock(&ingest->lock);

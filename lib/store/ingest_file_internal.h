@@ -33,7 +33,8 @@ struct ingest {
 	size_t total; /**< files to be read */
 	uint64_t large_total, large_done; /**< bytes of the large files, which one thread reads */
 	struct ingest_reader *readers; /**< one for each thread */
-	pthread_mutex_t lock; /**< protects the scan's skip list */
+	pthread_mutex_t lock; /**< protects the scan's skip list, and: */
+	bool skipped;         /**< some were, and are dead entries now */
 	atomic_size_t files, racy;
 	atomic_ullong bytes;
 	uint64_t total_bytes;

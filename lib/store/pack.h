@@ -13,8 +13,8 @@ struct store;
  *
  * Loose objects would cost a file, an fsync and a disk block each; libgit2's
  * pack builder wants every object in its database before it packs it. So this
- * is ours: no deltas, each object deflated by the thread that read it and
- * appended as it comes.
+ * is ours: each object deflated by the thread that read it and appended as it
+ * comes. A save makes no deltas; where packs are merged, trees become deltas.
  *
  * Nothing is visible before pack_commit(): until then everything is in a
  * temporary, which pack_free() removes. An object that the store, or this
@@ -45,22 +45,41 @@ int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, 
 /** Feeds pack_add_stream(): the number of bytes put into `buf`, 0 at the end, negative on failure. */
 typedef int (*pack_read_fn)(void *buf, size_t size, void *payload);
 
+struct pack_source {
+	uint64_t size;
+	pack_read_fn read;
+	void *payload;
+	struct digest *sha256; /**< is fed the same bytes; may be NULL */
+	/**
+	 * Its name, if its bytes were hashed before, else NULL. Then `read` must make sure that they
+	 * are the same; if they are not, pack_commit() fails.
+	 */
+	const struct oid *name;
+};
+
 /**
- * Add a blob of `size` bytes that is too large to be held in memory. Its name
- * is not known until it is read; if it already exists, or has more or fewer
- * bytes than `size` (CKPT_ERROR), what was written is discarded. No other
+ * Add a blob that is too large to be held in memory. Without a name, it is found while the blob is
+ * read and written; if the store has it already, or if there are more or fewer bytes than `size`
+ * (CKPT_ERROR), what was written is discarded. The threads of the pack share the work; no other
  * thread may add at the same time.
  */
-int pack_add_stream(struct pack *pack, struct oid *oid_out, uint64_t size, pack_read_fn read,
-		    void *payload);
+int pack_add_stream(struct pack *pack, struct oid *oid_out, const struct pack_source *source);
 
 /**
  * Add an object as it is stored in another pack: `len` bytes with the header
- * before the deflated ones, not a delta. It is written even if the store has
- * it. Only worker 0 may add at the same time.
+ * before the deflated ones. If it is a delta, then one that names its base, which must be added,
+ * too. It is written even if the store has it. Only worker 0 may add at the same time.
  */
 int pack_add_copy(struct pack *pack, const struct oid *oid, const void *bytes, size_t len,
 		  uint32_t crc);
+
+/** Likewise an object that has to be deflated. */
+int pack_add_anew(struct pack *pack, enum object_type type, const struct oid *oid, const void *data,
+		  size_t len);
+
+/** Likewise a delta; its base must be added, too. */
+int pack_add_delta(struct pack *pack, const struct oid *oid, const struct oid *base,
+		   const void *delta, size_t len);
 
 /** Limit the size of the pack; beyond it, adding fails with CKPT_EREFUSED. 0: no limit. */
 void pack_set_limit(struct pack *pack, uint64_t bytes);
@@ -78,6 +97,9 @@ bool pack_is_empty(struct pack *pack);
  */
 int pack_commit(struct pack *pack, uint64_t *bytes_out);
 
+/** True after pack_commit() if it wrote this object, and so has just read it back. */
+bool pack_wrote(struct pack *pack, const struct oid *oid);
+
 /** After pack_commit(): the name that stock git gives it, without "pack-"; all zero if it was empty. */
 const struct oid *pack_id(const struct pack *pack);
 
@@ -85,21 +107,29 @@ const struct oid *pack_id(const struct pack *pack);
 
 enum { PACK_HEADER_SIZE = 12 };
 
+/** Types of entries that enum object_type does not have. */
+enum { PACK_OFS_DELTA = 6, PACK_REF_DELTA = 7 };
+
 /**
  * Parse the header before the deflated bytes of an object: its type, which may be that of a delta,
  * and its size. Returns the length of the header; 0 if it is malformed.
  */
 size_t pack_entry_header(unsigned *type, uint64_t *size, const unsigned char *p, size_t len);
 
-/** Write the index of `nr` entries, sorted by oid, to `fd`. */
+/** Append the index of `nr` entries, sorted by oid. */
+void pack_make_index(struct strbuf *out, const struct pack_entry *entries, size_t nr,
+		     const struct oid *pack_id);
+
+/** Write it to `fd`. */
 int pack_write_index(int fd, const struct pack_entry *entries, size_t nr, const struct oid *pack_id);
 
 /**
  * Read the pack in `fd` of `size` bytes (without the trailer) and check the
  * checksum and the name of each object, with `threads` threads; compute the
- * pack's SHA-1 on the way. `entries` must be sorted by offset.
+ * pack's SHA-1 on the way. `entries` must be sorted by offset. Only with
+ * `deltas` some may be deltas, whose bases must be in the pack.
  */
 int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
-		size_t nr, unsigned threads);
+		size_t nr, bool deltas, unsigned threads);
 
 #endif

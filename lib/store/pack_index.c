@@ -38,23 +38,30 @@ static void add_offsets(struct strbuf *out, const struct pack_entry *entries, si
 	}
 }
 
+void pack_make_index(struct strbuf *out, const struct pack_entry *entries, size_t nr,
+		     const struct oid *pack_id)
+{
+	struct oid checksum;
+
+	strbuf_grow(out, 8 + 256 * 4 + nr * (OID_SIZE + 8) + 2 * OID_SIZE);
+	strbuf_add(out, "\377tOc\0\0\0\2", 8);
+	add_fanout(out, entries, nr);
+	for (size_t i = 0; i < nr; i++)
+		strbuf_add(out, entries[i].oid.id, OID_SIZE);
+	for (size_t i = 0; i < nr; i++)
+		add32(out, entries[i].crc);
+	add_offsets(out, entries, nr);
+	strbuf_add(out, pack_id->id, OID_SIZE);
+	hash_buffer(HASH_SHA1, checksum.id, out->buf, out->len);
+	strbuf_add(out, checksum.id, OID_SIZE);
+}
+
 int pack_write_index(int fd, const struct pack_entry *entries, size_t nr, const struct oid *pack_id)
 {
 	struct strbuf out = STRBUF_INIT;
-	unsigned char id[OID_SIZE];
 	int err = 0;
 
-	strbuf_grow(&out, 8 + 256 * 4 + nr * (OID_SIZE + 8) + 2 * OID_SIZE);
-	strbuf_add(&out, "\377tOc\0\0\0\2", 8);
-	add_fanout(&out, entries, nr);
-	for (size_t i = 0; i < nr; i++)
-		strbuf_add(&out, entries[i].oid.id, OID_SIZE);
-	for (size_t i = 0; i < nr; i++)
-		add32(&out, entries[i].crc);
-	add_offsets(&out, entries, nr);
-	strbuf_add(&out, pack_id->id, OID_SIZE);
-	hash_buffer(HASH_SHA1, id, out.buf, out.len);
-	strbuf_add(&out, id, OID_SIZE);
+	pack_make_index(&out, entries, nr, pack_id);
 	if (fs_write_all(fd, out.buf, out.len) < 0)
 		err = ckpt_error_errno("unable to write the index of a pack");
 	strbuf_release(&out);

@@ -2,6 +2,7 @@
 #include "store/pack.h"
 
 #include "base/base.h"
+#include "store/delta_internal.h"
 
 #include <libdeflate.h>
 #include <zlib.h>
@@ -11,7 +12,7 @@
  * The SHA-1 over the whole file, which git wants after it, can only be
  * computed from front to back, so that is a separate item, started first.
  */
-enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20 };
+enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20, CHAIN_MAX = 64 };
 
 struct verifier {
 	struct libdeflate_decompressor *inflate;
@@ -29,6 +30,7 @@ struct verify {
 	size_t spans_nr;
 	struct verifier *workers;
 	struct oid *pack_id;
+	const struct pack_entry **by_oid; /* NULL: there are no deltas */
 };
 
 static int damaged(const struct pack_entry *entry)
@@ -59,11 +61,84 @@ size_t pack_entry_header(unsigned *type, uint64_t *size, const unsigned char *p,
 	return n + 1;
 }
 
-/* The writer makes no deltas. */
 static bool is_object(unsigned type)
 {
 	return type >= OBJECT_COMMIT && type <= OBJECT_TAG;
 }
+
+/* --- deltas: few, and of small objects --- */
+
+static const struct pack_entry *find_entry(const struct verify *verify, const unsigned char *oid)
+{
+	size_t at;
+
+	LOWER_BOUND(at, verify->nr, memcmp(verify->by_oid[at]->oid.id, oid, OID_SIZE) < 0);
+	return at < verify->nr && !memcmp(verify->by_oid[at]->oid.id, oid, OID_SIZE) ?
+		       verify->by_oid[at] :
+		       NULL;
+}
+
+static bool inflate_entry(struct strbuf *out, struct verifier *worker, uint64_t size,
+			  const unsigned char *deflated, size_t len)
+{
+	if (size > PLAIN_MAX)
+		return false;
+	strbuf_grow(out, size);
+	if (libdeflate_zlib_decompress(worker->inflate, deflated, len, out->buf, size, NULL) !=
+	    LIBDEFLATE_SUCCESS)
+		return false;
+	strbuf_setlen(out, size);
+	return true;
+}
+
+/* What an entry is made of, from the bytes in the file. */
+static bool make_plain(struct strbuf *out, unsigned *type_out, struct verify *verify,
+		       struct verifier *worker, const struct pack_entry *entry, unsigned depth)
+{
+	unsigned char *bytes = xmalloc(entry->len);
+	struct strbuf base = STRBUF_INIT, delta = STRBUF_INIT;
+	const struct pack_entry *from = NULL;
+	uint64_t size = 0;
+	size_t head = 0;
+	bool ok = fs_pread_full(verify->fd, bytes, entry->len, (off_t)entry->offset) ==
+		  (ssize_t)entry->len;
+
+	if (ok)
+		head = pack_entry_header(type_out, &size, bytes, entry->len);
+	if (head && is_object(*type_out)) {
+		ok = inflate_entry(out, worker, size, bytes + head, entry->len - head);
+	} else {
+		if (head && *type_out == PACK_REF_DELTA && entry->len > head + OID_SIZE &&
+		    depth < CHAIN_MAX)
+			from = find_entry(verify, bytes + head);
+		head += OID_SIZE;
+		ok = from && make_plain(&base, type_out, verify, worker, from, depth + 1) &&
+		     inflate_entry(&delta, worker, size, bytes + head, entry->len - head) &&
+		     !delta_apply(out, base.buf, base.len, delta.buf, delta.len);
+	}
+	strbuf_release(&base);
+	strbuf_release(&delta);
+	free(bytes);
+	return ok;
+}
+
+static int check_delta(struct verify *verify, struct verifier *worker,
+		       const struct pack_entry *entry)
+{
+	struct strbuf plain = STRBUF_INIT;
+	unsigned type;
+	struct oid oid;
+	bool ok = make_plain(&plain, &type, verify, worker, entry, 0);
+
+	if (ok) {
+		hash_object(worker->sha1, &oid, objects_type_name(type), plain.buf, plain.len);
+		ok = oid_equal(&oid, &entry->oid);
+	}
+	strbuf_release(&plain);
+	return ok ? 0 : damaged(entry);
+}
+
+/* --- objects --- */
 
 static int check_large(struct verify *verify, struct verifier *worker,
 		       const struct pack_entry *entry);
@@ -76,7 +151,11 @@ static int check_small(struct verify *verify, struct verifier *worker,
 	size_t head = pack_entry_header(&type, &size, bytes, entry->len);
 	struct oid oid;
 
-	if (!head || !is_object(type) || crc_update(0, bytes, entry->len) != entry->crc)
+	if (!head || crc_update(0, bytes, entry->len) != entry->crc)
+		return damaged(entry);
+	if (type == PACK_REF_DELTA && verify->by_oid)
+		return check_delta(verify, worker, entry);
+	if (!is_object(type))
 		return damaged(entry);
 	if (size > PLAIN_MAX)
 		return check_large(verify, worker, entry); /* few bytes in the pack, many in memory */
@@ -231,8 +310,23 @@ static void cut_spans(struct verify *verify)
 	verify->spans[verify->spans_nr] = verify->nr;
 }
 
+static int by_oid(const void *x, const void *y)
+{
+	const struct pack_entry *const *a = x, *const *b = y;
+
+	return memcmp((*a)->oid.id, (*b)->oid.id, OID_SIZE);
+}
+
+static void sort_by_oid(struct verify *verify)
+{
+	verify->by_oid = xmalloc((verify->nr + 1) * sizeof(*verify->by_oid));
+	for (size_t i = 0; i < verify->nr; i++)
+		verify->by_oid[i] = &verify->entries[i];
+	qsort(verify->by_oid, verify->nr, sizeof(*verify->by_oid), by_oid);
+}
+
 int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
-		size_t nr, unsigned threads)
+		size_t nr, bool deltas, unsigned threads)
 {
 	struct verify verify = {
 		.fd = fd, .size = size, .entries = entries, .nr = nr, .pack_id = pack_id_out,
@@ -240,6 +334,8 @@ int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pac
 	int err;
 
 	cut_spans(&verify);
+	if (deltas)
+		sort_by_oid(&verify);
 	verify.workers = xcalloc(threads, sizeof(*verify.workers));
 	for (unsigned i = 0; i < threads; i++) {
 		verify.workers[i].inflate = libdeflate_alloc_decompressor();
@@ -254,5 +350,6 @@ int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pac
 	}
 	free(verify.workers);
 	free(verify.spans);
+	free(verify.by_oid);
 	return err;
 }

@@ -57,11 +57,11 @@ void pack_free(struct pack *pack)
 }
 
 /* The type and size before an object's deflated bytes. */
-size_t pack_header(unsigned char out[16], enum object_type type, uint64_t size)
+size_t pack_header(unsigned char out[16], unsigned type, uint64_t size)
 {
 	size_t n = 0;
 
-	out[0] = (unsigned char)((unsigned)type << 4 | (size & 15));
+	out[0] = (unsigned char)(type << 4 | (size & 15));
 	for (size >>= 4; size; size >>= 7) {
 		out[n++] |= 0x80;
 		out[n] = size & 0x7f;
@@ -155,17 +155,20 @@ struct pack_entry *pack_add_entry(struct pack_worker *worker, const struct oid *
 	return entry;
 }
 
-int pack_add(struct pack *pack, unsigned number, enum object_type type, const struct oid *oid,
-	     const void *data, size_t len)
+/* Deflate an entry; `base` is that of a delta, or NULL. */
+static int append(struct pack *pack, struct pack_worker *worker, unsigned type,
+		  const struct oid *base, const struct oid *oid, const void *data, size_t len)
 {
-	struct pack_worker *worker = &pack->workers[number];
 	size_t start = worker->out.len, head, bound, packed;
-	unsigned char header[16];
+	unsigned char header[16 + OID_SIZE];
 	struct pack_entry *entry;
 
-	if (!pack_claim(pack, oid))
-		return 0;
 	head = pack_header(header, type, len);
+	if (base) {
+		pack->deltas = true;
+		memcpy(header + head, base->id, OID_SIZE);
+		head += OID_SIZE;
+	}
 	bound = libdeflate_zlib_compress_bound(worker->deflate, len);
 	strbuf_grow(&worker->out, head + bound);
 	memcpy(worker->out.buf + start, header, head);
@@ -180,6 +183,30 @@ int pack_add(struct pack *pack, unsigned number, enum object_type type, const st
 	entry->len = head + packed;
 	entry->crc = crc_update(0, worker->out.buf + start, head + packed);
 	return worker->out.len >= FLUSH_AT ? pack_flush(pack, worker) : 0;
+}
+
+int pack_add(struct pack *pack, unsigned number, enum object_type type, const struct oid *oid,
+	     const void *data, size_t len)
+{
+	return pack_claim(pack, oid) ?
+		       append(pack, &pack->workers[number], type, NULL, oid, data, len) :
+		       0;
+}
+
+int pack_add_anew(struct pack *pack, enum object_type type, const struct oid *oid, const void *data,
+		  size_t len)
+{
+	return oidset_add(&pack->claimed, oid) ?
+		       append(pack, &pack->workers[0], type, NULL, oid, data, len) :
+		       0;
+}
+
+int pack_add_delta(struct pack *pack, const struct oid *oid, const struct oid *base,
+		   const void *delta, size_t len)
+{
+	return oidset_add(&pack->claimed, oid) ?
+		       append(pack, &pack->workers[0], PACK_REF_DELTA, base, oid, delta, len) :
+		       0;
 }
 
 int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, const void *data,
@@ -204,6 +231,8 @@ int pack_add_copy(struct pack *pack, const struct oid *oid, const void *bytes, s
 		if (err)
 			return err;
 	}
+	if ((*(const unsigned char *)bytes >> 4 & 7) == PACK_REF_DELTA)
+		pack->deltas = true;
 	entry = pack_add_entry(worker, oid);
 	entry->len = len;
 	entry->crc = crc;
@@ -223,6 +252,13 @@ int pack_add_copy(struct pack *pack, const struct oid *oid, const void *bytes, s
 const struct oid *pack_id(const struct pack *pack)
 {
 	return &pack->id;
+}
+
+bool pack_wrote(struct pack *pack, const struct oid *oid)
+{
+	static const struct oid none;
+
+	return !oid_equal(&pack->id, &none) && oidset_has(&pack->claimed, oid);
 }
 
 void pack_set_limit(struct pack *pack, uint64_t bytes)
@@ -329,7 +365,8 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out)
 	if (err)
 		goto out;
 	qsort(entries, nr, sizeof(*entries), by_offset);
-	err = pack_verify(&id, pack->fd, pack->size, entries, nr, pack->workers_nr);
+	err = pack_verify(&id, pack->fd, pack->size, entries, nr, pack->deltas,
+			  pack->workers_nr);
 	if (err)
 		goto out;
 	if (fs_pwrite_all(pack->fd, id.id, OID_SIZE, (off_t)pack->size) < 0) {

@@ -32,10 +32,11 @@ struct pack {
 	uint64_t size, synced;
 	uint64_t limit; /* of `size`; 0: none */
 	struct oid id; /* of the whole pack, once it is in place */
+	bool deltas;   /* some entries are deltas */
 };
 
 /** The header (type and size) before an object's deflated bytes; returns its length. */
-size_t pack_header(unsigned char out[16], enum object_type type, uint64_t size);
+size_t pack_header(unsigned char out[16], unsigned type, uint64_t size);
 
 /** With the lock held: reserve `len` more bytes in the file. */
 int pack_reserve(struct pack *pack, uint64_t *at_out, size_t len);

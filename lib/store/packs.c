@@ -93,6 +93,16 @@ void packs_unmap(struct map *map)
 	*map = (struct map){ 0 };
 }
 
+bool packs_checksum_right(const struct map *file)
+{
+	struct oid is;
+
+	if (file->size < OID_SIZE)
+		return false;
+	hash_buffer(HASH_SHA1, is.id, file->data, file->size - OID_SIZE);
+	return !memcmp(is.id, file->data + file->size - OID_SIZE, OID_SIZE);
+}
+
 /* The tables of an index must be within it, and its counts must not decrease. */
 static bool index_sound(const struct map *index, uint32_t *nr_out)
 {

@@ -82,7 +82,11 @@ struct pack_contents {
 	size_t nr;
 	uint64_t bytes;		   /**< on disk, pack and index */
 	const unsigned char *data; /**< the mapped pack; NULL: missing or truncated */
-	bool deltas;		   /**< some objects are deltas: entries cannot be copied one by one */
+	/**
+	 * Stock git has packed it tightly: some deltas tell by a distance where their base is, and
+	 * cannot be copied one by one.
+	 */
+	bool tight;
 };
 
 /** How many packs were found, including those that are gone. Never decreases. */
@@ -90,7 +94,7 @@ size_t packs_count(const struct packs *packs);
 
 /**
  * The contents of pack `index`, counted in the order in which they were found.
- * For each entry a byte of the pack is read (see `deltas`).
+ * For each entry a byte of the pack is read (see `tight`).
  *
  * The index is compared with the pack: CKPT_ECORRUPT if offsets are impossible
  * or shared, or if it has more or fewer entries than the pack. Names and

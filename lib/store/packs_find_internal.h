@@ -16,9 +16,6 @@ struct packs;
 /** The parts of an index. */
 enum { INDEX_HEAD = 8, INDEX_FANOUT = 256 * 4, INDEX_TRAILERS = 2 * OID_SIZE };
 
-/** Types of entries that enum object_type does not have. */
-enum { PACK_OFS_DELTA = 6, PACK_REF_DELTA = 7 };
-
 /** A file in memory. */
 struct map {
 	const unsigned char *data;
@@ -30,6 +27,9 @@ struct map {
  */
 struct map packs_map(int dirfd, const char *path);
 void packs_unmap(struct map *map);
+
+/** Pack or index: its last bytes are the SHA-1 of all before them. */
+bool packs_checksum_right(const struct map *file);
 
 enum pack_state {
 	PACK_UNTRIED, /**< or it cannot be opened now, for lack of descriptors or memory */

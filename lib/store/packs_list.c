@@ -48,7 +48,7 @@ static bool measure_items(struct pack_contents *out, const struct one_pack *pack
 			return false;
 		item->len = end - item->offset;
 		end = item->offset;
-		out->deltas |= (data[item->offset] >> 4 & 7) >= PACK_OFS_DELTA;
+		out->tight |= (data[item->offset] >> 4 & 7) == PACK_OFS_DELTA;
 	}
 	return true;
 }

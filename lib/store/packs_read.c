@@ -5,24 +5,16 @@
 #include "store/delta_internal.h"
 #include "store/pack.h"
 #include "store/packs_find_internal.h"
+#include "store/packs_inflate_internal.h"
 
 #include <libdeflate.h>
 #include <zlib.h>
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 enum {
 	WHOLE_MAX = 16 << 20, /* inflated in one go up to this */
 	CHAIN_MAX = 4095,     /* as many as git ever makes */
-	FORGET = 4 << 20,     /* how much is released at a time */
-};
-
-/* Deflated bytes in a pack. */
-struct deflated {
-	uint64_t size; /* when inflated, according to the header before them */
-	const unsigned char *data;
-	size_t left; /* to the end of the pack */
 };
 
 /* An object in a pack: its bytes, or those of the object that deltas make it from. */
@@ -141,60 +133,6 @@ static int with_copies(struct packs *packs, const struct oid *oid, found_fn fn, 
 
 /* --- inflating --- */
 
-/* What was read of a large object would count as our memory for as long as it is mapped. */
-static void forget(const unsigned char *from, const unsigned char *to)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = (uintptr_t)from / page * page, end = (uintptr_t)to / page * page;
-
-	(void)madvise((void *)begin, end - begin, MADV_DONTNEED);
-}
-
-/* `used_out` (may be NULL) gets the number of bytes that it took. */
-static int inflate_pieces(size_t *used_out, const struct deflated *from, const struct oid *oid,
-			  packs_piece_fn fn, void *payload)
-{
-	unsigned char *out = xmalloc(FS_CHUNK);
-	const unsigned char *seen = from->data;
-	z_stream z = { 0 };
-	uint64_t done = 0;
-	size_t left = from->left;
-	int rc = Z_OK, err = 0;
-
-	if (inflateInit(&z) != Z_OK)
-		err = ckpt_error_set(CKPT_ERROR, "unable to start zlib");
-	z.next_in = (unsigned char *)from->data;
-	while (!err && rc == Z_OK) {
-		size_t had;
-
-		/* Its counters have 32 bits. */
-		z.avail_in = left > FS_CHUNK ? FS_CHUNK : (uInt)left;
-		had = z.avail_in;
-		z.next_out = out;
-		z.avail_out = FS_CHUNK;
-		rc = inflate(&z, Z_NO_FLUSH);
-		left -= had - z.avail_in;
-		done += FS_CHUNK - z.avail_out;
-		if ((rc != Z_OK && rc != Z_STREAM_END) || done > from->size)
-			err = packs_damaged(oid);
-		if (!err)
-			err = cancel_check();
-		if (!err)
-			err = fn(out, FS_CHUNK - z.avail_out, payload);
-		if (z.next_in - seen >= FORGET) {
-			forget(seen, z.next_in);
-			seen = z.next_in;
-		}
-	}
-	if (!err && done != from->size)
-		err = packs_damaged(oid);
-	if (used_out)
-		*used_out = from->left - left;
-	inflateEnd(&z);
-	free(out);
-	return err;
-}
-
 static int add_piece(const void *data, size_t len, void *payload)
 {
 	strbuf_add(payload, data, len);
@@ -246,7 +184,7 @@ static int inflate_whole(struct strbuf *out, size_t *used_out, const struct defl
 	size_t start = out->len, got = 0;
 
 	if (from->size > WHOLE_MAX)
-		return inflate_pieces(used_out, from, oid, add_piece, out);
+		return packs_inflate(used_out, from, oid, NULL, add_piece, out);
 	strbuf_grow(out, from->size);
 	if (libdeflate_zlib_decompress_ex(tools_get()->inflate, from->data, from->left,
 					  out->buf + start, from->size, used_out,
@@ -403,7 +341,7 @@ int packs_read(struct strbuf *out, enum object_type *type_out, struct packs *pac
 	return err;
 }
 
-/* Pieces on their way to the caller, hashed on the way. */
+/* Pieces on their way to the caller. */
 struct stream {
 	struct digest *sha1;
 	packs_piece_fn fn;
@@ -416,7 +354,6 @@ static int pass_piece(const void *data, size_t len, void *payload)
 	struct stream *stream = payload;
 
 	stream->begun = true;
-	hash_update(stream->sha1, data, len);
 	return stream->fn(data, len, stream->payload);
 }
 
@@ -448,7 +385,7 @@ static int stream_found(const struct found *found, const struct oid *oid, void *
 	stream->sha1 = hash_new(HASH_SHA1);
 	hash_update(stream->sha1, header,
 		    hash_object_header(header, objects_type_name(found->type), found->base.size));
-	err = inflate_pieces(NULL, &found->base, oid, pass_piece, stream);
+	err = packs_inflate(NULL, &found->base, oid, stream->sha1, pass_piece, stream);
 	hash_end(stream->sha1, is.id);
 	hash_free(stream->sha1);
 	return err ? err : oid_equal(&is, oid) ? 0 : packs_damaged(oid);

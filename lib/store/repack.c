@@ -8,55 +8,6 @@
 #include "store/pack.h"
 #include "store/shadow.h"
 
-/* --- copying --- */
-
-bool repack_intact(const struct pack_contents *pack, const struct packed *item)
-{
-	return pack->data && crc_update(0, pack->data + item->offset, item->len) == item->crc;
-}
-
-static int copy_one(struct strlist *damaged_out, struct pack *pack, const struct pack_contents *from,
-		    repack_wanted_fn wanted, void *payload)
-{
-	bool damaged = false;
-	int err = 0;
-
-	for (size_t i = 0; i < from->nr && !err; i++) {
-		const struct packed *item = &from->items[i];
-
-		if (!wanted(&item->oid, payload))
-			continue;
-		err = cancel_check();
-		if (!err && !repack_intact(from, item))
-			damaged = true;
-		else if (!err)
-			err = pack_add_copy(pack, &item->oid, from->data + item->offset, item->len,
-					    item->crc);
-	}
-	if (damaged)
-		strlist_add(damaged_out, from->name);
-	return err;
-}
-
-int repack_copy(char **name_out, struct strlist *damaged_out, struct store *store,
-		const struct pack_contents *packs, size_t nr, unsigned threads,
-		repack_wanted_fn wanted, void *payload)
-{
-	struct pack *pack = pack_new(store, threads, 1);
-	char hex[OID_HEX + 1];
-	int err = 0;
-
-	for (size_t i = 0; i < nr && !err; i++)
-		err = copy_one(damaged_out, pack, &packs[i], wanted, payload);
-	if (!err)
-		err = pack_commit(pack, NULL);
-	if (!err)
-		*name_out = oid_is_zero(pack_id(pack)) ? xstrdup("") :
-							 xstrfmt("pack-%s", oid_hex(hex, pack_id(pack)));
-	pack_free(pack);
-	return err;
-}
-
 /* --- removing --- */
 
 bool repack_is_kept(struct store *store, const char *name)

@@ -11,7 +11,8 @@ struct store;
  * New packs from old ones. The store must be locked.
  *
  * repack_copy() moves objects as they are, without inflating them: as fast as
- * the disk, but without deltas. repack_tight() lets stock git search for deltas
+ * the disk. Only trees, which are most of what a save writes, become deltas of the same directory
+ * in a newer checkpoint. repack_tight() lets stock git search for deltas
  * (pack-objects is good at it, and any git can read its packs) and is the only
  * function here that needs no lock.
  */
@@ -19,7 +20,7 @@ struct store;
 typedef bool (*repack_wanted_fn)(const struct oid *oid, void *payload);
 
 /**
- * Copy the wanted objects of these packs, none of which has deltas, into a new
+ * Copy the wanted objects of these packs, none of which stock git has packed tightly, into a new
  * pack, durable on return. `name_out` is set to its name ("pack-<hex>", "" if
  * nothing was wanted). Damaged objects are not copied; `damaged_out` is set to
  * the names of packs that have some: these must stay.

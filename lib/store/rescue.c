@@ -24,6 +24,7 @@ struct wreck {
 	bool index_sound;
 	bool index_there;
 	int unreadable; /* errno: it exists but cannot be read, so nothing is known about it */
+	struct strbuf made; /* an index of what was found, if it has none */
 };
 
 /* --- looking --- */
@@ -31,17 +32,6 @@ struct wreck {
 static bool exists(struct store *store, const char *path)
 {
 	return !faccessat(store->dirfd, path, F_OK, AT_SYMLINK_NOFOLLOW);
-}
-
-/* The last bytes are the SHA-1 of all before them. */
-static bool checksum_right(const struct map *file)
-{
-	struct oid is;
-
-	if (file->size < OID_SIZE)
-		return false;
-	hash_buffer(HASH_SHA1, is.id, file->data, file->size - OID_SIZE);
-	return !memcmp(is.id, file->data + file->size - OID_SIZE, OID_SIZE);
 }
 
 /* What its index says is in it, if that can be trusted at all. */
@@ -69,7 +59,7 @@ static void check_index(struct wreck *wreck)
 
 	wreck->index_there = exists(wreck->store, path);
 	*index = packs_map(wreck->store->dirfd, path);
-	if (checksum_right(index))
+	if (packs_checksum_right(index))
 		take_names(wreck);
 	/* An index that belongs to another pack does not count. */
 	wreck->index_sound = wreck->named && index->size >= INDEX_TRAILERS &&
@@ -84,6 +74,7 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 	bool head;
 
 	memset(out, 0, sizeof(*out));
+	strbuf_init(&out->made);
 	out->store = store;
 	out->name = xstrdup(name);
 	out->file = packs_map(store->dirfd, path);
@@ -91,7 +82,7 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 	if (!out->file.data && errno != ENOENT && errno != ELOOP && errno != EINVAL)
 		out->unreadable = errno;
 	head = out->file.size >= PACK_HEADER_SIZE && !memcmp(out->file.data, "PACK\0\0\0\2", 8);
-	out->sound = head && checksum_right(&out->file);
+	out->sound = head && packs_checksum_right(&out->file);
 	if (head)
 		out->promised = packs_get32(out->file.data + 8);
 	out->end = out->file.size - (out->sound ? OID_SIZE : 0);
@@ -104,7 +95,10 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 static void close_wreck(struct wreck *wreck)
 {
 	packs_unmap(&wreck->file);
+	if (wreck->made.len)
+		wreck->self.index = (struct map){ 0 };
 	packs_unmap(&wreck->self.index);
+	strbuf_release(&wreck->made);
 	free(wreck->named);
 	free(wreck->name);
 }
@@ -116,6 +110,10 @@ struct rescued {
 	struct digest *sha1;
 	size_t found;
 	size_t lost; /* objects known to be missing */
+	struct pack_entry *entries; /* found without an index */
+	size_t entries_alloc;
+	uint64_t *waiting; /* where deltas are whose base was not found yet */
+	size_t waiting_nr, waiting_alloc;
 };
 
 /* One object; `expected` is its name if that is known. */
@@ -123,7 +121,7 @@ static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t of
 		       const struct oid *expected, size_t *used_out)
 {
 	struct place at = {
-		.pack = wreck->named ? &wreck->self : NULL,
+		.pack = wreck->self.nr ? &wreck->self : NULL,
 		.data = wreck->file.data,
 		.offset = offset,
 		.end = wreck->end,
@@ -149,6 +147,11 @@ static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t of
 		ok = !expected || oid_equal(&is, expected);
 	}
 	if (!err && ok) {
+		if (!wreck->named) {
+			ALLOC_GROW(rescued->entries, rescued->found + 1, rescued->entries_alloc);
+			rescued->entries[rescued->found] =
+				(struct pack_entry){ .oid = is, .offset = offset };
+		}
 		rescued->found++;
 		if (rescued->pack)
 			err = pack_add(rescued->pack, 0, type, &is, text.buf, text.len);
@@ -178,9 +181,79 @@ static bool may_begin(const struct wreck *wreck, uint64_t offset)
 	return n + 2 <= left && (p[n] & 15) == 8 && (p[n] << 8 | p[n + 1]) % 31 == 0;
 }
 
-static int take_all(struct rescued *rescued, struct wreck *wreck)
+static int by_oid(const void *a, const void *b)
+{
+	return memcmp(a, b, OID_SIZE);
+}
+
+/* So that the bases of deltas are found by name. */
+static void make_index(struct wreck *wreck, const struct rescued *rescued)
+{
+	static const struct oid unknown;
+
+	if (wreck->made.len)
+		strbuf_reset(&wreck->made);
+	else
+		packs_unmap(&wreck->self.index);
+	if (rescued->found)
+		qsort(rescued->entries, rescued->found, sizeof(*rescued->entries), by_oid);
+	pack_make_index(&wreck->made, rescued->entries, rescued->found, &unknown);
+	wreck->self.index = (struct map){ (unsigned char *)wreck->made.buf, wreck->made.len };
+	wreck->self.nr = (uint32_t)rescued->found;
+}
+
+/* Deltas that name a base in the same pack, which may be a delta itself. */
+static int take_waiting(struct rescued *rescued, struct wreck *wreck)
+{
+	size_t before, used;
+	int err = 0;
+
+	do {
+		size_t left = 0;
+
+		before = rescued->found;
+		if (rescued->waiting_nr)
+			make_index(wreck, rescued);
+		for (size_t i = 0; i < rescued->waiting_nr && !err; i++) {
+			size_t found = rescued->found;
+
+			err = take_object(rescued, wreck, rescued->waiting[i], NULL, &used);
+			if (rescued->found == found)
+				rescued->waiting[left++] = rescued->waiting[i];
+		}
+		rescued->waiting_nr = left;
+	} while (!err && rescued->found > before && rescued->waiting_nr);
+	return err;
+}
+
+static bool names_base(const struct wreck *wreck, uint64_t offset)
+{
+	return (wreck->file.data[offset] >> 4 & 7) == PACK_REF_DELTA;
+}
+
+/* Without an index one after the other; after a damaged one the next is searched for. */
+static int take_unnamed(struct rescued *rescued, struct wreck *wreck)
 {
 	uint64_t at = PACK_HEADER_SIZE;
+	size_t used = 0;
+	int err = 0;
+
+	while (!err && at < wreck->end) {
+		size_t found = rescued->found;
+
+		if (may_begin(wreck, at))
+			err = take_object(rescued, wreck, at, NULL, &used);
+		if (rescued->found == found && may_begin(wreck, at) && names_base(wreck, at)) {
+			ALLOC_GROW(rescued->waiting, rescued->waiting_nr + 1, rescued->waiting_alloc);
+			rescued->waiting[rescued->waiting_nr++] = at;
+		}
+		at += rescued->found > found ? used : 1;
+	}
+	return err ? err : take_waiting(rescued, wreck);
+}
+
+static int take_all(struct rescued *rescued, struct wreck *wreck)
+{
 	size_t used = 0;
 	int err = 0;
 
@@ -193,14 +266,7 @@ static int take_all(struct rescued *rescued, struct wreck *wreck)
 				  &used);
 	if (wreck->named)
 		return err;
-	/* Without an index one after the other; after a damaged one the next is searched for. */
-	while (!err && at < wreck->end) {
-		size_t found = rescued->found;
-
-		if (may_begin(wreck, at))
-			err = take_object(rescued, wreck, at, NULL, &used);
-		at += rescued->found > found ? used : 1;
-	}
+	err = take_unnamed(rescued, wreck);
 	/*
 	 * More than there should be: then that number is damaged, and it is unknown what is
 	 * missing.
@@ -307,6 +373,8 @@ static int check_pack(struct problems *out, struct store *store, const char *nam
 			describe(out, &wreck, &rescued, fix);
 	}
 	close_wreck(&wreck);
+	free(rescued.entries);
+	free(rescued.waiting);
 	hash_free(rescued.sha1);
 	return err;
 }

@@ -26,6 +26,7 @@
 #include "store/rescue.h"
 #include "store/scratch.h"
 #include "store/shadow.h"
+#include "store/share.h"
 #include "store/trees.h"
 
 #endif

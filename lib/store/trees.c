@@ -37,8 +37,8 @@ static void collect(struct trees *trees, struct wt_dir *dir, size_t depth)
 	ALLOC_GROW(level->dirs, level->nr + 1, level->alloc);
 	level->dirs[level->nr++] = dir;
 	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			collect(trees, dir->entries[i].dir, depth + 1);
+		if (wt_entries(dir)[i].kind == WT_DIR)
+			collect(trees, wt_entries(dir)[i].dir, depth + 1);
 }
 
 static const char *mode_text(unsigned mode)
@@ -64,7 +64,7 @@ static int build(size_t index, unsigned worker, void *payload)
 
 	strbuf_reset(out);
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		const struct oid *oid = entry->kind == WT_DIR ? &entry->dir->tree : &entry->oid;
 
 		strbuf_addstr(out, mode_text(wt_git_mode(entry)));

@@ -165,10 +165,10 @@ static bool same_dir(int dirfd, const char *path, const struct wt_dir *dir, bool
 	for (size_t i = 0; i < dir->nr && same; i++) {
 		char *below;
 
-		if (dir->entries[i].kind != WT_DIR)
+		if (wt_entries(dir)[i].kind != WT_DIR)
 			continue;
-		below = xstrfmt("%s/%s", path, dir->entries[i].name);
-		same = same_dir(dirfd, below, dir->entries[i].dir, writer_out);
+		below = xstrfmt("%s/%s", path, wt_entries(dir)[i].name);
+		same = same_dir(dirfd, below, wt_entries(dir)[i].dir, writer_out);
 		free(below);
 	}
 	return same;

@@ -310,6 +310,11 @@ void rules_enter_text(struct rules_dir *dir, struct rules *rules, struct arena *
 	(void)enter_text(dir, rules, arena, path, text, len);
 }
 
+bool rules_is_nested(const struct rules_dir *dir)
+{
+	return dir->tracked->prefix > 0;
+}
+
 static const struct gitindex *index_of(struct rules_tracked *tracked)
 {
 	if (!tracked->repo)

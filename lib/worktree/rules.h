@@ -112,6 +112,9 @@ struct rules_dir rules_begin(const struct rules *rules);
 void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena, int dirfd,
 		 const char *path, bool has_gitignore, bool has_dotgit);
 
+/** Whether a repository within the worktree has a say in what is tracked there. */
+bool rules_is_nested(const struct rules_dir *dir);
+
 /** The same for a directory of a checkpoint: `text` is its .gitignore. */
 void rules_enter_text(struct rules_dir *dir, struct rules *rules, struct arena *arena,
 		      const char *path, const char *text, size_t len);

@@ -8,11 +8,43 @@
 
 #include <linux/magic.h>
 
-void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why)
+static void add_note(struct arena *arena, struct wt_dir *dir, enum wt_note_kind kind,
+		     const char *path, enum skip_why why)
+{
+	struct wt_note *note = arena_alloc(arena, sizeof(*note));
+
+	*note = (struct wt_note){ .next = dir->notes,
+				  .path = arena_memdupz(arena, path, strlen(path)),
+				  .kind = (uint8_t)kind,
+				  .why = (uint8_t)why };
+	dir->notes = note;
+}
+
+/* With the lock: others may note something about the same directory, the parent of theirs. */
+static void note(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
+		 enum wt_note_kind kind, const char *path, enum skip_why why)
 {
 	pthread_mutex_lock(&walk->lock);
-	skip_list_add(&walk->scan->skips, path, why);
+	add_note(&worker->arena, dir, kind, path, why);
 	pthread_mutex_unlock(&walk->lock);
+}
+
+void scan_note(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
+	       enum wt_note_kind kind, const char *path)
+{
+	note(walk, worker, dir, kind, path, 0);
+}
+
+void scan_note_skip(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
+		    const char *path, enum skip_why why)
+{
+	note(walk, worker, dir, WT_NOTE_SKIP, path, why);
+}
+
+void scan_skip_later(struct scan *scan, struct wt_dir *dir, const char *path, enum skip_why why)
+{
+	add_note(&scan->workers[0].arena, dir, WT_NOTE_SKIP, path, why);
+	skip_list_add(&scan->skips, path, why);
 }
 
 size_t scan_enter_path(struct scan_worker *worker, const struct scan_item *item)
@@ -24,31 +56,49 @@ size_t scan_enter_path(struct scan_worker *worker, const struct scan_item *item)
 	return worker->path.len;
 }
 
+/* Look at a directory further below, unless somebody knows that nothing changed there. */
+static int look_below(struct scan_walk *walk, const struct scan_item *item, struct scan_item *child,
+		      struct pool_queue *queue)
+{
+	const struct statcache_dir *cached = item->dir->cached;
+
+	child->doubt = item->doubt || !cached || item->rules.fingerprint != cached->rules;
+	/* Its times must agree; they cost nothing here. */
+	if (scan_need(walk, child) == SCAN_NOTHING &&
+	    wt_stat_equal(&child->dir->st, &child->dir->cached->st))
+		return scan_take_unseen(walk, child->dir);
+	pool_push(queue, child);
+	return 0;
+}
+
 /* Move what the worker collected into the directory. */
-static void finish_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+static int finish_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
 		       bool sorted, struct pool_queue *queue)
 {
 	struct wt_dir *dir = item->dir;
+	int err = 0;
 
 	dir->nr = worker->nr;
 	dir->rules = item->rules.fingerprint;
-	dir->entries = arena_alloc(&worker->arena,
-				   (worker->nr ? worker->nr : 1) * sizeof(*dir->entries));
+	dir->loaded = arena_alloc(&worker->arena,
+				   (worker->nr ? worker->nr : 1) * sizeof(struct wt_entry));
 	if (dir->nr) {
 		if (!sorted)
 			qsort(worker->entries, worker->nr, sizeof(*worker->entries),
 			      wt_entry_compare);
-		memcpy(dir->entries, worker->entries, worker->nr * sizeof(*dir->entries));
+		memcpy(dir->loaded, worker->entries, worker->nr * sizeof(struct wt_entry));
 	}
 	/* A change in the same tick would not show in the times that were taken before it. */
 	if (wt_stat_racy(&dir->st, walk->start_ns))
 		dir->listing &= (uint8_t)~WT_PLAIN;
 	scan_match(walk, item);
 	for (size_t i = 0; i < worker->children_nr; i++)
-		pool_push(queue, worker->children[i]);
+		if (!err)
+			err = look_below(walk, item, worker->children[i], queue);
+	return err;
 }
 
-static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
+static int lost_dir(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir)
 {
 	if (!dir->parent)
 		return ckpt_error_errno("unable to read the directory '%s'", walk->opts->root);
@@ -57,41 +107,53 @@ static int lost_dir(struct scan_walk *walk, struct wt_dir *dir)
 		return ckpt_error_errno("unable to read the directory '%s'", dir->path);
 	/* Gone, replaced by something else, or moved out (EXDEV): captured as missing. */
 	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
-		scan_note_skip(walk, dir->path, SKIP_UNREADABLE);
+		scan_note_skip(walk, worker, dir->parent, dir->path, SKIP_UNREADABLE);
 	else
 		atomic_store(&walk->moved, true);
 	dir->lost = true;
 	return 0;
 }
 
+/*
+ * The names in a directory are known, and perhaps more: 1 if that is all of it, 0 if it has to be
+ * listed after all.
+ */
+static int read_known(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+		      int fd, struct pool_queue *queue)
+{
+	bool unseen = scan_need(walk, item) != SCAN_LOOK;
+	const struct statcache_dir *cached = item->dir->cached;
+	int rc = 0;
+
+	if (!unseen && !scan_names_known(walk, item))
+		return 0;
+	rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path,
+		    cached->listing & WT_GITIGNORE, false);
+	if (item->rules.fingerprint == cached->rules)
+		rc = unseen ? scan_visit_unseen(walk, worker, item, fd) :
+			      scan_visit_known(walk, worker, item, fd);
+	if (rc <= 0)
+		return rc;
+	item->dir->listing = (uint8_t)cached->listing | (unseen ? 0 : WT_WHOLE);
+	/* A file that has become too large exists, but is not captured. */
+	if (worker->nr != cached->nr)
+		item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+	rc = finish_dir(walk, worker, item, true, queue);
+	return rc ? rc : 1;
+}
+
 static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
 		    int fd, struct pool_queue *queue)
 {
-	bool gitignore = false, dotgit = false, known = scan_names_known(walk, item);
+	bool gitignore = false, dotgit = false;
 	struct rules_dir outer = item->rules;
-	int err;
+	int rc = read_known(walk, worker, item, fd, queue), err;
 
-	if (known) {
-		gitignore = item->dir->cached->listing & WT_GITIGNORE;
-		rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path,
-			    gitignore, false);
-		if (item->rules.fingerprint == item->dir->cached->rules) {
-			err = scan_visit_known(walk, worker, item, fd);
-			if (err < 0)
-				return err;
-			if (err) {
-				item->dir->listing = (uint8_t)item->dir->cached->listing | WT_WHOLE;
-				/* A file that has become too large exists, but is not captured. */
-				if (worker->nr != item->dir->cached->nr)
-					item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
-				finish_dir(walk, worker, item, true, queue);
-				return 0;
-			}
-		}
-		item->rules = outer;
-	}
+	if (rc)
+		return rc < 0 ? rc : 0;
+	item->rules = outer;
 	if (scan_list(worker, fd, &gitignore, &dotgit) < 0)
-		return lost_dir(walk, item->dir);
+		return lost_dir(walk, worker, item->dir);
 	rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path, gitignore,
 		    dotgit);
 	err = scan_visit(walk, worker, item, fd);
@@ -100,12 +162,13 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 	/* A repository in it has rules and an index that are not part of the fingerprint. */
 	if (dotgit && item->dir->parent) {
 		item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
-		scan_note_path(walk, &walk->scan->repos, item->dir->path, false);
+		scan_note(walk, worker, item->dir, WT_NOTE_REPO, item->dir->path);
 	}
+	/* Nor has anybody an eye on that index. */
+	item->dir->look = !(item->dir->listing & WT_WHOLE) && rules_is_nested(&item->rules);
 	if (gitignore)
 		item->dir->listing |= WT_GITIGNORE;
-	finish_dir(walk, worker, item, false, queue);
-	return 0;
+	return finish_dir(walk, worker, item, false, queue);
 }
 
 static int scan_dir(struct pool_queue *queue, void *arg, unsigned number, void *payload)
@@ -117,10 +180,13 @@ static int scan_dir(struct pool_queue *queue, void *arg, unsigned number, void *
 
 	if (err)
 		return err;
+	/* So far only its head was checked. */
+	if (item->dir->cached && !statcache_sound(walk->opts->cache, item->dir->cached))
+		item->dir->cached = NULL;
 	fd = beneath_open_near(&worker->near, walk->scan->rootfd, item->dir->path,
 			       O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
-		return lost_dir(walk, item->dir);
+		return lost_dir(walk, worker, item->dir);
 	err = read_dir(walk, worker, item, fd, queue);
 	close(fd);
 	if (!number && walk->opts->progress)
@@ -128,27 +194,97 @@ static int scan_dir(struct pool_queue *queue, void *arg, unsigned number, void *
 	return err;
 }
 
+static void list_note(struct scan *scan, enum wt_note_kind kind, const char *path, enum skip_why why)
+{
+	struct strlist *const lists[WT_NOTES] = { [WT_NOTE_DEFAULT] = &scan->defaults_left_out,
+						  [WT_NOTE_SECRET] = &scan->sensitive_tracked,
+						  [WT_NOTE_REPO] = &scan->repos };
+
+	if (kind == WT_NOTE_SKIP)
+		skip_list_add(&scan->skips, path, why);
+	else if (lists[kind])
+		strlist_add(lists[kind], path);
+}
+
+/* It was left out; now it has a repository, and what that tracks counts. */
+static bool has_become_repo(const struct scan *scan, const struct statcache_note *note)
+{
+	struct strbuf path = STRBUF_INIT;
+	bool is_repo;
+
+	if (note->kind != WT_NOTE_LEFT)
+		return false;
+	strbuf_addf(&path, "%s/.git", note->path);
+	is_repo = !faccessat(scan->rootfd, path.buf, F_OK, AT_SYMLINK_NOFOLLOW);
+	strbuf_release(&path);
+	return is_repo;
+}
+
+/* The notes of directories that were not looked at. */
+static void list_unseen(struct scan *scan, const struct statcache_dir *dir)
+{
+	const struct statcache *cache = scan->source.cache;
+	const struct statcache_entry *entries = statcache_entries(dir);
+	struct statcache_note found;
+	size_t at = 0;
+
+	if (!((dir->own | dir->below) & STATCACHE_NOTES) || scan->source.unsure)
+		return;
+	/* Each block is the block of one directory. */
+	if (++scan->source.listed > statcache_size(cache) / sizeof(*dir) ||
+	    !statcache_sound(cache, dir)) {
+		scan->source.unsure = true;
+		return;
+	}
+	while (statcache_next_note(&found, &at, dir)) {
+		list_note(scan, found.kind, found.path, found.why);
+		scan->source.unsure = scan->source.unsure || has_become_repo(scan, &found);
+	}
+	for (uint32_t i = 0; i < dir->nr && dir->below & STATCACHE_NOTES; i++) {
+		const struct statcache_dir *child = statcache_glance(cache, &entries[i]);
+
+		if (child)
+			list_unseen(scan, child);
+		else if (entries[i].kind == WT_DIR)
+			scan->source.unsure = true;
+	}
+}
+
 /*
  * A directory is known if everything below it is. An ignored one with nothing
  * in it does not count, nor does one that only leads to a scope of which
  * nothing exists.
  */
-static void settle(struct wt_dir *dir)
+static void settle(struct scan *scan, struct wt_dir *dir)
 {
+	if (dir->source) {
+		list_unseen(scan, dir->cached);
+		return;
+	}
+	for (const struct wt_note *note = dir->notes; note; note = note->next)
+		list_note(scan, note->kind, note->path, note->why);
 	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_entry *entry = &dir->entries[i];
+		struct wt_entry *entry = &dir->loaded[i];
 
 		if (entry->kind != WT_DIR)
 			continue;
-		settle(entry->dir);
+		settle(scan, entry->dir);
 		if (entry->dir->lost ||
 		    ((entry->dir->ignored || entry->dir->outside) && !entry->dir->nr))
 			entry->flags |= WT_DEAD;
+		if (entry->flags & WT_DEAD)
+			wt_inherit_notes(dir, entry->dir);
 		if (entry->flags & WT_DEAD || !entry->dir->known)
 			dir->known = false;
+		dir->same = dir->same && entry->dir->same;
 	}
-	if (!dir->known)
+	dir->same = dir->same && dir->known && statcache_same_notes(dir);
+	/* Nothing is dead in what is known. */
+	if (!dir->known) {
+		dir->hashed = false;
+		wt_compact_dir(dir);
 		return;
+	}
 	dir->tree = dir->cached->tree;
 	memcpy(dir->sha256, dir->cached->sha256, SHA256_SIZE);
 	dir->hashed = true;
@@ -176,6 +312,9 @@ static void open_cache(struct scan_walk *walk)
 	walk->cache = origin_compare(&statcache_head(cache)->origin, &scan->origin);
 	scan->cache_is_old = walk->cache != ORIGIN_SAME;
 	scan->root->cached = statcache_root(cache);
+	scan->source = (struct scan_source){ .source = { scan_load }, .cache = cache };
+	if (walk->cache == ORIGIN_SAME && walk->dir_times)
+		walk->hints = walk->opts->hints;
 }
 
 static int open_root(struct scan_walk *walk, struct scan_item *item)
@@ -223,6 +362,9 @@ static void find_phantoms(struct scan_walk *walk, const char *root)
 	struct strlist all = STRLIST_INIT;
 
 	mounts_below(&all, root, walk->scan->rootfd);
+	/* What is mounted hides what is there, without a change that anybody could see. */
+	if (all.nr)
+		walk->hints = NULL;
 	for (size_t i = 0; i < all.nr; i++)
 		if (mounts_is_empty(walk->scan->rootfd, all.items[i]))
 			strlist_add(&walk->phantoms, all.items[i]);
@@ -230,9 +372,34 @@ static void find_phantoms(struct scan_walk *walk, const char *root)
 	strlist_release(&all);
 }
 
-int scan_run(struct scan **out, const struct scan_opts *opts)
+/* A few directories are not worth a thread. */
+static unsigned count_workers(const struct scan_opts *opts)
+{
+	enum { FEW = 32 };
+
+	if (opts->hints && opts->hints->dirs->nr <= FEW && !opts->hints->trees->nr)
+		return 1;
+	return opts->threads ? opts->threads : 1;
+}
+
+static struct scan *new_scan(unsigned workers)
 {
 	struct scan *scan = xcalloc(1, sizeof(*scan));
+
+	scan->rootfd = -1;
+	scan->workers_nr = workers;
+	scan->workers = xcalloc(workers, sizeof(*scan->workers));
+	for (unsigned i = 0; i < workers; i++) {
+		strbuf_init(&scan->workers[i].path);
+		strbuf_init(&scan->workers[i].names);
+		scan->workers[i].dirents = xmalloc(DIRENTS_SIZE);
+	}
+	return scan;
+}
+
+static int run(struct scan **out, const struct scan_opts *opts)
+{
+	struct scan *scan = new_scan(count_workers(opts));
 	struct scan_walk walk = {
 		.opts = opts,
 		.scan = scan,
@@ -242,14 +409,6 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 	struct scan_item root = { 0 };
 	int err;
 
-	scan->rootfd = -1;
-	scan->workers_nr = opts->threads ? opts->threads : 1;
-	scan->workers = xcalloc(scan->workers_nr, sizeof(*scan->workers));
-	for (unsigned i = 0; i < scan->workers_nr; i++) {
-		strbuf_init(&scan->workers[i].path);
-		strbuf_init(&scan->workers[i].names);
-		scan->workers[i].dirents = xmalloc(DIRENTS_SIZE);
-	}
 	err = open_root(&walk, &root);
 	if (!err)
 		find_phantoms(&walk, opts->root);
@@ -262,18 +421,32 @@ int scan_run(struct scan **out, const struct scan_opts *opts)
 		scan_free(scan);
 		return err;
 	}
-	settle(scan->root);
-	wt_compact(scan->root);
+	scan->source.unsure = atomic_load(&walk.new_link);
+	settle(scan, scan->root);
 	find_mounts(scan, opts->root);
 	skip_list_sort(&scan->skips);
 	strlist_sort_unique(&scan->defaults_left_out);
 	strlist_sort_unique(&scan->left_out);
 	strlist_sort_unique(&scan->sensitive_tracked);
 	strlist_sort_unique(&scan->repos);
+	scan->hinted = walk.hints != NULL;
 	scan->dir_modes_changed = atomic_load(&walk.dir_modes_changed);
 	scan->moved = atomic_load(&walk.moved);
 	*out = scan;
 	return 0;
+}
+
+/* What turns out not to be as the hints say needs a walk that sees everything. */
+int scan_run(struct scan **out, const struct scan_opts *opts)
+{
+	struct scan_opts all = *opts;
+	int err = run(out, opts);
+
+	if (err || !(*out)->source.unsure)
+		return err;
+	scan_free(*out);
+	all.hints = NULL;
+	return run(out, &all);
 }
 
 void scan_free(struct scan *scan)
@@ -289,6 +462,7 @@ void scan_free(struct scan *scan)
 		free(scan->workers[i].children);
 	}
 	free(scan->workers);
+	arena_release(&scan->source.arena);
 	fs_close(scan->rootfd);
 	skip_list_release(&scan->skips);
 	strlist_release(&scan->defaults_left_out);

@@ -55,6 +55,16 @@ void skip_list_release(struct skip_list *list);
 /** How many of them make a checkpoint incomplete. */
 size_t skip_list_incomplete(const struct skip_list *list);
 
+/**
+ * What changed since the cache was written, from somebody who knows: the rest is taken from the cache
+ * without looking. All lists are sorted; paths are relative to the root, which is "".
+ */
+struct scan_hints {
+	const struct strlist *dirs;  /**< directories in which names or files changed */
+	const struct strlist *trees; /**< the same, with everything below */
+	bool index_same; /**< and so did not what the project tracks */
+};
+
 typedef void (*progress_fn)(const char *what, size_t done, size_t total, void *payload);
 
 struct scan_opts {
@@ -70,12 +80,25 @@ struct scan_opts {
 	uint64_t max_file_size;        /**< 0: no limit */
 	unsigned threads;
 	bool want_left_out; /**< fill `left_out` of the result */
+	/** NULL: look at everything. Not with `scope` or `want_left_out`. */
+	const struct scan_hints *hints;
 	progress_fn progress; /**< may be NULL */
+};
+
+/** What was not looked at is loaded from the cache when somebody asks for it. */
+struct scan_source {
+	struct wt_source source; /**< first: a wt_dir points to it */
+	const struct statcache *cache;
+	struct arena arena;
+	size_t listed; /**< directories whose notes were taken */
+	bool unsure; /**< something is missing from the cache: the tree cannot be trusted */
 };
 
 struct scan {
 	int rootfd;
 	struct origin origin; /**< where it was read */
+	bool hinted; /**< not everything was looked at */
+	struct scan_source source;
 	bool cache_is_old;    /**< there is a cache, but from another boot or mount */
 	struct wt_dir *root;
 	struct skip_list skips;
@@ -93,6 +116,9 @@ struct scan {
 };
 
 int scan_run(struct scan **out, const struct scan_opts *opts);
+
+/** Something could not be captured after all; `dir` contains it. For one thread at a time. */
+void scan_skip_later(struct scan *scan, struct wt_dir *dir, const char *path, enum skip_why why);
 void scan_free(struct scan *scan);
 
 #endif

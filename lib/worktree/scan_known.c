@@ -50,7 +50,7 @@ int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct 
 		    !scan_add_dir(walk, worker, item, name, entries[i].name_len, &st, false))
 			return 0;
 		if (!S_ISDIR(st.st_mode))
-			err = scan_add_file(walk, worker, name, entries[i].name_len, &st);
+			err = scan_add_file(walk, worker, item, name, entries[i].name_len, &st);
 		if (err)
 			return err;
 	}
@@ -76,6 +76,18 @@ static void take_cached(struct wt_entry *entry, const struct statcache_entry *ca
 	entry->flags |= WT_KNOWN | (cached->flags & WT_SETTLED);
 }
 
+/*
+ * A file got another name. Nobody tells that of the name it had before, perhaps in a directory that
+ * is not looked at.
+ */
+static void note_new_link(struct scan_walk *walk, const struct wt_entry *entry,
+			  const struct statcache_entry *before)
+{
+	if (walk->hints && entry->flags & WT_LINKED &&
+	    !(before && before->flags & WT_LINKED && before->st.ino == entry->st.ino))
+		atomic_store(&walk->new_link, true);
+}
+
 void scan_match(struct scan_walk *walk, const struct scan_item *item)
 {
 	/* If another file system is mounted there, nothing is known about its memory. */
@@ -85,13 +97,16 @@ void scan_match(struct scan_walk *walk, const struct scan_item *item)
 	struct wt_dir *dir = item->dir;
 	const struct statcache_dir *cached = dir->cached;
 	const struct statcache_entry *other;
-	size_t matched = 0, j = 0;
+	size_t matched = 0, same = 0, j = 0;
 
-	if (!cached)
+	if (!cached) {
+		for (size_t i = 0; i < dir->nr; i++)
+			note_new_link(walk, &dir->loaded[i], NULL);
 		return;
+	}
 	other = statcache_entries(cached);
 	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_entry *entry = &dir->entries[i];
+		struct wt_entry *entry = &wt_entries(dir)[i];
 		int cmp = 1;
 
 		while (j < cached->nr &&
@@ -99,18 +114,26 @@ void scan_match(struct scan_walk *walk, const struct scan_item *item)
 					      other[j].kind == WT_DIR, entry->name,
 					      entry->name_len, entry->kind == WT_DIR)) < 0)
 			j++;
-		if (j == cached->nr || cmp || other[j].kind != entry->kind)
+		if (j == cached->nr || cmp || other[j].kind != entry->kind) {
+			note_new_link(walk, entry, NULL);
 			continue;
+		}
 		if (entry->kind == WT_DIR) {
-			entry->dir->cached = statcache_child(walk->opts->cache, &other[j]);
+			entry->dir->cached = statcache_glance(walk->opts->cache, &other[j]);
 			if (entry->mode != other[j].mode)
 				atomic_store(&walk->dir_modes_changed, true);
 			matched++;
+			same += entry->mode == other[j].mode &&
+				wt_stat_equal(&entry->st, &other[j].st);
 		} else {
 			take_cached(entry, &other[j], relation);
+			note_new_link(walk, entry, &other[j]);
 			matched += (entry->flags & WT_KNOWN) != 0;
+			same += (entry->flags & (WT_LINKED | WT_SETTLED)) == other[j].flags;
 		}
 	}
 	/* So far only this directory; scan_run() checks those below. */
 	dir->known = matched == dir->nr && dir->nr == cached->nr;
+	dir->same = dir->known && same == dir->nr && dir->listing == cached->listing &&
+		    dir->rules == cached->rules && wt_stat_equal(&dir->st, &cached->st);
 }

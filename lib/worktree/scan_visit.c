@@ -2,6 +2,7 @@
 #include "worktree/scan_walk_internal.h"
 
 #include "base/base.h"
+#include "worktree/statcache.h"
 
 #include <dirent.h>
 
@@ -15,13 +16,6 @@ static enum scope_relation scope_relation(const struct strlist *scope, const cha
 	return pathset_reaches(scope, path) ? SCOPE_ABOVE : SCOPE_NONE;
 }
 
-void scan_note_path(struct scan_walk *walk, struct strlist *list, const char *path, bool is_dir)
-{
-	pthread_mutex_lock(&walk->lock);
-	strlist_addf(list, "%s%s", path, is_dir ? "/" : "");
-	pthread_mutex_unlock(&walk->lock);
-}
-
 static struct wt_dir *new_dir(struct scan_worker *worker, struct wt_dir *parent, const char *path)
 {
 	struct wt_dir *dir = arena_alloc(&worker->arena, sizeof(*dir));
@@ -32,8 +26,7 @@ static struct wt_dir *new_dir(struct scan_worker *worker, struct wt_dir *parent,
 	return dir;
 }
 
-static struct wt_entry *add_entry(struct scan_worker *worker, const char *name, size_t name_len,
-				  const struct stat *st)
+static struct wt_entry *new_entry(struct scan_worker *worker, const char *name, size_t name_len)
 {
 	struct wt_entry *entry;
 
@@ -42,8 +35,28 @@ static struct wt_entry *add_entry(struct scan_worker *worker, const char *name, 
 	memset(entry, 0, sizeof(*entry));
 	entry->name_len = (uint32_t)name_len;
 	entry->name = name;
+	return entry;
+}
+
+static struct wt_entry *add_entry(struct scan_worker *worker, const char *name, size_t name_len,
+				  const struct stat *st)
+{
+	struct wt_entry *entry = new_entry(worker, name, name_len);
+
 	entry->mode = st->st_mode & 07777;
 	wt_stat_from(&entry->st, st);
+	return entry;
+}
+
+struct wt_entry *scan_add_cached(struct scan_worker *worker, const struct statcache_dir *dir,
+				 const struct statcache_entry *cached)
+{
+	struct wt_entry *entry = new_entry(worker, statcache_name(dir, cached), cached->name_len);
+
+	entry->mode = cached->mode;
+	entry->kind = cached->kind;
+	entry->st = cached->st;
+	entry->flags = cached->flags & WT_LINKED;
 	return entry;
 }
 
@@ -55,12 +68,12 @@ static bool is_avoided(const struct scan_opts *opts, const struct stat *st, cons
 }
 
 /* It hides what is really there, from us as well: it is left alone. */
-static bool is_phantom(struct scan_walk *walk, const struct scan_worker *worker)
+static bool is_phantom(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir)
 {
 	bool phantom = walk->phantoms.nr && pathset_has(&walk->phantoms, worker->path.buf);
 
 	if (phantom)
-		scan_note_skip(walk, worker->path.buf, SKIP_MOUNT);
+		scan_note_skip(walk, worker, dir, worker->path.buf, SKIP_MOUNT);
 	return phantom;
 }
 
@@ -71,7 +84,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	struct wt_entry *entry;
 	struct scan_item *item;
 
-	if (is_avoided(walk->opts, st, worker->path.buf) || is_phantom(walk, worker))
+	if (is_avoided(walk->opts, st, worker->path.buf) || is_phantom(walk, worker, parent->dir))
 		return NULL;
 	entry = add_entry(worker, name, name_len, st);
 	item = arena_alloc(&worker->arena, sizeof(*item));
@@ -84,8 +97,12 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	item->rules = parent->rules;
 	item->partial = partial;
 	item->other_device = st->st_dev != walk->dev;
-	if (item->other_device && !parent->other_device)
-		scan_note_path(walk, &walk->scan->mounts, worker->path.buf, false);
+	item->doubt = parent->doubt;
+	if (item->other_device && !parent->other_device) {
+		pthread_mutex_lock(&walk->lock);
+		strlist_add(&walk->scan->mounts, worker->path.buf);
+		pthread_mutex_unlock(&walk->lock);
+	}
 	ALLOC_GROW(worker->children, worker->children_nr + 1, worker->children_alloc);
 	worker->children[worker->children_nr++] = item;
 	return item;
@@ -131,21 +148,33 @@ static bool is_foreign_setid(const struct stat *st)
 	return S_ISREG(st->st_mode) && (st->st_mode & (S_ISUID | S_ISGID)) && st->st_uid != geteuid();
 }
 
-int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char *name,
-		  size_t name_len, const struct stat *st)
+int scan_count_files(struct scan_walk *walk, uint64_t nr)
+{
+	const struct scan_opts *opts = walk->opts;
+
+	if (atomic_fetch_add(&walk->files, nr) + nr <= opts->max_files || !opts->max_files)
+		return 0;
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "more than %llu files below '%s'; raise maxFiles, or use 'git "
+			      "checkpoint save --force' once",
+			      (unsigned long long)opts->max_files, opts->root);
+}
+
+int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+		  const char *name, size_t name_len, const struct stat *st)
 {
 	const struct scan_opts *opts = walk->opts;
 	struct wt_entry *entry;
 
-	if (is_phantom(walk, worker))
+	if (is_phantom(walk, worker, item->dir))
 		return 0;
 	if ((!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)) || is_foreign_setid(st)) {
-		scan_note_skip(walk, worker->path.buf, SKIP_SPECIAL);
+		scan_note_skip(walk, worker, item->dir, worker->path.buf, SKIP_SPECIAL);
 		return 0;
 	}
 	if (S_ISREG(st->st_mode) && opts->max_file_size &&
 	    (uint64_t)st->st_size > opts->max_file_size) {
-		scan_note_skip(walk, worker->path.buf, SKIP_OVERSIZE);
+		scan_note_skip(walk, worker, item->dir, worker->path.buf, SKIP_OVERSIZE);
 		return 0;
 	}
 	entry = add_entry(worker, name, name_len, st);
@@ -154,27 +183,40 @@ int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char
 		entry->mode = 0;
 	else if (st->st_nlink > 1)
 		entry->flags |= WT_LINKED;
-	if (atomic_fetch_add(&walk->files, 1) >= opts->max_files && opts->max_files)
-		return ckpt_error_set(CKPT_EREFUSED,
-				      "more than %llu files below '%s'; raise maxFiles, or use 'git "
-				      "checkpoint save --force' once",
-				      (unsigned long long)opts->max_files, opts->root);
-	return 0;
+	return scan_count_files(walk, 1);
 }
 
 /*
  * A name that cannot be read: if it is gone, it is captured as missing; otherwise it is out of
  * reach.
  */
-static int lost_name(struct scan_walk *walk, struct scan_worker *worker)
+static int lost_name(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item)
 {
 	if (fs_is_lack(errno))
 		return ckpt_error_errno("unable to look at '%s'", worker->path.buf);
 	if (errno == ENOENT)
 		atomic_store(&walk->moved, true);
 	else
-		scan_note_skip(walk, worker->path.buf, SKIP_UNREADABLE);
+		scan_note_skip(walk, worker, item->dir, worker->path.buf, SKIP_UNREADABLE);
 	return 0;
+}
+
+/* By its topmost directory, which has a slash. */
+static void note_default(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+			 bool is_dir)
+{
+	const char *top = item->rules.default_top;
+	char *path = xstrfmt("%s%s", top ? top : worker->path.buf, top || is_dir ? "/" : "");
+
+	scan_note(walk, worker, item->dir, WT_NOTE_DEFAULT, path);
+	free(path);
+}
+
+static void note_left_out(struct scan_walk *walk, const char *path)
+{
+	pthread_mutex_lock(&walk->lock);
+	strlist_add(&walk->scan->left_out, path);
+	pthread_mutex_unlock(&walk->lock);
 }
 
 /* One name of a directory; worker->path is its path. */
@@ -192,7 +234,7 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 		return 0;
 	if (type == DT_UNKNOWN) {
 		if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			return lost_name(walk, worker);
+			return lost_name(walk, worker, item);
 		have_stat = true;
 		type = IFTODT(st.st_mode);
 	}
@@ -203,38 +245,33 @@ static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan
 	else
 		verdict = rules_judge(walk->opts->rules, &item->rules, worker->path.buf, name, is_dir,
 				      type == DT_REG);
-	if (verdict == RULES_DEFAULT) {
-		if (item->rules.default_top)
-			scan_note_path(walk, &walk->scan->defaults_left_out,
-				       item->rules.default_top, true);
-		else
-			scan_note_path(walk, &walk->scan->defaults_left_out, worker->path.buf,
-				       is_dir);
-	}
+	if (verdict == RULES_DEFAULT)
+		note_default(walk, worker, item, is_dir);
 	if (verdict == RULES_IGNORED || verdict == RULES_DEFAULT) {
 		if (!is_dir || item->rules.by_name || !has_own_repo(dirfd, name)) {
 			if (walk->opts->want_left_out)
-				scan_note_path(walk, &walk->scan->left_out, worker->path.buf,
-					       false);
+				note_left_out(walk, worker->path.buf);
+			if (is_dir && !item->rules.by_name)
+				scan_note(walk, worker, item->dir, WT_NOTE_LEFT, worker->path.buf);
 			return 0;
 		}
 		verdict = verdict == RULES_DEFAULT ? RULES_TRACKED_DEFAULT : RULES_TRACKED_ONLY;
 	}
 	if (!have_stat && fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return lost_name(walk, worker);
+		return lost_name(walk, worker, item);
 	if (verdict == RULES_SENSITIVE) {
-		scan_note_skip(walk, worker->path.buf, SKIP_SENSITIVE);
+		scan_note_skip(walk, worker, item->dir, worker->path.buf, SKIP_SENSITIVE);
 		return 0;
 	}
 	worker->odd += verdict != RULES_CAPTURE;
 	if (verdict == RULES_CAPTURE_TRACKED)
 		verdict = RULES_CAPTURE;
 	if (verdict == RULES_CAPTURE_SENSITIVE)
-		scan_note_path(walk, &walk->scan->sensitive_tracked, worker->path.buf, false);
+		scan_note(walk, worker, item->dir, WT_NOTE_SECRET, worker->path.buf);
 	len = strlen(name);
 	name = arena_memdupz(&worker->arena, name, len);
 	if (!S_ISDIR(st.st_mode))
-		return scan_add_file(walk, worker, name, len, &st);
+		return scan_add_file(walk, worker, item, name, len, &st);
 	if (verdict != RULES_CAPTURE)
 		add_ignored_dir(walk, worker, item, dirfd, name, &st, verdict);
 	else

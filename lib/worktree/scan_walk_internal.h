@@ -13,7 +13,8 @@
  * The internals of the walk, for scan*.c alone.
  *
  * One item of work is one directory. A worker lists it (scan_visit.c), or takes
- * the names from the cache if they cannot have changed (scan_known.c), asks the
+ * the names from the cache if they cannot have changed (scan_known.c), or all of
+ * it if somebody has told that nothing changed in it (scan_hinted.c), asks the
  * rules about each name, stats what is captured, sorts, compares with the
  * cache, and puts the subdirectories on the queue (scan.c). Results are in the
  * memory of the worker that made them and are only linked by pointers, so
@@ -21,6 +22,8 @@
  * out.
  */
 enum { DIRENTS_SIZE = 64 * 1024 };
+
+struct statcache_entry;
 
 struct scan_worker {
 	struct arena arena;
@@ -40,10 +43,12 @@ struct scan_item {
 	struct rules_dir rules;
 	bool partial; /**< only on the way to the scope */
 	bool other_device;
+	bool doubt; /**< the rules are not those of the cache: look at everything in it */
 };
 
 struct scan_walk {
 	const struct scan_opts *opts;
+	const struct scan_hints *hints; /**< NULL: there are none, or they are of no use here */
 	struct scan *scan;
 	int64_t start_ns;     /**< by the clock of file times */
 	dev_t dev;            /**< of the root */
@@ -54,9 +59,14 @@ struct scan_walk {
 	atomic_size_t files;
 	atomic_bool dir_modes_changed;
 	atomic_bool moved;
+	atomic_bool new_link; /**< with hints: a file has got another name since */
 };
 
-void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why);
+/** Keep a note with the directory that contains the path, for the lists in `walk->scan`. */
+void scan_note(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
+	       enum wt_note_kind kind, const char *path);
+void scan_note_skip(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
+		    const char *path, enum skip_why why);
 
 /**
  * Set the worker's path to the item's directory, with a slash unless it is the root; returns its
@@ -65,9 +75,6 @@ void scan_note_skip(struct scan_walk *walk, const char *path, enum skip_why why)
 size_t scan_enter_path(struct scan_worker *worker, const struct scan_item *item);
 
 /* --- scan_visit.c --- */
-
-/** Add a path to a list in `walk->scan`, with a slash if it is a directory that is left out. */
-void scan_note_path(struct scan_walk *walk, struct strlist *list, const char *path, bool is_dir);
 
 /** List a directory into worker->names; -1 with errno. */
 int scan_list(struct scan_worker *worker, int dirfd, bool *gitignore, bool *dotgit);
@@ -79,8 +86,13 @@ int scan_visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_i
 	       int dirfd);
 
 /** Add what a name turned out to be; `name` must live as long as the scan. */
-int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, const char *name,
-		  size_t name_len, const struct stat *st);
+int scan_add_file(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+		  const char *name, size_t name_len, const struct stat *st);
+/** The same for one that is as the cache says. */
+struct wt_entry *scan_add_cached(struct scan_worker *worker, const struct statcache_dir *dir,
+				 const struct statcache_entry *entry);
+/** So many files more: CKPT_EREFUSED if these are too many. */
+int scan_count_files(struct scan_walk *walk, uint64_t nr);
 /** The same for a directory: the item to walk next; NULL if it must not be entered. */
 struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worker,
 			       struct scan_item *parent, const char *name, size_t name_len,
@@ -101,5 +113,30 @@ int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct 
 
 /** Compare a directory, whose entries are sorted, with its block in the cache. */
 void scan_match(struct scan_walk *walk, const struct scan_item *item);
+
+/* --- scan_hinted.c --- */
+
+/** What has to be done about a directory. */
+enum scan_need {
+	SCAN_LOOK,    /**< look at it, as if there were no hints */
+	SCAN_PASS,    /**< nothing in it changed, but perhaps something further below */
+	SCAN_NOTHING, /**< nothing changed, here or below */
+};
+
+/** From the hints and the head of its block. */
+enum scan_need scan_need(const struct scan_walk *walk, const struct scan_item *item);
+
+/** It is as the cache says, with everything below; loaded when somebody asks for it. */
+int scan_take_unseen(struct scan_walk *walk, struct wt_dir *dir);
+
+/**
+ * For SCAN_PASS, like scan_visit_known(): the entries of the cache; only directories further below
+ * that need it are looked at.
+ */
+int scan_visit_unseen(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+		      int dirfd);
+
+/** Make the directory's entries from its block. */
+void scan_load(struct wt_dir *dir);
 
 #endif

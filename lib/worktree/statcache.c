@@ -1,62 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/statcache.h"
+#include "worktree/statcache_internal.h"
 
 #include "base/base.h"
+#include "worktree/scan.h"
 
 #include <assert.h>
 #include <sys/mman.h>
 
-/*
- * The file: a header, then the blocks, children before their parents so that
- * offsets are known when they are written. Numbers are in the machine's byte
- * order; `byte_order` and the sizes in the header expose a file from another
- * kind of machine, or of another build.
- *
- * Blocks are never changed. If few directories changed, theirs and those above
- * are appended, and the header is written over: a reader has its own copy of
- * the old one, with which the old blocks make up the old tree. If that is
- * interrupted, the header has a wrong checksum or still is the old one, and
- * what follows the size that it tells does not count. Blocks of old trees are
- * left behind when half of the file is waste: then it is written from scratch.
- */
-struct file_header {
-	char magic[8];
-	uint32_t crc; /* of everything that follows in the header */
-	uint32_t byte_order;
-	uint32_t version;
-	uint32_t entry_size;
-	uint64_t file_size;
-	uint64_t root;
-	uint64_t full_size; /* when it was last written from scratch */
-	struct statcache_head head;
-};
-
-static const char magic[8] = "CKPTSTC";
-enum { VERSION = 6, BYTE_ORDER_MARK = 0x01020304, BLOCK_ALIGN = 8 };
-enum { CACHED_FLAGS = WT_RACY | WT_SETTLED };
+const char statcache_magic[8] = "CKPTSTC";
 
 /* Blocks are used in place. */
-static_assert(sizeof(struct statcache_dir) % BLOCK_ALIGN == 0, "entries must be aligned");
-static_assert(sizeof(struct statcache_entry) % BLOCK_ALIGN == 0, "entries must be aligned");
+static_assert(sizeof(struct statcache_dir) % STATCACHE_ALIGN == 0, "entries must be aligned");
+static_assert(sizeof(struct statcache_entry) % STATCACHE_ALIGN == 0, "entries must be aligned");
+static_assert(sizeof(struct wt_mode_count) % STATCACHE_ALIGN == 0, "modes must be aligned");
 
-struct statcache {
-	const char *map;
-	size_t size; /* of what is mapped */
-	dev_t dev;
-	ino_t ino;
-	struct file_header header; /* as it was when the file was opened */
-};
+/* --- the file --- */
 
-static bool header_sound(const struct file_header *header, size_t size)
+static uint32_t header_crc(const struct statcache_header *header)
 {
-	size_t skip = offsetof(struct file_header, byte_order);
+	size_t skip = offsetof(struct statcache_header, byte_order);
 
-	return !memcmp(header->magic, magic, sizeof(magic)) &&
-	       header->byte_order == BYTE_ORDER_MARK && header->version == VERSION &&
+	return crc_update(0, (const char *)header + skip, sizeof(*header) - skip);
+}
+
+bool statcache_header_sound(const struct statcache_header *header, size_t size)
+{
+	return !memcmp(header->magic, statcache_magic, sizeof(statcache_magic)) &&
+	       header->byte_order == STATCACHE_BYTE_ORDER &&
+	       header->version == STATCACHE_VERSION &&
 	       header->entry_size == sizeof(struct statcache_entry) &&
 	       header->file_size <= size && header->full_size <= header->file_size &&
-	       header->crc ==
-		       crc_update(0, (const char *)header + skip, sizeof(*header) - skip);
+	       header->crc == header_crc(header);
+}
+
+void statcache_seal_header(struct statcache_header *header)
+{
+	memcpy(header->magic, statcache_magic, sizeof(statcache_magic));
+	header->byte_order = STATCACHE_BYTE_ORDER;
+	header->version = STATCACHE_VERSION;
+	header->entry_size = sizeof(struct statcache_entry);
+	header->crc = header_crc(header);
 }
 
 struct statcache *statcache_open(int dirfd, const char *path)
@@ -64,26 +47,22 @@ struct statcache *statcache_open(int dirfd, const char *path)
 	struct stat st;
 	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW);
 	struct statcache *cache;
-	struct file_header header;
-	void *map;
+	struct statcache_header header;
 
 	if (fd < 0)
 		return NULL;
 	if (fs_pread_full(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-	    !header_sound(&header, (size_t)st.st_size)) {
+	    !statcache_header_sound(&header, (size_t)st.st_size)) {
 		close(fd);
 		return NULL;
 	}
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	close(fd);
-	if (map == MAP_FAILED)
-		return NULL;
-	cache = xcalloc(1, sizeof(*cache));
-	cache->map = map;
+	cache = statcache_new();
+	cache->fd = fd;
 	cache->size = (size_t)st.st_size;
 	cache->dev = st.st_dev;
 	cache->ino = st.st_ino;
-	cache->header = header;
+	cache->header = cache->in_file = header;
+	cache->in_map = header.file_size;
 	return cache;
 }
 
@@ -91,8 +70,26 @@ void statcache_close(struct statcache *cache)
 {
 	if (!cache)
 		return;
-	munmap((void *)cache->map, cache->size);
+	if (cache->map)
+		munmap((void *)cache->map, cache->size);
+	fs_close(cache->fd);
+	statcache_copies_release(&cache->copies);
+	for (size_t i = 0; i < cache->parts_nr; i++)
+		free(cache->parts[i].data);
+	free(cache->parts);
+	pthread_mutex_destroy(&cache->lock);
 	free(cache);
+}
+
+void statcache_populate(struct statcache *cache)
+{
+	void *map;
+
+	if (cache->fd < 0 || cache->map)
+		return;
+	map = mmap(NULL, cache->size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, cache->fd, 0);
+	if (map != MAP_FAILED)
+		cache->map = map;
 }
 
 const struct statcache_head *statcache_head(const struct statcache *cache)
@@ -100,19 +97,98 @@ const struct statcache_head *statcache_head(const struct statcache *cache)
 	return &cache->header.head;
 }
 
-static size_t block_size(uint64_t nr, uint64_t names_len)
+struct statcache_id statcache_id(const struct statcache *cache)
 {
-	uint64_t size = sizeof(struct statcache_dir) + nr * sizeof(struct statcache_entry) +
-			names_len;
-
-	return (size_t)((size + BLOCK_ALIGN - 1) & ~(uint64_t)(BLOCK_ALIGN - 1));
+	return (struct statcache_id){ cache->in_file.base, cache->in_file.file_size };
 }
 
-static uint32_t block_crc(const struct statcache_dir *dir)
+uint64_t statcache_size(const struct statcache *cache)
 {
-	size_t skip = offsetof(struct statcache_dir, nr);
+	return cache->header.file_size;
+}
 
-	return crc_update(0, (const char *)dir + skip, block_size(dir->nr, dir->names_len) - skip);
+/* --- blocks --- */
+
+/* The part of the cache in which an offset lies: its bytes, from where to where; or NULL. */
+static const char *part_of(uint64_t *from, uint64_t *to, const struct statcache *cache,
+			   uint64_t offset)
+{
+	for (size_t i = cache->parts_nr; i--;) {
+		const struct statcache_part *part = &cache->parts[i];
+
+		if (offset >= part->at) {
+			*from = part->at;
+			*to = part->at + part->len;
+			return part->data;
+		}
+	}
+	*from = 0;
+	*to = cache->in_map;
+	return cache->map;
+}
+
+static uint64_t offset_of_copy(const struct statcache *cache, const struct statcache_dir *dir)
+{
+	struct statcache *own = (struct statcache *)cache;
+	const struct statcache_copy *copy;
+	uint64_t at;
+
+	pthread_mutex_lock(&own->lock);
+	copy = statcache_copies_find_place(&cache->copies, dir);
+	at = copy ? copy->at : 0;
+	pthread_mutex_unlock(&own->lock);
+	return at;
+}
+
+uint64_t statcache_offset(const struct statcache *cache, const struct statcache_dir *dir)
+{
+	const char *at = (const char *)dir;
+
+	for (size_t i = 0; i < cache->parts_nr; i++) {
+		const struct statcache_part *part = &cache->parts[i];
+
+		if (at >= part->data && at < part->data + part->len)
+			return part->at + (uint64_t)(at - part->data);
+	}
+	if (cache->map && at >= cache->map && at < cache->map + cache->size)
+		return (uint64_t)(at - cache->map);
+	return offset_of_copy(cache, dir);
+}
+
+static uint64_t head_size(const struct statcache_dir *dir)
+{
+	return sizeof(*dir) + (uint64_t)dir->modes_nr * sizeof(struct wt_mode_count);
+}
+
+static uint64_t body_size(const struct statcache_dir *dir)
+{
+	uint64_t size = (uint64_t)dir->nr * sizeof(struct statcache_entry) + dir->names_len +
+			dir->notes_len;
+
+	return (size + STATCACHE_ALIGN - 1) & ~(uint64_t)(STATCACHE_ALIGN - 1);
+}
+
+size_t statcache_block_size(const struct statcache_dir *dir)
+{
+	return (size_t)(head_size(dir) + body_size(dir));
+}
+
+static uint32_t head_crc(const struct statcache_dir *dir)
+{
+	size_t skip = offsetof(struct statcache_dir, body_crc);
+
+	return crc_update(0, (const char *)dir + skip, (size_t)head_size(dir) - skip);
+}
+
+static uint32_t body_crc(const struct statcache_dir *dir)
+{
+	return crc_update(0, statcache_entries(dir), (size_t)body_size(dir));
+}
+
+void statcache_seal_block(struct statcache_dir *dir)
+{
+	dir->body_crc = body_crc(dir);
+	dir->crc = head_crc(dir);
 }
 
 /* A name that a scan could have found. */
@@ -125,7 +201,8 @@ static bool name_sound(const char *name, size_t len)
 static bool entry_sound(const struct statcache_entry *entry, uint64_t offset)
 {
 	/* Children are written before their parents, so there are no cycles. */
-	return entry->kind <= WT_DIR && entry->mode <= 07777 && !(entry->flags & ~CACHED_FLAGS) &&
+	return entry->kind <= WT_DIR && entry->mode <= 07777 &&
+	       !(entry->flags & ~STATCACHE_ENTRY_FLAGS) &&
 	       (entry->kind == WT_DIR ? entry->child < offset : !entry->child);
 }
 
@@ -154,215 +231,177 @@ static bool entries_sound(const struct statcache_dir *dir, uint64_t offset)
 	return at == dir->names_len;
 }
 
-static const struct statcache_dir *block_at(const struct statcache *cache, uint64_t offset)
+static bool modes_sound(const struct statcache_dir *dir)
+{
+	const struct wt_mode_count *modes = statcache_modes(dir);
+
+	for (uint32_t i = 0; i < dir->modes_nr; i++)
+		if (modes[i].mode >= WT_MODES || (i && modes[i].mode <= modes[i - 1].mode))
+			return false;
+	return true;
+}
+
+/* A path below the root; of a directory that is left out it ends in a slash. */
+static bool note_path_sound(const char *path)
+{
+	do {
+		size_t len = strcspn(path, "/");
+
+		if (!len || (len == 1 && path[0] == '.') ||
+		    (len == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		path += len;
+		path += *path == '/';
+	} while (*path);
+	return true;
+}
+
+static bool notes_sound(const struct statcache_dir *dir)
+{
+	const char *notes = statcache_notes(dir);
+
+	for (size_t at = 0; at < dir->notes_len;) {
+		const char *nul;
+
+		if (dir->notes_len - at < 3 || (uint8_t)notes[at] >= WT_NOTES ||
+		    (uint8_t)notes[at + 1] > SKIP_MOUNT)
+			return false;
+		nul = memchr(notes + at + 2, '\0', dir->notes_len - at - 2);
+		if (!nul || !note_path_sound(notes + at + 2))
+			return false;
+		at = (size_t)(nul + 1 - notes);
+	}
+	return true;
+}
+
+bool statcache_next_note(struct statcache_note *note, size_t *at, const struct statcache_dir *dir)
+{
+	const char *notes = statcache_notes(dir);
+
+	if (*at >= dir->notes_len)
+		return false;
+	note->kind = (uint8_t)notes[*at];
+	note->why = (uint8_t)notes[*at + 1];
+	note->path = notes + *at + 2;
+	*at += 2 + strlen(note->path) + 1;
+	return true;
+}
+
+/* The head of a block, which has so much room, or less if only the fixed part of it was read. */
+static bool head_fits(const struct statcache_dir *dir, uint64_t room)
+{
+	return head_size(dir) + body_size(dir) <= room;
+}
+
+static bool head_sound(const struct statcache_dir *dir)
+{
+	return dir->crc == head_crc(dir) && !(dir->own & ~STATCACHE_FLAGS) &&
+	       !(dir->below & ~STATCACHE_FLAGS) && modes_sound(dir);
+}
+
+/* Read the head of a block; there is room for the rest of it. NULL if it is not sound. */
+static struct statcache_dir *read_head(size_t *have, const struct statcache *cache, uint64_t offset)
+{
+	uint64_t room = cache->in_map - offset;
+	struct {
+		struct statcache_dir dir;
+		struct wt_mode_count modes[8];
+	} head;
+	size_t want = room < sizeof(head) ? (size_t)room : sizeof(head);
+	struct statcache_dir *dir;
+	bool whole = true;
+
+	if (fs_pread_full(cache->fd, &head, want, (off_t)offset) != (ssize_t)want ||
+	    !head_fits(&head.dir, room))
+		return NULL;
+	dir = xmalloc(statcache_block_size(&head.dir));
+	*have = (size_t)head_size(&head.dir);
+	if (*have <= want)
+		memcpy(dir, &head, *have);
+	else
+		whole = fs_pread_full(cache->fd, dir, *have, (off_t)offset) == (ssize_t)*have;
+	/* Read again, it may be another one: the file is somebody's who does not keep the rules. */
+	if (whole && head_size(dir) == *have && body_size(dir) == body_size(&head.dir) &&
+	    head_sound(dir))
+		return dir;
+	free(dir);
+	return NULL;
+}
+
+static const struct statcache_dir *read_copy(const struct statcache *cache, uint64_t offset)
+{
+	struct statcache *own = (struct statcache *)cache;
+	struct statcache_copy *copy;
+	struct statcache_dir *dir;
+	size_t have;
+
+	pthread_mutex_lock(&own->lock);
+	copy = statcache_copies_find(&own->copies, offset);
+	dir = copy ? copy->dir : read_head(&have, cache, offset);
+	if (dir && !copy)
+		statcache_copies_add(&own->copies, offset, dir, have);
+	pthread_mutex_unlock(&own->lock);
+	return dir;
+}
+
+static const struct statcache_dir *glance(const struct statcache *cache, uint64_t offset)
 {
 	const struct statcache_dir *dir;
-	uint64_t left, size = cache->header.file_size;
+	uint64_t from, to;
+	const char *data = part_of(&from, &to, cache, offset);
 
-	if (offset % BLOCK_ALIGN || offset < sizeof(struct file_header) || offset > size ||
-	    size - offset < sizeof(*dir))
+	if (offset % STATCACHE_ALIGN || offset < sizeof(struct statcache_header) || offset > to ||
+	    to - offset < sizeof(*dir))
 		return NULL;
-	left = size - offset;
-	dir = (const struct statcache_dir *)(cache->map + offset);
-	if (dir->nr > left / sizeof(struct statcache_entry) || dir->names_len > left ||
-	    block_size(dir->nr, dir->names_len) > left || dir->crc != block_crc(dir))
-		return NULL;
-	return entries_sound(dir, offset) ? dir : NULL;
+	if (!data)
+		return cache->fd < 0 ? NULL : read_copy(cache, offset);
+	dir = (const struct statcache_dir *)(data + (offset - from));
+	return head_fits(dir, to - offset) && head_sound(dir) ? dir : NULL;
+}
+
+/* Of a block of which only the head was read, read the rest. */
+static bool read_body(const struct statcache *cache, const struct statcache_dir *dir)
+{
+	struct statcache *own = (struct statcache *)cache;
+	struct statcache_copy *copy;
+	size_t size = statcache_block_size(dir);
+	bool whole = true;
+
+	pthread_mutex_lock(&own->lock);
+	copy = statcache_copies_find_place(&own->copies, dir);
+	if (copy && copy->have < size) {
+		whole = fs_pread_full(cache->fd, (char *)copy->dir + copy->have, size - copy->have,
+				      (off_t)(copy->at + copy->have)) ==
+			(ssize_t)(size - copy->have);
+		copy->have = whole ? size : copy->have;
+	}
+	pthread_mutex_unlock(&own->lock);
+	return whole;
+}
+
+bool statcache_sound(const struct statcache *cache, const struct statcache_dir *dir)
+{
+	return read_body(cache, dir) && dir->body_crc == body_crc(dir) &&
+	       entries_sound(dir, statcache_offset(cache, dir)) && notes_sound(dir);
 }
 
 const struct statcache_dir *statcache_root(const struct statcache *cache)
 {
-	return block_at(cache, cache->header.root);
+	const struct statcache_dir *dir = glance(cache, cache->header.root);
+
+	return dir && statcache_sound(cache, dir) ? dir : NULL;
+}
+
+const struct statcache_dir *statcache_glance(const struct statcache *cache,
+					     const struct statcache_entry *entry)
+{
+	return entry->kind == WT_DIR ? glance(cache, entry->child) : NULL;
 }
 
 const struct statcache_dir *statcache_child(const struct statcache *cache,
 					    const struct statcache_entry *entry)
 {
-	return entry->kind == WT_DIR ? block_at(cache, entry->child) : NULL;
-}
+	const struct statcache_dir *dir = statcache_glance(cache, entry);
 
-static void fill_entry(struct statcache_entry *out, const struct wt_entry *entry)
-{
-	memset(out, 0, sizeof(*out));
-	out->st = entry->st;
-	out->name_len = entry->name_len;
-	out->mode = entry->mode;
-	out->kind = entry->kind;
-	out->flags = entry->flags & CACHED_FLAGS;
-	if (entry->kind != WT_DIR) {
-		out->oid = entry->oid;
-		memcpy(out->sha256, entry->sha256, SHA256_SIZE);
-	}
-}
-
-/* What is written: blocks that follow `base` bytes which are there already. */
-struct writer {
-	const struct statcache *old; /* blocks of it may stay; NULL: none */
-	uint64_t base;
-	struct strbuf out;
-};
-
-static bool same_entry(const struct statcache_dir *block, uint32_t at, const struct wt_entry *entry,
-		       uint64_t child)
-{
-	const struct statcache_entry *old = &statcache_entries(block)[at];
-	struct statcache_entry now;
-
-	fill_entry(&now, entry);
-	now.child = child;
-	now.name_at = old->name_at;
-	return !memcmp(&now, old, sizeof(now)) &&
-	       !memcmp(statcache_name(block, old), entry->name, entry->name_len);
-}
-
-/* The block of the directory in the old file, if it would be the same now; otherwise 0. */
-static uint64_t find_same(const struct writer *writer, const struct wt_dir *dir,
-			  const struct statcache_dir *head, const uint64_t *children)
-{
-	const struct statcache_dir *block = writer->old ? dir->cached : NULL;
-
-	if (!block || block->nr != head->nr || block->names_len != head->names_len ||
-	    block->listing != head->listing || block->rules != head->rules ||
-	    !wt_stat_equal(&block->st, &head->st) || !oid_equal(&block->tree, &head->tree) ||
-	    memcmp(block->sha256, head->sha256, SHA256_SIZE) != 0)
-		return 0;
-	for (uint32_t i = 0; i < block->nr; i++)
-		if (!same_entry(block, i, &dir->entries[i], children[i]))
-			return 0;
-	return (uint64_t)((const char *)block - writer->old->map);
-}
-
-static uint64_t append_block(struct writer *writer, const struct wt_dir *dir,
-			     const struct statcache_dir *head, const uint64_t *children)
-{
-	struct strbuf *out = &writer->out;
-	size_t start = out->len, size = block_size(head->nr, head->names_len);
-	struct statcache_dir *block;
-	uint32_t name_at = 0;
-
-	strbuf_grow(out, size);
-	memset(out->buf + start, 0, size);
-	block = (struct statcache_dir *)(out->buf + start);
-	*block = *head;
-	for (size_t i = 0; i < dir->nr; i++) {
-		struct statcache_entry *entry = (struct statcache_entry *)(block + 1) + i;
-
-		fill_entry(entry, &dir->entries[i]);
-		entry->child = children[i];
-		entry->name_at = name_at;
-		name_at += entry->name_len + 1;
-		memcpy((char *)statcache_name(block, entry), dir->entries[i].name,
-		       entry->name_len + 1);
-	}
-	block->crc = block_crc(block);
-	strbuf_setlen(out, start + size);
-	return writer->base + start;
-}
-
-/* Writes the blocks of `dir` and everything below; returns the offset of its own. */
-static uint64_t write_block(struct writer *writer, const struct wt_dir *dir)
-{
-	uint64_t *children = xcalloc(dir->nr ? dir->nr : 1, sizeof(*children)), at;
-	struct statcache_dir head = {
-		.nr = (uint32_t)dir->nr,
-		.listing = dir->listing,
-		.st = dir->st,
-		.rules = dir->rules,
-		.tree = dir->tree,
-	};
-
-	memcpy(head.sha256, dir->sha256, SHA256_SIZE);
-	for (size_t i = 0; i < dir->nr; i++) {
-		if (dir->entries[i].kind == WT_DIR)
-			children[i] = write_block(writer, dir->entries[i].dir);
-		head.names_len += dir->entries[i].name_len + 1;
-	}
-	at = find_same(writer, dir, &head, children);
-	if (!at)
-		at = append_block(writer, dir, &head, children);
-	free(children);
-	return at;
-}
-
-static void set_header(struct file_header *header, const struct statcache_head *head,
-		       uint64_t root, uint64_t size, uint64_t full_size)
-{
-	size_t skip = offsetof(struct file_header, byte_order);
-
-	*header = (struct file_header){
-		.byte_order = BYTE_ORDER_MARK,
-		.version = VERSION,
-		.entry_size = sizeof(struct statcache_entry),
-		.file_size = size,
-		.root = root,
-		.full_size = full_size,
-		.head = *head,
-	};
-	memcpy(header->magic, magic, sizeof(magic));
-	header->crc = crc_update(0, (const char *)header + skip, sizeof(*header) - skip);
-}
-
-/* False if the file is no longer the one that was opened, or too much of it would be waste. */
-static bool append(int dirfd, const char *path, const struct statcache_head *head,
-		   const struct wt_dir *root, const struct statcache *old)
-{
-	struct writer writer = { .old = old, .base = old->header.file_size, .out = STRBUF_INIT };
-	struct file_header header, now;
-	int fd = openat(dirfd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
-	bool done = false;
-
-	if (fd < 0)
-		return false;
-	/* A second name of it may be that of another store, copied with hard links. */
-	if (!fstat(fd, &st) && st.st_dev == old->dev && st.st_ino == old->ino && st.st_nlink == 1 &&
-	    fs_pread_full(fd, &now, sizeof(now), 0) == (ssize_t)sizeof(now) &&
-	    !memcmp(&now, &old->header, sizeof(now))) {
-		uint64_t at = write_block(&writer, root), size = writer.base + writer.out.len;
-
-		set_header(&header, head, at, size, now.full_size);
-		done = size / 2 <= now.full_size &&
-		       !fs_pwrite_all(fd, writer.out.buf, writer.out.len, (off_t)writer.base) &&
-		       !fs_pwrite_all(fd, &header, sizeof(header), 0);
-	}
-	close(fd);
-	strbuf_release(&writer.out);
-	return done;
-}
-
-int statcache_write(int dirfd, const char *path, const struct statcache_head *head,
-		    const struct wt_dir *root, const struct statcache *old)
-{
-	struct writer writer = { .out = STRBUF_INIT };
-	struct file_header header = { .magic = { 0 } };
-	uint64_t at;
-	int err;
-
-	if (old && append(dirfd, path, head, root, old))
-		return 0;
-	strbuf_add(&writer.out, &header, sizeof(header));
-	at = write_block(&writer, root);
-	set_header(&header, head, at, writer.out.len, writer.out.len);
-	memcpy(writer.out.buf, &header, sizeof(header));
-	err = fs_write_file(dirfd, path, writer.out.buf, writer.out.len, 0600, FS_FAST);
-	strbuf_release(&writer.out);
-	return err;
-}
-
-void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t after)
-{
-	int fd = openat(dirfd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	size_t skip = offsetof(struct file_header, byte_order);
-	struct file_header header;
-	struct stat st;
-
-	if (fd >= 0 && !fstat(fd, &st) &&
-	    fs_pread_full(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
-	    header_sound(&header, (size_t)st.st_size) && header.head.packs == before) {
-		header.head.packs = after;
-		header.crc = crc_update(0, (const char *)&header + skip, sizeof(header) - skip);
-		/* In place: if it is torn, its checksum is wrong, and it counts as missing. */
-		(void)fs_pwrite_all(fd, &header, sizeof(header), 0);
-	}
-	fs_close(fd);
+	return dir && statcache_sound(cache, dir) ? dir : NULL;
 }

@@ -15,6 +15,8 @@
 #include "worktree/scan.h"
 #include "worktree/statcache.h"
 #include "worktree/swap.h"
+#include "worktree/vouch.h"
+#include "worktree/watched.h"
 #include "worktree/wt_tree.h"
 
 #endif

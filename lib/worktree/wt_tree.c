@@ -2,6 +2,7 @@
 #include "worktree/wt_tree.h"
 
 #include "base/base.h"
+#include "worktree/statcache.h"
 
 /*
  * File times come from a clock that ticks at least a hundred times a second;
@@ -60,32 +61,61 @@ bool wt_stat_racy(const struct wt_stat *st, int64_t read_ns)
 	return newest + (coarse ? COARSE_NS : TICK_NS) >= read_ns;
 }
 
-void wt_compact(struct wt_dir *dir)
+void wt_inherit_notes(struct wt_dir *parent, struct wt_dir *dir)
+{
+	struct wt_note **end = &parent->notes;
+
+	if (dir->notes)
+		parent->same = false;
+	while (*end)
+		end = &(*end)->next;
+	*end = dir->notes;
+	dir->notes = NULL;
+	parent->look = parent->look || dir->look;
+}
+
+void wt_compact_dir(struct wt_dir *dir)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_dir *below = dir->entries[i].dir;
+		struct wt_entry *entry = &dir->loaded[i];
 
-		if (dir->entries[i].flags & WT_DEAD)
+		if (entry->flags & WT_DEAD)
 			continue;
-		if (dir->entries[i].kind == WT_DIR) {
-			wt_compact(below);
-			dir->hashed = dir->hashed && below->hashed;
-			/* There only because of what turned out not to be in it. */
-			if ((below->ignored || below->outside) && !below->nr)
-				continue;
+		/* There only because of what turned out not to be in it. */
+		if (entry->kind == WT_DIR && !entry->dir->nr &&
+		    (entry->dir->ignored || entry->dir->outside)) {
+			wt_inherit_notes(dir, entry->dir);
+			continue;
 		}
 		if (kept != i)
-			dir->entries[kept] = dir->entries[i];
+			dir->loaded[kept] = *entry;
 		kept++;
 	}
 	/* A name that exists but is not in the tree: the next walk must see it again. */
 	if (kept != dir->nr) {
 		dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
-		dir->hashed = false;
+		dir->hashed = dir->same = false;
 	}
 	dir->nr = kept;
+}
+
+void wt_compact(struct wt_dir *dir)
+{
+	/* Nothing in it can be dead before it is loaded. */
+	if (dir->source)
+		return;
+	for (size_t i = 0; i < dir->nr; i++) {
+		struct wt_dir *below = dir->loaded[i].dir;
+
+		if (dir->loaded[i].kind != WT_DIR || dir->loaded[i].flags & WT_DEAD)
+			continue;
+		wt_compact(below);
+		dir->hashed = dir->hashed && below->hashed;
+		dir->same = dir->same && below->same;
+	}
+	wt_compact_dir(dir);
 }
 
 /* In the order of trees a directory and a file of the same name are apart. */
@@ -95,7 +125,7 @@ static struct wt_entry *find_kind(const struct wt_dir *dir, const char *name, si
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		struct wt_entry *entry = &dir->entries[mid];
+		struct wt_entry *entry = &wt_entries(dir)[mid];
 		int cmp = wt_name_compare(entry->name, entry->name_len, entry->kind == WT_DIR, name,
 					  len, is_dir);
 
@@ -133,8 +163,14 @@ const struct wt_entry *wt_find(const struct wt_dir *dir, const char *path)
 
 static void count(struct wt_counts *out, const struct wt_dir *dir)
 {
+	if (dir->same) {
+		out->files += dir->cached->counts.files;
+		out->dirs += dir->cached->counts.dirs;
+		out->bytes += dir->cached->counts.bytes;
+		return;
+	}
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR) {
 			out->dirs++;
@@ -150,6 +186,38 @@ void wt_count(struct wt_counts *out, const struct wt_dir *dir)
 {
 	memset(out, 0, sizeof(*out));
 	count(out, dir);
+}
+
+void wt_count_modes(uint32_t counts[WT_MODES], const struct wt_dir *dir)
+{
+	if (dir->same) {
+		const struct wt_mode_count *modes = statcache_modes(dir->cached);
+
+		for (uint32_t i = 0; i < dir->cached->modes_nr; i++)
+			counts[modes[i].mode] += modes[i].nr;
+		return;
+	}
+	for (size_t i = 0; i < dir->nr; i++) {
+		const struct wt_entry *entry = &wt_entries(dir)[i];
+
+		if (entry->kind == WT_FILE)
+			counts[entry->mode]++;
+		if (entry->kind != WT_DIR)
+			continue;
+		if (!entry->dir->outside)
+			counts[entry->mode | WT_MODE_DIR]++;
+		wt_count_modes(counts, entry->dir);
+	}
+}
+
+bool wt_has_mode(const struct wt_dir *dir, bool (*fn)(unsigned mode, void *payload), void *payload)
+{
+	const struct wt_mode_count *modes = dir->same ? statcache_modes(dir->cached) : NULL;
+
+	for (uint32_t i = 0; modes && i < dir->cached->modes_nr; i++)
+		if (fn(modes[i].mode, payload))
+			return true;
+	return !modes;
 }
 
 /* In the state hash an empty directory has its bare name, without the slash. */
@@ -175,15 +243,15 @@ static int visit(const struct wt_dir *dir, struct strbuf *path, wt_visit_fn fn, 
 	int err = 0;
 
 	for (size_t i = 0; i < dir->nr && !moved; i++)
-		moved = bare(&dir->entries[i]);
+		moved = bare(&wt_entries(dir)[i]);
 	if (moved) {
 		order = xmalloc(dir->nr * sizeof(*order));
 		for (size_t i = 0; i < dir->nr; i++)
-			order[i] = &dir->entries[i];
+			order[i] = &wt_entries(dir)[i];
 		qsort(order, dir->nr, sizeof(*order), compare_by_path);
 	}
 	for (size_t i = 0; i < dir->nr && !err; i++) {
-		const struct wt_entry *entry = order ? order[i] : &dir->entries[i];
+		const struct wt_entry *entry = order ? order[i] : &wt_entries(dir)[i];
 
 		strbuf_add(path, entry->name, entry->name_len);
 		if (entry->kind == WT_DIR && entry->dir->nr) {

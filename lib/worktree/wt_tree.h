@@ -50,15 +50,34 @@ struct wt_entry {
 	struct wt_dir *dir;                /**< of a WT_DIR */
 };
 
+/** What a walk noted in a directory: names that are not in the tree, or not only there. */
+enum wt_note_kind {
+	WT_NOTE_SKIP,	 /**< could not be captured */
+	WT_NOTE_DEFAULT, /**< a default pattern left it out */
+	WT_NOTE_SECRET,	 /**< captured, but looks like a secret */
+	WT_NOTE_REPO,	 /**< has a repository of its own */
+	WT_NOTE_LEFT,	 /**< a directory that a rule left out, and that would count with one */
+	WT_NOTES,
+};
+
+struct wt_note {
+	struct wt_note *next;
+	const char *path; /**< relative to the root */
+	uint8_t kind;
+	uint8_t why; /**< WT_NOTE_SKIP: enum skip_why */
+};
+
 struct statcache_dir;
+struct wt_source;
 
 struct wt_dir {
 	const char *path; /**< relative to the root, "" for the root */
 	struct wt_dir *parent;
+	const struct wt_source *source; /**< has the entries, which nobody asked for yet; or NULL */
 	struct wt_stat st;    /**< of the directory itself, from before it was listed */
 	uint64_t rules;       /**< fingerprint of the rules that applied in it */
 	uint8_t listing;      /**< enum wt_listing */
-	struct wt_entry *entries;
+	struct wt_entry *loaded; /**< the entries, once somebody asked for them: wt_entries() */
 	size_t nr;
 	struct oid tree;   /**< valid if `known` */
 	bool known;        /**< nothing below differs from the cache, or the tree was built */
@@ -66,9 +85,29 @@ struct wt_dir {
 	unsigned char sha256[SHA256_SIZE]; /**< its part of the state hash, see statehash.h */
 	bool ignored;      /**< only tracked files in it are captured; without any it does not count */
 	bool lost;         /**< could not be read: not part of the tree */
+	bool same;         /**< it and everything below is exactly what `cached` says */
+	bool look;         /**< it must be looked at each time, whoever says that nothing changed */
 	bool outside;      /**< only on the way to the scope: its mode is not recorded */
 	const struct statcache_dir *cached; /**< what the stat cache has of it, or NULL */
+	struct wt_note *notes; /**< in no particular order */
 };
+
+/** Sets `loaded` of a directory, which has its `nr` already. */
+struct wt_source {
+	void (*load)(struct wt_dir *dir);
+};
+
+/**
+ * The entries of a directory, in order. They are loaded when they are first asked for, if nobody
+ * had a reason to look at the directory; only one thread may do this at a time. A directory of a
+ * snapshot is not loaded like this: see snapshot_expand().
+ */
+static inline struct wt_entry *wt_entries(const struct wt_dir *dir)
+{
+	if (dir->source)
+		dir->source->load((struct wt_dir *)dir);
+	return dir->loaded;
+}
 
 /** Order of git's trees. */
 int wt_name_compare(const char *a, size_t a_len, bool a_dir, const char *b, size_t b_len,
@@ -105,7 +144,13 @@ static inline unsigned wt_git_mode(const struct wt_entry *entry)
 	return entry->mode & 0100 ? 0100755 : 0100644;
 }
 
-/** Remove dead entries below `dir`. */
+/** What was noted in a directory that is not captured after all is kept with its parent. */
+void wt_inherit_notes(struct wt_dir *parent, struct wt_dir *dir);
+
+/** Remove dead entries of `dir`, and directories that nothing is left of; below them it is done. */
+void wt_compact_dir(struct wt_dir *dir);
+
+/** The same for all that is below `dir`. */
 void wt_compact(struct wt_dir *dir);
 
 /** The entry of that name in a directory, or NULL. */
@@ -121,6 +166,20 @@ struct wt_counts {
 };
 
 void wt_count(struct wt_counts *out, const struct wt_dir *dir);
+
+/** How many of each mode there are: permission bits, and WT_MODE_DIR for a directory. */
+enum { WT_MODE_DIR = 1 << 12, WT_MODES = 1 << 13 };
+
+struct wt_mode_count {
+	uint32_t mode;
+	uint32_t nr;
+};
+
+/** Of everything below `dir`, without links and without directories on the way to a scope. */
+void wt_count_modes(uint32_t counts[WT_MODES], const struct wt_dir *dir);
+
+/** False if it is certain that nothing below `dir` has a mode for which `fn` is true. */
+bool wt_has_mode(const struct wt_dir *dir, bool (*fn)(unsigned mode, void *payload), void *payload);
 
 /**
  * Called in byte order of path for what makes up the state hash: files, links,

@@ -270,11 +270,33 @@ test_the_stat_cache() {
 	jq -r '.entries[] | select(.kind == 0 and .path == ".gitignore") |
 		"\(.size) \(.mtime) \(.ino) \(.mode)"' told >actual
 	expect_eq "$(stat -c '%s %Y %i' .gitignore) 420" "$(cat actual)"
+	# what each directory adds up to
+	jq -r '.entries[] | select(has("files")) | select(.path == "") |
+		"\(.files) \(.dirs) \(.bytes) \(.modes | map(.) | add)"' told >actual
+	jq -r '[.entries[] | select(.kind == 0 or .kind == 1)] as $files | [.entries[] | select(.kind == 2)] as $dirs |
+		"\($files | length) \($dirs | length) \([$files[].size] | add) " +
+		"\(([$files[] | select(.kind == 0)] | length) + ($dirs | length))"' told >expected
+	expect_same expected actual
 	# still so when packs were replaced
 	git checkpoint save -q --allow-empty
 	git checkpoint gc -q
 	read_store statcache >told
 	expect_eq true "$(json .packs_agree told)"
+}
+
+test_the_notes_in_the_stat_cache() {
+	require jq
+	mkdir -p a/build b/nested
+	touch a/build/x a/.env b/nested/y
+	mkfifo b/pipe
+	git init -q
+	git init -q b/nested
+	git checkpoint save -q
+	read_store statcache >told
+	jq -r '.entries[] | select(has("notes")) | .path as $dir | .notes[] |
+		"\($dir) \(.kind) \(.why) \(.path)"' told | sort >actual
+	printf '%s\n' 'a 0 4 a/.env' 'a 1 0 a/build/' 'a 4 0 a/build' 'b 0 5 b/pipe' 'b/nested 3 0 b/nested' >expected
+	expect_same expected actual
 }
 
 test_the_small_files() {

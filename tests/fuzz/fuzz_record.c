@@ -105,7 +105,7 @@ static struct oid put_checkpoint(struct store *store, enum part part, const char
 static void check_names(const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		FUZZ_CHECK(*entry->name && !strchr(entry->name, '/') && strcmp(entry->name, ".") &&
 				   strcmp(entry->name, "..") && strcmp(entry->name, ".git"),

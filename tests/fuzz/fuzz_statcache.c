@@ -10,49 +10,51 @@
 
 enum { BLOCKS = 64, DEPTH = 8 };
 
-/* Make the checksum of a block right, and those of the blocks below it. */
+/* Make the checksums of a block right, and those of the blocks below it. */
 static void seal_block(char *data, size_t size, uint64_t offset, unsigned *budget)
 {
 	struct statcache_dir *dir;
-	uint64_t left;
+	struct statcache_entry *entries;
 
-	if (!*budget || offset % BLOCK_ALIGN || offset < sizeof(struct file_header) || offset > size ||
-	    size - offset < sizeof(*dir))
+	if (!*budget || offset % STATCACHE_ALIGN || offset < sizeof(struct statcache_header) ||
+	    offset > size || size - offset < sizeof(*dir))
 		return;
 	--*budget;
-	left = size - offset;
 	dir = (struct statcache_dir *)(data + offset);
-	if (dir->nr > left / sizeof(struct statcache_entry) || dir->names_len > left ||
-	    block_size(dir->nr, dir->names_len) > left)
+	if (head_size(dir) + body_size(dir) > size - offset)
 		return;
+	entries = (struct statcache_entry *)statcache_entries(dir);
 	for (uint32_t i = 0; i < dir->nr; i++)
-		if (statcache_entries(dir)[i].kind == WT_DIR)
-			seal_block(data, size, statcache_entries(dir)[i].child, budget);
-	dir->crc = block_crc(dir);
+		if (entries[i].kind == WT_DIR)
+			seal_block(data, size, entries[i].child, budget);
+	statcache_seal_block(dir);
 }
 
 static void seal(char *data, size_t size)
 {
-	size_t skip = offsetof(struct file_header, byte_order);
-	struct file_header *header = (struct file_header *)data;
+	struct statcache_header *header = (struct statcache_header *)data;
 	unsigned budget = BLOCKS;
 
-	memcpy(header->magic, magic, sizeof(magic));
-	header->byte_order = BYTE_ORDER_MARK;
-	header->version = VERSION;
-	header->entry_size = sizeof(struct statcache_entry);
 	header->file_size = size;
 	if (header->full_size > size)
 		header->full_size = size;
 	seal_block(data, size, header->root, &budget);
-	header->crc = crc_update(0, data + skip, sizeof(*header) - skip);
+	statcache_seal_header(header);
 }
 
 /* As a scan does, which goes no deeper than the directories on the disk. */
 static void look(const struct statcache *cache, const struct statcache_dir *dir, unsigned depth)
 {
+	struct statcache_note note;
+	size_t at = 0;
+
 	if (!dir || depth > DEPTH)
 		return;
+	while (statcache_next_note(&note, &at, dir))
+		FUZZ_CHECK(note.kind < WT_NOTES && *note.path && *note.path != '/' &&
+				   (size_t)(note.path - statcache_notes(dir)) + strlen(note.path) <
+					   dir->notes_len,
+			   "a note outside of its block");
 	for (uint32_t i = 0; i < dir->nr && i < BLOCKS; i++) {
 		const struct statcache_entry *entry = &statcache_entries(dir)[i];
 		const char *name = statcache_name(dir, entry);
@@ -72,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct statcache *cache;
 	char *copy;
 
-	if (size < sizeof(struct file_header))
+	if (size < sizeof(struct statcache_header))
 		return 0;
 	copy = malloc(size);
 	if (!copy)
@@ -84,6 +86,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cache = statcache_open(AT_FDCWD, fuzz_path("statcache"));
 	FUZZ_CHECK(cache, "it is not opened");
 	(void)statcache_head(cache);
+	look(cache, statcache_root(cache), 0);
+	/* Written from scratch: only what is reachable. */
+	FUZZ_CHECK(!statcache_save(cache, AT_FDCWD, fuzz_path("copy"), true), "it is not copied");
+	statcache_close(cache);
+	cache = statcache_open(AT_FDCWD, fuzz_path("copy"));
+	FUZZ_CHECK(cache, "the copy is not opened");
 	look(cache, statcache_root(cache), 0);
 	statcache_close(cache);
 	return 0;

@@ -116,6 +116,7 @@ small_repo
 ln -s a link
 chmod 600 a
 mkdir empty
+touch .env
 git checkpoint save -q -m one --step 1 --state k=v
 echo more >>a
 git checkpoint save -q -m 'two | of' >/dev/null

@@ -334,17 +334,31 @@ sub show_paths {
 
 my $cache;
 
+sub notes {
+	my ($bytes) = @_;
+	my @notes;
+
+	push @notes, { kind => ord $1, why => ord $2, path => path($3) } while $bytes =~ /\G(.)(.)([^\0]+)\0/gs;
+	return \@notes;
+}
+
 sub block {
 	my ($at, $dir, $out) = @_;
-	my ($sum, $nr, $names_len, $listing) = unpack 'L4', substr $cache, $at, 16;
-	my $names = $at + 112 + 104 * $nr;
-	my $end = ($names + $names_len + 7) & ~7;
+	my ($sum, $body, $nr, $modes_nr, $names_len, $notes_len) = unpack 'L6', substr $cache, $at, 24;
+	my ($files, $dirs, $bytes) = unpack 'Q3', substr $cache, $at + 72, 24;
+	my $entries = $at + 152 + 8 * $modes_nr;
+	my $names = $entries + 104 * $nr;
+	my $end = ($names + $names_len + $notes_len + 7) & ~7;
+	my %modes = unpack 'L*', substr $cache, $at + 152, 8 * $modes_nr;
 
-	$at % 8 == 0 && crc32(substr $cache, $at + 4, $end - $at - 4) == $sum or die "block\n";
-	push @$out, { path => path($dir), tree => unpack 'H40', substr $cache, $at + 56, 20 };
+	$at % 8 == 0 && crc32(substr $cache, $at + 4, $entries - $at - 4) == $sum &&
+		crc32(substr $cache, $entries, $end - $entries) == $body or die "block\n";
+	push @$out, { path => path($dir), tree => unpack('H40', substr $cache, $at + 96, 20),
+		files => $files, dirs => $dirs, bytes => $bytes, modes => \%modes,
+		notes => notes(substr $cache, $names + $names_len, $notes_len) };
 	for my $i (0 .. $nr - 1) {
 		my ($size, $mtime, $ctime, $ino, $child, $name_at, $name_len, $mode, $kind, $flags, $oid, $sha) =
-			unpack 'Q q2 Q Q L2 S C2 H40 H64', substr $cache, $at + 112 + 104 * $i, 104;
+			unpack 'Q q2 Q Q L2 S C2 H40 H64', substr $cache, $entries + 104 * $i, 104;
 		my $name = substr $cache, $names + $name_at, $name_len;
 		my $path = $dir eq '' ? $name : "$dir/$name";
 
@@ -375,12 +389,12 @@ sub fingerprint {
 
 sub show_statcache {
 	$cache = slurp('checkpoint/statcache');
-	my ($magic, $sum, $order, $version, $entry, $size, $root, $full, $commit, $zero, $packs, $boot, $dev) =
-		unpack 'a8 L4 Q3 H40 L Q H32 Q', $cache;
+	my ($magic, $sum, $order, $version, $entry, $size, $root, $full, $base, $commit, $zero, $packs, $boot, $dev) =
+		unpack 'a8 L4 Q4 H40 L Q H32 Q', $cache;
 	my @entries;
 
-	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 6 && $entry == 104 &&
-		$size <= length $cache && $full <= $size && !$zero && $sum == crc32(substr $cache, 12, 116) or die "header\n";
+	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 8 && $entry == 104 &&
+		$size <= length $cache && $full <= $size && !$zero && $sum == crc32(substr $cache, 12, 188) or die "header\n";
 	block($root, '', \@entries);
 	print $json->encode({ commit => $commit, packs_agree => flag("$packs" eq fingerprint()),
 		boot => $boot, dev => $dev,

@@ -24,7 +24,7 @@ struct probe {
 static void collect(struct probe *out, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		strlist_addf(entry->kind == WT_DIR ? &out->dirs : &out->files, "%s%s%s", dir->path,
 			     *dir->path ? "/" : "", entry->name);

@@ -10,6 +10,8 @@
 #include "worktree/scan.h"
 #include "worktree/statcache.h"
 
+#include "cacheprobe.h"
+
 static struct gitconfig *config;
 static struct repo *in_repo; /* whose rules and index count; NULL: outside of git */
 
@@ -51,7 +53,7 @@ UNUSED static int scan_in(struct scan **out, const char *name, struct scan_opts 
 UNUSED static void describe(struct strbuf *out, const struct wt_dir *dir, bool contents)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		char hex[SHA256_HEX + 1];
 
 		strbuf_addf(out, "%s/%s %d %o", dir->path, entry->name, entry->kind, entry->mode);
@@ -108,7 +110,7 @@ UNUSED static int write_cache(const struct scan *scan)
 {
 	struct statcache_head head = { .origin = scan->origin };
 
-	return statcache_write(AT_FDCWD, "cache", &head, scan->root, NULL);
+	return cache_write("cache", &head, scan->root);
 }
 
 #endif

@@ -19,11 +19,11 @@ static struct wt_dir *copy_changed(struct arena *arena, const struct wt_dir *fro
 	*dir = *from;
 	dir->parent = parent;
 	dir->nr = 0;
-	dir->entries = arena_alloc(arena, (from->nr + fresh->nr + 1) * sizeof(*dir->entries));
+	dir->loaded = arena_alloc(arena, (from->nr + fresh->nr + 1) * sizeof(struct wt_entry));
 	for (size_t i = 0; i < from->nr; i++) {
-		struct wt_entry *entry = &dir->entries[dir->nr];
+		struct wt_entry *entry = &wt_entries(dir)[dir->nr];
 
-		*entry = from->entries[i];
+		*entry = wt_entries(from)[i];
 		if (!rnd(chance)) {
 			switch (rnd(4)) {
 			case 0: /* removed */
@@ -63,12 +63,12 @@ static struct wt_dir *copy_changed(struct arena *arena, const struct wt_dir *fro
 		bool taken = false;
 
 		for (size_t j = 0; j < dir->nr; j++)
-			taken = taken || !strcmp(dir->entries[j].name, fresh->entries[i].name);
+			taken = taken || !strcmp(wt_entries(dir)[j].name, wt_entries(fresh)[i].name);
 		if (!taken)
-			dir->entries[dir->nr++] = fresh->entries[i];
+			wt_entries(dir)[dir->nr++] = wt_entries(fresh)[i];
 	}
 	if (dir->nr)
-		qsort(dir->entries, dir->nr, sizeof(*dir->entries), wt_entry_compare);
+		qsort(wt_entries(dir), dir->nr, sizeof(struct wt_entry), wt_entry_compare);
 	return dir;
 }
 
@@ -310,8 +310,8 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 
 		inner[i][0] = inner[i][1] = file;
 		inner[i][1].oid.id[0] = (unsigned char)(5 + i);
-		same[i] = (struct wt_dir){ .path = "same", .entries = &inner[i][0], .nr = 1 };
-		other[i] = (struct wt_dir){ .path = "other", .entries = &inner[i][1], .nr = 1 };
+		same[i] = (struct wt_dir){ .path = "same", .loaded = &inner[i][0], .nr = 1 };
+		other[i] = (struct wt_dir){ .path = "other", .loaded = &inner[i][1], .nr = 1 };
 		memset(entries[i], 0, sizeof(entries[i]));
 		entries[i][0] = (struct wt_entry){ .name = "other",
 						   .name_len = 5,
@@ -321,7 +321,7 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 		entries[i][1] = (struct wt_entry){
 			.name = "same", .name_len = 4, .kind = WT_DIR, .mode = 0755, .dir = &same[i]
 		};
-		roots[i] = (struct wt_dir){ .path = "", .entries = entries[i], .nr = 2 };
+		roots[i] = (struct wt_dir){ .path = "", .loaded = entries[i], .nr = 2 };
 		recordgen_tree(store, &records[i],
 			       i ? "chk_20260101_000000_000002" : "chk_20260101_000000_000001",
 			       &roots[i]);
@@ -334,9 +334,9 @@ static void test_compare_does_not_load_what_is_equal(void **state)
 			 0);
 	assert_int_equal(changes.nr, 1);
 	assert_string_equal(changes.items[0].path, "other/f");
-	assert_non_null(a->root->entries[0].dir->entries);
-	assert_null(a->root->entries[1].dir->entries);
-	assert_null(b->root->entries[1].dir->entries);
+	assert_non_null(wt_entries(a->root)[0].dir->loaded);
+	assert_null(wt_entries(a->root)[1].dir->loaded);
+	assert_null(wt_entries(b->root)[1].dir->loaded);
 	compare_list_release(&changes);
 	snapshot_free(a);
 	snapshot_free(b);
@@ -352,8 +352,8 @@ static void test_compare_modes_on_the_way_to_a_scope_do_not_count(void **state)
 	struct wt_entry old_entry = { .name = "d", .name_len = 1, .kind = WT_DIR, .mode = 0755 },
 			new_entry;
 	struct wt_dir old_dir = { .path = "d" }, new_dir = { .path = "d" };
-	struct wt_dir old = { .path = "", .entries = &old_entry, .nr = 1 };
-	struct wt_dir new = { .path = "", .entries = &new_entry, .nr = 1 };
+	struct wt_dir old = { .path = "", .loaded = &old_entry, .nr = 1 };
+	struct wt_dir new = { .path = "", .loaded = &new_entry, .nr = 1 };
 	struct compare_list changes;
 
 	(void)state;

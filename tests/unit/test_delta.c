@@ -168,6 +168,56 @@ static void test_delta_bears_any_bytes(void **state)
 	assert_true(done > 20);
 }
 
+/* A random tree of entries among forty names, in git's order. */
+static void make_tree(struct strbuf *out)
+{
+	for (unsigned i = 0; i < 40; i++) {
+		char oid[OID_SIZE];
+
+		if (!rnd(4))
+			continue;
+		for (size_t j = 0; j < sizeof(oid); j++)
+			oid[j] = (char)(i + (j ? 0 : rnd(3)));
+		strbuf_addf(out, "%s name%0*u", rnd(8) ? "100644" : "40000", i % 7 ? 2 : 200, i);
+		strbuf_add(out, "", 1);
+		strbuf_add(out, oid, sizeof(oid));
+	}
+}
+
+static void test_delta_makes_any_tree_from_any_other(void **state)
+{
+	size_t deltas = 0, trees = 0;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct strbuf base = STRBUF_INIT, tree = STRBUF_INIT, delta = STRBUF_INIT,
+			      out = STRBUF_INIT;
+
+		make_tree(&base);
+		make_tree(&tree);
+		if (rnd(10) == 0)
+			strbuf_reset(rnd(2) ? &base : &tree);
+		/* A base of any bytes makes a larger delta, not a wrong one. */
+		for (unsigned n = rnd(3) ? 0 : rnd(6); n && base.len; n--)
+			base.buf[rnd((unsigned)base.len)] = (char)rnd(256);
+		assert_true(delta_make_tree(&delta, base.buf, base.len, tree.buf, tree.len));
+		assert_int_equal(apply(&out, base.buf, base.len, delta.buf, delta.len), 0);
+		assert_int_equal(out.len, tree.len);
+		assert_memory_equal(out.buf, tree.buf, tree.len);
+		deltas += delta.len;
+		trees += tree.len;
+		if (tree.len) {
+			strbuf_setlen(&tree, tree.len - 1 - rnd(19));
+			assert_false(delta_make_tree(&delta, base.buf, base.len, tree.buf, tree.len));
+		}
+		strbuf_release(&base);
+		strbuf_release(&tree);
+		strbuf_release(&delta);
+		strbuf_release(&out);
+	}
+	assert_true(deltas < trees);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_delta_refuses_what_is_malformed),
 		cmocka_unit_test(test_delta_believes_no_size),
 		cmocka_unit_test(test_delta_bears_any_bytes),
+		cmocka_unit_test(test_delta_makes_any_tree_from_any_other),
 	};
 
 	return cmocka_run_group_tests_name("delta", tests, NULL, NULL);

@@ -12,7 +12,7 @@ static const char head[] = "file 644 exec 755 dir 755\n";
 static void check_lookup(const struct modes *modes, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		struct strbuf path = STRBUF_INIT;
 
 		strbuf_addf(&path, "%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
@@ -31,9 +31,9 @@ static void check_lookup(const struct modes *modes, const struct wt_dir *dir)
 static void mark_outside(struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].kind == WT_DIR) {
-			dir->entries[i].dir->outside = !rnd(5);
-			mark_outside(dir->entries[i].dir);
+		if (wt_entries(dir)[i].kind == WT_DIR) {
+			wt_entries(dir)[i].dir->outside = !rnd(5);
+			mark_outside(wt_entries(dir)[i].dir);
 		}
 }
 
@@ -70,7 +70,7 @@ static void test_modes_round_trip(void **state)
 static void test_modes_common_bits_are_the_most_frequent(void **state)
 {
 	struct wt_entry entries[6];
-	struct wt_dir root = { .path = "", .entries = entries, .nr = 6 };
+	struct wt_dir root = { .path = "", .loaded = entries, .nr = 6 };
 	struct strbuf bytes = STRBUF_INIT;
 
 	(void)state;

@@ -239,6 +239,13 @@ static int read_source(void *buf, size_t size, void *payload)
 	return (int)n;
 }
 
+static int add_stream(struct pack *pack, struct oid *oid, size_t size, struct source *source)
+{
+	struct pack_source from = { .size = size, .read = read_source, .payload = source };
+
+	return pack_add_stream(pack, oid, &from);
+}
+
 static void test_pack_streams_are_blobs_like_others(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 262143, 262144, 262145, 1000000, 5000001, 6000000 };
@@ -276,15 +283,13 @@ static void test_pack_streams_are_blobs_like_others(void **state)
 							      strlen(text)),
 						 0);
 			}
-			assert_int_equal(pack_add_stream(pack, &oid, sizes[i], read_source,
-							 &source),
+			assert_int_equal(add_stream(pack, &oid, sizes[i], &source),
 					 0);
 			assert_true(oid_equal(&oid, &objects[nr].oid));
 			/* Again: read, found out, taken back. */
 			source = (struct source){ objects[nr].data, sizes[i], 0 };
 			memset(&oid, 0, sizeof(oid));
-			assert_int_equal(pack_add_stream(pack, &oid, sizes[i], read_source,
-							 &source),
+			assert_int_equal(add_stream(pack, &oid, sizes[i], &source),
 					 0);
 			assert_true(oid_equal(&oid, &objects[nr].oid));
 		}
@@ -316,13 +321,13 @@ static void test_pack_stream_that_fails_is_taken_back(void **state)
 				 0);
 		/* Too few bytes, too many, a reader that fails: each time nothing of it stays. */
 		source = (struct source){ big.data, big.len - 1, 0 };
-		assert_int_equal(pack_add_stream(pack, &oid, big.len, read_source, &source),
+		assert_int_equal(add_stream(pack, &oid, big.len, &source),
 				 CKPT_ERROR);
 		source = (struct source){ big.data, big.len, 0 };
-		assert_int_equal(pack_add_stream(pack, &oid, big.len - 1, read_source, &source),
+		assert_int_equal(add_stream(pack, &oid, big.len - 1, &source),
 				 CKPT_ERROR);
 		source = (struct source){ big.data, big.len, CKPT_ECANCELLED };
-		assert_int_equal(pack_add_stream(pack, &oid, big.len, read_source, &source),
+		assert_int_equal(add_stream(pack, &oid, big.len, &source),
 				 CKPT_ECANCELLED);
 		assert_string_equal(ckpt_error_last(), "the source ran dry");
 		assert_int_equal(oid.id[0], 7);

@@ -131,7 +131,7 @@ static int verify(struct finished *finished, unsigned threads)
 {
 	struct oid id;
 	int err = pack_verify(&id, finished->fd, finished->bytes.len - OID_SIZE, finished->entries,
-			      finished->nr, threads);
+			      finished->nr, false, threads);
 
 	if (!err)
 		assert_memory_equal(id.id, finished->bytes.buf + finished->bytes.len - OID_SIZE,

@@ -159,7 +159,7 @@ static void compare_with_git(const char *repo, int type)
 		types |= 1u << (contents.data[items[i].offset] >> 4 & 7);
 	}
 	assert_int_equal(types >> 6, type ? 1 << (type - 6) : 0);
-	assert_int_equal(contents.deltas, type != 0);
+	assert_int_equal(contents.tight, type == PACK_OFS_DELTA);
 	strbuf_reset(&text);
 	ask(&text, "cd %s; cat objects/pack/*.idx objects/pack/*.pack | wc -c", repo);
 	bytes = (size_t)atol(text.buf);

@@ -349,7 +349,7 @@ struct sides {
 static void check_side(const struct sides *sides, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		struct strbuf path = STRBUF_INIT;
 		const struct wt_entry *twin;
 

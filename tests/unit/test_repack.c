@@ -357,7 +357,7 @@ static void test_repack_with_deltas(void **state)
 	add_versions(store, &list);
 	store = reopen(store);
 	assert_int_equal(packs_contents(&contents, store->packs, 0), 0);
-	assert_false(contents.deltas);
+	assert_false(contents.tight);
 	before = (off_t)contents.bytes;
 	assert_int_equal(repack_tight(&name, store, &list, REPACK_SEARCH, 2), 0);
 	/* Not to be seen before it is adopted. */
@@ -372,7 +372,7 @@ static void test_repack_with_deltas(void **state)
 	   store->path, store->path, name, store->path, name, store->path);
 	store = reopen(store);
 	assert_int_equal(packs_contents(&contents, store->packs, 0), 0);
-	assert_true(contents.deltas);
+	assert_true(contents.tight);
 	packs_contents_release(&contents);
 	snprintf(path, sizeof(path), "%s/objects/pack/%s.pack", store->path, name);
 	after = size_of(path);

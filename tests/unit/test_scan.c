@@ -52,13 +52,13 @@ static void list_scan(struct strlist *out, const struct wt_dir *dir)
 	};
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		strlist_addf(out, "%s%s%s %o %lld", dir->path, *dir->path ? "/" : "", entry->name,
 			     types[entry->kind] | entry->mode,
 			     entry->kind == WT_DIR ? 0 : (long long)entry->st.size);
 		if (i)
-			assert_true(wt_entry_compare(&dir->entries[i - 1], entry) < 0);
+			assert_true(wt_entry_compare(&wt_entries(dir)[i - 1], entry) < 0);
 		if (entry->kind == WT_DIR)
 			list_scan(out, entry->dir);
 	}
@@ -149,7 +149,7 @@ static void collect_paths(struct strlist *out, const struct wt_dir *dir,
 			  const struct strlist *scope)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		struct strbuf path = STRBUF_INIT;
 		bool way = false, in;
 
@@ -256,8 +256,8 @@ static void test_scan_scope_beats_ignore_rules(void **state)
 			    "/node_modules 2 755\nnode_modules/p 2 755\n"
 			    "node_modules/p/.gitignore 0 644 4\nnode_modules/p/f 0 644 0\n"
 			    "/out 2 755\nout/o 0 644 0\n");
-	assert_true(scan->root->entries[0].dir->outside);
-	assert_false(scan->root->entries[0].dir->entries[0].dir->outside);
+	assert_true(wt_entries(scan->root)[0].dir->outside);
+	assert_false(wt_entries(wt_entries(scan->root)[0].dir)[0].dir->outside);
 	scan_free(scan);
 	strbuf_release(&text);
 	strlist_release(&scope);

@@ -174,9 +174,9 @@ static void test_scan_marks_what_is_too_young(void **state)
 	sh("mkdir -p young/d; touch young/d/old; ln -s x young/d/oldlink");
 	usleep(60000);
 	scan = capture(&text, "young", NULL, &read);
-	entry = &scan->root->entries[0];
-	assert_false(entry->dir->entries[0].flags & WT_RACY);
-	assert_false(entry->dir->entries[1].flags & WT_RACY);
+	entry = &wt_entries(scan->root)[0];
+	assert_false(wt_entries(entry->dir)[0].flags & WT_RACY);
+	assert_false(wt_entries(entry->dir)[1].flags & WT_RACY);
 	assert_true(entry->dir->listing & WT_PLAIN);
 	scan_free(scan);
 	put_text(in_scratch("young/d/new"), "text");
@@ -184,11 +184,11 @@ static void test_scan_marks_what_is_too_young(void **state)
 	/* Young however long it takes to get there. */
 	sh("touch -h -d '1 hour' young/d/new young/d/newlink; touch -d '1 hour' young/d");
 	scan = capture(&text, "young", NULL, &read);
-	entry = &scan->root->entries[0];
-	assert_string_equal(entry->dir->entries[0].name, "new");
-	assert_true(entry->dir->entries[0].flags & WT_RACY);
-	assert_true(entry->dir->entries[1].flags & WT_RACY);
-	assert_false(entry->dir->entries[2].flags & WT_RACY);
+	entry = &wt_entries(scan->root)[0];
+	assert_string_equal(wt_entries(entry->dir)[0].name, "new");
+	assert_true(wt_entries(entry->dir)[0].flags & WT_RACY);
+	assert_true(wt_entries(entry->dir)[1].flags & WT_RACY);
+	assert_false(wt_entries(entry->dir)[2].flags & WT_RACY);
 	assert_false(entry->dir->listing & WT_PLAIN);
 	scan_free(scan);
 
@@ -196,8 +196,8 @@ static void test_scan_marks_what_is_too_young(void **state)
 	sh("touch -h -d '1 hour ago' young/d/new young/d/newlink; touch -d '1 hour ago' young/d");
 	usleep(60000);
 	scan = capture(&text, "young", NULL, &read);
-	entry = &scan->root->entries[0];
-	entry->dir->entries[0].flags |= WT_RACY;
+	entry = &wt_entries(scan->root)[0];
+	wt_entries(entry->dir)[0].flags |= WT_RACY;
 	assert_int_equal(write_cache(scan), 0);
 	scan_free(scan);
 	cache = statcache_open(AT_FDCWD, "cache");
@@ -262,7 +262,7 @@ static void write_cache_of(const struct scan *scan, unsigned char boot)
 	struct statcache_head head = { .origin = scan->origin };
 
 	memset(head.origin.boot, boot, BOOT_ID_SIZE);
-	assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root, NULL), 0);
+	assert_int_equal(cache_write("cache", &head, scan->root), 0);
 }
 
 /* Scan with the cache that is there, which makes so many files be read; the last scan is gone. */
@@ -298,7 +298,7 @@ static void test_scan_believes_a_cache_of_another_boot_once_it_was_read_again(vo
 		struct statcache_head head = { .origin = scan->origin };
 
 		head.origin.dev++;
-		assert_int_equal(statcache_write(AT_FDCWD, "cache", &head, scan->root, NULL), 0);
+		assert_int_equal(cache_write("cache", &head, scan->root), 0);
 		scan_free(scan);
 		scan = again(&text, 3);
 		assert_true(scan->cache_is_old);

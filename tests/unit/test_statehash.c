@@ -12,7 +12,7 @@
 static void add_lines(struct strlist *out, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		unsigned mode = entry->kind == WT_LINK	? 0120000
 				: entry->kind == WT_DIR ? 0040000
 							: 0100000 | entry->mode;
@@ -110,7 +110,7 @@ static void define_dir(char hex[SHA256_HEX + 1], const struct wt_dir *dir)
 	unsigned char raw[SHA256_SIZE];
 
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 		char below[SHA256_HEX + 1];
 
 		if (entry->kind == WT_DIR)
@@ -195,8 +195,8 @@ static void test_statehash_of_parts_is_that_of_their_tree(void **state)
 static char *hash_again(char out[STATEHASH_SIZE], struct wt_dir *root, bool flat)
 {
 	for (size_t i = 0; i < root->nr; i++)
-		if (root->entries[i].kind == WT_DIR)
-			hash_again(out, root->entries[i].dir, false);
+		if (wt_entries(root)[i].kind == WT_DIR)
+			hash_again(out, wt_entries(root)[i].dir, false);
 	root->hashed = false;
 	return statehash(out, root, flat ? STATEHASH_FLAT : STATEHASH_TREE);
 }
@@ -207,7 +207,7 @@ static struct wt_entry *pick(struct wt_dir *dir, enum wt_kind kind)
 		struct wt_dir *at = dir;
 
 		while (at->nr) {
-			struct wt_entry *entry = &at->entries[rnd((unsigned)at->nr)];
+			struct wt_entry *entry = &wt_entries(at)[rnd((unsigned)at->nr)];
 
 			if (entry->kind == kind && (kind != WT_DIR || !entry->dir->nr))
 				return entry;

@@ -22,7 +22,7 @@ static void test_tree_order_is_that_of_git(void **state)
 
 		/* In an order that is certainly not the right one. */
 		for (size_t i = dir->nr; i--;) {
-			const struct wt_entry *entry = &dir->entries[(i * 7 + 3) % dir->nr];
+			const struct wt_entry *entry = &wt_entries(dir)[(i * 7 + 3) % dir->nr];
 			static const char *const kinds[] = {
 				[WT_FILE] = "100644 blob e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
 				[WT_LINK] = "120000 blob e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
@@ -30,7 +30,7 @@ static void test_tree_order_is_that_of_git(void **state)
 			};
 
 			if (dir->nr % 7 == 0)
-				entry = &dir->entries[i];
+				entry = &wt_entries(dir)[i];
 			strbuf_addf(&input, "%s\t%s", kinds[entry->kind], entry->name);
 			strbuf_addch(&input, '\0');
 		}
@@ -39,8 +39,8 @@ static void test_tree_order_is_that_of_git(void **state)
 		p = output.buf;
 		for (size_t i = 0; i < dir->nr; i++) {
 			assert_true(p < output.buf + output.len);
-			assert_string_equal(strchr(p, '\t') + 1, dir->entries[i].name);
-			assert_int_equal(*p == '0', dir->entries[i].kind == WT_DIR);
+			assert_string_equal(strchr(p, '\t') + 1, wt_entries(dir)[i].name);
+			assert_int_equal(*p == '0', wt_entries(dir)[i].kind == WT_DIR);
 			p += strlen(p) + 1;
 		}
 		assert_ptr_equal(p, output.buf + output.len);
@@ -99,7 +99,7 @@ static int note(const char *path, size_t len, const struct wt_entry *entry, void
 static void flatten(struct strlist *out, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR && entry->dir->nr)
 			flatten(out, entry->dir);
@@ -148,7 +148,7 @@ static void test_tree_visit_goes_in_byte_order_of_path(void **state)
 static void kill_some(struct wt_dir *dir, struct strlist *alive)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		struct wt_entry *entry = &dir->entries[i];
+		struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (!rnd(4)) {
 			entry->flags |= WT_DEAD;
@@ -163,7 +163,7 @@ static void kill_some(struct wt_dir *dir, struct strlist *alive)
 static void list_all(struct strlist *out, const struct wt_dir *dir, struct wt_counts *counts)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		strlist_addf(out, "%s/%s %d", dir->path, entry->name, entry->kind);
 		if (entry->kind == WT_DIR) {

@@ -59,15 +59,15 @@ UNUSED static struct wt_dir *treegen(struct arena *arena, struct wt_dir *parent,
 	dir->rules = rnd64();
 	dir->listing = (uint8_t)rnd(4);
 	rnd_bytes(&dir->tree, sizeof(dir->tree));
-	dir->entries = arena_alloc(arena, (want ? want : 1) * sizeof(*dir->entries));
+	dir->loaded = arena_alloc(arena, (want ? want : 1) * sizeof(struct wt_entry));
 	for (unsigned i = 0; i < want; i++) {
-		struct wt_entry *entry = &dir->entries[dir->nr];
+		struct wt_entry *entry = &wt_entries(dir)[dir->nr];
 		bool taken = false;
 		char name[8];
 
 		treegen_name(name);
 		for (size_t j = 0; j < dir->nr; j++)
-			taken = taken || !strcmp(dir->entries[j].name, name);
+			taken = taken || !strcmp(wt_entries(dir)[j].name, name);
 		if (taken)
 			continue;
 		treegen_entry(entry, arena, name);
@@ -83,7 +83,7 @@ UNUSED static struct wt_dir *treegen(struct arena *arena, struct wt_dir *parent,
 		}
 	}
 	if (dir->nr)
-		qsort(dir->entries, dir->nr, sizeof(*dir->entries), wt_entry_compare);
+		qsort(wt_entries(dir), dir->nr, sizeof(struct wt_entry), wt_entry_compare);
 	return dir;
 }
 
@@ -102,7 +102,7 @@ struct flat_list {
 UNUSED static void flat_add(struct flat_list *out, const struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &dir->entries[i];
+		const struct wt_entry *entry = &wt_entries(dir)[i];
 
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
 		out->items[out->nr++] = (struct flat){

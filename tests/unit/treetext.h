@@ -24,7 +24,7 @@ static struct wt_dir *new_dir(struct wt_dir *parent, const char *path)
 	memset(dir, 0, sizeof(*dir));
 	dir->path = arena_memdupz(&arena, path, strlen(path));
 	dir->parent = parent;
-	dir->entries = arena_alloc(&arena, WIDTH * sizeof(*dir->entries));
+	dir->loaded = arena_alloc(&arena, WIDTH * sizeof(struct wt_entry));
 	return dir;
 }
 
@@ -33,10 +33,10 @@ static struct wt_entry *entry_in(struct wt_dir *dir, const char *name, size_t le
 	struct wt_entry *entry;
 
 	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].name_len == len && !memcmp(dir->entries[i].name, name, len))
-			return &dir->entries[i];
+		if (wt_entries(dir)[i].name_len == len && !memcmp(wt_entries(dir)[i].name, name, len))
+			return &wt_entries(dir)[i];
 	assert_true(dir->nr < WIDTH);
-	entry = &dir->entries[dir->nr++];
+	entry = &wt_entries(dir)[dir->nr++];
 	memset(entry, 0, sizeof(*entry));
 	entry->name = arena_memdupz(&arena, name, len);
 	entry->name_len = (uint32_t)len;
@@ -90,10 +90,10 @@ static void add_word(struct wt_dir *root, char *word)
 static void sort_all(struct wt_dir *dir)
 {
 	if (dir->nr)
-		qsort(dir->entries, dir->nr, sizeof(*dir->entries), wt_entry_compare);
+		qsort(wt_entries(dir), dir->nr, sizeof(struct wt_entry), wt_entry_compare);
 	for (size_t i = 0; i < dir->nr; i++)
-		if (dir->entries[i].kind == WT_DIR)
-			sort_all(dir->entries[i].dir);
+		if (wt_entries(dir)[i].kind == WT_DIR)
+			sort_all(wt_entries(dir)[i].dir);
 }
 
 static struct wt_dir *tree(const char *text)

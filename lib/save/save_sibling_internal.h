@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_SAVE_SAVE_SIBLING_INTERNAL_H
+#define CKPT_SAVE_SAVE_SIBLING_INTERNAL_H
+
+#include "base/base.h"
+
+struct save_job;
+
+/**
+ * The first checkpoint of a worktree whose repository has other worktrees:
+ * most of its contents are in the store of one of them.
+ *
+ * Only a help: whatever is missing, damaged or in doubt is read and stored, as
+ * in a worktree alone. The other store is only read, without its lock.
+ */
+
+/**
+ * After a scan that began at `start_ns` (clock_file_ns()), with the store locked: if it has no
+ * checkpoint yet, link the packs that it will need, and mark files that need not be read.
+ */
+void save_sibling_help(struct save_job *job, int64_t start_ns);
+
+#endif

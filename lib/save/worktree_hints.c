@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "save/worktree_hints_internal.h"
+
+#include "base/base.h"
+#include "git/git.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "worktree/worktree.h"
+
+/* Nobody is perfect: this often, in seconds, everything is looked at all the same. */
+enum { FULL_EVERY = 600 };
+
+/* So many names in an answer take longer than to write down that they are dealt with. */
+enum { MANY = 100 };
+
+/* FNV-1a */
+static uint64_t mix(uint64_t hash, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * 1099511628211u;
+	return (hash ^ len) * 1099511628211u;
+}
+
+/*
+ * What decides about a file, and is neither in the worktree nor among the rules: limits; who we are,
+ * as what is unreadable for one user is not for another; and what is never entered.
+ */
+static uint64_t circumstances(const struct scan_opts *scan)
+{
+	const uint64_t numbers[] = { scan->max_file_size, geteuid(), getegid(),
+				     (uint64_t)scan->avoid_dev, (uint64_t)scan->avoid_ino };
+	uint64_t hash = mix(14695981039346656037u, numbers, sizeof(numbers));
+
+	for (size_t i = 0; i < scan->apart->nr; i++)
+		hash = mix(hash, scan->apart->items[i], strlen(scan->apart->items[i]));
+	return hash;
+}
+
+/* All 0 if there is none, or if it may change again without a change of its times. */
+static void look_at_index(struct wt_stat *out, const struct session *session)
+{
+	char *path = session->repo ? xstrfmt("%s/index", session->repo->gitdir) : NULL;
+	int64_t now = clock_file_ns();
+	struct stat st;
+
+	memset(out, 0, sizeof(*out));
+	if (path && !stat(path, &st)) {
+		wt_stat_from(out, &st);
+		if (wt_stat_racy(out, now))
+			memset(out, 0, sizeof(*out));
+	}
+	free(path);
+}
+
+static bool same_index(const struct wt_stat *then, const struct wt_stat *now,
+		       const struct session *session)
+{
+	static const struct wt_stat none;
+
+	return wt_stat_equal(then, now) && (!session->repo || !wt_stat_equal(now, &none));
+}
+
+/* Where only part is looked at, or more than the rules say, hints do not help. */
+static bool is_plain(const struct worktree_state_opts *opts)
+{
+	return (!opts->scope || !opts->scope->nr) && (!opts->also || !opts->also->nr) &&
+	       (!opts->whole || !opts->whole->nr) && !opts->want_left_out;
+}
+
+static bool may_use(const struct worktree_hints *found, const struct statcache *cache,
+		    const struct worktree_state_opts *opts)
+{
+	const struct statcache_head *head = statcache_head(cache);
+	int64_t since = (int64_t)clock_monotonic() - head->full_at;
+
+	return !opts->full && !found->watched.all && since >= 0 && since < FULL_EVERY;
+}
+
+void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
+			 const struct session *session, const struct worktree_state_opts *opts)
+{
+	const struct statcache *cache = scan->cache;
+
+	memset(out, 0, sizeof(*out));
+	if (!session->store || !is_plain(opts))
+		return;
+	/* First of all: what changes from here on is news for the next scan. */
+	watched_ask(&out->watched, session->store->dirfd, cache);
+	out->head.mark = out->watched.now;
+	out->head.circumstances = circumstances(scan);
+	look_at_index(&out->head.index, session);
+	if (!cache || statcache_head(cache)->circumstances != out->head.circumstances)
+		return;
+	if (opts->hints)
+		out->hints = *opts->hints;
+	else if (may_use(out, cache, opts))
+		out->hints = (struct scan_hints){ &out->watched.dirs, &out->watched.trees, false };
+	else
+		return;
+	out->hints.index_same =
+		same_index(&statcache_head(cache)->index, &out->head.index, session);
+	scan->hints = &out->hints;
+}
+
+void worktree_hints_settle(struct worktree_hints *hints, const struct scan *scan,
+			   const struct statcache *cache)
+{
+	hints->head.full_at = scan->hinted ? statcache_head(cache)->full_at :
+					     (int64_t)clock_monotonic();
+}
+
+bool worktree_hints_are_news(const struct worktree_hints *hints, const struct scan *scan)
+{
+	return hints->head.mark.instance &&
+	       (!scan->hinted || hints->watched.dirs.nr + hints->watched.trees.nr > MANY);
+}
+
+void worktree_hints_release(struct worktree_hints *hints)
+{
+	watched_release(&hints->watched);
+	memset(hints, 0, sizeof(*hints));
+}
