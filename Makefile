@@ -9,6 +9,7 @@
 # make check-all        all tests, also under the sanitizers
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers, sizes
 # make bench            compare the speed with stock git's
+# make bench-fleet      what many machines cost that share one repository
 # make picture          make the terminal at the top of the README, from a real run
 # make soak             an hour of random commands, some killed, with too little memory, disk and so on
 # make random           random trees and damage; compare what is restored with what was saved
@@ -48,6 +49,7 @@ fish_etc := $(and $(filter /usr/local,$(PREFIX)),$(wildcard /etc/fish))
 BASHCOMPDIR ?= $(SHAREDIR)/bash-completion/completions
 ZSHCOMPDIR  ?= $(SHAREDIR)/zsh/$(zsh_dir)
 FISHCOMPDIR ?= $(if $(fish_etc),/etc/fish/completions,$(SHAREDIR)/fish/vendor_completions.d)
+UNITDIR     ?= $(PREFIX)/lib/systemd/user
 FISHCONFDIR ?= $(if $(fish_etc),/etc/fish/conf.d,$(SHAREDIR)/fish/vendor_conf.d)
 
 CFLAGS      ?= $(if $(SAN)$(COVERAGE),-O1,-O2) -g
@@ -98,14 +100,15 @@ BASHCOMP := $(wildcard completion/git-checkpoint.bash)
 ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
+UNITS    := $(wildcard lib/watch/*.service)
 SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
             $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench peer soak picture mcp))
 
 # ---- Libraries -------------------------------------------------------------------
 
-LIBS := inih libcrypto libdeflate zlib jansson
-# Loaded on demand (lib/base/libgit2.h); a test may be linked with it.
-LOADED := libgit2
+LIBS := inih libdeflate zlib jansson
+# Loaded on demand (lib/base/libgit2.h, lib/base/hash.c); a test may be linked with them.
+LOADED := libgit2 libcrypto
 
 # Only compiling needs them: `make build-deps` must work before they are installed.
 ifneq ($(filter-out build-deps deps clean uninstall dist,$(or $(MAKECMDGOALS),all)),)
@@ -386,6 +389,12 @@ lint-build: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 bench: $(PROGRAM) $(HELPERS)
 	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/bench/run.sh
 
+# A million files: half an hour, and 10 GB of disk.
+bench-large: $(PROGRAM) $(HELPERS)
+	$(Q)BUILD_DIR='$(abspath $(OUT))' BENCH_ONLY=million tests/bench/run.sh
+bench-fleet: $(PROGRAM)
+	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/bench/fleet.sh
+
 # ---- Picture ---------------------------------------------------------------------
 
 # The terminal at the top of the README, from a real run.
@@ -472,7 +481,8 @@ $(foreach f,$(MAN7),$(1) 644 '$(MANDIR)/man7' $(notdir $(f)) $(f);) \
 $(foreach f,$(BASHCOMP),$(1) 644 '$(BASHCOMPDIR)' git-checkpoint $(f);) \
 $(foreach f,$(ZSHCOMP),$(1) 644 '$(ZSHCOMPDIR)' _git-checkpoint $(f);) \
 $(foreach f,$(FISHCOMP),$(1) 644 '$(FISHCOMPDIR)' git-checkpoint.fish $(f);) \
-$(foreach f,$(FISHCONF),$(1) 644 '$(FISHCONFDIR)' git-checkpoint.fish $(f);)
+$(foreach f,$(FISHCONF),$(1) 644 '$(FISHCONFDIR)' git-checkpoint.fish $(f);) \
+$(foreach f,$(UNITS),$(1) 644 '$(UNITDIR)' $(notdir $(f)) $(OUT)/$(f);)
 endef
 
 # Everything that is created, directories too, is listed in a file for `make uninstall`, so that it
@@ -481,7 +491,12 @@ endef
 # leaves the original alone; other paths are removed only if they are in a directory of this one.
 INSTALLED = $(OWNDIR)/installed
 
-install: $(PROGRAM)
+# The unit names the program by its full path.
+$(OUT)/lib/watch/%.service: lib/watch/%.service FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)sed 's|@BINDIR@|$(BINDIR)|' $< >$@
+
+install: $(PROGRAM) $(UNITS:%=$(OUT)/%)
 	$(Q)set -e; umask 022; \
 	list=$$(mktemp); trap 'rm -f "$$list"' EXIT; \
 	put() { \
@@ -512,7 +527,7 @@ uninstall:
 	fi; \
 	ours() { \
 		case $$1 in '$(PREFIX)'/*) return 0 ;; esac; \
-		for dir in $(call quoted,BINDIR OWNDIR MANDIR BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR FISHCONFDIR); do \
+		for dir in $(call quoted,BINDIR OWNDIR MANDIR BASHCOMPDIR ZSHCOMPDIR FISHCOMPDIR FISHCONFDIR UNITDIR); do \
 			case $$dir/ in "$${1%/*}"/*) return 0 ;; esac; \
 		done; \
 		return 1; \
@@ -556,7 +571,7 @@ deb:
 
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
-DEBIAN_TEST  := libcmocka-dev perl python3 jq faketime xxd lighttpd openssh-server openssh-client mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
+DEBIAN_TEST  := libcmocka-dev perl python3 jq faketime xxd lighttpd openssh-server openssh-client git-remote-gcrypt mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
                 bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount xfsprogs btrfs-progs \
                 bindfs ntfs-3g
 
@@ -567,7 +582,7 @@ build-deps deps:
 	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
 		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
 		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
-		echo '  for the tests: cmocka perl python3 jq faketime xxd lighttpd openssh mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql bindfs ntfs-3g'; \
+		echo '  for the tests: cmocka perl python3 jq faketime xxd lighttpd openssh git-remote-gcrypt mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql bindfs ntfs-3g'; \
 		exit 0; \
 	fi; \
 	missing=; \
@@ -599,6 +614,7 @@ clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
 .PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install check-agents lint lint-build \
-	check-quick check-mcp coverage coverage-run bench picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick check-mcp coverage coverage-run bench bench-large picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
+	check-quick check-mcp coverage coverage-run bench bench-fleet picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

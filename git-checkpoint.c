@@ -12,9 +12,9 @@
  *   error alloc libmem cancel    error messages; allocation, also of libraries; ^C
  *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff    text
  *   intern patterns        strings that are held once; lines that match
- *   hash oid crc           SHA-256, git's object names, checksums
+ *   hash hash_plain oid crc    SHA-256, of short texts without libcrypto; object names, checksums
  *   fs fs_remove sparse    durable writing, removing trees, files with holes
- *   pool spawn command proc env deadline    threads, processes, the environment; work that must
+ *   pool spawn command proc traffic env deadline    threads, processes, the environment; work that must
  *                          end in time
  *   json problems libgit2    JSON; findings of doctor and relink; libgit2, loaded when needed
  * lib/git/       the project's repository; written only when asked by name
@@ -26,6 +26,7 @@
  *   gitstate_check gitstat    whether all of that can be git's; whether it may have changed
  *   repo_worktrees repo_peek    the other worktrees of a repository; where a nested one is
  *   gitindex indexload indexfile    what the index tracks; all its entries; its file
+ *   gitfresh               what git wrote into a new worktree
  *   gitconfig configtext configcond    configuration, its text, its includeIf
  *   exclude pathspec wildmatch    ignore patterns, patterns for paths
  *   gitdate                times as people write them
@@ -37,10 +38,14 @@
  *   change edit            changing a file; its text
  *   capture_settings       which captures are configured
  * lib/worktree/  the user's files
- *   scan scan_visit scan_known skip    the parallel walk; what was left out and why
+ *   scan scan_visit skip    the parallel walk; what was left out and why
+ *   scan_known scan_hinted    directories that need not be listed; those that need not be looked at
  *   rules rules_texts      what belongs in a checkpoint; rules from outside the worktree
- *   statcache origin       files that need not be read again; on which boot they were read
+ *   statcache statcache_copies statcache_write    files that need not be read again
+ *   origin                 on which boot they were read
+ *   vouch                  files that git wrote into a new worktree, which need not be read at all
  *   wt_tree                a directory tree in memory
+ *   watched watched_text   asking a watcher what changed; the text of question and answer
  *   beneath mounts         opening files without leaving the root; other file systems in it
  *   swap displaced         renames that never overwrite; whether a file is what the scan saw
  * lib/store/     the shadow repository
@@ -49,8 +54,12 @@
  *   names composed         names that people give to checkpoints; states that are not checkpoints
  *   pack_write pack_stream pack_verify pack_index    writing one pack for each save
  *   packs packs_read packs_list delta    reading packs
+ *   delta_make             making deltas of trees
+ *   packs packs_read packs_inflate packs_list delta    reading packs
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories
  *   reach repack packing oidset    which objects are needed; new packs without the others
+ *   share                  packs that several stores use
+ *   repack_copy repack_trees    copying objects between packs; trees among them as deltas
  *   fetched scratch        checkpoints of other machines; repositories for a moment
  *   litter health rescue   removing what a killed git left; repairing a store's files, its packs
  * lib/record/    what a checkpoint is
@@ -80,8 +89,11 @@
  *   reclaim gc             freeing bytes that nothing needs; packing tightly
  * lib/save/      a checkpoint from a scan
  *   worktree_state         the current state of the worktree, scanned and read
+ *   worktree_hints         what need not be looked at, because a watcher does
  *   save save_create save_room    the order of events; record and ref; room in the budget
+ *   save_distrust          comparing a scan that was told where to look with a full one
  *   save_same              whether the newest one is as good as a new one
+ *   save_sibling           the first one of a worktree whose repository has others
  *   save_lines             how many lines were added and deleted
  *   save_git save_staged    the state of the project's repository; contents of what is staged
  *   cadence warnings       whether a save is due; what the user must know about it
@@ -104,6 +116,7 @@
  *   protect survey         what must stay; what is in the way
  *   stage apply            new contents beside the user's files; putting them in place
  *   restore_verify restore_hash    whether the result is right
+ *   restore_touched        where to look for that
  *   restore_git restore_git_look    refs, HEAD, index and operation; what git says about that
  *   restore_capture        what is restored after the files
  *   restore_keep           files that others depend on
@@ -126,6 +139,7 @@
  *   incoming incoming_tree    what came from outside, hostile until it is checked
  *   remotes transport      where to; talking to other repositories, by stock git
  *   push push_doubt pushed    sending them; what should stay here; what was sent
+ *   remote_check           what is wrong with all that, for doctor
  *   fetch handoff          bringing in those of other machines; the commit at HEAD beside one
  *   branch                 one as a commit of the project
  *   flat flat_ignored flat_index    one as git would commit it; what it would not; for its index
@@ -162,6 +176,13 @@
  *   mcp_call mcp_child     a call from start to answer; the command that it runs
  *   mcp_place mcp_tokens   in which project, and whether it may; which plan was shown
  *   mcp_resources          files and lists to be read, the prompt
+ * lib/watch/     a process that knows what changed, and takes checkpoints by itself
+ *   watch_cover watch_nodes    watches on the directories of a worktree; these directories
+ *   watch_events watch_answer    what the watches tell; what changed since a walk
+ *   watch_run watch_talk   the process: waiting for what comes; connections
+ *   watch_tree watch_trees    one worktree; all that are registered, and those linked to them
+ *   watch_save watch_pace watch_child    saving it: when, and by another process
+ *   watch_registry watch_tell    which worktrees; asking the process, from outside
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_check opt_usage opt_look    command lines from tables: parsing, checks, usage, completion
  *   row                    what is shown of a thing: JSON, columns, lines
@@ -175,7 +196,8 @@
  *   export import branch remote push fetch
  *   handoff                also takeover
  *   pin restore            also unpin and drop; also undo and redo
- *   hooks hook agent_hook mcp run flow help try bisect revert
+ *   hooks hook agent_hook mcp run flow help try bisect revert watch
+ *   watched                what a watcher says about one worktree, as a line and JSON
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths
@@ -224,6 +246,7 @@ static const struct cmd commands[] = {
 	{ "fetch", NULL, &cmd_fetch_spec }, { "handoff", NULL, &cmd_handoff_spec },
 	{ "takeover", NULL, &cmd_takeover_spec },
 	{ "hooks", NULL, &cmd_hooks_spec, .group = "Automate" },
+	{ "watch", NULL, &cmd_watch_spec },
 	{ "mcp", cmd_mcp, &cmd_mcp_spec }, { "flow", NULL, &cmd_flow_spec },
 	{ "config", NULL, &cmd_config_spec, .group = "Get help" },
 	{ "help", NULL, &cmd_help_spec },

@@ -64,7 +64,7 @@ extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_di
 	cmd_try_spec, cmd_bisect_spec, cmd_export_spec, cmd_import_spec, cmd_branch_spec,
 	cmd_grep_spec, cmd_hooks_spec, cmd_hook_spec, cmd_agent_hook_spec, cmd_flow_spec,
 	cmd_help_spec, cmd_remote_spec, cmd_push_spec, cmd_fetch_spec, cmd_handoff_spec,
-	cmd_takeover_spec;
+	cmd_takeover_spec, cmd_watch_spec;
 
 /** After a save: push it to the remotes that were added with --push-auto; failures are warnings. */
 void cmd_push_auto(struct session *session, const char *id);

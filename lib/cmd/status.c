@@ -5,6 +5,7 @@
 #include "cmd/hint_internal.h"
 #include "cmd/hooks_agents_internal.h"
 #include "cmd/report.h"
+#include "cmd/watched_internal.h"
 #include "hooks/hooks.h"
 #include "inspect/inspect.h"
 #include "record/record.h"
@@ -19,6 +20,7 @@ struct overview {
 	struct status status;
 	struct hooks_report hooks;
 	struct hooks_agents_view agents;
+	json_t *watch; /* what the watcher says, or NULL */
 	struct strlist warnings;
 };
 
@@ -36,6 +38,7 @@ static int look(struct overview *overview, struct session *session)
 		(void)hooks_status(&overview->hooks, session->repo);
 	}
 	hooks_agents_look(&overview->agents, session);
+	overview->watch = watched_look(session->home, session->worktree);
 	strlist_extend(&overview->warnings, &status->warnings);
 	return 0;
 }
@@ -149,6 +152,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_json(&answer, "interrupted_restore", interrupted(session));
 	row_json(&answer, "hooks", hooks_json(&overview->hooks));
 	row_json(&answer, "agents", hooks_agents_json(&overview->agents));
+	row_json(&answer, "watch", overview->watch ? json_incref(overview->watch) : json_null());
 	row_texts(&answer, "warnings", &overview->warnings);
 	return report_json(row_object(&answer), EXIT_DONE);
 }
@@ -292,6 +296,21 @@ static void print_path(const char *title, const char *path)
 	strbuf_release(&quoted);
 }
 
+/* Nothing, if nobody asked to watch this worktree. */
+static void print_watch(const json_t *watch)
+{
+	const char *problem = json_string_value(json_object_get(watch, "problem"));
+	struct strbuf text = STRBUF_INIT;
+
+	if (!watch)
+		return;
+	watched_sum_up(&text, watch);
+	report_text("Watch:       %s\n", text.buf);
+	if (problem && !opt_common.quiet)
+		report_plain(stdout, "             %s\n", problem);
+	strbuf_release(&text);
+}
+
 static void print_text(const struct overview *overview, const struct session *session)
 {
 	const struct status *status = &overview->status;
@@ -308,6 +327,7 @@ static void print_text(const struct overview *overview, const struct session *se
 	report_text("\n");
 	print_hooks(&overview->hooks, session);
 	hooks_agents_sum_up(&overview->agents);
+	print_watch(overview->watch);
 	if (session->store)
 		print_path("Store:", session->store->path);
 	if (status->recent.nr && !opt_common.quiet)
@@ -331,6 +351,7 @@ static int show_status(struct session *session, const struct strlist *args)
 	status_release(&overview.status);
 	hooks_report_release(&overview.hooks);
 	hooks_agents_release(&overview.agents);
+	json_decref(overview.watch);
 	strlist_release(&overview.warnings);
 	return err ? err : status;
 }

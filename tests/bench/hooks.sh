@@ -134,3 +134,18 @@ hooks_on_files() {
 		turns $round ours_files stock_files
 	done
 }
+
+# A hook that git runs and that has nothing to do: the shim decides, or the program after it.
+hooks_for_nothing() {
+	has_command hooks || return 0
+	hooked ours "$SCRATCH/small"
+	i=0
+	while test $i -lt 41; do
+		i=$((i + 1))
+		for key in nothing nothing-program; do
+			(cd "$TREE" && measure "$SAMPLES/$key.git" true)
+		done
+		ours nothing .git/hooks/reference-transaction committed
+		ours nothing-program git-checkpoint hook reference-transaction committed
+	done
+}

@@ -7,7 +7,12 @@
 #   BENCH_DIR=<dir>    measure on a copy of this directory instead of a generated tree
 #   BENCH_ONLY=many    no more than what many checkpoints cost, a matter of minutes
 #   BENCH_ONLY=into    no more than what copies cost
+#   BENCH_ONLY=large   no more than what one large file costs; BENCH_LARGE_MB=<n> is its size (2048)
+#   BENCH_ONLY=sibling no more than the first save in another worktree
 #   BENCH_ONLY=agents  no more than what the hook adds to the calls of an agent
+#   BENCH_ONLY=million no more than saves of a million files, without and with a watcher
+#   BENCH_ONLY=hooks   no more than what hooks and the guard cost git
+#   BENCH_ONLY=tree    no more than saves and restores of the tree
 #   BENCH_QUICK=1      a small tree and no large file: to try the script, not to judge
 #   TMPDIR=<dir>       where the trees are made; the file system matters
 #
@@ -31,7 +36,7 @@ for name in $(env | sed -n 's/^\(\(GIT\|XDG\)_[A-Za-z0-9_]*\)=.*/\1/p'); do
 	unset "$name"
 done
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/git-checkpoint-bench.XXXXXX")
-trap 'chmod -R u+rwx "$SCRATCH" 2>/dev/null; rm -rf "$SCRATCH"' EXIT
+trap 'stop_watcher; chmod -R u+rwx "$SCRATCH" 2>/dev/null; rm -rf "$SCRATCH"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -63,8 +68,14 @@ say() {
 . "$ROOT/tests/bench/hooks.sh"
 # shellcheck source=tests/bench/into.sh
 . "$ROOT/tests/bench/into.sh"
+# shellcheck source=tests/bench/sibling.sh
+. "$ROOT/tests/bench/sibling.sh"
 # shellcheck source=tests/bench/agents.sh
 . "$ROOT/tests/bench/agents.sh"
+# shellcheck source=tests/bench/watch.sh
+. "$ROOT/tests/bench/watch.sh"
+# shellcheck source=tests/bench/large.sh
+. "$ROOT/tests/bench/large.sh"
 # shellcheck source=tests/bench/table.sh
 . "$ROOT/tests/bench/table.sh"
 
@@ -132,6 +143,9 @@ disk() {
 
 # ---- the tree ----------------------------------------------------------------------
 
+SIZE='--files 60000 --dirs 4500 --bytes 200000000'
+test "${BENCH_ONLY:-}" != million || SIZE='--files 1000000 --dirs 70000 --bytes 1000000000'
+
 make_the_tree() {
 	if test -n "${BENCH_DIR:-}"; then
 		say "copying $BENCH_DIR"
@@ -141,7 +155,8 @@ make_the_tree() {
 		if test -n "$QUICK"; then
 			mktree --files 3000 --dirs 225 "$TREE"
 		else
-			mktree --files 60000 --dirs 4500 --bytes 200000000 "$TREE"
+			# shellcheck disable=SC2086 # three options
+			mktree $SIZE "$TREE"
 		fi
 		# As people have it: a repository, everything committed.
 		git init -q "$TREE"
@@ -258,20 +273,10 @@ short_commands() {
 	done
 }
 
-large_file() {
-	test -z "$QUICK" || return 0
-	say 'one file of 2 GB'
-	rm -rf "$GIT_CHECKPOINT_HOME" "$TREE"
-	mkdir "$TREE"
-	truncate -s 2G "$TREE/large"
-	dd if=/dev/urandom of="$TREE/large" bs=1M count=64 seek=700 conv=notrunc 2>/dev/null
-	ours large git-checkpoint save -q -m x
-}
-
 # ---- many checkpoints ------------------------------------------------------------------
 
-FEW=300
-MANY=3000
+FEW=50
+MANY=2000
 
 # grow <dir> <n>: a small tree with so many checkpoints
 grow() {
@@ -302,6 +307,28 @@ more() {
 	done
 }
 
+# in_both <key> <command>...: a sample of a command that changes nothing, with few and with many
+in_both() {
+	in_both_key=$1
+	shift
+	(cd "$SCRATCH/few" && measure "$SAMPLES/$in_both_key.git" "$@" >/dev/null 2>&1) || exit 2
+	(cd "$SCRATCH/many" && measure "$SAMPLES/$in_both_key.ours" "$@" >/dev/null 2>&1) || exit 2
+}
+
+# Each once before: what a command learns for the next one is there.
+read_few_of_many() {
+	round=0
+	while test $round -lt 22; do
+		round=$((round + 1))
+		in_both many-list git-checkpoint list -n 5
+		in_both many-status git-checkpoint status
+		in_both many-name git-checkpoint show @~3
+		in_both many-unchanged git-checkpoint save -q
+		in_both many-completion git-checkpoint --complete git-checkpoint show @
+		test $round != 1 || rm -f "$SAMPLES"/many-*
+	done
+}
+
 # First with room for more, then with as many as may be, when each save evicts one.
 many_checkpoints() {
 	test -n "$HAVE_OURS" || return 0
@@ -311,6 +338,7 @@ many_checkpoints() {
 	export GIT_CHECKPOINT_MAX_COUNT
 	grow "$SCRATCH/few" $FEW
 	grow "$SCRATCH/many" $MANY
+	read_few_of_many
 	more checkpoints 100000 100000
 	# what was added goes with the first, which is none of the samples
 	for dir in few many; do
@@ -344,13 +372,41 @@ if test "${BENCH_ONLY:-}" = agents; then
 	exit
 fi
 
+if test "${BENCH_ONLY:-}" = hooks; then
+	hooks_on_refs
+	hooks_on_files
+	hooks_for_nothing
+	{ head_of_table; rows_hooks; } >"$SCRATCH/table"
+	judge
+	exit
+fi
+
 HAVE_RESTORE=
 ! has_command restore || HAVE_RESTORE=1
+
+if test "${BENCH_ONLY:-}" = large; then
+	large_file
+	{ head_of_table; rows_large; } >"$SCRATCH/table"
+	judge
+	exit
+fi
 
 make_the_tree
 if test "${BENCH_ONLY:-}" = into; then
 	copies
 	{ head_of_table; rows_into; } >"$SCRATCH/table"
+	judge
+	exit
+fi
+if test "${BENCH_ONLY:-}" = million; then
+	million_files
+	{ head_of_table; rows_million; } >"$SCRATCH/table"
+	judge
+	exit
+fi
+if test "${BENCH_ONLY:-}" = sibling; then
+	siblings
+	{ head_of_table; rows_sibling; } >"$SCRATCH/table"
 	judge
 	exit
 fi
@@ -361,15 +417,23 @@ while test $round -lt "$ROUNDS"; do
 	one_round $round
 done
 compare_what_was_captured
+test -z "$HAVE_RESTORE" || watched_rounds watched
+if test "${BENCH_ONLY:-}" = tree; then
+	{ head_of_table; rows_tree; } >"$SCRATCH/table"
+	judge
+	exit
+fi
 say "$SAVES saves of 10 changes each"
 many_saves
 short_commands
 test -z "$HAVE_RESTORE" || copies
+test -z "$HAVE_OURS" || siblings
 agents_in_large
 agents_in_small
 large_file
 many_checkpoints
 hooks_on_refs
 hooks_on_files
+hooks_for_nothing
 table >"$SCRATCH/table"
 judge

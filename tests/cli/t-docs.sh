@@ -293,6 +293,7 @@ test_every_json_key_is_in_the_manual() {
 	elsewhere_answers
 	hooks_answers >"$T/answers/hooks"
 	git checkpoint mcp --print --json codex >"$T/answers/mcp"
+	watch_answers >"$T/answers/watch"
 	flow_answers >"$T/answers/flow"
 	(git checkpoint help save --json && git checkpoint help agents --json) >"$T/answers/help"
 	jq -e '.removed | length > 0' "$T/answers/drop" "$T/answers/prune" >/dev/null

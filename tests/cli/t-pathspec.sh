@@ -143,11 +143,11 @@ test_show_with_paths() {
 	git-checkpoint save -q
 	git-checkpoint show --name-only @ -- '*.c' ':!docs' >"$T/out"
 	expect_eq 'a.c src/c.c src/new.c ' "$(tail -n 3 "$T/out" | tr '\n' ' ')"
-	expect_no_grep 'b.h' "$T/out"
+	expect_no_grep 'b\.h' "$T/out"
 	# a path alone asks for the patch
 	git-checkpoint show @ src/d.h >"$T/out"
 	expect_grep '^diff --git a/src/d.h b/src/d.h' "$T/out"
-	expect_no_grep 'a.c' "$T/out"
+	expect_no_grep 'a\.c' "$T/out"
 	expect_eq 'src/c.c src/new.c ' "$(git-checkpoint show --files @ 'src/*.c' | tr '\n' ' ')"
 	git-checkpoint show --files --json @ -- src ':!*.c' >"$T/out"
 	expect_eq '["src/d.h"]' "$(jq -c '[.files[].file]' "$T/out")"

@@ -12,6 +12,16 @@ hooks_answers() {
 	git checkpoint hooks uninstall --agent claude-code --json
 }
 
+# The same of watch; nobody watches afterwards.
+watch_answers() {
+	git checkpoint watch add --json
+	git checkpoint watch status --json
+	git checkpoint watch start --json
+	git checkpoint watch status --json
+	git checkpoint watch stop --json
+	git checkpoint watch remove --json
+}
+
 # One answer of each kind.
 flow_answers() {
 	git checkpoint flow start w --phases A,B --approve A --json

@@ -17,7 +17,7 @@ test -d lib || {
 	exit 2
 }
 folders='base git settings worktree store record session retention save inspect restore repair
-	remote run flow hooks agents mcp ui cmd'
+	remote run flow hooks agents mcp watch ui cmd'
 folders=$(echo $folders) # one line
 status=0
 

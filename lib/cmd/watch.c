@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/cmd.h"
+
+#include "base/base.h"
+#include "cmd/report.h"
+#include "cmd/watched_internal.h"
+#include "save/save.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "ui/ui.h"
+#include "watch/watch.h"
+
+enum { PATIENCE = 10000 /* milliseconds */, SECONDS = 20 };
+
+/* --- start, run, stop --- */
+
+static int run(struct session *session, const struct strlist *args)
+{
+	char *home = NULL;
+	int err = store_home(&home);
+
+	(void)session;
+	(void)args;
+	/* It must not keep a directory busy that has nothing to do with it. */
+	if (!err && chdir("/") < 0)
+		err = ckpt_error_errno("unable to change to '/'");
+	if (!err)
+		err = watch_run(home);
+	free(home);
+	return err;
+}
+
+static int tell_state(const char *home, bool running, const char *text)
+{
+	pid_t pid = 0;
+
+	if (running)
+		(void)watch_is_running(&pid, home);
+	if (opt_common.json)
+		return report_json(json_pack("{s:b,s:o}", "running", running, "pid",
+					     running ? json_integer(pid) : json_null()),
+				   EXIT_DONE);
+	report_text("%s\n", text);
+	return EXIT_DONE;
+}
+
+static int start_at(const char *home)
+{
+	static const char *const argv[] = { "/proc/self/exe", "watch", "run", NULL };
+	struct strlist registered = STRLIST_INIT;
+	int err = watch_registry_read(&registered, home);
+	size_t nr = registered.nr;
+
+	strlist_release(&registered);
+	if (err)
+		return err;
+	if (watch_is_running(NULL, home))
+		return tell_state(home, true, "Already watching");
+	if (!nr)
+		return ckpt_error_set(CKPT_EREFUSED, "no directory is registered; 'git checkpoint watch "
+						     "add <dir>' adds one");
+	if (!spawn_detached(argv))
+		return ckpt_error_errno("unable to start 'git checkpoint watch run'");
+	if (!watch_await(home, true, SECONDS))
+		return ckpt_error_set(CKPT_ERROR, "it does not run; 'git checkpoint watch run' says why");
+	return tell_state(home, true, "Watching");
+}
+
+static int start(struct session *session, const struct strlist *args)
+{
+	char *home = NULL;
+	int err = store_home(&home);
+
+	(void)session;
+	(void)args;
+	if (!err)
+		err = start_at(home);
+	free(home);
+	return err;
+}
+
+static int stop_at(const char *home)
+{
+	json_t *answer = NULL;
+	int err;
+
+	if (!watch_is_running(NULL, home))
+		return tell_state(home, false, "Nothing was being watched");
+	err = watch_tell(&answer, home, "stop", PATIENCE);
+	json_decref(answer);
+	if (err && err != CKPT_ENOTFOUND)
+		return err;
+	if (!watch_await(home, false, SECONDS))
+		return ckpt_error_set(CKPT_ELOCKED, "it was told to stop, but still runs");
+	return tell_state(home, false, "Stopped; the directories stay registered");
+}
+
+static int stop(struct session *session, const struct strlist *args)
+{
+	char *home = NULL;
+	int err = store_home(&home);
+
+	(void)session;
+	(void)args;
+	if (!err)
+		err = stop_at(home);
+	free(home);
+	return err;
+}
+
+/* --- add and remove --- */
+
+/* Tell the process, if it runs, that the registry changed. */
+static bool reload(const char *home)
+{
+	json_t *answer = NULL;
+	int err = watch_tell(&answer, home, "reload", PATIENCE);
+
+	json_decref(answer);
+	if (err && err != CKPT_ENOTFOUND)
+		report_message("warning", ckpt_error_last());
+	return !err;
+}
+
+static int tell_change(const char *path, bool changed, bool added, bool running)
+{
+	struct strbuf quoted = STRBUF_INIT;
+	int status = EXIT_DONE;
+
+	quote_path(&quoted, path);
+	if (opt_common.json)
+		status = report_json(json_pack("{s:o,s:b,s:b,s:b}", "path", json_path(path),
+					       "registered", added, "changed", changed, "running",
+					       running),
+				     EXIT_DONE);
+	else if (!added)
+		report_text("'%s' is no longer watched; its checkpoints stay\n", quoted.buf);
+	else
+		report_text("'%s' is %s%s\n", quoted.buf,
+			    changed ? "registered" : "already registered",
+			    running ? " and watched" : "; 'git checkpoint watch start' watches it");
+	strbuf_release(&quoted);
+	return status;
+}
+
+/* So that it is known which directories there are. */
+static int save_first(struct session *session)
+{
+	const struct strlist all = STRLIST_INIT;
+	const struct save_opts opts = { .reason = "watching begins",
+					.source = "watch",
+					.step = -1,
+					.automatic = true,
+					.scope = &all,
+					.progress = progress_show };
+	struct save_result result = { 0 };
+	int err = save_check_place(session);
+
+	if (!err)
+		err = save_checkpoint(&result, session, &opts);
+	progress_clear();
+	if (!err)
+		report_warnings(&result.record.warnings);
+	save_result_release(&result);
+	return err;
+}
+
+static int add(struct session *session, const struct strlist *args)
+{
+	const char *dir = args->nr ? args->items[0] : ".";
+	bool changed = false;
+	int err = 0;
+
+	if (chdir(dir) < 0)
+		err = ckpt_error_errno("unable to change to '%s'", dir);
+	if (!err)
+		err = cmd_session_open(session, SESSION_SAVE);
+	if (!err)
+		err = save_first(session);
+	if (!err)
+		err = watch_registry_change(&changed, session->home, session->worktree, true);
+	if (err)
+		return err;
+	return tell_change(session->worktree, changed, true, reload(session->home));
+}
+
+/* The one that is registered and contains `dir`, which need not be there any more. */
+static int find_registered(char **out, const char *home, const char *dir)
+{
+	struct strlist list = STRLIST_INIT;
+	int err = watch_registry_read(&list, home);
+	char *path = path_resolve(dir), *cwd = path_real(".");
+	struct strbuf full = STRBUF_INIT;
+
+	/* Of one that is gone, only the name is known. */
+	if (cwd && (!path || *path != '/')) {
+		path_absolute(&full, cwd, dir);
+		free(path);
+		path = strbuf_detach(&full, NULL);
+	}
+	free(cwd);
+	*out = NULL;
+	for (size_t i = 0; i < list.nr && path && !err; i++)
+		if (!strcmp(path, list.items[i]))
+			*out = xstrdup(path);
+	if (!err && !*out)
+		err = ckpt_error_set(CKPT_ENOTFOUND,
+				     "'%s' is not registered; 'git checkpoint watch status' tells what is",
+				     path ? path : dir);
+	free(path);
+	strlist_release(&list);
+	return err;
+}
+
+static int removed(struct session *session, const struct strlist *args)
+{
+	char *home = NULL, *root = NULL;
+	int err = store_home(&home), status = EXIT_DONE;
+	bool changed = false;
+
+	(void)session;
+	if (!err)
+		err = find_registered(&root, home, args->nr ? args->items[0] : ".");
+	if (!err)
+		err = watch_registry_change(&changed, home, root, false);
+	if (!err)
+		status = tell_change(root, changed, false, reload(home));
+	free(root);
+	free(home);
+	return err ? err : status;
+}
+
+/* --- status --- */
+
+static void print_tree(const json_t *tree)
+{
+	const char *problem = json_string_value(json_object_get(tree, "problem"));
+	char *path = json_path_value(json_object_get(tree, "path"));
+	struct strbuf quoted = STRBUF_INIT, text = STRBUF_INIT;
+
+	quote_path(&quoted, path ? path : "?");
+	watched_sum_up(&text, tree);
+	report_text("%s: %s\n", quoted.buf, text.buf);
+	if (problem)
+		report_plain(stdout, "    %s\n", problem);
+	strbuf_release(&quoted);
+	strbuf_release(&text);
+	free(path);
+}
+
+/* Those that are registered, if nobody runs who could tell more. */
+static int look_without(json_t **out, const char *home)
+{
+	struct strlist list = STRLIST_INIT;
+	int err = watch_registry_read(&list, home);
+	json_t *trees = json_array();
+
+	for (size_t i = 0; i < list.nr; i++)
+		json_array_append_new(trees, json_pack("{s:o,s:s}", "path", json_path(list.items[i]),
+						       "state", "off"));
+	strlist_release(&list);
+	*out = json_pack("{s:n,s:n,s:n,s:o}", "pid", "since", "problem", "worktrees", trees);
+	return err;
+}
+
+static void print_status(const json_t *answer, bool running)
+{
+	json_t *trees = json_object_get(answer, "worktrees");
+	const char *problem = json_string_value(json_object_get(answer, "problem"));
+
+	if (problem)
+		report_message("warning", problem);
+	if (running)
+		report_text("Watching, process %lld\n",
+			    (long long)json_integer_value(json_object_get(answer, "pid")));
+	else if (json_array_size(trees))
+		report_text("Not watching; 'git checkpoint watch start' starts it\n");
+	else
+		report_text("No directory is registered; 'git checkpoint watch add <dir>' adds one\n");
+	for (size_t i = 0; i < json_array_size(trees); i++)
+		print_tree(json_array_get(trees, i));
+}
+
+static int show(struct session *session, const struct strlist *args)
+{
+	json_t *answer = NULL;
+	bool running = false;
+	char *home = NULL;
+	int err = store_home(&home), status = EXIT_DONE;
+
+	(void)session;
+	(void)args;
+	if (!err) {
+		err = watch_tell(&answer, home, "status", PATIENCE);
+		running = !err;
+	}
+	if (err == CKPT_ENOTFOUND)
+		err = look_without(&answer, home);
+	if (!err && opt_common.json) {
+		json_object_set_new(answer, "running", json_boolean(running));
+		status = report_json(json_incref(answer), EXIT_DONE);
+	} else if (!err) {
+		print_status(answer, running);
+	}
+	json_decref(answer);
+	free(home);
+	return err ? err : status;
+}
+
+#define DIRECTORY OPT_ARGS({ { "<dir>" }, 0, 1 })
+
+static const struct opt_spec subs[] = {
+	{ .command = "watch start",
+	  .summary = "start to watch, in the background",
+	  .alone = true,
+	  .run = start },
+	{ .command = "watch stop",
+	  .summary = "stop that",
+	  .alone = true,
+	  .run = stop },
+	{ .command = "watch status",
+	  .summary = "show what is watched, and when it was saved",
+	  .alone = true,
+	  .run = show },
+	{ .command = "watch add",
+	  .summary = "register a directory, and save it",
+	  .args = DIRECTORY,
+	  .alone = true,
+	  .run = add },
+	{ .command = "watch remove",
+	  .summary = "strike it off; its checkpoints stay",
+	  .args = DIRECTORY,
+	  .alone = true,
+	  .run = removed },
+	{ .command = "watch run",
+	  .summary = "watch in the foreground",
+	  .alone = true,
+	  .run = run },
+	{ NULL },
+};
+
+const struct opt_spec cmd_watch_spec = {
+	.command = "watch",
+	.summary = "save by itself what changes, and make other saves fast",
+	.subs = subs,
+};

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+#include "watch/watch_nodes_internal.h"
+
+#include "base/base.h"
+
+enum { FIRST_SIZE = 64 };
+
+/* --- the two tables: by parent and name, by watch --- */
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+	x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+	return x ^ (x >> 32);
+}
+
+static uint64_t name_hash(const struct watch_node *parent, const char *name)
+{
+	uint64_t hash = mix((uintptr_t)parent);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return mix(hash);
+}
+
+static struct watch_node **slot_of(const struct watch_table *table, uint64_t hash)
+{
+	return &table->slots[hash & (table->size - 1)];
+}
+
+static struct watch_node **name_slot(const struct watch_nodes *nodes,
+				     const struct watch_node *parent, const char *name)
+{
+	return slot_of(&nodes->names, name_hash(parent, name));
+}
+
+static struct watch_node **watch_slot(const struct watch_nodes *nodes, int watch)
+{
+	return slot_of(&nodes->watches, mix((uint64_t)watch));
+}
+
+/* Make room for one more, in a table of twice the size if need be. */
+static bool grow(struct watch_table *table, struct watch_node ***old, size_t *old_size)
+{
+	if (table->nr++ < table->size)
+		return false;
+	*old = table->slots;
+	*old_size = table->size;
+	table->size = table->size ? 2 * table->size : FIRST_SIZE;
+	table->slots = xcalloc(table->size, sizeof(*table->slots));
+	return true;
+}
+
+static void put_name(struct watch_nodes *nodes, struct watch_node *node)
+{
+	struct watch_node **slot = name_slot(nodes, node->parent, node->name);
+
+	node->same_name = *slot;
+	*slot = node;
+}
+
+static void put_watch(struct watch_nodes *nodes, struct watch_node *node)
+{
+	struct watch_node **slot = watch_slot(nodes, node->watch);
+
+	node->same_watch = *slot;
+	*slot = node;
+}
+
+static void enter_name(struct watch_nodes *nodes, struct watch_node *node)
+{
+	struct watch_node **old, *next;
+	size_t old_size;
+
+	if (grow(&nodes->names, &old, &old_size)) {
+		for (size_t i = 0; i < old_size; i++)
+			for (struct watch_node *at = old[i]; at; at = next) {
+				next = at->same_name;
+				put_name(nodes, at);
+			}
+		free(old);
+	}
+	put_name(nodes, node);
+}
+
+static void enter_watch(struct watch_nodes *nodes, struct watch_node *node)
+{
+	struct watch_node **old, *next;
+	size_t old_size;
+
+	if (grow(&nodes->watches, &old, &old_size)) {
+		for (size_t i = 0; i < old_size; i++)
+			for (struct watch_node *at = old[i]; at; at = next) {
+				next = at->same_watch;
+				put_watch(nodes, at);
+			}
+		free(old);
+	}
+	put_watch(nodes, node);
+}
+
+static void leave_name(struct watch_nodes *nodes, struct watch_node *node)
+{
+	struct watch_node **at = name_slot(nodes, node->parent, node->name);
+
+	while (*at != node)
+		at = &(*at)->same_name;
+	*at = node->same_name;
+	nodes->names.nr--;
+}
+
+static void leave_watch(struct watch_nodes *nodes, struct watch_node *node)
+{
+	struct watch_node **at = watch_slot(nodes, node->watch);
+
+	while (*at != node)
+		at = &(*at)->same_watch;
+	*at = node->same_watch;
+	nodes->watches.nr--;
+}
+
+struct watch_node *watch_nodes_child(const struct watch_nodes *nodes,
+				     const struct watch_node *parent, const char *name)
+{
+	struct watch_node *at = nodes->names.size ? *name_slot(nodes, parent, name) : NULL;
+
+	while (at && (at->parent != parent || strcmp(at->name, name) != 0))
+		at = at->same_name;
+	return at;
+}
+
+struct watch_node *watch_nodes_of(const struct watch_nodes *nodes, int watch)
+{
+	struct watch_node *at = nodes->watches.size ? *watch_slot(nodes, watch) : NULL;
+
+	while (at && at->watch != watch)
+		at = at->same_watch;
+	return at;
+}
+
+/* --- the two lists: by time of change, and the loose ones --- */
+
+static void link_in(struct watch_node **first, struct watch_node *node)
+{
+	node->newer = NULL;
+	node->older = *first;
+	if (*first)
+		(*first)->newer = node;
+	*first = node;
+}
+
+static void link_out(struct watch_node **first, struct watch_node *node)
+{
+	if (node->newer)
+		node->newer->older = node->older;
+	else
+		*first = node->older;
+	if (node->older)
+		node->older->newer = node->newer;
+}
+
+static void become_loose(struct watch_nodes *nodes, struct watch_node *node)
+{
+	node->watch = -1;
+	link_in(&nodes->loose, node);
+	nodes->loose_nr++;
+	for (; node && !node->loose_below; node = node->parent)
+		node->loose_below = true;
+}
+
+static void stop_being_loose(struct watch_nodes *nodes, struct watch_node *node)
+{
+	link_out(&nodes->loose, node);
+	nodes->loose_nr--;
+}
+
+static void disarm(struct watch_nodes *nodes, struct watch_node *node)
+{
+	int watch = node->watch;
+
+	leave_watch(nodes, node);
+	link_out(&nodes->newest, node);
+	node->watch = -1;
+	if (nodes->gone)
+		nodes->gone(watch, nodes->payload);
+}
+
+/* --- nodes --- */
+
+struct watch_node *watch_nodes_add(struct watch_nodes *nodes, struct watch_node *parent,
+				   const char *name)
+{
+	size_t size = strlen(name) + 1;
+	struct watch_node *node = xcalloc(1, sizeof(*node) + size);
+
+	memcpy(node->name, name, size);
+	node->parent = parent;
+	if (parent) {
+		node->next = parent->child;
+		if (node->next)
+			node->next->prev = node;
+		parent->child = node;
+	} else {
+		nodes->root = node;
+	}
+	enter_name(nodes, node);
+	become_loose(nodes, node);
+	nodes->nr++;
+	return node;
+}
+
+void watch_nodes_arm(struct watch_nodes *nodes, struct watch_node *node, int watch, uint64_t tick)
+{
+	stop_being_loose(nodes, node);
+	node->watch = watch;
+	node->changed = tick;
+	enter_watch(nodes, node);
+	link_in(&nodes->newest, node);
+}
+
+/* A node that has none below. */
+static void remove_one(struct watch_nodes *nodes, struct watch_node *node)
+{
+	if (node->watch < 0)
+		stop_being_loose(nodes, node);
+	else
+		disarm(nodes, node);
+	leave_name(nodes, node);
+	if (node->prev)
+		node->prev->next = node->next;
+	else if (node->parent)
+		node->parent->child = node->next;
+	else
+		nodes->root = NULL;
+	if (node->next)
+		node->next->prev = node->prev;
+	nodes->nr--;
+	free(node);
+}
+
+/* Not recursive: a tree may be deeper than the stack. */
+static void remove_below(struct watch_nodes *nodes, struct watch_node *top)
+{
+	struct watch_node *node = top;
+
+	for (;;) {
+		struct watch_node *parent;
+
+		while (node->child)
+			node = node->child;
+		if (node == top)
+			return;
+		parent = node->parent;
+		remove_one(nodes, node);
+		node = parent;
+	}
+}
+
+void watch_nodes_loosen(struct watch_nodes *nodes, struct watch_node *node)
+{
+	if (node->watch < 0)
+		return;
+	remove_below(nodes, node);
+	disarm(nodes, node);
+	/* Of those below none is left. */
+	node->loose_below = false;
+	become_loose(nodes, node);
+}
+
+void watch_nodes_drop(struct watch_nodes *nodes, struct watch_node *node)
+{
+	remove_below(nodes, node);
+	remove_one(nodes, node);
+}
+
+void watch_nodes_touch(struct watch_nodes *nodes, struct watch_node *node, uint64_t tick)
+{
+	if (node->watch < 0 || node->changed == tick)
+		return;
+	link_out(&nodes->newest, node);
+	node->changed = tick;
+	link_in(&nodes->newest, node);
+}
+
+void watch_nodes_settle(struct watch_node *node)
+{
+	bool loose = node->watch < 0;
+
+	for (const struct watch_node *at = node->child; at && !loose; at = at->next)
+		loose = at->loose_below;
+	node->loose_below = loose;
+}
+
+void watch_nodes_path(struct strbuf *out, const struct watch_node *node)
+{
+	size_t len = 0, start = out->len;
+
+	for (const struct watch_node *at = node; at->parent; at = at->parent)
+		len += strlen(at->name) + 1;
+	if (!len)
+		return;
+	strbuf_grow(out, len);
+	strbuf_setlen(out, start + len - 1);
+	for (const struct watch_node *at = node; at->parent; at = at->parent) {
+		size_t name_len = strlen(at->name);
+
+		len -= name_len + 1;
+		memcpy(out->buf + start + len, at->name, name_len);
+		if (len)
+			out->buf[start + len - 1] = '/';
+	}
+}
+
+void watch_nodes_release(struct watch_nodes *nodes)
+{
+	nodes->gone = NULL;
+	if (nodes->root)
+		watch_nodes_drop(nodes, nodes->root);
+	free(nodes->names.slots);
+	free(nodes->watches.slots);
+	memset(nodes, 0, sizeof(*nodes));
+}

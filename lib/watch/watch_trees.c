@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "watch/watch_trees_internal.h"
+
+#include "base/base.h"
+#include "git/git.h"
+#include "watch/watch.h"
+
+#include <math.h>
+#include <sys/inotify.h>
+
+/*
+ * git makes a worktree in several steps, and tells nobody when it is done: look again after a
+ * moment, and again after twice that time.
+ */
+#define FIRST_PAUSE 0.1
+enum { TRIES = 8 };
+
+void watch_trees_init(struct watch_trees *out, const char *home)
+{
+	memset(out, 0, sizeof(*out));
+	out->home = xstrdup(home);
+	out->inotify = -1;
+	out->again = INFINITY;
+}
+
+/* --- what is registered --- */
+
+static void release_place(struct watch_place *place)
+{
+	repo_free(place->repo);
+	free(place->root);
+}
+
+static void release_places(struct watch_trees *trees)
+{
+	for (size_t i = 0; i < trees->places_nr; i++)
+		release_place(&trees->places[i]);
+	free(trees->places);
+}
+
+/* One that is gone keeps its repository: its other worktrees are still there. */
+static void find_repo(struct watch_place *place, const struct watch_trees *before)
+{
+	if (!repo_open_at(&place->repo, place->root))
+		return;
+	place->repo = NULL;
+	if (fs_is_dir(place->root))
+		return;
+	for (size_t i = 0; i < before->places_nr; i++)
+		if (!strcmp(before->places[i].root, place->root)) {
+			place->repo = before->places[i].repo;
+			before->places[i].repo = NULL;
+		}
+}
+
+/* If it cannot be read, those that were registered before still are. */
+static void read_places(struct watch_trees *trees)
+{
+	struct strlist roots = STRLIST_INIT;
+	struct watch_place *places;
+	int err = watch_registry_read(&roots, trees->home);
+
+	free(trees->problem);
+	trees->problem = err ? xstrdup(ckpt_error_last()) : NULL;
+	if (err) {
+		strlist_release(&roots);
+		for (size_t i = 0; i < trees->places_nr; i++)
+			strlist_add(&roots, trees->places[i].root);
+	}
+	places = xcalloc(roots.nr + 1, sizeof(*places));
+	for (size_t i = 0; i < roots.nr; i++) {
+		places[i].root = xstrdup(roots.items[i]);
+		find_repo(&places[i], trees);
+	}
+	release_places(trees);
+	trees->places = places;
+	trees->places_nr = roots.nr;
+	strlist_release(&roots);
+}
+
+/* --- watching where worktrees come and go --- */
+
+static void forget_names(struct watch_trees *trees)
+{
+	for (size_t i = 0; i < trees->names_nr; i++)
+		free(trees->names[i].name);
+	trees->names_nr = 0;
+	fs_close(trees->inotify);
+	trees->inotify = -1;
+}
+
+/* False if there is no such directory. */
+static bool watch_name(struct watch_trees *trees, const char *dir, const char *name)
+{
+	const uint32_t events = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
+				IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD;
+	int watch = inotify_add_watch(trees->inotify, dir, events);
+
+	if (watch < 0)
+		return false;
+	ALLOC_GROW(trees->names, trees->names_nr + 1, trees->names_alloc);
+	trees->names[trees->names_nr++] =
+		(struct watch_name){ watch, name ? xstrdup(name) : NULL };
+	return true;
+}
+
+/* The nearest directory on the way to `path` that is there, for the name that is not. */
+static void watch_way(struct watch_trees *trees, const char *path)
+{
+	char *dir = xstrdup(path), *slash;
+
+	while ((slash = strrchr(dir, '/')) && slash != dir) {
+		*slash = '\0';
+		if (watch_name(trees, dir, slash + 1))
+			break;
+	}
+	if (slash == dir)
+		(void)watch_name(trees, "/", dir + 1);
+	free(dir);
+}
+
+static void watch_place(struct watch_trees *trees, const struct watch_place *place)
+{
+	char *worktrees;
+
+	if (!fs_is_dir(place->root))
+		watch_way(trees, place->root);
+	if (!place->repo)
+		return;
+	worktrees = xstrfmt("%s/worktrees", place->repo->commondir);
+	if (!watch_name(trees, worktrees, NULL))
+		(void)watch_name(trees, place->repo->commondir, "worktrees");
+	free(worktrees);
+}
+
+static bool concerns(const struct watch_trees *trees, const struct inotify_event *event)
+{
+	const uint32_t ends = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_Q_OVERFLOW;
+
+	if (event->mask & ends)
+		return true;
+	for (size_t i = 0; i < trees->names_nr; i++)
+		if (trees->names[i].watch == event->wd &&
+		    (!trees->names[i].name ||
+		     (event->len && !strcmp(trees->names[i].name, event->name))))
+			return true;
+	return false;
+}
+
+void watch_trees_read(struct watch_trees *trees)
+{
+	_Alignas(struct inotify_event) char buf[16384];
+	bool told = false;
+	ssize_t len;
+
+	while ((len = read(trees->inotify, buf, sizeof(buf))) > 0)
+		for (char *at = buf; at < buf + len;) {
+			const struct inotify_event *event = (const struct inotify_event *)at;
+
+			told = told || concerns(trees, event);
+			at += sizeof(*event) + event->len;
+		}
+	if (told) {
+		trees->tries = 0;
+		trees->again = clock_monotonic() + FIRST_PAUSE;
+	}
+}
+
+/* --- worktrees --- */
+
+static void want(struct watch_trees *trees, const char *root, bool linked)
+{
+	for (size_t i = 0; i < trees->nr; i++)
+		if (!strcmp(trees->items[i]->root, root)) {
+			/* Those that are registered come first. */
+			trees->items[i]->linked = linked && (!trees->items[i]->wanted ||
+							     trees->items[i]->linked);
+			trees->items[i]->wanted = true;
+			return;
+		}
+	ALLOC_GROW(trees->items, trees->nr + 1, trees->alloc);
+	trees->items[trees->nr] = watch_tree_new(root, linked);
+	trees->items[trees->nr++]->wanted = true;
+}
+
+static void want_linked(struct watch_trees *trees, const struct repo *repo)
+{
+	struct strlist others = STRLIST_INIT;
+
+	repo_other_worktrees(&others, repo);
+	for (size_t i = 0; i < others.nr; i++)
+		want(trees, others.items[i], true);
+	strlist_release(&others);
+}
+
+static void drop_unwanted(struct watch_trees *trees)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < trees->nr; i++) {
+		struct watch_tree *tree = trees->items[i];
+
+		if (tree->wanted) {
+			trees->items[kept++] = tree;
+			continue;
+		}
+		if (trees->gone)
+			trees->gone(tree, trees->payload);
+		watch_tree_free(tree);
+	}
+	trees->nr = kept;
+}
+
+/* Only those that are not watched yet, or whose directory may be back. */
+static void open_new(struct watch_trees *trees)
+{
+	for (size_t i = 0; i < trees->nr; i++) {
+		struct watch_tree *tree = trees->items[i];
+
+		if (!tree->child.pid && !tree->cover.root && !tree->pace.first)
+			watch_tree_open(tree);
+	}
+}
+
+/* First the watches, then the look, so that nothing comes unseen between the two. */
+void watch_trees_look(struct watch_trees *trees)
+{
+	read_places(trees);
+	forget_names(trees);
+	trees->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	for (size_t i = 0; i < trees->places_nr && trees->inotify >= 0; i++)
+		watch_place(trees, &trees->places[i]);
+	for (size_t i = 0; i < trees->nr; i++)
+		trees->items[i]->wanted = false;
+	for (size_t i = 0; i < trees->places_nr; i++)
+		want(trees, trees->places[i].root, false);
+	for (size_t i = 0; i < trees->places_nr; i++)
+		if (trees->places[i].repo)
+			want_linked(trees, trees->places[i].repo);
+	drop_unwanted(trees);
+	open_new(trees);
+	trees->tries++;
+	trees->again = trees->tries < TRIES ?
+			       clock_monotonic() + FIRST_PAUSE * (1 << trees->tries) : INFINITY;
+}
+
+void watch_trees_release(struct watch_trees *trees)
+{
+	for (size_t i = 0; i < trees->nr; i++)
+		trees->items[i]->wanted = false;
+	drop_unwanted(trees);
+	forget_names(trees);
+	release_places(trees);
+	free(trees->items);
+	free(trees->names);
+	free(trees->problem);
+	free(trees->home);
+}

@@ -1,0 +1,215 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# watch: hints that saves use, and everything that may go wrong with them.
+
+. "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/watch.sh"
+
+# many: more directories than a save that is told where to look would list
+many() {
+	for i in $(seq 40); do
+		mkdir -p "many/$i"
+		echo "$i" >"many/$i/file"
+	done
+}
+
+# Two saves on which everything is known: to the watcher, and to the cache.
+settle() {
+	await watch_settled
+	git checkpoint save -q
+	await watch_settled
+	git checkpoint save -q
+}
+
+# same_as_full: a save without a watcher has nothing to add to the newest
+same_as_full() {
+	rm -f "$(git checkpoint status --json | jq -r .store)/checkpoint/watch.sock"
+	git checkpoint save --automatic --json | jq -e '.checkpoint_created == false'
+}
+
+test_a_save_looks_only_where_something_changed() {
+	require strace
+	watch_setup
+	many
+	git checkpoint save -q
+	git checkpoint config -q watchQuiet 1h
+	full=$(listed git-checkpoint save -q)
+	watch_start
+	settle_quietly() { git checkpoint save -q && git checkpoint save -q; }
+	settle_quietly
+	echo 2 >many/7/file
+	hinted=$(listed git-checkpoint save -q)
+	echo "directories listed: $full, $hinted"
+	newest_has many/7/file 2
+	strace -f -e trace=newfstatat,statx,openat,openat2 -o "$T/strace" git-checkpoint save -q
+	if grep -q 'many/23\|"23"' "$T/strace"; then fail 'it looked where nothing changed'; fi
+	watch_end
+	strace -f -e trace=newfstatat,statx,openat,openat2 -o "$T/strace" git-checkpoint save -q
+	grep -q '"many/23\|"23"' "$T/strace" || fail 'without a watcher it does not look either'
+}
+
+test_a_killed_watcher_is_not_needed() {
+	watch_setup
+	watch_start
+	settle
+	watch_end
+	echo 2 >a/b/file
+	git checkpoint save -q
+	newest_has a/b/file 2
+	git checkpoint status | grep '^Watch: *off'
+	# what happened meanwhile, and what it left behind, do not matter to the next one
+	echo 3 >c/file
+	watch_start
+	await newest_has c/file 3
+	echo 4 >c/d/new
+	await newest_has c/d/new 4
+	watch_end
+}
+
+test_a_stopped_watcher_keeps_nobody_waiting() {
+	watch_setup
+	watch_start
+	settle
+	kill -STOP "$WATCHER"
+	echo 2 >a/b/file
+	timeout 20 git checkpoint save -q
+	newest_has a/b/file 2
+	timeout 20 git checkpoint status | grep '^Watch: *not answering'
+	kill -CONT "$WATCHER"
+	echo 3 >c/file
+	await newest_has c/file 3
+	await watch_settled
+	same_as_full
+	watch_end
+}
+
+test_silent_and_hostile_peers_keep_nobody_waiting() {
+	require perl
+	watch_setup
+	watch_start
+	settle
+	store=$(git checkpoint status --json | jq -r .store)
+	cd "$store/checkpoint"
+	perl -MIO::Socket::UNIX -e '
+		for (1 .. 100) {
+			my $s = IO::Socket::UNIX->new(Peer => "watch.sock", Timeout => 5) or next;
+			$_ % 3 == 0 and syswrite $s, "x" x 100000;
+			$_ % 3 == 1 and syswrite $s, "since 1 rubbish\n";
+			push @all, $s;
+		}
+		print "ready\n"; close STDOUT; <STDIN>' >"$T/ready" <"$T/work/.git/HEAD" || :
+	cd "$T/work"
+	echo 2 >a/b/file
+	timeout 20 git checkpoint save -q
+	newest_has a/b/file 2
+	echo 3 >a/b/file
+	await newest_has a/b/file 3
+	watch_end
+}
+
+test_another_user_is_refused() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	watch_setup
+	watch_start
+	settle
+	home=$(dirname "$(git checkpoint status --json | jq -r .store)")
+	# even if somebody opened all doors
+	chmod -R a+rwX "$T" "$home"
+	run_as_nobody perl -MIO::Socket::UNIX -e '
+		$SIG{PIPE} = "IGNORE";
+		my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 0;
+		syswrite $s, "stop 1\n";
+		exit defined(<$s>) ? 1 : 0' "$home/watch.sock"
+	watch_tells "$PWD" true
+	watch_end
+}
+
+test_lost_events_mean_that_everything_is_looked_at() {
+	require perl
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	watch_start
+	git checkpoint save -q
+	git checkpoint save -q
+	kill -STOP "$WATCHER"
+	# more events than the queue holds
+	perl -e '
+		open my $f, "<", "/proc/sys/fs/inotify/max_queued_events" or exit 0;
+		my $n = <$f>;
+		for (1 .. $n + 1000) {
+			my $path = $_ % 2 ? "c/x" : "c/y";
+			open my $o, ">", $path; close $o; unlink $path;
+		}'
+	echo 2 >a/b/file
+	mv c/d c/e
+	kill -CONT "$WATCHER"
+	await watch_tells "$PWD" '.state == "watched"'
+	git checkpoint save -q
+	newest_has a/b/file 2
+	same_as_full
+	watch_end
+}
+
+test_too_few_watches_are_told() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	require unshare
+	watch_setup
+	# a limit of a new user namespace holds for all in it
+	unshare --user --map-root-user sh -c '
+		echo 2 >/proc/sys/user/max_inotify_watches || exit 77
+		exec git-checkpoint watch run' >"$T/watch.log" 2>&1 &
+	WATCHER=$!
+	await watch_tells "$PWD" '.state == "polled" and .hints == false and (.problem | test("max_user_watches"))'
+	git checkpoint status | grep '^Watch: *on, but without watches'
+	git checkpoint config -q watchMax 1s
+	echo 2 >a/b/file
+	git checkpoint save -q
+	newest_has a/b/file 2
+	watch_end
+}
+
+test_a_mount_in_the_worktree_ends_hints() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	watch_start
+	git checkpoint save -q
+	watch_tells "$PWD" .hints
+	mount -t tmpfs none c/d || skip 'mounts are not allowed'
+	await watch_tells "$PWD" '.hints == false'
+	echo 2 >c/d/file
+	git checkpoint save -q
+	newest_has c/d/file 2
+	umount c/d
+	await watch_tells "$PWD" .hints
+	watch_end
+}
+
+test_a_store_that_is_removed_is_made_again() {
+	watch_setup
+	watch_start
+	await watch_settled
+	rm -rf "$(git checkpoint status --json | jq -r .store)"
+	echo 2 >a/b/file
+	await newest_has a/b/file 2
+	await watch_tells "$PWD" '.state == "watched"'
+	watch_end
+}
+
+test_idle_it_does_nothing() {
+	require strace
+	watch_setup
+	watch_start
+	await watch_settled
+	# those who look for worktrees that are being made have given up
+	await idle
+	watch_end
+}
+
+# Nothing but one call that waits without an end.
+idle() {
+	timeout -s INT 1 strace -p "$WATCHER" -o "$T/idle" 2>/dev/null || :
+	test "$(wc -l <"$T/idle")" -le 2 && grep -q 'ppoll(.*NULL, \[\]' "$T/idle"
+}
+
+run_tests
