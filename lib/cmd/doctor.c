@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
+#include "cmd/gone_internal.h"
 #include "cmd/report.h"
 #include "hooks/hooks.h"
 #include "remote/remote.h"
@@ -16,8 +17,23 @@ static const struct opt options[] = {
 	{ OPT_END },
 };
 
+/* Other worktrees that are gone, told with what is wrong here; `stores` has the rest. */
+enum { GONE_MAX = 5 };
+
+/* Not a problem of a store: it is what stores are for. */
+static void print_gone(const struct inventory_list *stores)
+{
+	size_t gone = 0;
+
+	for (size_t i = 0; i < stores->nr && gone < GONE_MAX; i++)
+		gone += gone_print(&stores->items[i]);
+	if (gone == GONE_MAX)
+		report_text("'git checkpoint stores' lists all directories that are gone\n");
+}
+
 /* The first `in_store` problems are those that --fix knows. */
-static int print(const struct problems *problems, size_t in_store, const struct session *session)
+static int print(const struct problems *problems, size_t in_store, const struct session *session,
+		 const struct inventory_list *stores)
 {
 	json_t *array = json_array();
 	size_t open = 0;
@@ -39,7 +55,8 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 		strbuf_release(&clean);
 	}
 	if (opt_common.json)
-		return report_json(json_pack("{s:b,s:o}", "ok", !open, "problems", array),
+		return report_json(json_pack("{s:b,s:o,s:o}", "ok", !open, "problems", array, "gone",
+					     gone_json(stores)),
 				   open ? EXIT_NO : EXIT_DONE);
 	json_decref(array);
 	if (!problems->nr && session->store)
@@ -48,6 +65,7 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 		report_text("no checkpoints of '%s' yet\n", session->worktree);
 	else if (in_store && open && !fix)
 		report_text("'git checkpoint doctor --fix' fixes what can be fixed\n");
+	print_gone(stores);
 	return open ? EXIT_NO : EXIT_DONE;
 }
 
@@ -66,6 +84,7 @@ static void look_at_hooks(struct problems *problems, const struct session *sessi
 static int doctor(struct session *session, const struct strlist *args)
 {
 	struct problems problems = { 0 };
+	struct inventory_list stores = { 0 };
 	size_t in_store;
 	int err = session_open(session, SESSION_ANY);
 
@@ -83,7 +102,10 @@ static int doctor(struct session *session, const struct strlist *args)
 	if (!err)
 		look_at_hooks(&problems, session);
 	if (!err)
-		err = print(&problems, in_store, session);
+		err = inventory_read(&stores, session->home, session->cwd, session->repo);
+	if (!err)
+		err = print(&problems, in_store, session, &stores);
+	inventory_release(&stores);
 	problems_release(&problems);
 	return err;
 }

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
+#include "cmd/gone_internal.h"
 #include "cmd/report.h"
 #include "git/git.h"
 #include "session/session.h"
@@ -10,6 +11,7 @@
 
 static void make_row(struct row *row, const struct inventory_item *item)
 {
+	struct strbuf command = STRBUF_INIT;
 	char age[CLOCK_ISO_SIZE];
 
 	row_text(row, "key", item->key);
@@ -20,11 +22,13 @@ static void make_row(struct row *row, const struct inventory_item *item)
 	row_text(row, "state", inventory_state_name(item->state));
 	row_time(row, "last_used", item->last_used);
 	row_path(row, "moved_to", item->moved_to);
+	row_text(row, "restore_command", inventory_way_back(&command, item) ? command.buf : NULL);
 	row_text(row, "problem", item->problem);
 	row_show(row, "last_used", "%s",
 		 item->last_used ? clock_format_age(age, item->last_used, clock_now()) : "never");
 	if (!item->path)
 		row_show(row, "path", "?");
+	strbuf_release(&command);
 }
 
 static int print_json(const struct inventory_list *list)
@@ -76,24 +80,6 @@ static void print_move(const struct inventory_item *item)
 	strbuf_release(&command);
 }
 
-/* Its directory is gone, but not what was saved of it. */
-static bool can_come_back(const struct inventory_item *item)
-{
-	return item->state == INVENTORY_MISSING && item->checkpoints && !item->moved_to;
-}
-
-static void print_way_back(const struct inventory_item *item)
-{
-	struct strbuf path = STRBUF_INIT, into = STRBUF_INIT;
-
-	quote_path(&path, item->path);
-	quote_shell(&into, item->path);
-	report_text("'%s' is gone; to bring it back: git checkpoint restore --store %s --into %s @\n",
-		    path.buf, item->key, into.buf);
-	strbuf_release(&path);
-	strbuf_release(&into);
-}
-
 static void print_text(const struct inventory_list *list, const char *home)
 {
 	struct strlist problems = STRLIST_INIT;
@@ -118,8 +104,8 @@ static void print_text(const struct inventory_list *list, const char *home)
 	for (size_t i = 0; i < list->nr; i++)
 		if (list->items[i].moved_to)
 			print_move(&list->items[i]);
-		else if (can_come_back(&list->items[i]))
-			print_way_back(&list->items[i]);
+		else
+			(void)gone_print(&list->items[i]);
 	report_text("%zu %s, %s\n", list->nr, list->nr == 1 ? "store" : "stores",
 		    units_format_size(size, bytes));
 }

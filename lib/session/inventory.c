@@ -347,6 +347,16 @@ void inventory_relink_command(struct strbuf *out, const char *key, const char *p
 	strbuf_release(&quoted);
 }
 
+bool inventory_way_back(struct strbuf *out, const struct inventory_item *item)
+{
+	if (item->state != INVENTORY_MISSING || !item->checkpoints || item->moved_to)
+		return false;
+	strbuf_addf(out, "git checkpoint restore --store %s --into ", item->key);
+	quote_shell(out, item->path);
+	strbuf_addstr(out, " @");
+	return true;
+}
+
 static bool hint_at(struct strbuf *out, const char *home, const char *key, const char *dir,
 		    bool above)
 {

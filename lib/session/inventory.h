@@ -84,4 +84,10 @@ bool inventory_hint(struct strbuf *out, const char *home, const char *dir, bool 
  */
 void inventory_relink_command(struct strbuf *out, const char *key, const char *path, bool force);
 
+/**
+ * If the worktree is gone but its checkpoints are not, append the command that
+ * brings it back, quoted for the shell; else false.
+ */
+bool inventory_way_back(struct strbuf *out, const struct inventory_item *item);
+
 #endif

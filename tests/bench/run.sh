@@ -12,6 +12,8 @@
 #   BENCH_ONLY=agents  no more than what the hook adds to the calls of an agent
 #   BENCH_ONLY=million no more than saves of a million files, without and with a watcher
 #   BENCH_ONLY=hooks   no more than what hooks and the guard cost git
+#   BENCH_ONLY=push    no more than a push of ten changed files
+#   BENCH_ONLY=lock    no more than many processes that save at the same time
 #   BENCH_ONLY=tree    no more than saves and restores of the tree
 #   BENCH_QUICK=1      a small tree and no large file: to try the script, not to judge
 #   TMPDIR=<dir>       where the trees are made; the file system matters
@@ -76,6 +78,10 @@ say() {
 . "$ROOT/tests/bench/watch.sh"
 # shellcheck source=tests/bench/large.sh
 . "$ROOT/tests/bench/large.sh"
+# shellcheck source=tests/bench/remote.sh
+. "$ROOT/tests/bench/remote.sh"
+# shellcheck source=tests/bench/lock.sh
+. "$ROOT/tests/bench/lock.sh"
 # shellcheck source=tests/bench/table.sh
 . "$ROOT/tests/bench/table.sh"
 
@@ -181,6 +187,12 @@ new_shadow() {
 	git --git-dir="$SHADOW" --work-tree="$TREE" init -q
 }
 
+# list_files: those that change() picks from; stock git has saved the tree
+list_files() {
+	test -e "$SHADOW/index" || (cd "$TREE" && git --git-dir="$SHADOW" --work-tree="$TREE" add -A)
+	git --git-dir="$SHADOW" ls-files | grep -v '^"' >"$SCRATCH/files"
+}
+
 # change <n>: append to ten files, spread over the tree, other ones for each n
 change() {
 	awk -v n="$1" -v total="$(wc -l <"$SCRATCH/files")" '
@@ -211,7 +223,7 @@ one_round() {
 	new_shadow
 	SAVE_AS=first turns "$1" ours_save stock_save
 	if test "$1" = 1; then
-		git --git-dir="$SHADOW" ls-files | grep -v '^"' >"$SCRATCH/files"
+		list_files
 		disk size-first.git "$SHADOW"
 		test -z "$HAVE_OURS" || disk size-first.ours "$GIT_CHECKPOINT_HOME"
 	fi
@@ -356,60 +368,32 @@ judge() {
 	test -n "$QUICK" || ! grep -q 'MISSED$' "$SCRATCH/table"
 }
 
-if test "${BENCH_ONLY:-}" = many; then
-	many_checkpoints
-	{ head_of_table; rows_many; } >"$SCRATCH/table"
+# only <name> <rows> <function>...: if nothing else was asked for, measure that and judge it
+only() {
+	test "${BENCH_ONLY:-}" = "$1" || return 0
+	only_rows=$2
+	shift 2
+	for only_part in "$@"; do
+		"$only_part"
+	done
+	{ head_of_table; "$only_rows"; } >"$SCRATCH/table"
 	judge
 	exit
-fi
-
-if test "${BENCH_ONLY:-}" = agents; then
-	make_the_tree
-	agents_in_large
-	agents_in_small
-	{ head_of_table; rows_agents; } >"$SCRATCH/table"
-	judge
-	exit
-fi
-
-if test "${BENCH_ONLY:-}" = hooks; then
-	hooks_on_refs
-	hooks_on_files
-	hooks_for_nothing
-	{ head_of_table; rows_hooks; } >"$SCRATCH/table"
-	judge
-	exit
-fi
+}
 
 HAVE_RESTORE=
 ! has_command restore || HAVE_RESTORE=1
 
-if test "${BENCH_ONLY:-}" = large; then
-	large_file
-	{ head_of_table; rows_large; } >"$SCRATCH/table"
-	judge
-	exit
-fi
-
+only many rows_many many_checkpoints
+only lock rows_lock crowd
+only hooks rows_hooks hooks_on_refs hooks_on_files hooks_for_nothing
+only large rows_large large_file
 make_the_tree
-if test "${BENCH_ONLY:-}" = into; then
-	copies
-	{ head_of_table; rows_into; } >"$SCRATCH/table"
-	judge
-	exit
-fi
-if test "${BENCH_ONLY:-}" = million; then
-	million_files
-	{ head_of_table; rows_million; } >"$SCRATCH/table"
-	judge
-	exit
-fi
-if test "${BENCH_ONLY:-}" = sibling; then
-	siblings
-	{ head_of_table; rows_sibling; } >"$SCRATCH/table"
-	judge
-	exit
-fi
+only agents rows_agents agents_in_large agents_in_small
+only into rows_into copies
+only million rows_million million_files
+only sibling rows_sibling siblings
+only push rows_push new_shadow list_files pushes
 round=0
 while test $round -lt "$ROUNDS"; do
 	round=$((round + 1))
@@ -418,20 +402,18 @@ while test $round -lt "$ROUNDS"; do
 done
 compare_what_was_captured
 test -z "$HAVE_RESTORE" || watched_rounds watched
-if test "${BENCH_ONLY:-}" = tree; then
-	{ head_of_table; rows_tree; } >"$SCRATCH/table"
-	judge
-	exit
-fi
+only tree rows_tree
 say "$SAVES saves of 10 changes each"
 many_saves
 short_commands
+pushes
 test -z "$HAVE_RESTORE" || copies
 test -z "$HAVE_OURS" || siblings
 agents_in_large
 agents_in_small
 large_file
 many_checkpoints
+crowd
 hooks_on_refs
 hooks_on_files
 hooks_for_nothing

@@ -103,6 +103,7 @@ table() {
 	rows_tree
 	rows_into
 	rows_sibling
+	rows_push
 	row_disk 'store size after the first save' size-first 0.50 0.25
 	row_disk "store size after $SAVES saves of 10 changes" size-many 0.50 0.25
 	row_memory "peak memory, save of $(wc -l <"$SCRATCH/files") files" first 120 60
@@ -110,6 +111,7 @@ table() {
 	row_millis 'list of 50' list 20 5
 	row_millis 'completion' completion 20 5
 	rows_many
+	rows_lock
 	rows_agents
 	rows_hooks
 }

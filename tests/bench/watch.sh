@@ -68,7 +68,7 @@ million_files() {
 	say 'first saves'
 	SAVE_AS=million-first ours_save
 	SAVE_AS=million-first stock_save
-	git --git-dir="$SHADOW" ls-files | grep -v '^"' >"$SCRATCH/files"
+	list_files
 	SAVE_AS=warm ours_save
 	round=0
 	while test $round -lt "$ROUNDS"; do

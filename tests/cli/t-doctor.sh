@@ -10,7 +10,7 @@ first='' home='' id='' second='' store='' # see three.sh
 test_sound() {
 	three
 	sound
-	expect_eq '{"ok":true,"problems":[]}' "$(cat "$T/doctor.json")"
+	expect_eq '{"ok":true,"problems":[],"gone":[]}' "$(cat "$T/doctor.json")"
 	expect_eq sound "$(git-checkpoint doctor)"
 	expect_eq '' "$(git-checkpoint doctor -q)"
 	expect_three

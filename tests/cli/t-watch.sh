@@ -153,6 +153,9 @@ test_a_worktree_that_was_removed_comes_back_from_its_store() {
 	git checkpoint stores >out
 	command=$(sed -n "s/.*to bring it back: //p" out)
 	test -n "$command" || fail "no command in $(cat out)"
+	expect_eq "$command" "$(git checkpoint doctor | sed -n 's/.*to bring it back: //p')" 'as doctor tells it'
+	expect_eq "$command" "$(git checkpoint doctor --json | jq -r '.gone[].restore_command')" 'in JSON'
+	expect_eq "$command" "$(git checkpoint stores --json | jq -r '.stores[].restore_command // empty')" 'of stores'
 	eval "$command"
 	expect_eq precious "$(cat "$T/linked/untracked")" 'the file'
 	watch_end
