@@ -197,7 +197,7 @@
  *   handoff                also takeover
  *   pin restore            also unpin and drop; also undo and redo
  *   hooks hook agent_hook mcp run flow help try bisect revert watch
- *   watched                what a watcher says about one worktree, as a line and JSON
+ *   watched gone           what a watcher says about one worktree; one that is gone: lines and JSON
  *   hooks_agents hooks_offer    its parts about coding agents, and about a setting
  *   project                where the project was, as text and JSON
  *   inside paths           a path in a checkpoint: <checkpoint>:<path>; other paths

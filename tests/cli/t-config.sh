@@ -55,6 +55,9 @@ test_every_key_has_its_documented_default() {
 		hookQuiet=false
 		hookSensitive=false
 		agentPrompts=true
+		watchQuiet=5s
+		watchMax=5m
+		watchParanoid=false
 		flowStaleAfter=7d
 		machine=
 		project=

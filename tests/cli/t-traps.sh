@@ -5,6 +5,7 @@
 
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/traps.sh"
+. "$LIB_DIR/watch.sh"
 
 # ---- one place that starts git ---------------------------------------------------
 
@@ -18,7 +19,7 @@ starters() {
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
-			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook|pick)|mcp/mcp_child)\.c:'
+			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook|pick)|mcp/mcp_child|watch/watch_child)\.c:'
 		grep -nE '\<(spawn_run|spawn_capture)\(' -r lib git-checkpoint.c --include='*.[ch]' |
 			grep -vE '^lib/(base/spawn\.[ch]|git/gitrun\.c|cmd/help\.c):'
 	) || :
@@ -288,6 +289,23 @@ try_elsewhere() {
 	try 0 mcp
 }
 
+# What saves by itself springs none, either.
+try_watching() {
+	trap 'git-checkpoint watch stop >/dev/null 2>&1 || :' EXIT
+	try '0 3' watch add
+	GIT_CHECKPOINT_WATCH_QUIET=0s try 0 watch start
+	echo seen >>a.txt
+	await saved_by_watcher
+	try 0 watch status
+	try 0 watch stop
+	try 0 watch remove
+	trap - EXIT
+}
+
+saved_by_watcher() {
+	git-checkpoint list -n 1 --json | jq -e '.checkpoints[0].reason == "after changes"'
+}
+
 # try_everything <statuses of hooks install>
 try_everything() {
 	mkdir -p "$T/elsewhere"
@@ -346,6 +364,7 @@ try_everything() {
 	try '0 3' flow resume --restore --yes
 	try 0 config
 	try 0 config --origin
+	try_watching
 	try '0 1' help
 	try 0 help undo
 	for command in $(git-checkpoint help --json </dev/null | jq -r '.commands[].name'); do
