@@ -108,6 +108,37 @@ costs() {
 	cost "$1: push of one" on first git-checkpoint push -q
 }
 
+# What git offers for repositories that are too large: the objects of one checkpoint in two steps, and
+# everything from a file that a web server could deliver.
+others() {
+	one=$(git ls-remote -q "file://$HUB" "$refs/first/*" | tail -n 1 | cut -f 2)
+	git -C "$HUB" config uploadpack.allowFilter true
+	git init -q "$SCRATCH/plain"
+	cost 'one checkpoint, plain git fetch' git -C "$SCRATCH/plain" fetch -q "file://$HUB" "$one"
+	git init -q "$SCRATCH/partial"
+	git -C "$SCRATCH/partial" remote add hub "file://$HUB"
+	cost 'the same, --filter=blob:none' git -C "$SCRATCH/partial" fetch -q --filter=blob:none hub "$one"
+	cost 'its files then, as a checkout needs them' git -C "$SCRATCH/partial" checkout -q FETCH_HEAD
+	cost 'a bundle of everything' git -C "$HUB" bundle create -q "$SCRATCH/all.bundle" --all
+	git init -q "$SCRATCH/bundled"
+	cost 'one checkpoint from the bundle' git -C "$SCRATCH/bundled" fetch -q "$SCRATCH/all.bundle" "$one"
+	cost 'what is new, plain git fetch' git -C "$SCRATCH/bundled" fetch -q "file://$HUB" "$one"
+	printf '%-52s %8d kB\n' 'size of the bundle' "$(du -k "$SCRATCH/all.bundle" | cut -f 1)"
+}
+
+# Each project in a repository of its own: the refs and objects of this one among nine others of the same size.
+shared_with_others() {
+	git init -q --bare "$SCRATCH/crowded.git"
+	for other in 1 2 3 4 5 6 7 8 9 10; do
+		git -C "$SCRATCH/crowded.git" fetch -q "$HUB" "$refs/*:${refs%??}$(printf %02d $other)/*"
+	done
+	git -C "$SCRATCH/crowded.git" pack-refs --all
+	printf '%-52s %8d\n' 'refs of ten such projects' "$(git -C "$SCRATCH/crowded.git" for-each-ref | wc -l)"
+	cost 'list of one project among ten (ls-remote)' git ls-remote -q "file://$SCRATCH/crowded.git" "${refs%??}01/*"
+	cost 'fetch of one among ten' git -C "$SCRATCH/plain" fetch -q "file://$SCRATCH/crowded.git" \
+		"$(git -C "$SCRATCH/crowded.git" for-each-ref --format='%(refname)' "${refs%??}01/first" | tail -n 1)"
+}
+
 echo "$MACHINES machines, $CHECKPOINTS checkpoints each, $FILES files"
 make_project
 machine first
@@ -123,3 +154,5 @@ costs 'all, refs packed'
 cost 'gc' git -C "$HUB" gc -q --prune=now
 size 'after gc'
 costs 'after gc'
+others
+shared_with_others

@@ -20,7 +20,7 @@ start_watcher() {
 		>"$SCRATCH/watcher.log" 2>&1 &
 	WATCHER=$!
 	tries=0
-	until (cd "$TREE" && git-checkpoint status --json | grep -q '"watching": *true'); do
+	until (cd "$TREE" && git-checkpoint status --json | grep -q '"hints": *true'); do
 		tries=$((tries + 1))
 		kill -0 "$WATCHER" 2>/dev/null && test $tries -lt 600 || {
 			say 'the watcher does not watch'
