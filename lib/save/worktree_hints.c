@@ -93,12 +93,15 @@ void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
 	look_at_index(&out->head.index, session);
 	if (!cache || statcache_head(cache)->circumstances != out->head.circumstances)
 		return;
-	if (opts->hints)
+	if (opts->hints) {
 		out->hints = *opts->hints;
-	else if (may_use(out, cache, opts))
+		/* What only the watcher has heard of since then must be told again. */
+		out->head.mark = statcache_head(cache)->mark;
+	} else if (may_use(out, cache, opts)) {
 		out->hints = (struct scan_hints){ &out->watched.dirs, &out->watched.trees, false };
-	else
+	} else {
 		return;
+	}
 	out->hints.index_same =
 		same_index(&statcache_head(cache)->index, &out->head.index, session);
 	scan->hints = &out->hints;

@@ -331,6 +331,8 @@ int worktree_state_keep(struct worktree_state *state, struct pack *pack)
 
 	drop_unread(root);
 	wt_compact(root);
+	/* What is not read yet did not change again: no watcher would tell the next scan of it. */
+	state->hints->head.mark = (struct watch_mark){ 0, 0 };
 	err = trees_build(root, pack, state->session->threads);
 	if (!err)
 		err = pack_commit(pack, NULL);

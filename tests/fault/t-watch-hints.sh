@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What a save may believe of a watcher if the stat cache comes from something other than a plain save.
+
+. "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/watch.sh"
+
+# Directories that the watcher knows, and that only saves by hand look at.
+make_watched() {
+	watch_setup
+	mkdir many
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		mkdir many/$i
+		for j in 1 2 3 4 5 6 7 8 9 10; do echo $i $j >many/$i/$j; done
+	done
+	git checkpoint config -q watchQuiet 1h
+	git checkpoint config -q watchMax 1h
+	git config checkpoint.threads 1
+	git checkpoint save -q
+	watch_start
+	git checkpoint save -q
+	git checkpoint save -q
+}
+
+# What was not read is not in the cache, and no event tells of it again.
+test_what_was_not_read_in_time_is_not_forgotten() {
+	make_watched
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		for j in 1 2 3 4 5 6 7 8 9 10; do echo new >many/$i/new$j; done
+	done
+	git config checkpoint.hookTimeout 15s
+	printf '{"cwd":"%s","session_id":"s","hook_event_name":"PreToolUse","tool_name":"x"}' "$PWD" >"$T/event"
+	FAULT_RUN='sleep 6.5' FAULT_PATH=$PWD/many with_faults open 30 run \
+		git-checkpoint agent-hook claude-code <"$T/event" >"$T/got"
+	jq -r .systemMessage "$T/got" | grep 'is kept.*goes on in the background'
+	await newest_has many/10/new10 new
+	git checkpoint save -q
+	git --git-dir="$(store_dir)" ls-tree -r --name-only latest many >"$T/stored"
+	find many -type f | sort >"$T/there"
+	sort "$T/stored" | diff -u "$T/there" -
+	watch_end
+}
+
+# Nothing but the watcher has seen it, and what it told was not asked for.
+test_what_was_written_during_a_restore_is_saved() {
+	make_watched
+	echo changed >many/1/1
+	FAULT_PATH=many FAULT_RUN='echo meanwhile >many/5/2' with_faults rename 1 run \
+		git-checkpoint restore --yes --json @ >"$T/answer"
+	expect_eq meanwhile "$(cat many/5/2)"
+	git checkpoint diff --name-status >"$T/actual"
+	printf 'M\tmany/5/2\n' >"$T/expected"
+	expect_same "$T/expected" "$T/actual"
+	git checkpoint save -q
+	newest_has many/5/2 meanwhile
+	watch_end
+}
+
+run_tests
