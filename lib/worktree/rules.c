@@ -48,6 +48,8 @@ struct rules {
 	struct exclude_chain extra, sensitive;
 	struct exclude_chain base[3]; /* info/exclude, core.excludesFile, defaults */
 
+	struct rules_tracked *top; /* of the project itself, where each walk begins */
+
 	pthread_mutex_t lock; /* protects everything below */
 	struct strlist warnings;
 	struct rules_tracked *all;
@@ -199,7 +201,7 @@ int rules_open(struct rules **out, const struct rules_opts *opts)
 	rules->base[1].list = parse_base(rules, "", &of[RULES_FROM_USER], NULL, TAG_PROJECT);
 	rules->base[1].next = &rules->base[2];
 	rules->base[2].list = parse_base(rules, "", &of[RULES_FROM_DEFAULTS], NULL, TAG_DEFAULT);
-	add_tracked(rules, NULL, opts->repo, NULL, "");
+	rules->top = add_tracked(rules, NULL, opts->repo, NULL, "");
 	*out = rules;
 	return 0;
 }
@@ -239,7 +241,7 @@ const struct strlist *rules_warnings(const struct rules *rules)
 struct rules_dir rules_begin(const struct rules *rules)
 {
 	return (struct rules_dir){ .chain = rules->base,
-				   .tracked = rules->all,
+				   .tracked = rules->top,
 				   .fingerprint = rules->fingerprint };
 }
 

@@ -48,15 +48,27 @@ void rules_texts_init(struct rules_texts *texts)
 		strbuf_init(&texts->of[i]);
 }
 
+static struct rules_nested *find_nested(const struct rules_texts *texts, const char *path)
+{
+	for (size_t i = 0; i < texts->nested_nr; i++)
+		if (!strcmp(texts->nested[i].path, path))
+			return &texts->nested[i];
+	return NULL;
+}
+
 void rules_texts_add_nested(struct rules_texts *texts, const char *path, const char *text,
 			    size_t len)
 {
-	struct rules_nested *nested;
+	struct rules_nested *nested = find_nested(texts, path);
 
-	ALLOC_GROW(texts->nested, texts->nested_nr + 1, texts->nested_alloc);
-	nested = &texts->nested[texts->nested_nr++];
-	nested->path = xstrdup(path);
-	strbuf_init(&nested->text);
+	/* A second walk with the same rules comes here again. */
+	if (!nested) {
+		ALLOC_GROW(texts->nested, texts->nested_nr + 1, texts->nested_alloc);
+		nested = &texts->nested[texts->nested_nr++];
+		nested->path = xstrdup(path);
+		strbuf_init(&nested->text);
+	}
+	strbuf_reset(&nested->text);
 	strbuf_add(&nested->text, text, len);
 }
 

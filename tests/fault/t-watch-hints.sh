@@ -56,4 +56,31 @@ test_what_was_written_during_a_restore_is_saved() {
 	watch_end
 }
 
+# A file that got another name makes a save begin again: with the same rules, as if for the first time.
+test_a_second_walk_has_the_same_rules() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	echo '*.ign' >.gitignore
+	echo 1 >c/d/x.ign
+	mkdir abc
+	echo 1 >abc/x.ign
+	# one that has a path as long as that directory, and tracks what the project leaves out
+	git init -q nes
+	echo 1 >nes/x.ign
+	git -C nes add -f x.ign
+	echo none >nes/.git/info/exclude
+	git checkpoint save -q
+	watch_start
+	git checkpoint save -q
+	git checkpoint save -q
+	ln a/b/file c/name
+	git checkpoint save -q
+	git --git-dir="$(store_dir)" ls-tree -r --name-only latest >"$T/stored"
+	expect_grep '^c/name$' "$T/stored"
+	expect_grep '^nes/x.ign$' "$T/stored"
+	expect_no_grep '^abc/x.ign$' "$T/stored"
+	git --git-dir="$(store_dir)" fsck --strict
+	watch_end
+}
+
 run_tests
