@@ -164,8 +164,9 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 		item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
 		scan_note(walk, worker, item->dir, WT_NOTE_REPO, item->dir->path);
 	}
-	/* Nor has anybody an eye on that index. */
-	item->dir->look = !(item->dir->listing & WT_WHOLE) && rules_is_nested(&item->rules);
+	/* Nor has anybody an eye on that index, or on what has yet to become a repository. */
+	item->dir->look = !(item->dir->listing & WT_WHOLE) &&
+			  ((dotgit && item->dir->parent) || rules_is_nested(&item->rules));
 	if (gitignore)
 		item->dir->listing |= WT_GITIGNORE;
 	return finish_dir(walk, worker, item, false, queue);

@@ -83,4 +83,23 @@ test_a_second_walk_has_the_same_rules() {
 	watch_end
 }
 
+# Nothing in the directory changes when its .git becomes a repository.
+test_what_becomes_a_repository_is_looked_at() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	echo '*.ign' >.gitignore
+	mkdir -p nest/.git
+	echo 1 >nest/x.ign
+	echo 1 >nest/file
+	git checkpoint save -q
+	watch_start
+	git checkpoint save -q
+	git checkpoint save -q
+	git init -q nest
+	git -C nest add -f x.ign
+	git checkpoint save -q
+	newest_has nest/x.ign 1
+	watch_end
+}
+
 run_tests
