@@ -121,7 +121,7 @@ static int lost_dir(struct scan_walk *walk, struct scan_worker *worker, struct w
 static int read_known(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
 		      int fd, struct pool_queue *queue)
 {
-	bool unseen = scan_need(walk, item) != SCAN_LOOK;
+	bool unseen = scan_need(walk, item) != SCAN_LOOK && scan_may_pass(item);
 	const struct statcache_dir *cached = item->dir->cached;
 	int rc = 0;
 

@@ -40,6 +40,15 @@ static bool changes_below(const struct scan_hints *hints, const char *path)
 	return pathset_reaches(hints->dirs, path) || pathset_reaches(hints->trees, path);
 }
 
+/*
+ * Where names are left out, only judging them again tells what holds further below, and what has to
+ * be noted. Where none is, there is nothing to note.
+ */
+bool scan_may_pass(const struct scan_item *item)
+{
+	return item->dir->cached->listing & WT_WHOLE && !item->rules.excluded;
+}
+
 enum scan_need scan_need(const struct scan_walk *walk, const struct scan_item *item)
 {
 	const struct scan_hints *hints = walk->hints;
@@ -54,11 +63,7 @@ enum scan_need scan_need(const struct scan_walk *walk, const struct scan_item *i
 		return SCAN_LOOK;
 	if (!(cached->below & flags) && !changes_below(hints, item->dir->path))
 		return SCAN_NOTHING;
-	/*
-	 * Where names are left out, only judging them again tells what holds further below. Where
-	 * none is, there is nothing to note.
-	 */
-	return cached->listing & WT_WHOLE && !item->rules.excluded ? SCAN_PASS : SCAN_LOOK;
+	return scan_may_pass(item) ? SCAN_PASS : SCAN_LOOK;
 }
 
 static void take_head(struct wt_dir *dir)

@@ -126,11 +126,14 @@ enum scan_need {
 /** From the hints and the head of its block. */
 enum scan_need scan_need(const struct scan_walk *walk, const struct scan_item *item);
 
+/** Whether a directory that was opened, and is in the cache, can do without being looked at. */
+bool scan_may_pass(const struct scan_item *item);
+
 /** It is as the cache says, with everything below; loaded when somebody asks for it. */
 int scan_take_unseen(struct scan_walk *walk, struct wt_dir *dir);
 
 /**
- * For SCAN_PASS, like scan_visit_known(): the entries of the cache; only directories further below
+ * If scan_may_pass(), like scan_visit_known(): the entries of the cache; only directories further below
  * that need it are looked at.
  */
 int scan_visit_unseen(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,

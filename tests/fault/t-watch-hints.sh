@@ -22,6 +22,13 @@ make_watched() {
 	git checkpoint save -q
 }
 
+# A file that changed just now is looked at in any case.
+let_files_settle() {
+	touch "$T/then"
+	until touch "$T/now" &&
+		test $(($(date -r "$T/now" +%s%N) - $(date -r "$T/then" +%s%N))) -gt 30000000; do :; done
+}
+
 # What was not read is not in the cache, and no event tells of it again.
 test_what_was_not_read_in_time_is_not_forgotten() {
 	make_watched
@@ -99,6 +106,34 @@ test_what_becomes_a_repository_is_looked_at() {
 	git -C nest add -f x.ign
 	git checkpoint save -q
 	newest_has nest/x.ign 1
+	watch_end
+}
+
+# Not a single event, so that nothing is looked at: what is left out still is.
+test_what_is_left_out_is_noted_each_time() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	git checkpoint config -q maxFileSize 100k
+	head -c 200000 /dev/zero >big
+	echo secret >.env
+	expect_exit 3 git checkpoint save -q
+	watch_start
+	expect_exit 3 git checkpoint save -q
+	let_files_settle
+	expect_exit 3 git checkpoint save -q
+	expect_exit 3 git checkpoint save -q --json -m again >"$T/saved"
+	expect_eq '.env big ' "$(jq -j '.skipped[] | .file + " "' "$T/saved")"
+	# left out, too, until it has a repository
+	mkdir left
+	echo 1 >left/file
+	echo left/ >.gitignore
+	expect_exit 3 git checkpoint save -q
+	let_files_settle
+	expect_exit 3 git checkpoint save -q
+	git init -q left
+	git -C left add file
+	expect_exit 3 git checkpoint save -q
+	newest_has left/file 1
 	watch_end
 }
 
