@@ -23,8 +23,9 @@
  *  5. nothing is mounted in the worktree, and the cache is of this boot and mount.
  *
  * What nobody can tell: a file got another name after the cache was written, outside
- * of the worktree or where the rules leave it out, and was changed under that name.
- * The caller looks at everything now and then for its sake.
+ * of the worktree or where the rules leave it out, or for a moment, and was changed
+ * under that name; or it was mapped after that, and changed in memory, and still is
+ * mapped. The caller looks at everything now and then for their sake.
  *
  * The caller sees to it that everything else is the same: limits, who we are, what
  * is left out because it belongs to another worktree.
