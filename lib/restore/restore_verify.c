@@ -176,12 +176,26 @@ out:
 	return err;
 }
 
-/* Exactly the tree of the checkpoint: the next save need not read it again. */
+/* The tree alone does not tell the modes of directories, and of a file only whether it is a program. */
+static bool is_target(const struct restore *r, const struct wt_dir *root)
+{
+	const struct strbuf *held = &r->target.meta.modes;
+	struct strbuf modes = STRBUF_INIT;
+	bool same;
+
+	modes_encode(&modes, root);
+	same = oid_equal(&root->tree, &r->opts->target->tree) && modes.len == held->len &&
+	       !memcmp(modes.buf, held->buf, held->len);
+	strbuf_release(&modes);
+	return same;
+}
+
+/* Exactly the checkpoint: the next save need not read it again. */
 static void keep_cache(const struct restore *r, struct worktree_state *state)
 {
 	const struct ckpt_record *target = r->opts->target;
 
-	if (oid_equal(&state->scan->root->tree, &target->tree) && !*target->composed_for)
+	if (!*target->composed_for && is_target(r, state->scan->root))
 		worktree_state_write_cache(state, &target->commit);
 }
 

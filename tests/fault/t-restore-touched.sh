@@ -70,6 +70,20 @@ test_other_modes_of_directories_are_seen() {
 	expect_same "$T/expected" "$T/actual"
 }
 
+# If the restore writes no file, none is read again, which would show it.
+test_other_modes_of_directories_are_saved() {
+	make_many
+	git checkpoint restore -q --yes @
+	let_files_settle
+	git checkpoint save -q
+	echo extra >many/1/deep/extra
+	let_files_settle
+	meanwhile 'chmod 700 many/4/deep' 0
+	git checkpoint save --json | jq -e .checkpoint_created
+	git checkpoint diff --name-status >"$T/actual"
+	expect_same /dev/null "$T/actual"
+}
+
 test_with_ignore_files_everything_is_looked_at() {
 	make_many
 	echo x >many/.gitignore
