@@ -288,6 +288,7 @@ static void serve(struct server *server)
 	while (!server->stop && !cancel_signal()) {
 		bool may_save;
 
+		watch_trees_miss(&server->trees);
 		if (server->trees.again <= clock_monotonic())
 			watch_trees_look(&server->trees);
 		if (!server->trees.places_nr && !server->trees.problem)

@@ -18,6 +18,7 @@ struct watch_tree {
 	char *root;
 	bool linked; /**< not registered itself: a linked worktree of one that is */
 	bool wanted; /**< for watch_trees.c: it was found again */
+	bool missed; /**< for watch_trees.c: it is gone, and that is known */
 	struct store *store;
 	struct watch_cover cover; /**< `cover.root` NULL: there are no watches */
 	int listener;		  /**< -1: nobody is answered */

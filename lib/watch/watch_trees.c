@@ -133,6 +133,12 @@ static void watch_place(struct watch_trees *trees, const struct watch_place *pla
 	free(worktrees);
 }
 
+static void look_soon(struct watch_trees *trees)
+{
+	trees->tries = 0;
+	trees->again = clock_monotonic() + FIRST_PAUSE;
+}
+
 static bool concerns(const struct watch_trees *trees, const struct inotify_event *event)
 {
 	const uint32_t ends = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_Q_OVERFLOW;
@@ -160,9 +166,18 @@ void watch_trees_read(struct watch_trees *trees)
 			told = told || concerns(trees, event);
 			at += sizeof(*event) + event->len;
 		}
-	if (told) {
-		trees->tries = 0;
-		trees->again = clock_monotonic() + FIRST_PAUSE;
+	if (told)
+		look_soon(trees);
+}
+
+void watch_trees_miss(struct watch_trees *trees)
+{
+	for (size_t i = 0; i < trees->nr; i++) {
+		struct watch_tree *tree = trees->items[i];
+
+		if (tree->trouble == WATCH_GONE && !tree->missed)
+			look_soon(trees);
+		tree->missed = tree->trouble == WATCH_GONE;
 	}
 }
 

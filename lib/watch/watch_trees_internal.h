@@ -49,4 +49,7 @@ void watch_trees_look(struct watch_trees *trees);
 /** Read what `inotify` tells; sets `again`. */
 void watch_trees_read(struct watch_trees *trees);
 
+/** Set `again` if a tree has gone missing: its way has to be watched, so that it can come back. */
+void watch_trees_miss(struct watch_trees *trees);
+
 #endif

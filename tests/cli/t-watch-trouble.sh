@@ -196,13 +196,20 @@ test_a_store_that_is_removed_is_made_again() {
 	watch_end
 }
 
-test_idle_it_does_nothing() {
+test_idle_it_does_nothing_and_misses_nothing() {
 	require strace
 	watch_setup
 	watch_start
 	await watch_settled
 	# those who look for worktrees that are being made have given up
 	await idle
+	# and still it notices that its directory goes, and comes back
+	mv "$PWD" "$T/away"
+	await watch_tells "$PWD" '.state == "missing"'
+	mv "$T/away" "$PWD"
+	await watch_tells "$PWD" '.state == "watched"'
+	echo 2 >a/b/file
+	await newest_has a/b/file 2
 	watch_end
 }
 
