@@ -29,27 +29,23 @@ static int add_watch(const struct watch_cover *cover, int fd, uint32_t mask)
 	return inotify_add_watch(cover->inotify, path, mask);
 }
 
-int watch_cover_add(struct watch_cover *cover, int dirfd, const char *path, uint32_t mask)
+int watch_cover_add_cookie(const struct watch_cover *cover)
 {
-	int fd = openat(dirfd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC), watch;
+	int fd = openat(cover->storefd, "objects", O_PATH | O_NOFOLLOW | O_CLOEXEC), watch;
 
 	if (fd < 0)
 		return -1;
-	watch = add_watch(cover, fd, mask);
+	watch = add_watch(cover, fd, IN_DELETE_SELF | IN_ONLYDIR);
 	fs_close(fd);
 	return watch;
 }
 
-void watch_cover_remove(struct watch_cover *cover, int watch)
-{
-	if (watch >= 0)
-		(void)inotify_rm_watch(cover->inotify, watch);
-}
-
-/* What comes of it later has no node, and is ignored (4). */
+/* Events that it still has in the queue have no node, and are ignored (4). */
 static void remove_watch(int watch, void *payload)
 {
-	watch_cover_remove(payload, watch);
+	const struct watch_cover *cover = payload;
+
+	(void)inotify_rm_watch(cover->inotify, watch);
 }
 
 /* --- beginning, again and end --- */
@@ -81,14 +77,9 @@ static enum watch_trouble start(struct watch_cover *cover)
 /* With events the watches lost their meaning: a directory may be elsewhere by now. */
 static enum watch_trouble renew(struct watch_cover *cover)
 {
-	enum watch_trouble trouble;
-
 	watch_nodes_release(&cover->nodes);
 	fs_close(cover->inotify);
-	trouble = start(cover);
-	if (!trouble && cover->renewed)
-		cover->renewed(cover->payload);
-	return trouble;
+	return start(cover);
 }
 
 void watch_cover_lose(struct watch_cover *cover)

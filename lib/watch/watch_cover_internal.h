@@ -6,8 +6,6 @@
 #include "watch/watch_nodes_internal.h"
 #include "worktree/worktree.h"
 
-struct inotify_event;
-
 /**
  * All watches on one worktree, and what they told. Why the answers are right is in watch.h, whose
  * numbers the code cites.
@@ -33,11 +31,6 @@ struct watch_cover {
 	uint64_t changes;  /**< how many events there were in the worktree */
 	uint64_t armed;	   /**< how many times a directory got a watch: what happened in it before
 			    * that nobody saw */
-	/** An event of a watch that the owner added with watch_cover_add(). */
-	void (*other)(const struct inotify_event *event, void *payload);
-	/** All watches of the owner are gone, it must add them again. */
-	void (*renewed)(void *payload);
-	void *payload;
 };
 
 enum watch_trouble {
@@ -57,9 +50,8 @@ void watch_cover_close(struct watch_cover *cover);
  */
 enum watch_trouble watch_cover_load(struct watch_cover *cover);
 
-/** Watch something else with the same instance: `path` in `dirfd`. -1 with errno. */
-int watch_cover_add(struct watch_cover *cover, int dirfd, const char *path, uint32_t mask);
-void watch_cover_remove(struct watch_cover *cover, int watch);
+/** A new watch on a directory of the store that nobody else watches here (6). -1 with errno. */
+int watch_cover_add_cookie(const struct watch_cover *cover);
 
 /** Take in what has happened; does not block. */
 void watch_cover_read(struct watch_cover *cover);

@@ -43,11 +43,8 @@ static void apply(struct watch_cover *cover, const struct inotify_event *event)
 		return;
 	}
 	node = watch_nodes_of(&cover->nodes, event->wd);
-	if (!node) {
-		if (cover->other)
-			cover->other(event, cover->payload);
+	if (!node)
 		return;
-	}
 	cover->changes++;
 	if (event->mask & END_EVENTS) {
 		end_of(cover, node);
@@ -89,12 +86,6 @@ void watch_cover_read(struct watch_cover *cover)
 			break;
 }
 
-/* On a directory of the store that nobody else watches here. */
-static int add_cookie(struct watch_cover *cover)
-{
-	return watch_cover_add(cover, cover->storefd, "objects", IN_DELETE_SELF | IN_ONLYDIR);
-}
-
 /*
  * That a watch was removed is an event like any other: it is in the queue after all that happened
  * before. The next one is put there at once, while there certainly is room for it. What was read
@@ -102,12 +93,13 @@ static int add_cookie(struct watch_cover *cover)
  */
 bool watch_cover_sync(struct watch_cover *cover)
 {
-	int cookie = cover->cookie >= 0 ? cover->cookie : add_cookie(cover), seen = 0;
+	int cookie = cover->cookie >= 0 ? cover->cookie : watch_cover_add_cookie(cover);
+	int seen = 0;
 
 	cover->cookie = -1;
 	if (cookie < 0 || inotify_rm_watch(cover->inotify, cookie) < 0)
 		return false;
-	cover->cookie = add_cookie(cover);
+	cover->cookie = watch_cover_add_cookie(cover);
 	while (!seen && !cover->lost)
 		seen = read_some(cover, cookie);
 	if (seen < 0)
