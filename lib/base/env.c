@@ -126,6 +126,35 @@ char **env_given(void)
 	return given ? given : environ;
 }
 
+/* Whether both set the same variable. */
+static bool same_name(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "=");
+
+	return len == strcspn(b, "=") && !strncmp(a, b, len);
+}
+
+char **env_given_for_directory(const char *extra)
+{
+	static const char *const left_out[] = { "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR" };
+	char **from = env_given(), **out;
+	size_t nr = 0, kept = 0;
+
+	while (from[nr])
+		nr++;
+	out = xcalloc(nr + 2, sizeof(*out));
+	for (size_t i = 0; i < nr; i++) {
+		bool keep = !extra || !same_name(from[i], extra);
+
+		for (size_t k = 0; k < ARRAY_SIZE(left_out); k++)
+			keep = keep && !same_name(from[i], left_out[k]);
+		if (keep)
+			out[kept++] = from[i];
+	}
+	out[kept] = (char *)extra;
+	return out;
+}
+
 char *env_user_dir(const char *variable, const char *below_home)
 {
 	const char *named = getenv(variable), *home = getenv("HOME");

@@ -61,4 +61,11 @@ void env_restore(void);
 /** The whole environment as the caller gave it to us, in the same order, for a user's command. */
 char **env_given(void);
 
+/**
+ * The same for a program that runs in another directory: without what would lead it to the
+ * repository of ours. `extra`, if not NULL, is set instead of what was given. The caller frees the
+ * array, but not the strings.
+ */
+char **env_given_for_directory(const char *extra);
+
 #endif

@@ -12,32 +12,6 @@ enum { SAID_MAX = 4096 };
 /* This very program, even if another version was installed in its place meanwhile. */
 #define PROGRAM "/proc/self/exe"
 
-/*
- * As we got it, without what would lead to another repository than the one of the directory; paths
- * are names, not patterns.
- */
-static char **make_environment(void)
-{
-	static const char *const left_out[] = { "GIT_DIR=", "GIT_WORK_TREE=", "GIT_COMMON_DIR=",
-						"GIT_LITERAL_PATHSPECS=" };
-	char **given = env_given(), **out;
-	size_t nr = 0, kept = 0;
-
-	while (given[nr])
-		nr++;
-	out = xcalloc(nr + 2, sizeof(*out));
-	for (size_t i = 0; i < nr; i++) {
-		bool keep = true;
-
-		for (size_t k = 0; k < ARRAY_SIZE(left_out); k++)
-			keep = keep && strncmp(given[i], left_out[k], strlen(left_out[k])) != 0;
-		if (keep)
-			out[kept++] = given[i];
-	}
-	out[kept] = (char *)"GIT_LITERAL_PATHSPECS=1";
-	return out;
-}
-
 static void run(const struct mcp_child *child, int out, int dir, char **argv, char **environment)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -54,9 +28,11 @@ static void run(const struct mcp_child *child, int out, int dir, char **argv, ch
 
 static int spawn(struct mcp_child *child, const struct strlist *words, int dir)
 {
-	char **argv = xcalloc(words->nr + 2, sizeof(*argv)), **environment = make_environment();
+	char **argv = xcalloc(words->nr + 2, sizeof(*argv)), **environment;
 	int ends[2] = { -1, -1 }, err = 0;
 
+	/* Paths are names, not patterns. */
+	environment = env_given_for_directory("GIT_LITERAL_PATHSPECS=1");
 	argv[0] = (char *)"git-checkpoint";
 	memcpy(argv + 1, words->items, words->nr * sizeof(*argv));
 	child->said = memfd_create("stderr", MFD_CLOEXEC);

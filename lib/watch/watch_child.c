@@ -13,27 +13,6 @@
 
 enum { ANSWER_MAX = 16 << 20 };
 
-/* As we got it, without what would lead to another repository than the one of the directory. */
-static char **make_environment(void)
-{
-	static const char *const left_out[] = { "GIT_DIR=", "GIT_WORK_TREE=", "GIT_COMMON_DIR=" };
-	char **given = env_given(), **out;
-	size_t nr = 0, kept = 0;
-
-	while (given[nr])
-		nr++;
-	out = xcalloc(nr + 1, sizeof(*out));
-	for (size_t i = 0; i < nr; i++) {
-		bool keep = true;
-
-		for (size_t k = 0; k < ARRAY_SIZE(left_out); k++)
-			keep = keep && strncmp(given[i], left_out[k], strlen(left_out[k])) != 0;
-		if (keep)
-			out[kept++] = given[i];
-	}
-	return out;
-}
-
 static void run(const struct watch_child *child, int dirfd, const char *reason, char **environment)
 {
 	const char *const argv[] = { NAME,    "save", "--automatic", "--json", "--source",
@@ -53,7 +32,7 @@ static void run(const struct watch_child *child, int dirfd, const char *reason, 
 
 bool watch_child_start(struct watch_child *out, int dirfd, const char *reason)
 {
-	char **environment = make_environment();
+	char **environment = env_given_for_directory(NULL);
 
 	*out = (struct watch_child){ .pidfd = -1, .out = memfd_create("answer", MFD_CLOEXEC) };
 	if (out->out >= 0)
@@ -69,7 +48,7 @@ bool watch_child_start(struct watch_child *out, int dirfd, const char *reason)
 		return false;
 	}
 	fs_close(out->out);
-	out->pid = 0;
+	*out = (struct watch_child){ .pid = 0, .pidfd = -1, .out = -1 };
 	return false;
 }
 
