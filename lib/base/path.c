@@ -53,6 +53,21 @@ const char *path_below(const char *path, const char *root)
 	return path[len] == '/' ? path + len + 1 : NULL;
 }
 
+bool path_is_plain(const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (!len || (len == 1 && path[0] == '.') ||
+		    (len == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		path += len;
+		if (*path && !*++path)
+			return false;
+	}
+	return true;
+}
+
 bool path_has_dotgit(const char *path)
 {
 	while (*path) {

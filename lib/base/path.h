@@ -22,6 +22,9 @@ void path_absolute(struct strbuf *out, const char *base, const char *path);
  */
 const char *path_below(const char *path, const char *root);
 
+/** True if no component of the relative path is empty, "." or "..". */
+bool path_is_plain(const char *path);
+
 /** True if some component of the relative path is ".git". */
 bool path_has_dotgit(const char *path);
 

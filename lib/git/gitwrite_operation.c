@@ -15,22 +15,6 @@ static bool is_one_of(const char *name, size_t len, const char *const names[])
 	return false;
 }
 
-/* No component is empty, "." or "..". */
-static bool is_plain_path(const char *path)
-{
-	while (*path) {
-		size_t len = strcspn(path, "/");
-
-		if (!len || (len == 1 && path[0] == '.') ||
-		    (len == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		path += len;
-		if (*path && !*++path)
-			return false;
-	}
-	return true;
-}
-
 /*
  * A checkpoint names them, and it may come from somebody else: nothing that git
  * runs or obeys, such as a hook or the configuration, is among them.
@@ -39,7 +23,7 @@ bool gitwrite_is_operation_file(const char *path)
 {
 	size_t first = strcspn(path, "/");
 
-	return *path && is_plain_path(path) &&
+	return *path && path_is_plain(path) &&
 	       is_one_of(path, first, path[first] ? gitstate_op_dirs : gitstate_op_files);
 }
 
@@ -47,7 +31,7 @@ bool gitwrite_is_operation_ref(const char *name)
 {
 	if (!strncmp(name, "refs/bisect/", 12) || !strncmp(name, "refs/rewritten/", 15) ||
 	    !strncmp(name, "refs/worktree/", 14))
-		return is_plain_path(name) && !strpbrk(name, " \n\t:~^?*[\\");
+		return path_is_plain(name) && !strpbrk(name, " \n\t:~^?*[\\");
 	return is_one_of(name, strlen(name), gitstate_root_refs);
 }
 

@@ -85,28 +85,12 @@ void watched_answer_format(struct strbuf *out, const struct watched *answer)
 	add_paths(out, &answer->trees);
 }
 
-/* Relative, without empty, "." and ".." components; "" is the root. */
-static bool path_sound(const char *path)
-{
-	while (*path) {
-		size_t len = strcspn(path, "/");
-
-		if (!len || (len == 1 && path[0] == '.') ||
-		    (len == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		path += len;
-		if (*path && !*++path)
-			return false;
-	}
-	return true;
-}
-
 static bool take_paths(struct strlist *out, uint64_t nr, const char **at, const char *end)
 {
 	for (uint64_t i = 0; i < nr; i++) {
 		size_t len = strnlen(*at, (size_t)(end - *at));
 
-		if (len == (size_t)(end - *at) || !path_sound(*at) ||
+		if (len == (size_t)(end - *at) || !path_is_plain(*at) ||
 		    (i && strcmp(out->items[i - 1], *at) >= 0))
 			return false;
 		strlist_add(out, *at);
