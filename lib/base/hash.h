@@ -7,9 +7,9 @@
 
 /**
  * SHA-1 and SHA-256 through libcrypto, which uses the processor's SHA
- * instructions; short texts without loading it. A digest may be used any number of times, by one thread at a
- * time. Hashing cannot fail: a libcrypto without SHA means a broken system and
- * ends the program.
+ * instructions; short texts are hashed without loading it. A digest may be used
+ * any number of times, by one thread at a time. Hashing cannot fail: a libcrypto
+ * without SHA means a broken system and ends the program.
  */
 enum hash_kind { HASH_SHA1, HASH_SHA256 };
 
@@ -34,5 +34,17 @@ void hash_object(struct digest *sha1, struct oid *out, const char *type, const v
 
 /** The header that git puts before an object when naming it; returns its length with the NUL. */
 size_t hash_object_header(char out[64], const char *type, unsigned long long size);
+
+/** A fingerprint against accidents only (FNV-1a): begin with HASH_MIX_START, add one thing at a time. */
+#define HASH_MIX_START 14695981039346656037u
+
+static inline uint64_t hash_mix(uint64_t hash, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * 1099511628211u;
+	return (hash ^ len) * 1099511628211u;
+}
 
 #endif

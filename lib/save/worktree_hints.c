@@ -13,16 +13,6 @@ enum { FULL_EVERY = 600 };
 /* So many names in an answer take longer than to write down that they are dealt with. */
 enum { MANY = 100 };
 
-/* FNV-1a */
-static uint64_t mix(uint64_t hash, const void *data, size_t len)
-{
-	const unsigned char *p = data;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * 1099511628211u;
-	return (hash ^ len) * 1099511628211u;
-}
-
 /*
  * What decides about a file, and is neither in the worktree nor among the rules: limits; who we are,
  * as what is unreadable for one user is not for another; and what is never entered.
@@ -31,10 +21,10 @@ static uint64_t circumstances(const struct scan_opts *scan)
 {
 	const uint64_t numbers[] = { scan->max_file_size, geteuid(), getegid(),
 				     (uint64_t)scan->avoid_dev, (uint64_t)scan->avoid_ino };
-	uint64_t hash = mix(14695981039346656037u, numbers, sizeof(numbers));
+	uint64_t hash = hash_mix(HASH_MIX_START, numbers, sizeof(numbers));
 
 	for (size_t i = 0; i < scan->apart->nr; i++)
-		hash = mix(hash, scan->apart->items[i], strlen(scan->apart->items[i]));
+		hash = hash_mix(hash, scan->apart->items[i], strlen(scan->apart->items[i]));
 	return hash;
 }
 

@@ -14,7 +14,7 @@ struct maker {
 };
 
 /* "<mode> <name>" NUL <object name> */
-struct tree_entry {
+struct entry {
 	const unsigned char *start, *name;
 	size_t name_len;
 	const unsigned char *oid;
@@ -88,14 +88,14 @@ static void insert(struct maker *maker, const unsigned char *bytes, size_t len)
 }
 
 /* False at the end, or where it is malformed. */
-static bool next_entry(struct tree_entry *out, struct tree_reader *in)
+static bool next_entry(struct entry *out, struct tree_reader *in)
 {
 	const unsigned char *space = memchr(in->p, ' ', (size_t)(in->end - in->p)), *nul;
 
 	nul = space ? memchr(space, '\0', (size_t)(in->end - space)) : NULL;
 	if (!nul || in->end - nul <= OID_SIZE)
 		return false;
-	*out = (struct tree_entry){ .start = in->p,
+	*out = (struct entry){ .start = in->p,
 				    .name = space + 1,
 				    .name_len = (size_t)(nul - space - 1),
 				    .oid = nul + 1 };
@@ -104,7 +104,7 @@ static bool next_entry(struct tree_entry *out, struct tree_reader *in)
 }
 
 /* The order of git's trees, except that a directory need not come where its "/" would put it. */
-static int compare(const struct tree_entry *a, const struct tree_entry *b)
+static int compare(const struct entry *a, const struct entry *b)
 {
 	size_t len = a->name_len < b->name_len ? a->name_len : b->name_len;
 	int order = memcmp(a->name, b->name, len);
@@ -112,7 +112,7 @@ static int compare(const struct tree_entry *a, const struct tree_entry *b)
 	return order ? order : (a->name_len > b->name_len) - (a->name_len < b->name_len);
 }
 
-static bool same_head(const struct tree_entry *a, const struct tree_entry *b)
+static bool same_head(const struct entry *a, const struct entry *b)
 {
 	size_t len = (size_t)(a->oid - a->start);
 
@@ -125,7 +125,7 @@ bool delta_make_tree(struct strbuf *out, const void *base, size_t base_len, cons
 	struct tree_reader old = { base, (const unsigned char *)base + base_len };
 	struct tree_reader in = { tree, (const unsigned char *)tree + len };
 	struct maker maker = { .out = out };
-	struct tree_entry was, is;
+	struct entry was, is;
 	bool more = next_entry(&was, &old);
 
 	if (base_len > UINT32_MAX)

@@ -45,13 +45,6 @@ struct search {
 	uint64_t bytes;
 };
 
-static uint64_t hash_name(uint64_t path, const char *name, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		path = (path ^ (unsigned char)name[i]) * 0x100000001b3;
-	return (path ^ '/') * 0x100000001b3;
-}
-
 static bool read_item(struct strbuf *out, const struct search *search,
 		      const struct repack_item *item, enum object_type wanted)
 {
@@ -73,7 +66,7 @@ static void add_root(struct search *search, const struct repack_item *commit)
 {
 	struct strbuf text = STRBUF_INIT;
 	const char *line, *date;
-	struct root root = { .path = 0xcbf29ce484222325 };
+	struct root root = { .path = HASH_MIX_START };
 	struct oid tree;
 
 	if (!read_item(&text, search, commit, OBJECT_COMMIT) ||
@@ -106,6 +99,7 @@ static int newest_first(const void *x, const void *y)
 static void visit(struct search *search, struct repack_item *item, uint64_t path, unsigned nested)
 {
 	struct strbuf tree = STRBUF_INIT;
+	struct tree_entry entry;
 	size_t at = 0;
 
 	if (!is_whole(item) || item->visited || nested > NESTED_MAX || search->bytes > ALL_MAX)
@@ -116,19 +110,10 @@ static void visit(struct search *search, struct repack_item *item, uint64_t path
 		return;
 	}
 	search->bytes += tree.len;
-	while (at < tree.len) {
-		const char *entry = tree.buf + at,
-			   *nul = memchr(entry, '\0', tree.len - at), *name = strchr(entry, ' ');
-		struct oid oid;
-
-		if (!nul || !name || name > nul || tree.buf + tree.len - nul <= OID_SIZE)
-			break;
-		memcpy(oid.id, nul + 1, OID_SIZE);
-		if (*entry == '4')
-			visit(search, repack_find(search->items, &oid),
-			      hash_name(path, name + 1, (size_t)(nul - name - 1)), nested + 1);
-		at = (size_t)(nul + 1 + OID_SIZE - tree.buf);
-	}
+	while (objects_tree_next(&entry, &tree, &at) > 0)
+		if (entry.mode == 040000)
+			visit(search, repack_find(search->items, &entry.oid),
+			      hash_mix(path, entry.name, entry.name_len), nested + 1);
 	ALLOC_GROW(search->found, search->nr + 1, search->alloc);
 	search->found[search->nr] = (struct candidate){ path, search->nr, item, tree };
 	search->nr++;

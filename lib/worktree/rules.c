@@ -57,16 +57,6 @@ struct rules {
 	size_t lists_nr, lists_alloc;
 };
 
-/* FNV-1a */
-static uint64_t mix(uint64_t hash, const void *data, size_t len)
-{
-	const unsigned char *p = data;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * 1099511628211u;
-	return (hash ^ len) * 1099511628211u;
-}
-
 static struct exclude_list *parse(struct rules *rules, const char *text, size_t len,
 				  const char *base, int tag)
 {
@@ -152,7 +142,7 @@ static struct exclude_list *parse_base(struct rules *rules, const char *own,
 	if (text)
 		strbuf_add(&all, text->buf, text->len);
 	add_lines(&all, more);
-	rules->fingerprint = mix(rules->fingerprint, all.buf, all.len);
+	rules->fingerprint = hash_mix(rules->fingerprint, all.buf, all.len);
 	list = parse(rules, all.buf, all.len, "", tag);
 	strbuf_release(&all);
 	return list;
@@ -263,7 +253,7 @@ static const struct exclude_list *enter_text(struct rules_dir *dir, struct rules
 {
 	const struct exclude_list *list = parse(rules, text, len, path, TAG_PROJECT);
 
-	dir->fingerprint = mix(dir->fingerprint, text, len);
+	dir->fingerprint = hash_mix(dir->fingerprint, text, len);
 	push(dir, arena, list);
 	return list;
 }
