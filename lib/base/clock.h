@@ -17,6 +17,12 @@ int64_t clock_now(void);
  */
 int64_t clock_file_ns(void);
 
+/** A file time as nanoseconds of that clock. */
+static inline int64_t clock_ns(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
 /** Seconds of a clock that never jumps, for measuring time. */
 double clock_monotonic(void);
 

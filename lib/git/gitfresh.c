@@ -12,11 +12,6 @@ static const char attributes_name[] = ".gitattributes";
 /* Two writes within this time may have the same time, on file systems that keep more than seconds. */
 enum { TICK_NS = 20000000 };
 
-static int64_t nanoseconds(const struct timespec *t)
-{
-	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
 /* --- decisions --- */
 
 bool gitfresh_bytes_differ(const char *attributes)
@@ -68,11 +63,11 @@ static bool harmless(const char *path, int64_t from_ns)
 		/* If it was removed since, its directory shows it. */
 		fine = errno == ENOENT && dir &&
 		       (stat(dir, &st) < 0 ? errno == ENOENT :
-					     nanoseconds(&st.st_ctim) + TICK_NS < from_ns);
+					     clock_ns(&st.st_ctim) + TICK_NS < from_ns);
 		free(dir);
 		return fine;
 	}
-	fine = S_ISREG(st.st_mode) && nanoseconds(&st.st_ctim) + TICK_NS < from_ns &&
+	fine = S_ISREG(st.st_mode) && clock_ns(&st.st_ctim) + TICK_NS < from_ns &&
 	       !fs_read_file(&text, AT_FDCWD, path) && strlen(text.buf) == text.len &&
 	       !gitfresh_bytes_differ(text.buf);
 	strbuf_release(&text);
@@ -120,8 +115,8 @@ static bool tracked_harmless(const char *path, void *payload)
 		    !fs_read_file(&text, AT_FDCWD, full) && strlen(text.buf) == text.len &&
 		    !gitfresh_bytes_differ(text.buf);
 
-	if (fine && nanoseconds(&st.st_ctim) > look->newest_ns)
-		look->newest_ns = nanoseconds(&st.st_ctim);
+	if (fine && clock_ns(&st.st_ctim) > look->newest_ns)
+		look->newest_ns = clock_ns(&st.st_ctim);
 	strbuf_release(&text);
 	free(full);
 	return fine;
@@ -147,7 +142,7 @@ static int64_t written_ns(const char *dir, const char *name)
 {
 	char *path = xstrfmt("%s/%s", dir, name);
 	struct stat st;
-	int64_t ns = !stat(path, &st) && S_ISREG(st.st_mode) ? nanoseconds(&st.st_mtim) : 0;
+	int64_t ns = !stat(path, &st) && S_ISREG(st.st_mode) ? clock_ns(&st.st_mtim) : 0;
 
 	free(path);
 	return ns;
@@ -218,7 +213,7 @@ void gitfresh_release(struct gitfresh *fresh)
 bool gitfresh_wrote(struct oid *out, const struct gitfresh *fresh, const char *path,
 		    const struct stat *st)
 {
-	int64_t mtime = nanoseconds(&st->st_mtim), ctime = nanoseconds(&st->st_ctim);
+	int64_t mtime = clock_ns(&st->st_mtim), ctime = clock_ns(&st->st_ctim);
 	struct gitindex_file file;
 
 	if (!S_ISREG(st->st_mode) || !gitindex_file(&file, fresh->index, path) ||

@@ -15,11 +15,6 @@ struct taking {
 	int err;
 };
 
-static int64_t ns(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
 static const char *base_of(const struct repo *repo, char where)
 {
 	return where == 'g' ? repo->gitdir : repo->commondir;
@@ -41,7 +36,7 @@ static void add_line(struct strbuf *out, struct stat *st, const struct repo *rep
 			    "%c %o %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %s",
 			    where, (unsigned)(st->st_mode & S_IFMT), (uint64_t)st->st_dev,
 			    (uint64_t)st->st_ino, S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size,
-			    (uint64_t)ns(&st->st_mtim), (uint64_t)ns(&st->st_ctim), path);
+			    (uint64_t)clock_ns(&st->st_mtim), (uint64_t)clock_ns(&st->st_ctim), path);
 	} else {
 		memset(st, 0, sizeof(*st));
 		strbuf_addf(out, "%c - %s", where, path);
@@ -86,10 +81,10 @@ static void take(struct taking *taking, char where, const char *path, int depth)
 	add_line(taking->out, &st, taking->repo, where, path);
 	if (!st.st_mode)
 		return;
-	if (ns(&st.st_mtim) > taking->newest)
-		taking->newest = ns(&st.st_mtim);
-	if (ns(&st.st_ctim) > taking->newest)
-		taking->newest = ns(&st.st_ctim);
+	if (clock_ns(&st.st_mtim) > taking->newest)
+		taking->newest = clock_ns(&st.st_mtim);
+	if (clock_ns(&st.st_ctim) > taking->newest)
+		taking->newest = clock_ns(&st.st_ctim);
 	if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
 		take_below(taking, where, path, depth);
 	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))

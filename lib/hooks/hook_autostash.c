@@ -59,7 +59,7 @@ static char *find_commit(int64_t *when_ns, const struct repo *repo)
 
 		free(path);
 		if (found) {
-			*when_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+			*when_ns = clock_ns(&st.st_mtim);
 			return id;
 		}
 		free(id);

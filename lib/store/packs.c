@@ -225,11 +225,6 @@ static bool add_pack(struct packs *packs, const char *file, bool again)
 	return true;
 }
 
-static int64_t nanoseconds(const struct timespec *t)
-{
-	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
-}
-
 /*
  * Remember the time of the directory. It has the granularity of the kernel's
  * ticks, or of seconds if the file system stores no more: changes soon after
@@ -239,7 +234,7 @@ static void note_time(struct packs *packs, const struct stat *st, const struct t
 {
 	int64_t granularity = st->st_mtim.tv_nsec ? 50000000 : 2000000000, age;
 
-	age = nanoseconds(now) - nanoseconds(&st->st_mtim);
+	age = clock_ns(now) - clock_ns(&st->st_mtim);
 	packs->mtime = st->st_mtim;
 	packs->settled = age < 0 || age > granularity;
 }
@@ -249,7 +244,7 @@ static bool unchanged(const struct packs *packs)
 	struct stat st;
 
 	return packs->settled && !fstat(packs->dirfd, &st) &&
-	       nanoseconds(&st.st_mtim) == nanoseconds(&packs->mtime);
+	       clock_ns(&st.st_mtim) == clock_ns(&packs->mtime);
 }
 
 /* Read the directory; false if something vanished meanwhile. */

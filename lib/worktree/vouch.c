@@ -20,7 +20,7 @@ static int64_t boot_ns(void)
 
 	if (clock_gettime(CLOCK_BOOTTIME, &up) < 0)
 		return INT64_MAX;
-	return clock_file_ns() - ((int64_t)up.tv_sec * 1000000000 + up.tv_nsec);
+	return clock_file_ns() - clock_ns(&up);
 }
 
 static struct timespec seconds(int64_t ns)

@@ -42,8 +42,8 @@ _Static_assert((WT_KNOWN ^ WT_RACY ^ WT_DEAD ^ WT_TOUCHED ^ WT_SETTLED ^ WT_EARL
 void wt_stat_from(struct wt_stat *out, const struct stat *st)
 {
 	out->size = (uint64_t)st->st_size;
-	out->mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
-	out->ctime_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+	out->mtime_ns = clock_ns(&st->st_mtim);
+	out->ctime_ns = clock_ns(&st->st_ctim);
 	out->ino = (uint64_t)st->st_ino;
 }
 
