@@ -11,7 +11,7 @@
 #include <sys/file.h>
 
 /* Saves at the same time; more would only wait for the disk. */
-enum { SAVES_MAX = 2 };
+enum { SAVES_MAX = 2, LOCK_TRIES = 1000 };
 
 struct server {
 	struct watch_trees trees;
@@ -25,6 +25,22 @@ struct server {
 
 /* --- beginning --- */
 
+/* False if another process watches. One that only looks shares the lock for a moment. */
+static bool get_lock(int fd)
+{
+	const struct timespec moment = { 0, 1000000 };
+
+	for (int tries = 0; tries < LOCK_TRIES; tries++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return true;
+		if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+			return false;
+		(void)flock(fd, LOCK_UN);
+		(void)nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
 /* Held as long as the process lives, with its id in it for people. */
 static int take_lock(struct server *server, const char *home)
 {
@@ -35,7 +51,7 @@ static int take_lock(struct server *server, const char *home)
 				O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (server->lockfd < 0)
 		return ckpt_error_errno("unable to open '%s/" WATCH_LOCK "'", home);
-	if (!flock(server->lockfd, LOCK_EX | LOCK_NB)) {
+	if (get_lock(server->lockfd)) {
 		if (ftruncate(server->lockfd, 0) < 0 ||
 		    fs_pwrite_all(server->lockfd, pid, (size_t)len, 0) < 0)
 			return ckpt_error_errno("unable to write '%s/" WATCH_LOCK "'", home);
