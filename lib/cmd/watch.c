@@ -14,20 +14,29 @@ enum { PATIENCE = 10000 /* milliseconds */, SECONDS = 20 };
 
 /* --- start, run, stop --- */
 
-static int run(struct session *session, const struct strlist *args)
+/* What concerns the process, and no directory. */
+static int with_home(int (*fn)(const char *home))
 {
 	char *home = NULL;
 	int err = store_home(&home);
 
-	(void)session;
-	(void)args;
-	/* It must not keep a directory busy that has nothing to do with it. */
-	if (!err && chdir("/") < 0)
-		err = ckpt_error_errno("unable to change to '/'");
 	if (!err)
-		err = watch_run(home);
+		err = fn(home);
 	free(home);
 	return err;
+}
+
+static int run_at(const char *home)
+{
+	/* It must not keep a directory busy that has nothing to do with it. */
+	return chdir("/") < 0 ? ckpt_error_errno("unable to change to '/'") : watch_run(home);
+}
+
+static int run(struct session *session, const struct strlist *args)
+{
+	(void)session;
+	(void)args;
+	return with_home(run_at);
 }
 
 static int tell_state(const char *home, bool running, const char *text)
@@ -68,15 +77,9 @@ static int start_at(const char *home)
 
 static int start(struct session *session, const struct strlist *args)
 {
-	char *home = NULL;
-	int err = store_home(&home);
-
 	(void)session;
 	(void)args;
-	if (!err)
-		err = start_at(home);
-	free(home);
-	return err;
+	return with_home(start_at);
 }
 
 static int stop_at(const char *home)
@@ -97,15 +100,9 @@ static int stop_at(const char *home)
 
 static int stop(struct session *session, const struct strlist *args)
 {
-	char *home = NULL;
-	int err = store_home(&home);
-
 	(void)session;
 	(void)args;
-	if (!err)
-		err = stop_at(home);
-	free(home);
-	return err;
+	return with_home(stop_at);
 }
 
 /* --- add and remove --- */
@@ -281,19 +278,12 @@ static void print_status(const json_t *answer, bool running)
 		print_tree(json_array_get(trees, i));
 }
 
-static int show(struct session *session, const struct strlist *args)
+static int show_at(const char *home)
 {
 	json_t *answer = NULL;
-	bool running = false;
-	char *home = NULL;
-	int err = store_home(&home), status = EXIT_DONE;
+	int err = watch_tell(&answer, home, "status", PATIENCE), status = EXIT_DONE;
+	bool running = !err;
 
-	(void)session;
-	(void)args;
-	if (!err) {
-		err = watch_tell(&answer, home, "status", PATIENCE);
-		running = !err;
-	}
 	if (err == CKPT_ENOTFOUND)
 		err = look_without(&answer, home);
 	if (!err && opt_common.json) {
@@ -303,8 +293,14 @@ static int show(struct session *session, const struct strlist *args)
 		print_status(answer, running);
 	}
 	json_decref(answer);
-	free(home);
 	return err ? err : status;
+}
+
+static int show(struct session *session, const struct strlist *args)
+{
+	(void)session;
+	(void)args;
+	return with_home(show_at);
 }
 
 #define DIRECTORY OPT_ARGS({ { "<dir>" }, 0, 1 })
