@@ -99,7 +99,7 @@ test_what_git_wrote_is_not_read() {
 	(cd v && saves_right 'one changed')
 }
 
-# Twenty of them, the one from the other.
+# Each has those before it as siblings.
 test_a_chain_of_worktrees() {
 	project
 	for name in a b c d e; do

@@ -35,6 +35,7 @@ test_the_first_checkpoint_is_automatic() {
 test_odd_names_are_registered() {
 	odd=$(printf 'new\nline "quoted" \\ \377')
 	mkdir "$odd"
+	trap watch_end EXIT
 	git checkpoint watch add -q "$odd"
 	echo 1 >"$odd/file"
 	git checkpoint watch start -q

@@ -201,6 +201,16 @@ expect_exit() {
 		fail "exit status $actual_status instead of $expected_status: $*" >&2
 }
 
+# await <command>...: until it succeeds; a minute at least, much longer than it can take
+await() {
+	await_left=1200
+	until "$@" >/dev/null 2>&1; do
+		await_left=$((await_left - 1))
+		test $await_left -gt 0 || fail "in vain: $*"
+		sleep 0.05
+	done
+}
+
 # expect_eq <expected> <actual> [<what>]
 expect_eq() {
 	test "$1" = "$2" || fail "${3:-value}: expected '$1', got '$2'"

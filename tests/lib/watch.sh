@@ -2,16 +2,6 @@
 # shellcheck shell=sh
 # For scripts in which `git checkpoint watch` runs. Sourced.
 
-# await <command>...: until it succeeds; much longer than it can take
-await() {
-	await_left=1200
-	until "$@" >/dev/null 2>&1; do
-		await_left=$((await_left - 1))
-		test $await_left -gt 0 || fail "in vain: $*"
-		sleep 0.05
-	done
-}
-
 # A worktree with some directories, registered, with its changes saved at once.
 watch_setup() {
 	git init -q
@@ -35,10 +25,14 @@ watch_start() {
 	await watch_tells "$PWD" '.state == "watched"'
 }
 
-# Whatever state it is in.
+# Whatever state it is in; one in the background is stopped.
 watch_end() {
-	test -z "$WATCHER" || kill -KILL "$WATCHER" 2>/dev/null || :
-	test -z "$WATCHER" || wait "$WATCHER" 2>/dev/null || :
+	if test -n "${WATCHER:-}"; then
+		kill -KILL "$WATCHER" 2>/dev/null || :
+		wait "$WATCHER" 2>/dev/null || :
+	else
+		git checkpoint watch stop -q || :
+	fi
 	WATCHER=
 }
 
@@ -55,10 +49,4 @@ watch_settled() {
 # newest_has <path> <text>: that is in the newest checkpoint
 newest_has() {
 	test "$(git checkpoint show "@:$1" 2>/dev/null)" = "$2"
-}
-
-# opened <command>...: how many directories of the worktree it opened to list them
-listed() {
-	strace -f -e trace=getdents64 -o "$T/strace" "$@" >/dev/null
-	grep -c 'getdents64(.*) = [1-9]' "$T/strace" || :
 }
