@@ -223,19 +223,21 @@ static int send(struct pushing *pushing)
 	return err;
 }
 
-/* Another push of the same machine may have been quicker: what it brought is there. */
-static int look_at_failed(struct pushing *pushing)
+static size_t count_failed(const struct push_result *out)
 {
-	struct fetched_list there = { 0 };
-	struct push_result *out = pushing->out;
 	size_t failed = 0;
-	int err;
 
 	for (size_t i = 0; i < out->nr; i++)
 		failed += out->items[i].state == PUSH_FAILED;
-	if (!failed)
-		return 0;
-	err = transport_list(&there, NULL, &pushing->transport, pushing->project);
+	return failed;
+}
+
+static int find_there(struct pushing *pushing)
+{
+	struct fetched_list there = { 0 };
+	struct push_result *out = pushing->out;
+	int err = transport_list(&there, NULL, &pushing->transport, pushing->project);
+
 	for (size_t i = 0; i < out->nr && !err; i++) {
 		const struct fetched_item *found =
 			fetched_find(&there, pushing->machine, out->items[i].record.id);
@@ -245,6 +247,24 @@ static int look_at_failed(struct pushing *pushing)
 			out->items[i].state = PUSH_THERE;
 	}
 	fetched_release(&there);
+	return err;
+}
+
+/*
+ * Another push of the same machine may have been quicker: what it brought is there, or will be in a
+ * moment, if it holds the lock of a ref.
+ */
+static int look_at_failed(struct pushing *pushing)
+{
+	enum { LOOKS = 3 };
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	int err = 0;
+
+	for (int i = 0; i < LOOKS && !err && count_failed(pushing->out); i++) {
+		if (i)
+			(void)nanosleep(&pause, NULL);
+		err = find_there(pushing);
+	}
 	return err;
 }
 
