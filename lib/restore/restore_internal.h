@@ -237,8 +237,8 @@ struct restore_touched {
 };
 
 /**
- * Where the restore has been, or somebody else since the scan. `enough` is false if everything has
- * to be looked at.
+ * Which directories the restore, or somebody else, changed since the scan. `enough` is false if
+ * everything has to be looked at.
  */
 int restore_find_touched(struct restore_touched *out, bool *enough, const struct restore *r);
 void restore_touched_release(struct restore_touched *touched);

@@ -6,12 +6,12 @@
 #include "worktree/worktree.h"
 
 /*
- * After a restore the worktree is what was scanned before it, except where the
- * restore, or somebody else, has been: the directories that the plan names, and
- * those whose times differ, because every name that is made, renamed or removed
- * changes them. Only these are looked at again. What somebody writes into a file
- * elsewhere while a restore runs is found by the next scan that looks at
- * everything, as what is written a moment later is.
+ * After a restore the worktree is as it was scanned before, except where the
+ * restore, or somebody else, changed it: in the directories that the plan names,
+ * and in those whose times differ, because making, renaming or removing a name
+ * changes the times of its directory. Only these are looked at again. If somebody
+ * writes into a file elsewhere while a restore runs, the next full scan finds it,
+ * just as it finds what is written a moment later.
  */
 
 static void add_parent(struct strlist *dirs, const char *path)
@@ -21,7 +21,7 @@ static void add_parent(struct strlist *dirs, const char *path)
 	strlist_take(dirs, slash ? xmemdupz(path, (size_t)(slash - path)) : xstrdup(""));
 }
 
-/* With directories that come or go, what is below them is touched, too. */
+/* If a directory comes or goes, everything below it is touched, too. */
 static void add_action(struct restore_touched *out, const struct plan_action *action)
 {
 	bool is_dir = (action->target && action->target->kind == WT_DIR) ||
@@ -99,7 +99,7 @@ static bool touches_rules(const struct plan *plan)
 	return false;
 }
 
-/* Where most of it is touched, or more than a plain scan would see, nothing is gained. */
+/* Not if much of the worktree is touched, or if a plain scan would not see all of it. */
 static bool is_enough(const struct restore *r)
 {
 	const struct scan *scan = r->job.current.scan;

@@ -41,8 +41,8 @@ static bool same(const struct view *a, const struct view *b)
 }
 
 /*
- * Files may change between two scans. So only if two full ones agree, and a hinted one between them
- * saw something else, was something missed.
+ * Files may change between two scans. So something was missed only if two full scans agree, and a
+ * hinted one between them saw something else.
  */
 static int find_out(bool *missed, struct save_job *job, const struct worktree_state_opts *how)
 {
@@ -68,8 +68,8 @@ int save_distrust(struct save_job *job, const struct worktree_state_opts *how)
 		return 0;
 	err = find_out(&missed, job, how);
 	if (missed)
-		strlist_add(&job->notes, "the watcher missed a change, which a full scan found; please "
-					 "report this, and use 'git checkpoint watch stop'");
+		strlist_add(&job->notes, "the watcher missed a change that a full scan found; please "
+					 "report this, and run 'git checkpoint watch stop'");
 	full.full = true;
 	return err ? err : save_job_scan(job, &full);
 }

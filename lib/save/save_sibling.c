@@ -27,7 +27,7 @@ static struct store *open_store(const char *home, const char *worktree, int64_t 
 	return store;
 }
 
-/* The one that was used last: its stat cache tells what is in the worktree that is most alive. */
+/* The one that was used last: it probably has most of what is in the new worktree. */
 static struct store *find_store(const struct session *session)
 {
 	struct strlist worktrees = STRLIST_INIT;

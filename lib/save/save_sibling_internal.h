@@ -10,8 +10,8 @@ struct save_job;
  * The first checkpoint of a worktree whose repository has other worktrees:
  * most of its contents are in the store of one of them.
  *
- * Only a help: whatever is missing, damaged or in doubt is read and stored, as
- * in a worktree alone. The other store is only read, without its lock.
+ * This only saves work: whatever is missing, damaged or in doubt is read and
+ * stored, as if there were no other worktree. The other store is only read, without its lock.
  */
 
 /**

@@ -7,15 +7,15 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-/* Nobody is perfect: this often, in seconds, everything is looked at all the same. */
+/* In seconds: after this time a save looks at everything, whatever the watcher says. */
 enum { FULL_EVERY = 600 };
 
-/* So many names in an answer take longer than to write down that they are dealt with. */
+/* With more names than this in an answer, writing a new mark is cheaper than asking again. */
 enum { MANY = 100 };
 
 /*
- * What decides about a file, and is neither in the worktree nor among the rules: limits; who we are,
- * as what is unreadable for one user is not for another; and what is never entered.
+ * What decides about a file, and is neither in the worktree nor among the rules: limits; the user,
+ * because one user may read what another may not; and what is never entered.
  */
 static uint64_t circumstances(const struct scan_opts *scan)
 {
@@ -52,7 +52,7 @@ static bool same_index(const struct wt_stat *then, const struct wt_stat *now,
 	return wt_stat_equal(then, now) && (!session->repo || !wt_stat_equal(now, &none));
 }
 
-/* Where only part is looked at, or more than the rules say, hints do not help. */
+/* Hints do not help a scan of some paths, or of more than the rules say. */
 static bool is_plain(const struct worktree_state_opts *opts)
 {
 	return (!opts->scope || !opts->scope->nr) && (!opts->also || !opts->also->nr) &&
@@ -76,7 +76,7 @@ void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
 	memset(out, 0, sizeof(*out));
 	if (!session->store || !is_plain(opts))
 		return;
-	/* First of all: what changes from here on is news for the next scan. */
+	/* First of all: whatever changes from here on is for the next scan. */
 	watched_ask(&out->watched, session->store->dirfd, cache);
 	out->head.mark = out->watched.now;
 	out->head.circumstances = circumstances(scan);

@@ -7,13 +7,13 @@
 /**
  * Whether a scan may leave out what a watcher has not seen change, for worktree_state.c alone.
  *
- * scan_hinted.c says what must be the same as when the stat cache was written. Of that, this
- * compares what neither the rules nor the watcher know: see circumstances() there.
+ * scan_hinted.c says what must be the same as when the stat cache was written. What neither the
+ * rules nor the watcher know of that is compared here: see circumstances().
  */
 struct worktree_hints {
 	struct watched watched;
 	struct scan_hints hints;
-	/** What to keep with the cache that comes of the scan; without commit, packs and origin. */
+	/** What to keep with the cache that this scan fills; without commit, packs and origin. */
 	struct statcache_head head;
 };
 
@@ -24,11 +24,11 @@ struct worktree_hints {
 void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
 			 const struct session *session, const struct worktree_state_opts *opts);
 
-/** After the scan: everything was looked at, or not. */
+/** After the scan: note whether it looked at everything. */
 void worktree_hints_settle(struct worktree_hints *hints, const struct scan *scan,
 			   const struct statcache *cache);
 
-/** True if what `cache` says of the moment it comes from is worth replacing, though nothing changed. */
+/** True if the mark in the cache is worth replacing, although nothing changed. */
 bool worktree_hints_are_news(const struct worktree_hints *hints, const struct scan *scan);
 
 void worktree_hints_release(struct worktree_hints *hints);

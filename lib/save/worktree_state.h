@@ -83,14 +83,14 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack);
 void worktree_state_write_cache(struct worktree_state *state, const struct oid *commit);
 
 /**
- * Let the cache describe what was scanned and read, without writing it: the base of a scan of what
- * becomes of it.
+ * Let the cache describe what was scanned and read, without writing it: a later scan can use it as
+ * its base.
  */
 void worktree_state_update_cache(struct worktree_state *state, const struct oid *commit);
 
 /**
- * Nothing differs from what the cache describes; if a watcher is asked the next time, it need not
- * tell again what it told now.
+ * Nothing differs from what the cache describes: note when that was, so that next time the watcher
+ * need not name the same directories again.
  */
 void worktree_state_touch_cache(struct worktree_state *state);
 

@@ -6,44 +6,46 @@
 
 /**
  * A process, one for each user, that watches worktrees. It has two jobs: it tells a save which
- * directories changed, so that the others need not be looked at (worktree/watched.h asks), and it
- * takes checkpoints by itself.
+ * directories changed, so that the save can skip the others (worktree/watched.h asks), and it takes
+ * checkpoints by itself.
  *
- * Why an answer is right. For each directory that the loaded stat cache has there is a node
- * (watch_nodes_internal.h); the question names a cache, and a tick, the moment at which the walk
- * began that the cache comes from.
+ * Why an answer is right. There is a node for each directory in the stat cache that was loaded
+ * (watch_nodes_internal.h). A question names a cache, and a tick: the moment when the walk began
+ * that filled the cache.
  *
- *  1. Ticks. Each answer ends a tick: it gives out its number, and what is heard of later belongs
- *     to the next one. A walk begins after it got its number T, so what happens after the walk has
- *     looked at a directory is heard of later than T.
- *  2. A node is armed or loose. Armed: a watch is on the very directory that its path leads to, or
- *     an event that makes it loose is on its way (4); every change in that directory since it was
- *     armed has set `changed`, or is on its way; and when it was armed, `changed` was set, because
- *     nobody saw what happened between the walk and that moment. Loose: it is named as a tree, with
- *     everything below it, until it can be armed.
- *  3. The nodes are the directories of the cache that was asked about: if another one was loaded,
- *     the one on the disk is loaded first, and if that is not the one either, the answer is "all".
- *     Within one file (statcache_id.base) blocks are only added, each after those below it: what an
- *     old block has is already here. A directory that no cache has needs no node: the one that has
- *     its name has changed since, and a walk that finds it new looks at all of it.
- *  4. Whatever happens to the name of a directory makes it loose: its watches are taken away with
- *     all those below, so that none is left on a directory that is elsewhere by now. The same if
- *     the directory itself says that it was moved or removed. Since parents are armed before their
- *     children are opened, no change of a name on the way goes unnoticed; directories are opened
- *     from the root without following a link.
+ *  1. Ticks. Each answer ends a tick and gives out its number; events that are read after that
+ *     belong to the next tick. A walk begins after it got its number T, so whatever changes after
+ *     the walk has looked at a directory is read after T.
+ *  2. A node is armed or loose. Armed: there is a watch on the very directory that its path leads
+ *     to, or an event that will make it loose is in the queue (4). Every change in that directory
+ *     since it was armed has set `changed`, or is in the queue. Arming sets `changed`, too, because
+ *     nobody saw what happened between the walk and that moment. Loose: the answer names it as a
+ *     tree, with everything below it, until it can be armed.
+ *  3. The nodes are the directories of the cache that the question names. If another cache is
+ *     loaded, the one on the disk is loaded first; if that is not the one either, the answer is
+ *     "all". Blocks are only added to a file (statcache_id.base), each after those of its
+ *     subdirectories, so what an old block has is already here. A directory that is in no cache
+ *     needs no node: its parent has changed since, and a walk that finds a new directory looks at
+ *     all of it.
+ *  4. Whatever happens to the name of a directory makes it loose: its watch is removed with all
+ *     those below, so that none is left on a directory that is elsewhere by now. The same happens
+ *     if the directory itself reports that it was moved or removed. Parents are armed before their
+ *     children are opened, so no renamed directory on the way goes unnoticed; directories are
+ *     opened from the root without following a link.
  *  5. Two nodes that get the same watch are the same directory, seen before and after a move: both
- *     are loose.
- *  6. Before an answer all is taken in that happened before the question. The kernel puts events
- *     into one queue, during the call that causes them; a watch on a directory of the store that is
- *     taken away is an event in that queue, too, and when it is read, so is everything before it.
- *  7. If events were lost, or the queue cannot be read, nothing is known: a new instance, and the
- *     watches are made again. An instance is a random number; it ends when watching ends.
- *  8. If the path of the root leads to another directory, if something is mounted in the worktree,
- *     if its file system may change without telling, or if who asks sees other mounts, the answer is
- *     "all", and gives out no number.
+ *     become loose.
+ *  6. Before an answer, everything is read that happened before the question. The kernel puts
+ *     events into one queue, during the call that causes them. Removing a watch, which is kept on a
+ *     directory of the store for that, is an event in that queue, too: when it is read, so is
+ *     everything before it.
+ *  7. If events were lost, or the queue cannot be read, nothing is known: a new instance begins, and
+ *     all watches are made again. An instance is a random number; it ends when watching ends.
+ *  8. The answer is "all", and gives out no number, if the path of the root leads to another
+ *     directory, if something is mounted in the worktree, if its file system may change without
+ *     events, or if the save that asks has other mounts than the watcher.
  *
- * Not seen, by anybody who watches: writes through another name of a file (hard links), and what
- * is stored in mapped memory, until the mapping ends. worktree/watched.h says what follows.
+ * No watcher can see writes through another name of a file (hard links), nor stores to mapped
+ * memory until the mapping ends. worktree/watched.h says what follows from that.
  */
 
 /** In the home of all stores. */
@@ -57,10 +59,10 @@ int watch_run(const char *home);
 /** The real paths that are registered, sorted. CKPT_ECORRUPT if the file is not one of ours. */
 int watch_registry_read(struct strlist *out, const char *home);
 
-/** Register `root`, or strike it off; `*changed` is false if that was already so. */
+/** Register `root`, or remove it from the list; `*changed` is false if that was already so. */
 int watch_registry_change(bool *changed, const char *home, const char *root, bool add);
 
-/** Whether the process runs; its id if `/proc` tells, or else 0. */
+/** Whether the process runs; its id, or 0 if that cannot be read. */
 bool watch_is_running(pid_t *pid_out, const char *home);
 
 /**

@@ -56,13 +56,13 @@ void skip_list_release(struct skip_list *list);
 size_t skip_list_incomplete(const struct skip_list *list);
 
 /**
- * What changed since the cache was written, from somebody who knows: the rest is taken from the cache
- * without looking. All lists are sorted; paths are relative to the root, which is "".
+ * What changed since the cache was written: everything else is taken from the cache without
+ * looking. Both lists are sorted; paths are relative to the root, which is "".
  */
 struct scan_hints {
 	const struct strlist *dirs;  /**< directories in which names or files changed */
 	const struct strlist *trees; /**< the same, with everything below */
-	bool index_same; /**< and so did not what the project tracks */
+	bool index_same; /**< the project tracks the same files as before */
 };
 
 typedef void (*progress_fn)(const char *what, size_t done, size_t total, void *payload);

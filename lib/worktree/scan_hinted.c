@@ -5,29 +5,29 @@
 #include "worktree/statcache.h"
 
 /*
- * Not looking. Somebody has told in which directories something changed since the
- * cache was written; the others are taken from the cache, and those below which
- * nothing changed are not even loaded. It is right because
+ * Not looking. The caller knows in which directories something changed since the
+ * cache was written. The others are taken from the cache, and a directory below
+ * which nothing changed is not even loaded. This is right because
  *
- *  1. whoever tells names every directory in which a name, or a file, or the mode
- *     of either was changed after the walk began that the cache comes from;
+ *  1. the hints name every directory in which a name or a file, or the mode of
+ *     either, changed after the walk began that filled the cache;
  *  2. the rules in a directory are those with which the cache was written: this is
  *     checked from the root down to each directory that is looked at, and the rules
- *     of the others can only change with a file in a directory that was named;
- *  3. what depends on an index, of the project or of a nested repository, is looked
- *     at unless that index is the same (STATCACHE_INDEX, STATCACHE_LOOK);
- *  4. files that may change without anybody seeing it are looked at: those with other
- *     names, which somebody may write elsewhere, and those that were being written
- *     when they were read (STATCACHE_LOOK); if a file turns out to have got another
- *     name, everything is looked at, as one of its names may be anywhere;
+ *     of the others can only change with a file in a directory that the hints name;
+ *  3. a directory that depends on an index, of the project or of a nested repository,
+ *     is looked at unless that index is the same (STATCACHE_INDEX, STATCACHE_LOOK);
+ *  4. files that may change unseen are looked at: those with other names, which may be
+ *     written elsewhere, and those that were being written when they were read
+ *     (STATCACHE_LOOK); if a file turns out to have a new name, everything is looked
+ *     at, as its other name may be anywhere;
  *  5. nothing is mounted in the worktree, and the cache is of this boot and mount.
  *
- * What nobody can tell: a file got another name after the cache was written, outside
- * of the worktree or where the rules leave it out, or for a moment, and was changed
- * under that name; or it was mapped after that, and changed in memory, and still is
- * mapped. The caller looks at everything now and then for their sake.
+ * Two changes escape: a file got another name after the cache was written, outside of
+ * the worktree, where the rules leave it out, or for a moment, and was changed under
+ * that name; or it was mapped after that, changed in memory, and still is mapped. That
+ * is why the caller looks at everything now and then.
  *
- * The caller sees to it that everything else is the same: limits, who we are, what
+ * The caller makes sure that everything else is the same: limits, the user, and what
  * is left out because it belongs to another worktree.
  */
 
@@ -158,7 +158,7 @@ void scan_load(struct wt_dir *dir)
 	for (size_t i = 0; i < dir->nr; i++) {
 		struct wt_entry *entry = &dir->loaded[i];
 
-		/* Who asked has seen how many there are. */
+		/* The caller already knows how many there are. */
 		if (!sound) {
 			*entry = (struct wt_entry){ .name = "", .kind = WT_FILE };
 			continue;

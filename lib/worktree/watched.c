@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* --- from where --- */
+/* --- how a process sees the file system --- */
 
 void watched_view_now(struct watched_view *out)
 {
@@ -75,7 +75,7 @@ static int connect_to(int dirfd, const char *path)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un address;
 
-	/* One that does not accept is full at some time: then this fails, and nobody waits. */
+	/* If it does not accept, its queue is full at some time: then this fails, and nobody waits. */
 	if (fd >= 0 && make_address(&address, dirfd, path) &&
 	    !connect(fd, (struct sockaddr *)&address, sizeof(address))) {
 		if (watched_peer_is_us(fd))

@@ -7,20 +7,20 @@
 
 /**
  * Asking a watcher (`git checkpoint watch`, lib/watch) which directories changed since the walk
- * that a stat cache comes from. Why its answer is right is in watch/watch.h.
+ * that filled a stat cache. watch/watch.h says why its answer is right.
  *
- * A watcher is never needed, and what it says is never trusted further than a walk that leaves out
- * what did not change. There may be none, it may be stopped, or see another tree than we do: all of
- * that means "look at everything", within a moment.
+ * A watcher is never needed, and is trusted with one thing only: which directories a walk may skip.
+ * If there is none, if it does not answer within a moment, or if it sees another tree than we do,
+ * the walk looks at everything.
  *
- * What no watcher can see, and the walk has to look at in any case: files with other names (hard
- * links), because a write through another name is an event elsewhere; and files that had a writer
- * when they were read (WT_RACY), because a store to mapped memory is an event only when the mapping
- * ends.
+ * Two kinds of files change without an event that a watcher could see, so a walk looks at them in
+ * any case: those with other names (hard links), because a write through another name is an event
+ * elsewhere; and those that had a writer when they were read (WT_RACY), because a store to mapped
+ * memory is an event only when the mapping ends.
  */
 struct watched {
 	bool all;              /**< nothing is known: look at everything */
-	struct watch_mark now; /**< to be kept with what a walk that begins now finds; instance 0:
+	struct watch_mark now; /**< to be kept with the result of a walk that begins now; instance 0:
 				* nobody watches */
 	struct strlist dirs;   /**< directories in which names or files changed, or that themselves
 				* changed: relative to the root, "" for the root; sorted */
@@ -33,7 +33,7 @@ struct watched {
 /**
  * Ask the watcher of a store, right before a walk. `cache` is the one that the walk will use; if it
  * is NULL, or nobody watched when it was made, only `now` is of use. Never fails, and takes no more
- * than WATCHED_PATIENCE: what goes wrong means `all`.
+ * than WATCHED_PATIENCE: if anything goes wrong, the answer is `all`.
  */
 void watched_ask(struct watched *out, int storefd, const struct statcache *cache);
 void watched_release(struct watched *watched);
@@ -41,8 +41,8 @@ void watched_release(struct watched *watched);
 /* --- for both ends of the connection --- */
 
 /**
- * From where a process sees the file system. In another mount namespace, or below another root, the
- * same path may lead to other files.
+ * How a process sees the file system. In another mount namespace, or below another root, the same
+ * path may lead to other files.
  */
 struct watched_view {
 	uint64_t mounts; /**< the mount namespace; 0: unknown, and then equal to no other */
