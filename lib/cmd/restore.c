@@ -364,7 +364,7 @@ static int check(const struct strlist *args)
 					   "see 'git checkpoint restore -h'");
 }
 
-/* Take from a store whatever directory it belongs to, which may be gone. */
+/* A store that was named: its directory may be another one, or gone. */
 static int open_other_store(struct session *session)
 {
 	struct store *store = NULL;
@@ -381,7 +381,7 @@ static int open_other_store(struct session *session)
 	free(session->worktree);
 	session->store = store;
 	session->repo = NULL;
-	/* One that is gone may come back in its place. */
+	/* If it is gone, the copy may take its place. */
 	session->worktree = xstrdup(fs_is_dir(store->worktree) ? store->worktree : store->path);
 	return 0;
 }

@@ -71,7 +71,7 @@ static int start_at(const char *home)
 	if (!spawn_detached(argv))
 		return ckpt_error_errno("unable to start 'git checkpoint watch run'");
 	if (!watch_await(home, true, SECONDS))
-		return ckpt_error_set(CKPT_ERROR, "it does not run; 'git checkpoint watch run' says why");
+		return ckpt_error_set(CKPT_ERROR, "unable to watch; 'git checkpoint watch run' says why");
 	return tell_state(home, true, "Watching");
 }
 
@@ -94,7 +94,7 @@ static int stop_at(const char *home)
 	if (err && err != CKPT_ENOTFOUND)
 		return err;
 	if (!watch_await(home, false, SECONDS))
-		return ckpt_error_set(CKPT_ELOCKED, "it was told to stop, but still runs");
+		return ckpt_error_set(CKPT_ELOCKED, "the watching process was told to stop, but still runs");
 	return tell_state(home, false, "Stopped; the directories stay registered");
 }
 
@@ -140,7 +140,7 @@ static int tell_change(const char *path, bool changed, bool added, bool running)
 	return status;
 }
 
-/* So that it is known which directories there are. */
+/* The watcher watches the directories of this checkpoint. */
 static int save_first(struct session *session)
 {
 	const struct strlist all = STRLIST_INIT;
@@ -181,7 +181,7 @@ static int add(struct session *session, const struct strlist *args)
 	return tell_change(session->worktree, changed, true, reload(session->home));
 }
 
-/* The one that is registered and contains `dir`, which need not be there any more. */
+/* The registered path that `dir` means; it need not exist any more. */
 static int find_registered(char **out, const char *home, const char *dir)
 {
 	struct strlist list = STRLIST_INIT;
@@ -189,7 +189,7 @@ static int find_registered(char **out, const char *home, const char *dir)
 	char *path = path_resolve(dir), *cwd = path_real(".");
 	struct strbuf full = STRBUF_INIT;
 
-	/* Of one that is gone, only the name is known. */
+	/* If it is gone, only its name is known. */
 	if (cwd && (!path || *path != '/')) {
 		path_absolute(&full, cwd, dir);
 		free(path);
@@ -202,7 +202,7 @@ static int find_registered(char **out, const char *home, const char *dir)
 			*out = xstrdup(path);
 	if (!err && !*out)
 		err = ckpt_error_set(CKPT_ENOTFOUND,
-				     "'%s' is not registered; 'git checkpoint watch status' tells what is",
+				     "'%s' is not registered; 'git checkpoint watch status' lists what is",
 				     path ? path : dir);
 	free(path);
 	strlist_release(&list);
@@ -245,7 +245,7 @@ static void print_tree(const json_t *tree)
 	free(path);
 }
 
-/* Those that are registered, if nobody runs who could tell more. */
+/* What is registered: without the process nothing more is known. */
 static int look_without(json_t **out, const char *home)
 {
 	struct strlist list = STRLIST_INIT;
@@ -307,11 +307,11 @@ static int show(struct session *session, const struct strlist *args)
 
 static const struct opt_spec subs[] = {
 	{ .command = "watch start",
-	  .summary = "start to watch, in the background",
+	  .summary = "start watching in the background",
 	  .alone = true,
 	  .run = start },
 	{ .command = "watch stop",
-	  .summary = "stop that",
+	  .summary = "stop watching",
 	  .alone = true,
 	  .run = stop },
 	{ .command = "watch status",
@@ -324,7 +324,7 @@ static const struct opt_spec subs[] = {
 	  .alone = true,
 	  .run = add },
 	{ .command = "watch remove",
-	  .summary = "strike it off; its checkpoints stay",
+	  .summary = "take a directory off the list; its checkpoints stay",
 	  .args = DIRECTORY,
 	  .alone = true,
 	  .run = removed },
@@ -337,6 +337,6 @@ static const struct opt_spec subs[] = {
 
 const struct opt_spec cmd_watch_spec = {
 	.command = "watch",
-	.summary = "save by itself what changes, and make other saves fast",
+	.summary = "save changes by itself, and make other saves fast",
 	.subs = subs,
 };

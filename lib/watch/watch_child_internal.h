@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 /**
- * A save that is taken by another process of this program: whatever goes wrong in it, watching goes
- * on; and while it asks what changed, this process is there to answer.
+ * A save in a child process: whatever goes wrong in it, watching goes on; and this process is free
+ * to answer when the save asks what changed.
  */
 struct watch_child {
 	pid_t pid; /**< 0: none runs */

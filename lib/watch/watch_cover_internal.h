@@ -29,8 +29,8 @@ struct watch_cover {
 	bool gone;	   /**< the root was moved, removed or unmounted */
 	bool blind;	   /**< the owner knows of changes that give no events: answer nothing */
 	uint64_t changes;  /**< how many events there were in the worktree */
-	uint64_t armed;	   /**< how many times a directory got a watch: what happened in it before
-			    * that nobody saw */
+	uint64_t armed;	   /**< how many times a directory got a watch; nobody saw what happened in
+			    * it before */
 };
 
 enum watch_trouble {
@@ -53,10 +53,10 @@ enum watch_trouble watch_cover_load(struct watch_cover *cover);
 /** A new watch on a directory of the store that nobody else watches here (6). -1 with errno. */
 int watch_cover_add_cookie(const struct watch_cover *cover);
 
-/** Take in what has happened; does not block. */
+/** Read what has happened; does not block. */
 void watch_cover_read(struct watch_cover *cover);
 
-/** Take in everything that happened before this call (6). False if that is not possible. */
+/** Read everything that happened before this call (6). False if that is not possible. */
 bool watch_cover_sync(struct watch_cover *cover);
 
 /** Events were lost (7). */

@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 /**
- * When a worktree is to be saved: a decision, from what is given alone. All times are those of
+ * Decides when a worktree is saved, from its arguments alone. All times are those of
  * clock_monotonic().
  */
 struct watch_pace {
@@ -24,7 +24,7 @@ void watch_pace_blind(struct watch_pace *pace, double now);
 /** A save begins; what changes from now on is not in it. */
 void watch_pace_began(struct watch_pace *pace);
 
-/** It failed: the changes are still not saved. Each time it takes longer until the next one. */
+/** It failed: the changes are still not saved. After each failure the next try comes later. */
 void watch_pace_failed(struct watch_pace *pace, double now);
 
 /** A git command or a restore is at work. */

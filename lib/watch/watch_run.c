@@ -77,7 +77,7 @@ static int begin(struct server *server, const char *home)
 	server->trees.payload = server;
 	server->since = clock_now();
 	server->lockfd = server->listener = server->homefd = -1;
-	/* Without it, nobody would tell that something was mounted. */
+	/* Without it, nothing would tell that something was mounted. */
 	server->mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	if (!err && server->mounts < 0)
 		err = ckpt_error_errno("unable to open '/proc/self/mountinfo'");
@@ -132,7 +132,7 @@ static void obey(struct server *server, struct watch_talk *talk)
 	if (!strcmp(word, "stop 1\n")) {
 		server->stop = true;
 	} else if (!strcmp(word, "reload 1\n")) {
-		/* Events follow: not now, when others of this round still have to be dealt with. */
+		/* In the next round: this one still uses the trees that may go. */
 		server->trees.tries = 0;
 		server->trees.again = 0;
 	} else if (strcmp(word, "status 1\n") != 0) {
@@ -144,7 +144,7 @@ static void obey(struct server *server, struct watch_talk *talk)
 	json_decref(answer);
 }
 
-/* Whoever asks must not hear of a tree as it was before something was mounted there. */
+/* An answer must not miss what was mounted a moment ago. */
 static void look_at_mounts(struct server *server)
 {
 	struct pollfd fd = { .fd = server->mounts, .events = POLLPRI };
@@ -224,7 +224,6 @@ static void wait_for_something(struct server *server, bool may_save)
 
 	sigemptyset(&all);
 	if (left > 0 && left < INFINITY) {
-		/* A little later rather than too early, and again. */
 		timeout.tv_sec = (time_t)left;
 		timeout.tv_nsec = (long)((left - (double)timeout.tv_sec) * 1e9);
 	}

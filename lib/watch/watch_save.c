@@ -17,8 +17,8 @@ static void set(char **text, char *value)
 }
 
 /*
- * A git command has its lock for a moment. One that is there longer than changes may go unsaved,
- * while nothing changes, was left by a git that was killed.
+ * A git command holds its lock for a moment. One that is older than watchMax, while nothing changes,
+ * was left by a git that was killed.
  */
 static char *lock_of_git(const struct watch_tree *tree)
 {
@@ -142,7 +142,7 @@ static const char *trouble_text(const struct watch_tree *tree)
 {
 	switch (tree->trouble) {
 	case WATCH_GONE:
-		return "the directory is not there; 'git checkpoint stores' tells how to bring it back";
+		return "the directory is not there; 'git checkpoint stores' shows how to bring it back";
 	case WATCH_NO_WATCHES:
 		return "not enough watches: it is saved every watchMax, and every save looks at all "
 		       "files; raise fs.inotify.max_user_watches";
@@ -153,7 +153,7 @@ static const char *trouble_text(const struct watch_tree *tree)
 		break;
 	}
 	return tree->cover.root && tree->cover.blind
-		       ? "something is mounted in it, or its file system does not tell of all changes: "
+		       ? "something is mounted in it, or its file system does not report all changes: "
 			 "every save looks at all files"
 		       : NULL;
 }

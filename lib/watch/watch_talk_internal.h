@@ -7,8 +7,8 @@
 struct watch_tree;
 
 /**
- * Connections of processes that ask: each sends one line, gets an answer, and that is all. None is
- * waited for: who says nothing, or does not read, is hung up on.
+ * Connections of processes that ask: each sends one line and gets one answer. Nobody waits for
+ * them: a peer that says nothing, or does not read, is cut off.
  */
 enum {
 	WATCH_TALKS_MAX = 64,

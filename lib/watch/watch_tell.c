@@ -33,7 +33,7 @@ static int not_running(void)
 static int make_sense(json_t **out, const struct strbuf *answer)
 {
 	*out = json_loadb(answer->buf, answer->len, 0, NULL);
-	return *out ? 0 : ckpt_error_set(CKPT_ERROR, "the watching process gave no sensible answer");
+	return *out ? 0 : ckpt_error_set(CKPT_ERROR, "the watching process gave an answer that makes no sense");
 }
 
 int watch_tell(json_t **out, const char *home, const char *word, int patience)
@@ -67,7 +67,7 @@ static bool answers(const char *home)
 	return !err;
 }
 
-/* Neither a beginning nor an end of another session is an event here. */
+/* By looking again and again: it is not our child, so nothing tells when it starts or ends. */
 bool watch_await(const char *home, bool running, int seconds)
 {
 	const struct timespec step = { 0, STEP_MS * 1000000L };

@@ -23,7 +23,7 @@ struct watch_tree *watch_tree_new(const char *root, bool linked)
 	return tree;
 }
 
-/* Without watches; what was to be saved still is. */
+/* Give up the watches; changes that are not saved yet still will be. */
 static void uncover(struct watch_tree *tree)
 {
 	if (tree->listener >= 0)
@@ -53,7 +53,7 @@ void watch_tree_free(struct watch_tree *tree)
 
 /* --- settings --- */
 
-/* Whenever changes begin, so that nobody has to tell us about new ones. */
+/* Read when changes begin, so that new settings need no restart. */
 static void read_settings(struct watch_tree *tree)
 {
 	char *file = tree->store ? xstrfmt("%s/" LAYOUT_SETTINGS, tree->store->path) : NULL;
@@ -86,7 +86,7 @@ static void changed(struct watch_tree *tree)
 
 /* --- watches --- */
 
-/* Whether each change on this file system is made by this kernel, and told by it. */
+/* Whether this kernel makes every change on this file system, and reports it. */
 static bool tells_all(int fd)
 {
 	static const long known[] = { EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC, XFS_MAGIC,
@@ -117,7 +117,7 @@ void watch_tree_look_at_mounts(struct watch_tree *tree)
 	fs_close(fd);
 }
 
-/* What the watches told, and where they are new, counts as changed. */
+/* Events count as changes; so do new watches, because nobody saw what happened before. */
 static void hear(struct watch_tree *tree)
 {
 	uint64_t now = tree->cover.changes + tree->cover.armed;
@@ -137,7 +137,7 @@ static void in_trouble(struct watch_tree *tree, enum watch_trouble trouble)
 		watch_pace_began(&tree->pace);
 	else if (!tree->pace.first)
 		read_settings(tree);
-	/* Nobody tells of changes: look every now and then. */
+	/* Without events: save every now and then. */
 	if (trouble != WATCH_GONE)
 		watch_pace_blind(&tree->pace, clock_monotonic());
 }
@@ -155,7 +155,7 @@ static void cover(struct watch_tree *tree)
 	if (trouble)
 		return;
 	watch_tree_look_at_mounts(tree);
-	/* No saves can ask until there is somebody who can answer. */
+	/* Only now is there something to answer with. */
 	tree->listener = watched_listen(tree->store->dirfd, WATCHED_SOCKET);
 	hear(tree);
 }

@@ -35,10 +35,10 @@ struct watch_tree {
 struct watch_tree *watch_tree_new(const char *root, bool linked);
 void watch_tree_free(struct watch_tree *tree);
 
-/** The store, watches and socket, as far as they are not there: at the beginning, or after a save. */
+/** Open what is missing of store, watches and socket: at the beginning, or after a save. */
 void watch_tree_open(struct watch_tree *tree);
 
-/** Take in what the watches tell. */
+/** Read the events of its watches. */
 void watch_tree_read(struct watch_tree *tree);
 
 /** Start a save if it is due and nothing is in the way. */

@@ -237,7 +237,7 @@ static void open_new(struct watch_trees *trees)
 	}
 }
 
-/* First the watches, then the look, so that nothing comes unseen between the two. */
+/* Watch first, then look, so that nothing slips in between. */
 void watch_trees_look(struct watch_trees *trees)
 {
 	read_places(trees);

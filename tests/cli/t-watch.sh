@@ -10,7 +10,7 @@ home() {
 	dirname "$(git checkpoint status --json | jq -r .store)"
 }
 
-test_a_directory_is_registered_and_struck_off() {
+test_a_directory_is_registered_and_removed() {
 	mkdir p
 	(cd p && watch_setup && trap - EXIT)
 	git checkpoint watch status --json | jq -e --arg p "$PWD/p" \
