@@ -14,8 +14,9 @@
  *   intern patterns        strings that are held once; lines that match
  *   hash hash_plain oid crc    SHA-256, of short texts without libcrypto; object names, checksums
  *   fs fs_remove sparse    durable writing, removing trees, files with holes
- *   pool spawn command proc traffic env deadline    threads, processes, the environment; work that must
+ *   pool spawn command proc env deadline    threads, processes, the environment; work that must
  *                          end in time
+ *   traffic                whether processes still send or receive
  *   json problems libgit2    JSON; findings of doctor and relink; libgit2, loaded when needed
  * lib/git/       the project's repository; written only when asked by name
  *   gitrun askgit          the only place that starts git; asking it about a repository
@@ -53,9 +54,8 @@
  *   objects refs packed_refs    reading objects; one ref for each checkpoint
  *   names composed         names that people give to checkpoints; states that are not checkpoints
  *   pack_write pack_stream pack_verify pack_index    writing one pack for each save
- *   packs packs_read packs_list delta    reading packs
- *   delta_make             making deltas of trees
  *   packs packs_read packs_inflate packs_list delta    reading packs
+ *   delta_make             making deltas of trees
  *   ingest ingest_file trees    files of a scan into a pack; trees of directories
  *   reach repack packing oidset    which objects are needed; new packs without the others
  *   share                  packs that several stores use
@@ -116,7 +116,7 @@
  *   protect survey         what must stay; what is in the way
  *   stage apply            new contents beside the user's files; putting them in place
  *   restore_verify restore_hash    whether the result is right
- *   restore_touched        where to look for that
+ *   restore_touched        which directories to look at for that
  *   restore_git restore_git_look    refs, HEAD, index and operation; what git says about that
  *   restore_capture        what is restored after the files
  *   restore_keep           files that others depend on
