@@ -217,6 +217,17 @@ static int copy_object(struct pack *pack, struct store *from, const struct oid *
 	return err;
 }
 
+/* What was linked is no longer in the store if somebody dropped checkpoints meanwhile. */
+static bool is_still_here(const struct incoming *incoming, const char *pack)
+{
+	char *idx = xstrfmt("objects/pack/%s.idx", pack);
+	bool here = strlist_has(&incoming->linked, pack) &&
+		    !faccessat(incoming->session->store->dirfd, idx, F_OK, 0);
+
+	free(idx);
+	return here;
+}
+
 /* Whether it has nothing but what was checked: then it can be taken as it is. */
 static bool is_all_needed(const struct pack_contents *pack, const struct reach *reach)
 {
@@ -234,7 +245,8 @@ static int copy_needed(struct incoming *incoming, const struct pack_contents *co
 	for (size_t i = 0; i < contents->nr && !err; i++) {
 		const struct oid *oid = &contents->items[i].oid;
 
-		if (reach_has(reach, oid) && !pack_has(pack, oid))
+		if (reach_has(reach, oid) && !pack_has(pack, oid) &&
+		    !objects_exist(incoming->session->store, oid))
 			err = copy_object(pack, incoming->apart.store, oid);
 	}
 	return err;
@@ -253,9 +265,10 @@ static int adopt_packs(struct incoming *incoming, const struct reach *reach)
 		err = packs_contents(&contents, packs, i);
 		if (err)
 			break;
-		if (strlist_has(&incoming->linked, contents.name))
+		if (is_still_here(incoming, contents.name))
 			err = 0;
-		else if (is_all_needed(&contents, reach))
+		else if (!strlist_has(&incoming->linked, contents.name) &&
+			 is_all_needed(&contents, reach))
 			err = scratch_adopt_pack(&incoming->scratch, contents.name);
 		else
 			err = copy_needed(incoming, &contents, reach, rest);
