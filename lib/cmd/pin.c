@@ -101,7 +101,8 @@ static int confirm(struct strlist *ids, struct session *session, const struct st
 	if (!err)
 		err = removal_confirm(&result);
 	for (size_t i = 0; i < result.nr; i++)
-		strlist_add(ids, result.items[i].record.id);
+		strlist_addf(ids, "%s%s%s", result.items[i].record.machine ? result.items[i].record.machine : "",
+			     result.items[i].record.machine ? "/" : "", result.items[i].record.id);
 	retain_result_release(&result);
 	return err;
 }

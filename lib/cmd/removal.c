@@ -17,7 +17,8 @@ static void show(const struct retain_victim *victim)
 	const struct ckpt_record *record = &victim->record;
 	char *reason = record->reason ? title_of(record) : NULL, age[CLOCK_ISO_SIZE];
 
-	fprintf(stderr, "  %s%s%s", term_color(TERM_YELLOW), record->id, term_color(TERM_RESET));
+	fprintf(stderr, "  %s%s%s%s%s", term_color(TERM_YELLOW), record->machine ? record->machine : "",
+		record->machine ? "/" : "", record->id, term_color(TERM_RESET));
 	if (reason)
 		fprintf(stderr, "  %s: %s", clock_format_age(age, record->created_at, clock_now()),
 			reason);
@@ -62,13 +63,14 @@ static void print(const struct retain_result *result, bool dry_run)
 	char size[UNITS_SIZE];
 
 	for (size_t i = 0; i < result->nr; i++) {
+		const char *machine = result->items[i].record.machine;
 		char *why = why_line(&result->items[i]);
-
 		bool bare = *why != '('; /* unlike "(no message)" */
 
-		report_text("%s %s%s%s %s%s%s\n", dry_run ? "Would drop" : "Dropped",
-			    term_color(TERM_YELLOW), result->items[i].record.id,
-			    term_color(TERM_RESET), bare ? "(" : "", why, bare ? ")" : "");
+		report_text("%s %s%s%s%s%s %s%s%s\n", dry_run ? "Would drop" : "Dropped",
+			    term_color(TERM_YELLOW), machine ? machine : "", machine ? "/" : "",
+			    result->items[i].record.id, term_color(TERM_RESET), bare ? "(" : "", why,
+			    bare ? ")" : "");
 		free(why);
 	}
 	if (!result->nr)

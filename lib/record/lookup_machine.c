@@ -60,6 +60,27 @@ int lookup_machine(struct ckpt_record *out, struct store *store, const char *nam
 	return err;
 }
 
+/* Any machine can use the id of another one: then it says nothing. */
+static int read_only_one(struct ckpt_record *out, struct store *store,
+			 const struct fetched_list *all, const char *id)
+{
+	const struct fetched_item *found = NULL;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct fetched_item *item = &all->items[i];
+
+		if (strcmp(item->ref.id, id) != 0)
+			continue;
+		if (found && !oid_equal(&found->ref.commit, &item->ref.commit))
+			return ckpt_error_set(CKPT_ERROR,
+					      "'%s' is ambiguous, it could be '%s/%s' or '%s/%s'", id,
+					      found->machine, id, item->machine, id);
+		if (!found)
+			found = item;
+	}
+	return found ? record_read_fetched(out, store, found) : CKPT_ENOTFOUND;
+}
+
 int lookup_fetched_id(struct ckpt_record *out, struct store *store, const char *id)
 {
 	char *kept = ckpt_error_keep();
@@ -67,10 +88,7 @@ int lookup_fetched_id(struct ckpt_record *out, struct store *store, const char *
 	int err = fetched_list(&all, store);
 
 	if (!err) {
-		err = CKPT_ENOTFOUND;
-		for (size_t i = 0; i < all.nr && err == CKPT_ENOTFOUND; i++)
-			if (!strcmp(all.items[i].ref.id, id))
-				err = record_read_fetched(out, store, &all.items[i]);
+		err = read_only_one(out, store, &all, id);
 		fetched_release(&all);
 	}
 	if (err == CKPT_ENOTFOUND)

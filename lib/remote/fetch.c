@@ -96,6 +96,33 @@ static void add_others(struct fetching *fetching)
 	free(own);
 }
 
+static void set_bad(struct fetch_item *item)
+{
+	free(item->why);
+	item->why = xstrdup(ckpt_error_last());
+	item->state = FETCH_BAD;
+}
+
+/* A journal, a hold and whoever types an id mean the one of this store by it. */
+static int refuse_taken_ids(struct fetching *fetching)
+{
+	struct store *store = fetching->session->store;
+	struct ref_list own = { 0 };
+	int err = refs_list(&own, store);
+
+	for (size_t i = 0; i < fetching->out->nr && !err; i++) {
+		struct fetch_item *item = &fetching->out->items[i];
+		const struct ref_item *taken = refs_find(&own, item->at.ref.id);
+
+		if (!taken || oid_equal(&taken->commit, &item->at.ref.commit))
+			continue;
+		(void)ckpt_error_set(CKPT_ECORRUPT, "another checkpoint of this store has that id");
+		set_bad(item);
+	}
+	refs_release(&own);
+	return err;
+}
+
 static int choose(struct fetching *fetching, const struct strlist *names)
 {
 	struct fetched_list here;
@@ -118,17 +145,10 @@ static int choose(struct fetching *fetching, const struct strlist *names)
 			item->state = FETCH_KNOWN;
 	}
 	fetched_release(&here);
-	return 0;
+	return refuse_taken_ids(fetching);
 }
 
 /* --- bringing them, apart from the store --- */
-
-static void set_bad(struct fetch_item *item)
-{
-	free(item->why);
-	item->why = xstrdup(ckpt_error_last());
-	item->state = FETCH_BAD;
-}
 
 static char *spec_of(const struct fetching *fetching, const struct fetch_item *item)
 {

@@ -47,6 +47,11 @@ static int check_droppable(struct session *session, const struct ckpt_record *re
 	return err;
 }
 
+static bool is_same(const struct ckpt_record *a, const struct ckpt_record *b)
+{
+	return !strcmp(a->id, b->id) && !strcmp(a->machine ? a->machine : "", b->machine ? b->machine : "");
+}
+
 /* If it is too damaged to be looked up, it is named by its full id. */
 static int find_named(struct ckpt_record *out, struct store *store, const char *name)
 {
@@ -82,7 +87,7 @@ static int find_all(struct retain_result *out, struct session *session, const st
 		if (!err)
 			err = check_droppable(session, &record, force);
 		for (size_t j = 0; j < out->nr && !twice && !err; j++)
-			twice = !strcmp(out->items[j].record.id, record.id);
+			twice = is_same(&out->items[j].record, &record);
 		if (!err && !twice)
 			retain_add(out, &record,
 				   xstrdup(record.reason ? record.reason : "damaged"));
@@ -192,6 +197,11 @@ int drop_set_pinned(struct ckpt_record *out, struct session *session,
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	if (!err)
 		err = lookup_name(out, session->store, request->checkpoint);
+	if (!err && out->machine)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' is a checkpoint of the machine '%s', and stays as long as "
+				     "there is room; only those of this store can be pinned",
+				     request->checkpoint, out->machine);
 	if (!err)
 		err = change(out, session, request);
 	/* A mark takes room, too. */

@@ -53,7 +53,7 @@ int hold_take(struct hold *out, struct store *store, const char *id)
 	if (out->dirfd < 0)
 		return ckpt_error_errno("unable to hold checkpoint '%s'", id);
 	err = make_file(out, id);
-	if (!err && !refs_exist(store, id))
+	if (!err && !refs_exist(store, id) && !fetched_exists(store, id))
 		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was removed meanwhile", id);
 	return err;
 }

@@ -149,15 +149,26 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	int err;
 
 	for (size_t i = from; i < result->nr; i++) {
+		if (result->items[i].record.machine)
+			continue;
 		unsaid[i] = say(store, action, &result->items[i]) != 0;
 		strlist_add(&ids, result->items[i].record.id);
 	}
 	audit_sync(store);
 	err = refs_unpack(store, &ids);
 	for (size_t i = from; i < result->nr && !err; i++) {
-		err = refs_delete(store, result->items[i].record.id);
+		const struct ckpt_record *record = &result->items[i].record;
+		struct fetched_item item = { record->machine, { .commit = record->commit } };
+
+		/* Of that id there may be one of this store, too, which stays. */
+		if (record->machine) {
+			memcpy(item.ref.id, record->id, sizeof(item.ref.id));
+			err = retain_fetched_let_go(store, action, &item);
+			continue;
+		}
+		err = refs_delete(store, record->id);
 		if (!err)
-			err = names_forget(store, &result->items[i].record.commit, NULL);
+			err = names_forget(store, &record->commit, NULL);
 		/* The disk was full; now there is at least the space that the ref took. */
 		if (!err && unsaid[i])
 			(void)say(store, action, &result->items[i]);

@@ -58,7 +58,7 @@ bool retain_lacks_room(struct session *session, uint64_t need);
 
 /**
  * Remove what was fetched from other machines, which can be fetched again, and free its bytes: the
- * first to go for a budget. False if there was nothing.
+ * first to go for a budget, unless somebody is using it. False if there was nothing.
  */
 bool retain_drop_fetched(struct session *session);
 

@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-#include "retention/retain.h"
+#include "retention/retain_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
+#include "retention/hold.h"
 #include "retention/reclaim.h"
+#include "retention/stock_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
+int retain_fetched_let_go(struct store *store, const char *action, const struct fetched_item *item)
+{
+	char *what = xstrfmt("%s/%s", item->machine, item->ref.id);
+
+	/* No id, as when they were fetched: the trail is about those of this store. */
+	(void)audit_add(store, action, NULL, &item->ref.commit, what, NULL);
+	free(what);
+	return fetched_remove(store, item);
+}
+
 bool retain_drop_fetched(struct session *session)
 {
+	struct strlist needed = STRLIST_INIT;
 	struct reclaim_result result;
-	struct fetched_list list;
+	struct fetched_list list = { 0 };
 	bool dropped = false;
 
-	if (fetched_list(&list, session->store))
-		return false;
-	for (size_t i = 0; i < list.nr; i++) {
-		char *what = xstrfmt("%s/%s", list.items[i].machine, list.items[i].ref.id);
-
-		/* No id, as when they were fetched: the trail is about those of this store. */
-		(void)audit_add(session->store, "evict", NULL, &list.items[i].ref.commit, what, NULL);
-		dropped |= !fetched_remove(session->store, &list.items[i]);
-		free(what);
-	}
+	/* An interrupted restore may lead to one, and another process may be copying one. */
+	if (!stock_journal(&needed, session) && !hold_list(&needed, session->store))
+		(void)fetched_list(&list, session->store);
+	for (size_t i = 0; i < list.nr; i++)
+		if (!strlist_has(&needed, list.items[i].ref.id))
+			dropped |= !retain_fetched_let_go(session->store, "evict", &list.items[i]);
 	fetched_release(&list);
+	strlist_release(&needed);
 	if (dropped)
 		(void)reclaim_run(&result, session, RECLAIM_THOROUGH);
 	return dropped;

@@ -6,6 +6,7 @@
 #include "retention/evict.h"
 #include "retention/retain.h"
 
+struct fetched_item;
 struct session;
 struct store;
 struct strlist;
@@ -38,6 +39,9 @@ void retain_trim_log(struct session *session);
 
 /** After a save, with `nr` checkpoints now: free bytes if enough checkpoints went since. */
 void retain_reclaim_sometimes(struct session *session, size_t nr);
+
+/** Remove one that was fetched, and say so in the audit trail. */
+int retain_fetched_let_go(struct store *store, const char *action, const struct fetched_item *item);
 
 /** Let the ref "latest" be the newest checkpoint again. */
 void retain_set_latest(struct store *store);
