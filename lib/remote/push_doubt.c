@@ -4,32 +4,19 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
-#include "remote/flat_internal.h"
+#include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 
-/* Whether one of the project's remotes has that file, as far as is known here: with these bytes. */
-static int is_published(bool *out, struct flat *flat, const struct strlist *tips, const char *path)
-{
-	const struct wt_entry *entry = wt_find(flat->snapshot->root, path);
-	const struct gitrun how = { .gitdir = flat->session->repo->gitdir };
-	struct strbuf answer = STRBUF_INIT;
-	char hex[OID_HEX + 1];
-	int err = 0;
+struct search {
+	struct session *session;
+	struct rules *rules;
+	struct strlist tips; /* of the project's remotes, once they were needed */
+	bool have_tips;
+	char *found;
+};
 
-	*out = false;
-	oid_hex(hex, &entry->oid);
-	for (size_t i = 0; i < tips->nr && !*out && !err; i++) {
-		const char *const args[] = { "ls-tree", "-z", "--full-tree", tips->items[i], "--",
-					     path, NULL };
-
-		strbuf_reset(&answer);
-		err = askgit(&answer, &how, args);
-		*out = !err && strstr(answer.buf, hex);
-	}
-	strbuf_release(&answer);
-	return err;
-}
+/* --- is it public already? --- */
 
 static int list_tips(struct strlist *out, const struct session *session)
 {
@@ -47,38 +34,114 @@ static int list_tips(struct strlist *out, const struct session *session)
 	return err;
 }
 
-/* Tracked files that look like secrets are captured: are they public already? */
+/* Whether one of the project's remotes has that file, as far as is known here: with these bytes. */
+static int is_published(bool *out, struct search *search, const char *path, const char *hex)
+{
+	const struct repo *repo = search->session->repo;
+	const struct gitrun how = { .gitdir = repo ? repo->gitdir : NULL };
+	struct strbuf answer = STRBUF_INIT;
+	int err = 0;
+
+	*out = false;
+	if (repo && !search->have_tips)
+		err = list_tips(&search->tips, search->session);
+	search->have_tips = true;
+	for (size_t i = 0; i < search->tips.nr && !*out && !err; i++) {
+		const char *const args[] = { "ls-tree", "-z", "--full-tree", search->tips.items[i],
+					     "--", path, NULL };
+
+		strbuf_reset(&answer);
+		err = askgit(&answer, &how, args);
+		*out = !err && strstr(answer.buf, hex);
+	}
+	strbuf_release(&answer);
+	return err;
+}
+
+/* --- looking --- */
+
+/* Whatever ignores it: that it is in the checkpoint means that it is tracked. */
+static int look_at(struct search *search, const char *path, const char *hex)
+{
+	struct rules_dir top = rules_begin(search->rules);
+	const char *slash = strrchr(path, '/');
+	bool published;
+	int err;
+
+	if (search->found || rules_judge_named(search->rules, &top, path, slash ? slash + 1 : path,
+					       true) == RULES_CAPTURE)
+		return 0;
+	err = is_published(&published, search, path, hex);
+	if (!err && !published)
+		search->found = xstrfmt("'%s' in it looks like a secret, and no remote of the "
+					"project has it",
+					path);
+	return err;
+}
+
+static int look_below(struct search *search, const struct wt_dir *dir)
+{
+	int err = cancel_check();
+
+	for (size_t i = 0; i < dir->nr && !err && !search->found; i++) {
+		const struct wt_entry *entry = &wt_entries(dir)[i];
+		char *path, hex[OID_HEX + 1];
+
+		if (entry->kind == WT_DIR)
+			err = look_below(search, entry->dir);
+		if (entry->kind != WT_FILE)
+			continue;
+		path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
+		err = look_at(search, path, oid_hex(hex, &entry->oid));
+		free(path);
+	}
+	return err;
+}
+
+/* What is staged goes along, even if no file has it any more. */
+static int look_at_index(struct search *search, const struct ckpt_record *record)
+{
+	struct record_git git = { .state = GITSTATE_INIT };
+	int err = record_git_load(&git, search->session->store, record);
+
+	for (size_t i = 0; i < git.state.entries_nr && !err; i++) {
+		const struct gitstate_entry *entry = &git.state.entries[i];
+
+		if (record_git_find(&git, entry->oid))
+			err = look_at(search, entry->path, entry->oid);
+	}
+	for (size_t i = 0; i < git.state.resolved_nr && !err; i++) {
+		const struct gitstate_resolved *resolved = &git.state.resolved[i];
+
+		for (size_t j = 0; j < ARRAY_SIZE(resolved->oid) && !err; j++)
+			if (resolved->mode[j] && record_git_find(&git, resolved->oid[j]))
+				err = look_at(search, resolved->path, resolved->oid[j]);
+	}
+	record_git_release(&git);
+	return err == CKPT_ENOTFOUND ? 0 : err;
+}
+
 static int find_secret(char **out, struct session *session, const struct ckpt_record *record)
 {
-	static const struct strlist none = STRLIST_INIT;
-	struct flat flat = { .session = session };
-	struct strlist ignored = STRLIST_INIT, secret = STRLIST_INIT, tips = STRLIST_INIT;
-	struct ckpt_record all = *record;
+	const struct worktree_state_opts rules = { .rules_only = true };
+	struct search search = { .session = session };
+	struct snapshot *snapshot = NULL;
 	int err = objects_open(session->store);
 
 	if (!err)
-		err = snapshot_open(&flat.snapshot, session->store, record);
+		err = worktree_state_rules(&search.rules, session, &rules);
 	if (!err)
-		err = snapshot_expand_all(flat.snapshot, flat.snapshot->root);
-	all.include_sensitive = true; /* look, whatever was asked for */
+		err = snapshot_open(&snapshot, session->store, record);
 	if (!err)
-		err = flat_find_ignored(&ignored, &secret, &flat, &all, &none);
-	if (!err && secret.nr && session->repo)
-		err = list_tips(&tips, session);
-	for (size_t i = 0; i < secret.nr && !err && !*out; i++) {
-		bool published = false;
-
-		if (session->repo)
-			err = is_published(&published, &flat, &tips, secret.items[i]);
-		if (!err && !published)
-			*out = xstrfmt("'%s' in it looks like a secret, and no remote of the "
-				       "project has it",
-				       secret.items[i]);
-	}
-	snapshot_free(flat.snapshot);
-	strlist_release(&ignored);
-	strlist_release(&secret);
-	strlist_release(&tips);
+		err = snapshot_expand_all(snapshot, snapshot->root);
+	if (!err)
+		err = look_below(&search, snapshot->root);
+	if (!err && !search.found)
+		err = look_at_index(&search, record);
+	*out = search.found;
+	snapshot_free(snapshot);
+	rules_close(search.rules);
+	strlist_release(&search.tips);
 	return err;
 }
 

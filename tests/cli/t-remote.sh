@@ -151,6 +151,27 @@ test_what_may_have_secrets_stays() {
 	expect_eq 4 "$(hub_refs | wc -l)"
 }
 
+# Tracked although a rule ignores it; staged, and nowhere else.
+test_secrets_that_are_hard_to_see() {
+	machines
+	on one sh -c 'echo .env >.gitignore; echo token >.env; git add -f .env; git commit -q -m env'
+	on one git-checkpoint save -q
+	expect_exit 5 on one git-checkpoint push 2>"$T/err"
+	expect_grep "'.env' in it looks like a secret" "$T/err"
+	on one sh -c 'mkdir private; echo private >.gitignore; git mv -f .env private/my.key; git commit -q -m key'
+	on one git-checkpoint save -q
+	expect_exit 5 on one git-checkpoint push 2>"$T/err"
+	expect_grep "'private/my.key' in it looks like a secret" "$T/err"
+	on one sh -c 'git rm -q private/my.key; git commit -q -m none; echo token >id_rsa; git add id_rsa; rm id_rsa'
+	on one git-checkpoint save -q
+	expect_exit 5 on one git-checkpoint push 2>"$T/err"
+	expect_grep "'id_rsa' in it looks like a secret" "$T/err"
+	expect_eq '' "$(hub_refs)"
+	on one git rm -q --cached id_rsa
+	on one git-checkpoint save -q
+	on one git-checkpoint push -q
+}
+
 test_which_project() {
 	machines
 	mkdir plain
