@@ -99,6 +99,8 @@ static int check_doubt(struct session *session, const struct ckpt_record *record
 	char *why;
 	int err = push_doubt(&why, session, record);
 
+	if (!err && !why && session->repo && record->head)
+		err = push_doubt_history(&why, session, record->head);
 	if (!err && why)
 		err = ckpt_error_set(CKPT_EREFUSED,
 				     "'%s' was not handed off: %s; use --force if others may read that",

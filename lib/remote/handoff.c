@@ -49,6 +49,23 @@ static int write_haves(struct handoff *handoff)
 	return err;
 }
 
+/* Where the history of a shallow clone ends, its objects do not tell. */
+static int copy_shallow(struct handoff *handoff)
+{
+	char *from = xstrfmt("%s/shallow", handoff->session->repo->commondir);
+	char *to = xstrfmt("%s/shallow", handoff->scratch.name);
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_text(&text, AT_FDCWD, from);
+
+	if (!err)
+		err = fs_write_file(handoff->session->store->dirfd, to, text.buf, text.len, 0600,
+				    FS_FAST);
+	strbuf_release(&text);
+	free(from);
+	free(to);
+	return err == CKPT_ENOTFOUND ? 0 : err;
+}
+
 static int begin(struct handoff *out, struct session *session, const struct remotes_item *remote,
 		 const char *machine, const char *id)
 {
@@ -66,6 +83,8 @@ static int begin(struct handoff *out, struct session *session, const struct remo
 		err = askgit_check(session->repo->gitdir);
 	if (!err)
 		err = scratch_borrow(&out->scratch, objects);
+	if (!err)
+		err = copy_shallow(out);
 	if (!err)
 		err = write_haves(out);
 	out->transport = (struct transport){ .session = session, .remote = remote,
@@ -179,7 +198,7 @@ int handoff_fetch_head(bool *fetched, struct session *session, const struct remo
 			       NULL, NULL };
 	struct strbuf said = STRBUF_INIT;
 	struct handoff handoff;
-	bool there = false;
+	bool there = false, lacks;
 	char *spec;
 	int err = 0;
 
@@ -194,11 +213,12 @@ int handoff_fetch_head(bool *fetched, struct session *session, const struct remo
 	args[8] = spec;
 	if (!err)
 		err = transport_run(&said, &handoff.transport, args);
+	lacks = err == CKPT_ERROR && strstr(said.buf, "couldn't find remote ref");
 	if (!err)
 		err = into_project(&handoff);
 	if (!err)
 		err = has_commit(&there, session, record->head);
-	if (err == CKPT_ERROR || (!err && !there))
+	if (lacks || (!err && !there))
 		err = ckpt_error_set(CKPT_ENOTFOUND,
 				     "the project does not have the commit '%s', and the remote '%s' "
 				     "does not, either; fetch it first",

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
+#include "remote/push_prune_internal.h"
 #include "remote/pushed_internal.h"
 #include "remote/remotes.h"
 #include "remote/transport_internal.h"
@@ -116,11 +117,6 @@ static int judge(struct pushing *pushing)
 }
 
 /* --- sending --- */
-
-static char *ref_of(const struct pushing *pushing, const char *id)
-{
-	return xstrfmt("%s%s", pushing->prefix, id);
-}
 
 static struct push_item *find(struct push_result *out, const char *ref)
 {
@@ -268,52 +264,6 @@ static int look_at_failed(struct pushing *pushing)
 	return err;
 }
 
-/* --- what goes --- */
-
-static int remove_refs(struct pushing *pushing, const struct strlist *ids)
-{
-	const char *args[] = { "push", "--porcelain", "--no-verify", "--", NULL, NULL, NULL };
-	struct strbuf said = STRBUF_INIT;
-	int err = 0;
-
-	args[4] = pushing->transport.remote->url;
-	for (size_t i = 0; i < ids->nr && !err; i++) {
-		char *ref = ref_of(pushing, ids->items[i]), *spec = xstrfmt(":%s", ref);
-
-		args[5] = spec;
-		strbuf_reset(&said);
-		err = transport_run(&said, &pushing->transport, args);
-		free(spec);
-		free(ref);
-	}
-	strbuf_release(&said);
-	return err;
-}
-
-/* What this store pushed, and its own limits have removed here since. */
-static int prune(struct pushing *pushing)
-{
-	struct store *store = pushing->session->store;
-	struct strlist pushed = STRLIST_INIT;
-	struct fetched_list there;
-	int err = pushed_read(&pushed, store, pushing->transport.remote->name);
-
-	if (!err)
-		err = transport_list(&there, NULL, &pushing->transport, pushing->project);
-	if (!err) {
-		for (size_t i = 0; i < there.nr; i++)
-			if (!strcmp(there.items[i].machine, pushing->machine) &&
-			    pathset_has(&pushed, there.items[i].ref.id) &&
-			    !refs_exist(store, there.items[i].ref.id))
-				strlist_add(&pushing->out->pruned, there.items[i].ref.id);
-		fetched_release(&there);
-	}
-	if (!err && !pushing->opts->dry_run)
-		err = remove_refs(pushing, &pushing->out->pruned);
-	strlist_release(&pushed);
-	return err;
-}
-
 static int begin(struct pushing *pushing)
 {
 	char *project;
@@ -366,34 +316,10 @@ int push_checkpoints(struct push_result *out, struct session *session,
 		if (out->items[i].state == PUSH_SENT || out->items[i].state == PUSH_THERE)
 			err = pushed_note(session, remote->name, out->items[i].record.id);
 	if (!err && opts->prune)
-		err = prune(&pushing);
+		err = push_prune(&out->pruned, session, remote, opts->dry_run);
 	end(&pushing);
 	free(machine);
 	if (err)
 		push_result_release(out);
-	return err;
-}
-
-int push_remove_machine(struct strlist *out, struct session *session,
-			const struct remotes_item *remote, const char *machine, bool dry_run)
-{
-	struct pushing pushing = { .session = session, .machine = machine,
-				   .transport = { .session = session, .remote = remote,
-						  .gitdir = session->store->path } };
-	struct fetched_list there = { 0 };
-	int err = begin(&pushing);
-
-	if (!err)
-		err = transport_list(&there, NULL, &pushing.transport, pushing.project);
-	for (size_t i = 0; i < there.nr && !err; i++)
-		if (!strcmp(there.items[i].machine, machine))
-			strlist_add(out, there.items[i].ref.id);
-	if (!err && !out->nr)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "the machine '%s' has nothing on '%s'", machine,
-				     remote->name);
-	if (!err && !dry_run)
-		err = remove_refs(&pushing, out);
-	fetched_release(&there);
-	end(&pushing);
 	return err;
 }

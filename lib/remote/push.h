@@ -56,4 +56,7 @@ int push_remove_machine(struct strlist *out, struct session *session,
  */
 int push_doubt(char **out, struct session *session, const struct ckpt_record *record);
 
+/** The same of the commit at its HEAD, with all that lead to it and that no remote has. */
+int push_doubt_history(char **out, struct session *session, const char *commit);
+
 #endif

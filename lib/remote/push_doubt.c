@@ -8,12 +8,15 @@
 #include "session/session.h"
 #include "store/store.h"
 
+/* Looking through a history may take a while. */
+#define PATIENCE 600.0
+
 struct search {
 	struct session *session;
 	struct rules *rules;
 	struct strlist tips; /* of the project's remotes, once they were needed */
 	bool have_tips;
-	char *found;
+	char *found; /* the path of a secret */
 };
 
 /* --- is it public already? --- */
@@ -73,9 +76,7 @@ static int look_at(struct search *search, const char *path, const char *hex)
 		return 0;
 	err = is_published(&published, search, path, hex);
 	if (!err && !published)
-		search->found = xstrfmt("'%s' in it looks like a secret, and no remote of the "
-					"project has it",
-					path);
+		search->found = xstrdup(path);
 	return err;
 }
 
@@ -138,7 +139,10 @@ static int find_secret(char **out, struct session *session, const struct ckpt_re
 		err = look_below(&search, snapshot->root);
 	if (!err && !search.found)
 		err = look_at_index(&search, record);
-	*out = search.found;
+	if (search.found)
+		*out = xstrfmt("'%s' in it looks like a secret, and no remote of the project has it",
+			       search.found);
+	free(search.found);
 	snapshot_free(snapshot);
 	rules_close(search.rules);
 	strlist_release(&search.tips);
@@ -157,4 +161,60 @@ int push_doubt(char **out, struct session *session, const struct ckpt_record *re
 	if (*out || record->state_only)
 		return 0;
 	return find_secret(out, session, record);
+}
+
+/* --- commits --- */
+
+/* A folder may be called like a secret, but is none. */
+static int look_at_object(struct search *search, const char *hex, const char *path)
+{
+	const char *const args[] = { "cat-file", "-t", hex, NULL };
+	const struct gitrun how = { .gitdir = search->session->repo->gitdir };
+	struct strbuf type = STRBUF_INIT;
+	int err = look_at(search, path, hex);
+
+	if (!err && search->found)
+		err = askgit(&type, &how, args);
+	strbuf_trim(&type);
+	if (search->found && strcmp(type.buf, "blob") != 0) {
+		free(search->found);
+		search->found = NULL;
+	}
+	strbuf_release(&type);
+	return err;
+}
+
+int push_doubt_history(char **out, struct session *session, const char *commit)
+{
+	const char *const args[] = { "rev-list", "--objects", commit, "--not", "--remotes", NULL };
+	const struct gitrun how = { .gitdir = session->repo->gitdir, .patience = PATIENCE };
+	const struct worktree_state_opts rules = { .rules_only = true };
+	struct search search = { .session = session };
+	struct strbuf answer = STRBUF_INIT;
+	char *line, *rest = NULL;
+	int err;
+
+	*out = NULL;
+	err = worktree_state_rules(&search.rules, session, &rules);
+
+	if (!err)
+		err = askgit(&answer, &how, args);
+	for (line = err ? NULL : strtok_r(answer.buf, "\n", &rest); line && !err && !search.found;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		char *path = strchr(line, ' ');
+
+		if (!path || !path[1])
+			continue;
+		*path++ = '\0';
+		err = look_at_object(&search, line, path);
+	}
+	if (search.found)
+		*out = xstrfmt("'%s' in a commit that goes with it looks like a secret, and no "
+			       "remote of the project has it",
+			       search.found);
+	free(search.found);
+	rules_close(search.rules);
+	strbuf_release(&answer);
+	strlist_release(&search.tips);
+	return err;
 }

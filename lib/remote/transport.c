@@ -95,7 +95,16 @@ static void show(const char *data, size_t len, void *payload)
 		(void)fs_write_all(STDERR_FILENO, data, len);
 }
 
-/* The line that says why: git's last one that begins like this. */
+/* "!\t<from>:<to>\t<summary>" of --porcelain: why the other side did not take a ref. */
+static char *rejection(const char *said)
+{
+	const char *line = strncmp(said, "!\t", 2) ? strstr(said, "\n!\t") : said;
+	const char *tab = line ? strchr(line + 3, '\t') : NULL;
+
+	return tab ? xmemdupz(tab + 1, strcspn(tab + 1, "\r\n")) : NULL;
+}
+
+/* The line that says why: git's first one that begins like this. */
 static char *reason(const char *said)
 {
 	static const char *const kinds[] = { "fatal: ", "error: ", "remote: ", "ERROR: " };
@@ -130,7 +139,9 @@ int transport_run(struct strbuf *out, const struct transport *transport, const c
 		return err == CKPT_ELOCKED ? cancel_check() : err;
 	if (transport->lost)
 		*transport->lost = lost;
-	why = lost ? NULL : reason(out->buf);
+	why = lost ? NULL : rejection(out->buf);
+	if (!why && !lost)
+		why = reason(out->buf);
 	err = ckpt_error_set(err, "remote '%s': %s", transport->remote->name,
 			     why ? why : ckpt_error_last());
 	free(why);

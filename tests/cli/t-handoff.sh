@@ -79,6 +79,89 @@ test_secrets_stay() {
 	same
 }
 
+# With the commit at HEAD go all before it that no remote has.
+test_secrets_in_the_history_stay() {
+	machines
+	on one sh -c 'mkdir x.key; echo 1 >x.key/file; git add .; git commit -q -m folder'
+	on one git-checkpoint handoff -q hub
+	on one git-checkpoint remote prune -q -y hub one
+	on one sh -c 'echo token >.env; git add .env; git commit -q -m env; git rm -q .env; git commit -q -m none'
+	expect_exit 5 on one git-checkpoint handoff hub 2>"$T/err"
+	expect_grep "'.env' in a commit that goes with it looks like a secret" "$T/err"
+	expect_eq '' "$(hub_refs)"
+	on one git update-ref refs/remotes/origin/main HEAD
+	on one git-checkpoint handoff -q hub
+}
+
+# A commit that was handed off goes with its checkpoint.
+test_pruning() {
+	machines
+	edit one x
+	on one git-checkpoint handoff -q hub
+	edit one y
+	on one git-checkpoint handoff -q hub
+	edit two z
+	on two git-checkpoint handoff -q hub
+	expect_eq 6 "$(hub_refs | wc -l)"
+	on one git-checkpoint prune -q --max-count 1 --yes
+	on one git-checkpoint push --prune >"$T/out"
+	expect_grep 'Removed 1 that are gone here' "$T/out"
+	expect_eq 4 "$(hub_refs | wc -l)"
+	expect_eq 1 "$(hub_refs refs/handoff | grep -c "one/$(id_on one)")"
+	on one git-checkpoint remote prune -q -y hub two
+	expect_eq '' "$(hub_refs | grep /two/ || :)"
+	# two still knows what it has pushed
+	on two git-checkpoint push -q --prune
+	# as git-checkpoint-push(1) has it
+	printf '#!/bin/sh\ncase $2 in *[!0]*) exit 1 ;; esac\n' >"$T/hub.git/hooks/update"
+	chmod +x "$T/hub.git/hooks/update"
+	expect_exit 128 on two git-checkpoint remote prune -q -y hub one 2>"$T/err"
+	expect_grep 'hook declined' "$T/err"
+	expect_eq 2 "$(hub_refs | grep -c /one/)"
+	edit one z
+	on one git-checkpoint handoff -q hub
+}
+
+test_shallow_clones() {
+	machines
+	git -C "$T/project" commit -q --allow-empty -m two
+	for who in one two; do
+		rm -rf "$T/machines/$who/$(cat "$T/machines/$who/where")"
+		git clone -q --depth 1 "file://$T/project" "$T/machines/$who/$(cat "$T/machines/$who/where")"
+		on $who git-checkpoint config -q project it
+	done
+	edit one x
+	on one git commit -q -a -m x
+	edit one y
+	# git alone decides whether a repository takes a history without its beginning
+	expect_exit 128 on one git-checkpoint handoff hub 2>"$T/err"
+	expect_grep 'shallow update not allowed' "$T/err"
+	git -C "$T/hub.git" config receive.shallowUpdate true
+	on one git-checkpoint handoff -q hub
+	on two git-checkpoint takeover -q -y hub
+	same
+	on two git fsck --strict
+}
+
+# That it cannot be reached does not mean that it does not have the commit.
+test_why_a_commit_does_not_come() {
+	machines
+	on one git commit -q --allow-empty -m more
+	edit one x
+	on one git-checkpoint handoff -q hub
+	on two git-checkpoint fetch -q
+	cat >"$T/hook" <<-'END'
+	#!/bin/sh
+	echo 'no commits today' >&2
+	exit 1
+	END
+	chmod +x "$T/hook"
+	on two git config --global uploadpack.packObjectsHook "$T/hook"
+	expect_exit 128 on two git-checkpoint takeover -y hub 2>"$T/err"
+	expect_grep "remote 'hub': " "$T/err"
+	expect_no_grep 'does not, either' "$T/err"
+}
+
 # Whoever can write to the remote decides what a rebase runs when it is continued.
 test_an_operation_in_progress() {
 	machines
