@@ -174,8 +174,12 @@ static void any_remote(struct complete *complete)
 
 	if (!session || remotes_read(&remotes, session->store))
 		return;
-	for (size_t i = 0; i < remotes.nr; i++)
-		complete_add(complete, remotes.items[i].name, remotes.items[i].url);
+	for (size_t i = 0; i < remotes.nr; i++) {
+		char *shown = remotes_shown(remotes.items[i].url);
+
+		complete_add(complete, remotes.items[i].name, shown);
+		free(shown);
+	}
 	remotes_release(&remotes);
 }
 

@@ -21,7 +21,7 @@ static const struct opt add_options[] = {
 static int add(struct session *session, const struct strlist *args)
 {
 	const char *name = args->items[0];
-	char *url = NULL;
+	char *given = NULL, *url = NULL, *shown;
 	int err = 0;
 
 	if (project_remote && args->nr > 1)
@@ -32,9 +32,13 @@ static int add(struct session *session, const struct strlist *args)
 	if (!session->store)
 		err = store_open_or_create(&session->store, session->worktree);
 	if (!err && project_remote)
-		err = remotes_of_project(&url, session, project_remote);
+		err = remotes_of_project(&given, session, project_remote);
+	/* The project's paths begin where its files do. */
+	url = given ? remotes_absolute(given, session->worktree)
+		    : remotes_absolute(args->nr > 1 ? args->items[1] : "", session->cwd);
+	shown = remotes_shown(url);
 	if (!err)
-		err = remotes_add(session, name, url ? url : args->items[1], push_auto);
+		err = remotes_add(session, name, url, push_auto);
 	if (!err && project_remote && !opt_common.quiet)
 		report_message("warning", "whoever can read that repository will be able to read what "
 					  "is pushed there, untracked files too");
@@ -42,14 +46,16 @@ static int add(struct session *session, const struct strlist *args)
 		struct row answer = ROW_INIT;
 
 		row_text(&answer, "name", name);
-		row_text(&answer, "url", url ? url : args->items[1]);
+		row_text(&answer, "url", shown);
 		row_bool(&answer, "push_auto", push_auto);
 		err = report_json(row_object(&answer), EXIT_DONE);
 	} else if (!err && !opt_common.quiet) {
 		report_plain(stdout, "Added the remote '%s'; 'git checkpoint push %s' sends the newest "
 				     "checkpoint there\n", name, name);
 	}
+	free(given);
 	free(url);
+	free(shown);
 	return err;
 }
 
@@ -62,13 +68,15 @@ static int list(struct session *session, const struct strlist *args)
 	(void)args;
 	for (size_t i = 0; i < remotes.nr && !err; i++) {
 		const struct remotes_item *item = &remotes.items[i];
+		char *shown = remotes_shown(item->url);
 		struct row row = ROW_INIT;
 
 		if (!opt_common.json && !opt_common.quiet)
-			report_plain(stdout, "%s  %s%s\n", item->name, item->url,
+			report_plain(stdout, "%s  %s%s\n", item->name, shown,
 				     item->push_auto ? "  (every save pushes)" : "");
 		row_text(&row, "name", item->name);
-		row_text(&row, "url", item->url);
+		row_text(&row, "url", shown);
+		free(shown);
 		row_bool(&row, "push_auto", item->push_auto);
 		json_array_append_new(array, row_object(&row));
 	}

@@ -44,6 +44,45 @@ static bool url_valid(const char *url)
 	return *url && *url != '-' && strncasecmp(url, "ext::", 5) != 0;
 }
 
+/* As git tells a path from "host:path". */
+static bool is_path(const char *url)
+{
+	size_t colon = strcspn(url, ":"), slash = strcspn(url, "/");
+
+	return !url[colon] || slash < colon;
+}
+
+char *remotes_absolute(const char *url, const char *base)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	/* git knows what "~" means. */
+	if (!*url || *url == '/' || *url == '~' || *url == '-' || !is_path(url))
+		return xstrdup(url);
+	path_absolute(&path, base, url);
+	return strbuf_detach(&path, NULL);
+}
+
+char *remotes_shown(const char *url)
+{
+	const char *host = strstr(url, "://"), *at = NULL, *secret;
+
+	for (const char *p = host ? host + 3 : ""; *p && *p != '/'; p++)
+		if (*p == '@')
+			at = p;
+	if (!at)
+		return xstrdup(url);
+	/* For a web server, what looks like a user may be a token. */
+	secret = host + 3;
+	if (host - url >= 3 && !strncmp(host - 3, "ssh", 3)) {
+		secret = memchr(secret, ':', (size_t)(at - secret));
+		if (!secret)
+			return xstrdup(url);
+		secret++;
+	}
+	return xstrfmt("%.*s***%s", (int)(secret - url), url, at);
+}
+
 /* --- text --- */
 
 static void append(struct remotes *remotes, const char *name, const char *url, bool push_auto)

@@ -54,4 +54,10 @@ size_t remotes_salvage(struct remotes *out, const char *text, size_t len);
 int remotes_parse(struct remotes *out, const char *text, size_t len);
 void remotes_format(struct strbuf *out, const struct remotes *remotes);
 
+/** A path that is relative to `base`, as one that is not, since git runs elsewhere; other URLs as they are. */
+char *remotes_absolute(const char *url, const char *base);
+
+/** A URL for people and for JSON: without a password in it. The caller frees it. */
+char *remotes_shown(const char *url);
+
 #endif

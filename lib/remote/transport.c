@@ -87,12 +87,17 @@ static bool was_cancelled(void *payload)
 	return cancel_check() != 0;
 }
 
+/* Part of it is what the other side says, to which the terminal must not listen. */
 static void show(const char *data, size_t len, void *payload)
 {
 	const struct transport *transport = payload;
+	struct strbuf clean = STRBUF_INIT;
 
-	if (transport->shown)
-		(void)fs_write_all(STDERR_FILENO, data, len);
+	if (!transport->shown)
+		return;
+	utf8_printable(&clean, data, len, "\r\n\t", '?');
+	(void)fs_write_all(STDERR_FILENO, clean.buf, clean.len);
+	strbuf_release(&clean);
 }
 
 /* "!\t<from>:<to>\t<summary>" of --porcelain: why the other side did not take a ref. */

@@ -22,6 +22,7 @@ struct gitplan_opts {
 	const struct strlist *config; /**< of a branch that such a step removes, or brings back */
 	bool back;		      /**< they go from `new` to `old` instead */
 	bool interrupted;	      /**< it was begun before, so some may be there already */
+	const char *machine;	      /**< the checkpoint was fetched from there; NULL: it is our own */
 };
 
 struct gitplan {

@@ -211,10 +211,25 @@ static const char *find_conflict(const char *ref, const struct gitplan *plan,
 	return NULL;
 }
 
-static int refuse_gone(const char *commit, const struct gitplan_facts *facts, const char *id)
+/* It was never here, but it is somewhere. */
+static int refuse_foreign(const char *commit, const char *machine, bool index, const char *id)
+{
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "the project does not have commit %s of the machine '%s'; bring it with "
+			      "'git fetch' if it was pushed to a remote of the project, or with 'git "
+			      "checkpoint takeover' if it was handed off; 'git checkpoint restore%s %s' "
+			      "brings back the files%s without it",
+			      commit, machine, index ? " --index" : "", id,
+			      index ? " and the index" : "");
+}
+
+static int refuse_gone(const char *commit, const struct gitplan_facts *facts,
+		       const struct gitplan_opts *opts, const char *id)
 {
 	bool index = !facts->tree_gone && !facts->missing->nr;
 
+	if (opts->machine)
+		return refuse_foreign(commit, opts->machine, index, id);
 	return ckpt_error_set(
 		CKPT_EREFUSED,
 		"commit %s is no longer in the repository; 'git checkpoint restore%s %s' "
@@ -223,10 +238,12 @@ static int refuse_gone(const char *commit, const struct gitplan_facts *facts, co
 }
 
 static int check_objects(const struct gitstate *goal, const struct gitplan_facts *facts,
-			 const char *id)
+			 const struct gitplan_opts *opts, const char *id)
 {
 	if (facts->gone->nr)
-		return refuse_gone(facts->gone->items[0], facts, id);
+		return refuse_gone(facts->gone->items[0], facts, opts, id);
+	if (facts->tree_gone && opts->machine && goal->head)
+		return refuse_foreign(goal->head, opts->machine, false, id);
 	if (facts->tree_gone)
 		return ckpt_error_set(
 			CKPT_EREFUSED,
@@ -266,7 +283,7 @@ int gitplan_check(const struct gitplan *plan, const struct gitstate *now,
 				      "branch '%s' has moved since; 'git checkpoint restore --git "
 				      "%s' goes back all the same; nothing was touched",
 				      short_name(plan->moved), id);
-	err = check_objects(goal, facts, id);
+	err = check_objects(goal, facts, opts, id);
 	if (err)
 		return err;
 	if (facts->elsewhere)

@@ -116,6 +116,7 @@ static void set_opts(struct restore *r)
 	opts->config = r->opts->git_config;
 	opts->back = r->opts->git_back;
 	opts->interrupted = r->opts->interrupted != NULL;
+	opts->machine = r->opts->target->machine;
 	if (r->opts->git_refs) {
 		parse_refs(&r->git.remembered, r->opts->git_refs);
 		opts->remembered = &r->git.remembered;

@@ -24,6 +24,21 @@ test_copies() {
 	expect_eq x "$(on two git-checkpoint try one/@ -- cat file 2>/dev/null)"
 }
 
+test_a_commit_that_is_not_here() {
+	machines
+	on one git commit -q --allow-empty -m more
+	commit=$(on one git rev-parse HEAD)
+	edit one x
+	on one git-checkpoint save -q
+	on one git-checkpoint push -q
+	on two git-checkpoint fetch -q
+	expect_exit 5 on two git-checkpoint restore -y --git one/@ 2>"$T/err"
+	expect_grep "does not have commit $commit of the machine 'one'; bring it with 'git fetch'" "$T/err"
+	on two git fetch -q "$T/machines/one/src/one" main
+	on two git-checkpoint restore -q -y --git one/@
+	same
+}
+
 test_between_two_of_them() {
 	fetched
 	edit one y

@@ -31,6 +31,57 @@ test_remotes_are_listed_and_removed() {
 	expect_eq 'hub  /tmp/hub.git' "$(git-checkpoint remote list)"
 }
 
+test_paths_that_are_relative() {
+	machines
+	on one git-checkpoint remote remove -q hub
+	on one git-checkpoint -C dir remote add -q hub "$(realpath --relative-to="$T/machines/one/src/one/dir" "$T/hub.git")"
+	expect_eq "hub  $T/hub.git" "$(on one git-checkpoint remote list)"
+	edit one x
+	on one git-checkpoint save -q
+	on one git-checkpoint push -q
+	# a project's own: from the top of its files
+	on two git remote add origin "$(realpath --relative-to="$T/machines/two/work/two" "$T/hub.git")"
+	on two git-checkpoint -C dir remote add -q origin --project-remote origin 2>/dev/null
+	on two git-checkpoint fetch -q origin
+	on two git-checkpoint verify -q one/@
+	for url in host:x.git ssh://host/x 'helper::x/y' '~/x'; do
+		on two git-checkpoint remote add -q "u$(echo "$url" | tr -dc a-z)" "$url"
+		on two git-checkpoint remote list >"$T/out"
+		expect_grep "  $url\$" "$T/out"
+	done
+}
+
+test_passwords_stay_in_the_store() {
+	url=http://me:hunter2@127.0.0.1:1/x.git
+	git-checkpoint remote add pw $url --json >"$T/out"
+	git-checkpoint remote add token https://hunter2@127.0.0.1:1/x.git >>"$T/out"
+	git-checkpoint remote add ssh ssh://me:hunter2@127.0.0.1:1/x >>"$T/out"
+	git-checkpoint remote list >>"$T/out"
+	git-checkpoint remote list --json >>"$T/out"
+	echo 1 >file
+	git-checkpoint save -q
+	git-checkpoint config -q project it
+	git-checkpoint push pw >>"$T/out" 2>&1 || :
+	git-checkpoint fetch pw --json >>"$T/out" 2>&1 || :
+	expect_no_grep hunter2 "$T/out"
+	expect_grep '^pw  http://\*\*\*@127.0.0.1:1/x.git' "$T/out"
+	expect_grep '^ssh  ssh://me:\*\*\*@127.0.0.1:1/x' "$T/out"
+	expect_eq checkpoint/remotes "$(cd "$(store_dir)" && grep -r -l hunter2 . | sed 's,^\./,,')"
+}
+
+# What the other side says goes to the terminal, but not as commands for it.
+test_a_remote_does_not_steer_the_terminal() {
+	has_terminal || skip 'no terminal'
+	machines
+	edit one x
+	on one git-checkpoint save -q
+	printf '#!/bin/sh\nprintf "hello \\033]0;mine\\007\\033[31m \\302\\233 there\\n" >&2\n' >"$T/hub.git/hooks/update"
+	chmod +x "$T/hub.git/hooks/update"
+	on one script -q -e -c 'git-checkpoint push' "$T/screen" </dev/null >/dev/null
+	expect_grep 'remote: hello ?]0;mine??\[31m ? there' "$T/screen"
+	expect_eq 1 "$(hub_refs | wc -l)"
+}
+
 test_the_remote_of_a_project_is_used_only_if_named() {
 	machines
 	on one git remote add origin "$T/hub.git"
