@@ -152,21 +152,46 @@ static const struct opt takeover_options[] = {
 	{ OPT_END },
 };
 
-/* Fetched and checked; its record is read from the store. */
+/* Of those that may be the newest: a clock that went back may have given it an older id. */
+static int choose_newest(struct ckpt_record *out, const struct fetch_result *result)
+{
+	const struct fetch_item *newest = NULL;
+
+	for (size_t i = 0; i < result->nr; i++) {
+		const struct fetch_item *item = &result->items[i];
+
+		/* It may be the one. */
+		if (item->state == FETCH_BAD)
+			return ckpt_error_set(CKPT_ERROR, "'%s/%s' was refused: %s", item->at.machine,
+					      item->at.ref.id, item->why);
+		if (!newest || order_compare(item->record.id, &item->record.place, newest->record.id,
+					     &newest->record.place) > 0)
+			newest = item;
+	}
+	if (!newest)
+		return ckpt_error_set(CKPT_ENOTFOUND, "there is nothing to take over any more");
+	snprintf(out->id, sizeof(out->id), "%s", newest->record.id);
+	return 0;
+}
+
+/* The newest of a machine, fetched and checked; its record is read from the store. */
 static int bring(struct ckpt_record *out, struct session *session,
-		 const struct remotes_item *remote, const char *name)
+		 const struct remotes_item *remote, const char *machine)
 {
 	const struct fetch_opts opts = { .shown = progress_enabled() };
+	struct ckpt_record newest = CKPT_RECORD_INIT;
 	struct strlist names = STRLIST_INIT;
 	struct fetch_result result = { 0 };
 	int err;
 
-	strlist_add(&names, name);
+	strlist_addf(&names, "%s/@", machine);
 	err = fetch_checkpoints(&result, session, remote, &names, &opts);
-	if (!err && result.items[0].state == FETCH_BAD)
-		err = ckpt_error_set(CKPT_ERROR, "'%s' was refused: %s", name, result.items[0].why);
 	if (!err)
-		err = lookup_name(out, session->store, name);
+		err = choose_newest(&newest, &result);
+	if (!err) {
+		strlist_addf(&names, "%s/%s", machine, newest.id);
+		err = lookup_name(out, session->store, names.items[1]);
+	}
 	fetch_result_release(&result);
 	strlist_release(&names);
 	return err;
@@ -178,16 +203,18 @@ static int takeover(struct session *session, const struct strlist *args)
 	const struct remotes_item *remote = NULL;
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct remotes remotes = { 0 };
-	char *name = NULL;
+	char *machine = NULL, *name = NULL;
 	bool fetched = false;
 	size_t nr = 2;
 	int status = EXIT_DONE;
 	int err = choose(&remote, &remotes, session, args->nr ? args->items[0] : NULL);
 
 	if (!err)
-		err = handoff_newest(&name, session, remote, args->nr > 1 ? args->items[1] : NULL);
+		err = handoff_machine(&machine, session, remote, args->nr > 1 ? args->items[1] : NULL);
 	if (!err)
-		err = bring(&record, session, remote, name);
+		err = bring(&record, session, remote, machine);
+	if (!err)
+		name = xstrfmt("%s/%s", machine, record.id);
 	if (!err)
 		err = handoff_fetch_head(&fetched, session, remote, &record);
 	if (!err && !opt_common.quiet && !opt_common.json)
@@ -206,6 +233,7 @@ static int takeover(struct session *session, const struct strlist *args)
 		status = run(&cmd_restore_spec, words);
 	record_release(&record);
 	remotes_release(&remotes);
+	free(machine);
 	free(name);
 	return err ? err : status;
 }

@@ -74,6 +74,8 @@ static void tell(const struct remotes_item *remote, const struct push_result *re
 	else if (there)
 		report_plain(stdout, "'%s' has %s already\n", remote->name,
 			     there == 1 ? "it" : "all of them");
+	else if (!result->nr)
+		report_plain(stdout, "Nothing to push\n");
 	if (result->pruned.nr)
 		report_plain(stdout, "%s %zu that are gone here\n",
 			     opts.dry_run ? "Would remove" : "Removed", result->pruned.nr);

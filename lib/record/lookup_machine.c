@@ -2,6 +2,7 @@
 #include "record/lookup_machine_internal.h"
 
 #include "base/base.h"
+#include "record/order.h"
 #include "store/store.h"
 
 enum { ID_DIGITS = 6 };
@@ -30,11 +31,47 @@ static size_t find(size_t *at, const struct fetched_list *all, const char *name)
 	for (int way = 0; way < 3 && !found && *rest; way++)
 		for (size_t i = 0; i < all->nr; i++)
 			if (is_of(&all->items[i], name, len) &&
-			    (!strcmp(rest, "@") || matches(all->items[i].ref.id, rest, way))) {
+			    matches(all->items[i].ref.id, rest, way)) {
 				found++;
 				*at = i;
 			}
-	return found && !strcmp(rest, "@") ? 1 : found;
+	return found;
+}
+
+/* "<machine>/@". Where an id does not tell the order, records do. */
+static int find_newest(struct ckpt_record *out, struct store *store, const struct fetched_list *all,
+		       const char *name)
+{
+	size_t len = strcspn(name, "/");
+	int err = CKPT_ENOTFOUND;
+
+	for (size_t i = all->nr; i--;) {
+		struct ckpt_record record;
+
+		/* Of the others the last is the newest. */
+		if (!is_of(&all->items[i], name, len) ||
+		    (!err && !order_is_odd(all->items[i].ref.id) && !order_is_odd(out->id)))
+			continue;
+		if (record_read_fetched(&record, store, &all->items[i]))
+			continue;
+		if (!err && order_compare(record.id, &record.place, out->id, &out->place) < 0) {
+			record_release(&record);
+			continue;
+		}
+		if (!err)
+			record_release(out);
+		*out = record;
+		err = 0;
+	}
+	return err;
+}
+
+static int unknown(const char *name)
+{
+	return ckpt_error_set(CKPT_ENOTFOUND,
+			      "no checkpoint named '%s'; see 'git checkpoint list', and 'git checkpoint "
+			      "list --remote' for those of other machines",
+			      name);
 }
 
 int lookup_machine(struct ckpt_record *out, struct store *store, const char *name)
@@ -46,18 +83,17 @@ int lookup_machine(struct ckpt_record *out, struct store *store, const char *nam
 	if (err)
 		return err;
 	found = find(&at, &all, name);
-	if (found == 1)
+	if (!strcmp(strchr(name, '/'), "/@"))
+		err = find_newest(out, store, &all, name);
+	else if (found == 1)
 		err = record_read_fetched(out, store, &all.items[at]);
 	else if (found)
 		err = ckpt_error_set(CKPT_ERROR,
 				     "'%s' is ambiguous; see 'git checkpoint list --remote'", name);
 	else
-		err = ckpt_error_set(CKPT_ENOTFOUND,
-				     "no checkpoint named '%s'; see 'git checkpoint list', and 'git "
-				     "checkpoint list --remote' for those of other machines",
-				     name);
+		err = CKPT_ENOTFOUND;
 	fetched_release(&all);
-	return err;
+	return err == CKPT_ENOTFOUND ? unknown(name) : err;
 }
 
 /* Any machine can use the id of another one: then it says nothing. */

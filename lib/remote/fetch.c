@@ -51,7 +51,7 @@ static void add(struct fetch_result *out, const struct fetched_item *item)
 	new->record = (struct ckpt_record)CKPT_RECORD_INIT;
 }
 
-/* "<machine>/<id>", the end of an id, or "<machine>/@". They are sorted: the last is the newest. */
+/* "<machine>/<id>", the end of an id, or "<machine>/@". */
 static int add_named(struct fetching *fetching, const char *name)
 {
 	const char *slash = strchr(name, '/'), *rest = slash ? slash + 1 : "";
@@ -64,9 +64,11 @@ static int add_named(struct fetching *fetching, const char *name)
 		if (strlen(item->machine) != (size_t)(slash - name) ||
 		    strncmp(item->machine, name, (size_t)(slash - name)) != 0)
 			continue;
-		if (!strcmp(rest, "@") || !strcmp(rest, id) ||
-		    (strlen(rest) == 6 && !strcmp(rest, id + strlen(id) - 6)))
+		if (!strcmp(rest, id) || (strlen(rest) == 6 && !strcmp(rest, id + strlen(id) - 6)) ||
+		    (!strcmp(rest, "@") && transport_may_be_newest(&fetching->there, i)))
 			found = item;
+		if (found == item && !strcmp(rest, "@"))
+			add(fetching->out, item);
 	}
 	if (!slash)
 		return ckpt_error_set(CKPT_ERROR,
@@ -87,10 +89,8 @@ static void add_others(struct fetching *fetching)
 	const struct fetched_list *there = &fetching->there;
 
 	for (size_t i = 0; i < there->nr; i++) {
-		bool newest = i + 1 == there->nr ||
-			      strcmp(there->items[i].machine, there->items[i + 1].machine) != 0;
-
-		if (strcmp(there->items[i].machine, own) != 0 && (newest || fetching->opts->all))
+		if (strcmp(there->items[i].machine, own) != 0 &&
+		    (fetching->opts->all || transport_may_be_newest(there, i)))
 			add(fetching->out, &there->items[i]);
 	}
 	free(own);
@@ -402,6 +402,14 @@ int fetch_checkpoints(struct fetch_result *out, struct session *session,
 	return err;
 }
 
+static int compare(const void *a, const void *b)
+{
+	const struct ckpt_record *x = a, *y = b;
+	int order = strcmp(x->machine, y->machine);
+
+	return order ? order : order_compare(x->id, &x->place, y->id, &y->place);
+}
+
 int fetch_list(struct ckpt_records *out, struct session *session)
 {
 	struct fetched_list list = { 0 };
@@ -419,6 +427,7 @@ int fetch_list(struct ckpt_records *out, struct session *session)
 			err = 0;
 	}
 	fetched_release(&list);
+	qsort(out->items, out->nr, sizeof(*out->items), compare);
 	if (err)
 		lookup_records_release(out);
 	return err;

@@ -230,8 +230,8 @@ int handoff_fetch_head(bool *fetched, struct session *session, const struct remo
 	return err;
 }
 
-int handoff_newest(char **name_out, struct session *session, const struct remotes_item *remote,
-		   const char *machine)
+int handoff_machine(char **out, struct session *session, const struct remotes_item *remote,
+		    const char *machine)
 {
 	struct transport transport = { .session = session, .remote = remote,
 				       .gitdir = session->store->path };
@@ -256,7 +256,7 @@ int handoff_newest(char **name_out, struct session *session, const struct remote
 				     remote->name, machine ? "the machine '" : "other machines",
 				     machine ? machine : "", machine ? "'" : "");
 	if (!err)
-		*name_out = xstrfmt("%s/%s", newest->machine, newest->ref.id);
+		*out = xstrdup(newest->machine);
 	fetched_release(&there);
 	free(project);
 	free(prefix);

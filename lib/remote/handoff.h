@@ -29,10 +29,10 @@ int handoff_fetch_head(bool *fetched, struct session *session, const struct remo
 		       const struct ckpt_record *record);
 
 /**
- * What to take over from a remote: "<machine>/<id>" of the newest of `machine` (NULL: of any other
- * machine); the caller frees it.
+ * From whom to take over: `machine`, if it has something on the remote (NULL: any other machine, of
+ * several the one with the newest id); the caller frees it.
  */
-int handoff_newest(char **name_out, struct session *session, const struct remotes_item *remote,
-		   const char *machine);
+int handoff_machine(char **out, struct session *session, const struct remotes_item *remote,
+		    const char *machine);
 
 #endif

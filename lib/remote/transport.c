@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "record/record.h"
 #include "remote/remotes.h"
 #include "session/session.h"
 #include "settings/settings.h"
@@ -215,4 +216,14 @@ int transport_list(struct fetched_list *out, struct strlist *odd,
 	strbuf_release(&answer);
 	free(pattern);
 	return err;
+}
+
+bool transport_may_be_newest(const struct fetched_list *there, size_t at)
+{
+	const struct fetched_item *item = &there->items[at];
+
+	for (size_t i = at + 1; i < there->nr && !strcmp(there->items[i].machine, item->machine); i++)
+		if (order_is_odd(there->items[i].ref.id) == order_is_odd(item->ref.id))
+			return false;
+	return true;
 }

@@ -122,6 +122,28 @@ test_pruning() {
 	on one git-checkpoint handoff -q hub
 }
 
+# What was handed off last is taken over, whatever its id says.
+test_a_clock_that_went_back() {
+	machines
+	edit one x
+	on one git-checkpoint handoff -q hub
+	edit one y
+	on one faketime '2001-02-03 04:05:06' git-checkpoint handoff -q hub
+	on two git-checkpoint fetch -q
+	expect_grep '^chk_20010203_040506_.* one/@ ' "$(on two git-checkpoint list --remote >"$T/out"; echo "$T/out")"
+	expect_eq "$(id_on one)" "$(on two git-checkpoint show --json one/@ | jq -r .id)"
+	on two git-checkpoint takeover -q -y hub
+	same
+	edit one z
+	on one faketime '2001-02-03 04:05:16' git-checkpoint handoff -q hub
+	on two git-checkpoint takeover -q -y hub one
+	same
+	edit one w
+	on one git-checkpoint handoff -q hub
+	on two git-checkpoint takeover -q -y hub
+	same
+}
+
 test_shallow_clones() {
 	machines
 	git -C "$T/project" commit -q --allow-empty -m two
