@@ -88,17 +88,35 @@ static bool was_cancelled(void *payload)
 	return cancel_check() != 0;
 }
 
-/* Part of it is what the other side says, to which the terminal must not listen. */
-static void show(const char *data, size_t len, void *payload)
+/* What git says about refs is for us: people know checkpoints, not the refs that hold them. */
+static bool is_about_refs(const char *line)
 {
-	const struct transport *transport = payload;
+	return !strncmp(line, "To ", 3) || !strncmp(line, "From ", 5) || !strcmp(line, "Done\n") ||
+	       (strchr(" *+-=!", *line) && strstr(line, "refs/"));
+}
+
+/* Part of it is what the other side says, to which the terminal must not listen. */
+static void show_line(const struct strbuf *line)
+{
 	struct strbuf clean = STRBUF_INIT;
 
-	if (!transport->shown)
-		return;
-	utf8_printable(&clean, data, len, "\r\n\t", '?');
+	utf8_printable(&clean, line->buf, line->len, "\r\n\t", '?');
 	(void)fs_write_all(STDERR_FILENO, clean.buf, clean.len);
 	strbuf_release(&clean);
+}
+
+static void show(const char *data, size_t len, void *payload)
+{
+	struct strbuf *line = payload;
+
+	for (size_t i = 0; i < len; i++) {
+		strbuf_addch(line, data[i]);
+		if (data[i] != '\n' && data[i] != '\r')
+			continue;
+		if (!is_about_refs(line->buf))
+			show_line(line);
+		strbuf_reset(line);
+	}
 }
 
 /* "!\t<from>:<to>\t<summary>" of --porcelain: why the other side did not take a ref. */
@@ -126,6 +144,7 @@ static char *reason(const char *said)
 
 int transport_run(struct strbuf *out, const struct transport *transport, const char *const args[])
 {
+	struct strbuf line = STRBUF_INIT;
 	bool lost = false;
 	const struct gitrun how = {
 		.profile = GITRUN_TRANSPORT,
@@ -134,13 +153,14 @@ int transport_run(struct strbuf *out, const struct transport *transport, const c
 		.told = true,
 		.patience = (double)transport->session->settings.remote_timeout,
 		.stop = was_cancelled,
-		.heard = show,
-		.payload = (void *)transport,
+		.heard = transport->shown ? show : NULL,
+		.payload = &line,
 		.file_limit = transport->limit,
 	};
 	int err = gitrun(out, &how, args);
 	char *why;
 
+	strbuf_release(&line);
 	if (err != CKPT_ERROR)
 		return err == CKPT_ELOCKED ? cancel_check() : err;
 	if (transport->lost)
