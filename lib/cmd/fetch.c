@@ -77,7 +77,7 @@ static int tell(const struct remotes_item *remote, const struct fetch_result *re
 		free(text);
 	}
 	if (!nr && status == EXIT_DONE && !said)
-		report_text("Nothing new of other machines\n");
+		report_text("Nothing new from other machines\n");
 	return status;
 }
 
@@ -110,9 +110,8 @@ static int fetch(struct session *session, const struct strlist *args)
 
 const struct opt_spec cmd_fetch_spec = {
 	.command = "fetch",
-	.summary = "bring in checkpoints of other machines",
+	.summary = "fetch checkpoints of other machines",
 	.args = OPT_ARGS({ { "<remote>" }, 0, 1 }, { { "<machine>/<id>" }, 0, OPT_MANY }),
 	.options = options,
-	.session = SESSION_STORE,
 	.run = fetch,
 };

@@ -79,7 +79,22 @@ static int push_one(struct session *session, const struct remotes_item *remote, 
 	return err;
 }
 
-/* The state now: a new checkpoint, or the newest if that is it. */
+/* Without the options of `save` that they name, which this command does not have. */
+static void print_warnings(const struct strlist *all)
+{
+	struct strlist some = STRLIST_INIT;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const char *option = strstr(all->items[i], "; --include-");
+		size_t len = option ? (size_t)(option - all->items[i]) : strlen(all->items[i]);
+
+		strlist_addf(&some, "%.*s", (int)len, all->items[i]);
+	}
+	report_warnings(&some);
+	strlist_release(&some);
+}
+
+/* The state now: a new checkpoint, or the newest if that has it. */
 static int take(struct ckpt_record *out, struct session *session)
 {
 	static const struct strlist nothing = STRLIST_INIT;
@@ -90,6 +105,8 @@ static int take(struct ckpt_record *out, struct session *session)
 	int err = save_checkpoint(&result, session, &opts);
 
 	progress_clear();
+	if (!err)
+		print_warnings(&result.record.warnings);
 	save_result_release(&result);
 	return err ? err : lookup_default(out, session->store);
 }
@@ -137,10 +154,9 @@ static int handoff(struct session *session, const struct strlist *args)
 
 const struct opt_spec cmd_handoff_spec = {
 	.command = "handoff",
-	.summary = "save and push, to go on on another machine",
+	.summary = "save and push, to continue on another machine",
 	.args = OPT_ARGS({ { "<remote>" }, 0, 1 }),
 	.options = handoff_options,
-	.session = SESSION_STORE,
 	.run = handoff,
 };
 
@@ -197,6 +213,18 @@ static int bring(struct ckpt_record *out, struct session *session,
 	return err;
 }
 
+/* One word is a machine if it is not a remote, and it is clear which remote is meant. */
+static int choose_machine(const struct remotes_item **out, const char **machine,
+			  struct remotes *remotes, struct session *session,
+			  const struct strlist *args)
+{
+	int err = remotes_read(remotes, session->store);
+	bool only = args->nr == 1 && remotes->nr == 1 && !remotes_find(remotes, args->items[0]);
+
+	*machine = only ? args->items[0] : args->nr > 1 ? args->items[1] : NULL;
+	return err ? err : remotes_choose(out, remotes, only || !args->nr ? NULL : args->items[0]);
+}
+
 static int takeover(struct session *session, const struct strlist *args)
 {
 	const char *words[] = { "restore", "--git", NULL, NULL, NULL, NULL, NULL };
@@ -207,10 +235,11 @@ static int takeover(struct session *session, const struct strlist *args)
 	bool fetched = false;
 	size_t nr = 2;
 	int status = EXIT_DONE;
-	int err = choose(&remote, &remotes, session, args->nr ? args->items[0] : NULL);
+	const char *wanted = NULL;
+	int err = choose_machine(&remote, &wanted, &remotes, session, args);
 
 	if (!err)
-		err = handoff_machine(&machine, session, remote, args->nr > 1 ? args->items[1] : NULL);
+		err = handoff_machine(&machine, session, remote, wanted);
 	if (!err)
 		err = bring(&record, session, remote, machine);
 	if (!err)
@@ -240,9 +269,8 @@ static int takeover(struct session *session, const struct strlist *args)
 
 const struct opt_spec cmd_takeover_spec = {
 	.command = "takeover",
-	.summary = "fetch what another machine handed off, and go on there",
+	.summary = "fetch what another machine handed off, and continue here",
 	.args = OPT_ARGS({ { "<remote>" }, 0, 1 }, { { "<machine>" }, 0, 1 }),
 	.options = takeover_options,
-	.session = SESSION_STORE,
 	.run = takeover,
 };

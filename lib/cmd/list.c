@@ -257,7 +257,8 @@ static void say_none(const struct session *session, const struct found *found,
 		report_plain(stderr, "no checkpoint found in which '%s' changed\n", args->items[0]);
 	else if (!found->records.nr && !found->records.unread)
 		report_plain(stderr,
-			     remote ? "nothing was fetched for '%s' yet; 'git checkpoint fetch' does\n"
+			     remote ? "nothing was fetched for '%s' yet; 'git checkpoint fetch' brings in what other "
+				      "machines pushed\n"
 				    : "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
 			     session->worktree);
 }

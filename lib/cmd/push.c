@@ -94,6 +94,20 @@ static int exit_status(const struct push_result *result)
 	return status;
 }
 
+/* The first word may be either, so say so if it is neither. */
+static int check_first(struct session *session, const char *word)
+{
+	struct ckpt_record record;
+	int err = lookup_name(&record, session->store, word);
+
+	if (!err)
+		record_release(&record);
+	return err != CKPT_ENOTFOUND
+		       ? err
+		       : ckpt_error_set(err, "'%s' is neither a remote nor a checkpoint; see 'git "
+					     "checkpoint remote list' and 'git checkpoint list'", word);
+}
+
 static int push(struct session *session, const struct strlist *args)
 {
 	struct strlist names = STRLIST_INIT;
@@ -109,6 +123,8 @@ static int push(struct session *session, const struct strlist *args)
 		err = ckpt_error_set(CKPT_EUSAGE, "give checkpoints, '--all' or '--pinned'");
 	if (!err)
 		err = remotes_choose(&remote, &remotes, first ? args->items[0] : NULL);
+	if (!err && names.nr && !first && remotes_name_valid(names.items[0]))
+		err = check_first(session, names.items[0]);
 	opts.shown = progress_enabled();
 	if (!err)
 		err = push_checkpoints(&result, session, remote, &names, &opts);
@@ -165,6 +181,5 @@ const struct opt_spec cmd_push_spec = {
 	.summary = "send checkpoints to a remote",
 	.args = OPT_ARGS({ { "<remote>" }, 0, 1 }, CMD_CHECKPOINTS(0, OPT_MANY)),
 	.options = options,
-	.session = SESSION_STORE,
 	.run = push,
 };

@@ -18,6 +18,15 @@ static const struct opt add_options[] = {
 	{ OPT_END },
 };
 
+static void tell_added(const char *name)
+{
+	if (push_auto)
+		report_text("Added the remote '%s'; every save pushes its checkpoint there\n", name);
+	else
+		report_text("Added the remote '%s'; 'git checkpoint push %s' sends the newest "
+			    "checkpoint there\n", name, name);
+}
+
 static int add(struct session *session, const struct strlist *args)
 {
 	const char *name = args->items[0];
@@ -27,8 +36,9 @@ static int add(struct session *session, const struct strlist *args)
 	if (project_remote && args->nr > 1)
 		return ckpt_error_set(CKPT_EUSAGE,
 				      "give a URL or '--project-remote', not both");
-	if (!project_remote && args->nr < 2)
-		return ckpt_error_set(CKPT_EUSAGE, "'remote add' needs a URL");
+	if (!project_remote && (args->nr < 2 || !*args->items[1]))
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "'remote add' needs a URL; see 'git checkpoint remote add -h'");
 	if (!session->store)
 		err = store_open_or_create(&session->store, session->worktree);
 	if (!err && project_remote)
@@ -49,9 +59,8 @@ static int add(struct session *session, const struct strlist *args)
 		row_text(&answer, "url", shown);
 		row_bool(&answer, "push_auto", push_auto);
 		err = report_json(row_object(&answer), EXIT_DONE);
-	} else if (!err && !opt_common.quiet) {
-		report_plain(stdout, "Added the remote '%s'; 'git checkpoint push %s' sends the newest "
-				     "checkpoint there\n", name, name);
+	} else if (!err) {
+		tell_added(name);
 	}
 	free(given);
 	free(url);
@@ -80,6 +89,8 @@ static int list(struct session *session, const struct strlist *args)
 		row_bool(&row, "push_auto", item->push_auto);
 		json_array_append_new(array, row_object(&row));
 	}
+	if (!err && !remotes.nr && !opt_common.json && !opt_common.quiet)
+		report_plain(stderr, "no remotes yet; 'git checkpoint remote add <name> <url>' adds one\n");
 	remotes_release(&remotes);
 	if (!err && opt_common.json)
 		return report_json(json_pack("{s:o}", "remotes", array), EXIT_DONE);
@@ -160,19 +171,17 @@ static const struct opt_spec subs[] = {
 	{ .command = "remote remove",
 	  .summary = "forget one; nothing is removed there",
 	  .args = OPT_ARGS({ { "<remote>" }, 1, 1 }),
-	  .session = SESSION_STORE,
 	  .run = removed },
 	{ .command = "remote prune",
 	  .summary = "remove all that a machine has there",
 	  .args = OPT_ARGS({ { "<remote>" }, 1, 1 }, { { "<machine>" }, 1, 1 }),
 	  .options = prune_options,
-	  .session = SESSION_STORE,
 	  .run = prune },
 	{ NULL },
 };
 
 const struct opt_spec cmd_remote_spec = {
 	.command = "remote",
-	.summary = "where checkpoints can be pushed to",
+	.summary = "say where checkpoints can be pushed to",
 	.subs = subs,
 };

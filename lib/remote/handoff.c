@@ -252,7 +252,7 @@ int handoff_machine(char **out, struct session *session, const struct remotes_it
 				newest = item;
 	}
 	if (!err && !newest)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has nothing of %s%s%s",
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has nothing from %s%s%s",
 				     remote->name, machine ? "the machine '" : "other machines",
 				     machine ? machine : "", machine ? "'" : "");
 	if (!err)

@@ -109,9 +109,10 @@ static int judge(struct pushing *pushing)
 		item->state = PUSH_REFUSED;
 		if (!many)
 			err = ckpt_error_set(CKPT_EREFUSED,
-					     "'%s' was not pushed: %s; use --force if others may "
-					     "read that",
-					     item->record.id, item->why);
+					     "'%s' %s pushed: %s; use --force if others may read that",
+					     item->record.id,
+					     pushing->opts->dry_run ? "would not be" : "was not",
+					     item->why);
 	}
 	return err;
 }

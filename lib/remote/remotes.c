@@ -189,12 +189,14 @@ int remotes_add(struct session *session, const char *name, const char *url, bool
 	if (!remotes_name_valid(name))
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' cannot be the name of a remote: use letters, digits, '.', "
-				      "'_' and '-'",
+				      "'_' and '-', and begin with a letter or digit",
 				      name);
 	if (!url_valid(url))
 		return ckpt_error_set(CKPT_ERROR,
-				      "'%s' is not used as a URL: one that begins with 'ext::' could "
-				      "run any command",
+				      strncasecmp(url, "ext::", 5) != 0
+					      ? "'%s' is not a URL"
+					      : "'%s' is not used as a URL: one that begins with 'ext::' "
+						"could run any command",
 				      url);
 	err = store_lock(session->store, session->settings.lock_timeout);
 	if (err)
@@ -238,9 +240,12 @@ static int unknown(const struct remotes *remotes, const char *name)
 
 int remotes_remove(struct session *session, const char *name)
 {
-	struct remotes remotes, left = { 0 };
-	int err = store_lock(session->store, session->settings.lock_timeout);
+	struct remotes remotes = { 0 }, left = { 0 };
+	int err;
 
+	if (!session->store)
+		return unknown(&remotes, name);
+	err = store_lock(session->store, session->settings.lock_timeout);
 	if (err)
 		return err;
 	err = remotes_read(&remotes, session->store);

@@ -41,9 +41,33 @@ test_it_is_said_and_asked() {
 	on two git-checkpoint undo -q -y
 	expect_eq 1 "$(on two cat file)"
 	expect_exit 128 on two git-checkpoint takeover hub nobody 2>"$T/err"
-	expect_grep "nothing of the machine 'nobody'" "$T/err"
+	expect_grep "nothing from the machine 'nobody'" "$T/err"
 	expect_exit 128 on one git-checkpoint takeover hub 2>"$T/err"
-	expect_grep 'nothing of other machines' "$T/err"
+	expect_grep 'nothing from other machines' "$T/err"
+}
+
+# With one remote, one word can be the machine; with two it has to be a remote.
+test_a_machine_without_a_remote() {
+	machines
+	edit one x
+	on one git-checkpoint handoff -q
+	expect_exit 128 on two git-checkpoint takeover nobody 2>"$T/err"
+	expect_grep "the remote 'hub' has nothing from the machine 'nobody'" "$T/err"
+	on two git-checkpoint takeover -q -y one
+	same
+	on two git-checkpoint remote add -q other "$T/nowhere"
+	expect_exit 128 on two git-checkpoint takeover one 2>"$T/err"
+	expect_grep "there is no remote 'one'" "$T/err"
+}
+
+# On the other machine it would be missed.
+test_a_secret_that_stays_here_is_named() {
+	machines
+	on one sh -c 'echo secret >.env'
+	on one git-checkpoint handoff >/dev/null 2>"$T/err"
+	expect_same "$T/err" - <<-'EOF'
+		warning: '.env' looks like a secret and was left out
+	EOF
 }
 
 # A commit that everybody can get from the project's remote is not sent, one that nobody can is.

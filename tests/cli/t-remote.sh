@@ -31,6 +31,23 @@ test_remotes_are_listed_and_removed() {
 	expect_eq 'hub  /tmp/hub.git' "$(git-checkpoint remote list)"
 }
 
+# Without a remote nothing else matters, not even that there is no checkpoint.
+test_without_a_remote() {
+	git init -q .
+	for command in push fetch handoff takeover; do
+		expect_exit 128 git-checkpoint $command 2>"$T/err"
+		expect_grep "there is no remote; 'git checkpoint remote add <name> <url>' adds one" "$T/err"
+	done
+	expect_exit 128 git-checkpoint remote remove x 2>"$T/err"
+	expect_grep "there is no remote 'x'; 'git checkpoint remote add" "$T/err"
+	expect_exit 128 git-checkpoint remote prune x y 2>"$T/err"
+	expect_grep "there is no remote 'x'; 'git checkpoint remote add" "$T/err"
+	git-checkpoint remote list 2>"$T/err"
+	expect_grep "no remotes yet; 'git checkpoint remote add" "$T/err"
+	expect_exit 129 git-checkpoint remote add x '' 2>"$T/err"
+	expect_grep 'needs a URL' "$T/err"
+}
+
 test_paths_that_are_relative() {
 	machines
 	on one git-checkpoint remote remove -q hub
