@@ -49,6 +49,9 @@ struct repo_state {
  */
 void repo_other_worktrees(struct strlist *out, const struct repo *repo);
 
+/** Whether git still knows a linked worktree at `dir`, where there may be nothing any more. */
+bool repo_lost_worktree(const struct repo *repo, const char *dir);
+
 /** The commit of a ref, given by its full name; NULL if it does not exist or cannot be read. */
 char *repo_ref(const struct repo *repo, const char *ref);
 

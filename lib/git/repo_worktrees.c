@@ -43,6 +43,31 @@ static void add_linked(struct strlist *out, const struct repo *repo, const char 
 	free(gitdir);
 }
 
+bool repo_lost_worktree(const struct repo *repo, const char *dir)
+{
+	char *path = xstrfmt("%s/worktrees", repo->commondir);
+	struct strlist names = STRLIST_INIT;
+	bool found = false;
+
+	(void)fs_names(&names, AT_FDCWD, path, 0, NULL);
+	for (size_t i = 0; i < names.nr && !found; i++) {
+		char *gitdir = xstrfmt("%s/%s", path, names.items[i]);
+		char *text = gitfile_read(gitdir, "gitdir"), *there = text ? without(text, "/.git") : NULL;
+		struct strbuf full = STRBUF_INIT;
+
+		if (there)
+			path_absolute(&full, gitdir, there);
+		found = !strcmp(full.buf, dir);
+		strbuf_release(&full);
+		free(there);
+		free(text);
+		free(gitdir);
+	}
+	strlist_release(&names);
+	free(path);
+	return found;
+}
+
 void repo_other_worktrees(struct strlist *out, const struct repo *repo)
 {
 	char *path = xstrfmt("%s/worktrees", repo->commondir);

@@ -206,6 +206,8 @@ static void look_for_move(struct inventory_item *item, struct here *here)
 	}
 	if (item->moved_to)
 		item->state = INVENTORY_MOVED;
+	item->lost = item->state == INVENTORY_MISSING && here->repo &&
+		     repo_lost_worktree(here->repo, item->path);
 	store_close(store);
 }
 
@@ -354,6 +356,9 @@ bool inventory_way_back(struct strbuf *out, const struct inventory_item *item)
 	strbuf_addf(out, "git checkpoint restore --store %s --into ", item->key);
 	quote_shell(out, item->path);
 	strbuf_addstr(out, " @");
+	/* Only the files are stored, not the one that leads to the repository. */
+	if (item->lost)
+		strbuf_addstr(out, " && git worktree repair");
 	return true;
 }
 

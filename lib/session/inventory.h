@@ -30,6 +30,7 @@ struct inventory_item {
 	char *problem; /**< a sentence; NULL: nothing is known to be wrong */
 	enum inventory_state state;
 	bool exists; /**< `path` is a directory */
+	bool lost;   /**< gone, and the current repository still has it as a linked worktree */
 	uint64_t bytes;
 	size_t checkpoints;
 	int64_t last_used; /**< 0: never */
