@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "cmd/report.h"
 #include "cmd/watched_internal.h"
+#include "git/git.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -26,19 +27,6 @@ static int with_home(int (*fn)(const char *home))
 	return err;
 }
 
-static int run_at(const char *home)
-{
-	/* It must not keep a directory busy that has nothing to do with it. */
-	return chdir("/") < 0 ? ckpt_error_errno("unable to change to '/'") : watch_run(home);
-}
-
-static int run(struct session *session, const struct strlist *args)
-{
-	(void)session;
-	(void)args;
-	return with_home(run_at);
-}
-
 static int tell_state(const char *home, bool running, const char *text)
 {
 	pid_t pid = 0;
@@ -53,9 +41,43 @@ static int tell_state(const char *home, bool running, const char *text)
 	return EXIT_DONE;
 }
 
+static int run_at(const char *home)
+{
+	struct strlist registered = STRLIST_INIT;
+	int err = watch_registry_read(&registered, home);
+	bool any = registered.nr || watch_is_running(NULL, home);
+
+	strlist_release(&registered);
+	if (err)
+		return err;
+	if (!any)
+		return tell_state(home, false, "No directory is registered; 'git checkpoint watch add "
+					       "<dir>' adds one");
+	/* It must not keep a directory busy that has nothing to do with it. */
+	return chdir("/") < 0 ? ckpt_error_errno("unable to change to '/'") : watch_run(home);
+}
+
+static int run(struct session *session, const struct strlist *args)
+{
+	(void)session;
+	(void)args;
+	return with_home(run_at);
+}
+
+/* By its name, if it is still there: in a list of processes "exe" would tell nothing. */
+static bool start_process(void)
+{
+	char *self = path_real("/proc/self/exe");
+	const char *const argv[] = { self && !access(self, X_OK) ? self : "/proc/self/exe", "watch",
+				     "run", NULL };
+	bool ok = spawn_detached(argv);
+
+	free(self);
+	return ok;
+}
+
 static int start_at(const char *home)
 {
-	static const char *const argv[] = { "/proc/self/exe", "watch", "run", NULL };
 	struct strlist registered = STRLIST_INIT;
 	int err = watch_registry_read(&registered, home);
 	size_t nr = registered.nr;
@@ -68,7 +90,7 @@ static int start_at(const char *home)
 	if (!nr)
 		return ckpt_error_set(CKPT_EREFUSED, "no directory is registered; 'git checkpoint watch "
 						     "add <dir>' adds one");
-	if (!spawn_detached(argv))
+	if (!start_process())
 		return ckpt_error_errno("unable to start 'git checkpoint watch run'");
 	if (!watch_await(home, true, SECONDS))
 		return ckpt_error_set(CKPT_ERROR, "unable to watch; 'git checkpoint watch run' says why");
@@ -151,8 +173,12 @@ static int save_first(struct session *session)
 					.scope = &all,
 					.progress = progress_show };
 	struct save_result result = { 0 };
-	int err = save_check_place(session);
+	int err = 0;
 
+	if (save_check_place(session))
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' is too much to watch; add the projects in it instead",
+				     session->worktree);
 	if (!err)
 		err = save_checkpoint(&result, session, &opts);
 	progress_clear();
@@ -181,13 +207,54 @@ static int add(struct session *session, const struct strlist *args)
 	return tell_change(session->worktree, changed, true, reload(session->home));
 }
 
-/* The registered path that `dir` means; it need not exist any more. */
+/* What `add` would register for a directory that is there: the worktree, or a parent. */
+static char *find_around(const struct strlist *registered, const struct repo *repo, const char *path)
+{
+	char *found = NULL;
+
+	for (size_t i = 0; i < registered->nr; i++) {
+		const char *root = registered->items[i];
+
+		if (repo ? !strcmp(root, repo->worktree) : path_below(path, root) != NULL) {
+			free(found);
+			found = xstrdup(root);
+		}
+	}
+	return found;
+}
+
+static int not_registered(const struct strlist *registered, const struct repo *repo,
+			  const char *path)
+{
+	struct strlist others = STRLIST_INIT;
+	const char *with = NULL;
+
+	if (repo)
+		repo_other_worktrees(&others, repo);
+	for (size_t i = 0; i < registered->nr && !with; i++)
+		if (strlist_has(&others, registered->items[i]))
+			with = registered->items[i];
+	if (with)
+		ckpt_error_set(CKPT_ENOTFOUND,
+			       "'%s' is not registered itself, but is watched with '%s'; 'git checkpoint "
+			       "watch remove' there ends that",
+			       repo->worktree, with);
+	else
+		ckpt_error_set(CKPT_ENOTFOUND,
+			       "'%s' is not registered; 'git checkpoint watch status' lists what is",
+			       path);
+	strlist_release(&others);
+	return CKPT_ENOTFOUND;
+}
+
+/* The one that is registered and is `dir`, which need not be there any more, or contains it. */
 static int find_registered(char **out, const char *home, const char *dir)
 {
 	struct strlist list = STRLIST_INIT;
 	int err = watch_registry_read(&list, home);
 	char *path = path_resolve(dir), *cwd = path_real(".");
 	struct strbuf full = STRBUF_INIT;
+	struct repo *repo = NULL;
 
 	/* If it is gone, only its name is known. */
 	if (cwd && (!path || *path != '/')) {
@@ -197,13 +264,18 @@ static int find_registered(char **out, const char *home, const char *dir)
 	}
 	free(cwd);
 	*out = NULL;
-	for (size_t i = 0; i < list.nr && path && !err; i++)
-		if (!strcmp(path, list.items[i]))
-			*out = xstrdup(path);
-	if (!err && !*out)
-		err = ckpt_error_set(CKPT_ENOTFOUND,
-				     "'%s' is not registered; 'git checkpoint watch status' lists what is",
-				     path ? path : dir);
+	if (!err && path && strlist_has(&list, path)) {
+		*out = xstrdup(path);
+	} else if (!err) {
+		if (path && !chdir(path)) {
+			if (repo_discover(&repo))
+				repo = NULL;
+			*out = find_around(&list, repo, path);
+		}
+		if (!*out)
+			err = not_registered(&list, repo, path ? path : dir);
+	}
+	repo_free(repo);
 	free(path);
 	strlist_release(&list);
 	return err;
@@ -229,15 +301,19 @@ static int removed(struct session *session, const struct strlist *args)
 
 /* --- status --- */
 
-static void print_tree(const json_t *tree)
+static void print_tree(const json_t *tree, bool running)
 {
 	const char *problem = json_string_value(json_object_get(tree, "problem"));
 	char *path = json_path_value(json_object_get(tree, "path"));
 	struct strbuf quoted = STRBUF_INIT, text = STRBUF_INIT;
 
 	quote_path(&quoted, path ? path : "?");
-	watched_sum_up(&text, tree);
-	report_text("%s: %s\n", quoted.buf, text.buf);
+	if (running)
+		watched_sum_up(&text, tree);
+	else
+		strbuf_addstr(&text, "off");
+	report_text("%s%s: %s\n", quoted.buf,
+		    json_is_true(json_object_get(tree, "linked")) ? " (linked)" : "", text.buf);
 	if (problem)
 		report_plain(stdout, "    %s\n", problem);
 	strbuf_release(&quoted);
@@ -275,7 +351,7 @@ static void print_status(const json_t *answer, bool running)
 	else
 		report_text("No directory is registered; 'git checkpoint watch add <dir>' adds one\n");
 	for (size_t i = 0; i < json_array_size(trees); i++)
-		print_tree(json_array_get(trees, i));
+		print_tree(json_array_get(trees, i), running);
 }
 
 static int show_at(const char *home)

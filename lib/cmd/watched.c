@@ -57,8 +57,8 @@ static void add_last_save(struct strbuf *out, const json_t *tree)
 		strbuf_addstr(out, ", saving now");
 	else if (clock_parse_iso(&when, text_of(tree, "last_save")))
 		strbuf_addf(out, ", last save %s", clock_format_age(age, when, clock_now()));
-	else
-		strbuf_addstr(out, ", no save yet");
+	else if (strcmp(text_of(tree, "state"), "starting") != 0)
+		strbuf_addstr(out, ", no save since it started");
 }
 
 /* With commas, as people write it. */

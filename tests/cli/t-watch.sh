@@ -19,6 +19,11 @@ test_a_directory_is_registered_and_removed() {
 	git checkpoint watch remove --json p | jq -e '(.registered | not) and .changed'
 	git checkpoint watch status | grep 'No directory is registered'
 	expect_exit 128 git checkpoint watch remove p
+	git checkpoint watch run | grep 'No directory is registered'
+	# from below, as with add
+	git checkpoint watch add -q p
+	(cd p/a/b && git checkpoint watch remove -q)
+	git checkpoint watch status | grep 'No directory is registered'
 	# one that is gone
 	git checkpoint watch add -q p
 	rm -rf p
@@ -29,7 +34,8 @@ test_the_first_checkpoint_is_automatic() {
 	echo 1 >file
 	git checkpoint watch add -q
 	git checkpoint list --json | jq -e '.checkpoints | length == 1 and .[0].automatic and .[0].source == "watch"'
-	expect_exit 5 env HOME="$PWD" git checkpoint watch add
+	expect_exit 5 env HOME="$PWD" git checkpoint watch add 2>"$T/err"
+	expect_grep 'too much to watch; add the projects in it instead' "$T/err"
 }
 
 test_odd_names_are_registered() {
@@ -129,6 +135,9 @@ test_linked_worktrees_are_watched_by_themselves() {
 	await watch_tells "$T/before" '.linked and .state == "watched"'
 	git worktree add -q "$T/later"
 	await watch_tells "$T/later" '.linked and .state == "watched"'
+	git checkpoint watch status | grep "^$T/later (linked): "
+	expect_exit 128 git -C "$T/later" checkpoint watch remove 2>"$T/err"
+	expect_grep "is watched with '$PWD'" "$T/err"
 	echo 2 >"$T/later/c/file"
 	cd "$T/later"
 	await newest_has c/file 2
@@ -159,6 +168,9 @@ test_a_worktree_that_was_removed_comes_back_from_its_store() {
 	expect_eq "$command" "$(git checkpoint stores --json | jq -r '.stores[].restore_command // empty')" 'of stores'
 	eval "$command"
 	expect_eq precious "$(cat "$T/linked/untracked")" 'the file'
+	# git knows it again, and so does the watcher
+	expect_eq '?? untracked' "$(git -C "$T/linked" status --porcelain)"
+	await watch_tells "$T/linked" '.linked and .state == "watched"'
 	watch_end
 }
 
