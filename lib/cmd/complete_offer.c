@@ -183,8 +183,8 @@ static void any_remote(struct complete *complete)
 	remotes_release(&remotes);
 }
 
-/* What was fetched before: the remote itself is not asked. */
-static void any_fetched(struct complete *complete)
+/* What was fetched before, with `end` after each machine: the remote itself is not asked. */
+static void add_machines(struct complete *complete, const char *end)
 {
 	const struct session *session = complete_session(complete);
 	struct fetched_list list;
@@ -192,13 +192,34 @@ static void any_fetched(struct complete *complete)
 	if (!session || !session->store || fetched_list(&list, session->store))
 		return;
 	for (size_t i = 0; i < list.nr; i++) {
-		char *newest = xstrfmt("%s/@", list.items[i].machine);
+		char *name = xstrfmt("%s%s", list.items[i].machine, end);
 
 		if (!i || strcmp(list.items[i].machine, list.items[i - 1].machine) != 0)
-			complete_add(complete, newest, NULL);
-		free(newest);
+			complete_add(complete, name, NULL);
+		free(name);
 	}
 	fetched_release(&list);
+}
+
+static void any_machine(struct complete *complete)
+{
+	add_machines(complete, "");
+}
+
+static void any_fetched(struct complete *complete)
+{
+	add_machines(complete, "/@");
+}
+
+/* Those that only look, or copy, take what was fetched like others. */
+static void any_checkpoint(struct complete *complete)
+{
+	static const char *const takers[] = { "show", "diff", "restore", "export", "verify" };
+
+	complete_checkpoints(complete);
+	for (size_t i = 0; i < ARRAY_SIZE(takers); i++)
+		if (!strcmp(complete->spec->command, takers[i]))
+			any_fetched(complete);
 }
 
 /* Placeholders with the same meaning in all commands; NULL: free text. */
@@ -206,7 +227,7 @@ static const struct {
 	const char *placeholder;
 	void (*offer)(struct complete *complete);
 } meanings[] = {
-	{ "<checkpoint>", complete_checkpoints },
+	{ "<checkpoint>", any_checkpoint },
 	{ "<good>", complete_checkpoints },
 	{ "<bad>", complete_checkpoints },
 	{ "<path>", any_file },
@@ -215,7 +236,7 @@ static const struct {
 	{ "<url>", any_file },
 	{ "<remote>", any_remote },
 	{ "<machine>/<id>", any_fetched },
-	{ "<machine>", NULL },
+	{ "<machine>", any_machine },
 	{ "<dir>", any_directory },
 	{ "<k>=<path>", file_of_key },
 	{ "<command>", another_command },

@@ -2,7 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
+#include "cmd/complete.h"
 #include "cmd/report.h"
+#include "git/git.h"
 #include "remote/remote.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -66,6 +68,26 @@ static int add(struct session *session, const struct strlist *args)
 	free(url);
 	free(shown);
 	return err;
+}
+
+/* Not ours, but those of the project. */
+static bool offer(struct complete *complete, const char *what)
+{
+	const char *const args[] = { "remote", NULL };
+	const struct session *session;
+	struct strbuf names = STRBUF_INIT;
+	char *rest = NULL;
+
+	if (strcmp(what, "--project-remote") != 0)
+		return false;
+	session = complete_session(complete);
+	if (session && session->repo &&
+	    !askgit(&names, &(struct gitrun){ .gitdir = session->repo->gitdir }, args))
+		for (char *name = strtok_r(names.buf, "\n", &rest); name;
+		     name = strtok_r(NULL, "\n", &rest))
+			complete_add(complete, name, NULL);
+	strbuf_release(&names);
+	return true;
 }
 
 static int list(struct session *session, const struct strlist *args)
@@ -165,6 +187,7 @@ static const struct opt_spec subs[] = {
 	  .summary = "add a repository that checkpoints can be pushed to",
 	  .args = OPT_ARGS({ { "<name>" }, 1, 1 }, { { "<url>" }, 0, 1 }),
 	  .options = add_options,
+	  .offer = offer,
 	  .session = SESSION_SAVE,
 	  .run = add },
 	{ .command = "remote list", .summary = "list them", .run = list },

@@ -4,6 +4,7 @@
 # nothing without it.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$LIB_DIR/machines.sh"
 . "$(dirname "$0")/../lib/completion.sh"
 
 # offered_to <word>...: only the words
@@ -283,6 +284,23 @@ test_old_folders() {
 }
 
 # Completion only looks.
+test_remotes_and_machines() {
+	machines
+	edit one x
+	on one git-checkpoint handoff -q
+	on two git-checkpoint fetch -q
+	on two git remote add origin "$T/project"
+	expect_eq 'hub one' "$(on two offered_to takeover '' | xargs)"
+	expect_eq one "$(on two offered_to takeover hub '')"
+	expect_eq one "$(on two offered_to remote prune hub '')"
+	expect_eq origin "$(on two offered_to remote add --project-remote '')"
+	for command in show diff restore export verify; do
+		on two offered_to $command '' >out
+		expect_grep '^one/@$' out
+	done
+	expect_eq '' "$(on two offered_to pin '')"
+}
+
 test_nothing_is_written() {
 	two_checkpoints
 	store=$(store_dir)
