@@ -10,7 +10,7 @@
 # BUILD_DIR        where the program is (build)
 # TEST_GIT         a directory with another git, to be used instead of the system's
 # TEST_SEED        the seed of random choices; chosen, and printed, if not set
-# TEST_* CKPT_TEST_* SOAK_* RANDOM_* CRASH_* FUZZ_* *SAN_OPTIONS CMOCKA_MESSAGE_OUTPUT TMPDIR
+# TEST_* CKPT_TEST_* SOAK_* RANDOM_* WATCH_* CRASH_* FUZZ_* *SAN_OPTIONS CMOCKA_MESSAGE_OUTPUT TMPDIR
 
 root=$(cd "$(dirname "$0")/../.." && pwd -P) || exit 1
 BUILD_DIR=$(cd "${BUILD_DIR:-$root/build}" 2>/dev/null && pwd -P) || {
@@ -52,7 +52,7 @@ set -- TEST_SEED="$TEST_SEED" TEST_HERMETIC="$TEST_HERMETIC" BUILD_DIR="$BUILD_D
 for name in $(env | sed -n 's/^\([A-Z_]*\)=.*/\1/p'); do
 	case $name in
 	TEST_SEED | TEST_HERMETIC) ;;
-	TEST_* | CKPT_TEST_* | SOAK_* | RANDOM_* | TWIN_* | CRASH_* | FUZZ_* | *SAN_OPTIONS | CMOCKA_MESSAGE_OUTPUT | GCOV_ERROR_FILE | TMPDIR)
+	TEST_* | CKPT_TEST_* | SOAK_* | RANDOM_* | TWIN_* | WATCH_* | CRASH_* | FUZZ_* | *SAN_OPTIONS | CMOCKA_MESSAGE_OUTPUT | GCOV_ERROR_FILE | TMPDIR)
 		eval "set -- $name=\"\$$name\" \"\$@\""
 		;;
 	esac
