@@ -11,6 +11,8 @@
 # make bench            compare the speed with stock git's
 # make bench-fleet      what many machines cost that share one repository
 # make picture          make the terminal at the top of the README, from a real run
+# make watch-soak       random operations under a watcher; compare hinted saves with full ones
+# make watch-hour       a watcher under a build loop: memory, processor time, nothing missed
 # make soak             an hour of random commands, some killed, with too little memory, disk and so on
 # make random           random trees and damage; compare what is restored with what was saved
 # make twin             random git commands; compare the git state restored with the one saved
@@ -301,7 +303,8 @@ RUN_TESTS = $(Q)run_tests() { \
 TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
 check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
-	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh tests/random/t-hunks.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
+	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh tests/random/t-hunks.sh \
+		tests/random/t-watch-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
 # For contributors: less than a minute on two processors.
 QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers sizes usage messages save save-bytes save-scope save-skips \
@@ -428,6 +431,16 @@ twin: $(PROGRAM)
 # Random answers to questions about hunks for HUNKS_SECONDS; HUNKS_SEED=n repeats one conversation.
 hunks: $(PROGRAM)
 	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/hunks.pl $(or $(HUNKS_SECONDS),300) $(HUNKS_SEED)
+
+# ---- Watcher ---------------------------------------------------------------------
+
+# Random operations under a watcher for WATCH_SECONDS; WATCH_SEED=n repeats one episode.
+watch-soak: $(PROGRAM) $(HELPERS)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/watch.pl $(or $(WATCH_SECONDS),3600) $(WATCH_SEED)
+
+# A watcher for an hour, or WATCH_BUILD_SECONDS, while a project is edited and compiled.
+watch-hour: $(PROGRAM)
+	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/watch-build.sh $(or $(WATCH_BUILD_SECONDS),3600) $(WATCH_SEED)
 
 # ---- Peer ------------------------------------------------------------------------
 

@@ -110,7 +110,7 @@ sub hard_link {
 }
 
 sub outside_name {
-	my @names = grep { -f $_ && !-l $_ && (lstat)[3] > 1 } map { below('O') } 1 .. 8;
+	my @names = grep { my @st = lstat; @st && -f _ && $st[3] > 1 } map { below('O') } 1 .. 8;
 	return @names ? put($names[0], any(O_APPEND, O_TRUNC)) : 0;
 }
 

@@ -15,7 +15,7 @@
 # WATCH_ROUNDS  of each episode, 30 if not set
 # WATCH_MANY    files that a checkout changes: 10,000 in one episode of 16 if not set, 0 never
 # WATCH_TAMPER  harm that this test does itself before everything is looked at, and has to notice:
-#               bytes, mode, extra, missing; or "deaf": nobody can ask the watcher
+#               bytes, mode, dirmode, extra, missing; or "deaf": nobody can ask the watcher
 # WATCH_KEEP    leave the scratch directory
 
 use strict;
@@ -101,6 +101,7 @@ sub tamper {
 	if ($harm eq 'bytes') { open my $out, '>>', $file; print $out 'x' }
 	if ($harm eq 'extra') { open my $out, '>', "$root/extra"; print $out 'x' }
 	chmod 0600, $file if $harm eq 'mode';
+	chmod 0700, "$root/many" if $harm eq 'dirmode';
 	unlink $file if $harm eq 'missing';
 }
 
@@ -124,6 +125,9 @@ sub check_warnings {
 sub compare_save {
 	my ($what) = @_;
 	my ($before) = last_full($store);
+	# So that the second tells it apart: now and then, as it takes long.
+	my $patient = !int rand 4;
+	sleep 0.05 while $patient && $before >= int clock_gettime(CLOCK_MONOTONIC);
 	my $start = int clock_gettime(CLOCK_MONOTONIC);
 	unlink "$store/checkpoint/watch.sock" if ($ENV{WATCH_TAMPER} // '') eq 'deaf';
 	my ($status, $answer, $why);
@@ -432,7 +436,7 @@ for ($seed = $first; ; $seed++) {
 	last if defined $only || time >= $end;
 }
 print join(', ', map { "$count{$_} $_" } sort keys %count), "\n";
-if ($count{hinted} * 4 < $count{rounds} - $count{paranoid}) {
-	print "FAILED: too few saves were hinted\n";
+if (!$count{hinted} && !$count{paranoid}) {
+	print "FAILED: no save was hinted\n";
 	exit 1;
 }
