@@ -50,6 +50,29 @@ test_a_save_looks_only_where_something_changed() {
 	looks_at_23 || fail 'without a watcher it does not look either'
 }
 
+# What the root's rules leave out stays out, though nothing in the root itself changed.
+test_a_tracked_file_in_a_directory_that_is_left_out() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	mkdir build
+	echo 1 >build/tracked
+	echo 1 >build/object
+	git add -f build/tracked
+	watch_start
+	for i in 2 3 4; do
+		git checkpoint save -q
+		expect_exit 128 git checkpoint show @:build/object
+		# the index must be older than a tick of the file system's clock
+		sleep 0.05
+		echo $i >build/tracked
+	done
+	git checkpoint save -q
+	newest_has build/tracked 4
+	expect_exit 128 git checkpoint show @:build/object
+	same_as_full
+	watch_end
+}
+
 test_a_killed_watcher_is_not_needed() {
 	watch_setup
 	watch_start
