@@ -140,7 +140,7 @@ sub compare_save {
 	fail("$what: a save: $status", $why) if $status;
 	check_warnings($answer);
 	my ($after, $mark) = last_full($store);
-	# A full save a moment ago leaves the same second behind.
+	# Within the same second a full save cannot be told from a hinted one after it.
 	my $hinted = $mark && $after == $before;
 	my $how = $paranoid ? 'paranoid' : !$hinted ? 'full' : $after < $start ? 'hinted' : 'unclear';
 	my $id = $answer->{checkpoint}{id};

@@ -108,7 +108,10 @@ one_build() {
 	1) rm -rf build prog ;;
 	2) git add -A src && git commit -q -m "$edits" ;;
 	esac
-	make -s >"$T/out" 2>&1 || problem "make: $(tail -n 3 "$T/out")"
+	make -s >"$T/out" 2>&1
+	status=$?
+	echo "$(date +%s) 0: make -> $status" >>"$T/history.0"
+	test $status = 0 || problem "make: $(tail -n 3 "$T/out")"
 }
 
 # ---- what must be true of it ----
@@ -170,5 +173,4 @@ kill "$WATCHER" && wait "$WATCHER"
 WATCHER=
 echo "# $builds builds, $edits edits, $(git-checkpoint list --json -n 100000 | grep -o '"source":"watch"' | wc -l) checkpoints;" \
 	"the longest time until an edit was saved: $(cat "$T/longest") s"
-: >"$T/history.none"
 tell
