@@ -118,6 +118,8 @@ static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
 	if (!pid)
 		exec_captured(in, pipefd[1], opts, argv);
 	close(pipefd[1]);
+	if (opts->pid_out)
+		*opts->pid_out = pid;
 	for (;;) {
 		ssize_t n;
 

@@ -36,6 +36,7 @@ struct spawn_opts {
 	spawn_heard_fn heard;	/**< called with all that is appended to `out`; NULL: nothing */
 	void *payload;		/**< of both */
 	uint64_t file_limit;	/**< no file that it writes gets larger; 0: no limit */
+	pid_t *pid_out;		/**< set when it has started; NULL: not wanted */
 };
 
 /** Like spawn_capture(), with more options; CKPT_ELOCKED if `stop` had it killed. */

@@ -73,10 +73,10 @@ static uint64_t count_sockets(pid_t pid)
 
 /* --- all of them --- */
 
-uint64_t traffic_below(pid_t pid)
+uint64_t traffic_of(pid_t pid)
 {
 	struct proc_list list;
-	uint64_t sum = 0;
+	uint64_t sum = count_io(pid) + count_sockets(pid);
 
 	proc_descendants(&list, PROC, pid);
 	for (size_t i = 0; i < list.nr; i++)

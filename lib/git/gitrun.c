@@ -153,6 +153,7 @@ struct patience {
 	double until; /* 0: for ever */
 	double look;  /* when to look again whether bytes move */
 	uint64_t moved;
+	pid_t pid; /* git's */
 	bool lost;
 };
 
@@ -173,7 +174,7 @@ static void look_for_traffic(struct patience *patience)
 	if (patience->how->patience <= 0 || now < patience->look)
 		return;
 	patience->look = now + patience->how->patience / LOOKS;
-	moved = traffic_below(getpid());
+	moved = traffic_of(patience->pid);
 	if (moved != patience->moved)
 		be_patient(patience);
 	patience->moved = moved;
@@ -191,7 +192,7 @@ static bool must_stop(void *payload)
 	stop = patience->lost || (how->stop && how->stop(how->payload));
 	/* What waits for the network would not notice that git is gone. */
 	if (stop && transport)
-		traffic_end(getpid());
+		traffic_end(patience->pid);
 	return stop;
 }
 
@@ -241,6 +242,7 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 		.stop = must_stop,
 		.heard = heard,
 		.payload = &patience,
+		.pid_out = &patience.pid,
 		.file_limit = how->file_limit,
 	};
 	int err;

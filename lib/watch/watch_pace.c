@@ -6,7 +6,8 @@
 #include <math.h>
 
 /* Seconds. */
-#define HOLD 1.0
+#define FIRST_HOLD 1.0
+#define LONGEST_HOLD 30.0
 #define FIRST_PAUSE 5.0
 #define LONGEST_PAUSE 600.0
 
@@ -15,6 +16,11 @@ enum { DOUBLED_MAX = 10 }; /* times */
 static double earlier(double a, double b)
 {
 	return a < b ? a : b;
+}
+
+static double doubled(double pause, unsigned times)
+{
+	return pause * (1 << (times < DOUBLED_MAX ? times : DOUBLED_MAX));
 }
 
 void watch_pace_changed(struct watch_pace *pace, double now)
@@ -35,11 +41,12 @@ void watch_pace_began(struct watch_pace *pace)
 {
 	pace->first = pace->last = 0;
 	pace->not_before = 0;
+	pace->holds = 0;
 }
 
 void watch_pace_failed(struct watch_pace *pace, double now)
 {
-	double pause = FIRST_PAUSE * (1 << (pace->failures < DOUBLED_MAX ? pace->failures : DOUBLED_MAX));
+	double pause = doubled(FIRST_PAUSE, pace->failures);
 
 	pace->failures++;
 	if (!pace->first)
@@ -49,7 +56,8 @@ void watch_pace_failed(struct watch_pace *pace, double now)
 
 void watch_pace_hold(struct watch_pace *pace, double now)
 {
-	pace->not_before = now + HOLD;
+	pace->not_before = now + earlier(doubled(FIRST_HOLD, pace->holds), LONGEST_HOLD);
+	pace->holds++;
 }
 
 double watch_pace_due(const struct watch_pace *pace)

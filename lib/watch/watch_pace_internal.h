@@ -13,6 +13,7 @@ struct watch_pace {
 	double first, last;	/**< of the changes that are not saved yet; `first` 0: there are none */
 	double not_before;	/**< after a failure, or while something is in the way */
 	unsigned failures;	/**< in a row */
+	unsigned holds;		/**< in a row */
 };
 
 /** Something changed. */
@@ -27,7 +28,7 @@ void watch_pace_began(struct watch_pace *pace);
 /** It failed: the changes are still not saved. After each failure the next try comes later. */
 void watch_pace_failed(struct watch_pace *pace, double now);
 
-/** A git command or a restore is at work. */
+/** A git command or a restore is at work: look again, after a longer and longer while. */
 void watch_pace_hold(struct watch_pace *pace, double now);
 
 /** When to save; INFINITY: there is nothing to save. */

@@ -181,7 +181,8 @@ enum { OWN_FDS = 3, TREE_FDS = 3 };
 /* First our own, then three for each tree, then the connections; those that are -1 are ignored. */
 static void collect_fds(struct server *server)
 {
-	bool room = server->talks.nr < WATCH_TALKS_MAX;
+	bool room = server->talks.nr < WATCH_TALKS_MAX &&
+		    clock_monotonic() >= server->talks.deaf;
 
 	server->fds_nr = 0;
 	add_fd(server, room ? server->listener : -1, POLLIN);
@@ -212,6 +213,8 @@ static double next_time(const struct server *server, bool may_save)
 		next = earlier(next, watch_tree_due(server->trees.items[i]));
 	for (size_t i = 0; i < server->talks.nr; i++)
 		next = earlier(next, server->talks.items[i].until);
+	if (server->talks.deaf > clock_monotonic())
+		next = earlier(next, server->talks.deaf);
 	return next;
 }
 

@@ -6,12 +6,17 @@
 
 #include <sys/socket.h>
 
+/* A socket that nobody takes from stays readable, and would keep us busy. */
+enum { DEAF_SECONDS = 1 };
+
 void watch_talk_accept(struct watch_talks *talks, int listener, struct watch_tree *tree)
 {
 	int fd = talks->nr < WATCH_TALKS_MAX ?
 			 accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
 	struct watch_talk *talk;
 
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		talks->deaf = clock_monotonic() + DEAF_SECONDS;
 	if (fd < 0)
 		return;
 	if (!watched_peer_is_us(fd)) {

@@ -27,6 +27,7 @@ struct watch_talk {
 struct watch_talks {
 	struct watch_talk items[WATCH_TALKS_MAX];
 	size_t nr;
+	double deaf; /**< until then none is taken: there are no descriptors */
 };
 
 /** Take one from a socket that listens, if it is a process of this user. */

@@ -61,6 +61,7 @@ test_paths_that_are_relative() {
 	on two git-checkpoint -C dir remote add -q origin --project-remote origin 2>/dev/null
 	on two git-checkpoint fetch -q origin
 	on two git-checkpoint verify -q one/@
+	# shellcheck disable=SC2088 # git expands it
 	for url in host:x.git ssh://host/x 'helper::x/y' '~/x'; do
 		on two git-checkpoint remote add -q "u$(echo "$url" | tr -dc a-z)" "$url"
 		on two git-checkpoint remote list >"$T/out"
