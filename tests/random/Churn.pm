@@ -105,7 +105,7 @@ sub exchange {
 sub hard_link {
 	my ($from, $to) = (random_path(), random_path());
 	my @st = lstat $from or return 0;
-	return 0 unless $with_links == 1 && S_ISREG($st[2]) && link $from, $to;
+	return 0 unless $with_links && S_ISREG($st[2]) && link $from, $to;
 	return 1 + chmod $st[2] & 07777, $from, $to;
 }
 
