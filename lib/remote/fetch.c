@@ -23,6 +23,8 @@ void fetch_result_release(struct fetch_result *result)
 	memset(result, 0, sizeof(*result));
 }
 
+enum { AT_ONCE = 500 };
+
 struct fetching {
 	struct fetch_result *out;
 	struct session *session;
@@ -40,15 +42,21 @@ static void add(struct fetch_result *out, const struct fetched_item *item)
 {
 	struct fetch_item *new;
 
-	for (size_t i = 0; i < out->nr; i++)
-		if (!strcmp(out->items[i].at.machine, item->machine) &&
-		    !strcmp(out->items[i].at.ref.id, item->ref.id))
-			return;
 	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
 	new = &out->items[out->nr++];
 	memset(new, 0, sizeof(*new));
 	new->at = (struct fetched_item){ xstrdup(item->machine), item->ref };
 	new->record = (struct ckpt_record)CKPT_RECORD_INIT;
+}
+
+/* Two names may mean the same. */
+static void add_once(struct fetch_result *out, const struct fetched_item *item)
+{
+	for (size_t i = 0; i < out->nr; i++)
+		if (!strcmp(out->items[i].at.machine, item->machine) &&
+		    !strcmp(out->items[i].at.ref.id, item->ref.id))
+			return;
+	add(out, item);
 }
 
 /* "<machine>/<id>", the end of an id, or "<machine>/@". */
@@ -68,7 +76,7 @@ static int add_named(struct fetching *fetching, const char *name)
 		    (!strcmp(rest, "@") && transport_may_be_newest(&fetching->there, i)))
 			found = item;
 		if (found == item && !strcmp(rest, "@"))
-			add(fetching->out, item);
+			add_once(fetching->out, item);
 	}
 	if (!slash)
 		return ckpt_error_set(CKPT_ERROR,
@@ -79,7 +87,7 @@ static int add_named(struct fetching *fetching, const char *name)
 		return ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has no checkpoint '%s' of this "
 						      "project",
 				      fetching->transport.remote->name, name);
-	add(fetching->out, found);
+	add_once(fetching->out, found);
 	return 0;
 }
 
@@ -156,83 +164,113 @@ static char *spec_of(const struct fetching *fetching, const struct fetch_item *i
 		       item->at.ref.id, item->at.machine, item->at.ref.id);
 }
 
-/* Git was stopped when a file of its reached the limit, and has left that file. */
-static bool is_at_limit(const struct fetching *fetching)
+/*
+ * Bytes of packs that have come so far. What git wrote when it was stopped, since the file reached
+ * the limit, is removed; `stopped` tells.
+ */
+static uint64_t count_bytes(const struct fetching *fetching, bool *stopped)
 {
 	char *dir = xstrfmt("%s/objects/pack", fetching->incoming.scratch.path);
 	struct strlist names = STRLIST_INIT;
-	bool found = false;
+	uint64_t sum = 0;
 
+	*stopped = false;
 	(void)fs_names(&names, AT_FDCWD, dir, 0, NULL);
-	for (size_t i = 0; i < names.nr && fetching->transport.limit && !found; i++) {
-		char *path = xstrfmt("%s/%s", dir, names.items[i]);
-		struct stat st;
+	for (size_t i = 0; i < names.nr; i++) {
+		const char *name = names.items[i], *dot = strchr(name, '.');
+		char *path = xstrfmt("%s/%s", dir, name);
+		char *stem = dot && !strcmp(dot, ".pack") ? xmemdupz(name, (size_t)(dot - name)) : NULL;
+		struct stat st = { 0 };
 
-		found = !strncmp(names.items[i], "tmp_", 4) && !lstat(path, &st) &&
-			(uint64_t)st.st_size >= fetching->transport.limit;
+		(void)lstat(path, &st);
+		if (stem && !strlist_has(&fetching->incoming.linked, stem))
+			sum += (uint64_t)st.st_size;
+		if (!strncmp(name, "tmp_", 4)) {
+			*stopped |= (uint64_t)st.st_size >= fetching->transport.limit;
+			(void)unlink(path);
+		}
+		free(stem);
 		free(path);
 	}
 	strlist_release(&names);
 	free(dir);
-	return found;
+	return sum;
 }
 
-/* All that are new in one go; or, `only` not NULL, that one. */
-static int run_fetch(struct fetching *fetching, const struct fetch_item *only)
+static int too_much(const struct fetching *fetching)
+{
+	char size[UNITS_SIZE];
+
+	return ckpt_error_set(CKPT_ERROR, "it is more than maxFetchSize (%s)",
+			      units_format_size(size, fetching->session->settings.max_fetch_size));
+}
+
+/* The new ones among these in one go. */
+static int run_fetch(struct fetching *fetching, size_t from, size_t to)
 {
 	static const char *const words[] = { "fetch", "--no-write-fetch-head", "--no-tags",
 					     "--no-auto-maintenance", "--progress", "--refmap=",
 					     "--" };
-	struct fetch_result *out = fetching->out;
-	const char **args = xcalloc(ARRAY_SIZE(words) + out->nr + 2, sizeof(*args));
+	const char *args[ARRAY_SIZE(words) + 1 + AT_ONCE + 1] = { NULL };
+	uint64_t max = fetching->session->settings.max_fetch_size, sum;
 	struct strlist specs = STRLIST_INIT;
 	struct strbuf said = STRBUF_INIT;
 	size_t nr = ARRAY_SIZE(words);
-	int err;
+	bool stopped;
+	int err = 0;
 
 	memcpy(args, words, sizeof(words));
 	args[nr++] = fetching->transport.remote->url;
-	for (size_t i = 0; i < out->nr; i++)
-		if (out->items[i].state == FETCH_NEW && (!only || only == &out->items[i]))
-			strlist_take(&specs, spec_of(fetching, &out->items[i]));
+	for (size_t i = from; i < to; i++)
+		if (fetching->out->items[i].state == FETCH_NEW)
+			strlist_take(&specs, spec_of(fetching, &fetching->out->items[i]));
 	for (size_t i = 0; i < specs.nr; i++)
 		args[nr++] = specs.items[i];
-	err = specs.nr ? transport_run(&said, &fetching->transport, args) : 0;
-	if (err == CKPT_ERROR && is_at_limit(fetching)) {
-		char size[UNITS_SIZE];
-
-		err = ckpt_error_set(err, "it is more than maxFetchSize (%s)",
-				     units_format_size(size, fetching->transport.limit));
+	sum = max ? count_bytes(fetching, &stopped) : 0;
+	if (specs.nr && max && sum >= max)
+		err = too_much(fetching);
+	fetching->transport.limit = max - sum;
+	if (specs.nr && !err)
+		err = transport_run(&said, &fetching->transport, args);
+	if (err == CKPT_ERROR && max) {
+		(void)count_bytes(fetching, &stopped);
+		if (stopped)
+			err = too_much(fetching);
 	}
 	strbuf_release(&said);
 	strlist_release(&specs);
-	free(args);
 	return err;
 }
 
 /* If not all can be had at once, one after the other: a bad one must not keep the rest out. */
-static int bring(struct fetching *fetching)
+static int bring_each(struct fetching *fetching, size_t from, size_t to)
 {
-	struct fetch_result *out = fetching->out;
-	size_t wanted = 0;
-	int err = run_fetch(fetching, NULL);
+	for (size_t i = from; i < to; i++) {
+		struct fetch_item *item = &fetching->out->items[i];
+		int err = item->state == FETCH_NEW ? run_fetch(fetching, i, i + 1) : 0;
 
-	for (size_t i = 0; i < out->nr; i++)
-		wanted += out->items[i].state == FETCH_NEW;
-	if (err != CKPT_ERROR || fetching->lost)
-		return err;
-	if (wanted == 1 && out->nr == 1)
-		return err;
-	for (size_t i = 0; i < out->nr; i++) {
-		if (out->items[i].state != FETCH_NEW)
-			continue;
-		err = run_fetch(fetching, &out->items[i]);
 		if (err && (err != CKPT_ERROR || fetching->lost))
 			return err;
 		if (err)
-			set_bad(&out->items[i]);
+			set_bad(item);
 	}
 	return 0;
+}
+
+/* A command line has room for some only. */
+static int bring(struct fetching *fetching)
+{
+	size_t nr = fetching->out->nr;
+	int err = 0;
+
+	for (size_t from = 0; from < nr && !err; from += AT_ONCE) {
+		size_t to = nr - from < AT_ONCE ? nr : from + AT_ONCE;
+
+		err = run_fetch(fetching, from, to);
+		if (err == CKPT_ERROR && !fetching->lost && nr > 1)
+			err = bring_each(fetching, from, to);
+	}
+	return err;
 }
 
 static int check_all(struct fetching *fetching)
@@ -356,7 +394,6 @@ static int fetch_new(struct fetching *fetching)
 		err = incoming_share(&fetching->incoming);
 	fetching->transport.gitdir = fetching->incoming.scratch.path;
 	fetching->transport.lost = &fetching->lost;
-	fetching->transport.limit = fetching->session->settings.max_fetch_size;
 	if (!err)
 		err = bring(fetching);
 	if (!err)

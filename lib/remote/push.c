@@ -31,9 +31,9 @@ struct pushing {
 	const char *machine;
 	char *project; /* what all refs of the project begin with there */
 	char *prefix;  /* those of this machine */
-	struct hold *holds;
-	size_t holds_nr;
 };
+
+enum { AT_ONCE = 100 };
 
 /* --- which ones --- */
 
@@ -80,19 +80,6 @@ static int choose(struct pushing *pushing, const struct strlist *names)
 	for (size_t i = 0; i < names->nr && !err; i++)
 		err = add_named(pushing, names->items[i]);
 	return err || names->nr ? err : add_named(pushing, "@");
-}
-
-/* As long as this runs, limits spare them. */
-static int hold_all(struct pushing *pushing)
-{
-	struct push_result *out = pushing->out;
-	int err = 0;
-
-	pushing->holds = xcalloc(out->nr + 1, sizeof(*pushing->holds));
-	for (size_t i = 0; i < out->nr && !err; i++)
-		err = hold_take(&pushing->holds[pushing->holds_nr++], pushing->session->store,
-				out->items[i].record.id);
-	return err;
 }
 
 static int judge(struct pushing *pushing)
@@ -177,46 +164,96 @@ static void weigh(struct pushing *pushing)
 	reach_free(reach);
 }
 
-static int send(struct pushing *pushing)
+/* As long as they are sent, limits spare them. What has gone by now is not among them. */
+static int hold_some(struct pushing *pushing, struct hold *holds, size_t from, size_t nr)
 {
-	const struct push_opts *opts = pushing->opts;
-	struct strlist args = STRLIST_INIT;
-	struct strbuf said = STRBUF_INIT;
-	const char **vector;
-	size_t wanted = 0;
 	int err = 0;
 
-	strlist_add(&args, "push");
-	strlist_add(&args, "--porcelain");
-	strlist_add(&args, "--no-verify");
-	strlist_add(&args, "--progress");
-	if (opts->dry_run)
-		strlist_add(&args, "--dry-run");
-	strlist_add(&args, "--");
-	strlist_add(&args, pushing->transport.remote->url);
-	for (size_t i = 0; i < pushing->out->nr; i++) {
+	for (size_t i = 0; i < nr && !err; i++) {
+		struct push_item *item = &pushing->out->items[from + i];
+
+		if (item->state != PUSH_SENT)
+			continue;
+		err = hold_take(&holds[i], pushing->session->store, item->record.id);
+		if (err != CKPT_ENOTFOUND || pushing->out->nr == 1)
+			continue;
+		item->state = PUSH_FAILED;
+		item->why = xstrdup(ckpt_error_last());
+		err = 0;
+	}
+	return err;
+}
+
+static int send_held(struct pushing *pushing, size_t from, size_t nr)
+{
+	static const char *const words[] = { "push", "--porcelain", "--no-verify", "--progress" };
+	const char *args[ARRAY_SIZE(words) + 3 + AT_ONCE + 1] = { NULL };
+	struct strlist specs = STRLIST_INIT;
+	struct strbuf said = STRBUF_INIT;
+	size_t at = ARRAY_SIZE(words);
+	int err = 0;
+
+	memcpy(args, words, sizeof(words));
+	if (pushing->opts->dry_run)
+		args[at++] = "--dry-run";
+	args[at++] = "--";
+	args[at++] = pushing->transport.remote->url;
+	for (size_t i = from; i < from + nr; i++) {
 		const struct ckpt_record *record = &pushing->out->items[i].record;
 		char hex[OID_HEX + 1];
 
-		if (pushing->out->items[i].state != PUSH_SENT)
-			continue;
-		strlist_addf(&args, "%s:%s%s", oid_hex(hex, &record->commit), pushing->prefix,
-			     record->id);
-		wanted++;
+		if (pushing->out->items[i].state == PUSH_SENT)
+			strlist_addf(&specs, "%s:%s%s", oid_hex(hex, &record->commit),
+				     pushing->prefix, record->id);
 	}
-	vector = xcalloc(args.nr + 1, sizeof(*vector));
-	for (size_t i = 0; i < args.nr; i++)
-		vector[i] = args.items[i];
-	if (wanted)
-		err = transport_run(&said, &pushing->transport, vector);
+	for (size_t i = 0; i < specs.nr; i++)
+		args[at++] = specs.items[i];
+	if (specs.nr)
+		err = transport_run(&said, &pushing->transport, args);
 	read_answer(pushing->out, said.buf);
 	/* Some of them may have been taken. */
-	for (size_t i = 0; i < pushing->out->nr && err == CKPT_ERROR; i++)
+	for (size_t i = from; i < from + nr && err == CKPT_ERROR; i++)
 		if (pushing->out->items[i].state == PUSH_FAILED)
 			err = 0;
-	free(vector);
 	strbuf_release(&said);
-	strlist_release(&args);
+	strlist_release(&specs);
+	return err;
+}
+
+static int note(struct pushing *pushing, size_t from, size_t nr)
+{
+	struct strlist ids = STRLIST_INIT;
+	int err;
+
+	for (size_t i = from; i < from + nr && !pushing->opts->dry_run; i++)
+		if (pushing->out->items[i].state == PUSH_SENT ||
+		    pushing->out->items[i].state == PUSH_THERE)
+			strlist_add(&ids, pushing->out->items[i].record.id);
+	err = pushed_note(pushing->session, pushing->transport.remote->name, &ids);
+	strlist_release(&ids);
+	return err;
+}
+
+/* A command line, and a process for files that are open, has room for some only. */
+static int send(struct pushing *pushing)
+{
+	size_t all = pushing->out->nr;
+	int err = 0;
+
+	for (size_t from = 0; from < all && !err; from += AT_ONCE) {
+		size_t nr = all - from < AT_ONCE ? all - from : AT_ONCE;
+		struct hold holds[AT_ONCE];
+
+		for (size_t i = 0; i < nr; i++)
+			holds[i] = (struct hold)HOLD_INIT;
+		err = hold_some(pushing, holds, from, nr);
+		if (!err)
+			err = send_held(pushing, from, nr);
+		if (!err)
+			err = note(pushing, from, nr);
+		for (size_t i = 0; i < nr; i++)
+			hold_release(&holds[i]);
+	}
 	return err;
 }
 
@@ -280,9 +317,6 @@ static int begin(struct pushing *pushing)
 
 static void end(struct pushing *pushing)
 {
-	for (size_t i = 0; i < pushing->holds_nr; i++)
-		hold_release(&pushing->holds[i]);
-	free(pushing->holds);
 	free(pushing->project);
 	free(pushing->prefix);
 }
@@ -304,8 +338,6 @@ int push_checkpoints(struct push_result *out, struct session *session,
 	if (!err)
 		err = choose(&pushing, names);
 	if (!err)
-		err = hold_all(&pushing);
-	if (!err)
 		err = judge(&pushing);
 	if (!err) {
 		weigh(&pushing);
@@ -313,9 +345,9 @@ int push_checkpoints(struct push_result *out, struct session *session,
 	}
 	if (!err)
 		err = look_at_failed(&pushing);
-	for (size_t i = 0; i < out->nr && !err && !opts->dry_run; i++)
-		if (out->items[i].state == PUSH_SENT || out->items[i].state == PUSH_THERE)
-			err = pushed_note(session, remote->name, out->items[i].record.id);
+	/* What turned out to be there. */
+	if (!err)
+		err = note(&pushing, 0, out->nr);
 	if (!err && opts->prune)
 		err = push_prune(&out->pruned, session, remote, opts->dry_run);
 	end(&pushing);

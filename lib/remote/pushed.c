@@ -23,22 +23,23 @@ int pushed_read(struct strlist *out, struct store *store, const char *remote)
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
-int pushed_note(struct session *session, const char *remote, const char *id)
+int pushed_note(struct session *session, const char *remote, const struct strlist *ids)
 {
 	struct strlist known = STRLIST_INIT;
+	struct strbuf lines = STRBUF_INIT;
 	struct store *store = session->store;
-	int err = store_lock(store, session->settings.lock_timeout);
+	int err = ids->nr ? store_lock(store, session->settings.lock_timeout) : 0;
 
-	if (err)
+	if (err || !ids->nr)
 		return err;
 	err = pushed_read(&known, store, remote);
-	if (!err && !pathset_has(&known, id)) {
-		char *line = xstrfmt("%s %s\n", remote, id);
-
-		err = fs_append_line(store->dirfd, LAYOUT_PUSHED, line, strlen(line), 0600);
-		free(line);
-	}
+	for (size_t i = 0; i < ids->nr && !err; i++)
+		if (!pathset_has(&known, ids->items[i]))
+			strbuf_addf(&lines, "%s %s\n", remote, ids->items[i]);
+	if (lines.len)
+		err = fs_append_line(store->dirfd, LAYOUT_PUSHED, lines.buf, lines.len, 0600);
 	store_unlock(store);
+	strbuf_release(&lines);
 	strlist_release(&known);
 	return err;
 }

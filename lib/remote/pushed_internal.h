@@ -16,7 +16,7 @@ struct store;
 int pushed_read(struct strlist *out, struct store *store, const char *remote);
 
 /** Takes the lock for a moment. */
-int pushed_note(struct session *session, const char *remote, const char *id);
+int pushed_note(struct session *session, const char *remote, const struct strlist *ids);
 
 /** The lines of the file that can be read; returns the number of those that cannot. */
 size_t pushed_salvage(struct strbuf *out, const char *text, size_t len);

@@ -132,4 +132,21 @@ test_more_than_is_wanted() {
 	fetched 0 env GIT_CHECKPOINT_MAX_FETCH_SIZE=1m git-checkpoint fetch
 }
 
+# Two that fit each on its own do not fit together.
+test_more_than_is_wanted_of_several() {
+	hub
+	machine three x
+	on three git-checkpoint remote add -q hub "$T/hub.git"
+	for who in one three; do
+		on $who sh -c 'head -c 300000 /dev/urandom >big'
+		on $who git-checkpoint save -q
+		on $who git-checkpoint push -q
+	done
+	fetched 1 env GIT_CHECKPOINT_MAX_FETCH_SIZE=400k git-checkpoint fetch
+	expect_grep "'three/.* was refused: it is more than maxFetchSize (409" "$T/err"
+	expect_eq one "$(on two git-checkpoint list --remote --json | jq -r '.checkpoints[].machine')"
+	fetched 0 env GIT_CHECKPOINT_MAX_FETCH_SIZE=400k git-checkpoint fetch
+	on two git-checkpoint verify -q three/@
+}
+
 run_tests

@@ -189,6 +189,21 @@ test_the_newest_of_each_machine() {
 	expect_eq 0 "$(git --git-dir="$store" fsck --strict --no-dangling >/dev/null 2>&1; echo $?)"
 }
 
+# Neither descriptors nor a command line have room for all of them.
+test_many_at_once() {
+	machines
+	on one git-checkpoint config -q maxCount 0
+	on one sh -e -c 'n=0; while test $n -lt 150; do echo $n >file; git-checkpoint save -q; n=$((n + 1)); done'
+	on one sh -c 'ulimit -n 256; exec git-checkpoint push -q --all'
+	expect_eq 150 "$(hub_refs | wc -l)"
+	on two git-checkpoint fetch -q --all
+	expect_eq 150 "$(on two git-checkpoint list --remote | wc -l)"
+	on one git-checkpoint prune -q --max-count 1 --yes
+	on one git-checkpoint push --prune >"$T/out"
+	expect_grep 'Removed 149 ' "$T/out"
+	expect_eq 1 "$(hub_refs | wc -l)"
+}
+
 test_what_may_have_secrets_stays() {
 	machines
 	# refused <pattern> <option of save>...
