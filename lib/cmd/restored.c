@@ -247,6 +247,9 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	}
 	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
 		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
+		/* While a watcher runs, "@" is mostly the present state. */
+		if (target->automatic)
+			report_text("It was taken automatically; 'git checkpoint list' shows earlier ones\n");
 		return;
 	}
 	restored_count(counts, &result->plan);

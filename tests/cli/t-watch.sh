@@ -102,6 +102,9 @@ test_changes_are_saved_when_it_is_quiet() {
 	git checkpoint status | grep '^Watch: *on, [0-9]* directories, last save '
 	git checkpoint status --json | jq -e '.watch.state == "watched" and .watch.hints and .watch.problem == null'
 	git checkpoint doctor -q
+	# who meant the state before gets a hint
+	git checkpoint restore -y @ >out
+	expect_grep "It was taken automatically; 'git checkpoint list' shows earlier ones" out
 	watch_end
 }
 
