@@ -10,9 +10,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-/* Pushed to a ref, it removes that. */
-static const char nothing[] = "";
-
 enum { AT_ONCE = 200 };
 
 struct pruning {
@@ -44,8 +41,8 @@ static int collect_below(struct pruning *pruning, const char *kind, const char *
 	for (size_t i = 0; i < there.nr && !err; i++) {
 		if (!is_due(pruning, &there.items[i]))
 			continue;
-		strlist_addf(&pruning->specs, "%s:%s%s/%s", nothing, prefix, pruning->machine,
-			     there.items[i].ref.id);
+		strlist_take(&pruning->specs, xstrfmt(":%s%s/%s", prefix, pruning->machine,
+						      there.items[i].ref.id));
 		if (ids)
 			strlist_add(ids, there.items[i].ref.id);
 	}
