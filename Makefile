@@ -9,6 +9,7 @@
 # make check-all        all tests, also under the sanitizers
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers, sizes
 # make bench            compare the speed with stock git's
+# make bench-large      the same with a million files: half an hour, and 10 GB of disk
 # make bench-fleet      what many machines cost that share one repository
 # make picture          make the terminal at the top of the README, from a real run
 # make watch-soak       random operations under a watcher; compare hinted saves with full ones

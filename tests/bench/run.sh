@@ -319,12 +319,12 @@ more() {
 	done
 }
 
-# in_both <key> <command>...: a sample of a command that changes nothing, with few and with many
-in_both() {
-	in_both_key=$1
+# few_and_many <key> <command>...: a sample of a command that changes nothing, with few and with many
+few_and_many() {
+	pair_key=$1
 	shift
-	(cd "$SCRATCH/few" && measure "$SAMPLES/$in_both_key.git" "$@" >/dev/null 2>&1) || exit 2
-	(cd "$SCRATCH/many" && measure "$SAMPLES/$in_both_key.ours" "$@" >/dev/null 2>&1) || exit 2
+	(cd "$SCRATCH/few" && measure "$SAMPLES/$pair_key.git" "$@" >/dev/null 2>&1) || exit 2
+	(cd "$SCRATCH/many" && measure "$SAMPLES/$pair_key.ours" "$@" >/dev/null 2>&1) || exit 2
 }
 
 # Each once before: what a command learns for the next one is there.
@@ -332,11 +332,11 @@ read_few_of_many() {
 	round=0
 	while test $round -lt 22; do
 		round=$((round + 1))
-		in_both many-list git-checkpoint list -n 5
-		in_both many-status git-checkpoint status
-		in_both many-name git-checkpoint show @~3
-		in_both many-unchanged git-checkpoint save -q
-		in_both many-completion git-checkpoint --complete git-checkpoint show @
+		few_and_many many-list git-checkpoint list -n 5
+		few_and_many many-status git-checkpoint status
+		few_and_many many-name git-checkpoint show @~3
+		few_and_many many-unchanged git-checkpoint save -q
+		few_and_many many-completion git-checkpoint --complete git-checkpoint show @
 		test $round != 1 || rm -f "$SAMPLES"/many-*
 	done
 }
