@@ -139,7 +139,7 @@
  *   incoming incoming_tree    what came from outside, hostile until it is checked
  *   remotes transport      where to; talking to other repositories, by stock git
  *   push push_doubt pushed    sending them; what should stay here; what was sent
- *   push_prune                removing what was sent
+ *   push_prune common      removing what was sent; what both sides have, and need not be sent
  *   remote_check           what is wrong with all that, for doctor
  *   fetch handoff          bringing in those of other machines; the commit at HEAD beside one
  *   branch                 one as a commit of the project

@@ -54,6 +54,7 @@ static const char *const no_users_configuration[] = {
  * 2.54.
  */
 static const char *const configuration[] = {
+	"advice.graftFileDeprecated=false",
 	"core.alternateRefsCommand=true",
 	"core.editor=true",
 	"core.fsmonitor=false",
@@ -117,6 +118,8 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 		strlist_add(env, "GIT_NO_REPLACE_OBJECTS=1");
 	if (how->index)
 		strlist_addf(env, "%s=%s", "GIT_INDEX_FILE", how->index);
+	if (how->grafts)
+		strlist_addf(env, "%s=%s", "GIT_GRAFT_FILE", how->grafts);
 }
 
 static void add_setting(struct strlist *argv, const char *setting)

@@ -65,6 +65,7 @@ struct gitrun {
 	const char *gitdir;   /**< NULL: the command needs no repository */
 	const char *worktree; /**< NULL: the command needs no worktree */
 	const char *index;    /**< NULL: the repository's index */
+	const char *grafts;   /**< a file with parents that git is to take for those of commits, or NULL */
 	const void *input;    /**< NULL: nothing on stdin */
 	size_t input_len;
 	int output;	      /**< its stdout goes to this descriptor, not to `out`; 0: to `out` */

@@ -391,7 +391,7 @@ static int fetch_new(struct fetching *fetching)
 	int err = incoming_begin(&fetching->incoming, fetching->session);
 
 	if (!err)
-		err = incoming_share(&fetching->incoming);
+		err = incoming_share(&fetching->incoming, &fetching->there);
 	fetching->transport.gitdir = fetching->incoming.scratch.path;
 	fetching->transport.lost = &fetching->lost;
 	if (!err)

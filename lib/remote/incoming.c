@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "inspect/inspect.h"
 #include "record/record.h"
+#include "remote/common_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -104,11 +105,31 @@ static int write_haves(struct incoming *incoming)
 	return err;
 }
 
-int incoming_share(struct incoming *incoming)
+static int write_shallow(struct incoming *incoming, const struct fetched_list *there)
+{
+	struct store *store = incoming->session->store;
+	char *path = xstrfmt("%s/shallow", incoming->scratch.name);
+	struct strbuf text = STRBUF_INIT;
+	struct common common;
+	int err = common_find(&common, store, there);
+
+	if (!err)
+		common_shallow(&text, &common);
+	if (!err && text.len)
+		err = fs_write_file(store->dirfd, path, text.buf, text.len, 0600, FS_FAST);
+	common_release(&common);
+	strbuf_release(&text);
+	free(path);
+	return err;
+}
+
+int incoming_share(struct incoming *incoming, const struct fetched_list *there)
 {
 	int err = link_packs(incoming);
 
-	return err ? err : write_haves(incoming);
+	if (!err)
+		err = write_haves(incoming);
+	return err ? err : write_shallow(incoming, there);
 }
 
 int incoming_open(struct incoming *incoming)

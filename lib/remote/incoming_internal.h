@@ -32,8 +32,8 @@ struct incoming {
 int incoming_begin(struct incoming *out, struct session *session);
 void incoming_end(struct incoming *incoming);
 
-/** Let it have what the store has, so that only the rest need arrive. */
-int incoming_share(struct incoming *incoming);
+/** Let it have what the store has, so that only the rest need arrive of what is `there`. */
+int incoming_share(struct incoming *incoming, const struct fetched_list *there);
 
 /** Once its objects are there. */
 int incoming_open(struct incoming *incoming);

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
+#include "remote/common_internal.h"
 #include "remote/push_prune_internal.h"
 #include "remote/pushed_internal.h"
 #include "remote/remotes.h"
@@ -31,6 +32,7 @@ struct pushing {
 	const char *machine;
 	char *project; /* what all refs of the project begin with there */
 	char *prefix;  /* those of this machine */
+	struct common common; /* what both sides have */
 };
 
 enum { AT_ONCE = 100 };
@@ -104,6 +106,39 @@ static int judge(struct pushing *pushing)
 	return err;
 }
 
+/* Those in this state that the remote has. */
+static void mark_there(struct pushing *pushing, const struct fetched_list *there,
+		       enum push_state state)
+{
+	struct push_result *out = pushing->out;
+
+	for (size_t i = 0; i < out->nr; i++) {
+		const struct fetched_item *found =
+			fetched_find(there, pushing->machine, out->items[i].record.id);
+
+		if (out->items[i].state == state && found &&
+		    oid_equal(&found->ref.commit, &out->items[i].record.commit))
+			out->items[i].state = PUSH_THERE;
+	}
+}
+
+/* What is there need not be sent, nor what both sides have. */
+static int look_there(struct pushing *pushing)
+{
+	struct transport quiet = pushing->transport;
+	struct fetched_list there = { 0 };
+	int err;
+
+	quiet.shown = false;
+	err = transport_list(&there, NULL, &quiet, pushing->project);
+	if (!err)
+		err = common_find(&pushing->common, pushing->session->store, &there);
+	if (!err)
+		mark_there(pushing, &there, PUSH_SENT);
+	fetched_release(&there);
+	return err;
+}
+
 /* --- sending --- */
 
 static struct push_item *find(struct push_result *out, const char *ref)
@@ -141,26 +176,19 @@ static void read_answer(struct push_result *out, const char *said)
 	}
 }
 
-/* What nobody has said that the other side has. */
+/* What the other side does not have; of files that changed a little, git will send less. */
 static void weigh(struct pushing *pushing)
 {
 	struct store *store = pushing->session->store;
 	struct reach *reach = reach_new(store);
-	struct strlist pushed = STRLIST_INIT;
-	struct ref_list refs = { 0 };
 
-	(void)pushed_read(&pushed, store, pushing->transport.remote->name);
 	(void)objects_open(store);
-	if (!refs_list(&refs, store))
-		for (size_t i = 0; i < refs.nr; i++)
-			if (pathset_has(&pushed, refs.items[i].id))
-				(void)reach_add(reach, &refs.items[i].commit, 0);
+	for (size_t i = 0; i < pushing->common.nr; i++)
+		(void)reach_add(reach, &pushing->common.commits[i], 0);
 	for (size_t i = 0; i < pushing->out->nr; i++)
 		if (pushing->out->items[i].state == PUSH_SENT)
 			(void)reach_add(reach, &pushing->out->items[i].record.commit, 1);
 	pushing->out->bytes = reach_bytes(reach, 1);
-	refs_release(&refs);
-	strlist_release(&pushed);
 	reach_free(reach);
 }
 
@@ -189,7 +217,8 @@ static int send_held(struct pushing *pushing, size_t from, size_t nr)
 	static const char *const words[] = { "push", "--porcelain", "--no-verify", "--progress" };
 	const char *args[ARRAY_SIZE(words) + 3 + AT_ONCE + 1] = { NULL };
 	struct strlist specs = STRLIST_INIT;
-	struct strbuf said = STRBUF_INIT;
+	struct strbuf said = STRBUF_INIT, grafts = STRBUF_INIT;
+	struct transport transport = pushing->transport;
 	size_t at = ARRAY_SIZE(words);
 	int err = 0;
 
@@ -202,20 +231,24 @@ static int send_held(struct pushing *pushing, size_t from, size_t nr)
 		const struct ckpt_record *record = &pushing->out->items[i].record;
 		char hex[OID_HEX + 1];
 
-		if (pushing->out->items[i].state == PUSH_SENT)
-			strlist_addf(&specs, "%s:%s%s", oid_hex(hex, &record->commit),
-				     pushing->prefix, record->id);
+		if (pushing->out->items[i].state != PUSH_SENT)
+			continue;
+		strlist_addf(&specs, "%s:%s%s", oid_hex(hex, &record->commit), pushing->prefix,
+			     record->id);
+		common_graft(&grafts, &pushing->common, record);
 	}
+	transport.grafts = &grafts;
 	for (size_t i = 0; i < specs.nr; i++)
 		args[at++] = specs.items[i];
 	if (specs.nr)
-		err = transport_run(&said, &pushing->transport, args);
+		err = transport_run(&said, &transport, args);
 	read_answer(pushing->out, said.buf);
 	/* Some of them may have been taken. */
 	for (size_t i = from; i < from + nr && err == CKPT_ERROR; i++)
 		if (pushing->out->items[i].state == PUSH_FAILED)
 			err = 0;
 	strbuf_release(&said);
+	strbuf_release(&grafts);
 	strlist_release(&specs);
 	return err;
 }
@@ -269,17 +302,10 @@ static size_t count_failed(const struct push_result *out)
 static int find_there(struct pushing *pushing)
 {
 	struct fetched_list there = { 0 };
-	struct push_result *out = pushing->out;
 	int err = transport_list(&there, NULL, &pushing->transport, pushing->project);
 
-	for (size_t i = 0; i < out->nr && !err; i++) {
-		const struct fetched_item *found =
-			fetched_find(&there, pushing->machine, out->items[i].record.id);
-
-		if (out->items[i].state == PUSH_FAILED && found &&
-		    oid_equal(&found->ref.commit, &out->items[i].record.commit))
-			out->items[i].state = PUSH_THERE;
-	}
+	if (!err)
+		mark_there(pushing, &there, PUSH_FAILED);
 	fetched_release(&there);
 	return err;
 }
@@ -317,6 +343,7 @@ static int begin(struct pushing *pushing)
 
 static void end(struct pushing *pushing)
 {
+	common_release(&pushing->common);
 	free(pushing->project);
 	free(pushing->prefix);
 }
@@ -339,6 +366,8 @@ int push_checkpoints(struct push_result *out, struct session *session,
 		err = choose(&pushing, names);
 	if (!err)
 		err = judge(&pushing);
+	if (!err)
+		err = look_there(&pushing);
 	if (!err) {
 		weigh(&pushing);
 		err = send(&pushing);

@@ -9,6 +9,8 @@
 #include "settings/settings.h"
 #include "store/store.h"
 
+#include <sys/mman.h>
+
 enum { ODD_SHOWN = 10 };
 
 /* --- names --- */
@@ -142,14 +144,30 @@ static char *reason(const char *said)
 	return best ? xmemdupz(best, strcspn(best, "\r\n")) : NULL;
 }
 
+/* In memory: nothing is left of it, whatever happens. -1: git does more work than it has to. */
+static int write_grafts(char **path, const struct strbuf *text)
+{
+	int fd = text && text->len ? memfd_create("grafts", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && fs_write_all(fd, text->buf, text->len) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	*path = fd < 0 ? NULL : xstrfmt("/proc/%ld/fd/%d", (long)getpid(), fd);
+	return fd;
+}
+
 int transport_run(struct strbuf *out, const struct transport *transport, const char *const args[])
 {
+	char *grafts;
+	int graftfd = write_grafts(&grafts, transport->grafts);
 	struct strbuf line = STRBUF_INIT;
 	bool lost = false;
 	const struct gitrun how = {
 		.profile = GITRUN_TRANSPORT,
 		.lost = &lost,
 		.gitdir = transport->gitdir,
+		.grafts = grafts,
 		.told = true,
 		.patience = (double)transport->session->settings.remote_timeout,
 		.stop = was_cancelled,
@@ -161,6 +179,8 @@ int transport_run(struct strbuf *out, const struct transport *transport, const c
 	char *why;
 
 	strbuf_release(&line);
+	fs_close(graftfd);
+	free(grafts);
 	if (err != CKPT_ERROR)
 		return err == CKPT_ELOCKED ? cancel_check() : err;
 	if (transport->lost)

@@ -32,6 +32,7 @@ struct transport {
 	bool shown;	    /**< git's progress goes to the terminal */
 	uint64_t limit;	    /**< bytes that may arrive; 0: no limit */
 	bool *lost;	    /**< set if it failed because nothing was heard; may be NULL */
+	const struct strbuf *grafts; /**< see common_internal.h; NULL: none */
 };
 
 /**
