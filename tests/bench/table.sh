@@ -85,7 +85,7 @@ rows_tree() {
 
 rows_hooks() {
 	row_time 'hook that decides "nothing": true' nothing 1.3 1.1
-	row_time 'the program, called for nothing: true' nothing-program 1.3 1.1
+	row_time 'the program, called for nothing: true' nothing-program 2.0 1.3
 	row_time "fetch of $REFS refs, our hook: one that exits" fetch-hook 1.3 1.1
 	row_time "pack-refs of $REFS refs, the same" pack-hook 1.3 1.1
 	row_time "fetch of $REFS refs, guard: no hook at all" fetch-guard 1.5 1.1
