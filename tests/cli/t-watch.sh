@@ -103,8 +103,8 @@ test_changes_are_saved_when_it_is_quiet() {
 	git checkpoint status --json | jq -e '.watch.state == "watched" and .watch.hints and .watch.problem == null'
 	git checkpoint doctor -q
 	# who meant the state before gets a hint
-	git checkpoint restore -y @ >out
-	expect_grep "It was taken automatically; 'git checkpoint list' shows earlier ones" out
+	git checkpoint restore -y @ >"$T/out"
+	expect_grep "It was taken automatically; 'git checkpoint list' shows earlier ones" "$T/out"
 	watch_end
 }
 
