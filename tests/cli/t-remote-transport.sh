@@ -46,6 +46,17 @@ test_git_daemon() {
 	to_and_fro "$url"
 }
 
+# Two users, who have nothing in common but the server.
+test_another_user() {
+	machines
+	of_nobody two
+	chmod 700 "$T/machines/one"
+	expect_exit 1 on two cat "$T/machines/one/where" 2>/dev/null
+	serve_git
+	trap stop_servers EXIT
+	to_and_fro "$url"
+}
+
 test_http() {
 	machines
 	serve_http

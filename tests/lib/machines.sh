@@ -4,15 +4,29 @@
 # For the tests of remotes: several machines with clones of one project, and a repository between
 # them; sourced after harness.sh.
 
-# on <machine> <command>...: as on that machine, in its clone: its own stores, home and name
+# on <machine> <command>...: as on that machine, in its clone: its own stores, home and name, and its
+# own user if there is a file "nobody"
 on() {
 	(
+		on_machine=$T/machines/$1
 		cd "$T/machines/$1/$(cat "$T/machines/$1/where")" || exit
 		HOME=$T/machines/$1 XDG_STATE_HOME=$T/machines/$1/state GIT_CHECKPOINT_MACHINE=$1
 		export HOME XDG_STATE_HOME GIT_CHECKPOINT_MACHINE
 		shift
+		case $(command -v "$1") in
+		# a function of ours only looks
+		/*) test ! -e "$on_machine/nobody" || set -- run_as_nobody "$@" ;;
+		esac
 		"$@"
 	)
+}
+
+# of_nobody <machine>: another user has it, who can reach nothing of the others
+of_nobody() {
+	test "$(id -u)" = 0 && id nobody >/dev/null 2>&1 || skip 'needs root, and the user nobody'
+	run_as_nobody test -x "$BUILD_DIR" || skip 'nobody cannot reach the program'
+	give_to_nobody "$T/machines/$1"
+	: >"$T/machines/$1/nobody"
 }
 
 # machine <name> <folder>: a machine with a clone of the project in that folder
