@@ -103,7 +103,7 @@ BASHCOMP := $(wildcard completion/git-checkpoint.bash)
 ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
-UNITS    := $(wildcard lib/watch/*.service)
+UNIT_FILE := lib/watch/git-checkpoint-watch.service
 SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
             $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench peer soak picture mcp))
 
@@ -496,7 +496,7 @@ $(foreach f,$(BASHCOMP),$(1) 644 '$(BASHCOMPDIR)' git-checkpoint $(f);) \
 $(foreach f,$(ZSHCOMP),$(1) 644 '$(ZSHCOMPDIR)' _git-checkpoint $(f);) \
 $(foreach f,$(FISHCOMP),$(1) 644 '$(FISHCOMPDIR)' git-checkpoint.fish $(f);) \
 $(foreach f,$(FISHCONF),$(1) 644 '$(FISHCONFDIR)' git-checkpoint.fish $(f);) \
-$(foreach f,$(UNITS),$(1) 644 '$(UNITDIR)' $(notdir $(f)) $(OUT)/$(f);)
+$(1) 644 '$(UNITDIR)' $(notdir $(UNIT_FILE)) "$$unit";
 endef
 
 # Everything that is created, directories too, is listed in a file for `make uninstall`, so that it
@@ -505,14 +505,12 @@ endef
 # leaves the original alone; other paths are removed only if they are in a directory of this one.
 INSTALLED = $(OWNDIR)/installed
 
-# The unit names the program by its full path.
-$(OUT)/lib/watch/%.service: lib/watch/%.service FORCE
-	$(Q)mkdir -p $(@D)
-	$(Q)sed 's|@BINDIR@|$(BINDIR)|' $< >$@
-
-install: $(PROGRAM) $(UNITS:%=$(OUT)/%)
+# The unit names the program by its full path, which is known only here; nothing is written to BUILD,
+# which may belong to somebody else.
+install: $(PROGRAM)
 	$(Q)set -e; umask 022; \
-	list=$$(mktemp); trap 'rm -f "$$list"' EXIT; \
+	list=$$(mktemp); unit=$$(mktemp); trap 'rm -f "$$list" "$$unit"' EXIT; \
+	sed 's|@BINDIR@|$(BINDIR)|' $(UNIT_FILE) >"$$unit"; \
 	put() { \
 		dir=$$2; \
 		while test -n "$$dir" && test ! -d '$(DESTDIR)'"$$dir"; do \

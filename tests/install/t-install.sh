@@ -77,7 +77,7 @@ files() {
 installed_files() {
 	{
 		printf "$1/%s\n" bin/git-checkpoint share/git-checkpoint/installed \
-			share/bash-completion/completions/git-checkpoint
+			share/bash-completion/completions/git-checkpoint lib/systemd/user/git-checkpoint-watch.service
 		echo "$2/_git-checkpoint"
 		echo "$3/git-checkpoint.fish"
 		echo "$4/git-checkpoint.fish"
@@ -182,6 +182,7 @@ test_everything_is_installed_where_it_belongs() {
 		/usr/share/fish/vendor_conf.d >expected
 	files "$T/usr" >actual
 	expect_same expected actual
+	expect_grep '^ExecStart="/usr/bin/git-checkpoint" watch run$' "$T/usr/usr/lib/systemd/user/git-checkpoint-watch.service"
 
 	install_to "$T/local"
 	fish=/usr/local/share/fish/vendor_
