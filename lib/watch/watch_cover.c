@@ -8,9 +8,9 @@
 #include <sys/random.h>
 
 /*
- * IN_CLOSE_WRITE is for memory that was mapped: what is stored there is no event, but the end of
- * the mapping is, after the file was closed. Not IN_EXCL_UNLINK: a file that was made without a
- * name and got one later counts as unlinked, and its writes would not be told.
+ * IN_CLOSE_WRITE is for files mapped into memory: a write to the mapping is not an event, but its
+ * end is, even after the file was closed. Not IN_EXCL_UNLINK: a file that was made without a name
+ * and got one later counts as unlinked, and its writes would not be reported.
  */
 enum {
 	EVENTS = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |

@@ -18,8 +18,8 @@
  * are appended, and the header is written over: a reader has its own copy of
  * the old one, with which the old blocks make up the old tree. If that is
  * interrupted, the header has a wrong checksum or still is the old one, and
- * what follows the size that it tells does not count. Blocks of old trees are
- * left behind when half of the file is waste: then it is written from scratch.
+ * what follows the size that it tells does not count. When
+ * half of the file is blocks of old trees, it is written from scratch.
  */
 struct statcache_header {
 	char magic[8];

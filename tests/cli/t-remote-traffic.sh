@@ -138,6 +138,30 @@ test_another_remote_gets_nothing_else() {
 	expect_eq '' "$(cat out)" 'objects that nobody asked for'
 }
 
+# What both had is gone, here or there: everything goes over again, and it is whole.
+test_what_both_had_is_gone() {
+	with_noise
+	on one git-checkpoint save -q
+	on one git-checkpoint push -q
+	edit one x
+	on one git-checkpoint save -q
+	on one git-checkpoint drop -q -y --force @~1
+	on one git-checkpoint gc -q
+	on one git-checkpoint push -q
+	on two git-checkpoint fetch -q
+	on two git-checkpoint verify -q one/@
+	hub_refs | sed 's/^/delete /' | git -C "$T/hub.git" update-ref --stdin
+	git -C "$T/hub.git" gc -q --prune=now
+	edit one y
+	on one git-checkpoint save -q
+	before=$(hub_bytes)
+	on one git-checkpoint push -q
+	test $(($(hub_bytes) - before)) -gt 1000000 || fail 'not everything went over'
+	git -C "$T/hub.git" fsck --strict
+	on two git-checkpoint fetch -q
+	on two git-checkpoint verify -q one/@
+}
+
 # What it says is what goes over.
 test_the_size_is_told() {
 	with_noise
