@@ -183,6 +183,7 @@
  *   watch_run watch_talk   the process: waiting for what comes; connections
  *   watch_tree watch_trees    one worktree; all that are registered, and those linked to them
  *   watch_save watch_pace watch_child    saving it: when, and by another process
+ *   watch_poll             looking at directories that cannot be watched
  *   watch_registry watch_tell    which worktrees; asking the process, from outside
  * lib/ui/        a toolkit for terminals and programs that decides nothing
  *   opt opt_check opt_usage opt_look    command lines from tables: parsing, checks, usage, completion

@@ -62,8 +62,16 @@ static char *obstacle(const struct watch_tree *tree)
 
 double watch_tree_due(const struct watch_tree *tree)
 {
-	return tree->child.pid || tree->trouble == WATCH_GONE ? INFINITY
-							      : watch_pace_due(&tree->pace);
+	double save = watch_pace_due(&tree->pace);
+
+	if (tree->child.pid || tree->trouble == WATCH_GONE)
+		return INFINITY;
+	return tree->poll.next < save ? tree->poll.next : save;
+}
+
+static bool has_changed(struct watch_tree *tree)
+{
+	return watch_poll_look(&tree->poll, tree->root, tree->store->dirfd, tree->pace.quiet);
 }
 
 /* What people read in the list. */
@@ -71,7 +79,7 @@ static const char *reason(const struct watch_tree *tree, double now)
 {
 	if (!tree->store)
 		return "watching begins";
-	if (tree->trouble)
+	if (isinf(tree->pace.last))
 		return "regularly";
 	return watch_pace_is_busy(&tree->pace, now) ? "while files change" : "after changes";
 }
@@ -84,11 +92,18 @@ void watch_tree_save(struct watch_tree *tree)
 
 	if (watch_tree_due(tree) > now)
 		return;
+	if (tree->poll.next <= now && has_changed(tree))
+		watch_pace_changed(&tree->pace, now);
+	if (watch_pace_due(&tree->pace) > now)
+		return;
 	set(&tree->held, obstacle(tree));
 	if (tree->held) {
 		watch_pace_hold(&tree->pace, now);
 		return;
 	}
+	/* What is there now will be in it. */
+	if (tree->trouble)
+		(void)has_changed(tree);
 	fd = open(tree->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && watch_child_start(&tree->child, fd, why)) {
 		watch_pace_began(&tree->pace);
@@ -144,11 +159,11 @@ static const char *trouble_text(const struct watch_tree *tree)
 	case WATCH_GONE:
 		return "the directory is not there; 'git checkpoint stores' shows how to bring it back";
 	case WATCH_NO_WATCHES:
-		return "not enough watches: it is saved every watchMax, and every save looks at all "
-		       "files; raise fs.inotify.max_user_watches";
+		return "not enough watches: files that are written in place are noticed only every "
+		       "watchMax; raise fs.inotify.max_user_watches";
 	case WATCH_NO_INSTANCES:
-		return "too many worktrees: it is saved every watchMax, and every save looks at all "
-		       "files; raise fs.inotify.max_user_instances";
+		return "too many worktrees: files that are written in place are noticed only every "
+		       "watchMax; raise fs.inotify.max_user_instances";
 	case WATCH_NONE:
 		break;
 	}

@@ -7,7 +7,11 @@
 #include "worktree/worktree.h"
 
 #include <linux/magic.h>
+#include <math.h>
 #include <sys/vfs.h>
+
+/* Seconds. A try takes all watches that are left for a moment, and others need some, too. */
+#define RETRY_PAUSE 600.0
 
 /* Not in every linux/magic.h. */
 enum { XFS_MAGIC = 0x58465342, ZFS_MAGIC = 0x2fc12fc1, BCACHEFS_MAGIC = (int)0xca451a4e };
@@ -19,6 +23,7 @@ struct watch_tree *watch_tree_new(const char *root, bool linked)
 	tree->root = xstrdup(root);
 	tree->linked = linked;
 	tree->listener = -1;
+	tree->poll.next = INFINITY;
 	tree->child = (struct watch_child){ .pidfd = -1, .out = -1 };
 	return tree;
 }
@@ -127,19 +132,36 @@ static void hear(struct watch_tree *tree)
 	tree->heard = now;
 }
 
+/* Without events: look at the directories often, and save every now and then. */
+static void poll_it(struct watch_tree *tree, bool first)
+{
+	double now = clock_monotonic();
+
+	if (!tree->pace.first)
+		read_settings(tree);
+	/* Nobody saw what happened before. */
+	if (first)
+		watch_pace_changed(&tree->pace, now);
+	else
+		watch_pace_blind(&tree->pace, now);
+	tree->poll.next = now + tree->pace.quiet;
+}
+
 static void in_trouble(struct watch_tree *tree, enum watch_trouble trouble)
 {
+	bool first = trouble != tree->trouble;
+
 	tree->trouble = trouble;
+	tree->poll.next = INFINITY;
 	if (!trouble)
 		return;
 	uncover(tree);
-	if (trouble == WATCH_GONE)
+	if (trouble == WATCH_GONE) {
 		watch_pace_began(&tree->pace);
-	else if (!tree->pace.first)
-		read_settings(tree);
-	/* Without events: save every now and then. */
-	if (trouble != WATCH_GONE)
-		watch_pace_blind(&tree->pace, clock_monotonic());
+		return;
+	}
+	tree->retry = clock_monotonic() + RETRY_PAUSE;
+	poll_it(tree, first);
 }
 
 static void cover(struct watch_tree *tree)
@@ -185,7 +207,9 @@ void watch_tree_open(struct watch_tree *tree)
 		changed(tree);
 		return;
 	}
-	if (!tree->cover.root)
+	if (tree->trouble && clock_monotonic() < tree->retry)
+		poll_it(tree, false);
+	else if (!tree->cover.root)
 		cover(tree);
 	else
 		in_trouble(tree, watch_cover_load(&tree->cover));

@@ -7,6 +7,7 @@
 #include "watch/watch_child_internal.h"
 #include "watch/watch_cover_internal.h"
 #include "watch/watch_pace_internal.h"
+#include "watch/watch_poll_internal.h"
 
 struct repo;
 
@@ -23,6 +24,8 @@ struct watch_tree {
 	struct watch_cover cover; /**< `cover.root` NULL: there are no watches */
 	int listener;		  /**< -1: nobody is answered */
 	enum watch_trouble trouble;
+	double retry;		/**< after trouble: when to try again to watch it */
+	struct watch_poll poll; /**< while there are no watches */
 	struct watch_pace pace;
 	uint64_t heard; /**< changes and new watches that `pace` knows of */
 	struct watch_child child;
@@ -41,7 +44,7 @@ void watch_tree_open(struct watch_tree *tree);
 /** Read the events of its watches. */
 void watch_tree_read(struct watch_tree *tree);
 
-/** Start a save if it is due and nothing is in the way. */
+/** Look at it if it is polled and start a save, if these are due and nothing is in the way. */
 void watch_tree_save(struct watch_tree *tree);
 
 /** When watch_tree_save() has something to do, by clock_monotonic(); INFINITY: not by itself. */

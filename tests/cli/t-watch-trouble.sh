@@ -180,24 +180,66 @@ test_lost_events_mean_that_everything_is_looked_at() {
 	watch_end
 }
 
-test_too_few_watches_are_told() {
+# A watcher that gets two watches: the limit of a new user namespace holds for all in it.
+watch_start_poor() {
 	test "$(id -u)" = 0 || skip 'needs root'
 	require unshare
 	unshare --user --map-root-user sh -c 'echo 2 >/proc/sys/user/max_inotify_watches' 2>/dev/null ||
 		skip 'the limits of a user namespace cannot be set'
-	watch_setup
-	# a limit of a new user namespace holds for all in it
 	unshare --user --map-root-user sh -c '
 		echo 2 >/proc/sys/user/max_inotify_watches
 		exec git-checkpoint watch run' >"$T/watch.log" 2>&1 &
 	WATCHER=$!
-	await watch_tells "$PWD" '.state == "polled" and .hints == false and (.problem | test("max_user_watches"))'
+	await watch_tells "$PWD" '.state == "polled"'
+}
+
+test_too_few_watches_are_told() {
+	watch_setup
+	watch_start_poor
+	watch_tells "$PWD" '.hints == false and (.problem | test("max_user_watches"))'
 	git checkpoint status | grep '^Watch: *on, but without watches'
-	git checkpoint config -q watchMax 1s
 	echo 2 >a/b/file
 	git checkpoint save -q
 	newest_has a/b/file 2
 	watch_end
+}
+
+test_without_watches_new_names_are_saved_soon() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1s
+	git checkpoint config -q watchMax 1h
+	echo 2 >a/b/file
+	watch_start_poor
+	# nobody saw what happened before
+	await newest_has a/b/file 2
+	await watch_tells "$PWD" '.saving == false and .last_save != null'
+	echo new >c/d/new
+	await newest_has c/d/new new
+	mkdir -p c/n/m
+	echo deep >c/n/m/file
+	await newest_has c/n/m/file deep
+	# as editors write
+	echo 3 >a/b/file.tmp
+	mv a/b/file.tmp a/b/file
+	await newest_has a/b/file 3
+	git checkpoint show @ --json | jq -e '.source == "watch" and .reason == "after changes"'
+	watch_end
+}
+
+test_without_watches_files_written_in_place_are_saved_at_last() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	git checkpoint config -q watchMax 2s
+	watch_start_poor
+	echo 2 >>a/b/file
+	await newest_ends a/b/file 2
+	echo 3 >>a/b/file
+	await newest_ends a/b/file 3
+	watch_end
+}
+
+newest_ends() {
+	test "$(git checkpoint show "@:$1" 2>/dev/null | tail -n 1)" = "$2"
 }
 
 test_a_mount_in_the_worktree_ends_hints() {
