@@ -80,7 +80,11 @@ LIB  := $(sort $(wildcard lib/*/*.c))
 MAIN := git-checkpoint.c
 
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
-CLI  := $(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh tests/crash/t-*.sh))
+# The longest first, so that none is left to run alone at the end.
+SLOW := $(wildcard $(addsuffix .sh,$(addprefix tests/,fault/t-restore-git-killed cli/t-remote-transport \
+	cli/t-agent-hook cli/t-watch-trouble cli/t-remote-traffic cli/t-restore-git cli/t-soak cli/t-hook-faults \
+	cli/t-sibling cli/t-maxsize cli/t-damage)))
+CLI  := $(SLOW) $(filter-out $(SLOW),$(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh tests/crash/t-*.sh)))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 
 # Under the address sanitizer: all unit tests, and one or two scripts for each part of the program
@@ -371,7 +375,7 @@ lint:
 	$(call say,LINT,words)
 	$(Q)tests/lib/check-words.sh .
 	$(call say,LINT,scripts)
-	$(Q)shellcheck -x -P SCRIPTDIR -S warning $(SCRIPTS)
+	$(Q)printf '%s\n' $(SCRIPTS) | xargs -n 16 -P "$$(nproc)" shellcheck -x -P SCRIPTDIR -S warning
 	$(call say,LINT,manual)
 	$(Q)mandoc -T lint -W warning $(MAN1) $(MAN5) $(MAN7)
 	$(call say,LINT,gcc)
@@ -379,10 +383,12 @@ lint:
 	$(call say,LINT,layers)
 	$(Q)tests/lib/check-layers.sh . $(BUILD)-lint-gcc
 	$(call say,LINT,clang)
-	+$(Q)$(LINT_BUILD) BUILD=$(BUILD)-lint-clang CC=clang lint-build
+	$(Q)printf '%s\n' $(MAIN) $(LIB) $(UNIT) $(FUZZ) | xargs -n 8 -P "$$(nproc)" \
+		clang $(BASE_CPPFLAGS) $(CPPFLAGS) $(LIB_CFLAGS) $(CMOCKA_CFLAGS) $(BASE_CFLAGS) \
+		-DCKPT_VERSION='""' -DCKPT_DATADIR='""' -Werror -fsyntax-only
 	$(call say,LINT,cppcheck)
 	$(Q)if command -v cppcheck >/dev/null; then \
-		cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability \
+		cppcheck -j "$$(nproc)" --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability \
 			--suppress=missingIncludeSystem -D_GNU_SOURCE -Ilib $(wildcard $(MAIN)) lib; \
 	fi
 

@@ -80,7 +80,7 @@
  *   flow_state flow_parse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
  *   session                what every command starts with
- *   inventory              all stores of this user
+ *   inventory inventory_whole    all stores of this user; the last state of one that is gone
  * lib/retention/ which checkpoints go, and freeing their bytes
  *   evict stock hold       which ones go; what is known of each; those that a process still needs
  *   retain retain_save retain_fetched    removing them by rules; for a save, and room for it in

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "session/inventory_internal.h"
 #include "store/store.h"
 
 const char *inventory_state_name(enum inventory_state state)
@@ -95,6 +96,10 @@ static void look_at_checkpoints(struct inventory_item *item, struct store *store
 		item->checkpoints = refs.nr;
 		if (refs.nr)
 			item->last_used = time_of_id(refs.items[refs.nr - 1].id);
+		if (!fs_is_dir(store->worktree))
+			inventory_last_whole(item->last_whole, store, &refs);
+		if (refs.nr && !strcmp(item->last_whole, refs.items[refs.nr - 1].id))
+			*item->last_whole = '\0';
 		refs_release(&refs);
 	}
 	if (!fstatat(store->dirfd, LAYOUT_LOG, &st, AT_SYMLINK_NOFOLLOW) &&
@@ -355,7 +360,7 @@ bool inventory_way_back(struct strbuf *out, const struct inventory_item *item)
 		return false;
 	strbuf_addf(out, "git checkpoint restore --store %s --into ", item->key);
 	quote_shell(out, item->path);
-	strbuf_addstr(out, " @");
+	strbuf_addf(out, " %s", *item->last_whole ? item->last_whole : "@");
 	/* Only the files are stored, not the one that leads to the repository. */
 	if (item->lost)
 		strbuf_addstr(out, " && git worktree repair");

@@ -33,6 +33,8 @@ struct inventory_item {
 	bool lost;   /**< gone, and the current repository still has it as a linked worktree */
 	uint64_t bytes;
 	size_t checkpoints;
+	char last_whole[CKPT_ID_SIZE]; /**< if it is gone, and its newest one is not its
+				       * last state: that; else "" */
 	int64_t last_used; /**< 0: never */
 };
 

@@ -5,7 +5,7 @@
 #include "store/store.h"
 #include "worktree/worktree.h"
 
-/* The pause is at least so many times as long as a look takes. */
+/* A pause is at least this many times as long as the look before it. */
 #define REST 50.0
 
 enum { DEPTH_MAX = 1000 }; /* what is deeper is left to saves */

@@ -133,6 +133,14 @@ static void watch_place(struct watch_trees *trees, const struct watch_place *pla
 	free(worktrees);
 }
 
+/* Only git's record of a linked worktree leads back to it. */
+static void watch_missing(struct watch_trees *trees)
+{
+	for (size_t i = 0; i < trees->nr; i++)
+		if (trees->items[i]->linked && !fs_is_dir(trees->items[i]->root))
+			watch_way(trees, trees->items[i]->root);
+}
+
 static void look_soon(struct watch_trees *trees)
 {
 	trees->tries = 0;
@@ -206,6 +214,11 @@ static void want_linked(struct watch_trees *trees, const struct repo *repo)
 	for (size_t i = 0; i < others.nr; i++)
 		want(trees, others.items[i], true);
 	strlist_release(&others);
+	/* One that is gone, or going, but that git still knows, may come back. */
+	for (size_t i = 0; i < trees->nr; i++)
+		if (!trees->items[i]->wanted &&
+		    repo_lost_worktree(repo, trees->items[i]->root))
+			want(trees, trees->items[i]->root, true);
 }
 
 static void drop_unwanted(struct watch_trees *trees)
@@ -245,6 +258,8 @@ void watch_trees_look(struct watch_trees *trees)
 	trees->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	for (size_t i = 0; i < trees->places_nr && trees->inotify >= 0; i++)
 		watch_place(trees, &trees->places[i]);
+	if (trees->inotify >= 0)
+		watch_missing(trees);
 	for (size_t i = 0; i < trees->nr; i++)
 		trees->items[i]->wanted = false;
 	for (size_t i = 0; i < trees->places_nr; i++)

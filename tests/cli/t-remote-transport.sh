@@ -9,13 +9,15 @@
 
 url='' port=''
 
-# to_and_fro <url> [<times>]: hand-offs in turn, ten of them
+test "${CKPT_TEST_ROUNDS:-}" = all && rounds=10 || rounds=4
+
+# to_and_fro <url> [<times>]: hand-offs in turn
 to_and_fro() {
 	on one git-checkpoint remote add -q there "$1"
 	on two git-checkpoint remote add -q there "$1"
 	from=one to=two
 	round=0
-	while test $round -lt "${2:-10}"; do
+	while test $round -lt "${2:-$rounds}"; do
 		round=$((round + 1))
 		edit $from "$round"
 		test $((round % 3)) != 1 ||

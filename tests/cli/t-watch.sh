@@ -151,6 +151,28 @@ test_linked_worktrees_are_watched_by_themselves() {
 	watch_end
 }
 
+test_a_linked_worktree_that_was_moved_away_comes_back() {
+	watch_setup
+	git worktree add -q "$T/linked"
+	git config checkpoint.watchQuiet 0s
+	watch_start
+	await watch_tells "$T/linked" '.state == "watched"'
+	mv "$T/linked" "$T/away"
+	await watch_tells "$T/linked" '.linked and .state == "missing"'
+	mv "$T/away" "$T/linked"
+	await watch_tells "$T/linked" '.state == "watched"'
+	echo back >"$T/linked/c/file"
+	cd "$T/linked"
+	await newest_has c/file back
+	# and when git forgets it, so does the watcher
+	cd "$T/work"
+	mv "$T/linked" "$T/away"
+	await watch_tells "$T/linked" '.state == "missing"'
+	git worktree prune
+	await eval '! watch_tells "$T/linked" true'
+	watch_end
+}
+
 test_a_worktree_that_was_removed_comes_back_from_its_store() {
 	watch_setup
 	git config checkpoint.watchQuiet 0s
@@ -162,10 +184,10 @@ test_a_worktree_that_was_removed_comes_back_from_its_store() {
 	await newest_has untracked precious
 	cd "$T/work"
 	rm -rf "$T/linked"
-	await eval '! watch_tells "$T/linked" true'
-	git checkpoint stores >out
-	command=$(sed -n "s/.*to bring it back: //p" out)
-	test -n "$command" || fail "no command in $(cat out)"
+	await watch_tells "$T/linked" '.state == "missing"'
+	git checkpoint stores >"$T/out"
+	command=$(sed -n "s/.*to bring it back: //p" "$T/out")
+	test -n "$command" || fail "no command in $(cat "$T/out")"
 	expect_eq "$command" "$(git checkpoint doctor | sed -n 's/.*to bring it back: //p')" 'as doctor tells it'
 	expect_eq "$command" "$(git checkpoint doctor --json | jq -r '.gone[].restore_command')" 'in JSON'
 	expect_eq "$command" "$(git checkpoint stores --json | jq -r '.stores[].restore_command // empty')" 'of stores'
@@ -175,6 +197,73 @@ test_a_worktree_that_was_removed_comes_back_from_its_store() {
 	expect_eq '?? untracked' "$(git -C "$T/linked" status --porcelain)"
 	await watch_tells "$T/linked" '.linked and .state == "watched"'
 	watch_end
+}
+
+# way_back <dir>: the checkpoint that is told to bring it back
+way_back() {
+	git checkpoint stores --json |
+		jq -r --arg dir "$1" '.stores[] | select(.path == $dir) | .restore_command' | sed -n 's/.* --into [^ ]* \([^ ]*\).*/\1/p'
+}
+
+# by_watcher <reason>: what the watcher would save here
+by_watcher() {
+	git checkpoint save -q --automatic --source watch -m "$1"
+}
+
+# The watcher may save what rm has left so far.
+test_what_was_left_during_a_removal_is_not_the_last_state() {
+	mkdir d e
+	cd d
+	git init -q
+	echo '*.o' >.gitignore
+	for file in 1 2 3 4 5 6; do
+		echo $file >f$file
+		echo $file >f$file.o
+	done
+	by_watcher 'after changes'
+	whole=$(git checkpoint list --json -n 1 | jq -r '.checkpoints[0].id')
+	rm f1 f2
+	by_watcher 'while files change'
+	rm f3
+	by_watcher 'while files change'
+	# now what was ignored is not
+	rm .gitignore
+	rm -rf .git
+	by_watcher 'while files change'
+	rm -f ./*
+	by_watcher 'while files change'
+	# and one of some paths only
+	echo x >x
+	git checkpoint save -q -m paths x
+	cd ..
+	rm -rf d
+	expect_eq "$whole" "$(way_back "$PWD/d")" 'the last whole one'
+	eval "$(git checkpoint stores | sed -n 's/.*to bring it back: //p')"
+	expect_eq 'f1 f2 f3 f4 f5 f6' "$(cd d && echo f[0-9])" 'the files'
+}
+
+test_work_before_a_removal_is_the_last_state() {
+	mkdir d
+	cd d
+	for file in f1 f2 f3 f4 f5 f6; do
+		echo $file >$file
+	done
+	by_watcher 'after changes'
+	# somebody removed a file and wrote into another
+	rm f1
+	echo more >>f2
+	by_watcher 'after changes'
+	cd ..
+	rm -rf d
+	expect_eq @ "$(way_back "$PWD/d")" 'the newest'
+	# a removal that a person saved
+	mkdir d
+	cd d
+	echo 3 >f3
+	git checkpoint save -q -m 'only one left'
+	cd ..
+	rm -rf d
+	expect_eq @ "$(way_back "$PWD/d")" 'the newest'
 }
 
 test_a_root_that_is_gone_is_told_and_may_come_back() {

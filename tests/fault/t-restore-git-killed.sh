@@ -69,13 +69,13 @@ test_killed_at_every_change_in_the_git_directory() {
 		total=$(cat "$T/faults")
 		expect_at "then" 'not killed'
 		test "$total" -gt 0 || fail "no call on '$path'"
-		at=$(begin_at 2)
+		at=$(begin_at 5)
 		while test "$at" -le "$total"; do
 			again
 			if killed "$at" "$total" git-checkpoint restore -q -y --git "$target"; then
 				both_ways "killed at $at of $total in $path"
 			fi
-			at=$((at + ${STEP:-2}))
+			at=$((at + ${STEP:-5}))
 		done
 	done
 	test $interrupted -gt 0 || fail 'never in the middle of it'
@@ -132,13 +132,13 @@ test_killed_around_every_command_that_writes() {
 	sort -u "$T/calls" | tr '\n' ' ' >"$T/kinds"
 	expect_eq 'config fast-import update-index update-ref ' "$(cat "$T/kinds")"
 	for when in before after amid; do
-		at=1
+		at=$(begin_at 3)
 		while test "$at" -le "$total"; do
 			again
 			a_git_that_kills $when "$at"
 			expect_exit 137 env PATH="$T/bin:$PATH" git-checkpoint restore -q -y --git "$target"
 			both_ways "killed $when command $at, $(sed -n "${at}p" "$T/calls")"
-			at=$((at + 1))
+			at=$((at + ${STEP:-3}))
 		done
 	done
 	test $interrupted -gt 0 || fail 'never in the middle of it'
@@ -171,7 +171,7 @@ test_an_undo_that_is_killed() {
 	total=$(wc -l <"$T/calls")
 	expect_at before
 	for when in before after; do
-		at=1
+		at=$(begin_at 3)
 		while test "$at" -le "$total"; do
 			again
 			a_git_that_kills $when "$at"
@@ -188,7 +188,7 @@ test_an_undo_that_is_killed() {
 			expect_at "then" "killed $when $at, aborted"
 			restoring 0 undo -y
 			expect_at before "killed $when $at, aborted, undone"
-			at=$((at + 1))
+			at=$((at + ${STEP:-3}))
 		done
 	done
 }
@@ -205,13 +205,13 @@ test_a_file_system_without_links() {
 	expect_at "then"
 	restoring 0 undo -y
 	expect_at before
-	at=$(begin_at 3)
+	at=$(begin_at 7)
 	while test "$at" -le "$total"; do
 		again
 		if killed "$at" "$total" git-checkpoint restore -q -y --git "$target"; then
 			both_ways "killed at $at of $total without links"
 		fi
-		at=$((at + ${STEP:-3}))
+		at=$((at + ${STEP:-7}))
 	done
 }
 
@@ -233,7 +233,7 @@ test_a_disk_that_fails() {
 	export FAULT_PATH="$T/work/.git"
 	with_faults "$CHANGES" 0 kill git-checkpoint restore -q -y --git "$target"
 	total=$(cat "$T/faults")
-	at=$(begin_at 3)
+	at=$(begin_at 7)
 	while test "$at" -le "$total"; do
 		again
 		status=0
@@ -242,7 +242,7 @@ test_a_disk_that_fails() {
 		test $status != 0 || fail "call $at of $total failed, and nobody noticed"
 		interrupted=0
 		both_ways "a full disk from call $at of $total on"
-		at=$((at + ${STEP:-3}))
+		at=$((at + ${STEP:-7}))
 	done
 }
 

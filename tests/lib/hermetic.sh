@@ -5,7 +5,8 @@
 #
 # The test sees the program of BUILD_DIR and the tools of the system, nothing else: no other
 # git-checkpoint, wherever it is installed, and neither home, configuration nor locale of the
-# caller. These variables are passed on:
+# caller. Signals that the caller ignores, as everything does that a shell starts in the background,
+# end the test as usual. These variables are passed on:
 #
 # BUILD_DIR        where the program is (build)
 # TEST_GIT         a directory with another git, to be used instead of the system's
@@ -60,13 +61,13 @@ done
 umask 022
 case $program in
 */tests/unit/*) ;;
-*) exec env -i "$@" ;;
+*) exec env --default-signal -i "$@" ;;
 esac
 # cmocka calls what it skips "not ok", which is a failure for prove. The status comes through 4.
 exec 3>&1
 status=$({
 	{
-		env -i "$@" 3>&- 4>&-
+		env --default-signal -i "$@" 3>&- 4>&-
 		echo $? >&4
 	} | sed -u 's/^not ok \([0-9]*\) # SKIP/ok \1 # SKIP/' >&3
 } 4>&1)
