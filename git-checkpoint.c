@@ -51,7 +51,7 @@
  *   swap displaced         renames that never overwrite; whether a file is what the scan saw
  * lib/store/     the shadow repository
  *   shadow layout          open, create, lock; the files of a new one
- *   objects refs packed_refs    reading objects; one ref for each checkpoint
+ *   objects refs packed_refs loose_refs    reading objects; one ref for each checkpoint
  *   names composed         names that people give to checkpoints; states that are not checkpoints
  *   pack_write pack_stream pack_verify pack_index    writing one pack for each save
  *   packs packs_read packs_inflate packs_list delta    reading packs

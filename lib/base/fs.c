@@ -131,15 +131,15 @@ static int read_open(struct strbuf *out, int fd, const struct stat *st, const ch
 {
 	strbuf_grow(out, (size_t)st->st_size + 1);
 	for (;;) {
-		ssize_t n;
+		size_t room = out->alloc - out->len - 1;
+		ssize_t n = fs_read_full(fd, out->buf + out->len, room);
 
-		strbuf_grow(out, 4096);
-		n = fs_read_full(fd, out->buf + out->len, out->alloc - out->len - 1);
 		if (n < 0)
 			return ckpt_error_errno("unable to read '%s'", path);
-		if (!n)
-			return 0;
 		strbuf_setlen(out, out->len + (size_t)n);
+		if ((size_t)n < room)
+			return 0;
+		strbuf_grow(out, 4096); /* it has grown */
 	}
 }
 

@@ -28,13 +28,15 @@ static int digit(char c)
 
 bool oid_hex_decode(unsigned char *out, const char *hex, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		int high = digit(hex[2 * i]);
-		int low = high < 0 ? -1 : digit(hex[2 * i + 1]); /* it may end before */
+	int all = 0;
 
-		if (low < 0)
-			return false;
+	if (strnlen(hex, 2 * len) != 2 * len)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+
+		all |= high | low; /* negative once one of them is */
 		out[i] = (unsigned char)((unsigned)high << 4 | (unsigned)low);
 	}
-	return true;
+	return all >= 0;
 }

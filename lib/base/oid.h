@@ -29,7 +29,7 @@ static inline bool oid_is_zero(const struct oid *oid)
 /** Write `2 * len` lower-case hex digits and a NUL to `out`; returns `out`. */
 char *oid_hex_encode(char *out, const unsigned char *data, size_t len);
 
-/** Read `2 * len` hex digits; false if one is not a hex digit. */
+/** Read `2 * len` hex digits; false if one is not a hex digit, and then `out` has no meaning. */
 bool oid_hex_decode(unsigned char *out, const char *hex, size_t len);
 
 /** `out` must have room for OID_HEX + 1 bytes; returns `out`. */

@@ -30,7 +30,7 @@ static bool has(const struct strlist *paths, const char *path, size_t len)
 
 bool pathset_has(const struct strlist *paths, const char *path)
 {
-	return has(paths, path, strlen(path));
+	return paths->nr && has(paths, path, strlen(path));
 }
 
 bool pathset_covers(const struct strlist *paths, const char *path)

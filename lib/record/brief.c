@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 112, "no p
 
 struct entries {
 	struct strbuf text;
-	struct entry *items; /* in the order of ids */
+	const struct entry *items; /* in the order of ids; in the text */
 	size_t nr;
 	size_t next; /* where to look first */
 };
@@ -61,22 +61,20 @@ static void load(struct entries *out, struct store *store)
 {
 	static const struct strbuf empty = STRBUF_INIT;
 	struct header header;
-	char *body;
 
 	memset(out, 0, sizeof(*out));
 	out->text = empty;
 	if (fs_read_file(&out->text, store->dirfd, LAYOUT_BRIEFS) || out->text.len < sizeof(header))
 		return;
 	memcpy(&header, out->text.buf, sizeof(header));
-	body = out->text.buf + sizeof(header);
 	if (memcmp(header.magic, magic, sizeof(magic)) ||
 	    (out->text.len - sizeof(header)) / sizeof(struct entry) != header.nr ||
 	    (out->text.len - sizeof(header)) % sizeof(struct entry) ||
 	    header.crc != crc_update(0, &out->text.buf[offsetof(struct header, nr)],
 				     out->text.len - offsetof(struct header, nr)))
 		return;
-	out->items = xcalloc(header.nr + (size_t)1, sizeof(*out->items));
-	memcpy(out->items, body, header.nr * sizeof(*out->items));
+	/* Allocated memory is aligned for it, and so is what follows such a header. */
+	out->items = (const struct entry *)(const void *)(out->text.buf + sizeof(header));
 	for (size_t i = 0; i < header.nr; i++)
 		if (!entry_is_sound(&out->items[i], i ? &out->items[i - 1] : NULL))
 			return;
@@ -85,7 +83,6 @@ static void load(struct entries *out, struct store *store)
 
 static void release(struct entries *entries)
 {
-	free(entries->items);
 	strbuf_release(&entries->text);
 }
 

@@ -7,7 +7,12 @@
 
 #define MANIFEST "checkpoint-manifest.md"
 
-enum { HASH_DIGITS = 8, COLUMN_ID = 5 };
+enum {
+	HASH_DIGITS = 8,
+	COLUMN_ID = 5,
+	TIME_AT = HASH_DIGITS + 3,
+	REASON_AT = TIME_AT + sizeof(" YYYY-MM-DDTHH:MM:SSZ "),
+};
 
 static const char table_head[] =
 	"| Hash | Timestamp | Reason | Source | Id | Step | Changed | Files | Size |\n"
@@ -85,10 +90,16 @@ static const char *next_line(const char **end_out, const struct strbuf *text, si
 static const char *find_id(const char *line, const char *end)
 {
 	const char *p = line;
+	int column = 1;
 
 	if (end - line < 2 || line[0] != '|' || line[1] != ' ')
 		return NULL;
-	for (int column = 1; column < COLUMN_ID; column++) {
+	/* The first two columns are as wide in every sound row. */
+	if (end - line > REASON_AT && line[TIME_AT] == '|' && line[REASON_AT] == '|') {
+		p = line + REASON_AT;
+		column = 3;
+	}
+	for (; column < COLUMN_ID; column++) {
 		do {
 			p = memchr(p + 1, '|', (size_t)(end - p - 1));
 		} while (p && p[-1] == '\\');

@@ -12,6 +12,7 @@
 #define LOCK_TEXT "git-checkpoint\n"
 
 enum {
+	LINE_LEN = OID_HEX + sizeof(" refs/checkpoints/chk_YYYYMMDD_HHMMSS_xxxxxx"),
 	PACKED_LOCK_SECONDS = 1, /* as long as git itself waits */
 	/* Git holds it for milliseconds; a lock this old was left by a killed process. */
 	PACKED_LOCK_STALE = 600,
@@ -68,6 +69,8 @@ static void parse(struct packed_refs *packed)
 	struct packed_ref *last = NULL;
 	bool sorted = true;
 
+	/* As many as a file of ours has. */
+	ALLOC_GROW(packed->items, packed->text.len / LINE_LEN + 1, packed->alloc);
 	while (line < all_end) {
 		char *end = memchr(line, '\n', (size_t)(all_end - line)), *space;
 
@@ -172,6 +175,8 @@ const struct ref_list *packed_refs_checkpoints(struct store *store)
 	const struct packed_ref *refs = packed->listed ? NULL :
 				       packed_refs_below(store, REFS_CHECKPOINTS, &nr);
 
+	if (refs)
+		ALLOC_GROW(list->items, nr, list->alloc);
 	for (size_t i = 0; refs && i < nr; i++) {
 		const char *id = refs[i].name + prefix;
 		struct oid commit;

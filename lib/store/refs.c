@@ -2,6 +2,7 @@
 #include "store/refs.h"
 
 #include "base/base.h"
+#include "store/loose_refs_internal.h"
 #include "store/packed_refs_internal.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
@@ -11,29 +12,41 @@ enum { LOOSE_MAX = 128 };
 
 static const char *const mark_dirs[] = { "refs/pinned", "refs/unpinned", "refs/imported" };
 
-/* Thousands of ids are read for one command: a table is several times faster than comparing. */
+/* Eight bytes that are digits where `digits` has '0'; the others are as there. */
+static bool has_form(const char *text, const char digits[8])
+{
+	const uint64_t tops = 0x8080808080808080u, zeros = 0x3030303030303030u,
+		       to_top = 0x4646464646464646u; /* takes what is above '9' past 0x7f */
+	uint64_t is, form, fixed = 0;
+
+	memcpy(&is, text, sizeof(is));
+	memcpy(&form, digits, sizeof(form));
+	for (int shift = 0; shift < 64; shift += 8)
+		if ((form >> shift & 0xff) != '0')
+			fixed |= (uint64_t)0xff << shift;
+	if ((is ^ form) & fixed)
+		return false;
+	is = (is & ~fixed) | (zeros & fixed);
+	/* Neither below '0' nor above '9', nor beyond ASCII, so that no byte borrows from the next. */
+	return !((is | (is + to_top) | (((is | tops) - zeros) ^ tops)) & tops);
+}
+
+/* Thousands of ids are read for one command. */
 bool refs_valid_id(const char *id)
 {
-	enum { DIGIT = 1, LETTER = 2 };
-	static const char form[] = "chk_dddddddd_dddddd_xxxxxx";
-	static const unsigned char kinds[256] = {
-		['0'] = DIGIT,  ['1'] = DIGIT,  ['2'] = DIGIT,  ['3'] = DIGIT,
-		['4'] = DIGIT,  ['5'] = DIGIT,  ['6'] = DIGIT,  ['7'] = DIGIT,
-		['8'] = DIGIT,  ['9'] = DIGIT,  ['a'] = LETTER, ['b'] = LETTER,
-		['c'] = LETTER, ['d'] = LETTER, ['e'] = LETTER, ['f'] = LETTER,
+	static const unsigned char hex[256] = {
+		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1,
+		['8'] = 1, ['9'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1,
 	};
-	static const unsigned char allowed[256] = { ['d'] = DIGIT, ['x'] = DIGIT | LETTER };
-	size_t at = 4;
+	enum { HEX_AT = 20, LEN = 26 };
+	unsigned char all = 1;
 
-	if (strncmp(id, form, at) != 0)
+	if (strnlen(id, LEN + 1) != LEN || memcmp(id, "chk_", 4) != 0 ||
+	    !has_form(id + 4, "00000000") || !has_form(id + 12, "_000000_"))
 		return false;
-	for (; form[at]; at++) {
-		unsigned char kind = allowed[(unsigned char)form[at]];
-
-		if (kind ? !(kinds[(unsigned char)id[at]] & kind) : id[at] != form[at])
-			return false;
-	}
-	return !id[at];
+	for (size_t at = HEX_AT; at < LEN; at++)
+		all &= hex[(unsigned char)id[at]];
+	return all;
 }
 
 void refs_add(struct ref_list *list, const char *id, const struct oid *commit)
@@ -48,43 +61,12 @@ void refs_add(struct ref_list *list, const char *id, const struct oid *commit)
 		item->commit = *commit;
 }
 
-static void add(struct ref_list *list, const char *id, const char *hex, size_t hex_len)
-{
-	struct oid commit;
-
-	refs_add(list, id, hex_len >= OID_HEX && oid_parse(&commit, hex) ? &commit : NULL);
-}
-
 const struct ref_item *refs_find(const struct ref_list *list, const char *id)
 {
 	for (size_t i = 0; i < list->nr; i++)
 		if (!strcmp(list->items[i].id, id))
 			return &list->items[i];
 	return NULL;
-}
-
-static int add_loose(struct ref_list *list, struct store *store)
-{
-	int fd = openat(store->dirfd, REFS_CHECKPOINTS, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-	struct strlist ids = STRLIST_INIT;
-	struct strbuf text = STRBUF_INIT;
-
-	if (fd < 0 ? errno != ENOENT : fs_names(&ids, fd, ".", 0, refs_valid_id) < 0)
-		err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
-	for (size_t i = 0; i < ids.nr && !err; i++) {
-		strbuf_reset(&text);
-		err = fs_read_file(&text, fd, ids.items[i]);
-		if (err && fs_is_lack(errno))
-			break;
-		/* Missing: it was just dropped. A damaged ref proves that there is one. */
-		if (err != CKPT_ENOTFOUND)
-			add(list, ids.items[i], text.buf, text.len);
-		err = 0;
-	}
-	fs_close(fd);
-	strlist_release(&ids);
-	strbuf_release(&text);
-	return err;
 }
 
 static int compare(const void *a, const void *b)
@@ -115,40 +97,43 @@ bool refs_has(const struct ref_list *list, const char *id)
 	return list->nr && bsearch(&key, list->items, list->nr, sizeof(key), compare);
 }
 
+static void append(struct ref_list *out, const struct ref_item *items, size_t nr)
+{
+	if (nr)
+		memcpy(out->items + out->nr, items, nr * sizeof(*items));
+	out->nr += nr;
+}
+
 /* Both are sorted, and so is the result. Of the same name the loose one wins. */
 static void merge(struct ref_list *out, const struct ref_list *loose, const struct ref_list *packed)
 {
 	size_t at = 0;
 
 	ALLOC_GROW(out->items, packed->nr + loose->nr, out->alloc);
-	for (size_t i = 0; i < packed->nr; i++) {
-		const char *id = packed->items[i].id;
-		size_t had = at;
+	for (size_t i = 0; i < loose->nr; i++) {
+		const char *id = loose->items[i].id;
+		size_t from = at;
 
-		while (at < loose->nr && strcmp(loose->items[at].id, id) <= 0)
-			out->items[out->nr++] = loose->items[at++];
-		if (at == had || strcmp(loose->items[at - 1].id, id) != 0)
-			out->items[out->nr++] = packed->items[i];
+		LOWER_BOUND(at, packed->nr, strcmp(packed->items[at].id, id) < 0);
+		append(out, packed->items + from, at - from);
+		append(out, &loose->items[i], 1);
+		at += at < packed->nr && !strcmp(packed->items[at].id, id);
 	}
-	while (at < loose->nr)
-		out->items[out->nr++] = loose->items[at++];
+	append(out, packed->items + at, packed->nr - at);
 }
 
 int refs_list(struct ref_list *out, struct store *store)
 {
-	struct ref_list loose = { 0 };
-	int err = add_loose(&loose, store);
+	const struct ref_list *loose = NULL;
+	int err = loose_refs_read(&loose, store);
 
 	if (!err)
 		err = packed_refs_check(store);
 	memset(out, 0, sizeof(*out));
 	if (!err) {
-		if (loose.nr)
-			qsort(loose.items, loose.nr, sizeof(*loose.items), compare);
-		merge(out, &loose, packed_refs_checkpoints(store));
-		out->loose = loose.nr;
+		merge(out, loose, packed_refs_checkpoints(store));
+		out->loose = loose->nr;
 	}
-	refs_release(&loose);
 	return err;
 }
 
@@ -165,7 +150,10 @@ int refs_write(struct store *store, const char *dir, const char *name, const str
 	struct strbuf temp = STRBUF_INIT;
 	char *path = xstrfmt("%s/%s", dir, name);
 	char text[OID_HEX + 2];
-	int fd = -1, err = fs_temp_open(&fd, &temp, store->dirfd, "checkpoint", 0600);
+	int fd = -1, err;
+
+	loose_refs_forget(store);
+	err = fs_temp_open(&fd, &temp, store->dirfd, "checkpoint", 0600);
 
 	if (err)
 		goto out;
@@ -210,7 +198,10 @@ int refs_remove(struct store *store, const char *dir, const char *id)
 {
 	char *name = xstrfmt("%s/%s", dir, id);
 	struct packed_change change = { .name = name };
-	int err = packed_refs_find(store, name) ? packed_refs_change(store, &change, 1) : 0;
+	int err;
+
+	loose_refs_forget(store);
+	err = packed_refs_find(store, name) ? packed_refs_change(store, &change, 1) : 0;
 
 	if (!err && !unlinkat(store->dirfd, name, 0))
 		err = fs_sync_dir(store->dirfd, dir);
@@ -296,10 +287,15 @@ static bool is_still(struct store *store, const struct packed_change *change)
  * They are durable in packed-refs before the first loose one goes, and gone for good
  * before they can be deleted from there: none is ever without a ref, and none comes back.
  */
-static void pack_loose(struct store *store, const struct ref_list *loose)
+static void pack_loose(struct store *store)
 {
-	struct packed_change *changes = xcalloc(loose->nr + 1, sizeof(*changes));
+	const struct ref_list *loose;
+	struct packed_change *changes;
 	size_t nr = 0;
+
+	if (loose_refs_read(&loose, store))
+		return;
+	changes = xcalloc(loose->nr + 1, sizeof(*changes));
 
 	for (size_t i = 0; i < loose->nr; i++)
 		if (!oid_is_zero(&loose->items[i].commit))
@@ -307,6 +303,7 @@ static void pack_loose(struct store *store, const struct ref_list *loose)
 				.name = xstrfmt(REFS_CHECKPOINTS "%s", loose->items[i].id),
 				.commit = loose->items[i].commit,
 			};
+	loose_refs_forget(store);
 	if (nr && !packed_refs_change(store, changes, nr)) {
 		for (size_t i = 0; i < nr; i++)
 			if (is_still(store, &changes[i]))
@@ -320,12 +317,9 @@ static void pack_loose(struct store *store, const struct ref_list *loose)
 
 void refs_pack(struct store *store, size_t loose)
 {
-	struct ref_list refs = { 0 };
-
 	/* It costs little, but in a store of usual size refs stay where people look for them. */
-	if (loose >= LOOSE_MAX && !add_loose(&refs, store))
-		pack_loose(store, &refs);
-	refs_release(&refs);
+	if (loose >= LOOSE_MAX)
+		pack_loose(store);
 }
 
 /* --- marks --- */

@@ -5,6 +5,7 @@
 #include "store/health.h"
 #include "store/layout.h"
 #include "store/names.h"
+#include "store/loose_refs_internal.h"
 #include "store/packed_refs_internal.h"
 #include "store/packs.h"
 #include "store/refs.h"
@@ -253,6 +254,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	packs_close(store->packs);
+	loose_refs_free(store->loose);
 	packed_refs_free(store->packed);
 	names_free(store->names);
 	free(store->composed);

@@ -42,6 +42,7 @@ struct store {
 	int lockfd; /**< -1: not locked */
 	unsigned nested; /**< how many more times this process has locked it */
 	struct strlist repaired;    /**< a sentence about each thing that was wrong when it was opened */
+	struct loose_refs *loose;   /**< refs as last read, see loose_refs_internal.h */
 	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
 	struct names *names;	    /**< as they were last read, see names.h */
 	char *composed;		    /**< the id that this process made last, see composed.h; or NULL */

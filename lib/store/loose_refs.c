@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/loose_refs_internal.h"
+
+#include "base/base.h"
+#include "store/packed_refs_internal.h"
+#include "store/refs.h"
+#include "store/shadow.h"
+
+/* If the directory changed this shortly before it was read, its times may not show the next change. */
+enum { TICK_NS = 20000000, COARSE_NS = 2000000000 };
+
+struct loose_refs {
+	struct stat st; /* of the directory, before it was read */
+	bool settled;	/* its times tell whether it has changed since */
+	struct ref_list list;
+};
+
+void loose_refs_free(struct loose_refs *loose)
+{
+	if (loose)
+		refs_release(&loose->list);
+	free(loose);
+}
+
+void loose_refs_forget(struct store *store)
+{
+	loose_refs_free(store->loose);
+	store->loose = NULL;
+}
+
+static int64_t ns(const struct timespec *ts)
+{
+	return (int64_t)ts->tv_sec * 1000000000 + ts->tv_nsec;
+}
+
+static bool is_settled(const struct stat *st, int64_t now)
+{
+	int64_t mtime = ns(&st->st_mtim), ctime = ns(&st->st_ctim);
+	bool coarse = !st->st_mtim.tv_nsec && !st->st_ctim.tv_nsec;
+
+	return (mtime > ctime ? mtime : ctime) + (coarse ? COARSE_NS : TICK_NS) < now;
+}
+
+static bool same_times(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
+	       ns(&a->st_mtim) == ns(&b->st_mtim) && ns(&a->st_ctim) == ns(&b->st_ctim);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
+}
+
+static int read_all(struct ref_list *list, struct store *store, int fd)
+{
+	struct strlist ids = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
+
+	if (fs_names(&ids, fd, ".", 0, refs_valid_id) < 0)
+		err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
+	for (size_t i = 0; i < ids.nr && !err; i++) {
+		struct oid commit;
+
+		strbuf_reset(&text);
+		err = fs_read_file(&text, fd, ids.items[i]);
+		if (err && fs_is_lack(errno))
+			break;
+		/* Missing: it was just dropped. A damaged ref proves that there is one. */
+		if (err != CKPT_ENOTFOUND)
+			refs_add(list, ids.items[i],
+				 text.len >= OID_HEX && oid_parse(&commit, text.buf) ? &commit : NULL);
+		err = 0;
+	}
+	if (list->nr)
+		qsort(list->items, list->nr, sizeof(*list->items), compare);
+	strlist_release(&ids);
+	strbuf_release(&text);
+	return err;
+}
+
+int loose_refs_read(const struct ref_list **out, struct store *store)
+{
+	int fd = openat(store->dirfd, REFS_CHECKPOINTS, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	struct loose_refs *loose = store->loose;
+	int64_t now = clock_file_ns();
+	struct stat st = { 0 };
+
+	if (fd < 0 ? errno != ENOENT : fstat(fd, &st) < 0)
+		err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
+	if (err || !loose || !loose->settled || !same_times(&loose->st, &st)) {
+		loose_refs_forget(store);
+		loose = store->loose = xcalloc(1, sizeof(*loose));
+		loose->st = st;
+		loose->settled = fd >= 0 && is_settled(&st, now);
+		if (!err && fd >= 0)
+			err = read_all(&loose->list, store, fd);
+	}
+	fs_close(fd);
+	if (err)
+		loose_refs_forget(store);
+	else
+		*out = &loose->list;
+	return err;
+}
