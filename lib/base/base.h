@@ -23,6 +23,7 @@
 #include "base/libgit2.h"
 #include "base/libmem.h"
 #include "base/linediff.h"
+#include "base/lines.h"
 #include "base/nearest.h"
 #include "base/oid.h"
 #include "base/path.h"

@@ -30,6 +30,18 @@ static void warn_of_lost(struct strlist *warnings, struct store *store,
 			     lost == 1 ? "it" : "them");
 }
 
+static int list_refs(struct ckpt_records *out, struct session *session,
+		     const struct ref_list *refs, const struct ckpt_enough *enough)
+{
+	int err = lookup_records_newest(out, session->store, refs, enough);
+
+	if (!err) {
+		mend_manifest(session->store, refs);
+		warn_of_lost(&out->damaged, session->store, refs);
+	}
+	return err;
+}
+
 int inspect_list(struct ckpt_records *out, struct session *session,
 		 const struct ckpt_enough *enough)
 {
@@ -40,13 +52,8 @@ int inspect_list(struct ckpt_records *out, struct session *session,
 	if (!session->store)
 		return 0;
 	err = order_list(&refs, session->store);
-	if (err)
-		return err;
-	err = lookup_records_newest(out, session->store, &refs, enough);
-	if (!err) {
-		mend_manifest(session->store, &refs);
-		warn_of_lost(&out->damaged, session->store, &refs);
-	}
+	if (!err)
+		err = list_refs(out, session, &refs, enough);
 	refs_release(&refs);
 	return err;
 }
@@ -63,9 +70,9 @@ static bool agree(const struct ckpt_records *recent, const struct ckpt_briefs *a
 }
 
 static int read_briefs(struct ckpt_briefs *out, struct session *session,
-		       const struct ckpt_records *recent)
+		       const struct ref_list *refs, const struct ckpt_records *recent)
 {
-	int err = brief_read(out, session->store);
+	int err = brief_read_refs(out, session->store, refs);
 
 	/* A sound one is damaged now; or a checkpoint was saved meanwhile, which costs nothing. */
 	if (!err && !agree(recent, out)) {
@@ -82,12 +89,19 @@ int inspect_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_ou
 		     struct session *session, size_t max)
 {
 	struct ckpt_enough enough = { .max = max };
-	int err = inspect_list(recent_out, session, &enough);
+	struct ref_list refs;
+	int err;
 
+	memset(recent_out, 0, sizeof(*recent_out));
 	memset(all_out, 0, sizeof(*all_out));
-	if (err || !session->store)
-		return err;
-	err = read_briefs(all_out, session, recent_out);
+	if (!session->store)
+		return 0;
+	err = order_list(&refs, session->store);
+	if (!err)
+		err = list_refs(recent_out, session, &refs, &enough);
+	if (!err)
+		err = read_briefs(all_out, session, &refs, recent_out);
+	refs_release(&refs);
 	for (size_t i = 0; i < all_out->damaged.nr; i++)
 		if (!strlist_has(&recent_out->damaged, all_out->damaged.items[i]))
 			strlist_add(&recent_out->damaged, all_out->damaged.items[i]);

@@ -122,16 +122,6 @@ static int compare(struct status *status, struct session *session, progress_fn p
 
 /* --- what the next save settles --- */
 
-static void look_at_directory(struct strlist *warnings, const struct session *session)
-{
-	struct ref_list refs;
-
-	if (order_list(&refs, session->store))
-		return;
-	identity_check(warnings, session->store, session->repo, &refs, false);
-	refs_release(&refs);
-}
-
 static void look_at_stages(struct strlist *warnings, const struct session *session)
 {
 	struct stage_dirs dirs;
@@ -157,7 +147,7 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 	err = inspect_overview(&out->recent, &out->all, session, recent);
 	if (err || !session->store)
 		return err;
-	look_at_directory(&out->warnings, session);
+	identity_check(&out->warnings, session->store, session->repo, NULL, false);
 	look_at_stages(&out->warnings, session);
 	out->bytes = fs_disk_usage(session->store->dirfd, ".");
 	if (out->recent.nr) {

@@ -240,25 +240,33 @@ static int by_order(const void *a, const void *b)
 	return order_compare(one->ref.id, &one->place, other->ref.id, &other->place);
 }
 
-int brief_read(struct ckpt_briefs *out, struct store *store)
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs)
 {
 	struct entries known;
-	struct ref_list refs;
-	int err = refs_list(&refs, store);
+	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (err)
-		return err;
 	load(&known, store);
-	err = collect(out, store, &refs, &known);
-	if (!err && order_has_odd(&refs))
+	err = collect(out, store, refs, &known);
+	if (!err && order_has_odd(refs))
 		qsort(out->items, out->nr, sizeof(*out->items), by_order);
 	if (!err)
 		err = apply_marks(out, store);
 	release(&known);
-	refs_release(&refs);
 	if (err)
 		brief_release(out);
+	return err;
+}
+
+int brief_read(struct ckpt_briefs *out, struct store *store)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+
+	memset(out, 0, sizeof(*out));
+	if (!err)
+		err = brief_read_refs(out, store, &refs);
+	refs_release(&refs);
 	return err;
 }
 

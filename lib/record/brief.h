@@ -48,6 +48,9 @@ struct ckpt_briefs {
 
 /** Of all checkpoints; damaged ones are left out and named. */
 int brief_read(struct ckpt_briefs *out, struct store *store);
+
+/** The same of these refs, in any order. */
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs);
 void brief_release(struct ckpt_briefs *briefs);
 
 /**

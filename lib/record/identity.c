@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "record/order.h"
 #include "store/store.h"
 
 #include <sys/sysmacros.h>
@@ -210,16 +211,24 @@ static const char *last_before(const struct ref_list *refs, const struct identit
 	return refs->items[refs->nr - 1].id;
 }
 
-static void say(struct strlist *warnings, enum identity_relation relation,
+static void say(struct strlist *warnings, enum identity_relation relation, struct store *store,
 		const struct ref_list *refs, const struct identity *now)
 {
-	if (relation == IDENTITY_SAME || !refs->nr)
+	struct ref_list own = { 0 };
+
+	if (relation == IDENTITY_SAME)
 		return;
-	strlist_addf(warnings,
-		     "this directory is not the one from which the checkpoints were taken: it was created "
-		     "after '%s'%s; they are kept",
-		     last_before(refs, now),
-		     relation == IDENTITY_OTHER ? " and holds another project" : "");
+	if (!refs && order_list(&own, store))
+		return;
+	if (!refs)
+		refs = &own;
+	if (refs->nr)
+		strlist_addf(warnings,
+			     "this directory is not the one from which the checkpoints were taken: it was "
+			     "created after '%s'%s; they are kept",
+			     last_before(refs, now),
+			     relation == IDENTITY_OTHER ? " and holds another project" : "");
+	refs_release(&own);
 }
 
 void identity_check(struct strlist *warnings, struct store *store, const struct repo *repo,
@@ -239,7 +248,7 @@ void identity_check(struct strlist *warnings, struct store *store, const struct 
 	if (same && recorded.device == now.device && !strcmp(recorded.root, now.root))
 		return;
 	if (known)
-		say(warnings, identity_compare(&recorded, &now), refs, &now);
+		say(warnings, identity_compare(&recorded, &now), store, refs, &now);
 	/* Not written: it is said once more. */
 	if (record)
 		(void)identity_write(&now, store);

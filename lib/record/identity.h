@@ -69,7 +69,7 @@ bool identity_same_project(const struct identity *a, const struct identity *b);
  * directory from which the checkpoints `refs` were taken, add a sentence about
  * it to `warnings`. With `record`, the new identity is written, so that this
  * is said once; then the store must be locked. Never fails: what cannot be
- * determined is not mentioned.
+ * determined is not mentioned. `refs` NULL: all, listed if they are needed.
  */
 void identity_check(struct strlist *warnings, struct store *store, const struct repo *repo,
 		    const struct ref_list *refs, bool record);

@@ -157,19 +157,38 @@ static size_t read_rows(struct strbuf *out, struct store *store)
 									   head + strlen(table_head);
 }
 
+/* Up to the first row; false if it is missing or of another version. */
+static bool skip_head(struct line_file *lines)
+{
+	const char *head = table_head;
+	char *line;
+	size_t len = 1;
+
+	/* After the title, which names a worktree that may have any name. */
+	while (len)
+		if (!lines_next(lines, &line, &len))
+			return false;
+	for (; *head; head += len + 1)
+		if (!lines_next(lines, &line, &len) || lines->torn || strcspn(head, "\n") != len ||
+		    memcmp(line, head, len) != 0)
+			return false;
+	return true;
+}
+
 bool manifest_agrees(struct store *store, const struct ref_list *refs)
 {
-	struct strbuf text = STRBUF_INIT;
-	size_t at = read_rows(&text, store), found = 0;
-	bool agrees = at > 0;
-	const char *line, *end;
+	struct line_file lines;
+	size_t len, found = 0;
+	char *line;
+	bool agrees = !lines_open(&lines, store->dirfd, MANIFEST) && skip_head(&lines);
 
-	while (agrees && (line = next_line(&end, &text, at))) {
-		agrees = found < refs->nr && row_fits(line, end, &refs->items[found]);
+	while (agrees && lines_next(&lines, &line, &len)) {
+		agrees = found < refs->nr && !lines.torn && !memchr(line, '\0', len) &&
+			 row_fits(line, line + len, &refs->items[found]);
 		found++;
-		at = (size_t)(end - text.buf);
 	}
-	strbuf_release(&text);
+	agrees = agrees && !lines.error;
+	lines_close(&lines);
 	return agrees && found == refs->nr;
 }
 

@@ -11,7 +11,8 @@ struct loose_refs;
 /**
  * The checkpoints whose refs are files of their own, by id; for refs.c alone. They are read once for
  * a command that asks several times: whoever makes, replaces or removes one of the files changes the
- * times of their directory. Valid until the next call.
+ * times of their directory; what a bad disk does to one shows to the next command. Valid until the next
+ * call.
  */
 int loose_refs_read(const struct ref_list **out, struct store *store);
 

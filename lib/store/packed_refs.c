@@ -12,7 +12,8 @@
 #define LOCK_TEXT "git-checkpoint\n"
 
 enum {
-	LINE_LEN = OID_HEX + sizeof(" refs/checkpoints/chk_YYYYMMDD_HHMMSS_xxxxxx"),
+	ID_LEN = sizeof("chk_YYYYMMDD_HHMMSS_xxxxxx") - 1,
+	ID_AT = OID_HEX + sizeof(" " REFS_CHECKPOINTS) - 1, /* in the line of a checkpoint */
 	PACKED_LOCK_SECONDS = 1, /* as long as git itself waits */
 	/* Git holds it for milliseconds; a lock this old was left by a killed process. */
 	PACKED_LOCK_STALE = 600,
@@ -25,11 +26,10 @@ struct packed_refs {
 	struct stat st; /* of the file; all zero if there was none */
 	bool unreadable;
 	int lacking; /* the errno, if that says nothing about the file */
-	struct strbuf text;
-	struct packed_ref *items; /* by name */
+	struct ref_list checkpoints; /* by id */
+	struct strbuf text;	     /* of all other lines */
+	struct packed_ref *items;    /* what these lines say, by name */
 	size_t nr, alloc;
-	bool listed; /* whether `checkpoints` is known */
-	struct ref_list checkpoints;
 };
 
 void packed_refs_free(struct packed_refs *packed)
@@ -69,8 +69,6 @@ static void parse(struct packed_refs *packed)
 	struct packed_ref *last = NULL;
 	bool sorted = true;
 
-	/* As many as a file of ours has. */
-	ALLOC_GROW(packed->items, packed->text.len / LINE_LEN + 1, packed->alloc);
 	while (line < all_end) {
 		char *end = memchr(line, '\n', (size_t)(all_end - line)), *space;
 
@@ -108,6 +106,95 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
+/* A NUL, which a bad disk may leave, ends a line: it must not hide the lines after it. */
+static void parse_text(struct packed_refs *packed)
+{
+	for (size_t at = strlen(packed->text.buf); at < packed->text.len;
+	     at += strlen(packed->text.buf + at))
+		packed->text.buf[at] = '\n';
+	parse(packed);
+}
+
+/* As most lines are: false if it is another one. */
+static bool add_plain(struct ref_list *list, const char *line, size_t len)
+{
+	struct ref_item *item;
+
+	if (len != ID_AT + ID_LEN ||
+	    memcmp(line + OID_HEX, " " REFS_CHECKPOINTS, ID_AT - OID_HEX) != 0)
+		return false;
+	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
+	item = &list->items[list->nr];
+	memset(item, 0, sizeof(*item));
+	memcpy(item->id, line + ID_AT, ID_LEN);
+	if (!refs_valid_id(item->id) || !oid_parse(&item->commit, line))
+		return false;
+	list->nr++;
+	return true;
+}
+
+/* The same order of lines with the same name as above. */
+static int by_id(const void *a, const void *b)
+{
+	const struct ref_item *x = a, *y = b;
+	int order = strcmp(x->id, y->id);
+
+	return order ? order : memcmp(y->commit.id, x->commit.id, OID_SIZE);
+}
+
+/* Lines that say of a checkpoint less than they should. */
+static void add_odd(struct packed_refs *packed)
+{
+	size_t prefix = strlen(REFS_CHECKPOINTS);
+
+	for (size_t i = 0; i < packed->nr; i++) {
+		const struct packed_ref *ref = &packed->items[i];
+		struct oid commit;
+
+		if (!strncmp(ref->name, REFS_CHECKPOINTS, prefix) && refs_valid_id(ref->name + prefix))
+			refs_add(&packed->checkpoints, ref->name + prefix,
+				 ref->hex_len >= OID_HEX && oid_parse(&commit, ref->hex) ? &commit :
+											   NULL);
+	}
+}
+
+/* By id, and a name that occurs twice is one checkpoint. */
+static void put_in_order(struct ref_list *list)
+{
+	bool sorted = true;
+	size_t nr = 0;
+
+	for (size_t i = 1; i < list->nr && sorted; i++)
+		sorted = strcmp(list->items[i - 1].id, list->items[i].id) < 0;
+	if (sorted)
+		return;
+	qsort(list->items, list->nr, sizeof(*list->items), by_id);
+	for (size_t i = 0; i < list->nr; i++)
+		if (!nr || strcmp(list->items[nr - 1].id, list->items[i].id) != 0)
+			list->items[nr++] = list->items[i];
+	list->nr = nr;
+}
+
+static int read_lines(struct packed_refs *packed, struct store *store)
+{
+	struct line_file lines;
+	char *line;
+	size_t len;
+	int err = lines_open(&lines, store->dirfd, PACKED);
+
+	/* As many as a file of ours has. */
+	ALLOC_GROW(packed->checkpoints.items, (size_t)packed->st.st_size / (ID_AT + ID_LEN) + 1,
+		   packed->checkpoints.alloc);
+	while (!err && lines_next(&lines, &line, &len))
+		if (!add_plain(&packed->checkpoints, line, len)) {
+			strbuf_add(&packed->text, line, len);
+			strbuf_addch(&packed->text, '\n');
+		}
+	errno = lines.error;
+	lines_close(&lines);
+	return errno ? -1 : 0;
+}
+
 /* The current file. If it cannot be read, it is empty. */
 static struct packed_refs *look(struct store *store)
 {
@@ -122,14 +209,15 @@ static struct packed_refs *look(struct store *store)
 	packed = store->packed = xcalloc(1, sizeof(*packed));
 	strbuf_init(&packed->text);
 	packed->st = st;
-	packed->unreadable = st.st_ino && fs_read_file(&packed->text, store->dirfd, PACKED);
+	packed->unreadable = st.st_ino && read_lines(packed, store) < 0;
 	packed->lacking = packed->unreadable && fs_is_lack(errno) ? errno : 0;
-	/* A NUL, which a bad disk may leave, ends a line: it must not hide the lines after it. */
-	for (size_t at = strlen(packed->text.buf); at < packed->text.len;
-	     at += strlen(packed->text.buf + at))
-		packed->text.buf[at] = '\n';
-	if (!packed->unreadable)
-		parse(packed);
+	if (packed->unreadable) {
+		packed->checkpoints.nr = 0;
+		return packed;
+	}
+	parse_text(packed);
+	add_odd(packed);
+	put_in_order(&packed->checkpoints);
 	return packed;
 }
 
@@ -169,27 +257,16 @@ const struct packed_ref *packed_refs_below(struct store *store, const char *pref
 
 const struct ref_list *packed_refs_checkpoints(struct store *store)
 {
-	struct packed_refs *packed = look(store);
-	struct ref_list *list = &packed->checkpoints;
-	size_t nr, prefix = strlen(REFS_CHECKPOINTS);
-	const struct packed_ref *refs = packed->listed ? NULL :
-				       packed_refs_below(store, REFS_CHECKPOINTS, &nr);
+	return &look(store)->checkpoints;
+}
 
-	if (refs)
-		ALLOC_GROW(list->items, nr, list->alloc);
-	for (size_t i = 0; refs && i < nr; i++) {
-		const char *id = refs[i].name + prefix;
-		struct oid commit;
+bool packed_refs_has(struct store *store, const char *name)
+{
+	size_t prefix = strlen(REFS_CHECKPOINTS);
 
-		/* A name that occurs twice is one checkpoint. */
-		if (refs_valid_id(id) && (!list->nr || strcmp(list->items[list->nr - 1].id, id) != 0))
-			refs_add(list, id,
-				 refs[i].hex_len >= OID_HEX && oid_parse(&commit, refs[i].hex) ?
-					 &commit :
-					 NULL);
-	}
-	packed->listed = true;
-	return list;
+	if (strncmp(name, REFS_CHECKPOINTS, prefix) == 0 && refs_valid_id(name + prefix))
+		return refs_has(packed_refs_checkpoints(store), name + prefix);
+	return packed_refs_find(store, name);
 }
 
 /* --- changing --- */
@@ -306,22 +383,28 @@ static void merge(struct strbuf *out, const struct packed_refs *packed,
 
 int packed_refs_change(struct store *store, struct packed_change *changes, size_t nr)
 {
+	struct packed_refs all = { .text = STRBUF_INIT };
 	struct strbuf text = STRBUF_INIT;
-	const struct packed_refs *packed;
 	int err = lock_packed(store);
 
 	if (err)
 		return err;
 	if (nr)
 		qsort(changes, nr, sizeof(*changes), change_by_name);
-	packed = look(store);
-	if (packed->unreadable)
+	/* All lines, whatever they say. */
+	err = fs_read_file(&all.text, store->dirfd, PACKED);
+	if (err == CKPT_ENOTFOUND)
+		err = 0;
+	else if (err)
 		err = ckpt_error_set(CKPT_ERROR, "unable to read '%s/" PACKED "'", store->path);
-	else
-		merge(&text, packed, changes, nr);
-	if (!err)
+	if (!err) {
+		parse_text(&all);
+		merge(&text, &all, changes, nr);
 		err = fs_write_file(store->dirfd, PACKED, text.buf, text.len, 0600, FS_DURABLE);
+	}
 	unlinkat(store->dirfd, PACKED_LOCK, 0);
+	strbuf_release(&all.text);
+	free(all.items);
 	strbuf_release(&text);
 	return err;
 }

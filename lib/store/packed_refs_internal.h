@@ -32,12 +32,15 @@ struct packed_refs;
  */
 int packed_refs_check(struct store *store);
 
-/** A ref by its full name, or NULL. Valid until the next call. */
+/** Whether there is a ref of that full name. */
+bool packed_refs_has(struct store *store, const char *name);
+
+/** A ref by its full name, or NULL; not of a checkpoint. Valid until the next call. */
 const struct packed_ref *packed_refs_find(struct store *store, const char *name);
 
 /**
- * All refs whose names begin with `prefix`, ordered by name; `nr_out` is their number. Valid until
- * the next call.
+ * All refs whose names begin with `prefix`, ordered by name; `nr_out` is their number. None of
+ * checkpoints. Valid until the next call.
  */
 const struct packed_ref *packed_refs_below(struct store *store, const char *prefix, size_t *nr_out);
 

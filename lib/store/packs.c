@@ -30,8 +30,8 @@ struct packs {
 
 /* --- files --- */
 
-/* Most are small: reading one costs less than mapping its pages. */
-enum { SMALL = 16384 };
+/* A page of new memory costs as much as mapping a file. */
+enum { SMALL = 4096 };
 
 /* `errno` is set on failure. */
 static struct map read_small(int fd, size_t size)

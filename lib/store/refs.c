@@ -7,8 +7,11 @@
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
-/* This many loose refs are read as fast as packed ones. */
-enum { LOOSE_MAX = 128 };
+/*
+ * When loose refs are packed: in a store of usual size they stay where people look for them, and one
+ * that is dropped does not cost writing all others again. A large one has packed refs anyway.
+ */
+enum { LOOSE_MAX = 128, LOOSE_MAX_LARGE = 32, LARGE = 256 };
 
 static const char *const mark_dirs[] = { "refs/pinned", "refs/unpinned", "refs/imported" };
 
@@ -201,7 +204,7 @@ int refs_remove(struct store *store, const char *dir, const char *id)
 	int err;
 
 	loose_refs_forget(store);
-	err = packed_refs_find(store, name) ? packed_refs_change(store, &change, 1) : 0;
+	err = packed_refs_has(store, name) ? packed_refs_change(store, &change, 1) : 0;
 
 	if (!err && !unlinkat(store->dirfd, name, 0))
 		err = fs_sync_dir(store->dirfd, dir);
@@ -217,7 +220,7 @@ static bool ref_is_there(struct store *store, const char *dir, const char *id)
 {
 	char *name = xstrfmt("%s/%s", dir, id);
 	bool there = !faccessat(store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) ||
-		     packed_refs_find(store, name);
+		     packed_refs_has(store, name);
 
 	free(name);
 	return there;
@@ -252,7 +255,7 @@ int refs_unpack(struct store *store, const struct strlist *ids)
 	for (size_t i = 0; i < ids->nr; i++) {
 		char *name = xstrfmt(REFS_CHECKPOINTS "%s", ids->items[i]);
 
-		if (packed_refs_find(store, name))
+		if (packed_refs_has(store, name))
 			changes[nr++].name = name;
 		else
 			free(name);
@@ -317,8 +320,9 @@ static void pack_loose(struct store *store)
 
 void refs_pack(struct store *store, size_t loose)
 {
-	/* It costs little, but in a store of usual size refs stay where people look for them. */
-	if (loose >= LOOSE_MAX)
+	size_t packed = packed_refs_checkpoints(store)->nr;
+
+	if (loose >= (packed < LARGE ? LOOSE_MAX : LOOSE_MAX_LARGE))
 		pack_loose(store);
 }
 

@@ -194,8 +194,9 @@ static void test_lookup_passes_over_the_damaged(void **state)
 	char hex[OID_HEX + 1];
 
 	(void)state;
-	sh("cd '%s/refs/checkpoints'; : >%s; printf %%040d 7 >%s", store->path, records[NR - 1].id,
-	   records[NR - 3].id);
+	/* New files, because old ones were read before. */
+	sh("cd '%s/refs/checkpoints'; rm %s %s; : >%s; printf %%040d 7 >%s", store->path,
+	   records[NR - 1].id, records[NR - 3].id, records[NR - 1].id, records[NR - 3].id);
 	expect("@", NR - 2);
 	expect("@~1", NR - 4);
 	expect("@~10", CKPT_ENOTFOUND);
