@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/std.h"
@@ -125,6 +126,22 @@ int fs_open_failed(const char *path)
 {
 	return errno == EINVAL ? ckpt_error_set(CKPT_ERROR, "'%s' is not a regular file", path) :
 				 ckpt_error_errno("unable to open '%s'", path);
+}
+
+bool fs_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+bool fs_is_settled(const struct stat *st, int64_t now)
+{
+	const int64_t tick = 20000000, coarse = 2000000000; /* as some file systems store them */
+	bool whole = !st->st_mtim.tv_nsec && !st->st_ctim.tv_nsec;
+	int64_t mtime = clock_ns(&st->st_mtim), ctime = clock_ns(&st->st_ctim);
+
+	return (mtime > ctime ? mtime : ctime) + (whole ? coarse : tick) < now;
 }
 
 static int read_open(struct strbuf *out, int fd, const struct stat *st, const char *path)

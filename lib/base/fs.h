@@ -33,6 +33,15 @@ enum fs_durability {
  */
 int fs_open_regular(struct stat *st_out, int dirfd, const char *path, int flags);
 
+/** Whether two results of stat(2) are of the same file, which has not changed in between. */
+bool fs_same_file(const struct stat *a, const struct stat *b);
+
+/**
+ * Whether any change after `now` (clock_file_ns()) will show in the times of the file: not if it was
+ * changed a moment ago.
+ */
+bool fs_is_settled(const struct stat *st, int64_t now);
+
 /** Report that fs_open_regular() failed; CKPT_ENOTFOUND if the file does not exist. */
 int fs_open_failed(const char *path);
 

@@ -11,11 +11,22 @@ static bool is_submodule(const struct index_entry *entry)
 	return (indexfile_mode(entry) & 0170000) == 0160000;
 }
 
-/* The stages of a conflict become one entry. */
+static bool has_stages(const struct gitindex *index)
+{
+	for (size_t i = 0; i < index->nr; i++)
+		if (indexfile_stage(index, &index->entries[i]))
+			return true;
+	return false;
+}
+
+/* The stages of a conflict become one entry, in a list of our own. */
 static void drop_stages(struct gitindex *index)
 {
+	const struct index_entry *all = index->entries;
 	size_t kept = 0;
 
+	index->entries = xcalloc(index->nr, sizeof(*all));
+	memcpy(index->entries, all, index->nr * sizeof(*all));
 	for (size_t i = 0; i < index->nr; i++) {
 		struct index_entry *entry = &index->entries[i];
 		struct index_entry *prev = kept ? &index->entries[kept - 1] : NULL;
@@ -56,14 +67,17 @@ static bool has_below(const struct gitindex *index, const char *path, size_t len
 
 int gitindex_open(struct gitindex **out, const char *worktree, const char *gitdir, bool sha256)
 {
-	struct gitindex *index = xcalloc(1, sizeof(*index));
-	int err = indexload(index, worktree, gitdir, sha256);
+	const struct gitindex *all;
+	struct gitindex *index;
+	int err = indexload(&all, worktree, gitdir, sha256);
 
-	if (err) {
-		gitindex_close(index);
+	if (err)
 		return err;
-	}
-	drop_stages(index);
+	index = xcalloc(1, sizeof(*index));
+	*index = *all;
+	index->of = all;
+	if (has_stages(index))
+		drop_stages(index);
 	*out = index;
 	return 0;
 }
@@ -72,7 +86,9 @@ void gitindex_close(struct gitindex *index)
 {
 	if (!index)
 		return;
-	indexfile_release(index);
+	if (index->entries != index->of->entries)
+		free(index->entries);
+	indexload_release(index->of);
 	free(index);
 }
 

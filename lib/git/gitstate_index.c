@@ -187,14 +187,16 @@ int gitstate_take_index(struct gitstate *state, const struct gitindex *index, st
 
 int gitstate_read_index(struct gitstate *state, const struct repo *repo)
 {
-	struct gitindex index;
+	const struct gitindex *index;
 	struct strbuf list = STRBUF_INIT;
 	int err = indexload(&index, repo->worktree, repo->gitdir, repo->sha256);
 
-	if (!err && state->head)
+	if (err)
+		return err;
+	if (state->head)
 		err = read_head_tree(state, repo);
-	if (!err && state->head_tree && gitstate_index_is_tree(&index, state->head_tree)) {
-		err = gitstate_take_index(state, &index, NULL);
+	if (!err && state->head_tree && gitstate_index_is_tree(index, state->head_tree)) {
+		err = gitstate_take_index(state, index, NULL);
 	} else if (!err) {
 		const char *const args[] = { "ls-tree",	       "-r", "-z", "--full-tree",
 					     state->head_tree, NULL };
@@ -202,9 +204,9 @@ int gitstate_read_index(struct gitstate *state, const struct repo *repo)
 		if (state->head_tree)
 			err = gitstate_ask(&list, repo, args);
 		if (!err)
-			err = gitstate_take_index(state, &index, &list);
+			err = gitstate_take_index(state, index, &list);
 	}
 	strbuf_release(&list);
-	indexfile_release(&index);
+	indexload_release(index);
 	return err;
 }

@@ -324,15 +324,17 @@ int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate 
 {
 	struct strbuf listing = STRBUF_INIT;
 	struct entries entries = { 0 };
-	struct gitindex index;
+	const struct gitindex *index;
 	int err = indexload(&index, repo->worktree, repo->gitdir, repo->sha256);
 
-	if (!err)
-		err = list_entries(&entries, &listing, repo, goal);
-	*out = !err && entries.nr == index.nr;
+	*out = false;
+	if (err)
+		return err;
+	err = list_entries(&entries, &listing, repo, goal);
+	*out = !err && entries.nr == index->nr;
 	for (size_t i = 0; i < entries.nr && *out; i++)
-		*out = same_entry(&entries.items[i], &index, i);
-	indexfile_release(&index);
+		*out = same_entry(&entries.items[i], index, i);
+	indexload_release(index);
 	strbuf_release(&listing);
 	free(entries.items);
 	return err;

@@ -38,6 +38,8 @@ struct gitindex {
 	bool sparse;   /**< entries with mode 040000 stand for everything below them */
 	char *data[2]; /**< the index and the shared index; the rest points into them */
 	struct arena names;
+	unsigned uses; /**< for indexload.c: how many have it */
+	const struct gitindex *of; /**< for gitindex.c: what the rest belongs to, or NULL */
 };
 
 /**

@@ -5,6 +5,8 @@
 #include "git/askgit.h"
 #include "git/indexfile_internal.h"
 
+#include <pthread.h>
+
 /* `args` ends with a NULL. */
 static int ask(struct strbuf *out, const char *worktree, const char *gitdir,
 	       const char *const args[])
@@ -115,9 +117,9 @@ static int check_order(const struct gitindex *index, const char *file)
 	return 0;
 }
 
-int indexload(struct gitindex *index, const char *worktree, const char *gitdir, bool sha256)
+static int load(struct gitindex *index, const char *file, const char *worktree,
+		const char *gitdir, bool sha256)
 {
-	char *file = xstrfmt("%s/index", gitdir);
 	bool needs_git = false;
 	int err;
 
@@ -131,8 +133,73 @@ int indexload(struct gitindex *index, const char *worktree, const char *gitdir, 
 	}
 	if (!err && index->sparse)
 		err = expand(index, worktree, gitdir);
-	if (!err)
-		err = check_order(index, file);
+	return err ? err : check_order(index, file);
+}
+
+/* --- sharing --- */
+
+/* The one that was read last. It is used itself, until another takes its place. */
+static struct {
+	pthread_mutex_t lock;
+	char *file;
+	struct stat st; /* from before it was read */
+	bool settled;	/* they show whether it has changed since */
+	struct gitindex *index;
+} last = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void drop(struct gitindex *index)
+{
+	if (!index || --index->uses)
+		return;
+	indexfile_release(index);
+	free(index);
+}
+
+static int replace_last(const char *file, const struct stat *st, const char *worktree,
+			const char *gitdir, bool sha256)
+{
+	struct gitindex *index = xcalloc(1, sizeof(*index));
+	int64_t now = clock_file_ns();
+	int err = load(index, file, worktree, gitdir, sha256);
+
+	index->uses = 1;
+	if (err) {
+		drop(index);
+		return err;
+	}
+	drop(last.index);
+	free(last.file);
+	last.index = index;
+	last.file = xstrdup(file);
+	last.st = *st;
+	last.settled = st->st_ino && fs_is_settled(st, now);
+	return 0;
+}
+
+int indexload(const struct gitindex **out, const char *worktree, const char *gitdir, bool sha256)
+{
+	char *file = xstrfmt("%s/index", gitdir);
+	struct stat st;
+	int err = 0;
+
+	if (stat(file, &st) < 0)
+		memset(&st, 0, sizeof(st));
+	pthread_mutex_lock(&last.lock);
+	if (!last.index || !last.settled || strcmp(last.file, file) != 0 ||
+	    !fs_same_file(&last.st, &st) || last.index->hash_len != (sha256 ? 32 : 20))
+		err = replace_last(file, &st, worktree, gitdir, sha256);
+	if (!err) {
+		last.index->uses++;
+		*out = last.index;
+	}
+	pthread_mutex_unlock(&last.lock);
 	free(file);
 	return err;
+}
+
+void indexload_release(const struct gitindex *index)
+{
+	pthread_mutex_lock(&last.lock);
+	drop((struct gitindex *)index);
+	pthread_mutex_unlock(&last.lock);
 }

@@ -6,9 +6,6 @@
 #include "store/refs.h"
 #include "store/shadow.h"
 
-/* If the directory changed this shortly before it was read, its times may not show the next change. */
-enum { TICK_NS = 20000000, COARSE_NS = 2000000000 };
-
 struct loose_refs {
 	struct stat st; /* of the directory, before it was read */
 	bool settled;	/* its times tell whether it has changed since */
@@ -26,25 +23,6 @@ void loose_refs_forget(struct store *store)
 {
 	loose_refs_free(store->loose);
 	store->loose = NULL;
-}
-
-static int64_t ns(const struct timespec *ts)
-{
-	return (int64_t)ts->tv_sec * 1000000000 + ts->tv_nsec;
-}
-
-static bool is_settled(const struct stat *st, int64_t now)
-{
-	int64_t mtime = ns(&st->st_mtim), ctime = ns(&st->st_ctim);
-	bool coarse = !st->st_mtim.tv_nsec && !st->st_ctim.tv_nsec;
-
-	return (mtime > ctime ? mtime : ctime) + (coarse ? COARSE_NS : TICK_NS) < now;
-}
-
-static bool same_times(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev &&
-	       ns(&a->st_mtim) == ns(&b->st_mtim) && ns(&a->st_ctim) == ns(&b->st_ctim);
 }
 
 static int compare(const void *a, const void *b)
@@ -102,11 +80,11 @@ int loose_refs_read(const struct ref_list **out, struct store *store)
 
 	if (fd < 0 ? errno != ENOENT : fstat(fd, &st) < 0)
 		err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
-	if (err || !loose || !loose->settled || !same_times(&loose->st, &st)) {
+	if (err || !loose || !loose->settled || !fs_same_file(&loose->st, &st)) {
 		loose_refs_forget(store);
 		loose = store->loose = xcalloc(1, sizeof(*loose));
 		loose->st = st;
-		loose->settled = fd >= 0 && is_settled(&st, now);
+		loose->settled = fd >= 0 && fs_is_settled(&st, now);
 		if (!err && fd >= 0)
 			err = read_all(&loose->list, store, fd);
 	}

@@ -99,13 +99,6 @@ static void parse(struct packed_refs *packed)
 		qsort(packed->items, packed->nr, sizeof(*packed->items), by_name);
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* A NUL, which a bad disk may leave, ends a line: it must not hide the lines after it. */
 static void parse_text(struct packed_refs *packed)
 {
@@ -203,7 +196,7 @@ static struct packed_refs *look(struct store *store)
 
 	if (fstatat(store->dirfd, PACKED, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		memset(&st, 0, sizeof(st));
-	if (packed && same_file(&packed->st, &st) && !packed->lacking)
+	if (packed && fs_same_file(&packed->st, &st) && !packed->lacking)
 		return packed;
 	packed_refs_free(packed);
 	packed = store->packed = xcalloc(1, sizeof(*packed));
