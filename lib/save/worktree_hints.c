@@ -83,17 +83,17 @@ void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
 	look_at_index(&out->head.index, session);
 	if (!cache || statcache_head(cache)->circumstances != out->head.circumstances)
 		return;
+	scan->index_same =
+		same_index(&statcache_head(cache)->index, &out->head.index, session);
 	if (opts->hints) {
 		out->hints = *opts->hints;
 		/* What only the watcher has heard of since then must be told again. */
 		out->head.mark = statcache_head(cache)->mark;
 	} else if (may_use(out, cache, opts)) {
-		out->hints = (struct scan_hints){ &out->watched.dirs, &out->watched.trees, false };
+		out->hints = (struct scan_hints){ &out->watched.dirs, &out->watched.trees };
 	} else {
 		return;
 	}
-	out->hints.index_same =
-		same_index(&statcache_head(cache)->index, &out->head.index, session);
 	scan->hints = &out->hints;
 }
 
@@ -104,10 +104,22 @@ void worktree_hints_settle(struct worktree_hints *hints, const struct scan *scan
 					     (int64_t)clock_monotonic();
 }
 
-bool worktree_hints_are_news(const struct worktree_hints *hints, const struct scan *scan)
+/* With the index that was there, what is tracked need not be read from it again. */
+static bool knows_index(const struct worktree_hints *hints, const struct scan *scan,
+			const struct statcache *cache)
 {
-	return hints->head.mark.instance &&
-	       (!scan->hinted || hints->watched.dirs.nr + hints->watched.trees.nr > MANY);
+	static const struct wt_stat none;
+
+	return !scan->hinted && cache && !wt_stat_equal(&hints->head.index, &none) &&
+	       !wt_stat_equal(&hints->head.index, &statcache_head(cache)->index);
+}
+
+bool worktree_hints_are_news(const struct worktree_hints *hints, const struct scan *scan,
+			     const struct statcache *cache)
+{
+	return knows_index(hints, scan, cache) ||
+	       (hints->head.mark.instance &&
+		(!scan->hinted || hints->watched.dirs.nr + hints->watched.trees.nr > MANY));
 }
 
 void worktree_hints_release(struct worktree_hints *hints)

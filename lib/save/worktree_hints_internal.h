@@ -28,8 +28,9 @@ void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
 void worktree_hints_settle(struct worktree_hints *hints, const struct scan *scan,
 			   const struct statcache *cache);
 
-/** True if the mark in the cache is worth replacing, although nothing changed. */
-bool worktree_hints_are_news(const struct worktree_hints *hints, const struct scan *scan);
+/** True if what the cache says of watcher or index is worth replacing, although nothing changed. */
+bool worktree_hints_are_news(const struct worktree_hints *hints, const struct scan *scan,
+			     const struct statcache *cache);
 
 void worktree_hints_release(struct worktree_hints *hints);
 

@@ -280,7 +280,7 @@ void worktree_state_touch_cache(struct worktree_state *state)
 {
 	struct statcache_head head;
 
-	if (state->scoped || !worktree_hints_are_news(state->hints, state->scan))
+	if (state->scoped || !worktree_hints_are_news(state->hints, state->scan, state->cache))
 		return;
 	if (!state->scan->root->same) {
 		worktree_state_write_cache(state, &statcache_head(state->cache)->commit);
@@ -311,7 +311,7 @@ static void drop_unread(struct wt_dir *dir)
 {
 	if (dir->same)
 		return;
-	dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+	dir->listing &= (uint8_t)~WT_NAMES;
 	dir->hashed = false;
 	for (size_t i = 0; i < dir->nr; i++) {
 		struct wt_entry *entry = &wt_entries(dir)[i];

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "worktree/statcache.h"
 
 #include <pthread.h>
 
@@ -338,10 +339,52 @@ bool rules_is_named(const struct rules *rules, const char *path)
 	return is_also(rules, path) || is_whole(rules, path);
 }
 
+static bool was_left_out(const struct statcache_dir *dir, const char *path)
+{
+	struct statcache_note note;
+	size_t at = 0;
+
+	while (statcache_next_note(&note, &at, dir))
+		if (note.kind == WT_NOTE_LEFT && !strcmp(note.path, path))
+			return true;
+	return false;
+}
+
+static bool was_captured(const struct statcache_dir *dir, const char *path)
+{
+	const struct statcache_entry *entries = statcache_entries(dir);
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t at, len = strlen(name);
+
+#define ORDER(i)                                                                              \
+	wt_name_compare(statcache_name(dir, &entries[i]), entries[i].name_len,                \
+			entries[i].kind == WT_DIR, name, len, false)
+	LOWER_BOUND(at, dir->nr, ORDER(at) < 0);
+	return at < dir->nr && !ORDER(at);
+#undef ORDER
+}
+
+/*
+ * A directory that was left out had nothing tracked in it; of files that a rule leaves out, those
+ * that are tracked were captured. Other directories may have had tracked files that were missing.
+ */
+static bool was_untracked(bool *known, const struct rules_before *before, const char *path,
+			  bool is_dir)
+{
+	bool left = is_dir && before->dir && was_left_out(before->dir, path);
+
+	*known = left || (!is_dir && before->dir && before->names);
+	return left || (*known && !was_captured(before->dir, path));
+}
+
 /* Some enclosing repository has it in its index or, for a directory, something below it. */
 static bool is_indexed(const struct rules_dir *dir, const char *path, bool is_dir)
 {
 	size_t len = strlen(path);
+	bool known, untracked = was_untracked(&known, &dir->before, path, is_dir);
+
+	if (known)
+		return !untracked;
 
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
 		const struct gitindex *index = index_of(t);

@@ -7,6 +7,7 @@
 
 struct gitconfig;
 struct repo;
+struct statcache_dir;
 
 /**
  * What belongs in a checkpoint: all ignore sources in git's order of
@@ -92,8 +93,18 @@ const struct strlist *rules_warnings(const struct rules *rules);
 
 struct rules_tracked;
 
+/**
+ * What an earlier walk found in a directory when the project's index was the same: it may answer in
+ * place of the index, which then need not be read.
+ */
+struct rules_before {
+	const struct statcache_dir *dir; /**< NULL: nothing is known */
+	bool names; /**< the same names are there, and the same rules apply */
+};
+
 struct rules_dir {
 	const struct exclude_chain *chain;
+	struct rules_before before;
 	struct rules_tracked *tracked; /**< innermost repository */
 	bool excluded;                 /**< ignored: only tracked files are captured */
 	bool by_name; /**< ignored, and entered only for named paths: not even tracked files are captured */

@@ -90,7 +90,7 @@ static int finish_dir(struct scan_walk *walk, struct scan_worker *worker, struct
 	}
 	/* A change in the same tick would not show in the times that were taken before it. */
 	if (wt_stat_racy(&dir->st, walk->start_ns))
-		dir->listing &= (uint8_t)~WT_PLAIN;
+		dir->listing &= (uint8_t)~(WT_PLAIN | WT_TIMED);
 	scan_match(walk, item);
 	for (size_t i = 0; i < worker->children_nr; i++)
 		if (!err)
@@ -137,7 +137,7 @@ static int read_known(struct scan_walk *walk, struct scan_worker *worker, struct
 	item->dir->listing = (uint8_t)cached->listing | (unseen ? 0 : WT_WHOLE);
 	/* A file that has become too large exists, but is not captured. */
 	if (worker->nr != cached->nr)
-		item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+		item->dir->listing &= (uint8_t)~WT_NAMES;
 	rc = finish_dir(walk, worker, item, true, queue);
 	return rc ? rc : 1;
 }
@@ -156,12 +156,14 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 		return lost_dir(walk, worker, item->dir);
 	rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path, gitignore,
 		    dotgit);
+	scan_recall(walk, item);
+	item->dir->listing |= WT_TIMED;
 	err = scan_visit(walk, worker, item, fd);
 	if (err)
 		return err;
 	/* A repository in it has rules and an index that are not part of the fingerprint. */
 	if (dotgit && item->dir->parent) {
-		item->dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+		item->dir->listing &= (uint8_t)~WT_NAMES;
 		scan_note(walk, worker, item->dir, WT_NOTE_REPO, item->dir->path);
 	}
 	/* Nor has anybody an eye on that index, or on what has yet to become a repository. */

@@ -62,7 +62,6 @@ size_t skip_list_incomplete(const struct skip_list *list);
 struct scan_hints {
 	const struct strlist *dirs;  /**< directories in which names or files changed */
 	const struct strlist *trees; /**< the same, with everything below */
-	bool index_same; /**< the project tracks the same files as before */
 };
 
 typedef void (*progress_fn)(const char *what, size_t done, size_t total, void *payload);
@@ -79,6 +78,7 @@ struct scan_opts {
 	uint64_t max_files;            /**< 0: no limit; CKPT_EREFUSED if there are more */
 	uint64_t max_file_size;        /**< 0: no limit */
 	unsigned threads;
+	bool index_same; /**< the project tracks the same files as when the cache was written */
 	bool want_left_out; /**< fill `left_out` of the result */
 	/** NULL: look at everything. Not with `scope` or `want_left_out`. */
 	const struct scan_hints *hints;

@@ -59,7 +59,7 @@ enum scan_need scan_need(const struct scan_walk *walk, const struct scan_item *i
 	if (!hints || !cached || item->doubt || item->partial || item->other_device ||
 	    is_changed(hints, item->dir->path))
 		return SCAN_LOOK;
-	flags = STATCACHE_LOOK | (hints->index_same ? 0 : STATCACHE_INDEX);
+	flags = STATCACHE_LOOK | (walk->opts->index_same ? 0 : STATCACHE_INDEX);
 	if (cached->own & flags)
 		return SCAN_LOOK;
 	if (!(cached->below & flags) && !changes_below(hints, item->dir->path))

@@ -27,6 +27,33 @@ bool scan_names_known(const struct scan_walk *walk, const struct scan_item *item
 	       wt_stat_equal(&cached->st, &item->dir->st);
 }
 
+/* Files that are missing in the checkpoint for another reason than a rule may be tracked. */
+static bool has_skips(const struct statcache_dir *dir)
+{
+	struct statcache_note note;
+	size_t at = 0;
+
+	while (statcache_next_note(&note, &at, dir))
+		if (note.kind == WT_NOTE_SKIP && note.why != SKIP_SENSITIVE)
+			return true;
+	return false;
+}
+
+void scan_recall(const struct scan_walk *walk, struct scan_item *item)
+{
+	const struct statcache_dir *cached = item->dir->cached;
+
+	/* Of repositories within the worktree it is not known whether they have the same index. */
+	if (!cached || !walk->opts->index_same || item->partial || rules_is_nested(&item->rules))
+		return;
+	item->rules.before = (struct rules_before){
+		.dir = cached,
+		.names = walk->cache == ORIGIN_SAME && walk->dir_times && !item->other_device &&
+			 cached->listing & WT_TIMED && item->rules.fingerprint == cached->rules &&
+			 wt_stat_equal(&cached->st, &item->dir->st) && !has_skips(cached),
+	};
+}
+
 int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
 		     int dirfd)
 {

@@ -95,6 +95,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	entry->dir->st = entry->st;
 	item->dir = entry->dir;
 	item->rules = parent->rules;
+	item->rules.before = (struct rules_before){ NULL, false };
 	item->partial = partial;
 	item->other_device = st->st_dev != walk->dev;
 	item->doubt = parent->doubt;

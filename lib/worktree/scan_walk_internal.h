@@ -103,6 +103,9 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 /** True if the names in a directory must be those that the cache has. */
 bool scan_names_known(const struct scan_walk *walk, const struct scan_item *item);
 
+/** Before the names of a directory are judged: what the cache knows of them, see rules_before. */
+void scan_recall(const struct scan_walk *walk, struct scan_item *item);
+
 /**
  * Replaces scan_list() and scan_visit(): 1 if the entries are in the worker,
  * sorted; 0 if something was not as expected and the directory has to be listed

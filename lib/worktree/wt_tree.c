@@ -95,7 +95,7 @@ void wt_compact_dir(struct wt_dir *dir)
 	}
 	/* A name that exists but is not in the tree: the next walk must see it again. */
 	if (kept != dir->nr) {
-		dir->listing &= (uint8_t)~(WT_PLAIN | WT_WHOLE);
+		dir->listing &= (uint8_t)~WT_NAMES;
 		dir->hashed = dir->same = false;
 	}
 	dir->nr = kept;

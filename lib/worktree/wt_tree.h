@@ -28,6 +28,9 @@ enum wt_listing {
 	WT_PLAIN = 1 << 0,     /**< every name was captured, and none only because it is tracked */
 	WT_GITIGNORE = 1 << 1, /**< there is a .gitignore */
 	WT_WHOLE = 1 << 2,     /**< as WT_PLAIN, but only when it was looked at: it may be changing */
+	WT_TIMED = 1 << 3,     /**< any name that comes or goes later changes its times; those that are
+				* not captured were left out, or are noted */
+	WT_NAMES = WT_PLAIN | WT_WHOLE | WT_TIMED,
 };
 
 /** What shows whether a file may have changed. */

@@ -19,9 +19,10 @@ no_other_systems() {
 		xargs -0 -r rm -rf
 }
 
-# as_tree <dir>: what git would commit of it, ignored files and all
+# as_tree <dir>: what git would commit of it, ignored files and all. Some of the damage leaves size and
+# time as they were, which git may miss if it comes soon after the index: git has to read everything.
 as_tree() {
-	(cd "$1" && git add -A -f && git write-tree)
+	(cd "$1" && git read-tree --empty && git add -A -f && git write-tree)
 }
 
 # checked_out <commit>: a clone of it in $T/clone
