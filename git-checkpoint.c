@@ -13,7 +13,8 @@
  *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff    text
  *   intern patterns        strings that are held once; lines that match
  *   hash hash_plain oid crc    SHA-256, of short texts without libcrypto; object names, checksums
- *   fs fs_remove sparse lines    durable writing, removing trees, files with holes, line by line
+ *   fs fs_remove sparse    durable writing, removing trees, files with holes
+ *   lines map              files line by line, and in memory
  *   pool spawn command proc env deadline    threads, processes, the environment; work that must
  *                          end in time
  *   traffic                whether processes still send or receive

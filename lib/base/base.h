@@ -24,6 +24,7 @@
 #include "base/libmem.h"
 #include "base/linediff.h"
 #include "base/lines.h"
+#include "base/map.h"
 #include "base/nearest.h"
 #include "base/oid.h"
 #include "base/path.h"

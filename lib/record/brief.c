@@ -39,8 +39,8 @@ struct entry {
 _Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 112, "no padding");
 
 struct entries {
-	struct strbuf text;
-	const struct entry *items; /* in the order of ids; in the text */
+	struct map file;
+	const struct entry *items; /* in the order of ids; in the file */
 	size_t nr;
 	size_t next; /* where to look first */
 };
@@ -59,22 +59,23 @@ static bool entry_is_sound(const struct entry *entry, const struct entry *before
 /* If it is not as it was written, it is ignored. */
 static void load(struct entries *out, struct store *store)
 {
-	static const struct strbuf empty = STRBUF_INIT;
 	struct header header;
+	size_t size;
 
 	memset(out, 0, sizeof(*out));
-	out->text = empty;
-	if (fs_read_file(&out->text, store->dirfd, LAYOUT_BRIEFS) || out->text.len < sizeof(header))
+	out->file = map_file(store->dirfd, LAYOUT_BRIEFS);
+	size = out->file.size;
+	if (size < sizeof(header))
 		return;
-	memcpy(&header, out->text.buf, sizeof(header));
+	memcpy(&header, out->file.data, sizeof(header));
 	if (memcmp(header.magic, magic, sizeof(magic)) ||
-	    (out->text.len - sizeof(header)) / sizeof(struct entry) != header.nr ||
-	    (out->text.len - sizeof(header)) % sizeof(struct entry) ||
-	    header.crc != crc_update(0, &out->text.buf[offsetof(struct header, nr)],
-				     out->text.len - offsetof(struct header, nr)))
+	    (size - sizeof(header)) / sizeof(struct entry) != header.nr ||
+	    (size - sizeof(header)) % sizeof(struct entry) ||
+	    header.crc != crc_update(0, &out->file.data[offsetof(struct header, nr)],
+				     size - offsetof(struct header, nr)))
 		return;
-	/* Allocated memory is aligned for it, and so is what follows such a header. */
-	out->items = (const struct entry *)(const void *)(out->text.buf + sizeof(header));
+	/* The file is aligned for it, and so is what follows such a header. */
+	out->items = (const struct entry *)(const void *)(out->file.data + sizeof(header));
 	for (size_t i = 0; i < header.nr; i++)
 		if (!entry_is_sound(&out->items[i], i ? &out->items[i - 1] : NULL))
 			return;
@@ -83,7 +84,7 @@ static void load(struct entries *out, struct store *store)
 
 static void release(struct entries *entries)
 {
-	strbuf_release(&entries->text);
+	map_release(&entries->file);
 }
 
 static int compare_id(const void *id, const void *entry)
@@ -272,7 +273,7 @@ int brief_read(struct ckpt_briefs *out, struct store *store)
 
 int brief_places(struct ckpt_place *out, struct store *store, const struct ref_list *refs)
 {
-	struct entries known = { .text = STRBUF_INIT };
+	struct entries known = { .nr = 0 };
 	bool odd = order_has_odd(refs);
 	int err = 0;
 

@@ -126,6 +126,20 @@ static bool row_id(char out[CKPT_ID_SIZE], const char *line, const char *end)
 	return refs_valid_id(out);
 }
 
+/* Whether a row is about one of `ids`. */
+static bool is_row_of(const char *line, const char *end, const struct strlist *ids)
+{
+	const char *at = find_id(line, end);
+	char id[CKPT_ID_SIZE];
+	size_t len = sizeof("chk_YYYYMMDD_HHMMSS_xxxxxx") - 1;
+
+	if (!at || (size_t)(end - at) <= len || (at[len] != ' ' && at[len] != '|'))
+		return false;
+	memcpy(id, at, len);
+	id[len] = '\0';
+	return pathset_has(ids, id);
+}
+
 static bool row_fits(const char *line, const char *end, const struct ref_item *ref)
 {
 	const char *id = find_id(line, end);
@@ -139,22 +153,6 @@ static bool row_fits(const char *line, const char *end, const struct ref_item *r
 	return oid_is_zero(&ref->commit) ||
 	       !strncmp(line + strlen("| "),
 			oid_hex_encode(hash, ref->commit.id, HASH_DIGITS / 2), HASH_DIGITS);
-}
-
-/* Where the rows start; 0: it is missing, torn, full of NULs, or of another version. */
-static size_t read_rows(struct strbuf *out, struct store *store)
-{
-	size_t head;
-	const char *blank;
-
-	if (fs_read_file(out, store->dirfd, MANIFEST) || strlen(out->buf) != out->len ||
-	    !out->len || out->buf[out->len - 1] != '\n')
-		return 0;
-	/* After the title, which names a worktree that may have any name. */
-	blank = strstr(out->buf, "\n\n");
-	head = blank ? (size_t)(blank + 2 - out->buf) : 0;
-	return strncmp(out->buf + head, table_head, strlen(table_head)) ? 0 :
-									   head + strlen(table_head);
 }
 
 /* Up to the first row; false if it is missing or of another version. */
@@ -227,24 +225,26 @@ int manifest_append(struct store *store, const struct ckpt_record *record)
 
 int manifest_remove(struct store *store, const struct strlist *ids)
 {
-	struct strbuf text = STRBUF_INIT, left = STRBUF_INIT;
-	size_t at = read_rows(&text, store);
-	const char *line, *end;
+	struct strbuf left = STRBUF_INIT;
+	struct line_file lines;
+	char *line;
+	size_t len;
+	bool whole;
 	int err;
 
-	if (!at) {
-		strbuf_release(&text);
-		return manifest_rebuild(store);
+	add_title(&left, store);
+	whole = !lines_open(&lines, store->dirfd, MANIFEST) && skip_head(&lines);
+	while (whole && lines_next(&lines, &line, &len)) {
+		whole = !lines.torn && !memchr(line, '\0', len);
+		if (!is_row_of(line, line + len, ids)) {
+			strbuf_add(&left, line, len);
+			strbuf_addch(&left, '\n');
+		}
 	}
-	strbuf_add(&left, text.buf, at);
-	for (; (line = next_line(&end, &text, at)); at = (size_t)(end - text.buf)) {
-		char id[CKPT_ID_SIZE];
-
-		if (!row_id(id, line, end) || !pathset_has(ids, id))
-			strbuf_add(&left, line, (size_t)(end - line));
-	}
-	err = fs_write_file(store->dirfd, MANIFEST, left.buf, left.len, 0600, FS_FAST);
-	strbuf_release(&text);
+	whole = whole && !lines.error;
+	lines_close(&lines);
+	err = whole ? fs_write_file(store->dirfd, MANIFEST, left.buf, left.len, 0600, FS_FAST) :
+		      manifest_rebuild(store);
 	strbuf_release(&left);
 	return err;
 }

@@ -374,30 +374,118 @@ static void merge(struct strbuf *out, const struct packed_refs *packed,
 	}
 }
 
-int packed_refs_change(struct store *store, struct packed_change *changes, size_t nr)
+static bool only_removes(const struct packed_change *changes, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!oid_is_zero(&changes[i].commit))
+			return false;
+	return true;
+}
+
+/* Whether it is the line of one that goes; `line` can be changed. */
+static bool is_removed(char *line, size_t len, const struct packed_change *changes, size_t nr)
+{
+	char *space = *line == '#' || *line == '^' ? NULL : memchr(line, ' ', len);
+	struct packed_change key = { 0 };
+	char last = line[len];
+	bool found;
+
+	if (!space)
+		return false;
+	key.name = space + 1;
+	line[len] = '\0'; /* the newline, as it is not torn */
+	found = bsearch(&key, changes, nr, sizeof(*changes), change_by_name);
+	line[len] = last;
+	return found;
+}
+
+/* All other lines as they are; false if the file is not as it should be. */
+static bool copy_others(struct strbuf *out, struct store *store,
+			const struct packed_change *changes, size_t nr)
+{
+	struct line_file lines;
+	bool whole = !lines_open(&lines, store->dirfd, PACKED), gone = false;
+	char *line;
+	size_t len;
+
+	strbuf_grow(out, (size_t)store->packed->st.st_size);
+	while (whole && lines_next(&lines, &line, &len)) {
+		whole = len && !lines.torn && !memchr(line, '\0', len);
+		/* After a tag comes what it leads to. */
+		gone = whole && (is_removed(line, len, changes, nr) || (gone && *line == '^'));
+		if (whole && !gone)
+			strbuf_add(out, line, len + 1);
+	}
+	whole = whole && !lines.error;
+	lines_close(&lines);
+	return whole;
+}
+
+/* All lines, whatever they say. */
+static int merge_all(struct strbuf *out, struct store *store, const struct packed_change *changes,
+		     size_t nr)
 {
 	struct packed_refs all = { .text = STRBUF_INIT };
+	int err = fs_read_file(&all.text, store->dirfd, PACKED);
+
+	if (err == CKPT_ENOTFOUND)
+		err = 0;
+	if (!err) {
+		parse_text(&all);
+		merge(out, &all, changes, nr);
+	} else {
+		err = ckpt_error_set(CKPT_ERROR, "unable to read '%s/" PACKED "'", store->path);
+	}
+	strbuf_release(&all.text);
+	free(all.items);
+	return err;
+}
+
+/* What was read, without them; it must be read again if others than checkpoints went. */
+static void forget_removed(struct packed_refs *packed, const struct packed_change *changes,
+			   size_t nr, const struct stat *st)
+{
+	struct ref_list *list = &packed->checkpoints;
+	size_t prefix = strlen(REFS_CHECKPOINTS);
+
+	for (size_t i = 0; i < nr; i++) {
+		const char *name = changes[i].name, *id = name + prefix;
+		size_t at;
+
+		if (strncmp(name, REFS_CHECKPOINTS, prefix) != 0 || !refs_valid_id(id))
+			return;
+		LOWER_BOUND(at, list->nr, strcmp(list->items[at].id, id) < 0);
+		if (at == list->nr || strcmp(list->items[at].id, id) != 0)
+			continue;
+		list->nr--;
+		memmove(&list->items[at], &list->items[at + 1],
+			(list->nr - at) * sizeof(*list->items));
+	}
+	packed->st = *st;
+}
+
+int packed_refs_change(struct store *store, struct packed_change *changes, size_t nr)
+{
 	struct strbuf text = STRBUF_INIT;
+	struct stat st;
+	bool copied;
 	int err = lock_packed(store);
 
 	if (err)
 		return err;
 	if (nr)
 		qsort(changes, nr, sizeof(*changes), change_by_name);
-	/* All lines, whatever they say. */
-	err = fs_read_file(&all.text, store->dirfd, PACKED);
-	if (err == CKPT_ENOTFOUND)
-		err = 0;
-	else if (err)
-		err = ckpt_error_set(CKPT_ERROR, "unable to read '%s/" PACKED "'", store->path);
-	if (!err) {
-		parse_text(&all);
-		merge(&text, &all, changes, nr);
-		err = fs_write_file(store->dirfd, PACKED, text.buf, text.len, 0600, FS_DURABLE);
+	(void)look(store);
+	copied = only_removes(changes, nr) && copy_others(&text, store, changes, nr);
+	if (!copied) {
+		strbuf_reset(&text);
+		err = merge_all(&text, store, changes, nr);
 	}
+	if (!err)
+		err = fs_write_file(store->dirfd, PACKED, text.buf, text.len, 0600, FS_DURABLE);
+	if (!err && copied && !fstatat(store->dirfd, PACKED, &st, AT_SYMLINK_NOFOLLOW))
+		forget_removed(store->packed, changes, nr, &st);
 	unlinkat(store->dirfd, PACKED_LOCK, 0);
-	strbuf_release(&all.text);
-	free(all.items);
 	strbuf_release(&text);
 	return err;
 }

@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 
 /*
  * The packs are a list that only grows, at its head, until packs_close():
@@ -30,67 +29,16 @@ struct packs {
 
 /* --- files --- */
 
-/* A page of new memory costs as much as mapping a file. */
-enum { SMALL = 4096 };
-
-/* `errno` is set on failure. */
-static struct map read_small(int fd, size_t size)
-{
-	unsigned char *data = xmalloc(size);
-	ssize_t n = fs_pread_full(fd, data, size, 0);
-
-	if (n == (ssize_t)size)
-		return (struct map){ data, size };
-	if (n >= 0)
-		errno = EINVAL;
-	free(data);
-	return (struct map){ 0 };
-}
-
-struct map packs_map(int dirfd, const char *path)
-{
-	struct stat st;
-	int fd = fs_open_regular(&st, dirfd, path, O_NOFOLLOW);
-	int saved = errno;
-	struct map map = { 0 };
-
-	if (fd >= 0) {
-		saved = EINVAL;
-		if (st.st_size > 0 && st.st_size <= SMALL) {
-			map = read_small(fd, (size_t)st.st_size);
-			saved = errno;
-		} else if (st.st_size > 0) {
-			void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-			saved = errno;
-			if (data != MAP_FAILED)
-				map = (struct map){ data, (size_t)st.st_size };
-		}
-		close(fd);
-	}
-	errno = saved;
-	return map;
-}
-
 static struct map map_part(const struct packs *packs, const struct one_pack *pack,
 			   const char *ending)
 {
 	char *path = xstrfmt("%s%s", pack->name, ending);
-	struct map map = packs_map(packs->dirfd, path);
+	struct map map = map_file(packs->dirfd, path);
 	int saved = errno;
 
 	free(path);
 	errno = saved;
 	return map;
-}
-
-void packs_unmap(struct map *map)
-{
-	if (map->data && map->size <= SMALL)
-		free((void *)map->data);
-	else if (map->data)
-		munmap((void *)map->data, map->size);
-	*map = (struct map){ 0 };
 }
 
 bool packs_checksum_right(const struct map *file)
@@ -145,7 +93,7 @@ static void try_to_map(struct packs *packs, struct one_pack *pack)
 	if (!pack->pack.data) {
 		state = errno == ENOENT ? PACK_GONE : PACK_BAD;
 	} else if (!pack_sound(pack)) {
-		packs_unmap(&pack->pack);
+		map_release(&pack->pack);
 		state = PACK_BAD;
 	}
 	atomic_store_explicit(&pack->state, state, memory_order_release);
@@ -174,8 +122,8 @@ struct one_pack *packs_newest(const struct packs *packs)
 
 static void one_pack_free(struct one_pack *pack)
 {
-	packs_unmap(&pack->index);
-	packs_unmap(&pack->pack);
+	map_release(&pack->index);
+	map_release(&pack->pack);
 	free(pack->name);
 	free(pack);
 }

@@ -16,18 +16,6 @@ struct packs;
 /** The parts of an index. */
 enum { INDEX_HEAD = 8, INDEX_FANOUT = 256 * 4, INDEX_TRAILERS = 2 * OID_SIZE };
 
-/** A file in memory. */
-struct map {
-	const unsigned char *data;
-	size_t size;
-};
-
-/**
- * Read or map a file; no data, and `errno`, if it does not exist, is empty (EINVAL) or not a file.
- */
-struct map packs_map(int dirfd, const char *path);
-void packs_unmap(struct map *map);
-
 /** Pack or index: its last bytes are the SHA-1 of all before them. */
 bool packs_checksum_right(const struct map *file);
 

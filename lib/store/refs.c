@@ -15,21 +15,14 @@ enum { LOOSE_MAX = 128, LOOSE_MAX_LARGE = 32, LARGE = 256 };
 
 static const char *const mark_dirs[] = { "refs/pinned", "refs/unpinned", "refs/imported" };
 
-/* Eight bytes that are digits where `digits` has '0'; the others are as there. */
-static bool has_form(const char *text, const char digits[8])
+/* Eight at once. */
+static bool are_digits(const char text[8])
 {
 	const uint64_t tops = 0x8080808080808080u, zeros = 0x3030303030303030u,
 		       to_top = 0x4646464646464646u; /* takes what is above '9' past 0x7f */
-	uint64_t is, form, fixed = 0;
+	uint64_t is;
 
 	memcpy(&is, text, sizeof(is));
-	memcpy(&form, digits, sizeof(form));
-	for (int shift = 0; shift < 64; shift += 8)
-		if ((form >> shift & 0xff) != '0')
-			fixed |= (uint64_t)0xff << shift;
-	if ((is ^ form) & fixed)
-		return false;
-	is = (is & ~fixed) | (zeros & fixed);
 	/* Neither below '0' nor above '9', nor beyond ASCII, so that no byte borrows from the next. */
 	return !((is | (is + to_top) | (((is | tops) - zeros) ^ tops)) & tops);
 }
@@ -41,15 +34,18 @@ bool refs_valid_id(const char *id)
 		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1,
 		['8'] = 1, ['9'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1,
 	};
-	enum { HEX_AT = 20, LEN = 26 };
+	enum { DATE_AT = 4, TIME_AT = 12, HEX_AT = 20, LEN = 26 };
 	unsigned char all = 1;
+	char time[8]; /* _HHMMSS_ */
 
-	if (strnlen(id, LEN + 1) != LEN || memcmp(id, "chk_", 4) != 0 ||
-	    !has_form(id + 4, "00000000") || !has_form(id + 12, "_000000_"))
+	if (strnlen(id, LEN + 1) != LEN || memcmp(id, "chk_", DATE_AT) != 0 ||
+	    id[TIME_AT] != '_' || id[HEX_AT - 1] != '_')
 		return false;
+	memcpy(time, id + TIME_AT, sizeof(time));
+	time[0] = time[7] = '0';
 	for (size_t at = HEX_AT; at < LEN; at++)
 		all &= hex[(unsigned char)id[at]];
-	return all;
+	return all && are_digits(id + DATE_AT) && are_digits(time);
 }
 
 void refs_add(struct ref_list *list, const char *id, const struct oid *commit)

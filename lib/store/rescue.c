@@ -58,7 +58,7 @@ static void check_index(struct wreck *wreck)
 	struct map *index = &wreck->self.index;
 
 	wreck->index_there = exists(wreck->store, path);
-	*index = packs_map(wreck->store->dirfd, path);
+	*index = map_file(wreck->store->dirfd, path);
 	if (packs_checksum_right(index))
 		take_names(wreck);
 	/* An index that belongs to another pack does not count. */
@@ -77,7 +77,7 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 	strbuf_init(&out->made);
 	out->store = store;
 	out->name = xstrdup(name);
-	out->file = packs_map(store->dirfd, path);
+	out->file = map_file(store->dirfd, path);
 	/* Gone, empty or not a file: that is known. */
 	if (!out->file.data && errno != ENOENT && errno != ELOOP && errno != EINVAL)
 		out->unreadable = errno;
@@ -94,10 +94,10 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 
 static void close_wreck(struct wreck *wreck)
 {
-	packs_unmap(&wreck->file);
+	map_release(&wreck->file);
 	if (wreck->made.len)
 		wreck->self.index = (struct map){ 0 };
-	packs_unmap(&wreck->self.index);
+	map_release(&wreck->self.index);
 	strbuf_release(&wreck->made);
 	free(wreck->named);
 	free(wreck->name);
@@ -194,7 +194,7 @@ static void make_index(struct wreck *wreck, const struct rescued *rescued)
 	if (wreck->made.len)
 		strbuf_reset(&wreck->made);
 	else
-		packs_unmap(&wreck->self.index);
+		map_release(&wreck->self.index);
 	if (rescued->found)
 		qsort(rescued->entries, rescued->found, sizeof(*rescued->entries), by_oid);
 	pack_make_index(&wreck->made, rescued->entries, rescued->found, &unknown);

@@ -40,12 +40,12 @@ static bool is_wanted(const struct pack_contents *pack, const struct oidset *wan
 static bool is_intact(const struct store *from, const struct pack_contents *pack)
 {
 	char *path = xstrfmt(DIR_NAME "/%s.idx", pack->name);
-	struct map index = packs_map(from->dirfd, path);
+	struct map index = map_file(from->dirfd, path);
 	bool intact = packs_checksum_right(&index);
 
 	for (size_t i = 0; i < pack->nr && intact; i++)
 		intact = repack_intact(pack, &pack->items[i]);
-	packs_unmap(&index);
+	map_release(&index);
 	free(path);
 	return intact;
 }

@@ -61,13 +61,13 @@ rows_sibling() {
 }
 
 rows_many() {
-	row_time "list -n 5 at $MANY checkpoints: at $FEW" many-list 1.5 1.2
-	row_time 'status, the same' many-status 1.5 1.2
-	row_time 'show @~3, the same' many-name 1.5 1.2
-	row_time 'completion, the same' many-completion 1.5 1.2
-	row_time 'save, nothing changed, the same' many-unchanged 1.5 1.2
-	row_time "save at $MANY checkpoints: at $FEW" checkpoints 1.5 1.2
-	row_time "save at maxCount $MANY: at maxCount $FEW" limit 1.5 1.2
+	row_time "list -n 5 at $MANY checkpoints: at $FEW" many-list 1.2 1.1
+	row_time 'status, the same' many-status 1.2 1.1
+	row_time 'show @~3, the same' many-name 1.2 1.1
+	row_time 'completion, the same' many-completion 1.2 1.1
+	row_time 'save, nothing changed, the same' many-unchanged 1.2 1.1
+	row_time "save at $MANY checkpoints: at $FEW" checkpoints 1.2 1.1
+	row_time "save at maxCount $MANY: at maxCount $FEW" limit 1.3 1.2
 }
 
 head_of_table() {

@@ -32,12 +32,15 @@ static void find_blocks(struct blocks *out, const struct statcache *cache,
 static void believe(struct statcache *cache)
 {
 	static const struct strlist none = STRLIST_INIT;
-	const struct scan_hints hints = { &none, &none, true };
+	const struct scan_hints hints = { &none, &none };
 	struct strbuf got = STRBUF_INIT;
 	struct scan *scan = NULL;
 
 	assert_int_equal(scan_in(&scan, "wild",
-				 (struct scan_opts){ .threads = 1, .cache = cache, .hints = &hints },
+				 (struct scan_opts){ .threads = 1,
+						     .cache = cache,
+						     .index_same = true,
+						     .hints = &hints },
 				 true),
 			 0);
 	describe(&got, scan->root, false);
