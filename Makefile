@@ -61,7 +61,8 @@ LDFLAGS     ?=
 PKG_CONFIG  ?= pkg-config
 INSTALL     ?= install
 PROVE       ?= prove
-PROVE_JOBS  ?= $(shell expr 1 + "$$(nproc)")
+# Many tests wait for something.
+PROVE_JOBS  ?= $(shell expr 2 + "$$(nproc)")
 
 SAN         ?=
 COVERAGE    ?=

@@ -98,8 +98,11 @@ void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
 }
 
 void worktree_hints_settle(struct worktree_hints *hints, const struct scan *scan,
-			   const struct statcache *cache)
+			   const struct statcache *cache, const struct rules *rules)
 {
+	/* Once it can be read again, everything has to be judged again. */
+	if (rules_lacks_index(rules))
+		memset(&hints->head.index, 0, sizeof(hints->head.index));
 	hints->head.full_at = scan->hinted ? statcache_head(cache)->full_at :
 					     (int64_t)clock_monotonic();
 }

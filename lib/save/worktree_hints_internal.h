@@ -26,7 +26,7 @@ void worktree_hints_find(struct worktree_hints *out, struct scan_opts *scan,
 
 /** After the scan: note whether it looked at everything. */
 void worktree_hints_settle(struct worktree_hints *hints, const struct scan *scan,
-			   const struct statcache *cache);
+			   const struct statcache *cache, const struct rules *rules);
 
 /** True if what the cache says of watcher or index is worth replacing, although nothing changed. */
 bool worktree_hints_are_news(const struct worktree_hints *hints, const struct scan *scan,

@@ -215,7 +215,7 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	if (err)
 		goto out;
 	session->read_whole = true;
-	worktree_hints_settle(out->hints, out->scan, out->cache);
+	worktree_hints_settle(out->hints, out->scan, out->cache, out->rules);
 	drop_stages(out->scan, session);
 	/*
 	 * A cache from another boot must be replaced, or nothing would be known on this one either.

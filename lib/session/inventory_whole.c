@@ -14,7 +14,7 @@ bool inventory_is_remnant(const struct ckpt_record *record, const struct ckpt_re
 	if (strcmp(record->source, "watch") != 0)
 		return false;
 	/* The repository went first; without its rules, ignored files may have come in. */
-	if (strcmp(record->type, before->type) != 0)
+	if (!strcmp(before->type, "git_stash") && !strcmp(record->type, "file_backup"))
 		return true;
 	if (record->files >= before->files)
 		return false;

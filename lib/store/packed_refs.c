@@ -382,38 +382,36 @@ static bool only_removes(const struct packed_change *changes, size_t nr)
 	return true;
 }
 
-/* Whether it is the line of one that goes; `line` can be changed. */
-static bool is_removed(char *line, size_t len, const struct packed_change *changes, size_t nr)
-{
-	char *space = *line == '#' || *line == '^' ? NULL : memchr(line, ' ', len);
-	struct packed_change key = { 0 };
-	char last = line[len];
-	bool found;
-
-	if (!space)
-		return false;
-	key.name = space + 1;
-	line[len] = '\0'; /* the newline, as it is not torn */
-	found = bsearch(&key, changes, nr, sizeof(*changes), change_by_name);
-	line[len] = last;
-	return found;
-}
-
-/* All other lines as they are; false if the file is not as it should be. */
+/*
+ * Copy the lines of all others. Only if each line is of a checkpoint, and they are in order, as in a
+ * file of ours: false if it is another one, or damaged.
+ */
 static bool copy_others(struct strbuf *out, struct store *store,
 			const struct packed_change *changes, size_t nr)
 {
+	char name[ID_AT + ID_LEN + 1], before[sizeof(name)] = "", *line;
+	const struct packed_change key = { .name = name + OID_HEX + 1 };
 	struct line_file lines;
-	bool whole = !lines_open(&lines, store->dirfd, PACKED), gone = false;
-	char *line;
+	bool whole = !lines_open(&lines, store->dirfd, PACKED), head = true;
 	size_t len;
 
 	strbuf_grow(out, (size_t)store->packed->st.st_size);
-	while (whole && lines_next(&lines, &line, &len)) {
-		whole = len && !lines.torn && !memchr(line, '\0', len);
-		/* After a tag comes what it leads to. */
-		gone = whole && (is_removed(line, len, changes, nr) || (gone && *line == '^'));
-		if (whole && !gone)
+	for (; whole && lines_next(&lines, &line, &len); head = false) {
+		whole = !lines.torn;
+		if (head && whole && len + 1 == strlen(usual_head) &&
+		    !memcmp(line, usual_head, len + 1)) {
+			strbuf_add(out, line, len + 1);
+			continue;
+		}
+		whole = whole && len == ID_AT + ID_LEN &&
+			!memcmp(line + OID_HEX, " " REFS_CHECKPOINTS, ID_AT - OID_HEX) &&
+			memcmp(before + ID_AT, line + ID_AT, ID_LEN) < 0 && !memchr(line, '\0', len);
+		if (!whole)
+			break;
+		memcpy(name, line, len);
+		name[len] = '\0';
+		memcpy(before, name, sizeof(name));
+		if (!bsearch(&key, changes, nr, sizeof(*changes), change_by_name))
 			strbuf_add(out, line, len + 1);
 	}
 	whole = whole && !lines.error;

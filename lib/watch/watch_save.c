@@ -71,7 +71,8 @@ double watch_tree_due(const struct watch_tree *tree)
 
 static bool has_changed(struct watch_tree *tree)
 {
-	return watch_poll_look(&tree->poll, tree->root, tree->store->dirfd, tree->pace.quiet);
+	return tree->store &&
+	       watch_poll_look(&tree->poll, tree->root, tree->store->dirfd, tree->pace.quiet);
 }
 
 /* What people read in the list. */

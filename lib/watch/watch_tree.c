@@ -203,6 +203,8 @@ void watch_tree_open(struct watch_tree *tree)
 		tree->trouble = WATCH_NONE;
 	if (!tree->store && store_open(&tree->store, tree->root)) {
 		tree->store = NULL;
+		tree->trouble = WATCH_NONE;
+		tree->poll.next = INFINITY;
 		/* The first save makes it. */
 		changed(tree);
 		return;

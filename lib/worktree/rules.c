@@ -6,6 +6,7 @@
 #include "worktree/statcache.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { TAG_PROJECT, TAG_DEFAULT, TAG_EXTRA };
 
@@ -50,6 +51,7 @@ struct rules {
 	struct exclude_chain base[3]; /* info/exclude, core.excludesFile, defaults */
 
 	struct rules_tracked *top; /* of the project itself, where each walk begins */
+	atomic_bool lacks_index;   /* one could not be read */
 
 	pthread_mutex_t lock; /* protects everything below */
 	struct strlist warnings;
@@ -254,6 +256,8 @@ static const struct exclude_list *enter_text(struct rules_dir *dir, struct rules
 {
 	const struct exclude_list *list = parse(rules, text, len, path, TAG_PROJECT);
 
+	/* Patterns with a slash mean something else where the file is elsewhere. */
+	dir->fingerprint = hash_mix(dir->fingerprint, path, strlen(path));
 	dir->fingerprint = hash_mix(dir->fingerprint, text, len);
 	push(dir, arena, list);
 	return list;
@@ -317,11 +321,18 @@ static const struct gitindex *index_of(struct rules_tracked *tracked)
 		const struct repo *repo = tracked->repo;
 
 		tracked->loaded = true;
-		if (gitindex_open(&tracked->index, repo->worktree, repo->gitdir, repo->sha256))
+		if (gitindex_open(&tracked->index, repo->worktree, repo->gitdir, repo->sha256)) {
 			warn(tracked->rules, "files that are both tracked and ignored are left out");
+			atomic_store(&tracked->rules->lacks_index, true);
+		}
 	}
 	pthread_mutex_unlock(&tracked->lock);
 	return tracked->index;
+}
+
+bool rules_lacks_index(const struct rules *rules)
+{
+	return atomic_load(&((struct rules *)rules)->lacks_index);
 }
 
 static bool is_also(const struct rules *rules, const char *path)

@@ -126,6 +126,9 @@ void rules_enter(struct rules_dir *dir, struct rules *rules, struct arena *arena
 /** Whether a repository within the worktree has a say in what is tracked there. */
 bool rules_is_nested(const struct rules_dir *dir);
 
+/** After a walk: whether an index could not be read, so that what is tracked is not known. */
+bool rules_lacks_index(const struct rules *rules);
+
 /** The same for a directory of a checkpoint: `text` is its .gitignore. */
 void rules_enter_text(struct rules_dir *dir, struct rules *rules, struct arena *arena,
 		      const char *path, const char *text, size_t len);

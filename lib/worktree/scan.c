@@ -157,7 +157,9 @@ static int read_dir(struct scan_walk *walk, struct scan_worker *worker, struct s
 	rules_enter(&item->rules, walk->opts->rules, &worker->arena, fd, item->dir->path, gitignore,
 		    dotgit);
 	scan_recall(walk, item);
-	item->dir->listing |= WT_TIMED;
+	/* What a repository within the worktree tracks is not known for long. */
+	if (!rules_is_nested(&item->rules))
+		item->dir->listing |= WT_TIMED;
 	err = scan_visit(walk, worker, item, fd);
 	if (err)
 		return err;

@@ -136,55 +136,6 @@ test_an_unchanged_repository_is_not_opened() {
 	expect_eq 1 "$(grep -c execve "$T/trace")"
 }
 
-# index_reads: how many times a save opens the project's index
-index_reads() {
-	strace -f -e trace=openat,open -o "$T/trace" git-checkpoint save -q
-	grep -c '/\.git/index"' "$T/trace" || :
-}
-
-test_the_index_is_read_once_and_only_if_it_changed() {
-	require strace
-	strace -o "$T/trace" true 2>/dev/null || skip 'strace cannot trace here'
-	make_project
-	mkdir left
-	echo ignored >left/file
-	echo ignored >ignored.o
-	echo secret >.env
-	printf '%s\n' left/ '*.o' >>.git/info/exclude
-	echo tracked >tracked.o
-	git add -f tracked.o
-	git commit -q -m tracked
-	git-checkpoint save -q
-	sleep 0.1
-	git-checkpoint save -q
-	echo 2 >>a
-	expect_eq 0 "$(index_reads)" 'nothing was staged'
-	git add a
-	sleep 0.1
-	expect_eq 1 "$(index_reads)" 'something was staged'
-	# who knows whether this one is tracked
-	echo ignored >new.o
-	test "$(index_reads)" -le 1
-	git-checkpoint show @ --json | jq -e 'any(.changed_files[]; .file == "new.o") | not'
-	# a tracked file that comes back to where everything is ignored
-	git add -f left/file
-	git commit -q -m file
-	rm left/file
-	git-checkpoint save -q
-	sleep 0.1
-	git-checkpoint save -q
-	echo back >left/file
-	git-checkpoint save -q
-	expect_eq back "$(git-checkpoint show @:left/file)"
-	rm tracked.o
-	git-checkpoint save -q
-	sleep 0.1
-	git-checkpoint save -q
-	echo back >tracked.o
-	git-checkpoint save -q
-	expect_eq back "$(git-checkpoint show @:tracked.o)"
-}
-
 # What is remembered may be lost or damaged.
 test_what_is_remembered_can_be_lost() {
 	make_project

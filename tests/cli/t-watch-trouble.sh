@@ -238,6 +238,21 @@ test_without_watches_files_written_in_place_are_saved_at_last() {
 	watch_end
 }
 
+test_without_watches_and_without_a_store() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1s
+	watch_start_poor
+	await watch_tells "$PWD" '.saving == false and .last_save != null'
+	# saves fail before they make another
+	git config checkpoint.maxFiles nonsense
+	mv "$(store_dir)" "$T/store"
+	echo new >c/d/new
+	await watch_tells "$PWD" '.state == "starting" and .problem != null'
+	git config --unset checkpoint.maxFiles
+	await newest_has c/d/new new
+	watch_end
+}
+
 newest_ends() {
 	test "$(git checkpoint show "@:$1" 2>/dev/null | tail -n 1)" = "$2"
 }

@@ -256,6 +256,18 @@ test_work_before_a_removal_is_the_last_state() {
 	cd ..
 	rm -rf d
 	expect_eq @ "$(way_back "$PWD/d")" 'the newest'
+	# a project that became a repository
+	mkdir e
+	cd e
+	echo 1 >a
+	by_watcher 'after changes'
+	git init -q .
+	echo important >a
+	echo new >b
+	by_watcher 'after changes'
+	cd ..
+	rm -rf e
+	expect_eq @ "$(way_back "$PWD/e")" 'of the repository'
 	# a removal that a person saved
 	mkdir d
 	cd d

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Three quarters of a minute of what `make random` does for hours (RANDOM_SECONDS), and first: that it
+# Half a minute of what `make random` does for hours (RANDOM_SECONDS), and first: that it
 # notices harm of every kind that it looks for.
 
 . "$(dirname "$0")/../lib/harness.sh"
@@ -31,7 +31,7 @@ test_a_change_outside_is_noticed() { notices outside 'outside of the worktree'; 
 # The same episodes each time; `make random` looks for new ones.
 test_what_comes_back_is_what_there_was() {
 	require perl
-	TEST_SEED=${RANDOM_FROM:-2} "$ROOT_DIR/tests/random/random.pl" "${RANDOM_SECONDS:-45}"
+	TEST_SEED=${RANDOM_FROM:-2} "$ROOT_DIR/tests/random/random.pl" "${RANDOM_SECONDS:-25}"
 }
 
 run_tests

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Half a minute of what `make twin` does for hours (TWIN_SECONDS), and first: that it notices harm of
+# Some seconds of what `make twin` does for hours (TWIN_SECONDS), and first: that it notices harm of
 # every kind that it looks for.
 
 . "$(dirname "$0")/../lib/harness.sh"
@@ -29,7 +29,7 @@ test_another_file_is_noticed() { notices file '\(files\|status\)'; }
 # The same episodes each time; `make twin` looks for new ones.
 test_what_git_says_is_what_it_said() {
 	require perl
-	TEST_SEED=${TWIN_FROM:-1} "$ROOT_DIR/tests/random/twin.pl" "${TWIN_SECONDS:-25}"
+	TEST_SEED=${TWIN_FROM:-1} "$ROOT_DIR/tests/random/twin.pl" "${TWIN_SECONDS:-15}"
 }
 
 run_tests

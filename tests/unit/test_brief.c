@@ -226,6 +226,7 @@ static void test_brief_damage_is_harmless(void **state)
 		assert_int_equal(fs_write_file(store->dirfd, BRIEFS, text.buf, len, 0600, FS_FAST), 0);
 		expect(store, records, 20);
 	}
+	strbuf_grow(&text, 72);
 	strbuf_add(&text, text.buf, 72);
 	assert_int_equal(fs_write_file(store->dirfd, BRIEFS, text.buf, text.len, 0600, FS_FAST), 0);
 	expect(store, records, 20);
