@@ -32,8 +32,9 @@ void watch_pace_changed(struct watch_pace *pace, double now)
 
 void watch_pace_blind(struct watch_pace *pace, double now)
 {
-	if (!pace->first)
-		pace->first = now;
+	if (pace->first)
+		return;
+	pace->first = now;
 	pace->last = INFINITY;
 }
 

@@ -19,7 +19,7 @@ struct watch_pace {
 /** Something changed. */
 void watch_pace_changed(struct watch_pace *pace, double now);
 
-/** Nobody can tell whether something changed: save after `max`. */
+/** Nobody can tell whether something changed: save after `max`, unless changes are known. */
 void watch_pace_blind(struct watch_pace *pace, double now);
 
 /** A save begins; what changes from now on is not in it. */
