@@ -590,7 +590,7 @@ deb:
 
 DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
-DEBIAN_TEST  := libcmocka-dev perl python3 jq faketime strace procps xxd lighttpd openssh-server openssh-client git-remote-gcrypt mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
+DEBIAN_TEST  := libcmocka-dev perl python3 jq faketime strace procps xxd lighttpd openssh-server openssh-client git-remote-gcrypt gpg-agent mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
                 bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount xfsprogs btrfs-progs \
                 bindfs ntfs-3g
 
@@ -601,7 +601,7 @@ build-deps deps:
 	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
 		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
 		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
-		echo '  for the tests: cmocka perl python3 jq faketime strace procps xxd lighttpd openssh git-remote-gcrypt mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql bindfs ntfs-3g'; \
+		echo '  for the tests: cmocka perl python3 jq faketime strace procps xxd lighttpd openssh git-remote-gcrypt gnupg mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql bindfs ntfs-3g'; \
 		exit 0; \
 	fi; \
 	missing=; \

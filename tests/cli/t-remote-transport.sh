@@ -75,7 +75,7 @@ test_ssh() {
 
 # Encrypted: who has the hub alone can read neither contents nor names.
 test_gcrypt() {
-	PATH=$PATH:/usr/sbin require git-remote-gcrypt gpg gpgconf
+	PATH=$PATH:/usr/sbin require git-remote-gcrypt gpg gpgconf gpg-agent
 	machines
 	GNUPGHOME=$T/gnupg
 	export GNUPGHOME
