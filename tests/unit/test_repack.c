@@ -255,9 +255,13 @@ static void test_repack_takes_the_copy_that_is_whole(void **state)
 	char *name = NULL;
 	unsigned char *bad;
 	size_t nr = all_contents(packs, store);
+	char path[2 * PATH_MAX];
+	struct stat st;
 
 	(void)state;
-	bad = (unsigned char *)xmemdupz(packs[0].data, packs[0].bytes);
+	snprintf(path, sizeof(path), "%s/objects/pack/%s.pack", store->path, packs[0].name);
+	assert_int_equal(stat(path, &st), 0);
+	bad = (unsigned char *)xmemdupz(packs[0].data, (size_t)st.st_size);
 	memcpy(packs + nr, packs, nr * sizeof(*packs));
 	memset(bad + packs[0].items[3].offset + 3, 0x55, 2);
 	packs[0].data = bad;

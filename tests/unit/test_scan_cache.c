@@ -291,6 +291,7 @@ static void test_scan_believes_a_cache_of_another_boot_once_it_was_read_again(vo
 	scan = again(&text, 3);
 	if (!origin_on_disk(&scan->origin)) {
 		scan_free(scan);
+		strbuf_release(&text);
 		skip();
 	}
 	/* Another device: read again, each time. */
