@@ -378,24 +378,27 @@ static bool was_captured(const struct statcache_dir *dir, const char *path)
 /*
  * A directory that was left out had nothing tracked in it; of files that a rule leaves out, those
  * that are tracked were captured. Other directories may have had tracked files that were missing.
+ * False: not known.
  */
-static bool was_untracked(bool *known, const struct rules_before *before, const char *path,
-			  bool is_dir)
+static bool recall(bool *tracked, const struct rules_before *before, const char *path, bool is_dir)
 {
-	bool left = is_dir && before->dir && was_left_out(before->dir, path);
-
-	*known = left || (!is_dir && before->dir && before->names);
-	return left || (*known && !was_captured(before->dir, path));
+	*tracked = false;
+	if (!before->dir)
+		return false;
+	if (is_dir)
+		return was_left_out(before->dir, path);
+	*tracked = before->names && was_captured(before->dir, path);
+	return before->names;
 }
 
 /* Some enclosing repository has it in its index or, for a directory, something below it. */
 static bool is_indexed(const struct rules_dir *dir, const char *path, bool is_dir)
 {
 	size_t len = strlen(path);
-	bool known, untracked = was_untracked(&known, &dir->before, path, is_dir);
+	bool tracked;
 
-	if (known)
-		return !untracked;
+	if (recall(&tracked, &dir->before, path, is_dir))
+		return tracked;
 
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {
 		const struct gitindex *index = index_of(t);

@@ -27,6 +27,8 @@ bool scan_names_known(const struct scan_walk *walk, const struct scan_item *item
 	       wt_stat_equal(&cached->st, &item->dir->st);
 }
 
+enum { NOTES_MAX = 8192 }; /* bytes, some hundred directories */
+
 /* Files that are missing in the checkpoint for another reason than a rule may be tracked. */
 static bool has_skips(const struct statcache_dir *dir)
 {
@@ -43,8 +45,13 @@ void scan_recall(const struct scan_walk *walk, struct scan_item *item)
 {
 	const struct statcache_dir *cached = item->dir->cached;
 
-	/* Of repositories within the worktree it is not known whether they have the same index. */
-	if (!cached || !walk->opts->index_same || item->partial || rules_is_nested(&item->rules))
+	/*
+	 * Of repositories within the worktree it is not known whether they have the same index. And
+	 * each directory that is left out is searched for in the notes: with very many of them, reading
+	 * the index is faster.
+	 */
+	if (!cached || !walk->opts->index_same || item->partial ||
+	    rules_is_nested(&item->rules) || cached->notes_len > NOTES_MAX)
 		return;
 	item->rules.before = (struct rules_before){
 		.dir = cached,
