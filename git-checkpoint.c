@@ -39,7 +39,7 @@
  *   settings setting ini   the table; one setting; files
  *   change edit            changing a file; its text
  *   capture_settings       which captures are configured
- * lib/worktree/  the user's files
+ * lib/tree/  the user's files
  *   scan scan_visit skip    the parallel walk; what was left out and why
  *   scan_known scan_hinted    directories that need not be listed; those that need not be looked at
  *   rules rules_texts      what belongs in a checkpoint; rules from outside the worktree
@@ -82,7 +82,7 @@
  * lib/session/   which worktree, which settings, which store
  *   session                what every command starts with
  *   inventory inventory_whole    all stores of this user; the last state of one that is gone
- * lib/retention/ which checkpoints go, and freeing their bytes
+ * lib/keep/      which checkpoints go, and freeing their bytes
  *   evict stock hold       which ones go; what is known of each; those that a process still needs
  *   retain retain_save retain_fetched    removing them by rules; for a save, and room for it in
  *                          the budget; those of other machines
@@ -99,7 +99,7 @@
  *   save_git save_staged    the state of the project's repository; contents of what is staged
  *   cadence warnings       whether a save is due; what the user must know about it
  *   extras capture spool   state keys, the output of commands, and its way into the pack
- * lib/inspect/   list, diff, status, verify
+ * lib/look/   list, diff, status, verify
  *   list diff renames      all checkpoints; a difference with contents; renames in it
  *   history                what became of paths, checkpoint by checkpoint
  *   grep grep_blob versions    searching contents; one content; which there are of each file

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/report.h"
-#include "retention/retention.h"
+#include "keep/keep.h"
 #include "session/session.h"
 #include "ui/ui.h"
 

@@ -5,7 +5,7 @@
 #include "cmd/complete.h"
 #include "cmd/paths_internal.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -127,7 +127,7 @@ static int parse(struct request *request, struct session *session, const struct 
 	if (!err)
 		err = paths_parse_ever(&request->only, session, args, at);
 	if (!err && !request->records.nr)
-		err = inspect_list(&request->records, session, NULL);
+		err = look_list(&request->records, session, NULL);
 	return err;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "ui/ui.h"
 
 static int hash(struct session *session, const struct strlist *args)

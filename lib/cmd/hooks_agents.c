@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "cmd/report.h"
 #include "git/git.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -155,7 +155,7 @@ static bool is_told(const struct agents_status *status)
 	return opt_common.json || status->state != AGENTS_ABSENT;
 }
 
-/* For inspect_list(): the newest of each agent. Several settings of one have the same. */
+/* For look_list(): the newest of each agent. Several settings of one have the same. */
 static bool note_newest(const struct ckpt_record *record, void *payload)
 {
 	struct hooks_agents_view *view = payload;
@@ -203,7 +203,7 @@ void hooks_agents_look(struct hooks_agents_view *out, struct session *session)
 		out->trouble[i] = agents_trouble(session->store, out->found.items[i].agent,
 						 &out->trouble_at[i]);
 	enough.max = count_agents(&out->found);
-	if (session->store && enough.max && !inspect_list(&records, session, &enough))
+	if (session->store && enough.max && !look_list(&records, session, &enough))
 		lookup_records_release(&records);
 }
 

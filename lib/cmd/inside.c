@@ -5,7 +5,7 @@
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 static const char *find_colon(const char *typed)
 {

@@ -11,7 +11,7 @@
 #include "cmd/paths_internal.h"
 #include "cmd/report.h"
 #include "git/git.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "remote/remote.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -277,7 +277,7 @@ static int list(struct session *session, const struct strlist *args)
 							 : "last");
 	err = args->nr ? find_past(&found, session, args, &enough)
 	      : remote ? fetch_list(&found.records, session)
-		       : inspect_list(&found.records, session, count < 0 ? NULL : &enough);
+		       : look_list(&found.records, session, count < 0 ? NULL : &enough);
 	if (err)
 		goto out;
 	if (!args->nr)

@@ -6,7 +6,7 @@
 #include "cmd/complete.h"
 #include "cmd/listed_internal.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -257,7 +257,7 @@ int list_session(struct session *session, const char *id)
 	if (!err)
 		err = turns_session(&shown.of, &turns, id);
 	if (!err)
-		err = inspect_list(&records, session, NULL);
+		err = look_list(&records, session, NULL);
 	if (!err)
 		err = count_all(&shown, &records);
 	if (!err) {

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "cmd/changes_internal.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "ui/ui.h"

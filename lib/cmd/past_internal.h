@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "cmd/listed_internal.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "ui/ui.h"
 
 struct pathspec;

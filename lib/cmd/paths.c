@@ -4,10 +4,10 @@
 #include "base/base.h"
 #include "cmd/inside_internal.h"
 #include "git/git.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* ---- from what was typed ---- */
 

@@ -6,7 +6,7 @@
 #include "cmd/past_internal.h"
 #include "cmd/paths_internal.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -81,7 +81,7 @@ static int find(struct choice *choice, struct session *session, const struct str
 	choice->past_only = typed->nr;
 	/* What it was called before is not what was asked for. */
 	err = typed->nr ? past_read(&choice->past, session, only, NULL, false)
-			: inspect_list(&choice->records, session, NULL);
+			: look_list(&choice->records, session, NULL);
 	if (err)
 		return err;
 	arrange(choice);

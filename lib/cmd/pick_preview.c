@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/changes_internal.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "ui/ui.h"

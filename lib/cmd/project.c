@@ -5,7 +5,7 @@
 #include "cmd/changes_internal.h"
 #include "cmd/report.h"
 #include "git/git.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

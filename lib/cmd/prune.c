@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "cmd/removal_internal.h"
 #include "cmd/report.h"
-#include "retention/retention.h"
+#include "keep/keep.h"
 #include "session/session.h"
 #include "ui/ui.h"
 

@@ -3,7 +3,7 @@
 #define CKPT_CMD_REMOVAL_INTERNAL_H
 
 #include "base/base.h"
-#include "retention/retention.h"
+#include "keep/keep.h"
 
 /** Checkpoints that go for good: what drop and prune ask and say. */
 

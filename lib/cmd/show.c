@@ -7,7 +7,7 @@
 #include "cmd/paths_internal.h"
 #include "cmd/project_internal.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -7,7 +7,7 @@
 #include "cmd/report.h"
 #include "cmd/watched_internal.h"
 #include "hooks/hooks.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

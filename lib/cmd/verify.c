@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "cmd/report.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "ui/ui.h"

@@ -6,7 +6,7 @@
 #include "git/git.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #define NAME "phase.json"
 

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "hooks/hook_targets_internal.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #define WALK_LIMIT "--max-count=5001" /* one more */
 

@@ -8,7 +8,7 @@
 #include "record/order.h"
 #include "record/statehash.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct pack;
 struct store;

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "record/snapshot.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct compare {
 	struct compare_list *out;

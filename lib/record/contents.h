@@ -3,7 +3,7 @@
 #define CKPT_RECORD_CONTENTS_H
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct snapshot;
 struct store;

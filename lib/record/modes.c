@@ -2,7 +2,7 @@
 #include "record/modes.h"
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 enum class { CLASS_FILE, CLASS_EXEC, CLASS_DIR, CLASSES };
 enum { MODES = 010000 };

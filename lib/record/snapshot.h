@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "record/modes.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct ckpt_meta;
 struct ckpt_record;

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "record/stage_dir.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* What is left of a restore that was interrupted. */
 

@@ -2,7 +2,7 @@
 #include "record/statehash.h"
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 enum { PIECE = 64 * 1024 };
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "remote/export_internal.h"
 #include "session/session.h"

@@ -3,11 +3,11 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "keep/keep.h"
 #include "record/record.h"
 #include "remote/incoming_internal.h"
 #include "remote/remotes.h"
 #include "remote/transport_internal.h"
-#include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -3,10 +3,10 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "keep/keep.h"
 #include "record/record.h"
 #include "remote/bundle_internal.h"
 #include "remote/incoming_internal.h"
-#include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
 

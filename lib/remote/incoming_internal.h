@@ -3,7 +3,7 @@
 #define CKPT_REMOTE_INCOMING_INTERNAL_H
 
 #include "base/base.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -18,7 +18,7 @@ struct session;
  *  - trees have only names, kinds and an order that a save makes; names are not ".git", in no
  *    spelling that the file system takes for it; there are no more paths than `maxFiles`, however the trees are nested;
  *  - every object has the contents that its name says, the state hashes are those recorded, and
- *    the state of the repository is one that git can have (inspect/verify.h, git/gitstate.h).
+ *    the state of the repository is one that git can have (look/verify.h, git/gitstate.h).
  */
 struct incoming {
 	struct session *session;

@@ -3,13 +3,13 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "keep/keep.h"
 #include "record/record.h"
 #include "remote/common_internal.h"
 #include "remote/push_prune_internal.h"
 #include "remote/pushed_internal.h"
 #include "remote/remotes.h"
 #include "remote/transport_internal.h"
-#include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -2,7 +2,7 @@
 #include "remote/remote_check.h"
 
 #include "base/base.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "remote/pushed_internal.h"
 #include "remote/remotes.h"

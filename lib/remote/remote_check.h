@@ -3,7 +3,7 @@
 #define CKPT_REMOTE_REMOTE_CHECK_H
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct session;
 

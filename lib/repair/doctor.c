@@ -2,11 +2,11 @@
 #include "repair/doctor.h"
 
 #include "base/base.h"
-#include "inspect/inspect.h"
+#include "keep/keep.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "repair/doctor_files_internal.h"
 #include "repair/salvage_internal.h"
-#include "retention/retention.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -3,7 +3,7 @@
 #define CKPT_REPAIR_DOCTOR_FILES_INTERNAL_H
 
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct session;
 struct store;

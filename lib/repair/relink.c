@@ -3,9 +3,9 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "keep/keep.h"
 #include "record/record.h"
 #include "repair/salvage_internal.h"
-#include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "record/record.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 enum { SYNC_EACH_MAX = 64 };
 

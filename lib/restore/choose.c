@@ -5,7 +5,7 @@
 #include "restore/restore_internal.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #define CONTENT_MAX (64ULL << 20) /* nobody looks at a larger patch */
 

@@ -5,7 +5,7 @@
 #include "record/record.h"
 #include "save/save.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct compose *compose_new(struct store *store, const struct worktree_state *state,
 			    unsigned threads, struct strlist *conflicts)

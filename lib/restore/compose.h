@@ -3,7 +3,7 @@
 #define CKPT_RESTORE_COMPOSE_H
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /**
  * A target that is not a checkpoint: the worktree as it was just scanned, with some paths changed.

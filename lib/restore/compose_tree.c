@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "save/save.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 enum { NEW_DIR_MODE = 0755 };
 

@@ -9,7 +9,7 @@
 #include "restore/into_internal.h"
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <linux/fs.h>
 #include <stdatomic.h>

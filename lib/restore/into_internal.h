@@ -3,9 +3,9 @@
 #define CKPT_RESTORE_INTO_INTERNAL_H
 
 #include "git/git.h"
+#include "keep/keep.h"
 #include "record/record.h"
 #include "restore/into.h"
-#include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
 

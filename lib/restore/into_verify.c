@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "restore/restore_hash_internal.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 static const struct plan nothing_kept;
 

@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "restore/restore.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <stdatomic.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "record/record.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /**
  * What has to be done to make a worktree equal to a checkpoint: decided here,

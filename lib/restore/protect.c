@@ -6,7 +6,7 @@
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* The rules of one checkpoint, and the state for the directory asked about last. */
 struct source {

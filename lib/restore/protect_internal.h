@@ -2,7 +2,7 @@
 #ifndef CKPT_RESTORE_PROTECT_INTERNAL_H
 #define CKPT_RESTORE_PROTECT_INTERNAL_H
 
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct ckpt_meta;
 struct ckpt_record;

@@ -2,8 +2,8 @@
 #include "restore/restore_internal.h"
 
 #include "base/base.h"
+#include "keep/keep.h"
 #include "record/record.h"
-#include "retention/retention.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -11,7 +11,7 @@
 #include "restore/into.h"
 #include "restore/plan.h"
 #include "restore/revert.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct session;
 

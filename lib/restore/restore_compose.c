@@ -11,7 +11,7 @@
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 void restore_compose_init(struct restore *r)
 {

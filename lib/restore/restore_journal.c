@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* --- modes of directories that are only on the way --- */
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "session/session.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /*
  * After a restore the worktree is as it was scanned before, except where the

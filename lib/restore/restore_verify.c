@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct restore_hash restore_hash_init(const struct restore *r)
 {

@@ -7,7 +7,7 @@
 #include "restore/restore_internal.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 void revert_keep(struct revert_job *job, const char *path, const char *why)
 {

@@ -2,7 +2,7 @@
 #include "restore/revert_internal.h"
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* The same kind, contents and permission bits; or both NULL. */
 static bool same(const struct wt_entry *a, const struct wt_entry *b)

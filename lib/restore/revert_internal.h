@@ -3,7 +3,7 @@
 #define CKPT_RESTORE_REVERT_INTERNAL_H
 
 #include "base/base.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "restore/revert.h"
 
 struct protect;

@@ -7,7 +7,7 @@
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* What a path shall be, if nothing contradicts. */
 struct outcome {

@@ -2,7 +2,7 @@
 #include "restore/revert.h"
 
 #include "base/base.h"
-#include "inspect/inspect.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

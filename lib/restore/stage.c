@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "record/record.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <linux/magic.h>
 #include <stdatomic.h>

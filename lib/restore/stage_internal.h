@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "restore/plan.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct store;
 

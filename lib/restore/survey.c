@@ -2,7 +2,7 @@
 #include "restore/survey_internal.h"
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 void survey_release(struct survey *survey)
 {

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "keep/keep.h"
 #include "record/record.h"
-#include "retention/retention.h"
 #include "save/capture.h"
 #include "save/extras.h"
 #include "save/save_git.h"

@@ -3,8 +3,8 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "keep/keep.h"
 #include "record/record.h"
-#include "retention/retention.h"
 #include "save/save_lines_internal.h"
 #include "save/save_room_internal.h"
 #include "save/warnings_internal.h"

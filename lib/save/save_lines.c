@@ -5,7 +5,7 @@
 #include "record/record.h"
 #include "save/save.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /*
  * Both sides are read again, so what is counted must be small; most saves are. More than this is

@@ -5,7 +5,7 @@
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct weight {
 	const struct save_job *save;

@@ -6,7 +6,7 @@
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* The store of a worktree, and when it was last used. */
 static struct store *open_store(const char *home, const char *worktree, int64_t *used_out)

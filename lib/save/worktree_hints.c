@@ -5,7 +5,7 @@
 #include "git/git.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* In seconds: after this time a save looks at everything, whatever the watcher says. */
 enum { FULL_EVERY = 600 };

@@ -7,7 +7,7 @@
 #include "save/worktree_hints_internal.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* The store's info/exclude, which the user may have edited; otherwise that of a new store. */
 static void load_defaults(struct strbuf *out, const struct session *session)

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct pack;
 struct rules;

@@ -33,7 +33,7 @@ struct ckpt_settings {
 	struct ckpt_thinning thin_automatic;
 	int64_t max_age;        /**< seconds, 0: never */
 	uint64_t max_size;      /**< bytes, 0: none */
-	uint64_t keep_hourly, keep_daily, keep_weekly; /**< see retention/evict.h */
+	uint64_t keep_hourly, keep_daily, keep_weekly; /**< see keep/evict.h */
 	uint64_t max_files;
 	uint64_t max_file_size; /**< bytes, 0: none */
 	int64_t lock_timeout;   /**< seconds */

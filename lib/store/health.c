@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "store/layout.h"
 #include "store/shadow.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #define BROKEN ".broken-"
 #define SALVAGED ".salvaged-"

@@ -3,7 +3,7 @@
 #define CKPT_STORE_INGEST_H
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 struct pack;
 struct store;

@@ -3,7 +3,7 @@
 #define CKPT_STORE_INGEST_FILE_INTERNAL_H
 
 #include "store/ingest.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -20,7 +20,7 @@ struct packs;
  *     checkpoint/worktree   the full path of the worktree, no newline
  *     checkpoint/lock       flock(2)ed by whoever changes the store
  *     checkpoint/config     settings for this store
- *     checkpoint/statcache  see worktree/statcache.h
+ *     checkpoint/statcache  see tree/statcache.h
  *     checkpoint/log        the audit trail, see record/audit.h
  *     checkpoint/every      the counts of save --every, see save/cadence_internal.h
  *     checkpoint/journal, checkpoint/undo    see record/journal.h

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "store/pack.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /*
  * A directory's tree needs the trees of those below it, so directories are

@@ -6,7 +6,7 @@
 
 /**
  * A process, one for each user, that watches worktrees. It has two jobs: it tells a save which
- * directories changed, so that the save can skip the others (worktree/watched.h asks), and it takes
+ * directories changed, so that the save can skip the others (tree/watched.h asks), and it takes
  * checkpoints by itself.
  *
  * Why an answer is right. There is a node for each directory in the stat cache that was loaded
@@ -45,7 +45,7 @@
  *     events, or if the save that asks has other mounts than the watcher.
  *
  * No watcher can see writes through another name of a file (hard links), nor stores to mapped
- * memory until the mapping ends. worktree/watched.h says what follows from that.
+ * memory until the mapping ends. tree/watched.h says what follows from that.
  */
 
 /** In the home of all stores. */

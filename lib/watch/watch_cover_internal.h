@@ -3,8 +3,8 @@
 #define CKPT_WATCH_WATCH_COVER_INTERNAL_H
 
 #include "base/base.h"
+#include "tree/tree.h"
 #include "watch/watch_nodes_internal.h"
-#include "worktree/worktree.h"
 
 /**
  * All watches on one worktree, and what they told. Why the answers are right is in watch.h, whose

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "store/store.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 /* A pause is at least this many times as long as the look before it. */
 #define REST 50.0

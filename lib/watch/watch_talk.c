@@ -2,7 +2,7 @@
 #include "watch/watch_talk_internal.h"
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <sys/socket.h>
 

@@ -2,7 +2,7 @@
 #include "watch/watch.h"
 
 #include "base/base.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <sys/file.h>
 

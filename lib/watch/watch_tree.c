@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "settings/settings.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <linux/magic.h>
 #include <math.h>

@@ -55,7 +55,7 @@ require_strace() {
 	strace -f -e trace=openat -o "$T/trace" true 2>/dev/null || skip 'strace cannot trace here'
 }
 
-# on_disk: skip the case where times prove nothing (see worktree/vouch.h)
+# on_disk: skip the case where times prove nothing (see tree/vouch.h)
 on_disk() {
 	case $(stat -f -c %T .) in
 	ext2/ext3 | xfs | btrfs | f2fs) ;;

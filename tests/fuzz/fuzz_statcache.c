@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 /* The whole source, for what it keeps to itself: the header and the checksums. */
-#include "worktree/statcache.c"
+#include "tree/statcache.c"
 
 enum { BLOCKS = 64, DEPTH = 8 };
 

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 static void check_paths(const struct strlist *paths)
 {

@@ -4,7 +4,7 @@
 
 /* Stat caches in the current directory. After unit.h. */
 
-#include "worktree/statcache.h"
+#include "tree/statcache.h"
 
 /* Written from scratch. */
 UNUSED static int cache_write(const char *path, const struct statcache_head *head,

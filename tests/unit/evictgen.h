@@ -5,7 +5,7 @@
 /* Checkpoints to be judged by the rules of retention. After unit.h. */
 
 #include "base/clock.h"
-#include "retention/evict.h"
+#include "keep/evict.h"
 
 enum { MAX_ITEMS = 256, HOURS = 3600, DAYS = 86400 };
 

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "git/gitconfig.h"
 #include "git/repo.h"
-#include "worktree/rules.h"
-#include "worktree/scan.h"
+#include "tree/rules.h"
+#include "tree/scan.h"
 
 struct probe {
 	struct strlist files;  /* captured files and links, sorted */

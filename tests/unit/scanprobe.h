@@ -7,8 +7,8 @@
 #include "git/gitconfig.h"
 #include "store/ingest.h"
 #include "store/trees.h"
-#include "worktree/scan.h"
-#include "worktree/statcache.h"
+#include "tree/scan.h"
+#include "tree/statcache.h"
 
 #include "cacheprobe.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/beneath.h"
+#include "tree/beneath.h"
 
 #include "base/alloc.h"
 #include "base/fs.h"

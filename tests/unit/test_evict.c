@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "retention/evict.h"
+#include "keep/evict.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "unit.h"
 #include "evictgen.h"
+#include "unit.h"
 
 /* `expect`: indexes in the order of going, those that are due before a "|". */
 static void expect_rules(const struct evict_rules *rules, const char *expect)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "retention/evict.h"
+#include "keep/evict.h"
 
 #include "base/alloc.h"
-#include "unit.h"
 #include "evictgen.h"
+#include "unit.h"
 
 /* Random checkpoints and rules, against what the rules promise. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/rules.h"
+#include "tree/rules.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Random repositories with random rules, of which git sees what we capture. */
-#include "worktree/rules.h"
+#include "tree/rules.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

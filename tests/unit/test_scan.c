@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/scan.h"
+#include "tree/scan.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/scan.h"
+#include "tree/scan.h"
 
 #include "base/alloc.h"
+#include "git/repo.h"
 #include "store/ingest.h"
 #include "store/trees.h"
+#include "tree/statcache.h"
 #include "unit.h"
-#include "git/repo.h"
-#include "worktree/statcache.h"
 
 #include "scanprobe.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/scan.h"
+#include "tree/scan.h"
 
 #include "base/base.h"
 #include "git/repo.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A stat cache with right checksums and wild contents. */
-#include "worktree/scan.h"
+#include "tree/scan.h"
 
 #include "base/alloc.h"
 #include "base/crc.h"
+#include "tree/statcache_internal.h"
 #include "unit.h"
-#include "worktree/statcache_internal.h"
 
 #include "scanprobe.h"
 

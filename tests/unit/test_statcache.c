@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/statcache.h"
+#include "tree/statcache.h"
 
 #include "base/crc.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/inspect.h"
+#include "look/look.h"
 
 #include "unit.h"
 

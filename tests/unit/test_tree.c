@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worktree/wt_tree.h"
+#include "tree/wt_tree.h"
 
 #include "base/strlist.h"
 #include "unit.h"

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "worktree/worktree.h"
+#include "tree/tree.h"
 
 #include <sys/socket.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "worktree/wt_tree.h"
+#include "tree/wt_tree.h"
 
 static const uint16_t treegen_modes[] = { 0644, 0644,  0644, 0755, 0600, 0444,
 					  0700, 04755, 0,    0611, 0001 };

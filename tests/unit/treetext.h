@@ -11,7 +11,7 @@
  */
 
 #include "base/arena.h"
-#include "worktree/wt_tree.h"
+#include "tree/wt_tree.h"
 
 enum { WIDTH = 32 }; /* entries that a directory has room for */
 

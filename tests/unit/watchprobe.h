@@ -9,9 +9,9 @@
 
 #include "unit.h"
 
+#include "tree/tree.h"
 #include "watch/watch_cover_internal.h"
 #include "watchgen.h"
-#include "worktree/worktree.h"
 
 #include <dirent.h>
 

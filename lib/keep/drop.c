@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "keep/drop.h"
+
+#include "base/base.h"
+#include "keep/stock_internal.h"
+#include "record/record.h"
+#include "session/session.h"
+#include "store/store.h"
+
+/* Where undo and redo lead; they can do without the rest of the stack. */
+static int add_destinations(struct strlist *out, struct store *store)
+{
+	struct undo_stack stack;
+	int err = journal_undo_read(&stack, store);
+
+	for (size_t i = 0; i < stack.nr; i++)
+		strlist_add(out, i < stack.done ? stack.items[i].before : stack.items[i].after);
+	journal_undo_release(&stack);
+	return err;
+}
+
+static int check_droppable(struct session *session, const struct ckpt_record *record, bool force)
+{
+	struct strlist journal = STRLIST_INIT, undo = STRLIST_INIT;
+	bool damaged = stock_journal(&journal, session) != 0;
+	int err = add_destinations(&undo, session->store);
+
+	if (err)
+		; /* nobody knows where undo leads */
+	else if (damaged || strlist_has(&journal, record->id))
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "checkpoint '%s' is needed by the interrupted restore; nothing was "
+				     "dropped",
+				     record->id);
+	else if (record->pinned && !force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "checkpoint '%s' is pinned; use --force to drop it anyway; "
+				     "nothing was dropped",
+				     record->id);
+	else if (strlist_has(&undo, record->id) && !force)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'undo' or 'redo' leads to checkpoint '%s'; use --force to drop "
+				     "it anyway; nothing was dropped",
+				     record->id);
+	strlist_release(&journal);
+	strlist_release(&undo);
+	return err;
+}
+
+static bool is_same(const struct ckpt_record *a, const struct ckpt_record *b)
+{
+	return !strcmp(a->id, b->id) && !strcmp(a->machine ? a->machine : "", b->machine ? b->machine : "");
+}
+
+/* If it is too damaged to be looked up, it is named by its full id. */
+static int find_named(struct ckpt_record *out, struct store *store, const char *name)
+{
+	const struct ref_item *ref;
+	struct ref_list refs;
+	int err = lookup_name(out, store, name);
+
+	if (err != CKPT_ECORRUPT || !refs_valid_id(name) || refs_list(&refs, store))
+		return err;
+	ref = refs_find(&refs, name);
+	if (ref) {
+		*out = (struct ckpt_record)CKPT_RECORD_INIT;
+		snprintf(out->id, sizeof(out->id), "%s", name);
+		out->commit = ref->commit;
+		out->pinned =
+			refs_mark(store, name) == REFS_PINNED || names_of(store, &out->commit);
+		err = 0;
+	}
+	refs_release(&refs);
+	return err;
+}
+
+static int find_all(struct retain_result *out, struct session *session, const struct strlist *names,
+		    bool force)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < names->nr && !err; i++) {
+		struct ckpt_record record = CKPT_RECORD_INIT;
+		bool twice = false;
+
+		err = find_named(&record, session->store, names->items[i]);
+		if (!err)
+			err = check_droppable(session, &record, force);
+		for (size_t j = 0; j < out->nr && !twice && !err; j++)
+			twice = is_same(&out->items[j].record, &record);
+		if (!err && !twice)
+			retain_add(out, &record,
+				   xstrdup(record.reason ? record.reason : "damaged"));
+		record_release(&record);
+	}
+	return err;
+}
+
+int drop_checkpoints(struct retain_result *out, struct session *session,
+		     const struct strlist *names, bool force, bool dry_run)
+{
+	int err = retain_begin(session);
+
+	memset(out, 0, sizeof(*out));
+	/* Who cannot read the names does not know what they protect. */
+	if (!err)
+		err = names_check(session->store);
+	if (!err)
+		err = find_all(out, session, names, force);
+	if (!err && !dry_run)
+		err = retain_let_go(out, session, "drop");
+	store_unlock(session->store);
+	if (err)
+		retain_result_release(out);
+	return err;
+}
+
+/* One that only its name pins gets the mark, too: the name may move on. */
+static int set_mark(struct ckpt_record *record, struct store *store, bool pin)
+{
+	int err = record->pinned == pin && !record->name
+			  ? 0
+			  : refs_set_mark(store, record->id, &record->commit,
+					  pin ? REFS_PINNED : REFS_UNPINNED);
+
+	if (!err)
+		record->pinned = pin;
+	return err;
+}
+
+/* A name pins without a mark: when it moves on, what it leaves is as it was before. */
+static int set_name(struct ckpt_record *record, struct store *store, const char *name, bool move)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+
+	if (err)
+		return err;
+	if (!move)
+		err = lookup_name_free(store, &refs, name, &record->commit);
+	if (!err)
+		err = names_set(store, name, &record->commit);
+	refs_release(&refs);
+	if (err)
+		return err;
+	free(record->name);
+	record->name = xstrdup(name);
+	record->pinned = true;
+	return 0;
+}
+
+/* Without its name it may be pinned as well: then a mark says that it is not. */
+static int unname(struct ckpt_record *record, struct store *store, const struct ref_item *ref)
+{
+	int err = record->name ? names_forget(store, &record->commit, NULL) : 0;
+
+	if (err)
+		return err;
+	record_release(record);
+	return record_read(record, store, ref);
+}
+
+static int change(struct ckpt_record *record, struct session *session,
+		  const struct drop_pin *request)
+{
+	struct store *store = session->store;
+	struct ref_item ref = { .commit = record->commit };
+	bool was_pinned = record->pinned;
+	char *was = record->name ? xstrdup(record->name) : NULL;
+	int err;
+
+	memcpy(ref.id, record->id, sizeof(ref.id));
+	if (request->name) {
+		err = set_name(record, store, request->name, request->move_name);
+	} else {
+		err = request->pin ? 0 : unname(record, store, &ref);
+		if (!err)
+			err = set_mark(record, store, request->pin);
+	}
+	if (!err && (was_pinned != record->pinned ||
+		     (was ? !record->name || strcmp(was, record->name) : record->name != NULL)))
+		(void)audit_add(store, request->pin ? "pin" : "unpin", record->id, &record->commit,
+				record->reason, record->state_hash);
+	if (!err && request->was && was && record->name && strcmp(was, record->name) != 0) {
+		*request->was = was;
+		was = NULL;
+	}
+	free(was);
+	return err;
+}
+
+int drop_set_pinned(struct ckpt_record *out, struct session *session,
+		    const struct drop_pin *request)
+{
+	int err = retain_begin(session);
+
+	*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	if (!err)
+		err = lookup_name(out, session->store, request->checkpoint);
+	if (!err && out->machine)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' is a checkpoint of the machine '%s', and stays as long as "
+				     "there is room; only those of this store can be pinned",
+				     request->checkpoint, out->machine);
+	if (!err)
+		err = change(out, session, request);
+	/* A mark takes room, too. */
+	if (!err)
+		retain_hold_budget(session, NULL);
+	store_unlock(session->store);
+	if (err)
+		record_release(out);
+	return err;
+}

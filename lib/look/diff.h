@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_LOOK_DIFF_H
+#define CKPT_LOOK_DIFF_H
+
+#include "base/base.h"
+#include "record/record.h"
+#include "save/save.h"
+
+struct pathspec;
+struct session;
+
+/**
+ * The difference between two checkpoints, or between one and the worktree, and
+ * the contents of what differs.
+ */
+struct diff {
+	struct session *session;
+	struct snapshot *old, *new; /**< `new` is NULL for the worktree */
+	struct worktree_state current; /**< of the worktree */
+	bool include_ignored, include_sensitive; /**< how it was scanned */
+	struct modes modes;         /**< of the worktree */
+	struct compare_list changes;
+	bool stored;	       /**< all contents are in the store, although there is no `new` */
+	struct staged *staged; /**< of indexes, not of files; see staged.h */
+};
+
+/** Between two checkpoints; `old` may be NULL for an empty one. `only` (NULL: all) limits it. */
+int diff_checkpoints(struct diff *out, struct session *session, const struct ckpt_record *old,
+		     const struct ckpt_record *new, const struct pathspec *only);
+
+/** Between a checkpoint and the worktree, within the checkpoint's scope. */
+int diff_worktree(struct diff *out, struct session *session, const struct ckpt_record *old,
+		  const struct pathspec *only, progress_fn progress);
+
+/**
+ * Turn it into the difference between another checkpoint and the worktree, which
+ * is not scanned again if both cover the same files. Call diff_release() in any
+ * case.
+ */
+int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progress_fn progress);
+
+/** The newest checkpoint before `record` that has the same scope; CKPT_ENOTFOUND if there is none. */
+int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record);
+
+/**
+ * The checkpoint that `record` followed when it was taken: what it is shown and taken back against.
+ * CKPT_ENOTFOUND if it was the first, or if that one is gone.
+ */
+int diff_base(struct ckpt_record *out, struct session *session, const struct ckpt_record *record);
+
+/**
+ * After that: a sentence about it which names the way, "git checkpoint <command> <older>..<id>";
+ * `command` is "revert" or "diff". The caller frees it.
+ */
+char *diff_no_base(struct session *session, const struct ckpt_record *record, const char *command);
+
+enum diff_side { DIFF_OLD, DIFF_NEW };
+
+/**
+ * Append the contents of one side of a change. Over 64 MB nothing is appended
+ * and `too_large_out` is set to the size; otherwise it is set to 0.
+ */
+int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
+		 const struct change *change, enum diff_side side);
+
+void diff_release(struct diff *diff);
+
+#endif

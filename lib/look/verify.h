@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_LOOK_VERIFY_H
+#define CKPT_LOOK_VERIFY_H
+
+#include "base/base.h"
+#include "record/record.h"
+#include "store/store.h"
+
+struct session;
+
+/**
+ * Read everything that checkpoints consist of, compute every object id and the
+ * state hashes again from the stored bytes, and compare. What several of them
+ * share is read once, as long as the store is not repaired meanwhile.
+ */
+struct verify {
+	struct session *session;
+	struct contents_known files, dirs;
+	struct oidset others; /**< captures and large values that are sound */
+	progress_fn progress;
+};
+
+struct verify_result {
+	char id[CKPT_ID_SIZE];
+	struct strlist problems; /**< empty: it is sound */
+};
+
+/** `progress` may be NULL. */
+void verify_begin(struct verify *verify, struct session *session, progress_fn progress);
+void verify_end(struct verify *verify);
+
+/** Damage is a result, not a failure. */
+int verify_checkpoint(struct verify_result *out, struct verify *verify, const struct ref_item *ref);
+
+#endif
