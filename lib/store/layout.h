@@ -17,6 +17,7 @@
 #define LAYOUT_SETTINGS "checkpoint/config"   /**< settings for this worktree */
 #define LAYOUT_LOCK "checkpoint/lock"
 #define LAYOUT_GC_LOCK "checkpoint/gc.lock"
+#define LAYOUT_STATE "checkpoint/state" /**< see store/state.h */
 #define LAYOUT_STATCACHE "checkpoint/statcache"
 #define LAYOUT_GITSTATE "checkpoint/gitstate" /**< what the project's repository was like */
 #define LAYOUT_LOG "checkpoint/log" /**< the audit trail */

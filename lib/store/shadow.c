@@ -9,6 +9,7 @@
 #include "store/packed_refs_internal.h"
 #include "store/packs.h"
 #include "store/refs.h"
+#include "store/state.h"
 
 #include <sys/file.h>
 
@@ -257,6 +258,7 @@ void store_close(struct store *store)
 	loose_refs_free(store->loose);
 	packed_refs_free(store->packed);
 	names_free(store->names);
+	state_release(store);
 	free(store->composed);
 	if (store->git) {
 		libgit2.odb_free(store->odb);

@@ -8,6 +8,7 @@ struct git_odb;
 struct git_repository;
 struct packed_refs;
 struct packs;
+struct state;
 
 /**
  * A store: the GIT_DIR, one for each worktree, that holds its checkpoints.
@@ -45,6 +46,7 @@ struct store {
 	struct loose_refs *loose;   /**< refs as last read, see loose_refs_internal.h */
 	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
 	struct names *names;	    /**< as they were last read, see names.h */
+	struct state *state;	    /**< as last read, see state.h */
 	char *composed;		    /**< the id that this process made last, see composed.h; or NULL */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
 	struct git_repository *git;

@@ -27,6 +27,7 @@
 #include "store/scratch.h"
 #include "store/shadow.h"
 #include "store/share.h"
+#include "store/state.h"
 #include "store/trees.h"
 
 #endif
