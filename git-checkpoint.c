@@ -122,8 +122,7 @@
  *   restore_capture        what is restored after the files
  *   restore_keep           files that others depend on
  *   restore_journal restore_warn    what a killed restore leaves; what the user should know
- *   restore_head restore_rest restore_nested    the way back to the HEAD of then; to the rest that
- *                          git knows; of nested repositories
+ *   restore_head           what a restore of files leaves of repositories, and what brings it back
  *   undo                   undo, redo, --continue and --abort as restores
  *   into into_place into_marker    a copy in another directory; where it may be; the file that marks
  *                          an unfinished one

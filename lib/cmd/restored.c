@@ -85,7 +85,6 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	for (size_t i = 0; i < result->nested_nr; i++)
 		extend(commands, &result->nested[i].commands);
 	extend(commands, &result->head.commands);
-	extend(commands, &result->head.also);
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,

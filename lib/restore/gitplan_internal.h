@@ -67,6 +67,9 @@ void gitplan_commands(struct strlist *out, const struct gitstate *goal);
 void gitplan_say(struct strlist *out, const struct gitplan *plan, const struct gitstate *now,
 		 const struct gitstate *goal, const struct gitplan_facts *facts);
 
+/** What an index has, "3 staged files, 1 intended file"; nothing if that is what HEAD has. */
+void gitplan_describe_index(struct strbuf *out, const struct gitstate_counts *counts);
+
 /**
  * What prevents it: 0 or CKPT_EREFUSED. `id` is the checkpoint, for what can be had without it.
  */

@@ -76,7 +76,7 @@ static void say_branch(struct strlist *out, const struct gitplan *plan, size_t i
 		strbuf_addf(&text, "branch %s: %.*s " ARROW " %.*s", name, SHORT_ID, ref->old,
 			    SHORT_ID, ref->new);
 	else if (ref->new)
-		strbuf_addf(&text, "branch %s: made again at %.*s%s", name, SHORT_ID, ref->new,
+		strbuf_addf(&text, "branch %s: created at %.*s%s", name, SHORT_ID, ref->new,
 			    plan->config.nr && !plan->config_removed &&
 					    !strcmp(plan->config_branch, name)
 				    ? ", with its configuration"
@@ -129,7 +129,7 @@ static size_t all(const struct gitstate_counts *counts)
 	return counts->staged + counts->unmerged + counts->intent_to_add;
 }
 
-static void describe(struct strbuf *out, const struct gitstate_counts *counts)
+void gitplan_describe_index(struct strbuf *out, const struct gitstate_counts *counts)
 {
 	add_count(out, counts->staged, "staged");
 	add_count(out, counts->unmerged, "unmerged");
@@ -141,18 +141,17 @@ static void say_index(struct strlist *out, const struct gitstate *goal,
 {
 	struct strbuf then = STRBUF_INIT, here = STRBUF_INIT;
 
-	describe(&then, &facts->goal);
-	describe(&here, &facts->now);
+	gitplan_describe_index(&then, &facts->goal);
+	gitplan_describe_index(&here, &facts->now);
 	if (then.len)
 		strlist_addf(out, "index: %s %s back", then.buf,
 			     all(&facts->goal) == 1 ? "comes" : "come");
 	else if (goal->head)
 		strlist_addf(out, "index: as in %.*s", SHORT_ID, goal->head);
 	else
-		strlist_add(out, "index: empty, as then");
+		strlist_add(out, "index: empty, as it was");
 	if (here.len)
-		strlist_addf(out, "index: %s of now %s replaced; the safety checkpoint keeps %s",
-			     here.buf, all(&facts->now) == 1 ? "is" : "are",
+		strlist_addf(out, "index: replaces %s; the safety checkpoint keeps %s", here.buf,
 			     all(&facts->now) == 1 ? "it" : "them");
 	strbuf_release(&then);
 	strbuf_release(&here);
@@ -250,7 +249,7 @@ static int check_objects(const struct gitstate *goal, const struct gitplan_facts
 			"the tree %s of the commit %s, on which the index was based, is no "
 			"longer in the repository; 'git checkpoint restore %s' brings back "
 			"the files",
-			goal->head_tree, goal->head ? goal->head : "of then", id);
+			goal->head_tree, goal->head ? goal->head : "of the checkpoint", id);
 	if (facts->missing->nr)
 		return ckpt_error_set(
 			CKPT_EREFUSED,
@@ -303,7 +302,7 @@ int gitplan_check(const struct gitplan *plan, const struct gitstate *now,
 		if (other)
 			return ckpt_error_set(
 				CKPT_EREFUSED,
-				"branch '%s' cannot be made again while there is a branch "
+				"branch '%s' cannot be created while there is a branch "
 				"'%s'; rename that first",
 				short_name(ref->name), short_name(other));
 	}

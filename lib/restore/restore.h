@@ -120,15 +120,12 @@ struct restore_capture {
 };
 
 /**
- * Where the project's HEAD is now, if that is not where it was: what to say, and the commands,
- * to be run in this order, that lead exactly to the recorded commit and branch. The last of `says`
- * announces the commands, if there are any. A restore of files does not touch HEAD.
+ * What a restore of files leaves of a repository that is not where it was: what to say, and the
+ * commands, to be run in this order, that bring it back. The last of `says` announces the
+ * commands, if there are any.
  */
 struct restore_head {
 	struct strlist says, commands;
-	struct strlist
-		also; /**< commands that are part of what is said, about branches and stashes */
-	bool whole;   /**< --git brings all of it back */
 };
 
 void restore_head_release(struct restore_head *head);

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_head_internal.h"
+/*
+ * What a restore of files leaves, and what brings it back. One command does, where the checkpoint
+ * has the state of the repository; other branches and stashes have one each. Otherwise, for nested
+ * repositories above all, commands lead to the commit and the branch; git checks each of them.
+ */
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "record/record.h"
+#include "session/session.h"
 
-enum { SHORT_ID = 12 };
+/* No list of branches or stashes is longer. */
+enum { SHORT_ID = 7, TOLD_MAX = 20 };
 
-/* What HEAD was and what it is; NULL: none. */
-struct view {
-	const char *then_head, *then_branch, *then_operation;
-	const struct repo_state *now;
-	char *tip;	 /* where that branch is now */
-	char *elsewhere; /* another worktree that has it checked out now */
-	bool lost;	 /* that commit no longer exists */
-	bool recorded;	 /* the checkpoint has the whole state of git */
+/* The repository that is spoken of. */
+struct subject {
+	struct restore_head *out;
+	char *in;  /* "in 'lib': ", or "" */
+	char *git; /* "git -C lib", or "git" */
 };
 
 static bool differ(const char *a, const char *b)
@@ -22,251 +25,279 @@ static bool differ(const char *a, const char *b)
 	return a && b ? strcmp(a, b) != 0 : a != b;
 }
 
-/* What is not a branch was recorded with its full name. */
-static bool is_branch(const char *branch)
+__attribute__((format(printf, 2, 3))) static void say(const struct subject *subject,
+						      const char *fmt, ...)
 {
-	return strncmp(branch, "refs/", 5) != 0;
+	struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	strbuf_addstr(&text, subject->in);
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	strlist_take(&subject->out->says, strbuf_detach(&text, NULL));
 }
 
-static char *full_name(const char *branch)
-{
-	return xstrfmt("%s%s", is_branch(branch) ? "refs/heads/" : "", branch);
-}
-
-static void add_command(struct restore_head *out, const char *command, const char *argument)
+/* `argument` is quoted; NULL: none. */
+static void add_command(const struct subject *subject, const char *command, const char *argument)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
-	quote_shell(&quoted, argument);
-	strlist_addf(&out->commands, "%s %s", command, quoted.buf);
+	if (argument)
+		quote_shell(&quoted, argument);
+	strlist_addf(&subject->out->commands, "%s %s%s%s", subject->git, command,
+		     argument ? " " : "", quoted.buf);
 	strbuf_release(&quoted);
 }
 
-/* --- what to do: from what was and what is, nothing else --- */
+/* --- HEAD --- */
 
-static void say_operation(struct restore_head *out, const char *then, const char *now)
+static bool has_head_changed(const struct repo_state *then, const struct repo_state *now)
 {
-	if (now && differ(then, now)) {
-		strlist_addf(&out->says, "a %s is in progress now, but was not then", now);
-		strlist_addf(&out->commands, "git %s %s", now,
-			     strcmp(now, "bisect") ? "--quit" : "reset HEAD");
-	} else if (then && !now) {
-		strlist_addf(&out->says, "a %s was in progress then", then);
-	}
+	return differ(then->head, now->head) || differ(then->branch, now->branch) ||
+	       differ(then->operation, now->operation);
 }
 
-/* Of an operation that goes on, "git reset" would forget these. */
-static void say_reset(struct restore_head *out, const struct view *view)
+static void say_head(const struct subject *subject, const struct repo_state *then,
+		     const struct repo_state *now)
 {
-	const char *now = view->now->operation;
-
-	if (now && !differ(view->then_operation, now) &&
-	    (!strcmp(now, "merge") || !strcmp(now, "cherry-pick") || !strcmp(now, "revert")))
-		strlist_addf(&out->says, "these commands end the %s that is in progress", now);
+	if (then->head && now->head && differ(then->head, now->head))
+		say(subject, "HEAD moved since the checkpoint: %s -> %s", then->head, now->head);
+	if (now->operation && differ(then->operation, now->operation))
+		say(subject, "a %s is in progress, which was not at the checkpoint",
+		    now->operation);
+	else if (then->operation && !now->operation)
+		say(subject, "a %s was in progress", then->operation);
+	if (then->branch && differ(then->branch, now->branch))
+		say(subject, "the branch was '%s'", then->branch);
+	else if (differ(then->branch, now->branch))
+		say(subject, "no branch was checked out");
 }
 
-static void lead(struct restore_head *out, const char *where, const char *index)
+/*
+ * To the commit first, and from there to the branch: git refuses to move one that is checked out
+ * elsewhere. The commands end every operation but one that was in progress then, too.
+ */
+static void add_recipe(const struct subject *subject, const struct repo_state *then,
+		       const struct repo_state *now)
 {
-	strlist_addf(&out->says, "to go back to %s: the files stay, the index %s", where, index);
-}
+	const char *branch = then->branch && strncmp(then->branch, "refs/", 5) ? then->branch : NULL;
+	struct strbuf name = STRBUF_INIT;
 
-static const char *const index_of_commit = "becomes that of the commit";
-
-static void go_detached(struct restore_head *out, const struct view *view)
-{
-	bool same = !differ(view->then_head, view->now->head) && !view->now->operation;
-	char *where = xstrfmt("commit %.*s without a branch", SHORT_ID, view->then_head);
-
-	say_reset(out, view);
-	lead(out, where, same ? "too" : index_of_commit);
-	if (same) {
-		strlist_add(&out->commands, "git switch --detach");
-	} else {
-		add_command(out, "git update-ref --no-deref HEAD", view->then_head);
-		strlist_add(&out->commands, "git reset");
-	}
-	free(where);
-}
-
-static void go_branch(struct restore_head *out, const struct view *view)
-{
-	const struct repo_state *now = view->now;
-	const char *branch = view->then_branch, *head = view->then_head;
-	bool same = is_branch(branch) && !now->operation && !differ(head, now->head) &&
-		    !differ(head, view->tip);
-	char *ref = full_name(branch),
-	     *where = xstrfmt("branch '%s' at %.*s", branch, SHORT_ID, head);
-
-	if (!view->tip)
-		strlist_addf(&out->says, "branch '%s' does not exist now", branch);
-	else if (differ(view->tip, head))
-		strlist_addf(
-			&out->says,
-			"branch '%s' is at %s now; its reflog and ORIG_HEAD will have that commit",
-			branch, view->tip);
-	say_reset(out, view);
-	lead(out, where, same ? "too" : index_of_commit);
-	if (same) {
-		add_command(out, "git switch", branch);
-	} else {
-		/* "git reset" also makes the branch, if there is none. */
-		if (differ(branch, now->branch) || now->operation)
-			add_command(out, "git symbolic-ref HEAD", ref);
-		add_command(out, "git reset", head);
-	}
-	free(where);
-	free(ref);
-}
-
-/* To a branch without a commit. One that has commits now gets another name, which loses nothing. */
-static void go_unborn(struct restore_head *out, const struct view *view)
-{
-	const char *branch = view->then_branch;
-	char *ref = full_name(branch), *where = xstrfmt("branch '%s' without a commit", branch);
-	bool emptied = view->now->head || view->now->operation;
-
-	lead(out, where, emptied ? "is emptied" : "too");
-	if (view->tip) {
-		struct strbuf quoted = STRBUF_INIT;
-		char *other = xstrfmt("%s-%.*s", branch, SHORT_ID, view->tip);
-
-		quote_shell(&quoted, branch);
-		strbuf_addch(&quoted, ' ');
-		quote_shell(&quoted, other);
-		strlist_addf(&out->commands, "git branch -m %s", quoted.buf);
-		strbuf_release(&quoted);
-		free(other);
-	}
-	add_command(out, "git symbolic-ref HEAD", ref);
-	if (emptied)
-		strlist_add(&out->commands, "git read-tree --empty");
-	free(where);
-	free(ref);
-}
-
-static void decide(struct restore_head *out, const struct view *view)
-{
-	const struct repo_state *now = view->now;
-	bool moved = differ(view->then_head, now->head),
-	     switched = differ(view->then_branch, now->branch);
-
-	/* One command does it all, unless something prevents that. */
-	out->whole = view->recorded && !view->lost && !view->elsewhere;
-	/* Without either there was no repository then. */
-	if (!view->then_head && !view->then_branch)
+	if (!then->head || (now->operation && !differ(then->operation, now->operation)) ||
+	    (!now->operation && !differ(then->head, now->head) &&
+	     !differ(then->branch, now->branch)))
 		return;
-	if (view->then_head && now->head && moved)
-		strlist_addf(&out->says, "HEAD moved since the checkpoint: %s -> %s",
-			     view->then_head, now->head);
-	/* Before the others: to forget a bisect detaches HEAD. */
-	say_operation(out, view->then_operation, now->operation);
-	if (switched && view->then_branch)
-		strlist_addf(&out->says, "the branch was '%s' then", view->then_branch);
-	else if (switched)
-		strlist_add(&out->says, "no branch was checked out then");
-	if (!moved && !switched && !out->commands.nr)
-		return;
-	if (view->lost) {
-		strlist_addf(&out->says, "commit %s is no longer in the repository",
-			     view->then_head);
-		strlist_release(&out->commands);
-		return;
-	}
-	if (view->elsewhere)
-		strlist_addf(&out->says, "branch '%s' is checked out in '%s' now",
-			     view->then_branch, view->elsewhere);
-	if (!view->then_head)
-		go_unborn(out, view);
-	else if (!view->then_branch || view->elsewhere)
-		go_detached(out, view);
+	if (branch)
+		say(subject, "to go back to branch '%s' at %.*s: the files stay, the index becomes "
+			     "that of the commit",
+		    branch, SHORT_ID, then->head);
 	else
-		go_branch(out, view);
-}
-
-/* --- what is --- */
-
-static char *line_of(char **text)
-{
-	char *line = *text, *end = strchr(line, '\n');
-
-	if (end)
-		*end++ = '\0';
-	*text = end ? end : line + strlen(line);
-	return line;
-}
-
-/* Where the branch of then is now; git alone knows it for each way to store refs. */
-static void look_at_branch(struct view *view, const struct repo *repo)
-{
-	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
-	char *ref = full_name(view->then_branch);
-	const char *const args[] = { "for-each-ref",
-				     "--format=%(refname)%0a%(objectname)%0a%(worktreepath)", ref,
-				     NULL };
-	struct strbuf answer = STRBUF_INIT;
-	char *at, *path;
-
-	if (!askgit_check_ref(repo->commondir, ref) && !askgit(&answer, &how, args) && answer.len) {
-		at = answer.buf;
-		if (!strcmp(line_of(&at), ref)) {
-			view->tip = xstrdup(line_of(&at));
-			path = line_of(&at);
-			if (*path && differ(view->then_branch, view->now->branch))
-				view->elsewhere = xstrdup(path);
-		}
+		say(subject, "to go back to commit %.*s without a branch: the files stay, the index "
+			     "becomes that of the commit",
+		    SHORT_ID, then->head);
+	if (now->operation && !strcmp(now->operation, "bisect"))
+		add_command(subject, "bisect reset HEAD", NULL);
+	else if (now->operation)
+		strlist_addf(&subject->out->commands, "%s %s --quit", subject->git, now->operation);
+	add_command(subject, "update-ref --no-deref HEAD", then->head);
+	add_command(subject, "reset", NULL);
+	if (branch) {
+		quote_shell(&name, branch);
+		strlist_addf(&subject->out->commands, "%s branch -f %s %s", subject->git, name.buf,
+			     then->head);
+		add_command(subject, "switch", branch);
 	}
-	strbuf_release(&answer);
-	free(ref);
+	strbuf_release(&name);
 }
 
-static bool is_lost(const char *commit, const struct repo *repo)
-{
-	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
-	char *name = xstrfmt("%s^{commit}", commit);
-	const char *const args[] = { "rev-parse", "-q", "--verify", name, NULL };
-	struct strbuf answer = STRBUF_INIT;
-	bool lost = askgit(&answer, &how, args) || !answer.len;
+/* --- all the rest, where it is recorded --- */
 
-	strbuf_release(&answer);
-	free(name);
-	return lost;
+/* --git moves these two itself. */
+static bool comes_with_head(const struct gitstate *goal, const char *name)
+{
+	char *rebased = gitplan_rebased(goal);
+	bool comes = !differ(name, goal->ref) || !differ(name, rebased);
+
+	free(rebased);
+	return comes;
 }
 
-void restore_head_look(struct restore_head *out, const struct repo *repo,
-		       const struct repo_state *then, bool recorded)
+static void tell_branch(const struct subject *subject, const struct gitstate_ref *then,
+			const char *now)
 {
-	struct repo_state now = { 0 };
-	struct view view = { .then_head = then->head,
-			     .then_branch = then->branch,
-			     .then_operation = then->operation,
-			     .now = &now,
-			     .recorded = recorded };
+	const char *name = repo_short_branch(then->name);
+	struct strbuf quoted = STRBUF_INIT;
 
-	if (!repo || repo_read_state(&now, repo))
+	if (now)
+		say(subject, "branch '%s' moved since the checkpoint: %.*s -> %.*s", name, SHORT_ID,
+		    then->oid, SHORT_ID, now);
+	else
+		say(subject, "branch '%s' (was %.*s) no longer exists", name, SHORT_ID, then->oid);
+	quote_shell(&quoted, then->name);
+	strlist_addf(&subject->out->commands, "git update-ref %s %s", quoted.buf, then->oid);
+	strbuf_release(&quoted);
+}
+
+static void tell_stash(const struct subject *subject, const struct gitstate_ref *then)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	say(subject, "stash '%s' was dropped", then->note);
+	quote_shell(&quoted, then->note);
+	strlist_addf(&subject->out->commands, "git stash store -m %s %s", quoted.buf, then->oid);
+	strbuf_release(&quoted);
+}
+
+static bool has_stash(const struct gitstate *state, const char *oid)
+{
+	for (size_t i = 0; i < state->stashes_nr; i++)
+		if (!strcmp(state->stashes[i].oid, oid))
+			return true;
+	return false;
+}
+
+static void tell_others(const struct subject *subject, const struct gitstate *now,
+			const struct gitstate *goal)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < goal->branches_nr; i++) {
+		const struct gitstate_ref *then = &goal->branches[i];
+		const char *at = gitplan_branch(now, then->name);
+
+		if (differ(at, then->oid) && !comes_with_head(goal, then->name) &&
+		    told++ < TOLD_MAX)
+			tell_branch(subject, then, at);
+	}
+	for (size_t i = 0; i < goal->stashes_nr; i++)
+		if (!has_stash(now, goal->stashes[i].oid) && told++ < TOLD_MAX)
+			tell_stash(subject, &goal->stashes[i]);
+	if (told > TOLD_MAX)
+		say(subject, "and %zu more branches and stashes", told - TOLD_MAX);
+}
+
+/* Where files are restored with the index, that is there already. */
+static void tell_recorded(const struct subject *subject, struct restore *r,
+			  const struct gitstate *now, const struct gitstate *goal)
+{
+	const struct gitplan_opts opts = { .what = JOURNAL_GIT };
+	struct gitplan plan;
+
+	tell_others(subject, now, goal);
+	gitplan_decide(&plan, now, goal, &opts);
+	if (r->opts->git == JOURNAL_INDEX)
+		plan.index = false;
+	(void)restore_git_compare_index(&plan, r->session->repo, now, goal);
+	if (plan.index && !plan.head && !plan.branches_nr) {
+		struct strbuf then = STRBUF_INIT;
+		struct gitstate_counts counts;
+
+		gitstate_count(&counts, goal);
+		gitplan_describe_index(&then, &counts);
+		say(subject, "the index is not as it was: it had %s",
+		    then.len ? then.buf : "nothing staged");
+		strbuf_release(&then);
+	}
+	if (!gitplan_is_empty(&plan))
+		add_command(subject, "checkpoint restore --git", r->opts->target->id);
+	if (subject->out->commands.nr)
+		say(subject, "left as they are; to bring them back, too");
+	gitplan_release(&plan);
+}
+
+static void tell_project(struct restore_head *out, struct restore *r)
+{
+	const struct ckpt_record *target = r->opts->target;
+	const struct repo_state then = { .head = target->head,
+					 .branch = target->branch,
+					 .operation = target->operation };
+	const struct subject subject = { out, "", "git" };
+	const struct repo *repo = r->session->repo;
+	bool part = r->opts->paths->nr, recorded;
+	struct repo_state head = { 0 };
+	struct record_git goal = { 0 };
+	struct gitstate now = GITSTATE_INIT;
+
+	/* Usually nothing has to be read for this: the safety checkpoint needs it, too. */
+	if (!repo || (*target->git_hash && r->job.git.known &&
+		      !strcmp(r->job.git.hash, target->git_hash)) ||
+	    repo_read_state(&head, repo))
 		return;
-	out->whole = recorded;
-	if (differ(then->head, now.head) || differ(then->branch, now.branch) ||
-	    differ(then->operation, now.operation)) {
-		if (then->branch)
-			look_at_branch(&view, repo);
-		view.lost = then->head && is_lost(then->head, repo);
-		decide(out, &view);
+	recorded = *target->git_hash && !part &&
+		   !record_git_load(&goal, r->session->store, target) && !gitstate_read(&now, repo);
+	/* Without either there was no repository. */
+	if ((then.head || then.branch) && has_head_changed(&then, &head)) {
+		say_head(&subject, &then, &head);
+		if (!recorded && !part)
+			add_recipe(&subject, &then, &head);
 	}
-	free(view.tip);
-	free(view.elsewhere);
-	repo_state_release(&now);
+	if (recorded)
+		tell_recorded(&subject, r, &now, &goal.state);
+	gitstate_release(&now);
+	record_git_release(&goal);
+	repo_state_release(&head);
 }
 
-void restore_head_cut(struct restore_head *head)
+/* --- repositories within the worktree --- */
+
+static void tell_nested(struct restore_head *out, const struct restore *r,
+			const struct nested *nested)
 {
-	strlist_release(&head->commands);
-	while (head->says.nr > 1)
-		free(head->says.items[--head->says.nr]);
+	const struct repo_state *then = &nested->state;
+	char *dir = xstrfmt("%s/%s", r->session->worktree, nested->path);
+	struct strbuf path = STRBUF_INIT, here = STRBUF_INIT, quoted = STRBUF_INIT;
+	struct subject subject = { .out = out };
+	struct repo_state now = { 0 };
+	struct repo *repo = NULL;
+
+	quote_path(&path, nested->path);
+	session_from_here(&here, r->session, nested->path);
+	quote_shell(&quoted, here.buf);
+	subject.in = xstrfmt("in '%s': ", path.buf);
+	subject.git = xstrfmt("git -C %s", quoted.buf);
+	if (!then->head && !then->branch) {
+		/* There was no repository. */
+	} else if (repo_open_at(&repo, dir)) {
+		say(&subject, "the repository is gone, only its files come back; HEAD was %s",
+		    then->head ? then->head : then->branch);
+	} else if (!repo_read_state(&now, repo) && has_head_changed(then, &now)) {
+		say_head(&subject, then, &now);
+		/* Unless only a part of it was asked for. */
+		if (!r->opts->paths->nr || pathset_covers(r->opts->paths, nested->path))
+			add_recipe(&subject, then, &now);
+	}
+	repo_state_release(&now);
+	repo_free(repo);
+	free(subject.in);
+	free(subject.git);
+	strbuf_release(&path);
+	strbuf_release(&here);
+	strbuf_release(&quoted);
+	free(dir);
+}
+
+void restore_tell_rest(struct restore_result *out, struct restore *r)
+{
+	const struct nested_list *list = &r->target.meta.nested;
+
+	/* What is composed has the repository as it is. */
+	if (!*r->opts->target->composed_for && r->opts->git != JOURNAL_GIT)
+		tell_project(&out->head, r);
+	for (size_t i = 0; i < list->nr; i++) {
+		struct restore_head head = { STRLIST_INIT, STRLIST_INIT };
+
+		if (plan_concerns(r->opts->paths, list->items[i].path))
+			tell_nested(&head, r, &list->items[i]);
+		if (!head.says.nr)
+			continue;
+		ALLOC_GROW(out->nested, out->nested_nr + 1, out->nested_alloc);
+		out->nested[out->nested_nr++] = head;
+	}
 }
 
 void restore_head_release(struct restore_head *head)
 {
 	strlist_release(&head->says);
 	strlist_release(&head->commands);
-	strlist_release(&head->also);
 }

@@ -210,10 +210,13 @@ void restore_git_result_release(struct restore_git *git);
 /** What the user should know: about the project, the plan, and what is left alone. */
 void restore_warn(struct restore_result *out, struct restore *r);
 
-/* --- restore_nested.c --- */
+/* --- restore_head.c --- */
 
-/** Whose HEAD moved, of the repositories within the worktree that the restore concerns. */
-void restore_warn_nested(struct restore_result *out, const struct restore *r);
+/**
+ * What a restore of files leaves as it is, and the commands that bring it back: HEAD, index,
+ * branches and stashes of the project, HEAD of the repositories within the worktree.
+ */
+void restore_tell_rest(struct restore_result *out, struct restore *r);
 
 /* --- restore_verify.c --- */
 

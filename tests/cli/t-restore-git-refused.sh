@@ -151,7 +151,7 @@ test_a_branch_in_the_way() {
 	git checkout -q main
 	git branch -q -D feature
 	git branch feature/x
-	expect_refused "branch 'feature' cannot be made again while there is a branch 'feature/x'" --git "$id"
+	expect_refused "branch 'feature' cannot be created while there is a branch 'feature/x'" --git "$id"
 	git branch -q -D feature/x
 	there_and_back
 	git checkout -q main
@@ -161,7 +161,7 @@ test_a_branch_in_the_way() {
 	git checkout -q main
 	git branch -q -D topic/x
 	git branch topic
-	expect_refused "branch 'topic/x' cannot be made again while there is a branch 'topic'" --git "$id"
+	expect_refused "branch 'topic/x' cannot be created while there is a branch 'topic'" --git "$id"
 }
 
 test_undo_does_not_move_a_branch_that_moved_since() {

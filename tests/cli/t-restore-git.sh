@@ -70,7 +70,7 @@ test_a_deleted_branch_comes_back_with_its_configuration() {
 	git checkout -q main
 	git branch -q -D feature
 	restore --git -n "$id"
-	expect_eq "branch feature: made again at $(told .git.head.to | cut -c1-7), with its configuration" \
+	expect_eq "branch feature: created at $(told .git.head.to | cut -c1-7), with its configuration" \
 		"$(told '.git.changes[1]')"
 	there_and_back
 	# the order of sections is another one
@@ -350,7 +350,7 @@ test_the_index_alone() {
 	expect_at "then"
 }
 
-# Entries that were as in the HEAD of then are that again, whatever HEAD is now.
+# Entries that were as in HEAD at the checkpoint are that again, whatever HEAD is now.
 test_the_index_alone_with_another_head() {
 	project
 	staged
@@ -364,7 +364,7 @@ test_the_index_alone_with_another_head() {
 	expect_same "$T/index" "$T/now"
 	expect_eq "$head feature" "$(git rev-parse HEAD) $(git symbolic-ref --short HEAD)"
 	expect_grep 'HEAD moved' "$T/restore.json"
-	expect_grep 'left as they are: HEAD and what git was doing' "$T/restore.json"
+	expect_grep 'left as they are; to bring them back, too' "$T/restore.json"
 }
 
 # What was staged survives that it is pruned in the project.

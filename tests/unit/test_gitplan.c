@@ -139,11 +139,11 @@ static const struct row rows[] = {
 	{ "a branch below it is in the way",
 	  "head=a1 tree=ta1 branch=refs/heads/main/x:b2", MAIN("a1"),
 	  "move refs/heads/main - a1\nhead \n", false,
-	  "branch 'main' cannot be made again while there is a branch 'main/x'" },
+	  "branch 'main' cannot be created while there is a branch 'main/x'" },
 	{ "one above it is in the way", "head=a1 tree=ta1 branch=refs/heads/topic:b2",
 	  "ref=refs/heads/topic/x head=a1 tree=ta1 branch=refs/heads/topic/x:a1",
 	  "move refs/heads/topic/x - a1\nhead \n", false,
-	  "branch 'topic/x' cannot be made again while there is a branch 'topic'" },
+	  "branch 'topic/x' cannot be created while there is a branch 'topic'" },
 };
 
 static void check_row(const struct row *row)
@@ -251,7 +251,7 @@ static const struct words wordings[] = {
 	  { 0, 0, 0 }, { 3, 0, 0 } },
 	{ MAIN(ID1), MAIN(ID1) " staged=x:e1",
 	  "index: 1 staged file, 2 unmerged files come back\n"
-	  "index: 1 staged file of now is replaced; the safety checkpoint keeps it\n", 0, 0, true,
+	  "index: replaces 1 staged file; the safety checkpoint keeps it\n", 0, 0, true,
 	  { 1, 0, 0 }, { 1, 2, 0 } },
 	{ MAIN(ID1) " op=rebase file=rebase-merge/done:x", MAIN(ID1),
 	  "rebase in progress: will be abandoned\n" },
@@ -262,10 +262,10 @@ static const struct words wordings[] = {
 	  "rebase in progress: goes back to where it was, 3/7\n" },
 	{ "head=" ID1 " tree=t" ID2, MAIN(ID2) " config=branch.main.remote=origin",
 	  "HEAD: 1111111 without a branch → branch main\n"
-	  "branch main: made again at 2222222, with its configuration\n" },
+	  "branch main: created at 2222222, with its configuration\n" },
 	{ MAIN(ID1), "ref=refs/heads/main",
 	  "branch main: 1111111 → no commit (2 commits leave it; they stay in the reflog)\n"
-	  "index: empty, as then\n", 2, 0, true },
+	  "index: empty, as it was\n", 2, 0, true },
 };
 
 static void test_gitplan_says_what_it_does(void **state)
