@@ -2,10 +2,11 @@
 #ifndef CKPT_TESTS_EVICTGEN_H
 #define CKPT_TESTS_EVICTGEN_H
 
-/* Checkpoints to be judged by the rules of retention. After unit.h. */
+/* Checkpoints to be judged by the rules of retention. */
 
 #include "base/clock.h"
 #include "keep/evict.h"
+#include "unit.h"
 
 enum { MAX_ITEMS = 256, HOURS = 3600, DAYS = 86400 };
 
