@@ -227,10 +227,26 @@ FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
 HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/answer $(OUT)/measure $(OUT)/faultfs.so $(OUT)/faultmem.so \
             $(OUT)/crash-record $(OUT)/crash-replay
 
-$(UNIT_BIN): $(OUT)/tests/unit/%: tests/unit/%.c $(ARCHIVE)
+# All unit tests are one program, which is linked once; the name that it is called by says which to
+# run.
+UNIT_OBJ := $(UNIT:%.c=$(OUT)/%.o)
+UNIT_ALL := $(OUT)/tests/unit/all
+
+$(UNIT_OBJ): $(OUT)/tests/unit/%.o: tests/unit/%.c
 	$(call say,TEST,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(ARCHIVE) $(LDFLAGS) $(LIB_LIBS) $(CMOCKA_LIBS)
+	$(Q)$(COMPILE) $(CMOCKA_CFLAGS) -Dmain=$*_main -c -o $@ $<
+
+$(UNIT_ALL).c: tests/unit/main.sh $(MAKEFILE_LIST)
+	$(Q)mkdir -p $(@D)
+	$(Q)tests/unit/main.sh $(notdir $(UNIT:.c=)) >$@
+
+$(UNIT_ALL): $(UNIT_ALL).c $(UNIT_OBJ) $(ARCHIVE)
+	$(call say,LINK,$@)
+	$(Q)$(COMPILE) -o $@ $^ $(LDFLAGS) $(LIB_LIBS) $(CMOCKA_LIBS)
+
+$(UNIT_BIN): $(UNIT_ALL)
+	$(Q)ln -f $< $@
 
 $(OUT)/mktree: $(addprefix tests/lib/,mktree.c mktree_bytes.c mktree_odd.c mktree_damage.c mktree.h)
 	$(call say,HELPER,$@)
@@ -636,4 +652,4 @@ clean:
 	check-quick check-mcp coverage coverage-run bench bench-large picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
 	check-quick check-mcp coverage coverage-run bench bench-fleet picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
 
--include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)
+-include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_OBJ:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)

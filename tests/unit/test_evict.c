@@ -3,8 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "evictgen.h"
 #include "unit.h"
+
+#include "evictgen.h"
 
 /* `expect`: indexes in the order of going, those that are due before a "|". */
 static void expect_rules(const struct evict_rules *rules, const char *expect)

@@ -2,8 +2,9 @@
 #include "keep/evict.h"
 
 #include "base/alloc.h"
-#include "evictgen.h"
 #include "unit.h"
+
+#include "evictgen.h"
 
 /* Random checkpoints and rules, against what the rules promise. */
 
