@@ -77,7 +77,7 @@ int state_get(json_t **out, struct store *store, const char *name)
 }
 
 /* Nobody else writes it meanwhile: the store is locked. */
-static int begin_anew(struct store *store)
+static int set_aside_damaged(struct store *store)
 {
 	int err = fs_rename(store->dirfd, LAYOUT_STATE, LAYOUT_STATE ".damaged", "checkpoint", FS_FAST);
 
@@ -90,7 +90,7 @@ int state_set(struct store *store, const char *name, json_t *value)
 	int err = refresh_state(store);
 
 	if (!err && !store->state->members)
-		err = begin_anew(store);
+		err = set_aside_damaged(store);
 	if (err) {
 		json_decref(value);
 		return err;

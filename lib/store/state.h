@@ -33,7 +33,7 @@ int state_get(json_t **out, struct store *store, const char *name);
 /**
  * Set the member `name` to `value`, which is taken over; NULL removes it. The
  * store is locked. A damaged file is set aside as checkpoint/state.damaged and
- * begun again. Writes nothing if that is its value already.
+ * replaced. Writes nothing if that is its value already.
  */
 int state_set(struct store *store, const char *name, json_t *value);
 
