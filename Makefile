@@ -80,7 +80,9 @@ OUT   := $(BUILD)$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(COVERAGE),-cover
 LIB  := $(sort $(wildcard lib/*/*.c))
 MAIN := git-checkpoint.c
 
-UNIT := $(sort $(wildcard tests/unit/test_*.c))
+UNITS := $(sort $(wildcard tests/unit/test_*.c))
+# Those to be run.
+UNIT ?= $(UNITS)
 # The longest first, so that none is left to run alone at the end.
 SLOW := $(wildcard $(addsuffix .sh,$(addprefix tests/,fault/t-restore-git-killed cli/t-remote-transport \
 	cli/t-agent-hook cli/t-watch-trouble cli/t-remote-traffic cli/t-restore-git cli/t-soak cli/t-hook-faults \
@@ -229,7 +231,7 @@ HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/answer $(OUT)/measur
 
 # All unit tests are one program, which is linked once; the name that it is called by says which to
 # run.
-UNIT_OBJ := $(UNIT:%.c=$(OUT)/%.o)
+UNIT_OBJ := $(UNITS:%.c=$(OUT)/%.o)
 UNIT_ALL := $(OUT)/tests/unit/all
 
 $(UNIT_OBJ): $(OUT)/tests/unit/%.o: tests/unit/%.c
@@ -237,9 +239,9 @@ $(UNIT_OBJ): $(OUT)/tests/unit/%.o: tests/unit/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) $(CMOCKA_CFLAGS) -Dmain=$*_main -c -o $@ $<
 
-$(UNIT_ALL).c: tests/unit/main.sh $(MAKEFILE_LIST)
+$(UNIT_ALL).c: tests/unit/main.sh tests/unit
 	$(Q)mkdir -p $(@D)
-	$(Q)tests/unit/main.sh $(notdir $(UNIT:.c=)) >$@
+	$(Q)tests/unit/main.sh $(notdir $(UNITS:.c=)) >$@
 
 $(UNIT_ALL): $(UNIT_ALL).c $(UNIT_OBJ) $(ARCHIVE)
 	$(call say,LINK,$@)
@@ -400,7 +402,7 @@ lint:
 	$(call say,LINT,layers)
 	$(Q)tests/lib/check-layers.sh . $(BUILD)-lint-gcc
 	$(call say,LINT,clang)
-	$(Q)printf '%s\n' $(MAIN) $(LIB) $(UNIT) $(FUZZ) | xargs -n 8 -P "$$(nproc)" \
+	$(Q)printf '%s\n' $(MAIN) $(LIB) $(UNITS) $(FUZZ) | xargs -n 8 -P "$$(nproc)" \
 		clang $(BASE_CPPFLAGS) $(CPPFLAGS) $(LIB_CFLAGS) $(CMOCKA_CFLAGS) $(BASE_CFLAGS) \
 		-DCKPT_VERSION='""' -DCKPT_DATADIR='""' -Werror -fsyntax-only
 	$(call say,LINT,cppcheck)
