@@ -77,10 +77,6 @@ make_world() {
 # What single examples take for granted besides.
 prepare() {
 	case $(cat "$1") in
-	*'git reset --hard'*)
-		git checkpoint hooks install --guard -q
-		echo edited >src/a
-		;;
 	*'relink <old path>'*)
 		mkdir "$T/before"
 		(cd "$T/before" && echo 1 >a && git checkpoint save -q)
@@ -177,29 +173,6 @@ test_every_example_of_the_readme_runs() {
 	cut_readme
 	run_examples
 	test $ran -ge 3 || fail "only $ran examples"
-}
-
-# $ <command>, and what it prints
-test_what_the_readme_shows_of_the_guard_is_real() {
-	needs
-	awk '/^\$ git reset --hard$/ { on = 1 } /^```/ { on = 0 } on' "$README" >"$T/shown"
-	scratch=$T
-	make_world "$scratch/world"
-	git checkpoint hooks install --guard -q
-	echo edited >src/a
-	sed -n 's/^\$ //p' "$scratch/shown" >"$T/commands"
-	expect_eq 2 "$(wc -l <"$T/commands")"
-	head -n 1 "$T/commands" >"$T/first"
-	sh "$T/first" >"$T/output" 2>&1
-	for file in "$scratch/shown" "$T/output"; do
-		sed -n -e 's/chk_[0-9a-f_]*/ID/' -e 's/ at [0-9a-f]* / at COMMIT /' -e '/^\$/d' -e p "$file"
-	done >"$T/both"
-	expect_eq 4 "$(wc -l <"$T/both")"
-	expect_eq 2 "$(sort -u "$T/both" | wc -l)" 'different lines'
-	expect_eq 1 "$(cat src/a)"
-	tail -n 1 "$T/commands" >"$T/second"
-	run_on_terminal "$T/second"
-	expect_eq edited "$(cat src/a)"
 }
 
 test_every_example_of_settings_is_understood() {

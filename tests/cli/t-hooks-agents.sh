@@ -231,10 +231,10 @@ test_the_recipes_say_the_same_in_both_languages() {
 	expect_same json toml
 }
 
-test_the_instructions_go_where_the_readme_puts_them() {
-	sed -n '/^## For agents/,/^## /p' "$ROOT_DIR/README.md" |
-		awk '/^```sh skill$/ { on = 1; next } /^```/ { on = 0 } on' >commands
-	test "$(wc -l <commands)" = 2
+test_the_instructions_go_where_the_manual_puts_them() {
+	sed -n '/^\.ft B$/,/^\.ft R$/{/^\./d;s/\\(aq/'"'"'/g;s/\\-/-/g;p}' \
+		"$ROOT_DIR/man/git-checkpoint-help.1" >commands
+	test "$(wc -l <commands)" = 3
 	echo mine >AGENTS.md
 	sh -e ./commands
 	git checkpoint help agents >text

@@ -78,7 +78,7 @@ test_the_readme_names_targets_and_files_that_exist() {
 }
 
 test_every_command_is_in_the_readme() {
-	sed -n '/^## Manual/,/^## C/s/^| \(`[^|]*`\) |.*/\1/p' "$README" | tr -d '`,' | tr ' ' '\n' |
+	sed -n '/^## Manual/,$s/^| \(`[^|]*`\) |.*/\1/p' "$README" | tr -d '`,' | tr ' ' '\n' |
 		sort >actual
 	names | sort >expected
 	expect_same expected actual

@@ -60,25 +60,37 @@ cat >"$T/home/.gitconfig" <<'END'
 	advice = false
 END
 cd "$T/home/demo"
+# The same commits in each run.
+git() {
+	env HOME="$T/home" GIT_AUTHOR_DATE='2026-01-01T12:00:00Z' GIT_COMMITTER_DATE='2026-01-01T12:00:00Z' \
+		PATH="$build:$PATH" git "$@"
+}
 git init -q -b main
 printf '%s\n' 'def greet(name):' '    return "hello " + name' >app.py
-printf '%s\n' 'call the dentist' >todo.txt
 git add app.py
+git commit -q -m 'greet people'
+printf '%s\n' 'import app' 'assert app.greet("Jo")' >test.py
+git add test.py
+git commit -q -m 'test it'
+git checkpoint hooks install --guard -q
+sed -i s/hello/welcome/ app.py
+git add app.py
+echo 'call the dentist' >todo.txt
 
 echo "unset HISTFILE; PS1='\[\e[1m\]$ \[\e[m\]'" >"$T/rc"
 
 # Nothing of who runs this is to be seen.
 env -i HOME="$T/home" PATH="$build:$PATH" TERM=screen-256color LC_ALL=C.UTF-8 T="$T" \
-	tmux -S "$T/tmux" -f /dev/null new-session -d -x 86 -y 27 'bash --rcfile "$T/rc"'
+	tmux -S "$T/tmux" -f /dev/null new-session -d -x 104 -y 27 'bash --rcfile "$T/rc"'
 on_tmux set -g status off
 wait_for '^\$$'
-say "git checkpoint save -m 'before the agent starts'"
-say 'rm todo.txt && sed -i s/hello/bye/ app.py && touch junk.tmp'
-say 'git checkpoint diff --stat'
-say 'git checkpoint restore @' 'y/N'
+say 'git status --short'
+say 'git reset --hard HEAD~1'
+say 'git clean -fdx'
+say 'git checkpoint restore --git @~1' 'y/N'
 on_tmux send-keys y Enter
 wait_for '^\$$'
-say 'cat todo.txt'
+say 'git status --short'
 on_tmux capture-pane -p -e >"$T/screen"
 perl "$here/svg.pl" <"$T/screen" >"$T/picture.svg"
 if test -n "$out"; then

@@ -50,7 +50,7 @@ my @rows = map { chomp; $_ } <STDIN>;
 pop @rows while @rows && $rows[-1] !~ /\S/;
 # the prompt that waits for the next command
 pop @rows if @rows && $rows[-1] =~ /^(?:\e\[[0-9;]*m)*\$ *(?:\e\[[0-9;]*m)* *$/;
-my $columns = 86;
+my $columns = 104;
 my $width = 2 * $pad + $columns * $char;
 my $height = $bar + 2 * $pad + @rows * $line;
 
