@@ -22,7 +22,7 @@ static int hash(struct session *session, const struct strlist *args)
 	}
 	row_path(&row, "path", dir);
 	row_text(&row, "hash", result.hash);
-	row_number(&row, "hash_version", STATEHASH_NOW);
+	row_number(&row, "hash_version", STATEHASH_VERSION);
 	row_number(&row, "files", result.files);
 	row_number(&row, "bytes", result.bytes);
 	return report_json(row_object(&row), EXIT_DONE);

@@ -55,7 +55,7 @@ static json_t *refs_json(const struct gitstate *state)
 	return json_pack("{s:o,s:o}", "branches", branches, "stashes", stashes);
 }
 
-/* null: it is not known, of an older version or damaged. */
+/* null: it is not known, or damaged. */
 static json_t *load_refs(struct session *session, const struct ckpt_record *record)
 {
 	struct record_git git;

@@ -253,7 +253,7 @@ void report_row(struct row *row, const struct ckpt_record *record)
 {
 	checkpoint_row(row, record);
 	row_text(row, "hash", record->state_hash);
-	row_number(row, "hash_version", record->hash_version == STATEHASH_FLAT ? 1 : record->hash_version);
+	row_number(row, "hash_version", STATEHASH_VERSION);
 	row_number(row, "files_changed", record->changed);
 	row_json(row, "added", record->added < 0 ? json_null() : json_integer(record->added));
 	row_json(row, "deleted", record->deleted < 0 ? json_null() : json_integer(record->deleted));

@@ -156,7 +156,7 @@ int hashdir(struct hashdir *out, const char *path, unsigned threads)
 	if (!err)
 		err = pool_for(threads, walk.nr, read_item, &walk);
 	if (!err) {
-		statehash(out->hash, &root, STATEHASH_NOW);
+		statehash(out->hash, &root);
 		wt_count(&counted, &root);
 		out->files = counted.files;
 		out->bytes = counted.bytes;

@@ -22,11 +22,10 @@ void verify_end(struct verify *verify)
 static int verify_tree(struct verify_result *out, struct verify *verify,
 		       const struct ckpt_record *record)
 {
-	bool by_dirs = record->hash_version == STATEHASH_TREE;
 	struct contents_opts opts = {
 		.threads = verify->session->threads,
 		.known = &verify->files,
-		.dirs = by_dirs ? &verify->dirs : NULL,
+		.dirs = &verify->dirs,
 		.progress = verify->progress,
 	};
 	struct snapshot *snapshot = NULL;
@@ -35,11 +34,11 @@ static int verify_tree(struct verify_result *out, struct verify *verify,
 
 	if (!err)
 		err = contents_hash(snapshot, &opts);
-	if (!err && strcmp(statehash(hash, snapshot->root, record->hash_version), record->state_hash))
+	if (!err && strcmp(statehash(hash, snapshot->root), record->state_hash))
 		strlist_addf(&out->problems, "its contents have the state hash %s, but %s is "
 					     "recorded", hash,
 			     record->state_hash);
-	if (!err && by_dirs)
+	if (!err)
 		contents_remember_dirs(&verify->dirs, snapshot);
 	snapshot_free(snapshot);
 	return err;

@@ -227,8 +227,6 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		snprintf(record->state_hash, sizeof(record->state_hash), "%s", value);
 		return strlen(value) == STATEHASH_SIZE - 1;
 	}
-	if (!strcmp(key, "Hash-Version"))
-		return statehash_parse_version(&record->hash_version, value);
 	if (!strcmp(key, "Git-Hash")) {
 		snprintf(record->git_hash, sizeof(record->git_hash), "%s", value);
 		return strlen(value) == STATEHASH_SIZE - 1;
@@ -242,7 +240,7 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		return !strcmp(value, RECORD_FORMAT);
 	if (!strcmp(key, "Id"))
 		return !strcmp(value, record->id);
-	return true; /* of a newer version: not needed to understand the rest */
+	return true; /* not needed to understand the rest */
 }
 
 /* One "Key: value" line; `line` is cut up. */
@@ -264,21 +262,9 @@ static bool parse_line(struct ckpt_record *record, char *line)
 	return ok;
 }
 
-/* A record of an older version does not say who took it, but where from. */
-static void guess_taker(struct ckpt_record *record)
-{
-	record->safety = !strcmp(record->source, "checkpoint") &&
-			 !strncmp(record->reason, "pre-restore-safety",
-				  strlen("pre-restore-safety"));
-	record->automatic = record->safety || !strcmp(record->source, "hook") ||
-			    !strcmp(record->source, "flow") ||
-			    (!strcmp(record->reason, "pre-tool") && strcmp(record->source, "cli"));
-}
-
 static bool parse_commit(struct ckpt_record *record, char *text)
 {
 	char *body = strstr(text, "\n\n"), *line, *rest = NULL;
-	bool told;
 
 	if (strncmp(text, "tree ", 5) || !oid_parse(&record->tree, text + 5) ||
 	    strncmp(text + 5 + OID_HEX, "\nparent ", 8) ||
@@ -287,16 +273,11 @@ static bool parse_commit(struct ckpt_record *record, char *text)
 	body = strstr(body + 2, "\n\n"); /* after the subject */
 	if (!body)
 		return false;
-	told = strstr(body, "\nAutomatic: ") != NULL;
 	for (line = strtok_r(body, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (!parse_line(record, line))
 			return false;
-	if (!record->type || !record->reason || !record->source || !record->created_at ||
-	    !record->state_hash[0])
-		return false;
-	if (!told)
-		guess_taker(record);
-	return true;
+	return record->type && record->reason && record->source && record->created_at &&
+	       record->state_hash[0];
 }
 
 int record_damaged(int err, struct store *store, const char *id)

@@ -105,7 +105,6 @@ struct ckpt_record {
 	struct strlist state_keys; /**< sorted */
 	struct ckpt_captures captures;
 	char state_hash[STATEHASH_SIZE];
-	enum statehash_version hash_version;
 	uint64_t files;   /**< files and links captured */
 	uint64_t bytes;
 	uint64_t changed; /**< against `base` */
@@ -144,7 +143,7 @@ struct ckpt_meta {
 	struct ckpt_state *states;
 	size_t states_nr, states_alloc;
 	struct ckpt_captures captures;
-	bool have_rules; /**< false for checkpoints without files, or from an older program */
+	bool have_rules; /**< false for checkpoints without files */
 	struct rules_texts rules;
 	struct oid git; /**< the tree of the repository's state; zero: none */
 };

@@ -105,8 +105,6 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	if (record->include_sensitive)
 		add_field(out, "Include", "sensitive");
 	add_field(out, "State-Hash", record->state_hash);
-	if (record->hash_version != STATEHASH_FLAT)
-		add_number(out, "Hash-Version", record->hash_version);
 	add_number(out, "Files", record->files);
 	add_number(out, "Bytes", record->bytes);
 	add_number(out, "Changed", record->changed);

@@ -27,7 +27,7 @@ struct contents_opts {
 	struct contents_known *known; /**< used and added to; NULL: read everything */
 	/**
 	 * Directories that contents_remember_dirs() knows: they are not loaded, their hash is set.
-	 * Not for what looks at their entries, as the flat state hash does. NULL: load everything.
+	 * Not for what looks at their entries. NULL: load everything.
 	 */
 	const struct contents_known *dirs;
 	progress_fn progress;         /**< or NULL */

@@ -41,9 +41,8 @@ struct record_git {
 };
 
 /**
- * What a checkpoint recorded. CKPT_ENOTFOUND if it has nothing of the kind: it
- * is of an older version, or the project is not a repository, or could not be
- * read. CKPT_ECORRUPT if it is damaged.
+ * What a checkpoint recorded. CKPT_ENOTFOUND if it has nothing of the kind: the
+ * project is not a repository, or could not be read. CKPT_ECORRUPT if it is damaged.
  */
 int record_git_load(struct record_git *out, struct store *store, const struct ckpt_record *record);
 void record_git_release(struct record_git *git);

@@ -6,12 +6,6 @@
 
 enum { PIECE = 64 * 1024 };
 
-bool statehash_parse_version(enum statehash_version *out, const char *text)
-{
-	*out = STATEHASH_TREE;
-	return !strcmp(text, "2");
-}
-
 /* --- lines --- */
 
 static void add_line(struct strbuf *out, unsigned mode, const unsigned char *sha256,
@@ -158,27 +152,14 @@ char *statehash_end(char out[STATEHASH_SIZE], struct digest *sha256)
 	return format(out, raw);
 }
 
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct statehash_item *)a)->path,
-		      ((const struct statehash_item *)b)->path);
-}
-
-char *statehash_items(char out[STATEHASH_SIZE], struct statehash_item *items, size_t nr,
-		      enum statehash_version version)
+char *statehash_items(char out[STATEHASH_SIZE], struct statehash_item *items, size_t nr)
 {
 	struct strbuf text = STRBUF_INIT;
 	unsigned char sha256[SHA256_SIZE];
 
 	if (nr)
-		qsort(items, nr, sizeof(*items), version == STATEHASH_FLAT ? by_path : by_names);
-	if (version == STATEHASH_FLAT) {
-		for (size_t i = 0; i < nr; i++)
-			add_leaf(&text, items[i].path, strlen(items[i].path), items[i].entry);
-		hash_buffer(HASH_SHA256, sha256, text.buf, text.len);
-	} else {
-		hash_part(sha256, items, nr, 0, &text);
-	}
+		qsort(items, nr, sizeof(*items), by_names);
+	hash_part(sha256, items, nr, 0, &text);
 	strbuf_release(&text);
 	return format(out, sha256);
 }
@@ -214,26 +195,10 @@ int statehash_lines(const struct wt_dir *root, statehash_fn fn, void *payload)
 	return err;
 }
 
-static int hash_piece(const char *data, size_t len, void *payload)
-{
-	hash_update(payload, data, len);
-	return 0;
-}
-
-static char *hash_flat(char out[STATEHASH_SIZE], const struct wt_dir *root)
-{
-	struct digest *sha256 = hash_new(HASH_SHA256);
-
-	(void)statehash_lines(root, hash_piece, sha256);
-	return statehash_end(out, sha256);
-}
-
-char *statehash(char out[STATEHASH_SIZE], struct wt_dir *root, enum statehash_version version)
+char *statehash(char out[STATEHASH_SIZE], struct wt_dir *root)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	if (version == STATEHASH_FLAT)
-		return hash_flat(out, root);
 	hash_dir(root, &text);
 	strbuf_release(&text);
 	return format(out, root->sha256);

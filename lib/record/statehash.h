@@ -15,28 +15,14 @@ struct wt_entry;
  * The sha256 is that of a file's contents, of a link's target, or a directory's
  * own hash, with the mode 040000. The state hash is the root's. A directory in
  * which nothing changed keeps its hash, so that the cost follows the change.
- *
- * Older checkpoints have a flat one: SHA-256 over one such line for each file,
- * link and empty directory, with its whole path, in byte order of path. It can
- * be recomputed, and is what their contents are compared with, but is no longer
- * written.
- */
-enum { STATEHASH_SIZE = 7 + 64 + 1 }; /* "sha256:" and hex and NUL */
-
-enum statehash_version {
-	STATEHASH_FLAT = 0, /**< of a record that does not say */
-	STATEHASH_TREE = 2,
-	STATEHASH_NOW = STATEHASH_TREE,
+ * */
+enum {
+	STATEHASH_SIZE = 7 + 64 + 1, /* "sha256:" and hex and NUL */
+	STATEHASH_VERSION = 2,	     /* the name of this algorithm in JSON */
 };
 
-/** False if it is not known: a newer version wrote it. */
-bool statehash_parse_version(enum statehash_version *out, const char *text);
-
-/**
- * Of a tree whose entries all carry their SHA-256; returns `out`. Directories
- * are `hashed` afterwards, unless it is a flat one.
- */
-char *statehash(char out[STATEHASH_SIZE], struct wt_dir *root, enum statehash_version version);
+/** Of a tree whose entries all carry their SHA-256; returns `out`. Directories are `hashed` afterwards. */
+char *statehash(char out[STATEHASH_SIZE], struct wt_dir *root);
 
 /** Part of a tree: files, links, and directories of which nothing below is in the list. */
 struct statehash_item {
@@ -45,8 +31,7 @@ struct statehash_item {
 };
 
 /** The state hash that a tree of these alone would have; they are put in another order. */
-char *statehash_items(char out[STATEHASH_SIZE], struct statehash_item *items, size_t nr,
-		      enum statehash_version version);
+char *statehash_items(char out[STATEHASH_SIZE], struct statehash_item *items, size_t nr);
 
 /** The state hash of the bytes that were fed to `sha256`, which is freed. Returns `out`. */
 char *statehash_end(char out[STATEHASH_SIZE], struct digest *sha256);

@@ -223,7 +223,7 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 		err = restore_hash_target(out->target_hash, &check);
 	if (!err)
 		restore_hash_worktree(out->pre_hash, &whole, &check, r->job.current.scan->root);
-	if (!err && whole && r->opts->target->hash_version == STATEHASH_NOW)
+	if (!err && whole)
 		memcpy(r->job.state_hash, out->pre_hash, sizeof(out->pre_hash));
 	if (!err)
 		restore_plan_captures(out, r);

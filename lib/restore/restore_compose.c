@@ -56,8 +56,7 @@ static void fill_record(struct ckpt_record *record, struct wt_dir *root)
 	record->tree = root->tree;
 	record->files = counts.files;
 	record->bytes = counts.bytes;
-	statehash(record->state_hash, root, STATEHASH_NOW);
-	record->hash_version = STATEHASH_NOW;
+	statehash(record->state_hash, root);
 }
 
 int restore_compose(struct restore *r)

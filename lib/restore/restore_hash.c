@@ -81,7 +81,7 @@ static void begin_lines(struct lines *lines, const struct restore_hash *check, b
 
 static void hash_lines(char out[STATEHASH_SIZE], struct lines *lines)
 {
-	statehash_items(out, lines->items, lines->nr, lines->check->record->hash_version);
+	statehash_items(out, lines->items, lines->nr);
 	for (size_t i = 0; i < lines->nr; i++)
 		free(lines->items[i].path);
 	free(lines->items);
@@ -144,7 +144,7 @@ void restore_hash_worktree(char out[STATEHASH_SIZE], bool *whole, const struct r
 	*whole = !check->paths->nr && !check->plan->kept_nr && !check->no_delete && !check->before &&
 		 no_odd_dirs(check, root);
 	if (*whole) {
-		statehash(out, root, check->record->hash_version);
+		statehash(out, root);
 		return;
 	}
 	begin_lines(&lines, check, true);

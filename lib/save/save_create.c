@@ -138,8 +138,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	if (*save->state_hash)
 		memcpy(record->state_hash, save->state_hash, sizeof(save->state_hash));
 	else
-		statehash(record->state_hash, root, STATEHASH_NOW);
-	record->hash_version = STATEHASH_NOW;
+		statehash(record->state_hash, root);
 	wt_count(&counts, root);
 	record->files = counts.files;
 	record->bytes = counts.bytes;

@@ -259,7 +259,7 @@ void worktree_state_update_cache(struct worktree_state *state, const struct oid 
 	head.packs = objects_packs_fingerprint(state->session->store);
 	head.origin = state->scan->origin;
 	/* Directories that are hashed already stay as they are. */
-	statehash(hash, state->scan->root, STATEHASH_NOW);
+	statehash(hash, state->scan->root);
 	if (!state->cache)
 		state->cache = statcache_new();
 	statcache_update(state->cache, &head, state->scan->root);

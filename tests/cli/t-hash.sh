@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The state hash: anyone can compute it from a plain directory, and older checkpoints keep theirs.
+# The state hash: anyone can compute it from a plain directory.
 
 . "$(dirname "$0")/../lib/harness.sh"
 
@@ -72,54 +72,13 @@ test_hash_reports_what_it_cannot_read() {
 	expect_grep "unable to read 'secret'" "$T/err"
 }
 
-# make_old <id>: the checkpoint as an older version would have written it
-make_old() {
-	store=$(store_dir)
-	flat=$(git checkpoint show --hashes "$1" | state_hash --flat)
-	git --git-dir="$store" cat-file commit "refs/checkpoints/$1" |
-		sed "s/^State-Hash: .*/State-Hash: $flat/; /^Hash-Version: /d" >"$T/commit"
-	git --git-dir="$store" update-ref "refs/checkpoints/$1" \
-		"$(git --git-dir="$store" hash-object -t commit -w "$T/commit")"
-}
-
-test_older_checkpoints_keep_theirs() {
-	require jq
-	mkdir -p d/e
-	echo 1 >d/a
-	echo 2 >d.c
-	git checkpoint save -q
-	old=$(git checkpoint list --json | jq -r '.checkpoints[0].id')
-	now=$(hash_of "$old")
-	make_old "$old"
-	expect_eq "$(git checkpoint show --hashes "$old" | state_hash --flat)" "$(hash_of "$old")"
-	test "$now" != "$(hash_of "$old")"
-	expect_eq 1 "$(git checkpoint show --json "$old" | jq .hash_version)"
-	git checkpoint verify -q --all
-	git checkpoint doctor --fix -q
-	git checkpoint doctor -q
-	echo 3 >d/a
-	echo 4 >d/e/new
-	git checkpoint restore --yes --json "$old" >"$T/answer"
-	expect_eq "true $(hash_of "$old")" "$(jq -r '"\(.verification.match) \(.verification.post_state_hash)"' "$T/answer")"
-	expect_eq "$now" "$(git checkpoint hash)"
-	# what it took before that is of this version
-	safety=$(jq -r .safety_checkpoint.id "$T/answer")
-	expect_eq 2 "$(git checkpoint show --json "$safety" | jq .hash_version)"
-	git checkpoint undo -q --yes
-	expect_eq "$(hash_of "$safety")" "$(git checkpoint hash)"
-	# part of it
-	git checkpoint restore --yes --json "$old" -- d/a >"$T/answer"
-	expect_eq true "$(jq .verification.match "$T/answer")"
-	expect_eq 1 "$(cat d/a)"
-	git checkpoint verify -q --all
-}
-
-test_a_wrong_hash_of_an_older_checkpoint_is_found() {
+test_a_wrong_hash_is_found() {
 	require jq
 	echo 1 >a
 	git checkpoint save -q
 	id=$(git checkpoint list --json | jq -r '.checkpoints[0].id')
-	make_old "$id"
+	store=$(store_dir)
+	git --git-dir="$store" cat-file commit "refs/checkpoints/$id" >"$T/commit"
 	sed "s/^State-Hash: sha256:\(.\)/State-Hash: sha256:$(git checkpoint show --json "$id" | jq -r .hash | cut -c8 | tr 0-9a-f 1-9a-f0)/" \
 		"$T/commit" >"$T/wrong"
 	git --git-dir="$store" update-ref "refs/checkpoints/$id" \

@@ -134,7 +134,7 @@ test_it_is_salvaged() {
 	still_there
 }
 
-# An older program, and an older checkpoint, know nothing of it.
+# The index cannot be read.
 test_a_checkpoint_without_it() {
 	make_project
 	printf 'DIRC\0\0\0\2\377\377\377\377garbage garbage garbage' >.git/index

@@ -251,7 +251,7 @@ sub show_record {
 			files => [$fields{Scope} ? map { path($_) } @{$fields{Scope}} : $state_only ? () : '.'],
 			state_keys => [map { text($_) } @{$fields{State} || []}],
 		},
-		hash => $one->('State-Hash'), hash_version => number($one->('Hash-Version') // 1),
+		hash => $one->('State-Hash'), hash_version => 2,
 		files_changed => number($one->('Changed')),
 		added => number($one->('Added')), deleted => number($one->('Deleted')),
 		skipped => skipped($record), state => states($record),

@@ -1,12 +1,11 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
 # The state hash, from what `git checkpoint show --hashes` prints: reads lines "<mode> <sha256> <path>"
-# that end in a NUL. With --flat: that of older checkpoints.
+# that end in a NUL.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
 
-my $flat = @ARGV && $ARGV[0] eq '--flat';
 binmode STDIN;
 my $text = do { local $/; <STDIN> } // '';
 my %root;
@@ -29,4 +28,4 @@ sub tree {
 	} sort keys %$dir);
 }
 
-print 'sha256:', $flat ? sha256_hex($text) : tree(\%root), "\n";
+print 'sha256:', tree(\%root), "\n";

@@ -223,7 +223,7 @@ static struct scan *look(struct strbuf *out, const char *name, const struct stat
 	wt_count(&counts, scan->root);
 	strbuf_addf(out, "%llu %llu %llu\n", (unsigned long long)counts.files,
 		    (unsigned long long)counts.dirs, (unsigned long long)counts.bytes);
-	strbuf_addf(out, "%s\n", statehash(hash, scan->root, STATEHASH_NOW));
+	strbuf_addf(out, "%s\n", statehash(hash, scan->root));
 	modes_encode(out, scan->root);
 	describe_lists(out, scan);
 	for (size_t i = 0; i < scan->repos.nr; i++)

@@ -63,15 +63,13 @@ static int gather(const char *data, size_t len, void *payload)
 	return 0;
 }
 
-static void test_statehash_flat_is_as_defined(void **state)
+static void test_statehash_lines_are_as_defined(void **state)
 {
 	size_t bytes = 0;
 
 	(void)state;
 	for (int round = 0; round < rounds(400); round++) {
 		struct strbuf expect = STRBUF_INIT, got = STRBUF_INIT;
-		char hash[STATEHASH_SIZE], hex[SHA256_HEX + 1];
-		unsigned char raw[SHA256_SIZE];
 		struct arena arena = ARENA_INIT;
 		/* A few of them longer than one piece. */
 		struct wt_dir *root =
@@ -81,11 +79,6 @@ static void test_statehash_flat_is_as_defined(void **state)
 		assert_int_equal(statehash_lines(root, gather, &got), 0);
 		assert_int_equal(got.len, expect.len);
 		assert_memory_equal(got.buf, expect.buf, got.len);
-		hash_buffer(HASH_SHA256, raw, expect.buf, expect.len);
-		oid_hex_encode(hex, raw, SHA256_SIZE);
-		assert_ptr_equal(statehash(hash, root, STATEHASH_FLAT), hash);
-		assert_int_equal(strncmp(hash, "sha256:", 7), 0);
-		assert_string_equal(hash + 7, hex);
 		bytes = expect.len > bytes ? expect.len : bytes;
 		arena_release(&arena);
 		strbuf_release(&expect);
@@ -142,7 +135,8 @@ static void test_statehash_is_as_defined(void **state)
 		char hash[STATEHASH_SIZE], hex[SHA256_HEX + 1];
 
 		define_dir(hex, root);
-		statehash(hash, root, STATEHASH_TREE);
+		assert_ptr_equal(statehash(hash, root), hash);
+		assert_int_equal(strncmp(hash, "sha256:", 7), 0);
 		assert_string_equal(hash + 7, hex);
 		arena_release(&arena);
 	}
@@ -166,7 +160,6 @@ static void test_statehash_of_parts_is_that_of_their_tree(void **state)
 {
 	(void)state;
 	for (int round = 0; round < rounds(400); round++) {
-		enum statehash_version version = round % 2 ? STATEHASH_TREE : STATEHASH_FLAT;
 		struct arena arena = ARENA_INIT;
 		struct wt_dir *root = treegen(&arena, NULL, "", 4, 7);
 		char whole[STATEHASH_SIZE], parts[STATEHASH_SIZE];
@@ -180,8 +173,8 @@ static void test_statehash_of_parts_is_that_of_their_tree(void **state)
 			all.items[i - 1] = all.items[other];
 			all.items[other] = item;
 		}
-		statehash_items(parts, all.items, all.nr, version);
-		assert_string_equal(parts, statehash(whole, root, version));
+		statehash_items(parts, all.items, all.nr);
+		assert_string_equal(parts, statehash(whole, root));
 		for (size_t i = 0; i < all.nr; i++)
 			free(all.items[i].path);
 		free(all.items);
@@ -192,13 +185,13 @@ static void test_statehash_of_parts_is_that_of_their_tree(void **state)
 /* ---- every part of the state counts, nothing else does ---- */
 
 /* What is hashed stays so until somebody says that it changed. */
-static char *hash_again(char out[STATEHASH_SIZE], struct wt_dir *root, bool flat)
+static char *hash_again(char out[STATEHASH_SIZE], struct wt_dir *root)
 {
 	for (size_t i = 0; i < root->nr; i++)
 		if (wt_entries(root)[i].kind == WT_DIR)
-			hash_again(out, wt_entries(root)[i].dir, false);
+			hash_again(out, wt_entries(root)[i].dir);
 	root->hashed = false;
-	return statehash(out, root, flat ? STATEHASH_FLAT : STATEHASH_TREE);
+	return statehash(out, root);
 }
 
 static struct wt_entry *pick(struct wt_dir *dir, enum wt_kind kind)
@@ -233,9 +226,7 @@ static void test_statehash_sees_every_change(void **state)
 						    : what == 3 ? WT_LINK
 								: WT_DIR);
 
-		bool flat = round % 2;
-
-		statehash(before, root, flat ? STATEHASH_FLAT : STATEHASH_TREE);
+		statehash(before, root);
 		if (!entry) {
 			arena_release(&arena);
 			continue;
@@ -261,9 +252,9 @@ static void test_statehash_sees_every_change(void **state)
 		tried[what]++;
 		/* wt_compact() says so itself. */
 		if (what == 5)
-			statehash(after, root, flat ? STATEHASH_FLAT : STATEHASH_TREE);
+			statehash(after, root);
 		else
-			hash_again(after, root, flat);
+			hash_again(after, root);
 		if (what == 4)
 			assert_string_equal(after, before);
 		else
@@ -272,7 +263,7 @@ static void test_statehash_sees_every_change(void **state)
 		if (entry->kind != WT_DIR && what != 5) {
 			rnd_bytes(&entry->st, sizeof(entry->st));
 			rnd_bytes(&entry->oid, sizeof(entry->oid));
-			hash_again(before, root, flat);
+			hash_again(before, root);
 			assert_string_equal(after, before);
 		}
 		arena_release(&arena);
@@ -310,7 +301,7 @@ static void test_statehash_lines_stop_when_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_statehash_flat_is_as_defined),
+		cmocka_unit_test(test_statehash_lines_are_as_defined),
 		cmocka_unit_test(test_statehash_is_as_defined),
 		cmocka_unit_test(test_statehash_of_parts_is_that_of_their_tree),
 		cmocka_unit_test(test_statehash_sees_every_change),

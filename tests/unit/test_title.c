@@ -128,7 +128,7 @@ static void test_titles(void **state)
 	struct ckpt_record plain = { .reason = "manual", .source = "cli" };
 
 	(void)state;
-	check_title("pre-rebase", &hook); /* of an older version */
+	check_title("pre-rebase", &hook);
 	hook.before = "git rebase main";
 	check_title("before: git rebase main", &hook);
 	hook.branch = "feature";
