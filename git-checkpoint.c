@@ -78,7 +78,6 @@
  *   journal stage_dir stage_settle    an interrupted restore, undo; its directories, settling them
  *   target                 what journal and undo name: a checkpoint or a composed state
  *   lost identity          refs that disappeared; which directory a store belongs to
- *   flow_state flow_parse flow_order flow_files    where a workflow is: text, structures, files
  * lib/session/   which worktree, which settings, which store
  *   session                what every command starts with
  *   inventory inventory_whole    all stores of this user; the last state of one that is gone
@@ -151,7 +150,7 @@
  *   flow flow_resume       moving on; resuming after an interruption
  *   flow_decide            what may happen next, from the state alone
  *   flow_mirror            the copy of the state that a user asked for
- *   flow_archive flow_unarchive    old workflows, and taking one back
+ *   flow_state flow_files    its files as structures; their directories, and the archive
  * lib/hooks/     hooks and the guard
  *   install install_undo install_status install_record    installing and removing them
  *   install_place install_config install_config_write    in hook files, in the configuration

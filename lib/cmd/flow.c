@@ -19,8 +19,8 @@ static void offer_phases(struct complete *complete, const struct flow *flow)
 	for (size_t i = 0; i < flow->plan.phases.nr; i++) {
 		const char *phase = flow->plan.phases.items[i], *text = NULL;
 
-		for (size_t k = 0; k < flow->state.done_nr; k++)
-			if (!strcmp(flow->state.done[k].phase, phase))
+		for (size_t k = 0; k < flow->state.done.nr; k++)
+			if (!strcmp(flow->state.done.items[k].phase, phase))
 				text = flow_status_name(FLOW_COMPLETE);
 		if (!strcmp(flow->state.current_phase, phase))
 			text = flow_status_name(flow->state.phase_status);
@@ -44,9 +44,9 @@ static bool offer(struct complete *complete, const char *what)
 	}
 	if (is_phase)
 		offer_phases(complete, &flow);
-	for (size_t i = 0; !is_phase && i < flow.state.tasks_nr; i++)
-		complete_add(complete, flow.state.tasks[i].id,
-			     flow_task_status_name(flow.state.tasks[i].status));
+	for (size_t i = 0; !is_phase && i < flow.state.tasks.nr; i++)
+		complete_add(complete, flow.state.tasks.items[i].id,
+			     flow_task_status_name(flow.state.tasks.items[i].status));
 	flow_release(&flow);
 	return true;
 }
@@ -153,6 +153,16 @@ static int parse_outputs(struct strlist *out, const struct session *session)
 
 /* ---- one function per subcommand; arguments after its name ---- */
 
+static int show(int err, struct flow_result *result, int (*print)(const struct flow_result *))
+{
+	progress_clear();
+	if (err)
+		return err;
+	err = print(result);
+	flow_result_release(result);
+	return err;
+}
+
 static int do_start(struct session *session, const struct strlist *args)
 {
 	struct strlist all = STRLIST_INIT, some = STRLIST_INIT;
@@ -173,42 +183,29 @@ static int do_start(struct session *session, const struct strlist *args)
 	if (!err)
 		err = check_names(&all, &some);
 	if (!err)
-		err = flow_start(&result, session, &opts);
-	if (!err) {
-		err = flowing_started(&result);
-		flow_result_release(&result);
-	}
+		err = show(flow_start(&result, session, &opts), &result, flowing_started);
 	strlist_release(&all);
 	strlist_release(&some);
 	return err;
 }
 
+static enum flow_status parse_step(const char *word)
+{
+	if (!strcmp(word, "start"))
+		return FLOW_IN_PROGRESS;
+	return strcmp(word, "complete") ? FLOW_FAILED : FLOW_COMPLETE;
+}
+
 static int do_phase(struct session *session, const struct strlist *args)
 {
 	struct strlist paths = STRLIST_INIT;
-	struct flow_phase_opts opts = {
-		.phase = args->items[0],
-		.output = &paths,
-		.note = note,
-		.progress = progress_show,
-	};
+	struct flow_phase_opts opts = { args->items[0], parse_step(args->items[1]), &paths, note,
+					progress_show };
 	struct flow_result result;
-	int err;
+	int err = parse_outputs(&paths, session);
 
-	if (!strcmp(args->items[1], "start"))
-		opts.status = FLOW_IN_PROGRESS;
-	else if (!strcmp(args->items[1], "complete"))
-		opts.status = FLOW_COMPLETE;
-	else
-		opts.status = FLOW_FAILED;
-	err = parse_outputs(&paths, session);
 	if (!err)
-		err = flow_phase(&result, session, &opts);
-	progress_clear();
-	if (!err) {
-		err = flowing_moved(&result, args->items[0]);
-		flow_result_release(&result);
-	}
+		err = show(flow_phase(&result, session, &opts), &result, flowing_moved);
 	strlist_release(&paths);
 	return err;
 }
@@ -216,35 +213,25 @@ static int do_phase(struct session *session, const struct strlist *args)
 static int do_approve(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
-	int err = flow_approve(&result, session, args->items[0]), status;
 
-	if (err)
-		return err;
-	status = flowing_approved(&result, args->items[0]);
-	flow_result_release(&result);
-	return status;
+	return show(flow_approve(&result, session, args->items[0]), &result, flowing_approved);
 }
 
 static int do_task(struct session *session, const struct strlist *args)
 {
-	const char *problem = flow_task_problem(args->items[0]);
+	const char *id = args->items[0], *problem = flow_task_problem(id);
 	struct strlist paths = STRLIST_INIT;
-	enum flow_task_status wanted = FLOW_TASK_PENDING;
+	enum flow_status wanted = FLOW_PENDING;
 	struct flow_result result;
 	int err = 0;
 
 	if (problem)
-		err = ckpt_error_set(CKPT_EUSAGE, "the name of the task '%s' %s", args->items[0],
-				     problem);
+		err = ckpt_error_set(CKPT_EUSAGE, "the name of the task '%s' %s", id, problem);
 	(void)flow_task_status_parse(&wanted, args->items[1]);
 	if (!err)
 		err = parse_outputs(&paths, session);
 	if (!err)
-		err = flow_task(&result, session, args->items[0], wanted, &paths);
-	if (!err) {
-		err = flowing_task(&result);
-		flow_result_release(&result);
-	}
+		err = show(flow_task(&result, session, id, wanted, &paths), &result, flowing_task);
 	strlist_release(&paths);
 	return err;
 }
@@ -285,40 +272,29 @@ static int do_resume(struct session *session, const struct strlist *args)
 static int do_status(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
-	int err = flow_look(&result, session), status;
+	int err = flow_look(&result, session);
 
 	(void)args;
-	if (err && err != CKPT_ENOTFOUND)
-		return err;
-	status = flowing_status(err ? NULL : &result);
-	if (!err)
-		flow_result_release(&result);
-	return status;
+	return err == CKPT_ENOTFOUND ? flowing_status(NULL) : show(err, &result, flowing_status);
 }
 
 static int do_archive(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
-	int err = flow_archive(&result, session), status;
+	int err = flow_archive(&result, session);
 
 	(void)args;
-	if (err)
-		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : err;
-	status = flowing_archived(&result);
-	flow_result_release(&result);
-	return status;
+	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) :
+				       show(err, &result, flowing_archived);
 }
 
 static int do_unarchive(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
-	int err = flow_unarchive(&result, session, args->nr ? args->items[0] : NULL), status;
+	int err = flow_unarchive(&result, session, args->nr ? args->items[0] : NULL);
 
-	if (err)
-		return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) : err;
-	status = flowing_unarchived(&result);
-	flow_result_release(&result);
-	return status;
+	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) :
+				       show(err, &result, flowing_unarchived);
 }
 
 static int do_list(struct session *session, const struct strlist *args)

@@ -14,7 +14,7 @@ static const char *or_none(const char *text)
 
 static const char *last_checkpoint(const struct flow_state *state)
 {
-	return state->done_nr ? state->done[state->done_nr - 1].checkpoint : NULL;
+	return state->done.nr ? state->done.items[state->done.nr - 1].checkpoint : NULL;
 }
 
 /* ---- parts ---- */
@@ -38,15 +38,15 @@ static void print_next(const struct flow *flow)
 static void print_complete(const struct flow_state *state)
 {
 	report_text("Complete:");
-	for (size_t i = 0; i < state->done_nr; i++)
-		report_text("%s %s", i ? "," : "", state->done[i].phase);
-	report_text("%s\n", state->done_nr ? "" : " nothing yet");
+	for (size_t i = 0; i < state->done.nr; i++)
+		report_text("%s %s", i ? "," : "", state->done.items[i].phase);
+	report_text("%s\n", state->done.nr ? "" : " nothing yet");
 }
 
 static void print_tasks(const struct flow_state *state)
 {
-	for (size_t i = 0; i < state->tasks_nr; i++) {
-		const struct flow_task *task = &state->tasks[i];
+	for (size_t i = 0; i < state->tasks.nr; i++) {
+		const struct flow_task *task = &state->tasks.items[i];
 
 		report_text("  task %s: %s", task->id, flow_task_status_name(task->status));
 		if (task->attempts)
@@ -63,52 +63,61 @@ static void set_position(struct row *answer, const struct flow *flow)
 	row_text(answer, "next_phase", flow_next(&flow->state, &flow->plan));
 }
 
+/* True if the answer was JSON, and is printed; otherwise what follows is for people. */
+static bool print_json(struct row *answer, const struct flow_result *result, int *status)
+{
+	bool json = opt_common.json;
+
+	if (json) {
+		row_texts(answer, "warnings", &result->warnings);
+		*status = report_json(row_object(answer), *status);
+	} else {
+		row_release(answer);
+		report_warnings(&result->warnings);
+	}
+	return json;
+}
+
 /* ---- changes ---- */
 
 int flowing_started(const struct flow_result *result)
 {
 	const struct flow_plan *plan = &result->flow.plan;
+	struct row answer = ROW_INIT;
+	int status = EXIT_DONE;
 
-	if (opt_common.json) {
-		struct row answer = ROW_INIT;
-
-		row_bool(&answer, "started", true);
-		row_text(&answer, "workflow_id", plan->workflow_id);
-		row_time(&answer, "started_at", plan->started_at);
-		row_texts(&answer, "phases", &plan->phases);
-		row_texts(&answer, "approve", &plan->approve);
-		row_path(&answer, "state_dir", plan->state_dir);
-		row_path(&answer, "archived", result->archived);
-		row_texts(&answer, "warnings", &result->warnings);
-		return report_json(row_object(&answer), EXIT_DONE);
-	}
-	report_warnings(&result->warnings);
+	row_bool(&answer, "started", true);
+	row_text(&answer, "workflow_id", plan->workflow_id);
+	row_time(&answer, "started_at", plan->started_at);
+	row_texts(&answer, "phases", &plan->phases);
+	row_texts(&answer, "approve", &plan->approve);
+	row_path(&answer, "state_dir", plan->state_dir);
+	row_path(&answer, "archived", result->archived);
+	if (print_json(&answer, result, &status))
+		return status;
 	if (result->archived)
 		report_text("Archived the previous workflow in %s\n", result->archived);
 	report_text("Started workflow %s:", plan->workflow_id);
 	for (size_t i = 0; i < plan->phases.nr; i++)
 		report_text("%s %s", i ? "," : "", plan->phases.items[i]);
 	report_text("\n");
-	return EXIT_DONE;
+	return status;
 }
 
-int flowing_moved(const struct flow_result *result, const char *phase)
+int flowing_moved(const struct flow_result *result)
 {
 	const struct flow_state *state = &result->flow.state;
+	const char *phase = state->current_phase;
+	struct row answer = ROW_INIT;
 	int status = result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE;
 
-	if (opt_common.json) {
-		struct row answer = ROW_INIT;
-
-		row_text(&answer, "workflow_id", state->workflow_id);
-		row_text(&answer, "phase", phase);
-		row_text(&answer, "phase_status", flow_status_name(state->phase_status));
-		row_text(&answer, "checkpoint", result->checkpoint);
-		set_position(&answer, &result->flow);
-		row_texts(&answer, "warnings", &result->warnings);
-		return report_json(row_object(&answer), status);
-	}
-	report_warnings(&result->warnings);
+	row_text(&answer, "workflow_id", state->workflow_id);
+	row_text(&answer, "phase", phase);
+	row_text(&answer, "phase_status", flow_status_name(state->phase_status));
+	row_text(&answer, "checkpoint", result->checkpoint);
+	set_position(&answer, &result->flow);
+	if (print_json(&answer, result, &status))
+		return status;
 	if (result->incomplete && !opt_common.quiet)
 		report_messagef("warning", "checkpoint '%s' is incomplete", result->checkpoint);
 	report_text("Phase %s of %s: %s (%s)\n", phase, state->workflow_id,
@@ -117,49 +126,44 @@ int flowing_moved(const struct flow_result *result, const char *phase)
 	return status;
 }
 
-int flowing_approved(const struct flow_result *result, const char *phase)
+int flowing_approved(const struct flow_result *result)
 {
 	const struct flow_state *state = &result->flow.state;
+	const char *phase = result->about;
+	struct row answer = ROW_INIT;
+	int status = EXIT_DONE;
 
-	if (opt_common.json) {
-		struct row answer = ROW_INIT;
-
-		row_text(&answer, "workflow_id", state->workflow_id);
-		row_text(&answer, "phase", phase);
-		for (size_t i = 0; i < state->approvals_nr; i++)
-			if (!strcmp(state->approvals[i].phase, phase))
-				row_time(&answer, "approved_at", state->approvals[i].approved_at);
-		set_position(&answer, &result->flow);
-		row_texts(&answer, "warnings", &result->warnings);
-		return report_json(row_object(&answer), EXIT_DONE);
-	}
-	report_warnings(&result->warnings);
+	row_text(&answer, "workflow_id", state->workflow_id);
+	row_text(&answer, "phase", phase);
+	for (size_t i = 0; i < state->approvals.nr; i++)
+		if (!strcmp(state->approvals.items[i].phase, phase))
+			row_time(&answer, "approved_at", state->approvals.items[i].approved_at);
+	set_position(&answer, &result->flow);
+	if (print_json(&answer, result, &status))
+		return status;
 	report_text("Phase %s %s\n", phase,
 		    result->changed ? "is approved" : "was already approved");
 	print_next(&result->flow);
-	return EXIT_DONE;
+	return status;
 }
 
 int flowing_task(const struct flow_result *result)
 {
 	const struct flow_state *state = &result->flow.state;
-	const struct flow_task *task = state->tasks;
+	const struct flow_task *task = state->tasks.items;
+	struct row answer = ROW_INIT;
+	int status = EXIT_DONE;
 
-	while (strcmp(task->id, result->task))
+	while (strcmp(task->id, result->about))
 		task++;
-	if (opt_common.json) {
-		struct row answer = ROW_INIT;
-
-		row_text(&answer, "workflow_id", state->workflow_id);
-		row_text(&answer, "phase", state->current_phase);
-		row_json(&answer, "task", flow_task_object(task));
-		row_texts(&answer, "warnings", &result->warnings);
-		return report_json(row_object(&answer), EXIT_DONE);
-	}
-	report_warnings(&result->warnings);
+	row_text(&answer, "workflow_id", state->workflow_id);
+	row_text(&answer, "phase", state->current_phase);
+	row_json(&answer, "task", flow_task_object(task));
+	if (print_json(&answer, result, &status))
+		return status;
 	report_text("Task %s of phase %s: %s\n", task->id, state->current_phase,
 		    flow_task_status_name(task->status));
-	return EXIT_DONE;
+	return status;
 }
 
 int flowing_archived(const struct flow_result *result)
@@ -183,23 +187,20 @@ int flowing_archived(const struct flow_result *result)
 int flowing_unarchived(const struct flow_result *result)
 {
 	const struct flow_state *state = &result->flow.state;
+	struct row answer = ROW_INIT;
+	int status = EXIT_DONE;
 
-	if (opt_common.json) {
-		struct row answer = ROW_INIT;
-
-		row_bool(&answer, "unarchived", true);
-		row_text(&answer, "workflow_id", state->workflow_id);
-		row_text(&answer, "phase", state->current_phase);
-		row_text(&answer, "phase_status", flow_status_name(state->phase_status));
-		row_texts(&answer, "warnings", &result->warnings);
-		return report_json(row_object(&answer), EXIT_DONE);
-	}
-	report_warnings(&result->warnings);
+	row_bool(&answer, "unarchived", true);
+	row_text(&answer, "workflow_id", state->workflow_id);
+	row_text(&answer, "phase", state->current_phase);
+	row_text(&answer, "phase_status", flow_status_name(state->phase_status));
+	if (print_json(&answer, result, &status))
+		return status;
 	report_text("Workflow %s is back, in phase %s (%s)\n"
 		    "'git checkpoint flow resume' tells what to do next\n",
 		    state->workflow_id, state->current_phase,
 		    flow_status_name(state->phase_status));
-	return EXIT_DONE;
+	return status;
 }
 
 /* ---- looking ---- */
@@ -289,6 +290,15 @@ int flowing_list(const struct flow_archives *archives)
 
 /* ---- continuing ---- */
 
+static json_t *tasks_object(const struct flow_state *state)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < state->tasks.nr; i++)
+		json_array_append_new(array, flow_task_object(&state->tasks.items[i]));
+	return array;
+}
+
 static json_t *resume_object(const struct flow_resumed *resumed)
 {
 	const struct flow_decision *decision = &resumed->decision;
@@ -306,7 +316,7 @@ static json_t *resume_object(const struct flow_resumed *resumed)
 	row_text(&answer, "phase", known ? decision->phase : NULL);
 	row_text(&answer, "phase_status", known ? flow_status_name(decision->status) : NULL);
 	row_bool(&answer, "waiting_for_approval", decision->waiting);
-	row_json(&answer, "tasks", here ? flow_tasks_object(state) : json_array());
+	row_json(&answer, "tasks", here ? tasks_object(state) : json_array());
 	row_json(&answer, "warnings", warnings);
 	row_text(&answer, "checkpoint", known ? or_none(last_checkpoint(state)) : NULL);
 	if (resumed->outcome == FLOW_DISTRUST)

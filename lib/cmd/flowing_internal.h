@@ -11,8 +11,8 @@ struct flow_resumed;
 int flowing_started(const struct flow_result *result);
 
 /** A phase that started, completed or failed. */
-int flowing_moved(const struct flow_result *result, const char *phase);
-int flowing_approved(const struct flow_result *result, const char *phase);
+int flowing_moved(const struct flow_result *result);
+int flowing_approved(const struct flow_result *result);
 int flowing_task(const struct flow_result *result);
 int flowing_archived(const struct flow_result *result);
 int flowing_unarchived(const struct flow_result *result);

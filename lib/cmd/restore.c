@@ -137,7 +137,6 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 
 	if (verbose)
 		restored_show_all();
-	opts->restored = flow_restored;
 	opts->progress = progress_show;
 	if (!yes && !settling && !opts->dry_run) {
 		opts->confirm = restored_confirm;
@@ -147,6 +146,7 @@ static int carry_out(struct session *session, struct restore_opts *opts)
 	progress_clear();
 	if (err)
 		return err;
+	flow_restored(session, &result);
 	restore_own_check(&result, session, verify_command);
 	back = way_back(opts, &result);
 	err = restored_report(&result, opts->target, opts->interrupted, back);

@@ -206,6 +206,7 @@ static int restore_and_report(struct session *session, struct request *request,
 	progress_clear();
 	if (err)
 		return err;
+	flow_restored(session, &result);
 	restore_own_check(&result, session, NULL);
 	if (dry_run && !opt_common.json && !opt_common.quiet)
 		pager_start(session->gitconfig);
@@ -256,7 +257,6 @@ static int carry_out(struct session *session, struct request *request)
 		.dry_run = dry_run,
 		.confirm = yes || dry_run ? NULL : confirm,
 		.payload = request,
-		.restored = flow_restored,
 		.progress = progress_show,
 	};
 	const struct restored_words words = { .what = request->what,

@@ -209,7 +209,6 @@ static int restore(struct run *run)
 		.paths = &all,
 		.confirm = rollback ? NULL : confirm,
 		.payload = run,
-		.restored = flow_restored,
 		.progress = progress_show,
 	};
 	struct session session;
@@ -221,6 +220,8 @@ static int restore(struct run *run)
 	run->ran.restored = !err;
 	if (err) /* nothing of it is left */
 		memset(&run->ran.result, 0, sizeof(run->ran.result));
+	else
+		flow_restored(&session, &run->ran.result);
 	progress_clear();
 	session_close(&session);
 	return err;

@@ -2,8 +2,8 @@
 #include "flow/flow.h"
 
 #include "base/base.h"
+#include "flow/flow_files_internal.h"
 #include "flow/flow_internal.h"
-#include "flow/flow_mirror_internal.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -19,24 +19,42 @@ void flow_result_release(struct flow_result *result)
 	flow_release(&result->flow);
 	strlist_release(&result->warnings);
 	free(result->archived);
-	free(result->task);
-	result->archived = result->task = NULL;
+	free(result->about);
+	result->archived = result->about = NULL;
 }
 
 /* --- parts --- */
 
-static int need_store(const struct session *session)
-{
-	return session->store ? 0
-			      : ckpt_error_set(CKPT_ENOTFOUND, "no workflow is in progress; 'git "
-							       "checkpoint flow start' starts one");
-}
-
 int flow_lock(struct session *session)
 {
-	int err = need_store(session);
+	struct flow none;
+	int err = session->store ? store_lock(session->store, session->settings.lock_timeout) :
+				   flow_read(&none, NULL);
 
-	return err ? err : store_lock(session->store, session->settings.lock_timeout);
+	if (err)
+		return err;
+	err = flow_files_settle(session->store);
+	if (err)
+		store_unlock(session->store);
+	return err;
+}
+
+/*
+ * Written even after a failure: a killed command may have left the copy as it was, and when the
+ * same is done again, it is refused or found to be done.
+ */
+int flow_close(struct flow_result *out, struct session *session, int err)
+{
+	char *kept = err ? ckpt_error_keep() : NULL;
+
+	if (flow_mirror_write(session) && !err)
+		strlist_addf(&out->warnings, "the state was not mirrored: %s", ckpt_error_last());
+	store_unlock(session->store);
+	if (err) {
+		flow_result_release(out);
+		ckpt_error_put_back(err, kept);
+	}
+	return err;
 }
 
 bool flow_output_exists(const struct session *session, const char *path)
@@ -49,37 +67,28 @@ bool flow_output_exists(const struct session *session, const char *path)
 	return exists;
 }
 
-void flow_result_mirror(struct flow_result *out, struct session *session)
+int flow_put_away(struct flow_result *out, struct session *session, const struct flow *flow)
 {
-	if (flow_mirror_write(session, &out->flow.plan, &out->flow.text))
-		strlist_addf(&out->warnings, "the state was not mirrored: %s", ckpt_error_last());
-}
+	int err = flow_files_archive(&out->archived, session->store, flow);
 
-int flow_put_away(struct flow_result *out, struct session *session, struct flow *flow, bool corrupt)
-{
-	int err = flow_archive_copy(&out->archived, session->store, flow, corrupt);
-
-	if (!err)
-		err = flow_remove(session->store);
-	if (!err && !corrupt)
-		flow_mirror_remove(session, &flow->plan, &flow->text);
-	if (!err)
-		flow_archive_trim(session->store);
-	out->corrupt = corrupt;
-	return err;
+	if (err)
+		return err;
+	if (flow)
+		flow_mirror_remove(session, flow);
+	flow_files_trim(session->store);
+	out->corrupt = !flow;
+	return 0;
 }
 
 static int read_live(struct flow_result *out, struct session *session)
 {
 	int err = flow_read(&out->flow, session->store);
 
-	if (err == CKPT_ECORRUPT) {
-		flow_release(&out->flow);
-		err = ckpt_error_prefix(
-			err, "the state of the workflow cannot be used ('git checkpoint flow "
-			     "resume' or 'flow archive' archives it)");
-	}
-	return err;
+	return err == CKPT_ECORRUPT ?
+		       ckpt_error_prefix(
+			       err, "the state of the workflow cannot be used ('git checkpoint flow "
+				    "resume' or 'flow archive' archives it)") :
+		       err;
 }
 
 /* Locks, unless there is nothing to change; 0 with the lock held. */
@@ -97,30 +106,6 @@ static int open_live(struct flow_result *out, struct session *session)
 	return err;
 }
 
-/*
- * A killed command may have left the copy as it was, and something beside it: when the same is
- * done again, and refused or found to be done, the copy must still be updated.
- */
-static int mirror_refused(struct session *session, int err)
-{
-	char *kept = ckpt_error_keep();
-
-	(void)flow_mirror_current(session);
-	return ckpt_error_put_back(err, kept);
-}
-
-int flow_close(struct flow_result *out, struct session *session, int err)
-{
-	if (!err && (out->changed || !out->archived))
-		flow_result_mirror(out, session);
-	else if (err)
-		err = mirror_refused(session, err);
-	store_unlock(session->store);
-	if (err)
-		flow_result_release(out);
-	return err;
-}
-
 static int need_outputs(const struct session *session, const struct strlist *output)
 {
 	for (size_t i = 0; i < output->nr; i++)
@@ -132,39 +117,6 @@ static int need_outputs(const struct session *session, const struct strlist *out
 }
 
 /* --- start --- */
-
-static bool is_taken(const struct flow_archives *archives, const struct flow *live,
-		     const char *workflow, int64_t now)
-{
-	if (live && live->state.started_at == now && !strcmp(live->state.workflow_id, workflow))
-		return true;
-	for (size_t i = 0; i < archives->nr; i++)
-		if (archives->items[i].readable && archives->items[i].state.started_at == now &&
-		    !strcmp(archives->items[i].state.workflow_id, workflow))
-			return true;
-	return false;
-}
-
-/*
- * Name and time tell workflows apart: of two with the same name, the second must wait for the next
- * second.
- */
-static int choose_time(int64_t *out, struct store *store, const struct flow *live,
-		       const char *workflow)
-{
-	struct timespec pause = { .tv_nsec = 20000000 };
-	struct flow_archives archives;
-	int err = flow_archives_read(&archives, store);
-
-	if (err)
-		return err;
-	while (!err && is_taken(&archives, live, workflow, *out = clock_now())) {
-		nanosleep(&pause, NULL);
-		err = cancel_check();
-	}
-	flow_archives_release(&archives);
-	return err;
-}
 
 static int check_free(const struct flow *live, int read, bool fresh)
 {
@@ -183,53 +135,36 @@ static int check_free(const struct flow *live, int read, bool fresh)
 	return 0;
 }
 
-/* phase.json changes from the old one to the new one at once, whatever else exists. */
-static int replace(struct flow_result *out, struct session *session, struct flow *live, int read)
+static int begin(struct flow_result *out, struct session *session,
+		 const struct flow_start_opts *opts)
 {
-	struct store *store = session->store;
-	int err = 0;
+	struct flow_plan *plan = &out->flow.plan;
 
-	if (read != CKPT_ENOTFOUND) {
-		out->corrupt = read != 0;
-		err = flow_archive_copy(&out->archived, store, live, out->corrupt);
-	}
-	if (!err)
-		err = flow_write_plan(store, &out->flow.plan, read ? NULL : &live->plan);
-	if (!err)
-		err = flow_write(&out->flow, store);
-	if (err)
-		return err;
-	if (!read)
-		flow_mirror_remove(session, &live->plan, &live->text);
-	flow_archive_trim(store);
+	plan->started_at = clock_now();
+	plan->workflow_id = xstrdup(opts->workflow);
+	strlist_extend(&plan->phases, opts->phases);
+	strlist_extend(&plan->approve, opts->approve);
+	flow_begin(&out->flow.state, plan);
 	out->changed = true;
-	return 0;
+	return flow_files_prepare(&out->flow, session->store);
 }
 
 static int start_locked(struct flow_result *out, struct session *session,
 			const struct flow_start_opts *opts)
 {
-	struct flow_plan *plan = &out->flow.plan;
 	struct flow live;
-	int read = flow_read(&live, session->store), err = 0;
+	int read = flow_read(&live, session->store), err;
 
 	if (read && read != CKPT_ENOTFOUND && read != CKPT_ECORRUPT)
 		return read;
 	err = check_free(&live, read, opts->fresh);
-	if (err)
-		err = mirror_refused(session, err);
 	if (!err)
-		err = choose_time(&plan->started_at, session->store, read ? NULL : &live,
-				  opts->workflow);
-	if (!err) {
-		plan->workflow_id = xstrdup(opts->workflow);
-		strlist_extend(&plan->phases, opts->phases);
-		strlist_extend(&plan->approve, opts->approve);
-		flow_begin(&out->flow.state, plan);
-		err = replace(out, session, &live, read);
-	}
-	if (read != CKPT_ENOTFOUND)
-		flow_release(&live);
+		err = begin(out, session, opts);
+	if (!err && read != CKPT_ENOTFOUND)
+		err = flow_put_away(out, session, read ? NULL : &live);
+	if (!err)
+		err = flow_files_settle(session->store);
+	flow_release(&live);
 	return err;
 }
 
@@ -243,7 +178,7 @@ int flow_start(struct flow_result *out, struct session *session, const struct fl
 	if (!err && !session->store)
 		err = store_open_or_create(&session->store, session->worktree);
 	if (!err)
-		err = store_lock(session->store, session->settings.lock_timeout);
+		err = flow_lock(session);
 	if (err) {
 		flow_result_release(out);
 		return err;
@@ -268,9 +203,8 @@ static void move_on(const struct ckpt_record *record, void *payload)
 	struct flow *flow = &transition->out->flow;
 
 	if (transition->completes)
-		memcpy(flow->state.done[flow->state.done_nr - 1].checkpoint, record->id,
-		       sizeof(record->id));
-	transition->err = flow_write(flow, transition->store);
+		flow->state.done.items[flow->state.done.nr - 1].checkpoint = xstrdup(record->id);
+	transition->err = flow_files_write(flow, transition->store);
 	if (transition->err)
 		transition->message = xstrdup(ckpt_error_last());
 }
@@ -374,15 +308,16 @@ int flow_approve(struct flow_result *out, struct session *session, const char *p
 
 	if (err)
 		return err;
+	out->about = xstrdup(phase);
 	err = flow_phase_approve(&out->changed, &out->flow.state, &out->flow.plan, phase,
 				 clock_now());
 	if (!err && out->changed)
-		err = flow_write(&out->flow, session->store);
+		err = flow_files_write(&out->flow, session->store);
 	return flow_close(out, session, err);
 }
 
 int flow_task(struct flow_result *out, struct session *session, const char *id,
-	      enum flow_task_status status, const struct strlist *output)
+	      enum flow_status status, const struct strlist *output)
 {
 	struct flow_task *task = NULL;
 	int err = open_live(out, session);
@@ -390,12 +325,12 @@ int flow_task(struct flow_result *out, struct session *session, const char *id,
 	if (err)
 		return err;
 	err = flow_task_set(&task, &out->flow.state, id, status, output, clock_now());
-	if (!err && status == FLOW_TASK_COMPLETE)
+	if (!err && status == FLOW_COMPLETE)
 		err = need_outputs(session, &task->output);
 	if (!err)
-		err = flow_write(&out->flow, session->store);
+		err = flow_files_write(&out->flow, session->store);
 	if (!err) {
-		out->task = xstrdup(id);
+		out->about = xstrdup(id);
 		out->changed = true;
 	}
 	return flow_close(out, session, err);
@@ -411,14 +346,63 @@ int flow_archive(struct flow_result *out, struct session *session)
 		return err;
 	read = flow_read(&out->flow, session->store);
 	err = read && read != CKPT_ECORRUPT ? read
-					    : flow_put_away(out, session, &out->flow, read != 0);
+					    : flow_put_away(out, session, read ? NULL : &out->flow);
+	return flow_close(out, session, err);
+}
+
+static const struct flow_archive *find_archived(const struct flow_archives *archives,
+						const char *id)
+{
+	for (size_t i = archives->nr; i--;) {
+		const struct flow_archive *item = &archives->items[i];
+
+		if (!id || !strcmp(strrchr(item->path, '/') + 1, id) ||
+		    (item->readable && !strcmp(item->state.workflow_id, id)))
+			return item;
+	}
+	return NULL;
+}
+
+static int take_back(struct flow_result *out, struct session *session, const char *id)
+{
+	struct flow_archives archives;
+	const struct flow_archive *item;
+	int err = flow_archives_read(&archives, session->store);
+
+	item = err ? NULL : find_archived(&archives, id);
+	if (item)
+		err = flow_files_take_back(&out->flow, session->store, item);
+	else if (!err)
+		err = id ? ckpt_error_set(CKPT_ENOTFOUND,
+					  "no workflow '%s' is archived; see 'git "
+					  "checkpoint flow list'",
+					  id)
+			 : ckpt_error_set(CKPT_ENOTFOUND, "no workflow is archived");
+	flow_archives_release(&archives);
+	return err;
+}
+
+int flow_unarchive(struct flow_result *out, struct session *session, const char *id)
+{
+	int err;
+
+	flow_result_init(out);
+	err = flow_lock(session);
+	if (err)
+		return err;
+	err = flow_read(&out->flow, session->store);
+	if (!err)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "there is a workflow, '%s'; 'git checkpoint flow archive' archives "
+				     "it first",
+				     out->flow.state.workflow_id);
+	else if (err == CKPT_ENOTFOUND)
+		err = take_back(out, session, id);
 	return flow_close(out, session, err);
 }
 
 int flow_look(struct flow_result *out, struct session *session)
 {
-	int err = need_store(session);
-
 	flow_result_init(out);
-	return err ? err : read_live(out, session);
+	return read_live(out, session);
 }

@@ -3,12 +3,28 @@
 #define CKPT_FLOW_FLOW_H
 
 #include "base/base.h"
-#include "flow/flow_archive.h"
 #include "flow/flow_decide.h"
-#include "record/record.h"
+#include "flow/flow_state.h"
 #include "restore/restore.h"
 
 struct session;
+
+/** A workflow as its files tell it. */
+struct flow {
+	struct flow_state state;
+	struct flow_plan plan;
+	struct strbuf text; /**< phase.json as it was read, or written */
+};
+
+#define FLOW_INIT { .text = STRBUF_INIT }
+
+void flow_release(struct flow *flow);
+
+/**
+ * The live one; takes no lock. `store` may be NULL. CKPT_ENOTFOUND: there is none. CKPT_ECORRUPT: it is unusable,
+ * the message says why. After a failure there is nothing to release, and it is harmless.
+ */
+int flow_read(struct flow *out, struct store *store);
 
 /**
  * Workflows: an orchestrator walks through phases, may die at any point, and
@@ -30,7 +46,7 @@ struct flow_result {
 	bool changed;
 	bool corrupt;     /**< what was archived was unusable */
 	char *archived;   /**< where a workflow was archived, or NULL */
-	char *task;       /**< the id of the task in question, or NULL */
+	char *about;      /**< the task that was set or the phase that was approved, or NULL */
 	struct strlist warnings;
 };
 
@@ -61,7 +77,7 @@ int flow_phase(struct flow_result *out, struct session *session,
 int flow_approve(struct flow_result *out, struct session *session, const char *phase);
 
 int flow_task(struct flow_result *out, struct session *session, const char *id,
-	      enum flow_task_status status, const struct strlist *output);
+	      enum flow_status status, const struct strlist *output);
 
 /** Archive it, whatever its state. */
 int flow_archive(struct flow_result *out, struct session *session);
@@ -77,10 +93,31 @@ int flow_unarchive(struct flow_result *out, struct session *session, const char 
 int flow_look(struct flow_result *out, struct session *session);
 
 /**
- * After files were restored: the store knows best where a workflow is, whatever
- * copy of phase.json was restored with them. For restore_opts.restored.
+ * To be called after files were restored: the store knows best where a workflow is, whatever
+ * copy of phase.json was restored with them. What goes wrong is a warning of `result`.
  */
-void flow_restored(const struct session *session, struct strlist *warnings);
+void flow_restored(struct session *session, struct restore_result *result);
+
+/* --- flow_files.c: the archive --- */
+
+enum { FLOW_ARCHIVES_MAX = 5 };
+
+struct flow_archive {
+	char *path; /**< absolute */
+	int64_t archived_at;
+	bool corrupt;
+	bool readable; /**< `state` is set */
+	struct flow_state state;
+};
+
+struct flow_archives {
+	struct flow_archive *items; /**< in the order of archiving */
+	size_t nr;
+};
+
+/** All archived workflows. */
+int flow_archives_read(struct flow_archives *out, struct store *store);
+void flow_archives_release(struct flow_archives *archives);
 
 /* --- flow_resume.c --- */
 
@@ -111,7 +148,10 @@ struct flow_resumed {
 	struct restore_result restore;
 };
 
-/** CKPT_EREFUSED: an interrupted restore must be finished first; CKPT_EDECLINED: the user said no. */
+/**
+ * CKPT_EREFUSED: an interrupted restore must be finished first; CKPT_EDECLINED: the user said
+ * no. Calls flow_restored() itself.
+ */
 int flow_resume(struct flow_resumed *out, struct session *session,
 		const struct flow_resume_opts *opts);
 void flow_resumed_release(struct flow_resumed *resumed);

@@ -3,7 +3,7 @@
 #define CKPT_FLOW_FLOW_DECIDE_H
 
 #include "base/base.h"
-#include "record/record.h"
+#include "flow/flow_state.h"
 
 /**
  * What may happen to a workflow, and where it continues: functions of its
@@ -20,6 +20,22 @@
  * Changes are made to the state in place, or not at all. CKPT_ERROR: not
  * possible; CKPT_EREFUSED: possible after approval.
  */
+
+/* --- where it is, from state and plan alone --- */
+
+/** Whether the state fits its plan: known phases in order. CKPT_ECORRUPT with the reason if not. */
+int flow_check_order(const struct flow_state *state, const struct flow_plan *plan);
+
+/** The first phase that is not complete, or NULL. */
+const char *flow_next(const struct flow_state *state, const struct flow_plan *plan);
+
+/** The complete phase that waits for approval, or NULL. */
+const char *flow_waiting(const struct flow_state *state, const struct flow_plan *plan);
+
+/** Every phase is complete, and none waits for approval. */
+bool flow_finished(const struct flow_state *state, const struct flow_plan *plan);
+
+/* --- whether it can be trusted --- */
 
 /** What the state alone does not tell. */
 struct flow_facts {
@@ -60,7 +76,7 @@ int flow_phase_approve(bool *changed_out, struct flow_state *state, const struct
 
 /** An unknown task is added. If `output` is empty, the known outputs stay. */
 int flow_task_set(struct flow_task **out, struct flow_state *state, const char *id,
-		  enum flow_task_status status, const struct strlist *output, int64_t now);
+		  enum flow_status status, const struct strlist *output, int64_t now);
 
 /* --- where to continue --- */
 

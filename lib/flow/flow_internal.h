@@ -9,20 +9,30 @@
 
 void flow_result_init(struct flow_result *out);
 
-/** After a change, or a failure: write the copy of the state, unlock the store; returns `err`. */
-int flow_close(struct flow_result *out, struct session *session, int err);
-
 /** Lock the store; CKPT_ENOTFOUND if there is none. */
 int flow_lock(struct session *session);
+
+/** After a change, or a failure: write the copy of the state, unlock the store; returns `err`. */
+int flow_close(struct flow_result *out, struct session *session, int err);
 
 /** True if the output exists now. */
 bool flow_output_exists(const struct session *session, const char *path);
 
-/** Write the copy of what was just written; a failure is a warning. */
-void flow_result_mirror(struct flow_result *out, struct session *session);
+/** Put the live workflow into the archive; `flow` is it, NULL if it is unusable. */
+int flow_put_away(struct flow_result *out, struct session *session, const struct flow *flow);
 
-/** Copy into the archive and remove; `flow` may be corrupt. */
-int flow_put_away(struct flow_result *out, struct session *session, struct flow *flow,
-		  bool corrupt);
+/* --- flow_mirror.c: the copy of phase.json in a directory that the user chose --- */
+
+/**
+ * Turn a directory that a user typed into what a plan holds. CKPT_EREFUSED if
+ * it has a phase.json that is not ours.
+ */
+int flow_mirror_place(char **out, const struct session *session, const char *typed);
+
+/** Write the copy of the live workflow, if it has one. */
+int flow_mirror_write(const struct session *session);
+
+/** Remove the copy, unless somebody changed it. */
+void flow_mirror_remove(const struct session *session, const struct flow *flow);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow/flow_mirror_internal.h"
+#include "flow/flow_internal.h"
 
 #include "base/base.h"
-#include "flow/flow.h"
 #include "git/git.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -10,7 +9,7 @@
 
 #define NAME "phase.json"
 
-static int failed(const char *dir)
+static int set_failed(const char *dir)
 {
 	return ckpt_error_errno("unable to open the directory '%s' for " NAME, dir);
 }
@@ -22,23 +21,15 @@ static int open_inner(const char *worktree, const char *dir, bool make)
 
 	if (rootfd < 0)
 		return -1;
-	for (const char *end = dir; make && *dir && end; end = strchr(end + 1, '/')) {
-		const char *slash = strchr(end + 1, '/'), *name;
-		char *path = xmemdupz(dir, slash ? (size_t)(slash - dir) : strlen(dir));
+	for (const char *end = dir; make && end && *end; end = strchr(end + 1, '/')) {
+		char *path = xmemdupz(dir, (size_t)(end - dir) + 1 + strcspn(end + 1, "/"));
+		const char *name;
 		int parent = beneath_open_parent(rootfd, path, &name);
 
-		if (parent >= 0 && !mkdirat(parent, name, 0777) && geteuid() == 0) {
-			struct stat st;
-
-			/* What root creates among a user's files must belong to that user. */
-			if (!fstat(rootfd, &st))
-				(void)!fchownat(parent, name, st.st_uid, st.st_gid,
-						AT_SYMLINK_NOFOLLOW);
-		}
+		if (parent >= 0)
+			(void)fs_mkdir(parent, name, fs_usual_mode(0777));
 		fs_close(parent);
 		free(path);
-		if (!slash)
-			break;
 	}
 	fd = beneath_open(rootfd, dir, O_RDONLY | O_DIRECTORY);
 	close(rootfd);
@@ -62,7 +53,7 @@ static int check_free(const struct session *session, const char *dir, const char
 	struct flow_state state;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : failed(typed);
+		return errno == ENOENT ? 0 : set_failed(typed);
 	err = fs_read_file(&text, fd, NAME);
 	close(fd);
 	if (!err)
@@ -115,61 +106,73 @@ int flow_mirror_place(char **out, const struct session *session, const char *typ
 	return err;
 }
 
-int flow_mirror_write(const struct session *session, const struct flow_plan *plan,
-		      const struct strbuf *text)
+static int write_copy(const struct session *session, const char *dir, const struct strbuf *text)
 {
 	struct strbuf there = STRBUF_INIT;
-	int fd, err;
+	int fd = open_dir(session, dir, true), err;
 
-	if (!plan->state_dir)
-		return 0;
-	fd = open_dir(session, plan->state_dir, true);
 	if (fd < 0)
-		return failed(*plan->state_dir ? plan->state_dir : ".");
+		return set_failed(*dir ? dir : ".");
 	fs_sweep_temps(fd, ".");
 	err = fs_read_file(&there, fd, NAME);
 	if (err || !strbuf_equal(&there, text))
 		err = fs_write_file(fd, NAME, text->buf, text->len,
 				    fs_usual_mode(0666), FS_DURABLE);
 	if (err)
-		err = ckpt_error_prefix(err, "'%s'", *plan->state_dir ? plan->state_dir : ".");
+		err = ckpt_error_prefix(err, "'%s'", *dir ? dir : ".");
 	close(fd);
 	strbuf_release(&there);
 	return err;
 }
 
 /* A damaged one is not worth a copy. */
-int flow_mirror_current(const struct session *session)
+int flow_mirror_write(const struct session *session)
 {
 	struct flow flow;
-	int err = session->store ? flow_read(&flow, session->store) : CKPT_ENOTFOUND;
+	int err = flow_read(&flow, session->store);
 
-	if (err == CKPT_ENOTFOUND)
-		return 0;
-	if (err && err != CKPT_ECORRUPT)
-		return err;
-	err = err ? 0 : flow_mirror_write(session, &flow.plan, &flow.text);
+	if (!err && flow.plan.state_dir)
+		err = write_copy(session, flow.plan.state_dir, &flow.text);
+	else if (err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT)
+		err = 0;
 	flow_release(&flow);
 	return err;
 }
 
-void flow_restored(const struct session *session, struct strlist *warnings)
+void flow_restored(struct session *session, struct restore_result *result)
 {
-	if (flow_mirror_current(session))
-		strlist_addf(warnings, "the state of the workflow was not mirrored: %s",
+	struct flow flow;
+	bool mirrored;
+	int err;
+
+	if (!result->done)
+		return;
+	/* Most have no workflow, and need not wait for the lock. */
+	mirrored = !flow_read(&flow, session->store) && flow.plan.state_dir;
+	flow_release(&flow);
+	if (!mirrored)
+		return;
+	err = flow_lock(session);
+	if (!err) {
+		err = flow_mirror_write(session);
+		store_unlock(session->store);
+	}
+	if (err)
+		strlist_addf(&result->warnings, "the state of the workflow was not mirrored: %s",
 			     ckpt_error_last());
 }
 
-void flow_mirror_remove(const struct session *session, const struct flow_plan *plan,
-			const struct strbuf *text)
+void flow_mirror_remove(const struct session *session, const struct flow *flow)
 {
+	const char *dir = flow->plan.state_dir;
 	struct strbuf there = STRBUF_INIT;
-	int fd = plan->state_dir ? open_dir(session, plan->state_dir, false) : -1;
+	int fd = dir ? open_dir(session, dir, false) : -1;
 
 	if (fd < 0)
 		return;
 	fs_sweep_temps(fd, ".");
-	if (!fs_read_file(&there, fd, NAME) && strbuf_equal(&there, text) && !unlinkat(fd, NAME, 0))
+	if (!fs_read_file(&there, fd, NAME) && strbuf_equal(&there, &flow->text) &&
+	    !unlinkat(fd, NAME, 0))
 		fsync(fd); /* nothing would remove it if it came back */
 	close(fd);
 	strbuf_release(&there);

@@ -2,6 +2,7 @@
 #include "flow/flow.h"
 
 #include "base/base.h"
+#include "flow/flow_files_internal.h"
 #include "flow/flow_internal.h"
 #include "record/record.h"
 #include "session/session.h"
@@ -37,7 +38,7 @@ static int distrust(struct flow_resumed *out, struct session *session)
 {
 	out->outcome = FLOW_DISTRUST;
 	out->why = xstrdup(ckpt_error_last());
-	return flow_put_away(&out->base, session, &out->base.flow, true);
+	return flow_put_away(&out->base, session, NULL);
 }
 
 /* The state is as good as before: with the output back, or with older files, it goes on. */
@@ -45,7 +46,7 @@ static int lacks(struct flow_resumed *out, bool restoring)
 {
 	const char *way =
 		restoring ? "the checkpoint of the last complete phase does not have it either"
-		: out->base.flow.state.done_nr
+		: out->base.flow.state.done.nr
 			? "'git checkpoint flow resume --restore' brings back the files of the "
 			  "last "
 			  "complete phase"
@@ -59,7 +60,7 @@ static int lacks(struct flow_resumed *out, bool restoring)
 /* The checkpoint of the last complete phase. */
 static const char *last_checkpoint(const struct flow_state *state)
 {
-	return state->done_nr ? state->done[state->done_nr - 1].checkpoint : NULL;
+	return state->done.nr ? state->done.items[state->done.nr - 1].checkpoint : NULL;
 }
 
 static int open_target(struct flow_resumed *out, struct outlook *outlook, struct session *session)
@@ -83,11 +84,11 @@ static void add_warnings(struct flow_resumed *out, struct session *session,
 			"the last activity of workflow '%s' was %s; 'git checkpoint flow start --fresh' "
 			"starts over",
 			state->workflow_id, clock_format_age(age, out->last_activity, clock_now()));
-	for (size_t i = 0; i < state->done_nr; i++)
-		if (!refs_exist(session->store, state->done[i].checkpoint))
+	for (size_t i = 0; i < state->done.nr; i++)
+		if (!refs_exist(session->store, state->done.items[i].checkpoint))
 			strlist_addf(warnings, "checkpoint '%s' of phase '%s' no longer exists",
-				     state->done[i].checkpoint, state->done[i].phase);
-	if (opts->restore && !state->done_nr)
+				     state->done.items[i].checkpoint, state->done.items[i].phase);
+	if (opts->restore && !state->done.nr)
 		strlist_add(warnings,
 			    "no phase is complete yet, so the files are left as they are");
 }
@@ -117,7 +118,7 @@ static int decide(struct flow_resumed *out, struct session *session, bool *resto
 	if (err)
 		return err == CKPT_ECORRUPT ? distrust(out, session) : err;
 	facts.restoring =
-		opts->restore && flow->state.done_nr && !flow_finished(&flow->state, &flow->plan);
+		opts->restore && flow->state.done.nr && !flow_finished(&flow->state, &flow->plan);
 	if (facts.restoring)
 		err = open_target(out, &outlook, session);
 	if (!err) {
@@ -162,12 +163,10 @@ static int swap(struct session *session, const struct strbuf *from, const struct
 	read = flow_read(&now, session->store);
 	if (read || !strbuf_equal(&now.text, from))
 		err = ckpt_error_set(CKPT_ELOCKED,
-				     "another process changed the workflow meanwhile; "
-				     "try again");
+				     "another process changed the workflow; try again");
 	else
-		err = flow_write_text(session->store, to);
-	if (!read || read == CKPT_ECORRUPT)
-		flow_release(&now);
+		err = flow_files_write_text(session->store, to);
+	flow_release(&now);
 	store_unlock(session->store);
 	return err;
 }
@@ -213,7 +212,6 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 		.paths = &whole,
 		.confirm = opts->confirm ? agree : NULL,
 		.payload = &rewind,
-		.restored = flow_restored,
 		.progress = opts->progress,
 	};
 	int err = opts->confirm ? 0 : rewind_tasks(&rewind);
@@ -221,6 +219,8 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 	if (!err)
 		err = restore_checkpoint(&out->restore, session, &restore);
 	out->restored = !err;
+	if (!err)
+		flow_restored(session, &out->restore);
 	/* Nothing was touched: so undo this change. */
 	if (err && rewind.written && !journal_exists(session->store)) {
 		char *kept = ckpt_error_keep();
@@ -249,11 +249,8 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 		return err;
 	err = decide(out, session, &restoring, opts);
 	if (!err && out->outcome == FLOW_GOES_ON && !restoring && out->decision.changed)
-		err = flow_write(&out->base.flow, session->store);
-	/* A process killed after writing the state did not write its copy. */
-	if (!err && !restoring && (out->outcome == FLOW_GOES_ON || out->outcome == FLOW_OVER))
-		flow_result_mirror(&out->base, session);
-	store_unlock(session->store);
+		err = flow_files_write(&out->base.flow, session->store);
+	err = flow_close(&out->base, session, err);
 	if (!err && restoring)
 		err = restore_files(out, session, opts);
 	if (err)

@@ -48,12 +48,33 @@ static int add_undo(struct strlist *next_out, struct strlist *later_out, struct 
 	return err;
 }
 
+/* The checkpoints of complete phases; false: it cannot be told which. */
+static bool read_flow(struct strlist *out, struct store *store)
+{
+	json_t *state = NULL, *phases, *phase;
+	int err = json_read_file(&state, store->dirfd, LAYOUT_FLOW "/phase.json");
+	bool known = err == CKPT_ENOTFOUND || (!err && json_is_object(state));
+	size_t i;
+
+	phases = json_object_get(state, "completed_phases");
+	json_array_foreach(phases, i, phase)
+	{
+		const char *id = json_string_value(json_object_get(phase, "checkpoint"));
+
+		known = known && id;
+		if (id)
+			strlist_add(out, id);
+	}
+	json_decref(state);
+	return known;
+}
+
 /* What the live workflow may have to go back to does not count, as if it were pinned. */
 static void mark_flow(struct stock *stock)
 {
 	struct strlist named = STRLIST_INIT;
 	/* If the workflow cannot be read, any of its checkpoints may be needed. */
-	bool all = flow_checkpoints(&named, stock->session->store) != 0;
+	bool all = !read_flow(&named, stock->session->store);
 
 	strlist_sort_unique(&named);
 	for (size_t i = 0; i < stock->briefs.nr; i++) {

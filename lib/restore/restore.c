@@ -304,8 +304,6 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 	if (!err && !opts->dry_run) {
 		err = restore_execute(out, &r);
 		out->done = !err;
-		if (!err && opts->restored)
-			opts->restored(session, &out->warnings);
 		/* Stat cache, stack and journal came after the safety checkpoint. */
 		if (!err && session->settings.max_size)
 			retain_hold_budget(session, &r.keep);

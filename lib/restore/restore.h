@@ -97,11 +97,6 @@ struct restore_opts {
 	int (*confirm)(const struct restore_result *preview, struct session *session,
 		       void *payload);
 	void *payload;
-	/**
-	 * Called with the lock held when the files are restored; may add warnings. NULL: not
-	 * called.
-	 */
-	void (*restored)(const struct session *session, struct strlist *warnings);
 	progress_fn progress;
 };
 

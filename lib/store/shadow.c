@@ -70,19 +70,23 @@ static bool is_pack(const char *name)
 	return !strncmp(name, "pack-", strlen("pack-"));
 }
 
+/* Live or archived. */
+static bool is_flow(const char *name)
+{
+	return !strncmp(name, "flow", strlen("flow"));
+}
+
 bool store_exists(const char *home, const char *worktree)
 {
-	char *path = store_path(home, worktree), *packed = xstrfmt("%s/packed-refs", path),
-	     *flow = xstrfmt("%s/checkpoint/flow/phase.json", path);
+	char *path = store_path(home, worktree), *packed = xstrfmt("%s/packed-refs", path);
 	/*
 	 * If refs were lost, the packs prove that there were checkpoints. A workflow that
 	 * has just started has none yet.
 	 */
 	bool exists = any_entry(path, "refs/checkpoints", refs_valid_id) ||
 		      !access(packed, F_OK) || any_entry(path, "objects/pack", is_pack) ||
-		      !access(flow, F_OK);
+		      any_entry(path, "checkpoint", is_flow);
 
-	free(flow);
 	free(packed);
 	free(path);
 	return exists;

@@ -28,7 +28,7 @@ struct state;
  *     checkpoint/staging    see record/stage_dir.h
  *     checkpoint/lost       see record/lost.h
  *     checkpoint/briefs     see record/brief.h
- *     checkpoint/flow/      phase.json and workflow.json, see record/flow_state.h; archive/
+ *     checkpoint/flow/      phase.json and workflow.json, see flow/flow.h
  *
  * <key> is the beginning of the SHA-256 of the worktree's real path; the full
  * path is compared, so two worktrees never share a store.

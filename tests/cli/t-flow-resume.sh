@@ -225,6 +225,7 @@ test_damaged_by_hand() {
 		'jq ".completed_phases[0].output = [\"../../etc/passwd\"]" "$T/good" >"$1"' \
 		'jq ".workflow_id = \"other\"" "$T/good" >"$1"' 'rm "${1%/*}/workflow.json"' \
 		'echo "{}" >"${1%/*}/workflow.json"'; do
+		mkdir -p "$(dirname "$(state)")"
 		cp "$T/good" "$(state)"
 		cp "$T/plan" "$(dirname "$(state)")/workflow.json"
 		sh -c "$damage" sh "$(state)"
@@ -238,7 +239,7 @@ test_damaged_by_hand() {
 		distrusted 'cannot be trusted'
 	done
 	expect_eq 14 "$(flow list --json | jq '[.archives[] | select(.corrupt)] | length')"
-	cp "$T/good" "$(state)"
+	mkdir "$(dirname "$(state)")"
 	echo '[]' >"$(state)"
 	flow start x --phases A --fresh -q
 	expect_eq x "$(at .workflow_id)"

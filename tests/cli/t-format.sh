@@ -343,12 +343,12 @@ test_the_files_of_a_workflow() {
 	git checkpoint flow phase A start -q
 	flow=$(store_dir)/checkpoint/flow
 	git checkpoint flow status --json >answer
-	jq '{workflow_id, started_at, phases, approve, state_dir, previous: null}' answer >expected
+	jq '{workflow_id, started_at, phases, approve, state_dir}' answer >expected
 	same_json expected "$flow/workflow.json"
 	jq 'del(.in_progress, .waiting_for_approval, .next_phase, .phases, .approve, .state_dir)' answer >expected
 	same_json expected "$flow/phase.json"
 	git checkpoint flow archive --json >answer
-	expect_grep '/checkpoint/flow/archive/000001_[0-9]\{8\}_[0-9]\{6\}_w"' answer
+	expect_grep '/checkpoint/flow-archive/000001_[0-9]\{8\}_[0-9]\{6\}_w"' answer
 	expect_exists "$(json .path answer)/phase.json" "$(json .path answer)/workflow.json"
 	expect_missing "$flow/phase.json"
 }

@@ -13,8 +13,14 @@ flow() {
 	git-checkpoint flow "$@"
 }
 
+# state: where it is; for a moment beside the place that another one leaves
 state() {
-	echo "$(store_dir "$T/work")/checkpoint/flow/phase.json"
+	live=$(store_dir "$T/work")/checkpoint/flow
+	if test -e "$live/phase.json" || test ! -e "$live-next/phase.json"; then
+		echo "$live/phase.json"
+	else
+		echo "$live-next/phase.json"
+	fi
 }
 
 # essence: what a state is, without its times and the ids of checkpoints
@@ -112,6 +118,34 @@ test_every_change_can_be_killed_anywhere() {
 
 test_every_change_can_meet_a_full_disk() {
 	all 29 ENOSPC
+}
+
+# Of two workflows one is live, and the other one archived once it is not, whenever this is killed.
+test_one_takes_the_place_of_another_at_once() {
+	flow start old --phases A -q
+	keep
+	with_faults write,fsync,rename,unlink 0 kill git-checkpoint flow start new --phases B --fresh -q
+	total=$(cat "$T/faults")
+	test "$total" -gt 5
+	at=1 olds=0 news=0
+	while test "$at" -le "$total"; do
+		again
+		expect_exit 137 with_faults write,fsync,rename,unlink "$at" kill \
+			git-checkpoint flow start new --phases B --fresh -q
+		live=$(flow status --json | jq -r .workflow_id)
+		archived=$(flow list --json | jq -r '[.archives[].workflow_id] | join(" ")')
+		case $live in
+		old) expect_eq '' "$archived" "killed at $at" && olds=$((olds + 1)) ;;
+		*) expect_eq 'new old' "$live $archived" "killed at $at" && news=$((news + 1)) ;;
+		esac
+		# whoever changes it finds it in its place
+		flow phase "$(flow status --json | jq -r .current_phase)" start -q
+		expect_eq "$live" "$(jq -r .workflow_id "$(store_dir)/checkpoint/flow/phase.json")"
+		expect_missing "$(store_dir)/checkpoint/flow-next"
+		at=$((at + 1))
+	done
+	test "$olds" -gt 0 || fail 'never the old one'
+	test "$news" -gt 2 || fail "only $news times the new one"
 }
 
 # Killed, files and tasks may have gone back or not, but no task is complete whose output is gone.

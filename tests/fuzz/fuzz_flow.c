@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "record/flow_state.h"
+#include "flow/flow_state.h"
 
 static void try_state(const char *text, size_t len)
 {
@@ -27,11 +27,11 @@ static void try_plan(const char *text, size_t len)
 	struct flow_plan plan = { 0 };
 	struct strbuf out = STRBUF_INIT;
 
-	if (flow_plan_parse(&plan, text, len, "w", 1790000000))
+	if (flow_plan_parse(&plan, text, len))
 		return;
 	for (size_t i = 0; i < plan.phases.nr; i++)
 		FUZZ_CHECK(!flow_name_problem(plan.phases.items[i]), "a bad name");
-	flow_plan_print(&out, &plan, NULL);
+	flow_plan_print(&out, &plan);
 	FUZZ_CHECK(out.len, "nothing");
 	flow_plan_release(&plan);
 	strbuf_release(&out);

@@ -64,9 +64,9 @@ static void make_full(struct flow_state *state)
 	struct flow_task *task;
 
 	make_state(state, "B", FLOW_IN_PROGRESS, "A", "A");
-	strlist_add(&state->done[0].output, "+a");
-	task = flow_state_add_task(state, "t");
-	task->status = FLOW_TASK_COMPLETE;
+	strlist_add(&state->done.items[0].output, "+a");
+	task = add_task(state, "t");
+	task->status = FLOW_COMPLETE;
 	task->started_at = task->completed_at = 170;
 	strlist_add(&task->output, "+t");
 }
@@ -84,10 +84,10 @@ static void test_times_in_the_future(void **unused)
 		make_full(&state);
 		times[0] = &state.started_at;
 		times[1] = &state.last_updated;
-		times[2] = &state.done[0].completed_at;
-		times[3] = &state.approvals[0].approved_at;
-		times[4] = &state.tasks[0].started_at;
-		times[5] = &state.tasks[0].completed_at;
+		times[2] = &state.done.items[0].completed_at;
+		times[3] = &state.approvals.items[0].approved_at;
+		times[4] = &state.tasks.items[0].started_at;
+		times[5] = &state.tasks.items[0].completed_at;
 		if (i >= 0)
 			*times[i] = NOW + FLOW_CLOCK_SLACK;
 		assert_int_equal(flow_check(&state, &plan, &facts), 0);
@@ -113,15 +113,15 @@ static void test_outputs_and_interruption(void **unused)
 	make_full(&state);
 	assert_int_equal(flow_check(&state, &plan, &facts), 0);
 	/* of a complete task; one that is not complete may have none */
-	strlist_add(&state.tasks[0].output, "-t");
+	strlist_add(&state.tasks.items[0].output, "-t");
 	assert_int_equal(flow_check(&state, &plan, &facts), CKPT_ENOTFOUND);
 	assert_non_null(strstr(ckpt_error_last(), "-t"));
 	/* which starts over with the files of the phase before */
 	assert_int_equal(flow_check(&state, &plan, &restoring), 0);
-	state.tasks[0].status = FLOW_TASK_FAILED;
+	state.tasks.items[0].status = FLOW_FAILED;
 	assert_int_equal(flow_check(&state, &plan, &facts), 0);
 	/* of a complete phase */
-	strlist_add(&state.done[0].output, "-a");
+	strlist_add(&state.done.items[0].output, "-a");
 	assert_int_equal(flow_check(&state, &plan, &facts), CKPT_ENOTFOUND);
 	assert_int_equal(flow_check(&state, &plan, &restoring), CKPT_ENOTFOUND);
 	/* a state that cannot be trusted is that first */

@@ -52,26 +52,26 @@ static void test_where(void **unused)
 static void test_what_becomes_of_tasks(void **unused)
 {
 	static const struct {
-		enum flow_task_status status;
+		enum flow_status status;
 		const char *output;
 		bool restoring;
-		enum flow_task_status then;
+		enum flow_status then;
 		uint64_t attempts; /* of 2 */
 	} rows[] = {
-		{ FLOW_TASK_RUNNING, "+a", false, FLOW_TASK_COMPLETE, 2 },
-		{ FLOW_TASK_RUNNING, "+a +b", false, FLOW_TASK_COMPLETE, 2 },
-		{ FLOW_TASK_RUNNING, "+a -b", false, FLOW_TASK_PENDING, 3 },
-		{ FLOW_TASK_RUNNING, "-a", false, FLOW_TASK_PENDING, 3 },
-		{ FLOW_TASK_RUNNING, "", false, FLOW_TASK_PENDING, 3 },
-		{ FLOW_TASK_PENDING, "+a", false, FLOW_TASK_PENDING, 2 },
-		{ FLOW_TASK_COMPLETE, "+a", false, FLOW_TASK_COMPLETE, 2 },
-		{ FLOW_TASK_FAILED, "-a", false, FLOW_TASK_FAILED, 2 },
+		{ FLOW_IN_PROGRESS, "+a", false, FLOW_COMPLETE, 2 },
+		{ FLOW_IN_PROGRESS, "+a +b", false, FLOW_COMPLETE, 2 },
+		{ FLOW_IN_PROGRESS, "+a -b", false, FLOW_PENDING, 3 },
+		{ FLOW_IN_PROGRESS, "-a", false, FLOW_PENDING, 3 },
+		{ FLOW_IN_PROGRESS, "", false, FLOW_PENDING, 3 },
+		{ FLOW_PENDING, "+a", false, FLOW_PENDING, 2 },
+		{ FLOW_COMPLETE, "+a", false, FLOW_COMPLETE, 2 },
+		{ FLOW_FAILED, "-a", false, FLOW_FAILED, 2 },
 		/* the files go back, so all of it is to be done again */
-		{ FLOW_TASK_RUNNING, "+a", true, FLOW_TASK_PENDING, 3 },
-		{ FLOW_TASK_RUNNING, "-a", true, FLOW_TASK_PENDING, 3 },
-		{ FLOW_TASK_COMPLETE, "+a", true, FLOW_TASK_PENDING, 2 },
-		{ FLOW_TASK_FAILED, "+a", true, FLOW_TASK_PENDING, 2 },
-		{ FLOW_TASK_PENDING, "+a", true, FLOW_TASK_PENDING, 2 },
+		{ FLOW_IN_PROGRESS, "+a", true, FLOW_PENDING, 3 },
+		{ FLOW_IN_PROGRESS, "-a", true, FLOW_PENDING, 3 },
+		{ FLOW_COMPLETE, "+a", true, FLOW_PENDING, 2 },
+		{ FLOW_FAILED, "+a", true, FLOW_PENDING, 2 },
+		{ FLOW_PENDING, "+a", true, FLOW_PENDING, 2 },
 	};
 	struct flow_plan plan;
 
@@ -85,7 +85,7 @@ static void test_what_becomes_of_tasks(void **unused)
 
 		here.restoring = rows[i].restoring;
 		make_state(&state, "B", FLOW_IN_PROGRESS, "A", "A");
-		task = flow_state_add_task(&state, "t");
+		task = add_task(&state, "t");
 		*task = (struct flow_task){ task->id, rows[i].status, 2, 170, 0, STRLIST_INIT };
 		add_words(&task->output, rows[i].output);
 		flow_decide(&decision, &state, &plan, &here);
@@ -94,7 +94,7 @@ static void test_what_becomes_of_tasks(void **unused)
 			fail_msg("row %zu: %s, %d attempts", i, flow_task_status_name(task->status),
 				 (int)task->attempts);
 		assert_int_equal(state.last_updated, decision.changed ? NOW : 200);
-		if (task->status == FLOW_TASK_PENDING && decision.changed)
+		if (task->status == FLOW_PENDING && decision.changed)
 			assert_int_equal(task->started_at, 0);
 		flow_decision_release(&decision);
 		flow_state_release(&state);
@@ -112,11 +112,11 @@ static void test_waiting_leaves_tasks_alone(void **unused)
 	(void)unused;
 	make_plan(&plan, "A B", "A");
 	make_state(&state, "A", FLOW_COMPLETE, "A", "");
-	flow_state_add_task(&state, "t")->status = FLOW_TASK_RUNNING;
+	add_task(&state, "t")->status = FLOW_IN_PROGRESS;
 	flow_decide(&decision, &state, &plan, &facts);
 	assert_true(decision.waiting);
 	assert_false(decision.changed);
-	assert_int_equal(state.tasks[0].status, FLOW_TASK_RUNNING);
+	assert_int_equal(state.tasks.items[0].status, FLOW_IN_PROGRESS);
 	flow_decision_release(&decision);
 	flow_state_release(&state);
 	flow_plan_release(&plan);

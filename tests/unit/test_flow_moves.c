@@ -113,8 +113,8 @@ static void test_a_whole_walk(void **unused)
 	assert_int_equal(flow_phase_start(&state, &plan, "A", 300), 0);
 	assert_int_equal(state.last_updated, 300);
 	assert_int_equal(flow_phase_complete(&state, &plan, "A", &output, 400), 0);
-	assert_string_equal(state.done[0].output.items[0], "+x");
-	assert_int_equal(state.done[0].completed_at, 400);
+	assert_string_equal(state.done.items[0].output.items[0], "+x");
+	assert_int_equal(state.done.items[0].completed_at, 400);
 	assert_null(flow_waiting(&state, &plan));
 	assert_string_equal(flow_next(&state, &plan), "B");
 	assert_int_equal(flow_phase_start(&state, &plan, "B", 500), 0);
@@ -125,7 +125,7 @@ static void test_a_whole_walk(void **unused)
 	assert_true(changed && flow_finished(&state, &plan));
 	assert_int_equal(flow_phase_approve(&changed, &state, &plan, "B", 800), 0);
 	assert_false(changed);
-	assert_int_equal(state.approvals_nr, 1);
+	assert_int_equal(state.approvals.nr, 1);
 	assert_int_equal(state.last_updated, 700);
 	flow_state_release(&state);
 	flow_plan_release(&plan);
@@ -143,38 +143,38 @@ static void test_tasks(void **unused)
 	make_plan(&plan, "A B", "");
 	strlist_add(&output, "+x");
 	flow_begin(&state, &plan);
-	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_TASK_RUNNING, &output, NOW), CKPT_ERROR);
+	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_IN_PROGRESS, &output, NOW), CKPT_ERROR);
 	assert_int_equal(flow_phase_start(&state, &plan, "A", 300), 0);
-	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_TASK_RUNNING, &output, 400), 0);
+	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_IN_PROGRESS, &output, 400), 0);
 	assert_int_equal(task->started_at, 400);
 	assert_int_equal(task->completed_at, 0);
 	assert_int_equal(task->attempts, 0);
 	assert_int_equal(state.last_updated, 400);
 	/* its output is known already */
-	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_TASK_COMPLETE, &nothing, 500), 0);
-	assert_int_equal(state.tasks_nr, 1);
+	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_COMPLETE, &nothing, 500), 0);
+	assert_int_equal(state.tasks.nr, 1);
 	assert_int_equal(task->started_at, 400);
 	assert_int_equal(task->completed_at, 500);
 	assert_string_equal(task->output.items[0], "+x");
 	/* nobody but a resume counts attempts */
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(flow_task_set(&task, &state, "t", FLOW_TASK_FAILED, &nothing, 600), 0);
+		assert_int_equal(flow_task_set(&task, &state, "t", FLOW_FAILED, &nothing, 600), 0);
 		assert_int_equal(task->completed_at, 600);
-		assert_int_equal(flow_task_set(&task, &state, "t", FLOW_TASK_RUNNING, &nothing, 700), 0);
+		assert_int_equal(flow_task_set(&task, &state, "t", FLOW_IN_PROGRESS, &nothing, 700), 0);
 		assert_int_equal(task->started_at, 700);
 		assert_int_equal(task->completed_at, 0);
 	}
-	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_TASK_PENDING, &nothing, 800), 0);
+	assert_int_equal(flow_task_set(&task, &state, "t", FLOW_PENDING, &nothing, 800), 0);
 	assert_int_equal(task->started_at, 0);
 	assert_int_equal(task->attempts, 0);
 	/* the same phase again keeps them, the next one does not */
 	assert_int_equal(flow_phase_fail(&state, &plan, "A", 900), 0);
 	assert_int_equal(flow_phase_start(&state, &plan, "A", 901), 0);
-	assert_int_equal(state.tasks_nr, 1);
+	assert_int_equal(state.tasks.nr, 1);
 	assert_int_equal(flow_phase_complete(&state, &plan, "A", &nothing, 902), 0);
-	assert_int_equal(state.tasks_nr, 1);
+	assert_int_equal(state.tasks.nr, 1);
 	assert_int_equal(flow_phase_start(&state, &plan, "B", 903), 0);
-	assert_int_equal(state.tasks_nr, 0);
+	assert_int_equal(state.tasks.nr, 0);
 	flow_state_release(&state);
 	flow_plan_release(&plan);
 	strlist_release(&output);

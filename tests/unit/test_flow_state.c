@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "record/flow_state.h"
+#include "flowgen.h"
 
 #include <jansson.h>
 
@@ -23,18 +23,18 @@ static void fill(struct flow_state *state)
 		.phase_status = FLOW_IN_PROGRESS,
 		.interruption_safe = true,
 	};
-	done = flow_state_add_done(state, "plan");
+	done = add_done(state, "plan");
 	done->completed_at = 1767225650;
 	strlist_add(&done->output, "docs/plan.md");
 	strlist_add(&done->output, "\"odd\"\n\xff");
-	snprintf(done->checkpoint, sizeof(done->checkpoint), ID);
-	flow_state_add_approval(state, "plan")->approved_at = 1767225660;
-	task = flow_state_add_task(state, "lib/a.c, b");
-	task->status = FLOW_TASK_RUNNING;
+	done->checkpoint = xstrdup(ID);
+	add_approval(state, "plan")->approved_at = 1767225660;
+	task = add_task(state, "lib/a.c, b");
+	task->status = FLOW_IN_PROGRESS;
 	task->attempts = 3;
 	task->started_at = 1767225670;
 	strlist_add(&task->output, "a.o");
-	flow_state_add_task(state, "zwei \xc3\xa4");
+	add_task(state, "zwei \xc3\xa4");
 }
 
 static json_t *printed(const struct flow_state *state)
@@ -100,9 +100,9 @@ static void test_what_is_printed_is_read_back(void **unused)
 	assert_int_equal(flow_state_parse(&again, first.buf, first.len), 0);
 	flow_state_print(&second, &again);
 	assert_string_equal(first.buf, second.buf);
-	assert_string_equal(again.done[0].output.items[1], "\"odd\"\n\xff");
-	assert_int_equal(again.tasks[0].attempts, 3);
-	assert_int_equal(again.tasks[0].status, FLOW_TASK_RUNNING);
+	assert_string_equal(again.done.items[0].output.items[1], "\"odd\"\n\xff");
+	assert_int_equal(again.tasks.items[0].attempts, 3);
+	assert_int_equal(again.tasks.items[0].status, FLOW_IN_PROGRESS);
 	assert_int_equal(again.phase_status, FLOW_IN_PROGRESS);
 	flow_state_release(&state);
 	flow_state_release(&again);
@@ -306,41 +306,45 @@ static void test_names(void **unused)
 	assert_non_null(flow_task_problem("a\nb"));
 }
 
-static void make_plan(struct flow_plan *plan, const char *id, int64_t at, const char *dir)
+static void test_a_plan_is_read_back(void **unused)
 {
-	*plan = (struct flow_plan){ .workflow_id = xstrdup(id), .started_at = at };
-	strlist_add(&plan->phases, id);
-	strlist_add(&plan->phases, "last");
-	strlist_add(&plan->approve, "last");
-	plan->state_dir = dir ? xstrdup(dir) : NULL;
-}
-
-/* Of two plans, the one that the state is about. */
-static void test_a_plan_is_found_by_name_and_time(void **unused)
-{
-	struct strbuf text = STRBUF_INIT;
-	struct flow_plan old, new, found;
+	struct strbuf text = STRBUF_INIT, wrong = STRBUF_INIT;
+	struct flow_plan plan, found;
 
 	(void)unused;
-	make_plan(&old, "a", 100, NULL);
-	make_plan(&new, "b", 200, "\"x\xff");
-	flow_plan_print(&text, &new, &old);
-	assert_int_equal(flow_plan_parse(&found, text.buf, text.len, "b", 200), 0);
-	assert_string_equal(found.phases.items[0], "b");
+	make_plan(&plan, "a b", "b");
+	plan.state_dir = xstrdup("\"x\xff");
+	flow_plan_print(&text, &plan);
+	assert_int_equal(flow_plan_parse(&found, text.buf, text.len), 0);
+	assert_string_equal(found.workflow_id, "w");
+	assert_int_equal(found.started_at, 100);
+	assert_int_equal(found.phases.nr, 2);
+	assert_string_equal(found.approve.items[0], "b");
 	assert_string_equal(found.state_dir, "\"x\xff");
 	flow_plan_release(&found);
-	assert_int_equal(flow_plan_parse(&found, text.buf, text.len, "a", 100), 0);
-	assert_int_equal(found.phases.nr, 2);
-	assert_string_equal(found.approve.items[0], "last");
-	assert_null(found.state_dir);
-	flow_plan_release(&found);
-	assert_int_equal(flow_plan_parse(&found, text.buf, text.len, "a", 200), CKPT_ECORRUPT);
-	assert_int_equal(flow_plan_parse(&found, text.buf, text.len, "c", 100), CKPT_ECORRUPT);
 	for (size_t len = 0; len + 1 < text.len; len++)
-		assert_int_equal(flow_plan_parse(&found, text.buf, len, "b", 200), CKPT_ECORRUPT);
-	flow_plan_release(&old);
-	flow_plan_release(&new);
+		assert_int_equal(flow_plan_parse(&found, text.buf, len), CKPT_ECORRUPT);
+	flow_plan_release(&plan);
+	/* one without phases is none */
+	make_plan(&plan, "", "");
+	flow_plan_print(&wrong, &plan);
+	assert_int_equal(flow_plan_parse(&found, wrong.buf, wrong.len), CKPT_ECORRUPT);
+	flow_plan_release(&plan);
 	strbuf_release(&text);
+	strbuf_release(&wrong);
+}
+
+static void test_the_latest_time_of_all(void **unused)
+{
+	struct flow_state state;
+
+	(void)unused;
+	fill(&state);
+	assert_null(flow_state_later(&state, 1767225700));
+	assert_string_equal(flow_state_later(&state, 1767225699), "last_updated");
+	state.tasks.items[1].completed_at = 1767225701;
+	assert_string_equal(flow_state_later(&state, 1767225700), "completed_at");
+	flow_state_release(&state);
 }
 
 int main(void)
@@ -353,7 +357,8 @@ int main(void)
 		cmocka_unit_test(test_missing_keys),
 		cmocka_unit_test(test_wrong_values),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_a_plan_is_found_by_name_and_time),
+		cmocka_unit_test(test_a_plan_is_read_back),
+		cmocka_unit_test(test_the_latest_time_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);

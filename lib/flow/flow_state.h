@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_RECORD_FLOW_STATE_H
-#define CKPT_RECORD_FLOW_STATE_H
+#ifndef CKPT_FLOW_FLOW_STATE_H
+#define CKPT_FLOW_FLOW_STATE_H
 
 #include "base/base.h"
 #include "store/store.h"
@@ -11,26 +11,21 @@
  *
  * phase.json is the truth: where a workflow is. It has exactly the keys of
  * struct flow_state; a text with other or missing keys, a value of another
- * type or anything after the object is damaged as a whole.
- *
- * workflow.json is what was planned at the start. Of two workflows in it, the
- * one that phase.json refers to counts, so that replacing phase.json is the
- * moment at which one takes the place of the other.
+ * type or anything after the object is damaged as a whole. workflow.json is
+ * what was planned at the start; it never changes.
  */
-enum flow_status { FLOW_PENDING, FLOW_IN_PROGRESS, FLOW_COMPLETE, FLOW_FAILED };
-
-enum flow_task_status {
-	FLOW_TASK_PENDING,
-	FLOW_TASK_RUNNING,
-	FLOW_TASK_COMPLETE,
-	FLOW_TASK_FAILED,
+enum flow_status { /**< of a phase or a task */
+	FLOW_PENDING,
+	FLOW_IN_PROGRESS, /**< "in_progress" of a phase, "running" of a task */
+	FLOW_COMPLETE,
+	FLOW_FAILED,
 };
 
 struct flow_done {
 	char *phase;
 	int64_t completed_at;
 	struct strlist output; /**< paths relative to the worktree's root */
-	char checkpoint[CKPT_ID_SIZE];
+	char *checkpoint; /**< its id */
 };
 
 struct flow_approval {
@@ -40,24 +35,28 @@ struct flow_approval {
 
 struct flow_task {
 	char *id;
-	enum flow_task_status status;
+	enum flow_status status;
 	uint64_t attempts;    /**< failed attempts; only a resume counts them */
 	int64_t started_at;   /**< 0: not started */
 	int64_t completed_at; /**< 0: not finished; also set if it failed */
 	struct strlist output;
 };
 
+/** The lists of a state all look like this to flow_state_add(). */
+#define FLOW_LIST(type)      \
+	struct {             \
+		type *items; \
+		size_t nr;   \
+	}
+
 struct flow_state {
 	char *workflow_id;
 	int64_t started_at, last_updated;
 	char *current_phase;
 	enum flow_status phase_status;
-	struct flow_done *done;
-	size_t done_nr, done_alloc;
-	struct flow_approval *approvals;
-	size_t approvals_nr, approvals_alloc;
-	struct flow_task *tasks; /**< of the current phase */
-	size_t tasks_nr, tasks_alloc;
+	FLOW_LIST(struct flow_done) done;
+	FLOW_LIST(struct flow_approval) approvals;
+	FLOW_LIST(struct flow_task) tasks; /**< of the current phase */
 	bool interruption_safe;
 };
 
@@ -74,34 +73,29 @@ enum { FLOW_NAME_MAX = 100 }; /**< bytes of the name of a workflow, a phase or a
 void flow_state_release(struct flow_state *state);
 void flow_plan_release(struct flow_plan *plan);
 
-/** Append an entry; text is copied. */
-struct flow_done *flow_state_add_done(struct flow_state *state, const char *phase);
-struct flow_approval *flow_state_add_approval(struct flow_state *state, const char *phase);
-struct flow_task *flow_state_add_task(struct flow_state *state, const char *id);
+/** Append an item of `size` zero bytes to a list, and return it. */
+void *flow_state_add(void *list, size_t size);
 void flow_state_clear_tasks(struct flow_state *state);
 
 /** CKPT_ECORRUPT with a message that says what is wrong; then nothing is left to release. */
 int flow_state_parse(struct flow_state *out, const char *text, size_t len);
-int flow_plan_parse(struct flow_plan *out, const char *text, size_t len,
-		    const char *workflow_id, int64_t started_at);
+int flow_plan_parse(struct flow_plan *out, const char *text, size_t len);
 
-/** Append the text of phase.json, with a newline. */
+/** Append the text of phase.json or workflow.json, with a newline. */
 void flow_state_print(struct strbuf *out, const struct flow_state *state);
+void flow_plan_print(struct strbuf *out, const struct flow_plan *plan);
 
-/** Append the text of workflow.json; `previous` may be NULL. */
-void flow_plan_print(struct strbuf *out, const struct flow_plan *plan,
-		     const struct flow_plan *previous);
+/** The key of a time in it that is after `when`, or NULL. */
+const char *flow_state_later(const struct flow_state *state, int64_t when);
 
 /** The objects of phase.json, for answers. */
 json_t *flow_state_object(const struct flow_state *state);
-json_t *flow_tasks_object(const struct flow_state *state);
 json_t *flow_task_object(const struct flow_task *task);
 
 const char *flow_status_name(enum flow_status status);
-const char *flow_task_status_name(enum flow_task_status status);
-/** False if the status is unknown; `name` may be NULL. */
-bool flow_status_parse(enum flow_status *out, const char *name);
-bool flow_task_status_parse(enum flow_task_status *out, const char *name);
+const char *flow_task_status_name(enum flow_status status);
+/** False if there is no such status. */
+bool flow_task_status_parse(enum flow_status *out, const char *name);
 
 /**
  * Whether a workflow or a phase may have that name: UTF-8, no control
