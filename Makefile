@@ -7,25 +7,16 @@
 # make check-quick      the tests that find most mistakes, in less than a minute
 # make coverage         how much of each folder the tests of `make check` run
 # make check-all        all tests, also under the sanitizers
+# make check-install    install, use and remove it below another PREFIX
 # make lint             warnings as errors with gcc and clang, shellcheck, mandoc, layers, sizes
 # make bench            compare the speed with stock git's
-# make bench-large      the same with a million files: half an hour, and 10 GB of disk
-# make bench-fleet      what many machines cost that share one repository
 # make picture          make the terminal at the top of the README, from a real run
-# make watch-soak       random operations under a watcher; compare hinted saves with full ones
-# make watch-hour       a watcher under a build loop: memory, processor time, nothing missed
-# make soak             an hour of random commands, some killed, with too little memory, disk and so on
-# make random           random trees and damage; compare what is restored with what was saved
-# make twin             random git commands; compare the git state restored with the one saved
-# make check-mcp        real clients and agents of the Model Context Protocol, from npm
-# make hunks            the same answers to restore -p and to git restore -p; compare what they do
-# make peer             git's own tests with our hooks and guard in every repository
-# make fuzz             hostile input for every parser, with libFuzzer
-# make crash            simulate power cuts during every command
 # make install          honours PREFIX, DESTDIR and the directories below
 # make uninstall        remove what it installed
 # make deb              a Debian package, in BUILD
 # make dist             the source of REV (HEAD) as a tarball, in BUILD
+#
+# tests/README.md has those that attack the program for as long as one likes.
 #
 # V=1 shows the commands, WERROR=1 turns warnings into errors, SAN=address,undefined or
 # SAN=thread builds with sanitizers, in another directory. TEST_GIT=<dir> tests with the git in
@@ -111,7 +102,7 @@ ZSHCOMP  := $(wildcard completion/_git-checkpoint)
 FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 UNIT_FILE := lib/watch/git-checkpoint-watch.service
-SCRIPTS  := .ci/run .debian/build $(HOOKS) $(BASHCOMP) \
+SCRIPTS  := .ci/run .debian/build .debian/deps $(HOOKS) $(BASHCOMP) \
             $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench peer soak picture mcp))
 
 # ---- Libraries -------------------------------------------------------------------
@@ -129,8 +120,11 @@ LIB_CFLAGS    := $(shell $(PKG_CONFIG) --cflags $(LIBS) $(LOADED))
 LIB_LIBS      := $(shell $(PKG_CONFIG) --libs $(LIBS)) -ldl \
                  -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_file
 LOADED_LIBS    = $(shell $(PKG_CONFIG) --libs $(LOADED))
-CMOCKA_CFLAGS  = $(shell $(PKG_CONFIG) --cflags cmocka)
-CMOCKA_LIBS    = $(shell $(PKG_CONFIG) --libs cmocka)
+# Asked once, and only by who needs it.
+CMOCKA_CFLAGS  = $(eval CMOCKA_CFLAGS := $(call cmocka,--cflags))$(CMOCKA_CFLAGS)
+CMOCKA_LIBS    = $(call cmocka,--libs)
+cmocka         = $(if $(shell $(PKG_CONFIG) --exists cmocka && echo ok),$(shell $(PKG_CONFIG) $(1) cmocka),\
+                 $(error cmocka was not found: try 'make deps'))
 endif
 
 # ---- Flags that the caller must not change ---------------------------------------
@@ -226,83 +220,10 @@ FORCE:
 
 UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
-HELPERS  := $(OUT)/mktree $(OUT)/noise $(OUT)/mapper $(OUT)/answer $(OUT)/measure $(OUT)/faultfs.so $(OUT)/faultmem.so \
-            $(OUT)/crash-record $(OUT)/crash-replay
-
-# All unit tests are one program, which is linked once; the name that it is called by says which to
-# run.
-UNIT_OBJ := $(UNITS:%.c=$(OUT)/%.o)
-UNIT_ALL := $(OUT)/tests/unit/all
-
-$(UNIT_OBJ): $(OUT)/tests/unit/%.o: tests/unit/%.c
-	$(call say,TEST,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE) $(CMOCKA_CFLAGS) -Dmain=$*_main -c -o $@ $<
-
-$(UNIT_ALL).c: tests/unit/main.sh tests/unit
-	$(Q)mkdir -p $(@D)
-	$(Q)tests/unit/main.sh $(notdir $(UNITS:.c=)) >$@
-
-$(UNIT_ALL): $(UNIT_ALL).c $(UNIT_OBJ) $(ARCHIVE)
-	$(call say,LINK,$@)
-	$(Q)$(COMPILE) -o $@ $^ $(LDFLAGS) $(LIB_LIBS) $(CMOCKA_LIBS)
-
-$(UNIT_BIN): $(UNIT_ALL)
-	$(Q)ln -f $< $@
-
-$(OUT)/mktree: $(addprefix tests/lib/,mktree.c mktree_bytes.c mktree_odd.c mktree_damage.c mktree.h)
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $(filter %.c,$^) -lm
-
-$(OUT)/noise: tests/lib/noise.c
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $<
-
-$(OUT)/mapper: tests/lib/mapper.c
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $<
-
-$(OUT)/answer: tests/lib/answer.c
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $<
-
-$(OUT)/measure: tests/bench/measure.c
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $<
-
-$(OUT)/faultmem.so: tests/fault/faultmem.c
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $<
-
-$(OUT)/faultfs.so: $(addprefix tests/fault/,faultfs.c faultfs_names.c faultfs_paths.c faultfs.h)
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -fPIC -shared -o $@ $(filter %.c,$^) -ldl
-
-$(OUT)/crash-record: $(addprefix tests/crash/,record.c calls.c logfile.c calls.h logfile.h crashlog.h)
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $(filter %.c,$^)
-
-$(OUT)/crash-replay: $(addprefix tests/crash/,replay.c model.c history.c state.c tree.c \
-		model.h history.h state.h tree.h crashlog.h)
-	$(call say,HELPER,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE_HELPER) -o $@ $(filter %.c,$^)
-
-# Without libFuzzer a target is a program that replays its seeds.
-FUZZ_MAIN := $(OUT)/tests/fuzz/replay.o
-
-$(FUZZ_BIN): $(OUT)/tests/fuzz/%: tests/fuzz/%.c $(ARCHIVE) $(FUZZ_MAIN)
-	$(call say,FUZZ,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(COMPILE) -o $@ $< $(FUZZ_MAIN) $(ARCHIVE) $(FUZZ_FLAGS) $(LDFLAGS) $(LIB_LIBS) $(LOADED_LIBS)
+# Programs that tests use; the fragments of the Makefile in tests/ add theirs.
+HELPERS  :=
+# What builds them, and what runs for longer than `make check`.
+include $(wildcard tests/*/Makefile)
 
 # The seed of all random choices of the tests: TEST_SEED=<n> repeats those of an earlier run.
 TEST_SEED := $(or $(TEST_SEED),$(shell date +%s))
@@ -363,27 +284,6 @@ check-all:
 check-install: $(PROGRAM)
 	$(RUN_TESTS) tests/install/t-install.sh
 
-# Clients and agents that npm installs, in MCP_HOME (a directory that is removed if none is given):
-# never part of another target. MCP_AGENTS= leaves the agents out, which need root.
-check-mcp: $(PROGRAM)
-	$(Q)$(TEST_ENV) MCP_HOME='$(MCP_HOME)' MCP_AGENTS='$(MCP_AGENTS)' tests/mcp/check.sh
-
-MCP_AGENTS ?= claude-code codex gemini-cli
-
-# ---- Coverage --------------------------------------------------------------------
-
-# Lines run by the tests, a figure for each folder. Lines run by a process that was killed, or by a
-# user who may not write here, are not counted. COVERAGE_FILES=1 also lists the files.
-coverage:
-	$(SUBMAKE) COVERAGE=1 coverage-run
-
-coverage-run: export GCOV_ERROR_FILE = /dev/null
-coverage-run: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
-	$(Q)find $(OUT) -name '*.gcda' -delete
-	-$(RUN_TESTS) $(UNIT_BIN) $(CLI)
-	$(Q)cd $(OUT) && gcov -n $(LIB_OBJ:$(OUT)/%=%) $(MAIN_OBJ:$(OUT)/%=%) 2>/dev/null | \
-		awk -v files='$(COVERAGE_FILES)' -f $(CURDIR)/tests/lib/coverage.awk
-
 # ---- Lint ------------------------------------------------------------------------
 
 LINT_BUILD = $(MAKE) --no-print-directory SAN= WERROR=1
@@ -412,98 +312,6 @@ lint:
 	fi
 
 lint-build: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
-
-# ---- Bench -----------------------------------------------------------------------
-
-bench: $(PROGRAM) $(HELPERS)
-	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/bench/run.sh
-
-# A million files: half an hour, and 10 GB of disk.
-bench-large: $(PROGRAM) $(HELPERS)
-	$(Q)BUILD_DIR='$(abspath $(OUT))' BENCH_ONLY=million tests/bench/run.sh
-bench-fleet: $(PROGRAM)
-	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/bench/fleet.sh
-
-# ---- Picture ---------------------------------------------------------------------
-
-# The terminal at the top of the README, from a real run.
-picture: $(PROGRAM)
-	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/picture/picture.sh tests/picture/terminal.svg
-
-# ---- Soak ------------------------------------------------------------------------
-
-# An hour: random commands from several processes, some of them killed; commands without memory,
-# descriptors, room or a clock; 10,000 checkpoints, and 10 GB under a budget. The seed is printed;
-# SOAK_SEED=n does the same again, SAN=address,undefined finds more.
-SOAK_SECONDS     ?= 1200
-SOAK_CHECKPOINTS ?= 10000
-SOAK_MEGABYTES   ?= 10240
-
-soak: $(PROGRAM) $(HELPERS)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/soak.sh $(SOAK_SECONDS) $(SOAK_SEED)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/trouble.sh $(SOAK_SECONDS) $(SOAK_SEED)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/large.sh $(SOAK_CHECKPOINTS) $(SOAK_MEGABYTES) $(SOAK_SEED)
-
-# ---- Random ----------------------------------------------------------------------
-
-# Random trees and damage for RANDOM_SECONDS; RANDOM_SEED=n repeats one of them.
-random: $(PROGRAM)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/random.pl $(or $(RANDOM_SECONDS),300) $(RANDOM_SEED)
-
-# Random git commands for TWIN_SECONDS; TWIN_SEED=n repeats one sequence of them.
-twin: $(PROGRAM)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/twin.pl $(or $(TWIN_SECONDS),300) $(TWIN_SEED)
-
-# Random answers to questions about hunks for HUNKS_SECONDS; HUNKS_SEED=n repeats one conversation.
-hunks: $(PROGRAM)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/hunks.pl $(or $(HUNKS_SECONDS),300) $(HUNKS_SEED)
-
-# ---- Watcher ---------------------------------------------------------------------
-
-# Random operations under a watcher for WATCH_SECONDS; WATCH_SEED=n repeats one episode.
-watch-soak: $(PROGRAM) $(HELPERS)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/random/watch.pl $(or $(WATCH_SECONDS),3600) $(WATCH_SEED)
-
-# A watcher for an hour, or WATCH_BUILD_SECONDS, while a project is edited and compiled.
-watch-hour: $(PROGRAM)
-	$(Q)$(TEST_ENV) tests/lib/hermetic.sh tests/soak/watch-build.sh $(or $(WATCH_BUILD_SECONDS),3600) $(WATCH_SEED)
-
-# ---- Peer ------------------------------------------------------------------------
-
-# git's own tests, without and with our hooks; all of them take hours. The script has the settings.
-peer: $(PROGRAM)
-	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/peer/peer.sh
-
-# ---- Agents ----------------------------------------------------------------------
-
-# Real coding agents from npm with our entries, against a model of our own on loopback; needs root.
-# CHECK_AGENTS='codex copilot' for some of them; KIT_HOME keeps what was installed.
-check-agents: $(PROGRAM)
-	$(Q)BUILD_DIR='$(abspath $(OUT))' tests/agents/check.sh $(CHECK_AGENTS)
-
-# ---- Fuzz ------------------------------------------------------------------------
-
-# Hostile input for each target, FUZZ_TIME seconds each; findings are left in BUILD-fuzz/found.
-# FUZZ_TARGETS='index json' for some of them.
-FUZZ_TIME    ?= 60
-FUZZ_TARGETS ?= $(FUZZ:tests/fuzz/fuzz_%.c=%)
-
-fuzz:
-	+$(Q)$(MAKE) --no-print-directory CC=clang OUT='$(BUILD)-fuzz' SAN=fuzzer-no-link,address,undefined \
-		FUZZ_MAIN= FUZZ_FLAGS=-fsanitize=fuzzer fuzz-run
-
-fuzz-run: $(FUZZ_TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
-	$(Q)tests/fuzz/fuzz.sh '$(OUT)' $(FUZZ_TIME) $(FUZZ_TARGETS)
-
-# ---- Power cuts ------------------------------------------------------------------
-
-# Simulate the states that a power cut may leave: every cut in every command, which takes hours, or
-# CRASH_STATES=n random ones for each kind of command. `make check` tries a few hundred in all.
-crash: $(PROGRAM) $(HELPERS)
-	$(Q)rm -f $(OUT)/crash-figures
-	$(Q)$(TEST_ENV) CRASH_ALL=1 CRASH_STATES='$(CRASH_STATES)' CRASH_FIGURES='$(abspath $(OUT))/crash-figures' \
-		$(PROVE) -j$(PROVE_JOBS) $(wildcard tests/crash/t-*.sh)
-	$(Q)cat $(OUT)/crash-figures
 
 # ---- Install ---------------------------------------------------------------------
 
@@ -616,42 +424,14 @@ build-deps: WANTED = $(DEBIAN_BUILD)
 deps: WANTED = $(DEBIAN_BUILD) $(DEBIAN_TEST)
 
 build-deps deps:
-	@if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then \
-		echo 'This is no Debian: please install a C compiler, make, pkg-config, git,'; \
-		echo '  libgit2 inih libcrypto(OpenSSL 3) libdeflate zlib jansson, with their headers;'; \
-		echo '  for the tests: cmocka perl python3 jq faketime strace procps xxd lighttpd openssh git-remote-gcrypt gnupg mandoc groff man shellcheck clang bash-completion zsh fish tmux fzf sqlite3 postgresql bindfs ntfs-3g'; \
-		exit 0; \
-	fi; \
-	missing=; \
-	for p in $(WANTED); do \
-		case "$$(dpkg-query -W -f '$${db:Status-Status}' "$$p" 2>/dev/null)" in \
-		installed) ;; \
-		*) missing="$$missing $$p" ;; \
-		esac; \
-	done; \
-	if test -z "$$missing"; then \
-		echo 'all dependencies are installed'; \
-		exit 0; \
-	fi; \
-	sudo=; \
-	if test "$$(id -u)" != 0; then \
-		if ! command -v sudo >/dev/null; then \
-			echo "please install, as root:$$missing" >&2; \
-			exit 1; \
-		fi; \
-		sudo=sudo; \
-	fi; \
-	echo "installing:$$missing"; \
-	$$sudo apt-get update -q && \
-	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing
+	@.debian/deps $(WANTED)
 
 # ---- Housekeeping ----------------------------------------------------------------
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-*
 
-.PHONY: all build-deps deps check check-unit check-cli check-memory check-threads check-all check-install check-agents lint lint-build \
-	check-quick check-mcp coverage coverage-run bench bench-large picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
-	check-quick check-mcp coverage coverage-run bench bench-fleet picture soak peer crash random twin hunks fuzz fuzz-run install uninstall dist deb clean FORCE
+.PHONY: all build-deps deps check check-quick check-unit check-cli check-memory check-threads check-all \
+	check-install lint lint-build install uninstall dist deb clean FORCE
 
 -include $(LIB_OBJ:=.d) $(MAIN_OBJ:=.d) $(UNIT_OBJ:=.d) $(FUZZ_BIN:=.d) $(HELPERS:=.d)
