@@ -157,7 +157,7 @@
  *   install_where install_global install_global_status install_template    for all repositories
  *   shim hook_file config_edit    what is installed; our lines in other people's files
  *   hook_rules hook_git hook_targets    whether to save, from what git is doing
- *   hook_checkpoint hook_mark    taking the checkpoint, once for each command
+ *   hook_checkpoint hook_once    taking the checkpoint, once for each command
  *   hook_exposed hook_autostash    what the rules leave out but git may destroy; autostash
  * lib/agents/    coding agents: entries in their settings, and what these run
  *   agent_hook agent_input    a checkpoint for an event; reading that from a stream

@@ -27,7 +27,8 @@ const struct opt_spec cmd_hook_spec = {
 };
 
 static struct hook_call call;
-static const char *command = "";
+static struct hook_decision decision;
+static const char *answer_file; /* where the shim finds it; NULL: nobody asks */
 
 /* In one write, so that it is not interleaved with other output. */
 __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
@@ -46,9 +47,16 @@ __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 	strbuf_release(&line);
 }
 
+static void leave_answer(const struct hook_answer *answer)
+{
+	if (answer_file)
+		hook_answer_write(answer_file, answer);
+}
+
 static void give_up(const char *why)
 {
-	say("not saved before %s: %s", command, why);
+	leave_answer(&(struct hook_answer){ decision.top, HOOK_REACHES_ALL });
+	say("not saved before %s: %s", decision.command, why);
 	_exit(EXIT_DONE);
 }
 
@@ -90,10 +98,10 @@ static void say_complete(const struct hook_result *result)
 	}
 	if (saved)
 		say("saved %s before %s%s; 'git %scheckpoint restore --git @' goes back",
-		    result->id, command, in.buf, there.buf);
+		    result->id, decision.command, in.buf, there.buf);
 	else
 		say("state before %s%s is in %s; 'git %scheckpoint restore --git %s' goes back",
-		    command, in.buf, result->id, there.buf, result->id);
+		    decision.command, in.buf, result->id, there.buf, result->id);
 	strbuf_release(&there);
 	strbuf_release(&in);
 }
@@ -114,13 +122,13 @@ static void say_saved(const struct hook_result *result)
 	else
 		add_paths(&lacks, &result->lacking);
 	if (lacks.len && saved)
-		say("saved %s before %s, but %s %s not in it%s%s", result->id, command, lacks.buf,
+		say("saved %s before %s, but %s %s not in it%s%s", result->id, decision.command, lacks.buf,
 		    are, colon, why);
 	else if (lacks.len && held)
-		say("state before %s is in %s, but %s %s not saved%s%s", command, result->id,
+		say("state before %s is in %s, but %s %s not saved%s%s", decision.command, result->id,
 		    lacks.buf, are, colon, why);
 	else if (lacks.len)
-		say("%s %s not saved before %s%s%s", lacks.buf, are, command, colon, why);
+		say("%s %s not saved before %s%s%s", lacks.buf, are, decision.command, colon, why);
 	else if ((saved || held) && !result->quiet)
 		say_complete(result);
 	strbuf_release(&lacks);
@@ -170,19 +178,21 @@ static void watch_git(const struct proc_list *ancestors)
 		close(fd);
 }
 
-static void take(const struct hook_decision *decision)
+static void take(void)
 {
 	struct hook_result result;
 
-	command = decision->command;
-	hook_take(&result, decision, give_up);
+	hook_take(&result, &decision, give_up);
 	for (size_t i = 0; i < result.repaired.nr; i++)
 		say("%s", result.repaired.items[i]);
 	if (result.outcome == HOOK_FAILED)
-		say("not saved before %s: %s", command, result.why);
+		say("not saved before %s: %s", decision.command, result.why);
 	else
 		say_saved(&result);
 	say_secrets(&result);
+	if (!result.answer.who)
+		result.answer.who = decision.caller;
+	leave_answer(&result.answer);
 	hook_result_release(&result);
 }
 
@@ -198,16 +208,23 @@ static void read_refs(struct strbuf *out)
 	} while (n > 0);
 }
 
-/* The hook's name, the requested events, the arguments from git. */
+/* The hook's name, what the shim says, the arguments from git. */
 static void parse(int argc, char **argv)
 {
+	static const char events[] = "--events=", answer[] = "--answer=";
 	int i = 2;
 
 	call.name = hook_name_of(argv[1]);
 	call.events = HOOK_EVENT_ALL;
-	for (; i < argc && !strncmp(argv[i], "--events=", 9); i++) {
-		call.events = 0;
-		hook_events_parse(&call.events, argv[i] + 9);
+	for (; i < argc; i++) {
+		if (!strncmp(argv[i], answer, strlen(answer))) {
+			answer_file = argv[i] + strlen(answer);
+		} else if (!strncmp(argv[i], events, strlen(events))) {
+			call.events = 0;
+			hook_events_parse(&call.events, argv[i] + strlen(events));
+		} else {
+			break;
+		}
 	}
 	call.args = (const char *const *)argv + i;
 	call.args_nr = (size_t)(argc - i);
@@ -217,7 +234,6 @@ int cmd_hook(int argc, char **argv)
 {
 	struct proc_list ancestors = { 0 };
 	struct strbuf refs = STRBUF_INIT;
-	struct hook_decision decision;
 
 	if (argc < 2)
 		return report_failure(ckpt_error_set(CKPT_EUSAGE, "hook takes the name of a hook"));
@@ -238,7 +254,10 @@ int cmd_hook(int argc, char **argv)
 		hook_decide(&decision, &call);
 		if (decision.act) {
 			watch_git(&ancestors);
-			take(&decision);
+			take();
+		} else if (call.name == HOOK_FSMONITOR) {
+			/* It changes nothing, however often it asks. */
+			leave_answer(&(struct hook_answer){ decision.caller, HOOK_REACHES_SELF });
 		}
 	}
 	proc_list_release(&ancestors);

@@ -6,7 +6,7 @@
 #include "hooks/hook_autostash_internal.h"
 #include "hooks/hook_exposed_internal.h"
 #include "hooks/hook_git.h"
-#include "hooks/hook_mark_internal.h"
+#include "hooks/hook_once_internal.h"
 #include "hooks/hook_rules.h"
 #include "hooks/hook_targets_internal.h"
 #include "save/save.h"
@@ -271,7 +271,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 
 /* The repository is the session's from here on. */
 static int take(struct hook_result *out, const struct hook_decision *decision,
-		struct deadline *watch, const struct hook_mark *mark, struct repo *repo)
+		struct deadline *watch, const struct hook_once *once, struct repo *repo)
 {
 	struct hook_autostash *stash = NULL;
 	struct session session;
@@ -284,7 +284,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision,
 	limit = session.settings.hook_timeout;
 	out->quiet = session.settings.hook_quiet;
 	if (limit > 0) {
-		deadline = mark->start + (double)limit - mark->spent;
+		deadline = once->start + (double)limit - once->spent;
 		deadline_set(watch, deadline);
 		/* Another process may hold the lock for long. */
 		if (session.settings.lock_timeout > limit)
@@ -293,7 +293,7 @@ static int take(struct hook_result *out, const struct hook_decision *decision,
 	if (decision->autostash)
 		err = hook_autostash_open(&stash, session.repo, decision->top != NULL);
 	if (!err)
-		err = save(out, decision, &session, stash, mark->state == HOOK_MARK_OTHER,
+		err = save(out, decision, &session, stash, once->state == HOOK_ONCE_OTHER,
 			   deadline);
 	hook_autostash_free(stash);
 	session_close(&session);
@@ -332,8 +332,8 @@ static char *find_where(const struct hook_decision *decision, const char *worktr
 }
 
 /* Where there is something to save. */
-static void take_marked(struct hook_result *out, const struct hook_decision *decision,
-			struct deadline *watch, struct hook_mark *mark)
+static void take_once(struct hook_result *out, const struct hook_decision *decision,
+			struct deadline *watch, struct hook_once *once)
 {
 	struct repo *repo = NULL;
 	int err = repo_discover(&repo);
@@ -345,15 +345,15 @@ static void take_marked(struct hook_result *out, const struct hook_decision *dec
 		return;
 	}
 	if (!decision->only_unborn || moves_first(repo)) {
-		hook_mark_enter(mark, decision, repo->worktree);
-		if (mark->state != HOOK_MARK_DONE) {
+		hook_once_enter(once, decision, repo->worktree);
+		if (once->state != HOOK_ONCE_DONE) {
 			out->where = find_where(decision, repo->worktree);
-			err = take(out, decision, watch, mark, repo);
+			err = take(out, decision, watch, once, repo);
 			repo = NULL;
 			if (err)
 				fail(out, watch);
 		}
-		hook_mark_leave(mark, decision, !err);
+		hook_once_leave(once, decision, !err);
 	}
 	repo_free(repo);
 }
@@ -362,16 +362,17 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 	       deadline_give_up_fn give_up)
 {
 	struct deadline watch;
-	struct hook_mark mark;
+	struct hook_once once;
 
 	memset(out, 0, sizeof(*out));
-	hook_mark_init(&mark);
-	if (!hook_mark_settled(&mark, decision) && find_place()) {
+	hook_once_init(&once);
+	if (!hook_once_settled(&once, decision) && find_place()) {
 		deadline_start(&watch, clock_monotonic() + DEFAULT_SECONDS, give_up, too_long);
-		take_marked(out, decision, &watch, &mark);
+		take_once(out, decision, &watch, &once);
 		deadline_end(&watch);
 	}
-	hook_mark_release(&mark);
+	out->answer = once.answer;
+	hook_once_release(&once);
 }
 
 void hook_result_release(struct hook_result *result)

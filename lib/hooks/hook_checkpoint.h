@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 struct hook_decision;
+struct proc;
 
 /**
  * Taking the checkpoint that a hook decided on, once for each command that the
@@ -15,6 +16,19 @@ enum hook_outcome {
 	HOOK_SAVED,
 	HOOK_HELD, /**< "@" holds it already */
 	HOOK_FAILED,
+};
+
+/** Which later calls of hooks an answer is for: those by this process, and by what it starts. */
+enum hook_reach {
+	HOOK_REACHES_SELF,
+	HOOK_REACHES_SOME, /**< by git processes that it starts directly, as long as they remove no more */
+	HOOK_REACHES_UNTRACKED, /**< and these may remove what git does not track */
+	HOOK_REACHES_ALL,	/**< by whatever it starts */
+};
+
+struct hook_answer {
+	const struct proc *who; /**< NULL: there is none */
+	enum hook_reach reach;
 };
 
 struct hook_result {
@@ -29,11 +43,18 @@ struct hook_result {
 	char *why;          /**< HOOK_FAILED: a sentence */
 	bool quiet;         /**< hookQuiet */
 	struct strlist repaired; /**< sentences about what was wrong with the store */
+	struct hook_answer answer; /**< its process is one of the decision's */
 };
 
 /** Never fails: problems are in `out`. The current directory is where git called the hook. */
 void hook_take(struct hook_result *out, const struct hook_decision *decision,
 	       deadline_give_up_fn give_up);
 void hook_result_release(struct hook_result *result);
+
+/**
+ * Leave an answer for the shims, so that they do not start this program again for nothing:
+ * "<pid> <start> <reach> <directory>", where the hook was called. Never fails.
+ */
+void hook_answer_write(const char *file, const struct hook_answer *answer);
 
 #endif

@@ -20,6 +20,16 @@ static const char *base_name(const char *path)
 
 /* --- command lines --- */
 
+/* One of git's own, in the shell that runs it: what it calls belongs to git. */
+static bool is_script(const struct proc *proc)
+{
+	static const char *const shells[] = { "sh", "bash", "dash", NULL };
+	char *const *words = proc->argv.items;
+
+	return proc->argv.nr > 1 && hook_among(base_name(words[0]), shells) &&
+	       strstr(words[1], "/git-core/git-") && !strncmp(base_name(words[1]), "git-", 4);
+}
+
 bool hook_git_read(struct hook_git *out, const struct proc *proc)
 {
 	static const char *const with_value[] = { "-C", "-c", "--git-dir", "--work-tree",
@@ -29,6 +39,10 @@ bool hook_git_read(struct hook_git *out, const struct proc *proc)
 	const char *name = argv->nr ? base_name(argv->items[0]) : "";
 	size_t i = 1;
 
+	if (is_script(proc)) {
+		*out = (struct hook_git){ base_name(argv->items[1]) + 4, argv->items + 2, argv->nr - 2 };
+		return true;
+	}
 	if (!strncmp(name, "git-", 4) && name[4]) {
 		*out = (struct hook_git){ name + 4, argv->items + 1, argv->nr - 1 };
 		return true;

@@ -95,12 +95,13 @@ static bool find_family(size_t *nr_out, const struct proc_list *ancestors)
 }
 
 /* The nearest git process: the one that calls the hook. */
-static bool caller(struct hook_git *out, const struct proc_list *ancestors, size_t nr)
+static const struct proc *find_caller(struct hook_git *out, const struct proc_list *ancestors,
+				      size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (hook_git_read(out, &ancestors->items[i]))
-			return true;
-	return false;
+			return &ancestors->items[i];
+	return NULL;
 }
 
 static void decide(struct hook_decision *out, const char *command)
@@ -197,7 +198,7 @@ static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *
 		if (effect.kind == HOOK_PASSES)
 			continue;
 		/* `worktree remove` looks at that one first. */
-		if (effect.elsewhere && !caller(&called, ancestors, i))
+		if (effect.elsewhere && !find_caller(&called, ancestors, i))
 			continue;
 		if (effect.through && !changes_below(ancestors, i))
 			continue;
@@ -339,7 +340,6 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 {
 	struct hook_git git;
 	size_t nr;
-	bool known;
 
 	memset(out, 0, sizeof(*out));
 	if (!find_family(&nr, call->ancestors))
@@ -348,7 +348,7 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 	out->family = nr;
 	if (nr)
 		out->top = &call->ancestors->items[nr - 1];
-	known = caller(&git, call->ancestors, nr);
+	out->caller = find_caller(&git, call->ancestors, nr);
 	switch (call->name) {
 	case HOOK_PRE_REBASE:
 		if (call->events & HOOK_EVENT_REBASE)
@@ -357,7 +357,7 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 		break;
 	case HOOK_REFERENCE_TRANSACTION:
 		if (is_prepared(call))
-			decide_refs(out, call, known ? &git : NULL);
+			decide_refs(out, call, out->caller ? &git : NULL);
 		break;
 	case HOOK_FSMONITOR:
 		decide_fsmonitor(out, call->ancestors, nr);

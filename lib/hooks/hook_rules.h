@@ -80,6 +80,7 @@ struct hook_decision {
 	bool autostash;        /**< changes may already have been stashed */
 	bool only_unborn;      /**< nothing to do if HEAD names a commit that no fetch replaces */
 	const struct proc *top; /**< the topmost git, to which everything belongs; NULL: unknown */
+	const struct proc *caller; /**< the nearest git, which called the hook; NULL: unknown */
 	const struct proc *actor; /**< which of them changes files; NULL: unknown */
 	const struct proc_list *ancestors;
 	size_t family; /**< how many of them belong to the topmost git */

@@ -167,7 +167,7 @@ static int plan_files(struct install *install)
 
 /* ---- doing ---- */
 
-static void fill_values(struct shim_values *out, struct strbuf *events, const char *mark,
+static void fill_values(struct shim_values *out, struct strbuf *events, const char *answer,
 			const struct install *install)
 {
 	for (size_t i = 0; i < install->record.events.nr; i++) {
@@ -179,7 +179,7 @@ static void fill_values(struct shim_values *out, struct strbuf *events, const ch
 	}
 	out->events = events->buf;
 	out->chain = install->record.chain;
-	out->mark = mark;
+	out->answer = answer;
 	/* The program gives up in time; this is for one that cannot. */
 	out->seconds = install->session->settings.hook_timeout + 2;
 }
@@ -219,11 +219,11 @@ static int put_hook(struct install *install, const char *name, const struct shim
 static int put_hooks(struct install *install)
 {
 	struct strbuf events = STRBUF_INIT, text = STRBUF_INIT;
-	char *mark = install_record_path(&install->where, INSTALL_MARK);
+	char *answer = install_record_path(&install->where, INSTALL_ANSWER);
 	struct shim_values values;
 	int err = 0;
 
-	fill_values(&values, &events, mark, install);
+	fill_values(&values, &events, answer, install);
 	if (install->files)
 		err = fs_mkdir_p(install->dir.buf, 0755);
 	for (size_t i = 0; install->names[i] && !err; i++)
@@ -235,14 +235,14 @@ static int put_hooks(struct install *install)
 	}
 	strbuf_release(&text);
 	strbuf_release(&events);
-	free(mark);
+	free(answer);
 	return err;
 }
 
 /* Before anything is changed: an incomplete installation of this program has no shims. */
 static int check_shims(const struct install *install)
 {
-	const struct shim_values values = { .mark = "" };
+	const struct shim_values values = { .answer = "" };
 	struct strbuf text = STRBUF_INIT;
 	int err = 0;
 

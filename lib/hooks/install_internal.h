@@ -25,11 +25,8 @@ char *install_expand_home(const char *value);
 /** In hex; the caller frees it. */
 char *install_sha256(const struct strbuf *text);
 
-/** Left in our directory by a shim that had to kill the program. */
-#define INSTALL_MARK "ended"
-
-/** And by one that ran, with who asked it: the same process is not answered twice. */
-#define INSTALL_ASKED "asked"
+/** In our directory: what the program answered, see hook_answer_write(). */
+#define INSTALL_ANSWER "answer"
 
 /** Add those that must be created for `path`, itself included, outermost first. */
 void install_missing_dirs(struct strlist *dirs, const char *path);

@@ -38,7 +38,7 @@ static int remove_dir(const struct install_where *where)
 {
 	static const char *const names[] = {
 		"fsmonitor",  "pre-rebase",  "reference-transaction", "config.new",
-		INSTALL_MARK, INSTALL_ASKED, INSTALL_RECORD_FILE
+		INSTALL_ANSWER, INSTALL_RECORD_FILE
 	};
 	int err = 0;
 

@@ -64,7 +64,7 @@ static void fill(struct strbuf *text, const struct shim_values *values)
 	/* For callers with another PATH: git in a graphical program. */
 	hook_file_fill(text, "_ckpt_program", exe);
 	hook_file_fill(text, "_ckpt_seconds", seconds);
-	hook_file_fill(text, "_ckpt_mark", values->mark);
+	hook_file_fill(text, "_ckpt_answer", values->answer);
 	if (values->events)
 		hook_file_fill(text, "_ckpt_events", values->events);
 	if (values->chain)

@@ -10,7 +10,7 @@
 struct shim_values {
 	const char *events; /**< comma-separated; NULL: not used */
 	const char *chain;  /**< the program that core.fsmonitor named before; NULL: none */
-	const char *mark;   /**< the file that says that a program had to be killed */
+	const char *answer; /**< the file with what the program answered */
 	int64_t seconds;    /**< after which a program that hangs is killed */
 };
 

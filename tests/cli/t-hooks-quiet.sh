@@ -188,9 +188,81 @@ test_after_an_interrupt_nobody_holds_the_pipes() {
 	kill $holder
 }
 
+# starts_once <command>...: however many hooks of ours git calls for it, in a copy of the repository
+starts_once() {
+	rm -rf "$T/copy"
+	cp -a . "$T/copy"
+	: >"$T/calls"
+	(cd "$T/copy" && "$@") >"$T/out" 2>&1 || :
+	expect_eq 1 "$(wc -l <"$T/calls")" "starts by '$*' ($how)"
+	expect_eq 1 "$(grep -c '^checkpoint: s[at]' "$T/out")" "lines about '$*' ($how)"
+}
+
+test_a_command_starts_the_program_once() {
+	repository
+	counting
+	git checkout -q topic
+	for i in 1 2 3; do
+		echo $i >>b
+		git commit -q -a -m $i
+	done
+	git checkout -q -b other HEAD~2
+	git checkout -q main
+	# as the copies need no lines of ours with another path in them
+	for how in '--guard' '--guard --ref-transaction' '--global --guard' \
+		'--ref-transaction --events rebase,merge,am,stash,bisect'; do
+		# shellcheck disable=SC2086 # words
+		hooks install -q $how
+		echo dirty >>c
+		echo new >u
+		starts_once git merge -m x topic
+		starts_once git merge --autostash -m x topic
+		starts_once git merge --squash topic
+		starts_once git merge -s resolve -m x topic
+		starts_once git merge -m x topic other
+		starts_once git rebase --autostash topic
+		starts_once git rebase --autostash --apply topic
+		starts_once git stash
+		starts_once git stash -u
+		starts_once git stash -a
+		case $how in
+		*--guard*)
+			starts_once git reset --hard topic
+			starts_once git checkout -f topic
+			starts_once git switch --discard-changes topic
+			starts_once git checkout -- c
+			starts_once git clean -fdx
+			starts_once git cherry-pick topic~2..topic
+			starts_once git revert --no-edit HEAD
+			;;
+		esac
+		git checkout -q HEAD c
+		rm u
+		hooks uninstall -q
+		hooks uninstall -q --global
+	done
+}
+
+# What a command runs for the user may destroy more than the command itself.
+test_a_start_is_not_saved_where_more_is_destroyed() {
+	repository
+	counting
+	echo ignored >.git/info/exclude
+	hooks install -q --guard
+	for command in 'git rebase -x "git clean -fdxq" HEAD~1' 'git rebase -x "git stash -aq" HEAD~1' \
+		'git bisect start HEAD HEAD~1; git bisect run git clean -fdxq'; do
+		echo precious >ignored
+		(eval "$command") >"$T/out" 2>&1 || :
+		expect_missing ignored
+		git-checkpoint show @:ignored >"$T/saved"
+		expect_eq precious "$(cat "$T/saved")" "$command"
+		git bisect reset -q >/dev/null 2>&1 || :
+	done
+}
+
 test_a_process_is_answered_once() {
 	repository
-	stand_in
+	counting
 	hooks install -q --guard --no-ref-transaction
 	git checkout -q topic
 	for i in 1 2 3 4 5; do
@@ -199,13 +271,17 @@ test_a_process_is_answered_once() {
 	done
 	: >"$T/calls"
 	git rebase -q --no-verify main
-	expect_eq 1 "$(grep -c '^hook fsmonitor' "$T/calls")" 'calls by one rebase'
+	expect_eq 1 "$(grep -c fsmonitor "$T/calls")" 'calls by one rebase'
 	git rebase -q --no-verify --force-rebase main
-	expect_eq 2 "$(grep -c '^hook fsmonitor' "$T/calls")" 'calls by two'
-	# a process with the same number that began at another time is another one
-	printf '#!/bin/sh\necho "$$ 1" >.git/git-checkpoint/asked\nexec git reset -q --hard\n' >"$T/reuse"
-	sh "$T/reuse"
-	expect_eq 3 "$(grep -c '^hook fsmonitor' "$T/calls")" 'calls by the one with the same number'
+	expect_eq 2 "$(grep -c fsmonitor "$T/calls")" 'calls by two'
+	# a process with the same number that began at another time is another one, and so is one elsewhere
+	for answer in "\$\$ 1 all $PWD" "\$\$ \$(sed 's/.*) //' /proc/\$\$/stat | cut -d ' ' -f 20) all $T"; do
+		: >"$T/calls"
+		printf '#!/bin/sh\necho "%s" >.git/git-checkpoint/answer\nexec git reset -q --hard\n' "$answer" \
+			>"$T/reuse"
+		sh "$T/reuse"
+		expect_eq 1 "$(grep -c fsmonitor "$T/calls")" "calls after $answer"
+	done
 	hooks uninstall -q
 	expect_missing .git/git-checkpoint
 }

@@ -34,16 +34,17 @@ guarded_reset() {
 	$AS sh -c 'umask "$1"; git reset -q --hard' sh "$1" >"$T/out" 2>&1 || fail "reset: $(cat "$T/out")"
 	expect_grep 'before reset' "$T/out"
 	# the files of git are its own
-	expect_exists .git/git-checkpoint/asked
+	expect_exists .git/git-checkpoint/answer
 	expect_readable .git/git-checkpoint
 	$AS chmod u+rw tracked .git/index .git/ORIG_HEAD
-	# one that had to be ended, too
+	# of one that had to be ended, too
+	rm .git/git-checkpoint/answer
 	printf '#!/bin/sh\nkill -9 $$\n' >"$T/bin/git-checkpoint"
 	chmod +x "$T/bin/git-checkpoint"
 	echo 4 >tracked
 	$AS env PATH="$T/bin:$PATH" sh -c 'umask "$1"; git reset -q --hard' sh "$1"
 	rm "$T/bin/git-checkpoint"
-	expect_exists .git/git-checkpoint/ended
+	expect_grep ' all ' .git/git-checkpoint/answer
 	expect_readable .git/git-checkpoint
 	$AS chmod u+rw tracked .git/index .git/ORIG_HEAD
 }

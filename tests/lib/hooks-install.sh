@@ -36,10 +36,21 @@ stand_in() {
 	mkdir -p "$T/bin"
 	{
 		printf '#!/bin/sh\n[ "$1" = hook ] || exec "%s" "$@"\n' "$BUILD_DIR/git-checkpoint"
-		printf '{ printf "%%s " "$@" "in=$GIT_CHECKPOINT_IN_HOOK"; echo; } >>"%s"\n' "$T/calls"
+		printf '{ for word; do case $word in --answer=*) ;; *) printf "%%s " "$word" ;; esac; done
+			echo "in=$GIT_CHECKPOINT_IN_HOOK"; } >>"%s"\n' "$T/calls"
 		printf '[ "$2" != reference-transaction ] || cat >>"%s"\n' "$T/calls"
 		printf '%s\n' "$@"
 	} >"$T/bin/git-checkpoint"
+	chmod +x "$T/bin/git-checkpoint"
+	PATH=$T/bin:$PATH
+	: >"$T/calls"
+}
+
+# counting: our program, which notes in $T/calls how often hooks start it
+counting() {
+	mkdir -p "$T/bin"
+	printf '#!/bin/sh\n[ "$1" != hook ] || echo "$2" >>"%s"\nexec "%s" "$@"\n' "$T/calls" \
+		"$BUILD_DIR/git-checkpoint" >"$T/bin/git-checkpoint"
 	chmod +x "$T/bin/git-checkpoint"
 	PATH=$T/bin:$PATH
 	: >"$T/calls"

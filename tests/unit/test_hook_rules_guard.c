@@ -346,21 +346,36 @@ static void test_hook_rules_never_for_what_we_do_ourselves(void **state)
 	GUARD(rows);
 }
 
-/* The place in the chain, from the top, of the process that all belongs to; -1 for none. */
-static int top_of(const char *chain)
+/* The places in a chain of the topmost git, and of that which changes files; -1: there is none. */
+static void find_places(int *top, int *actor, const char *chain)
 {
 	static const char *const args[] = { "2", "token" };
 	struct hook_call call = { .name = HOOK_FSMONITOR, .args = args, .args_nr = 2 };
 	struct hook_decision decision;
 	struct proc_list list;
-	int index;
 
 	make_chain(&list, chain);
 	call.ancestors = &list;
 	hook_decide(&decision, &call);
-	index = decision.top ? (int)(list.nr - 1 - (size_t)(decision.top - list.items)) : -1;
+	*top = decision.top ? (int)(list.nr - 1 - (size_t)(decision.top - list.items)) : -1;
+	*actor = decision.actor ? (int)(list.nr - 1 - (size_t)(decision.actor - list.items)) : -1;
 	proc_list_release(&list);
-	return index;
+}
+
+static int top_of(const char *chain)
+{
+	int top, actor;
+
+	find_places(&top, &actor, chain);
+	return top;
+}
+
+static int actor_of(const char *chain)
+{
+	int top, actor;
+
+	find_places(&top, &actor, chain);
+	return actor;
 }
 
 static void test_hook_rules_the_topmost_git(void **state)
@@ -383,6 +398,21 @@ static void test_hook_rules_the_topmost_git(void **state)
 	assert_int_equal(top_of("bash > git commit > vim > bash > git reset --hard"), 1);
 }
 
+static void test_hook_rules_who_changes_files(void **state)
+{
+	(void)state;
+	assert_int_equal(actor_of("bash > git merge x > git stash create"), 1);
+	assert_int_equal(actor_of("bash > git pull > git merge x"), 2);
+	/* A script of git's own is git, others run commands of their own. */
+	assert_int_equal(actor_of("git merge x y > git merge-octopus > "
+				  "/bin/sh /usr/lib/git-core/git-merge-octopus x > git read-tree -u"),
+			 0);
+	assert_int_equal(actor_of("git merge x > git merge-mine > /bin/sh /home/me/git-merge-mine x > "
+				  "git reset --hard"),
+			 3);
+	assert_int_equal(actor_of("git rebase -x y > sh /usr/lib/git-core/git-/y > git reset --hard"), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_hook_rules_how_git_is_called),
 		cmocka_unit_test(test_hook_rules_never_for_what_we_do_ourselves),
 		cmocka_unit_test(test_hook_rules_the_topmost_git),
+		cmocka_unit_test(test_hook_rules_who_changes_files),
 	};
 
 	return cmocka_run_group_tests_name("hook_rules: guard", tests, NULL, NULL);
