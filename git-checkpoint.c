@@ -151,6 +151,8 @@
  *   flow_decide            what may happen next, from the state alone
  *   flow_mirror            the copy of the state that a user asked for
  *   flow_state flow_files    its files as structures; their directories, and the archive
+ * lib/install/   changes to files that belong to somebody else, with the way back
+ *   install edit edit_json    the files and the record; kinds of changes; JSON that people wrote
  * lib/hooks/     hooks and the guard
  *   install install_undo install_status install_record    installing and removing them
  *   install_place install_config install_config_write    in hook files, in the configuration

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+#include "install/install.h"
+
+#include "base/base.h"
+#include "install/edit_internal.h"
+#include "tree/tree.h"
+
+#include <sys/file.h>
+
+/*
+ * The record: {"version": 1, "files": {"<path>": {"original": <text, or null for none>, "left":
+ * <SHA-256 of what we left there>, "dirs": <so many directories were made for it>, "by": [...]}}}.
+ *
+ * It is written before a file is changed, and after one is put back: who is killed in between leaves
+ * an entry whose "left" does not fit, which means nothing.
+ */
+enum { VERSION = 1 };
+
+struct record {
+	char *path;
+	int lockfd;
+	json_t *whole, *files; /* the second is borrowed */
+};
+
+#define RECORD_INIT { NULL, -1, NULL, NULL }
+
+/* ---- the record ---- */
+
+static int lock_record(struct record *record, const char *dir)
+{
+	int err = fs_mkdir_p(dir, 0700);
+
+	if (err)
+		return err;
+	record->lockfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (record->lockfd >= 0 && flock(record->lockfd, LOCK_EX) < 0) {
+		if (errno != EINTR)
+			return ckpt_error_errno("unable to lock '%s'", dir);
+		err = cancel_check();
+		if (err)
+			return err;
+	}
+	if (record->lockfd < 0)
+		return ckpt_error_errno("unable to open '%s'", dir);
+	fs_sweep_temps(record->lockfd, ".");
+	return 0;
+}
+
+static int read_record(struct record *record)
+{
+	int err = json_read_file(&record->whole, AT_FDCWD, record->path);
+
+	if (err == CKPT_ENOTFOUND) {
+		record->whole = json_pack("{s:i,s:{}}", "version", (int)VERSION, "files");
+		err = 0;
+	}
+	record->files = json_object_get(record->whole, "files");
+	if (!err && (json_integer_value(json_object_get(record->whole, "version")) != VERSION ||
+		     !json_is_object(record->files)))
+		err = ckpt_error_set(CKPT_ECORRUPT, "'%s' is damaged; move it away", record->path);
+	return err;
+}
+
+static int open_record(struct record *out, bool lock)
+{
+	char *data = env_user_dir("XDG_DATA_HOME", ".local/share"), *dir;
+	int err;
+
+	if (!data)
+		return ckpt_error_set(CKPT_ERROR, "no place to remember what is installed: set HOME");
+	dir = xstrfmt("%s/git-checkpoint", data);
+	out->path = xstrfmt("%s/installed", dir);
+	err = lock ? lock_record(out, dir) : 0;
+	if (!err)
+		err = read_record(out);
+	free(dir);
+	free(data);
+	return err;
+}
+
+static void close_record(struct record *record)
+{
+	json_decref(record->whole);
+	fs_close(record->lockfd);
+	free(record->path);
+}
+
+static int write_record(const struct record *record)
+{
+	if (json_object_size(record->files))
+		return json_write_file(AT_FDCWD, record->path, json_incref(record->whole), 0600,
+				       FS_DURABLE);
+	if (unlink(record->path) < 0 && errno != ENOENT)
+		return ckpt_error_errno("unable to remove '%s'", record->path);
+	return fs_sync_holder(AT_FDCWD, record->path);
+}
+
+/* ---- a file ---- */
+
+struct target {
+	const struct install_change *change;
+	char *real;	 /* its path without links */
+	const char *rel; /* of that, what is below the root */
+	const char *name;
+	int rootfd, dirfd; /* the second is -1 if the directory does not exist */
+	bool exists;
+	mode_t mode;
+	struct strbuf now, then; /* the text, and what becomes of it */
+	enum install_outcome outcome;
+	int dirs;	/* that are missing, or were made for it */
+	json_t *key;	/* in the record, */
+	json_t *entry;	/* and what is there: borrowed, NULL: nothing */
+	bool is_as_left;
+};
+
+#define TARGET_INIT { .rootfd = -1, .dirfd = -1, .now = STRBUF_INIT, .then = STRBUF_INIT }
+
+static void close_target(struct target *target)
+{
+	free(target->real);
+	fs_close(target->rootfd);
+	fs_close(target->dirfd);
+	strbuf_release(&target->now);
+	strbuf_release(&target->then);
+	json_decref(target->key);
+}
+
+static int resolve_target(struct target *out)
+{
+	const struct install_change *change = out->change;
+	char *path = xstrfmt("%s/%s", strcmp(change->root, "/") ? change->root : "", change->path);
+	char *root = path_resolve(change->root);
+	int err = 0;
+
+	out->real = path_resolve(path);
+	out->rel = path_below(out->real, root);
+	if (!out->rel || !*out->rel)
+		err = ckpt_error_set(CKPT_EREFUSED, "'%s' leads out of '%s', to '%s'", path, root,
+				     out->real);
+	if (!err) {
+		out->rootfd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (out->rootfd < 0)
+			err = ckpt_error_errno("unable to open '%s'", root);
+	}
+	free(root);
+	free(path);
+	return err;
+}
+
+/* Each directory on the way to it, from the top. */
+static bool next_dir(struct strbuf *dir, const char *rel)
+{
+	const char *slash = strchr(rel + dir->len + !!dir->len, '/');
+
+	if (!slash)
+		return false;
+	strbuf_reset(dir);
+	strbuf_add(dir, rel, (size_t)(slash - rel));
+	return true;
+}
+
+static int open_dir(struct target *target)
+{
+	struct strbuf dir = STRBUF_INIT;
+	int fd;
+
+	while (next_dir(&dir, target->rel)) {
+		fd = beneath_open(target->rootfd, dir.buf, O_RDONLY | O_DIRECTORY);
+		if (fd < 0 && errno != ENOENT) {
+			strbuf_release(&dir);
+			return ckpt_error_errno("unable to open the directory of '%s'", target->real);
+		}
+		target->dirs += fd < 0;
+		fs_close(fd);
+	}
+	strbuf_release(&dir);
+	if (target->dirs)
+		return 0;
+	fd = beneath_open_parent(target->rootfd, target->rel, &target->name);
+	target->dirfd = fd < 0 ? -1 : openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fs_close(fd);
+	return target->dirfd < 0 ? ckpt_error_errno("unable to open the directory of '%s'", target->real)
+				 : 0;
+}
+
+static int read_target(struct target *target)
+{
+	struct stat st;
+	int err = 0;
+
+	if (target->dirfd < 0)
+		return 0;
+	if (!fstatat(target->dirfd, target->name, &st, AT_SYMLINK_NOFOLLOW)) {
+		target->exists = true;
+		target->mode = st.st_mode & 07777;
+		err = fs_read_text(&target->now, target->dirfd, target->name);
+	} else if (errno != ENOENT) {
+		err = ckpt_error_errno("unable to look at '%s'", target->real);
+	}
+	return err ? ckpt_error_prefix(err, "'%s'", target->real) : 0;
+}
+
+static void hash_text(char out[2 * SHA256_SIZE + 1], const struct strbuf *text)
+{
+	unsigned char sum[SHA256_SIZE];
+
+	hash_buffer(HASH_SHA256, sum, text->buf, text->len);
+	oid_hex_encode(out, sum, sizeof(sum));
+}
+
+static bool is_as_left(const struct target *target)
+{
+	const char *left = json_string_value(json_object_get(target->entry, "left"));
+	char sum[2 * SHA256_SIZE + 1];
+
+	hash_text(sum, &target->now);
+	return target->exists && left && !strcmp(left, sum);
+}
+
+static int open_target(struct target *out, const struct install_change *change)
+{
+	int err;
+
+	out->change = change;
+	err = resolve_target(out);
+	if (!err)
+		err = open_dir(out);
+	return err ? err : read_target(out);
+}
+
+/* ---- what is remembered of it ---- */
+
+static void recall(struct target *target, const struct record *record)
+{
+	target->key = json_path(target->real);
+	target->entry = json_object_get(record->files, json_string_value(target->key));
+	target->is_as_left = is_as_left(target);
+}
+
+static bool has_by(const struct target *target)
+{
+	const json_t *by = json_object_get(target->entry, "by");
+
+	for (size_t i = 0; i < json_array_size(by); i++) {
+		const char *name = json_string_value(json_array_get(by, i));
+
+		if (name && !strcmp(name, target->change->by))
+			return true;
+	}
+	return false;
+}
+
+/* Nobody else put something into it. */
+static bool is_only_by(const struct target *target)
+{
+	return has_by(target) && json_array_size(json_object_get(target->entry, "by")) == 1;
+}
+
+/* False if there was no file. */
+static bool get_original(struct strbuf *out, const struct target *target)
+{
+	char *text = json_path_value(json_object_get(target->entry, "original"));
+
+	strbuf_reset(out);
+	strbuf_addstr(out, text ? text : "");
+	free(text);
+	return text != NULL;
+}
+
+static void set_left(struct target *target)
+{
+	char sum[2 * SHA256_SIZE + 1];
+
+	hash_text(sum, &target->then);
+	json_object_set_new(target->entry, "left", json_string(sum));
+}
+
+/* `original` may be NULL. */
+static void note_put(struct target *target, const struct record *record,
+		     const struct strbuf *original)
+{
+	json_t *by;
+
+	if (!target->is_as_left) {
+		target->entry = json_pack("{s:o,s:i,s:[]}", "original",
+					  original ? json_path(original->buf) : json_null(), "dirs",
+					  target->dirs, "by");
+		json_object_set_new(record->files, json_string_value(target->key), target->entry);
+	}
+	by = json_object_get(target->entry, "by");
+	if (!has_by(target))
+		json_array_append_new(by, json_string(target->change->by));
+	set_left(target);
+}
+
+/* What others put into it is still to be taken back; without the original, if that is lost. */
+static void note_taken(struct target *target, const struct record *record)
+{
+	json_t *by = json_object_get(target->entry, "by");
+	bool shared = target->is_as_left && !is_only_by(target);
+
+	for (size_t i = json_array_size(by); shared && i--;)
+		if (!strcmp(json_string_value(json_array_get(by, i)), target->change->by))
+			json_array_remove(by, i);
+	if (shared)
+		set_left(target);
+	else
+		json_object_del(record->files, json_string_value(target->key));
+}
+
+/* ---- decisions ---- */
+
+static int fail_to_edit(int err, const struct target *target)
+{
+	return err ? ckpt_error_prefix(err, "'%s' cannot be edited", target->real) : 0;
+}
+
+static int decide_new(struct target *target, const struct record *record)
+{
+	target->outcome = INSTALL_CREATED;
+	strbuf_addstr(&target->then, target->change->text);
+	note_put(target, record, NULL);
+	return 0;
+}
+
+/* From the original, if that is known; what others added since stays where it is. */
+static int decide_edit(struct target *target, const struct record *record)
+{
+	bool whole = target->is_as_left && is_only_by(target), existed = true, bare;
+	struct strbuf base = STRBUF_INIT;
+	int err = 0;
+
+	if (whole)
+		existed = get_original(&base, target);
+	else
+		strbuf_add(&base, target->now.buf, target->now.len);
+	if (!whole)
+		err = edit_remove(&base, target->change, &bare);
+	strbuf_addstr(&target->then, existed ? base.buf : target->change->text);
+	if (!err && existed)
+		err = edit_put(&target->then, target->change);
+	if (!err) {
+		target->outcome = INSTALL_EDITED;
+		note_put(target, record, &base);
+	}
+	strbuf_release(&base);
+	return err;
+}
+
+static int decide_put(struct target *target, struct install_result *out, const struct record *record)
+{
+	const struct install_change *change = target->change;
+	enum install_state state;
+	int err;
+
+	if (!target->exists)
+		return decide_new(target, record);
+	err = edit_look(&state, change, &target->now);
+	if (!err && change->kind == INSTALL_FILE && state == INSTALL_ALIKE && !target->is_as_left)
+		return ckpt_error_set(CKPT_EREFUSED,
+				      "'%s' exists and was not written by us; add what --print shows "
+				      "to it by hand, or move it away",
+				      target->real);
+	out->alike = state == INSTALL_ALIKE;
+	if (!err && (state == INSTALL_ABSENT || state == INSTALL_PARTLY ||
+		     (state == INSTALL_ALIKE && change->kind == INSTALL_FILE)))
+		err = decide_edit(target, record);
+	return fail_to_edit(err, target);
+}
+
+static int decide_take_back(struct target *target, struct install_result *out,
+			    const struct record *record)
+{
+	bool only = is_only_by(target), bare = false;
+	enum install_state state;
+	int err;
+
+	if (!target->exists) {
+		note_taken(target, record);
+		return 0;
+	}
+	target->dirs = (int)json_integer_value(json_object_get(target->entry, "dirs"));
+	if (target->is_as_left && only) {
+		target->outcome = get_original(&target->then, target) ? INSTALL_EDITED
+								      : INSTALL_REMOVED;
+		note_taken(target, record);
+		return 0;
+	}
+	strbuf_add(&target->then, target->now.buf, target->now.len);
+	err = edit_remove(&target->then, target->change, &bare);
+	if (!err && target->change->kind == INSTALL_FILE)
+		target->outcome = bare ? INSTALL_REMOVED : INSTALL_UNCHANGED;
+	else if (!err && !strbuf_equal(&target->then, &target->now))
+		target->outcome = bare && only && json_is_null(json_object_get(target->entry, "original"))
+					  ? INSTALL_REMOVED
+					  : INSTALL_EDITED;
+	if (!err && target->outcome != INSTALL_REMOVED)
+		err = edit_look(&state, target->change, &target->then);
+	if (!err) {
+		out->alike = target->outcome != INSTALL_REMOVED && state == INSTALL_ALIKE;
+		note_taken(target, record);
+	}
+	return fail_to_edit(err, target);
+}
+
+/* ---- carrying them out ---- */
+
+static int make_dirs(struct target *target)
+{
+	struct strbuf dir = STRBUF_INIT;
+	const char *name;
+	int err = 0, fd;
+
+	while (!err && next_dir(&dir, target->rel)) {
+		fd = beneath_open_parent(target->rootfd, dir.buf, &name);
+		err = fd < 0 ? ckpt_error_errno("unable to create the directory of '%s'", target->real)
+			     : fs_ensure_dir(fd, name, fs_usual_mode(0777));
+		fs_close(fd);
+	}
+	strbuf_release(&dir);
+	target->dirs = 0;
+	return err ? err : open_dir(target);
+}
+
+/* As many as were made for it, each if it is empty. */
+static void remove_dirs(const struct target *target, int dirs)
+{
+	char *dir = xstrdup(target->rel), *slash;
+	const char *name;
+
+	for (bool done = false; dirs-- > 0 && !done && (slash = strrchr(dir, '/'));) {
+		int fd;
+
+		*slash = '\0';
+		fd = beneath_open_parent(target->rootfd, dir, &name);
+		done = fd < 0 || unlinkat(fd, name, AT_REMOVEDIR) < 0;
+		fs_close(fd);
+	}
+	free(dir);
+}
+
+/* One process at a time: so a temporary that is there was left by a killed one. */
+static int lock_dir(const struct target *target)
+{
+	int rc, err = 0;
+
+	do {
+		rc = flock(target->dirfd, LOCK_EX);
+		err = rc < 0 && errno == EINTR ? cancel_check() : 0;
+	} while (rc < 0 && errno == EINTR && !err);
+	if (!rc)
+		fs_sweep_temps(target->dirfd, ".");
+	return err;
+}
+
+static int write_target(struct target *target)
+{
+	int dirs = target->dirs;
+	bool is_new = target->outcome == INSTALL_CREATED;
+	int err = is_new ? make_dirs(target) : 0;
+
+	if (!err)
+		err = lock_dir(target);
+	if (!err)
+		err = fs_write_file(target->dirfd, target->name, target->then.buf, target->then.len,
+				    is_new ? fs_usual_mode(target->change->mode) : target->mode,
+				    FS_DURABLE);
+	/* The next one may be in the same directory. */
+	if (!err)
+		(void)flock(target->dirfd, LOCK_UN);
+	if (err && is_new)
+		remove_dirs(target, dirs);
+	return err;
+}
+
+static int remove_target(struct target *target)
+{
+	if (unlinkat(target->dirfd, target->name, 0) < 0)
+		return ckpt_error_errno("unable to remove '%s'", target->real);
+	(void)fsync(target->dirfd);
+	remove_dirs(target, target->dirs);
+	return 0;
+}
+
+static int carry_out(struct target *target)
+{
+	switch (target->outcome) {
+	case INSTALL_UNCHANGED:
+		break;
+	case INSTALL_EDITED:
+	case INSTALL_CREATED:
+		return write_target(target);
+	case INSTALL_REMOVED:
+		return remove_target(target);
+	}
+	return 0;
+}
+
+typedef int (*decide_fn)(struct target *target, struct install_result *out,
+			 const struct record *record);
+
+/* Everything is read and decided before anything is written. */
+static int decide_all(struct target *targets, struct install_result *out,
+		      const struct install_change *changes, size_t nr, const struct record *record,
+		      decide_fn decide)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < nr && !err; i++) {
+		err = open_target(&targets[i], &changes[i]);
+		if (err)
+			break;
+		recall(&targets[i], record);
+		err = decide(&targets[i], &out[i], record);
+		out[i].outcome = targets[i].outcome;
+	}
+	return err;
+}
+
+static int change_all(struct install_result *out, const struct install_change *changes, size_t nr,
+		      bool in)
+{
+	struct target *targets = xcalloc(nr, sizeof(*targets));
+	struct record record = RECORD_INIT;
+	int err = open_record(&record, true);
+	bool changes_any = false;
+
+	memset(out, 0, nr * sizeof(*out));
+	for (size_t i = 0; i < nr; i++)
+		targets[i] = (struct target)TARGET_INIT;
+	if (!err)
+		err = decide_all(targets, out, changes, nr, &record,
+				 in ? decide_put : decide_take_back);
+	for (size_t i = 0; i < nr; i++)
+		changes_any = changes_any || targets[i].outcome != INSTALL_UNCHANGED;
+	if (!err && in && changes_any)
+		err = write_record(&record);
+	/* What comes first made the directories that others are in. */
+	for (size_t i = 0; i < nr && !err; i++)
+		err = carry_out(&targets[in ? i : nr - 1 - i]);
+	if (!err && !in && changes_any)
+		err = write_record(&record);
+	for (size_t i = 0; i < nr; i++)
+		close_target(&targets[i]);
+	free(targets);
+	close_record(&record);
+	return err;
+}
+
+int install_put(struct install_result *out, const struct install_change *changes, size_t nr)
+{
+	return change_all(out, changes, nr, true);
+}
+
+int install_take_back(struct install_result *out, const struct install_change *changes, size_t nr)
+{
+	return change_all(out, changes, nr, false);
+}
+
+int install_look(enum install_state *out, const struct install_change *change)
+{
+	struct target target = TARGET_INIT;
+	int err = open_target(&target, change);
+
+	*out = INSTALL_ABSENT;
+	if (!err && target.exists)
+		err = fail_to_edit(edit_look(out, change, &target.now), &target);
+	close_target(&target);
+	return err;
+}
+
+bool install_is_by(const struct install_change *change)
+{
+	struct record record = RECORD_INIT;
+	struct target target = TARGET_INIT;
+	bool is = false;
+
+	if (!open_record(&record, false) && !open_target(&target, change)) {
+		recall(&target, &record);
+		is = target.is_as_left && has_by(&target);
+	}
+	close_target(&target);
+	close_record(&record);
+	return is;
+}

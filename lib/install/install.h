@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_INSTALL_INSTALL_H
+#define CKPT_INSTALL_INSTALL_H
+
+#include "base/base.h"
+
+/**
+ * Changes to files that belong to somebody else: read, edit, remember the
+ * original, compare, put back.
+ *
+ * What was there before is remembered as a whole, in one record for all that is
+ * installed: a file that is as we left it becomes the original again, byte for
+ * byte. If others changed it since, only what is ours goes, and every other byte
+ * stays. The record is a memory, not an authority: nothing is removed because
+ * the record says so, and without it the second way is taken. It is in the
+ * user's own directories, where no repository can put one.
+ *
+ * A file is opened beneath a directory that is held open. Links are followed
+ * where they lead to something in that directory, and once: what is exchanged
+ * with a link after that is refused (CKPT_EREFUSED or CKPT_ERROR).
+ *
+ * In install.c are files and the record, in edit.c the kinds of changes, in
+ * edit_json.c the editing of JSON.
+ */
+
+/** How a change gets into a file. */
+enum install_kind {
+	INSTALL_JSON, /**< values in the second level of an object, beside those of others */
+	INSTALL_TOML, /**< a table at the end */
+	INSTALL_FILE, /**< the file is ours as a whole */
+};
+
+/**
+ * Something to be installed. `text` is what a new file contains, whatever the
+ * kind: in one that exists, of JSON each element of an array, and each other
+ * value, in the second level is added where it is missing.
+ */
+struct install_change {
+	enum install_kind kind;
+	const char *root; /**< a directory, absolute, which no link may lead out of */
+	const char *path; /**< below it */
+	const char *by;	  /**< who wants it there: of several in one file, each takes back its own */
+	const char *text;
+	mode_t mode;	  /**< of a new file, as far as the umask allows */
+	bool comments;	  /**< JSON that may have comments as JavaScript has them */
+	/** What tells an entry of the user's own that does the same: whole words. */
+	const char *alike[2];
+};
+
+/** Which of it is there. */
+enum install_state {
+	INSTALL_ABSENT,
+	INSTALL_THERE,
+	INSTALL_PARTLY,
+	INSTALL_ALIKE, /**< the user's own entry does the same, or has its place */
+};
+
+enum install_outcome {
+	INSTALL_UNCHANGED,
+	INSTALL_EDITED,
+	INSTALL_CREATED,
+	INSTALL_REMOVED,
+};
+
+struct install_result {
+	enum install_outcome outcome;
+	bool alike; /**< something of the user's is there instead, and stays */
+};
+
+/** Look, without the record. CKPT_ERROR for a file that cannot be read or edited. */
+int install_look(enum install_state *out, const struct install_change *change);
+
+/**
+ * Install all of these, or none: all files are read before any is touched.
+ * CKPT_ERROR if one cannot be edited, CKPT_EREFUSED if a file that should be
+ * ours is somebody else's, or not beneath its root. `out` has room for `nr`.
+ */
+int install_put(struct install_result *out, const struct install_change *changes, size_t nr);
+
+/** The reverse. Directories that were made go if they are empty. */
+int install_take_back(struct install_result *out, const struct install_change *changes, size_t nr);
+
+/** Whether `by` has put something into a file, if it is still as we left it. */
+bool install_is_by(const struct install_change *change);
+
+#endif
