@@ -28,7 +28,6 @@
  *   gitstate_check gitstat    whether all of that can be git's; whether it may have changed
  *   repo_worktrees repo_peek    the other worktrees of a repository; where a nested one is
  *   gitindex indexload indexfile    what the index tracks; all its entries; its file
- *   gitfresh               what git wrote into a new worktree
  *   gitconfig configtext configcond    configuration, its text, its includeIf
  *   exclude pathspec wildmatch    ignore patterns, patterns for paths
  *   gitdate                times as people write them
@@ -45,7 +44,6 @@
  *   rules rules_texts      what belongs in a checkpoint; rules from outside the worktree
  *   statcache statcache_copies statcache_write    files that need not be read again
  *   origin                 on which boot they were read
- *   vouch                  files that git wrote into a new worktree, which need not be read at all
  *   wt_tree                a directory tree in memory
  *   watched watched_text   asking a watcher what changed; the text of question and answer
  *   beneath mounts         opening files without leaving the root; other file systems in it

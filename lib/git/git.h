@@ -14,7 +14,6 @@
 #include "git/gitconfig.h"
 #include "git/gitdate.h"
 #include "git/gitfile.h"
-#include "git/gitfresh.h"
 #include "git/gitindex.h"
 #include "git/gitrun.h"
 #include "git/gitstat.h"

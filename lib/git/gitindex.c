@@ -116,51 +116,6 @@ bool gitindex_has_below(const struct gitindex *index, const char *path)
 	return entry && is_submodule(entry);
 }
 
-static uint32_t number(const struct index_entry *entry, size_t at)
-{
-	const unsigned char *p = entry->raw + at;
-
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static int64_t nanoseconds(const struct index_entry *entry, size_t at)
-{
-	return (int64_t)number(entry, at) * 1000000000 + number(entry, at + 4);
-}
-
-bool gitindex_file(struct gitindex_file *out, const struct gitindex *index, const char *path)
-{
-	const struct index_entry *entry = find(index, path);
-
-	if (!entry || index->hash_len != OID_SIZE || (indexfile_mode(entry) & 0170000) != 0100000 ||
-	    indexfile_stage(index, entry) || indexfile_flags(index, entry))
-		return false;
-	memcpy(out->oid.id, entry->raw + INDEXFILE_OID, OID_SIZE);
-	out->ctime_ns = nanoseconds(entry, INDEXFILE_CTIME);
-	out->mtime_ns = nanoseconds(entry, INDEXFILE_MTIME);
-	out->ino = number(entry, INDEXFILE_INO);
-	out->size = number(entry, INDEXFILE_SIZE);
-	return true;
-}
-
-bool gitindex_each_named(const struct gitindex *index, const char *name, gitindex_fn fn,
-			 void *payload)
-{
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < index->nr; i++) {
-		const char *path = index->entries[i].name;
-		size_t path_len = strlen(path);
-
-		if (path_len < len || strcmp(path + path_len - len, name) ||
-		    (path_len > len && path[path_len - len - 1] != '/'))
-			continue;
-		if (!fn(path, payload))
-			return false;
-	}
-	return true;
-}
-
 size_t gitindex_count(const struct gitindex *index)
 {
 	return index->nr;

@@ -32,27 +32,6 @@ bool gitindex_has(const struct gitindex *index, const char *path);
  */
 bool gitindex_has_below(const struct gitindex *index, const char *path);
 
-/** What git noted of a file when it last knew its contents; times in nanoseconds. */
-struct gitindex_file {
-	struct oid oid;
-	int64_t mtime_ns;
-	int64_t ctime_ns;
-	uint32_t ino;  /**< the lower bits of both */
-	uint32_t size; /**< in the worktree, whatever the size of the blob */
-};
-
-/**
- * False unless a regular file is tracked at exactly `path`, without a conflict, and git was not told
- * to ignore it in the worktree. For SHA-1 repositories.
- */
-bool gitindex_file(struct gitindex_file *out, const struct gitindex *index, const char *path);
-
-typedef bool (*gitindex_fn)(const char *path, void *payload);
-
-/** Each name that ends with `name`, alone or after a slash, until `fn` returns false; then false. */
-bool gitindex_each_named(const struct gitindex *index, const char *name, gitindex_fn fn,
-			 void *payload);
-
 size_t gitindex_count(const struct gitindex *index);
 
 #endif

@@ -204,14 +204,13 @@ static void look_at_nested(struct save_job *job, bool ask)
 
 int save_job_scan(struct save_job *job, const struct worktree_state_opts *how)
 {
-	int64_t start_ns = clock_file_ns();
 	int err;
 
 	worktree_state_release(&job->current);
 	err = worktree_state_scan(&job->current, job->session, &job->refs, how);
 	if (err)
 		return err;
-	save_sibling_help(job, start_ns);
+	save_sibling_share(job);
 	look_at_nested(job, false);
 	return 0;
 }

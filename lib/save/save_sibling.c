@@ -68,7 +68,7 @@ static void add_wanted(struct oidset *out, const struct statcache *cache,
 	}
 }
 
-void save_sibling_help(struct save_job *job, int64_t start_ns)
+void save_sibling_share(struct save_job *job)
 {
 	const struct session *session = job->session;
 	const struct statcache_dir *root;
@@ -88,7 +88,6 @@ void save_sibling_help(struct save_job *job, int64_t start_ns)
 		/* Half of a budget is for what comes later. */
 		if (share_packs(job->store, from, &wanted, session->settings.max_size / 2))
 			(void)objects_reopen(job->store);
-		vouch(job->current.scan, start_ns, cache, session->repo, session->gitconfig);
 	}
 	oidset_release(&wanted);
 	statcache_close(cache);

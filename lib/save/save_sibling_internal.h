@@ -10,14 +10,13 @@ struct save_job;
  * The first checkpoint of a worktree whose repository has other worktrees:
  * most of its contents are in the store of one of them.
  *
- * This only saves work: whatever is missing, damaged or in doubt is read and
- * stored, as if there were no other worktree. The other store is only read, without its lock.
+ * This only saves space and writing: every file is read, and whatever is missing, damaged or in doubt
+ * is stored, as if there were no other worktree. The other store is only read, without its lock.
  */
 
 /**
- * After a scan that began at `start_ns` (clock_file_ns()), with the store locked: if it has no
- * checkpoint yet, link the packs that it will need, and mark files that need not be read.
+ * After a scan, with the store locked: if it has no checkpoint yet, link the packs that it will need.
  */
-void save_sibling_help(struct save_job *job, int64_t start_ns);
+void save_sibling_share(struct save_job *job);
 
 #endif

@@ -15,7 +15,6 @@
 #include "tree/scan.h"
 #include "tree/statcache.h"
 #include "tree/swap.h"
-#include "tree/vouch.h"
 #include "tree/watched.h"
 #include "tree/wt_tree.h"
 

@@ -56,7 +56,7 @@ rows_into() {
 }
 
 rows_sibling() {
-	row_time 'first save in a sibling worktree: alone' sibling 0.40 0.20
+	row_time 'first save in a sibling worktree: alone' sibling 0.80 0.60
 	row_disk 'size of both stores: of the first' size-sibling 1.20 1.10
 }
 
