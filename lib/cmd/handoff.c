@@ -3,30 +3,16 @@
 
 #include "base/base.h"
 #include "cmd/report.h"
+#include "cmd/restored_internal.h"
 #include "record/record.h"
 #include "remote/remote.h"
+#include "restore/restore.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
 static bool force, yes;
-
-/* Another command, as if it had been typed; what was asked of this one stays as it is. */
-static int run(const struct opt_spec *spec, const char *const words[])
-{
-	const struct opt_common before = opt_common;
-	char *argv[8] = { NULL };
-	int argc = 0, status;
-
-	for (; words[argc]; argc++)
-		argv[argc] = xstrdup(words[argc]);
-	status = cmd_dispatch(spec, argc, argv);
-	for (int i = 0; i < argc; i++)
-		free(argv[i]);
-	opt_common = before;
-	return status;
-}
 
 static int choose(const struct remotes_item **out, struct remotes *remotes,
 		  struct session *session, const char *name)
@@ -225,16 +211,30 @@ static int choose_machine(const struct remotes_item **out, const char **machine,
 	return err ? err : remotes_choose(out, remotes, only || !args->nr ? NULL : args->items[0]);
 }
 
+static int restore(struct session *session, const struct ckpt_record *record)
+{
+	static const struct strlist all = STRLIST_INIT;
+	const struct restored_how how = { .yes = yes };
+	struct restore_opts opts = {
+		.target = record,
+		.kind = JOURNAL_RESTORE,
+		.source = JOURNAL_SOURCE,
+		.paths = &all,
+		.force = force,
+		.git = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,
+	};
+	int err = force ? 0 : restored_check_expired(record);
+
+	return err ? err : restored_carry_out(session, &opts, &how);
+}
+
 static int takeover(struct session *session, const struct strlist *args)
 {
-	const char *words[] = { "restore", "--git", NULL, NULL, NULL, NULL, NULL };
 	const struct remotes_item *remote = NULL;
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct remotes remotes = { 0 };
-	char *machine = NULL, *name = NULL;
+	char *machine = NULL;
 	bool fetched = false;
-	size_t nr = 2;
-	int status = EXIT_DONE;
 	const char *wanted = NULL;
 	int err = choose_machine(&remote, &wanted, &remotes, session, args);
 
@@ -243,28 +243,16 @@ static int takeover(struct session *session, const struct strlist *args)
 	if (!err)
 		err = bring(&record, session, remote, machine);
 	if (!err)
-		name = xstrfmt("%s/%s", machine, record.id);
-	if (!err)
 		err = handoff_fetch_head(&fetched, session, remote, &record);
 	if (!err && !opt_common.quiet && !opt_common.json)
-		report_plain(stdout, "Taking over %s%s\n", name,
+		report_plain(stdout, "Taking over %s/%s%s\n", machine, record.id,
 			     fetched ? ", with the commit at its HEAD" : "");
-	if (!session->repo || !*record.git_hash)
-		nr = 1;
-	if (yes)
-		words[nr++] = "--yes";
-	if (force)
-		words[nr++] = "--force";
-	if (opt_common.json)
-		words[nr++] = "--json";
-	words[nr] = name;
 	if (!err)
-		status = run(&cmd_restore_spec, words);
+		err = restore(session, &record);
 	record_release(&record);
 	remotes_release(&remotes);
 	free(machine);
-	free(name);
-	return err ? err : status;
+	return err;
 }
 
 const struct opt_spec cmd_takeover_spec = {

@@ -4,13 +4,11 @@
 #include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/copied_internal.h"
-#include "cmd/hunking_internal.h"
 #include "cmd/inside_internal.h"
 #include "cmd/paths_internal.h"
 #include "cmd/pick_internal.h"
 #include "cmd/report.h"
 #include "cmd/restored_internal.h"
-#include "flow/flow.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "restore/restore.h"
@@ -99,60 +97,15 @@ static const struct opt_instead restore_instead[] = {
 	{ NULL },
 };
 
-/* The command that leads to the state before. */
-static const char *way_of(const struct restore_opts *opts, const struct restore_result *result)
-{
-	if (opts->abort)
-		return NULL;
-	if (opts->kind == JOURNAL_UNDO)
-		return "git checkpoint redo";
-	if (opts->kind == JOURNAL_RESTORE && !opts->interrupted)
-		return restored_way_back(result);
-	return RESTORED_UNDO;
-}
-
-/* With the source, which must be the same; the caller frees it. */
-static char *way_back(const struct restore_opts *opts, const struct restore_result *result)
-{
-	const char *way = way_of(opts, result), *asker = restore_source(opts);
-	struct strbuf text = STRBUF_INIT;
-
-	if (!way)
-		return NULL;
-	strbuf_addstr(&text, way);
-	if (strcmp(asker, JOURNAL_SOURCE) != 0) {
-		strbuf_addstr(&text, " --source ");
-		quote_shell(&text, asker);
-	}
-	return strbuf_detach(&text, NULL);
-}
-
-/* Run it and report the result. */
 static int carry_out(struct session *session, struct restore_opts *opts)
 {
-	struct restore_result result;
-	bool settling = opts->interrupted != NULL;
-	char *back;
-	int err;
+	const struct restored_how how = { .yes = yes,
+					  .by_hunks = by_hunks,
+					  .verify_command = verify_command };
 
 	if (verbose)
 		restored_show_all();
-	opts->progress = progress_show;
-	if (!yes && !settling && !opts->dry_run) {
-		opts->confirm = restored_confirm;
-		opts->payload = (void *)opts->target;
-	}
-	err = restore_checkpoint(&result, session, opts);
-	progress_clear();
-	if (err)
-		return err;
-	flow_restored(session, &result);
-	restore_own_check(&result, session, verify_command);
-	back = way_back(opts, &result);
-	err = restored_report(&result, opts->target, opts->interrupted, back);
-	free(back);
-	restore_result_release(&result);
-	return err;
+	return restored_carry_out(session, opts, &how);
 }
 
 /* The paths from the `first` argument on. */
@@ -231,28 +184,6 @@ static int copy(struct session *session, const struct restore_opts *opts)
 	return copied_carry_out(session, &how);
 }
 
-/* Ask about each hunk; then it is a restore of what was chosen, and nothing more is asked. */
-static int carry_out_hunks(struct session *session, const struct restore_opts *opts)
-{
-	struct restore_opts chosen = *opts;
-	struct hunking hunking;
-	int err;
-
-	if (opts->target->state_only)
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
-				      opts->target->id);
-	err = hunking_choose(&hunking, session, opts, yes);
-	chosen.compose = choose_compose;
-	chosen.compose_payload = &hunking.chosen;
-	chosen.also = &hunking.choices.also;
-	chosen.no_delete = false;
-	yes = true;
-	if (!err && !hunking_says_nothing(&hunking))
-		err = carry_out(session, &chosen);
-	hunking_release(&hunking);
-	return err;
-}
-
 static int restore_named(struct session *session, const struct strlist *args, bool named)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;
@@ -275,16 +206,15 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 	int err = named ? find_named(&target, session, args->items[0])
 			: pick_checkpoint(&target, session, args);
 
-	if (!err && !force && record_expired(&target, clock_now()))
-		err = ckpt_error_set(CKPT_EREFUSED, "checkpoint '%s' has expired; use --force to restore it "
-						    "anyway",
-				     target.id);
+	if (!err && !force)
+		err = restored_check_expired(&target);
 	if (!err)
 		err = parse_paths(&paths, session, &target, args, named);
+	if (!err && by_hunks && target.state_only)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
+				     target.id);
 	if (!err)
-		err = into	 ? copy(session, &opts)
-		      : by_hunks ? carry_out_hunks(session, &opts)
-				 : carry_out(session, &opts);
+		err = into ? copy(session, &opts) : carry_out(session, &opts);
 	strlist_release(&paths);
 	record_release(&target);
 	return err;

@@ -2,7 +2,10 @@
 #include "cmd/restored_internal.h"
 
 #include "base/base.h"
+#include "cmd/hunking_internal.h"
 #include "cmd/report.h"
+#include "flow/flow.h"
+#include "record/record.h"
 #include "restore/restore.h"
 #include "session/session.h"
 #include "ui/ui.h"
@@ -325,4 +328,95 @@ int restored_report(const struct restore_result *result, const struct ckpt_recor
 {
 	return opt_common.json ? print_json(result, target, back)
 			       : print_text(result, target, interrupted, back);
+}
+
+/* --- the whole of it --- */
+
+/* The command that leads to the state before. */
+static const char *find_way_back(const struct restore_opts *opts,
+				 const struct restore_result *result)
+{
+	if (opts->abort)
+		return NULL;
+	if (opts->kind == JOURNAL_UNDO)
+		return "git checkpoint redo";
+	return opts->interrupted || opts->kind == JOURNAL_REDO ? RESTORED_UNDO
+							       : restored_way_back(result);
+}
+
+/* With the source, which must be the same; the caller frees it. */
+static char *name_way_back(const struct restore_opts *opts, const struct restore_result *result)
+{
+	const char *way = find_way_back(opts, result), *asker = restore_source(opts);
+	struct strbuf text = STRBUF_INIT;
+
+	if (!way)
+		return NULL;
+	strbuf_addstr(&text, way);
+	if (strcmp(asker, JOURNAL_SOURCE) != 0) {
+		strbuf_addstr(&text, " --source ");
+		quote_shell(&text, asker);
+	}
+	return strbuf_detach(&text, NULL);
+}
+
+static int do_and_report(struct session *session, const struct restore_opts *opts,
+			 const struct restored_how *how)
+{
+	struct restore_result result;
+	char *back;
+	int err = restore_checkpoint(&result, session, opts);
+
+	progress_clear();
+	if (err)
+		return err;
+	flow_restored(session, &result);
+	restore_own_check(&result, session, how->verify_command);
+	/* A patch may be long. */
+	if (opts->dry_run && opts->patch && !opt_common.json && !opt_common.quiet)
+		pager_start(session->gitconfig);
+	back = name_way_back(opts, &result);
+	err = restored_report(&result, opts->target, opts->interrupted, back);
+	free(back);
+	restore_result_release(&result);
+	return err;
+}
+
+/* It is a restore of what was chosen then. */
+static int carry_out_hunks(struct session *session, struct restore_opts *opts,
+			   const struct restored_how *how)
+{
+	struct hunking hunking;
+	int err = hunking_choose(&hunking, session, opts, how->yes);
+
+	opts->compose = choose_compose;
+	opts->compose_payload = &hunking.chosen;
+	opts->also = &hunking.choices.also;
+	opts->no_delete = false;
+	if (!err && !hunking_says_nothing(&hunking))
+		err = do_and_report(session, opts, how);
+	hunking_release(&hunking);
+	return err;
+}
+
+int restored_carry_out(struct session *session, struct restore_opts *opts,
+		       const struct restored_how *how)
+{
+	opts->progress = progress_show;
+	if (how->by_hunks)
+		return carry_out_hunks(session, opts, how);
+	if (!how->yes && !opts->interrupted && !opts->dry_run) {
+		opts->confirm = restored_confirm;
+		opts->payload = (void *)opts->target;
+	}
+	return do_and_report(session, opts, how);
+}
+
+int restored_check_expired(const struct ckpt_record *target)
+{
+	return record_expired(target, clock_now())
+		       ? ckpt_error_set(CKPT_EREFUSED,
+					"checkpoint '%s' has expired; use --force to restore it anyway",
+					target->id)
+		       : 0;
 }

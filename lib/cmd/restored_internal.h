@@ -6,6 +6,7 @@
 
 struct ckpt_record;
 struct plan;
+struct restore_opts;
 struct restore_result;
 struct session;
 
@@ -18,7 +19,7 @@ struct session;
 struct restored_words {
 	const char *what;	     /**< is taken back: "<id>..<id>" */
 	const char *command;	     /**< to do it again */
-	const struct strbuf *patch; /**< what it does; empty: not known */
+	struct strbuf *patch; /**< what it does, until it was shown; empty: not known */
 };
 
 void restored_set_words(const struct restored_words *words);
@@ -85,6 +86,23 @@ int restored_status(const struct restore_result *result);
  */
 int restored_report(const struct restore_result *result, const struct ckpt_record *target,
 		    const struct ckpt_record *interrupted, const char *back);
+
+/** How a restore is gone about. */
+struct restored_how {
+	bool yes;		    /**< do not ask */
+	bool by_hunks;		    /**< ask about each hunk, and about nothing else */
+	const char *verify_command; /**< run after it; NULL: what the settings say */
+};
+
+/**
+ * Restore as a user asks for it: plan, show, ask, do, report. The way of showing and asking is
+ * added to `opts`. Returns the exit status, or a failure that nothing was said of yet.
+ */
+int restored_carry_out(struct session *session, struct restore_opts *opts,
+		       const struct restored_how *how);
+
+/** CKPT_EREFUSED if a checkpoint has expired; a restore with --force does not ask. */
+int restored_check_expired(const struct ckpt_record *target);
 
 /** If the result is not as in the checkpoint, say so on stderr, even with -q, and name the paths. */
 void restored_say_mismatch(const struct restore_result *result, const char *back);

@@ -237,6 +237,9 @@ int restored_confirm(const struct restore_result *preview, struct session *sessi
 		prompt.look = &diff;
 	agreed = prompt_ask(&prompt);
 	free(question);
+	/* Asked again, everything is shown again. */
+	if (said)
+		strbuf_reset(said->patch);
 	if (cancel_signal())
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
 	if (agreed)

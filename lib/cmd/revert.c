@@ -3,11 +3,9 @@
 
 #include "base/base.h"
 #include "cmd/complete.h"
-#include "cmd/hunking_internal.h"
 #include "cmd/paths_internal.h"
 #include "cmd/report.h"
 #include "cmd/restored_internal.h"
-#include "flow/flow.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "restore/restore.h"
@@ -154,16 +152,6 @@ static int add_patch(const struct restore_patch *patch, void *payload)
 	return patch_print(payload, &in, &opts);
 }
 
-/* Asked again, everything is shown again. */
-static int confirm(const struct restore_result *preview, struct session *session, void *payload)
-{
-	struct request *request = payload;
-	int err = restored_confirm(preview, session, &request->target);
-
-	strbuf_reset(&request->patch);
-	return err;
-}
-
 /* --- the command --- */
 
 static void add_argument(struct strbuf *out, const char *text)
@@ -197,42 +185,6 @@ static int error_only_path(const char *path)
 	return err;
 }
 
-static int restore_and_report(struct session *session, struct request *request,
-			      const struct restore_opts *opts)
-{
-	struct restore_result result;
-	int err = restore_checkpoint(&result, session, opts);
-
-	progress_clear();
-	if (err)
-		return err;
-	flow_restored(session, &result);
-	restore_own_check(&result, session, NULL);
-	if (dry_run && !opt_common.json && !opt_common.quiet)
-		pager_start(session->gitconfig);
-	err = restored_report(&result, &request->target, NULL, restored_way_back(&result));
-	restore_result_release(&result);
-	return err;
-}
-
-/* Of what the merge would change; then nothing more is asked. */
-static int choose_hunks(struct session *session, struct request *request,
-			const struct restore_opts *opts)
-{
-	struct restore_opts chosen = *opts;
-	struct hunking hunking;
-	int err = hunking_choose(&hunking, session, opts, yes);
-
-	chosen.compose = choose_compose;
-	chosen.compose_payload = &hunking.chosen;
-	chosen.also = &hunking.choices.also;
-	chosen.confirm = NULL;
-	if (!err && !hunking_says_nothing(&hunking))
-		err = restore_and_report(session, request, &chosen);
-	hunking_release(&hunking);
-	return err;
-}
-
 static int carry_out(struct session *session, struct request *request)
 {
 	static const struct strlist all = STRLIST_INIT;
@@ -255,18 +207,15 @@ static int carry_out(struct session *session, struct request *request)
 		.source = source,
 		.paths = &all,
 		.dry_run = dry_run,
-		.confirm = yes || dry_run ? NULL : confirm,
-		.payload = request,
-		.progress = progress_show,
 	};
+	const struct restored_how how = { .yes = yes, .by_hunks = by_hunks };
 	const struct restored_words words = { .what = request->what,
 					      .command = request->command.buf,
 					      .patch = &request->patch };
 	int err;
 
 	restored_set_words(&words);
-	err = by_hunks ? choose_hunks(session, request, &opts)
-		       : restore_and_report(session, request, &opts);
+	err = restored_carry_out(session, &opts, &how);
 	restored_set_words(NULL);
 	free(reason);
 	return err;
