@@ -97,4 +97,18 @@ extern const struct restore_guard agents_guard;
 /** Touch nothing: `path` is the file it belongs in and `text` what a new one would contain. */
 int agents_print(struct agents_result *out, const struct agents_opts *opts);
 
+/*
+ * In this folder:
+ *
+ *   agent_hook agent_input  a checkpoint for an event; reading that from a stream
+ *   agent_event agent_tools  what an agent tells; whether to save, from event and tool
+ *   agent_trouble           what went wrong, told once
+ *   agents agents_status agents_notes  adding and removing entries; which there are; what to know
+ *   agents_guard            they survive a restore
+ *   agent_table agent_own   all agents; files of ours for some of them
+ *   agent_entry agent_json agent_toml agent_settings  one entry; where it is; the file
+ *   agent_mcp agent_mcp_entry  the server of lib/mcp in their settings
+ *   jsonedit jsonedit_check  editing JSON that people wrote
+ */
+
 #endif

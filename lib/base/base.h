@@ -44,4 +44,19 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
+/*
+ * In this folder:
+ *
+ *   error alloc libmem cancel  error messages; allocation, also of libraries; ^C
+ *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff  text
+ *   intern patterns         strings that are held once; lines that match
+ *   hash hash_plain oid crc  SHA-256, of short texts without libcrypto; object names, checksums
+ *   fs fs_remove sparse     durable writing, removing trees, files with holes
+ *   lines map               files line by line, and in memory
+ *   pool spawn command proc env deadline  threads, processes, the environment; work that must end
+ *                           in time
+ *   traffic                 whether processes still send or receive
+ *   json problems libgit2   JSON; findings of doctor and relink; libgit2, loaded when needed
+ */
+
 #endif

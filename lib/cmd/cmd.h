@@ -97,4 +97,31 @@ int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv);
 /** Open a session and apply its settings to the terminal; print warnings about them. */
 int cmd_session_open(struct session *out, unsigned flags);
 
+/*
+ * In this folder:
+ *
+ *   cmd report hint         what all commands share
+ *   save list show diff grep status verify hash log config prune gc doctor stores relink
+ *   export import branch remote push fetch
+ *   handoff                 also takeover
+ *   pin restore             also unpin and drop; also undo and redo
+ *   hooks hook agent_hook mcp run flow help try bisect revert watch
+ *   watched gone            what a watcher says about one worktree; one that is gone: lines and
+ *                           JSON
+ *   hooks_agents hooks_offer  its parts about coding agents, and about a setting
+ *   project                 where the project was, as text and JSON
+ *   inside paths            a path in a checkpoint: <checkpoint>:<path>; other paths
+ *   changes restored ran flowing  a difference, a restore, a run, a workflow as text and JSON
+ *   copied tried            a copy in another directory; a command in one
+ *   listed past list_session  checkpoints as rows, for terminals and for scripts; those in which
+ *                           paths changed; a session by turns
+ *   restored_plan restored_diff restored_git  the plan of a restore, and the question; what it
+ *                           takes back; what it does to the repository
+ *   hunking hunking_choose hunking_file hunking_edit  -p: the questions; of which paths; the hunks
+ *                           of one; editing one
+ *   removal                 what drop and prune ask and say
+ *   pick pick_screen pick_preview  choosing a checkpoint, in fzf or on our own screen
+ *   complete complete_offer complete_store  what the shells' completions ask for
+ */
+
 #endif

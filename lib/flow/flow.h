@@ -156,4 +156,13 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 		const struct flow_resume_opts *opts);
 void flow_resumed_release(struct flow_resumed *resumed);
 
+/*
+ * In this folder:
+ *
+ *   flow flow_resume        moving on; resuming after an interruption
+ *   flow_decide             what may happen next, from the state alone
+ *   flow_mirror             the copy of the state that a user asked for
+ *   flow_state flow_files   its files as structures; their directories, and the archive
+ */
+
 #endif

@@ -22,4 +22,24 @@
 #include "git/pathspec.h"
 #include "git/repo.h"
 
+/*
+ * In this folder:
+ *
+ *   gitrun askgit           the only place that starts git; asking it about a repository
+ *   repo repo_state gitfile  discovery; HEAD and operations in progress; .git files
+ *   gitstate gitstate_refs gitstate_index gitstate_op  branches, stashes, what is staged, an
+ *                           operation's files
+ *   gitstate_stashed        what was staged before a rebase put it aside
+ *   gitstate_check gitstat  whether all of that can be git's; whether it may have changed
+ *   repo_worktrees repo_peek  the other worktrees of a repository; where a nested one is
+ *   gitindex indexload indexfile  what the index tracks; all its entries; its file
+ *   gitconfig configtext configcond  configuration, its text, its includeIf
+ *   exclude pathspec wildmatch  ignore patterns, patterns for paths
+ *   gitdate                 times as people write them
+ *   gitwrite_refs gitwrite_index gitwrite_place gitwrite_operation gitwrite_objects gitwrite_locks
+ *                           changing refs, the index, an operation's files; whose locks are in the
+ *                           way
+ *   gitwrite_worktree       making a linked worktree
+ */
+
 #endif

@@ -83,4 +83,10 @@ int install_take_back(struct install_result *out, const struct install_change *c
 /** Whether `by` has put something into a file, if it is still as we left it. */
 bool install_is_by(const struct install_change *change);
 
+/*
+ * In this folder:
+ *
+ *   install edit edit_json  the files and the record; kinds of changes; JSON that people wrote
+ */
+
 #endif

@@ -14,4 +14,14 @@
 #include "keep/reclaim.h"
 #include "keep/retain.h"
 
+/*
+ * In this folder:
+ *
+ *   evict stock hold        which ones go; what is known of each; those that a process still needs
+ *   retain retain_save retain_fetched  removing them by rules; for a save, and room for it in the
+ *                           budget; those of other machines
+ *   drop tally              removing them by name; what saves note so that most need not look
+ *   reclaim gc              freeing bytes that nothing needs; packing tightly
+ */
+
 #endif

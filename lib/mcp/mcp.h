@@ -25,4 +25,15 @@ struct mcp_opts {
  */
 int mcp_serve(const struct mcp_opts *opts);
 
+/*
+ * In this folder:
+ *
+ *   mcp_serve mcp_dispatch  lines in and out, calls in turn; what each message asks for
+ *   mcp_message             messages and revisions of the protocol
+ *   mcp_tools mcp_schema    what a tool takes, its command line; what it answers
+ *   mcp_call mcp_child      a call from start to answer; the command that it runs
+ *   mcp_place mcp_tokens    in which project, and whether it may; which plan was shown
+ *   mcp_resources           files and lists to be read, the prompt
+ */
+
 #endif

@@ -29,4 +29,23 @@
 #include "record/title.h"
 #include "record/turns.h"
 
+/*
+ * In this folder:
+ *
+ *   checkpoint checkpoint_write meta meta_rules  checkpoint <-> commits
+ *   record_agent            which agent took it
+ *   turns turns_event turns_find  what agents did, turn by turn: the file, events, names
+ *   record_git record_git_text  the state of the project's repository, in a tree and as texts
+ *   modes                   permission bits that a git tree cannot hold
+ *   snapshot contents compare  a checkpoint's tree and contents; what differs from another
+ *   statehash nested        the hash of a whole state; repositories within the worktree
+ *   lookup lookup_machine brief title  from what people type to records; a summary of all; a line
+ *                           about one
+ *   order                   the order of saving, whatever the clock did
+ *   manifest audit          the list for people, the audit trail
+ *   journal stage_dir stage_settle  an interrupted restore, undo; its directories, settling them
+ *   target                  what journal and undo name: a checkpoint or a composed state
+ *   lost identity           refs that disappeared; which directory a store belongs to
+ */
+
 #endif

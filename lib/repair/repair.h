@@ -10,4 +10,11 @@
 #include "repair/doctor.h"
 #include "repair/relink.h"
 
+/*
+ * In this folder:
+ *
+ *   doctor doctor_files doctor_restore  what is wrong with a store
+ *   salvage relink          saving checkpoints from a broken store; the store of a moved folder
+ */
+
 #endif

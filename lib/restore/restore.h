@@ -246,4 +246,33 @@ struct undo_job {
 int undo_job_init(struct undo_job *job, struct session *session, enum undo_way way);
 void undo_job_release(struct undo_job *job);
 
+/*
+ * In this folder:
+ *
+ *   restore restore_execute  the order of events; doing what was agreed to
+ *   compose compose_tree restore_compose  targets that are not checkpoints
+ *   choose                  what a restore would change, path by path; a target of some of it
+ *   hunks hunks_edit hunks_apply  hunks as git cuts them; edited ones; the content they make
+ *   plan restore_plan       what to do, from two trees; from what is on disk
+ *   plan_fold               thousands of paths of a plan as a few lines
+ *   gitplan gitplan_say     the same for the repository: what changes; how it is told
+ *   protect survey          what must stay; what is in the way
+ *   stage apply             new contents beside the user's files; putting them in place
+ *   restore_verify restore_hash  whether the result is right
+ *   restore_touched         which directories to look at for that
+ *   restore_git restore_git_look  refs, HEAD, index and operation; what git says about that
+ *   restore_capture         what is restored after the files
+ *   restore_keep            files that others depend on
+ *   restore_journal restore_warn  what a killed restore leaves; what the user should know
+ *   restore_head            what a restore of files leaves of repositories, and what brings it back
+ *   undo                    undo, redo, --continue and --abort as restores
+ *   into into_place into_marker  a copy in another directory; where it may be; the file that marks
+ *                           an unfinished one
+ *   into_write into_clone into_verify  its files; contents shared with live ones; whether it is
+ *                           right
+ *   into_worktree           a copy as a linked git worktree
+ *   revert revert_range     taking back what lies between two checkpoints; which two
+ *   revert_path revert_decide revert_merge  one path of it: what to do, the merged text
+ */
+
 #endif

@@ -97,4 +97,11 @@ unsigned bisect_steps(const enum bisect_verdict *verdicts, size_t nr);
  */
 int run_find_again(struct session *out, const char *worktree, mode_t mode);
 
+/*
+ * In this folder:
+ *
+ *   run                     starting the command, passing signals on, waiting for it
+ *   try bisect              a command in a copy of a checkpoint; which checkpoint to ask next
+ */
+
 #endif

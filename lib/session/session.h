@@ -52,4 +52,11 @@ int session_path(struct strbuf *out, const struct session *session, const char *
 /** The other way round: append a path that leads there from the current directory. */
 void session_from_here(struct strbuf *out, const struct session *session, const char *path);
 
+/*
+ * In this folder:
+ *
+ *   session                 what every command starts with
+ *   inventory inventory_whole  all stores of this user; the last state of one that is gone
+ */
+
 #endif

@@ -118,4 +118,12 @@ char *setting_value(const struct ckpt_settings *settings, unsigned index);
 /** "default", "/home/u/.config/git-checkpoint/config:3", "git config (global)", "GIT_CHECKPOINT_MAX_COUNT". */
 const char *settings_origin(const struct ckpt_settings *settings, unsigned index);
 
+/*
+ * In this folder:
+ *
+ *   settings setting ini    the table; one setting; files
+ *   change edit             changing a file; its text
+ *   capture_settings        which captures are configured
+ */
+
 #endif

@@ -30,4 +30,21 @@
 #include "store/state.h"
 #include "store/trees.h"
 
+/*
+ * In this folder:
+ *
+ *   shadow layout           open, create, lock; the files of a new one
+ *   objects refs packed_refs loose_refs  reading objects; one ref for each checkpoint
+ *   names composed          names that people give to checkpoints; states that are not checkpoints
+ *   pack_write pack_stream pack_verify pack_index  writing one pack for each save
+ *   packs packs_read packs_inflate packs_list delta  reading packs
+ *   delta_make              making deltas of trees
+ *   ingest ingest_file trees  files of a scan into a pack; trees of directories
+ *   reach repack packing oidset  which objects are needed; new packs without the others
+ *   share state             packs that several stores use; small things that a store remembers
+ *   repack_copy repack_trees  copying objects between packs; trees among them as deltas
+ *   fetched scratch         checkpoints of other machines; repositories for a moment
+ *   litter health rescue    removing what a killed git left; repairing a store's files, its packs
+ */
+
 #endif

@@ -19,4 +19,15 @@
 #include "ui/table.h"
 #include "ui/term.h"
 
+/*
+ * In this folder:
+ *
+ *   opt opt_check opt_usage opt_look  command lines from tables: parsing, checks, usage, completion
+ *   row                     what is shown of a thing: JSON, columns, lines
+ *   table patch diffstat    aligned columns, one file's patch, the histogram
+ *   term pager progress prompt picklist  colour and width, the pager, yes or no, a list
+ *   answer                  lines that answer many questions, typed or from a program
+ *   sink                    where a JSON answer goes instead of stdout
+ */
+
 #endif

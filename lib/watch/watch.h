@@ -75,4 +75,16 @@ int watch_tell(json_t **out, const char *home, const char *word, int patience);
 /** Wait until it has begun to answer, or has ended, at most `seconds`: false if it has not. */
 bool watch_await(const char *home, bool running, int seconds);
 
+/*
+ * In this folder:
+ *
+ *   watch_cover watch_nodes  watches on the directories of a worktree; these directories
+ *   watch_events watch_answer  what the watches tell; what changed since a walk
+ *   watch_run watch_talk    the process: waiting for what comes; connections
+ *   watch_tree watch_trees  one worktree; all that are registered, and those linked to them
+ *   watch_save watch_pace watch_child  saving it: when, and by another process
+ *   watch_poll              looking at directories that cannot be watched
+ *   watch_registry watch_tell  which worktrees; asking the process, from outside
+ */
+
 #endif
