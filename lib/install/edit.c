@@ -239,9 +239,10 @@ static bool remove_toml(struct strbuf *text, const struct install_change *change
 static enum install_state look_at_file(const struct install_change *change,
 				       const struct strbuf *text)
 {
-	if (text->len == strlen(change->text) && !memcmp(text->buf, change->text, text->len))
-		return INSTALL_THERE;
-	return INSTALL_ALIKE;
+	size_t len = change->len ? change->len : strlen(change->text);
+
+	return text->len == len && !memcmp(text->buf, change->text, len) ? INSTALL_THERE
+									 : INSTALL_ALIKE;
 }
 
 /* ---- all kinds ---- */
@@ -255,7 +256,13 @@ int edit_look(enum install_state *out, const struct install_change *change,
 	case INSTALL_TOML:
 		return look_at_toml(out, change, text);
 	case INSTALL_FILE:
+	case INSTALL_LINK:
 		*out = look_at_file(change, text);
+		break;
+	case INSTALL_CONFIG:
+		return edit_config_look(out, change, text);
+	case INSTALL_HOOK:
+		*out = edit_hook_has_lines(change, text) ? INSTALL_THERE : INSTALL_ABSENT;
 		break;
 	}
 	return 0;
@@ -270,8 +277,14 @@ int edit_put(struct strbuf *text, const struct install_change *change)
 		put_toml(text, change);
 		break;
 	case INSTALL_FILE:
+	case INSTALL_LINK:
 		strbuf_reset(text);
-		strbuf_addstr(text, change->text);
+		strbuf_add(text, change->text, change->len ? change->len : strlen(change->text));
+		break;
+	case INSTALL_CONFIG:
+		return edit_config_put(text, change);
+	case INSTALL_HOOK:
+		install_insert(text, change->text);
 		break;
 	}
 	return 0;
@@ -279,6 +292,8 @@ int edit_put(struct strbuf *text, const struct install_change *change)
 
 int edit_remove(struct strbuf *text, const struct install_change *change, bool *bare)
 {
+	int err = 0;
+
 	switch (change->kind) {
 	case INSTALL_JSON:
 		return remove_json(text, change, bare);
@@ -286,8 +301,17 @@ int edit_remove(struct strbuf *text, const struct install_change *change, bool *
 		*bare = remove_toml(text, change);
 		break;
 	case INSTALL_FILE:
-		*bare = look_at_file(change, text) == INSTALL_THERE;
+	case INSTALL_LINK:
+		*bare = look_at_file(change, text) == INSTALL_THERE ||
+			(change->ours && strstr(text->buf, change->ours));
+		break;
+	case INSTALL_CONFIG:
+		err = edit_config_remove(text, change);
+		*bare = !text->len;
+		break;
+	case INSTALL_HOOK:
+		*bare = edit_hook_remove(text, change);
 		break;
 	}
-	return 0;
+	return err;
 }

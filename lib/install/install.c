@@ -2,98 +2,12 @@
 #include "install/install.h"
 
 #include "base/base.h"
+#include "install/aside_internal.h"
 #include "install/edit_internal.h"
+#include "install/installed_internal.h"
 #include "tree/tree.h"
 
 #include <sys/file.h>
-
-/*
- * The record: {"version": 1, "files": {"<path>": {"original": <text, or null for none>, "left":
- * <SHA-256 of what we left there>, "dirs": <so many directories were made for it>, "by": [...]}}}.
- *
- * It is written before a file is changed, and after one is put back: who is killed in between leaves
- * an entry whose "left" does not fit, which means nothing.
- */
-enum { VERSION = 1 };
-
-struct record {
-	char *path;
-	int lockfd;
-	json_t *whole, *files; /* the second is borrowed */
-};
-
-#define RECORD_INIT { NULL, -1, NULL, NULL }
-
-/* ---- the record ---- */
-
-static int lock_record(struct record *record, const char *dir)
-{
-	int err = fs_mkdir_p(dir, 0700);
-
-	if (err)
-		return err;
-	record->lockfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	while (record->lockfd >= 0 && flock(record->lockfd, LOCK_EX) < 0) {
-		if (errno != EINTR)
-			return ckpt_error_errno("unable to lock '%s'", dir);
-		err = cancel_check();
-		if (err)
-			return err;
-	}
-	if (record->lockfd < 0)
-		return ckpt_error_errno("unable to open '%s'", dir);
-	fs_sweep_temps(record->lockfd, ".");
-	return 0;
-}
-
-static int read_record(struct record *record)
-{
-	int err = json_read_file(&record->whole, AT_FDCWD, record->path);
-
-	if (err == CKPT_ENOTFOUND) {
-		record->whole = json_pack("{s:i,s:{}}", "version", (int)VERSION, "files");
-		err = 0;
-	}
-	record->files = json_object_get(record->whole, "files");
-	if (!err && (json_integer_value(json_object_get(record->whole, "version")) != VERSION ||
-		     !json_is_object(record->files)))
-		err = ckpt_error_set(CKPT_ECORRUPT, "'%s' is damaged; move it away", record->path);
-	return err;
-}
-
-static int open_record(struct record *out, bool lock)
-{
-	char *data = env_user_dir("XDG_DATA_HOME", ".local/share"), *dir;
-	int err;
-
-	if (!data)
-		return ckpt_error_set(CKPT_ERROR, "no place to remember what is installed: set HOME");
-	dir = xstrfmt("%s/git-checkpoint", data);
-	out->path = xstrfmt("%s/installed", dir);
-	err = lock ? lock_record(out, dir) : 0;
-	if (!err)
-		err = read_record(out);
-	free(dir);
-	free(data);
-	return err;
-}
-
-static void close_record(struct record *record)
-{
-	json_decref(record->whole);
-	fs_close(record->lockfd);
-	free(record->path);
-}
-
-static int write_record(const struct record *record)
-{
-	if (json_object_size(record->files))
-		return json_write_file(AT_FDCWD, record->path, json_incref(record->whole), 0600,
-				       FS_DURABLE);
-	if (unlink(record->path) < 0 && errno != ENOENT)
-		return ckpt_error_errno("unable to remove '%s'", record->path);
-	return fs_sync_holder(AT_FDCWD, record->path);
-}
 
 /* ---- a file ---- */
 
@@ -103,8 +17,9 @@ struct target {
 	const char *rel; /* of that, what is below the root */
 	const char *name;
 	int rootfd, dirfd; /* the second is -1 if the directory does not exist */
-	bool exists;
+	bool exists, is_link;
 	mode_t mode;
+	bool moves_aside; /* what is there */
 	struct strbuf now, then; /* the text, and what becomes of it */
 	enum install_outcome outcome;
 	int dirs;	/* that are missing, or were made for it */
@@ -125,6 +40,27 @@ static void close_target(struct target *target)
 	json_decref(target->key);
 }
 
+/* A link in the place of these is itself what is looked at. */
+static bool is_own_name(const struct install_change *change)
+{
+	return change->kind == INSTALL_HOOK || change->kind == INSTALL_LINK;
+}
+
+static char *resolve_path(const struct install_change *change, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *holder, *real, *full;
+
+	if (!is_own_name(change))
+		return path_resolve(path);
+	holder = xmemdupz(path, (size_t)(slash - path));
+	real = path_resolve(holder);
+	full = xstrfmt("%s%s", real, slash);
+	free(real);
+	free(holder);
+	return full;
+}
+
 static int resolve_target(struct target *out)
 {
 	const struct install_change *change = out->change;
@@ -132,7 +68,7 @@ static int resolve_target(struct target *out)
 	char *root = path_resolve(change->root);
 	int err = 0;
 
-	out->real = path_resolve(path);
+	out->real = resolve_path(change, path);
 	out->rel = path_below(out->real, root);
 	if (!out->rel || !*out->rel)
 		err = ckpt_error_set(CKPT_EREFUSED, "'%s' leads out of '%s', to '%s'", path, root,
@@ -183,6 +119,18 @@ static int open_dir(struct target *target)
 				 : 0;
 }
 
+static int read_link(struct target *target)
+{
+	char to[PATH_MAX];
+	ssize_t len = readlinkat(target->dirfd, target->name, to, sizeof(to));
+
+	if (len < 0)
+		return ckpt_error_errno("unable to read the link '%s'", target->real);
+	target->is_link = true;
+	strbuf_add(&target->now, to, (size_t)len);
+	return 0;
+}
+
 static int read_target(struct target *target)
 {
 	struct stat st;
@@ -193,7 +141,9 @@ static int read_target(struct target *target)
 	if (!fstatat(target->dirfd, target->name, &st, AT_SYMLINK_NOFOLLOW)) {
 		target->exists = true;
 		target->mode = st.st_mode & 07777;
-		err = fs_read_text(&target->now, target->dirfd, target->name);
+		err = S_ISLNK(st.st_mode) && is_own_name(target->change)
+			      ? read_link(target)
+			      : fs_read_text(&target->now, target->dirfd, target->name);
 	} else if (errno != ENOENT) {
 		err = ckpt_error_errno("unable to look at '%s'", target->real);
 	}
@@ -230,7 +180,7 @@ static int open_target(struct target *out, const struct install_change *change)
 
 /* ---- what is remembered of it ---- */
 
-static void recall(struct target *target, const struct record *record)
+static void recall(struct target *target, const struct install_record *record)
 {
 	target->key = json_path(target->real);
 	target->entry = json_object_get(record->files, json_string_value(target->key));
@@ -239,15 +189,7 @@ static void recall(struct target *target, const struct record *record)
 
 static bool has_by(const struct target *target)
 {
-	const json_t *by = json_object_get(target->entry, "by");
-
-	for (size_t i = 0; i < json_array_size(by); i++) {
-		const char *name = json_string_value(json_array_get(by, i));
-
-		if (name && !strcmp(name, target->change->by))
-			return true;
-	}
-	return false;
+	return installed_has_by(target->entry, target->change->by);
 }
 
 /* Nobody else put something into it. */
@@ -276,7 +218,7 @@ static void set_left(struct target *target)
 }
 
 /* `original` may be NULL. */
-static void note_put(struct target *target, const struct record *record,
+static void note_put(struct target *target, const struct install_record *record,
 		     const struct strbuf *original)
 {
 	json_t *by;
@@ -294,11 +236,12 @@ static void note_put(struct target *target, const struct record *record,
 }
 
 /* What others put into it is still to be taken back; without the original, if that is lost. */
-static void note_taken(struct target *target, const struct record *record)
+static void note_taken(struct target *target, struct install_record *record)
 {
 	json_t *by = json_object_get(target->entry, "by");
 	bool shared = target->is_as_left && !is_only_by(target);
 
+	record->has_less = record->has_less || target->entry;
 	for (size_t i = json_array_size(by); shared && i--;)
 		if (!strcmp(json_string_value(json_array_get(by, i)), target->change->by))
 			json_array_remove(by, i);
@@ -315,16 +258,70 @@ static int fail_to_edit(int err, const struct target *target)
 	return err ? ckpt_error_prefix(err, "'%s' cannot be edited", target->real) : 0;
 }
 
-static int decide_new(struct target *target, const struct record *record)
+static int decide_new(struct target *target, const struct install_record *record)
 {
+	const struct install_change *change = target->change;
+	int err = 0;
+
+	if (change->kind == INSTALL_CONFIG)
+		err = edit_put(&target->then, change);
+	else
+		strbuf_add(&target->then, change->text,
+			   change->len ? change->len : strlen(change->text));
+	/* Of a configuration, nothing may be wanted. */
+	if (err || (change->kind == INSTALL_CONFIG && !target->then.len))
+		return fail_to_edit(err, target);
 	target->outcome = INSTALL_CREATED;
-	strbuf_addstr(&target->then, target->change->text);
 	note_put(target, record, NULL);
 	return 0;
 }
 
+/* ---- a hook ---- */
+
+/* One that is switched off by its mode stays off. */
+static bool takes_lines(const struct target *target)
+{
+	return !target->is_link && target->mode & 0100 && install_is_shell(&target->now);
+}
+
+static int decide_aside(struct target *target, const struct install_record *record)
+{
+	int err = aside_check(target->dirfd, target->name, target->change->hook);
+
+	if (err)
+		return err;
+	target->outcome = INSTALL_EDITED;
+	target->moves_aside = true;
+	target->mode = fs_usual_mode(target->change->mode);
+	strbuf_addstr(&target->then, target->change->text);
+	target->is_as_left = false;
+	note_put(target, record, NULL);
+	return 0;
+}
+
+/* Ours was switched off. */
+static bool is_off(const struct target *target, enum install_state state)
+{
+	return target->change->kind == INSTALL_HOOK && state == INSTALL_THERE &&
+	       !(target->mode & 0100) && edit_hook_runs_aside(target->change, &target->now);
+}
+
+static void decide_on(struct target *target)
+{
+	target->outcome = INSTALL_EDITED;
+	target->mode |= 0555;
+	strbuf_add(&target->then, target->now.buf, target->now.len);
+}
+
+/* ---- all kinds ---- */
+
+static bool is_whole(const struct install_change *change)
+{
+	return change->kind == INSTALL_FILE || change->kind == INSTALL_LINK;
+}
+
 /* From the original, if that is known; what others added since stays where it is. */
-static int decide_edit(struct target *target, const struct record *record)
+static int decide_edit(struct target *target, const struct install_record *record)
 {
 	bool whole = target->is_as_left && is_only_by(target), existed = true, bare;
 	struct strbuf base = STRBUF_INIT;
@@ -336,18 +333,28 @@ static int decide_edit(struct target *target, const struct record *record)
 		strbuf_add(&base, target->now.buf, target->now.len);
 	if (!whole)
 		err = edit_remove(&base, target->change, &bare);
-	strbuf_addstr(&target->then, existed ? base.buf : target->change->text);
-	if (!err && existed)
+	if (existed)
+		strbuf_add(&target->then, base.buf, base.len);
+	else if (target->change->kind != INSTALL_CONFIG)
+		strbuf_addstr(&target->then, target->change->text);
+	if (!err && (existed || is_whole(target->change) || target->change->kind == INSTALL_CONFIG))
 		err = edit_put(&target->then, target->change);
 	if (!err) {
 		target->outcome = INSTALL_EDITED;
-		note_put(target, record, &base);
+		note_put(target, record, is_whole(target->change) ? NULL : &base);
 	}
 	strbuf_release(&base);
 	return err;
 }
 
-static int decide_put(struct target *target, struct install_result *out, const struct record *record)
+/* Nobody else's: neither the user's nor that of another program. */
+static bool is_replaceable(const struct target *target)
+{
+	return target->is_as_left ||
+	       (target->change->ours && !target->is_link && strstr(target->now.buf, target->change->ours));
+}
+
+static int decide_put(struct target *target, struct install_result *out, struct install_record *record)
 {
 	const struct install_change *change = target->change;
 	enum install_state state;
@@ -356,20 +363,24 @@ static int decide_put(struct target *target, struct install_result *out, const s
 	if (!target->exists)
 		return decide_new(target, record);
 	err = edit_look(&state, change, &target->now);
-	if (!err && change->kind == INSTALL_FILE && state == INSTALL_ALIKE && !target->is_as_left)
+	if (!err && is_whole(change) && state == INSTALL_ALIKE && !is_replaceable(target))
 		return ckpt_error_set(CKPT_EREFUSED,
 				      "'%s' exists and was not written by us; add what --print shows "
 				      "to it by hand, or move it away",
 				      target->real);
 	out->alike = state == INSTALL_ALIKE;
-	if (!err && (state == INSTALL_ABSENT || state == INSTALL_PARTLY ||
-		     (state == INSTALL_ALIKE && change->kind == INSTALL_FILE)))
+	if (!err && is_off(target, state))
+		decide_on(target);
+	else if (!err && change->kind == INSTALL_HOOK && state != INSTALL_THERE && !takes_lines(target))
+		err = decide_aside(target, record);
+	else if (!err && (state == INSTALL_ABSENT || state == INSTALL_PARTLY ||
+			  (state == INSTALL_ALIKE && is_whole(change))))
 		err = decide_edit(target, record);
 	return fail_to_edit(err, target);
 }
 
 static int decide_take_back(struct target *target, struct install_result *out,
-			    const struct record *record)
+			    struct install_record *record)
 {
 	bool only = is_only_by(target), bare = false;
 	enum install_state state;
@@ -388,8 +399,10 @@ static int decide_take_back(struct target *target, struct install_result *out,
 	}
 	strbuf_add(&target->then, target->now.buf, target->now.len);
 	err = edit_remove(&target->then, target->change, &bare);
-	if (!err && target->change->kind == INSTALL_FILE)
+	if (!err && is_whole(target->change))
 		target->outcome = bare ? INSTALL_REMOVED : INSTALL_UNCHANGED;
+	else if (!err && bare && target->change->kind == INSTALL_HOOK)
+		target->outcome = INSTALL_REMOVED;
 	else if (!err && !strbuf_equal(&target->then, &target->now))
 		target->outcome = bare && only && json_is_null(json_object_get(target->entry, "original"))
 					  ? INSTALL_REMOVED
@@ -453,18 +466,39 @@ static int lock_dir(const struct target *target)
 	return err;
 }
 
+static int write_link(const struct target *target)
+{
+	if ((unlinkat(target->dirfd, target->name, 0) < 0 && errno != ENOENT) ||
+	    symlinkat(target->then.buf, target->dirfd, target->name) < 0)
+		return ckpt_error_errno("unable to create the link '%s'", target->real);
+	return fs_sync_dir(target->dirfd, ".");
+}
+
+static int write_text(const struct target *target)
+{
+	if (target->change->kind == INSTALL_CONFIG)
+		return edit_config_write(target->dirfd, target->name, target->exists ? &target->now : NULL,
+					 &target->then, target->mode);
+	if (target->change->kind == INSTALL_LINK)
+		return write_link(target);
+	return fs_write_file(target->dirfd, target->name, target->then.buf, target->then.len,
+			     target->mode, FS_DURABLE);
+}
+
 static int write_target(struct target *target)
 {
 	int dirs = target->dirs;
 	bool is_new = target->outcome == INSTALL_CREATED;
 	int err = is_new ? make_dirs(target) : 0;
 
+	if (is_new)
+		target->mode = fs_usual_mode(target->change->mode);
 	if (!err)
 		err = lock_dir(target);
+	if (!err && target->moves_aside)
+		err = aside_put(target->dirfd, target->name, target->change->hook);
 	if (!err)
-		err = fs_write_file(target->dirfd, target->name, target->then.buf, target->then.len,
-				    is_new ? fs_usual_mode(target->change->mode) : target->mode,
-				    FS_DURABLE);
+		err = write_text(target);
 	/* The next one may be in the same directory. */
 	if (!err)
 		(void)flock(target->dirfd, LOCK_UN);
@@ -473,8 +507,16 @@ static int write_target(struct target *target)
 	return err;
 }
 
+static bool has_aside(const struct target *target)
+{
+	return target->change->kind == INSTALL_HOOK && target->dirfd >= 0 &&
+	       aside_exists(target->dirfd, target->change->hook);
+}
+
 static int remove_target(struct target *target)
 {
+	if (has_aside(target))
+		return aside_put_back(target->dirfd, target->name, target->change->hook);
 	if (unlinkat(target->dirfd, target->name, 0) < 0)
 		return ckpt_error_errno("unable to remove '%s'", target->real);
 	(void)fsync(target->dirfd);
@@ -482,12 +524,34 @@ static int remove_target(struct target *target)
 	return 0;
 }
 
-static int carry_out(struct target *target)
+/* One that ran what was aside, and to which somebody added lines: these must not be lost. */
+static int keep_edits(struct target *target, struct install_result *out)
 {
+	char *name = xstrfmt("%s.edited", target->name);
+	int err = fs_write_file(target->dirfd, name, target->then.buf, target->then.len,
+				target->mode, FS_DURABLE);
+
+	if (!err)
+		err = aside_put_back(target->dirfd, target->name, target->change->hook);
+	if (!err)
+		out->kept = xstrfmt("%s.edited", target->real);
+	free(name);
+	return err;
+}
+
+static int carry_out(struct target *target, struct install_result *out)
+{
+	if (target->change->kind == INSTALL_CONFIG && target->dirfd >= 0)
+		edit_config_tidy(target->dirfd, target->name);
 	switch (target->outcome) {
 	case INSTALL_UNCHANGED:
 		break;
 	case INSTALL_EDITED:
+		if (has_aside(target) && !target->moves_aside &&
+		    edit_hook_runs_aside(target->change, &target->now) &&
+		    !edit_hook_runs_aside(target->change, &target->then))
+			return keep_edits(target, out);
+		return write_target(target);
 	case INSTALL_CREATED:
 		return write_target(target);
 	case INSTALL_REMOVED:
@@ -496,12 +560,29 @@ static int carry_out(struct target *target)
 	return 0;
 }
 
+/* What is still aside when all others are done. */
+static int settle_aside(const struct target *target, struct install_result *out)
+{
+	const char *slash = strrchr(target->real, '/');
+	char *kept = NULL;
+	int err;
+
+	if (target->change->kind != INSTALL_HOOK || target->dirfd < 0 ||
+	    strcmp(target->name, target->change->hook))
+		return 0;
+	err = aside_settle(&kept, target->dirfd, target->change->hook);
+	if (kept)
+		out->kept = xstrfmt("%.*s/%s", (int)(slash - target->real), target->real, kept);
+	free(kept);
+	return err;
+}
+
 typedef int (*decide_fn)(struct target *target, struct install_result *out,
-			 const struct record *record);
+			 struct install_record *record);
 
 /* Everything is read and decided before anything is written. */
 static int decide_all(struct target *targets, struct install_result *out,
-		      const struct install_change *changes, size_t nr, const struct record *record,
+		      const struct install_change *changes, size_t nr, struct install_record *record,
 		      decide_fn decide)
 {
 	int err = 0;
@@ -521,8 +602,8 @@ static int change_all(struct install_result *out, const struct install_change *c
 		      bool in)
 {
 	struct target *targets = xcalloc(nr, sizeof(*targets));
-	struct record record = RECORD_INIT;
-	int err = open_record(&record, true);
+	struct install_record record = INSTALL_RECORD_INIT;
+	int err = installed_open(&record, true);
 	bool changes_any = false;
 
 	memset(out, 0, nr * sizeof(*out));
@@ -534,16 +615,18 @@ static int change_all(struct install_result *out, const struct install_change *c
 	for (size_t i = 0; i < nr; i++)
 		changes_any = changes_any || targets[i].outcome != INSTALL_UNCHANGED;
 	if (!err && in && changes_any)
-		err = write_record(&record);
+		err = installed_write(&record);
 	/* What comes first made the directories that others are in. */
 	for (size_t i = 0; i < nr && !err; i++)
-		err = carry_out(&targets[in ? i : nr - 1 - i]);
-	if (!err && !in && changes_any)
-		err = write_record(&record);
+		err = carry_out(&targets[in ? i : nr - 1 - i], &out[in ? i : nr - 1 - i]);
+	for (size_t i = 0; i < nr && !err && !in; i++)
+		err = settle_aside(&targets[i], &out[i]);
+	if (!err && !in && record.has_less)
+		err = installed_write(&record);
 	for (size_t i = 0; i < nr; i++)
 		close_target(&targets[i]);
 	free(targets);
-	close_record(&record);
+	installed_close(&record);
 	return err;
 }
 
@@ -571,15 +654,15 @@ int install_look(enum install_state *out, const struct install_change *change)
 
 bool install_is_by(const struct install_change *change)
 {
-	struct record record = RECORD_INIT;
+	struct install_record record = INSTALL_RECORD_INIT;
 	struct target target = TARGET_INIT;
 	bool is = false;
 
-	if (!open_record(&record, false) && !open_target(&target, change)) {
+	if (!installed_open(&record, false) && !open_target(&target, change)) {
 		recall(&target, &record);
 		is = target.is_as_left && has_by(&target);
 	}
 	close_target(&target);
-	close_record(&record);
+	installed_close(&record);
 	return is;
 }

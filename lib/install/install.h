@@ -18,9 +18,6 @@
  * A file is opened beneath a directory that is held open. Links are followed
  * where they lead to something in that directory, and once: what is exchanged
  * with a link after that is refused (CKPT_EREFUSED or CKPT_ERROR).
- *
- * In install.c are files and the record, in edit.c the kinds of changes, in
- * edit_json.c the editing of JSON.
  */
 
 /** How a change gets into a file. */
@@ -28,6 +25,26 @@ enum install_kind {
 	INSTALL_JSON, /**< values in the second level of an object, beside those of others */
 	INSTALL_TOML, /**< a table at the end */
 	INSTALL_FILE, /**< the file is ours as a whole */
+	INSTALL_LINK, /**< a symbolic link is ours; `text` is where it leads */
+	INSTALL_CONFIG, /**< values in git's configuration, after those of others; under git's lock */
+	/**
+	 * One of git's hooks. What follows the first line of `text`, up to INSTALL_HOOK_END, is
+	 * inserted after the first line of a shell script. What is not an executable shell script
+	 * is renamed to "<hook>" INSTALL_ASIDE, and a link INSTALL_LINKS/<hook> leads there: the
+	 * rest of `text` runs it.
+	 */
+	INSTALL_HOOK,
+};
+
+#define INSTALL_HOOK_END " # git-checkpoint\n"
+#define INSTALL_ASIDE ".pre-checkpoint"
+#define INSTALL_LINKS ".git-checkpoint"
+
+/** A value in git's configuration. */
+struct install_value {
+	const char *key; /**< NULL: the end of the list */
+	const char *value;
+	bool gone; /**< it should not be there */
 };
 
 /**
@@ -40,7 +57,12 @@ struct install_change {
 	const char *root; /**< a directory, absolute, which no link may lead out of */
 	const char *path; /**< below it */
 	const char *by;	  /**< who wants it there: of several in one file, each takes back its own */
-	const char *text;
+	const char *text; /**< not used for INSTALL_CONFIG */
+	size_t len;	  /**< of the text of an INSTALL_FILE that may have NULs; 0: up to its end */
+	const struct install_value *values; /**< INSTALL_CONFIG */
+	const char *hook; /**< INSTALL_HOOK: its name; that of the file may be another one by now */
+	/** INSTALL_FILE: what only files of ours contain, which may be replaced and removed. */
+	const char *ours;
 	mode_t mode;	  /**< of a new file, as far as the umask allows */
 	bool comments;	  /**< JSON that may have comments as JavaScript has them */
 	/** What tells an entry of the user's own that does the same: whole words. */
@@ -65,6 +87,7 @@ enum install_outcome {
 struct install_result {
 	enum install_outcome outcome;
 	bool alike; /**< something of the user's is there instead, and stays */
+	char *kept; /**< INSTALL_HOOK: where something is now that had this name; the caller frees it */
 };
 
 /** Look, without the record. CKPT_ERROR for a file that cannot be read or edited. */
@@ -83,10 +106,20 @@ int install_take_back(struct install_result *out, const struct install_change *c
 /** Whether `by` has put something into a file, if it is still as we left it. */
 bool install_is_by(const struct install_change *change);
 
+/** The paths of all files that `by` has put something into. */
+int install_list(struct strlist *out, const char *by);
+
+/** Whether a hook's text is a shell script that can take lines. */
+bool install_is_shell(const struct strbuf *text);
+
+/** The text with the lines of an INSTALL_HOOK. */
+void install_insert(struct strbuf *text, const char *hook);
 /*
  * In this folder:
  *
- *   install edit edit_json  the files and the record; kinds of changes; JSON that people wrote
+ *   install installed  files, and the record of what was in them
+ *   edit edit_json   kinds of changes; JSON that people wrote
+ *   edit_config edit_hook aside  git's configuration and hooks, and what ours take the place of
  */
 
 #endif

@@ -265,7 +265,7 @@ static void test_install_the_record_is_a_memory_and_no_authority(void **state)
 	assert_int_equal(take_back(&json, INSTALL_UNCHANGED), 0);
 	expect_text("d/x.json", "{\"b\": 2}\n");
 	/* as after a kill between the record and the file */
-	sh("cp saved .local/share/git-checkpoint/installed; echo '{\"c\": 3}' >d/x.json");
+	sh("mkdir -p .local/share/git-checkpoint; cp saved .local/share/git-checkpoint/installed; echo '{\"c\": 3}' >d/x.json");
 	assert_int_equal(put(&json, INSTALL_EDITED), 0);
 	assert_int_equal(take_back(&json, INSTALL_EDITED), 0);
 	expect_text("d/x.json", "{\"c\": 3}\n");
@@ -274,7 +274,7 @@ static void test_install_the_record_is_a_memory_and_no_authority(void **state)
 	sh("rm .local/share/git-checkpoint/installed");
 	assert_int_equal(install_take_back(results, own, 2), 0);
 	sh("test ! -e d/one; test ! -e d/e/two");
-	sh("echo x >.local/share/git-checkpoint/installed");
+	sh("mkdir -p .local/share/git-checkpoint; echo x >.local/share/git-checkpoint/installed");
 	assert_int_equal(put(&json, INSTALL_EDITED), CKPT_ECORRUPT);
 	expect_text("d/x.json", "{\"c\": 3}\n");
 }
