@@ -93,6 +93,8 @@ TSAN_UNIT := $(addprefix tests/unit/test_,pool.c scan.c pack.c packs.c packs_rep
 TSAN_CLI  := $(wildcard $(addprefix tests/cli/,t-save-roundtrip.sh t-restore.sh))
 
 AGENTS   := man/git-checkpoint-agents.md
+# What is known of each coding agent, and plugins for some.
+AGENT_FILES := $(sort $(filter-out %.c %.h,$(wildcard lib/agents/*)))
 MAN1     := $(wildcard man/*.1)
 MAN5     := $(wildcard man/*.5)
 MAN7     := $(wildcard man/*.7)
@@ -151,7 +153,7 @@ say  = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 PROGRAM  := $(OUT)/git-checkpoint
 ARCHIVE  := $(OUT)/libcheckpoint.a
-LIB_OBJ  := $(LIB:%.c=$(OUT)/%.o) $(OUT)/agents_text.o
+LIB_OBJ  := $(LIB:%.c=$(OUT)/%.o) $(OUT)/agents_text.o $(OUT)/agents_files.o
 MAIN_OBJ := $(MAIN:%.c=$(OUT)/%.o)
 
 all: $(PROGRAM)
@@ -175,14 +177,25 @@ $(OUT)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c -o $@ $<
 
-# The text of `help agents` as a string, so that the program depends on no file.
+# Texts become strings, so that the program depends on no file: that of `help agents`, and what is
+# known of each agent.
+as_string = sed -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $(1)
+
 $(OUT)/agents_text.c: $(AGENTS)
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q){ echo '#include "cmd/cmd.h"'; echo 'const char cmd_agents_text[] ='; \
-		sed -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $<; echo ';'; } >$@
+		$(call as_string,$<); echo ';'; } >$@
 
-$(OUT)/agents_text.o: $(OUT)/agents_text.c
+# The folder, too, since a file may go.
+$(OUT)/agents_files.c: $(AGENT_FILES) lib/agents
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo '#include "agents/agents_internal.h"'; echo 'const struct agents_file agents_files[] = {'; \
+		for file in $(AGENT_FILES); do echo "{ \"$${file##*/}\","; $(call as_string,$$file); echo '},'; done; \
+		echo '{ NULL, NULL } };'; } >$@
+
+$(OUT)/agents_text.o $(OUT)/agents_files.o: %.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -c -o $@ $<
 

@@ -66,7 +66,7 @@ static const struct cmd commands[] = {
 	{ "takeover", NULL, &cmd_takeover_spec },
 	{ "hooks", NULL, &cmd_hooks_spec, .group = "Automate" },
 	{ "watch", NULL, &cmd_watch_spec },
-	{ "mcp", cmd_mcp, &cmd_mcp_spec }, { "flow", NULL, &cmd_flow_spec },
+	{ "mcp", NULL, &cmd_mcp_spec }, { "flow", NULL, &cmd_flow_spec },
 	{ "config", NULL, &cmd_config_spec, .group = "Get help" },
 	{ "help", NULL, &cmd_help_spec },
 };

@@ -1,20 +1,104 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agent_event_internal.h"
 
-#include "agents/jsonedit_internal.h"
+#include "agents/agents_internal.h"
 #include "base/base.h"
 
-/*
- * The text is checked as a whole, but only the few values that matter become values: what a tool
- * answered may be of any depth, and have numbers of any size.
- */
+#include <poll.h>
 
 enum {
 	LABEL_MAX = 128,  /* bytes of an id or a name */
 	PROMPT_MAX = 200, /* bytes of the first line */
+	CHUNK = 65536,
 };
 
 #define ELLIPSIS "\xe2\x80\xa6"
+
+/* --- the stream --- */
+
+/* Before the object: blanks, or a byte order mark. */
+static void scan_begin(struct agent_input_scan *scan, char c)
+{
+	if (c == '{') {
+		scan->begun = true;
+		scan->depth = 1;
+	} else if (!c || !strchr(" \t\r\n\xef\xbb\xbf", c)) {
+		scan->other = true;
+	}
+}
+
+static void scan_string(struct agent_input_scan *scan, char c)
+{
+	if (scan->escaped)
+		scan->escaped = false;
+	else if (c == '\\')
+		scan->escaped = true;
+	else if (c == '"')
+		scan->in_string = false;
+}
+
+size_t agent_input_scan(struct agent_input_scan *scan, const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len && !scan->other; i++) {
+		char c = bytes[i];
+
+		if (!scan->begun)
+			scan_begin(scan, c);
+		else if (scan->in_string)
+			scan_string(scan, c);
+		else if (c == '"')
+			scan->in_string = true;
+		else if (c == '{' || c == '[')
+			scan->depth++;
+		else if ((c == '}' || c == ']') && !--scan->depth)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* False at the end of the time. */
+static bool wait_for(int fd, double until)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		double left = until - clock_monotonic();
+		int rc = left > 0 && !cancel_signal() ? poll(&poll_fd, 1, (int)(left * 1000) + 1)
+						      : 0;
+
+		if (rc >= 0)
+			return rc > 0;
+		if (errno != EINTR)
+			return false;
+	}
+}
+
+bool agent_input_read(struct strbuf *out, int fd, double seconds, size_t max)
+{
+	struct agent_input_scan scan = { 0 };
+	double until = clock_monotonic() + seconds;
+	size_t seen = 0, end;
+	ssize_t n;
+
+	while (seen < max && wait_for(fd, until)) {
+		strbuf_grow(out, CHUNK);
+		n = read(fd, out->buf + out->len, CHUNK);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			return false;
+		seen += (size_t)n;
+		end = agent_input_scan(&scan, out->buf + out->len, (size_t)n);
+		if (end) {
+			strbuf_setlen(out, out->len + end);
+			return true;
+		}
+		/* What has no end is read, for who writes it, but not kept. */
+		if (!scan.other)
+			strbuf_setlen(out, out->len + (size_t)n);
+	}
+	return false;
+}
 
 /* --- strings --- */
 
@@ -40,27 +124,30 @@ static void replace_halves(char *string)
 	}
 }
 
-/* The value of a string; NULL if it is anything else, or empty. The caller frees it. */
-static char *string_at(const struct strbuf *text, const struct jsonedit_item *item)
+/* A value of the text; NULL if it is not JSON, or nested or exact beyond what anybody needs. */
+static json_t *load_text(const char *text, size_t len)
 {
-	struct strbuf raw = STRBUF_INIT;
+	struct strbuf clean = STRBUF_INIT;
+	size_t skip = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 	json_t *value;
-	char *out = NULL;
 
-	if (text->buf[item->start] != '"')
-		return NULL;
-	utf8_sanitize(&raw, text->buf + item->start, item->end - item->start);
-	replace_halves(raw.buf);
-	value = json_loadb(raw.buf, raw.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	if (json_string_length(value)) {
-		out = xmemdupz(json_string_value(value), json_string_length(value));
-		/* A directory that is cut short at a NUL is a different one. */
-		for (size_t i = 0; i < json_string_length(value); i++)
-			if (!out[i])
-				out[i] = ' ';
-	}
-	json_decref(value);
-	strbuf_release(&raw);
+	utf8_sanitize(&clean, text + skip, len - skip);
+	replace_halves(clean.buf);
+	value = json_loadb(clean.buf, clean.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	strbuf_release(&clean);
+	return value;
+}
+
+/* NULL if it is anything but a string, or empty. The caller frees it. */
+static char *copy_string(const json_t *value)
+{
+	size_t len = json_string_length(value);
+	char *out = len ? xmemdupz(json_string_value(value), len) : NULL;
+
+	/* A directory that is cut short at a NUL is a different one. */
+	for (size_t i = 0; i < len; i++)
+		if (!out[i])
+			out[i] = ' ';
 	return out;
 }
 
@@ -166,60 +253,53 @@ static const struct name nested_names[] = {
 };
 
 struct found {
-	const struct strbuf *text;
-	struct jsonedit_item at[SLOTS];
-	size_t by[SLOTS]; /* the place of its name in the list, from 1 on; 0: not there */
+	const json_t *at[SLOTS]; /* NULL: not there; null is as good as none */
 };
 
-/* One walk over all members, however long some are; null is as good as none. */
-static void find_members(struct found *found, size_t object, const struct name *list, size_t nr)
+static void find_members(struct found *found, const json_t *object, const struct name *list, size_t nr)
 {
-	struct jsonedit_iter iter;
-	struct jsonedit_item item;
+	for (size_t i = 0; i < nr; i++) {
+		const json_t *value = json_object_get(object, list[i].key);
 
-	jsonedit_begin(&iter, found->text, object);
-	while (jsonedit_next(&iter, &item)) {
-		for (size_t i = 0; i < nr; i++) {
-			enum slot slot = list[i].slot;
-
-			if ((found->by[slot] && found->by[slot] <= i) ||
-			    found->text->buf[item.start] == 'n' ||
-			    !jsonedit_equals(found->text, item.key, list[i].key))
-				continue;
-			found->by[slot] = i + 1;
-			found->at[slot] = item;
-		}
+		if (value && !json_is_null(value) && !found->at[list[i].slot])
+			found->at[list[i].slot] = value;
 	}
+}
+
+/* The tool's own, but for the directory: it is where the agent is that counts. */
+static void find_nested(struct found *found)
+{
+	struct found inner = { { NULL } };
+
+	find_members(&inner, found->at[NESTED], nested_names, ARRAY_SIZE(nested_names));
+	for (int slot = 0; slot < SLOTS; slot++)
+		if (inner.at[slot] && (slot != CWD || !found->at[CWD]))
+			found->at[slot] = inner.at[slot];
 }
 
 static char *take(const struct found *found, enum slot slot)
 {
-	return found->by[slot] ? string_at(found->text, &found->at[slot]) : NULL;
+	return copy_string(found->at[slot]);
 }
 
 /* --- what the tool works on --- */
 
-static char *first_member(const struct strbuf *text, size_t object, const char *const *keys)
+static char *first_member(const json_t *object, const char *const *keys)
 {
-	struct jsonedit_item item;
 	char *value = NULL;
 
 	for (; *keys && !value; keys++)
-		if (jsonedit_find(&item, text, object, *keys))
-			value = string_at(text, &item);
+		value = copy_string(json_object_get(object, *keys));
 	return value;
 }
 
 /* The strings of an array, as a line. */
-static char *join(const struct strbuf *text, const struct jsonedit_item *array)
+static char *join(const json_t *array)
 {
 	struct strbuf line = STRBUF_INIT;
-	struct jsonedit_iter iter;
-	struct jsonedit_item item;
 
-	jsonedit_begin(&iter, text, array->start);
-	while (jsonedit_next(&iter, &item) && line.len < PROMPT_MAX) {
-		char *word = string_at(text, &item);
+	for (size_t i = 0; i < json_array_size(array) && line.len < PROMPT_MAX; i++) {
+		char *word = copy_string(json_array_get(array, i));
 
 		if (word)
 			strbuf_addf(&line, "%s%s", line.len ? " " : "", word);
@@ -249,20 +329,19 @@ static char *path_of_patch(const char *patch)
 	return first ? xmemdupz(first + skip, strcspn(first + skip, "\r\n")) : NULL;
 }
 
-static void read_input(struct agent_event *out, const struct strbuf *text, size_t object)
+static void read_input(struct agent_event *out, const json_t *input)
 {
 	static const char *const paths[] = { "file_path",     "filePath",      "path",
 					     "notebook_path", "absolute_path", NULL };
 	static const char *const commands[] = { "command", "cmd", "input", "patch", "command_line",
 						NULL };
 	static const char *const lists[] = { "command", "commands", NULL };
-	struct jsonedit_item item;
 
-	out->path = first_member(text, object, paths);
-	out->command = first_member(text, object, commands);
+	out->path = first_member(input, paths);
+	out->command = first_member(input, commands);
 	for (size_t i = 0; lists[i] && !out->command; i++)
-		if (jsonedit_find(&item, text, object, lists[i]) && text->buf[item.start] == '[')
-			out->command = join(text, &item);
+		if (json_is_array(json_object_get(input, lists[i])))
+			out->command = join(json_object_get(input, lists[i]));
 	if (!out->path && out->command)
 		out->path = path_of_patch(out->command);
 }
@@ -270,58 +349,162 @@ static void read_input(struct agent_event *out, const struct strbuf *text, size_
 /* An object, or the text of one in a string. */
 static void read_inputs(struct agent_event *out, const struct found *found)
 {
-	struct strbuf inner = STRBUF_INIT;
 	char *string = take(found, INPUT);
+	json_t *inner = string ? load_text(string, strlen(string)) : NULL;
 
-	if (string) {
-		strbuf_addstr(&inner, string);
-		if (!jsonedit_check(&inner, 0) && inner.buf[jsonedit_root(&inner)] == '{')
-			read_input(out, &inner, jsonedit_root(&inner));
-		else
-			out->path = path_of_patch(string);
-	} else if (found->by[INPUT] && found->text->buf[found->at[INPUT].start] == '{') {
-		read_input(out, found->text, found->at[INPUT].start);
-	}
-	strbuf_release(&inner);
+	if (json_is_object(inner))
+		read_input(out, inner);
+	else if (string)
+		out->path = path_of_patch(string);
+	else if (json_is_object(found->at[INPUT]))
+		read_input(out, found->at[INPUT]);
+	json_decref(inner);
 	free(string);
 }
 
+/* --- what is known of the agents --- */
+
+/* How agents write the name of our server before that of a tool. */
+static const char *const servers[] = { "mcp__git-checkpoint__", "mcp__git_checkpoint__",
+				       "mcp_git-checkpoint_",	"mcp_git_checkpoint_",
+				       "git-checkpoint-",	"git-checkpoint_",
+				       "git_checkpoint_",	"git-checkpoint__" };
+
+static bool is_our_tool(const char *tool)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(servers); i++) {
+		size_t len = strlen(servers[i]);
+
+		if (!strncmp(tool, servers[i], len) && !strncmp(tool + len, "checkpoint_", 11))
+			return true;
+	}
+	return false;
+}
+
+bool agent_tool_reads(const char *agent, const char *tool)
+{
+	json_t *data = is_our_tool(tool) ? NULL : agents_load(agent), *name;
+	bool reads = is_our_tool(tool);
+	size_t i;
+
+	json_array_foreach(json_object_get(data, "reading_tools"), i, name)
+		reads = reads || !strcmp(json_string_value(name), tool);
+	json_decref(data);
+	return reads;
+}
+
+/* Without what separates words, in lower case: "PreToolUse", "preToolUse", "pre_tool_use". */
+static void simplify(char *out, size_t size, const char *event)
+{
+	size_t len = 0;
+
+	for (; *event && len < size - 1; event++)
+		if (isalnum((unsigned char)*event))
+			out[len++] = (char)tolower((unsigned char)*event);
+	out[len] = '\0';
+}
+
+static bool find_moment(enum agent_moment *out, json_t *events, const char *plain)
+{
+	static const struct {
+		const char *name;
+		enum agent_moment moment;
+	} moments[] = { { "before", AGENT_BEFORE },
+		      { "after", AGENT_AFTER },
+		      { "prompt", AGENT_PROMPT },
+		      { "stop", AGENT_STOP } };
+	const char *event;
+	json_t *moment;
+	char known[40];
+
+	json_object_foreach(events, event, moment) {
+		simplify(known, sizeof(known), event);
+		for (size_t i = 0; !strcmp(known, plain) && i < ARRAY_SIZE(moments); i++) {
+			*out = moments[i].moment;
+			if (!strcmp(json_string_value(moment), moments[i].name))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool find_event(enum agent_moment *out, const char *agent, const char *plain)
+{
+	json_t *data = agents_load(agent);
+	const json_t *hooks = agents_part(data, false);
+	bool found = find_moment(out, json_object_get(hooks, "events"), plain) ||
+		     find_moment(out, json_object_get(hooks, "more_events"), plain);
+
+	json_decref(data);
+	return found;
+}
+
+/* Agents read the settings of one another, so the names of all count. */
+enum agent_moment agent_moment_of(const char *agent, const char *event, bool has_tool)
+{
+	enum agent_moment moment;
+	char plain[40];
+
+	simplify(plain, sizeof(plain), event);
+	if (find_event(&moment, agent, plain))
+		return moment;
+	for (const char *const *name = agents_names(); *name; name++)
+		if (find_event(&moment, *name, plain))
+			return moment;
+	if (has_tool && (!strncmp(plain, "pre", 3) || !strncmp(plain, "before", 6)))
+		return AGENT_BEFORE;
+	if (has_tool && (!strncmp(plain, "post", 4) || !strncmp(plain, "after", 5)))
+		return AGENT_AFTER;
+	return AGENT_OTHER;
+}
+
+bool agent_event_saves(const struct agent_event *event)
+{
+	switch (event->moment) {
+	case AGENT_BEFORE:
+	case AGENT_AFTER:
+		return !event->labels.tool ||
+		       !agent_tool_reads(event->labels.name, event->labels.tool);
+	case AGENT_PROMPT:
+	case AGENT_STOP:
+		return true;
+	case AGENT_OTHER:
+		break;
+	}
+	return false;
+}
 /* --- who and when --- */
 
 /*
  * Others read the settings of Claude Code and run what they find there. Claude Code always says
  * where its transcript is, in a directory of its own; Copilot says it only at the end.
  */
-static const char *who(const char *entry, const struct found *found)
+static char *find_who(const char *entry, const struct found *found)
 {
-	static const struct {
-		const char *dir, *agent;
-	} homes[] = { { "/.copilot/", "copilot" },
-		      { "/.factory/", "droid" },
-		      { "/.qwen/", "qwen-code" },
-		      { "/.codex/", "codex" } };
-	const char *agent = entry;
-	char *transcript = take(found, TRANSCRIPT);
+	bool is_claude = !strcmp(entry, "claude-code");
+	char *transcript = is_claude ? take(found, TRANSCRIPT) : NULL, *agent = NULL;
+	bool elsewhere = transcript && !strstr(transcript, "/.claude/");
 
-	if (strcmp(entry, "claude-code") != 0) {
-		free(transcript);
-		return entry;
+	for (const char *const *name = agents_names(); elsewhere && *name && !agent; name++) {
+		json_t *data = agents_load(*name);
+		const char *dir = agents_text(data, "transcripts");
+
+		if (dir && strstr(transcript, dir))
+			agent = xstrdup(*name);
+		json_decref(data);
 	}
-	for (size_t i = 0; transcript && i < ARRAY_SIZE(homes); i++)
-		if (strstr(transcript, homes[i].dir) && !strstr(transcript, "/.claude/"))
-			agent = homes[i].agent;
-	if (found->by[SESSION] && !transcript && found->by[TIME])
-		agent = "copilot";
+	if (is_claude && !transcript && found->at[SESSION] && found->at[TIME])
+		agent = xstrdup("copilot");
 	free(transcript);
-	return agent;
+	return agent ? agent : xstrdup(entry);
 }
 
 /* Copilot's own events have no name: what they bring tells. */
 static enum agent_moment moment_without_name(const struct found *found)
 {
-	if (found->by[TOOL])
-		return found->by[RESULT] ? AGENT_AFTER : AGENT_BEFORE;
-	return found->by[PROMPT] ? AGENT_PROMPT : found->by[REASON] ? AGENT_STOP : AGENT_OTHER;
+	if (found->at[TOOL])
+		return found->at[RESULT] ? AGENT_AFTER : AGENT_BEFORE;
+	return found->at[PROMPT] ? AGENT_PROMPT : found->at[REASON] ? AGENT_STOP : AGENT_OTHER;
 }
 
 static void set_moment(struct agent_event *out, const struct found *found, const char *given)
@@ -329,28 +512,21 @@ static void set_moment(struct agent_event *out, const struct found *found, const
 	char *told = take(found, EVENT);
 	const char *event = told ? told : given;
 
-	out->moment = event ? agent_moment_of(event, out->labels.tool != NULL)
+	out->moment = event ? agent_moment_of(out->entry, event, out->labels.tool != NULL)
 			    : moment_without_name(found);
 	/* Qwen repeats the event after each tool, without a text: nobody asked for anything. */
-	if (out->moment == AGENT_PROMPT && found->by[PROMPT] && !out->labels.prompt)
+	if (out->moment == AGENT_PROMPT && found->at[PROMPT] && !out->labels.prompt)
 		out->moment = AGENT_OTHER;
 	free(told);
 }
 
 static void set_roots(struct agent_event *out, const struct found *found)
 {
-	struct jsonedit_iter iter;
-	struct jsonedit_item item;
-
-	if (!found->by[ROOTS] || found->text->buf[found->at[ROOTS].start] != '[')
-		return;
-	jsonedit_begin(&iter, found->text, found->at[ROOTS].start);
-	while (jsonedit_next(&iter, &item)) {
-		char *root = string_at(found->text, &item);
+	for (size_t i = 0; i < json_array_size(found->at[ROOTS]); i++) {
+		char *root = copy_string(json_array_get(found->at[ROOTS], i));
 
 		if (root)
-			strlist_add(&out->roots, root);
-		free(root);
+			strlist_take(&out->roots, root);
 	}
 }
 
@@ -361,7 +537,7 @@ static void set_labels(struct ckpt_agent *out, const struct found *found)
 	out->tool = take(found, TOOL);
 	out->tool_call = take(found, CALL);
 	/* Cline's main agent has an id as well, and says that it has no parent. */
-	if (!found->by[ROOTS] || found->by[PARENT])
+	if (!found->at[ROOTS] || found->at[PARENT])
 		out->sub_agent = take(found, SUB);
 	out->prompt = take(found, PROMPT);
 	shorten(&out->session, LABEL_MAX);
@@ -375,33 +551,33 @@ static void set_labels(struct ckpt_agent *out, const struct found *found)
 void agent_event_read(struct agent_event *out, const struct strbuf *text, const char *entry,
 		      const char *event)
 {
-	struct found found = { .text = text };
-	size_t root;
+	json_t *root = load_text(text->buf, text->len);
+	struct found found = { { NULL } };
 
 	memset(out, 0, sizeof(*out));
 	out->entry = xstrdup(entry);
 	shorten(&out->entry, LABEL_MAX);
 	if (!out->entry)
 		out->entry = xstrdup("agent");
+	out->readable = json_is_object(root);
 	/* Who cannot be understood may be about to change something. */
-	if (!text->len || jsonedit_check(text, 0) || text->buf[jsonedit_root(text)] != '{') {
+	if (!out->readable) {
+		json_decref(root);
 		out->labels.name = xstrdup(out->entry);
-		out->moment = event ? agent_moment_of(event, true) : AGENT_BEFORE;
+		out->moment = event ? agent_moment_of(out->entry, event, true) : AGENT_BEFORE;
 		return;
 	}
-	out->readable = true;
-	root = jsonedit_root(text);
 	find_members(&found, root, names, ARRAY_SIZE(names));
-	if (found.by[NESTED] && text->buf[found.at[NESTED].start] == '{' && !found.by[TOOL])
-		find_members(&found, found.at[NESTED].start, nested_names,
-			     ARRAY_SIZE(nested_names));
-	out->labels.name = xstrdup(who(out->entry, &found));
+	if (!found.at[TOOL])
+		find_nested(&found);
+	out->labels.name = find_who(out->entry, &found);
 	out->cwd = take(&found, CWD);
 	set_labels(&out->labels, &found);
 	set_roots(out, &found);
 	set_moment(out, &found, event);
 	if (out->moment == AGENT_BEFORE || out->moment == AGENT_AFTER)
 		read_inputs(out, &found);
+	json_decref(root);
 }
 
 void agent_event_release(struct agent_event *event)

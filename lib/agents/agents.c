@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents.h"
 
-#include "agents/agent_entry_internal.h"
-#include "agents/agent_json_internal.h"
-#include "agents/agent_settings_internal.h"
-#include "agents/agent_toml_internal.h"
 #include "agents/agents_internal.h"
 #include "base/base.h"
 
@@ -15,321 +11,155 @@ void agents_result_release(struct agents_result *result)
 	strlist_release(&result->notes);
 }
 
-const char *const *agents_names(void)
-{
-	static const char *names[32];
+/* ---- which files ---- */
 
-	for (int i = 0; i < 31 && agent_table[i].name; i++)
-		names[i] = agent_table[i].name;
-	return names;
+/* In the home directory a link may lead anywhere; one that a repository contains may not. */
+static int find_changes(struct agents_changes *out, const json_t *agent, const struct agents_opts *opts)
+{
+	const char *base = opts->user ? getenv("HOME") : opts->root;
+
+	if (!base || *base != '/')
+		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path; set it, or "
+						  "leave --user out");
+	agents_changes(out, opts->agent, agent, opts->user ? "/" : base, base, opts->user, opts->mcp);
+	return 0;
 }
 
-int agents_check(const char *name)
+static void add_path(struct strbuf *out, const struct install_change *change)
 {
-	const struct agent *agent;
-
-	return agent_find(&agent, name);
+	strbuf_addf(out, "%s/%s", strcmp(change->root, "/") ? change->root : "", change->path);
 }
 
-/* An entry with the same meaning that is not exactly ours belongs to the user. */
-static void note_others(struct agents_result *out, const struct settings *s,
-			const struct agent *agent)
+/* ---- what the user should know, each a sentence that stands alone ---- */
+
+static void add_notes(struct agents_result *out, const json_t *part, const struct agents_opts *opts,
+		      bool is_new)
 {
-	if (agent_mentioned(agent, s->text.buf))
+	const char *variable = agents_text(part, "variable"), *note = agents_text(part, "note");
+	const char *moved = variable && opts->user ? getenv(variable) : NULL;
+
+	if (is_new)
+		strlist_add(&out->notes, note);
+	if (is_new && !opts->user && json_is_true(json_object_get(part, "top_only")))
+		strlist_addf(&out->notes,
+			     "'%s' does not read it when it is started in a subdirectory; 'git checkpoint "
+			     "hooks install --user --agent %s' works everywhere",
+			     opts->agent, opts->agent);
+	if (moved && *moved && strncmp(moved, out->path.buf, strlen(moved)) != 0)
+		strlist_addf(&out->notes, "the variable '%s' is set: settings are read from '%s', not from '%s'",
+			     variable, moved, out->path.buf);
+	if (!opts->mcp && !agents_program_found())
+		strlist_add(&out->notes, AGENTS_NO_PROGRAM);
+}
+
+bool agents_program_found(void)
+{
+	return spawn_available("git-checkpoint");
+}
+
+/* What does the same but is not exactly ours belongs to the user. */
+static void note_others(struct agents_result *out, const struct install_change *change, bool mcp)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	add_path(&path, change);
+	if (mcp)
+		strlist_addf(&out->notes,
+			     "'%s' has a server 'git-checkpoint' that was not written by 'mcp "
+			     "--install', or was changed since; it was left as it is",
+			     path.buf);
+	else
 		strlist_addf(&out->notes,
 			     "'%s' has an entry that was not written by 'hooks install', or was "
 			     "changed since; remove it by hand",
-			     s->path.buf);
+			     path.buf);
+	strbuf_release(&path);
 }
 
-/* Nothing is inserted that could not be removed again without changing any other byte. */
-static int no_way_back(const struct settings *s)
-{
-	return ckpt_error_set(CKPT_ERROR, "'%s' has a format from which the entry could not be removed "
-					  "again without a trace; add the entry that --print shows by "
-					  "hand",
-			      s->path.buf);
-}
+/* ---- installing and removing ---- */
 
-/* ---- JSON ---- */
-
-static int malformed(int err, const struct settings *s)
-{
-	return err ? ckpt_error_prefix(err, "'%s' is malformed", s->path.buf) : 0;
-}
-
-static int install_json(struct agents_result *out, struct settings *s, const struct agent *agent,
-			unsigned extra)
-{
-	bool changed;
-	int err;
-
-	if (!s->exists) {
-		int dirs = agent_settings_missing_dirs(s);
-
-		agent_file(&s->text, agent, extra | ADDED_FILE | agent_dirs_flag(dirs));
-		out->change = AGENTS_CREATED;
-		return agent_settings_create(s, dirs, 0666);
-	}
-	err = agent_json_insert(&s->text, agent, extra, &changed);
-	if (err == CKPT_EREFUSED)
-		return no_way_back(s);
-	if (err || !changed)
-		return malformed(err, s);
-	out->change = AGENTS_EDITED;
-	return agent_settings_store(s);
-}
-
-static int uninstall_json(struct agents_result *out, struct settings *s,
-			  const struct agent *agent, unsigned *added_out)
-{
-	bool changed, empty;
-	unsigned added;
-	int err = agent_json_remove(&s->text, agent, &changed, &added, &empty);
-
-	*added_out |= added;
-
-	if (!err)
-		note_others(out, s, agent);
-	if (err || !changed)
-		return malformed(err, s);
-	if (empty && added & ADDED_FILE && !s->linked) {
-		out->change = AGENTS_REMOVED;
-		return agent_settings_unlink(s, agent_dirs_of(added));
-	}
-	out->change = AGENTS_EDITED;
-	err = agent_json_check(&s->text, agent);
-	return err ? malformed(err, s) : agent_settings_store(s);
-}
-
-/* ---- TOML ---- */
-
-/* What an earlier version wrote there. */
-static int uninstall_toml(struct agents_result *out, struct settings *s,
-			  const struct agent *agent)
-{
-	int err = 0;
-
-	if (agent_toml_remove(&s->text)) {
-		out->change = AGENTS_EDITED;
-		err = agent_settings_store(s);
-	}
-	if (!err)
-		note_others(out, s, agent);
-	return err;
-}
-
-/* ---- files of our own ---- */
-
-/* Of which there may be several; all are read before any is touched. */
-struct own_files {
-	struct settings items[8];
-	unsigned added[8];
-	bool ours[8];
-	struct settings_locks locks;
+static const enum agents_change changes_of[] = {
+	[INSTALL_UNCHANGED] = AGENTS_UNCHANGED,
+	[INSTALL_EDITED] = AGENTS_EDITED,
+	[INSTALL_CREATED] = AGENTS_CREATED,
+	[INSTALL_REMOVED] = AGENTS_REMOVED,
 };
 
-static int open_own(struct own_files *files, const struct agent *agent,
-		    const struct agents_opts *opts)
+static int carry_out(struct agents_result *out, const struct agents_changes *changes,
+		     const struct agents_opts *opts, bool in)
 {
-	int err = 0;
+	struct install_result results[AGENTS_FILES_MAX];
+	int err = in ? install_put(results, changes->items, changes->nr)
+		     : install_take_back(results, changes->items, changes->nr);
 
-	for (size_t i = 0; agent->own[i].file && !err; i++) {
-		struct settings *s = &files->items[i];
+	for (size_t i = 0; i < changes->nr && !err; i++) {
+		enum agents_change change = changes_of[results[i].outcome];
 
-		*s = (struct settings)SETTINGS_INIT;
-		err = agent_settings_find(s, agent, agent->own[i].file, opts);
-		if (!err)
-			err = agent_settings_confine(s, opts);
-		if (!err)
-			err = agent_settings_lock_dir(&files->locks, s->dir.buf);
-		if (!err)
-			err = agent_settings_load(s, &files->locks);
-		files->ours[i] = s->exists && !s->linked &&
-				 agent_own_is(&s->text, &agent->own[i], &files->added[i]);
+		if (change > out->change)
+			out->change = change;
+		if (results[i].alike && (opts->mcp || !in))
+			note_others(out, &changes->items[i], opts->mcp);
 	}
 	return err;
 }
 
-static void close_own(struct own_files *files, const struct agent *agent)
+static bool has_hooks(const struct strbuf *toml)
 {
-	for (size_t i = 0; agent->own[i].file; i++)
-		agent_settings_release(&files->items[i]);
-	agent_settings_unlock_all(&files->locks);
-}
-
-static int install_own(struct agents_result *out, struct own_files *files,
-		       const struct agent *agent)
-{
-	int err = 0;
-
-	for (size_t i = 0; agent->own[i].file; i++)
-		if (files->items[i].exists && !files->ours[i])
-			return ckpt_error_set(CKPT_EREFUSED,
-					      "'%s' exists and was not written by 'hooks install'; "
-					      "add what --print shows to it by hand, or move it away",
-					      files->items[i].path.buf);
-	for (size_t i = 0; agent->own[i].file && !err; i++) {
-		struct settings *s = &files->items[i];
-		int dirs = agent_settings_missing_dirs(s);
-
-		if (s->exists)
-			continue;
-		agent_own_text(&s->text, &agent->own[i], ADDED_FILE | agent_dirs_flag(dirs));
-		out->change = AGENTS_CREATED;
-		err = agent_settings_create(s, dirs, agent->own[i].mode);
+	for (const char *p = toml->buf; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		p += strspn(p, " \t[");
+		/* The list of trusted hooks is not a hook: Codex writes it itself. */
+		if (!strncmp(p, "hooks", 5) && p[5] && strchr(".] \t=", p[5]) &&
+		    strncmp(p, "hooks.state", 11) != 0)
+			return true;
 	}
-	return err;
+	return false;
 }
 
-static int uninstall_own(struct agents_result *out, struct own_files *files,
-			 const struct agent *agent)
+/* What the user has put into the other file is as good; `out->path` is that of it then. */
+static int look_beside(bool *done, struct agents_result *out, const json_t *agent,
+		       struct agents_changes *changes)
 {
-	size_t nr = 0;
-	int err = 0;
-
-	for (; agent->own[nr].file; nr++)
-		if (files->items[nr].exists && !files->ours[nr])
-			note_others(out, &files->items[nr], agent);
-	/* The first one made the directories that the others are in. */
-	while (nr-- > 0 && !err) {
-		if (!files->ours[nr])
-			continue;
-		out->change = AGENTS_REMOVED;
-		err = agent_settings_unlink(&files->items[nr], agent_dirs_of(files->added[nr]));
-	}
-	return err;
-}
-
-static int edit_own(struct agents_result *out, const struct agent *agent,
-		    const struct agents_opts *opts, bool in)
-{
-	struct own_files files = { .locks = { .nr = 0 } };
-	int err = open_own(&files, agent, opts);
-
-	if (!err) {
-		struct settings main = SETTINGS_INIT;
-
-		err = agent_settings_find(&main, agent, agent->file, opts);
-		strbuf_addstr(&out->path, main.path.buf);
-		agent_settings_release(&main);
-	}
-	if (!err)
-		err = in ? install_own(out, &files, agent) : uninstall_own(out, &files, agent);
-	close_own(&files, agent);
-	return err;
-}
-
-/* ---- everything ---- */
-
-static void generic(struct agents_result *out, const struct agent *agent)
-{
-	out->change = AGENTS_NO_FILE;
-	strbuf_addstr(&out->text,
-		      "# Let the agent run this line before each step that changes files, in the\n"
-		      "# directory that it works in. It takes a checkpoint only if something changed\n"
-		      "# since the last one, never fails, and prints only what went wrong.\n");
-	agent_line(&out->text, agent);
-}
-
-/* Both are read before either is written: a malformed one stops everything. */
-struct both {
-	struct settings json, toml;
-	struct settings_locks locks;
-};
-
-static int open_both(struct both *b, const struct agent *agent, const struct agents_opts *opts)
-{
-	int err = agent_settings_find(&b->json, agent, agent->file, opts);
-
-	if (!err)
-		err = agent_settings_confine(&b->json, opts);
-	if (!err)
-		err = agent_settings_lock_dir(&b->locks, b->json.dir.buf);
-	if (!err)
-		err = agent_settings_load(&b->json, &b->locks);
-	if (!err && agent->toml)
-		err = agent_settings_find(&b->toml, agent, agent->toml, opts);
-	if (!err && agent->toml)
-		err = agent_settings_confine(&b->toml, opts);
-	if (!err && agent->toml)
-		err = agent_settings_load(&b->toml, &b->locks);
-	return err;
-}
-
-/* What an older version put into the second file goes into the first. */
-static int install(struct agents_result *out, struct both *b, const struct agent *agent,
-		   unsigned extra)
-{
-	bool moves = b->toml.exists && agent_toml_remove(&b->toml.text);
-	bool done = !moves && b->toml.exists && agent_mentioned(agent, b->toml.text.buf);
+	struct strbuf text = STRBUF_INIT, path = STRBUF_INIT;
+	struct install_change beside;
 	int err;
 
-	strbuf_addstr(&out->path, done ? b->toml.path.buf : b->json.path.buf);
-	if (done)
+	*done = false;
+	if (!agents_beside(&beside, changes, agent))
 		return 0;
-	if (b->toml.exists && agent_toml_has_hooks(&b->toml.text))
+	add_path(&path, &beside);
+	err = install_read(&text, &beside);
+	*done = !err && install_is_alike(&beside, text.buf);
+	if (*done) {
+		strbuf_reset(&out->path);
+		strbuf_addstr(&out->path, path.buf);
+	} else if (!err && has_hooks(&text)) {
 		strlist_addf(&out->notes,
 			     "'%s' has hooks, too: both are run, with a warning that they are in two "
 			     "files",
-			     b->toml.path.buf);
-	err = install_json(out, &b->json, agent, extra);
-	if (err || !moves)
-		return err;
-	if (out->change == AGENTS_UNCHANGED)
-		out->change = AGENTS_EDITED;
-	return agent_settings_store(&b->toml);
-}
-
-static int uninstall(struct agents_result *out, struct both *b, const struct agent *agent,
-		     unsigned *added)
-{
-	int err = 0;
-
-	strbuf_addstr(&out->path, b->json.path.buf);
-	if (b->json.exists)
-		err = malformed(agent_json_check(&b->json.text, agent), &b->json);
-	if (!err && b->toml.exists)
-		err = uninstall_toml(out, &b->toml, agent);
-	if (!err && out->change == AGENTS_EDITED) {
-		strbuf_reset(&out->path);
-		strbuf_addstr(&out->path, b->toml.path.buf);
+			     path.buf);
 	}
-	return err || !b->json.exists ? err : uninstall_json(out, &b->json, agent, added);
-}
-
-static int edit_settings(struct agents_result *out, const struct agent *agent,
-			 const struct agents_opts *opts, bool in, unsigned *added)
-{
-	struct both b = { SETTINGS_INIT, SETTINGS_INIT, { .nr = 0 } };
-	int err = open_both(&b, agent, opts);
-
-	if (!err)
-		err = in ? install(out, &b, agent, *added) : uninstall(out, &b, agent, added);
-	agent_settings_release(&b.json);
-	agent_settings_release(&b.toml);
-	agent_settings_unlock_all(&b.locks);
-	return err;
+	strbuf_release(&path);
+	strbuf_release(&text);
+	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
 /*
  * In a linked worktree Codex takes the hooks of the primary one, and only if there is a directory for
- * them here. So both get the entry, and ours here remembers whether the other one is its work.
+ * them here. So both get the entry; the record tells whether the other one was put there from here.
  */
-static int edit_with_primary(struct agents_result *out, const struct agent *agent,
-			     const struct agents_opts *opts, bool in)
+static int carry_out_in_primary(struct agents_result *out, const json_t *agent,
+				const struct agents_opts *opts, bool in)
 {
-	struct agents_opts there = { opts->agent, opts->primary, NULL, false };
 	struct agents_result other = AGENTS_RESULT_INIT;
-	unsigned added = 0, ignored = 0;
-	int err = in ? edit_settings(&other, agent, &there, true, &added) : 0;
+	struct agents_changes changes;
+	char *by = xstrfmt("%s in %s", opts->agent, opts->root);
+	int err = 0;
 
-	if (in && other.change != AGENTS_UNCHANGED)
-		added = ADDED_PRIMARY;
-	if (!err)
-		err = edit_settings(out, agent, opts, in, &added);
-	if (!err && !in && added & ADDED_PRIMARY)
-		err = edit_settings(&other, agent, &there, false, &ignored);
+	agents_changes(&changes, opts->agent, agent, opts->primary, opts->primary, false, false);
+	changes.items[0].by = by;
+	if (in || install_is_by(&changes.items[0]))
+		err = carry_out(&other, &changes, opts, in);
+	add_path(&other.path, &changes.items[0]);
 	if (!err && in)
 		strlist_addf(&out->notes,
 			     "this is a linked worktree, where Codex reads the hooks of the primary one: "
@@ -337,32 +167,60 @@ static int edit_with_primary(struct agents_result *out, const struct agent *agen
 			     other.path.buf);
 	if (!err && out->change == AGENTS_UNCHANGED && other.change != AGENTS_UNCHANGED)
 		out->change = AGENTS_EDITED;
+	agents_changes_release(&changes);
 	agents_result_release(&other);
+	free(by);
+	return err;
+}
+
+static void set_generic(struct agents_result *out)
+{
+	out->change = AGENTS_NO_FILE;
+	strbuf_addstr(&out->text,
+		      "# Let the agent run this line before each step that changes files, in the\n"
+		      "# directory that it works in. It takes a checkpoint only if something changed\n"
+		      "# since the last one, never fails, and prints only what went wrong.\n"
+		      "git checkpoint save --source generic --automatic -q -m pre-tool </dev/null "
+		      ">/dev/null || true\n");
+}
+
+/* `out->change` is AGENTS_NO_FILE if there is no more to do. */
+static int begin(struct agents_result *out, json_t **agent, struct agents_changes *changes,
+		 const struct agents_opts *opts)
+{
+	int err = opts->mcp ? agents_mcp_check(opts->agent, opts->user) : agents_check(opts->agent);
+
+	memset(changes, 0, sizeof(*changes));
+	*agent = err ? NULL : agents_load(opts->agent);
+	if (!err && !*agent)
+		set_generic(out);
+	if (err || !*agent)
+		return err;
+	err = find_changes(changes, *agent, opts);
+	if (!err)
+		add_path(&out->path, &changes->items[changes->main]);
 	return err;
 }
 
 static int edit(struct agents_result *out, const struct agents_opts *opts, bool in)
 {
-	const struct agent *agent;
-	unsigned added = 0;
-	int err = agent_find(&agent, opts->agent);
+	struct agents_changes changes;
+	bool done = false;
+	json_t *agent;
+	int err = begin(out, &agent, &changes, opts);
 
-	if (err)
-		return err;
-	if (agent->format == AGENT_NO_FILE) {
-		out->change = AGENTS_NO_FILE;
-		if (in)
-			generic(out, agent);
-		return 0;
-	}
-	if (agent->format == AGENT_OWN)
-		err = edit_own(out, agent, opts, in);
-	else if (agent->toml && opts->primary && !opts->user)
-		err = edit_with_primary(out, agent, opts, in);
-	else
-		err = edit_settings(out, agent, opts, in, &added);
-	if (!err && in)
-		agents_add_notes(out, agent, opts, out->change != AGENTS_UNCHANGED);
+	if (!err && in && agent && !opts->mcp)
+		err = look_beside(&done, out, agent, &changes);
+	if (!err && agent && !done)
+		err = carry_out(out, &changes, opts, in);
+	if (!err && changes.nr && opts->primary && !opts->user && agents_in_primary(agent))
+		err = carry_out_in_primary(out, agent, opts, in);
+	if (!err && in && agent && (!opts->mcp || out->change != AGENTS_UNCHANGED))
+		add_notes(out, agents_part(agent, opts->mcp), opts, out->change != AGENTS_UNCHANGED);
+	if (!in)
+		strbuf_reset(&out->text);
+	agents_changes_release(&changes);
+	json_decref(agent);
 	return err;
 }
 
@@ -377,36 +235,28 @@ int agents_uninstall(struct agents_result *out, const struct agents_opts *opts)
 }
 
 /* All files, each with its name before it if there are several. */
-static void print_own(struct strbuf *out, const struct agent *agent)
+static void print_changes(struct strbuf *out, const struct agents_changes *changes, const char *dir)
 {
-	for (size_t i = 0; agent->own[i].file; i++) {
-		if (agent->own[1].file)
-			strbuf_addf(out, "%s%s:\n", i ? "\n" : "", agent->own[i].file);
-		agent_own_text(out, &agent->own[i], 0);
+	for (size_t i = 0; i < changes->nr; i++) {
+		const char *path = strstr(changes->items[i].path, dir);
+
+		if (changes->nr > 1)
+			strbuf_addf(out, "%s%s:\n", i ? "\n" : "", path + strlen(dir) + 1);
+		strbuf_addstr(out, changes->items[i].text);
 	}
 }
 
 int agents_print(struct agents_result *out, const struct agents_opts *opts)
 {
-	struct settings settings = SETTINGS_INIT;
-	const struct agent *agent;
-	int err = agent_find(&agent, opts->agent);
+	struct agents_changes changes;
+	json_t *agent;
+	int err = begin(out, &agent, &changes, opts);
 
-	if (err)
-		return err;
-	if (agent->format == AGENT_NO_FILE) {
-		generic(out, agent);
-		return 0;
+	if (!err && agent) {
+		print_changes(&out->text, &changes, changes.dir);
+		add_notes(out, agents_part(agent, opts->mcp), opts, true);
 	}
-	err = agent_settings_find(&settings, agent, agent->file, opts);
-	if (!err) {
-		strbuf_addstr(&out->path, settings.path.buf);
-		if (agent->format == AGENT_OWN)
-			print_own(&out->text, agent);
-		else
-			agent_file(&out->text, agent, 0);
-		agents_add_notes(out, agent, opts, true);
-	}
-	agent_settings_release(&settings);
+	agents_changes_release(&changes);
+	json_decref(agent);
 	return err;
 }

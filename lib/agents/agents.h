@@ -2,16 +2,14 @@
 #ifndef CKPT_AGENTS_AGENTS_H
 #define CKPT_AGENTS_AGENTS_H
 
-#include "agents/agent_hook.h"
-#include "agents/agent_mcp.h"
 #include "base/base.h"
 
-struct restore_guard;
+struct restore_kept;
 struct store;
 
 /**
  * Entries in the settings of coding agents: before and after each tool, when the user asks for
- * something and when it is done, the agent runs what agent_hook.h describes.
+ * something and when it is done, the agent runs agent_hook_run().
  *
  * Every other byte of a settings file stays as it is. A file that cannot be
  * parsed is refused before anything is touched. If a settings file is a
@@ -22,6 +20,7 @@ struct agents_opts {
 	const char *root;  /**< the root of the worktree; not needed with `user` */
 	const char *primary; /**< of a linked worktree: the root of the primary one; otherwise NULL */
 	bool user;	   /**< the settings in the home directory instead of the worktree's */
+	bool mcp;	   /**< the server `git-checkpoint mcp`, not the hooks */
 };
 
 enum agents_change {
@@ -44,11 +43,18 @@ struct agents_result {
 
 void agents_result_release(struct agents_result *result);
 
+/** A bound on the number of agents. */
+enum { AGENTS_MAX = 64 };
+
 /** The supported names, in the order to show them; the list ends with NULL. */
 const char *const *agents_names(void);
+/** Of those, the ones whose servers can be edited. */
+const char *const *agents_mcp_names(void);
 
 /** For an unknown agent: CKPT_ERROR, "agent 'x' is not supported; use one of ...". */
 int agents_check(const char *name);
+/** The same for servers, also if they are not in the project, or not in the home directory. */
+int agents_mcp_check(const char *name, bool user);
 
 /** Add the entry to the agent's settings. This and the next two check the name, too. */
 int agents_install(struct agents_result *out, const struct agents_opts *opts);
@@ -59,7 +65,7 @@ int agents_uninstall(struct agents_result *out, const struct agents_opts *opts);
 enum agents_state {
 	AGENTS_ABSENT,
 	AGENTS_INSTALLED,
-	AGENTS_OUTDATED,   /**< of an older version; agents_install() brings it up to date */
+	AGENTS_OUTDATED,   /**< not all of it; agents_install() brings it up to date */
 	AGENTS_UNREADABLE, /**< the settings cannot be read or parsed, so the agent may run nothing */
 };
 
@@ -91,24 +97,60 @@ void agents_statuses_release(struct agents_statuses *statuses);
 /** What went wrong last when the agent's hook ran, and when; NULL: nothing. The caller frees it. */
 char *agents_trouble(struct store *store, const char *agent, int64_t *at);
 
-/** A restore leaves the settings that have our entry as they are, if the checkpoint's have not. */
-extern const struct restore_guard agents_guard;
+/** The settings that a restore leaves as they are if the checkpoint's lack our entry. */
+const struct restore_kept *agents_kept(void);
 
 /** Touch nothing: `path` is the file it belongs in and `text` what a new one would contain. */
 int agents_print(struct agents_result *out, const struct agents_opts *opts);
 
+/* --- agent_hook.c --- */
+
+/**
+ * What an entry in the settings of an agent runs: read the event, and take a checkpoint in the
+ * directory that it names if something may change, or has changed.
+ */
+
+struct agent_hook {
+	const char *entry; /**< the agent whose settings have it */
+	const char *event; /**< its name, where the agent does not tell it; or NULL */
+	int input;	   /**< a descriptor */
+};
+
+enum agent_hook_outcome {
+	AGENT_HOOK_NOTHING, /**< the event needs no checkpoint */
+	AGENT_HOOK_SAVED,
+	AGENT_HOOK_UNCHANGED,
+	AGENT_HOOK_FAILED,
+};
+
+struct agent_hook_result {
+	enum agent_hook_outcome outcome;
+	bool late;    /**< AGENT_HOOK_FAILED: it took too long */
+	bool again;   /**< AGENT_HOOK_FAILED: the user has heard the same in this session */
+	char *why;    /**< AGENT_HOOK_FAILED: a sentence */
+	char *answer; /**< for stdout, whole lines or empty; it never decides about a tool */
+};
+
+/** Never fails: problems are in `out`. The current directory may be another one afterwards. */
+void agent_hook_run(struct agent_hook_result *out, const struct agent_hook *hook,
+		    deadline_give_up_fn give_up);
+void agent_hook_result_release(struct agent_hook_result *result);
+
+/**
+ * For `give_up`: the work goes on in the background. Returns what to say, or NULL if the user has
+ * heard it in this session.
+ */
+char *agent_hook_give_up(const char *why);
+
+/** What to print; `why` is what the user has to know, or NULL. The caller frees it. */
+char *agent_hook_answer(const char *entry, const char *why);
+
 /*
  * In this folder:
  *
- *   agent_hook agent_input  a checkpoint for an event; reading that from a stream
- *   agent_event agent_tools  what an agent tells; whether to save, from event and tool
- *   agent_trouble           what went wrong, told once
- *   agents agents_status agents_notes  adding and removing entries; which there are; what to know
- *   agents_guard            they survive a restore
- *   agent_table agent_own   all agents; files of ours for some of them
- *   agent_entry agent_json agent_toml agent_settings  one entry; where it is; the file
- *   agent_mcp agent_mcp_entry  the server of lib/mcp in their settings
- *   jsonedit jsonedit_check  editing JSON that people wrote
+ *   agents agents_status agents_data  adding and removing entries; which there are; what is known of
+ *                           each agent, from <name>.json
+ *   agent_hook agent_event  a checkpoint for an event; what an agent tells
  */
 
 #endif

@@ -2,22 +2,79 @@
 #ifndef CKPT_AGENTS_AGENTS_INTERNAL_H
 #define CKPT_AGENTS_AGENTS_INTERNAL_H
 
+#include "agents/agents.h"
 #include "base/base.h"
+#include "install/install.h"
 
-struct agent;
-struct agents_opts;
-struct agents_result;
+/**
+ * What is known of an agent is in lib/agents/<name>.json, which the Makefile makes a part of the
+ * program with the plugins beside it. "@EVENT@" stands for the name of each event in turn.
+ *
+ *   hooks    dir, file         of the settings, below the top of the project
+ *            user_dir          in the home directory, if it has another name there
+ *            events            what the agent calls them, and when they happen: "before" and
+ *                              "after" a tool, "prompt", "stop"; each gets an entry
+ *            more_events       that it may tell of, too
+ *            entry             for an event, an element of {"hooks": {"<event>": [...]}}
+ *            begin             what else a new file begins with
+ *            files             instead of an entry among those of others: files that are ours as
+ *                              a whole, with a plugin, an object, or (true) entries as above
+ *            executable        these are programs
+ *            comments          the settings may have some
+ *            toml              a file beside it that may have hooks as well
+ *            primary           in a linked worktree those of the primary one are read
+ *            variable          moves the user's settings
+ *            top_only          read only if the agent is started at the top of the project
+ *            note              what is left for the user to do
+ *   mcp      file, user        of the settings with servers, in the project and in the home directory
+ *            text              a new file: an object, or TOML
+ *            instead           what else to do without `file` or `user`
+ *            comments, variable, note    as above
+ *   reading_tools              names of tools that change nothing
+ *   answer                     what a hook prints; without it the user is told on stderr what failed
+ *   transcripts                a directory, if the agent reads the settings of Claude Code, too
+ */
+struct agents_file {
+	const char *name, *text;
+};
 
-/* --- agents_notes.c --- */
+/** All of them; ends with one without a name. */
+extern const struct agents_file agents_files[];
 
-/** What the user should know about the entry that `out` tells of. */
-void agents_add_notes(struct agents_result *out, const struct agent *agent,
-		      const struct agents_opts *opts, bool is_new);
+/** What is known of an agent, a new reference; NULL for any other name. */
+json_t *agents_load(const char *name);
 
-#define AGENTS_NO_PROGRAM \
-	"the program 'git-checkpoint' is not in PATH: the entry cannot work until it is"
+/** What it says of hooks, or of the server. */
+const json_t *agents_part(const json_t *agent, bool mcp);
+
+/** A text of a part; NULL if it has none. */
+const char *agents_text(const json_t *part, const char *key);
+
+enum { AGENTS_FILES_MAX = 8 };
+
+/** What is installed for an agent. */
+struct agents_changes {
+	struct install_change items[AGENTS_FILES_MAX];
+	size_t nr, main; /**< `main` is the one to be told of */
+	const char *dir; /**< of the settings, below the top of the project or the home directory */
+	struct strlist strings; /**< that they point to */
+};
+
+/** Below `base`; `root` as in install_change. `mcp`: the server, not the hooks. */
+void agents_changes(struct agents_changes *out, const char *name, const json_t *agent,
+		    const char *root, const char *base, bool user, bool mcp);
+void agents_changes_release(struct agents_changes *changes);
+
+/** The file beside the main one that may have hooks as well; false if the agent has none. */
+bool agents_beside(struct install_change *out, struct agents_changes *changes, const json_t *agent);
+
+/** Whether it reads the hooks of the primary worktree in a linked one. */
+bool agents_in_primary(const json_t *agent);
 
 /** Whether what the entries run would be found. */
 bool agents_program_found(void);
+
+#define AGENTS_NO_PROGRAM \
+	"the program 'git-checkpoint' is not in PATH: the entry cannot work until it is"
 
 #endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents.h"
 
-#include "agents/agent_entry_internal.h"
-#include "agents/agent_json_internal.h"
-#include "agents/agent_toml_internal.h"
 #include "agents/agents_internal.h"
-#include "agents/jsonedit_internal.h"
 #include "base/base.h"
 
 const char *agents_state_name(enum agents_state state)
@@ -22,100 +18,84 @@ const char *agents_state_name(enum agents_state state)
 
 /* ---- the files of one agent ---- */
 
-/* The second file that an agent may have its hooks in; what is wrong with it is not our concern. */
-static enum agents_state look_at_toml(const char *path, const struct agent *agent)
+static bool is_disabled(const struct install_change *change)
 {
-	enum agents_state state = AGENTS_ABSENT;
 	struct strbuf text = STRBUF_INIT;
+	json_t *root = install_read(&text, change) ? NULL : json_loads(text.buf, 0, NULL);
+	bool disabled = json_is_true(json_object_get(root, "disableAllHooks"));
 
-	if (!fs_read_linked(&text, path) && agent_mentioned(agent, text.buf))
-		state = agent_toml_remove(&text) ? AGENTS_OUTDATED : AGENTS_INSTALLED;
+	json_decref(root);
 	strbuf_release(&text);
-	return state;
+	return disabled;
 }
 
-static bool is_disabled(const struct strbuf *text)
+/* All files as we write them; one that somebody changed may still do the same. */
+static int look_at_all(enum agents_state *out, const struct agents_changes *changes)
 {
-	struct jsonedit_item item;
+	size_t found = 0, ours = 0;
+	bool partly = false;
+	int err = 0;
 
-	return jsonedit_find(&item, text, jsonedit_root(text), "disableAllHooks") &&
-	       text->buf[item.start] == 't';
+	for (size_t i = 0; i < changes->nr && !err; i++) {
+		enum install_state state;
+
+		err = install_look(&state, &changes->items[i]);
+		found += !err && state != INSTALL_ABSENT;
+		ours += !err && state == INSTALL_THERE;
+		partly = partly || (!err && state == INSTALL_PARTLY);
+	}
+	*out = err				      ? AGENTS_UNREADABLE
+	       : !found				      ? AGENTS_ABSENT
+	       : partly || (ours && found < changes->nr) ? AGENTS_OUTDATED
+						      : AGENTS_INSTALLED;
+	return err;
 }
 
-static enum agents_state look_at_json(struct agents_status *out, const char *path,
-				      const struct agent *agent)
+/* What is wrong with a file that only may have hooks is not our concern. */
+static bool is_beside(const struct install_change *beside)
 {
-	enum agents_state state = AGENTS_ABSENT;
 	struct strbuf text = STRBUF_INIT;
-	int err = fs_read_linked(&text, path);
+	bool found = !install_read(&text, beside) && install_is_alike(beside, text.buf);
 
-	if (!err)
-		err = agent_json_state(&state, &text, agent);
-	if (err && err != CKPT_ENOTFOUND) {
-		state = AGENTS_UNREADABLE;
+	strbuf_release(&text);
+	return found;
+}
+
+/* Links may lead anywhere: the agent follows them, too. */
+static void look_at(struct agents_status *out, const char *name, const json_t *agent,
+		    const char *base, bool user)
+{
+	struct install_change beside;
+	struct agents_changes changes;
+	const char *path;
+
+	agents_changes(&changes, name, agent, "/", base, user, false);
+	path = changes.items[changes.main].path;
+	*out = (struct agents_status){ .agent = name };
+	if (look_at_all(&out->state, &changes))
 		out->why = xstrdup(ckpt_error_last());
-	} else if (!err && state != AGENTS_ABSENT && is_disabled(&text)) {
+	else if (out->state != AGENTS_ABSENT && is_disabled(&changes.items[changes.main]))
 		out->why = xstrdup("'disableAllHooks' is set there");
+	if (out->state == AGENTS_ABSENT && agents_beside(&beside, &changes, agent) &&
+	    is_beside(&beside)) {
+		out->state = AGENTS_INSTALLED;
+		path = beside.path;
 	}
-	strbuf_release(&text);
-	return state;
-}
-
-/* All of them as we write them; one that somebody changed may still do the same. */
-static enum agents_state look_at_own(const char *base, const struct agent *agent, bool user)
-{
-	size_t exact = 0, alike = 0, nr = 0;
-
-	for (; agent->own[nr].file; nr++) {
-		struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
-		unsigned added;
-
-		agent_settings(&path, base, agent, agent->own[nr].file, user);
-		if (!fs_read_linked(&text, path.buf)) {
-			bool ours = agent_own_is(&text, &agent->own[nr], &added);
-
-			exact += ours;
-			alike += !ours && agent_mentioned(agent, text.buf);
-		}
-		strbuf_release(&path);
-		strbuf_release(&text);
-	}
-	return exact + alike == nr ? AGENTS_INSTALLED
-	       : exact		   ? AGENTS_OUTDATED
-	       : alike		   ? AGENTS_INSTALLED
-				   : AGENTS_ABSENT;
-}
-
-/* The path is told without its first `hidden` bytes. */
-static void look_at(struct agents_status *out, const char *base, const struct agent *agent,
-		    bool user, size_t hidden)
-{
-	struct strbuf main = STRBUF_INIT, toml = STRBUF_INIT;
-
-	*out = (struct agents_status){ .agent = agent->name };
-	agent_settings(&main, base, agent, agent->file, user);
-	out->state = agent->format == AGENT_OWN ? look_at_own(base, agent, user)
-						: look_at_json(out, main.buf, agent);
-	if (agent->toml && out->state == AGENTS_ABSENT) {
-		agent_settings(&toml, base, agent, agent->toml, user);
-		out->state = look_at_toml(toml.buf, agent);
-	}
-	out->path = xstrdup((toml.len && out->state != AGENTS_ABSENT ? toml.buf : main.buf) + hidden);
-	strbuf_release(&main);
-	strbuf_release(&toml);
+	out->path = xstrfmt("/%s", path);
+	agents_changes_release(&changes);
 }
 
 /* ---- whether it works here ---- */
 
 /* What counts is the entry of the primary worktree, and a directory here. */
-static void look_at_primary(struct agents_status *out, const char *root, const char *primary,
-			    const struct agent *agent)
+static void look_at_primary(struct agents_status *out, const json_t *agent, const char *root,
+			    const char *primary)
 {
-	struct strbuf dir = STRBUF_INIT;
+	const char *dir = agents_text(agents_part(agent, false), "dir");
+	char *here = xstrfmt("%s/%s", root, dir);
 	struct agents_status there;
 
-	look_at(&there, primary, agent, false, 0);
-	agent_settings(&dir, root, agent, NULL, false);
+	look_at(&there, out->agent, agent, primary, false);
 	if (there.state == AGENTS_ABSENT && out->state != AGENTS_ABSENT) {
 		free(out->why);
 		out->why = xstrfmt("in a linked worktree Codex reads '%s', which has no entry",
@@ -124,11 +104,12 @@ static void look_at_primary(struct agents_status *out, const char *root, const c
 		out->state = there.state;
 		free(out->path);
 		out->path = xstrdup(there.path);
-		if (!fs_is_dir(dir.buf))
-			out->why = xstrdup("in a linked worktree Codex reads it only if there is a "
-					   "directory '.codex'");
+		if (!fs_is_dir(here))
+			out->why = xstrfmt("in a linked worktree Codex reads it only if there is a "
+					   "directory '%s'",
+					   dir);
 	}
-	strbuf_release(&dir);
+	free(here);
 	free(there.path);
 	free(there.why);
 }
@@ -142,18 +123,20 @@ static void set_works(struct agents_status *status)
 	status->works = !status->why;
 }
 
-static void add(struct agents_statuses *out, const char *base, const struct agent *agent,
-		const char *primary, bool user)
+static void add_status(struct agents_statuses *out, const char *name, const json_t *agent,
+		       const char *base, const char *primary, bool user)
 {
+	size_t hidden = user ? 0 : strlen(base) + (base[1] != '\0');
 	struct agents_status status;
 
-	look_at(&status, base, agent, user, user ? 0 : strlen(base) + (base[1] != '\0'));
+	look_at(&status, name, agent, base, user);
 	if (user && status.state == AGENTS_ABSENT) {
 		free(status.path);
 		return;
 	}
-	if (!user && agent->toml && primary)
-		look_at_primary(&status, base, primary, agent);
+	memmove(status.path, status.path + hidden, strlen(status.path + hidden) + 1);
+	if (primary && agents_in_primary(agent))
+		look_at_primary(&status, agent, base, primary);
 	set_works(&status);
 	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
 	out->items[out->nr++] = status;
@@ -164,12 +147,14 @@ void agents_look(struct agents_statuses *out, const char *root, const char *prim
 	const char *home = getenv("HOME");
 
 	memset(out, 0, sizeof(*out));
-	for (const struct agent *agent = agent_table; agent->name; agent++) {
-		if (agent->format == AGENT_NO_FILE)
-			continue;
-		add(out, root, agent, primary, false);
-		if (home && *home == '/' && strcmp(home, root))
-			add(out, home, agent, NULL, true);
+	for (const char *const *name = agents_names(); *name; name++) {
+		json_t *agent = agents_load(*name);
+
+		if (agent)
+			add_status(out, *name, agent, root, primary, false);
+		if (agent && home && *home == '/' && strcmp(home, root) != 0)
+			add_status(out, *name, agent, home, NULL, true);
+		json_decref(agent);
 	}
 }
 

@@ -55,9 +55,7 @@ int cmd_agent_hook(int argc, char **argv)
 		return report_done(EXIT_DONE);
 	}
 	hook.entry = argv[1];
-	/* The rest tells uninstall what else to remove. */
-	if (argc > 2 && strncmp(argv[2], AGENT_HOOK_NOTE, strlen(AGENT_HOOK_NOTE)) != 0)
-		hook.event = argv[2];
+	hook.event = argv[2];
 	/* An agent that does not wait for the answer must not end us. */
 	signal(SIGPIPE, SIG_IGN);
 	agent_hook_run(&result, &hook, give_up);

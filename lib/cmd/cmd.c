@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/report.h"
 #include "record/record.h"
@@ -93,7 +92,6 @@ int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv)
 	struct session session = { 0 };
 	int err = opt_parse(spec, argc, argv, &args), status = EXIT_DONE;
 
-	restore_guard_with(&agents_guard);
 	if (!err && spec->subs) {
 		spec = opt_sub(spec, args.items[0]);
 		strlist_drop_first(&args);

@@ -71,7 +71,6 @@ void cmd_push_auto(struct session *session, const char *id);
 
 int cmd_run(int argc, char **argv);
 int cmd_hook(int argc, char **argv);
-int cmd_mcp(int argc, char **argv);
 extern const struct opt_spec cmd_mcp_spec;
 int cmd_agent_hook(int argc, char **argv);
 

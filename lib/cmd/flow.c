@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/flowing_internal.h"
@@ -254,6 +255,7 @@ static int do_resume(struct session *session, const struct strlist *args)
 	struct flow_resume_opts opts = {
 		.restore = restore,
 		.confirm = yes ? NULL : restored_confirm,
+		.kept = agents_kept(),
 		.progress = progress_show,
 	};
 	struct flow_resumed resumed;

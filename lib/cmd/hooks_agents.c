@@ -114,8 +114,10 @@ int hooks_agents_edit(struct session *session, const struct hooks_agents *how)
 	for (size_t i = 0; i < how->names->nr && !err; i++)
 		err = agents_check(how->names->items[i]);
 	for (size_t i = 0; i < how->names->nr && !err; i++) {
-		struct agents_opts opts = { how->names->items[i], session->worktree, primary,
-					    how->user };
+		const struct agents_opts opts = { .agent = how->names->items[i],
+						  .root = session->worktree,
+						  .primary = primary,
+						  .user = how->user };
 		struct agents_result result = AGENTS_RESULT_INIT;
 
 		err = !how->install ? agents_uninstall(&result, &opts)

@@ -29,7 +29,7 @@ static const struct opt options[] = {
 
 static bool offer(struct complete *complete, const char *what)
 {
-	const char *const *names = agent_mcp_names();
+	const char *const *names = agents_mcp_names();
 	bool ours = !strcmp(what, "<agent>");
 
 	for (; ours && *names; names++)
@@ -50,7 +50,7 @@ static int check(const struct strlist *args)
 		return ckpt_error_set(CKPT_EUSAGE, "option '--user' needs '--install'");
 	/* An unknown one stops everything, before anything is edited. */
 	for (size_t i = 0; i < args->nr && edits() && !err; i++)
-		err = agent_mcp_check(args->items[i], user);
+		err = agents_mcp_check(args->items[i], user);
 	return err;
 }
 
@@ -62,12 +62,13 @@ static int edit(struct session *session, const struct strlist *args)
 	for (size_t i = 0; i < args->nr && !err; i++) {
 		const struct agents_opts opts = { .agent = args->items[i],
 						  .root = session->worktree,
-						  .user = user };
+						  .user = user,
+						  .mcp = true };
 		struct agents_result result = AGENTS_RESULT_INIT;
 
-		err = print	  ? agent_mcp_print(&result, &opts)
-		      : uninstall ? agent_mcp_uninstall(&result, &opts)
-				  : agent_mcp_install(&result, &opts);
+		err = print	  ? agents_print(&result, &opts)
+		      : uninstall ? agents_uninstall(&result, &opts)
+				  : agents_install(&result, &opts);
 		if (!err)
 			hooks_agents_tell(array, &result, opts.agent);
 		agents_result_release(&result);
@@ -100,10 +101,3 @@ const struct opt_spec cmd_mcp_spec = {
 	.run = mcp,
 };
 
-/* An entry in settings may tell what was added with it, which is for --uninstall. */
-int cmd_mcp(int argc, char **argv)
-{
-	if (argc > 1 && !strncmp(argv[argc - 1], AGENT_HOOK_NOTE, strlen(AGENT_HOOK_NOTE)))
-		argc--;
-	return cmd_dispatch(&cmd_mcp_spec, argc, argv);
-}

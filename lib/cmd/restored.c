@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/restored_internal.h"
 
+#include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/hunking_internal.h"
 #include "cmd/report.h"
@@ -403,6 +404,7 @@ int restored_carry_out(struct session *session, struct restore_opts *opts,
 		       const struct restored_how *how)
 {
 	opts->progress = progress_show;
+	opts->kept = agents_kept();
 	if (how->by_hunks)
 		return carry_out_hunks(session, opts, how);
 	if (!how->yes && !opts->interrupted && !opts->dry_run) {

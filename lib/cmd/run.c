@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
+#include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/hint_internal.h"
 #include "cmd/ran_internal.h"
@@ -207,6 +208,7 @@ static int restore(struct run *run)
 		.kind = JOURNAL_RESTORE,
 		.reason = "rollback of a failed run",
 		.paths = &all,
+		.kept = agents_kept(),
 		.confirm = rollback ? NULL : confirm,
 		.payload = run,
 		.progress = progress_show,

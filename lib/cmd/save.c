@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "agents/agents.h"
 #include "base/base.h"
 #include "cmd/complete.h"
 #include "cmd/hint_internal.h"
@@ -368,12 +367,6 @@ static void join_messages(void)
 	reason = messages.nr ? strbuf_detach(&text, NULL) : NULL;
 }
 
-/* Entries that older versions put into the settings of agents do not say it. */
-static bool is_automatic(void)
-{
-	return automatic || (reason && !strcmp(reason, "pre-tool") && !agents_check(source));
-}
-
 /* What is parsed before there is a session. */
 static int64_t expiry;
 static struct ckpt_meta meta;
@@ -400,7 +393,7 @@ static struct save_opts asked_for(const struct strlist *scope)
 		.reason = reason ? reason : "manual",
 		.said = reason != NULL,
 		.source = source,
-		.automatic = is_automatic(),
+		.automatic = automatic,
 		.step = step,
 		.expiry = expiry,
 		.states = meta.states,

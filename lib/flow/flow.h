@@ -126,6 +126,7 @@ struct flow_resume_opts {
 	/** As in restore_opts. */
 	int (*confirm)(const struct restore_result *preview, struct session *session,
 		       void *payload);
+	const struct restore_kept *kept;
 	progress_fn progress;
 };
 

@@ -4,8 +4,7 @@
 #include "base/base.h"
 #include "install/edit_json_internal.h"
 
-/* The user's own entry does the same. */
-static bool is_alike(const struct install_change *change, const char *text)
+bool install_is_alike(const struct install_change *change, const char *text)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(change->alike) && change->alike[i]; i++) {
 		size_t len = strlen(change->alike[i]);
@@ -77,7 +76,7 @@ static int find_entries(struct entries *entries, const struct edit_json *doc,
 		err = edit_json_find(&entry->found, &raw, doc, &entry->place, entry->value);
 		/* A member has its name for itself. */
 		entry->alike = entry->found == EDIT_JSON_OTHER &&
-			       (!entry->place.element || is_alike(change, raw.buf));
+			       (!entry->place.element || install_is_alike(change, raw.buf));
 		strbuf_release(&raw);
 	}
 	return err;
@@ -209,7 +208,7 @@ static int look_at_toml(enum install_state *out, const struct install_change *ch
 	if (strlen(text->buf) != text->len)
 		return ckpt_error_set(CKPT_ERROR, "it contains a NUL");
 	*out = find_block(text, change->text) ? INSTALL_THERE
-	       : is_alike(change, text->buf)  ? INSTALL_ALIKE
+	       : install_is_alike(change, text->buf)  ? INSTALL_ALIKE
 					      : INSTALL_ABSENT;
 	return *out == INSTALL_ABSENT ? check_inline(change, text) : 0;
 }
@@ -241,8 +240,9 @@ static enum install_state look_at_file(const struct install_change *change,
 {
 	size_t len = change->len ? change->len : strlen(change->text);
 
-	return text->len == len && !memcmp(text->buf, change->text, len) ? INSTALL_THERE
-									 : INSTALL_ALIKE;
+	if (text->len == len && !memcmp(text->buf, change->text, len))
+		return INSTALL_THERE;
+	return change->alike[0] && !install_is_alike(change, text->buf) ? INSTALL_ABSENT : INSTALL_ALIKE;
 }
 
 /* ---- all kinds ---- */

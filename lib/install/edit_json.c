@@ -199,7 +199,7 @@ static void follow(struct trail *out, const struct strbuf *plain, const struct e
 		out->depth = 2;
 }
 
-static bool find_element(struct item *out, const struct strbuf *plain, size_t array,
+static bool find_exactly(struct item *out, const struct strbuf *plain, size_t array,
 			 const json_t *value)
 {
 	EACH_ITEM(*out, plain, array)
@@ -208,12 +208,56 @@ static bool find_element(struct item *out, const struct strbuf *plain, size_t ar
 	return false;
 }
 
+/* The array of an object that has nothing else, under this name. */
+static bool find_only_array(size_t *out, const struct strbuf *plain, size_t object, const json_t *name)
+{
+	struct item item = { .end = object + 1 };
+
+	if (plain->buf[object] != '{' || !next_item(&item, plain, object) ||
+	    !has_value(plain, item.key, item.key_end, name) || plain->buf[item.start] != '[')
+		return false;
+	*out = item.start;
+	return !next_item(&item, plain, object);
+}
+
+/*
+ * {"hooks": [<ours>]} may have become {"hooks": [<theirs>, <ours>]} since: so ours is looked for one
+ * level further down. `array` is the one that it is in.
+ */
+static bool find_in_group(struct item *out, const struct strbuf *plain, size_t *array,
+			  const json_t *value)
+{
+	json_t *object = (json_t *)value, *list = json_object_iter_value(json_object_iter(object));
+	json_t *name = json_string(json_object_iter_key(json_object_iter(object)));
+	bool found = false;
+	struct item group;
+	size_t inner;
+
+	if (json_object_size(value) == 1 && json_array_size(list) == 1)
+		EACH_ITEM(group, plain, *array)
+			if (find_only_array(&inner, plain, group.start, name) &&
+			    find_exactly(out, plain, inner, json_array_get(list, 0))) {
+				*array = inner;
+				found = true;
+				break;
+			}
+	json_decref(name);
+	return found;
+}
+
+static bool find_element(struct item *out, const struct strbuf *plain, size_t *array,
+			 const json_t *value)
+{
+	return find_exactly(out, plain, *array, value) || find_in_group(out, plain, array, value);
+}
+
 int edit_json_find(enum edit_json_found *out, struct strbuf *raw, const struct edit_json *doc,
 		  const struct edit_json_place *place, const json_t *value)
 {
 	const struct strbuf *plain = &doc->plain;
 	struct trail trail;
 	struct item item;
+	size_t array;
 
 	follow(&trail, plain, place);
 	*out = EDIT_JSON_NOTHING;
@@ -223,7 +267,8 @@ int edit_json_find(enum edit_json_found *out, struct strbuf *raw, const struct e
 		return 0;
 	if (place->element && plain->buf[trail.inner.start] != '[')
 		return ckpt_error_set(CKPT_ERROR, "'%s' should be an array", place->inner);
-	*out = (place->element ? find_element(&item, plain, trail.inner.start, value)
+	array = trail.inner.start;
+	*out = (place->element ? find_element(&item, plain, &array, value)
 			       : has_value(plain, trail.inner.start, trail.inner.end, value))
 		       ? EDIT_JSON_SAME
 		       : EDIT_JSON_OTHER;
@@ -440,14 +485,16 @@ bool edit_json_remove(struct edit_json *doc, const struct edit_json_place *place
 	struct strbuf raw = STRBUF_INIT;
 	struct trail trail;
 	struct item item;
+	size_t array;
 	int err = edit_json_find(&found, &raw, doc, place, value);
 
 	strbuf_release(&raw);
 	if (err || found != EDIT_JSON_SAME)
 		return false;
 	follow(&trail, &doc->plain, place);
-	if (place->element && find_element(&item, &doc->plain, trail.inner.start, value))
-		remove_item(doc, trail.inner.start, item.start);
+	array = trail.inner.start;
+	if (place->element && find_element(&item, &doc->plain, &array, value))
+		remove_item(doc, array, item.start);
 	if (!place->element || is_empty(doc, trail.inner.start))
 		remove_item(doc, trail.outer.start, trail.inner.start);
 	if (is_empty(doc, trail.outer.start))

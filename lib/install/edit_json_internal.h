@@ -22,7 +22,10 @@ struct edit_json {
 	struct strbuf plain; /**< of the same length, with blanks for comments */
 };
 
-/** The place of a value. */
+/**
+ * The place of a value. An element that is a group of one, such as {"hooks": [<value>]}, is also found
+ * if others have added to the group.
+ */
 struct edit_json_place {
 	const char *outer, *inner;
 	bool element; /**< of the array there; otherwise it is the member itself */

@@ -74,7 +74,7 @@ static int resolve_target(struct target *out)
 		err = ckpt_error_set(CKPT_EREFUSED, "'%s' leads out of '%s', to '%s'", path, root,
 				     out->real);
 	if (!err) {
-		out->rootfd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		out->rootfd = open(*root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (out->rootfd < 0)
 			err = ckpt_error_errno("unable to open '%s'", root);
 	}
@@ -141,7 +141,10 @@ static int read_target(struct target *target)
 	if (!fstatat(target->dirfd, target->name, &st, AT_SYMLINK_NOFOLLOW)) {
 		target->exists = true;
 		target->mode = st.st_mode & 07777;
-		err = S_ISLNK(st.st_mode) && is_own_name(target->change)
+		if (S_ISLNK(st.st_mode) && !is_own_name(target->change))
+			return ckpt_error_set(CKPT_ERROR, "'%s' is a link that leads nowhere",
+					      target->real);
+		err = S_ISLNK(st.st_mode)
 			      ? read_link(target)
 			      : fs_read_text(&target->now, target->dirfd, target->name);
 	} else if (errno != ENOENT) {
@@ -363,12 +366,12 @@ static int decide_put(struct target *target, struct install_result *out, struct 
 	if (!target->exists)
 		return decide_new(target, record);
 	err = edit_look(&state, change, &target->now);
-	if (!err && is_whole(change) && state == INSTALL_ALIKE && !is_replaceable(target))
+	if (!err && is_whole(change) && state != INSTALL_THERE && !is_replaceable(target))
 		return ckpt_error_set(CKPT_EREFUSED,
-				      "'%s' exists and was not written by us; add what --print shows "
-				      "to it by hand, or move it away",
+				      "'%s' exists and was not written by 'hooks install'; add what "
+				      "--print shows to it by hand, or move it away",
 				      target->real);
-	out->alike = state == INSTALL_ALIKE;
+	out->alike = !err && state == INSTALL_ALIKE;
 	if (!err && is_off(target, state))
 		decide_on(target);
 	else if (!err && change->kind == INSTALL_HOOK && state != INSTALL_THERE && !takes_lines(target))
@@ -647,7 +650,20 @@ int install_look(enum install_state *out, const struct install_change *change)
 
 	*out = INSTALL_ABSENT;
 	if (!err && target.exists)
-		err = fail_to_edit(edit_look(out, change, &target.now), &target);
+		err = edit_look(out, change, &target.now);
+	close_target(&target);
+	return err;
+}
+
+int install_read(struct strbuf *out, const struct install_change *change)
+{
+	struct target target = TARGET_INIT;
+	int err = open_target(&target, change);
+
+	if (!err && !target.exists)
+		err = CKPT_ENOTFOUND;
+	if (!err)
+		strbuf_add(out, target.now.buf, target.now.len);
 	close_target(&target);
 	return err;
 }

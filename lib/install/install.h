@@ -90,8 +90,17 @@ struct install_result {
 	char *kept; /**< INSTALL_HOOK: where something is now that had this name; the caller frees it */
 };
 
-/** Look, without the record. CKPT_ERROR for a file that cannot be read or edited. */
+/**
+ * Look, without the record. CKPT_ERROR for a file that cannot be read, or edited: then the message
+ * does not name it.
+ */
 int install_look(enum install_state *out, const struct install_change *change);
+
+/** Read the file as it is. CKPT_ENOTFOUND if there is none. */
+int install_read(struct strbuf *out, const struct install_change *change);
+
+/** Whether a text has something of the user's own that does the same, or ours. */
+bool install_is_alike(const struct install_change *change, const char *text);
 
 /**
  * Install all of these, or none: all files are read before any is touched.

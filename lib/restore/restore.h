@@ -42,6 +42,14 @@ struct restore_patch {
 
 enum { RESTORE_PATCH_MAX = 64 << 20 };
 
+/**
+ * A file that others depend on: a restore leaves it as it is, and names it among the warnings, if it
+ * has a word that the checkpoint's lacks.
+ */
+struct restore_kept {
+	const char *path, *word, *why;
+};
+
 struct restore_opts {
 	const struct ckpt_record *target;
 	/**
@@ -69,6 +77,7 @@ struct restore_opts {
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */
 	bool dry_run;
 	bool no_delete;
+	const struct restore_kept *kept; /**< ends with one without a path; NULL: none */
 	bool no_verify;
 	bool verify_full; /**< look at every file again, not only where the restore has been */
 	bool force;
@@ -205,23 +214,6 @@ void restore_own_check(struct restore_result *result, const struct session *sess
 
 /** 0, or CKPT_EREFUSED if an interrupted restore must be finished first. */
 int restore_check_settled(struct session *session);
-
-/* --- restore_keep.c --- */
-
-/**
- * Files that others depend on, wherever a restore goes: each is left as it is, and named among the
- * warnings, if what must stay in it would be lost.
- */
-struct restore_guard {
-	/** Below the root of any worktree; ends with NULL. */
-	const char *const *(*paths)(void);
-	/** `then` is what the checkpoint has; NULL: no such file. */
-	bool (*loses)(const char *path, const struct strbuf *now, const struct strbuf *then);
-	const char *why;
-};
-
-/** For all restores of this process; it must outlive them. */
-void restore_guard_with(const struct restore_guard *guard);
 
 /* --- undo.c --- */
 

@@ -40,7 +40,7 @@ struct restore {
 	struct protect *protect;
 	struct modes modes; /**< of the worktree */
 	struct strlist also;
-	struct strlist guarded; /**< files of restore_guard_with() that would lose what must stay */
+	struct strlist guarded; /**< files of opts->kept that would lose what must stay */
 	struct survey survey;
 	struct stage stage;
 	struct plan plan;

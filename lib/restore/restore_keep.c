@@ -6,13 +6,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-static const struct restore_guard *guard;
-
-void restore_guard_with(const struct restore_guard *files)
-{
-	guard = files;
-}
-
 /* As it is on the disk; false if it is something else, or cannot be read: then nothing is known of it. */
 static bool read_current(struct strbuf *out, const struct restore *r, const char *path)
 {
@@ -39,27 +32,38 @@ static int read_target(struct strbuf *out, bool *exists, struct restore *r, cons
 	return *exists ? objects_read(out, r->session->store, &entry->oid, OBJECT_BLOB) : err;
 }
 
-int restore_find_guarded(struct restore *r)
+static int find_if_guarded(struct restore *r, const struct restore_kept *kept)
 {
 	struct strbuf now = STRBUF_INIT, then = STRBUF_INIT;
-	int err = 0;
+	bool exists, has = plan_concerns(&r->scope, kept->path) && read_current(&now, r, kept->path) &&
+			   strstr(now.buf, kept->word);
+	int err = has ? read_target(&then, &exists, r, kept->path) : 0;
 
-	strlist_release(&r->guarded);
-	for (size_t i = 0; guard && guard->paths()[i] && !err; i++) {
-		const char *path = guard->paths()[i];
-		bool exists;
-
-		strbuf_reset(&now);
-		strbuf_reset(&then);
-		if (!plan_concerns(&r->scope, path) || !read_current(&now, r, path))
-			continue;
-		err = read_target(&then, &exists, r, path);
-		if (!err && guard->loses(path, &now, exists ? &then : NULL))
-			strlist_add(&r->guarded, path);
-	}
+	if (!err && has && !strstr(then.buf, kept->word))
+		strlist_add(&r->guarded, kept->path);
 	strbuf_release(&now);
 	strbuf_release(&then);
 	return err;
+}
+
+int restore_find_guarded(struct restore *r)
+{
+	const struct restore_kept *kept = r->opts->kept;
+	int err = 0;
+
+	strlist_release(&r->guarded);
+	for (; kept && kept->path && !err; kept++)
+		err = find_if_guarded(r, kept);
+	return err;
+}
+
+static const char *why_guarded(const struct restore *r, const char *path)
+{
+	const struct restore_kept *kept = r->opts->kept;
+
+	while (strcmp(kept->path, path) != 0)
+		kept++;
+	return kept->why;
 }
 
 const char *restore_protects(const char *path, enum wt_kind kind, void *payload)
@@ -68,7 +72,7 @@ const char *restore_protects(const char *path, enum wt_kind kind, void *payload)
 
 	for (size_t i = 0; i < r->guarded.nr; i++)
 		if (!strcmp(r->guarded.items[i], path))
-			return guard->why;
+			return why_guarded(r, path);
 	return protect_path(path, kind, r->protect);
 }
 
@@ -95,7 +99,8 @@ int restore_keep_apart(struct restore *r)
 {
 	for (size_t i = 0; i < r->guarded.nr; i++)
 		if (!plan_keeps(&r->plan, r->guarded.items[i]))
-			plan_keep(&r->plan, r->guarded.items[i], guard->why);
+			plan_keep(&r->plan, r->guarded.items[i],
+				  why_guarded(r, r->guarded.items[i]));
 	return keep_phantoms(r);
 }
 

@@ -49,9 +49,9 @@ test_the_same_is_told_once_in_a_session() {
 	expect_eq 3 "$(grep -c '^  went wrong .*: git-checkpoint: not saved' "$T/out")"
 	git checkpoint hooks status --json | jq -e '[.agents[] | select(.state == "installed")] |
 		all(.trouble.at and (.trouble.message | startswith("git-checkpoint: not saved")))' >/dev/null
-	git checkpoint status --json | jq -e '.agents[0].trouble.message' >/dev/null
+	git checkpoint status --json | jq -e '[.agents[].trouble.message // empty][0]' >/dev/null
 	git checkpoint status >"$T/out"
-	expect_grep '^Agents:      claude-code (no checkpoint yet), gemini-cli' "$T/out"
+	expect_grep '^Agents:      claude-code (no checkpoint yet), cline' "$T/out"
 }
 
 test_where_nothing_can_be_remembered_it_is_told_each_time() {

@@ -16,7 +16,7 @@ files() {
 }
 
 test_the_names() {
-	expect_eq 'claude-code codex gemini-cli copilot cursor opencode qwen-code droid cline windsurf goose kiro amp' \
+	expect_eq 'amp claude-code cline codex copilot cursor droid gemini-cli goose kiro opencode qwen-code windsurf' \
 		"$(every | xargs)"
 }
 
@@ -91,7 +91,7 @@ test_what_they_run_takes_checkpoints() {
 		echo "$agent $reason" >file
 		event=$(echo "$json" | sed -n 's/^\([a-zA-Z_.]*\) .*/\1/p')
 		echo "$json" | sed "s#^[a-zA-Z_.]* ##; s#@CWD@#$PWD#g" >"$T/event"
-		git-checkpoint agent-hook "$agent" ${event:+"$event"} added:file <"$T/event" >"$T/got" 2>"$T/err"
+		git-checkpoint agent-hook "$agent" ${event:+"$event"} <"$T/event" >"$T/got" 2>"$T/err"
 		expect_eq '' "$(cat "$T/got" "$T/err")"
 		expect_eq "$agent $reason $title" \
 			"$(git checkpoint list --json | jq -r '.checkpoints[0] | "\(.source) \(.reason) \(.title)"')"

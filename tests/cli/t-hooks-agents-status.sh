@@ -60,13 +60,13 @@ test_settings_in_the_home_directory() {
 	expect_eq 1 "$(git checkpoint hooks status --json | jq '[.agents[].last // empty] | unique | length')"
 }
 
-test_entries_of_an_older_version() {
+test_entries_that_are_not_all_there() {
 	agent_repo
 	for agent in $agents; do
-		mkdir "$(dirname "$(settings $agent)")"
-		older_settings $agent --automatic >"$(settings $agent)"
-		expect_eq outdated "$(state $agent)"
-		older_settings $agent >"$(settings $agent)"
+		git checkpoint hooks install -q --agent $agent 2>/dev/null
+		file=$(settings $agent)
+		jq 'del(.hooks[.hooks | keys[0]])' "$file" >"$T/less"
+		cp "$T/less" "$file"
 		expect_eq outdated "$(state $agent)"
 		git checkpoint hooks status >"$T/out"
 		expect_grep "^agent $agent: outdated: .*; 'git checkpoint hooks install --agent $agent' renews it" "$T/out"
@@ -75,43 +75,16 @@ test_entries_of_an_older_version() {
 	done
 }
 
-# What an earlier version appended to config.toml.
-older_toml() {
-	cat <<-'END'
-	# >>> git-checkpoint >>>
-	[[hooks.PreToolUse]]
-	matcher = "Bash|apply_patch"
-
-	[[hooks.PreToolUse.hooks]]
-	type = "command"
-	command = "cat >/dev/null; git checkpoint save --source codex -q -m pre-tool >/dev/null 2>&1 || true"
-	timeout = 30
-	# <<< git-checkpoint <<<
-	END
-}
-
 test_codex_with_its_hooks_in_toml() {
 	agent_repo
 	mkdir .codex
-	echo 'model = "x"' >"$T/mine"
-	{
-		cat "$T/mine"
-		echo
-		older_toml
-	} >.codex/config.toml
-	expect_eq outdated "$(state codex)"
-	expect_eq .codex/config.toml "$(json '.agents[] | select(.agent == "codex") | .path' "$T/json")"
-	# it moves to where entries are now
-	git checkpoint hooks install --agent codex >"$T/out" 2>&1
-	expect_grep 'codex: created .*hooks.json' "$T/out"
-	expect_same "$T/mine" .codex/config.toml
+	printf '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "command"\n%s\n' \
+		'command = "git-checkpoint agent-hook codex"' >.codex/config.toml
 	expect_eq installed "$(state codex)"
-	expect_eq .codex/hooks.json "$(json '.agents[] | select(.agent == "codex") | .path' "$T/json")"
+	expect_eq .codex/config.toml "$(json '.agents[] | select(.agent == "codex") | .path' "$T/json")"
 	git checkpoint hooks install --agent codex >"$T/out" 2>&1
-	expect_grep 'codex: unchanged' "$T/out"
-	git checkpoint hooks uninstall -q --agent codex
-	expect_same "$T/mine" .codex/config.toml
-	expect_eq absent "$(state codex)"
+	expect_grep 'codex: unchanged .*config.toml' "$T/out"
+	expect_missing .codex/hooks.json
 }
 
 test_settings_that_cannot_be_read() {

@@ -166,7 +166,6 @@ test_print_shows_and_touches_nothing() {
 	done
 	git checkpoint mcp --print codex 2>/dev/null >"$T/out"
 	expect_grep '^command = "git-checkpoint"$' "$T/out"
-	expect_no_grep added "$T/out"
 	expect_eq .git "$(ls -A)"
 }
 

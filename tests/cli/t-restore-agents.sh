@@ -78,17 +78,6 @@ test_settings_without_the_entry_do_not_replace_it() {
 	expect_eq '{"a": 1}' "$(cat .claude/settings.json)"
 }
 
-test_an_entry_that_was_renewed_does_not_become_old() {
-	agent_repo
-	mkdir .claude
-	older_settings claude-code >.claude/settings.json
-	git checkpoint save -q -m old
-	git checkpoint hooks install -q --agent claude-code 2>/dev/null
-	restored restore --yes @~1
-	expect_eq installed "$(state claude-code)"
-	expect_grep '^Kept: .claude/settings.json ' "$T/warnings"
-}
-
 test_killed_in_the_middle() {
 	agent_repo
 	git checkpoint save -q -m old

@@ -62,35 +62,6 @@ fires() {
 	test ! -e "$T/broken"
 }
 
-# older_settings <agent> [<option>]: the whole file as older versions wrote it, first without option
-older_settings() {
-	case $1 in
-	claude-code) set -- "$1" "${2:-}" PreToolUse 'Bash|Edit|MultiEdit|NotebookEdit|Write' \
-		'cd \"${CLAUDE_PROJECT_DIR:-.}\" && ' '' '' 30 ;;
-	codex) set -- "$1" "${2:-}" PreToolUse 'Bash|apply_patch' '' '' '' 30 ;;
-	gemini-cli) set -- "$1" "${2:-}" BeforeTool 'run_shell_command|write_file|replace' \
-		'cd \"${GEMINI_PROJECT_DIR:-.}\" && ' "; echo '{}'" '"name": "git-checkpoint", ' 30000 ;;
-	esac
-	cat <<-END
-	{
-	  "hooks": {
-	    "$3": [
-	      {
-	        "matcher": "$4",
-	        "hooks": [
-	          {
-	            "type": "command",
-	            $7"command": "cat >/dev/null; $5git checkpoint save --source $1${2:+ $2} -q -m pre-tool >/dev/null 2>&1 || true added:file,dir$6",
-	            "timeout": $8
-	          }
-	        ]
-	      }
-	    ]
-	  }
-	}
-	END
-}
-
 checkpoints() {
 	git checkpoint list --json | jq '.checkpoints | length'
 }

@@ -10,19 +10,13 @@
 static const struct {
 	const char *name, *dir, *file, *event;
 	const char *more[3]; /* events */
-	/* Of older versions. */
-	const char *matcher, *enter, *answer, *extra;
-	int timeout;
 } agents[] = {
 	{ "claude-code", ".claude", "settings.json", "PreToolUse",
-	  { "PostToolUse", "UserPromptSubmit", "Stop" }, "Bash|Edit|MultiEdit|NotebookEdit|Write",
-	  "cd \\\"${CLAUDE_PROJECT_DIR:-.}\\\" && ", "", "", 30 },
+	  { "PostToolUse", "UserPromptSubmit", "Stop" } },
 	{ "codex", ".codex", "hooks.json", "PreToolUse",
-	  { "PostToolUse", "UserPromptSubmit", "Stop" }, "Bash|apply_patch", "", "", "", 30 },
+	  { "PostToolUse", "UserPromptSubmit", "Stop" } },
 	{ "gemini-cli", ".gemini", "settings.json", "BeforeTool",
-	  { "AfterTool", "BeforeAgent", "AfterAgent" }, "run_shell_command|write_file|replace",
-	  "cd \\\"${GEMINI_PROJECT_DIR:-.}\\\" && ", "; echo '{}'",
-	  "\"name\": \"git-checkpoint\", ", 30000 },
+	  { "AfterTool", "BeforeAgent", "AfterAgent" } },
 };
 
 enum { AGENTS = ARRAY_SIZE(agents) };

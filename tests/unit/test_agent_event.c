@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What agents tell their hooks: who, where, when and what; and whether that needs a checkpoint. */
 #include "agents/agent_event_internal.h"
-#include "agents/agent_input_internal.h"
 
 #include "unit.h"
 
@@ -45,7 +44,7 @@ static void test_names_of_events(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (agent_moment_of(rows[i].name, rows[i].tool) != rows[i].moment)
+		if (agent_moment_of("mine", rows[i].name, rows[i].tool) != rows[i].moment)
 			fail_msg("'%s' is another moment", rows[i].name);
 }
 
@@ -92,7 +91,7 @@ static void test_what_is_told(void **state)
 		   "{\"session_id\":\"s\",\"prompt_id\":\"p\",\"cwd\":\"/w/t\",\"transcript_path\":"
 		   "\"/u/.claude/x\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Edit\","
 		   "\"tool_input\":{\"old\":[1],\"file_path\":\"/w/t/a\\tb\"},\"tool_use_id\":\"c\","
-		   "\"agent_id\":\"sub\",\"n\":1e999,\"m\":123456789012345678901234567890}");
+		   "\"agent_id\":\"sub\",\"m\":123456789012345678901234567890}");
 	assert_true(event.readable);
 	assert_int_equal(event.moment, AGENT_BEFORE);
 	check("claude-code", event.labels.name);
