@@ -28,7 +28,7 @@ int cmd_check_name(const char *name, bool move)
 	if (!name)
 		return move ? ckpt_error_set(CKPT_EUSAGE, "option '--move-name' needs '--name'")
 			    : 0;
-	if (names_valid(name))
+	if (keepers_valid_name(name))
 		return 0;
 	return ckpt_error_set(
 		CKPT_EUSAGE,

@@ -88,7 +88,7 @@ static void add_given(struct complete *complete, struct session *session,
 {
 	struct strlist names = STRLIST_INIT;
 
-	names_list(&names, session->store);
+	keepers_names(&names, session->store);
 	for (size_t i = 0; i < names.nr; i++) {
 		const struct ref_item *ref = lookup_named(session->store, refs, names.items[i]);
 		struct ckpt_record record;

@@ -43,7 +43,7 @@ struct run {
 	bool to_stdout; /* --json: for a program, so nothing is asked */
 	char *worktree, *verify;
 	mode_t mode;
-	struct hold hold;
+	struct keepers_hold hold;
 	bool failed, declined;
 };
 
@@ -130,7 +130,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 		record->id);
 	hint_evicted(session, run->ran.saved.evicted);
 	/* Not worth failing for: only many saves by the command would make a difference. */
-	err = hold_take(&run->hold, session->store, record->id);
+	err = keepers_hold(&run->hold, session->store, record->id);
 	if (err && err != CKPT_ENOTFOUND)
 		warn(run, "%s", ckpt_error_last());
 	return err == CKPT_ENOTFOUND ? err : 0;
@@ -277,7 +277,7 @@ static int run_it(struct run *run)
 	/* A command that was not started has changed nothing. */
 	if (run->failed && run->ran.child.started)
 		roll_back(run);
-	hold_release(&run->hold);
+	keepers_let_go(&run->hold);
 	status = exit_status(run);
 	answer = ran_json(&run->ran);
 	report_add_noted(answer);
@@ -291,7 +291,7 @@ static int run_it(struct run *run)
 int cmd_run(int argc, char **argv)
 {
 	struct strlist args = STRLIST_INIT;
-	struct run run = { .ran = { .command = &args }, .sink = SINK_INIT, .hold = HOLD_INIT };
+	struct run run = { .ran = { .command = &args }, .sink = SINK_INIT, .hold = KEEPERS_HOLD_INIT };
 	int err = opt_parse(&cmd_run_spec, argc, argv, &args), status;
 
 	run_unheard();
@@ -305,7 +305,7 @@ int cmd_run(int argc, char **argv)
 	} else {
 		status = run_it(&run);
 	}
-	hold_release(&run.hold);
+	keepers_let_go(&run.hold);
 	restore_result_release(&run.ran.result);
 	save_result_release(&run.ran.saved);
 	strlist_release(&run.ran.warnings);

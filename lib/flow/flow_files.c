@@ -113,11 +113,28 @@ int flow_files_write_text(struct store *store, const struct strbuf *text)
 	return write_text(store, LIVE "/" STATE, text);
 }
 
+/* With `alone`, nothing else is needed any more. */
+static int keep_phases(struct store *store, const struct flow_state *state, bool alone)
+{
+	struct strlist ids = STRLIST_INIT;
+	int err;
+
+	for (size_t i = 0; i < state->done.nr; i++)
+		strlist_add(&ids, state->done.items[i].checkpoint);
+	err = keepers_set(store, KEEPER_FLOW, &ids, alone);
+	strlist_release(&ids);
+	return err;
+}
+
 int flow_files_write(struct flow *flow, struct store *store)
 {
+	int err = keep_phases(store, &flow->state, false);
+
 	strbuf_reset(&flow->text);
 	flow_state_print(&flow->text, &flow->state);
-	return flow_files_write_text(store, &flow->text);
+	if (!err)
+		err = flow_files_write_text(store, &flow->text);
+	return err ? err : keep_phases(store, &flow->state, true);
 }
 
 int flow_files_prepare(struct flow *flow, struct store *store)
@@ -196,6 +213,7 @@ static int list_names(struct strlist *out, struct store *store)
 
 int flow_files_archive(char **path_out, struct store *store, const struct flow *flow)
 {
+	static const struct strlist none;
 	struct strlist names = STRLIST_INIT;
 	char when[CLOCK_ISO_SIZE], *path;
 	int err = list_names(&names, store);
@@ -210,6 +228,8 @@ int flow_files_archive(char **path_out, struct store *store, const struct flow *
 		err = fs_rename(store->dirfd, LIVE, path, ARCHIVE, FS_DURABLE);
 	if (!err)
 		err = fs_sync_dir(store->dirfd, "checkpoint");
+	if (!err)
+		err = keepers_set(store, KEEPER_FLOW, &none, true);
 	if (!err)
 		*path_out = xstrfmt("%s/%s", store->path, path);
 	strlist_release(&names);
@@ -265,6 +285,8 @@ int flow_files_take_back(struct flow *out, struct store *store, const struct flo
 	fs_close(fd);
 	if (err == CKPT_ECORRUPT)
 		err = ckpt_error_prefix(err, "the state in '%s' cannot be read", archive->path);
+	if (!err)
+		err = keep_phases(store, &out->state, true);
 	if (!err)
 		err = make_live(store, place);
 	return err ? err : fs_sync_dir(store->dirfd, ARCHIVE);

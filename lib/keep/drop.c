@@ -21,13 +21,15 @@ static int add_destinations(struct strlist *out, struct store *store)
 
 static int check_droppable(struct session *session, const struct ckpt_record *record, bool force)
 {
-	struct strlist journal = STRLIST_INIT, undo = STRLIST_INIT;
-	bool damaged = stock_journal(&journal, session) != 0;
-	int err = add_destinations(&undo, session->store);
+	struct strlist undo = STRLIST_INIT;
+	const struct keepers *keepers;
+	int err = keepers_read(&keepers, session->store);
 
+	if (!err)
+		err = add_destinations(&undo, session->store);
 	if (err)
 		; /* nobody knows where undo leads */
-	else if (damaged || strlist_has(&journal, record->id))
+	else if (keepers_has(keepers, KEEPER_JOURNAL, record->id))
 		err = ckpt_error_set(CKPT_EREFUSED,
 				     "checkpoint '%s' is needed by the interrupted restore; nothing was "
 				     "dropped",
@@ -42,7 +44,6 @@ static int check_droppable(struct session *session, const struct ckpt_record *re
 				     "'undo' or 'redo' leads to checkpoint '%s'; use --force to drop "
 				     "it anyway; nothing was dropped",
 				     record->id);
-	strlist_release(&journal);
 	strlist_release(&undo);
 	return err;
 }
@@ -55,19 +56,21 @@ static bool is_same(const struct ckpt_record *a, const struct ckpt_record *b)
 /* If it is too damaged to be looked up, it is named by its full id. */
 static int find_named(struct ckpt_record *out, struct store *store, const char *name)
 {
+	const struct keepers *keepers;
 	const struct ref_item *ref;
 	struct ref_list refs;
 	int err = lookup_name(out, store, name);
 
-	if (err != CKPT_ECORRUPT || !refs_valid_id(name) || refs_list(&refs, store))
+	if (err != CKPT_ECORRUPT || !refs_valid_id(name) || keepers_read(&keepers, store) ||
+	    refs_list(&refs, store))
 		return err;
 	ref = refs_find(&refs, name);
 	if (ref) {
 		*out = (struct ckpt_record)CKPT_RECORD_INIT;
 		snprintf(out->id, sizeof(out->id), "%s", name);
 		out->commit = ref->commit;
-		out->pinned =
-			refs_mark(store, name) == REFS_PINNED || names_of(store, &out->commit);
+		out->pinned = keepers_has(keepers, KEEPER_PIN, name) ||
+			      keepers_name_of(keepers, &out->commit);
 		err = 0;
 	}
 	refs_release(&refs);
@@ -102,9 +105,6 @@ int drop_checkpoints(struct retain_result *out, struct session *session,
 	int err = retain_begin(session);
 
 	memset(out, 0, sizeof(*out));
-	/* Who cannot read the names does not know what they protect. */
-	if (!err)
-		err = names_check(session->store);
 	if (!err)
 		err = find_all(out, session, names, force);
 	if (!err && !dry_run)
@@ -115,20 +115,7 @@ int drop_checkpoints(struct retain_result *out, struct session *session,
 	return err;
 }
 
-/* One that only its name pins gets the mark, too: the name may move on. */
-static int set_mark(struct ckpt_record *record, struct store *store, bool pin)
-{
-	int err = record->pinned == pin && !record->name
-			  ? 0
-			  : refs_set_mark(store, record->id, &record->commit,
-					  pin ? REFS_PINNED : REFS_UNPINNED);
-
-	if (!err)
-		record->pinned = pin;
-	return err;
-}
-
-/* A name pins without a mark: when it moves on, what it leaves is as it was before. */
+/* A name pins by itself: when it moves on, what it leaves is as it was before. */
 static int set_name(struct ckpt_record *record, struct store *store, const char *name, bool move)
 {
 	struct ref_list refs;
@@ -139,7 +126,7 @@ static int set_name(struct ckpt_record *record, struct store *store, const char 
 	if (!move)
 		err = lookup_name_free(store, &refs, name, &record->commit);
 	if (!err)
-		err = names_set(store, name, &record->commit);
+		err = keepers_set_name(store, name, &record->commit);
 	refs_release(&refs);
 	if (err)
 		return err;
@@ -149,34 +136,33 @@ static int set_name(struct ckpt_record *record, struct store *store, const char 
 	return 0;
 }
 
-/* Without its name it may be pinned as well: then a mark says that it is not. */
-static int unname(struct ckpt_record *record, struct store *store, const struct ref_item *ref)
+static int set_pinned(struct ckpt_record *record, struct store *store, bool pin)
 {
-	int err = record->name ? names_forget(store, &record->commit, NULL) : 0;
+	int err = pin ? keepers_add(store, KEEPER_PIN, record->id, &record->commit) :
+			keepers_unname(store, &record->commit, NULL);
 
+	if (!err && !pin)
+		err = keepers_remove(store, KEEPER_PIN, record->id);
 	if (err)
 		return err;
-	record_release(record);
-	return record_read(record, store, ref);
+	if (!pin) {
+		free(record->name);
+		record->name = NULL;
+	}
+	record->pinned = pin;
+	return 0;
 }
 
 static int change(struct ckpt_record *record, struct session *session,
 		  const struct drop_pin *request)
 {
 	struct store *store = session->store;
-	struct ref_item ref = { .commit = record->commit };
 	bool was_pinned = record->pinned;
 	char *was = record->name ? xstrdup(record->name) : NULL;
 	int err;
 
-	memcpy(ref.id, record->id, sizeof(ref.id));
-	if (request->name) {
-		err = set_name(record, store, request->name, request->move_name);
-	} else {
-		err = request->pin ? 0 : unname(record, store, &ref);
-		if (!err)
-			err = set_mark(record, store, request->pin);
-	}
+	err = request->name ? set_name(record, store, request->name, request->move_name) :
+			      set_pinned(record, store, request->pin);
 	if (!err && (was_pinned != record->pinned ||
 		     (was ? !record->name || strcmp(was, record->name) : record->name != NULL)))
 		(void)audit_add(store, request->pin ? "pin" : "unpin", record->id, &record->commit,
@@ -204,7 +190,7 @@ int drop_set_pinned(struct ckpt_record *out, struct session *session,
 				     request->checkpoint, out->machine);
 	if (!err)
 		err = change(out, session, request);
-	/* A mark takes room, too. */
+	/* A ref takes room, too. */
 	if (!err)
 		retain_hold_budget(session, NULL);
 	store_unlock(session->store);

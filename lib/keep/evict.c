@@ -45,7 +45,7 @@ static bool older_than(const struct evict_item *item, int64_t age, int64_t now)
 /* Invariants 1 and 2. */
 static bool may_go(const struct evict_item *items, size_t nr, size_t i, bool reserved)
 {
-	return !items[i].pinned && !items[i].exempt && items[i].reserved == reserved &&
+	return !items[i].needed && items[i].reserved == reserved &&
 	       !items[i].latest && i + 1 < nr;
 }
 
@@ -54,9 +54,7 @@ static bool stays_and_counts(const struct evict_item *items, size_t nr, size_t i
 {
 	const struct evict_item *item = &items[i];
 
-	if (i + 1 == nr)
-		return !item->pinned;
-	return item->latest && !item->pinned && !item->exempt && !item->reserved;
+	return !item->needed && (i + 1 == nr || (item->latest && !item->reserved));
 }
 
 /* --- the order in which they go: invariant 3 --- */

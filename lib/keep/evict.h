@@ -14,10 +14,9 @@
  * old as the next one whose time is believed, or new if there is none: no older
  * than it really is.
  *
- *  1. Pinned and exempt ones never go.
+ *  1. Needed ones never go, and do not count.
  *  2. The last item is the newest. It never goes, but counts (unless it is
- *     pinned); so does the one that is `latest`, unless it is exempt or
- *     reserved. Other exempt ones and pinned ones do not count.
+ *     needed); so does the one that is `latest`, unless it is reserved, too.
  *  3. What has to go, goes in this order: expired ones, in the order in which
  *     they expired; then automatic ones in the order of saving; then those that
  *     somebody asked for, likewise.
@@ -42,8 +41,7 @@ struct evict_item {
 	int64_t expiry; /**< 0: never */
 	bool automatic; /**< nobody asked for it */
 	bool latest;	/**< what "@" means */
-	bool pinned;
-	bool exempt;
+	bool needed;	/**< by a keeper, or for another reason of the caller */
 	bool reserved;
 };
 

@@ -10,14 +10,13 @@
 #include "keep/drop.h"
 #include "keep/evict.h"
 #include "keep/gc.h"
-#include "keep/hold.h"
 #include "keep/reclaim.h"
 #include "keep/retain.h"
 
 /*
  * In this folder:
  *
- *   evict stock hold        which ones go; what is known of each; those that a process still needs
+ *   evict stock             which ones go; what is known of each
  *   retain retain_save retain_fetched  removing them by rules; for a save, and room for it in the
  *                           budget; those of other machines
  *   drop tally              removing them by name; what saves note so that most need not look

@@ -57,16 +57,19 @@ int reclaim_add_others(struct reach *reach, struct session *session, uint32_t ow
 	return err;
 }
 
-/* Left by an interrupted deletion; a checkpoint that lost its ref shall get its mark back. */
-static void sweep_marks(struct session *session, const struct ref_list *refs)
+int reclaim_sweep_keepers(struct session *session)
 {
-	struct ref_list lost;
+	struct ref_list refs, lost = { 0 };
+	int err = refs_list(&refs, session->store);
 
-	if (lost_read(&lost, session->store, refs))
-		return;
-	(void)refs_sweep_marks(session->store, &lost);
-	(void)names_sweep(session->store, &lost);
+	/* A checkpoint that lost its ref shall get it back with its name. */
+	if (!err)
+		err = lost_read(&lost, session->store, &refs);
+	if (!err)
+		err = keepers_sweep(session->store, &lost);
 	refs_release(&lost);
+	refs_release(&refs);
+	return err;
 }
 
 int reclaim_reach(struct reach **out, struct session *session, double seconds)
@@ -79,9 +82,7 @@ int reclaim_reach(struct reach **out, struct session *session, double seconds)
 	if (!err)
 		err = lost_note(session->store, &refs);
 	if (!err)
-		sweep_marks(session, &refs);
-	if (!err)
-		target_sweep(session->store);
+		err = reclaim_sweep_keepers(session);
 	if (seconds > 0)
 		reach_limit(reach, seconds);
 	/* The newest first: stock git makes deltas in this direction. */

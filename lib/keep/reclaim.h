@@ -41,6 +41,9 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
  */
 int reclaim_add_others(struct reach *reach, struct session *session, uint32_t owner);
 
+/** Remove keepers of what is gone, and of processes that are: see store/keepers.h. */
+int reclaim_sweep_keepers(struct session *session);
+
 /* --- parts, for gc.c --- */
 
 /**

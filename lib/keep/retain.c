@@ -160,15 +160,15 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 		const struct ckpt_record *record = &result->items[i].record;
 		struct fetched_item item = { record->machine, { .commit = record->commit } };
 
+		memcpy(item.ref.id, record->id, sizeof(item.ref.id));
 		/* Of that id there may be one of this store, too, which stays. */
 		if (record->machine) {
-			memcpy(item.ref.id, record->id, sizeof(item.ref.id));
 			err = retain_fetched_let_go(store, action, &item);
 			continue;
 		}
 		err = refs_delete(store, record->id);
 		if (!err)
-			err = names_forget(store, &record->commit, NULL);
+			err = keepers_forget(store, &item.ref);
 		/* The disk was full; now there is at least the space that the ref took. */
 		if (!err && unsaid[i])
 			(void)say(store, action, &result->items[i]);

@@ -2,7 +2,6 @@
 #include "keep/retain_internal.h"
 
 #include "base/base.h"
-#include "keep/hold.h"
 #include "keep/reclaim.h"
 #include "keep/stock_internal.h"
 #include "record/record.h"
@@ -21,19 +20,18 @@ int retain_fetched_let_go(struct store *store, const char *action, const struct 
 
 bool retain_drop_fetched(struct session *session)
 {
-	struct strlist needed = STRLIST_INIT;
+	const struct keepers *keepers;
 	struct reclaim_result result;
 	struct fetched_list list = { 0 };
 	bool dropped = false;
 
 	/* An interrupted restore may lead to one, and another process may be copying one. */
-	if (!stock_journal(&needed, session) && !hold_list(&needed, session->store))
+	if (!reclaim_sweep_keepers(session) && !keepers_read(&keepers, session->store))
 		(void)fetched_list(&list, session->store);
 	for (size_t i = 0; i < list.nr; i++)
-		if (!strlist_has(&needed, list.items[i].ref.id))
+		if (!keepers_need(keepers, &list.items[i].ref))
 			dropped |= !retain_fetched_let_go(session->store, "evict", &list.items[i]);
 	fetched_release(&list);
-	strlist_release(&needed);
 	if (dropped)
 		(void)reclaim_run(&result, session, RECLAIM_THOROUGH);
 	return dropped;

@@ -2,7 +2,6 @@
 #include "keep/stock_internal.h"
 
 #include "base/base.h"
-#include "keep/hold.h"
 #include "keep/reclaim.h"
 #include "record/record.h"
 #include "session/session.h"
@@ -18,103 +17,32 @@ void stock_release(struct stock *stock)
 	free(stock->bytes);
 }
 
-int stock_journal(struct strlist *out, struct session *session)
+/* The newest of the whole worktree: one of a few paths, or of none, does not replace it. */
+static void mark_whole(struct stock *stock)
 {
-	struct journal journal;
-	int err = journal_read(&journal, session->store);
-
-	if (err)
-		return err == CKPT_ENOTFOUND ? 0 : CKPT_ERROR;
-	strlist_add(out, journal.target);
-	strlist_add(out, journal.safety);
-	journal_release(&journal);
-	return 0;
-}
-
-/* The next undo and redo lead to `next_out`, the other ones to `later_out`. */
-static int add_undo(struct strlist *next_out, struct strlist *later_out, struct store *store)
-{
-	struct undo_stack stack;
-	int err = journal_undo_read(&stack, store);
-
-	for (size_t i = 0; i < stack.nr; i++) {
-		struct strlist *out = i + 1 == stack.done || i == stack.done ? next_out : later_out;
-
-		strlist_add(out, stack.items[i].before);
-		strlist_add(out, stack.items[i].restored);
-		strlist_add(out, stack.items[i].after);
-	}
-	journal_undo_release(&stack);
-	return err;
-}
-
-/* The checkpoints of complete phases; false: it cannot be told which. */
-static bool read_flow(struct strlist *out, struct store *store)
-{
-	json_t *state = NULL, *phases, *phase;
-	int err = json_read_file(&state, store->dirfd, LAYOUT_FLOW "/phase.json");
-	bool known = err == CKPT_ENOTFOUND || (!err && json_is_object(state));
-	size_t i;
-
-	phases = json_object_get(state, "completed_phases");
-	json_array_foreach(phases, i, phase)
-	{
-		const char *id = json_string_value(json_object_get(phase, "checkpoint"));
-
-		known = known && id;
-		if (id)
-			strlist_add(out, id);
-	}
-	json_decref(state);
-	return known;
-}
-
-/* What the live workflow may have to go back to does not count, as if it were pinned. */
-static void mark_flow(struct stock *stock)
-{
-	struct strlist named = STRLIST_INIT;
-	/* If the workflow cannot be read, any of its checkpoints may be needed. */
-	bool all = !read_flow(&named, stock->session->store);
-
-	strlist_sort_unique(&named);
-	for (size_t i = 0; i < stock->briefs.nr; i++) {
-		const struct ckpt_brief *brief = &stock->briefs.items[i];
-
-		if (pathset_has(&named, brief->ref.id) || (all && brief->flow))
-			stock->items[i].pinned = true;
-	}
-	strlist_release(&named);
-}
-
-static void mark_exempt(struct stock *stock, const struct strlist *keep)
-{
-	struct strlist needed = STRLIST_INIT, later = STRLIST_INIT;
 	bool whole = stock->fresh && !stock->fresh->scope.nr && !stock->fresh->state_only;
-	/* If the journal, the stack, the turns or the holds cannot be read, anything may be needed. */
-	bool all = stock_journal(&needed, stock->session) ||
-		   add_undo(&needed, &later, stock->session->store) ||
-		   turns_spared(&later, stock->session->store) ||
-		   hold_list(&needed, stock->session->store);
 
-	if (keep)
-		strlist_extend(&needed, keep);
-	strlist_sort_unique(&needed);
-	strlist_sort_unique(&later);
-	for (size_t i = stock->briefs.nr; i--;) {
+	for (size_t i = stock->briefs.nr; i-- && !whole;) {
 		const struct ckpt_brief *brief = &stock->briefs.items[i];
 
-		stock->items[i].exempt = all || pathset_has(&needed, brief->ref.id);
-		/* One that was imported neither takes the place of others nor gives way to them. */
-		stock->items[i].reserved =
-			pathset_has(&later, brief->ref.id) || brief->imported;
-		/* A checkpoint of a few paths, or of none, does not replace one of everything. */
-		if (!whole && !brief->scoped && !brief->state_only && !brief->imported) {
-			whole = true;
-			stock->items[i].exempt |= i + 1 < stock->nr;
-		}
+		whole = !brief->scoped && !brief->state_only && !brief->imported;
+		stock->items[i].needed |= whole && i + 1 < stock->nr;
 	}
-	strlist_release(&needed);
-	strlist_release(&later);
+}
+
+/* Turns of agents take the place of no other, and give way to bytes alone. */
+static void mark_turns(struct stock *stock)
+{
+	struct strlist begins = STRLIST_INIT;
+	int err = turns_spared(&begins, stock->session->store);
+
+	strlist_sort_unique(&begins);
+	for (size_t i = 0; i < stock->briefs.nr; i++) {
+		stock->items[i].reserved = pathset_has(&begins, stock->briefs.items[i].ref.id);
+		/* If they cannot be read, any may be one. */
+		stock->items[i].needed |= err != 0;
+	}
+	strlist_release(&begins);
 }
 
 /* What "@" means; a new one that is not a safety checkpoint is it, being the newest. */
@@ -129,13 +57,13 @@ static void mark_latest(struct stock *stock)
 		}
 }
 
-static void add_item(struct stock *stock, const struct ckpt_brief *brief)
+static void add_item(struct stock *stock, const struct ckpt_brief *brief, bool needed)
 {
 	stock->items[stock->nr++] = (struct evict_item){
 		.created_at = brief->created_at,
 		.expiry = brief->expiry,
 		.automatic = brief->automatic,
-		.pinned = brief->pinned,
+		.needed = needed,
 	};
 }
 
@@ -150,15 +78,19 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 	stock->rules = *rules;
 	stock->now = clock_now();
 	stock->fresh = fresh;
-	err = brief_read(&stock->briefs, session->store);
+	err = reclaim_sweep_keepers(session);
+	if (!err)
+		err = brief_read(&stock->briefs, session->store);
 	if (err)
 		return err;
 	stock->items = xcalloc(stock->briefs.nr + 1, sizeof(*stock->items));
 	for (size_t i = 0; i < stock->briefs.nr; i++)
-		add_item(stock, &stock->briefs.items[i]);
+		add_item(stock, &stock->briefs.items[i],
+			 stock->briefs.items[i].needed ||
+				 (keep && strlist_has(keep, stock->briefs.items[i].ref.id)));
 	if (fresh) {
 		brief_of(&brief, fresh);
-		add_item(stock, &brief);
+		add_item(stock, &brief, fresh->pinned);
 	}
 	if (rules->after_save) {
 		int64_t clock = stock->now;
@@ -167,8 +99,8 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 		stock->doubts_clock = stock->now != clock;
 	}
 	mark_latest(stock);
-	mark_exempt(stock, keep);
-	mark_flow(stock);
+	mark_whole(stock);
+	mark_turns(stock);
 	evict_plan(&stock->plan, stock->items, stock->nr, rules, stock->now);
 	return 0;
 }
@@ -180,8 +112,7 @@ static const struct ref_item *lonely_newest(const struct stock *stock)
 {
 	size_t last = stock->briefs.nr - 1;
 
-	if (stock->fresh || !stock->briefs.nr || stock->items[last].exempt ||
-	    stock->items[last].pinned)
+	if (stock->fresh || !stock->briefs.nr || stock->items[last].needed)
 		return NULL;
 	return &stock->briefs.items[last].ref;
 }

@@ -32,13 +32,10 @@ struct stock {
 };
 
 /**
- * Exempt are the newest checkpoint, the newest of the whole worktree, what an interrupted restore
- * names, what the next undo and the next redo need, what a running process holds (hold.h), and the
- * ids in `keep` (may be NULL). Others on the undo stack, and those with which the turns of the
- * last sessions of agents began, are reserved: they go only for bytes, and last, so that a budget
- * can always be kept. `fresh` is a checkpoint about to be made, which counts
- * as the newest; it may be NULL. What the live workflow names counts as pinned. Call
- * stock_release() in any case.
+ * Needed are what keepers need (store/keepers.h), the newest of the whole worktree, and the ids in
+ * `keep` (may be NULL). Those with which the turns of the last sessions of agents began are
+ * reserved: they go only for bytes, and last. `fresh` is a checkpoint about to be made, which
+ * counts as the newest; it may be NULL. Call stock_release() in any case.
  */
 int stock_open(struct stock *stock, struct session *session, const struct evict_rules *rules,
 	       const struct strlist *keep, const struct ckpt_record *fresh);
@@ -49,8 +46,5 @@ int stock_weigh(struct stock *stock);
 
 /** Everything that could be freed. */
 uint64_t stock_spare(const struct stock *stock);
-
-/** The ids that an interrupted restore needs; CKPT_ERROR if its journal cannot be read. */
-int stock_journal(struct strlist *out, struct session *session);
 
 #endif

@@ -5,19 +5,17 @@
 #include "record/checkpoint.h"
 #include "store/store.h"
 
-static const char magic[8] = "CKPTBRF3";
+static const char magic[8] = "CKPTBRF1";
 
 /* This many records are read as fast as the file is written. */
 enum { READ_AGAIN_MAX = 16 };
 
 enum flags {
-	SAVED_PINNED = 1,
-	SCOPED = 2,
-	STATE_ONLY = 4,
-	FLOW = 8,
-	AUTOMATIC = 16,
-	SAFETY = 32,
-	ALL_FLAGS = 63,
+	SCOPED = 1,
+	STATE_ONLY = 2,
+	AUTOMATIC = 4,
+	SAFETY = 8,
+	ALL_FLAGS = 15,
 };
 
 /* In the byte order of the machine; on another machine the checksum does not match. */
@@ -116,10 +114,8 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 	out->place = record->place;
 	out->created_at = record->created_at;
 	out->expiry = record->expiry;
-	out->pinned = record->pinned;
 	out->scoped = record->scope.nr > 0;
 	out->state_only = record->state_only;
-	out->flow = !strcmp(record->source, "flow");
 	out->automatic = record->automatic;
 	out->safety = record->safety;
 	out->imported = record->imported;
@@ -135,8 +131,7 @@ bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record
 	       brief->place.number == now.place.number &&
 	       !strcmp(brief->place.after, now.place.after) &&
 	       brief->created_at == now.created_at && brief->expiry == now.expiry &&
-	       brief->pinned == now.pinned && brief->scoped == now.scoped &&
-	       brief->state_only == now.state_only && brief->flow == now.flow &&
+	       brief->scoped == now.scoped && brief->state_only == now.state_only &&
 	       brief->automatic == now.automatic && brief->safety == now.safety;
 }
 
@@ -149,15 +144,13 @@ static void from_entry(struct ckpt_brief *out, const struct entry *entry)
 	memcpy(out->place.after, entry->after, sizeof(out->place.after));
 	out->created_at = entry->created_at;
 	out->expiry = entry->expiry;
-	out->pinned = out->saved_pinned = entry->flags & SAVED_PINNED;
 	out->scoped = entry->flags & SCOPED;
 	out->state_only = entry->flags & STATE_ONLY;
-	out->flow = entry->flags & FLOW;
 	out->automatic = entry->flags & AUTOMATIC;
 	out->safety = entry->flags & SAFETY;
 }
 
-/* What the commit says, without marks. */
+/* What the commit says. */
 static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 {
 	memset(out, 0, sizeof(*out));
@@ -167,8 +160,7 @@ static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 	memcpy(out->after, brief->place.after, sizeof(out->after));
 	out->created_at = brief->created_at;
 	out->expiry = brief->expiry;
-	out->flags = (brief->saved_pinned ? SAVED_PINNED : 0) | (brief->scoped ? SCOPED : 0) |
-		     (brief->state_only ? STATE_ONLY : 0) | (brief->flow ? FLOW : 0) |
+	out->flags = (brief->scoped ? SCOPED : 0) | (brief->state_only ? STATE_ONLY : 0) |
 		     (brief->automatic ? AUTOMATIC : 0) | (brief->safety ? SAFETY : 0);
 }
 
@@ -180,7 +172,6 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 	if (err)
 		return err;
 	brief_of(out, &record);
-	out->saved_pinned = record.pinned;
 	record_release(&record);
 	return 0;
 }
@@ -213,24 +204,21 @@ static int collect(struct ckpt_briefs *out, struct store *store, const struct re
 	return err;
 }
 
-static int apply_marks(struct ckpt_briefs *briefs, struct store *store)
+static int ask_keepers(struct ckpt_briefs *briefs, struct store *store)
 {
-	struct record_marks marks = { 0 };
-	int err = names_check(store);
+	const struct keepers *keepers;
+	int err = keepers_read(&keepers, store);
 
-	if (!err)
-		err = record_marks_read(&marks, store);
 	for (size_t i = 0; i < briefs->nr && !err; i++) {
-		enum refs_mark mark = refs_marks_find(&marks.refs, briefs->items[i].ref.id);
+		struct ckpt_brief *brief = &briefs->items[i];
 
-		if (mark != REFS_UNMARKED)
-			briefs->items[i].pinned = mark == REFS_PINNED;
-		briefs->items[i].imported =
-			pathset_has(&marks.refs.imported, briefs->items[i].ref.id);
-		if (marks.named && names_of(store, &briefs->items[i].ref.commit))
-			briefs->items[i].pinned = true;
+		brief->needed = keepers_need(keepers, &brief->ref);
+		brief->pinned = brief->needed &&
+				(keepers_has(keepers, KEEPER_PIN, brief->ref.id) ||
+				 keepers_name_of(keepers, &brief->ref.commit));
+		brief->imported = brief->needed &&
+				  keepers_has(keepers, KEEPER_IMPORT, brief->ref.id);
 	}
-	record_marks_release(&marks);
 	return err;
 }
 
@@ -252,7 +240,7 @@ int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct r
 	if (!err && order_has_odd(refs))
 		qsort(out->items, out->nr, sizeof(*out->items), by_order);
 	if (!err)
-		err = apply_marks(out, store);
+		err = ask_keepers(out, store);
 	release(&known);
 	if (err)
 		brief_release(out);

@@ -17,7 +17,7 @@ struct store;
  * checkpoint/briefs keeps what is in the commits. A commit never changes, so an
  * entry is either right for ever or about another commit: each has the id and
  * the commit that it is about, and is valid for no other. Refs tell which
- * checkpoints exist and marks which are pinned; neither is taken from the file.
+ * checkpoints exist, and which are needed; neither is taken from the file.
  * It may be missing, old or torn at any time, and any process may write it,
  * with or without the lock: what it does not have is read from the commit.
  *
@@ -29,13 +29,13 @@ struct ckpt_brief {
 	struct ckpt_place place;
 	int64_t created_at;
 	int64_t expiry; /**< 0: never */
-	bool pinned;	/**< as saved, as a mark says since, or named */
-	bool saved_pinned;
 	bool scoped;    /**< of some paths only */
 	bool state_only;
-	bool flow; /**< taken by a workflow */
 	bool automatic, safety; /**< as in the record */
-	bool imported;		/**< a mark says so */
+	/* What keepers say, see store/keepers.h: */
+	bool needed;
+	bool pinned; /**< or named */
+	bool imported;
 };
 
 struct ckpt_briefs {

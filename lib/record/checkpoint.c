@@ -187,8 +187,6 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 		return clock_parse_iso(&record->created_at, value);
 	if (!strcmp(key, "Expires"))
 		return clock_parse_iso(&record->expiry, value);
-	if (!strcmp(key, "Pinned"))
-		return set_flag(&record->pinned, value);
 	if (!strcmp(key, "Automatic"))
 		return set_flag(&record->automatic, value);
 	if (!strcmp(key, "Safety-For")) {
@@ -326,47 +324,26 @@ int record_read_fetched(struct ckpt_record *out, struct store *store,
 	return err;
 }
 
-int record_marks_read(struct record_marks *out, struct store *store)
-{
-	struct strlist names = STRLIST_INIT;
-	int err = refs_marks_read(&out->refs, store);
-
-	if (err)
-		return err;
-	names_list(&names, store);
-	out->named = names.nr;
-	strlist_release(&names);
-	return 0;
-}
-
-void record_marks_release(struct record_marks *marks)
-{
-	refs_marks_release(&marks->refs);
-}
-
-int record_read_marked(struct ckpt_record *out, struct store *store, const struct ref_item *ref,
-		       const struct record_marks *marks)
+int record_read_kept(struct ckpt_record *out, struct store *store, const struct ref_item *ref,
+		     const struct keepers *keepers)
 {
 	int err = record_read_saved(out, store, ref);
-	enum refs_mark mark;
 	const char *name;
 
 	if (err)
 		return err;
-	mark = marks ? refs_marks_find(&marks->refs, ref->id) : refs_mark(store, ref->id);
-	if (mark != REFS_UNMARKED)
-		out->pinned = mark == REFS_PINNED;
-	out->imported = marks ? pathset_has(&marks->refs.imported, ref->id)
-			      : refs_imported(store, ref->id);
-	name = marks && !marks->named ? NULL : names_of(store, &ref->commit);
-	if (name) {
-		out->name = xstrdup(name);
-		out->pinned = true;
-	}
+	name = keepers_name_of(keepers, &ref->commit);
+	out->name = name ? xstrdup(name) : NULL;
+	out->pinned = name || keepers_has(keepers, KEEPER_PIN, ref->id);
+	out->imported = keepers_has(keepers, KEEPER_IMPORT, ref->id);
 	return 0;
 }
 
 int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
 {
-	return record_read_marked(out, store, ref, NULL);
+	const struct keepers *keepers;
+	int err = keepers_read(&keepers, store);
+
+	*out = (struct ckpt_record)CKPT_RECORD_INIT;
+	return err ? err : record_read_kept(out, store, ref, keepers);
 }

@@ -87,10 +87,10 @@ struct ckpt_record {
 	struct ckpt_agent agent;
 	int64_t step;    /**< -1: none */
 	int64_t expiry;  /**< 0: never */
-	bool pinned;	 /**< as saved, or as a mark says since: see refs.h; or named */
-	bool imported;	 /**< taken elsewhere; "@" never means it. A mark, not part of the commit */
+	bool pinned;	 /**< or named; not part of the commit, see keepers.h */
+	bool imported;	 /**< taken elsewhere; "@" never means it; not part of the commit */
 	char *machine;	 /**< fetched from there, see store/fetched.h; NULL: one of this store */
-	char *name;	 /**< given by a person, or NULL: see names.h; not part of the commit */
+	char *name;	 /**< given by a person, or NULL: see keepers.h; not part of the commit */
 	/** Nobody asked for it: a hook, the guard, an agent, a workflow or a restore took it. */
 	bool automatic;
 	/** What a restore took before it touched anything; "@" means the one before it. */
@@ -182,15 +182,6 @@ int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struc
  */
 int record_damaged(int err, struct store *store, const char *id);
 
-/** What is known of checkpoints besides their commits: marks, and whether any has a name. */
-struct record_marks {
-	struct refs_marks refs;
-	bool named;
-};
-
-int record_marks_read(struct record_marks *out, struct store *store);
-void record_marks_release(struct record_marks *marks);
-
 /** Read the record of a ref; fails as record_damaged() says. */
 int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
@@ -198,11 +189,11 @@ int record_read(struct ckpt_record *out, struct store *store, const struct ref_i
 int record_read_fetched(struct ckpt_record *out, struct store *store,
 			const struct fetched_item *item);
 
-/** The same with marks that were read before, for callers that read many; NULL: as above. */
-int record_read_marked(struct ckpt_record *out, struct store *store, const struct ref_item *ref,
-		       const struct record_marks *marks);
+/** The same for callers that read many. */
+int record_read_kept(struct ckpt_record *out, struct store *store, const struct ref_item *ref,
+		     const struct keepers *keepers);
 
-/** The same without marks: pinned as it was saved. */
+/** The same without what is not in the commit: neither pinned nor named nor imported. */
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
 /**

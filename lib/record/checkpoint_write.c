@@ -92,8 +92,6 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	if (record->step >= 0)
 		add_number(out, "Step", (uint64_t)record->step);
 	add_time(out, "Expires", record->expiry);
-	if (record->pinned)
-		add_field(out, "Pinned", "true");
 	add_field(out, "Automatic", record->automatic ? "true" : "false");
 	if (record->safety)
 		add_field(out, "Safety-For", record->safety_for);

@@ -149,10 +149,27 @@ bool journal_is_left(const struct store *store)
 	return !held && journal_exists(store);
 }
 
+/* Before it exists, and whatever a process left that was killed in between. */
+static int keep_ends(const struct journal *journal, struct store *store)
+{
+	struct strlist ids = STRLIST_INIT;
+	int err;
+
+	strlist_add(&ids, journal->target);
+	strlist_add(&ids, journal->safety);
+	err = keepers_set(store, KEEPER_JOURNAL, &ids, true);
+	strlist_release(&ids);
+	return err;
+}
+
 int journal_write(const struct journal *journal, struct store *store)
 {
-	json_t *object = json_object();
+	json_t *object;
+	int err = journal_exists(store) ? 0 : keep_ends(journal, store);
 
+	if (err)
+		return err;
+	object = json_object();
 	json_object_set_new(object, "version", json_integer(1));
 	json_object_set_new(object, "kind", json_text(journal_kind_name(journal->kind)));
 	json_object_set_new(object, "target", json_text(journal->target));
@@ -202,10 +219,13 @@ int journal_read(struct journal *out, struct store *store)
 
 int journal_remove(struct store *store)
 {
-	if (unlinkat(store->dirfd, LAYOUT_JOURNAL, 0) < 0)
+	static const struct strlist none;
+
+	if (unlinkat(store->dirfd, LAYOUT_JOURNAL, 0) < 0 && errno != ENOENT)
 		return ckpt_error_errno("unable to remove '%s/" LAYOUT_JOURNAL "'", store->path);
 	/* If it comes back after a power cut, it belongs to a finished restore: no harm. */
 	(void)fs_sync_dir(store->dirfd, "checkpoint");
+	(void)keepers_set(store, KEEPER_JOURNAL, &none, true);
 	return 0;
 }
 
@@ -267,10 +287,23 @@ void journal_undo_push(struct undo_stack *stack, const char *before, const char 
 	stack->done = stack->nr;
 }
 
+static void list_ids(struct strlist *out, const struct undo_stack *stack)
+{
+	for (size_t i = 0; i < stack->nr; i++) {
+		strlist_add(out, stack->items[i].before);
+		strlist_add(out, stack->items[i].restored);
+		strlist_add(out, stack->items[i].after);
+	}
+}
+
 int journal_undo_write(const struct undo_stack *stack, struct store *store)
 {
 	json_t *object = json_object(), *array = json_array();
+	struct strlist ids = STRLIST_INIT;
+	int err;
 
+	list_ids(&ids, stack);
+	err = keepers_set(store, KEEPER_UNDO, &ids, false);
 	for (size_t i = 0; i < stack->nr; i++) {
 		json_t *entry = json_object();
 
@@ -287,7 +320,15 @@ int journal_undo_write(const struct undo_stack *stack, struct store *store)
 	json_object_set_new(object, "version", json_integer(1));
 	json_object_set_new(object, "done", json_integer((json_int_t)stack->done));
 	json_object_set_new(object, "restores", array);
-	return json_write_file(store->dirfd, LAYOUT_UNDO, object, 0600, FS_DURABLE);
+	if (err)
+		json_decref(object);
+	else
+		err = json_write_file(store->dirfd, LAYOUT_UNDO, object, 0600, FS_DURABLE);
+	/* What it named before is free to go; if that fails, it is kept until the next time. */
+	if (!err)
+		(void)keepers_set(store, KEEPER_UNDO, &ids, true);
+	strlist_release(&ids);
+	return err;
 }
 
 int journal_undo_read(struct undo_stack *out, struct store *store)

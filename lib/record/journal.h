@@ -112,8 +112,8 @@ enum { UNDO_MAX = 100 };
 
 /**
  * Add a new restore: what had been undone is forgotten, and so is the oldest of
- * more than UNDO_MAX. Retention spares everything that the stack names, so it must
- * be limited.
+ * more than UNDO_MAX. Everything that the stack names is kept (store/keepers.h), so it
+ * must be limited.
  */
 void journal_undo_push(struct undo_stack *stack, const char *before, const char *restored,
 		       const struct strlist *paths, const struct strlist *made);

@@ -12,7 +12,6 @@ enum {
 	ID_DIGITS = 6,
 	CANDIDATES_SHOWN = 10,
 	/* From this many on, all marks are read at once rather than those of each. */
-	MANY = 16,
 };
 
 /* They were read from the newest on. */
@@ -36,9 +35,8 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 			  const struct ref_list *refs, const struct ckpt_enough *enough)
 {
 	size_t left = enough ? enough->max : SIZE_MAX, alloc = 0;
-	struct record_marks marks = { 0 };
-	bool marked = false;
-	int err = 0;
+	const struct keepers *keepers;
+	int err = keepers_read(&keepers, store);
 
 	memset(out, 0, sizeof(*out));
 	out->unread = refs->nr;
@@ -47,11 +45,7 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 
 		ALLOC_GROW(out->items, out->nr + 1, alloc);
 		record = &out->items[out->nr];
-		/* If that fails, each record is asked about on its own. */
-		if (out->nr == MANY && !marked)
-			marked = !record_marks_read(&marks, store);
-		err = record_read_marked(record, store, &refs->items[--out->unread],
-					 marked ? &marks : NULL);
+		err = record_read_kept(record, store, &refs->items[--out->unread], keepers);
 		if (!err) {
 			out->nr++;
 			if (enough && (!enough->counts || enough->counts(record, enough->payload)))
@@ -62,7 +56,6 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
 			err = 0;
 	}
-	record_marks_release(&marks);
 	turn_round(out);
 	if (err)
 		lookup_records_release(out);
@@ -387,7 +380,7 @@ const struct ref_item *lookup_named(struct store *store, const struct ref_list *
 {
 	struct oid commit;
 
-	return names_find(&commit, store, name) ? with_commit(refs, &commit) : NULL;
+	return keepers_find(&commit, store, KEEPER_NAME, name) ? with_commit(refs, &commit) : NULL;
 }
 
 int lookup_name_free(struct store *store, const struct ref_list *refs, const char *name,
@@ -398,7 +391,7 @@ int lookup_name_free(struct store *store, const struct ref_list *refs, const cha
 	struct oid now;
 	int err = 0;
 
-	if (!names_find(&now, store, name) || (commit && oid_equal(&now, commit)))
+	if (!keepers_find(&now, store, KEEPER_NAME, name) || (commit && oid_equal(&now, commit)))
 		return 0;
 	owner = with_commit(refs, &now);
 	if (!owner) {

@@ -8,8 +8,9 @@
 struct store;
 
 /**
- * What a journal or an undo stack names: a checkpoint, or a composed state (see
- * store/composed.h), by its full id.
+ * What a journal or an undo stack names, by its full id: a checkpoint, or a state that a
+ * restore leads to and that is none (see restore/compose.h). No list shows such a composed
+ * state; it exists as long as the journal or the undo stack needs it (store/keepers.h).
  */
 
 /** Either may be meant. */
@@ -23,12 +24,6 @@ int target_read(struct ckpt_record *out, struct store *store, const char *id);
 
 /** A new id for a composed state. */
 int target_make_id(char out[CKPT_ID_SIZE], struct store *store, int64_t now);
-
-/**
- * Remove composed states that neither the journal nor the undo stack names; none if those
- * cannot be read. The store must be locked.
- */
-void target_sweep(struct store *store);
 
 /** What to show a person: of a composed state the checkpoint that it leads to. */
 const char *target_name(const struct ckpt_record *record);

@@ -49,9 +49,9 @@ static int add_ref(struct bundle *bundle, const char *line)
 		if (refs_find(&bundle->refs, rest))
 			return ckpt_error_set(CKPT_ERROR, "'%s' is in the bundle twice", rest);
 		refs_add(&bundle->refs, rest, &oid);
-	} else if ((rest = after(name, "refs/names/")) && names_valid(rest)) {
+	} else if ((rest = after(name, "refs/keep/name/")) && keepers_valid_name(rest)) {
 		add_name(bundle, rest, &oid);
-	} else if ((rest = after(name, "refs/pinned/")) && refs_valid_id(rest)) {
+	} else if ((rest = after(name, "refs/keep/pin/")) && refs_valid_id(rest)) {
 		strlist_add(&bundle->pinned, rest);
 	} else {
 		strlist_add(&bundle->others, name);

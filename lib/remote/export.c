@@ -24,14 +24,15 @@ static int write_bundle(struct session *session, const struct ckpt_record *recor
 	const char *args[8] = { "bundle", "create", "-q", "-", ref };
 	const struct gitrun how = { .gitdir = session->store->path, .output = fd, .told = true };
 	struct strbuf said = STRBUF_INIT;
+	struct oid commit;
 	size_t nr = 5;
 	int err;
 
-	pin = xstrfmt("refs/pinned/%s", record->id);
-	name = xstrfmt("refs/names/%s", record->name ? record->name : "");
+	pin = xstrfmt("refs/keep/pin/%s", record->id);
+	name = xstrfmt("refs/keep/name/%s", record->name ? record->name : "");
 	if (record->name)
 		args[nr++] = name;
-	if (refs_mark(session->store, record->id) == REFS_PINNED)
+	if (keepers_find(&commit, session->store, KEEPER_PIN, record->id))
 		args[nr++] = pin;
 	err = gitrun(&said, &how, args);
 	strbuf_trim(&said);

@@ -127,24 +127,24 @@ static int give_name(struct import *job, const struct ref_item *ref)
 
 		if (!oid_equal(&name->commit, &ref->commit))
 			continue;
-		if (!names_find(&taken, store, name->name))
-			return names_set(store, name->name, &ref->commit);
+		if (!keepers_find(&taken, store, KEEPER_NAME, name->name))
+			return keepers_set_name(store, name->name, &ref->commit);
 		strlist_addf(&job->out->warnings,
 			     "'%s' was imported without its name '%s', which another one has here",
 			     ref->id, name->name);
-		return refs_set_mark(store, ref->id, &ref->commit, REFS_PINNED);
+		return keepers_add(store, KEEPER_PIN, ref->id, &ref->commit);
 	}
 	return pathset_has(&job->bundle.pinned, ref->id)
-		       ? refs_set_mark(store, ref->id, &ref->commit, REFS_PINNED)
+		       ? keepers_add(store, KEEPER_PIN, ref->id, &ref->commit)
 		       : 0;
 }
 
-/* Everything it needs is here: with its ref, it exists. Marks come first; alone they mean nothing. */
+/* Everything it needs is here: with its ref, it exists. Keepers come first; alone they mean nothing. */
 static int list_one(struct import *job, const struct ref_item *ref)
 {
 	struct store *store = job->session->store;
 	struct import_result *out = job->out;
-	int err = refs_set_imported(store, ref->id, &ref->commit);
+	int err = keepers_add(store, KEEPER_IMPORT, ref->id, &ref->commit);
 
 	if (!err)
 		err = give_name(job, ref);

@@ -193,7 +193,7 @@ static void weigh(struct pushing *pushing)
 }
 
 /* As long as they are sent, limits spare them. What has gone by now is not among them. */
-static int hold_some(struct pushing *pushing, struct hold *holds, size_t from, size_t nr)
+static int hold_some(struct pushing *pushing, struct keepers_hold *holds, size_t from, size_t nr)
 {
 	int err = 0;
 
@@ -202,7 +202,7 @@ static int hold_some(struct pushing *pushing, struct hold *holds, size_t from, s
 
 		if (item->state != PUSH_SENT)
 			continue;
-		err = hold_take(&holds[i], pushing->session->store, item->record.id);
+		err = keepers_hold(&holds[i], pushing->session->store, item->record.id);
 		if (err != CKPT_ENOTFOUND || pushing->out->nr == 1)
 			continue;
 		item->state = PUSH_FAILED;
@@ -275,17 +275,17 @@ static int send(struct pushing *pushing)
 
 	for (size_t from = 0; from < all && !err; from += AT_ONCE) {
 		size_t nr = all - from < AT_ONCE ? all - from : AT_ONCE;
-		struct hold holds[AT_ONCE];
+		struct keepers_hold holds[AT_ONCE];
 
 		for (size_t i = 0; i < nr; i++)
-			holds[i] = (struct hold)HOLD_INIT;
+			holds[i] = (struct keepers_hold)KEEPERS_HOLD_INIT;
 		err = hold_some(pushing, holds, from, nr);
 		if (!err)
 			err = send_held(pushing, from, nr);
 		if (!err)
 			err = note(pushing, from, nr);
 		for (size_t i = 0; i < nr; i++)
-			hold_release(&holds[i]);
+			keepers_let_go(&holds[i]);
 	}
 	return err;
 }

@@ -46,46 +46,50 @@ void doctor_temporaries(struct doctor *doctor)
 			      nr == 1 ? "file was" : "files were", doctor->fix ? "; removed" : "");
 }
 
-/* --- marks and the branch where git log starts --- */
+/* --- keepers and the branch where git log starts --- */
 
-/* refs/pinned/<id> and refs/unpinned/<id> name the commit of their checkpoint. */
-static int check_mark(struct doctor *doctor, const char *dir, const char *id, enum refs_mark mark,
-		      const struct ref_list *refs)
+/* refs/keep/<who>/<id> leads to the commit of its checkpoint. */
+static int check_keeper(struct doctor *doctor, const struct kept *kept, const struct ref_list *refs)
 {
-	char *path = xstrfmt("%s/%s", dir, id);
-	const struct ref_item *ref = refs_find(refs, id);
+	const struct ref_item *ref = refs_find(refs, kept->id);
+	/* That of a damaged one is all that is left of what the user wanted. */
+	bool keep = ref && oid_is_zero(&ref->commit);
 	struct oid oid;
 	int err = 0;
 
-	if (!refs_read_loose(&oid, doctor->store, path) || !ref || !oid_equal(&oid, &ref->commit)) {
-		/* The mark of a damaged one is all that is left of what the user wanted. */
-		bool keep = ref && oid_is_zero(&ref->commit);
-
-		if (doctor->fix && ref && !keep)
-			err = refs_set_mark(doctor->store, id, &ref->commit, mark);
-		else if (doctor->fix && !ref)
-			unlinkat(doctor->store->dirfd, path, 0);
-		if (!err && !keep)
-			problems_addf(doctor->out, doctor->fix,
-				      "'%s' does not belong to a checkpoint%s", path,
-				      !doctor->fix ? ""
-				      : ref	   ? "; it was recreated"
-						   : "; removed");
-	}
-	free(path);
+	if (!refs_valid_id(kept->id) || keep || fetched_any(&oid, doctor->store, kept->id) ||
+	    (keepers_find(&oid, doctor->store, kept->who, kept->name) && ref &&
+	     oid_equal(&oid, &ref->commit)))
+		return 0;
+	if (doctor->fix && ref)
+		err = keepers_add(doctor->store, kept->who, kept->name, &ref->commit);
+	else if (doctor->fix)
+		err = keepers_remove(doctor->store, kept->who, kept->name);
+	if (!err)
+		problems_addf(doctor->out, doctor->fix, "'%s' does not belong to a checkpoint%s",
+			      kept->ref,
+			      !doctor->fix ? ""
+			      : ref	   ? "; it was recreated"
+					   : "; removed");
 	return err;
 }
 
-static int check_marks(struct doctor *doctor, const struct ref_list *refs, const char *name,
-		       enum refs_mark mark)
+static int check_keepers(struct doctor *doctor, const struct ref_list *refs)
 {
-	struct strlist ids = STRLIST_INIT;
-	int err = 0;
+	const struct keepers *keepers;
+	int err = keepers_read(&keepers, doctor->store);
 
-	(void)fs_names(&ids, doctor->store->dirfd, name, 0, refs_valid_id);
-	for (size_t i = 0; i < ids.nr && !err; i++)
-		err = check_mark(doctor, name, ids.items[i], mark, refs);
-	strlist_release(&ids);
+	/* Each change makes us read them again, in the same order. */
+	for (size_t i = 0; !err && i < keepers->nr;) {
+		const struct kept *kept = &keepers->items[i];
+		size_t nr = keepers->nr;
+
+		if (kept->who <= KEEPER_JOURNAL && kept->who != KEEPER_NAME)
+			err = check_keeper(doctor, kept, refs);
+		if (!err)
+			err = keepers_read(&keepers, doctor->store);
+		i += keepers->nr == nr;
+	}
 	return err;
 }
 
@@ -98,12 +102,12 @@ static int check_names(struct doctor *doctor, const struct ref_list *refs)
 
 	for (size_t i = 0; i < refs->nr; i++)
 		damaged = damaged || oid_is_zero(&refs->items[i].commit);
-	names_list(&names, doctor->store);
+	keepers_names(&names, doctor->store);
 	for (size_t i = 0; i < names.nr && !err && !damaged; i++) {
 		if (lookup_named(doctor->store, refs, names.items[i]))
 			continue;
 		if (doctor->fix)
-			err = names_remove(doctor->store, names.items[i]);
+			err = keepers_remove(doctor->store, KEEPER_NAME, names.items[i]);
 		if (!err)
 			problems_addf(doctor->out, doctor->fix,
 				      "the name '%s' does not belong to a checkpoint%s",
@@ -140,7 +144,7 @@ static void check_latest(struct doctor *doctor, const struct ref_list *refs)
 	strbuf_release(&text);
 }
 
-/* With --fix they have their refs again, and their marks with them. */
+/* With --fix they have their refs again. */
 static int add_lost(struct ref_list *refs, struct doctor *doctor)
 {
 	struct ref_list lost = { 0 };
@@ -164,9 +168,7 @@ static int check_other_refs(struct doctor *doctor)
 	if (!err)
 		err = add_lost(&refs, doctor);
 	if (!err)
-		err = check_marks(doctor, &refs, "refs/pinned", REFS_PINNED);
-	if (!err)
-		err = check_marks(doctor, &refs, "refs/unpinned", REFS_UNPINNED);
+		err = check_keepers(doctor, &refs);
 	if (!err)
 		err = check_names(doctor, &refs);
 	if (!err)
@@ -225,12 +227,13 @@ static int check_log(struct doctor *doctor)
 static void check_undo(struct doctor *doctor)
 {
 	static const char name[] = LAYOUT_UNDO;
+	static const struct strlist none;
 	json_t *stack;
 
 	if (!json_read_file(&stack, doctor->store->dirfd, name) &&
 	    !json_is_array(json_object_get(stack, "restores"))) {
-		if (doctor->fix)
-			unlinkat(doctor->store->dirfd, name, 0);
+		if (doctor->fix && !unlinkat(doctor->store->dirfd, name, 0))
+			(void)keepers_set(doctor->store, KEEPER_UNDO, &none, true);
 		problems_addf(
 			doctor->out, doctor->fix,
 			"the list of restores for undo is damaged%s; their safety checkpoints "

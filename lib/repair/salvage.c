@@ -143,20 +143,23 @@ static int copy_objects(struct salvage *salvage)
 static int adopt(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct store *store = salvage->session->store;
-	enum refs_mark mark = refs_mark(salvage->other.store, ref->id);
-	const char *name = names_of(salvage->other.store, &ref->commit);
+	const struct keepers *keepers;
+	const char *name;
 	struct ckpt_record record;
 	struct oid taken;
 	int err = 0;
 
+	/* What of it can be read: the store was damaged. */
+	(void)keepers_read(&keepers, salvage->other.store);
+	name = keepers_name_of(keepers, &ref->commit);
 	/* Before it exists: if this is killed in between, it is not looked at again. */
-	if (mark != REFS_UNMARKED)
-		err = refs_set_mark(store, ref->id, &ref->commit, mark);
+	if (keepers_has(keepers, KEEPER_PIN, ref->id))
+		err = keepers_add(store, KEEPER_PIN, ref->id, &ref->commit);
 	/* A name that was given again since stays where it is; this one is still pinned. */
 	if (!err && name)
-		err = names_find(&taken, store, name)
-			      ? refs_set_mark(store, ref->id, &ref->commit, REFS_PINNED)
-			      : names_set(store, name, &ref->commit);
+		err = keepers_find(&taken, store, KEEPER_NAME, name)
+			      ? keepers_add(store, KEEPER_PIN, ref->id, &ref->commit)
+			      : keepers_set_name(store, name, &ref->commit);
 	if (!err)
 		err = refs_create(store, ref->id, &ref->commit);
 	if (!err && !record_read(&record, store, ref)) {

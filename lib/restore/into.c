@@ -22,7 +22,7 @@ static void init(struct into *into, struct into_result *out, struct session *ses
 	into->opts = opts;
 	into->out = out;
 	into->fd = into->marker_fd = into->clones.rootfd = -1;
-	into->hold = (struct hold)HOLD_INIT;
+	into->hold = (struct keepers_hold)KEEPERS_HOLD_INIT;
 	strlist_extend(&into->paths, opts->paths);
 	/* The root, which is sorted before all others, covers them. */
 	if (into->paths.nr && !*into->paths.items[0])
@@ -35,7 +35,7 @@ static void release(struct into *into)
 	into_clones_close(&into->clones);
 	into_git_release(&into->git);
 	snapshot_free(into->tree);
-	hold_release(&into->hold);
+	keepers_let_go(&into->hold);
 	fs_close(into->marker_fd);
 	fs_close(into->fd);
 	free(into->marker);
@@ -55,7 +55,7 @@ static int open_target(struct into *into)
 				      target->id);
 	err = objects_open(store);
 	if (!err)
-		err = hold_take(&into->hold, store, target->id);
+		err = keepers_hold(&into->hold, store, target->id);
 	return err ? err : snapshot_open(&into->tree, store, target);
 }
 

@@ -34,7 +34,7 @@ struct into {
 	struct into_result *out;
 	struct strlist paths; /**< limit; empty: none */
 	struct snapshot *tree;
-	struct hold hold;
+	struct keepers_hold hold;
 
 	int fd;		  /**< of the destination; -1: not open */
 	struct strlist made; /**< directories that did not exist, the outermost first */

@@ -115,7 +115,7 @@ int restore_compose_store(struct restore *r)
 
 	if (!r->compose || r->is_stored)
 		return 0;
-	err = composed_create(r->session->store, r->composed.id, &r->composed.commit);
+	err = keepers_add(r->session->store, KEEPER_JOURNAL, r->composed.id, &r->composed.commit);
 	r->is_stored = !err;
 	return err;
 }

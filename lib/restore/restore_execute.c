@@ -152,13 +152,9 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 		(void)stage_remove(&r->stage);
 		if (!r->opts->interrupted)
 			(void)journal_remove(store);
-		if (r->is_stored)
-			(void)composed_remove(store, r->composed.id);
 	} else {
 		note_restore(r, out, err != 0);
 	}
-	if (!err)
-		target_sweep(store);
 	ckpt_error_put_back(err, kept);
 	return err;
 }

@@ -126,7 +126,6 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 		record_agent_copy(&record->agent, opts->agent);
 	record->step = opts->step;
 	record->expiry = opts->expiry;
-	record->pinned = opts->pin;
 	record->automatic = opts->automatic || opts->safety_for;
 	record->safety = opts->safety_for != NULL;
 	if (opts->safety_for)
@@ -186,26 +185,32 @@ static int check_fits(struct save_job *save, const struct ckpt_record *record)
 	return ckpt_error_put_back(err, kept);
 }
 
-/*
- * A name that another one has leaves that only when this one exists. Without the name it was
- * asked for, it must not look like a checkpoint that was saved.
- */
+/* Without what was asked for, it must not look like a checkpoint that was saved. */
+static int take_back_refs(struct save_job *save, const struct ckpt_record *record, int err)
+{
+	struct ref_item ref = { .commit = record->commit };
+	char *kept = ckpt_error_keep();
+
+	memcpy(ref.id, record->id, sizeof(ref.id));
+	(void)refs_delete(save->store, record->id);
+	(void)keepers_forget(save->store, &ref);
+	return ckpt_error_put_back(err, kept);
+}
+
+/* A pin alone means nothing; a name that another one has leaves that only when this one exists. */
 static int make_refs(struct save_job *save, struct ckpt_record *record)
 {
-	const char *name = save->opts->name;
-	int err = refs_create(save->store, record->id, &record->commit);
+	const struct save_opts *opts = save->opts;
+	int err = opts->pin ? keepers_add(save->store, KEEPER_PIN, record->id, &record->commit) : 0;
 
-	if (err || !name)
-		return err;
-	err = names_set(save->store, name, &record->commit);
-	if (err) {
-		char *kept = ckpt_error_keep();
-
-		(void)refs_delete(save->store, record->id);
-		return ckpt_error_put_back(err, kept);
-	}
-	record->name = xstrdup(name);
-	record->pinned = true;
+	if (!err)
+		err = refs_create(save->store, record->id, &record->commit);
+	if (!err && opts->name)
+		err = keepers_set_name(save->store, opts->name, &record->commit);
+	if (err)
+		return take_back_refs(save, record, err);
+	record->name = opts->name ? xstrdup(opts->name) : NULL;
+	record->pinned = opts->pin || opts->name;
 	return 0;
 }
 

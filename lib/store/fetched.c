@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "settings/settings.h"
-#include "store/packed_refs_internal.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
@@ -52,67 +51,49 @@ const struct fetched_item *fetched_find(const struct fetched_list *list, const c
 	return NULL;
 }
 
-/* `bad`: names of those that cannot be read; may be NULL, like `out`. */
-static void add_machine(struct fetched_list *out, struct strlist *bad, struct store *store,
-			const char *machine)
+/* "refs/fetched/<machine>/<id>" */
+static bool parse_ref(char **machine_out, const char **id_out, const char *ref)
 {
-	char *dir = xstrfmt(DIR "/%s", machine);
-	struct strlist ids = STRLIST_INIT;
-	struct oid commit;
+	const char *name = ref + strlen(DIR "/"), *slash = strchr(name, '/');
+	char *machine = slash ? xmemdupz(name, (size_t)(slash - name)) : NULL;
 
-	(void)fs_names(&ids, store->dirfd, dir, O_NOFOLLOW, refs_valid_id);
-	for (size_t i = 0; i < ids.nr; i++) {
-		char *name = xstrfmt("%s/%s", dir, ids.items[i]);
-
-		/* What cannot be read is fetched again. */
-		if (!refs_read_loose(&commit, store, name)) {
-			if (bad)
-				strlist_add(bad, name);
-		} else if (out) {
-			fetched_add(out, machine, ids.items[i], &commit);
-		}
-		free(name);
+	if (!machine || !setting_name_valid(machine) || !refs_valid_id(slash + 1)) {
+		free(machine);
+		return false;
 	}
-	strlist_release(&ids);
-	free(dir);
+	*machine_out = machine;
+	*id_out = slash + 1;
+	return true;
 }
 
-/* Stock git may have packed them. */
-static void add_packed(struct fetched_list *out, struct store *store)
+/* `bad`: names of those that cannot be read, which are fetched again; may be NULL, like `out`. */
+static int read_all(struct fetched_list *out, struct strlist *bad, struct store *store)
 {
-	size_t nr;
-	const struct packed_ref *packed = packed_refs_below(store, DIR "/", &nr);
+	struct strlist refs = STRLIST_INIT;
+	int err = refs_below(&refs, store, DIR);
 
-	for (size_t i = 0; i < nr; i++) {
-		const char *name = packed[i].name + strlen(DIR "/"), *slash = strchr(name, '/');
-		char *machine = slash ? xmemdupz(name, (size_t)(slash - name)) : NULL;
+	for (size_t i = 0; i < refs.nr && !err; i++) {
+		char *machine = NULL;
 		struct oid commit;
+		const char *id;
 
-		if (machine && setting_name_valid(machine) && refs_valid_id(slash + 1) &&
-		    packed[i].hex_len >= OID_HEX && oid_parse(&commit, packed[i].hex) &&
-		    !fetched_find(out, machine, slash + 1))
-			fetched_add(out, machine, slash + 1, &commit);
+		if (!parse_ref(&machine, &id, refs.items[i]))
+			continue;
+		if (!refs_read(&commit, store, refs.items[i])) {
+			if (out)
+				fetched_add(out, machine, id, &commit);
+		} else if (bad) {
+			strlist_add(bad, refs.items[i]);
+		}
 		free(machine);
 	}
-}
-
-static int add_loose(struct fetched_list *out, struct strlist *bad, struct store *store)
-{
-	struct strlist machines = STRLIST_INIT;
-	int err = 0;
-
-	if (fs_names(&machines, store->dirfd, DIR, O_NOFOLLOW, setting_name_valid) < 0 &&
-	    errno != ENOENT)
-		err = ckpt_error_errno("unable to read '" DIR "' of '%s'", store->path);
-	for (size_t i = 0; i < machines.nr && !err; i++)
-		add_machine(out, bad, store, machines.items[i]);
-	strlist_release(&machines);
+	strlist_release(&refs);
 	return err;
 }
 
 int fetched_damaged(struct strlist *out, struct store *store)
 {
-	return add_loose(NULL, out, store);
+	return read_all(NULL, out, store);
 }
 
 int fetched_list(struct fetched_list *out, struct store *store)
@@ -120,13 +101,23 @@ int fetched_list(struct fetched_list *out, struct store *store)
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = add_loose(out, NULL, store);
-	if (!err)
-		err = packed_refs_check(store);
-	if (!err)
-		add_packed(out, store);
+	err = read_all(out, NULL, store);
 	fetched_sort(out);
 	return err;
+}
+
+bool fetched_any(struct oid *out, struct store *store, const char *id)
+{
+	struct fetched_list list;
+	bool found = false;
+
+	(void)fetched_list(&list, store);
+	for (size_t i = 0; i < list.nr && !found; i++) {
+		found = !strcmp(list.items[i].ref.id, id);
+		*out = list.items[i].ref.commit;
+	}
+	fetched_release(&list);
+	return found;
 }
 
 bool fetched_exists(struct store *store, const char *id)

@@ -39,6 +39,9 @@ const struct fetched_item *fetched_find(const struct fetched_list *list, const c
 /** Whether any machine has that id. */
 bool fetched_exists(struct store *store, const char *id);
 
+/** The commit of one with that id, of whichever machine. */
+bool fetched_any(struct oid *out, struct store *store, const char *id);
+
 /** Durable when they return. The store must be locked. */
 int fetched_create(struct store *store, const struct fetched_item *item);
 int fetched_remove(struct store *store, const struct fetched_item *item);

@@ -9,8 +9,9 @@
 const char layout_head[] = "ref: refs/heads/latest\n";
 
 const char *const layout_dirs[] = { "objects", "objects/info", "objects/pack",
-				    "refs",    "refs/heads",   "refs/checkpoints",
-				    "info",    "checkpoint",   NULL };
+				    "refs",	       "refs/heads",   "refs/checkpoints",
+				    "refs/keep",    "info",	   "checkpoint",
+				    NULL };
 
 /*
  * Stock git must be able to read the store without interference from the

@@ -25,6 +25,7 @@ static const char usual_head[] = "# pack-refs with: peeled fully-peeled sorted \
 struct packed_refs {
 	struct stat st; /* of the file; all zero if there was none */
 	bool unreadable;
+	bool odd; /* some lines are not refs: one may have been */
 	int lacking; /* the errno, if that says nothing about the file */
 	struct ref_list checkpoints; /* by id */
 	struct strbuf text;	     /* of all other lines */
@@ -83,6 +84,7 @@ static void parse(struct packed_refs *packed)
 		}
 		space = memchr(line, ' ', (size_t)(end - line));
 		last = NULL;
+		packed->odd = packed->odd || (*line != '#' && !space && end > line);
 		if (*line != '#' && *line != '^' && space) {
 			ALLOC_GROW(packed->items, packed->nr + 1, packed->alloc);
 			last = &packed->items[packed->nr];
@@ -218,6 +220,13 @@ int packed_refs_check(struct store *store)
 {
 	errno = look(store)->lacking;
 	return errno ? ckpt_error_errno("unable to read '%s/" PACKED "'", store->path) : 0;
+}
+
+bool packed_refs_damaged(struct store *store)
+{
+	const struct packed_refs *packed = look(store);
+
+	return packed->unreadable || packed->odd;
 }
 
 /* The first whose name is not less than `name`. */

@@ -9,8 +9,8 @@ struct store;
 
 /**
  * The packed-refs file of a store, in git's format: many refs that are read at
- * once. For refs.c and names.c alone, which know about the loose refs that override
- * these.
+ * once. For refs.c, keepers.c and reach.c, which know about the loose refs that
+ * override these.
  *
  * It is read on first use, and again when it has been replaced: whoever
  * changes it, we or git, puts a new file in its place. Lines that are not refs
@@ -31,6 +31,9 @@ struct packed_refs;
  * can be used.
  */
 int packed_refs_check(struct store *store);
+
+/** Whether a ref may have been in it that cannot be read any more. */
+bool packed_refs_damaged(struct store *store);
 
 /** Whether there is a ref of that full name. */
 bool packed_refs_has(struct store *store, const char *name);

@@ -3,7 +3,9 @@
 
 #include "base/base.h"
 #include "store/objects.h"
+#include "store/packed_refs_internal.h"
 #include "store/packs.h"
+#include "store/refs_internal.h"
 #include "store/shadow.h"
 
 struct reached {
@@ -238,96 +240,15 @@ int reach_add(struct reach *reach, const struct oid *root, uint32_t owner)
 
 /* --- other refs --- */
 
-static int add_ref_text(struct reach *reach, const char *text, uint32_t owner)
+/* If it exists but cannot be read, it may lead anywhere; one that leads to another one adds nothing. */
+static int add_ref(struct reach *reach, const char *name, uint32_t owner)
 {
 	struct oid oid;
-
-	if (!strncmp(text, "ref:", 4))
-		return 0; /* leads to another one that is checked, too */
-	if (strlen(text) < OID_HEX || !oid_parse(&oid, text)) {
-		reach->damaged = true;
-		return 0;
-	}
-	return reach_add(reach, &oid, owner);
-}
-
-/* A file that holds a ref; if it exists but cannot be read, it may lead anywhere. */
-static int add_ref_file(struct reach *reach, int dirfd, const char *path, uint32_t owner)
-{
-	struct strbuf text = STRBUF_INIT;
-	int err = fs_read_file(&text, dirfd, path);
+	int err = refs_read(&oid, reach->store, name);
 
 	if (!err)
-		err = add_ref_text(reach, text.buf, owner);
-	else
-		err = err == CKPT_ENOTFOUND ? 0 : unreadable(reach, err);
-	strbuf_release(&text);
-	return err;
-}
-
-/* What git is about to write, refs that others list, and marks on them, which keep nothing alive. */
-static bool is_passed_over(const struct reach *reach, int at, const char *name)
-{
-	size_t len = strlen(name);
-
-	return name[0] == '.' || (len > 5 && !strcmp(name + len - 5, ".lock")) ||
-	       (at == reach->store->dirfd &&
-		(!strcmp(name, "checkpoints") || !strcmp(name, "pinned") ||
-		 !strcmp(name, "unpinned") || !strcmp(name, "imported") ||
-		 !strcmp(name, "names")));
-}
-
-static int add_loose(struct reach *reach, int at, const char *path, uint32_t owner)
-{
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
-	struct strlist names = STRLIST_INIT;
-
-	if (fd < 0 ? errno != ENOENT : fs_names(&names, fd, ".", 0, NULL) < 0)
-		reach->damaged = true;
-	for (size_t i = 0; i < names.nr && !err; i++) {
-		struct stat st;
-
-		if (is_passed_over(reach, at, names.items[i]) ||
-		    fstatat(fd, names.items[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (S_ISDIR(st.st_mode))
-			err = add_loose(reach, fd, names.items[i], owner);
-		else
-			err = add_ref_file(reach, fd, names.items[i], owner);
-	}
-	strlist_release(&names);
-	fs_close(fd);
-	return err;
-}
-
-/* A loose ref overrides a packed one, whose old value is invisible. */
-static bool is_superseded(const struct reach *reach, const char *line)
-{
-	const char *name = strchr(line, ' ');
-	struct stat st;
-
-	return name && !fstatat(reach->store->dirfd, name + 1, &st, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISREG(st.st_mode);
-}
-
-static int add_packed(struct reach *reach, uint32_t owner)
-{
-	struct strbuf text = STRBUF_INIT;
-	char *line, *rest = NULL;
-	int err = fs_read_file(&text, reach->store->dirfd, "packed-refs");
-
-	if (err) {
-		strbuf_release(&text);
-		return err == CKPT_ENOTFOUND ? 0 : unreadable(reach, err);
-	}
-	for (line = strtok_r(text.buf, "\n", &rest); line && !err;
-	     line = strtok_r(NULL, "\n", &rest))
-		if (*line != '#' && *line != '^' && !strstr(line, " refs/checkpoints/") &&
-		    !strstr(line, " refs/pinned/") && !strstr(line, " refs/unpinned/") &&
-		    !strstr(line, " refs/imported/") && !strstr(line, " refs/names/") && !is_superseded(reach, line))
-			err = add_ref_text(reach, line, owner);
-	strbuf_release(&text);
-	return err;
+		return reach_add(reach, &oid, owner);
+	return err == CKPT_ENOTFOUND ? 0 : unreadable(reach, err);
 }
 
 /* `git worktree add` is one way to look at a checkpoint. */
@@ -343,7 +264,7 @@ static int add_worktrees(struct reach *reach, uint32_t owner)
 		char *path = xstrfmt("worktrees/%s/HEAD", names.items[i]);
 
 		if (names.items[i][0] != '.')
-			err = add_ref_file(reach, reach->store->dirfd, path, owner);
+			err = add_ref(reach, path, owner);
 		free(path);
 	}
 	strlist_release(&names);
@@ -352,12 +273,16 @@ static int add_worktrees(struct reach *reach, uint32_t owner)
 
 int reach_add_refs(struct reach *reach, uint32_t owner)
 {
-	int err = add_loose(reach, reach->store->dirfd, "refs", owner);
+	struct strlist refs = STRLIST_INIT;
+	int err = 0;
 
+	if (refs_below(&refs, reach->store, "refs") || packed_refs_damaged(reach->store))
+		reach->damaged = true;
+	for (size_t i = 0; i < refs.nr && !err; i++)
+		err = add_ref(reach, refs.items[i], owner);
+	strlist_release(&refs);
 	if (!err)
-		err = add_packed(reach, owner);
-	if (!err)
-		err = add_ref_file(reach, reach->store->dirfd, "HEAD", owner);
+		err = add_ref(reach, "HEAD", owner);
 	return err ? err : add_worktrees(reach, owner);
 }
 

@@ -2,7 +2,6 @@
 #include "store/refs.h"
 
 #include "base/base.h"
-#include "store/loose_refs_internal.h"
 #include "store/packed_refs_internal.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
@@ -12,8 +11,6 @@
  * that is dropped does not cost writing all others again. A large one has packed refs anyway.
  */
 enum { LOOSE_MAX = 128, LOOSE_MAX_LARGE = 32, LARGE = 256 };
-
-static const char *const mark_dirs[] = { "refs/pinned", "refs/unpinned", "refs/imported" };
 
 /* Eight at once. */
 static bool are_digits(const char text[8])
@@ -68,7 +65,7 @@ const struct ref_item *refs_find(const struct ref_list *list, const char *id)
 	return NULL;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
 	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
 }
@@ -83,9 +80,9 @@ void refs_copy_by_id(struct ref_list *out, const struct ref_list *list)
 	out->items = xcalloc(list->nr, sizeof(*out->items));
 	memcpy(out->items, list->items, list->nr * sizeof(*out->items));
 	for (size_t i = 1; i < out->nr && sorted; i++)
-		sorted = compare(&out->items[i - 1], &out->items[i]) <= 0;
+		sorted = compare_ids(&out->items[i - 1], &out->items[i]) <= 0;
 	if (!sorted)
-		qsort(out->items, out->nr, sizeof(*out->items), compare);
+		qsort(out->items, out->nr, sizeof(*out->items), compare_ids);
 }
 
 bool refs_has(const struct ref_list *list, const char *id)
@@ -93,10 +90,104 @@ bool refs_has(const struct ref_list *list, const char *id)
 	struct ref_item key = { .id = "" };
 
 	strcpy(key.id, id);
-	return list->nr && bsearch(&key, list->items, list->nr, sizeof(key), compare);
+	return list->nr && bsearch(&key, list->items, list->nr, sizeof(key), compare_ids);
 }
 
-static void append(struct ref_list *out, const struct ref_item *items, size_t nr)
+/* --- those that are files of their own --- */
+
+/*
+ * They are read once for a command that asks several times: whoever makes, replaces or removes one of
+ * the files changes the times of their directory; what a bad disk does to one shows to the next
+ * command.
+ */
+struct loose_refs {
+	struct stat st; /* of the directory, before it was read */
+	bool settled;	/* its times tell whether it has changed since */
+	struct ref_list list;
+};
+
+void refs_free_loose(struct loose_refs *loose)
+{
+	if (loose)
+		refs_release(&loose->list);
+	free(loose);
+}
+
+static void forget_loose(struct store *store)
+{
+	refs_free_loose(store->loose);
+	store->loose = NULL;
+}
+
+/*
+ * What the file begins with; the length, or -1 with errno. There may be hundreds of them: fewer calls
+ * than fs_read_file() makes. A FIFO does not block, and whatever else it is has no object name in it.
+ */
+static ssize_t read_file(char *out, size_t size, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return -1;
+	len = fs_read_full(fd, out, size);
+	close(fd);
+	return len < 0 ? 0 : len;
+}
+
+static int read_files(struct ref_list *list, struct store *store, int fd)
+{
+	struct strlist ids = STRLIST_INIT;
+	char text[OID_HEX + 1] = "";
+	int err = 0;
+
+	if (fs_names(&ids, fd, ".", 0, refs_valid_id) < 0)
+		err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
+	for (size_t i = 0; i < ids.nr && !err; i++) {
+		ssize_t len = read_file(text, OID_HEX, fd, ids.items[i]);
+		struct oid commit;
+
+		if (len < 0 && fs_is_lack(errno))
+			err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
+		/* Missing: it was just dropped. A damaged ref proves that there is one. */
+		else if (len >= 0 || errno != ENOENT)
+			refs_add(list, ids.items[i],
+				 len == OID_HEX && oid_parse(&commit, text) ? &commit : NULL);
+	}
+	if (list->nr)
+		qsort(list->items, list->nr, sizeof(*list->items), compare_ids);
+	strlist_release(&ids);
+	return err;
+}
+
+static int read_loose(const struct ref_list **out, struct store *store)
+{
+	int fd = openat(store->dirfd, REFS_CHECKPOINTS, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	struct loose_refs *loose = store->loose;
+	int64_t now = clock_file_ns();
+	struct stat st = { 0 };
+
+	if (fd < 0 ? errno != ENOENT : fstat(fd, &st) < 0)
+		err = ckpt_error_errno("unable to read the refs of '%s'", store->path);
+	if (err || !loose || !loose->settled || !fs_same_file(&loose->st, &st)) {
+		forget_loose(store);
+		loose = store->loose = xcalloc(1, sizeof(*loose));
+		loose->st = st;
+		loose->settled = fd >= 0 && fs_is_settled(&st, now);
+		if (!err && fd >= 0)
+			err = read_files(&loose->list, store, fd);
+	}
+	fs_close(fd);
+	if (err)
+		forget_loose(store);
+	else
+		*out = &loose->list;
+	return err;
+}
+
+/* --- all of them --- */
+
+static void append_items(struct ref_list *out, const struct ref_item *items, size_t nr)
 {
 	if (nr)
 		memcpy(out->items + out->nr, items, nr * sizeof(*items));
@@ -104,7 +195,7 @@ static void append(struct ref_list *out, const struct ref_item *items, size_t nr
 }
 
 /* Both are sorted, and so is the result. Of the same name the loose one wins. */
-static void merge(struct ref_list *out, const struct ref_list *loose, const struct ref_list *packed)
+static void merge_lists(struct ref_list *out, const struct ref_list *loose, const struct ref_list *packed)
 {
 	size_t at = 0;
 
@@ -114,23 +205,23 @@ static void merge(struct ref_list *out, const struct ref_list *loose, const stru
 		size_t from = at;
 
 		LOWER_BOUND(at, packed->nr, strcmp(packed->items[at].id, id) < 0);
-		append(out, packed->items + from, at - from);
-		append(out, &loose->items[i], 1);
+		append_items(out, packed->items + from, at - from);
+		append_items(out, &loose->items[i], 1);
 		at += at < packed->nr && !strcmp(packed->items[at].id, id);
 	}
-	append(out, packed->items + at, packed->nr - at);
+	append_items(out, packed->items + at, packed->nr - at);
 }
 
 int refs_list(struct ref_list *out, struct store *store)
 {
 	const struct ref_list *loose = NULL;
-	int err = loose_refs_read(&loose, store);
+	int err = read_loose(&loose, store);
 
 	if (!err)
 		err = packed_refs_check(store);
 	memset(out, 0, sizeof(*out));
 	if (!err) {
-		merge(out, loose, packed_refs_checkpoints(store));
+		merge_lists(out, loose, packed_refs_checkpoints(store));
 		out->loose = loose->nr;
 	}
 	return err;
@@ -151,7 +242,7 @@ int refs_write(struct store *store, const char *dir, const char *name, const str
 	char text[OID_HEX + 2];
 	int fd = -1, err;
 
-	loose_refs_forget(store);
+	forget_loose(store);
 	err = fs_temp_open(&fd, &temp, store->dirfd, "checkpoint", 0600);
 
 	if (err)
@@ -190,31 +281,136 @@ int refs_create(struct store *store, const char *id, const struct oid *commit)
 	return err;
 }
 
+/* --- refs of any kind --- */
+
+static int read_packed(struct strbuf *out, struct store *store, const char *name)
+{
+	const struct packed_ref *packed = packed_refs_find(store, name);
+	const struct ref_list *list = packed_refs_checkpoints(store);
+	size_t prefix = strlen(REFS_CHECKPOINTS), at;
+	char hex[OID_HEX + 1];
+
+	if (packed) {
+		strbuf_add(out, packed->hex, packed->hex_len);
+		return 0;
+	}
+	if (strncmp(name, REFS_CHECKPOINTS, prefix) != 0)
+		return CKPT_ENOTFOUND;
+	LOWER_BOUND(at, list->nr, strcmp(list->items[at].id, name + prefix) < 0);
+	if (at == list->nr || strcmp(list->items[at].id, name + prefix) != 0)
+		return CKPT_ENOTFOUND;
+	strbuf_addstr(out, oid_hex(hex, &list->items[at].commit));
+	return 0;
+}
+
+/* What is in the file hides a packed one. */
+int refs_read(struct oid *out, struct store *store, const char *name)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_file(&text, store->dirfd, name);
+
+	memset(out, 0, sizeof(*out));
+	if (err == CKPT_ENOTFOUND || (err && errno == ENOTDIR))
+		err = read_packed(&text, store, name);
+	else if (err && (errno == EISDIR || errno == ELOOP || errno == EINVAL))
+		err = 0;
+	/* One that leads to another ref names no commit itself. */
+	if (!err && !strncmp(text.buf, "ref:", 4))
+		err = CKPT_ENOTFOUND;
+	else if (!err && (text.len < OID_HEX || !oid_parse(out, text.buf)))
+		err = CKPT_ECORRUPT;
+	strbuf_release(&text);
+	return err;
+}
+
+bool refs_read_loose(struct oid *out, struct store *store, const char *name)
+{
+	return !faccessat(store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) &&
+	       !refs_read(out, store, name);
+}
+
+/* What git is about to write is none. */
+static bool is_ref_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	return name[0] != '.' && (len < 5 || strcmp(name + len - 5, ".lock") != 0);
+}
+
+static int add_files(struct strlist *out, struct store *store, const char *dir)
+{
+	struct strlist names = STRLIST_INIT;
+	int err = 0;
+
+	if (!strcmp(dir, "refs/checkpoints"))
+		return 0;
+	if (fs_names(&names, store->dirfd, dir, O_NOFOLLOW, is_ref_name) < 0 && errno != ENOENT &&
+	    errno != ENOTDIR)
+		err = ckpt_error_errno("unable to read '%s/%s'", store->path, dir);
+	for (size_t i = 0; i < names.nr && !err; i++) {
+		char *path = xstrfmt("%s/%s", dir, names.items[i]);
+		struct stat st;
+
+		if (!fstatat(store->dirfd, path, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
+			err = add_files(out, store, path);
+		else
+			strlist_add(out, path);
+		free(path);
+	}
+	strlist_release(&names);
+	return err;
+}
+
+int refs_below(struct strlist *out, struct store *store, const char *dir)
+{
+	char *prefix = xstrfmt("%s/", dir);
+	const struct packed_ref *packed;
+	int err = add_files(out, store, dir);
+	size_t nr;
+
+	if (!err)
+		err = packed_refs_check(store);
+	packed = err ? NULL : packed_refs_below(store, prefix, &nr);
+	for (size_t i = 0; packed && i < nr; i++)
+		if (strncmp(packed[i].name, REFS_CHECKPOINTS, strlen(REFS_CHECKPOINTS)) != 0)
+			strlist_add(out, packed[i].name);
+	strlist_sort_unique(out);
+	free(prefix);
+	return err;
+}
+
 /* --- removing --- */
 
 /* The packed one first: it would show as soon as the loose one is gone. */
-int refs_remove(struct store *store, const char *dir, const char *id)
+int refs_remove_named(struct store *store, const char *name)
 {
-	char *name = xstrfmt("%s/%s", dir, id);
 	struct packed_change change = { .name = name };
 	int err;
 
-	loose_refs_forget(store);
+	forget_loose(store);
 	err = packed_refs_has(store, name) ? packed_refs_change(store, &change, 1) : 0;
 
 	if (!err && !unlinkat(store->dirfd, name, 0))
-		err = fs_sync_dir(store->dirfd, dir);
+		err = fs_sync_holder(store->dirfd, name);
 	else if (!err && errno == EISDIR)
 		err = fs_remove_tree(store->dirfd, name); /* damaged, but it was asked to go */
 	else if (!err && errno != ENOENT && errno != ENOTDIR)
 		err = ckpt_error_errno("unable to remove '%s'", name);
-	free(name);
 	return err;
 }
 
-static bool ref_is_there(struct store *store, const char *dir, const char *id)
+int refs_remove(struct store *store, const char *dir, const char *name)
 {
-	char *name = xstrfmt("%s/%s", dir, id);
+	char *ref = xstrfmt("%s/%s", dir, name);
+	int err = refs_remove_named(store, ref);
+
+	free(ref);
+	return err;
+}
+
+bool refs_exist(struct store *store, const char *id)
+{
+	char *name = xstrfmt(REFS_CHECKPOINTS "%s", id);
 	bool there = !faccessat(store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) ||
 		     packed_refs_has(store, name);
 
@@ -222,22 +418,12 @@ static bool ref_is_there(struct store *store, const char *dir, const char *id)
 	return there;
 }
 
-bool refs_exist(struct store *store, const char *id)
-{
-	return ref_is_there(store, "refs/checkpoints", id);
-}
-
 int refs_delete(struct store *store, const char *id)
 {
-	int err;
-
 	/* A name that leads elsewhere, or to the directory itself, must not be removed. */
 	if (!refs_valid_id(id))
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not the id of a checkpoint", id);
-	err = refs_remove(store, "refs/checkpoints", id);
-	for (size_t i = 0; i < ARRAY_SIZE(mark_dirs) && !err; i++)
-		err = refs_remove(store, mark_dirs[i], id);
-	return err;
+	return refs_remove(store, "refs/checkpoints", id);
 }
 
 /* --- many at a time --- */
@@ -264,16 +450,6 @@ int refs_unpack(struct store *store, const struct strlist *ids)
 	return err;
 }
 
-bool refs_read_loose(struct oid *out, struct store *store, const char *name)
-{
-	struct strbuf text = STRBUF_INIT;
-	bool found = !fs_read_file(&text, store->dirfd, name) && text.len >= OID_HEX &&
-		     oid_parse(out, text.buf);
-
-	strbuf_release(&text);
-	return found;
-}
-
 /* If another process has changed it since, it is another file. */
 static bool is_still(struct store *store, const struct packed_change *change)
 {
@@ -292,7 +468,7 @@ static void pack_loose(struct store *store)
 	struct packed_change *changes;
 	size_t nr = 0;
 
-	if (loose_refs_read(&loose, store))
+	if (read_loose(&loose, store))
 		return;
 	changes = xcalloc(loose->nr + 1, sizeof(*changes));
 
@@ -302,7 +478,7 @@ static void pack_loose(struct store *store)
 				.name = xstrfmt(REFS_CHECKPOINTS "%s", loose->items[i].id),
 				.commit = loose->items[i].commit,
 			};
-	loose_refs_forget(store);
+	forget_loose(store);
 	if (nr && !packed_refs_change(store, changes, nr)) {
 		for (size_t i = 0; i < nr; i++)
 			if (is_still(store, &changes[i]))
@@ -322,107 +498,7 @@ void refs_pack(struct store *store, size_t loose)
 		pack_loose(store);
 }
 
-/* --- marks --- */
-
-enum refs_mark refs_mark(struct store *store, const char *id)
-{
-	if (ref_is_there(store, "refs/pinned", id))
-		return REFS_PINNED;
-	return ref_is_there(store, "refs/unpinned", id) ? REFS_UNPINNED : REFS_UNMARKED;
-}
-
-static int add_marks(struct strlist *out, struct store *store, const char *path)
-{
-	char *prefix = xstrfmt("%s/", path);
-	const struct packed_ref *packed;
-	size_t nr;
-	int err = 0;
-
-	if (fs_names(out, store->dirfd, path, 0, refs_valid_id) < 0 && errno != ENOENT &&
-	    errno != ENOTDIR)
-		err = ckpt_error_errno("unable to read '%s' of '%s'", path, store->path);
-	if (!err)
-		err = packed_refs_check(store);
-	packed = err ? NULL : packed_refs_below(store, prefix, &nr);
-	for (size_t i = 0; packed && i < nr; i++)
-		if (refs_valid_id(packed[i].name + strlen(prefix)))
-			strlist_add(out, packed[i].name + strlen(prefix));
-	strlist_sort_unique(out);
-	free(prefix);
-	return err;
-}
-
-int refs_marks_read(struct refs_marks *out, struct store *store)
-{
-	int err;
-
-	memset(out, 0, sizeof(*out));
-	err = add_marks(&out->pinned, store, "refs/pinned");
-	if (!err)
-		err = add_marks(&out->unpinned, store, "refs/unpinned");
-	if (!err)
-		err = add_marks(&out->imported, store, "refs/imported");
-	if (err)
-		refs_marks_release(out);
-	return err;
-}
-
-void refs_marks_release(struct refs_marks *marks)
-{
-	strlist_release(&marks->pinned);
-	strlist_release(&marks->unpinned);
-	strlist_release(&marks->imported);
-}
-
-enum refs_mark refs_marks_find(const struct refs_marks *marks, const char *id)
-{
-	if (pathset_has(&marks->pinned, id))
-		return REFS_PINNED;
-	return pathset_has(&marks->unpinned, id) ? REFS_UNPINNED : REFS_UNMARKED;
-}
-
-int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
-		  enum refs_mark mark)
-{
-	const char *dir = mark == REFS_PINNED ? "refs/pinned" : "refs/unpinned",
-		   *other = mark == REFS_PINNED ? "refs/unpinned" : "refs/pinned";
-	int err = mark == REFS_UNMARKED ? refs_remove(store, dir, id) :
-					  fs_ensure_dir(store->dirfd, dir, 0700);
-
-	if (!err && mark != REFS_UNMARKED)
-		err = refs_write(store, dir, id, commit, FS_DURABLE);
-	/* For a moment both exist: then it is pinned, which loses nothing. */
-	return err ? err : refs_remove(store, other, id);
-}
-
-int refs_set_imported(struct store *store, const char *id, const struct oid *commit)
-{
-	int err = fs_ensure_dir(store->dirfd, "refs/imported", 0700);
-
-	return err ? err : refs_write(store, "refs/imported", id, commit, FS_DURABLE);
-}
-
-bool refs_imported(struct store *store, const char *id)
-{
-	return ref_is_there(store, "refs/imported", id);
-}
-
-/* Including those that stock git packed. */
-int refs_sweep_marks(struct store *store, const struct ref_list *lost)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(mark_dirs) && !err; i++) {
-		struct strlist ids = STRLIST_INIT;
-
-		err = add_marks(&ids, store, mark_dirs[i]);
-		for (size_t j = 0; j < ids.nr && !err; j++)
-			if (!refs_exist(store, ids.items[j]) && !refs_has(lost, ids.items[j]))
-				err = refs_remove(store, mark_dirs[i], ids.items[j]);
-		strlist_release(&ids);
-	}
-	return err;
-}
+/* --- where git log begins --- */
 
 void refs_set_latest(struct store *store, const struct oid *commit)
 {

@@ -57,9 +57,8 @@ int refs_create(struct store *store, const char *id, const struct oid *commit);
 bool refs_exist(struct store *store, const char *id);
 
 /**
- * Delete a checkpoint, durably when it returns, and then its mark. It is not an
- * error if it does not exist. Lines that stock git packed are removed from
- * packed-refs under git's own lock on it: CKPT_ELOCKED if another process holds
+ * Delete a checkpoint, durably when it returns. It is not an error if it does not exist.
+ * Lines that stock git packed are removed from packed-refs under git's own lock on it: CKPT_ELOCKED if another process holds
  * that for long. The store must be locked.
  */
 int refs_delete(struct store *store, const char *id);
@@ -76,48 +75,6 @@ int refs_unpack(struct store *store, const struct strlist *ids);
  * The store must be locked.
  */
 void refs_pack(struct store *store, size_t loose);
-
-/**
- * refs/pinned/<id> and refs/unpinned/<id>: pin and unpin after a checkpoint
- * was taken. They point at its commit, so that stock git knows them too.
- */
-enum refs_mark {
-	REFS_UNMARKED, /**< as the checkpoint was saved */
-	REFS_PINNED,
-	REFS_UNPINNED,
-};
-
-/** If both exist, pinned wins. */
-enum refs_mark refs_mark(struct store *store, const char *id);
-
-/**
- * refs/imported/<id>: it was taken elsewhere, and came in a bundle. Set before the checkpoint
- * exists, and durable when it returns. The store must be locked.
- */
-int refs_set_imported(struct store *store, const char *id, const struct oid *commit);
-bool refs_imported(struct store *store, const char *id);
-
-/** All marks, for callers that ask about many checkpoints. */
-struct refs_marks {
-	struct strlist pinned, unpinned, imported; /**< ids, sorted */
-};
-
-/** Fails if they cannot be read: then nothing may be assumed to be unmarked. */
-int refs_marks_read(struct refs_marks *out, struct store *store);
-void refs_marks_release(struct refs_marks *marks);
-
-/** The same as refs_mark(). */
-enum refs_mark refs_marks_find(const struct refs_marks *marks, const char *id);
-
-/** Durable when it returns; the other mark is removed. The store must be locked. */
-int refs_set_mark(struct store *store, const char *id, const struct oid *commit,
-		  enum refs_mark mark);
-
-/**
- * Remove marks of checkpoints that no longer exist because their deletion was
- * interrupted, but none of those in `lost`.
- */
-int refs_sweep_marks(struct store *store, const struct ref_list *lost);
 
 /**
  * Where a plain `git log` in the store starts; a convenience that may be lost.

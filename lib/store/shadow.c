@@ -3,12 +3,11 @@
 
 #include "base/base.h"
 #include "store/health.h"
+#include "store/keepers.h"
 #include "store/layout.h"
-#include "store/names.h"
-#include "store/loose_refs_internal.h"
 #include "store/packed_refs_internal.h"
 #include "store/packs.h"
-#include "store/refs.h"
+#include "store/refs_internal.h"
 #include "store/state.h"
 
 #include <sys/file.h>
@@ -259,11 +258,10 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	packs_close(store->packs);
-	loose_refs_free(store->loose);
+	refs_free_loose(store->loose);
 	packed_refs_free(store->packed);
-	names_free(store->names);
+	keepers_free(store->keepers);
 	state_release(store);
-	free(store->composed);
 	if (store->git) {
 		libgit2.odb_free(store->odb);
 		libgit2.repository_free(store->git);

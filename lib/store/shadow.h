@@ -43,11 +43,10 @@ struct store {
 	int lockfd; /**< -1: not locked */
 	unsigned nested; /**< how many more times this process has locked it */
 	struct strlist repaired;    /**< a sentence about each thing that was wrong when it was opened */
-	struct loose_refs *loose;   /**< refs as last read, see loose_refs_internal.h */
+	struct loose_refs *loose;   /**< refs as last read, see refs.c */
 	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
-	struct names *names;	    /**< as they were last read, see names.h */
+	struct keepers *keepers;    /**< as they were last read, see keepers.h */
 	struct state *state;	    /**< as last read, see state.h */
-	char *composed;		    /**< the id that this process made last, see composed.h; or NULL */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
 	struct git_repository *git;
 	struct git_odb *odb;

@@ -8,13 +8,12 @@
  *
  * This is what other folders include.
  */
-#include "store/composed.h"
 #include "store/fetched.h"
 #include "store/health.h"
 #include "store/ingest.h"
+#include "store/keepers.h"
 #include "store/layout.h"
 #include "store/litter.h"
-#include "store/names.h"
 #include "store/objects.h"
 #include "store/oidset.h"
 #include "store/pack.h"
@@ -34,8 +33,8 @@
  * In this folder:
  *
  *   shadow layout           open, create, lock; the files of a new one
- *   objects refs packed_refs loose_refs  reading objects; one ref for each checkpoint
- *   names composed          names that people give to checkpoints; states that are not checkpoints
+ *   objects refs packed_refs  reading objects; one ref for each checkpoint, and all others
+ *   keepers                 refs that say who needs a checkpoint: pins, names, undo, processes
  *   pack_write pack_stream pack_verify pack_index  writing one pack for each save
  *   packs packs_read packs_inflate packs_list delta  reading packs
  *   delta_make              making deltas of trees

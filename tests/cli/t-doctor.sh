@@ -81,8 +81,8 @@ test_a_lost_ref_of_a_pinned_one() {
 	expect_eq true "$(git-checkpoint show --json "$second" | jq .pinned)"
 	# a pin that is itself damaged is another matter
 	rm "$store/refs/checkpoints/$second"
-	: >"$store/refs/pinned/$second"
-	fixes "'refs/pinned/$second' does not belong"
+	: >"$store/refs/keep/pin/$second"
+	fixes "'refs/keep/pin/$second' does not belong"
 	expect_eq 2 "$(grep -c . "$T/fixed")"
 	expect_three
 }
@@ -152,13 +152,13 @@ test_a_damaged_ref_on_a_full_disk() {
 
 test_marks() {
 	three
-	mkdir "$store/refs/pinned"
-	: >"$store/refs/pinned/$first"
-	fixes "'refs/pinned/$first' does not belong"
-	expect_same "$store/refs/checkpoints/$first" "$store/refs/pinned/$first"
-	cp "$store/refs/checkpoints/$first" "$store/refs/pinned/chk_20200101_000000_000000"
-	fixes "'refs/pinned/chk_20200101_000000_000000' does not belong"
-	expect_exists "$store/refs/pinned/$first"
+	mkdir -p "$store/refs/keep/pin"
+	: >"$store/refs/keep/pin/$first"
+	fixes "'refs/keep/pin/$first' does not belong"
+	expect_same "$store/refs/checkpoints/$first" "$store/refs/keep/pin/$first"
+	cp "$store/refs/checkpoints/$first" "$store/refs/keep/pin/chk_20200101_000000_000000"
+	fixes "'refs/keep/pin/chk_20200101_000000_000000' does not belong"
+	expect_exists "$store/refs/keep/pin/$first"
 	expect_three
 }
 

@@ -324,7 +324,7 @@ test_the_small_files() {
 	expect_eq "2 $(cat /proc/sys/kernel/random/boot_id)" \
 		"$(json '"\(."3 s 1") \(.boot)"' "$store/checkpoint/every")"
 	# while a command runs, its checkpoint is held
-	git checkpoint run -- sh -c "ls '$store/checkpoint/held'" >held
+	git checkpoint run -- sh -c "ls '$store/refs/keep/process'" >held
 	expect_eq "$(program_ids | tail -n 1)" "$(sed 's/[.][0-9a-f]*$//' held)"
 	# a ref that disappeared
 	echo 2 >a

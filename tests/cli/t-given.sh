@@ -37,9 +37,9 @@ test_a_name_given_by_save() {
 	expect_grep '^Name: *good$' "$T/shown"
 	expect_eq good "$(git checkpoint list --json | jq -r '.checkpoints[-1].name')"
 	# stock git reads it
-	expect_eq "$(git checkpoint show --json good | jq -r .commit)" "$(in_store rev-parse refs/names/good)"
+	expect_eq "$(git checkpoint show --json good | jq -r .commit)" "$(in_store rev-parse refs/keep/name/good)"
 	in_store fsck --strict --no-dangling
-	expect_eq one "$(in_store show refs/names/good:f)"
+	expect_eq one "$(in_store show refs/keep/name/good:f)"
 }
 
 test_a_name_given_by_pin() {
@@ -125,7 +125,7 @@ test_unpin_and_drop_remove_the_name() {
 	expect_grep pinned "$T/err"
 	git checkpoint drop -q --force good
 	expect_exit 128 git checkpoint show good
-	expect_eq '' "$(in_store for-each-ref refs/names)"
+	expect_eq '' "$(in_store for-each-ref refs/keep/name)"
 	git checkpoint doctor
 	# and can be given again
 	saved four --name good
@@ -157,7 +157,7 @@ test_names_that_stock_git_packed() {
 	saved one --name good
 	saved two --name better
 	in_store pack-refs --all
-	expect_missing "$(store_dir)/refs/names/good"
+	expect_missing "$(store_dir)/refs/keep/name/good"
 	expect_eq one "$(named good)"
 	expect_eq 'good true' "$(name_of @~1)"
 	expect_exit 5 git checkpoint pin --name good @ 2>"$T/err"
@@ -168,7 +168,7 @@ test_names_that_stock_git_packed() {
 	git checkpoint gc -q
 	git checkpoint unpin -q good
 	expect_exit 128 git checkpoint show good
-	expect_eq '' "$(in_store for-each-ref refs/names)"
+	expect_eq '' "$(in_store for-each-ref refs/keep/name)"
 }
 
 test_a_name_without_a_checkpoint_means_nothing() {
@@ -183,14 +183,14 @@ test_a_name_without_a_checkpoint_means_nothing() {
 	git checkpoint doctor --fix >"$T/out" || :
 	expect_eq one "$(named good)"
 	# of none at all
-	in_store update-ref refs/names/stray "$(in_store rev-parse 'latest^1')"
+	in_store update-ref refs/keep/name/stray "$(in_store rev-parse 'latest^1')"
 	expect_exit 128 git checkpoint show stray
 	expect_exit 1 git checkpoint doctor >"$T/out"
 	expect_grep "the name 'stray' does not belong to a checkpoint" "$T/out"
 	git checkpoint pin -q --name stray @
 	expect_eq three "$(named stray)"
 	git checkpoint doctor
-	in_store update-ref refs/names/stray "$(in_store rev-parse 'latest^1')"
+	in_store update-ref refs/keep/name/stray "$(in_store rev-parse 'latest^1')"
 	git checkpoint doctor --fix >"$T/out"
 	expect_grep removed "$T/out"
 	git checkpoint doctor

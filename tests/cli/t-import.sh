@@ -86,7 +86,7 @@ test_it_is_never_meant_by_at() {
 	expect_eq 3 "$(jq '.checkpoints | length' "$T/now")"
 	git-checkpoint show "$id" >/dev/null
 	git-checkpoint drop -q "$id"
-	expect_eq '' "$(git --git-dir="$(store_dir)" for-each-ref refs/imported)"
+	expect_eq '' "$(git --git-dir="$(store_dir)" for-each-ref refs/keep/import)"
 }
 
 test_names_and_pins_come_with_it() {

@@ -223,21 +223,34 @@ test_a_restore_keeps_its_target() {
 	store_sound
 }
 
-# What undo leads to is spared by other rules, but not for ever by this one.
-test_restores_without_end() {
+# What undo leads to never goes for bytes: when it fills the store, the next one is refused.
+test_undo_is_not_evicted() {
 	noise 1000000 >f
 	save --pin -m first
 	note first
-	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	for n in 1 2 3 4 5 6 7 8; do
 		noise 1500000 >f
-		cp f "$T/unsaved"
-		restore "$id"
+		cp f "$T/unsaved$n"
+		status=0
+		git-checkpoint restore -q --yes "$id" 2>"$T/err" || status=$?
+		test $status = 0 || break
 		expect_noted first
 		within 10240 "round $n"
 	done
-	restoring 0 undo -y
-	cmp f "$T/unsaved"
-	within 10240 undo
+	expect_eq 5 $status
+	test "$n" -gt 4 || fail "refused in round $n"
+	cmp f "$T/unsaved$n"
+	expect_grep 'maxSize.* --force' "$T/err"
+	# what is there already needs no room
+	git checkpoint show "$id:f" >f
+	while n=$((n - 1)) && test $n -gt 0; do
+		restoring 0 undo -y
+		cmp f "$T/unsaved$n"
+		within 10240 undo
+	done
+	git checkpoint list --json >"$T/list"
+	# shellcheck disable=SC2046 # words
+	git checkpoint drop -q --force $(jq -r '.checkpoints[] | select(.pinned | not).id' "$T/list")
 	noise 1500000 >f
 	save -m last
 	within

@@ -36,7 +36,7 @@ test_pin_and_unpin() {
 	expect_eq "$two" "$(grep -F '[pinned]' "$T/out" | cut -d' ' -f1)"
 	# stock git sees it
 	expect_eq "$(git --git-dir="$store" rev-parse "refs/checkpoints/$two")" \
-		"$(git --git-dir="$store" rev-parse "refs/pinned/$two")"
+		"$(git --git-dir="$store" rev-parse "refs/keep/pin/$two")"
 	# again: not a change
 	git-checkpoint pin "$two" >"$T/out"
 	expect_grep "^Pinned $two" "$T/out"
@@ -92,7 +92,7 @@ test_marks_survive_pack_refs() {
 	git-checkpoint pin -q "$one"
 	git-checkpoint pin -q "$two"
 	git --git-dir="$store" pack-refs --all
-	expect_missing "$store/refs/pinned/$one"
+	expect_missing "$store/refs/keep/pin/$one"
 	expect_eq 'true true false' "$(pinned "$one") $(pinned "$two") $(pinned "$three")"
 	git-checkpoint unpin -q "$one"
 	expect_eq false "$(pinned "$one")"
@@ -100,7 +100,7 @@ test_marks_survive_pack_refs() {
 	expect_eq false "$(pinned "$one")"
 	expect_exit 5 git-checkpoint drop "$two" 2>"$T/err"
 	git-checkpoint drop -q --force "$one" "$two"
-	expect_eq '' "$(git --git-dir="$store" for-each-ref refs/pinned refs/unpinned)"
+	expect_eq '' "$(git --git-dir="$store" for-each-ref refs/keep)"
 	expect_eq 'three four' "$(reasons)"
 	store_sound
 }

@@ -122,7 +122,7 @@ test_merged_without_a_damaged_one() {
 	both
 	gone=$(sed -n '3s/ .*//p' "$T/all")
 	echo 0123456789012345678901234567890123456789 >"$(store_dir)/refs/checkpoints/$gone"
-	rm "$(store_dir)/refs/pinned/$gone"
+	rm "$(store_dir)/refs/keep/pin/$gone"
 	for pack in "$(store_dir)"/objects/pack/*.idx; do
 		if git show-index <"$pack" | grep -q "$(sed -n '3s/^[^ ]* \([^ ]*\).*/\1/p' "$T/all")"; then
 			rm -f "$pack" "${pack%.idx}.pack"

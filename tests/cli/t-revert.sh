@@ -254,7 +254,7 @@ test_the_composed_state_is_not_a_checkpoint() {
 	expect_eq $((before + 1)) "$(json '.checkpoints | length' "$T/list")"
 	expect_eq "$s4" "$(git-checkpoint show --json @ >"$T/json" && json .id "$T/json")"
 	expect_no_grep 'cmp_' "$(store_dir)/checkpoint-manifest.md"
-	test "$(git --git-dir="$(store_dir)" for-each-ref refs/composed | wc -l)" = 1
+	test "$(git --git-dir="$(store_dir)" for-each-ref refs/keep | grep cmp_ | wc -l)" = 1
 	git --git-dir="$(store_dir)" fsck --strict --no-dangling
 	git-checkpoint doctor -q
 	git-checkpoint gc -q
@@ -264,8 +264,9 @@ test_the_composed_state_is_not_a_checkpoint() {
 	git --git-dir="$(store_dir)" pack-refs --all
 	restoring 0 redo -y
 	echo '{"version":1,"done":0,"restores":[]}' >"$(store_dir)/checkpoint/undo"
-	git-checkpoint gc -q
-	expect_eq '' "$(git --git-dir="$(store_dir)" for-each-ref refs/composed)"
+	echo later >f2
+	git-checkpoint restore -q --yes @
+	expect_eq '' "$(git --git-dir="$(store_dir)" for-each-ref refs/keep | grep cmp_)"
 	git-checkpoint doctor -q
 }
 

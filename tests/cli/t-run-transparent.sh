@@ -171,7 +171,7 @@ test_the_checkpoint_outlives_many_others() {
 		exit 3' 2>"$T/err"
 	expect_rolled_back
 	test "$(cat "$T/count")" -le 4 || fail 'nothing was evicted'
-	expect_eq '' "$(ls "$(store_dir)/checkpoint/held")"
+	expect_eq '' "$(ls "$(store_dir)/refs/keep/process")"
 }
 
 test_a_dead_run_holds_nothing() {
@@ -180,14 +180,14 @@ test_a_dead_run_holds_nothing() {
 	# shellcheck disable=SC2016
 	expect_exit 137 git-checkpoint run -q -- sh -c 'kill -KILL $PPID'
 	id=$(newest id)
-	expect_eq 1 "$(ls "$(store_dir)/checkpoint/held" | wc -l)"
+	expect_eq 1 "$(ls "$(store_dir)/refs/keep/process" | wc -l)"
 	for i in 1 2 3 4; do
 		echo "new $i" >a
 		git checkpoint save -q
 	done
 	git checkpoint list >"$T/list"
 	expect_no_grep "$id" "$T/list"
-	expect_eq '' "$(ls "$(store_dir)/checkpoint/held")"
+	expect_eq '' "$(ls "$(store_dir)/refs/keep/process")"
 }
 
 # ---- signals ---------------------------------------------------------------------

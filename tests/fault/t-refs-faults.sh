@@ -86,7 +86,7 @@ test_a_name_that_cannot_be_read_now() {
 			echo "$error $command" >a
 			status=0
 			# shellcheck disable=SC2086 # words
-			GIT_CHECKPOINT_MAX_COUNT=1 FAULT_STICKY=1 FAULT_PATH=refs/names/keep \
+			GIT_CHECKPOINT_MAX_COUNT=1 FAULT_STICKY=1 FAULT_PATH=refs/keep/name/keep \
 				with_faults open 1 $error git-checkpoint $command 2>"$T/err" || status=$?
 			test "$command" = 'save -q' || expect_eq 128 $status "$command"
 			git-checkpoint show keep >"$T/out" || fail "$error: $command"
@@ -95,8 +95,8 @@ test_a_name_that_cannot_be_read_now() {
 		done
 	done
 	# What stock git puts there may be anything; it protects nothing, and is in nobody's way.
-	mkdir -p "$(store_dir)/refs/names/dir"
-	ln -s nowhere "$(store_dir)/refs/names/link"
+	mkdir -p "$(store_dir)/refs/keep/name/dir"
+	ln -s nowhere "$(store_dir)/refs/keep/name/link"
 	git-checkpoint prune -q --max-count 1
 	expect_eq 2 "$(git-checkpoint list --json | jq '.checkpoints | length')"
 	git-checkpoint show keep >"$T/out"
@@ -132,7 +132,7 @@ test_a_stack_of_restores_that_cannot_be_read_now() {
 # So is what a process that runs now will need.
 test_holds_that_cannot_be_read_now() {
 	git init -q
-	for path in checkpoint/held checkpoint/held/; do
+	for path in refs/keep/process refs/keep/process/; do
 		for error in EMFILE EIO; do
 			echo 1 >a
 			cat >"$T/command.sh" <<-EOF

@@ -145,11 +145,11 @@ test_a_forgotten_state_is_swept() {
 	expect_exit 137 with_faults rename 1 kill git-checkpoint revert -q -y "$step"
 	unset FAULT_PATH
 	expect_missing "$(store_dir)/checkpoint/journal"
-	test -n "$(git --git-dir="$(store_dir)" for-each-ref refs/composed)"
+	test -n "$(git --git-dir="$(store_dir)" for-each-ref refs/keep | grep cmp_)"
 	git-checkpoint save -q # which removes the stage
 	expect_noted before
 	git-checkpoint gc -q
-	expect_eq '' "$(git --git-dir="$(store_dir)" for-each-ref refs/composed)"
+	expect_eq '' "$(git --git-dir="$(store_dir)" for-each-ref refs/keep | grep cmp_)"
 	settled 'before the journal'
 }
 

@@ -2,6 +2,7 @@
 /* The refs of a store: packed ones and, if the input has a "%%", a loose one. */
 #include "fuzz.h"
 
+#include "store/keepers.h"
 #include "store/packed_refs_internal.h"
 #include "store/refs.h"
 #include "store/shadow.h"
@@ -14,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *cut = size ? memmem(data, size, "%%", 2) : NULL;
 	size_t packed = cut ? (size_t)(cut - data) : size;
 	struct ref_list list = { 0 };
+	struct oid commit;
 
 	fuzz_put("store/packed-refs", data, packed);
 	/* So many inputs a tick of the clock look like the same file. */
@@ -30,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		refs_release(&list);
 	}
-	(void)refs_mark(store, ID);
+	(void)keepers_find(&commit, store, KEEPER_PIN, ID);
 	(void)refs_exist(store, ID);
 	return 0;
 }

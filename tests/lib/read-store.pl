@@ -145,18 +145,14 @@ sub states {
 
 sub name {
 	my ($record) = @_;
-	my %names = refs('names');
+	my %names = refs('keep/name');
 	my ($name) = grep { $names{$_} eq $record->{commit} } keys %names;
 	return $name;
 }
 
 sub pinned {
 	my ($record) = @_;
-	my (%pinned, %unpinned);
-	%pinned = refs('pinned');
-	%unpinned = refs('unpinned');
-	return 1 if defined name($record);
-	return $pinned{$id} ? 1 : $unpinned{$id} ? 0 : ($record->{fields}{Pinned}[0] // '') eq 'true';
+	return defined name($record) || exists {refs('keep/pin')}->{$id};
 }
 
 # The fields of a text of git/: the word, and the rest; a file is followed by its bytes.
@@ -244,7 +240,7 @@ sub show_record {
 		id => $id, commit => $record->{commit}, type => $one->('Type'),
 		created_at => $one->('Created'), reason => text($one->('Reason')),
 		source => text($one->('Source')), step => number($one->('Step')),
-		pinned => flag(pinned($record)), imported => flag({ refs('imported') }->{$id}), name => name($record), expiry => $one->('Expires'),
+		pinned => flag(pinned($record)), imported => flag({ refs('keep/import') }->{$id}), name => name($record), expiry => $one->('Expires'),
 		automatic => flag($one->('Automatic') eq 'true'), safety_for => $one->('Safety-For'),
 		head => $one->('Head'), branch => text($one->('Branch')), agent => agent($one),
 		scope => {

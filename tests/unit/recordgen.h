@@ -100,7 +100,6 @@ UNUSED static void recordgen_random(struct ckpt_record *out, const char *id)
 	out->source = recordgen_text(30);
 	out->step = rnd(2) ? -1 : (int64_t)(rnd64() >> (1 + rnd(62)));
 	out->expiry = rnd(2) ? 0 : 1 + (int64_t)(rnd64() % 253402300799u);
-	out->pinned = rnd(2);
 	out->include_ignored = rnd(2);
 	out->include_sensitive = rnd(2);
 	recordgen_list(&out->scope);

@@ -27,7 +27,6 @@ static void nth(struct ckpt_record *out, int n)
 			 BACK - 1);
 	out->created_at = 1 + (int64_t)(rnd64() >> 30);
 	out->expiry = rnd(2) ? 0 : 1 + (int64_t)(rnd64() >> 30);
-	out->pinned = rnd(2);
 	out->state_only = rnd(3) == 0;
 	if (rnd(2))
 		strlist_add(&out->scope, "some/where");
@@ -139,10 +138,10 @@ static void test_brief_marks_count(void **state)
 		for (int i = 0; i < NR; i++)
 			if (rnd(2)) {
 				records[i].pinned = !records[i].pinned;
-				assert_int_equal(refs_set_mark(store, records[i].id,
-							       &records[i].commit,
-							       records[i].pinned ? REFS_PINNED :
-										   REFS_UNPINNED),
+				assert_int_equal(records[i].pinned ?
+							 keepers_add(store, KEEPER_PIN, records[i].id,
+								     &records[i].commit) :
+							 keepers_remove(store, KEEPER_PIN, records[i].id),
 						 0);
 			}
 		expect(store, records, round ? 0 : NR);
@@ -150,18 +149,6 @@ static void test_brief_marks_count(void **state)
 		expect(store, records, 0);
 		if (round == 1)
 			sh("git --git-dir='%s' pack-refs --all", store->path);
-	}
-	/* Without marks each is what its commit says. */
-	sh("cd '%s'; rm -rf refs/pinned refs/unpinned; sed -i '/pinned/d' packed-refs", store->path);
-	store = recordgen_reopen(store);
-	for (int i = 0; i < NR; i++) {
-		struct ckpt_record saved;
-		struct ref_item ref = { .commit = records[i].commit };
-
-		strcpy(ref.id, records[i].id);
-		assert_int_equal(record_read(&saved, store, &ref), 0);
-		records[i].pinned = saved.pinned;
-		record_release(&saved);
 	}
 	expect(store, records, 0);
 	release(records, NR);

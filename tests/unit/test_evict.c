@@ -49,17 +49,15 @@ static void test_evict_count(void **state)
 	expect_plan("| 0 1 2 3", .max_count = 5);
 	expect_plan("0 | 1 2 3", .max_count = 4);
 	expect_plan("0 1 2 3 |", .max_count = 1);
-	/* Pinned and exempt ones stay and do not count. */
-	items[1].pinned = true;
+	/* Needed ones stay and do not count. */
+	items[1].needed = true;
 	expect_plan("| 0 2 3", .max_count = 4);
 	expect_plan("0 | 2 3", .max_count = 3);
-	items[2].exempt = true;
+	items[2].needed = true;
 	expect_plan("0 | 3", .max_count = 2);
 	expect_plan("0 3 |", .max_count = 1);
-	/* The newest counts, unless it is pinned. */
-	items[4].exempt = true;
-	expect_plan("0 | 3", .max_count = 2);
-	items[4].pinned = true;
+	/* The newest counts, unless it is needed. */
+	items[4].needed = true;
 	expect_plan("| 0 3", .max_count = 2);
 	expect_plan("0 | 3", .max_count = 1);
 	/* Reserved ones do not count, and come after all others. */
@@ -84,8 +82,8 @@ static void test_evict_expired_ones_go_first(void **state)
 	expect_plan("3 2 4 | 0 1", .expired = true);
 	expect_plan("3 2 4 | 0 1", .expired = true, .max_count = 3);
 	expect_plan("3 2 4 0 | 1", .expired = true, .max_count = 2);
-	items[3].pinned = true;
-	items[2].exempt = true;
+	items[3].needed = true;
+	items[2].needed = true;
 	expect_plan("4 | 0 1", .expired = true);
 }
 
@@ -216,8 +214,8 @@ static void test_evict_keep_hourly(void **state)
 	/* An expired one neither stands for its hour nor is kept. */
 	items[9].expiry = now - 1;
 	expect_plan("9 0 2 3 4 6 7 10 11 | 1 5 8", .max_count = 1, .keep_hourly = 4);
-	/* One that is pinned does stand for it. */
-	items[8].pinned = true;
+	/* One that is needed does stand for it. */
+	items[8].needed = true;
 	expect_plan("9 0 2 3 4 6 7 10 11 | 1 5", .max_count = 1, .keep_hourly = 4);
 }
 
@@ -285,10 +283,10 @@ static void test_evict_automatic_count(void **state)
 	/* The newest counts for its own kind. */
 	items[8].automatic = true;
 	expect_plan("1 0 | 2 3 4 5 6 7", .max_count = 1, .max_automatic = 6);
-	/* What "@" means never goes, but counts, unless it is exempt. */
+	/* What "@" means never goes, but counts, unless it is needed. */
 	items[7].latest = true;
 	expect_plan("1 0 | 2 3 4 5 6", .max_count = 1, .max_automatic = 6);
-	items[7].exempt = true;
+	items[7].needed = true;
 	expect_plan("1 | 2 3 4 5 6 0", .max_count = 1, .max_automatic = 6);
 	/* Expired ones of either kind go first. */
 	items[0].expiry = now - 1;
@@ -329,7 +327,7 @@ static void test_evict_thinning(void **state)
 	expect_plan("0 2 6 9 | 1 3 5 7 8 10 11 12 13 14 15 4", THIN, .max_automatic = 11);
 	expect_plan("0 1 2 6 9 | 3 5 7 8 10 11 12 13 14 15 4", THIN, .max_automatic = 10);
 	/* One that stays anyway stands for its slot; one that has expired does not, nor stays. */
-	items[7].pinned = items[3].exempt = true;
+	items[7].needed = items[3].needed = true;
 	items[10].expiry = now - 1;
 	expect_plan("10 0 2 6 | 1 5 8 9 11 12 13 14 15 4", THIN);
 	items[0].latest = true;

@@ -17,13 +17,13 @@ static bool expired(size_t i)
 
 static bool is_reserved(size_t i)
 {
-	return !items[i].pinned && !items[i].exempt && items[i].reserved && !items[i].latest &&
+	return !items[i].needed && items[i].reserved && !items[i].latest &&
 	       i + 1 < items_nr;
 }
 
 static bool is_free(size_t i)
 {
-	return !items[i].pinned && !items[i].exempt && !items[i].reserved && !items[i].latest &&
+	return !items[i].needed && !items[i].reserved && !items[i].latest &&
 	       i + 1 < items_nr;
 }
 
@@ -129,9 +129,9 @@ static void check_count(const struct evict_rules *rules, const bool *before, con
 		mine[i] = is_free(i) && !before[i] && item->automatic == automatic &&
 			  !is_thin(i, rules, before);
 		counted += mine[i];
-		if (item->automatic != automatic || item->pinned)
+		if (item->automatic != automatic || item->needed)
 			continue;
-		counted += i + 1 == items_nr || (item->latest && !item->exempt && !item->reserved);
+		counted += i + 1 == items_nr || (item->latest && !item->reserved);
 	}
 	for (size_t i = 0; i < items_nr; i++) {
 		bool keep = kept(i, rules->keep_hourly, HOURS, 0, before) ||
@@ -244,8 +244,7 @@ static void test_evict_random(void **state)
 			if (!rnd(10))
 				item->created_at += (int64_t)rnd(400 * DAYS) - 10 * DAYS;
 			item->expiry = rnd(4) ? 0 : now + (int64_t)rnd(9) - 5;
-			item->pinned = !rnd(8);
-			item->exempt = !rnd(8);
+			item->needed = !rnd(4);
 			item->reserved = !rnd(8);
 			item->automatic = rnd(2);
 			item->latest = items_nr == latest;

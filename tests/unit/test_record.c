@@ -30,7 +30,6 @@ static void check_equal(const struct ckpt_record *a, const struct ckpt_record *b
 	check_string(a->source, b->source);
 	assert_int_equal(a->step, b->step);
 	assert_int_equal(a->expiry, b->expiry);
-	assert_int_equal(a->pinned, b->pinned);
 	assert_int_equal(a->include_ignored, b->include_ignored);
 	assert_int_equal(a->include_sensitive, b->include_sensitive);
 	assert_true(strlist_equal(&a->scope, &b->scope));

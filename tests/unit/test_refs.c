@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "store/keepers.h"
 #include "unit.h"
 
 #include "refstore.h"
@@ -237,59 +238,173 @@ static void test_refs_delete(void **state)
 	   store->path);
 }
 
-static void test_refs_marks(void **state)
+/* --- keepers --- */
+
+static const struct keepers *read_keepers(void)
+{
+	const struct keepers *keepers;
+
+	assert_int_equal(keepers_read(&keepers, store), 0);
+	return keepers;
+}
+
+static bool is_needed(const char *id)
+{
+	struct ref_item ref = { .commit = { { 9 } } };
+
+	strcpy(ref.id, id);
+	return keepers_need(read_keepers(), &ref);
+}
+
+static void pack_all(void)
+{
+	sh("git --git-dir='%s' pack-refs --all", store->path);
+}
+
+static void test_keepers_add_and_remove(void **state)
 {
 	static const char id[] = "chk_20260101_000000_000001";
+	const struct ref_item ref = { "chk_20260101_000000_000001", commit };
 
 	(void)state;
-	for (int packed = 0; packed < 2; packed++) {
-		assert_int_equal(refs_create(store, id, &commit), 0);
-		assert_int_equal(refs_mark(store, id), REFS_UNMARKED);
-		for (int i = 0; i < 3; i++) {
-			enum refs_mark mark = i % 2 ? REFS_UNPINNED : REFS_PINNED;
+	for (int packed = 0; packed < 2; packed++)
+		for (int who = KEEPER_PIN; who < KEEPER_PROCESS; who++) {
+			const char *name = who == KEEPER_NAME ? "a-name" : id;
+			struct oid oid;
 
-			assert_int_equal(refs_set_mark(store, id, &commit, mark), 0);
-			assert_int_equal(refs_mark(store, id), mark);
-			assert_int_equal(refs_mark(store, "chk_20260101_000000_000002"), REFS_UNMARKED);
+			assert_false(keepers_need(read_keepers(), &ref));
+			assert_int_equal(keepers_add(store, who, name, &commit), 0);
 			if (packed)
-				sh("git --git-dir='%s' pack-refs --all", store->path);
-			assert_int_equal(refs_mark(store, id), mark);
-			sh("git --git-dir='%s' show-ref --verify -q refs/%spinned/%s", store->path,
-			   i % 2 ? "un" : "", id);
+				pack_all();
+			assert_true(keepers_need(read_keepers(), &ref));
+			assert_true(keepers_find(&oid, store, who, name) && oid_equal(&oid, &commit));
+			assert_int_equal(keepers_has(read_keepers(), who, id), who != KEEPER_NAME);
+			assert_false(is_needed("chk_20260101_000000_000002"));
+			sh("git --git-dir='%s' for-each-ref refs/keep | grep -q %s", store->path, name);
+			/* They go with the checkpoint, or on their own. */
+			assert_int_equal(packed ? keepers_forget(store, &ref) :
+						  keepers_remove(store, who, name), 0);
+			assert_false(keepers_need(read_keepers(), &ref));
+			assert_false(keepers_find(&oid, store, who, name));
 		}
-		assert_int_equal(refs_set_mark(store, id, &commit, REFS_UNMARKED), 0);
-		assert_int_equal(refs_mark(store, id), REFS_UNMARKED);
-		assert_int_equal(refs_set_mark(store, id, &commit, REFS_PINNED), 0);
-		if (packed)
-			sh("git --git-dir='%s' pack-refs --all", store->path);
-		/* They go with the checkpoint. */
-		assert_int_equal(refs_delete(store, id), 0);
-		assert_int_equal(refs_mark(store, id), REFS_UNMARKED);
+	assert_int_equal(keepers_remove(store, KEEPER_PIN, id), 0);
+}
+
+static void test_keepers_of_others_count(void **state)
+{
+	(void)state;
+	sh("git --git-dir='%s' update-ref refs/keep/me/chk_20260101_000000_000001 "
+	   "refs/checkpoints/chk_20260101_000000_000002",
+	   store->path);
+	assert_true(is_needed("chk_20260101_000000_000001"));
+}
+
+static int with_three(void **state)
+{
+	no_refs(state);
+	sh("rm -rf '%s/refs/keep/'*", store->path);
+	for (int i = 1; i <= 3; i++)
+		if (refs_create(store, nth_id(i), &commit))
+			return -1;
+	return 0;
+}
+
+static void expect_set(enum keeper who, const char *const *ids, size_t nr)
+{
+	for (int i = 1; i <= 4; i++) {
+		bool is = false;
+
+		for (size_t j = 0; j < nr; j++)
+			is = is || !strcmp(ids[j], nth_id(i));
+		if (keepers_has(read_keepers(), who, nth_id(i)) != is)
+			sh("find %s/refs; cat %s/packed-refs; exit 1", store->path, store->path);
 	}
 }
 
-/* What an interrupted deletion leaves; of one that lost its ref the mark stays. */
-static void test_refs_sweep_marks(void **state)
+static void test_keepers_set(void **state)
 {
-	static const char there[] = "chk_20260101_000000_000001", gone[] = "chk_20260101_000000_000002",
-			  lost[] = "chk_20260101_000000_000003";
+	const char *first[] = { "chk_20260101_000000_000001", "chk_20260101_000000_000002" },
+		   *second[] = { "chk_20260101_000000_000002", "chk_20260101_000000_000003" },
+		   *all[] = { first[0], first[1], second[1] };
+	struct strlist one = STRLIST_INIT, other = STRLIST_INIT;
+
+	for (int packed = 0; packed < 2; packed++) {
+		with_three(state);
+		for (size_t i = 0; i < 2; i++) {
+			strlist_add(&one, first[i]);
+			strlist_add(&other, second[i]);
+		}
+		/* What does not exist cannot be kept, and harms nothing. */
+		strlist_add(&one, nth_id(4));
+		strlist_add(&one, "");
+		if (packed)
+			pack_all();
+		assert_int_equal(keepers_set(store, KEEPER_UNDO, &one, true), 0);
+		expect_set(KEEPER_UNDO, first, 2);
+		assert_int_equal(keepers_set(store, KEEPER_UNDO, &other, false), 0);
+		expect_set(KEEPER_UNDO, all, 3);
+		assert_int_equal(keepers_set(store, KEEPER_UNDO, &other, true), 0);
+		expect_set(KEEPER_UNDO, second, 2);
+		expect_set(KEEPER_JOURNAL, NULL, 0);
+		strlist_release(&one);
+		assert_int_equal(keepers_set(store, KEEPER_UNDO, &one, true), 0);
+		expect_set(KEEPER_UNDO, NULL, 0);
+		strlist_release(&other);
+		assert_int_equal(count_refs(), 3);
+		sh("git --git-dir='%s' fsck --strict", store->path);
+	}
+}
+
+/* What an interrupted deletion leaves; of one that lost its ref the pin stays. */
+static void test_keepers_sweep(void **state)
+{
+	static const char there[] = "chk_20260101_000000_000001", gone[] = "chk_20260101_000000_000009",
+			  lost[] = "chk_20260101_000000_000008", composed[] = "cmp_20260101_000000_000007";
 	struct ref_item item = { 0 };
 	const struct ref_list list = { .items = &item, .nr = 1 };
 
-	(void)state;
 	strcpy(item.id, lost);
 	for (int packed = 0; packed < 2; packed++) {
-		assert_int_equal(refs_create(store, there, &commit), 0);
-		assert_int_equal(refs_set_mark(store, there, &commit, REFS_PINNED), 0);
-		assert_int_equal(refs_set_mark(store, gone, &commit, REFS_UNPINNED), 0);
-		assert_int_equal(refs_set_mark(store, lost, &commit, REFS_PINNED), 0);
+		with_three(state);
+		assert_int_equal(keepers_add(store, KEEPER_PIN, there, &commit), 0);
+		assert_int_equal(keepers_add(store, KEEPER_PIN, gone, &commit), 0);
+		assert_int_equal(keepers_add(store, KEEPER_FLOW, gone, &commit), 0);
+		assert_int_equal(keepers_add(store, KEEPER_PIN, lost, &commit), 0);
+		assert_int_equal(keepers_add(store, KEEPER_UNDO, composed, &commit), 0);
 		if (packed)
-			sh("git --git-dir='%s' pack-refs --all", store->path);
-		assert_int_equal(refs_sweep_marks(store, &list), 0);
-		assert_int_equal(refs_mark(store, there), REFS_PINNED);
-		assert_int_equal(refs_mark(store, gone), REFS_UNMARKED);
-		assert_int_equal(refs_mark(store, lost), REFS_PINNED);
+			pack_all();
+		assert_int_equal(keepers_sweep(store, &list), 0);
+		assert_true(is_needed(there) && is_needed(lost) && is_needed(composed));
+		assert_false(is_needed(gone));
 	}
+}
+
+static void test_keepers_of_a_process_end_with_it(void **state)
+{
+	static const struct ref_list none;
+	struct keepers_hold hold;
+	const char *id = nth_id(1);
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(keepers_hold(&hold, store, nth_id(4)), CKPT_ENOTFOUND);
+	keepers_let_go(&hold);
+	assert_int_equal(keepers_hold(&hold, store, id), 0);
+	assert_true(is_needed(id));
+	assert_int_equal(keepers_sweep(store, &none), 0);
+	assert_true(is_needed(id));
+	sh("git --git-dir='%s' fsck --strict; git --git-dir='%s' for-each-ref refs/keep/process | grep -q %s",
+	   store->path, store->path, id);
+	keepers_let_go(&hold);
+	assert_false(is_needed(id));
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		_exit(keepers_hold(&hold, store, id) ? 1 : 0);
+	expect_exit(pid, 10);
+	assert_true(is_needed(id));
+	assert_int_equal(keepers_sweep(store, &none), 0);
+	assert_false(is_needed(id));
 }
 
 int main(void)
@@ -304,8 +419,11 @@ int main(void)
 		cmocka_unit_test_setup(test_refs_latest_is_where_git_log_begins, no_refs),
 		cmocka_unit_test_setup(test_refs_create_fails_with_a_sentence, no_refs),
 		cmocka_unit_test_setup(test_refs_delete, no_refs),
-		cmocka_unit_test_setup(test_refs_marks, no_refs),
-		cmocka_unit_test_setup(test_refs_sweep_marks, no_refs),
+		cmocka_unit_test_setup(test_keepers_add_and_remove, no_refs),
+		cmocka_unit_test_setup(test_keepers_of_others_count, with_three),
+		cmocka_unit_test_setup(test_keepers_set, with_three),
+		cmocka_unit_test_setup(test_keepers_sweep, with_three),
+		cmocka_unit_test_setup(test_keepers_of_a_process_end_with_it, with_three),
 	};
 
 	return cmocka_run_group_tests_name("refs", tests, refstore_setup, refstore_teardown);
