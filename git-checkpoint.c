@@ -15,6 +15,7 @@
  *   lib/tree/tree.h         the user's files
  *   lib/store/store.h       the shadow repository
  *   lib/record/record.h     what a checkpoint is
+ *   lib/turns/turns.h       what coding agents did, turn by turn
  *   lib/session/session.h   which worktree, which settings, which store
  *   lib/keep/keep.h         which checkpoints go, and freeing their bytes
  *   lib/save/save.h         a checkpoint from a scan

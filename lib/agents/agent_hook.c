@@ -6,6 +6,7 @@
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
+#include "turns/turns.h"
 
 enum { DEFAULT_SECONDS = 10 }; /* until the settings are read */
 

@@ -39,7 +39,7 @@ static bool counts(const struct ckpt_record *record)
 
 static int find_end(struct ckpt_record *out, struct session *session, const char *name)
 {
-	int err = lookup_name(out, session->store, name);
+	int err = session_lookup(out, session->store, name);
 
 	if (!err && !counts(out))
 		err = ckpt_error_set(CKPT_ERROR,

@@ -41,7 +41,7 @@ static int branch(struct session *session, const struct strlist *args)
 {
 	struct branch_result result = { 0 };
 	struct ckpt_record record;
-	int err = lookup_name(&record, session->store, args->items[1]), status = EXIT_DONE;
+	int err = session_lookup(&record, session->store, args->items[1]), status = EXIT_DONE;
 
 	if (err)
 		return err;

@@ -7,6 +7,7 @@
 #include "record/record.h"
 #include "restore/restore.h"
 #include "session/session.h"
+#include "turns/turns.h"
 
 enum { CHECKPOINTS_MAX = 50 };
 
@@ -273,7 +274,7 @@ void complete_paths(struct complete *complete, bool guess)
 	if (!session || !session->store || (complete->in_line && before && !*complete->typed))
 		return;
 	if (checkpoint)
-		err = lookup_name(&record, session->store, checkpoint);
+		err = session_lookup(&record, session->store, checkpoint);
 	if (err && (guess || !checkpoint))
 		err = lookup_default(&record, session->store);
 	if (err)
@@ -326,7 +327,7 @@ bool complete_inside(struct complete *complete)
 	struct place place = { .below = STRBUF_INIT };
 	struct ckpt_record record;
 
-	inside = inside && !lookup_name(&record, session->store, name);
+	inside = inside && !session_lookup(&record, session->store, name);
 	if (inside) {
 		place.typed = xmemdupz(path, slash ? (size_t)(slash + 1 - path) : 0);
 		complete->kept += kept;

@@ -71,7 +71,7 @@ static int parse_side(struct request *request, struct session *session, const ch
 	int err;
 
 	if (!inside_is(typed))
-		return lookup_name(side, session->store, typed);
+		return session_lookup(side, session->store, typed);
 	err = inside_find(side, &path, session, typed);
 	if (!err) {
 		request->inside = true;

@@ -80,7 +80,7 @@ static int export(struct session *session, const struct strlist *args)
 	struct export_result result = { 0 };
 	struct ckpt_record record;
 	int status = EXIT_DONE;
-	int err = lookup_name(&record, session->store, args->items[0]);
+	int err = session_lookup(&record, session->store, args->items[0]);
 
 	if (err)
 		return err;

@@ -63,7 +63,7 @@ static int add_record(struct ckpt_records *records, size_t *alloc, struct sessio
 		      const char *name)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
-	int err = lookup_name(&record, session->store, name);
+	int err = session_lookup(&record, session->store, name);
 
 	if (err)
 		return err;

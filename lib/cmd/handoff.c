@@ -192,7 +192,7 @@ static int bring(struct ckpt_record *out, struct session *session,
 		err = choose_newest(&newest, &result);
 	if (!err) {
 		strlist_addf(&names, "%s/%s", machine, newest.id);
-		err = lookup_name(out, session->store, names.items[1]);
+		err = session_lookup(out, session->store, names.items[1]);
 	}
 	fetch_result_release(&result);
 	strlist_release(&names);

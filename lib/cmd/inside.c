@@ -84,7 +84,7 @@ int inside_find(struct ckpt_record *out, struct strbuf *path, struct session *se
 {
 	const char *colon = find_colon(typed);
 	char *name = xmemdupz(typed, (size_t)(colon - typed));
-	int err = lookup_name(out, session->store, name);
+	int err = session_lookup(out, session->store, name);
 	struct snapshot *snapshot = NULL;
 
 	free(name);

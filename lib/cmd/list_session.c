@@ -9,6 +9,7 @@
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "turns/turns.h"
 #include "ui/ui.h"
 
 #define MINUS "\xe2\x88\x92"

@@ -268,7 +268,7 @@ int pick_checkpoint(struct ckpt_record *out, struct session *session, const stru
 			err = nothing_chosen();
 	}
 	if (!err)
-		err = lookup_name(out, session->store, chosen->id);
+		err = session_lookup(out, session->store, chosen->id);
 out:
 	choice_release(&choice);
 	pathspec_release(&only);

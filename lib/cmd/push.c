@@ -98,7 +98,7 @@ static int exit_status(const struct push_result *result)
 static int check_first(struct session *session, const char *word)
 {
 	struct ckpt_record record;
-	int err = lookup_name(&record, session->store, word);
+	int err = session_lookup(&record, session->store, word);
 
 	if (!err)
 		record_release(&record);

@@ -155,7 +155,7 @@ static int refuse_inside(const struct session *session, const char *typed)
 
 static int find_named(struct ckpt_record *out, struct session *session, const char *name)
 {
-	int err = lookup_name(out, session->store, name);
+	int err = session_lookup(out, session->store, name);
 
 	if (err == CKPT_ENOTFOUND && access(name, F_OK) && inside_is(name))
 		return refuse_inside(session, name);

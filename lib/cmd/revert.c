@@ -88,7 +88,7 @@ static int error_no_path(struct request *request, struct session *session,
 {
 	struct ckpt_record second = CKPT_RECORD_INIT;
 	bool named = args->nr == 2 && opt_common.dashdash < 0 &&
-		     !lookup_name(&second, session->store, args->items[1]);
+		     !session_lookup(&second, session->store, args->items[1]);
 
 	record_release(&second);
 	return named ? ckpt_error_set(CKPT_ENOTFOUND,
@@ -237,7 +237,7 @@ static int run(struct session *session, const struct strlist *args)
 	if (!err && args->nr > 1)
 		err = parse_paths(&request, session, args);
 	if (!err)
-		err = lookup_name(&request.target, session->store, request.from.id);
+		err = session_lookup(&request.target, session->store, request.from.id);
 	if (!err) {
 		revert_widen(&request.target, &request.to);
 		name_command(&request, args);

@@ -387,7 +387,7 @@ static int show(struct session *session, const struct strlist *args)
 	if (inside_is(name))
 		return show_inside(session, name);
 	meta_init(&meta);
-	err = lookup_name(&record, session->store, name);
+	err = session_lookup(&record, session->store, name);
 	if (!err)
 		err = meta_read(&meta, session->store, &record, false);
 	if (!err && !state && args->nr > 1)

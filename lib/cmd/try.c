@@ -40,7 +40,7 @@ static int try_one(struct session *session, const struct strlist *args)
 	run_unheard();
 	for (size_t i = 1; i < args->nr; i++)
 		strlist_add(&command, args->items[i]);
-	err = lookup_name(&target, session->store, args->items[0]);
+	err = session_lookup(&target, session->store, args->items[0]);
 	if (!err) {
 		/* stdout belongs to the command, unless it is to be one answer. */
 		err = tried_run(&try, session, &target, &command,

@@ -74,7 +74,7 @@ static int verify_named(struct verifying *verifying, const char *name)
 		return err;
 	found = refs_find(&refs, name);
 	if (!found)
-		err = lookup_name(&record, verifying->session->store, name);
+		err = session_lookup(&record, verifying->session->store, name);
 	if (!found && !err)
 		refs_add(&refs, record.id, &record.commit);
 	record_release(&record);

@@ -59,7 +59,7 @@ static int find_named(struct ckpt_record *out, struct store *store, const char *
 	const struct keepers *keepers;
 	const struct ref_item *ref;
 	struct ref_list refs;
-	int err = lookup_name(out, store, name);
+	int err = session_lookup(out, store, name);
 
 	if (err != CKPT_ECORRUPT || !refs_valid_id(name) || keepers_read(&keepers, store) ||
 	    refs_list(&refs, store))
@@ -182,7 +182,7 @@ int drop_set_pinned(struct ckpt_record *out, struct session *session,
 
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	if (!err)
-		err = lookup_name(out, session->store, request->checkpoint);
+		err = session_lookup(out, session->store, request->checkpoint);
 	if (!err && out->machine)
 		err = ckpt_error_set(CKPT_ERROR,
 				     "'%s' is a checkpoint of the machine '%s', and stays as long as "

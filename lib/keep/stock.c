@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
+#include "turns/turns.h"
 
 enum { PACK_EXTRA = 5200 }; /* what a pack takes besides its objects */
 

@@ -5,7 +5,6 @@
 #include "git/git.h"
 #include "record/lookup_machine_internal.h"
 #include "record/lost.h"
-#include "record/turns.h"
 
 enum {
 	COMMIT_PREFIX_MIN = 4,
@@ -424,8 +423,6 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 		err = by_position(out, store, &refs, name);
 	else if (!strncmp(name, "step:", 5))
 		err = by_step(out, store, &refs, name);
-	else if (turns_is_name(name))
-		err = turns_lookup(out, store, &refs, name);
 	else if ((named = lookup_named(store, &refs, name)))
 		err = record_read(out, store, named);
 	else if (strchr(name, '/'))

@@ -27,14 +27,12 @@
 #include "record/statehash.h"
 #include "record/target.h"
 #include "record/title.h"
-#include "record/turns.h"
 
 /*
  * In this folder:
  *
  *   checkpoint checkpoint_write meta meta_rules  checkpoint <-> commits
  *   record_agent            which agent took it
- *   turns turns_event turns_find  what agents did, turn by turn: the file, events, names
  *   record_git record_git_text  the state of the project's repository, in a tree and as texts
  *   modes                   permission bits that a git tree cannot hold
  *   snapshot contents compare  a checkpoint's tree and contents; what differs from another

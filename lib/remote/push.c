@@ -50,7 +50,7 @@ static struct push_item *add(struct push_result *out)
 static int add_named(struct pushing *pushing, const char *name)
 {
 	struct push_item *item = add(pushing->out);
-	int err = lookup_name(&item->record, pushing->session->store, name);
+	int err = session_lookup(&item->record, pushing->session->store, name);
 
 	if (!err && item->record.machine)
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is a checkpoint of the machine '%s'", name,

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "record/record.h"
 #include "store/store.h"
+#include "turns/turns.h"
 
 #include <sys/file.h>
 

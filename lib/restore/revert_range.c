@@ -6,6 +6,7 @@
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
+#include "turns/turns.h"
 
 static int check(const struct ckpt_record *from, const struct ckpt_record *to)
 {
@@ -22,7 +23,7 @@ static int check(const struct ckpt_record *from, const struct ckpt_record *to)
 static int find(struct ckpt_record *out, struct session *session, const char *name, size_t len)
 {
 	char *copy = xmemdupz(name, len);
-	int err = lookup_name(out, session->store, copy);
+	int err = session_lookup(out, session->store, copy);
 
 	free(copy);
 	return err;
@@ -66,7 +67,7 @@ int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct sessio
 	if (!dots && turns_is_turn(typed)) {
 		err = find_turn(from, to, session, typed);
 	} else if (!dots) {
-		err = lookup_name(to, session->store, typed);
+		err = session_lookup(to, session->store, typed);
 		if (!err)
 			err = diff_base(from, session, to);
 		if (err == CKPT_ENOTFOUND && *to->id) {
@@ -84,7 +85,7 @@ int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct sessio
 	} else {
 		err = find(from, session, typed, (size_t)(dots - typed));
 		if (!err)
-			err = dots[2] ? lookup_name(to, session->store, dots + 2)
+			err = dots[2] ? session_lookup(to, session->store, dots + 2)
 				      : find_newest(to, session);
 	}
 	return err ? err : check(from, to);

@@ -12,6 +12,7 @@
 #include "save/warnings_internal.h"
 #include "session/session.h"
 #include "store/store.h"
+#include "turns/turns.h"
 
 void save_result_release(struct save_result *result)
 {

@@ -11,6 +11,7 @@
 #include "session/session.h"
 #include "settings/settings.h"
 #include "store/store.h"
+#include "turns/turns.h"
 
 static uint64_t all_files(const struct save_job *save)
 {

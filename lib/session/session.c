@@ -5,6 +5,7 @@
 #include "git/git.h"
 #include "session/inventory.h"
 #include "store/store.h"
+#include "turns/turns.h"
 
 /* Outside git: the nearest parent directory that has a store, or else the current one. */
 static char *plain_worktree(const struct session *session)
@@ -227,4 +228,9 @@ void session_from_here(struct strbuf *out, const struct session *session, const 
 	strbuf_addstr(out, path);
 	if (out->len == start)
 		strbuf_addch(out, '.');
+}
+
+int session_lookup(struct ckpt_record *out, struct store *store, const char *name)
+{
+	return turns_is_name(name) ? turns_lookup(out, store, name) : lookup_name(out, store, name);
 }

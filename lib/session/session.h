@@ -52,6 +52,9 @@ int session_path(struct strbuf *out, const struct session *session, const char *
 /** The other way round: append a path that leads there from the current directory. */
 void session_from_here(struct strbuf *out, const struct session *session, const char *path);
 
+/** By any name that people type, also one of a turn: see lookup_name() and turns_lookup(). */
+int session_lookup(struct ckpt_record *out, struct store *store, const char *name);
+
 /*
  * In this folder:
  *

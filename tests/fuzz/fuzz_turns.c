@@ -2,7 +2,7 @@
 /* What agents did: what can be understood of it is written and understood the same, within bounds. */
 #include "fuzz.h"
 
-#include "record/turns.h"
+#include "turns/turns.h"
 
 static void same_turn(const struct turn *a, const struct turn *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions and turns of agents: what is read back is what happened, however it is written. */
-#include "record/turns.h"
+#include "turns/turns.h"
 
 #include "base/fs.h"
 #include "record/lookup.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_RECORD_TURNS_H
-#define CKPT_RECORD_TURNS_H
+#ifndef CKPT_TURNS_TURNS_H
+#define CKPT_TURNS_TURNS_H
 
 #include "base/base.h"
-#include "record/checkpoint.h"
+#include "record/record.h"
 #include "store/store.h"
 
 struct store;
@@ -120,10 +120,9 @@ bool turns_is_turn(const char *name);
 
 /**
  * The checkpoint of such a name: of a turn, the one that holds the state when it began; of a
- * session, the newest. `refs` are in the order of saving.
+ * session, the newest.
  */
-int turns_lookup(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
-		 const char *name);
+int turns_lookup(struct ckpt_record *out, struct store *store, const char *name);
 
 /** What a turn did: from one checkpoint to another. */
 struct turn_range {
@@ -138,5 +137,11 @@ struct turn_range {
 /** By the name of a turn. CKPT_ENOTFOUND: there is no such turn, or an end of it is not kept. */
 int turns_range(struct turn_range *out, struct store *store, const char *name);
 void turns_range_release(struct turn_range *range);
+
+/*
+ * In this folder:
+ *
+ *   turns turns_find        the file, and events as they arrive; names of turns
+ */
 
 #endif

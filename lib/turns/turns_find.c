@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/turns.h"
+#include "turns/turns.h"
 
 #include "base/base.h"
-#include "record/lookup.h"
+#include "record/record.h"
 
 #define TURN "turn:"
 #define SESSION "session:"
@@ -198,24 +198,27 @@ static int find_session(const struct turn_session **out, const struct turns *tur
 	return turns_session(out, turns, name->session ? name->session : LAST);
 }
 
-int turns_lookup(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
-		 const char *typed)
+int turns_lookup(struct ckpt_record *out, struct store *store, const char *typed)
 {
 	const struct turn_session *session;
+	struct ref_list refs = { 0 };
 	struct turns turns = { 0 };
 	struct name name;
 	size_t at;
 	int err = parse_name(&name, typed) ? turns_read(&turns, store) : malformed(typed);
 
 	if (!err)
+		err = order_list(&refs, store);
+	if (!err)
 		err = find_session(&session, &turns, &name);
 	if (!err && !name.turn)
-		err = newest_of(out, store, refs, session, typed);
+		err = newest_of(out, store, &refs, session, typed);
 	else if (!err)
 		err = find_turn(&at, session, &name, typed);
 	if (!err && name.turn)
-		err = read_noted(out, store, refs, session->items[at].begin,
+		err = read_noted(out, store, &refs, session->items[at].begin,
 				 "at the beginning of", typed);
+	refs_release(&refs);
 	turns_release(&turns);
 	release_name(&name);
 	return err;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/turns.h"
+#include "turns/turns.h"
 
 #include "base/base.h"
-#include "record/turns_internal.h"
 
 #define HEADER "git-checkpoint turns "
 #define VERSION "1"
 
 enum {
+	FILE_MAX = 512 << 10, /* bytes, above which it is summed up to at most half */
 	READ_MAX = 8 << 20,   /* nobody who follows the rules writes more */
 	SESSIONS_MAX = 64,
 	TURNS_MAX = 1000, /* of a session */
@@ -38,17 +38,17 @@ static const char *const sums[] = {
 
 /* --- what is remembered --- */
 
-static void turn_free(struct turn *turn)
+static void free_turn(struct turn *turn)
 {
 	free(turn->entry);
 	free(turn->id);
 	free(turn->prompt);
 }
 
-static void session_free(struct turn_session *session)
+static void free_session(struct turn_session *session)
 {
 	for (size_t i = 0; i < session->nr; i++)
-		turn_free(&session->items[i]);
+		free_turn(&session->items[i]);
 	free(session->items);
 	free(session->agent);
 	free(session->id);
@@ -57,12 +57,12 @@ static void session_free(struct turn_session *session)
 void turns_release(struct turns *turns)
 {
 	for (size_t i = 0; i < turns->nr; i++)
-		session_free(&turns->items[i]);
+		free_session(&turns->items[i]);
 	free(turns->items);
 	memset(turns, 0, sizeof(*turns));
 }
 
-struct turn_session *turns_find(struct turns *turns, const char *agent, const char *id)
+static struct turn_session *find_session(struct turns *turns, const char *agent, const char *id)
 {
 	for (size_t i = turns->nr; i--;)
 		if (!strcmp(turns->items[i].id, id) && !strcmp(turns->items[i].agent, agent))
@@ -71,10 +71,10 @@ struct turn_session *turns_find(struct turns *turns, const char *agent, const ch
 }
 
 /* The session of an event, which is now the last that fired. */
-struct turn_session *turns_fire(struct turns *turns, const char *agent, const char *id,
+static struct turn_session *fire_session(struct turns *turns, const char *agent, const char *id,
 				 int64_t when)
 {
-	struct turn_session *found = turns_find(turns, agent, id), session = { 0 };
+	struct turn_session *found = find_session(turns, agent, id), session = { 0 };
 	size_t at = found ? (size_t)(found - turns->items) : turns->nr;
 
 	if (found) {
@@ -84,7 +84,7 @@ struct turn_session *turns_fire(struct turns *turns, const char *agent, const ch
 		session.agent = xstrdup(agent);
 		session.id = xstrdup(id);
 		if (turns->nr == SESSIONS_MAX) {
-			session_free(&turns->items[0]);
+			free_session(&turns->items[0]);
 			memmove(turns->items, turns->items + 1, --turns->nr * sizeof(session));
 		}
 	}
@@ -94,15 +94,15 @@ struct turn_session *turns_fire(struct turns *turns, const char *agent, const ch
 	return &turns->items[turns->nr++];
 }
 
-struct turn *turns_current(const struct turn_session *session)
+static struct turn *current_turn(const struct turn_session *session)
 {
 	return session && session->nr ? &session->items[session->nr - 1] : NULL;
 }
 
-void turns_add(struct turn_session *session, const struct turn *turn)
+static void add_turn(struct turn_session *session, const struct turn *turn)
 {
 	if (session->nr == TURNS_MAX) {
-		turn_free(&session->items[0]);
+		free_turn(&session->items[0]);
 		memmove(session->items, session->items + 1, --session->nr * sizeof(*turn));
 	}
 	ALLOC_GROW(session->items, session->nr + 1, session->alloc);
@@ -114,7 +114,7 @@ static void set_id(char out[CKPT_ID_SIZE], const char *id)
 	snprintf(out, CKPT_ID_SIZE, "%s", id);
 }
 
-void turns_happen(struct turn *turn, enum turn_moment moment, const char *entry,
+static void note_event(struct turn *turn, enum turn_moment moment, const char *entry,
 		   const char *checkpoint)
 {
 	/* An agent that reads the settings of another tells everything twice. */
@@ -139,7 +139,7 @@ uint64_t turns_tools(const struct turn *turn)
 /* --- reading --- */
 
 /* Cuts the line up; the number of fields, or 0 if there are too many. */
-static size_t split(char *fields[FIELDS_MAX], char *line)
+static size_t split_line(char *fields[FIELDS_MAX], char *line)
 {
 	size_t nr = 0;
 	char *tab;
@@ -174,14 +174,14 @@ static bool parse_turn(struct turns *out, char *fields[FIELDS_MAX])
 	    !units_parse_number(&turn.number, fields[5]) || !turn.number ||
 	    turn.number >= INT64_MAX)
 		return false;
-	session = turns_fire(out, fields[2], fields[3], turn.began);
-	last = turns_current(session);
+	session = fire_session(out, fields[2], fields[3], turn.began);
+	last = current_turn(session);
 	if (last && last->number >= turn.number)
 		return false;
 	turn.entry = xstrdup(fields[4]);
 	turn.id = xstrdup(fields[6]);
 	turn.prompt = xstrdup(fields[7]);
-	turns_add(session, &turn);
+	add_turn(session, &turn);
 	return true;
 }
 
@@ -208,9 +208,9 @@ static bool parse_event(struct turns *out, char *fields[FIELDS_MAX])
 	if (!parse_moment(&moment, fields[0], moments) || !parse_time(&when, fields[1]) ||
 	    !*fields[2] || !is_id_or_empty(fields[5]))
 		return false;
-	turn = turns_current(turns_fire(out, fields[2], fields[3], when));
+	turn = current_turn(fire_session(out, fields[2], fields[3], when));
 	if (turn)
-		turns_happen(turn, moment, fields[4], fields[5]);
+		note_event(turn, moment, fields[4], fields[5]);
 	return true;
 }
 
@@ -226,7 +226,7 @@ static bool parse_sum(struct turns *out, char *fields[FIELDS_MAX])
 	    !units_parse_number(&before, fields[7]) || !units_parse_number(&after, fields[8]) ||
 	    before > UINT32_MAX || after > UINT32_MAX)
 		return false;
-	turn = turns_current(turns_fire(out, fields[2], fields[3], when));
+	turn = current_turn(fire_session(out, fields[2], fields[3], when));
 	if (!turn)
 		return false;
 	set_id(turn->begin, fields[5]);
@@ -251,7 +251,7 @@ static bool is_printable(const char *line, size_t len)
 static bool parse_line(struct turns *out, char *line, size_t len)
 {
 	char *fields[FIELDS_MAX];
-	size_t nr = is_printable(line, len) ? split(fields, line) : 0;
+	size_t nr = is_printable(line, len) ? split_line(fields, line) : 0;
 
 	if (nr == TURN_FIELDS && !strcmp(fields[0], "turn"))
 		return parse_turn(out, fields);
@@ -327,7 +327,7 @@ static void begin_line(struct strbuf *out, const char *what, int64_t when, const
 	add_field(out, entry);
 }
 
-void turns_print_turn(struct strbuf *out, const struct turn_session *session,
+static void print_turn(struct strbuf *out, const struct turn_session *session,
 		       const struct turn *turn)
 {
 	begin_line(out, "turn", turn->began, session->agent, session->id, turn->entry);
@@ -337,7 +337,7 @@ void turns_print_turn(struct strbuf *out, const struct turn_session *session,
 	strbuf_addch(out, '\n');
 }
 
-void turns_print_event(struct strbuf *out, enum turn_moment moment, int64_t when,
+static void print_event(struct strbuf *out, enum turn_moment moment, int64_t when,
 			const struct turn_session *session, const char *entry,
 			const char *checkpoint)
 {
@@ -349,7 +349,7 @@ void turns_print_event(struct strbuf *out, enum turn_moment moment, int64_t when
 static void print_sum(struct strbuf *out, const struct turn_session *session,
 		      const struct turn *turn)
 {
-	turns_print_turn(out, session, turn);
+	print_turn(out, session, turn);
 	begin_line(out, sums[turn->last], session->fired, session->agent, session->id, turn->entry);
 	add_field(out, turn->begin);
 	add_field(out, turn->end);
@@ -372,7 +372,7 @@ void turns_print(struct strbuf *out, const struct turns *turns, size_t max)
 			if (session->nr)
 				print_sum(&piece, session, &session->items[k]);
 			else
-				turns_print_event(&piece, TURN_STOP, session->fired, session, "", "");
+				print_event(&piece, TURN_STOP, session->fired, session, "", "");
 			full = piece.len > room;
 			if (full)
 				break;
@@ -392,8 +392,182 @@ int turns_write(const struct turns *turns, struct store *store)
 	struct strbuf text = STRBUF_INIT;
 	int err;
 
-	turns_print(&text, turns, TURNS_FILE_MAX / 2);
+	turns_print(&text, turns, FILE_MAX / 2);
 	err = fs_write_file(store->dirfd, LAYOUT_TURNS, text.buf, text.len, 0600, FS_DURABLE);
 	strbuf_release(&text);
 	return err;
+}
+
+/* --- as events arrive --- */
+
+/* An agent that reads the settings of another sends each prompt twice. */
+static bool is_echo(const struct turn *turn, const struct turn_event *event)
+{
+	return !*turn->id && !event->agent->turn_id && turn->last == TURN_PROMPT &&
+	       strcmp(turn->entry, event->entry) != 0;
+}
+
+static bool begins_turn(const struct turn_session *session, const struct turn_event *event)
+{
+	const char *id = event->agent->turn_id;
+
+	if (event->moment != TURN_PROMPT || !event->asked || event->agent->sub_agent)
+		return false;
+	for (size_t i = 0; session && id && i < session->nr; i++)
+		if (!strcmp(session->items[i].id, id))
+			return false;
+	return !current_turn(session) || !is_echo(current_turn(session), event);
+}
+
+static int append_line(struct store *store, const struct strbuf *line)
+{
+	return fs_append_line(store->dirfd, LAYOUT_TURNS, line->buf, line->len, 0600);
+}
+
+static int begin_turn(struct turn_event *event, struct store *store, bool prompts)
+{
+	const struct ckpt_agent *agent = event->agent;
+	const struct turn_session session = { .agent = agent->name,
+					      .id = agent->session ? agent->session : "" };
+	const struct turn turn = { .number = agent->turn,
+				   .began = clock_now(),
+				   .entry = (char *)event->entry,
+				   .id = agent->turn_id,
+				   .prompt = prompts ? agent->prompt : NULL };
+	struct strbuf line = STRBUF_INIT;
+	int err;
+
+	print_turn(&line, &session, &turn);
+	err = append_line(store, &line);
+	strbuf_release(&line);
+	return err;
+}
+
+/* Numbers must not be given twice: checkpoints tell what the file has lost. */
+static void learn_all(struct turns *turns, struct store *store)
+{
+	struct ckpt_records records = { 0 };
+	char *kept = ckpt_error_keep();
+
+	if (!lookup_records(&records, store))
+		for (size_t i = 0; i < records.nr; i++)
+			turns_learn(turns, &records.items[i]);
+	lookup_records_release(&records);
+	ckpt_error_put_back(0, kept);
+}
+
+void turns_enter(struct turn_event *event, struct store *store, bool prompts)
+{
+	struct ckpt_agent *agent = event->agent;
+	const struct turn_session *session;
+	const struct turn *turn;
+	struct turns turns;
+
+	event->fresh = event->known = false;
+	if (turns_read(&turns, store) || turns.foreign)
+		goto out;
+	if (!turns.sound || turns.skipped)
+		learn_all(&turns, store);
+	if ((!turns.sound || turns.skipped || turns.size > FILE_MAX) &&
+	    turns_write(&turns, store))
+		goto out;
+	event->known = true;
+	session = find_session(&turns, agent->name, agent->session ? agent->session : "");
+	turn = current_turn(session);
+	agent->turn = turn ? turn->number : 0;
+	if (begins_turn(session, event)) {
+		agent->turn++;
+		event->fresh = !begin_turn(event, store, prompts);
+	} else if (turn && *turn->prompt && prompts && !agent->prompt) {
+		agent->prompt = xstrdup(turn->prompt);
+	}
+	if (turn && !event->fresh)
+		event->fresh = !strcmp(turn->begin, turn->end);
+out:
+	turns_release(&turns);
+}
+
+/* What was saved in a turn must not lose its beginning. */
+static void sync_file(struct store *store)
+{
+	int fd = fs_open_regular(NULL, store->dirfd, LAYOUT_TURNS, O_NOFOLLOW);
+
+	if (fd >= 0)
+		(void)fdatasync(fd);
+	fs_close(fd);
+}
+
+void turns_note(const struct turn_event *event, struct store *store, const char *id, bool taken)
+{
+	const struct ckpt_agent *agent = event->agent;
+	const struct turn_session session = { .agent = agent->name,
+					      .id = agent->session ? agent->session : "" };
+	struct strbuf line = STRBUF_INIT;
+
+	/* What cannot be told apart from noise is not the session that last fired. */
+	if (!event->known || (!agent->session && !agent->turn))
+		return;
+	print_event(&line, event->moment, clock_now(), &session, event->entry, id);
+	if (!append_line(store, &line) && event->fresh && taken)
+		sync_file(store);
+	strbuf_release(&line);
+}
+
+/* --- from labels --- */
+
+static enum turn_moment find_moment(const struct ckpt_record *record)
+{
+	static const struct {
+		const char *reason;
+		enum turn_moment moment;
+	} reasons[] = { { "prompt", TURN_PROMPT },
+			{ "pre-tool", TURN_BEFORE },
+			{ "post-tool", TURN_AFTER } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (!strcmp(record->reason, reasons[i].reason))
+			return reasons[i].moment;
+	return TURN_STOP;
+}
+
+static struct turn *find_numbered(const struct turn_session *session, uint64_t number)
+{
+	for (size_t i = session->nr; i--;)
+		if (session->items[i].number == number)
+			return &session->items[i];
+	return NULL;
+}
+
+void turns_learn(struct turns *turns, const struct ckpt_record *record)
+{
+	const struct ckpt_agent *agent = &record->agent;
+	struct turn_session *session;
+	struct turn *turn, *last;
+
+	if (!agent->name || !agent->turn || agent->turn >= INT64_MAX)
+		return;
+	session = find_session(turns, agent->name, agent->session ? agent->session : "");
+	if (!session || session->fired <= record->created_at)
+		session = fire_session(turns, agent->name, agent->session ? agent->session : "",
+				     record->created_at);
+	last = current_turn(session);
+	turn = find_numbered(session, agent->turn);
+	if (!turn && (!last || last->number < agent->turn)) {
+		const struct turn new = {
+			.number = agent->turn,
+			.began = record->created_at,
+			.entry = xstrdup(agent->name),
+			.id = xstrdup(agent->turn_id && !agent->sub_agent ? agent->turn_id : ""),
+			.prompt = xstrdup(agent->prompt ? agent->prompt : ""),
+			.learned = true,
+		};
+
+		add_turn(session, &new);
+		turn = current_turn(session);
+		/* Nothing had changed before the tool that this one was taken after. */
+		if (find_moment(record) > TURN_BEFORE && record->base && refs_valid_id(record->base))
+			note_event(turn, TURN_PROMPT, turn->entry, record->base);
+	}
+	if (turn && turn->learned)
+		note_event(turn, find_moment(record), turn->entry, record->id);
 }
