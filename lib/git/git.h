@@ -32,11 +32,11 @@
  *   gitstate_stashed        what was staged before a rebase put it aside
  *   gitstate_check gitstat  whether all of that can be git's; whether it may have changed
  *   repo_worktrees repo_peek  the other worktrees of a repository; where a nested one is
- *   gitindex indexload indexfile  what the index tracks; all its entries; its file
+ *   gitindex                the index: its entries, and what it tracks
  *   gitconfig configtext configcond  configuration, its text, its includeIf
  *   exclude pathspec wildmatch  ignore patterns, patterns for paths
  *   gitdate                 times as people write them
- *   gitwrite_refs gitwrite_index gitwrite_place gitwrite_operation gitwrite_objects gitwrite_locks
+ *   gitwrite_refs gitwrite_index gitwrite_operation gitwrite_objects gitwrite_locks
  *                           changing refs, the index, an operation's files; whose locks are in the
  *                           way
  *   gitwrite_worktree       making a linked worktree

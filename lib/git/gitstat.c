@@ -98,22 +98,6 @@ static void take_all(struct taking *taking, const char *const names[])
 		take(taking, 'g', names[i], 0);
 }
 
-static bool is_shared_index(const char *name)
-{
-	return !strncmp(name, "sharedindex.", strlen("sharedindex."));
-}
-
-static void take_shared_indexes(struct taking *taking)
-{
-	struct strlist names = STRLIST_INIT;
-
-	(void)fs_names(&names, AT_FDCWD, taking->repo->gitdir, 0, is_shared_index);
-	strlist_sort_unique(&names);
-	for (size_t i = 0; i < names.nr; i++)
-		take(taking, 'g', names.items[i], 0);
-	strlist_release(&names);
-}
-
 int gitstat_take(struct strbuf *out, int64_t *newest_out, const struct repo *repo)
 {
 	static const char *const own[] = { "HEAD",
@@ -133,7 +117,6 @@ int gitstat_take(struct strbuf *out, int64_t *newest_out, const struct repo *rep
 	take_all(&taking, gitstate_root_refs);
 	take_all(&taking, gitstate_op_files);
 	take_all(&taking, gitstate_op_dirs);
-	take_shared_indexes(&taking);
 	for (size_t i = 0; shared[i]; i++)
 		take(&taking, 'c', shared[i], 0);
 	*newest_out = taking.newest;

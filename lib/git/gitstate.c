@@ -41,16 +41,6 @@ void gitstate_sort_entries(struct gitstate *state)
 		qsort(state->entries, state->entries_nr, sizeof(*state->entries), compare_entries);
 }
 
-struct gitstate_resolved *gitstate_add_resolved(struct gitstate *state, const char *path)
-{
-	struct gitstate_resolved *resolved;
-
-	ALLOC_GROW(state->resolved, state->resolved_nr + 1, state->resolved_alloc);
-	resolved = &state->resolved[state->resolved_nr++];
-	*resolved = (struct gitstate_resolved){ .path = xstrdup(path) };
-	return resolved;
-}
-
 static struct gitstate_ref new_ref(const char *name, const char *oid, const char *note)
 {
 	return (struct gitstate_ref){
@@ -105,9 +95,6 @@ void gitstate_release(struct gitstate *state)
 	for (size_t i = 0; i < state->entries_nr; i++)
 		free(state->entries[i].path);
 	free(state->entries);
-	for (size_t i = 0; i < state->resolved_nr; i++)
-		free(state->resolved[i].path);
-	free(state->resolved);
 	release_refs(state->branches, state->branches_nr);
 	release_refs(state->stashes, state->stashes_nr);
 	release_refs(state->private_refs, state->private_refs_nr);

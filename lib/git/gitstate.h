@@ -3,6 +3,7 @@
 #define CKPT_GIT_GITSTATE_H
 
 #include "base/base.h"
+#include "git/gitindex.h"
 
 struct repo;
 
@@ -19,13 +20,8 @@ struct repo;
 /* Room for an id and a NUL. */
 enum { GITSTATE_OID = 65 };
 
-enum gitstate_flags {
-	GITSTATE_INTENT_TO_ADD = 1 << 0,
-	GITSTATE_SKIP_WORKTREE = 1 << 1,
-	GITSTATE_ASSUME_UNCHANGED = 1 << 2,
-	GITSTATE_AS_HEAD =
-		1 << 3, /**< mode and object are those of HEAD's tree, other flags differ */
-};
+/** Beside enum gitindex_flags: mode and object are those of HEAD's tree, other flags differ. */
+enum { GITSTATE_AS_HEAD = 1 << 3 };
 
 /**
  * A path at which the index differs from the tree of HEAD, or has flags. An
@@ -36,16 +32,9 @@ struct gitstate_entry {
 	unsigned mode;	/**< 0100644, 0100755, 0120000, 0160000; 0: HEAD has it, the index does not */
 	char oid[GITSTATE_OID]; /**< "" if `mode` is 0 */
 	unsigned stage; /**< 0, or 1 to 3 */
-	unsigned flags; /**< enum gitstate_flags */
+	unsigned flags; /**< enum gitindex_flags, GITSTATE_AS_HEAD */
 	unsigned head_mode; /**< what HEAD's tree has at this path; 0: nothing */
 	char head_oid[GITSTATE_OID];
-};
-
-/** The stages of a conflict that was resolved, which `git checkout -m` can bring back. */
-struct gitstate_resolved {
-	char *path;
-	unsigned mode[3];	     /**< of the stages 1 to 3; 0: it had no such stage */
-	char oid[3][GITSTATE_OID];
 };
 
 struct gitstate_ref {
@@ -68,8 +57,6 @@ struct gitstate {
 
 	struct gitstate_entry *entries; /**< sorted by path, then stage */
 	size_t entries_nr, entries_alloc;
-	struct gitstate_resolved *resolved; /**< sorted by path */
-	size_t resolved_nr, resolved_alloc;
 
 	struct gitstate_ref *branches; /**< all of refs/heads/, sorted by name */
 	size_t branches_nr, branches_alloc;
@@ -151,7 +138,6 @@ void gitstate_count(struct gitstate_counts *out, const struct gitstate *state);
 struct gitstate_entry *gitstate_add_entry(struct gitstate *state, const char *path, unsigned mode,
 					  const char *oid, unsigned stage, unsigned flags);
 void gitstate_sort_entries(struct gitstate *state);
-struct gitstate_resolved *gitstate_add_resolved(struct gitstate *state, const char *path);
 void gitstate_add_branch(struct gitstate *state, const char *name, const char *oid);
 void gitstate_add_stash(struct gitstate *state, const char *oid, const char *note);
 void gitstate_add_private_ref(struct gitstate *state, const char *name, const char *oid);

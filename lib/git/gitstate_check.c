@@ -4,15 +4,16 @@
 #include "base/base.h"
 #include "git/gitfile.h"
 
-/* Relative, each component a plain name: whoever writes there stays below. */
-static bool plain_path(const char *path)
+/* Relative, each component a plain name, none the .git of a repository: whoever writes there stays below. */
+bool gitstate_usable_path(const char *path)
 {
 	if (!*path)
 		return false;
 	for (const char *part = path; part;) {
 		size_t len = strcspn(part, "/");
 
-		if (!len || (len == 1 && *part == '.') || (len == 2 && !memcmp(part, "..", 2)))
+		if (!len || (len == 1 && *part == '.') || (len == 2 && !memcmp(part, "..", 2)) ||
+		    (len == 4 && !strncasecmp(part, ".git", 4)))
 			return false;
 		part = part[len] ? part + len + 1 : NULL;
 	}
@@ -48,8 +49,7 @@ static int check_entries(const struct gitstate *state)
 	for (size_t i = 0; i < state->entries_nr; i++) {
 		const struct gitstate_entry *entry = &state->entries[i], *prev = entry - 1;
 		int order = i ? strcmp(prev->path, entry->path) : -1;
-		bool ok = plain_path(entry->path) && !path_has_dotgit(entry->path) &&
-			  entry->stage <= 3;
+		bool ok = gitstate_usable_path(entry->path) && entry->stage <= 3;
 
 		ok = ok && (entry->mode ? usable_mode(entry->mode) && is_id(entry->oid)
 					: !*entry->oid && !entry->stage && !entry->flags);
@@ -59,17 +59,6 @@ static int check_entries(const struct gitstate *state)
 		/* A path has one entry, or stages in their order. */
 		if (!ok || order > 0 || (!order && (!prev->stage || prev->stage >= entry->stage)))
 			return odd("an entry of the index", entry->path);
-	}
-	for (size_t i = 0; i < state->resolved_nr; i++) {
-		const struct gitstate_resolved *resolved = &state->resolved[i];
-		bool ok = plain_path(resolved->path) && !path_has_dotgit(resolved->path) &&
-			  (!i || strcmp(resolved[-1].path, resolved->path) < 0);
-
-		for (int n = 0; n < 3; n++)
-			ok = ok && (!resolved->mode[n] ||
-				    (usable_mode(resolved->mode[n]) && is_id(resolved->oid[n])));
-		if (!ok)
-			return odd("a resolved conflict", resolved->path);
 	}
 	return 0;
 }
@@ -93,7 +82,7 @@ static bool in_list(const char *name, const char *const list[])
 /* What git check-ref-format forbids is far more; git itself says no to the rest. */
 static bool usable_ref(const char *name)
 {
-	return plain_path(name) && !strstr(name, "..") && !strpbrk(name, " \t\n\r\\~^:?*[\x7f");
+	return gitstate_usable_path(name) && !strstr(name, "..") && !strpbrk(name, " \t\n\r\\~^:?*[\x7f");
 }
 
 static int check_refs(const struct gitstate *state)
@@ -136,7 +125,7 @@ static bool is_file_of_operation(const char *path)
 		size_t len = strlen(gitstate_op_dirs[i]);
 
 		if (!strncmp(path, gitstate_op_dirs[i], len) && path[len] == '/' &&
-		    plain_path(path))
+		    gitstate_usable_path(path))
 			return true;
 	}
 	return false;
@@ -167,7 +156,7 @@ void gitstate_count(struct gitstate_counts *out, const struct gitstate *state)
 
 		if (entry->stage)
 			out->unmerged += !i || strcmp(entry[-1].path, entry->path) != 0;
-		else if (entry->flags & GITSTATE_INTENT_TO_ADD)
+		else if (entry->flags & GITINDEX_INTENT_TO_ADD)
 			out->intent_to_add++;
 		else if (!(entry->flags & GITSTATE_AS_HEAD))
 			out->staged++;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the index has that the tree of HEAD has not, and the other way round.
- * git could compare the two, but it updates the time of the shared file of a
- * split index and builds the trees of a sparse one; listing a tree does
- * neither, and where the index knows that it equals the tree, nothing is asked.
+ * git could compare the two, but it builds the trees of a sparse index; listing a tree does
+ * not, and where the index knows that it equals the tree, nothing is asked.
  */
 #include "git/gitstate_internal.h"
 
 #include "base/base.h"
-#include "git/indexfile_internal.h"
-#include "git/indexload_internal.h"
+#include "git/gitindex.h"
 #include "git/repo.h"
 
 /* A position in the list of `git ls-tree -r -z`. */
@@ -58,22 +56,20 @@ static void set_head(struct gitstate_entry *entry, unsigned mode, const char *oi
 static void take_entry(struct gitstate *state, const struct gitindex *index, size_t i,
 		       const struct listed *head)
 {
-	const struct index_entry *entry = &index->entries[i];
-	unsigned mode = indexfile_mode(entry), stage = indexfile_stage(index, entry);
-	unsigned flags = indexfile_flags(index, entry);
+	const struct gitindex_entry *entry = &index->entries[i];
 	char hex[GITSTATE_OID];
 	bool as_head;
 
-	oid_hex_encode(hex, entry->raw + INDEXFILE_OID, index->hash_len);
-	as_head = !stage && (!head || (head->mode == mode && !strcmp(head->oid, hex)));
-	if (!as_head || flags)
-		set_head(gitstate_add_entry(state, entry->name, mode, hex, stage,
-					    flags | (as_head ? GITSTATE_AS_HEAD : 0u)),
-			 head ? head->mode : mode, head ? head->oid : hex);
+	oid_hex_encode(hex, entry->oid, index->hash_len);
+	as_head = !entry->stage && (!head || (head->mode == entry->mode && !strcmp(head->oid, hex)));
+	if (!as_head || entry->flags)
+		set_head(gitstate_add_entry(state, entry->path, entry->mode, hex, entry->stage,
+					    entry->flags | (as_head ? GITSTATE_AS_HEAD : 0u)),
+			 head ? head->mode : entry->mode, head ? head->oid : hex);
 }
 
 /* Both lists are in the order of the whole paths. */
-static int compare(struct gitstate *state, const struct gitindex *index, struct strbuf *list)
+static int compare_with_head(struct gitstate *state, const struct gitindex *index, struct strbuf *list)
 {
 	static const struct listed nothing = { .oid = "" };
 	struct listed head = { .line = list->buf,
@@ -85,7 +81,7 @@ static int compare(struct gitstate *state, const struct gitindex *index, struct 
 	while (!err && (i < index->nr || head.path)) {
 		int order = i == index->nr ? 1
 			    : !head.path   ? -1
-					   : strcmp(index->entries[i].name, head.path);
+					   : strcmp(index->entries[i].path, head.path);
 
 		if (order > 0) {
 			set_head(gitstate_add_entry(state, head.path, 0, "", 0, 0), head.mode,
@@ -95,80 +91,35 @@ static int compare(struct gitstate *state, const struct gitindex *index, struct 
 		}
 		do
 			take_entry(state, index, i, order ? &nothing : &head);
-		while (++i < index->nr && !order && !strcmp(index->entries[i].name, head.path));
+		while (++i < index->nr && !order && !strcmp(index->entries[i].path, head.path));
 		if (!order)
 			err = next_listed(&head);
 	}
 	return err;
 }
 
-/*
- * The extension begins with the root: an empty name, the number of entries that
- * its tree covers (-1: changed since), the number of subtrees, the tree.
- */
-bool gitstate_index_is_tree(const struct gitindex *index, const char *tree)
-{
-	const char *text = (const char *)index->tree, *end;
-	unsigned char oid[SHA256_SIZE];
-
-	if (!text || index->tree_len < 4 || *text || text[1] == '-' ||
-	    !oid_hex_decode(oid, tree, index->hash_len))
-		return false;
-	end = memchr(text, '\n', index->tree_len);
-	return end && (size_t)(text + index->tree_len - (end + 1)) >= index->hash_len &&
-	       !memcmp(end + 1, oid, index->hash_len);
-}
-
-static int corrupt_undo(void)
-{
-	return ckpt_error_set(CKPT_ECORRUPT, "the index has a damaged list of resolved conflicts");
-}
-
-/* path NUL, three modes in octal with a NUL each, the ids of those that are not 0 */
-static int take_resolved(struct gitstate *state, const struct gitindex *index)
-{
-	const char *p = (const char *)index->resolve_undo,
-		   *end = p ? p + index->resolve_undo_len : p;
-
-	while (p < end) {
-		const char *path = p, *nul = memchr(p, '\0', (size_t)(end - p));
-		struct gitstate_resolved *resolved;
-
-		if (!nul)
-			return corrupt_undo();
-		resolved = gitstate_add_resolved(state, path);
-		p = nul + 1;
-		for (int i = 0; i < 3; i++) {
-			nul = p < end ? memchr(p, '\0', (size_t)(end - p)) : NULL;
-			if (!nul)
-				return corrupt_undo();
-			resolved->mode[i] = (unsigned)strtoul(p, NULL, 8);
-			p = nul + 1;
-		}
-		for (int i = 0; i < 3; i++) {
-			if (!resolved->mode[i])
-				continue;
-			if ((size_t)(end - p) < index->hash_len)
-				return corrupt_undo();
-			oid_hex_encode(resolved->oid[i], (const unsigned char *)p, index->hash_len);
-			p += index->hash_len;
-		}
-	}
-	return 0;
-}
+/* A commit never gets another tree, and a restore reads the state several times. */
+static _Thread_local char known_head[GITSTATE_OID], known_tree[GITSTATE_OID];
 
 static int read_head_tree(struct gitstate *state, const struct repo *repo)
 {
 	char *name = xstrfmt("%s^{tree}", state->head);
 	const char *const args[] = { "rev-parse", "--verify", "--quiet", name, NULL };
 	struct strbuf out = STRBUF_INIT;
-	int err = gitstate_ask(&out, repo, args);
+	int err = 0;
 
+	if (!strcmp(known_head, state->head))
+		strbuf_addstr(&out, known_tree);
+	else
+		err = gitstate_ask(&out, repo, args);
 	strbuf_trim(&out);
 	if (!err && out.len != (repo->sha256 ? SHA256_HEX : OID_HEX))
 		err = ckpt_error_set(CKPT_ERROR, "'git rev-parse' said '%s'", out.buf);
-	if (!err)
+	if (!err) {
 		state->head_tree = strbuf_detach(&out, NULL);
+		snprintf(known_head, sizeof(known_head), "%s", state->head);
+		snprintf(known_tree, sizeof(known_tree), "%s", state->head_tree);
+	}
 	strbuf_release(&out);
 	free(name);
 	return err;
@@ -176,26 +127,22 @@ static int read_head_tree(struct gitstate *state, const struct repo *repo)
 
 int gitstate_take_index(struct gitstate *state, const struct gitindex *index, struct strbuf *list)
 {
-	int err = 0;
-
-	if (list)
-		err = compare(state, index, list);
 	for (size_t i = 0; !list && i < index->nr; i++)
 		take_entry(state, index, i, NULL);
-	return err ? err : take_resolved(state, index);
+	return list ? compare_with_head(state, index, list) : 0;
 }
 
 int gitstate_read_index(struct gitstate *state, const struct repo *repo)
 {
-	const struct gitindex *index;
+	struct gitindex *index;
 	struct strbuf list = STRBUF_INIT;
-	int err = indexload(&index, repo->worktree, repo->gitdir, repo->sha256);
+	int err = gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256);
 
 	if (err)
 		return err;
 	if (state->head)
 		err = read_head_tree(state, repo);
-	if (!err && state->head_tree && gitstate_index_is_tree(index, state->head_tree)) {
+	if (!err && state->head_tree && gitindex_is_tree(index, state->head_tree)) {
 		err = gitstate_take_index(state, index, NULL);
 	} else if (!err) {
 		const char *const args[] = { "ls-tree",	       "-r", "-z", "--full-tree",
@@ -207,6 +154,6 @@ int gitstate_read_index(struct gitstate *state, const struct repo *repo)
 			err = gitstate_take_index(state, index, &list);
 	}
 	strbuf_release(&list);
-	indexload_release(index);
+	gitindex_close(index);
 	return err;
 }

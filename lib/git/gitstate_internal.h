@@ -18,18 +18,17 @@ int gitstate_ask(struct strbuf *out, const struct repo *repo, const char *const 
 /** HEAD, branches, stashes and private refs. */
 int gitstate_read_refs(struct gitstate *state, const struct repo *repo);
 
-/** Entries and resolved conflicts; `head` must be there. Sets `head_tree`. */
+/** Entries; `head` must be there. Sets `head_tree`. */
 int gitstate_read_index(struct gitstate *state, const struct repo *repo);
 
-/** True if the index says of itself that it has exactly the files of a tree (in hex). */
-bool gitstate_index_is_tree(const struct gitindex *index, const char *tree);
-
 /**
- * Add what an index has that a tree has not, and what it says of resolved
- * conflicts. `list` is what `git ls-tree -r -z` says of the tree, and is
- * changed; NULL: the tree has the same files.
+ * Add what an index has that a tree has not. `list` is what `git ls-tree -r -z` says of the tree,
+ * and is changed; NULL: the tree has the same files.
  */
 int gitstate_take_index(struct gitstate *state, const struct gitindex *index, struct strbuf *list);
+
+/** Whether an index may have an entry there: below the worktree, and not in its .git. */
+bool gitstate_usable_path(const char *path);
 
 /** The operation with its files; refs must be there. */
 int gitstate_read_operation(struct gitstate *state, const struct repo *repo);

@@ -11,7 +11,7 @@ struct repo;
  * Changing the project's repository, because the user asked for that by name.
  *
  * Refs, HEAD, objects and configuration are changed by stock git, with the old
- * value given; the index is built beside the old one and put in place through
+ * value given; the index is made by it beside the old one and put in place through
  * index.lock. No hook, fsmonitor program or filter runs.
  *
  * Each function leads to a state, whatever part of it exists already: called
@@ -22,6 +22,7 @@ struct repo;
 struct gitwrite {
 	const struct repo *repo;
 	const char *message; /**< for reflogs: "checkpoint: restore chk_…" */
+	const char *index;   /**< a file in place of the repository's index, or NULL */
 };
 
 /** A ref, by its full name, and where it is to go; NULL: it does not exist. */
@@ -85,19 +86,17 @@ int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len);
 /* --- gitwrite_index.c --- */
 
 /**
- * The bytes of an index: what the tree `goal->head_tree` has, with the entries of `goal` in its
- * place. Stat data are those of the present index where an entry is the same. CKPT_ENOTFOUND: the
- * repository lacks the tree.
+ * Whether the present index is that: what the tree `goal->head_tree` has, with the entries of `goal`
+ * in its place. CKPT_ENOTFOUND: the repository lacks the tree. CKPT_EREFUSED: it has paths that git
+ * allows in no index.
  */
-int gitwrite_index_format(struct strbuf *out, const struct repo *repo, const struct gitstate *goal);
-
-/** Whether the entries of the present index are those; errors as before. */
 int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate *goal);
 
-/* --- gitwrite_place.c --- */
-
-/** Write it beside the index and take index.lock; CKPT_EREFUSED if somebody else has that. */
-int gitwrite_index_lock(const struct repo *repo, const struct strbuf *bytes);
+/**
+ * Make such an index beside the present one and take index.lock; CKPT_EREFUSED if somebody else has
+ * that. Stat data are those of the present index where an entry is the same.
+ */
+int gitwrite_index_lock(const struct repo *repo, const struct gitstate *goal);
 
 /** Put it in place, which releases the lock. */
 int gitwrite_index_place(const struct repo *repo);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An index as gitformat-index(5) describes it. It is never split or sparse and
- * has no caches: git adds what the configuration asks for when it next writes it.
+ * The new index is made by stock git, beside the old one: so git's own checks of paths apply. It is
+ * never split or sparse, whatever the configuration asks for: git adds that when it next writes it.
  */
 #include "git/gitwrite.h"
 
 #include "base/base.h"
 #include "git/askgit.h"
-#include "git/gitstate.h"
+#include "git/gitindex.h"
+#include "git/gitstate_internal.h"
 #include "git/gitwrite_internal.h"
-#include "git/indexfile_internal.h"
-#include "git/indexload_internal.h"
 #include "git/repo.h"
 
 /* One entry of the new index; strings are the tree listing's or the goal's. */
@@ -101,193 +100,7 @@ static void merge(struct entries *out, const struct entries *tree, const struct 
 	}
 }
 
-/* --- stat data --- */
-
-/*
- * What git knows of the files: the stat data of an entry hold for every index
- * that has the same contents at that path. Those of a file that is not older
- * than the index prove nothing, and would if the index were newer.
- */
-struct known {
-	struct gitindex index;
-	size_t at; /* entries before it were passed; both lists are sorted */
-	struct stat st;
-	bool usable;
-	unsigned version;
-};
-
-static uint32_t get32(const unsigned char *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static void known_open(struct known *known, const struct repo *repo)
-{
-	char *file = xstrfmt("%s/index", repo->gitdir);
-	bool needs_git = false;
-
-	memset(known, 0, sizeof(*known));
-	known->index = (struct gitindex){ .hash_len = repo->sha256 ? SHA256_SIZE : OID_SIZE,
-					  .names = ARENA_INIT };
-	/* Before it is read: a newer index makes fewer entries usable, not more. */
-	if (!stat(file, &known->st) &&
-	    !indexfile_read(&known->index, &needs_git, file, repo->gitdir)) {
-		known->version = get32((const unsigned char *)known->index.data[0] + 4);
-		known->usable = !needs_git && !known->index.sparse;
-	}
-	free(file);
-}
-
-static const unsigned char *known_find(struct known *known, const struct entry *entry,
-				       const unsigned char *id)
-{
-	const struct gitindex *index = &known->index;
-	const unsigned char *raw;
-	int order = -1;
-
-	while (known->usable && known->at < index->nr &&
-	       (order = strcmp(index->entries[known->at].name, entry->path)) < 0)
-		known->at++;
-	if (order || entry->stage || indexfile_stage(index, &index->entries[known->at]))
-		return NULL;
-	raw = index->entries[known->at].raw;
-	if (memcmp(raw + INDEXFILE_OID, id, index->hash_len) ||
-	    get32(raw + INDEXFILE_MODE) != entry->mode ||
-	    (int64_t)get32(raw + INDEXFILE_MTIME) >= (int64_t)known->st.st_mtim.tv_sec)
-		return NULL;
-	return raw;
-}
-
-/* --- bytes --- */
-
-static void put16(struct strbuf *out, unsigned value)
-{
-	strbuf_addch(out, (int)(value >> 8 & 0xff));
-	strbuf_addch(out, (int)(value & 0xff));
-}
-
-static void put32(struct strbuf *out, uint32_t value)
-{
-	put16(out, value >> 16);
-	put16(out, value & 0xffff);
-}
-
-/* Version 4: how much of the previous name to drop, then the rest of this one. */
-static void put_compressed_name(struct strbuf *out, const char *previous, const char *path)
-{
-	unsigned char bytes[16], *p = bytes + sizeof(bytes);
-	size_t common = 0, strip;
-
-	while (previous[common] && previous[common] == path[common])
-		common++;
-	strip = strlen(previous) - common;
-	*--p = strip & 0x7f;
-	while (strip >>= 7)
-		*--p = 0x80 | (--strip & 0x7f);
-	strbuf_add(out, p, (size_t)(bytes + sizeof(bytes) - p));
-	strbuf_add(out, path + common, strlen(path + common) + 1);
-}
-
-static void put_entry(struct strbuf *out, const struct entry *entry, const char *previous,
-		      struct known *known, unsigned version)
-{
-	size_t start = out->len, len = strlen(entry->path), hash_len = known->index.hash_len;
-	unsigned char id[SHA256_SIZE] = { 0 };
-	const unsigned char *raw;
-	unsigned flags, extended;
-
-	(void)oid_hex_decode(id, entry->oid, hash_len);
-	raw = known_find(known, entry, id);
-	if (raw) {
-		strbuf_add(out, raw, INDEXFILE_OID);
-	} else {
-		static const unsigned char nothing[INDEXFILE_OID];
-
-		strbuf_add(out, nothing, INDEXFILE_MODE);
-		put32(out, entry->mode);
-		strbuf_add(out, nothing, INDEXFILE_OID - INDEXFILE_MODE - 4);
-	}
-	strbuf_add(out, id, hash_len);
-	extended = (entry->flags & GITSTATE_SKIP_WORKTREE ? INDEXFILE_SKIP_WORKTREE : 0u) |
-		   (entry->flags & GITSTATE_INTENT_TO_ADD ? INDEXFILE_INTENT_TO_ADD : 0u);
-	flags = (entry->flags & GITSTATE_ASSUME_UNCHANGED ? INDEXFILE_ASSUME_VALID : 0u) |
-		(extended ? INDEXFILE_EXTENDED : 0u) | entry->stage << INDEXFILE_STAGE_SHIFT |
-		(unsigned)(len < INDEXFILE_NAME_MASK ? len : INDEXFILE_NAME_MASK);
-	put16(out, flags);
-	if (extended)
-		put16(out, extended);
-	if (version == 4) {
-		put_compressed_name(out, previous, entry->path);
-		return;
-	}
-	strbuf_add(out, entry->path, len);
-	do
-		strbuf_addch(out, '\0');
-	while ((out->len - start) % 8);
-}
-
-/* How conflicts were resolved, for `git checkout -m`. */
-static void put_resolved(struct strbuf *out, const struct gitstate *goal, size_t hash_len)
-{
-	struct strbuf body = STRBUF_INIT;
-
-	for (size_t i = 0; i < goal->resolved_nr; i++) {
-		const struct gitstate_resolved *resolved = &goal->resolved[i];
-
-		strbuf_add(&body, resolved->path, strlen(resolved->path) + 1);
-		for (int stage = 0; stage < 3; stage++) {
-			strbuf_addf(&body, "%o", resolved->mode[stage]);
-			strbuf_addch(&body, '\0');
-		}
-		for (int stage = 0; stage < 3; stage++) {
-			unsigned char id[SHA256_SIZE] = { 0 };
-
-			if (!resolved->mode[stage])
-				continue;
-			(void)oid_hex_decode(id, resolved->oid[stage], hash_len);
-			strbuf_add(&body, id, hash_len);
-		}
-	}
-	if (body.len) {
-		strbuf_addstr(out, "REUC");
-		put32(out, (uint32_t)body.len);
-		strbuf_add(out, body.buf, body.len);
-	}
-	strbuf_release(&body);
-}
-
-/* The version of the present one, unless an entry needs more. */
-static unsigned choose_version(const struct entries *entries, const struct known *known)
-{
-	for (size_t i = 0; i < entries->nr && known->version != 4; i++)
-		if (entries->items[i].flags & (GITSTATE_SKIP_WORKTREE | GITSTATE_INTENT_TO_ADD))
-			return 3;
-	return known->version == 4 ? 4 : 2;
-}
-
-static void put_index(struct strbuf *out, const struct entries *entries,
-		      const struct gitstate *goal, const struct repo *repo)
-{
-	enum hash_kind kind = repo->sha256 ? HASH_SHA256 : HASH_SHA1;
-	unsigned char checksum[SHA256_SIZE];
-	const char *previous = "";
-	struct known known;
-	unsigned version;
-
-	known_open(&known, repo);
-	version = choose_version(entries, &known);
-	strbuf_addstr(out, "DIRC");
-	put32(out, version);
-	put32(out, (uint32_t)entries->nr);
-	for (size_t i = 0; i < entries->nr; i++) {
-		put_entry(out, &entries->items[i], previous, &known, version);
-		previous = entries->items[i].path;
-	}
-	put_resolved(out, goal, known.index.hash_len);
-	hash_buffer(kind, checksum, out->buf, out->len);
-	strbuf_add(out, checksum, known.index.hash_len);
-	indexfile_release(&known.index);
-}
+/* --- is it that already --- */
 
 /* Everything that the new index would have. */
 static int list_entries(struct entries *out, struct strbuf *listing, const struct repo *repo,
@@ -306,49 +119,388 @@ static int list_entries(struct entries *out, struct strbuf *listing, const struc
 	return err;
 }
 
-static bool same_entry(const struct entry *entry, const struct gitindex *index, size_t i)
+static bool same_entry(const struct entry *entry, const struct gitindex_entry *known, size_t hash_len)
 {
-	const unsigned flags =
-		GITSTATE_INTENT_TO_ADD | GITSTATE_SKIP_WORKTREE | GITSTATE_ASSUME_UNCHANGED;
-	const struct index_entry *known = &index->entries[i];
 	unsigned char id[SHA256_SIZE] = { 0 };
 
-	(void)oid_hex_decode(id, entry->oid, index->hash_len);
-	return !strcmp(entry->path, known->name) && entry->mode == indexfile_mode(known) &&
-	       entry->stage == indexfile_stage(index, known) &&
-	       !memcmp(id, known->raw + INDEXFILE_OID, index->hash_len) &&
-	       (entry->flags & flags) == (indexfile_flags(index, known) & flags);
+	(void)oid_hex_decode(id, entry->oid, hash_len);
+	return !strcmp(entry->path, known->path) && entry->mode == known->mode &&
+	       entry->stage == known->stage && !memcmp(id, known->oid, hash_len) &&
+	       (entry->flags & ~(unsigned)GITSTATE_AS_HEAD) == known->flags;
+}
+
+/* git would not take it; so it is said before anything is touched. */
+static int check_paths(const struct entries *entries)
+{
+	for (size_t i = 0; i < entries->nr; i++)
+		if (!gitstate_usable_path(entries->items[i].path)) {
+			struct strbuf name = STRBUF_INIT;
+
+			quote_c(&name, entries->items[i].path, strlen(entries->items[i].path));
+			(void)ckpt_error_set(CKPT_EREFUSED, "git allows no entry %s in an index",
+					     name.buf);
+			strbuf_release(&name);
+			return CKPT_EREFUSED;
+		}
+	return 0;
 }
 
 int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate *goal)
 {
 	struct strbuf listing = STRBUF_INIT;
 	struct entries entries = { 0 };
-	const struct gitindex *index;
-	int err = indexload(&index, repo->worktree, repo->gitdir, repo->sha256);
+	struct gitindex *index = NULL;
+	int err = list_entries(&entries, &listing, repo, goal);
 
 	*out = false;
-	if (err)
-		return err;
-	err = list_entries(&entries, &listing, repo, goal);
-	*out = !err && entries.nr == index->nr;
-	for (size_t i = 0; i < entries.nr && *out; i++)
-		*out = same_entry(&entries.items[i], index, i);
-	indexload_release(index);
+	if (!err)
+		err = check_paths(&entries);
+	if (!err)
+		err = gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256);
+	if (!err) {
+		*out = entries.nr == index->nr;
+		for (size_t i = 0; i < entries.nr && *out; i++)
+			*out = same_entry(&entries.items[i], &index->entries[i], index->hash_len);
+		gitindex_close(index);
+	}
 	strbuf_release(&listing);
 	free(entries.items);
 	return err;
 }
 
-int gitwrite_index_format(struct strbuf *out, const struct repo *repo, const struct gitstate *goal)
-{
-	struct entries entries = { 0 };
-	struct strbuf listing = STRBUF_INIT;
-	int err = list_entries(&entries, &listing, repo, goal);
+/* --- making it --- */
 
+struct making {
+	const struct repo *repo;
+	const struct gitstate *goal;
+	char *file;	       /* the new index */
+	struct strlist no_filters; /* arguments for git */
+	bool odd; /* filters have names that no argument can switch off */
+};
+
+/* No filter runs: a driver without commands is none. */
+static void switch_filters_off(struct making *making)
+{
+	const char *const list[] = { "config",	     "-z",	   "--name-only",
+				     "--get-regexp", "^filter[.]", NULL };
+	const struct gitrun how = { .profile = GITRUN_WRITE,
+				    .gitdir = making->repo->gitdir,
+				    .worktree = making->repo->worktree };
+	struct strbuf keys = STRBUF_INIT;
+
+	(void)gitrun(&keys, &how, list);
+	for (const char *key = keys.buf; key < keys.buf + keys.len; key += strlen(key) + 1) {
+		/* On a command line it would end there. */
+		making->odd |= strchr(key, '=') != NULL;
+		strlist_add(&making->no_filters, "-c");
+		strlist_addf(&making->no_filters, "%s=%s", key,
+			     strcmp(strrchr(key, '.'), ".required") ? "" : "false");
+	}
+	strbuf_release(&keys);
+}
+
+static int run_in(struct making *making, const char *worktree, const struct strbuf *input,
+		  const char *const args[])
+{
+	static const char *const plain[] = { "-c", "core.splitIndex=false",
+					     "-c", "index.sparse=false",
+					     "-c", "core.untrackedCache=false",
+					     "-c", "core.sparseCheckout=false" };
+	const struct repo within = { .gitdir = making->repo->gitdir, .worktree = (char *)worktree };
+	const struct gitwrite how = { &within, NULL, making->file };
+	size_t nr = 0;
+	const char **argv = xcalloc(ARRAY_SIZE(plain) + making->no_filters.nr + 16, sizeof(*argv));
+	int err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+		argv[nr++] = plain[i];
+	for (size_t i = 0; i < making->no_filters.nr; i++)
+		argv[nr++] = making->no_filters.items[i];
+	for (size_t i = 0; args[i]; i++)
+		argv[nr++] = args[i];
+	err = gitwrite_run(&how, input ? input->buf : NULL, input ? input->len : 0, argv);
+	free(argv);
+	return err;
+}
+
+static int run_git(struct making *making, const struct strbuf *input, const char *const args[])
+{
+	return run_in(making, making->repo->worktree, input, args);
+}
+
+static int put_entries(struct making *making, const struct strbuf *info)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+
+	return info->len ? run_git(making, info, args) : 0;
+}
+
+static void remove_path(struct strbuf *info, const struct making *making, const char *path)
+{
+	strbuf_addf(info, "0 %0*d\t%s", making->repo->sha256 ? SHA256_HEX : OID_HEX, 0, path);
+	strbuf_addch(info, '\0');
+}
+
+/*
+ * What git knows of the files holds for every index that has the same contents at a path. The time
+ * comes along: files that are not older than the index are looked at.
+ */
+static int copy_present(struct making *making, int dirfd)
+{
+	struct strbuf bytes = STRBUF_INIT, info = STRBUF_INIT;
+	struct gitindex *index = NULL;
+	struct timespec times[2];
+	struct stat st;
+	int err;
+
+	if (making->odd || fstatat(dirfd, "index", &st, 0) < 0)
+		return 0;
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	err = fs_read_file(&bytes, dirfd, "index");
 	if (!err)
-		put_index(out, &entries, goal, repo);
-	free(entries.items);
-	strbuf_release(&listing);
+		err = fs_write_file(dirfd, GITWRITE_NEW_INDEX, bytes.buf, bytes.len, 0600, FS_FAST);
+	if (!err && utimensat(dirfd, GITWRITE_NEW_INDEX, times, 0) < 0)
+		err = ckpt_error_errno("unable to set the time of '%s'", making->file);
+	if (!err)
+		err = gitindex_open(&index, making->repo->worktree, making->repo->gitdir,
+				    making->repo->sha256);
+	/* `read-tree` would keep flags of entries that it keeps. */
+	for (size_t i = 0; !err && i < index->nr; i++)
+		if (index->entries[i].flags)
+			remove_path(&info, making, index->entries[i].path);
+	if (!err)
+		err = put_entries(making, &info);
+	gitindex_close(index);
+	strbuf_release(&bytes);
+	strbuf_release(&info);
+	return err;
+}
+
+static int read_tree(struct making *making)
+{
+	const char *const args[] = { "read-tree", "--reset", making->goal->head_tree, NULL };
+	const char *const empty[] = { "read-tree", "--empty", NULL };
+
+	return run_git(making, NULL, making->goal->head_tree ? args : empty);
+}
+
+/* Those that differ from the tree; what is only to be added later comes after them. */
+static int put_differences(struct making *making)
+{
+	struct strbuf info = STRBUF_INIT;
+	const char *cleared = NULL;
+	int err;
+
+	for (size_t i = 0; i < making->goal->entries_nr; i++) {
+		const struct gitstate_entry *entry = &making->goal->entries[i];
+		bool intended = entry->flags & GITINDEX_INTENT_TO_ADD;
+
+		if (entry->flags & GITSTATE_AS_HEAD && !intended)
+			continue;
+		if ((entry->stage || !entry->mode || intended) &&
+		    (!cleared || strcmp(cleared, entry->path) != 0)) {
+			remove_path(&info, making, entry->path);
+			cleared = entry->path;
+		}
+		if (!entry->mode || intended)
+			continue;
+		strbuf_addf(&info, "%o %s %u\t%s", entry->mode, entry->oid, entry->stage,
+			    entry->path);
+		strbuf_addch(&info, '\0');
+	}
+	err = put_entries(making, &info);
+	strbuf_release(&info);
+	return err;
+}
+
+static int make_file(const char *dir, const struct gitstate_entry *entry)
+{
+	char *path = xstrfmt("%s/%s", dir, entry->path), *slash = strrchr(path, '/');
+	int err, fd;
+
+	*slash = '\0';
+	err = fs_mkdir_p(path, 0700);
+	*slash = '/';
+	if (!err && entry->mode == 0120000) {
+		err = symlink("nowhere", path) < 0 ? ckpt_error_errno("unable to create '%s'", path) : 0;
+	} else if (!err) {
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, entry->mode & 0777);
+		err = fd < 0 ? ckpt_error_errno("unable to create '%s'", path) : 0;
+		fs_close(fd);
+	}
+	free(path);
+	return err;
+}
+
+/* `add` alone knows how, and wants a file to look at: one of the right kind, in a directory apart. */
+static int add_intended(struct making *making)
+{
+	static const char *const args[] = { "-c", "core.fileMode=true", "-c", "core.symlinks=true",
+					    "add", "-N", "-f", "--pathspec-from-file=-",
+					    "--pathspec-file-nul", NULL };
+	char *dir = xstrfmt("%s.files", making->file);
+	struct strbuf paths = STRBUF_INIT;
+	int err = fs_remove_tree(AT_FDCWD, dir);
+
+	for (size_t i = 0; i < making->goal->entries_nr && !err; i++) {
+		const struct gitstate_entry *entry = &making->goal->entries[i];
+
+		if (!(entry->flags & GITINDEX_INTENT_TO_ADD))
+			continue;
+		err = make_file(dir, entry);
+		strbuf_addf(&paths, ":(top,literal)%s", entry->path);
+		strbuf_addch(&paths, '\0');
+	}
+	if (!err && paths.len)
+		err = run_in(making, dir, &paths, args);
+	if (paths.len)
+		(void)fs_remove_tree(AT_FDCWD, dir);
+	strbuf_release(&paths);
+	free(dir);
+	return err;
+}
+
+static int set_flag(struct making *making, unsigned flag, const char *option)
+{
+	const char *const args[] = { "update-index", "-z", option, "--stdin", NULL };
+	struct strbuf paths = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < making->goal->entries_nr; i++) {
+		const struct gitstate_entry *entry = &making->goal->entries[i];
+
+		if (entry->mode && !entry->stage && entry->flags & flag)
+			strbuf_add(&paths, entry->path, strlen(entry->path) + 1);
+	}
+	if (paths.len)
+		err = run_git(making, &paths, args);
+	strbuf_release(&paths);
+	return err;
+}
+
+/*
+ * Many commands of git take a file for changed whose stat data the index does not have, without
+ * looking at it. What a filter would have changed stays without.
+ */
+static void refresh(struct making *making)
+{
+	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
+
+	/* It fails if a file differs, which is nothing unusual. */
+	if (!making->odd)
+		(void)run_git(making, NULL, args);
+}
+
+static int make_index(const struct repo *repo, const struct gitstate *goal, int dirfd)
+{
+	struct making making = { .repo = repo,
+				 .goal = goal,
+				 .file = xstrfmt("%s/" GITWRITE_NEW_INDEX, repo->gitdir) };
+	int err;
+
+	switch_filters_off(&making);
+	err = copy_present(&making, dirfd);
+	if (!err)
+		err = read_tree(&making);
+	if (!err)
+		err = put_differences(&making);
+	if (!err)
+		err = add_intended(&making);
+	if (!err) {
+		refresh(&making);
+		err = set_flag(&making, GITINDEX_SKIP_WORKTREE, "--skip-worktree");
+	}
+	if (!err)
+		err = set_flag(&making, GITINDEX_ASSUME_UNCHANGED, "--assume-unchanged");
+	strlist_release(&making.no_filters);
+	free(making.file);
+	return err;
+}
+
+/* --- putting it in place --- */
+
+static int refuse_lock(const char *path)
+{
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "'%s' exists: another git process is at work, or was killed", path);
+}
+
+/*
+ * For file systems on which a file cannot have two names; -1 with errno. The copy appears as a whole
+ * where that is possible.
+ */
+static int copy_to_lock(int dirfd)
+{
+	struct strbuf bytes = STRBUF_INIT;
+	int fd, saved = EIO;
+
+	if (!fs_read_file(&bytes, dirfd, GITWRITE_NEW_INDEX) &&
+	    !fs_write_file(dirfd, GITWRITE_INDEX_COPY, bytes.buf, bytes.len, fs_usual_mode(0666),
+			   FS_DURABLE))
+		saved = renameat2(dirfd, GITWRITE_INDEX_COPY, dirfd, "index.lock",
+				  RENAME_NOREPLACE) < 0
+				? errno
+				: 0;
+	if (saved == EINVAL || saved == ENOSYS) {
+		fd = openat(dirfd, "index.lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		saved = fd < 0 || fs_write_all(fd, bytes.buf, bytes.len) < 0 || fsync(fd) < 0
+				? errno
+				: 0;
+		fs_close(fd);
+	}
+	if (saved)
+		(void)unlinkat(dirfd, GITWRITE_INDEX_COPY, 0);
+	strbuf_release(&bytes);
+	errno = saved;
+	return saved ? -1 : 0;
+}
+
+/*
+ * The lock is a second name of the new index. That is atomic, and tells whose
+ * lock it is: as long as the first name is there, no other file has that inode.
+ */
+int gitwrite_index_lock(const struct repo *repo, const struct gitstate *goal)
+{
+	int dirfd = open(repo->gitdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	struct stat st;
+
+	if (dirfd < 0)
+		return ckpt_error_errno("unable to open '%s'", repo->gitdir);
+	if (gitwrite_owns_index_lock(repo))
+		(void)unlinkat(dirfd, "index.lock", 0);
+	(void)unlinkat(dirfd, GITWRITE_NEW_INDEX, 0);
+	err = make_index(repo, goal, dirfd);
+	if (!err && fchmodat(dirfd, GITWRITE_NEW_INDEX,
+			     fstatat(dirfd, "index", &st, 0) < 0 ? fs_usual_mode(0666)
+								 : st.st_mode & 0777,
+			     0) < 0)
+		err = ckpt_error_errno("unable to change the mode of '%s/" GITWRITE_NEW_INDEX "'",
+				       repo->gitdir);
+	if (!err && linkat(dirfd, GITWRITE_NEW_INDEX, dirfd, "index.lock", 0) < 0 &&
+	    (errno == EEXIST || copy_to_lock(dirfd) < 0)) {
+		char *path = xstrfmt("%s/index.lock", repo->gitdir);
+
+		err = errno == EEXIST ? refuse_lock(path)
+				      : ckpt_error_errno("unable to create '%s'", path);
+		free(path);
+	}
+	if (err)
+		(void)unlinkat(dirfd, GITWRITE_NEW_INDEX, 0);
+	fs_close(dirfd);
+	return err;
+}
+
+int gitwrite_index_place(const struct repo *repo)
+{
+	int fd = open(repo->gitdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return ckpt_error_errno("unable to open '%s'", repo->gitdir);
+	err = fs_rename(fd, "index.lock", "index", ".", FS_DURABLE);
+	if (!err && unlinkat(fd, GITWRITE_NEW_INDEX, 0) < 0 && errno != ENOENT)
+		err = ckpt_error_errno("unable to remove '%s/" GITWRITE_NEW_INDEX "'",
+				       repo->gitdir);
+	fs_close(fd);
 	return err;
 }

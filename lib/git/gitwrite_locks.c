@@ -211,8 +211,9 @@ void gitwrite_remove_own(const struct repo *repo, const struct gitwrite_refs *re
 	strlist_addf(&own, "%s/" GITWRITE_INDEX_COPY, repo->gitdir);
 	/* Of the git that was to look at the files. */
 	strlist_addf(&own, "%s/" GITWRITE_NEW_INDEX ".lock", repo->gitdir);
+	strlist_addf(&own, "%s/" GITWRITE_NEW_INDEX ".files", repo->gitdir);
 	for (size_t i = 0; i < own.nr; i++)
-		(void)unlink(own.items[i]);
+		(void)fs_remove_tree(AT_FDCWD, own.items[i]);
 	strlist_release(&own);
 	free(index);
 }

@@ -32,6 +32,7 @@ int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
 	const struct gitrun run = { .profile = GITRUN_WRITE,
 				    .gitdir = how->repo->gitdir,
 				    .worktree = how->repo->worktree,
+				    .index = how->index,
 				    .input = input,
 				    .input_len = len,
 				    .told = true };
@@ -44,6 +45,9 @@ int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
 		text += strncmp(text, "fatal: ", 7) ? 0 : 7;
 		err = ckpt_error_set(err, "%s: %s", ckpt_error_last(), text);
 	}
+	/* A path that an index cannot have: git goes on without it. */
+	if (!err && strstr(said.buf, "Ignoring path "))
+		err = ckpt_error_set(CKPT_EREFUSED, "git refuses: %s", said.buf);
 	strbuf_release(&said);
 	return err;
 }

@@ -101,7 +101,7 @@ static bool is_plain(struct staged *staged, const struct gitstate_entry *entry,
 {
 	if (entry->stage && wanted(only, entry->path))
 		strlist_add(&staged->unmerged, entry->path);
-	return !entry->stage && !(entry->flags & GITSTATE_INTENT_TO_ADD);
+	return !entry->stage && !(entry->flags & GITINDEX_INTENT_TO_ADD);
 }
 
 static void open_diff(struct diff *out, struct session *session)

@@ -14,9 +14,9 @@ static const struct {
 	char letter;
 	unsigned flag;
 } flag_letters[] = {
-	{ 'i', GITSTATE_INTENT_TO_ADD },
-	{ 's', GITSTATE_SKIP_WORKTREE },
-	{ 'a', GITSTATE_ASSUME_UNCHANGED },
+	{ 'i', GITINDEX_INTENT_TO_ADD },
+	{ 's', GITINDEX_SKIP_WORKTREE },
+	{ 'a', GITINDEX_ASSUME_UNCHANGED },
 	{ 'h', GITSTATE_AS_HEAD },
 };
 
@@ -81,14 +81,6 @@ static void encode_flagged(struct strbuf *out, const struct gitstate *state)
 static void encode_index(struct strbuf *out, const struct gitstate *state)
 {
 	encode_entries(out, state, false);
-	for (size_t i = 0; i < state->resolved_nr; i++) {
-		const struct gitstate_resolved *resolved = &state->resolved[i];
-
-		strbuf_addstr(out, "resolved ");
-		for (int n = 0; n < 3; n++)
-			strbuf_addf(out, "%06o %s ", resolved->mode[n], or_dash(resolved->oid[n]));
-		add(out, "%s", resolved->path);
-	}
 }
 
 static void encode_operation(struct strbuf *out, const struct gitstate *state)
@@ -184,19 +176,6 @@ static bool decode_entry(struct gitstate *state, const char *p)
 	return true;
 }
 
-static bool decode_resolved(struct gitstate *state, const char *p)
-{
-	struct gitstate_resolved read = { 0 }, *resolved;
-
-	for (int i = 0; i < 3; i++)
-		if (!number_word(&read.mode[i], &p, 8) || !id_word(read.oid[i], &p))
-			return false;
-	resolved = gitstate_add_resolved(state, p);
-	read.path = resolved->path;
-	*resolved = read;
-	return true;
-}
-
 /* The bytes of a file follow its field. */
 static bool decode_file(struct gitstate *state, const char *p, struct cursor *at)
 {
@@ -259,8 +238,6 @@ static bool decode_field(struct gitstate *state, const char *key, const char *va
 	} else if (which == RECORD_GIT_FLAGGED || which == RECORD_GIT_INDEX) {
 		if (!strcmp(key, "entry"))
 			return decode_entry(state, value);
-		if (!strcmp(key, "resolved"))
-			return decode_resolved(state, value);
 	} else if (which == RECORD_GIT_REFS) {
 		if (!strcmp(key, "branch") || !strcmp(key, "stash"))
 			return decode_ref(state, key, value);

@@ -106,7 +106,7 @@ static int read_staying(struct staying *out, struct session *session,
 	meta_release(&meta);
 	err = record_git_load(&git, session->store, record);
 	for (size_t i = 0; i < git.state.entries_nr && !err; i++)
-		if (git.state.entries[i].flags & GITSTATE_SKIP_WORKTREE)
+		if (git.state.entries[i].flags & GITINDEX_SKIP_WORKTREE)
 			strlist_add(&out->sparse, git.state.entries[i].path);
 	record_git_release(&git);
 	for (size_t i = 0; i < head->nr; i++)

@@ -111,13 +111,6 @@ static int look_at_index(struct search *search, const struct ckpt_record *record
 		if (record_git_find(&git, entry->oid))
 			err = look_at(search, entry->path, entry->oid);
 	}
-	for (size_t i = 0; i < git.state.resolved_nr && !err; i++) {
-		const struct gitstate_resolved *resolved = &git.state.resolved[i];
-
-		for (size_t j = 0; j < ARRAY_SIZE(resolved->oid) && !err; j++)
-			if (resolved->mode[j] && record_git_find(&git, resolved->oid[j]))
-				err = look_at(search, resolved->path, resolved->oid[j]);
-	}
 	record_git_release(&git);
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }

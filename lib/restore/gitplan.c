@@ -173,28 +173,10 @@ static bool same_entries(const struct gitstate *a, const struct gitstate *b)
 	return true;
 }
 
-bool gitplan_same_resolved(const struct gitstate *a, const struct gitstate *b)
-{
-	if (a->resolved_nr != b->resolved_nr)
-		return false;
-	for (size_t i = 0; i < a->resolved_nr; i++) {
-		const struct gitstate_resolved *x = &a->resolved[i], *y = &b->resolved[i];
-
-		if (strcmp(x->path, y->path))
-			return false;
-		for (int stage = 0; stage < 3; stage++)
-			if (x->mode[stage] != y->mode[stage] ||
-			    (x->mode[stage] && strcmp(x->oid[stage], y->oid[stage])))
-				return false;
-	}
-	return true;
-}
-
 /* Against different trees the same entries mean different things. */
 static bool same_index(const struct gitstate *a, const struct gitstate *b)
 {
-	return !differ(a->head_tree, b->head_tree) && same_entries(a, b) &&
-	       gitplan_same_resolved(a, b);
+	return !differ(a->head_tree, b->head_tree) && same_entries(a, b);
 }
 
 void gitplan_decide(struct gitplan *out, const struct gitstate *now, const struct gitstate *goal,

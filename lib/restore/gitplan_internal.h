@@ -80,9 +80,6 @@ int gitplan_check(const struct gitplan *plan, const struct gitstate *now,
 /** The ref that a rebase in progress will move when it ends, or NULL; the caller frees it. */
 char *gitplan_rebased(const struct gitstate *state);
 
-/** Whether both indexes remember the same conflicts. */
-bool gitplan_same_resolved(const struct gitstate *a, const struct gitstate *b);
-
 /** The commit of a branch, given by its full name, or NULL. */
 const char *gitplan_branch(const struct gitstate *state, const char *ref);
 

@@ -148,18 +148,14 @@ static int give_blob(struct strbuf *out, const char *oid, void *payload)
 
 static int write_index(struct into *into, const struct gitwrite *how)
 {
-	struct strbuf index = STRBUF_INIT;
 	int err = 0;
 
 	if (into->git.blobs.nr)
 		err = gitwrite_blobs(how, &into->git.blobs, give_blob, into);
 	if (!err)
-		err = gitwrite_index_format(&index, how->repo, &into->git.goal.state);
-	if (!err)
-		err = gitwrite_index_lock(how->repo, &index);
+		err = gitwrite_index_lock(how->repo, &into->git.goal.state);
 	if (!err)
 		err = gitwrite_index_place(how->repo);
-	strbuf_release(&index);
 	return err;
 }
 

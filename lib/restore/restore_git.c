@@ -195,11 +195,12 @@ int restore_git_plan(struct restore_result *out, struct restore *r)
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git repository",
 				      r->session->worktree);
 	remove_leftovers(r);
+	strbuf_init(&git->stat);
 	err = read_goal(r);
 	if (!err)
 		err = check_origin(r);
 	if (!err)
-		err = gitstate_read(&git->now, repo);
+		err = gitstate_read_noted(&git->now, &git->stat, repo, 0);
 	if (err)
 		return err;
 	set_opts(r);
@@ -235,6 +236,7 @@ bool restore_git_is_empty(const struct restore *r)
 void restore_git_release(struct restore_gitwork *git)
 {
 	gitstate_release(&git->now);
+	strbuf_release(&git->stat);
 	record_git_release(&git->goal);
 	gitwrite_refs_release(&git->remembered);
 	gitplan_release(&git->plan);
@@ -339,8 +341,11 @@ static int check_unchanged(struct restore *r)
 	const struct gitplan_opts opts = { .what = r->opts->git };
 	struct gitstate now = GITSTATE_INIT;
 	struct gitplan change = { 0 };
-	int err = gitstate_read(&now, r->session->repo);
+	int err;
 
+	if (gitstat_same(r->git.stat.buf, r->git.stat.len, r->session->repo))
+		return 0;
+	err = gitstate_read(&now, r->session->repo);
 	if (!err) {
 		gitplan_decide(&change, &now, &r->git.now, &opts);
 		if (!gitplan_is_empty(&change))
@@ -354,13 +359,10 @@ static int check_unchanged(struct restore *r)
 /* With the lock of the index held, so that no other git command comes in between. */
 static int write_all(struct restore *r, const struct gitwrite *how)
 {
-	struct strbuf index = STRBUF_INIT;
 	int err = write_objects(r, how);
 
 	if (!err)
-		err = gitwrite_index_format(&index, how->repo, &r->git.goal.state);
-	if (!err)
-		err = gitwrite_index_lock(how->repo, &index);
+		err = gitwrite_index_lock(how->repo, &r->git.goal.state);
 	if (!err)
 		err = check_unchanged(r);
 	if (!err && r->opts->git == JOURNAL_GIT)
@@ -373,7 +375,6 @@ static int write_all(struct restore *r, const struct gitwrite *how)
 		gitwrite_remove_own(how->repo, NULL, false, 0);
 		err = ckpt_error_put_back(err, kept);
 	}
-	strbuf_release(&index);
 	return err;
 }
 
@@ -383,11 +384,12 @@ static int check_result(struct restore_result *out, struct restore *r)
 	struct gitplan_opts opts = r->git.opts;
 	struct gitstate now = GITSTATE_INIT;
 	struct gitplan rest = { 0 };
+	bool gone;
 	int err = gitstate_read(&now, r->session->repo);
 
 	if (!err) {
 		gitplan_decide(&rest, &now, &r->git.goal.state, &opts);
-		err = restore_git_compare_index(&rest, r->session->repo, &now, &r->git.goal.state);
+		err = restore_git_compare_index(&gone, &rest, r->session->repo, &r->git.goal.state);
 	}
 	if (!err) {
 		/* Not by all refs: some were taken out of the plan because their objects are gone. */

@@ -13,6 +13,7 @@ struct store;
 struct restore_gitwork {
 	bool planned;
 	struct gitstate now;
+	struct strbuf stat; /**< for gitstat_same(): whether it still is `now`; may be empty */
 	struct record_git goal; /**< as the target has it */
 	struct gitwrite_refs remembered;
 	struct gitplan_opts opts;
@@ -40,8 +41,8 @@ int restore_git_look(struct restore_git_facts *out, struct gitplan *plan, const 
  * Based on another commit, the same entries mean another index, and others perhaps the same:
  * compare the two in full, if the plan says that it changes.
  */
-int restore_git_compare_index(struct gitplan *plan, const struct repo *repo,
-			      const struct gitstate *now, const struct gitstate *goal);
+int restore_git_compare_index(bool *tree_gone_out, struct gitplan *plan, const struct repo *repo,
+			      const struct gitstate *goal);
 void restore_git_facts_release(struct restore_git_facts *facts);
 
 /** Add `head` to `gone` if it, its history or its files are not all in the repository. */

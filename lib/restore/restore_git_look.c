@@ -107,15 +107,14 @@ static int look_at_commits(struct restore_git_facts *out, struct gitplan *plan,
 	return err;
 }
 
-int restore_git_compare_index(struct gitplan *plan, const struct repo *repo,
-			      const struct gitstate *now, const struct gitstate *goal)
+int restore_git_compare_index(bool *tree_gone_out, struct gitplan *plan, const struct repo *repo,
+			      const struct gitstate *goal)
 {
 	bool same = false;
-	int err = 0;
+	int err = plan->index ? gitwrite_index_is(&same, repo, goal) : 0;
 
-	if (plan->index && gitplan_same_resolved(now, goal))
-		err = gitwrite_index_is(&same, repo, goal);
 	plan->index = plan->index && !same;
+	*tree_gone_out = err == CKPT_ENOTFOUND;
 	/* What is not there, or damaged, is another one. */
 	return err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT ? 0 : err;
 }
@@ -135,21 +134,6 @@ int restore_git_find_missing(struct strlist *out, const struct repo *repo,
 	}
 	err = gitwrite_missing(out, repo, &oids);
 	strlist_release(&oids);
-	return err;
-}
-
-static int look_at_index(struct restore_git_facts *out, const struct repo *repo,
-			 const struct gitstate *goal)
-{
-	struct strbuf bytes = STRBUF_INIT;
-	int err = restore_git_find_missing(&out->missing, repo, goal);
-
-	if (!err) {
-		err = gitwrite_index_format(&bytes, repo, goal);
-		out->facts.tree_gone = err == CKPT_ENOTFOUND;
-		err = err == CKPT_ENOTFOUND ? 0 : err;
-	}
-	strbuf_release(&bytes);
 	return err;
 }
 
@@ -358,9 +342,9 @@ int restore_git_look(struct restore_git_facts *out, struct gitplan *plan, const 
 	int err = whole ? look_at_commits(out, plan, repo, goal) : 0;
 
 	if (!err)
-		err = restore_git_compare_index(plan, repo, now, goal);
+		err = restore_git_compare_index(&out->facts.tree_gone, plan, repo, goal);
 	if (!err && plan->index)
-		err = look_at_index(out, repo, goal);
+		err = restore_git_find_missing(&out->missing, repo, goal);
 	if (!err && whole)
 		err = look_elsewhere(out, plan, repo, goal);
 	if (!err && whole)

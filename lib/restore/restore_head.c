@@ -183,12 +183,13 @@ static void tell_recorded(const struct subject *subject, struct restore *r,
 {
 	const struct gitplan_opts opts = { .what = JOURNAL_GIT };
 	struct gitplan plan;
+	bool gone;
 
 	tell_others(subject, now, goal);
 	gitplan_decide(&plan, now, goal, &opts);
 	if (r->opts->git == JOURNAL_INDEX)
 		plan.index = false;
-	(void)restore_git_compare_index(&plan, r->session->repo, now, goal);
+	(void)restore_git_compare_index(&gone, &plan, r->session->repo, goal);
 	if (plan.index && !plan.head && !plan.branches_nr) {
 		struct strbuf then = STRBUF_INIT;
 		struct gitstate_counts counts;

@@ -61,13 +61,9 @@ static void list_staged(struct needs *out, const struct gitstate *state)
 		const struct gitstate_entry *entry = &state->entries[i];
 
 		if (has_contents(entry->mode) &&
-		    !(entry->flags & (GITSTATE_AS_HEAD | GITSTATE_INTENT_TO_ADD)))
+		    !(entry->flags & (GITSTATE_AS_HEAD | GITINDEX_INTENT_TO_ADD)))
 			add_need(out, entry->oid, entry->path);
 	}
-	for (size_t i = 0; i < state->resolved_nr; i++)
-		for (int n = 0; n < 3; n++)
-			if (has_contents(state->resolved[i].mode[n]))
-				add_need(out, state->resolved[i].oid[n], state->resolved[i].path);
 	if (out->nr)
 		qsort(out->items, out->nr, sizeof(*out->items), by_hex);
 	for (size_t i = 0; i < out->nr; i++)

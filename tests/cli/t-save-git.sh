@@ -210,10 +210,6 @@ test_stages_of_a_conflict_are_in_the_store() {
 		meta 'cat-file -p' "git/blobs/$id" >"$T/stored"
 		expect_same "$T/project" "$T/stored"
 	done <"$T/unmerged"
-	git add a
-	git-checkpoint save -q
-	meta 'cat-file -p' git/index | tr '\0' '\n' >"$T/index"
-	expect_grep '^resolved 100644' "$T/index"
 }
 
 # Those whose contents are not needed: HEAD has them.

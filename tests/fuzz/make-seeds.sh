@@ -53,12 +53,6 @@ done
 small_repo --object-format=sha256
 { printf '\001\000\000'; cat .git/index; } | seed index sha256
 small_repo
-git update-index --split-index
-echo x >x
-git add x
-git rm -q --cached d/b
-{ printf '\002'; two "$(wc -c <.git/index)"; cat .git/index .git/sharedindex.*; } | seed index split
-small_repo
 git sparse-checkout init --cone --sparse-index
 git sparse-checkout set nothing
 { printf '\000\000\000'; cat .git/index; } | seed index sparse

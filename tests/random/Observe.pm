@@ -94,7 +94,6 @@ sub observe {
 		cached   => ask($root, 'diff', '--cached', '--full-index', '--binary'),
 		index    => ask($root, 'ls-files', '-s', '-v', '-z'),
 		added    => ask($root, 'diff', '--name-status', '--diff-filter=A'),
-		resolved => ask($root, 'ls-files', '--resolve-undo', '-z'),
 		head     => ask($root, 'symbolic-ref', '-q', 'HEAD'),
 		log      => ask($root, 'log', '--format=%H %s', '-20'),
 		files    => files($root, ''),

@@ -28,9 +28,9 @@ static struct repo *probe_repo(void)
 /* As `git ls-files -v` marks them. */
 static char tag_of(const struct gitstate_entry *entry)
 {
-	char tag = entry->flags & GITSTATE_SKIP_WORKTREE ? 'S' : entry->stage ? 'M' : 'H';
+	char tag = entry->flags & GITINDEX_SKIP_WORKTREE ? 'S' : entry->stage ? 'M' : 'H';
 
-	return entry->flags & GITSTATE_ASSUME_UNCHANGED ? (char)(tag + 32) : tag;
+	return entry->flags & GITINDEX_ASSUME_UNCHANGED ? (char)(tag + 32) : tag;
 }
 
 static void show_entry(struct strbuf *out, const struct gitstate_entry *entry)
@@ -38,7 +38,7 @@ static void show_entry(struct strbuf *out, const struct gitstate_entry *entry)
 	if (entry->mode)
 		strbuf_addf(out, "%c %06o %s %u\t%s%s\n", tag_of(entry), entry->mode, entry->oid,
 			    entry->stage, entry->path,
-			    entry->flags & GITSTATE_INTENT_TO_ADD ? " (to be added)" : "");
+			    entry->flags & GITINDEX_INTENT_TO_ADD ? " (to be added)" : "");
 }
 
 /* The whole index: the tree of HEAD, and what differs. */
@@ -64,13 +64,6 @@ UNUSED static void show_index(struct strbuf *out, const struct gitstate *state)
 	}
 	while (i < state->entries_nr)
 		show_entry(out, &state->entries[i++]);
-	for (size_t n = 0; n < state->resolved_nr; n++)
-		for (int stage = 0; stage < 3; stage++)
-			if (state->resolved[n].mode[stage])
-				strbuf_addf(out, "resolved %06o %s %d\t%s\n",
-					    state->resolved[n].mode[stage],
-					    state->resolved[n].oid[stage], stage + 1,
-					    state->resolved[n].path);
 	strbuf_release(&head);
 }
 
@@ -80,8 +73,7 @@ UNUSED static void show_index_of_git(struct strbuf *out)
 	ask(out, "git -c core.quotePath=false ls-files -s -v --debug | awk '"
 		 "/^[A-Za-z] [0-7]+ [0-9a-f]+ [0-3]\t/ { line = $0; next }"
 		 "/flags:/ { sub(/.*flags: /, \"\"); "
-		 "print line (substr(\"0000000\" $0, length($0), 1) ~ /[2367abef]/ ? \" (to be added)\" : \"\") }';"
-		 "git -c core.quotePath=false ls-files --resolve-undo | sed 's/^/resolved /'");
+		 "print line (substr(\"0000000\" $0, length($0), 1) ~ /[2367abef]/ ? \" (to be added)\" : \"\") }'");
 }
 
 UNUSED static void show_refs(struct strbuf *out, const struct gitstate *state)

@@ -103,7 +103,6 @@ static void conflict_all_kinds(void)
 	gitstate_release(&state);
 	sh("echo r >ab/c3 && git add ab/c3 && git rm -q ab.c");
 	assert_like_git(&state);
-	assert_int_equal(state.resolved_nr, 2);
 	gitstate_release(&state);
 	sh("git add . && git commit -q -m merged");
 	assert_int_equal(entries_here(), 0);
@@ -151,7 +150,7 @@ static void test_gitstate_sparse(void **unused)
 	assert_int_equal(entries_here(), 4);
 	read_here(&state);
 	assert_string_equal(state.entries[2].path, "d.1/e2/g3");
-	assert_int_equal(state.entries[2].flags, GITSTATE_SKIP_WORKTREE | GITSTATE_AS_HEAD);
+	assert_int_equal(state.entries[2].flags, GITINDEX_SKIP_WORKTREE | GITSTATE_AS_HEAD);
 	gitstate_release(&state);
 }
 

@@ -15,7 +15,7 @@
 
 /* Everything that git tells about where the user is. */
 #define LOOK                                                                                      \
-	"set +e; git -C %s ls-files -s -v; git -C %s ls-files --resolve-undo; git -C %s diff --cached;"  \
+	"set +e; git -C %s ls-files -s -v; git -C %s diff --cached;"  \
 	"git -C %s status --porcelain=v2 --branch --untracked-files=no;"                          \
 	"git -C %s for-each-ref --format='%%(refname) %%(objectname)' refs/heads refs/bisect "    \
 	"refs/rewritten; git -C %s symbolic-ref -q HEAD; git -C %s rev-parse -q --verify HEAD;"   \
@@ -23,7 +23,7 @@
 
 static void look(struct strbuf *out, const char *r)
 {
-	ask(out, LOOK, r, r, r, r, r, r, r, r);
+	ask(out, LOOK, r, r, r, r, r, r, r);
 }
 
 static struct repo *open_repo(const char *name)
@@ -79,19 +79,16 @@ static void write_state(const struct repo *repo, const struct gitstate *goal)
 {
 	const struct gitwrite how = { repo, "checkpoint: restore chk_1" };
 	struct gitwrite_refs moves = { 0 };
-	struct strbuf index = STRBUF_INIT;
 	struct gitstate now;
 
 	read_state(&now, repo);
 	list_moves(&moves, &now, goal);
-	expect_done(gitwrite_index_format(&index, repo, goal), "index_format");
-	expect_done(gitwrite_index_lock(repo, &index), "index_lock");
+	expect_done(gitwrite_index_lock(repo, goal), "index_lock");
 	expect_done(gitwrite_move(&how, &moves, goal->ref, goal->head, &now), "move");
 	expect_done(gitwrite_operation(repo, &now, goal), "operation");
 	expect_done(gitwrite_index_place(repo), "index_place");
 	gitwrite_refs_release(&moves);
 	gitstate_release(&now);
-	strbuf_release(&index);
 }
 
 /*
@@ -164,6 +161,12 @@ static void test_gitwrite_index(void **state)
 			   "printf 'odd\n' >\"$(printf 'o\\nd\\377')\"; git add .",
 			   "git update-index --no-assume-unchanged f2;"
 			   "git update-index --no-skip-worktree f3; git reset -q --hard HEAD~1");
+		/* What git has flags of now comes back without. */
+		round_trip(name, "git reset -q --hard; : >empty; git add empty; git commit -q -m empty",
+			   "git rm -q --cached empty; git add -N empty; git update-index "
+			   "--assume-unchanged a; git update-index --skip-worktree f2");
+		round_trip(name, "git rm -q --cached a d/2; chmod +x a; ln -s a l; git add -N a d/2 l",
+			   "git reset -q --hard");
 		/* A directory in the place of a file, and an empty index. */
 		round_trip(name, "git reset -q --hard; rm a; mkdir a; echo b >a/b; git add -A",
 			   "git reset -q --hard; git commit -q --allow-empty -m more");
@@ -179,10 +182,6 @@ static void test_gitwrite_a_conflict_and_its_resolution(void **state)
 	round_trip("conflict", "! git merge side", "git merge --abort");
 	round_trip("conflict", "echo done >a; git add a", "git merge --abort");
 	sh("cd conflict && git commit -q -m merged && git diff --exit-code HEAD -- s");
-	/* The conflict itself comes back from the resolve-undo data. */
-	round_trip("conflict", "git reset -q --hard HEAD~1; ! git merge side; echo d >a; git add a",
-		   "git reset -q --hard");
-	sh("cd conflict && git checkout -q -m -- a && git ls-files -u | grep -c . | grep -qx 3");
 }
 
 static void test_gitwrite_operations_go_on(void **state)
@@ -246,10 +245,50 @@ static void test_gitwrite_moves_branches(void **state)
 	assert_string_equal(line_of("git -C moves log -g -1 --format=%%gn main"), "A");
 }
 
+static void expect_refused(const char *path, unsigned mode)
+{
+	struct gitstate goal;
+	struct repo *repo = open_repo("paths");
+	bool same;
+
+	read_state(&goal, repo);
+	gitstate_add_entry(&goal, path, mode, goal.head, 0, 0);
+	sh("cp paths/.git/index index.old");
+	assert_int_not_equal(gitwrite_index_lock(repo, &goal), 0);
+	assert_int_equal(gitwrite_index_is(&same, repo, &goal), CKPT_EREFUSED);
+	sh("cmp index.old paths/.git/index; test ! -e paths/.git/index.lock;"
+	   "test ! -e paths/.git/index.checkpoint");
+	gitstate_release(&goal);
+	repo_free(repo);
+}
+
+/* Names that git itself would not take. */
+static void test_gitwrite_refuses_paths_of_others(void **state)
+{
+	(void)state;
+	sh(PROJECT, "paths", "paths");
+	expect_refused(".git/hooks/post-checkout", 0100755);
+	expect_refused("../other", 0100644);
+	expect_refused("d/../../other", 0100644);
+	expect_refused("d/.GIT/config", 0100644);
+	sh("cd paths && tree=$(printf '040000 tree %%s\t.git\n' $(git rev-parse HEAD^{tree}) | "
+	   "git mktree) && git update-ref refs/hostile $(git commit-tree -m x $tree)");
+	{
+		struct gitstate goal;
+		struct repo *repo = open_repo("paths");
+
+		read_state(&goal, repo);
+		free(goal.head_tree);
+		goal.head_tree = xstrdup(line_of("git -C paths rev-parse refs/hostile^{tree}"));
+		assert_int_not_equal(gitwrite_index_lock(repo, &goal), 0);
+		gitstate_release(&goal);
+		repo_free(repo);
+	}
+}
+
 /* No hook runs, and a lock of somebody else stops it. */
 static void test_gitwrite_runs_no_hook_and_respects_locks(void **state)
 {
-	struct strbuf index = STRBUF_INIT;
 	struct gitstate goal;
 	struct repo *repo;
 	char *lock;
@@ -266,23 +305,21 @@ static void test_gitwrite_runs_no_hook_and_respects_locks(void **state)
 	   "touch a; git update-index -q --refresh; git add a; test -e ran; rm -f ran");
 	write_state(repo, &goal);
 	assert_false(is_there("hooks/ran"));
-	expect_done(gitwrite_index_format(&index, repo, &goal), "index_format");
 	sh("cp hooks/.git/index index.old; echo mine >hooks/.git/index.lock");
 	lock = gitwrite_find_lock(repo, NULL, false);
 	assert_string_equal(lock, in_scratch("hooks/.git/index.lock"));
 	free(lock);
-	assert_int_equal(gitwrite_index_lock(repo, &index), CKPT_EREFUSED);
+	assert_int_equal(gitwrite_index_lock(repo, &goal), CKPT_EREFUSED);
 	gitwrite_remove_own(repo, NULL, false, 0);
 	sh("grep -qx mine hooks/.git/index.lock; cmp index.old hooks/.git/index;"
 	   "test ! -e hooks/.git/index.checkpoint; rm hooks/.git/index.lock");
 	/* Our own one is known. */
-	assert_int_equal(gitwrite_index_lock(repo, &index), 0);
+	assert_int_equal(gitwrite_index_lock(repo, &goal), 0);
 	gitwrite_remove_own(repo, NULL, false, 0);
 	assert_null(gitwrite_find_lock(repo, NULL, false));
-	assert_int_equal(gitwrite_index_lock(repo, &index), 0);
-	assert_int_equal(gitwrite_index_lock(repo, &index), 0);
+	assert_int_equal(gitwrite_index_lock(repo, &goal), 0);
+	assert_int_equal(gitwrite_index_lock(repo, &goal), 0);
 	assert_int_equal(gitwrite_index_place(repo), 0);
-	strbuf_release(&index);
 	gitstate_release(&goal);
 	repo_free(repo);
 }
@@ -403,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_gitwrite_operations_go_on),
 		cmocka_unit_test(test_gitwrite_puts_an_operation_away),
 		cmocka_unit_test(test_gitwrite_moves_branches),
+		cmocka_unit_test(test_gitwrite_refuses_paths_of_others),
 		cmocka_unit_test(test_gitwrite_runs_no_hook_and_respects_locks),
 		cmocka_unit_test(test_gitwrite_checks_old_values),
 		cmocka_unit_test(test_gitwrite_config),

@@ -53,18 +53,6 @@ static void random_index(struct gitstate *state)
 		}
 		free(path);
 	}
-	for (unsigned n = 0; n < rnd(4); n++) {
-		char *path = random_path("r", n);
-		struct gitstate_resolved *resolved = gitstate_add_resolved(state, path);
-
-		for (int i = 0; i < 3; i++) {
-			if (rnd(3))
-				continue;
-			resolved->mode[i] = modes[rnd(4)];
-			strcpy(resolved->oid[i], random_id());
-		}
-		free(path);
-	}
 }
 
 static void random_state(struct gitstate *state)
@@ -118,7 +106,6 @@ static void assert_same(const struct gitstate *a, const struct gitstate *b)
 	}
 	assert_string_equal(record_git_hash(one, a), record_git_hash(two, b));
 	assert_int_equal(a->entries_nr, b->entries_nr);
-	assert_int_equal(a->resolved_nr, b->resolved_nr);
 	assert_int_equal(a->branches_nr, b->branches_nr);
 	assert_int_equal(a->stashes_nr, b->stashes_nr);
 	assert_int_equal(a->private_refs_nr, b->private_refs_nr);
@@ -235,9 +222,9 @@ static void test_record_git_counts(void **unused)
 	gitstate_add_entry(&state, "b", 0, "", 0, 0);
 	gitstate_add_entry(&state, "c", 0100644, random_id(), 1, 0);
 	gitstate_add_entry(&state, "c", 0100644, random_id(), 3, 0);
-	gitstate_add_entry(&state, "d", 0100644, random_id(), 0, GITSTATE_INTENT_TO_ADD);
-	gitstate_add_entry(&state, "e", 0100644, random_id(), 0, GITSTATE_SKIP_WORKTREE | GITSTATE_AS_HEAD);
-	gitstate_add_entry(&state, "f", 0100644, random_id(), 0, GITSTATE_SKIP_WORKTREE);
+	gitstate_add_entry(&state, "d", 0100644, random_id(), 0, GITINDEX_INTENT_TO_ADD);
+	gitstate_add_entry(&state, "e", 0100644, random_id(), 0, GITINDEX_SKIP_WORKTREE | GITSTATE_AS_HEAD);
+	gitstate_add_entry(&state, "f", 0100644, random_id(), 0, GITINDEX_SKIP_WORKTREE);
 	gitstate_count(&counts, &state);
 	assert_int_equal(counts.staged, 3);
 	assert_int_equal(counts.unmerged, 1);
