@@ -17,10 +17,10 @@
 /*
  * In this folder:
  *
- *   install install_undo install_status install_record  installing and removing them
- *   install_place install_config install_config_write  in hook files, in the configuration
- *   install_where install_global install_global_status install_template  for all repositories
- *   shim hook_file config_edit  what is installed; our lines in other people's files
+ *   install install_status  installing and removing them; whether git would run them
+ *   install_where install_config install_template  what for, and the values and lines that name
+ *                           the scripts; a template for all repositories
+ *   shim                    the scripts
  *   hook_rules hook_git hook_targets  whether to save, from what git is doing
  *   hook_checkpoint hook_once  taking the checkpoint, once for each command
  *   hook_exposed hook_autostash  what the rules leave out but git may destroy; autostash

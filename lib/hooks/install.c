@@ -3,15 +3,8 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_file_internal.h"
 #include "hooks/hook_rules.h"
-#include "hooks/install_config_internal.h"
-#include "hooks/install_global_internal.h"
 #include "hooks/install_internal.h"
-#include "hooks/install_place_internal.h"
-#include "hooks/install_record_internal.h"
-#include "hooks/install_template_internal.h"
-#include "hooks/install_where_internal.h"
 #include "hooks/shim_internal.h"
 #include "session/session.h"
 
@@ -20,12 +13,29 @@ struct install {
 	const struct session *session;
 	const struct repo *repo; /* NULL: for all repositories */
 	struct install_where where;
-	struct install_record record;
+	struct install_choice choice;
 	struct hooks_report *report;
 	const char *names[INSTALL_NAMES]; /* of the hooks wanted */
-	struct strbuf dir;              /* of hook files */
-	bool files;                     /* hooks are put there */
+	bool config_hooks;		  /* they are named by the configuration, */
+	bool template;			  /* or go into a template, */
+	struct strbuf dir;		  /* or into this directory: */
+	bool files;			  /* if they do */
+	struct install_changes changes;
+	struct strlist dirs; /* of the template */
 };
+
+static int find_where(struct install *install, bool global)
+{
+	if (global)
+		return install_where_global(&install->where);
+	if (!install->repo)
+		return ckpt_error_set(CKPT_ERROR,
+				      "'%s' is not in a git worktree, so it has no hooks; "
+				      "'--global' is for all repositories",
+				      install->session->cwd);
+	install_where_repo(&install->where, install->repo);
+	return 0;
+}
 
 /* ---- choices ---- */
 
@@ -45,76 +55,51 @@ static int choose_events(struct strlist *events, const char *list)
 	return 0;
 }
 
-/* The guard sees everything that the hook does, and costs less. */
-static void choose_ref_transaction(struct install *install, const struct hooks_opts *opts)
+/* The guard sees everything that the hook for refs does, and costs less. */
+static void choose_guard(struct install *install, const struct hooks_opts *opts)
 {
-	struct install_record *record = &install->record;
+	struct install_choice *choice = &install->choice;
+	bool wanted = choice->guard || opts->guard, daemon;
+	const char *barred = install_config_barred(&install->where, install->session->gitconfig,
+						   &daemon);
 
 	if (opts->ref_transaction >= 0)
-		record->ref_transaction = opts->ref_transaction;
+		choice->no_ref_transaction = !opts->ref_transaction;
 	else if (opts->guard)
-		record->ref_transaction = !install_config_has_room(record, &install->where,
-								   install->session->gitconfig);
-	else if (!record->exists)
-		record->ref_transaction = true;
+		choice->no_ref_transaction = !*barred;
+	choice->guard = wanted && !*barred;
+	if (!wanted || !*barred)
+		return;
+	/* Other worktrees may use an installed one. */
+	choice->guard = !daemon && install_config_has_guard(&install->where);
+	strlist_addf(&install->report->notes, "the guard %s: %s",
+		     choice->guard ? "stays, but git does not ask it here" : "is not installed",
+		     barred);
+	install->report->partial |= !choice->guard;
 }
 
 static int choose(struct install *install, const struct hooks_opts *opts)
 {
-	struct install_record *record = &install->record;
+	struct install_choice *choice = &install->choice;
 	const char *list = opts->events;
+	bool daemon;
 	int err = 0;
 
-	if (!list && !record->exists)
+	install_choice_read(choice, &install->where);
+	if (!list && !choice->exists)
 		list = "rebase,merge";
 	if (list)
-		err = choose_events(&record->events, list);
-	choose_ref_transaction(install, opts);
-	record->guard |= opts->guard;
-	record->config_hooks = install_config_supported();
-	return err;
-}
-
-/* ---- planning ---- */
-
-static bool is_wanted(const struct install *install, const char *name)
-{
-	for (size_t i = 0; install->names[i]; i++)
-		if (!strcmp(install->names[i], name))
-			return true;
-	return false;
-}
-
-/* Files that are no longer wanted. The record on disk still has them. */
-static int remove_unwanted(struct install *install)
-{
-	struct install_record *record = &install->record;
-	int err = 0;
-
-	for (size_t i = record->nr; i-- && !err;) {
-		if (is_wanted(install, record->entries[i].name) && !record->config_hooks)
-			continue;
-		err = install_place_remove(&record->entries[i], &install->report->notes);
-		if (!err)
-			install_record_forget(record, &record->entries[i]);
-	}
-	return err;
-}
-
-static int plan_file(struct install *install, const char *name)
-{
-	char *path = xstrfmt("%s/%s", install->dir.buf, name);
-	struct install_entry *entry = install_record_find(&install->record, path);
-	const char *why;
-	enum hooks_state state = install_place_state(path, &why);
-	int err = 0;
-
-	/* Ours may be beside the hook that replaced it. */
-	if (entry && (state == HOOKS_DISPLACED || state == HOOKS_MISSING))
-		err = install_place_remove(entry, &install->report->notes);
-	if (!err && !(state == HOOKS_RUNS && entry))
-		err = install_place_plan(&install->record, path, name);
-	free(path);
+		err = choose_events(&choice->events, list);
+	choose_guard(install, opts);
+	install->config_hooks = install_config_supported();
+	/* The guard sees all that a hook does, in every repository. */
+	install->template = install->where.global && !install->config_hooks &&
+			    !(choice->guard && !*install_config_barred(&install->where,
+								       install->session->gitconfig,
+								       &daemon));
+	install_wanted(install->names, choice);
+	if (install->where.global && !install->config_hooks && !install->template)
+		install->names[0] = NULL;
 	return err;
 }
 
@@ -123,8 +108,7 @@ static void find_directory(struct install *install)
 {
 	const char *barred;
 
-	install->files =
-		!install->record.config_hooks && !install->where.global && install->names[0];
+	install->files = !install->config_hooks && !install->where.global && install->names[0];
 	if (install->files && !install_directory(&install->dir, &barred, install->repo,
 						 install->session->gitconfig)) {
 		strlist_addf(&install->report->notes,
@@ -136,240 +120,312 @@ static void find_directory(struct install *install)
 	}
 }
 
-/* Before anything is changed: an obstacle for one hook must not cost another. */
-static int check_files(const struct install *install)
+/* ---- what should be there ---- */
+
+static char *format_events(const struct install_choice *choice)
 {
-	int err = 0;
+	struct strbuf out = STRBUF_INIT;
 
-	for (size_t i = 0; install->files && install->names[i] && !err; i++) {
-		char *path = xstrfmt("%s/%s", install->dir.buf, install->names[i]);
-		const struct install_entry *entry = install_record_find(&install->record, path);
-		const char *why;
-
-		/* As in plan_file(). */
-		if (!entry || install_place_state(path, &why) != HOOKS_RUNS)
-			err = install_place_check(entry, path);
-		free(path);
-	}
-	return err;
-}
-
-static int plan_files(struct install *install)
-{
-	int err = 0;
-
-	if (install->files)
-		install_missing_dirs(&install->record.dirs, install->dir.buf);
-	for (size_t i = 0; install->files && install->names[i] && !err; i++)
-		err = plan_file(install, install->names[i]);
-	return err;
-}
-
-/* ---- doing ---- */
-
-static void fill_values(struct shim_values *out, struct strbuf *events, const char *answer,
-			const struct install *install)
-{
-	for (size_t i = 0; i < install->record.events.nr; i++) {
-		const char *event = install->record.events.items[i];
-
+	for (size_t i = 0; i < choice->events.nr; i++)
 		/* A rebase has its own hook. */
-		if (strcmp(event, "rebase"))
-			strbuf_addf(events, "%s%s", events->len ? "," : "", event);
-	}
-	out->events = events->buf;
-	out->chain = install->record.chain;
-	out->answer = answer;
-	/* The program gives up in time; this is for one that cannot. */
-	out->seconds = install->session->settings.hook_timeout + 2;
+		if (strcmp(choice->events.items[i], "rebase"))
+			strbuf_addf(&out, "%s%s", out.len ? "," : "", choice->events.items[i]);
+	return strbuf_detach(&out, NULL);
 }
 
-static int write_copy(const struct install *install, const char *name, const struct strbuf *text)
+/* The program that core.fsmonitor named before us. */
+static char *find_chain(const struct install *install)
 {
-	char *path = install_record_path(&install->where, name);
-	int err = fs_write_file(AT_FDCWD, path, text->buf, text->len, 0755, FS_DURABLE);
+	const char *before = install_config_before(install->session->gitconfig, "core.fsmonitor",
+						   &install->where);
+	bool ignored;
 
-	free(path);
-	return err;
+	return before && !gitconfig_parse_bool(&ignored, before) ? install_expand_home(before)
+								 : xstrdup("");
 }
 
-static int put_hook(struct install *install, const char *name, const struct shim_values *values)
+static int add_script(struct install *install, const char *name, const struct shim_values *values)
 {
-	struct strbuf lines = STRBUF_INIT, text = STRBUF_INIT;
-	char *path = xstrfmt("%s/%s", install->dir.buf, name);
-	const struct install_entry *entry;
-	const char *why;
-	int err = shim_lines(&lines, name, values);
+	char *path = install_where_path(&install->where, name);
+	struct strbuf text = STRBUF_INIT;
+	struct install_change *change;
+	int err = shim_file(&text, name, values);
 
-	if (!err && (install->record.config_hooks || install->where.global)) {
-		hook_file_shim(&text, lines.buf, name, false);
-		err = write_copy(install, name, &text);
-	} else if (!err && install->files) {
-		entry = install_record_find(&install->record, path);
-		/* If it runs from where pre-commit renamed it, it is left alone there. */
-		if (entry && (install_place_state(path, &why) != HOOKS_RUNS || !*why))
-			err = install_place_put(entry, lines.buf);
+	if (!err) {
+		change = install_changes_add(&install->changes, &install->where, INSTALL_FILE, path);
+		change->ours = SHIM_MARK;
+		change->text = install_changes_keep(&install->changes, strbuf_detach(&text, NULL));
 	}
 	strbuf_release(&text);
-	strbuf_release(&lines);
 	free(path);
 	return err;
 }
 
-static int put_hooks(struct install *install)
+static int add_scripts(struct install *install)
 {
-	struct strbuf events = STRBUF_INIT, text = STRBUF_INIT;
-	char *answer = install_record_path(&install->where, INSTALL_ANSWER);
-	struct shim_values values;
+	struct strbuf chosen = STRBUF_INIT;
+	char *answer = install_where_path(&install->where, INSTALL_ANSWER);
+	char *events = format_events(&install->choice), *chain = find_chain(install);
+	struct shim_values values = {
+		.events = events,
+		.chain = chain,
+		.answer = answer,
+		/* The program gives up in time; this is for one that cannot. */
+		.seconds = install->session->settings.hook_timeout + 2,
+	};
 	int err = 0;
 
-	fill_values(&values, &events, answer, install);
-	if (install->files)
-		err = fs_mkdir_p(install->dir.buf, 0755);
+	install_choice_format(&chosen, &install->choice);
+	values.chosen = chosen.buf;
 	for (size_t i = 0; install->names[i] && !err; i++)
-		err = put_hook(install, install->names[i], &values);
-	if (!err && install->record.guard) {
-		err = shim_file(&text, "fsmonitor", &values);
-		if (!err)
-			err = write_copy(install, "fsmonitor", &text);
-	}
-	strbuf_release(&text);
-	strbuf_release(&events);
+		err = add_script(install, install->names[i], &values);
+	if (!err && install->choice.guard)
+		err = add_script(install, hook_names[HOOK_FSMONITOR], &values);
+	strbuf_release(&chosen);
+	free(chain);
+	free(events);
 	free(answer);
 	return err;
 }
 
-/* Before anything is changed: an incomplete installation of this program has no shims. */
-static int check_shims(const struct install *install)
+static int add_all(struct install *install)
 {
-	const struct shim_values values = { .answer = "" };
-	struct strbuf text = STRBUF_INIT;
-	int err = 0;
+	int err = add_scripts(install);
 
-	for (size_t i = 0; install->names[i] && !err; i++)
-		err = shim_lines(&text, install->names[i], &values);
-	if (!err && install->record.guard)
-		err = shim_file(&text, "fsmonitor", &values);
-	strbuf_release(&text);
+	if (!err && install->template)
+		err = install_template_add(&install->changes, &install->dirs, &install->where,
+					   install->names, install->session->gitconfig);
+	for (size_t i = 0; !err && install->files && install->names[i]; i++) {
+		char *path = xstrfmt("%s/%s", install->dir.buf, install->names[i]);
+
+		install_changes_hook(&install->changes, &install->where, path, install->names[i]);
+		free(path);
+	}
+	if (!err)
+		install_config_add(&install->changes, &install->where,
+				   install->config_hooks ? install->names : NULL,
+				   install->choice.guard, install->template);
 	return err;
 }
 
-/* What a killed install left where this one writes; the lock proves that it is dead. */
-static void sweep(const struct install *install)
+/* ---- what there may be ---- */
+
+/* Our hook, also where a hook manager renamed it to. These come last, so they are listed first. */
+static void add_hook(struct install_changes *out, const struct install_where *where,
+		     const char *path, const char *name)
 {
-	fs_sweep_temps(AT_FDCWD, install->where.dir);
-	if (install->files)
-		fs_sweep_temps(AT_FDCWD, install->dir.buf);
+	static const char *const suffixes[] = { ".legacy", ".old", "" };
+	char *dir = xmemdupz(path, (size_t)(strrchr(path, '/') - path)), *real = path_resolve(dir);
+	bool own = false;
+
+	/* A link may lead to those of somebody else. */
+	for (size_t i = 0; i < where->roots.nr; i++)
+		own = own || path_below(real, where->roots.items[i]);
+	free(real);
+	free(dir);
+	if (!own)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		char *parked = xstrfmt("%s%s", path, suffixes[i]);
+
+		if (!install_changes_have(out, parked))
+			install_changes_hook(out, where, parked, name);
+		free(parked);
+	}
 }
 
-/* The hook files, or the template that brings them to new repositories. */
-static int plan_places(struct install *install)
+static void add_recorded(struct install_changes *out, const struct install_where *where,
+			 const char *path)
 {
-	int err = 0;
+	const char *base = strrchr(path, '/') + 1;
+	enum hook_name name = hook_name_of(base);
+	struct stat st;
 
-	if (install->where.global)
-		return install_global_plan(&install->record, &install->where, install->names,
-					   install->session->gitconfig, install->report);
-	err = check_files(install);
-	if (!err)
-		err = remove_unwanted(install);
-	if (!err)
-		err = plan_files(install);
+	if (install_changes_have(out, path) || !strcmp(path, where->config))
+		return;
+	if (path_below(path, where->dir))
+		install_changes_add(out, where,
+				    !lstat(path, &st) && S_ISLNK(st.st_mode) ? INSTALL_LINK
+									    : INSTALL_FILE,
+				    path);
+	else if (name < HOOK_FSMONITOR)
+		add_hook(out, where, path, hook_names[name]);
+}
+
+/* Everything that an install may have put somewhere. In the reverse order it is taken back. */
+static int add_known(struct install_changes *out, const struct install_where *where,
+		     const struct session *session)
+{
+	struct strbuf dir = STRBUF_INIT;
+	struct strlist recorded = STRLIST_INIT;
+	const char *ignored;
+	int err = install_list(&recorded, where->by);
+
+	for (enum hook_name i = 0; i < HOOK_UNKNOWN; i++) {
+		char *path = install_where_path(where, hook_names[i]);
+
+		install_changes_add(out, where, INSTALL_FILE, path)->ours = SHIM_MARK;
+		free(path);
+	}
+	for (size_t i = 0; i < recorded.nr; i++)
+		add_recorded(out, where, recorded.items[i]);
+	for (enum hook_name i = 0; i < HOOK_FSMONITOR && !where->global; i++) {
+		char *usual = xstrfmt("%s/hooks/%s", session->repo->commondir, hook_names[i]), *path;
+		bool own = install_directory(&dir, &ignored, session->repo, session->gitconfig);
+
+		add_hook(out, where, usual, hook_names[i]);
+		path = xstrfmt("%s/%s", dir.buf, hook_names[i]);
+		if (own)
+			add_hook(out, where, path, hook_names[i]);
+		free(path);
+		free(usual);
+	}
+	install_config_add(out, where, NULL, false, false);
+	strlist_release(&recorded);
+	strbuf_release(&dir);
 	return err;
 }
 
-/* What should be, and whether that is possible. Only what is no longer wanted is changed. */
-static int plan(struct install *install, struct install_config *config)
+/* Not what is wanted, nor hooks of that name elsewhere, which another worktree may use. */
+static void drop_wanted(struct install_changes *known, const struct install *install)
 {
-	bool guard = install->record.guard;
-	int err = check_shims(install);
+	size_t nr = 0;
 
-	find_directory(install);
-	sweep(install);
-	if (!err)
-		err = plan_places(install);
-	if (!err)
-		err = install_config_plan(config, &install->record, &install->where,
-					  install->session->gitconfig, install->names,
-					  &install->report->notes);
-	install->report->partial |= guard && !install->record.guard;
+	for (size_t i = 0; i < known->nr; i++) {
+		struct install_change *change = &known->items[i];
+		char *path = xstrfmt("%s/%s", change->root, change->path);
+		bool wanted = install_changes_have(&install->changes, path);
+
+		for (size_t k = 0; install->files && install->names[k]; k++)
+			wanted = wanted || (change->hook && !strcmp(change->hook, install->names[k]));
+		if (!wanted)
+			known->items[nr++] = *change;
+		free(path);
+	}
+	known->nr = nr;
+}
+
+/* ---- doing it ---- */
+
+static void tell_results(struct hooks_report *report, struct install_result *results, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		report->installed = report->installed || results[i].outcome != INSTALL_UNCHANGED;
+		if (results[i].kept)
+			strlist_addf(&report->notes,
+				     "a hook was changed since; what is no longer in its place is "
+				     "in '%s'",
+				     results[i].kept);
+		free(results[i].kept);
+	}
+}
+
+static int change_all(struct hooks_report *report, const struct install_changes *changes, bool in)
+{
+	struct install_result *results = xcalloc(changes->nr + 1, sizeof(*results));
+	int err = in ? install_put(results, changes->items, changes->nr)
+		     : install_take_back(results, changes->items, changes->nr);
+
+	tell_results(report, results, changes->nr);
+	free(results);
 	return err;
 }
 
-/* First plan everything, then record it, then do it. */
+static int take_back(struct hooks_report *report, const struct install_where *where,
+		     const struct session *session, const struct install *wanted)
+{
+	struct install_changes known = { 0 };
+	int err = add_known(&known, where, session);
+
+	if (!err && wanted)
+		drop_wanted(&known, wanted);
+	if (!err)
+		err = change_all(report, &known, false);
+	install_changes_release(&known);
+	return err;
+}
+
+/* Also of a template, and of what a killed install made. */
+static void remove_empty_dirs(const char *dir)
+{
+	struct strlist names = STRLIST_INIT;
+
+	(void)fs_names(&names, AT_FDCWD, dir, O_NOFOLLOW, NULL);
+	for (size_t i = 0; i < names.nr; i++) {
+		char *path = xstrfmt("%s/%s", dir, names.items[i]);
+		struct stat st;
+
+		if (!lstat(path, &st) && S_ISDIR(st.st_mode))
+			remove_empty_dirs(path);
+		free(path);
+	}
+	if (!rmdir(dir))
+		(void)fs_sync_holder(AT_FDCWD, dir);
+	strlist_release(&names);
+}
+
 static int run(struct install *install)
 {
-	struct install_record *record = &install->record;
-	struct install_config config = INSTALL_CONFIG_INIT;
-	size_t old_edits = record->edits_nr;
-	int err = plan(install, &config);
+	int err = add_all(install);
 
 	if (!err)
-		err = install_record_write(record, &install->where);
+		err = change_all(install->report, &install->changes, true);
 	if (!err)
-		err = put_hooks(install);
-	if (!err && record->template)
-		err = install_template_place(record, &install->where);
-	if (!err && record->template)
-		err = install_record_write(record, &install->where);
-	if (!err)
-		err = install_config_write(&config, &install->where);
-	if (!err && install->where.global)
-		err = install_global_tidy(record, &install->where, install->names,
-					  &install->report->notes);
-	if (!err && old_edits) {
-		install_record_drop_edits(record, old_edits);
-		err = install_record_write(record, &install->where);
-	}
-	install_config_release(&config);
+		err = take_back(install->report, &install->where, install->session, install);
+	if (install->where.global)
+		remove_empty_dirs(install->where.dir);
+	for (size_t i = 0; i < install->dirs.nr && !err; i++)
+		err = fs_mkdir_p(install->dirs.items[i], 0755);
 	return err;
 }
 
-static int find_where(struct install *install, const struct hooks_opts *opts)
+static void note_global(const struct install *install)
 {
-	if (opts->global)
-		return install_where_global(&install->where);
-	if (!install->repo)
-		return ckpt_error_set(CKPT_ERROR,
-				      "'%s' is not in a git worktree, so it has no hooks; "
-				      "'--global' is for all repositories",
-				      install->session->cwd);
-	install_where_repo(&install->where, install->repo);
-	return 0;
+	const struct gitconfig *config = install->session->gitconfig;
+	const char *variable = env_git("GIT_TEMPLATE_DIR");
+	const char *value = gitconfig_get(config, "core.hookspath", GITCONFIG_GLOBAL);
+	struct strlist *notes = &install->report->notes;
+	struct strlist lines = STRLIST_INIT;
+	char *dir = value && *value ? install_expand_home(value) : NULL;
+
+	if (variable)
+		strlist_addf(notes,
+			     "GIT_TEMPLATE_DIR is set: while it is, new repositories get their "
+			     "hooks from '%s', not from init.templateDir",
+			     variable);
+	for (size_t i = 0; dir && install->names[i]; i++) {
+		char *path = xstrfmt("%s/%s", dir, install->names[i]);
+		struct strbuf line = STRBUF_INIT;
+
+		install_line(&line, &install->where, NULL, install->names[i]);
+		if (!install_has_line(path, &install->where, NULL, install->names[i]) ||
+		    access(path, X_OK) < 0)
+			strlist_addf(&lines, "%s: %.*s", path, (int)line.len - 1, line.buf);
+		strbuf_release(&line);
+		free(path);
+	}
+	if (lines.nr) {
+		strlist_addf(notes,
+			     "core.hooksPath is '%s' for all repositories: git runs the hooks in that "
+			     "directory, and none that a new repository gets; use '--guard', or let "
+			     "these hooks begin with these lines:",
+			     dir);
+		strlist_extend(notes, &lines);
+		install->report->partial = true;
+	}
+	strlist_release(&lines);
+	free(dir);
 }
 
-/* Under the lock. */
-static int install_locked(struct install *install, const struct hooks_opts *opts)
+/* An install is looked at with what is in the configuration by then. */
+static int look_again(struct install *install)
 {
-	struct strlist made = STRLIST_INIT;
-	int fd = -1, err = 0;
+	struct hooks_report *report = install->report;
+	int err = install->where.global ? hooks_global_status(report)
+					: hooks_status(report, install->repo);
 
-	if (opts->global) {
-		install_missing_dirs(&made, install->where.dir);
-		err = fs_mkdir_p(install->where.dir, 0755);
-	}
-	if (!err)
-		err = install_where_lock(&fd, &install->where);
-	if (!err)
-		err = install_record_read(&install->record, &install->where);
-	if (!err && !install->record.exists)
-		strlist_extend(&install->record.dirs, &made);
-	if (!err)
-		err = choose(install, opts);
-	if (!err && opts->global)
-		install_global_choose(&install->record, &install->where,
-				      install->session->gitconfig);
-	if (!err) {
-		if (opts->global)
-			install_global_wanted(install->names, &install->record);
-		else
-			install_wanted(install->names, &install->record);
-		err = run(install);
-	}
-	if (err)
-		install_global_forget(&install->where, &made);
-	strlist_release(&made);
-	fs_close(fd);
+	if (!err && !report->events.nr)
+		strlist_extend(&report->events, &install->choice.events);
 	return err;
 }
 
@@ -380,15 +436,108 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 				   .report = report,
 				   .dir = STRBUF_INIT,
 				   .repo = opts->global ? NULL : session->repo };
-	int err = find_where(&install, opts);
+	int err = find_where(&install, opts->global);
 
 	if (!err)
-		err = install_locked(&install, opts);
+		err = choose(&install, opts);
+	if (!err) {
+		find_directory(&install);
+		err = run(&install);
+	}
+	if (!err && install.template)
+		note_global(&install);
 	if (!err)
-		err = opts->global ? hooks_global_status(report)
-				   : hooks_status(report, session->repo);
-	install_record_release(&install.record);
+		err = look_again(&install);
+	install_changes_release(&install.changes);
+	install_choice_release(&install.choice);
 	install_where_release(&install.where);
+	strlist_release(&install.dirs);
 	strbuf_release(&install.dir);
+	return err;
+}
+
+/* ---- uninstalling ---- */
+
+static bool has_template(const struct install_where *where)
+{
+	char *path = install_where_path(where, INSTALL_TEMPLATE);
+	bool has = fs_is_dir(path);
+
+	free(path);
+	return has;
+}
+
+/* What the program left there, then the directories, if nobody else has a file in them. */
+static void remove_dirs(struct hooks_report *report, const struct install_where *where)
+{
+	int fd = open(where->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char *template = install_where_path(where, INSTALL_TEMPLATE);
+
+	if (fd >= 0) {
+		(void)unlinkat(fd, INSTALL_ANSWER, 0);
+		fs_sweep_temps(fd, ".");
+		close(fd);
+		remove_empty_dirs(where->dir);
+	}
+	if (fs_is_dir(template))
+		strlist_addf(&report->notes,
+			     "'%s' has later changes, so it stays; nothing uses it any more",
+			     template);
+	if (where->global)
+		(void)rmdir(where->roots.items[0]);
+	free(template);
+}
+
+/* If nothing is installed for all repositories any more, the hooks that a template left here go. */
+static int remove_template_hooks(struct hooks_report *report, const struct session *session)
+{
+	struct install_changes changes = { 0 };
+	struct install_choice choice;
+	struct install_where where;
+	int err = 0;
+
+	if (install_where_global(&where))
+		return 0;
+	install_choice_read(&choice, &where);
+	report->still_global = choice.exists;
+	for (enum hook_name i = 0; i < HOOK_FSMONITOR && !choice.exists; i++) {
+		char *path = xstrfmt("%s/hooks/%s", session->repo->commondir, hook_names[i]);
+		struct install_change *change;
+		struct strbuf text = STRBUF_INIT;
+
+		install_hook(&text, &where, NULL, hook_names[i]);
+		change = install_changes_add(&changes, &where, INSTALL_HOOK, path);
+		change->hook = hook_names[i];
+		change->text = install_changes_keep(&changes, strbuf_detach(&text, NULL));
+		free(path);
+	}
+	if (changes.nr)
+		err = change_all(report, &changes, false);
+	install_changes_release(&changes);
+	install_choice_release(&choice);
+	install_where_release(&where);
+	return err;
+}
+
+int hooks_uninstall(struct hooks_report *report, const struct session *session, bool global)
+{
+	struct install_choice choice = { 0 };
+	struct install install = { .session = session, .repo = session->repo };
+	bool installed;
+	int err = find_where(&install, global);
+
+	if (err)
+		return err;
+	install_choice_read(&choice, &install.where);
+	report->was_template = has_template(&install.where);
+	err = take_back(report, &install.where, session, NULL);
+	installed = report->installed || choice.exists;
+	if (!err)
+		remove_dirs(report, &install.where);
+	if (!err && session->repo)
+		err = remove_template_hooks(report, session);
+	report->installed = installed;
+	install_choice_release(&choice);
+	install_where_release(&install.where);
 	return err;
 }

@@ -4,51 +4,56 @@
 
 #include "base/base.h"
 #include "hooks/install.h"
-#include "hooks/install_record_internal.h"
+#include "install/install.h"
 
 struct gitconfig;
-struct hooks_report;
-struct install_where;
 struct repo;
 
-/** What the files of installing share. */
+/**
+ * What the files of installing share.
+ *
+ * The scripts that git is to run are in one directory: <common git directory>/git-checkpoint or,
+ * for all repositories, a directory of the user. Everything else is a line or a value that names one
+ * of them: in a hook file, in the configuration, in the hooks of a template. Which scripts there
+ * are, and what is written into each of them, says what was chosen; so a repository may be moved.
+ * What others had in the files where we put a line or a value is remembered by install/install.h.
+ */
 
-/** The main worktree, if the git directory is its ".git", otherwise NULL; the caller frees it. */
-char *install_main_worktree(const char *commondir);
+/* ---- where: install_where.c ---- */
 
-/** Whether both paths are names of one file, links not followed. */
-bool install_same_file(const char *a, const char *b);
+/** What an installation is for: one repository, or all repositories of the user. */
+struct install_where {
+	char *dir;    /**< of the scripts */
+	char *config; /**< the configuration file, links followed; it need not exist */
+	char *by;     /**< who we are to lib/install */
+	bool global;  /**< for all repositories */
+	struct strlist roots; /**< directories beneath which our files are */
+};
 
-/** "~/" at the beginning is git's to expand, not the shell's. The caller frees it. */
-char *install_expand_home(const char *value);
+/** The name of the directory in a git directory. */
+#define INSTALL_DIR "git-checkpoint"
 
-/** In hex; the caller frees it. */
-char *install_sha256(const struct strbuf *text);
+/** The end of the path of the one for all repositories. */
+#define INSTALL_GLOBAL "/git-checkpoint/global"
 
 /** In our directory: what the program answered, see hook_answer_write(). */
 #define INSTALL_ANSWER "answer"
 
-/** Add those that must be created for `path`, itself included, outermost first. */
-void install_missing_dirs(struct strlist *dirs, const char *path);
+/** In that for all repositories: see install_template.c. */
+#define INSTALL_TEMPLATE "template"
 
-/** Remove the directories that we created, if they are empty. */
-void install_remove_dirs(const struct strlist *dirs);
+void install_where_repo(struct install_where *out, const struct repo *repo);
 
-/** What helps in most cases where a hook or the guard is not run. */
-const char *install_again(const struct install_where *where);
+/**
+ * $XDG_DATA_HOME/git-checkpoint/global, and the file that `git config --global` writes.
+ * Fails if the environment leaves no place for one of them.
+ */
+int install_where_global(struct install_where *out);
 
-/** Add an item of hook_names[]; why it does not run, and what to do, are used only if it does not. */
-void install_report_add(struct hooks_report *report, const char *name, enum hooks_state state,
-			const char *why, const char *advice);
+void install_where_release(struct install_where *where);
 
-/** Add the guard, after all hooks. */
-void install_report_guard(struct hooks_report *report, const struct install_where *where,
-			  const struct gitconfig *config);
-
-enum { INSTALL_NAMES = 3 };
-
-/** The hooks that the record's choices ask for, without the guard; the list ends with NULL. */
-void install_wanted(const char *names[INSTALL_NAMES], const struct install_record *record);
+/** The path of a file in the directory; the caller frees it. */
+char *install_where_path(const struct install_where *where, const char *name);
 
 /**
  * The directory from which git takes hooks, absolute. False if nothing may be
@@ -57,5 +62,129 @@ void install_wanted(const char *names[INSTALL_NAMES], const struct install_recor
  */
 bool install_directory(struct strbuf *out, const char **why_out, const struct repo *repo,
 		       const struct gitconfig *config);
+
+/** "~/" at the beginning is git's to expand, not the shell's. The caller frees it. */
+char *install_expand_home(const char *value);
+
+/* ---- what was chosen ---- */
+
+struct install_choice {
+	bool exists;
+	struct strlist events; /**< in the order of the table of events */
+	bool no_ref_transaction;
+	bool guard;
+};
+
+/** From the scripts that are there. */
+void install_choice_read(struct install_choice *out, const struct install_where *where);
+
+/** The same as one word, which the scripts contain. */
+void install_choice_format(struct strbuf *out, const struct install_choice *choice);
+
+void install_choice_release(struct install_choice *choice);
+
+enum { INSTALL_NAMES = 3 };
+
+/** The hooks that it asks for, without the guard; the list ends with NULL. */
+void install_wanted(const char *names[INSTALL_NAMES], const struct install_choice *choice);
+
+/* ---- lines and changes ---- */
+
+/**
+ * The line that runs a script, for a hook in `dir`: relative to it, so that both may be moved. An
+ * absolute one, if that is NULL.
+ */
+void install_line(struct strbuf *out, const struct install_where *where, const char *dir,
+		  const char *name);
+
+/** A whole hook with that line; in `dir`, it goes on to the one that was put aside. */
+void install_hook(struct strbuf *out, const struct install_where *where, const char *dir,
+		  const char *name);
+
+struct install_changes {
+	struct install_change *items;
+	size_t nr, alloc;
+	struct strlist texts; /**< that the items point to */
+};
+
+/** Add one for a path below one of the roots, or directly in its directory. */
+struct install_change *install_changes_add(struct install_changes *changes,
+					   const struct install_where *where,
+					   enum install_kind kind, const char *path);
+
+/** Keep a text as long as the changes; it is taken over. */
+const char *install_changes_keep(struct install_changes *changes, char *text);
+
+/** Add the hook `name`, in a file that may have another name. */
+void install_changes_hook(struct install_changes *changes, const struct install_where *where,
+			  const char *path, const char *name);
+
+bool install_changes_have(const struct install_changes *changes, const char *path);
+void install_changes_release(struct install_changes *changes);
+
+/* ---- the configuration: install_config.c ---- */
+
+/** True if this machine's git runs hooks that are in the configuration. */
+bool install_config_supported(void);
+
+/** The value of a key (lower case) without us, from the level that we write or one below; or NULL. */
+const char *install_config_before(const struct gitconfig *config, const char *key,
+				  const struct install_where *where);
+
+/** What is in the way of a guard, as a sentence; "" if nothing is. */
+const char *install_config_barred(const struct install_where *where, const struct gitconfig *config,
+				  bool *daemon_out);
+
+/** Whether the file has our guard. */
+bool install_config_has_guard(const struct install_where *where);
+
+/** The values as they should be; those that are not wanted should be gone. */
+void install_config_add(struct install_changes *changes, const struct install_where *where,
+			const char *const names[], bool guard, bool template);
+
+/** Whether git asks the guard; if not, why, and what to do about it (constants). */
+enum hooks_state install_config_guard_state(const struct install_where *where,
+					    const struct gitconfig *config, const char **why_out,
+					    const char **advice_out);
+
+/** The same for a hook of the configuration. */
+enum hooks_state install_config_hook_state(const struct install_where *where,
+					   const struct gitconfig *config, const char *name,
+					   const char **why_out, const char **advice_out);
+
+/** Whether the configuration has that hook. */
+bool install_config_has_hook(const struct install_where *where, const struct gitconfig *config,
+			     const char *name);
+
+/* ---- a template: install_template.c ---- */
+
+/**
+ * The template directory (init.templateDir) from which git copies hooks into
+ * new repositories, for a git that has no hooks in its configuration.
+ *
+ * It contains the user's own template, or else git's, and for each hook a file
+ * whose line runs the script in our directory. So what is copied never has to be
+ * renewed, and does nothing once that script is gone. Fails if a hook in there
+ * cannot take the line.
+ */
+int install_template_add(struct install_changes *changes, struct strlist *dirs,
+			 const struct install_where *where, const char *const names[],
+			 const struct gitconfig *config);
+
+/** Whether the user's template was changed since. */
+bool install_template_outdated(const struct install_where *where, const char *const names[],
+			       const struct gitconfig *config);
+
+/** The user's template directory; NULL: git's own. The caller frees it. */
+char *install_template_from(const struct install_where *where, const struct gitconfig *config);
+
+/* ---- status: install_status.c ---- */
+
+/** What helps in most cases where a hook or the guard is not run. */
+const char *install_again(const struct install_where *where);
+
+/** Whether a file has the line of that hook. */
+bool install_has_line(const char *path, const struct install_where *where, const char *dir,
+		      const char *name);
 
 #endif

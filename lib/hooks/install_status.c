@@ -4,12 +4,19 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "hooks/hook_rules.h"
-#include "hooks/install_config_internal.h"
-#include "hooks/install_global_internal.h"
 #include "hooks/install_internal.h"
-#include "hooks/install_place_internal.h"
-#include "hooks/install_record_internal.h"
-#include "hooks/install_where_internal.h"
+
+/* What is looked at. */
+struct look {
+	struct hooks_report *report;
+	struct install_where where;
+	struct install_choice choice;
+	const struct repo *repo; /* NULL: none, those for all repositories */
+	struct gitconfig *config;
+	struct strbuf dir;  /* of hook files */
+	const char *barred; /* why nothing may be written there, or "" */
+	const char *names[INSTALL_NAMES];
+};
 
 const char *hooks_state_name(enum hooks_state state)
 {
@@ -18,105 +25,16 @@ const char *hooks_state_name(enum hooks_state state)
 	return names[state];
 }
 
-void install_wanted(const char *names[INSTALL_NAMES], const struct install_record *record)
-{
-	size_t nr = 0;
-
-	if (strlist_has(&record->events, "rebase"))
-		names[nr++] = hook_names[HOOK_PRE_REBASE];
-	if (record->ref_transaction &&
-	    (strlist_has(&record->events, "merge") || strlist_has(&record->events, "am") ||
-	     strlist_has(&record->events, "stash") || strlist_has(&record->events, "bisect")))
-		names[nr++] = hook_names[HOOK_REFERENCE_TRANSACTION];
-	names[nr] = NULL;
-}
-
-/* The real path of a directory that need not exist yet. */
-static char *real_dir(const char *path)
-{
-	char *dir = xstrdup(path), *real, *full;
-
-	for (;;) {
-		char *slash = strrchr(dir, '/');
-
-		real = path_real(dir);
-		if (real || slash == dir || !slash)
-			break;
-		*slash = '\0';
-	}
-	full = xstrfmt("%s%s", real ? real : "", path + strlen(dir));
-	free(real);
-	free(dir);
-	return full;
-}
-
-/* Within the git directory, this worktree or the main one. */
-static bool is_own(const char *dir, const struct repo *repo)
-{
-	char *main = install_main_worktree(repo->commondir);
-	bool own = path_below(dir, repo->commondir) || path_below(dir, repo->worktree) ||
-		   (main && path_below(dir, main));
-
-	free(main);
-	return own;
-}
-
-/*
- * Tracked files: with our lines in one of them git would refuse to rebase, and
- * a commit would pass paths of this machine to others.
- */
-static bool is_tracked(const char **why_out, const char *dir, const struct repo *repo)
-{
-	const char *below = path_below(dir, repo->worktree);
-	struct gitindex *index = NULL;
-	bool tracked;
-
-	if (path_below(dir, repo->commondir) || !below)
-		return false;
-	if (gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256)) {
-		*why_out = "which may have tracked files: the index cannot be read";
-		return true;
-	}
-	*why_out = "which has tracked files: a change would be committed";
-	tracked = gitindex_has(index, below) || gitindex_has_below(index, below);
-	gitindex_close(index);
-	return tracked;
-}
-
-bool install_directory(struct strbuf *out, const char **why_out, const struct repo *repo,
-		       const struct gitconfig *config)
-{
-	struct strbuf value = STRBUF_INIT;
-	char *real;
-	bool own, tracked;
-
-	strbuf_reset(out);
-	if (gitconfig_path(&value, config, "core.hookspath"))
-		path_absolute(out, repo->worktree, value.buf);
-	else
-		strbuf_addf(out, "%s/hooks", repo->commondir);
-	real = real_dir(out->buf);
-	own = is_own(real, repo);
-	*why_out = "which other repositories use, too";
-	tracked = own && is_tracked(why_out, real, repo);
-	if (own && !tracked)
-		*why_out = "";
-	strbuf_reset(out);
-	strbuf_addstr(out, real);
-	free(real);
-	strbuf_release(&value);
-	return own && !tracked;
-}
-
 const char *install_again(const struct install_where *where)
 {
 	return where->global ? "'git checkpoint hooks install --global' puts it back"
 			     : "'git checkpoint hooks install' puts it back";
 }
 
-void install_report_add(struct hooks_report *report, const char *name, enum hooks_state state,
-			const char *why, const char *advice)
+static void add_item(const struct look *look, const char *name, enum hooks_state state,
+		     const char *why, const char *advice)
 {
+	struct hooks_report *report = look->report;
 	struct hooks_item *item = &report->items[report->nr++];
 
 	item->name = name;
@@ -127,76 +45,251 @@ void install_report_add(struct hooks_report *report, const char *name, enum hook
 		report->ref_transaction = true;
 }
 
-void install_report_guard(struct hooks_report *report, const struct install_where *where,
-			  const struct gitconfig *config)
-{
-	const char *why, *advice;
-	enum hooks_state state = install_config_guard_state(where, config, &why, &advice);
+/* ---- a hook file ---- */
 
-	report->guard = true;
-	install_report_add(report, hook_names[HOOK_FSMONITOR], state, why, advice);
+bool install_has_line(const char *path, const struct install_where *where, const char *dir,
+		      const char *name)
+{
+	struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
+	bool has;
+
+	install_line(&line, where, dir, name);
+	has = !fs_read_linked(&text, path) && strstr(text.buf, line.buf);
+	strbuf_release(&line);
+	strbuf_release(&text);
+	return has;
+}
+
+/* pre-commit first runs the hook that it found there; our line is reached through it. */
+static bool is_run_by_pre_commit(const struct look *look, const char *path, const char *name)
+{
+	char *legacy = xstrfmt("%s.legacy", path);
+	struct strbuf text = STRBUF_INIT;
+	bool is = install_has_line(legacy, &look->where, look->dir.buf, name) &&
+		  !access(legacy, X_OK) && !fs_read_linked(&text, path) &&
+		  strstr(text.buf, "pre-commit") && !access(path, X_OK);
+
+	strbuf_release(&text);
+	free(legacy);
+	return is;
+}
+
+/* `dir`: that of the line, see install_line(). */
+static enum hooks_state judge_file(const struct look *look, const char *path, const char *dir,
+				   const char *name, const char **why_out)
+{
+	char *script = install_where_path(&look->where, name);
+	enum hooks_state state = HOOKS_RUNS;
+	struct stat st;
+
+	*why_out = "";
+	if (lstat(path, &st) < 0) {
+		*why_out = !look->where.global ? "it was removed"
+			   : look->repo	       ? "the repository is older than 'hooks install --global'"
+					       : "it is gone from the template";
+		state = HOOKS_MISSING;
+	} else if (!install_has_line(path, &look->where, dir, name)) {
+		*why_out = "another hook is in its place";
+		state = HOOKS_DISPLACED;
+	} else if (access(path, X_OK) < 0) {
+		*why_out = "it is not executable";
+		state = HOOKS_NOT_RUN;
+	} else if (access(script, R_OK) < 0) {
+		*why_out = "the script that it runs is gone";
+		state = HOOKS_NOT_RUN;
+	}
+	if (dir && state == HOOKS_DISPLACED && is_run_by_pre_commit(look, path, name))
+		state = HOOKS_RUNS;
+	free(script);
+	return state;
 }
 
 /* One of our files that is not where git looks now. */
-static bool elsewhere(const struct install_record *record, const char *name, const char *path)
+static bool is_elsewhere(const struct look *look, const char *name, const char *path)
 {
-	const char *why;
+	struct strlist all = STRLIST_INIT;
+	bool found = false;
 
-	for (size_t i = 0; i < record->nr; i++) {
-		const struct install_entry *entry = &record->entries[i];
+	(void)install_list(&all, look->where.by);
+	for (size_t i = 0; i < all.nr && !found; i++) {
+		const char *slash = strrchr(all.items[i], '/');
+		char *dir = xmemdupz(all.items[i], (size_t)(slash - all.items[i]));
 
-		if (!strcmp(entry->name, name) && strcmp(entry->path, path) &&
-		    install_place_state(entry->path, &why) == HOOKS_RUNS)
-			return true;
+		found = !strcmp(slash + 1, name) && strcmp(all.items[i], path) &&
+			strcmp(dir, look->where.dir) &&
+			install_has_line(all.items[i], &look->where, dir, name);
+		free(dir);
 	}
-	return false;
+	strlist_release(&all);
+	return found;
 }
 
-static void look_at_file(struct hooks_report *report, const struct install_record *record,
-			 const struct install_where *where, const char *dir, const char *barred,
-			 const char *name)
+static void look_at_file(const struct look *look, const char *name)
 {
-	char *path = xstrfmt("%s/%s", dir, name), *text = NULL;
-	const char *why;
-	enum hooks_state state = install_place_state(path, &why);
+	char *path = xstrfmt("%s/%s", look->dir.buf, name), *text = NULL;
+	const char *why, *advice = install_again(&look->where);
+	enum hooks_state state = judge_file(look, path, look->dir.buf, name, &why);
 
-	if (state != HOOKS_RUNS && *barred) {
-		text = xstrfmt("git takes hooks from '%s', %s", dir, barred);
-		install_report_add(
-			report, name, HOOKS_NOT_RUN, text,
-			"use 'git checkpoint hooks install --guard', which needs no hooks, or set "
-			"core.hooksPath in this repository");
-	} else if (state != HOOKS_RUNS && elsewhere(record, name, path)) {
-		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", dir);
-		install_report_add(report, name, HOOKS_NOT_RUN, text, install_again(where));
-	} else {
-		install_report_add(report, name, state, why, install_again(where));
+	if (state != HOOKS_RUNS && *look->barred) {
+		text = xstrfmt("git takes hooks from '%s', %s", look->dir.buf, look->barred);
+		advice = "use 'git checkpoint hooks install --guard', which needs no hooks, or set "
+			 "core.hooksPath in this repository";
+	} else if (state != HOOKS_RUNS && is_elsewhere(look, name, path)) {
+		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", look->dir.buf);
 	}
+	add_item(look, name, text ? HOOKS_NOT_RUN : state, text ? text : why, advice);
 	free(text);
 	free(path);
 }
 
-static void look(struct hooks_report *report, const struct install_record *record,
-		 const struct install_where *where, const struct repo *repo,
-		 const struct gitconfig *config)
+/* ---- those for all repositories ---- */
+
+/* Whether new repositories get the hook. */
+static void look_at_template(const struct look *look, const char *name)
 {
-	struct strbuf dir = STRBUF_INIT;
-	const char *names[INSTALL_NAMES], *why, *advice, *barred;
+	const char *value = gitconfig_get(look->config, "init.templatedir", GITCONFIG_GLOBAL), *why;
+	char *dir = install_where_path(&look->where, INSTALL_TEMPLATE);
+	char *path = xstrfmt("%s/hooks/%s", dir, name);
+	enum hooks_state state = judge_file(look, path, NULL, name, &why);
+
+	if (!value || strcmp(value, dir)) {
+		state = HOOKS_DISPLACED;
+		why = "init.templateDir no longer names our template";
+	}
+	add_item(look, name, state, why, install_again(&look->where));
+	free(path);
+	free(dir);
+}
+
+/* Whether this repository got it, and git runs it here. */
+static void look_at_copy(const struct look *look, const char *name)
+{
+	const char *advice = "'git checkpoint hooks install' adds it to this repository", *why;
+	char *path = xstrfmt("%s/%s", look->dir.buf, name), *text = NULL;
+	enum hooks_state state = judge_file(look, path, NULL, name, &why);
+	const char *value = gitconfig_get(look->config, "core.hookspath", GITCONFIG_COMMAND);
+
+	if (state != HOOKS_RUNS && *look->barred) {
+		text = xstrfmt("git takes hooks from '%s', %s", look->dir.buf, look->barred);
+		advice =
+			"use 'git checkpoint hooks install --global --guard', which needs no hooks";
+	} else if (state == HOOKS_MISSING && value && *value) {
+		text = xstrfmt("git takes hooks from '%s' (core.hooksPath)", look->dir.buf);
+	}
+	add_item(look, name, text ? HOOKS_NOT_RUN : state, text ? text : why, advice);
+	free(text);
+	free(path);
+}
+
+static void note_outdated(const struct look *look)
+{
+	char *from = install_template_from(&look->where, look->config);
+
+	if (install_template_outdated(&look->where, look->names, look->config))
+		strlist_addf(&look->report->notes,
+			     "'%s' was changed since; 'git checkpoint hooks install --global' "
+			     "takes that over into our template",
+			     from);
+	free(from);
+}
+
+/* ---- all ---- */
+
+static void look_at_hook(const struct look *look, const char *name)
+{
+	const char *why, *advice;
 	enum hooks_state state;
 
-	(void)install_directory(&dir, &barred, repo, config);
-	install_wanted(names, record);
-	for (size_t i = 0; names[i]; i++) {
-		if (record->config_hooks) {
-			state = install_config_hook_state(where, config, names[i], &why, &advice);
-			install_report_add(report, names[i], state, why, advice);
-		} else {
-			look_at_file(report, record, where, dir.buf, barred, names[i]);
+	if (install_config_has_hook(&look->where, look->config, name)) {
+		state = install_config_hook_state(&look->where, look->config, name, &why, &advice);
+		add_item(look, name, state, why, advice);
+		look->report->config_hooks = true;
+	} else if (!look->where.global) {
+		look_at_file(look, name);
+	} else if (look->report->template) {
+		(look->repo ? look_at_copy : look_at_template)(look, name);
+	}
+}
+
+/* Whether hooks come from a template: the directory or the value may be gone. */
+static bool has_template(const struct look *look)
+{
+	const char *value = gitconfig_get(look->config, "init.templatedir", GITCONFIG_GLOBAL);
+	char *dir = install_where_path(&look->where, INSTALL_TEMPLATE);
+	bool has = look->where.global && (fs_is_dir(dir) || (value && !strcmp(value, dir)));
+
+	free(dir);
+	return has;
+}
+
+static void look_at_all(struct look *look)
+{
+	struct hooks_report *report = look->report;
+	const char *why, *advice;
+	enum hooks_state state;
+
+	look->barred = "";
+	if (look->repo)
+		(void)install_directory(&look->dir, &look->barred, look->repo, look->config);
+	report->template = has_template(look);
+	install_wanted(look->names, &look->choice);
+	for (size_t i = 0; look->names[i]; i++)
+		look_at_hook(look, look->names[i]);
+	if (look->choice.guard) {
+		state = install_config_guard_state(&look->where, look->config, &why, &advice);
+		report->guard = true;
+		add_item(look, hook_names[HOOK_FSMONITOR], state, why, advice);
+	}
+	if (report->template)
+		note_outdated(look);
+}
+
+/* The places in `look` are released. */
+static int fill_report(struct look *look)
+{
+	struct hooks_report *report = look->report;
+	int err = 0;
+
+	install_choice_read(&look->choice, &look->where);
+	report->installed = look->choice.exists;
+	strlist_release(&report->events);
+	strlist_extend(&report->events, &look->choice.events);
+	if (report->installed)
+		err = gitconfig_open(&look->config, look->repo);
+	if (!err && report->installed)
+		look_at_all(look);
+	gitconfig_close(look->config);
+	install_choice_release(&look->choice);
+	install_where_release(&look->where);
+	strbuf_release(&look->dir);
+	return err;
+}
+
+static int look_for_all(struct hooks_report *report, const struct repo *repo)
+{
+	struct look look = { .report = report, .repo = repo, .dir = STRBUF_INIT };
+
+	return install_where_global(&look.where) ? 0 : fill_report(&look);
+}
+
+int hooks_global_status(struct hooks_report *report)
+{
+	return look_for_all(report, NULL);
+}
+
+/* Where the repository's own runs, it stands in for the one for all. */
+static void count_own(struct hooks_report *global, const struct hooks_report *own)
+{
+	for (size_t i = 0; i < global->nr; i++) {
+		for (size_t j = 0; j < own->nr; j++) {
+			if (strcmp(global->items[i].name, own->items[j].name) ||
+			    own->items[j].state != HOOKS_RUNS)
+				continue;
+			global->items[i].state = HOOKS_RUNS;
+			free(global->items[i].repair);
+			global->items[i].repair = NULL;
 		}
 	}
-	if (record->guard)
-		install_report_guard(report, where, config);
-	strbuf_release(&dir);
 }
 
 static bool has_submodules(const struct repo *repo)
@@ -212,30 +305,23 @@ static bool has_submodules(const struct repo *repo)
 
 int hooks_status(struct hooks_report *report, const struct repo *repo)
 {
-	struct gitconfig *config = NULL;
-	struct install_record record;
-	struct install_where where;
+	struct look look = { .report = report, .repo = repo, .dir = STRBUF_INIT };
+	struct hooks_report global = { 0 };
 	int err;
 
-	install_where_repo(&where, repo);
-	err = install_record_read(&record, &where);
-	if (err)
-		goto out;
-	report->installed = record.exists;
-	report->config_hooks = record.config_hooks;
-	report->submodules = record.exists && has_submodules(repo);
-	strlist_extend(&report->events, &record.events);
-	if (record.exists)
-		err = gitconfig_open(&config, repo);
-	if (!err && record.exists)
-		look(report, &record, &where, repo, config);
-	gitconfig_close(config);
-	install_record_release(&record);
+	install_where_repo(&look.where, repo);
+	err = fill_report(&look);
+	report->submodules = report->installed && has_submodules(repo);
 	if (!err)
-		err = install_global_look(report, repo);
-out:
-	install_where_release(&where);
-	return err;
+		err = look_for_all(&global, repo);
+	if (err || !global.installed) {
+		hooks_report_release(&global);
+		return err;
+	}
+	count_own(&global, report);
+	report->global = xmalloc(sizeof(global));
+	*report->global = global;
+	return 0;
 }
 
 bool hooks_any_runs(const struct hooks_report *report)

@@ -1,199 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install_template_internal.h"
+#include "hooks/install_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_file_internal.h"
-#include "hooks/install_internal.h"
-#include "hooks/install_record_internal.h"
-#include "hooks/install_where_internal.h"
 
-/* ---- walking ---- */
-
-/* A file, link or directory; `text` is the contents, or where the link leads. */
-typedef int (*visit_fn)(const char *below, const struct stat *st, const struct strbuf *text,
-			void *payload);
+struct walk {
+	struct install_changes *changes;
+	struct strlist *dirs; /* that have to exist, even if they are empty */
+	const struct install_where *where;
+	const char *const *names; /* of hooks, which get a line */
+	const char *from;
+};
 
 enum { DEPTH_MAX = 50 };
 
-static int read_one(struct strbuf *text, const char *path, const struct stat *st)
-{
-	char target[PATH_MAX];
-	ssize_t len;
-
-	if (S_ISREG(st->st_mode))
-		return fs_read_text(text, AT_FDCWD, path);
-	if (!S_ISLNK(st->st_mode))
-		return 0;
-	len = readlink(path, target, sizeof(target));
-	if (len < 0)
-		return ckpt_error_errno("unable to read the link '%s'", path);
-	strbuf_add(text, target, (size_t)len);
-	return 0;
-}
-
-static int walk_below(struct strbuf *path, size_t root, int depth, visit_fn visit, void *payload);
-
-static int walk_one(struct strbuf *path, size_t root, int depth, visit_fn visit, void *payload)
-{
-	struct strbuf text = STRBUF_INIT;
-	struct stat st;
-	int err;
-
-	if (lstat(path->buf, &st) < 0)
-		err = ckpt_error_errno("unable to look at '%s'", path->buf);
-	else if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode))
-		err = 0; /* git ignores it, too */
-	else
-		err = read_one(&text, path->buf, &st);
-	if (!err)
-		err = visit(path->buf + root + 1, &st, &text, payload);
-	if (!err && S_ISDIR(st.st_mode))
-		err = walk_below(path, root, depth + 1, visit, payload);
-	strbuf_release(&text);
-	return err;
-}
-
-/* Everything that git would copy, in a fixed order. */
-static int walk_below(struct strbuf *path, size_t root, int depth, visit_fn visit, void *payload)
-{
-	struct strlist names = STRLIST_INIT;
-	size_t len = path->len;
-	int err = 0;
-
-	if (depth > DEPTH_MAX)
-		return ckpt_error_set(CKPT_ERROR, "'%s' is too deep for a template", path->buf);
-	if (fs_names(&names, AT_FDCWD, path->buf, 0, NULL) < 0)
-		err = ckpt_error_errno("unable to list '%s'", path->buf);
-	strlist_sort_unique(&names);
-	for (size_t i = 0; i < names.nr && !err; i++) {
-		if (names.items[i][0] == '.')
-			continue;
-		path_append(path, names.items[i]);
-		err = walk_one(path, root, depth, visit, payload);
-		strbuf_setlen(path, len);
-	}
-	strlist_release(&names);
-	return err;
-}
-
-static int walk(const char *dir, visit_fn visit, void *payload)
-{
-	struct strbuf path = STRBUF_INIT;
-	int err;
-
-	strbuf_addstr(&path, dir);
-	err = walk_below(&path, path.len, 0, visit, payload);
-	strbuf_release(&path);
-	return err;
-}
-
-/* ---- digests ---- */
-
-static int add_to_digest(const char *below, const struct stat *st, const struct strbuf *text,
-			 void *payload)
-{
-	struct strbuf *all = payload;
-
-	strbuf_addf(all, "%o %zu %s%c", (unsigned)st->st_mode & (S_IFMT | 0111), text->len, below,
-		    0);
-	strbuf_add(all, text->buf, text->len);
-	return 0;
-}
-
-/* NULL if it cannot be read. */
-static char *digest(const char *dir)
-{
-	struct strbuf all = STRBUF_INIT;
-	char *hex = walk(dir, add_to_digest, &all) ? NULL : install_sha256(&all);
-
-	strbuf_release(&all);
-	return hex;
-}
-
-static bool differs(const char *dir, const char *before)
-{
-	char *now = digest(dir);
-	bool is = !now || strcmp(now, before);
-
-	free(now);
-	return is;
-}
-
-bool install_template_outdated(const struct install_record *record)
-{
-	return record->template_seen && differs(record->template_from, record->template_seen);
-}
-
-static bool was_changed(const struct install_record *record, const char *dir)
-{
-	return record->template_made && fs_is_dir(dir) && differs(dir, record->template_made);
-}
-
-/* ---- making it ---- */
-
-static int copy(const char *below, const struct stat *st, const struct strbuf *text, void *payload)
-{
-	const char *to = payload;
-	char *path = xstrfmt("%s/%s", to, below);
-	mode_t mode = st->st_mode & 0777;
-	int err = 0;
-
-	if (S_ISREG(st->st_mode))
-		err = fs_write_file(AT_FDCWD, path, text->buf, text->len, mode | 0600, FS_DURABLE);
-	else if (S_ISLNK(st->st_mode)	? symlink(text->buf, path) < 0
-		 : S_ISDIR(st->st_mode) ? fs_mkdir(AT_FDCWD, path, mode | 0700) < 0
-					: false)
-		err = ckpt_error_errno("unable to create '%s'", path);
-	free(path);
-	return err;
-}
-
-void install_template_line(struct strbuf *out, const struct install_where *where, const char *name)
-{
-	struct strbuf quoted = STRBUF_INIT;
-	char *path = install_record_path(where, name);
-
-	quote_shell(&quoted, path);
-	strbuf_addf(out, "[ ! -r %s ] || . %s # git-checkpoint\n", quoted.buf, quoted.buf);
-	strbuf_release(&quoted);
-	free(path);
-}
-
-static int put_line(const char *dir, const struct install_record *record,
-		    const struct install_where *where, const char *name)
-{
-	char *path = xstrfmt("%s/hooks/%s", dir, name);
-	struct strbuf line = STRBUF_INIT, old = STRBUF_INIT, text = STRBUF_INIT;
-	struct stat st;
-	int err = 0;
-
-	install_template_line(&line, where, name);
-	if (lstat(path, &st) < 0) {
-		strbuf_addf(&text, HOOK_FILE_FRAME "%s", line.buf);
-		st.st_mode = 0755;
-	} else if (S_ISREG(st.st_mode) && st.st_mode & 0100 &&
-		   !fs_read_file(&old, AT_FDCWD, path) && hook_file_is_shell(old.buf, old.len)) {
-		hook_file_insert(&text, old.buf, old.len, line.buf);
-	} else {
-		err = ckpt_error_set(CKPT_ERROR,
-				     "'%s/hooks/%s' is not an executable shell script, so it "
-				     "cannot take our line; make it a script that runs "
-				     "what it is now, and try again",
-				     record->template_from, name);
-	}
-	if (!err)
-		err = fs_write_file(AT_FDCWD, path, text.buf, text.len, st.st_mode & 0777,
-				    FS_DURABLE);
-	strbuf_release(&text);
-	strbuf_release(&old);
-	strbuf_release(&line);
-	free(path);
-	return err;
-}
+/* ---- the user's template, or git's ---- */
 
 /* Where git keeps its own, beside its programs; NULL if it is not there. */
-static char *gits_own(void)
+static char *find_gits_own(void)
 {
 	static const char *const args[] = { "--exec-path", NULL };
 	const struct gitrun how = { .profile = GITRUN_LOOK };
@@ -211,138 +35,179 @@ static char *gits_own(void)
 	return NULL;
 }
 
-static int fill(const char *dir, const struct install_record *record,
-		const struct install_where *where, const char *const names[])
+char *install_template_from(const struct install_where *where, const struct gitconfig *config)
 {
-	char *from =
-		record->template_from ? xstrdup(record->template_from) : gits_own(); /* "": none */
-	char *hooks = xstrfmt("%s/hooks", dir);
-	int err = fs_mkdir_p(dir, 0755);
+	const char *value = install_config_before(config, "init.templatedir", where);
 
-	if (!err && from && *from)
-		err = walk(from, copy, (void *)dir);
-	if (!err && names[0])
-		err = fs_mkdir_p(hooks, 0755);
-	for (size_t i = 0; names[i] && !err; i++)
-		err = put_line(dir, record, where, names[i]);
-	free(hooks);
-	free(from);
+	return value ? install_expand_home(value) : NULL;
+}
+
+/* ---- what is in it ---- */
+
+static bool is_hook(const struct walk *walk, const char *below)
+{
+	for (size_t i = 0; walk->names[i]; i++)
+		if (!strncmp(below, "hooks/", 6) && !strcmp(below + 6, walk->names[i]))
+			return true;
+	return false;
+}
+
+static int add_line(struct strbuf *text, const struct walk *walk, const char *path, mode_t mode)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct strbuf hook = STRBUF_INIT;
+
+	if (!S_ISREG(mode) || !(mode & 0100) || !install_is_shell(text))
+		return ckpt_error_set(CKPT_ERROR,
+				      "'%s' is not an executable shell script, so it cannot take our "
+				      "line; make it a script that runs what it is now, and try again",
+				      path);
+	install_hook(&hook, walk->where, NULL, name);
+	install_insert(text, hook.buf);
+	strbuf_release(&hook);
+	return 0;
+}
+
+static int add_file(const struct walk *walk, const char *path, const char *below, const struct stat *st)
+{
+	char *ours = xstrfmt("%s/" INSTALL_TEMPLATE "/%s", walk->where->dir, below);
+	char target[PATH_MAX + 1] = "";
+	struct strbuf text = STRBUF_INIT;
+	struct install_change *change;
+	bool link = S_ISLNK(st->st_mode);
+	int err = 0;
+
+	if (!link)
+		err = fs_read_text(&text, AT_FDCWD, path);
+	else if (readlink(path, target, PATH_MAX) < 0)
+		err = ckpt_error_errno("unable to read the link '%s'", path);
+	strbuf_addstr(&text, target);
+	if (!err && is_hook(walk, below))
+		err = add_line(&text, walk, path, st->st_mode);
+	if (!err) {
+		change = install_changes_add(walk->changes, walk->where,
+					     link ? INSTALL_LINK : INSTALL_FILE, ours);
+		change->mode = st->st_mode & 0777;
+		change->len = text.len;
+		change->text = install_changes_keep(walk->changes, strbuf_detach(&text, NULL));
+	}
+	strbuf_release(&text);
+	free(ours);
 	return err;
 }
 
-/* There is a whole one at every moment, where the file system can do that. */
-static int swap(const char *new, const char *dir)
+/* Everything that git would copy. */
+static int walk_below(const struct walk *walk, struct strbuf *path, int depth)
 {
-	char *old = xstrfmt("%s.old", dir);
+	struct strlist names = STRLIST_INIT;
+	size_t len = path->len;
+	struct stat st;
 	int err = 0;
 
-	if (renameat2(AT_FDCWD, new, AT_FDCWD, dir, RENAME_EXCHANGE) < 0 &&
-	    ((rename(dir, old) < 0 && errno != ENOENT) || rename(new, dir) < 0))
-		err = ckpt_error_errno("unable to put '%s' in place", dir);
-	free(old);
-	return err ? err : fs_sync_holder(AT_FDCWD, dir);
+	if (depth > DEPTH_MAX)
+		return ckpt_error_set(CKPT_ERROR, "'%s' is too deep for a template", path->buf);
+	if (fs_names(&names, AT_FDCWD, path->buf, 0, NULL) < 0)
+		err = ckpt_error_errno("unable to list '%s'", path->buf);
+	for (size_t i = 0; i < names.nr && !err; i++) {
+		const char *below;
+
+		if (names.items[i][0] == '.')
+			continue;
+		path_append(path, names.items[i]);
+		below = path->buf + strlen(walk->from) + 1;
+		if (lstat(path->buf, &st) < 0)
+			err = ckpt_error_errno("unable to look at '%s'", path->buf);
+		else if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+			err = add_file(walk, path->buf, below, &st);
+		else if (S_ISDIR(st.st_mode)) { /* git ignores what is neither */
+			strlist_addf(walk->dirs, "%s/" INSTALL_TEMPLATE "/%s", walk->where->dir, below);
+			err = walk_below(walk, path, depth + 1);
+		}
+		strbuf_setlen(path, len);
+	}
+	strlist_release(&names);
+	return err;
 }
 
-int install_template_clean(const struct install_where *where)
+static void add_missing_hooks(const struct walk *walk)
 {
-	static const char *const names[] = { INSTALL_TEMPLATE ".new", INSTALL_TEMPLATE ".old" };
-	int err = 0;
+	for (size_t i = 0; walk->names[i]; i++) {
+		char *path = xstrfmt("%s/" INSTALL_TEMPLATE "/hooks/%s", walk->where->dir,
+				     walk->names[i]);
+		struct strbuf text = STRBUF_INIT;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++) {
-		char *path = install_record_path(where, names[i]);
-
-		err = fs_remove_tree(AT_FDCWD, path);
+		if (!install_changes_have(walk->changes, path)) {
+			install_hook(&text, walk->where, NULL, walk->names[i]);
+			install_changes_add(walk->changes, walk->where, INSTALL_FILE, path)->text =
+				install_changes_keep(walk->changes, strbuf_detach(&text, NULL));
+		}
+		strbuf_release(&text);
 		free(path);
 	}
-	return err;
 }
 
-int install_template_prepare(const struct install_record *record, const struct install_where *where,
-			     const char *const names[])
+int install_template_add(struct install_changes *changes, struct strlist *dirs,
+			 const struct install_where *where, const char *const names[],
+			 const struct gitconfig *config)
 {
-	char *dir = install_record_path(where, INSTALL_TEMPLATE);
-	char *new = install_record_path(where, INSTALL_TEMPLATE ".new");
-	int err = install_template_clean(where);
+	char *own = install_template_from(where, config), *from = own ? own : find_gits_own();
+	struct walk walk = { changes, dirs, where, names, from };
+	struct strbuf path = STRBUF_INIT;
+	int err = 0;
 
-	if (!err && was_changed(record, dir))
+	if (own && *own && (*own != '/' || !fs_is_dir(own)))
 		err = ckpt_error_set(CKPT_ERROR,
-				     "somebody changed '%s', which would be replaced; move it "
-				     "to a place of your own, and set init.templateDir to "
-				     "that",
-				     dir);
-	if (!err)
-		err = fill(new, record, where, names);
-	free(new);
-	free(dir);
-	return err;
-}
-
-int install_template_place(struct install_record *record, const struct install_where *where)
-{
-	char *dir = install_record_path(where, INSTALL_TEMPLATE);
-	char *new = install_record_path(where, INSTALL_TEMPLATE ".new");
-	int err = swap(new, dir);
-
-	if (!err) {
-		free(record->template_seen);
-		record->template_seen = record->template_from && *record->template_from
-						? digest(record->template_from)
-						: NULL;
-		record->template_made = digest(dir);
-		err = install_template_clean(where);
+				     "init.templateDir names '%s', which is not the absolute path "
+				     "of a directory; create it, or run 'git config --global "
+				     "--unset init.templateDir'",
+				     own);
+	if (!err && from && *from) { /* "": none */
+		strbuf_addstr(&path, from);
+		err = walk_below(&walk, &path, 0);
 	}
-	free(new);
-	free(dir);
-	return err;
-}
-
-int install_template_remove(const struct install_record *record, const struct install_where *where,
-			    struct strlist *notes)
-{
-	char *dir = install_record_path(where, INSTALL_TEMPLATE);
-	char *old = install_record_path(where, INSTALL_TEMPLATE ".old");
-	int err = install_template_clean(where);
-
-	if (!err && was_changed(record, dir))
-		strlist_addf(notes, "'%s' has later changes, so it stays; nothing uses it any more",
-			     dir);
-	/* What is removed in part would look changed. */
-	else if (!err && rename(dir, old) < 0 && errno != ENOENT)
-		err = ckpt_error_errno("unable to remove '%s'", dir);
-	else if (!err)
-		err = install_template_clean(where);
-	free(old);
-	free(dir);
+	if (!err)
+		add_missing_hooks(&walk);
+	strbuf_release(&path);
+	free(from);
 	return err;
 }
 
 /* ---- status ---- */
 
-enum hooks_state install_template_state(const char *path, const struct install_where *where,
-					const char *name, const char **why_out)
+/* A file more or less is one, too. */
+static size_t count_installed(const struct install_where *where)
 {
-	struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
-	enum hooks_state state = HOOKS_RUNS;
-	char *script = install_record_path(where, name);
-	int err = fs_read_linked(&text, path);
+	char *dir = install_where_path(where, INSTALL_TEMPLATE);
+	struct strlist all = STRLIST_INIT;
+	size_t nr = 0;
 
-	install_template_line(&line, where, name);
-	*why_out = "";
-	if (err == CKPT_ENOTFOUND) {
-		state = HOOKS_MISSING;
-		*why_out = "the repository is older than 'hooks install --global'";
-	} else if (err || !strstr(text.buf, line.buf)) {
-		state = HOOKS_DISPLACED;
-		*why_out = "another hook is in its place";
-	} else if (access(path, X_OK) < 0) {
-		state = HOOKS_NOT_RUN;
-		*why_out = "it is not executable";
-	} else if (access(script, R_OK) < 0) {
-		state = HOOKS_NOT_RUN;
-		*why_out = "the script that it runs is gone";
+	(void)install_list(&all, where->by);
+	for (size_t i = 0; i < all.nr; i++)
+		nr += path_below(all.items[i], dir) != NULL;
+	strlist_release(&all);
+	free(dir);
+	return nr;
+}
+
+bool install_template_outdated(const struct install_where *where, const char *const names[],
+			       const struct gitconfig *config)
+{
+	char *own = install_template_from(where, config);
+	struct install_changes changes = { 0 };
+	struct strlist dirs = STRLIST_INIT;
+	bool outdated = false;
+
+	if (own && *own) {
+		outdated = install_template_add(&changes, &dirs, where, names, config) ||
+			   count_installed(where) != changes.nr;
+		for (size_t i = 0; i < changes.nr && !outdated; i++) {
+			enum install_state state;
+
+			outdated = install_look(&state, &changes.items[i]) || state != INSTALL_THERE;
+		}
 	}
-	free(script);
-	strbuf_release(&line);
-	strbuf_release(&text);
-	return state;
+	strlist_release(&dirs);
+	install_changes_release(&changes);
+	free(own);
+	return outdated;
 }

@@ -46,13 +46,24 @@ bool aside_exists(int dirfd, const char *hook)
 	return exists;
 }
 
-int aside_check(int dirfd, const char *name, const char *hook)
+/* Nothing is there, or a copy of ours. */
+static bool has_room(int dirfd, const char *name, const char *ours)
+{
+	struct strbuf text = STRBUF_INIT;
+	bool room = !is_there(dirfd, name) ||
+		    (!fs_read_text(&text, dirfd, name) && !strcmp(text.buf, ours));
+
+	strbuf_release(&text);
+	return room;
+}
+
+int aside_check(int dirfd, const char *name, const char *hook, const char *ours)
 {
 	char *aside = aside_name(hook), *old = xstrfmt("%s.old", hook);
 	int err = 0;
 
 	if (is_there(dirfd, aside) && !is_same(dirfd, name, aside) &&
-	    (!has_link(dirfd, hook) || is_there(dirfd, old)))
+	    (!has_link(dirfd, hook) || !has_room(dirfd, old, ours)))
 		err = ckpt_error_set(CKPT_ERROR, "'%s' exists, but a hook has to be renamed to it; "
 						 "move it away", aside);
 	free(old);
@@ -84,10 +95,10 @@ static int make_link(int dirfd, const char *hook)
 	return err;
 }
 
-int aside_put(int dirfd, const char *name, const char *hook)
+int aside_put(int dirfd, const char *name, const char *hook, const char *ours)
 {
 	char *aside = aside_name(hook);
-	int err = aside_check(dirfd, name, hook);
+	int err = aside_check(dirfd, name, hook, ours);
 
 	if (!err && is_there(dirfd, aside) && !is_same(dirfd, name, aside))
 		err = move_on(dirfd, hook, aside);

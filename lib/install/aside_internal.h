@@ -14,11 +14,14 @@
 /** Whether there is one. */
 bool aside_exists(int dirfd, const char *hook);
 
-/** CKPT_ERROR if the name is taken, and not by one of ours that `aside_put` can move on. */
-int aside_check(int dirfd, const char *name, const char *hook);
+/**
+ * CKPT_ERROR if the name is taken, and not by one that was put aside earlier and can be moved on.
+ * `ours` is the text of our hook.
+ */
+int aside_check(int dirfd, const char *name, const char *hook, const char *ours);
 
 /** Give it a second name, and make the link; the caller then writes over the first. */
-int aside_put(int dirfd, const char *name, const char *hook);
+int aside_put(int dirfd, const char *name, const char *hook, const char *ours);
 
 /** Put it back in the place of `name`. */
 int aside_put_back(int dirfd, const char *name, const char *hook);

@@ -289,7 +289,8 @@ static bool takes_lines(const struct target *target)
 
 static int decide_aside(struct target *target, const struct install_record *record)
 {
-	int err = aside_check(target->dirfd, target->name, target->change->hook);
+	int err = aside_check(target->dirfd, target->name, target->change->hook,
+			      target->change->text);
 
 	if (err)
 		return err;
@@ -469,6 +470,16 @@ static int lock_dir(const struct target *target)
 	return err;
 }
 
+/* Also where nothing is written. */
+static int sweep_dir(const struct target *target)
+{
+	int err = lock_dir(target);
+
+	if (!err)
+		(void)flock(target->dirfd, LOCK_UN);
+	return err;
+}
+
 static int write_link(const struct target *target)
 {
 	if ((unlinkat(target->dirfd, target->name, 0) < 0 && errno != ENOENT) ||
@@ -499,7 +510,8 @@ static int write_target(struct target *target)
 	if (!err)
 		err = lock_dir(target);
 	if (!err && target->moves_aside)
-		err = aside_put(target->dirfd, target->name, target->change->hook);
+		err = aside_put(target->dirfd, target->name, target->change->hook,
+				target->change->text);
 	if (!err)
 		err = write_text(target);
 	/* The next one may be in the same directory. */
@@ -592,6 +604,8 @@ static int decide_all(struct target *targets, struct install_result *out,
 
 	for (size_t i = 0; i < nr && !err; i++) {
 		err = open_target(&targets[i], &changes[i]);
+		if (!err && targets[i].dirfd >= 0)
+			err = sweep_dir(&targets[i]);
 		if (err)
 			break;
 		recall(&targets[i], record);

@@ -102,17 +102,18 @@ test_two_at_a_time() {
 test_a_damaged_record_is_said() {
 	hook_files
 	repository
-	hooks install -q
-	echo '{' >.git/git-checkpoint/hooks.json
-	expect_exit 128 hooks status 2>"$T/err"
-	expect_grep 'hooks.json' "$T/err"
-	expect_exit 128 hooks uninstall 2>/dev/null
+	before
+	hooks install -q --guard
+	echo '{' >"$XDG_DATA_HOME/git-checkpoint/installed"
+	hooks status -q
+	expect_exit 128 hooks uninstall 2>"$T/err"
+	expect_grep "installed' is damaged" "$T/err"
 	expect_exists .git/hooks/pre-rebase
 	# without a record our lines are recognised
-	rm .git/git-checkpoint/hooks.json
-	hooks install -q
+	rm "$XDG_DATA_HOME/git-checkpoint/installed"
+	hooks status -q
 	hooks uninstall -q
-	expect_missing .git/hooks/pre-rebase .git/git-checkpoint
+	expect_as_before
 }
 
 test_a_configuration_that_cannot_be_changed_back_is_refused() {
@@ -129,20 +130,6 @@ test_a_configuration_that_cannot_be_changed_back_is_refused() {
 		diff -r "$T/hooks" .git/hooks
 		git checkpoint hooks uninstall -q
 		expect_same "$T/config" .git/config
-	done
-}
-
-test_marker_lines_of_the_user() {
-	repository
-	for text in '# >>> git-checkpoint >>>\n' '# <<< git-checkpoint <<<\n' \
-		'# <<< git-checkpoint <<<\n# >>> git-checkpoint >>>\n' \
-		'# >>> git-checkpoint >>>\n: three\n# <<< git-checkpoint <<<\n'; do
-		printf "#!/bin/sh\n: mine\n$text: too\n" >.git/hooks/pre-rebase
-		chmod +x .git/hooks/pre-rebase
-		cp .git/hooks/pre-rebase "$T/before"
-		git checkpoint hooks install -q
-		git checkpoint hooks uninstall -q
-		expect_same "$T/before" .git/hooks/pre-rebase
 	done
 }
 

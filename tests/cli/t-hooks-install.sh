@@ -80,16 +80,16 @@ test_events_choose_the_hooks() {
 	expect_missing .git/hooks/reference-transaction
 	hooks install -q --events am,stash
 	expect_missing .git/hooks/pre-rebase
-	expect_grep "_ckpt_events='am,stash'" .git/hooks/reference-transaction
+	expect_grep "_ckpt_events='am,stash'" .git/git-checkpoint/reference-transaction
 	# what was chosen is kept
 	hooks install -q
 	expect_missing .git/hooks/pre-rebase
-	expect_grep "_ckpt_events='am,stash'" .git/hooks/reference-transaction
+	expect_grep "_ckpt_events='am,stash'" .git/git-checkpoint/reference-transaction
 	hooks install -q --events rebase,merge --no-ref-transaction
 	expect_exists .git/hooks/pre-rebase
 	expect_missing .git/hooks/reference-transaction
 	hooks install -q --ref-transaction
-	expect_grep "_ckpt_events='merge'" .git/hooks/reference-transaction
+	expect_grep "_ckpt_events='merge'" .git/git-checkpoint/reference-transaction
 	hooks uninstall -q
 	expect_as_before
 }
@@ -110,7 +110,7 @@ test_linked_worktrees_and_submodules() {
 	(cd "$T/linked" && hooks install -q --guard && hooks status --json >"$T/linked.json")
 	hooks status --json >"$T/main.json"
 	expect_same "$T/main.json" "$T/linked.json"
-	expect_exists .git/hooks/pre-rebase .git/git-checkpoint/hooks.json
+	expect_exists .git/hooks/pre-rebase .git/git-checkpoint/pre-rebase
 	rm .git/hooks/pre-rebase
 	(cd "$T/linked" && expect_exit 1 hooks status --json >"$T/linked.json")
 	expect_exit 1 hooks status --json >"$T/main.json"
@@ -309,45 +309,6 @@ test_a_repository_that_was_moved() {
 	grep -v ' index$' "$T/before" >"$T/before.1"
 	fingerprint .git | grep -v ' index$' >"$T/now"
 	expect_same "$T/before.1" "$T/now"
-}
-
-# first_shims: what the first version put in place, instead of what is there
-first_shims() {
-	for name in pre-rebase reference-transaction fsmonitor; do
-		file=.git/hooks/$name
-		test $name != fsmonitor || file=.git/git-checkpoint/$name
-		sed -e '2d' -e "s/^_ckpt_events=.*/_ckpt_events='merge'/" \
-			-e "s#^_ckpt_mark=''#_ckpt_mark='$PWD/.git/git-checkpoint/ended'#" \
-			"$LIB_DIR/first-shims/$name" >"$file"
-		chmod 755 "$file"
-	done
-}
-
-test_shims_of_the_first_version() {
-	hook_files
-	repository
-	before
-	stand_in
-	hooks install -q --guard --ref-transaction
-	fingerprint .git >"$T/new"
-	# they are replaced, and they go
-	first_shims
-	hooks status -q
-	hooks install -q
-	fingerprint .git >"$T/now"
-	expect_same "$T/new" "$T/now"
-	first_shims
-	hooks uninstall -q
-	expect_as_before
-	# until then they work
-	hooks install -q --guard --ref-transaction
-	first_shims
-	git rebase -q topic
-	expect_grep '^hook pre-rebase topic in=1' "$T/calls"
-	git checkout -q -b other HEAD~2
-	expect_grep '^hook fsmonitor 2 .*in=1' "$T/calls"
-	git merge -q --no-edit topic
-	expect_grep '^hook reference-transaction --events=merge prepar[a-z]* in=1' "$T/calls"
 }
 
 # ---- git 2.54 --------------------------------------------------------------------

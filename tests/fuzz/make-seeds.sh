@@ -136,12 +136,9 @@ git --git-dir="$store" cat-file blob "$commit^1:modes" | seed modes plain
 git --git-dir="$store" pack-refs --all
 seed refs packed <"$store/packed-refs"
 
-# ---- hooks and workflows ---------------------------------------------------------
+# ---- workflows ---------------------------------------------------------
 
 small_repo
-git checkpoint hooks install -q --guard >/dev/null 2>&1 || git checkpoint hooks install -q >/dev/null
-text_seed hooksrecord guard <.git/git-checkpoint/hooks.json
-text_seed configedit installed <.git/config
 git checkpoint flow start build --phases plan,make --approve plan -q >/dev/null
 set -- "$XDG_STATE_HOME"/git-checkpoint/*/checkpoint/flow
 for dir; do

@@ -6,7 +6,6 @@
 #include "install/install.h"
 
 #include "base/error.h"
-#include "git/configtext.h"
 #include "install/edit_internal.h"
 
 #include "unit.h"
@@ -266,6 +265,44 @@ static void test_install_git_lines_go_in_and_out(void **state)
 	}
 }
 
+/* Texts by chance. */
+static void test_install_git_lines_leave_no_trace(void **state)
+{
+	static const char *const pieces[] = {
+		"#!/bin/sh\n", "#!/bin/bash -e\n", "echo\n", "\r\n", "\n", "[ ! -r x ] || . x", INSTALL_HOOK_END,
+		"# c", "[ ! -x aside ] || exec aside\n", "exit 0", " ", "#!/usr/bin/env sh\n",
+	};
+	struct strbuf before = STRBUF_INIT, text = STRBUF_INIT;
+	enum install_state now;
+	unsigned done = 0;
+	bool bare;
+
+	(void)state;
+	for (int i = 0; i < rounds(4000); i++) {
+		strbuf_reset(&before);
+		strbuf_addstr(&before, rnd(4) ? "#!/bin/sh\n" : "");
+		for (unsigned nr = rnd(8); nr; nr--)
+			strbuf_addstr(&before, pieces[rnd(ARRAY_SIZE(pieces))]);
+		if (!install_is_shell(&before) || edit_hook_runs_aside(&hook, &before))
+			continue;
+		assert_int_equal(edit_look(&now, &hook, &before), 0);
+		if (now == INSTALL_THERE)
+			continue;
+		done++;
+		strbuf_reset(&text);
+		strbuf_add(&text, before.buf, before.len);
+		assert_int_equal(edit_put(&text, &hook), 0);
+		assert_int_equal(edit_look(&now, &hook, &text), 0);
+		assert_int_equal(now, INSTALL_THERE);
+		assert_int_equal(edit_remove(&text, &hook, &bare), 0);
+		assert_false(bare);
+		assert_string_equal(text.buf, before.buf);
+	}
+	assert_true(done > 1000);
+	strbuf_release(&before);
+	strbuf_release(&text);
+}
+
 static void test_install_git_a_hook_is_put_aside(void **state)
 {
 	static const char *const kinds[] = {
@@ -380,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_install_git_configuration_comes_and_goes),
 		cmocka_unit_test(test_install_git_which_scripts_take_lines),
 		cmocka_unit_test(test_install_git_lines_go_in_and_out),
+		cmocka_unit_test(test_install_git_lines_leave_no_trace),
 		cmocka_unit_test(test_install_git_a_hook_is_put_aside),
 		cmocka_unit_test(test_install_git_what_is_aside_is_not_lost),
 		cmocka_unit_test(test_install_git_a_hook_of_ours),
