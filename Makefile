@@ -119,8 +119,7 @@ ifneq ($(shell $(PKG_CONFIG) --exists $(LIBS) $(LOADED) && echo ok),ok)
 $(error Not all libraries were found ($(LIBS) $(LOADED)): try 'make build-deps')
 endif
 LIB_CFLAGS    := $(shell $(PKG_CONFIG) --cflags $(LIBS) $(LOADED))
-LIB_LIBS      := $(shell $(PKG_CONFIG) --libs $(LIBS)) -ldl \
-                 -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_file
+LIB_LIBS      := $(shell $(PKG_CONFIG) --libs $(LIBS)) -ldl
 LOADED_LIBS    = $(shell $(PKG_CONFIG) --libs $(LOADED))
 # Asked once, and only by who needs it.
 CMOCKA_CFLAGS  = $(eval CMOCKA_CFLAGS := $(call cmocka,--cflags))$(CMOCKA_CFLAGS)

@@ -129,7 +129,8 @@ int main(int argc, char **argv)
 	bool json = false, own;
 	int i = 1;
 
-	libmem_install();
+	/* An answer without what there was no memory for would look like a whole one. */
+	json_set_alloc_funcs(xmalloc, free);
 	occupy_standard_streams();
 	opt_scan_json(argc, argv);
 	alloc_on_failure(report_no_memory);

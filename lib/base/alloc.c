@@ -43,6 +43,11 @@ void *xrealloc(void *ptr, size_t size)
 	return must(realloc(ptr, size), size);
 }
 
+void *xhave(void *ptr)
+{
+	return must(ptr, 1);
+}
+
 char *xstrdup(const char *str)
 {
 	return xmemdupz(str, strlen(str));

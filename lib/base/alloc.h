@@ -21,6 +21,9 @@ void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *ptr, size_t size);
 char *xstrdup(const char *str);
 
+/** `ptr`, which a library has allocated; it ends the program as well if it is NULL. */
+void *xhave(void *ptr);
+
 /** Copy `len` bytes and append a NUL. */
 char *xmemdupz(const void *data, size_t len);
 

@@ -21,7 +21,6 @@
 #include "base/intern.h"
 #include "base/json.h"
 #include "base/libgit2.h"
-#include "base/libmem.h"
 #include "base/linediff.h"
 #include "base/lines.h"
 #include "base/map.h"
@@ -40,14 +39,13 @@
 #include "base/std.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
-#include "base/traffic.h"
 #include "base/units.h"
 #include "base/utf8.h"
 
 /*
  * In this folder:
  *
- *   error alloc libmem cancel  error messages; allocation, also of libraries; ^C
+ *   error alloc cancel      error messages; allocation; ^C
  *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff  text
  *   intern patterns         strings that are held once; lines that match
  *   hash hash_plain oid crc  SHA-256, of short texts without libcrypto; object names, checksums
@@ -55,7 +53,6 @@
  *   lines map               files line by line, and in memory
  *   pool spawn command proc env deadline  threads, processes, the environment; work that must end
  *                           in time
- *   traffic                 whether processes still send or receive
  *   json problems libgit2   JSON; findings of doctor and relink; libgit2, loaded when needed
  */
 

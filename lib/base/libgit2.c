@@ -3,27 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/libmem.h"
 #include "base/std.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-
-/*
- * Debian builds libgit2 with mbedTLS, and libgit2 then parses every CA
- * certificate of the system when it starts: nine of the ten milliseconds that a
- * small command took. This program never talks to a network, so the parser is
- * replaced by one that finds no certificates. If libgit2 is built with another
- * TLS library, this is never called. The linker is told to export it.
- */
-int mbedtls_x509_crt_parse_file(void *chain, const char *path);
-
-int mbedtls_x509_crt_parse_file(void *chain, const char *path)
-{
-	(void)chain;
-	(void)path;
-	return 0;
-}
 
 /* As the linker would name the one that these headers belong to. */
 static const char soname[] = "libgit2.so." LIBGIT2_SOVERSION;
@@ -53,7 +36,6 @@ static void begin(void)
 		failure = xstrdup(why ? why : soname);
 		return;
 	}
-	libmem_install_git();
 	libgit2.libgit2_init();
 	/* Containers run as root over other users' folders; we only read there. */
 	libgit2.libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);

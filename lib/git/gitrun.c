@@ -3,6 +3,8 @@
 
 #include "base/base.h"
 
+#include <signal.h>
+
 /*
  * env_scrub() has removed all GIT_*. What is set here overrides the
  * configuration files; GIT_NO_LAZY_FETCH is known to git since 2.45, before
@@ -128,9 +130,15 @@ static void add_setting(struct strlist *argv, const char *setting)
 	strlist_add(argv, setting);
 }
 
-static void add_arguments(struct strlist *argv, const struct gitrun *how, const char *const args[])
+static void add_arguments(struct strlist *argv, const struct gitrun *how, const char *const args[],
+			  bool http)
 {
 	strlist_add(argv, "git");
+	if (http) {
+		add_setting(argv, "http.lowSpeedLimit=1");
+		strlist_add(argv, "-c");
+		strlist_addf(argv, "http.lowSpeedTime=%ld", (long)how->patience + 1);
+	}
 	/* Without a repository there is no configuration to override. */
 	for (size_t i = 0; how->gitdir && i < ARRAY_SIZE(configuration); i++)
 		add_setting(argv, configuration[i]);
@@ -151,51 +159,55 @@ static void add_arguments(struct strlist *argv, const struct gitrun *how, const 
 		strlist_add(argv, args[i]);
 }
 
+/* What curl says then. */
+static const char too_slow[] = "bytes/sec transferred the last";
+
+/* There git counts bytes itself; elsewhere what it prints tells whether anything moves. */
+static bool talks_http(const struct gitrun *how, const char *const args[])
+{
+	bool found = false;
+
+	if (how->profile != GITRUN_TRANSPORT || how->patience <= 0)
+		return false;
+	for (size_t i = 0; args[i]; i++)
+		found = found || !strncmp(args[i], "http://", 7) || !strncmp(args[i], "https://", 8);
+	return found;
+}
+
 struct patience {
 	const struct gitrun *how;
 	double until; /* 0: for ever */
-	double look;  /* when to look again whether bytes move */
-	uint64_t moved;
-	pid_t pid; /* git's */
+	pid_t pid;    /* git's */
 	bool lost;
 };
 
-/* How often within its patience. */
-enum { LOOKS = 8 };
-
 static void be_patient(struct patience *patience)
 {
-	patience->until = clock_monotonic() + patience->how->patience;
+	if (patience->until > 0)
+		patience->until = clock_monotonic() + patience->how->patience;
 }
 
-/* It may print nothing for long: keepalives, a list of refs, a server that is slow. */
-static void look_for_traffic(struct patience *patience)
+/* SIGKILL for all that it started: what waits for the network would not notice that git is gone. */
+static void kill_descendants(pid_t pid)
 {
-	double now = clock_monotonic();
-	uint64_t moved;
+	struct proc_list list;
 
-	if (patience->how->patience <= 0 || now < patience->look)
-		return;
-	patience->look = now + patience->how->patience / LOOKS;
-	moved = traffic_of(patience->pid);
-	if (moved != patience->moved)
-		be_patient(patience);
-	patience->moved = moved;
+	proc_descendants(&list, "/proc", pid);
+	for (size_t i = 0; i < list.nr; i++)
+		(void)kill(list.items[i].pid, SIGKILL);
+	proc_list_release(&list);
 }
 
 static bool must_stop(void *payload)
 {
 	struct patience *patience = payload;
 	const struct gitrun *how = patience->how;
-	bool transport = how->profile == GITRUN_TRANSPORT, stop;
+	bool stop;
 
-	if (transport)
-		look_for_traffic(patience);
 	patience->lost = patience->until > 0 && clock_monotonic() > patience->until;
 	stop = patience->lost || (how->stop && how->stop(how->payload));
-	/* What waits for the network would not notice that git is gone. */
-	if (stop && transport)
-		traffic_end(patience->pid);
+	if (stop && how->profile == GITRUN_TRANSPORT)
+		kill_descendants(patience->pid);
 	return stop;
 }
 
@@ -203,7 +215,7 @@ static void heard(const char *data, size_t len, void *payload)
 {
 	struct patience *patience = payload;
 
-	if (patience->how->profile == GITRUN_TRANSPORT && patience->how->patience > 0)
+	if (patience->how->profile == GITRUN_TRANSPORT)
 		be_patient(patience);
 	if (patience->how->heard)
 		patience->how->heard(data, len, patience->how->payload);
@@ -229,9 +241,11 @@ static const char **vector(const struct strlist *list)
 
 int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[])
 {
+	const bool http = talks_http(how, args);
 	struct patience patience = { .how = how,
-				     .until = how->patience > 0 ? clock_monotonic() + how->patience
-								: 0 };
+				     .until = how->patience > 0 && !http
+						      ? clock_monotonic() + how->patience
+						      : 0 };
 	struct strlist env = STRLIST_INIT, argv = STRLIST_INIT;
 	const char **env_vector, **arg_vector;
 	struct spawn_opts opts = {
@@ -251,13 +265,15 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 	int err;
 
 	add_environment(&env, how);
-	add_arguments(&argv, how, args);
+	add_arguments(&argv, how, args, http);
 	opts.env = env_vector = vector(&env);
 	arg_vector = vector(&argv);
 	err = spawn_run(out, &opts, arg_vector);
 	if (err == CKPT_ERROR)
 		err = ckpt_error_set(err, "'git %s' failed", command_of(args));
-	patience.lost = patience.lost && err == CKPT_ELOCKED && how->profile == GITRUN_TRANSPORT;
+	patience.lost = how->profile == GITRUN_TRANSPORT &&
+			((patience.lost && err == CKPT_ELOCKED) ||
+			 (http && err == CKPT_ERROR && strstr(out->buf, too_slow)));
 	if (how->lost)
 		*how->lost = patience.lost;
 	if (patience.lost)

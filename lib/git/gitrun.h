@@ -54,8 +54,8 @@ enum gitrun_profile {
 	 * repository of ours: never from the project, whose configuration would be read.
 	 * Protocols, credential helpers, proxies and ssh are those of the user's own
 	 * configuration and environment; "ext::", which runs any command, is refused. It is
-	 * killed, with all that it started, if no byte moves for `patience` seconds: neither of
-	 * what it prints nor on the network.
+	 * killed, with all that it started, if it prints nothing for `patience` seconds, not even
+	 * its progress; over http git itself ends it if no byte moves for so long.
 	 */
 	GITRUN_TRANSPORT,
 };

@@ -338,7 +338,7 @@ int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pac
 		sort_by_oid(&verify);
 	verify.workers = xcalloc(threads, sizeof(*verify.workers));
 	for (unsigned i = 0; i < threads; i++) {
-		verify.workers[i].inflate = libdeflate_alloc_decompressor();
+		verify.workers[i].inflate = xhave(libdeflate_alloc_decompressor());
 		verify.workers[i].sha1 = hash_new(HASH_SHA1);
 	}
 	err = pool_for(threads, verify.spans_nr + 1, verify_item, &verify);

@@ -28,7 +28,7 @@ struct pack *pack_new(struct store *store, unsigned workers, unsigned level)
 	pack->workers = xcalloc(workers, sizeof(*pack->workers));
 	for (unsigned i = 0; i < workers; i++) {
 		strbuf_init(&pack->workers[i].out);
-		pack->workers[i].deflate = libdeflate_alloc_compressor((int)level);
+		pack->workers[i].deflate = xhave(libdeflate_alloc_compressor((int)level));
 		pack->workers[i].sha1 = hash_new(HASH_SHA1);
 		if (!pack->workers[i].deflate)
 			abort();

@@ -170,7 +170,7 @@ static struct tools *tools_get(void)
 	tools = pthread_getspecific(tools_key);
 	if (!tools) {
 		tools = xcalloc(1, sizeof(*tools));
-		tools->inflate = libdeflate_alloc_decompressor();
+		tools->inflate = xhave(libdeflate_alloc_decompressor());
 		tools->sha1 = hash_new(HASH_SHA1);
 		pthread_setspecific(tools_key, tools);
 	}

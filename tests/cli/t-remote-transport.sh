@@ -116,7 +116,7 @@ over_a_wire() {
 	serve_wire
 	wire
 	trap stop_servers EXIT
-	on one sh -c 'head -c 3000 /dev/urandom >noise'
+	on one sh -c 'head -c 400000 /dev/urandom >noise'
 	edit one x
 	on one git-checkpoint save -q
 	on one git-checkpoint push -q hub
@@ -141,7 +141,7 @@ slow_and_hanging() {
 	over_a_wire
 	hangs_at 1
 	hangs_at 3000
-	# it takes longer than that in all, with something that moves all the time
+	# it takes longer than that in all, with progress all the time: git shows it every 64 KiB
 	wire 1 trickle
 	begin=$(date +%s)
 	on two git-checkpoint fetch -q slow
@@ -149,7 +149,7 @@ slow_and_hanging() {
 	on two git-checkpoint verify -q one/@
 	wire 2000 hang
 	edit two y
-	on two sh -c 'head -c 20000 /dev/urandom >noise'
+	on two sh -c 'head -c 600000 /dev/urandom >noise'
 	on two git-checkpoint save -q
 	expect_exit 128 on two git-checkpoint push slow 2>"$T/err"
 	expect_grep "remote 'slow': nothing was heard for $patience seconds" "$T/err"

@@ -9,7 +9,7 @@
 #   <bytes> kill <file>   SIGKILL for the process whose number is in that file
 #   <bytes> close         connections are closed, and new ones too
 #   <bytes> hang          nothing passes any more
-#   <bytes> trickle       64 bytes pass, and again each time a tenth of a second is over
+#   <bytes> trickle       4096 bytes pass, and again each time a tenth of a second is over
 #   0 -                   nothing
 #
 # <file>.count has the number of bytes that have passed, <file>.done exists once it has happened.
@@ -70,7 +70,7 @@ sub happens {
 sub pass {
 	my ($from) = @_;
 	my $room = !$do || $count >= $at ? 16384 : $at - $count;
-	$room = 64 if $do eq 'trickle' && $count >= $at;
+	$room = 4096 if $do eq 'trickle' && $count >= $at;
 	my $n = sysread $from, my $data, $room > 16384 ? 16384 : $room;
 	my $to = $peer{$from};
 	if (!$n) {
