@@ -124,7 +124,7 @@ void complete_checkpoints(struct complete *complete)
 	struct ref_list refs;
 	size_t nr = 0, back = 0;
 
-	if (!session || !session->store || order_list(&refs, session->store))
+	if (!session || !session->store || refs_list(&refs, session->store))
 		return;
 	/* All ids look alike and tell nothing but a time. */
 	complete->described = true;

@@ -52,11 +52,11 @@ struct request {
 
 /* --- what to search --- */
 
-static int by_place(const void *a, const void *b)
+static int by_id(const void *a, const void *b)
 {
 	const struct ckpt_record *one = a, *other = b;
 
-	return order_compare(one->id, &one->place, other->id, &other->place);
+	return strcmp(one->id, other->id);
 }
 
 static int add_record(struct ckpt_records *records, size_t *alloc, struct session *session,
@@ -111,7 +111,7 @@ static int parse_checkpoints(struct request *request, struct session *session,
 		err = ckpt_error_set(CKPT_EUSAGE, "'--all' cannot be combined with checkpoints");
 	if (request->records.nr)
 		qsort(request->records.items, request->records.nr, sizeof(struct ckpt_record),
-		      by_place);
+		      by_id);
 	return err;
 }
 

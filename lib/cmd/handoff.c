@@ -154,7 +154,6 @@ static const struct opt takeover_options[] = {
 	{ OPT_END },
 };
 
-/* Of those that may be the newest: a clock that went back may have given it an older id. */
 static int choose_newest(struct ckpt_record *out, const struct fetch_result *result)
 {
 	const struct fetch_item *newest = NULL;
@@ -166,8 +165,7 @@ static int choose_newest(struct ckpt_record *out, const struct fetch_result *res
 		if (item->state == FETCH_BAD)
 			return ckpt_error_set(CKPT_ERROR, "'%s/%s' was refused: %s", item->at.machine,
 					      item->at.ref.id, item->why);
-		if (!newest || order_compare(item->record.id, &item->record.place, newest->record.id,
-					     &newest->record.place) > 0)
+		if (!newest || strcmp(item->record.id, newest->record.id) > 0)
 			newest = item;
 	}
 	if (!newest)

@@ -87,7 +87,7 @@ static int verify_named(struct verifying *verifying, const char *name)
 static int verify_all(struct verifying *verifying)
 {
 	struct ref_list refs;
-	int err = order_list(&refs, verifying->session->store);
+	int err = refs_list(&refs, verifying->session->store);
 
 	for (size_t i = 0; !err && i < refs.nr; i++)
 		err = verify_one(verifying, &refs.items[i]);

@@ -120,7 +120,7 @@ void retain_set_latest(struct store *store)
 {
 	struct ref_list refs;
 
-	if (order_list(&refs, store))
+	if (refs_list(&refs, store))
 		return;
 	refs_repair_latest(store, &refs);
 	refs_release(&refs);

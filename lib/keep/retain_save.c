@@ -105,18 +105,6 @@ static char *first_asked_for(const struct retain_result *gone)
 	return NULL;
 }
 
-/* Where ids do not sort, each command needs to know most of them: then it shall not read them. */
-static void keep_places(struct session *session, const struct ref_list *refs)
-{
-	struct ckpt_briefs briefs;
-
-	if (!order_has_odd(refs) || brief_read(&briefs, session->store))
-		return;
-	if (brief_worth(&briefs) && !retain_lacks_room(session, brief_worth(&briefs)))
-		brief_keep(&briefs, session->store);
-	brief_release(&briefs);
-}
-
 void retain_after_save(char **evicted, struct session *session, const struct ref_list *before,
 		       const struct strlist *keep)
 {
@@ -142,8 +130,6 @@ void retain_after_save(char **evicted, struct session *session, const struct ref
 			*(result.items[i].record.automatic ? &counts.automatic : &counts.asked) -=
 				1;
 		tally_note(session->store, err ? NULL : &counts, result.nr);
-	} else {
-		keep_places(session, before);
 	}
 	retain_reclaim_sometimes(session, nr);
 	*evicted = first_asked_for(&result);

@@ -227,7 +227,7 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 {
 	struct ref_list refs;
 	size_t nr = 0;
-	int err = order_list(&refs, session->store);
+	int err = refs_list(&refs, session->store);
 
 	if (err)
 		return err;

@@ -29,7 +29,7 @@ int history_open(struct history **out, struct session *session, const struct pat
 		 bool follow)
 {
 	struct history *history = xcalloc(1, sizeof(*history));
-	int err = session->store ? order_list(&history->refs, session->store) : 0;
+	int err = session->store ? refs_list(&history->refs, session->store) : 0;
 
 	if (err) {
 		free(history);

@@ -51,7 +51,7 @@ int look_list(struct ckpt_records *out, struct session *session,
 	memset(out, 0, sizeof(*out));
 	if (!session->store)
 		return 0;
-	err = order_list(&refs, session->store);
+	err = refs_list(&refs, session->store);
 	if (!err)
 		err = list_refs(out, session, &refs, enough);
 	refs_release(&refs);
@@ -96,7 +96,7 @@ int look_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
 	memset(all_out, 0, sizeof(*all_out));
 	if (!session->store)
 		return 0;
-	err = order_list(&refs, session->store);
+	err = refs_list(&refs, session->store);
 	if (!err)
 		err = list_refs(recent_out, session, &refs, &enough);
 	if (!err)

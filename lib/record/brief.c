@@ -30,11 +30,9 @@ struct entry {
 	struct oid commit;
 	uint32_t flags;
 	int64_t created_at, expiry;
-	uint64_t number;
-	char after[CKPT_ID_SIZE];
 };
 
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 112, "no padding");
+_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 72, "no padding");
 
 struct entries {
 	struct map file;
@@ -48,8 +46,6 @@ struct entries {
 static bool entry_is_sound(const struct entry *entry, const struct entry *before)
 {
 	return memchr(entry->id, '\0', sizeof(entry->id)) && refs_valid_id(entry->id) &&
-	       (!*entry->after || (memchr(entry->after, '\0', sizeof(entry->after)) &&
-				   refs_valid_id(entry->after))) &&
 	       !oid_is_zero(&entry->commit) && !(entry->flags & ~(uint32_t)ALL_FLAGS) &&
 	       entry->created_at && (!before || strcmp(before->id, entry->id) < 0);
 }
@@ -111,7 +107,6 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 	memset(out, 0, sizeof(*out));
 	memcpy(out->ref.id, record->id, sizeof(out->ref.id));
 	out->ref.commit = record->commit;
-	out->place = record->place;
 	out->created_at = record->created_at;
 	out->expiry = record->expiry;
 	out->scoped = record->scope.nr > 0;
@@ -128,8 +123,6 @@ bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record
 	brief_of(&now, record);
 	return !strcmp(brief->ref.id, now.ref.id) &&
 	       oid_equal(&brief->ref.commit, &now.ref.commit) &&
-	       brief->place.number == now.place.number &&
-	       !strcmp(brief->place.after, now.place.after) &&
 	       brief->created_at == now.created_at && brief->expiry == now.expiry &&
 	       brief->scoped == now.scoped && brief->state_only == now.state_only &&
 	       brief->automatic == now.automatic && brief->safety == now.safety;
@@ -140,8 +133,6 @@ static void from_entry(struct ckpt_brief *out, const struct entry *entry)
 	memset(out, 0, sizeof(*out));
 	memcpy(out->ref.id, entry->id, sizeof(out->ref.id));
 	out->ref.commit = entry->commit;
-	out->place.number = entry->number;
-	memcpy(out->place.after, entry->after, sizeof(out->place.after));
 	out->created_at = entry->created_at;
 	out->expiry = entry->expiry;
 	out->scoped = entry->flags & SCOPED;
@@ -156,8 +147,6 @@ static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 	memset(out, 0, sizeof(*out));
 	memcpy(out->id, brief->ref.id, sizeof(out->id));
 	out->commit = brief->ref.commit;
-	out->number = brief->place.number;
-	memcpy(out->after, brief->place.after, sizeof(out->after));
 	out->created_at = brief->created_at;
 	out->expiry = brief->expiry;
 	out->flags = (brief->scoped ? SCOPED : 0) | (brief->state_only ? STATE_ONLY : 0) |
@@ -222,13 +211,6 @@ static int ask_keepers(struct ckpt_briefs *briefs, struct store *store)
 	return err;
 }
 
-static int by_order(const void *a, const void *b)
-{
-	const struct ckpt_brief *one = a, *other = b;
-
-	return order_compare(one->ref.id, &one->place, other->ref.id, &other->place);
-}
-
 int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs)
 {
 	struct entries known;
@@ -237,8 +219,6 @@ int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct r
 	memset(out, 0, sizeof(*out));
 	load(&known, store);
 	err = collect(out, store, refs, &known);
-	if (!err && order_has_odd(refs))
-		qsort(out->items, out->nr, sizeof(*out->items), by_order);
 	if (!err)
 		err = ask_keepers(out, store);
 	release(&known);
@@ -259,34 +239,6 @@ int brief_read(struct ckpt_briefs *out, struct store *store)
 	return err;
 }
 
-int brief_places(struct ckpt_place *out, struct store *store, const struct ref_list *refs)
-{
-	struct entries known = { .nr = 0 };
-	bool odd = order_has_odd(refs);
-	int err = 0;
-
-	if (odd)
-		load(&known, store);
-	for (size_t i = 0; odd && i < refs->nr && !err; i++) {
-		const struct entry *entry;
-		struct ckpt_brief brief = { 0 };
-
-		if (!order_is_odd(refs->items[i].id))
-			continue;
-		entry = find(&known, &refs->items[i]);
-		if (entry)
-			from_entry(&brief, entry);
-		else
-			err = read_one(&brief, store, &refs->items[i]);
-		if (!err)
-			out[i] = brief.place;
-		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
-			err = 0;
-	}
-	release(&known);
-	return err;
-}
-
 void brief_release(struct ckpt_briefs *briefs)
 {
 	free(briefs->items);
@@ -303,11 +255,6 @@ size_t brief_worth(const struct ckpt_briefs *briefs)
 		       sizeof(struct header) + briefs->nr * sizeof(struct entry);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	return strcmp(((const struct entry *)a)->id, ((const struct entry *)b)->id);
-}
-
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 {
 	struct entry *entries;
@@ -321,7 +268,6 @@ void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 	entries = xcalloc(briefs->nr + 1, sizeof(*entries));
 	for (size_t i = 0; i < briefs->nr; i++)
 		to_entry(&entries[i], &briefs->items[i]);
-	qsort(entries, briefs->nr, sizeof(*entries), by_id);
 	strbuf_add(&text, entries, briefs->nr * sizeof(*entries));
 	free(entries);
 	header.crc = crc_update(0, text.buf + offsetof(struct header, nr),

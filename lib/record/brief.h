@@ -3,7 +3,6 @@
 #define CKPT_RECORD_BRIEF_H
 
 #include "base/base.h"
-#include "record/order.h"
 #include "store/store.h"
 
 struct ckpt_record;
@@ -11,7 +10,7 @@ struct store;
 
 /**
  * What is needed about every checkpoint at once: by retention after each save,
- * by status, and for the order of ids that do not sort. Reading thousands of
+ * and by status. Reading thousands of
  * commits for that would take longer than the save.
  *
  * checkpoint/briefs keeps what is in the commits. A commit never changes, so an
@@ -26,7 +25,6 @@ struct store;
  */
 struct ckpt_brief {
 	struct ref_item ref;
-	struct ckpt_place place;
 	int64_t created_at;
 	int64_t expiry; /**< 0: never */
 	bool scoped;    /**< of some paths only */
@@ -39,7 +37,7 @@ struct ckpt_brief {
 };
 
 struct ckpt_briefs {
-	struct ckpt_brief *items; /**< in the order of saving */
+	struct ckpt_brief *items; /**< by id */
 	size_t nr;
 	struct strlist damaged; /**< a sentence about each checkpoint that is not in the file and
 				 * cannot be read */
@@ -49,15 +47,9 @@ struct ckpt_briefs {
 /** Of all checkpoints; damaged ones are left out and named. */
 int brief_read(struct ckpt_briefs *out, struct store *store);
 
-/** The same of these refs, in any order. */
+/** The same of these refs, which are sorted by id. */
 int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs);
 void brief_release(struct ckpt_briefs *briefs);
-
-/**
- * Only the places of those of `refs` whose ids are odd, see order.h; `out` has room for all
- * and is zeroed. Damaged ones are left out.
- */
-int brief_places(struct ckpt_place *out, struct store *store, const struct ref_list *refs);
 
 /** The size that the file would have, 0 if too little was learned to be worth it. */
 size_t brief_worth(const struct ckpt_briefs *briefs);

@@ -5,6 +5,8 @@
 #include "settings/settings.h"
 #include "store/store.h"
 
+#include <sys/random.h>
+
 void record_release(struct ckpt_record *record)
 {
 	free(record->machine);
@@ -69,6 +71,57 @@ double record_confidence(const struct ckpt_record *record)
 bool record_expired(const struct ckpt_record *record, int64_t now)
 {
 	return record->expiry && record->expiry <= now;
+}
+
+enum {
+	/* "chk_YYYYMMDD_HHMMSS" */
+	ID_TIME_AT = 4,
+	ID_TIME = 15,
+	ID_DIGITS_AT = ID_TIME_AT + ID_TIME + 1,
+	/* In a new second the digits leave room for those that follow in the same one. */
+	ID_FRESH_MAX = 0x7fffff,
+	ID_STEP_MAX = 0x7ff,
+	ID_DIGITS_MAX = 0xffffff,
+};
+
+/* The second after that of an id; the ids of hand-made refs need not be dates. */
+static void format_next_second(char out[CLOCK_ISO_SIZE], const char *id)
+{
+	struct tm tm = { 0 };
+
+	(void)sscanf(id, "chk_%4d%2d%2d_%2d%2d%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		     &tm.tm_hour, &tm.tm_min, &tm.tm_sec);
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	tm.tm_sec++;
+	clock_format_id(out, timegm(&tm));
+}
+
+int record_next_id(char out[CKPT_ID_SIZE], const char *last, int64_t now)
+{
+	char stamp[CLOCK_ISO_SIZE];
+	unsigned long digits;
+	uint32_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return ckpt_error_errno("unable to get random bytes");
+	clock_format_id(stamp, now);
+	digits = random & ID_FRESH_MAX;
+	if (*last && strncmp(last + ID_TIME_AT, stamp, ID_TIME) >= 0) {
+		unsigned long after = strtoul(last + ID_DIGITS_AT, NULL, 16) + 1;
+
+		if (after + ID_STEP_MAX <= ID_DIGITS_MAX) {
+			snprintf(stamp, sizeof(stamp), "%.*s", ID_TIME, last + ID_TIME_AT);
+			digits = after + (random & ID_STEP_MAX);
+		} else {
+			format_next_second(stamp, last);
+		}
+	}
+	snprintf(out, CKPT_ID_SIZE, "chk_%.*s_%06lx", ID_TIME, stamp, digits);
+	if (*last && strcmp(out, last) <= 0)
+		return ckpt_error_set(CKPT_ERROR, "no id sorts after '%s'; drop that checkpoint",
+				      last);
+	return 0;
 }
 
 /* --- reading --- */
@@ -196,14 +249,6 @@ static bool set_field(struct ckpt_record *record, const char *key, const char *v
 	}
 	if (!strcmp(key, "Composed-For")) {
 		snprintf(record->composed_for, sizeof(record->composed_for), "%s", value);
-		return refs_valid_id(value);
-	}
-	/* There must be room for the next ones. */
-	if (!strcmp(key, "Sequence"))
-		return units_parse_number(&record->place.number, value) &&
-		       record->place.number <= INT64_MAX;
-	if (!strcmp(key, "After")) {
-		snprintf(record->place.after, sizeof(record->place.after), "%s", value);
 		return refs_valid_id(value);
 	}
 	if (!strcmp(key, "State-Only"))

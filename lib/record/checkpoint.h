@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/nested.h"
-#include "record/order.h"
 #include "record/statehash.h"
 #include "store/store.h"
 #include "tree/tree.h"
@@ -77,9 +76,8 @@ void record_agent_release(struct ckpt_agent *agent);
 struct ckpt_record {
 	char id[CKPT_ID_SIZE];
 	struct oid commit, tree, meta;
-	struct ckpt_place place; /**< in the order of saving */
 	char *type;
-	int64_t created_at; /**< by the clock, which may have been wrong */
+	int64_t created_at; /**< by the clock, which may have been wrong; the id may be later */
 	char *reason;
 	char *source;
 	char *before;	 /**< what was about to be done, "git rebase main"; or NULL: see title.h */
@@ -205,6 +203,14 @@ int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_reco
 
 /** The tree of the repository's state, zero if it has none, without reading the rest. */
 int meta_find_git(struct oid *out, struct store *store, const struct ckpt_record *record);
+
+/**
+ * An id for a checkpoint saved at `now`, after the one with the id `last` ("" if there is none):
+ * ids sort in the order of saving, whatever the clock does. It has the time of the save, unless
+ * `last` has that second or a later one; then the second of `last` and greater digits, of which
+ * there are enough for thousands of saves, and after them the next second.
+ */
+int record_next_id(char out[CKPT_ID_SIZE], const char *last, int64_t now);
 
 /** captured / in scope: 1.0 only if nothing is missing. */
 double record_confidence(const struct ckpt_record *record);

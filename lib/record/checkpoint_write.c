@@ -78,10 +78,6 @@ static void add_message(struct strbuf *out, const struct ckpt_record *record)
 	add_subject(out, record);
 	add_field(out, "Checkpoint", RECORD_FORMAT);
 	add_field(out, "Id", record->id);
-	if (record->place.number)
-		add_number(out, "Sequence", record->place.number);
-	if (*record->place.after)
-		add_field(out, "After", record->place.after);
 	add_field(out, "Type", record->type);
 	add_time(out, "Created", record->created_at);
 	add_field(out, "Reason", record->reason);

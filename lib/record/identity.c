@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "record/order.h"
 #include "store/store.h"
 
 #include <sys/sysmacros.h>
@@ -218,7 +217,7 @@ static void say(struct strlist *warnings, enum identity_relation relation, struc
 
 	if (relation == IDENTITY_SAME)
 		return;
-	if (!refs && order_list(&own, store))
+	if (!refs && refs_list(&own, store))
 		return;
 	if (!refs)
 		refs = &own;

@@ -64,7 +64,7 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 int lookup_records(struct ckpt_records *out, struct store *store)
 {
 	struct ref_list refs;
-	int err = order_list(&refs, store);
+	int err = refs_list(&refs, store);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
@@ -175,7 +175,7 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 {
 	static const struct strlist whole = STRLIST_INIT;
 	struct ref_list refs;
-	int err = order_list(&refs, store);
+	int err = refs_list(&refs, store);
 
 	if (err)
 		return err;
@@ -414,7 +414,7 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 
 	if (!*name)
 		return unknown(name);
-	err = order_list(&refs, store);
+	err = refs_list(&refs, store);
 	if (err)
 		return err;
 	if (!strncmp(name, "@{", 2) && name[2] && name[strlen(name) - 1] == '}')

@@ -13,8 +13,6 @@ struct store;
  * that people type: an id, a unique prefix of it or the six digits at its end,
  * four or more digits of a commit, a given name, "@", "@~<n>", "@{<time>}", "step:<n>". Names of
  * turns are for session_lookup().
- *
- * `refs` are in the order of saving, as order_list() has them, where the newest matters.
  */
 
 struct ckpt_records {

@@ -2,7 +2,6 @@
 #include "record/lookup_machine_internal.h"
 
 #include "base/base.h"
-#include "record/order.h"
 #include "store/store.h"
 
 enum { ID_DIGITS = 6 };
@@ -38,32 +37,17 @@ static size_t find(size_t *at, const struct fetched_list *all, const char *name)
 	return found;
 }
 
-/* "<machine>/@". Where an id does not tell the order, records do. */
+/* "<machine>/@": the last of those that can be read. */
 static int find_newest(struct ckpt_record *out, struct store *store, const struct fetched_list *all,
 		       const char *name)
 {
 	size_t len = strcspn(name, "/");
-	int err = CKPT_ENOTFOUND;
 
-	for (size_t i = all->nr; i--;) {
-		struct ckpt_record record;
-
-		/* Of the others the last is the newest. */
-		if (!is_of(&all->items[i], name, len) ||
-		    (!err && !order_is_odd(all->items[i].ref.id) && !order_is_odd(out->id)))
-			continue;
-		if (record_read_fetched(&record, store, &all->items[i]))
-			continue;
-		if (!err && order_compare(record.id, &record.place, out->id, &out->place) < 0) {
-			record_release(&record);
-			continue;
-		}
-		if (!err)
-			record_release(out);
-		*out = record;
-		err = 0;
-	}
-	return err;
+	for (size_t i = all->nr; i--;)
+		if (is_of(&all->items[i], name, len) &&
+		    !record_read_fetched(out, store, &all->items[i]))
+			return 0;
+	return CKPT_ENOTFOUND;
 }
 
 static int unknown(const char *name)

@@ -253,7 +253,7 @@ int manifest_rebuild(struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct ref_list refs;
-	int err = order_list(&refs, store);
+	int err = refs_list(&refs, store);
 
 	if (err)
 		return err;

@@ -19,7 +19,6 @@
 #include "record/manifest.h"
 #include "record/modes.h"
 #include "record/nested.h"
-#include "record/order.h"
 #include "record/record_git.h"
 #include "record/snapshot.h"
 #include "record/stage_dir.h"
@@ -39,7 +38,6 @@
  *   statehash nested        the hash of a whole state; repositories within the worktree
  *   lookup lookup_machine brief title  from what people type to records; a summary of all; a line
  *                           about one
- *   order                   the order of saving, whatever the clock did
  *   manifest audit          the list for people, the audit trail
  *   journal stage_dir stage_settle  an interrupted restore, undo; its directories, settling them
  *   target                  what journal and undo name: a checkpoint or a composed state

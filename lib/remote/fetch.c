@@ -73,7 +73,7 @@ static int add_named(struct fetching *fetching, const char *name)
 		    strncmp(item->machine, name, (size_t)(slash - name)) != 0)
 			continue;
 		if (!strcmp(rest, id) || (strlen(rest) == 6 && !strcmp(rest, id + strlen(id) - 6)) ||
-		    (!strcmp(rest, "@") && transport_may_be_newest(&fetching->there, i)))
+		    (!strcmp(rest, "@") && transport_is_newest(&fetching->there, i)))
 			found = item;
 		if (found == item && !strcmp(rest, "@"))
 			add_once(fetching->out, item);
@@ -98,7 +98,7 @@ static void add_others(struct fetching *fetching)
 
 	for (size_t i = 0; i < there->nr; i++) {
 		if (strcmp(there->items[i].machine, own) != 0 &&
-		    (fetching->opts->all || transport_may_be_newest(there, i)))
+		    (fetching->opts->all || transport_is_newest(there, i)))
 			add(fetching->out, &there->items[i]);
 	}
 	free(own);
@@ -444,7 +444,7 @@ static int compare(const void *a, const void *b)
 	const struct ckpt_record *x = a, *y = b;
 	int order = strcmp(x->machine, y->machine);
 
-	return order ? order : order_compare(x->id, &x->place, y->id, &y->place);
+	return order ? order : strcmp(x->id, y->id);
 }
 
 int fetch_list(struct ckpt_records *out, struct session *session)

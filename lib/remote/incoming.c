@@ -8,9 +8,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-/* No honest record has a higher number; whoever counts on must not run out of them. */
-#define SEQUENCE_MAX ((uint64_t)1 << 48)
-
 int incoming_begin(struct incoming *out, struct session *session)
 {
 	*out = (struct incoming){ .session = session, .apart = *session, .scratch = SCRATCH_INIT };
@@ -147,8 +144,6 @@ int incoming_open(struct incoming *incoming)
 
 static int check_record(const struct ckpt_record *record)
 {
-	if (record->place.number > SEQUENCE_MAX)
-		return ckpt_error_set(CKPT_ECORRUPT, "its place in the order is impossible");
 	for (size_t i = 0; i < record->scope.nr; i++)
 		if (!incoming_path_valid(record->scope.items[i]))
 			return ckpt_error_set(CKPT_ECORRUPT, "'%s' in its scope is not a valid path",

@@ -258,12 +258,8 @@ int transport_list(struct fetched_list *out, struct strlist *odd,
 	return err;
 }
 
-bool transport_may_be_newest(const struct fetched_list *there, size_t at)
+bool transport_is_newest(const struct fetched_list *there, size_t at)
 {
-	const struct fetched_item *item = &there->items[at];
-
-	for (size_t i = at + 1; i < there->nr && !strcmp(there->items[i].machine, item->machine); i++)
-		if (order_is_odd(there->items[i].ref.id) == order_is_odd(item->ref.id))
-			return false;
-	return true;
+	return at + 1 == there->nr ||
+	       strcmp(there->items[at].machine, there->items[at + 1].machine) != 0;
 }

@@ -48,11 +48,8 @@ int transport_run(struct strbuf *out, const struct transport *transport, const c
 int transport_list(struct fetched_list *out, struct strlist *odd,
 		   const struct transport *transport, const char *prefix);
 
-/**
- * Whether that one may be the newest of its machine: the last of those whose ids tell their order,
- * or of those whose ids do not (record/order.h), since the clock went back. Records tell which.
- */
-bool transport_may_be_newest(const struct fetched_list *there, size_t at);
+/** Whether that one is the newest of its machine. */
+bool transport_is_newest(const struct fetched_list *there, size_t at);
 
 /* --- for tests --- */
 

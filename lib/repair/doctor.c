@@ -165,7 +165,7 @@ static int find_damaged(struct patients *out, struct doctor *doctor)
 	struct ref_list refs;
 	size_t refs_alloc = 0;
 	struct verify verify;
-	int err = order_list(&refs, doctor->store);
+	int err = refs_list(&refs, doctor->store);
 
 	verify_begin(&verify, doctor->session, doctor->progress);
 	for (size_t i = 0; !err && i < refs.nr; i++) {
@@ -263,7 +263,7 @@ static int check_contents(struct doctor *doctor)
 static int check_manifest(struct doctor *doctor)
 {
 	struct ref_list refs;
-	int err = order_list(&refs, doctor->store);
+	int err = refs_list(&refs, doctor->store);
 
 	if (err)
 		return err;

@@ -164,7 +164,7 @@ static int add_lost(struct ref_list *refs, struct doctor *doctor)
 static int check_other_refs(struct doctor *doctor)
 {
 	struct ref_list refs;
-	int err = order_list(&refs, doctor->store);
+	int err = refs_list(&refs, doctor->store);
 
 	if (!err)
 		err = add_lost(&refs, doctor);

@@ -315,7 +315,7 @@ static int merge(struct relink *job, struct relink_result *out)
 		tell_unmerged(out, &problems, err);
 		err = 0;
 	}
-	if (!err && !order_list(&refs, job->store)) {
+	if (!err && !refs_list(&refs, job->store)) {
 		out->merged = refs.nr > before ? refs.nr - before : 0;
 		if (refs.nr)
 			refs_set_latest(job->store, &refs.items[refs.nr - 1].commit);

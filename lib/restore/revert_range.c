@@ -32,7 +32,7 @@ static int find(struct ckpt_record *out, struct session *session, const char *na
 static int find_newest(struct ckpt_record *out, struct session *session)
 {
 	struct ref_list refs;
-	int err = order_list(&refs, session->store);
+	int err = refs_list(&refs, session->store);
 
 	if (!err)
 		err = lookup_latest(out, session->store, &refs);

@@ -168,7 +168,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 		job->interrupted = journal_exists(job->store);
 		if (!job->interrupted)
 			stage_sweep(&job->notes, job->store, session->worktree);
-		err = order_list(&job->refs, job->store);
+		err = refs_list(&job->refs, job->store);
 	}
 	/* A save that was killed after making its ref did not get here. */
 	if (!err && job->refs.nr)

@@ -103,6 +103,24 @@ static void set_extras(struct ckpt_record *record, const struct save_job *save)
 	record->state_only = save->opts->state_only;
 }
 
+/* Imported ones have the times of another clock: what was taken here is not dated by them. */
+static int set_id(struct ckpt_record *record, const struct save_job *save)
+{
+	const struct ref_list *refs = &save->refs;
+	const struct keepers *keepers;
+	const char *last = "";
+	int err = keepers_read(&keepers, save->store);
+
+	for (size_t i = refs->nr; i-- && !err && !*last;)
+		if (!keepers_has(keepers, KEEPER_IMPORT, refs->items[i].id))
+			last = refs->items[i].id;
+	if (!err)
+		do {
+			err = record_next_id(record->id, last, record->created_at);
+		} while (!err && refs_has(refs, record->id));
+	return err;
+}
+
 static int fill_record(struct ckpt_record *record, struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
@@ -113,7 +131,7 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 	record->created_at = clock_now();
-	err = order_next(record, save->store, &save->refs, record->created_at);
+	err = set_id(record, save);
 	if (!err)
 		err = count_changes(record, save);
 	if (err)

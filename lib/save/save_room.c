@@ -82,7 +82,7 @@ int save_room_make(struct save_job *save)
 	save->no_room = err == CKPT_ERROR;
 	if (!err && save->room.evicted) {
 		refs_release(&save->refs);
-		err = order_list(&save->refs, save->store);
+		err = refs_list(&save->refs, save->store);
 	}
 	return err;
 }

@@ -74,15 +74,17 @@ int inventory_open(struct store **out, const char *home, const char *key)
 
 /* --- one store --- */
 
-static int64_t time_of_id(const char *id)
+/* By the clock, which its id need not have. */
+static int64_t saved_at(struct store *store, const struct ref_item *ref)
 {
-	char iso[CLOCK_ISO_SIZE];
-	int64_t when = 0;
+	struct ckpt_record record;
+	int64_t when;
 
-	/* chk_YYYYMMDD_HHMMSS_xxxxxx */
-	snprintf(iso, sizeof(iso), "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", id + 4, id + 8, id + 10,
-		 id + 13, id + 15, id + 17);
-	return clock_parse_iso(&when, iso) ? when : 0;
+	if (record_read_saved(&record, store, ref))
+		return 0;
+	when = record.created_at;
+	record_release(&record);
+	return when;
 }
 
 static void look_at_checkpoints(struct inventory_item *item, struct store *store)
@@ -90,12 +92,12 @@ static void look_at_checkpoints(struct inventory_item *item, struct store *store
 	struct ref_list refs;
 	struct stat st;
 
-	if (order_list(&refs, store)) {
+	if (refs_list(&refs, store)) {
 		item->problem = xstrdup(ckpt_error_last());
 	} else {
 		item->checkpoints = refs.nr;
 		if (refs.nr)
-			item->last_used = time_of_id(refs.items[refs.nr - 1].id);
+			item->last_used = saved_at(store, &refs.items[refs.nr - 1]);
 		if (!fs_is_dir(store->worktree))
 			inventory_last_whole(item->last_whole, store, &refs);
 		if (refs.nr && !strcmp(item->last_whole, refs.items[refs.nr - 1].id))

@@ -21,7 +21,7 @@ struct ref_item {
 	struct oid commit; /**< zero: the ref cannot be read */
 };
 
-/** By id, or in the order of saving, which need not be the same: see record/order.h. */
+/** By id, which is the order of saving: see record_next_id(). */
 struct ref_list {
 	struct ref_item *items;
 	size_t nr, alloc;

@@ -208,7 +208,7 @@ int turns_lookup(struct ckpt_record *out, struct store *store, const char *typed
 	int err = parse_name(&name, typed) ? turns_read(&turns, store) : malformed(typed);
 
 	if (!err)
-		err = order_list(&refs, store);
+		err = refs_list(&refs, store);
 	if (!err)
 		err = find_session(&session, &turns, &name);
 	if (!err && !name.turn)
@@ -239,7 +239,7 @@ static int read_range(struct turn_range *out, struct store *store, const struct 
 	const struct turn *next = at + 1 < session->nr ? &session->items[at + 1] : NULL;
 	const char *end = turn->end;
 	struct ref_list refs;
-	int err = order_list(&refs, store);
+	int err = refs_list(&refs, store);
 
 	if (err)
 		return err;

@@ -65,11 +65,10 @@ test_trees_and_records() {
 	as_commit c chk_20300101_000000_000003 '' \
 		"$({ entry 120000 a "$blob" && entry 100644 a.b "$blob" && entry 40000 a "$sub"; } | object tree)"
 	as_commit d chk_20300101_000000_000004 '$a\Scope: ../../x'
-	as_commit e chk_20300101_000000_000005 's/^Sequence:.*/Sequence: 9223372036854775806/'
 	as_commit f chk_20300101_000000_000006 '/^Id:/d; $a\Id: chk_20300101_000000_000007'
 	in_store update-ref "$refs/g/chk_20300101_000000_000008" "$(git -C "$T/hub.git" rev-parse "$good^")"
 	fetched 1 git-checkpoint fetch
-	for machine in a b c d e f g; do
+	for machine in a b c d f g; do
 		expect_grep "'$machine/chk_20300101_.* was refused: " "$T/err"
 	done
 	expect_eq one "$(on two git-checkpoint list --remote --json | jq -r '.checkpoints[].machine')"

@@ -91,9 +91,6 @@ UNUSED static void recordgen_random(struct ckpt_record *out, const char *id)
 {
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	snprintf(out->id, sizeof(out->id), "%s", id);
-	out->place.number = rnd64() >> (1 + rnd(63));
-	if (rnd(2))
-		strcpy(out->place.after, "chk_20270101_000000_000001");
 	out->type = xstrdup(rnd(2) ? "git_stash" : "file_backup");
 	out->created_at = 1 + (int64_t)(rnd64() % 253402300799u);
 	out->reason = recordgen_text(200);

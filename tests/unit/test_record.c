@@ -22,8 +22,6 @@ static void check_equal(const struct ckpt_record *a, const struct ckpt_record *b
 	assert_true(oid_equal(&a->commit, &b->commit));
 	assert_true(oid_equal(&a->tree, &b->tree));
 	assert_true(oid_equal(&a->meta, &b->meta));
-	assert_int_equal(a->place.number, b->place.number);
-	assert_string_equal(a->place.after, b->place.after);
 	check_string(a->type, b->type);
 	assert_int_equal(a->created_at, b->created_at);
 	check_string(a->reason, b->reason);
@@ -302,6 +300,80 @@ static void test_record_confidence_and_expiry(void **state)
 	assert_true(record_expired(&record, 100));
 }
 
+/* --- ids --- */
+
+static void make_id(char out[CKPT_ID_SIZE], const char *last, int64_t now)
+{
+	assert_int_equal(record_next_id(out, last, now), 0);
+	if (!refs_valid_id(out))
+		fail_msg("'%s' is not an id", out);
+	if (strcmp(out, last) <= 0)
+		fail_msg("'%s' does not sort after '%s'", out, last);
+}
+
+static void test_record_id_has_the_time_or_that_of_the_last(void **state)
+{
+	static const struct {
+		const char *last, *begins;
+	} rows[] = {
+		/* 1790000000 is 2026-09-21 14:13:20 */
+		{ "", "chk_20260921_141320_" },
+		{ "chk_00000000_000000_ffffff", "chk_20260921_141320_" },
+		{ "chk_20260921_141319_ffffff", "chk_20260921_141320_" },
+		{ "chk_20260921_141320_000000", "chk_20260921_141320_000" },
+		{ "chk_20260921_141320_fff7ff", "chk_20260921_141320_fff" },
+		{ "chk_20260921_141320_fff800", "chk_20260921_141321_" },
+		{ "chk_20260921_141359_ffffff", "chk_20260921_141400_" },
+		{ "chk_20271231_235959_fffffe", "chk_20280101_000000_" },
+		{ "chk_20270921_141320_000000", "chk_20270921_141320_000" },
+		/* only a person could have made these */
+		{ "chk_20269999_000000_ffffff", "chk_20340" },
+		{ "chk_99999999_999999_000001", "chk_99999999_999999_000" },
+	};
+	char id_made[CKPT_ID_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (int n = 0; n < 50; n++) {
+			make_id(id_made, rows[i].last, 1790000000);
+			if (strncmp(id_made, rows[i].begins, strlen(rows[i].begins)))
+				fail_msg("row %zu: '%s' after '%s'", i, id_made, rows[i].last);
+		}
+	assert_int_equal(record_next_id(id_made, "chk_99999999_999999_ffffff", 1790000000), CKPT_ERROR);
+}
+
+/* Thousands of saves at one instant: the ids are at most some seconds ahead of the clock. */
+static void test_record_ids_do_not_run_ahead(void **state)
+{
+	char last[CKPT_ID_SIZE] = "", next[CKPT_ID_SIZE];
+
+	(void)state;
+	for (int i = 0; i < 4000; i++) {
+		make_id(next, last, 1790000000);
+		memcpy(last, next, sizeof(last));
+	}
+	assert_true(strncmp(last, "chk_20260921_141320_", 20) == 0);
+	for (int i = 0; i < 40000; i++) {
+		make_id(next, last, 1790000000);
+		memcpy(last, next, sizeof(last));
+	}
+	assert_true(strcmp(last, "chk_20260921_141330_") < 0);
+}
+
+/* A clock that stands, creeps, jumps ahead and back. */
+static void test_record_ids_sort_under_any_clock(void **state)
+{
+	int64_t now = 1500000000;
+	char last[CKPT_ID_SIZE] = "", next[CKPT_ID_SIZE];
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		now += rnd(4) ? 0 : rnd(2) ? (int64_t)rnd(100000) : -(int64_t)rnd(100000);
+		make_id(next, last, now);
+		memcpy(last, next, sizeof(last));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +383,9 @@ int main(void)
 		cmocka_unit_test(test_record_equal_metadata_are_shared),
 		cmocka_unit_test(test_record_state_keys_may_be_anything),
 		cmocka_unit_test(test_record_confidence_and_expiry),
+		cmocka_unit_test(test_record_id_has_the_time_or_that_of_the_last),
+		cmocka_unit_test(test_record_ids_do_not_run_ahead),
+		cmocka_unit_test(test_record_ids_sort_under_any_clock),
 	};
 
 	return cmocka_run_group_tests_name("record", tests, unit_setup, unit_teardown);
