@@ -160,14 +160,6 @@ static int add_patch(struct strbuf *out, struct diff *diff, const struct change 
 	return err;
 }
 
-int changes_add_patch(struct strbuf *out, struct diff *diff, const struct change *change)
-{
-	struct patch_opts opts = patch_opts();
-
-	opts.color = false;
-	return add_patch(out, diff, change, &opts);
-}
-
 static int print_patch(struct diff *diff)
 {
 	struct patch_opts opts = patch_opts();

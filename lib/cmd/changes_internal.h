@@ -70,9 +70,6 @@ int changes_prepare(struct diff *diff);
 /** In the form that was chosen, or as a patch. */
 int changes_print(struct diff *diff);
 
-/** Append the patch of one of its changes, without colours. */
-int changes_add_patch(struct strbuf *out, struct diff *diff, const struct change *change);
-
 /** How much differs, as the last line of --stat says it. */
 struct changes_sum {
 	size_t files, added, deleted;

@@ -119,7 +119,7 @@ int cmd_session_open(struct session *out, unsigned flags);
  *   hunking hunking_choose hunking_file hunking_edit  -p: the questions; of which paths; the hunks
  *                           of one; editing one
  *   removal                 what drop and prune ask and say
- *   pick pick_screen pick_preview  choosing a checkpoint, in fzf or on our own screen
+ *   pick                    choosing a checkpoint, in fzf or from a numbered list
  *   complete complete_offer complete_store  what the shells' completions ask for
  */
 

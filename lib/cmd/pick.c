@@ -16,16 +16,14 @@
 /* How fzf ends. */
 enum { FZF_CHOSEN = 0, FZF_NO_MATCH = 1, FZF_LEFT = 130 };
 
+enum {
+	PATCH_LINES = 500, /* of a preview */
+	NUMBERED = 20,	   /* checkpoints in a list without fzf */
+};
+
 static int nothing_chosen(void)
 {
 	return ckpt_error_set(CKPT_EREFUSED, "no checkpoint chosen, nothing was touched");
-}
-
-bool pick_possible(void)
-{
-	const char *term = getenv("TERM");
-
-	return prompt_possible() && term && *term && strcmp(term, "dumb") != 0;
 }
 
 /* What can be chosen. */
@@ -47,7 +45,7 @@ static void choice_release(struct choice *choice)
 }
 
 /* Newest first, except that "@" is at the top, before what restores saved for their safety since. */
-static void arrange(struct choice *choice)
+static void arrange_rows(struct choice *choice)
 {
 	size_t back = 0;
 
@@ -73,8 +71,8 @@ static void arrange(struct choice *choice)
 }
 
 /* All, or with paths those in which one of them became something else. */
-static int find(struct choice *choice, struct session *session, const struct strlist *typed,
-		const struct pathspec *only)
+static int find_choice(struct choice *choice, struct session *session, const struct strlist *typed,
+		       const struct pathspec *only)
 {
 	int err;
 
@@ -84,7 +82,7 @@ static int find(struct choice *choice, struct session *session, const struct str
 			: look_list(&choice->records, session, NULL);
 	if (err)
 		return err;
-	arrange(choice);
+	arrange_rows(choice);
 	if (!choice->nr && typed->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint in which '%s' changed",
 				      typed->items[0]);
@@ -104,25 +102,33 @@ static char *change_text(const struct listed *row)
 	return xstrfmt("%s +%" PRId64 " -%" PRId64, row->change, row->added, row->deleted);
 }
 
-/* One line per checkpoint; the id is the first word of each. */
-static void compose(struct strbuf *out, const struct listed *rows, size_t nr)
+/* One checkpoint in a line that begins with its id. */
+static void compose_line(struct strbuf *out, const struct listed *row, int64_t now)
+{
+	char age[CLOCK_ISO_SIZE], *title = report_marked_title(row->record, now);
+	char *change = change_text(row);
+
+	strbuf_addf(out, "%s  %-4s  %8s  %s%s%s", row->record->id, row->position,
+		    clock_format_age_short(age, row->record->created_at, now), change,
+		    *change ? "  " : "", title);
+	free(change);
+	free(title);
+}
+
+static void compose_lines(struct strbuf *out, const struct listed *rows, size_t nr)
 {
 	int64_t now = clock_now();
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct ckpt_record *record = rows[i].record;
-		char age[CLOCK_ISO_SIZE], *title = report_marked_title(record, now);
-		const char *dim = record->safety ? term_color(TERM_DIM) : "";
-		char *change = change_text(&rows[i]);
+		const char *dim = rows[i].record->safety ? term_color(TERM_DIM) : "";
 
-		strbuf_addf(out, "%s%s  %-4s  %8s  %s%s%s%s\n", dim, record->id,
-			    rows[i].position,
-			    clock_format_age_short(age, record->created_at, now), change,
-			    *change ? "  " : "", title, *dim ? term_color(TERM_RESET) : "");
-		free(change);
-		free(title);
+		strbuf_addstr(out, dim);
+		compose_line(out, &rows[i], now);
+		strbuf_addf(out, "%s\n", *dim ? term_color(TERM_RESET) : "");
 	}
 }
+
+/* --- in fzf --- */
 
 /* A call of this program about the id that fzf inserts, and the paths. */
 static void add_call(struct strbuf *out, const char *self, const char *command,
@@ -151,7 +157,7 @@ static char *preview_command(const struct strlist *typed)
 		add_call(&command, self, "restore --dry-run", typed);
 		strbuf_addstr(&command, " 2>&1; echo; ");
 		add_call(&command, self, "diff", typed);
-		strbuf_addf(&command, " 2>/dev/null | head -n %d", PICK_PATCH_LINES);
+		strbuf_addf(&command, " 2>/dev/null | head -n %d", PATCH_LINES);
 	}
 	free(self);
 	if (possible)
@@ -231,7 +237,7 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct listed *rows
 
 	if (!spawn_available("fzf"))
 		return ckpt_error_set(CKPT_ENOTFOUND, "fzf is not installed");
-	compose(&lines, rows, nr);
+	compose_lines(&lines, rows, nr);
 	status = run_fzf(&answer, &lines, typed);
 	if (status == FZF_NO_MATCH || status == FZF_LEFT)
 		err = nothing_chosen();
@@ -247,28 +253,59 @@ static int pick_in_fzf(const struct ckpt_record **out, const struct listed *rows
 	return err;
 }
 
+/* --- without it --- */
+
+static void print_numbered(const struct listed *rows, size_t nr)
+{
+	int64_t now = clock_now();
+
+	for (size_t i = 0; i < nr && i < NUMBERED; i++) {
+		struct strbuf line = STRBUF_INIT, fitting = STRBUF_INIT;
+
+		strbuf_addf(&line, "%3zu  ", i + 1);
+		compose_line(&line, &rows[i], now);
+		term_add_cut(&fitting, line.buf, term_width());
+		fprintf(stderr, "%s\n", fitting.buf);
+		strbuf_release(&fitting);
+		strbuf_release(&line);
+	}
+	if (nr > NUMBERED)
+		fprintf(stderr, "and %zu more; 'git checkpoint list' shows all\n", nr - NUMBERED);
+}
+
+/* The answer is a number of the list, or whatever else a checkpoint can be called by. */
+static int pick_by_number(struct ckpt_record *out, const struct session *session,
+			  const struct listed *rows, size_t nr)
+{
+	char answer[PROMPT_ANSWER_SIZE];
+	uint64_t number;
+
+	print_numbered(rows, nr);
+	if (!prompt_text(answer, "Which checkpoint to restore? (a number or a name, Enter leaves)"))
+		return cancel_signal() ? cancel_check() : nothing_chosen();
+	if (!units_parse_number(&number, answer))
+		return session_lookup(out, session->store, answer);
+	if (!number || number > nr)
+		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint has the number %s", answer);
+	return session_lookup(out, session->store, rows[number - 1].record->id);
+}
+
 int pick_checkpoint(struct ckpt_record *out, struct session *session, const struct strlist *typed)
 {
 	const struct ckpt_record *chosen = NULL;
 	struct pathspec only = PATHSPEC_INIT;
 	struct choice choice = { 0 };
-	size_t at = 0;
 	int err = paths_parse_ever(&only, session, typed, 0);
 
 	if (!err)
-		err = find(&choice, session, typed, &only);
+		err = find_choice(&choice, session, typed, &only);
 	if (err)
 		goto out;
 	err = pick_in_fzf(&chosen, choice.rows, choice.nr, typed);
-	if (err == CKPT_ENOTFOUND) {
-		err = pick_on_screen(&at, session, choice.rows, choice.nr, &only);
-		if (!err)
-			chosen = choice.rows[at].record;
-		else if (err == CKPT_EREFUSED)
-			err = nothing_chosen();
-	}
 	if (!err)
 		err = session_lookup(out, session->store, chosen->id);
+	else if (err == CKPT_ENOTFOUND)
+		err = pick_by_number(out, session, choice.rows, choice.nr);
 out:
 	choice_release(&choice);
 	pathspec_release(&only);

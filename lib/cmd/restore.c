@@ -283,7 +283,7 @@ static int check(const struct strlist *args)
 	if ((with_index || with_git) && by_hunks)
 		return ckpt_error_set(CKPT_EUSAGE, "--%s restores everything, not single hunks",
 				      with_git ? "git" : "index");
-	if (go_on || abort_ || is_named(args) || (!opt_common.json && pick_possible()))
+	if (go_on || abort_ || is_named(args) || (!opt_common.json && prompt_possible()))
 		return 0;
 	/* Of git's restore it is the state to restore. */
 	if (strcmp(source, JOURNAL_SOURCE) != 0)

@@ -6,8 +6,6 @@
 
 #include <termios.h>
 
-enum { ANSWER_SIZE = 64 };
-
 bool prompt_possible(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
@@ -19,21 +17,37 @@ static void explain(FILE *tty, const struct prompt *prompt)
 		prompt->yes, prompt->no, prompt->look->letter, prompt->look->help);
 }
 
-static void read_answer(char answer[ANSWER_SIZE], FILE *tty, const struct prompt *prompt)
+static void read_answer(char answer[PROMPT_ANSWER_SIZE], FILE *tty)
 {
-	progress_clear();
-	/* Typed for something else, by somebody who had not seen the question. */
-	tcflush(fileno(tty), TCIFLUSH);
-	fprintf(tty, "%s [y/N", prompt->question);
-	if (prompt->look)
-		fprintf(tty, "/%c/?", prompt->look->letter);
-	fputs("] ", tty);
 	fflush(tty);
-	if (!fgets(answer, ANSWER_SIZE, tty)) {
+	if (!fgets(answer, PROMPT_ANSWER_SIZE, tty)) {
 		fputc('\n', stderr);
 		answer[0] = '\0';
 	}
 	answer[strcspn(answer, "\r\n")] = '\0';
+}
+
+static FILE *open_terminal(void)
+{
+	FILE *tty = fopen("/dev/tty", "r+e");
+
+	progress_clear();
+	/* Typed for something else, by somebody who had not seen the question. */
+	if (tty)
+		tcflush(fileno(tty), TCIFLUSH);
+	return tty;
+}
+
+bool prompt_text(char answer[PROMPT_ANSWER_SIZE], const char *question)
+{
+	FILE *tty = open_terminal();
+
+	if (!tty)
+		return false;
+	fprintf(tty, "%s ", question);
+	read_answer(answer, tty);
+	fclose(tty);
+	return *answer && !cancel_signal();
 }
 
 /* True if it has to be asked again. */
@@ -54,15 +68,19 @@ static bool look(const struct prompt *prompt, const char *answer, FILE *tty)
 
 bool prompt_ask(const struct prompt *prompt)
 {
-	char answer[ANSWER_SIZE];
+	char answer[PROMPT_ANSWER_SIZE];
 	bool again;
 
 	do {
-		FILE *tty = fopen("/dev/tty", "r+e");
+		FILE *tty = open_terminal();
 
 		if (!tty)
 			return false;
-		read_answer(answer, tty, prompt);
+		fprintf(tty, "%s [y/N", prompt->question);
+		if (prompt->look)
+			fprintf(tty, "/%c/?", prompt->look->letter);
+		fputs("] ", tty);
+		read_answer(answer, tty);
 		again = look(prompt, answer, tty);
 		fclose(tty);
 	} while (again);

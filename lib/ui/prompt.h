@@ -29,7 +29,15 @@ struct prompt {
  */
 bool prompt_ask(const struct prompt *prompt);
 
-/** The same for a question that can only be answered. */
+enum { PROMPT_ANSWER_SIZE = 64 }; /**< with its end */
+
+/**
+ * Ask for a line of text in the same way. False if it is empty, at end of file
+ * and after an interrupt.
+ */
+bool prompt_text(char answer[PROMPT_ANSWER_SIZE], const char *question);
+
+/** The same as prompt_ask() for a question that can only be answered. */
 bool prompt_yes(const char *question);
 
 #endif

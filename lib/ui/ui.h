@@ -12,7 +12,6 @@
 #include "ui/opt.h"
 #include "ui/opt_rows.h"
 #include "ui/patch.h"
-#include "ui/picklist.h"
 #include "ui/prompt.h"
 #include "ui/row.h"
 #include "ui/sink.h"
@@ -25,7 +24,7 @@
  *   opt opt_check opt_usage opt_look  command lines from tables: parsing, checks, usage, completion
  *   row                     what is shown of a thing: JSON, columns, lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
- *   term pager progress prompt picklist  colour and width, the pager, yes or no, a list
+ *   term pager progress prompt  colour and width, the pager, questions
  *   answer                  lines that answer many questions, typed or from a program
  *   sink                    where a JSON answer goes instead of stdout
  */
