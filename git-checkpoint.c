@@ -99,8 +99,6 @@ static int complete(const char *what, char *const *words, int nr)
 
 	if (!strcmp(what, "--complete"))
 		return complete_words(words, (size_t)nr);
-	if (!strcmp(what, "--complete-line"))
-		return complete_line(words, (size_t)nr);
 	for (int i = 0; i < COMMANDS && !strcmp(what, "--list-cmds"); i++)
 		printf("%s\t%s\n", commands[i].name, commands[i].spec->summary);
 	if (!strcmp(what, "--list-opts") && cmd)
@@ -150,7 +148,6 @@ int main(int argc, char **argv)
 			printf("git-checkpoint version %s\n", CKPT_VERSION);
 			return report_done(EXIT_DONE);
 		} else if (!strcmp(argv[i], "--complete") ||
-			   !strcmp(argv[i], "--complete-line") ||
 			   !strcmp(argv[i], "--list-cmds") ||
 			   (!strcmp(argv[i], "--list-opts") && i + 1 < argc)) {
 			return complete(argv[i], argv + i + 1, argc - i - 1);

@@ -10,48 +10,70 @@ __git_checkpoint_compopt() {
 	compopt "$@" 2>/dev/null
 }
 
-# Offer the words, which have quotes: the space belongs after the closing quote, so readline adds it.
-__git_checkpoint_quoted() {
-	local space=+o
+# Split the line $1 into `words` without quotes; nothing is expanded. `starts`: where each begins;
+# `quote`: the one that is open at the end; `fixed`: characters of the last word that readline leaves
+# alone; `target`: set if that is the file of a redirection.
+__git_checkpoint_split() {
+	local line=$1 char word='' begun='' at=0 outside=0
 
-	[[ ${ends[0]} ]] || space=-o
-	__git_checkpoint_compopt "$space" nospace
-	COMPREPLY=("${words[@]}")
+	words=() starts=() quote='' fixed=0 target=''
+	for ((; at < ${#line}; at++)); do
+		char=${line:at:1}
+		if [[ $quote ]]; then
+			if [[ $char == "$quote" ]]; then
+				quote='' fixed=$outside
+				continue
+			fi
+			[[ $quote == '"' && $char == \\ && ${line:at+1:1} == [\$\`\"\\] ]] && char=${line: ++at:1}
+			word+=$char
+			continue
+		fi
+		if [[ $char == [$' \t\n<>'] ]]; then
+			# "2>file": the descriptor belongs to the redirection
+			[[ ! $begun || $target || $char$word =~ ^[\<\>][0-9]+$ ]] || words+=("$word")
+			[[ $begun || $char == [\<\>] ]] && target=''
+			word='' begun='' fixed=0
+			[[ $char == [\<\>] ]] || continue
+			target=1
+			while [[ ${line:at+1:1} == [\<\>\&\|] ]]; do ((at++)); done
+			continue
+		fi
+		[[ $begun ]] || starts[${#words[@]}]=$at
+		begun=1
+		case $char in
+		[\'\"])
+			quote=$char outside=$fixed fixed=${#word}
+			continue
+			;;
+		\\) word+=${line: ++at:1} ;;
+		*)
+			word+=$char
+			# To readline "@" begins what follows; after the others something new begins.
+			[[ $COMP_WORDBREAKS != *"$char"* ]] || fixed=${#word}
+			[[ $char != @ ]] || ((fixed -= fixed == ${#word}))
+			;;
+		esac
+	done
+	[[ $begun ]] || starts[${#words[@]}]=$at
+	words+=("$word")
 }
 
-# Offer the words as file names, which readline quotes.
-__git_checkpoint_names() {
+# Quote $1 to follow `quote`, into `quoted`.
+__git_checkpoint_quote() {
 	local i
 
-	__git_checkpoint_quoted
-	if ! __git_checkpoint_compopt -o filenames; then
-		for i in "${!COMPREPLY[@]}"; do
-			printf -v "COMPREPLY[$i]" %q "${COMPREPLY[i]}"
+	quoted=$1
+	case $quote in
+	\') quoted=${1//\'/\'\\\'\'} ;;
+	\")
+		quoted=
+		for ((i = 0; i < ${#1}; i++)); do
+			[[ ${1:i:1} != [\$\`\"\\] ]] || quoted+=\\
+			quoted+=${1:i:1}
 		done
-		return
-	fi
-	# readline adds the slash after an existing directory, and after quotes a second one.
-	for i in "${!COMPREPLY[@]}"; do
-		[[ ${COMPREPLY[i]} != */ || ! -d ${COMPREPLY[i]} ]] || COMPREPLY[i]=${COMPREPLY[i]%/}
-	done
-}
-
-# Offer plain words. As in git's completion, we add the space after them. If several are only listed,
-# show the description of each beside it.
-__git_checkpoint_plain() {
-	local i line wide=0
-
-	__git_checkpoint_compopt -o nospace
-	for i in "${!words[@]}"; do
-		COMPREPLY[i]=${words[i]}${ends[i]}
-		((${#words[i]} <= wide)) || wide=${#words[i]}
-	done
-	[[ ${#words[@]} -gt 1 && ${COMP_TYPE-} != 37 && ${COMP_TYPE-} != 42 ]] || return 0
-	for i in "${!words[@]}"; do
-		[[ ${texts[i]} ]] || continue
-		printf -v line '%-*s  %s' "$wide" "${words[i]}" "${texts[i]}"
-		COMPREPLY[i]=${line:0:${COLUMNS:-80}-1}
-	done
+		;;
+	*) [[ $1 != *[![:alnum:]_@%+=:,./~-]* ]] || printf -v quoted %q "$1" ;;
+	esac
 }
 
 # Complete the command line that begins at $1 as if it stood alone.
@@ -75,36 +97,47 @@ __git_checkpoint_command() {
 	fi
 }
 
+# Offer the candidates in `answer`: if there are several to be listed, with a description beside each.
+__git_checkpoint_offer() {
+	local line quoted wide=0 i end texts=() space
+
+	while IFS= read -r line; do
+		[[ ${line:1} == "${words[${#words[@]} - 1]}"* && $line == [\ -]* ]] || continue
+		end=' ' space=+o
+		[[ $line != -* ]] || end='' space=-o
+		[[ $line != *$'\t'* ]] || texts[${#COMPREPLY[@]}]=${line#*$'\t'}
+		line=${line:1}
+		line=${line%%$'\t'*}
+		__git_checkpoint_quote "${line:fixed}"
+		# After an open quote readline adds the space: it belongs after the closing one.
+		[[ ! $quote ]] || end=''
+		COMPREPLY+=("$quoted$end")
+		((${#quoted} <= wide)) || wide=${#quoted}
+	done <<<"$answer"
+	[[ $quote ]] || space=-o
+	__git_checkpoint_compopt "$space" nospace
+	[[ ! $quote && ${#COMPREPLY[@]} -gt 1 && ${COMP_TYPE-} != 37 && ${COMP_TYPE-} != 42 ]] || return 0
+	for i in "${!texts[@]}"; do
+		printf -v line '%-*s  %s' "$wide" "${COMPREPLY[i]% }" "${texts[i]}"
+		COMPREPLY[i]=${line:0:${COLUMNS:-80}-1}
+	done
+}
+
 # $1: the name with which the line begins.
 __git_checkpoint_ask() {
-	local answer line also='' how=plain words=() texts=() ends=()
+	local answer='!files' words starts quote fixed target
 
 	COMPREPLY=()
-	answer=$(git-checkpoint --complete-line "$1" "$COMP_WORDBREAKS" "${COMP_LINE:0:COMP_POINT}" \
-		2>/dev/null </dev/null)
-	while IFS= read -r line; do
-		case $line in
-		'!names' | '!quoted') how=${line#!} ;;
-		'!'*) also=${line#!} ;;
-		' '* | -*)
-			[[ $line == -* ]] && ends+=('') || ends+=(' ')
-			line=${line:1}
-			words+=("${line%%$'\t'*}")
-			[[ $line == *$'\t'* ]] && texts+=("${line#*$'\t'}") || texts+=('')
-			;;
-		esac
-	done <<<"$answer"
-
+	__git_checkpoint_split "${COMP_LINE:0:COMP_POINT}"
+	[[ $target ]] || answer=$(git-checkpoint --complete "$1" "${words[@]:1}" 2>/dev/null </dev/null)
 	# readline falls back to file names if there is nothing else, and only then.
-	[[ $also == files || $also == command* ]] || __git_checkpoint_compopt +o bashdefault +o default
+	[[ $answer == '!'[fc]* ]] || __git_checkpoint_compopt +o bashdefault +o default
 	__git_checkpoint_compopt -o nosort
-	case $also in
-	files) __git_checkpoint_compopt +o nospace ;;
-	directories) __git_checkpoint_compopt -o dirnames ;;
-	command*) __git_checkpoint_command "${also#command }" ;;
-	*)
-		((${#words[@]} == 0)) || "__git_checkpoint_$how"
-		;;
+	case $answer in
+	'!files') __git_checkpoint_compopt +o nospace ;;
+	'!directories') __git_checkpoint_compopt -o dirnames ;;
+	'!command '*) __git_checkpoint_command "${COMP_LINE:starts[${answer#* }]:COMP_POINT-starts[${answer#* }]}" ;;
+	*) __git_checkpoint_offer ;;
 	esac
 }
 

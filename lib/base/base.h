@@ -33,7 +33,6 @@
 #include "base/problems.h"
 #include "base/proc.h"
 #include "base/quote.h"
-#include "base/shellwords.h"
 #include "base/sparse.h"
 #include "base/spawn.h"
 #include "base/std.h"
@@ -46,7 +45,7 @@
  * In this folder:
  *
  *   error alloc cancel      error messages; allocation; ^C
- *   strbuf strlist arena utf8 quote shellwords path pathset units clock nearest linediff  text
+ *   strbuf strlist arena utf8 quote path pathset units clock nearest linediff  text
  *   intern patterns         strings that are held once; lines that match
  *   hash hash_plain oid crc  SHA-256, of short texts without libcrypto; object names, checksums
  *   fs fs_remove sparse     durable writing, removing trees, files with holes

@@ -120,7 +120,7 @@ int cmd_session_open(struct session *out, unsigned flags);
  *                           of one; editing one
  *   removal                 what drop and prune ask and say
  *   pick                    choosing a checkpoint, in fzf or from a numbered list
- *   complete complete_offer complete_store  what the shells' completions ask for
+ *   complete complete_store  what the shells' completions ask for
  */
 
 #endif

@@ -13,7 +13,6 @@ struct session;
  * process answers one Tab.
  *
  *     git-checkpoint --complete <name> <word>...
- *     git-checkpoint --complete-line <name> <breaks> <line>
  *
  * This protocol is private to the program and its completion/ files, and may
  * change with any version. <name> is the first word of the line: "git", where
@@ -21,30 +20,20 @@ struct session;
  * else "git-checkpoint". The words are those after it, without quotes; the last
  * one is the word at the cursor, up to it, and may be empty.
  *
- * bash does not know its words without quotes, so it passes <line>, everything
- * up to the cursor, and COMP_WORDBREAKS. Answers to that are ready for
- * readline: only candidates that begin like the word, without the part that
- * readline leaves alone, and with a text only where the names alone are
- * meaningless.
- *
- * The answer has a line for each candidate, and perhaps some of these:
+ * The answer has a line for each candidate, or one of the others. The shells
+ * choose those that fit what was typed, and quote them:
  *
  *     " word\ttext"   a whole word, a space can follow; "\ttext" may be missing
  *     "-word\ttext"   a word that goes on, as "--name=" and "dir/" do
  *     "!files"        file names, which the shell finds itself
  *     "!directories"  the same for directories
- *     "!command <n>"  another command began at word <n>, <name> being 0;
- *                     for a line: what there is of that command
- *     "!names"        for a line: readline has to quote the words
- *     "!quoted"       for a line: they are quoted; bash would leave names alone
- *                     that might be meant to be expanded
+ *     "!command <n>"  another command began at word <n>, <name> being 0
  *
  * Words are raw bytes, and must not be evaluated. Those with control characters
  * are left out; in texts these become spaces. Nothing is locked, written or
  * repaired on the way; a failure gives no candidates.
  */
 int complete_words(char *const *argv, size_t argc);
-int complete_line(char *const *argv, size_t argc);
 
 /** "--name" or "--name=", a tab and the help: all options of a command, a line each. */
 void complete_print_options(const struct opt_spec *spec);
@@ -62,12 +51,9 @@ struct complete {
 	const struct opt_look *look;
 	const char *typed; /**< what was typed of the argument or value */
 	bool elsewhere;    /**< with -C: the shell is in another directory */
-	bool in_line;      /**< bash asks */
 	const char *word;  /**< the whole word at the cursor */
 	size_t kept;       /**< bytes of it before `typed`, which precede each candidate */
 	bool list;         /**< of values separated by commas: it can go on */
-	bool described;    /**< a line has the texts, too */
-	bool names;        /**< of files */
 	const char *also;  /**< "files", "directories" or "command", or NULL */
 	struct complete_item *items;
 	size_t nr, alloc;
@@ -86,15 +72,6 @@ void complete_files(struct complete *complete, bool directories);
 
 /** Opened read-only on first use; NULL if there is none. With or without a store. */
 struct session *complete_session(struct complete *complete);
-
-/* --- complete_offer.c, for complete.c --- */
-
-/**
- * Everything that fits at the cursor, after the name of a command: `spec`, `look` and `word` are
- * set.
- */
-int complete_offer(struct complete *complete);
-void complete_release(struct complete *complete);
 
 /* --- complete_store.c --- */
 

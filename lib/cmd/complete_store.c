@@ -126,8 +126,6 @@ void complete_checkpoints(struct complete *complete)
 
 	if (!session || !session->store || refs_list(&refs, session->store))
 		return;
-	/* All ids look alike and tell nothing but a time. */
-	complete->described = true;
 	add_given(complete, session, &refs);
 	add_turns(complete, session);
 	for (size_t i = refs.nr; i-- && nr < CHECKPOINTS_MAX;) {
@@ -265,13 +263,9 @@ void complete_paths(struct complete *complete, bool guess)
 	struct place place = { .below = STRBUF_INIT };
 	struct snapshot *snapshot;
 	struct ckpt_record record;
-	size_t before = complete->nr;
 	int err = -1;
 
-	/*
-	 * bash cannot show which is which: offer checkpoints, until the user starts to type a path.
-	 */
-	if (!session || !session->store || (complete->in_line && before && !*complete->typed))
+	if (!session || !session->store)
 		return;
 	if (checkpoint)
 		err = session_lookup(&record, session->store, checkpoint);
@@ -287,7 +281,6 @@ void complete_paths(struct complete *complete, bool guess)
 		add_tree(complete, &place, snapshot, &record, guess);
 		snapshot_free(snapshot);
 	}
-	complete->names |= complete->nr > before;
 	place_release(&place);
 	record_release(&record);
 }
@@ -334,7 +327,6 @@ bool complete_inside(struct complete *complete)
 		if (!record.state_only)
 			add_inside(complete, &place, session, &record);
 		complete->kept -= kept;
-		complete->names = true;
 		place_release(&place);
 		record_release(&record);
 	}

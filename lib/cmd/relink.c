@@ -56,7 +56,6 @@ static bool offer(struct complete *complete, const char *what)
 		if (list.items[i].state != INVENTORY_PRESENT &&
 		    list.items[i].state != INVENTORY_SET_ASIDE)
 			offer_store(complete, &list.items[i]);
-	complete->described = complete->names = true;
 	inventory_release(&list);
 	return true;
 }

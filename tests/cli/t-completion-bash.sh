@@ -31,7 +31,7 @@ test_bash_offers_what_the_program_answers() {
 	printf '%s\n' '--message=' '--pin ' 'rebase' 'maxCount ' >expected
 	expect_same expected raw
 	for line in 'git checkpoint show ' 'git-checkpoint restore -n --reason why chk_' \
-		'git checkpoint diff ' "git -C $PWD checkpoint restore "; do
+		'git checkpoint diff chk' "git -C $PWD checkpoint restore "; do
 		offered "$line" >actual
 		expect_same ids actual
 	done
@@ -90,7 +90,7 @@ test_bash_completes_when_tab_is_pressed() {
 	bash_line 'git checkpoint show @~2' 'git checkpoint show @~2 '
 	# paths: in quotes and without, there and gone
 	bash_line 'git checkpoint restore @ my' 'git checkpoint restore @ my\ dir/'
-	bash_line "git checkpoint restore @ 'my" "git checkpoint restore @ 'my dir'/"
+	bash_line "git checkpoint restore @ 'my" "git checkpoint restore @ 'my dir/'"
 	bash_line 'git checkpoint restore @ my\\ dir/' 'git checkpoint restore @ my\ dir/x\ y/'
 	bash_line 'git checkpoint restore @ su' 'git checkpoint restore @ sub/'
 	bash_line 'git checkpoint restore @ "sub/f' 'git checkpoint restore @ "sub/file" '

@@ -190,8 +190,6 @@ test_paths_after_a_colon_are_those_in_the_checkpoint() {
 	cd src
 	expect_eq '@:./a @:./deep/' "$(offered_to show @:./ | xargs)"
 	expect_eq '@:../src/ @:../top @:../~x' "$(offered_to show @:../ | xargs)"
-	# bash replaces only what follows the colon
-	expect_eq '!names -src/' "$(git-checkpoint --complete-line git ' :' 'git checkpoint show @:s' | xargs)"
 	expect_eq '' "$(offered_to show nothing: | grep :)$(ask show @:nothing/)$(ask show @:../../)"
 	# these take none
 	expect_eq '' "$(offered_to pin @: | grep src)"
@@ -323,37 +321,6 @@ test_nothing_is_written() {
 	cd "$T/empty"
 	expect_eq '' "$(ask show '')$(ask restore @ '')$(ask diff '')"
 	expect_missing "$(store_dir)"
-}
-
-# Where the answer is for readline, nothing is left to be done.
-test_answers_to_a_line() {
-	two_checkpoints
-	mkdir 'my dir' && touch 'my dir/file'
-	git checkpoint save -q
-	breaks=" 	\"'@><=;|&(:"
-	line() {
-		git-checkpoint --complete-line git "$breaks" "$1" | xargs -d '\n'
-	}
-	expect_eq ' status' "$(line 'git checkpoint stat')"
-	expect_eq '!names -my dir/' "$(line 'git checkpoint restore @ my')"
-	expect_eq '!names -my dir/' "$(line "git checkpoint restore @ 'my d")"
-	expect_eq '!names - dir/' "$(line "git checkpoint restore @ my' d")"
-	expect_eq '!names  my dir/file' "$(line 'git checkpoint restore @ -- my\ dir/')"
-	expect_eq '-rebase' "$(line 'git checkpoint hooks install --events=re')"
-	expect_eq ' 7' "$(line 'git checkpoint show step:' | cut -f 1)"
-	expect_eq ' @~2' "$(line 'git checkpoint show @~2' | cut -f 1)"
-	expect_eq '!command ma' "$(line 'git  checkpoint run "-m" "a b" ma')"
-	expect_eq '!files' "$(line 'git checkpoint show @ >fi')"
-	expect_eq '' "$(line 'git')"
-	# what bash would leave alone for being expanded
-	touch 'v$(x) y'
-	expect_eq '!quoted  v\$\(x\)\ y' "$(line 'git checkpoint restore @ v' | cut -f 1)"
-	expect_eq '!quoted  v$(x) y' "$(line "git checkpoint restore @ 'v" | cut -f 1)"
-	expect_eq '!quoted  v\$(x) y' "$(line 'git checkpoint restore @ "v' | cut -f 1)"
-	# the home, which bash has not put in
-	expect_eq ' status' "$(HOME=$PWD line "git -C ~ checkpoint stat")"
-	cp "$(store_dir)/checkpoint-manifest.md" "$HOME/x"
-	expect_eq '!names  x' "$(line "git -C ~ checkpoint save x")"
 }
 
 # Without the program there is nothing to offer, and nothing to complain about.

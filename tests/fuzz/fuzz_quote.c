@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Quoting: what is quoted comes back, what is shown is UTF-8, and a shell's line falls apart in words. */
+/* Quoting: what is quoted comes back and what is shown is UTF-8. */
 #include "fuzz.h"
 
 #include "base/quote.h"
-#include "base/shellwords.h"
-
-static void try_words(const char *text)
-{
-	struct shellwords split;
-	struct strbuf out = STRBUF_INIT;
-
-	shellwords_split(&split, text, " \t\n\"'@><=;|&(:");
-	FUZZ_CHECK(split.words.nr > 0, "no word");
-	for (size_t i = 0; i < split.words.nr; i++)
-		FUZZ_CHECK(split.starts[i] <= strlen(text), "a word begins after the line");
-	shellwords_quote(&out, split.words.items[split.words.nr - 1], split.open);
-	shellwords_release(&split);
-	strbuf_release(&out);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -46,7 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		p++;
 	strbuf_reset(&out);
 	quote_shell(&out, text);
-	try_words(text);
 	free(text);
 	strbuf_release(&out);
 	strbuf_release(&back);
