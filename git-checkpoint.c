@@ -31,6 +31,7 @@
  *   lib/mcp/mcp.h           a server that agents call: checkpoints as tools
  *   lib/watch/watch.h       a process that knows what changed, and takes checkpoints by itself
  *   lib/ui/ui.h             a toolkit for terminals and programs that decides nothing
+ *   lib/show/show.h         how a thing is shown, as text and as JSON, and what is asked about it
  *   lib/cmd/cmd.h           one file per command: options, argument checks, one call, output
  */
 
@@ -98,7 +99,7 @@ static int complete(const char *what, char *const *words, int nr)
 	const struct cmd *cmd = nr ? cmd_find(words[0]) : NULL;
 
 	if (!strcmp(what, "--complete"))
-		return complete_words(words, (size_t)nr);
+		return cmd_complete(words, (size_t)nr);
 	for (int i = 0; i < COMMANDS && !strcmp(what, "--list-cmds"); i++)
 		printf("%s\t%s\n", commands[i].name, commands[i].spec->summary);
 	if (!strcmp(what, "--list-opts") && cmd)

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 #
 # bash completion for `git checkpoint`, through git's own completion, which calls _git_checkpoint,
-# and for `git-checkpoint`. The program itself tells what fits at the cursor; lib/cmd/complete.h in its
+# and for `git-checkpoint`. The program itself tells what fits at the cursor; lib/cmd/cmd.h in its
 # source describes the protocol.
 
 # bash 3 has no compopt; in later versions it works only during completion.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # fish completion for `git-checkpoint`. The program itself tells what fits at the cursor;
-# lib/cmd/complete.h in its source describes the protocol.
+# lib/cmd/cmd.h in its source describes the protocol.
 
 # $argv[1]: the name with which the line begins, "git" or "git-checkpoint".
 function __git_checkpoint_complete

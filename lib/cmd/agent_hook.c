@@ -3,7 +3,7 @@
 
 #include "agents/agents.h"
 #include "base/base.h"
-#include "cmd/report.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 #include <signal.h>

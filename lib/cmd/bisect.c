@@ -2,12 +2,10 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/ran_internal.h"
-#include "cmd/report.h"
-#include "cmd/tried_internal.h"
 #include "record/record.h"
 #include "run/run.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 #include <signal.h>
@@ -99,7 +97,7 @@ static void note(struct bisect *bisect, size_t at, const struct try *try)
 		 try ? json_integer(try->child.exit_status) : json_null());
 	row_text(&row, "verdict", verdict);
 	json_array_append_new(bisect->tested, row_object(&row));
-	ran_say("%s is %s\n", bisect->states[at]->id, verdict);
+	show_run_say("%s is %s\n", bisect->states[at]->id, verdict);
 }
 
 /* What is damaged, or gone by now, tells nothing; the others may. */
@@ -117,7 +115,8 @@ static int test(struct bisect *bisect, size_t at)
 {
 	struct try try;
 	/* Several of them cannot read the same stdin, and stdout is for the answer. */
-	int err = tried_run(&try, bisect->session, bisect->states[at], &bisect->command, RUN_ASIDE);
+	int err = show_try_run(&try, bisect->session, bisect->states[at], &bisect->command,
+			       RUN_ASIDE);
 
 	if (!err && !try.copy.match) {
 		try_release(&try);
@@ -201,7 +200,7 @@ static int search(struct bisect *bisect)
 	while (!err && (at = bisect_next(bisect->verdicts, bisect->nr)) < bisect->nr) {
 		unsigned steps = bisect_steps(bisect->verdicts, bisect->nr);
 
-		ran_say("about %u more %s to run\n", steps, steps == 1 ? "time" : "times");
+		show_run_say("about %u more %s to run\n", steps, steps == 1 ? "time" : "times");
 		err = test(bisect, at);
 	}
 	return err ? err : report(bisect);
@@ -242,7 +241,7 @@ static int bisect(struct session *session, const struct strlist *args)
 static int check(const struct strlist *args)
 {
 	(void)args;
-	return tried_check_command(&cmd_bisect_spec, 2);
+	return show_try_check(&cmd_bisect_spec, 2);
 }
 
 const struct opt_spec cmd_bisect_spec = {

@@ -3,8 +3,7 @@
 #define CKPT_CMD_CMD_H
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/report.h"
+#include "show/show.h"
 
 struct opt_spec;
 struct session;
@@ -74,6 +73,36 @@ int cmd_hook(int argc, char **argv);
 extern const struct opt_spec cmd_mcp_spec;
 int cmd_agent_hook(int argc, char **argv);
 
+/* ---- completion ---- */
+
+/**
+ * Completion: what fits at the cursor of a command line. The shells ask the
+ * program and decide nothing themselves, so they never get out of date, and one
+ * process answers one Tab.
+ *
+ *     git-checkpoint --complete <name> <word>...
+ *
+ * This protocol is private to the program and its completion/ files, and may
+ * change with any version. <name> is the first word of the line: "git", where
+ * options of git and the name under which it knows us precede our own words, or
+ * else "git-checkpoint". The words are those after it, without quotes; the last
+ * one is the word at the cursor, up to it, and may be empty.
+ *
+ * The answer has a line for each candidate, or one of the others. The shells
+ * choose those that fit what was typed, and quote them:
+ *
+ *     " word\ttext"   a whole word, a space can follow; "\ttext" may be missing
+ *     "-word\ttext"   a word that goes on, as "--name=" and "dir/" do
+ *     "!files"        file names, which the shell finds itself
+ *     "!directories"  the same for directories
+ *     "!command <n>"  another command began at word <n>, <name> being 0
+ *
+ * Words are raw bytes, and must not be evaluated. Those with control characters
+ * are left out; in texts these become spaces. Nothing is locked, written or
+ * repaired on the way; a failure gives no candidates.
+ */
+int cmd_complete(char *const *argv, size_t argc);
+
 /** The list of commands, if none was given, or if asked for. */
 void cmd_usage(FILE *out);
 
@@ -93,34 +122,25 @@ extern const char cmd_agents_text[];
  */
 int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv);
 
+/**
+ * The settings file that a user means: their own, or that of this folder, whose store is created
+ * if needed. For settings_change().
+ */
+int cmd_config_file(struct strbuf *out, bool users);
+
 /** Open a session and apply its settings to the terminal; print warnings about them. */
 int cmd_session_open(struct session *out, unsigned flags);
 
 /*
  * In this folder:
  *
- *   cmd report hint         what all commands share
+ *   cmd                     what all commands share
+ *   complete                what the completions of the shells ask for
  *   save list show diff grep status verify hash log config prune gc doctor stores relink
  *   export import branch remote push fetch
  *   handoff                 also takeover
  *   pin restore             also unpin and drop; also undo and redo
  *   hooks hook agent_hook mcp run flow help try bisect revert watch
- *   watched gone            what a watcher says about one worktree; one that is gone: lines and
- *                           JSON
- *   hooks_agents hooks_offer  its parts about coding agents, and about a setting
- *   project                 where the project was, as text and JSON
- *   inside paths            a path in a checkpoint: <checkpoint>:<path>; other paths
- *   changes restored ran flowing  a difference, a restore, a run, a workflow as text and JSON
- *   copied tried            a copy in another directory; a command in one
- *   listed past list_session  checkpoints as rows, for terminals and for scripts; those in which
- *                           paths changed; a session by turns
- *   restored_plan restored_diff restored_git  the plan of a restore, and the question; what it
- *                           takes back; what it does to the repository
- *   hunking hunking_choose hunking_file hunking_edit  -p: the questions; of which paths; the hunks
- *                           of one; editing one
- *   removal                 what drop and prune ask and say
- *   pick                    choosing a checkpoint, in fzf or from a numbered list
- *   complete complete_store  what the shells' completions ask for
  */
 
 #endif

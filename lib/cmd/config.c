@@ -2,11 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/config_internal.h"
-#include "cmd/report.h"
 #include "save/save.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
@@ -154,7 +152,7 @@ static int show(struct session *session, const struct rows *rows)
 
 /* ---- changing ---- */
 
-int config_file(struct strbuf *out, bool users)
+int cmd_config_file(struct strbuf *out, bool users)
 {
 	struct session session;
 	int err;
@@ -206,7 +204,7 @@ static int change(unsigned row, const char *value)
 	struct strlist warnings = STRLIST_INIT;
 	struct strbuf file = STRBUF_INIT;
 	struct row answer = ROW_INIT;
-	int err = config_file(&file, global), status = EXIT_DONE;
+	int err = cmd_config_file(&file, global), status = EXIT_DONE;
 
 	if (!err)
 		err = settings_change(file.buf, row, &how);

@@ -2,28 +2,23 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/changes_internal.h"
-#include "cmd/complete.h"
-#include "cmd/inside_internal.h"
-#include "cmd/paths_internal.h"
-#include "cmd/project_internal.h"
-#include "cmd/report.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "restore/restore.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static bool quiet, exit_code, staged;
 
 static const struct opt options[] = {
-	CHANGES_FORMS(""),
+	SHOW_DIFF_FORMS(""),
 	{ OPT_FLAG, 0, "quiet", &quiet, NULL, "print nothing, exit with 1 if there is a difference",
 	  OPT_OR },
 	{ OPT_FLAG, 0, "exit-code", &exit_code, NULL, "exit with 1 if there is a difference" },
-	{ OPT_FLAG, 'z', NULL, &changes_opts.nul, NULL,
+	{ OPT_FLAG, 'z', NULL, &show_diff_opts.nul, NULL,
 	  "with names or --numstat: NUL instead of tab and newline" },
-	CHANGES_HOW,
+	SHOW_DIFF_HOW,
 	{ OPT_FLAG, 0, "staged", &staged, NULL, "compare what was staged with the index now" },
 	{ OPT_END },
 };
@@ -70,9 +65,9 @@ static int parse_side(struct request *request, struct session *session, const ch
 	struct strbuf path = STRBUF_INIT;
 	int err;
 
-	if (!inside_is(typed))
+	if (!show_inside_is(typed))
 		return session_lookup(side, session->store, typed);
-	err = inside_find(side, &path, session, typed);
+	err = show_inside_find(side, &path, session, typed);
 	if (!err) {
 		request->inside = true;
 		if (path.len)
@@ -87,12 +82,12 @@ static int parse_side(struct request *request, struct session *session, const ch
 static int parse_paths(struct request *request, struct session *session, const struct strlist *args,
 		       size_t first, bool sure)
 {
-	struct paths_where where = { request->sides, request->nr };
+	struct show_paths_where where = { request->sides, request->nr };
 	const struct strlist *plain = &request->only.plain;
-	int err = paths_parse(&request->only, session, args, first, &where);
+	int err = show_paths_parse(&request->only, session, args, first, &where);
 
 	for (size_t i = first; i < args->nr && !err && !sure; i++)
-		if (!paths_may_be(session, args->items[i]))
+		if (!show_paths_may_be(session, args->items[i]))
 			err = ckpt_error_set(
 				CKPT_ERROR,
 				"'%s' is neither a checkpoint nor a path; use '--' before a "
@@ -118,7 +113,7 @@ static int parse(struct request *request, struct session *session, const struct 
 	for (; i < before && request->nr < 2; i++) {
 		err = parse_side(request, session, args->items[i]);
 		if (err) {
-			if (dashdash < 0 && paths_may_be(session, args->items[i]))
+			if (dashdash < 0 && show_paths_may_be(session, args->items[i]))
 				err = 0;
 			break;
 		}
@@ -139,11 +134,11 @@ static int parse(struct request *request, struct session *session, const struct 
 
 static int print(struct diff *diff, const struct request *request, const struct session *session)
 {
-	int err = changes_prepare(diff), status;
+	int err = show_diff_prepare(diff), status;
 	bool differ = false;
 
 	if (!err && (quiet || exit_code))
-		err = changes_differ(&differ, diff);
+		err = show_diff_differ(&differ, diff);
 	if (err)
 		return err;
 	status = differ ? EXIT_NO : EXIT_DONE;
@@ -152,25 +147,25 @@ static int print(struct diff *diff, const struct request *request, const struct 
 
 		row_text(&answer, "from", request->sides[0].id);
 		row_text(&answer, "to", request->nr > 1 ? request->sides[1].id : NULL);
-		row_json(&answer, "changes", changes_json(diff));
+		row_json(&answer, "changes", show_diff_json(diff));
 		if (staged)
-			row_json(&answer, "unmerged", project_unmerged_json(diff));
+			row_json(&answer, "unmerged", show_git_unmerged_json(diff));
 		return report_json(row_object(&answer), status);
 	}
 	if (quiet || opt_common.quiet)
 		return status;
-	if (!changes_opts.nul)
+	if (!show_diff_opts.nul)
 		pager_start(session->gitconfig);
 	if (staged)
-		project_print_unmerged(diff);
-	err = changes_print(diff);
+		show_git_unmerged(diff);
+	err = show_diff_print(diff);
 	return err ? err : status;
 }
 
 static int check(const struct strlist *args)
 {
 	(void)args;
-	return changes_check(NULL, false);
+	return show_diff_check(NULL, false);
 }
 
 static int show_diff(struct session *session, const struct strlist *args)

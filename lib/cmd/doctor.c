@@ -2,12 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/gone_internal.h"
-#include "cmd/report.h"
 #include "hooks/hooks.h"
 #include "remote/remote.h"
 #include "repair/repair.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static bool fix;
@@ -26,7 +25,7 @@ static void print_gone(const struct inventory_list *stores)
 	size_t gone = 0;
 
 	for (size_t i = 0; i < stores->nr && gone < GONE_MAX; i++)
-		gone += gone_print(&stores->items[i]);
+		gone += show_gone_print(&stores->items[i]);
 	if (gone == GONE_MAX)
 		report_text("'git checkpoint stores' lists all directories that are gone\n");
 }
@@ -55,8 +54,8 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 		strbuf_release(&clean);
 	}
 	if (opt_common.json)
-		return report_json(json_pack("{s:b,s:o,s:o}", "ok", !open, "problems", array, "gone",
-					     gone_json(stores)),
+		return report_json(json_pack("{s:b,s:o,s:o}", "ok", !open, "problems", array,
+					     "gone", show_gone_json(stores)),
 				   open ? EXIT_NO : EXIT_DONE);
 	json_decref(array);
 	if (!problems->nr && session->store)

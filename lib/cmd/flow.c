@@ -3,12 +3,9 @@
 
 #include "agents/agents.h"
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/flowing_internal.h"
-#include "cmd/report.h"
-#include "cmd/restored_internal.h"
 #include "flow/flow.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static struct strlist phases, approve, output;
@@ -184,7 +181,7 @@ static int do_start(struct session *session, const struct strlist *args)
 	if (!err)
 		err = check_names(&all, &some);
 	if (!err)
-		err = show(flow_start(&result, session, &opts), &result, flowing_started);
+		err = show(flow_start(&result, session, &opts), &result, show_flow_started);
 	strlist_release(&all);
 	strlist_release(&some);
 	return err;
@@ -206,7 +203,7 @@ static int do_phase(struct session *session, const struct strlist *args)
 	int err = parse_outputs(&paths, session);
 
 	if (!err)
-		err = show(flow_phase(&result, session, &opts), &result, flowing_moved);
+		err = show(flow_phase(&result, session, &opts), &result, show_flow_moved);
 	strlist_release(&paths);
 	return err;
 }
@@ -215,7 +212,7 @@ static int do_approve(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
 
-	return show(flow_approve(&result, session, args->items[0]), &result, flowing_approved);
+	return show(flow_approve(&result, session, args->items[0]), &result, show_flow_approved);
 }
 
 static int do_task(struct session *session, const struct strlist *args)
@@ -232,7 +229,8 @@ static int do_task(struct session *session, const struct strlist *args)
 	if (!err)
 		err = parse_outputs(&paths, session);
 	if (!err)
-		err = show(flow_task(&result, session, id, wanted, &paths), &result, flowing_task);
+		err = show(flow_task(&result, session, id, wanted, &paths), &result,
+			   show_flow_task);
 	strlist_release(&paths);
 	return err;
 }
@@ -246,15 +244,15 @@ static int report_files(struct flow_resumed *resumed, const struct session *sess
 		return EXIT_DONE;
 	restore_own_check(result, session, NULL);
 	if (opt_common.json)
-		return restored_status(result);
-	return restored_report(result, &resumed->target, NULL, restored_way_back(result));
+		return show_restore_status(result);
+	return show_restore_report(result, &resumed->target, NULL, show_restore_way_back(result));
 }
 
 static int do_resume(struct session *session, const struct strlist *args)
 {
 	struct flow_resume_opts opts = {
 		.restore = restore,
-		.confirm = yes ? NULL : restored_confirm,
+		.confirm = yes ? NULL : show_restore_confirm,
 		.kept = agents_kept(),
 		.progress = progress_show,
 	};
@@ -266,7 +264,7 @@ static int do_resume(struct session *session, const struct strlist *args)
 	progress_clear();
 	if (err)
 		return err;
-	status = flowing_resumed(&resumed, report_files(&resumed, session));
+	status = show_flow_resumed(&resumed, report_files(&resumed, session));
 	flow_resumed_release(&resumed);
 	return status;
 }
@@ -277,7 +275,8 @@ static int do_status(struct session *session, const struct strlist *args)
 	int err = flow_look(&result, session);
 
 	(void)args;
-	return err == CKPT_ENOTFOUND ? flowing_status(NULL) : show(err, &result, flowing_status);
+	return err == CKPT_ENOTFOUND ? show_flow_status(NULL)
+				     : show(err, &result, show_flow_status);
 }
 
 static int do_archive(struct session *session, const struct strlist *args)
@@ -286,8 +285,8 @@ static int do_archive(struct session *session, const struct strlist *args)
 	int err = flow_archive(&result, session);
 
 	(void)args;
-	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) :
-				       show(err, &result, flowing_archived);
+	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last())
+				     : show(err, &result, show_flow_archived);
 }
 
 static int do_unarchive(struct session *session, const struct strlist *args)
@@ -295,8 +294,8 @@ static int do_unarchive(struct session *session, const struct strlist *args)
 	struct flow_result result;
 	int err = flow_unarchive(&result, session, args->nr ? args->items[0] : NULL);
 
-	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last()) :
-				       show(err, &result, flowing_unarchived);
+	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last())
+				     : show(err, &result, show_flow_unarchived);
 }
 
 static int do_list(struct session *session, const struct strlist *args)
@@ -306,7 +305,7 @@ static int do_list(struct session *session, const struct strlist *args)
 
 	(void)args;
 	if (!err)
-		err = flowing_list(&archives);
+		err = show_flow_list(&archives);
 	flow_archives_release(&archives);
 	return err;
 }

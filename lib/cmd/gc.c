@@ -2,9 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/report.h"
 #include "keep/keep.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static void print(const struct gc_result *result)

@@ -2,12 +2,10 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/paths_internal.h"
-#include "cmd/report.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static struct strlist given;
@@ -90,7 +88,7 @@ static int parse_checkpoints(struct request *request, struct session *session,
 
 	for (; *at < end && !err; ++*at) {
 		err = add_record(&request->records, &alloc, session, args->items[*at]);
-		if (err && !sure && paths_may_be(session, args->items[*at])) {
+		if (err && !sure && show_paths_may_be(session, args->items[*at])) {
 			err = 0;
 			break;
 		}
@@ -102,7 +100,7 @@ static int parse_checkpoints(struct request *request, struct session *session,
 					     args->items[*at]);
 	}
 	for (size_t i = *at; i < args->nr && !err && !sure; i++)
-		if (!paths_may_be(session, args->items[i]))
+		if (!show_paths_may_be(session, args->items[i]))
 			err = ckpt_error_set(CKPT_ERROR,
 					     "'%s' is not a path; use '--' before a path that no "
 					     "longer exists",
@@ -125,7 +123,7 @@ static int parse(struct request *request, struct session *session, const struct 
 		strlist_add(&request->texts, args->items[0]);
 	err = parse_checkpoints(request, session, args, &at);
 	if (!err)
-		err = paths_parse_ever(&request->only, session, args, at);
+		err = show_paths_parse_ever(&request->only, session, args, at);
 	if (!err && !request->records.nr)
 		err = look_list(&request->records, session, NULL);
 	return err;

@@ -2,13 +2,12 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/report.h"
-#include "cmd/restored_internal.h"
 #include "record/record.h"
 #include "remote/remote.h"
 #include "restore/restore.h"
 #include "save/save.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
@@ -212,7 +211,7 @@ static int choose_machine(const struct remotes_item **out, const char **machine,
 static int restore(struct session *session, const struct ckpt_record *record)
 {
 	static const struct strlist all = STRLIST_INIT;
-	const struct restored_how how = { .yes = yes };
+	const struct show_restore_how how = { .yes = yes };
 	struct restore_opts opts = {
 		.target = record,
 		.kind = JOURNAL_RESTORE,
@@ -221,9 +220,9 @@ static int restore(struct session *session, const struct ckpt_record *record)
 		.force = force,
 		.git = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,
 	};
-	int err = force ? 0 : restored_check_expired(record);
+	int err = force ? 0 : show_restore_check_expired(record);
 
-	return err ? err : restored_carry_out(session, &opts, &how);
+	return err ? err : show_restore_carry_out(session, &opts, &how);
 }
 
 static int takeover(struct session *session, const struct strlist *args)

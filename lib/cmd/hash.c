@@ -2,8 +2,8 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/report.h"
 #include "look/look.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static int hash(struct session *session, const struct strlist *args)

@@ -2,9 +2,8 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/report.h"
 #include "git/git.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 #define MANUAL "git-checkpoint"

@@ -2,8 +2,8 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/report.h"
 #include "hooks/hooks.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 #include <poll.h>

@@ -3,13 +3,12 @@
 
 #include "agents/agents.h"
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/hooks_agents_internal.h"
-#include "cmd/hooks_offer_internal.h"
-#include "cmd/report.h"
 #include "hooks/hooks.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
+
+#define SENSITIVE "hookSensitive"
 
 static const char *events;
 static bool guard, ref_transaction, no_ref_transaction, user, print, global;
@@ -216,6 +215,67 @@ static void print_reach(const struct hooks_report *report)
 		report_text("in: all repositories of this user\n");
 }
 
+/* ---- the setting that goes with the guard ---- */
+
+static bool is_undecided(const struct session *session)
+{
+	return !strcmp(settings_origin(&session->settings, (unsigned)setting_find(SENSITIVE)),
+		       "default");
+}
+
+/* An answer that cannot be stored is worth a warning; the guard is in place all the same. */
+static bool store_answer(bool yes)
+{
+	const struct settings_change change = { .value = yes ? "true" : "false" };
+	struct strlist problems = STRLIST_INIT;
+	struct strbuf file = STRBUF_INIT;
+	int err = cmd_config_file(&file, global);
+
+	if (!err)
+		err = settings_change(file.buf, (unsigned)setting_find(SENSITIVE), &change);
+	if (err)
+		strlist_addf(&problems, "the answer cannot be stored: %s", ckpt_error_last());
+	report_warnings(&problems);
+	strlist_release(&problems);
+	strbuf_release(&file);
+	return !err;
+}
+
+static void ask_sensitive(void)
+{
+	bool yes;
+
+	fputs("Files that look like secrets, such as an untracked .env, are not in the\n"
+	      "checkpoints of the guard: what 'git clean' removes of them is lost. With\n"
+	      "'" SENSITIVE
+	      "' they are saved, too. They stay on this disk, in the private store.\n",
+	      stderr);
+	yes = prompt_yes("Save these, too?");
+	if (cancel_signal())
+		return; /* not an answer */
+	if (store_answer(yes))
+		report_text(SENSITIVE " is now %s; 'git checkpoint config %s" SENSITIVE
+				      " %s' changes that\n",
+			    yes ? "true" : "false", global ? "--global " : "",
+			    yes ? "false" : "true");
+}
+
+static void offer_sensitive(struct session *session)
+{
+	/* Asked once, of whoever has not decided about it. */
+	if (opt_common.quiet || opt_common.json || !is_undecided(session))
+		return;
+	if (prompt_possible())
+		ask_sensitive();
+	/* What remembers it is there, which may not exist yet. */
+	else if (!fs_mkdir_p(session->home, 0700) && hint_first(session, SENSITIVE))
+		report_text("note: files that look like secrets, such as .env, are not saved; 'git "
+			    "checkpoint\n"
+			    "      config %s" SENSITIVE
+			    " true' has them saved, too, on this disk only\n",
+			    global ? "--global " : "");
+}
+
 static int install(struct session *session, struct hooks_report *report)
 {
 	struct hooks_opts opts = {
@@ -243,7 +303,7 @@ static int install(struct session *session, struct hooks_report *report)
 		print_reach(report);
 	print_cost(report);
 	if (guard && report->guard)
-		hooks_offer_sensitive(session, global);
+		offer_sensitive(session);
 	return exit_status(report);
 }
 
@@ -317,7 +377,7 @@ static int global_status(struct hooks_report *report)
 }
 
 static json_t *status_object(const struct hooks_report *report,
-			     const struct hooks_agents_view *agents_view)
+			     const struct show_agents_view *agents_view)
 {
 	json_t *answer = report_object(report);
 	const char *why = why_not(report);
@@ -325,16 +385,16 @@ static json_t *status_object(const struct hooks_report *report,
 	json_object_set_new(answer, "protected_by", protected_by(report));
 	json_object_set_new(answer, "why_not", why ? json_text(why) : json_null());
 	json_object_set_new(answer, "global", global_object(report->global));
-	json_object_set_new(answer, "agents", hooks_agents_json(agents_view));
+	json_object_set_new(answer, "agents", show_agents_json(agents_view));
 	return answer;
 }
 
 static void print_status(const struct hooks_report *report,
-			 const struct hooks_agents_view *agents_view)
+			 const struct show_agents_view *agents_view)
 {
 	if (!report->installed && !report->global) {
 		report_text("No hooks are installed; 'git checkpoint hooks install' adds them\n");
-		hooks_agents_print(agents_view);
+		show_agents_print(agents_view);
 		return;
 	}
 	print_items(report);
@@ -342,22 +402,22 @@ static void print_status(const struct hooks_report *report,
 	if (report->global)
 		print_global(report->global);
 	print_verdict(report);
-	hooks_agents_print(agents_view);
+	show_agents_print(agents_view);
 	print_blind_spots(report);
 }
 
 static int status(struct session *session, struct hooks_report *report)
 {
-	struct hooks_agents_view view = { 0 };
+	struct show_agents_view view = { 0 };
 	int err = 0;
 
 	if (global)
 		return global_status(report);
-	hooks_agents_look(&view, session);
+	show_agents_look(&view, session);
 	/* Agents need no repository. */
 	if (session->repo)
 		err = hooks_status(report, session->repo);
-	else if (!hooks_agents_any(&view))
+	else if (!show_agents_any(&view))
 		err = ckpt_error_set(CKPT_ERROR,
 				     "'%s' is not in a git worktree, so it has no hooks; "
 				     "'--global' shows those for all",
@@ -368,7 +428,7 @@ static int status(struct session *session, struct hooks_report *report)
 		print_status(report, &view);
 		err = exit_status(report);
 	}
-	hooks_agents_release(&view);
+	show_agents_release(&view);
 	return err;
 }
 
@@ -385,18 +445,18 @@ static int with_report(int (*fn)(struct session *, struct hooks_report *), struc
 
 static int do_install(struct session *session, const struct strlist *args)
 {
-	const struct hooks_agents how = { &agents, true, user, print };
+	const struct show_agents how = { &agents, true, user, print };
 
 	(void)args;
-	return agents.nr ? hooks_agents_edit(session, &how) : with_report(install, session);
+	return agents.nr ? show_agents_edit(session, &how) : with_report(install, session);
 }
 
 static int do_uninstall(struct session *session, const struct strlist *args)
 {
-	const struct hooks_agents how = { &agents, false, user, false };
+	const struct show_agents how = { &agents, false, user, false };
 
 	(void)args;
-	return agents.nr ? hooks_agents_edit(session, &how) : with_report(uninstall, session);
+	return agents.nr ? show_agents_edit(session, &how) : with_report(uninstall, session);
 }
 
 static int do_status(struct session *session, const struct strlist *args)

@@ -2,18 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/changes_internal.h"
-#include "cmd/complete.h"
-#include "cmd/hint_internal.h"
-#include "cmd/list_session_internal.h"
-#include "cmd/listed_internal.h"
-#include "cmd/past_internal.h"
-#include "cmd/paths_internal.h"
-#include "cmd/report.h"
 #include "git/git.h"
 #include "look/look.h"
 #include "remote/remote.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static const char *source, *since, *until, *grep;
@@ -31,9 +24,9 @@ static const struct opt options[] = {
 	  "only checkpoints whose reason or title "
 	  "contains <text>" },
 	{ OPT_FLAG, 0, "remote", &remote, NULL, "those that were fetched from other machines" },
-	{ OPT_FLAG, 'p', "patch", &changes_opts.patch, NULL,
+	{ OPT_FLAG, 'p', "patch", &show_diff_opts.patch, NULL,
 	  "also show what changed in each, as a patch" },
-	{ OPT_FLAG, 0, "stat", &changes_opts.stat, NULL,
+	{ OPT_FLAG, 0, "stat", &show_diff_opts.stat, NULL,
 	  "also show how much changed in each, file by file", OPT_OR },
 	{ OPT_OPTIONAL, 0, "session", &of_session, "<session>",
 	  "what a coding agent did in a session, turn by turn", OPT_FORM,
@@ -49,7 +42,7 @@ static bool offer(struct complete *complete, const char *what)
 	struct strlist sources = STRLIST_INIT;
 
 	if (!strcmp(what, "--session") || !strcmp(what, "<session>")) {
-		list_session_offer(complete);
+		show_turns_offer(complete);
 		return true;
 	}
 	if (!strcmp(what, "<path>")) {
@@ -122,10 +115,10 @@ static char *remote_position(const struct ckpt_records *records, size_t i)
 /* What is listed: rows, and with paths what became of them. */
 struct found {
 	struct ckpt_records records;
-	struct listed *rows;
+	struct list_row *rows;
 	size_t nr;
 	bool past_only; /* paths were given */
-	struct past past;
+	struct list_history past;
 };
 
 /* Those that match, newest first. */
@@ -140,7 +133,7 @@ static void choose(struct found *found, struct span *span)
 					: report_position(&back, record);
 
 		if (wanted(record, span))
-			found->rows[found->nr++] = (struct listed){ record, position };
+			found->rows[found->nr++] = (struct list_row){ record, position };
 		else
 			free(position);
 	}
@@ -151,7 +144,7 @@ static void found_release(struct found *found)
 	for (size_t i = 0; i < found->nr && !found->past_only; i++)
 		free(found->rows[i].position);
 	free(found->rows);
-	past_release(&found->past);
+	list_history_release(&found->past);
 	lookup_records_release(&found->records);
 }
 
@@ -162,11 +155,11 @@ static int add_changes(json_t *json, struct session *session, struct found *foun
 	int err = 0;
 
 	if (found->past_only && json)
-		json_object_set_new(json, "changes", past_json(&found->past.items[at]));
+		json_object_set_new(json, "changes", list_history_json(&found->past.items[at]));
 	else if (found->past_only)
-		err = changes_print(&found->past.items[at].diff);
+		err = show_diff_print(&found->past.items[at].diff);
 	else
-		err = changes_of(json ? &changed : NULL, session, found->rows[at].record, NULL);
+		err = show_diff_of(json ? &changed : NULL, session, found->rows[at].record, NULL);
 	if (changed)
 		json_object_set_new(json, "changed_files", changed);
 	return err;
@@ -174,7 +167,7 @@ static int add_changes(json_t *json, struct session *session, struct found *foun
 
 static int print_json(struct session *session, struct found *found)
 {
-	bool changes = changes_opts.stat || changes_opts.patch || found->past_only;
+	bool changes = show_diff_opts.stat || show_diff_opts.patch || found->past_only;
 	json_t *array = json_array();
 	int err = 0;
 
@@ -197,8 +190,8 @@ static int print_json(struct session *session, struct found *found)
 
 static int print_text(struct session *session, struct found *found)
 {
-	struct table *table = listed_table(found->rows, found->nr, clock_now());
-	bool changes = changes_opts.stat || changes_opts.patch;
+	struct table *table = list_table(found->rows, found->nr, clock_now());
+	bool changes = show_diff_opts.stat || show_diff_opts.patch;
 	int err = 0;
 
 	if (!changes)
@@ -222,12 +215,12 @@ static int check(const struct strlist *args)
 static int parse_paths(struct pathspec *out, struct session *session, const struct strlist *args)
 {
 	for (size_t i = 0; i < args->nr && opt_common.dashdash < 0; i++)
-		if (!paths_may_be(session, args->items[i]))
+		if (!show_paths_may_be(session, args->items[i]))
 			return ckpt_error_set(CKPT_EUSAGE,
 					      "'%s' is not a path; use '--' before a path that no "
 					      "longer exists",
 					      args->items[i]);
-	return paths_parse_ever(out, session, args, 0);
+	return show_paths_parse_ever(out, session, args, 0);
 }
 
 static int find_past(struct found *found, struct session *session, const struct strlist *args,
@@ -237,13 +230,13 @@ static int find_past(struct found *found, struct session *session, const struct 
 	int err = parse_paths(&only, session, args);
 
 	if (!err)
-		err = past_read(&found->past, session, &only, enough, true);
+		err = list_history_read(&found->past, session, &only, enough, true);
 	pathspec_release(&only);
 	found->past_only = true;
 	found->nr = found->past.nr;
 	found->rows = xcalloc(found->nr + 1, sizeof(*found->rows));
 	for (size_t i = 0; i < found->nr; i++)
-		found->rows[i] = past_listed(&found->past, i);
+		found->rows[i] = list_history_row(&found->past, i);
 	return err;
 }
 
@@ -272,9 +265,9 @@ static int list(struct session *session, const struct strlist *args)
 	int err;
 
 	if (of_session)
-		return list_session(session, *of_session ? of_session
-					     : args->nr	 ? args->items[0]
-							 : "last");
+		return show_turns(session, *of_session ? of_session
+					   : args->nr  ? args->items[0]
+						       : "last");
 	err = args->nr ? find_past(&found, session, args, &enough)
 	      : remote ? fetch_list(&found.records, session)
 		       : look_list(&found.records, session, count < 0 ? NULL : &enough);

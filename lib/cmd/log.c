@@ -2,9 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/report.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static int64_t count = -1;

@@ -3,11 +3,9 @@
 
 #include "agents/agents.h"
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/hooks_agents_internal.h"
-#include "cmd/report.h"
 #include "mcp/mcp.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static struct strlist roots;
@@ -70,7 +68,7 @@ static int edit(struct session *session, const struct strlist *args)
 		      : uninstall ? agents_uninstall(&result, &opts)
 				  : agents_install(&result, &opts);
 		if (!err)
-			hooks_agents_tell(array, &result, opts.agent);
+			show_agents_tell(array, &result, opts.agent);
 		agents_result_release(&result);
 	}
 	if (!err && opt_common.json)

@@ -2,11 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/removal_internal.h"
-#include "cmd/report.h"
 #include "keep/keep.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 /* --- pin, unpin --- */
@@ -99,7 +97,7 @@ static int confirm(struct strlist *ids, struct session *session, const struct st
 	int err = drop_checkpoints(&result, session, args, force, true);
 
 	if (!err)
-		err = removal_confirm(&result);
+		err = show_drop_confirm(&result);
 	for (size_t i = 0; i < result.nr; i++)
 		strlist_addf(ids, "%s%s%s", result.items[i].record.machine ? result.items[i].record.machine : "",
 			     result.items[i].record.machine ? "/" : "", result.items[i].record.id);
@@ -111,13 +109,13 @@ static int drop(struct session *session, const struct strlist *args)
 {
 	struct retain_result result = { 0 };
 	struct strlist ids = STRLIST_INIT;
-	bool asks = removal_asks(yes, dry_run);
+	bool asks = show_drop_asks(yes, dry_run);
 	int err = asks ? confirm(&ids, session, args) : 0;
 
 	if (!err)
 		err = drop_checkpoints(&result, session, asks ? &ids : args, force, dry_run);
 	if (!err)
-		err = removal_report(&result, dry_run);
+		err = show_drop_report(&result, dry_run);
 	strlist_release(&ids);
 	retain_result_release(&result);
 	return err;

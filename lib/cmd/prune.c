@@ -2,10 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/removal_internal.h"
-#include "cmd/report.h"
 #include "keep/keep.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static bool dry_run, expired, yes;
@@ -58,10 +57,10 @@ static int confirm(struct session *session, const struct evict_rules *rules)
 	int err = retain_prune(&shown, session, rules, true);
 
 	while (!err) {
-		err = removal_confirm(&shown);
+		err = show_drop_confirm(&shown);
 		if (!err)
 			err = retain_prune(&now, session, rules, true);
-		if (err || removal_same(&shown, &now))
+		if (err || show_drop_same(&shown, &now))
 			break;
 		retain_result_release(&shown);
 		shown = now;
@@ -80,13 +79,13 @@ static int prune(struct session *session, const struct strlist *args)
 
 	(void)args;
 	choose_rules(&rules, session);
-	if (session->store && removal_asks(yes, dry_run))
+	if (session->store && show_drop_asks(yes, dry_run))
 		err = confirm(session, &rules);
 	if (session->store && !err)
 		err = retain_prune(&result, session, &rules, dry_run);
 	if (!err) {
 		warn_of_excess(&result);
-		err = removal_report(&result, dry_run);
+		err = show_drop_report(&result, dry_run);
 	}
 	retain_result_release(&result);
 	return err;

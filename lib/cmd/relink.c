@@ -2,10 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/report.h"
 #include "repair/repair.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static bool force;

@@ -2,17 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/copied_internal.h"
-#include "cmd/inside_internal.h"
-#include "cmd/paths_internal.h"
-#include "cmd/pick_internal.h"
-#include "cmd/report.h"
-#include "cmd/restored_internal.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "restore/restore.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
@@ -99,22 +93,22 @@ static const struct opt_instead restore_instead[] = {
 
 static int carry_out(struct session *session, struct restore_opts *opts)
 {
-	const struct restored_how how = { .yes = yes,
-					  .by_hunks = by_hunks,
-					  .verify_command = verify_command };
+	const struct show_restore_how how = { .yes = yes,
+					      .by_hunks = by_hunks,
+					      .verify_command = verify_command };
 
 	if (verbose)
-		restored_show_all();
-	return restored_carry_out(session, opts, &how);
+		show_restore_show_all();
+	return show_restore_carry_out(session, opts, &how);
 }
 
 /* The paths from the `first` argument on. */
 static int parse_paths(struct strlist *out, struct session *session,
 		       const struct ckpt_record *target, const struct strlist *args, size_t first)
 {
-	const struct paths_where where = { target, 1 };
+	const struct show_paths_where where = { target, 1 };
 	struct pathspec only = PATHSPEC_INIT;
-	int err = paths_parse(&only, session, args, first, &where);
+	int err = show_paths_parse(&only, session, args, first, &where);
 
 	for (size_t i = 0; i < only.plain.nr && !err; i++)
 		if (target->scope.nr && !compare_in_scope(&target->scope, only.plain.items[i]))
@@ -122,8 +116,8 @@ static int parse_paths(struct strlist *out, struct session *session,
 					     "'%s' is not in the scope of checkpoint '%s'",
 					     only.plain.items[i], target->id);
 	if (!err)
-		err = into ? paths_expand_stored(out, session, target, &only)
-			   : paths_expand(out, session, target, &only);
+		err = into ? show_paths_expand_stored(out, session, target, &only)
+			   : show_paths_expand(out, session, target, &only);
 	pathspec_release(&only);
 	return err;
 }
@@ -131,7 +125,7 @@ static int parse_paths(struct strlist *out, struct session *session,
 /* As "show" and "diff" have it; here a path is an argument of its own, relative to this directory. */
 static int refuse_inside(const struct session *session, const char *typed)
 {
-	const char *path = inside_path(typed);
+	const char *path = show_inside_path(typed);
 	struct strbuf name = STRBUF_INIT, here = STRBUF_INIT, quoted = STRBUF_INIT;
 	char *checkpoint = xmemdupz(typed, (size_t)(path - typed) - 1);
 	int err;
@@ -157,7 +151,7 @@ static int find_named(struct ckpt_record *out, struct session *session, const ch
 {
 	int err = session_lookup(out, session->store, name);
 
-	if (err == CKPT_ENOTFOUND && access(name, F_OK) && inside_is(name))
+	if (err == CKPT_ENOTFOUND && access(name, F_OK) && show_inside_is(name))
 		return refuse_inside(session, name);
 	/* As `git restore <path>` would have it. */
 	if (err == CKPT_ENOTFOUND && !access(name, F_OK))
@@ -181,7 +175,7 @@ static int copy(struct session *session, const struct restore_opts *opts)
 		.progress = progress_show,
 	};
 
-	return copied_carry_out(session, &how);
+	return show_copy_make(session, &how);
 }
 
 static int restore_named(struct session *session, const struct strlist *args, bool named)
@@ -207,7 +201,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 			: pick_checkpoint(&target, session, args);
 
 	if (!err && !force)
-		err = restored_check_expired(&target);
+		err = show_restore_check_expired(&target);
 	if (!err)
 		err = parse_paths(&paths, session, &target, args, named);
 	if (!err && by_hunks && target.state_only)

@@ -2,14 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/paths_internal.h"
-#include "cmd/report.h"
-#include "cmd/restored_internal.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "restore/restore.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static bool dry_run, verbose, by_hunks, yes;
@@ -103,15 +100,15 @@ static int parse_paths(struct request *request, struct session *session, const s
 {
 	/* Borrowed. */
 	const struct ckpt_record both[2] = { request->from, request->to };
-	const struct paths_where where = { both, 2 };
-	int err = paths_parse(&request->only, session, args, 1, &where);
+	const struct show_paths_where where = { both, 2 };
+	int err = show_paths_parse(&request->only, session, args, 1, &where);
 
 	for (size_t i = 0; i < request->only.plain.nr && !err; i++) {
 		const char *path = request->only.plain.items[i];
 		bool found = !*path || is_in_worktree(session, path);
 
 		if (!found)
-			err = paths_find(&found, session, path, &where);
+			err = show_paths_find(&found, session, path, &where);
 		if (!err && !found)
 			err = error_no_path(request, session, args, path);
 	}
@@ -208,15 +205,15 @@ static int carry_out(struct session *session, struct request *request)
 		.paths = &all,
 		.dry_run = dry_run,
 	};
-	const struct restored_how how = { .yes = yes, .by_hunks = by_hunks };
-	const struct restored_words words = { .what = request->what,
-					      .command = request->command.buf,
-					      .patch = &request->patch };
+	const struct show_restore_how how = { .yes = yes, .by_hunks = by_hunks };
+	const struct show_restore_words words = { .what = request->what,
+						  .command = request->command.buf,
+						  .patch = &request->patch };
 	int err;
 
-	restored_set_words(&words);
-	err = restored_carry_out(session, &opts, &how);
-	restored_set_words(NULL);
+	show_restore_set_words(&words);
+	err = show_restore_carry_out(session, &opts, &how);
+	show_restore_set_words(NULL);
 	free(reason);
 	return err;
 }
@@ -233,7 +230,7 @@ static int run(struct session *session, const struct strlist *args)
 	if (err == CKPT_ENOTFOUND && !access(args->items[0], F_OK))
 		err = error_only_path(args->items[0]);
 	if (verbose)
-		restored_show_all();
+		show_restore_show_all();
 	if (!err && args->nr > 1)
 		err = parse_paths(&request, session, args);
 	if (!err)

@@ -3,16 +3,13 @@
 
 #include "agents/agents.h"
 #include "base/base.h"
-#include "cmd/hint_internal.h"
-#include "cmd/ran_internal.h"
-#include "cmd/report.h"
-#include "cmd/restored_internal.h"
 #include "flow/flow.h"
 #include "keep/keep.h"
 #include "restore/restore.h"
 #include "run/run.h"
 #include "save/save.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static const char *reason = "pre-run", *verify, *json_file;
@@ -38,7 +35,7 @@ const struct opt_spec cmd_run_spec = {
 
 /* One run, from the checkpoint to the answer. */
 struct run {
-	struct ran ran;
+	struct show_run ran;
 	struct sink sink;
 	bool to_stdout; /* --json: for a program, so nothing is asked */
 	char *worktree, *verify;
@@ -126,8 +123,9 @@ static int take_checkpoint(struct run *run, struct session *session)
 	if (record->missing)
 		warn(run, "the checkpoint is incomplete: %llu %s not in it",
 		     (unsigned long long)record->missing, record->missing == 1 ? "path is" : "paths are");
-	ran_say(run->ran.saved.outcome == SAVE_CREATED ? "Saved %s\n" : "Nothing changed since %s\n",
-		record->id);
+	show_run_say(run->ran.saved.outcome == SAVE_CREATED ? "Saved %s\n"
+							    : "Nothing changed since %s\n",
+		     record->id);
 	hint_evicted(session, run->ran.saved.evicted);
 	/* Not worth failing for: only many saves by the command would make a difference. */
 	err = keepers_hold(&run->hold, session->store, record->id);
@@ -173,7 +171,7 @@ static int execute(struct run *run)
 	if (err)
 		return err;
 	if (run->ran.child.exit_status) {
-		ran_say_failed("", run->ran.command->items[0], &run->ran.child);
+		show_run_say_failed("", run->ran.command->items[0], &run->ran.child);
 	} else if (run->verify) {
 		err = run_child(&run->ran.check, shell, run->worktree, RUN_ASIDE);
 		/* Not verified means not good. */
@@ -181,7 +179,7 @@ static int execute(struct run *run)
 			run->ran.check.exit_status = EXIT_FATAL;
 			report_message("error", ckpt_error_last());
 		} else if (run->ran.check.exit_status) {
-			ran_say_failed("the verification ", run->verify, &run->ran.check);
+			show_run_say_failed("the verification ", run->verify, &run->ran.check);
 		}
 		run->ran.checked = true;
 	}
@@ -194,7 +192,7 @@ static int execute(struct run *run)
 static int confirm(const struct restore_result *preview, struct session *session, void *payload)
 {
 	struct run *run = payload;
-	int err = restored_confirm(preview, session, &run->ran.saved.record);
+	int err = show_restore_confirm(preview, session, &run->ran.saved.record);
 
 	run->declined = err != 0;
 	return err;
@@ -238,8 +236,8 @@ static void roll_back(struct run *run)
 	} else {
 		err = restore(run);
 		if (!err) {
-			ran_say_restored(&run->ran);
-			if (!ran_is_back(&run->ran))
+			show_run_say_restored(&run->ran);
+			if (!show_run_is_back(&run->ran))
 				run->ran.error = EXIT_UNVERIFIED;
 		} else if (!run->declined) {
 			run->ran.error = report_failure(err);
@@ -251,9 +249,10 @@ static void roll_back(struct run *run)
 	}
 	/* It may have been dropped meanwhile. */
 	if (!run->ran.restored && err != CKPT_ENOTFOUND)
-		ran_say("The state before the command is %s; 'git checkpoint restore %s' goes back to "
-			"it\n",
-		    run->ran.saved.record.id, run->ran.saved.record.id);
+		show_run_say("The state before the command is %s; 'git checkpoint restore %s' goes "
+			     "back to "
+			     "it\n",
+			     run->ran.saved.record.id, run->ran.saved.record.id);
 }
 
 static int exit_status(const struct run *run)
@@ -279,7 +278,7 @@ static int run_it(struct run *run)
 		roll_back(run);
 	keepers_let_go(&run->hold);
 	status = exit_status(run);
-	answer = ran_json(&run->ran);
+	answer = show_run_json(&run->ran);
 	report_add_noted(answer);
 	err = sink_write(&run->sink, answer);
 	/* The failure of the command is what the caller must know first. */

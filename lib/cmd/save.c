@@ -2,13 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/complete.h"
-#include "cmd/hint_internal.h"
-#include "cmd/report.h"
 #include "hooks/hooks.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "settings/settings.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 

@@ -2,14 +2,10 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/changes_internal.h"
-#include "cmd/inside_internal.h"
-#include "cmd/paths_internal.h"
-#include "cmd/project_internal.h"
-#include "cmd/report.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
@@ -17,13 +13,13 @@ static bool files, hashes, state, staged;
 static struct pathspec within = PATHSPEC_INIT;
 
 static const struct opt options[] = {
-	CHANGES_FORMS("also "),
+	SHOW_DIFF_FORMS("also "),
 	{ OPT_FLAG, 0, "files", &files, NULL, "list its paths", OPT_OR },
 	{ OPT_FLAG, 0, "hashes", &hashes, NULL, "print the bytes that the state hash covers",
 	  OPT_OR },
-	{ OPT_FLAG, 'z', NULL, &changes_opts.nul, NULL,
+	{ OPT_FLAG, 'z', NULL, &show_diff_opts.nul, NULL,
 	  "with --files, names or --numstat: end paths with NUL, do not quote" },
-	CHANGES_HOW,
+	SHOW_DIFF_HOW,
 	{ OPT_FLAG, 0, "staged", &staged, NULL, "show what was staged, against the recorded HEAD" },
 	{ OPT_FLAG, 0, "state", &state, NULL, "print state values; of one key, its exact bytes",
 	  OPT_FORM, OPT_ARGS({ { "<key>" }, 0, 1 }, CMD_CHECKPOINTS(1, 1)) },
@@ -105,7 +101,7 @@ static void print_head(const struct ckpt_record *record)
 		row_show(&row, "files", "none, only state");
 	row_show_paths(&row, "scope", &record->scope);
 	show_agent(&row, &record->agent);
-	project_show(&row, record);
+	show_git_row(&row, record);
 	row_print(&row, lines, ARRAY_SIZE(lines));
 	row_release(&row);
 }
@@ -167,7 +163,7 @@ static int print_file(const char *path, size_t len, const struct wt_entry *entry
 	if (array) {
 		json_array_append_new(array, json_pack("{s:o,s:o}", "file", json_path(name), "mode",
 						       json_sprintf("%06o", wt_entry_mode(entry))));
-	} else if (changes_opts.nul) {
+	} else if (show_diff_opts.nul) {
 		fwrite(name, 1, strlen(name) + 1, stdout);
 	} else {
 		struct strbuf quoted = STRBUF_INIT;
@@ -267,7 +263,7 @@ static int print_json(struct session *session, const struct ckpt_record *record,
 {
 	json_t *changed = NULL, *list = files ? json_array() : NULL;
 	struct row answer = ROW_INIT;
-	int err = changes_of(&changed, session, record, &within);
+	int err = show_diff_of(&changed, session, record, &within);
 
 	if (!err && files)
 		err = list_files(list, session, record);
@@ -283,7 +279,7 @@ static int print_json(struct session *session, const struct ckpt_record *record,
 	row_json(&answer, "state", json_states(meta, NULL));
 	if (meta->captures.nr)
 		row_json(&answer, "captures", report_captures(&meta->captures));
-	row_json(&answer, "project", project_json(session, record));
+	row_json(&answer, "project", show_git_json(session, record));
 	row_texts(&answer, "warnings", &record->warnings);
 	if (files)
 		row_json(&answer, "files", list);
@@ -293,7 +289,7 @@ static int print_json(struct session *session, const struct ckpt_record *record,
 static int print_text(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta)
 {
-	if (!hashes && !changes_opts.nul)
+	if (!hashes && !show_diff_opts.nul)
 		pager_start(session->gitconfig);
 	if (files)
 		return list_files(NULL, session, record);
@@ -301,10 +297,10 @@ static int print_text(struct session *session, const struct ckpt_record *record,
 		return print_hashes(session, record);
 	print_head(record);
 	print_rest(record, meta);
-	if (!changes_wanted() && pathspec_is_empty(&within))
+	if (!show_diff_wanted() && pathspec_is_empty(&within))
 		return 0;
 	putchar('\n');
-	return changes_of(NULL, session, record, &within);
+	return show_diff_of(NULL, session, record, &within);
 }
 
 /* "<checkpoint>:<path>" */
@@ -314,15 +310,15 @@ static int show_inside(struct session *session, const char *typed)
 	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
-	if (changes_wanted() || files || hashes || state || staged || opt_common.json)
+	if (show_diff_wanted() || files || hashes || state || staged || opt_common.json)
 		err = ckpt_error_set(CKPT_EUSAGE,
 				     "'%s' prints what is at that path: no option of show "
 				     "applies",
 				     typed);
 	if (!err)
-		err = inside_find(&record, &path, session, typed);
+		err = show_inside_find(&record, &path, session, typed);
 	if (!err && !opt_common.quiet)
-		err = inside_print(session, &record, path.buf);
+		err = show_inside_print(session, &record, path.buf);
 	strbuf_release(&path);
 	record_release(&record);
 	return err;
@@ -332,7 +328,7 @@ static int check(const struct strlist *args)
 {
 	bool limited = !state && args->nr > 1;
 
-	if (limited && (hashes || inside_is(args->items[0])))
+	if (limited && (hashes || show_inside_is(args->items[0])))
 		return ckpt_error_set(CKPT_EUSAGE, "unexpected argument '%s'%s", args->items[1],
 				      hashes ? " with --hashes" : "");
 	if (staged && (files || hashes || state))
@@ -342,7 +338,7 @@ static int check(const struct strlist *args)
 					       : "state");
 	if (hashes && opt_common.json)
 		return ckpt_error_set(CKPT_EUSAGE, "option '--hashes' prints bytes, not JSON");
-	return changes_check("'--files', ", files);
+	return show_diff_check("'--files', ", files);
 }
 
 /* What is neither there now nor was before may be a second checkpoint, or a typo. */
@@ -350,21 +346,21 @@ static int parse_paths(struct session *session, const struct ckpt_record *record
 		       const struct strlist *args)
 {
 	struct ckpt_record both[2] = { *record, CKPT_RECORD_INIT };
-	struct paths_where where = { both, 1 };
+	struct show_paths_where where = { both, 1 };
 	int err = staged ? CKPT_ENOTFOUND : diff_base(&both[1], session, record);
 
 	where.nr += !err;
 	if (err == CKPT_ENOTFOUND)
 		err = 0;
 	if (!err)
-		err = paths_parse(&within, session, args, 1, &where);
+		err = show_paths_parse(&within, session, args, 1, &where);
 	/* What is staged need not be among the files. */
 	for (size_t i = 0; i < within.plain.nr && !err && !staged; i++) {
 		const char *path = within.plain.items[i];
 		bool found = !*path;
 
 		if (!found)
-			err = paths_find(&found, session, path, &where);
+			err = show_paths_find(&found, session, path, &where);
 		if (!err && !found)
 			err = ckpt_error_set(
 				CKPT_ENOTFOUND,
@@ -384,7 +380,7 @@ static int show(struct session *session, const struct strlist *args)
 	struct ckpt_meta meta;
 	int err;
 
-	if (inside_is(name))
+	if (show_inside_is(name))
 		return show_inside(session, name);
 	meta_init(&meta);
 	err = session_lookup(&record, session->store, name);
@@ -393,7 +389,7 @@ static int show(struct session *session, const struct strlist *args)
 	if (!err && !state && args->nr > 1)
 		err = parse_paths(session, &record, args);
 	if (!err && staged)
-		err = project_show_staged(session, &record, &within);
+		err = show_git_staged(session, &record, &within);
 	else if (!err && state)
 		err = show_state(session, &record, &meta, args->nr > 1 ? args->items[0] : NULL);
 	else if (!err && opt_common.json)

@@ -2,14 +2,11 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/hint_internal.h"
-#include "cmd/hooks_agents_internal.h"
-#include "cmd/report.h"
-#include "cmd/watched_internal.h"
 #include "hooks/hooks.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
@@ -19,7 +16,7 @@ enum { RECENT = 5 }; /* shown of the checkpoints */
 struct overview {
 	struct status status;
 	struct hooks_report hooks;
-	struct hooks_agents_view agents;
+	struct show_agents_view agents;
 	json_t *watch; /* what the watcher says, or NULL */
 	struct strlist warnings;
 };
@@ -37,8 +34,8 @@ static int look(struct overview *overview, struct session *session)
 		hooks_check(&overview->warnings, session->repo);
 		(void)hooks_status(&overview->hooks, session->repo);
 	}
-	hooks_agents_look(&overview->agents, session);
-	overview->watch = watched_look(session->home, session->worktree);
+	show_agents_look(&overview->agents, session);
+	overview->watch = show_watcher_json(session->home, session->worktree);
 	strlist_extend(&overview->warnings, &status->warnings);
 	return 0;
 }
@@ -151,7 +148,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_json(&answer, "disk", row_object(&disk));
 	row_json(&answer, "interrupted_restore", interrupted(session));
 	row_json(&answer, "hooks", hooks_json(&overview->hooks));
-	row_json(&answer, "agents", hooks_agents_json(&overview->agents));
+	row_json(&answer, "agents", show_agents_json(&overview->agents));
 	row_json(&answer, "watch", overview->watch ? json_incref(overview->watch) : json_null());
 	row_texts(&answer, "warnings", &overview->warnings);
 	return report_json(row_object(&answer), EXIT_DONE);
@@ -304,7 +301,7 @@ static void print_watch(const json_t *watch)
 
 	if (!watch)
 		return;
-	watched_sum_up(&text, watch);
+	show_watcher_sum_up(&text, watch);
 	report_text("Watch:       %s\n", text.buf);
 	if (problem && !opt_common.quiet)
 		report_plain(stdout, "             %s\n", problem);
@@ -326,7 +323,7 @@ static void print_text(const struct overview *overview, const struct session *se
 		report_text(" of %s", units_format_size(budget, session->settings.max_size));
 	report_text("\n");
 	print_hooks(&overview->hooks, session);
-	hooks_agents_sum_up(&overview->agents);
+	show_agents_sum_up(&overview->agents);
 	print_watch(overview->watch);
 	if (session->store)
 		print_path("Store:", session->store->path);
@@ -350,7 +347,7 @@ static int show_status(struct session *session, const struct strlist *args)
 		hint_say(session, HINT_PIN);
 	status_release(&overview.status);
 	hooks_report_release(&overview.hooks);
-	hooks_agents_release(&overview.agents);
+	show_agents_release(&overview.agents);
 	json_decref(overview.watch);
 	strlist_release(&overview.warnings);
 	return err ? err : status;

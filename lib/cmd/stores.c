@@ -2,10 +2,9 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/gone_internal.h"
-#include "cmd/report.h"
 #include "git/git.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 
@@ -105,7 +104,7 @@ static void print_text(const struct inventory_list *list, const char *home)
 		if (list->items[i].moved_to)
 			print_move(&list->items[i]);
 		else
-			(void)gone_print(&list->items[i]);
+			(void)show_gone_print(&list->items[i]);
 	report_text("%zu %s, %s\n", list->nr, list->nr == 1 ? "store" : "stores",
 		    units_format_size(size, bytes));
 }

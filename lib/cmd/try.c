@@ -2,27 +2,24 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/copied_internal.h"
-#include "cmd/ran_internal.h"
-#include "cmd/report.h"
-#include "cmd/tried_internal.h"
 #include "record/record.h"
 #include "run/run.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static json_t *answer_of(const struct try *try, const struct ckpt_record *target,
 			 const struct strlist *command)
 {
 	struct row answer = ROW_INIT;
-	char *sig = try->child.signal ? ran_signal_name(try->child.signal) : NULL;
+	char *sig = try->child.signal ? show_run_signal_name(try->child.signal) : NULL;
 
 	row_bool(&answer, "ran", try->child.started);
 	row_texts(&answer, "command", command);
 	row_json(&answer, "exit_status", json_integer(try->child.exit_status));
 	row_text(&answer, "signal", sig);
 	row_json(&answer, "checkpoint", report_checkpoint(target));
-	row_json(&answer, "verification", copied_verification(&try->copy));
+	row_json(&answer, "verification", show_copy_verification(&try->copy));
 	row_path(&answer, "left", try->left);
 	row_json(&answer, "seconds",
 		 json_real((double)(long long)(try->child.seconds * 1e6) / 1e6));
@@ -43,8 +40,8 @@ static int try_one(struct session *session, const struct strlist *args)
 	err = session_lookup(&target, session->store, args->items[0]);
 	if (!err) {
 		/* stdout belongs to the command, unless it is to be one answer. */
-		err = tried_run(&try, session, &target, &command,
-				opt_common.json ? RUN_TO_STDERR : 0);
+		err = show_try_run(&try, session, &target, &command,
+				   opt_common.json ? RUN_TO_STDERR : 0);
 		status = try.copy.match ? try.child.exit_status : EXIT_UNVERIFIED;
 		if (!err && opt_common.json)
 			status = report_json(answer_of(&try, &target, &command), status);
@@ -58,7 +55,7 @@ static int try_one(struct session *session, const struct strlist *args)
 static int check(const struct strlist *args)
 {
 	(void)args;
-	return tried_check_command(&cmd_try_spec, 1);
+	return show_try_check(&cmd_try_spec, 1);
 }
 
 const struct opt_spec cmd_try_spec = {

@@ -2,10 +2,10 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/report.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "ui/ui.h"
 
 static bool all;

@@ -2,11 +2,10 @@
 #include "cmd/cmd.h"
 
 #include "base/base.h"
-#include "cmd/report.h"
-#include "cmd/watched_internal.h"
 #include "git/git.h"
 #include "save/save.h"
 #include "session/session.h"
+#include "show/show.h"
 #include "store/store.h"
 #include "ui/ui.h"
 #include "watch/watch.h"
@@ -309,7 +308,7 @@ static void print_tree(const json_t *tree, bool running)
 
 	quote_path(&quoted, path ? path : "?");
 	if (running)
-		watched_sum_up(&text, tree);
+		show_watcher_sum_up(&text, tree);
 	else
 		strbuf_addstr(&text, "off");
 	report_text("%s%s: %s\n", quoted.buf,

@@ -17,7 +17,7 @@ test -d lib || {
 	exit 2
 }
 folders='base git settings tree store record turns session keep save look restore repair
-	remote run flow install hooks agents mcp watch ui cmd'
+	remote run flow install hooks agents mcp watch ui show cmd'
 folders=$(echo $folders) # one line
 status=0
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/strbuf.h"
-#include "cmd/complete.h"
+#include "show/complete.h"
 #include "ui/term.h"
 
 #include "unit.h"

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "show/restore.h"
+
+#include "base/base.h"
+#include "look/look.h"
+#include "restore/restore.h"
+#include "session/session.h"
+#include "show/diff.h"
+#include "show/report.h"
+#include "ui/ui.h"
+
+/*
+ * A list of more paths is folded; without --dry-run only so many lines are shown.
+ */
+enum { SHOWN = 20, NESTED_SHOWN = 5 };
+
+/* The plan was shown with the question: not a second time. */
+static bool plan_shown;
+
+static bool all_wanted;
+
+void show_restore_show_all(void)
+{
+	all_wanted = true;
+}
+
+static const struct show_restore_words *said;
+
+void show_restore_set_words(const struct show_restore_words *words)
+{
+	said = words;
+}
+
+const struct show_restore_words *show_restore_words(void)
+{
+	return said;
+}
+
+void show_restore_count(size_t counts[3], const struct plan *plan)
+{
+	memset(counts, 0, 3 * sizeof(*counts));
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		counts[plan->rows[i].effect]++;
+}
+
+/* --- the lines --- */
+
+static void print_line(FILE *out, const struct plan_line *line)
+{
+	static const struct {
+		char letter;
+		enum term_color color;
+	} looks[] = { [EFFECT_REMOVED] = { '-', TERM_RED },
+		      [EFFECT_CHANGED] = { '~', TERM_YELLOW },
+		      [EFFECT_BROUGHT_BACK] = { '+', TERM_GREEN } };
+	char *path = line->dir_len ? xmemdupz(line->path, line->dir_len + 1) : xstrdup(line->path);
+	struct strbuf quoted = STRBUF_INIT;
+	char count[UNITS_SIZE];
+
+	quote_path(&quoted, path);
+	fprintf(out, "  %s%c %s%s", term_color(looks[line->effect].color),
+		looks[line->effect].letter, quoted.buf, term_color(TERM_RESET));
+	if (line->dir_len)
+		fprintf(out, " (%s files)", units_format_count(count, line->rows));
+	fputc('\n', out);
+	strbuf_release(&quoted);
+	free(path);
+}
+
+/* At most `max` of them, removed paths first; returns how many rows are not shown. */
+static size_t print_lines(FILE *out, const struct plan_lines *lines, size_t max)
+{
+	bool *shown = xcalloc(lines->nr + 1, sizeof(*shown));
+	size_t left = max, hidden = 0;
+
+	for (size_t i = 0; i < lines->nr && left; i++) {
+		shown[i] = lines->items[i].effect == EFFECT_REMOVED;
+		left -= shown[i];
+	}
+	for (size_t i = 0; i < lines->nr; i++) {
+		if (!shown[i] && left) {
+			shown[i] = true;
+			left--;
+		}
+		if (shown[i])
+			print_line(out, &lines->items[i]);
+		else
+			hidden += lines->items[i].rows;
+	}
+	free(shown);
+	return hidden;
+}
+
+static bool is_new(const struct plan_row *row, const void *payload)
+{
+	return restore_row_is_new(payload, row);
+}
+
+/* `short_one`: so that it fits a screen. */
+static void print_rows(FILE *out, const struct restore_result *result, const char *id,
+		       bool short_one)
+{
+	struct plan_lines lines;
+	size_t hidden, rows = 0;
+	char count[UNITS_SIZE];
+
+	plan_fold(&lines, &result->plan, all_wanted ? SIZE_MAX : SHOWN,
+		  result->agreed ? is_new : NULL, result);
+	hidden = print_lines(out, &lines, short_one && !all_wanted ? SHOWN : lines.nr);
+	for (size_t i = 0; i < lines.nr; i++)
+		rows += lines.items[i].rows;
+	units_format_count(count, hidden);
+	if (hidden && said)
+		fprintf(out, "  and %s more; see '%s -n -v'\n", count, said->command);
+	else if (hidden)
+		fprintf(out, "  and %s more; see 'git checkpoint restore -n -v %s'\n", count, id);
+	else if (!short_one && lines.nr < rows)
+		fprintf(out, "  -v shows every path\n");
+	plan_lines_release(&lines);
+}
+
+static void print_replays(FILE *out, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->captures.nr; i++)
+		fprintf(out, "  %s> capture %s, restored after the files%s\n",
+			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
+}
+
+void show_restore_print_plan(const struct restore_result *result, const struct ckpt_record *target)
+{
+	if (!plan_shown)
+		print_rows(stdout, result, target->id, result->done);
+	if (!plan_shown)
+		show_restore_print_git(stdout, result);
+	if (!result->done && said && said->patch)
+		fwrite(said->patch->buf, 1, said->patch->len, stdout);
+	if (!result->done)
+		print_replays(stdout, &result->plan);
+}
+
+/* --- the question --- */
+
+static void say_head(const struct restore_head *head)
+{
+	for (size_t i = 0; i + 1 < head->says.nr; i++)
+		report_message("warning", head->says.items[i]);
+	if (head->says.nr)
+		report_plain(stderr, "warning: %s%s\n", head->says.items[head->says.nr - 1],
+			     head->commands.nr ? ":" : "");
+	for (size_t i = 0; i < head->commands.nr; i++)
+		report_plain(stderr, "    %s\n", head->commands.items[i]);
+}
+
+void show_restore_say_head(const struct restore_result *result)
+{
+	if (opt_common.quiet || !report_speaks())
+		return;
+	fflush(stdout);
+	for (size_t i = 0; i < result->nested_nr && i < NESTED_SHOWN; i++)
+		say_head(&result->nested[i]);
+	if (result->nested_nr > NESTED_SHOWN)
+		fprintf(stderr, "warning: %zu more repositories have another HEAD now; --json names them\n",
+			result->nested_nr - NESTED_SHOWN);
+	/* The one that matters most is the last that is read. */
+	say_head(&result->head);
+}
+
+static char *question_of(const struct restore_result *preview)
+{
+	const struct plan *plan = &preview->plan;
+	struct strbuf text = STRBUF_INIT;
+	size_t counts[3];
+
+	show_restore_count(counts, plan);
+	strbuf_addf(&text, "%s: %zu to bring back, %zu to change, %zu to remove",
+		    said ? "Take it back" : "Restore it", counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED]);
+	if (plan->captures.nr)
+		strbuf_addf(&text, ", %zu %s to restore", plan->captures.nr,
+			    plan->captures.nr == 1 ? "capture" : "captures");
+	if (preview->git.says.nr)
+		strbuf_addf(&text, ", and %s",
+			    preview->git.what == JOURNAL_GIT ? "the state of git" : "the index");
+	if (preview->conflicts_nr)
+		strbuf_addf(&text, ", %zu in conflict", preview->conflicts_nr);
+	strbuf_addch(&text, '?');
+	return strbuf_detach(&text, NULL);
+}
+
+/* The first question shows all of the plan, the following ones what is new in it. */
+static void show_preview(const struct restore_result *preview, const struct ckpt_record *target)
+{
+	char *reason = title_of(target), age[CLOCK_ISO_SIZE];
+
+	progress_clear();
+	if (said)
+		fprintf(stderr, "Taking back %s%s%s\n", term_color(TERM_YELLOW), said->what,
+			term_color(TERM_RESET));
+	else
+		fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id,
+			term_color(TERM_RESET),
+			clock_format_age(age, target->created_at, clock_now()), reason);
+	if (preview->agreed)
+		fputs("Files changed while you were asked. New in the plan:\n", stderr);
+	print_rows(stderr, preview, target->id, true);
+	show_restore_print_git(stderr, preview);
+	print_replays(stderr, &preview->plan);
+	show_restore_say_conflicts(preview);
+	show_restore_say_head(preview);
+	plan_shown = true;
+	free(reason);
+}
+
+int show_restore_confirm(const struct restore_result *preview, struct session *session,
+			 void *payload)
+{
+	const struct ckpt_record *target = payload;
+	struct show_restore_view view = { session, target, &preview->plan };
+	const struct prompt_look diff = { .letter = 'd',
+					  .help = said ? "show what will change, as a patch"
+						       : "show the diff from the checkpoint to the "
+							 "files as they are now",
+					  .show = show_restore_show_diff,
+					  .payload = &view };
+	struct prompt prompt = { .yes = said ? "take it back" : "restore it",
+				 .no = "leave everything as it is" };
+	char *question;
+	bool agreed;
+
+	if (restore_has_nothing_to_do(preview))
+		return 0; /* nothing to agree to */
+	if (!prompt_possible())
+		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
+	if (opt_common.json)
+		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
+	show_preview(preview, target);
+	question = question_of(preview);
+	prompt.question = question;
+	/* Captures have none. */
+	if (preview->plan.rows_nr)
+		prompt.look = &diff;
+	agreed = prompt_ask(&prompt);
+	free(question);
+	/* Asked again, everything is shown again. */
+	if (said)
+		strbuf_reset(said->patch);
+	if (cancel_signal())
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
+	if (agreed)
+		return 0;
+	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
+	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
+}
+
+/* A row stands for everything below it, too, where a directory replaced a file or was replaced. */
+static void limit_to_plan(struct compare_list *changes, const struct plan *plan)
+{
+	struct strlist paths = STRLIST_INIT;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		strlist_add(&paths, plan->rows[i].path);
+	strlist_sort_unique(&paths);
+	for (size_t i = 0; i < changes->nr; i++) {
+		if (pathset_covers(&paths, changes->items[i].path))
+			changes->items[kept++] = changes->items[i];
+		else
+			free(changes->items[i].path);
+	}
+	changes->nr = kept;
+	strlist_release(&paths);
+}
+
+static int print(void *payload)
+{
+	int err = show_diff_prepare(payload);
+
+	return err ? err : show_diff_print(payload);
+}
+
+static int print_text(void *payload)
+{
+	const struct strbuf *text = payload;
+
+	fwrite(text->buf, 1, text->len, stdout);
+	return 0;
+}
+
+void show_restore_show_diff(void *payload)
+{
+	const struct show_restore_view *view = payload;
+	const struct show_restore_words *words = show_restore_words();
+	struct diff diff;
+	int err;
+
+	if (words) {
+		(void)pager_show(view->session->gitconfig, print_text, (void *)words->patch);
+		return;
+	}
+	err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
+
+	progress_clear();
+	if (!err) {
+		limit_to_plan(&diff.changes, view->plan);
+		if (diff.changes.nr)
+			err = pager_show(view->session->gitconfig, print, &diff);
+		else
+			fputs("Nothing differs any more.\n", stderr);
+		diff_release(&diff);
+	}
+	if (err && !cancel_signal())
+		report_message("error", ckpt_error_last());
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+#include "show/restore.h"
+
+#include "agents/agents.h"
+#include "base/base.h"
+#include "flow/flow.h"
+#include "record/record.h"
+#include "restore/restore.h"
+#include "session/session.h"
+#include "show/hunk_internal.h"
+#include "show/report.h"
+#include "ui/ui.h"
+
+enum { SHOWN = 20 };
+
+/* JSON names what is undone. */
+static const char *const operations[] = {
+	[EFFECT_REMOVED] = "create", [EFFECT_CHANGED] = "modify", [EFFECT_BROUGHT_BACK] = "delete"
+};
+
+/* --- the report --- */
+
+int show_restore_status(const struct restore_result *result)
+{
+	if ((result->verified && !result->match) || restore_captures_failed(result) ||
+	    (result->git.checked && !result->git.match))
+		return EXIT_UNVERIFIED;
+	if (result->own_check_status > 0)
+		return EXIT_NO;
+	return result->conflicts_nr || (result->incomplete && result->done) ? EXIT_INCOMPLETE
+									    : EXIT_DONE;
+}
+
+static json_t *reverted(const struct plan *plan)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < plan->rows_nr; i++) {
+		struct row row = ROW_INIT;
+
+		row_path(&row, "file", plan->rows[i].path);
+		row_text(&row, "operation", operations[plan->rows[i].effect]);
+		row_text(&row, "summary", plan->rows[i].summary);
+		json_array_append_new(array, row_object(&row));
+	}
+	return array;
+}
+
+static json_t *conflicts(const struct restore_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->conflicts_nr; i++) {
+		struct row row = ROW_INIT;
+
+		row_path(&row, "file", result->conflicts[i].path);
+		row_text(&row, "why", result->conflicts[i].why);
+		json_array_append_new(array, row_object(&row));
+	}
+	return array;
+}
+
+static json_t *verification(const struct restore_result *result)
+{
+	struct row object = ROW_INIT;
+
+	row_text(&object, "pre_state_hash", result->pre_hash);
+	row_text(&object, "post_state_hash", result->verified ? result->post_hash : NULL);
+	row_text(&object, "checkpoint_hash", result->target_hash);
+	row_json(&object, "match", result->verified ? json_boolean(result->match) : json_null());
+	if (result->differing.nr)
+		row_json(&object, "differing", json_paths(&result->differing));
+	return row_object(&object);
+}
+
+static void extend(json_t *array, const struct strlist *texts)
+{
+	json_t *more = json_texts(texts);
+
+	json_array_extend(array, more);
+	json_decref(more);
+}
+
+static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
+			    const char *back)
+{
+	json_t *array = json_array(), *commands = json_array();
+
+	for (size_t i = 0; i < result->nested_nr; i++)
+		extend(commands, &result->nested[i].commands);
+	extend(commands, &result->head.commands);
+	if (result->done) {
+		if (restore_captures_failed(result))
+			json_array_append_new(array,
+					      json_sprintf("git checkpoint restore %s", target_name(target)));
+		json_array_extend(array, commands);
+		if (back)
+			json_array_append_new(array, json_string(back));
+		json_array_append_new(array, json_string("git checkpoint status"));
+	} else if (show_restore_words()) {
+		json_array_append_new(array,
+				      json_sprintf("%s --yes", show_restore_words()->command));
+	} else {
+		json_array_append_new(array,
+				      json_sprintf("git checkpoint restore %s%s %s",
+						   show_restore_git_option(result),
+						   result->composed ? "-p" : "--yes", target->id));
+		json_array_extend(array, commands);
+	}
+	json_decref(commands);
+	return array;
+}
+
+static double confidence(const struct restore_result *result)
+{
+	if (!result->done)
+		return 1.0;
+	if (restore_captures_failed(result) || (result->git.checked && !result->git.match))
+		return 0.0;
+	if (!result->verified)
+		return 0.5;
+	return result->match ? 1.0 : 0.0;
+}
+
+static json_t *captures(const struct restore_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->captures_nr; i++) {
+		const struct restore_capture *capture = &result->captures[i];
+
+		json_array_append_new(array,
+				      json_pack("{s:o,s:s}", "name", json_text(capture->name), "status",
+						restore_capture_status_name(capture->status)));
+	}
+	return array;
+}
+
+/* As text this needs no warning: the plan shows what is removed. */
+static json_t *warnings_json(const struct restore_result *result)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < result->plan.rows_nr; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		if (result->plan.rows[i].effect != EFFECT_REMOVED)
+			continue;
+		strbuf_addstr(&text, "Orphaned file detected: ");
+		quote_path(&text, result->plan.rows[i].path);
+		strbuf_addstr(&text, " (removed)");
+		json_array_append_new(array, json_text(text.buf));
+		strbuf_release(&text);
+	}
+	for (size_t i = 0; i < result->nested_nr; i++)
+		extend(array, &result->nested[i].says);
+	extend(array, &result->head.says);
+	extend(array, &result->warnings);
+	return array;
+}
+
+const char *show_restore_way_back(const struct restore_result *result)
+{
+	return restore_has_nothing_to_do(result) ? NULL : SHOW_RESTORE_UNDO;
+}
+
+json_t *show_restore_json(const struct restore_result *result, const struct ckpt_record *target,
+			  const char *back)
+{
+	struct row answer = ROW_INIT, to = ROW_INIT, safety = ROW_INIT;
+	json_t *anchors = json_array(), *assumptions = json_array();
+	char hex[OID_HEX + 1];
+
+	row_bool(&answer, "rolled_back", result->done);
+	row_text(&to, "checkpoint_id", target_name(target));
+	row_text(&to, "checkpoint_type", target->type);
+	row_time(&to, "timestamp", target->created_at);
+	row_json(&answer, "restored_to", row_object(&to));
+	row_json(&answer, "changes_reverted", reverted(&result->plan));
+	if (result->composed)
+		row_json(&answer, "conflicts", conflicts(result));
+	if (target->captures.nr)
+		row_json(&answer, "captures", captures(result));
+	row_json(&answer, "verification", verification(result));
+	if (result->git.what != JOURNAL_FILES)
+		row_json(&answer, "git", show_restore_git_json(result));
+	row_text(&safety, "id", result->safety);
+	row_text(&safety, "commit", oid_hex(hex, &result->safety_commit));
+	row_json(&answer, "safety_checkpoint", result->done ? row_object(&safety) : json_null());
+	row_release(&safety);
+	row_json(&answer, "warnings", warnings_json(result));
+	row_json(&answer, "next_actions", next_actions(result, target, back));
+	row_json(&answer, "confidence", json_real(confidence(result)));
+	json_array_append_new(anchors, json_string(target_name(target)));
+	json_array_append_new(anchors, json_string(result->target_hash));
+	if (result->done)
+		json_array_append_new(anchors, json_string(result->safety));
+	row_json(&answer, "evidence_anchors", anchors);
+	json_array_append_new(assumptions,
+			      json_string("files that ignore rules leave out are as the user wants them"));
+	row_json(&answer, "assumptions", assumptions);
+	return row_object(&answer);
+}
+
+static int print_json(const struct restore_result *result, const struct ckpt_record *target,
+		      const char *back)
+{
+	json_t *answer = show_restore_json(result, target, back);
+
+	if (result->own_check)
+		json_object_set_new(answer, "verify_command",
+				    json_pack("{s:o,s:i}", "command", json_text(result->own_check),
+					      "status", result->own_check_status));
+	return report_json(answer, show_restore_status(result));
+}
+
+static void print_captures(const struct restore_result *result, const struct ckpt_record *target)
+{
+	for (size_t i = 0; i < result->captures_nr && result->done; i++)
+		report_text("Capture %s: %s\n", result->captures[i].name,
+			    restore_capture_status_name(result->captures[i].status));
+	if (!restore_captures_failed(result))
+		return;
+	fprintf(stderr, "error: %s:", result->verified && !result->match ?
+					     "these captures were not restored" :
+					     "the files are restored, but not these captures");
+	for (size_t i = 0; i < result->captures_nr; i++)
+		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
+			fprintf(stderr, " '%s'", result->captures[i].name);
+	fprintf(stderr, "\n");
+	report_text("'git checkpoint restore %s' tries again\n", target->id);
+}
+
+static void print_counts(const struct restore_result *result, const struct ckpt_record *target,
+			 bool interrupted)
+{
+	const char *yellow = term_color(TERM_YELLOW), *reset = term_color(TERM_RESET);
+	const struct show_restore_words *words = show_restore_words();
+	bool wrong = result->verified && !result->match;
+	char conflicts[64] = "";
+	size_t counts[3];
+
+	if (restore_has_nothing_to_do(result) && !interrupted && !wrong && words) {
+		report_text("Nothing %sof %s%s%s to take back\n",
+			    result->conflicts_nr ? "else " : "", yellow, words->what, reset);
+		return;
+	}
+	if (restore_has_nothing_to_do(result) && result->conflicts_nr && !interrupted && !wrong) {
+		report_text("Nothing was restored\n");
+		return;
+	}
+	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
+		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
+		/* While a watcher runs, "@" is mostly the present state. */
+		if (target->automatic)
+			report_text("It was taken automatically; 'git checkpoint list' shows earlier ones\n");
+		return;
+	}
+	show_restore_count(counts, &result->plan);
+	if (result->conflicts_nr)
+		snprintf(conflicts, sizeof(conflicts), ", %zu in conflict", result->conflicts_nr);
+	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s%s\n",
+		    words	       ? result->done ? "Took back" : "Would take back"
+		    : result->composed && interrupted ? "Finished taking back what changed since"
+		    : result->done     ? "Restored"
+				       : "Would restore",
+		    yellow, words ? words->what : target_name(target), reset,
+		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
+		    conflicts, result->verified && result->match ? ", verified" : "");
+}
+
+void show_restore_say_conflicts(const struct restore_result *result)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	for (size_t i = 0; i < result->conflicts_nr; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, result->conflicts[i].path);
+		strbuf_addf(&quoted, " (%s)", result->conflicts[i].why);
+		report_message("conflict", quoted.buf);
+	}
+	strbuf_release(&quoted);
+}
+
+void show_restore_say_mismatch(const struct restore_result *result, const char *back)
+{
+	const struct strlist *paths = &result->differing;
+	struct strbuf quoted = STRBUF_INIT;
+
+	if (!result->verified || result->match)
+		return;
+	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, paths->items[i]);
+		report_messagef("error", "'%s' is not as in the checkpoint", quoted.buf);
+	}
+	if (paths->nr > SHOWN)
+		report_messagef("error", "neither are %zu more", paths->nr - SHOWN);
+	report_messagef("error",
+			"the restored state does NOT match the checkpoint: stop and look%s%s%s",
+			back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
+	strbuf_release(&quoted);
+}
+
+static int print_text(const struct restore_result *result, const struct ckpt_record *target,
+		      const struct ckpt_record *interrupted, const char *back)
+{
+	report_warnings(&result->warnings);
+	if (!opt_common.quiet)
+		show_restore_print_plan(result, target);
+	print_counts(result, target, interrupted != NULL);
+	print_captures(result, target);
+	if (result->own_check)
+		report_text("'%s' %s\n", result->own_check,
+			    result->own_check_status ? "failed" : "succeeded");
+	if (result->done && interrupted)
+		report_text("The state in which this began is in %s\n", result->safety);
+	if (result->done && back)
+		report_text("'%s' goes back to %s\n", back,
+			    interrupted ? interrupted->id : result->safety);
+	show_restore_say_conflicts(result);
+	show_restore_say_mismatch(result, back);
+	show_restore_say_git_mismatch(result);
+	show_restore_say_head(result);
+	return show_restore_status(result);
+}
+
+int show_restore_report(const struct restore_result *result, const struct ckpt_record *target,
+			const struct ckpt_record *interrupted, const char *back)
+{
+	return opt_common.json ? print_json(result, target, back)
+			       : print_text(result, target, interrupted, back);
+}
+
+/* --- the whole of it --- */
+
+/* The command that leads to the state before. */
+static const char *find_way_back(const struct restore_opts *opts,
+				 const struct restore_result *result)
+{
+	if (opts->abort)
+		return NULL;
+	if (opts->kind == JOURNAL_UNDO)
+		return "git checkpoint redo";
+	return opts->interrupted || opts->kind == JOURNAL_REDO ? SHOW_RESTORE_UNDO
+							       : show_restore_way_back(result);
+}
+
+/* With the source, which must be the same; the caller frees it. */
+static char *name_way_back(const struct restore_opts *opts, const struct restore_result *result)
+{
+	const char *way = find_way_back(opts, result), *asker = restore_source(opts);
+	struct strbuf text = STRBUF_INIT;
+
+	if (!way)
+		return NULL;
+	strbuf_addstr(&text, way);
+	if (strcmp(asker, JOURNAL_SOURCE) != 0) {
+		strbuf_addstr(&text, " --source ");
+		quote_shell(&text, asker);
+	}
+	return strbuf_detach(&text, NULL);
+}
+
+static int do_and_report(struct session *session, const struct restore_opts *opts,
+			 const struct show_restore_how *how)
+{
+	struct restore_result result;
+	char *back;
+	int err = restore_checkpoint(&result, session, opts);
+
+	progress_clear();
+	if (err)
+		return err;
+	flow_restored(session, &result);
+	restore_own_check(&result, session, how->verify_command);
+	/* A patch may be long. */
+	if (opts->dry_run && opts->patch && !opt_common.json && !opt_common.quiet)
+		pager_start(session->gitconfig);
+	back = name_way_back(opts, &result);
+	err = show_restore_report(&result, opts->target, opts->interrupted, back);
+	free(back);
+	restore_result_release(&result);
+	return err;
+}
+
+/* It is a restore of what was chosen then. */
+static int carry_out_hunks(struct session *session, struct restore_opts *opts,
+			   const struct show_restore_how *how)
+{
+	struct hunk_choice hunking;
+	int err = hunk_choose(&hunking, session, opts, how->yes);
+
+	opts->compose = choose_compose;
+	opts->compose_payload = &hunking.chosen;
+	opts->also = &hunking.choices.also;
+	opts->no_delete = false;
+	if (!err && !hunk_says_nothing(&hunking))
+		err = do_and_report(session, opts, how);
+	hunk_release(&hunking);
+	return err;
+}
+
+int show_restore_carry_out(struct session *session, struct restore_opts *opts,
+			   const struct show_restore_how *how)
+{
+	opts->progress = progress_show;
+	opts->kept = agents_kept();
+	if (how->by_hunks)
+		return carry_out_hunks(session, opts, how);
+	if (!how->yes && !opts->interrupted && !opts->dry_run) {
+		opts->confirm = show_restore_confirm;
+		opts->payload = (void *)opts->target;
+	}
+	return do_and_report(session, opts, how);
+}
+
+int show_restore_check_expired(const struct ckpt_record *target)
+{
+	return record_expired(target, clock_now())
+		       ? ckpt_error_set(CKPT_EREFUSED,
+					"checkpoint '%s' has expired; use --force to restore it anyway",
+					target->id)
+		       : 0;
+}
+
+void show_restore_print_git(FILE *out, const struct restore_result *result)
+{
+	for (size_t i = 0; i < result->git.says.nr; i++)
+		if (restore_line_is_new(result, result->git.says.items[i]))
+			report_plain(out, "  %s\n", result->git.says.items[i]);
+}
+
+const char *show_restore_git_option(const struct restore_result *result)
+{
+	static const char *const options[] = {
+		[JOURNAL_FILES] = "", [JOURNAL_INDEX] = "--index ", [JOURNAL_GIT] = "--git "
+	};
+
+	return options[result->git.what];
+}
+
+static json_t *text_pair(const char *from, const char *to)
+{
+	struct row pair = ROW_INIT;
+
+	row_text(&pair, "from", from);
+	row_text(&pair, "to", to);
+	return row_object(&pair);
+}
+
+static json_t *counts(const struct gitstate_counts *index)
+{
+	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
+			 (json_int_t)index->unmerged, "intent_to_add",
+			 (json_int_t)index->intent_to_add);
+}
+
+json_t *show_restore_git_json(const struct restore_result *result)
+{
+	const struct restore_git_side *from = &result->git.from, *to = &result->git.to;
+	struct row git = ROW_INIT, index = ROW_INIT;
+
+	row_json(&git, "head", text_pair(from->head, to->head));
+	row_json(&git, "branch", text_pair(from->branch, to->branch));
+	row_json(&index, "from", counts(&from->index));
+	row_json(&index, "to", counts(&to->index));
+	row_json(&git, "index", row_object(&index));
+	row_json(&git, "operation", text_pair(from->operation, to->operation));
+	row_json(&git, "changes", json_texts(&result->git.says));
+	row_json(&git, "match",
+		 result->git.checked ? json_boolean(result->git.match) : json_null());
+	return row_object(&git);
+}
+
+void show_restore_say_git_mismatch(const struct restore_result *result)
+{
+	if (result->git.left)
+		fputs("error: the repository was left as it is\n", stderr);
+	else if (result->git.checked && !result->git.match)
+		fputs("error: the repository is NOT as in the checkpoint: stop and look\n", stderr);
+}
