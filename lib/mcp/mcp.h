@@ -28,11 +28,12 @@ int mcp_serve(const struct mcp_opts *opts);
 /*
  * In this folder:
  *
- *   mcp_serve mcp_dispatch  lines in and out, calls in turn; what each message asks for
+ *   mcp_server              lines in and out, calls in turn; what each message asks for
  *   mcp_message             messages and revisions of the protocol
- *   mcp_tools mcp_schema    what a tool takes, its command line; what it answers
- *   mcp_call mcp_child      a call from start to answer; the command that it runs
- *   mcp_place mcp_tokens    in which project, and whether it may; which plan was shown
+ *   mcp_tools               what a tool takes and answers, its command line
+ *   mcp_call                a call from start to answer; the command that it runs, the plan that was
+ *                           shown
+ *   mcp_place               in which project a call is, and whether it may
  *   mcp_resources           files and lists to be read, the prompt
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mcp/mcp_message_internal.h"
+#include "mcp/mcp_internal.h"
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mcp/mcp_place_internal.h"
+#include "mcp/mcp_internal.h"
 
 #include "base/base.h"
 #include "session/session.h"

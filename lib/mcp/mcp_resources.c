@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "mcp/mcp_resources_internal.h"
+#include "mcp/mcp_internal.h"
 
 #include "base/base.h"
-#include "mcp/mcp_tools_internal.h"
 
 #define SCHEME "checkpoint:///"
 #define LIST SCHEME "list"

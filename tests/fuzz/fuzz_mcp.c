@@ -5,9 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "mcp/mcp_resources_internal.h"
-#include "mcp/mcp_schema_internal.h"
-#include "mcp/mcp_server_internal.h"
+#include "mcp/mcp_internal.h"
 
 static size_t sent;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 
-#include "mcp/mcp_resources_internal.h"
-#include "mcp/mcp_schema_internal.h"
-#include "mcp/mcp_server_internal.h"
+#include "mcp/mcp_internal.h"
 
 static void check_schema(const char *notation, const char *expected)
 {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "mcp/mcp_internal.h"
+
 #include "base/base.h"
-#include "mcp/mcp_resources_internal.h"
-#include "mcp/mcp_server_internal.h"
+#include "mcp/mcp.h"
+
+#include <poll.h>
+#include <signal.h>
 
 /* Lists are the same for everybody as long as the server runs. */
 enum { LIST_MS = 3600 * 1000 };
@@ -153,36 +157,30 @@ static int ping(struct request *request, json_t **out)
 
 /* ---- lists ---- */
 
+static const struct {
+	const char *method, *name;
+	json_t *(*make)(void);
+} lists[] = {
+	{ "tools/list", "tools", mcp_tools_list },
+	{ "resources/list", "resources", mcp_resources_list },
+	{ "resources/templates/list", "resourceTemplates", mcp_resources_templates },
+	{ "prompts/list", "prompts", mcp_prompts_list },
+};
+
 /* All of it at once: nobody was ever given a cursor. */
-static int list(struct request *request, json_t **out, const char *name, json_t *(*make)(void))
+static int list(struct request *request, json_t **out)
 {
+	size_t i = 0;
+
 	if (json_object_get(request->message->params, "cursor"))
 		return ckpt_error_set(MCP_BAD_PARAMS, "unknown cursor");
-	*out = json_pack("{s:o}", name, make());
+	while (strcmp(lists[i].method, request->message->method) != 0)
+		i++;
+	*out = json_pack("{s:o}", lists[i].name, lists[i].make());
 	if (request->modern)
 		json_object_update_new(*out, json_pack("{s:i,s:s}", "ttlMs", (int)LIST_MS,
 						       "cacheScope", "public"));
 	return 0;
-}
-
-static int list_tools(struct request *request, json_t **out)
-{
-	return list(request, out, "tools", mcp_tools_list);
-}
-
-static int list_resources(struct request *request, json_t **out)
-{
-	return list(request, out, "resources", mcp_resources_list);
-}
-
-static int list_templates(struct request *request, json_t **out)
-{
-	return list(request, out, "resourceTemplates", mcp_resources_templates);
-}
-
-static int list_prompts(struct request *request, json_t **out)
-{
-	return list(request, out, "prompts", mcp_prompts_list);
 }
 
 static int get_prompt(struct request *request, json_t **out)
@@ -268,12 +266,12 @@ static const struct {
 	{ "initialize", initialize },
 	{ "server/discover", discover },
 	{ "ping", ping },
-	{ "tools/list", list_tools },
+	{ "tools/list", list },
 	{ "tools/call", call_tool },
-	{ "resources/list", list_resources },
-	{ "resources/templates/list", list_templates },
+	{ "resources/list", list },
+	{ "resources/templates/list", list },
 	{ "resources/read", read_resource },
-	{ "prompts/list", list_prompts },
+	{ "prompts/list", list },
 	{ "prompts/get", get_prompt },
 };
 
@@ -355,4 +353,195 @@ void mcp_dispatch(struct mcp_server *server, const char *line, size_t len)
 	else if (message.method)
 		notice(server, &message);
 	mcp_message_release(&message);
+}
+
+/* ---- the streams ---- */
+
+enum {
+	WAITING_MAX = 256,    /* further requests wait in the pipe */
+	PROGRESS_EVERY = 500, /* milliseconds */
+};
+
+/* The streams. */
+struct lines {
+	int in, out;
+	struct strbuf rest; /* of a line that has not ended */
+	bool skipping;	    /* a line that is too long */
+	bool ended, broken; /* there is no more input; nobody reads the output */
+};
+
+static void write_line(struct mcp_server *server, const json_t *message)
+{
+	struct lines *lines = server->payload;
+	struct strbuf text = STRBUF_INIT;
+
+	json_write(&text, message);
+	strbuf_addch(&text, '\n');
+	if (!lines->broken && fs_write_all(lines->out, text.buf, text.len) < 0)
+		lines->broken = true;
+	strbuf_release(&text);
+}
+
+/* ---- input ---- */
+
+static bool is_blank(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && strchr(" \t\r", text[i]) && text[i])
+		i++;
+	return i == len;
+}
+
+/* A whole line, without its end. What is too long is answered, but not kept. */
+static void take_line(struct mcp_server *server, struct lines *lines, const char *text, size_t len)
+{
+	strbuf_add(&lines->rest, text, len);
+	if (!lines->skipping && !is_blank(lines->rest.buf, lines->rest.len))
+		mcp_dispatch(server, lines->rest.buf, lines->rest.len);
+	lines->skipping = false;
+	strbuf_reset(&lines->rest);
+}
+
+static void take_part(struct mcp_server *server, struct lines *lines, const char *text, size_t len)
+{
+	if (lines->skipping)
+		return;
+	strbuf_add(&lines->rest, text, len);
+	if (lines->rest.len <= MCP_LINE_MAX)
+		return;
+	mcp_dispatch(server, lines->rest.buf, lines->rest.len);
+	lines->skipping = true;
+	strbuf_release(&lines->rest);
+}
+
+static void read_lines(struct mcp_server *server, struct lines *lines)
+{
+	char piece[65536];
+	ssize_t got = read(lines->in, piece, sizeof(piece));
+	const char *at = piece, *end;
+
+	if (got < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (got <= 0) {
+		lines->ended = true;
+		take_line(server, lines, "", 0); /* perhaps the last one has no newline */
+		return;
+	}
+	while ((end = memchr(at, '\n', (size_t)(piece + got - at)))) {
+		take_line(server, lines, at, (size_t)(end - at));
+		at = end + 1;
+	}
+	take_part(server, lines, at, (size_t)(piece + got - at));
+}
+
+/* ---- calls ---- */
+
+/*
+ * That something is still done; how much is left is not known before the end. Not at once: clients
+ * mistake a report that arrives together with the answer for one of another call.
+ */
+static void report_progress(struct mcp_server *server, struct mcp_call *call)
+{
+	json_t *notice;
+
+	if (!call->progress || call->cancelled)
+		return;
+	notice = mcp_message_notice("notifications/progress",
+				    json_pack("{s:O,s:i,s:s}", "progressToken", call->progress,
+					      "progress", (int)++call->reports, "message",
+					      call->planning ? "checking the plan" : "working"));
+	server->send(server, notice);
+	json_decref(notice);
+}
+
+static void end_call(struct mcp_server *server, json_t *message)
+{
+	if (!server->first->cancelled)
+		server->send(server, message);
+	json_decref(message);
+	mcp_dispatch_done(server);
+}
+
+/* Until one runs, or there is none. */
+static void start_calls(struct mcp_server *server)
+{
+	while (server->first && !server->first->child.pid) {
+		struct mcp_call *call = server->first;
+		json_t *message;
+
+		message = call->cancelled ? NULL : mcp_call_start(call, server);
+		if (call->cancelled || message)
+			end_call(server, message);
+	}
+}
+
+static void read_child(struct mcp_server *server)
+{
+	struct mcp_call *call = server->first;
+	struct strbuf said = STRBUF_INIT;
+	json_t *message;
+	int status;
+
+	if (!mcp_child_read(&call->child)) {
+		/* Of a resource, which is a file, the rest is of no use. */
+		if (call->child.overflowed && !call->tool)
+			mcp_child_stop(&call->child);
+		return;
+	}
+	status = mcp_child_end(&call->child, &said);
+	message = call->cancelled ? NULL : mcp_call_ended(call, server, status, said.buf);
+	if (call->cancelled || message)
+		end_call(server, message);
+	strbuf_release(&said);
+}
+
+/* ---- everything ---- */
+
+static bool wait_and_work(struct mcp_server *server, struct lines *lines)
+{
+	struct pollfd fds[2] = { { -1, POLLIN, 0 }, { -1, POLLIN, 0 } };
+	bool running;
+	int ready;
+
+	start_calls(server);
+	running = server->first != NULL;
+	if (lines->broken || cancel_signal() || (lines->ended && !running))
+		return false;
+	if (!lines->ended && server->waiting < WAITING_MAX)
+		fds[0].fd = lines->in;
+	if (running)
+		fds[1].fd = server->first->child.out;
+	ready = poll(fds, 2, running && server->first->progress ? PROGRESS_EVERY : -1);
+	if (ready < 0)
+		return errno == EINTR;
+	if (!ready)
+		report_progress(server, server->first);
+	if (fds[1].revents)
+		read_child(server);
+	if (fds[0].revents)
+		read_lines(server, lines);
+	return true;
+}
+
+int mcp_serve(const struct mcp_opts *opts)
+{
+	struct lines lines = { opts->in, opts->out, STRBUF_INIT, false, false, false };
+	struct mcp_server server = {
+		.version = opts->version,
+		.send = write_line,
+		.payload = &lines,
+	};
+	int err;
+
+	/* The directory of a call decides where it works, and nothing else. */
+	env_forget("GIT_DIR");
+	env_forget("GIT_WORK_TREE");
+	signal(SIGPIPE, SIG_IGN);
+	err = mcp_roots_init(&server.roots, opts->roots);
+	while (!err && wait_and_work(&server, &lines))
+		;
+	mcp_server_release(&server);
+	strbuf_release(&lines.rest);
+	return err;
 }

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CKPT_MCP_MCP_INTERNAL_H
+#define CKPT_MCP_MCP_INTERNAL_H
+
+#include "base/base.h"
+
+/** Messages of JSON-RPC as the protocol has them, and its revisions. Only values: no input, no output. */
+
+enum {
+	MCP_LINE_MAX = 4 << 20, /**< bytes of a message */
+	MCP_DEPTH_MAX = 32,	/**< of objects and arrays in one another */
+};
+
+/** What a refusal says, beside a sentence. */
+enum mcp_code {
+	MCP_NOT_JSON = -32700,
+	MCP_BAD_REQUEST = -32600,
+	MCP_NO_METHOD = -32601,
+	MCP_BAD_PARAMS = -32602,
+	MCP_INTERNAL = -32603,
+	MCP_NO_RESOURCE = -32002, /**< before MCP_2026, where it is MCP_BAD_PARAMS */
+	MCP_BAD_VERSION = -32022,
+};
+
+/** Until 2025 a client begins with `initialize`; since 2026 every request says what it needs to. */
+enum mcp_revision { MCP_2025_06, MCP_2025_11, MCP_2026, MCP_REVISIONS };
+
+/** "2026-07-28" */
+const char *mcp_revision_name(enum mcp_revision revision);
+
+/** False if it is not supported. */
+bool mcp_revision_find(enum mcp_revision *out, const char *name);
+
+/** An array of all names, newest first. */
+json_t *mcp_revision_all(void);
+
+/** Beside `whole`, which owns them, all are borrowed. */
+struct mcp_message {
+	json_t *whole;
+	json_t *id;	    /**< a string or an integer; NULL: a notification */
+	const char *method; /**< NULL: an answer to somebody */
+	json_t *params;	    /**< an object, or NULL */
+	json_t *meta;	    /**< "_meta" of these, an object, or NULL */
+};
+
+/**
+ * Take one line apart. Returns 0, or an enum mcp_code with a sentence for ckpt_error_last(); `id`
+ * is then set if the message has one that can be answered. To be released in any case.
+ */
+int mcp_message_read(struct mcp_message *out, const char *line, size_t len);
+void mcp_message_release(struct mcp_message *message);
+
+/** A member of "_meta" whose name begins with "io.modelcontextprotocol/", or NULL. */
+json_t *mcp_message_own(const struct mcp_message *message, const char *name);
+
+/** {"jsonrpc","id","result"}; takes the result over. */
+json_t *mcp_message_answer(json_t *id, json_t *result);
+
+/** {"jsonrpc","id","error"}; without an id that is null. `data` may be NULL, and is taken over. */
+json_t *mcp_message_refusal(json_t *id, int code, const char *why, json_t *data);
+
+/** {"jsonrpc","method","params"}; takes the parameters over. */
+json_t *mcp_message_notice(const char *method, json_t *params);
+
+/** A command of this program that runs while the server goes on listening. */
+struct mcp_child {
+	pid_t pid;     /**< 0: none */
+	int out, said; /**< what it prints; what it says on stderr, a file in memory */
+	struct strbuf output;
+	size_t limit;
+	bool overflowed; /**< it printed more than `limit`: the rest is lost */
+};
+
+#define MCP_CHILD_INIT                           \
+	{                                        \
+		0, -1, -1, STRBUF_INIT, 0, false \
+	}
+
+/**
+ * Start it in the directory `dir`; the words after the program's name. It cannot ask anybody, and
+ * if this process dies it gets SIGTERM.
+ */
+int mcp_child_start(struct mcp_child *out, const struct strlist *words, int dir, size_t limit);
+
+/** Take what is there to read, when poll(2) says so; true if that was all. */
+bool mcp_child_read(struct mcp_child *child);
+
+/** Tell it to stop. */
+void mcp_child_stop(struct mcp_child *child);
+
+/** Wait for its end: the exit status. The last line that it said is in `said`. */
+int mcp_child_end(struct mcp_child *child, struct strbuf *said);
+void mcp_child_release(struct mcp_child *child);
+
+/** Which project a call is about, and whether it may be. */
+struct mcp_roots {
+	struct strlist dirs; /**< real paths */
+	char *home;	     /**< where a call without a directory goes */
+};
+
+#define MCP_ROOTS_INIT             \
+	{                          \
+		STRLIST_INIT, NULL \
+	}
+
+/** `given` are directories that were named at the start; none: the project around this one. */
+int mcp_roots_init(struct mcp_roots *out, const struct strlist *given);
+void mcp_roots_release(struct mcp_roots *roots);
+
+/** A project: its root, opened, and the path of that. Release it with mcp_place_release(). */
+struct mcp_place {
+	int fd;
+	char *worktree;
+};
+
+#define MCP_PLACE_INIT   \
+	{                \
+		-1, NULL \
+	}
+
+/**
+ * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
+ * to, as well as the project's root, must be in one of the roots: CKPT_EREFUSED if it is not.
+ */
+int mcp_place_find(struct mcp_place *out, const struct mcp_roots *roots, const char *directory);
+void mcp_place_release(struct mcp_place *place);
+
+/**
+ * What previews returned: a token stands for one plan, and for one call. They are in memory only,
+ * so that those of another server, or of an earlier one, mean nothing.
+ */
+enum {
+	MCP_TOKEN_SIZE = 33,  /**< 128 random bits as hexadecimal digits, and a NUL */
+	MCP_DIGEST_SIZE = 65, /**< SHA-256, the same */
+	MCP_TOKENS_MAX = 64,  /**< the oldest goes first */
+};
+
+struct mcp_tokens {
+	struct mcp_token {
+		char text[MCP_TOKEN_SIZE], digest[MCP_DIGEST_SIZE];
+	} items[MCP_TOKENS_MAX];
+	size_t nr;
+};
+
+/** Of what is asked for, and where, and of the plan as the command printed it. */
+void mcp_tokens_digest(char out[MCP_DIGEST_SIZE], const struct strlist *command, const char *where,
+		       const struct strbuf *plan);
+
+/** A new one for that digest. */
+int mcp_tokens_issue(struct mcp_tokens *tokens, char out[MCP_TOKEN_SIZE], const char *digest);
+
+/** Take one back, whatever becomes of the call; false if there is none of that text. */
+bool mcp_tokens_redeem(struct mcp_tokens *tokens, char out[MCP_DIGEST_SIZE], const char *text);
+
+/** The tools: what each takes and answers, and the command line that it stands for. */
+
+enum mcp_arg {
+	MCP_REASON = 1 << 0,
+	MCP_CHECKPOINT = 1 << 1,
+	MCP_REVERT = 1 << 2,
+	MCP_UNDO = 1 << 3,
+	MCP_PATHS = 1 << 4,
+	MCP_PATH = 1 << 5,
+	MCP_TOKEN = 1 << 6,
+	MCP_DIRECTORY = 1 << 7,
+};
+
+/** What a tool does with the files, from which its four annotations follow. */
+enum mcp_effect {
+	MCP_READS,
+	MCP_ADDS,     /**< to the store; calling it again changes nothing */
+	MCP_DESTROYS, /**< may overwrite or remove files: needs a token */
+};
+
+enum mcp_action {
+	MCP_DO_SAVE,
+	MCP_DO_LIST,
+	MCP_DO_SHOW,
+	MCP_DO_DIFF,
+	MCP_DO_STATUS,
+	MCP_DO_HISTORY,
+	MCP_DO_PREVIEW,
+	MCP_DO_RESTORE,
+	MCP_DO_REVERT,
+	MCP_DO_UNDO,
+	MCP_DO_PIN,
+};
+
+struct mcp_tool {
+	const char *name, *title, *about;
+	enum mcp_action action;
+	enum mcp_effect effect;
+	unsigned takes, needs; /**< enum mcp_arg; all take MCP_DIRECTORY */
+	const char *answer;    /**< for mcp_schema() */
+};
+
+/** NULL if there is none of that name. */
+const struct mcp_tool *mcp_tools_find(const char *name);
+
+/** The array for `tools/list`. */
+json_t *mcp_tools_list(void);
+
+/** Arguments of a call. All zero, or MCP_ARGS_INIT, before mcp_args_release(). */
+struct mcp_args {
+	unsigned given;
+	char *reason, *checkpoint, *token, *directory; /**< NULL: not given */
+	struct strlist paths;			       /**< `path` is here, too */
+};
+
+#define MCP_ARGS_INIT                                   \
+	{                                               \
+		0, NULL, NULL, NULL, NULL, STRLIST_INIT \
+	}
+
+/**
+ * Check the arguments of a call (NULL: none). What `revert` names is in `checkpoint`. CKPT_EUSAGE
+ * with a sentence for the model.
+ */
+int mcp_args_read(struct mcp_args *out, const struct mcp_tool *tool, const json_t *given);
+void mcp_args_release(struct mcp_args *args);
+
+/** Whether a text can be the name of a checkpoint on a command line. */
+bool mcp_args_is_name(const char *text);
+
+/**
+ * The command line without the program. `plan`: of what a destructive tool would do, the plan
+ * alone. `source` is who asks.
+ */
+void mcp_args_command(struct strlist *out, const struct mcp_tool *tool, const struct mcp_args *args,
+		      const char *source, bool plan);
+
+/**
+ * JSON Schema from a short notation, so that what git-checkpoint-json(5) says about an answer fits
+ * on a few lines:
+ *
+ *   {id:s step:i? files:[{file:s why:s}] captures-:[x] ...}
+ *
+ * "s" is a string, "i" an integer, "n" a number, "b" a boolean, "x" anything; "{...}" an object,
+ * which may have more members than those named, "[...]" an array. "?" after it: it may also be
+ * null. "-" before the colon: the member may be missing.
+ */
+json_t *mcp_schema_parse(const char *notation);
+
+/** What the tools answer, by name: "save", "list", "preview" and so on. */
+json_t *mcp_schema(const char *name);
+
+/** What can be read without a tool: the list of checkpoints, and each file in them. */
+
+enum { MCP_RESOURCE_MAX = 8 << 20 /**< bytes of a file */ };
+
+/** The arrays for `resources/list` and `resources/templates/list`. */
+json_t *mcp_resources_list(void);
+json_t *mcp_resources_templates(void);
+
+/** The command that prints a resource; CKPT_ENOTFOUND if there is none with such an address. */
+int mcp_resources_command(struct strlist *out, const char *uri);
+
+/** {"uri","mimeType","text"}, or "blob" for what is not text. */
+json_t *mcp_resources_contents(const char *uri, const struct strbuf *bytes);
+
+/** The array for `prompts/list`, and what `prompts/get` answers: CKPT_ENOTFOUND, CKPT_EUSAGE. */
+json_t *mcp_prompts_list(void);
+int mcp_prompts_get(json_t **out, const char *name, const json_t *arguments);
+
+/**
+ * What a server knows, and the calls that wait for a command. The first of these runs, one at a
+ * time: they would wait for each other's lock anyway, and stay in the order of the client.
+ */
+struct mcp_server {
+	const char *version;
+	struct mcp_roots roots;
+	struct mcp_tokens tokens;
+	bool initialized; /**< and in which revision, by whom: */
+	enum mcp_revision revision;
+	char *client;
+	struct mcp_call *first;
+	size_t waiting;
+	void (*send)(struct mcp_server *server, const json_t *message);
+	void *payload; /**< for send() */
+};
+
+/** A tool that was called, or a resource that is to be read. */
+struct mcp_call {
+	struct mcp_call *next;
+	json_t *id;
+	json_t *progress;	     /**< the token for notifications, or NULL */
+	unsigned reports;	     /**< how many were sent */
+	bool modern;		     /**< of revision 2026 */
+	bool planning;		     /**< a destructive tool: its plan is made again first */
+	bool cancelled;		     /**< nobody waits for the answer */
+	const struct mcp_tool *tool; /**< NULL: a resource */
+	struct mcp_args args;
+	char *uri;
+	char *source;			/**< who asks */
+	char expected[MCP_DIGEST_SIZE]; /**< of the plan that the token stands for */
+	struct strbuf before;		/**< the hash of the state that the plan is for */
+	struct mcp_place place;
+	struct mcp_child child;
+};
+
+/* ---- mcp_server.c ---- */
+
+/** Do what a line asks for: answer it, or add a call. */
+void mcp_dispatch(struct mcp_server *server, const char *line, size_t len);
+
+/** Complete a result as the revision of its request wants it. */
+json_t *mcp_dispatch_result(const struct mcp_server *server, json_t *result, bool modern);
+
+/** Drop the first call. */
+void mcp_dispatch_done(struct mcp_server *server);
+void mcp_server_release(struct mcp_server *server);
+
+/* ---- mcp_call.c ---- */
+
+/** Start what it needs. NULL: its child runs. Otherwise the message that ends it. */
+json_t *mcp_call_start(struct mcp_call *call, struct mcp_server *server);
+
+/** Its child has ended with `status`, after it said something on stderr; as above. */
+json_t *mcp_call_ended(struct mcp_call *call, struct mcp_server *server, int status,
+		       const char *said);
+
+/** The result of a tool that was refused: the sentence is that of ckpt_error_last(). */
+json_t *mcp_call_error(int err);
+
+/** The client does not want it any more. True if it may be stopped: it changes no files yet. */
+bool mcp_call_cancel(struct mcp_call *call);
+void mcp_call_free(struct mcp_call *call);
+
+#endif
