@@ -142,11 +142,9 @@ static void request_release(struct request *request)
 static void print_head(const struct grep_hit *hit, const struct ckpt_records *records)
 {
 	const char *reset = term_color(TERM_RESET);
-	struct strbuf path = STRBUF_INIT;
 
-	quote_path(&path, hit->path);
 	printf("%s%s%s:%s%s%s  ", term_color(TERM_YELLOW), records->items[hit->newest].id, reset,
-	       term_color(TERM_BOLD), path.buf, reset);
+	       term_color(TERM_BOLD), report_path(hit->path), reset);
 	if (hit->count == 1)
 		printf("only there");
 	else
@@ -155,7 +153,6 @@ static void print_head(const struct grep_hit *hit, const struct ckpt_records *re
 		printf(", %sgone since %s%s", term_color(TERM_RED), records->items[hit->gone].id,
 		       reset);
 	putchar('\n');
-	strbuf_release(&path);
 }
 
 /* What matches is red. */
@@ -184,15 +181,12 @@ static void print_text(const struct grep_result *result, const struct ckpt_recor
 {
 	for (size_t i = 0; i < result->nr && !ferror(stdout); i++) {
 		const struct grep_hit *hit = &result->items[i];
-		struct strbuf path = STRBUF_INIT;
 
 		print_head(hit, records);
-		quote_path(&path, hit->path);
 		if (hit->binary && !files_only)
-			printf("    Binary file %s matches\n", path.buf);
+			printf("    Binary file %s matches\n", report_path(hit->path));
 		for (size_t j = 0; j < hit->nr; j++)
 			print_line(&hit->lines[j], patterns);
-		strbuf_release(&path);
 	}
 }
 

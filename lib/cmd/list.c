@@ -103,53 +103,8 @@ static bool wanted(const struct ckpt_record *record, void *payload)
 	       (!grep || says(record, grep));
 }
 
-/* Of another machine: by what it can be named. */
-static char *remote_position(const struct ckpt_records *records, size_t i)
-{
-	const char *machine = records->items[i].machine;
-	bool newest = i + 1 == records->nr || strcmp(machine, records->items[i + 1].machine) != 0;
-
-	return xstrfmt("%s%s", machine, newest ? "/@" : "");
-}
-
-/* What is listed: rows, and with paths what became of them. */
-struct found {
-	struct ckpt_records records;
-	struct list_row *rows;
-	size_t nr;
-	bool past_only; /* paths were given */
-	struct list_history past;
-};
-
-/* Those that match, newest first. */
-static void choose(struct found *found, struct span *span)
-{
-	size_t back = 0;
-
-	found->rows = xcalloc(found->records.nr + 1, sizeof(*found->rows));
-	for (size_t i = found->records.nr; i-- && (count < 0 || found->nr < (size_t)count);) {
-		const struct ckpt_record *record = &found->records.items[i];
-		char *position = remote ? remote_position(&found->records, i)
-					: report_position(&back, record);
-
-		if (wanted(record, span))
-			found->rows[found->nr++] = (struct list_row){ record, position };
-		else
-			free(position);
-	}
-}
-
-static void found_release(struct found *found)
-{
-	for (size_t i = 0; i < found->nr && !found->past_only; i++)
-		free(found->rows[i].position);
-	free(found->rows);
-	list_history_release(&found->past);
-	lookup_records_release(&found->records);
-}
-
 /* What changed in one; `json` NULL: printed. */
-static int add_changes(json_t *json, struct session *session, struct found *found, size_t at)
+static int add_changes(json_t *json, struct session *session, struct list *found, size_t at)
 {
 	json_t *changed = NULL;
 	int err = 0;
@@ -165,7 +120,7 @@ static int add_changes(json_t *json, struct session *session, struct found *foun
 	return err;
 }
 
-static int print_json(struct session *session, struct found *found)
+static int print_json(struct session *session, struct list *found)
 {
 	bool changes = show_diff_opts.stat || show_diff_opts.patch || found->past_only;
 	json_t *array = json_array();
@@ -188,7 +143,7 @@ static int print_json(struct session *session, struct found *found)
 	return report_json(json_pack("{s:o}", "checkpoints", array), EXIT_DONE);
 }
 
-static int print_text(struct session *session, struct found *found)
+static int print_text(struct session *session, struct list *found)
 {
 	struct table *table = list_table(found->rows, found->nr, clock_now());
 	bool changes = show_diff_opts.stat || show_diff_opts.patch;
@@ -223,25 +178,20 @@ static int parse_paths(struct pathspec *out, struct session *session, const stru
 	return show_paths_parse_ever(out, session, args, 0);
 }
 
-static int find_past(struct found *found, struct session *session, const struct strlist *args,
-		     const struct ckpt_enough *enough)
+static int choose_past(struct list *found, struct session *session, const struct strlist *args,
+		       const struct ckpt_enough *enough)
 {
 	struct pathspec only = PATHSPEC_INIT;
 	int err = parse_paths(&only, session, args);
 
 	if (!err)
-		err = list_history_read(&found->past, session, &only, enough, true);
+		err = list_choose_past(found, session, &only, enough, true);
 	pathspec_release(&only);
-	found->past_only = true;
-	found->nr = found->past.nr;
-	found->rows = xcalloc(found->nr + 1, sizeof(*found->rows));
-	for (size_t i = 0; i < found->nr; i++)
-		found->rows[i] = list_history_row(&found->past, i);
 	return err;
 }
 
 /* There is nothing to list: say why that may be. */
-static void say_none(const struct session *session, const struct found *found,
+static void say_none(const struct session *session, const struct list *found,
 		     const struct strlist *args)
 {
 	if (opt_common.json || opt_common.quiet || found->nr)
@@ -261,20 +211,20 @@ static int list(struct session *session, const struct strlist *args)
 	struct ckpt_enough enough = { .max = count < 0 ? SIZE_MAX : (size_t)count,
 				      .counts = wanted,
 				      .payload = &span };
-	struct found found = { 0 };
+	struct list found = { 0 };
 	int err;
 
 	if (of_session)
 		return show_turns(session, *of_session ? of_session
 					   : args->nr  ? args->items[0]
 						       : "last");
-	err = args->nr ? find_past(&found, session, args, &enough)
+	err = args->nr ? choose_past(&found, session, args, &enough)
 	      : remote ? fetch_list(&found.records, session)
 		       : look_list(&found.records, session, count < 0 ? NULL : &enough);
 	if (err)
 		goto out;
 	if (!args->nr)
-		choose(&found, &span);
+		list_choose(&found, &enough, remote);
 	if (!opt_common.json && !opt_common.quiet)
 		pager_start(session->gitconfig);
 	report_warnings(args->nr ? &found.past.damaged : &found.records.damaged);
@@ -287,7 +237,7 @@ static int list(struct session *session, const struct strlist *args)
 	if (found.records.nr || found.records.unread)
 		hint_say(session, HINT_LISTED);
 out:
-	found_release(&found);
+	list_release(&found);
 	return err;
 }
 

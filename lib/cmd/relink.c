@@ -22,20 +22,18 @@ static const struct opt options[] = {
 static void offer_store(struct complete *complete, const struct inventory_item *item)
 {
 	const char *state = inventory_state_name(item->state);
-	struct strbuf shown = STRBUF_INIT;
+	const char *shown = item->path ? report_path(item->path) : "?";
 	char *text;
 
-	if (item->path)
-		quote_path(&shown, item->path);
-	if (item->path && !strcmp(shown.buf, item->path) && !isxdigit((unsigned char)*complete->typed)) {
+	if (item->path && !strcmp(shown, item->path) &&
+	    !isxdigit((unsigned char)*complete->typed)) {
 		text = xstrfmt("%s, %s", state, item->key);
 		complete_add(complete, item->path, text);
 	} else {
-		text = xstrfmt("%s, %s", state, item->path ? shown.buf : "?");
+		text = xstrfmt("%s, %s", state, shown);
 		complete_add(complete, item->key, text);
 	}
 	free(text);
-	strbuf_release(&shown);
 }
 
 static bool offer(struct complete *complete, const char *what)
@@ -75,18 +73,13 @@ static int print_json(const struct relink_result *result)
 
 static int print_text(const struct relink_result *result)
 {
-	struct strbuf from = STRBUF_INIT, to = STRBUF_INIT;
-
 	report_warnings(&result->warnings);
-	quote_path(&from, result->from);
-	quote_path(&to, result->to);
 	report_text("Adopted %zu %s of '%s'; they now belong to '%s'\n", result->checkpoints,
-		    result->checkpoints == 1 ? "checkpoint" : "checkpoints", from.buf, to.buf);
+		    result->checkpoints == 1 ? "checkpoint" : "checkpoints",
+		    report_path(result->from), report_path(result->to));
 	if (result->merged)
 		report_text("Merged %zu %s that this folder already had\n", result->merged,
 			    result->merged == 1 ? "checkpoint" : "checkpoints");
-	strbuf_release(&from);
-	strbuf_release(&to);
 	return result->incomplete ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 

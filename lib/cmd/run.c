@@ -33,6 +33,117 @@ const struct opt_spec cmd_run_spec = {
 	.first_ends = true,
 };
 
+/* ---- where the answer goes ---- */
+
+/*
+ * Where a JSON answer goes when stdout belongs to a command.
+ *
+ * A file is replaced atomically once the answer is complete; its old contents
+ * stay until then. Only what cannot be replaced (a pipe, a device, a symbolic
+ * link) is opened at once. A descriptor is ours from then on: a command that
+ * is run does not get it, unless it is a standard stream.
+ */
+struct sink {
+	int fd;	    /* opened, or given; -1: write a file */
+	char *path; /* of that file, absolute: the current directory may be another by then */
+	bool given; /* the descriptor belongs to the caller */
+};
+
+#define SINK_INIT               \
+	{                       \
+		-1, NULL, false \
+	}
+
+/* Make sure that it can be written, before doing anything whose result it should get. */
+static int aim_at_file(struct sink *sink, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	char *dir = slash ? xmemdupz(path, (size_t)(slash - path) + 1) : xstrdup(".");
+	char *real = path_real(dir);
+	struct stat st;
+
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		sink->fd = open(path, O_WRONLY | O_CLOEXEC);
+	else if (real && *name && !access(real, W_OK | X_OK))
+		sink->path = xstrfmt("%s/%s", real, name);
+	if (sink->fd < 0 && !sink->path)
+		ckpt_error_errno("unable to write to '%s'", path);
+	free(real);
+	free(dir);
+	/* Not the code that this sets: a wrong path is not a missing checkpoint. */
+	return sink->fd < 0 && !sink->path ? CKPT_ERROR : 0;
+}
+
+static int aim_at_fd(struct sink *sink, int64_t fd)
+{
+	int flags = fd > INT_MAX ? -1 : fcntl((int)fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return ckpt_error_set(CKPT_EUSAGE,
+				      "option '--json-fd': descriptor %lld is not open for writing",
+				      (long long)fd);
+	sink->given = true;
+	sink->fd = (int)fd;
+	if (fd > STDERR_FILENO)
+		fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+	return 0;
+}
+
+static void aim_at_stdout(struct sink *sink)
+{
+	sink->given = true;
+	sink->fd = STDOUT_FILENO;
+}
+
+/* The permission bits for a new file, or those of the existing one. */
+static mode_t mode_of(const struct sink *sink)
+{
+	struct stat st;
+
+	if (!lstat(sink->path, &st) && S_ISREG(st.st_mode))
+		return st.st_mode & 0777;
+	return fs_usual_mode(0666);
+}
+
+/* Write the answer and free it. */
+static int write_answer(struct sink *sink, json_t *answer)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct stat st;
+	int err = 0;
+
+	json_write(&text, answer);
+	json_decref(answer);
+	strbuf_addch(&text, '\n');
+	if (sink->path) {
+		err = fs_write_file(AT_FDCWD, sink->path, text.buf, text.len, mode_of(sink),
+				    FS_FAST);
+	} else if (sink->fd >= 0) {
+		/*
+		 * Through a symbolic link: the contents are replaced. A given descriptor stays at
+		 * its position.
+		 */
+		if (!sink->given && !fstat(sink->fd, &st) && S_ISREG(st.st_mode) &&
+		    ftruncate(sink->fd, 0) < 0)
+			err = ckpt_error_errno("unable to write the answer");
+		if (!err && fs_write_all(sink->fd, text.buf, text.len) < 0)
+			err = ckpt_error_errno("unable to write the answer");
+	}
+	strbuf_release(&text);
+	return err;
+}
+
+static void release_sink(struct sink *sink)
+{
+	if (sink->fd >= 0 && !sink->given)
+		close(sink->fd);
+	free(sink->path);
+	*sink = (struct sink)SINK_INIT;
+}
+
+/* ---- a run ---- */
+
 /* One run, from the checkpoint to the answer. */
 struct run {
 	struct show_run ran;
@@ -65,7 +176,7 @@ static int fail(struct run *run, int err)
 	json_t *answer = json_pack("{s:o}", "error", report_error_object(status, ckpt_error_last()));
 
 	report_add_noted(answer);
-	if (sink_write(&run->sink, answer))
+	if (write_answer(&run->sink, answer))
 		report_failure(CKPT_ERROR);
 	return status;
 }
@@ -80,11 +191,11 @@ static int open_sink(struct run *run)
 	/* Failures are reported by fail(), so that there is one answer, in one place. */
 	opt_common.json = false;
 	if (json_file)
-		err = sink_to_file(&run->sink, json_file);
+		err = aim_at_file(&run->sink, json_file);
 	else if (json_fd >= 0)
-		err = sink_to_fd(&run->sink, json_fd);
+		err = aim_at_fd(&run->sink, json_fd);
 	else if (run->to_stdout)
-		sink_to_stdout(&run->sink);
+		aim_at_stdout(&run->sink);
 	run->to_stdout = run->to_stdout && !json_file && json_fd < 0;
 	if (run->to_stdout)
 		report_hush();
@@ -280,7 +391,7 @@ static int run_it(struct run *run)
 	status = exit_status(run);
 	answer = show_run_json(&run->ran);
 	report_add_noted(answer);
-	err = sink_write(&run->sink, answer);
+	err = write_answer(&run->sink, answer);
 	/* The failure of the command is what the caller must know first. */
 	if (err)
 		err = report_failure(err);
@@ -308,7 +419,7 @@ int cmd_run(int argc, char **argv)
 	restore_result_release(&run.ran.result);
 	save_result_release(&run.ran.saved);
 	strlist_release(&run.ran.warnings);
-	sink_release(&run.sink);
+	release_sink(&run.sink);
 	free(run.worktree);
 	free(run.verify);
 	free(run.ran.message);

@@ -128,7 +128,6 @@ static void print_states(const struct ckpt_meta *meta)
 
 static void print_rest(const struct ckpt_record *record, const struct ckpt_meta *meta)
 {
-	struct strbuf text = STRBUF_INIT;
 	char size[UNITS_SIZE];
 
 	print_reason(record);
@@ -140,12 +139,10 @@ static void print_rest(const struct ckpt_record *record, const struct ckpt_meta 
 		putchar('\n');
 	print_states(meta);
 	for (size_t i = 0; i < meta->skips.nr; i++) {
-		strbuf_reset(&text);
-		quote_path(&text, meta->skips.items[i].path);
-		printf("%sleft out: %s (%s)\n", i ? "" : "\n", text.buf,
+		printf("%sleft out: %s (%s)\n", i ? "" : "\n",
+		       report_path(meta->skips.items[i].path),
 		       skip_why_name(meta->skips.items[i].why));
 	}
-	strbuf_release(&text);
 }
 
 /* --- what it holds --- */
@@ -166,11 +163,7 @@ static int print_file(const char *path, size_t len, const struct wt_entry *entry
 	} else if (show_diff_opts.nul) {
 		fwrite(name, 1, strlen(name) + 1, stdout);
 	} else {
-		struct strbuf quoted = STRBUF_INIT;
-
-		quote_path(&quoted, name);
-		printf("%s\n", quoted.buf);
-		strbuf_release(&quoted);
+		printf("%s\n", report_path(name));
 	}
 	free(name);
 	return 0;

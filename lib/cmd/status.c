@@ -286,11 +286,7 @@ static void print_count(const struct status *status, const struct session *sessi
 
 static void print_path(const char *title, const char *path)
 {
-	struct strbuf quoted = STRBUF_INIT;
-
-	quote_path(&quoted, path);
-	report_text("%-13s%s\n", title, quoted.buf);
-	strbuf_release(&quoted);
+	report_text("%-13s%s\n", title, report_path(path));
 }
 
 /* Nothing, if nobody asked to watch this worktree. */

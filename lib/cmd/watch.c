@@ -142,22 +142,19 @@ static bool reload(const char *home)
 
 static int tell_change(const char *path, bool changed, bool added, bool running)
 {
-	struct strbuf quoted = STRBUF_INIT;
 	int status = EXIT_DONE;
 
-	quote_path(&quoted, path);
 	if (opt_common.json)
 		status = report_json(json_pack("{s:o,s:b,s:b,s:b}", "path", json_path(path),
 					       "registered", added, "changed", changed, "running",
 					       running),
 				     EXIT_DONE);
 	else if (!added)
-		report_text("'%s' is no longer watched; its checkpoints stay\n", quoted.buf);
+		report_text("'%s' is no longer watched; its checkpoints stay\n", report_path(path));
 	else
-		report_text("'%s' is %s%s\n", quoted.buf,
+		report_text("'%s' is %s%s\n", report_path(path),
 			    changed ? "registered" : "already registered",
 			    running ? " and watched" : "; 'git checkpoint watch start' watches it");
-	strbuf_release(&quoted);
 	return status;
 }
 
@@ -304,18 +301,16 @@ static void print_tree(const json_t *tree, bool running)
 {
 	const char *problem = json_string_value(json_object_get(tree, "problem"));
 	char *path = json_path_value(json_object_get(tree, "path"));
-	struct strbuf quoted = STRBUF_INIT, text = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT;
 
-	quote_path(&quoted, path ? path : "?");
 	if (running)
 		show_watcher_sum_up(&text, tree);
 	else
 		strbuf_addstr(&text, "off");
-	report_text("%s%s: %s\n", quoted.buf,
+	report_text("%s%s: %s\n", report_path(path ? path : "?"),
 		    json_is_true(json_object_get(tree, "linked")) ? " (linked)" : "", text.buf);
 	if (problem)
 		report_plain(stdout, "    %s\n", problem);
-	strbuf_release(&quoted);
 	strbuf_release(&text);
 	free(path);
 }

@@ -19,19 +19,16 @@ static const char *const changes[] = {
 /* What was done, and after it what is still needed. */
 static void print_agent(const struct agents_result *result, const char *name)
 {
-	struct strbuf path = STRBUF_INIT;
-
-	quote_path(&path, result->path.buf);
 	if (result->text.len)
 		fwrite(result->text.buf, 1, result->text.len, stdout);
 	else if (result->change == AGENTS_NO_FILE)
 		report_text("%s: has no settings file\n", name);
 	else
-		report_text("%s: %s %s\n", name, changes[result->change], path.buf);
+		report_text("%s: %s %s\n", name, changes[result->change],
+			    report_path(result->path.buf));
 	fflush(stdout);
 	for (size_t i = 0; i < result->notes.nr; i++)
 		report_message("hint", result->notes.items[i]);
-	strbuf_release(&path);
 }
 
 static json_t *agent_object(const struct agents_result *result, const char *name)

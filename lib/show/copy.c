@@ -6,10 +6,9 @@
 #include "restore/restore.h"
 #include "session/session.h"
 #include "show/report.h"
+#include "show/restore.h"
 #include "show/run.h"
 #include "ui/ui.h"
-
-enum { SHOWN = 20 };
 
 static bool is_wrong(const struct into_result *result)
 {
@@ -38,15 +37,8 @@ static void add_warnings(struct into_result *result, const struct ckpt_record *t
 
 json_t *show_copy_verification(const struct into_result *result)
 {
-	struct row object = ROW_INIT;
-
-	row_text(&object, "pre_state_hash", NULL);
-	row_text(&object, "post_state_hash", result->verified ? result->post_hash : NULL);
-	row_text(&object, "checkpoint_hash", result->target_hash);
-	row_json(&object, "match", result->verified ? json_boolean(result->match) : json_null());
-	if (result->differing.nr)
-		row_json(&object, "differing", json_paths(&result->differing));
-	return row_object(&object);
+	return show_restore_verification(NULL, result->verified ? result->post_hash : NULL,
+					 result->target_hash, result->match, &result->differing);
 }
 
 static json_t *worktree(const struct into_result *result, const struct into_opts *opts)
@@ -104,20 +96,10 @@ static json_t *answer_of(const struct into_result *result, const struct into_opt
 
 void show_copy_say_mismatch(const struct into_result *result)
 {
-	const struct strlist *paths = &result->differing;
-	struct strbuf quoted = STRBUF_INIT;
-
 	if (!is_wrong(result))
 		return;
-	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
-		strbuf_reset(&quoted);
-		quote_path(&quoted, paths->items[i]);
-		fprintf(stderr, "error: '%s' is not as in the checkpoint\n", quoted.buf);
-	}
-	if (paths->nr > SHOWN)
-		fprintf(stderr, "error: neither are %zu more\n", paths->nr - SHOWN);
-	fputs("error: the copy does NOT match the checkpoint: do not use it\n", stderr);
-	strbuf_release(&quoted);
+	show_restore_say_differing(&result->differing);
+	report_message("error", "the copy does NOT match the checkpoint: do not use it");
 }
 
 static void print_text(const struct into_result *result, const struct into_opts *opts)
@@ -188,12 +170,8 @@ int show_try_run(struct try *out, struct session *session, const struct ckpt_rec
 		show_copy_say_mismatch(&out->copy);
 	if (!err && out->copy.match && !out->child.started)
 		show_run_say_failed("", command->items[0], &out->child);
-	if (out->left) {
-		struct strbuf text = STRBUF_INIT;
-
-		strbuf_addf(&text, "the copy '%s' could not be removed: %s", out->left, out->why);
-		report_message("warning", text.buf);
-		strbuf_release(&text);
-	}
+	if (out->left)
+		report_messagef("warning", "the copy '%s' could not be removed: %s", out->left,
+				out->why);
 	return err;
 }

@@ -321,16 +321,13 @@ int show_diff_differ(bool *out, struct diff *diff)
 
 static void print_path(const char *path, const char *slash)
 {
-	struct strbuf quoted = STRBUF_INIT;
 	char *name = xstrfmt("%s%s", path, slash);
 
 	if (show_diff_opts.nul) {
 		printf("%s%c", name, 0);
 	} else {
-		quote_path(&quoted, name);
-		printf("%s", quoted.buf);
+		printf("%s", report_path(name));
 	}
-	strbuf_release(&quoted);
 	free(name);
 }
 

@@ -184,7 +184,7 @@ static void go_to(struct asking *asking, struct strbuf *answer)
 		fputs(from < hunks->nr ? "go to which hunk (<ret> to see more)? "
 				       : "go to which hunk? ",
 		      stderr);
-		if (!answer_read(answer))
+		if (!prompt_read_line(answer))
 			return;
 		strbuf_trim(answer);
 	}
@@ -230,7 +230,7 @@ static void search(struct asking *asking, struct strbuf *answer)
 	strbuf_splice(answer, 0, 1, "", 0);
 	if (!answer->len) {
 		fputs("search for regex? ", stderr);
-		if (!answer_read(answer) || !answer->len)
+		if (!prompt_read_line(answer) || !answer->len)
 			return;
 	}
 	failed = regcomp(&regex, answer->buf, REG_EXTENDED | REG_NOSUB | REG_NEWLINE);
@@ -339,7 +339,7 @@ int hunk_ask(struct hunk_file *file, bool *quit_out)
 	while (!err && !asking.quit && !is_decided(&asking)) {
 		find_keys(&asking);
 		show_question(&asking);
-		if (!answer_read(&answer))
+		if (!prompt_read_line(&answer))
 			asking.quit = true;
 		else if (answer.len)
 			err = obey(&asking, &answer);

@@ -48,12 +48,9 @@ static void take_whole(struct hunk_file *file, size_t at)
 static void describe_directory(struct hunk_file *file)
 {
 	bool added = !file->old_mode;
-	struct strbuf name = STRBUF_INIT;
 
-	quote_path(&name, file->path);
 	strbuf_addf(&file->header, "%s directory mode %06o\n%s/\n", added ? "new" : "deleted",
-		    added ? file->new_mode : file->old_mode, name.buf);
-	strbuf_release(&name);
+		    added ? file->new_mode : file->old_mode, report_path(file->path));
 }
 
 static int take_lines(struct hunk_file *file, size_t at)
@@ -306,7 +303,7 @@ static bool ask_again(void)
 			"%sYour edited hunk does not apply. Edit again (saying \"no\" discards!) "
 			"[y/n]? %s",
 			term_color(TERM_BLUE), term_color(TERM_RESET));
-		known = !answer_read(&answer) || tolower((unsigned char)answer.buf[0]) == 'n';
+		known = !prompt_read_line(&answer) || tolower((unsigned char)answer.buf[0]) == 'n';
 		again = !known && tolower((unsigned char)answer.buf[0]) == 'y';
 		known = known || again;
 	}

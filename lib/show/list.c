@@ -165,7 +165,7 @@ static void row_forget(struct list_history_item *row)
 	free(row->change);
 }
 
-void list_history_release(struct list_history *past)
+static void release_history(struct list_history *past)
 {
 	for (size_t i = 0; i < past->nr; i++)
 		row_forget(&past->items[i]);
@@ -179,9 +179,6 @@ void list_history_release(struct list_history *past)
 /* A single change. */
 static char *describe_one(const struct change *change)
 {
-	struct strbuf from = STRBUF_INIT;
-	char *out;
-
 	switch (change->kind) {
 	case CHANGE_ADDED:
 		return xstrdup("created");
@@ -190,10 +187,7 @@ static char *describe_one(const struct change *change)
 	case CHANGE_TYPE:
 		return xstrdup(S_ISLNK(change->new_mode) ? "became a link" : "became a file");
 	case CHANGE_RENAMED:
-		quote_path(&from, change->from);
-		out = xstrfmt("renamed from %s", from.buf);
-		strbuf_release(&from);
-		return out;
+		return xstrfmt("renamed from %s", report_path(change->from));
 	case CHANGE_MODIFIED:
 		break;
 	}
@@ -283,8 +277,8 @@ static int add(struct list_history *past, struct history_step *step, char *posit
 	return err;
 }
 
-int list_history_read(struct list_history *out, struct session *session,
-		      const struct pathspec *only, const struct ckpt_enough *enough, bool follow)
+static int read_history(struct list_history *out, struct session *session,
+			const struct pathspec *only, const struct ckpt_enough *enough, bool follow)
 {
 	size_t left = enough ? enough->max : SIZE_MAX, back = 0;
 	struct history *history = NULL;
@@ -311,19 +305,11 @@ int list_history_read(struct list_history *out, struct session *session,
 		strlist_extend(&out->damaged, history_damaged(history));
 	history_close(history);
 	if (err)
-		list_history_release(out);
+		release_history(out);
 	return err;
 }
 
 /* --- showing --- */
-
-struct list_row list_history_row(const struct list_history *past, size_t at)
-{
-	const struct list_history_item *row = &past->items[at];
-
-	return (struct list_row){ &row->record, row->position, row->change, row->added,
-				  row->deleted };
-}
 
 static json_t *mode_json(unsigned mode)
 {
@@ -349,4 +335,58 @@ json_t *list_history_json(const struct list_history_item *row)
 		json_object_set_new(object, "new_mode", mode_json(change->new_mode));
 	}
 	return array;
+}
+
+/* --- what is listed --- */
+
+/* Of another machine: by what it can be named. */
+static char *remote_position(const struct ckpt_records *records, size_t i)
+{
+	const char *machine = records->items[i].machine;
+	bool newest = i + 1 == records->nr || strcmp(machine, records->items[i + 1].machine) != 0;
+
+	return xstrfmt("%s%s", machine, newest ? "/@" : "");
+}
+
+void list_choose(struct list *list, const struct ckpt_enough *enough, bool remote)
+{
+	size_t back = 0, max = enough ? enough->max : SIZE_MAX;
+
+	list->rows = xcalloc(list->records.nr + 1, sizeof(*list->rows));
+	for (size_t i = list->records.nr; i-- && list->nr < max;) {
+		const struct ckpt_record *record = &list->records.items[i];
+		char *position = remote ? remote_position(&list->records, i)
+					: report_position(&back, record);
+
+		if (!enough || enough->counts(record, enough->payload))
+			list->rows[list->nr++] = (struct list_row){ record, position };
+		else
+			free(position);
+	}
+}
+
+int list_choose_past(struct list *list, struct session *session, const struct pathspec *only,
+		     const struct ckpt_enough *enough, bool follow)
+{
+	int err = read_history(&list->past, session, only, enough, follow);
+
+	list->past_only = true;
+	list->nr = list->past.nr;
+	list->rows = xcalloc(list->nr + 1, sizeof(*list->rows));
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct list_history_item *item = &list->past.items[i];
+
+		list->rows[i] = (struct list_row){ &item->record, item->position, item->change,
+						   item->added, item->deleted };
+	}
+	return err;
+}
+
+void list_release(struct list *list)
+{
+	for (size_t i = 0; i < list->nr && !list->past_only; i++)
+		free(list->rows[i].position);
+	free(list->rows);
+	release_history(&list->past);
+	lookup_records_release(&list->records);
 }

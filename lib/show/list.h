@@ -45,15 +45,27 @@ struct list_history {
 	struct strlist damaged; /**< a sentence about each checkpoint that cannot be read */
 };
 
-/** `enough` as for lookup_records_newest(); NULL: all. See history_open() for `follow`. */
-int list_history_read(struct list_history *out, struct session *session,
-		      const struct pathspec *only, const struct ckpt_enough *enough, bool follow);
-void list_history_release(struct list_history *past);
-
-/** One as a row; it points into `past`. */
-struct list_row list_history_row(const struct list_history *past, size_t at);
-
 /** [{"file","status","from","similarity","added","removed","old_mode","new_mode"}] */
 json_t *list_history_json(const struct list_history_item *row);
+
+/** What is listed: all zero before the others, and to be released in any case. */
+struct list {
+	struct ckpt_records records;
+	struct list_history past; /**< of the paths that were asked for */
+	bool past_only;		  /**< some were: `records` is empty */
+	struct list_row *rows;	  /**< newest first; they point into both */
+	size_t nr;
+};
+
+/**
+ * Make rows of its records, or of those that are `enough`, as for lookup_records_newest(). Those of
+ * other machines are called by what they can be named by there.
+ */
+void list_choose(struct list *list, const struct ckpt_enough *enough, bool remote);
+
+/** Make rows of the checkpoints in which paths changed. See history_open() for `follow`. */
+int list_choose_past(struct list *list, struct session *session, const struct pathspec *only,
+		     const struct ckpt_enough *enough, bool follow);
+void list_release(struct list *list);
 
 #endif

@@ -6,6 +6,7 @@
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "show/report.h"
 #include "store/store.h"
 #include "tree/tree.h"
 
@@ -408,11 +409,8 @@ static int print_directory(struct snapshot *snapshot, struct wt_dir *dir)
 	int err = snapshot_expand(snapshot, dir);
 
 	for (size_t i = 0; !err && i < dir->nr; i++) {
-		struct strbuf shown = STRBUF_INIT;
-
-		quote_path(&shown, wt_entries(dir)[i].name);
-		printf("%s%s\n", shown.buf, wt_entries(dir)[i].kind == WT_DIR ? "/" : "");
-		strbuf_release(&shown);
+		printf("%s%s\n", report_path(wt_entries(dir)[i].name),
+		       wt_entries(dir)[i].kind == WT_DIR ? "/" : "");
 	}
 	return err;
 }

@@ -25,63 +25,32 @@ static int nothing_chosen(void)
 	return ckpt_error_set(CKPT_EREFUSED, "no checkpoint chosen, nothing was touched");
 }
 
-/* What can be chosen. */
-struct pick_list {
-	struct ckpt_records records;
-	struct list_history past; /* of the paths that were named */
-	bool past_only;	  /* some were */
-	struct list_row *rows;
-	size_t nr;
-};
-
-static void release_list(struct pick_list *list)
+/* "@" at the top, before what restores saved for their safety since. */
+static void put_meant_first(struct list *list)
 {
-	for (size_t i = 0; i < list->nr && !list->past_only; i++)
-		free(list->rows[i].position);
-	free(list->rows);
-	list_history_release(&list->past);
-	lookup_records_release(&list->records);
-}
-
-/* Newest first, except that "@" is at the top, before what restores saved for their safety since. */
-static void arrange_rows(struct pick_list *list)
-{
-	size_t back = 0;
-
-	list->nr = list->past_only ? list->past.nr : list->records.nr;
-	list->rows = xcalloc(list->nr + 1, sizeof(*list->rows));
 	for (size_t i = 0; i < list->nr; i++) {
-		struct list_row *rows = list->rows;
-		struct list_row row = { 0 };
+		struct list_row row = list->rows[i];
 
-		if (list->past_only) {
-			row = list_history_row(&list->past, i);
-		} else {
-			row.record = &list->records.items[list->nr - 1 - i];
-			row.position = report_position(&back, row.record);
-		}
-		if (!strcmp(row.position, "@")) {
-			memmove(rows + 1, rows, i * sizeof(*rows));
-			rows[0] = row;
-		} else {
-			rows[i] = row;
-		}
+		if (strcmp(row.position, "@") != 0)
+			continue;
+		memmove(list->rows + 1, list->rows, i * sizeof(row));
+		list->rows[0] = row;
 	}
 }
 
 /* All, or with paths those in which one of them became something else. */
-static int find_choice(struct pick_list *list, struct session *session, const struct strlist *typed,
+static int find_choice(struct list *list, struct session *session, const struct strlist *typed,
 		       const struct pathspec *only)
 {
-	int err;
-
-	list->past_only = typed->nr;
 	/* What it was called before is not what was asked for. */
-	err = typed->nr ? list_history_read(&list->past, session, only, NULL, false)
-			: look_list(&list->records, session, NULL);
+	int err = typed->nr ? list_choose_past(list, session, only, NULL, false)
+			    : look_list(&list->records, session, NULL);
+
 	if (err)
 		return err;
-	arrange_rows(list);
+	if (!typed->nr)
+		list_choose(list, NULL, false);
+	put_meant_first(list);
 	if (!list->nr && typed->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint in which '%s' changed",
 				      typed->items[0]);
@@ -293,7 +262,7 @@ int pick_checkpoint(struct ckpt_record *out, struct session *session, const stru
 {
 	const struct ckpt_record *chosen = NULL;
 	struct pathspec only = PATHSPEC_INIT;
-	struct pick_list list = { 0 };
+	struct list list = { 0 };
 	int err = show_paths_parse_ever(&only, session, typed, 0);
 
 	if (!err)
@@ -306,7 +275,7 @@ int pick_checkpoint(struct ckpt_record *out, struct session *session, const stru
 	else if (err == CKPT_ENOTFOUND)
 		err = pick_by_number(out, session, list.rows, list.nr);
 out:
-	release_list(&list);
+	list_release(&list);
 	pathspec_release(&only);
 	return err;
 }

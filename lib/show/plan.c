@@ -54,16 +54,13 @@ static void print_line(FILE *out, const struct plan_line *line)
 		      [EFFECT_CHANGED] = { '~', TERM_YELLOW },
 		      [EFFECT_BROUGHT_BACK] = { '+', TERM_GREEN } };
 	char *path = line->dir_len ? xmemdupz(line->path, line->dir_len + 1) : xstrdup(line->path);
-	struct strbuf quoted = STRBUF_INIT;
 	char count[UNITS_SIZE];
 
-	quote_path(&quoted, path);
 	fprintf(out, "  %s%c %s%s", term_color(looks[line->effect].color),
-		looks[line->effect].letter, quoted.buf, term_color(TERM_RESET));
+		looks[line->effect].letter, report_path(path), term_color(TERM_RESET));
 	if (line->dir_len)
 		fprintf(out, " (%s files)", units_format_count(count, line->rows));
 	fputc('\n', out);
-	strbuf_release(&quoted);
 	free(path);
 }
 

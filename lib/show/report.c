@@ -41,6 +41,17 @@ void report_plain(FILE *to, const char *fmt, ...)
 	strbuf_release(&clean);
 }
 
+const char *report_path(const char *path)
+{
+	static struct strbuf shown[8];
+	static size_t next;
+	struct strbuf *out = &shown[next++ % ARRAY_SIZE(shown)];
+
+	strbuf_release(out);
+	quote_path(out, path);
+	return out->buf;
+}
+
 /* What a JSON answer has to say besides, instead of stderr. */
 static struct strlist noted;
 static bool hushed;

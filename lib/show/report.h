@@ -44,6 +44,9 @@ void report_clean(struct strbuf *out, const char *text);
 /** A sentence without colours that may contain names, cleaned in the same way. */
 void report_plain(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/** A path as quote_path() has it, for a sentence; good until the eighth call after it. */
+const char *report_path(const char *path);
+
 /**
  * "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile;
  * with --json in the answer.

@@ -60,16 +60,17 @@ static json_t *conflicts(const struct restore_result *result)
 	return array;
 }
 
-static json_t *verification(const struct restore_result *result)
+json_t *show_restore_verification(const char *before, const char *after, const char *wanted,
+				  bool match, const struct strlist *differing)
 {
 	struct row object = ROW_INIT;
 
-	row_text(&object, "pre_state_hash", result->pre_hash);
-	row_text(&object, "post_state_hash", result->verified ? result->post_hash : NULL);
-	row_text(&object, "checkpoint_hash", result->target_hash);
-	row_json(&object, "match", result->verified ? json_boolean(result->match) : json_null());
-	if (result->differing.nr)
-		row_json(&object, "differing", json_paths(&result->differing));
+	row_text(&object, "pre_state_hash", before);
+	row_text(&object, "post_state_hash", after);
+	row_text(&object, "checkpoint_hash", wanted);
+	row_json(&object, "match", after ? json_boolean(match) : json_null());
+	if (differing->nr)
+		row_json(&object, "differing", json_paths(differing));
 	return row_object(&object);
 }
 
@@ -181,7 +182,10 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 		row_json(&answer, "conflicts", conflicts(result));
 	if (target->captures.nr)
 		row_json(&answer, "captures", captures(result));
-	row_json(&answer, "verification", verification(result));
+	row_json(&answer, "verification",
+		 show_restore_verification(result->pre_hash,
+					   result->verified ? result->post_hash : NULL,
+					   result->target_hash, result->match, &result->differing));
 	if (result->git.what != JOURNAL_FILES)
 		row_json(&answer, "git", show_restore_git_json(result));
 	row_text(&safety, "id", result->safety);
@@ -282,24 +286,23 @@ void show_restore_say_conflicts(const struct restore_result *result)
 	strbuf_release(&quoted);
 }
 
-void show_restore_say_mismatch(const struct restore_result *result, const char *back)
+void show_restore_say_differing(const struct strlist *paths)
 {
-	const struct strlist *paths = &result->differing;
-	struct strbuf quoted = STRBUF_INIT;
-
-	if (!result->verified || result->match)
-		return;
-	for (size_t i = 0; i < paths->nr && i < SHOWN; i++) {
-		strbuf_reset(&quoted);
-		quote_path(&quoted, paths->items[i]);
-		report_messagef("error", "'%s' is not as in the checkpoint", quoted.buf);
-	}
+	for (size_t i = 0; i < paths->nr && i < SHOWN; i++)
+		report_messagef("error", "'%s' is not as in the checkpoint",
+				report_path(paths->items[i]));
 	if (paths->nr > SHOWN)
 		report_messagef("error", "neither are %zu more", paths->nr - SHOWN);
+}
+
+void show_restore_say_mismatch(const struct restore_result *result, const char *back)
+{
+	if (!result->verified || result->match)
+		return;
+	show_restore_say_differing(&result->differing);
 	report_messagef("error",
 			"the restored state does NOT match the checkpoint: stop and look%s%s%s",
 			back ? "; '" : "", back ? back : "", back ? "' goes back" : "");
-	strbuf_release(&quoted);
 }
 
 static int print_text(const struct restore_result *result, const struct ckpt_record *target,

@@ -105,6 +105,13 @@ int show_restore_carry_out(struct session *session, struct restore_opts *opts,
 /** CKPT_EREFUSED if a checkpoint has expired; a restore with --force does not ask. */
 int show_restore_check_expired(const struct ckpt_record *target);
 
+/** Name paths that are not as in the checkpoint, on stderr, even with -q. */
+void show_restore_say_differing(const struct strlist *paths);
+
+/** {"pre_state_hash","post_state_hash","checkpoint_hash","match",...}; `after` NULL: not verified. */
+json_t *show_restore_verification(const char *before, const char *after, const char *wanted,
+				  bool match, const struct strlist *differing);
+
 /** If the result is not as in the checkpoint, say so on stderr, even with -q, and name the paths. */
 void show_restore_say_mismatch(const struct restore_result *result, const char *back);
 

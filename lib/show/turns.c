@@ -27,34 +27,18 @@ struct shown {
 	const struct turns *turns;
 	const struct turn_session *of;
 	struct shown_turn *items; /* as of->items */
-	struct list_row *rows;	  /* its checkpoints, newest first */
-	size_t nr;
+	struct list list;	  /* its checkpoints */
 };
 
 /* --- what is shown --- */
 
-static bool belongs(const struct ckpt_record *record, const struct turn_session *of)
+static bool belongs(const struct ckpt_record *record, void *payload)
 {
+	const struct turn_session *of = payload;
 	const struct ckpt_agent *agent = &record->agent;
 
 	return agent->name && !strcmp(agent->name, of->agent) &&
 	       !strcmp(agent->session ? agent->session : "", of->id);
-}
-
-static void choose(struct shown *shown, const struct ckpt_records *records)
-{
-	size_t back = 0;
-
-	shown->rows = xcalloc(records->nr + 1, sizeof(*shown->rows));
-	for (size_t i = records->nr; i--;) {
-		char *position = report_position(&back, &records->items[i]);
-
-		if (belongs(&records->items[i], shown->of))
-			shown->rows[shown->nr++] =
-				(struct list_row){ &records->items[i], position };
-		else
-			free(position);
-	}
 }
 
 static const struct ckpt_record *with_id(const struct ckpt_records *records, const char *id)
@@ -88,24 +72,16 @@ static int count(struct shown_turn *out, struct session *session, const struct c
 	return err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND ? 0 : err;
 }
 
-static int count_all(struct shown *shown, const struct ckpt_records *records)
+static int count_all(struct shown *shown)
 {
 	int err = 0;
 
 	shown->items = xcalloc(shown->of->nr + 1, sizeof(*shown->items));
 	for (size_t i = 0; i < shown->of->nr && !err; i++) {
 		shown->items[i].turn = &shown->of->items[i];
-		err = count(&shown->items[i], shown->session, records);
+		err = count(&shown->items[i], shown->session, &shown->list.records);
 	}
 	return err;
-}
-
-static void release(struct shown *shown)
-{
-	for (size_t i = 0; i < shown->nr; i++)
-		free(shown->rows[i].position);
-	free(shown->rows);
-	free(shown->items);
 }
 
 /* --- for programs --- */
@@ -121,9 +97,9 @@ static json_t *turn_object(const struct shown *shown, const struct shown_turn *i
 	json_t *ids = json_array();
 	struct row row = ROW_INIT;
 
-	for (size_t i = 0; i < shown->nr; i++)
-		if (shown->rows[i].record->agent.turn == turn->number)
-			json_array_append_new(ids, json_text(shown->rows[i].record->id));
+	for (size_t i = 0; i < shown->list.nr; i++)
+		if (shown->list.rows[i].record->agent.turn == turn->number)
+			json_array_append_new(ids, json_text(shown->list.rows[i].record->id));
 	row_number(&row, "turn", turn->number);
 	row_json(&row, "turn_id", id_or_null(turn->id));
 	row_json(&row, "prompt", id_or_null(turn->prompt));
@@ -166,8 +142,8 @@ static int print_json(const struct shown *shown)
 
 	for (size_t i = shown->of->nr; i--;)
 		json_array_append_new(turns, turn_object(shown, &shown->items[i]));
-	for (size_t i = 0; i < shown->nr; i++)
-		json_array_append_new(checkpoints, report_listed(shown->rows[i].record));
+	for (size_t i = 0; i < shown->list.nr; i++)
+		json_array_append_new(checkpoints, report_listed(shown->list.rows[i].record));
 	row_json(&row, "session", id_or_null(shown->of->id));
 	row_text(&row, "agent", shown->of->agent);
 	row_time(&row, "last_at", shown->of->fired);
@@ -207,8 +183,8 @@ static void print_heading(const struct shown_turn *item)
 /* A row keeps its width whatever turn it is in. */
 static void print_rows(const struct shown *shown, struct table *table, uint64_t turn)
 {
-	for (size_t i = 0; i < shown->nr; i++)
-		if (shown->rows[i].record->agent.turn == turn) {
+	for (size_t i = 0; i < shown->list.nr; i++)
+		if (shown->list.rows[i].record->agent.turn == turn) {
 			printf("  ");
 			table_print_row(table, i);
 		}
@@ -224,7 +200,7 @@ static bool has_turn(const struct shown *shown, uint64_t number)
 
 static void print_text(const struct shown *shown)
 {
-	struct table *table = list_table(shown->rows, shown->nr, clock_now());
+	struct table *table = list_table(shown->list.rows, shown->list.nr, clock_now());
 	char age[CLOCK_ISO_SIZE];
 	bool rest = false;
 
@@ -235,8 +211,8 @@ static void print_text(const struct shown *shown)
 		print_rows(shown, table, shown->items[i].turn->number);
 	}
 	/* Before the first prompt, or of turns that were forgotten. */
-	for (size_t i = 0; i < shown->nr; i++) {
-		if (has_turn(shown, shown->rows[i].record->agent.turn))
+	for (size_t i = 0; i < shown->list.nr; i++) {
+		if (has_turn(shown, shown->list.rows[i].record->agent.turn))
 			continue;
 		if (!rest)
 			report_text("outside of these turns\n");
@@ -251,20 +227,21 @@ static void print_text(const struct shown *shown)
 
 int show_turns(struct session *session, const char *id)
 {
-	struct ckpt_records records = { 0 };
 	struct turns turns = { 0 };
 	struct shown shown = { .session = session, .turns = &turns };
+	struct ckpt_enough own = { .max = SIZE_MAX, .counts = belongs };
 	int err = session->store ? turns_read(&turns, session->store) : 0;
 
 	if (!err)
 		err = turns_session(&shown.of, &turns, id);
 	if (!err)
-		err = look_list(&records, session, NULL);
+		err = look_list(&shown.list.records, session, NULL);
 	if (!err)
-		err = count_all(&shown, &records);
+		err = count_all(&shown);
 	if (!err) {
-		choose(&shown, &records);
-		report_warnings(&records.damaged);
+		own.payload = (void *)shown.of;
+		list_choose(&shown.list, &own, false);
+		report_warnings(&shown.list.records.damaged);
 		if (opt_common.json) {
 			err = print_json(&shown);
 		} else if (!opt_common.quiet) {
@@ -273,8 +250,8 @@ int show_turns(struct session *session, const char *id)
 			pager_end();
 		}
 	}
-	release(&shown);
-	lookup_records_release(&records);
+	free(shown.items);
+	list_release(&shown.list);
 	turns_release(&turns);
 	return err;
 }

@@ -102,14 +102,12 @@ void show_watcher_sum_up(struct strbuf *out, const json_t *tree)
 
 bool show_gone_print(const struct inventory_item *item)
 {
-	struct strbuf path = STRBUF_INIT, command = STRBUF_INIT;
+	struct strbuf command = STRBUF_INIT;
 	bool gone = inventory_way_back(&command, item);
 
-	if (gone) {
-		quote_path(&path, item->path);
-		report_text("'%s' is gone; to bring it back: %s\n", path.buf, command.buf);
-	}
-	strbuf_release(&path);
+	if (gone)
+		report_text("'%s' is gone; to bring it back: %s\n", report_path(item->path),
+			    command.buf);
 	strbuf_release(&command);
 	return gone;
 }

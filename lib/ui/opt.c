@@ -2,7 +2,6 @@
 #include "ui/opt.h"
 
 #include "base/base.h"
-#include "ui/opt_rows.h"
 
 enum { COMMON_NR = 4 };
 

@@ -2,7 +2,6 @@
 #include "ui/opt.h"
 
 #include "base/base.h"
-#include "ui/opt_rows.h"
 
 static void note(struct opt_look *out, const struct opt *opt)
 {

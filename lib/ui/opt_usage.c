@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/opt_rows.h"
 
 #include "base/base.h"
+#include "ui/opt.h"
 #include "ui/term.h"
 
 enum {

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "ui/term_state_internal.h"
 
 #include <signal.h>
 

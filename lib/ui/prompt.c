@@ -93,3 +93,19 @@ bool prompt_yes(const char *question)
 
 	return prompt_ask(&prompt);
 }
+
+bool prompt_read_line(struct strbuf *out)
+{
+	int c = EOF;
+
+	fflush(stderr);
+	strbuf_reset(out);
+	clearerr(stdin);
+	while (!cancel_signal() && (c = getchar()) != EOF && c != '\n')
+		strbuf_addch(out, c);
+	if (cancel_signal())
+		return false;
+	if (out->len && out->buf[out->len - 1] == '\r')
+		strbuf_setlen(out, out->len - 1);
+	return c != EOF || out->len;
+}

@@ -40,4 +40,12 @@ bool prompt_text(char answer[PROMPT_ANSWER_SIZE], const char *question);
 /** The same as prompt_ask() for a question that can only be answered. */
 bool prompt_yes(const char *question);
 
+/**
+ * Read the next line of stdin, without its end, into `out`; what was printed
+ * to stderr appears first. False at the end of file, or after a signal. For
+ * conversations of many answers, which a program may give as well; the others
+ * ask a person.
+ */
+bool prompt_read_line(struct strbuf *out);
+
 #endif

@@ -2,7 +2,6 @@
 #include "ui/table.h"
 
 #include "base/base.h"
-#include "ui/term_state_internal.h"
 
 enum {
 	GAP = 2,

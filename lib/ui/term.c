@@ -2,7 +2,6 @@
 #include "ui/term.h"
 
 #include "base/base.h"
-#include "ui/term_state_internal.h"
 
 #include <sys/ioctl.h>
 

@@ -7,14 +7,11 @@
  *
  * This is what other folders include.
  */
-#include "ui/answer.h"
 #include "ui/diffstat.h"
 #include "ui/opt.h"
-#include "ui/opt_rows.h"
 #include "ui/patch.h"
 #include "ui/prompt.h"
 #include "ui/row.h"
-#include "ui/sink.h"
 #include "ui/table.h"
 #include "ui/term.h"
 
@@ -25,8 +22,6 @@
  *   row                     what is shown of a thing: JSON, columns, lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt  colour and width, the pager, questions
- *   answer                  lines that answer many questions, typed or from a program
- *   sink                    where a JSON answer goes instead of stdout
  */
 
 #endif

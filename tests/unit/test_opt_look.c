@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/opt_rows.h"
+#include "ui/opt.h"
 
 #include "unit.h"
 
