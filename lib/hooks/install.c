@@ -489,7 +489,8 @@ static void remove_dirs(struct hooks_report *report, const struct install_where 
 }
 
 /* If nothing is installed for all repositories any more, the hooks that a template left here go. */
-static int remove_template_hooks(struct hooks_report *report, const struct session *session)
+static int remove_template_hooks(struct hooks_report *report, const struct session *session,
+				 const struct install_where *here)
 {
 	struct install_changes changes = { 0 };
 	struct install_choice choice;
@@ -506,7 +507,8 @@ static int remove_template_hooks(struct hooks_report *report, const struct sessi
 		struct strbuf text = STRBUF_INIT;
 
 		install_hook(&text, &where, NULL, hook_names[i]);
-		change = install_changes_add(&changes, &where, INSTALL_HOOK, path);
+		change = install_changes_add(&changes, here, INSTALL_HOOK, path);
+		change->by = where.by;
 		change->hook = hook_names[i];
 		change->text = install_changes_keep(&changes, strbuf_detach(&text, NULL));
 		free(path);
@@ -535,7 +537,7 @@ int hooks_uninstall(struct hooks_report *report, const struct session *session, 
 	if (!err)
 		remove_dirs(report, &install.where);
 	if (!err && session->repo)
-		err = remove_template_hooks(report, session);
+		err = remove_template_hooks(report, session, &install.where);
 	report->installed = installed;
 	install_choice_release(&choice);
 	install_where_release(&install.where);

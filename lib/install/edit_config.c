@@ -251,7 +251,8 @@ int edit_config_write(int dirfd, const char *name, const struct strbuf *before,
 			      : ckpt_error_errno("unable to create '%s'", names.lock);
 	else if (!err)
 		err = swap_locked(dirfd, name, &names, before);
-	(void)unlinkat(dirfd, names.new, 0);
+	if (!unlinkat(dirfd, names.new, 0))
+		(void)fs_sync_dir(dirfd, ".");
 	release_names(&names);
 	return err;
 }

@@ -74,7 +74,7 @@ static int resolve_target(struct target *out)
 		err = ckpt_error_set(CKPT_EREFUSED, "'%s' leads out of '%s', to '%s'", path, root,
 				     out->real);
 	if (!err) {
-		out->rootfd = open(*root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		out->rootfd = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (out->rootfd < 0)
 			err = ckpt_error_errno("unable to open '%s'", root);
 	}
@@ -101,7 +101,7 @@ static int open_dir(struct target *target)
 	int fd;
 
 	while (next_dir(&dir, target->rel)) {
-		fd = beneath_open(target->rootfd, dir.buf, O_RDONLY | O_DIRECTORY);
+		fd = beneath_open(target->rootfd, dir.buf, O_PATH | O_DIRECTORY);
 		if (fd < 0 && errno != ENOENT) {
 			strbuf_release(&dir);
 			return ckpt_error_errno("unable to open the directory of '%s'", target->real);
@@ -390,11 +390,13 @@ static int decide_take_back(struct target *target, struct install_result *out,
 	enum install_state state;
 	int err;
 
+	target->dirs = (int)json_integer_value(json_object_get(target->entry, "dirs"));
 	if (!target->exists) {
+		/* A process was killed between the file and its directories, or nothing was ever there. */
+		target->outcome = target->dirs ? INSTALL_REMOVED : INSTALL_UNCHANGED;
 		note_taken(target, record);
 		return 0;
 	}
-	target->dirs = (int)json_integer_value(json_object_get(target->entry, "dirs"));
 	if (target->is_as_left && only) {
 		target->outcome = get_original(&target->then, target) ? INSTALL_EDITED
 								      : INSTALL_REMOVED;
@@ -450,7 +452,8 @@ static void remove_dirs(const struct target *target, int dirs)
 
 		*slash = '\0';
 		fd = beneath_open_parent(target->rootfd, dir, &name);
-		done = fd < 0 || unlinkat(fd, name, AT_REMOVEDIR) < 0;
+		/* Durable before the record forgets them. */
+		done = fd < 0 || unlinkat(fd, name, AT_REMOVEDIR) < 0 || fs_sync_dir(fd, ".") < 0;
 		fs_close(fd);
 	}
 	free(dir);
@@ -532,9 +535,10 @@ static int remove_target(struct target *target)
 {
 	if (has_aside(target))
 		return aside_put_back(target->dirfd, target->name, target->change->hook);
-	if (unlinkat(target->dirfd, target->name, 0) < 0)
+	if (target->exists && unlinkat(target->dirfd, target->name, 0) < 0)
 		return ckpt_error_errno("unable to remove '%s'", target->real);
-	(void)fsync(target->dirfd);
+	if (target->dirfd >= 0)
+		(void)fsync(target->dirfd);
 	remove_dirs(target, target->dirs);
 	return 0;
 }

@@ -72,7 +72,14 @@ static int read_record(struct install_record *record)
 	return err;
 }
 
-/* A file that is gone cannot be as we left it: of repositories that were deleted or moved. */
+static bool is_missing(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* Of repositories that were deleted or moved. Where only the file is gone, its directory may be ours. */
 static void forget_missing(struct install_record *record)
 {
 	const char *key;
@@ -81,10 +88,11 @@ static void forget_missing(struct install_record *record)
 
 	json_object_foreach_safe(record->files, next, key, entry) {
 		json_t *value = json_string(key);
-		char *path = json_path_value(value);
-		struct stat st;
+		char *path = json_path_value(value), *slash = path ? strrchr(path, '/') : NULL;
 
-		if (path && lstat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		if (slash)
+			*slash = '\0';
+		if (slash && is_missing(path)) {
 			json_object_del(record->files, key);
 			record->has_less = true;
 		}

@@ -27,7 +27,8 @@ static void mark_whole(struct stock *stock)
 		const struct ckpt_brief *brief = &stock->briefs.items[i];
 
 		whole = !brief->scoped && !brief->state_only && !brief->imported;
-		stock->items[i].needed |= whole && i + 1 < stock->nr;
+		/* What "@" means stays anyway, and counts. */
+		stock->items[i].needed |= whole && i + 1 < stock->nr && !stock->items[i].latest;
 	}
 }
 

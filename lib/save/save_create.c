@@ -173,6 +173,14 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	return 0;
 }
 
+/* Only an imported one can be later. */
+static bool is_last(const struct save_job *save, const struct ckpt_record *record)
+{
+	size_t nr = save->refs.nr;
+
+	return !nr || strcmp(save->refs.items[nr - 1].id, record->id) < 0;
+}
+
 /* Step 3: what can be rebuilt. A failure here must not make a taken checkpoint look failed. */
 static void write_derived(struct save_job *save, const struct ckpt_record *record)
 {
@@ -180,7 +188,7 @@ static void write_derived(struct save_job *save, const struct ckpt_record *recor
 	/* Whoever made room rewrote it. */
 	if (save->room.evicted)
 		save->listed = manifest_agrees(save->store, &save->refs);
-	if (!save->listed || manifest_append(save->store, record))
+	if (!save->listed || !is_last(save, record) || manifest_append(save->store, record))
 		(void)manifest_rebuild(save->store);
 	(void)audit_add_save(save->store, record);
 }

@@ -340,7 +340,7 @@ test_later_changes_of_the_template_are_not_lost() {
 	expect_eq mine "$(cat "$template/hooks/commit-msg")"
 	echo mine >"$template/description"
 	expect_exit 5 hooks install --global 2>"$T/err"
-	expect_grep "description' exists and was not written by us" "$T/err"
+	expect_grep "description' exists and was not written by 'hooks install'" "$T/err"
 	hooks uninstall --global >"$T/out" 2>"$T/err"
 	expect_grep 'has later changes, so it stays' "$T/err"
 	expect_eq mine "$(cat "$template/hooks/commit-msg" "$template/description" | uniq)"

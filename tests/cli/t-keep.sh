@@ -156,8 +156,7 @@ test_who_is_automatic() {
 	expect_eq 'mine pre-rebase' "$(reasons)"
 	made script --source ci
 	expect_eq 'pre-rebase script' "$(reasons)"
-	# entries that agents have from an older version
-	made pre-tool --source claude-code
+	made pre-tool --source claude-code --automatic
 	expect_eq 'script pre-tool' "$(reasons)"
 	store_sound
 }

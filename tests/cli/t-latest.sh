@@ -76,7 +76,6 @@ test_the_words_of_a_person_are_kept() {
 	expect_eq false "$(created -m 'tests pass here')"
 	expect_eq false "$(created)"
 	expect_eq false "$(created --automatic -m 'other words')"
-	expect_eq false "$(created --source claude-code -m pre-tool)"
 	# a source alone makes nothing automatic
 	expect_eq true "$(created --source claude-code -m 'I mean it')"
 }

@@ -49,8 +49,8 @@ test_a_few_of_many_are_read_as_of_few() {
 	expect_same "$T/few" "$T/many"
 }
 
-# The marks of all are read once, and mean the same as one by one.
-test_marks_of_many_are_read_once() {
+# What is pinned and named is read once, and means the same as one by one.
+test_keepers_of_many_are_read_once() {
 	require_strace
 	grow 30
 	for back in 18 20 29; do
@@ -65,10 +65,10 @@ test_marks_of_many_are_read_once() {
 	expect_same "$T/each" "$T/all"
 	expect_eq 3 "$(grep -c ' true ' "$T/all")"
 	calls $asking list >/dev/null
-	grep -c 'refs/\(pinned\|unpinned\|imported\)' "$T/trace" >"$T/few"
+	grep -c 'refs/keep' "$T/trace" >"$T/few"
 	grow 20
 	calls $asking list >/dev/null
-	grep -c 'refs/\(pinned\|unpinned\|imported\)' "$T/trace" >"$T/many"
+	grep -c 'refs/keep' "$T/trace" >"$T/many"
 	expect_same "$T/few" "$T/many"
 }
 

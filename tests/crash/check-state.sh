@@ -34,7 +34,7 @@ look >"$S/now" || bad 'the worktree cannot be read'
 
 # No file of the user's is anything but old or new. Ours are in a directory of their own; a
 # directory may be open to its owner for a while.
-grep -v '^d \|\.git-checkpoint-restore-\|/tmp_ckpt_\| \.git/git-checkpoint/\| \.git/config\.lock$' "$S/now" |
+grep -v '^d \|\.git-checkpoint-restore-\|/tmp_ckpt_\| \.git/git-checkpoint/\| \.git/config\.\(lock\|checkpoint\)$' "$S/now" |
 	grep -vxF -f "$phase/old" -f "$phase/new" >"$S/half" && {
 	cat "$S/half"
 	bad 'neither old nor new'

@@ -21,8 +21,8 @@
 begin() {
 	R=${1:-$T/root}
 	S=$T/crash
-	XDG_STATE_HOME=$R/state
-	export R S XDG_STATE_HOME
+	XDG_STATE_HOME=$R/state XDG_DATA_HOME=$R/data
+	export R S XDG_STATE_HOME XDG_DATA_HOME
 	mkdir -p "$R/work" "$R/state" "$R/other" "$S"
 	: >"$S/acked"
 	cd "$R/work" || exit 1

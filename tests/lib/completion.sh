@@ -72,8 +72,8 @@ options() {
 hooks_words() {
 	printf '%s\n' install uninstall status >verbs
 	printf '%s\n' rebase merge am stash bisect >events
-	printf '%s\n' claude-code codex gemini-cli copilot cursor opencode qwen-code droid cline windsurf goose \
-		kiro amp generic >agents
+	printf '%s\n' amp claude-code cline codex copilot cursor droid gemini-cli goose kiro opencode qwen-code \
+		windsurf generic >agents
 	printf '%s\n' --global --agent= --user --help --quiet --json >of-uninstall
 }
 

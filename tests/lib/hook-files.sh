@@ -25,11 +25,7 @@ hooks_in_configuration() {
 	git --version | awk '{ split($3, v, "."); exit !(v[1] > 2 || v[1] == 2 && v[2] >= 54) }'
 }
 
-# shim <hook>: our file that git runs for it
+# shim <hook>: our file that git runs for it, at once or through a line in the hook
 shim() {
-	if test "$1" != fsmonitor && ! hooks_in_configuration; then
-		echo ".git/hooks/$1"
-	else
-		echo ".git/git-checkpoint/$1"
-	fi
+	echo ".git/git-checkpoint/$1"
 }
