@@ -17,7 +17,7 @@ enum { SHORT_ID = 7, TOLD_MAX = 20 };
 struct subject {
 	struct restore_head *out;
 	char *in;  /* "in 'lib': ", or "" */
-	char *git; /* "git -C lib", or "git" */
+	char *git; /* how a command line for it begins, with -C if it is below */
 };
 
 static bool differ(const char *a, const char *b)

@@ -68,7 +68,7 @@ damage() {
 # hit_by <path in the store>: the checkpoints that need what is there
 hit_by() {
 	case $1 in
-	refs/checkpoints/*)
+	refs/checkpoints/* | refs/keep/*/chk_*) # which may be one file with two names
 		echo "${1##*/}"
 		;;
 	refs | refs/checkpoints)
