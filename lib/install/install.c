@@ -473,14 +473,9 @@ static int lock_dir(const struct target *target)
 	return err;
 }
 
-/* Also where nothing is written. */
-static int sweep_dir(const struct target *target)
+static void unlock_dir(const struct target *target)
 {
-	int err = lock_dir(target);
-
-	if (!err)
-		(void)flock(target->dirfd, LOCK_UN);
-	return err;
+	(void)flock(target->dirfd, LOCK_UN);
 }
 
 static int write_link(const struct target *target)
@@ -519,7 +514,7 @@ static int write_target(struct target *target)
 		err = write_text(target);
 	/* The next one may be in the same directory. */
 	if (!err)
-		(void)flock(target->dirfd, LOCK_UN);
+		unlock_dir(target);
 	if (err && is_new)
 		remove_dirs(target, dirs);
 	return err;
@@ -608,10 +603,12 @@ static int decide_all(struct target *targets, struct install_result *out,
 
 	for (size_t i = 0; i < nr && !err; i++) {
 		err = open_target(&targets[i], &changes[i]);
+		/* What a killed process left goes also where nothing is written. */
 		if (!err && targets[i].dirfd >= 0)
-			err = sweep_dir(&targets[i]);
+			err = lock_dir(&targets[i]);
 		if (err)
 			break;
+		unlock_dir(&targets[i]);
 		recall(&targets[i], record);
 		err = decide(&targets[i], &out[i], record);
 		out[i].outcome = targets[i].outcome;
