@@ -340,7 +340,7 @@ static void add_formatted(struct strbuf *out, const struct strbuf *plain, const 
 	if (key)
 		strbuf_addf(out, "\"%s\":%s", key, spaced ? " " : "");
 	for (const char *p = dump; *p; p++) {
-		if (*p != '\n') {
+		if (!indent || *p != '\n') {
 			strbuf_addch(out, *p);
 			continue;
 		}

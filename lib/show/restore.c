@@ -393,13 +393,14 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts,
 {
 	struct hunk_choice hunking;
 	int err = hunk_choose(&hunking, session, opts, how->yes);
+	struct restore_opts chosen = *opts;
 
-	opts->compose = choose_compose;
-	opts->compose_payload = &hunking.chosen;
-	opts->also = &hunking.choices.also;
-	opts->no_delete = false;
+	chosen.compose = choose_compose;
+	chosen.compose_payload = &hunking.chosen;
+	chosen.also = &hunking.choices.also;
+	chosen.no_delete = false;
 	if (!err && !hunk_says_nothing(&hunking))
-		err = do_and_report(session, opts, how);
+		err = do_and_report(session, &chosen, how);
 	hunk_release(&hunking);
 	return err;
 }
