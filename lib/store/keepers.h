@@ -92,8 +92,9 @@ int keepers_set_name(struct store *store, const char *name, const struct oid *co
 int keepers_unname(struct store *store, const struct oid *commit, const char *except);
 
 /**
- * Let one keeper need these ids, as far as they exist; with `alone`, no others. Costs little:
- * where it can, it gives the file of the checkpoint's ref a second name.
+ * Let one keeper need these ids, as far as they exist; with `alone`, no others. What is new is
+ * durable when it returns. Where it can, it gives the file of the checkpoint's ref a second name,
+ * so that all of them wait for the disk once.
  */
 int keepers_set(struct store *store, enum keeper who, const struct strlist *ids, bool alone);
 
