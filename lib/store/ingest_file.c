@@ -74,7 +74,7 @@ static int read_stream(void *buf, size_t size, void *payload)
 		return ckpt_error_errno("unable to read a file");
 	}
 	stream->bytes += (uint64_t)n;
-	stream->crc = crc_update(stream->crc, buf, (size_t)n);
+	stream->crc = hash_crc(stream->crc, buf, (size_t)n);
 	stream->at_end = !n;
 	stream->differs = !n && stream->must_be && *stream->must_be != stream->crc;
 	if (stream->differs)

@@ -20,7 +20,7 @@ static uint32_t header_crc(const struct statcache_header *header)
 {
 	size_t skip = offsetof(struct statcache_header, byte_order);
 
-	return crc_update(0, (const char *)header + skip, sizeof(*header) - skip);
+	return hash_crc(0, (const char *)header + skip, sizeof(*header) - skip);
 }
 
 bool statcache_header_sound(const struct statcache_header *header, size_t size)
@@ -177,12 +177,12 @@ static uint32_t head_crc(const struct statcache_dir *dir)
 {
 	size_t skip = offsetof(struct statcache_dir, body_crc);
 
-	return crc_update(0, (const char *)dir + skip, (size_t)head_size(dir) - skip);
+	return hash_crc(0, (const char *)dir + skip, (size_t)head_size(dir) - skip);
 }
 
 static uint32_t body_crc(const struct statcache_dir *dir)
 {
-	return crc_update(0, statcache_entries(dir), (size_t)body_size(dir));
+	return hash_crc(0, statcache_entries(dir), (size_t)body_size(dir));
 }
 
 void statcache_seal_block(struct statcache_dir *dir)
