@@ -232,7 +232,7 @@ static void take_stat(struct wt_entry *entry, const struct stat *st)
 		entry->mode = st->st_mode & 07777;
 }
 
-/* Read to the end: what its times prove from now on, see origin.h. */
+/* Read to the end: what its times prove from now on, see statcache.h. */
 static void mark_read(struct wt_entry *entry, int64_t read_ns, bool has_writer)
 {
 	entry->flags &= (uint8_t)~WT_RACY;
