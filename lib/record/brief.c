@@ -65,7 +65,7 @@ static void load(struct entries *out, struct store *store)
 	if (memcmp(header.magic, magic, sizeof(magic)) ||
 	    (size - sizeof(header)) / sizeof(struct entry) != header.nr ||
 	    (size - sizeof(header)) % sizeof(struct entry) ||
-	    header.crc != crc_update(0, &out->file.data[offsetof(struct header, nr)],
+	    header.crc != hash_crc(0, &out->file.data[offsetof(struct header, nr)],
 				     size - offsetof(struct header, nr)))
 		return;
 	/* The file is aligned for it, and so is what follows such a header. */
@@ -270,7 +270,7 @@ void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 		to_entry(&entries[i], &briefs->items[i]);
 	strbuf_add(&text, entries, briefs->nr * sizeof(*entries));
 	free(entries);
-	header.crc = crc_update(0, text.buf + offsetof(struct header, nr),
+	header.crc = hash_crc(0, text.buf + offsetof(struct header, nr),
 				text.len - offsetof(struct header, nr));
 	memcpy(text.buf, &header, sizeof(header));
 	/* A failure costs the time of reading the records again. */

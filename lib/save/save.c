@@ -5,7 +5,6 @@
 #include "git/git.h"
 #include "record/record.h"
 #include "save/cadence_internal.h"
-#include "save/save_distrust_internal.h"
 #include "save/save_room_internal.h"
 #include "save/save_same_internal.h"
 #include "save/save_sibling_internal.h"
@@ -278,7 +277,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 
 		if (err)
 			return explain(job, err);
-		/* Read again, or distrusted: not next time. */
+		/* Read again: not next time. */
 		if (!cache_is_as_good(job))
 			save_job_write_cache(job, &job->newest.commit);
 		return answer_newest(out, job, SAVE_UNCHANGED);
@@ -344,8 +343,6 @@ static int take(struct save_result *out, struct save_job *job)
 
 	if (!err && !opts->state_only)
 		err = scan_all(job, &how);
-	if (!err && !opts->state_only)
-		err = save_distrust(job, &how);
 	if (!err && !opts->state_only)
 		err = save_refuse_secrets(&job->current, opts->scope);
 	if (err)

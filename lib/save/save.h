@@ -181,7 +181,6 @@ int save_create(struct save_result *out, struct save_job *job);
  *   worktree_state          the current state of the worktree, scanned and read
  *   worktree_hints          what need not be looked at, because a watcher does
  *   save save_create save_room  the order of events; record and ref; room in the budget
- *   save_distrust           comparing a scan that was told where to look with a full one
  *   save_same               whether the newest one is as good as a new one
  *   save_sibling            the first one of a worktree whose repository has others
  *   save_lines              how many lines were added and deleted

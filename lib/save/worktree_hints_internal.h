@@ -7,7 +7,7 @@
 /**
  * Whether a scan may leave out what a watcher has not seen change, for worktree_state.c alone.
  *
- * scan_hinted.c says what must be the same as when the stat cache was written. What neither the
+ * scan_cached.c says what must be the same as when the stat cache was written. What neither the
  * rules nor the watcher know of that is compared here: see circumstances().
  */
 struct worktree_hints {

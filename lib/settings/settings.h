@@ -50,7 +50,6 @@ struct ckpt_settings {
 	bool hook_sensitive; /**< hooks save files that look like secrets, too */
 	bool agent_prompts;  /**< keep the first line of what an agent was asked */
 	int64_t watch_quiet, watch_max; /**< seconds */
-	bool watch_paranoid; /**< what a watcher says is compared with a full scan */
 	int64_t flow_stale_after;
 	char *machine, *project; /**< NULL: not set */
 	int64_t remote_timeout;
@@ -122,7 +121,7 @@ const char *settings_origin(const struct ckpt_settings *settings, unsigned index
  * In this folder:
  *
  *   settings setting ini    the table; one setting; files
- *   change edit             changing a file; its text
+ *   change                  changing a file
  *   capture_settings        which captures are configured
  */
 

@@ -74,7 +74,7 @@ static int read_stream(void *buf, size_t size, void *payload)
 		return ckpt_error_errno("unable to read a file");
 	}
 	stream->bytes += (uint64_t)n;
-	stream->crc = crc_update(stream->crc, buf, (size_t)n);
+	stream->crc = hash_crc(stream->crc, buf, (size_t)n);
 	stream->at_end = !n;
 	stream->differs = !n && stream->must_be && *stream->must_be != stream->crc;
 	if (stream->differs)
@@ -232,7 +232,7 @@ static void take_stat(struct wt_entry *entry, const struct stat *st)
 		entry->mode = st->st_mode & 07777;
 }
 
-/* Read to the end: what its times prove from now on, see origin.h. */
+/* Read to the end: what its times prove from now on, see statcache.h. */
 static void mark_read(struct wt_entry *entry, int64_t read_ns, bool has_writer)
 {
 	entry->flags &= (uint8_t)~WT_RACY;

@@ -181,7 +181,7 @@ static int append(struct pack *pack, struct pack_worker *worker, unsigned type,
 	entry = pack_add_entry(worker, oid);
 	entry->offset = start;
 	entry->len = head + packed;
-	entry->crc = crc_update(0, worker->out.buf + start, head + packed);
+	entry->crc = hash_crc(0, worker->out.buf + start, head + packed);
 	return worker->out.len >= FLUSH_AT ? pack_flush(pack, worker) : 0;
 }
 

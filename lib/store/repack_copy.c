@@ -11,7 +11,7 @@ enum { CHAIN_MAX = 64 };
 
 bool repack_intact(const struct pack_contents *pack, const struct packed *item)
 {
-	return pack->data && crc_update(0, pack->data + item->offset, item->len) == item->crc;
+	return pack->data && hash_crc(0, pack->data + item->offset, item->len) == item->crc;
 }
 
 /* --- what to copy --- */

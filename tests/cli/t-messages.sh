@@ -183,7 +183,7 @@ test_one_function_runs_git() {
 	# the manual and fzf, which have the terminal: nothing that git says is read there; and this
 	# very program, for the tools of mcp, and for a save that goes on
 	grep -v -e '^lib/run/run.c:[0-9]*:.*execvp(argv\[0\], argv)' -e '^lib/base/spawn.c:[0-9]*:.*execve(argv\[0\]' -e '"/bin/sh"' \
-		-e '^lib/\(mcp/mcp_call\|watch/watch_child\).c:[0-9]*:.*execve(PROGRAM, ' \
+		-e '^lib/\(mcp/mcp_call\|watch/watch_save\).c:[0-9]*:.*execve(PROGRAM, ' \
 		-e '^lib/\(base/spawn\|cmd/help\|show/pick\).c:[0-9]*:.*execvp(argv\[0\]' calls >found || :
 	expect_none found 'these run something by themselves'
 	expect_eq 1 "$(grep -c 'setenv("LANGUAGE", "C", 1)' "$ROOT_DIR/lib/base/spawn.c")" \
