@@ -244,7 +244,7 @@ void undo_job_release(struct undo_job *job);
  *   restore restore_execute  the order of events; doing what was agreed to
  *   compose compose_tree restore_compose  targets that are not checkpoints
  *   choose                  what a restore would change, path by path; a target of some of it
- *   hunks hunks_edit hunks_apply  hunks as git cuts them; edited ones; the content they make
+ *   hunks                   hunks as git cuts them, split, edited; the content they make
  *   plan restore_plan       what to do, from two trees; from what is on disk
  *   plan_fold               thousands of paths of a plan as a few lines
  *   gitplan gitplan_say     the same for the repository: what changes; how it is told
