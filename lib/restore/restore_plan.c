@@ -91,7 +91,7 @@ static int reserve(struct restore *r)
 	if (!err)
 		err = restore_compose(r);
 	if (!err)
-		r->job.more = compose_bytes(r->compose);
+		r->job.more = restore_compose_bytes(r);
 	return err;
 }
 

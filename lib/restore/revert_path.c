@@ -78,7 +78,7 @@ static char *find_obstacle(const struct revert_job *job, const char *path)
 	else if (now && now->kind != WT_DIR && !strlist_has(&job->removed, path))
 		why = xstrdup("in the way: something that was created since");
 	else if (!now && compose_is_hidden(&what, job->compose, path))
-		why = xstrfmt("in the way: %s that checkpoints leave out", what);
+		why = xstrfmt("in the way: a %s that checkpoints leave out", what);
 	free(blocked);
 	return why;
 }
@@ -271,7 +271,7 @@ static int put(struct revert_job *job, const struct outcome *outcome, const char
 	} else if (outcome->from == FROM_NOW && !strcmp(now_path, dest)) {
 		if (entry->kind == WT_FILE && entry->mode != outcome->mode)
 			compose_set_mode(compose, dest, outcome->mode);
-	} else if (outcome->from == FROM_NOW && entry->st.size <= RESTORE_PATCH_MAX) {
+	} else if (outcome->from == FROM_NOW && entry->st.size <= CHOOSE_READ_MAX) {
 		/* It may be in no checkpoint yet. */
 		err = compose_read(&text, compose, now_path);
 		if (!err)
