@@ -245,10 +245,9 @@ void undo_job_release(struct undo_job *job);
  *   restore_journal restore_warn  what a killed restore leaves; what the user should know
  *   restore_head            what a restore of files leaves of repositories, and what brings it back
  *   undo                    undo, redo, --continue and --abort as restores
- *   into into_place into_marker  a copy in another directory; where it may be; the file that marks
- *                           an unfinished one
- *   into_write into_clone into_verify  its files; contents shared with live ones; whether it is
- *                           right
+ *   into                    a copy in another directory; where it may be; the file that marks an
+ *                           unfinished one
+ *   into_write              its files, some shared with live ones; whether it is right
  *   into_worktree           a copy as a linked git worktree
  *   revert revert_range     taking back what lies between two checkpoints; which two
  *   revert_path revert_decide revert_merge  one path of it: what to do, the merged text
