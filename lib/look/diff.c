@@ -130,7 +130,6 @@ static int scan_worktree(struct diff *out, const struct ckpt_record *old, progre
 		.no_limit = true,
 		.progress = progress,
 	};
-	struct strbuf modes = STRBUF_INIT;
 	struct ref_list refs = { 0 };
 	int err = refs_list(&refs, out->session->store);
 
@@ -138,13 +137,10 @@ static int scan_worktree(struct diff *out, const struct ckpt_record *old, progre
 		err = worktree_state_scan(&out->current, out->session, &refs, &opts);
 	if (!err)
 		err = worktree_state_read(&out->current, NULL);
-	if (!err) {
-		modes_encode(&modes, out->current.scan->root);
-		err = modes_parse(&out->modes, modes.buf, modes.len);
-	}
+	if (!err)
+		err = modes_of_tree(&out->modes, out->current.scan->root);
 	out->include_ignored = old->include_ignored;
 	out->include_sensitive = old->include_sensitive;
-	strbuf_release(&modes);
 	refs_release(&refs);
 	return err;
 }

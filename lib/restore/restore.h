@@ -249,8 +249,8 @@ void undo_job_release(struct undo_job *job);
  *                           unfinished one
  *   into_write              its files, some shared with live ones; whether it is right
  *   into_worktree           a copy as a linked git worktree
- *   revert revert_range     taking back what lies between two checkpoints; which two
- *   revert_path revert_decide revert_merge  one path of it: what to do, the merged text
+ *   revert                  taking back what lies between two checkpoints; which two
+ *   revert_path             one path of it: what to do, the merged text
  */
 
 #endif
