@@ -250,7 +250,7 @@ static int ask(struct strlist *agreed, struct session *session, const struct res
 	if (!err)
 		err = prepare(&preview, &r, false);
 	if (!err)
-		err = restore_compose_patches(&r);
+		err = restore_choose(&r);
 	if (!err)
 		restore_warn(&preview, &r);
 	if (!err)
@@ -296,9 +296,7 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 	} while (!agreed_to);
 	strlist_release(&agreed);
 	if (!err && opts->dry_run)
-		err = restore_compose_patches(&r);
-	if (!err && opts->choices)
-		err = restore_choose(opts->choices, &r);
+		err = restore_choose(&r);
 	if (!err)
 		restore_warn(out, &r);
 	if (!err && !opts->dry_run) {

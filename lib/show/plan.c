@@ -6,6 +6,7 @@
 #include "restore/restore.h"
 #include "session/session.h"
 #include "show/diff.h"
+#include "show/hunk_internal.h"
 #include "show/report.h"
 #include "ui/ui.h"
 
@@ -129,7 +130,7 @@ void show_restore_print_plan(const struct restore_result *result, const struct c
 		print_rows(stdout, result, target->id, result->done);
 	if (!plan_shown)
 		show_restore_print_git(stdout, result);
-	if (!result->done && said && said->patch)
+	if (!result->done && said)
 		fwrite(said->patch->buf, 1, said->patch->len, stdout);
 	if (!result->done)
 		print_replays(stdout, &result->plan);
@@ -237,9 +238,6 @@ int show_restore_confirm(const struct restore_result *preview, struct session *s
 		prompt.look = &diff;
 	agreed = prompt_ask(&prompt);
 	free(question);
-	/* Asked again, everything is shown again. */
-	if (said)
-		strbuf_reset(said->patch);
 	if (cancel_signal())
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
 	if (agreed)
@@ -290,13 +288,15 @@ void show_restore_show_diff(void *payload)
 	int err;
 
 	if (words) {
-		(void)pager_show(view->session->gitconfig, print_text, (void *)words->patch);
-		return;
+		strbuf_reset(words->patch);
+		err = hunk_patch(words->patch, view->session, words->choices);
+		if (!err)
+			err = pager_show(view->session->gitconfig, print_text, words->patch);
+	} else {
+		err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
+		progress_clear();
 	}
-	err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
-
-	progress_clear();
-	if (!err) {
+	if (!err && !words) {
 		limit_to_plan(&diff.changes, view->plan);
 		if (diff.changes.nr)
 			err = pager_show(view->session->gitconfig, print, &diff);

@@ -368,6 +368,7 @@ static char *name_way_back(const struct restore_opts *opts, const struct restore
 static int do_and_report(struct session *session, const struct restore_opts *opts,
 			 const struct show_restore_how *how)
 {
+	const struct show_restore_words *words = show_restore_words();
 	struct restore_result result;
 	char *back;
 	int err = restore_checkpoint(&result, session, opts);
@@ -378,11 +379,16 @@ static int do_and_report(struct session *session, const struct restore_opts *opt
 	flow_restored(session, &result);
 	restore_own_check(&result, session, how->verify_command);
 	/* A patch may be long. */
-	if (opts->dry_run && opts->patch && !opt_common.json && !opt_common.quiet)
-		pager_start(session->gitconfig);
-	back = name_way_back(opts, &result);
-	err = show_restore_report(&result, opts->target, opts->interrupted, back);
-	free(back);
+	if (opts->dry_run && words && !opt_common.json && !opt_common.quiet) {
+		err = hunk_patch(words->patch, session, words->choices);
+		if (!err)
+			pager_start(session->gitconfig);
+	}
+	if (!err) {
+		back = name_way_back(opts, &result);
+		err = show_restore_report(&result, opts->target, opts->interrupted, back);
+		free(back);
+	}
 	restore_result_release(&result);
 	return err;
 }

@@ -17,9 +17,10 @@ struct session;
  * stays the caller's. NULL: a plain restore, which is also how it begins.
  */
 struct show_restore_words {
-	const char *what;	     /**< is taken back: "<id>..<id>" */
-	const char *command;	     /**< to do it again */
-	struct strbuf *patch; /**< what it does, until it was shown; empty: not known */
+	const char *what;    /**< is taken back: "<id>..<id>" */
+	const char *command; /**< to do it again */
+	const struct choices *choices; /**< those of the restore: what it does */
+	struct strbuf *patch;	       /**< the same as text, made when it is shown */
 };
 
 void show_restore_set_words(const struct show_restore_words *words);

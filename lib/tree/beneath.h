@@ -49,6 +49,12 @@ int beneath_chmod_dir(struct beneath_near *near, int rootfd, const char *path, m
 		      bool sync);
 
 /**
+ * Append the contents of a file that is not larger than `max`, or the target of a link. CKPT_ENOTFOUND
+ * if nothing is there, or something else.
+ */
+int beneath_read(struct strbuf *out, struct stat *st_out, int rootfd, const char *path, uint64_t max);
+
+/**
  * chmod(2) of a name in a directory, without following a link and without needing permission to
  * read it.
  */
