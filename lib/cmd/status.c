@@ -51,7 +51,7 @@ static void print_verdict(const struct status *status, const struct session *ses
 	case STATUS_SAFE:
 		if (status->restored)
 			report_text("everything is as in %s, which was restored\n",
-				    status->base.id);
+				    status->base->id);
 		else
 			report_text("nothing changed since the newest checkpoint\n");
 		break;
@@ -70,9 +70,9 @@ static void print_verdict(const struct status *status, const struct session *ses
 		break;
 	case STATUS_MISSING:
 		report_text("%llu %s not be captured; 'git checkpoint show %s' says why\n",
-			    (unsigned long long)status->base.missing,
-			    status->base.missing == 1 ? "path could" : "paths could",
-			    status->base.id);
+			    (unsigned long long)status->base->missing,
+			    status->base->missing == 1 ? "path could" : "paths could",
+			    status->base->id);
 		break;
 	}
 }
@@ -136,8 +136,8 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_path(&answer, "store", session->store ? session->store->path : NULL);
 	row_bool(&answer, "safe", status->safety == STATUS_SAFE);
 	row_json(&answer, "newest",
-		 status->have_newest ? report_listed(&status->newest) : json_null());
-	row_text(&answer, "compared_with", status->have_base ? status->base.id : NULL);
+		 status->newest ? report_listed(status->newest) : json_null());
+	row_text(&answer, "compared_with", status->base ? status->base->id : NULL);
 	row_json(&answer, "changes",
 		 json_pack("{s:I,s:I,s:I}", "added", (json_int_t)status->changes.added, "modified",
 			   (json_int_t)status->changes.modified, "deleted",
@@ -156,10 +156,10 @@ static int print_json(const struct overview *overview, const struct session *ses
 
 static void print_newest(const struct status *status)
 {
-	const struct ckpt_record *newest = &status->newest, *base = &status->base;
+	const struct ckpt_record *newest = status->newest, *base = status->base;
 	char age[CLOCK_ISO_SIZE];
 
-	if (!status->have_newest) {
+	if (!status->newest) {
 		report_text("Newest:      %snone%s\n", term_color(TERM_RED), term_color(TERM_RESET));
 		return;
 	}
@@ -173,7 +173,7 @@ static void print_newest(const struct status *status)
 	if (newest->scope.nr)
 		report_text("             of '%s'%s only\n", newest->scope.items[0],
 			    newest->scope.nr > 1 ? " and others" : "");
-	if (!status->have_base)
+	if (!status->base)
 		return;
 	if (strcmp(base->id, newest->id) != 0)
 		report_text("%-12s %s%s%s, %s\n",
@@ -219,7 +219,8 @@ static void print_timeline(const struct status *status)
 		{ NULL, TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	size_t nr = status->all.nr, shown = status->recent.nr;
+	const struct ckpt_records *recent = &status->recent;
+	size_t nr = status->all.nr, shown = recent->nr < RECENT ? recent->nr : RECENT;
 	size_t changes = status_changes_nr(&status->changes), back = 0;
 	int64_t now = clock_now();
 
@@ -231,7 +232,7 @@ static void print_timeline(const struct status *status)
 		table_add(table, "not saved yet");
 	}
 	for (size_t i = 0; i < shown; i++) {
-		const struct ckpt_record *record = &status->recent.items[shown - 1 - i];
+		const struct ckpt_record *record = &recent->items[recent->nr - 1 - i];
 		char age[CLOCK_ISO_SIZE], *title = report_marked_title(record, now);
 		char *position = report_position(&back, record);
 

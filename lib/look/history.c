@@ -12,7 +12,7 @@ struct item {
 	struct ckpt_record record;
 	struct snapshot *snapshot; /* opened when first needed */
 	bool read;
-	bool bad; /* damaged, or dropped meanwhile: as if it did not exist */
+	bool bad; /* damaged, or dropped by another process: as if it did not exist */
 };
 
 struct history {
@@ -93,7 +93,7 @@ static int item_read(struct history *history, size_t at)
 
 	if (item->read || item->bad)
 		return 0;
-	err = record_read_saved(&item->record, history->session->store, &history->refs.items[at]);
+	err = record_read(&item->record, history->session->store, &history->refs.items[at]);
 	item->read = !err;
 	return err ? set_aside(history, item, err) : 0;
 }
@@ -351,28 +351,34 @@ static int compare_step(struct compare_list *out, struct history *history, size_
 	return err;
 }
 
+void history_step_release(struct history_step *step)
+{
+	record_release(&step->record);
+	diff_release(&step->diff);
+}
+
 int history_next(struct history_step *out, struct history *history)
 {
-	*out = (struct history_step){ 0 };
-	if (history->left < history->refs.nr)
-		item_forget(&history->items[history->left]);
+	*out = (struct history_step){ .record = CKPT_RECORD_INIT };
 	while (history->left) {
 		size_t at = --history->left;
+		struct item *item = &history->items[at];
 		int err = item_read(history, at);
 
 		out->diff = (struct diff){ .session = history->session, .stored = true };
-		if (!err && !history->items[at].bad)
+		if (!err && !item->bad)
 			err = compare_step(&out->diff.changes, history, at);
-		if (err || history->items[at].bad)
-			diff_release(&out->diff);
+		if (!err && !item->bad) {
+			/* Nothing older is compared with it. */
+			out->record = item->record;
+			item->read = false;
+		}
+		item_forget(item);
+		if (!err && !item->bad)
+			return 1;
+		diff_release(&out->diff);
 		if (err)
 			return err;
-		if (!history->items[at].bad) {
-			out->record = &history->items[at].record;
-			out->ref = &history->refs.items[at];
-			return 1;
-		}
-		item_forget(&history->items[at]);
 	}
 	return 0;
 }

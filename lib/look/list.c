@@ -43,7 +43,7 @@ static int list_refs(struct ckpt_records *out, struct session *session,
 }
 
 int look_list(struct ckpt_records *out, struct session *session,
-		 const struct ckpt_enough *enough)
+	      const struct ckpt_enough *enough)
 {
 	struct ref_list refs;
 	int err;
@@ -58,24 +58,26 @@ int look_list(struct ckpt_records *out, struct session *session,
 	return err;
 }
 
-/* What was just read must be what the newest briefs are about. */
-static bool agree(const struct ckpt_records *recent, const struct ckpt_briefs *all)
+/* What was just read must be what the newest briefs are about; the first record may be older. */
+static bool agree(const struct ckpt_records *recent, const struct ckpt_briefs *all, bool older)
 {
-	if (all->nr < recent->nr || (!recent->unread && all->nr > recent->nr))
+	size_t nr = recent->nr - older;
+
+	if (all->nr < nr || (!recent->unread && all->nr > nr))
 		return false;
-	for (size_t i = 1; i <= recent->nr; i++)
+	for (size_t i = 1; i <= nr; i++)
 		if (strcmp(recent->items[recent->nr - i].id, all->items[all->nr - i].ref.id) != 0)
 			return false;
 	return true;
 }
 
 static int read_briefs(struct ckpt_briefs *out, struct session *session,
-		       const struct ref_list *refs, const struct ckpt_records *recent)
+		       const struct ref_list *refs, const struct ckpt_records *recent, bool older)
 {
-	int err = brief_read_refs(out, session->store, refs);
+	int err = brief_read_refs(out, session->store, refs, recent);
 
 	/* A sound one is damaged now; or a checkpoint was saved meanwhile, which costs nothing. */
-	if (!err && !agree(recent, out)) {
+	if (!err && !agree(recent, out, older)) {
 		brief_forget(session->store);
 		brief_release(out);
 		err = brief_read(out, session->store);
@@ -85,11 +87,29 @@ static int read_briefs(struct ckpt_briefs *out, struct session *session,
 	return err;
 }
 
-int look_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
-		     struct session *session, size_t max)
+/* True if one was added that is older than the others. */
+static bool add_older(struct ckpt_records *records, struct store *store,
+		      const struct ref_list *refs, const char *id)
 {
-	struct ckpt_enough enough = { .max = max };
+	struct ckpt_record record;
+	size_t i = 0;
+
+	while (i < records->unread && strcmp(refs->items[i].id, id) != 0)
+		i++;
+	if (i == records->unread || record_read(&record, store, &refs->items[i]))
+		return false;
+	records->items = xrealloc(records->items, (records->nr + 1) * sizeof(*records->items));
+	memmove(records->items + 1, records->items, records->nr * sizeof(*records->items));
+	records->items[0] = record;
+	records->nr++;
+	return true;
+}
+
+int look_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
+		  struct session *session, const struct ckpt_enough *enough, const char *also)
+{
 	struct ref_list refs;
+	bool older = false;
 	int err;
 
 	memset(recent_out, 0, sizeof(*recent_out));
@@ -98,9 +118,11 @@ int look_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
 		return 0;
 	err = refs_list(&refs, session->store);
 	if (!err)
-		err = list_refs(recent_out, session, &refs, &enough);
+		err = list_refs(recent_out, session, &refs, enough);
+	if (!err && also)
+		older = add_older(recent_out, session->store, &refs, also);
 	if (!err)
-		err = read_briefs(all_out, session, &refs, recent_out);
+		err = read_briefs(all_out, session, &refs, recent_out, older);
 	refs_release(&refs);
 	for (size_t i = 0; i < all_out->damaged.nr; i++)
 		if (!strlist_has(&recent_out->damaged, all_out->damaged.items[i]))

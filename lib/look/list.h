@@ -13,14 +13,15 @@ struct session;
  * reported among the damaged ones.
  */
 int look_list(struct ckpt_records *out, struct session *session,
-		 const struct ckpt_enough *enough);
+	      const struct ckpt_enough *enough);
 
 /**
- * The newest `max` checkpoints, and all of them in brief. Some of the older ones
- * may have been damaged since they were last read. What look_list() says
- * about damaged ones is in `recent_out`.
+ * The same, and all checkpoints in brief; no commit is read twice. The checkpoint `also` (NULL:
+ * none) is among the records if it exists, before the others if they do not reach back to it. Some
+ * of the older ones may have been damaged since they were last read. What look_list() says about
+ * damaged ones is in `recent_out`.
  */
 int look_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
-		     struct session *session, size_t max);
+		  struct session *session, const struct ckpt_enough *enough, const char *also);
 
 #endif

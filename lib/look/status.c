@@ -31,63 +31,83 @@ enum status_safety status_judge(const struct ckpt_record *base,
 	return base->missing ? STATUS_MISSING : STATUS_SAFE;
 }
 
-static bool is_whole(const struct ckpt_briefs *all, const char *id)
+static const char *restored_id(const struct undo_stack *stack)
 {
-	for (size_t i = 0; i < all->nr; i++)
-		if (!strcmp(all->items[i].ref.id, id))
-			return !all->items[i].scoped && !all->items[i].state_only;
-	return false;
+	/* What is above those in effect was undone, the lowest of it last. */
+	if (stack->done < stack->nr)
+		return stack->items[stack->done].paths.nr ? NULL : stack->items[stack->done].before;
+	return stack->done && !stack->items[stack->done - 1].paths.nr
+		       ? stack->items[stack->done - 1].restored
+		       : NULL;
 }
 
-const char *status_last_restored(const struct undo_stack *stack, const struct ckpt_briefs *all)
+const struct ckpt_record *status_last_restored(const struct undo_stack *stack,
+					       const struct ckpt_records *records)
 {
-	const char *id = NULL;
+	const char *id = restored_id(stack);
 
-	/* What is above those in effect was undone, the lowest of it last. */
-	if (stack->done < stack->nr && !stack->items[stack->done].paths.nr)
-		id = stack->items[stack->done].before;
-	else if (stack->done == stack->nr && stack->done && !stack->items[stack->done - 1].paths.nr)
-		id = stack->items[stack->done - 1].restored;
-	return id && is_whole(all, id) ? id : NULL;
+	for (size_t i = 0; id && i < records->nr; i++) {
+		const struct ckpt_record *record = &records->items[i];
+
+		if (!strcmp(record->id, id))
+			return record->scope.nr || record->state_only ? NULL : record;
+	}
+	return NULL;
 }
 
 /* --- comparing --- */
 
-/* CKPT_ENOTFOUND if there is none that can be read. */
-static int find_restored(struct ckpt_record *out, const struct status *status,
-			 const struct session *session)
+/* What the worktree is compared with by default: as lookup_default(). */
+static bool is_default(const struct ckpt_record *record, const struct ckpt_record *best)
 {
-	struct undo_stack stack;
-	const char *id;
-	int err = CKPT_ENOTFOUND;
+	if (!record_is_meant(record) || record->state_only)
+		return false;
+	return !best || (best->scope.nr && !record->scope.nr);
+}
 
-	(void)journal_undo_read(&stack, session->store);
-	id = status_last_restored(&stack, &status->all);
-	if (id && strcmp(id, status->base.id) != 0)
-		err = lookup_name(out, session->store, id);
-	journal_undo_release(&stack);
-	return err == CKPT_ECORRUPT ? CKPT_ENOTFOUND : err;
+/* What a status needs of the newest checkpoints. */
+struct needs {
+	size_t recent; /* how many more are to be shown */
+	bool newest, whole;
+};
+
+static bool is_enough(const struct ckpt_record *record, void *payload)
+{
+	struct needs *needs = payload;
+
+	needs->recent -= needs->recent > 0;
+	needs->newest |= record_is_meant(record);
+	needs->whole |= is_default(record, NULL) && !record->scope.nr;
+	return !needs->recent && needs->newest && needs->whole;
+}
+
+static void choose_records(struct status *status)
+{
+	for (size_t i = status->recent.nr; i--;) {
+		const struct ckpt_record *record = &status->recent.items[i];
+
+		if (!status->newest && record_is_meant(record))
+			status->newest = record;
+		if (is_default(record, status->base))
+			status->base = record;
+	}
 }
 
 /* After a restore the newest is the state before it: what matters is the restored one. */
-static int prefer_restored(struct status *status, struct session *session, struct diff *diff,
+static int prefer_restored(struct status *status, const struct undo_stack *stack, struct diff *diff,
 			   progress_fn progress)
 {
-	struct ckpt_record restored = CKPT_RECORD_INIT;
-	int err = find_restored(&restored, status, session);
+	const struct ckpt_record *restored = status_last_restored(stack, &status->recent);
+	int err;
 
-	if (err)
-		return err == CKPT_ENOTFOUND ? 0 : err;
-	err = diff_worktree_again(diff, &restored, progress);
+	if (!restored || restored == status->base)
+		return 0;
+	err = diff_worktree_again(diff, restored, progress);
 	if (!err && !diff->changes.nr) {
-		struct ckpt_record newer = status->base;
-
 		status->base = restored;
 		status->restored = true;
 		status->changes = (struct status_changes){ 0 };
-		restored = newer;
 	}
-	record_release(&restored);
 	return err;
 }
 
@@ -102,20 +122,20 @@ static void count(struct status_changes *out, const struct compare_list *changes
 	}
 }
 
-static int compare(struct status *status, struct session *session, progress_fn progress)
+static int compare(struct status *status, struct session *session, const struct undo_stack *stack,
+		   progress_fn progress)
 {
 	struct diff diff;
-	int err = lookup_default(&status->base, session->store);
+	int err;
 
-	if (err)
-		return err == CKPT_ENOTFOUND ? 0 : err;
-	status->have_base = true;
-	err = diff_worktree(&diff, session, &status->base, NULL, progress);
+	if (!status->base)
+		return 0;
+	err = diff_worktree(&diff, session, status->base, NULL, progress);
 	if (err)
 		return err;
 	count(&status->changes, &diff.changes);
 	if (diff.changes.nr)
-		err = prefer_restored(status, session, &diff, progress);
+		err = prefer_restored(status, stack, &diff, progress);
 	diff_release(&diff);
 	return err;
 }
@@ -139,22 +159,25 @@ static void look_at_stages(struct strlist *warnings, const struct session *sessi
 
 int status_read(struct status *out, struct session *session, size_t recent, progress_fn progress)
 {
+	struct needs needs = { .recent = recent };
+	const struct ckpt_enough enough = { .max = 1, .counts = is_enough, .payload = &needs };
+	struct undo_stack stack;
 	int err;
 
-	*out = (struct status){ .newest = CKPT_RECORD_INIT,
-				.base = CKPT_RECORD_INIT,
-				.safety = STATUS_NOTHING };
-	err = look_overview(&out->recent, &out->all, session, recent);
-	if (err || !session->store)
-		return err;
-	identity_check(&out->warnings, session->store, session->repo, NULL, false);
-	look_at_stages(&out->warnings, session);
-	out->bytes = fs_disk_usage(session->store->dirfd, ".");
-	if (out->recent.nr) {
-		out->have_newest = !lookup_name(&out->newest, session->store, "@");
-		err = compare(out, session, progress);
+	*out = (struct status){ .safety = STATUS_NOTHING };
+	if (!session->store)
+		return 0;
+	(void)journal_undo_read(&stack, session->store);
+	err = look_overview(&out->recent, &out->all, session, &enough, restored_id(&stack));
+	if (!err) {
+		identity_check(&out->warnings, session->store, session->repo, NULL, false);
+		look_at_stages(&out->warnings, session);
+		out->bytes = fs_disk_usage(session->store->dirfd, ".");
+		choose_records(out);
+		err = compare(out, session, &stack, progress);
+		out->safety = status_judge(out->base, &out->changes);
 	}
-	out->safety = status_judge(out->have_base ? &out->base : NULL, &out->changes);
+	journal_undo_release(&stack);
 	if (err)
 		status_release(out);
 	return err;
@@ -163,8 +186,6 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 void status_release(struct status *status)
 {
 	lookup_records_release(&status->recent);
-	record_release(&status->newest);
 	brief_release(&status->all);
-	record_release(&status->base);
 	strlist_release(&status->warnings);
 }

@@ -225,7 +225,7 @@ static char *describe(const struct compare_list *changes)
 /* --- collecting --- */
 
 /* Lines that are not known, in a file that is not text, do not count. */
-static int count(struct list_history_item *row, struct strlist *damaged)
+static int count_lines(struct list_history_item *row, struct strlist *damaged)
 {
 	size_t nr = row->diff.changes.nr, texts = 0;
 	int err = 0;
@@ -257,18 +257,16 @@ static int count(struct list_history_item *row, struct strlist *damaged)
 }
 
 /* Take the step over. */
-static int add(struct list_history *past, struct history_step *step, char *position)
+static int add_step(struct list_history *past, const struct history_step *step, char *position)
 {
 	struct list_history_item *row;
 	int err;
 
 	ALLOC_GROW(past->items, past->nr + 1, past->alloc);
 	row = &past->items[past->nr];
-	*row = (struct list_history_item){ .diff = step->diff, .position = position };
-	/* Again, with marks. */
-	err = record_read(&row->record, step->diff.session->store, step->ref);
-	if (!err)
-		err = count(row, &past->damaged);
+	*row = (struct list_history_item){ .record = step->record, .diff = step->diff,
+					   .position = position };
+	err = count_lines(row, &past->damaged);
 	row->change = describe(&row->diff.changes);
 	if (err)
 		row_forget(row);
@@ -287,16 +285,16 @@ static int read_history(struct list_history *out, struct session *session,
 
 	memset(out, 0, sizeof(*out));
 	while (!err && left && (more = history_next(&step, history)) > 0) {
-		char *position = report_position(&back, step.record);
+		char *position = report_position(&back, &step.record);
 		bool wanted = step.diff.changes.nr &&
-			      (!enough || enough->counts(step.record, enough->payload));
+			      (!enough || enough->counts(&step.record, enough->payload));
 
 		if (wanted) {
-			err = add(out, &step, position);
+			err = add_step(out, &step, position);
 			left--;
 		} else {
 			free(position);
-			diff_release(&step.diff);
+			history_step_release(&step);
 		}
 	}
 	if (!err && more < 0)

@@ -317,7 +317,7 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		report_text("'%s' %s\n", result->own_check,
 			    result->own_check_status ? "failed" : "succeeded");
 	if (result->done && interrupted)
-		report_text("The state in which this began is in %s\n", result->safety);
+		report_text("Before this restore: %s\n", result->safety);
 	if (result->done && back)
 		report_text("'%s' goes back to %s\n", back,
 			    interrupted ? interrupted->id : result->safety);
