@@ -9,9 +9,9 @@
 static int hash(struct session *session, const struct strlist *args)
 {
 	const char *dir = args->nr ? args->items[0] : ".";
-	struct hashdir result;
+	struct verify_directory result;
 	struct row row = ROW_INIT;
-	int err = hashdir(&result, dir, pool_default_threads());
+	int err = verify_directory(&result, dir, pool_default_threads());
 
 	(void)session;
 	if (err)

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "look/renames.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -164,17 +163,6 @@ static bool all_settled(const struct limit *limit)
 
 /* --- comparing --- */
 
-static struct compare_side side_of(struct item *item)
-{
-	static const struct modes usual = { .file = 0644, .exec = 0755, .dir = 0755 };
-
-	if (!item)
-		return (struct compare_side){ .modes = &usual };
-	return (struct compare_side){ .root = item->snapshot->root,
-				      .snapshot = item->snapshot,
-				      .modes = &item->snapshot->modes };
-}
-
 /* `old` NULL: with nothing. Sets `bad` of one that turns out to be damaged; then compare again. */
 static int compare_pair(struct compare_list *out, struct history *history, struct item *old,
 			struct item *new, const struct limit *limit)
@@ -192,8 +180,8 @@ static int compare_pair(struct compare_list *out, struct history *history, struc
 		err = item_load(history, old);
 	if (err || new->bad || (old && old->bad))
 		return err;
-	before = side_of(old);
-	after = side_of(new);
+	before = diff_side(old ? old->snapshot : NULL);
+	after = diff_side(new->snapshot);
 	err = compare_run_within(out, &before, &after, &within);
 	if (err && old && old->snapshot->damaged)
 		return set_aside(history, old, err);

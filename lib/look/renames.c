@@ -7,10 +7,9 @@
  * In this order: files that are the same; then those whose base name occurs once on both
  * sides, which must be rather similar; then everything else, the best pair first.
  */
-#include "look/renames.h"
+#include "look/diff.h"
 
 #include "base/base.h"
-#include "look/diff.h"
 #include "record/record.h"
 
 enum {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "look/staged.h"
+#include "look/diff.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "look/staged_internal.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -2,13 +2,143 @@
 #include "mcp/mcp_internal.h"
 
 #include "base/base.h"
+#include "session/session.h"
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 
-/* ---- a command that runs meanwhile ---- */
+/* ---- in which project a call is, and whether it may ---- */
+
+void mcp_roots_release(struct mcp_roots *roots)
+{
+	strlist_release(&roots->dirs);
+	free(roots->home);
+	*roots = (struct mcp_roots)MCP_ROOTS_INIT;
+}
+
+static void release_place(struct mcp_place *place)
+{
+	fs_close(place->fd);
+	free(place->worktree);
+	*place = (struct mcp_place)MCP_PLACE_INIT;
+}
+
+static bool is_allowed(const struct mcp_roots *roots, const char *path)
+{
+	for (size_t i = 0; i < roots->dirs.nr; i++)
+		if (path_below(path, roots->dirs.items[i]))
+			return true;
+	return false;
+}
+
+/* The root of the project around the current directory. */
+static int find_worktree(char **out)
+{
+	struct session session = { 0 };
+	int err = session_open(&session, SESSION_LOOK | SESSION_NO_STORE);
+
+	if (err)
+		return err;
+	*out = xstrdup(session.worktree);
+	session_close(&session);
+	return 0;
+}
+
+static int add_root(struct mcp_roots *out, const char *typed)
+{
+	char *real = path_real(typed);
+
+	if (!real)
+		return ckpt_error_errno("unable to use '%s' as a root", typed);
+	if (!fs_is_dir(real)) {
+		free(real);
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not a directory", typed);
+	}
+	strlist_take(&out->dirs, real);
+	return 0;
+}
+
+int mcp_roots_init(struct mcp_roots *out, const struct strlist *given)
+{
+	char *here = path_real("."), *worktree = NULL;
+	int err = here ? 0 : ckpt_error_errno("unable to find the current directory");
+
+	for (size_t i = 0; i < given->nr && !err; i++)
+		err = add_root(out, given->items[i]);
+	if (!err && !given->nr) {
+		err = find_worktree(&worktree);
+		if (!err)
+			strlist_take(&out->dirs, worktree);
+	}
+	if (!err)
+		out->home = xstrdup(is_allowed(out, here) ? here : out->dirs.items[0]);
+	free(here);
+	return err;
+}
+
+/* Where an open directory is, whatever its path leads to by now. */
+static char *path_of(int fd)
+{
+	char *link = xstrfmt("/proc/self/fd/%d", fd), *path = path_real(link);
+
+	free(link);
+	return path;
+}
+
+static int open_allowed(int *out, const struct mcp_roots *roots, const char *directory)
+{
+	char *real;
+	int err = 0;
+
+	*out = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*out < 0)
+		return ckpt_error_errno("unable to open the directory '%s'", directory);
+	real = path_of(*out);
+	if (!real)
+		err = ckpt_error_errno("unable to find out where '%s' is", directory);
+	else if (!is_allowed(roots, real))
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' is outside the directories that this server may use; "
+				     "'git checkpoint mcp --root <dir>' allows more",
+				     directory);
+	free(real);
+	return err;
+}
+
+/* A descriptor of the current directory brings us back there. */
+static int look_from(char **worktree, int dir)
+{
+	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), err = 0;
+
+	if (fchdir(dir) < 0)
+		err = ckpt_error_errno("unable to go to the directory");
+	else
+		err = find_worktree(worktree);
+	if (here >= 0 && fchdir(here) < 0 && !err)
+		err = ckpt_error_errno("unable to go back");
+	fs_close(here);
+	return err;
+}
+
+/*
+ * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
+ * to, as well as the project's root, must be in one of the roots: CKPT_EREFUSED if it is not.
+ */
+static int find_place(struct mcp_place *out, const struct mcp_roots *roots, const char *directory)
+{
+	int dir = -1, err = open_allowed(&dir, roots, directory ? directory : roots->home);
+
+	if (!err)
+		err = look_from(&out->worktree, dir);
+	if (!err)
+		err = open_allowed(&out->fd, roots, out->worktree);
+	fs_close(dir);
+	return err;
+}
+
+/* ---- a command that runs while the server listens ---- */
 
 enum { SAID_MAX = 4096 };
 
@@ -58,7 +188,29 @@ static int spawn(struct mcp_child *child, const struct strlist *words, int dir)
 	return err;
 }
 
-int mcp_child_start(struct mcp_child *out, const struct strlist *words, int dir, size_t limit)
+void mcp_child_stop(struct mcp_child *child)
+{
+	if (child->pid)
+		kill(child->pid, SIGTERM);
+}
+
+static void release_child(struct mcp_child *child)
+{
+	if (child->pid) {
+		mcp_child_stop(child);
+		(void)spawn_wait(child->pid);
+	}
+	fs_close(child->out);
+	fs_close(child->said);
+	strbuf_release(&child->output);
+	*child = (struct mcp_child)MCP_CHILD_INIT;
+}
+
+/*
+ * Start it in the directory `dir`; the words after the program's name. It cannot ask anybody, and
+ * if this process dies it gets SIGTERM.
+ */
+static int start_child(struct mcp_child *out, const struct strlist *words, int dir, size_t limit)
 {
 	int err;
 
@@ -66,14 +218,8 @@ int mcp_child_start(struct mcp_child *out, const struct strlist *words, int dir,
 	out->limit = limit;
 	err = spawn(out, words, dir);
 	if (err)
-		mcp_child_release(out);
+		release_child(out);
 	return err;
-}
-
-void mcp_child_stop(struct mcp_child *child)
-{
-	if (child->pid)
-		kill(child->pid, SIGTERM);
 }
 
 bool mcp_child_read(struct mcp_child *child)
@@ -119,18 +265,6 @@ int mcp_child_end(struct mcp_child *child, struct strbuf *said)
 	child->pid = 0;
 	last_line(said, child->said);
 	return status;
-}
-
-void mcp_child_release(struct mcp_child *child)
-{
-	if (child->pid) {
-		mcp_child_stop(child);
-		(void)spawn_wait(child->pid);
-	}
-	fs_close(child->out);
-	fs_close(child->said);
-	strbuf_release(&child->output);
-	*child = (struct mcp_child)MCP_CHILD_INIT;
 }
 
 /* ---- what previews returned ---- */
@@ -197,8 +331,8 @@ void mcp_call_free(struct mcp_call *call)
 	json_decref(call->id);
 	json_decref(call->progress);
 	mcp_args_release(&call->args);
-	mcp_place_release(&call->place);
-	mcp_child_release(&call->child);
+	release_place(&call->place);
+	release_child(&call->child);
 	strbuf_release(&call->before);
 	free(call->uri);
 	free(call->source);
@@ -272,8 +406,8 @@ static int run_tool(struct mcp_call *call)
 
 	strlist_add(&words, "--json");
 	mcp_args_command(&words, call->tool, &call->args, call->source, call->planning);
-	mcp_child_release(&call->child);
-	err = mcp_child_start(&call->child, &words, call->place.fd, OUTPUT_MAX);
+	release_child(&call->child);
+	err = start_child(&call->child, &words, call->place.fd, OUTPUT_MAX);
 	strlist_release(&words);
 	return err;
 }
@@ -288,7 +422,7 @@ static int start_tool(struct mcp_call *call, struct mcp_server *server)
 				     "the token is not valid, or was used before: call "
 				     "checkpoint_preview_restore again, and look at the plan");
 	if (!err)
-		err = mcp_place_find(&call->place, &server->roots, call->args.directory);
+		err = find_place(&call->place, &server->roots, call->args.directory);
 	return err ? err : run_tool(call);
 }
 
@@ -298,9 +432,9 @@ static int start_resource(struct mcp_call *call, const struct mcp_server *server
 	int err = mcp_resources_command(&words, call->uri);
 
 	if (!err)
-		err = mcp_place_find(&call->place, &server->roots, NULL);
+		err = find_place(&call->place, &server->roots, NULL);
 	if (!err)
-		err = mcp_child_start(&call->child, &words, call->place.fd, MCP_RESOURCE_MAX);
+		err = start_child(&call->child, &words, call->place.fd, MCP_RESOURCE_MAX);
 	strlist_release(&words);
 	return err;
 }

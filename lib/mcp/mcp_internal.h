@@ -76,12 +76,6 @@ struct mcp_child {
 		0, -1, -1, STRBUF_INIT, 0, false \
 	}
 
-/**
- * Start it in the directory `dir`; the words after the program's name. It cannot ask anybody, and
- * if this process dies it gets SIGTERM.
- */
-int mcp_child_start(struct mcp_child *out, const struct strlist *words, int dir, size_t limit);
-
 /** Take what is there to read, when poll(2) says so; true if that was all. */
 bool mcp_child_read(struct mcp_child *child);
 
@@ -90,7 +84,6 @@ void mcp_child_stop(struct mcp_child *child);
 
 /** Wait for its end: the exit status. The last line that it said is in `said`. */
 int mcp_child_end(struct mcp_child *child, struct strbuf *said);
-void mcp_child_release(struct mcp_child *child);
 
 /** Which project a call is about, and whether it may be. */
 struct mcp_roots {
@@ -107,7 +100,7 @@ struct mcp_roots {
 int mcp_roots_init(struct mcp_roots *out, const struct strlist *given);
 void mcp_roots_release(struct mcp_roots *roots);
 
-/** A project: its root, opened, and the path of that. Release it with mcp_place_release(). */
+/** A project: its root, opened, and the path of that. */
 struct mcp_place {
 	int fd;
 	char *worktree;
@@ -117,13 +110,6 @@ struct mcp_place {
 	{                \
 		-1, NULL \
 	}
-
-/**
- * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
- * to, as well as the project's root, must be in one of the roots: CKPT_EREFUSED if it is not.
- */
-int mcp_place_find(struct mcp_place *out, const struct mcp_roots *roots, const char *directory);
-void mcp_place_release(struct mcp_place *place);
 
 /**
  * What previews returned: a token stands for one plan, and for one call. They are in memory only,

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/diff.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 struct show_diff_opts show_diff_opts = { .context = -1 };
 
@@ -423,6 +420,75 @@ int show_diff_of(json_t **json, struct session *session, const struct ckpt_recor
 		*json = show_diff_json(&diff);
 	else if (!err)
 		err = show_diff_print(&diff);
+	diff_release(&diff);
+	return err;
+}
+
+/* ---- what was staged ---- */
+
+void show_git_unmerged(const struct diff *diff)
+{
+	const struct show_diff_opts *opts = &show_diff_opts;
+	const struct strlist *paths = staged_unmerged(diff);
+	struct strbuf name = STRBUF_INIT;
+
+	if (opts->stat || opts->numstat || opts->shortstat)
+		return;
+	for (size_t i = 0; i < paths->nr; i++) {
+		strbuf_reset(&name);
+		if (opts->nul)
+			strbuf_addstr(&name, paths->items[i]);
+		else
+			quote_path(&name, paths->items[i]);
+		if (opts->name_status)
+			printf("U%c", opts->nul ? '\0' : '\t');
+		else if (!opts->name_only)
+			fputs("* Unmerged path ", stdout);
+		fputs(name.buf, stdout);
+		putchar(opts->nul ? '\0' : '\n');
+	}
+	strbuf_release(&name);
+}
+
+json_t *show_git_unmerged_json(const struct diff *diff)
+{
+	const struct strlist *paths = staged_unmerged(diff);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < paths->nr; i++)
+		json_array_append_new(array, json_path(paths->items[i]));
+	return array;
+}
+
+static int print_staged(struct diff *diff, const struct ckpt_record *record)
+{
+	int err = show_diff_prepare(diff);
+
+	if (!err && opt_common.json) {
+		struct row answer = ROW_INIT;
+
+		row_text(&answer, "id", record->id);
+		row_json(&answer, "staged", show_diff_json(diff));
+		row_json(&answer, "unmerged", show_git_unmerged_json(diff));
+		return report_json(row_object(&answer), EXIT_DONE);
+	}
+	if (err || opt_common.quiet)
+		return err;
+	if (!show_diff_opts.nul)
+		pager_start(diff->session->gitconfig);
+	show_git_unmerged(diff);
+	return show_diff_print(diff);
+}
+
+int show_git_staged(struct session *session, const struct ckpt_record *record,
+		    const struct pathspec *only)
+{
+	struct diff diff;
+	int err = staged_of(&diff, session, record, only);
+
+	if (err)
+		return err;
+	err = print_staged(&diff, record);
 	diff_release(&diff);
 	return err;
 }

@@ -2,8 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 enum { SHOWN = 20 };
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/hint.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "session/session.h"
-#include "show/report.h"
 #include "store/store.h"
-#include "ui/ui.h"
 
 static const struct {
 	const char *name; /* in the file */

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/list.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
 #include "record/record.h"
-#include "session/session.h"
-#include "show/diff.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 enum {
 	SHORT_COMMIT = 7,

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/path.h"
+#include "show/show.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "look/look.h"
 #include "record/record.h"
-#include "session/session.h"
-#include "show/report.h"
 #include "store/store.h"
 #include "tree/tree.h"
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/restore.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/diff.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 /*
  * A list of more paths is folded; without --dry-run only so many lines are shown.

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/restore.h"
+#include "show/show.h"
 
-#include "agents/agents.h"
 #include "base/base.h"
+#include "agents/agents.h"
 #include "flow/flow.h"
 #include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
 #include "show/hunk_internal.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 enum { SHOWN = 20 };
 

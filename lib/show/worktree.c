@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "show/report.h"
 #include "watch/watch.h"
 
 enum { PATIENCE = 500 /* milliseconds */ };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/row.h"
+#include "ui/table.h"
 
 #include "base/base.h"
 
